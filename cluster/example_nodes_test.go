@@ -30,13 +30,8 @@ type Node struct {
 // join opens a node of cell 7. dir is a folder of its own.
 func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err error) {
 	n = new(Node)
-	herd, err := store.New(store.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if n.sheep, err = store.Register(herd, store.TableOptions[Sheep]{Name: "sheep"}); err != nil {
-		return nil, err
-	}
+	herd := store.New(store.Options{})
+	n.sheep = store.Register(herd, store.TableOptions[Sheep]{Name: "sheep"})
 	if n.own, err = journal.Open(dir, journal.Options{Sync: journal.Every(time.Second)}); err != nil {
 		return nil, err
 	}

@@ -32,13 +32,12 @@ const (
 
 func newCounter(t testing.TB, workers int, own, other cells.ID) *counter {
 	t.Helper()
-	s, err := store.New(store.Options{Workers: workers})
-	noError(t, err)
+	s := store.New(store.Options{Workers: workers})
 	c := &counter{Store: s, own: own, other: other}
-	var errs [2]error
-	c.out, errs[0] = cells.New(s, cells.Options[int]{})
-	c.count, errs[1] = store.Register(s, store.TableOptions[count]{})
-	noError(t, errors.Join(errs[:]...))
+	var err error
+	c.out, err = cells.New(s, cells.Options[int]{})
+	noError(t, err)
+	c.count = store.Register(s, store.TableOptions[count]{})
 	return c
 }
 

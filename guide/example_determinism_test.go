@@ -14,10 +14,7 @@ import (
 
 // setup makes the tables of a game in s, and returns what plays a frame of it.
 func setup(s *store.Store) (frame func(ctx context.Context, tick int) error, err error) {
-	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", Shards: 2, ChunkItems: 64})
-	if err != nil {
-		return nil, err
-	}
+	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", Shards: 2, ChunkItems: 64})
 	return func(ctx context.Context, tick int) error {
 		if err := asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 			for i := range c.Items {
@@ -66,12 +63,10 @@ func TestWalk_DiffersByTickAndTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := store.New(store.Options{Seed: 1})
-	noError(err)
+	s := store.New(store.Options{Seed: 1})
 	var tables [2]*store.Table[walker]
 	for i := range tables {
-		tables[i], err = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)})
-		noError(err)
+		tables[i] = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)})
 		noError(s.Write(ctx, func(_ context.Context, w *store.Writer) error {
 			_, err := store.Maps(tables[i], w)[0].InsertItems(make([]walker, 3000), nil)
 			return err

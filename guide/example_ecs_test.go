@@ -20,18 +20,12 @@ type Mover struct {
 func Example_ecs() {
 	ctx := context.Background()
 	// region world
-	s, err := store.New(store.Options{})
-	if err != nil {
-		fmt.Println(err)
-	}
-	movers, err := store.Register(s, store.TableOptions[Mover]{Name: "mover"})
-	if err != nil {
-		fmt.Println(err)
-	}
+	s := store.New(store.Options{})
+	movers := store.Register(s, store.TableOptions[Mover]{Name: "mover"})
 	// endregion
 
 	// region spawn
-	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
+	err := s.Each(ctx, 1, func(_ int, q store.Queue) {
 		movers.Emplace(q, Mover{VX: 1, VY: 2})
 	})
 	if err != nil {

@@ -52,11 +52,7 @@ func Example_engine() {
 			}
 		})
 	}
-	tick, err := store.NewSchedule(s, store.System{Name: "move", Writes: []store.Resource{asteroids}, Run: move})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	tick := store.NewSchedule(s, store.System{Name: "move", Writes: []store.Resource{asteroids}, Run: move})
 
 	at := time.Unix(0, 0)
 	runGame := func(g *window) error { // in place of the engine
@@ -71,7 +67,7 @@ func Example_engine() {
 	}
 	g := &window{now: func() time.Time { return at }, clock: store.Loop{Hz: 100, MaxCatchUp: 5}, tick: tick, asteroids: asteroids}
 	// region run
-	err = s.Team(context.Background(), func(ctx context.Context) error { // workers that stay awake
+	err := s.Team(context.Background(), func(ctx context.Context) error { // workers that stay awake
 		g.ctx = ctx
 		return runGame(g) // of the engine
 	})

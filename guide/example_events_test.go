@@ -22,12 +22,9 @@ func Example_events() {
 	ctx := context.Background()
 	s, asteroids := newField(3)
 	// region schedule
-	hits, err := store.Register(s, store.TableOptions[Hit]{Name: "hit", Events: true})
-	if err != nil {
-		fmt.Println(err)
-	}
+	hits := store.Register(s, store.TableOptions[Hit]{Name: "hit", Events: true})
 	type on = []store.Resource
-	frame, err := store.NewSchedule(
+	frame := store.NewSchedule(
 		s,
 		store.System{Name: "shoot", Reads: on{asteroids}, Emits: on{hits}, Run: func(ctx context.Context) error {
 			return s.Each(ctx, 2, func(gun int, q store.Queue) {
@@ -43,9 +40,6 @@ func Example_events() {
 				func(a *Asteroid, h *Hit) { a.Size -= h.Damage })
 		}},
 	)
-	if err != nil {
-		fmt.Println(err)
-	}
 	for range 2 {
 		fmt.Println(frame.Run(ctx))
 	}

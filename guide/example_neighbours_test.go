@@ -35,17 +35,10 @@ type flock struct {
 }
 
 func newFlock(ctx context.Context) (*flock, error) {
-	s, err := store.New(store.Options{})
-	if err != nil {
-		return nil, err
-	}
+	s := store.New(store.Options{})
 	f := &flock{Store: s}
-	if f.boids, err = store.Register(s, store.TableOptions[Boid]{Name: "boid", ChunkItems: 64}); err != nil {
-		return nil, err
-	}
-	if f.squares, err = store.Register(s, store.TableOptions[Square]{Name: "square"}); err != nil {
-		return nil, err
-	}
+	f.boids = store.Register(s, store.TableOptions[Boid]{Name: "boid", ChunkItems: 64})
+	f.squares = store.Register(s, store.TableOptions[Square]{Name: "square"})
 	return f, s.Write(ctx, func(_ context.Context, w *store.Writer) (err error) {
 		for row := range side {
 			for column := range side {

@@ -27,31 +27,16 @@ type (
 // Parts that not every item has, put on by systems that know nothing of each other.
 func Example_parts() {
 	ctx := context.Background()
-	s, err := store.New(store.Options{})
-	if err != nil {
-		fmt.Println(err)
-	}
+	s := store.New(store.Options{})
 	// region add
-	units, err := store.Register(s, store.TableOptions[Unit]{Name: "unit"})
-	if err != nil {
-		fmt.Println(err)
-	}
-	burning, err := store.AddSparse(units, store.ColumnOptions[Burning]{Name: "burning"})
-	if err != nil {
-		fmt.Println(err)
-	}
-	shielded, err := store.AddSparse(units, store.ColumnOptions[Shielded]{Name: "shielded"})
-	if err != nil {
-		fmt.Println(err)
-	}
-	elite, err := store.AddSparse(units, store.ColumnOptions[Elite]{Name: "elite"})
-	if err != nil {
-		fmt.Println(err)
-	}
+	units := store.Register(s, store.TableOptions[Unit]{Name: "unit"})
+	burning := store.AddSparse(units, store.ColumnOptions[Burning]{Name: "burning"})
+	shielded := store.AddSparse(units, store.ColumnOptions[Shielded]{Name: "shielded"})
+	elite := store.AddSparse(units, store.ColumnOptions[Elite]{Name: "elite"})
 	// endregion
 
 	// region create
-	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
+	err := s.Each(ctx, 1, func(_ int, q store.Queue) {
 		for i, name := range []string{"Ada", "Bo", "Cy", "Dee"} {
 			h := units.Emplace(q, Unit{Name: name, HP: 10})
 			if i == 0 {
@@ -110,20 +95,14 @@ func Example_parts() {
 
 	// region systems
 	type on = []store.Resource
-	fight, err := store.NewSchedule(
+	fight := store.NewSchedule(
 		s,
 		store.System{Name: "breathe", Reads: on{units}, Emits: on{burning}, Run: breathe},
 		store.System{Name: "bless", Reads: on{units, elite}, Emits: on{shielded}, Run: bless},
 	)
-	if err != nil {
-		fmt.Println(err)
-	}
 	fmt.Print(fight.Explain())
 	fmt.Println(fight.Run(ctx))
-	tick, err := store.NewSchedule(s, store.System{Name: "burn", Reads: on{shielded}, Writes: on{burning}, Emits: on{units, burning}, Run: burn})
-	if err != nil {
-		fmt.Println(err)
-	}
+	tick := store.NewSchedule(s, store.System{Name: "burn", Reads: on{shielded}, Writes: on{burning}, Emits: on{units, burning}, Run: burn})
 	for range 3 {
 		fmt.Println(tick.Run(ctx))
 	}

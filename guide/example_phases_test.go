@@ -77,16 +77,10 @@ func Example_phases() {
 // A flush: what it counts, and what happens when it cannot be.
 func Example_flush() {
 	ctx := context.Background()
-	s, err := store.New(store.Options{})
-	if err != nil {
-		fmt.Println(err)
-	}
+	s := store.New(store.Options{})
 	// region limit
-	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", MaxItems: 2})
-	if err != nil {
-		fmt.Println(err)
-	}
-	err = s.Each(ctx, 3, func(task int, q store.Queue) {
+	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", MaxItems: 2})
+	err := s.Each(ctx, 3, func(task int, q store.Queue) {
 		asteroids.Emplace(q, Asteroid{X: task})
 	})
 	if err != nil {

@@ -33,18 +33,12 @@ type game struct {
 	inputs  *store.Column[Player, Input]
 }
 
-func newGame() (*game, error) {
-	s, err := store.New(store.Options{})
-	if err != nil {
-		return nil, err
-	}
-	players, err := store.Register(s, store.TableOptions[Player]{Name: "player"})
-	if err != nil {
-		return nil, err
-	}
+func newGame() *game {
+	s := store.New(store.Options{})
+	players := store.Register(s, store.TableOptions[Player]{Name: "player"})
 	names := store.AddIndex(players, "name", func(p *Player) (string, bool) { return p.Name, p.Name != "" })
-	inputs, err := store.AddColumn(players, store.ColumnOptions[Input]{Name: "input"})
-	return &game{s, players, names, inputs}, err
+	inputs := store.AddColumn(players, store.ColumnOptions[Input]{Name: "input"})
+	return &game{s, players, names, inputs}
 }
 
 // endregion
@@ -187,11 +181,7 @@ func (g *game) handler() http.Handler {
 
 // A server: players join and leave over HTTP while ticks run.
 func Example_server() {
-	g, err := newGame()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	g := newGame()
 	web := httptest.NewServer(g.handler())
 	defer web.Close()
 

@@ -12,20 +12,14 @@ import (
 
 // The figures of a table, and the options that change them.
 func Example_size() {
-	s, err := store.New(store.Options{})
-	if err != nil {
-		fmt.Println(err)
-	}
+	s := store.New(store.Options{})
 	// region options
-	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{
+	asteroids := store.Register(s, store.TableOptions[Asteroid]{
 		Name:     "asteroid",
 		Shards:   4,      // a flush changes four shards at the same time
 		Reserve:  1_000,  // memory that is there before the first item
 		MaxItems: 10_000, // more are ErrFull, and nothing has changed
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
 	// endregion
 
 	// region stats
@@ -36,44 +30,35 @@ func Example_size() {
 
 	// region heavy
 	type Agent struct{ Plan [16]int }
-	agents, err := store.Register(s, store.TableOptions[Agent]{Name: "agent", ChunkItems: 1})
+	agents := store.Register(s, store.TableOptions[Agent]{Name: "agent", ChunkItems: 1})
 	// endregion
-	fmt.Println(asteroids.Name(), agents.Name(), err)
+	fmt.Println(asteroids.Name(), agents.Name())
 	// Output:
 	// asteroid has 0 items and 36000 bytes
-	// asteroid agent <nil>
+	// asteroid agent
 }
 
 // Where a frame's time goes.
 func Example_profile() {
 	var log io.Writer = io.Discard
 	// region after
-	s, err := store.New(store.Options{
+	s := store.New(store.Options{
 		AfterFlush: func(r *store.Report) {
 			fmt.Fprintln(log, r, "planned in", r.Plan, "applied in", r.Apply)
 		},
 	})
 	// endregion
-	if err != nil {
-		fmt.Println(err)
-	}
-	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
-	if err != nil {
-		fmt.Println(err)
-	}
+	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
 	nothing := func(context.Context) error { return nil }
 	// region explain
 	type on = []store.Resource
-	frame, err := store.NewSchedule(
+	frame := store.NewSchedule(
 		s,
 		store.System{Name: "aim", Reads: on{asteroids}, Run: nothing},
 		store.System{Name: "count", Reads: on{asteroids}, Run: nothing},
 		store.System{Name: "drift", Writes: on{asteroids}, Emits: on{asteroids}, Run: nothing},
 		store.System{Name: "draw", Reads: on{asteroids}, Run: nothing},
 	)
-	if err != nil {
-		fmt.Println(err)
-	}
 	fmt.Print(frame.Explain())
 	// endregion
 	// region timings

@@ -18,14 +18,8 @@ type Asteroid struct {
 
 // newField returns a store with asteroids of size 2 at 0, 1, 2 and so on.
 func newField(n int) (*store.Store, *store.Table[Asteroid]) {
-	s, err := store.New(store.Options{})
-	if err != nil {
-		panic(err)
-	}
-	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
-	if err != nil {
-		panic(err)
-	}
+	s := store.New(store.Options{})
+	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
 	ctx := context.Background()
 	if err := s.Each(ctx, 1, func(_ int, q store.Queue) {
 		for x := range n {

@@ -16,14 +16,8 @@ import (
 
 // openField makes a world of asteroids that drift, on the log l.
 func openField(ctx context.Context, l world.Log, program string) (*world.World, *store.Table[Asteroid], error) {
-	s, err := store.New(store.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
-	if err != nil {
-		return nil, nil, err
-	}
+	s := store.New(store.Options{})
+	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
 	w, err := world.Open(ctx, s, l, world.Options{
 		Program: program,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {

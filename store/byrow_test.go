@@ -56,12 +56,10 @@ func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
 	w := &twin{byHandle: byHandle}
 	w.Store, w.table = newTable(t, store.Options{}, o)
 	on := []store.Resource{w.table}
-	var err error
-	w.frame, err = store.NewSchedule(w.Store, store.System{
+	w.frame = store.NewSchedule(w.Store, store.System{
 		Name: "erase", Writes: on, Emits: on,
 		Run: func(ctx context.Context) error { return w.pass(ctx, w.wanted) },
 	})
-	noError(t, err)
 	noError(t, w.Checkpoint(context.Background(), &w.saved))
 	return w
 }

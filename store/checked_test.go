@@ -21,7 +21,7 @@ type leaky struct {
 func leakyTable(t *testing.T) (*store.Store, *store.Table[leaky], []store.Handle[leaky]) {
 	t.Helper()
 	s := newStore(t, store.Options{})
-	table, err := store.Register(s, store.TableOptions[leaky]{
+	table := store.Register(s, store.TableOptions[leaky]{
 		Name: "leaky",
 		Links: func(v *leaky, visit func(*store.ID)) {
 			for i := range v.More {
@@ -29,7 +29,6 @@ func leakyTable(t *testing.T) (*store.Store, *store.Table[leaky], []store.Handle
 			}
 		},
 	})
-	noError(t, err)
 	names := table.EmplaceItems(queues(t, s, 1)[0], make([]leaky, 5), nil)
 	flush(t, s)
 	for i, p := range names {

@@ -39,7 +39,7 @@ func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
 		calls := phases(s, table)
 		calls["Close"] = func(ctx context.Context) error { return onlyError(s.Close(ctx)) }
 		calls["Register"] = func(context.Context) error {
-			return onlyError(store.Register(s, store.TableOptions[item]{Name: "late"}))
+			return faultOf(func() { store.Register(s, store.TableOptions[item]{Name: "late"}) })
 		}
 		calls["Queues"] = func(context.Context) error { return onlyError(s.Queues(1)) }
 		calls["Discard"] = func(context.Context) error { return s.Discard() }

@@ -40,20 +40,20 @@ type ColumnOptions[C any] struct {
 // AddColumn adds an array of C beside the items of t. Its elements are zero for the
 // items that there are and those to come, unless [Column.Set] says otherwise.
 //
-//	pos, err := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
+//	pos := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
 //
 // It takes the time of making the array. A [Checkpoint] taken before is [ErrCheckpoint]
-// from then on. Any goroutine may call it: it waits for nothing and fails with [ErrPhase]
-// while a phase is open or the store is claimed, and with [ErrClosed], as [Register] does.
-// Every other fault (a name that is taken, Changes where the table keeps none, handles in C
-// where a flush cannot make them real) is named in the error. With any error t is unchanged.
-func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error) {
+// from then on. Any goroutine may call it; it waits for nothing. It panics with an error as
+// [Register] does: [ErrPhase] while a phase is open or the store is claimed, [ErrClosed], or
+// one that names every other fault (a name that is taken, Changes where the table keeps none,
+// handles in C where a flush cannot make them real); t is unchanged then.
+func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) *Column[T, C] {
 	check.Given(t != nil, "store: AddColumn", "table")
 	c := new(Column[T, C])
 	if err := c.core.add(&t.core, untypedColumn(o), items.For[C]()); err != nil {
-		return nil, err
+		panic(err)
 	}
-	return c, nil
+	return c
 }
 
 func (c *Column[T, C]) resource() resource { return c.core.component.resource() }

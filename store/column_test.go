@@ -33,8 +33,7 @@ func newFleet(t tb, o store.Options) *fleet {
 
 func addColumn[C, T any](t tb, table *store.Table[T], o store.ColumnOptions[C]) *store.Column[T, C] {
 	t.Helper()
-	c, err := store.AddColumn(table, o)
-	noError(t, err)
+	c := store.AddColumn(table, o)
 	return c
 }
 
@@ -80,18 +79,18 @@ func TestAddColumnRefusesWhatItCannotKeep(t *testing.T) {
 	f := newFleet(t, store.Options{})
 	plain := register(t, f.Store, store.TableOptions[item]{Name: "plain"})
 	for says, err := range map[string]error{
-		"the name is taken":   onlyError(store.AddColumn(f.items, store.ColumnOptions[int]{Name: "small"})),
-		"keeps no changes":    onlyError(store.AddColumn(plain, store.ColumnOptions[int]{Name: "a", Changes: true})),
-		"ColumnOptions.Links": onlyError(store.AddColumn(plain, store.ColumnOptions[[]store.ID]{Name: "a"})),
+		"the name is taken":   faultOf(func() { store.AddColumn(f.items, store.ColumnOptions[int]{Name: "small"}) }),
+		"keeps no changes":    faultOf(func() { store.AddColumn(plain, store.ColumnOptions[int]{Name: "a", Changes: true}) }),
+		"ColumnOptions.Links": faultOf(func() { store.AddColumn(plain, store.ColumnOptions[[]store.ID]{Name: "a"}) }),
 	} {
 		wantText(t, "the call", err, says)
 	}
 	wantError(t, "inside a phase", f.Read(ctx, func(context.Context) error {
-		return onlyError(store.AddColumn(f.items, store.ColumnOptions[int]{Name: "late"}))
+		return faultOf(func() { store.AddColumn(f.items, store.ColumnOptions[int]{Name: "late"}) })
 	}), store.ErrPhase)
-	wantError(t, "another table may have a column of the name", onlyError(store.AddColumn(plain, store.ColumnOptions[int]{Name: "small"})), nil)
+	wantError(t, "another table may have a column of the name", faultOf(func() { store.AddColumn(plain, store.ColumnOptions[int]{Name: "small"}) }), nil)
 	noError(t, onlyError(f.Close(ctx)))
-	wantError(t, "on a closed store", onlyError(store.AddColumn(plain, store.ColumnOptions[int]{Name: "late"})), store.ErrClosed)
+	wantError(t, "on a closed store", faultOf(func() { store.AddColumn(plain, store.ColumnOptions[int]{Name: "late"}) }), store.ErrClosed)
 }
 
 // State that is older than a column or sparse data is not restored.

@@ -27,8 +27,8 @@
 //
 // # A table and its handles
 //
-//	s, err := store.New(store.Options{})
-//	ships, err := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 4})
+//	s := store.New(store.Options{})
+//	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 4})
 //
 // A table holds all items of one Go type. A [Handle] names an item wherever it
 // moves, and [Table.Get] finds it with one compare; once the item is erased the
@@ -95,8 +95,8 @@
 //
 // # Columns
 //
-//	pos, err := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
-//	vel, err := store.AddColumn(boids, store.ColumnOptions[Vel]{Name: "vel"})
+//	pos := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
+//	vel := store.AddColumn(boids, store.ColumnOptions[Vel]{Name: "vel"})
 //
 //	err = boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
 //		p, v := pos.Write(r), vel.Beside(r)
@@ -135,7 +135,7 @@
 // # A schedule
 //
 //	type on = []store.Resource
-//	frame, err := store.NewSchedule(s,
+//	frame := store.NewSchedule(s,
 //		store.System{Name: "steer", Reads: on{ships}, Writes: on{pilots}, Run: steer},
 //		store.System{Name: "shoot", Reads: on{ships}, Emits: on{shots}, Run: shoot},
 //		store.System{Name: "hit", Reads: on{shots}, Writes: on{ships}, Run: hit},

@@ -248,13 +248,13 @@ func TestEvents_MakeRoomForCalls(t *testing.T) {
 func TestEvents_EndInOneSchedule(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "event", Events: true})
 	column := addColumn(t, table, store.ColumnOptions[int]{Name: "c"})
-	_, err := store.NewSchedule(s, store.System{Name: "reads", Reads: on(table)})
+	err := faultOf(func() { store.NewSchedule(s, store.System{Name: "reads", Reads: on(table)}) })
 	wantText(t, "a system without Run", err, "Run is nil")
 	c := newSchedule(t, s, store.System{Name: "reads", Reads: on(table), Run: nothing}, store.System{Name: "last", Run: nothing})
 	equal(t, "Explain", c.Explain(), "wave 1\n  reads\n  last\nflush\n    event ends\n")
 	for _, system := range []store.System{{Reads: on(table)}, {Writes: on(table)}, {Reads: on(column)}} {
 		system.Name, system.Run = "second", nothing
-		_, err := store.NewSchedule(s, system)
+		err := faultOf(func() { store.NewSchedule(s, system) })
 		wantText(t, "a second schedule", err, `system "second": another schedule reads or writes table "event", and ends its events; name it in one schedule`)
 	}
 	newSchedule(t, s, store.System{Name: "emits", Emits: on(table), Run: nothing})

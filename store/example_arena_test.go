@@ -60,25 +60,17 @@ type arena struct {
 
 func newArena(s *store.Store, players int) (*arena, error) {
 	a := &arena{Store: s}
-	var errs [3]error
-	a.fighters, errs[0] = store.Register(s, store.TableOptions[fighter]{Name: "fighter", ChunkItems: 2, Changes: true})
-	a.bullets, errs[1] = store.Register(s, store.TableOptions[bullet]{Name: "bullet", Shards: 2, ChunkItems: 8, Changes: true})
-	a.wounds, errs[2] = store.Register(s, store.TableOptions[wound]{Name: "wound", ChunkItems: 4})
-	err := errors.Join(errs[:]...)
-	if err != nil {
-		return nil, err
-	}
+	a.fighters = store.Register(s, store.TableOptions[fighter]{Name: "fighter", ChunkItems: 2, Changes: true})
+	a.bullets = store.Register(s, store.TableOptions[bullet]{Name: "bullet", Shards: 2, ChunkItems: 8, Changes: true})
+	a.wounds = store.Register(s, store.TableOptions[wound]{Name: "wound", ChunkItems: 4})
 	type on = []store.Resource
-	a.frame, err = store.NewSchedule(
+	a.frame = store.NewSchedule(
 		s,
 		store.System{Name: "fly", Writes: on{a.bullets}, Emits: on{a.bullets}, Run: a.fly},
 		store.System{Name: "steer", Writes: on{a.fighters}, Emits: on{a.bullets}, Run: a.steer},
 		store.System{Name: "hit", Reads: on{a.fighters}, Writes: on{a.bullets}, Emits: on{a.bullets, a.wounds}, Run: a.hit},
 		store.System{Name: "suffer", Reads: on{a.wounds}, Writes: on{a.fighters}, Emits: on{a.fighters}, Run: a.suffer},
 	)
-	if err != nil {
-		return nil, err
-	}
 	return a, s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
 		for player := range players {
 			if _, err := a.fighters.Insert(w, newFighter(player)); err != nil {
@@ -210,16 +202,12 @@ type server struct {
 }
 
 func newServer(o store.Options) (*server, error) {
-	s, err := store.New(o)
-	if err != nil {
-		return nil, err
-	}
+	s := store.New(o)
 	v := new(server)
-	if v.orders, err = store.Register(s, store.TableOptions[order]{Name: "order"}); err != nil {
-		return nil, err
-	}
+	v.orders = store.Register(s, store.TableOptions[order]{Name: "order"})
 	v.submit = s.Submit
 	v.send = func(_ context.Context, f func(q store.Queue) error) error { return s.Inbox(f) }
+	var err error
 	v.arena, err = newArena(s, 0)
 	return v, err
 }

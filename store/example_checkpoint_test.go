@@ -11,8 +11,8 @@ import (
 // arrives go back to the tick it is for and run the ticks since again.
 func ExampleStore_Rollback() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship"})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship"})
 	// region tick
 	tick := func(input int) {
 		_ = ships.ForEach(ctx, func(c store.Chunk[Ship]) {
@@ -66,10 +66,10 @@ func ExampleStore_Rollback() {
 // Items that hold slices say how they are copied.
 func ExampleStore_Checkpoint() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
+	s := store.New(store.Options{})
 	// region clone
 	type Route struct{ Stops []string }
-	routes, _ := store.Register(s, store.TableOptions[Route]{
+	routes := store.Register(s, store.TableOptions[Route]{
 		Name: "route",
 		Clone: func(dst, src *Route) {
 			dst.Stops = append(dst.Stops[:0], src.Stops...)

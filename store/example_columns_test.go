@@ -28,33 +28,24 @@ type fire struct {
 
 // endregion
 
-func newFire(s *store.Store) (*fire, error) {
+func newFire(s *store.Store) *fire {
 	f := new(fire)
-	var err error
 	// region add
-	if f.embers, err = store.Register(s, store.TableOptions[ember]{Name: "embers", Shards: 2}); err != nil {
-		return nil, err
-	}
-	if f.places, err = store.AddColumn(f.embers, store.ColumnOptions[place]{Name: "place"}); err != nil {
-		return nil, err
-	}
-	if f.speeds, err = store.AddColumn(f.embers, store.ColumnOptions[speed]{Name: "speed"}); err != nil {
-		return nil, err
-	}
-	if f.heats, err = store.AddColumn(f.embers, store.ColumnOptions[float32]{Name: "heat"}); err != nil {
-		return nil, err
-	}
+	f.embers = store.Register(s, store.TableOptions[ember]{Name: "embers", Shards: 2})
+	f.places = store.AddColumn(f.embers, store.ColumnOptions[place]{Name: "place"})
+	f.speeds = store.AddColumn(f.embers, store.ColumnOptions[speed]{Name: "speed"})
+	f.heats = store.AddColumn(f.embers, store.ColumnOptions[float32]{Name: "heat"})
 	// endregion
 	// region systems
 	type on = []store.Resource
-	f.frame, err = store.NewSchedule(
+	f.frame = store.NewSchedule(
 		s,
 		store.System{Name: "move", Reads: on{f.speeds}, Writes: on{f.places}, Run: f.move},
 		store.System{Name: "cool", Writes: on{f.heats}, Emits: on{f.embers}, Run: f.cool},
 		store.System{Name: "throw", Emits: on{f.embers, f.speeds, f.heats}, Run: f.throw(s)},
 	)
 	// endregion
-	return f, err
+	return f
 }
 
 // region passes
@@ -105,14 +96,8 @@ func (f *fire) throw(s *store.Store) func(ctx context.Context) error {
 // time.
 func Example_columns() {
 	ctx := context.Background()
-	s, err := store.New(store.Options{Workers: 2})
-	if err != nil {
-		panic(err)
-	}
-	f, err := newFire(s)
-	if err != nil {
-		panic(err)
-	}
+	s := store.New(store.Options{Workers: 2})
+	f := newFire(s)
 	fmt.Print(f.frame.Explain())
 	for range 5 {
 		report, err := f.frame.Run(ctx)

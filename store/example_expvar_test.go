@@ -19,11 +19,11 @@ var gameVars = expvar.NewMap("game")
 func Example_expvar() {
 	ctx := context.Background()
 	var last atomic.Pointer[store.Report]
-	s, _ := store.New(store.Options{
+	s := store.New(store.Options{
 		// The report is good until the next flush, and requests come at any time.
 		AfterFlush: func(r *store.Report) { last.Store(r.Clone()) },
 	})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
+	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
 	gameVars.Set("store", expvar.Func(func() any { return s.Stats() }))
 	gameVars.Set("flush", expvar.Func(func() any { return last.Load() }))
 

@@ -20,9 +20,9 @@ type blow struct {
 // Events are brought to their targets by tasks that own the targets.
 func ExampleGroupBy() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{})
-	blows, _ := store.Register(s, store.TableOptions[blow]{})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{})
+	blows := store.Register(s, store.TableOptions[blow]{})
 
 	qs, _ := s.Queues(1)
 	for i, name := range []string{"Argo", "Bounty", "Calypso"} {
@@ -75,8 +75,8 @@ func ExampleGroups_Of() {
 	}
 	// endregion
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	nodes, _ := store.Register(s, store.TableOptions[node]{Name: "node"})
+	s := store.New(store.Options{})
+	nodes := store.Register(s, store.TableOptions[node]{Name: "node"})
 	qs, _ := s.Queues(1)
 	// region tree
 	tree := nodes.Emplace(qs[0], node{Name: "tree"})

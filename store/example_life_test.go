@@ -27,16 +27,9 @@ type life struct {
 
 func newLife(ctx context.Context, s *store.Store, torus ...string) (*life, error) {
 	l := &life{width: len(torus[0])}
-	var err error
-	if l.cells, err = store.Register(s, store.TableOptions[cell]{Name: "cells", Shards: 2, ChunkItems: 8}); err != nil {
-		return nil, err
-	}
-	if l.now, err = store.AddColumn(l.cells, store.ColumnOptions[bool]{Name: "now"}); err != nil {
-		return nil, err
-	}
-	if l.next, err = store.AddColumn(l.cells, store.ColumnOptions[bool]{Name: "next"}); err != nil {
-		return nil, err
-	}
+	l.cells = store.Register(s, store.TableOptions[cell]{Name: "cells", Shards: 2, ChunkItems: 8})
+	l.now = store.AddColumn(l.cells, store.ColumnOptions[bool]{Name: "now"})
+	l.next = store.AddColumn(l.cells, store.ColumnOptions[bool]{Name: "next"})
 	return l, s.Write(ctx, func(_ context.Context, w *store.Writer) error {
 		for _, alive := range strings.Join(torus, "") {
 			h, err := l.cells.Insert(w, cell{})
@@ -109,10 +102,7 @@ func index(b bool) int {
 // are exchanged behind each step.
 func Example_life() {
 	ctx := context.Background()
-	s, err := store.New(store.Options{Workers: 2})
-	if err != nil {
-		panic(err)
-	}
+	s := store.New(store.Options{Workers: 2})
 	l, err := newLife(ctx, s,
 		".#....",
 		"..#...",
@@ -124,10 +114,7 @@ func Example_life() {
 	if err != nil {
 		panic(err)
 	}
-	frame, err := store.NewSchedule(s, store.System{Name: "step", Writes: []store.Resource{l.now, l.next}, Run: l.step})
-	if err != nil {
-		panic(err)
-	}
+	frame := store.NewSchedule(s, store.System{Name: "step", Writes: []store.Resource{l.now, l.next}, Run: l.step})
 	for range 2 {
 		for range 4 { // a glider comes one place further
 			if _, err := frame.Run(ctx); err != nil {

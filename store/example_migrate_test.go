@@ -20,8 +20,8 @@ func ExampleFields() {
 		Crew []int32
 	}
 	// endregion
-	old, _ := store.New(store.Options{})
-	oldShips, _ := store.Register(old, store.TableOptions[OldShip]{Name: "ship"})
+	old := store.New(store.Options{})
+	oldShips := store.Register(old, store.TableOptions[OldShip]{Name: "ship"})
 	var a store.Handle[OldShip]
 	_ = old.Write(ctx, func(_ context.Context, w *store.Writer) error {
 		a, _ = oldShips.Insert(w, OldShip{HP: 5, Name: "a", Crew: []int32{7, 8}})
@@ -37,8 +37,8 @@ func ExampleFields() {
 		Hull  int32
 		Speed float64
 	}
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[NewShip]{
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[NewShip]{
 		Name: "ship",
 		Migrate: map[string]func(old store.Fields, ship *NewShip) error{
 			"4626790b5caca817": func(old store.Fields, ship *NewShip) error {

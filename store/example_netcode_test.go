@@ -30,17 +30,11 @@ type replica struct {
 
 func newReplica(o store.Options, players int) (*replica, error) {
 	v := &replica{log: make(map[int][]intent)}
-	world, err := store.New(o)
-	if err != nil {
-		return nil, err
-	}
-	if v.arena, err = newArena(world, players); err != nil {
-		return nil, err
-	}
-	if v.lobby, err = store.New(store.Options{}); err != nil {
-		return nil, err
-	}
-	v.mail, err = store.Register(v.lobby, store.TableOptions[intent]{Name: "mail"})
+	world := store.New(o)
+	var err error
+	v.arena, err = newArena(world, players)
+	v.lobby = store.New(store.Options{})
+	v.mail = store.Register(v.lobby, store.TableOptions[intent]{Name: "mail"})
 	return v, err
 }
 

@@ -33,25 +33,20 @@ type fountain struct {
 	frame   *store.Schedule
 }
 
-func newFountain(s *store.Store) (*fountain, error) {
+func newFountain(s *store.Store) *fountain {
 	f := new(fountain)
-	var err error
 	// One nozzle per task, because each makes many sparks.
-	if f.nozzles, err = store.Register(s, store.TableOptions[nozzle]{Name: "nozzle", ChunkItems: 1}); err != nil {
-		return nil, err
-	}
+	f.nozzles = store.Register(s, store.TableOptions[nozzle]{Name: "nozzle", ChunkItems: 1})
 	// The hot table: a flush creates and erases in four shards at once.
-	if f.sparks, err = store.Register(s, store.TableOptions[spark]{Name: "spark", Shards: 4}); err != nil {
-		return nil, err
-	}
+	f.sparks = store.Register(s, store.TableOptions[spark]{Name: "spark", Shards: 4})
 	type on = []store.Resource
-	f.frame, err = store.NewSchedule(
+	f.frame = store.NewSchedule(
 		s,
 		store.System{Name: "move", Writes: on{f.sparks}, Run: f.move},
 		store.System{Name: "expire", Writes: on{f.sparks}, Emits: on{f.sparks}, Run: f.expire},
 		store.System{Name: "emit", Writes: on{f.nozzles}, Emits: on{f.sparks}, Run: f.emit},
 	)
-	return f, err
+	return f
 }
 
 // add adds nozzles to the fountain.
@@ -115,12 +110,8 @@ func (f *fountain) height(ctx context.Context) (float64, error) {
 // several shards.
 func Example_particles() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	f, err := newFountain(s)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	s := store.New(store.Options{})
+	f := newFountain(s)
 	fmt.Print(f.frame.Explain())
 
 	_ = f.add(ctx, s, nozzle{X: -10, Rate: 300, State: 1}, nozzle{X: 10, Rate: 200, State: 2})

@@ -14,8 +14,8 @@ type Particle struct {
 
 func Example() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	particles, _ := store.Register(s, store.TableOptions[Particle]{Name: "particle", Shards: 4})
+	s := store.New(store.Options{})
+	particles := store.Register(s, store.TableOptions[Particle]{Name: "particle", Shards: 4})
 
 	// A pass of three tasks: each records into a queue of its own.
 	err := s.Each(ctx, 3, func(task int, q store.Queue) {

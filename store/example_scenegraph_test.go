@@ -45,11 +45,11 @@ type scene struct {
 	moves int // of the last tick, to keep the order
 }
 
-func newScene(s *store.Store) (*scene, error) {
+func newScene(s *store.Store) *scene {
 	// Nobody changes the depth of a part in place, hence FixedKeys; and a walk
 	// in one order takes one shard.
-	parts, err := store.Register(s, store.TableOptions[part]{Name: "part", FixedKeys: true})
-	return &scene{store: s, parts: parts}, err
+	parts := store.Register(s, store.TableOptions[part]{Name: "part", FixedKeys: true})
+	return &scene{store: s, parts: parts}
 }
 
 // add hangs a new part on a parent, which is null for a root.
@@ -141,12 +141,8 @@ func (g *scene) String() string {
 // and transforms in an order that Defragment keeps.
 func Example_sceneGraph() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	g, err := newScene(s)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	s := store.New(store.Options{})
+	g := newScene(s)
 	body, _ := g.add(ctx, store.Handle[part]{}, part{Name: 'b', Spin: 1})
 	arm, _ := g.add(ctx, body, part{Name: 'a', Local: pose{X: 10}})
 	hand, _ := g.add(ctx, arm, part{Name: 'h', Local: pose{X: 5}, Spin: 1})

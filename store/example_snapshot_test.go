@@ -13,8 +13,8 @@ import (
 func ExampleStore_Load() {
 	ctx := context.Background()
 	open := func() (*store.Store, *store.Table[Ship]) {
-		s, _ := store.New(store.Options{})
-		ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship"})
+		s := store.New(store.Options{})
+		ships := store.Register(s, store.TableOptions[Ship]{Name: "ship"})
 		return s, ships
 	}
 	s, ships := open()

@@ -14,14 +14,14 @@ type Ship struct {
 }
 
 func ExampleRegister() {
-	s, _ := store.New(store.Options{Workers: 4})
-	ships, err := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
-	fmt.Println(ships.Name(), ships.Len(), err)
+	s := store.New(store.Options{Workers: 4})
+	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
+	fmt.Println(ships.Name(), ships.Len())
 
-	_, err = store.Register(s, store.TableOptions[Ship]{Name: "ship", ChunkItems: -1})
-	fmt.Println(err)
+	defer func() { fmt.Println(recover()) }()
+	store.Register(s, store.TableOptions[Ship]{Name: "ship", ChunkItems: -1})
 	// Output:
-	// ship 0 <nil>
+	// ship 0
 	// store: Register table "ship": the name is taken; give each table a Name of its own
 	// store: Register table "ship": ChunkItems -1 is negative
 }
@@ -30,9 +30,8 @@ func ExampleRegister() {
 // happens around it.
 func ExampleRegisterStable() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, err := store.RegisterStable(s, store.TableOptions[Ship]{Name: "ship"})
-	fmt.Println(ships.Name(), ships.Len(), err)
+	s := store.New(store.Options{})
+	ships := store.RegisterStable(s, store.TableOptions[Ship]{Name: "ship"})
 
 	qs, _ := s.Queues(1)
 	for hull := range 4 {
@@ -43,7 +42,7 @@ func ExampleRegisterStable() {
 	last, _ = ships.Resolve(last)
 	pointer := ships.At(last)
 
-	err = ships.ForEach(ctx, func(c store.StableChunk[Ship]) {
+	err := ships.ForEach(ctx, func(c store.StableChunk[Ship]) {
 		for h, ship := range c.All() {
 			if ship.Hull == 1 || ship.Hull == 2 {
 				ships.Erase(c.Queue, h)
@@ -58,7 +57,6 @@ func ExampleRegisterStable() {
 	}
 	fmt.Println(pointer == ships.At(last), pointer.Name)
 	// Output:
-	// ship 0 <nil>
 	// <nil>
 	// epoch 2: 1 created 2 erased <nil>
 	// 1:0.1  0
@@ -72,8 +70,8 @@ func ExampleRegisterStable() {
 // batch may hold it.
 func ExampleStore_Each() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{})
 
 	err := s.Each(ctx, 2, func(task int, q store.Queue) {
 		leader := ships.Emplace(q, Ship{Name: fmt.Sprint("leader ", task)})
@@ -95,8 +93,8 @@ func ExampleStore_Each() {
 
 func ExampleTable_ForEach() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{})
 	qs, _ := s.Queues(1)
 	for hull := range 4 {
 		ships.Emplace(qs[0], Ship{Hull: hull})
@@ -127,8 +125,8 @@ func ExampleTable_ForEach() {
 // Queues serve goroutines that the store does not start.
 func ExampleStore_Queues() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{})
 
 	qs, err := s.Queues(2)
 	ships.Emplace(qs[1], Ship{Name: "second"})
@@ -147,8 +145,8 @@ func ExampleStore_Queues() {
 
 func ExampleReduce() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{Shards: 4, ChunkItems: 10})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{Shards: 4, ChunkItems: 10})
 	qs, _ := s.Queues(1)
 	for hull := range 101 {
 		ships.Emplace(qs[0], Ship{Hull: hull})
@@ -167,8 +165,8 @@ func ExampleReduce() {
 
 func ExampleStore_Write() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{})
 
 	var flagship store.Handle[Ship]
 	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) (err error) {
@@ -197,8 +195,8 @@ func ExampleStore_Write() {
 
 func ExampleTable_Resolve() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{})
 
 	qs, _ := s.Queues(1)
 	kept := ships.Emplace(qs[0], Ship{Name: "kept"})
@@ -219,8 +217,8 @@ func ExampleTable_Resolve() {
 // A team keeps workers warm from one phase to the next.
 func ExampleStore_Team() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{Workers: 2})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	s := store.New(store.Options{Workers: 2})
+	ships := store.Register(s, store.TableOptions[Ship]{})
 
 	err := s.Team(ctx, func(ctx context.Context) error {
 		for range 3 {

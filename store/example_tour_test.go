@@ -18,9 +18,9 @@ type Unit struct {
 // whole or not at all, and going back.
 func Example_tour() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	units, _ := store.Register(s, store.TableOptions[Unit]{Name: "unit", Shards: 4})
-	squads, _ := store.RegisterStable(s, store.TableOptions[Squad]{Name: "squad"}) // a *Squad stays good
+	s := store.New(store.Options{})
+	units := store.Register(s, store.TableOptions[Unit]{Name: "unit", Shards: 4})
+	squads := store.RegisterStable(s, store.TableOptions[Squad]{Name: "squad"}) // a *Squad stays good
 
 	// Emplace gives a name at once. The flush makes it real wherever it was
 	// stored in recorded values; Resolve tells the real one.
@@ -37,7 +37,7 @@ func Example_tour() {
 	// Systems say what they touch. Those that are not in each other's way run at
 	// the same time, and a flush comes before whoever looks at what was emitted.
 	type on = []store.Resource
-	frame, _ := store.NewSchedule(
+	frame := store.NewSchedule(
 		s,
 		store.System{Name: "burn", Writes: on{units}, Emits: on{units}, Run: func(ctx context.Context) error {
 			return units.ForEach(ctx, func(c store.Chunk[Unit]) {

@@ -59,9 +59,9 @@ func (c onlooker) apply(message []byte) error {
 // that were created, erased, and written, by puts and in place.
 func ExampleWritten() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
+	s := store.New(store.Options{})
 	// region walk
-	walkers, _ := store.Register(s, store.TableOptions[walker]{Changes: true})
+	walkers := store.Register(s, store.TableOptions[walker]{Changes: true})
 
 	// Whoever moves is written in place, and falls off the edge at 4.
 	walk := func(ctx context.Context) error {
@@ -93,7 +93,7 @@ func ExampleWritten() {
 	}
 	tick := 0
 	type on = []store.Resource
-	frame, _ := store.NewSchedule(
+	frame := store.NewSchedule(
 		s,
 		store.System{Name: "walk", Writes: on{walkers}, Emits: on{walkers}, Run: walk},
 		store.System{Name: "rest", Reads: on{walkers}, Emits: on{walkers}, Run: rest, If: func() bool { return tick < 5 }},

@@ -79,7 +79,7 @@ wave 4
 `
 	equal(t, "Explain", frame.Explain(), want)
 	other := newFleet(t, store.Options{})
-	_, err := store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing})
+	err := faultOf(func() { store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing}) })
 	wantText(t, "a column of another store", err, "of another store")
 }
 

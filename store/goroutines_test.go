@@ -53,10 +53,7 @@ func (s *hooked) sorted(ctx context.Context, f func() error, order func(ctx cont
 
 // frame runs a system.
 func (s *hooked) frame(ctx context.Context, y store.System) error {
-	frame, err := store.NewSchedule(s.Store, y)
-	if err != nil {
-		return err
-	}
+	frame := store.NewSchedule(s.Store, y)
 	return onlyError(frame.Run(ctx))
 }
 

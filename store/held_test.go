@@ -113,11 +113,8 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 				return s.Inbox(func(q store.Queue) error { holders.Emplace(q, holder{own}); return errTask })
 			},
 			"NewSchedule": func(ctx context.Context, own *burden) error {
-				frame, err := store.NewSchedule(s, store.System{Name: "it", Emits: on(holders), Run: func(ctx context.Context) error { return creating(ctx, own) }})
-				if err == nil {
-					_, err = frame.Run(ctx)
-				}
-				return err
+				frame := store.NewSchedule(s, store.System{Name: "it", Emits: on(holders), Run: func(ctx context.Context) error { return creating(ctx, own) }})
+				return onlyError(frame.Run(ctx))
 			},
 			"Schedule.Run": func(ctx context.Context, _ *burden) error { return onlyError(frame.Run(ctx)) },
 			"a Run that fails": func(ctx context.Context, _ *burden) error {
@@ -160,8 +157,7 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 // Tables outlive their store, in whatever program holds them.
 func TestClose_HoldsNoItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
-		s, err := store.New(store.Options{})
-		noError(t, err)
+		s := store.New(store.Options{})
 		table := registerKind(t, s, store.TableOptions[holder]{Changes: true}, stable)
 		_, held := heldBy(t, t.Context(), func(ctx context.Context, own *burden) error {
 			names := table.EmplaceItems(queues(t, s, 1)[0], []holder{{own}, {own}, {own}}, nil)

@@ -102,8 +102,7 @@ func registerKind[T any](t tb, s *store.Store, o store.TableOptions[T], isStable
 
 func registerStable[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.StableTable[T] {
 	t.Helper()
-	table, err := store.RegisterStable(s, o)
-	noError(t, err)
+	table := store.RegisterStable(s, o)
 	return table
 }
 

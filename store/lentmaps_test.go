@@ -63,8 +63,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 		equal(t, "copied.TypeID()", copied.TypeID(), other.TypeID())
 	}))
 	for _, name := range []string{"a zero map", "the other table's"} {
-		s, err := store.New(store.Options{})
-		noError(t, err)
+		s := store.New(store.Options{})
 		maps := newTable(s, store.TableOptions[uint64]{Name: "of"})
 		others := newTable(s, store.TableOptions[uint64]{Name: "other"})
 		p := panicOf(func() {

@@ -51,8 +51,7 @@ type item struct {
 // newStore returns a store that is verified and closed when the test ends.
 func newStore(t tb, o store.Options) *store.Store {
 	t.Helper()
-	s, err := store.New(o)
-	noError(t, err)
+	s := store.New(o)
 	stop := alarm()
 	t.Cleanup(func() {
 		defer stop()
@@ -170,8 +169,7 @@ func found[V any](_ V, ok bool) bool { return ok }
 
 func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
 	t.Helper()
-	table, err := store.Register(s, o)
-	noError(t, err)
+	table := store.Register(s, o)
 	return table
 }
 
@@ -267,6 +265,21 @@ func perturb(t tb, step func(tasks int) func(task int) int) {
 }
 
 // panicOf returns what f panics with, as text; it is empty when f does not.
+// faultOf returns the error with which f panics.
+func faultOf(f func()) (err error) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case error:
+			err = v
+		default:
+			panic(v)
+		}
+	}()
+	f()
+	return nil
+}
+
 func panicOf(f func()) (message string) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -34,8 +34,7 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 	})
 	expectSays(t, err, "Close inside Write: not allowed in this phase; call it when Write has returned")
 
-	flushing, err := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return onlyError(s.Flush(ctx)) }})
-	noError(t, err)
+	flushing := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return onlyError(s.Flush(ctx)) }})
 	_, err = flushing.Run(t.Context())
 	expectSays(t, err, "the schedule flushes by itself, what systems name in Emits")
 

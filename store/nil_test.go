@@ -3,7 +3,6 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,19 +27,18 @@ func complaint(f func() error) (text string) {
 // A nil argument is named, and nothing of it stays: the same store is used by all cases.
 func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
-	s, err := store.New(store.Options{})
-	units, wrong := store.Register(s, store.TableOptions[int]{Name: "unit", Changes: true})
-	squads, wrong2 := store.RegisterStable(s, store.TableOptions[uint]{Name: "squad"})
-	speeds, wrong3 := store.AddColumn(units, store.ColumnOptions[int8]{Name: "speed"})
-	burns, wrong4 := store.AddSparse(units, store.ColumnOptions[int16]{Name: "burn"})
-	noError(t, errors.Join(err, wrong, wrong2, wrong3, wrong4))
+	s := store.New(store.Options{})
+	units := store.Register(s, store.TableOptions[int]{Name: "unit", Changes: true})
+	squads := store.RegisterStable(s, store.TableOptions[uint]{Name: "squad"})
+	speeds := store.AddColumn(units, store.ColumnOptions[int8]{Name: "speed"})
+	burns := store.AddSparse(units, store.ColumnOptions[int16]{Name: "burn"})
 	run := func(context.Context) error { return nil }
 	chunk := func(store.Chunk[int]) {}
 	rows := func(store.Rows[int]) int { return 0 }
 	stableRows := func(store.StableChunk[uint]) int { return 0 }
 	system := func(y store.System) func() error {
 		y.Name, y.Run = "move", run
-		return func() error { return onlyError(store.NewSchedule(s, y)) }
+		return func() error { return faultOf(func() { store.NewSchedule(s, y) }) }
 	}
 	write := func(f func(ctx context.Context, w *store.Writer) error) func() error {
 		return func() error { return s.Write(ctx, f) }
@@ -85,13 +83,13 @@ func TestNil_IsNamed(t *testing.T) {
 		"ReadCheckpoint: reader":            {func() error { return s.ReadCheckpoint(ctx, nil, &into) }, "store: ReadCheckpoint with a nil io.Reader"},
 		"ReadCheckpoint: checkpoint":        {func() error { return s.ReadCheckpoint(ctx, new(bytes.Buffer), nil) }, "store: ReadCheckpoint with a nil Checkpoint"},
 		"Claim: store":                      {func() error { return onlyError(openClaim(ctx, noStore)) }, "store: Claim of a nil or zero Store"},
-		"Register: store":                   {func() error { return onlyError(store.Register(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"Register: zero store":              {func() error { return onlyError(store.Register(new(store.Store), store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"RegisterStable: store":             {func() error { return onlyError(store.RegisterStable(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"AddColumn: table":                  {func() error { return onlyError(store.AddColumn(noTable, store.ColumnOptions[int8]{})) }, "store: AddColumn with a nil table"},
-		"AddSparse: table":                  {func() error { return onlyError(store.AddSparse(noTable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
-		"AddSparse: stable table":           {func() error { return onlyError(store.AddSparse(noStable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
-		"AddSparse: nil":                    {func() error { return onlyError(store.AddSparse(noTableOf, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
+		"Register: store":                   {func() error { return faultOf(func() { store.Register(noStore, store.TableOptions[int]{}) }) }, "store: Register of a nil or zero Store"},
+		"Register: zero store":              {func() error { return faultOf(func() { store.Register(new(store.Store), store.TableOptions[int]{}) }) }, "store: Register of a nil or zero Store"},
+		"RegisterStable: store":             {func() error { return faultOf(func() { store.RegisterStable(noStore, store.TableOptions[int]{}) }) }, "store: Register of a nil or zero Store"},
+		"AddColumn: table":                  {func() error { return faultOf(func() { store.AddColumn(noTable, store.ColumnOptions[int8]{}) }) }, "store: AddColumn with a nil table"},
+		"AddSparse: table":                  {func() error { return faultOf(func() { store.AddSparse(noTable, store.ColumnOptions[int8]{}) }) }, "store: AddSparse with a nil table"},
+		"AddSparse: stable table":           {func() error { return faultOf(func() { store.AddSparse(noStable, store.ColumnOptions[int8]{}) }) }, "store: AddSparse with a nil table"},
+		"AddSparse: nil":                    {func() error { return faultOf(func() { store.AddSparse(noTableOf, store.ColumnOptions[int8]{}) }) }, "store: AddSparse with a nil table"},
 		"ForEach: function":                 {func() error { return units.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
 		"ForEach: table":                    {func() error { return noTable.ForEach(ctx, chunk) }, "store: ForEach with a nil table"},
 		"ForEach: zero table":               {func() error { return new(store.Table[int]).ForEach(ctx, chunk) }, "store: ForEach of a nil or zero Store"},
@@ -136,8 +134,8 @@ func TestNil_IsNamed(t *testing.T) {
 		"Erased: table":        {func() error { store.Erased(noTable); return nil }, "store: Erased with a nil table"},
 		"Written: table":       {func() error { store.Written(noTable); return nil }, "store: Written with a nil table"},
 		"Resolved: receipt":    {func() error { store.Resolved(nil, store.Handle[int]{}); return nil }, "store: Resolved with a nil Receipt"},
-		"NewSchedule: store":   {func() error { return onlyError(store.NewSchedule(nil, store.System{Name: "move", Run: run})) }, "store: NewSchedule of a nil or zero Store"},
-		"NewSchedule: run":     {func() error { return onlyError(store.NewSchedule(s, store.System{Name: "move"})) }, `"move"`},
+		"NewSchedule: store":   {func() error { return faultOf(func() { store.NewSchedule(nil, store.System{Name: "move", Run: run}) }) }, "store: NewSchedule of a nil or zero Store"},
+		"NewSchedule: run":     {func() error { return faultOf(func() { store.NewSchedule(s, store.System{Name: "move"}) }) }, `"move"`},
 		"Reads: table":         {system(store.System{Reads: []store.Resource{units, noTable}}), `system "move": Reads[1] is nil`},
 		"Reads: nil":           {system(store.System{Reads: []store.Resource{nil}}), `system "move": Reads[0] is nil`},
 		"Writes: stable table": {system(store.System{Writes: []store.Resource{noStable}}), `system "move": Writes[0] is nil`},

@@ -216,8 +216,8 @@ func TestAnOrderingHoldsItsWriteAlone(t *testing.T) {
 // A sorted table is walked in order, and handles keep their items.
 func ExampleSortFunc() {
 	ctx := context.Background()
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
 	qs, _ := s.Queues(1)
 	for _, hull := range []int{30, 10, 40, 20} {
 		ships.Emplace(qs[0], Ship{Hull: hull})

@@ -21,10 +21,8 @@ func oneToSixteen() []int { return []int{1, 2, 5, 16} }
 func TestParticlesAreTheSameOnOneToSixteenWorkers(t *testing.T) {
 	o := storetest.Options{Workers: oneToSixteen(), Frames: 8}
 	storetest.Run(t, o, func(s *store.Store) (func(context.Context, int) error, error) {
-		f, err := newFountain(s)
-		if err != nil {
-			return nil, err
-		}
+		f := newFountain(s)
+		var err error
 		for i := range 20 {
 			err = errors.Join(err, f.add(t.Context(), s, nozzle{X: float64(i), Rate: 150, State: uint64(i)}))
 		}
@@ -43,9 +41,8 @@ type growing struct {
 	added  []store.Handle[part]
 }
 
-func newGrowing(s *store.Store, seed uint64) (*growing, error) {
-	g, err := newScene(s)
-	return &growing{scene: g, random: rand.New(rand.NewPCG(seed, 0))}, err
+func newGrowing(s *store.Store, seed uint64) *growing {
+	return &growing{scene: newScene(s), random: rand.New(rand.NewPCG(seed, 0))}
 }
 
 func (g *growing) tick(ctx context.Context) error {
@@ -75,8 +72,8 @@ func (g *growing) tick(ctx context.Context) error {
 func TestASceneIsTheSameOnOneToSixteenWorkers(t *testing.T) {
 	o := storetest.Options{Workers: oneToSixteen(), Frames: 12}
 	storetest.Run(t, o, func(s *store.Store) (func(context.Context, int) error, error) {
-		g, err := newGrowing(s, 5)
-		return func(ctx context.Context, _ int) error { return g.tick(ctx) }, err
+		g := newGrowing(s, 5)
+		return func(ctx context.Context, _ int) error { return g.tick(ctx) }, nil
 	})
 }
 

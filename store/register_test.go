@@ -40,7 +40,7 @@ func TestRegister_RefusalLeavesTheStoreAlone(t *testing.T) {
 		if c.options.Name == "" {
 			c.options.Name = "new"
 		}
-		_, err := store.Register(s, c.options)
+		err := faultOf(func() { store.Register(s, c.options) })
 		expectSays(t, err, c.message)
 		expectSays(t, err, c.options.Name)
 		if len(s.Stats().Tables) != 1 || digest(t, s) != before || !s.Has(hs[4].ID) {
@@ -54,9 +54,11 @@ func TestRegister_RefusalLeavesTheStoreAlone(t *testing.T) {
 
 func TestRegister_ReportsAllFaultsAtOnce(t *testing.T) {
 	s, _ := newTable(t, store.Options{}, store.TableOptions[item]{Name: "a"})
-	_, slices := store.Register(s, store.TableOptions[[]store.ID]{Name: "a", ChunkItems: -1, TypeID: -1})
-	_, all := store.Register(s, store.TableOptions[item]{Name: "a", Shards: 65, TypeID: 40000, Reserve: -1, MaxItems: -1, MinFree: -1, ChunkItems: -1})
-	_, options := store.New(store.Options{Workers: -1, QueueLimit: -2})
+	slices := faultOf(func() { store.Register(s, store.TableOptions[[]store.ID]{Name: "a", ChunkItems: -1, TypeID: -1}) })
+	all := faultOf(func() {
+		store.Register(s, store.TableOptions[item]{Name: "a", Shards: 65, TypeID: 40000, Reserve: -1, MaxItems: -1, MinFree: -1, ChunkItems: -1})
+	})
+	options := faultOf(func() { store.New(store.Options{Workers: -1, QueueLimit: -2}) })
 	for err, parts := range map[error][]string{
 		slices:  {"taken", "ChunkItems", "TypeIDs", "slice"},
 		all:     {"taken", "Shards 65", "TypeIDs 40000", "Reserve", "MaxItems", "MinFree", "ChunkItems"},
@@ -76,12 +78,12 @@ type hidden struct {
 
 func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
 	s := newStore(t, store.Options{})
-	_, inner := store.Register(s, store.TableOptions[hidden]{})
-	_, values := store.Register(s, store.TableOptions[struct{ ByName map[string]store.ID }]{})
-	_, keys := store.Register(s, store.TableOptions[struct{ Keys map[store.ID]int }]{})
-	_, pointer := store.Register(s, store.TableOptions[struct{ Next *hidden }]{})
-	_, array := store.Register(s, store.TableOptions[struct{ Many [3][]store.ID }]{})
-	_, stable := store.RegisterStable(s, store.TableOptions[node]{})
+	inner := faultOf(func() { store.Register(s, store.TableOptions[hidden]{}) })
+	values := faultOf(func() { store.Register(s, store.TableOptions[struct{ ByName map[string]store.ID }]{}) })
+	keys := faultOf(func() { store.Register(s, store.TableOptions[struct{ Keys map[store.ID]int }]{}) })
+	pointer := faultOf(func() { store.Register(s, store.TableOptions[struct{ Next *hidden }]{}) })
+	array := faultOf(func() { store.Register(s, store.TableOptions[struct{ Many [3][]store.ID }]{}) })
+	stable := faultOf(func() { store.RegisterStable(s, store.TableOptions[node]{}) })
 	for err, parts := range map[error][]string{
 		inner:   {"hidden.Inner.Targets", "slice"},
 		values:  {".ByName", "map"},
@@ -106,7 +108,7 @@ type loose struct{ Target any }
 
 func TestRegister_RefusesInterfacesWithoutLinks(t *testing.T) {
 	s := newStore(t, store.Options{})
-	_, err := store.Register(s, store.TableOptions[loose]{})
+	err := faultOf(func() { store.Register(s, store.TableOptions[loose]{}) })
 	expectSays(t, err, "store_test.loose.Target is of type interface {}, which may hold a handle")
 	equal(t, "tables", len(s.Stats().Tables), 0)
 	table := register(t, s, store.TableOptions[loose]{Links: func(v *loose, visit func(*store.ID)) {
@@ -149,7 +151,7 @@ func TestRegister_GivesTypeIDsInFreeRuns(t *testing.T) {
 func TestRegister_NamesATableAfterItsType(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	equal(t, "name", table.Name(), "store_test.item")
-	if _, err := store.Register(s, store.TableOptions[item]{}); err == nil || errors.Is(err, store.ErrPhase) {
+	if err := faultOf(func() { store.Register(s, store.TableOptions[item]{}) }); err == nil || errors.Is(err, store.ErrPhase) {
 		t.Errorf("a second table of that name: %v", err)
 	}
 }

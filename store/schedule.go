@@ -152,8 +152,9 @@ type system struct {
 //
 // No systems, names that are empty or used twice, systems without Run, tables of
 // another store, tables with Events that another schedule reads, unknown names in After
-// and systems that wait for each other are errors; all are reported at once.
-func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
+// and systems that wait for each other are mistakes of the program: NewSchedule panics with
+// an error that names all.
+func NewSchedule(s *Store, systems ...System) *Schedule {
 	s.made("NewSchedule")
 	s.planning.Lock()
 	defer s.planning.Unlock()
@@ -179,14 +180,14 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 	var err error
 	c.plan, err = schedule.New(func(r schedule.Resource) string { return c.resources[r].name }, plain...)
 	if err := errors.Join(append(errs, err)...); err != nil {
-		return nil, fmt.Errorf("store: NewSchedule: %w", err)
+		panic(fmt.Errorf("store: NewSchedule: %w", err))
 	}
 	for _, i := range c.plan.Order() {
 		c.systems = append(c.systems, all[i])
 	}
 	c.planEnds()
 	c.bind()
-	return c, nil
+	return c
 }
 
 // faults returns what is wrong with the resources of a system.

@@ -17,8 +17,7 @@ import (
 
 func newSchedule(t tb, s *store.Store, systems ...store.System) *store.Schedule {
 	t.Helper()
-	c, err := store.NewSchedule(s, systems...)
-	noError(t, err)
+	c := store.NewSchedule(s, systems...)
 	return c
 }
 
@@ -88,8 +87,7 @@ func TestRun_ReportsColumnsApart(t *testing.T) {
 func TestRun_ReportAddsItsFlushes(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "a"})
 	other := register(t, s, store.TableOptions[item]{Name: "b"})
-	column, err := store.AddColumn(table, store.ColumnOptions[uint64]{Name: "c"})
-	noError(t, err)
+	column := store.AddColumn(table, store.ColumnOptions[uint64]{Name: "c"})
 	h := fill(t, s, table, 1)[0]
 	record := func(n int, into *store.Table[item]) func(ctx context.Context) error {
 		return func(ctx context.Context) error {

@@ -152,12 +152,14 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 func TestNewScheduleReportsEveryFault(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
 	_, foreign := newTable(t, store.Options{}, store.TableOptions[item]{Name: "aliens"})
-	_, err := store.NewSchedule(
-		s,
-		store.System{Name: "a", Reads: on(foreign, nil), Emits: on(store.Other("window")), Writes: on(table), After: []string{"b"}, Run: nothing},
-		store.System{Name: "b", Reads: on(table), Run: nothing},
-		store.System{Name: "b"},
-	)
+	err := faultOf(func() {
+		store.NewSchedule(
+			s,
+			store.System{Name: "a", Reads: on(foreign, nil), Emits: on(store.Other("window")), Writes: on(table), After: []string{"b"}, Run: nothing},
+			store.System{Name: "b", Reads: on(table), Run: nothing},
+			store.System{Name: "b"},
+		)
+	})
 	want := `store: NewSchedule: system "a": table "aliens" is of another store
 system "a": Reads[1] is nil; register the table before NewSchedule
 system "a" emits to "window", which is no table, so that no flush would apply it; use Writes
@@ -167,7 +169,7 @@ systems wait for each other: a -> b -> a: a is after b; b reads ships, which a w
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
 	}
-	if _, err := store.NewSchedule(s); err == nil {
+	if err := faultOf(func() { store.NewSchedule(s) }); err == nil {
 		t.Error("a schedule of no systems")
 	}
 }

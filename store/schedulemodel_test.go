@@ -76,8 +76,7 @@ func (h *herd) fault(format string, args ...any) {
 
 func runScheduleProgram(t *testing.T, seed uint64, workers int) []string {
 	random := rand.New(rand.NewPCG(seed, 0))
-	s, err := store.New(store.Options{Workers: workers})
-	noError(t, err)
+	s := store.New(store.Options{Workers: workers})
 	h := &herd{Store: s, ages: make(map[uint64]uint64)}
 	h.table = register(t, s, store.TableOptions[creature]{
 		Name: "herd", Shards: 1 + random.IntN(3), ChunkItems: 1 + random.IntN(40), MinFree: random.IntN(3),

@@ -183,7 +183,7 @@ func newSerialPlay(t tb, o store.Options, systems []serialSystem) *serialPlay {
 }
 
 // schedule fails where systems wait for each other.
-func (p *serialPlay) schedule() (*store.Schedule, error) {
+func (p *serialPlay) schedule() (c *store.Schedule, err error) {
 	var all []store.System
 	resources := func(tables []int) (rs []store.Resource) {
 		for _, table := range tables {
@@ -202,7 +202,8 @@ func (p *serialPlay) schedule() (*store.Schedule, error) {
 		}
 		all = append(all, system)
 	}
-	return store.NewSchedule(p.Store, all...)
+	err = faultOf(func() { c = store.NewSchedule(p.Store, all...) })
+	return c, err
 }
 
 func (p *serialPlay) list(table int) (all []keyed) {

@@ -77,8 +77,7 @@ func putDeep(part, n int) func(t *testing.T, s *store.Store) func(q store.Queue)
 	return func(t *testing.T, s *store.Store) func(q store.Queue) {
 		table := register(t, s, store.TableOptions[deep]{Name: "items", Clone: clone})
 		column := addColumn(t, table, store.ColumnOptions[deep]{Name: "column", Clone: clone})
-		some, err := store.AddSparse(table, store.ColumnOptions[deep]{Name: "some", Clone: clone})
-		noError(t, err)
+		some := store.AddSparse(table, store.ColumnOptions[deep]{Name: "some", Clone: clone})
 		all := [3]deep{}
 		all[part] = deepOf(n)
 		return func(q store.Queue) {

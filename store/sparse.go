@@ -26,16 +26,16 @@ type Sparse[T, C any] struct {
 // AddSparse adds data of type C that few items of t have. No item has any before
 // [Sparse.Set] or [Sparse.Put].
 //
-//	shields, err := store.AddSparse(ships, store.ColumnOptions[Shield]{Name: "shield"})
+//	shields := store.AddSparse(ships, store.ColumnOptions[Shield]{Name: "shield"})
 //
-// It takes O(shards) time. Who may call it, what it ends and its errors are as for
+// It takes O(shards) time. Who may call it, what it ends and when it panics is as for
 // [AddColumn]; the name is unique among the columns of the table as well.
-func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) (*Sparse[T, C], error) {
+func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) *Sparse[T, C] {
 	c := new(Sparse[T, C])
 	if err := c.core.add(tableOf("AddSparse", t), untypedColumn(o), items.For[C]()); err != nil {
-		return nil, err
+		panic(err)
 	}
-	return c, nil
+	return c
 }
 
 func (s *Sparse[T, C]) resource() resource { return s.core.component.resource() }

@@ -15,8 +15,7 @@ import (
 
 func addSparse[C, T any](t tb, table store.TableOf[T], o store.ColumnOptions[C]) *store.Sparse[T, C] {
 	t.Helper()
-	s, err := store.AddSparse(table, o)
-	noError(t, err)
+	s := store.AddSparse(table, o)
 	return s
 }
 
@@ -31,15 +30,15 @@ func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
 	addColumn(t, table, store.ColumnOptions[uint32]{Name: "speed"})
 	addSparse(t, table, store.ColumnOptions[uint32]{Name: "shield"})
 	for want, err := range map[string]error{
-		`"speed" to table "ship": the name is taken`:  onlyError(store.AddSparse(table, store.ColumnOptions[int]{Name: "speed"})),
-		`"shield" to table "ship": the name is taken`: onlyError(store.AddColumn(table, store.ColumnOptions[int]{Name: "shield"})),
-		"the table keeps no changes":                  onlyError(store.AddSparse(table, store.ColumnOptions[int]{Changes: true})),
-		"declare it by ColumnOptions.Links":           onlyError(store.AddSparse(table, store.ColumnOptions[[]store.ID]{})),
+		`"speed" to table "ship": the name is taken`:  faultOf(func() { store.AddSparse(table, store.ColumnOptions[int]{Name: "speed"}) }),
+		`"shield" to table "ship": the name is taken`: faultOf(func() { store.AddColumn(table, store.ColumnOptions[int]{Name: "shield"}) }),
+		"the table keeps no changes":                  faultOf(func() { store.AddSparse(table, store.ColumnOptions[int]{Changes: true}) }),
+		"declare it by ColumnOptions.Links":           faultOf(func() { store.AddSparse(table, store.ColumnOptions[[]store.ID]{}) }),
 	} {
 		wantText(t, "the call", err, want)
 	}
 	wantError(t, "inside a Read", s.Read(t.Context(), func(context.Context) error {
-		return onlyError(store.AddSparse(table, store.ColumnOptions[int]{}))
+		return faultOf(func() { store.AddSparse(table, store.ColumnOptions[int]{}) })
 	}), store.ErrPhase)
 }
 

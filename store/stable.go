@@ -25,14 +25,14 @@ type StableTable[T any] struct {
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
-func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error) {
+func RegisterStable[T any](s *Store, o TableOptions[T]) *StableTable[T] {
 	t := new(StableTable[T])
 	t.core.lookups.stable = &t.maps
 	if err := t.core.register(s, "Register", untypedOptions(o), items.For[T](), paged.TypeFor[T]()); err != nil {
-		return nil, err
+		panic(err)
 	}
 	t.core.pass.init(&t.core, t.task)
-	return t, nil
+	return t
 }
 
 func (t *StableTable[T]) resource() resource { return resource{table: &t.core} }

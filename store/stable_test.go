@@ -124,7 +124,7 @@ func TestStableTable_FindsNothingAfterClose(t *testing.T) {
 	findsNothing(t, s, stableTable{table}, h)
 	err := table.ForEach(t.Context(), func(store.StableChunk[item]) {})
 	_, reduced := sumStable(t.Context(), table)
-	_, late := store.RegisterStable(s, store.TableOptions[item]{Name: "late"})
+	late := faultOf(func() { store.RegisterStable(s, store.TableOptions[item]{Name: "late"}) })
 	for what, err := range map[string]error{"ForEach": err, "Reduce": reduced, "RegisterStable": late} {
 		wantError(t, what, err, store.ErrClosed)
 	}
@@ -143,9 +143,9 @@ func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 		"MaxItems -1":  {MaxItems: -1},
 		"32767 to 327": {TypeID: 32767, Shards: 2},
 	} {
-		wantText(t, "RegisterStable", onlyError(store.RegisterStable(s, o)), part)
+		wantText(t, "RegisterStable", faultOf(func() { store.RegisterStable(s, o) }), part)
 	}
-	wantText(t, "handles in a slice", onlyError(store.RegisterStable(s, store.TableOptions[hidden]{})), "hidden.Inner.Targets")
+	wantText(t, "handles in a slice", faultOf(func() { store.RegisterStable(s, store.TableOptions[hidden]{}) }), "hidden.Inner.Targets")
 	equal(t, "tables", len(s.Stats().Tables), 1)
 	stable := registerStable(t, s, store.TableOptions[item]{Reserve: 100, Shards: 2})
 	write(t, s, writeOf(func(w *store.Writer) {

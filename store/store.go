@@ -96,11 +96,11 @@ type Store struct {
 	flushed   Report // the sum of all
 }
 
-// New returns a store without tables. It starts no goroutine. It fails, with
-// every fault named, on negative options.
-func New(o Options) (*Store, error) {
+// New returns a store without tables. It starts no goroutine. It panics with an error that
+// names each negative option.
+func New(o Options) *Store {
 	if err := o.validate(); err != nil {
-		return nil, err
+		panic(err)
 	}
 	s := &Store{
 		options: o,
@@ -116,7 +116,7 @@ func New(o Options) (*Store, error) {
 	if o.Seed != 0 {
 		s.random = newRandom(s, o.Seed)
 	}
-	return s, nil
+	return s
 }
 
 func (o Options) validate() error {

@@ -358,8 +358,8 @@ func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
 
 func ExampleStore_Submit() {
 	type player struct{ Name string }
-	s, _ := store.New(store.Options{})
-	players, _ := store.Register(s, store.TableOptions[player]{Name: "player"})
+	s := store.New(store.Options{})
+	players := store.Register(s, store.TableOptions[player]{Name: "player"})
 
 	join := func(ctx context.Context, name string) (store.Handle[player], error) { // of an HTTP handler, say
 		var p store.Handle[player]

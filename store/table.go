@@ -18,19 +18,19 @@ type Table[T any] struct {
 	visit func(c Chunk[T]) // of the ForEach that runs
 }
 
-// Register adds a table of items of type T to s. It asks the gate and fails
-// with [ErrPhase] inside a phase. Every other fault (a duplicate name, typeIds
-// that clash or do not fit, more than 64 shards, sizes that are negative or too
-// large, handles in T where a flush cannot make them real) is named in the
-// error, and the store is unchanged.
-func Register[T any](s *Store, o TableOptions[T]) (*Table[T], error) {
+// Register adds a table of items of type T to s. What keeps it from that is a mistake of
+// the program: Register panics with an error, of which [errors.Is] tells [ErrPhase] (a phase
+// is open) and [ErrClosed], and which names every other fault: a duplicate name, typeIds
+// that clash or do not fit, more than 64 shards, sizes that are negative or too large,
+// handles in T where a flush cannot make them real. The store is unchanged then.
+func Register[T any](s *Store, o TableOptions[T]) *Table[T] {
 	t := new(Table[T])
 	t.core.lookups.packed = &t.maps
 	if err := t.core.register(s, "Register", untypedOptions(o), items.For[T](), nil); err != nil {
-		return nil, err
+		panic(err)
 	}
 	t.core.pass.init(&t.core, t.task)
-	return t, nil
+	return t
 }
 
 func (t *Table[T]) resource() resource { return resource{table: &t.core} }

@@ -34,14 +34,8 @@ func expectRegions(t *testing.T, out []byte, names ...string) {
 
 func newTraced(t *testing.T) (*Store, *Table[int]) {
 	t.Helper()
-	s, err := New(Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := Register(s, TableOptions[int]{Name: "ships", Shards: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := New(Options{Workers: 2})
+	table := Register(s, TableOptions[int]{Name: "ships", Shards: 3})
 	return s, table
 }
 

@@ -118,8 +118,10 @@ func TestAddValue_NamesWhatIsWrong(t *testing.T) {
 	} {
 		wantIn(t, name, panicOf(test.add), test.want)
 	}
-	_, err := store.NewSchedule(s, store.System{
-		Name: "emits", Emits: []store.Resource{table, newValue(t, s, "more")}, Run: func(context.Context) error { return nil },
+	err := faultOf(func() {
+		store.NewSchedule(s, store.System{
+			Name: "emits", Emits: []store.Resource{table, newValue(t, s, "more")}, Run: func(context.Context) error { return nil },
+		})
 	})
 	wantText(t, "a system that emits to a value", err, `emits to "more"`)
 }

@@ -133,10 +133,7 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 		return errors.Join(err, failed)
 	case "system":
 		all := on(v.outer, v.other, v.stable, v.now, v.next)
-		frame, err := store.NewSchedule(v.Store, store.System{Name: "it", Writes: all, Emits: all, Run: next})
-		if err != nil {
-			return err
-		}
+		frame := store.NewSchedule(v.Store, store.System{Name: "it", Writes: all, Emits: all, Run: next})
 		return onlyError(frame.Run(ctx))
 	}
 	panic("no phase is called " + phases[0])
@@ -172,11 +169,11 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["Exchange"] = func(ctx context.Context) error { return store.Exchange(ctx, v.now, v.next) }
 	calls["AddColumn"] = func(context.Context) error {
 		v.added++
-		return onlyError(store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
+		return faultOf(func() { store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
 	}
 	calls["AddSparse"] = func(context.Context) error {
 		v.added++
-		return onlyError(store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
+		return faultOf(func() { store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
 	}
 	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
 	calls["Submit"] = func(ctx context.Context) error {
@@ -193,10 +190,10 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["Queues"] = func(context.Context) error { return onlyError(v.Queues(1)) }
 	calls["Discard"] = func(context.Context) error { return v.Discard() }
 	calls["Register"] = func(context.Context) error {
-		return onlyError(store.Register(v.Store, store.TableOptions[item]{Name: "late"}))
+		return faultOf(func() { store.Register(v.Store, store.TableOptions[item]{Name: "late"}) })
 	}
 	calls["RegisterStable"] = func(context.Context) error {
-		return onlyError(store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"}))
+		return faultOf(func() { store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"}) })
 	}
 	calls["Shuffle"] = func(context.Context) error { return v.Shuffle(1) }
 	calls["Inbox"] = func(context.Context) error { return v.Inbox(func(store.Queue) error { return nil }) }

@@ -76,10 +76,8 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { // for the time
 		ctx := context.Background()
-		s, err := store.New(store.Options{})
-		noError(t, err)
-		numbers, err := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
-		noError(t, err)
+		s := store.New(store.Options{})
+		numbers := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
 		j, err := journal.Open(dir, journal.Options{})
 		noError(t, err)
 		tick := func(_ context.Context, w *store.Writer, t world.Tick) error {

@@ -31,10 +31,7 @@ type player struct {
 }
 
 func newPlayer(workers int) (*player, error) {
-	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		return nil, err
-	}
+	s := store.New(store.Options{Workers: workers})
 	p := &player{workers: workers, store: s}
 	for i := range p.parts {
 		p.parts[i].held = make(map[name]entry)
@@ -44,10 +41,7 @@ func newPlayer(workers int) (*player, error) {
 
 // register adds a table of the trace to the store.
 func (p *player) register(number uint16, shards int) error {
-	t, err := store.Register(p.store, store.TableOptions[item]{Name: fmt.Sprintf("table %d", number), Shards: shards})
-	if err != nil {
-		return err
-	}
+	t := store.Register(p.store, store.TableOptions[item]{Name: fmt.Sprintf("table %d", number), Shards: shards})
 	p.byTable[number] = &table{number: number, items: t}
 	p.tables = append(p.tables, p.byTable[number])
 	return nil

@@ -32,8 +32,8 @@ func (f *fleet) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 
 // launch begins the program, or goes on where it was.
 func launch(ctx context.Context, dir string) (*fleet, *world.World, *journal.Journal) {
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
 	f := &fleet{s, ships}
 
 	log, err := journal.Open(dir, journal.Options{})

@@ -77,8 +77,7 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 		Cell: 0x0102030405060708, Term: 3, Owner: 0x1112131415161718, Time: 1_700_000_000_123_456_789, Seed: 42,
 		Handed: true, To: "game 2", Start: goldenEpoch(),
 	}}
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	i := snapshot{position: want}
 	noError(t, s.Checkpoint(t.Context(), &i.state))
 	var whole bytes.Buffer
@@ -100,11 +99,9 @@ type goldenItem struct {
 func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], hook.Claim[store.Queue, *store.Receipt]) {
 		t.Helper()
-		s, err := store.New(store.Options{Workers: 1})
-		noError(t, err)
-		items, err := store.Register(s, store.TableOptions[goldenItem]{Name: "items"})
-		noError(t, err)
-		err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+		s := store.New(store.Options{Workers: 1})
+		items := store.Register(s, store.TableOptions[goldenItem]{Name: "items"})
+		err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
 			for n := range int32(3) {
 				if _, err := items.Insert(w, goldenItem{N: n}); err != nil {
 					return err

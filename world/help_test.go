@@ -61,23 +61,19 @@ type hit struct {
 
 func newGame(t testing.TB, o store.Options) *game {
 	t.Helper()
-	s, err := store.New(o)
-	noError(t, err)
+	s := store.New(o)
 	g := &game{Store: s, digests: make(map[uint64]uint64)}
-	var errs [4]error
-	g.units, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3, ChunkItems: 4, Changes: true})
-	g.camps, errs[1] = store.RegisterStable(s, store.TableOptions[camp]{Name: "camp"})
-	g.orders, errs[2] = store.Register(s, store.TableOptions[order]{Name: "order"})
-	g.hits, errs[3] = store.Register(s, store.TableOptions[hit]{Name: "hit", Shards: 2, ChunkItems: 4})
-	noError(t, errors.Join(errs[:]...))
+	g.units = store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3, ChunkItems: 4, Changes: true})
+	g.camps = store.RegisterStable(s, store.TableOptions[camp]{Name: "camp"})
+	g.orders = store.Register(s, store.TableOptions[order]{Name: "order"})
+	g.hits = store.Register(s, store.TableOptions[hit]{Name: "hit", Shards: 2, ChunkItems: 4})
 	return g
 }
 
 // newHerd returns a game whose ticks read lists of changes, columns and optional data.
 func newHerd(t testing.TB, o store.Options) *game {
 	t.Helper()
-	h, err := kit.New(o.Workers, 0)
-	noError(t, err)
+	h := kit.New(o.Workers, 0)
 	return &game{Store: h.Store, herd: h, digests: make(map[uint64]uint64)}
 }
 

@@ -20,11 +20,10 @@ type directory struct {
 
 func openDirectory(t *testing.T, workers int, log world.Log) *directory {
 	t.Helper()
-	s, err := store.New(store.Options{Workers: workers})
-	noError(t, err)
-	units, err := store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3})
-	noError(t, err)
+	s := store.New(store.Options{Workers: workers})
+	units := store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3})
 	d := &directory{Store: s, units: units, names: store.AddIndex(units, "name", func(u *unit) (string, bool) { return u.Name, true })}
+	var err error
 	d.world, err = world.Open(t.Context(), s, log, world.Options{
 		Program: "directory", SnapshotTicks: 3, DigestTicks: 1, Shadow: 1,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {

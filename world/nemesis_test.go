@@ -36,10 +36,8 @@ type node struct {
 // marking is a program that keeps every mark.
 func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
 	t.Helper()
-	s, err := store.New(alone)
-	noError(t, err)
-	marks, err := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})
-	noError(t, err)
+	s := store.New(alone)
+	marks := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})
 	return s, marks, world.Options{
 		SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {

@@ -11,8 +11,7 @@ import (
 
 func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	log := world.Memory()
 	w, err := world.Open(ctx, s, log, world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})
 	noError(t, err)

@@ -112,14 +112,13 @@ func TestACopyThatFailsIsNotTriedEveryTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, store.Options{})
 		copies, fails := 0, false
-		lists, err := store.Register(g.Store, store.TableOptions[[]int]{Name: "list", Clone: func(dst, src *[]int) {
+		lists := store.Register(g.Store, store.TableOptions[[]int]{Name: "list", Clone: func(dst, src *[]int) {
 			if fails {
 				copies++
 				panic("no copy")
 			}
 			*dst = slices.Clone(*src)
 		}})
-		noError(t, err)
 		w := openWith(t, g, world.Memory(), func(o *world.Options) {
 			o.Init = func(_ context.Context, w *store.Writer) error {
 				_, err := lists.Insert(w, []int{1})

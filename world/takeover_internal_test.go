@@ -12,8 +12,7 @@ import (
 // Ticks are of one program: its name, its tables, and unless Options.Portable the
 // architecture and the version of Go.
 func TestEpoch_OthersAreRefused(t *testing.T) {
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	claim, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
 	noError(t, err)
 	defer claim.Release()

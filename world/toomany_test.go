@@ -26,13 +26,10 @@ var lobbyMax = [2]int{6, 4}
 
 func newLobby(t *testing.T, workers int) *lobby {
 	t.Helper()
-	s, err := store.New(store.Options{Workers: workers})
-	noError(t, err)
+	s := store.New(store.Options{Workers: workers})
 	l := &lobby{Store: s}
-	var errs [2]error
-	l.guests, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "guest", Shards: 3, MaxItems: lobbyMax[0]})
-	l.bags, errs[1] = store.Register(s, store.TableOptions[unit]{Name: "bag", MaxItems: lobbyMax[1]})
-	noError(t, errors.Join(errs[:]...))
+	l.guests = store.Register(s, store.TableOptions[unit]{Name: "guest", Shards: 3, MaxItems: lobbyMax[0]})
+	l.bags = store.Register(s, store.TableOptions[unit]{Name: "bag", MaxItems: lobbyMax[1]})
 	return l
 }
 

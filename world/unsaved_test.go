@@ -33,8 +33,7 @@ const (
 func openDeep(t *testing.T, l world.Log) (*world.World, *game) {
 	t.Helper()
 	g := newGame(t, store.Options{})
-	table, err := store.Register(g.Store, store.TableOptions[deep]{Name: "deep", Clone: func(dst, src *deep) { *dst = *src }})
-	noError(t, err)
+	table := store.Register(g.Store, store.TableOptions[deep]{Name: "deep", Clone: func(dst, src *deep) { *dst = *src }})
 	o := g.options() // with a snapshot each 7 ticks
 	o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
 		switch at.Number {

@@ -128,8 +128,7 @@ func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
 			}
 		},
 	})
-	roads, err := store.Register(p.Store, store.TableOptions[road]{Name: "road"})
-	noError(t, err)
+	roads := store.Register(p.Store, store.TableOptions[road]{Name: "road"})
 	p.begin(t)
 	noError(t, errorOf(p.tick(func(q store.Queue) {
 		p.out.Send(q, p.own, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})

@@ -42,12 +42,9 @@ func newRegister(t testing.TB) *register {
 
 func registerIn(s *store.Store) (*register, error) {
 	r := &register{Store: s, known: make(map[string]store.Handle[named]), gone: make(map[string]cells.ID), until: make(map[string]uint64)}
-	var err error
-	if r.items, err = store.Register(s, store.TableOptions[named]{Name: "named", Shards: 2, Changes: true}); err != nil {
-		return nil, err
-	}
-	r.names, err = NewDirectory(s, r.items, func(v *named) string { return v.Name })
-	return r, err
+	r.items = store.Register(s, store.TableOptions[named]{Name: "named", Shards: 2, Changes: true})
+	r.names = NewDirectory(s, r.items, func(v *named) string { return v.Name })
+	return r, nil
 }
 
 // play plays a tick that erases some items and records others.

@@ -2,7 +2,6 @@ package cells_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -33,14 +32,11 @@ type forward struct {
 // NewDirectory adds a Directory of a table to a store, as four tables whose names begin
 // with the name of the table. The table keeps Changes. The directory does not notice
 // Insert and Remove. The key of an item never changes, and fmt prints different keys
-// differently. Errors are the errors of [store.Register].
-func NewDirectory[K comparable, T any](s *store.Store, items store.TableOf[T], key func(item *T) K) (*Directory[K, T], error) {
-	there, errThere := newKeyed[K, store.Handle[T]](s, items.Name()+" keys")
-	gone, errGone := newKeyed[K, forward](s, items.Name()+" gone")
-	if err := errors.Join(errThere, errGone); err != nil {
-		return nil, fmt.Errorf("directory: %w", err)
-	}
-	return &Directory[K, T]{s, items, key, there, gone}, nil
+// differently. It panics as [store.Register] does.
+func NewDirectory[K comparable, T any](s *store.Store, items store.TableOf[T], key func(item *T) K) *Directory[K, T] {
+	there := newKeyed[K, store.Handle[T]](s, items.Name()+" keys")
+	gone := newKeyed[K, forward](s, items.Name()+" gone")
+	return &Directory[K, T]{s, items, key, there, gone}
 }
 
 // Find returns the handle of the item with a key, and whether there is one: an item that
@@ -143,10 +139,10 @@ type index[K comparable, V any] struct {
 	pairs map[K]store.Handle[pair[K, V]]
 }
 
-func newKeyed[K comparable, V any](s *store.Store, name string) (*keyed[K, V], error) {
-	pairs, err := store.Register(s, store.TableOptions[pair[K, V]]{Name: name})
-	sums, errSums := store.Register(s, store.TableOptions[uint64]{Name: name + " sum"})
-	return &keyed[K, V]{pairs: pairs, sums: sums}, errors.Join(err, errSums)
+func newKeyed[K comparable, V any](s *store.Store, name string) *keyed[K, V] {
+	pairs := store.Register(s, store.TableOptions[pair[K, V]]{Name: name})
+	sums := store.Register(s, store.TableOptions[uint64]{Name: name + " sum"})
+	return &keyed[K, V]{pairs: pairs, sums: sums}
 }
 
 func (k *keyed[K, V]) find(key K) (*V, bool) {

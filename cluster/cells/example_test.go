@@ -2,7 +2,6 @@ package cells_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"handloom/cluster/cells"
@@ -34,15 +33,12 @@ type land struct {
 // found makes a land, and the world that it is.
 func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *world.World) {
 	// region found
-	s, _ := store.New(store.Options{})
+	s := store.New(store.Options{})
 	l := &land{Store: s, east: east}
-	var errs [3]error
-	l.players, errs[0] = store.Register(s, store.TableOptions[Player]{Changes: true})
-	l.moves, errs[1] = cells.New(s, cells.Options[Player]{})
-	l.names, errs[2] = NewDirectory(s, l.players, func(p *Player) [8]byte { return p.Name })
-	if err := errors.Join(errs[:]...); err != nil {
-		panic(err)
-	}
+	var err error
+	l.players = store.Register(s, store.TableOptions[Player]{Changes: true})
+	l.moves, err = cells.New(s, cells.Options[Player]{})
+	l.names = NewDirectory(s, l.players, func(p *Player) [8]byte { return p.Name })
 	w, err := world.Open(ctx, s, world.Memory(), world.Options{
 		Program: "land",
 		Init: func(_ context.Context, w *store.Writer) error {

@@ -67,14 +67,13 @@ type heard struct {
 
 func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
 	t.Helper()
-	s, err := store.New(store.Options{Workers: workers})
-	noError(t, err)
+	s := store.New(store.Options{Workers: workers})
 	g := &town{Store: s}
-	var errs [3]error
-	g.out, errs[0] = cells.New(s, o)
-	g.roads, errs[1] = store.Register(s, store.TableOptions[road]{Name: "road"})
-	g.heard, errs[2] = store.Register(s, store.TableOptions[heard]{Name: "heard"})
-	noError(t, errors.Join(errs[:]...))
+	var err error
+	g.out, err = cells.New(s, o)
+	noError(t, err)
+	g.roads = store.Register(s, store.TableOptions[road]{Name: "road"})
+	g.heard = store.Register(s, store.TableOptions[heard]{Name: "heard"})
 	return g
 }
 

@@ -51,8 +51,7 @@ func TestIDsAreDrawnAndReadBack(t *testing.T) {
 // A Ref to an item that the same task records is good when the message is shipped.
 func TestAProvisionalHandleInAMessageIsMadeReal(t *testing.T) {
 	p := newOutbox(t, cells.Options[cells.Ref[ship]]{})
-	ships, err := store.Register(p.Store, store.TableOptions[ship]{})
-	noError(t, err)
+	ships := store.Register(p.Store, store.TableOptions[ship]{})
 	p.begin(t)
 	noError(t, errorOf(p.tick(func(q store.Queue) {
 		p.out.Send(q, p.own, cells.Ref[ship]{Cell: p.own, Handle: ships.Emplace(q, ship{3})})

@@ -3,7 +3,6 @@ package cells
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -48,7 +47,7 @@ type Outbox[M any] struct {
 }
 
 // New adds an Outbox to a store, as four tables. All stores of a cell, and of the cells
-// that it talks to, need the same one. It fails as [store.Register] does.
+// that it talks to, need the same one. It panics as [store.Register] does.
 func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	check.Given(s != nil, "cells: New", "Store")
 	if o.Limit < 0 {
@@ -61,13 +60,9 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 		return nil, fmt.Errorf("cells: messages cannot become bytes: %w", err)
 	}
 	out.core = carrier{store: s, limit: limit, program: program, schema: digest.SchemaHash(name + " of " + program.Schema())}
-	var errs [3]error
-	errs[0] = out.core.pairs.register(s, name)
-	out.sent, errs[1] = store.Register(s, o.table(name+" sent", limit))
-	out.arrived, errs[2] = store.Register(s, o.table(name+" arrived", 0))
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, fmt.Errorf("cells: %w", err)
-	}
+	out.core.pairs.register(s, name)
+	out.sent = store.Register(s, o.table(name+" sent", limit))
+	out.arrived = store.Register(s, o.table(name+" arrived", 0))
 	out.core.letters = out
 	return out, nil
 }

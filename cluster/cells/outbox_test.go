@@ -17,8 +17,7 @@ import (
 
 func newStore(t testing.TB) *store.Store {
 	t.Helper()
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	return s
 }
 

@@ -43,12 +43,9 @@ type pairs struct {
 	hint    store.Handle[peer] // of the one that was looked for last
 }
 
-func (p *pairs) register(s *store.Store, name string) (err error) {
-	if p.peers, err = store.Register(s, store.TableOptions[peer]{Name: name + " peers"}); err != nil {
-		return err
-	}
-	p.notices, err = store.Register(s, store.TableOptions[notice]{Name: name + " notices"})
-	return err
+func (p *pairs) register(s *store.Store, name string) {
+	p.peers = store.Register(s, store.TableOptions[peer]{Name: name + " peers"})
+	p.notices = store.Register(s, store.TableOptions[notice]{Name: name + " notices"})
 }
 
 // own returns the cell itself, 0 before Init.

@@ -6,7 +6,6 @@ package game
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -52,26 +51,19 @@ type Game struct {
 }
 
 // New returns a game that keeps a note for so many ticks, 0 for ever.
-func New(workers int, keep uint64) (*Game, error) {
-	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		return nil, err
-	}
+func New(workers int, keep uint64) *Game {
+	s := store.New(store.Options{Workers: workers})
 	g := &Game{Store: s, keep: keep}
-	var errs [7]error
-	g.units, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "units", Shards: 3, ChunkItems: 16, MinFree: 4, Changes: true})
-	g.plans, errs[1] = store.RegisterStable(s, store.TableOptions[plan]{
+	g.units = store.Register(s, store.TableOptions[unit]{Name: "units", Shards: 3, ChunkItems: 16, MinFree: 4, Changes: true})
+	g.plans = store.RegisterStable(s, store.TableOptions[plan]{
 		Name: "plans", Shards: 2, Changes: true, Clone: func(dst, src *plan) { *dst = plan{src.Name, slices.Clone(src.Steps)} },
 	})
-	g.Notes, errs[2] = store.Register(s, store.TableOptions[Note]{Name: "notes", Shards: 2})
-	g.past, errs[3] = store.Register(s, store.TableOptions[past]{Name: "past"})
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
-	}
-	g.weight, errs[4] = store.AddColumn(g.units, store.ColumnOptions[int32]{Name: "weight", Changes: true})
-	g.marked, errs[5] = store.AddSparse(g.units, store.ColumnOptions[mark]{Name: "marked"})
-	g.locked, errs[6] = store.AddSparse(g.plans, store.ColumnOptions[uint32]{Name: "locked"})
-	return g, errors.Join(errs[:]...)
+	g.Notes = store.Register(s, store.TableOptions[Note]{Name: "notes", Shards: 2})
+	g.past = store.Register(s, store.TableOptions[past]{Name: "past"})
+	g.weight = store.AddColumn(g.units, store.ColumnOptions[int32]{Name: "weight", Changes: true})
+	g.marked = store.AddSparse(g.units, store.ColumnOptions[mark]{Name: "marked"})
+	g.locked = store.AddSparse(g.plans, store.ColumnOptions[uint32]{Name: "locked"})
+	return g
 }
 
 // Leave returns a call that leaves a note, and a unit with a weight, a mark and a locked

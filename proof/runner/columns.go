@@ -165,19 +165,31 @@ var richElements = func() kind[rich] {
 }()
 
 // addPartAs adds a column, or optional data, to a table of T.
-func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) (err error) {
-	if isOptional {
-		var s *store.Sparse[T, C]
-		if s, err = store.AddSparse(b.common, o); err == nil {
+func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) error {
+	return faultOf(func() {
+		if isOptional {
+			s := store.AddSparse(b.common, o)
 			b.beside = append(b.beside, &optional[T, C]{component[T, C]{s, k}, s})
+			return
 		}
-		return err
-	}
-	c, err := store.AddColumn(b.common.(*store.Table[T]), o)
-	if err == nil {
+		c := store.AddColumn(b.common.(*store.Table[T]), o)
 		b.beside = append(b.beside, &columnDriver[T, C]{component[T, C]{c, k}, c})
-	}
-	return err
+	})
+}
+
+// faultOf returns the error with which f panics.
+func faultOf(f func()) (err error) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case error:
+			err = v
+		default:
+			panic(v)
+		}
+	}()
+	f()
+	return nil
 }
 
 func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, changes bool) error {

@@ -10,13 +10,10 @@ import (
 // open makes the store, its tables and the models.
 func (p *executor) open() (err error) {
 	o := p.program.Store
-	p.store, err = store.New(store.Options{
+	p.store = store.New(store.Options{
 		Workers: p.config.Workers, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
 		BatchBytes: int64(o.BatchBytes), Seed: uint64(o.Seed),
 	})
-	if err != nil {
-		return err
-	}
 	next := 1 // typeId
 	for i := range p.program.Tables {
 		t := &p.program.Tables[i]
@@ -61,15 +58,9 @@ func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOpt
 	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1
 	if t.Kind == script.Stable {
 		o.FixedKeys = false
-		made, err := store.RegisterStable(p.store, o)
-		if err != nil {
-			return nil, err
-		}
+		made := store.RegisterStable(p.store, o)
 		return &stable[T]{binding[T]{common: made, kind: k}, made}, nil
 	}
-	made, err := store.Register(p.store, o)
-	if err != nil {
-		return nil, err
-	}
+	made := store.Register(p.store, o)
 	return &packed[T]{binding: binding[T]{common: made, kind: k}, table: made}, nil
 }

@@ -144,9 +144,7 @@ func (r *run) begin(o store.Options, setup func(s *store.Store) (func(context.Co
 		}
 	}
 	var err error
-	if r.store, err = store.New(o); err != nil {
-		return err
-	}
+	r.store = store.New(o)
 	if r.shuffled {
 		if err := r.store.Shuffle(uint64(r.workers)); err != nil {
 			return err

@@ -93,15 +93,9 @@ func TestDifferenceAgreesWithTheDigest(t *testing.T) {
 	}
 	digests := make([]uint64, len(values))
 	for i, v := range values {
-		s, err := store.New(store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := store.New(store.Options{})
 		// What any holds here is no handle.
-		table, err := store.Register(s, store.TableOptions[body]{Links: func(*body, func(*store.ID)) {}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := store.Register(s, store.TableOptions[body]{Links: func(*body, func(*store.ID)) {}})
 		qs, _ := s.Queues(1)
 		table.Emplace(qs[0], v)
 		if _, err := s.Flush(t.Context()); err != nil {

@@ -162,10 +162,7 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 		},
 		"the report of a table": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
-				crew, err := store.Register(s, store.TableOptions[int]{Name: "crew", TypeID: 9})
-				if err != nil {
-					return err
-				}
+				crew := store.Register(s, store.TableOptions[int]{Name: "crew", TypeID: 9})
 				var sailor store.Handle[int]
 				if err := f.record(ctx, func(q store.Queue) { sailor = crew.Emplace(q, 1) }); err != nil {
 					return err
@@ -187,14 +184,8 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 		},
 		"the report of optional data": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
-				shield, err := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "shield"})
-				if err != nil {
-					return err
-				}
-				cargo, err := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "cargo"})
-				if err != nil {
-					return err
-				}
+				shield := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "shield"})
+				cargo := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "cargo"})
 				return f.record(ctx, func(q store.Queue) {
 					for range 2 - number {
 						shield.Unset(q, f.first())

@@ -37,15 +37,11 @@ type wreck struct {
 // schedule of several waves.
 func harbour(t *testing.T) http.Handler {
 	t.Helper()
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	t.Cleanup(func() { _, _ = s.Close(context.Background()) })
-	vessels, err1 := store.Register(s, store.TableOptions[vessel]{Name: "vessel", Shards: 4, Clone: func(dst, src *vessel) { *dst = *src }})
-	wrecks, err2 := store.RegisterStable(s, store.TableOptions[wreck]{Name: "wreck"})
-	marks, err3 := store.Register(s, store.TableOptions[uint64]{Name: "a_table_of_a_rather_long_name_that_has_no_space_in_it"})
-	if err1 != nil || err2 != nil || err3 != nil {
-		t.Fatal(err1, err2, err3)
-	}
+	vessels := store.Register(s, store.TableOptions[vessel]{Name: "vessel", Shards: 4, Clone: func(dst, src *vessel) { *dst = *src }})
+	wrecks := store.RegisterStable(s, store.TableOptions[wreck]{Name: "wreck"})
+	marks := store.Register(s, store.TableOptions[uint64]{Name: "a_table_of_a_rather_long_name_that_has_no_space_in_it"})
 	qs, err := s.Queues(1)
 	noError(t, err)
 	path := make([]int, 20)
@@ -60,7 +56,7 @@ func harbour(t *testing.T) http.Handler {
 	work := func(ctx context.Context) error {
 		return s.Each(ctx, 1, func(int, store.Queue) {})
 	}
-	frame, err := store.NewSchedule(s,
+	frame := store.NewSchedule(s,
 		store.System{Name: "input", Writes: on{store.Other("keyboard")}, Run: work},
 		store.System{Name: "steer", Reads: on{store.Other("keyboard")}, Writes: on{vessels}, Emits: on{wrecks}, Run: func(ctx context.Context) error {
 			return vessels.ForEach(ctx, func(c store.Chunk[vessel]) {
@@ -73,7 +69,6 @@ func harbour(t *testing.T) http.Handler {
 		store.System{Name: "salvage", Reads: on{wrecks}, Writes: on{vessels}, If: func() bool { return true }, Run: work},
 		store.System{Name: "draw", Reads: on{vessels, wrecks, marks}, After: []string{"salvage"}, Run: work},
 	)
-	noError(t, err)
 	for range 5 {
 		noError(t, onlyError(frame.Run(t.Context())))
 	}

@@ -15,16 +15,14 @@ import (
 
 func addColumn[C, T any](t *testing.T, table *store.Table[T], name string) *store.Column[T, C] {
 	t.Helper()
-	c, err := store.AddColumn(table, store.ColumnOptions[C]{Name: name})
-	noError(t, err)
+	c := store.AddColumn(table, store.ColumnOptions[C]{Name: name})
 	return c
 }
 
 func TestColumnsAreShownBesideItems(t *testing.T) {
 	const evil = `<script>alert(1)</script>`
 	f := newFleet(t, 0)
-	more, err := store.Register(f.Store, store.TableOptions[uint64]{Name: "ship.more"})
-	noError(t, err)
+	more := store.Register(f.Store, store.TableOptions[uint64]{Name: "ship.more"})
 	fuel, mate := addColumn[float32](t, f.ships, "fuel"), addColumn[ship](t, f.ships, evil)
 	addColumn[struct{}](t, more, "tag")
 	q, err := f.Queues(1)
@@ -94,10 +92,8 @@ func TestHandler_BoundsAPageAsAWhole(t *testing.T) {
 		"wide characters": strings.Repeat("世", 80), "short": "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := store.New(store.Options{})
-			noError(t, err)
-			table, err := store.Register(s, store.TableOptions[wide]{Name: "wide"})
-			noError(t, err)
+			s := store.New(store.Options{})
+			table := store.Register(s, store.TableOptions[wide]{Name: "wide"})
 			var columns []*store.Column[wide, wide]
 			for i := range 4 {
 				columns = append(columns, addColumn[wide](t, table, fmt.Sprint("c", i)))

@@ -14,8 +14,8 @@ import (
 // One line shows a store: to people who open /debug/store/ in a browser, and to
 // programs that ask for JSON.
 func Example() {
-	s, _ := store.New(store.Options{})
-	ships, _ := store.Register(s, store.TableOptions[string]{Name: "ship"})
+	s := store.New(store.Options{})
+	ships := store.Register(s, store.TableOptions[string]{Name: "ship"})
 	_ = s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
 		_, err := ships.Insert(w, "Argo")
 		return err

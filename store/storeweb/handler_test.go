@@ -83,8 +83,7 @@ func TestThePagesSayWhatIsInTheStore(t *testing.T) {
 }
 
 func TestAStoreWithoutTablesHasAPage(t *testing.T) {
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	says(t, "the page", page(t, storeweb.Handler(s), "/"), "The store has no tables.", "0 items in 0 tables")
 	if a := read(t, storeweb.Handler(s), "/", http.StatusOK); a.Store == nil || len(a.Store.Stats.Tables) > 0 {
 		t.Errorf("it says %+v", a)
@@ -156,20 +155,17 @@ func TestBadRequestsAreRefused(t *testing.T) {
 
 func TestNothingIsTakenForHTML(t *testing.T) {
 	const evil = `<script>alert("1")</script>' onclick=x &amp; ../?a=b#c`
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	type odd struct{ Text string }
-	table, err := store.Register(s, store.TableOptions[odd]{Name: evil})
-	noError(t, err)
-	err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+	table := store.Register(s, store.TableOptions[odd]{Name: evil})
+	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
 		_, err := table.Insert(w, odd{"</td><script>" + evil})
 		return err
 	})
 	noError(t, err)
-	frame, err := store.NewSchedule(s, store.System{
+	frame := store.NewSchedule(s, store.System{
 		Name: evil, Writes: []store.Resource{table, store.Other(evil)}, Run: func(context.Context) error { return nil },
 	}, store.System{Name: "second", Reads: []store.Resource{store.Other(evil)}, Run: func(context.Context) error { return nil }})
-	noError(t, err)
 	h := storeweb.Handler(s, frame)
 	overview := page(t, h, "/")
 	link := regexp.MustCompile(`href="(\?table=[^"]*)"`).FindStringSubmatch(overview)

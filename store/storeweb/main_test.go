@@ -35,20 +35,16 @@ type fleet struct {
 
 func newFleet(t testing.TB, ships int) *fleet {
 	t.Helper()
-	s, err := store.New(store.Options{Workers: 2})
-	noError(t, err)
+	s := store.New(store.Options{Workers: 2})
 	f := &fleet{Store: s}
-	f.ships, err = store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3})
-	noError(t, err)
-	f.shots, err = store.RegisterStable(s, store.TableOptions[shot]{Name: "shot"})
-	noError(t, err)
+	f.ships = store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3})
+	f.shots = store.RegisterStable(s, store.TableOptions[shot]{Name: "shot"})
 	type on = []store.Resource
 	idle := func(context.Context) error { return nil }
-	f.frame, err = store.NewSchedule(s,
+	f.frame = store.NewSchedule(s,
 		store.System{Name: "steer", Writes: on{f.ships}, Run: idle},
 		store.System{Name: "shoot", Reads: on{f.ships, f.shots}, Emits: on{f.shots}, Run: f.shoot},
 		store.System{Name: "hit", Reads: on{f.shots}, Writes: on{f.ships}, If: func() bool { return false }, Run: idle})
-	noError(t, err)
 	f.launch(t, ships)
 	t.Cleanup(func() { _, _ = s.Close(context.Background()) })
 	return f

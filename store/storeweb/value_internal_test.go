@@ -166,8 +166,7 @@ func TestTheCopyOfAnItemIsBounded(t *testing.T) {
 
 // One request at a time is inside a Read, so that a tick waits for one at most.
 func TestOneRequestAtATimeIsInside(t *testing.T) {
-	s, err := store.New(store.Options{})
-	noError(t, err)
+	s := store.New(store.Options{})
 	h := Handler(s).(*handler)
 	var inside atomic.Int32
 	done := make(chan error)

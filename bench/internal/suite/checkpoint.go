@@ -83,9 +83,9 @@ func readBack(ctx context.Context, st *store.Store, c *store.Checkpoint) func() 
 func (s set[T]) register(st *store.Store, stable bool) emplacer[T] {
 	o := store.TableOptions[T]{Shards: shards}
 	if stable {
-		return must(store.RegisterStable(st, o))
+		return store.RegisterStable(st, o)
 	}
-	return must(store.Register(st, o))
+	return store.Register(st, o)
 }
 
 // handCopy is the memory of n items and its copy.

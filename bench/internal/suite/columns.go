@@ -93,7 +93,7 @@ type besideTable[T item] struct {
 
 func newBesideTable[T item](n int) besideTable[T] {
 	st := newStore(0)
-	t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n}))
+	t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
 	b := besideTable[T]{st, t, addWords(t, "x"), addWords(t, "v")}
 	emplace(st, t, values[T](n))
 	check(t.ForEachRows(context.Background(), func(c store.Rows[T]) {
@@ -128,7 +128,7 @@ func count(words []uint64, v uint64) (n int) {
 }
 
 func addWords[T item](t *store.Table[T], name string) *store.Column[T, uint64] {
-	return must(store.AddColumn(t, store.ColumnOptions[uint64]{Name: name}))
+	return store.AddColumn(t, store.ColumnOptions[uint64]{Name: name})
 }
 
 func plus(a, b uint64) uint64 { return a + b }
@@ -157,7 +157,7 @@ func (b besideTable[T]) add(ctx context.Context) {
 // eraseBeside erases all items of a table one by one, in random order.
 func (s set[T]) eraseBeside(columns int) *measure.Work {
 	st := newStore(1)
-	t := must(store.Register(st, store.TableOptions[T]{Reserve: s.n}))
+	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
 	for i := range columns {
 		addWords(t, string(rune('a'+i)))
 	}
@@ -191,7 +191,7 @@ type (
 // createWide creates items in a flush.
 func (s set[T]) createWide() *measure.Work {
 	st := newStore(1)
-	t := must(store.Register(st, store.TableOptions[T]{Reserve: s.n}))
+	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
 	return s.creates(st, t.Clear, func(q store.Queue) {
 		for i := range s.n {
 			t.Emplace(q, itemOf[T](uint64(i)))
@@ -202,10 +202,10 @@ func (s set[T]) createWide() *measure.Work {
 // createColumns creates items and sets what they have in columns.
 func (s set[T]) createColumns() *measure.Work {
 	st := newStore(1)
-	t := must(store.Register(st, store.TableOptions[item16]{Reserve: s.n}))
+	t := store.Register(st, store.TableOptions[item16]{Reserve: s.n})
 	var columns [4]*store.Column[item16, element12]
 	for i := range columns {
-		columns[i] = must(store.AddColumn(t, store.ColumnOptions[element12]{Name: string(rune('a' + i))}))
+		columns[i] = store.AddColumn(t, store.ColumnOptions[element12]{Name: string(rune('a' + i))})
 	}
 	return s.creates(st, t.Clear, func(q store.Queue) {
 		for i := range s.n {

@@ -148,7 +148,7 @@ func (f fullTable[T]) both() (*store.Store, *store.Table[T]) { return f.store, f
 
 func newFullTable[T item](n int) fullTable[T] {
 	st := newStore(0)
-	t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n}))
+	t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
 	emplace(st, t, values[T](n))
 	return fullTable[T]{st, t}
 }

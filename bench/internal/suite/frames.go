@@ -62,7 +62,7 @@ func (y system) prepare(f func()) func() {
 
 func (s set[T]) frame(y system, workers int) *measure.Work {
 	st := newStore(0)
-	t := must(store.Register(st, store.TableOptions[item32]{Shards: shards, Reserve: s.n}))
+	t := store.Register(st, store.TableOptions[item32]{Shards: shards, Reserve: s.n})
 	emplace(st, t, values[item32](s.n))
 	var ctx context.Context
 	var names []store.Handle[item32]

@@ -46,8 +46,8 @@ type arena struct {
 
 func newArena(s set[item32]) arena {
 	a := arena{Store: newStore(0), groups: new(store.Groups[hit, item32])}
-	a.targets = must(store.Register(a.Store, store.TableOptions[item32]{Reserve: s.n}))
-	a.hits = must(store.Register(a.Store, store.TableOptions[hit]{Reserve: 2 * s.n}))
+	a.targets = store.Register(a.Store, store.TableOptions[item32]{Reserve: s.n})
+	a.hits = store.Register(a.Store, store.TableOptions[hit]{Reserve: 2 * s.n})
 	hs := emplace(a.Store, a.targets, values[item32](s.n))
 	r := s.random()
 	all := make([]hit, 2*s.n)

@@ -19,7 +19,7 @@ func idleMemory(s set[item32]) []measure.Case {
 func keptWhenIdle(n int) float64 {
 	before := heapInUse()
 	st := newStore(2)
-	t := must(store.Register(st, store.TableOptions[item32]{Shards: shards}))
+	t := store.Register(st, store.TableOptions[item32]{Shards: shards})
 	ctx := context.Background()
 	check(st.Inbox(func(q store.Queue) error {
 		t.EmplaceItems(q, make([]item32, n), nil)

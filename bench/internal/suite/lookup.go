@@ -17,12 +17,12 @@ func (s set[T]) tableLookUp() []measure.Case {
 	return []measure.Case{
 		s.newCase("get", "table", func() *measure.Work {
 			st := newStore(1)
-			t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: s.n}))
+			t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: s.n})
 			return &measure.Work{Items: s.n, Body: lookUpIn(t, s.fill(st, t))}
 		}),
 		s.newCase("get", "stabletable", func() *measure.Work {
 			st := newStore(1)
-			t := must(store.RegisterStable(st, store.TableOptions[T]{Shards: shards, Reserve: s.n}))
+			t := store.RegisterStable(st, store.TableOptions[T]{Shards: shards, Reserve: s.n})
 			return &measure.Work{Items: s.n, Body: lookUpIn(t, s.fill(st, t))}
 		}),
 	}
@@ -113,7 +113,7 @@ func emplace[T any](st *store.Store, t emplacer[T], items []T) (hs []store.Handl
 
 // newStore returns a store whose options cannot be wrong.
 func newStore(workers int) *store.Store {
-	return must(store.New(store.Options{Workers: workers}))
+	return store.New(store.Options{Workers: workers})
 }
 
 // must returns v. An error of what is measured is a bug of the suite.

@@ -64,7 +64,7 @@ type tableRival struct {
 
 func newTableRival(workers int) *tableRival {
 	st := newStore(workers)
-	return &tableRival{store: st, table: must(store.Register(st, store.TableOptions[item8]{Shards: shards}))}
+	return &tableRival{store: st, table: store.Register(st, store.TableOptions[item8]{Shards: shards})}
 }
 
 func (r *tableRival) fill(n int) {

@@ -82,7 +82,7 @@ func (s set[T]) emptyPasses() []measure.Case {
 	const passes = 64
 	open := func(shards int) *measure.Work {
 		st := newStore(2)
-		t := must(store.Register(st, store.TableOptions[T]{Shards: shards}))
+		t := store.Register(st, store.TableOptions[T]{Shards: shards})
 		emplace(st, t, values[T](s.n))
 		ctx := context.Background()
 		return &measure.Work{

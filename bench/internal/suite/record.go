@@ -40,7 +40,7 @@ func eraseAll(t *store.Table[item32], q store.Queue, names []store.Handle[item32
 
 func recording(s set[item32], f recorded) *measure.Work {
 	st := newStore(1)
-	t := must(store.Register(st, store.TableOptions[item32]{Shards: shards}))
+	t := store.Register(st, store.TableOptions[item32]{Shards: shards})
 	names := make([]store.Handle[item32], s.n)
 	for i := range names {
 		names[i] = store.Handle[item32]{ID: handle.New(uint16(1+i%shards), 1, uint32(i/shards))}

@@ -99,7 +99,7 @@ func newReplay(workers int) *measure.Work {
 func (r *replay) begin(workers int) {
 	r.store, r.tables = newStore(workers), r.tables[:0]
 	for i := range r.history.tables {
-		r.tables = append(r.tables, must(store.Register(r.store, store.TableOptions[item32]{Name: string(rune('A' + i))})))
+		r.tables = append(r.tables, store.Register(r.store, store.TableOptions[item32]{Name: string(rune('A' + i))}))
 	}
 	r.directory = make([]store.Handle[item32], r.entries)
 }

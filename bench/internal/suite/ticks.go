@@ -23,7 +23,7 @@ func fewCommands(s set[item8]) (cases []measure.Case) {
 	}{{"table.1shard", 1}, {"table.64shards", store.MaxShards}} {
 		cases = append(cases, s.tickCase("fewcommands", of.impl, func() *measure.Work {
 			st := newStore(1)
-			t := must(store.Register(st, store.TableOptions[item8]{Shards: of.shards}))
+			t := store.Register(st, store.TableOptions[item8]{Shards: of.shards})
 			names := emplace(st, t, values[item8](store.MaxShards*64))
 			r := s.random()
 			return s.ticks(st, 1, func(q store.Queue) {
@@ -51,7 +51,7 @@ func (s set[T]) manyTables(workers int) *measure.Work {
 	var tables [tables64]*store.Table[T]
 	var live, last [tables64]store.Handle[T] // last: the name that an item had when it was recorded
 	for i := range tables {
-		tables[i] = must(store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i)}))
+		tables[i] = store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i)})
 		live[i] = emplace(st, tables[i], values[T](1000))[0]
 	}
 	at, begun := 0, 0 // tables; at counts on
@@ -106,7 +106,7 @@ func registering(s set[item8]) (cases []measure.Case) {
 			var st, other *store.Store
 			register := func(st *store.Store, from, n int) {
 				for i := range n {
-					must(store.Register(st, store.TableOptions[item8]{Name: fmt.Sprint(from + i)}))
+					store.Register(st, store.TableOptions[item8]{Name: fmt.Sprint(from + i)})
 				}
 			}
 			return &measure.Work{
@@ -148,7 +148,7 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 	live := make([][]store.Handle[T], tables)
 	each := max(1, s.n/2/tables) // erases of a table, and creates
 	for i := range all {
-		all[i] = must(store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i), Shards: shards}))
+		all[i] = store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i), Shards: shards})
 		emplace(st, all[i], values[T](2*each))
 	}
 	r := s.random()

@@ -74,32 +74,21 @@ type arena struct {
 }
 
 // newArena returns an arena without players.
-func newArena(workers int) (*arena, error) {
-	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		return nil, err
-	}
+func newArena(workers int) *arena {
+	s := store.New(store.Options{Workers: workers})
 	g := &arena{store: s}
-	if g.fighters, err = store.Register(s, store.TableOptions[fighter]{Name: "fighters", ChunkItems: 8}); err != nil {
-		return nil, err
-	}
-	if g.bullets, err = store.Register(s, store.TableOptions[bullet]{Name: "bullets", Shards: 2, ChunkItems: 16}); err != nil {
-		return nil, err
-	}
-	if g.orders, err = store.Register(s, store.TableOptions[order]{Name: "orders"}); err != nil {
-		return nil, err
-	}
-	if g.wounds, err = store.Register(s, store.TableOptions[wound]{Name: "wounds"}); err != nil {
-		return nil, err
-	}
+	g.fighters = store.Register(s, store.TableOptions[fighter]{Name: "fighters", ChunkItems: 8})
+	g.bullets = store.Register(s, store.TableOptions[bullet]{Name: "bullets", Shards: 2, ChunkItems: 16})
+	g.orders = store.Register(s, store.TableOptions[order]{Name: "orders"})
+	g.wounds = store.Register(s, store.TableOptions[wound]{Name: "wounds"})
 	type on = []store.Resource
-	g.frame, err = store.NewSchedule(
+	g.frame = store.NewSchedule(
 		s,
 		store.System{Name: "fly", Writes: on{g.bullets}, Emits: on{g.bullets}, Run: g.fly},
 		store.System{Name: "hit", Reads: on{g.bullets, g.fighters}, Emits: on{g.bullets, g.wounds}, Run: g.hit},
 		store.System{Name: "suffer", Reads: on{g.wounds}, Writes: on{g.fighters}, Run: g.suffer},
 	)
-	return g, err
+	return g
 }
 
 // options returns the options of a World of the arena.

@@ -13,8 +13,7 @@ import (
 func play(t *testing.T, workers, players, ticks int) *arena {
 	t.Helper()
 	ctx := t.Context()
-	g, err := newArena(workers)
-	noError(t, err)
+	g := newArena(workers)
 	tick := world.Tick{}
 	for range ticks {
 		tick.Number++
@@ -64,8 +63,7 @@ func TestArena_IsTheSameForAnyWorkers(t *testing.T) {
 }
 
 func TestArena_RefusesOrdersOutOfTurn(t *testing.T) {
-	g, err := newArena(1)
-	noError(t, err)
+	g := newArena(1)
 	for _, numbers := range [][]uint64{{2}, {1, 1, 3, 2}, {2, 4}, {3}} {
 		_ = g.store.Inbox(func(q store.Queue) error {
 			for _, n := range numbers {

@@ -18,10 +18,7 @@ type field struct {
 
 // newGame makes the arena of a node. The text of a call is an order.
 func newGame(workers int) (*nemesis.Game, error) {
-	g, err := newArena(workers)
-	if err != nil {
-		return nil, err
-	}
+	g := newArena(workers)
 	return &nemesis.Game{
 		Store: g.store,
 		World: g.options(),

@@ -23,14 +23,8 @@ func keeping(workers int, applied func(audit.Played)) (*store.Store, world.Optio
 }
 
 func open(workers int, applied func(audit.Played)) (*store.Store, world.Options, *store.Table[call], error) {
-	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		return nil, world.Options{}, nil, err
-	}
-	calls, err := store.Register(s, store.TableOptions[call]{Name: "call", Shards: 2})
-	if err != nil {
-		return nil, world.Options{}, nil, err
-	}
+	s := store.New(store.Options{Workers: workers})
+	calls := store.Register(s, store.TableOptions[call]{Name: "call", Shards: 2})
 	return s, world.Options{
 		SnapshotTicks: 1000, DigestTicks: 1000, // so that a state that differs is for the auditor to find
 		Tick: func(ctx context.Context, _ *store.Writer, t world.Tick) error {

@@ -35,10 +35,7 @@ const (
 
 // Notes makes a [game.Game] whose calls leave notes.
 func Notes(workers int) (*Game, error) {
-	g, err := game.New(workers, noteTicks)
-	if err != nil {
-		return nil, err
-	}
+	g := game.New(workers, noteTicks)
 	return &Game{
 		Store: g.Store,
 		World: world.Options{Program: "nemesis 1", Init: g.Init, Tick: g.Tick, SnapshotTicks: snapshotTicks, DigestTicks: digestTicks, Portable: true},

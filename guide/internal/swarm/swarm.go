@@ -71,14 +71,11 @@ type Flushed struct {
 
 // New returns a swarm of n motes.
 func New(ctx context.Context, n int) (w *Swarm, err error) {
-	s, err := store.New(store.Options{AfterFlush: func(r *store.Report) {
+	s := store.New(store.Options{AfterFlush: func(r *store.Report) {
 		if w != nil {
 			w.Flushes = append(w.Flushes, Flushed{r.String(), r.Plan + r.Apply})
 		}
 	}})
-	if err != nil {
-		return nil, err
-	}
 	if w, err = of(s); err != nil {
 		return nil, err
 	}
@@ -88,26 +85,18 @@ func New(ctx context.Context, n int) (w *Swarm, err error) {
 // of makes the tables, columns and systems of a swarm in s.
 func of(s *store.Store) (w *Swarm, err error) {
 	w = &Swarm{Store: s}
-	if w.Motes, err = store.Register(s, store.TableOptions[Mote]{Name: "mote", Shards: 4}); err != nil {
-		return nil, err
-	}
-	if w.squares, err = store.Register(s, store.TableOptions[Square]{Name: "square", ChunkItems: 64}); err != nil {
-		return nil, err
-	}
+	w.Motes = store.Register(s, store.TableOptions[Mote]{Name: "mote", Shards: 4})
+	w.squares = store.Register(s, store.TableOptions[Square]{Name: "square", ChunkItems: 64})
 	for _, c := range []struct {
 		name   string
 		column **store.Column[Mote, Vector]
 	}{{"place", &w.Places}, {"next", &w.next}, {"course", &w.Courses}} {
-		if *c.column, err = store.AddColumn(w.Motes, store.ColumnOptions[Vector]{Name: c.name}); err != nil {
-			return nil, err
-		}
+		*c.column = store.AddColumn(w.Motes, store.ColumnOptions[Vector]{Name: c.name})
 	}
-	if w.Lives, err = store.AddColumn(w.Motes, store.ColumnOptions[int32]{Name: "life"}); err != nil {
-		return nil, err
-	}
+	w.Lives = store.AddColumn(w.Motes, store.ColumnOptions[int32]{Name: "life"})
 	type on = []store.Resource
 	born := on{w.Motes, w.Places, w.Courses, w.Lives}
-	w.Frame, err = store.NewSchedule(
+	w.Frame = store.NewSchedule(
 		s,
 		store.System{Name: "live", Reads: on{w.Lives, w.Places}, Emits: born, Run: w.live},
 		store.System{Name: "hand", Emits: born, Run: w.hand},
@@ -117,7 +106,7 @@ func of(s *store.Store) (w *Swarm, err error) {
 		store.System{Name: "turn", Writes: on{w.Places, w.next}, Run: w.turn},
 		store.System{Name: "settle", Reads: on{w.Places}, Writes: on{w.Motes}, Run: w.settle},
 	)
-	return w, err
+	return w, nil
 }
 
 // begin makes the squares, and n motes.

@@ -42,10 +42,7 @@ type child struct {
 func (c *child) run(parent context.Context, dir string, number uint64, workers int) error {
 	ctx, end := context.WithCancel(parent)
 	defer end()
-	g, err := newGame(workers)
-	if err != nil {
-		return err
-	}
+	g := newGame(workers)
 	j, err := journal.Open(dir, journalOptions)
 	if err != nil {
 		return err

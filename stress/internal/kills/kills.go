@@ -87,7 +87,7 @@ var workers = []int{1, 2, 3, 8}
 // replayWorkers are those of the replay at the end.
 const replayWorkers = 5
 
-func newGame(workers int) (*game.Game, error) { return game.New(workers, 0) }
+func newGame(workers int) *game.Game { return game.New(workers, 0) }
 
 // options are those of every world of the program. Snapshots and digests come often.
 func options(g *game.Game, applied func(ctx context.Context, o world.Outcome)) world.Options {
@@ -216,10 +216,7 @@ func (r *Result) replay(o Options) error {
 		return err
 	}
 	r.judgeFiles(found.Damage, found.Cut)
-	g, err := newGame(replayWorkers)
-	if err != nil {
-		return err
-	}
+	g := newGame(replayWorkers)
 	ctx := context.Background()
 	j, err := journal.Open(o.Dir, journalOptions)
 	if err != nil {
