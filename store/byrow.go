@@ -24,8 +24,12 @@ func (p *pass) endTask(chunk int) error {
 	return err
 }
 
-// eraseRows records the erases of the rows that were added to a queue.
+// eraseRows records the erases of the rows that were added to a queue. A stable table has
+// erases by handle alone.
 func (t *table) eraseRows(q batch.Queue, shard int) {
+	if t.lookups.packed == nil {
+		return
+	}
 	t.recorder.EraseRows(q, shard)
 	if check.Full {
 		q.Audit(t.packed(shard).IDsAt)

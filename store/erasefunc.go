@@ -112,11 +112,11 @@ func (p *erasing) eraseChunk(chunk int) error {
 			p.table.eraseRow(q, shard, row)
 		}
 	}
-	p.table.endRows(q, shard)
+	p.table.eraseRows(q, shard)
 	return nil
 }
 
-// eraseRow records the erase of the item at a row. [table.endRows] follows.
+// eraseRow records the erase of the item at a row. [table.eraseRows] follows.
 func (t *table) eraseRow(q batch.Queue, shard, row int) {
 	if t.lookups.packed == nil {
 		t.recorder.Erase(q, t.order[shard].Map.IDAt(row))
@@ -124,13 +124,6 @@ func (t *table) eraseRow(q batch.Queue, shard, row int) {
 	}
 	rows := q.Rows()
 	*rows = append(*rows, uint32(row))
-}
-
-// endRows ends the erases of the task of a chunk.
-func (t *table) endRows(q batch.Queue, shard int) {
-	if t.lookups.packed != nil {
-		t.eraseRows(q, shard)
-	}
 }
 
 // rowItems are the items of a shard by row, for passes that do not know their type.

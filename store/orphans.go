@@ -206,6 +206,6 @@ func (l *lineage) eraseGone(chunk int) error {
 			t.eraseRow(q, shard, row)
 		}
 	}
-	t.endRows(q, shard)
+	t.eraseRows(q, shard)
 	return nil
 }
