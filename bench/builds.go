@@ -14,7 +14,7 @@ import (
 func (p *command) builds(ctx context.Context) (int, error) {
 	here := results.Here()
 	fmt.Fprintf(p.stdout, "%s\n%s %s/%s, %s, %d processors, revision %s, %s, %d rounds\n\n",
-		p.command(), here.Go, here.GOOS, here.GOARCH, here.CPU, here.CPUs, here.Revision, here.Date, p.count)
+		cli.CommandLine(goRun, p.args...), here.Go, here.GOOS, here.GOARCH, here.CPU, here.CPUs, here.Revision, here.Date, p.count)
 	var all []buildcost.Cost
 	for _, of := range buildcost.Programs() {
 		fmt.Fprintf(p.stderr, "bench: building %v\n", of)

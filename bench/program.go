@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/pprof"
-	"strings"
 	"time"
 
 	"handloom/bench/internal/measure"
@@ -23,6 +22,9 @@ import (
 
 //go:embed usage.txt
 var usage string
+
+// goRun is how the program is called.
+const goRun = "go run ./bench"
 
 // command is one run and what it talks to.
 type command struct {
@@ -108,7 +110,7 @@ func (p *command) cases() []measure.Case {
 
 // measure measures the cases. An interrupt leaves a partial run.
 func (p *command) measure(ctx context.Context, cases []measure.Case) (*results.Run, error) {
-	r := &results.Run{Command: p.command(), Environment: results.Here()}
+	r := &results.Run{Command: cli.CommandLine(goRun, p.args...), Environment: results.Here()}
 	r.Environment.Seed, r.Environment.Rounds, r.Environment.BenchTime = p.seed, p.count, p.benchtime.String()
 	stop, err := p.profile()
 	if err != nil {
@@ -140,13 +142,4 @@ func (p *command) profile() (stop func() error, err error) {
 		pprof.StopCPUProfile()
 		return f.Close()
 	}, nil
-}
-
-// command returns the command line that repeats the run.
-func (p *command) command() string {
-	words := []string{"go run ./bench"}
-	for _, arg := range p.args {
-		words = append(words, cli.Quote(arg))
-	}
-	return strings.Join(words, " ")
 }

@@ -35,7 +35,7 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 	}
 	r.fault = p.fault
 	f, err := p.follow(s.html, runPage{
-		Title: "replay of " + src.name, Command: s.command(), Unit: "events",
+		Title: "replay of " + src.name, Command: cli.CommandLine("go run ./stress", p.args...), Unit: "events",
 		Facts: []fact{{Name: "workers", Value: s.workers.String()}, {Name: "shards of each table", Value: report.Count(s.shards)}},
 	})
 	if err != nil {

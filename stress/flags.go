@@ -54,19 +54,6 @@ func parseReplay(command string, args []string) (settings, error) {
 	return s, nil
 }
 
-// command returns the command line that repeats a replay.
-func (s settings) command() string {
-	line := "go run ./stress"
-	if s.file != "" {
-		line += " replay " + cli.Quote(s.file)
-	}
-	line += fmt.Sprintf(" -workers %v -shards %d", &s.workers, s.shards)
-	if s.html != "" {
-		line += " -html " + cli.Quote(s.html)
-	}
-	return line
-}
-
 func newFlags() *flag.FlagSet {
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is printed once, in one line

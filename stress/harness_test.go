@@ -62,9 +62,9 @@ func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 
 // A run of the same seeds counts the same.
 func TestTheFirstLineRepeatsARun(t *testing.T) {
-	run := stress(t, "-seed", "7", "-seeds", "2")
+	run := stress(t, "-seeds", "2", "-seed", "7")
 	first, _, _ := strings.Cut(run.stdout, "\n")
-	if want := goRun(cli.BuildFlags()) + " -profile smoke -seed 7 -seeds 2"; run.code != 0 || first != want {
+	if want := goRun(cli.BuildFlags()) + " -seeds 2 -seed 7"; run.code != 0 || first != want {
 		t.Errorf("exit code %d, the first line is %q; want %q", run.code, first, want)
 	}
 	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(cli.BuildFlags())))...)
@@ -81,7 +81,7 @@ func TestASeedOfZeroIsKept(t *testing.T) {
 	if err != nil || h.seed != 0 || !strings.Contains(h.line(), " -seed 0 ") {
 		t.Errorf("seed %d, %q, %v", h.seed, h.line(), err)
 	}
-	if h, err := parseHarness([]string{"-seeds", "1"}); err != nil || h.seed == 0 {
+	if h, err := parseHarness([]string{"-seeds", "1"}); err != nil || h.seed == 0 || !strings.HasSuffix(h.line(), fmt.Sprint(" -seeds 1 -seed ", h.seed)) {
 		t.Errorf("without -seed: %d, %v", h.seed, err)
 	}
 }

@@ -28,6 +28,7 @@ type harnessing struct {
 	artifacts string // a folder
 	command   campaign.Command
 	build     []string // flags of go run that give this program
+	args      []string // of the command line
 	given     map[string]bool
 	html      string // report; "": none
 }
@@ -46,7 +47,7 @@ func wantsHarness(args []string) bool {
 }
 
 func parseHarness(args []string) (harnessing, error) {
-	h := harnessing{profile: "smoke", artifacts: "artifacts", given: make(map[string]bool)}
+	h := harnessing{profile: "smoke", artifacts: "artifacts", args: args, given: make(map[string]bool)}
 	flags := newFlags()
 	flags.StringVar(&h.profile, "profile", h.profile, "")
 	flags.Uint64Var(&h.seed, "seed", 0, "")
@@ -154,32 +155,13 @@ func (h *harnessing) title(p campaign.Profile) string {
 	return "profile " + p.Name + ": " + p.About
 }
 
-// line returns the command line that repeats the run.
+// line returns the command line that repeats the run: the one of the user, with the seed.
 func (h *harnessing) line() string {
-	var line strings.Builder
-	line.WriteString(goRun(h.build))
-	for _, f := range []struct {
-		name  string
-		shown bool
-		value any
-	}{
-		{"program", h.program != "", h.program},
-		{"profile", h.program == "" && h.canary == "", h.profile},
-		{"canary", h.canary != "", h.canary},
-		{"seed", h.program == "", h.seed},
-		{"seeds", h.seeds > 0, h.seeds},
-		{"duration", h.duration > 0, h.duration},
-		{"artifacts", h.given["artifacts"], h.artifacts},
-		{"html", h.html != "", h.html},
-	} {
-		if f.shown {
-			line.WriteString(" -" + f.name + " " + cli.Quote(fmt.Sprint(f.value)))
-		}
+	args := h.args
+	if h.program == "" && !h.given["seed"] {
+		args = append(slices.Clip(args), "-seed", strconv.FormatUint(h.seed, 10))
 	}
-	if h.shrink {
-		line.WriteString(" -shrink")
-	}
-	return line.String()
+	return cli.CommandLine(goRun(h.build), args...)
 }
 
 // page returns the start of the report of a run.
@@ -193,11 +175,11 @@ func (h *harnessing) page(title string) runPage {
 
 // again returns the command line that plays a program under the same build.
 func (h *harnessing) again(file string) string {
-	line := goRun(h.build) + " -program " + cli.Quote(file)
+	args := []string{"-program", file}
 	if h.canary != "" {
-		line += " -canary " + cli.Quote(h.canary)
+		args = append(args, "-canary", h.canary)
 	}
-	return line
+	return cli.CommandLine(goRun(h.build), args...)
 }
 
 // goRun returns how a command line of the program begins, built with such flags.

@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // command is one run and what it talks to.
 type command struct {
+	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	fault          fault
@@ -57,6 +58,7 @@ type command struct {
 }
 
 func (p *command) run(ctx context.Context, args []string) int {
+	p.args = args
 	command := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		command, args = args[0], args[1:]

@@ -20,7 +20,7 @@ func TestMainJobVerifies(t *testing.T) {
 		t.Errorf("exit code %d; it printed\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	first, _, _ := strings.Cut(got.stdout, "\n")
-	if want := "go run ./stress -workers " + workers + " -shards 1"; first != want {
+	if want := cli.CommandLine("go run ./stress", args...); first != want {
 		t.Errorf("the first line is %q; want %q", first, want)
 	}
 	if n := strings.Count(got.stdout, "\n  "); n < strings.Count(workers, ",")+1 || !strings.Contains(got.stdout, "workers") {

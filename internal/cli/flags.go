@@ -33,6 +33,15 @@ func (l *Numbers) String() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*l)), " ", ","), "[]")
 }
 
+// CommandLine returns the line of a shell that calls a program with args.
+func CommandLine(program string, args ...string) string {
+	words := []string{program}
+	for _, arg := range args {
+		words = append(words, Quote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
 // Quote returns s as one word of a shell's command line.
 func Quote(s string) string {
 	special := func(c rune) bool {
