@@ -16,6 +16,9 @@ func (d *drawing) tables() {
 	for i := range n {
 		t := d.table(n)
 		t.Name = fmt.Sprintf("t%d", i)
+		if (d.program.Seed+uint64(i))%8 == 3 {
+			t.Events = 1
+		}
 		d.program.Tables = append(d.program.Tables, t)
 		d.known = append(d.known, new(population))
 	}

@@ -88,6 +88,15 @@ func (a *Abstract) Touched() []uint64 {
 	return ids
 }
 
+// EndEvents has the next flush erase all items of tables with Events.
+func (a *Abstract) EndEvents() {
+	for i, t := range a.tables {
+		if t.Events {
+			a.batch = append(a.batch, Command{Kind: EraseAll, Table: i})
+		}
+	}
+}
+
 // Seal has the next flush apply the calls of the inbox that have arrived.
 func (a *Abstract) Seal() { a.sealed = len(a.late) }
 

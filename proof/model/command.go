@@ -108,6 +108,7 @@ type Table struct {
 	Max     int // MaxItems; 0: none
 	Chunk   int // rows of a chunk
 	Changes bool
+	Events  bool // all items end in a flush that no Write is around
 }
 
 // has reports whether one of the table's typeIds is in the handle.

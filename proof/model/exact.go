@@ -22,6 +22,7 @@ type Exact struct {
 	attempts int             // to call it, those that failed included
 	creates  map[int]*create // by name
 	depleted int             // slots, all together
+	alone    bool            // no Write is around the flush that is planned
 }
 
 type table struct {

@@ -27,9 +27,10 @@ type Plan struct {
 	lost      map[*create]bool // of dropped calls
 }
 
-// Plan finds out what a flush of the batch does. When the batch does not fit, calls of the
+// Plan finds out what a flush of the batch does, alone or in a Write. When the batch does not fit, calls of the
 // inbox are added to its passes one after another, and those that do not fit are dropped.
-func (m *Exact) Plan() *Plan {
+func (m *Exact) Plan(alone bool) *Plan {
+	m.alone = alone
 	dropped := make(map[int]bool)
 	all := m.planWithout(dropped)
 	if !all.IsRefused {
@@ -63,11 +64,16 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
 		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool), settings: make(map[ColumnOf]*setting),
 	}
-	p.IsEmpty = m.recorded()+held(m.calls[:m.sealed]) == 0
+	p.IsEmpty = m.recorded()+held(m.calls[:m.sealed]) == 0 && !slices.ContainsFunc(m.tables, m.ends)
 	if p.IsEmpty {
 		return p
 	}
 	p.drop()
+	for i, t := range m.tables {
+		if m.ends(t) {
+			p.eraseAll(&Command{Kind: EraseAll, Table: i}, 0, 0)
+		}
+	}
 	p.collect()
 	p.commands(p.eraseAll)
 	p.each(Erase, p.erase)
@@ -77,6 +83,9 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	p.limits()
 	return p
 }
+
+// ends reports whether the flush ends items of the table as events.
+func (m *Exact) ends(t *table) bool { return m.alone && t.Events && t.live() > 0 }
 
 // commands calls f for the commands of the batch in key order.
 func (p *Plan) commands(f func(c *Command, pass, task int)) {

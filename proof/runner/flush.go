@@ -21,7 +21,7 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 		p.beginFrame()
 	}
 	p.seal()
-	plan := p.exact.Plan()
+	plan := p.exact.Plan(!inWrite)
 	unchanged := func() {}
 	if s.Op != script.Flush || plan.IsRefused || plan.IsEmpty {
 		unchanged = p.unchanged(ctx, "a flush that applied nothing")
@@ -49,6 +49,9 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	case err == nil && s.Op == script.FlushCancelled && !plan.IsEmpty:
 		p.fail(Model, "Flush succeeds, whose context ended before")
 	case err == nil:
+		if !inWrite && !plan.IsEmpty {
+			p.abstract.EndEvents()
+		}
 		p.flushed(outer, plan, report, cancelled)
 		if !inWrite { // Stats is of the last write as well, which has not ended
 			p.inspectFigures()

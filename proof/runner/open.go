@@ -23,7 +23,7 @@ func (p *executor) open() (err error) {
 		}
 		m := model.Table{
 			TypeID: uint16(next), Shards: max(1, t.Shards), Stable: t.Kind == script.Stable,
-			MinFree: t.MinFree, Max: t.Max, Chunk: t.Chunk, Changes: t.Changes == 1,
+			MinFree: t.MinFree, Max: t.Max, Chunk: t.Chunk, Events: t.Events == 1, Changes: t.Changes == 1,
 		}
 		if m.Chunk == 0 {
 			m.Chunk = chunkRows(t.Item)
@@ -55,7 +55,7 @@ func (p *executor) register(t *script.Table) (bound, error) {
 
 func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOptions[T]) (bound, error) {
 	o.Name, o.Shards, o.Reserve, o.MaxItems = t.Name, t.Shards, t.Reserve, t.Max
-	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1
+	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes, o.Events = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1, t.Events == 1
 	if t.Kind == script.Stable {
 		o.FixedKeys = false
 		made := store.RegisterStable(p.store, o)

@@ -60,6 +60,7 @@ type Table struct {
 	Chunk   int // ChunkItems
 	Fixed   int // 1: FixedKeys
 	Changes int // 1: changes are kept
+	Events  int // 1: items end in a flush alone
 }
 
 // Config is how a program is run. None of it may change what the program does.

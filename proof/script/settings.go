@@ -29,6 +29,7 @@ func (t *Table) settings() []setting {
 		{"chunk", &t.Chunk, 1 << 20},
 		{"fixed", &t.Fixed, 1},
 		{"changes", &t.Changes, 1},
+		{"events", &t.Events, 1},
 	}
 }
 
