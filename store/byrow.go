@@ -31,7 +31,7 @@ func (t *table) eraseRows(q batch.Queue, shard int) {
 		return
 	}
 	t.recorder.EraseRows(q, shard)
-	if check.Full {
+	if check.Full && t.lookups.packed != nil {
 		q.Audit(t.packed(shard).IDsAt)
 	}
 }

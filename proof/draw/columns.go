@@ -11,10 +11,7 @@ func (d *drawing) columns() {
 		for _, op := range []script.Op{script.AddColumn, script.AddSparse} {
 			for d.mayAdd(op, t) && d.IntN(2) == 0 {
 				s := script.Step{Op: op, Table: t, Word: d.element(op, t)}
-				if op == script.AddColumn {
-					s = s.Set("changes", args["changes"](d, &s))
-				}
-				d.add(s)
+				d.add(s.Set("changes", args["changes"](d, &s)))
 			}
 		}
 	}

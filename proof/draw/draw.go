@@ -121,7 +121,7 @@ func weight(op script.Op) float64 {
 		return 8
 	case script.Flush, script.ForEach, script.Emplace, script.Erase, script.Put:
 		return 4
-	case script.Write, script.Exchange, script.Unset:
+	case script.Write, script.Exchange, script.Unset, script.PutSparse, script.RemoveSparse:
 		return 3
 	case script.EmplaceItems, script.EraseItems:
 		return 2

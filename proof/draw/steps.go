@@ -141,7 +141,7 @@ func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
 // takes draws the references of a line: links, a target and links, or targets.
 func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref) {
 	switch {
-	case s.Op == script.Unset:
+	case s.Op == script.Unset, s.Op == script.PutSparse, s.Op == script.RemoveSparse:
 		return []script.Ref{d.recorded(s.Table, inChunk)}
 	case s.Op == script.Set:
 		return append([]script.Ref{d.recorded(s.Table, inChunk)}, d.links(inChunk)...)
@@ -173,7 +173,7 @@ func (d *drawing) account(s *script.Step, makes bool) {
 				k.live = append(k.live, s.Name+i)
 			}
 		}
-	case s.Op == script.Set || s.Op == script.Unset:
+	case s.Op == script.Set || s.Op == script.Unset || s.Op == script.PutSparse:
 		if first, n := s.Refs[0].Names(); n > 0 {
 			k.set = append(k.set, first)
 		}

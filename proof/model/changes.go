@@ -30,6 +30,7 @@ func (m *Exact) BeginWrite() {
 func (m *Exact) beginLists() {
 	if m.listed != m.frame {
 		m.listed, m.changes = m.frame, make(map[int]*frameChanges)
+		m.beginSparse()
 	}
 }
 

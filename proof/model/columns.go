@@ -4,8 +4,13 @@ package model
 type ColumnOf struct{ Table, Column int }
 
 // AddColumn adds a column to every map of a table, whose elements are zero, or optional
-// data, which no item has.
-func (m *Exact) AddColumn(table int, optional bool) {
+// data, which no item has and which may keep changes.
+func (m *Exact) AddColumn(table int, optional, tracked bool) {
+	if optional && tracked {
+		of := ColumnOf{table, len(m.tables[table].shards[0].beside)}
+		n := len(m.tables[table].shards)
+		m.sparse[of] = &sparseChanges{make(map[uint64]bool), make([][]uint64, n), make([][]uint64, n), make([][]Item, n)}
+	}
 	for _, s := range m.tables[table].shards {
 		s.AddColumn(optional)
 	}

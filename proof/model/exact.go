@@ -10,12 +10,13 @@ type Exact struct {
 	byType map[uint16]int // index in tables
 
 	epoch    uint64
-	frame    int                   // number
-	flushed  int                   // frame of the last flush with commands
-	listed   int                   // frame that the change lists are of
-	changes  map[int]*frameChanges // of that frame, by table
-	written  map[ColumnOf]*written // of tables, and of their columns
-	serial   int                   // of the batch
+	frame    int                         // number
+	flushed  int                         // frame of the last flush with commands
+	listed   int                         // frame that the change lists are of
+	changes  map[int]*frameChanges       // of that frame, by table
+	sparse   map[ColumnOf]*sparseChanges // of that frame, of optional data that keeps some
+	written  map[ColumnOf]*written       // of tables, and of their columns
+	serial   int                         // of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
 	sealed   int             // of calls: those that the next flush applies
@@ -65,7 +66,7 @@ type Widths struct {
 
 // NewExact returns a model of empty tables, which counts rare states in seen.
 func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
-	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[ColumnOf]*written), serial: 1, byType: make(map[uint16]int)}
+	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[ColumnOf]*written), sparse: make(map[ColumnOf]*sparseChanges), serial: 1, byType: make(map[uint16]int)}
 	for at, t := range tables {
 		made := &table{Table: t}
 		for i := range t.Shards {

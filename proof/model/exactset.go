@@ -91,6 +91,13 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 			continue
 		}
 		s := p.settings[ColumnOf{table, number}]
+		if s != nil {
+			for _, c := range s.order {
+				if of := (ColumnOf{table, number}); s.items[c.ID] == c && c.Kind == Unset && p.m.holder(c.ID) == sh && p.m.Element(of, c.ID) != nil {
+					p.m.takes(of, c.ID)
+				}
+			}
+		}
 		b.drop(func(n uint32) bool {
 			unset := false
 			if s != nil {
@@ -119,6 +126,7 @@ func (p *Plan) columns() []ColumnOf {
 func (p *Plan) applySets(of ColumnOf) {
 	s := p.settings[of]
 	set := func(id uint64, v Value) {
+		p.m.gives(of, id)
 		p.m.holder(id).beside[of.Column].set(uint32(id), p.linked(&s.counts, v))
 	}
 	var written []uint64

@@ -74,6 +74,11 @@ func (m *Exact) WrittenBeside(of ColumnOf) []uint64 {
 	if w == nil || w.frame != toCome && w.frame < m.listed {
 		return nil
 	}
+	if c := m.sparse[of]; c != nil {
+		return slices.DeleteFunc(m.Rows(of.Table), func(id uint64) bool {
+			return !w.items[id] || m.Element(of, id) == nil || !c.before[id] && w.frame == m.listed
+		})
+	}
 	created := m.createdIn(of.Table, w.frame)
 	return slices.DeleteFunc(m.Rows(of.Table), func(id uint64) bool { return !w.items[id] || created[id] })
 }

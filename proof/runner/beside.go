@@ -49,7 +49,7 @@ func (p *executor) columnNamed(name string) model.ColumnOf {
 // addPart adds a column, or optional data.
 func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	t, optional := p.tables[s.Table], s.Op == script.AddSparse
-	tracked := !optional && s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
+	tracked := s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
 	number := len(t.parts())
 	err := t.addPart(p, optional, s.Word, columnName(number), tracked)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	p.columns++
 	p.pointers = p.pointers || s.Word == script.Rich
 	p.tracked[model.ColumnOf{Table: s.Table, Column: number}] = tracked
-	p.exact.AddColumn(s.Table, optional)
+	p.exact.AddColumn(s.Table, optional, tracked)
 	p.inspect(ctx)
 	p.mark(ctx, "column")
 }
@@ -116,6 +116,24 @@ func (y *writing) sortSparse() {
 	}
 }
 
+// changeSparse puts or removes optional data at once.
+func (y *writing) changeSparse() {
+	of, part, ok := y.part(y.s, y.s.Arg("c"))
+	if !ok {
+		return
+	}
+	for _, id := range y.ids() {
+		got, want := false, false
+		if y.s.Op == script.PutSparse {
+			v := part.keeps(model.Item{Key: uint64(y.s.Arg("v"))})
+			got, want = part.(boundSparse).putNow(y.w, id, v), y.exact.PutSparse(of, id, v)
+		} else {
+			got, want = part.(boundSparse).removeNow(y.w, id), y.exact.RemoveSparse(of, id)
+		}
+		y.same(y.s.Op.String(), got, want)
+	}
+}
+
 // exchange exchanges two columns, if they are of one type.
 func (y *writing) exchange() {
 	a, first, ok := y.part(y.s, y.s.Arg("c"))
@@ -166,8 +184,9 @@ func (p *executor) inspectParts(table int) {
 				n++
 			}
 		}
-		if data, ok := part.(boundSparse); ok && data.Len() != n {
-			p.fail(Model, "optional data %d of table %s has length %d; want %d", number, p.program.Tables[table].Name, data.Len(), n)
+		if data, ok := part.(boundSparse); ok {
+			p.want(data.Len() == n, "optional data %d of table %s has length %d; want %d", number, p.program.Tables[table].Name, data.Len(), n)
+			p.sameHandles(data.all(), p.exact.Owners(c), "table %s: All of optional data %d", p.program.Tables[table].Name, number)
 		}
 		p.checkWrittenBeside(c)
 	}
@@ -202,6 +221,12 @@ func (p *executor) checkWrittenBeside(c model.ColumnOf) {
 	if !p.tracked[c] {
 		return
 	}
-	column := p.tables[c.Table].parts()[c.Column].(boundColumn)
-	p.sameHandles(column.written(), p.exact.WrittenBeside(c), "table %s: Written of column %d", p.program.Tables[c.Table].Name, c.Column)
+	part := p.tables[c.Table].parts()[c.Column]
+	if data, ok := part.(boundSparse); ok {
+		got, want := data.changes(), p.exact.SparseChanges(c)
+		p.sameHandles(got.Created, want.Created, "table %s: Created of optional data %d", p.program.Tables[c.Table].Name, c.Column)
+		p.sameHandles(got.Erased, want.Erased, "table %s: Erased of optional data %d", p.program.Tables[c.Table].Name, c.Column)
+		p.want(slices.Equal(got.Values, want.Values), "optional data %d: Erased has the values %v; want %v", c.Column, got.Values, want.Values)
+	}
+	p.sameHandles(part.written(), p.exact.WrittenBeside(c), "table %s: Written of column %d", p.program.Tables[c.Table].Name, c.Column)
 }

@@ -17,12 +17,12 @@ type boundPart interface {
 	set(q store.Queue, id uint64, i model.Item)
 	get(id uint64) (model.Item, bool)
 	write(id uint64, key uint64)
+	written() []uint64
 }
 
 // boundColumn is a boundPart that every item has.
 type boundColumn interface {
 	boundPart
-	written() []uint64
 	exchange(ctx context.Context, with boundColumn) (ok bool, err error) // of columns of one type
 }
 
@@ -35,6 +35,10 @@ type boundSparse interface {
 	chunkRows() int
 	forEach(ctx context.Context, f func(c chunk)) error
 	SortAsTable(w *store.Writer)
+	putNow(w *store.Writer, id uint64, i model.Item) bool
+	removeNow(w *store.Writer, id uint64) bool
+	all() []uint64
+	changes() model.Changes
 }
 
 // elements are those of the rows of a chunk.
@@ -95,6 +99,25 @@ type optional[T, C any] struct {
 func (o *optional[T, C]) unset(q store.Queue, id uint64) { o.Unset(q, handleOf[T](id)) }
 func (o *optional[T, C]) has(id uint64) bool             { return o.Has(handleOf[T](id)) }
 
+func (o *optional[T, C]) written() []uint64 { return listed(o.Written(), o.Sparse.Get) }
+func (o *optional[T, C]) all() []uint64     { return listed(o.All(), o.Sparse.Get) }
+
+func (o *optional[T, C]) putNow(w *store.Writer, id uint64, i model.Item) bool {
+	return o.Put(w, handleOf[T](id), o.kind.make(i))
+}
+
+func (o *optional[T, C]) removeNow(w *store.Writer, id uint64) bool {
+	return o.Remove(w, handleOf[T](id))
+}
+
+func (o *optional[T, C]) changes() (c model.Changes) {
+	c.Created = listed(o.Created(), o.Sparse.Get)
+	for h, v := range o.Erased() {
+		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, o.kind.read(v))
+	}
+	return c
+}
+
 // chunkRows is how many rows, with their owners, a chunk has.
 func (o *optional[T, C]) chunkRows() int {
 	return chunkRowsOf(unsafe.Sizeof(*new(C)) + unsafe.Sizeof(store.ID(0)))
@@ -104,7 +127,7 @@ func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
 	return o.ForEach(ctx, func(c store.SparseChunk[T, C]) {
 		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
 			return &elementsOf[C]{c.Items, &o.kind}
-		}})
+		}, wrote: func(_, i int) { c.Wrote(i) }})
 	})
 }
 

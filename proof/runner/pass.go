@@ -136,10 +136,7 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 		r.writes = s.Table
 	}
 	change := changing(s)
-	touch, every := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1), 0
-	if s.Op != script.ForEachSparse {
-		every = s.Arg("wrote")
-	}
+	touch, every := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1), s.Arg("wrote")
 	visits := make([]atomic.Int32, len(v.chunks))
 	ran := r.run(ctx, func(ctx context.Context) error {
 		return v.pass(ctx, func(c chunk) {

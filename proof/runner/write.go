@@ -93,6 +93,8 @@ func init() { // what they call asks for them again
 		script.Exchange:        (*writing).exchange,
 		script.WriteElement:    (*writing).writeElements,
 		script.SortSparse:      (*writing).sortSparse,
+		script.PutSparse:       (*writing).changeSparse,
+		script.RemoveSparse:    (*writing).changeSparse,
 
 		script.SortTable: (*writing).sortTable,
 		script.SortTableByKey: func(y *writing) {

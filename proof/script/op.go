@@ -66,9 +66,9 @@ var (
 	Checkpoint      = define("checkpoint", alone|inWrite, 0, "as")
 	Rollback        = define("rollback", alone|inWrite, 0, "to", "saved")
 	AddColumn       = define("add-column", alone, table|word, "changes")
-	AddSparse       = define("add-sparse", alone, table|word)
+	AddSparse       = define("add-sparse", alone, table|word, "changes")
 	ForEachRows     = define("foreach-rows", alone|inWrite, table|body|column, "c", "d", "add", "every", "rem", "wrote")
-	ForEachSparse   = define("foreach-sparse", alone|inWrite, table|body|sparse, "c", "add", "every", "rem")
+	ForEachSparse   = define("foreach-sparse", alone|inWrite, table|body|sparse, "c", "add", "every", "rem", "wrote")
 	Misuse          = define("misuse", alone, word)
 
 	Insert          = define("insert", inWrite, table|name|refs, "v")
@@ -89,6 +89,8 @@ var (
 	Exchange        = define("exchange", inWrite, table|column, "c", "d")
 	WriteElement    = define("write-element", inWrite, table|refs|column|sparse, "c", "v")
 	SortSparse      = define("sort-sparse", inWrite, table|sparse, "c")
+	PutSparse       = define("put-sparse", inWrite, table|refs|sparse, "c", "v")
+	RemoveSparse    = define("remove-sparse", inWrite, table|refs|sparse, "c")
 
 	Emplace      = define("emplace", inTask, table|name|refs, "v")
 	EmplaceItems = define("emplace-items", inTask, table|names|refs, "v", "share")
