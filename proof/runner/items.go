@@ -42,6 +42,8 @@ type kind[T any] struct {
 	make func(model.Item) T
 	read func(*T) model.Item
 	key  func(*T) *uint64 // nil: there is none
+	// serial returns the serial of an item, which no other item has; nil: there is none.
+	serial func(*T) (uint64, bool)
 	// keeps returns what of an item the type can hold.
 	keeps func(model.Item) model.Item
 	// share has two items keep their links behind one slice.
@@ -110,8 +112,9 @@ var linkedKind = kind[linked]{
 		}
 		return i
 	},
-	key:   func(l *linked) *uint64 { return &l.Key },
-	keeps: everything,
+	key:    func(l *linked) *uint64 { return &l.Key },
+	serial: func(l *linked) (uint64, bool) { return uint64(l.Others.Serial), l.Others.Serial > 0 },
+	keeps:  everything,
 }
 
 var richKind = kind[rich]{

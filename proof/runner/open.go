@@ -59,8 +59,17 @@ func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOpt
 	if t.Kind == script.Stable {
 		o.FixedKeys = false
 		made := store.RegisterStable(p.store, o)
+		addIndex[T](made, k)
 		return &stable[T]{binding[T]{common: made, kind: k}, made}, nil
 	}
 	made := store.Register(p.store, o)
+	addIndex[T](made, k)
 	return &packed[T]{binding: binding[T]{common: made, kind: k}, table: made}, nil
+}
+
+// addIndex adds an index to a table whose items have a serial. Verify compares it.
+func addIndex[T any](t store.TableOf[T], k kind[T]) {
+	if k.serial != nil {
+		store.AddIndex(t, "serial", k.serial)
+	}
 }
