@@ -257,5 +257,11 @@ func TestEvents_EndInOneSchedule(t *testing.T) {
 		err := faultOf(func() { store.NewSchedule(s, system) })
 		wantText(t, "a second schedule", err, `system "second": another schedule reads or writes table "event", and ends its events; name it in one schedule`)
 	}
-	newSchedule(t, s, store.System{Name: "emits", Emits: on(table), Run: nothing})
+	emits := newSchedule(t, s, store.System{Name: "emits", Emits: on(table), Run: emplace(s, table, 1)})
+	for range 2 {
+		noError(t, onlyError(emits.Run(t.Context())))
+	}
+	equal(t, "events before a Run that reads them", table.Len(), 2)
+	noError(t, onlyError(c.Run(t.Context())))
+	equal(t, "events after it", table.Len(), 0)
 }
