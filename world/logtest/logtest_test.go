@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -17,6 +18,7 @@ import (
 type broken struct {
 	world.Log
 	breaks string
+	mutex  sync.Mutex
 	kept   [][]byte
 }
 
@@ -40,6 +42,8 @@ func (b *broken) Append(ctx context.Context, prev uint64, rec []byte) (at uint64
 	at, err = b.Log.Append(ctx, prev, rec)
 	switch {
 	case b.breaks == "append keeps rec" && err == nil:
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
 		b.kept = append(b.kept, rec)
 	case b.breaks == "append at 0":
 		at = 0
@@ -56,7 +60,9 @@ func (b *broken) Read(ctx context.Context, after uint64, each func(at uint64, re
 		case b.breaks == "read skips" && at == 7:
 			return nil
 		case b.breaks == "append keeps rec":
-			rec = b.kept[at-1]
+			b.mutex.Lock()
+			rec = b.kept[min(at, uint64(len(b.kept)))-1]
+			b.mutex.Unlock()
 		}
 		err := each(at, rec)
 		if b.breaks == "read ends" && at == tail {
