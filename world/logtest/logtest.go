@@ -59,7 +59,7 @@ func add(ctx context.Context, l world.Log, prev uint64, rec []byte) (at uint64, 
 		}
 	}
 	if err == nil && at != prev+1 {
-		err = fmt.Errorf("Append after record %d: got position %d, want %d", prev, at, prev+1)
+		err = fmt.Errorf("log: Append after record %d: got position %d, want %d", prev, at, prev+1)
 	}
 	return at, err
 }
@@ -72,7 +72,7 @@ func read(ctx context.Context, l world.Log, after, last uint64, begun func()) (r
 	next := after + 1
 	err = l.Read(ctx, after, func(at uint64, rec []byte) error {
 		if at != next {
-			return fmt.Errorf("Read after record %d: got position %d, want %d", after, at, next)
+			return fmt.Errorf("log: Read after record %d: got position %d, want %d", after, at, next)
 		}
 		if recs = append(recs, bytes.Clone(rec)); len(recs) == 1 && begun != nil {
 			begun()
@@ -85,7 +85,7 @@ func read(ctx context.Context, l world.Log, after, last uint64, begun func()) (r
 	if errors.Is(err, errEnough) {
 		return recs, nil
 	}
-	return recs, fmt.Errorf("Read after record %d: got %d records and %v, want %d records and the error of the function", after, len(recs), err, last-after)
+	return recs, fmt.Errorf("log: Read after record %d: got %d records and %v, want %d records and the error of the function", after, len(recs), err, last-after)
 }
 
 // fill appends n records of that many bytes to an empty log, all from one buffer.
@@ -102,18 +102,18 @@ func fill(ctx context.Context, l world.Log, n uint64, bytes int) error {
 func order(ctx context.Context, l world.Log) error {
 	const n = 20
 	if at, err := l.Tail(ctx); at != 0 || err != nil {
-		return fmt.Errorf("Tail of an empty log: got %d, %v, want 0", at, err)
+		return fmt.Errorf("log: Tail of an empty log: got %d, %v, want 0", at, err)
 	}
 	if err := fill(ctx, l, n, 1); err != nil {
 		return err
 	}
 	for _, prev := range []uint64{0, n - 1, n + 1} {
 		if _, err := l.Append(ctx, prev, []byte("other")); err == nil {
-			return fmt.Errorf("Append after record %d of %d: got no error", prev, n)
+			return fmt.Errorf("log: Append after record %d of %d: got no error", prev, n)
 		}
 	}
 	if at, err := l.Tail(ctx); at != n || err != nil {
-		return fmt.Errorf("Tail: got %d, %v, want %d", at, err, n)
+		return fmt.Errorf("log: Tail: got %d, %v, want %d", at, err, n)
 	}
 	recs, err := read(ctx, l, 5, n, nil)
 	if err != nil {
@@ -134,10 +134,10 @@ func order(ctx context.Context, l world.Log) error {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	if err := l.Read(ended, n+1, func(uint64, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("Read with an ended context: got error %v, want %v", err, context.Canceled)
+		return fmt.Errorf("log: Read with an ended context: got error %v, want %v", err, context.Canceled)
 	}
 	if _, err := l.Append(ended, n+1, long); err == nil {
-		return errors.New("Append with an ended context: got no error")
+		return errors.New("log: Append with an ended context: got no error")
 	}
 	return nil
 }
@@ -202,12 +202,12 @@ func save(ctx context.Context, l world.Log, at uint64, fault error) error {
 func wantSaved(ctx context.Context, l world.Log, newest, second uint64) error {
 	saved, err := l.Saved(ctx)
 	if err != nil || len(saved) < 2 || saved[0] != newest || saved[1] != second || !slices.IsSortedFunc(saved, func(a, b uint64) int { return cmp.Compare(b, a) }) {
-		return fmt.Errorf("Saved: got %d, %v, want %d, %d and then older ones", saved, err, newest, second)
+		return fmt.Errorf("log: Saved: got %d, %v, want %d, %d and then older ones", saved, err, newest, second)
 	}
 	for _, at := range saved {
 		r, err := l.Load(ctx, at)
 		if err != nil {
-			return fmt.Errorf("Load of snapshot %d: %w", at, err)
+			return fmt.Errorf("log: Load of snapshot %d: %w", at, err)
 		}
 		b, err := io.ReadAll(r)
 		if err = errors.Join(err, r.Close()); err != nil || string(b) != fmt.Sprint("state ", at) {
@@ -222,18 +222,18 @@ func snapshots(ctx context.Context, l world.Log) error {
 		return err
 	}
 	if err := save(ctx, l, 4, errEnough); err == nil {
-		return errors.New("Save with a function that fails: got no error")
+		return errors.New("log: Save with a function that fails: got no error")
 	}
 	for _, at := range []uint64{10, 0, 25, 20} {
 		if err := save(ctx, l, at, nil); err != nil {
-			return fmt.Errorf("Save of snapshot %d: %w", at, err)
+			return fmt.Errorf("log: Save of snapshot %d: %w", at, err)
 		}
 	}
 	if err := wantSaved(ctx, l, 25, 20); err != nil {
 		return err
 	}
 	if r, err := l.Load(ctx, 4); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("Load of a snapshot that was not saved: got %v, %v, want an fs.ErrNotExist", r, err)
+		return fmt.Errorf("log: Load of a snapshot that was not saved: got %v, %v, want an fs.ErrNotExist", r, err)
 	}
 	rejects, may := l.(interface {
 		Reject(ctx context.Context, at uint64) error
@@ -242,13 +242,13 @@ func snapshots(ctx context.Context, l world.Log) error {
 		return nil
 	}
 	if err := rejects.Reject(ctx, 20); err != nil {
-		return fmt.Errorf("Reject of snapshot 20: %w", err)
+		return fmt.Errorf("log: Reject of snapshot 20: %w", err)
 	}
 	if err := save(ctx, l, 15, nil); err != nil {
-		return fmt.Errorf("Save after Reject: %w", err)
+		return fmt.Errorf("log: Save after Reject: %w", err)
 	}
 	if err := rejects.Reject(ctx, 20); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("Reject of a snapshot that is gone: got error %v, want an fs.ErrNotExist", err)
+		return fmt.Errorf("log: Reject of a snapshot that is gone: got error %v, want an fs.ErrNotExist", err)
 	}
 	return wantSaved(ctx, l, 25, 15)
 }
@@ -258,19 +258,19 @@ func trim(ctx context.Context, l world.Log) error {
 		return err
 	}
 	if err := l.Trim(ctx, 1); err == nil {
-		return errors.New("Trim without snapshots: got no error")
+		return errors.New("log: Trim without snapshots: got no error")
 	}
 	for _, at := range []uint64{20, 25} {
 		if err := save(ctx, l, at, nil); err != nil {
-			return fmt.Errorf("Save of snapshot %d: %w", at, err)
+			return fmt.Errorf("log: Save of snapshot %d: %w", at, err)
 		}
 	}
 	if err := l.Trim(ctx, 21); err == nil {
-		return errors.New("Trim of records that the older snapshot needs: got no error")
+		return errors.New("log: Trim of records that the older snapshot needs: got no error")
 	}
 	for range 2 { // again, after a Trim whose answer was lost
 		if err := l.Trim(ctx, 20); err != nil {
-			return fmt.Errorf("Trim: %w", err)
+			return fmt.Errorf("log: Trim: %w", err)
 		}
 	}
 	asks, cancel := context.WithTimeout(ctx, patience)
@@ -281,7 +281,7 @@ func trim(ctx context.Context, l world.Log) error {
 		return errEnough
 	})
 	if first != 1 || err == nil || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("Read of trimmed records: got position %d, %v, want 1 or an error at once", first, err)
+		return fmt.Errorf("log: Read of trimmed records: got position %d, %v, want 1 or an error at once", first, err)
 	}
 	recs, err := read(ctx, l, 20, 30, nil)
 	if err == nil && recs[9][0] != 30 {
