@@ -59,7 +59,7 @@ func (c *counter) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error
 				n.Wrong++
 			}
 		}
-		err := c.Each(ctx, 1, func(_ int, q store.Queue) {
+		err := c.Do(ctx, func(q store.Queue) {
 			for range min(perTick, numbers-n.Sent) {
 				n.Sent++
 				c.out.Send(q, c.other, n.Sent)

@@ -25,7 +25,7 @@ func Example_ecs() {
 	// endregion
 
 	// region spawn
-	err := s.Each(ctx, 1, func(_ int, q store.Queue) {
+	err := s.Do(ctx, func(q store.Queue) {
 		movers.Emplace(q, Mover{VX: 1, VY: 2})
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ func Example_parts() {
 	// endregion
 
 	// region create
-	err := s.Each(ctx, 1, func(_ int, q store.Queue) {
+	err := s.Do(ctx, func(q store.Queue) {
 		for i, name := range []string{"Ada", "Bo", "Cy", "Dee"} {
 			h := units.Emplace(q, Unit{Name: name, HP: 10})
 			if i == 0 {
@@ -54,7 +54,7 @@ func Example_parts() {
 	// A dragon sets fire to all but Dee, and a priest shields whom it is there for. Each
 	// records its own part for the same units in the same tick.
 	breathe := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ int, q store.Queue) {
+		return s.Do(ctx, func(q store.Queue) {
 			for h, unit := range units.All() {
 				if unit.Name != "Dee" {
 					burning.Set(q, h, Burning{Left: 2})
@@ -63,7 +63,7 @@ func Example_parts() {
 		})
 	}
 	bless := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ int, q store.Queue) {
+		return s.Do(ctx, func(q store.Queue) {
 			for h, unit := range units.All() {
 				if elite.Has(h) || unit.Name == "Bo" {
 					shielded.Set(q, h, Shielded{Strength: 3})

@@ -21,7 +21,7 @@ func newField(n int) (*store.Store, *store.Table[Asteroid]) {
 	s := store.New(store.Options{})
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
 	ctx := context.Background()
-	if err := s.Each(ctx, 1, func(_ int, q store.Queue) {
+	if err := s.Do(ctx, func(q store.Queue) {
 		for x := range n {
 			asteroids.Emplace(q, Asteroid{X: x, Size: 2})
 		}
@@ -74,7 +74,7 @@ func Example_spawn() {
 
 	// region name
 	var name store.Handle[Asteroid] // of the batch: provisional
-	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
+	err = s.Do(ctx, func(q store.Queue) {
 		name = asteroids.Emplace(q, Asteroid{Size: 9})
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func Example_spawn() {
 	// endregion
 
 	// region kill
-	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
+	err = s.Do(ctx, func(q store.Queue) {
 		asteroids.Erase(q, h)
 		asteroids.Erase(q, h) // once or twice is the same
 	})
@@ -123,7 +123,7 @@ func Example_spawn() {
 	// endregion
 
 	// region all
-	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
+	err = s.Do(ctx, func(q store.Queue) {
 		asteroids.EraseAll(q)
 		asteroids.Emplace(q, Asteroid{Size: 1}) // of this batch: it stays
 	})

@@ -79,7 +79,7 @@ func TestACheckedPhaseNoticesWritesToWhatItMustNotWrite(t *testing.T) {
 	for phase, run := range map[string]func() error{
 		"Read": func() error { return s.Read(ctx, func(context.Context) error { return write() }) },
 		"Each": func() error {
-			return s.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(write()) })
+			return s.Do(ctx, func(q store.Queue) { q.Fail(write()) })
 		},
 		"ForEach": func() error {
 			return other.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(write()) })

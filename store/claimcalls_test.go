@@ -147,7 +147,7 @@ func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 		input, calls := c.claim.Seal(nil, 1<<20)
 		defer calls.Done(1, nil)
 		err := c.claim.Put(ctx, input, calls)
-		pass := c.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(record(1)(q)) })
+		pass := c.Do(ctx, func(q store.Queue) { q.Fail(record(1)(q)) })
 		return errors.Join(err, pass, onlyError(c.Flush(ctx)))
 	})
 	wantError(t, "the tick", err, nil)
@@ -187,7 +187,7 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	c, input, calls, errs := sealedCreates(t, s, table, 4)
 	noError(t, s.Write(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		noError(t, c.Put(ctx, input, calls))
-		noError(t, s.Each(ctx, 1, taskOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, 4), nil) })))
+		noError(t, s.Do(ctx, func(q store.Queue) { table.EmplaceItems(q, make([]item, 4), nil) }))
 		for range 2 {
 			wantError(t, "", onlyError(s.Flush(ctx)), store.ErrFull)
 		}
@@ -210,7 +210,7 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 	var values []int
 	noError(t, c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		noError(t, c.claim.Put(ctx, input, calls))
-		noError(t, c.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(emplaceStem(c, 0)(q)) }))
+		noError(t, c.Do(ctx, func(q store.Queue) { q.Fail(emplaceStem(c, 0)(q)) }))
 		flushIn(t, c.Store, ctx)
 		for _, v := range store.Created(c.stems) {
 			values = append(values, v.Value)

@@ -66,7 +66,7 @@ func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 
 // change erases, puts and sets items of both tables, adds some, and flushes.
 func (f *forgetful) change(ctx context.Context) error {
-	pass := f.Each(ctx, 1, taskOf(func(q store.Queue) {
+	pass := f.Do(ctx, func(q store.Queue) {
 		for i, h := range handles(f.table.All()) {
 			switch i {
 			case 0:
@@ -89,7 +89,7 @@ func (f *forgetful) change(ctx context.Context) error {
 			f.name = f.table.Emplace(q, n)
 			f.stable.Emplace(q, n)
 		}
-	}))
+	})
 	return errors.Join(pass, onlyError(f.Flush(ctx)))
 }
 

@@ -164,7 +164,7 @@ func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 	}
 	pass := func(record func(q store.Queue)) {
 		t.Helper()
-		noError(t, c.Each(own, 1, func(_ int, q store.Queue) { record(q) }))
+		noError(t, c.Do(own, func(q store.Queue) { record(q) }))
 	}
 	left("", 0)
 	pass(func(q store.Queue) { q.Erase(compose(999, 1, 1)) })

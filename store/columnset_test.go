@@ -15,7 +15,7 @@ func TestAQueueCountsThePaddingOfALateSet(t *testing.T) {
 	run := func(limit int64, early bool) error {
 		s, table := newTable(t, store.Options{QueueBytes: limit}, store.TableOptions[item]{})
 		c := addColumn(t, table, store.ColumnOptions[[32]byte]{Name: "a"})
-		return s.Each(t.Context(), 1, taskOf(func(q store.Queue) {
+		return s.Do(t.Context(), func(q store.Queue) {
 			var names []store.Handle[item]
 			for range n {
 				names = append(names, table.Emplace(q, item{}))
@@ -25,7 +25,7 @@ func TestAQueueCountsThePaddingOfALateSet(t *testing.T) {
 				at = 0
 			}
 			c.Set(q, names[at], [32]byte{1})
-		}))
+		})
 	}
 	const creates = n * int64(unsafe.Sizeof(item{}))
 	wantError(t, "an early Set does not fit", run(creates+32, true), nil)

@@ -55,7 +55,7 @@
 // runs nothing structural changes, so a pointer from a lookup stays good and any
 // number of goroutines may look things up.
 //
-// [Store.Each] is a pass of n tasks over no table in particular, [Store.Queues]
+// [Store.Each] is a pass of n tasks over no table in particular, [Store.Do] of one, [Store.Queues]
 // serves goroutines of the caller's own, and [Store.Inbox] whoever comes from
 // outside, [Store.Submit] if they wait for what becomes of it. [Reduce] only reads, and adds things up.
 //
@@ -252,9 +252,9 @@
 //	                                    Write                         one goroutine, while no pass or flush runs
 //	Insert Remove Clear Maps            Write                         likewise
 //	Sparse.Put EndFrame
-//	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
-//	ForEachRows EraseFunc EraseOrphans
-//	Fold
+//	ForEach Each Do GroupBy             no phase, Write, system       one at a time
+//	Groups.ForEach ForEachRows
+//	EraseFunc EraseOrphans Fold
 //	Exchange                            Write, system                 one at a time
 //	Reduce                              no phase, Read, task          any
 //	                                    Write, system                 one at a time

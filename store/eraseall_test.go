@@ -15,7 +15,7 @@ func TestEraseAll_NeedsEmits(t *testing.T) {
 	}
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	frame := newSchedule(t, s, store.System{Name: "it", Reads: on(table), Run: func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ int, q store.Queue) {
+		return s.Do(ctx, func(q store.Queue) {
 			table.EraseAll(q)
 		})
 	}})
@@ -29,7 +29,7 @@ func TestEraseAll_AllocatesNothing(t *testing.T) {
 	names := make([]store.Handle[item], 0, 1000)
 	tick := func(record func(q store.Queue)) func() {
 		return func() {
-			_ = s.Each(context.Background(), 1, func(_ int, q store.Queue) {
+			_ = s.Do(context.Background(), func(q store.Queue) {
 				record(q)
 			})
 			_, _ = s.Flush(context.Background())

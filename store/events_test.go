@@ -202,13 +202,13 @@ func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
 func TestEvents_CountAsErased(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 3, BatchLimit: 4}, store.TableOptions[item]{Events: true, MaxItems: 3})
 	emit := func(n int) {
-		noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, n), nil) })))
+		noError(t, s.Do(t.Context(), func(q store.Queue) { table.EmplaceItems(q, make([]item, n), nil) }))
 	}
 	emit(3)
 	wantFlush(t, s, batch.Counts{Created: 3})
 	emit(2)
 	wantFlush(t, s, batch.Counts{Created: 2, Erased: 3})
-	noError(t, s.Each(t.Context(), 1, taskOf(table.EraseAll)))
+	noError(t, s.Do(t.Context(), table.EraseAll))
 	wantFlush(t, s, batch.Counts{Erased: 2, Redundant: 1})
 	epoch := s.Epoch()
 	wantFlush(t, s, batch.Counts{})
@@ -223,7 +223,7 @@ func TestEvents_LiveOnAfterAFlushThatFails(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true})
 	small := register(t, s, store.TableOptions[item]{Name: "small", MaxItems: 1})
 	fill(t, s, table, 3)
-	noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { small.EmplaceItems(q, make([]item, 2), nil) })))
+	noError(t, s.Do(t.Context(), func(q store.Queue) { small.EmplaceItems(q, make([]item, 2), nil) }))
 	wantError(t, "Flush", onlyError(s.Flush(t.Context())), store.ErrFull)
 	equal(t, "events", table.Len(), 3)
 	noError(t, s.Discard())

@@ -25,7 +25,7 @@ func Example_tour() {
 	// Emplace gives a name at once. The flush makes it real wherever it was
 	// stored in recorded values; Resolve tells the real one.
 	var red store.Handle[Squad]
-	_ = s.Each(ctx, 1, func(_ int, q store.Queue) {
+	_ = s.Do(ctx, func(q store.Queue) {
 		red = squads.Emplace(q, Squad{Name: "red"})
 		for hull := range 3 {
 			units.Emplace(q, Unit{Squad: red, Hull: 1 + hull})

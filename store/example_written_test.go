@@ -82,7 +82,7 @@ func ExampleWritten() {
 	// endregion
 	// Who stands at 2 gets a rest, and another one comes.
 	rest := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ int, q store.Queue) {
+		return s.Do(ctx, func(q store.Queue) {
 			for h, v := range walkers.All() {
 				if v.X == 2 && v.Speed > 0 {
 					walkers.Put(q, h, walker{X: 2})

@@ -39,6 +39,7 @@ func TestFail_IsTheErrorOfItsPass(t *testing.T) {
 		}
 	}
 	for name, pass := range map[string]func(ctx context.Context) error{
+		"Do":   func(ctx context.Context) error { return s.Do(ctx, func(q store.Queue) { task(2, q) }) },
 		"Each": func(ctx context.Context) error { return s.Each(ctx, n, task) },
 		"ForEach": func(ctx context.Context) error {
 			return table.ForEach(ctx, func(c store.Chunk[item]) { task(c.Index, c.Queue) })

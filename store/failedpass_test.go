@@ -33,6 +33,7 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 		"Each": func(ctx context.Context) error {
 			return s.Each(ctx, 2, func(int, store.Queue) {})
 		},
+		"Do": func(ctx context.Context) error { return s.Do(ctx, func(store.Queue) {}) },
 		"ForEach": func(ctx context.Context) error {
 			return table.ForEach(ctx, func(store.Chunk[item]) {})
 		},

@@ -154,7 +154,7 @@ func TestFold_TouchesTheOrder(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{FixedKeys: fixed})
 		shots := register(t, s, store.TableOptions[shot]{})
 		hs := fill(t, s, table, 40)
-		noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { shots.Emplace(q, shot{Target: hs[0], Damage: 100}) })))
+		noError(t, s.Do(t.Context(), func(q store.Queue) { shots.Emplace(q, shot{Target: hs[0], Damage: 100}) }))
 		flush(t, s)
 		order := func() (first uint64) {
 			write(t, s, func(ctx context.Context, w *store.Writer) error {

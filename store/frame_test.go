@@ -67,7 +67,7 @@ func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
 // emplaceIn records a create in a pass of the phase that ctx carries.
 func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) (name store.Handle[item]) {
 	t.Helper()
-	noError(t, s.Each(ctx, 1, taskOf(func(q store.Queue) { name = table.Emplace(q, item{Value: value}) })))
+	noError(t, s.Do(ctx, func(q store.Queue) { name = table.Emplace(q, item{Value: value}) }))
 	return name
 }
 

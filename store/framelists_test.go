@@ -42,7 +42,7 @@ func inFrame(t *testing.T, stable bool, f func(y *framed, hs []store.Handle[item
 // flush records and flushes.
 func (y *framed) flush(record func(q store.Queue)) *store.Report {
 	y.t.Helper()
-	noError(y.t, y.s.Each(y.ctx, 1, func(_ int, q store.Queue) {
+	noError(y.t, y.s.Do(y.ctx, func(q store.Queue) {
 		record(q)
 	}))
 	return flushIn(y.t, y.s, y.ctx)
@@ -182,7 +182,7 @@ func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 					for h := range table.All() {
 						hs = append(hs, h)
 					}
-					_ = s.Each(ctx, 1, func(_ int, q store.Queue) {
+					_ = s.Do(ctx, func(q store.Queue) {
 						hs = hs[:min(n, len(hs))]
 						table.EraseItems(q, hs)
 						table.EmplaceItems(q, values[:n], hs[:0])
@@ -209,7 +209,7 @@ func TestErased_KeepsValuesForAFrame(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[holder]{Changes: true})
 	record := func(ctx context.Context, f func(q store.Queue)) {
-		noError(t, s.Each(ctx, 1, func(_ int, q store.Queue) { f(q) }))
+		noError(t, s.Do(ctx, func(q store.Queue) { f(q) }))
 		flushIn(t, s, ctx)
 	}
 	createAndErase := func(ctx context.Context, own *burden) {

@@ -19,6 +19,7 @@ const (
 	opForEach
 	opForEachRows
 	opEach
+	opDo
 	opEraseFunc
 	opOrphans
 	opGroupBy
@@ -61,12 +62,13 @@ var operations = [...]struct {
 	givesContext bool        // to the functions of the caller that run in it
 }{
 	opRead:        {name: "Read", shared: true, givesContext: true},
-	opReduce:      {name: "Reduce", shared: true, givesContext: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opForEachRows, opEach, opReduce}},
+	opReduce:      {name: "Reduce", shared: true, givesContext: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opForEachRows, opEach, opDo, opReduce}},
 	opInspect:     {name: "Digest or Verify", shared: true, joins: []operation{opRead, opWrite}},
 	opForEach:     {name: "ForEach", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opForEachRows: {name: "ForEachRows", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opExchange:    {name: "Exchange", joins: []operation{opWrite, opSystem}},
 	opEach:        {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opDo:          {name: "Do", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opEraseFunc:   {name: "EraseFunc", joins: []operation{opWrite, opSystem}},
 	opOrphans:     {name: "EraseOrphans", joins: []operation{opWrite, opSystem}},
 	opGroupBy:     {name: "GroupBy", joins: []operation{opWrite, opSystem}},
@@ -104,10 +106,10 @@ func (o operation) advice(outer operation) string {
 	switch outer {
 	case opRead:
 		joined = "only Reduce, Digest and Verify join a Read"
-	case opForEach, opForEachRows, opEach, opReduce:
+	case opForEach, opForEachRows, opEach, opDo, opReduce:
 		joined = "only Reduce joins a task"
 	case opSystem:
-		joined = "only ForEach, ForEachRows, Each, EraseFunc, EraseOrphans, GroupBy, Fold, Reduce and Exchange join a system"
+		joined = "only ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans, GroupBy, Fold, Reduce and Exchange join a system"
 	}
 	switch {
 	case o == opRead:

@@ -107,7 +107,7 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 		return err
 	},
 	"Reduce (in a task)": func(ctx context.Context, s *hooked, f func() error) error {
-		return s.Each(ctx, 1, func(_ int, q store.Queue) {
+		return s.Do(ctx, func(q store.Queue) {
 			s.set(f)
 			_, err := store.Reduce(q.Context(), s.table, func(store.Rows[item]) int { s.call(); return 0 }, addInt)
 			q.Fail(err)
@@ -120,7 +120,7 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 		return s.frame(ctx, store.System{Name: "it", If: func() bool { return f() != nil }, Run: nothing})
 	},
 	"Flush": func(ctx context.Context, s *hooked, f func() error) error {
-		err := s.Each(ctx, 1, func(_ int, q store.Queue) { s.table.Emplace(q, item{}) })
+		err := s.Do(ctx, func(q store.Queue) { s.table.Emplace(q, item{}) })
 		s.set(f) // for Links
 		_, err2 := s.Flush(ctx)
 		return errors.Join(err, err2)

@@ -202,7 +202,7 @@ func (m *keyModel) tick(t tb, ctx context.Context, inWrite bool) (dropped int, f
 	}
 	if inWrite {
 		for i := range passes[1:] {
-			noError(t, m.Each(ctx, 1, taskOf(func(q store.Queue) { m.record(q, &names, &passes[1+i]) })))
+			noError(t, m.Do(ctx, func(q store.Queue) { m.record(q, &names, &passes[1+i]) }))
 		}
 	} else {
 		qs := queues(t, m.Store, len(passes)-1)
@@ -445,7 +445,7 @@ func TestIndex_FindsNothingWrongAfterAKeyChangedInPlace(t *testing.T) {
 	equal(t, "the key before", found(x.Find(1)), false)
 	equal(t, "the key after", found(x.Find(2)), false)
 	wantText(t, "Verify", s.Verify(t.Context()), fmt.Sprintf(`index "key": item %v in row 0 of shard 0 has key 2`, h))
-	noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { table.Emplace(q, twoKeys{Keys: [2]uint8{1}}) })))
+	noError(t, s.Do(t.Context(), func(q store.Queue) { table.Emplace(q, twoKeys{Keys: [2]uint8{1}}) }))
 	if check.Full {
 		wantIn(t, "a flush of a checked build", panicOf(func() { _, _ = s.Flush(t.Context()) }), fmt.Sprintf("item %v in row 0", h))
 	} else {

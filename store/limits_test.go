@@ -41,7 +41,7 @@ func TestQueueBytes_IsExact(t *testing.T) {
 					t.Errorf("%s, %d bytes too few, %s: %v", what, more, op, err)
 				}
 			}
-			full("Each", s.Each(t.Context(), 1, func(_ int, q store.Queue) { q.Fail(record(q)) }))
+			full("Each", s.Do(t.Context(), func(q store.Queue) { q.Fail(record(q)) }))
 			full("Inbox", s.Inbox(record))
 			want := store.Pending{}
 			if more == 0 {

@@ -16,7 +16,7 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 	calls := phases(s, register(t, s, store.TableOptions[item]{Name: "other"}))
 	for _, c := range []struct{ what, inside, says string }{
 		{"Flush", "ForEach", "Flush inside ForEach: not allowed in this phase; only Reduce joins a task, so call it when ForEach has returned"},
-		{"ForEach", "Each", "only Reduce joins a task, so call it when Each has returned"},
+		{"ForEach", "Each", "only Reduce joins a task, so call it when Do has returned"},
 		{"ForEach", "Read", "only Reduce, Digest and Verify join a Read, so call it when Read has returned"},
 		{"Write", "Write", "use the Writer of the outer one"},
 		{"Read", "Write", "lookups need no Read here"},
@@ -44,8 +44,8 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 		}
 		return nil
 	}
-	err = s.Each(t.Context(), 1, func(_ int, q store.Queue) { q.Fail(record(q, 3)) })
-	expectSays(t, err, "store: Each: queue is full: task 0 recorded more than 2 commands; record in more tasks, or raise the limit")
+	err = s.Do(t.Context(), func(q store.Queue) { q.Fail(record(q, 3)) })
+	expectSays(t, err, "store: Do: queue is full: task 0 recorded more than 2 commands; record in more tasks, or raise the limit")
 	expectSays(t, s.Inbox(func(q store.Queue) error { return record(q, 3) }), "record in more calls, or raise the limit")
 
 	ended, cancel := context.WithCancel(t.Context())

@@ -14,7 +14,7 @@ import (
 // is ErrPhase.
 var joins = map[string][]string{
 	"Read":    {"Reduce", "Digest", "Verify"},
-	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"},
+	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Do", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"},
 	"ForEach": {"Reduce"},
 	"Each":    {"Reduce"},
 }
@@ -30,7 +30,7 @@ func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx co
 	case "ForEach":
 		return table.ForEach(ctx, func(c store.Chunk[item]) { f(c.Queue.Context()) })
 	default:
-		return s.Each(ctx, 1, func(_ int, q store.Queue) { f(q.Context()) })
+		return s.Do(ctx, func(q store.Queue) { f(q.Context()) })
 	}
 }
 

@@ -158,7 +158,7 @@ func TestNil_IsNamed(t *testing.T) {
 		}
 		wantIn(t, name+" with a nil context", complaint(func() error { return call(none) }), " with a nil context")
 	}
-	noError(t, s.Each(ctx, 1, func(_ int, q store.Queue) { units.Emplace(q, 1) }))
+	noError(t, s.Do(ctx, func(q store.Queue) { units.Emplace(q, 1) }))
 	if r, err := s.Flush(ctx); err != nil || r.Total.Created != 1 {
 		t.Fatalf("afterwards a flush created %v, %v", r, err)
 	}

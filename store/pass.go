@@ -21,7 +21,21 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 		panic(fmt.Sprintf("store: Each of %d tasks; n must not be negative", n))
 	}
 	check.Given(f != nil, "store: Each", "function")
-	p, err := s.enter(ctx, opEach)
+	return s.pass(ctx, opEach, n, func(e *eachPass) { e.f = f })
+}
+
+// Do runs f as the one task of a pass, with a queue to record into. It is an [Store.Each]
+// of one task in everything else.
+//
+//	err := s.Do(ctx, func(q store.Queue) { ships.Emplace(q, Ship{Hull: 100}) })
+func (s *Store) Do(ctx context.Context, f func(q Queue)) error {
+	check.Given(f != nil, "store: Do", "function")
+	return s.pass(ctx, opDo, 1, func(e *eachPass) { e.one = f })
+}
+
+// pass runs the pass of an Each or Do, whose function set puts in its place.
+func (s *Store) pass(ctx context.Context, op operation, n int, set func(e *eachPass)) error {
+	p, err := s.enter(ctx, op)
 	if err != nil {
 		return err
 	}
@@ -33,17 +47,19 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 	}
 	queues, err := s.begin(p, n)
 	if err != nil {
-		return fmt.Errorf("store: Each: %w", err)
+		return fmt.Errorf("store: %v: %w", op, err)
 	}
-	e.f, e.queues = f, queues
+	set(e)
+	e.queues = queues
 	defer e.release()
 	return s.runPass(p, e.queues, n, e.task)
 }
 
-// eachPass is the state of the pass of Each that runs; the store keeps it, so
+// eachPass is the state of the pass of Each or Do that runs; the store keeps it, so
 // that a pass allocates nothing but its phase.
 type eachPass struct {
 	f      func(int, Queue)
+	one    func(Queue) // of a Do
 	queues *batch.Pass
 	task   func(int) error // run, bound once
 }
@@ -51,11 +67,16 @@ type eachPass struct {
 func (e *eachPass) init(*Store) { e.task = e.run }
 
 func (e *eachPass) run(task int) error {
-	e.f(task, Queue(e.queues.Queue(task)))
+	q := Queue(e.queues.Queue(task))
+	if e.one != nil {
+		e.one(q)
+	} else {
+		e.f(task, q)
+	}
 	return e.queues.Failed(task)
 }
 
-func (e *eachPass) release() { e.f, e.queues = nil, nil }
+func (e *eachPass) release() { e.f, e.one, e.queues = nil, nil, nil }
 
 // runPass runs the tasks of a pass and closes its queues, dropping what they
 // hold unless every task succeeded. That is done too when the caller's goroutine

@@ -116,7 +116,7 @@ func TestRand_BeginsAfterASnapshotWithoutSeed(t *testing.T) {
 	plain, _ := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
 	saved := image(t, plain)
 	draw := func(s *store.Store) (v uint64) {
-		noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { v = q.Rand().Uint64() })))
+		noError(t, s.Do(t.Context(), func(q store.Queue) { v = q.Rand().Uint64() }))
 		return v
 	}
 	g := newGambler(t, store.Options{})
@@ -144,11 +144,11 @@ func TestRand_OfASystemDoesNotDependOnOthers(t *testing.T) {
 
 func TestRand_GoesOnInATask(t *testing.T) {
 	s := newStore(t, store.Options{Seed: 1})
-	noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) {
+	noError(t, s.Do(t.Context(), func(q store.Queue) {
 		if a, b := q.Rand().Uint64(), q.Rand().Uint64(); a == b {
 			t.Errorf("the second call draws %x again", a)
 		}
-	})))
+	}))
 }
 
 // Programs count on these numbers as they do on digests.
@@ -164,11 +164,11 @@ func TestRand_SaysWhatIsWrong(t *testing.T) {
 	seeded, plain := newStore(t, store.Options{Seed: 1}), newStore(t, store.Options{})
 	var kept store.Queue
 	each := func(s *store.Store) {
-		if err := s.Each(t.Context(), 1, taskOf(func(q store.Queue) {
+		if err := s.Do(t.Context(), func(q store.Queue) {
 			if kept = q; s == plain {
 				q.Rand()
 			}
-		})); err != nil {
+		}); err != nil {
 			panic(err)
 		}
 	}

@@ -31,11 +31,11 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 	stale := compose(1, 7, 1)
 	put := func(value uint64) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return s.Each(ctx, 1, taskOf(func(q store.Queue) {
+			return s.Do(ctx, func(q store.Queue) {
 				table.Put(q, h, item{Value: value})
 				table.Emplace(q, item{Value: value})
 				q.Erase(stale)
-			}))
+			})
 		}
 	}
 	c := newSchedule(
@@ -68,11 +68,11 @@ func TestRun_ReportsColumnsApart(t *testing.T) {
 	y := addSparse(t, table, store.ColumnOptions[int]{Name: "y"})
 	set := func(number int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return s.Each(ctx, 1, taskOf(func(q store.Queue) {
+			return s.Do(ctx, func(q store.Queue) {
 				if y.Set(q, h, number); number > 0 {
 					x.Set(q, h, number)
 				}
-			}))
+			})
 		}
 	}
 	report, err := newSchedule(t, s,
@@ -91,11 +91,11 @@ func TestRun_ReportAddsItsFlushes(t *testing.T) {
 	h := fill(t, s, table, 1)[0]
 	record := func(n int, into *store.Table[item]) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return s.Each(ctx, 1, taskOf(func(q store.Queue) {
+			return s.Do(ctx, func(q store.Queue) {
 				into.EmplaceItems(q, make([]item, n), nil)
 				column.Set(q, h, uint64(n))
 				table.Erase(q, store.Handle[item]{ID: compose(1, 7, uint32(n))})
-			}))
+			})
 		}
 	}
 	report, err := newSchedule(

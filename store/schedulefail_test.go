@@ -16,7 +16,7 @@ import (
 // emplace is the Run of a system that creates one item with a value.
 func emplace(s *store.Store, table *store.Table[item], value uint64) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return s.Each(ctx, 1, taskOf(func(q store.Queue) { table.Emplace(q, item{Value: value}) }))
+		return s.Do(ctx, func(q store.Queue) { table.Emplace(q, item{Value: value}) })
 	}
 }
 
@@ -121,12 +121,12 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 		{"", store.System{Writes: on(table), Run: reduce}},
 		{"", store.System{Reads: on(table), Run: reduce}},
 		{`"x" reduces table "ships"`, store.System{Writes: on(other), Run: func(ctx context.Context) error {
-			return s.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(reduce(q.Context())) })
+			return s.Do(ctx, func(q store.Queue) { q.Fail(reduce(q.Context())) })
 		}}},
 		{`"x" records into table "ships"`, store.System{Writes: on(table), Emits: on(other), Run: emplace(s, table, 1)}},
 		{"", store.System{Emits: on(table), Run: emplace(s, table, 1)}},
 		{`"x" records into table "ships"`, store.System{Reads: on(table), Run: func(ctx context.Context) error {
-			return s.Each(ctx, 1, taskOf(func(q store.Queue) { q.Erase(h.ID) }))
+			return s.Do(ctx, func(q store.Queue) { q.Erase(h.ID) })
 		}}},
 		{`"x" records into table "shots"`, store.System{Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
 			return table.ForEach(ctx, func(c store.Chunk[item]) {

@@ -223,13 +223,13 @@ func (y *randomSystem) run(ctx context.Context) error {
 			table.Emplace(q, creature{Key: y.base + uint64(task)})
 		})
 	case "put":
-		return y.of.Each(ctx, 1, taskOf(func(q store.Queue) {
+		return y.of.Do(ctx, func(q store.Queue) {
 			for name, v := range table.All() {
 				if y.which.has(v.Key) {
 					table.Put(q, name, creature{Key: v.Key, Age: v.Age + 1})
 				}
 			}
-		}))
+		})
 	case "age":
 		return table.ForEach(ctx, func(c store.Chunk[creature]) {
 			for i := range c.Items {

@@ -301,7 +301,7 @@ func TestOfTwoSystemsThatPutThePutOfTheLaterOneWins(t *testing.T) {
 		h := fill(t, s, table, 1)[0]
 		put := func(value uint64) func(ctx context.Context) error {
 			return func(ctx context.Context) error {
-				return s.Each(ctx, 1, taskOf(func(q store.Queue) { table.Put(q, h, item{Value: value}) }))
+				return s.Do(ctx, func(q store.Queue) { table.Put(q, h, item{Value: value}) })
 			}
 		}
 		systems := []store.System{

@@ -96,7 +96,7 @@ func TestSystemsNameOptionalData(t *testing.T) {
 		return err
 	}
 	take := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ int, q store.Queue) {
+		return s.Do(ctx, func(q store.Queue) {
 			shield.Unset(q, hs[0])
 		})
 	}

@@ -53,7 +53,7 @@ func (y *shielded) flush(t *testing.T, ctx context.Context, r *rand.Rand) {
 	erased, last := map[store.Handle[item]]bool{}, map[store.Handle[item]]func(store.Handle[item]){}
 	var created []store.Handle[item]
 	given := map[store.Handle[item]]int{}
-	noError(t, y.Each(ctx, 1, func(_ int, q store.Queue) {
+	noError(t, y.Do(ctx, func(q store.Queue) {
 		for range r.IntN(8) {
 			v := r.IntN(1000)
 			i := r.IntN(len(y.all) + 1)

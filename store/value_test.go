@@ -51,7 +51,7 @@ func TestValue_IsPartOfTheState(t *testing.T) {
 	handles := 0
 	for id := range s.DumpTable("score", 0) {
 		handles++
-		noError(t, s.Each(ctx, 1, taskOf(func(q store.Queue) { q.Erase(id) })))
+		noError(t, s.Do(ctx, func(q store.Queue) { q.Erase(id) }))
 	}
 	equal(t, "handles of the value", handles, 1)
 	equal(t, "erases of it that are stale", flush(t, s).Total.Stale, 1)

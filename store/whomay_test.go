@@ -61,7 +61,7 @@ func phrases(text string) []string {
 // is the innermost, and whether while another one runs there.
 func fits(rows []may, call string, phases []string) (fits, atOnce bool) {
 	means := map[string][]string{
-		"pass": {"ForEach", "Each"}, "task": {"ForEach", "Each"}, "no phase open at all": {"no phase"},
+		"pass": {"ForEach", "Each", "Do"}, "task": {"ForEach", "Each", "Do"}, "no phase open at all": {"no phase"},
 	}
 	innermost := phases[len(phases)-1]
 	for _, row := range rows {
@@ -127,6 +127,8 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 		return v.outer.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(next(c.Queue.Context())) })
 	case "Each":
 		return v.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(next(q.Context())) })
+	case "Do":
+		return v.Do(ctx, func(q store.Queue) { q.Fail(next(q.Context())) })
 	case "Reduce":
 		var failed error
 		_, err := store.Reduce(ctx, v.other, func(store.Rows[item]) int { failed = next(ctx); return 0 }, addInt)
@@ -248,7 +250,7 @@ func TestPhases_EveryCellOfWhoMayDoWhat(t *testing.T) {
 		{"Each"},
 		{"system"},
 		{"Write", "ForEach"},
-		{"Write", "Each"},
+		{"Write", "Do"},
 		{"Write", "system"},
 		{"system", "ForEach"},
 		{"system", "Each"},

@@ -92,7 +92,7 @@ func TestAnEpochThatDiffersIsFound(t *testing.T) {
 			if err != nil || tick.Number != 9 {
 				return err
 			}
-			err = h.Each(ctx, 1, func(_ int, q store.Queue) {
+			err = h.Do(ctx, func(q store.Queue) {
 				h.hits.Erase(q, h.hits.Emplace(q, hit{})) // which comes to nothing, but a flush
 			})
 			if err == nil {

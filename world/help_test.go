@@ -139,7 +139,7 @@ func (g *game) obey(ctx context.Context) error {
 			c.Born++
 		}
 	}
-	return g.Each(ctx, 1, func(_ int, q store.Queue) {
+	return g.Do(ctx, func(q store.Queue) {
 		for _, o := range g.orders.All() {
 			if o.Kill {
 				g.camps.Erase(q, o.Camp)

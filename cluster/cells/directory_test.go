@@ -54,7 +54,7 @@ func (r *register) play(t rapid.TB, erase []store.Handle[named], create []string
 	noError(t, r.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		return r.names.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
 			var ps []store.Handle[named]
-			err := r.Each(ctx, 1, func(_ int, q store.Queue) {
+			err := r.Do(ctx, func(q store.Queue) {
 				r.items.EraseItems(q, erase)
 				for _, name := range create {
 					ps = append(ps, r.items.Emplace(q, named{Name: name}))

@@ -59,7 +59,7 @@ func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *
 // region tick
 // tick lets come who has come, lets all walk, and lets go who has crossed the border.
 func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
-	err := l.Each(ctx, 1, func(_ int, q store.Queue) {
+	err := l.Do(ctx, func(q store.Queue) {
 		for _, p := range l.moves.Received() {
 			l.players.Emplace(q, *p)
 		}

@@ -61,7 +61,7 @@ func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
 			for _, m := range p.out.Received() {
 				received = append(received, *m)
 			}
-			return p.Each(ctx, 1, func(_ int, q store.Queue) {
+			return p.Do(ctx, func(q store.Queue) {
 				record(q)
 			})
 		})(ctx, w, world.Tick{})
@@ -273,7 +273,7 @@ func TestATickThatEndsItsFrameIsTold(t *testing.T) {
 	a := newPost(t, cells.Options[int]{})
 	err := a.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
 		send := func(ctx context.Context) error {
-			err := a.Each(ctx, 1, func(_ int, q store.Queue) {
+			err := a.Do(ctx, func(q store.Queue) {
 				a.out.Send(q, 9, 1)
 			})
 			if err == nil {

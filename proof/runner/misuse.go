@@ -113,7 +113,7 @@ func wraps(err, want error) error {
 func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) error) error {
 	var inner error
 	full := p.exact.BatchFull()
-	err := p.store.Each(ctx, 1, func(_ int, q store.Queue) {
+	err := p.store.Do(ctx, func(q store.Queue) {
 		inner = f(q.Context())
 	})
 	if full && errors.Is(err, store.ErrQueueFull) {

@@ -22,7 +22,7 @@ func ExampleRun() {
 	storetest.Run(printer{}, storetest.Options{Frames: 10}, func(s *store.Store) (func(context.Context, int) error, error) {
 		ships := store.Register(s, store.TableOptions[ship]{Name: "ship"})
 		return func(ctx context.Context, tick int) error {
-			err := s.Each(ctx, 1, func(_ int, q store.Queue) {
+			err := s.Do(ctx, func(q store.Queue) {
 				launched++
 				ships.Emplace(q, ship{Hull: launched})
 			})

@@ -62,7 +62,7 @@ func TestWhatNoSnapshotHasIsFound(t *testing.T) {
 				if _, err := f.Flush(ctx); err != nil {
 					return err
 				}
-				return f.Each(ctx, 1, func(_ int, q store.Queue) {
+				return f.Do(ctx, func(q store.Queue) {
 					f.ships.Emplace(q, ship{})
 				})
 			},

@@ -329,7 +329,7 @@ func TestRequestsSeeWholeTicks(t *testing.T) {
 	}
 	tick := func(ctx context.Context, _ *store.Writer) error {
 		for flush := range 2 {
-			err := f.Each(ctx, 1, func(_ int, q store.Queue) {
+			err := f.Do(ctx, func(q store.Queue) {
 				if flush == 0 {
 					f.ships.EraseAll(q)
 				} else {

@@ -228,7 +228,7 @@ func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record fun
 				empty(w)
 				return nil
 			}))
-			check(st.Each(ctx, 1, func(_ int, q store.Queue) {
+			check(st.Do(ctx, func(q store.Queue) {
 				record(q)
 			}))
 		},

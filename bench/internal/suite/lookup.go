@@ -101,7 +101,7 @@ func (s set[T]) fill(st *store.Store, t emplacer[T]) []store.Handle[T] {
 // emplace adds the items to the table and returns their handles in order.
 func emplace[T any](st *store.Store, t emplacer[T], items []T) (hs []store.Handle[T]) {
 	ctx := context.Background()
-	check(st.Each(ctx, 1, func(_ int, q store.Queue) {
+	check(st.Do(ctx, func(q store.Queue) {
 		hs = t.EmplaceItems(q, items, nil)
 	}))
 	must(st.Flush(ctx))

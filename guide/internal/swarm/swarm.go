@@ -124,7 +124,7 @@ func (w *Swarm) begin(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	err = w.Store.Each(ctx, 1, func(_ int, q store.Queue) {
+	err = w.Store.Do(ctx, func(q store.Queue) {
 		for i := range n {
 			h := w.born(q, uint32(i)*2654435761+1)
 			w.Lives.Set(q, h, 1+int32(i)%600) // so that not all die at once
