@@ -35,9 +35,12 @@ func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *
 	// region found
 	s := store.New(store.Options{})
 	l := &land{Store: s, east: east}
-	var err error
 	l.players = store.Register(s, store.TableOptions[Player]{Changes: true})
-	l.moves, err = cells.New(s, cells.Options[Player]{})
+	moves, err := cells.New(s, cells.Options[Player]{})
+	if err != nil {
+		panic(err)
+	}
+	l.moves = moves
 	l.names = NewDirectory(s, l.players, func(p *Player) [8]byte { return p.Name })
 	w, err := world.Open(ctx, s, world.Memory(), world.Options{
 		Program: "land",
