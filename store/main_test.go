@@ -265,20 +265,8 @@ func perturb(t tb, step func(tasks int) func(task int) int) {
 }
 
 // panicOf returns what f panics with, as text; it is empty when f does not.
-// faultOf returns the error with which f panics.
-func faultOf(f func()) (err error) {
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case error:
-			err = v
-		default:
-			panic(v)
-		}
-	}()
-	f()
-	return nil
-}
+// faultOf returns the error with which a function panics.
+var faultOf = check.PanicOf
 
 func panicOf(f func()) (message string) {
 	defer func() {

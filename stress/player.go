@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"handloom/internal/check"
 	"handloom/internal/histogram"
 	"handloom/internal/trace"
 	"handloom/store"
@@ -41,10 +42,11 @@ func newPlayer(workers int) (*player, error) {
 
 // register adds a table of the trace to the store.
 func (p *player) register(number uint16, shards int) error {
-	t := store.Register(p.store, store.TableOptions[item]{Name: fmt.Sprintf("table %d", number), Shards: shards})
-	p.byTable[number] = &table{number: number, items: t}
-	p.tables = append(p.tables, p.byTable[number])
-	return nil
+	return check.PanicOf(func() {
+		t := store.Register(p.store, store.TableOptions[item]{Name: fmt.Sprintf("table %d", number), Shards: shards})
+		p.byTable[number] = &table{number: number, items: t}
+		p.tables = append(p.tables, p.byTable[number])
+	})
 }
 
 // play replays one tick, given the events of each task. Every other tick is one

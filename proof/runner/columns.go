@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/proof/model"
 	"handloom/proof/script"
 	"handloom/store"
@@ -189,7 +190,7 @@ var richElements = func() kind[rich] {
 
 // addPartAs adds a column, or optional data, to a table of T.
 func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) error {
-	return faultOf(func() {
+	return check.PanicOf(func() {
 		if isOptional {
 			s := store.AddSparse(b.common, o)
 			b.beside = append(b.beside, &optional[T, C]{component[T, C]{s, k}, s})
@@ -198,21 +199,6 @@ func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.Colu
 		c := store.AddColumn(b.common.(*store.Table[T]), o)
 		b.beside = append(b.beside, &columnDriver[T, C]{component[T, C]{c, k}, c})
 	})
-}
-
-// faultOf returns the error with which f panics.
-func faultOf(f func()) (err error) {
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case error:
-			err = v
-		default:
-			panic(v)
-		}
-	}()
-	f()
-	return nil
 }
 
 func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, changes bool) error {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"handloom/internal/check"
 	"handloom/internal/slotset"
 	"handloom/proof/model"
 	"handloom/proof/script"
@@ -17,8 +18,8 @@ func (p *executor) open() (err error) {
 	next := 1 // typeId
 	for i := range p.program.Tables {
 		t := &p.program.Tables[i]
-		made, err := p.register(t)
-		if err != nil {
+		var made bound
+		if err := check.PanicOf(func() { made = p.register(t) }); err != nil {
 			return err
 		}
 		m := model.Table{
@@ -41,7 +42,7 @@ func (p *executor) open() (err error) {
 	return nil
 }
 
-func (p *executor) register(t *script.Table) (bound, error) {
+func (p *executor) register(t *script.Table) bound {
 	switch t.Item {
 	case script.Empty:
 		return registerAs(p, t, emptyKind, store.TableOptions[empty]{})
@@ -53,18 +54,18 @@ func (p *executor) register(t *script.Table) (bound, error) {
 	return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks, Clone: cloneRich})
 }
 
-func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOptions[T]) (bound, error) {
+func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOptions[T]) bound {
 	o.Name, o.Shards, o.Reserve, o.MaxItems = t.Name, t.Shards, t.Reserve, t.Max
 	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes, o.Events = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1, t.Events == 1
 	if t.Kind == script.Stable {
 		o.FixedKeys = false
 		made := store.RegisterStable(p.store, o)
 		addIndex[T](made, k)
-		return &stable[T]{binding[T]{common: made, kind: k}, made}, nil
+		return &stable[T]{binding[T]{common: made, kind: k}, made}
 	}
 	made := store.Register(p.store, o)
 	addIndex[T](made, k)
-	return &packed[T]{binding: binding[T]{common: made, kind: k}, table: made}, nil
+	return &packed[T]{binding: binding[T]{common: made, kind: k}, table: made}
 }
 
 // addIndex adds an index to a table whose items have a serial. Verify compares it.
