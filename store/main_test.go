@@ -18,6 +18,7 @@ import (
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/seam"
+	"handloom/proof/runner"
 	"handloom/store"
 
 	"go.uber.org/goleak"
@@ -266,7 +267,7 @@ func perturb(t tb, step func(tasks int) func(task int) int) {
 
 // panicOf returns what f panics with, as text; it is empty when f does not.
 // faultOf returns the error with which a function panics.
-var faultOf = check.PanicOf
+var faultOf = runner.PanicOf
 
 func panicOf(f func()) (message string) {
 	defer func() {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"handloom/internal/check"
 	"handloom/internal/histogram"
 	"handloom/internal/trace"
+	"handloom/proof/runner"
 	"handloom/store"
 )
 
@@ -42,7 +42,7 @@ func newPlayer(workers int) (*player, error) {
 
 // register adds a table of the trace to the store.
 func (p *player) register(number uint16, shards int) error {
-	return check.PanicOf(func() {
+	return runner.PanicOf(func() {
 		t := store.Register(p.store, store.TableOptions[item]{Name: fmt.Sprintf("table %d", number), Shards: shards})
 		p.byTable[number] = &table{number: number, items: t}
 		p.tables = append(p.tables, p.byTable[number])

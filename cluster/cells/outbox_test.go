@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"handloom/cluster/cells"
-	"handloom/internal/check"
+	"handloom/proof/runner"
 	"handloom/store"
 	"handloom/store/storetest"
 	"handloom/world"
@@ -245,7 +245,7 @@ func TestAClonedMessageIsTheSame(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	p := newOutbox(t, cells.Options[int]{})
 	_, negative := cells.New(p.Store, cells.Options[int]{Limit: -1})
-	twice := check.PanicOf(func() { _, _ = cells.New(p.Store, cells.Options[int]{}) })
+	twice := runner.PanicOf(func() { _, _ = cells.New(p.Store, cells.Options[int]{}) })
 	_, functions := cells.New(p.Store, cells.Options[func()]{Name: "orders", Links: func(*func(), func(*store.ID)) {}})
 	_, idle := p.send(7)
 	none := p.init(0)

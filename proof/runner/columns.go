@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"unsafe"
 
-	"handloom/internal/check"
 	"handloom/proof/model"
 	"handloom/proof/script"
 	"handloom/store"
@@ -190,7 +189,7 @@ var richElements = func() kind[rich] {
 
 // addPartAs adds a column, or optional data, to a table of T.
 func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) error {
-	return check.PanicOf(func() {
+	return PanicOf(func() {
 		if isOptional {
 			s := store.AddSparse(b.common, o)
 			b.beside = append(b.beside, &optional[T, C]{component[T, C]{s, k}, s})

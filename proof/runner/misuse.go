@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"handloom/internal/check"
 	"handloom/proof/model"
 	"handloom/proof/script"
 	"handloom/store"
@@ -28,7 +27,7 @@ var calls = map[string]func(p *executor, ctx context.Context) error{
 	"checkpoint": func(p *executor, ctx context.Context) error { return p.store.Checkpoint(ctx, new(store.Checkpoint)) },
 	"rollback":   func(p *executor, ctx context.Context) error { return p.store.Rollback(ctx, new(store.Checkpoint)) },
 	"register": func(p *executor, _ context.Context) error {
-		return check.PanicOf(func() { store.Register(p.store, store.TableOptions[word]{Name: "another"}) })
+		return PanicOf(func() { store.Register(p.store, store.TableOptions[word]{Name: "another"}) })
 	},
 }
 

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"handloom/internal/check"
 	"handloom/internal/slotset"
 	"handloom/proof/model"
 	"handloom/proof/script"
@@ -19,7 +18,7 @@ func (p *executor) open() (err error) {
 	for i := range p.program.Tables {
 		t := &p.program.Tables[i]
 		var made bound
-		if err := check.PanicOf(func() { made = p.register(t) }); err != nil {
+		if err := PanicOf(func() { made = p.register(t) }); err != nil {
 			return err
 		}
 		m := model.Table{

@@ -1,4 +1,4 @@
-package check
+package runner
 
 // PanicOf returns the error with which f panics, or nil. Other panics go on.
 func PanicOf(f func()) (err error) {
