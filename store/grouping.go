@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/highwater"
@@ -188,7 +189,7 @@ func (g *grouping) refs(id ID) []uint64 {
 func (g *grouping) len() int { return len(g.members) - g.stale - g.vacant }
 
 // maps returns the maps of the members.
-func (g *grouping) maps() lookups { return g.table.lookups }
+func (g *grouping) maps() *lookups { return &g.table.lookups }
 
 // cut divides the rows into blocks and the owners into buckets, and obtains the
 // memory.
@@ -283,6 +284,14 @@ func (g *grouping) scatter(task int) error {
 // read reads the keys of rows; a row without an item has the null handle.
 func (g *grouping) read(shard, lo, hi int, into []uint64) {
 	key, items := g.key, g.table.rowItems(shard)
+	if items.stable == nil {
+		v, size := unsafe.Add(items.first, uintptr(lo)*items.size), items.size
+		for i := range into[:hi-lo] {
+			into[i] = uint64(key((*untyped)(v)).ID)
+			v = unsafe.Add(v, size)
+		}
+		return
+	}
 	for row := lo; row < hi; row++ {
 		id := ID(0)
 		if v := items.at(row); v != nil {
@@ -295,18 +304,29 @@ func (g *grouping) read(shard, lo, hi int, into []uint64) {
 // find puts the number of the owner in place of each key, and counts the owners by
 // bucket.
 func (g *grouping) find(keys []uint64, counts []uint32) {
-	packed, stable, shift := g.of.lookups.packed, g.of.lookups.stable, g.shift&63
+	maps, shift := g.of.lookups.packed, g.shift&63
+	none := uint64(g.buckets) << shift
+	if maps == nil {
+		g.findStable(keys, counts)
+		return
+	}
+	for i, key := range keys { // op=groupby; a branch for stable tables in it costs
+		owner, tag := none, key>>48&(MaxShards-1)
+		if row, ok := maps[tag].RowOf(ID(key)); ok {
+			owner = uint64(g.bases[tag] + row)
+		}
+		keys[i] = owner
+		counts[owner>>shift]++
+	}
+}
+
+// findStable is find for owners in a stable table.
+func (g *grouping) findStable(keys []uint64, counts []uint32) {
+	maps, shift := g.of.lookups.stable, g.shift&63
 	none := uint64(g.buckets) << shift
 	for i, key := range keys {
 		owner, tag := none, key>>48&(MaxShards-1)
-		var row int
-		var ok bool
-		if packed != nil {
-			row, ok = packed[tag].RowOf(ID(key))
-		} else {
-			row, ok = stable[tag].RowOf(ID(key))
-		}
-		if ok {
+		if row, ok := maps[tag].RowOf(ID(key)); ok {
 			owner = uint64(g.bases[tag] + row)
 		}
 		keys[i] = owner

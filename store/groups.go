@@ -121,7 +121,7 @@ type GroupChunk[T, K any] struct {
 	owners Chunk[K]
 	ends   []int // of the members of the owner before, and of each
 	refs   []uint64
-	maps   lookups
+	maps   *lookups
 }
 
 // Members returns the items of Owners[i].
@@ -140,7 +140,7 @@ func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
 // They are good as long as their [Groups].
 type Members[T any] struct {
 	refs []uint64
-	maps lookups
+	maps *lookups
 }
 
 // Len returns the number of members.
