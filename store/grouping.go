@@ -285,10 +285,9 @@ func (g *grouping) scatter(task int) error {
 func (g *grouping) read(shard, lo, hi int, into []uint64) {
 	key, items := g.key, g.table.rowItems(shard)
 	if items.stable == nil {
-		v, size := unsafe.Add(items.first, uintptr(lo)*items.size), items.size
 		for i := range into[:hi-lo] {
+			v := unsafe.Add(items.first, uintptr(lo+i)*items.size)
 			into[i] = uint64(key((*untyped)(v)).ID)
-			v = unsafe.Add(v, size)
 		}
 		return
 	}
