@@ -8,8 +8,8 @@ import (
 // Fail notes that the task failed with err; the first error stays. A nil err changes
 // nothing. Fail panics when the queue was kept past its pass, or is for no task.
 func (q Queue) Fail(err error) {
-	p := q.pass("Fail")
-	if err != nil && q.buf.failed == nil && p.Context != nil {
+	q.pass("Fail")
+	if err != nil && q.buf.failed == nil {
 		q.buf.failed = err
 	}
 }

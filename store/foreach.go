@@ -103,9 +103,9 @@ func (c *Chunk[T]) WroteAll() {
 // size alone, never on the number of workers.
 //
 // All chunks are visited, whatever happens in one of them; then the error of the
-// lowest that failed is returned, by [Queue.Fail] or with a panic as a [*PanicError], and everything the pass
-// recorded is dropped, while items written in place stay written. ForEach looks
-// at ctx once, before the first chunk.
+// lowest that failed is returned, by [Queue.Fail] or with a panic as a [*PanicError],
+// and everything the pass recorded is dropped, while items written in place stay
+// written. ForEach looks at ctx once, before the first chunk.
 //
 // A pass holds the store alone, or joins the Write or system whose context it is
 // given. A system that calls ForEach names the table in its Writes, even if f

@@ -62,7 +62,7 @@ var operations = [...]struct {
 	givesContext bool        // to the functions of the caller that run in it
 }{
 	opRead:        {name: "Read", shared: true, givesContext: true},
-	opReduce:      {name: "Reduce", shared: true, givesContext: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opForEachRows, opEach, opDo, opReduce}},
+	opReduce:      {name: "Reduce", shared: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opForEachRows, opEach, opDo}},
 	opInspect:     {name: "Digest or Verify", shared: true, joins: []operation{opRead, opWrite}},
 	opForEach:     {name: "ForEach", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opForEachRows: {name: "ForEachRows", givesContext: true, joins: []operation{opWrite, opSystem}},
@@ -106,7 +106,7 @@ func (o operation) advice(outer operation) string {
 	switch outer {
 	case opRead:
 		joined = "only Reduce, Digest and Verify join a Read"
-	case opForEach, opForEachRows, opEach, opDo, opReduce:
+	case opForEach, opForEachRows, opEach, opDo:
 		joined = "only Reduce joins a task"
 	case opSystem:
 		joined = "only ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans, GroupBy, Fold, Reduce and Exchange join a system"

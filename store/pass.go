@@ -11,8 +11,8 @@ import (
 // Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with a queue
 // of its own. All tasks run, whatever happens in one of them; then the error of
 // the lowest task that failed is returned, by [Queue.Fail] or with a panic as a
-// [*PanicError], and everything the pass recorded is dropped. Each looks at ctx once, before the first task, so
-// that a pass runs whole or not at all.
+// [*PanicError], and everything the pass recorded is dropped. Each looks at ctx once,
+// before the first task, so that a pass runs whole or not at all.
 //
 // A pass holds the store alone, or joins the Write whose context it is given.
 // Inside a task only Reduce joins. A negative n panics.
@@ -24,8 +24,8 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 	return s.pass(ctx, opEach, n, func(e *eachPass) { e.f = f })
 }
 
-// Do runs f as the one task of a pass, with a queue to record into. It is an [Store.Each]
-// of one task in everything else.
+// Do runs f as the one task of a pass, with a queue to record into. Everything else is as
+// for [Store.Each] with n = 1.
 //
 //	err := s.Do(ctx, func(q store.Queue) { ships.Emplace(q, Ship{Hull: 100}) })
 func (s *Store) Do(ctx context.Context, f func(q Queue)) error {
