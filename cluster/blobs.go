@@ -25,8 +25,8 @@ type Blobs interface {
 	// that there is nothing.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 
-	// List returns all names.
-	List(ctx context.Context) ([]string, error)
+	// Names returns all names.
+	Names(ctx context.Context) ([]string, error)
 
 	// Delete removes what is kept under this name. That there is nothing is no error.
 	Delete(ctx context.Context, name string) error
@@ -103,7 +103,7 @@ func (f folder) Get(_ context.Context, name string) (io.ReadCloser, error) {
 	return os.Open(filepath.Join(f.dir, name))
 }
 
-func (f folder) List(context.Context) (names []string, err error) {
+func (f folder) Names(context.Context) (names []string, err error) {
 	files, err := os.ReadDir(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

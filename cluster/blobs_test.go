@@ -88,7 +88,7 @@ func TestFolder_NamesNoPutThatEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := Folder(t.TempDir())
 	list := func() {
-		if names, err := f.List(t.Context()); err != nil || names != nil {
+		if names, err := f.Names(t.Context()); err != nil || names != nil {
 			t.Errorf("names %q, %v, want none", names, err)
 		}
 	}

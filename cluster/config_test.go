@@ -134,8 +134,8 @@ func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint6
 	go func() {
 		ended <- l.Transport().Serve(ctx, cell, func(_ context.Context, parcel []byte) (uint64, error) { return uint64(len(parcel)), nil })
 	}()
-	for err = cells.ErrNobody; errors.Is(err, cells.ErrNobody); {
-		cursor, err = l.Transport().Ask(ctx, cell, []byte("abc"))
+	for err = cells.ErrUnreachable; errors.Is(err, cells.ErrUnreachable); {
+		cursor, err = l.Transport().Request(ctx, cell, []byte("abc"))
 	}
 	cancel()
 	<-ended

@@ -52,7 +52,7 @@
 // # Where the stream leader is
 //
 // A process that dies with the stream leader in it costs the time of an election, 4 to 9
-// seconds, instead of Options.Takeover. Let the servers be processes, best machines, of
+// seconds, instead of Options.ElectionTimeout. Let the servers be processes, best machines, of
 // their own; where a server is in the process of a node, call [Log.StepDown] when that node
 // becomes the owner.
 //

@@ -135,7 +135,7 @@ func TestAStreamThatMayLoseRecordsIsRefused(t *testing.T) {
 }
 
 func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
-	for _, o := range []cluster.Options{{Takeover: time.Millisecond}, {Takeover: -1}, {Replicas: 2}, {Replicas: 7}, {Replicas: -1}} {
+	for _, o := range []cluster.Options{{ElectionTimeout: time.Millisecond}, {ElectionTimeout: -1}, {Replicas: 2}, {Replicas: 7}, {Replicas: -1}} {
 		if _, err := cluster.Open(t.Context(), cluster.Embedded(t.TempDir()), 1, o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}

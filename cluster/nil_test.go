@@ -28,7 +28,7 @@ func TestNil_IsNamed(t *testing.T) {
 		"cluster: Reject with a nil context":   func() { _ = l.Reject(none, 0) },
 		"cluster: Trim with a nil context":     func() { _ = l.Trim(none, 0) },
 		"cluster: StepDown with a nil context": func() { _, _ = l.StepDown(none) },
-		"cluster: Ask with a nil context":      func() { _, _ = mail.Ask(none, 1, nil) },
+		"cluster: Request with a nil context":  func() { _, _ = mail.Request(none, 1, nil) },
 		"cluster: Serve with a nil function":   func() { _ = mail.Serve(ctx, 1, nil) },
 	} {
 		if got := maptest.PanicOf(f); got != want+"; give one" {

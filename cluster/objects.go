@@ -121,9 +121,9 @@ func (o *object) Close() error {
 // message when its server dies.
 const listTime = 3 * requestTime
 
-// List fails when the list lacks an object that the leader of the stream has: its consumer
+// Names fails when the list lacks an object that the leader of the stream has: its consumer
 // may be on a server that lags, or end in the middle of the list, which is no error then.
-func (o objects) List(ctx context.Context) (names []string, err error) {
+func (o objects) Names(ctx context.Context) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	missing, err := o.subjects(ctx)

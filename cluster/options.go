@@ -13,9 +13,9 @@ type CellID = cells.ID
 
 // Options of a Log. The zero value serves.
 type Options struct {
-	// Takeover is how long there must have been no record before another world may own
+	// ElectionTimeout is how long there must have been no record before another world may own
 	// the log. 0: 300 ms, which is the least. Make it longer than three ticks.
-	Takeover time.Duration
+	ElectionTimeout time.Duration
 
 	// Replicas is how many servers keep the stream: odd, and at most 5. 0: 3 of a
 	// cluster, 1 of an embedded server.
@@ -32,22 +32,22 @@ type Options struct {
 }
 
 const (
-	leastTakeover = 300 * time.Millisecond
-	mostReplicas  = 5
+	minElectionTimeout = 300 * time.Millisecond
+	maxReplicas        = 5
 )
 
 // withDefaults returns o with its defaults filled in.
 func (o Options) withDefaults(replicas int) (Options, error) {
-	if o.Takeover == 0 {
-		o.Takeover = leastTakeover
+	if o.ElectionTimeout == 0 {
+		o.ElectionTimeout = minElectionTimeout
 	}
-	if o.Takeover < leastTakeover {
-		return o, fmt.Errorf("cluster: Options.Takeover is %v: at least %v, or 0 for that", o.Takeover, leastTakeover)
+	if o.ElectionTimeout < minElectionTimeout {
+		return o, fmt.Errorf("cluster: Options.ElectionTimeout is %v: at least %v, or 0 for that", o.ElectionTimeout, minElectionTimeout)
 	}
 	if o.Replicas == 0 {
 		o.Replicas = replicas
 	}
-	if o.Replicas < 1 || o.Replicas > mostReplicas || o.Replicas%2 == 0 {
+	if o.Replicas < 1 || o.Replicas > maxReplicas || o.Replicas%2 == 0 {
 		return o, fmt.Errorf("cluster: Options.Replicas is %d: 1, 3 or 5, or 0 for %d", o.Replicas, replicas)
 	}
 	return o, nil

@@ -97,9 +97,9 @@ func (o *own) trim(ctx context.Context, through uint64) error {
 	return err
 }
 
-// Journaled returns the last record that this node's journal has, and why it takes no more,
+// HasLocalReplica returns the last record that this node's journal has, and why it takes no more,
 // if it does not: its disk is full, say. The Log goes on without it until the next Open.
-func (l *Log) Journaled() (at uint64, err error) {
+func (l *Log) HasLocalReplica() (at uint64, err error) {
 	l.own.mutex.Lock()
 	defer l.own.mutex.Unlock()
 	return l.own.last.at, l.own.err

@@ -48,7 +48,7 @@ func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	follower := openLog(t, s, 1, o)
 	wantRecords(t, follower, 0, 20, record)
 	for _, l := range []*cluster.Log{owner, follower} {
-		wantNumber(t, "the journal", 20)(l.Journaled())
+		wantNumber(t, "the journal", 20)(l.HasLocalReplica())
 		mustClose(t, l)
 	}
 	return a, b, s
@@ -163,7 +163,7 @@ func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
 	saveText(t, owner, 30)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	wantText(t, "Reseed from a journal of 20 records", cluster.Reseed(t.Context(), s, 1, o), "snapshot of record 30")
-	names, err := o.Snapshots.List(t.Context())
+	names, err := o.Snapshots.Names(t.Context())
 	for _, name := range names {
 		err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
 	}
@@ -186,7 +186,7 @@ func TestAJournalMayLackRecords(t *testing.T) {
 		o.Journal = []*journal.Journal{b, openJournal(t, filepath.Join(t.TempDir(), "c"))}[i]
 		l := openLog(t, s, 1, o)
 		wantRecords(t, l, after, 60, record)
-		wantNumber(t, "the journal", 60)(l.Journaled())
+		wantNumber(t, "the journal", 60)(l.HasLocalReplica())
 		if err := l.Trim(t.Context(), 50); err != nil {
 			t.Errorf("read behind record %d: %v", after, err)
 		}
@@ -207,7 +207,7 @@ func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	fill(t, l, 10)
 	mustClose(t, j)
 	fill(t, l, 20)
-	if at, err := l.Journaled(); at != 10 || !errors.Is(err, journal.ErrBroken) || !strings.Contains(err.Error(), "record 11") {
+	if at, err := l.HasLocalReplica(); at != 10 || !errors.Is(err, journal.ErrBroken) || !strings.Contains(err.Error(), "record 11") {
 		t.Errorf("the journal has record %d, %v", at, err)
 	}
 	saveText(t, l, 12)
@@ -298,7 +298,7 @@ func TestJournal_TakesNoRecordsOfAnotherHistory(t *testing.T) {
 		}); !errors.Is(err, cluster.ErrOtherStream) {
 			t.Errorf("Read after record %d: %v, want ErrOtherStream", after, err)
 		}
-		if at, err := l.Journaled(); at != 20 {
+		if at, err := l.HasLocalReplica(); at != 20 {
 			t.Errorf("Read after record %d: the journal has record %d, %v, want 20", after, at, err)
 		}
 	}
@@ -327,7 +327,7 @@ func TestLog_NamesTheCutOfItsJournal(t *testing.T) {
 		t.Errorf("cut %q, want record 20", got)
 	}
 	wantRecords(t, l, 0, 20, record)
-	wantNumber(t, "the journal", 20)(l.Journaled())
+	wantNumber(t, "the journal", 20)(l.HasLocalReplica())
 	if got := openLog(t, s, 1, alone(t)).CutText(); got != "" {
 		t.Errorf("no journal: cut %q", got)
 	}

@@ -123,7 +123,7 @@ func TestBlobsAreKeptWholeOrNotAtAll(t *testing.T) {
 			}
 			names := func(want ...string) {
 				t.Helper()
-				got, err := b.List(ctx)
+				got, err := b.Names(ctx)
 				slices.Sort(got)
 				if err != nil || !slices.Equal(got, want) {
 					t.Errorf("names %v, %v, want %v", got, err, want)

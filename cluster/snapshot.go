@@ -49,7 +49,7 @@ func (l *Log) image(at uint64) image {
 func (l *Log) images(ctx context.Context) (counts, all []image, err error) {
 	var names []string
 	err = l.reach(ctx, func(ctx context.Context) (err error) {
-		names, err = l.blobs.List(ctx)
+		names, err = l.blobs.Names(ctx)
 		return err
 	})
 	if err != nil {

@@ -148,7 +148,7 @@ func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
 // those of its age.
 func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
 	_, s, o, _ := savedTwice(t)
-	names, err := o.Snapshots.List(t.Context())
+	names, err := o.Snapshots.Names(t.Context())
 	for _, name := range names {
 		if strings.Contains(name, "-0000000000000014-") && strings.HasSuffix(name, ".sum") {
 			err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
@@ -161,7 +161,7 @@ func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
 	saveText(t, l, 30)
 	wantSaved(t, l, 30, 10)
 	saveText(t, l, 40)
-	if names, err := o.Snapshots.List(t.Context()); err != nil || len(names) != 4 {
+	if names, err := o.Snapshots.Names(t.Context()); err != nil || len(names) != 4 {
 		t.Errorf("left: %q, %v, want two snapshots and their sums", names, err)
 	}
 }

@@ -27,14 +27,14 @@ const mostAnswers = 64
 
 func mail(cell CellID) string { return "handloom.mail." + cell.String() }
 
-func (t *transport) Ask(ctx context.Context, to CellID, parcel []byte) (cursor uint64, err error) {
-	check.Given(ctx != nil, "cluster: Ask", "context")
+func (t *transport) Request(ctx context.Context, to CellID, parcel []byte) (cursor uint64, err error) {
+	check.Given(ctx != nil, "cluster: Request", "context")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
 	reply, err := t.conn.RequestWithContext(ctx, mail(to), parcel)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return 0, fmt.Errorf("cluster: %v: %w", to, cells.ErrNobody)
+		return 0, fmt.Errorf("cluster: %v: %w", to, cells.ErrUnreachable)
 	case err != nil:
 		return 0, fmt.Errorf("cluster: %w", (*Log)(t).told(ctx, err))
 	case len(reply.Data) != 8:

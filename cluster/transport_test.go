@@ -121,7 +121,7 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 		for _, c := range p.count.All() {
 			n = *c
 		}
-		arrived = p.out.Room() == 1<<16
+		arrived = p.out.Available() == 1<<16
 		for _, pair := range p.out.Pairs() {
 			if pair.Err != nil {
 				t.Error(pair.Err)
@@ -209,7 +209,7 @@ func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
 func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), cells.NewID(), cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()
-	wantError(t, errorOf(by.Ask(t.Context(), cells.NewID(), []byte("parcel"))), cells.ErrNobody)
+	wantError(t, errorOf(by.Request(t.Context(), cells.NewID(), []byte("parcel"))), cells.ErrUnreachable)
 	own := cells.NewID()
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
@@ -223,7 +223,7 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 	})
 	late := time.Now().Add(patience)
 	for {
-		cursor, err := by.Ask(t.Context(), own, []byte("parcel"))
+		cursor, err := by.Request(t.Context(), own, []byte("parcel"))
 		if err == nil && cursor == 7 {
 			break
 		}
@@ -233,7 +233,7 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	wantError(t, errorOf(by.Ask(short, own, []byte("letter"))), context.DeadlineExceeded)
+	wantError(t, errorOf(by.Request(short, own, []byte("letter"))), context.DeadlineExceeded)
 	stop()
 	ended.Wait()
 	ended.Go(func() {

@@ -142,7 +142,7 @@ var errNotTaken = errors.New("cells: nothing of the parcel was taken")
 func (v *voyage) hand(to ID, acked uint64, parcel []byte) error {
 	ctx, cancel := context.WithTimeout(v.ctx, askTime)
 	defer cancel()
-	cursor, err := v.transport.Ask(ctx, to, parcel)
+	cursor, err := v.transport.Request(ctx, to, parcel)
 	if err != nil {
 		return err
 	}

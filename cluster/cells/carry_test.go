@@ -21,7 +21,7 @@ type asked struct {
 	answer func(ctx context.Context) (uint64, error)
 }
 
-func (a *asked) Ask(ctx context.Context, _ cells.ID, _ []byte) (uint64, error) {
+func (a *asked) Request(ctx context.Context, _ cells.ID, _ []byte) (uint64, error) {
 	a.times.Add(1)
 	return a.answer(ctx)
 }
@@ -77,7 +77,7 @@ func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
 		for tick := range uint64(3) {
 			from.mustSend(t, b.ids[1], word{N: tick}, word{N: tick})
 			synctest.Wait() // until the hearer serves
-			if cursor, err := b.by.Ask(t.Context(), b.ids[1], from.out.Pack(b.ids[1], 2*tick)); cursor != 2*tick+2 || err != nil {
+			if cursor, err := b.by.Request(t.Context(), b.ids[1], from.out.Pack(b.ids[1], 2*tick)); cursor != 2*tick+2 || err != nil {
 				t.Errorf("tick %d: %d, %v, want %d", tick, cursor, err, 2*tick+2)
 			}
 		}
@@ -159,15 +159,15 @@ func TestLocal_AsksEveryNodeThatServes(t *testing.T) {
 		}
 		follower, endFollower := serve(0, errFault)
 		owner, endOwner := serve(7, nil)
-		if cursor, err := by.Ask(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 || *owner != 1 {
+		if cursor, err := by.Request(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 || *owner != 1 {
 			t.Errorf("%d, %v; the follower was asked %d times, the owner %d times", cursor, err, *follower, *owner)
 		}
 		endFollower()
-		if cursor, err := by.Ask(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 {
+		if cursor, err := by.Request(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 {
 			t.Errorf("%d, %v; a node that has ended was asked %d times", cursor, err, *follower-1)
 		}
 		endOwner()
-		if cursor, err := by.Ask(t.Context(), 1, nil); err == nil || *owner != 2 {
+		if cursor, err := by.Request(t.Context(), 1, nil); err == nil || *owner != 2 {
 			t.Errorf("%d, %v; a node that has ended was asked %d times", cursor, err, *owner-2)
 		}
 	})

@@ -41,7 +41,7 @@
 // # Failure
 //
 // A cell that is away, or has no owner, keeps its senders' messages waiting; an outbox
-// that is full fails the tick that sends more ([Outbox.Room] tells before).
+// that is full fails the tick that sends more ([Outbox.Available] tells before).
 //
 // A tick that fails, and is played without its input by world.SkipInput, received nothing:
 // its messages are not in the state, and the cursor has not moved (C3), so they are shipped again and

@@ -9,6 +9,6 @@ var (
 	// shipped there until [Outbox.Resume].
 	ErrGap = errors.New("messages between two cells are missing")
 
-	// ErrNobody is what a [Transport] returns, wrapped, when no node answers for a cell.
-	ErrNobody = errors.New("no node answers for the cell")
+	// ErrUnreachable is what a [Transport] returns, wrapped, when no node answers for a cell.
+	ErrUnreachable = errors.New("no node answers for the cell")
 )

@@ -275,8 +275,8 @@ type astray struct {
 	to cells.ID
 }
 
-func (a astray) Ask(ctx context.Context, _ cells.ID, parcel []byte) (uint64, error) {
-	return a.Transport.Ask(ctx, a.to, parcel)
+func (a astray) Request(ctx context.Context, _ cells.ID, parcel []byte) (uint64, error) {
+	return a.Transport.Request(ctx, a.to, parcel)
 }
 
 // A parcel that comes to another cell than the one it is for is not taken there.

@@ -120,13 +120,13 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 			}
 		}
 	}
-	room := g.out.Room()
+	room := g.out.Available()
 	for h, r := range g.roads.All() {
 		n := min(r.Left, r.PerTick, room)
 		const tasks = 8
 		err := g.Each(ctx, tasks, func(task int, q store.Queue) {
 			for i := task * n / tasks; i < (task+1)*n/tasks; i++ {
-				g.out.Send(q, r.To, word{r.Next + uint64(i), cells.Ref[road]{Cell: g.out.Own(), Handle: h}, "hello"})
+				g.out.Send(q, r.To, word{r.Next + uint64(i), cells.Ref[road]{Cell: g.out.Self(), Handle: h}, "hello"})
 			}
 		})
 		if err != nil {
@@ -301,7 +301,7 @@ type rough struct {
 
 var errLost = errors.New("lost on the way")
 
-func (r *rough) Ask(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
+func (r *rough) Request(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
 	r.mutex.Lock()
 	fate, delay := r.random.IntN(12), time.Duration(r.random.IntN(int(2*time.Second)))
 	switch fate {
@@ -321,14 +321,14 @@ func (r *rough) Ask(ctx context.Context, to cells.ID, parcel []byte) (uint64, er
 			time.Sleep(after)
 			late, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			_, _ = r.Transport.Ask(late, to, parcel)
+			_, _ = r.Transport.Request(late, to, parcel)
 		})
 	}
 	switch fate {
 	case 0:
 		return 0, errLost
 	case 1:
-		_, _ = r.Transport.Ask(ctx, to, parcel)
+		_, _ = r.Transport.Request(ctx, to, parcel)
 		return 0, errLost
 	case 2:
 		again(0)
@@ -336,5 +336,5 @@ func (r *rough) Ask(ctx context.Context, to cells.ID, parcel []byte) (uint64, er
 		again(delay)
 		return 0, errLost
 	}
-	return r.Transport.Ask(ctx, to, parcel)
+	return r.Transport.Request(ctx, to, parcel)
 }

@@ -51,7 +51,7 @@ func (m *mail) tick(from int, numbers ...int) {
 
 func (m *mail) send(r *rapid.T) {
 	from := m.side(r)
-	numbers := make([]int, min(rapid.IntRange(0, 9).Draw(r, "messages"), m.cells[from].out.Room()))
+	numbers := make([]int, min(rapid.IntRange(0, 9).Draw(r, "messages"), m.cells[from].out.Available()))
 	for i := range numbers {
 		numbers[i] = len(m.sent[from]) + i
 	}
@@ -141,8 +141,8 @@ func (m *mail) finish(r *rapid.T) {
 		}
 		p.tell(m, func(q store.Queue) { p.out.Acked(q, to.own, to.out.Cursor(p.own)) })
 		m.tick(from)
-		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Room() != 40 {
-			r.Fatalf("of %d messages %d were received; there is room for %d", len(m.sent[from]), n, p.out.Room())
+		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Available() != 40 {
+			r.Fatalf("of %d messages %d were received; there is room for %d", len(m.sent[from]), n, p.out.Available())
 		}
 		for _, table := range to.Stats().Tables {
 			if table.Name == "message arrived" && table.Live != 0 {

@@ -91,8 +91,8 @@ func (o *Outbox[M]) Init(w *store.Writer, own ID) error {
 	return err
 }
 
-// Own returns the ID of the cell. Who may call it is as for [store.Table.Get].
-func (o *Outbox[M]) Own() ID { return o.core.pairs.own() }
+// Self returns the ID of the cell. Who may call it is as for [store.Table.Get].
+func (o *Outbox[M]) Self() ID { return o.core.pairs.own() }
 
 // Send records that m is to be sent to a cell, when the tick ends. The messages of a tick
 // are numbered in the order of recording, by the key of the queue and then by sequence,
@@ -105,9 +105,9 @@ func (o *Outbox[M]) Send(q store.Queue, to ID, m M) {
 	o.sent.Emplace(q, letter[M]{Cell: to, Message: m})
 }
 
-// Room returns how many messages may be recorded until those that wait have arrived. A
+// Available returns how many messages may be recorded until those that wait have arrived. A
 // tick that sends more fails with [store.ErrFull], and so halts the world, on every node.
-func (o *Outbox[M]) Room() int { return o.core.limit - o.sent.Len() }
+func (o *Outbox[M]) Available() int { return o.core.limit - o.sent.Len() }
 
 // Received iterates over the messages that have come with this tick, and where they are
 // from: those of one cell in the order in which it sent them. It is read inside the tick,

@@ -170,7 +170,7 @@ func TestCursor_ErasesEachMessageOnce(t *testing.T) {
 			a.out.Acked(q, other, 0) // one that was under way for long
 		})
 		a.mustSend(t, other)
-		if left := 65_536 - a.out.Room(); left != c.left || a.out.Erased() != c.erased {
+		if left := 65_536 - a.out.Available(); left != c.left || a.out.Erased() != c.erased {
 			t.Errorf("after the cursor %d, %d messages wait, and %d were erased", c.known, left, a.out.Erased())
 		}
 	}
@@ -184,7 +184,7 @@ func TestCursor_ErasesEachMessageOnce(t *testing.T) {
 func TestAFullOutboxFailsTheTick(t *testing.T) {
 	a := newPost(t, cells.Options[int]{Limit: 3})
 	a.mustSend(t, 7, 1, 2)
-	if room := a.out.Room(); room != 1 {
+	if room := a.out.Available(); room != 1 {
 		t.Errorf("there is room for %d", room)
 	}
 	if _, err := a.send(7, 3, 4); !errors.Is(err, store.ErrFull) {
@@ -202,7 +202,7 @@ func TestACellThatIsGoneIsAbandoned(t *testing.T) {
 	a.tell(t, func(q store.Queue) { a.out.Abandon(q, back.own) })
 	a.mustSend(t, back.own, 4)
 	a.mustSend(t, back.own) // it is not abandoned again
-	if room := a.out.Room(); room != 1 || a.out.Pack(other, 0) == nil {
+	if room := a.out.Available(); room != 1 || a.out.Pack(other, 0) == nil {
 		t.Errorf("there is room for %d, want 1", room)
 	}
 	back.submit(t, a.out.Pack(back.own, 2))

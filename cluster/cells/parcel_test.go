@@ -108,11 +108,11 @@ type keeping struct {
 	last  []byte
 }
 
-func (k *keeping) Ask(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
+func (k *keeping) Request(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
 	k.mutex.Lock()
 	k.last = bytes.Clone(parcel)
 	k.mutex.Unlock()
-	return k.Transport.Ask(ctx, to, parcel)
+	return k.Transport.Request(ctx, to, parcel)
 }
 
 // stuck is a log that takes nothing more, once it is stuck.
@@ -141,11 +141,11 @@ func TestParcel_ThatIsKnownGoesThroughTheLog(t *testing.T) {
 		until(t, "all words", b.allHeard)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if cursor, err := by.Transport.Ask(ctx, b.ids[1], by.last); cursor != words || err != nil {
+		if cursor, err := by.Transport.Request(ctx, b.ids[1], by.last); cursor != words || err != nil {
 			t.Errorf("a parcel that is known: %d, %v, want %d", cursor, err, words)
 		}
 		l.is.Store(true)
-		if cursor, err := by.Transport.Ask(ctx, b.ids[1], by.last); err == nil {
+		if cursor, err := by.Transport.Request(ctx, b.ids[1], by.last); err == nil {
 			t.Errorf("a node that cannot append answers: %d, %v", cursor, err)
 		}
 		noError(t, ctx.Err())

@@ -14,9 +14,9 @@ import (
 // answered, deliver them late, often, and in any order: what an [Outbox] makes of them is
 // the same. Its methods are called by several goroutines.
 type Transport interface {
-	// Ask hands a parcel to the nodes of a cell and returns the first answer that is
+	// Request hands a parcel to the nodes of a cell and returns the first answer that is
 	// no error. An answer to another parcel is none.
-	Ask(ctx context.Context, to ID, parcel []byte) (cursor uint64, err error)
+	Request(ctx context.Context, to ID, parcel []byte) (cursor uint64, err error)
 
 	// Serve has answer called with the parcels for a cell, until ctx ends, and
 	// returns the cause of that. Every node of the cell serves it, and all but the
@@ -37,12 +37,12 @@ type node struct {
 	answer func(ctx context.Context, parcel []byte) (uint64, error)
 }
 
-func (l *local) Ask(ctx context.Context, to ID, parcel []byte) (uint64, error) {
-	check.Given(ctx != nil, "cells: Ask", "context")
+func (l *local) Request(ctx context.Context, to ID, parcel []byte) (uint64, error) {
+	check.Given(ctx != nil, "cells: Request", "context")
 	l.mutex.Lock()
 	nodes := slices.Clone(l.nodes[to])
 	l.mutex.Unlock()
-	err := fmt.Errorf("cells: %v: %w", to, ErrNobody)
+	err := fmt.Errorf("cells: %v: %w", to, ErrUnreachable)
 	for _, n := range nodes {
 		cursor, failed := n.answer(ctx, parcel)
 		if failed == nil {
