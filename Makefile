@@ -78,7 +78,7 @@ kills: ## a program on a journal, killed KILLS times
 	@dir=$$(mktemp -d) && go build -o $$dir/stress ./stress && { $$dir/stress -durable $$dir/log -kills $(KILLS); code=$$?; rm -rf $$dir; exit $$code; }
 
 schedules: ## random schedules beside other goroutines for DURATION, from SEED on, on 1, 2 and 8 workers
-	go test ./store -run TestSchedule_MatchesItsModel -schedules $(DURATION) -schedule-seed $(SEED) -timeout 0 -v
+	go test ./store -run TestSchedule_MatchesModel -schedules $(DURATION) -schedule-seed $(SEED) -timeout 0 -v
 
 messages: ## a million messages each way between two cells whose nodes are killed
 	go test ./cluster/cells -run TestEachMessageArrivesOnceUnderKills -messages 1000000 -timeout 20m -v

@@ -23,7 +23,7 @@ var aliased = map[string]reflect.Type{
 }
 
 // go doc shows neither methods nor fields of an alias.
-func TestTheCommentOfAnAliasListsWhatTheTypeHas(t *testing.T) {
+func TestAlias_CommentListsItsMembers(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "alias.go", nil, parser.ParseComments)
 	noError(t, err)
 	seen := 0

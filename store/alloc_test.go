@@ -139,7 +139,7 @@ func allocations(ctx context.Context, frame func(context.Context)) uint64 {
 }
 
 // The phase of a flush is given to nobody, and so serves again.
-func TestATickAllocatesThePhaseOfItsPassAlone(t *testing.T) {
+func TestTick_AllocatesOnePhase(t *testing.T) {
 	if check.Full {
 		t.Skip("checked builds allocate to check")
 	}
@@ -161,7 +161,7 @@ func TestATickAllocatesThePhaseOfItsPassAlone(t *testing.T) {
 	atMost(t, "objects", n, frameCount+slack)
 }
 
-func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
+func TestFrame_AllocatesOneObjectPerPhase(t *testing.T) {
 	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, items := range []int{500, 20_000} {
@@ -186,7 +186,7 @@ func checkSteady(t *testing.T, ctx context.Context, frame func(context.Context))
 	atMost(t, "objects", allocations(ctx, frame), frameCount*phasesInFrame+slack)
 }
 
-func TestWithoutATeamAFrameAllocatesAConstantMore(t *testing.T) {
+func TestFrame_WithoutTeamAllocatesAConstant(t *testing.T) {
 	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		var counts []uint64

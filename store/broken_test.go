@@ -23,7 +23,7 @@ func breakFlush(t tb) {
 	})
 }
 
-func TestAStoreThatFailedBeyondTheCommitPointAnswersErrBroken(t *testing.T) {
+func TestFlush_FailingAfterCommitIsErrBroken(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	hs := fill(t, s, table, 3)
 	table.EraseItems(queues(t, s, 1)[0], hs[:2])

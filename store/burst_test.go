@@ -142,7 +142,7 @@ func givesBack(t *testing.T, what string, times int, rest, burst func()) {
 	}
 }
 
-func TestBurst_MemoryIsGivenBack(t *testing.T) {
+func TestBurst_MemoryIsReleased(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
 	}
@@ -172,7 +172,7 @@ func TestBurst_MemoryIsGivenBack(t *testing.T) {
 }
 
 // A table keeps memory again as soon as it has work, while another has work in each frame.
-func TestBurst_OfATableThatRests(t *testing.T) {
+func TestBurst_IdleTableReleasesMemory(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
 	}
@@ -191,7 +191,7 @@ func TestBurst_OfATableThatRests(t *testing.T) {
 }
 
 // A table that has work now and then keeps the memory for it.
-func TestTable_WithWorkNowAndThenAllocatesNothing(t *testing.T) {
+func TestTable_OccasionalWorkAllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	s := newSwollen(t, store.TableOptions[item]{})
 	small, flushes := s.small()["a pass"], 0
@@ -217,7 +217,7 @@ func TestTable_WithWorkNowAndThenAllocatesNothing(t *testing.T) {
 }
 
 // A system that its condition keeps from running gives back the memory of its queues.
-func TestBurst_OfASystemThatRests(t *testing.T) {
+func TestBurst_SkippedSystemReleasesMemory(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
 	}
@@ -244,7 +244,7 @@ func TestBurst_OfASystemThatRests(t *testing.T) {
 }
 
 // The rows that tasks touched are noted in memory of the table.
-func TestBurst_OfTouchedRows(t *testing.T) {
+func TestBurst_TouchedRowsAreReleased(t *testing.T) {
 	s := newSwollen(t, store.TableOptions[item]{ChunkItems: 16 << 10}) // more rows than are noted in memory that is kept anyway
 	s.table.EmplaceItems(queues(t, s.Store, 1)[0], make([]item, burstItems), nil)
 	flush(t, s.Store)
@@ -267,7 +267,7 @@ func (s swollen) touch(t *testing.T, rows int) {
 }
 
 // Of a table that was large, notes by chunk are given back, too.
-func TestBurst_OfPassesOverManyChunks(t *testing.T) {
+func TestBurst_ChunkNotesAreReleased(t *testing.T) {
 	s := newSwollen(t, store.TableOptions[item]{ChunkItems: 8})
 	frame := func() {
 		q := queues(t, s.Store, 1)[0]
@@ -301,7 +301,7 @@ func (s swollen) empty(t tb) {
 
 // Producers that outrun flushes are refused when a limit is reached, and what
 // waits for a flush stays within it.
-func TestLimits_BoundMemoryWhenProducersOutrunFlushes(t *testing.T) {
+func TestLimits_BoundMemoryOfFastProducers(t *testing.T) {
 	const limit = 2_000
 	s, table := newTable(t, store.Options{InboxLimit: limit, QueueLimit: limit, BatchLimit: limit}, store.TableOptions[item]{})
 	refused, stop := new(atomic.Int64), make(chan struct{})

@@ -17,7 +17,7 @@ import (
 
 // Erases that a chunk records are of the items that lie there at that time, whatever is done
 // to the table before they are flushed: what they do is what erases of their handles do.
-func TestErasesOfAChunkAreOfTheItemsThatLieThere(t *testing.T) {
+func TestChunkErase_EqualsEraseByHandle(t *testing.T) {
 	program := rapid.SliceOfN(drawTwinStep(true), 1, 20)
 	rapid.Check(t, func(t *rapid.T) {
 		if rapid.Bool().Draw(t, "narrow") {
@@ -232,7 +232,7 @@ func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int)
 }
 
 // The limits of a queue hold for erases that chunks record as for others.
-func TestAQueueIsFullOfErasesOfItsChunk(t *testing.T) {
+func TestChunkErase_CountsTowardsQueueLimit(t *testing.T) {
 	for _, twice := range []bool{false, true} {
 		s, table := newTable(t, store.Options{QueueLimit: 20}, store.TableOptions[item]{ChunkItems: 20})
 		hs := fill(t, s, table, 20)
@@ -255,7 +255,7 @@ func TestAQueueIsFullOfErasesOfItsChunk(t *testing.T) {
 
 // The pass of a system names items, not rows, in a Write that has changed the table: lent
 // maps may move rows before the flush.
-func TestRun_ErasesInsideAWriteAreOfTheirItems(t *testing.T) {
+func TestChunkErase_InsideAWriteNamesItems(t *testing.T) {
 	if check.Cheap {
 		t.Skip("a checked build refuses systems that emit what they do not name")
 	}
@@ -282,7 +282,7 @@ func TestRun_ErasesInsideAWriteAreOfTheirItems(t *testing.T) {
 }
 
 // A Write that changes one table leaves the erases of another one's rows alone.
-func TestWrite_NamesTheErasesOfItsTableAlone(t *testing.T) {
+func TestChunkErase_WriteResolvesItsTableOnly(t *testing.T) {
 	s := newStore(t, store.Options{})
 	var tables []*store.Table[item]
 	var names []store.Handle[item]

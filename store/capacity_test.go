@@ -161,7 +161,7 @@ func (c *capacityTrial) discard() {
 // What was recorded decides the outcome, never how much memory there was to
 // record it in: neither which array had to grow meanwhile nor what numbers its
 // names were made of.
-func TestCapacityDecidesNoOutcome(t *testing.T) {
+func TestCapacity_DoesNotAffectOutcome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := rapid.SliceOfN(drawRecordSteps(2), 1, 3).Draw(t, "tasks")
 		burst := rapid.SampledFrom([]int{0, 10, 2000}).Draw(t, "burst")

@@ -60,7 +60,7 @@ func tracked(t *testing.T, stable bool) (*store.Store, itemTable, changes) {
 
 // Lists end with the next frame that flushes or changes a tracked table at once, and with
 // no other.
-func TestLists_AreOfTheLastFrame(t *testing.T) {
+func TestLists_CoverTheLastFrame(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for what, c := range map[string]struct {
 			ends bool
@@ -117,7 +117,7 @@ func TestLists_AreOfTheLastFrame(t *testing.T) {
 	})
 }
 
-func TestChangeLists_MayBeLeftEarly(t *testing.T) {
+func TestLists_MayBeLeftEarly(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s, table, _ := tracked(t, stable)
 		for name, list := range map[string]itemSeq{"Created": store.Created(table), "Erased": store.Erased(table), "Written": store.Written(table)} {
@@ -135,7 +135,7 @@ func TestChangeLists_MayBeLeftEarly(t *testing.T) {
 	})
 }
 
-func TestChangeLists_PanicUnlessKept(t *testing.T) {
+func TestLists_PanicUnlessKept(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		table := registerKind(t, newStore(t, store.Options{}), store.TableOptions[item]{Name: "plain"}, stable)
 		for name, list := range map[string]func(){
@@ -151,7 +151,7 @@ func TestChangeLists_PanicUnlessKept(t *testing.T) {
 
 // Erased values are reachable as long as they are listed, and not at all in a table that
 // keeps no changes; of a longer list before nothing is left.
-func TestErased_ForgetsValuesWithTheirList(t *testing.T) {
+func TestErased_ReleasesValuesWithItsList(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, keeps := range []bool{false, true} {

@@ -44,7 +44,7 @@ func says(t *testing.T, message string, words ...string) {
 	}
 }
 
-func TestACheckedFlushFindsProvisionalHandlesInLiveItems(t *testing.T) {
+func TestChecked_FlushFindsProvisionalHandles(t *testing.T) {
 	for where, write := range map[string]func(v *leaky, p store.Handle[leaky]){
 		"at offset 0":        func(v *leaky, p store.Handle[leaky]) { v.Next = p },
 		"behind a reference": func(v *leaky, p store.Handle[leaky]) { v.More = append(v.More, p) },
@@ -66,7 +66,7 @@ func TestACheckedFlushFindsProvisionalHandlesInLiveItems(t *testing.T) {
 	}
 }
 
-func TestACheckedPhaseNoticesWritesToWhatItMustNotWrite(t *testing.T) {
+func TestChecked_PhaseFindsForbiddenWrites(t *testing.T) {
 	s, table, hs := leakyTable(t)
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	fill(t, s, other, 1)
@@ -94,7 +94,7 @@ func TestACheckedPhaseNoticesWritesToWhatItMustNotWrite(t *testing.T) {
 	wantError(t, "a pass over the table itself", err, nil)
 }
 
-func TestACheckedLookupWhileAFlushAppliesPanics(t *testing.T) {
+func TestChecked_LookupDuringFlushPanics(t *testing.T) {
 	s, table, hs := leakyTable(t)
 	table.Erase(queues(t, s, 1)[0], hs[0])
 	steps := 0
@@ -112,7 +112,7 @@ func TestACheckedLookupWhileAFlushAppliesPanics(t *testing.T) {
 	says(t, fmt.Sprint(err), "Get", `table "leaky"`, "while a flush applies")
 }
 
-func TestACheckedFlushThatLosesACommandPanics(t *testing.T) {
+func TestChecked_FlushCountsCommands(t *testing.T) {
 	s, table, hs := leakyTable(t)
 	table.Erase(queues(t, s, 1)[0], hs[0])
 	flush(t, s)

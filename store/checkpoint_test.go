@@ -25,7 +25,7 @@ func rollback(t tb, s *store.Store, c *store.Checkpoint) {
 
 // Pending commands, calls of the inbox, names and lists of changes are dropped, and stay
 // dropped when the epochs of before come again. Stats are of the state gone back to.
-func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
+func TestRollback_DropsLaterRecordings(t *testing.T) {
 	for _, inWrite := range []bool{false, true} {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
 		other := register(t, s, store.TableOptions[item]{Name: "other"})
@@ -75,7 +75,7 @@ func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
 	}
 }
 
-func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
+func TestRollback_KeepsStableAddresses(t *testing.T) {
 	for _, clone := range []func(dst, src *item){nil, func(dst, src *item) { *dst = *src }} {
 		s, table := newStable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 3, Clone: clone})
 		hs := fillStable(t, s, table, 5000)
@@ -110,7 +110,7 @@ func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
 	}
 }
 
-func TestATableRegisteredWhenCheckpointsExistIsInLaterOnes(t *testing.T) {
+func TestCheckpoint_CoversTablesRegisteredLater(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	fill(t, s, table, 3)
 	var c store.Checkpoint
@@ -128,7 +128,7 @@ func TestATableRegisteredWhenCheckpointsExistIsInLaterOnes(t *testing.T) {
 	equal(t, "late.Len", late.Len(), 5)
 }
 
-func TestSteadyCheckpointsAndRollbacksAllocateNothingThatGrows(t *testing.T) {
+func TestCheckpoint_AllocatesAConstant(t *testing.T) {
 	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, items := range []int{500, 20_000} {

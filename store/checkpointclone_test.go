@@ -69,7 +69,7 @@ func (a agents) walk() {
 }
 
 // A checkpoint shares nothing with the store, nor with what a program gave its items.
-func TestCheckpoint_SharesNothingWithClonedItems(t *testing.T) {
+func TestCheckpoint_SharesNothingWithItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		a := newAgents(t, 20, 3, stable, cloneAgent)
 		shared := []int{5, 5, 5, 5}
@@ -92,7 +92,7 @@ func TestCheckpoint_SharesNothingWithClonedItems(t *testing.T) {
 	})
 }
 
-func TestCheckpointsUseWhatCloneMadeAgain(t *testing.T) {
+func TestCheckpoint_ReusesClones(t *testing.T) {
 	if raceDetector {
 		t.Log("the race detector empties pools at random; nothing to measure")
 		return
@@ -109,7 +109,7 @@ func TestCheckpointsUseWhatCloneMadeAgain(t *testing.T) {
 	})
 }
 
-func TestWithoutCloneTheErrorNamesEveryTableAndItsField(t *testing.T) {
+func TestCheckpoint_WithoutCloneNamesTablesAndFields(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "fine"})
 	fill(t, s, table, 3)
 	var c store.Checkpoint
@@ -144,7 +144,7 @@ func (f *faulty) clone(dst, src *agent) {
 
 // A Clone that panics or ends its goroutine, at any item: the store is that of before, or
 // after a Rollback that of the checkpoint, and the checkpoint is empty and serves again.
-func TestClone_FailingLeavesAWholeStateAndAnEmptyCheckpoint(t *testing.T) {
+func TestClone_FailureLeavesAnEmptyCheckpoint(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, workers := range []int{1, 4} {
 			for at := int64(1); at <= 12; at++ {
@@ -197,7 +197,7 @@ func failingClone(t *testing.T, stable bool, workers int, at int64, what string,
 	equal(t, fmt.Sprintf("%s at %d: digest of the next checkpoint", what, at), digest(t, a.Store), before)
 }
 
-func TestWhatWasRolledBackIsCollected(t *testing.T) {
+func TestRollback_ReleasesDroppedItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		a := newAgents(t, 0, 2, stable, cloneAgent)
 		create := func(n int) (refs []weak.Pointer[int]) {

@@ -12,7 +12,7 @@ import (
 	"handloom/store"
 )
 
-func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
+func TestRollback_RefusesUnusableCheckpoints(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	fill(t, s, table, 3)
 	stranger, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
@@ -39,7 +39,7 @@ func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
 	resolve(t, table, p)
 }
 
-func TestAnEndedContextStopsACheckpointOrRollbackBeforeItBegins(t *testing.T) {
+func TestCheckpoint_EndedContextChangesNothing(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	fill(t, s, table, 3)
 	var c store.Checkpoint
@@ -61,7 +61,7 @@ func TestAnEndedContextStopsACheckpointOrRollbackBeforeItBegins(t *testing.T) {
 	equal(t, "digest after a Checkpoint that did not begin", digest(t, s), old)
 }
 
-func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
+func TestRollback_InsideAWriteUndoesTheTick(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 3}, store.TableOptions[item]{Shards: 2, ChunkItems: 3})
 	fill(t, s, table, 50)
 	before := digest(t, s)
@@ -92,7 +92,7 @@ func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
 }
 
 // What go vet takes for a lock it does not let be copied.
-func TestGoVetTellsThatACheckpointIsCopied(t *testing.T) {
+func TestCheckpoint_GoVetReportsCopies(t *testing.T) {
 	for f := range reflect.TypeFor[store.Checkpoint]().Fields() {
 		locker := reflect.TypeFor[sync.Locker]()
 		if reflect.PointerTo(f.Type).Implements(locker) && !f.Type.Implements(locker) {

@@ -284,7 +284,7 @@ func (a arriving) Done() <-chan struct{} {
 
 // An input does the same after Seal and Put as its calls do in the inbox of a store that
 // nobody has claimed, and wherever the bytes go, whatever the workers.
-func TestClaim_InputDoesWhatItsCallsWouldDo(t *testing.T) {
+func TestClaim_InputEqualsItsCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plain := newUnclaimed(t, store.Options{Workers: 1})
 		owner := newClaimed(t, 2)

@@ -139,7 +139,7 @@ func forgedInput(r *rand.Rand, input []byte) []byte {
 }
 
 // Counts in an input are not believed.
-func TestClaim_InputCannotHoldMoreThanItsBytes(t *testing.T) {
+func TestClaim_CountsInInputAreChecked(t *testing.T) {
 	huge := binary.AppendUvarint(nil, 1<<40)
 	for what, b := range map[string][]byte{
 		"a version":                    {3, 1, 5, 1, 0},
@@ -194,7 +194,7 @@ func TestClaim_RefusesCallsOfAnotherInput(t *testing.T) {
 }
 
 // A Links function that does not expect what a forger sends is no reason to stop.
-func TestClaim_PanicOfLinksIsTheErrorOfPut(t *testing.T) {
+func TestClaim_PanicOfLinksIsReturned(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[picky]{Links: func(v *picky, visit func(*store.ID)) { visit(&v.Near[0]) }})
 	c := claim(t, s)

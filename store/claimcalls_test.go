@@ -32,7 +32,7 @@ func (s *sent) fails(t tb, is error, says string) {
 	}
 }
 
-func TestClaim_ReceiptKnowsTickAndCreates(t *testing.T) {
+func TestClaim_ReceiptHasTickAndCreates(t *testing.T) {
 	c := newClaimed(t, 2)
 	const many = 40_000 // several segments
 	var kept, cancelled store.Handle[stem]
@@ -118,7 +118,7 @@ func TestClaim_ReportsOutcomeOfACall(t *testing.T) {
 	}
 }
 
-func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
+func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	c := newUnclaimed(t, store.Options{QueueLimit: 10, InboxLimit: 25, BatchLimit: 1})
 	c.hold(t)
 	record := func(n int) func(q store.Queue) error {
@@ -202,7 +202,7 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 
 // Frames have no inbox of their own under a claim: only the first flush after a Put
 // takes anything from outside.
-func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
+func TestClaim_FirstFlushTakesTheInput(t *testing.T) {
 	c := newClaimed(t, 1)
 	sent := c.send(emplaceStem(c, 1), emplaceStem(c, 2))
 	one, _ := encodedStem(t)

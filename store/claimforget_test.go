@@ -113,7 +113,7 @@ func (f *forgetful) inPlace(ctx context.Context) error {
 }
 
 // Every list is empty after Forget, whether the frame before had commands or passes alone.
-func TestClaimForget_EmptiesEveryList(t *testing.T) {
+func TestClaim_ResetChangesEmptiesEveryList(t *testing.T) {
 	f := newForgetful(t)
 	f.write(t, f.change)
 	f.write(t, func(ctx context.Context) error { return errors.Join(f.inPlace(ctx), f.change(ctx)) })

@@ -52,7 +52,7 @@ func (m made) want(t tb, c *claimed, r *store.Receipt, order []int) {
 
 // A claimed store refuses calls beyond its limits, and only these: commands that were
 // sealed count no more. The receipt of every other call resolves the names of all tables.
-func TestClaimSubmit_KeepsLimits(t *testing.T) {
+func TestClaim_SubmitKeepsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		queue, inbox := rapid.IntRange(1, 12).Draw(t, "QueueLimit"), rapid.IntRange(1, 30).Draw(t, "InboxLimit")
 		c := newUnclaimed(t, store.Options{Workers: 1, QueueLimit: queue, InboxLimit: inbox})

@@ -32,7 +32,7 @@ func claim(t tb, s *store.Store) storeClaim {
 	return c
 }
 
-func TestClaim_LetsOthersOnlyLook(t *testing.T) {
+func TestClaim_OthersMayOnlyRead(t *testing.T) {
 	rows := whoMay(t)
 	for name := range newVisitor(t).calls() {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestClaim_LetsOthersOnlyLook(t *testing.T) {
 	}
 }
 
-func TestClaim_DriverRollsBackWhereTicksMayNot(t *testing.T) {
+func TestClaim_DriverRollsBackOutsideTicks(t *testing.T) {
 	c := newClaimed(t, 2)
 	sent := c.send(emplaceStem(c, 1))
 	input, calls := c.claim.Seal(nil, 1000)
@@ -138,7 +138,7 @@ func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 	flush(t, s)
 }
 
-func TestClaim_PutAndForgetNeedATick(t *testing.T) {
+func TestClaim_UnsealAndResetChangesNeedATick(t *testing.T) {
 	c := newClaimed(t, 1)
 	wantError(t, "without the context of the claim", c.claim.Put(t.Context(), nil, nil), store.ErrPhase)
 	wantError(t, "inside a pass", c.Each(c.claim.Context(t.Context()), 1, func(_ int, q store.Queue) {
@@ -153,7 +153,7 @@ func TestClaim_PutAndForgetNeedATick(t *testing.T) {
 	equal(t, "calls.Len", calls.Len(), 0)
 }
 
-func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
+func TestClaim_RemainingCountsWaitingCommands(t *testing.T) {
 	c := newClaimed(t, 1)
 	own := c.claim.Context(t.Context())
 	left := func(table string, n int) {
@@ -190,7 +190,7 @@ func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 // Programs that tick differently have different schemas. The schema of a table without
 // columns that keep changes or have Links is the same as before: a log that has its hash
 // still opens.
-func TestSchema_TellsTablesApart(t *testing.T) {
+func TestSchema_DistinguishesTables(t *testing.T) {
 	schema := func(o store.Options, register func(s *store.Store)) string {
 		s := newStore(t, o)
 		register(s)

@@ -17,7 +17,7 @@ type hostile struct {
 }
 
 // A record that cannot be read back would be the end of a log.
-func TestClaim_ReadsBackWhatItTakes(t *testing.T) {
+func TestClaim_ReadsBackItsInput(t *testing.T) {
 	nan := math.NaN()
 	for name, v := range map[string]hostile{
 		"NaN key":        {Map: map[float64]int{nan: 1}},

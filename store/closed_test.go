@@ -23,7 +23,7 @@ func findsNothing(t tb, s *store.Store, table itemTable, h store.Handle[item]) {
 	}
 }
 
-func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
+func TestClose_PhasesFailAndLookupsFindNothing(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
 		p := table.EmplaceItems(queues(t, s, 1)[0], make([]item, 5), nil)[4]
@@ -55,7 +55,7 @@ func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
 	})
 }
 
-func TestCloseWaitsForOpenPhasesUnlessItsContextEnds(t *testing.T) {
+func TestClose_WaitsForOpenPhases(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 		table.Emplace(queues(t, s, 1)[0], item{})

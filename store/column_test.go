@@ -74,7 +74,7 @@ func TestColumn_Lookups(t *testing.T) {
 	}
 }
 
-func TestAddColumnRefusesWhatItCannotKeep(t *testing.T) {
+func TestAddColumn_RefusesInvalidOptions(t *testing.T) {
 	ctx := context.Background()
 	f := newFleet(t, store.Options{})
 	plain := register(t, f.Store, store.TableOptions[item]{Name: "plain"})
@@ -120,7 +120,7 @@ func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 }
 
 // A Clone of an element that panics leaves the state as it was.
-func TestCheckpoint_ClonesOfElementsMayPanic(t *testing.T) {
+func TestCheckpoint_PanicOfElementCloneChangesNothing(t *testing.T) {
 	ctx := t.Context()
 	for _, sparse := range []bool{false, true} {
 		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2})

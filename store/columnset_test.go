@@ -10,7 +10,7 @@ import (
 )
 
 // One late Set takes the memory of all creates before it, which the limit of bytes counts.
-func TestAQueueCountsThePaddingOfALateSet(t *testing.T) {
+func TestSet_PaddingCountsTowardsQueueLimit(t *testing.T) {
 	const n = 1000
 	run := func(limit int64, early bool) error {
 		s, table := newTable(t, store.Options{QueueBytes: limit}, store.TableOptions[item]{})
@@ -34,7 +34,7 @@ func TestAQueueCountsThePaddingOfALateSet(t *testing.T) {
 }
 
 // Stale Sets are told by the names of columns first, whichever was added before.
-func TestTheFirstStaleSetsAreTold(t *testing.T) {
+func TestSet_FirstStaleSetsAreReported(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 	late, early := addColumn(t, table, store.ColumnOptions[int]{Name: "z"}), addColumn(t, table, store.ColumnOptions[int]{Name: "a"})
 	q := queues(t, s, 1)[0]

@@ -48,7 +48,7 @@ func wantItems(t tb, table itemTable, want map[store.Handle[item]]item) {
 	equal(t, "items", len(got), len(want))
 }
 
-func TestEraseFunc_ErasesWhatAMapDeletes(t *testing.T) {
+func TestEraseFunc_MatchesAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStore(t)
 		table := drawTable[item](t, s, "items")

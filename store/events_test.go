@@ -134,7 +134,7 @@ func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
 }
 
 // A seed decides what happens, and workers change nothing of it.
-func TestEvents_MatchTheirModel(t *testing.T) {
+func TestEvents_MatchModel(t *testing.T) {
 	for seed := range uint64(150) {
 		var want []uint64
 		for _, workers := range []int{1, 2, 8} {
@@ -219,7 +219,7 @@ func TestEvents_CountAsErased(t *testing.T) {
 	equal(t, "the epoch after a flush of events alone", s.Epoch(), epoch+2)
 }
 
-func TestEvents_LiveOnAfterAFlushThatFails(t *testing.T) {
+func TestEvents_SurviveAFailedFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true})
 	small := register(t, s, store.TableOptions[item]{Name: "small", MaxItems: 1})
 	fill(t, s, table, 3)

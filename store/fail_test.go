@@ -11,7 +11,7 @@ import (
 
 // The first error of the lowest task that fails is that of the pass, and what all tasks
 // recorded is dropped.
-func TestFail_IsTheErrorOfItsPass(t *testing.T) {
+func TestFail_ReturnsTheLowestError(t *testing.T) {
 	const n = 100
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
 	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", ChunkItems: 1})

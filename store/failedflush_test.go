@@ -43,7 +43,7 @@ func batchOn(t tb, s *store.Store, table *store.Table[item], hs []store.Handle[i
 
 // A context that ends is honoured up to the commit point and ignored after it,
 // whenever that is: the state is either unchanged or that of the full batch.
-func TestAFlushWhoseContextEndsAppliesAllOrNothing(t *testing.T) {
+func TestFlush_EndedContextAppliesAllOrNothing(t *testing.T) {
 	for _, c := range []config{{workers: 1}, {workers: 4}, {workers: 4, shuffle: true}, {workers: 4, team: true}} {
 		ran := map[bool]int{}
 		for asks := range int64(10) {
@@ -78,7 +78,7 @@ func TestAFlushWhoseContextEndsAppliesAllOrNothing(t *testing.T) {
 
 // A phase that runs in a panicking worker before the commit point: every shard
 // is planned or none.
-func TestAFailureWhileAFlushPlansChangesNothing(t *testing.T) {
+func TestFlush_FailurePlanningChangesNothing(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 3}, store.TableOptions[item]{Shards: 8})
 	hs := fill(t, s, table, 1000)
 	before := digest(t, s)
@@ -107,7 +107,7 @@ func TestAFailureWhileAFlushPlansChangesNothing(t *testing.T) {
 	}
 }
 
-func TestChunkItemsOfAnySizeWork(t *testing.T) {
+func TestChunkItems_OfAnySizeWork(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 2, ChunkItems: math.MaxInt})
 	fill(t, s, table, 7)
 	var chunks atomic.Int64

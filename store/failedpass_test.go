@@ -65,7 +65,7 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 // However tasks fail and in whatever order they run, all of them run, the pass returns the
 // failure of the lowest, and what the pass recorded is dropped. A task that ends its
 // goroutine is an error or, when that is the caller's, ends the caller.
-func TestPass_ReturnsFailureOfTheLowestTask(t *testing.T) {
+func TestPass_ReturnsFailureOfLowestTask(t *testing.T) {
 	for _, shuffled := range []bool{false, true} {
 		for _, workers := range []int{1, 4} {
 			s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
@@ -133,7 +133,7 @@ var (
 	failsWith = map[string]error{"error": errTask, "panic": errTask, "exit": store.ErrGoexit}
 )
 
-func TestAFunctionOfAPhaseThatPanicsOrExitsReleasesTheGate(t *testing.T) {
+func TestPhase_PanicOrExitReleasesTheGate(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	for _, end := range []func(){func() { panic("a fault of the test") }, runtime.Goexit} {
 		for _, phase := range []func() error{

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestWhatMayHoldAHandleWhereAFlushDoesNotLookIsNamed(t *testing.T) {
+func TestFields_HiddenHandlesAreNamed(t *testing.T) {
 	for says, of := range map[string]reflect.Type{
 		".Target is of type interface {}": reflect.TypeFor[struct{ Target any }](),
 		".In[0].Name is of type fmt.Stringer": reflect.TypeFor[struct {
@@ -35,7 +35,7 @@ func TestWhatMayHoldAHandleWhereAFlushDoesNotLookIsNamed(t *testing.T) {
 }
 
 // What no handle can be assigned to is the program's own business.
-func TestInterfacesThatHoldNoHandleAreTaken(t *testing.T) {
+func TestFields_InterfacesWithoutHandlesAreAccepted(t *testing.T) {
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[error](), reflect.TypeFor[io.Reader](), reflect.TypeFor[func(any) ID](),
 		reflect.TypeFor[interface {

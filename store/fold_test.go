@@ -109,7 +109,7 @@ func playFold(t *testing.T, seed uint64, events, workers int) uint64 {
 	return digest(t, s)
 }
 
-func TestFold_SaysWhatIsWrong(t *testing.T) {
+func TestFold_RefusesInvalidArguments(t *testing.T) {
 	g := newGrouped(t)
 	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{Name: "stranger"})
 	add := func(v *item, e *shot) { v.Value += e.Damage }

@@ -13,7 +13,7 @@ import (
 	"handloom/store"
 )
 
-func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
+func TestRows_OfOtherTablesOrPassesAreRefused(t *testing.T) {
 	ctx := t.Context()
 	f := newFleet(t, store.Options{Workers: 1})
 	other := register(t, f.Store, store.TableOptions[item]{Name: "other"})
@@ -47,7 +47,7 @@ func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 
 // Systems that write two columns of one table run at the same time, and what touches a
 // column waits for what moves its rows or sets it.
-func TestColumnsAreResources(t *testing.T) {
+func TestColumn_IsAResource(t *testing.T) {
 	f := newFleet(t, store.Options{Workers: 2})
 	frame := newSchedule(
 		t, f.Store,
@@ -84,7 +84,7 @@ wave 4
 }
 
 // What a system does to a column without saying so is found by checked builds.
-func TestUndeclaredColumnsAreFound(t *testing.T) {
+func TestColumn_UndeclaredUseIsFound(t *testing.T) {
 	if !check.Cheap {
 		t.Skip("a checked build finds them")
 	}
@@ -122,7 +122,7 @@ func TestUndeclaredColumnsAreFound(t *testing.T) {
 	}
 }
 
-func TestExchange(t *testing.T) {
+func TestExchange_SwapsColumns(t *testing.T) {
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2, ChunkItems: 16})
 	cur, next := addColumn(t, table, store.ColumnOptions[int]{Name: "cur"}), addColumn(t, table, store.ColumnOptions[int]{Name: "next"})
@@ -151,7 +151,7 @@ func TestExchange(t *testing.T) {
 
 // Row lists of Wrote are given up after passes that need much less. They are measured
 // inside a pass, which holds them: the pool gives up all that it keeps at a collection.
-func TestForEachRows_GivesUpRowLists(t *testing.T) {
+func TestForEachRows_ReleasesRowLists(t *testing.T) {
 	plainBuild(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // pools keep memory by processor
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -209,7 +209,7 @@ func TestForEachRows_GivesUpRowLists(t *testing.T) {
 }
 
 // Row lists of chunks are released after passes that need much less.
-func TestForEach_GivesUpRowLists(t *testing.T) {
+func TestForEach_ReleasesRowLists(t *testing.T) {
 	plainBuild(t)
 	const n = 400_000
 	type pass func(*store.Chunk[item], int)

@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	forgeryCount = flag.Int("forgeries", 0, "how many forged snapshots TestLoad_TakesForgeriesOrRefusesThem loads; 0: few")
-	forgerySeed  = flag.Uint64("forgery-seed", 1, "the first forged snapshot of TestLoad_TakesForgeriesOrRefusesThem")
+	forgeryCount = flag.Int("forgeries", 0, "how many forged snapshots TestLoad_AcceptsOrRefusesForgeries loads; 0: few")
+	forgerySeed  = flag.Uint64("forgery-seed", 1, "the first forged snapshot of TestLoad_AcceptsOrRefusesForgeries")
 )
 
 // grove is a store of tables whose items contain themselves, with a column and optional
@@ -285,7 +285,7 @@ func takes(t *testing.T, s *store.Store, b []byte) bool {
 // Whatever a forger makes of a snapshot, with checksums and digests that are right, is
 // refused, or it is the snapshot of the state that it is loaded as, from which the store
 // goes on.
-func TestLoad_TakesForgeriesOrRefusesThem(t *testing.T) {
+func TestLoad_AcceptsOrRefusesForgeries(t *testing.T) {
 	n := *forgeryCount
 	switch {
 	case n > 0:

@@ -136,7 +136,7 @@ func TestPass_RunsNoTaskAfterItsContextEnded(t *testing.T) {
 
 // Readers, also the caller's own, and those who wait for them do not keep the one
 // that flushes from recording.
-func TestGate_QueuesAndDiscardPassReaders(t *testing.T) {
+func TestGate_QueuesIgnoreReaders(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 		record := func() {

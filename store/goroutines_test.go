@@ -153,7 +153,7 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 
 // A call with a context from outside would wait for the phase it is in. A checked
 // build says so instead.
-func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
+func TestChecked_NamesSelfWaitingCalls(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")
 	}
@@ -200,7 +200,7 @@ func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 
 // Two reads hold the gate together, unless somebody who waits for the first is
 // served before the second.
-func TestChecked_NamesTheReadThatWouldWait(t *testing.T) {
+func TestChecked_NamesWaitingReads(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")
 	}

@@ -91,7 +91,7 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], of groupTable[T], by gro
 	equal(t, "visited owners", int(visited.Load()), by.Len())
 }
 
-func TestGroupsAreThoseOfAPlainMap(t *testing.T) {
+func TestGroups_MatchAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStore(t)
 		targets, shots := drawTable[item](t, s, "targets"), drawTable[shot](t, s, "shots")
@@ -123,7 +123,7 @@ func TestGroupsAreThoseOfAPlainMap(t *testing.T) {
 }
 
 // With this many rows there are several blocks of them and several buckets of owners.
-func TestGroupsOfManyRows(t *testing.T) {
+func TestGroups_OfManyRows(t *testing.T) {
 	for _, owners := range []int{0, 1, 1023, 1024, 1025, 5000} {
 		s, targets := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 3})
 		shots := register(t, s, store.TableOptions[shot]{Shards: 2})
@@ -210,7 +210,7 @@ func (g *grouped) use(t tb) string {
 	return of
 }
 
-func TestGroups_AreOverAfterChanges(t *testing.T) {
+func TestGroups_PanicAfterChanges(t *testing.T) {
 	const over = `of table "store_test.shot" by table "store_test.item", one of which a flush, Rollback or Writer has changed since; call GroupBy again`
 	inWrite := func(f func(ctx context.Context, g *grouped, w *store.Writer)) func(g *grouped) {
 		return func(g *grouped) {
@@ -258,7 +258,7 @@ func TestGroups_AreOverAfterChanges(t *testing.T) {
 	wantIn(t, "Of after Close", panicOf(func() { g.groups.Of(g.hs[0]) }), over)
 }
 
-func TestColumn_MemberIsTheElementByHandle(t *testing.T) {
+func TestColumn_MemberEqualsAt(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
 	column := addColumn(t, table, store.ColumnOptions[int]{})
 	other := addColumn(t, register(t, s, store.TableOptions[item]{Name: "other"}), store.ColumnOptions[int]{})
@@ -310,7 +310,7 @@ func TestGroupBy_ReturnsThePanicOfTheLowestBlock(t *testing.T) {
 	usable(t, s, table)
 }
 
-func TestMembersOutsideTheChunkPanic(t *testing.T) {
+func TestMembers_OutsideTheChunkPanics(t *testing.T) {
 	g := newGrouped(t)
 	var kept store.GroupChunk[shot, item]
 	noError(t, g.groups.ForEach(t.Context(), func(c store.GroupChunk[shot, item]) {
@@ -329,7 +329,7 @@ func TestMembersOutsideTheChunkPanic(t *testing.T) {
 
 // What is grouped while another system reads both tables, and what is written while
 // another reads the members, is declared.
-func TestACheckedSystemDeclaresWhatItGroups(t *testing.T) {
+func TestGroups_UndeclaredUseIsFound(t *testing.T) {
 	if !check.Cheap {
 		t.Skip("for checked builds")
 	}
@@ -356,7 +356,7 @@ func TestACheckedSystemDeclaresWhatItGroups(t *testing.T) {
 	}
 }
 
-func TestInTheSteadyStateGroupByAllocatesNothing(t *testing.T) {
+func TestGroupBy_AllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	for _, workers := range []int{1, 2} {
 		s, targets := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{Shards: 2})

@@ -37,7 +37,7 @@ type holder struct{ *burden }
 
 // A store keeps memory from one call to the next, but nothing of the program's. Calls fail
 // with errTask, or not at all.
-func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
+func TestStore_KeepsNoCallerMemory(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		s := newStore(t, store.Options{Workers: workers})
 		table := register(t, s, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
@@ -155,7 +155,7 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 }
 
 // Tables outlive their store, in whatever program holds them.
-func TestClose_HoldsNoItems(t *testing.T) {
+func TestClose_ReleasesItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := store.New(store.Options{})
 		table := registerKind(t, s, store.TableOptions[holder]{Changes: true}, stable)

@@ -10,7 +10,7 @@ import (
 
 // Memory that flushes and passes needed is given back also when nothing happens any more:
 // the items stay, and the names that the last frame with commands resolves.
-func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
+func TestIdle_ReleasesMemory(t *testing.T) {
 	plainBuild(t)
 	const n, handleBytes = 100_000, 8
 	type chunk = store.Chunk[item]

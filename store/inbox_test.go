@@ -28,7 +28,7 @@ func newInbox(t tb, o store.Options) (*store.Store, *store.Table[item]) {
 	return newTable(t, o, store.TableOptions[item]{Changes: true})
 }
 
-func TestCallsOfTheInboxComeAfterAllPassesAndInTheOrderTheyArrived(t *testing.T) {
+func TestInbox_CallsFollowPassesInOrder(t *testing.T) {
 	s, table := newInbox(t, store.Options{})
 	h := fill(t, s, table, 1)[0]
 	emplace := func(value uint64) func(q store.Queue) {
@@ -54,7 +54,7 @@ func TestCallsOfTheInboxComeAfterAllPassesAndInTheOrderTheyArrived(t *testing.T)
 	equal(t, "the put that won", table.At(h).Value, 8)
 }
 
-func TestInbox_KeepsNothingOfACallThatFails(t *testing.T) {
+func TestInbox_DropsFailedCalls(t *testing.T) {
 	s, table := newInbox(t, store.Options{})
 	h := fill(t, s, table, 3)[1]
 	before := digest(t, s)
@@ -115,7 +115,7 @@ func TestInbox_QueueKeptPastItsCallPanics(t *testing.T) {
 	}
 }
 
-func TestAClosedStoreTakesNoCall(t *testing.T) {
+func TestInbox_RefusesCallsAfterClose(t *testing.T) {
 	s, table := newInbox(t, store.Options{})
 	send(t, s, func(q store.Queue) { table.EmplaceItems(q, make([]item, 3), nil) })
 	wantError(t, "the call during which the store was closed", s.Inbox(callOf(func(q store.Queue) {

@@ -304,7 +304,7 @@ func (m *keyModel) compare(t tb, all bool) {
 
 // A plain map says which items there are, which calls are dropped, and which flush fails: also
 // where queues and calls name creates of each other, in Writes, and after Rollback and Load.
-func TestIndex_FollowsThePlainModel(t *testing.T) {
+func TestIndex_MatchesModel(t *testing.T) {
 	bothKinds(t, func(t *testing.T, isStable bool) {
 		programs, all, bad := uint64(60), 0, 0
 		if testing.Short() {
@@ -379,7 +379,7 @@ func newTwoKeys(t tb) (*store.Store, *store.Table[twoKeys], *store.Index[uint8, 
 	return s, table, store.AddIndex(table, "key", keyOf(0))
 }
 
-func TestSubmit_FailsAloneWhenItsKeyIsTaken(t *testing.T) {
+func TestSubmit_DuplicateKeyFailsAlone(t *testing.T) {
 	s, table, x := newTwoKeys(t)
 	serve(t, s)
 	create := func(k uint8) func(q store.Queue) {
@@ -406,7 +406,7 @@ type (
 func (noHash) hashed() {}
 func (aHash) hashed()  {}
 
-func TestSubmit_FailsAloneWhenAKeyFunctionPanics(t *testing.T) {
+func TestSubmit_PanicOfKeyFailsAlone(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[twoKeys]{})
 	x := store.AddIndex(table, "key", func(v *twoKeys) (hashed, bool) {
@@ -435,7 +435,7 @@ func TestSubmit_FailsAloneWhenAKeyFunctionPanics(t *testing.T) {
 }
 
 // An index is no part of the state, and a key changed in place is a mistake that is found.
-func TestIndex_FindsNothingWrongAfterAKeyChangedInPlace(t *testing.T) {
+func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	s, table, x := newTwoKeys(t)
 	var h store.Handle[twoKeys]
 	write(t, s, writeOf(func(w *store.Writer) {
@@ -454,7 +454,7 @@ func TestIndex_FindsNothingWrongAfterAKeyChangedInPlace(t *testing.T) {
 	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
 }
 
-func TestLoad_FailsIfTwoItemsHaveOneKey(t *testing.T) {
+func TestLoad_RefusesDuplicateKeys(t *testing.T) {
 	without := newStore(t, store.Options{})
 	table := register(t, without, store.TableOptions[twoKeys]{Name: "twoKeys"})
 	write(t, without, writeOf(func(w *store.Writer) {
@@ -472,7 +472,7 @@ func TestLoad_FailsIfTwoItemsHaveOneKey(t *testing.T) {
 	equal(t, "an item with key 9", found(x.Find(9)), false)
 }
 
-func TestMaps_PanicIfTwoItemsHaveOneKeyAtTheEnd(t *testing.T) {
+func TestMaps_DuplicateKeysPanic(t *testing.T) {
 	s, table, _ := newTwoKeys(t)
 	wantIn(t, "the Write", panicOf(func() {
 		_ = s.Write(t.Context(), writeOf(func(w *store.Writer) {
@@ -484,7 +484,7 @@ func TestMaps_PanicIfTwoItemsHaveOneKeyAtTheEnd(t *testing.T) {
 	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
 }
 
-func TestAddIndex_NamesWhatIsWrong(t *testing.T) {
+func TestAddIndex_RefusesInvalidArguments(t *testing.T) {
 	s, table, x := newTwoKeys(t)
 	key := keyOf(0)
 	for name, test := range map[string]struct {
@@ -515,7 +515,7 @@ func TestAddIndex_NamesWhatIsWrong(t *testing.T) {
 }
 
 // A key that is not equal to itself is no key.
-func TestIndex_TakesNaNForNoKey(t *testing.T) {
+func TestIndex_NaNIsNoKey(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[float64]{})
 	store.AddIndex(table, "value", func(v *float64) (float64, bool) { return *v, true })

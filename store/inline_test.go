@@ -7,7 +7,7 @@ import (
 )
 
 // A lookup in a table must cost what one in a map does, and not a call more.
-func TestLookupsInTablesAndColumnsInline(t *testing.T) {
+func TestLookup_Inlines(t *testing.T) {
 	// A generic method is compiled where it is instantiated: in testdata.
 	out, err := exec.Command("go", "build", "-gcflags=-m", "./testdata/inline").CombinedOutput()
 	if err != nil {

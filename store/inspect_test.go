@@ -11,7 +11,7 @@ import (
 )
 
 // Digest hashes what DigestTables tells apart.
-func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
+func TestDigestTables_NamesShardsOnce(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 3})
 	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 5})
 	shots := registerStable(t, s, store.TableOptions[item]{Name: "shots", Shards: 2, TypeID: 40})
@@ -48,7 +48,7 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 
 // MinFree decides which slot the next item gets, so that stores which differ in it
 // alone do not answer equally.
-func TestMinFreeIsInTheDigest(t *testing.T) {
+func TestDigest_CoversMinFree(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		var digests [2]uint64
 		var next [2]store.ID
@@ -71,7 +71,7 @@ func TestMinFreeIsInTheDigest(t *testing.T) {
 }
 
 // DumpTable yields the items of all shards as they lie, from any of them on.
-func TestDumpTable_YieldsItemsAsTheyLie(t *testing.T) {
+func TestDumpTable_YieldsRowsInOrder(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})
 		registerKind(t, s, store.TableOptions[item]{Name: "first", Shards: 3}, stable)

@@ -19,7 +19,7 @@ type lentMap[M any] interface {
 	Has(h store.Handle[uint64]) bool
 }
 
-func TestLentMaps_KeepTheirIdentity(t *testing.T) {
+func TestMaps_KeepTheirIdentity(t *testing.T) {
 	t.Run("packed", func(t *testing.T) {
 		lentMapsKeepIdentity(t, func(s *store.Store, o store.TableOptions[uint64]) func(w *store.Writer) []*handlemap.Map[uint64] {
 			table := register(t, s, o)

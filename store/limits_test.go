@@ -56,7 +56,7 @@ func nothingToDo(int, store.Queue) {}
 
 // Goroutines may record into the queues of Queues while passes begin. How much
 // they have recorded is timing, and counts only once they are done.
-func TestPassesBeginBesideGoroutinesThatRecord(t *testing.T) {
+func TestPass_BeginsWhileGoroutinesRecord(t *testing.T) {
 	s, table := newTable(t, store.Options{BatchLimit: 50, Workers: 2}, store.TableOptions[item]{})
 	fill(t, s, table, 10)
 	var recorders []*call

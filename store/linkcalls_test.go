@@ -116,7 +116,7 @@ func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending sto
 
 // Links may end in every way there is, at each of its calls: on the goroutine
 // that flushes when there is one worker, and on any when there are more.
-func TestALinksThatFailsLeavesStoreAndBatchAsTheyWere(t *testing.T) {
+func TestLinks_FailureChangesNothing(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build calls it for live items too, and the test counts calls")
 	}

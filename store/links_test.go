@@ -89,7 +89,7 @@ func staying(t *testing.T, s *store.Store, table nodes) (target store.Handle[nod
 	return target, left
 }
 
-func TestLinks_CalledOnceForEachValueThatStays(t *testing.T) {
+func TestLinks_CalledOncePerKeptValue(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build calls it for live items too")
 	}

@@ -32,7 +32,7 @@ func (r *endingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func TestLoad_AsksItsContextEveryMiB(t *testing.T) {
+func TestLoad_ChecksContextEveryMiB(t *testing.T) {
 	const size = 6 << 20
 	for name, fill := range map[string]func(t *testing.T, s *store.Store){
 		"items": func(t *testing.T, s *store.Store) {

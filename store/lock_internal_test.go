@@ -55,7 +55,7 @@ func expectFree(t *testing.T, l *lock) {
 	}
 }
 
-func TestLock_GivenInTheOrderOfAsking(t *testing.T) {
+func TestLock_IsFIFO(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
 		if !l.tryAcquire(false) || l.tryAcquire(true) || l.tryAcquire(false) || l.tryPass() {
@@ -80,7 +80,7 @@ func TestLock_GivenInTheOrderOfAsking(t *testing.T) {
 	})
 }
 
-func TestLock_ShareInPassing(t *testing.T) {
+func TestLock_PassingShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
 		l.tryAcquire(true)
@@ -99,7 +99,7 @@ func TestLock_ShareInPassing(t *testing.T) {
 	})
 }
 
-func TestLock_WithdrawnWaiterLetsOthersIn(t *testing.T) {
+func TestLock_WithdrawnWaiterUnblocksOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
 		l.tryAcquire(true)

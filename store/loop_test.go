@@ -104,7 +104,7 @@ func TestLoop_OutlastsAStallOfYears(t *testing.T) {
 	equalLists(t, "begins of ticks", began, 0, step, 10*year+step, 10*year+2*step)
 }
 
-func TestLoop_StepsCountTheTicksThatAreDue(t *testing.T) {
+func TestLoop_StepsCountDueTicks(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		l := store.Loop{Hz: rapid.IntRange(1, 200).Draw(r, "Hz"), MaxCatchUp: rapid.IntRange(0, 4).Draw(r, "MaxCatchUp")}
 		began, passed, ran := time.Unix(rapid.Int64Range(0, 1e9).Draw(r, "began"), 7), time.Duration(0), 0

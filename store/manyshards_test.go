@@ -43,7 +43,7 @@ func (c *ofMost) flush(t *testing.T) *store.Report {
 	return flush(t, c.Store)
 }
 
-func TestFlush_LooksAtShardsWithWorkAlone(t *testing.T) {
+func TestFlush_VisitsShardsWithWorkOnly(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		c := newOfMost(t, stable)
 		q := queues(t, c.Store, 1)[0]
@@ -62,7 +62,7 @@ func TestFlush_LooksAtShardsWithWorkAlone(t *testing.T) {
 }
 
 // Shards that a burst went through give up what they keep for flushes, while others go on.
-func TestBurst_OfShardsThatRest(t *testing.T) {
+func TestBurst_IdleShardsReleaseMemory(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build keeps more")
 	}

@@ -51,7 +51,7 @@ func (c *ofMany) frame(ctx context.Context) error {
 	return err
 }
 
-func TestFlush_LooksAtTablesWithWorkAlone(t *testing.T) {
+func TestFlush_VisitsTablesWithWorkOnly(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build looks at every table")
 	}
@@ -127,7 +127,7 @@ func (c *everyTable) tick(t *testing.T) {
 
 // If a step of a tick went through all tables for each of them, forty times as many
 // tables would be looked at forty times as often each.
-func TestTick_LooksAtEachTableAFewTimes(t *testing.T) {
+func TestTick_VisitsTablesAFewTimes(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks look at tables, too")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // What people do wrong first is told with what to do instead.
-func TestARefusedCallSaysWhatToDo(t *testing.T) {
+func TestErrors_NameTheFix(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 2, InboxLimit: 4}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
 	calls := phases(s, register(t, s, store.TableOptions[item]{Name: "other"}))
@@ -62,7 +62,7 @@ func expectSays(t *testing.T, err error, says string) {
 	wantText(t, "the call", err, says)
 }
 
-func TestAtSaysWhatIsWrongWithTheHandle(t *testing.T) {
+func TestAt_NamesTheHandleFault(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	recorded := table.Emplace(queues(t, s, 1)[0], item{})
 	for says, h := range map[string]store.Handle[item]{
@@ -75,7 +75,7 @@ func TestAtSaysWhatIsWrongWithTheHandle(t *testing.T) {
 }
 
 // The user's own code is named, though it is the library that panicked.
-func TestAPanicInAPassSaysWhereAndHasTheStack(t *testing.T) {
+func TestPass_PanicHasPlaceAndStack(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
 		fill(t, s, table, 5)
@@ -87,14 +87,14 @@ func TestAPanicInAPassSaysWhereAndHasTheStack(t *testing.T) {
 			t.Fatal(err)
 		}
 		expectSays(t, err, "task 0 panicked: ")
-		expectSays(t, err, " (in handloom/store_test.TestAPanicInAPassSaysWhereAndHasTheStack.func1, messages_test.go:")
+		expectSays(t, err, " (in handloom/store_test.TestPass_PanicHasPlaceAndStack.func1, messages_test.go:")
 		equal(t, "with the stack", fmt.Sprintf("%+v", err), err.Error()+"\n\n"+string(panicked.Stack))
 	}
 }
 
 // A handle that was issued by another table has a slot there, and perhaps one of
 // the same number here.
-func TestAtOfAnotherTablesHandleNamesBothTypeIDs(t *testing.T) {
+func TestAt_ForeignHandleNamesBothTypeIDs(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})
 		others := register(t, s, store.TableOptions[item]{Name: "others", Shards: store.MaxShards, TypeID: 6})

@@ -94,7 +94,7 @@ func oldSnapshot(t tb) ([]byte, *realm) {
 	return b, w
 }
 
-func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
+func TestLoad_ReadsOlderTypes(t *testing.T) {
 	b, old := oldSnapshot(t)
 	w := newLaterRealm(t)
 	noError(t, w.Load(context.Background(), bytes.NewReader(b)))
@@ -150,7 +150,7 @@ func (w *laterRealm) goesOn(t tb) {
 }
 
 // A SchemaError names the table or the part that does not fit, and nothing is loaded.
-func TestLoad_NamesWhatDoesNotFit(t *testing.T) {
+func TestLoad_SchemaErrorNamesTheField(t *testing.T) {
 	type (
 		gauge  struct{ Level int16 }
 		unlike struct{ Level string }
@@ -203,7 +203,7 @@ func TestLoad_NamesWhatDoesNotFit(t *testing.T) {
 		`TableOptions.Migrate["`+planHash+`"]`, "\n\tSteps []int64\n", "\n\tSteps []int32\n")
 }
 
-func TestAMigrationThatFailsChangesNothing(t *testing.T) {
+func TestLoad_FailedMigrationChangesNothing(t *testing.T) {
 	b, _ := oldSnapshot(t)
 	refused := errors.New("refused")
 	for name, c := range map[string]struct {
@@ -238,7 +238,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 
 // A Migrate map whose keys do not match what is loaded is a mistake, where fields would be
 // lost.
-func TestLoad_RefusesAMigrateMapWithoutTheHash(t *testing.T) {
+func TestLoad_RefusesMigrateWithoutTheHash(t *testing.T) {
 	b, _ := oldSnapshot(t)
 	nothing := func(store.Fields, *laterUnit) error { return nil }
 	for name, c := range map[string]struct {
@@ -268,7 +268,7 @@ func TestLoad_RefusesAMigrateMapWithoutTheHash(t *testing.T) {
 }
 
 // MaxItems is a limit of inserts: a save that has more is not lost.
-func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
+func TestLoad_AcceptsMoreThanMaxItems(t *testing.T) {
 	ctx := context.Background()
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
 	fill(t, s, table, 100)
@@ -291,7 +291,7 @@ func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
 
 // A Defragment goes on after a Load, also where columns are others. Where items are others
 // it begins anew: the keys may be others, too.
-func TestLoad_DefragmentGoesOn(t *testing.T) {
+func TestLoad_DefragmentContinues(t *testing.T) {
 	type laterItem struct {
 		Value uint64
 		Fresh string
@@ -391,7 +391,7 @@ func laterStores(t *testing.T) (stores []*store.Store, old [][]byte) {
 
 // Whatever a forger makes of items and of the schemas that they are said to have is
 // refused, or it is a state that can be saved and loaded.
-func TestLoad_TakesOlderForgeriesOrRefusesThem(t *testing.T) {
+func TestLoad_AcceptsOrRefusesOlderForgeries(t *testing.T) {
 	n := 400
 	if testing.Short() || check.Cheap {
 		n = 100

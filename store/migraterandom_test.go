@@ -100,7 +100,7 @@ func newKind[T any](t *testing.T, s *store.Store, stable bool) anyTable[T] {
 
 // Items, columns and optional data are unchanged, grown, gone or new, each by itself, in
 // any order of registration: each value is what it was, read as what it is.
-func TestLoad_MigratesEachPartByItself(t *testing.T) {
+func TestLoad_MigratesComponentsIndependently(t *testing.T) {
 	rounds := uint64(300)
 	if testing.Short() {
 		rounds = 60

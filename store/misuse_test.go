@@ -35,7 +35,7 @@ func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx co
 }
 
 // The cells of the table "Who may do what" have a test of their own.
-func TestContext_OfAnEndedPhaseIsErrPhase(t *testing.T) {
+func TestContext_AfterItsPhaseIsErrPhase(t *testing.T) {
 	for kind := range joins {
 		atOnce(t, func(t *testing.T) {
 			s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
@@ -142,7 +142,7 @@ func refused(t *testing.T, table *store.Table[item], q store.Queue, message stri
 	}
 }
 
-func TestQueue_UsedTooLateOrElsewherePanics(t *testing.T) {
+func TestQueue_MisusePanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
 	refused(t, table, store.Queue{}, "zero Queue")
@@ -187,7 +187,7 @@ func TestQueue_UsedTooLateOrElsewherePanics(t *testing.T) {
 	}
 }
 
-func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
+func TestWriter_MisusePanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	live := fill(t, s, table, 1)[0]
 	refuses := func(w *store.Writer, message string) {
@@ -221,7 +221,7 @@ func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
 	equal(t, "items", table.Len(), 1)
 }
 
-func TestAHandleOutsideItsChunkPanics(t *testing.T) {
+func TestChunk_HandleOutsideItPanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 2})
 	hs := fill(t, s, table, 4)
 	noError(t, table.ForEach(t.Context(), func(c store.Chunk[item]) {

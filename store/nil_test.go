@@ -25,7 +25,7 @@ func complaint(f func() error) (text string) {
 }
 
 // A nil argument is named, and nothing of it stays: the same store is used by all cases.
-func TestNil_IsNamed(t *testing.T) {
+func TestNil_ArgumentsAreNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	s := store.New(store.Options{})
 	units := store.Register(s, store.TableOptions[int]{Name: "unit", Changes: true})

@@ -40,7 +40,7 @@ func write(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) er
 
 // The parts of a budget add up to it; a call does no more than its part, and
 // calls go on where the last one stopped until all shards are in order.
-func TestDefragment_GoesOnUntilEveryShardIsInOrder(t *testing.T) {
+func TestDefragment_ContinuesUntilSorted(t *testing.T) {
 	byHand := 0
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)
@@ -83,7 +83,7 @@ func TestDefragment_GoesOnUntilEveryShardIsInOrder(t *testing.T) {
 	}
 }
 
-func TestDefragment_WithoutAComparisonForgets(t *testing.T) {
+func TestDefragment_WithoutCompareResets(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)
 	blank := digest(t, s)
@@ -110,7 +110,7 @@ func TestDefragment_WithoutAComparisonForgets(t *testing.T) {
 	equal(t, "digest, with nothing known", digest(t, s), blank)
 }
 
-func TestAnOrderingWhoseCallbackPanicsIsAnErrorAndSortsTheOtherShards(t *testing.T) {
+func TestSort_PanicIsReturnedAndOthersSorted(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		s := newStore(t, store.Options{Workers: workers})
 		table := mixed(t, s, 4, 400)
@@ -160,7 +160,7 @@ func refusals(ctx context.Context, table *store.Table[item], w *store.Writer) ma
 	}
 }
 
-func TestOrderingWithAWriterThatDoesNotFitPanics(t *testing.T) {
+func TestSort_ForeignWriterPanics(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 2, 40)
 	other := newStore(t, store.Options{})
@@ -194,7 +194,7 @@ func TestOrderingWithAWriterThatDoesNotFitPanics(t *testing.T) {
 
 // While shards are ordered nothing else runs in the Write, and afterwards
 // anything may; the ordering itself needs no context of the Write.
-func TestAnOrderingHoldsItsWriteAlone(t *testing.T) {
+func TestSort_ExcludesCallsOfItsWrite(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
 	table := mixed(t, s, 2, 40)
 	outside := t.Context()

@@ -20,7 +20,7 @@ func isOrphan(table itemTable, h store.Handle[item], path map[store.Handle[item]
 	return !table.Has(next) || isOrphan(table, next, path)
 }
 
-func TestEraseOrphans_ErasesAllBelowWhatIsGone(t *testing.T) {
+func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStore(t)
 		table := drawTable[item](t, s, "parts")
@@ -73,7 +73,7 @@ func TestEraseOrphans_ErasesAllBelowWhatIsGone(t *testing.T) {
 	})
 }
 
-func TestEraseOrphans_BetweenTwoTablesErasesChildrenAlone(t *testing.T) {
+func TestEraseOrphans_OfAnotherTableErasesChildren(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStore(t)
 		targets, shots := drawTable[item](t, s, "targets"), drawTable[shot](t, s, "shots")

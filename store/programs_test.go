@@ -18,7 +18,7 @@ import (
 // oneToSixteen are some of the numbers of workers that the programs must not depend on.
 func oneToSixteen() []int { return []int{1, 2, 5, 16} }
 
-func TestParticlesAreTheSameOnOneToSixteenWorkers(t *testing.T) {
+func TestPrograms_ParticlesIgnoreWorkers(t *testing.T) {
 	o := storetest.Options{Workers: oneToSixteen(), Frames: 8}
 	storetest.Run(t, o, func(s *store.Store) (func(context.Context, int) error, error) {
 		f := newFountain(s)
@@ -69,7 +69,7 @@ func (g *growing) tick(ctx context.Context) error {
 	return g.scene.tick(ctx)
 }
 
-func TestASceneIsTheSameOnOneToSixteenWorkers(t *testing.T) {
+func TestPrograms_SceneIgnoresWorkers(t *testing.T) {
 	o := storetest.Options{Workers: oneToSixteen(), Frames: 12}
 	storetest.Run(t, o, func(s *store.Store) (func(context.Context, int) error, error) {
 		g := newGrowing(s, 5)
@@ -150,7 +150,7 @@ func playMatch(t *testing.T, o store.Options, all [][]intent, shuffle uint64, de
 	return digest(t, v.arena.Store)
 }
 
-func TestReplicasOfAnArenaAgreeHoweverLateTheirIntentsCome(t *testing.T) {
+func TestPrograms_LateReplicasAgree(t *testing.T) {
 	all := match(40)
 	want := playMatch(t, store.Options{Workers: 1}, all, 0, func(v *replica) {
 		if v.next < len(all) {

@@ -10,7 +10,7 @@ import (
 	"handloom/store"
 )
 
-func TestProvisionalHandlesResolveUntilTheNextFlushWithCommands(t *testing.T) {
+func TestProvisional_ResolvesUntilNextFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	p := table.Emplace(queues(t, s, 1)[0], item{})
@@ -41,7 +41,7 @@ func TestProvisionalHandlesResolveUntilTheNextFlushWithCommands(t *testing.T) {
 
 // However many batches come and go between, flushed, discarded or rolled back:
 // no create gets the name of one that somebody may still hold.
-func TestProvisionalHandlesAreStaleForEver(t *testing.T) {
+func TestProvisional_StaysStale(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	old := table.Emplace(queues(t, s, 1)[0], item{})
 	flush(t, s)

@@ -96,7 +96,7 @@ func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 	}
 }
 
-func TestQueueLimit_SeenAtTheSameCommandWhateverTheHistory(t *testing.T) {
+func TestQueueLimit_DoesNotDependOnHistory(t *testing.T) {
 	for _, o := range []store.Options{
 		{QueueLimit: 100}, {QueueLimit: 12}, {QueueBytes: 3000}, {QueueLimit: 150, QueueBytes: 4000}, {QueueLimit: 1000},
 	} {

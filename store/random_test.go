@@ -61,7 +61,7 @@ func (g *gambler) turn(t tb) {
 	wantError(t, "a pass that fails", g.s.Each(ctx, 3, func(_ int, q store.Queue) { q.Fail(errTask) }), errTask)
 }
 
-func TestRand_IsTheSameForAnyNumberOfWorkers(t *testing.T) {
+func TestRand_IgnoresWorkers(t *testing.T) {
 	var want []string
 	for _, workers := range []int{1, 2, 3, 8} {
 		g := newGambler(t, store.Options{Workers: workers})
@@ -112,7 +112,7 @@ func TestRand_FollowsTheState(t *testing.T) {
 }
 
 // A snapshot of a store without Seed leaves the numbers where they begin.
-func TestRand_BeginsAfterASnapshotWithoutSeed(t *testing.T) {
+func TestRand_StartsAfterSnapshotWithoutSeed(t *testing.T) {
 	plain, _ := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
 	saved := image(t, plain)
 	draw := func(s *store.Store) (v uint64) {
@@ -127,7 +127,7 @@ func TestRand_BeginsAfterASnapshotWithoutSeed(t *testing.T) {
 	equal(t, "the first number", got, draw(fresh))
 }
 
-func TestRand_OfASystemDoesNotDependOnOthers(t *testing.T) {
+func TestRand_OfSystemsIsIndependent(t *testing.T) {
 	numbers := func(further ...store.System) []string {
 		g := newGambler(t, store.Options{}, further...)
 		for range 2 {
@@ -142,7 +142,7 @@ func TestRand_OfASystemDoesNotDependOnOthers(t *testing.T) {
 	}
 }
 
-func TestRand_GoesOnInATask(t *testing.T) {
+func TestRand_ContinuesInATask(t *testing.T) {
 	s := newStore(t, store.Options{Seed: 1})
 	noError(t, s.Do(t.Context(), func(q store.Queue) {
 		if a, b := q.Rand().Uint64(), q.Rand().Uint64(); a == b {
@@ -152,7 +152,7 @@ func TestRand_GoesOnInATask(t *testing.T) {
 }
 
 // Programs count on these numbers as they do on digests.
-func TestRand_HasTheNumbersOfOld(t *testing.T) {
+func TestRand_NumbersAreStable(t *testing.T) {
 	g := newGambler(t, store.Options{Seed: 42})
 	g.turn(t)
 	got := strings.Join([]string{g.drawn[0], g.drawn[1], g.drawn[4], g.drawn[30], g.drawn[60], g.drawn[90], g.drawn[len(g.drawn)-1]}, " ")
@@ -160,7 +160,7 @@ func TestRand_HasTheNumbersOfOld(t *testing.T) {
 	equal(t, "numbers", got, want)
 }
 
-func TestRand_SaysWhatIsWrong(t *testing.T) {
+func TestRand_RefusesMisuse(t *testing.T) {
 	seeded, plain := newStore(t, store.Options{Seed: 1}), newStore(t, store.Options{})
 	var kept store.Queue
 	each := func(s *store.Store) {

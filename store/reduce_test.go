@@ -10,7 +10,7 @@ import (
 	"handloom/store"
 )
 
-func TestReduceStopsBetweenChunksWhenItsContextEnds(t *testing.T) {
+func TestReduce_StopsWhenItsContextEnds(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{ChunkItems: 1})
 	fill(t, s, table, 10)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -27,7 +27,7 @@ func TestReduceStopsBetweenChunksWhenItsContextEnds(t *testing.T) {
 	}
 }
 
-func TestReduce_ReturnsThePanicOfTheLowestChunk(t *testing.T) {
+func TestReduce_ReturnsPanicOfLowestChunk(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
 	fill(t, s, table, 10)
 	failures := []any{2: "two", 3: "three", 9: "nine"}
@@ -65,7 +65,7 @@ func TestReduce_CombinesEachChunkOnce(t *testing.T) {
 
 // The workers are busy with the pass, which a Reduce in one of its tasks is part of,
 // however deep.
-func TestAReduceInsideATaskRunsOnTheGoroutineOfTheTask(t *testing.T) {
+func TestReduce_InsideATaskRunsOnItsGoroutine(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
 	other := register(t, s, store.TableOptions[item]{Name: "other", ChunkItems: 1})
 	fill(t, s, table, 30)

@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-func TestRegister_RefusalLeavesTheStoreAlone(t *testing.T) {
+func TestRegister_RefusalChangesNothing(t *testing.T) {
 	for what, c := range map[string]struct {
 		options store.TableOptions[item]
 		message string
@@ -156,7 +156,7 @@ func TestRegister_NamesATableAfterItsType(t *testing.T) {
 	}
 }
 
-func TestReserveMakesRoomAndChangesNoState(t *testing.T) {
+func TestReserve_ChangesNoState(t *testing.T) {
 	a, _ := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4})
 	b, _ := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Reserve: 1000})
 	equal(t, "digest", digest(t, b), digest(t, a))
@@ -164,7 +164,7 @@ func TestReserveMakesRoomAndChangesNoState(t *testing.T) {
 }
 
 // The tables that a program has must not make a further one dearer.
-func TestATableCostsTheSameBesideManyTables(t *testing.T) {
+func TestRegister_CostIgnoresOtherTables(t *testing.T) {
 	s := newStore(t, store.Options{})
 	perTable := func(from, to int) uint64 {
 		var before, after runtime.MemStats

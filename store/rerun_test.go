@@ -130,7 +130,7 @@ func rerun(t *testing.T, seed uint64, frames int) {
 	}
 }
 
-func TestRollback_RunsAgainAsIfItNeverWas(t *testing.T) {
+func TestRollback_RerunsIdentically(t *testing.T) {
 	t.Run("full", func(t *testing.T) {
 		for seed := range uint64(24) {
 			rerun(t, seed, 10)

@@ -25,7 +25,7 @@ func on(r ...store.Resource) []store.Resource { return r }
 
 func nothing(context.Context) error { return nil }
 
-func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
+func TestRun_CommandsFollowSystemOrder(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 3}, store.TableOptions[item]{})
 	h := fill(t, s, table, 1)[0]
 	stale := compose(1, 7, 1)
@@ -61,7 +61,7 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 }
 
 // The report of a Run adds up each column of its flushes by itself.
-func TestRun_ReportsColumnsApart(t *testing.T) {
+func TestRun_ReportsColumnsSeparately(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Name: "ship"})
 	h := fill(t, s, table, 1)[0]
 	x := addColumn(t, table, store.ColumnOptions[int]{Name: "x"})
@@ -116,7 +116,7 @@ func TestRun_ReportAddsItsFlushes(t *testing.T) {
 	}
 }
 
-func TestSystems_OfAWaveHavePassesAtTheSameTime(t *testing.T) {
+func TestSystems_OfAWaveRunConcurrently(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	fill(t, s, table, 10)
@@ -143,7 +143,7 @@ func TestSystems_OfAWaveHavePassesAtTheSameTime(t *testing.T) {
 	equal(t, "values(other)[0]", values(other)[0], 50)
 }
 
-func TestSystemsAndTheirPassesShareTheWorkers(t *testing.T) {
+func TestSystems_ShareWorkersWithPasses(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		s := newStore(t, store.Options{Workers: workers})
 		var now, most atomic.Int64
@@ -228,7 +228,7 @@ func TestRun_AllocatesAConstant(t *testing.T) {
 	}
 }
 
-func TestSystemsAreShuffledAsTasksAre(t *testing.T) {
+func TestSystems_AreShuffled(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
 	noError(t, s.Shuffle(8))
 	var order string
@@ -249,7 +249,7 @@ func TestSystemsAreShuffledAsTasksAre(t *testing.T) {
 	atLeast(t, "orders of 24 in 100 frames", len(seen), 12)
 }
 
-func TestASystemThatIsAloneHasAllWorkers(t *testing.T) {
+func TestSystems_AloneUseAllWorkers(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{ChunkItems: 1})
 	fill(t, s, table, 2)
 	var reading, writing sync.WaitGroup

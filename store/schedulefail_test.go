@@ -27,7 +27,7 @@ func values(table *store.Table[item]) (all []uint64) {
 	return all
 }
 
-func TestAFailedFrameDropsWhatItRecordedSinceTheLastFlush(t *testing.T) {
+func TestRun_FailureDropsUnflushedCommands(t *testing.T) {
 	for name, how := range map[string]func(context.Context) error{
 		"error":  func(context.Context) error { return errTask },
 		"panic":  func(context.Context) error { panic(errTask) },
@@ -87,7 +87,7 @@ func TestRun_FailureKeepsRecordingsOfOthers(t *testing.T) {
 	equalLists(t, "items", values(table), 2)
 }
 
-func TestAFlushThatFailsEndsTheFrameAndKeepsTheBatch(t *testing.T) {
+func TestRun_FailedFlushKeepsTheBatch(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 1})
 	ran := 0
 	c := newSchedule(
@@ -103,7 +103,7 @@ func TestAFlushThatFailsEndsTheFrameAndKeepsTheBatch(t *testing.T) {
 	wantFlush(t, s, batch.Counts{})
 }
 
-func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
+func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
 	other := register(t, s, store.TableOptions[item]{Name: "shots"})
 	h := fill(t, s, table, 3)[0]
@@ -149,7 +149,7 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 	}
 }
 
-func TestNewScheduleReportsEveryFault(t *testing.T) {
+func TestNewSchedule_ReportsEveryFault(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
 	_, foreign := newTable(t, store.Options{}, store.TableOptions[item]{Name: "aliens"})
 	err := faultOf(func() {

@@ -25,8 +25,8 @@ var (
 // Each Run does to the items all that its systems do one after another, each followed by a
 // flush, and nothing of other goroutines comes in between: they are started from the
 // conditions of systems and wait for the store. A seed is replayed by
-// go test ./store -run TestSchedule_MatchesItsModel -schedule-seed N.
-func TestSchedule_MatchesItsModel(t *testing.T) {
+// go test ./store -run TestSchedule_MatchesModel -schedule-seed N.
+func TestSchedule_MatchesModel(t *testing.T) {
 	first, programs := *scheduleSeed, uint64(60)
 	if testing.Short() {
 		programs = 20

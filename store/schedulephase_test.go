@@ -13,7 +13,7 @@ func onlySystem(t tb, s *store.Store, table *store.Table[item], run func(ctx con
 	return newSchedule(t, s, store.System{Name: "only", Writes: on(table), Emits: on(table), Run: run})
 }
 
-func TestRun_RefusesContextsOfSystemsThatHaveEnded(t *testing.T) {
+func TestRun_RefusesContextsOfEndedSystems(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 		fill(t, s, table, 1)
@@ -33,7 +33,7 @@ func TestRun_RefusesContextsOfSystemsThatHaveEnded(t *testing.T) {
 	})
 }
 
-func TestTwoFramesOfAScheduleAtOnceAreErrPhase(t *testing.T) {
+func TestRun_TwiceAtOnceIsErrPhase(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
 		release := hold(t, s)
@@ -46,7 +46,7 @@ func TestTwoFramesOfAScheduleAtOnceAreErrPhase(t *testing.T) {
 	})
 }
 
-func TestAFrameThatWaitsAtTheGateEndsWithItsContext(t *testing.T) {
+func TestRun_WaitingEndsWithItsContext(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
 		release := hold(t, s)

@@ -263,7 +263,7 @@ func (p *serialPlay) run(ctx context.Context, y *serialSystem, number int) error
 	})
 }
 
-func TestEverySystemFindsWhatItWouldFindIfTheyRanOneByOne(t *testing.T) {
+func TestRun_EqualsSerialExecution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		systems := drawSerialSystems().Draw(t, "systems")
 		p := newSerialPlay(t, store.Options{Workers: rapid.SampledFrom([]int{1, 3}).Draw(t, "workers")}, systems)
@@ -293,7 +293,7 @@ func TestEverySystemFindsWhatItWouldFindIfTheyRanOneByOne(t *testing.T) {
 
 // An unrelated system moves a flush between the waves of two that put a value to
 // one item; who wins stays the same.
-func TestOfTwoSystemsThatPutThePutOfTheLaterOneWins(t *testing.T) {
+func TestRun_LaterSystemsPutWins(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "x"})
 		y := register(t, s, store.TableOptions[item]{Name: "y"})

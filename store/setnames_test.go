@@ -9,7 +9,7 @@ import (
 
 // Elements of creates that other queues recorded are set in memory that is kept, whether
 // the queue of the creates has set some or none.
-func TestSetsOfCreatesOfOtherQueuesAllocateNothingInTheSteadyState(t *testing.T) {
+func TestSet_OfOtherQueuesCreatesAllocatesNothing(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks allocate")
 	}

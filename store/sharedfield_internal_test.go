@@ -8,7 +8,7 @@ import (
 )
 
 // By reflection alone: a table of each of these types would take long to compile.
-func TestWhatACopyByAssignmentWouldShareIsNamed(t *testing.T) {
+func TestSharedField_IsNamed(t *testing.T) {
 	type inner struct {
 		_ [0]*int
 		N [2]struct{ f func() }

@@ -17,7 +17,7 @@ func orderOf(t *testing.T, s *store.Store, n int) []int {
 	return order
 }
 
-func TestShuffledTasksAllRunInAnOrderThatTheSeedDecides(t *testing.T) {
+func TestShuffle_OrderFollowsTheSeed(t *testing.T) {
 	var orders [][]int
 	for _, seed := range []uint64{1, 1, 2} {
 		s := newStore(t, store.Options{Workers: 1})

@@ -110,7 +110,7 @@ func image(t tb, s *store.Store) []byte {
 
 // A store that was read goes on as the one that was written, whatever its workers,
 // and by either way of reading.
-func TestAStoreThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
+func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(12) {
 		live, loaded, rolled := newRealm(t, 2), newRealm(t, 1), newRealm(t, 8)
@@ -154,7 +154,7 @@ func TestAStoreThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 }
 
 // One cut after each byte, and one flip in each byte: no checksum fits.
-func TestSnapshot_EveryCutAndFlipIsRefused(t *testing.T) {
+func TestLoad_RefusesCutsAndFlips(t *testing.T) {
 	w := newRealm(t, 1)
 	q := queues(t, w.Store, 1)[0]
 	for i := range 7 {
@@ -255,7 +255,7 @@ var updateSnapshot = flag.Bool("update-snapshot", false, "write testdata/world.s
 
 // A snapshot that another machine wrote is read to the digest that it had there.
 // The file is of amd64; the tests run on 32 bits, too.
-func TestASnapshotOfAnotherMachineIsRead(t *testing.T) {
+func TestLoad_ReadsSnapshotsOfOtherMachines(t *testing.T) {
 	const wantDigest = 0x2629ecfa7d14ab0d
 	path := filepath.Join("testdata", "world.snap")
 	w := newRealm(t, 2)

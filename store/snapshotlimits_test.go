@@ -25,7 +25,7 @@ func deepOf(n int) (d deep) {
 // Whatever Load would refuse of an item, an element or a value, Snapshot and WriteTo do
 // not write: the error names its table, and comes before a file takes the place of
 // another.
-func TestSnapshot_FailsWhereLoadWould(t *testing.T) {
+func TestSnapshot_RefusesUnloadableItems(t *testing.T) {
 	for name, c := range map[string]struct {
 		fill func(t *testing.T, s *store.Store) func(q store.Queue)
 		fits bool
@@ -98,7 +98,7 @@ func putLong(n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
 }
 
 // The message names the field and the cure.
-func TestSnapshot_NamesTheCureForAPointer(t *testing.T) {
+func TestSnapshot_NamesTheFixForPointers(t *testing.T) {
 	type pointing struct{ Next *int }
 	s := newStore(t, store.Options{})
 	register(t, s, store.TableOptions[pointing]{Name: "pointing"})
@@ -107,7 +107,7 @@ func TestSnapshot_NamesTheCureForAPointer(t *testing.T) {
 }
 
 // The message of a file that is something else says so.
-func TestLoad_NamesWhatIsNoSnapshot(t *testing.T) {
+func TestLoad_RefusesOtherFiles(t *testing.T) {
 	s := newStore(t, store.Options{})
 	for text, want := range map[string]string{
 		"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01 and so on": "no snapshot of Handloom",

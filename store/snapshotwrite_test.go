@@ -89,7 +89,7 @@ func TestSnapshot_OfLargeShards(t *testing.T) {
 	t.Run("writer fails", func(t *testing.T) { failsToWrite(t, s, packed) })
 }
 
-func TestSnapshot_OfManySmallTablesTakesFewCalls(t *testing.T) {
+func TestSnapshot_OfSmallTablesTakesFewWrites(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
 	for i := range 300 {
 		register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i)})

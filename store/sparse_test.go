@@ -43,7 +43,7 @@ func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
 }
 
 // A Set or Unset by the queue of a create wins over one by a queue with a lower key.
-func TestSet_QueueOfTheCreateWinsByItsKey(t *testing.T) {
+func TestSet_QueueOfTheCreateWins(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	speed := addColumn(t, table, store.ColumnOptions[int]{Name: "speed"})
 	shield := addSparse(t, table, store.ColumnOptions[int]{Name: "shield"})
@@ -63,7 +63,7 @@ func TestSet_QueueOfTheCreateWinsByItsKey(t *testing.T) {
 	}
 }
 
-func TestASnapshotSaysWhatIsOptional(t *testing.T) {
+func TestSnapshot_RecordsSparseData(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	shield := addSparse(t, table, store.ColumnOptions[uint32]{Name: "shield"})
 	hs := fill(t, s, table, 3)
@@ -80,7 +80,7 @@ func TestASnapshotSaysWhatIsOptional(t *testing.T) {
 }
 
 // A system names the data that it writes, and is in nobody's way who looks at the items.
-func TestSystemsNameOptionalData(t *testing.T) {
+func TestSparse_IsAResource(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	shield := addSparse(t, table, store.ColumnOptions[int]{Name: "shield"})
 	hs := fill(t, s, table, 2)
@@ -124,7 +124,7 @@ func TestSystemsNameOptionalData(t *testing.T) {
 	}
 }
 
-func TestSet_AllocatesNothingInTheSteadyState(t *testing.T) {
+func TestSet_AllocatesNothing(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks allocate")
 	}

@@ -172,7 +172,7 @@ func (y *shielded) compare(t *testing.T) string {
 
 // Items get shields and lose them at once, by commands, in place and with the item. All has
 // them, the lists have the net change of each frame, equal for any number of workers.
-func TestSparse_ListsWhatAPlainModelLists(t *testing.T) {
+func TestSparse_ListsMatchModel(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(20) {
 			var first string

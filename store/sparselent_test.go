@@ -13,7 +13,7 @@ import (
 // Whoever looks at the state inside of a Write changes nothing of what comes of it: items
 // that went through the maps leave the rows of the others in the same order, however often
 // somebody looked meanwhile.
-func TestLookingDoesNotReorderOptionalData(t *testing.T) {
+func TestMaps_ReadingKeepsSparseOrder(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		play := func(look bool) uint64 {
 			f := newLender(t, stable)
@@ -42,7 +42,7 @@ func TestLookingDoesNotReorderOptionalData(t *testing.T) {
 }
 
 // Asking for the maps again and again costs no more sweeps.
-func TestMapsThatAreGivenOutAgainAreSweptOnce(t *testing.T) {
+func TestMaps_AreSweptOnce(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		f := newLender(t, stable)
 		f.write(func(_ context.Context, w *store.Writer) {
@@ -56,7 +56,7 @@ func TestMapsThatAreGivenOutAgainAreSweptOnce(t *testing.T) {
 }
 
 // A Write that has the maps may go back, begin anew, or end in a panic.
-func TestStatesAreReplacedWhileMapsAreGivenOut(t *testing.T) {
+func TestMaps_StateMayBeReplaced(t *testing.T) {
 	bothKinds(t, func(t *testing.T, isStable bool) {
 		f := newLender(t, isStable)
 		var c store.Checkpoint
@@ -124,7 +124,7 @@ func TestSortAsTable_SweepsBeforeItSorts(t *testing.T) {
 	})
 }
 
-func TestAPanicEndsTheLendingOfMaps(t *testing.T) {
+func TestMaps_PanicEndsTheirUse(t *testing.T) {
 	f := newLender(t, false)
 	func() {
 		defer func() { _ = recover() }()

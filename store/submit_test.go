@@ -107,7 +107,7 @@ func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 	})
 }
 
-func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
+func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 	const not = "; nothing of the call is applied"
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -236,7 +236,7 @@ func TestSubmit_OfNothingReturnsAtOnce(t *testing.T) {
 
 // A receipt knows the creates of its own call, whatever the tables and however many, and
 // nothing else.
-func TestReceipt_KnowsOnlyItsOwnCreates(t *testing.T) {
+func TestReceipt_ResolvesItsOwnCreates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 3})
 		other := registerStable(t, s, store.TableOptions[item]{Name: "other"})

@@ -48,7 +48,7 @@ func submitAll(t *testing.T, s *store.Store, calls ...func(q store.Queue)) []err
 	return errs
 }
 
-func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
+func TestSubmit_OversizedCallFailsAlone(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 2})
 	serve(t, s)
 	create := func(q store.Queue) { table.Emplace(q, item{}) }
@@ -100,7 +100,7 @@ func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], count
 
 // A call that does not fit is dropped alone. Input of version 1 fails as a whole: a log
 // may go on from that failure.
-func TestClaim_DropsTheCallThatDoesNotFit(t *testing.T) {
+func TestClaim_DropsOversizedCalls(t *testing.T) {
 	for _, version := range []byte{0, 1} { // 0: as it is
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
 		c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
@@ -139,7 +139,7 @@ type picky struct {
 	Near []store.ID
 }
 
-func TestSubmit_FailsAloneWhenLinksPanics(t *testing.T) {
+func TestSubmit_PanicOfLinksFailsAlone(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[picky]{Links: func(v *picky, visit func(*store.ID)) {
 		if v.Bad {

@@ -45,7 +45,7 @@ func forEach(t *testing.T, table *store.Table[item], f func(c store.Chunk[item])
 
 const many = 2000
 
-func TestTouchedItemsAreTheOnesThatChanged(t *testing.T) {
+func TestTouched_ItemsAreReordered(t *testing.T) {
 	for _, fixedKeys := range []bool{false, true} {
 		s, table, _ := ordered(t, many, fixedKeys)
 		forEach(t, table, func(c store.Chunk[item]) {
@@ -72,7 +72,7 @@ func TestTouchedItemsAreTheOnesThatChanged(t *testing.T) {
 	}
 }
 
-func TestAPutChangesItsItem(t *testing.T) {
+func TestTouched_PutTouchesItsItem(t *testing.T) {
 	s, table, hs := ordered(t, many, true)
 	q := queues(t, s, 1)[0]
 	table.Put(q, hs[3], item{Value: many})
@@ -85,7 +85,7 @@ func TestAPutChangesItsItem(t *testing.T) {
 
 // By the next pass rows have moved and chunks begin elsewhere, so that a note of
 // theirs would be about another row, or none.
-func TestAChunkUsedPastItsPassPanicsAndNotesNothing(t *testing.T) {
+func TestChunk_AfterItsPassPanics(t *testing.T) {
 	s, table, hs := ordered(t, many, true)
 	var kept store.Chunk[item]
 	keep := func(index int) {

@@ -167,7 +167,7 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 }
 
 // Goroutines that are no part of a system, or of one of another store, may look at all.
-func TestLookup_OutsideOfSystemsIsUnchecked(t *testing.T) {
+func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other, foreign := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
@@ -199,7 +199,7 @@ func TestLookup_OutsideOfSystemsIsUnchecked(t *testing.T) {
 }
 
 // Methods that return something and take no context, queue or Writer are look-ups.
-func TestLookup_EveryKindIsTested(t *testing.T) {
+func TestLookup_CasesAreComplete(t *testing.T) {
 	tested := map[string]bool{
 		"Value.Get": true, // by TestValue
 		// Rows and Write belong to the chunk of a pass, which the pass checks. The rest looks at

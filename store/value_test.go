@@ -87,7 +87,7 @@ func TestValue_IsLoadedByName(t *testing.T) {
 	}
 }
 
-func TestValue_LeavesHandlesOfTablesAlone(t *testing.T) {
+func TestValue_DoesNotShiftTypeIDs(t *testing.T) {
 	handles := func(values int) []store.Handle[item] {
 		s := newStore(t, store.Options{})
 		for i := range values {
@@ -99,7 +99,7 @@ func TestValue_LeavesHandlesOfTablesAlone(t *testing.T) {
 	equalLists(t, "handles beside values", handles(5), handles(0)...)
 }
 
-func TestAddValue_NamesWhatIsWrong(t *testing.T) {
+func TestAddValue_RefusesInvalidOptions(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[item]{Name: "item", TypeID: 32766})
 	newValue(t, s, "score")
@@ -146,7 +146,7 @@ func TestValue_IsAResource(t *testing.T) {
 	}
 }
 
-func TestValue_IsGoneWithItsStore(t *testing.T) {
+func TestValue_PanicsAfterClose(t *testing.T) {
 	s := newStore(t, store.Options{})
 	v := newValue(t, s, "score")
 	noError(t, onlyError(s.Close(t.Context())))

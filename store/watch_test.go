@@ -48,7 +48,7 @@ func TestReport_String(t *testing.T) {
 	}
 }
 
-func TestReport_JSONReadsBackTheSame(t *testing.T) {
+func TestReport_JSONRoundTrips(t *testing.T) {
 	s, report := busyReport(t)
 	for _, report := range []*store.Report{report, {Epoch: 1<<64 - 1}} {
 		var back store.Report
@@ -101,7 +101,7 @@ func TestStats_String(t *testing.T) {
 	equal(t, "a store without tables", fmt.Sprint(store.Stats{}), "epoch 0\ntable  shards  live  vacant  depleted  slots  memory")
 }
 
-func TestFlushed_IsTheSumOfAllReports(t *testing.T) {
+func TestFlushed_SumsReports(t *testing.T) {
 	s := newStore(t, store.Options{})
 	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 2, TypeID: 7})
 	shots := register(t, s, store.TableOptions[item]{Name: "shots", TypeID: 3})

@@ -225,7 +225,7 @@ func alonePhase(phase string) bool {
 	return phase != "no phase" && phase != "Read" && phase != "Reduce"
 }
 
-func TestPhases_EveryCellOfWhoMayDoWhat(t *testing.T) {
+func TestPhases_MatchTheConcurrencyTable(t *testing.T) {
 	rows := whoMay(t)
 	calls := newVisitor(t).calls()
 	named := make(map[string]bool)

@@ -63,7 +63,7 @@ func handlesIn[T, C any](list iter.Seq2[store.Handle[T], *C]) (hs []store.Handle
 }
 
 // The systems of a Run write in one frame, which ends with the first flush of the next.
-func TestWritten_ListsAllOfARun(t *testing.T) {
+func TestWritten_CoversARun(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})
 		table := registerKind(t, s, store.TableOptions[item]{Changes: true, ChunkItems: 2}, stable)
@@ -96,7 +96,7 @@ func TestWritten_ListsAllOfARun(t *testing.T) {
 	})
 }
 
-func TestWritten_ListsNotesOfFailedPassesAndOfOwners(t *testing.T) {
+func TestWritten_CoversFailedPassesAndOwners(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true, ChunkItems: 2})
 	hs := fill(t, s, table, 6)
 	table.At(hs[0]).Parent = hs[2]
@@ -120,7 +120,7 @@ func TestWritten_ListsNotesOfFailedPassesAndOfOwners(t *testing.T) {
 	}
 }
 
-func TestNotesOutsideTheChunkOrPassPanic(t *testing.T) {
+func TestWrote_OutsideTheChunkPanics(t *testing.T) {
 	for _, changes := range []bool{false, true} {
 		s := newStore(t, store.Options{})
 		packed := register(t, s, store.TableOptions[item]{ChunkItems: 2, Changes: changes})
@@ -161,7 +161,7 @@ func TestNotesOutsideTheChunkOrPassPanic(t *testing.T) {
 	}
 }
 
-func TestInTheSteadyStateNotesOfWritesAllocateNothing(t *testing.T) {
+func TestWrote_AllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 2, ChunkItems: 64, Changes: true})
 	fill(t, s, table, 20_000)
@@ -183,7 +183,7 @@ func TestInTheSteadyStateNotesOfWritesAllocateNothing(t *testing.T) {
 }
 
 // A table at rest keeps no memory for Written of its items and columns.
-func TestWritten_IsFreedAtRest(t *testing.T) {
+func TestWritten_IsFreedWhenIdle(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
 	}
