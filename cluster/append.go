@@ -28,24 +28,24 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	if len(rec) > mostRecord {
-		return 0, fmt.Errorf("cluster: a record of %d bytes; %d at most", len(rec), mostRecord)
+	if len(rec) > maxRecord {
+		return 0, fmt.Errorf("cluster: a record of %d bytes; %d at most", len(rec), maxRecord)
 	}
 	end, err := l.append(ctx, prev, rec)
 	if err == nil {
-		err = l.own.add(end, rec)
+		err = l.replica.add(end, rec)
 	}
 	if err != nil {
-		l.tail = place{}
-		return 0, l.told(ctx, err)
+		l.tail = location{}
+		return 0, l.withCause(ctx, err)
 	}
 	l.tail = end
-	l.see(end)
+	l.noteSeen(end)
 	return end.at, nil
 }
 
 // append returns where rec is in the log.
-func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (place, error) {
+func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	known := l.tail
 	if known.at == prev && known.seq > 0 {
 		end, err := l.publish(ctx, known, rec)
@@ -59,33 +59,33 @@ func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (place, error
 	}
 	switch {
 	case err != nil:
-		return place{}, err
+		return location{}, err
 	case end.at > prev:
-		return l.inPlace(ctx, prev, rec)
+		return l.recordAfter(ctx, prev, rec)
 	case end.at < prev:
-		return place{}, fmt.Errorf("cluster: behind record %d, and the last is %d", prev, end.at)
+		return location{}, fmt.Errorf("cluster: behind record %d, and the last is %d", prev, end.at)
 	}
 	// Parts behind the record are void, once this one stands behind them.
 	end, err = l.publish(ctx, end, rec)
 	if refused(err) {
-		return l.inPlace(ctx, prev, rec)
+		return l.recordAfter(ctx, prev, rec)
 	}
 	return end, err
 }
 
 // publish sends rec, in parts, to stand behind the record and the message of end.
-func (l *Log) publish(ctx context.Context, end place, rec []byte) (place, error) {
-	m := message{number: end.at + 1, before: end.sum, sum: end.sum.next(rec), parts: max(1, (len(rec)+partBytes-1)/partBytes)}
-	for m.part = 1; m.part <= m.parts; m.part++ {
-		m.bytes = rec[:min(len(rec), partBytes)]
+func (l *Log) publish(ctx context.Context, end location, rec []byte) (location, error) {
+	m := message{number: end.at + 1, before: end.sum, sum: end.sum.next(rec), fragments: max(1, (len(rec)+fragmentBytes-1)/fragmentBytes)}
+	for m.fragment = 1; m.fragment <= m.fragments; m.fragment++ {
+		m.bytes = rec[:min(len(rec), fragmentBytes)]
 		rec = rec[len(m.bytes):]
 		ack, err := l.send(ctx, end.seq, m.encode())
 		if err != nil {
-			return place{}, fmt.Errorf("cluster: record %d: %w", m.number, err)
+			return location{}, fmt.Errorf("cluster: record %d: %w", m.number, err)
 		}
 		end.seq = ack
 	}
-	return place{m.number, m.before, m.sum, end.seq}, nil
+	return location{m.number, m.before, m.sum, end.seq}, nil
 }
 
 // appendTime is how long servers may take to acknowledge a message. Who asks again asks for
@@ -98,7 +98,7 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	begin := time.Now()
 	ack, err := l.js.Publish(ctx, l.cell.Subject(), b,
 		jetstream.WithExpectLastSequence(behind), jetstream.WithExpectStream(l.cell.Stream()), jetstream.WithRetryAttempts(0))
-	l.asked(begin, err)
+	l.noteResponse(begin, err)
 	if err != nil {
 		return 0, err
 	}
@@ -115,17 +115,17 @@ var errFound = errors.New("found")
 
 // inPlace asks the leader what stands behind prev: rec, or another record. That there is
 // nothing yet decides nothing.
-func (l *Log) inPlace(ctx context.Context, prev uint64, rec []byte) (place, error) {
+func (l *Log) recordAfter(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime*time.Duration(1+len(rec)/pullBytes))
 	defer cancel()
-	r := reader{log: l, last: place{at: prev}, each: func(at uint64, there []byte) error {
+	r := reader{log: l, last: location{at: prev}, each: func(at uint64, there []byte) error {
 		if !bytes.Equal(there, rec) {
 			return fmt.Errorf("%w: record %d", ErrFenced, at)
 		}
 		return errFound
 	}}
 	if err := r.run(ctx); err != errFound {
-		return place{}, err
+		return location{}, err
 	}
 	return r.last, nil
 }

@@ -69,8 +69,8 @@ func TestFolder_ReportsWhatIsNotSynced(t *testing.T) {
 			if fail == "file" && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("a snapshot that is not synced has its name: %v", err)
 			}
-			if left, err := filepath.Glob(filepath.Join(s.root, "shared", "blobs", "*"+partial)); err != nil || left != nil {
-				t.Errorf("left: %q, %v", left, err)
+			if leftAt, err := filepath.Glob(filepath.Join(s.root, "shared", "blobs", "*"+partial)); err != nil || leftAt != nil {
+				t.Errorf("left: %q, %v", leftAt, err)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func certify(t *testing.T, dir string) {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	noError(t, err)
-	of := &x509.Certificate{
+	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true,
@@ -42,7 +42,7 @@ func certify(t *testing.T, dir string) {
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
-	cert, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	noError(t, err)
 	secret, err := x509.MarshalECPrivateKey(key)
 	noError(t, err)
@@ -64,15 +64,15 @@ func startSecured(t *testing.T) func(user, password string) cluster.Servers {
 	file := filepath.Join(dir, "server.conf")
 	noError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "/etc/handloom", dir)), 0o600))
 	c := startServers(t, 3, func(_ int, o *server.Options) {
-		of, err := server.ProcessConfigFile(file)
+		conf, err := server.ProcessConfigFile(file)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		of.ServerName, of.Host, of.Port, of.StoreDir, of.Routes = o.ServerName, o.Host, o.Port, o.StoreDir, o.Routes
-		of.Cluster.Host, of.Cluster.Port, of.Cluster.PoolSize = o.Cluster.Host, o.Cluster.Port, o.Cluster.PoolSize
-		of.NoLog, of.NoSigs = true, true
-		*o = *of
+		conf.ServerName, conf.Host, conf.Port, conf.StoreDir, conf.Routes = o.ServerName, o.Host, o.Port, o.StoreDir, o.Routes
+		conf.Cluster.Host, conf.Cluster.Port, conf.Cluster.PoolSize = o.Cluster.Host, o.Cluster.Port, o.Cluster.PoolSize
+		conf.NoLog, conf.NoSigs = true, true
+		*o = *conf
 	})
 	return func(user, password string) cluster.Servers {
 		return securedURLs(c, dir, user, password)

@@ -29,20 +29,20 @@ var (
 	// ErrBehind says that the stream is shorter than what this node has of it: servers
 	// have lost records that they had acknowledged. It is [fs.ErrClosed], too, which halts
 	// a world. See [Reseed].
-	ErrBehind error = forGood("cluster: the stream is shorter than what was read of it")
+	ErrBehind error = permanent("cluster: the stream is shorter than what was read of it")
 
 	// ErrOtherStream means that the stream has another record at a number than this Log
 	// has read or appended there, or has in its journal: it is another log. It is
 	// [fs.ErrClosed], too, which halts a world. See [Reseed].
-	ErrOtherStream error = forGood("cluster: the stream has another history")
+	ErrOtherStream error = permanent("cluster: the stream has another history")
 
 	// ErrClosed says that the Log is closed. It is [fs.ErrClosed], too.
-	ErrClosed error = forGood("cluster: the log is closed")
+	ErrClosed error = permanent("cluster: the log is closed")
 )
 
 // forGood is an error behind which a Log takes nothing more.
-type forGood string
+type permanent string
 
-func (e forGood) Error() string { return string(e) }
+func (e permanent) Error() string { return string(e) }
 
-func (forGood) Unwrap() error { return fs.ErrClosed }
+func (permanent) Unwrap() error { return fs.ErrClosed }

@@ -127,10 +127,10 @@ func Example_nodes() {
 	}
 	stop[owner]()
 	<-ended[owner]
-	left := nodes[1-owner : 2-owner]
-	fmt.Println(submit(ctx, left, born)) // it has taken over
-	_ = left[0].world.Read(ctx, func(context.Context, world.Tick) error {
-		fmt.Println(left[0].sheep.Len(), "sheep")
+	leftAt := nodes[1-owner : 2-owner]
+	fmt.Println(submit(ctx, leftAt, born)) // it has taken over
+	_ = leftAt[0].world.Read(ctx, func(context.Context, world.Tick) error {
+		fmt.Println(leftAt[0].sheep.Len(), "sheep")
 		return nil
 	})
 	stop[1-owner]()

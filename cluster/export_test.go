@@ -4,14 +4,14 @@ import "context"
 
 // PublishParts publishes some parts of a record behind the last message, as an owner does
 // that dies before the rest.
-func (l *Log) PublishParts(ctx context.Context, rec []byte, parts int) error {
+func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) error {
 	_, end, err := l.ends(ctx)
 	if err != nil {
 		return err
 	}
-	m := message{number: end.at + 1, before: end.sum, sum: end.sum.next(rec), parts: (len(rec) + partBytes - 1) / partBytes}
-	for m.part = 1; m.part <= parts; m.part++ {
-		m.bytes = rec[:min(len(rec), partBytes)]
+	m := message{number: end.at + 1, before: end.sum, sum: end.sum.next(rec), fragments: (len(rec) + fragmentBytes - 1) / fragmentBytes}
+	for m.fragment = 1; m.fragment <= fragments; m.fragment++ {
+		m.bytes = rec[:min(len(rec), fragmentBytes)]
 		rec = rec[len(m.bytes):]
 		if end.seq, err = l.send(ctx, end.seq, m.encode()); err != nil {
 			return err

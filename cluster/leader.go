@@ -37,12 +37,12 @@ func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("cluster: the stream leader: %w", err)
 	}
-	var said struct{ Error *jetstream.APIError }
-	if err := json.Unmarshal(answer.Data, &said); err != nil {
+	var response struct{ Error *jetstream.APIError }
+	if err := json.Unmarshal(answer.Data, &response); err != nil {
 		return false, fmt.Errorf("cluster: the stream leader: %w", err)
 	}
-	if said.Error != nil {
-		return false, fmt.Errorf("cluster: the stream leader: %w", said.Error)
+	if response.Error != nil {
+		return false, fmt.Errorf("cluster: the stream leader: %w", response.Error)
 	}
 	return true, nil
 }

@@ -29,12 +29,12 @@ func openEmbedded(dir string) (exit int) {
 // startEmbedded starts a process that has opened a log in the folder dir.
 func startEmbedded(t *testing.T, dir string) *process.Process {
 	t.Helper()
-	said := make(chan string, 4)
-	p, err := process.Start([]string{os.Args[0], lockArg, dir}, nil, func(line string) { said <- line })
+	response := make(chan string, 4)
+	p, err := process.Start([]string{os.Args[0], lockArg, dir}, nil, func(line string) { response <- line })
 	noError(t, err)
 	t.Cleanup(p.Kill)
 	select {
-	case line := <-said:
+	case line := <-response:
 		if line != "open" {
 			t.Fatalf("the process said %q", line)
 		}

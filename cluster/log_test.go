@@ -74,7 +74,7 @@ func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
 	for n := uint64(1); n <= last; n++ {
 		if n%5 == 3 || n == last {
 			dead := bytes.Repeat([]byte("dead"), 700<<10)
-			noError(t, other.PublishParts(ctx, dead, 1+int(n/5)%3))
+			noError(t, other.PublishFragments(ctx, dead, 1+int(n/5)%3))
 			wantNumber(t, "Tail with half a record", n-1)(l.Tail(ctx))
 		}
 		if at, err := l.Append(ctx, n-1, long(n)); at != n || err != nil {

@@ -11,13 +11,13 @@ import (
 const (
 	messageMagic   = "HLM"
 	messageVersion = 1
-	headBytes      = 48
+	headerBytes    = 48
 
 	// partBytes keeps a message below 1 MiB, which is what servers take unless they
 	// are told otherwise.
-	partBytes = 900 << 10
+	fragmentBytes = 900 << 10
 
-	mostRecord = 64 << 20
+	maxRecord = 64 << 20
 )
 
 // A chain stands for a record and all before it.
@@ -27,21 +27,21 @@ func (c chain) next(rec []byte) chain { return wire.Chain(c, rec) }
 
 // A message is one part of a record.
 type message struct {
-	number      uint64 // of the record
-	before, sum chain
-	part, parts int // the first is 1
-	bytes       []byte
+	number              uint64 // of the record
+	before, sum         chain
+	fragment, fragments int // the first is 1
+	bytes               []byte
 }
 
 func (m *message) encode() []byte {
-	b := make([]byte, 0, headBytes+len(m.bytes))
+	b := make([]byte, 0, headerBytes+len(m.bytes))
 	b = append(b, messageMagic...)
 	b = append(b, messageVersion)
 	b = binary.LittleEndian.AppendUint64(b, m.number)
 	b = append(b, m.before[:]...)
 	b = append(b, m.sum[:]...)
-	b = binary.LittleEndian.AppendUint16(b, uint16(m.part))
-	b = binary.LittleEndian.AppendUint16(b, uint16(m.parts))
+	b = binary.LittleEndian.AppendUint16(b, uint16(m.fragment))
+	b = binary.LittleEndian.AppendUint16(b, uint16(m.fragments))
 	return append(b, m.bytes...)
 }
 
@@ -60,45 +60,45 @@ func (m *message) decode(b []byte) error {
 	m.number = in.Number(8)
 	copy(m.before[:], in.Cut(16))
 	copy(m.sum[:], in.Cut(16))
-	m.part, m.parts = int(in.Number(2)), int(in.Number(2))
+	m.fragment, m.fragments = int(in.Number(2)), int(in.Number(2))
 	m.bytes = in.Left
-	if in.Failed || m.number == 0 || m.part < 1 || m.part > m.parts {
+	if in.Failed || m.number == 0 || m.fragment < 1 || m.fragment > m.fragments {
 		return errMessage
 	}
 	return nil
 }
 
 // last reports whether a record ends with m.
-func (m *message) last() bool { return m.part == m.parts }
+func (m *message) last() bool { return m.fragment == m.fragments }
 
 // A group collects the parts of a record.
-type group struct {
-	number uint64
-	sum    chain
-	parts  int // that there are; 0: none
-	of     int // that there are to be
-	rec    []byte
+type recordBuilder struct {
+	number    uint64
+	sum       chain
+	fragments int // that there are; 0: none
+	total     int // that there are to be
+	rec       []byte
 }
 
 // add adds a part and returns the record if it is whole. Parts between which another
 // message stands are no record, for anybody.
-func (g *group) add(m *message) (rec []byte, whole bool) {
+func (g *recordBuilder) add(m *message) (rec []byte, whole bool) {
 	switch {
-	case m.parts == 1:
-		g.parts = 0
+	case m.fragments == 1:
+		g.fragments = 0
 		return m.bytes, true
-	case m.part == 1:
-		*g = group{m.number, m.sum, 1, m.parts, append(g.rec[:0], m.bytes...)}
-	case m.part != g.parts+1 || m.parts != g.of || m.sum != g.sum || m.number != g.number:
-		g.parts = 0
+	case m.fragment == 1:
+		*g = recordBuilder{m.number, m.sum, 1, m.fragments, append(g.rec[:0], m.bytes...)}
+	case m.fragment != g.fragments+1 || m.fragments != g.total || m.sum != g.sum || m.number != g.number:
+		g.fragments = 0
 		return nil, false
 	default:
-		g.parts++
+		g.fragments++
 		g.rec = append(g.rec, m.bytes...)
 	}
 	if !m.last() {
 		return nil, false
 	}
-	g.parts = 0
+	g.fragments = 0
 	return g.rec, true
 }

@@ -27,13 +27,13 @@ func deliver(messages ...[]byte) (recs [][]byte) {
 }
 
 // parts are the messages of a record behind another one.
-func parts(number uint64, before chain, bytes ...string) (all [][]byte) {
+func fragments(number uint64, before chain, bytes ...string) (all [][]byte) {
 	rec := []byte{}
 	for _, b := range bytes {
 		rec = append(rec, b...)
 	}
 	for i, b := range bytes {
-		m := message{number: number, before: before, sum: before.next(rec), part: i + 1, parts: len(bytes), bytes: []byte(b)}
+		m := message{number: number, before: before, sum: before.next(rec), fragment: i + 1, fragments: len(bytes), bytes: []byte(b)}
 		all = append(all, m.encode())
 	}
 	return all
@@ -41,7 +41,7 @@ func parts(number uint64, before chain, bytes ...string) (all [][]byte) {
 
 // No message that was cut, or of which a bit is wrong, is given on, alone or as a part.
 func TestADamagedMessageIsNoRecord(t *testing.T) {
-	for _, whole := range [][][]byte{parts(1, chain{}, "record"), parts(1, chain{}, ""), parts(1, chain{}, "one", "two", "three")} {
+	for _, whole := range [][][]byte{fragments(1, chain{}, "record"), fragments(1, chain{}, ""), fragments(1, chain{}, "one", "two", "three")} {
 		if recs := deliver(whole...); len(recs) != 1 {
 			t.Fatalf("%d records of %d whole messages", len(recs), len(whole))
 		}
@@ -67,8 +67,8 @@ func TestADamagedMessageIsNoRecord(t *testing.T) {
 
 // Parts with anything else in between are no record, and the next whole group is.
 func TestVoidPartsAreNoRecord(t *testing.T) {
-	a, b := parts(1, chain{}, "a1", "a2", "a3"), parts(1, chain{}, "b1", "b2")
-	next := parts(2, chain{}.next([]byte("b1b2")), "next")
+	a, b := fragments(1, chain{}, "a1", "a2", "a3"), fragments(1, chain{}, "b1", "b2")
+	next := fragments(2, chain{}.next([]byte("b1b2")), "next")
 	for name, messages := range map[string][][]byte{
 		"one part before":           {a[0], b[0], b[1], next[0]},
 		"two parts before":          {a[0], a[1], b[0], b[1], next[0]},
@@ -87,7 +87,7 @@ func TestVoidPartsAreNoRecord(t *testing.T) {
 // a record that is right counts no more.
 func TestARecordThatIsWrongIsReadAgain(t *testing.T) {
 	var recs []string
-	r := reader{log: new(Log), seq: 1, known: true, strikes: 1, each: func(_ uint64, rec []byte) error {
+	r := reader{log: new(Log), seq: 1, known: true, retries: 1, each: func(_ uint64, rec []byte) error {
 		recs = append(recs, string(rec))
 		return nil
 	}}
@@ -100,20 +100,20 @@ func TestARecordThatIsWrongIsReadAgain(t *testing.T) {
 		}
 		return err
 	}
-	good, bad := parts(1, chain{}, "one", "two", "three"), parts(1, chain{}, "one", "two", "three")
-	bad[2][headBytes] ^= 1
-	if err := take(bad); !errors.Is(err, ErrCorrupt) || r.seq != 1 || r.strikes != 1 || recs != nil {
-		t.Errorf("a wrong part: %v; message %d is next, %d strikes, records %q", err, r.seq, r.strikes, recs)
+	good, bad := fragments(1, chain{}, "one", "two", "three"), fragments(1, chain{}, "one", "two", "three")
+	bad[2][headerBytes] ^= 1
+	if err := take(bad); !errors.Is(err, ErrCorrupt) || r.seq != 1 || r.retries != 1 || recs != nil {
+		t.Errorf("a wrong part: %v; message %d is next, %d strikes, records %q", err, r.seq, r.retries, recs)
 	}
-	if err := take(good); err != nil || r.seq != 4 || r.strikes != 0 || len(recs) != 1 || recs[0] != "onetwothree" {
-		t.Errorf("the right ones: %v; message %d is next, %d strikes, records %q", err, r.seq, r.strikes, recs)
+	if err := take(good); err != nil || r.seq != 4 || r.retries != 0 || len(recs) != 1 || recs[0] != "onetwothree" {
+		t.Errorf("the right ones: %v; message %d is next, %d strikes, records %q", err, r.seq, r.retries, recs)
 	}
 }
 
 // A reader that finds another record where it was does not go on behind that.
 func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
 	l := openFilled(t, 5)
-	r := reader{log: l, last: place{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
+	r := reader{log: l, last: location{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
 	if err := r.read(t.Context()); !errors.Is(err, ErrOtherStream) || r.failed != nil {
 		t.Errorf("behind another record than the third: %v, %v", err, r.failed)
 	}
@@ -121,14 +121,14 @@ func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
 
 func TestJudge_WaitsUntilALeaderKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := reader{log: &Log{doubt: beyondTime}}
+		r := reader{log: &Log{grace: maxGrace}}
 		for range 2 {
-			if err := r.judge(errBeyond); err != nil {
+			if err := r.judge(errTooShort); err != nil {
 				t.Errorf("a stream that is found too short: %v, want no error yet", err)
 			}
-			time.Sleep(beyondTime / 2)
+			time.Sleep(maxGrace / 2)
 		}
-		if err := r.judge(errBeyond); !errors.Is(err, ErrBehind) {
+		if err := r.judge(errTooShort); !errors.Is(err, ErrBehind) {
 			t.Errorf("a stream that stays too short: %v, want ErrBehind", err)
 		}
 	})
@@ -147,7 +147,7 @@ func TestTrim_OfAJournalThatLacksRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := own{journal: j, at: 10, last: place{at: 20}}
+	o := localReplica{journal: j, at: 10, last: location{at: 20}}
 	for _, through := range []uint64{14, 15} {
 		if err := o.trim(ctx, through); err != nil {
 			t.Fatal(err)

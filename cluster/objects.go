@@ -16,14 +16,14 @@ import (
 // objects are Blobs in an object store of JetStream.
 type objects struct {
 	jetstream.ObjectStore
-	stream  jetstream.Stream
-	stalled time.Duration // limit of a Read that gets nothing
+	stream     jetstream.Stream
+	stallLimit time.Duration // limit of a Read that gets nothing
 }
 
 // openObjects opens the cell's object store, and makes it if there is none.
 func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
-	o := objects{stalled: stalledTime}
-	err := patiently(ctx, never, func(ctx context.Context) (err error) {
+	o := objects{stallLimit: stalledTime}
+	err := retry(ctx, never, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 		defer cancel()
 		bucket := l.cell.Stream()
@@ -34,7 +34,7 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 			}
 		}
 		if err == nil {
-			err = l.askLeader(ctx, s.CachedInfo().Config)
+			err = l.disableDirectGet(ctx, s.CachedInfo().Config)
 		}
 		if err == nil {
 			o.stream = s
@@ -50,7 +50,7 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 
 // askLeader has the leader alone answer for a bucket. CreateObjectStore lets any replica
 // answer, which may not have yet an object that was just put.
-func (l *Log) askLeader(ctx context.Context, bucket jetstream.StreamConfig) error {
+func (l *Log) disableDirectGet(ctx context.Context, bucket jetstream.StreamConfig) error {
 	if !bucket.AllowDirect {
 		return nil
 	}
@@ -70,12 +70,12 @@ const (
 
 // stalling is a context for the reading of an object. Each Read waits until its deadline, and
 // for nothing else: so it is near, at any time.
-type stalling struct {
+type rollingDeadline struct {
 	context.Context
 	limit time.Duration
 }
 
-func (s stalling) Deadline() (time.Time, bool) { return time.Now().Add(s.limit), true }
+func (s rollingDeadline) Deadline() (time.Time, bool) { return time.Now().Add(s.limit), true }
 
 func (o objects) Put(ctx context.Context, name string, r io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, objectTime)
@@ -86,7 +86,7 @@ func (o objects) Put(ctx context.Context, name string, r io.Reader) error {
 
 func (o objects) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, objectTime)
-	r, err := o.ObjectStore.Get(stalling{ctx, o.stalled}, name)
+	r, err := o.ObjectStore.Get(rollingDeadline{ctx, o.stallLimit}, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}

@@ -28,29 +28,29 @@ type Log struct {
 	end    context.CancelCauseFunc
 	done   func() // gives the embedded server free
 
-	own   own
-	doubt time.Duration // how long a leader may say that the stream is too short
+	replica localReplica
+	grace   time.Duration // how long a leader may say that the stream is too short
 
 	closing sync.Once
 
 	appending sync.Mutex
-	tail      place // the last record and message, if it is known
+	tail      location // the last record and message, if it is known
 
-	mutex    sync.Mutex
-	seen     place     // the record that was read or appended last
-	most     uint64    // the highest position of any that was, or is in the journal
-	failing  time.Time // since when no question was answered; zero: the last one was
-	left     time.Time // when a server was left for another one
-	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
-	verified []image   // snapshots that were read back
-	rejected []image   // snapshots that Reject has dropped
-	kept     *feed     // what is read on from; nil: nothing
+	mutex        sync.Mutex
+	seen         location   // the record that was read or appended last
+	highest      uint64     // the highest position of any that was, or is in the journal
+	failingSince time.Time  // since when no question was answered; zero: the last one was
+	leftAt       time.Time  // when a server was left for another one
+	shortSince   time.Time  // since when the leader says that the stream ends before that; zero: it does not
+	verified     []snapshot // snapshots that were read back
+	rejected     []snapshot // snapshots that Reject has dropped
+	idle         *consumer  // what is read on from; nil: nothing
 }
 
 var _ world.Log = (*Log)(nil)
 
 // A place is a record, and a message.
-type place struct {
+type location struct {
 	at          uint64 // position of the record; 0: before the first
 	before, sum chain  // of it
 	seq         uint64 // of a message at or behind its last part, before the next record
@@ -92,13 +92,13 @@ func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, e
 func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
 	l := &Log{cell: cell, o: o, writer: rand.Uint32()}
 	if o.Replicas > 1 {
-		l.doubt = beyondTime
+		l.grace = maxGrace
 	}
-	err := l.own.open(ctx, o.Journal)
+	err := l.replica.open(ctx, o.Journal)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: the journal: %w", err)
 	}
-	l.most = l.own.last.at
+	l.highest = l.replica.last.at
 	if l.conn, l.done, err = servers.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -113,10 +113,10 @@ func (l *Log) open(ctx context.Context) error {
 	if err := l.openStream(ctx); err != nil {
 		return err
 	}
-	if err := l.compare(ctx); err != nil {
+	if err := l.compareReplica(ctx); err != nil {
 		return err
 	}
-	if err := l.trimOwn(ctx); err != nil {
+	if err := l.trimReplica(ctx); err != nil {
 		return err
 	}
 	return l.openBlobs(ctx)
@@ -134,7 +134,7 @@ func (l *Log) openBlobs(ctx context.Context) (err error) {
 func (l *Log) Close() error {
 	l.closing.Do(func() {
 		l.end(ErrClosed)
-		if f := l.takeKept(); f != nil {
+		if f := l.takeConsumer(); f != nil {
 			f.messages.Stop()
 		}
 		l.conn.Close()
@@ -177,10 +177,10 @@ const (
 )
 
 // patiently calls f until it succeeds, fails for good, or ctx ends.
-func patiently(ctx context.Context, forGood func(error) bool, f func(ctx context.Context) error) error {
+func retry(ctx context.Context, permanent func(error) bool, f func(ctx context.Context) error) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		err := f(ctx)
-		if err == nil || forGood(err) {
+		if err == nil || permanent(err) {
 			return err
 		}
 		if pause(ctx, wait) != nil {

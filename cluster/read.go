@@ -22,7 +22,7 @@ func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec [
 	check.Given(each != nil, "cluster: Read", "function")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
-	r := reader{log: l, last: place{at: after}, each: each}
+	r := reader{log: l, last: location{at: after}, each: each}
 	return r.run(ctx)
 }
 
@@ -56,28 +56,28 @@ type reader struct {
 	each   func(at uint64, rec []byte) error
 	failed error // of each
 
-	seq   uint64 // of the next message; 0: it is to be found
-	last  place  // the record that was read last
-	known bool   // its sum is
-	group group
+	seq           uint64   // of the next message; 0: it is to be found
+	last          location // the record that was read last
+	known         bool     // its sum is
+	recordBuilder recordBuilder
 
-	strikes int       // how often the next message was found wrong
-	beyond  time.Time // since when the stream is found too short; zero: it is not
+	retries    int       // how often the next message was found wrong
+	shortSince time.Time // since when the stream is found too short; zero: it is not
 }
 
 const (
 	// fewMessages are asked for one by one, before a consumer is made: who reads one
 	// record needs none.
-	fewMessages = 4
+	directMessages = 4
 
 	// mostStrikes is how often a message must be found missing, or wrong, in turns from
 	// the leader and from wherever the consumer is.
-	mostStrikes = 3
+	maxRetries = 3
 
 	// beyondTime is how long one of several servers may say that the stream is shorter than
 	// it was. A leader that was cut off says so until it knows: it looks every 10 s whether
 	// it has heard of the others in the last 10 s.
-	beyondTime = 20 * time.Second
+	maxGrace = 20 * time.Second
 )
 
 // judge returns the error that ends the reading, if err is one.
@@ -85,15 +85,15 @@ func (r *reader) judge(err error) error {
 	switch {
 	case errors.Is(err, ErrTrimmed), errors.Is(err, ErrBehind):
 		return err
-	case errors.Is(err, errBeyond):
-		if r.beyond.IsZero() {
-			r.beyond = time.Now()
+	case errors.Is(err, errTooShort):
+		if r.shortSince.IsZero() {
+			r.shortSince = time.Now()
 		}
-		if time.Since(r.beyond) >= r.log.doubt {
+		if time.Since(r.shortSince) >= r.log.grace {
 			return fmt.Errorf("%w: %w", ErrBehind, err)
 		}
 	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrOtherStream):
-		if r.strikes++; r.strikes >= mostStrikes {
+		if r.retries++; r.retries >= maxRetries {
 			return err
 		}
 	}
@@ -111,19 +111,19 @@ func (r *reader) read(ctx context.Context) error {
 			return err
 		}
 		if r.known && known {
-			if err := r.log.sameRecord(place{at: r.last.at, sum: sum}, r.last); err != nil {
+			if err := r.log.sameRecord(location{at: r.last.at, sum: sum}, r.last); err != nil {
 				return err
 			}
 		}
-		r.seq, r.last.sum, r.known, r.group = seq, sum, known, group{}
+		r.seq, r.last.sum, r.known, r.recordBuilder = seq, sum, known, recordBuilder{}
 	}
-	for range fewMessages {
-		if r.strikes == 1 {
+	for range directMessages {
+		if r.retries == 1 {
 			break
 		}
 		var m message
-		err := r.log.ask(ctx, r.seq, &m)
-		if notThere(err) {
+		err := r.log.request(ctx, r.seq, &m)
+		if isNotFound(err) {
 			if err := r.missing(ctx); err != nil {
 				return err
 			}
@@ -148,14 +148,14 @@ func (r *reader) missing(ctx context.Context) error {
 	case r.seq < first:
 		// They are trimmed, or the stream was made anew.
 		r.seq = 0
-		r.log.moved()
+		r.log.forgetSequence()
 		return errMoved
 	case r.seq > end.seq+1:
-		return fmt.Errorf("%w: record %d of %d", errBeyond, r.last.at, end.at)
+		return fmt.Errorf("%w: record %d of %d", errTooShort, r.last.at, end.at)
 	case r.seq <= end.seq:
 		return r.wrong("the stream has none, and goes on to message %d", end.seq)
 	}
-	r.beyond = time.Time{}
+	r.shortSince = time.Time{}
 	return nil
 }
 
@@ -167,24 +167,24 @@ func (r *reader) wrong(format string, args ...any) error {
 
 // consume reads from a consumer until it ends.
 func (r *reader) consume(ctx context.Context) error {
-	f, err := r.log.feed(ctx, r.seq)
+	f, err := r.log.consumer(ctx, r.seq)
 	if err != nil {
 		return fmt.Errorf("cluster: consumer: %w", err)
 	}
 	err = r.drain(ctx, f)
 	if r.failed != nil || ctx.Err() != nil {
-		r.log.keep(f)
+		r.log.keepConsumer(f)
 	} else {
 		f.messages.Stop()
 	}
 	return err
 }
 
-func (r *reader) drain(ctx context.Context, f *feed) error {
+func (r *reader) drain(ctx context.Context, f *consumer) error {
 	for {
 		seq, b, err := f.next(ctx)
-		if err == errQuiet {
-			if err := r.heldBack(ctx); err != nil {
+		if err == errNoMessage {
+			if err := r.checkConsumer(ctx); err != nil {
 				return err
 			}
 			continue
@@ -211,7 +211,7 @@ func (r *reader) drain(ctx context.Context, f *feed) error {
 // heldBack fails if the leader has the next message, or does not answer. A consumer sends
 // what its server has of the stream, and one that hangs behind the others, or has a part of
 // it no more, says that it lives and sends nothing.
-func (r *reader) heldBack(ctx context.Context) error {
+func (r *reader) checkConsumer(ctx context.Context) error {
 	_, end, err := r.log.ends(ctx)
 	if err == nil && end.seq >= r.seq {
 		err = fmt.Errorf("cluster: consumer: it sends no message %d, and the last is %d", r.seq, end.seq)
@@ -227,24 +227,24 @@ func (r *reader) take(m *message) error {
 	case r.known && m.before != r.last.sum:
 		return r.wrong("it follows another record")
 	}
-	if rec, whole := r.group.add(m); whole {
+	if rec, whole := r.recordBuilder.add(m); whole {
 		if m.before.next(rec) != m.sum {
-			r.seq -= uint64(m.parts - 1) // all of it again
+			r.seq -= uint64(m.fragments - 1) // all of it again
 			return r.wrong("record %d has another sum", m.number)
 		}
-		p := place{m.number, m.before, m.sum, r.seq}
-		if err := r.log.own.add(p, rec); err != nil {
-			r.seq -= uint64(m.parts - 1)
+		p := location{m.number, m.before, m.sum, r.seq}
+		if err := r.log.replica.add(p, rec); err != nil {
+			r.seq -= uint64(m.fragments - 1)
 			return err
 		}
 		r.last, r.known = p, true
-		r.log.see(p)
+		r.log.noteSeen(p)
 		if r.failed = r.each(m.number, rec); r.failed != nil {
 			return r.failed
 		}
-		r.strikes = 0
+		r.retries = 0
 	}
 	r.seq++
-	r.beyond = time.Time{}
+	r.shortSince = time.Time{}
 	return nil
 }

@@ -40,20 +40,20 @@ func Reseed(ctx context.Context, servers Servers, cell CellID, o Options) error 
 	return nil
 }
 
-var errWhole = errors.New("the stream has all that the journal has")
+var errComplete = errors.New("the stream has all that the journal has")
 
 func (l *Log) reseed(ctx context.Context) error {
-	from, first, err := l.own.run(ctx)
+	from, first, err := l.replica.lastRun(ctx)
 	if err != nil {
 		return err
 	}
-	if err := l.noneNewer(ctx); err != nil {
+	if err := l.checkSnapshots(ctx); err != nil {
 		return err
 	}
 	if l.stream, err = l.js.Stream(ctx, l.cell.Stream()); err == nil {
-		switch err := l.compare(ctx); {
+		switch err := l.compareReplica(ctx); {
 		case err == nil:
-			return errWhole
+			return errComplete
 		case !errors.Is(err, ErrBehind) && !errors.Is(err, ErrOtherStream) && !errors.Is(err, ErrCorrupt):
 			return err
 		}
@@ -66,15 +66,15 @@ func (l *Log) reseed(ctx context.Context) error {
 	// appends behind it.
 	c := l.settings()
 	c.FirstSeq = uint64(time.Now().UnixMicro())
-	if err := l.createAgain(ctx, c); err != nil {
+	if err := l.recreateStream(ctx, c); err != nil {
 		return err
 	}
-	return l.fill(ctx, from, place{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
+	return l.fill(ctx, from, location{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
 }
 
 // createAgain creates a stream that was just deleted. A server that still removes its files
 // reports that it cannot create the store.
-func (l *Log) createAgain(ctx context.Context, c jetstream.StreamConfig) error {
+func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	const errStore = 10049
@@ -82,7 +82,7 @@ func (l *Log) createAgain(ctx context.Context, c jetstream.StreamConfig) error {
 		var api *jetstream.APIError
 		return !errors.As(err, &api) || api.ErrorCode != errStore
 	}
-	return patiently(ctx, final, func(ctx context.Context) (err error) {
+	return retry(ctx, final, func(ctx context.Context) (err error) {
 		l.stream, err = l.js.CreateStream(ctx, c)
 		return err
 	})
@@ -90,33 +90,33 @@ func (l *Log) createAgain(ctx context.Context, c jetstream.StreamConfig) error {
 
 // noneNewer fails if there is a snapshot that the records of the journal do not reach:
 // worlds would take the stream for damaged.
-func (l *Log) noneNewer(ctx context.Context) error {
+func (l *Log) checkSnapshots(ctx context.Context) error {
 	if err := l.openBlobs(ctx); err != nil {
 		return err
 	}
-	images, _, err := l.images(ctx)
+	snapshots, _, err := l.snapshots(ctx)
 	if err != nil {
 		return err
 	}
-	if last := l.own.last.at; len(images) > 0 && images[0].at > last {
+	if last := l.replica.last.at; len(snapshots) > 0 && snapshots[0].at > last {
 		return fmt.Errorf("the journal ends with record %d, and there is a snapshot of record %d, %s: "+
-			"use the journal that has it, or remove that snapshot if there is none", last, images[0].at, images[0].name)
+			"use the journal that has it, or remove that snapshot if there is none", last, snapshots[0].at, snapshots[0].name)
 	}
 	return nil
 }
 
 // fill appends what the journal has behind a position.
-func (l *Log) fill(ctx context.Context, from uint64, end place) error {
-	if from == l.own.at {
+func (l *Log) fill(ctx context.Context, from uint64, end location) error {
+	if from == l.replica.at {
 		return nil
 	}
-	err := l.own.journal.Read(ctx, from, func(at uint64, b []byte) error {
+	err := l.replica.journal.Read(ctx, from, func(at uint64, b []byte) error {
 		var m message
 		err := m.decode(b)
 		if err == nil {
 			end, err = l.publish(ctx, end, m.bytes)
 		}
-		if err == nil && at == l.own.at {
+		if err == nil && at == l.replica.at {
 			err = errFound
 		}
 		return err
@@ -124,7 +124,7 @@ func (l *Log) fill(ctx context.Context, from uint64, end place) error {
 	if err != errFound {
 		return err
 	}
-	if end.sum != l.own.last.sum {
+	if end.sum != l.replica.last.sum {
 		return fmt.Errorf("%w: the records of the journal do not add up", ErrCorrupt)
 	}
 	return nil
@@ -132,7 +132,7 @@ func (l *Log) fill(ctx context.Context, from uint64, end place) error {
 
 // run returns behind which position of the journal all records follow each other, and the
 // first of them.
-func (o *own) run(ctx context.Context) (from uint64, first message, err error) {
+func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message, err error) {
 	if o.at == 0 {
 		return 0, first, errors.New("the journal is empty")
 	}

@@ -88,21 +88,21 @@ func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
 // asked notes what came of a question that was asked at a time. When nothing is answered
 // for leaveTime, another server is dialed: the one that is connected may live on and be cut
 // off from all others, which neither side of a connection sees.
-func (l *Log) asked(at time.Time, err error) {
+func (l *Log) noteResponse(at time.Time, err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var api *jetstream.APIError
 	switch {
 	case err == nil, errors.As(err, &api) && api.Code < 500: // 503: it knows no leader
-		l.failing = time.Time{}
+		l.failingSince = time.Time{}
 		return
 	case errors.Is(err, context.Canceled): // who asked waits no longer
 		return
-	case l.failing.IsZero():
-		l.failing = at
+	case l.failingSince.IsZero():
+		l.failingSince = at
 	}
-	if now := time.Now(); now.Sub(l.failing) >= leaveTime && now.Sub(l.left) >= stayTime && len(l.conn.Servers()) > 1 {
-		l.failing, l.left = time.Time{}, now
+	if now := time.Now(); now.Sub(l.failingSince) >= leaveTime && now.Sub(l.leftAt) >= stayTime && len(l.conn.Servers()) > 1 {
+		l.failingSince, l.leftAt = time.Time{}, now
 		_ = l.conn.ForceReconnect() // or it is closed
 	}
 }

@@ -58,9 +58,9 @@ func TestLogAsked_CountsAnswersBelow500(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for before, want := range map[time.Time]time.Time{{}: tt.good, first: tt.bad} {
-				l := Log{failing: before, left: first.Add(time.Hour)} // so that none is left here
-				if l.asked(second, tt.err); !l.failing.Equal(want) {
-					t.Errorf("failing since %v before: got %v, want %v", before, l.failing, want)
+				l := Log{failingSince: before, leftAt: first.Add(time.Hour)} // so that none is left here
+				if l.noteResponse(second, tt.err); !l.failingSince.Equal(want) {
+					t.Errorf("failing since %v before: got %v, want %v", before, l.failingSince, want)
 				}
 			}
 		})

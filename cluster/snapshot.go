@@ -36,17 +36,17 @@ const (
 )
 
 // An image is a snapshot by its name, without what says which of the blobs.
-type image struct {
+type snapshot struct {
 	at   uint64
 	name string
 }
 
-func (l *Log) image(at uint64) image {
-	return image{at, fmt.Sprintf("%v-%016x-%08x", l.cell, at, l.writer)}
+func (l *Log) snapshot(at uint64) snapshot {
+	return snapshot{at, fmt.Sprintf("%v-%016x-%08x", l.cell, at, l.writer)}
 }
 
 // images are all snapshots of the cell, newest first, those included that do not count.
-func (l *Log) images(ctx context.Context) (counts, all []image, err error) {
+func (l *Log) snapshots(ctx context.Context) (counts, all []snapshot, err error) {
 	var names []string
 	err = l.reach(ctx, func(ctx context.Context) (err error) {
 		names, err = l.blobs.Names(ctx)
@@ -57,20 +57,20 @@ func (l *Log) images(ctx context.Context) (counts, all []image, err error) {
 	}
 	for _, name := range names {
 		name, ok := strings.CutSuffix(name, snapshotExt)
-		part := strings.Split(name, "-")
-		if !ok || len(part) != 3 || part[0] != l.cell.String() {
+		fields := strings.Split(name, "-")
+		if !ok || len(fields) != 3 || fields[0] != l.cell.String() {
 			continue
 		}
-		if at, err := strconv.ParseUint(part[1], 16, 64); err == nil {
-			all = append(all, image{at, name})
+		if at, err := strconv.ParseUint(fields[1], 16, 64); err == nil {
+			all = append(all, snapshot{at, name})
 		}
 	}
-	slices.SortFunc(all, func(a, b image) int {
+	slices.SortFunc(all, func(a, b snapshot) int {
 		return cmp.Or(cmp.Compare(b.at, a.at), strings.Compare(a.name, b.name))
 	})
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.rejected = slices.DeleteFunc(l.rejected, func(i image) bool { return !slices.Contains(all, i) })
+	l.rejected = slices.DeleteFunc(l.rejected, func(i snapshot) bool { return !slices.Contains(all, i) })
 	for _, i := range all {
 		if slices.Contains(names, i.name+sumExt) && !slices.Contains(l.rejected, i) {
 			counts = append(counts, i)
@@ -86,7 +86,7 @@ func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error
 	check.Given(write != nil, "cluster: Save", "function")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
-	i := l.image(at)
+	i := l.snapshot(at)
 	sum, err := l.put(ctx, i, write)
 	if err == nil {
 		err = l.readBack(ctx, i, sum)
@@ -95,14 +95,14 @@ func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error
 		err = l.blobs.Put(ctx, i.name+sumExt, bytes.NewReader(sum))
 	}
 	if err != nil {
-		return l.told(ctx, fmt.Errorf("cluster: snapshot of record %d: %w", at, err))
+		return l.withCause(ctx, fmt.Errorf("cluster: snapshot of record %d: %w", at, err))
 	}
 	l.noteVerified(i)
 	return l.removeOld(ctx)
 }
 
 // put writes the snapshot and returns the sum of what was written.
-func (l *Log) put(ctx context.Context, i image, write func(w io.Writer) error) (sum []byte, err error) {
+func (l *Log) put(ctx context.Context, i snapshot, write func(w io.Writer) error) (sum []byte, err error) {
 	pr, pw := io.Pipe()
 	h := sha256.New()
 	written := make(chan struct{})
@@ -117,7 +117,7 @@ func (l *Log) put(ctx context.Context, i image, write func(w io.Writer) error) (
 }
 
 // readBack fails unless the snapshot has this sum.
-func (l *Log) readBack(ctx context.Context, i image, sum []byte) error {
+func (l *Log) readBack(ctx context.Context, i snapshot, sum []byte) error {
 	r, err := l.blobs.Get(ctx, i.name+snapshotExt)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (l *Log) readBack(ctx context.Context, i image, sum []byte) error {
 }
 
 // verify reads a snapshot back, once, that this node or another one has saved.
-func (l *Log) verify(ctx context.Context, i image) error {
+func (l *Log) verify(ctx context.Context, i snapshot) error {
 	if l.isVerified(i) {
 		return nil
 	}
@@ -151,8 +151,8 @@ func (l *Log) verify(ctx context.Context, i image) error {
 }
 
 // verifyAny verifies one of the snapshots of a record.
-func (l *Log) verifyAny(ctx context.Context, images []image, at uint64) (err error) {
-	for _, i := range images {
+func (l *Log) verifyAny(ctx context.Context, snapshots []snapshot, at uint64) (err error) {
+	for _, i := range snapshots {
 		if i.at != at {
 			continue
 		}
@@ -163,17 +163,17 @@ func (l *Log) verifyAny(ctx context.Context, images []image, at uint64) (err err
 	return err
 }
 
-func (l *Log) isVerified(i image) bool {
+func (l *Log) isVerified(i snapshot) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return slices.Contains(l.verified, i)
 }
 
-func (l *Log) noteVerified(i image) {
+func (l *Log) noteVerified(i snapshot) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.verified = append(l.verified[max(0, len(l.verified)-keptSnapshots):], i)
-	l.rejected = slices.DeleteFunc(l.rejected, func(r image) bool { return r == i })
+	l.rejected = slices.DeleteFunc(l.rejected, func(r snapshot) bool { return r == i })
 }
 
 // Reject has this Log drop the snapshot that Load opened at this position: it is not in
@@ -181,11 +181,11 @@ func (l *Log) noteVerified(i image) {
 // count it if they can read it back. It is removed with the snapshots of its age.
 func (l *Log) Reject(ctx context.Context, at uint64) error {
 	check.Given(ctx != nil, "cluster: Reject", "context")
-	counts, _, err := l.images(ctx)
+	counts, _, err := l.snapshots(ctx)
 	if err != nil {
-		return l.told(ctx, err)
+		return l.withCause(ctx, err)
 	}
-	i := slices.IndexFunc(counts, func(i image) bool { return i.at == at })
+	i := slices.IndexFunc(counts, func(i snapshot) bool { return i.at == at })
 	if i < 0 {
 		return fmt.Errorf("cluster: snapshot of record %d: %w", at, fs.ErrNotExist)
 	}
@@ -198,7 +198,7 @@ func (l *Log) Reject(ctx context.Context, at uint64) error {
 // newest returns the positions of the two newest snapshots that can be read back. It fails
 // if one cannot be asked for, and with [ErrCorrupt] if there are fewer since some are
 // damaged.
-func (l *Log) newest(ctx context.Context, counts []image) (at []uint64, err error) {
+func (l *Log) newest(ctx context.Context, counts []snapshot) (at []uint64, err error) {
 	var bad error
 	for _, p := range positions(counts) {
 		err := l.verifyAny(ctx, counts, p)
@@ -220,7 +220,7 @@ func (l *Log) newest(ctx context.Context, counts []image) (at []uint64, err erro
 // removeOld removes all snapshots that are older than two which can be read back, and what
 // is left of those that were never whole.
 func (l *Log) removeOld(ctx context.Context) error {
-	counts, all, err := l.images(ctx)
+	counts, all, err := l.snapshots(ctx)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (l *Log) removeOld(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return l.told(ctx, fmt.Errorf("cluster: %w", err))
+		return l.withCause(ctx, fmt.Errorf("cluster: %w", err))
 	}
 	for _, i := range all {
 		if i.at >= newest[keptSnapshots-1] {
@@ -240,15 +240,15 @@ func (l *Log) removeOld(ctx context.Context) error {
 		}
 		// One that was removed halfway does not count.
 		if err := errors.Join(l.blobs.Delete(ctx, i.name+sumExt), l.blobs.Delete(ctx, i.name+snapshotExt)); err != nil {
-			return l.told(ctx, fmt.Errorf("cluster: snapshot of record %d, which is not needed any more: %w", i.at, err))
+			return l.withCause(ctx, fmt.Errorf("cluster: snapshot of record %d, which is not needed any more: %w", i.at, err))
 		}
 	}
 	return nil
 }
 
 // positions are those of images that are in order, each once.
-func positions(images []image) (at []uint64) {
-	for _, i := range images {
+func positions(snapshots []snapshot) (at []uint64) {
+	for _, i := range snapshots {
 		at = append(at, i.at)
 	}
 	return slices.Compact(at)
@@ -257,9 +257,9 @@ func positions(images []image) (at []uint64) {
 // Saved returns the positions of the snapshots, newest first.
 func (l *Log) Saved(ctx context.Context) (at []uint64, err error) {
 	check.Given(ctx != nil, "cluster: Saved", "context")
-	counts, _, err := l.images(ctx)
+	counts, _, err := l.snapshots(ctx)
 	if err != nil {
-		return nil, l.told(ctx, err)
+		return nil, l.withCause(ctx, err)
 	}
 	return positions(counts), nil
 }
@@ -267,11 +267,11 @@ func (l *Log) Saved(ctx context.Context) (at []uint64, err error) {
 // Load opens a snapshot.
 func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) {
 	check.Given(ctx != nil, "cluster: Load", "context")
-	counts, _, err := l.images(ctx)
+	counts, _, err := l.snapshots(ctx)
 	if err != nil {
-		return nil, l.told(ctx, err)
+		return nil, l.withCause(ctx, err)
 	}
-	i := slices.IndexFunc(counts, func(i image) bool { return i.at == at })
+	i := slices.IndexFunc(counts, func(i snapshot) bool { return i.at == at })
 	if i < 0 {
 		return nil, fmt.Errorf("cluster: snapshot of record %d: %w", at, fs.ErrNotExist)
 	}
@@ -294,7 +294,7 @@ func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return patiently(ctx, func(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrClosed) }, f)
+	return retry(ctx, func(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrClosed) }, f)
 }
 
 var errNotEnough = errors.New("two snapshots must be kept at or behind it")
@@ -306,13 +306,13 @@ func (l *Log) Trim(ctx context.Context, through uint64) error {
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
 	if err := l.trim(ctx, through); err != nil {
-		return l.told(ctx, fmt.Errorf("cluster: trim through record %d: %w", through, err))
+		return l.withCause(ctx, fmt.Errorf("cluster: trim through record %d: %w", through, err))
 	}
 	return nil
 }
 
 func (l *Log) trim(ctx context.Context, through uint64) error {
-	counts, _, err := l.images(ctx)
+	counts, _, err := l.snapshots(ctx)
 	if err != nil {
 		return err
 	}
@@ -338,5 +338,5 @@ func (l *Log) trim(ctx context.Context, through uint64) error {
 	if err := l.stream.Purge(ctx, jetstream.WithPurgeSequence(seq)); err != nil {
 		return err
 	}
-	return l.own.trim(ctx, through)
+	return l.replica.trim(ctx, through)
 }

@@ -66,8 +66,8 @@ func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
 	wantRecords(t, l, 10, 60, record)
 	saveText(t, l, 40)
 	wantSaved(t, l, 40, 30)
-	for _, left := range []string{"*-000000000000000a-*", "*-0000000000000014-*"} {
-		if names, err := filepath.Glob(filepath.Join(dir, left)); err != nil || names != nil {
+	for _, leftAt := range []string{"*-000000000000000a-*", "*-0000000000000014-*"} {
+		if names, err := filepath.Glob(filepath.Join(dir, leftAt)); err != nil || names != nil {
 			t.Errorf("left: %q, %v", names, err)
 		}
 	}
@@ -139,8 +139,8 @@ func TestSave_LeavesOtherCellsAlone(t *testing.T) {
 func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	fill(t, l, 3)
-	const most = 64 << 20
-	wantText(t, "Append of 64 MiB and a byte", errorOf(l.Append(t.Context(), 3, make([]byte, most+1))), "67108865")
+	const highest = 64 << 20
+	wantText(t, "Append of 64 MiB and a byte", errorOf(l.Append(t.Context(), 3, make([]byte, highest+1))), "67108865")
 	wantNumber(t, "Tail", 3)(l.Tail(t.Context()))
 }
 

@@ -27,7 +27,7 @@ func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 	noError(t, err)
 	defer l.Close()
 	o := l.blobs.(objects)
-	o.stalled = time.Second
+	o.stallLimit = time.Second
 	const size = 32 << 20 // a server sends some 2 MB ahead of a reader
 	noError(t, o.Put(t.Context(), "a.snap", bytes.NewReader(make([]byte, size))))
 	r, err := o.Get(t.Context(), "a.snap")

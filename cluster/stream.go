@@ -11,14 +11,14 @@ import (
 
 // leastDuplicates is the shortest window in which servers look for messages that were sent
 // twice: they would keep the names of messages for as long, and ours have none.
-const leastDuplicates = 100 * time.Millisecond
+const minDuplicates = 100 * time.Millisecond
 
 // settings are those of the stream of a cell.
 func (l *Log) settings() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: l.cell.Stream(), Subjects: []string{l.cell.Subject()},
 		Retention: jetstream.LimitsPolicy, Storage: jetstream.FileStorage, Replicas: l.o.Replicas,
-		Discard: jetstream.DiscardNew, DenyDelete: true, Duplicates: leastDuplicates,
+		Discard: jetstream.DiscardNew, DenyDelete: true, Duplicates: minDuplicates,
 		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxMsgSize: -1, MaxConsumers: -1,
 	}
 }
@@ -26,7 +26,7 @@ func (l *Log) settings() jetstream.StreamConfig {
 // openStream makes the stream, if there is none, and looks at its settings.
 func (l *Log) openStream(ctx context.Context) error {
 	var wrong error
-	err := patiently(ctx, func(err error) bool { return wrong != nil }, func(ctx context.Context) error {
+	err := retry(ctx, func(err error) bool { return wrong != nil }, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 		defer cancel()
 		s, err := l.js.Stream(ctx, l.cell.Stream())
@@ -40,8 +40,8 @@ func (l *Log) openStream(ctx context.Context) error {
 		wrong = l.check(s.CachedInfo().Config)
 		return wrong
 	})
-	if err == nil && l.conn.MaxPayload() < headBytes+partBytes {
-		err = fmt.Errorf("%w: the servers take messages of %d bytes; set their max_payload to %d at least", ErrSettings, l.conn.MaxPayload(), headBytes+partBytes)
+	if err == nil && l.conn.MaxPayload() < headerBytes+fragmentBytes {
+		err = fmt.Errorf("%w: the servers take messages of %d bytes; set their max_payload to %d at least", ErrSettings, l.conn.MaxPayload(), headerBytes+fragmentBytes)
 	}
 	return err
 }

@@ -18,13 +18,13 @@ func (l *Log) Tail(ctx context.Context) (at uint64, err error) {
 	defer cancel()
 	_, end, err := l.ends(ctx)
 	if err != nil {
-		return 0, l.told(ctx, err)
+		return 0, l.withCause(ctx, err)
 	}
 	return end.at, nil
 }
 
 // told returns err with why ctx has ended, if it has, or that the Log is closed.
-func (l *Log) told(ctx context.Context, err error) error {
+func (l *Log) withCause(ctx context.Context, err error) error {
 	if l.life.Err() != nil {
 		return fmt.Errorf("%w: %w", ErrClosed, err)
 	}
@@ -35,40 +35,40 @@ func (l *Log) told(ctx context.Context, err error) error {
 }
 
 // ends asks the stream leader for the first sequence, and for the last record and message.
-func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
+func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	l.mutex.Lock()
-	most, seen := l.most, l.seen // what comes meanwhile need not be in the answer
+	highest, seen := l.highest, l.seen // what comes meanwhile need not be in the answer
 	l.mutex.Unlock()
 	begin := time.Now()
 	info, err := l.stream.Info(ctx)
-	l.asked(begin, err)
+	l.noteResponse(begin, err)
 	if err != nil {
-		return 0, place{}, fmt.Errorf("cluster: the last record: %w", err)
+		return 0, location{}, fmt.Errorf("cluster: the last record: %w", err)
 	}
 	s := &info.State
 	if s.Msgs == 0 {
-		return s.LastSeq + 1, place{seq: s.LastSeq}, l.shrunk(0, most)
+		return s.LastSeq + 1, location{seq: s.LastSeq}, l.checkLength(0, highest)
 	}
 	var m message
 	if err := l.get(ctx, s.LastSeq, &m); err != nil {
-		return 0, place{}, err
+		return 0, location{}, err
 	}
-	end = place{m.number, m.before, m.sum, s.LastSeq}
+	end = location{m.number, m.before, m.sum, s.LastSeq}
 	if !m.last() {
 		// Its owner died, or goes on.
-		end = place{at: m.number - 1, sum: m.before, seq: s.LastSeq}
+		end = location{at: m.number - 1, sum: m.before, seq: s.LastSeq}
 	}
 	if err := l.sameRecord(end, seen); err != nil {
-		return 0, place{}, err
+		return 0, location{}, err
 	}
-	return s.FirstSeq, end, l.shrunk(end.at, most)
+	return s.FirstSeq, end, l.checkLength(end.at, highest)
 }
 
 // sameRecord fails if the record at end has the number of the known one and another sum:
 // the stream was made anew from another history.
-func (l *Log) sameRecord(end, known place) error {
+func (l *Log) sameRecord(end, known location) error {
 	if end.at == known.at && end.sum != known.sum {
 		return fmt.Errorf("%w: record %d of stream %s has sum %x, want %x", ErrOtherStream, end.at, l.cell.Stream(), end.sum, known.sum)
 	}
@@ -77,27 +77,27 @@ func (l *Log) sameRecord(end, known place) error {
 
 // shrunk says that the stream has lost records, if its leader has said for long enough
 // that it ends before the one at most, which was read or appended here.
-func (l *Log) shrunk(last, most uint64) error {
+func (l *Log) checkLength(last, highest uint64) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	switch {
-	case last >= most:
-		l.short = time.Time{}
+	case last >= highest:
+		l.shortSince = time.Time{}
 		return nil
-	case l.short.IsZero():
-		l.short = time.Now()
+	case l.shortSince.IsZero():
+		l.shortSince = time.Now()
 	}
-	if time.Since(l.short) < l.doubt {
+	if time.Since(l.shortSince) < l.grace {
 		return nil
 	}
-	return fmt.Errorf("%w: record %d was, and the last of stream %s is %d", ErrBehind, most, l.cell.Stream(), last)
+	return fmt.Errorf("%w: record %d was, and the last of stream %s is %d", ErrBehind, highest, l.cell.Stream(), last)
 }
 
 // get asks the stream leader for a message.
 func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 	begin := time.Now()
 	raw, err := l.stream.GetMsg(ctx, seq)
-	l.asked(begin, err)
+	l.noteResponse(begin, err)
 	if err != nil {
 		return fmt.Errorf("cluster: message %d: %w", seq, err)
 	}
@@ -107,7 +107,7 @@ func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 	return nil
 }
 
-var errBeyond = errors.New("cluster: the record is behind the end of the stream")
+var errTooShort = errors.New("cluster: the record is behind the end of the stream")
 
 // find returns the sequence of the first message that belongs to a record behind after,
 // which is behind the last message if there is none, and the sum of the record after if it
@@ -121,12 +121,12 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 	case err != nil:
 		return 0, sum, false, err
 	case after > end.at:
-		return 0, sum, false, fmt.Errorf("%w: record %d of %d", errBeyond, after, end.at)
+		return 0, sum, false, fmt.Errorf("%w: record %d of %d", errTooShort, after, end.at)
 	}
 	low, high := first, end.seq+1 // the message is in between, or at high
 	var m message
 	for low < high {
-		if err := l.ask(ctx, (low+high)/2, &m); err != nil {
+		if err := l.request(ctx, (low+high)/2, &m); err != nil {
 			return 0, sum, false, err
 		}
 		if m.number > after {
@@ -138,17 +138,17 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 	if low > end.seq {
 		return low, end.sum, true, nil
 	}
-	if err := l.ask(ctx, low, &m); err != nil {
+	if err := l.request(ctx, low, &m); err != nil {
 		return 0, sum, false, err
 	}
-	if m.number != after+1 || m.part != 1 {
+	if m.number != after+1 || m.fragment != 1 {
 		return 0, sum, false, fmt.Errorf("%w: behind record %d; the first is %d", ErrTrimmed, after, m.number)
 	}
 	return low, m.before, true, nil
 }
 
 // ask is get, for as long as a server may take to answer.
-func (l *Log) ask(ctx context.Context, seq uint64, m *message) error {
+func (l *Log) request(ctx context.Context, seq uint64, m *message) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	return l.get(ctx, seq, m)
@@ -156,26 +156,26 @@ func (l *Log) ask(ctx context.Context, seq uint64, m *message) error {
 
 // lastSeen returns the record at this position, if it was the last one to be read or
 // appended. Its sequence is 0 if the stream was made anew since.
-func (l *Log) lastSeen(at uint64) (place, bool) {
+func (l *Log) lastSeen(at uint64) (location, bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.seen, l.seen.at == at && at > 0
 }
 
 // moved forgets the sequence of the record that was seen last, and keeps its sum.
-func (l *Log) moved() {
+func (l *Log) forgetSequence() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.seen.seq = 0
 }
 
-func (l *Log) see(p place) {
+func (l *Log) noteSeen(p location) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.seen = p; p.at > l.most {
-		l.most, l.short = p.at, time.Time{}
+	if l.seen = p; p.at > l.highest {
+		l.highest, l.shortSince = p.at, time.Time{}
 	}
 }
 
 // notThere reports whether err says that there is no such message.
-func notThere(err error) bool { return errors.Is(err, jetstream.ErrMsgNotFound) }
+func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrMsgNotFound) }

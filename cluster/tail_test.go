@@ -14,19 +14,19 @@ import (
 // said so for all the time.
 func TestAStreamIsNotTooShortWhileItGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &Log{doubt: beyondTime}
+		l := &Log{grace: maxGrace}
 		for at := uint64(10); at < 13; at++ {
-			l.see(place{at: at})
-			if err := l.shrunk(at-1, at); err != nil {
+			l.noteSeen(location{at: at})
+			if err := l.checkLength(at-1, at); err != nil {
 				t.Errorf("behind record %d: %v", at, err)
 			}
 			time.Sleep(time.Hour)
 		}
-		if err := l.shrunk(11, 12); !errors.Is(err, ErrBehind) {
+		if err := l.checkLength(11, 12); !errors.Is(err, ErrBehind) {
 			t.Errorf("an hour later, with nothing appended: %v", err)
 		}
 		for _, last := range []uint64{12, 11} { // it was not all the time
-			if err := l.shrunk(last, 12); err != nil {
+			if err := l.checkLength(last, 12); err != nil {
 				t.Errorf("record %d is the last: %v", last, err)
 			}
 		}
@@ -50,9 +50,9 @@ func (s cutOff) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.St
 func TestAStreamWithoutALeaderIsNotTooShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := time.Now().Add(time.Minute)
-		l := &Log{doubt: beyondTime, stream: cutOff{until: answers}, most: 20}
-		err := l.reaches(t.Context(), 20)
-		if after := time.Since(answers); !errors.Is(err, ErrBehind) || after < beyondTime {
+		l := &Log{grace: maxGrace, stream: cutOff{until: answers}, highest: 20}
+		err := l.waitForRecord(t.Context(), 20)
+		if after := time.Since(answers); !errors.Is(err, ErrBehind) || after < maxGrace {
 			t.Errorf("%v behind the first answer: %v", after, err)
 		}
 	})
@@ -82,7 +82,7 @@ func TestARecordIsFoundWithTheSumBeforeIt(t *testing.T) {
 			t.Errorf("behind record %d: message %d, sum %x (%t), %v", after, seq, sum, known, err)
 		}
 	}
-	if _, _, _, err := logs[1].find(ctx, 6); !errors.Is(err, errBeyond) {
+	if _, _, _, err := logs[1].find(ctx, 6); !errors.Is(err, errTooShort) {
 		t.Errorf("behind a record that is not there: %v", err)
 	}
 }

@@ -23,20 +23,20 @@ func (l *Log) Transport() cells.Transport { return (*transport)(l) }
 type transport Log
 
 // mostAnswers are parcels that a node looks at at a time; others wait.
-const mostAnswers = 64
+const maxWorkers = 64
 
-func mail(cell CellID) string { return "handloom.mail." + cell.String() }
+func mailSubject(cell CellID) string { return "handloom.mail." + cell.String() }
 
 func (t *transport) Request(ctx context.Context, to CellID, parcel []byte) (cursor uint64, err error) {
 	check.Given(ctx != nil, "cluster: Request", "context")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	reply, err := t.conn.RequestWithContext(ctx, mail(to), parcel)
+	reply, err := t.conn.RequestWithContext(ctx, mailSubject(to), parcel)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return 0, fmt.Errorf("cluster: %v: %w", to, cells.ErrUnreachable)
 	case err != nil:
-		return 0, fmt.Errorf("cluster: %w", (*Log)(t).told(ctx, err))
+		return 0, fmt.Errorf("cluster: %w", (*Log)(t).withCause(ctx, err))
 	case len(reply.Data) != 8:
 		return 0, fmt.Errorf("cluster: %v answered %d bytes, and not a number", to, len(reply.Data))
 	}
@@ -50,15 +50,15 @@ func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx cont
 	check.Given(answer != nil, "cluster: Serve", "function")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	parcels := make(chan *nats.Msg, mostAnswers)
-	sub, err := t.conn.ChanSubscribe(mail(cell), parcels)
+	parcels := make(chan *nats.Msg, maxWorkers)
+	sub, err := t.conn.ChanSubscribe(mailSubject(cell), parcels)
 	if err != nil {
-		return fmt.Errorf("cluster: %w", (*Log)(t).told(ctx, err))
+		return fmt.Errorf("cluster: %w", (*Log)(t).withCause(ctx, err))
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	var answers sync.WaitGroup
 	defer answers.Wait()
-	for range mostAnswers {
+	for range maxWorkers {
 		answers.Go(func() {
 			for {
 				select {

@@ -231,9 +231,9 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 			t.Fatalf("Ask: %d, %v", cursor, err)
 		}
 	}
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	shortSince, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	wantError(t, errorOf(by.Request(short, own, []byte("letter"))), context.DeadlineExceeded)
+	wantError(t, errorOf(by.Request(shortSince, own, []byte("letter"))), context.DeadlineExceeded)
 	stop()
 	ended.Wait()
 	ended.Go(func() {

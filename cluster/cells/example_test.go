@@ -31,7 +31,7 @@ type land struct {
 // endregion
 
 // found makes a land, and the world that it is.
-func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *world.World) {
+func found(ctx context.Context, self, east cells.ID, players ...Player) (*land, *world.World) {
 	// region found
 	s := store.New(store.Options{})
 	l := &land{Store: s, east: east}
@@ -48,7 +48,7 @@ func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *
 			for _, p := range players {
 				_, _ = l.players.Insert(w, p)
 			}
-			return l.moves.Init(w, own)
+			return l.moves.Init(w, self)
 		},
 		Tick: l.moves.Tick(l.names.Tick(l.tick)),
 	})

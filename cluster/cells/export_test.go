@@ -20,7 +20,7 @@ func (o *Outbox[M]) Pack(to ID, after uint64) []byte { return o.collect(to, afte
 
 // Open returns what records the messages of a parcel.
 func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
-	var p parcel
+	var p packet
 	if err := p.decode(b, o.core.schema); err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
 
 // Acked records that a cell has the messages up to a number.
 func (o *Outbox[M]) Acked(q store.Queue, cell ID, number uint64) {
-	o.core.pairs.notices.Emplace(q, notice{Cell: cell, Last: number, Kind: noticeAcked})
+	o.core.pairs.events.Emplace(q, peerEvent{Cell: cell, Last: number, Kind: eventAcked})
 }
 
 // Erased returns how many messages were erased when some last were.
@@ -40,23 +40,23 @@ func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) 
 
 // Arrived records that a message has come, whichever it is.
 func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
-	o.arrived.Emplace(q, letter[M]{from, number, m})
+	o.arrived.Emplace(q, numbered[M]{from, number, m})
 }
 
 // Again returns the bytes of the parcel that b is taken for.
 func (o *Outbox[M]) Again(b []byte) ([]byte, error) {
-	var p parcel
+	var p packet
 	if err := p.decode(b, o.core.schema); err != nil {
 		return nil, err
 	}
-	letters, err := o.decode(&p)
+	messages, err := o.decode(&p)
 	if err != nil {
 		return nil, err
 	}
-	again := p.head(o.core.schema)
-	for i := range letters {
-		again = o.core.program.Append(again, unsafe.Pointer(&letters[i].Message), 1)
+	again := p.header(o.core.schema)
+	for i := range messages {
+		again = o.core.codec.Append(again, unsafe.Pointer(&messages[i].Message), 1)
 	}
-	binary.LittleEndian.PutUint32(again[parcelHead:], uint32(len(letters)))
+	binary.LittleEndian.PutUint32(again[packetHeaderBytes:], uint32(len(messages)))
 	return again, nil
 }

@@ -63,7 +63,7 @@ func withTwo(t *testing.T, test func(t *testing.T, b *two)) {
 func (b *two) send() { b.sender = start(b, b.towns[0](), b.logs[0], b.by) }
 
 // hear opens the cell that hears; by nil keeps it from hearing.
-func (b *two) hear(by cells.Transport) { b.hearer = start(b, b.towns[1](), b.logs[1], by) }
+func (b *two) receive(by cells.Transport) { b.hearer = start(b, b.towns[1](), b.logs[1], by) }
 
 // heard returns the number of the last word that was heard, and how many were not those
 // that were to come.
@@ -117,10 +117,10 @@ func TestMessagesOfASkippedInputComeAgain(t *testing.T) {
 			return nil
 		}
 		b.send()
-		b.hear(b.by)
+		b.receive(b.by)
 		failed = b.halted()
 		b.skipInput(failed)
-		b.hear(b.by)
+		b.receive(b.by)
 		until(t, "all words", b.allHeard)
 		if _, wrong := b.heard(); wrong > 0 {
 			t.Errorf("%d words came twice, or not in their order", wrong)
@@ -139,10 +139,10 @@ func TestAMessageThatHaltsIsSkippedByItsNumber(t *testing.T) {
 		}
 		b.send()
 		for range 2 {
-			b.hear(b.by)
+			b.receive(b.by)
 			b.skipInput(b.halted())
 		}
-		b.hear(nil)
+		b.receive(nil)
 		b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], 30, 30) })
 		if last, wrong := b.heard(); last >= 30 || wrong > 0 {
 			t.Fatalf("up to %d was heard, %d wrong", last, wrong)
@@ -176,7 +176,7 @@ func TestATickThatFailsSendsNothing(t *testing.T) {
 		}
 		b.send()
 		until(t, "the world halts", func() bool { return b.sender.world.Status().Halted != "" })
-		b.hear(b.by)
+		b.receive(b.by)
 		time.Sleep(10 * time.Second)
 		if sent := b.sender.pair(t, b.ids[1]).Sent; sent != 21 {
 			t.Errorf("three ticks sent %d words, want 21", sent)
@@ -218,7 +218,7 @@ func (b *two) heardUpTo(n uint64) func() bool {
 func TestARestoredReceiverStopsThePair(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		b.send()
-		b.hear(b.by)
+		b.receive(b.by)
 		until(t, "some words", b.heardUpTo(20))
 		image := b.export(b.hearer)
 		until(t, "more words", b.heardUpTo(60))
@@ -243,7 +243,7 @@ func TestARestoredSenderStopsThePair(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		make := b.towns[0]
 		b.send()
-		b.hear(b.by)
+		b.receive(b.by)
 		until(t, "some words", b.heardUpTo(20))
 		image := b.export(b.sender)
 		until(t, "all words", b.allHeard)
@@ -275,8 +275,8 @@ type astray struct {
 	to cells.ID
 }
 
-func (a astray) Request(ctx context.Context, _ cells.ID, parcel []byte) (uint64, error) {
-	return a.Transport.Request(ctx, a.to, parcel)
+func (a astray) Request(ctx context.Context, _ cells.ID, packet []byte) (uint64, error) {
+	return a.Transport.Request(ctx, a.to, packet)
 }
 
 // A parcel that comes to another cell than the one it is for is not taken there.
@@ -284,7 +284,7 @@ func TestAParcelThatGoesAstrayIsNotTaken(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		other := cells.NewID()
 		wrong := start(t, newTown(t, 1, cells.Options[word]{}).from(other), locked{world.Memory()}, b.by)
-		b.hear(b.by)
+		b.receive(b.by)
 		straight := b.by
 		b.by = nil
 		b.send()

@@ -78,9 +78,9 @@ func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
 }
 
 // from makes the town a cell with roads.
-func (g *town) from(own cells.ID, roads ...road) *town {
+func (g *town) from(self cells.ID, roads ...road) *town {
 	g.init = func(g *town, w *store.Writer) error {
-		err := g.out.Init(w, own)
+		err := g.out.Init(w, self)
 		for _, r := range roads {
 			r.Next = 1
 			_, failed := g.roads.Insert(w, r)
@@ -301,7 +301,7 @@ type rough struct {
 
 var errLost = errors.New("lost on the way")
 
-func (r *rough) Request(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
+func (r *rough) Request(ctx context.Context, to cells.ID, packet []byte) (uint64, error) {
 	r.mutex.Lock()
 	fate, delay := r.random.IntN(12), time.Duration(r.random.IntN(int(2*time.Second)))
 	switch fate {
@@ -316,19 +316,19 @@ func (r *rough) Request(ctx context.Context, to cells.ID, parcel []byte) (uint64
 	}
 	r.mutex.Unlock()
 	again := func(after time.Duration) {
-		parcel := bytes.Clone(parcel)
+		packet := bytes.Clone(packet)
 		r.late.Go(func() {
 			time.Sleep(after)
 			late, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			_, _ = r.Transport.Request(late, to, parcel)
+			_, _ = r.Transport.Request(late, to, packet)
 		})
 	}
 	switch fate {
 	case 0:
 		return 0, errLost
 	case 1:
-		_, _ = r.Transport.Request(ctx, to, parcel)
+		_, _ = r.Transport.Request(ctx, to, packet)
 		return 0, errLost
 	case 2:
 		again(0)
@@ -336,5 +336,5 @@ func (r *rough) Request(ctx context.Context, to cells.ID, parcel []byte) (uint64
 		again(delay)
 		return 0, errLost
 	}
-	return r.Transport.Request(ctx, to, parcel)
+	return r.Transport.Request(ctx, to, packet)
 }

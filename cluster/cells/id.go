@@ -57,8 +57,8 @@ type Ref[T any] struct {
 
 // In returns the handle, for a look-up in the cell own, and whether the item is of that
 // cell at all.
-func (r Ref[T]) In(own ID) (store.Handle[T], bool) {
-	if r.Cell != own || own == 0 {
+func (r Ref[T]) In(self ID) (store.Handle[T], bool) {
+	if r.Cell != self || self == 0 {
 		return store.Handle[T]{}, false
 	}
 	return r.Handle, true

@@ -54,14 +54,14 @@ func TestAProvisionalHandleInAMessageIsMadeReal(t *testing.T) {
 	ships := store.Register(p.Store, store.TableOptions[ship]{})
 	p.begin(t)
 	noError(t, errorOf(p.tick(func(q store.Queue) {
-		p.out.Send(q, p.own, cells.Ref[ship]{Cell: p.own, Handle: ships.Emplace(q, ship{3})})
+		p.out.Send(q, p.self, cells.Ref[ship]{Cell: p.self, Handle: ships.Emplace(q, ship{3})})
 	})))
-	p.submit(t, p.out.Pack(p.own, 0))
-	received := p.mustSend(t, p.own)
+	p.submit(t, p.out.Pack(p.self, 0))
+	received := p.mustSend(t, p.self)
 	if len(received) != 1 {
 		t.Fatalf("%d messages were received, want 1", len(received))
 	}
-	h, ok := received[0].In(p.own)
+	h, ok := received[0].In(p.self)
 	if v, found := ships.Get(h); !ok || !found || v.Hull != 3 {
 		t.Errorf("%v names nothing", received[0])
 	}

@@ -37,7 +37,7 @@ type mail struct {
 	cells    [2]*post[int]
 	sent     [2][]int // by sender
 	received [2][]int // of that sender, by the other one
-	parcels  [2][][]byte
+	packets  [2][][]byte
 	cursors  [2][]uint64 // that a sender was answered
 }
 
@@ -45,7 +45,7 @@ func (m *mail) side(r *rapid.T) int { return rapid.IntRange(0, 1).Draw(r, "side"
 
 func (m *mail) tick(from int, numbers ...int) {
 	p, other := m.cells[from], m.cells[1-from]
-	m.received[1-from] = append(m.received[1-from], p.mustSend(m, other.own, numbers...)...)
+	m.received[1-from] = append(m.received[1-from], p.mustSend(m, other.self, numbers...)...)
 	m.sent[from] = append(m.sent[from], numbers...)
 }
 
@@ -60,29 +60,29 @@ func (m *mail) send(r *rapid.T) {
 
 func (m *mail) pack(r *rapid.T) {
 	from := m.side(r)
-	p, to := m.cells[from], m.cells[1-from].own
+	p, to := m.cells[from], m.cells[1-from].self
 	for _, pair := range p.out.Pairs() {
 		if pair.Cell != to {
 			continue
 		}
 		after := rapid.Uint64Range(pair.Acked, pair.Sent).Draw(r, "after")
-		if parcel := p.out.Pack(to, after); parcel != nil {
-			m.parcels[from] = append(m.parcels[from], parcel)
+		if packet := p.out.Pack(to, after); packet != nil {
+			m.packets[from] = append(m.packets[from], packet)
 		}
 	}
 }
 
 func (m *mail) deliver(r *rapid.T) {
 	from := m.side(r)
-	if len(m.parcels[from]) == 0 {
+	if len(m.packets[from]) == 0 {
 		return
 	}
 	to := m.cells[1-from]
-	for _, parcel := range rapid.SliceOfN(rapid.SampledFrom(m.parcels[from]), 1, 3).Draw(r, "parcels") {
-		to.submit(m, parcel)
+	for _, packet := range rapid.SliceOfN(rapid.SampledFrom(m.packets[from]), 1, 3).Draw(r, "parcels") {
+		to.submit(m, packet)
 	}
 	m.tick(1 - from)
-	m.cursors[from] = append(m.cursors[from], to.out.Cursor(m.cells[from].own))
+	m.cursors[from] = append(m.cursors[from], to.out.Cursor(m.cells[from].self))
 }
 
 func (m *mail) answer(r *rapid.T) {
@@ -92,7 +92,7 @@ func (m *mail) answer(r *rapid.T) {
 	}
 	cursor := rapid.SampledFrom(m.cursors[to]).Draw(r, "cursor")
 	p := m.cells[to]
-	p.tell(m, func(q store.Queue) { p.out.Acked(q, m.cells[1-to].own, cursor) })
+	p.tell(m, func(q store.Queue) { p.out.Acked(q, m.cells[1-to].self, cursor) })
 	m.tick(to)
 }
 
@@ -102,7 +102,7 @@ func (m *mail) reload(r *rapid.T) {
 	var image bytes.Buffer
 	noError(m, m.cells[i].Snapshot(context.Background(), &image))
 	p := newPost(m, cells.Options[int]{Limit: 40})
-	p.own = m.cells[i].own
+	p.self = m.cells[i].self
 	noError(m, p.Load(context.Background(), &image))
 	m.cells[i] = p
 }
@@ -119,8 +119,8 @@ func (m *mail) check(r *rapid.T) {
 		}
 		p := m.cells[from]
 		for _, pair := range p.out.Pairs() {
-			cursor := m.cells[1-from].out.Cursor(p.own)
-			if pair.Cell == m.cells[1-from].own && (pair.Acked > cursor || cursor > pair.Sent || pair.Err != nil) {
+			cursor := m.cells[1-from].out.Cursor(p.self)
+			if pair.Cell == m.cells[1-from].self && (pair.Acked > cursor || cursor > pair.Sent || pair.Err != nil) {
 				r.Fatalf("the cursor is %d: %+v", cursor, pair)
 			}
 		}
@@ -132,14 +132,14 @@ func (m *mail) finish(r *rapid.T) {
 	for from, p := range m.cells {
 		to := m.cells[1-from]
 		for {
-			parcel := p.out.Pack(to.own, to.out.Cursor(p.own))
-			if parcel == nil {
+			packet := p.out.Pack(to.self, to.out.Cursor(p.self))
+			if packet == nil {
 				break
 			}
-			to.submit(m, parcel)
+			to.submit(m, packet)
 			m.tick(1 - from)
 		}
-		p.tell(m, func(q store.Queue) { p.out.Acked(q, to.own, to.out.Cursor(p.own)) })
+		p.tell(m, func(q store.Queue) { p.out.Acked(q, to.self, to.out.Cursor(p.self)) })
 		m.tick(from)
 		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Available() != 40 {
 			r.Fatalf("of %d messages %d were received; there is room for %d", len(m.sent[from]), n, p.out.Available())

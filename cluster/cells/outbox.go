@@ -30,7 +30,7 @@ const (
 
 // A letter is a message and its number, which begins at 1 for each pair of cells. 0: it
 // has none yet, or is not to be read.
-type letter[M any] struct {
+type numbered[M any] struct {
 	Cell    ID // the other one
 	Number  uint64
 	Message M
@@ -40,10 +40,10 @@ type letter[M any] struct {
 // once, and in order for each pair of cells. It is part of the state of its store. See the
 // package for how.
 type Outbox[M any] struct {
-	core    carrier
-	sent    *store.Table[letter[M]] // and not known to have arrived
-	arrived *store.Table[letter[M]] // in this tick
-	erase   []store.Handle[letter[M]]
+	core    sender
+	sent    *store.Table[numbered[M]] // and not known to have arrived
+	arrived *store.Table[numbered[M]] // in this tick
+	erase   []store.Handle[numbered[M]]
 }
 
 // New adds an Outbox to a store, as four tables. All stores of a cell, and of the cells
@@ -55,25 +55,25 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	}
 	name, limit := cmp.Or(o.Name, defaultName), cmp.Or(o.Limit, defaultLimit)
 	out := new(Outbox[M])
-	program := digest.Of(reflect.TypeFor[M]())
-	if err := program.Codable(); err != nil {
+	codec := digest.Of(reflect.TypeFor[M]())
+	if err := codec.Codable(); err != nil {
 		return nil, fmt.Errorf("cells: messages cannot become bytes: %w", err)
 	}
-	out.core = carrier{store: s, limit: limit, program: program, schema: digest.SchemaHash(name + " of " + program.Schema())}
+	out.core = sender{store: s, limit: limit, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
 	out.core.pairs.register(s, name)
 	out.sent = store.Register(s, o.table(name+" sent", limit))
 	out.arrived = store.Register(s, o.table(name+" arrived", 0))
-	out.core.letters = out
+	out.core.messages = out
 	return out, nil
 }
 
-func (o Options[M]) table(name string, limit int) store.TableOptions[letter[M]] {
-	t := store.TableOptions[letter[M]]{Name: name, MaxItems: limit, Changes: limit > 0}
+func (o Options[M]) table(name string, limit int) store.TableOptions[numbered[M]] {
+	t := store.TableOptions[numbered[M]]{Name: name, MaxItems: limit, Changes: limit > 0}
 	if o.Links != nil {
-		t.Links = func(l *letter[M], visit func(id *store.ID)) { o.Links(&l.Message, visit) }
+		t.Links = func(l *numbered[M], visit func(id *store.ID)) { o.Links(&l.Message, visit) }
 	}
 	if o.Clone != nil {
-		t.Clone = func(dst, src *letter[M]) {
+		t.Clone = func(dst, src *numbered[M]) {
 			dst.Cell, dst.Number = src.Cell, src.Number
 			o.Clone(&dst.Message, &src.Message)
 		}
@@ -83,16 +83,16 @@ func (o Options[M]) table(name string, limit int) store.TableOptions[letter[M]] 
 
 // Init says which cell this is. [world.Options].Init calls it, with an ID that is drawn
 // for this log.
-func (o *Outbox[M]) Init(w *store.Writer, own ID) error {
-	if own == 0 || o.core.pairs.own() != 0 {
-		return fmt.Errorf("cells: Init of the cell %v as %v: it is called once, with an ID of NewID", o.core.pairs.own(), own)
+func (o *Outbox[M]) Init(w *store.Writer, self ID) error {
+	if self == 0 || o.core.pairs.self() != 0 {
+		return fmt.Errorf("cells: Init of the cell %v as %v: it is called once, with an ID of NewID", o.core.pairs.self(), self)
 	}
-	_, err := o.core.pairs.peers.Insert(w, peer{Cell: own})
+	_, err := o.core.pairs.peers.Insert(w, peer{Cell: self})
 	return err
 }
 
 // Self returns the ID of the cell. Who may call it is as for [store.Table.Get].
-func (o *Outbox[M]) Self() ID { return o.core.pairs.own() }
+func (o *Outbox[M]) Self() ID { return o.core.pairs.self() }
 
 // Send records that m is to be sent to a cell, when the tick ends. The messages of a tick
 // are numbered in the order of recording, by the key of the queue and then by sequence,
@@ -102,7 +102,7 @@ func (o *Outbox[M]) Send(q store.Queue, to ID, m M) {
 	if to == 0 {
 		panic("cells: Send to the cell 0, which is none; use an ID that NewID drew")
 	}
-	o.sent.Emplace(q, letter[M]{Cell: to, Message: m})
+	o.sent.Emplace(q, numbered[M]{Cell: to, Message: m})
 }
 
 // Available returns how many messages may be recorded until those that wait have arrived. A
@@ -140,20 +140,20 @@ func (o *Outbox[M]) Skip(q store.Queue, from ID, first, last uint64) {
 	if first == 0 || last < first {
 		panic(fmt.Sprintf("cells: Skip of the messages %d to %d; they are numbered from 1", first, last))
 	}
-	o.core.pairs.notices.Emplace(q, notice{Cell: from, First: first, Last: last, Kind: noticeSkip})
+	o.core.pairs.events.Emplace(q, peerEvent{Cell: from, First: first, Last: last, Kind: eventSkip})
 }
 
 // Resume records that messages to a cell are shipped again behind an [ErrGap], once the
 // cell has skipped those that are erased here.
 func (o *Outbox[M]) Resume(q store.Queue, to ID) {
-	o.core.pairs.notices.Emplace(q, notice{Cell: to, Kind: noticeResume})
+	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventResume})
 }
 
 // Abandon records that the messages that wait for a cell are erased: for an operator, of a
 // cell that is gone for good, whose messages would fill the outbox. Should it come back,
 // that is an [ErrGap].
 func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
-	o.core.pairs.notices.Emplace(q, notice{Cell: to, Kind: noticeGone})
+	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventGone})
 }
 
 // Run carries messages: what ticks of w have sent goes to other cells by t, and what
@@ -194,10 +194,10 @@ func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world
 
 // begin erases what has arrived elsewhere, and finds out what has come here.
 func (o *Outbox[M]) begin(w *store.Writer) error {
-	if o.core.pairs.own() == 0 {
+	if o.core.pairs.self() == 0 {
 		return errNoID
 	}
-	acked, err := o.core.pairs.hear(w)
+	acked, err := o.core.pairs.applyEvents(w)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (o *Outbox[M]) begin(w *store.Writer) error {
 		o.eraseAcked(w)
 	}
 	for _, l := range o.arrived.All() {
-		next, err := o.core.pairs.take(w, l.Cell, l.Number)
+		next, err := o.core.pairs.accept(w, l.Cell, l.Number)
 		if err != nil {
 			return err
 		}
@@ -240,8 +240,8 @@ func (o *Outbox[M]) end(w *store.Writer) error {
 		}
 		l.Number = number
 	}
-	if kept := o.core.pairs.kept(); kept != o.sent.Len() {
-		return fmt.Errorf("cells: %d messages have no number: the tick ended its frame (Writer.EndFrame) behind Send", o.sent.Len()-kept)
+	if pending := o.core.pairs.pending(); pending != o.sent.Len() {
+		return fmt.Errorf("cells: %d messages have no number: the tick ended its frame (Writer.EndFrame) behind Send", o.sent.Len()-pending)
 	}
 	o.arrived.Clear(w)
 	o.core.wake()

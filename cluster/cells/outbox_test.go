@@ -25,8 +25,8 @@ func newStore(t testing.TB) *store.Store {
 // A post is a store with an outbox that no world has.
 type post[M any] struct {
 	*store.Store
-	out *cells.Outbox[M]
-	own cells.ID
+	out  *cells.Outbox[M]
+	self cells.ID
 }
 
 // newPost returns a post that is a cell.
@@ -39,7 +39,7 @@ func newPost[M any](t testing.TB, o cells.Options[M]) *post[M] {
 
 func newOutbox[M any](t testing.TB, o cells.Options[M]) *post[M] {
 	t.Helper()
-	p := &post[M]{Store: newStore(t), own: cells.NewID()}
+	p := &post[M]{Store: newStore(t), self: cells.NewID()}
 	var err error
 	p.out, err = cells.New(p.Store, o)
 	noError(t, err)
@@ -48,11 +48,11 @@ func newOutbox[M any](t testing.TB, o cells.Options[M]) *post[M] {
 
 func (p *post[M]) begin(t testing.TB) {
 	t.Helper()
-	noError(t, p.init(p.own))
+	noError(t, p.init(p.self))
 }
 
-func (p *post[M]) init(own cells.ID) error {
-	return p.Write(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, own) })
+func (p *post[M]) init(self cells.ID) error {
+	return p.Write(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, self) })
 }
 
 // tick plays a tick that records commands, and returns what it received.
@@ -92,25 +92,25 @@ func (p *post[M]) tell(t testing.TB, record func(q store.Queue)) {
 }
 
 // submit has the next tick be given a parcel.
-func (p *post[M]) submit(t testing.TB, parcel []byte) {
+func (p *post[M]) submit(t testing.TB, packet []byte) {
 	t.Helper()
-	record, err := p.out.Open(parcel)
+	record, err := p.out.Open(packet)
 	noError(t, err)
 	noError(t, p.Inbox(record))
 }
 
 // newParcel returns the parcel of a post with three words for the post to.
-func newParcel(t testing.TB) (to *post[word], parcel []byte) {
+func newPacket(t testing.TB) (to *post[word], packet []byte) {
 	t.Helper()
 	a, b := newPost(t, cells.Options[word]{}), newPost(t, cells.Options[word]{})
-	a.mustSend(t, b.own, word{Text: "hello"}, word{N: 1, Text: "hello"}, word{N: 2, Text: "hello"})
-	return b, a.out.Pack(b.own, 0)
+	a.mustSend(t, b.self, word{Text: "hello"}, word{N: 1, Text: "hello"}, word{N: 2, Text: "hello"})
+	return b, a.out.Pack(b.self, 0)
 }
 
 // Whatever the number of workers, and their order, the messages of a tick have the same
 // numbers, and a cell that is loaded goes on as if it had stayed.
 func TestNumbersAreTheSameForAnyNumberOfWorkers(t *testing.T) {
-	own, other, third := cells.ID(1), cells.ID(2), cells.ID(3)
+	self, other, third := cells.ID(1), cells.ID(2), cells.ID(3)
 	setup := func(s *store.Store) (func(context.Context, int) error, error) {
 		out, err := cells.New(s, cells.Options[int]{})
 		if err != nil {
@@ -120,7 +120,7 @@ func TestNumbersAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 			arrive(s, out, other, frame)
 			return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 				if frame == 0 {
-					if err := out.Init(w, own); err != nil {
+					if err := out.Init(w, self); err != nil {
 						return err
 					}
 				}
@@ -197,16 +197,16 @@ func TestAFullOutboxFailsTheTick(t *testing.T) {
 func TestACellThatIsGoneIsAbandoned(t *testing.T) {
 	a, back := newPost(t, cells.Options[int]{Limit: 3}), newPost(t, cells.Options[int]{})
 	other := cells.ID(7)
-	a.mustSend(t, back.own, 1, 2)
+	a.mustSend(t, back.self, 1, 2)
 	a.mustSend(t, other, 3)
-	a.tell(t, func(q store.Queue) { a.out.Abandon(q, back.own) })
-	a.mustSend(t, back.own, 4)
-	a.mustSend(t, back.own) // it is not abandoned again
+	a.tell(t, func(q store.Queue) { a.out.Abandon(q, back.self) })
+	a.mustSend(t, back.self, 4)
+	a.mustSend(t, back.self) // it is not abandoned again
 	if room := a.out.Available(); room != 1 || a.out.Pack(other, 0) == nil {
 		t.Errorf("there is room for %d, want 1", room)
 	}
-	back.submit(t, a.out.Pack(back.own, 2))
-	if got := back.mustSend(t, a.own); len(got) > 0 || back.out.Cursor(a.own) != 0 {
+	back.submit(t, a.out.Pack(back.self, 2))
+	if got := back.mustSend(t, a.self); len(got) > 0 || back.out.Cursor(a.self) != 0 {
 		t.Errorf("received: %v, and what was before it was not", got)
 	}
 }
@@ -220,10 +220,10 @@ func TestASkipIsOfItsMessagesAlone(t *testing.T) {
 		want        string
 	}{{1, 2, "[13 14]"}, {1, 2, "[15 16 17 18]"}, {9, 9, "[20 21 22]"}, {15, 16, "[23 24]"}, {1, 16, "[27 28 29 30]"}} {
 		n := 4*i + 11
-		b.tell(t, func(q store.Queue) { b.out.Skip(q, a.own, c.first, c.last) })
-		a.mustSend(t, b.own, n, n+1, n+2, n+3)
-		b.submit(t, a.out.Pack(b.own, 0))
-		if got := b.mustSend(t, a.own); fmt.Sprint(got) != c.want {
+		b.tell(t, func(q store.Queue) { b.out.Skip(q, a.self, c.first, c.last) })
+		a.mustSend(t, b.self, n, n+1, n+2, n+3)
+		b.submit(t, a.out.Pack(b.self, 0))
+		if got := b.mustSend(t, a.self); fmt.Sprint(got) != c.want {
 			t.Errorf("messages %d to %d are skipped: received %v, want %v", c.first, c.last, got, c.want)
 		}
 	}
@@ -297,7 +297,7 @@ func TestATickThatEndsItsFrameIsTold(t *testing.T) {
 
 // A parcel that is cut, or of another cell or program, is refused.
 func TestBadParcelsAreRefused(t *testing.T) {
-	b, good := newParcel(t)
+	b, good := newPacket(t)
 	for n := range good {
 		if _, err := b.out.Open(good[:n]); err == nil {
 			t.Errorf("the first %d of %d bytes are taken for a parcel", n, len(good))

@@ -18,38 +18,38 @@ type peer struct {
 }
 
 // A notice is what a cell is told about a peer, from outside.
-type notice struct {
+type peerEvent struct {
 	Cell  ID
 	First uint64
 	Last  uint64
-	Kind  noticeKind
+	Kind  eventKind
 }
 
-type noticeKind uint8
+type eventKind uint8
 
 const (
-	noticeAcked  noticeKind = 1 + iota // the peer has the messages up to Last
-	noticeGap                          // it has no more than those, and more are erased here
-	noticeSkip                         // messages from it are not to be received
-	noticeResume                       // ship to it again
-	noticeGone                         // it is gone for good
+	eventAcked  eventKind = 1 + iota // the peer has the messages up to Last
+	eventGap                         // it has no more than those, and more are erased here
+	eventSkip                        // messages from it are not to be received
+	eventResume                      // ship to it again
+	eventGone                        // it is gone for good
 )
 
 // pairs are the numbers of messages, to and from each peer: all that decides which
 // message is the next.
 type pairs struct {
-	peers   *store.Table[peer]
-	notices *store.Table[notice]
-	hint    store.Handle[peer] // of the one that was looked for last
+	peers  *store.Table[peer]
+	events *store.Table[peerEvent]
+	hint   store.Handle[peer] // of the one that was looked for last
 }
 
 func (p *pairs) register(s *store.Store, name string) {
 	p.peers = store.Register(s, store.TableOptions[peer]{Name: name + " peers"})
-	p.notices = store.Register(s, store.TableOptions[notice]{Name: name + " notices"})
+	p.events = store.Register(s, store.TableOptions[peerEvent]{Name: name + " notices"})
 }
 
 // own returns the cell itself, 0 before Init.
-func (p *pairs) own() ID {
+func (p *pairs) self() ID {
 	for _, first := range p.peers.All() {
 		return first.Cell
 	}
@@ -80,7 +80,7 @@ func (p *pairs) find(cell ID) (store.Handle[peer], *peer) {
 }
 
 // meet is get for a cell that may be a new one. Other peers may move.
-func (p *pairs) meet(w *store.Writer, cell ID) (*peer, error) {
+func (p *pairs) getOrAdd(w *store.Writer, cell ID) (*peer, error) {
 	if known := p.get(cell); known != nil {
 		return known, nil
 	}
@@ -93,7 +93,7 @@ func (p *pairs) meet(w *store.Writer, cell ID) (*peer, error) {
 
 // number returns the number of the next message to a cell.
 func (p *pairs) number(w *store.Writer, to ID) (uint64, error) {
-	known, err := p.meet(w, to)
+	known, err := p.getOrAdd(w, to)
 	if err != nil {
 		return 0, err
 	}
@@ -102,57 +102,57 @@ func (p *pairs) number(w *store.Writer, to ID) (uint64, error) {
 }
 
 // take reports whether a message is the next one from a cell, and if so counts it.
-func (p *pairs) take(w *store.Writer, from ID, number uint64) (bool, error) {
-	known, err := p.meet(w, from)
+func (p *pairs) accept(w *store.Writer, from ID, number uint64) (bool, error) {
+	known, err := p.getOrAdd(w, from)
 	if err != nil || number != known.Received+1 {
 		return false, err
 	}
-	known.receive(number)
+	known.advance(number)
 	return true, nil
 }
 
 // hear does what the notices say, and reports whether peers have more messages than
 // was known.
-func (p *pairs) hear(w *store.Writer) (acked bool, err error) {
-	for _, n := range p.notices.All() {
+func (p *pairs) applyEvents(w *store.Writer) (acked bool, err error) {
+	for _, n := range p.events.All() {
 		known := p.get(n.Cell)
-		if known == nil && n.Kind == noticeSkip {
-			if known, err = p.meet(w, n.Cell); err != nil {
+		if known == nil && n.Kind == eventSkip {
+			if known, err = p.getOrAdd(w, n.Cell); err != nil {
 				return acked, err
 			}
 		}
 		if known != nil {
-			acked = known.hear(n) || acked
+			acked = known.apply(n) || acked
 		}
 	}
-	p.notices.Clear(w)
+	p.events.Clear(w)
 	return acked, nil
 }
 
 // receive moves the cursor to a number, and on over those that are to be skipped then.
-func (p *peer) receive(number uint64) {
+func (p *peer) advance(number uint64) {
 	p.Received = number
 	if p.SkipFirst <= number+1 {
 		p.Received = max(number, p.SkipLast)
 	}
 }
 
-func (p *peer) hear(n *notice) (acked bool) {
+func (p *peer) apply(n *peerEvent) (acked bool) {
 	switch n.Kind {
-	case noticeAcked:
+	case eventAcked:
 		if n.Last > p.Sent {
 			p.Stopped = true
 		} else if n.Last > p.Acked {
 			acked, p.Acked = true, n.Last
 		}
-	case noticeGap:
+	case eventGap:
 		p.Stopped = true
-	case noticeSkip:
+	case eventSkip:
 		p.SkipFirst, p.SkipLast = n.First, n.Last
-		p.receive(p.Received)
-	case noticeResume:
+		p.advance(p.Received)
+	case eventResume:
 		p.Stopped = false
-	case noticeGone:
+	case eventGone:
 		acked, p.Acked = p.Acked < p.Sent, p.Sent
 	}
 	return acked
@@ -177,7 +177,7 @@ func (p *pairs) waiting() (to []ID) {
 }
 
 // kept is how many messages are numbered and not known to have arrived.
-func (p *pairs) kept() int {
+func (p *pairs) pending() int {
 	n := uint64(0)
 	for _, known := range p.peers.All() {
 		n += known.Sent - known.Acked

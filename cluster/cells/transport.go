@@ -16,12 +16,12 @@ import (
 type Transport interface {
 	// Request hands a parcel to the nodes of a cell and returns the first answer that is
 	// no error. An answer to another parcel is none.
-	Request(ctx context.Context, to ID, parcel []byte) (cursor uint64, err error)
+	Request(ctx context.Context, to ID, packet []byte) (cursor uint64, err error)
 
 	// Serve has answer called with the parcels for a cell, until ctx ends, and
 	// returns the cause of that. Every node of the cell serves it, and all but the
 	// one that owns the log answer with an error, which need not be carried back.
-	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, parcel []byte) (cursor uint64, err error)) error
+	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, packet []byte) (cursor uint64, err error)) error
 }
 
 // Local returns a Transport between the cells of one process.
@@ -34,17 +34,17 @@ type local struct {
 
 // A node serves a cell.
 type node struct {
-	answer func(ctx context.Context, parcel []byte) (uint64, error)
+	answer func(ctx context.Context, packet []byte) (uint64, error)
 }
 
-func (l *local) Request(ctx context.Context, to ID, parcel []byte) (uint64, error) {
+func (l *local) Request(ctx context.Context, to ID, packet []byte) (uint64, error) {
 	check.Given(ctx != nil, "cells: Request", "context")
 	l.mutex.Lock()
 	nodes := slices.Clone(l.nodes[to])
 	l.mutex.Unlock()
 	err := fmt.Errorf("cells: %v: %w", to, ErrUnreachable)
 	for _, n := range nodes {
-		cursor, failed := n.answer(ctx, parcel)
+		cursor, failed := n.answer(ctx, packet)
 		if failed == nil {
 			return cursor, nil
 		}
@@ -53,7 +53,7 @@ func (l *local) Request(ctx context.Context, to ID, parcel []byte) (uint64, erro
 	return 0, err
 }
 
-func (l *local) Serve(ctx context.Context, cell ID, answer func(ctx context.Context, parcel []byte) (uint64, error)) error {
+func (l *local) Serve(ctx context.Context, cell ID, answer func(ctx context.Context, packet []byte) (uint64, error)) error {
 	check.Given(ctx != nil, "cells: Serve", "context")
 	check.Given(answer != nil, "cells: Serve", "function")
 	n := &node{answer}

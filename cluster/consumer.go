@@ -17,27 +17,27 @@ const (
 	pullBytes    = 8 << 20
 	pullMessages = 512
 
-	idleTime  = 5 * time.Second // of a consumer that nobody reads from any more
-	quietTime = time.Second     // until the leader is asked whether a consumer keeps something back
+	idleTime      = 5 * time.Second // of a consumer that nobody reads from any more
+	checkInterval = time.Second     // until the leader is asked whether a consumer keeps something back
 )
 
 // A feed is a consumer and what it sends.
-type feed struct {
-	messages jetstream.MessagesContext
-	seq      uint64    // of its next message
-	heard    time.Time // when it sent the last one
+type consumer struct {
+	messages    jetstream.MessagesContext
+	seq         uint64    // of its next message
+	lastMessage time.Time // when it sent the last one
 }
 
-var errQuiet = errors.New("it has sent nothing for a while")
+var errNoMessage = errors.New("it has sent nothing for a while")
 
 // next waits for the next message, for quietTime.
-func (f *feed) next(ctx context.Context) (seq uint64, b []byte, err error) {
-	wait, cancel := context.WithTimeout(ctx, quietTime)
+func (f *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
+	wait, cancel := context.WithTimeout(ctx, checkInterval)
 	defer cancel()
 	msg, err := f.messages.Next(jetstream.NextContext(wait))
 	if err != nil {
 		if wait.Err() != nil && ctx.Err() == nil {
-			err = errQuiet
+			err = errNoMessage
 		}
 		return 0, nil, err
 	}
@@ -45,14 +45,14 @@ func (f *feed) next(ctx context.Context) (seq uint64, b []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	f.seq, f.heard = meta.Sequence.Stream+1, time.Now()
+	f.seq, f.lastMessage = meta.Sequence.Stream+1, time.Now()
 	return meta.Sequence.Stream, msg.Data(), nil
 }
 
 // feed returns a feed of the messages from seq on: one that was kept, or another.
-func (l *Log) feed(ctx context.Context, seq uint64) (*feed, error) {
-	if f := l.takeKept(); f != nil {
-		if f.seq <= seq && f.lives() {
+func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
+	if f := l.takeConsumer(); f != nil {
+		if f.seq <= seq && f.isAlive() {
 			return f, nil
 		}
 		f.messages.Stop()
@@ -70,32 +70,32 @@ func (l *Log) feed(ctx context.Context, seq uint64) (*feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &feed{messages: messages, seq: seq}, nil
+	return &consumer{messages: messages, seq: seq}, nil
 }
 
 // lives reports whether the feed has sent something lately. One that has not may come from a
 // server that is lost, which only who waits for longer finds out.
-func (f *feed) lives() bool { return time.Since(f.heard) < 2*heartbeat }
+func (f *consumer) isAlive() bool { return time.Since(f.lastMessage) < 2*heartbeat }
 
 // keep keeps a feed for who reads on: a world that is stepped reads one record at a time, and
 // to make a consumer takes a decision of all servers.
-func (l *Log) keep(f *feed) {
+func (l *Log) keepConsumer(f *consumer) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.life.Err() != nil || !f.lives() {
+	if l.life.Err() != nil || !f.isAlive() {
 		f.messages.Stop()
 		return
 	}
-	l.kept, f = f, l.kept
+	l.idle, f = f, l.idle
 	if f != nil {
 		f.messages.Stop()
 	}
 }
 
-func (l *Log) takeKept() *feed {
+func (l *Log) takeConsumer() *consumer {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	f := l.kept
-	l.kept = nil
+	f := l.idle
+	l.idle = nil
 	return f
 }

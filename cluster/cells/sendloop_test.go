@@ -72,8 +72,8 @@ func TestRun_AsksAgainWithoutAnAnswer(t *testing.T) {
 func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		from := newPost(t, cells.Options[word]{})
-		b.ids[0] = from.own
-		b.hear(b.by)
+		b.ids[0] = from.self
+		b.receive(b.by)
 		for tick := range uint64(3) {
 			from.mustSend(t, b.ids[1], word{N: tick}, word{N: tick})
 			synctest.Wait() // until the hearer serves
@@ -108,7 +108,7 @@ func TestNotices_OfAnUnknownCellMakeNoPair(t *testing.T) {
 			a.out.Resume(q, 78)
 			a.out.Abandon(q, 79)
 		})
-		a.mustSend(t, a.own)
+		a.mustSend(t, a.self)
 		if n := len(a.out.Pairs()); n != 1 {
 			t.Errorf("%d pairs", n-1)
 		}
@@ -131,11 +131,11 @@ func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
 	roads := store.Register(p.Store, store.TableOptions[road]{Name: "road"})
 	p.begin(t)
 	noError(t, errorOf(p.tick(func(q store.Queue) {
-		p.out.Send(q, p.own, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})
+		p.out.Send(q, p.self, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})
 	})))
-	p.submit(t, p.out.Pack(p.own, 0))
+	p.submit(t, p.out.Pack(p.self, 0))
 	var left []int
-	for _, m := range p.mustSend(t, p.own) {
+	for _, m := range p.mustSend(t, p.self) {
 		for _, id := range m.Items {
 			if r, ok := roads.Get(store.Handle[road]{ID: id}); ok {
 				left = append(left, r.Left)

@@ -11,16 +11,16 @@ import (
 )
 
 // own is this node's own copy of the log. A record of the journal is a message of one part.
-type own struct {
+type localReplica struct {
 	mutex   sync.Mutex
 	journal *journal.Journal // nil: there is none
 	at      uint64           // the last position of the journal
-	last    place            // the record that is there
+	last    location         // the record that is there
 	err     error            // why nothing is added any more
 }
 
 // open looks at what the journal ends with.
-func (o *own) open(ctx context.Context, j *journal.Journal) (err error) {
+func (o *localReplica) open(ctx context.Context, j *journal.Journal) (err error) {
 	if j == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (o *own) open(ctx context.Context, j *journal.Journal) (err error) {
 	}
 	var m message
 	written := func(err error) bool { return !errors.Is(err, journal.ErrRefused) } // or it waits for its time
-	err = patiently(ctx, written, func(ctx context.Context) error {
+	err = retry(ctx, written, func(ctx context.Context) error {
 		return j.Read(ctx, o.at-1, func(_ uint64, b []byte) error {
 			if err := m.decode(b); err != nil {
 				return fmt.Errorf("%w: the journal's record %d: %w", ErrCorrupt, o.at, err)
@@ -41,13 +41,13 @@ func (o *own) open(ctx context.Context, j *journal.Journal) (err error) {
 	if err != errFound {
 		return err
 	}
-	o.last = place{at: m.number, sum: m.sum}
+	o.last = location{at: m.number, sum: m.sum}
 	return nil
 }
 
 // add adds a record that is in the stream, unless it was added before. It fails if the
 // journal has another record there, or another one that this one follows.
-func (o *own) add(p place, rec []byte) error {
+func (o *localReplica) add(p location, rec []byte) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	switch {
@@ -58,7 +58,7 @@ func (o *own) add(p place, rec []byte) error {
 	case o.err != nil || p.at <= o.last.at:
 		return nil
 	}
-	m := message{number: p.at, before: p.before, sum: p.sum, part: 1, parts: 1, bytes: rec}
+	m := message{number: p.at, before: p.before, sum: p.sum, fragment: 1, fragments: 1, bytes: rec}
 	at, err := o.journal.Append(context.Background(), o.at, m.encode())
 	if err != nil {
 		o.err = fmt.Errorf("cluster: record %d: %w", p.at, err)
@@ -70,7 +70,7 @@ func (o *own) add(p place, rec []byte) error {
 
 // trim lets the journal forget records at or before through. A journal asks for two
 // snapshots; what it gets is the names of two places.
-func (o *own) trim(ctx context.Context, through uint64) error {
+func (o *localReplica) trim(ctx context.Context, through uint64) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if o.journal == nil || o.err != nil || through > o.last.at {
@@ -100,30 +100,30 @@ func (o *own) trim(ctx context.Context, through uint64) error {
 // HasLocalReplica returns the last record that this node's journal has, and why it takes no more,
 // if it does not: its disk is full, say. The Log goes on without it until the next Open.
 func (l *Log) HasLocalReplica() (at uint64, err error) {
-	l.own.mutex.Lock()
-	defer l.own.mutex.Unlock()
-	return l.own.last.at, l.own.err
+	l.replica.mutex.Lock()
+	defer l.replica.mutex.Unlock()
+	return l.replica.last.at, l.replica.err
 }
 
 // CutText returns the records that the last Open of this node's journal found torn and
 // removed, as a text for [world.Status], or "". Open of the Log reads them from the servers.
 func (l *Log) CutText() string {
-	if l.own.journal == nil {
+	if l.replica.journal == nil {
 		return ""
 	}
-	return l.own.journal.CutText()
+	return l.replica.journal.CutText()
 }
 
 // compare looks for the last record of the journal in the stream.
-func (l *Log) compare(ctx context.Context) error {
-	want := l.own.last
+func (l *Log) compareReplica(ctx context.Context) error {
+	want := l.replica.last
 	if want.at == 0 {
 		return nil
 	}
-	if err := l.reaches(ctx, want.at); err != nil {
+	if err := l.waitForRecord(ctx, want.at); err != nil {
 		return err
 	}
-	r := reader{log: l, last: place{at: want.at - 1}, each: func(uint64, []byte) error { return errFound }}
+	r := reader{log: l, last: location{at: want.at - 1}, each: func(uint64, []byte) error { return errFound }}
 	err := r.run(ctx)
 	if err == errFound || errors.Is(err, ErrTrimmed) { // trimmed: this node was away for long
 		return nil
@@ -132,22 +132,22 @@ func (l *Log) compare(ctx context.Context) error {
 }
 
 // reaches waits until the stream has as many records, or has been too short for long enough.
-func (l *Log) reaches(ctx context.Context, at uint64) error {
+func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	certain := func(err error) bool {
 		return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrOtherStream)
 	}
-	return patiently(ctx, certain, func(ctx context.Context) error {
+	return retry(ctx, certain, func(ctx context.Context) error {
 		_, end, err := l.ends(ctx)
 		if err == nil && end.at < at {
-			err = errBeyond
+			err = errTooShort
 		}
 		return err
 	})
 }
 
 // trimOwn lets the journal forget what the stream has forgotten.
-func (l *Log) trimOwn(ctx context.Context) error {
-	if l.own.last.at == 0 {
+func (l *Log) trimReplica(ctx context.Context) error {
+	if l.replica.last.at == 0 {
 		return nil
 	}
 	first, end, err := l.ends(ctx)
@@ -155,8 +155,8 @@ func (l *Log) trimOwn(ctx context.Context) error {
 		return err
 	}
 	var m message
-	if err := l.ask(ctx, first, &m); err != nil {
+	if err := l.request(ctx, first, &m); err != nil {
 		return err
 	}
-	return l.own.trim(ctx, m.number-1)
+	return l.replica.trim(ctx, m.number-1)
 }

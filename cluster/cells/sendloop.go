@@ -13,15 +13,15 @@ import (
 )
 
 // carrier is what an Outbox does with messages whatever their type.
-type carrier struct {
-	store   *store.Store
-	pairs   pairs
-	limit   int
-	program *digest.Codec // of a message
-	schema  string
-	letters interface {
+type sender struct {
+	store    *store.Store
+	pairs    pairs
+	limit    int
+	codec    *digest.Codec // of a message
+	schema   string
+	messages interface {
 		collect(to ID, after uint64) []byte
-		open(p *parcel, received uint64) (func(q store.Queue) error, error)
+		open(p *packet, received uint64) (func(q store.Queue) error, error)
 	}
 
 	mutex sync.Mutex
@@ -29,14 +29,14 @@ type carrier struct {
 }
 
 const (
-	askTime    = 2 * time.Second // for an answer; then the parcel goes again
-	firstRetry = time.Millisecond
-	lastRetry  = time.Second
+	requestTimeout = 2 * time.Second // for an answer; then the parcel goes again
+	firstRetry     = time.Millisecond
+	lastRetry      = time.Second
 )
 
 // A voyage is one Run.
-type voyage struct {
-	*carrier
+type sendLoop struct {
+	*sender
 	world     *world.World
 	transport Transport
 	ctx       context.Context
@@ -44,30 +44,30 @@ type voyage struct {
 }
 
 // run is Run of an Outbox.
-func (c *carrier) run(ctx context.Context, w *world.World, t Transport) error {
+func (c *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	v := &voyage{carrier: c, world: w, transport: t, ctx: ctx}
+	v := &sendLoop{sender: c, world: w, transport: t, ctx: ctx}
 	defer v.running.Wait()
 	defer cancel(nil)
-	own, err := v.own()
+	self, err := v.self()
 	if err != nil {
 		return err
 	}
-	v.running.Go(func() { cancel(t.Serve(ctx, own, v.receive)) })
-	return v.shipAll()
+	v.running.Go(func() { cancel(t.Serve(ctx, self, v.receive)) })
+	return v.sendAll()
 }
 
 var errNoID = errors.New("cells: the cell has no ID: call Outbox.Init in world.Options.Init")
 
-func (v *voyage) own() (own ID, err error) {
-	err = v.read(func() { own = v.pairs.own() })
-	if err == nil && own == 0 {
+func (v *sendLoop) self() (self ID, err error) {
+	err = v.read(func() { self = v.pairs.self() })
+	if err == nil && self == 0 {
 		err = errNoID
 	}
-	return own, err
+	return self, err
 }
 
-func (v *voyage) read(look func()) error {
+func (v *sendLoop) read(look func()) error {
 	return v.world.Read(v.ctx, func(context.Context, world.Tick) error {
 		look()
 		return nil
@@ -75,8 +75,8 @@ func (v *voyage) read(look func()) error {
 }
 
 // shipAll ships to every cell that there are messages for, to each at its own pace.
-func (v *voyage) shipAll() error {
-	ships := make(map[ID]bool)
+func (v *sendLoop) sendAll() error {
+	sending := make(map[ID]bool)
 	for {
 		more := v.next()
 		var waits []ID
@@ -84,9 +84,9 @@ func (v *voyage) shipAll() error {
 			return err
 		}
 		for _, to := range waits {
-			if !ships[to] {
-				ships[to] = true
-				v.running.Go(func() { v.ship(to) })
+			if !sending[to] {
+				sending[to] = true
+				v.running.Go(func() { v.send(to) })
 			}
 		}
 		if err := v.await(more); err != nil {
@@ -95,7 +95,7 @@ func (v *voyage) shipAll() error {
 	}
 }
 
-func (v *voyage) await(more <-chan struct{}) error {
+func (v *sendLoop) await(more <-chan struct{}) error {
 	select {
 	case <-more:
 		return nil
@@ -105,15 +105,15 @@ func (v *voyage) await(more <-chan struct{}) error {
 }
 
 // ship ships to one cell, a parcel at a time, until the Run ends.
-func (v *voyage) ship(to ID) {
+func (v *sendLoop) send(to ID) {
 	wait := firstRetry
 	for v.ctx.Err() == nil {
 		more := v.next()
-		acked, parcel := v.pack(to)
+		acked, packet := v.pack(to)
 		switch {
-		case parcel == nil:
+		case packet == nil:
 			_ = v.await(more)
-		case v.hand(to, acked, parcel) == nil:
+		case v.deliver(to, acked, packet) == nil:
 			wait = firstRetry
 		default: // it goes again
 			v.sleep(wait)
@@ -125,35 +125,35 @@ func (v *voyage) ship(to ID) {
 // pack returns the messages to a cell that are to be shipped next, nil if there are none,
 // and how many of those before it has. They are in the log: a World that has halted is no
 // owner, and what a tick that failed has left is never shipped.
-func (v *voyage) pack(to ID) (acked uint64, parcel []byte) {
+func (v *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 	_ = v.read(func() {
 		_, p := v.pairs.find(to)
 		if p == nil || p.Stopped || p.Sent == p.Acked || !v.world.Status().Owner {
 			return
 		}
-		acked, parcel = p.Acked, v.letters.collect(to, p.Acked)
+		acked, packet = p.Acked, v.messages.collect(to, p.Acked)
 	})
-	return acked, parcel
+	return acked, packet
 }
 
 var errNotTaken = errors.New("cells: nothing of the parcel was taken")
 
 // hand gives a parcel to a cell, and notes in the state what the cell has then.
-func (v *voyage) hand(to ID, acked uint64, parcel []byte) error {
-	ctx, cancel := context.WithTimeout(v.ctx, askTime)
+func (v *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
+	ctx, cancel := context.WithTimeout(v.ctx, requestTimeout)
 	defer cancel()
-	cursor, err := v.transport.Request(ctx, to, parcel)
+	cursor, err := v.transport.Request(ctx, to, packet)
 	if err != nil {
 		return err
 	}
-	n := notice{Cell: to, Last: cursor, Kind: noticeAcked}
+	n := peerEvent{Cell: to, Last: cursor, Kind: eventAcked}
 	if cursor == acked {
 		return errNotTaken
 	} else if cursor < acked {
-		n.Kind = noticeGap // who answers owns its log, and it had all these before it was asked
+		n.Kind = eventGap // who answers owns its log, and it had all these before it was asked
 	}
 	_, err = v.world.Submit(v.ctx, func(q store.Queue) error {
-		v.pairs.notices.Emplace(q, n)
+		v.pairs.events.Emplace(q, n)
 		return nil
 	})
 	return err
@@ -162,23 +162,23 @@ func (v *voyage) hand(to ID, acked uint64, parcel []byte) error {
 // receive takes a parcel, and returns the cursor of its sender behind it. That the call
 // was applied proves that this World owned the log when it came, so that the cursor is no
 // old one.
-func (v *voyage) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
-	var p parcel
+func (v *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
+	var p packet
 	if err := p.decode(b, v.schema); err != nil {
 		return 0, fmt.Errorf("cells: a parcel: %w", err)
 	}
-	var own ID
-	if err := v.read(func() { own, cursor = v.pairs.own(), v.pairs.received(p.from) }); err != nil {
+	var self ID
+	if err := v.read(func() { self, cursor = v.pairs.self(), v.pairs.received(p.from) }); err != nil {
 		return 0, err
 	}
-	if p.to != own {
-		return 0, fmt.Errorf("cells: a parcel for %v came to %v: %w", p.to, own, errAddress)
+	if p.to != self {
+		return 0, fmt.Errorf("cells: a parcel for %v came to %v: %w", p.to, self, errAddress)
 	}
-	record, err := v.letters.open(&p, cursor)
+	record, err := v.messages.open(&p, cursor)
 	if err != nil {
 		return 0, fmt.Errorf("cells: a parcel of %v: %w", p.from, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime) // behind which nobody waits for the answer
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // behind which nobody waits for the answer
 	defer cancel()
 	if _, err := v.world.Submit(ctx, record); err != nil {
 		return 0, err
@@ -187,7 +187,7 @@ func (v *voyage) receive(ctx context.Context, b []byte) (cursor uint64, err erro
 	return cursor, err
 }
 
-func (v *voyage) sleep(d time.Duration) {
+func (v *sendLoop) sleep(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -197,7 +197,7 @@ func (v *voyage) sleep(d time.Duration) {
 }
 
 // wake tells who waits that a tick is over.
-func (c *carrier) wake() {
+func (c *sender) wake() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.more != nil {
@@ -207,7 +207,7 @@ func (c *carrier) wake() {
 }
 
 // next returns what is closed behind the next tick.
-func (c *carrier) next() <-chan struct{} {
+func (c *sender) next() <-chan struct{} {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.more == nil {

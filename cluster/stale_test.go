@@ -46,22 +46,22 @@ func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
 // What is appended while a leader answers is no sign of a stream that is too short.
 func TestAnAnswerFromBeforeAnAppendIsNoSign(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
-	asked, done := make(chan error, 1), make(chan struct{})
+	noteResponse, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-done:
-				asked <- nil
+				noteResponse <- nil
 				return
 			default:
 			}
 			if _, err := l.Tail(t.Context()); err != nil {
-				asked <- err
+				noteResponse <- err
 				return
 			}
 		}
 	}()
 	fill(t, l, 300)
 	close(done)
-	noError(t, <-asked)
+	noError(t, <-noteResponse)
 }

@@ -14,7 +14,7 @@ import (
 
 // wantShipped sends messages of these sizes, a tick each every so often, and fails the test
 // unless parcels bring all of them, in order.
-func wantShipped(t *testing.T, sizes []int) (parcels int) {
+func wantShipped(t *testing.T, sizes []int) (packets int) {
 	t.Helper()
 	o := cells.Options[[]byte]{Clone: func(dst, src *[]byte) { *dst = bytes.Clone(*src) }}
 	from, to := newPost(t, o), newPost(t, o)
@@ -22,27 +22,27 @@ func wantShipped(t *testing.T, sizes []int) (parcels int) {
 	for i, size := range sizes {
 		messages = append(messages, bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2))
 	}
-	from.mustSend(t, to.own, messages...)
+	from.mustSend(t, to.self, messages...)
 	got := 0
-	for parcel := from.out.Pack(to.own, 0); parcel != nil; parcel = from.out.Pack(to.own, uint64(got)) {
-		parcels++
-		to.submit(t, parcel)
+	for packet := from.out.Pack(to.self, 0); packet != nil; packet = from.out.Pack(to.self, uint64(got)) {
+		packets++
+		to.submit(t, packet)
 		before := got
-		for _, m := range to.mustSend(t, from.own) {
+		for _, m := range to.mustSend(t, from.self) {
 			if got >= len(sizes) || !bytes.Equal(m, messages[got]) {
 				t.Fatalf("message %d of %d is another one", got+1, len(sizes))
 			}
 			got++
 		}
 		const head = 45
-		if n := got - before; n == 0 || n > 4096 || n > 1 && len(parcel) > 256<<10 || len(parcel) <= head {
-			t.Fatalf("a parcel of %d bytes has %d messages", len(parcel), n)
+		if n := got - before; n == 0 || n > 4096 || n > 1 && len(packet) > 256<<10 || len(packet) <= head {
+			t.Fatalf("a parcel of %d bytes has %d messages", len(packet), n)
 		}
 	}
 	if got != len(sizes) {
 		t.Fatalf("%d messages came, want %d", got, len(sizes))
 	}
-	return parcels
+	return packets
 }
 
 func TestParcels_BringEveryMessage(t *testing.T) {
@@ -56,7 +56,7 @@ func TestParcels_BringEveryMessage(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		sizes   []int
-		parcels int
+		packets int
 	}{
 		{"one full parcel", same(4096, 2), 1},
 		{"one message more", same(4097, 2), 2},
@@ -68,8 +68,8 @@ func TestParcels_BringEveryMessage(t *testing.T) {
 		{"many bytes", same(20, 100<<10), 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if n := wantShipped(t, c.sizes); n != c.parcels {
-				t.Errorf("%d parcels, want %d", n, c.parcels)
+			if n := wantShipped(t, c.sizes); n != c.packets {
+				t.Errorf("%d parcels, want %d", n, c.packets)
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func TestParcels_BringEveryMessage(t *testing.T) {
 
 // A parcel of which a bit is wrong is refused, or is the other parcel that its bytes say.
 func TestParcel_WithAFlippedBit(t *testing.T) {
-	b, good := newParcel(t)
+	b, good := newPacket(t)
 	const addresses, counts, messages = 17, 41, 45
 	taken := 0
 	for n := range good {
@@ -108,11 +108,11 @@ type keeping struct {
 	last  []byte
 }
 
-func (k *keeping) Request(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
+func (k *keeping) Request(ctx context.Context, to cells.ID, packet []byte) (uint64, error) {
 	k.mutex.Lock()
-	k.last = bytes.Clone(parcel)
+	k.last = bytes.Clone(packet)
 	k.mutex.Unlock()
-	return k.Transport.Request(ctx, to, parcel)
+	return k.Transport.Request(ctx, to, packet)
 }
 
 // stuck is a log that takes nothing more, once it is stuck.
@@ -137,7 +137,7 @@ func TestParcel_ThatIsKnownGoesThroughTheLog(t *testing.T) {
 		l := &stuck{Log: b.logs[1]}
 		b.logs[1] = l
 		b.send()
-		b.hear(b.by)
+		b.receive(b.by)
 		until(t, "all words", b.allHeard)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -9,14 +9,14 @@ import (
 )
 
 // stalled is what a consumer gives whose server has no more of the stream.
-type stalled struct{ jetstream.MessagesContext }
+type stallLimit struct{ jetstream.MessagesContext }
 
-func (stalled) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
-	time.Sleep(quietTime)
+func (stallLimit) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
+	time.Sleep(checkInterval)
 	return nil, context.DeadlineExceeded
 }
 
-func (stalled) Stop() {}
+func (stallLimit) Stop() {}
 
 // stopped counts how often it is stopped.
 type stopped struct {
@@ -26,7 +26,7 @@ type stopped struct {
 
 func (s *stopped) Stop() { s.times++ }
 
-const records = 4 * fewMessages // of a log
+const records = 4 * directMessages // of a log
 
 // A consumer may live and send nothing: its server hangs behind the others. A reader asks
 // the leader and leaves it.
@@ -34,7 +34,7 @@ func TestAConsumerThatSendsNothingIsLeft(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	l := openFilled(t, records)
-	l.kept = &feed{messages: stalled{}, heard: time.Now()}
+	l.idle = &consumer{messages: stallLimit{}, lastMessage: time.Now()}
 	if err := readTo(ctx, l, records); err != errFound {
 		t.Error(err)
 	}
@@ -45,34 +45,34 @@ func TestAConsumerThatSendsNothingIsLeft(t *testing.T) {
 func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
 	ctx := t.Context()
 	l := openFilled(t, records)
-	if err := readTo(ctx, l, records); err != errFound || l.kept == nil || l.kept.seq != records+1 {
-		t.Fatalf("Read: %v; kept is %+v, want that of message %d", err, l.kept, records+1)
+	if err := readTo(ctx, l, records); err != errFound || l.idle == nil || l.idle.seq != records+1 {
+		t.Fatalf("Read: %v; kept is %+v, want that of message %d", err, l.idle, records+1)
 	}
-	l.takeKept().messages.Stop()
+	l.takeConsumer().messages.Stop()
 	now, long := time.Now(), time.Now().Add(-time.Hour)
 	for _, c := range []struct {
-		seq   uint64 // that it comes to
-		heard time.Time
-		taken bool
+		seq         uint64 // that it comes to
+		lastMessage time.Time
+		taken       bool
 	}{{7, now, true}, {6, now, true}, {8, now, false}, {7, long, false}} {
 		s := new(stopped)
-		l.kept = &feed{s, c.seq, c.heard}
-		f, err := l.feed(ctx, 7)
+		l.idle = &consumer{s, c.seq, c.lastMessage}
+		f, err := l.consumer(ctx, 7)
 		noError(t, err)
-		if taken := f.messages == s; taken != c.taken || taken != (s.times == 0) || l.kept != nil {
-			t.Errorf("%+v: taken %t, stopped %d times, kept %v", c, taken, s.times, l.kept)
+		if taken := f.messages == s; taken != c.taken || taken != (s.times == 0) || l.idle != nil {
+			t.Errorf("%+v: taken %t, stopped %d times, kept %v", c, taken, s.times, l.idle)
 		}
 		f.messages.Stop()
 	}
 	first, second, dead, late := new(stopped), new(stopped), new(stopped), new(stopped)
-	l.keep(&feed{first, 7, time.Now()})
-	l.keep(&feed{second, 7, time.Now()})
-	l.keep(&feed{dead, 7, long})
-	if first.times != 1 || second.times != 0 || dead.times != 1 || l.kept.messages != second {
+	l.keepConsumer(&consumer{first, 7, time.Now()})
+	l.keepConsumer(&consumer{second, 7, time.Now()})
+	l.keepConsumer(&consumer{dead, 7, long})
+	if first.times != 1 || second.times != 0 || dead.times != 1 || l.idle.messages != second {
 		t.Errorf("stopped %d, %d and %d times; the second is to be kept", first.times, second.times, dead.times)
 	}
 	noError(t, l.Close())
-	l.keep(&feed{late, 7, time.Now()})
+	l.keepConsumer(&consumer{late, 7, time.Now()})
 	if second.times != 1 || late.times != 1 {
 		t.Errorf("closed: stopped %d and %d times", second.times, late.times)
 	}
@@ -83,7 +83,7 @@ func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
 func TestAnEndedReadIsNotQuiet(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := (&feed{messages: stalled{}}).next(ctx); err == nil || err == errQuiet {
+	if _, _, err := (&consumer{messages: stallLimit{}}).next(ctx); err == nil || err == errNoMessage {
 		t.Error(err)
 	}
 }

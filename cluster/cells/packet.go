@@ -1,0 +1,125 @@
+package cells
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/digest"
+	"handloom/internal/wire"
+	"handloom/store"
+)
+
+// A parcel is what goes from a cell to another one at a time: some messages with numbers
+// that follow each other. Everything is little endian:
+//
+//	version u8 | schema [16] | from u64 | to u64 | first u64 | count u32 | messages
+//
+// schema names the outbox and the type of its messages, whose bytes are those of package
+// digest.
+type packet struct {
+	from, to ID
+	first    uint64
+	count    int
+	messages []byte
+}
+
+const (
+	packetVersion     = 1
+	schemaDigits      = 16
+	packetHeaderBytes = 1 + schemaDigits + 8 + 8 + 8
+	maxMessages       = 4096      // in a parcel
+	maxBytes          = 256 << 10 // of a parcel, or one message that is longer
+)
+
+var (
+	errNotPacket = errors.New("the bytes are no parcel")
+	errAddress   = errors.New("it is for another cell")
+	errSchema    = errors.New("its messages are of another outbox, or type: another version of the program sent it")
+)
+
+// head returns the bytes of p without its messages.
+func (p *packet) header(schema string) []byte {
+	b := append([]byte{packetVersion}, schema...)
+	for _, n := range [...]uint64{uint64(p.from), uint64(p.to), p.first} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return binary.LittleEndian.AppendUint32(b, 0)
+}
+
+// decode makes p what b holds. The messages are part of b.
+func (p *packet) decode(b []byte, schema string) error {
+	in := wire.Reader{Left: b}
+	version, got := in.Number(1), string(in.Cut(schemaDigits))
+	*p = packet{from: ID(in.Number(8)), to: ID(in.Number(8)), first: in.Number(8), count: int(in.Number(4))}
+	p.messages = in.Left
+	switch {
+	case in.Failed || version != packetVersion || p.from == 0 || p.first == 0 || p.count < 1 || p.count > maxMessages:
+		return errNotPacket
+	case got != schema:
+		return errSchema
+	}
+	return nil
+}
+
+// collect returns a parcel of messages to a cell that follow one of them, nil if there
+// are none.
+func (o *Outbox[M]) collect(to ID, after uint64) []byte {
+	var row [maxMessages]*M // by number
+	n := 0
+	for _, l := range o.sent.All() {
+		if at := l.Number - after - 1; l.Cell == to && l.Number > after && at < maxMessages {
+			row[at] = &l.Message
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	p := packet{from: o.core.pairs.self(), to: to, first: after + 1}
+	b := p.header(o.core.schema)
+	for i := range n {
+		before := len(b)
+		b = o.core.codec.Append(b, unsafe.Pointer(row[i]), 1)
+		if len(b) > maxBytes && i > 0 {
+			b, n = b[:before], i
+			break
+		}
+	}
+	binary.LittleEndian.PutUint32(b[packetHeaderBytes:], uint32(n))
+	return b
+}
+
+// decode returns the messages of a parcel.
+func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
+	var in digest.Reader // letters grows as messages are there: count may be anything
+	in.Reset(p.messages)
+	for i := range p.count {
+		messages = append(messages, numbered[M]{Cell: p.from, Number: p.first + uint64(i)})
+		in.Items(o.core.codec, unsafe.Pointer(&messages[i].Message), 1)
+		if err := in.Err(); err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotPacket, err)
+		}
+	}
+	if in.Remaining() > 0 {
+		return nil, errNotPacket
+	}
+	return messages, nil
+}
+
+// open decodes the messages of a parcel, and returns a call that records the messages after
+// a number, or the last message if there are none.
+func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue) error, error) {
+	messages, err := o.decode(p)
+	if err != nil {
+		return nil, err
+	}
+	for len(messages) > 1 && messages[0].Number <= received {
+		messages = messages[1:]
+	}
+	return func(q store.Queue) error {
+		o.arrived.EmplaceItems(q, messages, nil)
+		return nil
+	}, nil
+}
