@@ -39,7 +39,7 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 		return nil, errors.Join(err, n.own.Close())
 	}
 	n.world, err = world.Open(ctx, herd, n.log, world.Options{
-		Program: "herd 1",
+		Version: "herd 1",
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			if _, err := herd.Flush(ctx); err != nil { // the input
 				return err
@@ -72,7 +72,7 @@ func submit(ctx context.Context, nodes []*Node, call func(n *Node, q store.Queue
 	for {
 		for _, n := range nodes {
 			_, err := n.world.Submit(ctx, func(q store.Queue) error { return call(n, q) })
-			if !errors.Is(err, world.ErrNotOwner) {
+			if !errors.Is(err, world.ErrNotLeader) {
 				return err // nil: it is in the log, and in every later state
 			}
 		}
@@ -122,7 +122,7 @@ func Example_nodes() {
 	fmt.Println(submit(ctx, nodes, born))
 
 	owner := 0
-	if nodes[1].world.Status().Owner {
+	if nodes[1].world.Status().Leader {
 		owner = 1
 	}
 	stop[owner]()

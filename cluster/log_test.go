@@ -239,10 +239,10 @@ func TestAppend_FailsWhileTheStreamIsFull(t *testing.T) {
 func callAll(ctx context.Context, l *cluster.Log) map[string]error {
 	_, appended := l.Append(ctx, 3, record(4))
 	_, tail := l.Tail(ctx)
-	_, saved := l.Saved(ctx)
+	_, saved := l.Snapshots(ctx)
 	_, loaded := l.Load(ctx, 0)
 	read := l.Read(ctx, 3, func(uint64, []byte) error { return nil })
-	return map[string]error{"Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Read": read, "Trim": l.Trim(ctx, 1)}
+	return map[string]error{"Append": appended, "Tail": tail, "Snapshots": saved, "Load": loaded, "Read": read, "Trim": l.Trim(ctx, 1)}
 }
 
 // An error after the end of a context or of a log names why it ended.

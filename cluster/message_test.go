@@ -153,7 +153,7 @@ func TestTrim_OfAJournalThatLacksRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if saved, err := j.Saved(ctx); err != nil || !slices.Equal(saved, []uint64{5, 4}) {
+	if saved, err := j.Snapshots(ctx); err != nil || !slices.Equal(saved, []uint64{5, 4}) {
 		t.Errorf("the journal keeps what follows its records %v, %v; want 5 and 4, which are 15 and 14 of the log", saved, err)
 	}
 }

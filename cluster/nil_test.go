@@ -15,21 +15,21 @@ func TestNil_IsNamed(t *testing.T) {
 	l := new(cluster.Log)
 	mailSubject := l.Transport()
 	for want, f := range map[string]func(){
-		"cluster: Open with a nil context":     func() { _, _ = cluster.Open(none, cluster.Servers{}, 1, cluster.Options{}) },
-		"cluster: Reseed with a nil context":   func() { _ = cluster.Reseed(none, cluster.Servers{}, 1, cluster.Options{}) },
-		"cluster: Append with a nil context":   func() { _, _ = l.Append(none, 0, nil) },
-		"cluster: Read with a nil context":     func() { _ = l.Read(none, 0, nil) },
-		"cluster: Read with a nil function":    func() { _ = l.Read(ctx, 0, nil) },
-		"cluster: Save with a nil context":     func() { _ = l.Save(none, 0, func(io.Writer) error { return nil }) },
-		"cluster: Save with a nil function":    func() { _ = l.Save(ctx, 0, nil) },
-		"cluster: Tail with a nil context":     func() { _, _ = l.Tail(none) },
-		"cluster: Saved with a nil context":    func() { _, _ = l.Saved(none) },
-		"cluster: Load with a nil context":     func() { _, _ = l.Load(none, 0) },
-		"cluster: Reject with a nil context":   func() { _ = l.Reject(none, 0) },
-		"cluster: Trim with a nil context":     func() { _ = l.Trim(none, 0) },
-		"cluster: StepDown with a nil context": func() { _, _ = l.StepDown(none) },
-		"cluster: Request with a nil context":  func() { _, _ = mailSubject.Request(none, 1, nil) },
-		"cluster: Serve with a nil function":   func() { _ = mailSubject.Serve(ctx, 1, nil) },
+		"cluster: Open with a nil context":      func() { _, _ = cluster.Open(none, cluster.Servers{}, 1, cluster.Options{}) },
+		"cluster: Reseed with a nil context":    func() { _ = cluster.Reseed(none, cluster.Servers{}, 1, cluster.Options{}) },
+		"cluster: Append with a nil context":    func() { _, _ = l.Append(none, 0, nil) },
+		"cluster: Read with a nil context":      func() { _ = l.Read(none, 0, nil) },
+		"cluster: Read with a nil function":     func() { _ = l.Read(ctx, 0, nil) },
+		"cluster: Save with a nil context":      func() { _ = l.Save(none, 0, func(io.Writer) error { return nil }) },
+		"cluster: Save with a nil function":     func() { _ = l.Save(ctx, 0, nil) },
+		"cluster: Tail with a nil context":      func() { _, _ = l.Tail(none) },
+		"cluster: Snapshots with a nil context": func() { _, _ = l.Snapshots(none) },
+		"cluster: Load with a nil context":      func() { _, _ = l.Load(none, 0) },
+		"cluster: Reject with a nil context":    func() { _ = l.Reject(none, 0) },
+		"cluster: Trim with a nil context":      func() { _ = l.Trim(none, 0) },
+		"cluster: StepDown with a nil context":  func() { _, _ = l.StepDown(none) },
+		"cluster: Request with a nil context":   func() { _, _ = mailSubject.Request(none, 1, nil) },
+		"cluster: Serve with a nil function":    func() { _ = mailSubject.Serve(ctx, 1, nil) },
 	} {
 		if got := maptest.PanicOf(f); got != want+"; give one" {
 			t.Errorf("got panic %v, want %s; give one", got, want)

@@ -33,7 +33,7 @@ func TestObjects_EverySaveSucceeds(t *testing.T) {
 			failed++
 			continue
 		}
-		if saved, err := l.Saved(t.Context()); err != nil || len(saved) == 0 || saved[0] != at {
+		if saved, err := l.Snapshots(t.Context()); err != nil || len(saved) == 0 || saved[0] != at {
 			t.Log(saved, err)
 			missed++
 		}
@@ -80,7 +80,7 @@ func TestObjects_ListIsNotTakenWhenItLacksOne(t *testing.T) {
 	saved := func() ([]uint64, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		return l.Saved(ctx)
+		return l.Snapshots(ctx)
 	}
 	if at, err := saved(); err != nil || !slices.Equal(at, []uint64{7}) {
 		t.Fatal(at, err)

@@ -143,8 +143,8 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Silence is Options.ElectionTimeout.
-func (l *Log) Silence() time.Duration { return l.o.ElectionTimeout }
+// ElectionTimeout is Options.ElectionTimeout.
+func (l *Log) ElectionTimeout() time.Duration { return l.o.ElectionTimeout }
 
 // untilClosed returns a context that ends with ctx, and with the Log.
 func (l *Log) untilClosed(ctx context.Context) (context.Context, func()) {

@@ -81,7 +81,7 @@ func (o *localReplica) trim(ctx context.Context, through uint64) error {
 	if behind >= o.at {
 		return nil
 	}
-	saved, err := o.journal.Saved(ctx)
+	saved, err := o.journal.Snapshots(ctx)
 	if err == nil && (len(saved) == 0 || saved[0] < o.at-behind) {
 		err = o.journal.Save(ctx, o.at-behind, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, "records through", through, "are trimmed")
@@ -89,7 +89,7 @@ func (o *localReplica) trim(ctx context.Context, through uint64) error {
 		})
 	}
 	if err == nil {
-		saved, err = o.journal.Saved(ctx)
+		saved, err = o.journal.Snapshots(ctx)
 	}
 	if err == nil && len(saved) == keptSnapshots {
 		err = o.journal.Trim(ctx, saved[keptSnapshots-1])

@@ -135,7 +135,7 @@ func TestATrimmedJournalMakesAStream(t *testing.T) {
 	for _, n := range []uint64{100, 200, 300, 400} {
 		fill(t, l, n)
 		saveText(t, l, n)
-		if saved, err := l.Saved(t.Context()); err != nil {
+		if saved, err := l.Snapshots(t.Context()); err != nil {
 			t.Fatal(err)
 		} else if len(saved) == 2 {
 			noError(t, l.Trim(t.Context(), saved[1]))

@@ -136,7 +136,7 @@ func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message,
 	if o.at == 0 {
 		return 0, first, errors.New("the journal is empty")
 	}
-	saved, err := o.journal.Saved(ctx)
+	saved, err := o.journal.Snapshots(ctx)
 	if err != nil {
 		return 0, first, err
 	}

@@ -177,7 +177,7 @@ func (l *Log) noteVerified(i snapshot) {
 }
 
 // Reject has this Log drop the snapshot that Load opened at this position: it is not in
-// [Log.Saved] any more, and is not one of the two that Save and Trim keep. Other nodes still
+// [Log.Snapshots] any more, and is not one of the two that Save and Trim keep. Other nodes still
 // count it if they can read it back. It is removed with the snapshots of its age.
 func (l *Log) Reject(ctx context.Context, at uint64) error {
 	check.Given(ctx != nil, "cluster: Reject", "context")
@@ -254,9 +254,9 @@ func positions(snapshots []snapshot) (at []uint64) {
 	return slices.Compact(at)
 }
 
-// Saved returns the positions of the snapshots, newest first.
-func (l *Log) Saved(ctx context.Context) (at []uint64, err error) {
-	check.Given(ctx != nil, "cluster: Saved", "context")
+// Snapshots returns the positions of the snapshots, newest first.
+func (l *Log) Snapshots(ctx context.Context) (at []uint64, err error) {
+	check.Given(ctx != nil, "cluster: Snapshots", "context")
 	counts, _, err := l.snapshots(ctx)
 	if err != nil {
 		return nil, l.withCause(ctx, err)

@@ -30,12 +30,12 @@ func damage(t *testing.T, dir, record string) {
 }
 
 type saver interface {
-	Saved(ctx context.Context) ([]uint64, error)
+	Snapshots(ctx context.Context) ([]uint64, error)
 }
 
 func wantSaved(t *testing.T, l saver, want ...uint64) {
 	t.Helper()
-	if saved, err := l.Saved(t.Context()); err != nil || !slices.Equal(saved, want) {
+	if saved, err := l.Snapshots(t.Context()); err != nil || !slices.Equal(saved, want) {
 		t.Errorf("snapshots %v, %v, want %v", saved, err, want)
 	}
 }

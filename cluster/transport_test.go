@@ -43,7 +43,7 @@ func newCounter(t testing.TB, workers int, own, other cells.ID) *counter {
 
 func (c *counter) options() world.Options {
 	return world.Options{
-		Program: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: c.out.Tick(c.tick),
+		Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: c.out.Tick(c.tick),
 		Init: func(_ context.Context, w *store.Writer) error {
 			_, err := c.count.Insert(w, count{})
 			return errors.Join(err, c.out.Init(w, c.own))
@@ -171,7 +171,7 @@ func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
 			})
 			for i := range p {
 				switch {
-				case !p[i].world.Status().Owner:
+				case !p[i].world.Status().Leader:
 					continue
 				case share == 2:
 					noError(t, p[i].world.Handoff(t.Context(), "counter"))

@@ -19,7 +19,7 @@ func openField(ctx context.Context, l world.Log, program string) (*world.World, 
 	s := store.New(store.Options{})
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
 	w, err := world.Open(ctx, s, l, world.Options{
-		Program: program,
+		Version: program,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			if _, err := s.Flush(ctx); err != nil { // the input
 				return err
@@ -121,10 +121,10 @@ func Example_survive() {
 	fmt.Println(err, w.Close(ctx))
 
 	_, _, err = openField(ctx, log, "asteroids 1")
-	fmt.Println("the old one is refused:", errors.Is(err, world.ErrProgram))
+	fmt.Println("the old one is refused:", errors.Is(err, world.ErrVersion))
 
 	// A log that no program can go on with: its newest snapshot begins another one.
-	saved, err := log.Saved(ctx)
+	saved, err := log.Snapshots(ctx)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -44,9 +44,9 @@ func (o *outcomes) open(t *testing.T, d *crashDisk) {
 		return
 	}
 	want := units
-	cut, ok := j.WasCut()
+	cut, ok := j.Truncated()
 	switch {
-	case found.Damage != nil || found.Cut != j.CutText():
+	case found.Damage != nil || found.TornTail != j.CutText():
 		t.Fatalf("cut %+v, %v; Inspect finds %+v", cut, ok, found)
 	case ok && cut.At == units:
 		want--
@@ -176,7 +176,7 @@ func TestLengthsThatLie(t *testing.T) {
 		copy(d.files[fileName(1, segmentExt)].bytes[j.end:], appendUnit(nil, j.salt, j.tail, payload))
 		mustClose(t, j)
 		j = mustOpen(t, small(d))
-		if cut, ok := j.WasCut(); !ok || cut.At != 3 {
+		if cut, ok := j.Truncated(); !ok || cut.At != 3 {
 			t.Errorf("payload %v: cut %+v, %v", payload, cut, ok)
 		}
 		wantRecords(t, j, 2)

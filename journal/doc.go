@@ -30,7 +30,7 @@
 //   - J3: damage is an error that names file and record, never a shorter or
 //     another log. Two kinds of damage at the very end cannot be told from a write
 //     that did not end. The last unit, damaged after it was acknowledged, is cut,
-//     and [Journal.WasCut] reports it. A damaged block hides the units that begin
+//     and [Journal.Truncated] reports it. A damaged block hides the units that begin
 //     in it: where bytes that are not zero are left, Open cuts or refuses them;
 //     zeros from the end of a unit to the end of the file leave no trace.
 //     A file that is missing or too short is always found.

@@ -29,11 +29,11 @@ func wantRepaired(t *testing.T, d *crashDisk) {
 	for range 2 {
 		j := mustOpen(t, small(d))
 		tail, _ := j.Tail(context.Background())
-		if _, cut := j.WasCut(); cut || tail+1 < damage.At {
+		if _, cut := j.Truncated(); cut || tail+1 < damage.At {
 			t.Fatalf("after a repair of %v: cut %v, %d records", damage, cut, tail)
 		}
 		var after uint64
-		if saved, _ := j.Saved(context.Background()); len(saved) > 0 {
+		if saved, _ := j.Snapshots(context.Background()); len(saved) > 0 {
 			after = saved[len(saved)-1]
 		}
 		if n, err := readAll(t, j, after); uint64(n) != tail-after || err != nil {
@@ -160,7 +160,7 @@ func TestOpen_CutTellsHowMuch(t *testing.T) {
 			}
 			tail, _ := j.Tail(context.Background())
 			lost := units - tail
-			cut, ok := j.WasCut()
+			cut, ok := j.Truncated()
 			switch {
 			case !ok && lost > 0 && (kind != "zeros" || !isEnd(at)):
 				t.Fatalf("%s from byte %d: %d records are lost in silence", kind, at, lost)
@@ -194,13 +194,13 @@ func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
 	mustClose(t, j)
 	b := d.files[fileName(1, segmentExt)].bytes
 	unit := b[start : start+unitSize(3*16)]
-	want := Cut{File: fileName(1, segmentExt), At: 3, Records: 3, Offset: start, End: start + int64(len(unit))}
+	want := TornTail{File: fileName(1, segmentExt), At: 3, Records: 3, Offset: start, End: start + int64(len(unit))}
 
 	// The last byte is another one: the lengths of the records are readable.
 	unit[len(unit)-1] ^= 0xff
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	j = mustOpen(t, small(d.clone()))
-	if cut, ok := j.WasCut(); !ok || cut != want {
+	if cut, ok := j.Truncated(); !ok || cut != want {
 		t.Errorf("%+v, %v; want %+v", cut, ok, want)
 	}
 	mustClose(t, j)
@@ -210,7 +210,7 @@ func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	want.Records = 12
 	j = mustOpen(t, small(d.clone()))
-	if cut, ok := j.WasCut(); !ok || cut != want {
+	if cut, ok := j.Truncated(); !ok || cut != want {
 		t.Errorf("%+v, %v; want %+v", cut, ok, want)
 	}
 	mustClose(t, j)

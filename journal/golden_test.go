@@ -68,7 +68,7 @@ func TestGolden_EachVersionIsRead(t *testing.T) {
 				d.files[name] = d.newFile(b)
 			}
 			d.kept = d.clone().files
-			if found, n := contents(t, d); n != goldenRecords || found.Damage != nil || found.Cut != "" {
+			if found, n := contents(t, d); n != goldenRecords || found.Damage != nil || found.TornTail != "" {
 				t.Fatalf("%d records, %+v", n, found)
 			}
 			for n := uint64(goldenRecords); n < 100; n += 20 {

@@ -80,9 +80,9 @@ func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest u
 	s := hook.Segment{File: c.name(), First: c.first(), Bytes: c.have}
 	var err error
 	for end := c.records(&s, each); ; {
-		var cut *Cut
+		var cut *TornTail
 		cut, err = c.ending(end, last, newest)
-		found.Cut = cut.text()
+		found.TornTail = cut.text()
 		if err == nil && cut == nil || err != nil && !errors.Is(err, ErrCorrupt) {
 			break
 		}
@@ -99,7 +99,7 @@ func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest u
 
 // ending is the cut or the damage at the end of the segment, given the error that ended
 // its records.
-func (c *cursor) ending(end error, last bool, newest uint64) (*Cut, error) {
+func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) {
 	if !last {
 		return nil, c.fault(end)
 	}

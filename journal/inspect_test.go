@@ -27,7 +27,7 @@ func TestInspectReadsAllAndChangesNothing(t *testing.T) {
 	d, segments, end := fifty(t)
 	calls := d.calls
 	found, n := contents(t, d)
-	if n != units || found.Damage != nil || found.Cut != "" || d.calls != calls {
+	if n != units || found.Damage != nil || found.TornTail != "" || d.calls != calls {
 		t.Errorf("%d records, %+v, %d calls", n, found, d.calls-calls)
 	}
 	for i, s := range found.Segments {

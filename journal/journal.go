@@ -15,7 +15,7 @@ import (
 type Journal struct {
 	o    Options
 	lock file
-	cut  *Cut
+	cut  *TornTail
 
 	mu       sync.Mutex
 	broken   error         // why it takes no more records
@@ -44,7 +44,7 @@ type Journal struct {
 // A Cut is the unit that Open took away: its writing did not end, so that no record of
 // it was acknowledged, or it was the last of all and was damaged afterwards. The two
 // cannot be told apart. A damaged block of zeros hides units that began in it.
-type Cut struct {
+type TornTail struct {
 	File    string
 	At      uint64 // position of the first record that is cut
 	Records uint64 // that the bytes have room for, at most
@@ -53,27 +53,27 @@ type Cut struct {
 	NonZero int64  // bytes between these that were not zero
 }
 
-// WasCut reports whether Open cut a unit off the end of the journal, and which.
-func (j *Journal) WasCut() (Cut, bool) {
+// Truncated reports whether Open cut a unit off the end of the journal, and which.
+func (j *Journal) Truncated() (TornTail, bool) {
 	if j.cut == nil {
-		return Cut{}, false
+		return TornTail{}, false
 	}
 	return *j.cut, true
 }
 
-// CutText returns [Journal.WasCut] as a text, empty if Open cut nothing. It is for
+// CutText returns [Journal.Truncated] as a text, empty if Open cut nothing. It is for
 // programs that do not know the type Cut, such as package world.
 func (j *Journal) CutText() string { return j.cut.text() }
 
-func (c *Cut) text() string {
+func (c *TornTail) text() string {
 	if c == nil {
 		return ""
 	}
 	return fmt.Sprintf("record %d: at most %d cut: %s, bytes %d to %d, %d not zero", c.At, c.Records, c.File, c.Offset, c.End, c.NonZero)
 }
 
-// Silence is 0: the lock of the folder says who may append.
-func (j *Journal) Silence() time.Duration { return 0 }
+// ElectionTimeout is 0: the lock of the folder says who may append.
+func (j *Journal) ElectionTimeout() time.Duration { return 0 }
 
 // Tail returns the position of the last record, 0 if there is none.
 func (j *Journal) Tail(context.Context) (at uint64, err error) {

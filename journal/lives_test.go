@@ -82,7 +82,7 @@ func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 			l.note(j, at)
 			l.saved = at
 			err = l.again(func() error {
-				if saved, err := j.Saved(ctx); err != nil || len(saved) < keptSnapshots {
+				if saved, err := j.Snapshots(ctx); err != nil || len(saved) < keptSnapshots {
 					return err
 				} else {
 					return j.Trim(ctx, saved[1])
@@ -130,7 +130,7 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	if tail < l.durable || tail > l.appended {
 		t.Fatalf("%s: %d records, of which %d are durable; %d were appended", what(), tail, l.durable, l.appended)
 	}
-	snapshots, _ := j.Saved(ctx)
+	snapshots, _ := j.Snapshots(ctx)
 	if l.saved > 0 && (len(snapshots) == 0 || snapshots[0] < l.saved) {
 		t.Fatalf("%s: the snapshots are %d, want %d", what(), snapshots, l.saved)
 	}
@@ -148,7 +148,7 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	if again, _ := j.Tail(ctx); again != tail+12 {
 		t.Fatalf("%s: %d records after 12 more than %d", what(), again, tail)
 	}
-	if _, cut := j.WasCut(); cut {
+	if _, cut := j.Truncated(); cut {
 		t.Fatalf("%s: a journal that was closed is cut", what())
 	}
 	mustClose(t, j)
@@ -290,7 +290,7 @@ func TestOpen_ClearsAgainWhatItCouldNot(t *testing.T) {
 		mustAppend(t, j, 4, 4)
 		found := d.afterPowerFailure(func(int) bool { return false })
 		j = mustOpen(t, options(found))
-		if cut, ok := j.WasCut(); ok {
+		if cut, ok := j.Truncated(); ok {
 			t.Errorf("call %d fails: cut again: %+v", call, cut)
 		}
 		wantRecords(t, j, 4)

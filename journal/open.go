@@ -15,7 +15,7 @@ import (
 // writes and syncs the last segment once more, and syncs the folder, so that all
 // records that it has read are durable when it returns.
 //
-// A unit at the very end that is not whole is cut: see [Journal.WasCut]. Any other
+// A unit at the very end that is not whole is cut: see [Journal.Truncated]. Any other
 // damage is [ErrCorrupt], a [CorruptError], and changes nothing; [Repair] moves it
 // out of the way. Another Journal on the folder is [ErrLocked].
 func Open(dir string, o Options) (*Journal, error) {
@@ -247,7 +247,7 @@ func (j *Journal) keepRead(c *cursor) error {
 // unit was being written to, which is to be cut, and damage. There was at most one
 // unit whose sync had not come back, and nothing was written past it: so a later unit,
 // or any byte past the end of this one, means that this one was acknowledged.
-func (c *cursor) torn(end error) (*Cut, error) {
+func (c *cursor) torn(end error) (*TornTail, error) {
 	why := c.fault(end)
 	if why != nil && !errors.Is(why, ErrCorrupt) {
 		return nil, why
@@ -274,7 +274,7 @@ func (c *cursor) torn(end error) (*Cut, error) {
 
 // cut is the unit that begins at the cursor, and rest with it, and is torn. Its size is
 // 0 if its header does not tell.
-func (c *cursor) cut(rest []byte, size int64) *Cut {
+func (c *cursor) cut(rest []byte, size int64) *TornTail {
 	end := len(rest)
 	for rest[end-1] == 0 {
 		end--
@@ -286,7 +286,7 @@ func (c *cursor) cut(rest []byte, size int64) *Cut {
 			records = n
 		}
 	}
-	return &Cut{
+	return &TornTail{
 		File: c.name(), At: c.at.seq + 1, Records: records, Offset: c.offset, End: c.offset + int64(end),
 		NonZero: int64(end - bytes.Count(rest[:end], []byte{0})),
 	}

@@ -21,8 +21,8 @@ func savedAt(t *testing.T, d *crashDisk, positions ...uint64) *Journal {
 
 func wantSaved(t *testing.T, j *Journal, want ...uint64) {
 	t.Helper()
-	if saved, err := j.Saved(context.Background()); !slices.Equal(saved, want) || err != nil {
-		t.Fatalf("Saved = %v, %v; want %v", saved, err, want)
+	if saved, err := j.Snapshots(context.Background()); !slices.Equal(saved, want) || err != nil {
+		t.Fatalf("Snapshots = %v, %v; want %v", saved, err, want)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestRepairEndsTheJournalAndDeletesNothing(t *testing.T) {
 		noError(t, err)
 		j := mustOpen(t, small(d))
 		wantRecords(t, j, int(from-1))
-		if _, cut := j.WasCut(); cut {
+		if _, cut := j.Truncated(); cut {
 			t.Error("what Repair left is cut")
 		}
 		mustAppend(t, j, from, from+3)

@@ -127,7 +127,7 @@ func (j *Journal) dropSnapshots() error {
 }
 
 // Reject marks the snapshot at this position as damaged: its file is renamed to end
-// in .bad. It is not in [Journal.Saved] any more and is not one of the two that Save
+// in .bad. It is not in [Journal.Snapshots] any more and is not one of the two that Save
 // keeps and Trim asks for. Save removes the file with the snapshots of its age.
 func (j *Journal) Reject(ctx context.Context, at uint64) error {
 	check.Given(ctx != nil, "journal: Reject", "context")
@@ -159,8 +159,8 @@ func (j *Journal) mayChange(ctx context.Context) error {
 	return j.broken
 }
 
-// Saved returns the positions of the snapshots, newest first.
-func (j *Journal) Saved(context.Context) (at []uint64, err error) {
+// Snapshots returns the positions of the snapshots, newest first.
+func (j *Journal) Snapshots(context.Context) (at []uint64, err error) {
 	names, err := j.o.disk.list()
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (j *Journal) Saved(context.Context) (at []uint64, err error) {
 	return saved, nil
 }
 
-// Load opens the snapshot at this position, as [Journal.Saved] told it.
+// Load opens the snapshot at this position, as [Journal.Snapshots] told it.
 func (j *Journal) Load(_ context.Context, at uint64) (io.ReadCloser, error) {
 	f, err := j.o.disk.open(fileName(at, snapshotExt))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,7 +200,7 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "journal: Trim", "context")
 	j.saving.Lock()
 	defer j.saving.Unlock()
-	saved, err := j.Saved(ctx)
+	saved, err := j.Snapshots(ctx)
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (l *looked) journal() error {
 	if len(found.Segments) == 0 && len(found.Snapshots) == 0 && found.Damage == nil {
 		return fmt.Errorf("%s: there is no journal in it", l.Path)
 	}
-	l.Segments, l.Cut, l.Records = found.Segments, found.Cut, &records
+	l.Segments, l.Cut, l.Records = found.Segments, found.TornTail, &records
 	if found.Damage != nil {
 		l.Damage = append(l.Damage, found.Damage.Error())
 	}

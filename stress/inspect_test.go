@@ -84,7 +84,7 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 			_, err := numbers.Insert(w, int64(t.Number))
 			return err
 		}
-		w, err := world.Open(ctx, s, j, world.Options{Program: "inspected", Tick: tick})
+		w, err := world.Open(ctx, s, j, world.Options{Version: "inspected", Tick: tick})
 		noError(t, err)
 		for range ticks {
 			if _, err := w.Step(ctx); err != nil {

@@ -116,7 +116,7 @@ func TestABrokenLogEndsTheTicks(t *testing.T) {
 		synctest.Wait()
 		wantError(t, s.err, store.ErrUncertain)
 		_, err := w.Submit(t.Context(), g.order(2))
-		if !errors.Is(err, world.ErrNotOwner) || strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
+		if !errors.Is(err, world.ErrNotLeader) || strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
 			t.Errorf("a later Submit: %v", err)
 		}
 		if err := w.Handoff(t.Context(), "second"); strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {

@@ -37,7 +37,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	}
 	w.mutex.Lock()
 	w.position = h
-	w.owns = r.Kind == entry.KindTermStart && r.Incarnation == w.incarnation || r.Kind == entry.KindSkip && w.owns
+	w.leads = r.Kind == entry.KindTermStart && r.Incarnation == w.incarnation || r.Kind == entry.KindSkip && w.leads
 	w.mutex.Unlock()
 	w.quiet = time.Now()
 	w.drain() // behind a handoff
@@ -51,7 +51,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from origin) error {
 	switch err := r.Decode(b); {
 	case errors.Is(err, entry.ErrVersion):
-		return fmt.Errorf("world: record %d: %w: %w", at, ErrProgram, err)
+		return fmt.Errorf("world: record %d: %w: %w", at, ErrVersion, err)
 	case err != nil:
 		return corrupt(at, "%w", err)
 	}
@@ -101,10 +101,10 @@ func follows(r *entry.Record, h *position) error {
 // applyTick plays the tick of r, behind which h is.
 func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from origin) error {
 	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
-	p := played{w, h, r.Input, from}
+	p := tickRun{w, h, r.Input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
 	err := w.store.Write(w.claim.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
-		err := p.play(ctx, writer, w.skips[r.Tick])
+		err := p.run(ctx, writer, w.skips[r.Tick])
 		if err != nil {
 			w.recordHalt(err) // before anybody sees what the tick left
 			return err
@@ -119,7 +119,7 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 	w.quiet = time.Now()
 	w.noteLag(&h)
 	if w.o.Applied != nil {
-		w.o.Applied(ctx, Outcome{Tick: h.shown(), Owner: from.own, Replay: from.replay})
+		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.own, Replay: from.replay})
 	}
 	if !from.replay {
 		w.saveIfDue(ctx, from.own)

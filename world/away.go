@@ -16,7 +16,7 @@ func ask[A any](ctx context.Context, l Log, question func(ctx context.Context) (
 	begin := time.Now()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		a, err := question(ctx)
-		passes := err != nil && l.Silence() > 0 && !errors.Is(err, fs.ErrClosed) && time.Since(begin) < awayTime
+		passes := err != nil && l.ElectionTimeout() > 0 && !errors.Is(err, fs.ErrClosed) && time.Since(begin) < awayTime
 		if !passes || sleep(ctx, wait) != nil {
 			return a, err
 		}

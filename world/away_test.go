@@ -33,7 +33,7 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 		steps(t, w, 10)
 		mustClose(t, w)
 		tails, saves := 12, 12
-		l := &faulty{Log: shared, tail: refusing(&tails, errElection, shared.Tail), saved: refusing(&saves, errElection, shared.Saved)}
+		l := &faulty{Log: shared, tail: refusing(&tails, errElection, shared.Tail), saved: refusing(&saves, errElection, shared.Snapshots)}
 		v := mustOpen(t, newGame(t, store.Options{}), l)
 		if s := v.Status(); s.Tick != 10 || tails >= 0 || saves >= 0 {
 			t.Errorf("%v, with %d and %d refusals left", s, tails, saves)
@@ -46,7 +46,7 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 		w, v := mustOpen(t, newGame(t, store.Options{}), shared), mustOpen(t, newGame(t, store.Options{}), l)
 		stepsSaving(t, w, 100)
 		saves := 12
-		l.saved = refusing(&saves, errElection, shared.Saved)
+		l.saved = refusing(&saves, errElection, shared.Snapshots)
 		for v.Status().Tick < 100 {
 			mustStep(t, v)
 		}

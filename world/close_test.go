@@ -30,8 +30,8 @@ func TestCloseSavesWhatWasNotSaved(t *testing.T) {
 		steps(t, w, 7) // behind which it saves
 		synctest.Wait()
 		mustClose(t, w)
-		if saved, err := l.Saved(t.Context()); err != nil || saved[0] != w.Status().At {
-			t.Errorf("record %d; saved %d, %v", w.Status().At, saved, err)
+		if saved, err := l.Snapshots(t.Context()); err != nil || saved[0] != w.Status().Position {
+			t.Errorf("record %d; saved %d, %v", w.Status().Position, saved, err)
 		}
 	})
 }
@@ -53,7 +53,7 @@ func TestAHandoffIsLeftOpen(t *testing.T) {
 		ctx = within(t, time.Millisecond)
 		wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
 		synctest.Wait()
-		if !errors.Is(waits.err, world.ErrNotOwner) {
+		if !errors.Is(waits.err, world.ErrNotLeader) {
 			t.Errorf("Submit: done %t behind %v, %v", waits.done, time.Since(begin), waits.err)
 		}
 		noError(t, w.Handoff(t.Context(), "second"))
@@ -85,7 +85,7 @@ func TestAHandoffOfALargeStateIsNotTakenBack(t *testing.T) {
 		large.Store(true)
 		noError(t, r.Handoff(t.Context(), "second"))
 		time.Sleep(100 * time.Millisecond)
-		if s := r.Status(); s.Owner || s.Term != 1 {
+		if s := r.Status(); s.Leader || s.Term != 1 {
 			t.Errorf("%v", s)
 		}
 		r.end(t)

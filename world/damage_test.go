@@ -60,7 +60,7 @@ func (l *rotten) Trim(ctx context.Context, through uint64) error {
 
 func (l *rotten) saved(t *testing.T) []uint64 {
 	t.Helper()
-	saved, err := l.Saved(t.Context())
+	saved, err := l.Snapshots(t.Context())
 	noError(t, err)
 	return saved
 }
@@ -123,7 +123,7 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 		w = mustOpen(t, g, j)
 	}
 	crash(t, w)
-	before, err := j.Saved(t.Context())
+	before, err := j.Snapshots(t.Context())
 	if err != nil || len(before) != 2 {
 		t.Fatalf("snapshots %v, %v", before, err)
 	}
@@ -135,11 +135,11 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	w = mustOpen(t, g, j)
 	steps(t, w, 1)  // before the next snapshot is due
 	mustClose(t, w) // with another snapshot
-	if s := w.Status(); s.PassedOver != 1 || s.SaveErr != "" {
+	if s := w.Status(); s.BadSnapshots != 1 || s.SaveErr != "" {
 		t.Errorf("%+v", s)
 	}
-	after, err := j.Saved(t.Context())
-	if want := []uint64{w.Status().At, before[1]}; err != nil || !slices.Equal(after, want) {
+	after, err := j.Snapshots(t.Context())
+	if want := []uint64{w.Status().Position, before[1]}; err != nil || !slices.Equal(after, want) {
 		t.Fatalf("snapshots %v, %v; want %v", after, err, want)
 	}
 	mustCloseJournal(t, j)

@@ -40,16 +40,16 @@ func TestAppend_SnapshotBeforeItDecidesNothing(t *testing.T) {
 		g, w := newWorld(t, alone, l)
 		steps(t, w, 7)
 		synctest.Wait() // the snapshot is of the last record
-		if saved, err := l.Saved(t.Context()); err != nil || saved[0] != w.Status().At {
-			t.Fatalf("snapshots %v, %v, want %d first", saved, err, w.Status().At)
+		if saved, err := l.Snapshots(t.Context()); err != nil || saved[0] != w.Status().Position {
+			t.Fatalf("snapshots %v, %v, want %d first", saved, err, w.Status().Position)
 		}
 		l.lose = true
 		s := submit(t.Context(), w, g.order(1))
 		steps(t, w, 1)
 		synctest.Wait()
 		wantApplied(t, s, 8)
-		if s := w.Status(); s.Overtaken != 0 || s.Term != 1 {
-			t.Errorf("%d records overtaken, term %d; want 0, 1", s.Overtaken, s.Term)
+		if s := w.Status(); s.LostAppends != 0 || s.Term != 1 {
+			t.Errorf("%d records overtaken, term %d; want 0, 1", s.LostAppends, s.Term)
 		}
 		mustClose(t, w)
 	})
@@ -123,8 +123,8 @@ func TestTakeover_ReplayedTermsAreNoStorm(t *testing.T) {
 		w := open()
 		begin := time.Now()
 		steps(t, w, 1)
-		if took := time.Since(begin); took > l.Silence() {
-			t.Errorf("the takeover took %v, want %v", took, l.Silence())
+		if took := time.Since(begin); took > l.ElectionTimeout() {
+			t.Errorf("the takeover took %v, want %v", took, l.ElectionTimeout())
 		}
 		crash(t, w)
 	})
@@ -135,7 +135,7 @@ func TestTrim_IsAtTheSecondOfManySnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := newRotten()
 		l := &faulty{Log: shared, saved: func(ctx context.Context) ([]uint64, error) {
-			saved, err := shared.Saved(ctx)
+			saved, err := shared.Snapshots(ctx)
 			if len(saved) == 2 {
 				saved = append(saved, 0) // the log still has it, and it cannot be read
 			}

@@ -29,7 +29,7 @@ func (w *World) state(tick uint64) entry.StateDigest {
 
 // part is the part of the state that the record of the next tick tells: every shard
 // once in DigestTicks ticks.
-func (w *World) part(tick uint64) entry.StateDigest {
+func (w *World) digestPart(tick uint64) entry.StateDigest {
 	n, ticks := uint64(len(w.shards)), uint64(w.o.DigestTicks)
 	at := tick % ticks
 	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards[at*n/ticks : (at+1)*n/ticks])}

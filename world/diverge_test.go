@@ -47,7 +47,7 @@ func TestAFollowerThatDivergesHalts(t *testing.T) {
 		crash(t, w)
 		ctx := within(t, time.Minute)
 		wantError(t, v.Run(ctx), world.ErrDiverged)
-		if s := v.Status(); s.Owner || s.Halted == "" {
+		if s := v.Status(); s.Leader || s.Halted == "" {
 			t.Errorf("%v", s)
 		}
 		mustClose(t, v)

@@ -66,7 +66,7 @@
 // ends in this way; nothing of what it sealed was applied anywhere.
 //
 // A follower that has applied everything takes over when there was no record for as
-// long as the log's Silence, and for three ticks, and the log answers that there is none
+// long as the log's ElectionTimeout, and for three ticks, and the log answers that there is none
 // to come. When terms follow each other fast, because ticks take longer than that, it
 // waits twice as long, up to 5 s. On a log with a lock, as a journal is, there is one
 // world, which owns it from Open on.

@@ -6,10 +6,10 @@ import (
 )
 
 var (
-	// ErrNotOwner is what Submit and Handoff return, wrapped, of a World that another
+	// ErrNotLeader is what Submit and Handoff return, wrapped, of a World that another
 	// one has taken over from: nothing was applied, nor will be. A World that has halted
 	// returns it with the text of the halt.
-	ErrNotOwner = errors.New("another world owns the log")
+	ErrNotLeader = errors.New("another world owns the log")
 
 	// ErrTick says, in a [*TickError], that a tick failed or panicked. Its record is in
 	// the log, and it fails on every other world as well: the World has halted.
@@ -20,10 +20,10 @@ var (
 	// function of state and input. The World has halted.
 	ErrDiverged = errors.New("the state is another one than the owner's")
 
-	// ErrProgram says that the records, or the snapshot, are those of another program:
-	// another Options.Program, other tables, or another architecture or version of Go,
+	// ErrVersion says that the records, or the snapshot, are those of another program:
+	// another Options.Version, other tables, or another architecture or version of Go,
 	// unless Options.Portable.
-	ErrProgram = errors.New("the log is of another program")
+	ErrVersion = errors.New("the log is of another program")
 
 	// ErrCorrupt says that a record does not follow the one before it, is no record, or
 	// that there is no snapshot that the records go on from.

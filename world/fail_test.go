@@ -62,7 +62,7 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	if !waits.done || waits.err != nil {
 		t.Errorf("Submit: done %t, %v", waits.done, waits.err)
 	}
-	wantError(t, errorOf(w.Submit(t.Context(), g.order(5))), world.ErrNotOwner)
+	wantError(t, errorOf(w.Submit(t.Context(), g.order(5))), world.ErrNotLeader)
 	wantError(t, w.Export(t.Context(), new(strings.Builder)), world.ErrTick)
 	mustClose(t, w, v)
 	again := bad()
@@ -203,7 +203,7 @@ func TestInitMustComeToAnEnd(t *testing.T) {
 			if _, err := world.Open(t.Context(), g.Store, l, o); err == nil {
 				t.Error("Open succeeds")
 			}
-			if saved, _ := l.Saved(t.Context()); len(saved) > 0 {
+			if saved, _ := l.Snapshots(t.Context()); len(saved) > 0 {
 				t.Error("there is a snapshot")
 			}
 		})
@@ -237,7 +237,7 @@ func TestReplay_SavesTheStateBeforeATickThatFails(t *testing.T) {
 		if err := world.Replay(t.Context(), saved.Store, l, saved.options(), 19); err != nil || digest(t, saved) != want {
 			t.Fatalf("Replay: %v", err)
 		}
-		v := openWith(t, saved, world.Memory(), func(o *world.Options) { o.Program, o.Init = "mended", nil })
+		v := openWith(t, saved, world.Memory(), func(o *world.Options) { o.Version, o.Init = "mended", nil })
 		if digest(t, saved) != want {
 			t.Fatal("Open on a new log: another state")
 		}

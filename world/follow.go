@@ -23,7 +23,7 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 		if err != nil {
 			return err
 		}
-		if w.isOwner() {
+		if w.isLeader() {
 			return nil
 		}
 	}
@@ -50,19 +50,19 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 	if errors.Is(err, errEnds) || context.Cause(listening) == errSilence {
 		return nil
 	}
-	if err := w.take(ctx); err != nil {
+	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
-	defer w.pass()
-	return w.skipAhead(ctx, err)
+	defer w.unlock()
+	return w.loadNewer(ctx, err)
 }
 
 // applyNext applies a record of another owner, in a turn of its own.
 func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) error {
-	if err := w.take(ctx); err != nil {
+	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
-	defer w.pass()
+	defer w.unlock()
 	defer w.drain()
 	return w.apply(ctx, at, rec, origin{})
 }
@@ -84,12 +84,12 @@ func (w *World) catchUp(ctx context.Context, tail uint64, from origin, enough fu
 	if errors.Is(err, errEnds) {
 		return nil
 	}
-	return w.skipAhead(ctx, err)
+	return w.loadNewer(ctx, err)
 }
 
 // skipAhead goes on from a snapshot that is ahead of the World, where the log gives no
 // records any more, for they are trimmed.
-func (w *World) skipAhead(ctx context.Context, cause error) error {
+func (w *World) loadNewer(ctx context.Context, cause error) error {
 	if err := w.stopped(); err != nil {
 		return err
 	}

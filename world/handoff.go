@@ -10,10 +10,10 @@ import (
 	"handloom/internal/entry"
 )
 
-// Handoff ends the ownership: the log is given to worlds whose Options.Program is to,
+// Handoff ends the ownership: the log is given to worlds whose Options.Version is to,
 // which take over at once; should none come, any world of this program may after a
 // while. It returns when a snapshot of the state is saved. Calls of Submit that no
-// tick has taken are [ErrNotOwner], and the World follows. When ctx ends before, Handoff
+// tick has taken are [ErrNotLeader], and the World follows. When ctx ends before, Handoff
 // returns its cause; an append or a snapshot that runs may still come to its end.
 //
 // A new version of the program goes on where the old one stopped in this way: the old
@@ -28,11 +28,11 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 	if len(to) > maxName {
 		return fmt.Errorf("world: Handoff to a name of %d bytes: at most %d", len(to), maxName)
 	}
-	if err := w.take(ctx); err != nil {
+	if err := w.lockRunning(ctx); err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)
 	}
 	err := within(ctx, func() error {
-		defer w.pass()
+		defer w.unlock()
 		return w.handOffAndSave(ctx, to)
 	})
 	if reason := w.appendErr(); reason != nil && errors.Is(err, errLate) {
@@ -55,7 +55,7 @@ func (w *World) handOffAndSave(ctx context.Context, to string) error {
 func (w *World) handOff(ctx context.Context, to string) error {
 	ctx, cancel := w.untilClosed(ctx) // a log that does not answer would keep Close waiting
 	defer cancel()
-	if w.isOwner() && w.pending != nil {
+	if w.isLeader() && w.pending != nil {
 		if err := w.complete(ctx); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	switch {
 	case h.Handed && h.Owner == w.incarnation && h.To == to:
 		return nil // an earlier call ended before its snapshot was saved
-	case !w.isOwner():
+	case !w.isLeader():
 		return w.refusal()
 	}
 	r := w.record(entry.KindHandoff, &h)

@@ -80,7 +80,7 @@ func newHerd(t testing.TB, o store.Options) *game {
 // options are the options of a world that plays the game.
 func (g *game) options() world.Options {
 	o := world.Options{
-		Program: "game", Init: g.init, Tick: g.tick, Applied: g.applied, SnapshotTicks: 7, DigestTicks: 5,
+		Version: "game", Init: g.init, Tick: g.tick, Applied: g.applied, SnapshotTicks: 7, DigestTicks: 5,
 	}
 	if g.herd != nil {
 		o.Init = g.herd.Init
@@ -373,11 +373,11 @@ func (f *faulty) Save(ctx context.Context, at uint64, write func(w io.Writer) er
 	return f.Log.Save(ctx, at, write)
 }
 
-func (f *faulty) Saved(ctx context.Context) ([]uint64, error) {
+func (f *faulty) Snapshots(ctx context.Context) ([]uint64, error) {
 	if f.saved != nil {
 		return f.saved(ctx)
 	}
-	return f.Log.Saved(ctx)
+	return f.Log.Snapshots(ctx)
 }
 
 func (f *faulty) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
@@ -387,11 +387,11 @@ func (f *faulty) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
 	return f.Log.Load(ctx, at)
 }
 
-func (f *faulty) Silence() time.Duration {
+func (f *faulty) ElectionTimeout() time.Duration {
 	if f.silence > 0 {
 		return f.silence
 	}
-	return f.Log.Silence()
+	return f.Log.ElectionTimeout()
 }
 
 // errorOf returns the error of a call with two results.

@@ -25,7 +25,7 @@ func openDirectory(t *testing.T, workers int, log world.Log) *directory {
 	d := &directory{Store: s, units: units, names: store.AddIndex(units, "name", func(u *unit) (string, bool) { return u.Name, true })}
 	var err error
 	d.world, err = world.Open(t.Context(), s, log, world.Options{
-		Program: "directory", SnapshotTicks: 3, DigestTicks: 1, Shadow: 1,
+		Version: "directory", SnapshotTicks: 3, DigestTicks: 1, Shadow: 1,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			_, err := s.Flush(ctx)
 			return err

@@ -29,10 +29,10 @@ type Log interface {
 	// Tail returns the position of the last record.
 	Tail(ctx context.Context) (at uint64, err error)
 
-	// Silence is how long there must have been no record before another World may
+	// ElectionTimeout is how long there must have been no record before another World may
 	// own the log. 0: a lock keeps others out. Where none does, followers save snapshots,
 	// and the owner if they do not.
-	Silence() time.Duration
+	ElectionTimeout() time.Duration
 
 	// Save keeps what write writes as the snapshot of the state behind the record at
 	// this position, whole or not at all. It may give up older ones but the newest
@@ -40,8 +40,8 @@ type Log interface {
 	// was found damaged, so that it is not one of the two.
 	Save(ctx context.Context, at uint64, write func(w io.Writer) error) error
 
-	// Saved returns the positions of the snapshots, newest first.
-	Saved(ctx context.Context) (at []uint64, err error)
+	// Snapshots returns the positions of the snapshots, newest first.
+	Snapshots(ctx context.Context) (at []uint64, err error)
 
 	// Load opens a snapshot. An error that is [io/fs.ErrNotExist] says that it was
 	// given up.
@@ -56,7 +56,7 @@ type Log interface {
 // rejecter is a [Log] whose snapshots may be damaged after they were saved. A World calls
 // Reject for each that it has found damaged, before it saves another.
 type rejecter interface {
-	// Reject has the log give up the snapshot at this position: it is in Saved no more,
+	// Reject has the log give up the snapshot at this position: it is in Snapshots no more,
 	// and is not one of the two that Save keeps. An error that is [io/fs.ErrNotExist]
 	// says that it was given up before.
 	Reject(ctx context.Context, at uint64) error

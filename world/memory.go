@@ -15,7 +15,7 @@ import (
 	"handloom/internal/check"
 )
 
-// Memory returns an empty [Log] in the memory of the process, with a Silence of 300
+// Memory returns an empty [Log] in the memory of the process, with a ElectionTimeout of 300
 // ms. Several worlds may share it: one owns it, the others follow and take over. For
 // tests, and for programs that want the record of what they were given but no file.
 func Memory() Log { return &memory{more: make(chan struct{})} }
@@ -104,7 +104,7 @@ func (m *memory) Tail(ctx context.Context) (at uint64, err error) {
 	return m.tail(), context.Cause(ctx)
 }
 
-func (m *memory) Silence() time.Duration { return memorySilence }
+func (m *memory) ElectionTimeout() time.Duration { return memorySilence }
 
 func (m *memory) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "world: Save", "context")
@@ -125,7 +125,7 @@ func (m *memory) Save(ctx context.Context, at uint64, write func(w io.Writer) er
 	return nil
 }
 
-func (m *memory) Saved(ctx context.Context) (at []uint64, err error) {
+func (m *memory) Snapshots(ctx context.Context) (at []uint64, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	for _, i := range m.saved {

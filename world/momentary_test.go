@@ -78,7 +78,7 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	l.failing = failing
 	stepsSaving(t, w, 7) // to a save, before which the newest snapshot is read
 	crash(t, w)
-	before, err := l.Saved(t.Context())
+	before, err := l.Snapshots(t.Context())
 	if err != nil || len(before) != 2 || l.loads == 0 {
 		t.Fatalf("snapshots %v, %v; %d loads", before, err, l.loads)
 	}
@@ -90,11 +90,11 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	}
 	g := newGame(t, store.Options{})
 	w = mustOpen(t, g, l)
-	if s := w.Status(); s.PassedOver != 1 {
-		t.Errorf("%d snapshots passed over, want 1", s.PassedOver)
+	if s := w.Status(); s.BadSnapshots != 1 {
+		t.Errorf("%d snapshots passed over, want 1", s.BadSnapshots)
 	}
 	stepsSaving(t, w, 15)
-	saved, err := l.Saved(t.Context())
+	saved, err := l.Snapshots(t.Context())
 	if s := w.Status(); err != nil || s.SaveErr != "" || slices.Contains(saved, before[1]) {
 		t.Errorf("after the failure: snapshots %v, %v; %v", saved, err, s)
 	}

@@ -16,13 +16,13 @@ type observed struct{ Log }
 const endless = math.MaxInt64 / stormWaits
 
 var (
-	errObserves = fmt.Errorf("world: a world with Options.Observe: %w", ErrNotOwner)
+	errObserves = fmt.Errorf("world: a world with Options.Observe: %w", ErrNotLeader)
 	errNoState  = fmt.Errorf("world: the log is empty, and a world with Options.Observe makes no first state: %w; open it after a world that may own the log", fs.ErrNotExist)
 )
 
 func (observed) Append(context.Context, uint64, []byte) (uint64, error) { return 0, errObserves }
 
-func (observed) Silence() time.Duration { return endless }
+func (observed) ElectionTimeout() time.Duration { return endless }
 
 func (observed) Save(context.Context, uint64, func(io.Writer) error) error { return errObserves }
 

@@ -11,7 +11,7 @@ import (
 	"handloom/world"
 )
 
-// readOnly is the log of an observing world: other calls than Read, Tail, Saved and Load
+// readOnly is the log of an observing world: other calls than Read, Tail, Snapshots and Load
 // fail the test.
 type readOnly struct {
 	world.Log
@@ -26,8 +26,8 @@ func (l readOnly) Trim(context.Context, uint64) error { return l.called() }
 
 func (l readOnly) Reject(context.Context, uint64) error { return l.called() }
 
-func (l readOnly) Silence() time.Duration {
-	l.t.Error("Silence is called")
+func (l readOnly) ElectionTimeout() time.Duration {
+	l.t.Error("ElectionTimeout is called")
 	return 0
 }
 
@@ -61,7 +61,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 			for u.Status().Tick < tick {
 				noError(t, errorOf(u.Step(within(t, time.Hour))))
 			}
-			if s := u.Status(); s.Owner || s.Tick != tick || s.Refused > 0 || s.SaveErr != "" {
+			if s := u.Status(); s.Leader || s.Tick != tick || s.Refused > 0 || s.SaveErr != "" {
 				t.Fatalf("want tick %d, got %v", tick, s)
 			}
 			wantSame(t, g, seen)
@@ -81,8 +81,8 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 			wantApplied(t, sent, uint64(n+1))
 			stepsSaving(t, v, 1)
 			want(uint64(n + 1))
-			wantError(t, errorOf(u.Submit(t.Context(), seen.order(n))), world.ErrNotOwner)
-			wantError(t, u.Handoff(t.Context(), "game"), world.ErrNotOwner)
+			wantError(t, errorOf(u.Submit(t.Context(), seen.order(n))), world.ErrNotLeader)
+			wantError(t, u.Handoff(t.Context(), "game"), world.ErrNotLeader)
 		}
 		wantTicks(t, seen, 20)
 		noError(t, w.Handoff(t.Context(), "game"))
@@ -119,7 +119,7 @@ func TestObserve_DivergedHaltsAlone(t *testing.T) {
 		steps(t, w, 5)
 		crash(t, w)
 		steps(t, v, 30)
-		if s := v.Status(); !s.Owner || s.Tick != 30 {
+		if s := v.Status(); !s.Leader || s.Tick != 30 {
 			t.Errorf("the node next to it: %v", s)
 		}
 		mustClose(t, u, v)

@@ -62,7 +62,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	}
 	w.life, w.end = context.WithCancelCause(context.Background())
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
-	w.shards, w.epoch = shardsOf(s), w.ownTermStart()
+	w.shards, w.termStart = shardsOf(s), w.ownTermStart()
 	w.wait = w.firstWait()
 	return w, nil
 }
@@ -102,7 +102,7 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 	case err != nil:
 		return fmt.Errorf("world: %w", err)
 	case !found:
-		return fmt.Errorf("world: %w: there are %d records, and no snapshot that they go on from: %v", ErrCorrupt, tail, w.figure.passedErr)
+		return fmt.Errorf("world: %w: there are %d records, and no snapshot that they go on from: %v", ErrCorrupt, tail, w.stats.passedErr)
 	case w.at().at > tail:
 		return fmt.Errorf("world: %w: a snapshot of record %d, and the last is %d", ErrCorrupt, w.at().at, tail)
 	}
@@ -118,7 +118,7 @@ func (w *World) begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("world: %w", err)
 	}
-	saved, err := ask(ctx, w.log, w.log.Saved)
+	saved, err := ask(ctx, w.log, w.log.Snapshots)
 	if err != nil {
 		return fmt.Errorf("world: %w", err)
 	}

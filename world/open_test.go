@@ -25,7 +25,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		func(o *world.Options) { o.SnapshotTicks = -1 },
 		func(o *world.Options) { o.DigestTicks = -1 },
 		func(o *world.Options) { o.Shadow = 1.5 },
-		func(o *world.Options) { o.Program = strings.Repeat("a", 1<<10+1) },
+		func(o *world.Options) { o.Version = strings.Repeat("a", 1<<10+1) },
 	} {
 		o := g.options()
 		change(&o)
@@ -70,7 +70,7 @@ func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
 			g := newGame(t, store.Options{QueueLimit: 1000})
 			w, err := world.Open(t.Context(), g.Store, l, g.options())
 			if name == "ticks" {
-				wantError(t, err, world.ErrProgram)
+				wantError(t, err, world.ErrVersion)
 				return
 			}
 			noError(t, err)
@@ -94,7 +94,7 @@ func TestAHandoffToANewProgram(t *testing.T) {
 		for _, c := range []struct {
 			to   string
 			want error
-		}{{"second", nil}, {"second", nil}, {"third", world.ErrNotOwner}} {
+		}{{"second", nil}, {"second", nil}, {"third", world.ErrNotLeader}} {
 			if err := w.Handoff(t.Context(), c.to); !errors.Is(err, c.want) {
 				t.Errorf("Handoff to %q: %v, want %v", c.to, err, c.want)
 			}
@@ -102,13 +102,13 @@ func TestAHandoffToANewProgram(t *testing.T) {
 		synctest.Wait()
 		third := newGame(t, store.Options{})
 		o := third.options()
-		o.Program = "third"
-		wantError(t, errorOf(world.Open(t.Context(), third.Store, l, o)), world.ErrProgram)
-		wantError(t, s.err, world.ErrNotOwner)
-		second := func(o *world.Options) { o.Program = "second" }
+		o.Version = "third"
+		wantError(t, errorOf(world.Open(t.Context(), third.Store, l, o)), world.ErrVersion)
+		wantError(t, s.err, world.ErrNotLeader)
+		second := func(o *world.Options) { o.Version = "second" }
 		next := newGame(t, store.Options{})
 		u := openWith(t, next, l, second)
-		if !u.Status().Owner || digest(t, g) != digest(t, next) {
+		if !u.Status().Leader || digest(t, g) != digest(t, next) {
 			t.Errorf("the new program: %v", u.Status())
 		}
 		steps(t, u, 20)
@@ -117,7 +117,7 @@ func TestAHandoffToANewProgram(t *testing.T) {
 			for err == nil {
 				_, err = old.Step(t.Context())
 			}
-			wantError(t, err, world.ErrProgram)
+			wantError(t, err, world.ErrVersion)
 			mustClose(t, old)
 		}
 		wantSame(t, g, h)
@@ -163,7 +163,7 @@ func TestASnapshotThatIsNotTheOneIsPassedOver(t *testing.T) {
 		w := mustOpen(t, newGame(t, store.Options{}), l)
 		steps(t, w, 20)
 		mustClose(t, w)
-		saved, err := l.Saved(t.Context())
+		saved, err := l.Snapshots(t.Context())
 		if err != nil || len(saved) != 2 {
 			t.Fatalf("snapshots %v, %v", saved, err)
 		}
@@ -183,7 +183,7 @@ func TestASnapshotThatIsNotTheOneIsPassedOver(t *testing.T) {
 				opened++
 				return closing{r, func() error { opened--; return err }}, failed
 			}})
-			if s := w.Status(); s.PassedOver != 1 || s.Tick != 20 || opened != 0 {
+			if s := w.Status(); s.BadSnapshots != 1 || s.Tick != 20 || opened != 0 {
 				t.Errorf("record %d instead of %d, closed with %v: %d are open; %+v", c.instead, saved[0], c.err, opened, s)
 			}
 			crash(t, w)

@@ -14,9 +14,9 @@ import (
 // Options of a World. Tick is needed, all else has a default.
 type Options struct {
 	// Program names the version of the code, say from its build info. A log of
-	// another one is [ErrProgram]: that program would come to other states. At most
+	// another one is [ErrVersion]: that program would come to other states. At most
 	// 1 KiB.
-	Program string
+	Version string
 
 	Hz int // ticks per second of Run; 0: 60
 
@@ -42,8 +42,8 @@ type Options struct {
 	SnapshotTicks int
 
 	// Observe keeps the World from owning the log: it applies the records of other worlds,
-	// and calls only Read, Tail, Saved and Load of the log. Submit and Handoff return
-	// [ErrNotOwner]. Open of an empty log returns [io/fs.ErrNotExist].
+	// and calls only Read, Tail, Snapshots and Load of the log. Submit and Handoff return
+	// [ErrNotLeader]. Open of an empty log returns [io/fs.ErrNotExist].
 	Observe bool
 
 	// Shadow is the part of the ticks, 0 to 1, that the owner plays twice, going back
@@ -66,7 +66,7 @@ type Tick struct {
 // An Outcome is a tick that was applied.
 type Outcome struct {
 	Tick
-	Owner  bool // this World owned the log
+	Leader bool // this World owned the log
 	Replay bool // by Open or Replay: it had been applied before
 }
 
@@ -105,8 +105,8 @@ func (o Options) withDefaults() (Options, error) {
 	if !(o.Shadow >= 0 && o.Shadow <= 1) {
 		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v: 0 to 1", o.Shadow))
 	}
-	if len(o.Program) > maxName {
-		errs = append(errs, fmt.Errorf("world: Options.Program has %d bytes: at most %d", len(o.Program), maxName))
+	if len(o.Version) > maxName {
+		errs = append(errs, fmt.Errorf("world: Options.Version has %d bytes: at most %d", len(o.Version), maxName))
 	}
 	return o, errors.Join(errs...)
 }

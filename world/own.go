@@ -14,7 +14,7 @@ import (
 )
 
 // errFenced says that another record is where this World wanted to append one.
-var errFenced = fmt.Errorf("world: %w", ErrNotOwner)
+var errFenced = fmt.Errorf("world: %w", ErrNotLeader)
 
 // pending is a record that is to be appended, until it is known what became of it.
 type pending struct {
@@ -26,11 +26,11 @@ type pending struct {
 // leaderTick seals a tick, appends it and, when it is in the log, applies it. A record
 // that is still open comes first.
 func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
-	if err := w.take(ctx); err != nil {
+	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
-	defer w.pass()
-	if !w.isOwner() {
+	defer w.unlock()
+	if !w.isLeader() {
 		return errFenced // a Handoff came between
 	}
 	if w.pending == nil {
@@ -45,7 +45,7 @@ func (w *World) sealTick() *pending {
 	r := w.record(entry.KindTick, &h)
 	r.Tick++
 	r.Time = w.nextTime(&h)
-	r.State = w.part(h.tick)
+	r.State = w.digestPart(h.tick)
 	rec, calls := w.claim.Seal(r.Append(w.buf[:0]), w.o.InputBytes)
 	w.buf = rec
 	return &pending{h.at, rec, calls}
@@ -116,7 +116,7 @@ func (w *World) dropPending(err error) {
 // lose ends the ownership: what has not been sealed never will be.
 func (w *World) lose() {
 	w.mutex.Lock()
-	w.owns = false
+	w.leads = false
 	w.mutex.Unlock()
 	w.quiet = time.Now()
 	w.drain()
@@ -173,7 +173,7 @@ func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 		}
 		return errEnds
 	})
-	if saved, err := w.log.Saved(ctx); is == errOpen && err == nil && len(saved) > 0 && saved[0] > p.prev {
+	if saved, err := w.log.Snapshots(ctx); is == errOpen && err == nil && len(saved) > 0 && saved[0] > p.prev {
 		// What followed is trimmed, by another owner.
 		return 0, fmt.Errorf("%w: %w", errFenced, store.ErrUncertain)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A played is a tick that is being played.
-type played struct {
+type tickRun struct {
 	*World
 	position position // behind it
 	input    []byte
@@ -21,7 +21,7 @@ type played struct {
 
 // play plays the tick, inside its Write. skips says that it is to be played without its
 // input, should it fail with it.
-func (p *played) play(ctx context.Context, writer *store.Writer, skips bool) error {
+func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) error {
 	if skips {
 		if _, err := p.dryRun(ctx, writer); err != nil {
 			p.input = nil
@@ -43,7 +43,7 @@ func (p *played) play(ctx context.Context, writer *store.Writer, skips bool) err
 
 // shadowIsDue reports whether the tick is one that the owner plays twice; see
 // Options.Shadow.
-func (p *played) shadowIsDue() bool {
+func (p *tickRun) shadowIsDue() bool {
 	if !p.from.own {
 		return false
 	}
@@ -56,7 +56,7 @@ func (p *played) shadowIsDue() bool {
 }
 
 // dryRun plays the tick, goes back, and returns what the state came to.
-func (p *played) dryRun(ctx context.Context, writer *store.Writer) (entry.StateDigest, error) {
+func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.StateDigest, error) {
 	if err := p.store.Checkpoint(ctx, &p.before); err != nil {
 		return entry.StateDigest{}, err
 	}
@@ -71,7 +71,7 @@ func (p *played) dryRun(ctx context.Context, writer *store.Writer) (entry.StateD
 
 // once plays the tick, which begins and ends clean: what the last flush left is
 // forgotten, and its own first flush takes the input and nothing else.
-func (p *played) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
+func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
 	p.claim.Forget()
 	if err := p.claim.Put(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
@@ -89,7 +89,7 @@ func (p *played) once(ctx context.Context, writer *store.Writer, calls hook.Call
 }
 
 // call calls the program. A panic is an error.
-func (p *played) call(ctx context.Context, writer *store.Writer) (err error) {
+func (p *tickRun) call(ctx context.Context, writer *store.Writer) (err error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {

@@ -100,7 +100,7 @@ func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
 		}
 		steps(t, w, 8) // behind the 7th of which it would save again
 		noError(t, w.Handoff(t.Context(), "second"))
-		if saved, err := shared.Saved(t.Context()); !slices.Equal(saved, []uint64{17, 8}) || err != nil {
+		if saved, err := shared.Snapshots(t.Context()); !slices.Equal(saved, []uint64{17, 8}) || err != nil {
 			t.Errorf("snapshots %v, %v", saved, err)
 		}
 		crash(t, w)

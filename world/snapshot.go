@@ -62,7 +62,7 @@ func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) er
 func (w *World) load(ctx context.Context, serves func(h position) bool) (found bool, err error) {
 	ctx = w.claim.Context(ctx)
 	for {
-		saved, err := ask(ctx, w.log, w.log.Saved)
+		saved, err := ask(ctx, w.log, w.log.Snapshots)
 		if err != nil {
 			return false, fmt.Errorf("world: %w", err)
 		}
@@ -71,7 +71,7 @@ func (w *World) load(ctx context.Context, serves func(h position) bool) (found b
 			return found, err
 		}
 		// Others have saved newer ones meanwhile, and removed those.
-		if now, err := ask(ctx, w.log, w.log.Saved); err != nil || slices.Equal(now, saved) {
+		if now, err := ask(ctx, w.log, w.log.Snapshots); err != nil || slices.Equal(now, saved) {
 			return false, err
 		}
 	}
@@ -87,7 +87,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 				return false, gone, context.Cause(ctx)
 			}
 			if errors.Is(err, store.ErrSchema) {
-				return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %w", at, ErrProgram, err)
+				return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %w", at, ErrVersion, err)
 			}
 			gone = gone || errors.Is(err, fs.ErrNotExist)
 			w.notePassed(at, err)
@@ -97,8 +97,8 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		if !serves(h) {
 			continue
 		}
-		if h.at > 0 && h.Start.Program != w.o.Program && (!h.Handed || h.To != w.o.Program) {
-			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.Start.Program, w.o.Program)
+		if h.at > 0 && h.Start.Program != w.o.Version && (!h.Handed || h.To != w.o.Version) {
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrVersion, h.Start.Program, w.o.Version)
 		}
 		if err := w.saver.wait(ctx); err != nil {
 			return false, gone, err
@@ -235,7 +235,7 @@ func (w *World) saveIfDue(ctx context.Context, owner bool) {
 	if never {
 		return
 	}
-	shared := w.log.Silence() > 0
+	shared := w.log.ElectionTimeout() > 0
 	if shared && h.tick+max(1, uint64(w.o.SnapshotTicks)/8) == due && !isOpen(s.asked) {
 		s.asked = begin(func() { w.newestSnapshot() })
 	}
@@ -267,7 +267,7 @@ func (w *World) saveIfDue(ctx context.Context, owner bool) {
 func (w *World) saveDue(owner bool) (tick, kept uint64, never bool) {
 	every := uint64(w.o.SnapshotTicks)
 	tick = w.saver.tick + every
-	if owner || w.log.Silence() == 0 {
+	if owner || w.log.ElectionTimeout() == 0 {
 		return tick, 0, false
 	}
 	kept = uint64(w.o.DigestTicks)
@@ -292,7 +292,7 @@ func begin(f func()) chan struct{} {
 
 // newestSnapshot asks the log for the newest snapshot.
 func (w *World) newestSnapshot() {
-	saved, err := w.log.Saved(w.life)
+	saved, err := w.log.Snapshots(w.life)
 	if err != nil {
 		w.noteUnsaved(fmt.Errorf("world: %w", err))
 	}
@@ -353,7 +353,7 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 // one that is to be saved, or 0. It rejects damaged ones that are newer, which would else
 // count as one of the two that the log keeps.
 func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err error) {
-	saved, err := w.log.Saved(ctx)
+	saved, err := w.log.Snapshots(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -401,7 +401,7 @@ func (w *World) reject(ctx context.Context, at uint64) error {
 // trim lets the log forget the records that two snapshots cover, of which whole is one that
 // can be read.
 func (w *World) trim(ctx context.Context, whole uint64) error {
-	saved, err := w.log.Saved(ctx)
+	saved, err := w.log.Snapshots(ctx)
 	if err != nil || len(saved) < 2 {
 		return err
 	}

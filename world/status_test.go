@@ -27,10 +27,10 @@ func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
 		}
 		synctest.Wait()
 		own, follows := w.Status(), v.Status()
-		if !own.Owner || own.Tick != 10 || own.At != 11 || own.Appended != 11 || own.SavedTick != 7 || own.Lag != 0 {
+		if !own.Leader || own.Tick != 10 || own.Position != 11 || own.Appended != 11 || own.SavedTick != 7 || own.Lag != 0 {
 			t.Errorf("%+v", own)
 		}
-		if follows.Owner || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond {
+		if follows.Leader || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond {
 			t.Errorf("%+v", follows)
 		}
 		line := "owns: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
@@ -45,7 +45,7 @@ func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
 		noError(t, err)
 		var log strings.Builder
 		slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", follows)
-		if want := "status.owner=false status.term=1 status.tick=10"; !strings.Contains(log.String(), want) {
+		if want := "status.leader=false status.term=1 status.tick=10"; !strings.Contains(log.String(), want) {
 			t.Errorf("it is logged as %s", log.String())
 		}
 		mustClose(t, w, v)
@@ -94,7 +94,7 @@ func TestRunPlaysTicksAtTheirRate(t *testing.T) {
 		wantTicks(t, g, 601)
 		seeds := make(map[uint64]bool)
 		for i, o := range g.seen {
-			if !o.Owner || o.Replay || seeds[o.Seed] || i > 0 && !o.Time.After(g.seen[i-1].Time) {
+			if !o.Leader || o.Replay || seeds[o.Seed] || i > 0 && !o.Time.After(g.seen[i-1].Time) {
 				t.Errorf("tick %d: %+v", i+1, o)
 			}
 			seeds[o.Seed] = true
@@ -112,7 +112,7 @@ func TestAppliedIsToldOfEveryTick(t *testing.T) {
 		h, v := newWorld(t, store.Options{}, l)
 		steps(t, v, 1)
 		for i, o := range h.seen {
-			if o.Number != uint64(i+1) || o.Replay != (i < 3) || o.Owner != (i == 3) {
+			if o.Number != uint64(i+1) || o.Replay != (i < 3) || o.Leader != (i == 3) {
 				t.Errorf("%+v", o)
 			}
 			if i < 3 && o.Tick != g.seen[i].Tick {
@@ -136,7 +136,7 @@ func TestStatus_HasTheCutOfItsJournal(t *testing.T) {
 	if s := w.Status(); s.Cut != "" {
 		t.Errorf("a whole journal: cut %q", s.Cut)
 	}
-	at := w.Status().At
+	at := w.Status().Position
 	crash(t, w)
 	mustCloseJournal(t, j)
 	noError(t, kit.TearJournal(dir))
@@ -144,7 +144,7 @@ func TestStatus_HasTheCutOfItsJournal(t *testing.T) {
 	j = openJournal(t, dir)
 	w = mustOpen(t, newGame(t, store.Options{}), j)
 	s := w.Status()
-	cut, ok := j.WasCut()
+	cut, ok := j.Truncated()
 	if want := fmt.Sprintf("record %d: at most %d cut", cut.At, cut.Records); !ok || cut.At != at || !strings.HasPrefix(s.Cut, want) {
 		t.Errorf("cut %q, want %q...; the journal: %+v", s.Cut, want, cut)
 	}

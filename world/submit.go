@@ -14,7 +14,7 @@ import (
 // they are in the log and in the state: whatever dies afterwards, they are in every
 // later state. The receipt knows the handles of what the call created, and the tick.
 //
-// Errors are of three kinds. Not applied, and never will be: [ErrNotOwner],
+// Errors are of three kinds. Not applied, and never will be: [ErrNotLeader],
 // [store.ErrFull] when the call does not fit a table (it is dropped alone, on every World
 // alike; see [store.Store.Inbox]), [store.ErrQueueFull], [store.ErrPhase] inside a tick or Applied, [store.ErrClosed],
 // that of fn. [store.ErrUncertain]: ctx ended while the call waited, or the log broke
@@ -40,14 +40,14 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	return r, err
 }
 
-// haltedError is what calls of a World that has halted return: ErrNotOwner, with another
+// haltedError is what calls of a World that has halted return: ErrNotLeader, with another
 // text, because no other world need own the log.
 type haltedError struct{ cause error }
 
 func (e haltedError) Error() string { return fmt.Sprintf("this world has halted: %v", e.cause) }
 
-// Unwrap returns [ErrNotOwner]. The cause is that of another call.
-func (haltedError) Unwrap() error { return ErrNotOwner }
+// Unwrap returns [ErrNotLeader]. The cause is that of another call.
+func (haltedError) Unwrap() error { return ErrNotLeader }
 
 // refusal says why calls are not taken, or nil.
 func (w *World) refusal() error {
@@ -56,12 +56,12 @@ func (w *World) refusal() error {
 	switch {
 	case errors.Is(w.halted, store.ErrClosed), w.life.Err() != nil:
 		return store.ErrClosed
-	case w.owns:
+	case w.leads:
 		return nil
 	case w.halted != nil:
 		return haltedError{w.halted}
 	}
-	return ErrNotOwner
+	return ErrNotLeader
 }
 
 // drain refuses all calls that wait, unless the World takes some.

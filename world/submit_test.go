@@ -20,7 +20,7 @@ func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
 		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
 		ctx := t.Context()
 		wantError(t, errorOf(w.Submit(ctx, func(store.Queue) error { return errGame })), errGame)
-		wantError(t, errorOf(v.Submit(ctx, h.order(1))), world.ErrNotOwner)
+		wantError(t, errorOf(v.Submit(ctx, h.order(1))), world.ErrNotLeader)
 		many := func(q store.Queue) error {
 			for range 5 {
 				g.camps.Emplace(q, camp{})

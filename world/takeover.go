@@ -24,7 +24,7 @@ const (
 // firstWait is how long a log must be quiet before a World takes over, unless terms
 // follow each other too fast.
 func (w *World) firstWait() time.Duration {
-	silence := w.log.Silence()
+	silence := w.log.ElectionTimeout()
 	if silence == 0 {
 		return 0
 	}
@@ -34,17 +34,17 @@ func (w *World) firstWait() time.Duration {
 // failoverDelay returns how much longer the log must be quiet before this World may take
 // over, or why it never may.
 func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
-	if err := w.take(ctx); err != nil {
+	if err := w.lockRunning(ctx); err != nil {
 		return 0, err
 	}
-	defer w.pass()
+	defer w.unlock()
 	h, wait := w.at(), w.wait
 	switch {
 	case w.o.Observe:
 		return endless, nil
 	case w.pending != nil:
 		return 0, nil // a term that it wanted to begin
-	case h.Handed && (h.To != w.o.Program || h.Owner == w.incarnation):
+	case h.Handed && (h.To != w.o.Version || h.Owner == w.incarnation):
 		wait = max(wait, leastWait) // the other may first
 	case h.Handed, h.at == 0:
 		wait = 0
@@ -54,10 +54,10 @@ func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 
 // becomeLeader begins a term, if the log answers and has nothing that was not applied.
 func (w *World) becomeLeader(ctx context.Context) error {
-	if err := w.take(ctx); err != nil {
+	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
-	defer w.pass()
+	defer w.unlock()
 	if w.pending == nil {
 		tail, err := w.log.Tail(ctx)
 		switch {
@@ -84,26 +84,26 @@ func (w *World) sealTermStart() *pending {
 		r.Cell = random()
 	}
 	r.State = w.state(h.tick)
-	r.Start = w.epoch
+	r.Start = w.termStart
 	return &pending{prev: h.at, bytes: r.Append(nil)}
 }
 
 // ownTermStart is what this World says of its program.
 func (w *World) ownTermStart() entry.TermStart {
 	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.claim.Schema())
-	return entry.TermStart{Program: w.o.Program, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
+	return entry.TermStart{Program: w.o.Version, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
 }
 
 // mayApply says why records of an epoch cannot be applied here, or nil.
 func (w *World) mayApply(of *entry.TermStart) error {
-	own := &w.epoch
+	own := &w.termStart
 	switch {
 	case of.Program != own.Program:
-		return fmt.Errorf("%w: %q, and this is %q", ErrProgram, of.Program, own.Program)
+		return fmt.Errorf("%w: %q, and this is %q", ErrVersion, of.Program, own.Program)
 	case of.Schema != own.Schema:
-		return fmt.Errorf("%w: its tables, limits or size of an int are other ones than these, of %d bits:\n%s", ErrProgram, strconv.IntSize, w.claim.Schema())
+		return fmt.Errorf("%w: its tables, limits or size of an int are other ones than these, of %d bits:\n%s", ErrVersion, strconv.IntSize, w.claim.Schema())
 	case !w.o.Portable && (of.Arch != own.Arch || of.Go != own.Go):
-		return fmt.Errorf("%w: it was built by %s for %s, this by %s for %s; see Options.Portable", ErrProgram, of.Go, of.Arch, own.Go, own.Arch)
+		return fmt.Errorf("%w: it was built by %s for %s, this by %s for %s; see Options.Portable", ErrVersion, of.Go, of.Arch, own.Go, own.Arch)
 	}
 	return nil
 }

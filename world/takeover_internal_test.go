@@ -33,8 +33,8 @@ func TestEpoch_OthersAreRefused(t *testing.T) {
 			of := own
 			c.change(&of)
 			for portable, want := range map[bool]bool{false: c.refused, true: c.portable} {
-				w := World{claim: claim, epoch: own, o: Options{Portable: portable}}
-				if err := w.mayApply(&of); errors.Is(err, ErrProgram) != want || (err != nil) != want {
+				w := World{claim: claim, termStart: own, o: Options{Portable: portable}}
+				if err := w.mayApply(&of); errors.Is(err, ErrVersion) != want || (err != nil) != want {
 					t.Errorf("portable %t: %v, want refused %t", portable, err, want)
 				}
 			}

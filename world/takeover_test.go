@@ -83,7 +83,7 @@ func pauseOwner(t *testing.T, trims bool) {
 	synctest.Wait()
 	waits := submit(t.Context(), w, g.order(2))
 	stepsSaving(t, v, 40)
-	if s := v.Status(); !s.Owner || s.Tick != 40 {
+	if s := v.Status(); !s.Leader || s.Tick != 40 {
 		t.Fatalf("the other: %v", s)
 	}
 	close(paused)
@@ -91,13 +91,13 @@ func pauseOwner(t *testing.T, trims bool) {
 		t.Errorf("the paused world's step is tick %d", tick.Number)
 	}
 	synctest.Wait()
-	if !errors.Is(waits.err, world.ErrNotOwner) || errors.Is(waits.err, store.ErrUncertain) {
+	if !errors.Is(waits.err, world.ErrNotLeader) || errors.Is(waits.err, store.ErrUncertain) {
 		t.Errorf("a call that waited: done %t, %v", waits.done, waits.err)
 	}
-	if !trims && !errors.Is(sealed.err, world.ErrNotOwner) || errors.Is(sealed.err, store.ErrUncertain) != trims {
+	if !trims && !errors.Is(sealed.err, world.ErrNotLeader) || errors.Is(sealed.err, store.ErrUncertain) != trims {
 		t.Errorf("the call of the record: done %t, %v", sealed.done, sealed.err)
 	}
-	if s := w.Status(); s.Owner || !trims && s.Overtaken != 1 {
+	if s := w.Status(); s.Leader || !trims && s.LostAppends != 1 {
 		t.Errorf("the paused world: %+v", s)
 	}
 	for last := mustStep(t, v); w.Status().Tick < last.Number; {
@@ -123,7 +123,7 @@ func TestStormsOfTakeoversAbate(t *testing.T) {
 			g := newGame(t, alone)
 			var slow atomic.Pointer[world.World]
 			g.fault = func(world.Tick) error {
-				if w := slow.Load(); w != nil && w.Status().Owner {
+				if w := slow.Load(); w != nil && w.Status().Leader {
 					time.Sleep(900 * time.Millisecond)
 				}
 				return nil
@@ -157,7 +157,7 @@ func TestSilenceAloneIsNoReason(t *testing.T) {
 		cut.tail = func(context.Context) (uint64, error) { return 0, errLost }
 		ctx := within(t, time.Minute)
 		wantError(t, v.Run(ctx), context.DeadlineExceeded)
-		if s := v.Status(); s.Owner || s.Term != 1 || s.Tick != 3 {
+		if s := v.Status(); s.Leader || s.Term != 1 || s.Tick != 3 {
 			t.Errorf("%+v", s)
 		}
 		mustClose(t, v, w)
@@ -172,11 +172,11 @@ func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
 		begin := time.Now()
 		noError(t, a.Handoff(t.Context(), "game"))
 		synctest.Wait()
-		if !b.Status().Owner || time.Since(begin) > 0 {
+		if !b.Status().Leader || time.Since(begin) > 0 {
 			t.Errorf("after %v: %v", time.Since(begin), b.Status())
 		}
 		time.Sleep(time.Second)
-		wantError(t, a.Handoff(t.Context(), "game"), world.ErrNotOwner)
+		wantError(t, a.Handoff(t.Context(), "game"), world.ErrNotLeader)
 		a.end(t)
 		b.end(t)
 		wantSame(t, a.game, b.game)
@@ -196,14 +196,14 @@ func TestHandoff_OthersOfTheProgramComeFirst(t *testing.T) {
 		noError(t, w.Handoff(t.Context(), "game"))
 		stepped := stepAside(t, w)
 		synctest.Wait() // no time passes
-		if w.Status().Owner || w.Status().Tick != 3 {
+		if w.Status().Leader || w.Status().Tick != 3 {
 			t.Fatalf("the world that handed off: %v", w.Status())
 		}
-		for !v.Status().Owner {
+		for !v.Status().Leader {
 			mustStep(t, v)
 		}
 		noError(t, <-stepped)
-		if s := w.Status(); s.Owner || s.Term != 2 {
+		if s := w.Status(); s.Leader || s.Term != 2 {
 			t.Errorf("the world that handed off: %v", s)
 		}
 		wantSame(t, a, b)

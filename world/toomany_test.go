@@ -36,7 +36,7 @@ func newLobby(t *testing.T, workers int) *lobby {
 func (l *lobby) open(t *testing.T, log world.Log) *world.World {
 	t.Helper()
 	w, err := world.Open(t.Context(), l.Store, log, world.Options{
-		Program: "lobby", SnapshotTicks: 1000, DigestTicks: 1, Shadow: 1,
+		Version: "lobby", SnapshotTicks: 1000, DigestTicks: 1, Shadow: 1,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			_, err := l.Flush(ctx)
 			return err

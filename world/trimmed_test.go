@@ -57,7 +57,7 @@ func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
 				outdated = false
 				return []uint64{1}, nil // it was given up since
 			}
-			return l.Saved(ctx)
+			return l.Snapshots(ctx)
 		}})
 		if s := v.Status(); s.Tick != 20 || outdated {
 			t.Errorf("%v", s)

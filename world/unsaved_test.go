@@ -62,7 +62,7 @@ func reportsUnsaved(t *testing.T, dir string) {
 	l := openJournal(t, dir)
 	w, g := openDeep(t, l)
 	stepsSaving(t, w, deepFrom-1)
-	saved, err := l.Saved(t.Context())
+	saved, err := l.Snapshots(t.Context())
 	if s := w.Status(); err != nil || len(saved) == 0 || s.SaveErr != "" || s.SavedTick == 0 {
 		t.Fatalf("before: snapshots %v, %v; %v", saved, err, s)
 	}
@@ -81,7 +81,7 @@ func reportsUnsaved(t *testing.T, dir string) {
 
 	l = openJournal(t, dir)
 	defer mustCloseJournal(t, l)
-	if now, err := l.Saved(t.Context()); err != nil || !slices.Equal(now, saved) {
+	if now, err := l.Snapshots(t.Context()); err != nil || !slices.Equal(now, saved) {
 		t.Errorf("snapshots %v, %v; want %v", now, err, saved)
 	}
 	w, g = openDeep(t, l)

@@ -23,7 +23,7 @@ type World struct {
 	log         Log
 	o           Options
 	incarnation uint64
-	epoch       entry.TermStart // of this World
+	termStart   entry.TermStart // of this World
 	shards      []shardName
 
 	life    context.Context // ends with Close
@@ -48,9 +48,9 @@ type World struct {
 
 	mutex    sync.Mutex
 	position position
-	owns     bool
+	leads    bool
 	halted   error // why there is no further tick; ErrClosed once closed
-	figure   figures
+	stats    stats
 }
 
 // A position is how far a World has come along its log.
@@ -70,7 +70,7 @@ func (h *position) shown() Tick {
 // of the owner while it follows; it takes over when the owner has been silent. It
 // returns the cause of ctx when that ends, once the tick that was under way is
 // applied, or what has halted the World: an [ErrTick], an [ErrDiverged], an
-// [ErrProgram], an [ErrCorrupt], or the error of a log that is broken.
+// [ErrVersion], an [ErrCorrupt], or the error of a log that is broken.
 //
 // When ticks fall behind, up to two are caught up on and the rest dropped. Workers are
 // kept warm meanwhile, as by [store.Store.Team].
@@ -83,7 +83,7 @@ func (w *World) Run(ctx context.Context) error {
 	return w.store.Team(ctx, func(ctx context.Context) error {
 		for {
 			advance := w.follow
-			if w.isOwner() {
+			if w.isLeader() {
 				advance = w.lead
 			}
 			if err := advance(ctx, forever); err != nil && !errors.Is(err, errFenced) {
@@ -105,10 +105,10 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 	defer done()
 	for from := w.now().Number; ; {
 		advance := w.follow
-		if w.isOwner() {
+		if w.isLeader() {
 			advance = w.leaderTick
 		}
-		err := advance(ctx, func() bool { return w.isOwner() || w.now().Number > from })
+		err := advance(ctx, func() bool { return w.isLeader() || w.now().Number > from })
 		if err != nil && !errors.Is(err, errFenced) {
 			return Tick{}, err
 		}
@@ -190,7 +190,7 @@ func (w *World) untilClosed(ctx context.Context) (context.Context, func()) {
 
 // take takes the turn, unless ctx ends or the World has halted. Whoever has it gives
 // it back with pass.
-func (w *World) take(ctx context.Context) error {
+func (w *World) lockRunning(ctx context.Context) error {
 	if ctx.Err() != nil { // of two channels that are ready, select takes any
 		return context.Cause(ctx)
 	}
@@ -200,13 +200,13 @@ func (w *World) take(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if err := w.stopped(); err != nil {
-		w.pass()
+		w.unlock()
 		return err
 	}
 	return nil
 }
 
-func (w *World) pass() { <-w.lock }
+func (w *World) unlock() { <-w.lock }
 
 // stopped returns why there is no further tick, or nil.
 func (w *World) stopped() error {
@@ -226,13 +226,13 @@ func (w *World) halt(err error) error {
 func (w *World) recordHalt(err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.halted, w.owns = err, false
+	w.halted, w.leads = err, false
 }
 
-func (w *World) isOwner() bool {
+func (w *World) isLeader() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.owns
+	return w.leads
 }
 
 // now returns the last tick.
@@ -316,7 +316,7 @@ func (w *World) Close(ctx context.Context) error {
 	defer cancel()
 	err := within(waits, func() error {
 		w.lock <- struct{}{}
-		defer w.pass()
+		defer w.unlock()
 		w.closing.Store(true)
 		return w.close(ctx)
 	})
@@ -337,7 +337,7 @@ func (w *World) close(ctx context.Context) error {
 	}
 	_ = w.saver.wait(context.Background()) // a save may have ended with the World
 	var err error
-	if w.isOwner() && w.pending == nil && ctx.Err() == nil && w.saver.saved < w.at().at {
+	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.saver.saved < w.at().at {
 		err = w.saveNow(ctx)
 	}
 	w.dropPending(fmt.Errorf("%w: the world is closed", store.ErrUncertain))

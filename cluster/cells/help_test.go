@@ -93,7 +93,7 @@ func (g *town) from(self cells.ID, roads ...road) *town {
 
 func (g *town) options() world.Options {
 	return world.Options{
-		Program: "town", SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
+		Version: "town", SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
 		Init: func(_ context.Context, w *store.Writer) error { return g.init(g, w) },
 		Tick: g.tick,
 	}
@@ -244,7 +244,7 @@ func until(t testing.TB, what string, is func() bool) {
 // locked is a log with a lock, so that its world owns it at once.
 type locked struct{ world.Log }
 
-func (locked) Silence() time.Duration { return 0 }
+func (locked) ElectionTimeout() time.Duration { return 0 }
 
 // whole is a log that can be replayed from its beginning.
 type whole struct {
@@ -268,7 +268,7 @@ func (l *whole) Save(ctx context.Context, at uint64, write func(w io.Writer) err
 // beginning is the log with the first snapshot alone.
 type beginning struct{ *whole }
 
-func (beginning) Saved(context.Context) ([]uint64, error) { return []uint64{0}, nil }
+func (beginning) Snapshots(context.Context) ([]uint64, error) { return []uint64{0}, nil }
 
 func (l beginning) Load(context.Context, uint64) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(l.genesis)), nil

@@ -99,7 +99,7 @@ func (w *war) handOff(town int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	for _, n := range w.nodes[2*town:][:2] {
-		if n.world.Status().Owner && n.world.Handoff(ctx, "town") == nil {
+		if n.world.Status().Leader && n.world.Handoff(ctx, "town") == nil {
 			w.handoffs++
 			return
 		}

@@ -128,7 +128,7 @@ func (v *sendLoop) send(to ID) {
 func (v *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 	_ = v.read(func() {
 		_, p := v.pairs.find(to)
-		if p == nil || p.Stopped || p.Sent == p.Acked || !v.world.Status().Owner {
+		if p == nil || p.Stopped || p.Sent == p.Acked || !v.world.Status().Leader {
 			return
 		}
 		acked, packet = p.Acked, v.messages.collect(to, p.Acked)

@@ -198,11 +198,11 @@ func save(ctx context.Context, l world.Log, at uint64, fault error) error {
 	})
 }
 
-// wantSaved verifies the snapshots: the newest two, and of others those that Saved lists.
+// wantSaved verifies the snapshots: the newest two, and of others those that Snapshots lists.
 func wantSaved(ctx context.Context, l world.Log, newest, second uint64) error {
-	saved, err := l.Saved(ctx)
+	saved, err := l.Snapshots(ctx)
 	if err != nil || len(saved) < 2 || saved[0] != newest || saved[1] != second || !slices.IsSortedFunc(saved, func(a, b uint64) int { return cmp.Compare(b, a) }) {
-		return fmt.Errorf("log: Saved: got %d, %v, want %d, %d and then older ones", saved, err, newest, second)
+		return fmt.Errorf("log: Snapshots: got %d, %v, want %d, %d and then older ones", saved, err, newest, second)
 	}
 	for _, at := range saved {
 		r, err := l.Load(ctx, at)

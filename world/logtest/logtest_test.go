@@ -97,8 +97,8 @@ func (b *broken) Save(ctx context.Context, at uint64, write func(w io.Writer) er
 	})
 }
 
-func (b *broken) Saved(ctx context.Context) ([]uint64, error) {
-	saved, err := b.Log.Saved(ctx)
+func (b *broken) Snapshots(ctx context.Context) ([]uint64, error) {
+	saved, err := b.Log.Snapshots(ctx)
 	switch b.breaks {
 	case "saved upwards":
 		slices.Sort(saved)

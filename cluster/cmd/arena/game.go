@@ -93,7 +93,7 @@ func newArena(workers int) *arena {
 
 // options returns the options of a World of the arena.
 func (g *arena) options() world.Options {
-	return world.Options{Program: "arena 1", Tick: g.tick, SnapshotTicks: 300, DigestTicks: 30, Portable: true}
+	return world.Options{Version: "arena 1", Tick: g.tick, SnapshotTicks: 300, DigestTicks: 30, Portable: true}
 }
 
 func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {

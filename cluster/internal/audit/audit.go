@@ -270,7 +270,7 @@ var errEnd = errors.New("that is all")
 // Check reads what l still has of the log and plays it from its older snapshot with
 // that many workers. It fails if l does not answer; what is wrong is a finding.
 func (a *Auditor) Check(ctx context.Context, l world.Log, p Program, workers int) error {
-	saved, err := l.Saved(ctx)
+	saved, err := l.Snapshots(ctx)
 	if err == nil && len(saved) == 0 {
 		err = errors.New("the log has no snapshot")
 	}
@@ -334,7 +334,7 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p Program, workers in
 		return err
 	}
 	switch err := world.Replay(ctx, s, l, o, 1<<62); {
-	case errors.Is(err, world.ErrDiverged), errors.Is(err, world.ErrCorrupt), errors.Is(err, world.ErrTick), errors.Is(err, world.ErrProgram):
+	case errors.Is(err, world.ErrDiverged), errors.Is(err, world.ErrCorrupt), errors.Is(err, world.ErrTick), errors.Is(err, world.ErrVersion):
 		a.Fault("the replay with %d workers ends behind %d ticks: %v", workers, played, err)
 	case err != nil:
 		return err
@@ -345,8 +345,8 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p Program, workers in
 // older is a log without its newest snapshot, so that a replay plays ticks.
 type older struct{ world.Log }
 
-func (l older) Saved(ctx context.Context) ([]uint64, error) {
-	at, err := l.Log.Saved(ctx)
+func (l older) Snapshots(ctx context.Context) ([]uint64, error) {
+	at, err := l.Log.Snapshots(ctx)
 	if len(at) > 1 {
 		at = at[1:]
 	}

@@ -250,7 +250,7 @@ func TestWhatIsTrimmedTooEarlyIsNoVerdict(t *testing.T) {
 
 type trimmed struct{ world.Log }
 
-func (trimmed) Saved(context.Context) ([]uint64, error) { return []uint64{4, 3}, nil }
+func (trimmed) Snapshots(context.Context) ([]uint64, error) { return []uint64{4, 3}, nil }
 
 // A record that Follow reads while the log is asked for its end is no sign of a cut.
 func TestALogThatGrowsIsNotCut(t *testing.T) {

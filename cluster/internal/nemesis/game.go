@@ -38,7 +38,7 @@ func Notes(workers int) (*Game, error) {
 	g := game.New(workers, noteTicks)
 	return &Game{
 		Store: g.Store,
-		World: world.Options{Program: "nemesis 1", Init: g.Init, Tick: g.Tick, SnapshotTicks: snapshotTicks, DigestTicks: digestTicks, Portable: true},
+		World: world.Options{Version: "nemesis 1", Init: g.Init, Tick: g.Tick, SnapshotTicks: snapshotTicks, DigestTicks: digestTicks, Portable: true},
 		Call:  func(key uint64, _ string) (func(q store.Queue) error, error) { return g.Leave(key), nil },
 		Keys:  g.Left,
 	}, nil

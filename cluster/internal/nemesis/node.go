@@ -46,7 +46,7 @@ func (c child) node(ctx context.Context, words []string, game NewGame) error {
 		return err
 	}
 	defer j.Close()
-	if cut, ok := j.WasCut(); ok {
+	if cut, ok := j.Truncated(); ok {
 		c.Say("cut %+v", cut)
 	}
 	log.Info("start")
@@ -94,7 +94,7 @@ func openLog(ctx context.Context, s cluster.Servers, o cluster.Options) (*cluste
 // log, or the state. Anything else passes.
 func forGood(err error) bool {
 	for _, wrong := range []error{
-		world.ErrCorrupt, world.ErrDiverged, world.ErrProgram, world.ErrTick, store.ErrSnapshot,
+		world.ErrCorrupt, world.ErrDiverged, world.ErrVersion, world.ErrTick, store.ErrSnapshot,
 		cluster.ErrSettings, cluster.ErrCorrupt, cluster.ErrBehind, cluster.ErrOtherStream, journal.ErrBroken,
 	} {
 		if errors.Is(err, wrong) {
@@ -184,14 +184,14 @@ func (p player) watch(ctx context.Context) {
 			return
 		}
 		s := p.world.Status()
-		if s.Owner != was.Owner || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
+		if s.Leader != was.Leader || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
 			p.file.Info("world", "status", s, "append_max", s.AppendMax)
 			was = s
 		}
 		if s.Halted != "" {
 			return
 		}
-		p.Say("status %t %d %d %d", s.Owner, s.Term, s.Tick, s.Overtaken)
+		p.Say("status %t %d %d %d", s.Leader, s.Term, s.Tick, s.LostAppends)
 	}
 }
 
@@ -202,7 +202,7 @@ func (p player) keepApart(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if p.world.Status().Owner {
+		if p.world.Status().Leader {
 			_, _ = p.log.StepDown(ctx) // or else later
 		}
 	}

@@ -91,7 +91,7 @@ func newGame(workers int) *game.Game { return game.New(workers, 0) }
 
 // options are those of every world of the program. Snapshots and digests come often.
 func options(g *game.Game, applied func(ctx context.Context, o world.Outcome)) world.Options {
-	return world.Options{Program: "kills 1", Init: g.Init, Tick: g.Tick, Applied: applied, SnapshotTicks: 5, DigestTicks: 6, Portable: true}
+	return world.Options{Version: "kills 1", Init: g.Init, Tick: g.Tick, Applied: applied, SnapshotTicks: 5, DigestTicks: 6, Portable: true}
 }
 
 // journalOptions make a journal that begins another file every few dozen ticks.
@@ -215,7 +215,7 @@ func (r *Result) replay(o Options) error {
 	if err != nil {
 		return err
 	}
-	r.judgeFiles(found.Damage, found.Cut)
+	r.judgeFiles(found.Damage, found.TornTail)
 	g := newGame(replayWorkers)
 	ctx := context.Background()
 	j, err := journal.Open(o.Dir, journalOptions)
@@ -273,8 +273,8 @@ func (r *Result) judge(keys iter.Seq[uint64]) {
 // older is a journal without its newest snapshot, so that a replay plays ticks.
 type older struct{ *journal.Journal }
 
-func (j older) Saved(ctx context.Context) ([]uint64, error) {
-	at, err := j.Journal.Saved(ctx)
+func (j older) Snapshots(ctx context.Context) ([]uint64, error) {
+	at, err := j.Journal.Snapshots(ctx)
 	if len(at) > 1 {
 		at = at[1:]
 	}
