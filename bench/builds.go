@@ -16,9 +16,9 @@ func (p *command) builds(ctx context.Context) (int, error) {
 	fmt.Fprintf(p.stdout, "%s\n%s %s/%s, %s, %d processors, revision %s, %s, %d rounds\n\n",
 		cli.CommandLine(goRun, p.args...), here.Go, here.GOOS, here.GOARCH, here.CPU, here.CPUs, here.Revision, here.Date, p.count)
 	var all []buildcost.Cost
-	for _, of := range buildcost.Programs() {
-		fmt.Fprintf(p.stderr, "bench: building %v\n", of)
-		costs, err := of.Measure(ctx, p.count)
+	for _, source := range buildcost.Programs() {
+		fmt.Fprintf(p.stderr, "bench: building %v\n", source)
+		costs, err := source.Measure(ctx, p.count)
 		if ctx.Err() != nil {
 			fmt.Fprintln(p.stderr, "bench: interrupted; what was measured is printed, marked as partial")
 			err := buildcost.Write(p.stdout, all)

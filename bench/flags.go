@@ -36,7 +36,7 @@ const (
 	headlineRounds = 10
 	targetRounds   = 15
 	buildRounds    = 3
-	fewestRounds   = 6 // that an interval can be told from
+	minRounds      = 6 // that an interval can be told from
 )
 
 // formats are what -format takes.

@@ -61,7 +61,7 @@ func (p *command) run(ctx context.Context) (int, error) {
 	if err != nil || r == nil {
 		return exitDone, err
 	}
-	return p.tell(ctx, r)
+	return p.finish(ctx, r)
 }
 
 // id is the pattern of -run, for targets.

@@ -133,8 +133,8 @@ func TestTheDocumentsRecommendRoundsEnoughForAnInterval(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range count.FindAllStringSubmatch(string(text), -1) {
-			if n, err := strconv.Atoi(m[1]); err != nil || n < fewestRounds {
-				t.Errorf("%s recommends %q; below %d rounds every ± is a question mark", file, m[0], fewestRounds)
+			if n, err := strconv.Atoi(m[1]); err != nil || n < minRounds {
+				t.Errorf("%s recommends %q; below %d rounds every ± is a question mark", file, m[0], minRounds)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func openEmbedded(dir string) (exit int) {
 		if err != nil {
 			return err
 		}
-		c.Say("open")
+		c.Logf("open")
 		<-ctx.Done()
 		return l.Close()
 	})

@@ -38,7 +38,7 @@ func checkTick(m *model, p *player) error {
 	if err := checkReport(m, p); err != nil {
 		return err
 	}
-	if err := checkFigures(m, p); err != nil {
+	if err := checkStats(m, p); err != nil {
 		return err
 	}
 	for _, n := range m.touched {
@@ -81,8 +81,8 @@ func checkReport(m *model, p *player) error {
 	return nil
 }
 
-// checkFigures compares the length, the figures and the sums of every table.
-func checkFigures(m *model, p *player) error {
+// checkStats compares the length, the figures and the sums of every table.
+func checkStats(m *model, p *player) error {
 	depleted := 0
 	for i, s := range p.store.Stats().Tables {
 		t, want := p.tables[i], m.tables[i]

@@ -41,7 +41,7 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 	if err != nil {
 		return p.failed(command, err)
 	}
-	return p.tell(r, f, p.play(ctx, r, f, src))
+	return p.printResults(r, f, p.play(ctx, r, f, src))
 }
 
 // play runs the replay, with progress.
@@ -74,12 +74,12 @@ func (f *following) tick(r *replay) {
 	})
 }
 
-// tell prints the results; the verdict comes last.
-func (p *command) tell(r *replay, f *following, o cli.Verdict) int {
+// printResults prints the results; the verdict comes last.
+func (p *command) printResults(r *replay, f *following, o cli.Verdict) int {
 	if o.Exit != exitBad {
 		fmt.Fprintf(p.stdout, "ticks %s, tables %s, shards %d of each table\n\n",
 			report.Count(r.model.tick), report.Count(len(r.model.tables)), r.shards)
-		r.figures().WriteTo(p.stdout)
+		r.stats().WriteTo(p.stdout)
 		fmt.Fprintln(p.stdout)
 	}
 	for _, m := range r.mismatches {

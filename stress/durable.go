@@ -63,11 +63,11 @@ func (p *command) durable(ctx context.Context, args []string) int {
 	}
 	r, err := kills.Run(ctx, o)
 	progress.Clear()
-	return p.tellKills(ctx, r, err)
+	return p.printKills(ctx, r, err)
 }
 
-// tellKills prints what came of it, and the verdict.
-func (p *command) tellKills(ctx context.Context, r *kills.Result, err error) int {
+// printKills prints what came of it, and the verdict.
+func (p *command) printKills(ctx context.Context, r *kills.Result, err error) int {
 	table := report.NewTable("kills", "in Open", "ticks", "replayed", "acknowledged", "slowest start", "took")
 	table.Row(report.Count(r.Kills), report.Count(r.InOpen), grouped(r.Ticks), report.Count(r.Replayed), report.Count(r.Acks),
 		report.Duration(r.Slowest), report.Duration(r.Took))

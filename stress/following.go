@@ -37,8 +37,8 @@ func (f *following) addPoint(done int) {
 	f.runPage.addPoint(f.last, done)
 }
 
-// tell shows a line of progress, with the operations since the line before.
-func (f *following) tell(line string, operations int) {
+// notify shows a line of progress, with the operations since the line before.
+func (f *following) notify(line string, operations int) {
 	f.done += operations
 	f.addPoint(f.done)
 	f.progress.Show(func(time.Duration) string { return line })

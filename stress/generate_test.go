@@ -32,13 +32,13 @@ func generate(t testing.TB, seed uint64, ticks int) []byte {
 	for range ticks {
 		if g.IntN(20) > 0 {
 			for range g.IntN(1 << g.IntN(10)) {
-				g.life(g.pick())
+				g.lifetime(g.pick())
 			}
 		}
 		g.w.WriteString("T\n")
 	}
 	if g.IntN(2) == 0 {
-		g.life(g.pick()) // a last batch without a T
+		g.lifetime(g.pick()) // a last batch without a T
 	}
 	return g.w.Bytes()
 }
@@ -53,8 +53,8 @@ func (g *random) pick() name {
 	return name{uint16(skewed(24) * 41), g.keys[skewed(len(g.keys))]}
 }
 
-// life writes an event or a few about one key.
-func (g *random) life(n name) {
+// lifetime writes an event or a few about one key.
+func (g *random) lifetime(n name) {
 	if !g.live[n] {
 		g.event(trace.Create, n)
 		g.live[n] = true
@@ -66,7 +66,7 @@ func (g *random) life(n name) {
 		g.event(trace.Erase, n)
 		delete(g.live, n)
 		if g.IntN(3) == 0 {
-			g.life(n)
+			g.lifetime(n)
 		}
 	}
 }

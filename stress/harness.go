@@ -32,7 +32,7 @@ func (p *command) harness(ctx context.Context, args []string) int {
 	}
 	h.command, h.build = command, cli.BuildFlags()
 	switch {
-	case h.canary != "":
+	case h.mutant != "":
 		return p.withFaults(ctx, h)
 	case h.program != "":
 		return p.playProgram(ctx, h)
@@ -71,13 +71,13 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	}
 	done := campaign.Run(ctx, campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		How: h.how(), Revision: cli.Revision(), Progress: f.tell,
+		How: h.how(), Revision: cli.Revision(), Progress: f.notify,
 	})
 	if h.seeds > 0 || h.duration > 0 {
 		profile.Promises = nil // they are of the whole profile
 	}
 	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
-	p.tellSeen(p.stdout, done)
+	p.printSeen(p.stdout, done)
 	if done.Failure != nil {
 		p.explain(ctx, h, f, done.Failure)
 	}
@@ -85,8 +85,8 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
-// tellSeen says which rare states came up.
-func (p *command) tellSeen(out io.Writer, o *campaign.Outcome) {
+// printSeen says which rare states came up.
+func (p *command) printSeen(out io.Writer, o *campaign.Outcome) {
 	seen, least := o.Rare(6)
 	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(models.AllSeen()), strings.Join(least, ", "))
 }

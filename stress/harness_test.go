@@ -86,8 +86,8 @@ func TestASeedOfZeroIsKept(t *testing.T) {
 	}
 }
 
-// mishap writes a program that goes wrong by itself, among others.
-func mishap(t *testing.T, word string) (file string) {
+// faultyProgram writes a program that goes wrong by itself, among others.
+func faultyProgram(t *testing.T, word string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), word+".program")
 	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nflush\nwrite\n  insert a %1\nend\nmisuse " + word + "\nflush\n"
@@ -114,7 +114,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 				t.Skip("the race detector alone sees it")
 			}
 			t.Parallel()
-			file := mishap(t, word)
+			file := faultyProgram(t, word)
 			dir := filepath.Dir(file)
 			got := stress(t, "-program", file, fmt.Sprintf("-shrink=%v", want.shrink), "-artifacts", dir)
 			if got.code != want.exit || !strings.Contains(got.lastLine(), want.what) {
@@ -132,7 +132,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 }
 
 func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
-	file := mishap(t, runner.Hang)
+	file := faultyProgram(t, runner.Hang)
 	prog, err := loadProgram(file)
 	noError(t, err)
 	prog.Configs = defaultConfigs(9)[:1]
@@ -146,7 +146,7 @@ func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 
 // A disk that is full, or a folder that cannot be made, keeps no verdict back.
 func TestAVerdictComesWithoutArtifacts(t *testing.T) {
-	file := mishap(t, runner.Crash)
+	file := faultyProgram(t, runner.Crash)
 	got := stress(t, "-program", file, "-artifacts", filepath.Join(file, "below a file"))
 	if got.code != campaign.ExitInvariant || !strings.Contains(got.stderr, "an artifact is missing") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
@@ -213,7 +213,7 @@ func TestHTML_HoldsTheVerdictOfRandomPrograms(t *testing.T) {
 		want []string
 	}{
 		{"passed", t.Context(), []string{"-seed", "1", "-seeds", "1"}, []string{`good">verdict: passed (exit code 0)`, "<th scope=\"row\">flushes</th>", "-seed 1 -seeds 1"}},
-		{"failed", t.Context(), []string{"-program", mishap(t, runner.Crash), "-artifacts", t.TempDir()}, []string{`bad">verdict: invariant`, "<h2>Failures</h2>", "misuse crash"}},
+		{"failed", t.Context(), []string{"-program", faultyProgram(t, runner.Crash), "-artifacts", t.TempDir()}, []string{`bad">verdict: invariant`, "<h2>Failures</h2>", "misuse crash"}},
 		{"interrupted", ended, []string{"-profile", "smoke", "-duration", "1h"}, []string{`verdict ">verdict: interrupted`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

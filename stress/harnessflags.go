@@ -24,7 +24,7 @@ type harnessing struct {
 	duration  time.Duration
 	program   string // a file
 	shrink    bool
-	canary    string // a fault, or a word for many
+	mutant    string // a fault, or a word for many
 	artifacts string // a folder
 	command   campaign.Command
 	build     []string // flags of go run that give this program
@@ -55,7 +55,7 @@ func parseHarness(args []string) (harnessing, error) {
 	flags.DurationVar(&h.duration, "duration", 0, "")
 	flags.StringVar(&h.program, "program", "", "")
 	flags.BoolVar(&h.shrink, "shrink", false, "")
-	flags.StringVar(&h.canary, "canary", "", "")
+	flags.StringVar(&h.mutant, "canary", "", "")
 	flags.StringVar(&h.artifacts, "artifacts", h.artifacts, "")
 	flags.StringVar(&h.html, "html", "", "")
 	words, err := parse(flags, args)
@@ -92,7 +92,7 @@ func (h *harnessing) conflicts() error {
 		return errors.New("-html wants a file")
 	case h.given["program"] && h.program == "":
 		return errors.New("-program wants a file")
-	case h.given["canary"] && h.canary == "":
+	case h.given["canary"] && h.mutant == "":
 		return errors.New("-canary wants the name of a fault, all or rare")
 	case h.shrink && !h.given["program"]:
 		return errors.New("-shrink goes with -program; what a profile finds is shrunk anyway")
@@ -111,8 +111,8 @@ func (h *harnessing) conflicts() error {
 			return fmt.Errorf("-%s and -%s do not go together", pair[0], pair[1])
 		}
 	}
-	if both("program", "canary") && (h.canary == allFaults || h.canary == rareFaults) {
-		return errors.New("-program goes with one canary, not with " + h.canary)
+	if both("program", "canary") && (h.mutant == allFaults || h.mutant == rareFaults) {
+		return errors.New("-program goes with one canary, not with " + h.mutant)
 	}
 	return nil
 }
@@ -176,8 +176,8 @@ func (h *harnessing) page(title string) runPage {
 // again returns the command line that plays a program under the same build.
 func (h *harnessing) again(file string) string {
 	args := []string{"-program", file}
-	if h.canary != "" {
-		args = append(args, "-canary", h.canary)
+	if h.mutant != "" {
+		args = append(args, "-canary", h.mutant)
 	}
 	return cli.CommandLine(goRun(h.build), args...)
 }

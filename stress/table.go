@@ -7,8 +7,8 @@ import (
 	"handloom/internal/report"
 )
 
-// figures returns the results of a replay, a row for each number of workers.
-func (r *replay) figures() *report.Table {
+// stats returns the results of a replay, a row for each number of workers.
+func (r *replay) stats() *report.Table {
 	t := report.NewTable("workers", "events", "events/s", "flush p50", "p99", "max",
 		"items live", "slots", "depleted", "digest")
 	for _, p := range r.players {

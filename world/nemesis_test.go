@@ -26,7 +26,7 @@ type mark struct{ Key int }
 
 // A node is a place where a world runs, is killed, and is opened again.
 type node struct {
-	log   *kit.Moody
+	log   *kit.FaultyLog
 	world *world.World
 	marks *store.Table[mark]
 	stop  context.CancelFunc
@@ -70,7 +70,7 @@ func playNemesis(t *testing.T, seed uint64) {
 	lock := make(chan struct{}, 1) // of nodes; a mutex would keep time from passing
 	nodes := make([]*node, 3)
 	for i := range nodes {
-		nodes[i] = &node{log: &kit.Moody{Log: shared}}
+		nodes[i] = &node{log: &kit.FaultyLog{Log: shared}}
 		nodes[i].open(t)
 	}
 	ctx, finish := context.WithCancel(context.Background())
@@ -85,13 +85,13 @@ func playNemesis(t *testing.T, seed uint64) {
 		case 0:
 			lock <- struct{}{}
 			n.kill(t)
-			n.log.Mood(0, 0, false)
+			n.log.SetFaults(0, 0, false)
 			n.open(t)
 			<-lock
 		case 1:
-			n.log.Mood(time.Duration(random.IntN(2000))*time.Millisecond, 0, false)
+			n.log.SetFaults(time.Duration(random.IntN(2000))*time.Millisecond, 0, false)
 		default:
-			n.log.Mood(0, 1+random.IntN(4), random.IntN(2) == 0)
+			n.log.SetFaults(0, 1+random.IntN(4), random.IntN(2) == 0)
 		}
 	}
 	finish()

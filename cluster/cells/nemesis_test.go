@@ -24,7 +24,7 @@ type war struct {
 	ids    [2]cells.ID
 	logs   [2]*whole
 	nodes  [4]*node // two of the one, two of the other
-	moods  [4]*kit.Moody
+	faulty [4]*kit.FaultyLog
 	way    *rough
 	words  int // each way
 	fault  func(g *town, tick uint64) error
@@ -38,8 +38,8 @@ func newWar(seed uint64, words int) *war {
 	for i := range w.ids {
 		w.ids[i], w.logs[i] = cells.NewID(), &whole{Log: world.Memory()}
 	}
-	for i := range w.moods {
-		w.moods[i] = &kit.Moody{Log: w.logs[i/2]}
+	for i := range w.faulty {
+		w.faulty[i] = &kit.FaultyLog{Log: w.logs[i/2]}
 	}
 	return w
 }
@@ -49,7 +49,7 @@ func (w *war) open(t testing.TB, i int) {
 	g.fault = w.fault
 	perTick := max(20, w.words/4000) // over 4,000 ticks at most
 	g.from(w.ids[i/2], road{To: w.ids[1-i/2], Left: w.words, PerTick: perTick})
-	w.nodes[i] = start(t, g, w.moods[i], w.way)
+	w.nodes[i] = start(t, g, w.faulty[i], w.way)
 }
 
 var errNeverArrive = errors.New("the words never arrive")
@@ -78,16 +78,16 @@ func (w *war) fight(t testing.TB) error {
 			if err := w.nodes[i].kill(t); err != nil {
 				return err
 			}
-			w.moods[i].Mood(0, 0, false)
+			w.faulty[i].SetFaults(0, 0, false)
 			w.open(t, i)
 			w.kills++
 		case 1:
-			w.moods[i].Mood(time.Duration(w.random.IntN(2000))*time.Millisecond, 0, false)
+			w.faulty[i].SetFaults(time.Duration(w.random.IntN(2000))*time.Millisecond, 0, false)
 			w.pauses++
 		case 2:
 			w.handOff(i / 2)
 		default:
-			w.moods[i].Mood(0, 1+w.random.IntN(4), w.random.IntN(2) == 0)
+			w.faulty[i].SetFaults(0, 1+w.random.IntN(4), w.random.IntN(2) == 0)
 			w.lost++
 		}
 	}

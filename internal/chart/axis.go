@@ -47,8 +47,8 @@ type extent struct {
 	some   bool
 }
 
-func (e *extent) add(v float64, of Scale) {
-	if !of.shows(v) {
+func (e *extent) add(v float64, scale Scale) {
+	if !scale.shows(v) {
 		return
 	}
 	if !e.some {

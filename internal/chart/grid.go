@@ -22,12 +22,12 @@ func (c *canvas) grid(x, y scale, ofX, ofY Axis) {
 }
 
 // below writes the title of a horizontal axis under its labels.
-func (c *canvas) below(x scale, of Axis) {
-	if of.Title == "" {
+func (c *canvas) below(x scale, axis Axis) {
+	if axis.Title == "" {
 		c.y += 4
 		return
 	}
-	title := fit(of.Title, c.font, c.room())
+	title := fit(axis.Title, c.font, c.room())
 	half := width(title, c.font) / 2
 	middle := max(min((x.from+x.to)/2, c.width-margin-half), margin+half)
 	c.y += c.line()

@@ -17,10 +17,10 @@ func (v Value) guess() bool { return math.IsInf(v.Low, -1) || math.IsInf(v.High,
 func (v Value) ranges() bool { return !v.guess() && v.Low < v.High }
 
 // add makes room for v with its interval.
-func (e *extent) addValue(v Value, of Scale) {
-	e.add(v.At, of)
+func (e *extent) addValue(v Value, scale Scale) {
+	e.add(v.At, scale)
 	if v.ranges() {
-		e.add(v.Low, of)
-		e.add(v.High, of)
+		e.add(v.Low, scale)
+		e.add(v.High, scale)
 	}
 }

@@ -13,34 +13,34 @@ import (
 func Revision() string { return revision() }
 
 var revision = sync.OnceValue(func() string {
-	of := settings()
-	if of["vcs.revision"] == "" {
+	values := settings()
+	if values["vcs.revision"] == "" {
 		return fromGit()
 	}
-	return mark(of["vcs.revision"], of["vcs.modified"] == "true")
+	return mark(values["vcs.revision"], values["vcs.modified"] == "true")
 })
 
 // BuildFlags returns the flags of go run that build the same program again.
 func BuildFlags() []string { return flags(settings()) }
 
-func flags(of map[string]string) (flags []string) {
-	if of["-race"] == "true" {
+func flags(values map[string]string) (flags []string) {
+	if values["-race"] == "true" {
 		flags = append(flags, "-race")
 	}
-	if tags := of["-tags"]; tags != "" {
+	if tags := values["-tags"]; tags != "" {
 		flags = append(flags, "-tags", tags)
 	}
 	return flags
 }
 
 func settings() map[string]string {
-	of := make(map[string]string)
+	values := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
-			of[s.Key] = s.Value
+			values[s.Key] = s.Value
 		}
 	}
-	return of
+	return values
 }
 
 func fromGit() string {

@@ -10,8 +10,8 @@ import (
 
 func TestBuildFlags_GiveTheSameProgram(t *testing.T) {
 	for _, tt := range []struct {
-		of   map[string]string
-		want []string
+		settings map[string]string
+		want     []string
 	}{
 		{nil, nil},
 		{map[string]string{"-race": "false", "-tags": ""}, nil},
@@ -19,8 +19,8 @@ func TestBuildFlags_GiveTheSameProgram(t *testing.T) {
 		{map[string]string{"-tags": "a,b", "-ldflags": "-s"}, []string{"-tags", "a,b"}},
 		{map[string]string{"-tags": "a", "-race": "true"}, []string{"-race", "-tags", "a"}},
 	} {
-		if got := flags(tt.of); !slices.Equal(got, tt.want) {
-			t.Errorf("flags(%v) = %q, want %q", tt.of, got, tt.want)
+		if got := flags(tt.settings); !slices.Equal(got, tt.want) {
+			t.Errorf("flags(%v) = %q, want %q", tt.settings, got, tt.want)
 		}
 	}
 }

@@ -21,25 +21,25 @@ var (
 // Limits of exported names, fields and interface methods included. They are the counts
 // of today: a removal lowers them, and a new name replaces an old one.
 const (
-	mostProgramNames = 640
-	mostEngineNames  = 253
+	maxProgramNames = 640
+	maxEngineNames  = 253
 )
 
 func TestPublicNames_StayWithinLimits(t *testing.T) {
 	for _, api := range []struct {
 		name     string
 		packages []string
-		most     int
-	}{{"program API", programAPI, mostProgramNames}, {"engine", engineAPI, mostEngineNames}} {
+		limit    int
+	}{{"program API", programAPI, maxProgramNames}, {"engine", engineAPI, maxEngineNames}} {
 		all := 0
 		for _, dir := range api.packages {
 			names, fields := publicNames(t, filepath.Join("../..", dir))
 			all += names + fields
 			t.Logf("%-16s %3d, without fields %3d", dir, names+fields, names)
 		}
-		t.Logf("%s: %d of %d", api.name, all, api.most)
-		if all > api.most {
-			t.Errorf("%s: exported names, got %d, want at most %d", api.name, all, api.most)
+		t.Logf("%s: %d of %d", api.name, all, api.limit)
+		if all > api.limit {
+			t.Errorf("%s: exported names, got %d, want at most %d", api.name, all, api.limit)
 		}
 	}
 }
@@ -92,11 +92,11 @@ func specNames(spec ast.Spec) (names, fields int) {
 			return 0, 0
 		}
 		var members *ast.FieldList
-		switch of := s.Type.(type) {
+		switch typ := s.Type.(type) {
 		case *ast.StructType:
-			members = of.Fields
+			members = typ.Fields
 		case *ast.InterfaceType:
-			members = of.Methods
+			members = typ.Methods
 		default:
 			return 1, 0
 		}
@@ -178,19 +178,19 @@ func TestEngine_IsImportedByItsRoomsAlone(t *testing.T) {
 	noError(t, err)
 }
 
-// mostPackages is the count of today: a merge lowers it.
-const mostPackages = 62
+// maxPackages is the count of today: a merge lowers it.
+const maxPackages = 62
 
 func TestPackages_StayWithinLimit(t *testing.T) {
-	if n := len(list(t, "./...", "./cluster/...")); n > mostPackages {
-		t.Errorf("packages of both modules: got %d, want at most %d", n, mostPackages)
+	if n := len(list(t, "./...", "./cluster/...")); n > maxPackages {
+		t.Errorf("packages of both modules: got %d, want at most %d", n, maxPackages)
 	} else {
-		t.Logf("%d packages of %d", n, mostPackages)
+		t.Logf("%d packages of %d", n, maxPackages)
 	}
 }
 
 func TestRooms_HoldAtMostTheirShare(t *testing.T) {
-	const mostPercent = 20
+	const maxPercent = 20
 	lines, all := map[string]int{}, 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -209,8 +209,8 @@ func TestRooms_HoldAtMostTheirShare(t *testing.T) {
 	noError(t, err)
 	for room, n := range lines {
 		t.Logf("%-10s %5d code lines, %4.1f %%", room, n, 100*float64(n)/float64(all))
-		if 100*n > mostPercent*all {
-			t.Errorf("%s: got %.1f %% of the code lines, want at most %d", room, 100*float64(n)/float64(all), mostPercent)
+		if 100*n > maxPercent*all {
+			t.Errorf("%s: got %.1f %% of the code lines, want at most %d", room, 100*float64(n)/float64(all), maxPercent)
 		}
 	}
 }

@@ -76,9 +76,9 @@ func parseNumber(what string, text []byte, last uint64) (v uint64, reason string
 
 // quote returns text in quotes, cut when it is too long for a message.
 func quote(text []byte) string {
-	const most = 40
-	if len(text) > most {
-		return strconv.Quote(string(text[:most])) + "..."
+	const limit = 40
+	if len(text) > limit {
+		return strconv.Quote(string(text[:limit])) + "..."
 	}
 	return strconv.Quote(string(text))
 }

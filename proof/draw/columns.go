@@ -2,8 +2,8 @@ package draw
 
 import "handloom/proof/script"
 
-// mostColumns is how many columns a table may have.
-const mostColumns = 4
+// maxColumns is how many columns a table may have.
+const maxColumns = 4
 
 // columns adds columns and optional data to some tables. Others get theirs between steps.
 func (d *drawing) columns() {
@@ -20,9 +20,9 @@ func (d *drawing) columns() {
 // mayAdd reports whether a table may have another column, or more optional data.
 func (d *drawing) mayAdd(op script.Op, table int) bool {
 	if op == script.AddSparse {
-		return d.known[table].optional < mostColumns
+		return d.known[table].optional < maxColumns
 	}
-	return d.packed(table) && len(d.known[table].columns) < mostColumns
+	return d.packed(table) && len(d.known[table].columns) < maxColumns
 }
 
 // element draws the kind of the elements of the next column of a table, of which many are

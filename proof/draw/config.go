@@ -19,17 +19,17 @@ func Configs(seed uint64, n int) []script.Config {
 
 func (d *drawing) config() script.Config {
 	c := script.Config{
-		Workers: d.of(0, 2, 2, 2, 3, 3, 4, 4, 7, 8, 16, d.of(33, 64)), Procs: d.of(0, 1, 2, 3, 4, 8),
-		Team: d.of(0, 0, 1), Shuffle: 1 + d.IntN(1<<20),
+		Workers: d.oneOf(0, 2, 2, 2, 3, 3, 4, 4, 7, 8, 16, d.oneOf(33, 64)), Procs: d.oneOf(0, 1, 2, 3, 4, 8),
+		Team: d.oneOf(0, 0, 1), Shuffle: 1 + d.IntN(1<<20),
 	}
 	if d.IntN(4) == 0 {
 		c.Shuffle = 0 // the claiming of the workers themselves
 	}
 	if d.IntN(3) == 0 {
-		c.Yield = d.of(10, 200, 1000)
+		c.Yield = d.oneOf(10, 200, 1000)
 	}
 	if d.IntN(4) == 0 {
-		c.Delay = d.of(2, 20, 50)
+		c.Delay = d.oneOf(2, 20, 50)
 	}
 	return c
 }

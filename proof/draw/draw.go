@@ -80,28 +80,28 @@ func (d *drawing) choose() {
 			a.weights[op] = d.ExpFloat64() * weight(op)
 		}
 	}
-	a.keys = d.of(1, 3, 50, 1000, 1<<30)
+	a.keys = d.oneOf(1, 3, 50, 1000, 1<<30)
 	a.hot = d.share(0, 0, 0.5, 0.95)
 	a.zipf = d.IntN(3) == 0
 	a.forged = d.share(0, 0.05, 0.15, 0.4)
 	a.stale = d.share(0, 0.1, 0.3)
 	a.fresh = d.share(0, 0.3, 0.9)
 	a.frames = d.share(0, 0.5, 1)
-	a.tasks = d.of(1, 2, 4, 4, 8, 16, 40)
-	a.busy = d.of(3, 8, 8, 20, 60)
+	a.tasks = d.oneOf(1, 2, 4, 4, 8, 16, 40)
+	a.busy = d.oneOf(3, 8, 8, 20, 60)
 	a.links = d.share(0, 0.2, 0.6, 1)
 	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
 	if !d.options.Wide && d.IntN(2) == 0 {
-		d.program.Narrow = script.Narrow{Generations: d.of(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.of(0, 0, 4, 16, 16, 64)}
+		d.program.Narrow = script.Narrow{Generations: d.oneOf(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.oneOf(0, 0, 4, 16, 16, 64)}
 	}
 	if d.IntN(8) == 0 {
-		d.program.Store.InboxLimit = d.of(1, 5, 20)
+		d.program.Store.InboxLimit = d.oneOf(1, 5, 20)
 	}
 	if d.IntN(3) == 0 {
 		d.program.Store.Seed = 1 + d.IntN(1000)
 	}
 	if d.IntN(12) == 0 {
-		d.program.Store.BatchLimit = d.of(1, 20, 200)
+		d.program.Store.BatchLimit = d.oneOf(1, 20, 200)
 	}
 }
 
@@ -151,7 +151,7 @@ func (d *drawing) pick(from []script.Op) (script.Op, bool) {
 	return 0, false
 }
 
-func (d *drawing) of(values ...int) int { return values[d.IntN(len(values))] }
+func (d *drawing) oneOf(values ...int) int { return values[d.IntN(len(values))] }
 
 func (d *drawing) share(values ...float64) float64 { return values[d.IntN(len(values))] }
 

@@ -62,7 +62,7 @@ func (d *drawing) forge(r *script.Ref) {
 	f := script.Forge{Kind: script.ForgeKind(d.IntN(5))}
 	switch f.Kind {
 	case script.FlipBit:
-		f.N = d.of(d.IntN(64), d.IntN(64), 63, 32, 0)
+		f.N = d.oneOf(d.IntN(64), d.IntN(64), 63, 32, 0)
 	case script.OtherTable:
 		f.N = d.IntN(len(d.known))
 	}
@@ -114,7 +114,7 @@ func (d *drawing) links(inChunk bool) []script.Ref {
 func (d *drawing) run(table int) script.Ref {
 	r := d.honest(table)
 	if r.Kind != script.Raw {
-		r.Count = min(d.of(1, 2, 5, 20, 100), d.next-r.N)
+		r.Count = min(d.oneOf(1, 2, 5, 20, 100), d.next-r.N)
 	}
 	return r
 }

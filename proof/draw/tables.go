@@ -9,7 +9,7 @@ import (
 // tables draws the tables: one, a few, or in a program of its own kind a
 // thousand.
 func (d *drawing) tables() {
-	n := d.of(1, 1, 2, 2, 3, 4, 6)
+	n := d.oneOf(1, 1, 2, 2, 3, 4, 6)
 	if d.program.Seed%500 == 0 { // of consecutive seeds one comes soon
 		n = 1000
 	}
@@ -28,7 +28,7 @@ func (d *drawing) tables() {
 func (d *drawing) table(n int) script.Table {
 	t := script.Table{
 		Kind: script.Packed, Item: script.Items[d.IntN(len(script.Items))],
-		Shards: d.of(1, 1, 1, 2, 3, 4, 8, 64), Chunk: d.of(0, 1, 2, 5, 16, 64),
+		Shards: d.oneOf(1, 1, 1, 2, 3, 4, 8, 64), Chunk: d.oneOf(0, 1, 2, 5, 16, 64),
 	}
 	if d.IntN(3) == 0 {
 		t.Item = script.Linked
@@ -37,16 +37,16 @@ func (d *drawing) table(n int) script.Table {
 		t.Kind = script.Stable
 	}
 	if n > 10 {
-		t.Shards, t.Item = d.of(1, 1, 1, 2), script.Word
+		t.Shards, t.Item = d.oneOf(1, 1, 1, 2), script.Word
 	}
 	if d.IntN(4) == 0 {
-		t.MinFree = d.of(1, 3, 10, 64)
+		t.MinFree = d.oneOf(1, 3, 10, 64)
 	}
 	if d.IntN(5) == 0 {
-		t.Max = d.of(1, 5, 12, 100)
+		t.Max = d.oneOf(1, 5, 12, 100)
 	}
 	if d.IntN(6) == 0 {
-		t.Reserve = d.of(1, 10, 1000)
+		t.Reserve = d.oneOf(1, 10, 1000)
 	}
 	if slots := d.program.Narrow.Slots; slots > 0 { // sizes beyond are refused
 		t.MinFree, t.Max, t.Reserve = min(t.MinFree, slots), min(t.Max, slots), min(t.Reserve, slots)
@@ -54,9 +54,9 @@ func (d *drawing) table(n int) script.Table {
 	if t.Max > 0 {
 		t.Reserve = min(t.Reserve, t.Max)
 	}
-	t.Changes = d.of(0, 0, 1)
+	t.Changes = d.oneOf(0, 0, 1)
 	if t.Kind == script.Packed {
-		t.Fixed = d.of(0, 0, 0, 1)
+		t.Fixed = d.oneOf(0, 0, 0, 1)
 	}
 	return t
 }
@@ -65,7 +65,7 @@ func (d *drawing) table(n int) script.Table {
 // or large.
 func (d *drawing) sizes() {
 	chunk := max(d.program.Tables[0].Chunk, 1)
-	d.theme.items = d.of(200, 500, 1000, 2000)
+	d.theme.items = d.oneOf(200, 500, 1000, 2000)
 	d.theme.sizes = []int{0, 1, 1, 2, 3, chunk - 1, chunk, chunk + 1, 3*chunk + 1}
 	switch slots := d.program.Narrow.Slots; {
 	case slots > 0:
@@ -78,9 +78,9 @@ func (d *drawing) sizes() {
 
 // size is how many items a bulk operation on a table is about.
 func (d *drawing) size(table int) int {
-	n := d.of(d.theme.sizes...)
-	if most := d.program.Tables[table].Max; most > 0 && d.IntN(3) == 0 {
-		n = d.of(most-1, most, most+1)
+	n := d.oneOf(d.theme.sizes...)
+	if limit := d.program.Tables[table].Max; limit > 0 && d.IntN(3) == 0 {
+		n = d.oneOf(limit-1, limit, limit+1)
 	}
 	if d.program.Narrow.Slots == 0 && d.items == 0 && d.program.Seed%500 == 250 {
 		n = 1<<14 + 100 // names need a second segment

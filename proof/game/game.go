@@ -1,7 +1,7 @@
 // Package game is a small program for worlds that are killed, cut off and compared: with
 // items that come and go, hold handles and have memory of their own, a column, optional
 // data of both kinds of tables, lists of changes, and notes that calls leave. It also has
-// faulty logs: a Moody one, and a torn journal.
+// faulty logs: a FaultyLog one, and a torn journal.
 package game
 
 import (

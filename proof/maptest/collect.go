@@ -8,27 +8,27 @@ import (
 	"handloom/shard/handle"
 )
 
-// Pointee is what the items point at; it is too large and has a pointer too
+// PointerItem is what the items point at; it is too large and has a pointer too
 // many to share an allocation with another object.
-type Pointee struct {
-	_    *Pointee
+type PointerItem struct {
+	_    *PointerItem
 	Data [64]byte
 }
 
-type holder = handle.Of[*Pointee]
+type holder = handle.Of[*PointerItem]
 
 func (s suite) WhatAPanickingInsertHeldIsCollected(t *testing.T) {
-	m := newMap(t, s.Pointees, Options{Reserve: 16})
-	var refs []weak.Pointer[Pointee]
-	fill := func(v **Pointee) {
-		*v = newPointee()
+	m := newMap(t, s.PointerItems, Options{Reserve: 16})
+	var refs []weak.Pointer[PointerItem]
+	fill := func(v **PointerItem) {
+		*v = newPointerItem()
 		refs = append(refs, weak.Make(*v))
 	}
 	PanicOf(func() {
-		m.InsertFunc(func(_ holder, v **Pointee) { fill(v); panic("no") })
+		m.InsertFunc(func(_ holder, v **PointerItem) { fill(v); panic("no") })
 	})
 	PanicOf(func() {
-		m.EmplaceItems(5, func(i int, _ holder, v **Pointee) {
+		m.EmplaceItems(5, func(i int, _ holder, v **PointerItem) {
 			if fill(v); i == 3 {
 				panic("no")
 			}
@@ -42,24 +42,24 @@ func (s suite) WhatAPanickingInsertHeldIsCollected(t *testing.T) {
 }
 
 //go:noinline
-func newPointee() *Pointee { return &Pointee{Data: [64]byte{1}} }
+func newPointerItem() *PointerItem { return &PointerItem{Data: [64]byte{1}} }
 
-// InsertPointee inserts a pointee that nothing else holds.
+// InsertPointerItem inserts a pointee that nothing else holds.
 //
 //go:noinline
-func InsertPointee(t *testing.T, m inserter[*Pointee]) (holder, weak.Pointer[Pointee]) {
-	p := newPointee()
+func InsertPointerItem(t *testing.T, m inserter[*PointerItem]) (holder, weak.Pointer[PointerItem]) {
+	p := newPointerItem()
 	return Insert(t, m, p), weak.Make(p)
 }
 
 // ExpectCollected fails the test if anything holds what refs point at.
-func ExpectCollected(t *testing.T, refs []weak.Pointer[Pointee]) {
+func ExpectCollected(t *testing.T, refs []weak.Pointer[PointerItem]) {
 	t.Helper()
 	runtime.GC()
 	runtime.GC()
 	for i, ref := range refs {
 		if ref.Value() != nil {
-			t.Errorf("Pointee %d of %d is still held", i, len(refs))
+			t.Errorf("PointerItem %d of %d is still held", i, len(refs))
 		}
 	}
 }

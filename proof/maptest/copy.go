@@ -209,32 +209,32 @@ func (s suite) ACloneThatPanicsLeavesAnEmptyCopy(t *testing.T) {
 }
 
 func (s suite) WhatACopyReplacesIsCollected(t *testing.T) {
-	for name, replace := range map[string]func(c Map[*Pointee]){
-		"by fewer": func(c Map[*Pointee]) {
-			m := s.Pointees.Zero()
+	for name, replace := range map[string]func(c Map[*PointerItem]){
+		"by fewer": func(c Map[*PointerItem]) {
+			m := s.PointerItems.Zero()
 			Insert(t, m, nil)
 			m.CopiedTo(c, nil)
 		},
-		"by more": func(c Map[*Pointee]) {
-			m := s.Pointees.Zero()
-			m.InsertItems(make([]*Pointee, 100), nil)
+		"by more": func(c Map[*PointerItem]) {
+			m := s.PointerItems.Zero()
+			m.InsertItems(make([]*PointerItem, 100), nil)
 			m.CopiedTo(c, nil)
 		},
-		"by fewer, by clone": func(c Map[*Pointee]) {
-			m := s.Pointees.Zero()
+		"by fewer, by clone": func(c Map[*PointerItem]) {
+			m := s.PointerItems.Zero()
 			Insert(t, m, nil)
-			m.CopiedTo(c, func(dst, src **Pointee) { *dst = *src })
+			m.CopiedTo(c, func(dst, src **PointerItem) { *dst = *src })
 		},
-		"by a clone that panics": func(c Map[*Pointee]) {
+		"by a clone that panics": func(c Map[*PointerItem]) {
 			m := c.Cloned()
-			PanicOf(func() { m.CopiedTo(c, func(dst, src **Pointee) { panic("no") }) })
+			PanicOf(func() { m.CopiedTo(c, func(dst, src **PointerItem) { panic("no") }) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newMap(t, s.Pointees, Options{})
-			var refs []weak.Pointer[Pointee]
+			c := newMap(t, s.PointerItems, Options{})
+			var refs []weak.Pointer[PointerItem]
 			for range 8 {
-				_, ref := InsertPointee(t, c)
+				_, ref := InsertPointerItem(t, c)
 				refs = append(refs, ref)
 			}
 			replace(c)

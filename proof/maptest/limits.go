@@ -133,11 +133,11 @@ func (s suite) ReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
 			if m.Core().Stats().Bytes != bytes {
 				t.Errorf("inserts into reserved room grew the map from %d to %d bytes", bytes, m.Core().Stats().Bytes)
 			}
-			most := m.Cap() - m.Core().Rows()
+			grown := m.Cap() - m.Core().Rows()
 			if !s.Packed { // rows of vacant slots are there already
-				most += m.Core().Stats().Vacant
+				grown += m.Core().Stats().Vacant
 			}
-			if m.Core().HasRoom(most + 1) {
+			if m.Core().HasRoom(grown + 1) {
 				t.Error("HasRoom promises more than there is")
 			}
 			if msg := PanicOf(func() { m.Core().ReserveMore(-1) }); msg != s.Name+": ReserveMore of -1 items; n must not be negative" {
@@ -158,7 +158,7 @@ func (s suite) NoRoomIsMadeBeyondTheLimits(t *testing.T) {
 			m.InsertItems(make([]Page, 3), nil)
 			reserve(m)
 			limit := max(o.MaxItems, 9)
-			if most := choose(s, 9, 16); m.Cap() < limit || m.Cap() > 32 || o.MaxItems > 0 && m.Cap() > most {
+			if grown := choose(s, 9, 16); m.Cap() < limit || m.Cap() > 32 || o.MaxItems > 0 && m.Cap() > grown {
 				t.Errorf("%+v: room for %d items", o, m.Cap())
 			}
 			if m.Core().HasRoom(33) || m.Core().HasRoom(1<<30) {

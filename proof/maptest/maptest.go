@@ -104,10 +104,10 @@ type Maps struct {
 	Packed  bool   // it is Packed; otherwise it is Stable
 	ErrFull error  // of the package
 
-	Numbers  Maker[uint64]
-	Pages    Maker[Page]
-	Pointees Maker[*Pointee]
-	Lists    Maker[[]uint64]
+	Numbers      Maker[uint64]
+	Pages        Maker[Page]
+	PointerItems Maker[*PointerItem]
+	Lists        Maker[[]uint64]
 }
 
 // suite has the tests as its methods.

@@ -42,9 +42,9 @@ func (a *Abstract) Len(table int) int { return a.counts[table] }
 // Issued returns every handle issued in this history, oldest first.
 func (a *Abstract) Issued() []uint64 { return a.issued }
 
-// IssuedBeside returns the handles issued in this history and not in another,
+// IssuedOnly returns the handles issued in this history and not in another,
 // oldest first.
-func (a *Abstract) IssuedBeside(other *Abstract) []uint64 {
+func (a *Abstract) IssuedOnly(other *Abstract) []uint64 {
 	return slices.DeleteFunc(slices.Clone(a.issued), func(id uint64) bool {
 		_, both := other.ever[id]
 		return both

@@ -107,8 +107,8 @@ func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve f
 		grown[c.table] = true
 	}
 	for t, n := range a.counts {
-		if most := a.tables[t].Max; most > 0 && n > most && grown[t] { // a write may exceed it, shard by shard
-			return nil, fmt.Errorf("table %d has %d items after the flush; MaxItems is %d", t, n, most)
+		if limit := a.tables[t].Max; limit > 0 && n > limit && grown[t] { // a write may exceed it, shard by shard
+			return nil, fmt.Errorf("table %d has %d items after the flush; MaxItems is %d", t, n, limit)
 		}
 	}
 	return real, nil

@@ -32,7 +32,7 @@ func (m *Exact) Rollback(to *Exact) {
 	}
 	m.tables = copyTables(to.tables)
 	m.epoch, m.depleted = to.epoch, to.depleted
-	m.changes, m.written = make(map[int]*frameChanges), make(map[ColumnOf]*written)
+	m.changes, m.written = make(map[int]*frameChanges), make(map[ColumnID]*written)
 	m.beginSparse()
 	m.creates, m.calls, m.sealed = make(map[int]*create), nil, 0
 	m.finish()

@@ -95,7 +95,7 @@ type TableReport struct {
 
 // ColumnReport is the part of one column that was set.
 type ColumnReport struct {
-	ColumnOf
+	ColumnID
 	Counts
 }
 

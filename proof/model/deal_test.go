@@ -71,8 +71,8 @@ func TestTheModelsAgreeOverAShard(t *testing.T) {
 					t.Fatalf("%s lives: %v, %v", Text(id), lives, exact.Lives(id))
 				}
 			}
-			if n := len(exact.Rows(0)); n != abstract.Len(0) || n != exact.Figures(0).Live {
-				t.Fatalf("%d rows, %d items, %+v", n, abstract.Len(0), exact.Figures(0))
+			if n := len(exact.Rows(0)); n != abstract.Len(0) || n != exact.Stats(0).Live {
+				t.Fatalf("%d rows, %d items, %+v", n, abstract.Len(0), exact.Stats(0))
 			}
 		}
 	})

@@ -14,8 +14,8 @@ type Exact struct {
 	flushed  int                         // frame of the last flush with commands
 	listed   int                         // frame that the change lists are of
 	changes  map[int]*frameChanges       // of that frame, by table
-	sparse   map[ColumnOf]*sparseChanges // of that frame, of optional data that keeps some
-	written  map[ColumnOf]*written       // of tables, and of their columns
+	sparse   map[ColumnID]*sparseChanges // of that frame, of optional data that keeps some
+	written  map[ColumnID]*written       // of tables, and of their columns
 	serial   int                         // of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
@@ -66,7 +66,7 @@ type Widths struct {
 
 // NewExact returns a model of empty tables, which counts rare states in seen.
 func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
-	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[ColumnOf]*written), sparse: make(map[ColumnOf]*sparseChanges), serial: 1, byType: make(map[uint16]int)}
+	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[ColumnID]*written), sparse: make(map[ColumnID]*sparseChanges), serial: 1, byType: make(map[uint16]int)}
 	for at, t := range tables {
 		made := &table{Table: t}
 		for i := range t.Shards {
@@ -122,11 +122,11 @@ func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
 	return 0, false, false
 }
 
-// Figures returns the figures of a table.
-func (m *Exact) Figures(table int) (f Figures) {
+// Stats returns the figures of a table.
+func (m *Exact) Stats(table int) (f Stats) {
 	for _, s := range m.tables[table].shards {
-		of := s.Figures()
-		f = Figures{f.Live + of.Live, f.Vacant + of.Vacant, f.Depleted + of.Depleted, f.Slots + of.Slots}
+		shard := s.Stats()
+		f = Stats{f.Live + shard.Live, f.Vacant + shard.Vacant, f.Depleted + shard.Depleted, f.Slots + shard.Slots}
 	}
 	return f
 }
@@ -170,9 +170,9 @@ func (m *Exact) Chunks(table int) []Chunk {
 }
 
 // OptionalChunks returns the chunks of optional data, of so many rows each.
-func (m *Exact) OptionalChunks(of ColumnOf, rows int) (all []Chunk) {
-	for i, s := range m.tables[of.Table].shards {
-		for some := range slices.Chunk(s.HandlesBeside(of.Column), rows) {
+func (m *Exact) OptionalChunks(col ColumnID, rows int) (all []Chunk) {
+	for i, s := range m.tables[col.Table].shards {
+		for some := range slices.Chunk(s.Owners(col.Column), rows) {
 			all = append(all, Chunk{Shard: i, Handles: some})
 		}
 	}

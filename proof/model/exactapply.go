@@ -26,8 +26,8 @@ func (p *Plan) Apply() Report {
 	for i := range m.tables {
 		p.link(i)
 	}
-	for _, of := range p.columns() {
-		p.applySets(of)
+	for _, col := range p.columns() {
+		p.applySets(col)
 	}
 	m.finish()
 	return p.finish()
@@ -43,7 +43,7 @@ func (p *Plan) applyTable(i int, t *table) {
 	creates := p.survivors(i)
 	p.note(i, t)
 	if len(creates) > 0 {
-		p.of(i).Created += len(creates)
+		p.countsOf(i).Created += len(creates)
 	}
 	take := deal(sizes, len(creates))
 	if slices.Max(take) != slices.Min(take) && slices.Max(sizes) == slices.Min(sizes) {
@@ -74,7 +74,7 @@ func (p *Plan) note(i int, t *table) {
 			}
 		}
 	}
-	p.m.wrote(ColumnOf{i, items}, written, p.m.frame)
+	p.m.wrote(ColumnID{i, items}, written, p.m.frame)
 }
 
 // link writes the values, with real handles in the place of provisional ones.
@@ -83,11 +83,11 @@ func (p *Plan) link(i int) {
 	changes := p.m.changesOf(i)
 	for _, c := range p.survivors(i) {
 		changes.created = append(changes.created, c.real)
-		*p.m.Item(c.real) = p.linked(p.of(i), p.putValue[c])
+		*p.m.Item(c.real) = p.linked(p.countsOf(i), p.putValue[c])
 	}
 	for _, s := range t.shards {
 		for n, v := range p.values[s] {
-			s.items[n] = p.linked(p.of(i), v)
+			s.items[n] = p.linked(p.countsOf(i), v)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type Plan struct {
 	put       map[*create]bool
 	putValue  map[*create]Value
 	depleting map[*Map[Item]]int
-	settings  map[ColumnOf]*setting
+	settings  map[ColumnID]*setting
 	shared    map[int]bool     // links behind one slice that are real
 	lost      map[*create]bool // of dropped calls
 }
@@ -62,7 +62,7 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 		m: m, counts: make(map[int]*Counts), emptied: make(map[int]bool), erased: make(map[*Map[Item]]map[uint32]bool),
 		values: make(map[*Map[Item]]map[uint32]Value), creates: make(map[int][]*create),
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
-		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool), settings: make(map[ColumnOf]*setting),
+		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool), settings: make(map[ColumnID]*setting),
 	}
 	p.IsEmpty = m.recorded()+held(m.calls[:m.sealed]) == 0 && !slices.ContainsFunc(m.tables, m.ends)
 	if p.IsEmpty {
@@ -117,14 +117,14 @@ func (p *Plan) drop() {
 			case Create:
 				p.lost[p.m.creates[c.Name]] = true
 			case EraseUntyped:
-				p.of(p.addressed(c)).Dropped++
+				p.countsOf(p.addressed(c)).Dropped++
 				continue
 			case Set, Unset:
-				p.of(c.Table)
-				p.settingOf(ColumnOf{c.Table, c.Column}).counts.Dropped++
+				p.countsOf(c.Table)
+				p.settingOf(ColumnID{c.Table, c.Column}).counts.Dropped++
 				continue
 			}
-			p.of(c.Table).Dropped++
+			p.countsOf(c.Table).Dropped++
 		}
 	}
 	p.report.DroppedCalls = len(p.Dropped)
@@ -151,14 +151,14 @@ func (p *Plan) collect() {
 			p.creates[c.Table] = append(p.creates[c.Table], made)
 			p.putValue[made] = made.value
 		}
-		p.of(table)
+		p.countsOf(table)
 	})
 }
 
 // addressed returns the table that an untyped erase goes to, or -1.
 func (p *Plan) addressed(c *Command) int { return p.m.owner(c.ID) }
 
-func (p *Plan) of(table int) *Counts {
+func (p *Plan) countsOf(table int) *Counts {
 	if p.counts[table] == nil {
 		p.counts[table] = new(Counts)
 	}
@@ -209,7 +209,7 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 }
 
 func (p *Plan) erase(c *Command, table int, s Sample) {
-	counts := p.of(table)
+	counts := p.countsOf(table)
 	if made := p.pending(c, table); made != nil {
 		if p.cancelled[made] {
 			counts.Redundant++
@@ -236,7 +236,7 @@ func (p *Plan) eraseAll(c *Command, _, _ int) {
 	if c.Kind != EraseAll {
 		return
 	}
-	counts := p.of(c.Table)
+	counts := p.countsOf(c.Table)
 	if p.emptied[c.Table] {
 		counts.Redundant++
 		return
@@ -304,7 +304,7 @@ func (m *Exact) staleFor(c *Command) (Seen, bool) {
 }
 
 func (p *Plan) replace(c *Command, table int, s Sample) {
-	counts := p.of(table)
+	counts := p.countsOf(table)
 	if made := p.pending(c, table); made != nil {
 		switch {
 		case p.cancelled[made]:

@@ -15,9 +15,9 @@ func (p *Plan) finish() Report {
 			r.Total.add(*c)
 		}
 	}
-	for _, of := range p.columns() {
-		c := p.settings[of].counts
-		r.Columns = append(r.Columns, ColumnReport{of, c})
+	for _, col := range p.columns() {
+		c := p.settings[col].counts
+		r.Columns = append(r.Columns, ColumnReport{col, c})
 		r.Total.add(c)
 	}
 	if c := p.counts[-1]; c != nil {

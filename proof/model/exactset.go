@@ -14,11 +14,11 @@ type setting struct {
 	order   []*Command          // all to those
 }
 
-func (p *Plan) settingOf(of ColumnOf) *setting {
-	if p.settings[of] == nil {
-		p.settings[of] = &setting{creates: make(map[*create]*Command), items: make(map[uint64]*Command)}
+func (p *Plan) settingOf(col ColumnID) *setting {
+	if p.settings[col] == nil {
+		p.settings[col] = &setting{creates: make(map[*create]*Command), items: make(map[uint64]*Command)}
 	}
-	return p.settings[of]
+	return p.settings[col]
 }
 
 // isOwn reports whether a Set is of a create that the same queue has recorded. Then it
@@ -29,41 +29,41 @@ func (m *Exact) isOwn(c *Command, batch, pass, task int) bool {
 }
 
 func (p *Plan) set(c *Command, table int, s Sample) {
-	of := p.settingOf(ColumnOf{table, c.Column})
+	target := p.settingOf(ColumnID{table, c.Column})
 	if made := p.pending(c, table); made != nil {
-		p.setCreate(c, of, made)
+		p.setCreate(c, target, made)
 		return
 	}
 	sh, n, ok := p.find(c.ID, table)
 	switch {
 	case !ok:
-		p.stale(c, &of.counts, s)
+		p.stale(c, &target.counts, s)
 		return
 	case p.erased[sh][n]:
-		of.counts.Dropped++
+		target.counts.Dropped++
 		return
 	}
-	if of.items[c.ID] != nil {
-		of.counts.Superseded++
+	if target.items[c.ID] != nil {
+		target.counts.Superseded++
 	}
-	of.items[c.ID], of.order = c, append(of.order, c)
+	target.items[c.ID], target.order = c, append(target.order, c)
 }
 
-func (p *Plan) setCreate(c *Command, of *setting, made *create) {
+func (p *Plan) setCreate(c *Command, target *setting, made *create) {
 	switch {
 	case p.cancelled[made]:
-		of.counts.Dropped++
-	case of.creates[made] != nil:
-		of.counts.Superseded++
+		target.counts.Dropped++
+	case target.creates[made] != nil:
+		target.counts.Superseded++
 	}
-	of.creates[made] = c
+	target.creates[made] = c
 }
 
 // countSets counts the commands that are the last of their item.
 func (p *Plan) countSets() {
-	for of, s := range p.settings {
+	for col, s := range p.settings {
 		for id, c := range s.items {
-			switch has := p.m.Element(of, id) != nil; {
+			switch has := p.m.Element(col, id) != nil; {
 			case c.Kind == Set:
 				s.counts.Put++
 			case has:
@@ -86,15 +86,15 @@ func (p *Plan) countSets() {
 
 // dropOptional takes the rows of optional data whose items a batch erases, or takes it from.
 func (p *Plan) dropOptional(table int, sh *Map[Item]) {
-	for number, b := range sh.beside {
+	for number, b := range sh.components {
 		if !b.optional {
 			continue
 		}
-		s := p.settings[ColumnOf{table, number}]
+		s := p.settings[ColumnID{table, number}]
 		if s != nil {
 			for _, c := range s.order {
-				if of := (ColumnOf{table, number}); s.items[c.ID] == c && c.Kind == Unset && p.m.holder(c.ID) == sh && p.m.Element(of, c.ID) != nil {
-					p.m.takes(of, c.ID)
+				if col := (ColumnID{table, number}); s.items[c.ID] == c && c.Kind == Unset && p.m.holder(c.ID) == sh && p.m.Element(col, c.ID) != nil {
+					p.m.takes(col, c.ID)
 				}
 			}
 		}
@@ -110,12 +110,12 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 }
 
 // columns returns the columns and optional data that the batch sets, by typeId and number.
-func (p *Plan) columns() []ColumnOf {
-	var all []ColumnOf
-	for of := range p.settings {
-		all = append(all, of)
+func (p *Plan) columns() []ColumnID {
+	var all []ColumnID
+	for col := range p.settings {
+		all = append(all, col)
 	}
-	slices.SortFunc(all, func(a, b ColumnOf) int {
+	slices.SortFunc(all, func(a, b ColumnID) int {
 		return cmp.Or(cmp.Compare(p.m.tables[a.Table].TypeID, p.m.tables[b.Table].TypeID), cmp.Compare(a.Column, b.Column))
 	})
 	return all
@@ -123,11 +123,11 @@ func (p *Plan) columns() []ColumnOf {
 
 // applySets writes the elements, with real handles in the place of provisional ones: those
 // of items that lived before in the order of their last commands, then those of creates.
-func (p *Plan) applySets(of ColumnOf) {
-	s := p.settings[of]
+func (p *Plan) applySets(col ColumnID) {
+	s := p.settings[col]
 	set := func(id uint64, v Value) {
-		p.m.gives(of, id)
-		p.m.holder(id).beside[of.Column].set(uint32(id), p.linked(&s.counts, v))
+		p.m.gives(col, id)
+		p.m.holder(id).components[col.Column].set(uint32(id), p.linked(&s.counts, v))
 	}
 	var written []uint64
 	for _, c := range s.order {
@@ -136,10 +136,10 @@ func (p *Plan) applySets(of ColumnOf) {
 			written = append(written, c.ID)
 		}
 	}
-	for _, made := range p.survivors(of.Table) {
+	for _, made := range p.survivors(col.Table) {
 		if c := s.creates[made]; c != nil && c.Kind == Set {
 			set(made.real, c.Value)
 		}
 	}
-	p.m.wrote(of, written, p.m.frame)
+	p.m.wrote(col, written, p.m.frame)
 }

@@ -33,7 +33,7 @@ func (m *Exact) Erase(table int, id uint64) bool {
 
 // Remove does what a table does before it erases an item: it lists the item, and takes what
 // that has of optional data, unless its maps are given out.
-func (m *Exact) Remove(table int, id uint64, lent bool) {
+func (m *Exact) Remove(table int, id uint64, exposed bool) {
 	t := m.tables[table]
 	if !t.has(id) || !m.Lives(id) {
 		return
@@ -41,7 +41,7 @@ func (m *Exact) Remove(table int, id uint64, lent bool) {
 	if c := m.changesAtOnce(table); c != nil {
 		c.erase(int(typeIDOf(id)-t.TypeID), id, *m.Item(id))
 	}
-	if !lent {
+	if !exposed {
 		m.holder(id).dropOne(id)
 	}
 }
@@ -63,9 +63,9 @@ func (m *Exact) Clear(table int) {
 }
 
 // SortOptional puts the rows of optional data in the order of the items.
-func (m *Exact) SortOptional(of ColumnOf) {
-	for _, s := range m.tables[of.Table].shards {
-		s.SortBeside(of.Column)
+func (m *Exact) SortOptional(col ColumnID) {
+	for _, s := range m.tables[col.Table].shards {
+		s.SortSparse(col.Column)
 	}
 }
 

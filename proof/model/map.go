@@ -9,11 +9,11 @@ import (
 // in which row it lies.
 type Map[V any] struct {
 	Slots
-	Stable bool
-	items  []V          // by slot
-	rows   []uint32     // slots by row; of a packed map only
-	rowOf  []int        // by slot; likewise
-	beside []*beside[V] // by column
+	Stable     bool
+	items      []V             // by slot
+	rows       []uint32        // slots by row; of a packed map only
+	rowOf      []int           // by slot; likewise
+	components []*component[V] // by column
 }
 
 // NewMap returns the model of an empty map.
@@ -27,8 +27,8 @@ func (m *Map[V]) Clone() *Map[V] {
 		Slots: m.copied(), Stable: m.Stable,
 		items: slices.Clone(m.items), rows: slices.Clone(m.rows), rowOf: slices.Clone(m.rowOf),
 	}
-	for _, b := range m.beside {
-		c.beside = append(c.beside, &beside[V]{slices.Clone(b.elements), b.optional, slices.Clone(b.rows)})
+	for _, b := range m.components {
+		c.components = append(c.components, &component[V]{slices.Clone(b.elements), b.optional, slices.Clone(b.rows)})
 	}
 	return c
 }
@@ -88,7 +88,7 @@ func (m *Map[V]) Insert(v V) uint64 {
 	n := m.issue()
 	if int(n) == len(m.items) {
 		m.items, m.rowOf = append(m.items, v), append(m.rowOf, 0)
-		for _, b := range m.beside {
+		for _, b := range m.components {
 			b.elements = append(b.elements, *new(V))
 		}
 	}
@@ -117,7 +117,7 @@ func (m *Map[V]) InsertItems(items []V) []uint64 {
 // vacateItem ends the life of an item, but for its row.
 func (m *Map[V]) vacateItem(n uint32) {
 	m.items[n] = *new(V)
-	for _, b := range m.beside {
+	for _, b := range m.components {
 		b.vacate(n)
 	}
 	m.vacate(n)
@@ -210,7 +210,7 @@ func (m *Map[V]) Reset() {
 		return
 	}
 	m.items, m.rows, m.rowOf = nil, nil, nil
-	for _, b := range m.beside {
+	for _, b := range m.components {
 		b.elements, b.rows = nil, nil
 	}
 }

@@ -111,12 +111,12 @@ func (s *Slots) Handle(n uint32) uint64 {
 	return uint64(s.TypeID)<<48 | uint64(s.slots[n].generation)<<32 | uint64(n)
 }
 
-// Figures are what Stats must say.
-type Figures struct{ Live, Vacant, Depleted, Slots int }
+// Stats are what Stats must say.
+type Stats struct{ Live, Vacant, Depleted, Slots int }
 
-// Figures returns the figures of the slots.
-func (s *Slots) Figures() Figures {
-	return Figures{Live: s.live, Vacant: len(s.free), Depleted: s.depleted, Slots: len(s.slots)}
+// Stats returns the figures of the slots.
+func (s *Slots) Stats() Stats {
+	return Stats{Live: s.live, Vacant: len(s.free), Depleted: s.depleted, Slots: len(s.slots)}
 }
 
 func (s *Slots) copied() Slots {

@@ -17,26 +17,26 @@ const items = -1
 // Wrote says what a pass over a table noted as written; inFrame says that a Write is
 // around it.
 func (m *Exact) Wrote(table int, ids []uint64, inFrame bool) {
-	m.WroteBeside(ColumnOf{table, items}, ids, inFrame)
+	m.WroteColumn(ColumnID{table, items}, ids, inFrame)
 }
 
-// WroteBeside says what a pass noted as written of a column.
-func (m *Exact) WroteBeside(of ColumnOf, ids []uint64, inFrame bool) {
+// WroteColumn says what a pass noted as written of a column.
+func (m *Exact) WroteColumn(col ColumnID, ids []uint64, inFrame bool) {
 	frame := toCome
 	if inFrame {
 		frame = m.frame
 	}
-	m.wrote(of, ids, frame)
+	m.wrote(col, ids, frame)
 }
 
-func (m *Exact) wrote(of ColumnOf, ids []uint64, frame int) {
+func (m *Exact) wrote(col ColumnID, ids []uint64, frame int) {
 	if len(ids) == 0 {
 		return
 	}
-	w := m.written[of]
+	w := m.written[col]
 	if w == nil || w.frame != frame && w.frame != toCome {
 		w = &written{items: make(map[uint64]bool)}
-		m.written[of] = w
+		m.written[col] = w
 	}
 	w.frame = frame
 	for _, id := range ids {
@@ -66,19 +66,19 @@ func (m *Exact) adopt() {
 
 // Written returns the items of a table that Written must list: those of the last frame
 // that wrote some, unless the lists are of a later one, except for what it created.
-func (m *Exact) Written(table int) []uint64 { return m.WrittenBeside(ColumnOf{table, items}) }
+func (m *Exact) Written(table int) []uint64 { return m.WrittenColumn(ColumnID{table, items}) }
 
-// WrittenBeside returns the items that Written of a column must list.
-func (m *Exact) WrittenBeside(of ColumnOf) []uint64 {
-	w := m.written[of]
+// WrittenColumn returns the items that Written of a column must list.
+func (m *Exact) WrittenColumn(col ColumnID) []uint64 {
+	w := m.written[col]
 	if w == nil || w.frame != toCome && w.frame < m.listed {
 		return nil
 	}
-	if c := m.sparse[of]; c != nil {
-		return slices.DeleteFunc(m.Rows(of.Table), func(id uint64) bool {
-			return !w.items[id] || m.Element(of, id) == nil || !c.before[id] && w.frame == m.listed
+	if c := m.sparse[col]; c != nil {
+		return slices.DeleteFunc(m.Rows(col.Table), func(id uint64) bool {
+			return !w.items[id] || m.Element(col, id) == nil || !c.before[id] && w.frame == m.listed
 		})
 	}
-	created := m.createdIn(of.Table, w.frame)
-	return slices.DeleteFunc(m.Rows(of.Table), func(id uint64) bool { return !w.items[id] || created[id] })
+	created := m.createdIn(col.Table, w.frame)
+	return slices.DeleteFunc(m.Rows(col.Table), func(id uint64) bool { return !w.items[id] || created[id] })
 }

@@ -17,8 +17,8 @@ type Child struct {
 	out   io.Writer
 }
 
-// Say writes one line at once, which a pipe takes whole. Any goroutine may call it.
-func (c *Child) Say(format string, args ...any) {
+// Logf writes one line at once, which a pipe takes whole. Any goroutine may call it.
+func (c *Child) Logf(format string, args ...any) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	fmt.Fprintf(c.out, format+"\n", args...)
@@ -37,7 +37,7 @@ func Serve(in io.Reader, out io.Writer, run func(ctx context.Context, c *Child) 
 	}()
 	c := &Child{out: out}
 	if err := run(ctx, c); err != nil {
-		c.Say("fail %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		c.Logf("fail %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return 1
 	}
 	return 0

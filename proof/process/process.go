@@ -19,10 +19,10 @@ type Process struct {
 	gone chan struct{} // closed when it has ended and all that it said was heard
 }
 
-// Start starts a child, with more variables in its environment. One goroutine gives hear
+// Start starts a child, with more variables in its environment. One goroutine gives onLine
 // the lines of the child, one after another, of up to 16 MiB. The thread that it is called
 // by must live as long as the run: where the system can, a child dies with it.
-func Start(command, env []string, hear func(line string)) (*Process, error) {
+func Start(command, env []string, onLine func(line string)) (*Process, error) {
 	p := &Process{cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = &p.errs
@@ -43,7 +43,7 @@ func Start(command, env []string, hear func(line string)) (*Process, error) {
 		defer close(p.gone)
 		lines := bufio.NewScanner(out)
 		for lines.Buffer(nil, 16<<20); lines.Scan(); {
-			hear(lines.Text())
+			onLine(lines.Text())
 		}
 		_ = p.cmd.Wait()
 	}()

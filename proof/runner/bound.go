@@ -63,8 +63,8 @@ type chunk struct {
 	wrote    func(column, i int)                    // notes that it was; of a pass over items, the item
 	wroteAll func()                                 // likewise
 
-	own    func(column int) elements // to be written: in a ForEach, or in a ForEachRows
-	beside func(column int) elements // to be read
+	own      func(column int) elements // to be written: in a ForEach, or in a ForEachRows
+	readOnly func(column int) elements // to be read
 }
 
 // common is what tables of both kinds have in common.
@@ -90,7 +90,7 @@ type common[T any] interface {
 type binding[T any] struct {
 	common[T]
 	kind[T]
-	beside []boundPart
+	components []boundPart
 }
 
 func handleOf[T any](id uint64) store.Handle[T] { return store.Handle[T]{ID: store.ID(id)} }

@@ -104,8 +104,8 @@ func (p *executor) inspect(ctx context.Context) {
 	for i, t := range p.tables {
 		n := t.Len()
 		p.want(n == p.abstract.Len(i), "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
-		of := &p.program.Tables[i]
-		rows += 8 + of.Shards + (n+of.Reserve*of.Shards)*weights[of.Item] + n*len(t.parts())
+		table := &p.program.Tables[i]
+		rows += 8 + table.Shards + (n+table.Reserve*table.Shards)*weights[table.Item] + n*len(t.parts())
 	}
 	if mix(p.program.Seed^uint64(p.step))%uint64(rows/small+1) == 0 {
 		p.inspectAll(ctx)
@@ -141,8 +141,8 @@ func (p *executor) inspectTable(table int) {
 			return
 		}
 		want = want[1:]
-		lives, of, ok := p.abstract.Find(id)
-		if !ok || of != table || lives != item {
+		lives, owner, ok := p.abstract.Find(id)
+		if !ok || owner != table || lives != item {
 			p.fail(Model, "table %s: %s is %+v; want %+v, %v", p.program.Tables[table].Name, model.Text(id), item, lives, ok)
 		}
 		if exact := p.exact.Item(id); exact == nil || *exact != item {
@@ -152,11 +152,11 @@ func (p *executor) inspectTable(table int) {
 	p.want(len(want) == 0, "table %s: %s is missing", p.program.Tables[table].Name, list(want))
 }
 
-func (p *executor) inspectFigures() {
+func (p *executor) checkStats() {
 	all := p.store.Stats().Tables
 	for i, s := range all[len(all)-len(p.tables):] { // the random numbers come first
-		got := model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
-		if want := p.exact.Figures(i); got != want || s.Name != p.program.Tables[i].Name {
+		got := model.Stats{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
+		if want := p.exact.Stats(i); got != want || s.Name != p.program.Tables[i].Name {
 			p.fail(Model, "Stats says of %s %+v; want %+v", s.Name, got, want)
 		}
 	}
@@ -177,7 +177,7 @@ func (p *executor) checkChanges() {
 		}
 		p.checkWritten(i)
 		for number := range p.tables[i].parts() {
-			p.checkWrittenBeside(model.ColumnOf{Table: i, Column: number})
+			p.checkWrittenColumn(model.ColumnID{Table: i, Column: number})
 		}
 		p.want(slices.Equal(got.Values, want.Values), "table %s: Erased has the values %v; want %v", p.program.Tables[i].Name, got.Values, want.Values)
 	}

@@ -13,7 +13,7 @@ import (
 
 // checkpoint is a state to go back to: the store's, and the models'.
 type checkpoint struct {
-	of       store.Checkpoint
+	image    store.Checkpoint
 	digest   uint64
 	exact    *model.Exact
 	abstract *model.Abstract
@@ -30,7 +30,7 @@ func (p *executor) checkpoint(ctx context.Context, as int) {
 		c = new(checkpoint)
 		p.checkpoints[as] = c
 	}
-	if err := p.store.Checkpoint(ctx, &c.of); err != nil {
+	if err := p.store.Checkpoint(ctx, &c.image); err != nil {
 		p.fail(Model, "Checkpoint: %v", err)
 		return
 	}
@@ -65,14 +65,14 @@ func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool)
 	return p.store.Load(ctx, &image)
 }
 
-// mostAbandoned is how many handles of ended histories are kept.
-const mostAbandoned = 4096
+// maxAbandoned is how many handles of ended histories are kept.
+const maxAbandoned = 4096
 
 // abandon keeps the handles that were not issued in a state: in the history that
 // goes on from it they name nothing, or what is issued anew by the same name.
 func (p *executor) abandon(to *model.Abstract) {
-	p.abandoned = append(p.abandoned, p.abstract.IssuedBeside(to)...)
-	p.abandoned = p.abandoned[max(0, len(p.abandoned)-mostAbandoned):]
+	p.abandoned = append(p.abandoned, p.abstract.IssuedOnly(to)...)
+	p.abandoned = p.abandoned[max(0, len(p.abandoned)-maxAbandoned):]
 }
 
 // rollback goes back to a checkpoint, or loads what that saves. What was named since names
@@ -87,11 +87,11 @@ func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 	}
 	if c.columns != p.columns {
 		unchanged := p.unchanged(ctx, "a rollback to before a column")
-		p.expect(p.store.Rollback(ctx, &c.of), store.ErrCheckpoint, "Rollback to a checkpoint from before a column")
+		p.expect(p.store.Rollback(ctx, &c.image), store.ErrCheckpoint, "Rollback to a checkpoint from before a column")
 		unchanged()
 		return
 	}
-	err := p.restore(ctx, &c.of, saved)
+	err := p.restore(ctx, &c.image, saved)
 	if err != nil {
 		p.fail(Model, "Rollback: %v", err)
 		return

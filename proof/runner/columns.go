@@ -53,7 +53,7 @@ type columnOf[T any] interface {
 	boundColumn
 	rows(k store.Chunk[T]) elements
 	own(k store.Rows[T]) elements
-	beside(k store.Rows[T]) elements
+	readOnly(k store.Rows[T]) elements
 	wrote(k store.Rows[T], row int)
 }
 
@@ -134,32 +134,32 @@ func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
 // columnDriver is a [store.Column] as a [columnOf].
 type columnDriver[T, C any] struct {
 	component[T, C]
-	of *store.Column[T, C]
+	column *store.Column[T, C]
 }
 
-func (c *columnDriver[T, C]) written() []uint64 { return listed(c.of.Written(), c.of.Get) }
+func (c *columnDriver[T, C]) written() []uint64 { return listed(c.column.Written(), c.column.Get) }
 
 func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok bool, err error) {
 	other, ok := with.(*columnDriver[T, C])
 	if ok {
-		err = store.Exchange(ctx, c.of, other.of)
+		err = store.Exchange(ctx, c.column, other.column)
 	}
 	return ok, err
 }
 
 func (c *columnDriver[T, C]) rows(k store.Chunk[T]) elements {
-	return &elementsOf[C]{c.of.Rows(k), &c.kind}
+	return &elementsOf[C]{c.column.Rows(k), &c.kind}
 }
 
 func (c *columnDriver[T, C]) own(k store.Rows[T]) elements {
-	return &elementsOf[C]{c.of.Write(k), &c.kind}
+	return &elementsOf[C]{c.column.Write(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) beside(k store.Rows[T]) elements {
-	return &elementsOf[C]{c.of.Beside(k), &c.kind}
+func (c *columnDriver[T, C]) readOnly(k store.Rows[T]) elements {
+	return &elementsOf[C]{c.column.Beside(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.of.Wrote(k, row) }
+func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.column.Wrote(k, row) }
 
 type elementsOf[C any] struct {
 	all []C
@@ -175,14 +175,14 @@ func (e *elementsOf[C]) change(row int, f func(key *uint64)) {
 	}
 }
 
-// richElements are [richKind], of which an element may be zero.
-var richElements = func() kind[rich] {
-	k := richKind
-	k.read = func(r *rich) model.Item {
+// bigElements are [bigKind], of which an element may be zero.
+var bigElements = func() kind[bigItem] {
+	k := bigKind
+	k.read = func(r *bigItem) model.Item {
 		if r.Text == "" && r.Numbers == nil && r.Links == nil && r.Set == nil && r.Marks == nil {
 			return model.Item{Key: r.Key}
 		}
-		return richKind.read(r)
+		return bigKind.read(r)
 	}
 	return k
 }()
@@ -192,11 +192,11 @@ func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.Colu
 	return PanicOf(func() {
 		if isOptional {
 			s := store.AddSparse(b.common, o)
-			b.beside = append(b.beside, &optional[T, C]{component[T, C]{s, k}, s})
+			b.components = append(b.components, &optional[T, C]{component[T, C]{s, k}, s})
 			return
 		}
 		c := store.AddColumn(b.common.(*store.Table[T]), o)
-		b.beside = append(b.beside, &columnDriver[T, C]{component[T, C]{c, k}, c})
+		b.components = append(b.components, &columnDriver[T, C]{component[T, C]{c, k}, c})
 	})
 }
 
@@ -214,21 +214,21 @@ func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, ch
 	case kind == script.Empty:
 		return addPartAs(words, isOptional, emptyKind, store.ColumnOptions[empty]{Name: name, Changes: changes})
 	}
-	return addPartAs(words, isOptional, richElements, store.ColumnOptions[rich]{Name: name, Changes: changes, Links: richLinks, Clone: cloneRich})
+	return addPartAs(words, isOptional, bigElements, store.ColumnOptions[bigItem]{Name: name, Changes: changes, Links: bigLinks, Clone: cloneBig})
 }
 
-func (b *binding[T]) parts() []boundPart { return b.beside }
+func (b *binding[T]) parts() []boundPart { return b.components }
 
 // column returns the component that is a column.
-func (b *packed[T]) column(number int) columnOf[T] { return b.beside[number].(columnOf[T]) }
+func (b *packed[T]) column(number int) columnOf[T] { return b.components[number].(columnOf[T]) }
 
 func (b *packed[T]) forEachRows(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEachRows(ctx, func(c store.Rows[T]) {
 		view := chunk{
 			queue: c.Queue, index: c.Index, erase: c.Erase,
-			own:    func(number int) elements { return b.column(number).own(c) },
-			beside: func(number int) elements { return b.column(number).beside(c) },
-			wrote:  func(number, row int) { b.column(number).wrote(c, row) },
+			own:      func(number int) elements { return b.column(number).own(c) },
+			readOnly: func(number int) elements { return b.column(number).readOnly(c) },
+			wrote:    func(number, row int) { b.column(number).wrote(c, row) },
 		}
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))

@@ -16,7 +16,7 @@ import (
 type executor struct {
 	program *script.Script
 	config  script.Config
-	disturb disturber
+	inject  injector
 
 	store    *store.Store
 	tables   []bound
@@ -33,8 +33,8 @@ type executor struct {
 	checkpoints map[int]*checkpoint
 	columns     int                     // of all tables, and optional data
 	pointers    bool                    // some items or elements have them
-	lent        map[int]bool            // tables whose maps the Write has
-	tracked     map[model.ColumnOf]bool // columns that keep changes
+	exposed     map[int]bool            // tables whose maps the Write has
+	tracked     map[model.ColumnID]bool // columns that keep changes
 	sortedBy    map[int]int             // by table: what Defragment was last asked for, plus 1
 
 	late   *call // of the inbox, that is open
@@ -54,9 +54,9 @@ type executor struct {
 func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) *Result {
 	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
 	pl := newExecutor(p, c)
-	seam.Step = pl.disturb.step
+	seam.Step = pl.inject.step
 	defer func() { seam.Step = nil }()
-	restore := pl.disturb.procs()
+	restore := pl.inject.procs()
 	defer restore()
 	if begun != nil {
 		begun()
@@ -69,8 +69,8 @@ func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) 
 }
 
 func newExecutor(p *script.Script, c script.Config) *executor {
-	pl := &executor{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[int]int), tracked: make(map[model.ColumnOf]bool)}
-	pl.disturb.init(c)
+	pl := &executor{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[int]int), tracked: make(map[model.ColumnID]bool)}
+	pl.inject.init(c)
 	return pl
 }
 

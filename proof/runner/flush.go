@@ -33,12 +33,12 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	case script.FlushCancelled:
 		cancel(errCancelled)
 	case script.FlushCancelPlan:
-		p.disturb.cancelIn(1, func() { cancel(errCancelled) })
+		p.inject.cancelIn(1, func() { cancel(errCancelled) })
 	case script.FlushCancelLate:
-		p.disturb.cancelIn(2, func() { cancel(errCancelled) })
+		p.inject.cancelIn(2, func() { cancel(errCancelled) })
 	}
 	report, err := p.store.Flush(ctx)
-	cancelled := p.disturb.cancelled()
+	cancelled := p.inject.cancelled()
 
 	switch {
 	case s.Op == script.FlushCancelled && errors.Is(err, errCancelled):
@@ -54,7 +54,7 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 		}
 		p.flushed(outer, plan, report, cancelled)
 		if !inWrite { // Stats is of the last write as well, which has not ended
-			p.inspectFigures()
+			p.checkStats()
 		}
 	case cancelled && errors.Is(err, errCancelled):
 		p.see(model.CancelInPlan)
@@ -179,11 +179,11 @@ func (p *executor) discard() {
 func (p *executor) reported(r *store.Report) model.Report {
 	m := model.Report{Epoch: r.Epoch, Total: model.Counts(r.Total), DroppedCalls: r.DroppedCalls}
 	for _, t := range r.Tables {
-		index := slices.IndexFunc(p.program.Tables, func(of script.Table) bool { return of.Name == t.Name })
+		index := slices.IndexFunc(p.program.Tables, func(other script.Table) bool { return other.Name == t.Name })
 		m.Tables = append(m.Tables, model.TableReport{Table: index, Counts: model.Counts(t.Counts)})
 	}
 	for _, c := range r.Columns {
-		m.Columns = append(m.Columns, model.ColumnReport{ColumnOf: p.columnNamed(c.Name), Counts: model.Counts(c.Counts)})
+		m.Columns = append(m.Columns, model.ColumnReport{ColumnID: p.columnNamed(c.Name), Counts: model.Counts(c.Counts)})
 	}
 	for _, s := range r.Stale {
 		id := uint64(s.Handle)

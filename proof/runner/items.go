@@ -26,8 +26,8 @@ type (
 			Links  [2]store.ID
 		}
 	}
-	// rich holds pointers, and handles behind a slice.
-	rich struct {
+	// bigItem holds pointers, and handles behind a slice.
+	bigItem struct {
 		Key     uint64
 		Text    string // the serial
 		Numbers []uint64
@@ -66,15 +66,15 @@ func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int 
 	return func(x, y *T) int { return compare(k.read(x), k.read(y)) }
 }
 
-// richLinks shows a flush the handles of a rich item.
-func richLinks(v *rich, visit func(*store.ID)) {
+// bigLinks shows a flush the handles of a rich item.
+func bigLinks(v *bigItem, visit func(*store.ID)) {
 	for i := range v.Links {
 		visit(&v.Links[i])
 	}
 }
 
-func cloneRich(dst, src *rich) {
-	*dst = rich{src.Key, src.Text, slices.Clone(src.Numbers), slices.Clone(src.Links), maps.Clone(src.Set), maps.Clone(src.Marks)}
+func cloneBig(dst, src *bigItem) {
+	*dst = bigItem{src.Key, src.Text, slices.Clone(src.Numbers), slices.Clone(src.Links), maps.Clone(src.Set), maps.Clone(src.Marks)}
 }
 
 func keyAlone(i model.Item) model.Item   { return model.Item{Key: i.Key} }
@@ -117,16 +117,16 @@ var linkedKind = kind[linked]{
 	keeps:  everything,
 }
 
-var richKind = kind[rich]{
-	make: func(i model.Item) rich {
-		r := rich{Key: i.Key, Text: strconv.FormatUint(i.Serial, 10), Numbers: []uint64{i.Serial, ^i.Serial}}
+var bigKind = kind[bigItem]{
+	make: func(i model.Item) bigItem {
+		r := bigItem{Key: i.Key, Text: strconv.FormatUint(i.Serial, 10), Numbers: []uint64{i.Serial, ^i.Serial}}
 		for _, l := range i.Links {
 			r.Links = append(r.Links, store.ID(l))
 		}
 		r.Set, r.Marks = map[uint64]struct{}{i.Serial: {}}, map[uint64]*uint64{i.Serial: nil}
 		return r
 	},
-	read: func(r *rich) model.Item {
+	read: func(r *bigItem) model.Item {
 		serial, err := strconv.ParseUint(r.Text, 10, 64)
 		i := model.Item{Key: r.Key, Serial: serial}
 		if len(r.Links) == len(i.Links) {
@@ -141,8 +141,8 @@ var richKind = kind[rich]{
 		}
 		return i
 	},
-	key:   func(r *rich) *uint64 { return &r.Key },
-	share: func(dst, src *rich) { dst.Links = src.Links },
+	key:   func(r *bigItem) *uint64 { return &r.Key },
+	share: func(dst, src *bigItem) { dst.Links = src.Links },
 	keeps: everything,
 }
 
@@ -151,7 +151,7 @@ var richKind = kind[rich]{
 func chunkRows(item string) int {
 	size := map[string]uintptr{
 		script.Empty: unsafe.Sizeof(empty{}), script.Word: unsafe.Sizeof(word(0)),
-		script.Linked: unsafe.Sizeof(linked{}), script.Rich: unsafe.Sizeof(rich{}),
+		script.Linked: unsafe.Sizeof(linked{}), script.Rich: unsafe.Sizeof(bigItem{}),
 	}[item]
 	return chunkRowsOf(size)
 }

@@ -75,7 +75,7 @@ var errUntried = errors.New("not tried")
 func Misuses() []string { return slices.Sorted(maps.Keys(misuses)) }
 
 func (p *executor) misuse(ctx context.Context, word string) {
-	if f := mishaps[word]; f != nil {
+	if f := faults[word]; f != nil {
 		f(p)
 		return
 	}
@@ -127,7 +127,7 @@ func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) err
 func Check(prog *script.Script, name string) error {
 	var fault error
 	script.Walk(prog.Steps, func(s *script.Step) {
-		known := misuses[s.Word] != nil || mishaps[s.Word] != nil
+		known := misuses[s.Word] != nil || faults[s.Word] != nil
 		if s.Op == script.Misuse && !known && fault == nil {
 			fault = &script.Error{File: name, Line: s.Line, Reason: fmt.Sprintf(
 				"no misuse is called %q; want one of %s", s.Word, strings.Join(Misuses(), ", "))}

@@ -50,7 +50,7 @@ func (p *executor) register(t *script.Table) bound {
 	case script.Linked:
 		return registerAs(p, t, linkedKind, store.TableOptions[linked]{})
 	}
-	return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks, Clone: cloneRich})
+	return registerAs(p, t, bigKind, store.TableOptions[bigItem]{Links: bigLinks, Clone: cloneBig})
 }
 
 func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOptions[T]) bound {

@@ -96,8 +96,8 @@ type visit struct {
 	chunks  []model.Chunk
 	pass    func(ctx context.Context, f func(c chunk)) error
 	isItems bool           // the pass writes the items
-	column  model.ColumnOf // it writes, or adds to; -1: none
-	source  model.ColumnOf // whose elements it adds to those of column; -1: none
+	column  model.ColumnID // it writes, or adds to; -1: none
+	source  model.ColumnID // whose elements it adds to those of column; -1: none
 }
 
 // visit returns the pass that a step is about, if its table has what that needs.
@@ -187,8 +187,8 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 		p.exact.Wrote(s.Table, noted, inWrite)
 		p.checkWritten(s.Table)
 	} else if p.tracked[v.column] && !v.isItems {
-		p.exact.WroteBeside(v.column, noted, inWrite)
-		p.checkWrittenBeside(v.column)
+		p.exact.WroteColumn(v.column, noted, inWrite)
+		p.checkWrittenColumn(v.column)
 	}
 }
 
@@ -207,7 +207,7 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 		var read model.Item
 		if v.source.Column >= 0 {
 			source := p.tables[v.source.Table].parts()[v.source.Column]
-			read = c.beside(v.source.Column).at(i)
+			read = c.readOnly(v.source.Column).at(i)
 			if got, ok := source.get(id); !ok || got != read {
 				p.fail(Model, "column %d of %s has %+v beside its row and is found as %+v", v.source.Column, model.Text(id), read, got)
 			}

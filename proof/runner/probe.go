@@ -102,7 +102,7 @@ func (p *executor) probeForged(id uint64, random *rand.Rand) {
 // probe looks a handle up in every way. Any bits will do.
 func (p *executor) probe(id uint64) {
 	lives := p.exact.Lives(id)
-	item, of, known := p.abstract.Find(id)
+	item, owner, known := p.abstract.Find(id)
 	if known != lives {
 		p.fail(Model, "the models differ over %s: %v, %v", model.Text(id), lives, known)
 	}
@@ -111,14 +111,14 @@ func (p *executor) probe(id uint64) {
 		return
 	}
 	for i, t := range p.tables {
-		if len(p.tables) > 8 && i != of && i != int(id%uint64(len(p.tables))) {
+		if len(p.tables) > 8 && i != owner && i != int(id%uint64(len(p.tables))) {
 			continue // of a thousand tables two will do
 		}
 		got, ok := t.get(id)
-		if want := known && of == i; ok != want || ok && got != item {
+		if want := known && owner == i; ok != want || ok && got != item {
 			p.accepted(id, ok)
 		}
-		p.probeParts(i, id, known && of == i)
+		p.probeParts(i, id, known && owner == i)
 		if t.has(id) != ok {
 			p.fail(Model, "Has and Get differ over %s", model.Text(id))
 		}

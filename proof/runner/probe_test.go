@@ -100,7 +100,7 @@ func TestProbesNoticeWhatDiffers(t *testing.T) {
 		}, "is found and names nothing"},
 		"an abandoned handle":           {func(p *executor) { p.abstract.Insert(0, p.abandoned[0], model.Item{}) }, "the models differ over"},
 		"a provisional handle":          {func(p *executor) { p.names[7].provisional = p.names[1].id }, "the provisional handle of %7 is found"},
-		"an element of the exact model": {func(p *executor) { p.exact.Element(model.ColumnOf{}, p.names[1].id).Key++ }, "column 0 of "},
+		"an element of the exact model": {func(p *executor) { p.exact.Element(model.ColumnID{}, p.names[1].id).Key++ }, "column 0 of "},
 		"what a create is to be": {func(p *executor) {
 			p.store.Flush(t.Context())
 			p.probeProvisional(7)

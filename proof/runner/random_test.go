@@ -11,8 +11,8 @@ import (
 	"handloom/proof/script"
 )
 
-// mostTries is how many programs may be tried to find a smaller one that fails.
-const mostTries = 1000
+// maxTries is how many programs may be tried to find a smaller one that fails.
+const maxTries = 1000
 
 // randomPrograms plays programs of consecutive seeds from a random hundred on, of which
 // the first begin in the states that others seldom come to, each under four
@@ -32,7 +32,7 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 			ctx, cancel := context.WithCancel(t.Context())
 			tries := 0
 			small := draw.Shrink(ctx, p, func(smaller *script.Script) bool {
-				if tries++; tries == mostTries {
+				if tries++; tries == maxTries {
 					cancel()
 				}
 				got := runner.Under(t.Context(), smaller, p.Configs...)

@@ -53,7 +53,7 @@ func (p *executor) finish(ctx context.Context) {
 	p.inspect(ctx)
 	p.inspectAll(ctx)
 	p.mark(ctx, "end")
-	p.inspectFigures()
+	p.checkStats()
 	p.probeAll()
 	if p.failed() {
 		return

@@ -17,7 +17,7 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 	err := p.guarded(func() error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 			p.beginWrite()
-			p.lent = make(map[int]bool)
+			p.exposed = make(map[int]bool)
 			for i := range s.Body {
 				if p.failed() {
 					break
@@ -43,7 +43,7 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 	if !p.failed() {
 		p.checkChanges()
 		p.inspect(ctx)
-		p.inspectFigures()
+		p.checkStats()
 		p.mark(ctx, "write")
 	}
 }
@@ -121,7 +121,7 @@ func (p *executor) writeStep(ctx context.Context, s *script.Step, w *store.Write
 
 // maps returns the maps of the table, which from then on does not know who goes.
 func (y *writing) maps() []boundMap {
-	y.lent[y.s.Table] = true
+	y.exposed[y.s.Table] = true
 	return y.t.maps(y.w)
 }
 

@@ -103,7 +103,7 @@ func (y *writing) single(m boundMap, id uint64, own bool) {
 		got = m.erase(id)
 	case script.Remove:
 		got = y.t.remove(y.w, id)
-		y.exact.Remove(y.s.Table, id, y.lent[y.s.Table])
+		y.exact.Remove(y.s.Table, id, y.exposed[y.s.Table])
 	case script.SetNow:
 		m.set(id, uint64(y.s.Arg("v")))
 	}

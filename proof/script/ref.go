@@ -156,10 +156,10 @@ func parseForge(text string, tables map[string]int) (Forge, error) {
 	return Forge{}, fmt.Errorf("no forging is called %q; want +g, -g, +s, ^BIT or @TABLE", text)
 }
 
-func parseNumber(text string, most int) (int, error) {
+func parseNumber(text string, limit int) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > most || text[0] == '+' || text[0] == '-' {
-		return 0, fmt.Errorf("%q is no number from 0 to %d", text, most)
+	if err != nil || n < 0 || n > limit || text[0] == '+' || text[0] == '-' {
+		return 0, fmt.Errorf("%q is no number from 0 to %d", text, limit)
 	}
 	return n, nil
 }

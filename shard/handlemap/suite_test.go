@@ -12,13 +12,13 @@ import (
 func TestSpecification(t *testing.T) { maptest.Test(t, underTest) }
 
 var underTest = maptest.Maps{
-	Name:     "handlemap",
-	Packed:   true,
-	ErrFull:  handle.ErrFull,
-	Numbers:  maker[uint64](),
-	Pages:    maker[maptest.Page](),
-	Pointees: maker[*maptest.Pointee](),
-	Lists:    maker[[]uint64](),
+	Name:         "handlemap",
+	Packed:       true,
+	ErrFull:      handle.ErrFull,
+	Numbers:      maker[uint64](),
+	Pages:        maker[maptest.Page](),
+	PointerItems: maker[*maptest.PointerItem](),
+	Lists:        maker[[]uint64](),
 }
 
 func maker[T any]() maptest.Maker[T] {

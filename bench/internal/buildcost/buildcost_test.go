@@ -13,16 +13,16 @@ func TestAFurtherTableCostsFewFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles four programs")
 	}
-	for _, most := range []struct {
+	for _, limit := range []struct {
 		every     bool
 		functions int
 	}{{false, 160}, {true, 220}} {
-		one := functions(t, Source{Tables: 1, Every: most.every})
-		three := functions(t, Source{Tables: 3, Every: most.every})
+		one := functions(t, Source{Tables: 1, Every: limit.every})
+		three := functions(t, Source{Tables: 3, Every: limit.every})
 		further := (three - one + 1) / 2
-		t.Logf("every operation: %v: %d functions for a further type", most.every, further)
-		if further > most.functions || further < 40 {
-			t.Errorf("every operation: %v: a further type costs %d functions; want at most %d", most.every, further, most.functions)
+		t.Logf("every operation: %v: %d functions for a further type", limit.every, further)
+		if further > limit.functions || further < 40 {
+			t.Errorf("every operation: %v: a further type costs %d functions; want at most %d", limit.every, further, limit.functions)
 		}
 	}
 }
@@ -32,13 +32,13 @@ func TestAFurtherColumnCostsFewFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles two programs")
 	}
-	const most = 80
+	const limit = 80
 	one := functions(t, Source{Tables: 1, Columns: 1})
 	three := functions(t, Source{Tables: 1, Columns: 3})
 	further := (three - one + 1) / 2
 	t.Logf("%d functions for a further column", further)
-	if further > most || further < 20 {
-		t.Errorf("a further column costs %d functions; want at most %d", further, most)
+	if further > limit || further < 20 {
+		t.Errorf("a further column costs %d functions; want at most %d", further, limit)
 	}
 }
 

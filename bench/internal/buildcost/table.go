@@ -32,10 +32,10 @@ func Median(costs []Cost) Cost {
 	}
 }
 
-func median[N cmp.Ordered](costs []Cost, of func(c Cost) N) N {
+func median[N cmp.Ordered](costs []Cost, get func(c Cost) N) N {
 	var all []N
 	for _, c := range costs {
-		all = append(all, of(c))
+		all = append(all, get(c))
 	}
 	slices.Sort(all)
 	return all[len(all)/2]
@@ -49,7 +49,7 @@ func Write(w io.Writer, costs []Cost) error {
 	for i, c := range costs {
 		row := []string{c.String(), report.Duration(c.CPU), report.Bytes(c.Memory), report.Count(c.Functions), report.Bytes(c.Binary)}
 		if i > 0 && costs[i-1].Tables < c.Tables && costs[i-1].Every == c.Every && costs[i-1].Apart == c.Apart {
-			row = append(row, c.further(costs[i-1])...)
+			row = append(row, c.perTable(costs[i-1])...)
 		} else {
 			row = append(row, "", "", "")
 		}
@@ -62,12 +62,12 @@ func Write(w io.Writer, costs []Cost) error {
 	return nil
 }
 
-// further returns what each table costs that fewer lacks.
-func (c Cost) further(fewer Cost) []string {
-	n := c.Tables - fewer.Tables
+// perTable returns what each table costs that base lacks.
+func (c Cost) perTable(base Cost) []string {
+	n := c.Tables - base.Tables
 	return []string{
-		report.Duration((c.CPU - fewer.CPU) / time.Duration(n)),
-		strconv.Itoa((c.Functions - fewer.Functions + n/2) / n),
-		report.Bytes((c.Binary - fewer.Binary) / int64(n)),
+		report.Duration((c.CPU - base.CPU) / time.Duration(n)),
+		strconv.Itoa((c.Functions - base.Functions + n/2) / n),
+		report.Bytes((c.Binary - base.Binary) / int64(n)),
 	}
 }

@@ -125,9 +125,9 @@ func TestOneComparisonIsOpenAtATime(t *testing.T) {
 		case "close":
 			delete(open, what)
 		default:
-			of, _, _ := strings.Cut(line, "/")
+			name, _, _ := strings.Cut(line, "/")
 			for other := range open {
-				if !strings.HasPrefix(other, of) {
+				if !strings.HasPrefix(other, name) {
 					t.Fatalf("%s is measured while %s is open", line, other)
 				}
 			}

@@ -98,7 +98,7 @@ func (r *runner) compare(ctx context.Context, results []*Result) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			r.tell(result)
+			r.notify(result)
 			if works[result] == nil {
 				works[result] = result.Open()
 			}
@@ -120,7 +120,7 @@ func (r *runner) sample(w *Work, result *Result, round int) {
 	r.at.Done++
 }
 
-func (r *runner) tell(result *Result) {
+func (r *runner) notify(result *Result) {
 	r.at.Case = &result.Case
 	if r.Progress != nil {
 		r.Progress(r.at)

@@ -145,10 +145,10 @@ func TestRatiosAreOfTheSameRound(t *testing.T) {
 }
 
 func TestAResultIsSetBesideTheFirstWithAsManyWorkers(t *testing.T) {
-	of := func(impl string, workers int) *measure.Result {
+	find := func(impl string, workers int) *measure.Result {
 		return &measure.Result{Case: measure.Case{Op: "mixed", Impl: impl, Workers: workers}}
 	}
-	table1, sync1, table2, sync2 := of("table", 1), of("syncmap", 1), of("table", 2), of("syncmap", 2)
+	table1, sync1, table2, sync2 := find("table", 1), find("syncmap", 1), find("table", 2), find("syncmap", 2)
 	group := []*measure.Result{table1, sync1, table2, sync2}
 	for r, want := range map[*measure.Result]*measure.Result{table1: nil, sync1: table1, table2: table1, sync2: table2} {
 		if got := results.Reference(group, r); got != want {

@@ -4,13 +4,13 @@ package suite
 type byHand[T item] struct {
 	load[T]
 	names[uint64]
-	m *straight[T]
+	m *baseline[T]
 }
 
 func (c *byHand[T]) fresh(reserve bool) {
-	c.m = new(straight[T])
+	c.m = new(baseline[T])
 	if reserve {
-		c.m = newStraight[T](len(c.values))
+		c.m = newBaseline[T](len(c.values))
 	}
 	c.reset(len(c.values))
 }
@@ -25,10 +25,10 @@ func (c *byHand[T]) insertItems() { c.inOrder = c.m.insertItems(c.values, c.inOr
 
 func (c *byHand[T]) iterate() { sumItems(c.m.items) }
 
-func (c *byHand[T]) lookUp()         { getStraight(c.m, c.inOrder) }
-func (c *byHand[T]) lookUpShuffled() { getStraight(c.m, c.shuffled) }
+func (c *byHand[T]) lookUp()         { getBaseline(c.m, c.inOrder) }
+func (c *byHand[T]) lookUpShuffled() { getBaseline(c.m, c.shuffled) }
 
-func getStraight[T item](m *straight[T], hs []uint64) {
+func getBaseline[T item](m *baseline[T], hs []uint64) {
 	var sum uint64
 	for _, h := range hs {
 		if v, ok := m.get(h); ok {

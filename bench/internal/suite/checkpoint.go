@@ -42,12 +42,12 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 		}))
 	}
 	cases = append(cases, s.newCase("checkpoint", "copy.8shards", func() *measure.Work {
-		var of [shards]*handCopy[T]
-		for i := range of {
-			of[i] = newHandCopy[T](s.n / shards)
+		var copies [shards]*handCopy[T]
+		for i := range copies {
+			copies[i] = newHandCopy[T](s.n / shards)
 		}
 		return &measure.Work{Items: s.n, Body: func() {
-			for _, h := range of {
+			for _, h := range copies {
 				h.copy()
 			}
 		}}

@@ -13,8 +13,8 @@ import (
 // created, and erased one by one, where tables without columns do.
 func columns(s set[item64]) (cases []measure.Case) {
 	cases = append(s.columnPasses(), s.rawColumns()...)
-	cases = append(cases, s.newCase("columnerase", "table", func() *measure.Work { return s.eraseBeside(0) }))
-	cases = append(cases, s.newCase("columnerase", "table.4columns", func() *measure.Work { return s.eraseBeside(4) }))
+	cases = append(cases, s.newCase("columnerase", "table", func() *measure.Work { return s.eraseColumns(0) }))
+	cases = append(cases, s.newCase("columnerase", "table.4columns", func() *measure.Work { return s.eraseColumns(4) }))
 	cases = append(cases, s.newCase("columncreate", "table", s.createWide))
 	return append(cases, s.newCase("columncreate", "table.4columns", s.createColumns))
 }
@@ -57,15 +57,15 @@ func addTo(to, from []uint64) {
 // columnPasses are the same loops in passes over a table, and the sum over a field of its
 // items.
 func (s set[T]) columnPasses() (cases []measure.Case) {
-	on := &common[besideTable[T]]{make: func() besideTable[T] { return newBesideTable[T](s.n) }}
+	on := &common[columnTable[T]]{make: func() columnTable[T] { return newColumnTable[T](s.n) }}
 	for _, pass := range []struct {
 		op, impl string
-		body     func(b besideTable[T], ctx context.Context)
-		count    func(b besideTable[T]) int // nil: the sum shows it
+		body     func(b columnTable[T], ctx context.Context)
+		count    func(b columnTable[T]) int // nil: the sum shows it
 	}{
-		{"columnsum", "table", besideTable[T].sum, nil},
-		{"columnsum", "table.field", besideTable[T].sumField, nil},
-		{"columnadd", "table", besideTable[T].add, besideTable[T].added},
+		{"columnsum", "table", columnTable[T].sum, nil},
+		{"columnsum", "table.field", columnTable[T].sumField, nil},
+		{"columnadd", "table", columnTable[T].add, columnTable[T].added},
 	} {
 		cases = append(cases, s.scaling(pass.op, pass.impl, func(workers int) *measure.Work {
 			b := on.open()
@@ -85,16 +85,16 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 }
 
 // besideTable is a table with two columns.
-type besideTable[T item] struct {
+type columnTable[T item] struct {
 	store *store.Store
 	table *store.Table[T]
 	x, v  *store.Column[T, uint64]
 }
 
-func newBesideTable[T item](n int) besideTable[T] {
+func newColumnTable[T item](n int) columnTable[T] {
 	st := newStore(0)
 	t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
-	b := besideTable[T]{st, t, addWords(t, "x"), addWords(t, "v")}
+	b := columnTable[T]{st, t, addWords(t, "x"), addWords(t, "v")}
 	emplace(st, t, values[T](n))
 	check(t.ForEachRows(context.Background(), func(c store.Rows[T]) {
 		x, v := b.x.Write(c), b.v.Write(c)
@@ -106,7 +106,7 @@ func newBesideTable[T item](n int) besideTable[T] {
 }
 
 // added returns the number of rows to whose word the first body has added one.
-func (b besideTable[T]) added() int {
+func (b columnTable[T]) added() int {
 	return must(store.Reduce(context.Background(), b.table, func(r store.Rows[T]) (n int) {
 		for i, x := range b.x.Beside(r) {
 			if x == *first(&r.Items[i])+1 {
@@ -133,13 +133,13 @@ func addWords[T item](t *store.Table[T], name string) *store.Column[T, uint64] {
 
 func plus(a, b uint64) uint64 { return a + b }
 
-func (b besideTable[T]) sum(ctx context.Context) {
+func (b columnTable[T]) sum(ctx context.Context) {
 	sink += must(store.Reduce(ctx, b.table, func(r store.Rows[T]) uint64 {
 		return sumOf(b.x.Beside(r))
 	}, plus))
 }
 
-func (b besideTable[T]) sumField(ctx context.Context) {
+func (b columnTable[T]) sumField(ctx context.Context) {
 	sink += must(store.Reduce(ctx, b.table, func(r store.Rows[T]) (sum uint64) {
 		for i := range r.Items {
 			sum += *first(&r.Items[i])
@@ -148,14 +148,14 @@ func (b besideTable[T]) sumField(ctx context.Context) {
 	}, plus))
 }
 
-func (b besideTable[T]) add(ctx context.Context) {
+func (b columnTable[T]) add(ctx context.Context) {
 	check(b.table.ForEachRows(ctx, func(c store.Rows[T]) {
 		addTo(b.x.Write(c), b.v.Beside(c))
 	}))
 }
 
 // eraseBeside erases all items of a table one by one, in random order.
-func (s set[T]) eraseBeside(columns int) *measure.Work {
+func (s set[T]) eraseColumns(columns int) *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
 	for i := range columns {

@@ -17,7 +17,7 @@ func (s set[T]) comparisons() []measure.Case {
 		counted("handlemap.Defragment.1000", func() (n int) {
 			m := newShuffled(s.shuffled())
 			m.Defragment(byItem[T], 0)
-			disturb(m.Map, s.random())
+			changeKeys(m.Map, s.random())
 			inFrames(m.Map, func(a, b *T) int { n++; return byItem(a, b) })
 			return n
 		}),

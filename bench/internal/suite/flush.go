@@ -85,8 +85,8 @@ func (s set[T]) flushByHand() *measure.Work {
 			}
 			drawFirst(r, live, len(created))
 			for _, h := range live[:len(created)] {
-				of := h.ID.TypeID() - 1
-				erased[of] = append(erased[of], h)
+				table := h.ID.TypeID() - 1
+				erased[table] = append(erased[table], h)
 			}
 		},
 		Body: func() {

@@ -24,7 +24,7 @@ func frames(s set[item32]) (cases []measure.Case) {
 	for _, y := range systems {
 		cases = append(cases, s.scaling(y.op, "table", func(workers int) *measure.Work { return s.frame(y, workers) })...)
 		cases = append(cases, s.scaling(y.op, "slice", func(workers int) *measure.Work { return frameOfSlices(y, s.n, workers) })...)
-		cases = append(cases, onOneWorker(s.newCase(y.op, "straight", func() *measure.Work { return frameOfStraight(y, s) })))
+		cases = append(cases, onOneWorker(s.newCase(y.op, "straight", func() *measure.Work { return baselineFrame(y, s) })))
 	}
 	return perOp(cases)
 }
@@ -150,8 +150,8 @@ func (y system) tick(all []item32, number uint64) {
 	}
 }
 
-func frameOfStraight(y system, s set[item32]) *measure.Work {
-	m := newStraight[item32](s.n)
+func baselineFrame(y system, s set[item32]) *measure.Work {
+	m := newBaseline[item32](s.n)
 	for _, v := range values[item32](s.n) {
 		m.insert(v)
 	}

@@ -82,17 +82,17 @@ func (m *shardedMap) run(keys *keys, steps []step) {
 	keep(sum)
 }
 
-// lockedStraight is the handle map written by hand behind one lock. Names come
+// lockedBaseline is the handle map written by hand behind one lock. Names come
 // from the map.
-type lockedStraight struct {
+type lockedBaseline struct {
 	directory
 	lock sync.RWMutex
-	m    *straight[item8]
+	m    *baseline[item8]
 }
 
-func newLockedStraight() *lockedStraight { return &lockedStraight{m: new(straight[item8])} }
+func newLockedBaseline() *lockedBaseline { return &lockedBaseline{m: new(baseline[item8])} }
 
-func (m *lockedStraight) run(_ *keys, steps []step) {
+func (m *lockedBaseline) run(_ *keys, steps []step) {
 	var sum uint64
 	for _, s := range steps {
 		switch s.kind() {

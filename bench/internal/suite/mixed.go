@@ -7,8 +7,8 @@ import (
 	"handloom/store"
 )
 
-// rival is what holds the items of the mixed load.
-type rival interface {
+// peer is what holds the items of the mixed load.
+type peer interface {
 	fill(n int)                         // with items for the entries 0 to n-1
 	tick(ctx context.Context, f *frame) // runs the steps of every task
 }
@@ -18,14 +18,14 @@ type rival interface {
 func mixed(s set[item8]) (cases []measure.Case) {
 	for _, r := range []struct {
 		impl string
-		make func(workers int) rival
+		make func(workers int) peer
 	}{
-		{"table", func(workers int) rival { return newTableRival(workers) }},
-		{"syncmap", func(int) rival { return newShared(&syncMap{}) }},
-		{"xsync", func(int) rival { return newShared(newXsync()) }},
-		{"rwmutexmap", func(int) rival { return newShared(newLockedMap()) }},
-		{"shardedmap", func(int) rival { return newShared(newShardedMap()) }},
-		{"rwmutexstraight", func(int) rival { return newShared(newLockedStraight()) }},
+		{"table", func(workers int) peer { return newTablePeer(workers) }},
+		{"syncmap", func(int) peer { return newShared(&syncMap{}) }},
+		{"xsync", func(int) peer { return newShared(newXsync()) }},
+		{"rwmutexmap", func(int) peer { return newShared(newLockedMap()) }},
+		{"shardedmap", func(int) peer { return newShared(newShardedMap()) }},
+		{"rwmutexstraight", func(int) peer { return newShared(newLockedBaseline()) }},
 	} {
 		cases = append(cases, s.scaling("mixed", r.impl, func(workers int) *measure.Work { return runMix(s, r.make(workers), workers) })...)
 	}
@@ -33,7 +33,7 @@ func mixed(s set[item8]) (cases []measure.Case) {
 }
 
 // runMix runs 8 ticks in a body, one after another, so that workers stay warm.
-func runMix(s set[item8], r rival, workers int) *measure.Work {
+func runMix(s set[item8], r peer, workers int) *measure.Work {
 	r.fill(s.n)
 	m := newMix(s.random(), s.n)
 	var frames [8]frame
@@ -53,33 +53,33 @@ func runMix(s set[item8], r rival, workers int) *measure.Work {
 	}
 }
 
-// tableRival is a table of 8 shards. The names that inserts get at once are
+// tablePeer is a table of 8 shards. The names that inserts get at once are
 // provisional, so that every tick ends by taking over the real ones.
-type tableRival struct {
+type tablePeer struct {
 	store     *store.Store
 	table     *store.Table[item8]
 	directory []store.Handle[item8]
 	frame     *frame
 }
 
-func newTableRival(workers int) *tableRival {
+func newTablePeer(workers int) *tablePeer {
 	st := newStore(workers)
-	return &tableRival{store: st, table: store.Register(st, store.TableOptions[item8]{Shards: shards})}
+	return &tablePeer{store: st, table: store.Register(st, store.TableOptions[item8]{Shards: shards})}
 }
 
-func (r *tableRival) fill(n int) {
+func (r *tablePeer) fill(n int) {
 	r.directory = make([]store.Handle[item8], entries(n))
 	copy(r.directory, emplace(r.store, r.table, values[item8](n)))
 }
 
-func (r *tableRival) tick(ctx context.Context, f *frame) {
+func (r *tablePeer) tick(ctx context.Context, f *frame) {
 	r.frame = f
 	check(r.store.Each(ctx, queues, r.record))
 	must(r.store.Flush(ctx))
 	check(r.store.Each(ctx, queues, r.takeOver))
 }
 
-func (r *tableRival) record(task int, q store.Queue) {
+func (r *tablePeer) record(task int, q store.Queue) {
 	t, directory := r.table, r.directory
 	var sum uint64
 	for _, s := range r.frame.steps[task] {
@@ -97,7 +97,7 @@ func (r *tableRival) record(task int, q store.Queue) {
 	keep(sum)
 }
 
-func (r *tableRival) takeOver(task int, _ store.Queue) {
+func (r *tablePeer) takeOver(task int, _ store.Queue) {
 	for _, entry := range r.frame.inserted[task] {
 		r.directory[entry], _ = r.table.Resolve(r.directory[entry])
 	}

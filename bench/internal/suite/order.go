@@ -68,7 +68,7 @@ func (s set[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
 		m := newShuffled(s.shuffled())
 		m.Defragment(byItem[T], 0)
 		r := s.random()
-		return &measure.Work{Items: s.n, Prepare: func() { disturb(m.Map, r) }, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
+		return &measure.Work{Items: s.n, Prepare: func() { changeKeys(m.Map, r) }, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
 	})
 	c.With = "sort"
 	return c
@@ -95,8 +95,8 @@ func (s set[T]) restoreSlice() measure.Case {
 // changes is one item in a thousand.
 func changes(n int) int { return max(1, n/1000) }
 
-// disturb changes the keys of one item in a thousand and tells the map.
-func disturb[T item](m *handlemap.Map[T], r *rand.Rand) {
+// changeKeys changes the keys of one item in a thousand and tells the map.
+func changeKeys[T item](m *handlemap.Map[T], r *rand.Rand) {
 	n := m.Len()
 	for range changes(n) {
 		row := r.IntN(n)

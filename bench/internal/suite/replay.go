@@ -22,7 +22,7 @@ func replays(s set[item32]) (cases []measure.Case) {
 		add("table", workers, func() *measure.Work { return newReplay(workers) })
 	}
 	add("map", 1, func() *measure.Work { return replayAtOnce(newMapTrace) })
-	add("straight", 1, func() *measure.Work { return replayAtOnce(newStraightTrace) })
+	add("straight", 1, func() *measure.Work { return replayAtOnce(newBaselineTrace) })
 	return cases
 }
 
@@ -177,22 +177,22 @@ func (m mapTrace) apply(ticks [][]event) {
 }
 
 func (m mapTrace) live() (n int) {
-	for _, of := range m {
-		n += len(of)
+	for _, table := range m {
+		n += len(table)
 	}
 	return n
 }
 
-type straightTrace struct {
-	tables    []straight[item32]
+type baselineTrace struct {
+	tables    []baseline[item32]
 	directory directory
 }
 
-func newStraightTrace(h *history) atOnce {
-	return &straightTrace{make([]straight[item32], h.tables), make(directory, h.entries)}
+func newBaselineTrace(h *history) atOnce {
+	return &baselineTrace{make([]baseline[item32], h.tables), make(directory, h.entries)}
 }
 
-func (m *straightTrace) apply(ticks [][]event) {
+func (m *baselineTrace) apply(ticks [][]event) {
 	for _, tick := range ticks {
 		for _, e := range tick {
 			switch t, name := &m.tables[e.table], &m.directory[e.entry]; e.kind {
@@ -209,7 +209,7 @@ func (m *straightTrace) apply(ticks [][]event) {
 	}
 }
 
-func (m *straightTrace) live() (n int) {
+func (m *baselineTrace) live() (n int) {
 	for i := range m.tables {
 		n += len(m.tables[i].items)
 	}

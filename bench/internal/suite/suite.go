@@ -93,35 +93,35 @@ var kinds = []struct {
 	{family.tableLookUp, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, allBut("refillitems", "digest")},
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
-	{of(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
-	{of(groups), []int{1e5}, []int{32}, only("groupby")},
-	{of(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
+	{typed(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
+	{typed(groups), []int{1e5}, []int{32}, only("groupby")},
+	{typed(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
 	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, nil},
 	{family.files, []int{1e6}, []int{8, 64}, none},
 	{appends, nil, nil, none},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},
 	{family.emptyPasses, []int{10}, []int{8}, only("emptypass")},
-	{of(fewCommands), []int{2}, []int{8}, none},
-	{of(manyTables), []int{10}, []int{8}, none},
-	{of(registering), []int{64}, []int{8}, none},
-	{of(smallFlushes), []int{1e3, 1e4, 1e5, 1e6}, []int{8}, none},
-	{of(frames), []int{1e6}, []int{32}, none},
+	{typed(fewCommands), []int{2}, []int{8}, none},
+	{typed(manyTables), []int{10}, []int{8}, none},
+	{typed(registering), []int{64}, []int{8}, none},
+	{typed(smallFlushes), []int{1e3, 1e4, 1e5, 1e6}, []int{8}, none},
+	{typed(frames), []int{1e6}, []int{32}, none},
 	{halves, nil, nil, nil},
-	{of(mixed), []int{1e5, 1e4}, []int{8}, func(o Options, c *measure.Case) bool {
+	{typed(mixed), []int{1e5, 1e4}, []int{8}, func(o Options, c *measure.Case) bool {
 		return c.Impl == "table" || c.Workers == o.Workers[len(o.Workers)-1]
 	}},
-	{of(replays), nil, []int{32}, nil},
+	{typed(replays), nil, []int{32}, nil},
 	{family.collector, []int{1e6, 5e6}, []int{8}, nil},
 	{family.memory, []int{1e5, 1e6}, []int{8, 64}, only("memory")},
-	{of(idleMemory), []int{1e5}, []int{32}, none},
+	{typed(idleMemory), []int{1e5}, []int{32}, none},
 	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},
 	{family.growth, []int{1e7}, []int{8}, none},
 }
 
-// of makes cases that there are for one type of items only: their loops are written
+// typed makes cases that there are for one type of items only: their loops are written
 // for it, as a program has them.
-func of[T item](cases func(set[T]) []measure.Case) func(family) []measure.Case {
+func typed[T item](cases func(set[T]) []measure.Case) func(family) []measure.Case {
 	return func(f family) []measure.Case { return cases(f.(set[T])) }
 }
 

@@ -17,13 +17,13 @@ const ticksInBody = 64
 // fewCommands returns the cases of n puts to random items of one table, which has one
 // shard or as many as there can be.
 func fewCommands(s set[item8]) (cases []measure.Case) {
-	for _, of := range []struct {
+	for _, variant := range []struct {
 		impl   string
 		shards int
 	}{{"table.1shard", 1}, {"table.64shards", store.MaxShards}} {
-		cases = append(cases, s.tickCase("fewcommands", of.impl, func() *measure.Work {
+		cases = append(cases, s.tickCase("fewcommands", variant.impl, func() *measure.Work {
 			st := newStore(1)
-			t := store.Register(st, store.TableOptions[item8]{Shards: of.shards})
+			t := store.Register(st, store.TableOptions[item8]{Shards: variant.shards})
 			names := emplace(st, t, values[item8](store.MaxShards*64))
 			r := s.random()
 			return s.ticks(st, 1, func(q store.Queue) {
@@ -57,15 +57,15 @@ func (s set[T]) manyTables(workers int) *measure.Work {
 	at, begun := 0, 0 // tables; at counts on
 	return s.ticks(st, workers, func(q store.Queue) {
 		for i := begun; i < at; i++ {
-			of := i % tables64
-			live[of], _ = tables[of].Resolve(last[of])
+			table := i % tables64
+			live[table], _ = tables[table].Resolve(last[table])
 		}
 		for begun = at; at < begun+s.n; at++ {
-			of := at % tables64
-			if last[of] = (store.Handle[T]{}); live[of].ID.IsZero() {
-				last[of] = tables[of].Emplace(q, itemOf[T](1))
+			table := at % tables64
+			if last[table] = (store.Handle[T]{}); live[table].ID.IsZero() {
+				last[table] = tables[table].Emplace(q, itemOf[T](1))
 			} else {
-				tables[of].Erase(q, live[of])
+				tables[table].Erase(q, live[table])
 			}
 		}
 	})
@@ -98,11 +98,11 @@ func (s set[T]) manyMaps() *measure.Work {
 // whosever they are.
 func registering(s set[item8]) (cases []measure.Case) {
 	const many = 4000
-	for _, of := range []struct {
+	for _, variant := range []struct {
 		impl   string
 		before int
 	}{{"table", 0}, {"table.behind4000", many}} {
-		c := s.newCase("register", of.impl, func() *measure.Work {
+		c := s.newCase("register", variant.impl, func() *measure.Work {
 			var st, other *store.Store
 			register := func(st *store.Store, from, n int) {
 				for i := range n {
@@ -113,11 +113,11 @@ func registering(s set[item8]) (cases []measure.Case) {
 				Items: s.n,
 				Prepare: func() {
 					st, other = newStore(1), newStore(1)
-					register(st, 0, of.before)
-					register(other, 0, many-of.before)
+					register(st, 0, variant.before)
+					register(other, 0, many-variant.before)
 				},
-				Body:  func() { register(st, of.before, s.n) },
-				Count: func() int { return len(st.Stats().Tables) - of.before },
+				Body:  func() { register(st, variant.before, s.n) },
+				Count: func() int { return len(st.Stats().Tables) - variant.before },
 			}
 		})
 		cases = append(cases, c)
@@ -128,7 +128,7 @@ func registering(s set[item8]) (cases []measure.Case) {
 // smallFlushes returns the cases of a flush of n commands, half of which erase items and
 // half create some, to one table or to many, recorded by one task or by two.
 func smallFlushes(s set[item8]) (cases []measure.Case) {
-	for _, of := range []struct {
+	for _, variant := range []struct {
 		impl          string
 		tables, tasks int
 	}{
@@ -137,7 +137,7 @@ func smallFlushes(s set[item8]) (cases []measure.Case) {
 		{"table.64tables.1task", tables64, 1},
 		{"table.64tables.2tasks", tables64, 2},
 	} {
-		cases = append(cases, s.scaling("smallflush", of.impl, func(workers int) *measure.Work { return s.smallFlush(of.tables, of.tasks, workers) })...)
+		cases = append(cases, s.scaling("smallflush", variant.impl, func(workers int) *measure.Work { return s.smallFlush(variant.tables, variant.tasks, workers) })...)
 	}
 	return cases
 }

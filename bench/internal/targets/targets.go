@@ -75,12 +75,12 @@ func (p *Plan) Select(cases []measure.Case) (needed []measure.Case) {
 // Evaluate returns what the results say, target by target. One whose cases were
 // not all measured is left out.
 func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
-	of := make(map[string]*measure.Result)
+	byName := make(map[string]*measure.Result)
 	for i := range results {
-		of[results[i].Name()] = &results[i]
+		byName[results[i].Name()] = &results[i]
 	}
 	for _, c := range p.clauses {
-		values := c.rounds(of)
+		values := c.rounds(byName)
 		if len(values) == 0 {
 			continue
 		}
@@ -95,19 +95,19 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 }
 
 // rounds returns the value of each round that all cases of the clause have.
-func (c planned) rounds(of map[string]*measure.Result) (values []float64) {
+func (c planned) rounds(byName map[string]*measure.Result) (values []float64) {
 	var cases []*measure.Result
 	for _, called := range c.value.cases {
 		needs := name(called, c.place)
-		r := of[needs.Name()]
+		r := byName[needs.Name()]
 		if r == nil {
 			return nil
 		}
 		cases = append(cases, r)
 	}
 	if c.value.best {
-		rival := slices.MinFunc(cases[1:], func(a, b *measure.Result) int { return cmp.Compare(a.Summary().Median, b.Summary().Median) })
-		cases = []*measure.Result{cases[0], rival}
+		peer := slices.MinFunc(cases[1:], func(a, b *measure.Result) int { return cmp.Compare(a.Summary().Median, b.Summary().Median) })
+		cases = []*measure.Result{cases[0], peer}
 	}
 	samples := make([]float64, len(cases))
 	for round := 0; ; round++ {

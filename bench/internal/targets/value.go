@@ -16,8 +16,8 @@ type value struct {
 	best  bool // all cases but the first are rivals, of which the one with the lowest median stays
 }
 
-// of is the value of a case itself.
-func of(name string) value {
+// sample is the value of a case itself.
+func sample(name string) value {
 	return value{cases: []string{name}, from: func(s []float64) float64 { return s[0] }}
 }
 
@@ -27,8 +27,8 @@ func ratio(a, b string) value {
 }
 
 // best is how many times as much the best of the rivals is as a.
-func best(a string, rivals ...string) value {
-	return value{append([]string{a}, rivals...), func(s []float64) float64 { return s[1] / s[0] }, true}
+func best(a string, peers ...string) value {
+	return value{append([]string{a}, peers...), func(s []float64) float64 { return s[1] / s[0] }, true}
 }
 
 // bestMixed is how many times as much the best rival in the mixed load is as the table, each

@@ -62,7 +62,7 @@ func (c child) server(ctx context.Context, name, dir string, routes []string) er
 	}
 	duck := make(chan os.Signal, 1)
 	signal.Notify(duck, lameDuck)
-	c.Say("listen %s %s", s.Addr(), s.ClusterAddr())
+	c.Logf("listen %s %s", s.Addr(), s.ClusterAddr())
 	select {
 	case <-duck:
 		s.LameDuckShutdown()

@@ -47,7 +47,7 @@ func (c child) node(ctx context.Context, words []string, game NewGame) error {
 	}
 	defer j.Close()
 	if cut, ok := j.Truncated(); ok {
-		c.Say("cut %+v", cut)
+		c.Logf("cut %+v", cut)
 	}
 	log.Info("start")
 	connected := func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }
@@ -129,7 +129,7 @@ func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log)
 		// The list of snapshots may come from a server that was started with this node, and
 		// lags: the log then looks corrupt. The auditor sees a log that is.
 		if !forGood(err) || p.apart && errors.Is(err, world.ErrCorrupt) {
-			p.Say("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			p.Logf("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 			p.file.Info("open", "err", err)
 			time.Sleep(watchEvery)
 			return nil
@@ -146,7 +146,7 @@ func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log)
 	if p.apart {
 		go p.keepApart(ctx)
 	}
-	p.Say("listen %s", listener.Addr())
+	p.Logf("listen %s", listener.Addr())
 	p.file.Info("open", "status", w.Status())
 	err = w.Run(ctx)
 	listener.Close()
@@ -160,7 +160,7 @@ func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log)
 		closing = nil // the servers are gone already
 	}
 	if err == nil && closing == nil {
-		p.Say("closed")
+		p.Logf("closed")
 	}
 	return errors.Join(err, closing)
 }
@@ -171,7 +171,7 @@ func (c child) tell(p audit.Played) {
 	if p.Replay {
 		what = "replay"
 	}
-	c.Say("%s %d %d", what, p.Number, p.Digest)
+	c.Logf("%s %d %d", what, p.Number, p.Digest)
 }
 
 const watchEvery = 50 * time.Millisecond
@@ -191,7 +191,7 @@ func (p player) watch(ctx context.Context) {
 		if s.Halted != "" {
 			return
 		}
-		p.Say("status %t %d %d %d", s.Leader, s.Term, s.Tick, s.LostAppends)
+		p.Logf("status %t %d %d %d", s.Leader, s.Term, s.Tick, s.LostAppends)
 	}
 }
 

@@ -78,11 +78,11 @@ type campaign struct {
 	stop  func()
 	begun time.Time
 
-	lock    sync.Mutex
-	next    int // program: one of Known, then a seed
-	told    time.Time
-	counted int // operations by then
-	outcome Outcome
+	lock     sync.Mutex
+	next     int // program: one of Known, then a seed
+	reported time.Time
+	counted  int // operations by then
+	outcome  Outcome
 }
 
 // work plays one program after another with a pair of children.
@@ -147,19 +147,19 @@ func (c *campaign) play(ctx context.Context, p *script.Script, with *pair) {
 		c.outcome.Failure = failure
 		c.stop()
 	}
-	c.tell()
+	c.notify()
 }
 
-// tell says how far the campaign is.
-func (c *campaign) tell() {
+// notify reports how far the campaign is.
+func (c *campaign) notify() {
 	now := time.Now()
-	if c.Progress == nil || now.Sub(c.told) < time.Second {
+	if c.Progress == nil || now.Sub(c.reported) < time.Second {
 		return
 	}
 	o := &c.outcome
 	c.Progress(fmt.Sprintf("%s%s programs, %s plays, %s operations, %s, %s flushes", c.Name, report.Count(o.Programs), report.Count(o.Plays),
 		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)), o.Operations-c.counted)
-	c.told, c.counted = now, o.Operations
+	c.reported, c.counted = now, o.Operations
 }
 
 // Missing returns the promised states that were not seen.

@@ -70,9 +70,9 @@ func TestACampaignThatIsOverBeforeItBeginsPlaysNothing(t *testing.T) {
 func TestOutcome_AddsEveryCount(t *testing.T) {
 	var o Outcome
 	for range 2 {
-		of := Outcome{Programs: 1, Plays: 2, Operations: 3, Flushes: 4, Repeated: 5}
-		of.Seen.See(model.Depletion)
-		o.add(&of)
+		one := Outcome{Programs: 1, Plays: 2, Operations: 3, Flushes: 4, Repeated: 5}
+		one.Seen.See(model.Depletion)
+		o.add(&one)
 	}
 	want := Outcome{Programs: 2, Plays: 4, Operations: 6, Flushes: 8, Repeated: 10}
 	want.Seen.See(model.Depletion)

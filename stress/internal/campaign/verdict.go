@@ -23,7 +23,7 @@ const (
 	ExitLeak         = 15
 	ExitLimit        = 16
 	ExitForged       = 17
-	ExitCanaryMissed = 20
+	ExitMutantMissed = 20
 	ExitNeverSeen    = 21
 	ExitRace         = 66
 	ExitInterrupted  = 130
@@ -70,13 +70,13 @@ func firstLine(s string) string {
 }
 
 // add adds the counts of another outcome.
-func (o *Outcome) add(of *Outcome) {
-	o.Programs += of.Programs
-	o.Plays += of.Plays
-	o.Operations += of.Operations
-	o.Flushes += of.Flushes
-	o.Repeated += of.Repeated
-	o.Seen.Add(of.Seen)
+func (o *Outcome) add(other *Outcome) {
+	o.Programs += other.Programs
+	o.Plays += other.Plays
+	o.Operations += other.Operations
+	o.Flushes += other.Flushes
+	o.Repeated += other.Repeated
+	o.Seen.Add(other.Seen)
 }
 
 // Rare returns how many states came up, and the n of them that did so least

@@ -49,16 +49,16 @@ func (c *child) run(parent context.Context, dir string, number uint64, workers i
 	}
 	w, err := world.Open(ctx, g.Store, j, options(g, func(ctx context.Context, o world.Outcome) {
 		if o.Replay {
-			c.tell(ctx, g, "replay", o.Number)
+			c.logDigest(ctx, g, "replay", o.Number)
 		} else {
-			c.tell(ctx, g, "tick", o.Number)
+			c.logDigest(ctx, g, "tick", o.Number)
 		}
 	}))
 	if err != nil {
 		return errors.Join(err, j.Close())
 	}
 	err = w.Read(ctx, func(ctx context.Context, t world.Tick) error {
-		c.tell(ctx, g, "open", t.Number)
+		c.logDigest(ctx, g, "open", t.Number)
 		return nil
 	})
 	var all sync.WaitGroup
@@ -77,13 +77,13 @@ func (c *child) run(parent context.Context, dir string, number uint64, workers i
 	return errors.Join(err, c.err, j.Close())
 }
 
-// tell says the digest of the state behind a tick.
-func (c *child) tell(ctx context.Context, g *game.Game, what string, tick uint64) {
+// logDigest reports the digest of the state behind a tick.
+func (c *child) logDigest(ctx context.Context, g *game.Game, what string, tick uint64) {
 	digest, err := g.Digest(ctx)
 	if err != nil {
 		c.err = err
 	}
-	c.Say("%s %d %d", what, tick, digest)
+	c.Logf("%s %d %d", what, tick, digest)
 }
 
 // submitters are how many goroutines submit.
@@ -96,6 +96,6 @@ func (c *child) submit(ctx context.Context, w *world.World, g *game.Game, key ui
 		if _, err := w.Submit(ctx, g.Leave(key)); err != nil {
 			return
 		}
-		c.Say("ack %d", key)
+		c.Logf("ack %d", key)
 	}
 }

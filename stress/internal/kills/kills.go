@@ -108,15 +108,15 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 	if last {
 		lines = 80
 	}
-	heard := listener{Result: r, child: n, begun: time.Now()}
+	l := listener{Result: r, child: n, begun: time.Now()}
 	enough := make(chan struct{})
 	if lines == 0 {
 		close(enough)
 	}
 	words := []string{ChildCommand, o.Dir, fmt.Sprint(n), fmt.Sprint(workers[n%len(workers)])}
 	p, err := process.Start(slices.Concat(o.Command, words), nil, func(line string) {
-		if heard.failed == "" {
-			heard.line(line)
+		if l.failed == "" {
+			l.line(line)
 		}
 		if lines--; lines == 0 {
 			close(enough)
@@ -135,7 +135,7 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 		time.Sleep(moment)
 		p.Kill()
 		if p.State().ExitCode() < 0 { // and not by itself
-			if r.Kills++; !heard.open {
+			if r.Kills++; !l.open {
 				r.InOpen++
 			}
 		} else {
@@ -143,8 +143,8 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 		}
 	}
 	switch {
-	case heard.failed != "":
-		return fmt.Errorf("child %d: %s", n, heard.failed)
+	case l.failed != "":
+		return fmt.Errorf("child %d: %s", n, l.failed)
 	case err != nil:
 		return fmt.Errorf("child %d: %w", n, err)
 	}

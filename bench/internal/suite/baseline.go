@@ -1,20 +1,20 @@
 package suite
 
-// straight is the obvious handle map written by hand: three slices, a LIFO list
+// baseline is the obvious handle map written by hand: three slices, a LIFO list
 // of free slots, and no checks beyond the one compare. It is what the packed map
 // has to keep up with.
-type straight[T any] struct {
+type baseline[T any] struct {
 	items  []T
 	meta   []uint32
 	sparse []uint64 // generation << 32 | row
 	free   []uint32
 }
 
-func newStraight[T any](n int) *straight[T] {
-	return &straight[T]{items: make([]T, 0, n), meta: make([]uint32, 0, n), sparse: make([]uint64, 0, n)}
+func newBaseline[T any](n int) *baseline[T] {
+	return &baseline[T]{items: make([]T, 0, n), meta: make([]uint32, 0, n), sparse: make([]uint64, 0, n)}
 }
 
-func (m *straight[T]) insert(v T) uint64 {
+func (m *baseline[T]) insert(v T) uint64 {
 	row := uint64(len(m.items))
 	m.items = append(m.items, v)
 	var slot uint32
@@ -31,7 +31,7 @@ func (m *straight[T]) insert(v T) uint64 {
 }
 
 // insertItems adds all values and appends their names to names.
-func (m *straight[T]) insertItems(values []T, names []uint64) []uint64 {
+func (m *baseline[T]) insertItems(values []T, names []uint64) []uint64 {
 	row := uint64(len(m.items))
 	m.items = append(m.items, values...)
 	for range min(len(values), len(m.free)) {
@@ -52,7 +52,7 @@ func (m *straight[T]) insertItems(values []T, names []uint64) []uint64 {
 	return names
 }
 
-func (m *straight[T]) get(h uint64) (*T, bool) {
+func (m *baseline[T]) get(h uint64) (*T, bool) {
 	if i := uint32(h); int(i) < len(m.sparse) {
 		if w := m.sparse[i]; (w^h)>>32 == 0 {
 			return &m.items[uint32(w)], true
@@ -61,7 +61,7 @@ func (m *straight[T]) get(h uint64) (*T, bool) {
 	return nil, false
 }
 
-func (m *straight[T]) erase(h uint64) bool {
+func (m *baseline[T]) erase(h uint64) bool {
 	slot := uint32(h)
 	if int(slot) >= len(m.sparse) || (m.sparse[slot]^h)>>32 != 0 {
 		return false
@@ -78,14 +78,14 @@ func (m *straight[T]) erase(h uint64) bool {
 	return true
 }
 
-func (m *straight[T]) clear() {
+func (m *baseline[T]) clear() {
 	m.clearWords()
 	m.free = append(m.free, m.meta...)
 	m.items, m.meta = m.items[:0], m.meta[:0]
 }
 
 // clearWords is the part of clear that no map with handles can do without.
-func (m *straight[T]) clearWords() {
+func (m *baseline[T]) clearWords() {
 	for _, slot := range m.meta {
 		m.sparse[slot] = (m.sparse[slot]>>32 + 1) << 32
 	}

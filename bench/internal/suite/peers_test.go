@@ -13,15 +13,15 @@ import (
 // found, each with the item that was inserted for it.
 func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 	const n = 400
-	rivals := map[string]rival{
-		"table":           newTableRival(4),
+	peers := map[string]peer{
+		"table":           newTablePeer(4),
 		"syncmap":         newShared(&syncMap{}),
 		"xsync":           newShared(newXsync()),
 		"rwmutexmap":      newShared(newLockedMap()),
 		"shardedmap":      newShared(newShardedMap()),
-		"rwmutexstraight": newShared(newLockedStraight()),
+		"rwmutexstraight": newShared(newLockedBaseline()),
 	}
-	for name, r := range rivals {
+	for name, r := range peers {
 		m := newMix(rand.New(rand.NewPCG(1, 2)), n)
 		r.fill(n)
 		_ = tasks.WithTeam(t.Context(), 4, func(ctx context.Context) error {
@@ -45,15 +45,15 @@ func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 }
 
 // found looks every entry of the directory up.
-func found(r rival) map[uint32]uint64 {
-	of := make(map[uint32]uint64)
-	if r, ok := r.(*tableRival); ok {
+func found(r peer) map[uint32]uint64 {
+	sums := make(map[uint32]uint64)
+	if r, ok := r.(*tablePeer); ok {
 		for i, h := range r.directory {
 			if v, ok := r.table.Get(h); ok {
-				of[uint32(i)] = v.v
+				sums[uint32(i)] = v.v
 			}
 		}
-		return of
+		return sums
 	}
 	var keys directory
 	var get func(key uint64) (item8, bool)
@@ -75,7 +75,7 @@ func found(r rival) map[uint32]uint64 {
 			}
 			return v, ok
 		}
-	case *lockedStraight:
+	case *lockedBaseline:
 		keys, get = m.directory, func(key uint64) (v item8, ok bool) {
 			if p, ok := m.m.get(key); ok {
 				return *p, ok
@@ -85,10 +85,10 @@ func found(r rival) map[uint32]uint64 {
 	}
 	for i, key := range keys {
 		if v, ok := get(key); ok {
-			of[uint32(i)] = v.v
+			sums[uint32(i)] = v.v
 		}
 	}
-	return of
+	return sums
 }
 
 func lookedUp(m map[uint64]item8, key uint64) (v item8, ok bool) {

@@ -12,7 +12,7 @@ import (
 
 // part returns the column, or optional data, that a number stands for in a step, if the
 // table has any that its operation may be about.
-func (p *executor) part(s *script.Step, number int) (of model.ColumnOf, part boundPart, ok bool) {
+func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part boundPart, ok bool) {
 	columns, optional := s.Op.About()
 	var all []int
 	parts := p.tables[s.Table].parts()
@@ -22,10 +22,10 @@ func (p *executor) part(s *script.Step, number int) (of model.ColumnOf, part bou
 		}
 	}
 	if len(all) == 0 {
-		return of, nil, false
+		return col, nil, false
 	}
 	at := all[max(number, 0)%len(all)]
-	return model.ColumnOf{Table: s.Table, Column: at}, parts[at], true
+	return model.ColumnID{Table: s.Table, Column: at}, parts[at], true
 }
 
 // columnName is the name of a column by its number.
@@ -40,10 +40,10 @@ func columnNumber(name string) int {
 }
 
 // columnNamed returns the column that reports call by a name.
-func (p *executor) columnNamed(name string) model.ColumnOf {
-	of, column, _ := strings.Cut(name, ".")
-	table := slices.IndexFunc(p.program.Tables, func(t script.Table) bool { return t.Name == of })
-	return model.ColumnOf{Table: table, Column: columnNumber(column)}
+func (p *executor) columnNamed(name string) model.ColumnID {
+	owner, column, _ := strings.Cut(name, ".")
+	table := slices.IndexFunc(p.program.Tables, func(t script.Table) bool { return t.Name == owner })
+	return model.ColumnID{Table: table, Column: columnNumber(column)}
 }
 
 // addPart adds a column, or optional data.
@@ -58,14 +58,14 @@ func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	}
 	p.columns++
 	p.pointers = p.pointers || s.Word == script.Rich
-	p.tracked[model.ColumnOf{Table: s.Table, Column: number}] = tracked
+	p.tracked[model.ColumnID{Table: s.Table, Column: number}] = tracked
 	p.exact.AddColumn(s.Table, optional, tracked)
 	p.inspect(ctx)
 	p.mark(ctx, "column")
 }
 
 // changeElement changes the key of an element in the model.
-func (p *executor) changeElement(c model.ColumnOf, id uint64, f func(key *uint64)) {
+func (p *executor) changeElement(c model.ColumnID, id uint64, f func(key *uint64)) {
 	element := p.exact.Element(c, id)
 	f(&element.Key)
 	*element = p.tables[c.Table].parts()[c.Column].keeps(*element)
@@ -83,14 +83,14 @@ func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 
 // set records Sets, of keys that ascend.
 func (r *running) set(c *script.Step, task int, q store.Queue, at place) {
-	of, part, ok := r.part(c, c.Arg("c"))
+	col, part, ok := r.part(c, c.Arg("c"))
 	if !ok {
 		return
 	}
 	v := recorded(part, c, r.targets(c.Refs[1:], at))
 	for _, t := range r.targets(c.Refs[:1], at) {
 		part.set(q, t.id, v.Item)
-		r.note(task, model.Command{Kind: model.Set, Table: c.Table, Column: of.Column, ID: t.id, Name: t.name, Value: v})
+		r.note(task, model.Command{Kind: model.Set, Table: c.Table, Column: col.Column, ID: t.id, Name: t.name, Value: v})
 		v.Key++
 		v = kept(part, v)
 	}
@@ -98,27 +98,27 @@ func (r *running) set(c *script.Step, task int, q store.Queue, at place) {
 
 // unset records Unsets.
 func (r *running) unset(c *script.Step, task int, q store.Queue, at place) {
-	of, part, ok := r.part(c, c.Arg("c"))
+	col, part, ok := r.part(c, c.Arg("c"))
 	if !ok {
 		return
 	}
 	for _, t := range r.targets(c.Refs, at) {
 		part.(boundSparse).unset(q, t.id)
-		r.note(task, model.Command{Kind: model.Unset, Table: c.Table, Column: of.Column, ID: t.id, Name: t.name})
+		r.note(task, model.Command{Kind: model.Unset, Table: c.Table, Column: col.Column, ID: t.id, Name: t.name})
 	}
 }
 
 // sortSparse sorts optional data as the table is.
 func (y *writing) sortSparse() {
-	if of, part, ok := y.part(y.s, y.s.Arg("c")); ok {
+	if col, part, ok := y.part(y.s, y.s.Arg("c")); ok {
 		part.(boundSparse).SortAsTable(y.w)
-		y.exact.SortOptional(of)
+		y.exact.SortOptional(col)
 	}
 }
 
 // changeSparse puts or removes optional data at once.
 func (y *writing) changeSparse() {
-	of, part, ok := y.part(y.s, y.s.Arg("c"))
+	col, part, ok := y.part(y.s, y.s.Arg("c"))
 	if !ok {
 		return
 	}
@@ -126,9 +126,9 @@ func (y *writing) changeSparse() {
 		got, want := false, false
 		if y.s.Op == script.PutSparse {
 			v := part.keeps(model.Item{Key: uint64(y.s.Arg("v"))})
-			got, want = part.(boundSparse).putNow(y.w, id, v), y.exact.PutSparse(of, id, v)
+			got, want = part.(boundSparse).putNow(y.w, id, v), y.exact.PutSparse(col, id, v)
 		} else {
-			got, want = part.(boundSparse).removeNow(y.w, id), y.exact.RemoveSparse(of, id)
+			got, want = part.(boundSparse).removeNow(y.w, id), y.exact.RemoveSparse(col, id)
 		}
 		y.same(y.s.Op.String(), got, want)
 	}
@@ -146,7 +146,7 @@ func (y *writing) exchange() {
 	if !ok {
 		return
 	}
-	if _, isRich := first.(*columnDriver[word, rich]); isRich {
+	if _, isBig := first.(*columnDriver[word, bigItem]); isBig {
 		y.want(err != nil, "columns with Links are exchanged")
 		unchanged()
 		return
@@ -177,7 +177,7 @@ func (y *writing) writeElements() {
 // inspectParts compares all elements of a table.
 func (p *executor) inspectParts(table int) {
 	for number, part := range p.tables[table].parts() {
-		c := model.ColumnOf{Table: table, Column: number}
+		c := model.ColumnID{Table: table, Column: number}
 		n := 0
 		for _, id := range p.exact.Rows(table) {
 			if p.checkElement(c, part, id) {
@@ -188,12 +188,12 @@ func (p *executor) inspectParts(table int) {
 			p.want(data.Len() == n, "optional data %d of table %s has length %d; want %d", number, p.program.Tables[table].Name, data.Len(), n)
 			p.sameHandles(data.all(), p.exact.Owners(c), "table %s: All of optional data %d", p.program.Tables[table].Name, number)
 		}
-		p.checkWrittenBeside(c)
+		p.checkWrittenColumn(c)
 	}
 }
 
 // checkElement compares the element of an item that lives, and reports whether it has one.
-func (p *executor) checkElement(c model.ColumnOf, part boundPart, id uint64) bool {
+func (p *executor) checkElement(c model.ColumnID, part boundPart, id uint64) bool {
 	got, ok := part.get(id)
 	data, optional := part.(boundSparse)
 	if exact := p.exact.Element(c, id); ok != (exact != nil) || ok && *exact != got {
@@ -209,15 +209,15 @@ func (p *executor) checkElement(c model.ColumnOf, part boundPart, id uint64) boo
 func (p *executor) probeParts(table int, id uint64, lives bool) {
 	for number, part := range p.tables[table].parts() {
 		if lives {
-			p.checkElement(model.ColumnOf{Table: table, Column: number}, part, id)
+			p.checkElement(model.ColumnID{Table: table, Column: number}, part, id)
 		} else if _, ok := part.get(id); ok {
 			p.accepted(id, true)
 		}
 	}
 }
 
-// checkWrittenBeside compares what was written of a column that keeps changes.
-func (p *executor) checkWrittenBeside(c model.ColumnOf) {
+// checkWrittenColumn compares what was written of a column that keeps changes.
+func (p *executor) checkWrittenColumn(c model.ColumnID) {
 	if !p.tracked[c] {
 		return
 	}
@@ -228,5 +228,5 @@ func (p *executor) checkWrittenBeside(c model.ColumnOf) {
 		p.sameHandles(got.Erased, want.Erased, "table %s: Erased of optional data %d", p.program.Tables[c.Table].Name, c.Column)
 		p.want(slices.Equal(got.Values, want.Values), "optional data %d: Erased has the values %v; want %v", c.Column, got.Values, want.Values)
 	}
-	p.sameHandles(part.written(), p.exact.WrittenBeside(c), "table %s: Written of column %d", p.program.Tables[c.Table].Name, c.Column)
+	p.sameHandles(part.written(), p.exact.WrittenColumn(c), "table %s: Written of column %d", p.program.Tables[c.Table].Name, c.Column)
 }

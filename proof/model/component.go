@@ -2,9 +2,9 @@ package model
 
 import "slices"
 
-// beside is what lies beside the items of a map: the elements of a column, or of optional
+// component is what lies beside the items of a map: the elements of a column, or of optional
 // data, which few items have, in rows of its own.
-type beside[V any] struct {
+type component[V any] struct {
 	elements []V // by slot; zero without an item, or where that has none
 	optional bool
 	rows     []uint32 // slots of the items that have one, by row; of optional data
@@ -12,21 +12,21 @@ type beside[V any] struct {
 
 // AddColumn adds a column whose elements are zero, or optional data that no item has.
 func (m *Map[V]) AddColumn(optional bool) {
-	m.beside = append(m.beside, &beside[V]{make([]V, len(m.items)), optional, nil})
+	m.components = append(m.components, &component[V]{make([]V, len(m.items)), optional, nil})
 }
 
 // Element returns the element of the item that a handle names, or nil if it has none.
 func (m *Map[V]) Element(column int, id uint64) *V {
-	if n, ok := m.find(id); ok && m.beside[column].has(n) {
-		return &m.beside[column].elements[n]
+	if n, ok := m.find(id); ok && m.components[column].has(n) {
+		return &m.components[column].elements[n]
 	}
 	return nil
 }
 
-func (b *beside[V]) has(n uint32) bool { return !b.optional || slices.Contains(b.rows, n) }
+func (b *component[V]) has(n uint32) bool { return !b.optional || slices.Contains(b.rows, n) }
 
 // set makes v the element of an item.
-func (b *beside[V]) set(n uint32, v V) {
+func (b *component[V]) set(n uint32, v V) {
 	if !b.has(n) {
 		b.rows = append(b.rows, n)
 	}
@@ -34,13 +34,13 @@ func (b *beside[V]) set(n uint32, v V) {
 }
 
 // vacate ends an item at once: rows keep their order.
-func (b *beside[V]) vacate(n uint32) {
+func (b *component[V]) vacate(n uint32) {
 	b.elements[n] = *new(V)
-	b.rows = slices.DeleteFunc(b.rows, func(of uint32) bool { return of == n })
+	b.rows = slices.DeleteFunc(b.rows, func(row uint32) bool { return row == n })
 }
 
 // drop takes the rows of some items, whose places others take; see packed.
-func (b *beside[V]) drop(gone func(n uint32) bool) {
+func (b *component[V]) drop(gone func(n uint32) bool) {
 	for _, n := range b.rows {
 		if gone(n) {
 			b.elements[n] = *new(V)
@@ -68,24 +68,24 @@ func packed(rows []uint32, gone func(n uint32) bool) []uint32 {
 // its map, which the table would learn of later.
 func (m *Map[V]) dropOne(id uint64) {
 	if slot, ok := m.find(id); ok {
-		for _, b := range m.beside {
+		for _, b := range m.components {
 			b.drop(func(n uint32) bool { return n == slot })
 		}
 	}
 }
 
-// SortBeside puts the rows of optional data in the order of the items.
-func (m *Map[V]) SortBeside(column int) {
+// SortSparse puts the rows of optional data in the order of the items.
+func (m *Map[V]) SortSparse(column int) {
 	row := func(slot uint32) int {
 		row, _ := m.RowOf(m.Handle(slot))
 		return row
 	}
-	slices.SortFunc(m.beside[column].rows, func(a, b uint32) int { return row(a) - row(b) })
+	slices.SortFunc(m.components[column].rows, func(a, b uint32) int { return row(a) - row(b) })
 }
 
-// HandlesBeside returns the handles of the items that have optional data, by row.
-func (m *Map[V]) HandlesBeside(column int) (all []uint64) {
-	for _, n := range m.beside[column].rows {
+// Owners returns the handles of the items that have optional data, by row.
+func (m *Map[V]) Owners(column int) (all []uint64) {
+	for _, n := range m.components[column].rows {
 		all = append(all, m.Handle(n))
 	}
 	return all

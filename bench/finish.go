@@ -10,8 +10,8 @@ import (
 	"handloom/internal/cli"
 )
 
-// tell prints what came of the run and returns the exit code.
-func (p *command) tell(ctx context.Context, r *results.Run) (int, error) {
+// finish prints what came of the run and returns the exit code.
+func (p *command) finish(ctx context.Context, r *results.Run) (int, error) {
 	if err := p.writePage(r); err != nil { // first: printing ends where nobody reads on
 		return 0, err
 	}

@@ -56,7 +56,7 @@ func chooseFaults(name string) ([]*mutants.Fault, error) {
 // withFaults plays the program in a file with a fault put in, or sees that faults are
 // found.
 func (p *command) withFaults(ctx context.Context, h harnessing) int {
-	chosen, err := chooseFaults(h.canary)
+	chosen, err := chooseFaults(h.mutant)
 	if err != nil {
 		return p.misused("", err)
 	}
@@ -66,7 +66,7 @@ func (p *command) withFaults(ctx context.Context, h harnessing) int {
 	}
 	defer b.remove()
 	if h.program == "" {
-		return p.canaries(ctx, h, b, chosen)
+		return p.runMutants(ctx, h, b, chosen)
 	}
 	if h.command, err = b.player(ctx, chosen[0]); err != nil {
 		return p.failed("", err)
@@ -74,16 +74,16 @@ func (p *command) withFaults(ctx context.Context, h harnessing) int {
 	return p.playProgram(ctx, h)
 }
 
-// canaries tries faults, one after another, and sees that each is found.
-func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
+// runMutants tries faults, one after another, and sees that each is found.
+func (p *command) runMutants(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
 	f, err := p.follow(h.html, h.page("seeded faults"))
 	if err != nil {
 		return p.failed("", err)
 	}
-	var all trials
+	var all mutationRuns
 	for _, fault := range chosen {
-		f.tell(fault.Name+": "+fault.About, 0)
-		t := h.try(ctx, b, fault, f.tell)
+		f.notify(fault.Name+": "+fault.About, 0)
+		t := h.try(ctx, b, fault, f.notify)
 		f.Totals = append(f.Totals, fact{Name: fault.Name, Value: t.String()})
 		all = append(all, t)
 	}
@@ -95,10 +95,10 @@ func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, ch
 	return p.end(f, o)
 }
 
-// trials are what came of some faults.
-type trials []trial
+// mutationRuns are what came of some faults.
+type mutationRuns []mutationRun
 
-func (all trials) table() *report.Table {
+func (all mutationRuns) table() *report.Table {
 	table := report.NewTable("fault", "found as", "operations", "after", "seed", " ")
 	table.Left(" ")
 	for _, t := range all {
@@ -108,7 +108,7 @@ func (all trials) table() *report.Table {
 }
 
 // verdict is that on all faults. One that could not be tried is not missed.
-func (all trials) verdict(interrupted bool) cli.Verdict {
+func (all mutationRuns) verdict(interrupted bool) cli.Verdict {
 	var missed []string
 	var stopped error
 	for _, t := range all {
@@ -125,7 +125,7 @@ func (all trials) verdict(interrupted bool) cli.Verdict {
 	case stopped != nil:
 		return cli.NewVerdict("inconclusive", campaign.ExitInconclusive, shortened(stopped.Error(), 200))
 	case len(missed) > 0:
-		return cli.NewVerdict("canary-missed", campaign.ExitCanaryMissed, strings.Join(missed, ", "))
+		return cli.NewVerdict("canary-missed", campaign.ExitMutantMissed, strings.Join(missed, ", "))
 	}
 	return cli.NewVerdict("passed", campaign.ExitPassed, fmt.Sprintf("%d of %d seeded faults found", len(all), len(all)))
 }

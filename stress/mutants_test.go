@@ -63,7 +63,7 @@ func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
 	noError(t, err)
 	h := harnessing{command: command}
 	for word, fails := range map[string]bool{runner.Misuses()[0]: false, runner.Crash: true} {
-		prog, err := loadProgram(mishap(t, word))
+		prog, err := loadProgram(faultyProgram(t, word))
 		noError(t, err)
 		prog.Configs = defaultConfigs(prog.Seed)[:1]
 		if err := h.control(t.Context(), &campaign.Failure{Program: prog}); (err != nil) != fails {
@@ -74,20 +74,20 @@ func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
 
 func TestAFaultThatCouldNotBeTriedIsNotMissed(t *testing.T) {
 	fault := &mutants.Fault{Name: "a"}
-	found, missed, stopped := trial{fault: fault, as: "model"}, trial{fault: fault}, trial{fault: fault, err: errors.New("no process")}
+	found, missed, stopped := mutationRun{fault: fault, as: "model"}, mutationRun{fault: fault}, mutationRun{fault: fault, err: errors.New("no process")}
 	for _, tt := range []struct {
-		of          trials
+		runs        mutationRuns
 		interrupted bool
 		exit        int
 	}{
-		{trials{found, found}, false, campaign.ExitPassed},
-		{trials{found, missed}, false, campaign.ExitCanaryMissed},
-		{trials{found, stopped}, false, campaign.ExitInconclusive},
-		{trials{missed, stopped}, false, campaign.ExitInconclusive},
-		{trials{missed}, true, campaign.ExitInterrupted},
+		{mutationRuns{found, found}, false, campaign.ExitPassed},
+		{mutationRuns{found, missed}, false, campaign.ExitMutantMissed},
+		{mutationRuns{found, stopped}, false, campaign.ExitInconclusive},
+		{mutationRuns{missed, stopped}, false, campaign.ExitInconclusive},
+		{mutationRuns{missed}, true, campaign.ExitInterrupted},
 	} {
-		if v := tt.of.verdict(tt.interrupted); v.Exit != tt.exit {
-			t.Errorf("%v, interrupted %v: %+v; want exit code %d", tt.of, tt.interrupted, v, tt.exit)
+		if v := tt.runs.verdict(tt.interrupted); v.Exit != tt.exit {
+			t.Errorf("%v, interrupted %v: %+v; want exit code %d", tt.runs, tt.interrupted, v, tt.exit)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"handloom/proof/script"
 )
 
-// disturber disturbs the parallel steps of a store as a configuration says.
-type disturber struct {
+// injector disturbs the parallel steps of a store as a configuration says.
+type injector struct {
 	config script.Config
 	steps  atomic.Uint64 // so far
 
@@ -19,10 +19,10 @@ type disturber struct {
 	fired  atomic.Bool
 }
 
-func (d *disturber) init(c script.Config) { d.config = c }
+func (d *injector) init(c script.Config) { d.config = c }
 
 // procs sets GOMAXPROCS and returns what undoes it.
-func (d *disturber) procs() func() {
+func (d *injector) procs() func() {
 	before := runtime.GOMAXPROCS(0)
 	if d.config.Procs > 0 {
 		runtime.GOMAXPROCS(d.config.Procs)
@@ -31,19 +31,19 @@ func (d *disturber) procs() func() {
 }
 
 // cancelIn has cancel called in the which-th parallel step from now on.
-func (d *disturber) cancelIn(which int, cancel func()) {
+func (d *injector) cancelIn(which int, cancel func()) {
 	d.cancel, d.which = cancel, which
 	d.fired.Store(false)
 }
 
 // cancelled reports whether that has happened, and forgets it.
-func (d *disturber) cancelled() bool {
+func (d *injector) cancelled() bool {
 	d.cancel = nil
 	return d.fired.Swap(false)
 }
 
 // step is what perturb asks for each parallel step.
-func (d *disturber) step(tasks int) func(task int) int {
+func (d *injector) step(tasks int) func(task int) int {
 	number := d.steps.Add(1)
 	cancel := d.cancel
 	if cancel != nil {
@@ -61,14 +61,14 @@ func (d *disturber) step(tasks int) func(task int) int {
 		if cancel != nil && d.fired.CompareAndSwap(false, true) {
 			cancel()
 		}
-		d.disturb(mix(dice + uint64(task)))
+		d.injectFault(mix(dice + uint64(task)))
 		return order(task)
 	}
 }
 
 // order returns a permutation of the tasks, one that needs no memory: task i is
 // (a*i+b) mod tasks, a having no divisor in common with tasks.
-func (d *disturber) order(tasks int, dice uint64) func(int) int {
+func (d *injector) order(tasks int, dice uint64) func(int) int {
 	if d.config.Shuffle == 0 || tasks < 2 {
 		return func(i int) int { return i }
 	}
@@ -87,8 +87,8 @@ func divisor(a, b int) int {
 	return a
 }
 
-// disturb does to the goroutine that claimed a task what its dice say.
-func (d *disturber) disturb(dice uint64) {
+// injectFault does to the goroutine that claimed a task what its dice say.
+func (d *injector) injectFault(dice uint64) {
 	c := &d.config
 	if int(dice%1000) < c.Yield {
 		runtime.Gosched()

@@ -16,7 +16,7 @@ const (
 	Racing = "racing" // two goroutines write one variable
 )
 
-var mishaps = map[string]func(p *executor){
+var faults = map[string]func(p *executor){
 	Crash: func(*executor) {
 		go panic("the program asks for it")
 		select {}

@@ -16,8 +16,8 @@ import (
 	"handloom/stress/internal/mutants"
 )
 
-// trial is what came of one fault.
-type trial struct {
+// mutationRun is what came of one fault.
+type mutationRun struct {
 	fault      *mutants.Fault
 	as         string // the kind of the failure, or "test"; "": it was not found
 	what       string // was not as it must be
@@ -27,21 +27,21 @@ type trial struct {
 	err        error         // why it could not be tried
 }
 
-func (t *trial) outcome() string {
+func (t *mutationRun) outcome() string {
 	if t.err != nil {
 		return "not tried"
 	}
 	return cmp.Or(t.as, "missed")
 }
 
-func (t *trial) String() string {
+func (t *mutationRun) String() string {
 	return fmt.Sprintf("%s Found as: %s, %s; operations %s, after %s, seed %s",
 		t.fault.About, t.outcome(), cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)
 }
 
 // try sees what finds a fault.
-func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, progress func(string, int)) trial {
-	t := trial{fault: fault, operations: "-", seed: "-"}
+func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, progress func(string, int)) mutationRun {
+	t := mutationRun{fault: fault, operations: "-", seed: "-"}
 	if fault.Test != "" {
 		t.byTest(ctx, b)
 		return t
@@ -64,7 +64,7 @@ func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fau
 }
 
 // byTest runs the test that must fail with the fault.
-func (t *trial) byTest(ctx context.Context, b *faultyBuild) {
+func (t *mutationRun) byTest(ctx context.Context, b *faultyBuild) {
 	begun := time.Now()
 	found, err := t.fault.FailsTest(ctx, b.root, b.overlay)
 	if t.after, t.err = time.Since(begun), err; found {
@@ -74,7 +74,7 @@ func (t *trial) byTest(ctx context.Context, b *faultyBuild) {
 
 // byPrograms plays programs drawn at random, and no others, and the one that fails
 // once more without the fault: what fails there, too, says nothing about it.
-func (h *harnessing) byPrograms(ctx context.Context, t *trial, o campaign.Options) {
+func (h *harnessing) byPrograms(ctx context.Context, t *mutationRun, o campaign.Options) {
 	begun := time.Now()
 	done := campaign.Run(ctx, o)
 	t.after, t.operations = time.Since(begun), report.Count(done.Operations)

@@ -14,8 +14,8 @@ import (
 	"handloom/world"
 )
 
-// A Moody log loses answers, or is late with them.
-type Moody struct {
+// A FaultyLog log loses answers, or is late with them.
+type FaultyLog struct {
 	world.Log
 	mutex sync.Mutex
 	until time.Time // before which it does not answer
@@ -26,28 +26,28 @@ type Moody struct {
 var errLost = errors.New("the answer was lost")
 
 // Append adds rec, or does not, and tells, or does not.
-func (m *Moody) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	m.mutex.Lock()
-	wait, lost, kept := time.Until(m.until), m.lost > 0, m.kept
-	m.lost = max(0, m.lost-1)
-	m.mutex.Unlock()
+func (l *FaultyLog) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	l.mutex.Lock()
+	wait, lost, kept := time.Until(l.until), l.lost > 0, l.kept
+	l.lost = max(0, l.lost-1)
+	l.mutex.Unlock()
 	time.Sleep(wait)
 	if lost && !kept {
 		return 0, errLost
 	}
-	at, err := m.Log.Append(ctx, prev, rec)
+	at, err := l.Log.Append(ctx, prev, rec)
 	if lost {
 		return 0, errLost
 	}
 	return at, err
 }
 
-// Mood has the log wait with all answers for so long, and lose the next ones, though it may
+// SetFaults has the log wait with all answers for so long, and lose the next ones, though it may
 // keep the records.
-func (m *Moody) Mood(pause time.Duration, lost int, kept bool) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.until, m.lost, m.kept = time.Now().Add(pause), lost, kept
+func (l *FaultyLog) SetFaults(pause time.Duration, lost int, kept bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.until, l.lost, l.kept = time.Now().Add(pause), lost, kept
 }
 
 // Append appends rec to l, and asks again as long as the servers of l are too slow and ctx

@@ -7,9 +7,9 @@ import (
 	"handloom/proof/script"
 )
 
-// disturbed runs one parallel step of n tasks under a configuration, and returns
+// runInjected runs one parallel step of n tasks under a configuration, and returns
 // the order in which the tasks ran.
-func disturbed(d *disturber, n int) []int {
+func runInjected(d *injector, n int) []int {
 	instead := d.step(n)
 	order := make([]int, n)
 	for i := range order {
@@ -21,11 +21,11 @@ func disturbed(d *disturber, n int) []int {
 }
 
 func TestShuffledTasksAllRunAndInAnotherOrder(t *testing.T) {
-	var d disturber
+	var d injector
 	d.init(script.Config{Shuffle: 7})
 	others := 0
 	for n := range 60 {
-		got := disturbed(&d, n)
+		got := runInjected(&d, n)
 		if !slices.IsSorted(got) {
 			others++
 		}
@@ -42,12 +42,12 @@ func TestShuffledTasksAllRunAndInAnotherOrder(t *testing.T) {
 }
 
 func TestACancelComesInTheStepItIsMeantFor(t *testing.T) {
-	var d disturber
+	var d injector
 	d.init(script.Config{})
 	calls := 0
 	d.cancelIn(2, func() { calls++ })
 	for step, want := range []int{0, 1, 1} {
-		if disturbed(&d, 4); calls != want {
+		if runInjected(&d, 4); calls != want {
 			t.Errorf("after step %d there were %d calls; want %d", step+1, calls, want)
 		}
 	}
