@@ -13,7 +13,7 @@ import (
 	"handloom/store"
 )
 
-// aliased are the types that the package gives another name.
+// aliased lists the types that the package gives another name.
 var aliased = map[string]reflect.Type{
 	"ID":          reflect.TypeFor[store.ID](),
 	"Handle":      reflect.TypeFor[store.Handle[item]](),
@@ -46,7 +46,7 @@ func TestAlias_CommentListsItsMembers(t *testing.T) {
 
 var name = regexp.MustCompile(`^([A-Z]\w*)\b|, ([A-Z]\w*) \w+:`)
 
-// listedIn returns the names that the items of the lists of a comment begin with.
+// listedIn returns the first name of each list item of a comment.
 func listedIn(comment string) (names []string) {
 	for line := range strings.Lines(comment) {
 		line, isItem := strings.CutPrefix(line, "  - ")
@@ -61,8 +61,7 @@ func listedIn(comment string) (names []string) {
 	return names
 }
 
-// members returns the names of the fields and methods of t and *t, those aside
-// that it has from what it embeds.
+// members returns the fields and methods of t and *t except promoted ones.
 func members(t reflect.Type) (names []string) {
 	var embedded []reflect.Type
 	if t.Kind() == reflect.Struct {
@@ -84,7 +83,7 @@ func members(t reflect.Type) (names []string) {
 	return names
 }
 
-// has reports whether *e has the method, with the same parameters and results.
+// has reports whether *e has the method with the same signature.
 func has(e reflect.Type, m reflect.Method) bool {
 	own, ok := reflect.PointerTo(e).MethodByName(m.Name)
 	return ok && slices.Equal(slices.Collect(own.Type.Ins())[1:], slices.Collect(m.Type.Ins())[1:]) &&

@@ -15,12 +15,11 @@ const (
 	frameCount    = 100
 	phasesInFrame = 7
 	chunkItems    = 64
-	// The collector empties pools now and then, and the runtime allocates for
-	// itself.
+	// The collector empties pools, and the runtime allocates for itself.
 	slack = 40
 )
 
-// worked is a table with the passes over it that differ by kind.
+// worked is a table with one pass of each kind.
 type worked struct {
 	itemTable
 	age, count, mean func(ctx context.Context) error
@@ -86,8 +85,7 @@ func workStable(t tb, s *store.Store, o store.TableOptions[item]) worked {
 	}
 }
 
-// steady is a frame loop that erases as much as it creates, with every kind of
-// command; the number of items scales it.
+// steady returns a frame that erases as much as it creates, with commands of every kind.
 func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx context.Context) {
 	work := workPacked
 	if stable {
@@ -124,7 +122,7 @@ func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx conte
 	}
 }
 
-// allocations returns how many objects a hundred frames allocate.
+// allocations returns the number of objects that 100 frames allocate.
 func allocations(ctx context.Context, frame func(context.Context)) uint64 {
 	for range warmUp {
 		frame(ctx)
@@ -138,7 +136,7 @@ func allocations(ctx context.Context, frame func(context.Context)) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// The phase of a flush is given to nobody, and so serves again.
+// The phase of a flush is reused because no caller gets it.
 func TestTick_AllocatesOnePhase(t *testing.T) {
 	if check.Full {
 		t.Skip("checked builds allocate to check")
@@ -194,7 +192,7 @@ func TestFrame_WithoutTeamAllocatesAConstant(t *testing.T) {
 			s := newStore(t, store.Options{Workers: 3})
 			counts = append(counts, allocations(t.Context(), steady(t, s, items, stable)))
 		}
-		const perPhase = 15 // goroutines and what joins them
+		const perPhase = 15 // goroutines and their joins
 		if counts[1] > frameCount*phasesInFrame*perPhase || counts[1] > counts[0]+counts[0]/2 {
 			t.Errorf("%d objects with few items, %d with ten times as many", counts[0], counts[1])
 		}

@@ -11,14 +11,14 @@ import (
 	"handloom/store"
 )
 
-// visitors are players who come, act and go.
+// visitors are players who join, act and leave.
 type visitors struct {
 	*server
 	random                 *rand.Rand
 	joining, players, gone []store.Handle[fighter]
 }
 
-// move records what the players do before a tick.
+// move records the actions before a tick.
 func (c *visitors) move(q store.Queue) error {
 	for len(c.players)+len(c.joining) < 2 || len(c.players) < 12 && c.random.IntN(15) == 0 {
 		c.joining = append(c.joining, c.fighters.Emplace(q, newFighter(int(c.server.players.Add(1)-1))))
@@ -31,7 +31,6 @@ func (c *visitors) move(q store.Queue) error {
 	}
 	for _, h := range c.players {
 		if c.random.IntN(3) > 0 {
-			// Most orders are in time, some early, and some late or too late.
 			c.orders.Emplace(q, order{h, c.now + c.random.IntN(9) - 6 + c.random.IntN(7), c.random.IntN(3) - 1, c.random.IntN(4) == 0})
 		}
 	}
@@ -42,8 +41,8 @@ func (c *visitors) move(q store.Queue) error {
 	return nil
 }
 
-// Clients that are sent the changes of each tick have the arena after it, also one who
-// comes later. The lines are the same for any number of workers.
+// A client that applies the changes of each tick has the same arena, also if it joins later.
+// The lines are equal for any number of workers.
 func TestArena_ChangesKeepClientsUpToDate(t *testing.T) {
 	ticks := 500
 	if testing.Short() {

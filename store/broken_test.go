@@ -7,8 +7,7 @@ import (
 	"handloom/store"
 )
 
-// breakFlush has the second parallel step of a flush fail: that after the
-// commit point, when no memory is needed.
+// breakFlush makes the second parallel step of a flush fail: the step after the commit point.
 func breakFlush(t tb) {
 	step := 0
 	perturb(t, func(int) func(int) int {

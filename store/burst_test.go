@@ -13,17 +13,16 @@ import (
 	"handloom/store"
 )
 
-// heap returns how many bytes are reachable.
+// heap returns the number of reachable bytes.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // what finalizers and pools held is gone after the second
+	runtime.GC() // frees what finalizers and pools held
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// swollen is a store that a burst of commands has gone through, and a table that
-// nothing else uses.
+// swollen is a store after a burst of commands, and a table without other users.
 type swollen struct {
 	*store.Store
 	table, other *store.Table[item]
@@ -31,7 +30,7 @@ type swollen struct {
 
 const burstItems = 100_000
 
-// newSwollen has a table of its own options beside the other.
+// newSwollen adds a table with options o.
 func newSwollen(t tb, o store.TableOptions[item]) swollen {
 	s := swollen{Store: newStore(t, store.Options{Workers: 1})}
 	o.Name = "table"
@@ -40,12 +39,12 @@ func newSwollen(t tb, o store.TableOptions[item]) swollen {
 	return s
 }
 
-// oneQueue makes a burst that one queue records.
+// oneQueue returns a burst that one queue records.
 func oneQueue(record func(s swollen, q store.Queue)) func(t tb, s swollen) {
 	return func(t tb, s swollen) { record(s, queues(t, s.Store, 1)[0]) }
 }
 
-// bursts make queues of every kind, or what flushes keep, large.
+// bursts make queues, or memory that flushes keep, large.
 var bursts = map[string]func(t tb, s swollen){
 	"creates that are cancelled": oneQueue(func(s swollen, q store.Queue) {
 		s.table.EraseItems(q, s.table.EmplaceItems(q, make([]item, burstItems), nil))
@@ -89,7 +88,7 @@ func (s swollen) record(qs ...store.Queue) {
 	}
 }
 
-// creates are the items of each of n recordings: one if there are many.
+// creates returns the items of one of n recordings: one item if n is large.
 func creates(n int) []item {
 	if n > 16 {
 		return make([]item, 1)
@@ -116,7 +115,7 @@ func callsOf(n int, err error) func(t tb, s swollen) {
 	}
 }
 
-// small are the batches after which the heap has to shrink.
+// small returns batches after which the heap has to shrink.
 func (s swollen) small() map[string]func(ctx context.Context) error {
 	call := callOf(func(q store.Queue) {
 		s.table.Erase(q, s.table.Emplace(q, item{}))
@@ -129,7 +128,7 @@ func (s swollen) small() map[string]func(ctx context.Context) error {
 	}
 }
 
-// givesBack fails the test unless rest gives back, each time, what a burst takes.
+// givesBack fails the test unless rest releases, each time, the memory that a burst takes.
 func givesBack(t *testing.T, what string, times int, rest, burst func()) {
 	t.Helper()
 	rest()
@@ -171,7 +170,7 @@ func TestBurst_MemoryIsReleased(t *testing.T) {
 	}
 }
 
-// A table keeps memory again as soon as it has work, while another has work in each frame.
+// A table keeps its memory again after it gets work, while another table works in each frame.
 func TestBurst_IdleTableReleasesMemory(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
@@ -190,7 +189,6 @@ func TestBurst_IdleTableReleasesMemory(t *testing.T) {
 	})
 }
 
-// A table that has work now and then keeps the memory for it.
 func TestTable_OccasionalWorkAllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	s := newSwollen(t, store.TableOptions[item]{})
@@ -216,7 +214,6 @@ func TestTable_OccasionalWorkAllocatesNothing(t *testing.T) {
 	atMost(t, "objects", allocations(t.Context(), frame), 2*frameCount+20+slack)
 }
 
-// A system that its condition keeps from running gives back the memory of its queues.
 func TestBurst_SkippedSystemReleasesMemory(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
@@ -243,9 +240,8 @@ func TestBurst_SkippedSystemReleasesMemory(t *testing.T) {
 	})
 }
 
-// The rows that tasks touched are noted in memory of the table.
 func TestBurst_TouchedRowsAreReleased(t *testing.T) {
-	s := newSwollen(t, store.TableOptions[item]{ChunkItems: 16 << 10}) // more rows than are noted in memory that is kept anyway
+	s := newSwollen(t, store.TableOptions[item]{ChunkItems: 16 << 10}) // more rows than the memory that is always kept
 	s.table.EmplaceItems(queues(t, s.Store, 1)[0], make([]item, burstItems), nil)
 	flush(t, s.Store)
 	givesBack(t, "a pass", 1, func() {
@@ -263,10 +259,9 @@ func (s swollen) touch(t *testing.T, rows int) {
 			c.Touch(i)
 		}
 	}))
-	flush(t, s.Store) // or the queues of all passes are kept for it
+	flush(t, s.Store) // or the queues of all passes are kept
 }
 
-// Of a table that was large, notes by chunk are given back, too.
 func TestBurst_ChunkNotesAreReleased(t *testing.T) {
 	s := newSwollen(t, store.TableOptions[item]{ChunkItems: 8})
 	frame := func() {
@@ -287,8 +282,7 @@ func TestBurst_ChunkNotesAreReleased(t *testing.T) {
 	})
 }
 
-// empty erases all items and gives back their memory, which is no part of what is
-// measured.
+// empty erases all items and releases their memory.
 func (s swollen) empty(t tb) {
 	t.Helper()
 	write(t, s.Store, writeOf(func(w *store.Writer) {
@@ -299,13 +293,12 @@ func (s swollen) empty(t tb) {
 	}))
 }
 
-// Producers that outrun flushes are refused when a limit is reached, and what
-// waits for a flush stays within it.
+// A full queue refuses commands, and memory stays within the limit.
 func TestLimits_BoundMemoryOfFastProducers(t *testing.T) {
 	const limit = 2_000
 	s, table := newTable(t, store.Options{InboxLimit: limit, QueueLimit: limit, BatchLimit: limit}, store.TableOptions[item]{})
 	refused, stop := new(atomic.Int64), make(chan struct{})
-	var measured sync.RWMutex // producers leave garbage all the time, but not meanwhile
+	var measured sync.RWMutex // stops the garbage of producers during a measurement
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -333,8 +326,6 @@ func TestLimits_BoundMemoryOfFastProducers(t *testing.T) {
 	before, most := heap(), int64(0)
 	measured.Unlock()
 	for flushes := 0; flushes < 20; {
-		// The frame loop records as long as it is let, and then waits until the
-		// producers were refused, too.
 		err := s.Each(t.Context(), 2, taskOf(func(q store.Queue) { table.EraseItems(q, table.EmplaceItems(q, make([]item, 10), nil)) }))
 		if err == nil || refused.Load() == 0 {
 			runtime.Gosched()
@@ -351,7 +342,7 @@ func TestLimits_BoundMemoryOfFastProducers(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
-	// Twice for arrays that double, and as much for calls that record.
+	// Factor 2 for arrays that double, and as much for calls in progress.
 	if bound := int64(4*3*limit) * (itemBytes + 8); most > bound {
 		t.Errorf("the heap grew by %d KiB, more than %d KiB", most>>10, bound>>10)
 	}

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Erases that a chunk records are of the items that lie there at that time, whatever is done
-// to the table before they are flushed: what they do is what erases of their handles do.
+// A task that erases by row erases the items that are there at that time, whatever happens to
+// the table before the flush. The result equals erases by handle.
 func TestChunkErase_EqualsEraseByHandle(t *testing.T) {
 	program := rapid.SliceOfN(drawTwinStep(true), 1, 20)
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,17 +39,16 @@ func TestChunkErase_EqualsEraseByHandle(t *testing.T) {
 	})
 }
 
-// twin is one of two stores that are told the same. In one the tasks of chunks erase what
-// they see by its place in the chunk, in the other by its handle.
+// twin is one of two stores that run the same steps. One erases by row, the other by handle.
 type twin struct {
 	*store.Store
 	table    *store.Table[item]
 	byHandle bool
 	groups   store.Groups[item, item]
 	frame    *store.Schedule
-	wanted   eraseWanted // of the system of frame
+	wanted   eraseWanted // by the system of frame
 	saved    store.Checkpoint
-	lent     []*handlemap.Map[item] // by the Write that runs
+	lent     []*handlemap.Map[item] // by the current Write
 }
 
 func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
@@ -64,7 +63,7 @@ func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
 	return w
 }
 
-// twinStep is a step of a program. Those of a Write are inner.
+// twinStep is one step. The steps of a Write are in inner.
 type twinStep struct {
 	kind  string
 	n     int
@@ -72,12 +71,12 @@ type twinStep struct {
 	inner []twinStep
 }
 
-// eraseWanted says what a pass erases.
+// eraseWanted selects the items that a pass erases.
 type eraseWanted struct {
 	kind    string
-	divisor uint64 // of the values of items that are erased
+	divisor uint64 // the values of erased items are multiples
 	twice   bool
-	creates bool // one for each
+	creates bool // one per erase
 	fails   bool
 }
 
@@ -106,7 +105,7 @@ func drawTwinStep(outside bool) *rapid.Generator[twinStep] {
 	})
 }
 
-// do does a step, in a Write if w is not nil, and tells what came of it.
+// do runs a step, in a Write if wr is not nil, and returns its outcomes.
 func (w *twin) do(ctx context.Context, wr *store.Writer, step twinStep) (out []string) {
 	var report *store.Report
 	var err error
@@ -185,8 +184,8 @@ func (w *twin) pass(ctx context.Context, e eraseWanted) error {
 	})
 }
 
-// change changes the table at once, so that rows move, items go, and slots and rows get
-// other ones. What happens to maps that were lent, the table is not told.
+// change changes the table at once: rows move, items are erased, slots and rows are reused. The
+// table does not see changes of exposed maps.
 func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int) error {
 	var hs []store.Handle[item]
 	for h := range w.table.All() {
@@ -203,7 +202,7 @@ func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int)
 		for i := 0; i < n && len(hs) > 0; i++ {
 			w.table.Remove(wr, hs[i*7%len(hs)])
 		}
-	case "replace": // the last row, and its slot, go to another item
+	case "replace": // the last row and its slot are reused
 		if len(hs) > 0 {
 			w.table.Remove(wr, hs[len(hs)-1])
 			_, err := w.table.Insert(wr, item{Value: uint64(n)})
@@ -231,7 +230,6 @@ func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int)
 	return nil
 }
 
-// The limits of a queue hold for erases that chunks record as for others.
 func TestChunkErase_CountsTowardsQueueLimit(t *testing.T) {
 	for _, twice := range []bool{false, true} {
 		s, table := newTable(t, store.Options{QueueLimit: 20}, store.TableOptions[item]{ChunkItems: 20})
@@ -253,7 +251,7 @@ func TestChunkErase_CountsTowardsQueueLimit(t *testing.T) {
 	}
 }
 
-// The pass of a system names items, not rows, in a Write that has changed the table: lent
+// In a Write that changed the table, a pass records handles instead of rows, because exposed
 // maps may move rows before the flush.
 func TestChunkErase_InsideAWriteNamesItems(t *testing.T) {
 	if check.Cheap {
@@ -264,7 +262,7 @@ func TestChunkErase_InsideAWriteNamesItems(t *testing.T) {
 			s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 			names := fill(t, s, table, 3)
 			y := &twin{Store: s, table: table, wanted: eraseWanted{kind: pass, divisor: 3}}
-			// It does not name what it emits, so that no flush of the Run is for it.
+			// The system does not list the table in Emits, so the Run does not flush it.
 			frame := newSchedule(t, s, store.System{Name: "only", Writes: on(table), Run: func(ctx context.Context) error { return y.pass(ctx, y.wanted) }})
 			err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
 				maps := store.Maps(table, w)
@@ -281,7 +279,6 @@ func TestChunkErase_InsideAWriteNamesItems(t *testing.T) {
 	}
 }
 
-// A Write that changes one table leaves the erases of another one's rows alone.
 func TestChunkErase_WriteResolvesItsTableOnly(t *testing.T) {
 	s := newStore(t, store.Options{})
 	var tables []*store.Table[item]
@@ -295,7 +292,7 @@ func TestChunkErase_WriteResolvesItsTableOnly(t *testing.T) {
 		y := &twin{Store: s, table: table}
 		noError(t, y.pass(t.Context(), eraseWanted{kind: "items", divisor: 4}))
 	}
-	for _, table := range tables { // each moves rows of its own
+	for _, table := range tables { // each moves rows
 		write(t, s, writeOf(func(w *store.Writer) {
 			for h, v := range table.All() {
 				if v.Value == 1 {

@@ -9,24 +9,24 @@ import (
 	"pgregory.net/rapid"
 )
 
-// recordStep is one step of a task that records into two tables. A step that
-// takes a name or a pointer takes one of those that the task has got so far.
+// recordStep is one step of a task that records into two tables. Steps that need a handle or a
+// pointer use one that the task already has.
 type recordStep struct {
 	op    recordOp
 	table int
-	n     int // how many, or which
+	n     int // a count or an index
 	value uint64
-	inner []recordStep // what the function of an EmplaceFunc does
+	inner []recordStep // in the function of an EmplaceFunc
 }
 
 type recordOp int
 
 const (
 	opEmplace      recordOp = iota
-	opEmplaceItems          // n of them
-	opEmplaceFunc           // which writes, does the inner steps and writes again
-	opStage                 // takes a pointer to a recorded value, to keep
-	opWrite                 // through a pointer taken before
+	opEmplaceItems          // n items
+	opEmplaceFunc           // writes, runs the inner steps, and writes again
+	opStage                 // keeps a pointer to a recorded value
+	opWrite                 // through a kept pointer
 	opEraseName
 	opPutName
 	opPutItem
@@ -49,12 +49,11 @@ func drawRecordSteps(depth int) *rapid.Generator[[]recordStep] {
 	return rapid.SliceOfN(step, 0, 12)
 }
 
-// recordTask is a task that does steps in its queue.
 type recordTask struct {
 	store.Queue
 	tables [2]*store.Table[item]
-	items  [2][]store.Handle[item] // that live
-	names  [2][]store.Handle[item] // that the task recorded
+	items  [2][]store.Handle[item] // live
+	names  [2][]store.Handle[item] // recorded by the task
 	staged []*item
 }
 
@@ -86,8 +85,8 @@ func (r *recordTask) do(steps []recordStep) {
 	}
 }
 
-// fill is what the function of an EmplaceFunc does: it writes through the pointer
-// it was given and through one of its own, before and after it records more.
+// fill is the function of an EmplaceFunc. It writes through v and through a pointer of its own,
+// before and after it records more.
 func (r *recordTask) fill(h store.Handle[item], v *item, s recordStep) {
 	r.names[s.table] = append(r.names[s.table], h)
 	v.Parent = h
@@ -102,7 +101,7 @@ func (r *recordTask) fill(h store.Handle[item], v *item, s recordStep) {
 	v.Value *= 3
 }
 
-// any1 returns one of a list, or nothing.
+// any1 returns an element of a list, or the zero value.
 func any1[E any](list []E, n int) (e E) {
 	if len(list) > 0 {
 		e = list[n%len(list)]
@@ -110,7 +109,7 @@ func any1[E any](list []E, n int) (e E) {
 	return e
 }
 
-// capacityTrial is a store with two tables that hold a few items.
+// capacityTrial is a store with two tables of a few items.
 type capacityTrial struct {
 	tb
 	*store.Store
@@ -127,7 +126,7 @@ func newCapacityTrial(t tb) *capacityTrial {
 	return c
 }
 
-// record records a task per list of steps.
+// record runs one task per list of steps.
 func (c *capacityTrial) record(tasks [][]recordStep) {
 	for i, q := range queues(c, c.Store, len(tasks)) {
 		r := recordTask{Queue: q, tables: c.tables, items: c.items}
@@ -135,14 +134,14 @@ func (c *capacityTrial) record(tasks [][]recordStep) {
 	}
 }
 
-// run flushes what tasks record, and returns the digest.
+// run flushes the recorded steps and returns the digest.
 func (c *capacityTrial) run(tasks [][]recordStep) uint64 {
 	c.record(tasks)
 	flush(c, c.Store)
 	return digest(c, c.Store)
 }
 
-// burst records n creates and as many puts and erases in each of three queues.
+// burst records n creates, puts and erases in each of three queues.
 func (c *capacityTrial) burst(n int) {
 	for _, q := range queues(c, c.Store, 3) {
 		for i, table := range c.tables {
@@ -158,9 +157,8 @@ func (c *capacityTrial) discard() {
 	noError(c, c.Discard())
 }
 
-// What was recorded decides the outcome, never how much memory there was to
-// record it in: neither which array had to grow meanwhile nor what numbers its
-// names were made of.
+// Only the recorded commands decide the outcome: not the capacity of the arrays, and not the
+// values of provisional handles.
 func TestCapacity_DoesNotAffectOutcome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := rapid.SliceOfN(drawRecordSteps(2), 1, 3).Draw(t, "tasks")

@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// change is an item in a list of changes.
+// change is an element of a change list.
 type change struct {
 	id    store.ID
 	value item
@@ -24,7 +24,7 @@ func listed(seq itemSeq) (list []change) {
 	return list
 }
 
-// changes are the three lists of a table.
+// changes has the three lists of a table.
 type changes struct{ created, erased, written []change }
 
 func changesOf(table itemTable) changes {
@@ -35,7 +35,7 @@ func (c changes) equal(o changes) bool {
 	return slices.Equal(c.created, o.created) && slices.Equal(c.erased, o.erased) && slices.Equal(c.written, o.written)
 }
 
-// tracked is a table that keeps changes, with a flush that made some.
+// tracked returns a table with Changes after a flush that made some.
 func tracked(t *testing.T, stable bool) (*store.Store, itemTable, changes) {
 	t.Helper()
 	s := newStore(t, store.Options{})
@@ -58,8 +58,7 @@ func tracked(t *testing.T, stable bool) (*store.Store, itemTable, changes) {
 	return s, table, lists
 }
 
-// Lists end with the next frame that flushes or changes a tracked table at once, and with
-// no other.
+// Lists end with the next frame that flushes or changes a tracked table at once.
 func TestLists_CoverTheLastFrame(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for what, c := range map[string]struct {
@@ -149,8 +148,8 @@ func TestLists_PanicUnlessKept(t *testing.T) {
 	})
 }
 
-// Erased values are reachable as long as they are listed, and not at all in a table that
-// keeps no changes; of a longer list before nothing is left.
+// Erased values are reachable while they are listed, and never without Changes. A shorter list
+// keeps nothing of a longer one.
 func TestErased_ReleasesValuesWithItsList(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	bothKinds(t, func(t *testing.T, stable bool) {

@@ -12,7 +12,7 @@ import (
 	"handloom/store"
 )
 
-// leaky is an item with a handle in a field, and more behind a slice.
+// leaky has a handle in a field and handles in a slice.
 type leaky struct {
 	Next store.Handle[leaky]
 	More []store.Handle[leaky]

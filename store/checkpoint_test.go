@@ -16,15 +16,15 @@ func checkpoint(t tb, s *store.Store, into *store.Checkpoint) {
 	noError(t, s.Checkpoint(context.Background(), into))
 }
 
-// rollback goes back, which must succeed, and verifies the store.
+// rollback calls Rollback and verifies the store.
 func rollback(t tb, s *store.Store, c *store.Checkpoint) {
 	t.Helper()
 	noError(t, s.Rollback(context.Background(), c))
 	noError(t, s.Verify(context.Background()))
 }
 
-// Pending commands, calls of the inbox, names and lists of changes are dropped, and stay
-// dropped when the epochs of before come again. Stats are of the state gone back to.
+// A Rollback drops pending commands, inbox calls, provisional handles and change lists. They
+// stay dropped when the epochs repeat. Stats are restored.
 func TestRollback_DropsLaterRecordings(t *testing.T) {
 	for _, inWrite := range []bool{false, true} {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
@@ -47,21 +47,21 @@ func TestRollback_DropsLaterRecordings(t *testing.T) {
 		if inWrite {
 			write(t, s, func(ctx context.Context, w *store.Writer) error {
 				noError(t, s.Rollback(ctx, &c))
-				h, err := table.Insert(w, item{}) // the Writer goes on
+				h, err := table.Insert(w, item{}) // the Writer stays valid
 				table.Remove(w, h)
 				return err
 			})
 		} else {
 			rollback(t, s, &c)
 			got := s.Stats()
-			got.Tables[0].Bytes = stats.Tables[0].Bytes // rooms stay
+			got.Tables[0].Bytes = stats.Tables[0].Bytes // capacity stays
 			equal(t, "Stats", fmt.Sprint(got), fmt.Sprint(stats))
 		}
 		refused(t, table, q, "kept past its flush")
 		if report := flush(t, s); report.Total != (batch.Counts{}) || s.Epoch() != 2 || table.Len() != 4 {
 			t.Errorf("after the rollback a flush reports %v at epoch %d, with %d items", report, s.Epoch(), table.Len())
 		}
-		for range 2 { // the second time at the epoch of the lists
+		for range 2 { // the second Rollback is at the epoch of the lists
 			for what, list := range map[string]itemSeq{"created": store.Created(table), "written": store.Written(table), "erased": store.Erased(table)} {
 				for h, v := range list {
 					t.Errorf("at epoch %d %v with %+v counts as %s", s.Epoch(), h, v, what)
@@ -89,7 +89,7 @@ func TestRollback_KeepsStableAddresses(t *testing.T) {
 			fillStable(t, s, table, 3000)
 			q := queues(t, s, 1)[0]
 			for _, h := range hs[2000:] {
-				if h.ID.Slot()%64 != 0 { // some stay on every page
+				if h.ID.Slot()%64 != 0 { // each page keeps some items
 					table.Erase(q, h)
 				}
 			}

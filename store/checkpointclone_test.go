@@ -28,8 +28,7 @@ func cloneAgent(dst, src *agent) {
 	dst.Path = path
 }
 
-// agents is a store with n agents in a table of either kind and as many items,
-// which are copied in bulk.
+// agents is a store with n agents in a table of one kind, and n items that are copied in bulk.
 type agents struct {
 	*store.Store
 	All     func() iter.Seq2[store.Handle[agent], *agent]
@@ -59,7 +58,7 @@ func newAgents(t tb, n, workers int, stable bool, clone func(dst, src *agent)) a
 	return a
 }
 
-// walk changes every agent's path in place and adds to it.
+// walk changes each path in place and appends to it.
 func (a agents) walk() {
 	for _, v := range a.All() {
 		v.Path[0] = -1
@@ -68,7 +67,6 @@ func (a agents) walk() {
 	}
 }
 
-// A checkpoint shares nothing with the store, nor with what a program gave its items.
 func TestCheckpoint_SharesNothingWithItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		a := newAgents(t, 20, 3, stable, cloneAgent)
@@ -103,7 +101,7 @@ func TestCheckpoint_ReusesClones(t *testing.T) {
 		n := allocations(t.Context(), func(context.Context) { checkpoint(t, a.Store, &c) })
 		each := uint64(1)
 		if check.Full {
-			each = 20 // to note who is inside, whatever the number of items
+			each = 20 // independent of the number of items
 		}
 		atMost(t, "objects", n, frameCount*each+slack)
 	})
@@ -128,7 +126,7 @@ func TestCheckpoint_WithoutCloneNamesTablesAndFields(t *testing.T) {
 	equal(t, "table.Len", table.Len(), 6)
 }
 
-// faulty is a clone of agents that fails on the n-th call from now on.
+// faulty is a clone function that fails on the n-th call.
 type faulty struct {
 	left atomic.Int64
 	fail func()
@@ -142,8 +140,8 @@ func (f *faulty) clone(dst, src *agent) {
 	cloneAgent(dst, src)
 }
 
-// A Clone that panics or ends its goroutine, at any item: the store is that of before, or
-// after a Rollback that of the checkpoint, and the checkpoint is empty and serves again.
+// Clone panics or ends its goroutine at any item. The store is unchanged, or in the state of the
+// checkpoint after a Rollback. The checkpoint is empty and usable.
 func TestClone_FailureLeavesAnEmptyCheckpoint(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, workers := range []int{1, 4} {
@@ -191,7 +189,7 @@ func failingClone(t *testing.T, stable bool, workers int, at int64, what string,
 		}
 	}
 	wantError(t, fmt.Sprintf("%s at %d, then Rollback", what, at), a.Rollback(t.Context(), &c), store.ErrCheckpoint)
-	checkpoint(t, a.Store, &c) // shares nothing with what the store took
+	checkpoint(t, a.Store, &c) // shares nothing with the store
 	a.walk()
 	rollback(t, a.Store, &c)
 	equal(t, fmt.Sprintf("%s at %d: digest of the next checkpoint", what, at), digest(t, a.Store), before)
@@ -216,7 +214,7 @@ func TestRollback_ReleasesDroppedItems(t *testing.T) {
 		dropped := create(20)
 		q := queues(t, a.Store, 1)[0]
 		for h := range a.All() {
-			if h.ID.Slot()%2 == 0 { // these are on change lists then
+			if h.ID.Slot()%2 == 0 { // these items are on change lists
 				q.Erase(h.ID)
 			}
 		}

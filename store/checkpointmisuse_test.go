@@ -34,7 +34,7 @@ func TestRollback_RefusesUnusableCheckpoints(t *testing.T) {
 	equal(t, "digest", digest(t, s), before)
 	equal(t, "s.Epoch", s.Epoch(), 1)
 	wantError(t, "to the other store the checkpoint is good no more", stranger.Rollback(t.Context(), &foreign), nil)
-	table.Emplace(q, item{}) // the batch goes on
+	table.Emplace(q, item{}) // the batch is still open
 	wantFlush(t, s, batch.Counts{Created: 2})
 	resolve(t, table, p)
 }
@@ -48,7 +48,7 @@ func TestCheckpoint_EndedContextChangesNothing(t *testing.T) {
 	fill(t, s, table, 3)
 	before := digest(t, s)
 	table.Emplace(queues(t, s, 1)[0], item{})
-	ctx := ended{t.Context()} // found out inside the gate
+	ctx := ended{t.Context()} // ends after the gate is taken
 	wantError(t, "Checkpoint", s.Checkpoint(ctx, &c), context.Canceled)
 	wantError(t, "Rollback", s.Rollback(ctx, &c), context.Canceled)
 	equal(t, "digest", digest(t, s), before)
@@ -91,7 +91,6 @@ func TestRollback_InsideAWriteUndoesTheTick(t *testing.T) {
 	equal(t, "digest", digest(t, s), before)
 }
 
-// What go vet takes for a lock it does not let be copied.
 func TestCheckpoint_GoVetReportsCopies(t *testing.T) {
 	for f := range reflect.TypeFor[store.Checkpoint]().Fields() {
 		locker := reflect.TypeFor[sync.Locker]()

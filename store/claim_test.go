@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stem is an item that has whatever an input can hold: handles in fields, in arrays and
-// behind references, and memory that others might share.
+// stem has handles in fields, in arrays and in referenced memory, and memory that copies might
+// share.
 type stem struct {
 	Value    int
 	Up       store.Handle[stem]
@@ -26,16 +26,15 @@ type stem struct {
 	Counts   map[uint8]int32
 }
 
-// leaf is its memory.
 type leaf struct {
 	Of     store.Handle[stem]
 	Weight float64
 }
 
-// mark encodes to nothing.
+// mark encodes to no bytes.
 type mark struct{}
 
-// claimed is a store with tables of each kind, which may be claimed.
+// claimed is a store with tables of each kind.
 type claimed struct {
 	*store.Store
 	stems  *store.Table[stem]
@@ -64,7 +63,7 @@ func newUnclaimed(t tb, o store.Options) *claimed {
 			for i := range v.Children {
 				visit(&v.Children[i])
 			}
-			visit(&v.Up.ID) // which a flush finds by itself
+			visit(&v.Up.ID) // the flush finds this handle itself
 		},
 		Clone: func(dst, src *stem) {
 			*dst = *src
@@ -86,7 +85,7 @@ func (c *claimed) hold(t tb) {
 	c.claim = claim(t, c.Store)
 }
 
-// tick plays a tick with an input, which must succeed.
+// tick runs a tick with an input.
 func (c *claimed) tick(t tb, input []byte, calls hook.Calls) {
 	t.Helper()
 	noError(t, c.play(input, calls))
@@ -122,8 +121,8 @@ func (b *bond) links(visit func(id *store.ID)) {
 	}
 }
 
-// command is what a call of a random program does once. Its numbers choose among what
-// there is: names of the call before it, then items.
+// command is a random command. Its numbers choose among the handles of the previous call, then
+// the items.
 type command struct {
 	Kind       int
 	A, B, C, D int
@@ -145,7 +144,7 @@ func drawCalls(t *rapid.T) [][]command {
 	return rapid.SliceOfN(rapid.SliceOfN(one, 1, 8), 0, 6).Draw(t, "calls")
 }
 
-// names are the handles that a call may use.
+// names has the handles that a call may use.
 type names struct {
 	stems   []store.Handle[stem]
 	leaves  []store.Handle[leaf]
@@ -170,7 +169,7 @@ func pick[E any](all []E, at int) (e E) {
 	return all[at%len(all)]
 }
 
-// record records a call. scratch is memory for its values, which the next call uses again.
+// record records a call. scratch is memory for values that the next call reuses.
 func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []store.ID) {
 	value := func(o command) stem {
 		if len(scratch) < 2 {
@@ -187,7 +186,7 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 			v.Counts = map[uint8]int32{uint8(o.A): 1, uint8(o.B): -1}
 		}
 		if o.D%7 == 0 {
-			v.Children = []store.ID{} // and not nil
+			v.Children = []store.ID{} // not nil
 		}
 		return v
 	}
@@ -204,7 +203,7 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 				many[i] = leaf{Of: pick(n.stems, o.A+i), Weight: float64(i)}
 			}
 			n.leaves = c.leaves.EmplaceItems(q, many, n.leaves)
-		case 2: // that names one recorded after it
+		case 2: // uses a handle recorded later
 			h := store.EmplaceFunc(c.stems, q, func(h store.Handle[stem], v *stem) {
 				*v = value(o)
 				v.Leaves[0] = c.leaves.Emplace(q, leaf{Of: h})
@@ -249,14 +248,14 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 	}
 }
 
-// sent are calls that wait.
+// sent has calls that wait for their outcome.
 type sent struct {
 	done     sync.WaitGroup
 	receipts []*store.Receipt
 	errs     []error
 }
 
-// send submits calls on goroutines of their own, each when the one before has arrived.
+// send submits calls on goroutines, each after the previous call has arrived.
 func (c *claimed) send(calls ...func(q store.Queue) error) *sent {
 	s := &sent{receipts: make([]*store.Receipt, len(calls)), errs: make([]error, len(calls))}
 	for i, call := range calls {
@@ -271,7 +270,7 @@ func (c *claimed) send(calls ...func(q store.Queue) error) *sent {
 	return s
 }
 
-// arriving is a context that tells when it is waited for: then the call has arrived.
+// arriving is a context that reports the first call of Done: the inbox has the call by then.
 type arriving struct {
 	context.Context
 	arrived func()
@@ -282,8 +281,8 @@ func (a arriving) Done() <-chan struct{} {
 	return nil
 }
 
-// An input does the same after Seal and Put as its calls do in the inbox of a store that
-// nobody has claimed, and wherever the bytes go, whatever the workers.
+// An input has the same result after Seal and Unseal as its calls in the inbox of an unclaimed
+// store, on any store and with any number of workers.
 func TestClaim_InputEqualsItsCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plain := newUnclaimed(t, store.Options{Workers: 1})

@@ -15,8 +15,7 @@ import (
 	"handloom/store"
 )
 
-// sample returns an input of all kinds of commands, for a store in the state that the
-// ticks of before lead to.
+// sample returns an input with commands of all kinds, for a store after the ticks in before.
 func sample(t tb) (before [][]byte, input []byte) {
 	t.Helper()
 	c := newClaimed(t, 1)
@@ -42,8 +41,8 @@ func sample(t tb) (before [][]byte, input []byte) {
 	return before[:3], before[3]
 }
 
-// takes puts bytes that may be forged, within the memory that they allow, and flushes
-// what is not refused.
+// takes calls Unseal with bytes that may be forged, checks the memory, and flushes accepted
+// input.
 func (c *claimed) takes(t tb, input []byte) (refused bool) {
 	t.Helper()
 	own := c.claim.Context(context.Background())
@@ -65,7 +64,7 @@ func (c *claimed) takes(t tb, input []byte) (refused bool) {
 	return false
 }
 
-// prepared returns a store in the state that a sample is for.
+// prepared returns a store after the ticks in before.
 func prepared(t tb, before [][]byte) *claimed {
 	t.Helper()
 	c := newClaimed(t, 1)
@@ -113,7 +112,7 @@ func TestClaim_RefusesDamagedInputs(t *testing.T) {
 	equal(t, "the sample itself is refused", try(input), false)
 }
 
-// forgedInput changes some bytes, or takes, repeats or adds some.
+// forgedInput changes, removes, repeats or adds some bytes.
 func forgedInput(r *rand.Rand, input []byte) []byte {
 	b := slices.Clone(input)
 	for range 1 + r.IntN(4) {
@@ -138,7 +137,6 @@ func forgedInput(r *rand.Rand, input []byte) []byte {
 	return b
 }
 
-// Counts in an input are not believed.
 func TestClaim_CountsInInputAreChecked(t *testing.T) {
 	huge := binary.AppendUvarint(nil, 1<<40)
 	for what, b := range map[string][]byte{
@@ -193,7 +191,6 @@ func TestClaim_RefusesCallsOfAnotherInput(t *testing.T) {
 	sent.returned(t)
 }
 
-// A Links function that does not expect what a forger sends is no reason to stop.
 func TestClaim_PanicOfLinksIsReturned(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[picky]{Links: func(v *picky, visit func(*store.ID)) { visit(&v.Near[0]) }})
@@ -234,8 +231,8 @@ func FuzzPut(f *testing.F) {
 	})
 }
 
-// The owner has what replicas have, and not the memory of its callers: an empty slice
-// is nil, and nothing is shared.
+// The owner applies the encoded input, not the memory of its callers: an empty slice becomes
+// nil, and nothing is shared.
 func TestClaim_OwnerAppliesTheBytesToo(t *testing.T) {
 	c := newClaimed(t, 1)
 	shared := []store.ID{1, 2, 3}
@@ -254,7 +251,7 @@ func TestClaim_OwnerAppliesTheBytesToo(t *testing.T) {
 			t.Errorf("%v", v)
 		}
 		for i := range v.Children {
-			v.Children[i] = last // that no other item may see
+			v.Children[i] = last // not visible to other items
 		}
 	}
 	equalLists(t, "the memory of the caller", shared, 1, 2, 3)

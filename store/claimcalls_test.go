@@ -21,7 +21,7 @@ func (s *sent) returned(t tb) {
 	noError(t, errors.Join(s.errs...))
 }
 
-// fails checks that all calls return such an error.
+// fails checks that all calls return the error.
 func (s *sent) fails(t tb, is error, says string) {
 	t.Helper()
 	s.done.Wait()
@@ -49,7 +49,7 @@ func TestClaim_ReceiptHasTickAndCreates(t *testing.T) {
 			}
 			leaves = c.leaves.EmplaceItems(q, all, nil)
 		}),
-		func(q store.Queue) error { c.leaves.Erase(q, leaves[0]); return nil }, // of another call: stale
+		func(q store.Queue) error { c.leaves.Erase(q, leaves[0]); return nil }, // stale: erased by another call
 	)
 	input, calls := c.claim.Seal(nil, 1<<30)
 	before := c.Epoch()
@@ -73,7 +73,7 @@ func TestClaim_ReceiptHasTickAndCreates(t *testing.T) {
 	equal(t, "a name of another call resolves", found(store.Resolved(sent.receipts[0], kept)), false)
 }
 
-// encodedStem returns how long a call is that creates a stem, and an input of it.
+// encodedStem returns the size of a call that creates a stem, and an input with that call.
 func encodedStem(t tb) (n int, input []byte) {
 	t.Helper()
 	c := newClaimed(t, 1)
@@ -141,8 +141,8 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	last := c.send(record(5))
 	c.send(record(1)).fails(t, store.ErrQueueFull, "the inbox holds 25 commands")
 
-	// The number of waiting calls is timing, and sealed calls are in the log: neither is a
-	// limit of a batch.
+	// The number of waiting calls depends on timing, and sealed calls are in the log: batch
+	// limits count neither.
 	err = c.Write(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		input, calls := c.claim.Seal(nil, 1<<20)
 		defer calls.Done(1, nil)
@@ -180,8 +180,8 @@ func TestClaim_EndedContextIsUncertain(t *testing.T) {
 	}
 }
 
-// A flush that the commands of passes do not fit keeps the input for the next one of the
-// tick.
+// A flush that fails because of the commands of passes keeps the input for the next flush of
+// the tick.
 func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 3})
 	c, input, calls, errs := sealedCreates(t, s, table, 4)
@@ -200,8 +200,7 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	wantError(t, "", <-errs[0], store.ErrFull)
 }
 
-// Frames have no inbox of their own under a claim: only the first flush after a Put
-// takes anything from outside.
+// Only the first flush after Unseal takes the input.
 func TestClaim_FirstFlushTakesTheInput(t *testing.T) {
 	c := newClaimed(t, 1)
 	sent := c.send(emplaceStem(c, 1), emplaceStem(c, 2))

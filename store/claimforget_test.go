@@ -9,15 +9,15 @@ import (
 	"handloom/store"
 )
 
-// A forgetful store has a list of each kind that a frame leaves.
+// forgetful has a list of each kind that a frame leaves.
 type forgetful struct {
 	*store.Store
 	claim  storeClaim
 	table  *store.Table[int]
 	stable *store.StableTable[int]
-	set    *store.Column[int, int] // written by Set
-	wrote  *store.Column[int, int] // written in place
-	name   store.Handle[int]       // provisional, of the last frame
+	set    *store.Column[int, int] // changed by Set
+	wrote  *store.Column[int, int] // changed in place
+	name   store.Handle[int]       // provisional, from the last frame
 }
 
 func newForgetful(t *testing.T) *forgetful {
@@ -30,7 +30,7 @@ func newForgetful(t *testing.T) *forgetful {
 	return f
 }
 
-// lists returns the length of each list, by name.
+// lists returns the length of each list.
 func (f *forgetful) lists() map[string]int {
 	n := map[string]int{
 		"Created of table": pairs(store.Created(f.table)), "Created of stable": pairs(store.Created(f.stable)),
@@ -52,7 +52,7 @@ func pairs[K, V any](all iter.Seq2[K, V]) (n int) {
 	return n
 }
 
-// write does a tick that fails the test unless the lists are empty after Forget.
+// write runs a tick and fails the test unless ResetChanges empties the lists.
 func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	t.Helper()
 	noError(t, f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
@@ -64,7 +64,7 @@ func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	}))
 }
 
-// change erases, puts and sets items of both tables, adds some, and flushes.
+// change erases, puts and sets items of both tables, creates some, and flushes.
 func (f *forgetful) change(ctx context.Context) error {
 	pass := f.Do(ctx, func(q store.Queue) {
 		for i, h := range handles(f.table.All()) {
@@ -112,7 +112,6 @@ func (f *forgetful) inPlace(ctx context.Context) error {
 	return errors.Join(elements, packed, stable)
 }
 
-// Every list is empty after Forget, whether the frame before had commands or passes alone.
 func TestClaim_ResetChangesEmptiesEveryList(t *testing.T) {
 	f := newForgetful(t)
 	f.write(t, f.change)

@@ -9,11 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// made are the names of a call's creates.
+// made has the provisional handles of a call.
 type made []store.ID
 
-// make returns a call that creates items of the tables in an order, and notes their names.
-// Values are numbered by their place in the call.
+// make returns a call that creates an item in the table of each element of order, with its
+// index as the value.
 func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
 	return callOf(func(q store.Queue) {
 		for i, table := range order {
@@ -29,7 +29,7 @@ func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
 	})
 }
 
-// want fails the test unless the receipt resolves each name to its own item.
+// want fails the test unless the receipt resolves each handle to its item.
 func (m made) want(t tb, c *claimed, r *store.Receipt, order []int) {
 	t.Helper()
 	for i, table := range order {
@@ -50,8 +50,8 @@ func (m made) want(t tb, c *claimed, r *store.Receipt, order []int) {
 	}
 }
 
-// A claimed store refuses calls beyond its limits, and only these: commands that were
-// sealed count no more. The receipt of every other call resolves the names of all tables.
+// A claimed store refuses calls beyond its limits. Sealed commands do not count. The receipts
+// of all other calls resolve their handles.
 func TestClaim_SubmitKeepsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		queue, inbox := rapid.IntRange(1, 12).Draw(t, "QueueLimit"), rapid.IntRange(1, 30).Draw(t, "InboxLimit")
@@ -64,7 +64,7 @@ func TestClaim_SubmitKeepsLimits(t *testing.T) {
 			order []int
 		}
 		var waits []*waiting
-		held := 0 // commands that wait
+		held := 0 // waiting commands
 		for tick := range uint64(rapid.IntRange(1, 12).Draw(t, "ticks")) {
 			for range rapid.IntRange(0, 5).Draw(t, "calls") {
 				w := &waiting{order: rapid.SliceOfN(rapid.IntRange(0, 2), 1, 14).Draw(t, "order")}

@@ -12,10 +12,10 @@ import (
 	"handloom/store"
 )
 
-// lookers are the calls of the table "Who may do what" that a claim leaves to others.
+// lookers are the calls that a claim permits to others.
 var lookers = strings.Fields("Read Reduce Digest Verify Snapshot ReadCheckpoint Shuffle Stats Flushed Epoch Timings")
 
-// withoutContext are the calls that no context tells the driver's from others'.
+// withoutContext are the calls without a context that would identify the driver.
 var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn AddSparse")
 
 type storeClaim = hook.Claim[store.Queue, *store.Receipt]
@@ -62,7 +62,7 @@ func TestClaim_OthersMayOnlyRead(t *testing.T) {
 				check(c.Context(t.Context()), fits && !forAll, "the driver")
 				c.Release()
 				check(t.Context(), fits || forAll, "after the release")
-				if !strings.HasPrefix(name, "Register") { // of one name, once
+				if !strings.HasPrefix(name, "Register") { // the name is free once
 					check(c.Context(t.Context()), fits || forAll, "the former driver")
 				}
 			})
@@ -114,7 +114,7 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	send(t, c.Store, func(q store.Queue) { c.stems.EraseAll(q) })
 	refused("1 commands wait for a flush")
 	flush(t, c.Store)
-	if err := c.Inbox(callOf(func(q store.Queue) { // begun before, and over behind
+	if err := c.Inbox(callOf(func(q store.Queue) { // begins before the claim and ends after it
 		c.hold(t)
 		c.stems.Emplace(q, stem{})
 	})); !errors.Is(err, store.ErrPhase) {
@@ -128,7 +128,6 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	equal(t, "stems", c.stems.Len(), 1)
 }
 
-// Items without bytes cannot arrive, nor be saved, and the claim reports it.
 func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 	s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
 	register(t, s, store.TableOptions[struct{ Of struct{ P *int } }]{Name: "pointers"})
@@ -187,9 +186,8 @@ func TestClaim_RemainingCountsWaitingCommands(t *testing.T) {
 	sent.returned(t)
 }
 
-// Programs that tick differently have different schemas. The schema of a table without
-// columns that keep changes or have Links is the same as before: a log that has its hash
-// still opens.
+// Programs whose ticks differ have different schemas. Tables without Changes or Links keep
+// their schema, so existing logs still open.
 func TestSchema_DistinguishesTables(t *testing.T) {
 	schema := func(o store.Options, register func(s *store.Store)) string {
 		s := newStore(t, o)

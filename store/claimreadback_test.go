@@ -16,7 +16,7 @@ type hostile struct {
 	Text string
 }
 
-// A record that cannot be read back would be the end of a log.
+// A record that cannot be read back would end a log.
 func TestClaim_ReadsBackItsInput(t *testing.T) {
 	nan := math.NaN()
 	for name, v := range map[string]hostile{
@@ -36,7 +36,7 @@ func TestClaim_ReadsBackItsInput(t *testing.T) {
 	}
 }
 
-// The length of a slice without bytes is a claim that no reader can check.
+// A reader cannot check the length of a slice of elements without bytes.
 func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
 	t.Run("slice of empty structs", refusesType[[]struct{}])
 	t.Run("slice of blank fields", refusesType[[]struct{ _ int }])
@@ -47,7 +47,7 @@ func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
 	t.Run("map with empty keys and values", refusesType[map[struct{}]struct{}])
 }
 
-// refusesType is the test of a type as an item, an element of a column and sparse data.
+// refusesType tests a type as an item, a column element and sparse data.
 func refusesType[V any](t *testing.T) {
 	type of struct{ Void V }
 	for part, add := range map[string]func(s *store.Store){

@@ -9,7 +9,7 @@ import (
 	"handloom/store"
 )
 
-// findsNothing fails the test if a lookup in the table of a closed store finds an item.
+// findsNothing fails the test if a lookup after Close finds an item.
 func findsNothing(t tb, s *store.Store, table itemTable, h store.Handle[item]) {
 	t.Helper()
 	if found(table.Get(h)) || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {

@@ -11,7 +11,6 @@ import (
 	"handloom/store"
 )
 
-// fleet is a table with columns.
 type fleet struct {
 	*store.Store
 	items *store.Table[item]
@@ -93,7 +92,6 @@ func TestAddColumn_RefusesInvalidOptions(t *testing.T) {
 	wantError(t, "on a closed store", faultOf(func() { store.AddColumn(plain, store.ColumnOptions[int]{Name: "late"}) }), store.ErrClosed)
 }
 
-// State that is older than a column or sparse data is not restored.
 func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
@@ -119,7 +117,6 @@ func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 	wantError(t, "a column of pointers is saved", s.Snapshot(ctx, new(bytes.Buffer)), store.ErrSnapshot)
 }
 
-// A Clone of an element that panics leaves the state as it was.
 func TestCheckpoint_PanicOfElementCloneChangesNothing(t *testing.T) {
 	ctx := t.Context()
 	for _, sparse := range []bool{false, true} {

@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// config is a way to run a program that must not change its outcome.
+// config is a configuration that must not change the outcome.
 type config struct {
 	workers int
 	shuffle bool
@@ -22,7 +22,6 @@ func (c config) String() string {
 	return fmt.Sprintf("workers=%d/shuffle=%t/team=%t", c.workers, c.shuffle, c.team)
 }
 
-// trial is a run of a scenario in one configuration.
 type trial struct {
 	tb
 	*store.Store
@@ -49,9 +48,7 @@ func (c config) run(t tb, o store.Options, scenario func(r *trial)) {
 	}))
 }
 
-// shuffler has tasks run in random order, some of them delayed. Passes of
-// several systems may call it at the same time, and tasks run at the same time
-// anyway.
+// shuffler runs tasks in random order, some of them delayed. Concurrent passes may call it.
 func shuffler(seed uint64) func(n int) func(task int) int {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var lock sync.Mutex

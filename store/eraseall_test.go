@@ -8,7 +8,6 @@ import (
 	"handloom/store"
 )
 
-// Only what the table's system says may be erased.
 func TestEraseAll_NeedsEmits(t *testing.T) {
 	if !check.Cheap {
 		t.Skip("a normal build does not look")

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawTable registers a table of any kind, in shards and chunks of any size.
+// drawTable registers a table with a random kind, number of shards and chunk size.
 func drawTable[T any](t *rapid.T, s *store.Store, name string) anyTable[T] {
 	return registerKind(t, s, store.TableOptions[T]{
 		Name:   name,
@@ -20,7 +20,7 @@ func drawTable[T any](t *rapid.T, s *store.Store, name string) anyTable[T] {
 	}, rapid.Bool().Draw(t, name+" is stable"))
 }
 
-// drawStore returns a store of any number of workers, which runs tasks in any order.
+// drawStore returns a store with a random number of workers and task order.
 func drawStore(t *rapid.T) *store.Store {
 	s := newStore(t, store.Options{Workers: rapid.IntRange(1, 8).Draw(t, "workers")})
 	noError(t, s.Shuffle(rapid.Uint64Range(0, 3).Draw(t, "order")))

@@ -14,25 +14,24 @@ import (
 	"handloom/store"
 )
 
-// events is a table of events of either kind.
 type events interface {
 	store.TableOf[item]
 	Emplace(q store.Queue, v item) store.Handle[item]
 	All() iter.Seq2[store.Handle[item], *item]
 }
 
-// feed is a store whose random systems emit events and read them, and a model of it.
+// feed is a store whose random systems emit and read events, and its model.
 type feed struct {
 	*store.Store
 	table   events
 	frame   *store.Schedule
 	systems []feedSystem
-	read    bool // by a system
+	read    bool // some system reads
 	step    uint64
 	live    []uint64
 }
 
-// feedSystem is a system, and what is to happen in the next Run.
+// feedSystem is a system and its actions in the next Run.
 type feedSystem struct {
 	reads, emits, runs, fails bool
 	emitted, found            []uint64
@@ -99,10 +98,9 @@ func (f *feed) run(ctx context.Context, y *feedSystem) error {
 	})
 }
 
-// drawRun draws what systems do in the next Run, and returns what those that read are to
-// find. Events that are emitted before a system that reads, in the order of systems, end
-// in the Run, and others in the next one. Without readers all that live before a Run that
-// is alone end in it.
+// drawRun draws the actions of the next Run and returns the events that each reader must find.
+// An event emitted before a reader, in the order of systems, ends in the Run, other events in
+// the next Run. Without readers, all earlier events end in a Run outside of a Write.
 func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
 	want = make([][]uint64, len(f.systems))
 	last := -1
@@ -133,7 +131,6 @@ func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
 	return want
 }
 
-// A seed decides what happens, and workers change nothing of it.
 func TestEvents_MatchModel(t *testing.T) {
 	for seed := range uint64(150) {
 		var want []uint64
@@ -166,11 +163,11 @@ func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
 			if !f.read {
 				f.live = nil
 			}
-		case 1: // a snapshot has all that counts
+		case 1: // a snapshot has all state
 			saved, other := image(t, f.Store), newFeed(t, seed, workers)
 			noError(t, other.Load(ctx, bytes.NewReader(saved)))
 			other.step, other.live, f = f.step, f.live, other
-		case 2: // a Run that fails is taken back
+		case 2: // a failed Run is rolled back
 			f.drawRun(random, true)
 			f.live = kept
 			y := &f.systems[random.IntN(len(f.systems))]
@@ -197,8 +194,8 @@ func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
 	return digests
 }
 
-// They count as erased, by no command that limits admit, and a flush of nothing else is one
-// with commands.
+// Ended events count as erased but not towards limits. A flush of ended events alone advances
+// the epoch.
 func TestEvents_CountAsErased(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 3, BatchLimit: 4}, store.TableOptions[item]{Events: true, MaxItems: 3})
 	emit := func(n int) {
@@ -233,7 +230,6 @@ func TestEvents_SurviveAFailedFlush(t *testing.T) {
 	equal(t, "events after a Flush", table.Len(), 0)
 }
 
-// A call of the inbox may fill the room that the events leave.
 func TestEvents_MakeRoomForCalls(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true, MaxItems: 2})
 	fill(t, s, table, 2)

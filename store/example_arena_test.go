@@ -28,33 +28,32 @@ func newFighter(player int) fighter {
 	return fighter{Player: player, X: 10 * player, Facing: 1, Hull: 3}
 }
 
-// bullet flies until it hits somebody or its life ends.
+// bullet flies until it hits a fighter or its life ends.
 type bullet struct {
 	Owner       store.Handle[fighter]
 	X, DX, Life int
 }
 
-// wound is an event, and therefore an item: many bullets may hit one fighter in
-// one tick, and each says so by itself.
+// wound is an event, and therefore an item: many bullets may hit one fighter in one tick.
 type wound struct {
 	Target store.Handle[fighter]
 	Amount int
 }
 
-// intent is what a player sends for a tick, once.
+// intent is the input of one player for one tick.
 type intent struct {
 	Tick, Player, Move int
 	Fire               bool
 }
 
-// arena is the world. What becomes of it depends on the intents of each tick and
-// on nothing else, so that two arenas that are given the same stay equal.
+// arena is the world. Its state depends only on the intents of each tick, so two arenas with
+// the same input stay equal.
 type arena struct {
 	*store.Store
 	fighters *store.Table[fighter]
 	bullets  *store.Table[bullet]
 	wounds   *store.Table[wound]
-	intents  []intent // of the tick that is played, by player
+	intents  []intent // input of the current tick, by player
 	frame    *store.Schedule
 }
 
@@ -81,7 +80,7 @@ func newArena(s *store.Store, players int) (*arena, error) {
 	})
 }
 
-// play plays one tick inside a Write.
+// play runs one tick inside a Write.
 func (a *arena) play(ctx context.Context, w *store.Writer, intents []intent) error {
 	a.intents = intents
 	_, err := a.frame.Run(ctx)
@@ -130,7 +129,7 @@ func (a *arena) hit(ctx context.Context) error {
 			for h, f := range a.fighters.All() {
 				if h != b.Owner && max(f.X-b.X, b.X-f.X) <= 1 {
 					a.wounds.Emplace(c.Queue, wound{Target: h, Amount: 1})
-					c.Erase(i) // once or twice, that is the same
+					c.Erase(i) // erasing twice is safe
 				}
 			}
 		}
@@ -146,7 +145,7 @@ func (a *arena) suffer(ctx context.Context) error {
 		}
 		return sum
 	}, func(x, y amounts) amounts {
-		for h, amount := range maps.All(y) { // whole numbers: the order does not matter
+		for h, amount := range maps.All(y) { // integers: the order does not matter
 			x[h] += amount
 		}
 		return x
@@ -162,7 +161,7 @@ func (a *arena) suffer(ctx context.Context) error {
 			}
 			f.Hull -= amount
 			c.Wrote(i)
-			if f.Hull <= 0 { // another one takes its place, under the same handle
+			if f.Hull <= 0 { // the next fighter has the same handle
 				next := newFighter(f.Player)
 				next.Facing, next.Deaths = f.Facing, f.Deaths+1
 				a.fighters.Put(c.Queue, c.Handle(i), next)
@@ -171,8 +170,8 @@ func (a *arena) suffer(ctx context.Context) error {
 	})
 }
 
-// order is what a player wants done in a tick. It waits in a table of its own, for it
-// may come long before its tick.
+// order is an action that a player wants in a tick. It waits in a table because it may arrive
+// long before its tick.
 type order struct {
 	By         store.Handle[fighter]
 	Tick, Move int
@@ -180,20 +179,20 @@ type order struct {
 }
 
 const (
-	grace = 4  // ticks an order may be late, and is carried out all the same
-	ahead = 30 // ticks it may be early
+	grace = 4  // maximum delay of an order in ticks
+	ahead = 30 // maximum lead of an order in ticks
 )
 
-// server runs an arena for players who join and act over HTTP, and tells those who
-// follow it what each tick changed.
+// server runs an arena for players who join and act over HTTP, and sends the changes of each
+// tick to followers.
 type server struct {
 	*arena
 	orders *store.Table[order]
-	now    int // tick that is played next; read and written inside phases
-	lost   int // orders that came too late, or too early, or after another one
+	now    int // next tick; read and written inside phases
+	lost   int // orders that came too late, too early, or twice
 
 	submit func(ctx context.Context, f func(q store.Queue) error) (*store.Receipt, error) // waits for a tick
-	send   func(ctx context.Context, f func(q store.Queue) error) error                   // need not
+	send   func(ctx context.Context, f func(q store.Queue) error) error                   // does not wait
 
 	players atomic.Int64
 
@@ -212,8 +211,8 @@ func newServer(o store.Options) (*server, error) {
 	return v, err
 }
 
-// tick plays one tick. It is one Write, so that readers see whole ticks, and one
-// frame: what arrives while it runs is for the next.
+// tick runs one tick: one Write, so readers see whole ticks, and one frame, so calls that
+// arrive meanwhile wait for the next tick.
 func (v *server) tick(ctx context.Context) error {
 	return v.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 		if err := v.step(ctx, w); err != nil {
@@ -224,9 +223,9 @@ func (v *server) tick(ctx context.Context) error {
 	})
 }
 
-// step is what a tick does to the arena.
+// step changes the arena.
 func (v *server) step(ctx context.Context, w *store.Writer) error {
-	if _, err := v.Flush(ctx); err != nil { // who came, who went, and orders
+	if _, err := v.Flush(ctx); err != nil { // takes joins, leaves and orders
 		return err
 	}
 	if err := v.play(ctx, w, v.due(w)); err != nil {
@@ -236,9 +235,8 @@ func (v *server) step(ctx context.Context, w *store.Writer) error {
 	return nil
 }
 
-// due takes the orders of the tick that is played out of their table and returns them by
-// player. An order that is a little late is one of them; of several of one player the
-// newest counts.
+// due removes the orders of the current tick from their table and returns them by player. An
+// order may be a few ticks late. The newest order of a player counts.
 func (v *server) due(w *store.Writer) (intents []intent) {
 	var done []store.Handle[order]
 	for h, o := range v.orders.All() {
@@ -266,7 +264,7 @@ func (v *server) due(w *store.Writer) (intents []intent) {
 	return intents
 }
 
-// handler serves players, those who follow, and whoever runs the server.
+// handler serves players, followers and operators.
 func (v *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", v.join)
@@ -276,8 +274,7 @@ func (v *server) handler() http.Handler {
 	return mux
 }
 
-// join answers when the tick is over in which the player's fighter appeared: the receipt
-// knows its handle.
+// join answers after the tick that creates the player's fighter. The receipt has its handle.
 func (v *server) join(w http.ResponseWriter, r *http.Request) {
 	var p store.Handle[fighter]
 	receipt, err := v.submit(r.Context(), func(q store.Queue) error {
@@ -292,7 +289,7 @@ func (v *server) join(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(encode(h))
 }
 
-// act leaves an order. Whether it comes in time the tick decides.
+// act records an order. The tick decides whether it is in time.
 func (v *server) act(w http.ResponseWriter, r *http.Request) {
 	var o order
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&o)
@@ -311,19 +308,19 @@ func (v *server) act(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// refuse says that the store takes nothing: it is full, or closed, or the player has gone.
+// refuse reports that the store is full or closed, or that the player has left.
 func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
-// delta is what a tick changed: a line of JSON for those who follow.
+// delta is the change of one tick: a line of JSON for followers.
 type delta struct {
 	Tick     int
 	Fighters changed[fighter]
 	Bullets  changed[bullet]
 }
 
-// changed is what a tick did to the items of one table.
+// changed has the changed items of one table.
 type changed[T any] struct {
 	Created, Written []named[T]
 	Erased           []store.Handle[T]
@@ -335,7 +332,7 @@ type named[T any] struct {
 	Value  T
 }
 
-// deltaOf asks the store what the frame did; nobody has to compare.
+// deltaOf collects the changes of the frame from the change lists of the store.
 func deltaOf(v *server) delta {
 	return delta{Tick: v.now, Fighters: changedIn(v.fighters), Bullets: changedIn(v.bullets)}
 }
@@ -356,8 +353,8 @@ func list[T any](items iter.Seq2[store.Handle[T], *T]) (all []named[T]) {
 	return all
 }
 
-// follow sends the whole arena, as if it had just been created, and from then on what
-// each tick changed. Both are of one Read, so that no tick is missed or told twice.
+// follow sends the whole arena as if it had just been created, and then the changes of each
+// tick. Both come from one Read, so no tick is lost or repeated.
 func (v *server) follow(w http.ResponseWriter, r *http.Request) {
 	lines := make(chan []byte, 64)
 	err := v.Read(r.Context(), func(context.Context) error {
@@ -392,8 +389,8 @@ func (v *server) follow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// publish gives every follower the line of a tick. Who is too slow to take it is
-// followed by nothing more: a tick waits for nobody.
+// publish sends the line of a tick to each follower. It drops followers that are too slow,
+// because a tick never waits.
 func (v *server) publish(d delta) {
 	line := encode(d)
 	v.mutex.Lock()
@@ -419,19 +416,19 @@ func (v *server) forget(lines chan []byte) {
 func encode(v any) []byte {
 	line, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // these types have no value that is not JSON
+		panic(err) // these types always encode
 	}
 	return append(line, '\n')
 }
 
-// mirror is what a client that follows an arena knows of it: what it was told.
+// mirror is a client's copy of the arena.
 type mirror struct {
 	tick     int
 	fighters map[store.Handle[fighter]]fighter
 	bullets  map[store.Handle[bullet]]bullet
 }
 
-// apply makes the changes of a tick.
+// apply applies the changes of a tick.
 func (m *mirror) apply(d delta) {
 	m.tick = d.Tick
 	m.fighters = d.Fighters.applyTo(m.fighters)
@@ -453,7 +450,7 @@ func (c changed[T]) applyTo(items map[store.Handle[T]]T) map[store.Handle[T]]T {
 	return items
 }
 
-// differs says in what the mirror is not the arena, which nobody changes meanwhile.
+// differs returns the first difference between the mirror and the arena.
 func (m *mirror) differs(v *server) error {
 	return errors.Join(differs("fighter", v.fighters, m.fighters), differs("bullet", v.bullets, m.bullets))
 }
@@ -470,10 +467,9 @@ func differs[T comparable](name string, t *store.Table[T], items map[store.Handl
 	return nil
 }
 
-// A game server over HTTP: players join and act while ticks run, each of them one
-// Write and one frame; damage is items; late orders are carried out late or lost; and a
-// client that is told what each tick created, replaced, wrote in place and erased has
-// the same arena, without anybody who compares.
+// A game server over HTTP: players join and act while ticks run. Each tick is one Write and one
+// frame. Damage is items. Late orders run late or are lost. A client that receives the created,
+// replaced, written and erased items of each tick has the same arena, without comparisons.
 func Example_arenaServer() {
 	ctx := context.Background()
 	v, err := newServer(store.Options{})
@@ -484,7 +480,7 @@ func Example_arenaServer() {
 	web := httptest.NewServer(v.handler())
 	defer web.Close()
 
-	// Two players join. Each request is answered when a tick has created its fighter.
+	// Two players join. Each request is answered after a tick has created its fighter.
 	var players []store.Handle[fighter]
 	for range 2 {
 		joined := make(chan store.Handle[fighter])
@@ -512,7 +508,7 @@ func Example_arenaServer() {
 	}
 	fmt.Println("playing:", players)
 
-	// Somebody follows the arena.
+	// A client follows the arena.
 	answer, err := http.Get(web.URL + "/follow")
 	if err != nil {
 		fmt.Println(err)
@@ -528,10 +524,10 @@ func Example_arenaServer() {
 		}
 		client.apply(d)
 	}
-	told() // all there is
+	told() // everything
 
-	// The first walks up to the second and shoots; its order for the tenth tick comes
-	// three ticks too late, and that for the twentieth is lost.
+	// The first player walks up to the second and shoots. Its order for tick 10 comes three
+	// ticks late, and its order for tick 20 is lost.
 	start := v.now
 	act := func(tick, move int, fire bool) {
 		body := bytes.NewReader(encode(order{players[0], start + tick, move, fire}))

@@ -7,8 +7,8 @@ import (
 	"handloom/store"
 )
 
-// Rollback netcode: run ahead with a guessed input, and when the real one
-// arrives go back to the tick it is for and run the ticks since again.
+// Rollback netcode: run ahead with a guessed input. When the real input arrives, go back to its
+// tick and run the later ticks again.
 func ExampleStore_Rollback() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -36,14 +36,14 @@ func ExampleStore_Rollback() {
 	_, _ = s.Flush(ctx)
 
 	// region rollback
-	var before [4]store.Checkpoint // of the last ticks, used again and again
+	var before [4]store.Checkpoint // states of the last ticks; reused
 	for i, guess := range []int{1, 1, 4} {
 		_ = s.Checkpoint(ctx, &before[i])
 		tick(guess)
 	}
 	show("guessed:")
 
-	_ = s.Rollback(ctx, &before[1]) // the input of tick 1 was another one
+	_ = s.Rollback(ctx, &before[1]) // tick 1 had another input
 	show("back:")
 	for i, input := range []int{2, 1} {
 		_ = s.Checkpoint(ctx, &before[1+i])
@@ -63,7 +63,7 @@ func ExampleStore_Rollback() {
 	//   1:1.1 b 5
 }
 
-// Items that hold slices say how they are copied.
+// Items that hold slices need a Clone function.
 func ExampleStore_Checkpoint() {
 	ctx := context.Background()
 	s := store.New(store.Options{})

@@ -9,7 +9,7 @@ import (
 
 // region types
 
-// ember is what all systems need of an ember; the rest lies in columns.
+// ember has the data that all systems need; the rest is in columns.
 type ember struct{ Source int }
 
 type (
@@ -50,7 +50,7 @@ func newFire(s *store.Store) *fire {
 
 // region passes
 
-// move reads one column and writes another, 16 bytes for each ember.
+// move reads one column and writes another, 16 bytes per ember.
 func (f *fire) move(ctx context.Context) error {
 	return f.embers.ForEachRows(ctx, func(c store.Rows[ember]) {
 		p, v := f.places.Write(c), f.speeds.Beside(c)
@@ -61,7 +61,7 @@ func (f *fire) move(ctx context.Context) error {
 	})
 }
 
-// cool writes a third column, at the same time.
+// cool writes a third column at the same time.
 func (f *fire) cool(ctx context.Context) error {
 	return f.embers.ForEachRows(ctx, func(c store.Rows[ember]) {
 		heat := f.heats.Write(c)
@@ -92,8 +92,7 @@ func (f *fire) throw(s *store.Store) func(ctx context.Context) error {
 
 // endregion
 
-// Columns: particles whose systems write different columns of one table at the same
-// time.
+// Columns: particles whose systems write different columns of one table at the same time.
 func Example_columns() {
 	ctx := context.Background()
 	s := store.New(store.Options{Workers: 2})

@@ -15,8 +15,8 @@ import (
 	"handloom/world"
 )
 
-// newDurableServer makes the server of the example ArenaServer, whose arena outlives
-// the process. What it takes:
+// newDurableServer returns the server of the example ArenaServer with a durable arena.
+// The changes:
 //
 //	in memory                            durable
 //	v, err := newServer(o)               v, err := newServer(o)
@@ -25,9 +25,8 @@ import (
 //	s.Inbox(f)                           w.Submit(ctx, f)
 //	for { v.step(...); v.publish(...) }  w.Run(ctx)
 //
-// and that a tick is a function of the arena and of what it was given: what the server
-// has in Go variables it takes from the tick, or from a table. Nobody is told of a tick
-// that is not in the log.
+// A tick must be a function of the arena and its input: the state in Go variables moves
+// to the tick or to a table. Followers get a tick only after it is in the log.
 func newDurableServer(ctx context.Context, log world.Log) (*server, *world.World, error) {
 	v, err := newServer(store.Options{})
 	if err != nil {
@@ -64,8 +63,8 @@ func newDurableServer(ctx context.Context, log world.Log) (*server, *world.World
 	return v, w, nil
 }
 
-// ask sends a request, has ticks played until it is answered, and reads the answer into
-// into, unless that is nil.
+// ask sends a request, runs ticks until the answer comes, and decodes it into into, unless that
+// is nil.
 func ask(ctx context.Context, w *world.World, url string, body, into any) error {
 	answered := make(chan error)
 	go func() {
@@ -90,9 +89,8 @@ func ask(ctx context.Context, w *world.World, url string, body, into any) error 
 	}
 }
 
-// The server of the example ArenaServer on a journal. Its folder is copied as it is,
-// which is what a kill leaves, and another server goes on from the copy: with the same
-// arena, the same tick, and every order that was answered.
+// The server of the example ArenaServer on a journal. A copy of its folder, as a kill leaves
+// it, continues with the same arena, the same tick, and every order that was answered.
 func Example_durableArena() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "arena")
@@ -130,7 +128,7 @@ func Example_durableArena() {
 	}
 	fmt.Println("playing:", players)
 
-	// The machine stops here, and another one goes on.
+	// The machine stops here. Another one continues.
 	_ = os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "arena")))
 	next, u, other := open("copy")
 	before, _ := v.Digest(ctx)

@@ -10,17 +10,16 @@ import (
 	"handloom/store"
 )
 
-// Variables of a program are published once, when it starts; /debug/vars serves
-// them.
+// A program publishes its variables once, at the start; /debug/vars serves them.
 var gameVars = expvar.NewMap("game")
 
-// A running program shows its store through expvar: the figures of every table
-// and what the last flush did, as JSON.
+// A program shows its store through expvar: the stats of each table and the last flush, as
+// JSON.
 func Example_expvar() {
 	ctx := context.Background()
 	var last atomic.Pointer[store.Report]
 	s := store.New(store.Options{
-		// The report is good until the next flush, and requests come at any time.
+		// The report is valid until the next flush, and requests come at any time.
 		AfterFlush: func(r *store.Report) { last.Store(r.Clone()) },
 	})
 	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
@@ -33,7 +32,7 @@ func Example_expvar() {
 	}
 	_, _ = s.Flush(ctx)
 
-	// What a monitor that asks for /debug/vars reads:
+	// A monitor that requests /debug/vars reads:
 	var read struct {
 		Store store.Stats  `json:"store"`
 		Flush store.Report `json:"flush"`

@@ -17,7 +17,7 @@ type blow struct {
 
 // endregion
 
-// Events are brought to their targets by tasks that own the targets.
+// GroupBy gives events to the tasks that own their targets.
 func ExampleGroupBy() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -31,11 +31,11 @@ func ExampleGroupBy() {
 			blows.Emplace(qs[0], blow{ship, 10 * i}) // the flush makes the handle real
 		}
 	}
-	blows.Emplace(qs[0], blow{Damage: 1000}) // into the water
+	blows.Emplace(qs[0], blow{Damage: 1000}) // hits no ship
 	fmt.Println(s.Flush(ctx))
 
 	// region groupby
-	var hits store.Groups[blow, Ship] // kept from tick to tick, for its memory
+	var hits store.Groups[blow, Ship] // reused by each tick
 	err := store.GroupBy(ctx, &hits, blows, ships, func(b *blow) store.Handle[Ship] { return b.Target })
 	fmt.Println(hits.Len(), "hits and", hits.Stale(), "miss,", err)
 
@@ -66,7 +66,7 @@ func ExampleGroupBy() {
 	// epoch 2: 1 erased <nil>
 }
 
-// A child names its parent; grouped by that, a parent finds its children.
+// A child names its parent. Grouped by parent, the children of a node are found.
 func ExampleGroups_Of() {
 	// region node
 	type node struct {

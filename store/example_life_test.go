@@ -10,12 +10,12 @@ import (
 
 // region cell
 
-// cell is a place on a torus; whether it lives lies in columns.
+// cell is a place on a torus. Columns have its state.
 type cell struct {
 	Near [8]store.Handle[cell]
 }
 
-// life is a table of cells and the two columns that take turns.
+// life is a table of cells with two columns that are exchanged after each step.
 type life struct {
 	cells     *store.Table[cell]
 	now, next *store.Column[cell, bool]
@@ -49,7 +49,7 @@ func newLife(ctx context.Context, s *store.Store, torus ...string) (*life, error
 	})
 }
 
-// place returns the cell of a row and column, which begin again at the edges.
+// place returns the cell of a row and column, modulo the size.
 func (l *life) place(row, column int) store.Handle[cell] {
 	height := len(l.places) / l.width
 	return l.places[(row+height)%height*l.width+(column+l.width)%l.width]
@@ -57,8 +57,8 @@ func (l *life) place(row, column int) store.Handle[cell] {
 
 // region step
 
-// step reads now of neighbours anywhere and writes next of its own cells alone: no task
-// reads what another writes.
+// step reads now of any neighbour and writes next of its own cells only. No task reads data
+// that another task writes.
 func (l *life) step(ctx context.Context) error {
 	err := l.cells.ForEachRows(ctx, func(c store.Rows[cell]) {
 		now, next := l.now.Beside(c), l.next.Write(c)
@@ -98,8 +98,8 @@ func index(b bool) int {
 	return 0
 }
 
-// Life: cells that read their neighbours while all of them change, by two columns that
-// are exchanged behind each step.
+// Life: cells read their neighbours while all of them change. Two columns are exchanged after
+// each step.
 func Example_life() {
 	ctx := context.Background()
 	s := store.New(store.Options{Workers: 2})
@@ -116,7 +116,7 @@ func Example_life() {
 	}
 	frame := store.NewSchedule(s, store.System{Name: "step", Writes: []store.Resource{l.now, l.next}, Run: l.step})
 	for range 2 {
-		for range 4 { // a glider comes one place further
+		for range 4 { // moves a glider by one place
 			if _, err := frame.Run(ctx); err != nil {
 				panic(err)
 			}

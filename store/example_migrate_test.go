@@ -8,9 +8,9 @@ import (
 	"handloom/store"
 )
 
-// A later version of a program loads what an older one saved: fields are matched by
-// name, integers may have become wider, and Migrate reads what has a new name. The
-// hash is that of the old schema; the error of a load without it tells.
+// A later version of a program loads an older snapshot: fields match by name, integers may be
+// wider, and Migrate reads renamed fields. The key is the hash of the old schema. The error of
+// a load without it has the hash.
 func ExampleFields() {
 	ctx := context.Background()
 	// region old

@@ -11,19 +11,19 @@ import (
 	"handloom/store"
 )
 
-// history is how many ticks an intent may be late.
+// history is the maximum delay of an intent in ticks.
 const history = 8
 
-// replica is an arena on the machine of one of the players, or of somebody who looks
-// on: intents come over a network, some of them late, and it plays on without them.
+// replica is an arena on the machine of one player. Intents arrive over a network, some of them
+// late, and the replica runs ahead without them.
 type replica struct {
-	lobby *store.Store // for what arrives: when it does is no business of the arena's
+	lobby *store.Store // for arriving intents; their timing must not affect the arena
 	mail  *store.Table[intent]
 
 	arena     *arena
-	log       map[int][]intent          // by tick, and then by player
-	before    [history]store.Checkpoint // of the arena: before tick t at t%history
-	next      int                       // tick
+	log       map[int][]intent          // by tick, then by player
+	before    [history]store.Checkpoint // the state before tick t is at t%history
+	next      int                       // next tick
 	rollbacks int
 	lost      int // intents that came too late
 }
@@ -38,7 +38,7 @@ func newReplica(o store.Options, players int) (*replica, error) {
 	return v, err
 }
 
-// send takes an intent from the network. Any goroutine may call it at any time.
+// send delivers an intent from the network. Any goroutine may call it at any time.
 func (v *replica) send(i intent) error {
 	return v.lobby.Inbox(func(q store.Queue) error {
 		v.mail.Emplace(q, i)
@@ -48,8 +48,8 @@ func (v *replica) send(i intent) error {
 
 // region tick
 
-// tick plays the next tick and, if intents for earlier ones have arrived, those
-// again. It is one Write, so that readers see whole ticks and no going back.
+// tick runs the next tick, and first repeats the ticks that have new intents. It is one Write,
+// so readers see whole ticks.
 func (v *replica) tick(ctx context.Context) error {
 	from, err := v.receive(ctx)
 	if err != nil {
@@ -78,8 +78,8 @@ func (v *replica) tick(ctx context.Context) error {
 
 // endregion
 
-// receive sorts what has arrived into the log and returns the earliest tick that
-// it is for. The log does not tell in which order it came.
+// receive moves arrived intents to the log and returns the earliest tick among them. The log
+// does not depend on their order.
 func (v *replica) receive(ctx context.Context) (from int, err error) {
 	from = v.next
 	err = v.lobby.Write(ctx, func(ctx context.Context, w *store.Writer) error {
@@ -91,7 +91,7 @@ func (v *replica) receive(ctx context.Context) (from int, err error) {
 			switch {
 			case i.Tick < v.next-history:
 				v.lost++
-			case !found: // networks deliver some things twice
+			case !found: // networks deliver twice
 				v.log[i.Tick] = slices.Insert(v.log[i.Tick], at, *i)
 				from = min(from, i.Tick)
 			}
@@ -102,7 +102,7 @@ func (v *replica) receive(ctx context.Context) (from int, err error) {
 	return from, err
 }
 
-// ServeHTTP shows the arena as it is between two ticks.
+// ServeHTTP shows the arena between two ticks.
 func (v *replica) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var b strings.Builder
 	err := v.arena.Read(r.Context(), func(context.Context) error {
@@ -118,8 +118,8 @@ func (v *replica) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, &b)
 }
 
-// Rollback netcode: replicas of one arena that are told the same intents, each at times
-// of its own. A replica that is told too late goes back and plays the ticks since again.
+// Rollback netcode: replicas of one arena receive the same intents at different times. A
+// replica that receives an intent late goes back and runs the later ticks again.
 func Example_netcode() {
 	ctx := context.Background()
 	const players, ticks = 4, 200
@@ -131,8 +131,8 @@ func Example_netcode() {
 	}
 	for t := range ticks + history {
 		for player := range players {
-			// What the player does in tick t reaches one server at once, and the
-			// other up to five ticks later.
+			// The intents for tick t reach one server at once, and the other up to five ticks
+			// later.
 			do := func(tick int) intent {
 				return intent{tick, player, (tick/7+player)%3 - 1, tick%5 == player}
 			}

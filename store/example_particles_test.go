@@ -13,15 +13,15 @@ type spark struct {
 	Life         int // ticks left
 }
 
-// nozzle throws sparks. It has random numbers of its own, so that it does not
-// matter which worker draws them.
+// nozzle throws sparks. It has random numbers of its own, so the worker that draws them does
+// not matter.
 type nozzle struct {
 	X     float64
 	Rate  int // sparks per tick
 	State uint64
 }
 
-// random returns a number from 0 to below 1.
+// random returns a number in [0, 1).
 func (n *nozzle) random() float64 {
 	n.State = n.State*6364136223846793005 + 1442695040888963407
 	return float64(n.State>>11) / (1 << 53)
@@ -94,8 +94,8 @@ func (f *fountain) emit(ctx context.Context) error {
 	})
 }
 
-// height is the mean height of the sparks. The sum is the same for any number of
-// workers, rounding included.
+// height returns the mean height of the sparks. The sum, with its rounding, does not depend on
+// the number of workers.
 func (f *fountain) height(ctx context.Context) (float64, error) {
 	sum, err := store.Reduce(ctx, f.sparks, func(r store.Rows[spark]) (sum float64) {
 		for i := range r.Items {
@@ -106,8 +106,7 @@ func (f *fountain) height(ctx context.Context) (float64, error) {
 	return sum / float64(max(1, f.sparks.Len())), err
 }
 
-// Particles: systems that emit, move and expire, and a hot table spread over
-// several shards.
+// Particles: systems that emit, move and expire, and a hot table with several shards.
 func Example_particles() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -116,7 +115,7 @@ func Example_particles() {
 
 	_ = f.add(ctx, s, nozzle{X: -10, Rate: 300, State: 1}, nozzle{X: 10, Rate: 200, State: 2})
 	// region team
-	_ = s.Team(ctx, func(ctx context.Context) error { // workers that stay awake from frame to frame
+	_ = s.Team(ctx, func(ctx context.Context) error { // workers spin between frames
 		for tick := range 40 {
 			report, err := f.frame.Run(ctx)
 			if err != nil {

@@ -24,10 +24,10 @@ func Example() {
 		}
 	})
 	fmt.Println(err)
-	fmt.Println(s.Flush(ctx)) // now they exist, in the same order on any machine
+	fmt.Println(s.Flush(ctx)) // creates them, in the same order on any machine
 
 	for range 3 { // ticks
-		// A pass over all particles: a chunk's rows are its task's alone.
+		// A pass over all particles: each task owns the rows of its chunk.
 		_ = particles.ForEach(ctx, func(c store.Chunk[Particle]) {
 			for i := range c.Items {
 				p := &c.Items[i]

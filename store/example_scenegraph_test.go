@@ -11,16 +11,15 @@ import (
 
 // region part
 
-// part is a node of a scene graph. It names its parent, and nobody names its
-// children.
+// part is a node of a scene graph. It names its parent but not its children.
 type part struct {
 	Name   byte
 	Parent store.Handle[part] // null: a root
-	Depth  int                // parents on the way to the root
+	Depth  int                // number of ancestors
 	Spin   int                // quarter turns per tick
 	Bud    byte               // grows into a part of that name, if not 0
-	Local  pose               // as the parent sees it
-	World  pose               // as everybody sees it
+	Local  pose               // relative to the parent
+	World  pose               // relative to the root
 }
 
 // pose is a turn and then a move.
@@ -28,7 +27,7 @@ type pose struct{ Quarters, X, Y int }
 
 // endregion
 
-// then is q, as who sees p sees it, when q is as p sees it.
+// then returns q relative to the frame of p.
 func (p pose) then(q pose) pose {
 	x, y := q.X, q.Y
 	for range p.Quarters & 3 {
@@ -37,22 +36,22 @@ func (p pose) then(q pose) pose {
 	return pose{(p.Quarters + q.Quarters) & 3, p.X + x, p.Y + y}
 }
 
-// scene keeps its parts ordered by depth, so that the transforms of all of them
-// are brought up to date by one walk through memory: parents come first.
+// scene keeps its parts ordered by depth. One walk through memory updates all transforms,
+// because parents come first.
 type scene struct {
 	store *store.Store
 	parts *store.Table[part]
-	moves int // of the last tick, to keep the order
+	moves int // row moves of the last Defragment
 }
 
 func newScene(s *store.Store) *scene {
-	// Nobody changes the depth of a part in place, hence FixedKeys; and a walk
-	// in one order takes one shard.
+	// FixedKeys, because no code changes the depth of a part in place. One shard, because the
+	// walk has one order.
 	parts := store.Register(s, store.TableOptions[part]{Name: "part", FixedKeys: true})
 	return &scene{store: s, parts: parts}
 }
 
-// add hangs a new part on a parent, which is null for a root.
+// add adds a part to a parent, which is null for a root.
 func (g *scene) add(ctx context.Context, parent store.Handle[part], p part) (h store.Handle[part], err error) {
 	err = g.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
 		if at, ok := g.parts.Get(parent); ok {
@@ -66,7 +65,7 @@ func (g *scene) add(ctx context.Context, parent store.Handle[part], p part) (h s
 
 // region cut
 
-// cut takes a part off, and all that hangs on it, before anybody else looks.
+// cut removes a part and all its descendants in one Write.
 func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
 	return g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 		g.parts.Remove(w, h)
@@ -83,7 +82,7 @@ func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
 
 // region tick
 
-// tick moves the scene on. It is one Write, so that nobody sees half of it.
+// tick runs the next tick in one Write, so readers see whole ticks.
 func (g *scene) tick(ctx context.Context) error {
 	return g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 		if err := g.parts.ForEach(ctx, g.live); err != nil {
@@ -92,8 +91,7 @@ func (g *scene) tick(ctx context.Context) error {
 		if _, err := g.store.Flush(ctx); err != nil {
 			return err
 		}
-		// No budget: the map remembers which parts are new, and that is all
-		// there is to be put in place.
+		// No budget: the map knows which parts are new, and moves only these.
 		moves, _, err := store.Defragment(ctx, g.parts, w, byDepth, 0)
 		g.moves = moves
 		for _, p := range g.parts.All() {
@@ -113,8 +111,8 @@ func byDepth(a, b *part) int { return cmp.Compare(a.Depth, b.Depth) }
 
 // region live
 
-// live turns the parts of a chunk, and lets buds grow: into a part, and a leaf on that
-// part. The leaf's parent is a provisional handle, which the flush makes real.
+// live turns the parts of a chunk and lets buds grow into a part with a leaf. The leaf's parent
+// is a provisional handle, which the flush makes real.
 func (g *scene) live(c store.Chunk[part]) {
 	for i := range c.Items {
 		p := &c.Items[i]
@@ -137,8 +135,8 @@ func (g *scene) String() string {
 	return b.String()
 }
 
-// A scene graph: parents named by handle, links to parts that are only recorded,
-// and transforms in an order that Defragment keeps.
+// A scene graph: parents named by handle, links to parts that are only recorded, and transforms
+// in an order that Defragment keeps.
 func Example_sceneGraph() {
 	ctx := context.Background()
 	s := store.New(store.Options{})

@@ -8,8 +8,8 @@ import (
 	"handloom/store"
 )
 
-// Save and load: what a handle named when the state was saved, it names after the
-// load, in a store that another process made with the same tables.
+// Save and load: handles name the same items after a load, in a store that another process made
+// with the same tables.
 func ExampleStore_Load() {
 	ctx := context.Background()
 	open := func() (*store.Store, *store.Table[Ship]) {

@@ -26,8 +26,7 @@ func ExampleRegister() {
 	// store: Register table "ship": ChunkItems -1 is negative
 }
 
-// In a stable table a pointer stays good until its item is erased, whatever
-// happens around it.
+// In a stable table a pointer stays valid until its item is erased.
 func ExampleRegisterStable() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -53,7 +52,7 @@ func ExampleRegisterStable() {
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	for h, ship := range ships.All() {
-		fmt.Println(h, ship.Name, ship.Hull) // the slot erased first has a new item, the other none
+		fmt.Println(h, ship.Name, ship.Hull) // the slot erased first has a new item
 	}
 	fmt.Println(pointer == ships.At(last), pointer.Name)
 	// Output:
@@ -66,8 +65,7 @@ func ExampleRegisterStable() {
 	// true last
 }
 
-// An item gets its name when it is recorded, and items recorded in the same
-// batch may hold it.
+// A create returns a provisional handle, and items recorded in the same batch may hold it.
 func ExampleStore_Each() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -112,7 +110,7 @@ func ExampleTable_ForEach() {
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	for h, ship := range ships.All() {
-		fmt.Println(h, ship.Hull) // the last row took the place of the first
+		fmt.Println(h, ship.Hull) // the last row moved into the gap
 	}
 	// Output:
 	// <nil>
@@ -204,7 +202,7 @@ func ExampleTable_Resolve() {
 	ships.Erase(qs[0], gone)
 	fmt.Println(s.Flush(ctx))
 
-	fmt.Println(ships.Has(kept)) // it is a name for the batch, not for lookups
+	fmt.Println(ships.Has(kept)) // provisional handles are for the batch, not for lookups
 	fmt.Println(ships.Resolve(kept))
 	fmt.Println(ships.Resolve(gone))
 	// Output:
@@ -214,7 +212,7 @@ func ExampleTable_Resolve() {
 	// 0:0.0 false
 }
 
-// A team keeps workers warm from one phase to the next.
+// A team keeps workers warm between phases.
 func ExampleStore_Team() {
 	ctx := context.Background()
 	s := store.New(store.Options{Workers: 2})

@@ -14,16 +14,15 @@ type Unit struct {
 	Hull  int
 }
 
-// Items that name each other, systems, commands from outside, a tick that others see
-// whole or not at all, and going back.
+// Items that name each other, systems, commands from outside, atomic ticks, and rollback.
 func Example_tour() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
 	units := store.Register(s, store.TableOptions[Unit]{Name: "unit", Shards: 4})
-	squads := store.RegisterStable(s, store.TableOptions[Squad]{Name: "squad"}) // a *Squad stays good
+	squads := store.RegisterStable(s, store.TableOptions[Squad]{Name: "squad"}) // a *Squad stays valid
 
-	// Emplace gives a name at once. The flush makes it real wherever it was
-	// stored in recorded values; Resolve tells the real one.
+	// Emplace returns a provisional handle at once. The flush replaces it in all recorded
+	// values; Resolve returns the real handle.
 	var red store.Handle[Squad]
 	_ = s.Do(ctx, func(q store.Queue) {
 		red = squads.Emplace(q, Squad{Name: "red"})
@@ -34,8 +33,8 @@ func Example_tour() {
 	fmt.Println(s.Flush(ctx))
 	red, _ = squads.Resolve(red)
 
-	// Systems say what they touch. Those that are not in each other's way run at
-	// the same time, and a flush comes before whoever looks at what was emitted.
+	// Systems declare the resources that they use. Systems without a conflict run at the same
+	// time, and a flush comes before a system that reads emitted items.
 	type on = []store.Resource
 	frame := store.NewSchedule(
 		s,
@@ -70,7 +69,7 @@ func Example_tour() {
 	}()
 	fmt.Println(<-arrived)
 
-	// A tick is one Write, so that others, who look inside s.Read, see whole ticks.
+	// A tick is one Write, so readers inside s.Read see whole ticks.
 	var before store.Checkpoint
 	tick := func(ctx context.Context, _ *store.Writer) error {
 		if err := s.Checkpoint(ctx, &before); err != nil {

@@ -11,17 +11,17 @@ import (
 
 // region news
 
-// walker is what the clients of a server see.
+// walker is an item that clients see.
 type walker struct{ X, Speed int }
 
-// news is what one frame did to the walkers, as it goes over a network.
+// news has the changes of one frame, for the network.
 type news struct {
 	Gone []store.ID          `json:",omitempty"`
 	Now  map[store.ID]walker `json:",omitempty"`
 }
 
-// newsOf asks what the last frame did. Nothing is compared, and nothing is looked at
-// that did not change.
+// newsOf reads the change lists of the last frame. It compares nothing and visits only changed
+// items.
 func newsOf(walkers *store.Table[walker]) news {
 	d := news{Now: make(map[store.ID]walker)}
 	for h := range store.Erased(walkers) {
@@ -40,7 +40,7 @@ func newsOf(walkers *store.Table[walker]) news {
 
 // region onlooker
 
-// onlooker is what a client knows.
+// onlooker is a client's copy.
 type onlooker map[store.ID]walker
 
 func (c onlooker) apply(message []byte) error {
@@ -55,21 +55,21 @@ func (c onlooker) apply(message []byte) error {
 
 // endregion
 
-// A network layer keeps a client's copy equal by what it is told of each frame: items
-// that were created, erased, and written, by puts and in place.
+// A network layer keeps a client's copy equal: it sends the created, erased, put and written
+// items of each frame.
 func ExampleWritten() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
 	// region walk
 	walkers := store.Register(s, store.TableOptions[walker]{Changes: true})
 
-	// Whoever moves is written in place, and falls off the edge at 4.
+	// Walkers are written in place, and are erased at 4.
 	walk := func(ctx context.Context) error {
 		return walkers.ForEach(ctx, func(c store.Chunk[walker]) {
 			for i := range c.Items {
 				v := &c.Items[i]
 				if v.Speed == 0 {
-					continue // nobody hears of those who rest
+					continue // unchanged items are not sent
 				}
 				v.X += v.Speed
 				c.Wrote(i)
@@ -80,7 +80,7 @@ func ExampleWritten() {
 		})
 	}
 	// endregion
-	// Who stands at 2 gets a rest, and another one comes.
+	// A walker at 2 stops, and a new one is created.
 	rest := func(ctx context.Context) error {
 		return s.Do(ctx, func(q store.Queue) {
 			for h, v := range walkers.All() {
@@ -100,7 +100,7 @@ func ExampleWritten() {
 	)
 
 	client := onlooker{}
-	for tick = range 6 { // in the last one nothing is recorded
+	for tick = range 6 { // the last frame records nothing
 		if _, err := frame.Run(ctx); err != nil {
 			fmt.Println(err)
 		}

@@ -2,5 +2,5 @@
 
 package store
 
-// Settled checks the last flush as if so many commands had been recorded.
+// Settled checks the last flush as if recorded commands had been recorded.
 func (s *Store) Settled(recorded int) { s.flush.verifyCounts(recorded) }

@@ -7,11 +7,10 @@ import (
 	"handloom/shard/handle"
 )
 
-// Order returns the numbers of the systems in serial order.
+// Order returns the indexes of the systems in serial order.
 func (c *Schedule) Order() []int { return c.plan.Order() }
 
-// Hide makes every step panic that looks at a table but those to be seen, until the
-// function it returns is called: the others are nil.
+// Hide makes a step panic if it visits a table for which seen is false, until show is called.
 func (s *Store) Hide(seen func(name string) bool) (show func()) {
 	tables, byType := s.tables, s.byType
 	hide := func(all []*table) []*table {
@@ -27,7 +26,7 @@ func (s *Store) Hide(seen func(name string) bool) (show func()) {
 	return func() { s.tables, s.byType = tables, byType }
 }
 
-// counted is a map that counts how often a step asks what it holds.
+// counted is a map that counts how often a step asks for its contents.
 type counted struct {
 	shard.Map
 	looks *int
@@ -37,8 +36,8 @@ func (c counted) Len() int            { *c.looks++; return c.Map.Len() }
 func (c counted) TypeID() uint16      { *c.looks++; return c.Map.TypeID() }
 func (c counted) Stats() handle.Stats { *c.looks++; return c.Map.Stats() }
 
-// CountVisits counts how often steps ask the maps of all tables what they hold,
-// until the function it returns is called.
+// CountVisits counts how often steps ask the maps of all tables for their contents, until stop
+// is called.
 func (s *Store) CountVisits() (visits *int, stop func()) {
 	visits = new(int)
 	for _, t := range s.tables {
@@ -55,13 +54,12 @@ func (s *Store) CountVisits() (visits *int, stop func()) {
 	}
 }
 
-// ForgetChanged forgets what tables the Write has changed, and reports how many
-// that were.
+// ForgetChanged clears the list of tables that the Write has changed, and returns its length.
 func (w *Writer) ForgetChanged() int {
 	n := len(w.changed)
 	w.changed = nil
 	return n
 }
 
-// Lent returns how many tables are swept by what joins the Write that runs.
+// Lent returns the number of tables that calls in the current Write sweep first.
 func (s *Store) Lent() int { return len(s.lent) }

@@ -9,8 +9,7 @@ import (
 	"handloom/store"
 )
 
-// The first error of the lowest task that fails is that of the pass, and what all tasks
-// recorded is dropped.
+// A pass returns the first error of the lowest task that fails, and drops all recordings.
 func TestFail_ReturnsTheLowestError(t *testing.T) {
 	const n = 100
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
@@ -61,7 +60,7 @@ func TestFail_ReturnsTheLowestError(t *testing.T) {
 		flush(t, s)
 		equal(t, "items that "+name+" made", made.Len(), 0)
 		least = n
-		noError(t, pass(t.Context())) // the error was that of the pass before
+		noError(t, pass(t.Context())) // no error is left from the previous pass
 		least = 2
 		noError(t, s.Discard())
 	}

@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// lateEnd is a context that ends after it was asked a number of times.
+// lateEnd is a context that ends after a number of calls of Err.
 type lateEnd struct {
 	context.Context
 	asks *atomic.Int64
@@ -30,7 +30,6 @@ func (c lateEnd) Err() error {
 	return nil
 }
 
-// batchOn records a batch with commands of all kinds.
 func batchOn(t tb, s *store.Store, table *store.Table[item], hs []store.Handle[item]) {
 	q := queues(t, s, 1)[0]
 	p := table.Emplace(q, item{Value: 1})
@@ -41,8 +40,7 @@ func batchOn(t tb, s *store.Store, table *store.Table[item], hs []store.Handle[i
 	table.Erase(q, table.Emplace(q, item{Parent: p}))
 }
 
-// A context that ends is honoured up to the commit point and ignored after it,
-// whenever that is: the state is either unchanged or that of the full batch.
+// A context may end a flush up to the commit point.
 func TestFlush_EndedContextAppliesAllOrNothing(t *testing.T) {
 	for _, c := range []config{{workers: 1}, {workers: 4}, {workers: 4, shuffle: true}, {workers: 4, team: true}} {
 		ran := map[bool]int{}
@@ -76,14 +74,13 @@ func TestFlush_EndedContextAppliesAllOrNothing(t *testing.T) {
 	}
 }
 
-// A phase that runs in a panicking worker before the commit point: every shard
-// is planned or none.
+// A worker panics before the commit point: every shard is planned or none.
 func TestFlush_FailurePlanningChangesNothing(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 3}, store.TableOptions[item]{Shards: 8})
 	hs := fill(t, s, table, 1000)
 	before := digest(t, s)
 	batchOn(t, s, table, hs)
-	for i := range 8 { // so that every shard is planned
+	for i := range 8 { // every shard is planned
 		table.Put(queues(t, s, 1)[0], hs[i*125+99], item{Value: 4})
 	}
 	for task := range 8 {

@@ -62,9 +62,9 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 	}
 }
 
-// However tasks fail and in whatever order they run, all of them run, the pass returns the
-// failure of the lowest, and what the pass recorded is dropped. A task that ends its
-// goroutine is an error or, when that is the caller's, ends the caller.
+// However tasks fail and in any order, all run, the pass returns the failure of the lowest, and
+// the recordings are dropped. A task that ends its goroutine is an error, or ends the caller if
+// it runs there.
 func TestPass_ReturnsFailureOfLowestTask(t *testing.T) {
 	for _, shuffled := range []bool{false, true} {
 		for _, workers := range []int{1, 4} {
@@ -123,7 +123,7 @@ func TestPass_ReturnsFailureOfLowestTask(t *testing.T) {
 	}
 }
 
-// failures are ways in which a task fails, and failsWith what the error of the pass wraps.
+// failures are the ways in which a task fails; failsWith has the errors that the pass wraps.
 var (
 	failures = map[string]func(task int) error{
 		"error": func(task int) error { return fmt.Errorf("%w: task %d", errTask, task) },

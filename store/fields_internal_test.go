@@ -34,7 +34,6 @@ func TestFields_HiddenHandlesAreNamed(t *testing.T) {
 	}
 }
 
-// What no handle can be assigned to is the program's own business.
 func TestFields_InterfacesWithoutHandlesAreAccepted(t *testing.T) {
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[error](), reflect.TypeFor[io.Reader](), reflect.TypeFor[func(any) ID](),

@@ -11,8 +11,8 @@ import (
 	"handloom/store"
 )
 
-// The model of a Fold is a loop over all events. From the third seed on f panics for some,
-// and later key, too.
+// The model of a Fold is a loop over all events. From seed 3 on f panics for some events, later
+// key, too.
 func TestFold_MatchesALoop(t *testing.T) {
 	for seed := range uint64(6) {
 		for _, events := range []int{0, 100, 20_000} { // a plain loop, and several blocks
@@ -124,7 +124,7 @@ func TestFold_RefusesInvalidArguments(t *testing.T) {
 	usable(t, g.Store, g.targets)
 }
 
-// A system names the events in Reads and the targets in Writes.
+// A system lists the events in Reads and the targets in Writes.
 func TestFold_JoinsASystem(t *testing.T) {
 	for _, c := range []struct{ reads, writes, missing bool }{{true, true, false}, {false, true, true}, {true, false, true}} {
 		g := newGrouped(t)
@@ -148,7 +148,7 @@ func TestFold_JoinsASystem(t *testing.T) {
 	}
 }
 
-// FixedKeys holds for Fold as for ForEach.
+// FixedKeys means the same for Fold as for ForEach.
 func TestFold_TouchesTheOrder(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{FixedKeys: fixed})

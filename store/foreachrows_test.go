@@ -45,8 +45,8 @@ func TestRows_OfOtherTablesOrPassesAreRefused(t *testing.T) {
 	said("keeps no changes", func() { f.name.Written() })
 }
 
-// Systems that write two columns of one table run at the same time, and what touches a
-// column waits for what moves its rows or sets it.
+// Systems that write different columns of one table run at the same time. A user of a column
+// waits for systems that move its rows or set it.
 func TestColumn_IsAResource(t *testing.T) {
 	f := newFleet(t, store.Options{Workers: 2})
 	frame := newSchedule(
@@ -83,7 +83,6 @@ wave 4
 	wantText(t, "a column of another store", err, "of another store")
 }
 
-// What a system does to a column without saying so is found by checked builds.
 func TestColumn_UndeclaredUseIsFound(t *testing.T) {
 	if !check.Cheap {
 		t.Skip("a checked build finds them")
@@ -149,8 +148,8 @@ func TestExchange_SwapsColumns(t *testing.T) {
 	}
 }
 
-// Row lists of Wrote are given up after passes that need much less. They are measured
-// inside a pass, which holds them: the pool gives up all that it keeps at a collection.
+// Passes that need much less release row lists. The pool drops its contents at a collection, so
+// the test measures inside a pass.
 func TestForEachRows_ReleasesRowLists(t *testing.T) {
 	plainBuild(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // pools keep memory by processor
@@ -208,7 +207,6 @@ func TestForEachRows_ReleasesRowLists(t *testing.T) {
 	}
 }
 
-// Row lists of chunks are released after passes that need much less.
 func TestForEach_ReleasesRowLists(t *testing.T) {
 	plainBuild(t)
 	const n = 400_000
@@ -242,7 +240,7 @@ func TestForEach_ReleasesRowLists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			base := used(t, func(*store.Chunk[item], int) {}, left)
 			wrote := used(t, func(c *store.Chunk[item], i int) { c.Wrote(i) }, left)
-			if lists := wrote - base; lists > n*4 { // without the lists, 2 bytes and a bit a slot
+			if lists := wrote - base; lists > n*4 { // without the lists, 2 bytes and a bit per slot
 				t.Errorf("%d bytes after 200 passes that wrote nothing, want %d at most", lists, n*4)
 			}
 		})

@@ -16,16 +16,16 @@ import (
 	"handloom/store"
 )
 
-// blockBytes is the maximum payload of a block, as the format has it.
+// blockBytes is the maximum payload of a block in the format.
 const blockBytes = 1 << 20
 
-// imageOf returns a snapshot with the header of from and the payload of one shard, in
-// blocks of size bytes. Its checksums and digests are right.
+// imageOf returns a snapshot with the header of from and the payload of one shard, in blocks of
+// size bytes, with valid checksums and digests.
 func imageOf(from []byte, size int, payload []byte) []byte {
 	return reblocked(from[:headOf(from)], []shardImage{{payload: payload}}, size)
 }
 
-// withHeader returns b with another header.
+// withHeader returns b with a changed header.
 func withHeader(b []byte, change func(h *snapshot.Header)) []byte {
 	h, err := snapshot.NewReader(context.Background(), bytes.NewReader(b)).Header()
 	if err != nil {
@@ -42,8 +42,8 @@ type noState struct{}
 
 func (noState) DigestTo(*hash.Hash) {}
 
-// oneItem returns a store with a table of Ts, its snapshot without items, and the bytes of
-// a shard with one item, up to the item.
+// oneItem returns a store with a table of Ts, its snapshot without items, and the bytes of a
+// shard with one item, up to the item.
 func oneItem[T any](t tb) (s *store.Store, empty, before []byte) {
 	t.Helper()
 	s = newStore(t, store.Options{Workers: 1})
@@ -84,7 +84,7 @@ func u64(b []byte, all ...uint64) []byte {
 	return b
 }
 
-// A forgery is a snapshot of about n bytes that claims much more, and its store.
+// forgery returns a store and a snapshot of about n bytes that claims much more.
 type forgery func(t tb, n int) (*store.Store, []byte)
 
 // itemOf forges the bytes of an item.
@@ -95,7 +95,7 @@ func itemOf[T any](size int, item func(b []byte, n int) []byte) forgery {
 	}
 }
 
-// nested forges levels of an item that each claim the bytes that are left, of n.
+// nested forges levels of an item that each claim all remaining bytes of n.
 func nested[T any](least int, level func(b []byte, claim uint64) []byte) forgery {
 	return itemOf[T](blockBytes, func(b []byte, n int) []byte {
 		for range 990 {
@@ -117,7 +117,7 @@ func header[T any](change func(h *snapshot.Header, n int)) forgery {
 	}
 }
 
-// schema forges a schema of about n bytes that repeats a part.
+// schema forges a schema of about n bytes that repeats part.
 func schema(before, part, after string) forgery {
 	return header[tree](func(h *snapshot.Header, n int) {
 		h.Tables[0].Schema = before + strings.Repeat(part, max(1, n/len(part))) + after
@@ -190,10 +190,10 @@ var forgeries = map[string]forgery{
 	"pages with an item each": scattered,
 }
 
-// deepKids is a field of forty structs in one another.
+// deepKids is a field of 40 nested structs.
 var deepKids = "Kids []" + strings.Repeat("struct{Kids []", 40) + "int8" + strings.Repeat("}", 40)
 
-// scattered forges slots of a stable table, of which every eighth is live.
+// scattered forges slots of a stable table, with every eighth slot live.
 func scattered(t tb, n int) (*store.Store, []byte) {
 	s := newStore(t, store.Options{Workers: 1})
 	registerStable(t, s, store.TableOptions[[1000]uint32]{Name: "items"})
@@ -222,7 +222,7 @@ func scattered(t tb, n int) (*store.Store, []byte) {
 	return s, imageOf(image(t, s), blockBytes, b)
 }
 
-// allocated returns the number of bytes that a function allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

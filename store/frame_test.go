@@ -7,13 +7,13 @@ import (
 	"handloom/store"
 )
 
-// post leaves a create of the value in the inbox.
+// post leaves a create in the inbox.
 func post(t tb, s *store.Store, table *store.Table[item], value uint64) {
 	t.Helper()
 	send(t, s, func(q store.Queue) { table.Emplace(q, item{Value: value}) })
 }
 
-// flushIn flushes inside the phase that ctx carries.
+// flushIn flushes inside the phase of ctx.
 func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 	t.Helper()
 	report, err := s.Flush(ctx)
@@ -21,7 +21,7 @@ func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 	return report
 }
 
-// valuesOf are the values of all items, by row.
+// valuesOf returns the values of all items, by row.
 func valuesOf(table *store.Table[item]) (values []uint64) {
 	for _, v := range table.All() {
 		values = append(values, v.Value)
@@ -29,7 +29,7 @@ func valuesOf(table *store.Table[item]) (values []uint64) {
 	return values
 }
 
-// holds checks which values the items have, by row.
+// holds checks the values of all items, by row.
 func holds(t tb, table *store.Table[item], when string, want ...uint64) {
 	t.Helper()
 	equalLists(t, when, valuesOf(table), want...)
@@ -64,14 +64,14 @@ func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
 	}
 }
 
-// emplaceIn records a create in a pass of the phase that ctx carries.
+// emplaceIn records a create in a pass of the phase of ctx.
 func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) (name store.Handle[item]) {
 	t.Helper()
 	noError(t, s.Do(ctx, func(q store.Queue) { name = table.Emplace(q, item{Value: value}) }))
 	return name
 }
 
-// Between two flushes of a Run nothing but its own commands may come.
+// Between two flushes of a Run only its own commands are applied.
 func TestRun_SealsTheInboxOnce(t *testing.T) {
 	s, table := newInbox(t, store.Options{})
 	emit := func(value uint64) func(ctx context.Context) error {
@@ -98,7 +98,7 @@ func TestRun_SealsTheInboxOnce(t *testing.T) {
 	post(t, s, table, 10)
 	noError(t, onlyError(frame.Run(t.Context())))
 	holds(t, table, "after the run", 1, 10, 101, 2)
-	write(t, s, func(ctx context.Context, _ *store.Writer) error { // two runs are one frame then
+	write(t, s, func(ctx context.Context, _ *store.Writer) error { // now two runs are one frame
 		for range 2 {
 			noError(t, onlyError(frame.Run(ctx)))
 		}

@@ -8,7 +8,7 @@ import (
 	"handloom/store"
 )
 
-// framed is a table in a Write, each of whose flushes is told what to do.
+// framed is a table in a Write.
 type framed struct {
 	t     *testing.T
 	s     *store.Store
@@ -39,7 +39,6 @@ func inFrame(t *testing.T, stable bool, f func(y *framed, hs []store.Handle[item
 	return s, y.table
 }
 
-// flush records and flushes.
 func (y *framed) flush(record func(q store.Queue)) *store.Report {
 	y.t.Helper()
 	noError(y.t, y.s.Do(y.ctx, func(q store.Queue) {
@@ -48,7 +47,7 @@ func (y *framed) flush(record func(q store.Queue)) *store.Report {
 	return flushIn(y.t, y.s, y.ctx)
 }
 
-// create has one flush create an item.
+// create creates an item by a flush of its own.
 func (y *framed) create(value uint64) (h store.Handle[item]) {
 	y.t.Helper()
 	var p store.Handle[item]
@@ -66,7 +65,7 @@ func (y *framed) erase(h store.Handle[item]) {
 	y.flush(func(q store.Queue) { y.table.Erase(q, h) })
 }
 
-// lists prints the values in the lists: created, erased, written.
+// lists returns the values in the lists: created, erased, written.
 func lists(table itemTable) string {
 	values := func(list []change) (values []uint64) {
 		for _, c := range list {
@@ -78,15 +77,15 @@ func lists(table itemTable) string {
 	return fmt.Sprint(values(c.created), values(c.erased), values(c.written))
 }
 
-// Each flush of a frame does one thing. The lists are of the whole frame with its changes at
-// once, inside of it and after it. The models of proof/model state it for all histories.
+// Each flush of a frame does one thing. The lists cover the frame and its immediate changes,
+// inside of it and after it. The models of proof/model cover all histories.
 func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 	for want, do := range map[string]func(y *framed, hs []store.Handle[item]){ // created, erased, written
 		"[11] [7] [31]": func(y *framed, hs []store.Handle[item]) {
 			y.put(hs[3], 30)
 			y.put(y.create(10), 11)
 			y.erase(hs[7])
-			y.erase(y.create(12)) // created and erased is nothing
+			y.erase(y.create(12)) // a created and erased item is not listed
 			y.put(hs[3], 31)
 			flushIn(y.t, y.s, y.ctx)
 		},
@@ -117,7 +116,7 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			y.table.Clear(y.w)
 			y.insert(12)
 		},
-		"[12] [1 11] []": func(y *framed, hs []store.Handle[item]) { // what maps do is not listed
+		"[12] [1 11] []": func(y *framed, hs []store.Handle[item]) { // changes by maps are not listed
 			var lent interface {
 				Erase(h store.Handle[item]) bool
 				Insert(v item) (store.Handle[item], error)
@@ -167,8 +166,7 @@ func (y *framed) insert(value uint64) store.Handle[item] {
 	return h
 }
 
-// The names and lists of flushes of a frame that grow and shrink are in memory that is
-// used again.
+// A frame whose flushes grow and shrink reuses the memory for handles and lists.
 func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true})
@@ -203,8 +201,8 @@ func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 	}
 }
 
-// An erased value of a frame is reachable until the next frame has flushed something. An
-// item that a frame created and erased is not reachable after it.
+// An erased value is reachable until the next frame has flushed a command. An item that the
+// frame created and erased is not reachable.
 func TestErased_KeepsValuesForAFrame(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[holder]{Changes: true})

@@ -24,8 +24,7 @@ var (
 	forgerySeed  = flag.Uint64("forgery-seed", 1, "the first forged snapshot of TestLoad_AcceptsOrRefusesForgeries")
 )
 
-// grove is a store of tables whose items contain themselves, with a column and optional
-// data, and of a stable table.
+// grove is a store with tables of recursive items, a column, sparse data, and a stable table.
 type grove struct {
 	*store.Store
 	trees *store.Table[tree]
@@ -72,7 +71,7 @@ func drawArrays(r *rand.Rand, depth int) (v treeOfArrays) {
 	return v
 }
 
-// grow changes the grove by the seed and by nothing else.
+// grow changes the grove as a function of the seed.
 func (g *grove) grow(t tb, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 3))
@@ -111,13 +110,13 @@ func (g *grove) grow(t tb, seed uint64) {
 	}))
 }
 
-// A shardImage is the bytes of one shard of a snapshot.
+// shardImage has the bytes of one shard of a snapshot.
 type shardImage struct {
 	table, shard uint16
 	payload      []byte
 }
 
-// shardsOf returns the bytes of each shard that b has blocks of.
+// shardsOf returns the bytes of each shard in the blocks of b.
 func shardsOf(b []byte) (all []shardImage) {
 	for at := headOf(b); at+16 <= len(b); {
 		end := at + 16 + int(binary.LittleEndian.Uint32(b[at:]))
@@ -137,8 +136,8 @@ func shardsOf(b []byte) (all []shardImage) {
 	return all
 }
 
-// reblocked appends the blocks of shards to a header, of size bytes each, with checksums
-// and digests that are right.
+// reblocked appends the blocks of shards to a header, of size bytes each, with valid checksums
+// and digests.
 func reblocked(head []byte, shards []shardImage, size int) []byte {
 	b := slices.Clone(head)
 	block := func(of shardImage, kind byte, payload []byte) {
@@ -166,8 +165,7 @@ func headOf(b []byte) int {
 	return 16 + int(binary.LittleEndian.Uint32(b[8:]))
 }
 
-// signed returns b with checksums and digests that are right, as far as b has
-// whole blocks.
+// signed returns b with valid checksums and digests in its whole blocks.
 func signed(b []byte) []byte {
 	b = slices.Clone(b)
 	table := crc32.MakeTable(crc32.Castagnoli)
@@ -200,8 +198,8 @@ func signed(b []byte) []byte {
 	return b
 }
 
-// forged returns another snapshot than b, with checksums and digests that are right, and
-// whether its header and blocks are such as a writer makes.
+// forged returns a changed snapshot with valid checksums and digests. plain reports whether
+// header and blocks are canonical.
 func forged(r *rand.Rand, b []byte) (forged []byte, plain bool) {
 	head := slices.Clone(b[:headOf(b)])
 	shards := shardsOf(b)
@@ -218,7 +216,7 @@ func forged(r *rand.Rand, b []byte) (forged []byte, plain bool) {
 			p[at]++
 		case 3:
 			copy(p[at:min(at+8, len(p))], p[r.IntN(len(p)):])
-		case 4: // a length that might be believed
+		case 4: // a plausible length
 			if at+8 <= len(p) {
 				binary.LittleEndian.PutUint64(p[at:], uint64((len(p)-at)/(1+r.IntN(20))))
 			}
@@ -248,7 +246,7 @@ func forged(r *rand.Rand, b []byte) (forged []byte, plain bool) {
 	return reblocked(head, shards, size), plain
 }
 
-// heapBytes returns the number of bytes allocated, except some that the runtime has not
+// heapBytes returns the number of allocated bytes, without some that the runtime has not
 // counted.
 func heapBytes() uint64 {
 	var sample [1]metrics.Sample
@@ -257,15 +255,15 @@ func heapBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// takes loads a snapshot that may be forged into s, and reports whether it is taken: then
-// Inspect takes it, too, and it is a state that Verify accepts.
+// takes loads a snapshot that may be forged into s, and reports whether Load accepts it.
+// Inspect must accept it, too, and Verify the state.
 func takes(t *testing.T, s *store.Store, b []byte) bool {
 	t.Helper()
 	ctx := context.Background()
 	before := heapBytes()
 	err := s.Load(ctx, bytes.NewReader(b))
 	if most := uint64(32*len(b) + 1<<20); heapBytes()-before > most {
-		// The runtime counts in bulk. All is counted when the world is stopped.
+		// The runtime counts in bulk, and completely while the world is stopped.
 		atMost(t, "allocated bytes", allocated(func() { _ = s.Load(ctx, bytes.NewReader(b)) }), most)
 	}
 	_, inspectErr := snapshot.Inspect(bytes.NewReader(b))
@@ -282,9 +280,8 @@ func takes(t *testing.T, s *store.Store, b []byte) bool {
 	return true
 }
 
-// Whatever a forger makes of a snapshot, with checksums and digests that are right, is
-// refused, or it is the snapshot of the state that it is loaded as, from which the store
-// goes on.
+// A forged snapshot with valid checksums and digests is refused, or it is the snapshot of the
+// state that it is loaded as.
 func TestLoad_AcceptsOrRefusesForgeries(t *testing.T) {
 	n := *forgeryCount
 	switch {
@@ -321,8 +318,8 @@ func TestLoad_AcceptsOrRefusesForgeries(t *testing.T) {
 	}
 }
 
-// survives forges one of images as a seed says, and reports whether g takes it. A plain
-// one is the snapshot of what it becomes.
+// survives forges one of images by the seed, and reports whether g accepts it. A plain forgery
+// is the snapshot of the loaded state.
 func (g *grove) survives(t *testing.T, seed uint64, images [][]byte) bool {
 	defer func() {
 		if v := recover(); v != nil || t.Failed() {
@@ -344,8 +341,8 @@ func (g *grove) survives(t *testing.T, seed uint64, images [][]byte) bool {
 	return true
 }
 
-// FuzzLoad loads any bytes after the header of a snapshot, in blocks of any size, whose
-// checksums and digests are made right. The store goes on with what is not refused.
+// FuzzLoad loads any bytes after the header of a snapshot, in blocks of any size, with valid
+// checksums and digests. The store must work after each accepted Load.
 func FuzzLoad(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 1))
 	g := newGrove(f)

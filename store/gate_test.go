@@ -11,13 +11,13 @@ import (
 	"handloom/store"
 )
 
-// virtual runs a test under virtual time, where waiting takes none.
+// virtual runs a test under virtual time.
 func virtual(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
 }
 
-// call is a call that runs on a goroutine of its own.
+// call is a call on a goroutine of its own.
 type call struct {
 	done chan struct{}
 	err  error
@@ -32,7 +32,7 @@ func begin(f func() error) *call {
 	return c
 }
 
-// waits fails the test unless the call is still running when nothing moves.
+// waits fails the test unless the call is still running while all others are blocked.
 func (c *call) waits(t *testing.T, what string) {
 	t.Helper()
 	synctest.Wait()
@@ -49,7 +49,7 @@ func (c *call) result() error {
 	return c.err
 }
 
-// hold keeps a Read open until the function it returns is called.
+// hold keeps a Read open until release is called.
 func hold(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	return held(t, func(wait func()) error {
@@ -57,7 +57,7 @@ func hold(t *testing.T, s *store.Store) (release func()) {
 	})
 }
 
-// holdAlone keeps a Write open likewise.
+// holdAlone keeps a Write open until release is called.
 func holdAlone(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	return held(t, func(wait func()) error {
@@ -134,8 +134,8 @@ func TestPass_RunsNoTaskAfterItsContextEnded(t *testing.T) {
 	})
 }
 
-// Readers, also the caller's own, and those who wait for them do not keep the one
-// that flushes from recording.
+// Open Reads, also of the caller, and calls that wait for them do not block the recording
+// goroutine.
 func TestGate_QueuesIgnoreReaders(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})

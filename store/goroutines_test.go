@@ -12,8 +12,7 @@ import (
 	"handloom/store"
 )
 
-// hooked is a store whose table calls a function of the test from its Links and
-// Clone, once.
+// hooked is a store whose table calls a function of the test once, from Links and Clone.
 type hooked struct {
 	*store.Store
 	table *store.Table[item]
@@ -59,8 +58,8 @@ func (s *hooked) frame(ctx context.Context, y store.System) error {
 
 func (s *hooked) compare(a, b *item) int { s.call(); return int(b.Value) - int(a.Value) }
 
-// inPhase are functions that call f once, on a goroutine inside of a phase, by what
-// an error calls the phase; what a bracket says is left out there.
+// inPhase has functions that call f once, on a goroutine inside of a phase. The key is the
+// phase in the error text, without brackets.
 var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) error{
 	"Read": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Read(ctx, func(context.Context) error { return f() })
@@ -151,8 +150,8 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 	},
 }
 
-// A call with a context from outside would wait for the phase it is in. A checked
-// build says so instead.
+// A call with a context from outside would wait for its own phase. A checked build returns an
+// error instead.
 func TestChecked_NamesSelfWaitingCalls(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")
@@ -181,7 +180,7 @@ func TestChecked_NamesSelfWaitingCalls(t *testing.T) {
 				noError(t, within(ctx, s, func() error { called++; got = call(s); return nil }))
 				equal(t, "calls", called, 1)
 				switch says := name + " inside " + phase; {
-				case name == "Read" && (phase == "Read" || strings.HasPrefix(phase, "Reduce") && phase != "Reduce (in a task)"): // they hold the gate together
+				case name == "Read" && (phase == "Read" || strings.HasPrefix(phase, "Reduce") && phase != "Reduce (in a task)"): // they share the gate
 					if got != nil {
 						t.Error(got)
 					}
@@ -191,15 +190,13 @@ func TestChecked_NamesSelfWaitingCalls(t *testing.T) {
 					says, _, _ = strings.Cut(says, " (")
 					wantError(t, "the error", got, store.ErrPhase, says+", with a context from outside")
 				}
-				// Nothing of it stays.
 				wantError(t, "after the phase", call(s), nil)
 			})
 		}
 	}
 }
 
-// Two reads hold the gate together, unless somebody who waits for the first is
-// served before the second.
+// Two reads share the gate, unless a waiting call is between them.
 func TestChecked_NamesWaitingReads(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")
@@ -227,7 +224,7 @@ func TestPhase_LetsCallsOfAnotherStore(t *testing.T) {
 	}
 }
 
-// AfterFlush may open phases, but Submit would wait for the frame that it is in.
+// AfterFlush may open phases, but Submit would wait for its own frame.
 func TestChecked_RefusesSubmitInsideAfterFlush(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shot is an item that another table's item owns.
+// shot is an item that has an owner in another table.
 type shot struct {
 	Target store.Handle[item]
 	Damage uint64
@@ -39,8 +39,7 @@ type groupTable[T any] interface {
 	All() seqOf[T]
 }
 
-// checkGroups compares groups with a map that is filled in the order of shards and
-// rows.
+// checkGroups compares groups with a map that is filled in the order of shards and rows.
 func checkGroups[T, K any](t tb, g *store.Groups[T, K], of groupTable[T], by groupTable[K], key func(*T) store.Handle[K]) {
 	t.Helper()
 	ctx := context.Background()
@@ -122,7 +121,7 @@ func TestGroups_MatchAMap(t *testing.T) {
 	})
 }
 
-// With this many rows there are several blocks of them and several buckets of owners.
+// So many rows need several blocks of rows and several buckets of owners.
 func TestGroups_OfManyRows(t *testing.T) {
 	for _, owners := range []int{0, 1, 1023, 1024, 1025, 5000} {
 		s, targets := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 3})
@@ -143,7 +142,7 @@ func TestGroups_OfManyRows(t *testing.T) {
 	}
 }
 
-// So many owners are in larger buckets.
+// So many owners need larger buckets.
 func TestGroups_OfManyOwners(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 2})
 	targets := register(t, s, store.TableOptions[uint64]{Shards: 2})
@@ -169,7 +168,6 @@ func TestGroups_OfManyOwners(t *testing.T) {
 	equal(t, "g.Len", g.Len(), 3000)
 }
 
-// grouped is two tables of a store, and their groups.
 type grouped struct {
 	*store.Store
 	shots   *store.Table[shot]
@@ -199,7 +197,7 @@ func newGrouped(t tb) *grouped {
 	return g
 }
 
-// use calls both methods that need good groups, and returns what they panic with.
+// use calls both methods that need valid groups, and returns their panics.
 func (g *grouped) use(t tb) string {
 	t.Helper()
 	of := panicOf(func() { g.groups.Of(g.hs[0]) })
@@ -287,7 +285,7 @@ func TestGroupBy_OfTwoStoresPanics(t *testing.T) {
 	equal(t, "use after it", g.use(t), "")
 }
 
-// A table may be grouped by itself. Of keys that panic the one of the lowest block is returned.
+// A table may be grouped by itself. The panic of the lowest block is returned.
 func TestGroupBy_ReturnsThePanicOfTheLowestBlock(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 4})
 	hs := fill(t, s, table, 4000)
@@ -327,8 +325,7 @@ func TestMembers_OutsideTheChunkPanics(t *testing.T) {
 	}
 }
 
-// What is grouped while another system reads both tables, and what is written while
-// another reads the members, is declared.
+// Grouping reads both tables, and a pass over members may write. Both must be declared.
 func TestGroups_UndeclaredUseIsFound(t *testing.T) {
 	if !check.Cheap {
 		t.Skip("for checked builds")
@@ -383,7 +380,7 @@ func TestGroupBy_AllocatesNothing(t *testing.T) {
 			})
 			folds = allocations(ctx, func(ctx context.Context) {
 				wantError(t, "", g.ForEach(ctx, fold), nil)
-				_ = s.Discard() // the queues of the pass are used again
+				_ = s.Discard() // the queues of the pass are reused
 			})
 			return nil
 		})

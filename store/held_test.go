@@ -10,14 +10,13 @@ import (
 	"handloom/store"
 )
 
-// burden is what a program may put into a context, a closure, an item or a result.
+// burden is memory that a program puts into a context, a closure, an item or a result.
 type burden struct{ _ [1 << 16]byte }
 
 type burdenKey struct{}
 
-// heldBy calls f with a context that has a burden, and one of its own for what it
-// does beside; it reports which of them can be reached afterwards. One collection
-// leaves alone what pools hold, and what is in use.
+// heldBy calls f with a burden in its context and another burden, own. It reports which of them
+// are reachable afterwards. One collection does not empty pools.
 func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *burden) error) (carries, owns bool) {
 	t.Helper()
 	var refs [2]weak.Pointer[burden]
@@ -32,11 +31,11 @@ func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *
 	return refs[0].Value() != nil, refs[1].Value() != nil
 }
 
-// holder is an item that holds what the program put into it.
+// holder is an item with memory of the program.
 type holder struct{ *burden }
 
-// A store keeps memory from one call to the next, but nothing of the program's. Calls fail
-// with errTask, or not at all.
+// A store keeps memory between calls, but no memory of the program. Calls fail with errTask, or
+// not at all.
 func TestStore_KeepsNoCallerMemory(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		s := newStore(t, store.Options{Workers: workers})
@@ -154,7 +153,7 @@ func TestStore_KeepsNoCallerMemory(t *testing.T) {
 	}
 }
 
-// Tables outlive their store, in whatever program holds them.
+// Tables may outlive their store.
 func TestClose_ReleasesItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := store.New(store.Options{})
@@ -163,10 +162,10 @@ func TestClose_ReleasesItems(t *testing.T) {
 			names := table.EmplaceItems(queues(t, s, 1)[0], []holder{{own}, {own}, {own}}, nil)
 			flush(t, s)
 			q := queues(t, s, 1)[0]
-			table.Erase(q, resolve(t, table, names[0])) // it is on a list of changes
+			table.Erase(q, resolve(t, table, names[0])) // it is on a change list
 			table.Put(q, resolve(t, table, names[1]), holder{own})
 			flush(t, s)
-			table.Emplace(queues(t, s, 1)[0], holder{own}) // no flush applies it
+			table.Emplace(queues(t, s, 1)[0], holder{own}) // never flushed
 			_, err := s.Close(ctx)
 			return err
 		})

@@ -8,8 +8,8 @@ import (
 	"handloom/store"
 )
 
-// Memory that flushes and passes needed is given back also when nothing happens any more:
-// the items stay, and the names that the last frame with commands resolves.
+// Without work, a store also releases the memory of flushes and passes. It keeps the items, and
+// the handles that the last frame with commands resolves.
 func TestIdle_ReleasesMemory(t *testing.T) {
 	plainBuild(t)
 	const n, handleBytes = 100_000, 8
@@ -26,8 +26,8 @@ func TestIdle_ReleasesMemory(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		changes bool
-		last    func(table *store.Table[item], c chunk) // what the last frame with commands records
-		names   int                                     // bytes an item that are names
+		last    func(table *store.Table[item], c chunk) // commands of the last frame with commands
+		names   int                                     // bytes per item of provisional handles
 	}{
 		"created": {last: func(table *store.Table[item], c chunk) {
 			table.EmplaceItems(c.Queue, make([]item, len(c.Items)), nil)
@@ -54,7 +54,7 @@ func TestIdle_ReleasesMemory(t *testing.T) {
 			},
 		} {
 			if how != "flush" && what != "created" {
-				continue // the memory is that of the same flush
+				continue // equal by definition
 			}
 			empty := heap()
 			s := newStore(t, store.Options{Workers: 2})

@@ -8,13 +8,13 @@ import (
 	"handloom/store"
 )
 
-// send records with the queue of a call, which must be taken.
+// send records with the queue of a call that must succeed.
 func send(t tb, s *store.Store, record func(q store.Queue)) {
 	t.Helper()
 	noError(t, s.Inbox(func(q store.Queue) error { record(q); return nil }))
 }
 
-// created are the values that the last flush created, in its order.
+// created returns the values that the last flush created, in order.
 func created(table itemTable) (values []uint64) {
 	for _, v := range store.Created(table) {
 		values = append(values, v.Value)
@@ -22,7 +22,7 @@ func created(table itemTable) (values []uint64) {
 	return values
 }
 
-// newInbox returns a store whose table says what a flush created.
+// newInbox returns a store and a table with Changes.
 func newInbox(t tb, o store.Options) (*store.Store, *store.Table[item]) {
 	t.Helper()
 	return newTable(t, o, store.TableOptions[item]{Changes: true})
@@ -39,7 +39,7 @@ func TestInbox_CallsFollowPassesInOrder(t *testing.T) {
 	}
 	send(t, s, emplace(5))
 	emplace(1)(queues(t, s, 1)[0])
-	// The one that begins first arrives last.
+	// The call that begins first arrives last.
 	send(t, s, func(q store.Queue) {
 		send(t, s, emplace(6))
 		emplace(7)(q)
@@ -109,7 +109,7 @@ func TestInbox_QueueKeptPastItsCallPanics(t *testing.T) {
 			refused(t, table, q, "the queue of a call of the inbox was kept past it")
 		}
 		wantFlush(t, s, batch.Counts{Created: want})
-		for range 5 { // others record with the memory that those had
+		for range 5 { // other calls reuse the memory
 			post(t, s, table, 1)
 		}
 	}
@@ -123,7 +123,7 @@ func TestInbox_RefusesCallsAfterClose(t *testing.T) {
 		if unapplied, err := s.Close(t.Context()); unapplied != 3 || err != nil {
 			t.Errorf("Close: %d commands, %v", unapplied, err)
 		}
-		table.Emplace(q, item{}) // it does not know yet
+		table.Emplace(q, item{}) // the call does not know yet
 	})), store.ErrClosed, "Inbox")
 	called := false
 	wantError(t, "a call of a closed store", s.Inbox(func(store.Queue) error { called = true; return nil }), store.ErrClosed)

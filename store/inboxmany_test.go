@@ -12,13 +12,13 @@ import (
 
 const callers = 1000
 
-// arrival is a call of the inbox as its flush saw it.
+// arrival is a call of the inbox in the order of its flush.
 type arrival struct {
-	begun, ended int64 // by a clock that all calls share
+	begun, ended int64 // by a shared clock
 }
 
-// received reads from what a flush created which calls it took, in order, and
-// fails the test unless each is there whole.
+// received returns the calls that a flush took, in order, and fails the test if one is not
+// whole.
 func received(t *testing.T, table *store.Table[item]) (order []int) {
 	t.Helper()
 	values := created(packedTable{table})
@@ -42,9 +42,8 @@ func received(t *testing.T, table *store.Table[item]) (order []int) {
 // passValue is the value of items that passes create.
 const passValue = 1 << 32
 
-// A thousand goroutines send while passes and flushes run. Each call is applied
-// by one flush, once and whole, and a call comes after the calls that ended before it
-// began.
+// A thousand goroutines send calls while passes and flushes run. One flush applies each call,
+// once and whole. A call comes after calls that ended before it began.
 func TestInbox_ThousandGoroutinesSendInOrder(t *testing.T) {
 	s, table := newInbox(t, store.Options{Workers: 3})
 	var clock atomic.Int64
@@ -77,7 +76,7 @@ func TestInbox_ThousandGoroutinesSendInOrder(t *testing.T) {
 		flush(t, s)
 		order = append(order, received(t, table)...)
 	}
-	latest := int64(0) // of the beginnings so far
+	latest := int64(0) // latest beginning so far
 	for _, caller := range order {
 		a := times[caller]
 		atMost(t, fmt.Sprintf("latest begin before the end of caller %d", caller), latest, a.ended)

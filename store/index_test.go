@@ -15,7 +15,7 @@ import (
 	"handloom/store"
 )
 
-// twoKeys has two keys, of which 0 is none.
+// twoKeys has two keys; 0 means none.
 type twoKeys struct {
 	Keys [2]uint8
 	N    uint64
@@ -25,7 +25,7 @@ func keyOf(i int) func(v *twoKeys) (uint8, bool) {
 	return func(v *twoKeys) (uint8, bool) { return v.Keys[i], v.Keys[i] != 0 }
 }
 
-// keyModel is a store of twoKeys items with two indexes, and the items that it should hold.
+// keyModel is a store of twoKeys items with two indexes, and a model of its items.
 type keyModel struct {
 	*store.Store
 	table anyTable[twoKeys]
@@ -33,8 +33,8 @@ type keyModel struct {
 	r     *rand.Rand
 
 	events bool                              // end with each flush
-	live   map[store.Handle[twoKeys]]twoKeys // the oracle
-	known  []store.Handle[twoKeys]           // that name, or have twoKeys, an item
+	live   map[store.Handle[twoKeys]]twoKeys // the model
+	known  []store.Handle[twoKeys]           // of current and past items
 }
 
 const (
@@ -56,7 +56,7 @@ func (m *keyModel) item() twoKeys {
 	return twoKeys{[2]uint8{uint8(m.r.IntN(mostKeys)), uint8(m.r.IntN(2) * m.r.IntN(mostKeys))}, m.r.Uint64()}
 }
 
-// verdict returns whether items have no key twice, and are not too many if some are created.
+// verdict returns the error of a flush with this result.
 func verdict(live map[store.Handle[twoKeys]]twoKeys, creates bool) error {
 	if creates && len(live) > mostTwoKeys {
 		return store.ErrFull
@@ -73,14 +73,14 @@ func verdict(live map[store.Handle[twoKeys]]twoKeys, creates bool) error {
 	return nil
 }
 
-// keyOrder is a recorded command: a create if of is the handle that it returned.
+// keyOrder is a recorded command. If create is set, from is the handle that it returned.
 type keyOrder struct {
 	erase, all, create bool
 	of                 store.Handle[twoKeys]
 	v                  twoKeys
 }
 
-// record records random commands into a queue, for items and creates that are known.
+// record records random commands into a queue, for known items and creates.
 func (m *keyModel) record(q store.Queue, names *[]store.Handle[twoKeys], orders *[]keyOrder) {
 	for range m.r.IntN(6) {
 		o := keyOrder{v: m.item()}
@@ -104,7 +104,7 @@ func (m *keyModel) record(q store.Queue, names *[]store.Handle[twoKeys], orders 
 	}
 }
 
-// play returns the items after queues, with the provisional handles of creates.
+// play returns the items after the queues, with provisional handles for creates.
 func (m *keyModel) play(queues [][]keyOrder) (map[store.Handle[twoKeys]]twoKeys, error) {
 	live, creates := maps.Clone(m.live), false
 	all := slices.Concat(queues...)
@@ -132,8 +132,8 @@ func (m *keyModel) play(queues [][]keyOrder) (map[store.Handle[twoKeys]]twoKeys,
 
 func hasKey[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
 
-// flush flushes what passes and calls of the inbox recorded, and compares. It returns the
-// number of calls that were dropped, and whether the flush failed.
+// flush flushes passes and inbox calls and compares. It returns the number of dropped calls and
+// whether the flush failed.
 func (m *keyModel) flush(t tb, ctx context.Context, passes, calls [][]keyOrder) (dropped int, failed bool) {
 	t.Helper()
 	kept := slices.Concat(passes, calls)
@@ -185,7 +185,7 @@ func (m *keyModel) tick(t tb, ctx context.Context, inWrite bool) (dropped int, f
 		send(t, m.Store, func(q store.Queue) {
 			var outer, inner []keyOrder
 			m.record(q, &names, &outer)
-			if m.r.IntN(4) == 0 { // a call that arrives before this one, and knows its creates
+			if m.r.IntN(4) == 0 { // an earlier call; this one uses its creates
 				send(t, m.Store, func(q store.Queue) { m.record(q, &names, &inner) })
 				calls = append(calls, inner)
 			}
@@ -254,7 +254,7 @@ func (m *keyModel) change(t tb, ctx context.Context, w *store.Writer) {
 	}
 }
 
-// insertByMap inserts an item into a lent map, and erases another one.
+// insertByMap inserts an item into an exposed map, and erases one.
 func (m *keyModel) insertByMap(t tb, ctx context.Context, w *store.Writer, v twoKeys) {
 	t.Helper()
 	var erase func(h store.Handle[twoKeys]) bool
@@ -274,10 +274,10 @@ func (m *keyModel) insertByMap(t tb, ctx context.Context, w *store.Writer, v two
 	if gone := m.known[m.r.IntN(len(m.known))]; erase(gone) {
 		delete(m.live, gone)
 	}
-	noError(t, m.Verify(ctx)) // the indexes follow
+	noError(t, m.Verify(ctx)) // updates the indexes
 }
 
-// compare compares the table and, unless maps are lent, each look-up.
+// compare compares the table and, unless maps are exposed, each lookup.
 func (m *keyModel) compare(t tb, all bool) {
 	t.Helper()
 	got := make(map[store.Handle[twoKeys]]twoKeys)
@@ -302,8 +302,8 @@ func (m *keyModel) compare(t tb, all bool) {
 	}
 }
 
-// A plain map says which items there are, which calls are dropped, and which flush fails: also
-// where queues and calls name creates of each other, in Writes, and after Rollback and Load.
+// The model gives the items, the dropped calls and the failed flushes, also for queues and
+// calls that use creates of each other, in Writes, and after Rollback and Load.
 func TestIndex_MatchesModel(t *testing.T) {
 	bothKinds(t, func(t *testing.T, isStable bool) {
 		programs, all, bad := uint64(60), 0, 0
@@ -329,7 +329,7 @@ func TestIndex_MatchesModel(t *testing.T) {
 	})
 }
 
-// playAll plays a random program, and returns how many calls were dropped and flushes failed.
+// playAll runs a random program, and returns the numbers of dropped calls and failed flushes.
 func (m *keyModel) playAll(t *testing.T) (dropped, failed int) {
 	ctx := t.Context()
 	var saved store.Checkpoint
@@ -434,7 +434,7 @@ func TestSubmit_PanicOfKeyFailsAlone(t *testing.T) {
 	equal(t, "an item with key 3", found(x.Find(aHash(3))), true)
 }
 
-// An index is no part of the state, and a key changed in place is a mistake that is found.
+// An index is not state. Verify and Flush find a key that was changed in place.
 func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	s, table, x := newTwoKeys(t)
 	var h store.Handle[twoKeys]
@@ -449,7 +449,7 @@ func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	if check.Full {
 		wantIn(t, "a flush of a checked build", panicOf(func() { _, _ = s.Flush(t.Context()) }), fmt.Sprintf("item %v in row 0", h))
 	} else {
-		flush(t, s) // nobody has key 1
+		flush(t, s) // key 1 is free
 	}
 	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
 }
@@ -514,7 +514,6 @@ func TestAddIndex_RefusesInvalidArguments(t *testing.T) {
 	equal(t, "Find in a closed store", found(x.Find(1)), false)
 }
 
-// A key that is not equal to itself is no key.
 func TestIndex_NaNIsNoKey(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[float64]{})

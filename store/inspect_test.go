@@ -10,7 +10,7 @@ import (
 	"handloom/store"
 )
 
-// Digest hashes what DigestTables tells apart.
+// Digest is the hash of DigestTables.
 func TestDigestTables_NamesShardsOnce(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 3})
 	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 5})
@@ -37,7 +37,7 @@ func TestDigestTables_NamesShardsOnce(t *testing.T) {
 	equal(t, "digest of typeIds without a table", c.DigestShard(0)|c.DigestShard(6)|c.DigestShard(60_000), 0)
 	c.Release()
 
-	// A change of one item shows in its shard alone.
+	// A change of one item changes the digest of its shard only.
 	write(t, s, writeOf(func(w *store.Writer) { store.Maps(ships, w)[3].Items()[7].Value++ }))
 	for i, after := range s.DigestTables() {
 		for shard, d := range after.Shards {
@@ -46,8 +46,8 @@ func TestDigestTables_NamesShardsOnce(t *testing.T) {
 	}
 }
 
-// MinFree decides which slot the next item gets, so that stores which differ in it
-// alone do not answer equally.
+// MinFree decides the slot of the next item. Stores that differ only in MinFree differ in their
+// digest.
 func TestDigest_CoversMinFree(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		var digests [2]uint64
@@ -70,7 +70,7 @@ func TestDigest_CoversMinFree(t *testing.T) {
 	})
 }
 
-// DumpTable yields the items of all shards as they lie, from any of them on.
+// DumpTable yields the items of all shards by row, from any row on.
 func TestDumpTable_YieldsRowsInOrder(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})
@@ -104,7 +104,7 @@ func TestDumpTable_YieldsRowsInOrder(t *testing.T) {
 			}
 		}
 		for range s.DumpTable("ships", 60) {
-			break // and no more is yielded
+			break // nothing more is yielded
 		}
 		got = got[:0]
 		if collect(s.DumpTable("shots", 0)); len(got) > 0 {

@@ -9,7 +9,7 @@ import (
 	"handloom/store"
 )
 
-// lentMap is a map of either kind that a store lends, or that stands free.
+// lentMap is a map of either kind, of a store or free-standing.
 type lentMap[M any] interface {
 	*M
 	TypeID() uint16
@@ -58,7 +58,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 				t.Errorf("%s: CopyTo back has item %t and the later one %t, want true and false", name, of.Has(h), of.Has(gone))
 			}
 		}
-		// Free-standing maps take everything, typeId included.
+		// A free-standing map copies everything, typeId included.
 		other.CopyTo(copied, nil)
 		equal(t, "copied.TypeID()", copied.TypeID(), other.TypeID())
 	}))

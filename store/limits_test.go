@@ -54,8 +54,8 @@ func TestQueueBytes_IsExact(t *testing.T) {
 
 func nothingToDo(int, store.Queue) {}
 
-// Goroutines may record into the queues of Queues while passes begin. How much
-// they have recorded is timing, and counts only once they are done.
+// Goroutines may record into the queues of Queues while passes begin. The timing must not
+// matter, so their commands count only after the next flush begins.
 func TestPass_BeginsWhileGoroutinesRecord(t *testing.T) {
 	s, table := newTable(t, store.Options{BatchLimit: 50, Workers: 2}, store.TableOptions[item]{})
 	fill(t, s, table, 10)
@@ -85,8 +85,8 @@ func TestPass_BeginsWhileGoroutinesRecord(t *testing.T) {
 	wantFlush(t, s, batch.Counts{Created: 50, CancelledOut: 8000, Stale: 4000})
 }
 
-// The report is good until the next flush, and so no flush may come before the one
-// that returns it has.
+// The report is valid until the next flush. Therefore no flush may begin before the flush of
+// the report has returned.
 func TestAfterFlush_RefusesFlushes(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		var again func() error
@@ -95,7 +95,7 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 		}})
 		table := register(t, s, store.TableOptions[item]{})
 		frame := newSchedule(t, s, store.System{Name: "only", Emits: on(table), Run: emplace(s, table, 1)})
-		inside := t.Context() // of the Write, if there is one
+		inside := t.Context() // inside the Write, if any
 		flushes := map[string]func() error{
 			"Flush":       func() error { return onlyError(s.Flush(inside)) },
 			"Flush alone": func() error { return onlyError(s.Flush(t.Context())) },
@@ -143,8 +143,8 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 	})
 }
 
-// The report is that of Flush, the phase has ended, and a flush that does
-// nothing or fails is none.
+// AfterFlush gets the report of Flush after the phase. A failed or empty flush does not call
+// AfterFlush.
 func TestAfterFlush_CalledOnceForEachFlush(t *testing.T) {
 	var reports []*store.Report
 	var s *store.Store

@@ -12,7 +12,7 @@ import (
 	"handloom/store"
 )
 
-// calls notes for which values a Links function was called, on any worker.
+// calls counts the calls of a Links function, by value, on any worker.
 type calls struct {
 	mu     sync.Mutex
 	values []uint64
@@ -31,7 +31,7 @@ func (c *calls) visit(v *node, visit func(*store.ID)) {
 	visitNode(v, visit)
 }
 
-// take returns the values in ascending order, and forgets them.
+// take returns the values in ascending order, and clears them.
 func (c *calls) take() []uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,20 +41,19 @@ func (c *calls) take() []uint64 {
 	return values
 }
 
-// linked is a store with two tables of nodes, one of either kind, and a batch
-// that has commands of every kind for both.
+// linked is a store with a table of each kind and a batch with commands of every kind for both.
 type linked struct {
 	*store.Store
 	tables []nodes
 	calls  calls
-	slices [][]store.Handle[node] // behind the values recorded
+	slices [][]store.Handle[node] // with the links of recorded values
 	names  []store.Handle[node]   // in the order of recording, tables in turn
 }
 
 func newLinked(t tb, workers int) *linked {
 	t.Helper()
 	l := &linked{Store: newStore(t, store.Options{Workers: workers})}
-	perturb(t, func(int) func(int) int { return func(i int) int { return i } }) // small work is shared as well
+	perturb(t, func(int) func(int) int { return func(i int) int { return i } }) // small tasks are distributed, too
 	for i, name := range []string{"packed", "stable"} {
 		o := store.TableOptions[node]{Name: name, Shards: 2 + i, Links: l.calls.visit}
 		l.tables = append(l.tables, registerNodes(t, l.Store, o, i == 1))
@@ -71,8 +70,8 @@ func newLinked(t tb, workers int) *linked {
 	return l
 }
 
-// record creates items that name each other, changes the live ones, and erases
-// some of both.
+// record creates items with links to each other, changes the live ones, and erases some of
+// both.
 func (l *linked) record(t tb, live []store.Handle[node]) {
 	qs := queues(t, l.Store, 2)
 	value := func(i int) node {
@@ -102,8 +101,8 @@ func (l *linked) record(t tb, live []store.Handle[node]) {
 	}
 }
 
-// checkUntouched fails the test unless neither the store nor the batch has
-// changed: recorded slices hold what they held.
+// checkUntouched fails the test if the store or the batch has changed, recorded slices
+// included.
 func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending store.Pending, recorded [][]store.Handle[node]) {
 	t.Helper()
 	equal(t, what+": digest", digest(t, l.Store), d)
@@ -114,8 +113,8 @@ func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending sto
 	}
 }
 
-// Links may end in every way there is, at each of its calls: on the goroutine
-// that flushes when there is one worker, and on any when there are more.
+// Links fails in every way, at each call: on the flushing goroutine with one worker, on any
+// with more.
 func TestLinks_FailureChangesNothing(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build calls it for live items too, and the test counts calls")

@@ -9,8 +9,7 @@ import (
 	"handloom/store"
 )
 
-// node is an item that keeps handles in a field and behind references of every
-// form.
+// node has handles in a field and in references of every form.
 type node struct {
 	Value  uint64
 	Parent store.Handle[node]
@@ -24,7 +23,7 @@ type branch struct {
 	Next []*branch
 }
 
-// visitNode is the Links function of a table of nodes.
+// visitNode is the Links function of node.
 func visitNode(v *node, visit func(*store.ID)) {
 	for i := range v.Kids {
 		visit(&v.Kids[i].ID)
@@ -47,7 +46,7 @@ func (b *branch) visit(visit func(*store.ID)) {
 
 type nodes = anyTable[node]
 
-// kids is a node that names others behind its slice.
+// kids returns a node with links in its slice.
 func kids(value uint64, hs ...store.Handle[node]) node { return node{Value: value, Kids: hs} }
 
 func registerNodes(t tb, s *store.Store, o store.TableOptions[node], stable bool) nodes {
@@ -58,8 +57,7 @@ func registerNodes(t tb, s *store.Store, o store.TableOptions[node], stable bool
 	return registerKind(t, s, o, stable)
 }
 
-// staying records commands of which some leave a value in the table; these have
-// values below 100.
+// staying records commands. Values below 100 stay in the table.
 func staying(t *testing.T, s *store.Store, table nodes) (target store.Handle[node], left [][]store.Handle[node]) {
 	t.Helper()
 	live := table.EmplaceItems(queues(t, s, 1)[0], make([]node, 2), nil)
@@ -81,7 +79,7 @@ func staying(t *testing.T, s *store.Store, table nodes) (target store.Handle[nod
 	table.Put(qs[1], twice, kids(4, target))
 	table.Put(qs[0], cancelled, gone(107))
 	table.Erase(qs[0], cancelled)
-	table.Put(qs[1], live[0], kids(5, target)) // the last by key, though recorded first
+	table.Put(qs[1], live[0], kids(5, target)) // the last by key, recorded first
 	table.Put(qs[0], live[0], gone(108))
 	table.Put(qs[0], live[1], gone(110))
 	table.Erase(qs[1], live[1])
@@ -99,7 +97,7 @@ func TestLinks_CalledOncePerKeptValue(t *testing.T) {
 			s := newStore(t, store.Options{Workers: 3})
 			table := registerNodes(t, s, store.TableOptions[node]{Shards: shards, Links: calls.visit}, stable)
 			target, left := staying(t, s, table)
-			calls.take() // of the items that were there before
+			calls.take() // clears the calls for existing items
 			flush(t, s)
 			equalLists(t, "values that Links was called for", calls.take(), 1, 2, 3, 4, 5)
 			for i, hs := range left {
@@ -113,8 +111,8 @@ func TestLinks_CalledOncePerKeptValue(t *testing.T) {
 	})
 }
 
-// A handle that is the whole value, the first or the last of its bytes is inside
-// of it; its neighbours in memory are other values. Each counts once.
+// A handle that is the whole value, or its first or last bytes, is inside of the value; its
+// neighbours are in other values. Each counts once.
 func TestLinks_MayVisitFields(t *testing.T) {
 	type edges struct {
 		First store.ID

@@ -12,8 +12,7 @@ import (
 	"handloom/store"
 )
 
-// endingReader ends a context once it has given bytes, and counts the bytes that it gives
-// after that.
+// endingReader ends a context after some bytes, and counts later bytes.
 type endingReader struct {
 	r     io.Reader
 	bytes int

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// waiterCall is somebody who asks for the gate on a goroutine of its own.
+// waiterCall is a call of acquire on a goroutine of its own.
 type waiterCall struct {
 	cancel context.CancelFunc
 	done   chan bool
@@ -23,7 +23,7 @@ func wait(l *lock, shared bool) waiterCall {
 	return w
 }
 
-// outcome is what acquire returned, or "waits".
+// outcome is the result of acquire, or "waits".
 func (w waiterCall) outcome() string {
 	synctest.Wait()
 	select {
@@ -63,7 +63,7 @@ func TestLock_IsFIFO(t *testing.T) {
 		}
 		ws := []waiterCall{wait(&l, true), wait(&l, true), wait(&l, false), wait(&l, true), wait(&l, false)}
 		for _, step := range []struct {
-			shared bool // who gives it back
+			shared bool // the kind of holder that releases
 			have   int
 		}{{false, 2}, {true, 2}, {true, 3}, {false, 4}, {true, 5}, {false, 5}} {
 			l.release(step.shared)
@@ -89,7 +89,7 @@ func TestLock_PassingShare(t *testing.T) {
 			t.Fatal("nobody holds it alone")
 		}
 		l.release(true)
-		expectOutcomes(t, ws, "waits", "waits") // for the share in passing
+		expectOutcomes(t, ws, "waits", "waits") // for the passing share
 		l.release(true)
 		expectOutcomes(t, ws, "has it", "waits")
 		l.release(false)
@@ -121,7 +121,7 @@ func TestLock_WithdrawnWaiterUnblocksOthers(t *testing.T) {
 	})
 }
 
-// Whoever is given the gate in the moment in which its context ends gives it back.
+// A waiter that gets the gate at the moment its context ends releases it.
 func TestLock_LosesNoShareWhenContextsEnd(t *testing.T) {
 	var l lock
 	var inside [2]atomic.Int64 // alone, shared

@@ -15,8 +15,8 @@ import (
 	"handloom/store"
 )
 
-// played runs a loop under virtual time until it has run n ticks, each of which
-// takes as long as it is given, and returns when they began.
+// played runs n ticks of a loop under virtual time, with tick durations from takes, and returns
+// their start times.
 func played(t *testing.T, l *store.Loop, n int, takes func(tick uint64) time.Duration) (began []time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestLoop_KeepsItsRate(t *testing.T) {
 			t.Fatalf("tick %d began at %v, want %v; %d were dropped", tick, at, want, l.Dropped())
 		}
 	}
-	// It slows down if every tick takes too long.
+	// The rate drops if every tick takes too long.
 	l = store.Loop{Hz: 10, MaxCatchUp: 3}
 	began = played(t, &l, 100, func(uint64) time.Duration { return 200 * time.Millisecond })
 	if n := l.Dropped(); began[99] != 99*200*time.Millisecond || n < 90 || n > 99 {
@@ -58,7 +58,7 @@ func TestLoop_KeepsItsRate(t *testing.T) {
 	}
 }
 
-// stall makes tick 1 take as long as is given, and the others no time.
+// stall makes tick 1 take d, and the others no time.
 func stall(d time.Duration) func(tick uint64) time.Duration {
 	return func(tick uint64) time.Duration {
 		if tick == 1 {
@@ -84,7 +84,7 @@ func TestLoop_CatchesUpToItsLimit(t *testing.T) {
 			t.Errorf("MaxCatchUp %d: ticks began at %v and %d were dropped, want %v and %d",
 				c.catchUp, began, l.Dropped(), c.began, c.dropped)
 		}
-		// An engine that is late for as long runs as many ticks at once.
+		// An engine with the same delay runs the same number of ticks at once.
 		l, at := store.Loop{Hz: 10, MaxCatchUp: c.catchUp}, time.Unix(1, 0)
 		var steps []time.Duration
 		for _, d := range milliseconds(0, 99, 100, 450, 449, 500, 600, 700, 800) {

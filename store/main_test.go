@@ -29,11 +29,11 @@ func TestMain(m *testing.M) {
 	if check.Cheap {
 		checks = "80"
 	}
-	_ = flag.Set("rapid.checks", checks) // a flag of the command line comes later
+	_ = flag.Set("rapid.checks", checks) // a flag of the command line overrides it
 	goleak.VerifyTestMain(m)
 }
 
-// tb is what testing.T and rapid.T have in common.
+// tb is the common interface of testing.T and rapid.T.
 type tb interface {
 	Helper()
 	Fatal(args ...any)
@@ -42,14 +42,14 @@ type tb interface {
 	Cleanup(f func())
 }
 
-// item is what most tables here hold: a number and handles of every form.
+// item is the default item: a number and handles of every form.
 type item struct {
 	Value  uint64
 	Parent store.Handle[item]
 	Links  [2]store.ID
 }
 
-// newStore returns a store that is verified and closed when the test ends.
+// newStore returns a store that the test verifies and closes at its end.
 func newStore(t tb, o store.Options) *store.Store {
 	t.Helper()
 	s := store.New(o)
@@ -67,15 +67,15 @@ func newStore(t tb, o store.Options) *store.Store {
 	return s
 }
 
-// patience is how long a test may have a store. A busy machine must not reach it.
+// patience is the maximum lifetime of a store in a test. A busy machine must not reach it.
 const patience = 4 * time.Minute
 
-// alarm ends the tests, with the stacks of all goroutines, unless stop is called
-// in time: a gate that is not given back leaves nobody who could fail the test.
+// alarm ends the tests with all stacks unless stop is called in time. A gate that is never
+// released blocks every goroutine that could fail the test.
 func alarm() (stop func() bool) {
 	var stack [64]byte
 	if bytes.Contains(stack[:runtime.Stack(stack[:], false)], []byte("synctest bubble")) {
-		return func() bool { return true } // there a deadlock is found at once, and time may pass
+		return func() bool { return true } // synctest detects deadlocks itself
 	}
 	return time.AfterFunc(patience, func() {
 		debug.SetTraceback("all")
@@ -83,7 +83,6 @@ func alarm() (stop func() bool) {
 	}).Stop
 }
 
-// noError ends the test if there is an error.
 func noError(t tb, err error) {
 	t.Helper()
 	if err != nil {
@@ -91,8 +90,7 @@ func noError(t tb, err error) {
 	}
 }
 
-// wantError fails the test unless err is want, nil for none, and has the texts. what names
-// the call. Goroutines may call it, because it does not end the test.
+// wantError fails the test unless err is want, nil for none, and has the texts. Any goroutine may call it.
 func wantError(t tb, what string, err, want error, texts ...string) {
 	t.Helper()
 	lacks := func(text string) bool { return !strings.Contains(err.Error(), text) }
@@ -101,7 +99,7 @@ func wantError(t tb, what string, err, want error, texts ...string) {
 	}
 }
 
-// wantIn fails the test unless got has the text want. what names the value.
+// wantIn fails the test unless got has the text want.
 func wantIn(t tb, what, got, want string) {
 	t.Helper()
 	if !strings.Contains(got, want) {
@@ -109,13 +107,13 @@ func wantIn(t tb, what, got, want string) {
 	}
 }
 
-// wantText fails the test unless err is an error that says the text. what names the call.
+// wantText fails the test unless the text of err has text.
 func wantText(t tb, what string, err error, text string) {
 	t.Helper()
 	wantIn(t, what, fmt.Sprint(err), text)
 }
 
-// equal fails the test unless got is want. what names the value.
+// equal fails the test unless got is want.
 func equal[T comparable](t tb, what string, got, want T) {
 	t.Helper()
 	if got != want {
@@ -123,7 +121,7 @@ func equal[T comparable](t tb, what string, got, want T) {
 	}
 }
 
-// atMost fails the test if got is more than most. what names the value.
+// atMost fails the test if got is more than most.
 func atMost[T cmp.Ordered](t tb, what string, got, most T) {
 	t.Helper()
 	if got > most {
@@ -131,7 +129,7 @@ func atMost[T cmp.Ordered](t tb, what string, got, most T) {
 	}
 }
 
-// atLeast fails the test if got is less than least. what names the value.
+// atLeast fails the test if got is less than least.
 func atLeast[T cmp.Ordered](t tb, what string, got, least T) {
 	t.Helper()
 	if got < least {
@@ -139,7 +137,7 @@ func atLeast[T cmp.Ordered](t tb, what string, got, least T) {
 	}
 }
 
-// equalLists fails the test unless got has the elements of want. what names the list.
+// equalLists fails the test unless got has the elements of want.
 func equalLists[E comparable](t tb, what string, got []E, want ...E) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -147,8 +145,7 @@ func equalLists[E comparable](t tb, what string, got []E, want ...E) {
 	}
 }
 
-// plainBuild skips the test in a build whose checks, or whose race detector, allocate or
-// empty pools.
+// plainBuild skips the test in builds whose checks or race detector allocate or empty pools.
 func plainBuild(t *testing.T) {
 	t.Helper()
 	if check.Full || raceDetector {
@@ -156,16 +153,16 @@ func plainBuild(t *testing.T) {
 	}
 }
 
-// wantFlush flushes and fails the test unless all tables together have the counts.
+// wantFlush flushes and compares the counts of all tables together.
 func wantFlush(t tb, s *store.Store, want batch.Counts) {
 	t.Helper()
 	equal(t, "the flush", flush(t, s).Total, want)
 }
 
-// onlyError returns the error of a call that returns a value, too.
+// onlyError drops the value.
 func onlyError[V any](_ V, err error) error { return err }
 
-// found tells whether a lookup finds something.
+// found drops the value.
 func found[V any](_ V, ok bool) bool { return ok }
 
 func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
@@ -174,14 +171,13 @@ func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table
 	return table
 }
 
-// newTable returns a store with one table of items.
 func newTable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store, *store.Table[item]) {
 	t.Helper()
 	s := newStore(t, o)
 	return s, register(t, s, to)
 }
 
-// flush flushes, which must succeed, and returns a report that stays good.
+// flush flushes and returns a copy of the report.
 func flush(t tb, s *store.Store) *store.Report {
 	t.Helper()
 	report, err := s.Flush(context.Background())
@@ -204,8 +200,8 @@ func queues(t tb, s *store.Store, n int) []store.Queue {
 	return qs
 }
 
-// taskOf, callOf and writeOf make what a pass, an inbox or a Write runs from what
-// cannot fail.
+// taskOf, callOf and writeOf turn a function without error into one for a pass, an inbox or a
+// Write.
 func taskOf(f func(q store.Queue)) func(int, store.Queue) {
 	return func(_ int, q store.Queue) { f(q) }
 }
@@ -224,7 +220,7 @@ func writeOf(f func(w *store.Writer)) func(context.Context, *store.Writer) error
 	}
 }
 
-// fill creates items with the values from 0 to n-1 and returns their handles.
+// fill creates items with the values 0 to n-1 and returns their handles.
 func fill(t tb, s *store.Store, table *store.Table[item], n int) []store.Handle[item] {
 	t.Helper()
 	q := queues(t, s, 1)[0]
@@ -265,8 +261,7 @@ func perturb(t tb, step func(tasks int) func(task int) int) {
 	t.Cleanup(func() { seam.Step = nil })
 }
 
-// panicOf returns what f panics with, as text; it is empty when f does not.
-// faultOf returns the error with which a function panics.
+// faultOf returns the error with which f panics. panicOf returns the panic of f as text, or "".
 var faultOf = runner.PanicOf
 
 func panicOf(f func()) (message string) {
@@ -279,8 +274,8 @@ func panicOf(f func()) (message string) {
 	return ""
 }
 
-// atOnce runs test under virtual time and fails it unless it ends without
-// waiting for anything: a call that would block for a second blocks for good.
+// atOnce runs test under virtual time and fails it if it waits. A call that blocks for a second
+// blocks forever.
 func atOnce(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -296,23 +291,21 @@ func atOnce(t *testing.T, test func(t *testing.T)) {
 
 var errTask = errors.New("the task fails")
 
-// compose makes a handle as design 4 lays it out.
 func compose(typeID, generation uint16, slot uint32) store.ID {
 	return store.ID(typeID)<<48 | store.ID(generation)<<32 | store.ID(slot)
 }
 
 func handleOf(id store.ID) store.Handle[item] { return store.Handle[item]{ID: id} }
 
-// ended is a context that looks open to whoever waits for its end, and ended to
-// whoever asks.
+// ended is a context that never reports its end through Done, but through Err.
 type ended struct{ context.Context }
 
 func (ended) Done() <-chan struct{} { return nil }
 func (ended) Err() error            { return context.Canceled }
 func (e ended) Value(key any) any   { return e.Context.Value(key) }
 
-// badHandles are handles that name no item, by what is wrong with them; good
-// names the item in slot 0 of a table and gone is stale.
+// badHandles returns handles without an item. good is the handle in slot 0 of a table, and gone
+// is stale.
 func badHandles(good, gone store.ID) map[string]store.ID {
 	return map[string]store.ID{
 		"null":                          0,

@@ -7,13 +7,13 @@ import (
 	"handloom/store"
 )
 
-// ofMost is a store with a table of as many shards as there can be, and an item in each
-// of them but for the last.
+// ofMost is a store with a table of the maximum number of shards, and an item in each of them
+// except the last.
 type ofMost struct {
 	*store.Store
 	table itemTable
 	names []store.Handle[item] // by shard
-	tasks []int                // of the steps of the last flush
+	tasks []int                // visited shards by step of the last flush
 }
 
 func newOfMost(t *testing.T, stable bool) *ofMost {
@@ -31,7 +31,7 @@ func newOfMost(t *testing.T, stable bool) *ofMost {
 	return c
 }
 
-// flush flushes and notes how many shards each step has looked at.
+// flush flushes and notes the number of shards that each step visits.
 func (c *ofMost) flush(t *testing.T) *store.Report {
 	t.Helper()
 	c.tasks = nil
@@ -61,7 +61,6 @@ func TestFlush_VisitsShardsWithWorkOnly(t *testing.T) {
 	})
 }
 
-// Shards that a burst went through give up what they keep for flushes, while others go on.
 func TestBurst_IdleShardsReleaseMemory(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build keeps more")

@@ -10,12 +10,12 @@ import (
 	"handloom/store"
 )
 
-// ofMany is a store with many tables, of which three have work in each frame.
+// ofMany is a store with many tables, three of which have work in each frame.
 type ofMany struct {
 	*store.Store
 	working []itemTable
 	names   [3]store.Handle[item]
-	task    func(task int, q store.Queue) // record, bound once
+	task    func(task int, q store.Queue) // records; bound once
 }
 
 func newOfMany(t *testing.T, tables int) *ofMany {
@@ -63,14 +63,14 @@ func TestFlush_VisitsTablesWithWorkOnly(t *testing.T) {
 	perturb(t, func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })
 	frame(t.Context())
 	perturb(t, nil)
-	if tasks > 2*len(c.working) { // an item of each is erased, and one is created
+	if tasks > 2*len(c.working) { // each erases an item and creates one
 		t.Errorf("a flush has %d tasks, for two commands to each of %d tables", tasks, len(c.working))
 	}
 	show := c.Hide(func(name string) bool {
 		return slices.ContainsFunc(c.working, func(table itemTable) bool { return table.Name() == name })
 	})
 	defer show()
-	for range 300 { // in which the others come to rest
+	for range 300 { // the others go idle
 		frame(t.Context())
 	}
 	if n := allocations(t.Context(), frame); n > 2*frameCount+slack && !raceDetector {
@@ -78,8 +78,8 @@ func TestFlush_VisitsTablesWithWorkOnly(t *testing.T) {
 	}
 }
 
-// everyTable is a store whose ticks have work in all of its tables: changes at
-// once, commands, and a frame with two flushes.
+// everyTable is a store whose ticks work in all of its tables: immediate changes, commands, and
+// a frame with two flushes.
 type everyTable struct {
 	*store.Store
 	tables []*store.Table[item]
@@ -125,8 +125,8 @@ func (c *everyTable) tick(t *testing.T) {
 	})
 }
 
-// If a step of a tick went through all tables for each of them, forty times as many
-// tables would be looked at forty times as often each.
+// If a step went through all tables for each table, 40 times as many tables would get 40 times
+// as many visits each.
 func TestTick_VisitsTablesAFewTimes(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks look at tables, too")
@@ -140,12 +140,12 @@ func TestTick_VisitsTablesAFewTimes(t *testing.T) {
 		return *visits / tables
 	}
 	few, many := perTable(40), perTable(1600)
-	if few < 3 || many > 4*few { // to sort them takes the logarithm
+	if few < 3 || many > 4*few { // a sort takes the logarithm
 		t.Errorf("each of 1,600 tables is looked at %d times in a tick, each of 40 tables %d times", many, few)
 	}
 }
 
-// A Write notes a changed table without looking at those noted before.
+// A Write notes a changed table without a search of the earlier ones.
 func TestWrite_NotesATableOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	for range 2 {

@@ -9,7 +9,6 @@ import (
 	"handloom/store"
 )
 
-// What people do wrong first is told with what to do instead.
 func TestErrors_NameTheFix(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 2, InboxLimit: 4}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
@@ -74,7 +73,7 @@ func TestAt_NamesTheHandleFault(t *testing.T) {
 	}
 }
 
-// The user's own code is named, though it is the library that panicked.
+// The message names the user's code, though the library panicked.
 func TestPass_PanicHasPlaceAndStack(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
@@ -92,15 +91,14 @@ func TestPass_PanicHasPlaceAndStack(t *testing.T) {
 	}
 }
 
-// A handle that was issued by another table has a slot there, and perhaps one of
-// the same number here.
+// A foreign handle names a slot of its table, and perhaps one of the same number here.
 func TestAt_ForeignHandleNamesBothTypeIDs(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})
 		others := register(t, s, store.TableOptions[item]{Name: "others", Shards: store.MaxShards, TypeID: 6})
 		table := registerKind(t, s, store.TableOptions[item]{Name: "table", TypeID: 70, Shards: 2}, stable)
 		for _, h := range fill(t, s, others, 64*3) {
-			// By 6 bits of the typeId, a table finds the shard: here one of its two or none.
+			// A table finds the shard by 6 bits of the typeId: here one of its two or none.
 			asked := 70
 			if h.ID.TypeID() == 71-64 {
 				asked = 71

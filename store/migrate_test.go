@@ -18,7 +18,7 @@ import (
 	"handloom/store"
 )
 
-// laterUnit and laterPlan are what unit and plan have become.
+// laterUnit and laterPlan are later versions of unit and plan.
 type laterUnit struct {
 	Armor  uint16
 	Alive  bool
@@ -34,7 +34,7 @@ type laterPlan struct {
 	Extra [2]float64
 }
 
-// Of the schemas of unit and plan.
+// Hashes of the schemas of unit and plan.
 const (
 	unitHash = "ef83e3b0001c8d63"
 	planHash = "e2144f39e626714c"
@@ -84,7 +84,7 @@ func newLaterRealm(t tb) *laterRealm {
 	return &laterRealm{s, register(t, s, laterUnits()), registerStable(t, s, laterPlans())}
 }
 
-// oldSnapshot is testdata/world.snap, and the realm that it was written of.
+// oldSnapshot returns testdata/world.snap and the realm that wrote it.
 func oldSnapshot(t tb) ([]byte, *realm) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "world.snap"))
@@ -149,7 +149,7 @@ func (w *laterRealm) goesOn(t tb) {
 	noError(t, w.Verify(ctx))
 }
 
-// A SchemaError names the table or the part that does not fit, and nothing is loaded.
+// A SchemaError names the table or the component that does not fit, and nothing is loaded.
 func TestLoad_SchemaErrorNamesTheField(t *testing.T) {
 	type (
 		gauge  struct{ Level int16 }
@@ -236,8 +236,7 @@ func TestLoad_FailedMigrationChangesNothing(t *testing.T) {
 	}
 }
 
-// A Migrate map whose keys do not match what is loaded is a mistake, where fields would be
-// lost.
+// A Migrate map without a key of the snapshot is a mistake that would lose fields.
 func TestLoad_RefusesMigrateWithoutTheHash(t *testing.T) {
 	b, _ := oldSnapshot(t)
 	nothing := func(store.Fields, *laterUnit) error { return nil }
@@ -267,7 +266,7 @@ func TestLoad_RefusesMigrateWithoutTheHash(t *testing.T) {
 	}
 }
 
-// MaxItems is a limit of inserts: a save that has more is not lost.
+// MaxItems limits inserts. A snapshot with more items is loaded.
 func TestLoad_AcceptsMoreThanMaxItems(t *testing.T) {
 	ctx := context.Background()
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
@@ -289,8 +288,8 @@ func TestLoad_AcceptsMoreThanMaxItems(t *testing.T) {
 	equal(t, "items", few.Len(), 50)
 }
 
-// A Defragment goes on after a Load, also where columns are others. Where items are others
-// it begins anew: the keys may be others, too.
+// A Defragment continues after a Load, also with other columns. With other items it starts
+// again, because the keys may differ.
 func TestLoad_DefragmentContinues(t *testing.T) {
 	type laterItem struct {
 		Value uint64
@@ -369,8 +368,8 @@ func reschemed(r *rand.Rand, b []byte) []byte {
 	})
 }
 
-// laterStores returns stores of a later version of a program, and what each of them reads:
-// items for functions that Migrate names, items of any schema, and columns and optional data.
+// laterStores returns stores of a later version of a program and the snapshots that they read:
+// items with Migrate functions, items of any schema, columns and sparse data.
 func laterStores(t *testing.T) (stores []*store.Store, old [][]byte) {
 	realms, _ := oldSnapshot(t)
 	plain := newStore(t, store.Options{Workers: 1})
@@ -389,8 +388,7 @@ func laterStores(t *testing.T) (stores []*store.Store, old [][]byte) {
 	return []*store.Store{newLaterRealm(t).Store, plain, later}, [][]byte{realms, realms, saved}
 }
 
-// Whatever a forger makes of items and of the schemas that they are said to have is
-// refused, or it is a state that can be saved and loaded.
+// Forged items and schemas are refused, or give a state that can be saved and loaded.
 func TestLoad_AcceptsOrRefusesOlderForgeries(t *testing.T) {
 	n := 400
 	if testing.Short() || check.Cheap {

@@ -10,8 +10,7 @@ import (
 	"handloom/store"
 )
 
-// Every part of a table is of one of two versions of a type, so that a part that is read
-// by the migration of another one shows.
+// Each component has two versions of a type of its own, so a wrong migration shows.
 type (
 	firstPart struct {
 		Num  int16
@@ -33,21 +32,21 @@ func secondOf(part string, i int) secondPart {
 	return secondPart{fmt.Sprint(part, i), []byte{uint8(i), uint8(len(part))}, int64(i) << 20}
 }
 
-// grown is what a value of the first version becomes.
+// grown returns the second version of a value.
 func (v firstPart) grown() secondPart { return secondPart{Text: v.Text, Num: int64(v.Num)} }
 
-// A partPlan says what becomes of a part: an index of a name, and its two versions.
+// partPlan is the change of a component: the index of its name, and its two versions.
 type partPlan struct {
 	name     string
 	optional bool
-	before   int // version that was saved; 0: none
-	after    int // version that the store has: 0 or 2
+	before   int // saved version; 0: none
+	after    int // version in the store: 0 or 2
 }
 
-// hasOptional reports whether item i has this optional data.
+// hasOptional reports whether item i has this sparse data.
 func (p *partPlan) hasOptional(i int) bool { return (i+len(p.name))%3 > 0 }
 
-// addPart adds a part, and returns how it is set and read.
+// addPart adds a component, and returns functions that set and read it.
 func addPart[C, T any](t *testing.T, table anyTable[T], p partPlan) (set func(q store.Queue, h store.Handle[T], v C), get func(h store.Handle[T]) (*C, bool)) {
 	t.Helper()
 	o := store.ColumnOptions[C]{Name: p.name}
@@ -59,8 +58,8 @@ func addPart[C, T any](t *testing.T, table anyTable[T], p partPlan) (set func(q 
 	return c.Set, c.Get
 }
 
-// writeParts returns a snapshot of n items of a version, with these parts, their handles,
-// and what they become.
+// writeParts returns a snapshot of n items with these components, their handles, and the
+// migrated values.
 func writeParts[T any](t *testing.T, stable bool, plans []partPlan, n int, value func(part string, i int) T, grown func(v T) secondPart) (b []byte, ids []store.ID, want []secondPart) {
 	t.Helper()
 	s := newStore(t, store.Options{Workers: 1})
@@ -98,8 +97,8 @@ func newKind[T any](t *testing.T, s *store.Store, stable bool) anyTable[T] {
 	return registerKind(t, s, store.TableOptions[T]{Name: "table", Shards: 2}, stable)
 }
 
-// Items, columns and optional data are unchanged, grown, gone or new, each by itself, in
-// any order of registration: each value is what it was, read as what it is.
+// Items, columns and sparse data are each unchanged, grown, removed or new, in any order of
+// registration. Each value is migrated by its own function.
 func TestLoad_MigratesComponentsIndependently(t *testing.T) {
 	rounds := uint64(300)
 	if testing.Short() {

@@ -10,8 +10,8 @@ import (
 	"handloom/store"
 )
 
-// joins says what may run inside a phase, through its context; everything else
-// is ErrPhase.
+// joins lists the calls that may run inside a phase through its context; all others are
+// ErrPhase.
 var joins = map[string][]string{
 	"Read":    {"Reduce", "Digest", "Verify"},
 	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Do", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"},
@@ -34,7 +34,6 @@ func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx co
 	}
 }
 
-// The cells of the table "Who may do what" have a test of their own.
 func TestContext_AfterItsPhaseIsErrPhase(t *testing.T) {
 	for kind := range joins {
 		atOnce(t, func(t *testing.T) {
@@ -52,8 +51,8 @@ func TestContext_AfterItsPhaseIsErrPhase(t *testing.T) {
 	}
 }
 
-// A flush that waits for a Read refuses a second one; one that waits for a Write does not
-// keep that from flushing.
+// A flush that waits for a Read refuses a second flush. A flush that waits for a Write does not
+// block the flushes of the Write.
 func TestFlush_OneWaitsAtATime(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
@@ -79,7 +78,7 @@ func TestFlush_OneWaitsAtATime(t *testing.T) {
 	})
 }
 
-// However deep a Reduce is nested, it does not read what a pass around it writes.
+// A nested Reduce does not read a table that an outer pass writes, at any depth.
 func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
@@ -121,7 +120,7 @@ func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
 	}, func(a, b uint64) uint64 { return a + b })
 }
 
-// recordings are all ways to record, or to look at what was recorded.
+// recordings are all calls that record, or that return recorded values.
 func recordings(table *store.Table[item], q store.Queue) map[string]func() {
 	return map[string]func(){
 		"Emplace":      func() { table.Emplace(q, item{}) },
@@ -152,7 +151,7 @@ func TestQueue_MisusePanics(t *testing.T) {
 	foreign := queues(t, stranger, 1)[0]
 	for what, record := range recordings(table, foreign) {
 		if what == "Queue.Erase" {
-			continue // it names no table of ours
+			continue // has no table of this store
 		}
 		wantIn(t, what+" with a queue of another store", panicOf(record), "task 0 in pass 0 belongs to another store")
 	}

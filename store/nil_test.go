@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// complaint returns the text of the panic of f, or of its error.
+// complaint returns the panic or error of f as text.
 func complaint(f func() error) (text string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -24,7 +24,7 @@ func complaint(f func() error) (text string) {
 	return "nothing"
 }
 
-// A nil argument is named, and nothing of it stays: the same store is used by all cases.
+// An error names the nil argument. All cases use the same store.
 func TestNil_ArgumentsAreNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	s := store.New(store.Options{})

@@ -14,7 +14,7 @@ import (
 
 func byValue(a, b *item) int { return cmp.Compare(a.Value, b.Value) }
 
-// mixed is a table of several shards in no order, with rows that moved.
+// mixed returns a table of several unsorted shards, with rows that moved.
 func mixed(t tb, s *store.Store, shards, items int) *store.Table[item] {
 	t.Helper()
 	table := register(t, s, store.TableOptions[item]{Shards: shards, ChunkItems: 16})
@@ -32,14 +32,13 @@ func mixed(t tb, s *store.Store, shards, items int) *store.Table[item] {
 	return table
 }
 
-// write calls f inside a Write, which must succeed.
 func write(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) error) {
 	t.Helper()
 	noError(t, s.Write(context.Background(), f))
 }
 
-// The parts of a budget add up to it; a call does no more than its part, and
-// calls go on where the last one stopped until all shards are in order.
+// The shares of a budget add up to it. A call stays within its share and continues where the
+// last one stopped, until all shards are sorted.
 func TestDefragment_ContinuesUntilSorted(t *testing.T) {
 	byHand := 0
 	s := newStore(t, store.Options{})
@@ -151,7 +150,7 @@ func TestSort_PanicIsReturnedAndOthersSorted(t *testing.T) {
 	}
 }
 
-// refusals calls every ordering and returns what each panics with.
+// refusals returns the panic of each ordering call.
 func refusals(ctx context.Context, table *store.Table[item], w *store.Writer) map[string]string {
 	return map[string]string{
 		"SortFunc":   panicOf(func() { _ = store.SortFunc(ctx, table, w, byValue) }),
@@ -192,8 +191,8 @@ func TestSort_ForeignWriterPanics(t *testing.T) {
 	equal(t, "digest", digest(t, s), before)
 }
 
-// While shards are ordered nothing else runs in the Write, and afterwards
-// anything may; the ordering itself needs no context of the Write.
+// While shards are ordered nothing else runs in the Write. The ordering needs no context of the
+// Write.
 func TestSort_ExcludesCallsOfItsWrite(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
 	table := mixed(t, s, 2, 40)
@@ -213,7 +212,7 @@ func TestSort_ExcludesCallsOfItsWrite(t *testing.T) {
 	})
 }
 
-// A sorted table is walked in order, and handles keep their items.
+// All walks a sorted table in order, and handles keep their items.
 func ExampleSortFunc() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -229,7 +228,7 @@ func ExampleSortFunc() {
 	})
 	fmt.Println(err)
 	for h, ship := range ships.All() {
-		fmt.Println(h, ship.Hull) // each shard by itself
+		fmt.Println(h, ship.Hull) // each shard separately
 	}
 	// Output:
 	// <nil>

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// isOrphan follows the keys of an item: a circle of keys ends at no gone item.
+// isOrphan follows the keys of an item. A cycle of keys has no orphans.
 func isOrphan(table itemTable, h store.Handle[item], path map[store.Handle[item]]bool) bool {
 	next := table.At(h).Parent
 	if next.ID.IsZero() || path[next] {
@@ -29,7 +29,7 @@ func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "frames") {
 			q := queues(t, s, 1)[0]
 			for range rapid.IntRange(0, 40).Draw(t, "new") {
-				// Most have an item that was drawn lately as the parent: trees are deep.
+				// Recent items are the parents of most items, so trees are deep.
 				at := max(0, len(keys)-1-rapid.IntRange(0, 9).Draw(t, "parent"))
 				keys = append(keys, table.Emplace(q, item{Parent: keys[at]}))
 			}
@@ -41,7 +41,7 @@ func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 			}
 			for _, v := range table.All() {
 				if rapid.IntRange(0, 19).Draw(t, "rewired") == 0 {
-					v.Parent = rapid.SampledFrom(keys).Draw(t, "to") // maybe a circle
+					v.Parent = rapid.SampledFrom(keys).Draw(t, "to") // maybe a cycle
 				}
 			}
 			noError(t, s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
@@ -111,14 +111,14 @@ func TestEraseOrphans_OfAnotherTableErasesChildren(t *testing.T) {
 	})
 }
 
-// A chain takes a round for each doubling of its length, and all of it falls in one call.
+// One call erases a chain, in rounds that double the length.
 func TestEraseOrphans_ErasesALongChain(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{Shards: 3, ChunkItems: 100})
 	hs := fill(t, s, table, 5000)
 	for i, h := range hs[1:] {
 		table.At(h).Parent = hs[i]
 	}
-	table.At(hs[4000]).Parent = hs[4999] // from here on a circle
+	table.At(hs[4000]).Parent = hs[4999] // a cycle from here on
 	q := queues(t, s, 1)[0]
 	table.Erase(q, hs[1000])
 	flush(t, s)

@@ -7,7 +7,7 @@ import (
 	"handloom/store"
 )
 
-// act is a command to an item. The effect of several does not depend on their order.
+// act is a command to an item. The result of several acts does not depend on their order.
 type act = func(*store.Table[item], store.Queue, store.Handle[item])
 
 func eraseIt(table *store.Table[item], q store.Queue, h store.Handle[item]) { table.Erase(q, h) }
@@ -38,7 +38,7 @@ func TestCounts_OfCommandsToOneItem(t *testing.T) {
 	for _, p := range []struct {
 		name      string
 		acts      []act
-		live, new batch.Counts // of an item that lives, and of one created in the same batch
+		live, new batch.Counts // counts of a live item and of a created item
 		survives  bool
 	}{
 		{"erase", []act{eraseIt}, batch.Counts{Erased: 1}, batch.Counts{CancelledOut: 2}, false},
@@ -55,7 +55,7 @@ func TestCounts_OfCommandsToOneItem(t *testing.T) {
 		},
 	} {
 		orders(p.acts, func(acts []act) {
-			for ways := range 1 << len(acts) { // to give the commands to two queues
+			for ways := range 1 << len(acts) { // distributions of the commands over two queues
 				for _, created := range []bool{false, true} {
 					s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 					h, want := fill(t, s, table, 3)[1], p.live

@@ -12,10 +12,9 @@ import (
 	"handloom/store/storetest"
 )
 
-// The three programs of the examples, in more circumstances than an example can
-// show.
+// The three programs of the examples, in more configurations.
 
-// oneToSixteen are some of the numbers of workers that the programs must not depend on.
+// oneToSixteen has some numbers of workers that must not matter.
 func oneToSixteen() []int { return []int{1, 2, 5, 16} }
 
 func TestPrograms_ParticlesIgnoreWorkers(t *testing.T) {
@@ -33,8 +32,8 @@ func TestPrograms_ParticlesIgnoreWorkers(t *testing.T) {
 	})
 }
 
-// growing is a scene that grows and loses parts at random, in which deep trees
-// and many roots come about. It notes the handles of all parts ever added.
+// growing is a scene that grows and loses parts at random. It notes the handles of all parts
+// ever added.
 type growing struct {
 	*scene
 	random *rand.Rand
@@ -79,7 +78,7 @@ func TestPrograms_SceneIgnoresWorkers(t *testing.T) {
 
 const players = 6
 
-// match is what the players send, by tick and player.
+// match returns the intents of all players, by tick and player.
 func match(ticks int) (all [][]intent) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for tick := range ticks {
@@ -94,8 +93,8 @@ func match(ticks int) (all [][]intent) {
 	return all
 }
 
-// deliver sends what arrives at a replica in its next tick: each intent as late as
-// its own delay says, from several goroutines, and now and then twice.
+// deliver sends the intents that reach a replica in its next tick, each with a delay of its
+// own, from several goroutines, and some twice.
 func deliver(t tb, v *replica, all [][]intent, seed uint64) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -121,8 +120,7 @@ func closeReplica(t tb, v *replica) {
 	}
 }
 
-// playMatch plays a match as it arrives at one replica and returns the digest of the
-// arena when all has arrived.
+// playMatch plays a match on one replica and returns the final digest of the arena.
 func playMatch(t *testing.T, o store.Options, all [][]intent, shuffle uint64, deliver func(v *replica)) uint64 {
 	t.Helper()
 	v, err := newReplica(o, players)

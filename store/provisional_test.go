@@ -39,8 +39,8 @@ func TestProvisional_ResolvesUntilNextFlush(t *testing.T) {
 	equal(t, "it resolves after a flush with commands", found(table.Resolve(p)) || found(s.Resolve(p.ID)), false)
 }
 
-// However many batches come and go between, flushed, discarded or rolled back:
-// no create gets the name of one that somebody may still hold.
+// No create gets a handle that was given before, however many batches are flushed, discarded or
+// rolled back.
 func TestProvisional_StaysStale(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	old := table.Emplace(queues(t, s, 1)[0], item{})
@@ -66,8 +66,8 @@ func TestProvisional_StaysStale(t *testing.T) {
 	}
 }
 
-// Each store gives names of its own: a name that outlives its store, in a client or in a
-// live item, is stale in the store that goes on from its snapshot.
+// Each store gives handles of its own: a provisional handle in a client or a live item is stale
+// in a store that loads the snapshot.
 func TestProvisional_StaleAfterLoadIntoAnotherStore(t *testing.T) {
 	ctx := context.Background()
 	first, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", Shards: 2})

@@ -10,7 +10,7 @@ import (
 	"handloom/store"
 )
 
-// bounded is a store whose queues have limits, with all that can be recorded into.
+// bounded is a store whose queues have limits, with tables, a column and sparse data.
 type bounded struct {
 	*store.Store
 	small  *store.Table[uint64]
@@ -34,8 +34,8 @@ func newBounded(t *testing.T, o store.Options) *bounded {
 	return b
 }
 
-// record records at least n commands that the seed chooses, in runs, and returns what the
-// task sees of each: whether there is a handle, or a staged value.
+// record records at least n random commands, in runs, and returns for each whether there is a
+// handle or a staged value.
 func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []bool) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	made := slices.Clone(b.live)
@@ -70,8 +70,8 @@ func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []bool) {
 
 func second2[V any](_ V, ok bool) bool { return ok }
 
-// age gives the store a history: batches that are flushed, dropped or rolled back, and
-// idle flushes that give memory back.
+// age gives the store a history: batches that are flushed, dropped or rolled back, and idle
+// flushes that release memory.
 func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 	for range r.IntN(5) {
 		var c store.Checkpoint
@@ -126,8 +126,7 @@ func TestQueueLimit_DoesNotDependOnHistory(t *testing.T) {
 	}
 }
 
-// The null handle comes with the first command that the limit does not admit, and nothing
-// is recorded after it.
+// The first command beyond the limit returns the null handle, and nothing is recorded after it.
 func TestQueueLimit_IsExact(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 100}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[uint64]{Name: "other"})

@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// gambler is a store with a table and a schedule whose tasks draw, and what they drew.
+// gambler is a store with a table and a schedule whose tasks draw, and the drawn numbers.
 type gambler struct {
 	s     *store.Store
 	table *store.Table[item]
@@ -52,7 +52,7 @@ func (g *gambler) passes(ctx context.Context) error {
 	return nil
 }
 
-// turn does all that draws: passes alone, a frame, a pass that fails.
+// turn draws in every way: in passes, a frame, and a pass that fails.
 func (g *gambler) turn(t tb) {
 	t.Helper()
 	ctx := context.Background()
@@ -111,7 +111,7 @@ func TestRand_FollowsTheState(t *testing.T) {
 	equal(t, "the digest after the same turns", digest(t, other.s), digest(t, g.s))
 }
 
-// A snapshot of a store without Seed leaves the numbers where they begin.
+// Load of a snapshot without Seed resets the numbers.
 func TestRand_StartsAfterSnapshotWithoutSeed(t *testing.T) {
 	plain, _ := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
 	saved := image(t, plain)
@@ -151,7 +151,7 @@ func TestRand_ContinuesInATask(t *testing.T) {
 	}))
 }
 
-// Programs count on these numbers as they do on digests.
+// Programs rely on these numbers as on digests.
 func TestRand_NumbersAreStable(t *testing.T) {
 	g := newGambler(t, store.Options{Seed: 42})
 	g.turn(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // Readers look at items, untyped and typed, while a frame loop writes them, and see whole
-// frames. Both go on until each has done its share, so that neither can starve the other.
+// frames. Both continue until each has done its share, so neither starves.
 func TestRead_SharesWithAFrameLoop(t *testing.T) {
 	const readers, frames, looks = 3, 60, 60
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2, ChunkItems: 16})

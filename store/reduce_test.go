@@ -44,7 +44,7 @@ func TestReduce_ReturnsPanicOfLowestChunk(t *testing.T) {
 	}
 }
 
-// A Reduce over fewer chunks than the one before combines its own results alone.
+// A Reduce over fewer chunks than the previous one combines its own results only.
 func TestReduce_CombinesEachChunkOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 1})
 	hs := fill(t, s, table, 30)
@@ -63,8 +63,8 @@ func TestReduce_CombinesEachChunkOnce(t *testing.T) {
 	}
 }
 
-// The workers are busy with the pass, which a Reduce in one of its tasks is part of,
-// however deep.
+// The pass keeps the workers busy, and a Reduce in one of its tasks is part of it, at any
+// depth.
 func TestReduce_InsideATaskRunsOnItsGoroutine(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
 	other := register(t, s, store.TableOptions[item]{Name: "other", ChunkItems: 1})

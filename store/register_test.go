@@ -163,7 +163,7 @@ func TestReserve_ChangesNoState(t *testing.T) {
 	atLeast(t, "bytes", b.Stats().Tables[0].Bytes, 1000*int64(len("12345678")))
 }
 
-// The tables that a program has must not make a further one dearer.
+// Another table must not cost more in a store with many tables.
 func TestRegister_CostIgnoresOtherTables(t *testing.T) {
 	s := newStore(t, store.Options{})
 	perTable := func(from, to int) uint64 {

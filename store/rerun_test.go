@@ -10,8 +10,8 @@ import (
 	"handloom/store"
 )
 
-// A simulation is a store of which every frame depends on the state and the number of the
-// frame alone, as in a game whose input is known.
+// simulation is a store whose frames depend only on the state and the frame number, as in a
+// game with known input.
 type simulation struct {
 	*store.Store
 	packed       *store.Table[item]
@@ -28,7 +28,7 @@ func newSimulation(t tb, seed uint64, workers int) *simulation {
 	return w
 }
 
-// random draws for one part of the next frame.
+// random returns the source for one step of the next frame.
 func (w *simulation) random(part, chunk int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, w.number<<20|uint64(part)<<16|uint64(chunk)))
 }
@@ -63,7 +63,7 @@ func (w *simulation) frame(t tb) string {
 
 func (w *simulation) age(r *rand.Rand, table itemTable, q store.Queue, items itemSeq) {
 	for h, v := range items {
-		v.Links[1]++ // not what the items are ordered by
+		v.Links[1]++ // not the sort key
 		switch r.IntN(9) {
 		case 0, 1:
 			table.Erase(q, h)
@@ -98,7 +98,7 @@ func (w *simulation) rearrange(_ context.Context, writer *store.Writer) error {
 	return nil
 }
 
-// rerun runs frames, goes back to random checkpoints and runs the frames after them again.
+// rerun runs frames, goes back to random checkpoints and runs the later frames again.
 func rerun(t *testing.T, seed uint64, frames int) {
 	straight := newSimulation(t, seed, 1)
 	var want []string

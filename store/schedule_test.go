@@ -60,7 +60,6 @@ func TestRun_CommandsFollowSystemOrder(t *testing.T) {
 	}
 }
 
-// The report of a Run adds up each column of its flushes by itself.
 func TestRun_ReportsColumnsSeparately(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Name: "ship"})
 	h := fill(t, s, table, 1)[0]
@@ -83,7 +82,7 @@ func TestRun_ReportsColumnsSeparately(t *testing.T) {
 	equal(t, "columns", fmt.Sprint(report.Columns), "[ship.x: 1 put ship.y: 2 put]")
 }
 
-// A reader between two systems has the frame flush twice.
+// A reader between two systems makes the frame flush twice.
 func TestRun_ReportAddsItsFlushes(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "a"})
 	other := register(t, s, store.TableOptions[item]{Name: "b"})
@@ -196,7 +195,6 @@ func TestSchedule_NamesItsTables(t *testing.T) {
 	equal(t, "name after a write to the slice that Systems returned", c.Systems()[0].Name, "sail")
 }
 
-// A frame keeps nothing, whether it has a flush or not.
 func TestRun_AllocatesAConstant(t *testing.T) {
 	if check.Cheap {
 		t.Skip("a checked build allocates")

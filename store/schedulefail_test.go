@@ -13,7 +13,7 @@ import (
 	"handloom/store"
 )
 
-// emplace is the Run of a system that creates one item with a value.
+// emplace returns the Run of a system that creates one item with a value.
 func emplace(s *store.Store, table *store.Table[item], value uint64) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return s.Do(ctx, func(q store.Queue) { table.Emplace(q, item{Value: value}) })
@@ -44,7 +44,7 @@ func TestRun_FailureDropsUnflushedCommands(t *testing.T) {
 					return table.ForEach(ctx, func(c store.Chunk[item]) {
 						for i := range c.Items {
 							c.Items[i].Value++ // stays
-							c.Erase(i)         // does not
+							c.Erase(i)         // is dropped
 						}
 					})
 				}},
@@ -55,7 +55,7 @@ func TestRun_FailureDropsUnflushedCommands(t *testing.T) {
 			before := queues(t, s, 1)[0]
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				// By hand, as a caller would who records beside the schedule.
+				// Commands that a caller records outside the schedule.
 				table.Emplace(before, item{Value: 40})
 				_, err := c.Run(t.Context())
 				var failed *store.SystemError

@@ -9,15 +9,15 @@ import (
 	"handloom/store"
 )
 
-// A phase that AfterFlush opens would wait for the Write or Run that the flush is in. It is
-// refused, with any context but that of the Write, while phases of other goroutines wait.
+// A phase in AfterFlush would wait for the Write or Run of the flush. Only the context of the
+// Write is accepted; phases of other goroutines wait.
 func TestAfterFlush_OpensNoPhaseInsideAnother(t *testing.T) {
 	for _, around := range []string{"Write", "Run", "Run inside Write"} {
 		t.Run(around, func(t *testing.T) {
 			atOnce(t, func(t *testing.T) {
 				var s *store.Store
 				var table *store.Table[item]
-				var inside context.Context // of the Write, if there is one
+				var inside context.Context // nil without a Write
 				var foreign []*call
 				reports := 0
 				s, table = newTable(t, store.Options{Workers: 1, AfterFlush: func(*store.Report) {

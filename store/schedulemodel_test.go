@@ -22,10 +22,9 @@ var (
 	scheduleSeed = flag.Uint64("schedule-seed", 1, "seed of the first random schedule")
 )
 
-// Each Run does to the items all that its systems do one after another, each followed by a
-// flush, and nothing of other goroutines comes in between: they are started from the
-// conditions of systems and wait for the store. A seed is replayed by
-// go test ./store -run TestSchedule_MatchesModel -schedule-seed N.
+// A Run equals its systems one after another, each followed by a flush, without calls of other
+// goroutines in between: conditions of systems start these, and they wait for the store. To
+// replay a seed: go test ./store -run TestSchedule_MatchesModel -schedule-seed N.
 func TestSchedule_MatchesModel(t *testing.T) {
 	first, programs := *scheduleSeed, uint64(60)
 	if testing.Short() {
@@ -43,19 +42,19 @@ func TestSchedule_MatchesModel(t *testing.T) {
 	}
 }
 
-// creature is an item of random schedules. Its key is its own for ever.
+// creature has a key that no other creature ever has.
 type creature struct {
 	Key, Age uint64
 	Parent   store.Handle[creature]
 }
 
-// herd is a store that random schedules change, and a model of it.
+// herd is a store that random schedules change, and its model.
 type herd struct {
 	*store.Store
 	table *store.Table[creature]
-	mail  *store.Table[creature] // that calls of the inbox make
+	mail  *store.Table[creature] // from calls of the inbox
 
-	// What follows is read and written by who holds the store alone.
+	// The fields below belong to the goroutine that holds the store exclusively.
 	ages    map[uint64]uint64 // the model: ages by key
 	nextKey uint64
 	saved   map[uint64]uint64 // the model at the time of the checkpoint
@@ -64,7 +63,7 @@ type herd struct {
 	others sync.WaitGroup
 	mutex  sync.Mutex
 	faults []string
-	sent   []uint64 // keys of calls of the inbox that have returned
+	sent   []uint64 // keys of inbox calls that have returned
 	undone bool     // a Rollback may have dropped some
 }
 
@@ -109,11 +108,11 @@ func runScheduleProgram(t *testing.T, seed uint64, workers int) []string {
 	return h.faults
 }
 
-// do makes a call, and again when the claim of another goroutine was in its way.
+// do makes a call, and repeats it if the claim of another goroutine prevented it.
 func (h *herd) do(what string, call func(ctx context.Context) error) {
 	err := call(context.Background())
 	for err != nil && strings.Contains(err.Error(), "a driver has claimed") {
-		time.Sleep(time.Nanosecond) // of the bubble: until all others wait
+		time.Sleep(time.Nanosecond) // virtual: until all others wait
 		err = call(context.Background())
 	}
 	if err != nil {
@@ -138,7 +137,7 @@ func (h *herd) check(when string) func(context.Context) error {
 	}
 }
 
-// checkMail checks that each call of the inbox that returned was applied once.
+// checkMail checks that each returned inbox call was applied once.
 func (h *herd) checkMail() {
 	got := make(map[uint64]int)
 	for _, v := range h.mail.All() {
@@ -169,7 +168,7 @@ func (h *herd) insert(ctx context.Context, n int) error {
 	})
 }
 
-// chosen is a choice of creatures by their keys.
+// chosen selects creatures by key.
 type chosen struct{ modulus, rest uint64 }
 
 func drawChosen(random *rand.Rand) chosen {
@@ -180,12 +179,12 @@ func drawChosen(random *rand.Rand) chosen {
 
 func (c chosen) has(key uint64) bool { return key%c.modulus == c.rest }
 
-// randomSystem is a random system: what it does to the store, and to the model.
+// randomSystem is a random system and its effect on the store and the model.
 type randomSystem struct {
 	of    *herd
 	kind  string
 	which chosen
-	base  uint64 // of the keys that it makes
+	base  uint64 // start of its new keys
 	makes uint64
 	group store.Groups[creature, creature]
 }
@@ -254,7 +253,7 @@ func (y *randomSystem) run(ctx context.Context) error {
 	return nil
 }
 
-// model does to the model what the system is about to do.
+// model changes the model as the system will change the store.
 func (y *randomSystem) model() {
 	ages := y.of.ages
 	switch y.kind {
@@ -277,8 +276,8 @@ func (y *randomSystem) model() {
 
 var randomKinds = []string{"idle", "idle", "create", "put", "age", "erase items", "erase items", "erase rows", "erase groups"}
 
-// drawRun draws a schedule, whose conditions start other goroutines: their Runs do so, too,
-// as deep as is said. Before the first wave the model does all that the Run is to do.
+// drawRun draws a schedule whose conditions start other goroutines, which may Run up to a
+// nesting depth. Before the first wave the model makes all changes of the Run.
 func (h *herd) drawRun(t *testing.T, random *rand.Rand, depth int) (run func(ctx context.Context) error) {
 	n := 1 + random.IntN(5)
 	all, given := make([]*randomSystem, n), make([]store.System, n)
@@ -301,7 +300,7 @@ func (h *herd) drawRun(t *testing.T, random *rand.Rand, depth int) (run func(ctx
 			}
 			for _, other := range others {
 				h.others.Go(other)
-				synctest.Wait() // it has returned, or is the next at the gate
+				synctest.Wait() // it has returned, or is next at the gate
 			}
 			return true
 		}
@@ -357,7 +356,7 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 			if _, err := h.Flush(ctx); !errors.Is(err, store.ErrPhase) || strings.Contains(err.Error(), "claimed") {
 				return err
 			}
-			return nil // another one waits
+			return nil // another claim waits
 		},
 		"Digest": func(ctx context.Context) error { return onlyError(h.Digest(ctx)) },
 		"Claim": func(ctx context.Context) error {
@@ -409,7 +408,7 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 	return func() { h.do(kind+" of another goroutine", call) }
 }
 
-// drawnOther is another choice, so that what a pass erases is not what goes at once.
+// drawnOther returns a different choice, so a pass erases other items than the change at once.
 func drawnOther(c chosen) chosen { return chosen{c.modulus + 1, c.rest} }
 
 // change changes table and model at once.

@@ -12,18 +12,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tables of a serial play, and the items in each that are there from the start.
+// The number of tables, and the number of initial items in each.
 const (
 	serialTables = 4
 	serialItems  = 2
 )
 
-// keyed is an item with a number of its own, since its handle is up to the schedule.
+// keyed has a number of its own, because the schedule decides its handle.
 type keyed struct{ Key, Value uint64 }
 
-// serialSystem says what a system of a serial play does: it looks at all it
-// touches, writes items in place, puts the first item of each table that it emits
-// to and records its acts.
+// serialSystem reads its tables, writes items in place, puts the first item of each table that
+// it emits to, and records its acts.
 type serialSystem struct {
 	reads, writes, emits []int // tables
 	after                int   // a system; negative: none
@@ -32,9 +31,9 @@ type serialSystem struct {
 
 // serialAct is a command of a system to a table that it emits to.
 type serialAct struct {
-	kind  string // put, erase or emplace; or found: erases some that the system has seen
-	emits int    // which of the tables it emits to
-	item  int    // one that was there from the start
+	kind  string // put, erase, emplace; or found: erases some items that the system has read
+	emits int    // index of a table that it emits to
+	item  int    // an initial item
 }
 
 func drawSerialSystems() *rapid.Generator[[]serialSystem] {
@@ -55,7 +54,7 @@ func drawSerialSystems() *rapid.Generator[[]serialSystem] {
 	}), 3, 8)
 }
 
-// touched are the tables that the system looks at, each once.
+// touched returns the tables of the system, each once.
 func (y *serialSystem) touched() []int {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(y.reads, y.writes))))
 }
@@ -64,10 +63,10 @@ func (y *serialSystem) written() []int {
 	return slices.Compact(slices.Sorted(slices.Values(y.writes)))
 }
 
-// sight is what a system sees: of each table that it touches, the items by key.
+// sight has the items that a system reads, by table, sorted by key.
 type sight map[int][]keyed
 
-// mood is a number that depends on all that was seen, and decides what is written.
+// mood is a hash of the items. It decides the written values.
 func (v sight) mood() (n uint64) {
 	for _, table := range slices.Sorted(maps.Keys(v)) {
 		for _, item := range v[table] {
@@ -77,7 +76,7 @@ func (v sight) mood() (n uint64) {
 	return n
 }
 
-// found are the items of a table that a system with the act "found" erases.
+// found returns the items of a table that a system with the act "found" erases.
 func (v sight) found(table int) (keys []uint64) {
 	for _, item := range v[table] {
 		if item.Value%3 == 0 {
@@ -87,14 +86,14 @@ func (v sight) found(table int) (keys []uint64) {
 	return keys
 }
 
-// replaced and grown are the values of items that a system puts and writes.
+// replaced and grown return the values of items that a system puts and writes.
 func replaced(system, act int, mood uint64) uint64 { return uint64(10*system+act+2) + mood%5*100 }
 
 func grown(system int, mood, value uint64) uint64 { return value*31 + uint64(system) + mood%7 }
 
 func newKey(frame, system, act int) uint64 { return uint64(1000*(frame+1) + 10*system + act) }
 
-// serialModel runs the systems one by one, and each command at once.
+// serialModel runs the systems and their commands one by one.
 type serialModel [serialTables]map[uint64]uint64
 
 func newSerialModel() (m serialModel) {
@@ -153,7 +152,7 @@ func (m serialModel) run(y *serialSystem, frame, number int) sight {
 	return seen
 }
 
-// serialPlay does the same in a store, as a schedule has it.
+// serialPlay runs the same systems as a schedule.
 type serialPlay struct {
 	*store.Store
 	tables  [serialTables]*store.Table[keyed]
@@ -182,7 +181,7 @@ func newSerialPlay(t tb, o store.Options, systems []serialSystem) *serialPlay {
 	return p
 }
 
-// schedule fails where systems wait for each other.
+// schedule fails if systems wait for each other.
 func (p *serialPlay) schedule() (c *store.Schedule, err error) {
 	var all []store.System
 	resources := func(tables []int) (rs []store.Resource) {
@@ -291,8 +290,8 @@ func TestRun_EqualsSerialExecution(t *testing.T) {
 	})
 }
 
-// An unrelated system moves a flush between the waves of two that put a value to
-// one item; who wins stays the same.
+// An unrelated system moves a flush between the waves of two systems that put to one item. The
+// winner stays the same.
 func TestRun_LaterSystemsPutWins(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "x"})

@@ -7,8 +7,8 @@ import (
 	"handloom/store"
 )
 
-// Elements of creates that other queues recorded are set in memory that is kept, whether
-// the queue of the creates has set some or none.
+// Elements of creates in other queues are set in memory that is reused, whether the queue of
+// the creates has set some or none.
 func TestSet_OfOtherQueuesCreatesAllocatesNothing(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks allocate")
@@ -22,7 +22,7 @@ func TestSet_OfOtherQueuesCreatesAllocatesNothing(t *testing.T) {
 		for i := range 300 {
 			h := table.Emplace(q, item{})
 			if i == 10 {
-				a.Set(q, h, 1) // and those behind it by their names alone
+				a.Set(q, h, 1) // and the following ones by handle only
 			}
 			made = append(made, h)
 		}

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// By reflection alone: a table of each of these types would take long to compile.
+// By reflection alone, because a table of each type would take long to compile.
 func TestSharedField_IsNamed(t *testing.T) {
 	type inner struct {
 		_ [0]*int

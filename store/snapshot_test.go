@@ -18,8 +18,7 @@ import (
 	"handloom/store"
 )
 
-// unit and plan are the items of a realm; their encoding is the same on every
-// machine.
+// unit and plan are the items of a realm. Their encoding is equal on every machine.
 type unit struct {
 	X, Y  int32
 	Alive bool
@@ -32,7 +31,7 @@ type plan struct {
 	Odds  map[uint8]float64
 }
 
-// realm is a store of both kinds of tables that changes as seeds say.
+// realm is a store with both kinds of tables.
 type realm struct {
 	*store.Store
 	units *store.Table[unit]
@@ -57,7 +56,7 @@ func clonePlan(dst, src *plan) {
 	}
 }
 
-// tick changes the realm by the seed and by nothing else.
+// tick changes the realm as a function of the seed.
 func (w *realm) tick(t tb, seed uint64) {
 	t.Helper()
 	ctx := context.Background()
@@ -108,8 +107,8 @@ func image(t tb, s *store.Store) []byte {
 	return b.Bytes()
 }
 
-// A store that was read goes on as the one that was written, whatever its workers,
-// and by either way of reading.
+// A loaded store continues as the saved one, with any number of workers, and with either way of
+// reading.
 func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(12) {
@@ -117,7 +116,7 @@ func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 		for tick := range seed * 3 {
 			live.tick(t, seed<<8|tick)
 		}
-		loaded.tick(t, 1) // what a store had before does not matter
+		loaded.tick(t, 1) // earlier state does not matter
 		b := image(t, live.Store)
 
 		var saved, read store.Checkpoint
@@ -153,7 +152,7 @@ func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 	}
 }
 
-// One cut after each byte, and one flip in each byte: no checksum fits.
+// One cut after each byte, and one flip in each byte.
 func TestLoad_RefusesCutsAndFlips(t *testing.T) {
 	w := newRealm(t, 1)
 	q := queues(t, w.Store, 1)[0]
@@ -231,7 +230,7 @@ func TestLoad_RefusesOtherTables(t *testing.T) {
 		equal(t, name+": ErrSchema", errors.Is(err, store.ErrSchema), name != "another MinFree")
 		wantError(t, name, err, store.ErrSnapshot, c.want...)
 	}
-	// A table more is empty.
+	// An additional table is empty.
 	bigger := newRealm(t, 1)
 	extra := register(t, bigger.Store, store.TableOptions[item]{Name: "extra"})
 	fill(t, bigger.Store, extra, 3)
@@ -253,8 +252,8 @@ func TestLoad_JoinsAWrite(t *testing.T) {
 
 var updateSnapshot = flag.Bool("update-snapshot", false, "write testdata/world.snap anew")
 
-// A snapshot that another machine wrote is read to the digest that it had there.
-// The file is of amd64; the tests run on 32 bits, too.
+// A snapshot that another machine wrote has the same digest after Load. The file is from amd64;
+// the tests also run on 32 bits.
 func TestLoad_ReadsSnapshotsOfOtherMachines(t *testing.T) {
 	const wantDigest = 0x2629ecfa7d14ab0d
 	path := filepath.Join("testdata", "world.snap")

@@ -22,9 +22,8 @@ func deepOf(n int) (d deep) {
 	return d
 }
 
-// Whatever Load would refuse of an item, an element or a value, Snapshot and WriteTo do
-// not write: the error names its table, and comes before a file takes the place of
-// another.
+// Snapshot and WriteTo refuse each item, element or value that Load would refuse. The error
+// names its table, and no file is replaced.
 func TestSnapshot_RefusesUnloadableItems(t *testing.T) {
 	for name, c := range map[string]struct {
 		fill func(t *testing.T, s *store.Store) func(q store.Queue)
@@ -70,8 +69,8 @@ func TestSnapshot_RefusesUnloadableItems(t *testing.T) {
 	}
 }
 
-// putDeep returns how a table is filled with something n deep: its item, an element of
-// its column, or optional data.
+// putDeep returns a function that fills a table with a value of depth n: an item, an element of
+// a column, or sparse data.
 func putDeep(part, n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
 	clone := func(dst, src *deep) { *dst = *src }
 	return func(t *testing.T, s *store.Store) func(q store.Queue) {
@@ -88,7 +87,7 @@ func putDeep(part, n int) func(t *testing.T, s *store.Store) func(q store.Queue)
 	}
 }
 
-// putLong returns how a table is filled with an item whose bytes are n.
+// putLong returns a function that fills a table with an item of n bytes.
 func putLong(n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
 	type item struct{ Text, More []byte }
 	return func(t *testing.T, s *store.Store) func(q store.Queue) {
@@ -97,7 +96,6 @@ func putLong(n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
 	}
 }
 
-// The message names the field and the cure.
 func TestSnapshot_NamesTheFixForPointers(t *testing.T) {
 	type pointing struct{ Next *int }
 	s := newStore(t, store.Options{})
@@ -106,7 +104,6 @@ func TestSnapshot_NamesTheFixForPointers(t *testing.T) {
 	wantError(t, "Snapshot", err, store.ErrSnapshot, `"pointing"`, "pointing.Next of kind ptr", "by its handle")
 }
 
-// The message of a file that is something else says so.
 func TestLoad_RefusesOtherFiles(t *testing.T) {
 	s := newStore(t, store.Options{})
 	for text, want := range map[string]string{

@@ -14,11 +14,11 @@ import (
 	"handloom/store"
 )
 
-// block is an item of the size that most of them have.
+// block is an item of typical size.
 type block [8]uint64
 
-// largeStore has tables whose shards take several frames: packed, with vacant slots and
-// without, with a column, with items that are walked, and stable.
+// largeStore has tables whose shards take several blocks: packed, with and without vacant
+// slots, with a column, with items that are walked, and stable.
 func largeStore(t tb) (*store.Store, *store.Table[block]) {
 	t.Helper()
 	s := newStore(t, store.Options{Workers: 1})
@@ -51,8 +51,8 @@ func largeStore(t tb) (*store.Store, *store.Table[block]) {
 	return s, packed
 }
 
-// A snapshot of large shards: its bytes do not depend on the pace of the writer, it takes
-// memory for what is under way alone, and all blocks of a shard except the last are full.
+// The bytes do not depend on the speed of the writer, memory is bounded by the blocks in
+// progress, and all blocks of a shard except the last are full.
 func TestSnapshot_OfLargeShards(t *testing.T) {
 	s, packed := largeStore(t)
 	b := image(t, s)
@@ -65,7 +65,7 @@ func TestSnapshot_OfLargeShards(t *testing.T) {
 			length := int(binary.LittleEndian.Uint32(b[at:]))
 			switch kind := b[at+8]; {
 			case kind != 0:
-				last = blockBytes // the next block is of another shard
+				last = blockBytes // the next block belongs to another shard
 			case last != blockBytes:
 				t.Fatalf("a block of %d bytes is after one of %d", length, last)
 			default:
@@ -85,7 +85,7 @@ func TestSnapshot_OfLargeShards(t *testing.T) {
 		}
 		atMost(t, "bytes of a call", slow.most, blockBytes+1<<17)
 	})
-	t.Run("memory", func(t *testing.T) { takesLittle(t, s, 8<<20, 500) }) // a call for each page of 32 KiB, at most
+	t.Run("memory", func(t *testing.T) { takesLittle(t, s, 8<<20, 500) }) // at most one call per page of 32 KiB
 	t.Run("writer fails", func(t *testing.T) { failsToWrite(t, s, packed) })
 }
 
@@ -97,8 +97,8 @@ func TestSnapshot_OfSmallTablesTakesFewWrites(t *testing.T) {
 	takesLittle(t, s, 1<<20, 10)
 }
 
-// takesLittle writes a snapshot, in the goroutine of the caller alone, with few calls and
-// little memory.
+// takesLittle writes a snapshot on the caller's goroutine only, with few calls and little
+// memory.
 func takesLittle(t *testing.T, s *store.Store, most uint64, mostCalls int) {
 	t.Helper()
 	var c store.Checkpoint
@@ -118,8 +118,8 @@ func takesLittle(t *testing.T, s *store.Store, most uint64, mostCalls int) {
 	}
 }
 
-// failsToWrite ends the snapshot by its writer, in any way: then the call has come to its
-// end, and what changes the tables at once races with nothing.
+// failsToWrite makes the writer fail in any way. The call has ended then, and immediate changes
+// do not race with it.
 func failsToWrite(t *testing.T, s *store.Store, packed *store.Table[block]) {
 	broken := errors.New("the writer is broken")
 	for _, after := range []int{0, 100, 3 << 20, 10 << 20} {
@@ -154,7 +154,7 @@ func failsToWrite(t *testing.T, s *store.Store, packed *store.Table[block]) {
 	}
 }
 
-// slowWriter lets others run before it looks at what it is given.
+// slowWriter lets others run before it reads its input.
 type slowWriter struct {
 	bytes.Buffer
 	most int
@@ -168,7 +168,6 @@ func (w *slowWriter) Write(b []byte) (int, error) {
 	return w.Buffer.Write(b)
 }
 
-// writerFunc is a writer that is a function.
 type writerFunc func(b []byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

@@ -42,7 +42,7 @@ func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
 	}), store.ErrPhase)
 }
 
-// A Set or Unset by the queue of a create wins over one by a queue with a lower key.
+// A Set or Unset by the queue of the create wins over one by a queue with a lower key.
 func TestSet_QueueOfTheCreateWins(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	speed := addColumn(t, table, store.ColumnOptions[int]{Name: "speed"})
@@ -79,7 +79,8 @@ func TestSnapshot_RecordsSparseData(t *testing.T) {
 	wantError(t, "a column is loaded from optional data", other.Load(t.Context(), &image), store.ErrSchema)
 }
 
-// A system names the data that it writes, and is in nobody's way who looks at the items.
+// A system declares the sparse data that it writes, and does not conflict with readers of the
+// items.
 func TestSparse_IsAResource(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	shield := addSparse(t, table, store.ColumnOptions[int]{Name: "shield"})

@@ -12,15 +12,15 @@ import (
 	"handloom/store"
 )
 
-// shielded is a table some items of which have a shield, and a plain model of the shields.
+// shielded is a table with a shield for some items, and a model of the shields.
 type shielded struct {
 	*store.Store
 	items  itemTable
 	shield *store.Sparse[item, int]
 
-	all           []store.Handle[item]       // that live
-	has, before   map[store.Handle[item]]int // shields now, and when the frame began
-	lost          map[store.Handle[item]]int // by items that had one when it began: what they lost first
+	all           []store.Handle[item]       // live
+	has, before   map[store.Handle[item]]int // now, and at the start of the frame
+	lost          map[store.Handle[item]]int // the first lost value of items that had one at the start
 	written, gone map[store.Handle[item]]bool
 }
 
@@ -48,7 +48,7 @@ func (y *shielded) die(i int) store.Handle[item] {
 	return h
 }
 
-// flush records some commands, of which the last of an item counts, and flushes them.
+// flush records and flushes commands. The last command of an item counts.
 func (y *shielded) flush(t *testing.T, ctx context.Context, r *rand.Rand) {
 	erased, last := map[store.Handle[item]]bool{}, map[store.Handle[item]]func(store.Handle[item]){}
 	var created []store.Handle[item]
@@ -92,7 +92,7 @@ func (y *shielded) flush(t *testing.T, ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// step changes something at once, in place or by a flush.
+// step makes one change at once, in place or by a flush.
 func (y *shielded) step(t *testing.T, ctx context.Context, w *store.Writer, r *rand.Rand) {
 	i := r.IntN(5)
 	h, v := y.all[i], r.IntN(1000)
@@ -170,8 +170,8 @@ func (y *shielded) compare(t *testing.T) string {
 	return order.String()
 }
 
-// Items get shields and lose them at once, by commands, in place and with the item. All has
-// them, the lists have the net change of each frame, equal for any number of workers.
+// Items get and lose shields by commands, in place, and with the item. The lists have the net
+// change of each frame, equal for any number of workers.
 func TestSparse_ListsMatchModel(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(20) {

@@ -10,9 +10,8 @@ import (
 	"handloom/store"
 )
 
-// Whoever looks at the state inside of a Write changes nothing of what comes of it: items
-// that went through the maps leave the rows of the others in the same order, however often
-// somebody looked meanwhile.
+// Maps that are only read change nothing: items that are erased through maps leave the other
+// rows in the same order, however often a caller read meanwhile.
 func TestMaps_ReadingKeepsSparseOrder(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		play := func(look bool) uint64 {
@@ -41,7 +40,6 @@ func TestMaps_ReadingKeepsSparseOrder(t *testing.T) {
 	})
 }
 
-// Asking for the maps again and again costs no more sweeps.
 func TestMaps_AreSweptOnce(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		f := newLender(t, stable)
@@ -55,7 +53,7 @@ func TestMaps_AreSweptOnce(t *testing.T) {
 	})
 }
 
-// A Write that has the maps may go back, begin anew, or end in a panic.
+// A Write that has the maps may roll back, load, or panic.
 func TestMaps_StateMayBeReplaced(t *testing.T) {
 	bothKinds(t, func(t *testing.T, isStable bool) {
 		f := newLender(t, isStable)
@@ -78,7 +76,6 @@ func TestMaps_StateMayBeReplaced(t *testing.T) {
 	})
 }
 
-// Clear leaves no sparse data, whether maps are given out or not.
 func TestClear_DropsSparseData(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, lent := range []bool{false, true} {
@@ -95,7 +92,7 @@ func TestClear_DropsSparseData(t *testing.T) {
 	})
 }
 
-// SortAsTable drops the data of items erased through maps, and orders the rest.
+// SortAsTable drops the data of items erased through maps, and sorts the rest.
 func TestSortAsTable_SweepsBeforeItSorts(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for erased := range 10 {
@@ -173,7 +170,7 @@ func (f *lender) write(fn func(ctx context.Context, w *store.Writer)) {
 	noError(f.t, f.Verify(f.t.Context()))
 }
 
-// lend has the maps given out, and returns what erases through them.
+// lend calls Maps, and returns a function that erases through them.
 func (f *lender) lend(w *store.Writer) (erase func(h store.Handle[item]) bool) {
 	if s, ok := f.items.(stable[item]); ok {
 		return store.StableMaps(s.StableTable, w)[0].Erase

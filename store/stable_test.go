@@ -12,15 +12,13 @@ import (
 	"handloom/store"
 )
 
-// newStable returns a store with one stable table of items.
 func newStable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store, *store.StableTable[item]) {
 	t.Helper()
 	s := newStore(t, o)
 	return s, registerStable(t, s, to)
 }
 
-// fillStable creates items with the values from 0 to n-1 and returns their
-// handles.
+// fillStable creates items with the values 0 to n-1 and returns their handles.
 func fillStable(t tb, s *store.Store, table *store.StableTable[item], n int) []store.Handle[item] {
 	t.Helper()
 	q := queues(t, s, 1)[0]
@@ -156,7 +154,7 @@ func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 	}))
 }
 
-// Rollback keeps the address of each item that lives before and after it; Load makes new
+// Rollback keeps the address of each item that is live before and after it; Load makes new
 // pages.
 func TestStableTable_AddressesAfterRollbackAndLoad(t *testing.T) {
 	s, table := newStable(t, store.Options{}, store.TableOptions[item]{Shards: 2})

@@ -24,7 +24,7 @@ type submitted struct {
 	err     error
 }
 
-// submit has a goroutine submit a create, and waits until its call is in the inbox.
+// submit submits a create on a goroutine, and waits until its call is in the inbox.
 func submit(t *testing.T, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) *submitted {
 	t.Helper()
 	r := new(submitted)
@@ -44,7 +44,7 @@ func (r *submitted) waits(t *testing.T, while string) {
 	}
 }
 
-// applied checks that the call has returned with a receipt, which knows its create.
+// applied checks that the call has returned with a receipt that resolves its create.
 func (r *submitted) applied(t *testing.T, table *store.Table[item], value, epoch uint64) {
 	t.Helper()
 	if synctest.Wait(); !r.done.Load() || r.err != nil {
@@ -57,7 +57,7 @@ func (r *submitted) applied(t *testing.T, table *store.Table[item], value, epoch
 	equal(t, "epoch", r.receipt.Epoch(), epoch)
 }
 
-// refused checks that the call has returned with an error that says so.
+// refused checks that the call has returned with the error.
 func (r *submitted) refused(t *testing.T, is error, says string) {
 	t.Helper()
 	if synctest.Wait(); !r.done.Load() {
@@ -68,7 +68,7 @@ func (r *submitted) refused(t *testing.T, is error, says string) {
 	}
 }
 
-// A loop that lives in one Write ends frames by EndFrame; a Read waits for that Write.
+// A loop in one Write ends frames by EndFrame. A Read waits for that Write.
 func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
@@ -102,8 +102,8 @@ func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 			}},
 		)
 		wantError(t, "", onlyError(frame.Run(t.Context())), errTask)
-		fourth.applied(t, table, 4, 5) // a frame that fails keeps what its flushes did
-		first.applied(t, table, 1, 1)  // for ever
+		fourth.applied(t, table, 4, 5) // a failed frame keeps its flushes
+		first.applied(t, table, 1, 1)  // forever
 	})
 }
 
@@ -234,8 +234,8 @@ func TestSubmit_OfNothingReturnsAtOnce(t *testing.T) {
 	equal(t, "null resolves", found(r.Resolve(0)), false)
 }
 
-// A receipt knows the creates of its own call, whatever the tables and however many, and
-// nothing else.
+// A receipt resolves the creates of its own call, in any table and in any number, and nothing
+// else.
 func TestReceipt_ResolvesItsOwnCreates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 3})
@@ -274,8 +274,8 @@ func TestReceipt_ResolvesItsOwnCreates(t *testing.T) {
 	})
 }
 
-// Any number of goroutines submit while frames of every kind, or ticks of a claim, come
-// and go: each finds the item that it created.
+// Any number of goroutines submit while frames of every kind, or ticks of a claim, run: each
+// finds the item that it created.
 func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 	t.Run("frames", func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Changes: true})
@@ -299,7 +299,7 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 		})
 	})
 	t.Run("ticks", func(t *testing.T) {
-		var stores [2]claimed // the second plays what the first seals
+		var stores [2]claimed // the second unseals the input of the first
 		var tables [2]*store.Table[item]
 		for i := range stores {
 			stores[i].Store, tables[i] = newTable(t, store.Options{Workers: 2 - i}, store.TableOptions[item]{})
@@ -318,7 +318,7 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 	})
 }
 
-// manySubmit has a thousand goroutines submit creates while frames run.
+// manySubmit submits creates from 1,000 goroutines while frames run.
 func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
 	submit func(context.Context, func(store.Queue) error) (*store.Receipt, error), frame func(turn uint64) error,
 ) {
@@ -361,7 +361,7 @@ func ExampleStore_Submit() {
 	s := store.New(store.Options{})
 	players := store.Register(s, store.TableOptions[player]{Name: "player"})
 
-	join := func(ctx context.Context, name string) (store.Handle[player], error) { // of an HTTP handler, say
+	join := func(ctx context.Context, name string) (store.Handle[player], error) { // in an HTTP handler
 		var p store.Handle[player]
 		receipt, err := s.Submit(ctx, func(q store.Queue) error {
 			p = players.Emplace(q, player{Name: name})
@@ -376,7 +376,7 @@ func ExampleStore_Submit() {
 
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
-	go func() { // the loop of the game
+	go func() { // the game loop
 		for ctx.Err() == nil {
 			_, _ = s.Flush(context.Background())
 			runtime.Gosched()

@@ -12,7 +12,7 @@ import (
 	"handloom/store"
 )
 
-// serve ticks as the loop of guide/server.md does, until the test ends.
+// serve runs ticks as the loop of guide/server.md does, until the test ends.
 func serve(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -70,8 +70,8 @@ func TestSubmit_OversizedCallFailsAlone(t *testing.T) {
 	}
 }
 
-// sealedCreates claims a store and seals calls of Submit, each of so many creates. The
-// channels get what the calls return.
+// sealedCreates claims a store and seals calls of Submit, one per count of creates. The
+// channels get the errors of the calls.
 func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (storeClaim, []byte, hook.Calls, []chan error) {
 	t.Helper()
 	c := claim(t, s)
@@ -98,10 +98,10 @@ func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], count
 	return c, input, calls, errs
 }
 
-// A call that does not fit is dropped alone. Input of version 1 fails as a whole: a log
-// may go on from that failure.
+// Only a call that does not fit is dropped. Input of version 1 fails as a whole, because a log
+// may continue from that failure.
 func TestClaim_DropsOversizedCalls(t *testing.T) {
-	for _, version := range []byte{0, 1} { // 0: as it is
+	for _, version := range []byte{0, 1} { // 0: unchanged
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
 		c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
 		if version > 0 {
@@ -133,7 +133,7 @@ func TestClaim_DropsOversizedCalls(t *testing.T) {
 	}
 }
 
-// picky is an item on which Links panics when it is bad.
+// picky is an item with a flag for which Links panics.
 type picky struct {
 	Bad  bool
 	Near []store.ID

@@ -21,8 +21,7 @@ func traced(t *testing.T, f func(ctx context.Context)) []byte {
 	return out.Bytes()
 }
 
-// A trace keeps the names of its regions as they are, so that they are found
-// without a parser.
+// A trace has the names of its regions as plain text.
 func expectRegions(t *testing.T, out []byte, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -71,7 +70,6 @@ func TestTrace_ShowsPhasesAndShards(t *testing.T) {
 	}
 }
 
-// A region that begins before a trace does, or ends after it, does no harm.
 func TestTrace_RegionMayOutliveIt(t *testing.T) {
 	s, _ := newTraced(t)
 	p := &phase{Context: t.Context(), store: s, op: opFlush}

@@ -19,23 +19,23 @@ import (
 	"handloom/store"
 )
 
-// lookup is a look-up of one kind, at one resource.
+// lookup is a lookup of one kind, at one resource.
 type lookup struct {
 	name string
 	of   store.Resource
-	rest []store.Resource // that it looks at as well
+	rest []store.Resource // also read by the lookup
 	says string           // in the error
 	call func()
 }
 
-// visit2 walks over all that a sequence has.
+// visit2 ranges over a sequence.
 func visit2[K, V any](all iter.Seq2[K, V]) {
 	for range all {
 	}
 }
 
-// lookups returns every kind of look-up, over tables of both kinds, a column and optional
-// data. Each finds something.
+// lookups returns every kind of lookup, over tables of both kinds, a column and sparse data.
+// Each finds something.
 func lookups(t *testing.T, s *store.Store) []lookup {
 	packed := register(t, s, store.TableOptions[item]{Name: "packed", Changes: true})
 	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", Changes: true})
@@ -93,7 +93,7 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	}
 }
 
-// places are where a system may look something up.
+// places are the contexts in which a system may look something up.
 var places = []struct {
 	name string
 	run  func(ctx context.Context, s *store.Store, look func()) error
@@ -166,7 +166,7 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 	}
 }
 
-// Goroutines that are no part of a system, or of one of another store, may look at all.
+// Goroutines outside of systems, and systems of another store, may read everything.
 func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other, foreign := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
@@ -187,7 +187,7 @@ func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 		noError(t, onlyError(c.Run(t.Context())))
 		table.Len()
 	}
-	// The workers of a team are no part of the system that they ran tasks of.
+	// The workers of a team are not part of the system whose tasks they ran.
 	noError(t, s.Team(t.Context(), func(ctx context.Context) error {
 		pass := func(ctx context.Context) error {
 			return s.Each(ctx, 64, func(int, store.Queue) { runtime.Gosched() })
@@ -198,12 +198,12 @@ func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 	}))
 }
 
-// Methods that return something and take no context, queue or Writer are look-ups.
+// Methods with a result and without a context, queue or Writer are lookups.
 func TestLookup_CasesAreComplete(t *testing.T) {
 	tested := map[string]bool{
-		"Value.Get": true, // by TestValue
-		// Rows and Write belong to the chunk of a pass, which the pass checks. The rest looks at
-		// no item that a flush changes.
+		"Value.Get": true, // in TestValue
+		// A pass checks Rows and Write of its chunk. The others read no item that a flush
+		// changes.
 		"Column.Rows": true, "Column.Write": true, "Table.Handle": true, "StableTable.Handle": true,
 		"Table.Resolve": true, "StableTable.Resolve": true,
 	}
@@ -225,8 +225,7 @@ func TestLookup_CasesAreComplete(t *testing.T) {
 	}
 }
 
-// goroutines returns the number of goroutines by the value of their label "system": of the ones
-// that meet, and not of one that has ended its task and is about to exit.
+// goroutines counts the goroutines that meet, by the value of their label "system".
 func goroutines() string {
 	var b strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
@@ -242,8 +241,8 @@ func goroutines() string {
 	return fmt.Sprint(numbers)
 }
 
-// Each worker runs one of the two tasks, or systems, that meet. Afterwards the goroutines
-// have the labels of the caller.
+// Each worker runs one of the two tasks, or systems, that meet. Afterwards the goroutines have
+// the labels of the caller.
 func TestSystem_LabelsItsGoroutines(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	var seen []string

@@ -19,7 +19,6 @@ func newValue(t tb, s *store.Store, name string) *store.Value[score] {
 	return store.AddValue(s, store.ColumnOptions[score]{Name: name})
 }
 
-// The model of a value is a variable.
 func TestValue_IsPartOfTheState(t *testing.T) {
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
@@ -72,7 +71,7 @@ func TestValue_IsLoadedByName(t *testing.T) {
 	equal(t, "after a snapshot without the value", *v.Get(), score{})
 	noError(t, newer.Verify(ctx))
 
-	for _, items := range []int{0, 2} { // no value has so many
+	for _, items := range []int{0, 2} { // no value has this many
 		forged := newStore(t, store.Options{})
 		register(t, forged, store.TableOptions[item]{Name: "item"})
 		table := registerStable(t, forged, store.TableOptions[score]{Name: "score", TypeID: 32766})

@@ -12,7 +12,7 @@ import (
 	"handloom/store"
 )
 
-// busyReport is of a flush that made every counter but two rise.
+// busyReport returns the report of a flush that changes every counter except two.
 func busyReport(t *testing.T) (*store.Store, *store.Report) {
 	t.Helper()
 	s := newStore(t, store.Options{})
@@ -75,7 +75,7 @@ func TestReport_JSONRoundTrips(t *testing.T) {
 	}
 }
 
-// inJSON returns a value in JSON, and reads it into back unless that is nil.
+// inJSON returns v in JSON, and decodes it into back unless that is nil.
 func inJSON(t *testing.T, v, back any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -131,7 +131,7 @@ func TestFlushed_SumsReports(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("the sum is\n%+v, want\n%+v", got, want)
 		}
-		got.Tables[0].Created = 77 // is the caller's own
+		got.Tables[0].Created = 77 // a copy
 	}
 	check(&store.Report{})
 	q := queues(t, s, 1)[0]
@@ -145,8 +145,8 @@ func TestFlushed_SumsReports(t *testing.T) {
 	ships.Erase(q, resolve(t, ships, hs[3]))
 	q.Erase(compose(77, 1, 1)) // of no table
 	check(flush(t, s))
-	check(flush(t, s)) // which had no command
+	check(flush(t, s)) // without commands
 	noError(t, s.Rollback(t.Context(), &before))
 	shots.Emplace(queues(t, s, 1)[0], item{})
-	check(flush(t, s)) // a rollback takes nothing from the sum
+	check(flush(t, s)) // a rollback does not change the sum
 }

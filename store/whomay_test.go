@@ -14,7 +14,7 @@ import (
 	"handloom/store"
 )
 
-// may is a row of the table "Who may do what" of the package comment.
+// may is a row of the table "Concurrency" of the package comment.
 type may struct {
 	calls, inside []string
 	from          string
@@ -32,13 +32,13 @@ func whoMay(t *testing.T) (rows []may) {
 		column := func(from, to int) string { return strings.TrimSpace(text[min(from, len(text)):min(to, len(text))]) }
 		calls, inside, from := column(0, 36), column(36, 66), column(66, len(text))
 		switch {
-		case i == 0: // the head
+		case i == 0: // the header
 			if calls != "call" || inside != "inside" || from != "from" {
 				t.Fatalf("the columns of the table are not where they were: %q", text)
 			}
-		case from == "": // goes on
+		case from == "": // continued
 			rows[len(rows)-1].add(calls, inside)
-		case calls == "": // of the same calls
+		case calls == "": // the same calls
 			rows = append(rows, may{calls: rows[len(rows)-1].calls, inside: phrases(inside), from: from})
 		default:
 			rows = append(rows, may{from: from})
@@ -57,8 +57,8 @@ func phrases(text string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(text, ", ", ","), func(r rune) bool { return r == ',' })
 }
 
-// fits reports whether the rows let a call be made inside phases, of which the last
-// is the innermost, and whether while another one runs there.
+// fits reports whether the rows permit a call inside phases, the last of which is the
+// innermost, and whether concurrently with another call there.
 func fits(rows []may, call string, phases []string) (fits, atOnce bool) {
 	means := map[string][]string{
 		"pass": {"ForEach", "Each", "Do"}, "task": {"ForEach", "Each", "Do"}, "no phase open at all": {"no phase"},
@@ -77,7 +77,7 @@ func fits(rows []may, call string, phases []string) (fits, atOnce bool) {
 	return false, false
 }
 
-// visitor is a store, of which a test walks into phases.
+// visitor is a store in which a test opens phases.
 type visitor struct {
 	*store.Store
 	outer, other *store.Table[item]
@@ -85,7 +85,7 @@ type visitor struct {
 	frame        *store.Schedule
 	now, next    *store.Column[item, int] // of other
 	added        int                      // columns, since then
-	writer       *store.Writer            // of the innermost Write
+	writer       *store.Writer            // the innermost one
 	groups       store.Groups[item, item]
 	before       store.Checkpoint
 	image        []byte // of the same
@@ -106,7 +106,7 @@ func newVisitor(t *testing.T) *visitor {
 	return v
 }
 
-// enter opens phases one inside the other and calls f once in the innermost.
+// enter opens nested phases and calls f once in the innermost.
 func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context.Context)) error {
 	if len(phases) == 0 {
 		f(ctx)
@@ -141,7 +141,7 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 	panic("no phase is called " + phases[0])
 }
 
-// calls are the calls that something refuses where they do not fit.
+// calls returns the calls that fail where the table does not permit them.
 func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	number := func(*item) uint64 { return 0 }
 	byNumber := func(_, _ *item) int { return 0 }
@@ -206,12 +206,12 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	return calls
 }
 
-// unrefused are calls of the table that nothing refuses, in a normal build or
-// because no phase is asked: those of queues and writers have tests of their own.
+// unrefused are the calls that never fail, in a normal build or because no phase is checked.
+// Calls of queues and writers have tests of their own.
 var unrefused = strings.Fields(`Get Has At All Len Resolve Find Created Erased Written Of Member DumpTable DumpColumns DigestTables Pending
 	Emplace Erase EraseAll Put Set Unset Staged write items elements in place Insert Remove Clear Maps Sparse.Put`)
 
-// attempt makes a call; a Writer that is used in the wrong place panics.
+// attempt makes a call and returns its error or panic.
 func attempt(call func(ctx context.Context) error, ctx context.Context) (err error) {
 	message := panicOf(func() { err = call(ctx) })
 	if message != "" {
@@ -220,7 +220,6 @@ func attempt(call func(ctx context.Context) error, ctx context.Context) (err err
 	return err
 }
 
-// alone are the phases that hold the gate alone.
 func alonePhase(phase string) bool {
 	return phase != "no phase" && phase != "Read" && phase != "Reduce"
 }
@@ -269,7 +268,7 @@ func TestPhases_MatchTheConcurrencyTable(t *testing.T) {
 func checkCell(t *testing.T, rows []may, name string, phases []string) {
 	fits, atOnce := fits(rows, name, phases)
 	if (name == "Queues" || name == "Discard") && slices.ContainsFunc(phases, alonePhase) {
-		fits = false // what the Reduce is inside of matters
+		fits = false // the phase around the Reduce decides
 	}
 	v := newVisitor(t)
 	check := func(ctx context.Context, fits bool, while string) {

@@ -13,8 +13,8 @@ import (
 	"handloom/store"
 )
 
-// notePass runs a pass over a table of either kind, which counts up the items that pick
-// names and notes them; chunks that all names are noted as a whole.
+// notePass runs a pass over a table of either kind. It increments and notes the items that pick
+// selects, and notes chunks that all selects as a whole.
 func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[item]) bool, all func(chunk int) bool) error {
 	switch t := table.(type) {
 	case packedTable:
@@ -47,7 +47,7 @@ func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[ite
 
 func noChunk(int) bool { return false }
 
-// among picks the items of a list.
+// among selects the items of a list.
 func among(hs ...store.Handle[item]) func(store.Handle[item]) bool {
 	return func(h store.Handle[item]) bool { return slices.Contains(hs, h) }
 }
@@ -182,7 +182,6 @@ func TestWrote_AllocatesNothing(t *testing.T) {
 	atMost(t, "objects", allocations(t.Context(), pass), 2*frameCount+slack)
 }
 
-// A table at rest keeps no memory for Written of its items and columns.
 func TestWritten_IsFreedWhenIdle(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
