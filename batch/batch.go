@@ -5,32 +5,31 @@ import (
 	"sync/atomic"
 )
 
-// serials numbers the uses of queues across all stores of the program, so that
-// one compare tells a queue that may record from every other. Nothing that
-// decides an outcome looks at the value.
+// serials numbers the uses of queues across all stores of the process: one compare tells a
+// queue that may record from every other. No outcome depends on the value.
 var serials atomic.Uint64
 
-// Batch is every queue that one store recorded since its last flush.
+// Batch is the set of queues that one store recorded since its last flush.
 type Batch struct {
-	serial      uint64 // of this batch among all uses; never 0
+	serial      uint64 // number of this batch among all uses; never 0
 	limits      Limits
 	tables      []*Recorder // by ordinal
-	byList      []*Recorder // by erase list; list 0 is none
+	byList      []*Recorder // by erase list; list 0 does not exist
 	attachments []*SetLog
-	byType      atomic.Pointer[[]int32] // by typeId: its erase list, or 0; the inbox reads what is published
+	byType      atomic.Pointer[[]int32] // typeId -> erase list, or 0; the inbox reads the published slice
 
-	order []*Pass // of this batch, in key order
+	order []*Pass // passes in key order
 	pool  passPool
-	open  int   // passes that have not ended
-	ended tally // of those that have, where limits count it
+	open  int   // number of passes that have not ended
+	ended tally // load of ended passes, if limits count it
 	inbox inbox
-	input input // of a tick
+	input input // calls of a tick
 
-	withheld bool                               // the calls that a flush may drop are left out
-	dropped  struct{ calls, unknownErases int } // of those, once gathered
+	withheld bool                               // Gather leaves out the calls that a flush may drop
+	dropped  struct{ calls, unknownErases int } // of dropped calls, once gathered
 
-	used     bool  // a pass or input began since the batch was asked to rest
-	gathered []int // ordinals of the tables with commands, in order of first use
+	used     bool  // a pass or input began since the last Trim
+	gathered []int // ordinals of tables with commands, in order of first use
 }
 
 // New returns an empty batch.
@@ -40,7 +39,7 @@ func New(limits Limits) *Batch {
 	return b
 }
 
-// eraseList returns the erase list of a typeId, or 0 if no table has it.
+// eraseList returns the erase list of a typeId, or 0 if no table has the typeId.
 func (b *Batch) eraseList(typeID uint16) int {
 	if byType := *b.byType.Load(); int(typeID) < len(byType) {
 		return int(byType[typeID])
@@ -48,9 +47,9 @@ func (b *Batch) eraseList(typeID uint16) int {
 	return 0
 }
 
-// addTable gives a table of n typeIds, from first on, the next ordinal and each
-// typeId an erase list. It returns the ordinal and the first list. What it writes behind
-// the typeIds there were, nobody reads before it is published.
+// addTable registers a table of n typeIds that start at first. It returns the ordinal of
+// the table and the erase list of its first typeId. Goroutines of the inbox never read
+// entries past the length that was published.
 func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 	ordinal, list = len(b.tables), len(b.byList)
 	b.tables = append(b.tables, r)
@@ -72,8 +71,8 @@ func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 	return ordinal, list
 }
 
-// Begin starts the next pass of the batch with n queues. Passes are numbered in
-// the order of these calls.
+// Begin starts the next pass of the batch with n queues. Passes are numbered in the order
+// of these calls.
 func (b *Batch) Begin(n int) *Pass {
 	b.used = true
 	p := b.pool.take(b, n, len(b.order))
@@ -83,29 +82,26 @@ func (b *Batch) Begin(n int) *Pass {
 	return p
 }
 
-// Admit returns an error that wraps [ErrQueueFull] when the batch holds as much
-// as its limits allow, so that no further pass should start. What passes hold
-// that have not ended does not count: their tasks may be recording, and how far
-// they are is timing.
+// Admit returns an error that wraps [ErrQueueFull] if the batch is at its limits. Open
+// passes do not count: the progress of their tasks depends on timing.
 func (b *Batch) Admit() error {
 	load := b.ended.load()
-	load.add(b.inbox.pending()) // what waits for who claimed the store does not count: it is timing
+	load.add(b.inbox.pending()) // without the calls of a claimed inbox, which depend on timing
 	return b.limits.admit(load)
 }
 
-// Seal hands the calls of the inbox that arrived to the batch, behind those that a
-// flush which failed has left. What arrives later waits for the next Seal, and so do
-// calls that are still recording.
+// Seal moves the arrived calls of the inbox to the batch, after calls that a failed flush
+// left. Calls that still record or arrive later wait for the next Seal.
 func (b *Batch) Seal() { b.inbox.seal() }
 
-// Started reports whether the batch has passes, sealed calls of the inbox or the input
-// of a tick, with or without commands.
+// Started reports whether the batch has passes, sealed calls or an input, with or without
+// commands.
 func (b *Batch) Started() bool {
 	return len(b.order) > 0 || len(b.inbox.sealed) > 0 || b.input.waits
 }
 
-// Pending returns what the batch holds. It takes O(queues) time, and O(1) for each table
-// that one of them recorded for.
+// Pending returns the load of the batch. It takes O(queues) time, and O(1) for each table
+// that a queue recorded for.
 func (b *Batch) Pending() (sum Load) {
 	for _, p := range b.order {
 		sum.add(p.load())
@@ -115,7 +111,7 @@ func (b *Batch) Pending() (sum Load) {
 	return sum
 }
 
-// Sealed returns what a flush finds, once [Batch.Seal] has sealed the inbox.
+// Sealed returns the load that a flush finds after [Batch.Seal].
 func (b *Batch) Sealed() Load {
 	var sum Load
 	for buf := range b.buffers {
@@ -124,15 +120,15 @@ func (b *Batch) Sealed() Load {
 	return sum
 }
 
-// count adds what a pass holds that has ended to what the limits of the batch are for.
+// count adds the load of an ended pass, if the limits bound the batch.
 func (b *Batch) count(p *Pass) {
 	if b.limits.ofBatch() {
 		b.ended.add(p.load())
 	}
 }
 
-// Check returns the error of the lowest queue, by key, that was given more than
-// its limit in a pass that has not ended.
+// Check returns the error of the lowest queue, by key, that exceeds its limit in an open
+// pass.
 func (b *Batch) Check() error {
 	for i := 0; i < len(b.order) && b.open > 0; i++ {
 		if p := b.order[i]; p.open {
@@ -144,8 +140,8 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// UnknownErases calls visit for every untyped erase whose typeId belongs to no table,
-// in (key, sequence) order.
+// UnknownErases calls visit for every untyped erase whose typeId belongs to no table, in
+// (key, sequence) order.
 func (b *Batch) UnknownErases(visit func(s Sample)) {
 	for buf := range b.buffers {
 		if buf.state == dropped {
@@ -157,9 +153,8 @@ func (b *Batch) UnknownErases(visit func(s Sample)) {
 	}
 }
 
-// buffers yields the queues in key order, behind them the sealed calls of the inbox and
-// the input of a tick. It is an iterator itself, so that no closure is allocated in a
-// flush.
+// buffers yields the queues in key order, then the sealed calls, then the input. It is an
+// iterator itself because a closure would be allocated in each flush.
 func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	for _, p := range b.order {
 		for task := range p.buffers[:p.tasks] {
@@ -193,32 +188,31 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	}
 }
 
-// Drop empties the batch, calls that arrived in the inbox included, and begins
-// the next one. Who waits for such a call is told why.
-func (b *Batch) Drop(why error) {
-	b.complete(why)
+// Drop empties the batch, including calls that arrived in the inbox, and begins the next
+// batch. Waiting callers get cause.
+func (b *Batch) Drop(cause error) {
+	b.complete(cause)
 	b.Finish()
 }
 
-// Break is called when no flush will ever come: calls of the inbox return why, and so do
-// those that somebody waits for.
-func (b *Batch) Break(why error) {
-	b.Close(why)
-	b.complete(why)
+// Break ends the batch for good: waiting and future calls of the inbox return cause.
+func (b *Batch) Break(cause error) {
+	b.Close(cause)
+	b.complete(cause)
 }
 
-// Trim gives up the memory that queues keep from batch to batch, of those that were not
-// used since it was called last. The batch is empty.
+// Trim releases queue memory that was not used since the last Trim. The batch must be
+// empty.
 func (b *Batch) Trim() {
 	if !b.used {
 		b.pool, b.input, b.gathered = passPool{}, input{}, nil
 	}
 	b.used = false
-	b.inbox.rest()
+	b.inbox.trim()
 }
 
-// Finish ends the flush of a batch, whose queues panic from now on, and begins
-// the next one.
+// Finish ends the flush of a batch and begins the next batch. Queues of the old one panic
+// from now on.
 func (b *Batch) Finish() {
 	for i, p := range b.order {
 		p.finish()

@@ -2,64 +2,62 @@ package batch
 
 import "handloom/shard/handle"
 
-// byRow are the erases of a task that names items by their rows of the shard whose chunk it
-// has. Which handle a row has is in memory far apart, so that a task which asked for each
-// would wait for each (op=storm); and a flush wants the row again. Rows are good while the
-// table stays as it is. Before anything but the flush changes it, [Pass.ResolveRows] puts
-// handles in their place.
+// byRow holds the erases of a chunk's task as rows of its shard. Looking up the handle of
+// each row would cost a cache miss each (op=storm), and a flush needs the row anyway. Rows
+// are valid until the table changes. [Pass.ResolveRows] replaces them by handles before any
+// change except a flush.
 type byRow struct {
 	rows   []uint32
-	list   int         // the erase list that handles would go to; 0: the task has not ended, and rows do not count
-	audits []handle.ID // checked builds: the handles of the rows
+	list   int         // erase list of the shard; 0: the task has not ended, and rows do not count
+	audits []handle.ID // handles of the rows; checked builds only
 }
 
-// Rows returns where the task of a chunk adds the rows that it erases, before
-// [Recorder.EraseRows].
+// Rows returns the slice to which a chunk's task appends the rows that it erases.
+// [Recorder.EraseRows] follows.
 func (q Queue) Rows() *[]uint32 { return &q.buf.byRow.rows }
 
-// EraseRows records that the items at the rows of the queue are to be erased; they are rows
-// of one shard. It is called when all are added.
+// EraseRows records erases of the rows of the queue, which are rows of the given shard. It
+// is called once, after all rows are added.
 func (r *router) EraseRows(q Queue, shard int) {
 	buf := q.buf
-	of := &buf.byRow
+	erases := &buf.byRow
 	if q.serial != buf.serial { // the queue has failed
-		of.rows = of.rows[:0]
+		erases.rows = erases.rows[:0]
 	}
-	if len(of.rows) == 0 {
+	if len(erases.rows) == 0 {
 		return
 	}
-	of.list, buf.holds = r.list+shard, true
-	buf.room.add(Load{len(of.rows), int64(len(of.rows)) * idBytes})
+	erases.list, buf.holds = r.list+shard, true
+	buf.room.add(Load{len(erases.rows), int64(len(erases.rows)) * idBytes})
 }
 
-// Audit keeps the handles of rows that [Recorder.EraseRows] has just recorded, for checked
-// builds to compare when they are flushed.
+// Audit stores the handles of the rows of the last [Recorder.EraseRows]. A checked flush
+// compares them.
 func (q Queue) Audit(name func(rows []uint32, ids []handle.ID)) {
-	of := &q.buf.byRow
-	of.audits = make([]handle.ID, len(of.rows))
-	name(of.rows, of.audits)
+	erases := &q.buf.byRow
+	erases.audits = make([]handle.ID, len(erases.rows))
+	name(erases.rows, erases.audits)
 }
 
-// ResolveRows makes erases by handle of those by row that the pass has for a table, because its
-// rows are about to move. name puts the handles of the items at some rows of a shard into
-// ids.
+// ResolveRows turns the pass's erases by row for a table into erases by handle. It is
+// called before rows move. name writes the handles of rows of a shard to ids.
 func (p *Pass) ResolveRows(r *Recorder, name func(shard int, rows []uint32, ids []handle.ID)) {
 	for task := range p.buffers[:p.tasks] {
 		buf := &p.buffers[task]
-		of := &buf.byRow
-		shard := of.list - r.list
-		if len(of.rows) == 0 || shard < 0 || shard >= int(r.shards) {
+		erases := &buf.byRow
+		shard := erases.list - r.list
+		if len(erases.rows) == 0 || shard < 0 || shard >= int(r.shards) {
 			continue
 		}
-		ids := buf.erasesIn(of.list, len(of.rows))
+		ids := buf.erasesIn(erases.list, len(erases.rows))
 		n := len(*ids)
-		*ids = (*ids)[:n+len(of.rows)]
-		name(shard, of.rows, (*ids)[n:])
-		of.drop()
+		*ids = (*ids)[:n+len(erases.rows)]
+		name(shard, erases.rows, (*ids)[n:])
+		erases.drop()
 	}
 }
 
-// ResolveRows does so for all passes of the batch.
+// ResolveRows calls [Pass.ResolveRows] for all passes of the batch.
 func (b *Batch) ResolveRows(r *Recorder, name func(shard int, rows []uint32, ids []handle.ID)) {
 	for _, p := range b.order {
 		p.ResolveRows(r, name)

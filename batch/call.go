@@ -8,38 +8,36 @@ import (
 	"handloom/shard/handle"
 )
 
-// Call is a call of the inbox whose caller waits for what becomes of it. A flush that
-// applies it notes the handles that its creates got, in memory of the call's own: they
-// are good for as long as anybody has it.
+// Call is a call of the inbox whose caller waits for the outcome. The flush that applies it
+// copies the handles of its creates to the call's own memory, which stays valid.
 type Call struct {
-	Epoch     uint64 // of the flush that applied it
-	Tick      uint64 // that it was applied in, by who had claimed the inbox; else 0
+	Epoch     uint64 // epoch of the flush that applied the call
+	Tick      uint64 // tick that applied the call in a claimed inbox; else 0
 	completed chan struct{}
-	err       error // why it was not applied, once settled
-	dropped   error // why the flush that was to apply it did not
+	err       error // reason if not applied, once completed
+	dropped   error // reason for which a flush dropped the call
 	created   []createRun
-	recorded  []recordedRun  // of a call that became bytes
-	one       [1]recordedRun // the memory of recorded, which seldom has more
+	recorded  []recordedRun  // creates of an encoded call
+	one       [1]recordedRun // inline memory of recorded, which seldom has more
 }
 
-// createRun is a segment of the call: the provisional handles from name on stand for
-// ids.
+// createRun is a segment of the call: the provisional handles from name on map to ids.
 type createRun struct {
 	name handle.ID
 	ids  []handle.ID
 }
 
-// NewCall returns a call, begun in the given epoch, that nothing is known of.
+// NewCall returns a pending call that began in the given epoch.
 func NewCall(epoch uint64) *Call { return &Call{Epoch: epoch, completed: make(chan struct{})} }
 
-// Completed returns a channel that is closed once it is known what became of the call.
+// Completed returns a channel that is closed when the outcome is known.
 func (c *Call) Completed() <-chan struct{} { return c.completed }
 
-// Err returns why a settled call was not applied, or nil.
+// Err returns nil if a completed call was applied, or the reason if not.
 func (c *Call) Err() error { return c.err }
 
-// Complete records the outcome of the call and ends the wait of its caller. The call was
-// applied, unless a flush dropped it or err is not nil. It is called once.
+// Complete records the outcome and wakes the caller. The call was applied unless err is not
+// nil or a flush dropped it. Complete is called once.
 func (c *Call) Complete(err error) {
 	if c.err = cmp.Or(err, c.dropped); c.err != nil {
 		c.created = nil
@@ -47,9 +45,9 @@ func (c *Call) Complete(err error) {
 	close(c.completed)
 }
 
-// Resolve returns the handle of the item that the provisional handle id of the settled
-// call was recorded for, and whether there is one. It takes O(log(segments)) time and
-// may be called from any goroutine.
+// Resolve returns the handle of the item that a provisional handle of the completed call
+// created, and whether it exists. It takes O(log(segments)) time. Any goroutine may call
+// it.
 func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
 	at := sort.Search(len(c.created), func(i int) bool { return c.created[i].name > id }) - 1
 	if at < 0 {
@@ -63,16 +61,15 @@ func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
 	return run.ids[offset], true
 }
 
-// Applied appends the sealed calls that somebody waits for to calls, which it returns;
-// those that the flush dropped as well.
-// It is called when their creates have been applied, in an epoch, and before that is
-// published.
+// Applied appends to calls the sealed calls whose callers wait, including dropped ones, and
+// returns the result. It is called after creates are applied in the given epoch, before
+// that epoch is published.
 func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 	for _, buf := range b.inbox.sealed {
 		if c := buf.call; c != nil {
 			c.Epoch = epoch
 			if buf.state == dropped {
-				c.dropped = buf.why
+				c.dropped = buf.cause
 			} else {
 				c.note(b, buf)
 			}
@@ -110,7 +107,7 @@ func (c *Call) sort() {
 	slices.SortFunc(c.created, func(a, b createRun) int { return cmp.Compare(a.name, b.name) })
 }
 
-// complete ends the wait for all calls that arrived: they were not applied, as err says.
+// complete completes all arrived calls with err: none was applied.
 func (b *Batch) complete(err error) {
 	b.inbox.seal()
 	for _, buf := range b.inbox.sealed {

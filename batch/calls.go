@@ -8,8 +8,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// InboxCall is a call of the inbox in the batch that is flushed. The flush may drop it:
-// then none of its commands is applied.
+// InboxCall is a call of the inbox in the batch of a flush. If the flush drops it, none of
+// its commands is applied.
 type InboxCall struct {
 	batch *Batch
 	buf   *buffer
@@ -20,9 +20,9 @@ func (b *Batch) HasCalls() bool {
 	return len(b.inbox.sealed) > 0 || b.input.waits && !b.input.whole
 }
 
-// Calls returns the calls that a flush may drop and has not dropped, in their order. The
-// calls of an input are decoded once more, each into a queue of its own. Calls runs the
-// visitors of tables, which may panic.
+// Calls returns the calls that a flush may drop and has not dropped, in order. It decodes
+// the calls of an input again, each into its own queue. It runs the visitors of tables,
+// which may panic.
 func (b *Batch) Calls() ([]InboxCall, error) {
 	if b.input.waits && !b.input.whole && len(b.input.single) == 0 {
 		if err := b.input.divide(); err != nil {
@@ -40,29 +40,28 @@ func (b *Batch) Calls() ([]InboxCall, error) {
 	return calls, nil
 }
 
-// Withhold has Gather leave out the calls that a flush may drop, or take them again.
+// Withhold makes Gather leave out the calls that a flush may drop, or include them again.
 func (b *Batch) Withhold(calls bool) { b.withheld = calls }
 
-// KeepCalls takes back what was dropped: the flush has failed, and the next one decides
-// anew.
+// KeepCalls revokes all drops after a failed flush: the next flush decides again.
 func (b *Batch) KeepCalls() {
 	for _, buf := range b.inbox.sealed {
 		if buf.state == dropped {
-			buf.state, buf.why = ended, nil
+			buf.state, buf.cause = ended, nil
 		}
 	}
 	b.input.join()
 }
 
-// Dropped returns how many calls of the gathered batch are dropped, and how many of their
-// commands are erases of handles that no table has.
+// Dropped returns the number of dropped calls of the gathered batch, and the number of
+// their erases of handles that no table has.
 func (b *Batch) Dropped() (calls, unrouted int) { return b.dropped.calls, b.dropped.unknownErases }
 
-// Drop has the flush leave out the call, and its Submit return why.
-func (c InboxCall) Drop(why error) { c.buf.state, c.buf.why = dropped, why }
+// Drop makes the flush leave out the call. Its Submit returns cause.
+func (c InboxCall) Drop(cause error) { c.buf.state, c.buf.cause = dropped, cause }
 
-// Erases calls visit with the ordinal of the table, the shard and the handles of each
-// list of erases, and with the shard -1 for each erase of all items.
+// Erases calls visit with the table's ordinal, the shard and the handles of each list of
+// erases. An erase of all items has the shard -1.
 func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
 	for _, list := range c.buf.lists {
 		r := c.batch.byList[list]
@@ -73,9 +72,8 @@ func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
 	}
 }
 
-// Values calls visit with the ordinal of the table, the handle and the value of each create
-// and each put of the call: the creates of a table in sequence, then the puts, those to one
-// shard in sequence.
+// Values calls visit with the table's ordinal, the handle and the value of each create and
+// put of the call: the creates of a table in sequence, then its puts by shard in sequence.
 func (c InboxCall) Values(visit func(ordinal int, id handle.ID, v unsafe.Pointer, put bool)) {
 	for _, t := range c.buf.touched {
 		r := c.batch.tables[t.ordinal]
@@ -105,7 +103,7 @@ func (c InboxCall) Visit() {
 		}
 	})
 	for _, s := range c.buf.attached {
-		if visitor := s.of.links.visitor; visitor != nil {
+		if visitor := s.log.links.visitor; visitor != nil {
 			s.each(func(v unsafe.Pointer) { visitor(v, ignore) })
 		}
 	}
@@ -113,7 +111,7 @@ func (c InboxCall) Visit() {
 
 // each calls f with the address of each value that was set.
 func (s *Sets) each(f func(v unsafe.Pointer)) {
-	size := s.of.typ.Size
+	size := s.log.typ.Size
 	for i := range s.staged[:s.used] {
 		st := &s.staged[i]
 		st.set.each(func(offset int) {
@@ -125,14 +123,14 @@ func (s *Sets) each(f func(v unsafe.Pointer)) {
 	for shard := range s.shards.All {
 		p := &s.puts[shard]
 		for i := range p.IDs {
-			if !s.of.optional || !s.IsUnset(shard, i) {
+			if !s.log.optional || !s.IsUnset(shard, i) {
 				f(p.Values.Pointer(i, size))
 			}
 		}
 	}
 }
 
-// gatherDropped notes the tables that a dropped call has commands for, and how many.
+// gatherDropped adds the tables and the number of commands of a dropped call.
 func (b *Batch) gatherDropped(buf *buffer) {
 	b.dropped.calls++
 	b.dropped.unknownErases += len(buf.unknownErases)
@@ -146,15 +144,15 @@ func (b *Batch) gatherDropped(buf *buffer) {
 		b.pending(b.tables[ordinal]).dropped++
 	}
 	for _, s := range buf.attached {
-		b.pending(s.of.table).attachment(s.of.index).dropped += s.load().Commands
+		b.pending(s.log.table).attachment(s.log.index).dropped += s.load().Commands
 	}
 }
 
-// Dropped returns how many commands for the table dropped calls have, but for those of
-// its attachments.
+// Dropped returns the number of commands of dropped calls for the table, without commands
+// for attachments.
 func (c *Commands) Dropped() int { return c.dropped }
 
-// DroppedSets returns how many commands for an attachment dropped calls have.
+// DroppedSets returns the number of commands of dropped calls for an attachment.
 func (c *Commands) DroppedSets(attachment int) int {
 	if attachment < len(c.attached) {
 		return c.attached[attachment].dropped
@@ -162,19 +160,19 @@ func (c *Commands) DroppedSets(attachment int) int {
 	return 0
 }
 
-// Admission finds out, call by call, how many creates a flush makes. It begins with the
-// commands of the batch without its calls, once they are planned.
+// Admission computes, call by call, the number of creates that a flush makes. It starts
+// from the planned commands of the batch without its calls.
 type Admission struct {
 	batch     *Batch
-	survivors map[int]int               // by ordinal: creates of the calls that were kept, less those before that they cancel
-	creates   map[handle.ID]int         // of the calls that were kept, by the first name of a segment
-	erased    map[handle.ID]bool        // provisional handles
-	bySegment map[handle.ID][]handle.ID // the same, by the first name of their segment
+	survivors map[int]int               // by ordinal: creates of kept calls, less the earlier creates that they cancel
+	creates   map[handle.ID]int         // number of creates of kept calls, by first name of the segment
+	erased    map[handle.ID]bool        // erased provisional handles
+	bySegment map[handle.ID][]handle.ID // keys of erased, by first name of their segment
 
-	// Of the call that is tried:
-	added []handle.ID // to erased
-	more  map[int]int // creates, by ordinal
-	own   map[int]int // of these its own
+	// Effects of the tried call:
+	added []handle.ID // keys added to erased
+	more  map[int]int // change of survivors, by ordinal
+	own   map[int]int // its own surviving creates, by ordinal
 	runs  []createsOf
 }
 
@@ -184,8 +182,9 @@ type createsOf struct {
 	n    int
 }
 
-// NewAdmission begins an admission, while the calls are withheld and before the rest of the
-// batch is gathered and planned, and calls visit with each queue of the rest.
+// NewAdmission begins an admission and calls visit with each queue of the batch except
+// calls. It runs while calls are withheld, before the rest of the batch is gathered and
+// planned.
 func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 	a := &Admission{
 		batch: b, survivors: make(map[int]int), creates: make(map[handle.ID]int),
@@ -198,8 +197,8 @@ func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 	return a
 }
 
-// Try finds out what a call comes to, until Keep or Undo, and calls visit with the
-// ordinal of each table that it creates items of or erases some of, or all.
+// Try computes the effects of a call, until Keep or Undo. It calls visit with the ordinal
+// of each table in which the call creates or erases items.
 func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	a.added, a.runs = a.added[:0], a.runs[:0]
 	clear(a.more)
@@ -236,8 +235,8 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	}
 }
 
-// erase takes note of the provisional handles that a queue erases, and calls found with
-// those that none before it does.
+// erase adds the provisional handles that a queue erases, and calls found with each handle
+// that was not erased before.
 func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	for _, list := range buf.lists {
 		r := a.batch.byList[list]
@@ -252,8 +251,8 @@ func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	}
 }
 
-// Survivors returns how many creates of a table survive if the call that is tried is
-// kept, and how many of these are its own.
+// Survivors returns the number of surviving creates of a table if the tried call is kept,
+// and the number of those that are the call's own.
 func (a *Admission) Survivors(ordinal int) (n, own int) {
 	n = a.survivors[ordinal] + a.more[ordinal]
 	if c := a.batch.tables[ordinal].Pending; c.begun {
@@ -262,7 +261,7 @@ func (a *Admission) Survivors(ordinal int) (n, own int) {
 	return n, a.own[ordinal]
 }
 
-// Keep keeps the call that was tried.
+// Keep accepts the tried call.
 func (a *Admission) Keep() {
 	for ordinal, n := range a.more {
 		a.survivors[ordinal] += n
@@ -272,12 +271,12 @@ func (a *Admission) Keep() {
 	}
 }
 
-// Undo forgets the call that was tried.
+// Undo forgets the tried call.
 func (a *Admission) Undo() {
 	for _, id := range a.added {
 		name := segmentName(id)
-		of := a.bySegment[name]
-		a.bySegment[name] = of[:len(of)-1] // they were added last
+		ids := a.bySegment[name]
+		a.bySegment[name] = ids[:len(ids)-1] // ids were appended last
 		delete(a.erased, id)
 	}
 }
@@ -294,7 +293,7 @@ func (c *Commands) survives(id handle.ID) bool {
 // segmentName returns the first provisional handle of the segment of id.
 func segmentName(id handle.ID) handle.ID { return id &^ (segmentItems - 1) }
 
-// divide decodes each call of the input into a queue of its own.
+// divide decodes each call of the input into its own queue.
 func (p *input) divide() error {
 	d := &p.decoder
 	whole, done := d.q, false
@@ -321,7 +320,7 @@ func (p *input) divide() error {
 	return nil
 }
 
-// join gives up the queues of single calls.
+// join releases the queues of single calls.
 func (p *input) join() {
 	if len(p.single) == 0 {
 		return
@@ -338,7 +337,6 @@ func (p *input) join() {
 	p.single = p.single[:0]
 }
 
-// take returns an empty buffer.
 func (x *inbox) take() *buffer {
 	x.mu.Lock()
 	defer x.mu.Unlock()

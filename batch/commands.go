@@ -9,48 +9,46 @@ import (
 	"handloom/shard/handle"
 )
 
-// Commands are what the queues of a batch say to one table, in (key, sequence)
-// order, and the handles that the creates among them get.
+// Commands are the commands of a batch for one table, in (key, sequence) order, and the
+// handles that their creates get.
 //
-// [Batch.Gather] fills them in. A flush cancels and replaces creates while it
-// plans, and has each shard take a range of the surviving creates while it applies
-// ([Commands.Runs]).
+// [Batch.Gather] fills them in. A flush cancels and replaces creates while it plans. While it applies, each shard inserts a range of the surviving creates ([Commands.Runs]).
 type Commands struct {
 	columns []*tableBuffer // in key order
 
 	attached    []attached // by attachment of the table
 	recorder    *Recorder
-	shards      Shards        // that commands name, or all
+	shards      Shards        // shards that have commands other than creates
 	erases      [][]Erases    // by shard, in key order
-	puts        [][]KeyedPuts // likewise
-	all         int           // how often the erase of all items was recorded
+	puts        [][]KeyedPuts // by shard, in key order
+	all         int           // number of recorded EraseAll
 	order       []run         // segments in key order
-	createIndex createIndex   // of segments in order
+	createIndex createIndex   // index of order by segment number
 	marks       []mark        // by creation number, which counts creates in (key, sequence) order
 	created     []handle.ID   // by creation number; null if cancelled
-	cancelled   int           // creates
-	dropped     int           // commands of dropped calls
-	begun       bool          // something is gathered
-	swaps       []swap        // of recorded values, in their order
+	cancelled   int           // number of cancelled creates
+	dropped     int           // number of commands of dropped calls
+	begun       bool          // anything is gathered
+	swaps       []swap        // swaps of recorded values, in order
 
-	released int // times since the arrays of all shards were trimmed
+	released int // releases since the arrays of all shards were trimmed
 
-	peaks struct { // of the arrays of the same names
+	peaks struct { // marks of the arrays with the same names
 		columns, order, marks, created, swaps highwater.Mark
 		erases, puts                          []highwater.Mark
 	}
 }
 
-// Erases are the erases that one queue recorded for one shard, in sequence: of items by
-// handle, or of items by row.
+// Erases are the erases that one queue recorded for one shard, in sequence: items by handle
+// or by row.
 type Erases struct {
 	IDs    []handle.ID
 	Rows   []uint32
-	Audits []handle.ID // checked builds: the handles of Rows
+	Audits []handle.ID // handles of Rows; checked builds only
 	Key
 }
 
-// Len returns how many there are.
+// Len returns the number of erases.
 func (e *Erases) Len() int { return len(e.IDs) + len(e.Rows) }
 
 // KeyedPuts are the puts that one queue recorded for one shard.
@@ -59,7 +57,7 @@ type KeyedPuts struct {
 	Key
 }
 
-// mark says what a batch does to one of its own creates.
+// mark is the effect of a batch on one of its own creates.
 type mark uint8
 
 const (
@@ -72,17 +70,16 @@ const (
 type run struct {
 	number    uint64
 	values    items.Slice // empty once released
-	creates   int         // len(values)
+	creates   int         // number of creates
 	first     int         // creation number of values[0]
-	cancelled int         // creates of the segment
-	survivors int         // creates that survive in the segments before
+	cancelled int         // number of cancelled creates
+	survivors int         // number of survivors in earlier segments
 }
 
-// Gather hands each table, as [Recorder.Pending], what the queues hold for it, queues
-// in key order and the calls that [Batch.Seal] sealed behind them. Of the tables with the
-// ordinals in emptied it erases all items as well, like [Recorder.EraseAll]. It returns the
-// ordinals of the tables that have commands, good until the next call, and whether
-// there is any command, if only to typeIds that no table has.
+// Gather fills [Recorder.Pending] of each table: queues in key order, then sealed calls.
+// Tables with the ordinals in emptied also get a [Recorder.EraseAll]. It returns the
+// ordinals of tables with commands, valid until the next call, and whether any command
+// exists, including erases of unknown typeIds.
 func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
 	b.dropped.calls, b.dropped.unknownErases = 0, 0
@@ -97,15 +94,15 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 			b.pending(b.tables[t.ordinal]).addColumn(t.column, key)
 		}
 		for _, s := range buf.attached {
-			b.pending(s.of.table).addSets(s, key)
+			b.pending(s.log.table).addSets(s, key)
 		}
 		for _, list := range buf.lists {
 			r := b.byList[list]
 			b.pending(r).addErases(list-r.list, Erases{IDs: buf.erases[list], Key: key})
 		}
-		if of := &buf.byRow; of.list > 0 {
-			r := b.byList[of.list]
-			b.pending(r).addErases(of.list-r.list, Erases{Rows: of.rows, Audits: of.audits, Key: key})
+		if erases := &buf.byRow; erases.list > 0 {
+			r := b.byList[erases.list]
+			b.pending(r).addErases(erases.list-r.list, Erases{Rows: erases.rows, Audits: erases.audits, Key: key})
 		}
 		for _, ordinal := range buf.all {
 			b.pending(b.tables[ordinal]).addAll()
@@ -123,7 +120,7 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	return b.gathered, found
 }
 
-// pending returns the commands of a table and notes that it has some.
+// pending returns the commands of a table and adds the table to the gathered ones.
 func (b *Batch) pending(r *Recorder) *Commands {
 	c := r.Pending
 	if !c.begun {
@@ -161,8 +158,7 @@ func (c *Commands) addErases(shard int, erases Erases) {
 	c.shards.Add(shard)
 }
 
-// Shards returns the shards that there are commands for, other than creates, which no
-// shard is named in.
+// Shards returns the shards that have commands other than creates.
 func (c *Commands) Shards() Shards { return c.shards }
 
 // Puts returns the puts to a shard, in key order.
@@ -181,10 +177,10 @@ func (c *Commands) Erases(shard int) []Erases {
 	return nil
 }
 
-// All returns how often the erase of all items of the table was recorded.
+// All returns the number of recorded EraseAll.
 func (c *Commands) All() int { return c.all }
 
-// number gives every create its creation number and makes room for its handle.
+// number numbers all creates and makes room for their handles.
 func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
@@ -211,26 +207,26 @@ func (c *Commands) number(r *Recorder) {
 	}
 }
 
-// Survivors returns how many creates survive.
+// Survivors returns the number of surviving creates.
 func (c *Commands) Survivors() int { return len(c.created) - c.cancelled }
 
-// locate returns the segment and the creation number that a provisional handle
-// of this table and batch stands for.
+// locate returns the segment and the creation number of a provisional handle of this table
+// and batch.
 func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	if c.recorder == nil || !c.recorder.isProvisional(id) {
 		return nil, 0, false
 	}
 	number, offset := split(id)
 	at := c.find(number)
-	if at < 0 { // of another batch, or of a pass that was dropped, or not sealed
+	if at < 0 { // of another batch, of a dropped pass, or not sealed
 		return nil, 0, false
 	}
 	s := &c.order[at]
 	return s, s.first + offset, offset < s.creates
 }
 
-// fewSegments are looked through one by one: that is faster than to fill places, and
-// most tables have no more in a small tick (op=replay).
+// fewSegments are searched one by one, which is faster than filling createIndex. Most
+// tables have no more in a small tick (op=replay).
 const fewSegments = 8
 
 // find returns the position in order of the segment of a number, or -1.
@@ -246,16 +242,15 @@ func (c *Commands) find(number uint64) int {
 	return -1
 }
 
-// createdIn returns the handles that the creates of a segment of the batch got.
+// createdIn returns the handles of the creates of a segment.
 func (c *Commands) createdIn(segment uint64) []handle.ID {
 	s := &c.order[c.find(segment)]
 	return c.created[s.first : s.first+s.creates]
 }
 
-// Cancel applies an erase of a provisional handle, counts it, and reports
-// whether id is of this batch. Only the worker that plans the table's
-// first typeId may call it for handles of that typeId; others are stale, and
-// any worker may ask.
+// Cancel applies and counts an erase of a provisional handle, and reports whether id is of
+// this batch. Only the worker that plans the table's first typeId may call it for handles
+// of that typeId. Other handles are stale, and any worker may pass them.
 func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -273,10 +268,9 @@ func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 	return ok
 }
 
-// Replace applies a put of the value at v to a provisional handle, as [Commands.Cancel] applies
-// an erase. Every erase has been applied before.
-//
-// The two recorded values change places, until the flush fails.
+// Replace applies a put of the value at v to a provisional handle, with the rules of
+// [Commands.Cancel]. It is called after all erases. It swaps the two recorded values; a
+// failed flush swaps them back.
 func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	if !ok {
@@ -298,15 +292,14 @@ func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *Counts) bool 
 	return true
 }
 
-// swap is two recorded values of a type that have changed places.
+// swap is a swap of two recorded values of a type.
 type swap struct {
 	typ   *items.Type
 	spare *items.Slice
 	a, b  unsafe.Pointer
 }
 
-// swap makes the value at b that at a. Whoever is called by one goroutine alone may use
-// spare.
+// swap swaps the values at a and b. Only one goroutine may use spare at a time.
 func (c *Commands) swap(t *items.Type, spare *items.Slice, a, b unsafe.Pointer) {
 	s := swap{t, spare, a, b}
 	s.do()
@@ -324,15 +317,15 @@ func (s *swap) do() {
 	s.typ.Zero(between)
 }
 
-// swapBack gives each recorded value its own place again, when a flush fails: the next one
-// may drop a call that changed the value of another one's create.
+// swapBack undoes all swaps of a failed flush: the next flush may drop a call that changed
+// a create of another call.
 func (c *Commands) swapBack() {
 	for i := len(c.swaps) - 1; i >= 0; i-- {
 		c.swaps[i].do()
 	}
 }
 
-// FixSurvivors fixes which creates survive, once all erases have been applied.
+// FixSurvivors numbers the surviving creates. It is called after all erases.
 func (c *Commands) FixSurvivors() {
 	survivors := 0
 	for i := range c.order {
@@ -342,10 +335,9 @@ func (c *Commands) FixSurvivors() {
 	}
 }
 
-// Runs calls insert with the surviving creates from the lo-th to before the
-// hi-th, cut into runs of values that lie side by side. insert stores the
-// handles of the items in created, which has the length of values. Workers may
-// call Runs at the same time for ranges that do not overlap.
+// Runs calls insert with the surviving creates lo to hi-1, cut into runs of adjacent
+// values. insert stores the handles of the items in created, which has the length of
+// values. Workers may call Runs at the same time for disjoint ranges.
 func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []handle.ID)) {
 	if lo == hi {
 		return
@@ -357,11 +349,11 @@ func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []ha
 	})
 }
 
-// segments calls f for each run of places, of the segment at a position in order, that
-// have the surviving creates from the lo-th to before the hi-th.
+// segments calls f for each run of adjacent survivors among the survivors lo to hi-1. at is
+// the segment's index in order.
 func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
-	// The last segment with at most lo survivors before it has the lo-th,
-	// unless segments without survivors follow; those have no runs.
+	// The last segment with at most lo survivors before it has survivor lo, unless segments
+	// without survivors follow; those have no runs.
 	at := sort.Search(len(c.order), func(i int) bool { return c.order[i].survivors > lo }) - 1
 	for ; at < len(c.order) && c.order[at].survivors < hi; at++ {
 		s := &c.order[at]
@@ -375,8 +367,8 @@ func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
 	}
 }
 
-// runs calls f for each run of creates between cancelled ones, cut to the
-// survivors from lo to before hi.
+// runs calls f for each run of creates between cancelled ones, cut to the survivors lo to
+// hi-1.
 func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 	survivor := s.survivors
 	for i := 0; i < len(marks); {
@@ -396,9 +388,9 @@ func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 	}
 }
 
-// Resolve returns the handle of the item that the provisional handle id was
-// recorded for, once the creates have been applied. It is null, and ok true,
-// when the create was cancelled; ok is false when id is not of this batch.
+// Resolve returns the handle of the item that a provisional handle created, once creates
+// are applied. It returns null and true for a cancelled create, and false if id is not of
+// this batch.
 func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	_, creation, ok := c.locate(id)
 	if !ok {
@@ -407,8 +399,8 @@ func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	return c.created[creation], true
 }
 
-// release forgets the columns, which the next batch writes to, and keeps the
-// handles of what was created.
+// release drops the buffers, which the next batch writes to, and keeps the handles of
+// created items.
 func (c *Commands) release() {
 	c.begun = false
 	if len(c.swaps) > 0 {
@@ -436,8 +428,7 @@ func (c *Commands) release() {
 	}
 }
 
-// Reset drops those as well: nothing resolves until the next
-// [Batch.Gather].
+// Reset also drops the handles: nothing resolves until the next [Batch.Gather].
 func (c *Commands) Reset() {
 	if c.begun {
 		c.swapBack()
@@ -446,9 +437,9 @@ func (c *Commands) Reset() {
 	c.recorder = nil
 	c.created, c.marks = highwater.Trim(&c.peaks.created, c.created), highwater.Trim(&c.peaks.marks, c.marks)
 	c.order = highwater.Trim(&c.peaks.order, c.order)
-	c.createIndex.forget()
+	c.createIndex.reset()
 }
 
-// Created returns the handles of the items created, in the order of creation; null
-// ones stand for creates that were cancelled.
+// Created returns the handles of created items in creation order; cancelled creates are
+// null.
 func (c *Commands) Created() []handle.ID { return c.created }

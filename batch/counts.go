@@ -11,21 +11,21 @@ import (
 	"handloom/shard/handle"
 )
 
-// ErrQueueFull is what a pass returns, wrapped with task and limit, when a
-// queue of it was given more than its limit, and what the start of a pass or a
-// call of the inbox returns when the batch is at its own.
+// ErrQueueFull means that a queue, the inbox or the batch reached its limit. A pass wraps
+// it with task and limit. The start of a pass and calls of the inbox return it when the
+// batch is full.
 var ErrQueueFull = errors.New("queue is full")
 
-// Counts say what became of the commands of a batch. Each command is in exactly
-// one of the first eight counters (B1), but for the first EraseAll of a table: it counts
-// as an erase of each item that there was.
+// Counts are the outcomes of the commands of a batch. Each command is in exactly one of the
+// first eight counters (B1), except the first EraseAll of a table, which counts as an erase
+// of each item of the table.
 type Counts struct {
-	Created      int `json:"created"`       // items that live now
-	Erased       int `json:"erased"`        // items that lived before; of optional data, what an Unset took
-	Put          int `json:"put"`           // items that were replaced, created ones included; elements of a column and optional data that were set
-	Superseded   int `json:"superseded"`    // puts that a later put to the same item replaced; and so with Sets and Unsets
-	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch; and so with Sets and Unsets; all commands of a call of the inbox that did not fit
-	Redundant    int `json:"redundant"`     // erases of an item that another command erased already; Unsets of what no item had
+	Created      int `json:"created"`       // created items
+	Erased       int `json:"erased"`        // erased items of earlier batches; sparse data removed by an Unset
+	Put          int `json:"put"`           // replaced items, including created ones; column elements and sparse data that were set
+	Superseded   int `json:"superseded"`    // puts replaced by a later put to the same item; also Sets and Unsets
+	Dropped      int `json:"dropped"`       // puts to an item erased in the same batch; also Sets and Unsets; all commands of calls that did not fit
+	Redundant    int `json:"redundant"`     // erases of items that another command erased; Unsets without a value to remove
 	Stale        int `json:"stale"`         // commands whose handle named no item
 	CancelledOut int `json:"cancelled_out"` // creates erased in the same batch, and the first erase of each
 
@@ -33,7 +33,7 @@ type Counts struct {
 	Depleted int `json:"depleted"` // slots that used their last generation
 }
 
-// Commands returns the number of commands counted.
+// Commands returns the number of counted commands.
 func (c Counts) Commands() int {
 	return c.Created + c.Erased + c.Put + c.Superseded + c.Dropped + c.Redundant + c.Stale + c.CancelledOut
 }
@@ -52,13 +52,13 @@ func (c *Counts) Add(o Counts) {
 	c.Depleted += o.Depleted
 }
 
-// counter is one of the [Counts], with the name it has in JSON.
+// counter is one of the [Counts], with its JSON name.
 type counter struct {
 	name  string
 	value int
 }
 
-// nonzero returns the counters that are not 0, as declared.
+// nonzero returns the counters that are not 0, in order of declaration.
 func (c Counts) nonzero() []counter {
 	all := []counter{
 		{"created", c.Created},
@@ -88,9 +88,8 @@ func (c Counts) String() string {
 	return cmp.Or(b.String(), "nothing")
 }
 
-// inboxPass is the number that stands for the inbox in a [Sample]: it comes after
-// every pass. The task is the number of the call among those of a flush, in the
-// order in which they arrived.
+// inboxPass is the pass of the inbox in a [Sample], after every real pass. The task is the
+// call's number in its flush, in order of arrival.
 const inboxPass = math.MaxInt32
 
 // Kind is the kind of a command.
@@ -114,34 +113,33 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// MarshalText returns the name, so that kinds are words in JSON. The error is
-// always nil.
+// MarshalText returns the name. The error is always nil.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText sets k from the name of a kind. On error k is unchanged.
+// UnmarshalText sets k from its name. On error k is unchanged.
 func (k *Kind) UnmarshalText(text []byte) error {
 	i := slices.Index(kindNames, string(text))
 	if i < 0 {
-		return fmt.Errorf("batch: %q is no kind of command (want one of %q)", text, kindNames)
+		return fmt.Errorf("batch: unknown kind %q, want one of %q", text, kindNames)
 	}
 	*k = Kind(i)
 	return nil
 }
 
-// Sample is one stale command: what it named and where it was recorded.
+// Sample is one stale command: its target and its source.
 type Sample struct {
 	Handle   handle.ID `json:"handle"`
-	TypeID   uint16    `json:"type_id"` // of the shard that did not find the item
+	TypeID   uint16    `json:"type_id"` // typeId of the shard that did not find the item
 	Kind     Kind      `json:"kind"`
-	Pass     int       `json:"pass"` // the key of the queue
+	Pass     int       `json:"pass"` // key of the queue: Pass, Task
 	Task     int       `json:"task"`
-	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId, Sets and Unsets together; what the chunk of a packed table erases comes last
+	Sequence int       `json:"sequence"` // index among the queue's commands of this kind to TypeID, Sets and Unsets together; erases of a packed table's chunk come last
 
-	Column string `json:"column,omitempty"` // or optional data, of a Set or Unset
+	Column string `json:"column,omitempty"` // name of the column or sparse data of a Set or Unset
 }
 
-// String says it in words, such as
-// "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)".
+// String returns the sample in words, such as "erase of 7:42.3 by task 2 in pass 0 (typeId
+// 7, sequence 5)".
 func (s Sample) String() string {
 	by := fmt.Sprintf("task %d in pass %d", s.Task, s.Pass)
 	if s.Pass == inboxPass {

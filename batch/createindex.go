@@ -6,19 +6,17 @@ import (
 	"handloom/internal/highwater"
 )
 
-// createIndex says where the segments of a batch are, by their numbers. It is a hash
-// table with open addressing whose hash is the number itself: most segments of a
-// batch are numbered one after another, and then each lies in a place of its own.
-// It is as large as the batch has segments, however far apart their numbers are,
-// as are those of calls of the inbox that take long.
+// createIndex maps segment numbers of a batch to positions. It is a hash table with open
+// addressing, and the hash is the number itself: most numbers of a batch are consecutive,
+// without collisions. Its size depends only on the number of segments.
 type createIndex struct {
-	at   []uint64 // number and position plus 1; 0: vacant. A power of two, at most half of it taken
+	at   []uint64 // number and position+1; 0: vacant. Length is a power of two, at most half full
 	peak highwater.Mark
 }
 
-const positionBits = 64 - (typeShift - offsetBits) // what the number leaves: a billion segments
+const positionBits = 64 - (typeShift - offsetBits) // bits left by the number: a billion segments
 
-// fill makes the table one of some segments, in their order.
+// fill indexes the segments by their position in order.
 func (p *createIndex) fill(order []run) {
 	p.at = highwater.Room(&p.peak, p.at, 1<<bits.Len(uint(2*max(len(order), 1)-1)))
 	clear(p.at)
@@ -27,7 +25,7 @@ func (p *createIndex) fill(order []run) {
 	}
 }
 
-// add notes that the segment of a number is the one at a position.
+// add adds the segment with a number and a position.
 func (p *createIndex) add(number uint64, position int) {
 	mask := uint64(len(p.at) - 1)
 	at := number & mask
@@ -50,5 +48,5 @@ func (p *createIndex) find(number uint64) int {
 	}
 }
 
-// forget empties the table; fill comes before its next use.
-func (p *createIndex) forget() { p.at = highwater.Trim(&p.peak, p.at) }
+// reset empties the index until the next fill.
+func (p *createIndex) reset() { p.at = highwater.Trim(&p.peak, p.at) }

@@ -35,7 +35,7 @@ func TestPlacesFindEveryNumberAndNoOther(t *testing.T) {
 					}
 				}
 			}
-			p.forget()
+			p.reset()
 		}
 	})
 }

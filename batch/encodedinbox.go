@@ -9,50 +9,50 @@ import (
 	"handloom/shard/handle"
 )
 
-// EncodedInbox are the calls of an inbox that somebody has claimed. Each becomes bytes when
-// it arrives, on the goroutine that recorded it: what its values refer to is not kept.
+// EncodedInbox holds the calls of a claimed inbox. Each call is encoded when it arrives, on
+// the goroutine that recorded it. It keeps no references of the values.
 type EncodedInbox struct {
 	batch       *Batch
-	why         error       // what calls of the inbox return meanwhile
-	tables      []*Recorder // of the batch, when it was claimed
-	byList      []*Recorder // likewise
-	attachments int         // likewise
+	cause       error       // error of other inbox calls until Release
+	tables      []*Recorder // tables at the time of Claim
+	byList      []*Recorder // erase lists at the time of Claim
+	attachments int         // number of attachments at the time of Claim
 
-	// Under the lock of the inbox.
-	closed    error  // what calls return that arrive too late
-	bytes     []byte // of the calls from at on
+	// Guarded by the lock of the inbox:
+	closed    error  // error of calls after Release or Close
+	bytes     []byte // encoded calls, starting at at
 	at        int
-	calls     []arrival // from next on
+	calls     []arrival // arrived calls, starting at next
 	next      int
-	held      int // commands
+	held      int // number of commands
 	peak      highwater.Mark
 	callsPeak highwater.Mark
 }
 
-// arrival is a call that became so many bytes.
+// arrival is an encoded call and its size.
 type arrival struct {
 	call            *Call
 	bytes, commands int
 }
 
-// maxCall is the most bytes of a call.
+// maxCall is the maximum size of a call, in bytes.
 const maxCall = 32 << 20
 
-// Claim has calls of the inbox return why, until [EncodedInbox.Release], and returns where those
-// arrive that are for who claims it. It returns nil when calls wait for a flush.
-func (b *Batch) Claim(why error) *EncodedInbox {
+// Claim makes Inbox calls fail with cause until [EncodedInbox.Release]. It returns the
+// inbox that receives the owner's calls, or nil if calls wait for a flush.
+func (b *Batch) Claim(cause error) *EncodedInbox {
 	x := &b.inbox
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.sealed)+len(x.arrived) > 0 {
 		return nil
 	}
-	x.claimed = &EncodedInbox{batch: b, why: why, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList), attachments: len(b.attachments)}
+	x.claimed = &EncodedInbox{batch: b, cause: cause, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList), attachments: len(b.attachments)}
 	return x.claimed
 }
 
-// Release gives the inbox back. Calls that arrived and were not sealed return err, and so
-// does what still records. The input of a tick that was not flushed is dropped.
+// Release returns the inbox to the batch. Calls that still record, and arrived calls that
+// were not sealed, return err. An input that was not flushed is dropped.
 func (a *EncodedInbox) Release(err error) {
 	x := &a.batch.inbox
 	x.mu.Lock()
@@ -64,18 +64,18 @@ func (a *EncodedInbox) Release(err error) {
 	a.close(err)
 }
 
-// close is called under the lock.
+// close ends all calls with err. The caller holds the lock.
 func (a *EncodedInbox) close(err error) {
 	if a.closed == nil {
 		a.closed = err
 	}
-	for _, of := range a.calls[a.next:] {
-		of.call.Complete(err)
+	for _, c := range a.calls[a.next:] {
+		c.call.Complete(err)
 	}
 	a.bytes, a.calls, a.at, a.next, a.held = nil, nil, 0, 0, 0
 }
 
-// Enter is what [Batch.Enter] does.
+// Enter begins a call, as [Batch.Enter] does.
 func (a *EncodedInbox) Enter() (Queue, error) {
 	x := &a.batch.inbox
 	x.mu.Lock()
@@ -89,11 +89,12 @@ func (a *EncodedInbox) Enter() (Queue, error) {
 	return x.queue(a.batch), nil
 }
 
-// Leave is what [Batch.Leave] does.
+// Leave ends a failed call, as [Batch.Leave] does.
 func (a *EncodedInbox) Leave(q Queue) { a.batch.Leave(q) }
 
-// AddCall ends a call, which is settled when it is known what became of its commands. It
-// runs the visitors of tables, on their values. Its errors are those of [Batch.Arrive].
+// AddCall ends and encodes a call, which completes when the outcome of its commands is
+// known. It runs the visitors of tables on its values. Its errors are those of
+// [Batch.AddCall].
 func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	x, buf := &a.batch.inbox, q.buf
 	overflowed := buf.overflowed()
@@ -116,12 +117,12 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	case empty:
 		call.Complete(nil)
 		return nil
-	case !known: // a table that came when this was released, and claimed again
-		return a.why
+	case !known: // a table that was added between a Release and the next Claim
+		return a.cause
 	case unread != nil:
-		return fmt.Errorf("a value cannot be read back: %w", unread)
+		return fmt.Errorf("a value cannot be decoded: %w", unread)
 	case len(encoded) > maxCall:
-		return fmt.Errorf("%w: the call became %d bytes; the most are %d", ErrQueueFull, len(encoded), maxCall)
+		return fmt.Errorf("%w: the call has %d encoded bytes, the limit is %d", ErrQueueFull, len(encoded), maxCall)
 	}
 	if err := a.batch.limits.arrive(a.held, commands); err != nil {
 		return err
@@ -132,14 +133,15 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	return nil
 }
 
-// knows reports whether what a buffer recorded is for tables that there were.
+// knows reports whether a buffer recorded only for tables and attachments that existed at
+// the time of Claim.
 func (a *EncodedInbox) knows(buf *buffer) bool {
 	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
 		!slices.ContainsFunc(buf.all, func(ordinal int) bool { return ordinal >= len(a.tables) })
 }
 
-// encode returns the bytes of a call, good until its buffer is recycled, and has the call
-// note its creates. It fails when they cannot be read back.
+// encode returns the bytes of a call, valid until its buffer is recycled, and stores the
+// runs of its creates in the call. It fails if the bytes cannot be decoded.
 func (a *EncodedInbox) encode(buf *buffer, call *Call) ([]byte, error) {
 	if buf.encoder == nil {
 		buf.encoder = newEncoder()
@@ -157,8 +159,8 @@ func (a *EncodedInbox) recorderOf(id handle.ID) *Recorder {
 	return nil
 }
 
-// Seal appends the calls that have arrived to dst, in their order, up to so many bytes
-// and one whole call at least, and returns dst and the calls, which wait no more.
+// Seal appends arrived calls to dst, in order, and returns dst and the calls, which are no
+// longer pending. It takes at most the given number of bytes, but at least one call.
 func (a *EncodedInbox) Seal(dst []byte, most int) ([]byte, []*Call) {
 	a.batch.inbox.mu.Lock()
 	defer a.batch.inbox.mu.Unlock()
@@ -181,21 +183,21 @@ func (a *EncodedInbox) Seal(dst []byte, most int) ([]byte, []*Call) {
 	return dst, calls
 }
 
-// fitting returns how many of the calls fit into so many bytes, one at least, and the
-// bytes that they have.
+// fitting returns the number of calls that fit into most bytes, at least one, and their
+// size.
 func (a *EncodedInbox) fitting(calls []arrival, most int) (n, size int) {
 	const head = 1 + binary.MaxVarintLen32
-	for _, of := range calls {
-		if n > 0 && head+size+of.bytes > most {
+	for _, c := range calls {
+		if n > 0 && head+size+c.bytes > most {
 			break
 		}
 		n++
-		size += of.bytes
+		size += c.bytes
 	}
 	return n, size
 }
 
-// compact gives the room of what was sealed to what arrives.
+// compact frees the room of sealed calls.
 func (a *EncodedInbox) compact() {
 	switch {
 	case a.next == len(a.calls):

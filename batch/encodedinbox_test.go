@@ -148,7 +148,7 @@ func TestWhatCouldNotBeReadBackDoesNotArrive(t *testing.T) {
 		noError(t, err)
 		r.Emplace(q, nested{})
 		r.Emplace(q, v)
-		if err := a.AddCall(q, batch.NewCall(0)); (err != nil) != refused || refused && !strings.Contains(err.Error(), "cannot be read back") {
+		if err := a.AddCall(q, batch.NewCall(0)); (err != nil) != refused || refused && !strings.Contains(err.Error(), "cannot be decoded") {
 			t.Errorf("%d deep: %v", deep, err)
 		}
 	}

@@ -13,7 +13,7 @@ func (q Queue) Watch(ordinal int) *tableBuffer {
 		q.buf.spare = append(q.buf.spare, nil)
 		q.buf.usedTables = append(q.buf.usedTables, false)
 	}
-	c := &tableBuffer{of: &Recorder{typ: items.For[byte]()}}
+	c := &tableBuffer{recorder: &Recorder{typ: items.For[byte]()}}
 	c.current, c.segments, c.used = items.From([]byte{1}), []segment{{values: items.From(make([]byte, 0, 1))}}, 1
 	q.buf.touched, q.buf.holds = append(q.buf.touched, touched{ordinal, c}), true
 	return c

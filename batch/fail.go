@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Fail notes that the task failed with err; the first error stays. A nil err changes
-// nothing. Fail panics when the queue was kept past its pass, or is for no task.
+// Fail sets the error of the task; the first error stays. A nil err has no effect. Fail
+// panics if the pass has ended or the queue is not for a task.
 func (q Queue) Fail(err error) {
 	q.pass("Fail")
 	if err != nil && q.buf.failed == nil {
@@ -17,7 +17,7 @@ func (q Queue) Fail(err error) {
 // Context returns the context of the pass. It panics as Fail does.
 func (q Queue) Context() context.Context { return q.pass("Context").Context }
 
-// pass returns the pass whose task has the queue.
+// pass returns the pass of the queue.
 func (q Queue) pass(call string) *Pass {
 	if q.buf == nil {
 		panic(fmt.Sprintf("store: %s of the zero Queue; use the queue that a pass gives to its task", call))
@@ -25,10 +25,10 @@ func (q Queue) pass(call string) *Pass {
 	q.usable(q.buf.batch)
 	p := q.buf.owner
 	if p == nil || p.Context == nil {
-		panic(fmt.Sprintf("store: %s of %v, which is for no task of a pass; a function of the inbox returns its error, and has the context of its caller", call, q))
+		panic(fmt.Sprintf("store: %s of %v, which is not for a task of a pass; a function of the inbox returns its error and uses the context of its caller", call, q))
 	}
 	return p
 }
 
-// Failed returns the error with which a task failed.
+// Failed returns the error of a failed task.
 func (p *Pass) Failed(task int) error { return p.buffers[task].failed }

@@ -8,28 +8,27 @@ import (
 	"handloom/internal/highwater"
 )
 
-// inbox takes commands from goroutines that take part in no pass. Its lock
-// guards the list of calls, never what a call records.
+// inbox takes commands from goroutines outside of passes. Its lock guards the list of
+// calls. Recording takes no lock.
 type inbox struct {
-	waiting atomic.Int64 // calls that arrived and were not flushed
+	waiting atomic.Int64 // number of arrived calls that are not flushed
 
 	mu          sync.Mutex
-	closed      error         // what calls return once the store is closed
-	claimed     *EncodedInbox // where calls arrive instead
-	sealed      []*buffer     // for the next flush, or the one that runs, in order of arrival; changed by who flushes alone
-	arrived     []*buffer     // since then
+	closed      error         // error of all calls after Close
+	claimed     *EncodedInbox // receiver of calls while claimed
+	sealed      []*buffer     // calls of the current or next flush, in order of arrival; only the flushing goroutine changes it
+	arrived     []*buffer     // calls after the last Seal
 	free        []*buffer
-	held        Load // of sealed and arrived
-	idle        int  // free buffers that no call took since the period began
-	flushes     int  // since then; changed by who flushes alone
+	held        Load // load of sealed and arrived
+	idle        int  // free buffers that no call used in this period
+	flushes     int  // flushes in this period; only the flushing goroutine changes it
 	peak        highwater.Mark
-	arrivedPeak highwater.Mark // of arrived
+	arrivedPeak highwater.Mark
 }
 
-// Enter begins a call of the inbox and returns the queue that it records into.
-// It may be called from any goroutine at any time. It fails with
-// [ErrQueueFull] while as much waits for a flush as the limits of the inbox or of
-// the batch allow, and with the error of [Batch.Close] after that.
+// Enter begins a call of the inbox and returns its queue. Any goroutine may call it at any
+// time. It fails with [ErrQueueFull] at the limits of the inbox or the batch, and with the
+// error of [Batch.Close] after that.
 func (b *Batch) Enter() (Queue, error) {
 	x := &b.inbox
 	x.mu.Lock()
@@ -48,15 +47,15 @@ func (b *Batch) Enter() (Queue, error) {
 	return x.queue(b), nil
 }
 
-// refuses returns why no call can arrive, or nil.
+// refuses returns the reason why no call can arrive, or nil.
 func (x *inbox) refuses() error {
 	if x.closed == nil && x.claimed != nil {
-		return x.claimed.why
+		return x.claimed.cause
 	}
 	return x.closed
 }
 
-// queue returns the queue of a call that begins.
+// queue returns the queue of a new call.
 func (x *inbox) queue(b *Batch) Queue {
 	buf := x.buffer()
 	buf.begin(b, serials.Add(1), inboxPass, 0)
@@ -73,11 +72,10 @@ func (x *inbox) buffer() *buffer {
 	return new(buffer)
 }
 
-// AddCall ends a call whose commands are to be applied by the next flush that
-// seals the inbox, after those of keyed queues and of calls before. When the
-// call, or the inbox with it, exceeds its limits nothing of it is kept and
-// AddCall returns [ErrQueueFull]. call, unless it is nil, is settled once it is
-// known what became of the commands, which is at once when there are none.
+// AddCall ends a call. The flush that seals the inbox next applies its commands after all
+// passes and earlier calls. If the call or the inbox exceeds its limits, AddCall drops the
+// call and returns [ErrQueueFull]. A call that is not nil completes when the outcome is
+// known, or at once if it has no commands.
 func (b *Batch) AddCall(q Queue, call *Call) error {
 	x, buf := &b.inbox, q.buf
 	overflowed := buf.overflowed()
@@ -93,7 +91,7 @@ func (b *Batch) AddCall(q Queue, call *Call) error {
 	case overflowed:
 		x.recycle(buf)
 		return b.limits.overflow()
-	case buf.empty(): // nothing to wait for a flush, and nothing that limits count
+	case buf.empty(): // nothing to flush, and nothing that limits count
 		x.recycle(buf)
 		if call != nil {
 			call.Complete(nil)
@@ -111,7 +109,7 @@ func (b *Batch) AddCall(q Queue, call *Call) error {
 	return nil
 }
 
-// Leave ends a call that failed: nothing of it is kept.
+// Leave drops a failed call.
 func (b *Batch) Leave(q Queue) {
 	b.inbox.mu.Lock()
 	defer b.inbox.mu.Unlock()
@@ -119,8 +117,8 @@ func (b *Batch) Leave(q Queue) {
 	b.inbox.recycle(q.buf)
 }
 
-// Close makes every further call of the inbox return err, and those that wait for who
-// has claimed it.
+// Close makes all further calls of the inbox return err, and all waiting calls of an
+// [EncodedInbox].
 func (b *Batch) Close(err error) {
 	b.inbox.mu.Lock()
 	defer b.inbox.mu.Unlock()
@@ -130,18 +128,18 @@ func (b *Batch) Close(err error) {
 	}
 }
 
-// recycle empties a buffer whose call is over.
+// recycle empties the buffer of an ended call.
 func (x *inbox) recycle(buf *buffer) {
 	buf.reset()
-	buf.unlimited, buf.why = false, nil
+	buf.unlimited, buf.cause = false, nil
 	x.free = append(x.free, buf)
 }
 
-// rest gives up buffers that no call took since it was called last.
-func (x *inbox) rest() {
+// trim releases the buffers that no call used since the last trim.
+func (x *inbox) trim() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.idle > 0 { // buffers are taken from the end
+	if x.idle > 0 { // calls take buffers from the end
 		x.free = slices.Clone(x.free[x.idle:])
 	}
 	x.idle = len(x.free)
@@ -156,7 +154,7 @@ func (x *inbox) pending() Load {
 	return x.held
 }
 
-// seal is what [Batch.Seal] does.
+// seal implements [Batch.Seal].
 func (x *inbox) seal() {
 	if x.waiting.Load() == 0 {
 		return
@@ -171,20 +169,20 @@ func (x *inbox) seal() {
 	x.arrived = highwater.Trim(&x.arrivedPeak, x.arrived)
 }
 
-// finish drops the sealed calls, and gives up idle buffers now and then.
+// finish drops the sealed calls, and trims once per period.
 func (x *inbox) finish() {
 	if len(x.sealed) > 0 {
 		x.drop()
 	}
 	if x.flushes++; x.flushes == highwater.Period {
 		x.flushes = 0
-		x.rest()
+		x.trim()
 	}
 }
 
 func (x *inbox) drop() {
 	var held Load
-	for _, buf := range x.sealed { // nobody need wait for the lock meanwhile
+	for _, buf := range x.sealed { // without the lock, for which calls would wait
 		held.add(buf.load())
 		buf.reset()
 	}

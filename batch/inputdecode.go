@@ -9,51 +9,50 @@ import (
 	"handloom/shard/handle"
 )
 
-// input is what a tick was given from outside: the calls of one encoded inbox, in one
-// queue of their own, which no limit refuses and nothing else joins. The flush that comes
-// next takes it.
+// input holds the calls of one encoded inbox, the input of a tick, in one queue of its own
+// without limits. The next flush takes it.
 type input struct {
 	buf     *buffer
-	waits   bool      // for a flush
-	calls   []*Call   // that want to know what they created
-	encoded []byte    // while it waits
-	whole   bool      // a flush that it does not fit fails, as of version 1
-	single  []*buffer // the calls, each in a queue of its own, once a flush may drop some
+	waits   bool      // a flush has to take it
+	calls   []*Call   // calls that wait for their handles, or nil
+	encoded []byte    // bytes, while it waits
+	whole   bool      // version 1: a flush fails instead of dropping calls that do not fit
+	single  []*buffer // one queue per call, once a flush may drop calls
 
 	decoder
 }
 
-// decoder records again what was encoded.
+// decoder records encoded calls again.
 type decoder struct {
 	batch    *Batch
 	q        Queue
 	in       digest.Reader
-	call     int    // number of the one that is read, from 1
-	before   int    // calls of the inputs before, so that made need not be cleared
+	call     int    // number of the current call, from 1
+	before   int    // calls of earlier inputs: made need not be cleared
 	made     []made // by table ordinal
 	linked   []decodedRun
 	renaming renaming
 }
 
-// made is what a call created in a table.
+// made holds the creates of one call in a table.
 type made struct {
-	call     int // its number, counted over all inputs; of another one it is nothing
-	first, n int // of the creates of the table
+	call     int // number of the call over all inputs; else the entry is stale
+	first, n int // range of the table's creates
 }
 
-// decodedRun are creates whose handles are still as they were encoded.
+// decodedRun is a run of creates whose handles are still encoded.
 type decodedRun struct {
 	table       *Recorder
 	first, next int
 }
 
-// PutInput records the calls of an input, which becomes part of the batch. calls are those
-// that became it, or none. When it fails nothing has changed. It runs the visitors of
-// tables, on what it has read.
+// PutInput adds the calls of an input to the batch. calls are the waiting calls of the
+// input, or nil. On error the batch is unchanged. PutInput runs the visitors of tables on
+// the decoded values.
 func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	p := &b.input
 	if p.waits {
-		return fmt.Errorf("%w: the one before was not flushed", hook.ErrInput)
+		return fmt.Errorf("%w: the previous input was not flushed", hook.ErrInput)
 	}
 	if len(encoded) == 0 && len(calls) == 0 {
 		return nil
@@ -83,8 +82,8 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	return nil
 }
 
-// Remaining returns a table that the batch holds commands for, the one recorded first, or -1
-// for erases of handles that no table has, and how many commands it holds in all.
+// Remaining returns the number of commands that the batch holds, and the table of the first
+// of them, or -1 if no table has its handle.
 func (b *Batch) Remaining() (ordinal, n int) {
 	ordinal = -1
 	for buf := range b.buffers {
@@ -96,7 +95,7 @@ func (b *Batch) Remaining() (ordinal, n int) {
 	return ordinal, n
 }
 
-// targetOf returns a table that a buffer holds commands for, or -1.
+// targetOf returns a table for which a buffer holds commands, or -1.
 func (b *Batch) targetOf(buf *buffer) int {
 	switch {
 	case len(buf.touched) > 0:
@@ -106,12 +105,12 @@ func (b *Batch) targetOf(buf *buffer) int {
 	case len(buf.all) > 0:
 		return buf.all[0]
 	case len(buf.attached) > 0:
-		return buf.attached[0].of.table.ordinal
+		return buf.attached[0].log.table.ordinal
 	}
 	return -1
 }
 
-// load is what waits.
+// load returns the load of a waiting input.
 func (p *input) load() Load {
 	if !p.waits {
 		return Load{}
@@ -127,7 +126,7 @@ func (p *input) finish() {
 	p.buf.reset()
 	p.buf.close()
 	p.buf.last = 0
-	p.renaming.forget()
+	p.renaming.reset()
 	clear(p.linked)
 	p.join()
 	p.waits, p.calls, p.encoded, p.linked = false, nil, nil, p.linked[:0]
@@ -140,23 +139,23 @@ func (p *input) read() {
 	n := d.begin(p.encoded)
 	p.whole = len(p.encoded) > 0 && p.encoded[0] == inputVersionWhole
 	if p.calls != nil && n != len(p.calls) && d.in.Err() == nil {
-		d.in.Fail(fmt.Errorf("%d calls for an input of %d", len(p.calls), n))
+		d.in.Fail(fmt.Errorf("got %d calls, the input has %d", len(p.calls), n))
 	}
 	for range n {
 		if d.call++; !d.readCall() {
 			return
 		}
 		if p.calls != nil && !d.place(p.calls[d.call-1]) {
-			d.in.Fail(errors.New("it is not what was recorded"))
+			d.in.Fail(errors.New("not the recorded call"))
 			return
 		}
 	}
 	if left := d.in.Remaining(); left > 0 {
-		d.in.Fail(fmt.Errorf("%d bytes behind the last one", left))
+		d.in.Fail(fmt.Errorf("%d bytes after the last call", left))
 	}
 }
 
-// begin begins to read an input, and returns how many calls it has.
+// begin starts to read an input and returns its number of calls.
 func (d *decoder) begin(encoded []byte) int {
 	d.in.Reset(encoded)
 	d.before += d.call
@@ -167,14 +166,14 @@ func (d *decoder) begin(encoded []byte) int {
 	return d.in.Count(d.in.Remaining(), "calls")
 }
 
-// readCall records one call, and reports whether it could.
+// readCall records one call and reports whether it succeeded.
 func (d *decoder) readCall() bool {
 	d.linked = d.linked[:0]
 	for parts := 0; ; parts++ {
 		switch kind := d.in.Uint8(); kind {
 		case partEnd:
 			if parts == 0 {
-				d.in.Fail(errors.New("it has no commands"))
+				d.in.Fail(errors.New("no commands"))
 			}
 			if d.in.Err() == nil {
 				d.link()
@@ -188,7 +187,7 @@ func (d *decoder) readCall() bool {
 			if r := d.table(); r != nil {
 				d.erases(func(id handle.ID) { r.Erase(d.q, id) })
 			}
-		case partUnrouted:
+		case partUnknown:
 			d.erases(d.q.Erase)
 		case partEraseAll:
 			if r := d.table(); r != nil {
@@ -197,7 +196,7 @@ func (d *decoder) readCall() bool {
 		case partSets, partOptional:
 			d.sets(kind)
 		default:
-			d.in.Fail(fmt.Errorf("a part of kind %d", kind))
+			d.in.Fail(fmt.Errorf("unknown part kind %d", kind))
 		}
 		if d.in.Err() != nil {
 			return false
@@ -205,7 +204,7 @@ func (d *decoder) readCall() bool {
 	}
 }
 
-// table reads which table a part is for; nil: none.
+// table reads a table, which may be nil.
 func (d *decoder) table() *Recorder {
 	if n := d.in.Count(len(d.batch.tables), "as a table"); n > 0 {
 		return d.batch.tables[n-1]
@@ -213,7 +212,7 @@ func (d *decoder) table() *Recorder {
 	return nil
 }
 
-// count reads how many commands follow. Each has a byte at least.
+// count reads a number of commands. Each command has at least one byte.
 func (d *decoder) count() int { return d.in.Count(d.in.Remaining(), "commands") }
 
 func (d *decoder) creates() {
@@ -234,7 +233,7 @@ func (d *decoder) creates() {
 		}
 		at := c.current.Len()
 		run := min(n-done, c.current.Cap()-at)
-		c.current = c.current.Resize(at + run) // first, so that what fails half-way is zeroed
+		c.current = c.current.Resize(at + run) // before reading: a failed read leaves zeros
 		if r.typ.Digest.Empty() {
 			d.in.Bytes(run)
 		} else {
@@ -248,11 +247,10 @@ func (d *decoder) creates() {
 	}
 }
 
-// isOf reports whether m is of the call that is read.
+// isOf reports whether m is of the current call.
 func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
 
-// creates returns how many creates the column of an input has. Its segments are full
-// but for the last.
+// creates returns the number of creates. All segments of an input except the last are full.
 func (c *tableBuffer) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
 
 func (d *decoder) puts() {
@@ -281,12 +279,12 @@ func (d *decoder) puts() {
 func (d *decoder) sets(kind uint8) {
 	r := d.table()
 	if r == nil || len(r.attachments) == 0 {
-		d.in.Fail(errors.New("nothing is attached to the table"))
+		d.in.Fail(errors.New("the table has no attachments"))
 		return
 	}
 	a := r.attachments[max(d.in.Count(len(r.attachments), "as an attachment"), 1)-1]
 	if kind != a.part() {
-		d.in.Fail(fmt.Errorf("a part of kind %d for what is written in one of kind %d", kind, a.part()))
+		d.in.Fail(fmt.Errorf("part kind %d, want %d", kind, a.part()))
 		return
 	}
 	n := d.count()
@@ -313,11 +311,11 @@ func (d *decoder) sets(kind uint8) {
 	}
 }
 
-// isSet reads whether a Set follows, or it was an Unset.
+// isSet reads whether a Set follows, or the command is an Unset.
 func (d *decoder) isSet() bool {
 	b := d.in.Uint8()
 	if b > 1 {
-		d.in.Fail(fmt.Errorf("%d, which is neither a Set nor an Unset", b))
+		d.in.Fail(fmt.Errorf("%d is neither a Set nor an Unset", b))
 	}
 	return b == 1
 }
@@ -331,8 +329,8 @@ func (d *decoder) erases(erase func(id handle.ID)) {
 	}
 }
 
-// link gives the creates of the call, which may name each other whichever comes first,
-// the names of the batch.
+// link renames the handles in the creates of the call, which may name each other in any
+// order.
 func (d *decoder) link() {
 	for _, run := range d.linked {
 		c := d.q.buf.columns[run.table.ordinal]
@@ -343,7 +341,7 @@ func (d *decoder) link() {
 	}
 }
 
-// name returns the provisional handle that an encoded one stands for.
+// name returns the provisional handle for an encoded handle.
 func (d *decoder) name(id handle.ID) handle.ID {
 	if !id.IsProvisional() {
 		return id
@@ -366,8 +364,7 @@ func (c *tableBuffer) nameOf(r *Recorder, create int) handle.ID {
 	return r.name(c.segments[create/segmentItems].number) | handle.ID(create%segmentItems)
 }
 
-// place notes which creates of the input are those of a call, and reports whether they
-// can be.
+// place assigns the input's creates to a call and reports whether they match.
 func (d *decoder) place(c *Call) bool {
 	table, next := -1, 0
 	for i := range c.recorded {
@@ -384,14 +381,14 @@ func (d *decoder) place(c *Call) bool {
 	return true
 }
 
-// applied has the calls note the handles that their creates got.
+// applied copies the handles of created items to their calls.
 func (p *input) applied(b *Batch, epoch uint64) {
 	for i, c := range p.calls {
 		c.Epoch = epoch
 		buf := p.buf
 		if len(p.single) > 0 {
 			if buf = p.single[i]; buf.state == dropped {
-				c.dropped = buf.why
+				c.dropped = buf.cause
 				continue
 			}
 			c.placeAlone()
@@ -405,7 +402,7 @@ func (p *input) applied(b *Batch, epoch uint64) {
 	p.calls = nil
 }
 
-// placeAlone notes that the creates of the call are alone in their columns.
+// placeAlone places the creates of a call that has queues of its own.
 func (c *Call) placeAlone() {
 	for i := range c.recorded {
 		run := &c.recorded[i]
@@ -415,7 +412,7 @@ func (c *Call) placeAlone() {
 	}
 }
 
-// createdBy returns the handles that creates of a queue of the input got.
+// createdBy returns the handles of n creates of a queue of the input, from at on.
 func createdBy(buf *buffer, r *Recorder, at, n int) []handle.ID {
 	ids := make([]handle.ID, 0, n)
 	c := buf.columns[r.ordinal]

@@ -9,34 +9,33 @@ import (
 	"handloom/shard/handle"
 )
 
-// The input of a tick: calls of the inbox as bytes. Numbers without a size are those of
+// Encoding of an input: calls of the inbox as bytes. Numbers without a size are
 // [binary.AppendUvarint], others little endian.
 //
 //	input     nothing; or version u8, calls, (call)...
 //	call      (part)... and 0
-//	part      kind u8, and by kind
-//	creates   table, n, (item)...              creates come before the other parts
+//	part      kind u8, then by kind
+//	creates   table, n, (item)...              creates precede the other parts
 //	puts      table, n, (handle u64, item)...
-//	erases    table, n, (handle u64)...        recorded for the table, of whatever table they are
-//	unrouted  n, (handle u64)...               of typeIds that no table has
+//	erases    table, n, (handle u64)...        recorded for the table; handles may be of any table
+//	unknown   n, (handle u64)...               typeIds that belong to no table
 //	eraseAll  table
-//	sets      table, attachment, n, (handle u64, value)...    of creates of the call first
-//	optional  table, attachment, n, (handle u64, 1, value; or handle u64, 0)...    Sets and Unsets, likewise
+//	sets      table, attachment, n, (handle u64, value)...    creates of the call first
+//	optional  table, attachment, n, (handle u64, 1, value; or handle u64, 0)...    Sets and Unsets, same order
 //
-// An attachment is its index among those of the table and 1; its values are encoded as
-// items are. A table is its ordinal and 1. An item is what package digest encodes it as, or a zero
-// byte where that is nothing. A handle is itself, unless it is provisional, also in the
-// fields of items and behind their references: then it is
+// A table is its ordinal + 1. An attachment is its index in the table + 1. Items and values
+// are encoded by package digest, or as a zero byte if that encoding is empty. Handles that
+// are not provisional are unchanged. Provisional handles, also in fields of items and in
+// references, become
 //
 //	bit 63   62 ... 48   47 ... 0
-//	1        typeId      number of the create within its call and table, from 1
+//	1        typeId      number of the create in its call and table, from 1
 //
-// and ends in 0 where it names no create of its call: it is stale then, and stays so, as
-// the first name of all that the table gives.
+// with number 0 if the create is not of the same call: the handle is stale and stays stale.
 //
-// Version 1 has the same bytes. A flush that its calls do not fit fails, as it did when
-// they were written: a log may go on from there (without the input, say), and no record
-// of it may come to mean another thing.
+// Version 1 has the same bytes, but its calls must all fit: a flush fails otherwise,
+// because it failed when they were written, and a log may continue after that failure.
+// Records never change their meaning.
 const (
 	inputVersionWhole = 1
 	inputVersion      = 2
@@ -47,13 +46,13 @@ const (
 	partCreates
 	partPuts
 	partErases
-	partUnrouted
+	partUnknown
 	partEraseAll
 	partSets
 	partOptional
 )
 
-// encoder makes bytes of what a call recorded. A buffer keeps it from call to call.
+// encoder encodes calls. A buffer keeps it from call to call.
 type encoder struct {
 	arrivals *EncodedInbox
 	buf      *buffer
@@ -62,11 +61,11 @@ type encoder struct {
 	renaming renaming
 	recorded []recordedRun
 	trial    digest.Reader
-	err      error // of the first item that cannot be read back
+	err      error // error of the first item that cannot be decoded
 }
 
-// recordedRun is a segment of a call that became bytes: the provisional handles from
-// name on stand for n creates of a table, which are the input's from at on.
+// recordedRun is a segment of an encoded call: the provisional handles from name on are the
+// n creates of a table from at on.
 type recordedRun struct {
 	name         handle.ID
 	table, n, at int
@@ -78,8 +77,8 @@ func newEncoder() *encoder {
 	return e
 }
 
-// encode returns the bytes of the call that a buffer recorded, good until it is used
-// again. Names within the buffer's own values are lost.
+// encode returns the encoded call of a buffer, valid until the encoder's next use. It
+// overwrites provisional handles in the buffer's values.
 func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	e.arrivals, e.buf, e.err = a, buf, nil
 	e.recorded = e.recorded[:0]
@@ -93,7 +92,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	for _, list := range buf.lists {
 		e.erases(partErases, a.byList[list], buf.erases[list])
 	}
-	e.erases(partUnrouted, nil, buf.unknownErases)
+	e.erases(partUnknown, nil, buf.unknownErases)
 	for _, ordinal := range buf.all {
 		e.part(partEraseAll, a.tables[ordinal], 0)
 	}
@@ -105,7 +104,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	return e.out, e.err
 }
 
-// part begins a part of n commands for a table, if it is for one; 0: it counts none.
+// part begins a part of n commands for a table. r may be nil; n = 0 writes no count.
 func (e *encoder) part(kind uint8, r *Recorder, n int) {
 	e.out = append(e.out, kind)
 	if r != nil {
@@ -154,20 +153,20 @@ func (e *encoder) puts(r *Recorder, c *tableBuffer) {
 	}
 }
 
-// sets encodes the last Set or Unset of each create of the call, and all others.
+// sets encodes the last Set or Unset of each create of the call, and all Sets by handle.
 func (e *encoder) sets(s *Sets) {
-	n := s.createIndex
+	n := s.setCount
 	for shard := range s.shards.All {
 		n += len(s.puts[shard].IDs)
 	}
 	if n == 0 {
 		return
 	}
-	a, t := s.of, s.of.typ
+	a, t := s.log, s.log.typ
 	e.part(a.part(), a.table, 0)
 	e.out = binary.AppendUvarint(e.out, uint64(a.index)+1)
 	e.out = binary.AppendUvarint(e.out, uint64(n))
-	value := func(id handle.ID, of items.Slice, i int, unset bool) {
+	value := func(id handle.ID, values items.Slice, i int, unset bool) {
 		e.handle(id)
 		switch {
 		case unset:
@@ -176,7 +175,7 @@ func (e *encoder) sets(s *Sets) {
 		case a.optional:
 			e.out = append(e.out, 1)
 		}
-		e.items(t, &a.links, of.Sub(i, i+1, t.Size))
+		e.items(t, &a.links, values.Sub(i, i+1, t.Size))
 	}
 	for i := range s.staged[:s.used] {
 		st := &s.staged[i]
@@ -191,7 +190,7 @@ func (e *encoder) sets(s *Sets) {
 	}
 }
 
-// part returns the kind of part that holds what is recorded for the attachment.
+// part returns the kind of the attachment's parts.
 func (a *SetLog) part() uint8 {
 	if a.optional {
 		return partOptional
@@ -233,8 +232,8 @@ func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
 	}
 }
 
-// readBack finds out whether n items, which may nest, can be read back: what was logged
-// and cannot would be the end of the log.
+// readBack checks that n items, which may nest, can be decoded: a record that cannot would
+// end the log.
 func (e *encoder) readBack(t *items.Type, n int, encoded []byte) {
 	e.trial.Reset(encoded)
 	t.ReadItems(&e.trial, t.Make(n))
@@ -244,7 +243,7 @@ func (e *encoder) readBack(t *items.Type, n int, encoded []byte) {
 	e.trial.Reset(nil)
 }
 
-// name returns what stands for a handle in the bytes.
+// name returns the encoded form of a handle.
 func (e *encoder) name(id handle.ID) handle.ID {
 	if !id.IsProvisional() {
 		return id
@@ -257,8 +256,7 @@ func (e *encoder) name(id handle.ID) handle.ID {
 	return stale | handle.ID(e.buf.columns[r.ordinal].number(id))
 }
 
-// number returns the number of the create that id names among those of the column, from
-// 1, or 0.
+// number returns the number of the create that id names in this buffer, from 1, or 0.
 func (c *tableBuffer) number(id handle.ID) int {
 	c.seal()
 	segment, offset := split(id)

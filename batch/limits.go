@@ -6,17 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Limits bound what may be recorded. A limit of 0 is none.
+// Limits bound the recorded commands. 0 means no limit.
 type Limits struct {
-	QueueCommands int   // of one queue, or one call of the inbox
-	QueueBytes    int64 // likewise
-	BatchCommands int   // recorded so far when a pass starts or the inbox is entered
-	BatchBytes    int64 // likewise
-	InboxCommands int   // of all calls that wait for a flush
+	QueueCommands int   // per queue or call of the inbox
+	QueueBytes    int64 // per queue or call of the inbox
+	BatchCommands int   // at the start of a pass or call
+	BatchBytes    int64 // at the start of a pass or call
+	InboxCommands int   // all calls that wait for a flush
 }
 
-// Load is an amount of recorded commands. Bytes are those of their values and
-// handles, not of the arrays that hold them.
+// Load is an amount of recorded commands. Bytes count their values and handles, not array
+// capacity.
 type Load struct {
 	Commands int
 	Bytes    int64
@@ -33,7 +33,7 @@ func (l *Load) subtract(o Load) {
 	l.Bytes -= o.Bytes
 }
 
-// tally is a Load that goroutines of the inbox look at while passes end.
+// tally is a Load that goroutines of the inbox read while passes end.
 type tally struct{ commands, bytes atomic.Int64 }
 
 func (t *tally) add(o Load) {
@@ -48,12 +48,12 @@ func (t *tally) reset() {
 	t.bytes.Store(0)
 }
 
-// within reports whether the amount does not exceed the limits.
+// within reports whether the load does not exceed the limits.
 func (l Load) within(commands int, bytes int64) bool {
 	return (commands == 0 || l.Commands <= commands) && (bytes == 0 || l.Bytes <= bytes)
 }
 
-// ofQueue names the limits of a queue, for messages.
+// ofQueue returns the limits of a queue, for messages.
 func (l Limits) ofQueue() string {
 	if l.QueueBytes == 0 {
 		return fmt.Sprintf("%d commands", l.QueueCommands)
@@ -61,10 +61,10 @@ func (l Limits) ofQueue() string {
 	return fmt.Sprintf("%d commands or %d bytes", l.QueueCommands, l.QueueBytes)
 }
 
-// ofBatch reports whether the limits bound what a batch holds.
+// ofBatch reports whether a limit of the batch is set.
 func (l Limits) ofBatch() bool { return l.BatchCommands > 0 || l.BatchBytes > 0 }
 
-// admit returns an error when a batch of the given load is at its limit.
+// admit returns an error if a batch of the given load is at its limit.
 func (l Limits) admit(load Load) error {
 	if (l.BatchCommands == 0 || load.Commands < l.BatchCommands) && (l.BatchBytes == 0 || load.Bytes < l.BatchBytes) {
 		return nil
@@ -73,8 +73,7 @@ func (l Limits) admit(load Load) error {
 		ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
 }
 
-// inbox returns an error when calls with so many commands wait, and no further one may
-// begin.
+// inbox returns an error if no call may begin while held commands wait.
 func (l Limits) inbox(held int) error {
 	if limit := l.InboxCommands; limit > 0 && held >= limit {
 		return fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", ErrQueueFull, held, limit)
@@ -82,7 +81,7 @@ func (l Limits) inbox(held int) error {
 	return nil
 }
 
-// arrive returns an error when a call of so many commands is too much beside those held.
+// arrive returns an error if a call of so many commands exceeds the limit of the inbox.
 func (l Limits) arrive(held, commands int) error {
 	if limit := l.InboxCommands; limit > 0 && held+commands > limit {
 		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", ErrQueueFull, held, commands, limit)
@@ -90,16 +89,16 @@ func (l Limits) arrive(held, commands int) error {
 	return nil
 }
 
-// overflow is the error of a call that recorded more than a queue may hold.
+// overflow returns the error of a call that exceeds the limits of a queue.
 func (l Limits) overflow() error {
 	return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", ErrQueueFull, l.ofQueue())
 }
 
 const idBytes = 8
 
-const fewBuffers = 16 // of a pass, kept anyway
+const fewBuffers = 16 // buffers of a pass that are always kept
 
-// grow returns s with room for n more elements, at least twice what it had.
+// grow returns s with room for n more elements and at least twice its capacity.
 func grow[E any](s []E, n int) []E {
 	if cap(s)-len(s) >= n {
 		return s

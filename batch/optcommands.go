@@ -8,12 +8,12 @@ import (
 	"handloom/shard/handle"
 )
 
-// What a batch does to an optional attachment depends on the last command of each item
-// alone: who plans it looks at the commands by handle from the last to the first.
+// Only the last command of each item decides the effect of a batch on an optional
+// attachment. So a flush plans commands by handle from the last to the first.
 
-// CountOptional begins to plan what the creates of the batch have of an optional
-// attachment, with what their own queues staged, and counts that. Who may call it is as
-// for CountStaged.
+// CountOptional begins to plan an optional attachment for the creates of the batch: it
+// counts the values that their own queues staged. Only the worker that may call CountStaged
+// may call it.
 func (c *Commands) CountOptional(attachment int, counts *Counts) {
 	if len(c.Sets(attachment)) == 0 {
 		return
@@ -26,9 +26,9 @@ func (c *Commands) CountOptional(attachment int, counts *Counts) {
 	for _, s := range a.sets {
 		c.countAgain(s, counts)
 		for i := range s.staged[:s.used] {
-			st, of := &s.staged[i], &c.order[s.creates.first+i]
+			st, segment := &s.staged[i], &c.order[s.creates.first+i]
 			st.set.each(func(offset int) {
-				switch creation := of.first + offset; {
+				switch creation := segment.first + offset; {
 				case c.marks[creation] == cancelled:
 					counts.Dropped++
 				case st.unset.has(offset):
@@ -42,9 +42,9 @@ func (c *Commands) CountOptional(attachment int, counts *Counts) {
 	}
 }
 
-// GiveCreate applies a Set of the value at v, or an Unset where that is nil, to a
-// provisional handle, recorded by handle in a queue of the given key, counts it, and
-// reports whether id is of this batch. Later commands have been applied before.
+// GiveCreate applies and counts a Set of the value at v, or an Unset if v is nil, of a
+// provisional handle, recorded by handle in the queue with the given key. It reports
+// whether id is of this batch. Commands are given from the last to the first.
 func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -56,9 +56,9 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 		return true
 	}
 	a, offset := &c.attached[attachment], creation-s.first
-	of := &a.companion[c.positionOf(s)]
-	staged := of.own != nil && of.own.set.has(offset)
-	if a.named.has(creation) || staged && of.key.compare(key) > 0 {
+	to := &a.companion[c.positionOf(s)]
+	staged := to.own != nil && to.own.set.has(offset)
+	if a.named.has(creation) || staged && to.key.compare(key) > 0 {
 		counts.Superseded++
 		return true
 	}
@@ -69,13 +69,13 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 	c.name(a, creation)
 	a.given.put(creation, v != nil)
 	if v != nil {
-		c.setColumn(attachment, of, s, offset, v)
+		c.setColumn(attachment, to, s, offset, v)
 	}
 	c.count(v != nil, 1, counts)
 	return true
 }
 
-// count counts n commands that are the last of their create.
+// count counts n last commands of creates.
 func (c *Commands) count(given bool, n int, counts *Counts) {
 	if given {
 		counts.Put += n
@@ -84,16 +84,15 @@ func (c *Commands) count(given bool, n int, counts *Counts) {
 	}
 }
 
-// CountGiven returns how many of the surviving creates from the lo-th to before the hi-th
-// begin with a value of an optional attachment.
+// CountGiven returns the number of surviving creates lo to hi-1 that begin with a value of
+// an optional attachment.
 func (c *Commands) CountGiven(attachment, lo, hi int) (n int) {
 	c.Given(attachment, lo, hi, func(handle.ID, unsafe.Pointer) { n++ })
 	return n
 }
 
-// Given calls f for the surviving creates from the lo-th to before the hi-th that begin
-// with a value of an optional attachment: with the handle of the item, once that is
-// created, and the address of the value.
+// Given calls f for the surviving creates lo to hi-1 that begin with a value of an optional
+// attachment. It passes the handle of the created item and the address of the value.
 func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.Pointer)) {
 	if lo == hi || len(c.Sets(attachment)) == 0 {
 		return
@@ -107,7 +106,7 @@ func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.P
 	})
 }
 
-// within calls f for every number of the set from lo to before hi.
+// within calls f for every member from lo to hi-1.
 func (b bitmap) within(lo, hi int, f func(i int)) {
 	for w := lo / 64; w*64 < hi && w < len(b); w++ {
 		word := b[w] & (^uint64(0) << max(0, lo-w*64)) & (^uint64(0) >> max(0, w*64+64-hi))

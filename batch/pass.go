@@ -7,20 +7,19 @@ import (
 	"handloom/internal/highwater"
 )
 
-// Key says which queue a command was recorded in, and orders the queues of a
-// batch.
+// Key identifies and orders the queues of a batch.
 type Key struct{ Pass, Task int }
 
 // Pass is a numbered set of queues, one per task.
 type Pass struct {
-	Context context.Context // of the tasks; nil: the queues are for no tasks
+	Context context.Context // context of the tasks; nil: not a pass of tasks
 
 	batch   *Batch
-	buffers []buffer // by task; kept from batch to batch
+	buffers []buffer // by task; kept between batches
 	tasks   int      // buffers in use
 	open    bool
-	joined  bool   // what it holds counts for the batch
-	seed    uint64 // of random numbers; 0: none
+	joined  bool   // its load counts for the batch
+	seed    uint64 // seed of random numbers; 0: none
 	peak    highwater.Mark
 }
 
@@ -39,14 +38,13 @@ func (p *Pass) begin(b *Batch, n, number int) {
 	}
 }
 
-// Queue returns the queue of a task, 0 to the n of [Batch.Begin] less 1.
+// Queue returns the queue of a task, which is below the n of [Batch.Begin].
 func (p *Pass) Queue(task int) Queue {
 	return Queue{buf: &p.buffers[:p.tasks][task], serial: p.batch.serial}
 }
 
-// End closes the queues of the pass. When the pass failed, or a queue was given
-// more than its limit, it drops what they recorded; in the second case it
-// returns the error of the lowest such task.
+// End closes the queues of the pass. If the pass failed or a queue exceeded its limit, End
+// drops all commands; in the second case it returns the error of the lowest such task.
 func (p *Pass) End(failed bool) error {
 	err := p.full()
 	p.open, p.Context = false, nil
@@ -89,7 +87,7 @@ func (p *Pass) full() error {
 	return nil
 }
 
-// finish drops what the queues hold and closes them for good.
+// finish drops all commands and closes the queues for good.
 func (p *Pass) finish() {
 	for task := range p.buffers[:p.tasks] {
 		buf := &p.buffers[task]
@@ -101,15 +99,15 @@ func (p *Pass) finish() {
 	if keep := p.peak.Note(p.tasks, fewBuffers); len(p.buffers) > keep {
 		p.buffers = append(make([]buffer, 0, keep), p.buffers[:keep]...)
 	}
-	if p.peak.Begins() { // of the few that are kept anyway, those out of use keep no arrays
+	if p.peak.Begins() { // unused buffers that are always kept release their arrays
 		for i := p.peak.Recent(); i < len(p.buffers); i++ {
-			p.buffers[i].forget()
+			p.buffers[i].release()
 		}
 	}
 }
 
-// passPool is the memory of passes, reused in order, so that a pass finds the
-// queues of the pass with its number in the batch before.
+// passPool is the memory of passes, reused in order: a pass gets the queues of the pass
+// with the same number in the last batch.
 type passPool struct {
 	passes []*Pass
 	used   int
@@ -129,8 +127,7 @@ func (o *passPool) take(b *Batch, n, number int) *Pass {
 	return p
 }
 
-// rewind makes all passes free, and gives up those that recent batches had no
-// use for.
+// rewind frees all passes, and releases passes that recent batches did not use.
 func (o *passPool) rewind() {
 	o.peak.Note(o.used, 0)
 	if recent := o.peak.Recent(); o.peak.Begins() && len(o.passes) > recent {

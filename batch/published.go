@@ -7,30 +7,30 @@ import (
 	"handloom/shard/handle"
 )
 
-// published are the commands of the flushes of a frame so far, in their order. Their
-// provisional handles resolve, until the next frame has flushed something.
+// published holds the commands of the flushes of the current frame. Their provisional
+// handles resolve until the next frame has flushed something.
 type published struct {
 	flushes []*Commands
-	spare   []*Commands // those of frames before, to be used again
+	spare   []*Commands // commands of earlier frames, for reuse
 	peak    highwater.Mark
 }
 
-const fewFlushes = 4 // of a frame, whose commands are kept anyway
+const fewFlushes = 4 // flushes whose commands are always kept
 
-// Publish ends the table's part of a flush: provisional handles of its creates resolve
-// from now on, and those of the flushes before as well, unless this is the first of its
+// Publish ends the table's part of a flush: provisional handles of its creates resolve from
+// now on. Handles of earlier flushes still resolve, unless this flush is the first of its
 // frame.
 func (r *Recorder) Publish(first bool) {
 	p := &r.published
 	if first {
-		p.forget()
+		p.reset()
 	}
 	r.Pending.release()
 	p.flushes = append(p.flushes, r.Pending)
 	r.Pending = p.unused()
 }
 
-// unused returns commands to gather the next batch in.
+// unused returns commands for the next batch.
 func (p *published) unused() *Commands {
 	last := len(p.spare) - 1
 	if last < 0 {
@@ -41,9 +41,9 @@ func (p *published) unused() *Commands {
 	return c
 }
 
-// forget drops what was published. It keeps the memory for as many flushes as recent
-// frames had.
-func (p *published) forget() {
+// reset drops the published commands. It keeps memory for as many flushes as recent frames
+// had.
+func (p *published) reset() {
 	for i, c := range p.flushes {
 		c.Reset()
 		p.spare = append(p.spare, c)
@@ -57,14 +57,14 @@ func (p *published) forget() {
 	p.flushes = p.flushes[:0]
 }
 
-// Reset drops the planned commands and those of all flushes: nothing resolves any more.
+// Reset drops the planned commands and the commands of all flushes: nothing resolves.
 func (r *Recorder) Reset() {
 	r.Pending.Reset()
-	r.published.forget()
+	r.published.reset()
 }
 
-// Trim gives up the memory that commands keep from one flush to the next. Provisional
-// handles still resolve with keepHandles, and no more without.
+// Trim releases the memory that commands keep between flushes. With keepHandles,
+// provisional handles still resolve.
 func (r *Recorder) Trim(keepHandles bool) {
 	r.Pending, r.published.spare = new(Commands), nil
 	if !keepHandles {
@@ -76,16 +76,16 @@ func (r *Recorder) Trim(keepHandles bool) {
 	}
 }
 
-// Published returns the commands of the flushes of the frame so far that had some for
-// the table, in their order.
+// Published returns the commands of the flushes of the current frame that had commands for
+// the table, in order.
 func (r *Recorder) Published() []*Commands { return r.published.flushes }
 
-// Resolve returns the handle of the item that the provisional handle id was recorded
-// for, in a flush of the frame so far, or null when the create was cancelled; ok is false
-// when id is of no such flush. It takes O(1) time for each of them.
+// Resolve returns the handle of the item that a provisional handle created in a flush of
+// the current frame. It returns null and true for a cancelled create, and false if id is of
+// no such flush. It takes O(1) time per flush.
 func (r *Recorder) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	flushes := r.published.flushes
-	for i := len(flushes) - 1; i >= 0; i-- { // programs resolve every name (op=replay)
+	for i := len(flushes) - 1; i >= 0; i-- { // newest first: callers resolve every handle (op=replay)
 		if _, creation, ok := flushes[i].locate(id); ok {
 			return flushes[i].created[creation], true
 		}

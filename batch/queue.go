@@ -10,19 +10,18 @@ import (
 	"handloom/shard/handle"
 )
 
-// Queue records the commands of one task, or of one call of the inbox. It
-// belongs to the goroutine that runs the task, until the pass ends; recording
-// into a queue that was kept longer, or through a table of another store,
-// panics. The zero Queue panics as well.
+// Queue records the commands of one task or of one call of the inbox. It belongs to the
+// goroutine of the task until the pass ends. Recording panics after that, with a table of
+// another store, and with the zero Queue.
 //
-// A queue that is given more than its limit fails as a whole: what it holds is
-// dropped and its pass returns [ErrQueueFull].
+// A queue that exceeds its limit fails as a whole: its commands are dropped, and its pass
+// returns [ErrQueueFull].
 type Queue struct {
 	buf    *buffer
-	serial uint64 // of the use that the queue was handed out for
+	serial uint64 // use of the buffer that the queue is for
 }
 
-// String names the queue by its key, for messages.
+// String returns the key of the queue in words, for messages.
 func (q Queue) String() string {
 	switch {
 	case q.buf == nil:
@@ -33,54 +32,54 @@ func (q Queue) String() string {
 	return fmt.Sprintf("the queue of task %d in pass %d", q.buf.task, q.buf.pass)
 }
 
-// buffer is what a queue records into. Buffers of neighbouring tasks lie side by
-// side and are written by different workers, hence the padding at the end.
+// buffer is the memory of a queue. Buffers of neighbouring tasks are adjacent and written
+// by different workers, hence the padding at the end.
 //
-// Nothing is counted per command. Each array has room for a share of what the limits
-// admit, and all shares together are never more, so that the first command beyond a limit
-// finds its array full, whatever memory the array has. When the shares are used up, each
-// array gives back the rest of its own, and is given another one.
+// Recording counts nothing per command. Each array has a share of the limits as capacity,
+// and all shares together never exceed the limits. So the first command past a limit finds
+// its array full, whatever its memory. When the shares are used up, arrays return the
+// unused rest and get new shares.
 type buffer struct {
-	serial  uint64 // of the use that records now; 0: closed
+	serial  uint64 // current use; 0: closed
 	batch   *Batch
-	erases  [][]handle.ID  // by list (see router): of this use, with room for its share, or nil
-	columns []*tableBuffer // by table ordinal: of this use, or nil
+	erases  [][]handle.ID  // by list (see router), with capacity of its share, or nil
+	columns []*tableBuffer // by table ordinal, or nil
 
-	// These follow, so that the beginning and the end of a pass look at two cache lines of
-	// a queue in which nothing was recorded: of such there may be thousands (op=columnadd).
-	last      uint64 // serial of the use that is closed, until its batch ends
+	// The fields that follow keep the beginning and the end of a pass to two cache lines of
+	// an empty queue: a pass may have thousands (op=columnadd).
+	last      uint64 // serial of the closed use, until its batch ends
 	pass      int
 	task      int
 	state     state
-	holds     bool    // something, of this use
-	unlimited bool    // no limit refuses what is recorded
+	holds     bool    // the queue has commands
+	unlimited bool    // limits do not apply
 	owner     *Pass   // nil: the inbox
 	random    *random // nil: never used
-	failed    error   // of the task
+	failed    error   // error of the task
 
-	sets          []*Sets        // by attachment: of this use, or nil
-	spareErases   [][]handle.ID  // by list: kept from use to use, the whole arrays of erases
-	spareSets     []*Sets        // by attachment: kept from use to use
-	spare         []*tableBuffer // by table ordinal: kept from use to use
-	lists         []int          // the lists of this use
-	touched       []touched      // the columns of this use, in order of first use
-	attached      []*Sets        // the sets of this use, likewise
+	sets          []*Sets        // by attachment, or nil
+	spareErases   [][]handle.ID  // by list: whole arrays of erases, kept between uses
+	spareSets     []*Sets        // by attachment: kept between uses
+	spare         []*tableBuffer // by table ordinal: kept between uses
+	lists         []int          // lists of this use
+	touched       []touched      // table buffers of this use, in order of first use
+	attached      []*Sets        // sets of this use, in order of first use
 	unknownErases []handle.ID    // untyped erases of typeIds that no table has
-	all           []int          // ordinals of tables all of whose items are erased, one for each time that was recorded
+	all           []int          // table ordinals of recorded EraseAll
 	byRow         byRow
-	peaks         []highwater.Mark // by list: of spareErases
-	room          Load             // of the shares of this use: it holds no more
+	peaks         []highwater.Mark // marks of spareErases, by list
+	room          Load             // sum of the shares of this use, an upper bound of its load
 	unroutedPeak  highwater.Mark
 	allPeak       highwater.Mark
 	byRowPeak     highwater.Mark
-	uses          int         // since idle arrays were given up
-	usedTables    []bool      // by table ordinal: since then
-	usedLists     []bool      // by list: since then
-	usedSets      []bool      // by attachment: since then
-	call          *Call       // of the inbox, if somebody waits for it
-	why           error       // the call is dropped
-	encoder       *encoder    // of a call of the inbox
-	busy          atomic.Bool // checked builds: a goroutine is inside a method
+	uses          int         // number of uses in this period
+	usedTables    []bool      // by table ordinal: used in this period
+	usedLists     []bool      // by list: used in this period
+	usedSets      []bool      // by attachment: used in this period
+	call          *Call       // waiting call of the inbox, or nil
+	cause         error       // reason for the drop of the call
+	encoder       *encoder    // for a call of the inbox
+	busy          atomic.Bool // a goroutine is inside a method; checked builds only
 
 	_ [64]byte
 }
@@ -90,14 +89,14 @@ type touched struct {
 	column  *tableBuffer
 }
 
-// state says why a buffer is closed.
+// state is the reason for which a buffer is closed.
 type state uint8
 
 const (
 	recording state = iota
 	ended           // with its pass
-	full            // beyond its limit; what it held is dropped
-	dropped         // a call that the flush leaves out
+	full            // past its limit; its commands are dropped
+	dropped         // call left out by the flush
 )
 
 func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
@@ -105,15 +104,14 @@ func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
 	buf.state = recording
 }
 
-// close makes the queue panic from now on, without a check of its own in the
-// recording path: no queue has serial 0.
+// close makes the queue panic. The recording path needs no extra check, because no queue
+// has serial 0.
 func (buf *buffer) close() {
 	buf.serial, buf.state = 0, ended
 }
 
-// fail drops what was recorded and ignores what follows. The columns are given up,
-// because the function of an EmplaceFunc may still write to one: what it put
-// there would stay alive.
+// fail drops all commands and ignores further ones. It also drops the table buffers: the
+// function of an EmplaceFunc may still write to one, which would keep its values alive.
 func (buf *buffer) fail() {
 	for _, t := range buf.touched {
 		buf.spare[t.ordinal] = nil
@@ -122,7 +120,7 @@ func (buf *buffer) fail() {
 	buf.serial, buf.state = 0, full
 }
 
-// reset drops what was recorded and keeps the memory.
+// reset drops all commands and keeps the memory.
 func (buf *buffer) reset() {
 	for i, t := range buf.touched {
 		t.column.reset()
@@ -135,7 +133,7 @@ func (buf *buffer) reset() {
 	}
 	for i, s := range buf.attached {
 		s.reset()
-		buf.sets[s.of.number] = nil
+		buf.sets[s.log.number] = nil
 		buf.attached[i] = nil
 	}
 	buf.touched, buf.lists, buf.attached = buf.touched[:0], buf.lists[:0], buf.attached[:0]
@@ -143,12 +141,11 @@ func (buf *buffer) reset() {
 	buf.room, buf.holds = Load{}, false
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
 	buf.byRow = byRow{rows: highwater.Trim(&buf.byRowPeak, buf.byRow.rows)}
-	buf.giveUpIdle()
+	buf.releaseIdle()
 }
 
-// giveUpIdle gives up, now and then, the arrays for tables that had no commands
-// in this queue since the last time.
-func (buf *buffer) giveUpIdle() {
+// releaseIdle releases, once per period, the arrays that this queue did not use.
+func (buf *buffer) releaseIdle() {
 	if buf.uses++; buf.uses < highwater.Period {
 		return
 	}
@@ -173,16 +170,15 @@ func (buf *buffer) giveUpIdle() {
 	clear(buf.usedLists)
 }
 
-// forget gives up all memory of a buffer that is out of use. What is left lets a
-// queue that was kept panic with its name.
-func (buf *buffer) forget() {
+// release releases all memory of an unused buffer. A queue that was kept can still panic
+// with its name.
+func (buf *buffer) release() {
 	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
 }
 
-// empty reports whether the buffer holds nothing.
 func (buf *buffer) empty() bool { return !buf.holds }
 
-// column returns what the buffer holds for a table, or nil.
+// column returns the buffer for a table, or nil.
 func (buf *buffer) column(ordinal int) *tableBuffer {
 	if ordinal < len(buf.columns) {
 		return buf.columns[ordinal]
@@ -190,7 +186,7 @@ func (buf *buffer) column(ordinal int) *tableBuffer {
 	return nil
 }
 
-// load is what the buffer holds. It takes O(tables used) time.
+// load returns the load of the buffer. It takes O(tables used) time.
 func (buf *buffer) load() Load {
 	if buf.empty() {
 		return Load{}
@@ -213,8 +209,8 @@ func (buf *buffer) load() Load {
 	return sum
 }
 
-// admit reports whether n more commands of size bytes each stay within the
-// limits of the queue, and fails it if not.
+// admit reports whether n more commands of size bytes each are within the limits of the
+// queue, and fails the queue if not.
 func (buf *buffer) admit(n int, size uintptr) bool {
 	return buf.admits(Load{n, int64(n) * int64(size)})
 }
@@ -230,8 +226,8 @@ func (buf *buffer) admits(more Load) bool {
 	return false
 }
 
-// take makes more part of the shares, unless that exceeds the limits: then it fails the
-// queue and reports false.
+// take adds more to the shares and reports true, or fails the queue if that exceeds the
+// limits.
 func (buf *buffer) take(more Load) bool {
 	if !buf.admits(more) {
 		return false
@@ -240,8 +236,8 @@ func (buf *buffer) take(more Load) bool {
 	return true
 }
 
-// share makes up to n commands of size bytes each part of the share of an array, and
-// returns how many: no more than half of what the limits leave, for there are others.
+// share adds up to n commands of size bytes each to the share of an array and returns their
+// number: at most half of the rest of the limits, because other arrays need room too.
 func (buf *buffer) share(n int, size uintptr) int {
 	if limit := buf.batch.limits.QueueCommands; limit > 0 && !buf.unlimited {
 		n = min(n, (limit-buf.room.Commands)/2)
@@ -254,8 +250,8 @@ func (buf *buffer) share(n int, size uintptr) int {
 	return n
 }
 
-// reclaim takes from each array the part of its share that is not used. It takes O(arrays)
-// time, and less than O(log) of the limits as often as commands are recorded in turns.
+// reclaim takes the unused part of its share from each array. It takes O(arrays) time. It
+// runs less than O(log(limit)) times when commands alternate between arrays.
 func (buf *buffer) reclaim() {
 	for _, list := range buf.lists {
 		buf.erases[list] = slices.Clip(buf.erases[list])
@@ -274,8 +270,7 @@ func (buf *buffer) fits(more Load) bool {
 	return more.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
-// overflowed reports whether more than its limits was recorded, and fails the
-// queue if so.
+// overflowed reports whether the queue exceeded its limits, and fails the queue if so.
 func (buf *buffer) overflowed() bool {
 	if check.Full {
 		buf.auditRoom()
@@ -283,19 +278,19 @@ func (buf *buffer) overflowed() bool {
 	return buf.state == full || buf.state == recording && !buf.empty() && !buf.admit(0, 0)
 }
 
-// auditRoom panics when the room was not counted in full, for then limits would be
-// missed, or when the buffer is taken for an empty one.
+// auditRoom panics if the shares are less than the load, for then limits would be missed,
+// or if a buffer with commands counts as empty.
 func (buf *buffer) auditRoom() {
 	if !buf.holds && len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unknownErases)+len(buf.all)+buf.byRow.list > 0 {
-		panic("store: checked build: a queue that holds commands is taken for an empty one")
+		panic("store: checked build: a queue with commands counts as empty")
 	}
 	if held := buf.load(); held.Commands > buf.room.Commands || held.Bytes > buf.room.Bytes {
-		panic(fmt.Sprintf("store: checked build: a queue with room for %+v holds %+v", buf.room, held))
+		panic(fmt.Sprintf("store: checked build: the shares of a queue are %+v, its load is %+v", buf.room, held))
 	}
 }
 
-// enter and leave surround a call in checked builds: two goroutines inside at
-// once are a bug that would otherwise lose commands.
+// enter and leave surround a call in checked builds: two goroutines inside of one queue
+// would lose commands.
 func (q Queue) enter() {
 	if q.buf != nil && !q.buf.busy.CompareAndSwap(false, true) {
 		panic(fmt.Sprintf("store: %v is used by two goroutines at once; give each task its own queue", q))
@@ -308,9 +303,9 @@ func (q Queue) leave() {
 	}
 }
 
-// Erase records that the item id names is to be erased, whichever table of the
-// store it is in; a provisional handle of this batch cancels the create. A
-// handle whose typeId belongs to no table is counted as stale.
+// Erase records an erase of the item id names, in any table of the store. A provisional
+// handle of this batch cancels the create. A handle whose typeId belongs to no table counts
+// as stale.
 func (q Queue) Erase(id handle.ID) {
 	if q.buf == nil {
 		q.usable(nil) // panics
@@ -329,17 +324,17 @@ func (q Queue) Erase(id handle.ID) {
 	}
 }
 
-// router says which erase list of a batch a handle goes to: that of its shard,
-// or of the table's first, which counts handles of other tables as stale, so
-// that no command is lost (B1).
+// router chooses the erase list for a handle: the list of its shard, or the first list of
+// the table, which counts handles of other tables as stale, so that no command is lost
+// (B1).
 type router struct {
 	batch  *Batch
-	list   int // erase list of the first shard; the others follow
+	list   int // erase list of the first shard; the lists of other shards follow
 	first  uint16
 	shards uint16
 }
 
-// shard returns the shard of the table that commands to typeID go to.
+// shard returns the shard that gets commands to typeID.
 func (r *router) shard(typeID uint16) int {
 	if shard := typeID - r.first; shard < r.shards {
 		return int(shard)
@@ -347,9 +342,9 @@ func (r *router) shard(typeID uint16) int {
 	return 0
 }
 
-// Erase records that the item id names is to be erased; a provisional handle of
-// this batch cancels the create. It is no method of a generic type and kept whole,
-// because a call costs as much as the rest of it (op=record/kind=erase).
+// Erase records an erase of the item id names. A provisional handle of this batch cancels
+// the create. Erase is kept whole and outside of generic types, because a call costs as
+// much as the rest of it (op=record/kind=erase).
 func (r *router) Erase(q Queue, id handle.ID) {
 	if check.Cheap {
 		q.enter()
@@ -367,7 +362,7 @@ func (r *router) Erase(q Queue, id handle.ID) {
 	r.erase(q, list, id)
 }
 
-// erase is Erase where a list has to grow first, or the queue must not be used at all.
+// erase is the slow path of Erase: the list has to grow, or the queue must not be used.
 //
 //go:noinline
 func (r *router) erase(q Queue, list int, id handle.ID) {
@@ -377,8 +372,8 @@ func (r *router) erase(q Queue, list int, id handle.ID) {
 	}
 }
 
-// erasesIn returns a list with room for n more erases, which were taken before, and for
-// its next share.
+// erasesIn returns a list with room for n more erases, which are already taken, and for its
+// next share.
 func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	for len(buf.erases) <= list {
 		buf.erases = append(buf.erases, nil)
@@ -400,8 +395,8 @@ func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	return ids
 }
 
-// usable panics unless q belongs to batch b and may still be recorded into. It
-// reports false when the queue has failed, so that commands are ignored.
+// usable panics unless q belongs to b and is open for recording. It returns false if the
+// queue has failed and commands are ignored.
 func (q Queue) usable(b *Batch) bool {
 	switch buf := q.buf; {
 	case buf == nil:
@@ -411,7 +406,7 @@ func (q Queue) usable(b *Batch) bool {
 	case q.serial == buf.serial:
 		return true
 	case buf.pass == inboxPass && buf.state != full:
-		panic(fmt.Sprintf("store: %v was kept past it; record inside the function given to the inbox", q))
+		panic(fmt.Sprintf("store: %v was kept past its call; record inside the function given to the inbox", q))
 	case q.serial != buf.last:
 		panic(fmt.Sprintf("store: %v was kept past its flush; take the queue that the current pass gives to its task", q))
 	case buf.state == full:

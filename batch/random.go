@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// random is the source of random numbers of a queue. Later uses of the queue reuse it.
+// random is the random source of a queue, reused by later uses.
 type random struct {
-	seed uint64 // of the pass that it is for; 0: not begun
+	seed uint64 // seed of its pass; 0: none
 	pcg  rand.PCG
-	rand *rand.Rand // of pcg
+	rand *rand.Rand // reads pcg
 }
 
-// Seed gives the queues of the pass random numbers that depend only on the words and the task.
+// Seed gives the queues of the pass random numbers that depend only on words and the task.
 func (p *Pass) Seed(words ...uint64) {
 	p.seed = 0
 	for _, w := range words {
@@ -22,7 +22,7 @@ func (p *Pass) Seed(words ...uint64) {
 	p.seed = max(p.seed, 1)
 }
 
-// mix returns a number in which each bit depends on each of a and b. It is the output
+// mix returns a number in which each bit depends on each bit of a and b. It is the output
 // function of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
 // Generators, 2014).
 func mix(a, b uint64) uint64 {
@@ -32,8 +32,8 @@ func mix(a, b uint64) uint64 {
 	return v ^ v>>31
 }
 
-// Rand returns the random numbers of the queue; a second call returns the same source. It panics
-// when the pass has no seed, and when the queue was kept past its pass.
+// Rand returns the random source of the queue, the same on each call. It panics if the pass
+// has no seed or has ended.
 func (q Queue) Rand() *rand.Rand {
 	if q.buf == nil {
 		q.usable(nil) // panics
@@ -42,7 +42,7 @@ func (q Queue) Rand() *rand.Rand {
 	q.usable(buf.batch)
 	switch {
 	case buf.owner == nil:
-		panic("store: Rand in a call of the inbox; what arrives is input, and is the same wherever it is applied again: draw the numbers in a pass")
+		panic("store: Rand in a call of the inbox; calls are input and the same in every replay: draw the numbers in a pass")
 	case buf.owner.seed == 0:
 		panic(fmt.Sprintf("store: Rand of %v, which has no random numbers; make the store with Options.Seed, and draw in a pass", q))
 	}

@@ -8,19 +8,18 @@ import (
 	"handloom/shard/handle"
 )
 
-// Recorder says where the commands of one table go. Its typed side is the
-// functions [Emplace], [EmplaceFunc] and [PutItem]: any goroutine may call them with
-// its own queue.
+// Recorder records the commands of one table. Its typed functions are [Emplace],
+// [EmplaceFunc] and [PutItem]. Any goroutine may call them with its own queue.
 type Recorder struct {
 	router
 	ordinal int
-	few     int         // creates in the first array of a segment: about a kilobyte
-	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
-	typ     *items.Type // of the table's items
+	few     int         // creates in the first array of a segment, about 1 KiB
+	prefix  handle.ID   // free bit and first typeId of the table
+	typ     *items.Type // type of the items
 	links   links
-	spare   items.Slice // one value, between two that change places
+	spare   items.Slice // one value, used by swaps
 
-	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
+	Pending   *Commands // commands of the running flush, filled by [Batch.Gather]
 	published published
 
 	attachments []*SetLog
@@ -28,9 +27,8 @@ type Recorder struct {
 	segments segmentNumbers
 }
 
-// Init prepares a recorder that lies within a table, which becomes the next of the
-// batch: first is its first typeId, shards their number. The batch routes untyped
-// erases of those typeIds to the table from now on.
+// Init registers a recorder, which lies within a table, with the batch. first is the
+// table's first typeId. The batch routes untyped erases of the table's typeIds to it.
 func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	ordinal, list := b.addTable(r, first, shards)
 	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
@@ -41,26 +39,26 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	r.segments.begin()
 }
 
-// Links says where handles lie in an item: in fields, which are their offsets, and where
-// visitor leads, unless it is nil.
+// Links sets the places of handles in an item: the offsets of fields, and the handles that
+// visitor visits unless it is nil.
 func (r *Recorder) Links(fields []uintptr, visitor func(v unsafe.Pointer, visit func(*handle.ID))) {
 	r.links = links{fields, visitor}
 }
 
-// Emplace records that v is to be created and returns its provisional handle,
-// or the null handle when the queue is full. T is the item type of r.
+// Emplace records a create of v and returns its provisional handle, or the null handle if
+// the queue is full. T is the item type of r.
 //
-// Columns are found by table ordinal, and their arrays taken for those of T
-// without a check: only the table's own recorder makes them, and whose a column is proves
-// that the queue is of the same store. A call for the column would cost as
-// much as the rest of the recording (op=record.emplace).
+// Table buffers are found by table ordinal, and their arrays are taken as arrays of T
+// without a check: only the table's own recorder makes them, and a buffer with that
+// recorder proves that the queue is of the same store. A call here would cost as much as
+// the rest of the recording (op=record.emplace).
 func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	if check.Cheap {
 		q.enter()
 		defer q.leave()
 	}
 	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
-		if c := buf.columns[r.ordinal]; c != nil && c.of == r {
+		if c := buf.columns[r.ordinal]; c != nil && c.recorder == r {
 			current := items.As[T](&c.current)
 			if n := len(*current); n < cap(*current) {
 				*current = (*current)[:n+1]
@@ -72,8 +70,7 @@ func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	return emplace(r, q, v)
 }
 
-// emplace is Emplace where an array has to grow first, or the queue must not be
-// used at all.
+// emplace is the slow path of Emplace: an array has to grow, or the queue must not be used.
 func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	c := r.column(q)
 	if c == nil || !r.room(q, c) {
@@ -85,8 +82,8 @@ func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	return handle.Of[T]{ID: c.base + handle.ID(n)}
 }
 
-// EmplaceItems records a create per value and appends the provisional handles to
-// dst, which it returns; nothing is appended when the queue is full.
+// EmplaceItems records a create per value and appends their provisional handles to dst. It
+// appends nothing if the queue is full.
 func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []handle.ID {
 	if check.Cheap {
 		q.enter()
@@ -117,9 +114,9 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 	return dst
 }
 
-// EmplaceFunc records a create whose value f fills in, knowing its own
-// provisional handle; f may record more into the same queue. The pointer is good
-// as one of [Recorder.Staged] is. When f panics, the create is cancelled.
+// EmplaceFunc records a create whose value f writes. f gets the provisional handle and may
+// record more into the same queue. The pointer is valid as in [Recorder.Staged]. If f
+// panics, the create is cancelled.
 func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) handle.Of[T] {
 	var zero T
 	h := Emplace(r, q, zero)
@@ -137,9 +134,8 @@ func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) hand
 	return h
 }
 
-// Staged returns where the value recorded in q under the provisional handle p
-// lies, to be completed before the pass ends, or nil if q does not hold it. The
-// pointer is good until the pass ends.
+// Staged returns the address of the value recorded in q under the provisional handle p, or
+// nil if q does not hold p. The pointer is valid until the pass ends.
 func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 	if !q.usable(r.batch) {
 		return nil
@@ -169,8 +165,7 @@ func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
 	}
 }
 
-// EraseAll records that all items of the table are to be erased which live when the batch
-// is flushed.
+// EraseAll records an erase of all items that are in the table when the batch is flushed.
 func (r *Recorder) EraseAll(q Queue) {
 	if check.Cheap {
 		q.enter()
@@ -181,8 +176,8 @@ func (r *Recorder) EraseAll(q Queue) {
 	}
 }
 
-// PutItem records that the item h names is to be replaced by v; a provisional
-// handle of this batch replaces the value of the create. T is the item type of r.
+// PutItem records that v replaces the item h names. A provisional handle of this batch
+// replaces the value of the create. T is the item type of r.
 func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	if check.Cheap {
 		q.enter()
@@ -190,7 +185,7 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	}
 	shard := r.shard(h.ID.TypeID())
 	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
-		if c := buf.columns[r.ordinal]; c != nil && c.of == r && shard < len(c.puts) {
+		if c := buf.columns[r.ordinal]; c != nil && c.recorder == r && shard < len(c.puts) {
 			p := &c.puts[shard]
 			if n := len(p.IDs); n < cap(p.IDs) {
 				put(p, n, h.ID, v)
@@ -203,7 +198,7 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	}
 }
 
-// put makes v the n-th put of p, which there is room for.
+// put appends a put to p, which has n puts and room for one more.
 func put[T any](p *Puts, n int, id handle.ID, v T) {
 	p.IDs = p.IDs[:n+1]
 	p.IDs[n] = id
@@ -212,8 +207,8 @@ func put[T any](p *Puts, n int, id handle.ID, v T) {
 	(*values)[n] = v
 }
 
-// roomForPut makes room for one more put to a shard, and returns the puts to it,
-// or nil when the queue has failed.
+// roomForPut returns the puts to a shard with room for one more, or nil if the queue has
+// failed.
 func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	c := r.column(q)
 	if c == nil {
@@ -226,8 +221,8 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	return p
 }
 
-// column returns the queue's column for the table, which it makes at the first
-// use in a batch, or nil if the queue has failed.
+// column returns the queue's buffer for the table, or nil if the queue has failed. It makes
+// the buffer at its first use in a batch.
 func (r *Recorder) column(q Queue) *tableBuffer {
 	if !q.usable(r.batch) {
 		return nil
@@ -242,7 +237,7 @@ func (r *Recorder) column(q Queue) *tableBuffer {
 		return c
 	}
 	if buf.spare[r.ordinal] == nil {
-		buf.spare[r.ordinal] = &tableBuffer{of: r}
+		buf.spare[r.ordinal] = &tableBuffer{recorder: r}
 	}
 	c := buf.spare[r.ordinal]
 	buf.columns[r.ordinal] = c
@@ -251,10 +246,9 @@ func (r *Recorder) column(q Queue) *tableBuffer {
 	return c
 }
 
-// room makes room for one more create when there is none, and for the next share: in the
-// current segment's array, in a larger one, unless somebody may write through a pointer
-// into it, or in a new segment. It reports false, and the queue has failed, when that
-// exceeds its limits.
+// room makes room for one more create and for the next share: in the current array, in a
+// larger one unless pointers into the array exist, or in a new segment. It returns false if
+// that exceeds the limits, and the queue has failed.
 func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
 		return false
@@ -279,8 +273,7 @@ func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	return true
 }
 
-// begin starts the next segment of the column, in an array for n creates unless
-// it has one.
+// begin starts the next segment, with an array for n creates unless it has one.
 func (c *tableBuffer) begin(number uint64, r *Recorder, n int) {
 	c.seal()
 	if c.used == len(c.segments) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// MaxSamples is how many stale commands a report keeps.
+// MaxSamples is the number of stale commands that a report keeps.
 const MaxSamples = 8
 
 // KeepLowest sorts samples and cuts them to the lowest [MaxSamples].

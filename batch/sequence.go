@@ -2,22 +2,21 @@ package batch
 
 import "slices"
 
-// Sequence is a run of passes with numbers of its own, for systems that record
-// at the same time: the passes of each get their place in the batch afterwards,
-// by [Batch.Join], in an order that does not depend on who was first. It keeps
-// the memory of its queues from batch to batch.
+// Sequence is a run of passes for a system that records while other systems do.
+// [Batch.Join] places its passes in the batch later, in an order that does not depend on
+// timing. It keeps the memory of its queues between batches.
 type Sequence struct {
 	batch  *Batch
-	serial uint64  // of the batch that the pool serves
-	passes []*Pass // since the last Join or Drop
+	serial uint64  // batch that the pool serves
+	passes []*Pass // passes since the last Join or Drop
 	pool   passPool
 }
 
 // NewSequence returns an empty sequence.
 func (b *Batch) NewSequence() *Sequence { return &Sequence{batch: b} }
 
-// Begin starts the next pass of the sequence with n queues, as [Batch.Begin]
-// does. Goroutines may do so at the same time for sequences of their own.
+// Begin starts the next pass of the sequence with n queues. Goroutines may call it at the
+// same time for different sequences.
 func (s *Sequence) Begin(n int) *Pass {
 	s.renew()
 	p := s.pool.take(s.batch, n, len(s.passes))
@@ -25,8 +24,8 @@ func (s *Sequence) Begin(n int) *Pass {
 	return p
 }
 
-// renew makes free what the batches before took, once in each batch. A sequence that
-// begins no pass learns in this way that it keeps more memory than it needs.
+// renew rewinds the pool once per batch. A sequence that begins no pass also releases
+// memory this way.
 func (s *Sequence) renew() {
 	if s.serial != s.batch.serial {
 		s.serial = s.batch.serial
@@ -34,9 +33,8 @@ func (s *Sequence) renew() {
 	}
 }
 
-// Join appends the passes of a sequence to the batch; they must have ended and may
-// be none. It is called for the sequences of a wave one after another, in the order
-// of the systems.
+// Join appends the passes of a sequence to the batch; they must have ended. It is called
+// for the sequences of a wave one by one, in the order of the systems.
 func (b *Batch) Join(s *Sequence) {
 	s.renew()
 	for i, p := range s.passes {
@@ -51,17 +49,17 @@ func (b *Batch) Join(s *Sequence) {
 	s.passes = s.passes[:0]
 }
 
-// Empty reports whether the sequence holds no commands that are not joined.
+// Empty reports whether the sequence holds no commands after the last Join.
 func (s *Sequence) Empty() bool {
 	return !slices.ContainsFunc(s.passes, func(p *Pass) bool { return !p.empty() })
 }
 
-// Drop drops what the sequence recorded since the last Join.
+// Drop drops all commands since the last Join.
 func (s *Sequence) Drop() {
 	for i, p := range s.passes {
 		p.finish()
 		s.passes[i] = nil
 	}
-	s.pool.used -= len(s.passes) // they were the last, and no flush may ever come
+	s.pool.used -= len(s.passes) // they were taken last, and a flush may never follow
 	s.passes = s.passes[:0]
 }

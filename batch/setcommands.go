@@ -10,34 +10,33 @@ import (
 	"handloom/shard/handle"
 )
 
-// attached is what the queues of a batch say to one attachment of a table.
+// attached holds the commands of a batch for one attachment of a table.
 type attached struct {
 	sets      []*Sets     // in key order
-	dropped   int         // commands of dropped calls
+	dropped   int         // number of commands of dropped calls
 	companion []companion // by segment in order
-	named     bitmap      // by creation number: commands by handle have set the create; empty: none
-	given     bitmap      // by creation number: the create begins with an optional value
+	named     bitmap      // by creation number: set by a command by handle; may be empty
+	given     bitmap      // by creation number: the create has an optional value
 	room      []room      // by segment in order
 
-	setsPeak, besidePeak, namedPeak, givenPeak highwater.Mark
+	setsPeak, companionPeak, namedPeak, givenPeak highwater.Mark
 }
 
-// room is memory for the values of a segment whose own queue staged too few of them. It is
-// used again.
+// room is reusable memory for the values of a segment whose own queue staged too few.
 type room struct {
 	typ    *items.Type
 	values items.Slice
 	peak   highwater.Mark
 }
 
-// companion are the values that belong to the creates of a segment.
+// companion holds the values of a segment's creates.
 type companion struct {
 	values items.Slice
-	own    *staged // what the queue of the creates staged; nil: nothing
-	key    Key     // of that queue
+	own    *staged // values staged by the queue of the creates, or nil
+	key    Key     // key of that queue
 }
 
-// Sets returns what queues recorded for an attachment, in key order.
+// Sets returns the Sets of the queues for an attachment, in key order.
 func (c *Commands) Sets(attachment int) []*Sets {
 	if attachment < len(c.attached) {
 		return c.attached[attachment].sets
@@ -47,13 +46,13 @@ func (c *Commands) Sets(attachment int) []*Sets {
 
 func (c *Commands) addSets(s *Sets, key Key) {
 	s.key = key
-	a := c.attachment(s.of.index)
+	a := c.attachment(s.log.index)
 	a.sets = append(a.sets, s)
 	c.shards |= s.shards
-	c.shards.Add(0) // which counts what was staged
+	c.shards.Add(0) // it counts staged Sets
 }
 
-// attachment returns what queues say to an attachment, by its index.
+// attachment returns the commands for an attachment, by its index.
 func (c *Commands) attachment(index int) *attached {
 	for len(c.attached) <= index {
 		c.attached = append(c.attached, attached{})
@@ -61,7 +60,7 @@ func (c *Commands) attachment(index int) *attached {
 	return &c.attached[index]
 }
 
-// numberStaged finds the place of what was staged among the segments.
+// numberStaged assigns staged values to segments.
 func (c *Commands) numberStaged() {
 	for i := range c.attached {
 		a := &c.attached[i]
@@ -69,7 +68,7 @@ func (c *Commands) numberStaged() {
 		if len(a.sets) == 0 {
 			continue
 		}
-		a.companion = highwater.Room(&a.besidePeak, a.companion, len(c.order))
+		a.companion = highwater.Room(&a.companionPeak, a.companion, len(c.order))
 		clear(a.companion)
 		for _, s := range a.sets {
 			for segment := range s.staged[:s.used] {
@@ -80,28 +79,27 @@ func (c *Commands) numberStaged() {
 	}
 }
 
-// CountStaged counts what the Sets of an attachment that were staged come to. Only the worker
-// that plans the table's first typeId may call it, once every erase has been applied.
+// CountStaged counts the outcomes of the staged Sets of an attachment. Only the worker that
+// plans the table's first typeId may call it, after all erases.
 func (c *Commands) CountStaged(attachment int, counts *Counts) {
 	for _, s := range c.Sets(attachment) {
 		c.countAgain(s, counts)
 		dropped := 0
 		for i := range s.staged[:s.used] {
-			if of := &c.order[s.creates.first+i]; of.cancelled > 0 {
+			if segment := &c.order[s.creates.first+i]; segment.cancelled > 0 {
 				s.staged[i].set.each(func(offset int) {
-					if c.marks[of.first+offset] == cancelled {
+					if c.marks[segment.first+offset] == cancelled {
 						dropped++
 					}
 				})
 			}
 		}
 		counts.Dropped += dropped
-		counts.Put += s.createIndex - dropped
+		counts.Put += s.setCount - dropped
 	}
 }
 
-// countAgain counts the Sets and Unsets of staged creates that had been set before by the
-// same queue.
+// countAgain counts repeated Sets and Unsets of staged creates by the same queue.
 func (c *Commands) countAgain(s *Sets, counts *Counts) {
 	dropped := 0
 	if c.cancelled > 0 {
@@ -115,12 +113,12 @@ func (c *Commands) countAgain(s *Sets, counts *Counts) {
 	counts.Superseded += len(s.again) - dropped
 }
 
-// SetCreate applies a Set of the value at v to a provisional handle, recorded by handle in a queue
-// of the given key, counts it, and reports whether id is of this batch. Who may call it
-// is as for CountStaged, and that comes first.
+// SetCreate applies and counts a Set of the value at v to a provisional handle, recorded by
+// handle in the queue with the given key. It reports whether id is of this batch. The
+// worker that called CountStaged calls it, after that.
 //
-// What the create's own queue staged wins if its key is higher. Values change places, as
-// those of [Commands.Replace] do.
+// A value staged by the create's own queue wins if its key is higher. Values are swapped,
+// as in [Commands.Replace].
 func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -132,9 +130,9 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 		return true
 	}
 	a, offset := &c.attached[attachment], creation-s.first
-	of := &a.companion[c.positionOf(s)]
-	staged := of.own != nil && offset < of.own.values.Len() && of.own.set.has(offset)
-	if staged && of.key.compare(key) > 0 {
+	to := &a.companion[c.positionOf(s)]
+	staged := to.own != nil && offset < to.own.values.Len() && to.own.set.has(offset)
+	if staged && to.key.compare(key) > 0 {
 		counts.Superseded++
 		return true
 	}
@@ -144,7 +142,7 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 		counts.Put++
 	}
 	c.name(a, creation)
-	c.setColumn(attachment, of, s, offset, v)
+	c.setColumn(attachment, to, s, offset, v)
 	return true
 }
 
@@ -158,16 +156,16 @@ func (c *Commands) name(a *attached, creation int) {
 	a.named.put(creation, true)
 }
 
-// setColumn makes the value at v that of a create of a segment.
-func (c *Commands) setColumn(attachment int, of *companion, s *run, offset int, v unsafe.Pointer) {
+// setColumn swaps the value at v into a create of a segment.
+func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
-	if of.values.Len() <= offset {
-		of.values = c.attached[attachment].widened(t, c.positionOf(s), of.values, s.creates)
+	if to.values.Len() <= offset {
+		to.values = c.attached[attachment].widened(t, c.positionOf(s), to.values, s.creates)
 	}
-	c.swap(t, &c.recorder.attachments[attachment].spare, of.values.Pointer(offset, t.Size), v)
+	c.swap(t, &c.recorder.attachments[attachment].spare, to.values.Pointer(offset, t.Size), v)
 }
 
-// widened returns the values of a segment, in order, as those of all its n creates.
+// widened returns the values of a segment, extended to n creates.
 func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int) items.Slice {
 	if len(a.room) <= segment {
 		a.room = append(a.room, make([]room, segment+1-len(a.room))...)
@@ -179,18 +177,18 @@ func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int
 	}
 	r.values = r.values.Resize(n)
 	t.Copy(r.values, values)
-	t.Clear(r.values.Sub(values.Len(), n, t.Size)) // of uses before
+	t.Clear(r.values.Sub(values.Len(), n, t.Size)) // of earlier uses
 	return r.values
 }
 
-// positionOf returns which segment in order a run is.
+// positionOf returns the index of a run in order.
 func (c *Commands) positionOf(s *run) int {
 	return int((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(&c.order[0]))) / unsafe.Sizeof(run{}))
 }
 
-// Staged calls f with the values of an attachment that belong to the surviving creates from the
-// lo-th to before the hi-th, in runs: offset is that of the first of them, counted from
-// lo. Creates without a value are left out, or have a zero one.
+// Staged calls f with runs of an attachment's values for the surviving creates lo to hi-1.
+// offset is the index of the run's first create, relative to lo. Creates without a value
+// are left out or have a zero value.
 func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values items.Slice)) {
 	if attachment >= len(c.attached) || len(c.attached[attachment].sets) == 0 || lo == hi {
 		return
@@ -206,7 +204,7 @@ func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values item
 	})
 }
 
-// releaseSets forgets the Sets, which the next batch writes to.
+// releaseSets drops the Sets, which the next batch writes to.
 func (c *Commands) releaseSets() {
 	for i := range c.attached {
 		a := &c.attached[i]
@@ -215,13 +213,14 @@ func (c *Commands) releaseSets() {
 		a.sets = highwater.Trim(&a.setsPeak, a.sets)
 		clear(a.companion)
 		a.releaseRoom()
-		a.companion = highwater.Trim(&a.besidePeak, a.companion)
+		a.companion = highwater.Trim(&a.companionPeak, a.companion)
 		a.named = highwater.Trim(&a.namedPeak, a.named)
 		a.given = highwater.Trim(&a.givenPeak, a.given)
 	}
 }
 
-// releaseRoom empties the memory for values, and gives up what recent batches did not need.
+// releaseRoom empties the memory for values, and releases memory that recent batches did
+// not need.
 func (a *attached) releaseRoom() {
 	if few := max(4, 2*len(a.companion)); len(a.room) > few {
 		clear(a.room[few:])

@@ -11,23 +11,21 @@ import (
 	"handloom/shard/handle"
 )
 
-// SetLog says where the values go that are recorded for what is attached to a
-// table, such as a column: each belongs to an item. A Set gives the item that a handle
-// names such a value; the last by (key, sequence) wins. Of what is optional an Unset takes
-// it away; the two are one sequence.
+// SetLog records the values for an attachment of a table, such as a column: each value
+// belongs to an item. A Set gives an item a value; the last by (key, sequence) wins. If the
+// attachment is optional, an Unset removes the value. Sets and Unsets share one sequence.
 type SetLog struct {
 	table    *Recorder
-	number   int         // among all of the batch
-	index    int         // among those of the table
-	typ      *items.Type // of the values
-	links    links       // of the values
-	spare    items.Slice // one value, between two that change places
+	number   int         // index in the batch
+	index    int         // index in the table
+	typ      *items.Type // type of the values
+	links    links       // places of handles in the values
+	spare    items.Slice // one value, used by swaps
 	optional bool        // items may lack a value
 }
 
-// Init makes the attachment, of values of a type, which items may lack if it is optional,
-// the next of a table. fields and visitor say where handles lie in a value, as for
-// [Recorder.Init]. No queue records meanwhile, but for those of the inbox.
+// Init registers the next attachment of a table, with values of type t. fields and visitor
+// are those of [Recorder.Links]. No queue may record meanwhile, except queues of the inbox.
 func (a *SetLog) Init(table *Recorder, t *items.Type, optional bool, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
 	b := table.batch
 	a.links, a.optional = links{fields, visitor}, optional
@@ -36,51 +34,49 @@ func (a *SetLog) Init(table *Recorder, t *items.Type, optional bool, fields []ui
 	table.attachments = append(table.attachments, a)
 }
 
-// Index returns which of its table's attachments it is.
+// Index returns the index of the attachment in its table.
 func (a *SetLog) Index() int { return a.index }
 
-// Sets are what one queue recorded for one attachment.
+// Sets are the Sets and Unsets of one queue for one attachment.
 //
-//	to creates of the queue    staged   one array beside each of its segments
-//	to anything else           puts     by handle
+//	of creates of the queue    staged   one array per segment of creates
+//	of other items             puts     by handle
 //
-// Staged values need no look-up in the flush, which copies them as it copies the
-// creates. They are as many as the last create of the segment that was set needs: those
-// that were not are zero.
-//
-// An Unset lies among the Sets, and its value is any.
+// Staged values need no look-up: a flush copies them like creates. An array extends to the
+// last create of the segment that was set; creates before it that were not set are zero. An
+// Unset is a Set with an arbitrary value and a mark.
 type Sets struct {
-	of          *SetLog
-	puts        []Puts       // by shard
-	unsets      []bitmap     // likewise, which of them are Unsets; nil: none can be
-	shards      Shards       // that have puts
-	recent      Shards       // that had some since idle arrays were given up
-	uses        int          // since then
-	creates     *tableBuffer // of the queue for the table; nil: nothing is staged
-	staged      []staged
-	used        int     // of staged
-	createIndex int     // creates that have been set
-	again       []place // of Sets of creates that had been set before, one each
-	key         Key     // of the queue, once gathered
+	log      *SetLog
+	puts     []Puts       // by shard
+	unsets   []bitmap     // by shard: marks of Unsets; nil if not optional
+	shards   Shards       // shards with puts
+	recent   Shards       // shards with puts in this period
+	uses     int          // number of uses in this period
+	creates  *tableBuffer // table buffer of the queue; nil: nothing is staged
+	staged   []staged
+	used     int     // length of staged in use
+	setCount int     // number of creates that were set
+	again    []place // creates that were set again, one entry per repeated Set
+	key      Key     // key of the queue, once gathered
 
 	againPeak highwater.Mark
 }
 
-// place is the number of a segment of the queue, and of a create in it.
+// place is a create: index of its segment in the queue, and offset.
 type place struct{ segment, offset uint32 }
 
-// staged are the values beside a segment of creates.
+// staged holds the values for a segment of creates.
 type staged struct {
-	values items.Slice // with room for its share
-	whole  items.Slice // the array of values; its length is any
-	set    bitmap      // of the places that were set, or unset
-	unset  bitmap      // of those whose last command is an Unset
+	values items.Slice // capacity is the share
+	whole  items.Slice // array of values, of arbitrary length
+	set    bitmap      // offsets that were set or unset
+	unset  bitmap      // offsets whose last command is an Unset
 	peak   highwater.Mark
 }
 
-// Set makes room in q for a Set of the item that id names, and returns where its value is to
-// be written at once, or nil when the queue has failed. A provisional handle of the
-// batch names its create.
+// Set records a Set of the item id names and returns the address for the value, to be
+// written at once, or nil if the queue has failed. A provisional handle of the batch names
+// its create.
 func (a *SetLog) Set(q Queue, id handle.ID) unsafe.Pointer {
 	if check.Cheap {
 		q.enter()
@@ -96,8 +92,8 @@ func (a *SetLog) Set(q Queue, id handle.ID) unsafe.Pointer {
 	return a.record(q, id, false)
 }
 
-// Unset records in q that the item that id names is to lack a value. A provisional handle
-// of the batch names its create.
+// Unset records that the item id names has no value. A provisional handle of the batch
+// names its create.
 func (a *SetLog) Unset(q Queue, id handle.ID) {
 	if check.Cheap {
 		q.enter()
@@ -106,7 +102,7 @@ func (a *SetLog) Unset(q Queue, id handle.ID) {
 	a.record(q, id, true)
 }
 
-// record makes room for a Set, or an Unset.
+// record makes room for a Set or an Unset.
 func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	s := a.sets(q)
 	if s == nil {
@@ -129,7 +125,7 @@ func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	return p
 }
 
-// next is what most Sets are: of the create behind the last one set.
+// next is the fast path of Set: of the create after the last one that was set.
 func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	c := s.creates
 	if c == nil || s.used != c.used {
@@ -140,14 +136,14 @@ func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	if at != uint64(n) || n >= st.values.Cap() || n >= c.current.Len() {
 		return nil
 	}
-	st.set[n/64] |= 1 << (n % 64) // of unset the bit is 0
-	s.createIndex++
+	st.set[n/64] |= 1 << (n % 64) // the Unset bit is 0
+	s.setCount++
 	st.values = st.values.Resize(n + 1)
-	return st.values.Pointer(n, s.of.typ.Size)
+	return st.values.Pointer(n, s.log.typ.Size)
 }
 
-// sets returns what the queue holds for the attachment, which it makes at the first use in
-// a batch, or nil if the queue has failed.
+// sets returns the queue's Sets for the attachment, or nil if the queue has failed. It
+// makes them at the first use in a batch.
 func (a *SetLog) sets(q Queue) *Sets {
 	if !q.usable(a.table.batch) {
 		return nil
@@ -172,18 +168,18 @@ func (a *SetLog) sets(q Queue) *Sets {
 }
 
 func (a *SetLog) newSets() *Sets {
-	s := &Sets{of: a, puts: make([]Puts, a.table.shards)}
+	s := &Sets{log: a, puts: make([]Puts, a.table.shards)}
 	if a.optional {
 		s.unsets = make([]bitmap, a.table.shards)
 	}
 	return s
 }
 
-func (s *Sets) putBytes() uintptr { return idBytes + s.of.typ.Size }
+func (s *Sets) putBytes() uintptr { return idBytes + s.log.typ.Size }
 
 // put makes room for a Set by handle.
 func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
-	p, t := &s.puts[shard], s.of.typ
+	p, t := &s.puts[shard], s.log.typ
 	n := len(p.IDs)
 	if n == cap(p.IDs) && !p.grow(buf, t) {
 		return nil
@@ -194,9 +190,9 @@ func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	return p.Values.Pointer(n, t.Size)
 }
 
-// stage makes room for a Set at a place of a segment of c, the creates of the queue.
+// stage makes room for a Set at an offset of a segment of c, the creates of the queue.
 func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Pointer {
-	t := s.of.typ
+	t := s.log.typ
 	s.creates = c
 	s.begin(segment)
 	st := &s.staged[segment]
@@ -211,20 +207,20 @@ func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Po
 			return st.values.Pointer(offset, t.Size)
 		}
 	case offset < st.values.Cap():
-		buf.room.Commands -= offset - n // of the share, for places that are passed over
+		buf.room.Commands -= offset - n // the share of skipped offsets
 	case !s.grow(buf, st, offset, c.room(segment)):
 		return nil
 	}
 	if offset >= n {
-		t.Clear(st.values.Sub(n, offset, t.Size)) // of uses before
+		t.Clear(st.values.Sub(n, offset, t.Size)) // of earlier uses
 		st.values = st.values.Resize(offset + 1)
 	}
 	st.set[offset/64] |= 1 << (offset % 64)
-	s.createIndex++
+	s.setCount++
 	return st.values.Pointer(offset, t.Size)
 }
 
-// begin begins to stage beside the segments up to the given one.
+// begin extends staged to the given segment.
 func (s *Sets) begin(segment int) {
 	for ; s.used <= segment; s.used++ {
 		if s.used == len(s.staged) {
@@ -233,11 +229,11 @@ func (s *Sets) begin(segment int) {
 	}
 }
 
-// grow makes room for the value at offset, beyond the room of st, and for the next share,
-// in an array for room values. It reports false, and the queue has failed, when that
-// exceeds its limits.
+// grow makes room for the value at offset, past the capacity of st, and for the next share,
+// in an array for room values. It returns false if that exceeds the limits, and the queue
+// has failed.
 func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
-	t := s.of.typ
+	t := s.log.typ
 	have, unused := st.values.Len(), st.values.Cap()-st.values.Len()
 	buf.room.subtract(Load{unused, int64(unused) * int64(t.Size)})
 	st.values = st.values.Clip(have)
@@ -254,7 +250,7 @@ func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
 	return true
 }
 
-// clip leaves arrays no room beyond what they hold.
+// clip removes all unused capacity.
 func (s *Sets) clip() {
 	for i := range s.staged[:s.used] {
 		st := &s.staged[i]
@@ -265,10 +261,9 @@ func (s *Sets) clip() {
 	}
 }
 
-// reset drops what was recorded and keeps the memory, unless recent batches needed much
-// less.
+// reset drops all Sets and keeps the memory, unless recent batches needed much less.
 func (s *Sets) reset() {
-	t := s.of.typ
+	t := s.log.typ
 	for i := range s.staged[:s.used] {
 		st := &s.staged[i]
 		st.whole = emptied(t, st.whole.Resize(st.values.Len()), &st.peak)
@@ -284,15 +279,15 @@ func (s *Sets) reset() {
 		clear(s.staged[few:])
 		s.staged = s.staged[:few]
 	}
-	s.creates, s.used, s.createIndex = nil, 0, 0
+	s.creates, s.used, s.setCount = nil, 0, 0
 	s.again = highwater.Trim(&s.againPeak, s.again)
 }
 
-// resetPuts is what that of a column is.
+// resetPuts drops the Sets by handle and releases idle arrays once per period.
 func (s *Sets) resetPuts() {
 	for shard := range s.shards.All {
-		s.puts[shard].reset(s.of.typ)
-		if s.of.optional {
+		s.puts[shard].reset(s.log.typ)
+		if s.log.optional {
 			clear(s.unsets[shard])
 		}
 	}
@@ -303,7 +298,7 @@ func (s *Sets) resetPuts() {
 	}
 	for shard := range (AllShards(len(s.puts)) &^ s.recent).All {
 		s.puts[shard] = Puts{}
-		if s.of.optional {
+		if s.log.optional {
 			s.unsets[shard] = nil
 		}
 	}
@@ -318,24 +313,24 @@ func (s *Sets) load() Load {
 	for shard := range s.shards.All {
 		puts += len(s.puts[shard].IDs)
 	}
-	return Load{s.createIndex + len(s.again) + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
+	return Load{s.setCount + len(s.again) + puts, int64(values)*int64(s.log.typ.Size) + int64(puts)*int64(s.putBytes())}
 }
 
-// Puts returns the Sets to a shard that are by handle, Unsets included.
+// Puts returns the Sets and Unsets by handle for a shard.
 func (s *Sets) Puts(shard int) *Puts { return &s.puts[shard] }
 
-// IsUnset reports whether one of those is an Unset.
+// IsUnset reports whether a command of Puts is an Unset.
 func (s *Sets) IsUnset(shard, sequence int) bool { return s.unsets[shard].has(sequence) }
 
 // Key returns the key of the queue, once gathered.
 func (s *Sets) Key() Key { return s.key }
 
-// bitmap is a set of small numbers. What it has no room for is not in it.
+// bitmap is a set of small numbers. Numbers past its length are not members.
 type bitmap []uint64
 
 func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
 
-// put makes i one of the set, or none.
+// put adds or removes i.
 func (b *bitmap) put(i int, in bool) {
 	if !in {
 		if b.has(i) {
@@ -349,7 +344,7 @@ func (b *bitmap) put(i int, in bool) {
 	(*b)[i/64] |= 1 << (i % 64)
 }
 
-// each calls f for every number of the set.
+// each calls f for every member.
 func (b bitmap) each(f func(i int)) {
 	for w, word := range b {
 		for ; word != 0; word &= word - 1 {

@@ -2,8 +2,8 @@ package batch
 
 import "math/bits"
 
-// Shards are shards of one table, as bits: a table has 64 at most. A flush walks over
-// them instead of over all that a table has.
+// Shards is a set of shards of one table, which has at most 64. A flush visits these
+// instead of all shards.
 type Shards uint64
 
 // AllShards returns the first n shards.
@@ -12,15 +12,15 @@ func AllShards(n int) Shards { return 1<<n - 1 }
 // Add adds a shard.
 func (s *Shards) Add(shard int) { *s |= 1 << (shard & 63) }
 
-// has reports whether a shard is among them.
+// has reports whether shard is a member.
 func (s Shards) has(shard int) bool { return s>>(shard&63)&1 != 0 }
 
-// First returns the lowest, and Rest all but that: a walk by them, in the same order as by
-// All, is what a flush does for each table (op=manytables).
+// First returns the lowest shard, and Rest the others. A flush uses them instead of All in
+// its loop over tables (op=manytables).
 func (s Shards) First() int   { return bits.TrailingZeros64(uint64(s)) }
 func (s Shards) Rest() Shards { return s & (s - 1) }
 
-// All yields them in ascending order.
+// All yields the shards in ascending order.
 func (s Shards) All(yield func(shard int) bool) {
 	for ; s != 0; s &= s - 1 {
 		if !yield(bits.TrailingZeros64(uint64(s))) {

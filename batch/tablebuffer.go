@@ -9,67 +9,66 @@ import (
 	"handloom/shard/handle"
 )
 
-// tableBuffer is what one queue recorded for one table, but for erases. Its values lie
-// in arrays of the table's item type, which only the typed functions of recording
-// know; see [Emplace] and [PutItem].
+// tableBuffer holds the commands of one queue for one table, except erases. Its values lie
+// in arrays of the table's item type, which only typed recording functions know; see
+// [Emplace] and [PutItem].
 type tableBuffer struct {
-	current  items.Slice // creates of the newest segment, with room for its share
-	base     handle.ID   // the provisional handle of the first of current
-	of       *Recorder   // which alone records into it
-	puts     []Puts      // by shard: of this use, or empty; nil: there never were any
-	segments []segment   // the first used ones hold creates; the length of the newest is stale while current grows
+	current  items.Slice // creates of the newest segment; capacity is the share
+	base     handle.ID   // provisional handle of current[0]
+	recorder *Recorder   // the only writer
+	puts     []Puts      // by shard: of this use, or empty; nil before the first put
+	segments []segment   // first used segments hold creates; the length of the newest is stale while current grows
 	used     int
-	spare    []Puts // by shard: kept from use to use
-	put      Shards // that have puts of this use
-	recent   Shards // that had some since idle arrays were given up
-	most     int    // segments of a use since then
-	uses     int    // since then
-	key      Key    // of the queue, once gathered
-	staged   bool   // pointers to creates were given out: arrays do not move until reset
-	first    int    // segments of the table before them, once gathered
+	spare    []Puts // by shard: kept between uses
+	put      Shards // shards with puts of this use
+	recent   Shards // shards with puts in this period
+	most     int    // highest used of this period
+	uses     int    // number of uses in this period
+	key      Key    // key of the queue, once gathered
+	staged   bool   // pointers to creates exist: arrays do not move until reset
+	first    int    // index of its first segment in the table's order, once gathered
 }
 
 type segment struct {
 	values items.Slice
-	number uint64 // in provisional handles
+	number uint64 // number in provisional handles
 	peak   highwater.Mark
 }
 
-// Puts are the puts that one queue recorded for one shard, in sequence: each value
-// replaces the item that the handle in its place names.
+// Puts are the puts of one queue for one shard, in sequence: Values[i] replaces the item
+// that IDs[i] names.
 type Puts struct {
-	IDs    []handle.ID // with room for its share
+	IDs    []handle.ID // capacity is the share
 	Values items.Slice
-	whole  []handle.ID // the array of IDs, as long as that of Values
+	whole  []handle.ID // array of IDs, as long as the array of Values
 	peak   highwater.Mark
 }
 
-// reset empties the column and keeps its memory, unless recent batches needed
-// much less. Payload is zeroed where the collector would otherwise keep alive
-// what it points to.
+// reset empties the buffer and keeps its memory, unless recent batches needed much less.
+// Values are zeroed only if they contain pointers.
 func (c *tableBuffer) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
 		s := &c.segments[i]
-		s.values = emptied(c.of.typ, s.values, &s.peak)
+		s.values = emptied(c.recorder.typ, s.values, &s.peak)
 	}
 	c.most = max(c.most, c.used)
 	c.current, c.used, c.staged = items.Slice{}, 0, false
-	for shard := range c.put.All { // the arrays of this use are put aside
+	for shard := range c.put.All { // keep the arrays of this use for the next
 		p := &c.puts[shard]
-		p.reset(c.of.typ)
+		p.reset(c.recorder.typ)
 		c.spare[shard], *p = *p, Puts{}
 	}
 	c.recent |= c.put
 	c.put = 0
 	if c.uses++; c.uses == highwater.Period {
-		c.giveUpIdle()
+		c.releaseIdle()
 	}
 }
 
-// giveUpIdle gives up, now and then, segments that no batch needed since the last time,
-// and the arrays of shards that had no puts in this queue.
-func (c *tableBuffer) giveUpIdle() {
+// releaseIdle releases the segments and the puts of shards that were not used in this
+// period.
+func (c *tableBuffer) releaseIdle() {
 	if len(c.segments) > c.most {
 		clear(c.segments[c.most:])
 		c.segments = c.segments[:c.most]
@@ -80,11 +79,11 @@ func (c *tableBuffer) giveUpIdle() {
 	c.recent, c.most, c.uses = 0, 0, 0
 }
 
-// putsTo returns where the puts of this use to a shard go, which it takes up with the
-// first of them: no room is left before, so that recording need not ask.
+// putsTo returns the puts to a shard, and activates them at the first put of this use.
+// Inactive puts have no capacity, so the recording path needs no extra check.
 func (c *tableBuffer) putsTo(shard int) *Puts {
 	if c.puts == nil {
-		c.puts, c.spare = make([]Puts, c.of.shards), make([]Puts, c.of.shards)
+		c.puts, c.spare = make([]Puts, c.recorder.shards), make([]Puts, c.recorder.shards)
 	}
 	p := &c.puts[shard]
 	if !c.put.has(shard) {
@@ -94,8 +93,8 @@ func (c *tableBuffer) putsTo(shard int) *Puts {
 	return p
 }
 
-// emptied empties an array of values and keeps its memory, unless recent uses
-// needed much less.
+// emptied empties an array of values and keeps its memory, unless recent uses needed much
+// less.
 func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slice {
 	if t.Pointers {
 		t.Clear(values)
@@ -115,8 +114,8 @@ func (p *Puts) reset(t *items.Type) {
 	p.IDs = p.whole[:0:0]
 }
 
-// grow makes room for one more put of a queue and for the next share, unless that exceeds
-// its limits.
+// grow makes room for one more put and for the next share, and reports false if that
+// exceeds the limits of the queue.
 func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 	size := idBytes + t.Size
 	if !buf.take(Load{1, int64(size)}) {
@@ -131,7 +130,7 @@ func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 	return true
 }
 
-// clip leaves arrays no room beyond what they hold.
+// clip removes all unused capacity.
 func (c *tableBuffer) clip() {
 	c.current = c.current.Clip(c.current.Len())
 	for shard := range c.put.All {
@@ -148,11 +147,11 @@ func (c *tableBuffer) load() Load {
 	for shard := range c.put.All {
 		puts += len(c.puts[shard].IDs)
 	}
-	return Load{creates + puts, int64(creates)*int64(c.of.typ.Size) + int64(puts)*int64(c.putBytes())}
+	return Load{creates + puts, int64(creates)*int64(c.recorder.typ.Size) + int64(puts)*int64(c.putBytes())}
 }
 
-// putBytes is what a put counts for.
-func (c *tableBuffer) putBytes() uintptr { return idBytes + c.of.typ.Size }
+// putBytes is the number of bytes that limits count for a put.
+func (c *tableBuffer) putBytes() uintptr { return idBytes + c.recorder.typ.Size }
 
 // seal writes the length of the newest segment back to the list.
 func (c *tableBuffer) seal() {
@@ -162,17 +161,16 @@ func (c *tableBuffer) seal() {
 	}
 }
 
-// find returns where the create that id names lies in this column, or nil.
+// find returns the address of the create that id names, or nil.
 func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	segment, offset := c.locate(id)
 	if segment < 0 {
 		return nil
 	}
-	return c.segments[segment].values.Pointer(offset, c.of.typ.Size)
+	return c.segments[segment].values.Pointer(offset, c.recorder.typ.Size)
 }
 
-// locate returns the segment of this column that the create which id names lies in, and
-// where, or -1.
+// locate returns the segment index and offset of the create that id names, or -1.
 func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	c.seal()
 	number, offset := split(id)
@@ -184,7 +182,7 @@ func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	return -1, 0
 }
 
-// room returns for how many creates a segment has room.
+// room returns the capacity of a segment, in creates.
 func (c *tableBuffer) room(segment int) int {
 	return c.segments[segment].values.Cap()
 }

@@ -1,12 +1,11 @@
 package batch
 
-// ToTable stands for the table itself among what is attached to it.
+// ToTable stands for the table itself in place of an attachment.
 const ToTable = -1
 
-// Targets calls visit with the ordinal of each table that a queue of the pass holds
-// commands for, and the attachment that they are for, or ToTable, as often as there are
-// columns, sets, erase lists and erases of all that do. Checked builds compare it with what was
-// declared.
+// Targets calls visit with the table and the attachment, or ToTable, of each table buffer,
+// Sets, erase list and EraseAll of the pass, with duplicates. Checked builds compare them
+// with declarations.
 func (p *Pass) Targets(visit func(ordinal, attachment int)) {
 	for task := range p.buffers[:p.tasks] {
 		buf := &p.buffers[task]
@@ -23,7 +22,7 @@ func (p *Pass) Targets(visit func(ordinal, attachment int)) {
 			visit(ordinal, ToTable)
 		}
 		for _, s := range buf.attached {
-			visit(s.of.table.ordinal, s.of.index)
+			visit(s.log.table.ordinal, s.log.index)
 		}
 	}
 }

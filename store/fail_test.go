@@ -65,8 +65,8 @@ func TestFail_ReturnsTheLowestError(t *testing.T) {
 		noError(t, s.Discard())
 	}
 	in := func(q store.Queue) error { q.Fail(errTask); return nil }
-	wantIn(t, "in the inbox", panicOf(func() { _ = s.Inbox(in) }), "is for no task of a pass")
-	wantIn(t, "of Queues", panicOf(func() { queues(t, s, 1)[0].Context() }), "is for no task of a pass")
+	wantIn(t, "in the inbox", panicOf(func() { _ = s.Inbox(in) }), "is not for a task of a pass")
+	wantIn(t, "of Queues", panicOf(func() { queues(t, s, 1)[0].Context() }), "is not for a task of a pass")
 }
 
 func TestReduce_VisitsSparseData(t *testing.T) {

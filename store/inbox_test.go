@@ -106,7 +106,7 @@ func TestInbox_QueueKeptPastItsCallPanics(t *testing.T) {
 	panicOf(func() { _ = s.Inbox(func(q store.Queue) error { _ = keep(nil)(q); panic(errTask) }) })
 	for _, want := range []int{1, 5} {
 		for _, q := range kept {
-			refused(t, table, q, "the queue of a call of the inbox was kept past it")
+			refused(t, table, q, "the queue of a call of the inbox was kept past its call")
 		}
 		wantFlush(t, s, batch.Counts{Created: want})
 		for range 5 { // other calls reuse the memory
