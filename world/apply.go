@@ -11,15 +11,15 @@ import (
 	"handloom/store"
 )
 
-// An origin says where a record that is applied comes from.
+// An origin describes the source of a record.
 type origin struct {
-	own    bool       // this World appended it
-	replay bool       // it had been applied before
-	calls  hook.Calls // that are in it, if any wait for it here
+	appended bool       // this World appended it
+	replay   bool       // applied before, by an earlier World
+	calls    hook.Calls // local calls whose input is in the record
 }
 
-// apply makes the record at this position part of the state. Whoever appended it, it
-// is decoded from the bytes that are in the log. With any error the World has halted.
+// apply applies the record at position at. Every World, also the leader, decodes the bytes of
+// the log. After any error the World has halted.
 func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) error {
 	h, r := w.at(), entry.Record{}
 	if err := w.check(&r, &h, at, b, from); err != nil {
@@ -39,15 +39,15 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	w.position = h
 	w.leads = r.Kind == entry.KindTermStart && r.Incarnation == w.incarnation || r.Kind == entry.KindSkip && w.leads
 	w.mutex.Unlock()
-	w.quiet = time.Now()
-	w.drain() // behind a handoff
+	w.lastRecord = time.Now()
+	w.drain() // after a handoff
 	if r.Kind == entry.KindTermStart && !from.replay {
 		w.sawTerm()
 	}
 	return nil
 }
 
-// check decodes b into r and says why it cannot follow h, or nil.
+// check decodes b into r and returns an error if it cannot follow h.
 func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from origin) error {
 	switch err := r.Decode(b); {
 	case errors.Is(err, entry.ErrVersion):
@@ -58,78 +58,78 @@ func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from or
 	if err := follows(r, h); err != nil {
 		return corrupt(at, "%w", err)
 	}
-	of := &h.Start
+	start := &h.Start
 	switch r.Kind {
 	case entry.KindSkip:
 		return nil
 	case entry.KindTermStart:
-		of = &r.Start
+		start = &r.Start
 	}
-	if err := w.mayApply(of); err != nil {
+	if err := w.mayApply(start); err != nil {
 		return fmt.Errorf("world: record %d: %w", at, err)
 	}
-	if from.own {
+	if from.appended {
 		return nil
 	}
 	return w.compare(at, r.State)
 }
 
-// follows returns the reason if r cannot be the record after h.
+// follows returns an error if r cannot follow h.
 func follows(r *entry.Record, h *position) error {
-	term, owner, tick := h.Term, h.Owner, h.tick
+	term, leader, tick := h.Term, h.Owner, h.tick
 	switch r.Kind {
 	case entry.KindTermStart:
-		term, owner = term+1, r.Incarnation
+		term, leader = term+1, r.Incarnation
 	case entry.KindTick:
 		tick++
 	case entry.KindSkip:
-		owner = r.Incarnation
+		leader = r.Incarnation
 	}
 	switch {
 	case r.Chain != h.chain:
-		return errors.New("it follows another record than the one before it")
+		return errors.New("chain does not match the record before it")
 	case h.Cell != 0 && r.Cell != h.Cell:
-		return fmt.Errorf("it is of the world %x, and this is %x", r.Cell, h.Cell)
-	case r.Term != term || r.Incarnation != owner || r.Tick != tick:
-		return fmt.Errorf("it is an %v of term %d, tick %d, by %x; term %d, tick %d by %x was to come", r.Kind, r.Term, r.Tick, r.Incarnation, term, tick, owner)
+		return fmt.Errorf("world=%x, want world=%x", r.Cell, h.Cell)
+	case r.Term != term || r.Incarnation != leader || r.Tick != tick:
+		return fmt.Errorf("%v term=%d tick=%d world=%x, want term=%d tick=%d world=%x", r.Kind, r.Term, r.Tick, r.Incarnation, term, tick, leader)
 	case r.Kind != entry.KindSkip && r.State.Tick != h.tick:
-		return fmt.Errorf("it tells of the state behind tick %d, and the last is %d", r.State.Tick, h.tick)
+		return fmt.Errorf("digests after tick %d, want tick %d", r.State.Tick, h.tick)
 	}
 	return nil
 }
 
-// applyTick plays the tick of r, behind which h is.
+// applyTick runs the tick of r. The position after it is h.
 func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from origin) error {
 	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
 	p := tickRun{w, h, r.Input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
-	err := w.store.Write(w.claim.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
+	err := w.store.Write(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
 		err := p.run(ctx, writer, w.skips[r.Tick])
 		if err != nil {
-			w.recordHalt(err) // before anybody sees what the tick left
+			w.recordHalt(err) // before readers see a half-finished tick
 			return err
 		}
 		w.setPosition(h)
 		return nil
 	})
-	hook.Done(from.calls, r.Tick, told(err))
+	hook.Done(from.calls, r.Tick, callError(err))
 	if err != nil {
 		return w.halt(err)
 	}
-	w.quiet = time.Now()
+	w.lastRecord = time.Now()
 	w.noteLag(&h)
 	if w.o.Applied != nil {
-		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.own, Replay: from.replay})
+		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Replay: from.replay})
 	}
 	if !from.replay {
-		w.saveIfDue(ctx, from.own)
+		w.saveIfDue(ctx, from.appended)
 	}
 	return nil
 }
 
-// told is what calls hear whose tick ended in err. The record stays in the log, where
-// nothing but the program keeps it from being part of the state.
-func told(err error) error {
+// callError returns the error for calls whose tick ended with err. Except after ErrTick the
+// outcome is uncertain: the record stays in the log, and a later World may apply it.
+func callError(err error) error {
 	if err == nil || errors.Is(err, ErrTick) {
 		return err
 	}

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// awayTime is how long a log that others may own is asked again when it does not answer:
-// it is on other machines, and they may be choosing a leader.
+// awayTime limits the retries of a request to a shared log: its servers may be electing a
+// leader.
 const awayTime = 30 * time.Second
 
-// ask asks the log, again for as long as its failure may pass.
+// ask repeats a request to a shared log while it fails, for up to awayTime.
 func ask[A any](ctx context.Context, l Log, question func(ctx context.Context) (A, error)) (A, error) {
 	begin := time.Now()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {

@@ -6,7 +6,7 @@ import (
 	"handloom/internal/entry"
 )
 
-// A shardName says which shard of which table a typeId is of.
+// A shardName is the table and the shard of a typeID.
 type shardName struct {
 	typeID uint16
 	table  string
@@ -22,43 +22,43 @@ func shardsOf(s *store.Store) (shards []shardName) {
 	return shards
 }
 
-// state is the digest of all shards behind the tick that was applied last.
+// state returns the digests of all shards after the last tick.
 func (w *World) state(tick uint64) entry.StateDigest {
 	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards)}
 }
 
-// part is the part of the state that the record of the next tick tells: every shard
-// once in DigestTicks ticks.
+// digestPart returns the digests in the record of the next tick: each shard once in DigestTicks
+// ticks.
 func (w *World) digestPart(tick uint64) entry.StateDigest {
 	n, ticks := uint64(len(w.shards)), uint64(w.o.DigestTicks)
 	at := tick % ticks
 	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards[at*n/ticks : (at+1)*n/ticks])}
 }
 
-func (w *World) digests(of []shardName) []entry.ShardDigest {
-	digests := make([]entry.ShardDigest, len(of))
-	for i, s := range of {
+func (w *World) digests(shards []shardName) []entry.ShardDigest {
+	digests := make([]entry.ShardDigest, len(shards))
+	for i, s := range shards {
 		digests[i] = entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)}
 	}
 	return digests
 }
 
-// digest is that of a shard, and of the store's epoch.
+// digest returns the digest of a shard, mixed with the store's epoch.
 func (w *World) digest(typeID uint16) uint64 {
-	return w.claim.DigestShard(typeID) ^ entry.Mix(w.store.Epoch())
+	return w.exclusive.DigestShard(typeID) ^ entry.Mix(w.store.Epoch())
 }
 
-// compare says in which shard the state differs from another one behind the same tick,
-// which the record at this position tells of.
+// compare returns a DivergedError for the first shard that differs from a digest of the record
+// at position at.
 func (w *World) compare(at uint64, state entry.StateDigest) error {
 	if n := len(w.shards); len(state.Shards) > n {
-		return corrupt(at, "it has %d digests, and there are %d shards", len(state.Shards), n)
+		return corrupt(at, "%d digests, want at most %d", len(state.Shards), n)
 	}
 	for _, d := range state.Shards {
 		name, known := w.nameOf(d.TypeID)
 		switch {
 		case !known:
-			return corrupt(at, "it has a digest of typeId %d, which no table has", d.TypeID)
+			return corrupt(at, "digest of unknown typeID %d", d.TypeID)
 		case w.digest(d.TypeID) != d.Sum:
 			return &DivergedError{Tick: state.Tick, At: at, Table: name.table, Shard: name.shard}
 		}

@@ -1,21 +1,20 @@
-// Package world plays a program on a store in ticks that outlive the process: what each
-// tick is given is in a log before it is applied, so that the state can be recovered,
-// followed by others and played again. The guide's page is guide/survive-a-kill.md.
+// Package world runs a program on a store in ticks that survive the process. A log holds the
+// input of each tick before it is applied, so the state can be recovered, followed by other
+// machines, and replayed. See guide/survive-a-kill.md.
 //
 // # Terms
 //
 //   - tick: one call of Options.Tick, inside one Write.
-//   - input: the calls of [World.Submit] that a tick is given.
-//   - record: what one position of the log holds: the input of a tick, or that an owner
-//     begins (epoch) or ends (handoff) its term.
-//   - owner: the world that appends. All others that share the log follow.
-//   - term: what one owner appends. They have numbers.
-//   - snapshot: a state, and how far along the log it is.
-//   - head: how far along the log a world has come.
+//   - input: the calls of [World.Submit] in a tick.
+//   - record: one position of the log: a tick's input, or the start or end (handoff) of a term.
+//   - leader: the world that appends. The others that share the log are followers.
+//   - term: the records of one leader. Terms are numbered.
+//   - snapshot: a state and its position.
+//   - position: the last applied record.
 //
 // # A tick
 //
-//	             owner                                      follower
+//	             leader                                     follower
 //	Submit ─┐
 //	Submit ─┤ seal     append          decode, apply        read   compare, decode, apply
 //	Submit ─┘  │         │                 │                  │        │
@@ -24,85 +23,72 @@
 //	       │ input │→ │ log         │→ │ Tick   │→ state  │ log         │→ │ Tick   │→ state
 //	       └───────┘  └─────────────┘  └────────┘         └─────────────┘  └────────┘
 //	                         │             │
-//	                         │             └→ Submit returns, Applied, now and then a snapshot
-//	                         └→ from here on the tick is in every later state
+//	                         │             └→ Submit returns, Applied, sometimes a snapshot
+//	                         └→ every later state contains the tick
 //
-// The log holds what goes in, not what comes out, and a tick is applied when its record
-// is in the log. Owner, follower and recovery run the same code on the same bytes. So
-// there is nothing to take back when an owner finds that another one was faster.
+// A tick is applied after its record is in the log. Leader, follower and recovery run the same
+// code on the same bytes, so a leader that lost has nothing to undo.
 //
 // # The rule
 //
-// A tick is a function of the state and its input. It draws from Tick.Seed and tells the
-// time by Tick.Time, and looks at no clock, no other random numbers, no order of a map,
-// no Go variable that a tick before wrote. It reads neither the durations of a report, nor
-// Stats, nor Flushed: no snapshot has them. Lists of changes (Created, Erased,
-// Written) are empty when it begins. It flushes what it records. Package store sees to the
-// rest: any number of workers comes to the same state.
+// A tick is a function of the state and its input. It takes random numbers from Tick.Seed and
+// the time from Tick.Time. It uses no clock, no other random numbers, no order of a map, no Go
+// variable written by an earlier tick, no duration of a report, no Stats and no Flushed: snapshots
+// contain none of them. Lists of changes (Created, Erased, Written) are empty when it begins. It
+// flushes its commands. The number of workers has no effect.
 //
-// Whoever breaks the rule is told: each record has the digest of some shards behind the
-// tick before, so that every shard is compared once in Options.DigestTicks, and a
-// world whose state is another one halts with [ErrDiverged], which names tick, table
-// and shard. An epoch has the digests of all shards. Shadow finds it on one machine,
-// package storetest in a test, and [Replay] where it began. A digest takes the time that
-// hashing the largest shard does; more shards make it shorter.
+// A world that breaks the rule halts with [ErrDiverged], which names tick, table and shard: each
+// record has digests of some shards after the previous tick, so every shard is compared once in
+// Options.DigestTicks. The first record of a term has the digests of all shards. To find the
+// cause, use Shadow on one machine, package storetest in a test, and [Replay] on the log. A
+// digest takes as long as hashing the largest shard.
 //
 // # Invariants
 //
-//   - W1: a tick is applied if its record is in the log, and never otherwise.
-//   - W2: each record names the chain of all before it, the term and the owner. A record
-//     that does not follow is [ErrCorrupt].
-//   - W3: a tick begins clean (no lists or names of the frame before, no input but its
-//     record's) and ends clean (no command waits).
-//   - W4: recovery begins with a snapshot, that of what Init made if there is no other.
-//   - W5: a world appends behind the last record that it has applied, or not at all.
+//   - W1: a tick is applied if and only if its record is in the log.
+//   - W2: each record has the chain of all records before it, the term and the leader. A
+//     record that does not follow is [ErrCorrupt].
+//   - W3: a tick begins clean (no lists or names of the last frame, only its record's input)
+//     and ends clean (no unflushed command).
+//   - W4: recovery begins with a snapshot; the first one has the state after Init.
+//   - W5: a world appends only directly after the last record that it has applied.
 //
-// # Owners
+// # Leaders
 //
-// An append whose answer is lost leaves open whether the record is in the log. The
-// world appends the same bytes in the same place until they are there or others are.
-// In the latter case another world owns the log: the calls were not applied, which
-// Submit says, and the world follows. An owner that was paused, or cut off, and goes on
-// ends in this way; nothing of what it sealed was applied anywhere.
+// After a failed append the outcome is unknown. The world retries the same bytes at the same
+// position until the log has them or has others. In the latter case another world leads: the
+// calls are not applied, Submit returns [ErrNotLeader], and the world follows. A leader that was paused or cut
+// off ends this way.
 //
-// A follower that has applied everything takes over when there was no record for as
-// long as the log's ElectionTimeout, and for three ticks, and the log answers that there is none
-// to come. When terms follow each other fast, because ticks take longer than that, it
-// waits twice as long, up to 5 s. On a log with a lock, as a journal is, there is one
-// world, which owns it from Open on.
+// A follower that has applied all records takes over after a time without records: the log's
+// ElectionTimeout, but three ticks at least. If terms follow each other fast, because
+// ticks take longer than that, the time doubles, up to 5 s. On a log with a lock, such as a
+// journal, there is one world, which leads from Open on.
 //
-// A world with Options.Observe follows for as long as it is open. It appends, saves and
-// trims nothing, so a server for viewers, or a machine that is too slow to own the log, has
-// no effect on the others. If it diverges, it halts alone.
-//
-// Followers save the snapshots, for copying the state is a pause, and the owner does when
-// none of them has.
+// Followers save the snapshots, because a copy of the state is a pause; the leader saves if they
+// do not. A world with Options.Observe follows forever and writes nothing, so a slow machine or a
+// server for viewers has no effect on the others.
 //
 // # Failure
 //
-// A call that does not fit a table is dropped alone, by every world alike: that is a
-// function of the state and of the input. Its Submit returns [store.ErrFull], and the tick
-// goes on. A tick that then records more than fits fails for its own reason, so it should
-// not create items in a table that calls can fill.
+// A call that does not fit a table is dropped alone, by every world alike, and its Submit
+// returns [store.ErrFull]. If the tick itself then records too much, the tick fails, so
+// it should not create items in a table that calls can fill.
 //
-// A tick that fails or panics does so on every world, so that no other one helps: all
-// halt with [ErrTick], its record stays, and Open comes to the same end. [SkipInput] lets
-// the tick be played without its input. Readers of a world that has halted see what the
-// tick left.
+// A tick that fails or panics does so on every world: all halt with [ErrTick], and Open fails in
+// the same way. [SkipInput] lets the tick run without its input. Readers of a halted world
+// see the state that the tick left.
 //
-// Records are not for another program. A new version takes over from the old one by
-// [World.Handoff], which ends with a snapshot; so does Close. A snapshot of which a byte is
-// wrong is passed over for the one before it, and is not one of the two that the log keeps.
-// The older of the two is read before the log in front of it is trimmed.
+// Records are for one version of a program. A new version takes over after [World.Handoff],
+// which, like Close, ends with a snapshot. A damaged snapshot is skipped, and is not one of the
+// two that the log keeps. The older of the two is verified before the log is trimmed.
 //
-// # What it does not do
+// # Limits
 //
-// It sends nothing: what goes out is sent by Applied, which is called on every world, and
-// not at all for a tick behind which the process died. It keeps no log of its own, has
-// one tick in flight, and makes no two stores change at once.
+// Applied sends the output, on every world; it is not called for a tick after which the
+// process died. One tick is in flight at a time. Changes of two stores are not atomic.
 //
 // # Sources
 //
-// Logging the input before it is applied is what LMAX and TigerBeetle do, and what
-// lockstep games compare checksums of.
+// LMAX and TigerBeetle log the input before they apply it. Lockstep games compare checksums.
 package world

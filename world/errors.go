@@ -6,35 +6,33 @@ import (
 )
 
 var (
-	// ErrNotLeader is what Submit and Handoff return, wrapped, of a World that another
-	// one has taken over from: nothing was applied, nor will be. A World that has halted
-	// returns it with the text of the halt.
-	ErrNotLeader = errors.New("another world owns the log")
+	// ErrNotLeader means that this World does not lead the log. Submit and Handoff return it,
+	// wrapped; the call is not applied, and never will be. After a halt, its text is the cause.
+	ErrNotLeader = errors.New("another world is the leader")
 
-	// ErrTick says, in a [*TickError], that a tick failed or panicked. Its record is in
-	// the log, and it fails on every other world as well: the World has halted.
+	// ErrTick means that a tick failed or panicked; the cause is in a [*TickError]. The World
+	// has halted. The record stays in the log, so every World halts at this tick.
 	ErrTick = errors.New("the tick failed")
 
-	// ErrDiverged says, in a [*DivergedError], that the state is not that of the owner
-	// of the log, or not the one that the same record led to before: the program is no
-	// function of state and input. The World has halted.
-	ErrDiverged = errors.New("the state is another one than the owner's")
+	// ErrDiverged means that the state differs from the leader's, or from an earlier run of the
+	// same records: the tick is not a function of state and input. The World has halted. The
+	// place is in a [*DivergedError].
+	ErrDiverged = errors.New("the state differs from the leader's")
 
-	// ErrVersion says that the records, or the snapshot, are those of another program:
-	// another Options.Version, other tables, or another architecture or version of Go,
-	// unless Options.Portable.
-	ErrVersion = errors.New("the log is of another program")
+	// ErrVersion means that log or snapshot belong to another program: another Options.Version,
+	// other tables, or, unless Options.Portable, another architecture or version of Go.
+	ErrVersion = errors.New("the log has another version")
 
-	// ErrCorrupt says that a record does not follow the one before it, is no record, or
-	// that there is no snapshot that the records go on from.
+	// ErrCorrupt means that a record is invalid or does not follow the record before it, or
+	// that the log lacks the snapshot before its first record.
 	ErrCorrupt = errors.New("the log is corrupt")
 )
 
-// TickError says which tick failed, and why.
+// A TickError is a tick that failed.
 type TickError struct {
 	Tick uint64
 	At   uint64 // position of its record
-	Err  error  // what Options.Tick returned; of a panic a [*store.PanicError]
+	Err  error  // the error of Options.Tick; a [*store.PanicError] if it panicked
 }
 
 func (e *TickError) Error() string {
@@ -44,16 +42,16 @@ func (e *TickError) Error() string {
 // Unwrap returns [ErrTick] and the cause.
 func (e *TickError) Unwrap() []error { return []error{ErrTick, e.Err} }
 
-// DivergedError says where the state differs, behind which tick.
+// A DivergedError is the first shard that differs after a tick.
 type DivergedError struct {
 	Tick  uint64
-	At    uint64 // position of the record that tells
+	At    uint64 // position of the record with the other digest
 	Table string
 	Shard int // of the table
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("world: behind tick %d (record %d tells): table %q, shard %d: %v; replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, e.At, e.Table, e.Shard, ErrDiverged)
+	return fmt.Sprintf("world: after tick %d (record %d): table %q, shard %d: %v; replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, e.At, e.Table, e.Shard, ErrDiverged)
 }
 
 // Unwrap returns [ErrDiverged].

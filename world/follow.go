@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// errSilence ends the reading of a follower.
-var errSilence = errors.New("the owner is silent")
+// errElectionTimeout ends the read of a follower after the election timeout.
+var errElectionTimeout = errors.New("no record within the election timeout")
 
-// follow applies the records of the owner, until enough, and takes over when there
-// have been none for long enough.
+// follow applies records until enough returns true, and takes over after the election timeout.
 func (w *World) follow(ctx context.Context, enough func() bool) error {
 	for !enough() {
 		left, err := w.failoverDelay(ctx)
@@ -30,24 +29,24 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 	return nil
 }
 
-// listen applies records until enough, or until there has been none for a while.
+// listen applies records until enough returns true, or until none arrives for wait.
 func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bool) error {
 	listening, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(wait, func() { cancel(errSilence) })
-	defer silence.Stop()
+	timer := time.AfterFunc(wait, func() { cancel(errElectionTimeout) })
+	defer timer.Stop()
 	err := w.log.Read(listening, w.at().at, func(at uint64, rec []byte) error {
-		silence.Stop()
+		timer.Stop()
 		if err := w.applyNext(listening, at, rec); err != nil {
 			return err
 		}
 		if enough() || w.at().Handed {
 			return errEnds
 		}
-		silence.Reset(w.wait)
+		timer.Reset(w.wait)
 		return nil
 	})
-	if errors.Is(err, errEnds) || context.Cause(listening) == errSilence {
+	if errors.Is(err, errEnds) || context.Cause(listening) == errElectionTimeout {
 		return nil
 	}
 	if err := w.lockRunning(ctx); err != nil {
@@ -57,7 +56,7 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 	return w.loadNewer(ctx, err)
 }
 
-// applyNext applies a record of another owner, in a turn of its own.
+// applyNext applies a record of the leader, with the lock.
 func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
@@ -67,7 +66,7 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) error {
 	return w.apply(ctx, at, rec, origin{})
 }
 
-// catchUp applies every record up to the position tail, or until enough.
+// catchUp applies records up to position tail, or until enough returns true.
 func (w *World) catchUp(ctx context.Context, tail uint64, from origin, enough func() bool) error {
 	if w.at().at >= tail || enough() {
 		return nil
@@ -87,8 +86,8 @@ func (w *World) catchUp(ctx context.Context, tail uint64, from origin, enough fu
 	return w.loadNewer(ctx, err)
 }
 
-// skipAhead goes on from a snapshot that is ahead of the World, where the log gives no
-// records any more, for they are trimmed.
+// loadNewer loads a newer snapshot after cause, an error of Log.Read: the records may be
+// trimmed.
 func (w *World) loadNewer(ctx context.Context, cause error) error {
 	if err := w.stopped(); err != nil {
 		return err
@@ -99,7 +98,7 @@ func (w *World) loadNewer(ctx context.Context, cause error) error {
 	from := w.at().at
 	found, err := w.load(ctx, func(h position) bool { return h.at > from })
 	if err == nil && !found {
-		err = fmt.Errorf("world: behind record %d: %w", from, cause)
+		err = fmt.Errorf("world: after record %d: %w", from, cause)
 	}
 	if err == nil || errors.Is(err, context.Cause(ctx)) {
 		return err

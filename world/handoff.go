@@ -10,23 +10,21 @@ import (
 	"handloom/internal/entry"
 )
 
-// Handoff ends the ownership: the log is given to worlds whose Options.Version is to,
-// which take over at once; should none come, any world of this program may after a
-// while. It returns when a snapshot of the state is saved. Calls of Submit that no
-// tick has taken are [ErrNotLeader], and the World follows. When ctx ends before, Handoff
-// returns its cause; an append or a snapshot that runs may still come to its end.
+// Handoff ends the term and offers the log to worlds with Options.Version to, which take over
+// at once. If there is none, any World of this version may take over after the election
+// timeout, but 300 ms at least. Handoff returns after a snapshot is saved. Waiting calls of
+// Submit return [ErrNotLeader], and the World follows. When ctx ends, Handoff returns its
+// cause; an append or a snapshot may still finish.
 //
-// A new version of the program goes on where the old one stopped in this way: the old
-// one hands off to the name of the new one and is closed, and the new one is opened. On a
-// log with a lock end Run before, or it may own the log again when nobody can come.
-// Names have 1 KiB at most.
+// To deploy a new version, hand off to it, close the World, and open the new one. On a log with
+// a lock end Run first; otherwise this World may take over again. A version has at most 1 KiB.
 func (w *World) Handoff(ctx context.Context, to string) error {
 	check.Given(ctx != nil, "world: Handoff", "context")
 	if err := w.outside(ctx, "Handoff"); err != nil {
 		return err
 	}
 	if len(to) > maxName {
-		return fmt.Errorf("world: Handoff to a name of %d bytes: at most %d", len(to), maxName)
+		return fmt.Errorf("world: Handoff: version of %d bytes, want at most %d", len(to), maxName)
 	}
 	if err := w.lockRunning(ctx); err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)
@@ -35,7 +33,7 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 		defer w.unlock()
 		return w.handOffAndSave(ctx, to)
 	})
-	if reason := w.appendErr(); reason != nil && errors.Is(err, errLate) {
+	if reason := w.appendErr(); reason != nil && errors.Is(err, errUnfinished) {
 		err = fmt.Errorf("%w; the log: %w", err, reason)
 	}
 	if err != nil {
@@ -48,12 +46,12 @@ func (w *World) handOffAndSave(ctx context.Context, to string) error {
 	if err := w.handOff(ctx, to); err != nil {
 		return err
 	}
-	defer func() { w.quiet = time.Now() }() // others have their time from when they can come
+	defer func() { w.lastRecord = time.Now() }() // others wait from now on
 	return w.saveNow(ctx)
 }
 
 func (w *World) handOff(ctx context.Context, to string) error {
-	ctx, cancel := w.untilClosed(ctx) // a log that does not answer would keep Close waiting
+	ctx, cancel := w.untilClosed(ctx) // a log that does not answer must not block Close
 	defer cancel()
 	if w.isLeader() && w.pending != nil {
 		if err := w.complete(ctx); err != nil {
@@ -74,10 +72,9 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	return w.complete(ctx)
 }
 
-// SkipInput lets worlds that are opened from now on play a tick without its input, if it
-// fails with it. It must be the last one of the log, whose worlds have halted with
-// [ErrTick]: that tells the number. A tick that fails without its input as well needs
-// another program.
+// SkipInput makes worlds that are opened afterwards run a tick without its input if it fails
+// with it. The tick must be the last one of the log; the [TickError] has its number. A tick
+// that fails without input, too, needs a fixed program.
 func SkipInput(ctx context.Context, l Log, tick uint64) error {
 	check.Given(ctx != nil, "world: SkipInput", "context")
 	check.Given(l != nil, "world: SkipInput", "Log")
@@ -92,7 +89,7 @@ func SkipInput(ctx context.Context, l Log, tick uint64) error {
 	case r.Kind == entry.KindSkip && r.Tick == tick:
 		return nil
 	case r.Kind != entry.KindTick || r.Tick != tick:
-		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; tick %d cannot be skipped", r.Kind, r.Tick, tick)
+		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; want tick %d", r.Kind, r.Tick, tick)
 	}
 	skip := entry.Record{Kind: entry.KindSkip, Cell: r.Cell, Incarnation: random(), Term: r.Term, Tick: tick, Time: r.Time, Chain: r.Chain.Next(rec)}
 	if _, err := l.Append(ctx, at, skip.Append(nil)); err != nil {
@@ -101,7 +98,6 @@ func SkipInput(ctx context.Context, l Log, tick uint64) error {
 	return nil
 }
 
-// lastRecord reads the last record of a log.
 func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
 	tail, err := l.Tail(ctx)
 	if err != nil || tail == 0 {
@@ -117,9 +113,8 @@ func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
 	return at, rec, err
 }
 
-// findSkips notes the ticks up to the position tail that SkipInput was called for. It
-// reads that part of the log once more than would else be needed, for such a record
-// lies behind the one that it is about.
+// findSkips finds the skip records up to position tail before the ticks are run, because a skip
+// record follows its tick.
 func (w *World) findSkips(ctx context.Context, tail uint64) error {
 	w.skips = nil
 	if w.at().at >= tail {

@@ -15,18 +15,17 @@ import (
 	"handloom/internal/check"
 )
 
-// Memory returns an empty [Log] in the memory of the process, with a ElectionTimeout of 300
-// ms. Several worlds may share it: one owns it, the others follow and take over. For
-// tests, and for programs that want the record of what they were given but no file.
+// Memory returns an empty [Log] in memory, with an election timeout of 300 ms. Several worlds
+// of the process may share it. It is for tests, and for programs that need no file.
 func Memory() Log { return &memory{more: make(chan struct{})} }
 
 const memorySilence = 300 * time.Millisecond
 
 type memory struct {
 	mutex   sync.Mutex
-	more    chan struct{} // closed when there are more records
-	trimmed uint64        // the records at and before it are gone
-	records [][]byte      // behind it
+	more    chan struct{} // closed when a record is added
+	trimmed uint64        // position of the last trimmed record
+	records [][]byte      // after trimmed
 	saved   []memoryImage // newest first
 }
 
@@ -36,10 +35,10 @@ type memoryImage struct {
 }
 
 var (
-	errNotLast   = errors.New("world: the record does not follow the last one")
-	errNotKept   = errors.New("world: the records are trimmed")
-	errNotSaved  = fmt.Errorf("world: there is no snapshot of this record: %w", fs.ErrNotExist)
-	errNotEnough = errors.New("world: two snapshots must be kept at or behind it")
+	errNotLast   = errors.New("world: append position is not the last")
+	errNotKept   = errors.New("world: records are trimmed or missing")
+	errNotSaved  = fmt.Errorf("world: no such snapshot: %w", fs.ErrNotExist)
+	errNotEnough = errors.New("world: trim needs two snapshots at or after the position")
 )
 
 func (m *memory) tail() uint64 { return m.trimmed + uint64(len(m.records)) }
@@ -52,7 +51,7 @@ func (m *memory) Append(ctx context.Context, prev uint64, rec []byte) (at uint64
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
 	case prev != m.tail():
-		return 0, fmt.Errorf("%w: behind record %d, and the last is %d", errNotLast, prev, m.tail())
+		return 0, fmt.Errorf("%w: got %d, want %d", errNotLast, prev, m.tail())
 	}
 	m.records = append(m.records, bytes.Clone(rec))
 	close(m.more)
@@ -64,7 +63,7 @@ func (m *memory) Read(ctx context.Context, after uint64, each func(at uint64, re
 	check.Given(ctx != nil, "world: Read", "context")
 	check.Given(each != nil, "world: Read", "function")
 	for {
-		recs, more, err := m.behind(after)
+		recs, more, err := m.after(after)
 		if err != nil {
 			return err
 		}
@@ -88,12 +87,12 @@ func (m *memory) Read(ctx context.Context, after uint64, each func(at uint64, re
 	}
 }
 
-// behind returns the records behind after, and what tells of further ones.
-func (m *memory) behind(after uint64) (recs [][]byte, more <-chan struct{}, err error) {
+// after returns the records after a position, and a channel that is closed by the next Append.
+func (m *memory) after(after uint64) (recs [][]byte, more <-chan struct{}, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if after < m.trimmed || after > m.tail() {
-		return nil, nil, fmt.Errorf("%w: read behind record %d of %d to %d", errNotKept, after, m.trimmed+1, m.tail())
+		return nil, nil, fmt.Errorf("%w: read after record %d of %d to %d", errNotKept, after, m.trimmed+1, m.tail())
 	}
 	return slices.Clone(m.records[after-m.trimmed:]), m.more, nil
 }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// observed is the log of an observing World, which changes nothing in it.
+// observed is the log of an observing World, which writes nothing.
 type observed struct{ Log }
 
-// endless is longer than any log is silent, and short enough to be multiplied by stormWaits.
+// endless exceeds any election timeout, and can be multiplied by stormWaits.
 const endless = math.MaxInt64 / stormWaits
 
 var (
 	errObserves = fmt.Errorf("world: a world with Options.Observe: %w", ErrNotLeader)
-	errNoState  = fmt.Errorf("world: the log is empty, and a world with Options.Observe makes no first state: %w; open it after a world that may own the log", fs.ErrNotExist)
+	errNoState  = fmt.Errorf("world: a world with Options.Observe cannot begin an empty log: %w; open it after a world that can lead", fs.ErrNotExist)
 )
 
 func (observed) Append(context.Context, uint64, []byte) (uint64, error) { return 0, errObserves }

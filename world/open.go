@@ -14,22 +14,19 @@ import (
 	"handloom/store"
 )
 
-// Open makes a World of a store, whose tables are registered, and the log l. When the
-// log is empty, Options.Init builds the first state, which is saved as a snapshot;
-// else the state becomes that of the newest snapshot, and the ticks behind it are
-// played again. Open owns the log when it returns, unless another World may: then it
-// follows.
+// Open opens a World on a log, with a store whose tables are registered. If the log is empty,
+// Options.Init builds the first state, and Open saves it as a snapshot. Otherwise Open loads
+// the newest snapshot and replays the later ticks. Then the World leads, or, if another World
+// may lead, follows.
 //
-// Until Close the store is the World's: Read is for all, but Inbox, Submit, Flush,
-// Write and what else changes it are [store.ErrPhase]. A log serves one World of a
-// process: two Worlds on one journal take the log from each other.
+// Until Close only Read of the store may be called; Inbox, Submit, Flush, Write and other
+// changes return [store.ErrPhase]. A log serves one World of a process: two Worlds on one
+// journal fence each other.
 //
-// A World with Options.Observe follows, and never owns the log.
-//
-// A log that others may own, and that does not answer, is asked again for 30 s, which is
-// longer than elections take. Open fails with what Run fails with, with [store.ErrSnapshot] for a table that cannot
-// be saved, naming the field, and with [store.ErrCheckpoint] for one that cannot be
-// copied. The state of the store is undefined then.
+// Requests to a shared log are repeated for up to 30 s, longer than an election takes. Open
+// returns the errors of Run, [store.ErrSnapshot] for a table that cannot be saved, and
+// [store.ErrCheckpoint] for a table that cannot be copied. After an error the state of the
+// store is undefined.
 func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
 	check.Given(ctx != nil, "world: Open", "context")
 	check.Given(s != nil, "world: Open", "Store")
@@ -40,13 +37,13 @@ func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error)
 	}
 	if err := w.open(ctx); err != nil {
 		_ = w.halt(err)
-		w.claim.Release()
+		w.exclusive.Release()
 		return nil, err
 	}
 	return w, nil
 }
 
-// newWorld makes a World that is nowhere in its log.
+// newWorld returns a World before it reads the log.
 func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -56,18 +53,18 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}
-	w := &World{store: s, claim: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1)}
+	w := &World{store: s, exclusive: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1)}
 	if o.Observe {
 		w.log = observed{l}
 	}
 	w.life, w.end = context.WithCancelCause(context.Background())
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
-	w.shards, w.termStart = shardsOf(s), w.ownTermStart()
+	w.shards, w.termStart = shardsOf(s), w.newTermStart()
 	w.wait = w.firstWait()
 	return w, nil
 }
 
-// random returns a number that nobody else has, and not 0.
+// random returns a unique number, not 0.
 func random() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
@@ -81,7 +78,7 @@ func (w *World) open(ctx context.Context) error {
 	if err := w.recover(ctx, math.MaxUint64); err != nil {
 		return err
 	}
-	w.quiet = time.Now()
+	w.lastRecord = time.Now()
 	if left, err := w.failoverDelay(ctx); err != nil || left > 0 {
 		return err
 	}
@@ -91,7 +88,7 @@ func (w *World) open(ctx context.Context) error {
 	return nil
 }
 
-// recover comes to the state behind the last record, or behind a tick before that.
+// recover restores the state after the last record, or after tick upTo if that is earlier.
 func (w *World) recover(ctx context.Context, upTo uint64) error {
 	found, err := w.load(ctx, func(h position) bool { return h.tick <= upTo })
 	if err != nil {
@@ -102,9 +99,9 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 	case err != nil:
 		return fmt.Errorf("world: %w", err)
 	case !found:
-		return fmt.Errorf("world: %w: there are %d records, and no snapshot that they go on from: %v", ErrCorrupt, tail, w.stats.passedErr)
+		return fmt.Errorf("world: %w: %d records and no snapshot to start from: %v", ErrCorrupt, tail, w.stats.passedErr)
 	case w.at().at > tail:
-		return fmt.Errorf("world: %w: a snapshot of record %d, and the last is %d", ErrCorrupt, w.at().at, tail)
+		return fmt.Errorf("world: %w: snapshot of record %d, but the log ends at %d", ErrCorrupt, w.at().at, tail)
 	}
 	if err := w.findSkips(ctx, tail); err != nil {
 		return err
@@ -112,7 +109,7 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 	return w.catchUp(ctx, tail, origin{replay: true}, func() bool { return w.now().Number >= upTo })
 }
 
-// begin makes the first state and saves it, if the log is empty.
+// begin builds and saves the first state if the log is empty.
 func (w *World) begin(ctx context.Context) error {
 	tail, err := ask(ctx, w.log, w.log.Tail)
 	if err != nil {
@@ -129,11 +126,11 @@ func (w *World) begin(ctx context.Context) error {
 		return errNoState
 	}
 	if w.o.Init != nil {
-		if err := w.store.Write(w.claim.Context(ctx), w.o.Init); err != nil {
+		if err := w.store.Write(w.exclusive.Context(ctx), w.o.Init); err != nil {
 			return fmt.Errorf("world: Init: %w", err)
 		}
 	}
-	if table, n := w.claim.Left(); n > 0 {
+	if table, n := w.exclusive.Left(); n > 0 {
 		return fmt.Errorf("world: Init: commands not flushed: %d, the first for table %q; flush what Init records", n, table)
 	}
 	return w.saveNow(ctx)

@@ -11,66 +11,63 @@ import (
 	"handloom/store"
 )
 
-// Options of a World. Tick is needed, all else has a default.
+// Options are the settings of a World. Only Tick is required.
 type Options struct {
-	// Program names the version of the code, say from its build info. A log of
-	// another one is [ErrVersion]: that program would come to other states. At most
-	// 1 KiB.
+	// Version identifies the program, such as a version from the build info, in at most 1 KiB.
+	// A log with another version is [ErrVersion], because that program may reach other states.
 	Version string
 
-	Hz int // ticks per second of Run; 0: 60
+	Hz int // ticks per second of Run; default 60
 
-	// Init builds the first state, inside one Write, when the log is empty. nil: the
-	// first state is what the store holds.
+	// Init builds the first state in one Write if the log is empty; default: the store as it
+	// is.
 	Init func(ctx context.Context, w *store.Writer) error
 
-	// Tick plays one tick, inside one Write. It must be a function of the state, of
-	// t, and of what its first flush finds in the inbox, and leave no command behind.
+	// Tick runs one tick in one Write. It must be a function of the state, of t and of the
+	// input, which the first flush applies, and must leave no command unflushed.
 	Tick func(ctx context.Context, w *store.Writer, t Tick) error
 
-	// Applied is called behind each tick, on every world, and looks at the state with
-	// [store.Store.Read]: what goes out, goes out here. Open calls it for the ticks
-	// that it plays again, before there is a World to ask.
+	// Applied is called after each tick, on every World, also for ticks replayed by Open. It
+	// may call [store.Store.Read]. Programs send their output from here.
 	Applied func(ctx context.Context, o Outcome)
 
-	InputBytes  int // of calls in one tick, at most, or one that is longer; what is more waits for the next. 0: 1 MiB
-	DigestTicks int // after which every shard has been compared; 0: 60
+	InputBytes  int // max bytes of input per tick; a larger call is taken alone; default 1 MiB
+	DigestTicks int // ticks in which every shard is compared once; default 60
 
-	// SnapshotTicks are from one snapshot to the next, or down to a quarter of that on a
-	// log that several worlds share. There followers save, which costs the owner no
-	// pause, unless DigestTicks are about half as many or more. 0: 600.
+	// SnapshotTicks is the number of ticks between snapshots, down to a quarter of it on a
+	// shared log; default 600. On a shared log followers save, which costs the leader no pause,
+	// unless DigestTicks exceeds SnapshotTicks/2.
 	SnapshotTicks int
 
-	// Observe keeps the World from owning the log: it applies the records of other worlds,
-	// and calls only Read, Tail, Snapshots and Load of the log. Submit and Handoff return
-	// [ErrNotLeader]. Open of an empty log returns [io/fs.ErrNotExist].
+	// Observe makes the World a follower forever: of the log it calls only Read, Tail,
+	// Snapshots and Load. Submit and Handoff return [ErrNotLeader]. Open of an empty log
+	// returns [io/fs.ErrNotExist].
 	Observe bool
 
-	// Shadow is the part of the ticks, 0 to 1, that the owner plays twice, going back
-	// in between, to find out whether they come to the same state.
+	// Shadow is the fraction of ticks, 0 to 1, that the leader runs twice, with a rollback in
+	// between, to compare the states.
 	Shadow float64
 
-	// Portable says that the program comes to the same state whatever the
-	// architecture and the version of Go: no float64 that a compiler may fuse, no
-	// package math.
+	// Portable means that the program reaches the same state on every architecture and version
+	// of Go: no float64 that a compiler may fuse, no package math.
 	Portable bool
 }
 
-// A Tick is one step of the program.
+// A Tick describes one step of the program.
 type Tick struct {
 	Number uint64    // from 1
-	Seed   uint64    // a random number, the same on every world
-	Time   time.Time // of the owner's clock; never goes back; follows a clock that jumps slowly: see Status.ClockOff
+	Seed   uint64    // a random number, equal on every World
+	Time   time.Time // by the leader's clock; never decreases; see Status.ClockOff
 }
 
 // An Outcome is a tick that was applied.
 type Outcome struct {
 	Tick
-	Leader bool // this World owned the log
-	Replay bool // by Open or Replay: it had been applied before
+	Leader bool // this World appended the tick
+	Replay bool // by Open or Replay: the tick was applied before
 }
 
-// maxName is how long the name of a program may be: records and snapshots hold it.
+// maxName is the largest version in bytes: records and snapshots hold it.
 const maxName = 1 << 10
 
 const (
@@ -80,33 +77,33 @@ const (
 	defaultDigestTicks   = 60
 )
 
-// withDefaults returns o with every default filled in, or all that is wrong with it.
+// withDefaults returns o with its defaults, and an error for all invalid fields.
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
 	if o.Tick == nil {
-		errs = append(errs, errors.New("world: Options.Tick is nil: it is the program"))
+		errs = append(errs, errors.New("world: Options.Tick is nil"))
 	}
 	for _, n := range []struct {
 		name    string
 		value   *int
 		instead int
-		most    int
+		max     int
 	}{
 		{"Hz", &o.Hz, defaultHz, int(time.Second)},
 		{"InputBytes", &o.InputBytes, defaultInputBytes, entry.MaxInput},
 		{"SnapshotTicks", &o.SnapshotTicks, defaultSnapshotTicks, 1 << 30},
 		{"DigestTicks", &o.DigestTicks, defaultDigestTicks, 1 << 30},
 	} {
-		if *n.value < 0 || *n.value > n.most {
-			errs = append(errs, fmt.Errorf("world: Options.%s is %d: 1 to %d, or 0 for %d", n.name, *n.value, n.most, n.instead))
+		if *n.value < 0 || *n.value > n.max {
+			errs = append(errs, fmt.Errorf("world: Options.%s is %d, want 1 to %d, or 0 for %d", n.name, *n.value, n.max, n.instead))
 		}
 		*n.value = cmp.Or(*n.value, n.instead)
 	}
 	if !(o.Shadow >= 0 && o.Shadow <= 1) {
-		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v: 0 to 1", o.Shadow))
+		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v, want 0 to 1", o.Shadow))
 	}
 	if len(o.Version) > maxName {
-		errs = append(errs, fmt.Errorf("world: Options.Version has %d bytes: at most %d", len(o.Version), maxName))
+		errs = append(errs, fmt.Errorf("world: Options.Version has %d bytes, want at most %d", len(o.Version), maxName))
 	}
 	return o, errors.Join(errs...)
 }

@@ -13,25 +13,25 @@ import (
 	"handloom/store"
 )
 
-// errFenced says that another record is where this World wanted to append one.
+// errFenced means that the log has another record at the position of an append.
 var errFenced = fmt.Errorf("world: %w", ErrNotLeader)
 
-// pending is a record that is to be appended, until it is known what became of it.
+// A pending record is being appended; it may or may not be in the log.
 type pending struct {
 	prev  uint64
 	bytes []byte
 	calls hook.Calls // of a tick
 }
 
-// leaderTick seals a tick, appends it and, when it is in the log, applies it. A record
-// that is still open comes first.
+// leaderTick seals a tick, appends it and applies it after the append. A pending record is
+// completed first.
 func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
 	defer w.unlock()
 	if !w.isLeader() {
-		return errFenced // a Handoff came between
+		return errFenced // after a concurrent Handoff
 	}
 	if w.pending == nil {
 		w.pending = w.sealTick()
@@ -39,25 +39,24 @@ func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 	return w.complete(ctx)
 }
 
-// sealTick makes the record of the next tick.
+// sealTick builds the record of the next tick.
 func (w *World) sealTick() *pending {
 	h := w.at()
 	r := w.record(entry.KindTick, &h)
 	r.Tick++
 	r.Time = w.nextTime(&h)
 	r.State = w.digestPart(h.tick)
-	rec, calls := w.claim.Seal(r.Append(w.buf[:0]), w.o.InputBytes)
+	rec, calls := w.exclusive.Seal(r.Append(w.buf[:0]), w.o.InputBytes)
 	w.buf = rec
 	return &pending{h.at, rec, calls}
 }
 
-// nextTime returns the time of the tick after h: the owner's clock, while the clock goes as
-// fast as time passes. After a jump ahead the time follows at one and a half times that
-// speed, after a jump back at half of it. So one wrong clock leads the time neither far
-// away nor to a stop.
+// nextTime returns the time of the tick after h: the leader's clock, unless that jumped. After
+// a jump ahead the time follows at 1.5 times normal speed, after a jump back at half of it,
+// which limits the effect of one wrong clock.
 func (w *World) nextTime(h *position) int64 {
 	now, tick := time.Now(), time.Second/time.Duration(w.o.Hz)
-	passed := tick // since the tick before, by a clock that does not jump
+	passed := tick // since the last tick, by the monotonic clock
 	if !w.sealed.IsZero() {
 		passed = now.Sub(w.sealed)
 	}
@@ -75,13 +74,13 @@ func (w *World) nextTime(h *position) int64 {
 	return next
 }
 
-// record returns a record that follows h, without a state.
+// record returns a record that follows h, without digests.
 func (w *World) record(k entry.Kind, h *position) entry.Record {
 	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain}
 }
 
-// complete appends the pending record, until it is known what became of it, and applies
-// it if it is in the log.
+// complete appends the pending record until the outcome is known, and applies it if it is in
+// the log.
 func (w *World) complete(ctx context.Context) error {
 	p := w.pending
 	at, err := w.append(ctx, p)
@@ -102,10 +101,10 @@ func (w *World) complete(ctx context.Context) error {
 		return err
 	}
 	w.pending = nil
-	return w.apply(ctx, at, p.bytes, origin{own: true, calls: p.calls})
+	return w.apply(ctx, at, p.bytes, origin{appended: true, calls: p.calls})
 }
 
-// dropPending gives up the pending record, for err.
+// dropPending drops the pending record and fails its calls with err.
 func (w *World) dropPending(err error) {
 	if w.pending != nil {
 		hook.Done(w.pending.calls, 0, err)
@@ -113,12 +112,12 @@ func (w *World) dropPending(err error) {
 	w.pending = nil
 }
 
-// lose ends the ownership: what has not been sealed never will be.
+// lose ends the term. Calls that are not sealed are refused.
 func (w *World) lose() {
 	w.mutex.Lock()
 	w.leads = false
 	w.mutex.Unlock()
-	w.quiet = time.Now()
+	w.lastRecord = time.Now()
 	w.drain()
 }
 
@@ -127,9 +126,9 @@ const (
 	lastRetry  = time.Second
 )
 
-// append appends p. A log that fails leaves open whether it has the record, and the
-// same bytes in the same place answer that: append goes on until they are there, or
-// others are (errFenced), or ctx ends, or the log takes nothing more.
+// append appends p. After an error the log may or may not have the record, so append retries
+// the same bytes at the same position until the log has them, or has others (errFenced), or ctx
+// ends, or the log is closed.
 func (w *World) append(ctx context.Context, p *pending) (at uint64, err error) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		begin := time.Now()
@@ -151,15 +150,15 @@ func (w *World) append(ctx context.Context, p *pending) (at uint64, err error) {
 }
 
 var (
-	errOpen = errors.New("it is open what became of the record")
-	errEnds = errors.New("that is all")
+	errOpen = errors.New("append: outcome unknown")
+	errEnds = errors.New("end of read")
 )
 
-// answerTime is how long a log may take to read one record.
+// answerTime limits the read of one record.
 const answerTime = time.Second
 
-// inLog asks the log which record follows the one before p. No answer, and none that
-// there is no record, decides anything.
+// inLog reads the record after p.prev. It returns errOpen if the log does not answer, or has no
+// such record: neither proves that the append failed.
 func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -174,13 +173,13 @@ func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 		return errEnds
 	})
 	if saved, err := w.log.Snapshots(ctx); is == errOpen && err == nil && len(saved) > 0 && saved[0] > p.prev {
-		// What followed is trimmed, by another owner.
+		// Another leader has trimmed the record.
 		return 0, fmt.Errorf("%w: %w", errFenced, store.ErrUncertain)
 	}
 	return at, is
 }
 
-// sleep waits for d, or for the end of ctx, which it returns.
+// sleep waits for d or the end of ctx, and returns ctx.Err.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

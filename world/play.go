@@ -11,16 +11,16 @@ import (
 	"handloom/store"
 )
 
-// A played is a tick that is being played.
+// A tickRun is one run of a tick.
 type tickRun struct {
 	*World
-	position position // behind it
+	position position // after the tick
 	input    []byte
 	from     origin
 }
 
-// play plays the tick, inside its Write. skips says that it is to be played without its
-// input, should it fail with it.
+// run runs the tick inside its Write. If skips is set and the tick fails with its input, it
+// runs without it.
 func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) error {
 	if skips {
 		if _, err := p.dryRun(ctx, writer); err != nil {
@@ -41,10 +41,9 @@ func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) err
 	return p.compare(p.position.at, state)
 }
 
-// shadowIsDue reports whether the tick is one that the owner plays twice; see
-// Options.Shadow.
+// shadowIsDue reports whether the leader runs this tick twice; see Options.Shadow.
 func (p *tickRun) shadowIsDue() bool {
-	if !p.from.own {
+	if !p.from.appended {
 		return false
 	}
 	p.shadow += p.o.Shadow
@@ -55,7 +54,7 @@ func (p *tickRun) shadowIsDue() bool {
 	return true
 }
 
-// dryRun plays the tick, goes back, and returns what the state came to.
+// dryRun runs the tick, rolls back, and returns the digests.
 func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.StateDigest, error) {
 	if err := p.store.Checkpoint(ctx, &p.before); err != nil {
 		return entry.StateDigest{}, err
@@ -63,18 +62,18 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 	failed := p.once(ctx, writer, nil)
 	state := p.state(p.position.tick)
 	writer.EndFrame()
-	if err := p.store.Rollback(p.claim.Context(ctx), &p.before); err != nil {
+	if err := p.store.Rollback(p.exclusive.Context(ctx), &p.before); err != nil {
 		return entry.StateDigest{}, err
 	}
 	return state, failed
 }
 
-// once plays the tick, which begins and ends clean: what the last flush left is
-// forgotten, and its own first flush takes the input and nothing else.
+// once runs the tick on a clean store: no change lists of the last frame, and no input except
+// its own, which its first flush applies.
 func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
-	p.claim.Forget()
-	if err := p.claim.Put(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
+	p.exclusive.Forget()
+	if err := p.exclusive.Put(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
 		return corrupt(p.position.at, "%w", err)
 	} else if err != nil {
 		return failed(err)
@@ -82,19 +81,19 @@ func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Cal
 	if err := p.call(ctx, writer); err != nil {
 		return failed(err)
 	}
-	if table, n := p.claim.Left(); n > 0 {
+	if table, n := p.exclusive.Left(); n > 0 {
 		return failed(fmt.Errorf("commands not flushed: %d, the first for table %q; flush what the tick records", n, table))
 	}
 	return nil
 }
 
-// call calls the program. A panic is an error.
+// call calls Options.Tick, and returns a panic as an error.
 func (p *tickRun) call(ctx context.Context, writer *store.Writer) (err error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
-		} else if !returned { // nobody comes behind this to tell
+		} else if !returned { // runtime.Goexit: no caller will report it
 			gone := &TickError{Tick: p.position.tick, At: p.position.at, Err: store.ErrGoexit}
 			hook.Done(p.from.calls, p.position.tick, gone)
 			_ = p.halt(gone)

@@ -8,11 +8,10 @@ import (
 	"handloom/store"
 )
 
-// Replay makes the state of s that of the log behind tick upTo, or behind the last one
-// if there are fewer: the newest snapshot that is not behind upTo is loaded, and the
-// ticks since are played, with Applied called for each, in a test or a debugger. It
-// appends and saves nothing. Its errors are those of [Open]; an [ErrDiverged] or
-// [ErrTick] says where it stopped.
+// Replay restores in s the state after tick upTo, or after the last tick if there are fewer: it
+// loads the newest snapshot at or before upTo and runs the later ticks, with Applied. It is for
+// tests and debuggers, and writes nothing to the log. It returns the errors of [Open];
+// [ErrDiverged] and [ErrTick] name the tick.
 func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) error {
 	check.Given(ctx != nil, "world: Replay", "context")
 	check.Given(s != nil, "world: Replay", "Store")
@@ -21,12 +20,12 @@ func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) 
 	if err != nil {
 		return err
 	}
-	defer w.claim.Release()
+	defer w.exclusive.Release()
 	if err := w.recover(ctx, upTo); err != nil {
 		return err
 	}
 	if t := w.now().Number; t > upTo {
-		return fmt.Errorf("world: %w: no records lead to tick %d, and a snapshot to tick %d", ErrCorrupt, upTo, t)
+		return fmt.Errorf("world: %w: no records of tick %d; the snapshot has tick %d", ErrCorrupt, upTo, t)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"handloom/store"
 )
 
-// A snapshot is a state and its head. Its bytes are those of [store.Checkpoint.WriteTo],
-// whose Tag has position, chain, tick and program, followed by an [entry.Trailer].
+// A snapshot is a state and its position, encoded as [store.Checkpoint.WriteTo], whose Tag has
+// position, chain, tick and version, followed by an [entry.Trailer].
 type snapshot struct {
 	state    store.Checkpoint
 	position position
@@ -22,7 +22,7 @@ type snapshot struct {
 
 // copyInto copies the state between two ticks.
 func (w *World) copyInto(ctx context.Context, i *snapshot) error {
-	return w.store.Write(w.claim.Context(ctx), func(ctx context.Context, _ *store.Writer) error {
+	return w.store.Write(w.exclusive.Context(ctx), func(ctx context.Context, _ *store.Writer) error {
 		if err := w.stopped(); err != nil {
 			return err
 		}
@@ -31,7 +31,6 @@ func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 	})
 }
 
-// writeTo writes the snapshot.
 func (i *snapshot) writeTo(w io.Writer) error {
 	h := &i.position
 	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.Start.Program})
@@ -42,7 +41,6 @@ func (i *snapshot) writeTo(w io.Writer) error {
 	return err
 }
 
-// readFrom reads a snapshot for a store.
 func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) error {
 	if err := s.ReadCheckpoint(ctx, r, &i.state); err != nil {
 		return err
@@ -56,11 +54,10 @@ func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) er
 	return i.position.Decode(b)
 }
 
-// load makes the newest snapshot that can be read and that serves the state, and
-// reports whether there is one. A damaged one is passed over, one of another program
-// is an error.
+// load loads the newest readable snapshot that serves accepts, and reports whether
+// there is one. It skips damaged snapshots. A snapshot of another version is an error.
 func (w *World) load(ctx context.Context, serves func(h position) bool) (found bool, err error) {
-	ctx = w.claim.Context(ctx)
+	ctx = w.exclusive.Context(ctx)
 	for {
 		saved, err := ask(ctx, w.log, w.log.Snapshots)
 		if err != nil {
@@ -70,15 +67,14 @@ func (w *World) load(ctx context.Context, serves func(h position) bool) (found b
 		if found || err != nil || !gone {
 			return found, err
 		}
-		// Others have saved newer ones meanwhile, and removed those.
+		// Others have saved newer snapshots meanwhile, and dropped these.
 		if now, err := ask(ctx, w.log, w.log.Snapshots); err != nil || slices.Equal(now, saved) {
 			return false, err
 		}
 	}
 }
 
-// loadFirst is load with the positions of the snapshots. It reports as well whether one
-// was not there any more.
+// loadFirst is one attempt of load. It also reports whether a snapshot had been dropped.
 func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h position) bool) (found, gone bool, err error) {
 	for _, at := range saved {
 		var i snapshot
@@ -98,7 +94,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 			continue
 		}
 		if h.at > 0 && h.Start.Program != w.o.Version && (!h.Handed || h.To != w.o.Version) {
-			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrVersion, h.Start.Program, w.o.Version)
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: got %q, want %q", at, ErrVersion, h.Start.Program, w.o.Version)
 		}
 		if err := w.saver.wait(ctx); err != nil {
 			return false, gone, err
@@ -115,7 +111,6 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 	return false, gone, nil
 }
 
-// readSnapshot reads the snapshot at this position.
 func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error {
 	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
 		err := i.readFrom(ctx, w.store, r)
@@ -123,7 +118,7 @@ func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error 
 	})
 }
 
-// verifySnapshot reads the snapshot at this position, and needs 1 MiB of memory.
+// verifySnapshot reads the snapshot at this position, with 1 MiB of memory.
 func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
 		info, err := image.Inspect(r)
@@ -138,11 +133,11 @@ func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 	})
 }
 
-// errDamaged means that the bytes of a snapshot are not those that were written.
+// errDamaged means that a snapshot differs from the bytes written.
 var errDamaged = errors.New("damaged")
 
-// openSnapshot has read read a snapshot, and return the position that is in it. An error
-// that is not of the log, nor of ctx, is errDamaged.
+// openSnapshot opens a snapshot for read, which returns the position inside. Errors of neither
+// the log nor ctx are errDamaged.
 func (w *World) openSnapshot(ctx context.Context, at uint64, read func(r io.Reader) (uint64, error)) error {
 	r, err := w.log.Load(ctx, at)
 	if err != nil {
@@ -151,7 +146,7 @@ func (w *World) openSnapshot(ctx context.Context, at uint64, read func(r io.Read
 	from := source{ctx: ctx, r: r}
 	is, err := read(&from)
 	if err == nil && is != at {
-		err = fmt.Errorf("it is that of record %d", is)
+		err = fmt.Errorf("contains record %d", is)
 	}
 	if err != nil && from.err == nil && ctx.Err() == nil && !errors.Is(err, store.ErrSchema) {
 		err = fmt.Errorf("%w: %w", errDamaged, err)
@@ -159,7 +154,7 @@ func (w *World) openSnapshot(ctx context.Context, at uint64, read func(r io.Read
 	return errors.Join(err, r.Close())
 }
 
-// A source keeps the error of a reader, and fails when its context has ended.
+// A source keeps the error of its reader, and fails after its context has ended.
 type source struct {
 	ctx context.Context
 	r   io.Reader
@@ -178,18 +173,18 @@ func (s *source) Read(b []byte) (n int, err error) {
 
 // A saver saves snapshots, one at a time.
 type saver struct {
-	image snapshot
-	held  bool          // the image is of a follower, and not compared yet
-	tick  uint64        // of the newest that was begun
-	saved uint64        // position of the newest that the log has
-	done  chan struct{} // closed when it is saved; nil: there is none
-	asked chan struct{} // closed when it is known what others have saved; nil: nobody asks
-	other uint64        // position of the newest that others have saved, once asked is closed
+	image        snapshot
+	held         bool          // a follower's image waits to be compared
+	tick         uint64        // tick of the newest image
+	saved        uint64        // position of the newest snapshot
+	done         chan struct{} // closed after the save; nil: no save yet
+	newestKnown  chan struct{} // closed after newestSnapshot; nil: not called yet
+	othersNewest uint64        // position of the newest snapshot of another World, valid once newestKnown is closed
 }
 
 func (s *saver) busy() bool { return isOpen(s.done) }
 
-// isOpen reports whether c is to be closed.
+// isOpen reports whether c is not nil and not closed.
 func isOpen(c chan struct{}) bool {
 	if c == nil {
 		return false
@@ -202,9 +197,9 @@ func isOpen(c chan struct{}) bool {
 	}
 }
 
-// wait returns when nothing is being saved, or with the cause of ctx when that ends.
+// wait waits until nothing is being saved, or returns the cause of ctx when it ends.
 func (s *saver) wait(ctx context.Context) error {
-	for _, c := range []chan struct{}{s.done, s.asked} {
+	for _, c := range []chan struct{}{s.done, s.newestKnown} {
 		if !isOpen(c) {
 			continue
 		}
@@ -217,27 +212,25 @@ func (s *saver) wait(ctx context.Context) error {
 	return nil
 }
 
-// restart counts from a tick on, when nothing is being saved. What was kept back is older,
-// and is given up.
+// restart counts from tick on, and drops a held image. Nothing may be in progress.
 func (s *saver) restart(tick uint64) { s.tick, s.held = tick, false }
 
-// saveIfDue copies the state if it is time for a snapshot, and has it saved while
-// ticks go on.
+// saveIfDue copies the state if a snapshot is due, and saves it in the background.
 //
-// A follower keeps its copy back until the owner has told the digest of every shard behind
-// it: had it saved a state that is another one, whoever recovers would begin with that.
-func (w *World) saveIfDue(ctx context.Context, owner bool) {
+// A follower holds its copy until the leader's digests have confirmed every shard: recovery
+// would begin with a diverged state otherwise.
+func (w *World) saveIfDue(ctx context.Context, leader bool) {
 	if w.o.Observe {
 		return
 	}
 	s, h := &w.saver, w.at()
-	due, kept, never := w.saveDue(owner)
+	due, kept, never := w.saveDue(leader)
 	if never {
 		return
 	}
 	shared := w.log.ElectionTimeout() > 0
-	if shared && h.tick+max(1, uint64(w.o.SnapshotTicks)/8) == due && !isOpen(s.asked) {
-		s.asked = begin(func() { w.newestSnapshot() })
+	if shared && h.tick+max(1, uint64(w.o.SnapshotTicks)/8) == due && !isOpen(s.newestKnown) {
+		s.newestKnown = begin(func() { w.newestSnapshot() })
 	}
 	switch {
 	case s.busy() || h.tick+kept < due:
@@ -260,27 +253,26 @@ func (w *World) saveIfDue(ctx context.Context, owner bool) {
 	}
 }
 
-// saveDue returns the tick that the next snapshot is due behind, and for how many ticks
-// its copy is kept back before that. On a log that others may own followers save, a little
-// earlier, and the owner if none has, for copying is a pause. A follower never does where
-// the owner would be earlier.
-func (w *World) saveDue(owner bool) (tick, kept uint64, never bool) {
+// saveDue returns the tick of the next snapshot, and for how many ticks a follower holds the
+// copy. On a shared log followers save a little earlier than the leader, because a copy is a
+// pause. never: a follower would be later than the leader.
+func (w *World) saveDue(leader bool) (tick, kept uint64, never bool) {
 	every := uint64(w.o.SnapshotTicks)
 	tick = w.saver.tick + every
-	if owner || w.log.ElectionTimeout() == 0 {
+	if leader || w.log.ElectionTimeout() == 0 {
 		return tick, 0, false
 	}
 	kept = uint64(w.o.DigestTicks)
 	return tick - every/4, kept, kept > every/2
 }
 
-// begin has the image saved while ticks go on.
+// begin saves the image in the background.
 func (s *saver) begin(w *World) {
 	s.tick = s.image.position.tick
 	s.done = begin(func() { _ = w.save(w.life, &s.image) })
 }
 
-// begin has f done beside the ticks, and closes what it returns behind it.
+// begin runs f in the background and closes the channel after it.
 func begin(f func()) chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -297,25 +289,24 @@ func (w *World) newestSnapshot() {
 		w.noteUnsaved(fmt.Errorf("world: %w", err))
 	}
 	if len(saved) > 0 {
-		w.saver.other = saved[0]
+		w.saver.othersNewest = saved[0]
 	}
 }
 
-// othersSaved reports whether another World has saved a snapshot since the newest that this
-// one knows of, as far as it was asked for.
+// othersSaved reports whether another World has saved a newer snapshot.
 func (w *World) othersSaved(h *position) bool {
 	s := &w.saver
-	if isOpen(s.asked) || s.other <= s.saved {
+	if isOpen(s.newestKnown) || s.othersNewest <= s.saved {
 		return false
 	}
-	// There is at most one tick in a record. One that is ahead is of a later tick than this.
-	behind := h.at - min(h.at, s.other)
-	s.saved, s.tick = s.other, h.tick-min(h.tick, behind)
+	// A record has at most one tick, so this tick is at or before the snapshot's.
+	behind := h.at - min(h.at, s.othersNewest)
+	s.saved, s.tick = s.othersNewest, h.tick-min(h.tick, behind)
 	w.noteSaved(s.tick)
 	return true
 }
 
-// saveNow saves a snapshot before it returns.
+// saveNow saves a snapshot and waits for it.
 func (w *World) saveNow(ctx context.Context) error {
 	s := &w.saver
 	if err := s.wait(ctx); err != nil {
@@ -329,8 +320,8 @@ func (w *World) saveNow(ctx context.Context) error {
 	return w.save(ctx, &s.image)
 }
 
-// save keeps a snapshot in the log, which may then forget the records that two snapshots
-// cover. The older of the two is read before: a damaged one is not one of the two.
+// save saves a snapshot and trims the records before the last two. The older of the two is
+// verified first: a damaged one does not count.
 func (w *World) save(ctx context.Context, i *snapshot) error {
 	older, err := w.newestWhole(ctx, i.position.at)
 	if err == nil {
@@ -349,9 +340,8 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 	return err
 }
 
-// newestWhole returns the position of the newest snapshot that can be read, apart from the
-// one that is to be saved, or 0. It rejects damaged ones that are newer, which would else
-// count as one of the two that the log keeps.
+// newestWhole returns the position of the newest undamaged snapshot except but, or 0. It
+// rejects newer damaged snapshots, which the log would count as one of its two.
 func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err error) {
 	saved, err := w.log.Snapshots(ctx)
 	if err != nil {
@@ -375,7 +365,7 @@ func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err err
 	return 0, nil
 }
 
-// verify reads a snapshot, unless it is known to be damaged.
+// verify reads a snapshot unless it is known to be damaged.
 func (w *World) verify(ctx context.Context, at uint64) error {
 	err := w.damage(at)
 	if err == nil {
@@ -386,7 +376,7 @@ func (w *World) verify(ctx context.Context, at uint64) error {
 	return err
 }
 
-// reject has the log give up a damaged snapshot, if it can.
+// reject drops a damaged snapshot if the log has Reject.
 func (w *World) reject(ctx context.Context, at uint64) error {
 	log, may := w.log.(rejecter)
 	if !may {
@@ -398,15 +388,15 @@ func (w *World) reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// trim lets the log forget the records that two snapshots cover, of which whole is one that
-// can be read.
+// trim drops the records before the second newest snapshot. The snapshot at whole is known to
+// be readable.
 func (w *World) trim(ctx context.Context, whole uint64) error {
 	saved, err := w.log.Snapshots(ctx)
 	if err != nil || len(saved) < 2 {
 		return err
 	}
 	older := saved[1]
-	if older != whole || older == 0 { // 0 is also the position of the first state
+	if older != whole || older == 0 { // 0 may mean none
 		if err := w.verify(ctx, older); err != nil {
 			return fmt.Errorf("trim: snapshot of record %d: %w", older, err)
 		}

@@ -9,35 +9,34 @@ import (
 	"handloom/internal/histogram"
 )
 
-// Status says how a World does. It is made for package expvar and for log/slog.
+// Status describes the state of a World, for packages expvar and log/slog.
 type Status struct {
 	Leader   bool          `json:"leader"`
-	Term     uint32        `json:"term"`     // how many owners the log has had
-	Position uint64        `json:"position"` // position of the last record that was applied
-	Tick     uint64        `json:"tick"`     // the last one that was applied
-	Lag      time.Duration `json:"lag_ns"`   // from the time of that tick, by its owner's clock, to its end here
+	Term     uint32        `json:"term"`     // number of leaders so far
+	Position uint64        `json:"position"` // position of the last applied record
+	Tick     uint64        `json:"tick"`     // the last applied tick
+	Lag      time.Duration `json:"lag_ns"`   // from the time of that tick, by its leader's clock, to its end here
 	Halted   string        `json:"halted,omitempty"`
 
-	// ClockOff is how far the clock of this owner is ahead of Tick.Time, because the clock
-	// has jumped; negative: behind it. Tick.Time follows at up to one and a half times the
-	// speed of time, or at half of it. 0: Tick.Time is the clock.
+	// ClockOff is the leader's clock minus Tick.Time, after a jump of the clock. Tick.Time
+	// follows at 1.5 times normal speed, or at half of it. Normally 0.
 	ClockOff time.Duration `json:"clock_off_ns"`
 
 	Appended     int           `json:"appended"`      // records of this World
-	AppendP50    time.Duration `json:"append_p50_ns"` // of those, how long the log took
+	AppendP50    time.Duration `json:"append_p50_ns"` // append latency
 	AppendP99    time.Duration `json:"append_p99_ns"`
 	AppendMax    time.Duration `json:"append_max_ns"`
-	Refused      uint64        `json:"refused"`                // times that the log did not take a record at once
-	AppendErr    string        `json:"append_error,omitempty"` // why it did not the last time, if it has taken none since
-	LostAppends  uint64        `json:"lost_appends"`           // records that came too late: another World owned the log
-	SavedTick    uint64        `json:"saved_tick"`             // of the newest snapshot; that of another World is of this tick at least
-	SavedAge     time.Duration `json:"saved_age_ns"`           // since it was saved, or the World opened
-	SaveErr      string        `json:"save_error,omitempty"`   // why the one that was to follow was not
-	BadSnapshots int           `json:"bad_snapshots"`          // snapshots that could not be read
-	Cut          string        `json:"cut,omitempty"`          // records that Open of the log found torn and removed
+	Refused      uint64        `json:"refused"`                // failed attempts to append
+	AppendErr    string        `json:"append_error,omitempty"` // the last one, until an append succeeds
+	LostAppends  uint64        `json:"lost_appends"`           // records that lost to another leader
+	SavedTick    uint64        `json:"saved_tick"`             // tick of the newest snapshot; another World's may be later
+	SavedAge     time.Duration `json:"saved_age_ns"`           // time since that save, or since Open
+	SaveErr      string        `json:"save_error,omitempty"`   // the last failed save, until one succeeds
+	BadSnapshots int           `json:"bad_snapshots"`          // unreadable snapshots
+	Cut          string        `json:"cut,omitempty"`          // torn records that Open of the log removed
 }
 
-// figures are what Status is made of.
+// stats are the data of Status.
 type stats struct {
 	appends      histogram.Histogram
 	refused      uint64
@@ -47,13 +46,13 @@ type stats struct {
 	savedAt      time.Time
 	saveErr      error
 	badSnapshots int
-	damaged      []damagedSnapshot // that were found, until a snapshot is saved
+	damaged      []damagedSnapshot // found since the last save
 	passedErr    error
 	lag          time.Duration
 	clockOff     time.Duration
 }
 
-// Status may be asked at any time.
+// Status returns the status. Any goroutine may call it at any time.
 func (w *World) Status() Status {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -67,7 +66,7 @@ func (w *World) Status() Status {
 }
 
 func cutText(l Log) string {
-	if c, ok := l.(cutter); ok {
+	if c, ok := l.(tornLog); ok {
 		return c.CutText()
 	}
 	return ""
@@ -80,11 +79,11 @@ func text(err error) string {
 	return err.Error()
 }
 
-// String returns a line.
+// String returns one line.
 func (s Status) String() string {
 	line := "follows"
 	if s.Leader {
-		line = "owns"
+		line = "leads"
 	}
 	line += fmt.Sprintf(": term %d, tick %d, record %d, lag %v; appends p50 %v p99 %v max %v; snapshot of tick %d, %v ago",
 		s.Term, s.Tick, s.Position, s.Lag, s.AppendP50, s.AppendP99, s.AppendMax, s.SavedTick, s.SavedAge.Round(time.Millisecond))
@@ -99,7 +98,7 @@ func (s Status) String() string {
 	return line
 }
 
-// LogValue returns what matters as a group.
+// LogValue returns the main values as a group.
 func (s Status) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.Bool("leader", s.Leader), slog.Uint64("term", uint64(s.Term)), slog.Uint64("tick", s.Tick), slog.Uint64("position", s.Position),
@@ -113,7 +112,7 @@ func (s Status) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// noteAppend notes a try to append.
+// noteAppend counts an attempt to append.
 func (w *World) noteAppend(took time.Duration, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -144,14 +143,13 @@ func (w *World) noteClock(off time.Duration) {
 	w.stats.clockOff = off
 }
 
-// appendErr returns why the log did not take the last record, or nil.
+// appendErr returns the error of the last append, or nil.
 func (w *World) appendErr() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.stats.appendErr
 }
 
-// noteSaved notes that there is a snapshot of a tick.
 func (w *World) noteSaved(tick uint64) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -164,7 +162,7 @@ func (w *World) noteUnsaved(err error) {
 	w.stats.saveErr = err
 }
 
-// notePassed notes that a snapshot could not be read.
+// notePassed counts an unreadable snapshot.
 func (w *World) notePassed(at uint64, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -176,20 +174,19 @@ func (w *World) notePassed(at uint64, err error) {
 	}
 }
 
-// A damagedSnapshot was found when a state was loaded.
 type damagedSnapshot struct {
 	at  uint64
 	err error
 }
 
-// forgetDamage forgets the damaged snapshots, which the log has rejected or replaced.
+// forgetDamage drops the list of damaged snapshots, after the log rejected or replaced them.
 func (w *World) forgetDamage() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.stats.damaged = nil
 }
 
-// damage returns the damage that was found in a snapshot, or nil.
+// damage returns the damage of a snapshot if it is known.
 func (w *World) damage(at uint64) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

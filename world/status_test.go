@@ -33,7 +33,7 @@ func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
 		if follows.Leader || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond {
 			t.Errorf("%+v", follows)
 		}
-		line := "owns: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
+		line := "leads: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
 		if got := own.String(); got != line {
 			t.Errorf("it reads %q, want %q", got, line)
 		}

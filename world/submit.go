@@ -10,17 +10,16 @@ import (
 	"handloom/store"
 )
 
-// Submit takes commands from outside, as [store.Store.Submit] does, and returns when
-// they are in the log and in the state: whatever dies afterwards, they are in every
-// later state. The receipt knows the handles of what the call created, and the tick.
+// Submit records commands as [store.Store.Submit] does, and returns after they are in the log
+// and in the state: every later state contains them, whatever fails. The receipt has the
+// handles of created items, and the tick.
 //
-// Errors are of three kinds. Not applied, and never will be: [ErrNotLeader],
-// [store.ErrFull] when the call does not fit a table (it is dropped alone, on every World
-// alike; see [store.Store.Inbox]), [store.ErrQueueFull], [store.ErrPhase] inside a tick or Applied, [store.ErrClosed],
-// that of fn. [store.ErrUncertain]: ctx ended while the call waited, or the log broke
-// with it; it may be applied, and a call that must not count twice has a key of the
-// program's own in its commands. [ErrTick]: the tick that the call is of failed; the
-// error of that is wrapped as well, so look for ErrTick and ErrUncertain first.
+// Not applied, and never will be: [ErrNotLeader]; [store.ErrFull] if the call does not fit a
+// table, equally on every World; [store.ErrQueueFull]; [store.ErrPhase] inside a tick or
+// Applied; [store.ErrClosed]; the error of fn. [store.ErrUncertain]: ctx ended, or the log
+// failed, while the call waited. It may be applied; a call that must not count twice needs a
+// key in its commands. [ErrTick]: its tick failed. That error is wrapped, too, so test for
+// ErrTick and ErrUncertain first.
 func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*store.Receipt, error) {
 	check.Given(ctx != nil, "world: Submit", "context")
 	check.Given(fn != nil, "world: Submit", "function")
@@ -28,28 +27,27 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 		return nil, fmt.Errorf("world: Submit inside a tick or Applied: %w", store.ErrPhase)
 	}
 	if err := w.refusal(); err != nil {
-		return nil, fmt.Errorf("world: Submit: %w; nothing of the call is applied", err)
+		return nil, fmt.Errorf("world: Submit: %w; the call is not applied", err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ticks, func() { cancel(context.Cause(w.ticks)) })()
-	r, err := w.claim.Submit(ctx, fn)
+	r, err := w.exclusive.Submit(ctx, fn)
 	if reason := w.appendErr(); reason != nil && errors.Is(err, store.ErrUncertain) {
 		err = fmt.Errorf("%w; the log: %w", err, reason)
 	}
 	return r, err
 }
 
-// haltedError is what calls of a World that has halted return: ErrNotLeader, with another
-// text, because no other world need own the log.
+// haltedError is ErrNotLeader of a World that has halted; another leader is not certain.
 type haltedError struct{ cause error }
 
 func (e haltedError) Error() string { return fmt.Sprintf("this world has halted: %v", e.cause) }
 
-// Unwrap returns [ErrNotLeader]. The cause is that of another call.
+// Unwrap returns [ErrNotLeader], not the cause, which belongs to another call.
 func (haltedError) Unwrap() error { return ErrNotLeader }
 
-// refusal says why calls are not taken, or nil.
+// refusal returns the error for new calls, or nil.
 func (w *World) refusal() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -64,12 +62,12 @@ func (w *World) refusal() error {
 	return ErrNotLeader
 }
 
-// drain refuses all calls that wait, unless the World takes some.
+// drain refuses all waiting calls, unless the World accepts calls.
 func (w *World) drain() {
 	err := w.refusal()
 	if err == nil {
 		return
 	}
-	_, calls := w.claim.Seal(nil, math.MaxInt)
+	_, calls := w.exclusive.Seal(nil, math.MaxInt)
 	calls.Done(0, err)
 }

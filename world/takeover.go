@@ -13,26 +13,23 @@ import (
 )
 
 const (
-	leastWait = 300 * time.Millisecond // behind a handoff to another program
-	mostWait  = 5 * time.Second
+	minHandoffWait = 300 * time.Millisecond // after a handoff to another version
+	maxWait        = 5 * time.Second
 
-	// Two terms within so many waits say that the wait is shorter than what owners
-	// take for a tick.
+	// Two terms within this many waits mean that ticks take longer than the wait.
 	stormWaits = 10
 )
 
-// firstWait is how long a log must be quiet before a World takes over, unless terms
-// follow each other too fast.
+// firstWait returns the time without records before a takeover. sawTerm may double it.
 func (w *World) firstWait() time.Duration {
-	silence := w.log.ElectionTimeout()
-	if silence == 0 {
+	timeout := w.log.ElectionTimeout()
+	if timeout == 0 {
 		return 0
 	}
-	return max(silence, 3*time.Second/time.Duration(w.o.Hz))
+	return max(timeout, 3*time.Second/time.Duration(w.o.Hz))
 }
 
-// failoverDelay returns how much longer the log must be quiet before this World may take
-// over, or why it never may.
+// failoverDelay returns the time until this World may take over.
 func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 	if err := w.lockRunning(ctx); err != nil {
 		return 0, err
@@ -43,16 +40,16 @@ func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 	case w.o.Observe:
 		return endless, nil
 	case w.pending != nil:
-		return 0, nil // a term that it wanted to begin
+		return 0, nil // the start of its term is pending
 	case h.Handed && (h.To != w.o.Version || h.Owner == w.incarnation):
-		wait = max(wait, leastWait) // the other may first
+		wait = max(wait, minHandoffWait) // the named version may take over first
 	case h.Handed, h.at == 0:
 		wait = 0
 	}
-	return wait - time.Since(w.quiet), nil
+	return wait - time.Since(w.lastRecord), nil
 }
 
-// becomeLeader begins a term, if the log answers and has nothing that was not applied.
+// becomeLeader begins a term, if the log answers and all its records are applied.
 func (w *World) becomeLeader(ctx context.Context) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
@@ -63,8 +60,8 @@ func (w *World) becomeLeader(ctx context.Context) error {
 		switch {
 		case errors.Is(err, fs.ErrClosed):
 			return w.halt(fmt.Errorf("world: %w", err))
-		case err != nil: // nobody can tell that it is quiet
-			w.quiet = time.Now()
+		case err != nil: // the log may have new records
+			w.lastRecord = time.Now()
 			return sleep(ctx, firstRetry)
 		case tail > w.at().at:
 			defer w.drain()
@@ -75,7 +72,7 @@ func (w *World) becomeLeader(ctx context.Context) error {
 	return w.complete(ctx)
 }
 
-// sealTermStart makes the record that begins a term.
+// sealTermStart builds the record that begins a term.
 func (w *World) sealTermStart() *pending {
 	h := w.at()
 	r := w.record(entry.KindTermStart, &h)
@@ -88,32 +85,32 @@ func (w *World) sealTermStart() *pending {
 	return &pending{prev: h.at, bytes: r.Append(nil)}
 }
 
-// ownTermStart is what this World says of its program.
-func (w *World) ownTermStart() entry.TermStart {
-	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.claim.Schema())
+// newTermStart describes the program of this World.
+func (w *World) newTermStart() entry.TermStart {
+	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.exclusive.Schema())
 	return entry.TermStart{Program: w.o.Version, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
 }
 
-// mayApply says why records of an epoch cannot be applied here, or nil.
-func (w *World) mayApply(of *entry.TermStart) error {
+// mayApply returns an error if the records of a term belong to another program.
+func (w *World) mayApply(other *entry.TermStart) error {
 	own := &w.termStart
 	switch {
-	case of.Program != own.Program:
-		return fmt.Errorf("%w: %q, and this is %q", ErrVersion, of.Program, own.Program)
-	case of.Schema != own.Schema:
-		return fmt.Errorf("%w: its tables, limits or size of an int are other ones than these, of %d bits:\n%s", ErrVersion, strconv.IntSize, w.claim.Schema())
-	case !w.o.Portable && (of.Arch != own.Arch || of.Go != own.Go):
-		return fmt.Errorf("%w: it was built by %s for %s, this by %s for %s; see Options.Portable", ErrVersion, of.Go, of.Arch, own.Go, own.Arch)
+	case other.Program != own.Program:
+		return fmt.Errorf("%w: got %q, want %q", ErrVersion, other.Program, own.Program)
+	case other.Schema != own.Schema:
+		return fmt.Errorf("%w: its tables, limits or size of int differ from these, of %d bits:\n%s", ErrVersion, strconv.IntSize, w.exclusive.Schema())
+	case !w.o.Portable && (other.Arch != own.Arch || other.Go != own.Go):
+		return fmt.Errorf("%w: built by %s for %s, want %s for %s; see Options.Portable", ErrVersion, other.Go, other.Arch, own.Go, own.Arch)
 	}
 	return nil
 }
 
-// sawTerm notes that another term began just now. When they follow each other too
-// fast, because ticks take longer than the wait, it waits twice as long next time.
+// sawTerm counts a new term. If terms follow too fast, because ticks take longer than the wait,
+// it doubles the wait, up to 5 s.
 func (w *World) sawTerm() {
 	now := time.Now()
 	if !w.termAt.IsZero() && now.Sub(w.termAt) < stormWaits*w.wait {
-		w.wait = min(2*w.wait, max(mostWait, w.firstWait()))
+		w.wait = min(2*w.wait, max(maxWait, w.firstWait()))
 	} else {
 		w.wait = w.firstWait()
 	}

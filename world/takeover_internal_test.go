@@ -33,7 +33,7 @@ func TestEpoch_OthersAreRefused(t *testing.T) {
 			of := own
 			c.change(&of)
 			for portable, want := range map[bool]bool{false: c.refused, true: c.portable} {
-				w := World{claim: claim, termStart: own, o: Options{Portable: portable}}
+				w := World{exclusive: claim, termStart: own, o: Options{Portable: portable}}
 				if err := w.mayApply(&of); errors.Is(err, ErrVersion) != want || (err != nil) != want {
 					t.Errorf("portable %t: %v, want refused %t", portable, err, want)
 				}

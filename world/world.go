@@ -15,11 +15,11 @@ import (
 	"handloom/store"
 )
 
-// A World runs a program in ticks: see [Open]. Run and Step are for one goroutine at a
-// time; every other method may be called by any.
+// A World runs a program in ticks: see [Open]. One goroutine at a time may call Run or Step;
+// any goroutine may call the other methods.
 type World struct {
 	store       *store.Store
-	claim       hook.Claim[store.Queue, *store.Receipt]
+	exclusive   hook.Claim[store.Queue, *store.Receipt]
 	log         Log
 	o           Options
 	incarnation uint64
@@ -31,29 +31,29 @@ type World struct {
 	ticks   context.Context // ends with the last tick
 	dies    context.CancelCauseFunc
 	driven  atomic.Bool   // Step or Run is running
-	lock    chan struct{} // held while the log or the state is moved on
-	closing atomic.Bool   // Close has the turn, or had it
+	lock    chan struct{} // held while log or state change
+	closing atomic.Bool   // Close holds the lock, or held it
 
-	// Kept by who has the turn.
-	pending *pending        // a record of which it is open whether it is in the log
-	buf     []byte          // of the pending record
-	skips   map[uint64]bool // ticks that may be played without their input
-	shadow  float64         // part of a tick that is due to be played twice
-	before  store.Checkpoint
-	quiet   time.Time     // since when there has been no record
-	wait    time.Duration // how long it must be quiet before taking over
-	termAt  time.Time     // when the last term began
-	sealed  time.Time     // when this World sealed its last tick
-	saver   saver
+	// Protected by lock.
+	pending    *pending        // the record that is being appended
+	buf        []byte          // the bytes of the pending record
+	skips      map[uint64]bool // ticks that may run without their input
+	shadow     float64         // fraction of a tick that is due to run twice
+	before     store.Checkpoint
+	lastRecord time.Time     // time of the last record
+	wait       time.Duration // election timeout, see firstWait
+	termAt     time.Time     // start of the last term
+	sealed     time.Time     // time of this World's last seal
+	saver      saver
 
 	mutex    sync.Mutex
 	position position
 	leads    bool
-	halted   error // why there is no further tick; ErrClosed once closed
+	halted   error // the error of all further ticks; ErrClosed after Close
 	stats    stats
 }
 
-// A position is how far a World has come along its log.
+// A position is a place in the log, with the state's metadata.
 type position struct {
 	at    uint64      // position of the last record
 	chain entry.Chain // after it
@@ -61,19 +61,17 @@ type position struct {
 	entry.Trailer
 }
 
-// shown returns the last tick as the program sees it.
 func (h *position) shown() Tick {
 	return Tick{Number: h.tick, Seed: h.Seed, Time: time.Unix(0, h.Time).UTC()}
 }
 
-// Run runs ticks, Options.Hz of them a second while the World owns the log, and those
-// of the owner while it follows; it takes over when the owner has been silent. It
-// returns the cause of ctx when that ends, once the tick that was under way is
-// applied, or what has halted the World: an [ErrTick], an [ErrDiverged], an
-// [ErrVersion], an [ErrCorrupt], or the error of a log that is broken.
+// Run runs Options.Hz ticks per second while the World leads, and the leader's ticks while it
+// follows. It takes over after the election timeout. When ctx ends, it returns the cause after
+// the current tick. Otherwise it returns the error that halted the World: [ErrTick],
+// [ErrDiverged], [ErrVersion], [ErrCorrupt], or the error of a broken log.
 //
-// When ticks fall behind, up to two are caught up on and the rest dropped. Workers are
-// kept warm meanwhile, as by [store.Store.Team].
+// A World that is late catches up on at most two ticks and drops the rest. Run keeps workers
+// warm, as [store.Store.Team] does.
 func (w *World) Run(ctx context.Context) error {
 	ctx, done, err := w.drive(ctx, "Run")
 	if err != nil {
@@ -93,10 +91,10 @@ func (w *World) Run(ctx context.Context) error {
 	})
 }
 
-// Step plays the next tick, if the World owns the log, or applies those that the owner
-// has appended: it waits for one at least, and takes over when the owner has been
-// silent. It returns the last tick that was applied. Its errors are those of Run; when
-// ctx ends, what was being appended is settled by the next Step.
+// Step runs the next tick if the World leads. Otherwise it waits for a tick of the leader,
+// applies all available ticks, and takes over after the election timeout. It returns the last
+// applied tick, or the errors of Run. When ctx ends during an append, the next Step completes
+// it.
 func (w *World) Step(ctx context.Context) (Tick, error) {
 	ctx, done, err := w.drive(ctx, "Step")
 	if err != nil {
@@ -120,20 +118,20 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 
 func forever() bool { return false }
 
-const mostCatchUp = 2
+const maxCatchUp = 2
 
-// lead plays ticks at their rate for as long as the World owns the log.
+// lead runs ticks at their rate while the World leads.
 func (w *World) lead(ctx context.Context, enough func() bool) error {
-	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: mostCatchUp}
+	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
 	late, cancel := lingering(ctx, drainTime)
 	defer cancel()
 	return loop.Run(ctx, func(context.Context, uint64) error { return w.leaderTick(late, enough) })
 }
 
-// drainTime is how long a record may still be appended when the context has ended.
+// drainTime is the time for an append after its context has ended.
 const drainTime = time.Second
 
-// lingering returns a context that ends d after ctx has.
+// lingering returns a context that ends d after ctx.
 func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -145,13 +143,13 @@ func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
 	}
 }
 
-// drive begins a Run or Step, whose context ends also when the World is closed.
+// drive begins a Run or Step. The context also ends when the World is closed.
 func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
 	if ctx == nil {
 		check.Given(false, "world: "+name, "context")
 	}
 	if !w.driven.CompareAndSwap(false, true) {
-		return nil, nil, fmt.Errorf("world: %s while another Run or Step runs, or inside a tick or Applied: %w; one goroutine drives a World", name, store.ErrPhase)
+		return nil, nil, fmt.Errorf("world: %s during another Run or Step, or inside a tick or Applied: %w; use one goroutine", name, store.ErrPhase)
 	}
 	if err := w.outside(ctx, name); err != nil {
 		w.driven.Store(false)
@@ -164,8 +162,8 @@ func (w *World) drive(ctx context.Context, name string) (context.Context, func()
 	}, nil
 }
 
-// outside says why nothing can be appended with a context, or nil: a phase of the store
-// that it is of would keep the tick from being played when its record is in the log.
+// outside returns an error if ctx belongs to a phase of the store, in which a tick whose record
+// is in the log could not run.
 func (w *World) outside(ctx context.Context, name string) error {
 	if w.inside(ctx) {
 		return fmt.Errorf("world: %s inside a tick or Applied: %w", name, store.ErrPhase)
@@ -188,10 +186,9 @@ func (w *World) untilClosed(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// take takes the turn, unless ctx ends or the World has halted. Whoever has it gives
-// it back with pass.
+// lockRunning locks, unless ctx ends or the World has halted. Call unlock after it.
 func (w *World) lockRunning(ctx context.Context) error {
-	if ctx.Err() != nil { // of two channels that are ready, select takes any
+	if ctx.Err() != nil { // select chooses at random among ready channels
 		return context.Cause(ctx)
 	}
 	select {
@@ -208,18 +205,18 @@ func (w *World) lockRunning(ctx context.Context) error {
 
 func (w *World) unlock() { <-w.lock }
 
-// stopped returns why there is no further tick, or nil.
+// stopped returns the error of further ticks, or nil.
 func (w *World) stopped() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.halted
 }
 
-// halt ends the ticks of the World, for err, which it returns. Calls that wait are told.
+// halt ends all ticks with err, refuses waiting calls, and returns err.
 func (w *World) halt(err error) error {
 	w.recordHalt(err)
 	w.drain()
-	w.dies(err) // who comes to wait from now on waits for nothing
+	w.dies(err) // refuses later calls
 	return err
 }
 
@@ -235,7 +232,6 @@ func (w *World) isLeader() bool {
 	return w.leads
 }
 
-// now returns the last tick.
 func (w *World) now() Tick {
 	h := w.at()
 	return h.shown()
@@ -253,18 +249,16 @@ func (w *World) setPosition(h position) {
 	w.position = h
 }
 
-// Read calls fn with the last tick that was applied, in a phase that only reads: as
-// [store.Store.Read]. A World that is behind, or does not own the log any more, shows
-// what it knows.
+// Read calls fn with the last applied tick, in a [store.Store.Read]. A World that lags, or has
+// lost the log, passes its own last tick.
 func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) error) error {
 	check.Given(ctx != nil, "world: Read", "context")
 	check.Given(fn != nil, "world: Read", "function")
 	return w.store.Read(ctx, func(ctx context.Context) error { return fn(ctx, w.now()) })
 }
 
-// Export writes a snapshot of the state after the last tick to dst while ticks go on:
-// a backup, or a saved game, which [store.Store.Load] reads as well. It writes nothing more
-// when ctx ends.
+// Export writes a snapshot of the last tick to dst while ticks continue: a backup or a saved
+// game, which [store.Store.Load] reads, too. It stops writing when ctx ends.
 func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	check.Given(ctx != nil, "world: Export", "context")
 	check.Given(dst != nil, "world: Export", "io.Writer")
@@ -281,7 +275,7 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	return nil
 }
 
-// untilDone is a writer that fails when its context has ended.
+// untilDone is a writer that fails after its context has ended.
 type untilDone struct {
 	ctx context.Context
 	dst io.Writer
@@ -294,15 +288,13 @@ func (w untilDone) Write(b []byte) (int, error) {
 	return w.dst.Write(b)
 }
 
-// Close ends the World: Run and Step return, and the store is free again. The owner
-// saves a snapshot, unless ctx has ended, so that the next Open has nothing to replay.
-// Calls of Submit that wait fail, with ErrUncertain if a log that does not answer may
-// have them. Log and store are left open.
+// Close ends Run and Step and releases the store. A leader saves a snapshot, unless ctx has
+// ended, so that Open has nothing to replay. Waiting calls of Submit fail, with ErrUncertain if
+// the log may have them. Log and store stay open.
 //
-// Close waits for a tick, an append or a snapshot that runs, until ctx ends; if ctx has
-// ended before, for one second. Its error then wraps the cause of ctx and names what runs.
-// The World takes no calls from then on, and closes when that is done. A second Close
-// waits for it and returns nil.
+// Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
+// has ended before. Its error then wraps the cause of ctx and names the operation; the World
+// closes after it. A second Close waits for it and returns nil.
 func (w *World) Close(ctx context.Context) error {
 	check.Given(ctx != nil, "world: Close", "context")
 	if w.inside(ctx) {
@@ -320,37 +312,37 @@ func (w *World) Close(ctx context.Context) error {
 		w.closing.Store(true)
 		return w.close(ctx)
 	})
-	if !errors.Is(err, errLate) {
+	if !errors.Is(err, errUnfinished) {
 		return err
 	}
 	runs := "a tick or an append"
 	if w.closing.Load() {
 		runs = "a snapshot"
 	}
-	return fmt.Errorf("world: Close: %w; %s still runs, and the world closes after it", err, runs)
+	return fmt.Errorf("world: Close: %w; %s still runs; the world closes after it", err, runs)
 }
 
-// close ends the World, in a turn of its own.
+// close ends the World. The caller holds the lock.
 func (w *World) close(ctx context.Context) error {
 	if errors.Is(w.stopped(), store.ErrClosed) {
 		return nil
 	}
-	_ = w.saver.wait(context.Background()) // a save may have ended with the World
+	_ = w.saver.wait(context.Background()) // the World's end may have ended a save
 	var err error
 	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.saver.saved < w.at().at {
 		err = w.saveNow(ctx)
 	}
 	w.dropPending(fmt.Errorf("%w: the world is closed", store.ErrUncertain))
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
-	w.claim.Release()
+	w.exclusive.Release()
 	return err
 }
 
-// errLate means that a context ended before the work that it limits.
-var errLate = errors.New("not done yet")
+// errUnfinished means that ctx ended before the operation.
+var errUnfinished = errors.New("not finished")
 
-// within returns the error of f. When ctx ends before f does, it returns errLate and the
-// cause of ctx, and f runs on: a log that does not answer keeps nobody waiting.
+// within returns the error of f. When ctx ends first, it returns errUnfinished and the cause of ctx,
+// and f continues.
 func within(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -363,5 +355,5 @@ func within(ctx context.Context, f func() error) error {
 		return err
 	case <-ctx.Done():
 	}
-	return fmt.Errorf("%w: %w", errLate, context.Cause(ctx))
+	return fmt.Errorf("%w: %w", errUnfinished, context.Cause(ctx))
 }

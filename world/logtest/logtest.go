@@ -1,5 +1,5 @@
-// Package logtest tests implementations of [world.Log]: [Run] verifies the rules that a
-// world relies on. The guide's page is guide/write-a-log.md.
+// Package logtest tests implementations of [world.Log]: [Run] verifies the rules that a world
+// relies on. See guide/write-a-log.md.
 package logtest
 
 import (
@@ -18,9 +18,9 @@ import (
 	"handloom/world"
 )
 
-// Run tests the logs that open returns, each of them empty and of its own. The function
-// registers with t.Cleanup what closes a log. Run takes a few seconds on a log that waits
-// for disks or other machines, and cannot test what is left after a crash.
+// Run tests logs returned by open; each must be empty. open registers the log's Close with
+// t.Cleanup. Run takes a few seconds if the log uses disks or other machines. It does not test
+// recovery after a crash.
 func Run(t *testing.T, open func(t *testing.T) world.Log) {
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -42,13 +42,12 @@ var rules = []struct {
 	{"trimmed records leave no gap", trim},
 }
 
-// patience is the time that a log has for any answer.
+// patience limits every call of a log.
 const patience = 30 * time.Second
 
 var errEnough = errors.New("enough records")
 
-// add appends rec, again while the servers of l are too slow: asked again, a log finds rec
-// in its place.
+// add appends rec, and retries after a timeout.
 func add(ctx context.Context, l world.Log, prev uint64, rec []byte) (at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -64,8 +63,8 @@ func add(ctx context.Context, l world.Log, prev uint64, rec []byte) (at uint64, 
 	return at, err
 }
 
-// read returns the records after one position, up to another. It calls begun, unless that
-// is nil, when it has the first of them.
+// read returns the records after position after, up to position last. begun is called after the
+// first record; nil: no call.
 func read(ctx context.Context, l world.Log, after, last uint64, begun func()) (recs [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -88,7 +87,7 @@ func read(ctx context.Context, l world.Log, after, last uint64, begun func()) (r
 	return recs, fmt.Errorf("log: Read after record %d: got %d records and %v, want %d records and the error of the function", after, len(recs), err, last-after)
 }
 
-// fill appends n records of that many bytes to an empty log, all from one buffer.
+// fill appends n records to an empty log, all from one buffer.
 func fill(ctx context.Context, l world.Log, n uint64, bytes int) error {
 	for buf, at := make([]byte, bytes), uint64(0); at < n; at++ {
 		buf[0] = byte(at + 1)
@@ -124,7 +123,7 @@ func order(ctx context.Context, l world.Log) error {
 			return fmt.Errorf("record %d: got %q, want %q", 5+i+1, rec, want)
 		}
 	}
-	long := bytes.Repeat([]byte("long"), 300<<10) // more than the input of a tick, by default
+	long := bytes.Repeat([]byte("long"), 300<<10) // above the default limit of input per tick
 	if _, err := add(ctx, l, n, long); err != nil {
 		return err
 	}
@@ -190,7 +189,7 @@ func compete(ctx context.Context, l world.Log) error {
 	return nil
 }
 
-// save saves a snapshot that is named after its position. With fault, writing it fails.
+// save saves a snapshot that contains its position. The write fails with fault, if any.
 func save(ctx context.Context, l world.Log, at uint64, fault error) error {
 	return l.Save(ctx, at, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "state %d", at)
@@ -198,7 +197,7 @@ func save(ctx context.Context, l world.Log, at uint64, fault error) error {
 	})
 }
 
-// wantSaved verifies the snapshots: the newest two, and of others those that Snapshots lists.
+// wantSaved verifies the contents of all snapshots. The newest two must be at these positions.
 func wantSaved(ctx context.Context, l world.Log, newest, second uint64) error {
 	saved, err := l.Snapshots(ctx)
 	if err != nil || len(saved) < 2 || saved[0] != newest || saved[1] != second || !slices.IsSortedFunc(saved, func(a, b uint64) int { return cmp.Compare(b, a) }) {
@@ -268,7 +267,7 @@ func trim(ctx context.Context, l world.Log) error {
 	if err := l.Trim(ctx, 21); err == nil {
 		return errors.New("log: Trim of records that the older snapshot needs: got no error")
 	}
-	for range 2 { // again, after a Trim whose answer was lost
+	for range 2 { // the answer of the first Trim may be lost
 		if err := l.Trim(ctx, 20); err != nil {
 			return fmt.Errorf("log: Trim: %w", err)
 		}
