@@ -54,7 +54,7 @@ func (s *Shard) planSets(c *batch.Commands, col *columnShard, index int) {
 			case slotset.Stale:
 				col.counts.Stale++
 				s.sampleSet(col, id, sets.Key(), sequence)
-			case slotset.Again:
+			case slotset.AlreadyMarked:
 				col.counts.Superseded++
 			case slotset.Marked:
 				col.counts.Put++

@@ -90,7 +90,7 @@ func (s *Shard) planErases(c *batch.Commands, erases batch.Erases) {
 	s.mostUnmarked = max(s.mostUnmarked, len(s.unmarked))
 	for _, of := range s.unmarked {
 		switch id := erases.IDs[of.Index]; {
-		case of.Marking == slotset.Again:
+		case of.Marking == slotset.AlreadyMarked:
 			s.counts.Redundant++
 		case !id.IsProvisional():
 			s.counts.Stale++
@@ -117,7 +117,7 @@ func (s *Shard) planPuts(c *batch.Commands, puts batch.KeyedPuts) {
 		case slotset.Stale:
 			s.counts.Stale++
 			s.sample(batch.Put, id, puts.Key, sequence)
-		case slotset.Again:
+		case slotset.AlreadyMarked:
 			s.counts.Superseded++
 		case slotset.Marked:
 			s.counts.Put++

@@ -101,7 +101,7 @@ func (s *Shard) planItem(d *sparseShard, of command, unset bool) {
 	case slotset.Stale:
 		d.counts.Stale++
 		return
-	case slotset.Again:
+	case slotset.AlreadyMarked:
 		d.counts.Superseded++
 		return
 	}

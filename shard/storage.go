@@ -108,9 +108,9 @@ func EmptyLike(s State) (e State) {
 func MoveFrom(s, from State) {
 	switch m := s.Map.(type) {
 	case *dense.Set:
-		m.Become(from.Map.(*dense.Set))
+		m.MoveFrom(from.Map.(*dense.Set))
 	case *paged.Set:
-		m.Become(from.Map.(*paged.Set))
+		m.MoveFrom(from.Map.(*paged.Set))
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
 	}

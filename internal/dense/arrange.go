@@ -8,7 +8,7 @@ import (
 	"handloom/internal/slotset"
 )
 
-// rowsFrom returns the rows i to j-1 in order, in scratch of the map.
+// rowsFrom returns the rows i to j-1 in scratch memory.
 func (d *Set) rowsFrom(i, j int) []slotset.Row {
 	d.scratch.order = slices.Grow(d.scratch.order[:0], j-i)[:j-i]
 	for k := range d.scratch.order {
@@ -17,22 +17,22 @@ func (d *Set) rowsFrom(i, j int) []slotset.Row {
 	return d.scratch.order
 }
 
-// spareRows returns other scratch of the map, for n rows.
+// spareRows returns separate scratch memory for n rows.
 func (d *Set) spareRows(n int) []slotset.Row {
 	d.scratch.spare = slices.Grow(d.scratch.spare[:0], n)[:n]
 	return d.scratch.spare
 }
 
-// reorder arranges the rows from first on and notes that for Defragment.
+// reorder arranges rows and marks them as changed for Defragment.
 func (d *Set) reorder(first int, order, spare []slotset.Row) {
 	if d.arrange(first, order, spare) > 0 {
 		d.touchRange(first, first+len(order))
 	}
 }
 
-// arrange moves the item at row order[k] to row first+k, for every k; order is
-// a permutation of the rows from first on. It uses up order and spare, which is
-// as long, and returns how many items it moved.
+// arrange moves the item at row order[k] to row first+k for every k and returns the number
+// of moved items. order is a permutation of the rows from first on. order and spare, of
+// equal length, are overwritten.
 func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 	k := 0
 	for k < len(order) && int(order[k]) == first+k {
@@ -49,8 +49,8 @@ func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 	return arrange(d.typ, d.items, &d.scratch.gathered, &d.scratch.one, first, order)
 }
 
-// arrange is what [Set.arrange] does to an array of a type. It uses up order unless
-// elements are small; gathered and one are scratch.
+// arrange is [Set.arrange] for one array. It overwrites order unless elements are small.
+// gathered and one are scratch.
 func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first int, order []slotset.Row) (moves int) {
 	if t.Size <= lineBytes {
 		*gathered = gather(t, all, *gathered, first, order)
@@ -67,8 +67,7 @@ func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first i
 	return permute(t, all, *one, first, order)
 }
 
-// arrangeOwners does for the meta set what arrange does for the items, and tells
-// the slots.
+// arrangeOwners arranges the meta set and updates the slots.
 func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	for k, row := range order {
 		spare[k] = slotset.Row(d.meta[row])
@@ -80,20 +79,19 @@ func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	}
 }
 
-// gather moves elements through a second array, which it returns. Every read is known
-// beforehand, so that the machine has many of them under way at a time (op=sort).
+// gather moves elements through a second array, which it returns. All addresses are known
+// in advance, so many reads overlap (op=sort).
 func gather(t *items.Type, all, gathered items.Slice, first int, order []slotset.Row) items.Slice {
 	gathered = t.Gather(gathered, all, order)
 	t.Copy(all.Sub(first, first+len(order), t.Size), gathered)
 	if t.Pointers {
-		t.Clear(gathered) // the collector can free what the elements held
+		t.Clear(gathered) // lets the collector free the elements
 	}
 	return gathered
 }
 
-// permute moves the element at row order[k] to row first+k along the cycles of the
-// permutation, so that large ones need no second array, but one of a single element,
-// and move once.
+// permute moves elements along the cycles of the permutation. Large elements move once and
+// need scratch for only one element.
 func permute(t *items.Type, all, single items.Slice, first int, order []slotset.Row) (moves int) {
 	one := single.Pointer(0, t.Size)
 	element := func(k int) unsafe.Pointer { return all.Pointer(first+k, t.Size) }

@@ -11,43 +11,39 @@ import (
 	"handloom/shard/handle"
 )
 
-// Kind says what a column is. The shards of a table share it, and so do all copies of
-// their maps: elements are copied between columns of one kind.
+// Kind identifies a column. All shards of a table and all copies of their maps share it.
 type Kind struct {
 	Name string
 	Type *items.Type
 }
 
-// Column is an array beside the items of a map: element i belongs to row i, whatever
-// moves. It has no length of its own: there are as many elements as the dense set has
-// room for (C1), and those from the length of the map on are zero, whatever their
-// type is (C2). So what is inserted finds zero elements, and inserting need not know
-// of columns.
+// Column is an array of elements by row. It has as many elements as the dense set has
+// capacity (C1). Elements from the length of the map on are zero (C2), so an insert need
+// not write them.
 type Column struct {
 	Kind *Kind
 
-	of            *Set
+	owner         *Set
 	all           items.Slice
 	gathered, one items.Slice // scratch of reorders
 }
 
-// followers are what follows the rows of a map, in those that have something: others
-// pay for a nil pointer.
+// followers holds the data that moves with the rows. It is nil in maps without such data.
 type followers struct {
-	known   *ordering // what Defragment knows; nil: nothing
+	known   *ordering // state of Defragment, or nil
 	columns []*Column
 }
 
-// AddColumn adds a column whose elements are zero, and returns it.
+// AddColumn adds and returns a column of zero elements.
 func (d *Set) AddColumn(k *Kind) *Column {
 	d.guard("AddColumn")
-	c := &Column{Kind: k, of: d, all: k.Type.Make(d.items.Cap())}
+	c := &Column{Kind: k, owner: d, all: k.Type.Make(d.items.Cap())}
 	f := d.following()
 	f.columns = append(f.columns, c)
 	return c
 }
 
-// Columns returns the columns of the map, in the order in which they were added.
+// Columns returns the columns in the order they were added.
 func (d *Set) Columns() []*Column {
 	if d.followers == nil {
 		return nil
@@ -55,7 +51,7 @@ func (d *Set) Columns() []*Column {
 	return d.followers.columns
 }
 
-// following returns what follows the rows, to add to it.
+// following returns the followers, creating them if needed.
 func (d *Set) following() *followers {
 	if d.followers == nil {
 		d.followers = new(followers)
@@ -63,7 +59,7 @@ func (d *Set) following() *followers {
 	return d.followers
 }
 
-// ordering returns what Defragment knows, or nil.
+// ordering returns the state of Defragment, or nil.
 func (d *Set) ordering() *ordering {
 	if d.followers == nil {
 		return nil
@@ -71,7 +67,7 @@ func (d *Set) ordering() *ordering {
 	return d.followers.known
 }
 
-// erase follows the erase of one item: the last row takes the place of row.
+// erase follows an Erase that moves the last row to row.
 func (f *followers) erase(row, last int) {
 	if f.known != nil {
 		f.known.shorten(last)
@@ -93,43 +89,43 @@ func (f *followers) erased(moves []slotset.Move, kept, n int) {
 	}
 }
 
-// reset follows a reset of the map, which keeps no memory.
+// reset follows a reset of the map.
 func (f *followers) reset() {
 	f.known = nil
 	for _, c := range f.columns {
-		*c = Column{Kind: c.Kind, of: c.of}
+		*c = Column{Kind: c.Kind, owner: c.owner}
 	}
 }
 
-// shrink follows the shrinking of a map of n rows to what they need.
+// shrink follows a shrink of a map of n rows.
 func (f *followers) shrink(n int) {
 	f.known = f.known.shrink()
 	for _, c := range f.columns {
-		*c = Column{Kind: c.Kind, of: c.of, all: c.Kind.Type.Grown(c.all.Resize(n), n)}
+		*c = Column{Kind: c.Kind, owner: c.owner, all: c.Kind.Type.Grown(c.all.Resize(n), n)}
 	}
 }
 
-// Elements returns the elements of the rows lo to hi-1, with no room for more. C is the
-// type of the column.
+// Elements returns the elements of the rows lo to hi-1. C is the type of the column.
 func Elements[C any](c *Column, lo, hi int) []C { return (*items.As[C](&c.all))[lo:hi:hi] }
 
-// Range returns the elements of the rows lo to hi-1, as [Elements] does.
+// Range returns the elements of the rows lo to hi-1.
 func (c *Column) Range(lo, hi int) items.Slice { return c.all.Sub(lo, hi, c.Kind.Type.Size) }
 
 // At returns the address of the element of a row.
 func (c *Column) At(row int) unsafe.Pointer { return c.all.Pointer(row, c.Kind.Type.Size) }
 
-// Fill copies values over the elements from row on.
+// Fill copies values to the elements from row on.
 func (c *Column) Fill(row int, values items.Slice) {
 	t := c.Kind.Type
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)
 }
 
-// NewStaleError is what At methods panic with when id names no item; see [Set.NewStaleError].
-func (c *Column) NewStaleError(id handle.ID) *handle.StaleError { return c.of.NewStaleError(id) }
+// NewStaleError is [Set.NewStaleError] of the column's map.
+func (c *Column) NewStaleError(id handle.ID) *handle.StaleError { return c.owner.NewStaleError(id) }
 
-// Exchange lets two columns of one map, which has so many rows, and of one type have
-// each other's elements. What was given out of them is over; a checked build moves both.
+// Exchange exchanges the elements of two columns of the same type and map. rows is the
+// length of the map. Pointers into both columns become invalid; a checked build moves both
+// arrays.
 func (c *Column) Exchange(other *Column, rows int) {
 	c.all, other.all = other.all, c.all
 	if check.Full {
@@ -138,7 +134,7 @@ func (c *Column) Exchange(other *Column, rows int) {
 	}
 }
 
-// erase is written for elements without pointers, which need no typed steps.
+// erase copies elements without pointers as bytes, without typed steps.
 func (c *Column) erase(row, last int) {
 	t := c.Kind.Type
 	to, from := c.all.Pointer(row, t.Size), c.all.Pointer(last, t.Size)
@@ -159,18 +155,18 @@ func (c *Column) clear(lo, hi int) {
 	}
 }
 
-// grow moves the column to an array of n elements, of which the first rows are kept.
+// grow moves the first rows elements to an array of n elements.
 func (c *Column) grow(rows, n int) {
 	old := c.all
 	c.all = c.Kind.Type.Grown(old.Resize(rows), n)
 	poison(c.Kind.Type, old)
 }
 
-// clip makes the column one of n elements, which is no more than it has.
+// clip reduces the column to n elements.
 func (c *Column) clip(n int) { c.all = c.all.Resize(n).Clip(n) }
 
-// arrange moves elements as [Set.arrange] does items. It leaves order as it is, and
-// uses up spare.
+// arrange moves elements as [Set.arrange] moves items. It preserves order and overwrites
+// spare.
 func (c *Column) arrange(first int, order, spare []slotset.Row) {
 	if c.Kind.Type.Size > lineBytes {
 		order = spare[:copy(spare, order)]
@@ -178,8 +174,7 @@ func (c *Column) arrange(first int, order, spare []slotset.Row) {
 	arrange(c.Kind.Type, c.all, &c.gathered, &c.one, first, order)
 }
 
-// copyTo copies the first n elements to the column of another map. clone, if given,
-// makes *dst a copy of *src.
+// copyTo copies the first n elements to dst, with clone unless it is nil.
 func (c *Column) copyTo(dst *Column, n int, clone func(dst, src unsafe.Pointer)) {
 	t := c.Kind.Type
 	if clone == nil {
@@ -196,10 +191,10 @@ func (c *Column) digest(h *digest.Hash, n int) {
 	c.Kind.Type.DigestItems(h, c.all.Sub(0, n, c.Kind.Type.Size))
 }
 
-// verify checks C1 and C2 for a map of so many rows and room for so many.
+// verify checks C1 and C2 for a map of length rows and capacity room.
 func (c *Column) verify(rows, room int) error {
 	if c.all.Len() != room || c.all.Cap() != room {
-		return fmt.Errorf("C1: column %q has %d elements of %d, where there is room for %d items", c.Kind.Name, c.all.Len(), c.all.Cap(), room)
+		return fmt.Errorf("C1: column %q has length %d and capacity %d, want %d", c.Kind.Name, c.all.Len(), c.all.Cap(), room)
 	}
 	for row := rows; row < room; row++ {
 		if !c.Kind.Type.IsZero(c.At(row)) {

@@ -15,11 +15,10 @@ func (d *Set) Clone() *Set {
 	return c
 }
 
-// Clones are the functions that copy, each making *dst a copy of *src; where one is nil,
-// by assignment.
+// Clones are functions that make *dst a copy of *src; nil copies by assignment.
 type Clones struct {
 	Items   func(dst, src unsafe.Pointer)
-	Columns []func(dst, src unsafe.Pointer) // of [Set.Columns]; may be fewer
+	Columns []func(dst, src unsafe.Pointer) // by index in [Set.Columns]; may be shorter
 }
 
 func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
@@ -29,8 +28,8 @@ func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
 	return nil
 }
 
-// CopyTo makes dst, of the same type, a copy of d; see handlemap.Map.CopyTo. Its columns
-// stay what they are: those that d has no column of the kind for are zero then.
+// CopyTo makes dst, of the same type, a copy of d; see handlemap.Map.CopyTo. Columns of dst
+// whose kind d lacks become zero.
 func (d *Set) CopyTo(dst *Set, clones Clones) {
 	d.guard("CopyTo")
 	dst.guard("CopyTo")
@@ -62,8 +61,7 @@ func (d *Set) CopyTo(dst *Set, clones Clones) {
 	}
 }
 
-// copyColumns is the copying of columns, where the meta set of dst still has as many
-// rows as it had.
+// copyColumns copies columns. The meta set of dst still has its old length.
 func (d *Set) copyColumns(dst *Set, clones Clones) {
 	n, had := len(d.meta), len(dst.meta)
 	for _, to := range dst.Columns() {
@@ -78,9 +76,8 @@ func (d *Set) copyColumns(dst *Set, clones Clones) {
 	}
 }
 
-// makeCopyRoom makes room for a copy of so many rows and slot words: no more than
-// that in a map without any, for a copy is rarely added to, but with some to
-// spare where one copy follows another and their map grows.
+// makeCopyRoom makes room for a copy. A map without memory gets the exact size, because a
+// copy rarely grows; a map that receives repeated copies gets spare room.
 func (d *Set) makeCopyRoom(rows, words int) {
 	roomy := func(need, have int) int {
 		if have == 0 {
@@ -97,8 +94,8 @@ func (d *Set) makeCopyRoom(rows, words int) {
 	}
 }
 
-// setRows makes the first n rows, which have been written, the dense set. Inserts
-// take its capacity as leave by MaxItems.
+// setRows makes the first n rows, already written, the dense set. Its capacity respects
+// MaxItems, as inserts require.
 func (d *Set) setRows(n int) {
 	if n < d.items.Len() {
 		d.release(n, d.items.Len())
@@ -110,7 +107,6 @@ func (d *Set) setRows(n int) {
 	d.items = d.items.Resize(n).Clip(max(n, room))
 }
 
-// cloneItems is the copying of items where clone does it.
 func (d *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	n := len(d.meta)
 	dst.items = dst.items.Resize(max(n, dst.items.Len()))
@@ -120,7 +116,7 @@ func (d *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	dst.setRows(n)
 }
 
-// cloning runs what calls functions of the caller's; dst is empty if they panic.
+// cloning runs f, which calls user functions; dst becomes empty if they panic.
 func (d *Set) cloning(dst *Set, f func()) {
 	done := false
 	d.busy++
@@ -136,7 +132,7 @@ func (d *Set) cloning(dst *Set, f func()) {
 	done = true
 }
 
-// empty makes the map one that was never used and keeps its memory.
+// empty makes the map like new but keeps its memory.
 func (d *Set) empty() {
 	d.setRows(0)
 	for _, c := range d.Columns() {
@@ -149,7 +145,7 @@ func (d *Set) empty() {
 	d.forgetOrder()
 }
 
-// copyTo makes dst, which may be nil, know what o knows, and returns it.
+// copyTo copies o to dst, which may be nil, and returns it.
 func (o *ordering) copyTo(dst *ordering) *ordering {
 	if o.isBlank() {
 		if dst != nil {
@@ -181,7 +177,7 @@ func (r *round) copyTo(dst *round) {
 	dst.skips = append(dst.skips[:0], r.skips...)
 }
 
-// EmptyLike returns a map of the same item type, options and columns that was never used.
+// EmptyLike returns an unused map of the same item type, options and columns.
 func (d *Set) EmptyLike() *Set {
 	e := &Set{typ: d.typ, maxItems: d.maxItems, set: slotset.Set{Freelist: d.set.Unused()}}
 	for _, c := range d.Columns() {
@@ -190,15 +186,15 @@ func (d *Set) EmptyLike() *Set {
 	return e
 }
 
-// Become takes the state out of from, of the same type and columns, which is of no use
+// MoveFrom moves the state out of from, of the same type and columns. from must not be used
 // afterwards.
-func (d *Set) Become(from *Set) {
-	d.guard("Become")
+func (d *Set) MoveFrom(from *Set) {
+	d.guard("MoveFrom")
 	d.set, d.meta, d.items = from.set, from.meta, from.items
 	if d.followers != nil || from.followers != nil {
 		d.following().known = from.ordering()
 	}
 	for i, c := range d.Columns() {
-		*c = Column{Kind: c.Kind, of: d, all: from.Columns()[i].all}
+		*c = Column{Kind: c.Kind, owner: d, all: from.Columns()[i].all}
 	}
 }

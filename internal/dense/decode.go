@@ -9,9 +9,8 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Load makes the map, which was never used, the one that [Set.DigestTo] gave to
-// in: it goes on as that would. All invariants are verified, and what is wrong
-// becomes the error of in; the map is of no use then.
+// Load restores the state that [Set.DigestTo] wrote into the map, which must be unused. It
+// verifies all invariants and reports violations to in; the map is then unusable.
 func (d *Set) Load(in *digest.Decoder) {
 	d.set.Load(in)
 	if in.Err() != nil {
@@ -25,7 +24,7 @@ func (d *Set) Load(in *digest.Decoder) {
 	d.meta = meta
 	known := loadOrdering(in, len(meta), len(d.set.Words))
 	if in.Migrates() {
-		known = nil // keys may be others
+		known = nil // the meaning of keys may have changed
 	}
 	if known != nil {
 		d.following().known = known
@@ -40,8 +39,7 @@ func (d *Set) Load(in *digest.Decoder) {
 	}
 }
 
-// loadColumns reads the elements beside the items that there are. Columns that were not
-// written are zero.
+// loadColumns reads the columns that were written; others become zero.
 func (d *Set) loadColumns(in *digest.Decoder) {
 	own := d.Columns()
 	for _, from := range in.Columns(len(own)) {
@@ -60,8 +58,8 @@ func (d *Set) loadColumns(in *digest.Decoder) {
 	}
 }
 
-// bytesAtOnce is how much memory items get before they have been read. Their
-// number is known by words of 8 bytes each that have been.
+// bytesAtOnce limits the memory allocated for items before they were read. Their number is
+// backed by 8 bytes of input each.
 const bytesAtOnce = 1 << 20
 
 // LoadItems reads n items of a type.
@@ -82,8 +80,7 @@ func LoadItems(in *digest.Decoder, t *items.Type, n int) items.Slice {
 	}
 }
 
-// loadOrdering reads what is known of the order of so many rows and slots; see
-// ordering.digest.
+// loadOrdering reads the state of Defragment; see ordering.digest.
 func loadOrdering(in *digest.Decoder, rows, slots int) *ordering {
 	kind := in.Uint8()
 	if kind == 0 {
@@ -115,14 +112,13 @@ func loadOrdering(in *digest.Decoder, rows, slots int) *ordering {
 	return o
 }
 
-// load reads a set of rows below seen, in ascending order.
 func (s *rowSet) load(in *digest.Decoder, seen int) {
 	s.grow(seen)
 	next := 0
 	for range in.Count(seen, "rows of a set") {
 		row := int(in.Uint32())
 		if row < next || row >= seen {
-			in.Fail(fmt.Errorf("O1: row %d of a set, behind %d and of %d", row, next-1, seen))
+			in.Fail(fmt.Errorf("O1: row %d of a set follows row %d, limit %d", row, next-1, seen))
 			return
 		}
 		s.addRange(row, row+1)
@@ -130,7 +126,6 @@ func (s *rowSet) load(in *digest.Decoder, seen int) {
 	}
 }
 
-// loadSlots reads a list of slots.
 func loadSlots(in *digest.Decoder, slots int) []slotset.Slot {
 	list := loadNumbers[slotset.Slot](in, slots, "items of a round")
 	for _, slot := range list {
@@ -142,11 +137,10 @@ func loadSlots(in *digest.Decoder, slots int) []slotset.Slot {
 	return list
 }
 
-// loadNumbers reads a list of at most most numbers, which takes memory as they
-// come.
-func loadNumbers[N ~uint32](in *digest.Decoder, most int, what string) []N {
+// loadNumbers reads up to limit numbers and allocates as they arrive.
+func loadNumbers[N ~uint32](in *digest.Decoder, limit int, what string) []N {
 	var list []N
-	for range in.Count(most, what) {
+	for range in.Count(limit, what) {
 		if list = append(list, N(in.Uint32())); in.Err() != nil {
 			return nil
 		}
@@ -154,9 +148,8 @@ func loadNumbers[N ~uint32](in *digest.Decoder, most int, what string) []N {
 	return list
 }
 
-// resume makes what an encoding leaves out, and says why a round that was read
-// could not go on from where it is. Verify knows the sets and lists (O1 to O3);
-// here is what the stages take for granted of their cursors.
+// resume completes a decoded round and returns an error if it cannot continue. Verify
+// checks the sets and lists (O1 to O3); resume checks the cursors.
 func (o *ordering) resume(slots int) error {
 	n := len(o.list)
 	sound := o.at <= n && len(o.places) <= n && o.lo <= slots && o.hi <= slots && o.top <= slots
@@ -183,8 +176,7 @@ func (o *ordering) resume(slots int) error {
 	return nil
 }
 
-// mergesSoundly reports whether the runs and the cursor in them are such that
-// merging can go on.
+// mergesSoundly reports whether merging can continue from the runs and the cursor.
 func (o *ordering) mergesSoundly() bool {
 	n := len(o.list)
 	if o.pair >= len(o.ends) || o.pair%2 != 0 || o.made != o.pair/2 || int(o.ends[len(o.ends)-1]) != n {
@@ -201,11 +193,10 @@ func (o *ordering) mergesSoundly() bool {
 	return int(start) <= o.left && o.left <= mid && o.right <= hi
 }
 
-// rising reports whether each of ends is above the one before, start before
-// the first, and all are below most.
-func rising(start uint32, ends []uint32, most int) bool {
+// rising reports whether ends ascend strictly between start and limit.
+func rising(start uint32, ends []uint32, limit int) bool {
 	for _, end := range ends {
-		if end <= start || int64(end) >= int64(most) {
+		if end <= start || int64(end) >= int64(limit) {
 			return false
 		}
 		start = end

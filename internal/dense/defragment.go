@@ -9,15 +9,14 @@ import (
 	"handloom/shard/handle"
 )
 
-// comparison is an order of items, told by their rows.
+// comparison compares items by row.
 type comparison struct {
-	compare   func(a, b slotset.Row) int // nil: forget
+	compare   func(a, b slotset.Row) int // nil: forget the order
 	mergeSort func(order, spare []slotset.Row) (sorted, rest []slotset.Row)
 }
 
-// Defragment orders the dense set by cmp a little at a time; see
-// handlemap.Map.Defragment. Its stages compare by row and know no T; only where the
-// items of two rows lie is told by a function that does (op=defragment).
+// Defragment orders the dense set by cmp in small steps; see handlemap.Map.Defragment. Its
+// stages compare by row and are independent of T (op=defragment).
 func Defragment[T any](d *Set, cmp func(a, b *T) int, budget int) (moves int, done bool) {
 	Bind[T](d)
 	if cmp == nil {
@@ -35,17 +34,17 @@ func Defragment[T any](d *Set, cmp func(a, b *T) int, budget int) (moves int, do
 func (d *Set) defragment(by comparison, budget int) (moves int, done bool) {
 	d.guard("Defragment")
 	if budget < 0 {
-		panic(fmt.Sprintf("handlemap: Defragment with a budget of %d; 0 is no bound", budget))
+		panic(fmt.Sprintf("handlemap: Defragment with a budget of %d; it must not be negative", budget))
 	}
 	if by.compare == nil {
 		d.forgetOrder()
 		return 0, false
 	}
-	behind := d.following()
-	if behind.known == nil {
-		behind.known = new(ordering)
+	followers := d.following()
+	if followers.known == nil {
+		followers.known = new(ordering)
 	}
-	f := defragmenter{m: d, known: behind.known, comparison: by, left: budget, unbounded: budget == 0}
+	f := defragmenter{m: d, known: followers.known, comparison: by, left: budget, unbounded: budget == 0}
 	if f.unbounded {
 		f.left = math.MaxInt
 	}
@@ -55,8 +54,8 @@ func (d *Set) defragment(by comparison, budget int) (moves int, done bool) {
 	return f.moves, done
 }
 
-// Touch notes that the item id names has changed in a way that may matter to the
-// order. It reports whether there is such an item, and takes O(1) time.
+// Touch marks the item of id as changed for Defragment and reports whether the item exists.
+// It takes O(1) time.
 func (d *Set) Touch(id handle.ID) bool {
 	d.guard("Touch")
 	row, ok := d.set.Lookup(id)
@@ -66,16 +65,14 @@ func (d *Set) Touch(id handle.ID) bool {
 	return ok
 }
 
-// TouchRows notes, as [Set.Touch] does, that the items at the rows i to j-1 have
-// changed. It takes O((j-i)/64) time, none in a map that was never defragmented,
-// and panics unless 0 <= i <= j <= Len().
+// TouchRows is Touch for the rows i to j-1. It takes O((j-i)/64) time, none in a map that
+// was never defragmented. It panics unless 0 <= i <= j <= Len().
 func (d *Set) TouchRows(i, j int) {
 	d.guard("TouchRows")
 	_ = d.meta[:len(d.meta):len(d.meta)][i:j]
 	d.touchRange(i, j)
 }
 
-// touchRange notes that the rows i to j-1 have changed.
 func (d *Set) touchRange(i, j int) {
 	switch known := d.ordering(); {
 	case known == nil:
@@ -86,26 +83,26 @@ func (d *Set) touchRange(i, j int) {
 	}
 }
 
-// forgetOrder makes every row count as changed.
+// forgetOrder marks every row as changed.
 func (d *Set) forgetOrder() {
 	if known := d.ordering(); known != nil {
 		known.forget()
 	}
 }
 
-// defragmenter is one call of Defragment. Every step leaves map and round such
-// that another call can go on from there: a comparison may panic, and budgets end.
+// defragmenter is one call of Defragment. After every step another call can continue,
+// because a comparison may panic or the budget may end.
 type defragmenter struct {
 	m     *Set
 	known *ordering
 	comparison
-	left      int // of the budget
+	left      int // remaining budget
 	unbounded bool
 	moves     int
 }
 
-// run works until the map is in order or the budget is used up, and reports the
-// first.
+// run works until the map is in order or the budget is spent, and reports whether the map
+// is in order.
 func (d *defragmenter) run() (done bool) {
 	for {
 		paused := false
@@ -136,7 +133,7 @@ func (d *defragmenter) run() (done bool) {
 	}
 }
 
-// spend takes one comparison or exchange from the budget, if any is left.
+// spend takes one comparison or exchange from the budget and reports false if none is left.
 func (d *defragmenter) spend() bool {
 	if d.left == 0 {
 		return false
@@ -145,9 +142,9 @@ func (d *defragmenter) spend() bool {
 	return true
 }
 
-// rowOf returns the row of an item of the round, and false when it was erased or
-// changed since the round began. A slot that was issued again is at a row that
-// changed, because insertion does not settle rows.
+// rowOf returns the row of an item of the round, or false if it was erased or changed since
+// the round began. A slot issued again is at a changed row, because new rows count as
+// changed.
 func (d *defragmenter) rowOf(slot slotset.Slot) (slotset.Row, bool) {
 	word := d.m.set.Words[slot]
 	row := int(uint32(word))

@@ -1,9 +1,8 @@
-// Package dense is the packed map of package handlemap without its item type: what
-// the map of any type and the tables of a store are made of. Rows, slots, moves,
-// ordering and copies are handled here by number, and items through the steps of
-// their [items.Type]; [Find], [Insert] and the like are typed functions over it, and
-// what a caller compares items by is called with their addresses. Package handlemap has the contracts, the picture and the
-// invariants.
+// Package dense is the packed map of package handlemap without its item type. Maps of any
+// type and the tables of a store consist of it. Rows, slots, moves, ordering and copies are
+// numeric; items are handled through their [items.Type]; comparisons receive addresses.
+// [Find], [Insert] and others are typed functions over a [Set]. Package handlemap documents
+// the contracts and invariants.
 //
 //	Set      meta set, sparse set, items    what a flush, a pass and a digest use
 //	  |

@@ -18,7 +18,7 @@ func (d *Set) ItemsDigest() uint64 {
 	return h.Sum()
 }
 
-// DigestTo gives h what [Set.Digest] is the sum of.
+// DigestTo writes the state to h.
 func (d *Set) DigestTo(h *digest.Hash) {
 	d.digestItems(h)
 	for _, c := range d.Columns() {
@@ -27,7 +27,7 @@ func (d *Set) DigestTo(h *digest.Hash) {
 }
 
 func (d *Set) digestItems(h *digest.Hash) {
-	d.set.Digest(h) // the words of live slots hold the row order
+	d.set.Digest(h) // the words of live slots contain the row order
 	d.ordering().digest(h)
 	d.typ.DigestItems(h, d.items)
 }

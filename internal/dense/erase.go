@@ -9,13 +9,13 @@ import (
 	"handloom/shard/handle"
 )
 
-// Erase removes the item that h names and reports whether there was one, in O(1)
-// amortized time. It swaps the row with the last one and pops that. The meta set is not asked
-// for the owner of the row, which at random rows would be one more wait for memory.
+// Erase removes the item of h and reports whether it existed, in O(1) amortized time. It
+// moves the last row into the gap. It finds the row by the slot word alone: the meta set
+// would be one more cache miss at random rows.
 //
-// It is kept typed and in one piece, and calls nothing but where a slot is depleted or
-// the ring of the freelist goes around: while it waits for one item, the processor is
-// as far ahead with the next ones as instructions are few (op=erase, op=churn).
+// It is typed and in one piece, without calls except where a slot is depleted or the ring of
+// the freelist wraps: fewer instructions let the processor run further ahead while it waits
+// for an item (op=erase, op=churn).
 func Erase[T any](d *Set, h handle.Of[T]) bool {
 	if d.busy != 0 || check.Full {
 		d.guard("Erase")
@@ -39,7 +39,7 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 	}
 	if d.typ.Pointers {
 		var none T
-		(*all)[last] = none // S4: the collector can free what the item held
+		(*all)[last] = none // S4: lets the collector free the item
 	}
 	*all = (*all)[:last]
 	d.meta = d.meta[:last]
@@ -54,7 +54,7 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 	return true
 }
 
-// EraseItems removes the items that ids name and returns how many there were; see
+// EraseItems removes the items of ids and returns their number; see
 // handlemap.Map.EraseItems.
 func (d *Set) EraseItems(ids []handle.ID) int {
 	d.guard("EraseItems")
@@ -63,9 +63,8 @@ func (d *Set) EraseItems(ids []handle.ID) int {
 	return d.EraseMarked(marks)
 }
 
-// EraseFunc removes the rows for which f returns true and returns how many there
-// were. f sees every row once, in dense order, before any is removed. When f
-// panics nothing is removed.
+// EraseFunc removes the rows for which f returns true and returns their number. f sees
+// every row once, in dense order, before any removal. Nothing is removed if f panics.
 func EraseFunc[T any](d *Set, f func(h handle.Of[T], v *T) bool) int {
 	d.guard("EraseFunc")
 	marks := d.scratchMarks()
@@ -92,8 +91,8 @@ func markRows[T any](d *Set, f func(handle.Of[T], *T) bool, marks *Bitset) {
 	done = true
 }
 
-// EraseMarked removes the marked items, empties marks and returns how many
-// there were. The order is that of [Set.EraseItems].
+// EraseMarked removes the marked items, clears marks and returns the number of removed
+// items. The order is that of [Set.EraseItems].
 func (d *Set) EraseMarked(marks *Bitset) int {
 	d.guard("EraseMarked")
 	erased := marks.Len()
@@ -108,22 +107,22 @@ func (d *Set) EraseMarked(marks *Bitset) int {
 	return erased
 }
 
-// truncate drops the rows from n on, whose slots are vacated already.
+// truncate drops the rows from n on. Their slots are already vacant.
 func (d *Set) truncate(n int) {
 	d.release(n, len(d.meta))
 	d.items, d.meta = d.items.Resize(n), d.meta[:n]
 }
 
-// release zeroes the rows lo to hi-1, which are in the map no more, if their items
-// hold pointers (S4). Others would cost the memory's time for nothing (op=clear).
+// release zeroes the removed rows lo to hi-1 if items hold pointers (S4). Zeroing other
+// items would only cost time (op=clear).
 func (d *Set) release(lo, hi int) {
 	if d.typ.Pointers {
 		d.typ.Clear(d.items.Sub(lo, hi, d.typ.Size))
 	}
 }
 
-// Clear removes every item and keeps the memory, in O(Len()) time. The meta set's array
-// may become the freelist's, which needs it now (op=clear).
+// Clear removes every item and keeps the memory, in O(Len()) time. The freelist may take
+// over the meta set's array, which it needs now (op=clear).
 func (d *Set) Clear() {
 	d.guard("Clear")
 	for _, c := range d.Columns() {
@@ -136,7 +135,7 @@ func (d *Set) Clear() {
 	d.forgetOrder()
 }
 
-// Reset removes every item and gives back the memory; see handlemap.Map.Reset.
+// Reset removes every item and releases the memory; see handlemap.Map.Reset.
 func (d *Set) Reset() {
 	d.guard("Reset")
 	if !d.set.CanDrop() {

@@ -10,13 +10,13 @@ import (
 	"handloom/shard/handle"
 )
 
-// Insert adds v behind the last row and returns its handle, in O(1) amortized
-// time, or fails with [handle.ErrFull], and then nothing has changed.
+// Insert adds v after the last row and returns its handle in O(1) amortized time. It fails
+// with [handle.ErrFull] and changes nothing.
 //
-// It is kept in one piece, for calls to the sparse set would cost as much as all the
-// rest (op=insert, op=churn, op=refillrandom).
+// It is in one piece, because calls to the sparse set would double its time (op=insert,
+// op=churn, op=refillrandom).
 func Insert[T any](d *Set, v T) (handle.Of[T], error) {
-	all := (*[]T)(unsafe.Pointer(&d.items)) // As would cost a load, though it inlines
+	all := (*[]T)(unsafe.Pointer(&d.items)) // As would add a load although it inlines
 	row := len(d.meta)
 	if row >= cap(d.meta) || d.busy != 0 {
 		return insertSlow(d, v)
@@ -44,8 +44,8 @@ func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 	return handle.Of[T]{ID: upper | handle.ID(slot)}, nil
 }
 
-// insertSlow is Insert where the ring of the freelist goes around, the first new slot
-// behind vacant ones is issued, an array grows, a limit is near or a callback runs.
+// insertSlow handles a wrap of the freelist ring, the first fresh slot after vacant ones,
+// growth, limits and running callbacks.
 func insertSlow[T any](d *Set, v T) (handle.Of[T], error) {
 	Bind[T](d).guard("Insert")
 	all := items.As[T](&d.items)
@@ -65,9 +65,9 @@ func insertSlow[T any](d *Set, v T) (handle.Of[T], error) {
 	return handle.Of[T]{ID: h[0]}, nil
 }
 
-// InsertItems adds copies of values behind the last row and appends their handles
-// to dst, which it returns. All are inserted or, with [handle.ErrFull], none. It
-// takes O(n) time and grows each array at most once (op=insertitems).
+// InsertItems adds copies of values after the last row and appends their handles to dst,
+// which it returns. It inserts all or, with [handle.ErrFull], none. It takes O(n) time and
+// grows each array at most once (op=insertitems).
 func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	d.guard("InsertItems")
 	n := values.Len()
@@ -85,9 +85,8 @@ func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, err
 	return dst[:len(dst)+n], nil
 }
 
-// stage begins to add n items: it makes room, appends the handles that they will
-// have to dst, and says that a callback runs. The caller fills rows from the
-// length on, which are not in the map yet, and calls settle.
+// stage begins to add n items: it makes room, appends their future handles to dst and marks
+// the map as busy. The caller fills the rows past the length and calls finishStaged.
 func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	d.guard(operation)
 	if n < 0 {
@@ -103,8 +102,7 @@ func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 	return dst[:len(dst)+n], nil
 }
 
-// finishStaged ends what stage began: the rows are in the map, under handles, if all
-// were filled, or else hold nothing (S4).
+// finishStaged adds the staged rows to the map, or zeroes them (S4) unless all were filled.
 func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 	d.busy--
 	d.staged = 0
@@ -117,9 +115,8 @@ func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 	d.issue(handles)
 }
 
-// EmplaceItems adds n items that f fills in where they lie, each knowing its own
-// handle, and appends the handles to dst, which it returns. All are inserted or,
-// with [handle.ErrFull] or when f panics, none.
+// EmplaceItems adds n items that f fills in place and appends their handles to dst, which
+// it returns. It inserts all or, with [handle.ErrFull] or if f panics, none.
 func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		d.guard("EmplaceItems")
@@ -133,7 +130,7 @@ func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	defer func() { d.finishStaged(handles, filled) }()
 	rows := (*items.As[T](&d.items))[len(d.meta) : len(d.meta)+n]
 	if !d.typ.Pointers {
-		clear(rows) // what was erased may lie there
+		clear(rows) // erased items may remain there
 	}
 	for i := range rows {
 		f(i, handle.Of[T]{ID: handles[i]}, &rows[i])
@@ -142,15 +139,14 @@ func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	return all, nil
 }
 
-// issue names the rows that follow the last one, which are in the dense set
-// already.
+// issue issues handles for the rows past the last one.
 func (d *Set) issue(handles []handle.ID) {
 	row := len(d.meta)
 	d.meta = d.meta[:row+len(handles)]
 	d.set.Issue(slotset.Row(row), d.meta[row:], handles)
 }
 
-// InsertFunc adds an item that f fills in where it lies; see [EmplaceItems].
+// InsertFunc adds an item that f fills in place; see [EmplaceItems].
 func InsertFunc[T any](d *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	d.guard("InsertFunc")
 	one, err := EmplaceItems(d, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, d.one[:0])

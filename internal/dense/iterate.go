@@ -8,16 +8,16 @@ import (
 	"handloom/shard/handle"
 )
 
-// Items returns the dense set: every item, by row. Its capacity equals its length.
+// Items returns the dense set: every item by row. Its capacity equals its length.
 func Items[T any](d *Set) []T {
 	all := *items.As[T](&d.items)
 	return all[:len(all):len(all)]
 }
 
-// Range returns the items of the rows lo to hi-1, as [Items] does.
+// Range returns the items of the rows lo to hi-1.
 func Range[T any](d *Set, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
 
-// Range returns the items of the rows lo to hi-1, as [Items] does.
+// Range returns the items of the rows lo to hi-1.
 func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
 
 // All iterates over handles and items in dense order (op=iterate).

@@ -7,19 +7,18 @@ import (
 	"handloom/shard/handle"
 )
 
-// Inline stands for the type of generic functions that are generic only to be
-// inlined: a package passes on the bodies of generic functions to who imports it,
-// those of others only if it inlines them itself.
+// Inline instantiates functions that are generic only to be inlined: importers can inline
+// the bodies of generic functions, but other bodies only if this package inlines them
+// itself.
 type Inline struct{}
 
-// Words returns the slot words, and Array where the dense set lies, a []T, for the
-// lookups of a map, which inline (op=get).
+// Words returns the slot words and Array the address of the dense set, a []T, for inlined
+// lookups of a map (op=get).
 func Words[_ any](d *Set) []handle.ID    { return d.set.Words }
 func Array[_ any](d *Set) unsafe.Pointer { return unsafe.Pointer(&d.items) }
 
-// Find returns the address of the item that id names, and whether there is one. It
-// takes O(1) time and inlines, also within a method of a table that finds the map
-// first (op=get).
+// Find returns the address of the item of id and whether it exists. It takes O(1) time and
+// inlines, also within a table method that finds the map first (op=get).
 func Find[T any](d *Set, id handle.ID) (*T, bool) {
 	words := d.set.Words
 	if i := uint64(id) & slotset.IndexMask; i < uint64(len(words)) {
@@ -30,10 +29,10 @@ func Find[T any](d *Set, id handle.ID) (*T, bool) {
 	return nil, false
 }
 
-// FindColumn returns the address of the element of a column that belongs to the
-// item that id names, and whether there is one; see [Find]. C is the type of the column.
+// FindColumn returns the address of the item's element in a column and whether the item
+// exists; see [Find]. C is the type of the column.
 func FindColumn[C any](c *Column, id handle.ID) (*C, bool) {
-	words := c.of.set.Words
+	words := c.owner.set.Words
 	if i := uint64(id) & slotset.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^id)>>32 == 0 {
 			return &(*(*[]C)(unsafe.Pointer(&c.all)))[uint32(w)], true
@@ -48,12 +47,12 @@ func (d *Set) Has(id handle.ID) bool {
 	return i < uint64(len(d.set.Words)) && (d.set.Words[i]^id)>>32 == 0
 }
 
-// NewStaleError is what the At methods panic with when id names no item.
+// NewStaleError returns the panic value of an At method for a handle of no item.
 func (d *Set) NewStaleError(id handle.ID) *handle.StaleError {
 	return &handle.StaleError{Handle: id, Held: d.set.Held(id), TypeID: d.TypeID()}
 }
 
-// Item returns the address of the item that id names, or nil.
+// Item returns the address of the item of id, or nil.
 func (d *Set) Item(id handle.ID) unsafe.Pointer {
 	if row, ok := d.set.Lookup(id); ok {
 		return d.items.Pointer(int(row), d.typ.Size)
@@ -61,20 +60,20 @@ func (d *Set) Item(id handle.ID) unsafe.Pointer {
 	return nil
 }
 
-// RowOf returns the row of the item that id names, and whether there is one.
+// RowOf returns the row of the item of id and whether it exists.
 func (d *Set) RowOf(id handle.ID) (int, bool) {
 	row, ok := d.set.Lookup(id)
 	return int(row), ok
 }
 
-// IDAt returns the handle of the item at row, in O(1) time. It panics, as indexing
-// a slice does, when there is no such row.
+// IDAt returns the handle of the item at row in O(1) time. It panics if row is out of
+// range.
 func (d *Set) IDAt(row int) handle.ID {
 	slot := d.meta[row]
 	return d.set.Words[slot]&slotset.UpperHalf | handle.ID(slot)
 }
 
-// IDsAt puts the handles of the items at some rows into ids, one for each.
+// IDsAt puts the handle of the item at rows[i] into ids[i].
 func (d *Set) IDsAt(rows []uint32, ids []handle.ID) {
 	meta, words := d.meta, d.set.Words
 	for i, row := range rows {
@@ -83,10 +82,10 @@ func (d *Set) IDsAt(rows []uint32, ids []handle.ID) {
 	}
 }
 
-// All calls yield for every handle and item, in dense order, until it says false.
+// All calls yield for every handle and item in dense order until yield returns false.
 func (d *Set) All(yield func(id handle.ID, item unsafe.Pointer) bool) { d.From(0, yield) }
 
-// From does what All does, without the first n items. It reaches them in O(1) time.
+// From is All without the first n items, which it skips in O(1) time.
 func (d *Set) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for row := n; row < len(d.meta); row++ {
 		if !yield(d.IDAt(row), d.items.Pointer(row, d.typ.Size)) {

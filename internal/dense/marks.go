@@ -9,24 +9,21 @@ import (
 	"handloom/shard/handle"
 )
 
-// Bitset are items of one map, to be erased together.
+// Bitset is a set of items to erase.
 type Bitset = slotset.Bitset
 
-// Mark marks the item that id names. It takes O(1) amortized time and changes
-// nothing but the marks.
+// Mark marks the item of id in O(1) amortized time.
 func (d *Set) Mark(marks *Bitset, id handle.ID) slotset.Marking {
 	return d.set.Mark(marks, id, len(d.meta))
 }
 
-// MarkItems marks the items that ids name, appends those handles that mark
-// nothing to unmarked and returns it. It takes O(len(ids)) amortized time and changes
-// nothing but the marks.
+// MarkItems marks the items of ids, appends the handles that mark nothing to unmarked and
+// returns it. It takes O(len(ids)) amortized time.
 func (d *Set) MarkItems(marks *Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked {
 	return d.set.MarkItems(marks, ids, len(d.meta), unmarked)
 }
 
-// MarkRows marks the items at some rows, and returns how many had been marked before. It
-// changes nothing but the marks.
+// MarkRows marks the items at rows and returns the number of items that were marked before.
 func (d *Set) MarkRows(marks *Bitset, rows []uint32) (again int) {
 	marks.Rows.Grow(len(d.meta))
 	deplete := d.set.MayDeplete()
@@ -40,12 +37,10 @@ func (d *Set) MarkRows(marks *Bitset, rows []uint32) (again int) {
 	return again
 }
 
-// MarkEvery marks every item, in O(Len()/64) time but where slots may be depleted. It
-// changes nothing but the marks.
+// MarkEvery marks every item in O(Len()/64) time, or O(Len()) if slots may be depleted.
 func (d *Set) MarkEvery(marks *Bitset) { d.set.MarkEvery(marks, d.meta) }
 
-// Marked calls yield for each marked item, in ascending order of rows, until it
-// says false.
+// Marked calls yield for each marked item by ascending row until yield returns false.
 func (d *Set) Marked(marks *Bitset, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
@@ -57,14 +52,14 @@ func (d *Set) Marked(marks *Bitset, yield func(id handle.ID, item unsafe.Pointer
 	}
 }
 
-// IsMarked reports whether id names an item that is marked.
+// IsMarked reports whether the item of id exists and is marked.
 func (d *Set) IsMarked(marks *Bitset, id handle.ID) bool {
 	row, ok := d.set.Lookup(id)
 	return ok && marks.Rows.Has(int(row))
 }
 
-// PutItems replaces the items that ids name by values, one after another, and
-// notes the changes for Defragment. Handles that name none are passed over.
+// PutItems replaces the items of ids by values, in order, and marks them as changed for
+// Defragment. It skips handles of no item.
 func (d *Set) PutItems(ids []handle.ID, values items.Slice) {
 	for i, id := range ids {
 		if row, ok := d.set.Lookup(id); ok {

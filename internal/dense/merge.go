@@ -6,8 +6,8 @@ import (
 	"handloom/internal/slotset"
 )
 
-// array is where the items of a dense set lie, for as long as it does not grow. It
-// is kept apart from the functions that compare them, which would escape with it.
+// array locates the items of a dense set until it grows. It is separate from the comparison
+// functions, with which it would escape.
 type array struct {
 	first unsafe.Pointer // the item at row 0
 	size  uintptr
@@ -15,19 +15,16 @@ type array struct {
 
 func (d *Set) array() array { return array{d.items.Data(), d.typ.Size} }
 
-// at returns the address of the item at a row, which there is.
 func (a array) at(row slotset.Row) unsafe.Pointer {
 	return unsafe.Add(a.first, uintptr(row)*a.size)
 }
 
-// runLength is the length of the runs that are sorted by insertion before
-// merging begins (op=sort).
+// runLength is the length of the runs that insertion sorts before merging begins (op=sort).
 const runLength = 10
 
-// mergeSort sorts the rows in order by comparing the items they stand for, and
-// returns them in either order or spare, which is as long, and then the other.
-// It is stable. Sorting rows and not items lets cmp see every item where it lies,
-// so that nothing is copied for it.
+// mergeSort sorts the rows in order stably by comparing their items. It returns the sorted
+// rows, in order or in spare of the same length, and the other slice. It sorts rows so that
+// cmp sees each item in place, without copies.
 func (a array) mergeSort(order, spare []slotset.Row, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
 	for lo := 0; lo < len(order); lo += runLength {
 		a.insertionSort(order[lo:min(lo+runLength, len(order))], cmp)
@@ -35,7 +32,7 @@ func (a array) mergeSort(order, spare []slotset.Row, cmp func(a, b unsafe.Pointe
 	return a.mergeRuns(order, spare, runLength, cmp)
 }
 
-// mergeRuns is mergeSort of rows of which every width are in order.
+// mergeRuns merges sorted runs of length width.
 func (a array) mergeRuns(order, spare []slotset.Row, width int, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
 	for ; width < len(order); width *= 2 {
 		for lo := 0; lo < len(order); lo += 2 * width {
@@ -60,8 +57,8 @@ func (a array) insertionSort(rows []slotset.Row, cmp func(a, b unsafe.Pointer) i
 	}
 }
 
-// merge merges the sorted runs left and right into dst. The loop is kept whole
-// for speed (op=sort).
+// merge merges the sorted runs left and right into dst. The loop is in one piece for speed
+// (op=sort).
 func (a array) merge(dst, left, right []slotset.Row, cmp func(a, b unsafe.Pointer) int) {
 	if len(right) == 0 || cmp(a.at(left[len(left)-1]), a.at(right[0])) <= 0 {
 		copy(dst[copy(dst, left):], right)
@@ -71,7 +68,7 @@ func (a array) merge(dst, left, right []slotset.Row, cmp func(a, b unsafe.Pointe
 	rowL, rowR := left[0], right[0]
 	itemL, itemR := a.at(rowL), a.at(rowR)
 	for i := range dst {
-		if cmp(itemL, itemR) <= 0 { // the left one of equals comes first
+		if cmp(itemL, itemR) <= 0 { // on equality the left item is first
 			dst[i] = rowL
 			if l++; l >= len(left) {
 				copy(dst[i+1:], right[r:])

@@ -6,8 +6,8 @@ import (
 	"handloom/internal/slotset"
 )
 
-// beginMoving writes down what every row from the first to the last affected
-// shall hold: the settled items there and those of the round between them.
+// beginMoving lists the items of every row from the first to the last affected row: the
+// sorted items there and the round's items between them.
 func (d *defragmenter) beginMoving() {
 	o := d.known
 	lo, hi := o.seen, 0
@@ -34,9 +34,8 @@ func (d *defragmenter) beginMoving() {
 	o.lo, o.hi = lo, hi
 }
 
-// moveAtOnce fills all rows without a pause and reports whether it could: it
-// takes a permutation, which there is unless an item was erased or changed since
-// the rows were counted.
+// moveAtOnce fills all rows without a pause. It returns false if the rows are no
+// permutation because an item was erased or changed meanwhile.
 func (d *defragmenter) moveAtOnce() bool {
 	o := d.known
 	order := d.m.rowsFrom(0, len(o.list))[:0]
@@ -53,8 +52,8 @@ func (d *defragmenter) moveAtOnce() bool {
 	return true
 }
 
-// move fills row after row with the item it shall hold. Of the items it meets
-// there, those of the round are still to come, and are found by their slots.
+// move fills row after row. It exchanges the wanted item with the current one; the slot of
+// a displaced item still finds it.
 func (d *defragmenter) move() bool {
 	o := d.known
 	for ; o.at < len(o.list); o.at++ {

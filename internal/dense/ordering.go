@@ -2,62 +2,58 @@ package dense
 
 import "handloom/internal/slotset"
 
-// ordering is what a map knows about the order of its rows, and the round of
-// sorting that [Set.Defragment] is in the middle of.
+// ordering is the state of [Set.Defragment] between calls.
 //
-// A row is settled when it lies below seen and in neither set. Settled rows are
-// in order among each other (O4), so that only the others need comparing: a
-// round takes the changed ones, sorts them, finds their places among the settled
-// and moves everything there. What changes meanwhile waits for the next round,
-// so that no change throws work away.
+// A row is sorted if it is below seen and in neither set. Sorted rows are in order among each
+// other (O4), so only other rows need comparisons. A round takes the changed rows, sorts
+// them, finds their places among the sorted rows and moves them there. Changes during a round
+// wait for the next round, so no work is lost.
 type ordering struct {
 	seen    int    // rows from here on are changed without being in a set (O1)
-	changed rowSet // since the round began, below seen (O1)
+	changed rowSet // changed since the round began, below seen (O1)
 	sorting rowSet // rows of the round's items until their places are known (O2)
 	round
 }
 
-// A stage of a round. One ends where the next begins.
 type stage uint8
 
 const (
 	resting stage = iota // no round
-	finding              // the ascending runs in list
-	merging              // them, pair by pair
-	placing              // list is sorted; each item's place among the settled rows
-	moving               // list is what the rows from cursor.lo on shall hold
+	finding              // finds the ascending runs in list
+	merging              // merges the runs in pairs
+	placing              // list is sorted; finds the place of each item
+	moving               // list has the items for the rows from cursor.lo on
 )
 
-// round is the work in progress. Items are kept as slots, which stay when rows
-// move: one that was erased or changed since is told when it is met, and passed
-// over.
+// round is the work in progress. It refers to items by slot, because rows move; items
+// erased or changed meanwhile are skipped.
 type round struct {
 	stage  stage
-	list   []slotset.Slot // the round's items
-	spare  []slotset.Slot // where runs are merged to
-	ends   []uint32       // where each run in list ends
-	places []slotset.Row  // by item of list: the settled rows below come before it
+	list   []slotset.Slot // items of the round
+	spare  []slotset.Slot // target of merges
+	ends   []uint32       // ends of the runs in list
+	places []slotset.Row  // by item of list: the number of sorted rows before it
 	skips  []uint32       // see nextSorted
 	cursor
 }
 
-// cursor is how far a stage has got. It starts from zero.
+// cursor is the progress within a stage. It starts from zero.
 type cursor struct {
 	at    int // finding, moving: index in list
-	pair  int // merging: index in ends of the first run of the two
-	made  int // merging: runs made
-	left  int // merging: index in list of the next of the first run
-	right int // merging: the same of the second, or less when none was taken
-	lo    int // placing: settled rows below come before the item; moving: the row to fill next
-	hi    int // placing: settled rows from here on come after it; moving: end of the rows to fill
-	top   int // placing: no settled row from here on
-	step  int // placing: rows to the next guess; 0 when hi was guessed
+	pair  int // merging: index in ends of the first run of the pair
+	made  int // merging: number of merged runs
+	left  int // merging: index in list of the next item of the first run
+	right int // merging: index of the next item of the second run, or less if none was taken
+	lo    int // placing: sorted rows below come before the item; moving: next row to fill
+	hi    int // placing: sorted rows from here on come after the item; moving: end of the rows to fill
+	top   int // placing: no sorted row from here on
+	step  int // placing: rows to the next guess; 0 if hi was guessed
 }
 
 // isSorted reports whether row, which is below seen, is in no set.
 func (o *ordering) isSorted(row int) bool { return !o.changed.has(row) && !o.sorting.has(row) }
 
-// change notes that the item at row is another one, or has another key.
+// change notes that the item at row, or its key, has changed.
 func (o *ordering) change(row int) { o.changeRange(row, row+1) }
 
 func (o *ordering) changeRange(lo, hi int) {
@@ -66,7 +62,7 @@ func (o *ordering) changeRange(lo, hi int) {
 	o.sorting.removeRange(lo, hi)
 }
 
-// shorten notes that only the rows below n are left.
+// shorten notes that only the rows below n remain.
 func (o *ordering) shorten(n int) {
 	if n < o.seen {
 		o.changed.removeRange(n, o.seen)
@@ -83,7 +79,7 @@ func (o *ordering) erased(moves []slotset.Move, kept int) {
 	}
 }
 
-// forget drops all knowledge and keeps the memory.
+// forget resets the state and keeps the memory.
 func (o *ordering) forget() {
 	o.changed.clear()
 	o.sorting.clear()
@@ -99,16 +95,15 @@ func (o *ordering) rest() {
 
 func (o *ordering) enter(s stage) { o.stage, o.cursor = s, cursor{} }
 
-// isBlank reports whether nothing is known, as in a map that was never
-// defragmented.
+// isBlank reports whether nothing is known, as in a map that was never defragmented.
 func (o *ordering) isBlank() bool { return o == nil || o.seen == 0 && o.stage == resting }
 
-// isDone reports whether all of n rows are settled.
+// isDone reports whether all n rows are sorted.
 func (o *ordering) isDone(n int) bool {
 	return o.stage == resting && o.seen == n && o.changed.count == 0
 }
 
-// merged returns how much of spare holds merged runs.
+// merged returns the length of the merged runs in spare.
 func (o *ordering) merged() int {
 	switch {
 	case o.stage != merging:
@@ -119,7 +114,7 @@ func (o *ordering) merged() int {
 	return o.left + max(0, o.right-int(o.ends[o.pair]))
 }
 
-// shrink gives back memory that no round needs.
+// shrink releases memory that no round needs.
 func (o *ordering) shrink() *ordering {
 	if o.isBlank() {
 		return nil

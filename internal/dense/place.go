@@ -7,7 +7,6 @@ import (
 	"handloom/internal/slotset"
 )
 
-// beginPlacing begins to find the places of the sorted items.
 func (o *ordering) beginPlacing() {
 	o.enter(placing)
 	o.places = slices.Grow(o.places[:0], len(o.list))
@@ -16,7 +15,7 @@ func (o *ordering) beginPlacing() {
 	o.beginSearch()
 }
 
-// linkWords makes skips know nothing of any word.
+// linkWords resets skips.
 func (o *ordering) linkWords() {
 	words := (o.seen + 63) / 64
 	o.skips = slices.Grow(o.skips[:0], words+1)[:words+1]
@@ -25,20 +24,19 @@ func (o *ordering) linkWords() {
 	}
 }
 
-// beginSearch begins to find the place of the next item, at or behind that of
-// the one before. The first guess is as far ahead as items are apart on
-// average, and then twice as far each time: that takes O(log(n/k)) comparisons
-// for one of k items, so that many of them take no more than a merge would.
+// beginSearch starts the search for the place of the next item. It guesses at the average
+// distance and doubles it each time: O(log(n/k)) comparisons for one of k items, so many
+// items need no more than a merge.
 func (o *ordering) beginSearch() {
 	o.hi = o.top
 	o.step = max(o.top-o.lo, 0)/(len(o.list)-len(o.places)+1) + 1
 }
 
-// place finds the place of every item, by searching between that of the item
-// before and the last settled row.
+// place finds the place of every item between the previous item's place and the last sorted
+// row.
 func (d *defragmenter) place() bool {
 	o := d.known
-	o.top, o.hi = min(o.top, o.seen), min(o.hi, o.seen) // rows may have been erased since
+	o.top, o.hi = min(o.top, o.seen), min(o.hi, o.seen) // rows may have been erased meanwhile
 	for len(o.places) < len(o.list) {
 		row, valid := d.rowOf(o.list[len(o.places)])
 		for valid && o.lo < o.hi {
@@ -53,7 +51,7 @@ func (d *defragmenter) place() bool {
 	return true
 }
 
-// narrow compares the item at row with one that is settled, between lo and hi.
+// narrow compares the item at row with a sorted item between lo and hi.
 func (d *defragmenter) narrow(row slotset.Row) bool {
 	o := d.known
 	guess := o.lo + o.step - 1
@@ -70,7 +68,7 @@ func (d *defragmenter) narrow(row slotset.Row) bool {
 	case !d.spend():
 		return false
 	case d.compare(slotset.Row(at), row) <= 0:
-		// Beyond all rows there is nothing to guess, and no end of doubling.
+		// Past all rows the guess is useless; the limit ends the doubling.
 		o.lo, o.step = at+1, min(o.step*2, 2*o.seen+2)
 	default:
 		o.hi, o.step = guess, 0
@@ -78,12 +76,11 @@ func (d *defragmenter) narrow(row slotset.Row) bool {
 	return true
 }
 
-// nextSorted returns the first settled row at or above row and below hi, or hi.
+// nextSorted returns the first sorted row in [row, hi), or hi.
 //
-// While places are sought no row becomes settled, so that a word of the bitmaps
-// without one stays without: skips[w] is a word at or above w, and none between
-// them has a settled row. Halving the paths on the way makes long runs of
-// changed rows as cheap as short ones.
+// While places are sought no row becomes sorted, so a bitmap word without sorted rows remains
+// so. skips[w] is a word at or above w, with no sorted row between. Path halving makes long
+// runs of changed rows as cheap as short runs.
 func (o *ordering) nextSorted(row, hi int) int {
 	w := row / 64
 	word := ^(o.changed.word(w) | o.sorting.word(w)) >> (row % 64) << (row % 64)
@@ -99,8 +96,7 @@ func (o *ordering) nextSorted(row, hi int) int {
 	return min(hi, w*64+bits.TrailingZeros64(word))
 }
 
-// skip returns the first word from w on that is not known to be without settled
-// rows.
+// skip returns the first word from w on that may have sorted rows.
 func (o *ordering) skip(w int) int {
 	for int(o.skips[w]) != w {
 		o.skips[w] = o.skips[o.skips[w]]

@@ -8,19 +8,17 @@ import (
 	"handloom/internal/slotset"
 )
 
-// smallest is how many rows the first growth makes room for.
+// smallest is the capacity in rows after the first growth.
 const smallest = 8
 
-// CanInsert reports whether n more items fit the map once erased of its items
-// are gone, without changing anything: nil, or an error that wraps [handle.ErrFull].
-// depleting of the erased ones are at their last generation, so that their
-// slots do not come back.
+// CanInsert returns nil if n more items fit after the removal of erased items, or an error
+// that wraps [handle.ErrFull]. depleting of the erased items are at their last generation;
+// their slots do not come back. It changes nothing.
 func (d *Set) CanInsert(n, erased, depleting int) error {
 	return d.set.CanInsert(n, erased, depleting, d.maxItems)
 }
 
-// makeRoom checks the limits for n more items and grows the arrays that need
-// it, each once.
+// makeRoom checks the limits for n more items and grows each array at most once.
 func (d *Set) makeRoom(n int) error {
 	if err := d.CanInsert(n, 0, 0); err != nil {
 		return err
@@ -29,13 +27,13 @@ func (d *Set) makeRoom(n int) error {
 	return nil
 }
 
-// HasRoom reports whether n more items need no array to grow.
+// HasRoom reports whether n more items fit without growth.
 func (d *Set) HasRoom(n int) bool {
 	return len(d.meta)+n <= cap(d.meta) && d.set.Slots()+d.set.Fresh(n) <= cap(d.set.Words)
 }
 
-// ReserveMore makes room for n more items, as inserting them would; beyond what
-// the map may hold it makes none. It changes capacity only, never slots.
+// ReserveMore makes room for n more items, up to the limits of the map. It changes only
+// capacity.
 func (d *Set) ReserveMore(n int) {
 	d.guard("ReserveMore")
 	if n < 0 {
@@ -44,19 +42,19 @@ func (d *Set) ReserveMore(n int) {
 	d.grow(n)
 }
 
-// needs returns how many rows and slot words the map has with n more items. Some
-// items may be erased before those come, and their slots be depleted or held
-// back; so n counts in full for the words, even where MaxItems leaves no row.
+// needs returns the numbers of rows and slot words with n more items. Items may be erased
+// before the inserts and their slots depleted or held back; so all n count for the words
+// even where MaxItems leaves no row.
 func (d *Set) needs(n int) (rows, words int) {
-	most := int(min(d.set.Limit(), math.MaxInt))
+	limit := int(min(d.set.Limit(), math.MaxInt))
 	if d.maxItems > 0 {
-		most = min(most, d.maxItems)
+		limit = min(limit, d.maxItems)
 	}
-	n = min(n, most)
-	return min(len(d.meta)+n, max(most, len(d.meta))), d.set.Slots() + d.set.Fresh(n)
+	n = min(n, limit)
+	return min(len(d.meta)+n, max(limit, len(d.meta))), d.set.Slots() + d.set.Fresh(n)
 }
 
-// grow makes room for n more items, with some to spare.
+// grow makes room for n more items and some spare.
 func (d *Set) grow(n int) {
 	rows, words := d.needs(n)
 	if rows > d.items.Cap() {
@@ -68,19 +66,18 @@ func (d *Set) grow(n int) {
 	}
 }
 
-// roomy returns the capacity to grow to from have when need are needed: twice as
-// much, for what is copied costs more than what is spare (op=create). All three
-// arrays follow one policy, so that they grow together.
+// roomy returns the capacity to grow to from have if need is needed: at least double,
+// because copying costs more than spare memory (op=create). All three arrays use it, so
+// they grow together.
 func (d *Set) roomy(need, have int) int {
 	grown := max(smallest, have*2)
-	if need <= d.maxItems { // slots may be more than MaxItems: vacant and depleted ones
+	if need <= d.maxItems { // slots may exceed MaxItems: vacant and depleted slots
 		grown = min(grown, d.maxItems)
 	}
 	return max(need, grown)
 }
 
-// growRows moves dense and meta set to arrays of n rows. Nothing is moved when
-// they are that large.
+// growRows moves the dense and meta sets to arrays of n rows unless they are as large.
 func (d *Set) growRows(n int) {
 	if n > d.items.Cap() {
 		grown := d.typ.Grown(d.items, n)
@@ -93,11 +90,11 @@ func (d *Set) growRows(n int) {
 	d.growMeta(n)
 }
 
-// growMeta makes room in the meta set for n rows, for which the dense set has it, and
-// then for as many as that has it for. A Clear may have left less, or none.
+// growMeta grows the meta set to the capacity of the dense set if it is too small for n
+// rows. A Clear may have left less, or none.
 func (d *Set) growMeta(n int) {
 	if n > cap(d.meta) {
-		// Made and copied to at once, what is copied to is not zeroed before (op=create).
+		// make followed by copy avoids zeroing the copied part (op=create).
 		old, room := d.meta, d.items.Cap()
 		meta := make([]slotset.Slot, room)
 		copy(meta, old)
@@ -105,7 +102,7 @@ func (d *Set) growMeta(n int) {
 	}
 }
 
-// clipMeta leaves the meta set no more room than the dense set has (S1).
+// clipMeta limits the capacity of the meta set to that of the dense set (S1).
 func (d *Set) clipMeta() {
 	d.meta = d.meta[:len(d.meta):min(cap(d.meta), d.items.Cap())]
 }
@@ -114,10 +111,9 @@ func (d *Set) growWords(n int) {
 	d.set.Grow(int(min(uint64(n), d.set.Limit())))
 }
 
-// Reserve makes room for n items in all, so that inserts up to there grow no
-// array. It changes capacity only, never slots; more than the map may hold is
-// taken as what it may hold. A negative n panics. It takes O(Len()) time and
-// invalidates pointers to items when it grows.
+// Reserve makes room for n items in total, up to the limits of the map, so that inserts up
+// to n grow no array. It changes only capacity. It panics if n is negative. It takes
+// O(Len()) time and invalidates pointers to items if it grows.
 func (d *Set) Reserve(n int) {
 	d.guard("Reserve")
 	if n < 0 {
@@ -133,8 +129,8 @@ func (d *Set) Reserve(n int) {
 	}
 }
 
-// Shrink gives back the capacity that the items and slots do not use. It takes
-// O(slots) time and invalidates pointers to items.
+// Shrink releases unused capacity. It takes O(slots) time and invalidates pointers to
+// items.
 func (d *Set) Shrink() {
 	d.guard("Shrink")
 	d.items = d.typ.Grown(d.items, len(d.meta))

@@ -6,7 +6,7 @@ import (
 	"handloom/internal/slotset"
 )
 
-// begin makes the changed rows a round.
+// begin starts a round with the changed rows.
 func (o *ordering) begin(meta []slotset.Slot) {
 	n := len(meta)
 	o.changed.grow(n)
@@ -38,8 +38,8 @@ func (d *defragmenter) sortAtOnce() {
 	o.beginPlacing()
 }
 
-// findRuns cuts the list into ascending runs, so that a list that is nearly in
-// order is merged with few comparisons.
+// findRuns cuts the list into ascending runs, so that a nearly sorted list needs few
+// comparisons.
 func (d *defragmenter) findRuns() bool {
 	o := d.known
 	for ; o.at < len(o.list); o.at++ {
@@ -84,8 +84,8 @@ func (d *defragmenter) mergeRuns() bool {
 	return true
 }
 
-// mergePair merges the run that ends at mid with the one from there to hi. An
-// item that is no longer the round's goes before any other and costs nothing.
+// mergePair merges the runs that end at mid and hi. An item that left the round goes first
+// and costs nothing.
 func (d *defragmenter) mergePair(mid, hi int) bool {
 	o := d.known
 	for o.left < mid && o.right < hi {

@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// rowSet is a set of rows as a bitmap. Unlike [sparse.Bits], which is filled
-// and emptied as a whole, it gives rows up again.
+// rowSet is a bitmap of rows. Unlike [slotset.Bits], it can remove rows.
 type rowSet struct {
 	words []uint64
 	count int
@@ -20,10 +19,10 @@ func (s *rowSet) grow(n int) {
 	}
 }
 
-// has reports whether row is in the set; any row may be asked for.
+// has reports whether row is in the set. Any row is allowed.
 func (s *rowSet) has(row int) bool { return s.word(row/64)>>(row%64)&1 != 0 }
 
-// word returns the bits of the 64 rows from 64*w on; any w may be asked for.
+// word returns the bits of the 64 rows from 64*w on. Any w is allowed.
 func (s *rowSet) word(w int) uint64 {
 	if w < len(s.words) {
 		return s.words[w]
@@ -31,7 +30,7 @@ func (s *rowSet) word(w int) uint64 {
 	return 0
 }
 
-// addRange adds the rows lo to hi-1, which there is room for.
+// addRange adds the rows lo to hi-1, which must be within the room.
 func (s *rowSet) addRange(lo, hi int) {
 	for lo < hi {
 		mask, next := span(lo, hi)
@@ -42,8 +41,7 @@ func (s *rowSet) addRange(lo, hi int) {
 	}
 }
 
-// removeRange takes the rows lo to hi-1, which there is room for, out of the
-// set.
+// removeRange removes the rows lo to hi-1, which must be within the room.
 func (s *rowSet) removeRange(lo, hi int) {
 	for lo < hi && s.count > 0 {
 		mask, next := span(lo, hi)
@@ -54,14 +52,14 @@ func (s *rowSet) removeRange(lo, hi int) {
 	}
 }
 
-// span returns the bits that the rows from lo on, but below hi, have in the
-// word of lo, and the row that follows them.
+// span returns the bits of the rows lo to hi-1 in the word of lo, and the first row past
+// them.
 func span(lo, hi int) (mask uint64, next int) {
 	next = min(hi, lo|63+1)
 	return ^uint64(0) >> (64 - (next - lo)) << (lo % 64), next
 }
 
-// exchange lets two rows change sides.
+// exchange exchanges the membership of two rows.
 func (s *rowSet) exchange(a, b int) {
 	if s.count > 0 && s.has(a) != s.has(b) {
 		s.words[a/64] ^= 1 << (a % 64)
@@ -69,7 +67,6 @@ func (s *rowSet) exchange(a, b int) {
 	}
 }
 
-// all yields the rows in ascending order.
 func (s *rowSet) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w, word := range s.words {
@@ -82,7 +79,6 @@ func (s *rowSet) all() iter.Seq[int] {
 	}
 }
 
-// clear empties the set and keeps its memory.
 func (s *rowSet) clear() {
 	if s.count > 0 {
 		clear(s.words)

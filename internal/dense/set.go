@@ -7,27 +7,27 @@ import (
 	"handloom/shard/handle"
 )
 
-// Set is a packed map whose item type only its [items.Type] knows. The zero
-// Set has typeId 0 and needs [Bind] before anything else.
+// Set is a packed map whose item type is a run-time [items.Type]. The zero Set has typeId 0
+// and needs [Bind] before use.
 type Set struct {
 	set   slotset.Set    // by slot
-	items items.Slice    // by row; from length to capacity without pointers (S4)
+	items items.Slice    // by row; without pointers from length to capacity (S4)
 	meta  []slotset.Slot // by row (S1, S2)
 	typ   *items.Type    // nil until bound
 
-	maxItems int         // 0: no limit but the slots
-	busy     int         // callbacks running
-	staged   int         // rows beyond the length that an insert callback is filling
+	maxItems int         // 0: limited only by the slots
+	busy     int         // number of running callbacks
+	staged   int         // rows past the length that an insert callback is filling
 	marks    *Bitset     // scratch of the bulk erases
-	one      []handle.ID // scratch of EmplaceItems for a single item
+	one      []handle.ID // scratch of EmplaceItems for one item
 	scratch  reordering
 	audit    check.Audit
-	pinned   *Set // the map itself, if it is a table's; see Pin
+	pinned   *Set // the map itself if it belongs to a table; see Pin
 
 	followers *followers // nil: none
 }
 
-// reordering is scratch of the reorders; it holds nothing between calls.
+// reordering is scratch of the reorders, unused between calls.
 type reordering struct {
 	order, spare, origin []slotset.Row
 	keys                 []keyed
@@ -35,7 +35,7 @@ type reordering struct {
 	gathered, one        items.Slice
 }
 
-// Bind tells d that its items are of type T, unless it knows, and returns it.
+// Bind sets the item type to T if it is not set, and returns d.
 func Bind[T any](d *Set) *Set {
 	if d.typ == nil {
 		d.typ = items.For[T]()
@@ -43,9 +43,9 @@ func Bind[T any](d *Set) *Set {
 	return d
 }
 
-// New returns an empty map of items of a type. It fails, with every fault named,
-// on a typeId that does not fit a handle and on sizes that are negative or beyond
-// what a handle can name.
+// New returns an empty map of items of a type. It fails on a typeId that does not fit a
+// handle and on sizes that are negative or beyond the handle's range, and names every
+// fault.
 func New(t *items.Type, o handle.Options) (*Set, error) {
 	d := &Set{typ: t}
 	if err := d.Init(o); err != nil {
@@ -54,7 +54,7 @@ func New(t *items.Type, o handle.Options) (*Set, error) {
 	return d, nil
 }
 
-// Init is New for a Set that is bound. It must come before every other use.
+// Init initializes a bound Set. It must precede every other use.
 func (d *Set) Init(o handle.Options) error {
 	if err := slotset.Validate(o, "handlemap"); err != nil {
 		return err
@@ -65,24 +65,23 @@ func (d *Set) Init(o handle.Options) error {
 	return nil
 }
 
-// Pin makes the typeId and the options of the map final, because it is a table's: a copy
-// of another map into it needs the same ones.
+// Pin makes the typeId and options final, for a map of a table: a copy into the map must
+// have the same.
 func (d *Set) Pin() { d.pinned = d }
 
 // IsPinned reports whether Pin was called and no other map was assigned to this one.
 func (d *Set) IsPinned() bool { return d.pinned == d }
 
-// Len returns the number of items, Cap how many there may be before the dense
-// set grows, and TypeID the typeId in the handles.
+// Len returns the number of items, Cap the capacity of the dense set in items, and TypeID
+// the typeId in the handles.
 func (d *Set) Len() int       { return len(d.meta) }
 func (d *Set) Cap() int       { return d.items.Cap() }
 func (d *Set) TypeID() uint16 { return d.set.TypeID() }
 
-// Rows returns the number of positions that a pass has to visit: rows have no
-// gaps.
+// Rows returns the number of positions that a pass visits.
 func (d *Set) Rows() int { return len(d.meta) }
 
-// Stats returns the figures of the map in O(1) time.
+// Stats takes O(1) time.
 func (d *Set) Stats() handle.Stats {
 	return handle.Stats{
 		Live:     d.set.Live(),
@@ -93,7 +92,7 @@ func (d *Set) Stats() handle.Stats {
 	}
 }
 
-// rowBytes returns how many bytes the item of a row takes, and what lies beside it.
+// rowBytes returns the bytes of a row's item and columns.
 func (d *Set) rowBytes() uintptr {
 	size := d.typ.Size
 	for _, c := range d.Columns() {
@@ -102,9 +101,8 @@ func (d *Set) rowBytes() uintptr {
 	return size
 }
 
-// guard panics when a callback of the map is running: it would find the map
-// changed under its feet. In a checked build it verifies what the operation
-// before left.
+// guard panics while a callback of the map is running. In a checked build it also verifies
+// the state that the previous operation left.
 func (d *Set) guard(operation string) {
 	if d.busy != 0 {
 		panic("handlemap: " + operation + " called from a callback of the same map; " +

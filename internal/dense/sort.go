@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	lineBytes  = 64      // of the nearest memory: items up to here are cheaper to move than to fetch
-	blockBytes = 1 << 16 // of such items that are sorted before larger distances are (op=sort)
+	lineBytes  = 64      // cache line: smaller items are cheaper to move than to fetch
+	blockBytes = 1 << 16 // size of a block of such items to sort first (op=sort)
 )
 
 // SortFunc orders the dense set by cmp; see handlemap.Map.SortFunc.
@@ -18,7 +18,7 @@ func (d *Set) SortFunc(cmp func(a, b unsafe.Pointer) int) {
 	d.sortRange(0, len(d.meta), cmp)
 }
 
-// SortRange orders the rows i to j-1 as [Set.SortFunc] orders all.
+// SortRange is [Set.SortFunc] for the rows i to j-1.
 func (d *Set) SortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.guard("SortRange")
 	if i < 0 || i > j || j > len(d.meta) {
@@ -38,9 +38,8 @@ func (d *Set) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.reorder(i, order, spare)
 }
 
-// sortBlocks orders block after block, each small enough for the nearest memory,
-// and then merges them. Merging rows that lie in order reads memory forwards;
-// without the blocks it would jump about in it, once for every comparison.
+// sortBlocks sorts blocks that fit the nearest cache and then merges them. Merging reads
+// memory forwards; without blocks every comparison would jump.
 func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	all, order, spare := d.array(), d.rowsFrom(i, j), d.spareRows(j-i)
 	d.scratch.origin = d.scratch.origin[:0]
@@ -63,7 +62,7 @@ func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	}
 }
 
-// restore moves the items from row i on back to the rows in origin.
+// restore undoes the moves that origin records from row i on.
 func (d *Set) restore(i int) {
 	origin := d.scratch.origin
 	order := d.rowsFrom(i, i+len(origin))

@@ -8,7 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// SortAs moves the items that ids name to the first rows, in the order of ids; see
+// SortAs moves the items of ids to the first rows in the order of ids; see
 // handlemap.Map.SortAs.
 func (d *Set) SortAs(ids []handle.ID) {
 	d.guard("SortAs")
@@ -30,8 +30,8 @@ func (d *Set) SortAs(ids []handle.ID) {
 	d.reorder(0, order, spare)
 }
 
-// Partition moves the items for which pred returns true to the first rows and
-// returns how many there are; see handlemap.Map.Partition.
+// Partition moves the items for which pred returns true to the first rows and returns their
+// number; see handlemap.Map.Partition.
 func (d *Set) Partition(pred func(item unsafe.Pointer) bool) int {
 	d.guard("Partition")
 	order, spare := d.rowsFrom(0, len(d.meta)), d.spareRows(len(d.meta))
@@ -40,8 +40,8 @@ func (d *Set) Partition(pred func(item unsafe.Pointer) bool) int {
 	return front
 }
 
-// choose writes the chosen rows to the front of order and the others behind
-// them, and returns the number of the first.
+// choose writes the chosen rows to the front of order and the others after them, and
+// returns the number of chosen rows.
 func (d *Set) choose(order []slotset.Row, pred func(item unsafe.Pointer) bool) int {
 	d.busy++
 	defer func() { d.busy-- }()
@@ -60,8 +60,7 @@ func (d *Set) choose(order []slotset.Row, pred func(item unsafe.Pointer) bool) i
 	return front
 }
 
-// Swap exchanges the rows of the items that two handles name; see
-// handlemap.Map.Swap.
+// Swap exchanges the rows of two items; see handlemap.Map.Swap.
 func (d *Set) Swap(a, b handle.ID) bool {
 	d.guard("Swap")
 	r1, ok1 := d.set.Lookup(a)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	digitBits = 11 // of a radix pass: few passes, and the counters fit the nearest cache
+	digitBits = 11 // per radix pass: few passes, and the counters fit the nearest cache
 	fewKeys   = 256
 )
 
@@ -33,8 +33,8 @@ func (d *Set) SortByKey(key func(item unsafe.Pointer) uint64) {
 	}
 }
 
-// readKeys fills keys in dense order. It returns the bits in which they differ
-// and whether they ascend.
+// readKeys fills keys in dense order. It returns the bits in which keys differ and whether
+// they ascend.
 func (d *Set) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (differ uint64, sorted bool) {
 	d.busy++
 	defer func() { d.busy-- }()
@@ -50,14 +50,14 @@ func (d *Set) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (diff
 	return differ, sorted
 }
 
-// keyScratch returns an array for n keys, with what it held.
+// keyScratch returns an array of n keys and preserves its content.
 func (d *Set) keyScratch(n int) []keyed {
 	keys := d.scratch.keys
 	d.scratch.keys = slices.Grow(keys, max(0, n-len(keys)))[:n]
 	return d.scratch.keys
 }
 
-// sortKeys arranges the rows by their keys, which are in scratch.
+// sortKeys arranges the rows by the keys in scratch.
 func (d *Set) sortKeys(differ uint64) {
 	n := len(d.meta)
 	all := d.keyScratch(2 * n)
@@ -69,9 +69,8 @@ func (d *Set) sortKeys(differ uint64) {
 	d.reorder(0, order, d.spareRows(n))
 }
 
-// radixSort sorts keys digit by digit from the lowest, passing over digits in
-// which no two differ. It is stable, uses spare, of the same length, and returns
-// the one of the two that holds the result.
+// radixSort sorts keys stably, digit by digit from the lowest, without the digits in which
+// no two differ. It returns the sorted slice: keys or spare, of the same length.
 func radixSort(keys, spare []keyed, differ uint64) []keyed {
 	if len(keys) < fewKeys {
 		slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
@@ -89,8 +88,8 @@ func radixSort(keys, spare []keyed, differ uint64) []keyed {
 	return keys
 }
 
-// radixPass is one stable distribution by the digit of width bits at shift. Its
-// loops are kept straight (op=sort/impl=SortByKey).
+// radixPass is one stable distribution by the digit of width bits at shift. Its loops are
+// branch-free for speed (op=sort/impl=SortByKey).
 func radixPass(keys, dst []keyed, shift, width int) {
 	var counters [1 << digitBits]uint32
 	next := counters[:1<<width]

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	rankSpare = 5  // bits of a rank beyond those that n ranks take
-	longRun   = 16 // keys of one rank, at most, that insertion puts in order
+	rankSpare = 5  // bits of a rank beyond those needed for n ranks
+	longRun   = 16 // maximum number of keys of equal rank that insertion sorts
 )
 
-// sortByRank arranges the rows by their keys, if the ranks of these are as good as
-// keys and sooner sorted, and reports whether it did. A rank is the highest bits in which keys differ, a
-// few more than it takes to tell n keys apart, so that nearly all are told apart; with
-// its row it fits one word, and half as many bits or less are distributed than keys
-// have. What has one rank is put in order by its keys (op=sort/impl=SortByKey).
+// sortByRank sorts the rows by ranks if ranks need fewer passes than keys, and reports
+// whether it did. A rank is the highest differing bits of a key, a few more than n keys
+// need, so that nearly all ranks are distinct. A rank and its row fit one word; at most
+// half as many bits are distributed. Keys of equal rank are sorted by insertion
+// (op=sort/impl=SortByKey).
 func (d *Set) sortByRank(keys []keyed, differ uint64) bool {
 	n := len(keys)
 	high := bits.Len64(differ)
 	width := min(bits.Len(uint(n))+rankSpare, 32, high)
 	if digits(width) >= digits(high-bits.TrailingZeros64(differ)) {
-		return false // keys take no more passes
+		return false // keys need as few passes
 	}
 	d.scratch.ranks = slices.Grow(d.scratch.ranks[:0], 2*n)[:2*n]
 	ranks, spare := d.scratch.ranks[:n:n], d.scratch.ranks[n:]
@@ -47,7 +47,7 @@ func (d *Set) sortByRank(keys []keyed, differ uint64) bool {
 	return true
 }
 
-// digits returns how many passes so many bits take.
+// digits returns the number of passes for width bits.
 func digits(width int) int { return (width + digitBits - 1) / digitBits }
 
 // rankPass is one stable distribution by the digit of width bits at shift.
@@ -70,10 +70,9 @@ func rankPass(ranks, dst []uint64, shift, width int) {
 	}
 }
 
-// mend puts what has the same rank in the order of keys, and reports whether the runs
-// of such were short.
+// mend sorts keys of equal rank. It returns false if a run of equal ranks is too long.
 func mend(ranks []uint64, keys []keyed) bool {
-	begin := 0 // of the run of one rank
+	begin := 0 // of the run of equal ranks
 	for i := 1; i < len(ranks); i++ {
 		r := ranks[i]
 		if r>>32 != ranks[i-1]>>32 {

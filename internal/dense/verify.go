@@ -6,9 +6,8 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Verify checks every invariant of the map and of its sparse set and returns
-// an error that cites the first one broken, or nil. It takes O(slots + Cap())
-// time and changes nothing.
+// Verify checks every invariant of the map and its sparse set and returns an error that
+// cites the first violation, or nil. It takes O(slots + Cap()) time and changes nothing.
 func (d *Set) Verify() error {
 	if err := d.verify(); err != nil {
 		return fmt.Errorf("handlemap: typeId %d: %w", d.TypeID(), err)
@@ -34,8 +33,8 @@ func (d *Set) verify() error {
 	if err != nil {
 		return err
 	}
-	// Every live slot owns the row it holds, and two slots cannot own one row;
-	// equal counts therefore mean that every row has its slot.
+	// Every live slot owns its row and two slots cannot own one row. Equal counts therefore
+	// mean that every row has a slot.
 	if live != len(d.meta) {
 		return fmt.Errorf("S2: %d live slots for %d rows", live, len(d.meta))
 	}

@@ -66,7 +66,7 @@ func (o *ordering) verifySets() error {
 	return nil
 }
 
-// unmerged returns the items that are not in spare yet.
+// unmerged returns the items that are not yet in spare.
 func (o *ordering) unmerged() []slotset.Slot {
 	if o.pair >= len(o.ends) {
 		return nil
@@ -76,8 +76,8 @@ func (o *ordering) unmerged() []slotset.Slot {
 	return append(todo, o.list[max(o.right, mid):]...)
 }
 
-// verifyList checks O2 and O3: the rows of the round's items that are still the
-// round's are those for which listed is true, each once.
+// verifyList checks O2 and O3: the rows of items that are still in the round are the rows
+// for which listed is true, each once.
 func (d *defragmenter) verifyList(list []slotset.Slot, listed func(row int) bool) error {
 	seen := make([]bool, d.known.seen)
 	for _, slot := range list {
@@ -98,7 +98,7 @@ func (d *defragmenter) verifyList(list []slotset.Slot, listed func(row int) bool
 	return nil
 }
 
-// digest adds what is known to h.
+// digest writes the state to h.
 func (o *ordering) digest(h *digest.Hash) {
 	if o.isBlank() {
 		h.Uint8(0)
@@ -122,11 +122,11 @@ func (o *ordering) digest(h *digest.Hash) {
 	}
 }
 
-// rowsPerPiece is how many rows are made ready for a hash at a time, which takes many
-// much faster than one by one.
+// rowsPerPiece is the number of rows hashed at a time, which is much faster than one by
+// one.
 const rowsPerPiece = 512
 
-// digest adds the rows of s to h, behind their number.
+// digest writes the number of rows and the rows to h.
 func (s *rowSet) digest(h *digest.Hash) {
 	h.Uint64(uint64(s.count))
 	piece, plan := make([]slotset.Row, 0, min(s.count, rowsPerPiece)), digest.For[slotset.Row]()

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Codable says why values of the type cannot be read back from their encoding, and
-// names the field: pointers, functions and channels encode to nothing, the type in
-// an interface is known to the program alone, and of a slice of elements that
-// encode to nothing any length would be believed. It is nil for every other type.
+// Codable returns an error that names the field if values of the type cannot be decoded,
+// else nil. Pointers, functions and channels encode to nothing; the encoding lacks the type
+// in an interface; a slice of elements without bytes could claim any length.
 func (p *Codec) Codable() error {
 	return codable(p.typ, p.typ.String(), map[reflect.Type]bool{})
 }
@@ -34,12 +33,12 @@ func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 			return codable(t.Elem(), path+"[0]", seen)
 		}
 	case reflect.Slice:
-		if isSilent(t.Elem()) {
+		if isEmpty(t.Elem()) {
 			return fmt.Errorf("the elements of %s of type %v have nothing to be read back", path, t)
 		}
 		return codable(t.Elem(), path+"[0]", seen)
 	case reflect.Map:
-		if isSilent(t.Key()) {
+		if isEmpty(t.Key()) {
 			return fmt.Errorf("the keys of %s of type %v have nothing to be read back", path, t)
 		}
 		if err := codable(t.Key(), path+"[key]", seen); err != nil {
@@ -52,9 +51,9 @@ func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 	return nil
 }
 
-// Schema returns a text that two types share exactly if the encoding of the one
-// is an encoding of the other, with the names of fields: int is written as int64,
-// a type that contains itself as @ and how many types further out it begins.
+// Schema returns the text of the encoding. Two types have equal texts exactly if their
+// encodings and field names are equal. int is written as int64; a type that contains itself
+// as @ and the number of levels out to where it begins.
 func (p *Codec) Schema() string { return schemaOf(p.typ) }
 
 func schemaOf(t reflect.Type) string {
@@ -76,7 +75,7 @@ func schema(b *strings.Builder, t reflect.Type, around []reflect.Type) {
 		b.WriteString("struct{")
 		sep := ""
 		for f := range t.Fields() {
-			if f.Name == "_" || isSilent(f.Type) {
+			if f.Name == "_" || isEmpty(f.Type) {
 				continue
 			}
 			fmt.Fprintf(b, "%s%s ", sep, f.Name)

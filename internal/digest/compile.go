@@ -7,12 +7,12 @@ import (
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// layout says what may be taken as memory.
+// layout selects the types that may be copied as memory.
 type layout struct {
-	memory bool // false: nothing, as on a big-endian machine
+	memory bool // false: none, as on a big-endian machine
 }
 
-// isMemory reports whether the memory of a t is its encoding.
+// isMemory reports whether the memory of a t equals its encoding.
 func (l layout) isMemory(t reflect.Type) bool {
 	if !l.memory {
 		return false
@@ -37,8 +37,8 @@ func (l layout) isMemory(t reflect.Type) bool {
 func (l layout) isMemoryStruct(t reflect.Type) bool {
 	end := uintptr(0)
 	for f := range t.Fields() {
-		// Without size there is nothing to encode and nothing in the way,
-		// whatever the type and the name: _ [0]*T in a typed handle.
+		// Fields without size encode to nothing and occupy nothing, whatever their type or
+		// name: _ [0]*T in a typed handle.
 		if f.Type.Size() == 0 {
 			continue
 		}
@@ -50,16 +50,16 @@ func (l layout) isMemoryStruct(t reflect.Type) bool {
 	return end == t.Size()
 }
 
-// isSilent reports whether every t encodes to nothing.
-func isSilent(t reflect.Type) bool {
+// isEmpty reports whether every t encodes to nothing.
+func isEmpty(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		return true
 	case reflect.Array:
-		return t.Len() == 0 || isSilent(t.Elem())
+		return t.Len() == 0 || isEmpty(t.Elem())
 	case reflect.Struct:
 		for f := range t.Fields() {
-			if f.Name != "_" && !isSilent(f.Type) {
+			if f.Name != "_" && !isEmpty(f.Type) {
 				return false
 			}
 		}
@@ -71,23 +71,22 @@ func isSilent(t reflect.Type) bool {
 
 // node is the encoding of one type.
 type node struct {
-	size   uintptr // of the type, in bytes of memory
-	least  int     // fewest bytes of an encoding
-	silent bool    // encodes to nothing; no ops
+	size   uintptr // bytes of memory
+	least  int     // minimum bytes of an encoding
+	empty  bool    // encodes to nothing; no ops
 	memory bool    // encodes to its memory; no ops
-	ops    []op    // in order of the encoding
-	bools  []run   // where bytes other than 0 and 1 are no value
+	ops    []op    // in the order of the encoding
+	bools  []run   // bytes that must be 0 or 1
 }
 
-// run is a stretch of bytes of a value.
 type run struct{ offset, n uintptr }
 
-// op encodes one piece of a value, from its offset in the value.
+// op encodes one piece of a value, at an offset in the value.
 type op struct {
 	kind   opKind
 	offset uintptr
 	count  int          // opMemory: bytes; opArray: elements
-	after  int          // fewest bytes of what follows in the value
+	after  int          // minimum bytes of the rest of the value
 	elem   *node        // opArray, opSlice, opNested, opMap
 	key    *node        // opMap
 	typ    reflect.Type // opSlice, opNested, opMap, opInterface, opWiden
@@ -103,22 +102,22 @@ const (
 	opUint64                   // 8 bytes
 	opInt32To64                // 4 bytes widened with the sign
 	opUint32To64               // 4 bytes widened with zeros
-	opMemory                   // bytes as they lie
+	opMemory                   // bytes as in memory
 	opArray                    // elements
 	opString                   // length, bytes
 	opSlice                    // length, elements
-	opNested                   // a slice in a type that contains itself: its depth counts
+	opNested                   // slice in a type that contains itself; counts depth
 	opMap                      // length, entries in order
 	opInterface                // 0; or 1, type, value
-	opSkip                     // a value of an older type, which goes nowhere
-	opWiden                    // an integer of an older type, which was narrower
+	opSkip                     // value of an older type, discarded
+	opWiden                    // narrower integer of an older type
 )
 
-// compile returns the node of t. If nests is set, see [Codec.Nests], a walker counts the
-// depth of slices. No value of another type is too deep.
-func compile(t reflect.Type, l layout, nests bool) *node {
+// compile returns the node of t. If recursive is set (see [Codec.Recursive]), a walker
+// counts the depth of slices. Values of other types are never too deep.
+func compile(t reflect.Type, l layout, recursive bool) *node {
 	c := compiler{layout: l, slice: opSlice, nodes: map[reflect.Type]*node{}}
-	if nests {
+	if recursive {
 		c.slice = opNested
 	}
 	n := c.node(t)
@@ -128,11 +127,10 @@ func compile(t reflect.Type, l layout, nests bool) *node {
 
 type compiler struct {
 	layout layout
-	slice  opKind                 // of slices: opSlice or opNested
-	nodes  map[reflect.Type]*node // a type that contains itself finds its node here
+	slice  opKind                 // for slices: opSlice or opNested
+	nodes  map[reflect.Type]*node // a recursive type finds its node here
 }
 
-// measure measures all nodes, which are whole.
 func (c *compiler) measure() {
 	for _, n := range c.nodes {
 		n.measure()
@@ -143,17 +141,16 @@ func (c *compiler) node(t reflect.Type) *node {
 	if n, ok := c.nodes[t]; ok {
 		return n
 	}
-	n := &node{size: t.Size(), silent: isSilent(t), memory: c.layout.isMemory(t)}
+	n := &node{size: t.Size(), empty: isEmpty(t), memory: c.layout.isMemory(t)}
 	c.nodes[t] = n
-	if !n.silent && !n.memory {
+	if !n.empty && !n.memory {
 		n.ops = c.emit(nil, t, 0)
 	}
 	n.bools = c.bools(nil, t, 0)
 	return n
 }
 
-// bools appends where the bools of a t that lies at offset are, but for those
-// that a node of their own knows.
+// bools appends the bools of a t at offset, except those inside separate nodes.
 func (c *compiler) bools(runs []run, t reflect.Type, offset uintptr) []run {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -178,9 +175,9 @@ func (c *compiler) bools(runs []run, t reflect.Type, offset uintptr) []run {
 	return runs
 }
 
-// emit appends the ops of a t that lies at offset.
+// emit appends the ops of a t at offset.
 func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
-	if isSilent(t) {
+	if isEmpty(t) {
 		return ops
 	}
 	if c.layout.isMemory(t) {
@@ -209,8 +206,7 @@ func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
 	}
 }
 
-// emitMemory appends a run of bytes, joined with the run before when the two
-// touch.
+// emitMemory appends a run of bytes and joins adjacent runs.
 func emitMemory(ops []op, offset, size uintptr) []op {
 	if len(ops) > 0 {
 		if last := &ops[len(ops)-1]; last.kind == opMemory && last.offset+uintptr(last.count) == offset {

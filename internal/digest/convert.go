@@ -2,35 +2,35 @@ package digest
 
 import "reflect"
 
-// readAs is a pair of types: what was written, and what it is to be.
+// readAs is a pair of a written and a wanted type.
 type readAs struct {
 	old *Schema
 	typ reflect.Type
 }
 
-// migrating compiles nodes that read one type as another: their ops are in the
-// order of what was written, their offsets those of what it is to be.
+// migrating compiles nodes that read one type as another: ops in the order of the written
+// type, with offsets of the wanted type.
 type migrating struct {
 	compiler
-	nodes   map[readAs]*migrated
-	types   map[reflect.Type]*target
-	misfits []string
-	lost    []string
-	nests   bool // the type contains itself
+	nodes      map[readAs]*migrated
+	types      map[reflect.Type]*target
+	mismatches []string
+	lost       []string
+	recursive  bool // the type is recursive
 }
 
-// mostLost is how many fields that are gone have a name in messages.
-const mostLost = 8
+// maxLost limits the number of lost fields named in messages.
+const maxLost = 8
 
-// maxPairs is the maximum number of pairs of a part of a schema and the type that it becomes,
-// for a type that contains itself. The number for other types is at most the number of their
-// parts, but a forged schema can repeat the parts of this one without end.
+// maxPairs limits the pairs of schema part and type for a recursive type. Other types have
+// at most as many pairs as parts, but a forged schema can repeat the parts of a recursive
+// type without end.
 const maxPairs = 1000
 
-// target is what is asked of a type for each part of a schema that may become it.
+// target caches facts about a wanted type.
 type target struct {
 	text   string                         // its schema
-	fields map[string]reflect.StructField // of a struct: those that are in the encoding
+	fields map[string]reflect.StructField // of a struct: the encoded fields
 }
 
 func (c *migrating) target(t reflect.Type) *target {
@@ -41,7 +41,7 @@ func (c *migrating) target(t reflect.Type) *target {
 	if t.Kind() == reflect.Struct {
 		made.fields = make(map[string]reflect.StructField, t.NumField())
 		for f := range t.Fields() {
-			if f.Name != "_" && !isSilent(f.Type) {
+			if f.Name != "_" && !isEmpty(f.Type) {
 				made.fields[f.Name] = f
 			}
 		}
@@ -59,10 +59,10 @@ func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool)
 	if m, ok := c.nodes[readAs{old, t}]; ok {
 		return m.node, m.fits
 	}
-	if c.nests && len(c.nodes) == maxPairs {
+	if c.recursive && len(c.nodes) == maxPairs {
 		return &node{}, false
 	}
-	// What contains itself finds itself here, and fits, unless all of it does not.
+	// A recursive type finds itself here and fits, unless all of it does not.
 	m := &migrated{node: &node{size: t.Size()}, fits: true}
 	c.nodes[readAs{old, t}] = m
 	m.node.ops, m.fits = c.emit(nil, old, t, 0, path)
@@ -70,8 +70,8 @@ func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool)
 	return m.node, m.fits
 }
 
-// emit appends the ops that read an old value as a t that lies at offset, and
-// reports whether it can be; they are ops without it if it cannot.
+// emit appends the ops that read old as a t at offset and reports whether that is possible;
+// otherwise it returns ops unchanged.
 func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) ([]op, bool) {
 	if !old.within && old.text == c.target(t).text {
 		return c.compiler.emit(ops, t, offset), true
@@ -104,11 +104,11 @@ func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, 
 
 func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) []op {
 	fields := c.target(t).fields
-	var found map[string]bool // a text may have a field twice, and only the first is read
-	next := 0                 // of the fields of old, behind all that are in ops
+	var found map[string]bool // a text may repeat a field; only the first is read
+	next := 0                 // index in the fields of old of the first without ops
 	for i, field := range old.fields() {
 		f, ok := fields[field.name]
-		if !ok && len(c.lost) < mostLost {
+		if !ok && len(c.lost) < maxLost {
 			c.lost = append(c.lost, path+"."+field.name)
 		}
 		if !ok || found[field.name] {
@@ -119,38 +119,38 @@ func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uin
 		}
 		found[field.name] = true
 		part := path + "." + field.name
-		made, ok := c.emit(emitSkip(ops, old.fields()[next:i]), field.of, f.Type, offset+f.Offset, part)
+		made, ok := c.emit(emitSkip(ops, old.fields()[next:i]), field.schema, f.Type, offset+f.Offset, part)
 		if ok {
 			ops, next = made, i+1
 		} else {
-			c.misfits = append(c.misfits, part)
+			c.mismatches = append(c.mismatches, part)
 		}
 	}
 	return emitSkip(ops, old.fields()[next:])
 }
 
-// emitSkip appends what passes over fields.
+// emitSkip appends an op that skips fields.
 func emitSkip(ops []op, fields []schemaField) []op {
 	if len(fields) == 0 {
 		return ops
 	}
 	all := &Schema{code: uint8(reflect.Struct), parts: &schemaParts{fields: fields}, fixed: true}
 	for _, f := range fields {
-		all.least += f.of.least
-		all.fixed = all.fixed && f.of.fixed
+		all.least += f.schema.least
+		all.fixed = all.fixed && f.schema.fixed
 	}
 	return append(ops, op{kind: opSkip, old: all})
 }
 
-// widens reports whether every integer of the kind from is one of the kind to, and
-// the latter is wider. An int is as wide as an int64, whatever the machine.
+// widens reports whether to holds every integer of from and is wider. An int has 64 bits on
+// every machine.
 func widens(from, to reflect.Kind) bool {
 	fromBits, fromSigned := integer(from)
 	toBits, toSigned := integer(to)
 	return 0 < fromBits && fromBits < toBits && (toSigned || !fromSigned)
 }
 
-// integer returns the bits of an integer in its encoding, 0 for other kinds.
+// integer returns the encoded bits of an integer, 0 for other kinds.
 func integer(kind reflect.Kind) (bits int, signed bool) {
 	switch kind {
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

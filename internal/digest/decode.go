@@ -10,19 +10,16 @@ import (
 	"unsafe"
 )
 
-// Decode reads n items into the memory at base, which is of the type of p and
-// zero. Nothing in them shares memory with the bytes that were read. A string,
-// slice or map of length 0 is "" or nil.
+// Decode reads n items into the memory at base, which must have the type of p and be zero.
+// Items share no memory with the input. A string, slice or map of length 0 becomes "" or nil.
 //
-// Whatever the bytes are, Decode takes time in proportion to them and allocates no more
-// than a multiple of what it has read, which the type decides. What is not an encoding of
-// the type, or beyond the limits of an item, is [ErrEncoding], an error of the Decoder.
-// Some items may have been written then.
-//
-// Only for a type that [Codec.Codable] has nothing against.
+// For any input, Decode takes time proportional to the input and allocates at most a multiple
+// of the bytes read; the type determines the factor. Bytes that are no encoding of the type, or
+// exceed the limits of an item, make [ErrEncoding] the error of d. Some items may be set then.
+// The type must be [Codec.Codable].
 func (p *Codec) Decode(d *Decoder, base unsafe.Pointer, n int) {
 	switch {
-	case n == 0 || p.root.silent:
+	case n == 0 || p.root.empty:
 	case p.root.memory:
 		d.Fill(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
 		if d.err == nil && !p.root.boolsHold(base, n) {
@@ -36,16 +33,16 @@ func (p *Codec) Decode(d *Decoder, base unsafe.Pointer, n int) {
 	}
 }
 
-// own returns the schema of the type itself, or nil if no schema is as deep.
+// own returns the schema of the type, or nil if it exceeds the depth of schemas.
 func (p *Codec) own() *Schema {
 	p.parse.Do(func() { p.schema, _ = ParseSchema(p.Schema()) })
 	return p.schema
 }
 
-// item reads one item of a type, which has at least need bytes, and returns its
-// encoding, which is good until the next read. It is tried on what has been read so
-// far, which is nearly always enough. Else pieces are joined until the item as written is
-// whole, which asks for no memory, and which is looked at when they have doubled.
+// item reads one item of at least need bytes and returns its encoding, valid until the next
+// read. It first tries the bytes at hand, which nearly always suffice. Otherwise it joins
+// pieces until the item is complete. It checks that by skipping, without memory, each time
+// the bytes have doubled.
 func (d *Decoder) item(n *node, t reflect.Type, written func() *Schema, at unsafe.Pointer, need int) []byte {
 	if !d.have(need) {
 		return nil
@@ -82,18 +79,17 @@ var (
 	errMap    = fmt.Errorf("%w: the entries of a map are not in order, or one is there twice", ErrEncoding)
 )
 
-// reading is the bytes that are left for an item.
+// reading is the rest of the bytes of an item.
 //
-// A length is believed as far as there are bytes for it that no length around it, and no
-// field that follows, needs at least. So all memory of an item is paid for by bytes, each
-// of them once, however deep a type contains itself.
+// A length is valid only if the bytes exist after subtraction of the minimum need of enclosing
+// lengths and following fields. So every byte pays for memory once, however deep a type
+// contains itself.
 type reading struct {
 	b       []byte
-	claimed int // bytes of b that follow what is read now, at least
+	claimed int // minimum bytes of b that follow the current value
 	depth   int
 }
 
-// cut takes n bytes.
 func (r *reading) cut(n int) ([]byte, error) {
 	if n > len(r.b) {
 		return nil, errShort
@@ -103,7 +99,7 @@ func (r *reading) cut(n int) ([]byte, error) {
 	return b, nil
 }
 
-// number takes an unsigned number of so many bytes.
+// number reads an unsigned number of size bytes.
 func (r *reading) number(size int) (uint64, error) {
 	if size > len(r.b) {
 		return 0, errShort
@@ -114,7 +110,7 @@ func (r *reading) number(size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), nil
 }
 
-// length takes a length of values that have at least least bytes each.
+// length reads the length of values of at least least bytes each.
 func (r *reading) length(least int) (int, error) {
 	n, err := r.number(8)
 	switch {
@@ -128,10 +124,10 @@ func (r *reading) length(least int) (int, error) {
 	return int(n), nil
 }
 
-// measure notes the fewest bytes that a value encodes to, and that follow each op.
+// measure computes the minimum bytes of a value and of the values after each op.
 func (n *node) measure() int {
 	switch {
-	case n.silent || n.least > 0:
+	case n.empty || n.least > 0:
 		return n.least
 	case n.memory:
 		n.least = int(n.size)
@@ -165,8 +161,7 @@ func (o *op) measure() int {
 	}
 }
 
-// boolsHold reports whether the bools of n values are 0 or 1. Any other would be
-// no bool of the language.
+// boolsHold reports whether the bools of n values are 0 or 1. Go allows no other.
 func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
 	if len(n.bools) == 0 {
 		return true
@@ -183,10 +178,10 @@ func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
 	return true
 }
 
-// decodeItems reads count values that lie one after another from base.
+// decodeItems reads count adjacent values from base on.
 func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 	switch {
-	case n.silent || count == 0:
+	case n.empty || count == 0:
 		return nil
 	case n.memory:
 		b, err := r.cut(count * int(n.size))
@@ -209,7 +204,7 @@ func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 	return nil
 }
 
-// decode runs the ops of one value backwards. It is one switch, kept whole
+// decode runs the ops of one value in reverse direction. It is one switch for speed,
 // because it runs for every item of a table.
 func (n *node) decode(r *reading, base unsafe.Pointer) error {
 	if n.memory {
@@ -274,9 +269,9 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 	return nil
 }
 
-// nested reads a value whose type may contain itself.
+// nested reads a value that adds to the depth.
 func (r *reading) nested(o *op, at unsafe.Pointer, read func(r *reading, o *op, at unsafe.Pointer) error) error {
-	if r.depth++; r.depth > mostDepth {
+	if r.depth++; r.depth > maxDepth {
 		return errDepth
 	}
 	r.claimed += o.after
@@ -296,9 +291,8 @@ func (r *reading) decodeString(s *string) error {
 	return err
 }
 
-// decodeSlice makes the slice at at. Memory that holds pointers is made as what
-// it is, so that the collector knows; other memory need not be, and is made
-// faster.
+// decodeSlice makes the slice at at. Memory with pointers is typed for the collector; other
+// memory is untyped, which is faster.
 func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
 	n, err := r.length(max(o.elem.least, 1))
 	if err != nil || n == 0 {
@@ -315,8 +309,8 @@ func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
 	return o.elem.decodeItems(r, base, n)
 }
 
-// decodeMap makes the map at at. Its entries are in the order of their bytes, and
-// no key is there twice.
+// decodeMap makes the map at at. Entries must be in ascending order of bytes, without
+// duplicate keys.
 func (r *reading) decodeMap(o *op, at unsafe.Pointer) error {
 	least := o.key.least + o.elem.least
 	n, err := r.length(max(least, 1))

@@ -7,33 +7,33 @@ import (
 	"slices"
 )
 
-// Decoder reads back what a [Tee] passed on. The first error stays: all later
-// reads give zeros, and Err tells it. One goroutine at a time.
+// Decoder decodes the output of a [Tee]. The first error stays: later reads return zeros,
+// and Err returns it. One goroutine at a time may use it.
 type Decoder struct {
-	next func() ([]byte, error) // the piece that follows; none is an error
-	end  error                  // of next, which is not asked again
-	b    []byte                 // what is left of the pieces so far
-	own  []byte                 // the memory of b, if pieces had to be joined
+	next func() ([]byte, error) // returns the next piece; none is an error
+	end  error                  // error of next, which is not called again
+	b    []byte                 // rest of the pieces so far
+	own  []byte                 // memory of b if pieces were joined
 	err  error
 
-	again int // bytes that were looked at more than once, for tests
+	again int // bytes scanned more than once, for tests
 
-	migration *Migration   // nil: items are read as what they are
-	columns   []ColumnPlan // nil: columns are read as what they are
-	data      []ColumnPlan // likewise
+	migration *Migration   // nil: items have their written type
+	columns   []ColumnPlan // nil: columns have their written types
+	data      []ColumnPlan // nil: sparse data have their written types
 }
 
-// ErrEncoding says that bytes are not the encoding of what they are read as.
+// ErrEncoding means that bytes are not an encoding of the wanted type.
 var ErrEncoding = errors.New("not an encoding of this type")
 
-// NewDecoder returns a Decoder of the pieces that next returns, which are good
-// until it is called again.
+// NewDecoder returns a Decoder of the pieces that next returns. A piece is valid until next
+// is called again.
 func NewDecoder(next func() ([]byte, error)) *Decoder { return &Decoder{next: next} }
 
 // Err returns the first error.
 func (d *Decoder) Err() error { return d.err }
 
-// Fail makes err the first error, unless there is one.
+// Fail sets the error if there is none.
 func (d *Decoder) Fail(err error) {
 	if d.err == nil {
 		d.err = err
@@ -41,11 +41,10 @@ func (d *Decoder) Fail(err error) {
 	d.b = nil
 }
 
-// Remaining returns how many bytes are left of the pieces so far.
+// Remaining returns the number of remaining bytes of the pieces so far.
 func (d *Decoder) Remaining() int { return len(d.b) }
 
-// have makes at least n bytes of the stream lie in one piece, and reports whether
-// it could.
+// have joins pieces to at least n adjacent bytes and reports whether the stream has them.
 func (d *Decoder) have(n int) bool {
 	for len(d.b) < n {
 		if !d.join() {
@@ -56,8 +55,8 @@ func (d *Decoder) have(n int) bool {
 	return true
 }
 
-// more doubles the bytes that lie in one piece, as far as the stream has more, and
-// reports whether there are more now.
+// more doubles the adjacent bytes, as far as the stream allows, and reports whether it
+// added any.
 func (d *Decoder) more() bool {
 	had := len(d.b)
 	if err := tooLong(uint64(had) + 1); err != nil {
@@ -74,12 +73,12 @@ func (d *Decoder) more() bool {
 	return true
 }
 
-// join takes one more piece, and reports whether there was one.
+// join adds one piece and reports whether there was one.
 func (d *Decoder) join() bool {
 	if d.end != nil || d.err != nil {
 		return false
 	}
-	// What is left is moved before the next piece takes its place.
+	// The rest is moved before the next piece overwrites it.
 	if left := len(d.b); left == 0 || cap(d.own) == 0 || &d.own[:1][0] != &d.b[0] {
 		d.own = append(d.own[:0], d.b...)
 	} else {
@@ -114,7 +113,7 @@ func (d *Decoder) Fill(b []byte) {
 	}
 }
 
-// take returns the next n bytes, which are few, or zeros behind an error.
+// take returns the next n bytes, or zeros after an error. n is small.
 func (d *Decoder) take(n int) []byte {
 	if !d.have(n) {
 		return make([]byte, n)
@@ -124,19 +123,18 @@ func (d *Decoder) take(n int) []byte {
 	return b
 }
 
-// Uint8, Uint16, Uint32 and Uint64 read a number as the methods of [Hash] of these
-// names add it.
+// Uint8, Uint16, Uint32 and Uint64 read a number that the [Hash] method of the same name
+// added.
 func (d *Decoder) Uint8() uint8   { return d.take(1)[0] }
 func (d *Decoder) Uint16() uint16 { return binary.LittleEndian.Uint16(d.take(2)) }
 func (d *Decoder) Uint32() uint32 { return binary.LittleEndian.Uint32(d.take(4)) }
 func (d *Decoder) Uint64() uint64 { return binary.LittleEndian.Uint64(d.take(8)) }
 
-// Count reads a Uint64 that counts what follows or lies below most, and fails
-// beyond that.
-func (d *Decoder) Count(most int, what string) int {
+// Count reads a Uint64 and fails if it exceeds limit.
+func (d *Decoder) Count(limit int, what string) int {
 	n := d.Uint64()
-	if n > uint64(most) {
-		d.Fail(fmt.Errorf("%w: %d %s; there can be %d", ErrEncoding, n, what, most))
+	if n > uint64(limit) {
+		d.Fail(fmt.Errorf("%w: %d %s; there can be %d", ErrEncoding, n, what, limit))
 		return 0
 	}
 	return int(n)

@@ -1,12 +1,12 @@
-// Package digest computes one 64-bit number from values of any Go type, so
-// that two states can be compared without keeping either.
+// Package digest computes one 64-bit number from values of any Go type, to compare two states
+// without storing either.
 //
 //   - digest: the sum of a byte stream.
 //   - encoding: the byte stream of a value, fixed by the table below.
 //   - plan: the encoding of one type, worked out once by reflection.
 //   - memory type: a type whose memory is its encoding, byte for byte.
 //
-// Equal values have equal encodings on every platform, so equal digests too.
+// Equal values have equal encodings, and equal digests, on every platform.
 //
 // # The encoding
 //
@@ -28,15 +28,14 @@
 //	pointer, function, channel,
 //	unsafe.Pointer, field _       nothing
 //
-// An entry of a map is the key's bytes followed by the value's bytes, and
-// entries are in ascending order of these bytes (as [bytes.Compare] has it).
-// One rule serves every key type, and where two entries compare equal their
-// bytes are the same, so that their order does not matter: keys that are NaN
-// or pointers need no rule of their own. It is not the order of the numbers.
+// An entry of a map is the key's bytes followed by the value's bytes. Entries are in ascending
+// order of these bytes, as by [bytes.Compare]. The rule serves every key type: entries that
+// compare equal have the same bytes, so NaN and pointer keys need no rule of their own. It is
+// not numeric order.
 //
-// Floats are told apart by their bits: 0 and -0 differ, as do NaNs with
-// different payloads. The name of a dynamic type is what its String method
-// in package reflect gives, for example "time.Duration".
+// Floats are compared by their bits: 0 and -0 differ, as do NaNs with different payloads. The
+// name of a dynamic type is the result of its String method in package reflect, for example
+// "time.Duration".
 //
 // # Memory types
 //
@@ -44,20 +43,17 @@
 //	struct { A uint8; B uint32 }         A . . . B B B B                   padding
 //	struct { A uint32; P *T }            A A A A . . . . P P P P P P P P   padding, P is skipped
 //
-// A memory type has fixed-size numbers and bools only, no padding, and no
-// skipped field that takes room. int, uint and uintptr count where they have
-// 64 bits, and nothing counts on a big-endian machine. A whole slice of a
-// memory type is one run of bytes for the hash. Every other type is walked by
-// offsets found when the plan was made; only maps and interfaces need
-// reflection again. Inside such a type, neighbouring fields that are memory
-// are still taken as one run.
+// A memory type has only numbers of fixed size and bools, no padding, and no skipped field of
+// nonzero size. int, uint and uintptr count if they have 64 bits. A big-endian machine has no
+// memory types. A slice of a memory type is hashed as one run of bytes. Other types are walked
+// by the offsets in the plan; only maps and interfaces need reflection again. Adjacent memory
+// fields inside such a type are still one run.
 //
 // # Older types
 //
-// The text of a type's [Codec.Schema] says how its values are encoded. What was
-// written as an older version of a type is read as the newer one by such a text
-// alone ([Migration]): the operations that decode are then in the order of the old
-// fields, and their offsets are those of the new.
+// The text of [Codec.Schema] describes the encoding of a type. With that text alone, values of
+// an older version of a type are read as the newer one ([Migration]): decode operations are in
+// the order of the old fields, with the offsets of the new fields.
 //
 //	old   struct{A int32; B string; C int8}       a a a a | length, bytes | c
 //	new   struct{C int64; D bool; A int32}        memory 16.. | skip      | widen 0..     D is zero
@@ -71,18 +67,15 @@
 //
 //	lane = rotate(lane ^ word*a, 29) * b
 //
-// For a given word this is a one-to-one function of the lane, and the other
-// way round, so one changed word always leaves a changed lane. The lanes do
-// not wait for each other, which is where the speed comes from. The sum pads
-// the last block with zero bytes, folds the four lanes and the length, and
-// mixes the result. Bytes that do not fill a block wait in a buffer, which
-// makes the sum a function of the bytes alone and not of how calls cut them.
+// For a given word this is a bijection of the lane, and for a given lane of the word, so one
+// changed word always changes the lane. The lanes are independent, which makes the hash fast.
+// The sum pads the last block with zero bytes, folds the four lanes and the length, and mixes
+// the result. Bytes of an incomplete block wait in a buffer, so the sum depends only on the
+// bytes and not on the division into calls.
 //
-// # What it does not do
+// # Limits
 //
-// The hash is not cryptographic: whoever chooses the bytes can choose two
-// streams with one sum. The digest follows no pointers. It has no guard
-// against a value that contains itself (through a slice, a map or an
-// interface): that walk does not end. It takes no locks; nothing may change
-// a value while it is digested.
+// The hash is not cryptographic: an attacker can construct two streams with one sum. The digest
+// follows no pointers. It does not terminate on a value that contains itself (through a slice,
+// a map or an interface). It takes no locks; values must not change during a digest.
 package digest

@@ -5,15 +5,15 @@ import (
 	"reflect"
 )
 
-// Fields are those of an item of an older type, by name. They are good during the
-// call that is given them.
+// Fields are the fields of an item of an older type. They are valid only during the call of
+// [Migration.Item].
 type Fields struct {
 	m *Migration
 	b []byte // the encoding
 }
 
-// Read makes *into the value of the field of this name, or of the whole item if
-// name is "". Whatever a [Migration] converts it converts; all else is an error.
+// Read sets *into to the value of the named field, or of the whole item if name is "". It
+// converts as a [Migration] does; other conversions are errors.
 func (f Fields) Read(name string, into any) error {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -40,7 +40,7 @@ func (f Fields) Read(name string, into any) error {
 	return m.root.decode(&reading{b: b}, v.UnsafePointer())
 }
 
-// find returns the field of this name, and where it begins.
+// find returns the schema and the bytes of the named field.
 func (f Fields) find(name string) (*Schema, []byte, error) {
 	if name == "" {
 		return f.m.from, f.b, nil
@@ -48,9 +48,9 @@ func (f Fields) find(name string) (*Schema, []byte, error) {
 	r := reading{b: f.b}
 	for _, field := range f.m.from.fields() {
 		if field.name == name {
-			return field.of, r.b, nil
+			return field.schema, r.b, nil
 		}
-		if err := r.skip(field.of); err != nil {
+		if err := r.skip(field.schema); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// The constants are the first 64 bits of the fractions of the square roots of
-// the primes 2 to 19, so that nothing about them was chosen by hand. The
-// multipliers are odd, so that multiplying loses no bit.
+// The constants are the first 64 bits of the fractions of the square roots of the primes 2
+// to 19, so none was chosen by hand. The multipliers are odd, so multiplication loses no
+// bit.
 const (
 	seed0 = 0x6a09e667f3bcc908 // 2
 	seed1 = 0x3c6ef372fe94f82b // 5
@@ -26,20 +26,20 @@ const (
 	wordSize  = 8  // bytes
 )
 
-// Hash is a streaming 64-bit hash over bytes. The zero Hash is ready to use;
-// a copy of a Hash continues on its own. One goroutine at a time.
+// Hash is a streaming 64-bit hash over bytes. The zero Hash is ready to use. A copy of a Hash
+// continues on its own. One goroutine at a time may use it.
 //
-// The sum depends on the byte sequence alone: Uint16(0x0201) is the same as
-// Uint8(1) and Uint8(2). Hash is not cryptographic.
+// The sum depends only on the byte sequence: Uint16(0x0201) is the same as Uint8(1) and
+// Uint8(2). Hash is not cryptographic.
 type Hash struct {
-	lanes [4]uint64 // each lane ^ its seed, so that the zero Hash is ready
+	lanes [4]uint64 // each is lane ^ seed, so that the zero Hash is ready
 
-	// buf[:length%blockSize] waits for its block to fill. The word behind the
-	// block lets a number be stored first and cut after.
+	// buf[:length%blockSize] is an incomplete block. The extra word lets a number be stored
+	// before it is split.
 	buf    [blockSize + wordSize]byte
 	length uint64 // bytes so far
 
-	tee *Tee // gets all bytes, too; nil: nobody does
+	tee *Tee // receives all bytes; may be nil
 }
 
 // Uint8 adds one byte.
@@ -106,14 +106,13 @@ func (h *Hash) Bytes(b []byte) {
 	copy(h.buf[:blockSize], b)
 }
 
-// nextBlock takes the block, which is full, and moves what was stored behind it to
-// the front.
+// nextBlock hashes the full block and moves the excess bytes to the front.
 func (h *Hash) nextBlock() {
 	h.take(h.buf[:blockSize])
 	copy(h.buf[:wordSize], h.buf[blockSize:])
 }
 
-// take takes the whole blocks of b and ignores what is left. It does not count.
+// take hashes the whole blocks of b and ignores the rest. It does not change the length.
 func (h *Hash) take(b []byte) {
 	if h.tee != nil {
 		h.tee.take(h, b)
@@ -134,21 +133,20 @@ func (h *Hash) blocks(b []byte) {
 	h.lanes = [4]uint64{l0 ^ seed0, l1 ^ seed1, l2 ^ seed2, l3 ^ seed3}
 }
 
-// absorb is one to one in lane and in word. The word is multiplied too, so
-// that a flipped high bit cannot be undone by another single bit further on.
+// absorb is a bijection in lane and in word. It multiplies the word too, so that no other
+// single bit can undo a flipped high bit.
 func absorb(lane, word uint64) uint64 {
 	return bits.RotateLeft64(lane^word*mulWord, 29) * mulLane
 }
 
-// Sum returns the hash of the bytes so far, in O(1) time. It changes nothing:
-// more bytes may follow.
+// Sum returns the hash of the bytes so far in O(1) time. More bytes may follow.
 func (h *Hash) Sum() uint64 {
 	end := *h
 	if at := h.length % blockSize; at > 0 {
 		clear(end.buf[at:])
 		end.blocks(end.buf[:blockSize])
 	}
-	// The length goes first, because it alone tells padding from zero bytes.
+	// The length goes first, because only it distinguishes padding from zero bytes.
 	sum := absorb(h.length, end.lanes[0]^seed0)
 	sum = absorb(sum, end.lanes[1]^seed1)
 	sum = absorb(sum, end.lanes[2]^seed2)

@@ -5,17 +5,17 @@ import (
 	"reflect"
 )
 
-// Two limits hold for every item that is not memory. The writer of a snapshot and its
-// reader ask the same functions, so that all that is written can be read back.
+// Writers and readers of snapshots apply the same limits to every item that is not a memory
+// type, so that everything written can be read.
 const (
 	// MaxBytes is the largest encoding of one item.
 	MaxBytes = 64 << 20
 
-	// mostDepth is how deep slices and maps of an item may nest.
-	mostDepth = 1000
+	// maxDepth is the maximum depth of nested slices and maps of an item.
+	maxDepth = 1000
 )
 
-// tooLong returns an error if an item has an encoding of n bytes and that is too long.
+// tooLong returns an error if n bytes are too many for an item.
 func tooLong(n uint64) error {
 	if n <= MaxBytes {
 		return nil
@@ -23,14 +23,13 @@ func tooLong(n uint64) error {
 	return fmt.Errorf("%w: an item of more than 64 MiB, got %d bytes, want at most %d", ErrEncoding, n, MaxBytes)
 }
 
-// errDepth is the error of an item whose slices and maps nest too deep.
-var errDepth = fmt.Errorf("%w: slices and maps within each other, want at most %d deep", ErrEncoding, mostDepth)
+var errDepth = fmt.Errorf("%w: slices and maps within each other, want at most %d deep", ErrEncoding, maxDepth)
 
-// unreadable returns why an item of this type cannot be read back, which has an encoding
-// of n bytes and nests so deep, or nil.
+// unreadable returns an error if an item of n bytes and this depth cannot be decoded, else
+// nil.
 func unreadable(t reflect.Type, n uint64, depth int) error {
 	err := tooLong(n)
-	if err == nil && depth > mostDepth {
+	if err == nil && depth > maxDepth {
 		err = errDepth
 	}
 	if err != nil {

@@ -73,9 +73,9 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 		})
 	}
 	for _, maps := range []bool{false, true} {
-		for n := mostDepth - 3; n <= mostDepth+2; n++ {
+		for n := maxDepth - 3; n <= maxDepth+2; n++ {
 			c := linksOf(n, maps) // the last one has a slice and a map, which are empty
-			limits(fmt.Sprintf("depth %d, maps %t", n, maps), reflect.TypeFor[links](), unsafe.Pointer(&c), n < mostDepth)
+			limits(fmt.Sprintf("depth %d, maps %t", n, maps), reflect.TypeFor[links](), unsafe.Pointer(&c), n < maxDepth)
 		}
 	}
 	// Slices around the type that contains itself count, and within it.
@@ -84,27 +84,27 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 		Grid [][]uint8
 	}
 	type forest struct{ Trees [][]tree }
-	for n := mostDepth - 6; n <= mostDepth; n++ {
+	for n := maxDepth - 6; n <= maxDepth; n++ {
 		c := tree{Grid: [][]uint8{{1}}}
 		for range n {
 			c = tree{Kids: []tree{c}}
 		}
-		limits(fmt.Sprintf("depth %d, slices within", n), reflect.TypeFor[tree](), unsafe.Pointer(&c), n+2 <= mostDepth)
+		limits(fmt.Sprintf("depth %d, slices within", n), reflect.TypeFor[tree](), unsafe.Pointer(&c), n+2 <= maxDepth)
 		all := forest{[][]tree{{c}}}
-		limits(fmt.Sprintf("depth %d, slices around", n), reflect.TypeFor[forest](), unsafe.Pointer(&all), n+4 <= mostDepth)
+		limits(fmt.Sprintf("depth %d, slices around", n), reflect.TypeFor[forest](), unsafe.Pointer(&all), n+4 <= maxDepth)
 	}
 	// A type that does not contain itself can be too deep on its own.
 	typ := reflect.TypeFor[uint8]()
-	for n := 1; n <= mostDepth+2; n++ {
+	for n := 1; n <= maxDepth+2; n++ {
 		typ = reflect.SliceOf(typ)
-		if n < mostDepth-2 {
+		if n < maxDepth-2 {
 			continue
 		}
 		item := reflect.New(typ)
 		for v := item.Elem(); v.Kind() == reflect.Slice; v = v.Index(0) {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		}
-		limits(fmt.Sprintf("%d slices", n), typ, item.UnsafePointer(), n <= mostDepth)
+		limits(fmt.Sprintf("%d slices", n), typ, item.UnsafePointer(), n <= maxDepth)
 	}
 	if testing.Short() {
 		return

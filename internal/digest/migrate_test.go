@@ -170,13 +170,13 @@ func codableType(draw func() reflect.Type) reflect.Type {
 }
 
 func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
-	misfits, good, bad := 0, 0, 0
+	mismatches, good, bad := 0, 0, 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		old := codableType(func() reflect.Type { return randomStruct(r, 0) })
 		typ := codableType(func() reflect.Type { return evolve(r, old) })
 		m := from(t, typ, old)
-		misfits += len(m.Mismatches)
+		mismatches += len(m.Mismatches)
 		const n = 20
 		items := drawItems(r, old, n)
 		at := 0
@@ -227,8 +227,8 @@ func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
 			}
 		}
 	}
-	if misfits < 50 || good < 1000 || bad < 1000 {
-		t.Errorf("%d fields did not fit, %d items were read, %d refused", misfits, good, bad)
+	if mismatches < 50 || good < 1000 || bad < 1000 {
+		t.Errorf("%d fields did not fit, %d items were read, %d refused", mismatches, good, bad)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestATypeThatContainsItselfIsReadByName(t *testing.T) {
 	d := decodeAs(m, reflect.TypeFor[newKin](), unsafe.Pointer(&got), 1, Of(reflect.TypeFor[kin]()).stream(unsafe.Pointer(&old), 1), 7)
 	want := newKin{Leaf: -1, Kids: []newKin{{Leaf: 2}, {Kids: []newKin{{Leaf: -3}}}}}
 	if d.Err() != nil || !reflect.DeepEqual(got, want) || len(m.Mismatches) > 0 {
-		t.Errorf("%+v, %v, misfits %v", got, d.Err(), m.Mismatches)
+		t.Errorf("%+v, %v, mismatches %v", got, d.Err(), m.Mismatches)
 	}
 }
 
@@ -289,10 +289,10 @@ func TestWhatDoesNotFitIsNamed(t *testing.T) {
 		want[i] = "digest.after." + want[i]
 	}
 	if !slices.Equal(m.Mismatches, want) {
-		t.Errorf("misfits are %v; want %v", m.Mismatches, want)
+		t.Errorf("mismatches are %v; want %v", m.Mismatches, want)
 	}
 	if m := from(t, reflect.TypeFor[int8](), reflect.TypeFor[before]()); !slices.Equal(m.Mismatches, []string{"int8"}) {
-		t.Errorf("misfits are %v", m.Mismatches)
+		t.Errorf("mismatches are %v", m.Mismatches)
 	}
 }
 
@@ -399,6 +399,6 @@ func TestSchema_TellsArraysApart(t *testing.T) {
 		}
 	}
 	if m := from(t, reflect.TypeFor[struct{ A [20]uint8 }](), reflect.TypeFor[struct{ A [17]uint8 }]()); len(m.Mismatches) != 1 {
-		t.Errorf("misfits %v, want A", m.Mismatches)
+		t.Errorf("mismatches %v, want A", m.Mismatches)
 	}
 }

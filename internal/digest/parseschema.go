@@ -11,16 +11,16 @@ import (
 
 var errSchema = errors.New("not a schema")
 
-// maxNested is how deep types may nest in a schema.
+// maxNested is the maximum depth of types in a schema.
 const maxNested = 100
 
-// ParseSchema understands a text of [Codec.Schema]. It takes any text: what is
-// not one of a type that [Codec.Codable] has nothing against is an error.
+// ParseSchema parses a text of [Codec.Schema]. It returns an error for any text that is not
+// the schema of a codable type.
 func ParseSchema(text string) (*Schema, error) {
 	p := schemaParser{text: text}
 	s := p.part()
 	if p.err == nil && p.at < len(text) {
-		p.fail("there is text behind it")
+		p.fail("text after the end")
 	}
 	if p.err != nil {
 		return nil, p.err
@@ -28,11 +28,11 @@ func ParseSchema(text string) (*Schema, error) {
 	return s, nil
 }
 
-// schemaParser reads a schema from the left. After an error there is no text left.
+// schemaParser reads a schema from left to right. An error ends the text.
 type schemaParser struct {
 	text   string
 	at     int
-	around [maxNested]*Schema // on the stack, like all of the parser
+	around [maxNested]*Schema // on the stack, as all of the parser
 	depth  int                // number of types in around
 	empty  int                // number of arrays of length 0 in around
 	err    error
@@ -46,7 +46,7 @@ func (p *schemaParser) fail(why string) {
 	p.at = len(p.text)
 }
 
-// skip takes prefix if it comes next.
+// skip skips prefix and reports whether it was next.
 func (p *schemaParser) skip(prefix string) bool {
 	if !strings.HasPrefix(p.text[p.at:], prefix) {
 		return false
@@ -61,7 +61,7 @@ func (p *schemaParser) want(prefix string) {
 	}
 }
 
-// word takes all before one of these bytes, or the end.
+// word returns the text before one of these bytes, or all.
 func (p *schemaParser) word(end string) string {
 	rest := p.text[p.at:]
 	if n := strings.IndexAny(rest, end); n >= 0 {
@@ -71,18 +71,18 @@ func (p *schemaParser) word(end string) string {
 	return rest
 }
 
-// number takes a number up to most.
-func (p *schemaParser) number(most int, end string) int {
+// number reads a number up to limit.
+func (p *schemaParser) number(limit int, end string) int {
 	word := p.word(end)
 	n, err := strconv.ParseUint(word, 10, 31)
-	if err != nil || int(n) > most {
-		p.fail(fmt.Sprintf("%q is not a number up to %d", word[:min(len(word), 100)], most))
+	if err != nil || int(n) > limit {
+		p.fail(fmt.Sprintf("%q is not a number up to %d", word[:min(len(word), 100)], limit))
 		return 0
 	}
 	return int(n)
 }
 
-// part takes the schema of one type.
+// part reads the schema of one type.
 func (p *schemaParser) part() *Schema {
 	start := p.at
 	switch {
@@ -100,7 +100,7 @@ func (p *schemaParser) part() *Schema {
 	return p.basic()
 }
 
-// composite takes the rest of a type with parts whose text begins at start.
+// composite reads the rest of a type with parts. Its text begins at start.
 func (p *schemaParser) composite(kind reflect.Kind, start int) *Schema {
 	s := &Schema{code: uint8(kind), fixed: true}
 	if p.depth == maxNested {
@@ -125,7 +125,7 @@ func (p *schemaParser) composite(kind reflect.Kind, start int) *Schema {
 	return s
 }
 
-// structure takes the fields of a struct, and its end.
+// structure reads the fields and the end of a struct.
 func (p *schemaParser) structure(s *Schema) {
 	s.parts = new(schemaParts)
 	for p.err == nil && !p.skip("}") {
@@ -165,7 +165,7 @@ func (p *schemaParser) array(s *Schema) {
 	p.add(s, s.elem, s.count)
 }
 
-// add notes that a value of s has count values of part.
+// add adds count values of part to the size of s.
 func (p *schemaParser) add(s, part *Schema, count int32) {
 	if int64(part.least)*int64(count) > MaxBytes-int64(s.least) {
 		p.fail(fmt.Sprintf("items of more than %d bytes", MaxBytes))
@@ -175,16 +175,16 @@ func (p *schemaParser) add(s, part *Schema, count int32) {
 	s.fixed = s.fixed && part.fixed
 }
 
-// counts sees that a value of part, of which there may be any number, has bytes. A part
-// without text is a type around this one, and has bytes: the length of a slice or map.
+// counts checks that values of part, whose number is unlimited, have bytes. A part without
+// text is an enclosing type and has bytes: the length of a slice or map.
 func (p *schemaParser) counts(part *Schema) {
 	if p.empty == 0 && part.text != "" && part.least == 0 {
 		p.fail("elements or keys without bytes")
 	}
 }
 
-// outer takes how many types further out a type is that contains itself. Between
-// the two lies a slice or a map, or values would have no end.
+// outer reads a reference to an enclosing type. A slice or a map must be in between, or
+// values would be infinite.
 func (p *schemaParser) outer() *Schema {
 	n := p.number(p.depth, "]; }")
 	if n == 0 {
@@ -201,7 +201,7 @@ func (p *schemaParser) outer() *Schema {
 	return &Schema{}
 }
 
-// basic takes a type without parts. An array of length 0 may have elements of any type.
+// basic reads a type without parts. An array of length 0 may have elements of any type.
 func (p *schemaParser) basic() *Schema {
 	word := p.word("]; }")
 	for i := range basicSchemas {
@@ -212,11 +212,11 @@ func (p *schemaParser) basic() *Schema {
 	if p.empty > 0 && slices.Contains(kindsWithoutValues, word) {
 		return &Schema{text: word, code: uint8(reflect.Struct), fixed: true}
 	}
-	p.fail(fmt.Sprintf("%q is not a type whose values are written", word[:min(len(word), 100)]))
+	p.fail(fmt.Sprintf("%q is not an encodable type", word[:min(len(word), 100)]))
 	return &Schema{}
 }
 
-// kindsWithoutValues are the kinds of the types that no value is read back of.
+// kindsWithoutValues are kinds whose values cannot be decoded.
 var kindsWithoutValues = []string{
 	reflect.Pointer.String(), reflect.Func.String(), reflect.Chan.String(), reflect.UnsafePointer.String(), reflect.Interface.String(),
 }

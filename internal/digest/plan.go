@@ -6,80 +6,77 @@ import (
 	"unsafe"
 )
 
-// Codec is the encoding of one type, worked out once. Any number of goroutines
-// may use one Program at the same time, each with a Hash of its own.
+// Codec is the encoding of one type. Any number of goroutines may use it at the same time,
+// each with its own Hash.
 type Codec struct {
-	typ     reflect.Type
-	layout  layout
-	root    *node
-	nests   bool      // values can hold others of the type
-	parse   sync.Once // of the schema
-	schema  *Schema   // see own
-	dynamic sync.Map  // reflect.Type to *node, for values in interfaces
-	walkers sync.Pool // of *walker
+	typ       reflect.Type
+	layout    layout
+	root      *node
+	recursive bool      // values can contain others of the type
+	parse     sync.Once // guards schema
+	schema    *Schema   // see own
+	dynamic   sync.Map  // reflect.Type to *node, for values in interfaces
+	walkers   sync.Pool // of *walker
 }
 
-// programs are those that were asked for: reflect.Type to the *Program of that
-// type.
-var programs sync.Map
+// codecs maps reflect.Type to the *Codec of each type used so far.
+var codecs sync.Map
 
-// Of returns the program of t. It works for every type and never panics. The
-// first call for a type costs some microseconds for each type that it is made of,
-// others a look-up.
+// Of returns the codec of t. It works for every type and never panics. The first call for a
+// type takes some microseconds per component type, later calls a lookup.
 func Of(t reflect.Type) *Codec {
-	if p, ok := programs.Load(t); ok {
+	if p, ok := codecs.Load(t); ok {
 		return p.(*Codec)
 	}
 	made := new(Codec)
 	made.init(t, layout{memory: littleEndian})
-	p, _ := programs.LoadOrStore(t, made)
+	p, _ := codecs.LoadOrStore(t, made)
 	return p.(*Codec)
 }
 
-// Plan is the [Codec] of a T.
-type Plan[T any] struct{ program *Codec }
+// Plan is the [Codec] of T.
+type Plan[T any] struct{ codec *Codec }
 
 // For returns the plan of T; see [Of].
 func For[T any]() Plan[T] { return Plan[T]{Of(reflect.TypeFor[T]())} }
 
-// Items adds the encodings of items to h, one after another and without their
-// number. A T that encodes to nothing adds nothing.
+// Items adds the encodings of items to h, one after another and without their number. A T that
+// encodes to nothing adds nothing.
 //
-// Items takes time in proportion to the encoded bytes: for a memory type the
-// speed of [Hash.Bytes]; else some nanoseconds for each field. Maps are sorted
-// and need memory in proportion to their encoding.
+// Items takes time proportional to the encoded bytes: for a memory type the speed of
+// [Hash.Bytes], otherwise some nanoseconds per field. Maps are sorted, in memory proportional
+// to their encoding.
 func (p Plan[T]) Items(h *Hash, items []T) {
-	p.program.Items(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
+	p.codec.Items(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
-// Lasting is [Plan.Items] for items that stay as they are; see [Hash.Lasting].
+// Lasting is [Plan.Items] for items that do not change; see [Hash.Lasting].
 func (p Plan[T]) Lasting(h *Hash, items []T) {
-	p.program.Lasting(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
+	p.codec.Lasting(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
-// Decode reads items back; see [Codec.Decode].
+// Decode reads items; see [Codec.Decode].
 func (p Plan[T]) Decode(d *Decoder, items []T) {
-	p.program.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
+	p.codec.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
-// Memory reports whether T is a memory type on this machine, which makes
-// [Plan.Items] hash a whole slice as one run of bytes. Types without size
-// count.
+// Memory reports whether T is a memory type on this machine, so that [Plan.Items] hashes a
+// slice as one run of bytes. Types without size count.
 func Memory[T any]() bool {
 	return layout{memory: littleEndian}.isMemory(reflect.TypeFor[T]())
 }
 
 func (p *Codec) init(t reflect.Type, l layout) {
 	p.typ, p.layout = t, l
-	p.nests = nests(t, nil)
-	p.root = compile(t, l, p.nests)
-	p.walkers.New = func() any { return &walker{program: p} }
+	p.recursive = isRecursive(t, nil)
+	p.root = compile(t, l, p.recursive)
+	p.walkers.New = func() any { return &walker{codec: p} }
 }
 
-// Items is [Plan.Items] for the n items that begin at base.
+// Items is [Plan.Items] for n items from base on.
 func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	switch {
-	case n == 0 || p.root.silent:
+	case n == 0 || p.root.empty:
 	case p.root.memory:
 		h.Bytes(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
 	default:
@@ -94,13 +91,13 @@ func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	}
 }
 
-// appendLimited is appendItems of items that are read back from what the Tee gives away.
+// appendLimited is appendItems with the limits of a reader of the Tee's output.
 func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) []byte {
 	for i := range uintptr(n) {
 		from := w.hash.length + uint64(len(b))
 		b = p.root.appendItem(w, b, unsafe.Add(base, i*p.root.size))
 		size := w.hash.length + uint64(len(b)) - from
-		if (size > MaxBytes || w.deepest > mostDepth) && w.hash.tee.err == nil {
+		if (size > MaxBytes || w.deepest > maxDepth) && w.hash.tee.err == nil {
 			w.hash.tee.err = unreadable(p.typ, size, w.deepest)
 		}
 		b = w.spill(b)
@@ -108,7 +105,7 @@ func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) [
 	return b
 }
 
-// Lasting is Items for items that stay as they are; see [Hash.Lasting].
+// Lasting is Items for items that do not change; see [Hash.Lasting].
 func (p *Codec) Lasting(h *Hash, base unsafe.Pointer, n int) {
 	if p.root.memory && n > 0 {
 		h.Lasting(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
@@ -117,7 +114,7 @@ func (p *Codec) Lasting(h *Hash, base unsafe.Pointer, n int) {
 	p.Items(h, base, n)
 }
 
-// walker returns a walker that spills into h, or keeps all when h is nil.
+// walker returns a walker that spills into h, or keeps all bytes if h is nil.
 func (p *Codec) walker(h *Hash) *walker {
 	w := p.walkers.Get().(*walker)
 	w.hash, w.buf, w.depth, w.deepest = h, w.buf[:0], 0, 0
@@ -132,11 +129,11 @@ func (p *Codec) release(w *walker) {
 	p.walkers.Put(w)
 }
 
-// nodeOf returns the node of a type met in an interface.
+// nodeOf returns the node of a dynamic type.
 func (p *Codec) nodeOf(t reflect.Type) *node {
 	if n, ok := p.dynamic.Load(t); ok {
 		return n.(*node)
 	}
-	n, _ := p.dynamic.LoadOrStore(t, compile(t, p.layout, nests(t, nil)))
+	n, _ := p.dynamic.LoadOrStore(t, compile(t, p.layout, isRecursive(t, nil)))
 	return n.(*node)
 }

@@ -9,11 +9,10 @@ import (
 	"unsafe"
 )
 
-// Append appends the encodings of the n items that begin at base to b, as
-// [Codec.Items] adds them to a Hash, and returns b.
+// Append appends the encodings of n items from base on to b and returns it.
 func (p *Codec) Append(b []byte, base unsafe.Pointer, n int) []byte {
 	switch {
-	case n == 0 || p.root.silent:
+	case n == 0 || p.root.empty:
 		return b
 	case p.root.memory:
 		return append(b, unsafe.Slice((*byte)(base), uintptr(n)*p.root.size)...)
@@ -25,51 +24,49 @@ func (p *Codec) Append(b []byte, base unsafe.Pointer, n int) []byte {
 }
 
 // Empty reports whether every value of the type encodes to nothing.
-func (p *Codec) Empty() bool { return p.root.silent }
+func (p *Codec) Empty() bool { return p.root.empty }
 
-// Recursive reports whether values of the type can hold others of it, which makes them as
-// deep as a program likes: some are too deep to be read back. It is true as well of a
-// type that is as deep itself.
-func (p *Codec) Recursive() bool { return p.nests }
+// Recursive reports whether values of the type can contain others of it, and so be too deep
+// to be decoded. It is also true for a type that is itself that deep.
+func (p *Codec) Recursive() bool { return p.recursive }
 
-func nests(t reflect.Type, around []reflect.Type) bool {
-	if len(around) == mostDepth || slices.Contains(around, t) {
+func isRecursive(t reflect.Type, around []reflect.Type) bool {
+	if len(around) == maxDepth || slices.Contains(around, t) {
 		return true
 	}
 	around = append(around, t)
 	switch t.Kind() {
 	case reflect.Struct:
 		for f := range t.Fields() {
-			if nests(f.Type, around) {
+			if isRecursive(f.Type, around) {
 				return true
 			}
 		}
 	case reflect.Map:
-		return nests(t.Key(), around) || nests(t.Elem(), around)
+		return isRecursive(t.Key(), around) || isRecursive(t.Elem(), around)
 	case reflect.Array, reflect.Slice:
-		return nests(t.Elem(), around)
+		return isRecursive(t.Elem(), around)
 	}
 	return false
 }
 
-// Reader reads what lies in memory: numbers, and what [Codec.Append] appended. The
-// first error stays; all later reads give zeros, and Err tells it. One goroutine at a
-// time.
+// Reader reads numbers and the output of [Codec.Append] from memory. The first error stays:
+// later reads return zeros, and Err returns it. One goroutine at a time may use it.
 type Reader struct {
 	r   reading
 	err error
 }
 
-// Reset begins to read b.
+// Reset starts reading b.
 func (r *Reader) Reset(b []byte) { *r = Reader{r: reading{b: b}} }
 
 // Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Remaining returns how many bytes are left.
+// Remaining returns the number of remaining bytes.
 func (r *Reader) Remaining() int { return len(r.r.b) }
 
-// Fail makes err the first error, unless there is one.
+// Fail sets the error if there is none.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -79,7 +76,7 @@ func (r *Reader) Fail(err error) {
 
 var errEnds = fmt.Errorf("%w: the bytes end too early", ErrEncoding)
 
-// Bytes takes n bytes, which stay where they are, or nil.
+// Bytes returns the next n bytes without copying, or nil after an error.
 func (r *Reader) Bytes(n int) []byte {
 	if n < 0 || n > len(r.r.b) {
 		r.Fail(errEnds)
@@ -90,7 +87,7 @@ func (r *Reader) Bytes(n int) []byte {
 	return b
 }
 
-// Uint8 takes a byte.
+// Uint8 reads a byte.
 func (r *Reader) Uint8() uint8 {
 	if len(r.r.b) == 0 {
 		r.Fail(errEnds)
@@ -101,7 +98,7 @@ func (r *Reader) Uint8() uint8 {
 	return v
 }
 
-// Uint64 takes a number of 8 bytes.
+// Uint64 reads a number of 8 bytes.
 func (r *Reader) Uint64() uint64 {
 	if b := r.Bytes(8); b != nil {
 		return binary.LittleEndian.Uint64(b)
@@ -109,10 +106,9 @@ func (r *Reader) Uint64() uint64 {
 	return 0
 }
 
-// Count takes a number that [binary.AppendUvarint] wrote, from 1 to most, and fails
-// for any other.
-func (r *Reader) Count(most int, what string) int {
-	if len(r.r.b) > 0 && r.r.b[0]-1 < 0x7f && int(r.r.b[0]) <= most { // nearly always
+// Count reads a number by [binary.AppendUvarint] from 1 to limit and fails for any other.
+func (r *Reader) Count(limit int, what string) int {
+	if len(r.r.b) > 0 && r.r.b[0]-1 < 0x7f && int(r.r.b[0]) <= limit { // nearly always
 		v := int(r.r.b[0])
 		r.r.b = r.r.b[1:]
 		return v
@@ -122,19 +118,18 @@ func (r *Reader) Count(most int, what string) int {
 	case n <= 0:
 		r.Fail(errEnds)
 		return 0
-	case v == 0 || v > uint64(max(most, 0)):
-		r.Fail(fmt.Errorf("%w: %d %s; there can be 1 to %d", ErrEncoding, v, what, most))
+	case v == 0 || v > uint64(max(limit, 0)):
+		r.Fail(fmt.Errorf("%w: %d %s; there can be 1 to %d", ErrEncoding, v, what, limit))
 		return 0
 	}
 	r.r.b = r.r.b[n:]
 	return int(v)
 }
 
-// Items reads n items of the type of p into the memory at base, which is of that type
-// and zero; see [Codec.Decode].
+// Items reads n items of the type of p into the zero memory at base; see [Codec.Decode].
 func (r *Reader) Items(p *Codec, base unsafe.Pointer, n int) {
 	switch {
-	case p.root.silent || n == 0 || r.err != nil:
+	case p.root.empty || n == 0 || r.err != nil:
 		return
 	case n > len(r.r.b)/max(1, p.root.least):
 		r.Fail(errEnds)

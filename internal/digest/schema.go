@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// A Schema is a text of [Codec.Schema], understood: how values are encoded whose
-// type the program may not have.
+// A Schema is a parsed text of [Codec.Schema]. It describes an encoding whose type the program
+// may lack.
 //
-// Each type of a text has one, and the text of a forged snapshot needs 2 bytes for a type.
-// So a Schema has 48 bytes.
+// A forged snapshot needs only 2 bytes of text per Schema, so a Schema has only 48 bytes.
 type Schema struct {
 	text   string
 	elem   *Schema      // of an array, slice or map
 	parts  *schemaParts // of a struct or map
-	least  int32        // fewest bytes of a value
-	count  int32        // of an array
-	code   uint8        // the kind
-	fixed  bool         // every value has so many bytes
-	within bool         // a part of it is a type around it
+	least  int32        // minimum bytes of a value
+	count  int32        // length of an array
+	code   uint8        // reflect.Kind
+	fixed  bool         // every value has least bytes
+	within bool         // a part of it is an enclosing type
 }
 
 type schemaParts struct {
@@ -28,13 +27,13 @@ type schemaParts struct {
 }
 
 type schemaField struct {
-	name string
-	of   *Schema
+	name   string
+	schema *Schema
 }
 
 func (s *Schema) kind() reflect.Kind { return reflect.Kind(s.code) }
 
-// fields returns the fields of a struct; other types have none.
+// fields returns the fields of a struct, nil for other types.
 func (s *Schema) fields() []schemaField {
 	if s.parts == nil {
 		return nil
@@ -45,24 +44,23 @@ func (s *Schema) fields() []schemaField {
 // String returns the text.
 func (s *Schema) String() string { return s.text }
 
-// SchemaHash names a text of [Codec.Schema] by 16 digits.
+// SchemaHash returns a hash of a text of [Codec.Schema] as 16 digits.
 func SchemaHash(text string) string {
 	var h Hash
 	h.String(text)
 	return fmt.Sprintf("%016x", h.Sum())
 }
 
-// mostIndent is how deep fields have lines of their own: a text that is no schema can be
-// as deep as it is long.
-const mostIndent = 8
+// maxIndent limits the indentation: a text that is no schema can nest arbitrarily deep.
+const maxIndent = 8
 
-// IndentSchema returns a text of [Codec.Schema] with a line for each field, of structs
-// that are not too deep.
+// IndentSchema returns a text of [Codec.Schema] with a line for each field, down to 8
+// levels.
 func IndentSchema(text string) string {
 	var b strings.Builder
 	depth := 0
 	line := func(sep byte) {
-		if depth > mostIndent {
+		if depth > maxIndent {
 			if sep != 0 {
 				b.WriteString("; ")
 			}
@@ -86,7 +84,7 @@ func IndentSchema(text string) string {
 			line(';')
 			i++
 		case rest[0] == '}':
-			if depth > mostIndent {
+			if depth > maxIndent {
 				depth--
 				b.WriteByte('}')
 				continue
@@ -101,7 +99,7 @@ func IndentSchema(text string) string {
 	return b.String()
 }
 
-// basicSchemas are those of types without parts.
+// basicSchemas are the schemas of types without parts.
 var basicSchemas = [...]Schema{
 	{text: "bool", code: uint8(reflect.Bool), least: 1, fixed: true},
 	{text: "int8", code: uint8(reflect.Int8), least: 1, fixed: true},

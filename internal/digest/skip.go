@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Skip passes over n values.
+// Skip skips n values.
 func (s *Schema) Skip(d *Decoder, n int) {
 	for range n {
 		if !d.have(int(min(s.least, 1))) || !d.skip(s) {
@@ -34,7 +34,7 @@ func (d *Decoder) skip(s *Schema) bool {
 	}
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (r *reading) skip(s *Schema) error {
 	if s.fixed {
 		_, err := r.cut(int(s.least))
@@ -43,7 +43,7 @@ func (r *reading) skip(s *Schema) error {
 	switch s.kind() {
 	case reflect.Struct:
 		for _, field := range s.fields() {
-			if err := r.skip(field.of); err != nil {
+			if err := r.skip(field.schema); err != nil {
 				return err
 			}
 		}
@@ -57,7 +57,7 @@ func (r *reading) skip(s *Schema) error {
 		}
 		return err
 	}
-	if r.depth++; r.depth > mostDepth {
+	if r.depth++; r.depth > maxDepth {
 		return errDepth
 	}
 	defer func() { r.depth-- }()
@@ -77,7 +77,7 @@ func (r *reading) skip(s *Schema) error {
 	}
 }
 
-// skipAll passes over n times a value of each of parts.
+// skipAll skips n groups of one value of each part.
 func (r *reading) skipAll(n int, parts ...*Schema) error {
 	if len(parts) == 1 && parts[0].fixed {
 		_, err := r.cut(n * int(parts[0].least))

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	spillBytes = 4 << 10  // encoded bytes that are handed to the hash at once
-	keepBuffer = 64 << 10 // bytes of buffer worth keeping for the next walk
+	spillBytes = 4 << 10  // encoded bytes passed to the hash at once
+	keepBuffer = 64 << 10 // maximum buffer kept for the next walk
 )
 
-// walker turns values into their encoding. Encoded bytes collect in a buffer,
-// which every function takes and returns as append does.
+// walker encodes values into a buffer, which every function takes and returns as append
+// does.
 type walker struct {
-	program *Codec
-	hash    *Hash  // takes what spills; nil: nothing spills
-	buf     []byte // the buffer between walks
+	codec *Codec
+	hash  *Hash  // receives spilled bytes; nil: no spilling
+	buf   []byte // the buffer between walks
 
-	// The depth of slices and maps within each other, now and at most. Slices count only
-	// in types that contain themselves.
+	// Current and maximum depth of nested slices and maps. Slices count only in recursive
+	// types.
 	depth, deepest int
 }
 
-// enter begins a slice or map, and leave ends it.
+// enter and leave enclose a slice or map.
 func (w *walker) enter() {
 	w.depth++
 	w.deepest = max(w.deepest, w.depth)
@@ -33,7 +33,7 @@ func (w *walker) enter() {
 
 func (w *walker) leave() { w.depth-- }
 
-// spill hands a long enough buffer to the hash.
+// spill passes a long enough buffer to the hash.
 func (w *walker) spill(b []byte) []byte {
 	if len(b) < spillBytes || w.hash == nil {
 		return b
@@ -42,7 +42,7 @@ func (w *walker) spill(b []byte) []byte {
 	return b[:0]
 }
 
-// put appends run, or hands it to the hash without a copy when it is long.
+// put appends run, or passes it to the hash without a copy if it is long.
 func (w *walker) put(b, run []byte) []byte {
 	if len(run) < spillBytes || w.hash == nil {
 		return append(b, run...)
@@ -52,10 +52,10 @@ func (w *walker) put(b, run []byte) []byte {
 	return b[:0]
 }
 
-// appendItems encodes count values that lie one after another from base.
+// appendItems encodes count adjacent values from base on.
 func (n *node) appendItems(w *walker, b []byte, base unsafe.Pointer, count int) []byte {
 	switch {
-	case n.silent || count == 0:
+	case n.empty || count == 0:
 		return b
 	case n.memory:
 		return w.put(b, unsafe.Slice((*byte)(base), uintptr(count)*n.size))
@@ -66,8 +66,8 @@ func (n *node) appendItems(w *walker, b []byte, base unsafe.Pointer, count int) 
 	return b
 }
 
-// appendItem runs the ops of one value. It is one switch, kept whole because
-// it runs for every item of a table.
+// appendItem runs the ops of one value. It is one switch for speed, because it runs for
+// every item of a table.
 func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 	for i := range n.ops {
 		o := &n.ops[i]
@@ -92,8 +92,8 @@ func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 		case opString:
 			b = w.appendString(b, *(*string)(at))
 		case opSlice:
-			// The three words of a slice are the same for every element type;
-			// this one has no size to multiply by and no pointers to scan.
+			// A slice header is the same for every element type; this element type has no
+			// size to multiply by and no pointers to scan.
 			s := *(*[]struct{})(at)
 			b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
 			b = o.elem.appendItems(w, b, unsafe.Pointer(unsafe.SliceData(s)), len(s))
@@ -108,7 +108,7 @@ func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 	return b
 }
 
-// appendNested encodes a slice in a type that contains itself.
+// appendNested encodes a slice in a recursive type.
 func (w *walker) appendNested(b []byte, o *op, s []struct{}) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
 	w.enter()
@@ -122,18 +122,18 @@ func (w *walker) appendString(b []byte, s string) []byte {
 	return w.put(b, unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
-// appendMap encodes every entry beside the stream first, because the order of
-// the entries is the order of their bytes.
+// appendMap first encodes every entry into a side buffer, because entries are ordered by
+// their bytes.
 func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(m.Len()))
 	w.enter()
 	defer w.leave()
-	if m.Len() == 0 || o.key.silent && o.elem.silent {
+	if m.Len() == 0 || o.key.empty && o.elem.empty {
 		return b
 	}
-	side := w.program.walker(nil)
+	side := w.codec.walker(nil)
 	side.depth = w.depth
-	defer w.program.release(side)
+	defer w.codec.release(side)
 	key, value := reflect.New(o.typ.Key()), reflect.New(o.typ.Elem())
 	cuts := make([]int, 0, m.Len())
 	for entries := m.MapRange(); entries.Next(); {
@@ -161,8 +161,8 @@ func (w *walker) appendInterface(b []byte, v reflect.Value) []byte {
 	}
 	v = v.Elem()
 	b = w.appendString(append(b, 1), v.Type().String())
-	n := w.program.nodeOf(v.Type())
-	if n.silent {
+	n := w.codec.nodeOf(v.Type())
+	if n.empty {
 		return b
 	}
 	// A value in an interface has no address; its copy has one.

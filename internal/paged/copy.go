@@ -15,8 +15,8 @@ func (s *Set) Clone() *Set {
 	return c
 }
 
-// CopyTo makes dst, of the same type, a copy of s; see slotmap.Map.CopyTo. clone,
-// if given, makes *dst a copy of *src.
+// CopyTo makes dst, of the same type, a copy of s; see slotmap.Map.CopyTo. clone, unless
+// nil, makes *dst a copy of *src.
 func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	s.guard("CopyTo")
 	dst.guard("CopyTo")
@@ -49,8 +49,7 @@ func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	dst.slots, dst.maxItems = s.slots, maxItems
 }
 
-// makeCopyPages makes the pages that a copy of m takes in dst, with memory where
-// those of m have some.
+// makeCopyPages makes the pages in dst for a copy of s, with item memory where s has it.
 func (s *Set) makeCopyPages(dst *Set) {
 	if s.slots > dst.room {
 		dst.addPages(s.slots)
@@ -62,7 +61,6 @@ func (s *Set) makeCopyPages(dst *Set) {
 	}
 }
 
-// cloneItems is the copying of the items where clone does it.
 func (s *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	done := false
 	s.busy++
@@ -85,19 +83,17 @@ func (s *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	done = true
 }
 
-// clearItems zeroes the items of page p, which has memory, if they can hold pointers
-// (S4).
+// clearItems zeroes the items of page p, which has memory, if items hold pointers (S4).
 func (s *Set) clearItems(p int) {
 	if s.typ.Pointers {
 		s.typ.Clear(s.items(p))
 	}
 }
 
-// blank makes the pages first to end-1 like those that newPage makes, of which
-// no slot was issued.
+// blank resets the pages first to end-1 to the state of new pages.
 func (s *Set) blank(first, end int) {
 	for p := first; p < end; p++ {
-		s.restore(p) // only pages in use may be without memory
+		s.restore(p) // only pages in use may lack memory
 		s.clearItems(p)
 		clear(s.words(p))
 		if p == 0 {
@@ -106,24 +102,23 @@ func (s *Set) blank(first, end int) {
 	}
 }
 
-// empty makes the map, of which so many pages may be in use, one that was never
-// used and keeps its memory.
+// empty makes the map like new but keeps its memory. pages is the minimum number of pages
+// to reset.
 func (s *Set) empty(pages int) {
 	s.blank(0, max(pages, s.usedPages()))
 	s.live.Clear()
-	s.list.Forget()
+	s.list.Reset()
 	s.slots = 0
 }
 
-// EmptyLike returns a map of the same item type and options that was never used.
+// EmptyLike returns an unused map of the same item type and options.
 func (s *Set) EmptyLike() *Set {
 	return &Set{typ: s.typ, maxItems: s.maxItems, list: s.list.Unused()}
 }
 
-// Become takes the state out of from, of the same type, which is of no use
-// afterwards.
-func (s *Set) Become(from *Set) {
-	s.guard("Become")
+// MoveFrom moves the state out of from, of the same type. from must not be used afterwards.
+func (s *Set) MoveFrom(from *Set) {
+	s.guard("MoveFrom")
 	s.pages, s.released, s.shift, s.mask = from.pages, from.released, from.shift, from.mask
 	s.slots, s.room, s.list, s.live = from.slots, from.room, from.list, from.live
 }

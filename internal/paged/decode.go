@@ -6,11 +6,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Load makes the map, which was never used, the one that [Set.DigestTo] gave to
-// in: it goes on as that would. All invariants are verified, and what is wrong
-// becomes the error of in; the map is of no use then.
-//
-// Pages without an item get no memory, as after Shrink.
+// Load restores the state that [Set.DigestTo] wrote into the map, which must be unused. It
+// verifies all invariants and reports violations to in; the map is then unusable. Pages
+// without items get no memory, as after Shrink.
 func (s *Set) Load(in *digest.Decoder) {
 	words := s.list.LoadWords(in)
 	if in.Err() != nil {
@@ -22,7 +20,7 @@ func (s *Set) Load(in *digest.Decoder) {
 		if in.Err() != nil {
 			return
 		}
-		s.restore(first >> s.shift) // not before its turn: a word is 8 bytes
+		s.restore(first >> s.shift) // only now: input of 8 bytes per word backs the memory
 		s.typ.DecodeItems(in, s.itemsOf(first, end))
 	}
 	if in.Err() != nil {
@@ -33,8 +31,7 @@ func (s *Set) Load(in *digest.Decoder) {
 	}
 }
 
-// loadPages makes the pages for these words, without memory for items, and notes which
-// slots are live.
+// loadPages makes pages for the words, without item memory, and marks live slots.
 func (s *Set) loadPages(words []handle.ID) {
 	if len(words) == 0 {
 		return

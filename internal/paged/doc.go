@@ -1,6 +1,5 @@
-// Package paged is the stable map of package slotmap without its item type: what
-// the map of any type and the tables of a store are made of. Pages, words, bitmap
-// and freelist are handled here by slot numbers; [Find], [Insert] and the like are
-// typed functions over them. Package slotmap has the contracts, the picture and the
-// invariants.
+// Package paged is the stable map of package slotmap without its item type. Maps of any
+// type and the tables of a store consist of it. Pages, words, bitmap and freelist are
+// numeric, by slot; [Find], [Insert] and others are typed functions over a [Set]. Package
+// slotmap documents the contracts and invariants.
 package paged

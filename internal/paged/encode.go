@@ -12,7 +12,7 @@ func (s *Set) Digest() uint64 {
 	return h.Sum()
 }
 
-// DigestTo gives h what [Set.Digest] is the sum of.
+// DigestTo writes the state to h.
 func (s *Set) DigestTo(h *digest.Hash) {
 	s.list.DigestWords(h, s.slots, func(yield func(words []handle.ID) bool) {
 		for first, end := range s.pieces(0, s.slots) {

@@ -10,8 +10,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Erase removes the item that h names and reports whether there was one, in O(1)
-// amortized time.
+// Erase removes the item of h and reports whether it existed, in O(1) amortized time.
 func Erase[T any](s *Set, h handle.Of[T]) bool {
 	if s.busy != 0 || check.Full {
 		s.guard("Erase")
@@ -23,8 +22,7 @@ func Erase[T any](s *Set, h handle.Of[T]) bool {
 	return ok
 }
 
-// EraseItems removes the items that ids name and returns how many there were; see
-// slotmap.Map.EraseItems.
+// EraseItems removes the items of ids and returns their number; see slotmap.Map.EraseItems.
 func (s *Set) EraseItems(ids []handle.ID) int {
 	s.guard("EraseItems")
 	marks := s.scratchMarks()
@@ -34,9 +32,8 @@ func (s *Set) EraseItems(ids []handle.ID) int {
 	return s.EraseMarked(marks)
 }
 
-// EraseFunc removes the items for which f returns true and returns how many there
-// were. f sees every item once, in ascending order of rows, before any is removed.
-// When f panics nothing is removed.
+// EraseFunc removes the items for which f returns true and returns their number. f sees
+// every item once, by ascending row, before any removal. Nothing is removed if f panics.
 func EraseFunc[T any](s *Set, f func(h handle.Of[T], v *T) bool) int {
 	s.guard("EraseFunc")
 	marks := s.scratchMarks()
@@ -62,8 +59,7 @@ func markSlots[T any](s *Set, f func(handle.Of[T], *T) bool, marks *slotset.Bits
 	done = true
 }
 
-// Mark marks the item that id names. It takes O(1) amortized time and changes
-// nothing but the marks.
+// Mark marks the item of id in O(1) amortized time.
 func (s *Set) Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking {
 	if !s.Has(id) {
 		return slotset.Stale
@@ -71,8 +67,8 @@ func (s *Set) Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking {
 	return marks.Add(int(id.Slot()), s.slots, s.list.IsLast(id))
 }
 
-// MarkItems marks the items that ids name, appends those handles that mark
-// nothing to unmarked and returns it.
+// MarkItems marks the items of ids, appends the handles that mark nothing to unmarked and
+// returns it.
 func (s *Set) MarkItems(marks *slotset.Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked {
 	for i, id := range ids {
 		if marking := s.Mark(marks, id); marking != slotset.Marked {
@@ -82,8 +78,7 @@ func (s *Set) MarkItems(marks *slotset.Bitset, ids []handle.ID, unmarked []slots
 	return unmarked
 }
 
-// MarkEvery marks every item, in O(Rows()/64) time but where slots may be depleted. It
-// changes nothing but the marks.
+// MarkEvery marks every item in O(Rows()/64) time, or O(Rows()) if slots may be depleted.
 func (s *Set) MarkEvery(marks *slotset.Bitset) {
 	marks.Rows.Grow(s.slots)
 	depleting, mayDeplete := 0, s.list.MayDeplete()
@@ -99,8 +94,7 @@ func (s *Set) MarkEvery(marks *slotset.Bitset) {
 	marks.NoteDepleting(depleting)
 }
 
-// Marked calls yield for each marked item, in ascending order of slots, until it
-// says false.
+// Marked calls yield for each marked item by ascending slot until yield returns false.
 func (s *Set) Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
@@ -112,13 +106,12 @@ func (s *Set) Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe
 	}
 }
 
-// IsMarked reports whether id names an item that is marked.
+// IsMarked reports whether the item of id exists and is marked.
 func (s *Set) IsMarked(marks *slotset.Bitset, id handle.ID) bool {
 	return s.Has(id) && marks.Rows.Has(int(id.Slot()))
 }
 
-// PutItems replaces the items that ids name by values, one after another. Handles
-// that name none are passed over.
+// PutItems replaces the items of ids by values, in order. It skips handles of no item.
 func (s *Set) PutItems(ids []handle.ID, values items.Slice) {
 	for i, id := range ids {
 		if s.Has(id) {
@@ -127,8 +120,8 @@ func (s *Set) PutItems(ids []handle.ID, values items.Slice) {
 	}
 }
 
-// EraseMarked removes the marked items, empties marks and returns how many
-// there were. The order is that of [Set.EraseItems].
+// EraseMarked removes the marked items, clears marks and returns the number of removed
+// items. The order is that of [Set.EraseItems].
 func (s *Set) EraseMarked(marks *slotset.Bitset) int {
 	s.guard("EraseMarked")
 	for base, word := range marks.Rows.Words {
@@ -149,7 +142,7 @@ func (s *Set) Clear() {
 	s.guard("Clear")
 	mayDeplete := s.list.MayDeplete()
 	if !mayDeplete {
-		s.list.GrowRing(s.Len(), s.slots) // once, and not run by run
+		s.list.GrowRing(s.Len(), s.slots) // once instead of per run
 	}
 	for first, end := range s.runs() {
 		if s.typ.Pointers {
@@ -164,7 +157,7 @@ func (s *Set) Clear() {
 	s.live.RemoveRange(0, s.slots)
 }
 
-// retire frees the slots first to end-1, live ones of one page, whose items are gone.
+// retire frees the live slots first to end-1 of one page.
 func (s *Set) retire(first, end int) {
 	words := s.wordsOf(first, end)
 	for i, w := range words {
@@ -172,8 +165,7 @@ func (s *Set) retire(first, end int) {
 	}
 }
 
-// vacate is retire where no slot can be depleted, so that nothing is decided per slot
-// (op=clear).
+// vacate is retire without depletion, so no slot needs a decision (op=clear).
 func (s *Set) vacate(first, end int) {
 	ticket := s.list.PushRun(slotset.Slot(first), slotset.Slot(end), s.slots)
 	words := s.wordsOf(first, end)
@@ -182,7 +174,7 @@ func (s *Set) vacate(first, end int) {
 	}
 }
 
-// Reset removes every item and gives back the memory; see slotmap.Map.Reset.
+// Reset removes every item and releases the memory; see slotmap.Map.Reset.
 func (s *Set) Reset() {
 	s.guard("Reset")
 	if !s.list.CanDrop() {
@@ -192,7 +184,7 @@ func (s *Set) Reset() {
 	s.list.Drop()
 	s.pages, s.marks, s.some = nil, nil, nil
 	s.slots, s.room, s.released = 0, 0, 0
-	s.live.Clear() // an iteration may be reading it
+	s.live.Clear() // an iteration may still read it
 	s.live = slotset.Live{}
 }
 

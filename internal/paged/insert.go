@@ -10,21 +10,21 @@ import (
 	"handloom/shard/handle"
 )
 
-// Insert adds v and returns its handle, in O(1) time, or fails with
-// [handle.ErrFull], and then nothing has changed.
+// Insert adds v and returns its handle in O(1) time. It fails with [handle.ErrFull] and
+// changes nothing.
 func Insert[T any](s *Set, v T) (handle.Of[T], error) {
 	if s.busy == 0 && s.released == 0 && (s.maxItems == 0 || s.Len() < s.maxItems) {
-		var slot slotset.Slot // known before the word, which may have to be waited for
+		var slot slotset.Slot // known before the word arrives from memory
 		var id handle.ID
 		switch {
 		case s.list.Next != 0 && s.slots < s.room:
-			// What makeSlot does, without its calls (op=insert).
+			// makeSlot without its calls (op=insert)
 			slot := s.slots
 			s.slots++
-			of, at := s.pages[slot>>(s.shift&63)], uintptr(slot&int(s.mask))
+			page, at := s.pages[slot>>(s.shift&63)], uintptr(slot&int(s.mask))
 			id := s.list.Next | handle.ID(slot)
-			*(*handle.ID)(unsafe.Add(of.words, at*wordSize)) = id
-			*(*T)(unsafe.Add(of.items, at*unsafe.Sizeof(v))) = v
+			*(*handle.ID)(unsafe.Add(page.words, at*wordSize)) = id
+			*(*T)(unsafe.Add(page.items, at*unsafe.Sizeof(v))) = v
 			s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] |= 1 << (slot % 64)
 			return handle.Of[T]{ID: id}, nil
 		case s.list.CanReuse():
@@ -42,8 +42,7 @@ func Insert[T any](s *Set, v T) (handle.Of[T], error) {
 	return insertSlow(s, v)
 }
 
-// insertSlow is Insert where a page is missing, a limit is near or a callback
-// runs.
+// insertSlow handles missing pages, limits and running callbacks.
 func insertSlow[T any](s *Set, v T) (handle.Of[T], error) {
 	Bind[T](s).guard("Insert")
 	if err := s.makeRoom(1); err != nil {
@@ -59,9 +58,8 @@ func insertSlow[T any](s *Set, v T) (handle.Of[T], error) {
 	return handle.Of[T]{ID: id}, nil
 }
 
-// InsertItems adds copies of values and appends their handles to dst, which it
-// returns. All are inserted or, with [handle.ErrFull], none. It takes O(n) time
-// and moves no item.
+// InsertItems adds copies of values and appends their handles to dst, which it returns. It
+// inserts all or, with [handle.ErrFull], none. It takes O(n) time and moves no item.
 func (s *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	s.guard("InsertItems")
 	n := values.Len()
@@ -76,7 +74,7 @@ func (s *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, err
 	return dst[:len(dst)+n], nil
 }
 
-// InsertFunc adds an item that f fills in where it lies; see [EmplaceItems].
+// InsertFunc adds an item that f fills in place; see [EmplaceItems].
 func InsertFunc[T any](s *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	s.guard("InsertFunc")
 	one, err := EmplaceItems(s, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, s.one[:0])
@@ -87,9 +85,8 @@ func InsertFunc[T any](s *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], erro
 	return handle.Of[T]{ID: one[0]}, nil
 }
 
-// EmplaceItems adds n items that f fills in where they lie, each knowing its own
-// handle, and appends the handles to dst, which it returns. All are inserted or,
-// with [handle.ErrFull] or when f panics, none.
+// EmplaceItems adds n items that f fills in place and appends their handles to dst, which
+// it returns. It inserts all or, with [handle.ErrFull] or if f panics, none.
 func EmplaceItems[T any](s *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		s.guard("EmplaceItems")
@@ -104,16 +101,15 @@ func EmplaceItems[T any](s *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	var none T
 	for i, id := range handles {
 		item := itemOf[T](s, slotset.Slot(id))
-		*item = none // what was erased may lie there
+		*item = none // an erased item may remain there
 		f(i, handle.Of[T]{ID: id}, item)
 	}
 	filled = true
 	return all, nil
 }
 
-// stage begins to add n items: it makes room, appends the handles that they will
-// have to dst, and says that a callback runs. The caller fills the items, which
-// are not in the map yet, and calls settle.
+// stage begins to add n items: it makes room, appends their future handles to dst and marks
+// the map as busy. The caller fills the items and calls finishStaged.
 func (s *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	s.guard(operation)
 	if n < 0 {
@@ -130,8 +126,8 @@ func (s *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 	return dst[:len(dst)+n], nil
 }
 
-// finishStaged ends what stage began: the items are in the map, if all were filled, or
-// else zeroed again (S4).
+// finishStaged adds the staged items to the map, or zeroes them (S4) unless all were
+// filled.
 func (s *Set) finishStaged(filled bool) {
 	handles := s.staged
 	s.busy--

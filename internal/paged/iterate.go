@@ -10,12 +10,12 @@ import (
 	"handloom/shard/handle"
 )
 
-// All iterates over handles and items in ascending order of rows; see [Range].
+// All iterates over handles and items by ascending row; see [Range].
 func All[T any](s *Set) iter.Seq2[handle.Of[T], *T] { return Range[T](s, 0, s.slots) }
 
-// Range iterates over handles and items of the rows lo to hi-1 in ascending order.
-// Any item may be erased meanwhile; see slotmap.Map.Range. The loop over it becomes part
-// of who ranges, body included: yield is called in one place (op=iterate).
+// Range iterates over handles and items of the rows lo to hi-1 in ascending order. Any item
+// may be erased meanwhile; see slotmap.Map.Range. yield is called in one place, so that the
+// compiler inlines the loop with its body (op=iterate).
 func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		if lo < 0 || lo > hi || hi > s.slots {
@@ -24,23 +24,23 @@ func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 		for base := lo &^ 63; base < hi && base>>6/slotset.BitmapWords < len(s.live.Pages); base += 64 {
 			live := &s.live.Pages[uint(base)/64/slotset.BitmapWords][uint(base)/64%slotset.BitmapWords]
 			todo := *live & (^uint64(0) << max(0, lo-base)) & (^uint64(0) >> max(0, base+64-hi))
-			for ; todo != 0; todo &= *live { // what yield erased is passed over
-				// One row, or all to the end of the word: how long other runs of
-				// neighbours are is no guess that a processor could make.
+			for ; todo != 0; todo &= *live { // skip items that yield erased
+				// One row, or all rows to the end of the word: the length of other runs is
+				// unpredictable for the processor.
 				bit := uint(bits.TrailingZeros64(todo))
 				end := bit + 1
 				if todo>>bit == ^uint64(0)>>bit && s.shift >= 6 {
 					end, todo = 64, 0
 				}
 				todo &= todo - 1
-				of := s.pages[(uint(base)+bit)>>(s.shift&63)]
+				page := s.pages[(uint(base)+bit)>>(s.shift&63)]
 				for ; bit < end; bit++ {
 					if *live>>(bit%64)&1 == 0 {
 						continue
 					}
 					at := (uintptr(base) + uintptr(bit)) & uintptr(s.mask)
-					id := *(*handle.ID)(unsafe.Add(of.words, at*wordSize))
-					if !yield(handle.Of[T]{ID: id}, (*T)(unsafe.Add(of.items, at*unsafe.Sizeof(*new(T))))) {
+					id := *(*handle.ID)(unsafe.Add(page.words, at*wordSize))
+					if !yield(handle.Of[T]{ID: id}, (*T)(unsafe.Add(page.items, at*unsafe.Sizeof(*new(T))))) {
 						return
 					}
 				}
@@ -53,8 +53,8 @@ func (s *Set) badRange(lo, hi int) {
 	panic(fmt.Sprintf("slotmap: Range of rows %d to %d of a map of %d", lo, hi, s.slots))
 }
 
-// Backward iterates over handles and items in descending order of rows. Any item
-// may be erased meanwhile.
+// Backward iterates over handles and items by descending row. Any item may be erased
+// meanwhile.
 func Backward[T any](s *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		for w := (s.slots - 1) >> 6; w >= 0; w-- {
@@ -71,7 +71,7 @@ func Backward[T any](s *Set) iter.Seq2[handle.Of[T], *T] {
 	}
 }
 
-// pieces cuts a run of slots where pages end.
+// pieces splits a range of slots at page boundaries.
 func (s *Set) pieces(first, end int) iter.Seq2[int, int] {
 	return func(yield func(first, end int) bool) {
 		for first < end {
@@ -84,8 +84,8 @@ func (s *Set) pieces(first, end int) iter.Seq2[int, int] {
 	}
 }
 
-// runs yields the rows with an item as runs of neighbours on one page: the first row and
-// the one behind the last. Rows of a run may lose their items meanwhile.
+// runs yields maximal ranges of rows with items within one page, as first and end. Rows of
+// a range may lose their items meanwhile.
 func (s *Set) runs() iter.Seq2[int, int] {
 	return func(yield func(first, end int) bool) {
 		for at := 0; at < s.slots; {

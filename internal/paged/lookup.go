@@ -8,9 +8,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Find returns the address of the item that id names, and whether there is one. It
-// takes O(1) time and inlines, also within a method of a table that finds the map
-// first; it is cut to the inliner's budget (op=get).
+// Find returns the address of the item of id and whether it exists. It takes O(1) time and
+// inlines, also within a table method that finds the map first; it is at the inliner's
+// budget (op=get).
 func Find[T any](s *Set, id handle.ID) (v *T, ok bool) {
 	if p := id & slotset.IndexMask >> (s.shift & 63); p < handle.ID(len(s.pages)) {
 		if i := uintptr(id & s.mask); *(*handle.ID)(unsafe.Add(s.pages[p].words, i*8)) == id {
@@ -20,8 +20,8 @@ func Find[T any](s *Set, id handle.ID) (v *T, ok bool) {
 	return
 }
 
-// At returns the address of the item at the row in the lower half of ref, which has one. It
-// is cut to the inliner's budget, like Find.
+// At returns the address of the item at the row in the lower half of ref, which must have
+// an item. It is at the inliner's budget.
 func At[T any](s *Set, ref handle.ID) *T {
 	return (*T)(unsafe.Add(s.pages[uint32(ref)>>(s.shift&31)].items, uintptr(ref&s.mask)*unsafe.Sizeof(*new(T))))
 }
@@ -33,13 +33,13 @@ func (s *Set) Has(id handle.ID) bool {
 	return p < handle.ID(len(s.pages)) && *s.word(slotset.Slot(i)) == id
 }
 
-// NewStaleError is what the At methods panic with when id names no item.
+// NewStaleError returns the panic value of an At method for a handle of no item.
 func (s *Set) NewStaleError(id handle.ID) *handle.StaleError {
 	return &handle.StaleError{Handle: id, Held: s.held(id), TypeID: s.TypeID()}
 }
 
-// held returns what the slot that id points at holds: its word with the slot in
-// place of the ticket, or the null handle when there is no such slot.
+// held returns the word of the slot of id with the slot in place of the ticket, or the null
+// handle if the slot does not exist.
 func (s *Set) held(id handle.ID) handle.ID {
 	if uint64(id.Slot()) >= uint64(s.slots) {
 		return 0
@@ -47,7 +47,7 @@ func (s *Set) held(id handle.ID) handle.ID {
 	return *s.word(slotset.Slot(id.Slot()))&slotset.UpperHalf | handle.ID(id.Slot())
 }
 
-// Item returns the address of the item that id names, or nil.
+// Item returns the address of the item of id, or nil.
 func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	if s.Has(id) {
 		return s.item(slotset.Slot(id.Slot()))
@@ -55,8 +55,7 @@ func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	return nil
 }
 
-// RowOf returns the row of the item that id names, which is its slot, and whether there
-// is one.
+// RowOf returns the row of the item of id, which is its slot, and whether it exists.
 func (s *Set) RowOf(id handle.ID) (int, bool) {
 	if s.Has(id) {
 		return int(id.Slot()), true
@@ -64,8 +63,8 @@ func (s *Set) RowOf(id handle.ID) (int, bool) {
 	return 0, false
 }
 
-// IDAt returns the handle of the item at row, 0 to Rows()-1, or the null handle
-// when the row has none, in O(1) time. It panics when there is no such row.
+// IDAt returns the handle of the item at row, or the null handle if the row is empty, in
+// O(1) time. It panics unless 0 <= row < Rows().
 func (s *Set) IDAt(row int) handle.ID {
 	if row < 0 || row >= s.slots {
 		panic(fmt.Sprintf("slotmap: HandleAt of row %d of %d", row, s.slots))
@@ -76,8 +75,8 @@ func (s *Set) IDAt(row int) handle.ID {
 	return *s.word(slotset.Slot(row))
 }
 
-// At returns the address of the item at row, 0 to Rows()-1, or nil when the row has none,
-// in O(1) time. It is a call, so that loops over rows of either kind of table inline.
+// At returns the address of the item at row, 0 to Rows()-1, or nil if the row is empty, in
+// O(1) time. It does not inline, so that loops over rows of either kind of table do.
 //
 //go:noinline
 func (s *Set) At(row int) unsafe.Pointer {
@@ -87,12 +86,10 @@ func (s *Set) At(row int) unsafe.Pointer {
 	return nil
 }
 
-// All calls yield for every handle and item, in ascending order of rows, until it
-// says false.
+// All calls yield for every handle and item by ascending row until yield returns false.
 func (s *Set) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.From(0, yield) }
 
-// From does what All does, without the first n items. It reaches them in O(slots/64)
-// time.
+// From is All without the first n items. It reaches them in O(slots/64) time.
 func (s *Set) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for first, end := range s.live.Runs(s.live.Nth(n), s.slots) {
 		for slot := first; slot < end; slot++ {

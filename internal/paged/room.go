@@ -8,16 +8,14 @@ import (
 	"handloom/shard/handle"
 )
 
-// CanInsert reports whether n more items fit the map once erased of its items
-// are gone, without changing anything: nil, or an error that wraps [handle.ErrFull].
-// depleting of the erased ones are at their last generation, so that their
-// slots do not come back.
+// CanInsert returns nil if n more items fit after the removal of erased items, or an error
+// that wraps [handle.ErrFull]. depleting of the erased items are at their last generation;
+// their slots do not come back. It changes nothing.
 func (s *Set) CanInsert(n, erased, depleting int) error {
 	return s.list.CanInsert(s.slots, n, erased, depleting, s.maxItems)
 }
 
-// makeRoom checks the limits for n more items and makes the pages that they
-// need.
+// makeRoom checks the limits for n more items and makes their pages.
 func (s *Set) makeRoom(n int) error {
 	if err := s.CanInsert(n, 0, 0); err != nil {
 		return err
@@ -26,8 +24,8 @@ func (s *Set) makeRoom(n int) error {
 	return nil
 }
 
-// HasRoom reports whether n more items fit the pages there are. It takes O(1)
-// time, O(n) after [Set.Shrink] gave back pages.
+// HasRoom reports whether n more items fit without new memory. It takes O(1) time, or O(n)
+// after [Set.Shrink] released pages.
 func (s *Set) HasRoom(n int) bool {
 	if n > s.issuable() || s.slots+s.fresh(n) > s.room {
 		return false
@@ -41,9 +39,9 @@ func (s *Set) HasRoom(n int) bool {
 	return room
 }
 
-// Reserve makes room for n items in all, so that inserts up to there make no
-// page. It moves no item and changes capacity only, never slots; more than the
-// map may hold is taken as what it may hold. A negative n panics.
+// Reserve makes room for n items in total, up to the limits of the map, so that inserts up
+// to n make no page. It changes only capacity and moves no item. It panics if n is
+// negative.
 func (s *Set) Reserve(n int) {
 	s.guard("Reserve")
 	if n < 0 {
@@ -55,9 +53,8 @@ func (s *Set) Reserve(n int) {
 	s.reserve(n - s.Len())
 }
 
-// ReserveMore makes room for n more items; beyond what the map may hold it
-// makes none. It moves no item and changes capacity only, never slots. A
-// negative n panics.
+// ReserveMore makes room for n more items, up to the limits of the map. It changes only
+// capacity and moves no item. It panics if n is negative.
 func (s *Set) ReserveMore(n int) {
 	s.guard("ReserveMore")
 	if n < 0 {
@@ -68,30 +65,30 @@ func (s *Set) ReserveMore(n int) {
 
 func (s *Set) reserve(n int) {
 	if s.maxItems > 0 {
-		n = min(n, s.maxItems) // in full: items may be erased before these come, and their slots be depleted
+		n = min(n, s.maxItems) // in full: items may be erased before the inserts and their slots depleted
 	}
 	if n = min(n, s.issuable()); n > 0 {
 		s.grow(n)
 	}
 }
 
-// issuable returns how many more items slots allow.
+// issuable returns the number of items that can still be added under the slot limit.
 func (s *Set) issuable() int {
 	return int(min(s.list.Limit()-uint64(s.Len())-uint64(s.list.Depleted()), math.MaxInt))
 }
 
-// fresh returns how many new slots the next n inserts make.
+// fresh returns the number of new slots that the next n inserts make.
 func (s *Set) fresh(n int) int {
 	_, fresh, _ := s.list.Split(s.slots, n)
 	return fresh
 }
 
-// peek calls f with the handles that the next n inserts will give.
+// peek calls f with the handles of the next n inserts.
 func (s *Set) peek(n int, f func(i int, id handle.ID)) {
 	s.list.Peek(s.slots, n, func(slot slotset.Slot) handle.ID { return *s.word(slot) }, f)
 }
 
-// grow makes the pages that the next n inserts need, which the limits allow.
+// grow makes the pages for the next n inserts, which the limits allow.
 func (s *Set) grow(n int) {
 	if slots := s.slots + s.fresh(n); slots > s.room {
 		s.addPages(slots)
@@ -101,7 +98,7 @@ func (s *Set) grow(n int) {
 	}
 }
 
-// addPages makes the pages missing for so many slots.
+// addPages makes the missing pages for slots slots.
 func (s *Set) addPages(slots int) {
 	if len(s.pages) == 0 {
 		s.shape()
@@ -113,13 +110,13 @@ func (s *Set) addPages(slots int) {
 	s.setRoom()
 }
 
-// shape says how large pages are, before the first.
+// shape sets the page size before the first page.
 func (s *Set) shape() {
 	s.shift = pageShift(s.typ.Size)
 	s.mask = 1<<s.shift - 1
 }
 
-// usedPages returns how many pages have slots that were issued.
+// usedPages returns the number of pages with issued slots.
 func (s *Set) usedPages() int { return (s.slots + 1<<s.shift - 1) >> s.shift }
 
 func (s *Set) setRoom() {

@@ -1,6 +1,6 @@
 package paged
 
-// Shrink gives back the memory of pages without items; see slotmap.Map.Shrink.
+// Shrink releases the memory of pages without items; see slotmap.Map.Shrink.
 func (s *Set) Shrink() {
 	s.guard("Shrink")
 	used := s.usedPages()

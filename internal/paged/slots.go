@@ -9,7 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// reuse issues the slot at the front of the freelist, whose page has memory.
+// reuse issues the slot at the front of the freelist. Its page has memory.
 func (s *Set) reuse() handle.ID {
 	slot := s.list.Front()
 	word := s.word(slot)
@@ -18,7 +18,7 @@ func (s *Set) reuse() handle.ID {
 	return *word
 }
 
-// makeSlot issues a new slot, for which there is room.
+// makeSlot issues a new slot. There is room.
 func (s *Set) makeSlot() handle.ID {
 	slot := slotset.Slot(s.slots)
 	s.slots++
@@ -28,8 +28,7 @@ func (s *Set) makeSlot() handle.ID {
 	return id
 }
 
-// issue issues n slots, for which there is room and memory, and whose items are in
-// place.
+// issue issues n slots whose items are in place. There is room.
 func (s *Set) issue(n int) {
 	reused, fresh, _ := s.list.Split(s.slots, n)
 	for i := range n {
@@ -41,7 +40,7 @@ func (s *Set) issue(n int) {
 	}
 }
 
-// insert issues a slot for each value, for which there is room and memory.
+// insert issues a slot for each value. There is room.
 func (s *Set) insert(values items.Slice, dst []handle.ID) {
 	reused, fresh, _ := s.list.Split(s.slots, len(dst))
 	end := reused + fresh
@@ -50,11 +49,11 @@ func (s *Set) insert(values items.Slice, dst []handle.ID) {
 	s.reuseMany(values.Sub(end, len(dst), s.typ.Size), dst[end:])
 }
 
-// atOnce is how many slots are taken off the freelist at a time.
+// atOnce is the number of slots taken off the freelist at a time.
 const atOnce = 256
 
-// reuseMany is reuse for each value. After a Clear slots come back as neighbours, and
-// are taken page by page (op=insertitems).
+// reuseMany is reuse for each value. Slots that a Clear freed are consecutive and are
+// handled page by page (op=insertitems).
 func (s *Set) reuseMany(values items.Slice, dst []handle.ID) {
 	for done := 0; done < len(dst); {
 		slots := s.someSlots(min(atOnce, len(dst)-done))
@@ -70,7 +69,7 @@ func (s *Set) reuseMany(values items.Slice, dst []handle.ID) {
 	}
 }
 
-// reuseRun is reuseMany of the slots from first on, which are off the freelist.
+// reuseRun is reuseMany for consecutive slots from first on, already off the freelist.
 func (s *Set) reuseRun(first int, values items.Slice, dst []handle.ID) {
 	var highest handle.ID
 	for at, end := range s.pieces(first, first+len(dst)) {
@@ -102,14 +101,13 @@ func (s *Set) makeMany(values items.Slice, dst []handle.ID) {
 	}
 }
 
-// fill copies values to the rows first to end-1, which are of one page, and notes that
-// they are live.
+// fill copies values to the rows first to end-1 of one page and marks the rows as live.
 func (s *Set) fill(first, end int, values items.Slice) {
 	s.typ.Copy(s.itemsOf(first, end), values)
 	s.live.AddRange(first, end)
 }
 
-// areNeighbours reports whether each slot is the one before and one.
+// areNeighbours reports whether the slots are consecutive.
 func areNeighbours(slots []slotset.Slot) bool {
 	first := slots[0]
 	if slots[len(slots)-1]-first != slotset.Slot(len(slots)-1) {
@@ -123,21 +121,21 @@ func areNeighbours(slots []slotset.Slot) bool {
 	return true
 }
 
-// someSlots returns scratch memory for n slots, which are few.
+// someSlots returns scratch memory for n slots.
 func (s *Set) someSlots(n int) []slotset.Slot {
 	s.some = slices.Grow(s.some[:0], n)[:n]
 	return s.some
 }
 
-// eraseSlot ends the life of the item in a live slot. An item with pointers is zeroed
-// so that the collector can free what it held. Calls but one are written out (op=erase).
+// eraseSlot removes the item of a live slot. It zeroes an item with pointers so that the
+// collector can free it. Calls except one are written out (op=erase).
 func eraseSlot[T any](s *Set, slot slotset.Slot) {
-	of, at := &s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
+	page, at := &s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
 	if s.typ.Pointers {
 		var none T
-		*(*T)(unsafe.Add(of.items, at*unsafe.Sizeof(none))) = none
+		*(*T)(unsafe.Add(page.items, at*unsafe.Sizeof(none))) = none
 	}
-	word := (*handle.ID)(unsafe.Add(of.words, at*wordSize))
+	word := (*handle.ID)(unsafe.Add(page.words, at*wordSize))
 	*word = s.list.Retire(slot, *word, s.slots)
 	s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] &^= 1 << (slot % 64)
 }

@@ -8,22 +8,21 @@ import (
 	"handloom/shard/handle"
 )
 
-// Type is what a [Set] has to know of its item type.
+// Type is the item type of a [Set].
 type Type struct {
 	*items.Type
 	steps
 }
 
-// steps is what has to be typed beside the steps of [items.Type]: what is done to the
-// items of many slots, which for speed calls nothing per item.
+// steps are the steps on many items that need T in addition to [items.Type], without a call
+// per item for speed.
 type steps interface {
-	// reuse makes slots live that are off the freelist, a value in each, and returns
-	// the highest of their handles.
+	// reuse puts values into slots, already off the freelist, makes them live and returns
+	// the highest handle.
 	reuse(s *Set, slots []slotset.Slot, values items.Slice, dst []handle.ID) (highest handle.ID)
 	zero(s *Set, slots []slotset.Slot)
 }
 
-// typed is steps for T.
 type typed[T any] struct{}
 
 // TypeFor returns the Type of T. It takes some microseconds.
@@ -32,10 +31,10 @@ func TypeFor[T any]() *Type { return &Type{Type: items.For[T](), steps: new(type
 func (*typed[T]) reuse(s *Set, slots []slotset.Slot, values items.Slice, dst []handle.ID) (highest handle.ID) {
 	all, dst := (*items.As[T](&values))[:len(slots)], dst[:len(slots)]
 	for i, slot := range slots {
-		of, at := s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
-		word := (*handle.ID)(unsafe.Add(of.words, at*wordSize))
+		page, at := s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
+		word := (*handle.ID)(unsafe.Add(page.words, at*wordSize))
 		id := *word&(slotset.UpperHalf&^handle.FreeBit) | handle.ID(slot)
-		*(*T)(unsafe.Add(of.items, at*unsafe.Sizeof(all[0]))) = all[i]
+		*(*T)(unsafe.Add(page.items, at*unsafe.Sizeof(all[0]))) = all[i]
 		*word, dst[i] = id, id
 		highest = max(highest, id)
 		s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] |= 1 << (slot % 64)

@@ -8,9 +8,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// Verify checks every invariant of the map and of its sparse set and returns
-// an error that cites the first one broken, or nil. It takes O(Cap()) time and
-// changes nothing.
+// Verify checks every invariant of the map and its sparse set and returns an error that
+// cites the first violation, or nil. It takes O(Cap()) time and changes nothing.
 func (s *Set) Verify() error {
 	if err := s.verify(); err != nil {
 		return fmt.Errorf("slotmap: typeId %d: %w", s.TypeID(), err)
@@ -40,7 +39,6 @@ func (s *Set) verify() error {
 	return nil
 }
 
-// verifyPages checks that there is a page for every slot.
 func (s *Set) verifyPages() error {
 	released := 0
 	for p := range s.pages {
@@ -58,8 +56,8 @@ func (s *Set) verifyPages() error {
 	return nil
 }
 
-// verifyRow checks that the bitmap is right about the slot, that an item has memory and
-// a row without one is empty, and that a slot not issued yet matches no handle.
+// verifyRow checks that the bitmap is right, items have memory, empty rows are zero, and
+// words of unissued slots match no handle.
 func (s *Set) verifyRow(slot slotset.Slot) error {
 	row, word := slotset.Row(slot), *s.word(slot)
 	issued, released := int(slot) < s.slots, s.isReleased(int(slot>>s.shift))

@@ -2,17 +2,17 @@ package slotset
 
 import "math/bits"
 
-// Bits is a set of small numbers (rows, say) kept as a bitmap of two levels: a
-// bit per number, and a bit per word of those. Adding and asking take O(1);
-// walking and emptying a set of k numbers below n take O(k + n/4096). The zero
-// Bits is empty and holds nothing until [Bits.Grow].
+// Bits is a set of small numbers, such as rows, in a bitmap of two levels: one bit per
+// number and one bit per word. Add and Has take O(1) time; iterating and clearing a set of
+// k numbers below n take O(k + n/4096). The zero Bits is empty and needs [Bits.Grow] before
+// Add.
 type Bits struct {
 	words   []uint64 // bit i%64 of words[i/64]
 	summary []uint64 // bit w%64 of summary[w/64]: words[w] is not 0
 	count   int
 }
 
-// Grow makes room for the numbers below n. What is in the set stays.
+// Grow makes room for the numbers below n.
 func (b *Bits) Grow(n int) {
 	if words := (n + 63) / 64; words > len(b.words) {
 		words = max(words, len(b.words)*3/2)
@@ -37,7 +37,7 @@ func (b *Bits) Add(i int) bool {
 	return true
 }
 
-// Remove takes i out of the set.
+// Remove removes i.
 func (b *Bits) Remove(i int) {
 	if !b.Has(i) {
 		return
@@ -60,17 +60,16 @@ func (b *Bits) AddWord(w int, word uint64) {
 	b.summary[w/64] |= 1 << (w % 64)
 }
 
-// Has reports whether i is in the set; any i may be asked for.
+// Has reports whether i is in the set. Any i is allowed.
 func (b *Bits) Has(i int) bool {
 	w := uint(i) / 64
 	return w < uint(len(b.words)) && b.words[w]&(1<<(uint(i)%64)) != 0
 }
 
-// Count returns how many numbers the set has.
+// Count returns the number of members.
 func (b *Bits) Count() int { return b.count }
 
-// CountRange returns how many of the numbers lo to hi-1 are in the set, in
-// O((hi-lo)/64) time.
+// CountRange returns the number of members in [lo, hi) in O((hi-lo)/64) time.
 func (b *Bits) CountRange(lo, hi int) int {
 	if b.count == 0 {
 		return 0
@@ -84,7 +83,7 @@ func (b *Bits) CountRange(lo, hi int) int {
 	return n
 }
 
-// window returns the bits from i to the end of its word, i's lowest.
+// window returns the bits from i to the end of its word, shifted down.
 func (b *Bits) window(i int) uint64 {
 	if i/64 >= len(b.words) {
 		return 0
@@ -92,9 +91,8 @@ func (b *Bits) window(i int) uint64 {
 	return b.words[i/64] >> (i % 64)
 }
 
-// Words yields the words that are not 0, in ascending order, each with the
-// number that its lowest bit stands for. It is an iterator itself, to be ranged
-// over without a call, so that no closure is allocated in a flush.
+// Words yields the nonzero words in ascending order, each with the number of its lowest
+// bit. It is an iterator itself, so that a flush allocates no closure.
 func (b *Bits) Words(yield func(base int, word uint64) bool) {
 	for i, s := range b.summary {
 		for ; s != 0; s &= s - 1 {

@@ -2,24 +2,22 @@ package slotset
 
 import "fmt"
 
-// CopyTo makes dst a copy of s, to evolve as s would: freelist order,
-// generations, floor and depletion included. dst has capacity for the words of
-// s; see [Set.Grow].
+// CopyTo makes dst a full copy of s: freelist order, generations, floor and depletion
+// included. dst must have capacity for the words; see [Set.Grow].
 func (s *Set) CopyTo(dst *Set) {
 	s.Freelist.CopyTo(&dst.Freelist)
 	dst.Words = dst.Words[:len(s.Words)]
 	copy(dst.Words, s.Words)
 }
 
-// Reset makes the set that of a map never used, with the same typeId and number
-// of slots held back. It keeps the memory.
+// Reset makes the set unused, with the same typeId and MinFree. It keeps the memory.
 func (s *Set) Reset() {
-	s.Freelist.Forget()
+	s.Freelist.Reset()
 	s.Words = s.Words[:0]
 }
 
-// CopyTo makes dst a copy of s, in the memory that dst has if it is enough. The
-// words are the caller's to copy.
+// CopyTo makes dst a copy of s and reuses its memory if it suffices. The caller copies the
+// words.
 func (s *Freelist) CopyTo(dst *Freelist) {
 	ring := dst.ring
 	if vacant := s.vacant(); int(vacant) > len(ring) {
@@ -28,11 +26,12 @@ func (s *Freelist) CopyTo(dst *Freelist) {
 	s.copyRing(ring)
 	*dst = *s
 	dst.ring, dst.base = ring, s.front
-	dst.setWidths() // dst may have room for slots where s never grew
+	dst.setWidths() // dst may have capacity for slots although s never grew
 }
 
-// MustMatch panics unless the map of dst, which is a table's, can take a copy of the map
-// of s: handles have the typeId, and snapshots are read by MinFree.
+// MustMatch panics unless the map of dst, which belongs to a table, can take a copy of the
+// map of s: typeId and MinFree must match, because handles contain the one and snapshots
+// the other.
 func (s *Freelist) MustMatch(dst *Freelist, pkg string) {
 	if s.typeID != dst.typeID || s.minFree != dst.minFree {
 		panic(fmt.Sprintf("%s: CopyTo into a map that belongs to a table: got typeId %d, MinFree %d, want typeId %d, MinFree %d; "+
@@ -41,19 +40,16 @@ func (s *Freelist) MustMatch(dst *Freelist, pkg string) {
 	}
 }
 
-// Forget makes the freelist that of a map never used, with the same typeId and
-// number of slots held back.
-func (s *Freelist) Forget() {
+// Reset makes the freelist unused, with the same typeId and MinFree. It keeps the memory.
+func (s *Freelist) Reset() {
 	unused := s.Unused()
 	unused.CopyTo(s)
 }
 
-// Unused returns the freelist of a map never used, with the same typeId and number
-// of slots held back.
+// Unused returns an unused freelist with the same typeId and MinFree.
 func (s *Freelist) Unused() Freelist { return Freelist{typeID: s.typeID, minFree: s.minFree} }
 
-// CopyTo makes dst say of every row what l says. It makes the room that dst
-// lacks, and keeps what it has.
+// CopyTo makes dst a copy of l. dst grows if needed and never shrinks.
 func (l *Live) CopyTo(dst *Live) {
 	dst.Grow(l.Cap())
 	for i, page := range l.Pages {

@@ -7,21 +7,20 @@ import (
 	"handloom/shard/handle"
 )
 
-// In digests, and so in snapshots, the words of vacant slots hold the order of the
-// freelist: each links to the next, and the ends of the list are told behind the
-// words. A link is slot+1, and 0 is none. Tickets are in no digest.
+// In digests and snapshots, words of vacant slots contain the order of the freelist: each
+// links to the next slot. The ends of the list follow the words. A link is slot+1; 0 ends
+// the list. Tickets are not part of a digest.
 
-// linkedAtOnce is how many words are made ready for a hash at a time.
+// linkedAtOnce is the number of words prepared for a hash at a time.
 const linkedAtOnce = 512
 
-// Digest adds slots, generations, floor, freelist order, depletion and MinFree to h. The
-// set stays as it is while a [digest.Tee] of h makes something of it.
+// Digest writes slots, generations, floor, freelist order, depletion and MinFree to h. The
+// set must not change while a [digest.Tee] of h copies it.
 func (s *Set) Digest(h *digest.Hash) {
 	s.DigestWords(h, len(s.Words), func(yield func([]handle.ID) bool) { yield(s.Words) })
 }
 
-// DigestWords is [Set.Digest] for slots whose words pieces yields, one piece after
-// another.
+// DigestWords is [Set.Digest] for words that pieces yields.
 func (s *Freelist) DigestWords(h *digest.Hash, slots int, pieces iter.Seq[[]handle.ID]) {
 	s.digestAround(h, slots, func() {
 		plan := digest.For[handle.ID]()
@@ -61,7 +60,7 @@ func (s *Freelist) digestAround(h *digest.Hash, slots int, words func()) {
 	h.Uint32(s.minFree)
 }
 
-// anyVacant reports whether a slot of these words is vacant, or depleted.
+// anyVacant reports whether a word is vacant or depleted.
 func anyVacant(words []handle.ID) bool {
 	var all handle.ID
 	for _, w := range words {
@@ -70,16 +69,16 @@ func anyVacant(words []handle.ID) bool {
 	return all.IsProvisional()
 }
 
-// link puts links in the place of the tickets of words. What is vacant is no guess
-// that a processor could make, so that every word is looked up as if it were, and
-// most of what is found for others is the front (op=digest).
+// link replaces the tickets of words by links. Vacancy is unpredictable for the processor,
+// so every word is looked up without a branch; live words mostly read the front
+// (op=digest).
 func (s *Freelist) link(words []handle.ID) {
 	ring, head, ticket, length := s.ring, s.at(s.front), uint32(s.front), s.vacant()
 	for i, w := range words {
 		if w&generationMask == 0 {
 			continue // depleted
 		}
-		vacant := handle.ID(int64(w) >> 63) // all bits, or none
+		vacant := handle.ID(int64(w) >> 63) // all bits if vacant, else none
 		next := (uint32(w) - ticket + 1) & uint32(vacant)
 		at := head + int(next)
 		if at >= len(ring) {

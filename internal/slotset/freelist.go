@@ -4,59 +4,56 @@ import (
 	"handloom/shard/handle"
 )
 
-// Freelist is what both maps know of their slots but for the words: the ends of
-// the freelist, counts, limits and generations. Its methods say what a word
-// becomes when its slot is issued or vacated; where the words are, the caller
-// knows: [Set] or the stable map. The zero Freelist has typeId 0 and holds no
-// slot back.
+// Freelist is the state of the slots except the words: the ends of the freelist, counts,
+// limits and generations. Its methods compute new words; the caller, [Set] or the stable
+// map, stores them. The zero Freelist has typeId 0 and MinFree 0.
 type Freelist struct {
-	// Next is not 0 when new slots have been issued and no vacant one would be
-	// issued next: it is the upper half of the handle of the next new slot. It
-	// is exported for the maps' inserts, which issue that slot themselves if
-	// there is room (op=insert).
+	// Next is the upper half of the handle of the next new slot if there is one and no
+	// vacant slot goes first; else 0. Inserts of the maps read it to issue the slot
+	// themselves (op=insert).
 	Next handle.ID
 
-	typeID   handle.ID // the typeId in its place within a word
-	ring     []Slot    // the vacant slots by their tickets (F1, F2)
-	base     uint64    // ticket of the slot that is first in the ring, or would be
-	front    uint64    // ticket of the slot that is issued next
-	back     uint64    // ticket that is drawn next: as many slots as from front to here are vacant
+	typeID   handle.ID // shifted to its place in a word
+	ring     []Slot    // the vacant slots by ticket (F1, F2)
+	base     uint64    // ticket of the first position in the ring
+	front    uint64    // ticket of the next slot to issue
+	back     uint64    // next ticket; back-front slots are vacant
 	depleted uint32
 	minFree  uint32 // vacant slots held back from reuse
-	limit    uint32 // of slots; 0 until the first growth
-	highest  uint16 // generation ever issued
+	limit    uint32 // on slots; 0 until the first growth
+	highest  uint16 // highest generation issued
 	floor    uint16 // new slots begin above this generation
-	last     uint16 // generation after which a slot is depleted; 0 until the first growth
+	last     uint16 // last generation of a slot; 0 until the first growth
 }
 
-// Init sets the typeId of the handles to issue and the number of vacant slots
-// to hold back from reuse. It must come before the first slot.
+// Init sets the typeId of handles and the number of vacant slots held back from reuse. It
+// must precede the first slot.
 func (s *Freelist) Init(typeID uint16, minFree uint32) {
 	s.typeID = handle.New(typeID, 0, 0)
 	s.minFree = minFree
 }
 
-// setWidths takes the field widths when the first slot is about to be made, so
-// that the zero Freelist needs no constructor.
+// setWidths reads the field widths before the first slot is made, so that the zero Freelist
+// needs no constructor.
 func (s *Freelist) setWidths() {
 	if s.last == 0 {
 		s.last, s.limit = LastGeneration(), SlotLimit()
 	}
 }
 
-// TypeID returns the typeId of the handles that are issued.
+// TypeID returns the typeId of the handles.
 func (s *Freelist) TypeID() uint16 { return s.typeID.TypeID() }
 
-// Vacant and Depleted count slots; with the live ones they sum to all (S3).
+// Vacant and Depleted return numbers of slots; with the live slots they sum to all (S3).
 func (s *Freelist) Vacant() int   { return int(s.vacant()) }
 func (s *Freelist) Depleted() int { return int(s.depleted) }
 
 func (s *Freelist) vacant() uint32 { return uint32(s.back - s.front) }
 
-// Live returns how many of the slots are live.
+// Live returns the number of live slots among slots.
 func (s *Freelist) Live(slots int) int { return slots - int(s.vacant()) - int(s.depleted) }
 
-// Limit returns the number of slots there may be.
+// Limit returns the maximum number of slots.
 func (s *Freelist) Limit() uint64 {
 	s.setWidths()
 	return uint64(s.limit)
@@ -65,11 +62,10 @@ func (s *Freelist) Limit() uint64 {
 // MayDeplete reports whether a slot may be at its last generation.
 func (s *Freelist) MayDeplete() bool { return s.highest >= s.last }
 
-// IsLast reports whether vacating the live slot that id names would deplete it.
+// IsLast reports whether vacating the live slot of id would deplete it.
 func (s *Freelist) IsLast(id handle.ID) bool { return id.Generation() == s.last }
 
-// CanReuse reports whether the next slot to be issued is a vacant one, however
-// near the slot limit is.
+// CanReuse reports whether the next slot to issue is vacant, regardless of the slot limit.
 func (s *Freelist) CanReuse() bool { return s.vacant() > s.minFree }
 
 // Fresh returns the upper half of the handles of new slots.
@@ -80,8 +76,7 @@ func (s *Freelist) Fresh() handle.ID {
 	return s.typeID | handle.ID(s.floor)<<32 + oneGeneration
 }
 
-// NextFresh is Fresh when no vacant slot is to be issued before the next new one
-// either, unless one is pushed: it sets Next.
+// NextFresh is Fresh and sets Next if the following slot will also be new.
 func (s *Freelist) NextFresh() handle.ID {
 	upper := s.Fresh()
 	if !s.CanReuse() {
@@ -90,8 +85,8 @@ func (s *Freelist) NextFresh() handle.ID {
 	return upper
 }
 
-// Pop takes the front slot, whose word is w, off the freelist and returns the
-// upper half of the handle it is issued with.
+// Pop takes the front slot, whose word is w, off the freelist and returns the upper half of
+// its new handle.
 func (s *Freelist) Pop(w handle.ID) handle.ID {
 	s.popped(1)
 	upper := w &^ (handle.FreeBit | rowMask)
@@ -101,14 +96,12 @@ func (s *Freelist) Pop(w handle.ID) handle.ID {
 	return upper
 }
 
-// Retire ends the life of the item in a live slot, one of slots, whose word is w.
-// The slot joins the back of the freelist, or it is depleted. Retire returns what
-// the word becomes.
+// Retire vacates or depletes a live slot and returns its new word. w is the old word and
+// slots the number of slots. A vacated slot joins the back of the freelist.
 func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 	if w.Generation() == s.last {
-		// Reusing the slot would need a generation that was already handed
-		// out, and an old handle would then name the new item. One slot is
-		// cheaper.
+		// Reuse would need an issued generation, and an old handle would name the new item.
+		// One lost slot is cheaper.
 		s.depleted++
 		return handle.FreeBit | s.typeID
 	}
@@ -121,21 +114,20 @@ func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 	return retired(w, uint32(ticket))
 }
 
-// retired returns what the word w of a live slot, which is not at its last generation,
-// becomes with a ticket: all bits of the row set and one more are one generation more.
+// retired returns the vacant word for the live word w, which is not at its last generation.
+// Adding one to a word with all row bits set increments the generation.
 func retired(w handle.ID, ticket uint32) handle.ID {
 	return (w | rowMask) + (handle.FreeBit + 1) + handle.ID(ticket)
 }
 
-// CanDrop reports whether the slots may be dropped: while the highest
-// generation ever issued is in the lower half of all generations, there are
-// enough left above it for new slots.
+// CanDrop reports whether the slots may be dropped: if the highest generation issued is in
+// the lower half, enough generations remain above it for new slots.
 func (s *Freelist) CanDrop() bool {
 	return uint32(s.highest) < (uint32(s.last)+1)/2 || s.highest == 0
 }
 
-// Drop forgets every slot. New slots begin above the highest generation ever
-// issued, so that handles from before stay stale.
+// Drop drops every slot. New slots begin above the highest generation issued, so that old
+// handles stay stale.
 func (s *Freelist) Drop() {
 	s.floor = s.highest
 	s.ring, s.base, s.front, s.Next = nil, s.back, s.back, 0

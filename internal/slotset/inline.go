@@ -2,15 +2,14 @@ package slotset
 
 import "handloom/shard/handle"
 
-// Inline stands for the type of the generic functions here, which are generic only to
-// be inlined where a map is used: a package passes on the bodies of generic functions to
-// who imports it, those of others only if it inlines them itself. So they call nothing,
-// not even a method of a handle. They are what nearly every single erase and insert does
-// with the freelist (op=churn, op=refillrandom).
+// Inline instantiates functions that are generic only to be inlined: importers can inline
+// the bodies of generic functions, but other bodies only if their package inlines them
+// itself. These functions call nothing, not even a method of a handle. They do nearly all
+// freelist work of single erases and inserts (op=churn, op=refillrandom).
 type Inline struct{}
 
-// TryRetire does what [Freelist.Retire] does where the ring has room behind the last
-// slot without going around, and no slot is depleted. Else it changes nothing.
+// TryRetire is [Freelist.Retire] without a wrap of the ring, growth or depletion. Where
+// these are needed it changes nothing and returns false.
 func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	ticket := s.back
 	at := ticket - s.base
@@ -25,8 +24,8 @@ func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	return (w | rowMask) + (handle.FreeBit + 1) + handle.ID(uint32(ticket)), true // see retired
 }
 
-// TryPop takes the front slot off the freelist if it is to be issued next and lies
-// where the ring has not gone around. Its word goes through [Reissue].
+// TryPop takes the front slot off the freelist if it is the next to issue and the ring has
+// not wrapped there. The caller passes its word to [Reissue].
 func TryPop[_ any](s *Freelist) (Slot, bool) {
 	ticket := s.front
 	at := ticket - s.base
@@ -37,8 +36,7 @@ func TryPop[_ any](s *Freelist) (Slot, bool) {
 	return s.ring[at], true
 }
 
-// Reissue returns the upper half of the handle that the vacant slot with the word w is
-// issued with.
+// Reissue returns the upper half of the new handle of a vacant slot with the word w.
 func Reissue[_ any](s *Freelist, w handle.ID) handle.ID {
 	upper := w &^ (handle.FreeBit | rowMask)
 	if g := uint16(w >> 32); g > s.highest {

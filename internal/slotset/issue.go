@@ -2,26 +2,23 @@ package slotset
 
 import "handloom/shard/handle"
 
-// CanIssue reports whether n more slots can be issued, by reuse or by growth,
-// after freed more have been vacated.
+// CanIssue reports whether n more slots can be issued after freed more were vacated.
 func (s *Set) CanIssue(n, freed int) bool { return s.canIssue(len(s.Words), n, freed) }
 
-// CanInsert reports whether n more items fit a map of at most maxItems (0: as
-// many as slots allow), once erased of its items are gone and depleting of
-// their slots depleted: nil, or an error that wraps [ErrFull].
+// CanInsert is [Freelist.CanInsert] for the set.
 func (s *Set) CanInsert(n, erased, depleting, maxItems int) error {
 	return s.Freelist.CanInsert(len(s.Words), n, erased, depleting, maxItems)
 }
 
-// Fresh returns how many new slots the next n issues make. The caller has
-// checked [Set.CanIssue].
+// Fresh returns the number of new slots that the next n issues make. The caller has checked
+// [Set.CanIssue].
 func (s *Set) Fresh(n int) int {
 	_, fresh, _ := s.Split(len(s.Words), n)
 	return fresh
 }
 
-// TryIssue issues one slot for the item at row, when that needs no growth and
-// no look at the limits.
+// TryIssue issues one slot for the item at row if that needs no growth and no check of
+// limits.
 func (s *Set) TryIssue(row Row) (handle.ID, bool) {
 	if s.CanReuse() {
 		slot := s.Front()
@@ -39,9 +36,9 @@ func (s *Set) TryIssue(row Row) (handle.ID, bool) {
 	return 0, false
 }
 
-// Issue issues one slot per element of dst for items at row, row+1 and so on,
-// and writes their slots to meta and their handles to dst. Capacity for
-// [Set.Fresh] more words must have been made by [Set.Grow].
+// Issue issues len(dst) slots for the items from row on, and writes their slots to meta and
+// their handles to dst. The caller has made capacity for [Set.Fresh] more words with
+// [Set.Grow].
 func (s *Set) Issue(row Row, meta []Slot, dst []handle.ID) {
 	reuse, fresh, _ := s.Split(len(s.Words), len(dst))
 	s.issueVacant(row, meta[:reuse], dst[:reuse])
@@ -50,8 +47,8 @@ func (s *Set) Issue(row Row, meta []Slot, dst []handle.ID) {
 	s.issueVacant(row+Row(end), meta[end:], dst[end:])
 }
 
-// issueVacant issues slots from the freelist. The words are in no order, but none
-// is waited for to know which is next (op=insertitems).
+// issueVacant issues slots from the freelist. The ring names the slots, so reads of their
+// scattered words overlap (op=insertitems).
 func (s *Set) issueVacant(row Row, meta []Slot, dst []handle.ID) {
 	s.PopAll(meta)
 	words, dst := s.Words, dst[:len(meta)]
@@ -83,8 +80,7 @@ func (s *Set) issueFresh(row Row, meta []Slot, dst []handle.ID) {
 	}
 }
 
-// Preview writes to dst the handles that the next [Set.Issue] will give,
-// changing nothing.
+// Preview writes the handles of the next [Set.Issue] to dst and changes nothing.
 func (s *Set) Preview(dst []handle.ID) {
 	word := func(slot Slot) handle.ID { return s.Words[slot] }
 	s.Peek(len(s.Words), len(dst), word, func(i int, id handle.ID) { dst[i] = id })

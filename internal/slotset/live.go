@@ -5,19 +5,17 @@ import (
 	"math/bits"
 )
 
-// BitmapWords is the number of words of a page of a [Live].
+// BitmapWords is the number of words in a page of a [Live].
 const (
 	BitmapWords = 1 << bitmapBits / 64
-	bitmapBits  = 12 // of a row: its place within a page
+	bitmapBits  = 12 // bits of a row that locate it in its page
 )
 
-// Live is a bitmap of the rows that have an item, for a map whose rows have
-// gaps. It lies in pages that never move, so that growth costs one page. The
-// zero Live has no rows.
+// Live is a bitmap of the rows with an item, for a map whose rows have gaps. Its pages
+// never move, so growth costs one page. The zero Live has no rows.
 type Live struct {
-	// Pages have bit i%64 of word i/64 for row i. They are exported for the
-	// map's iterations (op=iterate), and for the insert that sets a bit itself
-	// (op=insert).
+	// Row i is bit i%64 of word i/64. Pages is exported for the map's iterations and insert
+	// (op=iterate, op=insert).
 	Pages []*[BitmapWords]uint64
 }
 
@@ -28,19 +26,17 @@ func (l *Live) Grow(n int) {
 	}
 }
 
-// Cap returns how many rows there is room for.
+// Cap returns the capacity in rows.
 func (l *Live) Cap() int { return len(l.Pages) << bitmapBits }
 
-// Add and Remove say that the row has an item, or none any more. It is below
-// the n of [Live.Grow].
+// Add and Remove set and clear a row, which is below the n of [Live.Grow].
 func (l *Live) Add(row Row)    { l.Pages[row>>bitmapBits][row/64%BitmapWords] |= 1 << (row % 64) }
 func (l *Live) Remove(row Row) { l.Pages[row>>bitmapBits][row/64%BitmapWords] &^= 1 << (row % 64) }
 
-// Has reports whether the row has an item; any row may be asked for.
+// Has reports whether the row has an item. Any row is allowed.
 func (l *Live) Has(row Row) bool { return l.Bits(int(row/64))>>(row%64)&1 == 1 }
 
-// Bits returns which of the rows from 64*w on have an item, the lowest bit
-// first. Any w from 0 on may be asked for.
+// Bits returns the bits of the rows from 64*w on, lowest first. Any w from 0 on is allowed.
 func (l *Live) Bits(w int) uint64 {
 	if p := uint(w) / BitmapWords; p < uint(len(l.Pages)) {
 		return l.Pages[p][w%BitmapWords]
@@ -48,8 +44,7 @@ func (l *Live) Bits(w int) uint64 {
 	return 0
 }
 
-// AddRange says that the rows lo to hi-1 have an item, and RemoveRange that they have
-// none any more.
+// AddRange and RemoveRange set and clear the rows lo to hi-1.
 func (l *Live) AddRange(lo, hi int) {
 	for base := lo &^ 63; base < hi; base += 64 {
 		l.Pages[base>>bitmapBits][base/64%BitmapWords] |= window(base, lo, hi)
@@ -62,9 +57,8 @@ func (l *Live) RemoveRange(lo, hi int) {
 	}
 }
 
-// Run returns the first run of neighbours from lo to hi-1 that have an item: the first
-// row and the one behind the last, or hi twice. It takes O((first-lo)/64) time, and
-// O(1) for each 64 rows of the run.
+// Run returns the first maximal range of rows with items in [lo, hi), as first and end, or
+// hi twice. It takes O((end-lo)/64) time.
 func (l *Live) Run(lo, hi int) (first, end int) {
 	for first = lo; first < hi; first = first&^63 + 64 {
 		if live := l.Bits(first/64) >> (first % 64); live != 0 {
@@ -83,9 +77,8 @@ func (l *Live) Run(lo, hi int) (first, end int) {
 	return first, hi
 }
 
-// Runs yields the rows from lo to hi-1 that have an item as runs of neighbours:
-// the first row and the one behind the last. No run crosses a multiple of 64.
-// Walking them takes O(runs + (hi-lo)/64) time.
+// Runs yields ranges of rows with items in [lo, hi), as first and end. No range crosses a
+// multiple of 64. The iteration takes O(runs + (hi-lo)/64) time.
 func (l *Live) Runs(lo, hi int) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for base := lo &^ 63; base < hi; base += 64 {
@@ -102,8 +95,8 @@ func (l *Live) Runs(lo, hi int) iter.Seq2[int, int] {
 	}
 }
 
-// Nth returns the row of the item before which n others lie, or [Live.Cap] when
-// there are no more than n. It takes O(row/64) time.
+// Nth returns the row of the item that n items precede, or [Live.Cap] if there is none. It
+// takes O(row/64) time.
 func (l *Live) Nth(n int) int {
 	for p, page := range l.Pages {
 		for w, word := range page {
@@ -120,20 +113,20 @@ func (l *Live) Nth(n int) int {
 	return l.Cap()
 }
 
-// window returns the bits that stand for the rows lo to hi-1 in a word whose
-// lowest bit stands for base, which is below hi.
+// window returns the bits of the rows lo to hi-1 in the word of the rows from base on,
+// which is below hi.
 func window(base, lo, hi int) uint64 {
 	return ^uint64(0) << max(0, lo-base) & (^uint64(0) >> max(0, base+64-hi))
 }
 
-// Clear says that no row has an item, and keeps the memory.
+// Clear removes all rows and keeps the memory.
 func (l *Live) Clear() {
 	for _, page := range l.Pages {
 		clear(page[:])
 	}
 }
 
-// Shrink gives back the pages for rows from n on.
+// Shrink releases the pages for rows from n on.
 func (l *Live) Shrink(n int) {
 	pages := (n + 1<<bitmapBits - 1) >> bitmapBits
 	l.Pages = append(make([]*[BitmapWords]uint64, 0, pages), l.Pages[:pages]...)

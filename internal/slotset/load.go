@@ -7,15 +7,15 @@ import (
 	"handloom/shard/handle"
 )
 
-// wordsAtOnce is how many words memory is made for before they have been read: a
-// count alone is believed no further.
+// wordsAtOnce limits the words allocated before any was read; the count alone is not
+// trusted further.
 const wordsAtOnce = 1 << 14
 
-// Load makes the set, which was never used, the one that [Set.Digest] gave to d.
-// What is wrong with it becomes the error of d, or is found by Verify.
+// Load restores the state that [Set.Digest] wrote into the set, which must be unused. It
+// reports faults to d or leaves them to Verify.
 func (s *Set) Load(d *digest.Decoder) { s.Words = s.LoadWords(d) }
 
-// LoadWords is [Set.Load] for slots whose words it returns.
+// LoadWords is [Set.Load] for a map that stores the words itself.
 func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 	if id := handle.ID(d.Uint64()); id != s.typeID {
 		d.Fail(fmt.Errorf("slots of typeId %d, not %d", id.TypeID(), s.TypeID()))
@@ -38,9 +38,8 @@ func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 	return words
 }
 
-// loadRing makes the ring of the vacant slots from the links in their words, and
-// puts tickets in the place of the links. That no slot is met twice is left to
-// Verify: its first ticket would be gone.
+// loadRing builds the ring from the links in words and replaces the links by tickets.
+// Verify detects slots on the list twice, because the second visit overwrites the ticket.
 func (s *Freelist) loadRing(words []handle.ID, front, back uint32) error {
 	vacant := s.vacant()
 	if (front == 0) != (vacant == 0) || (back == 0) != (vacant == 0) || uint64(vacant) > uint64(len(words)) {
@@ -57,7 +56,7 @@ func (s *Freelist) loadRing(words []handle.ID, front, back uint32) error {
 		}
 		w := &words[next-1]
 		if !w.IsProvisional() || w.Generation() == 0 {
-			return fmt.Errorf("F2: the walk comes to slot %d (word %v)", next-1, *w)
+			return fmt.Errorf("F2: the walk reaches slot %d (word %v)", next-1, *w)
 		}
 		s.ring[i] = Slot(next - 1)
 		at, next = next, uint32(*w)
@@ -72,10 +71,10 @@ func (s *Freelist) loadRing(words []handle.ID, front, back uint32) error {
 const maxInt = int(^uint(0) >> 1)
 
 func readWords(d *digest.Decoder, n int) []handle.ID {
-	program := digest.For[handle.ID]()
+	codec := digest.For[handle.ID]()
 	words := make([]handle.ID, min(n, wordsAtOnce))
 	for done := 0; ; {
-		program.Decode(d, words[done:])
+		codec.Decode(d, words[done:])
 		if done = len(words); done == n || d.Err() != nil {
 			return words
 		}
@@ -85,8 +84,7 @@ func readWords(d *digest.Decoder, n int) []handle.ID {
 	}
 }
 
-// LoadMeta returns the slot of each row, as the words of s say. That a row has one
-// slot and no more is left to Verify.
+// LoadMeta returns the slot of each row. Verify checks that they correspond one to one.
 func (s *Set) LoadMeta() ([]Slot, error) {
 	live := 0
 	for _, w := range s.Words {

@@ -7,31 +7,31 @@ import (
 	"handloom/shard/handle"
 )
 
-// Bitset is a set of items of one map, to be erased together. It lets a caller
-// find out what an erase will do before doing it: marking only reads the map.
-// A Bitset is valid until the map changes; the zero Bitset is empty.
+// Bitset is a set of items of one map to erase. Marking only reads the map, so a caller can
+// examine an erase before it happens. A Bitset is valid until the map changes; the zero
+// Bitset is empty.
 type Bitset struct {
-	Rows Bits // of the marked items; for the maps
+	Rows Bits // the marked items
 
 	depleting int
 	moves     []Move // scratch of EraseMarked
 }
 
-// Marking is what marking did with a handle.
+// Marking is the result of marking a handle.
 type Marking int
 
 const (
-	Stale  Marking = iota // the handle names no item
-	Again                 // the item was marked before
-	Marked                // the item is marked now
+	Stale         Marking = iota // the handle names no item
+	AlreadyMarked                // the item was marked before
+	Marked                       // the item is now marked
 )
 
-// Add marks a row of a map of n rows; depleting says that its item is at its
-// last generation.
+// Add marks a row of a map of n rows. depleting reports that its item is at its last
+// generation.
 func (k *Bitset) Add(row, n int, depleting bool) Marking {
 	k.Rows.Grow(n)
 	if !k.Rows.Add(row) {
-		return Again
+		return AlreadyMarked
 	}
 	if depleting {
 		k.depleting++
@@ -39,20 +39,19 @@ func (k *Bitset) Add(row, n int, depleting bool) Marking {
 	return Marked
 }
 
-// Len returns how many items are marked.
+// Len returns the number of marked items.
 func (k *Bitset) Len() int { return k.Rows.Count() }
 
-// Depleting returns how many of the items marked by handle are at their last
-// generation, so that erasing them depletes their slots.
+// Depleting returns the number of marked items at their last generation, whose slots an
+// erase depletes.
 func (k *Bitset) Depleting() int { return k.depleting }
 
-// Clear unmarks everything and keeps the memory.
 func (k *Bitset) Clear() {
 	k.Rows.Clear()
 	k.depleting = 0
 }
 
-// Mark marks the item that id names in a map of rows rows.
+// Mark marks the item of id in a map of rows rows.
 func (s *Set) Mark(k *Bitset, id handle.ID, rows int) Marking {
 	row, ok := s.Lookup(id)
 	if !ok {
@@ -61,14 +60,14 @@ func (s *Set) Mark(k *Bitset, id handle.ID, rows int) Marking {
 	return k.Add(int(row), rows, s.IsLast(id))
 }
 
-// Unmarked is a handle, by its index among others, that marked nothing.
+// Unmarked is the index of a handle that marked nothing, and the reason.
 type Unmarked struct {
 	Index   int
-	Marking Marking // Stale or Again
+	Marking Marking // Stale or AlreadyMarked
 }
 
-// MarkItems marks the items that ids name in a map of rows rows, and appends
-// those that mark nothing to unmarked, which it returns.
+// MarkItems marks the items of ids in a map of rows rows, appends the handles that mark
+// nothing to unmarked and returns it.
 func (s *Set) MarkItems(k *Bitset, ids []handle.ID, rows int, unmarked []Unmarked) []Unmarked {
 	k.Rows.Grow(rows)
 	deplete := s.MayDeplete()
@@ -78,7 +77,7 @@ func (s *Set) MarkItems(k *Bitset, ids []handle.ID, rows int, unmarked []Unmarke
 		case !ok:
 			unmarked = append(unmarked, Unmarked{i, Stale})
 		case !k.Rows.Add(int(row)):
-			unmarked = append(unmarked, Unmarked{i, Again})
+			unmarked = append(unmarked, Unmarked{i, AlreadyMarked})
 		case deplete && s.IsLast(id):
 			k.depleting++
 		}
@@ -86,8 +85,8 @@ func (s *Set) MarkItems(k *Bitset, ids []handle.ID, rows int, unmarked []Unmarke
 	return unmarked
 }
 
-// MarkEvery marks every item of a map with the given meta set, in O(rows/64) time, or
-// O(rows) when slots may be depleted.
+// MarkEvery marks every item of a map with the meta set in O(rows/64) time, or O(rows) if
+// slots may be depleted.
 func (s *Set) MarkEvery(k *Bitset, meta []Slot) {
 	k.Rows.Grow(len(meta))
 	for row := 0; row < len(meta); row += 64 {
@@ -103,12 +102,11 @@ func (s *Set) MarkEvery(k *Bitset, meta []Slot) {
 	}
 }
 
-// NoteDepleting notes that so many of the items whose rows the caller marked itself are
-// at their last generation.
+// NoteDepleting adds n to the count of Depleting, for rows that the caller marked itself.
 func (k *Bitset) NoteDepleting(n int) { k.depleting += n }
 
-// MarkAll marks the items that ids name in a map of rows rows, for an erase that
-// follows at once: depleting ones are not counted.
+// MarkAll marks the items of ids in a map of rows rows for an immediate erase: it does not
+// count depleting items.
 func (s *Set) MarkAll(k *Bitset, ids []handle.ID, rows int) {
 	k.Rows.Grow(rows)
 	for _, id := range ids {
@@ -118,17 +116,16 @@ func (s *Set) MarkAll(k *Bitset, ids []handle.ID, rows int) {
 	}
 }
 
-// Move says that the item of one row goes to another.
+// Move is the move of an item between rows.
 type Move struct{ To, From Row }
 
-// EraseMarked vacates the slots of the marked rows in ascending order, and fills
-// the gaps below the number of rows that stay with the rows at or above it that
-// are not marked, both in ascending order. It changes words and meta and returns
-// the moves, which are the caller's to make with the items, and good until the
-// next call. The marks stay.
+// EraseMarked vacates the slots of the marked rows in ascending order, and fills the gaps below
+// the number of remaining rows with the unmarked rows at or above it, both in ascending order.
+// It changes words and meta and returns the moves, which the caller applies to the items. The
+// moves are valid until the next call. The marks remain.
 //
-// Words lie in no order. They are changed in loops that do nothing else, so that the
-// processor waits for many of them at a time (op=eraseitems, op=storm).
+// Words are scattered. Loops that do nothing else change them, so that many memory accesses
+// overlap (op=eraseitems, op=storm).
 func (s *Set) EraseMarked(k *Bitset, meta []Slot) []Move {
 	s.vacateMarked(k, meta)
 	k.fillGaps(meta)
@@ -140,7 +137,6 @@ func (s *Set) EraseMarked(k *Bitset, meta []Slot) []Move {
 	return k.moves
 }
 
-// vacateMarked vacates the slots of the marked rows in ascending order.
 func (s *Set) vacateMarked(k *Bitset, meta []Slot) {
 	if s.MayDeplete() {
 		for base, marked := range k.Rows.Words {
@@ -168,11 +164,11 @@ func (s *Set) vacateMarked(k *Bitset, meta []Slot) {
 	s.vacateRun(ring[:n-(end-first)], ticket+uint32(end-first))
 }
 
-// fillGaps fills the gaps in meta, and notes the moves.
+// fillGaps fills the gaps in meta and records the moves.
 func (k *Bitset) fillGaps(meta []Slot) {
 	kept := len(meta) - k.Len()
 	moves := slices.Grow(k.moves[:0], min(kept, k.Len()))
-	word := kept / 64 // of the rows that may have to move
+	word := kept / 64 // of rows that may have to move
 	var staying uint64
 	if word < len(k.Rows.words) {
 		staying = ^k.Rows.words[word] & (^uint64(0) << (kept % 64))

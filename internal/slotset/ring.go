@@ -2,10 +2,10 @@ package slotset
 
 import "handloom/shard/handle"
 
-// Front returns the slot that is issued next of those that are vacant.
+// Front returns the vacant slot to issue next.
 func (s *Freelist) Front() Slot { return s.ring[s.at(s.front)] }
 
-// at returns where in the ring the slot with this ticket is, or would be.
+// at returns the position in the ring for a ticket.
 func (s *Freelist) at(ticket uint64) int {
 	at := int(ticket - s.base)
 	if at >= len(s.ring) {
@@ -14,8 +14,8 @@ func (s *Freelist) at(ticket uint64) int {
 	return at
 }
 
-// pushAll puts all these, of so many slots, at the back of the freelist and returns
-// the ticket of the first.
+// pushAll adds slots to the back of the freelist and returns the ticket of the first. slots
+// is the total number of slots.
 func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 	s.GrowRing(len(all), slots)
 	n := copy(s.ring[s.at(s.back):], all)
@@ -23,9 +23,9 @@ func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 	return s.pushed(uint32(len(all)))
 }
 
-// exchange puts all these at the back of the freelist, as pushAll does. If that is less
-// to copy, and does not leave more of a larger ring unused than growth would, their array
-// becomes the ring; what was the ring is returned, or else their array.
+// exchange is pushAll that may turn the array of all into the ring and returns the old
+// ring, if that copies less and leaves no more of a larger ring unused than growth would.
+// Otherwise it returns the array of all.
 func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 	vacant, room := int(s.vacant()), cap(all)
 	need := vacant + len(all)
@@ -34,7 +34,7 @@ func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 		return all[:0]
 	}
 	spare, ring := s.ring[:0], all[:room]
-	// Those that were vacant before come first, and end where the ring does.
+	// The slots that were vacant before come first and end where the ring ends.
 	s.copyRing(ring[room-vacant:])
 	s.ring, s.base = ring, s.front
 	if vacant > 0 {
@@ -44,9 +44,9 @@ func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 	return spare
 }
 
-// PushRun puts the slots first to end-1, of so many slots, at the back of the freelist
-// and returns the ticket of the first. None may be at its last generation; what the
-// words become is the caller's.
+// PushRun adds the slots first to end-1 to the back of the freelist and returns the ticket
+// of the first. None may be at its last generation. The caller updates the words. slots is
+// the total number of slots.
 func (s *Freelist) PushRun(first, end Slot, slots int) (ticket uint32) {
 	s.GrowRing(int(end-first), slots)
 	back := s.ring[s.at(s.back):]
@@ -62,8 +62,8 @@ func countUp(slots []Slot, first Slot) {
 	}
 }
 
-// pushed counts n slots that are in the ring behind the others already, and returns
-// the ticket of the first.
+// pushed counts n slots that were added at the back of the ring and returns the ticket of
+// the first.
 func (s *Freelist) pushed(n uint32) (ticket uint32) {
 	ticket = uint32(s.back)
 	s.back += uint64(n)
@@ -73,8 +73,8 @@ func (s *Freelist) pushed(n uint32) (ticket uint32) {
 	return ticket
 }
 
-// popped counts n slots that are in the ring no more. One without any begins anew at
-// its start, which the cache has if few slots are vacant at a time.
+// popped counts n slots that were taken off the front. An empty ring restarts at its
+// beginning, which the cache holds if few slots are vacant at a time.
 func (s *Freelist) popped(n uint32) {
 	s.front += uint64(n)
 	switch {
@@ -85,8 +85,8 @@ func (s *Freelist) popped(n uint32) {
 	}
 }
 
-// PopAll takes as many slots as dst has elements off the front of the freelist,
-// into dst. What their words become is the caller's, who tells [Freelist.Raise].
+// PopAll takes len(dst) slots off the front of the freelist into dst. The caller updates
+// their words and calls [Freelist.Raise].
 func (s *Freelist) PopAll(dst []Slot) {
 	if len(dst) == 0 {
 		return
@@ -96,21 +96,21 @@ func (s *Freelist) PopAll(dst []Slot) {
 	s.popped(uint32(len(dst)))
 }
 
-// Raise notes that a handle with this upper half was issued.
+// Raise records that a handle with this upper half was issued.
 func (s *Freelist) Raise(upper handle.ID) { s.highest = max(s.highest, upper.Generation()) }
 
 const smallestRing = 8
 
-// GrowRing makes room for n more vacant slots, of so many slots in all: twice the
-// room there was, but beyond that of all slots only a quarter more, which keeps
-// growth rare where slots come one by one and all of them are vacant.
+// GrowRing makes room for n more vacant slots of slots in total. It doubles the room; above
+// the total it adds only a quarter, which keeps growth rare where slots come one by one and
+// all are vacant.
 func (s *Freelist) GrowRing(n, slots int) {
 	if need, had := int(s.vacant())+n, len(s.ring); need > had {
 		s.moveRing(make([]Slot, max(need, smallestRing, min(2*had, max(slots, had+had/4)))))
 	}
 }
 
-// ShrinkRing gives back what the vacant slots do not use.
+// ShrinkRing releases unused room.
 func (s *Freelist) ShrinkRing() {
 	if s.vacant() == 0 {
 		s.moveRing(nil)
@@ -124,8 +124,7 @@ func (s *Freelist) moveRing(to []Slot) {
 	s.ring, s.base = to, s.front
 }
 
-// copyRing copies the vacant slots, in their order, to the front of a ring with room
-// for them.
+// copyRing copies the vacant slots in order to the front of to, which has room.
 func (s *Freelist) copyRing(to []Slot) {
 	if vacant := s.vacant(); vacant > 0 {
 		n := copy(to[:vacant], s.ring[s.at(s.front):])
@@ -133,5 +132,5 @@ func (s *Freelist) copyRing(to []Slot) {
 	}
 }
 
-// RingBytes returns the memory of the ring.
+// RingBytes returns the memory of the ring in bytes.
 func (s *Freelist) RingBytes() int64 { return int64(len(s.ring)) * 4 }

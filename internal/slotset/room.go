@@ -7,7 +7,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Validate names every fault of the options, or returns nil. pkg begins the
+// Validate returns an error that names every fault of the options, or nil. pkg begins the
 // messages.
 func Validate(o handle.Options, pkg string) error {
 	var errs []error
@@ -28,16 +28,15 @@ func Validate(o handle.Options, pkg string) error {
 	return errors.Join(errs...)
 }
 
-// canIssue reports whether n more slots can be issued, by reuse or by growth,
-// after freed more have been vacated.
+// canIssue reports whether n more slots can be issued after freed more were vacated.
 func (s *Freelist) canIssue(slots, n, freed int) bool {
 	s.setWidths()
 	return uint64(n) <= uint64(s.vacant())+uint64(freed)+uint64(s.limit)-uint64(slots)
 }
 
-// CanInsert reports whether n more items fit a map of at most maxItems, where 0
-// is no limit but the slots, once erased of its items are gone and depleting of
-// their slots depleted: nil, or an error that wraps [handle.ErrFull].
+// CanInsert returns nil if n more items fit a map of at most maxItems (0: limited only by
+// slots) after erased items are gone and depleting of their slots depleted. Otherwise it
+// returns an error that wraps [handle.ErrFull].
 func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
 	kept := s.Live(slots) - erased
 	if maxItems > 0 && uint64(kept)+uint64(n) > uint64(maxItems) {
@@ -50,9 +49,9 @@ func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
 	return nil
 }
 
-// Split says how the next n slots are issued: reuse vacant ones from the front
-// of the freelist, then fresh ones, then, at the slot limit, held-back ones
-// from the freelist after all. The caller has checked [Freelist.CanInsert].
+// Split returns the order of the next n issues: reuse slots from the front of the freelist,
+// then fresh slots, then, at the slot limit, heldBack slots from the freelist. The caller
+// has checked [Freelist.CanInsert].
 func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
 	reuse = min(n, max(0, int(s.vacant())-int(s.minFree)))
 	fresh = n - reuse
@@ -63,8 +62,8 @@ func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
 	return reuse, fresh, heldBack
 }
 
-// Peek calls f with the handles that the next n issues will give; word
-// returns the word of a vacant slot.
+// Peek calls f with the handles of the next n issues. word returns the word of a vacant
+// slot.
 func (s *Freelist) Peek(slots, n int, word func(Slot) handle.ID, f func(i int, id handle.ID)) {
 	reuse, fresh, _ := s.Split(slots, n)
 	ticket := s.front

@@ -6,14 +6,14 @@ import (
 	"handloom/shard/handle"
 )
 
-// Verify walks all slots and the freelist and returns an error that cites the
-// first invariant broken. It calls live for every live slot with the row it
-// holds and stops at its error. It takes O(slots) time and memory.
+// Verify checks all slots and the freelist and returns an error that cites the first
+// violation. It calls live for every live slot with its row and stops at its error. It
+// takes O(slots) time and memory.
 func (s *Set) Verify(live func(Slot, Row) error) error {
 	return s.VerifyWords(len(s.Words), func(slot Slot) handle.ID { return s.Words[slot] }, live)
 }
 
-// VerifyWords is [Set.Verify] for slots whose words word returns.
+// VerifyWords is [Set.Verify] for words that word returns.
 func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(Slot, Row) error) error {
 	var vacant, depleted uint32
 	for i := range slots {
@@ -51,8 +51,8 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 	return s.verifyList(slots, word)
 }
 
-// verifyList checks F1 to F3; that the counted vacant slots are right is known. No two
-// slots have one ticket, so that as many as are vacant are all of them.
+// verifyList checks F1 to F3. The vacant slots were counted and no two slots have one
+// ticket, so the ring has all of them.
 func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
 	if room := uint64(len(s.ring)); s.back-s.front > room || s.front-s.base > room {
 		return fmt.Errorf("F1: %d vacant slots from place %d of a ring of %d", s.vacant(), s.front-s.base, room)

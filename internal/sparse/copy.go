@@ -4,11 +4,11 @@ import (
 	"unsafe"
 )
 
-// EmptyLike returns data of the same type, that no item has.
+// EmptyLike returns empty data of the same type.
 func (d *Map) EmptyLike() *Map { return New(d.Type) }
 
-// CopyTo makes dst a copy of d. clone, if given, makes *dst a copy of *src; when it
-// panics, dst is empty.
+// CopyTo makes dst a copy of d. clone, unless nil, makes *dst a copy of *src; if it panics,
+// dst is empty.
 func (d *Map) CopyTo(dst *Map, clone func(dst, src unsafe.Pointer)) {
 	if dst == d {
 		return
@@ -44,12 +44,12 @@ func (d *Map) cloneTo(dst *Map, clone func(dst, src unsafe.Pointer)) {
 	done = true
 }
 
-// number makes the index of the owners (N2).
+// number sets the index of the owners (N2).
 func (d *Map) number() {
 	for row, id := range d.owners {
 		d.index[id.Slot()] = uint32(row)
 	}
 }
 
-// MoveFrom takes the state out of from, which is of no use afterwards.
+// MoveFrom moves the state out of from, which must not be used afterwards.
 func (d *Map) MoveFrom(from *Map) { d.index, d.owners, d.items = from.index, from.owners, from.items }

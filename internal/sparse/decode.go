@@ -8,9 +8,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Skip passes over what [Map.DigestTo] gave to in, of a map of so many items.
-func Skip(in *digest.Decoder, values *digest.Schema, most int) {
-	n := in.Count(most, "rows of optional data")
+// Skip skips the output of [Map.DigestTo] for a map of at most limit items.
+func Skip(in *digest.Decoder, values *digest.Schema, limit int) {
+	n := in.Count(limit, "rows of optional data")
 	for range n {
 		if in.Uint64(); in.Err() != nil {
 			return
@@ -19,11 +19,11 @@ func Skip(in *digest.Decoder, values *digest.Schema, most int) {
 	values.Skip(in, n)
 }
 
-// Load makes the data, which no item has, what [Map.DigestTo] gave to in, of a map that
-// has been read, of so many items and slots. All invariants are verified, and what is
-// wrong becomes the error of in; the data is of no use then.
-func (d *Map) Load(in *digest.Decoder, host Host, most, slots int) {
-	n := in.Count(most, "rows of optional data")
+// Load restores the output of [Map.DigestTo] into d, which must be empty. limit and slots
+// are the numbers of items and slots of host, which is loaded. It verifies all invariants
+// and reports violations to in; d is then unusable.
+func (d *Map) Load(in *digest.Decoder, host Host, limit, slots int) {
+	n := in.Count(limit, "rows of optional data")
 	if n > 0 {
 		d.index = make([]uint32, slots)
 	}
@@ -33,11 +33,11 @@ func (d *Map) Load(in *digest.Decoder, host Host, most, slots int) {
 			return
 		}
 		if !host.Has(id) {
-			in.Fail(fmt.Errorf("N1: row %d is of %v, which is no item", row, id))
+			in.Fail(fmt.Errorf("N1: row %d belongs to %v, which is not an item", row, id))
 			return
 		}
 		if _, twice := d.Row(id); twice {
-			in.Fail(fmt.Errorf("N2: row %d is another one of %v", row, id))
+			in.Fail(fmt.Errorf("N2: row %d duplicates the owner %v", row, id))
 			return
 		}
 		d.index[id.Slot()] = uint32(row)

@@ -1,23 +1,22 @@
-// Package sparse keeps what few items of a map have: rows of their own, packed,
-// found by the slot of the item. It knows the map, whichever kind it is of, by handles
-// alone, and the values by their [items.Type].
+// Package sparse stores data that few items of a map have: packed rows of their own, found by
+// the slot of the item. It refers to items only by handle and to values by [items.Type].
 //
 //	slot     0  1  2  3  4  5
-//	index    .  .  1  .  0  .     what a slot without a row says is of no meaning
+//	index    .  .  1  .  0  .     entries of slots without a row are meaningless
 //
 //	row      0  1
-//	owners   d  b                 the handle of the item, which is in slot 4, and in 2
+//	owners   d  b                 the handles of the items in slots 4 and 2
 //	items    x  y
 //
-// An item has the row that the index says if it owns that row. So nothing has to be done
-// to the index when a row goes, and what was left there by another item is never found.
+// An item owns the row that the index names if the row's owner is its handle. So a removed row
+// needs no change of the index, and a stale entry is never found.
 //
 // # Invariants
 //
 //   - N1: every owner is an item of the map.
 //   - N2: the index at the slot of each owner is its row.
-//   - N3: there are as many items as owners, and those behind them are zero.
+//   - N3: there are as many items as owners; items past them are zero.
 //
-// The map does not know of its data. Who erases items has them dropped here as well, or
-// says with [Map.DeferSweep] that they go without a word, and [Map.Sweep] then finds them.
+// The map does not know its sparse data. A caller that erases items also drops their rows
+// here, or calls [Map.DeferSweep] before and [Map.Sweep] after.
 package sparse

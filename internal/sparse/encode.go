@@ -5,7 +5,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// DigestTo gives h what is the state: owners and items by row.
+// DigestTo writes the state, owners and items by row, to h.
 func (d *Map) DigestTo(h *digest.Hash) {
 	h.Uint64(uint64(len(d.owners)))
 	digest.For[handle.ID]().Lasting(h, d.owners)

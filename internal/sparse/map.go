@@ -11,44 +11,44 @@ import (
 	"handloom/shard/handle"
 )
 
-// Host is the map whose items have the data.
+// Host is the map that owns the items.
 type Host interface {
 	Has(id handle.ID) bool
 	Rows() int
 	RowOf(id handle.ID) (row int, ok bool)
-	IDAt(row int) handle.ID // null: there is none
+	IDAt(row int) handle.ID // null if the row is empty
 }
 
-// Map is what some items of one map have. New makes one. It is used as its map is: by
-// one goroutine, or by any number that only look.
+// Map stores the data of some items of one map. It has the concurrency rules of its map:
+// one writer, or any number of readers.
 type Map struct {
 	Type *items.Type
 
-	index  []uint32    // by slot (N2)
-	owners []handle.ID // by row (N1)
-	items  items.Slice // by row (N3)
-	lent   Host        // of which items may go without a word; nil: none do
+	index    []uint32    // by slot (N2)
+	owners   []handle.ID // by row (N1)
+	items    items.Slice // by row (N3)
+	deferred Host        // set while its items may be erased without Drop; else nil
 
-	moves   []slotset.Move // scratch of what drops rows
+	moves   []slotset.Move // scratch
 	sorting sorting
 }
 
-// New returns data of a type, that no item has.
+// New returns empty data of a type.
 func New(t *items.Type) *Map { return &Map{Type: t} }
 
-// Find returns the address of what the item that id names has, and whether it has any.
-// It takes O(1) time and inlines. C is the type of the data.
+// Find returns the address of the item's data and whether it has any. It takes O(1) time
+// and inlines. C is the type of the data.
 func Find[C any](d *Map, id handle.ID) (*C, bool) {
 	if slot := uint(uint32(id)); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
-		if row < uint(len(d.owners)) && d.owners[row] == id && (d.lent == nil || d.lent.Has(id)) {
+		if row < uint(len(d.owners)) && d.owners[row] == id && (d.deferred == nil || d.deferred.Has(id)) {
 			return &(*(*[]C)(unsafe.Pointer(&d.items)))[row], true
 		}
 	}
 	return nil, false
 }
 
-// Row returns the row of the item that id names, and whether it has one.
+// Row returns the row of the item and whether it has one.
 func (d *Map) Row(id handle.ID) (row int, ok bool) {
 	if slot := uint(id.Slot()); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
@@ -57,48 +57,48 @@ func (d *Map) Row(id handle.ID) (row int, ok bool) {
 	return 0, false
 }
 
-// Has reports whether the item that id names has data.
+// Has reports whether the item of id has data.
 func (d *Map) Has(id handle.ID) bool {
 	_, ok := d.Row(id)
-	return ok && (d.lent == nil || d.lent.Has(id))
+	return ok && (d.deferred == nil || d.deferred.Has(id))
 }
 
-// Rows returns how many rows there are.
+// Rows returns the number of rows.
 func (d *Map) Rows() int { return len(d.owners) }
 
-// Len returns how many items have data: it counts them while items may go without a word.
+// Len returns the number of items with data. It takes O(1) time, or O(rows) between
+// DeferSweep and Return.
 func (d *Map) Len() int {
-	if d.lent == nil {
+	if d.deferred == nil {
 		return len(d.owners)
 	}
 	n := 0
 	for _, id := range d.owners {
-		if d.lent.Has(id) {
+		if d.deferred.Has(id) {
 			n++
 		}
 	}
 	return n
 }
 
-// Owners returns the handles of the items of the rows lo to hi-1, and Range what they
-// have, with no room for more.
+// Owners returns the handles, and Range the data, of the rows lo to hi-1.
 func (d *Map) Owners(lo, hi int) []handle.ID { return d.owners[lo:hi:hi] }
 func (d *Map) Range(lo, hi int) items.Slice  { return d.items.Sub(lo, hi, d.Type.Size) }
 
-// At returns the address of what is in a row.
+// At returns the address of the data in a row.
 func (d *Map) At(row int) unsafe.Pointer { return d.items.Pointer(row, d.Type.Size) }
 
-// HasRoom reports whether n more rows, in a map of so many slots, need no array to grow.
+// HasRoom reports whether n more rows, in a map of slots slots, fit without growth.
 func (d *Map) HasRoom(n, slots int) bool {
 	return n == 0 || len(d.owners)+n <= d.items.Cap() && slots <= len(d.index)
 }
 
 const (
-	smallest = 8       // rows that the first growth makes room for
-	doubling = 1 << 15 // rows up to which capacity doubles; above, it grows by half
+	smallest = 8       // capacity in rows after the first growth
+	doubling = 1 << 15 // capacity in rows up to which growth doubles; above, it adds half
 )
 
-// Reserve makes room for n more rows, in a map of so many slots.
+// Reserve makes room for n more rows in a map of slots slots.
 func (d *Map) Reserve(n, slots int) {
 	if n == 0 {
 		return
@@ -124,7 +124,7 @@ func (d *Map) reserveRows(n int) {
 	}
 }
 
-// roomy returns the capacity to grow to from have when need are needed.
+// roomy returns the capacity to grow to from have if need is needed.
 func roomy(need, have int) int {
 	grown := max(smallest, have*2)
 	if have > doubling {
@@ -133,8 +133,8 @@ func roomy(need, have int) int {
 	return max(need, grown)
 }
 
-// Append gives the item that id names a row, which it has none of, and returns where it
-// lies, which is zero. There is room.
+// Append adds a row for the item, which has none, and returns its address. The data is
+// zero. There is room.
 func (d *Map) Append(id handle.ID) unsafe.Pointer {
 	row := len(d.owners)
 	d.owners = append(d.owners, id)
@@ -143,7 +143,7 @@ func (d *Map) Append(id handle.ID) unsafe.Pointer {
 	return d.At(row)
 }
 
-// Set gives the item that id names a copy of the value at v. There is room.
+// Set gives the item a copy of *v. There is room.
 func (d *Map) Set(id handle.ID, v unsafe.Pointer) {
 	if row, ok := d.Row(id); ok {
 		d.Type.Set(d.At(row), v)
@@ -152,16 +152,16 @@ func (d *Map) Set(id handle.ID, v unsafe.Pointer) {
 	d.Type.Set(d.Append(id), v)
 }
 
-// Drop takes what the item that id names, which is erased next, has, if it has any. The
-// last row takes the place of its row; where items may go without a word, so does this one.
+// Drop removes the row of an item that will be erased, if it has one. The last row takes
+// its place. Between DeferSweep and Return the row stays until the next Sweep.
 func (d *Map) Drop(id handle.ID) {
-	if d.lent == nil {
+	if d.deferred == nil {
 		d.Remove(id)
 	}
 }
 
-// Remove takes what an item has, if it has any. The last row takes the place of its row. It
-// is not called between DeferSweep and Return, except directly after a Sweep.
+// Remove removes the row of the item, if it has one. The last row takes its place. Between
+// DeferSweep and Return it may only be called directly after a Sweep.
 func (d *Map) Remove(id handle.ID) {
 	row, ok := d.Row(id)
 	if !ok {
@@ -187,8 +187,8 @@ func (d *Map) truncate(n int) {
 	d.owners, d.items = d.owners[:n], d.items.Resize(n)
 }
 
-// DropMarked drops marked rows: the gaps below the number of rows that stay are filled
-// with the rows at or above it that do, both in ascending order. It takes O(marked) time.
+// DropMarked drops marked rows: the remaining rows at or above their number fill the gaps
+// below it, both in ascending order. It takes O(marked) time.
 func (d *Map) DropMarked(marked *slotset.Bits) {
 	if marked.Count() == 0 {
 		return
@@ -214,26 +214,25 @@ func (d *Map) DropMarked(marked *slotset.Bits) {
 	d.truncate(kept)
 }
 
-// Clear drops all rows.
 func (d *Map) Clear() { d.truncate(0) }
 
-// Trim gives up scratch memory.
+// Trim releases scratch memory.
 func (d *Map) Trim() { d.moves, d.sorting = nil, sorting{} }
 
-// DeferSweep says that items of the map may go without a word from now on: what they had is
-// not found any more, but takes a row until [Map.Sweep].
-func (d *Map) DeferSweep(host Host) { d.lent = host }
+// DeferSweep allows items of host to be erased without Drop from now on. Their data is not
+// found any more, but keeps its row until [Map.Sweep].
+func (d *Map) DeferSweep(host Host) { d.deferred = host }
 
-// Sweep drops the rows of items that went without a word, in O(rows) time. The others keep
-// their order, so that it makes no difference how often it is called.
+// Sweep drops the rows of items erased since DeferSweep in O(rows) time. Other rows keep
+// their order, so the number of calls does not matter.
 func (d *Map) Sweep() {
-	if d.lent == nil {
+	if d.deferred == nil {
 		return
 	}
 	kept := 0
 	d.moves = d.moves[:0]
 	for row, id := range d.owners {
-		if !d.lent.Has(id) {
+		if !d.deferred.Has(id) {
 			continue
 		}
 		if row != kept {
@@ -246,19 +245,19 @@ func (d *Map) Sweep() {
 	d.truncate(kept)
 }
 
-// Return sweeps, and ends what Lend began.
+// Return sweeps and ends DeferSweep.
 func (d *Map) Return() {
 	d.Sweep()
-	d.lent = nil
+	d.deferred = nil
 }
 
-// Bytes returns the memory that the data takes, capacity included.
+// Bytes returns the memory of the data, capacity included.
 func (d *Map) Bytes() int64 {
 	const ownerBytes, indexBytes = 8, 4
 	return int64(d.items.Cap())*int64(d.Type.Size) + int64(cap(d.owners))*ownerBytes + int64(len(d.index))*indexBytes
 }
 
-// Verify checks every invariant and returns an error that cites the first one broken, or
+// Verify checks every invariant and returns an error that cites the first violation, or
 // nil. It takes O(capacity) time.
 func (d *Map) Verify(host Host) error {
 	if d.items.Len() != len(d.owners) {
@@ -266,16 +265,16 @@ func (d *Map) Verify(host Host) error {
 	}
 	for row, id := range d.owners {
 		if !host.Has(id) {
-			return fmt.Errorf("N1: row %d is of %v, which is no item", row, id)
+			return fmt.Errorf("N1: row %d belongs to %v, which is not an item", row, id)
 		}
 		if at, ok := d.Row(id); !ok || at != row {
-			return fmt.Errorf("N2: row %d is of %v, whose slot says row %d", row, id, at)
+			return fmt.Errorf("N2: row %d belongs to %v, but its slot has row %d", row, id, at)
 		}
 	}
 	all := d.items.Resize(d.items.Cap())
 	for row := len(d.owners); row < all.Len(); row++ {
 		if !d.Type.IsZero(all.Pointer(row, d.Type.Size)) {
-			return fmt.Errorf("N3: the item at row %d, beyond the %d that there are, is not zero", row, len(d.owners))
+			return fmt.Errorf("N3: the item at row %d, beyond the length %d, is not zero", row, len(d.owners))
 		}
 	}
 	return nil

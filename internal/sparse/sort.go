@@ -10,14 +10,14 @@ import (
 
 // sorting is scratch of SortAs.
 type sorting struct {
-	rows   slotset.Bits // of the map
+	rows   slotset.Bits // by row of the map
 	order  []slotset.Row
 	owners []handle.ID
 	items  items.Slice
 }
 
-// SortAs puts the rows in the order that the items have in the map. It takes
-// O(rows + rows of the map/4096) time.
+// SortAs sorts the rows by the rows of their items in host. It takes O(rows + rows of
+// host/4096) time.
 func (d *Map) SortAs(host Host) {
 	s := &d.sorting
 	s.rows.Clear()

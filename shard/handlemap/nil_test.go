@@ -13,17 +13,17 @@ func TestMisuse_IsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, f := range map[string]func(){
-		"handlemap: EraseFunc with a nil function; give one":       func() { m.EraseFunc(nil) },
-		"handlemap: EmplaceItems with a nil function; give one":    func() { _, _ = m.EmplaceItems(1, nil, nil) },
-		"handlemap: CopyTo with a nil Map; give one":               func() { m.CopyTo(nil, nil) },
-		"handlemap: SortFunc with a nil function; give one":        func() { m.SortFunc(nil) },
-		"handlemap: SortRange with a nil function; give one":       func() { m.SortRange(0, 1, nil) },
-		"handlemap: SortByKey with a nil function; give one":       func() { m.SortByKey(nil) },
-		"handlemap: Partition with a nil function; give one":       func() { m.Partition(nil) },
-		"handlemap: Defragment with a budget of -1; 0 is no bound": func() { m.Defragment(compare, -1) },
-		"handlemap: SortRange of rows -1 to 1 of a map of 1":       func() { m.SortRange(-1, 1, compare) },
-		"handlemap: SortRange of rows 1 to 0 of a map of 1":        func() { m.SortRange(1, 0, compare) },
-		"handlemap: SortRange of rows 0 to 2 of a map of 1":        func() { m.SortRange(0, 2, compare) },
+		"handlemap: EraseFunc with a nil function; give one":                 func() { m.EraseFunc(nil) },
+		"handlemap: EmplaceItems with a nil function; give one":              func() { _, _ = m.EmplaceItems(1, nil, nil) },
+		"handlemap: CopyTo with a nil Map; give one":                         func() { m.CopyTo(nil, nil) },
+		"handlemap: SortFunc with a nil function; give one":                  func() { m.SortFunc(nil) },
+		"handlemap: SortRange with a nil function; give one":                 func() { m.SortRange(0, 1, nil) },
+		"handlemap: SortByKey with a nil function; give one":                 func() { m.SortByKey(nil) },
+		"handlemap: Partition with a nil function; give one":                 func() { m.Partition(nil) },
+		"handlemap: Defragment with a budget of -1; it must not be negative": func() { m.Defragment(compare, -1) },
+		"handlemap: SortRange of rows -1 to 1 of a map of 1":                 func() { m.SortRange(-1, 1, compare) },
+		"handlemap: SortRange of rows 1 to 0 of a map of 1":                  func() { m.SortRange(1, 0, compare) },
+		"handlemap: SortRange of rows 0 to 2 of a map of 1":                  func() { m.SortRange(0, 2, compare) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			if got := maptest.PanicOf(f); got != want {

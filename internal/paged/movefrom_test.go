@@ -43,7 +43,7 @@ func TestBecome_GoesOnAsTheOther(t *testing.T) {
 		for range int(seed % 3) {
 			disturb(to, r)
 		}
-		to.Become(from)
+		to.MoveFrom(from)
 		if err := to.Verify(); err != nil || to.Digest() != want.Digest() {
 			t.Fatalf("seed %d: Digest = %x, want %x; %v", seed, to.Digest(), want.Digest(), err)
 		}
