@@ -168,22 +168,22 @@ func (c *claim) Seal(b []byte, maxBytes int) (input []byte, calls hook.Calls) {
 	return input, &sealedCalls{sealed}
 }
 
-func (c *claim) Put(ctx context.Context, input []byte, calls hook.Calls) error {
+func (c *claim) Unseal(ctx context.Context, input []byte, calls hook.Calls) error {
 	s := c.store
-	p, err := s.enter(ctx, opPut)
+	p, err := s.enter(ctx, opUnseal)
 	if err != nil {
 		return err
 	}
 	defer p.leave()
 	if s.claim.Load() != c {
-		return fmt.Errorf("store: Put: %w: the claim was released", ErrPhase)
+		return fmt.Errorf("store: Unseal: %w: the claim was released", ErrPhase)
 	}
 	var waiting []*batch.Call
 	if calls != nil {
 		waiting = calls.(*sealedCalls).calls
 	}
 	if err := s.run(p, 1, func(int) error { return s.batch.PutInput(input, waiting) }, nil); err != nil {
-		return fmt.Errorf("store: Put: %w", err)
+		return fmt.Errorf("store: Unseal: %w", err)
 	}
 	return nil
 }
@@ -219,15 +219,15 @@ func (c *claim) Schema() string {
 	return b.String()
 }
 
-func (c *claim) Forget() {
+func (c *claim) ResetChanges() {
 	s := c.store
 	if !s.gate.heldExclusive() {
-		panic("store: Forget outside of a Write; readers may look at what it forgets, so call it inside, before the tick")
+		panic("store: ResetChanges outside a Write; call it inside, before the tick")
 	}
 	s.forgetFrame()
 }
 
-func (c *claim) Left() (table string, n int) {
+func (c *claim) Remaining() (table string, n int) {
 	ordinal, n := c.store.batch.Remaining()
 	if ordinal >= 0 {
 		table = c.store.tables[ordinal].name

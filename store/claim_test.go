@@ -93,14 +93,14 @@ func (c *claimed) tick(t tb, input []byte, calls hook.Calls) {
 
 func (c *claimed) play(input []byte, calls hook.Calls) error {
 	return c.Write(c.claim.Context(context.Background()), func(ctx context.Context, _ *store.Writer) error {
-		c.claim.Forget()
-		if err := c.claim.Put(ctx, input, calls); err != nil {
+		c.claim.ResetChanges()
+		if err := c.claim.Unseal(ctx, input, calls); err != nil {
 			return err
 		}
 		if _, err := c.Flush(ctx); err != nil {
 			return err
 		}
-		if table, n := c.claim.Left(); n > 0 {
+		if table, n := c.claim.Remaining(); n > 0 {
 			return fmt.Errorf("%d left for %q", n, table)
 		}
 		return nil

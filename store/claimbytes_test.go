@@ -48,14 +48,14 @@ func (c *claimed) takes(t tb, input []byte) (refused bool) {
 	own := c.claim.Context(context.Background())
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := c.claim.Put(own, input, nil)
+	err := c.claim.Unseal(own, input, nil)
 	runtime.ReadMemStats(&after)
 	if grew, most := after.TotalAlloc-before.TotalAlloc, uint64(64*len(input)+1<<17); grew > most && !check.Cheap {
 		t.Fatalf("%d bytes were allocated for %d", grew, len(input))
 	}
 	if err != nil {
 		wantError(t, "", err, hook.ErrInput)
-		if table, n := c.claim.Left(); n > 0 {
+		if table, n := c.claim.Remaining(); n > 0 {
 			t.Fatalf("%d commands are kept for %q of %v", n, table, err)
 		}
 		return true
@@ -178,9 +178,9 @@ func TestClaim_RefusesCallsOfAnotherInput(t *testing.T) {
 	second, callsOfSecond := c.claim.Seal(nil, one)
 	own := c.claim.Context(t.Context())
 	for what, f := range map[string]func() error{
-		"another input": func() error { return c.claim.Put(own, first, callsOfSecond) },
-		"no input":      func() error { return c.claim.Put(own, nil, callsOfFirst) },
-		"two inputs":    func() error { return c.claim.Put(own, append(slices.Clone(first), second...), callsOfFirst) },
+		"another input": func() error { return c.claim.Unseal(own, first, callsOfSecond) },
+		"no input":      func() error { return c.claim.Unseal(own, nil, callsOfFirst) },
+		"two inputs":    func() error { return c.claim.Unseal(own, append(slices.Clone(first), second...), callsOfFirst) },
 	} {
 		wantError(t, what, f(), hook.ErrInput)
 	}
@@ -200,10 +200,10 @@ func TestClaim_PanicOfLinksIsReturned(t *testing.T) {
 	})
 	wantIn(t, "the panic of Submit", says, "index out of range")
 	var p *store.PanicError
-	if err := c.Put(c.Context(t.Context()), append([]byte{1, 1, 1, 1, 1}, make([]byte, 10)...), nil); !errors.As(err, &p) {
+	if err := c.Unseal(c.Context(t.Context()), append([]byte{1, 1, 1, 1, 1}, make([]byte, 10)...), nil); !errors.As(err, &p) {
 		t.Errorf("%v", err)
 	}
-	_, n := c.Left()
+	_, n := c.Remaining()
 	equal(t, "commands that are kept", n, 0)
 	_, calls := c.Seal(nil, 100)
 	equal(t, "calls that arrived", calls.Len(), 0)

@@ -146,7 +146,7 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	err = c.Write(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		input, calls := c.claim.Seal(nil, 1<<20)
 		defer calls.Done(1, nil)
-		err := c.claim.Put(ctx, input, calls)
+		err := c.claim.Unseal(ctx, input, calls)
 		pass := c.Do(ctx, func(q store.Queue) { q.Fail(record(1)(q)) })
 		return errors.Join(err, pass, onlyError(c.Flush(ctx)))
 	})
@@ -186,12 +186,12 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 3})
 	c, input, calls, errs := sealedCreates(t, s, table, 4)
 	noError(t, s.Write(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
-		noError(t, c.Put(ctx, input, calls))
+		noError(t, c.Unseal(ctx, input, calls))
 		noError(t, s.Do(ctx, func(q store.Queue) { table.EmplaceItems(q, make([]item, 4), nil) }))
 		for range 2 {
 			wantError(t, "", onlyError(s.Flush(ctx)), store.ErrFull)
 		}
-		if table, n := c.Left(); table != "store_test.item" || n != 8 {
+		if table, n := c.Remaining(); table != "store_test.item" || n != 8 {
 			t.Errorf("%d left for %q", n, table)
 		}
 		return nil
@@ -208,7 +208,7 @@ func TestClaim_FirstFlushTakesTheInput(t *testing.T) {
 	input, calls := c.claim.Seal(nil, one)
 	var values []int
 	noError(t, c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
-		noError(t, c.claim.Put(ctx, input, calls))
+		noError(t, c.claim.Unseal(ctx, input, calls))
 		noError(t, c.Do(ctx, func(q store.Queue) { q.Fail(emplaceStem(c, 0)(q)) }))
 		flushIn(t, c.Store, ctx)
 		for _, v := range store.Created(c.stems) {

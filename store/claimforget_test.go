@@ -56,9 +56,9 @@ func pairs[K, V any](all iter.Seq2[K, V]) (n int) {
 func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	t.Helper()
 	noError(t, f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
-		f.claim.Forget()
+		f.claim.ResetChanges()
 		for list, n := range f.lists() {
-			equal(t, "entries after Forget of "+list, n, 0)
+			equal(t, "entries after ResetChanges of "+list, n, 0)
 		}
 		return tick(ctx)
 	}))
@@ -118,7 +118,7 @@ func TestClaim_ResetChangesEmptiesEveryList(t *testing.T) {
 	f.write(t, func(ctx context.Context) error { return errors.Join(f.inPlace(ctx), f.change(ctx)) })
 	for list, n := range f.lists() {
 		if n == 0 {
-			t.Errorf("%s is empty before Forget", list)
+			t.Errorf("%s is empty before ResetChanges", list)
 		}
 	}
 	f.write(t, f.inPlace)

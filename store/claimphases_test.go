@@ -83,11 +83,11 @@ func TestClaim_DriverRollsBackOutsideTicks(t *testing.T) {
 	noError(t, c.Rollback(own, &saved))
 	equal(t, "between ticks: digest", c.digest(t), before)
 	err := c.Write(own, func(ctx context.Context, w *store.Writer) error {
-		c.claim.Forget()
-		err := c.claim.Put(ctx, input, nil)
+		c.claim.ResetChanges()
+		err := c.claim.Unseal(ctx, input, nil)
 		flushIn(t, c.Store, ctx)
 		wantError(t, "inside the tick", c.Rollback(ctx, &saved), store.ErrPhase)
-		err = errors.Join(err, c.Rollback(c.claim.Context(ctx), &saved), c.claim.Put(ctx, input, calls))
+		err = errors.Join(err, c.Rollback(c.claim.Context(ctx), &saved), c.claim.Unseal(ctx, input, calls))
 		flushIn(t, c.Store, ctx)
 		return err
 	})
@@ -139,14 +139,14 @@ func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 
 func TestClaim_UnsealAndResetChangesNeedATick(t *testing.T) {
 	c := newClaimed(t, 1)
-	wantError(t, "without the context of the claim", c.claim.Put(t.Context(), nil, nil), store.ErrPhase)
+	wantError(t, "without the context of the claim", c.claim.Unseal(t.Context(), nil, nil), store.ErrPhase)
 	wantError(t, "inside a pass", c.Each(c.claim.Context(t.Context()), 1, func(_ int, q store.Queue) {
-		q.Fail(c.claim.Put(c.claim.Context(q.Context()), nil, nil))
+		q.Fail(c.claim.Unseal(c.claim.Context(q.Context()), nil, nil))
 	}), store.ErrPhase)
-	wantIn(t, "the panic of Forget", panicOf(c.claim.Forget), "outside of a Write")
+	wantIn(t, "the panic of ResetChanges", panicOf(c.claim.ResetChanges), "outside a Write")
 	c.claim.Release()
 	c.claim.Release()
-	wantError(t, "behind the release", c.claim.Put(t.Context(), nil, nil), store.ErrPhase)
+	wantError(t, "behind the release", c.claim.Unseal(t.Context(), nil, nil), store.ErrPhase)
 	input, calls := c.claim.Seal([]byte("head"), 1000)
 	equal(t, "the input", string(input), "head")
 	equal(t, "calls.Len", calls.Len(), 0)
@@ -157,7 +157,7 @@ func TestClaim_RemainingCountsWaitingCommands(t *testing.T) {
 	own := c.claim.Context(t.Context())
 	left := func(table string, n int) {
 		t.Helper()
-		if got, of := c.claim.Left(); got != table || of != n {
+		if got, of := c.claim.Remaining(); got != table || of != n {
 			t.Errorf("%d are left for %q; want %d for %q", of, got, n, table)
 		}
 	}
@@ -173,12 +173,12 @@ func TestClaim_RemainingCountsWaitingCommands(t *testing.T) {
 	left("leaf", 1)
 	sent := c.send(emplaceStem(c, 1))
 	input, calls := c.claim.Seal(nil, 1000)
-	noError(t, c.claim.Put(own, input, calls))
+	noError(t, c.claim.Unseal(own, input, calls))
 	left("leaf", 2)
-	wantError(t, "a second input", c.claim.Put(own, input, nil), hook.ErrInput)
+	wantError(t, "a second input", c.claim.Unseal(own, input, nil), hook.ErrInput)
 	flushIn(t, c.Store, own)
 	left("", 0)
-	noError(t, c.claim.Put(own, input, nil))
+	noError(t, c.claim.Unseal(own, input, nil))
 	left("stem", 1)
 	c.claim.Release() // drops it
 	wantFlush(t, c.Store, batch.Counts{})

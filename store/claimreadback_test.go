@@ -29,7 +29,7 @@ func TestClaim_ReadsBackItsInput(t *testing.T) {
 		c := claim(t, s)
 		sent := (&claimed{Store: s, claim: c}).send(func(q store.Queue) error { table.Emplace(q, v); return nil })
 		input, calls := c.Seal(nil, 1<<20)
-		wantError(t, name, c.Put(c.Context(t.Context()), input, calls), nil)
+		wantError(t, name, c.Unseal(c.Context(t.Context()), input, calls), nil)
 		equal(t, name+": calls", calls.Len(), 1)
 		calls.Done(1, nil)
 		sent.returned(t)

@@ -101,13 +101,13 @@ func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 	return *items.As[C](&all)
 }
 
-// Beside returns the elements of the items of r, by the same indexes, to be read. It panics when r is not of the
+// Read returns the elements of the items of r, by the same indexes, to be read. It panics when r is not of the
 // column's table.
-func (c *Column[T, C]) Beside(r Rows[T]) []C {
+func (c *Column[T, C]) Read(r Rows[T]) []C {
 	if check.Cheap {
-		c.core.lookup("Beside")
+		c.core.lookup("Read")
 	}
-	all := c.core.run("Beside", r.items, int(r.row), len(r.Items))
+	all := c.core.run("Read", r.items, int(r.row), len(r.Items))
 	return *items.As[C](&all)
 }
 

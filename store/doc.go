@@ -99,7 +99,7 @@
 //	vel := store.AddColumn(boids, store.ColumnOptions[Vel]{Name: "vel"})
 //
 //	err = boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
-//		p, v := pos.Write(r), vel.Beside(r)
+//		p, v := pos.Write(r), vel.Read(r)
 //		for i := range p {
 //			p[i].X += v[i].X
 //		}
@@ -216,7 +216,7 @@
 //	what                                     is good until
 //	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased, or a Load
 //	element of a Column, by Get, At          the phase ends, or an Exchange of the column
-//	slice from Rows, Write, Beside           the task ends
+//	slice from Rows, Read, Write             the task ends
 //	Chunk, Rows, GroupChunk                  the task ends
 //	Groups                                   the next flush or reorder of one of its two tables
 //	Queue                                    its task or call returns; of Queues: the next flush or Discard

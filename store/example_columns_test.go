@@ -53,7 +53,7 @@ func newFire(s *store.Store) *fire {
 // move reads one column and writes another, 16 bytes per ember.
 func (f *fire) move(ctx context.Context) error {
 	return f.embers.ForEachRows(ctx, func(c store.Rows[ember]) {
-		p, v := f.places.Write(c), f.speeds.Beside(c)
+		p, v := f.places.Write(c), f.speeds.Read(c)
 		for i := range p {
 			p[i].X += v[i].X
 			p[i].Y += v[i].Y
@@ -105,7 +105,7 @@ func Example_columns() {
 		}
 		// region reduce
 		top, err := store.Reduce(ctx, f.embers, func(r store.Rows[ember]) (top float32) {
-			for _, p := range f.places.Beside(r) {
+			for _, p := range f.places.Read(r) {
 				top = max(top, p.Y)
 			}
 			return top

@@ -61,7 +61,7 @@ func (l *life) place(row, column int) store.Handle[cell] {
 // that another task writes.
 func (l *life) step(ctx context.Context) error {
 	err := l.cells.ForEachRows(ctx, func(c store.Rows[cell]) {
-		now, next := l.now.Beside(c), l.next.Write(c)
+		now, next := l.now.Read(c), l.next.Write(c)
 		for i := range c.Items {
 			living := 0
 			for _, h := range c.Items[i].Near {

@@ -44,7 +44,7 @@ func ExampleStore_Load() {
 	fmt.Println("equal digests:", loaded == saved)
 	fmt.Println("b is", ships.At(b).Name, "and a is there:", ships.Has(a))
 	// Output:
-	// store: Load: no usable snapshot: table "ship", shard 0, frame 0: unexpected EOF; nothing has changed
+	// store: Load: no usable snapshot: table "ship", shard 0, block 0: unexpected EOF; nothing has changed
 	// equal digests: true
 	// b is b and a is there: false
 }

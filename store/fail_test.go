@@ -114,7 +114,7 @@ func TestReduce_RefusesToRecordAndWrite(t *testing.T) {
 		refused("Wrote", func() { column.Wrote(r, 0) })
 		wantIn(t, "Emplace", panicOf(func() { table.Emplace(r.Queue, item{}) }), "the zero Queue")
 		wantIn(t, "Fail", panicOf(func() { r.Queue.Fail(errTask) }), "the zero Queue")
-		return len(column.Beside(r))
+		return len(column.Read(r))
 	}, addInt)
 	noError(t, err)
 	_, err = store.Reduce(t.Context(), stable, func(c store.StableChunk[item]) int {

@@ -17,7 +17,7 @@ import (
 // write different columns run at the same time, each with a ForEachRows of its own.
 //
 //	err := boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
-//		p, v := pos.Write(r), vel.Beside(r)
+//		p, v := pos.Write(r), vel.Read(r)
 //		for i := range p {
 //			p[i].X += v[i].X
 //		}

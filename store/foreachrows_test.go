@@ -33,11 +33,11 @@ func TestRows_OfOtherTablesOrPassesAreRefused(t *testing.T) {
 		}),
 		other.ForEachRows(ctx, func(c store.Rows[item]) {
 			said("not of table", func() { f.small.Write(c) })
-			said("not of table", func() { f.small.Beside(c) })
+			said("not of table", func() { f.small.Read(c) })
 			said("with a chunk of table", func() { f.small.Wrote(c, 0) })
 			rows = c
 		})))
-	said("not of table", func() { f.small.Beside(zero) })
+	said("not of table", func() { f.small.Read(zero) })
 	said("kept past its pass", func() { f.small.Rows(chunk) })
 	said("kept past its pass", func() { f.small.Write(rows) })
 	said("kept past its pass", func() { f.small.Wrote(rows, 0) })

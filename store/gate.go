@@ -39,7 +39,7 @@ const (
 	opSortByKey
 	opDefragment
 	opClaim
-	opPut
+	opUnseal
 	opExchange
 )
 
@@ -88,7 +88,7 @@ var operations = [...]struct {
 	opSortByKey:   {name: "SortByKey", joins: []operation{opWrite}},
 	opDefragment:  {name: "Defragment", joins: []operation{opWrite}},
 	opClaim:       {name: "Claim"},
-	opPut:         {name: "Put of a Claim", joins: []operation{opWrite}},
+	opUnseal:      {name: "Unseal of a Claim", joins: []operation{opWrite}},
 }
 
 func (o operation) String() string { return operations[o].name }

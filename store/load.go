@@ -140,17 +140,17 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 				err = tables[from.table].table.mayBe(m.Map)
 			}
 			if err != nil {
-				return readError(ctx, &SnapshotError{Table: tables[from.table].image.Name, Shard: shard, Frame: in.Blocks(), Err: err})
+				return readError(ctx, &SnapshotError{Table: tables[from.table].image.Name, Shard: shard, Block: in.Blocks(), Err: err})
 			}
 			whole.Uint64(sum)
 		}
 	}
 	if err := in.End(whole.Sum()); err != nil {
-		return readError(ctx, &SnapshotError{Frame: in.Blocks(), Err: err})
+		return readError(ctx, &SnapshotError{Block: in.Blocks(), Err: err})
 	}
 	for _, t := range c.tables {
 		if err := t.checkKeys(ctx); err != nil {
-			return readError(ctx, &SnapshotError{Table: t.table.name, Frame: in.Blocks(), Err: err})
+			return readError(ctx, &SnapshotError{Table: t.table.name, Block: in.Blocks(), Err: err})
 		}
 	}
 	c.whole = true

@@ -53,7 +53,7 @@ func TestLoad_ChecksContextEveryMiB(t *testing.T) {
 			flush(t, s)
 			b := image(t, s)
 			if name == "header" {
-				b = withHeader(b, func(h *snapshot.Header) { h.Tag.Program = strings.Repeat("p", size) })
+				b = withHeader(b, func(h *snapshot.Header) { h.Tag.Version = strings.Repeat("p", size) })
 			}
 			for _, at := range []int{1, 100, 1 << 20, 1<<20 + 100, 3 << 20, 5 << 20} {
 				ctx, end := context.WithCancel(t.Context())

@@ -23,7 +23,7 @@ var ErrSchema = fmt.Errorf("%w: its tables are not those of the store", ErrSnaps
 type SnapshotError struct {
 	Table string // "": the snapshot as a whole
 	Shard int    // of the table
-	Frame int    // how many frames were good
+	Block int    // number of valid blocks before the fault
 	Err   error
 }
 
@@ -37,7 +37,7 @@ func (e *SnapshotError) Unwrap() []error { return []error{ErrSnapshot, e.Err} }
 type Tag struct {
 	At, Tick uint64
 	Chain    [16]byte
-	Program  string
+	Version  string
 }
 
 // Tag returns what [Checkpoint.SetTag] set, or what ReadCheckpoint read.

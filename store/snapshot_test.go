@@ -121,7 +121,7 @@ func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 
 		var saved, read store.Checkpoint
 		checkpoint(t, live.Store, &saved)
-		saved.SetTag(store.Tag{At: 5, Tick: seed, Program: "one"})
+		saved.SetTag(store.Tag{At: 5, Tick: seed, Version: "one"})
 		var written bytes.Buffer
 		if n, err := saved.WriteTo(&written); err != nil || n != int64(written.Len()) {
 			t.Fatalf("WriteTo = %d, %v", n, err)
@@ -136,7 +136,7 @@ func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 		noError(t, loaded.Load(ctx, r))
 		equal(t, "bytes left after the snapshot", r.Len(), len("behind it"))
 		noError(t, rolled.ReadCheckpoint(ctx, iotest.HalfReader(&written), &read))
-		equal(t, "tag", read.Tag(), store.Tag{At: 5, Tick: seed, Program: "one"})
+		equal(t, "tag", read.Tag(), store.Tag{At: 5, Tick: seed, Version: "one"})
 		rollback(t, rolled.Store, &read)
 		for tick := range uint64(10) {
 			want := digest(t, live.Store)

@@ -16,7 +16,7 @@ func TestInspect_ReturnsTablesColumnsAndTheTag(t *testing.T) {
 	}
 	var saved store.Checkpoint
 	checkpoint(t, w.Store, &saved)
-	tag := store.Tag{At: 9, Tick: 8, Chain: [16]byte{7}, Program: "one"}
+	tag := store.Tag{At: 9, Tick: 8, Chain: [16]byte{7}, Version: "one"}
 	saved.SetTag(tag)
 	var b bytes.Buffer
 	noError(t, onlyError(saved.WriteTo(&b)))

@@ -109,7 +109,7 @@ func TestClaim_DropsOversizedCalls(t *testing.T) {
 		}
 		var report *store.Report
 		err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
-			err := c.Put(ctx, input, calls)
+			err := c.Unseal(ctx, input, calls)
 			r, failed := s.Flush(ctx)
 			if failed == nil {
 				report = r.Clone()

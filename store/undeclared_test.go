@@ -73,7 +73,7 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"Written", packed, nil, `Written of table "packed"`, func() { visit2(store.Written(packed)) }},
 		{"Column.Get", column, on{packed}, `Get of column "packed.column"`, func() { column.Get(h) }},
 		{"Column.At", column, on{packed}, `At of column "packed.column"`, func() { column.At(h) }},
-		{"Column.Beside", column, on{packed}, `Beside of column "packed.column"`, func() { column.Beside(kept) }},
+		{"Column.Read", column, on{packed}, `Read of column "packed.column"`, func() { column.Read(kept) }},
 		{"Column.Written", column, on{packed}, `Written of column "packed.column"`, func() { visit2(column.Written()) }},
 		{"Sparse.Get", optional, on{stable}, `Get of optional data "stable.optional"`, func() { optional.Get(g) }},
 		{"Sparse.Has", optional, on{stable}, `Has of optional data "stable.optional"`, func() { optional.Has(g) }},

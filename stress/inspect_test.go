@@ -59,7 +59,7 @@ func TestInspectFindsDamage(t *testing.T) {
 	}{
 		{b[:len(b)-1], "unexpected EOF"},
 		{append(append([]byte{}, b...), 0), "1 bytes are behind it, and it does not end as the snapshot of a world does"},
-		{append(append([]byte{}, b[:9000]...), make([]byte, len(b)-9000)...), `table "plans", shard 0, frame 6: the checksum differs`},
+		{append(append([]byte{}, b[:9000]...), make([]byte, len(b)-9000)...), `table "plans", shard 0, block 6: the checksum differs`},
 		{[]byte("handloom"), "no snapshot of Handloom"},
 	} {
 		writeFile(t, path, c.b)

@@ -54,7 +54,7 @@ func (s *lookedSnapshot) writeTo(w io.Writer, schema bool) {
 	i := &s.Info
 	fmt.Fprintf(w, "%s: %s bytes, %s blocks\n", s.File, grouped(s.Bytes), report.Count(i.Blocks))
 	if i.Tag != (image.Tag{}) {
-		fmt.Fprintf(w, "tag: record %s, tick %s, chain %x, program %q\n", grouped(i.Tag.At), grouped(i.Tag.Tick), i.Tag.Chain, i.Tag.Program)
+		fmt.Fprintf(w, "tag: record %s, tick %s, chain %x, program %q\n", grouped(i.Tag.At), grouped(i.Tag.Tick), i.Tag.Chain, i.Tag.Version)
 	}
 	if s.Fault == "" {
 		fmt.Fprintf(w, "epoch %s, digest %016x\n", grouped(i.Epoch), i.Digest)

@@ -141,7 +141,7 @@ func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 	s, items, c := open(t)
 	defer c.Release()
 	err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
-		if err := c.Put(ctx, b, nil); err != nil {
+		if err := c.Unseal(ctx, b, nil); err != nil {
 			return err
 		}
 		_, err := s.Flush(ctx)

@@ -130,7 +130,7 @@ func (w *World) begin(ctx context.Context) error {
 			return fmt.Errorf("world: Init: %w", err)
 		}
 	}
-	if table, n := w.exclusive.Left(); n > 0 {
+	if table, n := w.exclusive.Remaining(); n > 0 {
 		return fmt.Errorf("world: Init: commands not flushed: %d, the first for table %q; flush what Init records", n, table)
 	}
 	return w.saveNow(ctx)

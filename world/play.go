@@ -72,8 +72,8 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 // its own, which its first flush applies.
 func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
-	p.exclusive.Forget()
-	if err := p.exclusive.Put(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
+	p.exclusive.ResetChanges()
+	if err := p.exclusive.Unseal(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
 		return corrupt(p.position.at, "%w", err)
 	} else if err != nil {
 		return failed(err)
@@ -81,7 +81,7 @@ func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Cal
 	if err := p.call(ctx, writer); err != nil {
 		return failed(err)
 	}
-	if table, n := p.exclusive.Left(); n > 0 {
+	if table, n := p.exclusive.Remaining(); n > 0 {
 		return failed(fmt.Errorf("commands not flushed: %d, the first for table %q; flush what the tick records", n, table))
 	}
 	return nil

@@ -33,7 +33,7 @@ func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 
 func (i *snapshot) writeTo(w io.Writer) error {
 	h := &i.position
-	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.Start.Program})
+	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Version: h.Start.Program})
 	if _, err := i.state.WriteTo(w); err != nil {
 		return err
 	}

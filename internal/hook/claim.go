@@ -25,8 +25,8 @@ func OpenClaim[Queue, Receipt any](ctx context.Context, store any) (Claim[Queue,
 	return c.(Claim[Queue, Receipt]), nil
 }
 
-// ErrInput means that no Seal of a store with the same tables gave the bytes of a Put. The
-// error of Put wraps it with the reason.
+// ErrInput means that no Seal of a store with the same tables gave the bytes of an Unseal. The
+// error of Unseal wraps it with the reason.
 var ErrInput = errors.New("no input of such a store")
 
 // Claim is the sole right to change a store, for a driver that logs its input.
@@ -41,8 +41,8 @@ var ErrInput = errors.New("no input of such a store")
 //
 //	input, calls := c.Seal(nil, 1<<20) // and appends input to a log
 //	err := s.Write(c.Context(ctx), func(ctx context.Context, w *store.Writer) error {
-//		c.Forget()
-//		if err := c.Put(ctx, input, calls); err != nil {
+//		c.ResetChanges()
+//		if err := c.Unseal(ctx, input, calls); err != nil {
 //			return err
 //		}
 //		return tick(ctx, w)
@@ -94,7 +94,7 @@ type Claim[Queue, Receipt any] interface {
 	// It costs a copy of the bytes, and waits only for calls that arrive at that moment.
 	Seal(b []byte, maxBytes int) (input []byte, calls Calls)
 
-	// Put makes the result of Seal the input of a tick. The next flush applies its calls,
+	// Unseal makes the result of Seal the input of a tick. The next flush applies its calls,
 	// after the commands of passes before that flush, and without any call that arrives
 	// later. Limits of queues and batches do not refuse it. calls are the calls of the
 	// input, to learn the handles of their creates, or nil where the tick is run again. The
@@ -110,9 +110,9 @@ type Claim[Queue, Receipt any] interface {
 	// most a multiple of them that the tables decide. It returns the *store.PanicError of a
 	// Links function.
 	//
-	// Put joins the Write of its context, or holds the store alone. It takes time in
+	// Unseal joins the Write of its context, or holds the store alone. It takes time in
 	// proportion to the bytes (op=claim/step=put).
-	Put(ctx context.Context, input []byte, calls Calls) error
+	Unseal(ctx context.Context, input []byte, calls Calls) error
 
 	// Schema returns a text of everything that must be equal wherever a tick is run again:
 	// names, typeIds, item types and options of the tables, in the order of registration,
@@ -120,20 +120,20 @@ type Claim[Queue, Receipt any] interface {
 	// Tables that differ in one of these have different texts.
 	Schema() string
 
-	// Forget empties everything that a program can see of the last frame: Created, Erased
+	// ResetChanges empties everything that a program can see of the last frame: Created, Erased
 	// and Written of tables, and Written of columns. Provisional handles of the frame
 	// resolve no more. A snapshot has none of them, so that a tick that read them
 	// would reach another state when it is run again from a snapshot.
 	//
 	// It takes O(shards) time. The driver calls it in the Write of a tick, before the tick;
 	// elsewhere it panics.
-	Forget()
+	ResetChanges()
 
-	// Left returns the number of commands that wait for a flush, those of the input
+	// Remaining returns the number of commands that wait for a flush, those of the input
 	// included, and the name of one of their tables; "" for erases of handles that no table
 	// has. A tick that leaves commands cannot be run again, because no snapshot has them.
 	// The driver calls it after a tick. It takes O(queues) time.
-	Left() (table string, n int)
+	Remaining() (table string, n int)
 
 	// DigestShard returns the hash of the shard with a typeId, or 0 if no table has the
 	// typeId. Its cost is in proportion to the shard. It may be called where DigestTables of

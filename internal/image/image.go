@@ -18,7 +18,7 @@ import (
 //
 //	magic     "HLSNAP" 0 1
 //	head      length u32 | epoch u64 | tag | tables u32 | (table)... | crc u32
-//	tag       At u64 | Tick u64 | Chain [16] | Program
+//	tag       At u64 | Tick u64 | Chain [16] | Version
 //	table     name | first typeId u16 | shards u16 | kind u8 | schema       a text is its length u32, and its bytes
 //	          and, if kind has the bit 2, columns u32 | (name | kind u8 | schema)...    1: optional data
 //	block     length u32 | table u16 | shard u16 | kind u8 | 0 [3] | crc u32 | payload, at most 1 MiB
@@ -113,7 +113,7 @@ type Header struct {
 type Tag struct {
 	At, Tick uint64
 	Chain    [16]byte
-	Program  string
+	Version  string
 }
 
 // Table is the description of a table.
@@ -144,7 +144,7 @@ func (h *Header) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, h.Tag.At)
 	b = binary.LittleEndian.AppendUint64(b, h.Tag.Tick)
 	b = append(b, h.Tag.Chain[:]...)
-	b = wire.AppendText(b, h.Tag.Program)
+	b = wire.AppendText(b, h.Tag.Version)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(h.Tables)))
 	for _, t := range h.Tables {
 		b = wire.AppendText(b, t.Name)
@@ -183,7 +183,7 @@ func (h *Header) decode(b []byte) error {
 	h.Epoch = in.Number(8)
 	h.Tag.At, h.Tag.Tick = in.Number(8), in.Number(8)
 	copy(h.Tag.Chain[:], in.Cut(16))
-	h.Tag.Program = in.Text()
+	h.Tag.Version = in.Text()
 	n := countOf(&in, tableBytes)
 	h.Tables = make([]Table, 0, n)
 	for range n {
@@ -263,15 +263,15 @@ var ErrSnapshot = errors.New("no usable snapshot")
 type Error struct {
 	Table string // "": the snapshot as a whole
 	Shard int    // of the table
-	Frame int    // number of good blocks
+	Block int    // number of good blocks
 	Err   error
 }
 
 func (e *Error) Error() string {
 	if e.Table == "" {
-		return fmt.Sprintf("%v: frame %d: %v", ErrSnapshot, e.Frame, e.Err)
+		return fmt.Sprintf("%v: block %d: %v", ErrSnapshot, e.Block, e.Err)
 	}
-	return fmt.Sprintf("%v: table %q, shard %d, frame %d: %v", ErrSnapshot, e.Table, e.Shard, e.Frame, e.Err)
+	return fmt.Sprintf("%v: table %q, shard %d, block %d: %v", ErrSnapshot, e.Table, e.Shard, e.Block, e.Err)
 }
 
 // Unwrap returns [ErrSnapshot] and the cause.

@@ -47,7 +47,7 @@ func Inspect(r io.Reader) (Info, error) {
 	in := NewReader(context.Background(), r)
 	info, at, err := in.inspect()
 	if info.Blocks = in.Blocks(); err != nil {
-		at.Frame, at.Err = info.Blocks, err
+		at.Block, at.Err = info.Blocks, err
 		return info, &at
 	}
 	return info, nil

@@ -134,7 +134,7 @@ func (w *writer) encode(head *Header, state func(table, shard int) State) {
 			}
 			whole.Uint64(w.shard(i, shard, state(i, shard)))
 			if err := w.tee.Err(); err != nil {
-				w.err = &Error{Table: t.Name, Shard: shard, Frame: int(w.blocks), Err: err}
+				w.err = &Error{Table: t.Name, Shard: shard, Block: int(w.blocks), Err: err}
 				return
 			}
 		}

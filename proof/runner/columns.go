@@ -156,7 +156,7 @@ func (c *columnDriver[T, C]) own(k store.Rows[T]) elements {
 }
 
 func (c *columnDriver[T, C]) readOnly(k store.Rows[T]) elements {
-	return &elementsOf[C]{c.column.Beside(k), &c.kind}
+	return &elementsOf[C]{c.column.Read(k), &c.kind}
 }
 
 func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.column.Wrote(k, row) }

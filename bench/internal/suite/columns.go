@@ -108,7 +108,7 @@ func newColumnTable[T item](n int) columnTable[T] {
 // added returns the number of rows to whose word the first body has added one.
 func (b columnTable[T]) added() int {
 	return must(store.Reduce(context.Background(), b.table, func(r store.Rows[T]) (n int) {
-		for i, x := range b.x.Beside(r) {
+		for i, x := range b.x.Read(r) {
 			if x == *first(&r.Items[i])+1 {
 				n++
 			}
@@ -135,7 +135,7 @@ func plus(a, b uint64) uint64 { return a + b }
 
 func (b columnTable[T]) sum(ctx context.Context) {
 	sink += must(store.Reduce(ctx, b.table, func(r store.Rows[T]) uint64 {
-		return sumOf(b.x.Beside(r))
+		return sumOf(b.x.Read(r))
 	}, plus))
 }
 
@@ -150,7 +150,7 @@ func (b columnTable[T]) sumField(ctx context.Context) {
 
 func (b columnTable[T]) add(ctx context.Context) {
 	check(b.table.ForEachRows(ctx, func(c store.Rows[T]) {
-		addTo(b.x.Write(c), b.v.Beside(c))
+		addTo(b.x.Write(c), b.v.Read(c))
 	}))
 }
 

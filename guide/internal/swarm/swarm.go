@@ -216,7 +216,7 @@ const crowd = 48
 func (w *Swarm) steer(ctx context.Context) error {
 	tick := uint32(w.tick) * 2654435761
 	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
-		places, courses, next := w.Places.Beside(c), w.Courses.Write(c), w.next.Write(c)
+		places, courses, next := w.Places.Read(c), w.Courses.Write(c), w.next.Write(c)
 		for i := range c.Items {
 			m := &c.Items[i]
 			seed := (m.Seed ^ tick) | 1
@@ -275,7 +275,7 @@ func wrap(v, n int32) int32 { return (v + n) % n }
 // live has motes die of age, each for another one, or of a person's hand.
 func (w *Swarm) live(ctx context.Context) error {
 	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
-		places, lives := w.Places.Beside(c), w.Lives.Beside(c)
+		places, lives := w.Places.Read(c), w.Lives.Read(c)
 		for i := range c.Items {
 			if lives[i] <= 0 {
 				c.Erase(i)
