@@ -12,13 +12,13 @@ import (
 	"handloom/internal/check"
 )
 
-// Append adds rec behind the record at prev and returns its position when a quorum has it.
-// If the record behind prev has these bytes already it is taken for rec, whose
-// acknowledgement was lost; if it has others, Append fails with [ErrFenced]. If the record
-// at prev is not the one that this Log has read or appended there, Append fails with
-// [ErrOtherStream], and appends nothing.
+// Append adds rec after the record at prev. It returns rec's position once a quorum has it. If
+// the next record has the same bytes already, Append returns its position: an acknowledgement
+// was lost. If the next record differs, Append fails with [ErrFenced]. If the record at prev
+// differs from the one this Log read or appended there, Append fails with [ErrOtherStream] and
+// appends nothing.
 //
-// Any other error leaves open whether rec is in the log.
+// After any other error the outcome is unknown.
 func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
 	check.Given(ctx != nil, "cluster: Append", "context")
 	l.appending.Lock()
@@ -29,7 +29,7 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 		return 0, context.Cause(ctx)
 	}
 	if len(rec) > maxRecord {
-		return 0, fmt.Errorf("cluster: a record of %d bytes; %d at most", len(rec), maxRecord)
+		return 0, fmt.Errorf("cluster: record: got %d bytes, want at most %d", len(rec), maxRecord)
 	}
 	end, err := l.append(ctx, prev, rec)
 	if err == nil {
@@ -44,7 +44,7 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 	return end.at, nil
 }
 
-// append returns where rec is in the log.
+// append returns the location of rec in the log.
 func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	known := l.tail
 	if known.at == prev && known.seq > 0 {
@@ -63,9 +63,9 @@ func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, er
 	case end.at > prev:
 		return l.recordAfter(ctx, prev, rec)
 	case end.at < prev:
-		return location{}, fmt.Errorf("cluster: behind record %d, and the last is %d", prev, end.at)
+		return location{}, fmt.Errorf("cluster: append after record %d: last record is %d", prev, end.at)
 	}
-	// Parts behind the record are void, once this one stands behind them.
+	// The new record voids an incomplete one before it.
 	end, err = l.publish(ctx, end, rec)
 	if refused(err) {
 		return l.recordAfter(ctx, prev, rec)
@@ -73,7 +73,7 @@ func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, er
 	return end, err
 }
 
-// publish sends rec, in parts, to stand behind the record and the message of end.
+// publish sends the fragments of rec directly after end.
 func (l *Log) publish(ctx context.Context, end location, rec []byte) (location, error) {
 	m := message{number: end.at + 1, before: end.sum, sum: end.sum.next(rec), fragments: max(1, (len(rec)+fragmentBytes-1)/fragmentBytes)}
 	for m.fragment = 1; m.fragment <= m.fragments; m.fragment++ {
@@ -88,8 +88,7 @@ func (l *Log) publish(ctx context.Context, end location, rec []byte) (location, 
 	return location{m.number, m.before, m.sum, end.seq}, nil
 }
 
-// appendTime is how long servers may take to acknowledge a message. Who asks again asks for
-// the same.
+// appendTime is the time limit of an acknowledgement. A retry of the caller is idempotent.
 const appendTime = 2 * requestTime
 
 func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, err error) {
@@ -105,7 +104,7 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	return ack.Sequence, nil
 }
 
-// refused reports whether err says that another message is the last.
+// refused reports whether another message is the last one.
 func refused(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
@@ -113,8 +112,8 @@ func refused(err error) bool {
 
 var errFound = errors.New("found")
 
-// inPlace asks the leader what stands behind prev: rec, or another record. That there is
-// nothing yet decides nothing.
+// recordAfter asks the leader for the record after prev, and compares it with rec. Without a
+// record the outcome stays unknown.
 func (l *Log) recordAfter(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime*time.Duration(1+len(rec)/pullBytes))
 	defer cancel()

@@ -12,28 +12,27 @@ import (
 	"syscall"
 )
 
-// Blobs is a place for snapshots that every node reaches: a folder that they share, a
-// service for objects, or JetStream itself. Names are of letters, digits, dots and dashes.
+// Blobs is a storage of snapshots shared by all nodes: a folder, an object service, or
+// JetStream itself. Names consist of letters, digits, dots and dashes.
 //
-// Its methods are called by several goroutines.
+// Several goroutines may call its methods.
 type Blobs interface {
-	// Put keeps what r gives under this name, whole or not at all, instead of what was
-	// there.
+	// Put stores the bytes of r under this name, replacing the previous ones atomically.
 	Put(ctx context.Context, name string, r io.Reader) error
 
-	// Get opens what is kept under this name. An error that is [io/fs.ErrNotExist] says
-	// that there is nothing.
+	// Get opens the bytes stored under this name. It fails with [io/fs.ErrNotExist] if there
+	// are none.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 
 	// Names returns all names.
 	Names(ctx context.Context) ([]string, error)
 
-	// Delete removes what is kept under this name. That there is nothing is no error.
+	// Delete removes the bytes stored under this name, if any.
 	Delete(ctx context.Context, name string) error
 }
 
-// Folder returns Blobs in a folder, say of a file system that all nodes share. What Put
-// returned for is on the disk.
+// Folder returns Blobs in a folder, for example of a shared file system. Put returns after the
+// bytes are synced to disk.
 func Folder(dir string) Blobs { return folder{dir, (*os.File).Sync} }
 
 type folder struct {
@@ -41,7 +40,7 @@ type folder struct {
 	sync func(f *os.File) error
 }
 
-// partial ends the name of a file that is not whole.
+// partial is the suffix of incomplete files.
 const partial = ".tmp"
 
 func (f folder) Put(ctx context.Context, name string, r io.Reader) (err error) {
@@ -69,7 +68,7 @@ func (f folder) Put(ctx context.Context, name string, r io.Reader) (err error) {
 	return f.syncNames()
 }
 
-// create creates the folder, and those it is in, and syncs their names.
+// create creates the folder and its parents, and syncs their names.
 func (f folder) create() error {
 	if _, err := os.Stat(f.dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -84,7 +83,7 @@ func (f folder) create() error {
 	return parent.syncNames()
 }
 
-// syncNames makes the names in the folder durable, where the system can sync a folder.
+// syncNames syncs the folder's names where the system supports it.
 func (f folder) syncNames() error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// syncs notes what of a Folder is synced, and whether the snapshot had its name then.
+// syncs records the synced files, and whether the snapshot had its name by then.
 type syncs struct {
 	root  string
 	noted []string
-	fail  string // what fails to be synced
+	fail  string // file whose sync fails
 	with  error
 }
 
@@ -39,8 +39,8 @@ func (s *syncs) sync(f *os.File) error {
 	return f.Sync()
 }
 
-// A snapshot that has its name is on the disk, and its name is when Put returns.
-func TestFolder_SyncsWhatItPuts(t *testing.T) {
+// The file is synced before its name, and the name before Put returns.
+func TestFolder_PutSyncs(t *testing.T) {
 	s := &syncs{root: t.TempDir()}
 	f := folder{filepath.Join(s.root, "shared", "blobs"), s.sync}
 	for _, want := range [][]string{
@@ -54,11 +54,11 @@ func TestFolder_SyncsWhatItPuts(t *testing.T) {
 	}
 }
 
-func TestFolder_ReportsWhatIsNotSynced(t *testing.T) {
+func TestFolder_PutReportsFailedSync(t *testing.T) {
 	for _, fail := range []string{".", "shared", "file", "shared/blobs, named"} {
 		for with, want := range map[error]error{syscall.EIO: syscall.EIO, syscall.EINVAL: nil, errors.ErrUnsupported: nil} {
 			if fail == "file" {
-				want = with // every file can be synced
+				want = with // all systems can sync files
 			}
 			s := &syncs{root: t.TempDir(), fail: fail, with: with}
 			f := folder{filepath.Join(s.root, "shared", "blobs"), s.sync}
@@ -69,8 +69,8 @@ func TestFolder_ReportsWhatIsNotSynced(t *testing.T) {
 			if fail == "file" && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("a snapshot that is not synced has its name: %v", err)
 			}
-			if leftAt, err := filepath.Glob(filepath.Join(s.root, "shared", "blobs", "*"+partial)); err != nil || leftAt != nil {
-				t.Errorf("left: %q, %v", leftAt, err)
+			if left, err := filepath.Glob(filepath.Join(s.root, "shared", "blobs", "*"+partial)); err != nil || left != nil {
+				t.Errorf("left: %q, %v", left, err)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (f onRead) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-func TestFolder_NamesNoPutThatEnds(t *testing.T) {
+func TestFolder_NamesOmitsIncompletePuts(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := Folder(t.TempDir())
 	list := func() {

@@ -26,7 +26,7 @@ import (
 	"handloom/cluster/internal/localnet"
 )
 
-// certify writes an authority and a certificate by it, for servers and nodes, into dir.
+// certify writes an authority and one certificate for servers and nodes to dir.
 func certify(t *testing.T, dir string) {
 	t.Helper()
 	write := func(name, kind string, b []byte) {
@@ -51,8 +51,8 @@ func certify(t *testing.T, dir string) {
 	write("server.key", "EC PRIVATE KEY", secret)
 }
 
-// startSecured starts three servers with the configuration of the guide, but for
-// addresses and folders, and returns how a user reaches them.
+// startSecured starts three servers with the guide's configuration, except for addresses and
+// folders. It returns a function that returns them for a user.
 func startSecured(t *testing.T) func(user, password string) cluster.Servers {
 	t.Helper()
 	t.Setenv("CELL_7", "seven")
@@ -92,11 +92,10 @@ func securedURLs(c *localnet.Cluster, dir, user, password string) cluster.Server
 	return s
 }
 
-// A node has the rights that it needs in its cell, and in no other one.
-func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
+func TestServerConf_RestrictsNodesToTheirCell(t *testing.T) {
 	as := startSecured(t)
-	own := cluster.Options{}
-	l := openLog(t, as("cell-7", "seven"), 7, own)
+	o := cluster.Options{}
+	l := openLog(t, as("cell-7", "seven"), 7, o)
 	fill(t, l, 5)
 	wantRecords(t, l, 0, 5, record)
 	for _, at := range []uint64{3, 4, 5} {
@@ -111,7 +110,7 @@ func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
 	noError(t, l.Trim(t.Context(), 4))
 	begin := time.Now()
 	_, err = l.StepDown(t.Context())
-	for err != nil && time.Since(begin) < patience { // it stays while another server is behind
+	for err != nil && time.Since(begin) < patience { // fails while a server lags
 		_, err = l.StepDown(t.Context())
 	}
 	noError(t, err)
@@ -124,15 +123,14 @@ func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
 	}
 }
 
-// askOneself sends a parcel of three bytes to the cell of a log, whose node answers with
-// the length.
+// askOneself sends 3 bytes to the cell of l. Its node answers with the length.
 func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint64, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- l.Transport().Serve(ctx, cell, func(_ context.Context, parcel []byte) (uint64, error) { return uint64(len(parcel)), nil })
+		ended <- l.Transport().Serve(ctx, cell, func(_ context.Context, packet []byte) (uint64, error) { return uint64(len(packet)), nil })
 	}()
 	for err = cells.ErrUnreachable; errors.Is(err, cells.ErrUnreachable); {
 		cursor, err = l.Transport().Request(ctx, cell, []byte("abc"))
@@ -142,7 +140,7 @@ func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint6
 	return cursor, err
 }
 
-// enters says why a log cannot be opened, within a moment.
+// enters opens a log and returns the error.
 func enters(t *testing.T, s cluster.Servers, cell cluster.CellID) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("no answer"))

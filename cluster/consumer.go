@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// A server that is to send says every so often that it lives.
+	// Interval of heartbeats of the sending server.
 	heartbeat = 500 * time.Millisecond
 	expiry    = 10 * time.Second
 
-	// What is fetched ahead, at most.
+	// Prefetch limits.
 	pullBytes    = 8 << 20
 	pullMessages = 512
 
-	idleTime      = 5 * time.Second // of a consumer that nobody reads from any more
-	checkInterval = time.Second     // until the leader is asked whether a consumer keeps something back
+	idleTime      = 5 * time.Second // without reads, until the server removes a consumer
+	checkInterval = time.Second     // without messages, until the leader is asked
 )
 
-// A feed is a consumer and what it sends.
+// A consumer receives messages from a server.
 type consumer struct {
 	messages    jetstream.MessagesContext
-	seq         uint64    // of its next message
-	lastMessage time.Time // when it sent the last one
+	seq         uint64    // next sequence
+	lastMessage time.Time // arrival
 }
 
-var errNoMessage = errors.New("it has sent nothing for a while")
+var errNoMessage = errors.New("no message")
 
-// next waits for the next message, for quietTime.
+// next waits up to checkInterval for the next message.
 func (f *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
 	wait, cancel := context.WithTimeout(ctx, checkInterval)
 	defer cancel()
@@ -49,7 +49,7 @@ func (f *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
 	return meta.Sequence.Stream, msg.Data(), nil
 }
 
-// feed returns a feed of the messages from seq on: one that was kept, or another.
+// consumer returns a consumer of the messages from seq on: the idle one if possible.
 func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 	if f := l.takeConsumer(); f != nil {
 		if f.seq <= seq && f.isAlive() {
@@ -73,12 +73,11 @@ func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 	return &consumer{messages: messages, seq: seq}, nil
 }
 
-// lives reports whether the feed has sent something lately. One that has not may come from a
-// server that is lost, which only who waits for longer finds out.
+// isAlive reports whether a message arrived lately. A silent consumer's server may be lost.
 func (f *consumer) isAlive() bool { return time.Since(f.lastMessage) < 2*heartbeat }
 
-// keep keeps a feed for who reads on: a world that is stepped reads one record at a time, and
-// to make a consumer takes a decision of all servers.
+// keepConsumer keeps f for the next Read: a stepped world reads one record at a time, and
+// creating a consumer takes a decision of all servers.
 func (l *Log) keepConsumer(f *consumer) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -8,17 +8,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// stalled is what a consumer gives whose server has no more of the stream.
-type stallLimit struct{ jetstream.MessagesContext }
+// silent is a consumer on a server that lags.
+type silent struct{ jetstream.MessagesContext }
 
-func (stallLimit) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
+func (silent) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
 	time.Sleep(checkInterval)
 	return nil, context.DeadlineExceeded
 }
 
-func (stallLimit) Stop() {}
+func (silent) Stop() {}
 
-// stopped counts how often it is stopped.
+// stopped counts calls of Stop.
 type stopped struct {
 	jetstream.MessagesContext
 	times int
@@ -26,23 +26,21 @@ type stopped struct {
 
 func (s *stopped) Stop() { s.times++ }
 
-const records = 4 * directMessages // of a log
+const records = 4 * directMessages
 
-// A consumer may live and send nothing: its server hangs behind the others. A reader asks
-// the leader and leaves it.
-func TestAConsumerThatSendsNothingIsLeft(t *testing.T) {
+// A lagging server sends heartbeats only. The reader asks the leader and drops the consumer.
+func TestRead_LeavesSilentConsumer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	l := openFilled(t, records)
-	l.idle = &consumer{messages: stallLimit{}, lastMessage: time.Now()}
+	l.idle = &consumer{messages: silent{}, lastMessage: time.Now()}
 	if err := readTo(ctx, l, records); err != errFound {
 		t.Error(err)
 	}
 }
 
-// What is kept is read on from by whoever comes to its next message while it lives. All
-// else is stopped.
-func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
+// Other consumers are stopped.
+func TestConsumer_IsReusedByNextRead(t *testing.T) {
 	ctx := t.Context()
 	l := openFilled(t, records)
 	if err := readTo(ctx, l, records); err != errFound || l.idle == nil || l.idle.seq != records+1 {
@@ -51,7 +49,7 @@ func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
 	l.takeConsumer().messages.Stop()
 	now, long := time.Now(), time.Now().Add(-time.Hour)
 	for _, c := range []struct {
-		seq         uint64 // that it comes to
+		seq         uint64 // next sequence
 		lastMessage time.Time
 		taken       bool
 	}{{7, now, true}, {6, now, true}, {8, now, false}, {7, long, false}} {
@@ -78,12 +76,11 @@ func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
 	}
 }
 
-// Who reads no longer has not found that the consumer is quiet, which would be a question to
-// the leader more.
-func TestAnEndedReadIsNotQuiet(t *testing.T) {
+// Otherwise the end of a Read costs one more request.
+func TestConsumer_NextReportsEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := (&consumer{messages: stallLimit{}}).next(ctx); err == nil || err == errNoMessage {
+	if _, _, err := (&consumer{messages: silent{}}).next(ctx); err == nil || err == errNoMessage {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 type Sheep struct{ X, Step int }
 
 // region node
-// Node is one process of a cell. Every one has the same program.
+// Node is one process of a cell. All nodes run the same program.
 type Node struct {
 	world *world.World
 	sheep *store.Table[Sheep]
@@ -27,7 +27,7 @@ type Node struct {
 	own   *journal.Journal
 }
 
-// join opens a node of cell 7. dir is a folder of its own.
+// join opens a node of cell 7. Each node needs its own dir.
 func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err error) {
 	n = new(Node)
 	herd := store.New(store.Options{})
@@ -41,7 +41,7 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 	n.world, err = world.Open(ctx, herd, n.log, world.Options{
 		Version: "herd 1",
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
-			if _, err := herd.Flush(ctx); err != nil { // the input
+			if _, err := herd.Flush(ctx); err != nil { // input
 				return err
 			}
 			return n.sheep.ForEach(ctx, func(c store.Chunk[Sheep]) {
@@ -57,8 +57,7 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 	return n, nil
 }
 
-// run plays until ctx ends: the ticks of its own while the node owns the log, those of
-// the owner while it follows.
+// run plays until ctx ends: its own ticks while the node owns the log, else the owner's.
 func (n *Node) run(ctx context.Context) error {
 	err := n.world.Run(ctx)
 	return errors.Join(err, n.world.Close(context.WithoutCancel(ctx)), n.log.Close(), n.own.Close())
@@ -67,13 +66,13 @@ func (n *Node) run(ctx context.Context) error {
 // endregion
 
 // region submit
-// submit asks one node after another, until the one that owns the log has taken the call.
+// submit calls Submit on one node after another until the owner accepts the call.
 func submit(ctx context.Context, nodes []*Node, call func(n *Node, q store.Queue) error) error {
 	for {
 		for _, n := range nodes {
 			_, err := n.world.Submit(ctx, func(q store.Queue) error { return call(n, q) })
 			if !errors.Is(err, world.ErrNotLeader) {
-				return err // nil: it is in the log, and in every later state
+				return err // nil: the call is in the log and in every later state
 			}
 		}
 		if ctx.Err() != nil {
@@ -84,7 +83,7 @@ func submit(ctx context.Context, nodes []*Node, call func(n *Node, q store.Queue
 
 // endregion
 
-// Two nodes over three servers. The owner ends, and the other one goes on.
+// Two nodes use three servers. The owner ends, and the other node continues.
 func Example_nodes() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "herd")
@@ -127,10 +126,10 @@ func Example_nodes() {
 	}
 	stop[owner]()
 	<-ended[owner]
-	leftAt := nodes[1-owner : 2-owner]
-	fmt.Println(submit(ctx, leftAt, born)) // it has taken over
-	_ = leftAt[0].world.Read(ctx, func(context.Context, world.Tick) error {
-		fmt.Println(leftAt[0].sheep.Len(), "sheep")
+	rest := nodes[1-owner : 2-owner]
+	fmt.Println(submit(ctx, rest, born)) // after the failover
+	_ = rest[0].world.Read(ctx, func(context.Context, world.Tick) error {
+		fmt.Println(rest[0].sheep.Len(), "sheep")
 		return nil
 	})
 	stop[1-owner]()

@@ -2,8 +2,7 @@ package cluster
 
 import "context"
 
-// PublishParts publishes some parts of a record behind the last message, as an owner does
-// that dies before the rest.
+// PublishFragments publishes the first fragments of a record, as a dying owner does.
 func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) error {
 	_, end, err := l.ends(ctx)
 	if err != nil {
@@ -20,7 +19,7 @@ func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) e
 	return nil
 }
 
-// PublishOther publishes a record that follows none of the log.
+// PublishOther publishes a record with a wrong previous sum.
 func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 	_, end, err := l.ends(ctx)
 	if err != nil {
@@ -31,5 +30,5 @@ func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 	return err
 }
 
-// Blobs returns where l keeps snapshots.
+// Blobs returns the storage of l's snapshots.
 func (l *Log) Blobs() Blobs { return l.blobs }

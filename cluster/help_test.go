@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 var errEnough = errors.New("that is enough")
 
-// patience is how long a test waits for what takes a moment on a quiet machine.
+// patience is a time limit for events that take a moment on an idle machine.
 const patience = 2 * time.Minute
 
 func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *localnet.Cluster {
@@ -44,7 +44,7 @@ func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *l
 	return c
 }
 
-// openLog opens a log that the end of the test closes.
+// openLog opens a log and closes it at the end of the test.
 func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Options) *cluster.Log {
 	t.Helper()
 	l, err := cluster.Open(t.Context(), s, cell, o)
@@ -53,7 +53,7 @@ func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Opt
 	return l
 }
 
-// noError ends the test if there is an error.
+// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -66,12 +66,12 @@ func mustClose(t testing.TB, c interface{ Close() error }) {
 	noError(t, c.Close())
 }
 
-// alone are the options of a log on one server.
+// alone returns options for one server.
 func alone(t testing.TB) cluster.Options {
 	return cluster.Options{Replicas: 1, Snapshots: cluster.Folder(t.TempDir())}
 }
 
-// operator returns JetStream as a person sees it who has a tool for it.
+// operator returns JetStream for direct access.
 func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 	t.Helper()
 	conn, err := nats.Connect(c.URL(0))
@@ -82,7 +82,7 @@ func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 	return js
 }
 
-// record returns the n-th record of a log, each of its own length.
+// record returns the n-th record of a log. Lengths vary.
 func record(n uint64) []byte { return fmt.Append(nil, "record ", n, make([]byte, n%7)) }
 
 // fill appends records to l until there are n.
@@ -95,13 +95,13 @@ func fill(t testing.TB, l *cluster.Log, n uint64) {
 	noError(t, err)
 }
 
-// wantRecords fails the test unless Read gives the records behind after, up to last.
+// wantRecords fails the test unless Read returns the records from after+1 to last.
 func wantRecords(t testing.TB, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) {
 	t.Helper()
 	noError(t, readRecords(t.Context(), l, after, last, rec))
 }
 
-// readRecords says how Read does not give these records, or nil.
+// readRecords returns an error unless Read returns these records.
 func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -124,7 +124,7 @@ func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec fu
 // errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
-// wantError fails the test unless the error is the wanted one, and has the texts.
+// wantError fails the test unless err is want and contains the texts.
 func wantError(t testing.TB, err, want error, texts ...string) {
 	t.Helper()
 	lacks := func(text string) bool { return !strings.Contains(err.Error(), text) }
@@ -133,7 +133,7 @@ func wantError(t testing.TB, err, want error, texts ...string) {
 	}
 }
 
-// wantText fails the test unless err is an error with the text. what names the call.
+// wantText fails the test unless err contains text.
 func wantText(t testing.TB, what string, err error, text string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), text) {
@@ -141,7 +141,7 @@ func wantText(t testing.TB, what string, err error, text string) {
 	}
 }
 
-// wantNumber returns a check of the results of a call, which what names.
+// wantNumber returns a check of a call's results.
 func wantNumber(t testing.TB, what string, want uint64) func(got uint64, err error) {
 	return func(got uint64, err error) {
 		t.Helper()

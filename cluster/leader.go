@@ -10,13 +10,12 @@ import (
 	"handloom/internal/check"
 )
 
-// StepDown has the stream leader hand over to another server, if it is the one that this Log
-// is connected to, and reports whether it did. It is for an owner whose process has a server
-// in it: were both lost together, it would take an election to go on.
+// StepDown makes the stream leader resign if this Log is connected to it, and reports whether
+// it did. Call it if the owner's process contains a server: the loss of both at once costs an
+// election.
 //
-// Appends wait while the new leader takes over, which takes some milliseconds. A leader
-// whose followers are not all up to date stays, with an error: it might hand over to one that
-// has just died, and appends would wait for an election. Try again later.
+// Appends wait some milliseconds for the new leader. StepDown fails while a follower lags,
+// because the leader might hand over to a dead server. Try again later.
 func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	check.Given(ctx != nil, "cluster: StepDown", "context")
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
@@ -30,7 +29,7 @@ func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	}
 	for _, r := range info.Cluster.Replicas {
 		if r.Offline || !r.Current {
-			return false, fmt.Errorf("cluster: the stream leader stays: server %q is behind, or away", r.Name)
+			return false, fmt.Errorf("cluster: the stream leader stays: server %q lags or is offline", r.Name)
 		}
 	}
 	answer, err := l.conn.RequestWithContext(ctx, jetstream.DefaultAPIPrefix+"STREAM.LEADER.STEPDOWN."+l.cell.Stream(), nil)

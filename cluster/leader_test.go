@@ -18,8 +18,8 @@ func (s led) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.Strea
 	return &jetstream.StreamInfo{Cluster: &s.info}, nil
 }
 
-// A leader stays while another server is away, or behind: it might hand over to that one.
-func TestALeaderStaysWhileOthersAreBehind(t *testing.T) {
+// The leader might hand over to a dead server.
+func TestStepDown_FailsWhileFollowersLag(t *testing.T) {
 	l := openFilled(t, 0)
 	l.o.Replicas = 3
 	for _, r := range []jetstream.PeerInfo{{Name: "b", Current: true, Offline: true}, {Name: "b"}} {

@@ -10,9 +10,8 @@ import (
 	"handloom/cluster/internal/localnet"
 )
 
-// A server that nothing reaches any more, though it is connected, is left for another one:
-// a connection alone says nothing for as long as its pings are away.
-func TestAServerThatDoesNotAnswerIsLeft(t *testing.T) {
+// The server is connected but unreachable, and pings are rare.
+func TestLog_LeavesSilentServer(t *testing.T) {
 	c := startServers(t, 3, nil)
 	n := localnet.NewNet()
 	t.Cleanup(n.Close)

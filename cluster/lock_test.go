@@ -10,10 +10,10 @@ import (
 	"handloom/proof/process"
 )
 
-// lockArg is the first argument of a child of these tests.
+// lockArg is the first argument of a child process.
 const lockArg = "open-embedded"
 
-// openEmbedded opens a log in the folder dir, says so, and closes it when its input ends.
+// openEmbedded opens a log in dir, reports this, and closes the log when its input ends.
 func openEmbedded(dir string) (exit int) {
 	return process.Serve(os.Stdin, os.Stdout, func(ctx context.Context, c *process.Child) error {
 		l, err := cluster.Open(ctx, cluster.Embedded(dir), 1, cluster.Options{Snapshots: cluster.Folder(dir + "/blobs")})
@@ -26,15 +26,15 @@ func openEmbedded(dir string) (exit int) {
 	})
 }
 
-// startEmbedded starts a process that has opened a log in the folder dir.
+// startEmbedded starts a process with an open log in dir.
 func startEmbedded(t *testing.T, dir string) *process.Process {
 	t.Helper()
-	response := make(chan string, 4)
-	p, err := process.Start([]string{os.Args[0], lockArg, dir}, nil, func(line string) { response <- line })
+	lines := make(chan string, 4)
+	p, err := process.Start([]string{os.Args[0], lockArg, dir}, nil, func(line string) { lines <- line })
 	noError(t, err)
 	t.Cleanup(p.Kill)
 	select {
-	case line := <-response:
+	case line := <-lines:
 		if line != "open" {
 			t.Fatalf("the process said %q", line)
 		}
@@ -44,7 +44,7 @@ func startEmbedded(t *testing.T, dir string) *process.Process {
 	return p
 }
 
-// wantLocked fails the test unless a log in the folder dir is refused.
+// wantLocked fails the test unless Open and Reseed refuse dir.
 func wantLocked(t *testing.T, dir string) {
 	t.Helper()
 	l, err := cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t))
@@ -61,7 +61,7 @@ func withJournal(t *testing.T) cluster.Options {
 	return o
 }
 
-func TestEmbedded_LocksItsFolder(t *testing.T) {
+func TestEmbedded_LocksFolder(t *testing.T) {
 	t.Run("another process", func(t *testing.T) {
 		dir := t.TempDir()
 		p := startEmbedded(t, dir)
@@ -81,7 +81,7 @@ func TestEmbedded_LocksItsFolder(t *testing.T) {
 		fill(t, first, 3)
 		wantLocked(t, dir)
 		mustClose(t, first)
-		wantLocked(t, dir) // the second Log has the server still
+		wantLocked(t, dir) // the second Log still uses the server
 		fill(t, second, 4)
 		mustClose(t, second)
 		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 5)

@@ -17,7 +17,7 @@ import (
 	"handloom/world/logtest"
 )
 
-func TestALogKeepsItsWord(t *testing.T) {
+func TestLog_Conformance(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		s, cell := cluster.Embedded(t.TempDir()), cluster.CellID(0)
 		logtest.Run(t, func(t *testing.T) world.Log {
@@ -34,9 +34,8 @@ func TestALogKeepsItsWord(t *testing.T) {
 	})
 }
 
-// Of two that append in the same place one is fenced, unless it is told that its own bytes
-// are there already.
-func TestWhatStandsInItsPlaceSaysWhetherARecordIsAppended(t *testing.T) {
+// One of two writers at the same position is fenced, unless both records are equal.
+func TestAppend_ComparesExistingRecord(t *testing.T) {
 	ctx := t.Context()
 	s := cluster.Embedded(t.TempDir())
 	a, b := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
@@ -54,14 +53,13 @@ func TestWhatStandsInItsPlaceSaysWhetherARecordIsAppended(t *testing.T) {
 	wantRecords(t, b, 5, 6, record)
 }
 
-// long returns a record of several parts, some to the byte.
+// long returns a record with one or more fragments, some exactly full.
 func long(n uint64) []byte {
 	return bytes.Repeat([]byte{byte(n)}, []int{900 << 10, 900<<10 + 1, 1800 << 10, 3 << 20, 5}[n%5])
 }
 
-// An owner that dies between two parts leaves nothing that anybody takes for a record, and
-// keeps nobody from going on.
-func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
+// An owner dies between two fragments. Readers skip them, and appends continue.
+func TestRecord_IsWholeOrAbsent(t *testing.T) {
 	ctx := t.Context()
 	last := uint64(14)
 	if testing.Short() {
@@ -87,7 +85,7 @@ func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestAStreamThatMayLoseRecordsIsRefused(t *testing.T) {
+func TestOpen_RefusesLossySettings(t *testing.T) {
 	c := startServers(t, 1, nil)
 	js, s := operator(t, c), cluster.URLs(c.URLs(0))
 	good := func(cell cluster.CellID) jetstream.StreamConfig {
@@ -131,10 +129,10 @@ func TestAStreamThatMayLoseRecordsIsRefused(t *testing.T) {
 	}
 	o := alone(t)
 	o.Replicas = 3
-	wantError(t, errorOf(cluster.Open(t.Context(), s, 0, o)), cluster.ErrSettings, "num_replicas is 1")
+	wantError(t, errorOf(cluster.Open(t.Context(), s, 0, o)), cluster.ErrSettings, "num_replicas: got 1, want 3")
 }
 
-func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestOpen_RefusesInvalidOptions(t *testing.T) {
 	for _, o := range []cluster.Options{{ElectionTimeout: time.Millisecond}, {ElectionTimeout: -1}, {Replicas: 2}, {Replicas: 7}, {Replicas: -1}} {
 		if _, err := cluster.Open(t.Context(), cluster.Embedded(t.TempDir()), 1, o); err == nil {
 			t.Errorf("%+v is taken", o)
@@ -145,7 +143,7 @@ func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 	wantText(t, "a server that is not there", errorOf(cluster.Open(ctx, cluster.URLs([]string{"nats://127.0.0.1:1"}), 1, cluster.Options{})), "no server answers")
 }
 
-func TestAMessageThatIsNoneOfTheLogIsCorrupt(t *testing.T) {
+func TestRead_ReportsForeignMessages(t *testing.T) {
 	read := func(l *cluster.Log, after uint64) (last uint64, err error) {
 		last = after
 		err = l.Read(t.Context(), after, func(at uint64, rec []byte) error {
@@ -176,7 +174,7 @@ func TestAMessageThatIsNoneOfTheLogIsCorrupt(t *testing.T) {
 	})
 }
 
-func TestRecordsThatAreTrimmedAreToldToBe(t *testing.T) {
+func TestRead_ReportsTrimmedRecords(t *testing.T) {
 	s := cluster.Embedded(t.TempDir())
 	l, o := openLog(t, s, 1, alone(t)), alone(t)
 	fill(t, l, 30)
@@ -196,12 +194,12 @@ func TestRecordsThatAreTrimmedAreToldToBe(t *testing.T) {
 	wantRecords(t, l, 20, 40, record)
 }
 
-// A stream that somebody has purged in the middle of a record does not have that record.
-func TestARecordThatIsTrimmedInPartIsTrimmed(t *testing.T) {
+// An operator purged the first fragment.
+func TestRead_ReportsPartlyTrimmedRecord(t *testing.T) {
 	c := startServers(t, 1, nil)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
 	for n := uint64(1); n <= 2; n++ {
-		if _, err := kit.Append(t.Context(), l, n-1, long(n)); err != nil { // the first is of two parts
+		if _, err := kit.Append(t.Context(), l, n-1, long(n)); err != nil { // the first has two fragments
 			t.Fatal(err)
 		}
 	}
@@ -212,8 +210,7 @@ func TestARecordThatIsTrimmedInPartIsTrimmed(t *testing.T) {
 	wantRecords(t, l, 1, 2, long)
 }
 
-// A stream that is full refuses a record, and takes it when there is room.
-func TestAppend_FailsWhileTheStreamIsFull(t *testing.T) {
+func TestAppend_FailsWhileStreamIsFull(t *testing.T) {
 	c := startServers(t, 1, nil)
 	js := operator(t, c)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
@@ -235,7 +232,7 @@ func TestAppend_FailsWhileTheStreamIsFull(t *testing.T) {
 	wantRecords(t, l, 0, 20, record)
 }
 
-// callAll returns the error of each call of a log of three records, by name.
+// callAll returns the error of each call of a log with three records, by name.
 func callAll(ctx context.Context, l *cluster.Log) map[string]error {
 	_, appended := l.Append(ctx, 3, record(4))
 	_, tail := l.Tail(ctx)
@@ -245,8 +242,7 @@ func callAll(ctx context.Context, l *cluster.Log) map[string]error {
 	return map[string]error{"Append": appended, "Tail": tail, "Snapshots": saved, "Load": loaded, "Read": read, "Trim": l.Trim(ctx, 1)}
 }
 
-// An error after the end of a context or of a log names why it ended.
-func TestLog_NamesWhyItEnded(t *testing.T) {
+func TestLog_ErrorsNameTheCause(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	fill(t, l, 3)
 	ctx, cancel := context.WithCancelCause(t.Context())

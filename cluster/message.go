@@ -13,23 +13,22 @@ const (
 	messageVersion = 1
 	headerBytes    = 48
 
-	// partBytes keeps a message below 1 MiB, which is what servers take unless they
-	// are told otherwise.
+	// fragmentBytes keeps messages below 1 MiB, the servers' default limit.
 	fragmentBytes = 900 << 10
 
 	maxRecord = 64 << 20
 )
 
-// A chain stands for a record and all before it.
+// A chain is the sum of a record and all records before it.
 type chain [16]byte
 
 func (c chain) next(rec []byte) chain { return wire.Chain(c, rec) }
 
-// A message is one part of a record.
+// A message is one fragment of a record.
 type message struct {
 	number              uint64 // of the record
 	before, sum         chain
-	fragment, fragments int // the first is 1
+	fragment, fragments int // from 1
 	bytes               []byte
 }
 
@@ -45,9 +44,9 @@ func (m *message) encode() []byte {
 	return append(b, m.bytes...)
 }
 
-var errMessage = errors.New("it is no part of a record")
+var errMessage = errors.New("not a message of a log")
 
-// decode makes m what b holds, whose bytes it keeps.
+// decode sets m from b. m.bytes aliases b.
 func (m *message) decode(b []byte) error {
 	in := wire.Reader{Left: b}
 	magic, version := in.Cut(3), in.Number(1)
@@ -55,7 +54,7 @@ func (m *message) decode(b []byte) error {
 		return errMessage
 	}
 	if version != messageVersion {
-		return fmt.Errorf("%w that this version of the package knows: it is version %d", errMessage, version)
+		return fmt.Errorf("%w: version: got %d, want %d", errMessage, version, messageVersion)
 	}
 	m.number = in.Number(8)
 	copy(m.before[:], in.Cut(16))
@@ -68,20 +67,20 @@ func (m *message) decode(b []byte) error {
 	return nil
 }
 
-// last reports whether a record ends with m.
+// last reports whether m is the last fragment of its record.
 func (m *message) last() bool { return m.fragment == m.fragments }
 
-// A group collects the parts of a record.
+// A recordBuilder joins the fragments of a record.
 type recordBuilder struct {
 	number    uint64
 	sum       chain
-	fragments int // that there are; 0: none
-	total     int // that there are to be
+	fragments int // collected; 0: none
+	total     int // expected
 	rec       []byte
 }
 
-// add adds a part and returns the record if it is whole. Parts between which another
-// message stands are no record, for anybody.
+// add adds a fragment and returns the record if it is complete. Any message between two
+// fragments voids the record.
 func (g *recordBuilder) add(m *message) (rec []byte, whole bool) {
 	switch {
 	case m.fragments == 1:

@@ -11,7 +11,7 @@ import (
 	"handloom/journal"
 )
 
-// deliver takes messages as the first of a log and returns what comes of them.
+// deliver feeds messages to a new reader and returns the records.
 func deliver(messages ...[]byte) (recs [][]byte) {
 	r := reader{log: new(Log), seq: 1, known: true, each: func(_ uint64, rec []byte) error {
 		recs = append(recs, bytes.Clone(rec))
@@ -26,7 +26,7 @@ func deliver(messages ...[]byte) (recs [][]byte) {
 	return recs
 }
 
-// parts are the messages of a record behind another one.
+// fragments returns the messages of a record.
 func fragments(number uint64, before chain, bytes ...string) (all [][]byte) {
 	rec := []byte{}
 	for _, b := range bytes {
@@ -39,8 +39,8 @@ func fragments(number uint64, before chain, bytes ...string) (all [][]byte) {
 	return all
 }
 
-// No message that was cut, or of which a bit is wrong, is given on, alone or as a part.
-func TestADamagedMessageIsNoRecord(t *testing.T) {
+// Every cut and every flipped bit of a message is detected.
+func TestReader_DropsDamagedMessages(t *testing.T) {
 	for _, whole := range [][][]byte{fragments(1, chain{}, "record"), fragments(1, chain{}, ""), fragments(1, chain{}, "one", "two", "three")} {
 		if recs := deliver(whole...); len(recs) != 1 {
 			t.Fatalf("%d records of %d whole messages", len(recs), len(whole))
@@ -65,8 +65,8 @@ func TestADamagedMessageIsNoRecord(t *testing.T) {
 	}
 }
 
-// Parts with anything else in between are no record, and the next whole group is.
-func TestVoidPartsAreNoRecord(t *testing.T) {
+// Other messages between two fragments void the record.
+func TestReader_SkipsIncompleteRecords(t *testing.T) {
 	a, b := fragments(1, chain{}, "a1", "a2", "a3"), fragments(1, chain{}, "b1", "b2")
 	next := fragments(2, chain{}.next([]byte("b1b2")), "next")
 	for name, messages := range map[string][][]byte{
@@ -83,9 +83,8 @@ func TestVoidPartsAreNoRecord(t *testing.T) {
 	}
 }
 
-// A record with another sum is read again from its first part, and what was wrong before
-// a record that is right counts no more.
-func TestARecordThatIsWrongIsReadAgain(t *testing.T) {
+// The reader starts again at the first fragment. A good record resets the retries.
+func TestReader_RereadsWrongRecord(t *testing.T) {
 	var recs []string
 	r := reader{log: new(Log), seq: 1, known: true, retries: 1, each: func(_ uint64, rec []byte) error {
 		recs = append(recs, string(rec))
@@ -110,8 +109,8 @@ func TestARecordThatIsWrongIsReadAgain(t *testing.T) {
 	}
 }
 
-// A reader that finds another record where it was does not go on behind that.
-func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
+// Another record is at the reader's position.
+func TestReader_ReportsOtherStream(t *testing.T) {
 	l := openFilled(t, 5)
 	r := reader{log: l, last: location{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
 	if err := r.read(t.Context()); !errors.Is(err, ErrOtherStream) || r.failed != nil {
@@ -119,7 +118,7 @@ func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
 	}
 }
 
-func TestJudge_WaitsUntilALeaderKnows(t *testing.T) {
+func TestReader_WaitsForGracePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := reader{log: &Log{grace: maxGrace}}
 		for range 2 {
@@ -134,8 +133,8 @@ func TestJudge_WaitsUntilALeaderKnows(t *testing.T) {
 	})
 }
 
-// A journal that lacks records keeps all that come after the trimmed one.
-func TestTrim_OfAJournalThatLacksRecords(t *testing.T) {
+// All records after the trimmed one stay.
+func TestLocalReplica_TrimsWithMissingRecords(t *testing.T) {
 	ctx := t.Context()
 	j, err := journal.Open(t.TempDir(), journal.Options{})
 	if err != nil {

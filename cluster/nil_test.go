@@ -9,11 +9,11 @@ import (
 	"handloom/proof/maptest"
 )
 
-// The argument is looked at before anything else, so that no Log has to be open.
+// Calls check arguments first, so the Log need not be open.
 func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	l := new(cluster.Log)
-	mailSubject := l.Transport()
+	transport := l.Transport()
 	for want, f := range map[string]func(){
 		"cluster: Open with a nil context":      func() { _, _ = cluster.Open(none, cluster.Servers{}, 1, cluster.Options{}) },
 		"cluster: Reseed with a nil context":    func() { _ = cluster.Reseed(none, cluster.Servers{}, 1, cluster.Options{}) },
@@ -28,8 +28,8 @@ func TestNil_IsNamed(t *testing.T) {
 		"cluster: Reject with a nil context":    func() { _ = l.Reject(none, 0) },
 		"cluster: Trim with a nil context":      func() { _ = l.Trim(none, 0) },
 		"cluster: StepDown with a nil context":  func() { _, _ = l.StepDown(none) },
-		"cluster: Request with a nil context":   func() { _, _ = mailSubject.Request(none, 1, nil) },
-		"cluster: Serve with a nil function":    func() { _ = mailSubject.Serve(ctx, 1, nil) },
+		"cluster: Request with a nil context":   func() { _, _ = transport.Request(none, 1, nil) },
+		"cluster: Serve with a nil function":    func() { _ = transport.Serve(ctx, 1, nil) },
 	} {
 		if got := maptest.PanicOf(f); got != want+"; give one" {
 			t.Errorf("got panic %v, want %s; give one", got, want)

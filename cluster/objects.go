@@ -17,10 +17,10 @@ import (
 type objects struct {
 	jetstream.ObjectStore
 	stream     jetstream.Stream
-	stallLimit time.Duration // limit of a Read that gets nothing
+	stallLimit time.Duration // limit of a Read without bytes
 }
 
-// openObjects opens the cell's object store, and makes it if there is none.
+// openObjects opens the cell's object store. It creates the store if it is missing.
 func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 	o := objects{stallLimit: stalledTime}
 	err := retry(ctx, never, func(ctx context.Context) (err error) {
@@ -43,13 +43,13 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cluster: the object store %s: %w", l.cell.Stream(), err)
+		return nil, fmt.Errorf("cluster: object store %s: %w", l.cell.Stream(), err)
 	}
 	return o, nil
 }
 
-// askLeader has the leader alone answer for a bucket. CreateObjectStore lets any replica
-// answer, which may not have yet an object that was just put.
+// disableDirectGet makes the leader answer all reads of a bucket. CreateObjectStore lets any
+// replica answer, and a replica may lag.
 func (l *Log) disableDirectGet(ctx context.Context, bucket jetstream.StreamConfig) error {
 	if !bucket.AllowDirect {
 		return nil
@@ -62,14 +62,14 @@ func (l *Log) disableDirectGet(ctx context.Context, bucket jetstream.StreamConfi
 func never(error) bool { return false }
 
 const (
-	// objectTime is how long an object may take to be written, or read.
+	// objectTime is the time limit of writing or reading one object.
 	objectTime = 10 * time.Minute
-	// stalledTime is how long an object may give nothing.
+	// stalledTime is the time limit of a Read without bytes.
 	stalledTime = 10 * requestTime
 )
 
-// stalling is a context for the reading of an object. Each Read waits until its deadline, and
-// for nothing else: so it is near, at any time.
+// rollingDeadline is the context of an object's reader. Each Read uses its deadline as a
+// timeout, so the deadline moves with the clock.
 type rollingDeadline struct {
 	context.Context
 	limit time.Duration
@@ -97,13 +97,13 @@ func (o objects) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	return &object{r, cancel}, nil
 }
 
-// An object is read until the context ends that it was opened with.
+// An object is readable until the context of its Get ends.
 type object struct {
 	jetstream.ObjectResult
 	cancel func()
 }
 
-// Read fails with [ErrCorrupt] at the end of an object that is not as it was put.
+// Read fails with [ErrCorrupt] if the digest is wrong at the end.
 func (o *object) Read(p []byte) (n int, err error) {
 	n, err = o.ObjectResult.Read(p)
 	if errors.Is(err, jetstream.ErrDigestMismatch) {
@@ -117,12 +117,12 @@ func (o *object) Close() error {
 	return o.ObjectResult.Close()
 }
 
-// listTime is the limit of one try. A list comes from a consumer, which ends without a
-// message when its server dies.
+// listTime is the time limit of one try. The list's consumer ends without an error when its
+// server dies.
 const listTime = 3 * requestTime
 
-// Names fails when the list lacks an object that the leader of the stream has: its consumer
-// may be on a server that lags, or end in the middle of the list, which is no error then.
+// Names fails if the list lacks an object that the stream leader has: the consumer's server may
+// lag, or its list may end early without an error.
 func (o objects) Names(ctx context.Context) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
@@ -141,13 +141,12 @@ func (o objects) Names(ctx context.Context) (names []string, err error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("cluster: list of objects: got %d, lacks %d", len(all), len(missing))
+		return nil, fmt.Errorf("cluster: list of objects: got %d, want %d more", len(all), len(missing))
 	}
 	return names, nil
 }
 
-// subjects returns the subject of each object that was ever put, deleted ones included. The
-// leader answers.
+// subjects returns the subjects of all objects, including deleted ones, from the leader.
 func (o objects) subjects(ctx context.Context) (map[string]uint64, error) {
 	info, err := o.stream.Info(ctx, jetstream.WithSubjectFilter(o.prefix()+">"))
 	if err != nil {
@@ -160,7 +159,7 @@ func (o objects) prefix() string {
 	return "$O." + strings.TrimPrefix(o.stream.CachedInfo().Config.Name, "OBJ_") + ".M."
 }
 
-// subject is the subject that an object store gives to the description of an object.
+// subject returns the subject of an object's metadata.
 func (o objects) subject(name string) string {
 	return o.prefix() + base64.URLEncoding.EncodeToString([]byte(name))
 }

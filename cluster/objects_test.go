@@ -14,8 +14,8 @@ import (
 	"handloom/cluster"
 )
 
-// Any server may get the request for a new snapshot, and only the leader is sure to have it.
-// A list comes from one server, which may lag.
+// Any server may receive the read of a new snapshot; only the leader surely has it. A list
+// comes from one server, which may lag.
 func TestObjects_EverySaveSucceeds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("200 snapshots on three servers take seconds")
@@ -43,7 +43,7 @@ func TestObjects_EverySaveSucceeds(t *testing.T) {
 	}
 }
 
-func TestObjects_AreReadFromTheLeader(t *testing.T) {
+func TestObjects_AreReadFromLeader(t *testing.T) {
 	c := startServers(t, 1, nil)
 	js, s := operator(t, c), cluster.URLs(c.URLs(0))
 	direct := func(cell cluster.CellID) bool {
@@ -72,8 +72,8 @@ func TestObjects_AreReadFromTheLeader(t *testing.T) {
 	})
 }
 
-// The description of an object that no list has stands for one that the list lacks.
-func TestObjects_ListIsNotTakenWhenItLacksOne(t *testing.T) {
+// Metadata of an object without a list entry simulates a list that lacks an object.
+func TestObjects_NamesFailsOnMissingObject(t *testing.T) {
 	c := startServers(t, 1, nil)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, cluster.Options{Replicas: 1})
 	saveText(t, l, 7)

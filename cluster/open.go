@@ -18,7 +18,7 @@ import (
 // A Log is the log of a cell, for one node. Its methods may be called by any goroutine.
 type Log struct {
 	cell   CellID
-	writer uint32 // names what this Log saves
+	writer uint32 // part of snapshot names
 	o      Options
 	conn   *nats.Conn
 	js     jetstream.JetStream
@@ -26,50 +26,49 @@ type Log struct {
 	blobs  Blobs
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
-	done   func() // gives the embedded server free
+	done   func() // releases the embedded server
 
 	replica localReplica
-	grace   time.Duration // how long a leader may say that the stream is too short
+	grace   time.Duration // during which a leader may report a stream that is too short
 
 	closing sync.Once
 
 	appending sync.Mutex
-	tail      location // the last record and message, if it is known
+	tail      location // end of the log, if known
 
 	mutex        sync.Mutex
-	seen         location   // the record that was read or appended last
-	highest      uint64     // the highest position of any that was, or is in the journal
-	failingSince time.Time  // since when no question was answered; zero: the last one was
-	leftAt       time.Time  // when a server was left for another one
-	shortSince   time.Time  // since when the leader says that the stream ends before that; zero: it does not
+	seen         location   // the last record read or appended
+	highest      uint64     // highest known position, including the journal
+	failingSince time.Time  // start of unanswered requests; zero: the last one was answered
+	leftAt       time.Time  // time of the last reconnect
+	shortSince   time.Time  // start of reports of a short stream; zero: none
 	verified     []snapshot // snapshots that were read back
-	rejected     []snapshot // snapshots that Reject has dropped
-	idle         *consumer  // what is read on from; nil: nothing
+	rejected     []snapshot // snapshots dropped by Reject
+	idle         *consumer  // consumer for the next Read, or nil
 }
 
 var _ world.Log = (*Log)(nil)
 
-// A place is a record, and a message.
+// A location is a record and a message.
 type location struct {
 	at          uint64 // position of the record; 0: before the first
-	before, sum chain  // of it
-	seq         uint64 // of a message at or behind its last part, before the next record
+	before, sum chain  // of the record
+	seq         uint64 // of any message from the record's last fragment to the next record
 }
 
 const (
-	// openTime is how long servers may take to start, and to choose leaders.
+	// openTime is the time limit for the start of servers and elections.
 	openTime = 30 * time.Second
 
-	// requestTime is how long a server may take to answer.
+	// requestTime is the time limit of an answer.
 	requestTime = time.Second
 )
 
-// Open returns the log of a cell, and makes its stream if there is none. It waits up to 30
-// s for servers that start.
+// Open returns the log of a cell. It creates the stream if it is missing, and waits up to 30 s
+// for the start of servers.
 //
-// It fails with [ErrSettings] for a stream that may lose records, with [ErrBehind] for
-// one that is shorter than the journal, and with [ErrOtherStream] for one that differs from
-// it.
+// It fails with [ErrSettings] if the stream may lose records, with [ErrBehind] if it ends
+// before the journal, and with [ErrOtherStream] if it differs from the journal.
 func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
 	check.Given(ctx != nil, "cluster: Open", "context")
 	o, err := o.withDefaults(servers.replicas())
@@ -96,7 +95,7 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 	}
 	err := l.replica.open(ctx, o.Journal)
 	if err != nil {
-		return nil, fmt.Errorf("cluster: the journal: %w", err)
+		return nil, fmt.Errorf("cluster: journal: %w", err)
 	}
 	l.highest = l.replica.last.at
 	if l.conn, l.done, err = servers.connect(ctx); err != nil {
@@ -129,8 +128,7 @@ func (l *Log) openBlobs(ctx context.Context) (err error) {
 	return err
 }
 
-// Close ends the Log, and the connection. Who reads gets [ErrClosed]. The journal is left
-// open.
+// Close ends the Log and its connection. Reads return [ErrClosed]. The journal stays open.
 func (l *Log) Close() error {
 	l.closing.Do(func() {
 		l.end(ErrClosed)
@@ -143,10 +141,10 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// ElectionTimeout is Options.ElectionTimeout.
+// ElectionTimeout returns Options.ElectionTimeout.
 func (l *Log) ElectionTimeout() time.Duration { return l.o.ElectionTimeout }
 
-// untilClosed returns a context that ends with ctx, and with the Log.
+// untilClosed returns a context that ends with ctx and with the Log.
 func (l *Log) untilClosed(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if l.life.Err() != nil {
@@ -159,7 +157,7 @@ func (l *Log) untilClosed(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// pause waits for d, or for the end of ctx, which it returns.
+// pause waits for d. It returns the cause of ctx if that ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -176,7 +174,7 @@ const (
 	lastRetry  = 200 * time.Millisecond
 )
 
-// patiently calls f until it succeeds, fails for good, or ctx ends.
+// retry calls f until it succeeds, fails permanently, or ctx ends.
 func retry(ctx context.Context, permanent func(error) bool, f func(ctx context.Context) error) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		err := f(ctx)

@@ -8,26 +8,26 @@ import (
 	"handloom/journal"
 )
 
-// A CellID names a cell: its stream, and the subject of that.
+// A CellID names a cell, its stream and the stream's subject.
 type CellID = cells.ID
 
-// Options of a Log. The zero value serves.
+// Options of a Log. The zero value is valid.
 type Options struct {
-	// ElectionTimeout is how long there must have been no record before another world may own
-	// the log. 0: 300 ms, which is the least. Make it longer than three ticks.
+	// ElectionTimeout is the time without records until another world may own the log; default
+	// and minimum 300 ms. Use more than three ticks.
 	ElectionTimeout time.Duration
 
-	// Replicas is how many servers keep the stream: odd, and at most 5. 0: 3 of a
-	// cluster, 1 of an embedded server.
+	// Replicas is the number of servers that keep the stream: 1, 3 or 5; default 3, or 1 with
+	// an embedded server.
 	Replicas int
 
-	// Journal is this node's own copy of what it reads and appends; nil: none. Open it
-	// with Sync: journal.Every(time.Second). It is written behind the acknowledgement
-	// and tells, at the next Open, whether the stream has become another one.
+	// Journal is this node's copy of the records, or nil. Open it with Sync:
+	// journal.Every(time.Second). Records are written to it after their acknowledgement. Open
+	// compares it with the stream.
 	Journal *journal.Journal
 
-	// Snapshots is where all nodes save and find snapshots. nil: an object store of
-	// JetStream, with Replicas, which is for states of up to some 100 MB.
+	// Snapshots is the shared storage of snapshots; default an object store of JetStream with
+	// Replicas, for states up to about 100 MB.
 	Snapshots Blobs
 }
 
@@ -36,19 +36,19 @@ const (
 	maxReplicas        = 5
 )
 
-// withDefaults returns o with its defaults filled in.
+// withDefaults returns o with defaults.
 func (o Options) withDefaults(replicas int) (Options, error) {
 	if o.ElectionTimeout == 0 {
 		o.ElectionTimeout = minElectionTimeout
 	}
 	if o.ElectionTimeout < minElectionTimeout {
-		return o, fmt.Errorf("cluster: Options.ElectionTimeout is %v: at least %v, or 0 for that", o.ElectionTimeout, minElectionTimeout)
+		return o, fmt.Errorf("cluster: Options.ElectionTimeout: got %v, want at least %v, or 0", o.ElectionTimeout, minElectionTimeout)
 	}
 	if o.Replicas == 0 {
 		o.Replicas = replicas
 	}
 	if o.Replicas < 1 || o.Replicas > maxReplicas || o.Replicas%2 == 0 {
-		return o, fmt.Errorf("cluster: Options.Replicas is %d: 1, 3 or 5, or 0 for %d", o.Replicas, replicas)
+		return o, fmt.Errorf("cluster: Options.Replicas: got %d, want 1, 3 or 5, or 0 for %d", o.Replicas, replicas)
 	}
 	return o, nil
 }

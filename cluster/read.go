@@ -9,14 +9,13 @@ import (
 	"handloom/internal/check"
 )
 
-// Read calls each with every record behind after, in order, and goes on with those that are
-// appended, until ctx ends or each fails: it returns that error. rec is good during the
-// call.
+// Read calls each with every record after the given one, in order, and continues with new
+// records until ctx ends or each fails. It returns that error. rec is valid during the call.
 //
-// It waits for servers that are away. [ErrTrimmed]: the record behind after is no longer
-// kept. [ErrCorrupt]: it cannot be read back. [ErrBehind]: the stream ends before after,
-// and goes on doing so. [ErrOtherStream]: the stream has another record than the one at
-// after that this Log has read or appended.
+// It waits for missing servers. It fails with [ErrTrimmed] if the next record is no longer
+// kept, with [ErrCorrupt] if the next record is unreadable, with [ErrBehind] if the stream
+// continues to end before after, and with [ErrOtherStream] if the stream's record at after
+// differs from the one this Log read or appended.
 func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
 	check.Given(ctx != nil, "cluster: Read", "context")
 	check.Given(each != nil, "cluster: Read", "function")
@@ -26,7 +25,7 @@ func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec [
 	return r.run(ctx)
 }
 
-// run reads until ctx ends, or each fails, or nothing helps.
+// run reads until ctx ends, each fails, or retries are useless.
 func (r *reader) run(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		from := r.seq
@@ -49,38 +48,37 @@ func (r *reader) run(ctx context.Context) error {
 	}
 }
 
-// A reader reads the messages of a stream one after the other, from the leader or from a
-// consumer.
+// A reader reads the messages of a stream in order, from the leader or a consumer.
 type reader struct {
 	log    *Log
 	each   func(at uint64, rec []byte) error
-	failed error // of each
+	failed error // error of each
 
-	seq           uint64   // of the next message; 0: it is to be found
-	last          location // the record that was read last
-	known         bool     // its sum is
+	seq           uint64   // next sequence; 0: unknown
+	last          location // the last record read
+	known         bool     // whether last.sum is known
 	recordBuilder recordBuilder
 
-	retries    int       // how often the next message was found wrong
-	shortSince time.Time // since when the stream is found too short; zero: it is not
+	retries    int       // failed checks of the next message
+	shortSince time.Time // start of reports of a short stream; zero: none
 }
 
 const (
-	// fewMessages are asked for one by one, before a consumer is made: who reads one
-	// record needs none.
+	// directMessages is the number of messages requested one by one before a consumer is
+	// created.
 	directMessages = 4
 
-	// mostStrikes is how often a message must be found missing, or wrong, in turns from
-	// the leader and from wherever the consumer is.
+	// maxRetries is the number of failed checks of a message until Read fails. They alternate
+	// between the leader and the consumer.
 	maxRetries = 3
 
-	// beyondTime is how long one of several servers may say that the stream is shorter than
-	// it was. A leader that was cut off says so until it knows: it looks every 10 s whether
-	// it has heard of the others in the last 10 s.
+	// maxGrace is the time for which one of several servers may report a short stream. A leader
+	// that was cut off does so until it notices: every 10 s it checks for messages from the
+	// others in the last 10 s.
 	maxGrace = 20 * time.Second
 )
 
-// judge returns the error that ends the reading, if err is one.
+// judge returns err if it ends the Read, or nil.
 func (r *reader) judge(err error) error {
 	switch {
 	case errors.Is(err, ErrTrimmed), errors.Is(err, ErrBehind):
@@ -100,7 +98,7 @@ func (r *reader) judge(err error) error {
 	return nil
 }
 
-// read reads until something comes between.
+// read reads until an error.
 func (r *reader) read(ctx context.Context) error {
 	if r.seq == 0 {
 		if p, ok := r.log.lastSeen(r.last.at); ok && !r.known {
@@ -139,33 +137,34 @@ func (r *reader) read(ctx context.Context) error {
 	return r.consume(ctx)
 }
 
-// missing says why the leader has no next message, or nil if that is yet to come.
+// missing returns the reason why the leader lacks the next message. It returns nil if the
+// message is not written yet.
 func (r *reader) missing(ctx context.Context) error {
 	first, end, err := r.log.ends(ctx)
 	switch {
 	case err != nil:
 		return err
 	case r.seq < first:
-		// They are trimmed, or the stream was made anew.
+		// The messages were trimmed, or the stream was reseeded.
 		r.seq = 0
 		r.log.forgetSequence()
 		return errMoved
 	case r.seq > end.seq+1:
-		return fmt.Errorf("%w: record %d of %d", errTooShort, r.last.at, end.at)
+		return fmt.Errorf("%w: got record %d, last is %d", errTooShort, r.last.at, end.at)
 	case r.seq <= end.seq:
-		return r.wrong("the stream has none, and goes on to message %d", end.seq)
+		return r.wrong("missing, last message is %d", end.seq)
 	}
 	r.shortSince = time.Time{}
 	return nil
 }
 
-var errMoved = errors.New("cluster: the messages are elsewhere, or trimmed")
+var errMoved = errors.New("cluster: the messages moved or are trimmed")
 
 func (r *reader) wrong(format string, args ...any) error {
-	return fmt.Errorf("%w: message %d, behind record %d: %w", ErrCorrupt, r.seq, r.last.at, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: message %d, after record %d: %w", ErrCorrupt, r.seq, r.last.at, fmt.Errorf(format, args...))
 }
 
-// consume reads from a consumer until it ends.
+// consume reads from a consumer until an error.
 func (r *reader) consume(ctx context.Context) error {
 	f, err := r.log.consumer(ctx, r.seq)
 	if err != nil {
@@ -193,10 +192,10 @@ func (r *reader) drain(ctx context.Context, f *consumer) error {
 			return fmt.Errorf("cluster: consumer: %w", err)
 		}
 		if seq < r.seq {
-			continue // the leader has told it meanwhile
+			continue // already received from the leader
 		}
 		if seq > r.seq {
-			return r.wrong("message %d was sent instead", seq)
+			return r.wrong("got message %d", seq)
 		}
 		var m message
 		if err := m.decode(b); err != nil {
@@ -208,29 +207,28 @@ func (r *reader) drain(ctx context.Context, f *consumer) error {
 	}
 }
 
-// heldBack fails if the leader has the next message, or does not answer. A consumer sends
-// what its server has of the stream, and one that hangs behind the others, or has a part of
-// it no more, says that it lives and sends nothing.
+// checkConsumer fails if the leader has the next message or does not answer. A consumer on a
+// lagging or damaged server sends heartbeats but no messages.
 func (r *reader) checkConsumer(ctx context.Context) error {
 	_, end, err := r.log.ends(ctx)
 	if err == nil && end.seq >= r.seq {
-		err = fmt.Errorf("cluster: consumer: it sends no message %d, and the last is %d", r.seq, end.seq)
+		err = fmt.Errorf("cluster: consumer: message %d missing, last message is %d", r.seq, end.seq)
 	}
 	return err
 }
 
-// take takes the next message, and gives on the record that ends with it.
+// take processes the next message. It passes on the record that ends with m.
 func (r *reader) take(m *message) error {
 	switch {
 	case m.number != r.last.at+1:
-		return r.wrong("it is of record %d", m.number)
+		return r.wrong("record: got %d, want %d", m.number, r.last.at+1)
 	case r.known && m.before != r.last.sum:
-		return r.wrong("it follows another record")
+		return r.wrong("wrong sum of the previous record")
 	}
 	if rec, whole := r.recordBuilder.add(m); whole {
 		if m.before.next(rec) != m.sum {
-			r.seq -= uint64(m.fragments - 1) // all of it again
-			return r.wrong("record %d has another sum", m.number)
+			r.seq -= uint64(m.fragments - 1) // read the whole record again
+			return r.wrong("wrong sum of record %d", m.number)
 		}
 		p := location{m.number, m.before, m.sum, r.seq}
 		if err := r.log.replica.add(p, rec); err != nil {

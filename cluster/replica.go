@@ -10,16 +10,17 @@ import (
 	"handloom/journal"
 )
 
-// own is this node's own copy of the log. A record of the journal is a message of one part.
+// localReplica is this node's copy of the log. A record of the journal is a message with one
+// fragment.
 type localReplica struct {
 	mutex   sync.Mutex
-	journal *journal.Journal // nil: there is none
-	at      uint64           // the last position of the journal
-	last    location         // the record that is there
-	err     error            // why nothing is added any more
+	journal *journal.Journal // or nil
+	at      uint64           // last position of the journal
+	last    location         // record at that position
+	err     error            // reason why nothing is added
 }
 
-// open looks at what the journal ends with.
+// open reads the last record of the journal.
 func (o *localReplica) open(ctx context.Context, j *journal.Journal) (err error) {
 	if j == nil {
 		return nil
@@ -29,11 +30,11 @@ func (o *localReplica) open(ctx context.Context, j *journal.Journal) (err error)
 		return err
 	}
 	var m message
-	written := func(err error) bool { return !errors.Is(err, journal.ErrRefused) } // or it waits for its time
+	written := func(err error) bool { return !errors.Is(err, journal.ErrRefused) } // otherwise the write is delayed
 	err = retry(ctx, written, func(ctx context.Context) error {
 		return j.Read(ctx, o.at-1, func(_ uint64, b []byte) error {
 			if err := m.decode(b); err != nil {
-				return fmt.Errorf("%w: the journal's record %d: %w", ErrCorrupt, o.at, err)
+				return fmt.Errorf("%w: journal record %d: %w", ErrCorrupt, o.at, err)
 			}
 			return errFound
 		})
@@ -45,8 +46,8 @@ func (o *localReplica) open(ctx context.Context, j *journal.Journal) (err error)
 	return nil
 }
 
-// add adds a record that is in the stream, unless it was added before. It fails if the
-// journal has another record there, or another one that this one follows.
+// add adds a record of the stream, if it is new. It fails if the journal has a different record
+// at its number or before it.
 func (o *localReplica) add(p location, rec []byte) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -68,15 +69,15 @@ func (o *localReplica) add(p location, rec []byte) error {
 	return nil
 }
 
-// trim lets the journal forget records at or before through. A journal asks for two
-// snapshots; what it gets is the names of two places.
+// trim removes records up to through. A journal trims up to the older of two snapshots, so
+// each trim saves a dummy snapshot.
 func (o *localReplica) trim(ctx context.Context, through uint64) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if o.journal == nil || o.err != nil || through > o.last.at {
 		return nil
 	}
-	// Where records are missing from the journal, this is before the place.
+	// If the journal lacks records, this position is too low, which is safe.
 	behind := o.last.at - through
 	if behind >= o.at {
 		return nil
@@ -97,16 +98,17 @@ func (o *localReplica) trim(ctx context.Context, through uint64) error {
 	return err
 }
 
-// HasLocalReplica returns the last record that this node's journal has, and why it takes no more,
-// if it does not: its disk is full, say. The Log goes on without it until the next Open.
+// HasLocalReplica returns the number of the last record in this node's journal, and the error
+// that ended writing to it, for example a full disk. The Log continues without the journal
+// until the next Open.
 func (l *Log) HasLocalReplica() (at uint64, err error) {
 	l.replica.mutex.Lock()
 	defer l.replica.mutex.Unlock()
 	return l.replica.last.at, l.replica.err
 }
 
-// CutText returns the records that the last Open of this node's journal found torn and
-// removed, as a text for [world.Status], or "". Open of the Log reads them from the servers.
+// CutText describes the torn records removed by the last Open of the journal, for
+// [world.Status], or returns "". Open of the Log reads these records from the servers.
 func (l *Log) CutText() string {
 	if l.replica.journal == nil {
 		return ""
@@ -114,7 +116,7 @@ func (l *Log) CutText() string {
 	return l.replica.journal.CutText()
 }
 
-// compare looks for the last record of the journal in the stream.
+// compareReplica compares the last record of the journal with the stream.
 func (l *Log) compareReplica(ctx context.Context) error {
 	want := l.replica.last
 	if want.at == 0 {
@@ -131,7 +133,7 @@ func (l *Log) compareReplica(ctx context.Context) error {
 	return err
 }
 
-// reaches waits until the stream has as many records, or has been too short for long enough.
+// waitForRecord waits until the stream has record at, or is known to be too short.
 func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	certain := func(err error) bool {
 		return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrOtherStream)
@@ -145,7 +147,7 @@ func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	})
 }
 
-// trimOwn lets the journal forget what the stream has forgotten.
+// trimReplica trims the journal to the first record of the stream.
 func (l *Log) trimReplica(ctx context.Context) error {
 	if l.replica.last.at == 0 {
 		return nil

@@ -33,8 +33,7 @@ func saveText(t testing.TB, l *cluster.Log, at uint64) {
 	noError(t, err)
 }
 
-// journals are those of two nodes, the first of which appended 20 records that the second
-// has read.
+// journals returns the journals of an owner and a follower, both with 20 records.
 func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +53,7 @@ func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	return a, b, s
 }
 
-func TestAStreamThatIsNotTheJournalsIsRefused(t *testing.T) {
+func TestOpen_ComparesJournal(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		before func(t *testing.T, l *cluster.Log)
@@ -92,8 +91,7 @@ func TestAStreamThatIsNotTheJournalsIsRefused(t *testing.T) {
 	}
 }
 
-// wantReseeded fails the test unless a stream is made anew from the journal a, which b
-// agrees to.
+// wantReseeded reseeds the stream from journal a, and fails the test unless b agrees.
 func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	t.Helper()
 	o := alone(t)
@@ -108,8 +106,7 @@ func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	wantRecords(t, l, 24, 25, record)
 }
 
-// An owner that knows a stream as it was cannot append to the one that was made instead.
-func TestAStreamThatIsMadeAnewTakesNothingFromBefore(t *testing.T) {
+func TestReseed_FencesOldOwner(t *testing.T) {
 	c := startServers(t, 1, nil)
 	s := cluster.URLs(c.URLs(0))
 	zombie := openLog(t, s, 1, alone(t))
@@ -125,9 +122,8 @@ func TestAStreamThatIsMadeAnewTakesNothingFromBefore(t *testing.T) {
 	wantError(t, errorOf(zombie.Append(t.Context(), 20, record(21))), cluster.ErrFenced)
 }
 
-// A journal is trimmed with the stream, and what is left of it makes a stream, whose
-// records have the numbers that they had.
-func TestATrimmedJournalMakesAStream(t *testing.T) {
+// The records keep their numbers.
+func TestReseed_FromTrimmedJournal(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
 	o := alone(t)
 	o.Journal = j
@@ -148,8 +144,8 @@ func TestATrimmedJournalMakesAStream(t *testing.T) {
 	fill(t, l, 401)
 }
 
-// A stream that ends before a snapshot would be taken for damaged by every world.
-func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
+// Worlds would report a stream that ends before a snapshot as damaged.
+func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
 	c := startServers(t, 1, nil)
 	s := cluster.URLs(c.URLs(0))
 	o := alone(t)
@@ -171,9 +167,8 @@ func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 }
 
-// A node that was away until the records which follow its own were trimmed goes on with
-// those that there are; and a journal that was begun late has nothing to be trimmed.
-func TestAJournalMayLackRecords(t *testing.T) {
+// A node returns after its next records were trimmed, and a journal starts late.
+func TestJournal_MayLackRecords(t *testing.T) {
 	a, b, s := journals(t)
 	o := alone(t)
 	o.Journal = a
@@ -191,15 +186,15 @@ func TestAJournalMayLackRecords(t *testing.T) {
 			t.Errorf("read behind record %d: %v", after, err)
 		}
 	}
-	// The owner, which was away meanwhile, keeps what the stream keeps.
+	// The owner was closed meanwhile. Open trims its journal like the stream.
 	mustClose(t, l)
 	o.Journal = a
 	openLog(t, s, 1, o)
-	wantSaved(t, a, 50, 40) // the journal is trimmed through the older one
+	wantSaved(t, a, 50, 40) // trimmed through record 40
 }
 
-// A journal whose disk is full keeps nobody from going on, and says so.
-func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
+// The Log continues without the journal.
+func TestHasLocalReplica_ReportsFailedJournal(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
 	o := alone(t)
 	o.Journal = j
@@ -215,8 +210,8 @@ func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	noError(t, l.Trim(t.Context(), 5))
 }
 
-// reseededOther makes a stream of 20 records anew from another history of 20 records, and
-// adds those up to last.
+// reseededOther replaces the stream by 20 records of another history, and appends records up to
+// last.
 func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	t.Helper()
 	o := alone(t)
@@ -230,13 +225,12 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	fill(t, openLog(t, s, 1, o), last)
 }
 
-// A node that was not ended before a Reseed from another history knows another record at
-// the number of the last one, or before it.
-func TestReseed_StopsNodesOfTheOldHistory(t *testing.T) {
+// A node that was not closed before the Reseed knows another record.
+func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
 	calls := []struct {
 		name string
 		call func(ctx context.Context, l *cluster.Log) error
-		last uint64 // record of the new stream
+		last uint64 // last record of the new stream
 	}{
 		{"Append at the end", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, record(21)); return err }, 20},
 		{"Append of a record that is there", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, record(21)); return err }, 21},
@@ -277,9 +271,8 @@ func TestReseed_StopsNodesOfTheOldHistory(t *testing.T) {
 	}
 }
 
-// A node whose journal has another history may have read nothing yet, or may read from an
-// older record on.
-func TestJournal_TakesNoRecordsOfAnotherHistory(t *testing.T) {
+// Reads from several positions find the other history.
+func TestJournal_RefusesOtherHistory(t *testing.T) {
 	for _, after := range []uint64{0, 10, 19, 20} {
 		c := startServers(t, 1, nil)
 		s := cluster.URLs(c.URLs(0))
@@ -304,9 +297,8 @@ func TestJournal_TakesNoRecordsOfAnotherHistory(t *testing.T) {
 	}
 }
 
-// A node whose journal ends with a torn record names it, and takes the record from the
-// servers again.
-func TestLog_NamesTheCutOfItsJournal(t *testing.T) {
+// The torn record is read from the servers again.
+func TestCutText_NamesTornRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "j")
 	s := cluster.Embedded(t.TempDir())
 	j := openJournal(t, dir)

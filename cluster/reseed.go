@@ -11,15 +11,16 @@ import (
 	"handloom/internal/check"
 )
 
-// Reseed makes the stream of a cell anew from Options.Journal: for a person who was told
-// [ErrBehind] or [ErrOtherStream], has ended every node of the cell, and has found the journal
-// that goes furthest. The stream that is there is deleted. A stream that has all that the
-// journal has is left alone, which is an error, and so is a snapshot of a record that the
-// journal does not have: another journal goes further, or if that is lost, the snapshot has to
-// be taken away from where snapshots are kept, and with it what was behind the journal.
+// Reseed creates the stream of a cell again from Options.Journal, and deletes the old stream.
+// Use it after [ErrBehind] or [ErrOtherStream]: end every node of the cell, and find the
+// journal with the last record.
 //
-// It may be called again if it was interrupted. Journals of other nodes that go further, or
-// another way, are refused by Open from then on.
+// It fails if the stream has all records of the journal. It also fails if a snapshot is newer
+// than the journal: use the journal with that record. If that journal is lost, remove the
+// snapshot; the records after this journal are then lost.
+//
+// After an interruption Reseed may be called again. Open then refuses journals of other nodes
+// that are longer or different.
 func Reseed(ctx context.Context, servers Servers, cell CellID, o Options) error {
 	check.Given(ctx != nil, "cluster: Reseed", "context")
 	o, err := o.withDefaults(servers.replicas())
@@ -27,7 +28,7 @@ func Reseed(ctx context.Context, servers Servers, cell CellID, o Options) error 
 		return err
 	}
 	if o.Journal == nil {
-		return errors.New("cluster: Reseed: Options.Journal is nil: it is what the stream is made of")
+		return errors.New("cluster: Reseed: Options.Journal: got nil")
 	}
 	l, err := connect(ctx, servers, cell, o)
 	if err != nil {
@@ -62,8 +63,8 @@ func (l *Log) reseed(ctx context.Context) error {
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
-	// No sequence of the stream before comes again, so that no node that still knows one
-	// appends behind it.
+	// New sequences are higher than all old ones. So a node that knows an old sequence cannot
+	// append.
 	c := l.settings()
 	c.FirstSeq = uint64(time.Now().UnixMicro())
 	if err := l.recreateStream(ctx, c); err != nil {
@@ -72,8 +73,8 @@ func (l *Log) reseed(ctx context.Context) error {
 	return l.fill(ctx, from, location{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
 }
 
-// createAgain creates a stream that was just deleted. A server that still removes its files
-// reports that it cannot create the store.
+// recreateStream creates a stream that was just deleted. It retries while a server still
+// removes the files.
 func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
@@ -88,8 +89,8 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 	})
 }
 
-// noneNewer fails if there is a snapshot that the records of the journal do not reach:
-// worlds would take the stream for damaged.
+// checkSnapshots fails if a snapshot is newer than the journal: worlds would report the stream
+// as damaged.
 func (l *Log) checkSnapshots(ctx context.Context) error {
 	if err := l.openBlobs(ctx); err != nil {
 		return err
@@ -99,13 +100,13 @@ func (l *Log) checkSnapshots(ctx context.Context) error {
 		return err
 	}
 	if last := l.replica.last.at; len(snapshots) > 0 && snapshots[0].at > last {
-		return fmt.Errorf("the journal ends with record %d, and there is a snapshot of record %d, %s: "+
-			"use the journal that has it, or remove that snapshot if there is none", last, snapshots[0].at, snapshots[0].name)
+		return fmt.Errorf("the journal ends with record %d, before the snapshot of record %d, %s: "+
+			"use a longer journal, or remove the snapshot if none exists", last, snapshots[0].at, snapshots[0].name)
 	}
 	return nil
 }
 
-// fill appends what the journal has behind a position.
+// fill appends the records of the journal after from.
 func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 	if from == l.replica.at {
 		return nil
@@ -125,13 +126,13 @@ func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 		return err
 	}
 	if end.sum != l.replica.last.sum {
-		return fmt.Errorf("%w: the records of the journal do not add up", ErrCorrupt)
+		return fmt.Errorf("%w: wrong sum of the journal's records", ErrCorrupt)
 	}
 	return nil
 }
 
-// run returns behind which position of the journal all records follow each other, and the
-// first of them.
+// lastRun returns the first message of the journal's last run of consecutive records, and the
+// position before it.
 func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message, err error) {
 	if o.at == 0 {
 		return 0, first, errors.New("the journal is empty")
@@ -141,13 +142,13 @@ func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message,
 		return 0, first, err
 	}
 	if len(saved) > 0 {
-		from = saved[len(saved)-1] // what is before may be trimmed
+		from = saved[len(saved)-1] // earlier records may be trimmed
 	}
 	var last message
 	err = o.journal.Read(ctx, from, func(at uint64, b []byte) error {
 		var m message
 		if err := m.decode(b); err != nil {
-			return fmt.Errorf("%w: the journal's record %d: %w", ErrCorrupt, at, err)
+			return fmt.Errorf("%w: journal record %d: %w", ErrCorrupt, at, err)
 		}
 		if last.number == 0 || m.number != last.number+1 || m.before != last.sum {
 			from, first = at-1, m

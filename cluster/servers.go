@@ -17,24 +17,24 @@ import (
 	"handloom/internal/lockfile"
 )
 
-// Servers are those that keep the streams: [Embedded] or [URLs].
+// Servers are the servers of the streams: [Embedded] or [URLs].
 type Servers struct {
 	urls     []string
 	options  []nats.Option
 	embedded *embedded
 }
 
-// URLs returns the servers of a cluster, of which any can be asked. TLS and the
-// credentials of the node come in by the options.
+// URLs returns the servers of a cluster. A Log connects to any of them. o sets TLS and the
+// node's credentials.
 func URLs(urls []string, o ...nats.Option) Servers { return Servers{urls: urls, options: o} }
 
-// Embedded returns one server in this process, which listens to nobody else and keeps its
-// files in dir, synced with each record: for tests and small installations. It runs while a
-// Log that was opened with this value is open. The server holds the file dir/lock:
-// another process, or a second value on the same folder, gets [ErrLocked].
+// Embedded returns one server in this process without network access, for tests and small
+// installations. It keeps its files in dir and syncs each record. It runs while a Log opened
+// with this value is open. It locks the file dir/lock: another process, or a second value on
+// the same folder, gets [ErrLocked].
 func Embedded(dir string) Servers { return Servers{embedded: &embedded{dir: dir}} }
 
-// replicas returns how many servers keep a stream unless Options say otherwise.
+// replicas returns the default of Options.Replicas.
 func (s Servers) replicas() int {
 	if s.embedded != nil {
 		return 1
@@ -43,21 +43,20 @@ func (s Servers) replicas() int {
 }
 
 const (
-	pingTime      = time.Second // a server that stands still is left after two of them
+	pingTime      = time.Second // two missing replies end the connection
 	reconnectWait = 50 * time.Millisecond
 	dialTime      = 2 * time.Second
-	leaveTime     = requestTime * 9 / 10 // so that a question without an answer is enough
-	stayTime      = 5 * requestTime      // with the next one: all may be choosing leaders
+	leaveTime     = requestTime * 9 / 10 // one unanswered request is enough
+	stayTime      = 5 * requestTime      // on a new server: elections may be under way
 )
 
-// connect returns a connection that comes back by itself, and what to call when it is
-// closed.
+// connect returns a reconnecting connection, and the function to call after its end.
 func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
 	o := nats.GetDefaultOptions()
 	o.Servers = s.urls
 	o.MaxReconnect, o.ReconnectWait = -1, reconnectWait
 	o.PingInterval, o.MaxPingsOut = pingTime, 2
-	o.ReconnectBufSize = -1 // what cannot be sent now is not to be sent later
+	o.ReconnectBufSize = -1 // fail while disconnected instead of sending later
 	o.Timeout = dialTime
 	done := func() {}
 	if s.embedded != nil {
@@ -85,29 +84,29 @@ func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
 	}
 }
 
-// asked notes what came of a question that was asked at a time. When nothing is answered
-// for leaveTime, another server is dialed: the one that is connected may live on and be cut
-// off from all others, which neither side of a connection sees.
+// noteResponse records the result of a request sent at the given time. After leaveTime without
+// an answer it connects to another server: the current one may be cut off from all others,
+// which the connection does not reveal.
 func (l *Log) noteResponse(at time.Time, err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var api *jetstream.APIError
 	switch {
-	case err == nil, errors.As(err, &api) && api.Code < 500: // 503: it knows no leader
+	case err == nil, errors.As(err, &api) && api.Code < 500: // 503: no known leader
 		l.failingSince = time.Time{}
 		return
-	case errors.Is(err, context.Canceled): // who asked waits no longer
+	case errors.Is(err, context.Canceled): // the caller left
 		return
 	case l.failingSince.IsZero():
 		l.failingSince = at
 	}
 	if now := time.Now(); now.Sub(l.failingSince) >= leaveTime && now.Sub(l.leftAt) >= stayTime && len(l.conn.Servers()) > 1 {
 		l.failingSince, l.leftAt = time.Time{}, now
-		_ = l.conn.ForceReconnect() // or it is closed
+		_ = l.conn.ForceReconnect() // fails if closed
 	}
 }
 
-// embedded is a server in this process, which several Logs may share.
+// embedded is a server in this process. Several Logs may share it.
 type embedded struct {
 	dir    string
 	mutex  sync.Mutex
@@ -128,7 +127,7 @@ func (e *embedded) start() (*server.Server, error) {
 	return e.server, nil
 }
 
-// startServer locks the folder and starts the server in it.
+// startServer locks the folder and starts the server.
 func (e *embedded) startServer() error {
 	if err := os.MkdirAll(e.dir, 0o750); err != nil {
 		return err
@@ -169,15 +168,15 @@ func (e *embedded) stop() {
 	}
 }
 
-// A startLog takes the logs of a server, and keeps the error that ended its start.
+// A startLog keeps the first fatal error of a server.
 type startLog chan error
 
-// wait returns nil when the server is started, or the error that ended the start.
+// wait waits for the server's start and returns its error.
 func (l startLog) wait(s *server.Server) error {
 	select {
 	case err := <-l:
 		return err
-	default: // Start has returned, so there is none
+	default: // Start has returned without an error
 	}
 	if !s.ReadyForConnections(openTime) || !s.JetStreamEnabled() {
 		return fmt.Errorf("not ready after %v", openTime)

@@ -12,7 +12,7 @@ import (
 	kit "handloom/proof/game"
 )
 
-// openFilled opens a log of its own with n records of one number each, until the test ends.
+// openFilled opens a log with n records until the test ends.
 func openFilled(t *testing.T, n int) *Log {
 	t.Helper()
 	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
@@ -36,16 +36,16 @@ func readTo(ctx context.Context, l *Log, n uint64) error {
 	})
 }
 
-// A 5xx code comes from a server that knows no leader. It counts as no answer, because
-// such a server has to be left in the end.
-func TestLogAsked_CountsAnswersBelow500(t *testing.T) {
+// A 5xx code comes from a server without a known leader. The Log has to leave such a server
+// eventually.
+func TestNoteResponse_CountsAnswersBelow500(t *testing.T) {
 	first, second := time.Now(), time.Now().Add(time.Millisecond)
 	code := func(n int) error { return fmt.Errorf("cluster: %w", &jetstream.APIError{Code: n}) }
 	for _, tt := range []struct {
 		name string
 		err  error
-		good time.Time // failing since, if the question before was answered
-		bad  time.Time // failing since, if the question before was not
+		good time.Time // failingSince after an answered request
+		bad  time.Time // failingSince after an unanswered request
 	}{
 		{"an answer", nil, time.Time{}, time.Time{}},
 		{"400", code(400), time.Time{}, time.Time{}},
@@ -58,7 +58,7 @@ func TestLogAsked_CountsAnswersBelow500(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for before, want := range map[time.Time]time.Time{{}: tt.good, first: tt.bad} {
-				l := Log{failingSince: before, leftAt: first.Add(time.Hour)} // so that none is left here
+				l := Log{failingSince: before, leftAt: first.Add(time.Hour)} // no reconnect
 				if l.noteResponse(second, tt.err); !l.failingSince.Equal(want) {
 					t.Errorf("failing since %v before: got %v, want %v", before, l.failingSince, want)
 				}

@@ -17,9 +17,9 @@ import (
 	"handloom/cluster"
 )
 
-// A reader gives every record once and in order while servers are stopped and started, one
-// after another, that it may be connected to, that lead the stream, or that send to it.
-func TestAReaderWaitsForServers(t *testing.T) {
+// The servers stop and restart one after another: the reader's server, the stream leader, and
+// the consumer's server.
+func TestRead_SurvivesServerRestarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("servers that are lost take seconds to be replaced")
 	}
@@ -36,7 +36,7 @@ func TestAReaderWaitsForServers(t *testing.T) {
 		stopped := int(round) - 1
 		if stopped >= 0 {
 			if stopped > 0 {
-				_, _ = writer.StepDown(t.Context()) // it may stay: then it is lost as well
+				_, _ = writer.StepDown(t.Context()) // on failure the leader stops, too
 			}
 			c.Stop(stopped)
 		}
@@ -50,7 +50,7 @@ func TestAReaderWaitsForServers(t *testing.T) {
 	}
 }
 
-// insist appends records until there are n, however often it takes.
+// insist appends records up to n, with retries.
 func insist(t *testing.T, l *cluster.Log, n uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -69,7 +69,7 @@ func insist(t *testing.T, l *cluster.Log, n uint64) {
 	}
 }
 
-func TestTheStreamLeaderStepsDown(t *testing.T) {
+func TestStepDown_MovesStreamLeader(t *testing.T) {
 	c := startServers(t, 3, nil)
 	stream := cluster.CellID(1).Stream()
 	first := openLog(t, cluster.URLs(c.URLs(0)[:1]), 1, cluster.Options{})
@@ -85,7 +85,7 @@ func TestTheStreamLeaderStepsDown(t *testing.T) {
 		}
 	}
 	l := openLog(t, cluster.URLs(c.URLs(leader)[:1]), 1, cluster.Options{})
-	// It stays while it has not heard from the others that they have all of the stream.
+	// StepDown fails until the leader knows that the others are up to date.
 	did, err := l.StepDown(t.Context())
 	for end := time.Now().Add(patience); err != nil && time.Now().Before(end); did, err = l.StepDown(t.Context()) {
 		time.Sleep(time.Millisecond)
@@ -102,7 +102,7 @@ func TestTheStreamLeaderStepsDown(t *testing.T) {
 	}
 }
 
-func TestBlobsAreKeptWholeOrNotAtAll(t *testing.T) {
+func TestBlobs_ArePutWhole(t *testing.T) {
 	s := cluster.Embedded(t.TempDir())
 	objects := openLog(t, s, 1, cluster.Options{}).Blobs()
 	for name, b := range map[string]cluster.Blobs{"folder": cluster.Folder(t.TempDir() + "/blobs"), "objects": objects} {
@@ -154,9 +154,8 @@ func TestBlobsAreKeptWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// A snapshot of which a byte is wrong is not saved, and does not count when records are to be
-// trimmed.
-func TestSnapshotsAreReadBack(t *testing.T) {
+// A damaged snapshot is not saved, and does not count for Trim.
+func TestSave_ReadsBack(t *testing.T) {
 	dir := t.TempDir()
 	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}
 	l := openLog(t, s, 1, o)

@@ -19,9 +19,9 @@ import (
 	"handloom/internal/check"
 )
 
-// A snapshot is two blobs: its bytes, and, once they were read back, their SHA-256. One
-// without the other does not count. Several nodes may save one of the same record, so the
-// names have the writer in them:
+// A snapshot is two blobs: its bytes and, after they were read back, their SHA-256. Readers
+// ignore one without the other. Several nodes may save a snapshot of the same record, so names
+// include the writer:
 //
 //	<cell>-<record>-<writer>.snap
 //	<cell>-<record>-<writer>.sum
@@ -31,11 +31,11 @@ const (
 
 	keptSnapshots = 2
 
-	// blobTime is how long blobs may be away before that is an error.
+	// blobTime is the time limit of retries for blobs.
 	blobTime = 15 * time.Second
 )
 
-// An image is a snapshot by its name, without what says which of the blobs.
+// A snapshot is the name of a snapshot without its suffix.
 type snapshot struct {
 	at   uint64
 	name string
@@ -45,7 +45,7 @@ func (l *Log) snapshot(at uint64) snapshot {
 	return snapshot{at, fmt.Sprintf("%v-%016x-%08x", l.cell, at, l.writer)}
 }
 
-// images are all snapshots of the cell, newest first, those included that do not count.
+// snapshots returns the snapshots of the cell, newest first: the valid ones, and all.
 func (l *Log) snapshots(ctx context.Context) (counts, all []snapshot, err error) {
 	var names []string
 	err = l.reach(ctx, func(ctx context.Context) (err error) {
@@ -79,8 +79,8 @@ func (l *Log) snapshots(ctx context.Context) (counts, all []snapshot, err error)
 	return counts, all, nil
 }
 
-// Save keeps what write writes as the snapshot of the state behind the record at, reads it
-// back, and removes all but the two newest that can be read back.
+// Save stores the output of write as the snapshot after record at, and reads it back. It then
+// removes all but the two newest readable snapshots.
 func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "cluster: Save", "context")
 	check.Given(write != nil, "cluster: Save", "function")
@@ -101,7 +101,7 @@ func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error
 	return l.removeOld(ctx)
 }
 
-// put writes the snapshot and returns the sum of what was written.
+// put writes the snapshot and returns its SHA-256.
 func (l *Log) put(ctx context.Context, i snapshot, write func(w io.Writer) error) (sum []byte, err error) {
 	pr, pw := io.Pipe()
 	h := sha256.New()
@@ -116,7 +116,7 @@ func (l *Log) put(ctx context.Context, i snapshot, write func(w io.Writer) error
 	return h.Sum(nil), err
 }
 
-// readBack fails unless the snapshot has this sum.
+// readBack fails unless the snapshot has this SHA-256.
 func (l *Log) readBack(ctx context.Context, i snapshot, sum []byte) error {
 	r, err := l.blobs.Get(ctx, i.name+snapshotExt)
 	if err != nil {
@@ -126,12 +126,12 @@ func (l *Log) readBack(ctx context.Context, i snapshot, sum []byte) error {
 	_, err = io.Copy(h, r)
 	err = errors.Join(err, r.Close())
 	if err == nil && !bytes.Equal(h.Sum(nil), sum) {
-		err = fmt.Errorf("%w: it is read back as something else", ErrCorrupt)
+		err = fmt.Errorf("%w: read back with another sum", ErrCorrupt)
 	}
 	return err
 }
 
-// verify reads a snapshot back, once, that this node or another one has saved.
+// verify reads a snapshot of any node back, once.
 func (l *Log) verify(ctx context.Context, i snapshot) error {
 	if l.isVerified(i) {
 		return nil
@@ -176,9 +176,9 @@ func (l *Log) noteVerified(i snapshot) {
 	l.rejected = slices.DeleteFunc(l.rejected, func(r snapshot) bool { return r == i })
 }
 
-// Reject has this Log drop the snapshot that Load opened at this position: it is not in
-// [Log.Snapshots] any more, and is not one of the two that Save and Trim keep. Other nodes still
-// count it if they can read it back. It is removed with the snapshots of its age.
+// Reject drops the snapshot that Load opened at this position. [Log.Snapshots] no longer lists it,
+// and Save and Trim no longer count it. Other nodes may still count it. It is removed with
+// snapshots of the same age.
 func (l *Log) Reject(ctx context.Context, at uint64) error {
 	check.Given(ctx != nil, "cluster: Reject", "context")
 	counts, _, err := l.snapshots(ctx)
@@ -195,9 +195,8 @@ func (l *Log) Reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// newest returns the positions of the two newest snapshots that can be read back. It fails
-// if one cannot be asked for, and with [ErrCorrupt] if there are fewer since some are
-// damaged.
+// newest returns the positions of the two newest readable snapshots. It fails if one cannot be
+// requested. If damage leaves fewer than two, it fails with [ErrCorrupt].
 func (l *Log) newest(ctx context.Context, counts []snapshot) (at []uint64, err error) {
 	var bad error
 	for _, p := range positions(counts) {
@@ -217,8 +216,7 @@ func (l *Log) newest(ctx context.Context, counts []snapshot) (at []uint64, err e
 	return at, errors.Join(errNotEnough, bad)
 }
 
-// removeOld removes all snapshots that are older than two which can be read back, and what
-// is left of those that were never whole.
+// removeOld removes all snapshots older than two readable ones, including incomplete ones.
 func (l *Log) removeOld(ctx context.Context) error {
 	counts, all, err := l.snapshots(ctx)
 	if err != nil {
@@ -238,15 +236,15 @@ func (l *Log) removeOld(ctx context.Context) error {
 		if i.at >= newest[keptSnapshots-1] {
 			continue
 		}
-		// One that was removed halfway does not count.
+		// The order matters: without its sum a snapshot is ignored.
 		if err := errors.Join(l.blobs.Delete(ctx, i.name+sumExt), l.blobs.Delete(ctx, i.name+snapshotExt)); err != nil {
-			return l.withCause(ctx, fmt.Errorf("cluster: snapshot of record %d, which is not needed any more: %w", i.at, err))
+			return l.withCause(ctx, fmt.Errorf("cluster: remove snapshot of record %d: %w", i.at, err))
 		}
 	}
 	return nil
 }
 
-// positions are those of images that are in order, each once.
+// positions returns the positions of sorted snapshots without duplicates.
 func positions(snapshots []snapshot) (at []uint64) {
 	for _, i := range snapshots {
 		at = append(at, i.at)
@@ -264,7 +262,7 @@ func (l *Log) Snapshots(ctx context.Context) (at []uint64, err error) {
 	return positions(counts), nil
 }
 
-// Load opens a snapshot.
+// Load opens a snapshot of record at. It fails with [fs.ErrNotExist] if there is none.
 func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) {
 	check.Given(ctx != nil, "cluster: Load", "context")
 	counts, _, err := l.snapshots(ctx)
@@ -285,7 +283,7 @@ func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) 
 	return r, nil
 }
 
-// reach tries again while the blobs are away.
+// reach retries f while the blobs are unreachable.
 func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, done := l.untilClosed(ctx)
 	defer done()
@@ -297,10 +295,10 @@ func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) erro
 	return retry(ctx, func(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrClosed) }, f)
 }
 
-var errNotEnough = errors.New("two snapshots must be kept at or behind it")
+var errNotEnough = errors.New("not covered by two readable snapshots")
 
-// Trim lets the stream forget records at or before through, if two snapshots at or behind
-// that can be read back. The last record is kept.
+// Trim removes records up to through from the stream if two readable snapshots at or after
+// through exist. The last record is kept.
 func (l *Log) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "cluster: Trim", "context")
 	ctx, cancel := l.untilClosed(ctx)
@@ -321,7 +319,7 @@ func (l *Log) trim(ctx context.Context, through uint64) error {
 		return err
 	}
 	if newest[keptSnapshots-1] < through {
-		return fmt.Errorf("%w; the older is of record %d", errNotEnough, newest[keptSnapshots-1])
+		return fmt.Errorf("%w: the older is at record %d", errNotEnough, newest[keptSnapshots-1])
 	}
 	_, end, err := l.ends(ctx)
 	if err != nil {

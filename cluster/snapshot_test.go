@@ -14,7 +14,7 @@ import (
 	"handloom/cluster"
 )
 
-// damage changes a byte of every snapshot of a record in a folder.
+// damage flips a bit in every snapshot of a record.
 func damage(t *testing.T, dir, record string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*-"+record+"-*.snap"))
@@ -40,8 +40,8 @@ func wantSaved(t *testing.T, l saver, want ...uint64) {
 	}
 }
 
-// savedTwice returns a log of 60 records with snapshots of records 10 and 20, its servers, its
-// options, and the folder of the snapshots.
+// savedTwice returns a log of 60 records with snapshots of records 10 and 20, its servers and
+// options, and the snapshots' folder.
 func savedTwice(t *testing.T) (l *cluster.Log, s cluster.Servers, o cluster.Options, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -66,16 +66,15 @@ func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
 	wantRecords(t, l, 10, 60, record)
 	saveText(t, l, 40)
 	wantSaved(t, l, 40, 30)
-	for _, leftAt := range []string{"*-000000000000000a-*", "*-0000000000000014-*"} {
-		if names, err := filepath.Glob(filepath.Join(dir, leftAt)); err != nil || names != nil {
+	for _, left := range []string{"*-000000000000000a-*", "*-0000000000000014-*"} {
+		if names, err := filepath.Glob(filepath.Join(dir, left)); err != nil || names != nil {
 			t.Errorf("left: %q, %v", names, err)
 		}
 	}
 }
 
-// Who saves reads back what others have saved before it removes older snapshots, and removes
-// none while it cannot.
-func TestSave_RemovesNothingWhileItCannotRead(t *testing.T) {
+// Save reads other nodes' snapshots back before it removes older ones.
+func TestSave_KeepsUnreadableSnapshots(t *testing.T) {
 	l, s, o, dir := savedTwice(t)
 	o.Snapshots = away{cluster.Folder(dir), "0000000000000014"}
 	err := openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
@@ -86,7 +85,7 @@ func TestSave_RemovesNothingWhileItCannotRead(t *testing.T) {
 	wantSaved(t, l, 30, 20, 10)
 }
 
-// away are blobs that give no snapshot of one record.
+// away are blobs that cannot read the snapshot of one record.
 type away struct {
 	cluster.Blobs
 	record string
@@ -106,9 +105,9 @@ func TestReject_DropsOneSnapshot(t *testing.T) {
 	wantSaved(t, l, 10)
 	wantError(t, errorOf(l.Load(t.Context(), 20)), fs.ErrNotExist)
 	wantError(t, l.Reject(t.Context(), 20), fs.ErrNotExist)
-	wantSaved(t, other, 20, 10) // which has not found anything wrong with it
+	wantSaved(t, other, 20, 10) // other has not rejected it
 	saveText(t, other, 20)
-	wantSaved(t, l, 20, 10) // the one of another writer
+	wantSaved(t, l, 20, 10) // a second snapshot of record 20
 	noError(t, l.Reject(t.Context(), 20))
 	wantSaved(t, l, 10)
 	saveText(t, l, 30)
@@ -121,8 +120,8 @@ func TestReject_DropsOneSnapshot(t *testing.T) {
 	wantSaved(t, other, 40, 30)
 }
 
-// Cells may share a place for snapshots: each lists, keeps and removes its own.
-func TestSave_LeavesOtherCellsAlone(t *testing.T) {
+// Cells may share the storage of snapshots.
+func TestSave_IgnoresOtherCells(t *testing.T) {
 	s, o := cluster.Embedded(t.TempDir()), alone(t)
 	l, other := openLog(t, s, 1, o), openLog(t, s, 2, o)
 	fill(t, l, 60)
@@ -136,17 +135,16 @@ func TestSave_LeavesOtherCellsAlone(t *testing.T) {
 	wantError(t, errorOf(l.Load(t.Context(), 5)), fs.ErrNotExist)
 }
 
-func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
+func TestAppend_RefusesLongRecord(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	fill(t, l, 3)
-	const highest = 64 << 20
-	wantText(t, "Append of 64 MiB and a byte", errorOf(l.Append(t.Context(), 3, make([]byte, highest+1))), "67108865")
+	const maxRecord = 64 << 20
+	wantText(t, "Append of 64 MiB and a byte", errorOf(l.Append(t.Context(), 3, make([]byte, maxRecord+1))), "67108865")
 	wantNumber(t, "Tail", 3)(l.Tail(t.Context()))
 }
 
-// A snapshot whose writer died before it was read back does not count, and is removed with
-// those of its age.
-func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
+// A writer died before the check. The snapshot is removed with others of its age.
+func TestSave_IgnoresUnverifiedSnapshots(t *testing.T) {
 	_, s, o, _ := savedTwice(t)
 	names, err := o.Snapshots.Names(t.Context())
 	for _, name := range names {
@@ -166,8 +164,8 @@ func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
 	}
 }
 
-// One of two snapshots of a record is damaged: the record counts, for the other one.
-func TestSave_CountsTheGoodOneOfTwoWriters(t *testing.T) {
+// One of two snapshots of a record is damaged.
+func TestSave_CountsGoodDuplicate(t *testing.T) {
 	l, s, o, dir := savedTwice(t)
 	other := openLog(t, s, 1, o)
 	saveText(t, other, 20)
@@ -181,8 +179,8 @@ func TestSave_CountsTheGoodOneOfTwoWriters(t *testing.T) {
 	noError(t, openLog(t, s, 1, o).Trim(t.Context(), 20))
 }
 
-// The last record stays, whatever the snapshots: its number and sum are in no other place.
-func TestTrim_KeepsTheLastRecord(t *testing.T) {
+// Only the last record holds its number and sum.
+func TestTrim_KeepsLastRecord(t *testing.T) {
 	s, o := cluster.Embedded(t.TempDir()), alone(t)
 	l := openLog(t, s, 1, o)
 	fill(t, l, 20)

@@ -9,9 +9,8 @@ import (
 	"handloom/cluster"
 )
 
-// Servers that come back with an older stream are found out by logs that are open, not only
-// by Open: a world would else wait for ever for a record that is gone.
-func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
+// Otherwise a world would wait forever for a lost record.
+func TestLog_ReportsShrunkStream(t *testing.T) {
 	c := startServers(t, 1, nil)
 	s := cluster.URLs(c.URLs(0))
 	owner, follower := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
@@ -35,7 +34,7 @@ func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
 			}
 		}
 	}
-	// What was read from the start again is no sign of it.
+	// Earlier positions in a new Log are valid.
 	again := openLog(t, s, 1, alone(t))
 	wantRecords(t, again, 0, 10, record)
 	wantRecords(t, again, 4, 5, record)
@@ -43,25 +42,25 @@ func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
 	wantNumber(t, "Tail", 12)(again.Tail(context.Background()))
 }
 
-// What is appended while a leader answers is no sign of a stream that is too short.
-func TestAnAnswerFromBeforeAnAppendIsNoSign(t *testing.T) {
+// An append may be newer than the leader's answer.
+func TestTail_AllowsConcurrentAppends(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
-	noteResponse, done := make(chan error, 1), make(chan struct{})
+	failed, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-done:
-				noteResponse <- nil
+				failed <- nil
 				return
 			default:
 			}
 			if _, err := l.Tail(t.Context()); err != nil {
-				noteResponse <- err
+				failed <- err
 				return
 			}
 		}
 	}()
 	fill(t, l, 300)
 	close(done)
-	noError(t, <-noteResponse)
+	noError(t, <-failed)
 }

@@ -13,8 +13,7 @@ import (
 	"handloom/cluster/internal/localnet"
 )
 
-// A server that dies takes the consumer of an object along, and says nothing. The reader
-// waits for some time, and not until its context ends.
+// A dying server ends its consumer of an object silently. Read fails after stallLimit.
 func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
 	noError(t, err)
@@ -28,7 +27,7 @@ func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 	defer l.Close()
 	o := l.blobs.(objects)
 	o.stallLimit = time.Second
-	const size = 32 << 20 // a server sends some 2 MB ahead of a reader
+	const size = 32 << 20 // more than the server's prefetch of 2 MB
 	noError(t, o.Put(t.Context(), "a.snap", bytes.NewReader(make([]byte, size))))
 	r, err := o.Get(t.Context(), "a.snap")
 	noError(t, err)
@@ -55,12 +54,12 @@ func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 	}
 }
 
-// damagedObject is an object whose bytes are not those that were put.
+// damagedObject is an object with a wrong digest.
 type damagedObject struct{ jetstream.ObjectResult }
 
 func (damagedObject) Read([]byte) (int, error) { return 0, jetstream.ErrDigestMismatch }
 
-func TestObjects_DamagedOneIsCorrupt(t *testing.T) {
+func TestObjects_ReadReportsDamage(t *testing.T) {
 	_, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if _, err := io.ReadAll(&object{damagedObject{}, cancel}); !errors.Is(err, ErrCorrupt) || !errors.Is(err, jetstream.ErrDigestMismatch) {
@@ -68,7 +67,7 @@ func TestObjects_DamagedOneIsCorrupt(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
+// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

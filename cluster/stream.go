@@ -9,11 +9,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// leastDuplicates is the shortest window in which servers look for messages that were sent
-// twice: they would keep the names of messages for as long, and ours have none.
+// minDuplicates is the shortest window for the servers' detection of duplicate messages.
+// Messages of a log have no IDs, so detection is useless.
 const minDuplicates = 100 * time.Millisecond
 
-// settings are those of the stream of a cell.
+// settings returns the settings of the cell's stream.
 func (l *Log) settings() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: l.cell.Stream(), Subjects: []string{l.cell.Subject()},
@@ -23,7 +23,7 @@ func (l *Log) settings() jetstream.StreamConfig {
 	}
 }
 
-// openStream makes the stream, if there is none, and looks at its settings.
+// openStream opens or creates the stream, and checks its settings.
 func (l *Log) openStream(ctx context.Context) error {
 	var wrong error
 	err := retry(ctx, func(err error) bool { return wrong != nil }, func(ctx context.Context) error {
@@ -41,12 +41,12 @@ func (l *Log) openStream(ctx context.Context) error {
 		return wrong
 	})
 	if err == nil && l.conn.MaxPayload() < headerBytes+fragmentBytes {
-		err = fmt.Errorf("%w: the servers take messages of %d bytes; set their max_payload to %d at least", ErrSettings, l.conn.MaxPayload(), headerBytes+fragmentBytes)
+		err = fmt.Errorf("%w: max_payload of the servers: got %d, want at least %d", ErrSettings, l.conn.MaxPayload(), headerBytes+fragmentBytes)
 	}
 	return err
 }
 
-// check says which settings are not those of a log, or nil.
+// check returns an error that names each wrong setting, or nil.
 func (l *Log) check(c jetstream.StreamConfig) error {
 	want := l.settings()
 	var errs []error
@@ -81,11 +81,11 @@ func (l *Log) check(c jetstream.StreamConfig) error {
 		{"persist_mode", c.PersistMode, want.PersistMode},
 	} {
 		if s.got != s.want {
-			errs = append(errs, fmt.Errorf("%s is %v, and is to be %v", s.name, s.got, s.want))
+			errs = append(errs, fmt.Errorf("%s: got %v, want %v", s.name, s.got, s.want))
 		}
 	}
 	if errs == nil {
 		return nil
 	}
-	return fmt.Errorf("%w than the log of cell %v needs: %w", ErrSettings, l.cell, errors.Join(errs...))
+	return fmt.Errorf("%w of cell %v: %w", ErrSettings, l.cell, errors.Join(errs...))
 }

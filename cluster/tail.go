@@ -11,7 +11,7 @@ import (
 	"handloom/internal/check"
 )
 
-// Tail returns the position of the last record, as the stream leader knows it.
+// Tail returns the position of the last record, from the stream leader.
 func (l *Log) Tail(ctx context.Context) (at uint64, err error) {
 	check.Given(ctx != nil, "cluster: Tail", "context")
 	ctx, cancel := l.untilClosed(ctx)
@@ -23,7 +23,7 @@ func (l *Log) Tail(ctx context.Context) (at uint64, err error) {
 	return end.at, nil
 }
 
-// told returns err with why ctx has ended, if it has, or that the Log is closed.
+// withCause adds [ErrClosed] or the cause of ctx to err.
 func (l *Log) withCause(ctx context.Context, err error) error {
 	if l.life.Err() != nil {
 		return fmt.Errorf("%w: %w", ErrClosed, err)
@@ -34,18 +34,18 @@ func (l *Log) withCause(ctx context.Context, err error) error {
 	return err
 }
 
-// ends asks the stream leader for the first sequence, and for the last record and message.
+// ends asks the stream leader for the first sequence, and the last record and message.
 func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	l.mutex.Lock()
-	highest, seen := l.highest, l.seen // what comes meanwhile need not be in the answer
+	highest, seen := l.highest, l.seen // later appends may be missing from the answer
 	l.mutex.Unlock()
 	begin := time.Now()
 	info, err := l.stream.Info(ctx)
 	l.noteResponse(begin, err)
 	if err != nil {
-		return 0, location{}, fmt.Errorf("cluster: the last record: %w", err)
+		return 0, location{}, fmt.Errorf("cluster: last record: %w", err)
 	}
 	s := &info.State
 	if s.Msgs == 0 {
@@ -57,7 +57,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	}
 	end = location{m.number, m.before, m.sum, s.LastSeq}
 	if !m.last() {
-		// Its owner died, or goes on.
+		// The record is incomplete: its owner died, or is still writing.
 		end = location{at: m.number - 1, sum: m.before, seq: s.LastSeq}
 	}
 	if err := l.sameRecord(end, seen); err != nil {
@@ -66,8 +66,8 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	return s.FirstSeq, end, l.checkLength(end.at, highest)
 }
 
-// sameRecord fails if the record at end has the number of the known one and another sum:
-// the stream was made anew from another history.
+// sameRecord fails if both records have the same number and different sums: the stream was
+// reseeded from another history.
 func (l *Log) sameRecord(end, known location) error {
 	if end.at == known.at && end.sum != known.sum {
 		return fmt.Errorf("%w: record %d of stream %s has sum %x, want %x", ErrOtherStream, end.at, l.cell.Stream(), end.sum, known.sum)
@@ -75,8 +75,8 @@ func (l *Log) sameRecord(end, known location) error {
 	return nil
 }
 
-// shrunk says that the stream has lost records, if its leader has said for long enough
-// that it ends before the one at most, which was read or appended here.
+// checkLength fails if the leader has reported for the grace period that the stream ends before
+// record highest.
 func (l *Log) checkLength(last, highest uint64) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -90,10 +90,10 @@ func (l *Log) checkLength(last, highest uint64) error {
 	if time.Since(l.shortSince) < l.grace {
 		return nil
 	}
-	return fmt.Errorf("%w: record %d was, and the last of stream %s is %d", ErrBehind, highest, l.cell.Stream(), last)
+	return fmt.Errorf("%w: last record of stream %s: got %d, want at least %d", ErrBehind, l.cell.Stream(), last, highest)
 }
 
-// get asks the stream leader for a message.
+// get requests a message from the stream leader.
 func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 	begin := time.Now()
 	raw, err := l.stream.GetMsg(ctx, seq)
@@ -107,11 +107,11 @@ func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 	return nil
 }
 
-var errTooShort = errors.New("cluster: the record is behind the end of the stream")
+var errTooShort = errors.New("cluster: record after the end of the stream")
 
-// find returns the sequence of the first message that belongs to a record behind after,
-// which is behind the last message if there is none, and the sum of the record after if it
-// is known. It asks the leader about log2 of the messages.
+// find returns the sequence of the first message of a record after the given one, and the sum
+// of record after if it is known. Without such a message it returns the next sequence. It takes
+// O(log n) requests in the number of messages.
 func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, known bool, err error) {
 	if p, ok := l.lastSeen(after); ok && p.seq > 0 {
 		return p.seq + 1, p.sum, true, nil
@@ -121,9 +121,9 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 	case err != nil:
 		return 0, sum, false, err
 	case after > end.at:
-		return 0, sum, false, fmt.Errorf("%w: record %d of %d", errTooShort, after, end.at)
+		return 0, sum, false, fmt.Errorf("%w: got record %d, last is %d", errTooShort, after, end.at)
 	}
-	low, high := first, end.seq+1 // the message is in between, or at high
+	low, high := first, end.seq+1 // the message is in this range, or at high
 	var m message
 	for low < high {
 		if err := l.request(ctx, (low+high)/2, &m); err != nil {
@@ -142,27 +142,27 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 		return 0, sum, false, err
 	}
 	if m.number != after+1 || m.fragment != 1 {
-		return 0, sum, false, fmt.Errorf("%w: behind record %d; the first is %d", ErrTrimmed, after, m.number)
+		return 0, sum, false, fmt.Errorf("%w: after record %d, first is %d", ErrTrimmed, after, m.number)
 	}
 	return low, m.before, true, nil
 }
 
-// ask is get, for as long as a server may take to answer.
+// request calls get with the time limit of a request.
 func (l *Log) request(ctx context.Context, seq uint64, m *message) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	return l.get(ctx, seq, m)
 }
 
-// lastSeen returns the record at this position, if it was the last one to be read or
-// appended. Its sequence is 0 if the stream was made anew since.
+// lastSeen returns the record at this position, if it was the last one read or appended. Its
+// sequence is 0 if the stream was reseeded since.
 func (l *Log) lastSeen(at uint64) (location, bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.seen, l.seen.at == at && at > 0
 }
 
-// moved forgets the sequence of the record that was seen last, and keeps its sum.
+// forgetSequence drops the sequence of the last seen record and keeps its sum.
 func (l *Log) forgetSequence() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -177,5 +177,5 @@ func (l *Log) noteSeen(p location) {
 	}
 }
 
-// notThere reports whether err says that there is no such message.
+// isNotFound reports whether the message does not exist.
 func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrMsgNotFound) }

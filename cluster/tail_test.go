@@ -10,9 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A leader that says twice that the stream is too short, with an append in between, has not
-// said so for all the time.
-func TestAStreamIsNotTooShortWhileItGrows(t *testing.T) {
+// Two reports of a short stream with an append in between do not count as one period.
+func TestCheckLength_RestartsAfterAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &Log{grace: maxGrace}
 		for at := uint64(10); at < 13; at++ {
@@ -25,7 +24,7 @@ func TestAStreamIsNotTooShortWhileItGrows(t *testing.T) {
 		if err := l.checkLength(11, 12); !errors.Is(err, ErrBehind) {
 			t.Errorf("an hour later, with nothing appended: %v", err)
 		}
-		for _, last := range []uint64{12, 11} { // it was not all the time
+		for _, last := range []uint64{12, 11} { // a full length resets the period
 			if err := l.checkLength(last, 12); err != nil {
 				t.Errorf("record %d is the last: %v", last, err)
 			}
@@ -33,7 +32,7 @@ func TestAStreamIsNotTooShortWhileItGrows(t *testing.T) {
 	})
 }
 
-// cutOff is a stream of which nobody knows anything for a while, and then too little.
+// cutOff is a stream that does not answer first, and is empty later.
 type cutOff struct {
 	jetstream.Stream
 	until time.Time
@@ -46,8 +45,8 @@ func (s cutOff) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.St
 	return new(jetstream.StreamInfo), nil
 }
 
-// That no leader answers does not count as one that says that the stream is too short.
-func TestAStreamWithoutALeaderIsNotTooShort(t *testing.T) {
+// Missing answers are not reports of a short stream.
+func TestCheckLength_IgnoresMissingLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := time.Now().Add(time.Minute)
 		l := &Log{grace: maxGrace, stream: cutOff{until: answers}, highest: 20}
@@ -58,8 +57,8 @@ func TestAStreamWithoutALeaderIsNotTooShort(t *testing.T) {
 	})
 }
 
-// Whoever begins to read in the middle knows what the next record is to follow.
-func TestARecordIsFoundWithTheSumBeforeIt(t *testing.T) {
+// A Read from the middle knows the sum that the next record must follow.
+func TestFind_ReturnsPreviousSum(t *testing.T) {
 	ctx, s, o := t.Context(), Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
 	var logs [2]*Log
 	for i := range logs {

@@ -13,16 +13,15 @@ import (
 	"handloom/internal/check"
 )
 
-// Transport returns what carries messages to and from other cells, for the Run of a
-// [cells.Outbox], over the connection of the Log: a parcel is a request, on a subject of
-// the cell that it is for. Whoever may publish there can forge messages: give that right
-// to nodes alone, as that of the log. A message longer than what the servers take in one
-// piece (max_payload) never arrives.
+// Transport returns the transport between cells for [cells.Outbox.Run]. It uses the connection
+// of the Log: a packet is a request on a subject of the receiving cell. Every client that can
+// publish there can forge messages: grant this right to nodes only. A message above the
+// servers' max_payload never arrives.
 func (l *Log) Transport() cells.Transport { return (*transport)(l) }
 
 type transport Log
 
-// mostAnswers are parcels that a node looks at at a time; others wait.
+// maxWorkers is the number of packets processed at a time; others wait.
 const maxWorkers = 64
 
 func mailSubject(cell CellID) string { return "handloom.mail." + cell.String() }
@@ -38,13 +37,12 @@ func (t *transport) Request(ctx context.Context, to CellID, parcel []byte) (curs
 	case err != nil:
 		return 0, fmt.Errorf("cluster: %w", (*Log)(t).withCause(ctx, err))
 	case len(reply.Data) != 8:
-		return 0, fmt.Errorf("cluster: %v answered %d bytes, and not a number", to, len(reply.Data))
+		return 0, fmt.Errorf("cluster: %v: answer: got %d bytes, want 8", to, len(reply.Data))
 	}
 	return binary.LittleEndian.Uint64(reply.Data), nil
 }
 
-// Serve answers on every node of the cell, but only the answer of the owner is sent: the
-// first one that comes is taken.
+// Serve answers on every node of the cell. Only the owner's answer is sent.
 func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, parcel []byte) (uint64, error)) error {
 	check.Given(ctx != nil, "cluster: Serve", "context")
 	check.Given(answer != nil, "cluster: Serve", "function")

@@ -13,13 +13,13 @@ import (
 	"handloom/world"
 )
 
-// A counter is a program that sends the numbers from 1 to another cell, and checks those
-// that come from there.
+// A counter is a program that sends the numbers from 1 to another cell, and checks the numbers
+// from there.
 type counter struct {
 	*store.Store
 	out   *cells.Outbox[int]
 	count *store.Table[count] // one row
-	own   cells.ID
+	self  cells.ID
 	other cells.ID
 }
 
@@ -30,10 +30,10 @@ const (
 	perTick = 10
 )
 
-func newCounter(t testing.TB, workers int, own, other cells.ID) *counter {
+func newCounter(t testing.TB, workers int, self, other cells.ID) *counter {
 	t.Helper()
 	s := store.New(store.Options{Workers: workers})
-	c := &counter{Store: s, own: own, other: other}
+	c := &counter{Store: s, self: self, other: other}
 	var err error
 	c.out, err = cells.New(s, cells.Options[int]{})
 	noError(t, err)
@@ -46,7 +46,7 @@ func (c *counter) options() world.Options {
 		Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: c.out.Tick(c.tick),
 		Init: func(_ context.Context, w *store.Writer) error {
 			_, err := c.count.Insert(w, count{})
-			return errors.Join(err, c.out.Init(w, c.own))
+			return errors.Join(err, c.out.Init(w, c.self))
 		},
 	}
 }
@@ -84,7 +84,7 @@ type post struct {
 
 func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, c *counter) *post {
 	t.Helper()
-	l, err := cluster.Open(t.Context(), s, c.own, cluster.Options{Snapshots: blobs})
+	l, err := cluster.Open(t.Context(), s, c.self, cluster.Options{Snapshots: blobs})
 	noError(t, err)
 	w, err := world.Open(t.Context(), c.Store, l, c.options())
 	if err != nil {
@@ -97,7 +97,7 @@ func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, c *counter)
 	return p
 }
 
-// kill ends a node as a kill would: its connection first.
+// kill closes the log first, as a killed process would.
 func (p *post) kill(t testing.TB) {
 	t.Helper()
 	noError(t, p.log.Close())
@@ -111,7 +111,7 @@ func (p *post) kill(t testing.TB) {
 	_ = p.world.Close(dead)
 }
 
-// look returns how far a node is, and whether all that it sent has arrived.
+// look returns the node's counts, and whether all its messages arrived.
 func (p *post) look(t testing.TB) (n count, arrived bool) {
 	t.Helper()
 	if why := p.world.Status().Halted; why != "" {
@@ -133,9 +133,9 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 	return n, arrived
 }
 
-// Two cells on two nodes each send each other numbers by way of three servers, while their
-// owners are killed, and hand their cells over, one after another. Each number arrives once and in order.
-func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
+// Two cells with two nodes each exchange numbers over three servers, while their owners are
+// killed or hand over.
+func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	c := startServers(t, 3, nil)
 	ids := [2]cells.ID{cells.NewID(), cells.NewID()}
 	var blobs [2]cluster.Blobs
@@ -161,7 +161,7 @@ func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
 		}
 	}
 	moves := 0
-	for share := 1; share < 4; share++ { // fourths of the numbers
+	for share := 1; share < 4; share++ { // quarters
 		for cell := range ids {
 			p := posts[2*cell:][:2]
 			wait("more numbers", func() bool {
@@ -204,18 +204,17 @@ func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
 	}
 }
 
-// A parcel for a cell that no node serves is told at once; so is one for a Log that is
-// closed.
-func TestATransportTellsThatNobodyIsThere(t *testing.T) {
+// A closed Log ends Serve.
+func TestTransport_ReportsUnreachableCell(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), cells.NewID(), cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()
 	wantError(t, errorOf(by.Request(t.Context(), cells.NewID(), []byte("parcel"))), cells.ErrUnreachable)
-	own := cells.NewID()
+	self := cells.NewID()
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		wantError(t, by.Serve(ctx, own, func(_ context.Context, parcel []byte) (uint64, error) {
-			if string(parcel) != "parcel" {
+		wantError(t, by.Serve(ctx, self, func(_ context.Context, packet []byte) (uint64, error) {
+			if string(packet) != "parcel" {
 				return 0, errors.New("another one")
 			}
 			return 7, nil
@@ -223,7 +222,7 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 	})
 	late := time.Now().Add(patience)
 	for {
-		cursor, err := by.Request(t.Context(), own, []byte("parcel"))
+		cursor, err := by.Request(t.Context(), self, []byte("parcel"))
 		if err == nil && cursor == 7 {
 			break
 		}
@@ -231,13 +230,13 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 			t.Fatalf("Ask: %d, %v", cursor, err)
 		}
 	}
-	shortSince, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	wantError(t, errorOf(by.Request(shortSince, own, []byte("letter"))), context.DeadlineExceeded)
+	wantError(t, errorOf(by.Request(short, self, []byte("letter"))), context.DeadlineExceeded)
 	stop()
 	ended.Wait()
 	ended.Go(func() {
-		wantError(t, by.Serve(t.Context(), own, func(context.Context, []byte) (uint64, error) { return 0, nil }), cluster.ErrClosed)
+		wantError(t, by.Serve(t.Context(), self, func(context.Context, []byte) (uint64, error) { return 0, nil }), cluster.ErrClosed)
 	})
 	noError(t, l.Close())
 	ended.Wait()
