@@ -7,31 +7,29 @@ import (
 	"sync"
 )
 
-// ErrGoexit says that a task ended its goroutine with runtime.Goexit (which
-// is what t.FailNow and t.Skip of package testing do) instead of returning.
-// [Run] returns it wrapped in an error that names the task.
+// ErrGoexit means that a task ended its goroutine with runtime.Goexit, for example by
+// t.FailNow or t.Skip. [Run] wraps it with the number of the task.
 var ErrGoexit = errors.New("task called runtime.Goexit")
 
-// A PanicError is the error of a task that panicked. The verbs %v and %s say in
-// one line where, %+v prints the whole stack after it.
+// A PanicError is the error of a task that panicked. %v and %s print one line with the
+// source line; %+v adds the whole stack.
 type PanicError struct {
-	Task  int    // the task that panicked
-	Value any    // what it panicked with
-	Stack []byte // of its goroutine at the panic, as debug.Stack formats it
+	Task  int    // number of the task
+	Value any    // value of the panic
+	Stack []byte // stack of the panic, formatted by debug.Stack
 }
 
-// Error names the task, the value, and the function, file and line of the
-// caller's code that panicked, or that called the library with something that
-// made it panic. It reads the stack, which takes microseconds.
+// Error returns the task, the value, and the function, file and line of the caller's code
+// that panicked or called the library. It parses the stack, which takes microseconds.
 func (e *PanicError) Error() string {
 	text := fmt.Sprintf("tasks: task %d panicked: %v", e.Task, e.Value)
-	if at := where(e.Stack); at != "" {
+	if at := origin(e.Stack); at != "" {
 		text += " (in " + at + ")"
 	}
 	return text
 }
 
-// Format prints the stack, too, when the verb is %+v.
+// Format also prints the stack if the verb is %+v.
 func (e *PanicError) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), e.Error())
 	if verb == 'v' && s.Flag('+') {
@@ -39,14 +37,14 @@ func (e *PanicError) Format(s fmt.State, verb rune) {
 	}
 }
 
-// Unwrap returns the value of the panic if it is an error, otherwise nil.
+// Unwrap returns the value of the panic if it is an error, else nil.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// broken is the error of a task that panicked with the value or, if there is
-// none, called Goexit.
+// broken returns the error of a task that panicked with value, or called Goexit if value is
+// nil.
 func broken(task int, value any) error {
 	if value == nil {
 		return fmt.Errorf("tasks: task %d: %w", task, ErrGoexit)
@@ -54,8 +52,8 @@ func broken(task int, value any) error {
 	return &PanicError{Task: task, Value: value, Stack: debug.Stack()}
 }
 
-// failure keeps the error of the lowest task that failed. The lock is taken
-// on the way of failure only, so that tasks that succeed share nothing.
+// failure keeps the error of the lowest failed task. Only failures take the lock, so tasks
+// that succeed share nothing.
 type failure struct {
 	mu   sync.Mutex
 	task int
@@ -70,7 +68,7 @@ func (f *failure) record(task int, err error) {
 	}
 }
 
-// take returns the error and forgets it.
+// take returns and clears the error.
 func (f *failure) take() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,18 +6,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// phases keeps the memory of runs without a team.
+// phases keeps the memory of Runs without a team.
 var phases = sync.Pool{New: func() any { return new(phase) }}
 
-// fresh shares the work with goroutines of its own. A worker lost to Goexit is
-// not replaced: the others, and in the end the caller, run what is left.
+// fresh runs the work with new goroutines. A worker lost to Goexit is not replaced: the
+// other workers or the caller run the tasks that are left.
 func (w *work) fresh(workers int) (err error) {
 	p := phases.Get().(*phase)
 	p.begin(*w, workers)
 
 	var g errgroup.Group
-	defer func() { // deferred, because Goexit may end the caller
-		_ = g.Wait() // errors go through the phase, which keeps the lowest
+	defer func() { // deferred: Goexit may end the caller
+		_ = g.Wait() // the phase keeps the lowest error
 		err = p.end()
 		phases.Put(p)
 	}()

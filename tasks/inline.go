@@ -12,15 +12,13 @@ func (s *sequence) inline() error {
 // sequence is a position in the tasks of an inline run.
 type sequence struct {
 	work
-	next    int   // the task that runs, or runs next
-	err     error // of the first task that failed, which in this order is the lowest
-	resumed bool  // after a task that panicked or called Goexit
+	next    int   // current or next task
+	err     error // error of the first failed task, which is the lowest
+	resumed bool  // a task panicked or called Goexit
 }
 
-// stretch runs tasks until none is left, or until one panicked and it reports
-// that there may be more. One deferred call serves the whole stretch instead
-// of every task, and runs what is left after the first that panicked: only then
-// need there be one for the whole run as well.
+// stretch runs tasks until none is left, or until one panicked; then it returns true. A
+// deferred call per stretch is cheaper than one per task.
 func (s *sequence) stretch() (more bool) {
 	returned := false
 	defer func() {
@@ -43,9 +41,9 @@ func (s *sequence) stretch() (more bool) {
 	return false
 }
 
-// resume runs the tasks that are left. Goexit in a task ends the goroutine as
-// soon as its deferred calls are done, even if one of them panicked and we
-// recovered that. Ours is then the last chance for the other tasks.
+// resume runs the tasks that are left after a panic. Goexit ends the goroutine after its
+// deferred calls, even if one of them recovers a panic. So this deferred call is the last
+// chance for the other tasks.
 func (s *sequence) resume() {
 	ended := false
 	defer func() {

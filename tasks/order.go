@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// The sums of weights, in nanoseconds, below which sharing the work gains little or
-// costs more than it gains.
+// Sums of weights, in ns, below which sharing the work does not pay.
 const (
 	inlineBelow = 10_000
 
-	// wakeBelow holds where every other worker is parked, or is still to be started.
-	// To wake one takes the caller 10 us (gap=2ms of BenchmarkPhase), and to share with
-	// it saves no more than half of the work.
+	// wakeBelow is the bound while all other workers are parked or not started. Waking one
+	// takes the caller 10 us (gap=2ms of BenchmarkPhase), and sharing with it saves at most
+	// half of the work.
 	wakeBelow = 20_000
 )
 
-// light reports whether there are weights and they add up to less than a bound. It looks
-// at no more of them than that takes.
+// light reports whether weights exist and their sum is below the bound. It reads no more
+// weights than necessary.
 func light(weights []int64, below int64) bool {
 	if weights == nil {
 		return false
@@ -32,8 +31,8 @@ func light(weights []int64, below int64) bool {
 	return true
 }
 
-// even reports whether each task is at most an eighth of what a worker has to do, so that
-// those who are done do not wait long for the last one.
+// even reports whether each task is at most an eighth of a worker's share. Then no worker
+// waits long for the last task.
 func even(weights []int64, workers int) bool {
 	sum, heaviest := 0.0, int64(0)
 	for _, w := range weights {
@@ -43,9 +42,9 @@ func even(weights []int64, workers int) bool {
 	return float64(heaviest)*8*float64(workers) <= sum
 }
 
-// arrange computes the claim order: heaviest first, of equal ones the lowest.
-// A heavy task claimed last would leave the other workers idle while it runs. Where no
-// task is heavy there is no order: sorting many small ones takes longer than they do.
+// arrange computes the order: heaviest first, then lowest. A heavy task taken last would
+// leave the other workers idle. Even tasks get no order: sorting many small tasks takes
+// longer than running them.
 func (p *phase) arrange(workers int) {
 	if p.weights == nil || even(p.weights, workers) {
 		p.weights, p.order = nil, nil
@@ -60,5 +59,5 @@ func (p *phase) arrange(workers int) {
 	slices.SortFunc(p.order, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
 	})
-	p.weights = nil // they are the caller's again
+	p.weights = nil // they belong to the caller
 }

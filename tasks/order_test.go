@@ -87,8 +87,8 @@ func TestManySmallTasksAreNotOrdered(t *testing.T) {
 		weights[i] = int64(1 + i%3)
 	}
 	p.begin(work{n: len(weights), weights: weights}, 2)
-	if len(p.order) > 0 || len(p.parts) != 2 {
-		t.Errorf("64 tasks of 1 to 3 have the order %v, and %d parts", p.order, len(p.parts))
+	if len(p.order) > 0 || len(p.spans) != 2 {
+		t.Errorf("64 tasks of 1 to 3 have the order %v, and %d parts", p.order, len(p.spans))
 	}
 	p.end()
 	weights[40] = 100

@@ -9,35 +9,35 @@ import (
 	"handloom/internal/seam"
 )
 
-// cacheLine is at least the unit in which processors exchange memory, in
-// bytes. What different workers write is kept that far apart.
+// cacheLine is at least the unit of memory exchange between processors, in bytes. It
+// separates data that different workers write.
 const cacheLine = 128
 
-// phase hands the tasks of one Run to its workers. It is used for one Run
-// after another; the doc comment of the package tells why that is safe.
+// phase distributes the tasks of a Run to workers. It is reused for one Run after another;
+// the package comment proves that this is safe.
 type phase struct {
 	// word is phase number << 32 | tasks left to claim.
 	word atomic.Uint64
 	_    [cacheLine - 8]byte
 
-	// limit is how many workers may claim: those with an index below it. It
-	// is read before the claim, and the claim proves that it was the right
-	// one: it changes only while no task is left to claim.
+	// limit is the number of workers that may take tasks: indexes below it. It is read
+	// before the swap. A successful swap proves that it was right, because it changes only
+	// while no task is left.
 	limit atomic.Int64
 
-	// The rest belongs to a phase. It is written while no task is left, and
-	// read between a claim and the end of the phase only.
+	// The following fields are written while no task is left, and read only between taking
+	// a task and the end of the phase.
 	work
-	order   []uint32 // by position of the claim: the task; empty: the worker picks
-	scratch []uint32 // the memory of order
-	parts   []span   // to pick from
+	order   []uint32 // by position: the task; empty: the worker picks
+	scratch []uint32 // memory of order
+	spans   []span   // tasks to pick from
 	skipped atomic.Int64
 	failure failure
 
-	team context.Context // that the team began with; nil: none
+	team context.Context // context of WithTeam; nil: no team
 }
 
-// begin opens the next phase. Nobody may hold a claim of the one before.
+// begin opens the next phase. No worker may have an unfinished task.
 func (p *phase) begin(w work, limit int) {
 	p.work = w
 	if p.arrange(limit); len(p.order) == 0 {
@@ -49,13 +49,13 @@ func (p *phase) begin(w work, limit int) {
 	p.word.Store(number<<32 | uint64(w.n)) // n fits, see Options.check
 }
 
-// open reports whether the worker could claim a task now.
+// open reports whether the worker could take a task now.
 func (p *phase) open(worker int) bool {
 	return uint32(p.word.Load()) != 0 && int64(worker) < p.limit.Load()
 }
 
-// end forgets what the phase referred to and returns its error. All claimed
-// tasks must be done.
+// end drops references of the phase and returns its error. All taken tasks must be
+// finished.
 func (p *phase) end() error {
 	if seam.Worker != nil {
 		seam.Worker(seam.BeforeEnd, 0)
@@ -68,21 +68,21 @@ func (p *phase) end() error {
 	return err
 }
 
-// idle is the task of a hand that holds none.
+// idle is the task of a worker without a task.
 const idle = -1
 
-// workerPhase is the part of one worker in a phase.
+// workerPhase is the state of one worker in a phase.
 type workerPhase struct {
-	worker  int
-	task    int // the task claimed and not yet returned from, or idle
-	claimed int // tasks claimed and not yet settled
+	worker int
+	task   int // current task, or idle
+	taken  int // tasks taken and not reported as finished
 
-	labels *check.Labels // of its goroutine; nil: those of the team
+	labels *check.Labels // labels of its goroutine; nil: labels of the team
 }
 
-// drain runs tasks until none is left to claim. A worker that Goexit ends leaves
-// the rest to the others. The caller is the one worker a phase cannot do without,
-// so it goes on in a deferred call, the last chance (see sequence.resume).
+// drain runs tasks until none is left. A worker that Goexit ends leaves the rest to others.
+// A phase cannot continue without its caller, so the caller resumes in a deferred call (see
+// sequence.resume).
 func (p *phase) drain(h *workerPhase) {
 	ended := false
 	defer func() {
@@ -95,9 +95,8 @@ func (p *phase) drain(h *workerPhase) {
 	ended = true
 }
 
-// stretch runs tasks until none is left to claim, or until one panicked and
-// it reports that there may be more. One deferred call serves the whole
-// stretch instead of every task.
+// stretch runs tasks until none is left, or until one panicked; then it returns true. A
+// deferred call per stretch is cheaper than one per task.
 func (p *phase) stretch(h *workerPhase) (more bool) {
 	defer func() {
 		if h.task != idle {
@@ -122,7 +121,7 @@ func (p *phase) stretch(h *workerPhase) (more bool) {
 	return false
 }
 
-// setLabels gives the labels of the phase to the goroutine of a worker of a team.
+// setLabels sets the labels of the phase on a worker's goroutine.
 func (p *phase) setLabels(h *workerPhase) {
 	if h.labels = p.labels; h.labels != nil {
 		h.labels.Set()
@@ -131,7 +130,7 @@ func (p *phase) setLabels(h *workerPhase) {
 	}
 }
 
-// takeNext takes one task for the worker and reports whether one was left.
+// takeNext takes one task and reports whether one was left.
 func (p *phase) takeNext(h *workerPhase) bool {
 	for {
 		word := p.word.Load()
@@ -140,18 +139,18 @@ func (p *phase) takeNext(h *workerPhase) bool {
 			return false
 		}
 		if seam.Worker != nil {
-			seam.Worker(seam.BeforeClaim, h.worker)
+			seam.Worker(seam.BeforeTake, h.worker)
 		}
 		if p.word.CompareAndSwap(word, word-1) {
-			h.claimed++
+			h.taken++
 			h.task = p.at(p.n-int(left), h.worker)
 			return true
 		}
 	}
 }
 
-// at is the task at a position of the claim order or, without weights, one that
-// the worker picks.
+// at returns the task at a position of the order or, without weights, a task that the
+// worker picks.
 func (p *phase) at(position, worker int) int {
 	if len(p.order) == 0 {
 		return p.pick(worker)
@@ -159,8 +158,7 @@ func (p *phase) at(position, worker int) int {
 	return int(p.order[position])
 }
 
-// abandon gives up the task in the hand together with all that nobody has
-// claimed yet.
+// abandon skips the worker's task and takes and skips all tasks that are left.
 func (p *phase) abandon(h *workerPhase) {
 	word := p.word.Load()
 	for !p.word.CompareAndSwap(word, word>>32<<32) {
@@ -168,6 +166,6 @@ func (p *phase) abandon(h *workerPhase) {
 	}
 	rest := int(uint32(word))
 	h.task = idle
-	h.claimed += rest
+	h.taken += rest
 	p.skipped.Add(int64(rest) + 1)
 }

@@ -9,55 +9,45 @@ import (
 	"handloom/internal/check"
 )
 
-// Options says how a [Run] may spread its tasks. The zero value is useful.
+// Options configures a [Run]. The zero value is useful.
 type Options struct {
-	// Workers is the largest number of goroutines that run tasks, the caller
-	// included. 0 means the whole team or, without a team, as many as
-	// runtime.GOMAXPROCS(0) says at the time of the call. A team is never
-	// enlarged: more workers than it has are the same as all of it.
+	// Workers is the maximum number of goroutines that run tasks, including the caller. 0
+	// means the whole team or, without a team, runtime.GOMAXPROCS(0). A team never grows.
 	Workers int
 
-	// Weights holds the estimated cost of each task in nanoseconds, or is
-	// nil. With weights the heaviest task is claimed first and of equal ones
-	// the lowest, unless all are small parts of the whole; and work that is too
-	// small to share stays on the caller.
-	// Run reads Weights before the first task starts and keeps no reference.
+	// Weights are estimated costs of the tasks in ns, or nil. With weights, the heaviest
+	// task is taken first and then the lowest, unless all are small parts of the whole; and
+	// work that is too small to share stays on the caller. Run reads Weights before the
+	// first task starts and keeps no reference.
 	Weights []int64
 
-	// Whole makes Run look at the context once, before the first task, so
-	// that either all tasks run or none.
+	// Whole makes Run check the context only once, before the first task: either all tasks
+	// run or none.
 	Whole bool
 }
 
-// Run calls fn once for each task 0..n-1 and returns when all calls have
-// returned. The calling goroutine is worker 0 and claims tasks at once; the
-// other workers are those of the team in ctx (see [WithTeam]) or, without a
-// team, goroutines that Run starts and joins.
+// Run calls fn once for each task 0..n-1 and returns when all calls have returned. The
+// calling goroutine is worker 0. The other workers are the team in ctx (see [WithTeam]) or,
+// without a team, goroutines that Run starts and joins.
 //
-// An error or a panic does not stop the other tasks: all n run, and Run
-// returns the error of the lowest task that failed, unchanged, because the
-// first in time would depend on the number of workers. A panic is returned as
-// a [*PanicError] and a runtime.Goexit as an error that is [ErrGoexit] and
-// names the task. When the task that calls Goexit runs on the caller's own
-// goroutine, the remaining tasks still run and everything is joined and
-// released; then the goroutine ends, and Run does not return.
+// An error or a panic does not stop the other tasks. Run returns the error of the lowest
+// failed task, unchanged; the first in time would depend on the number of workers. A panic
+// becomes a [*PanicError], and a runtime.Goexit an error that wraps [ErrGoexit] and names
+// the task. If a task calls Goexit on the caller's goroutine, the remaining tasks still
+// run, everything is joined and released, and then the goroutine ends: Run does not return.
 //
-// When ctx ends, no further task is claimed. Run then returns the error of the
-// lowest task that failed, otherwise the context's cause, wrapped with how
-// many tasks ran; if all ran it returns nil, even if ctx has ended since. With
-// [Options.Whole] ctx is looked at before the first task only. n == 0 is nil
-// whatever ctx says.
+// After ctx ends, no task starts. Run then returns the error of the lowest failed task, or
+// else the context's cause, wrapped with the number of tasks that ran. If all tasks ran it
+// returns nil, even if ctx has ended since. With n == 0 it returns nil for any ctx.
 //
-// Run works inline, in the order of the tasks and on the caller alone, if
-// there is one task or one worker, if the weights add up to little, or if the
-// team is busy. It allocates nothing then, and nothing in the steady state of
-// a team; errors aside. A phase costs about 0.2 us in a team whose workers are
-// awake, 10 us more when they are parked, and 25 ns inline (go test -bench=.
-// ./tasks).
+// Run works inline, in task order on the caller alone, if there is one task or one worker,
+// if the sum of the weights is small, or if the team is busy. Apart from errors it
+// allocates nothing inline, and nothing in the steady state of a team. A phase takes about
+// 0.2 us in a team of spinning workers, 10 us more if they are parked, and 25 ns inline (go
+// test -bench=. ./tasks).
 //
-// Negative Workers are an error. A negative n, an n above 2^32-1 and weights
-// of another number than n are bugs of the caller's and panic. Run may be
-// called from any goroutine, from inside a task too.
+// Negative Workers are an error. Run panics if n is negative or above 2^32-1, or if the
+// number of weights is not n. Any goroutine may call Run, also inside a task.
 func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 	if err := o.check(n); err != nil {
 		return err
@@ -88,25 +78,25 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 		}
 		return t.run(w.work, workers)
 	default:
-		// Another Run has the team: one at the same time, or the one whose
-		// task we are in. Waiting for it could be waiting for ourselves.
+		// Another Run has the team. It may be the Run that this task belongs to, so waiting
+		// for it could be a deadlock.
 		return w.inline()
 	}
 }
 
-// work is what one Run has to do, as the caller stated it.
+// work is the input of one Run.
 type work struct {
 	ctx     context.Context
 	n       int
 	fn      func(task int) error
-	weights []int64       // nil: no preference
-	watch   bool          // whether the end of ctx stops the claiming
-	labels  *check.Labels // of the workers of a team; nil: those of the team
+	weights []int64       // nil: all tasks are equal
+	watch   bool          // the end of ctx stops taking tasks
+	labels  *check.Labels // labels of the team's workers; nil: labels of the team
 }
 
-// labeled is a context that says which labels for profiles the workers of a team have
-// while they run tasks of it; nil: those of the team. The caller has them already, and
-// goroutines without a team inherit them.
+// labeled is a context with profile labels for the workers of a team while they run its
+// tasks; nil: labels of the team. The caller already has the labels, and new goroutines
+// inherit them.
 type labeled interface{ GoroutineLabels() *check.Labels }
 
 // canceled reports whether no further task may start.
@@ -114,13 +104,13 @@ func (w *work) canceled() bool {
 	return w.watch && w.ctx.Err() != nil
 }
 
-// stopped is the error of a Run whose context ended before all tasks had run.
+// stopped returns the error of a Run whose context ended before all tasks ran.
 func stopped(ctx context.Context, ran, n int) error {
 	return fmt.Errorf("tasks: %d of %d tasks ran: %w", ran, n, context.Cause(ctx))
 }
 
-// check panics on what only a bug can ask for and returns an error for what a
-// configuration file can.
+// check panics on values that only a bug can produce, and returns an error for values that
+// a configuration file can contain.
 func (o *Options) check(n int) error {
 	if n < 0 || uint64(n) > math.MaxUint32 {
 		panic(fmt.Sprintf("tasks: Run with n = %d tasks; n must be 0 to 2^32-1", n))
@@ -131,7 +121,7 @@ func (o *Options) check(n int) error {
 	return checkWorkers(o.Workers)
 }
 
-// workers is the number of workers for a Run in team t, or in none.
+// workers returns the number of workers for a Run in team t, which may be nil.
 func (o *Options) workers(t *team) int {
 	switch {
 	case t != nil && o.Workers == 0:

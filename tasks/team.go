@@ -10,27 +10,23 @@ import (
 	"handloom/internal/check"
 )
 
-// WithTeam calls fn with a context that carries a team of the given number of
-// workers, and returns what fn returns. Every [Run] given that context, or one
-// derived from it, uses the team's goroutines instead of starting its own. The
-// calling goroutine counts as one worker, so the team has workers-1
-// goroutines; 0 means runtime.GOMAXPROCS(0), negative is an error.
+// WithTeam calls fn with a context that carries a team of the given number of workers, and
+// returns the error of fn. Every [Run] with that context, or one derived from it, uses the
+// team's goroutines instead of starting its own. The caller counts as a worker, so the team
+// has workers-1 goroutines. 0 means runtime.GOMAXPROCS(0); a negative number is an error.
 //
-// WithTeam joins the goroutines before it returns, also when fn panics, in
-// which case the panic goes on, and when fn calls runtime.Goexit. A context
-// kept after that carries no team. If ctx already carries a team, WithTeam
-// only calls fn, which uses that one. WithTeam does not look at whether ctx
-// has ended.
+// WithTeam joins the goroutines before it returns, also if fn panics or calls
+// runtime.Goexit; the panic continues. A context kept after that carries no team. If ctx
+// already carries a team, fn uses that team. WithTeam does not check whether ctx has ended.
 //
-// One Run at a time has the team. Another one, on another goroutine or inside
-// a task, finds it busy and runs inline; nothing ever waits for a team.
+// One Run at a time has the team. A second one, on another goroutine or inside a task, runs
+// inline; no Run ever waits for a team.
 //
-// An idle worker spins for a while, which keeps it fast to begin and a
-// processor busy, and then parks, which costs nothing but makes it slow to
-// begin. So a team is for stretches of work with short gaps, such as the
-// phases of one tick, and may be kept over gaps of any length. It expects its
-// processors to be free: a worker whose processor is taken by another program
-// in the middle of a task keeps the caller waiting.
+// An idle worker spins for a while, which makes it fast to start and keeps a processor
+// busy. Then it parks, which costs nothing and makes it slow to start. So a team is for
+// work with short gaps, such as the phases of one tick, and tolerates gaps of any length.
+// It needs free processors: if another program takes a worker's processor in the middle of
+// a task, the caller waits.
 func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) error) error {
 	check.Given(ctx != nil, "tasks: WithTeam", "context")
 	check.Given(fn != nil, "tasks: WithTeam", "function")
@@ -50,8 +46,7 @@ func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) err
 
 type teamKey struct{}
 
-// teamOf is the team that ctx carries, or nil if there is none or it has
-// ended.
+// teamOf returns the team that ctx carries, or nil without a running team.
 func teamOf(ctx context.Context) *team {
 	t, _ := ctx.Value(teamKey{}).(*team)
 	if t == nil || t.closed.Load() {
@@ -60,23 +55,23 @@ func teamOf(ctx context.Context) *team {
 	return t
 }
 
-// team keeps workers ready for one phase after another. What spinning workers
-// look at lies apart from what changes with every phase.
+// team keeps workers ready between phases. Fields polled by spinning workers are on their
+// own cache line.
 type team struct {
 	phase phase
 	_     [cacheLine]byte
 
-	// pending counts the tasks of the phase that are not settled, plus
-	// callerParks while the caller waits for them on settled.
+	// pending is the number of unfinished tasks of the phase, plus callerParks while the
+	// caller waits on finished.
 	pending atomic.Int64
-	busy    atomic.Bool // whether a Run has the team
+	busy    atomic.Bool // a Run has the team
 	_       [cacheLine]byte
 
 	closed   atomic.Bool
-	parked   atomic.Int64 // workers that are parked: those for whom call has to do something
-	settled  chan struct{}
-	spinners int      // how many workers, of all teams together, may spin
-	workers  []worker // by index; 0 is whoever calls Run
+	parked   atomic.Int64 // number of parked workers, which call has to wake
+	finished chan struct{}
+	spinners int      // maximum number of spinning workers in the process
+	workers  []worker // by index; 0 is the caller of Run
 	group    errgroup.Group
 }
 
@@ -85,7 +80,7 @@ const callerParks = 1 << 40
 
 func newTeam(ctx context.Context, workers int) *team {
 	t := &team{
-		settled:  make(chan struct{}, 1),
+		finished: make(chan struct{}, 1),
 		spinners: runtime.GOMAXPROCS(0) - 1,
 		workers:  make([]worker, workers),
 	}
@@ -107,13 +102,12 @@ func (t *team) close() {
 	for i := range t.workers {
 		t.workers[i].unpark(t)
 	}
-	_ = t.group.Wait() // errors go through the phase, which keeps the lowest
+	_ = t.group.Wait() // the phase keeps the lowest error
 }
 
-// run shares the work with the team's workers below the limit. The team must
-// have been made busy for it.
+// run runs the work on the team's workers below the limit. The caller has set busy.
 func (t *team) run(w work, limit int) (err error) {
-	defer func() { // deferred, because Goexit may end the caller
+	defer func() { // deferred: Goexit may end the caller
 		t.finishTasks(&t.workers[0].workerPhase)
 		t.await()
 		err = t.phase.end()
@@ -126,14 +120,13 @@ func (t *team) run(w work, limit int) (err error) {
 	return nil
 }
 
-// isSpinning reports whether a worker besides the caller need not be woken.
+// isSpinning reports whether a worker other than the caller is not parked.
 func (t *team) isSpinning() bool {
 	return t != nil && t.parked.Load() < int64(len(t.workers)-1)
 }
 
-// call wakes parked workers below the limit, as many as there are tasks for,
-// those that are awake counted in. It does not wait for anyone: a worker that
-// comes late finds less to do.
+// call wakes parked workers below the limit until one per task works. It waits for none: a
+// late worker finds less work.
 func (t *team) call(limit int) {
 	if t.parked.Load() == 0 {
 		return
@@ -151,13 +144,12 @@ func (t *team) call(limit int) {
 	}
 }
 
-// finishTasks takes the tasks of the worker off those the caller waits for. The
-// phase may end with it.
+// finishTasks subtracts the worker's taken tasks from pending. The phase may end with it.
 func (t *team) finishTasks(h *workerPhase) {
-	claimed := h.claimed
-	h.claimed = 0
-	if claimed > 0 && t.pending.Add(-int64(claimed)) == callerParks {
-		t.settled <- struct{}{}
+	taken := h.taken
+	h.taken = 0
+	if taken > 0 && t.pending.Add(-int64(taken)) == callerParks {
+		t.finished <- struct{}{}
 	}
 }
 
@@ -167,10 +159,10 @@ func (t *team) await() {
 	if t.spinners > 0 && spin(done) {
 		return
 	}
-	// The addition decides, once and for both sides, who saw whom first:
-	// whether tasks were pending when the caller parked.
+	// The addition decides for both sides whether tasks were pending when the caller
+	// parked.
 	if t.pending.Add(callerParks) > callerParks {
-		<-t.settled
+		<-t.finished
 	}
 	t.pending.Store(0)
 }

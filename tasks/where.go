@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// where names the first call of the user's code on the stack of a panic, in words
-// that are the same on every machine, or is empty when there is no stack. Code of
-// the runtime, of this library and of the standard library is not the user's: who
-// gave it something wrong wants to know where. A build with -trimpath does not
-// tell what is of the standard library.
-func where(stack []byte) string {
-	var first call // of those that are not the runtime's
+// origin returns the first call of the user's code on the stack of a panic, in words that
+// are equal on every machine, or "" without a stack. It skips the runtime, this library and
+// the standard library, because the caller passed them something wrong. A build with
+// -trimpath does not identify the standard library.
+func origin(stack []byte) string {
+	var first call // first call outside of the runtime
 	standard := ""
 	for c := range panicked(string(stack)) {
 		switch {
@@ -32,14 +31,14 @@ func where(stack []byte) string {
 	return first.String()
 }
 
-// call is one of a stack as debug.Stack prints it, in two lines.
+// call is an entry of a stack printed by debug.Stack, which has two lines.
 type call struct {
 	function string // with its package
 	file     string // with the line
 }
 
-// panicked iterates over the calls from panic up to the one that runs tasks, so
-// that what is found does not depend on the goroutine that ran the task.
+// panicked iterates over the calls from the panic up to the task runner, so the result does
+// not depend on the task's goroutine.
 func panicked(stack string) iter.Seq[call] {
 	return func(yield func(call) bool) {
 		_, rest, found := strings.Cut(stack, "\npanic(")
@@ -60,18 +59,18 @@ func (c call) runsTasks() bool {
 	return strings.HasPrefix(c.function, "handloom/tasks.") && strings.HasSuffix(c.function, ").stretch")
 }
 
-// ours reports whether the call is of this library, its tests aside.
+// ours reports whether the call is of this library, without its tests.
 func (c call) ours() bool {
 	if file, _, _ := strings.Cut(c.file, ".go:"); strings.HasSuffix(file, "_test") {
 		return false
 	}
-	for _, of := range []string{"tasks.", "store.", "batch.", "shard.", "shard/", "internal/"} {
-		if strings.HasPrefix(c.function, "handloom/"+of) {
+	for _, prefix := range []string{"tasks.", "store.", "batch.", "shard.", "shard/", "internal/"} {
+		if strings.HasPrefix(c.function, "handloom/"+prefix) {
 			return true
 		}
 	}
 	return false
 }
 
-// String leaves out the folder: the function has its package.
+// String omits the folder, because the function has its package.
 func (c call) String() string { return fmt.Sprintf("%s, %s", c.function, path.Base(c.file)) }

@@ -44,13 +44,13 @@ func TestTheFirstCallOfTheUsersCodeIsNamed(t *testing.T) {
 			if root == "" && want == "main.bad, step.go:36" {
 				continue // a build with -trimpath does not tell
 			}
-			if got := where(stackOf(root, append([]string{panics, its}, calls...)...)); got != want {
+			if got := origin(stackOf(root, append([]string{panics, its}, calls...)...)); got != want {
 				t.Errorf("with the standard library below %q: %q, want %q", root, got, want)
 			}
 		}
 	}
 	for _, stack := range []string{"", "words", "goroutine 1 [running]:\npanic(", "x\npanic(\n", "x\npanic(1)\n\tf.go:1\nmain.f("} {
-		if got := where([]byte(stack)); got != "" {
+		if got := origin([]byte(stack)); got != "" {
 			t.Errorf("%q: %q", stack, got)
 		}
 	}

@@ -7,31 +7,29 @@ import (
 	"handloom/internal/seam"
 )
 
-// The bounds of spinning are numbers of looks at a word in memory, because a
-// clock stands still under virtual time. A look takes about 2 ns.
+// Bounds of spinning, counted in looks at a word in memory, because virtual time does
+// not advance. A look takes about 2 ns.
 const (
-	// spins is how often an idle worker, and a caller that waits for its
-	// workers, look before they park: about as long as a parked goroutine
-	// takes to begin again on a virtual machine, 200 us. Half as often and the
-	// gap=200us of BenchmarkPhase is lost, a fifth and other=70us to 220us of
-	// BenchmarkAwait take 1.1 to 1.3 times as long.
+	// spins is the number of looks before an idle worker or a waiting caller parks: about
+	// 200 us, the time a parked goroutine takes to start on a virtual machine. With half as
+	// many, gap=200us of BenchmarkPhase is lost, and a fifth makes other=70us to 220us of
+	// BenchmarkAwait 1.1 to 1.3 times as long.
 	spins = 100_000
 
-	// spinsPerYield keeps those short who need the processor of one that
-	// spins, but is large enough for yielding not to delay the start of a
-	// phase (task=5us of BenchmarkPhase).
+	// spinsPerYield is small enough for goroutines that need the processor of a spinning
+	// one, and large enough not to delay the start of a phase (task=5us of BenchmarkPhase).
 	spinsPerYield = 1_000
 )
 
-// spinning counts the workers that spin, of all teams of the process: they
-// compete for the same processors.
+// spinning is the number of spinning workers of all teams of the process, which compete for
+// the same processors.
 var spinning atomic.Int64
 
 // worker is one member of a team.
 type worker struct {
 	workerPhase
-	parked atomic.Bool   // whether a token on wake is needed
-	wake   chan struct{} // holds one token; nil for the caller
+	parked atomic.Bool   // a token on wake is needed
+	wake   chan struct{} // capacity 1; nil for the caller
 	_      [cacheLine]byte
 }
 
@@ -46,7 +44,7 @@ func (t *team) start(w *worker) {
 // serve runs tasks of one phase after another until the team is closed.
 func (t *team) serve(w *worker) {
 	defer func() {
-		if w.claimed > 0 {
+		if w.taken > 0 {
 			t.replace(w)
 		}
 	}()
@@ -56,17 +54,16 @@ func (t *team) serve(w *worker) {
 	}
 }
 
-// replace is called by a goroutine that Goexit ends inside a task. Another one
-// takes the worker's place, before the phase can end.
+// replace starts another goroutine for the worker before the phase can end. It runs on a
+// goroutine that Goexit ends inside a task.
 func (t *team) replace(w *worker) {
 	last := w.workerPhase
-	w.claimed = 0
+	w.taken = 0
 	t.start(w)
 	t.finishTasks(&last)
 }
 
-// next returns true when there is a task the worker may claim, and false when
-// the team is closed.
+// next returns true if the worker may take a task, and false if the team is closed.
 func (t *team) next(w *worker) bool {
 	called := func() bool { return t.closed.Load() || t.phase.open(w.worker) }
 	for !called() && !t.linger(called) {
@@ -75,14 +72,14 @@ func (t *team) next(w *worker) bool {
 	return !t.closed.Load()
 }
 
-// linger spins until called says so, if another worker may spin at all.
+// linger spins until called returns true, if the process may have one more spinning worker.
 func (t *team) linger(called func() bool) bool {
 	defer spinning.Add(-1)
 	return spinning.Add(1) <= int64(t.spinners) && spin(called)
 }
 
-// spin looks until it sees what it waits for, and reports whether it did. It
-// yields now and then to goroutines that have something to do.
+// spin looks until seen returns true, and reports whether it did. It sometimes yields to
+// other goroutines.
 func spin(seen func() bool) bool {
 	for i := 1; i <= spins; i++ {
 		if seen() {
@@ -95,10 +92,9 @@ func spin(seen func() bool) bool {
 	return false
 }
 
-// park blocks until the worker is called. It says that it parks and then looks
-// once more; who calls publishes first and then looks for parked workers. So
-// one of them sees the other, and if both do, the swap decides whether there
-// is a token to wait for.
+// park blocks until the worker is called. It sets the flag and then looks once more; a
+// caller publishes first and then looks at the flag. So one of them sees the other. If both
+// do, the swap decides whether a token follows.
 func (t *team) park(w *worker, called func() bool) {
 	t.parked.Add(1)
 	w.parked.Store(true)

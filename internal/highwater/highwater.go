@@ -1,6 +1,5 @@
-// Package highwater decides when memory that a burst of work left behind is given
-// back: once it has not been needed for a while. What decides is how often
-// memory was used since, never time.
+// Package highwater decides when to release memory of a burst: after it has not been needed
+// for a number of uses, never by time.
 package highwater
 
 import (
@@ -8,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Mark is the high-water mark of some memory: the most that a recent use needed,
-// in the current period of uses or the one before. The zero Mark knows of none.
+// Mark is the high-water mark of an array: the maximum that uses needed in the current or
+// the previous period.
 type Mark struct {
 	uses   int32
 	now    int32
@@ -17,16 +16,16 @@ type Mark struct {
 }
 
 const (
-	// Period is a number of uses. What was needed once is kept for one period at
-	// least and for less than two.
+	// Period is a number of uses. Memory that was needed once is kept for one to two
+	// periods.
 	Period = 64
 
-	slack = 4       // what is kept may be so many times what recent uses needed
-	few   = 8 << 10 // bytes of an array that are kept anyway
+	slack = 4       // kept memory may be this many times the recent need
+	few   = 8 << 10 // bytes of an array that are always kept
 )
 
-// Note counts a use of n elements, and returns how many are worth keeping, which
-// is the floor at least.
+// Note counts a use of n elements and returns the number of elements worth keeping, at
+// least floor.
 func (m *Mark) Note(n, floor int) int {
 	m.now = max(m.now, int32(min(n, math.MaxInt32/slack)))
 	if m.uses++; m.uses == Period {
@@ -35,16 +34,16 @@ func (m *Mark) Note(n, floor int) int {
 	return max(floor, slack*m.Recent())
 }
 
-// Recent returns how many elements uses have needed lately.
+// Recent returns the maximum number of elements of recent uses.
 func (m *Mark) Recent() int { return int(max(m.now, m.before)) }
 
-// Begins reports whether a period begins with the next use; Recent is of the one
-// that has ended then.
+// Begins reports whether the next use begins a period; then Recent is the maximum of the
+// last period.
 func (m *Mark) Begins() bool { return m.uses == 0 }
 
-// Trim empties an array, and gives up its memory when recent uses needed much
-// less. It does not zero what the array holds. What is kept anyway is not even
-// noted, and the call inlines (op=manytables).
+// Trim empties an array, and releases it if recent uses needed much less. It does not zero
+// the elements. Small arrays are always kept and not even counted, and the call inlines
+// (op=manytables).
 func Trim[E any](m *Mark, s []E) []E {
 	if uintptr(cap(s))*unsafe.Sizeof(s[0]) > few {
 		return trimMuch(m, s)
@@ -59,11 +58,11 @@ func trimMuch[E any](m *Mark, s []E) []E {
 	return s[:0]
 }
 
-// Few returns how many elements of so many bytes each are kept anyway.
+// Few returns the number of elements of the given size that are always kept.
 func Few(size uintptr) int { return few / max(1, int(size)) }
 
-// Room returns an array of n elements, whose values are any, in the memory of s
-// unless that is too small, or much larger than recent uses needed.
+// Room returns an array of n elements with arbitrary values. It reuses s unless s is too
+// small, or much larger than recent uses needed.
 func Room[E any](m *Mark, s []E, n int) []E {
 	if n <= cap(s) && uintptr(cap(s))*unsafe.Sizeof(s[0]) <= few {
 		return s[:n]

@@ -2,8 +2,8 @@ package report
 
 import "strconv"
 
-// Bytes returns n in three digits and the unit that leaves one to four of them
-// before the point: 512 B, 1.50 KiB, 1000 MiB. A unit is 1024 of the one before.
+// Bytes returns n with three digits and a binary unit that leaves one to four digits before
+// the point: 512 B, 1.50 KiB, 1000 MiB.
 func Bytes(n int64) string {
 	v, units := float64(n), []string{" B", " KiB", " MiB", " GiB", " TiB", " PiB"}
 	if n < 1024 {

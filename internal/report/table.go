@@ -8,12 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Table collects rows and prints them with every column as wide as its widest
-// cell. Cells stand to the right of their column, because most are numbers, unless
-// [Table.Left] says otherwise.
+// Table collects rows and prints columns as wide as their widest cell. Cells are
+// right-aligned except in columns passed to [Table.Left].
 type Table struct {
-	rows [][]string // the first is the head
-	left []bool     // by column
+	rows [][]string // rows[0] is the header
+	left []bool     // by column: left-aligned
 }
 
 // NewTable returns a table with the names of its columns and no rows.
@@ -21,14 +20,14 @@ func NewTable(columns ...string) *Table {
 	return &Table{rows: [][]string{columns}, left: make([]bool, len(columns))}
 }
 
-// Left makes the cells of the named columns stand to the left.
+// Left makes the named columns left-aligned.
 func (t *Table) Left(columns ...string) {
 	for i, name := range t.rows[0] {
 		t.left[i] = t.left[i] || slices.Contains(columns, name)
 	}
 }
 
-// Row adds a row. It panics unless there is one cell for each column.
+// Row adds a row. It panics unless it has one cell per column.
 func (t *Table) Row(cells ...string) {
 	if len(cells) != len(t.rows[0]) {
 		panic(fmt.Sprintf("report: a row of %d cells in a table of %d columns", len(cells), len(t.rows[0])))
@@ -39,8 +38,8 @@ func (t *Table) Row(cells ...string) {
 // Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) - 1 }
 
-// WriteTo writes the head and the rows, a line each. Between columns are two
-// spaces, and no line ends in one.
+// WriteTo writes the header and the rows, one line each. Two spaces separate columns, and
+// lines have no trailing space.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	widths := make([]int, len(t.rows[0]))
 	for _, row := range t.rows {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explain describes the schedule in words: the waves and, below each system,
-// what kept it out of the wave before; the flush points, and why they are there.
+// Explain describes the schedule in words: its waves, why each system is not in an earlier
+// wave, and its flush points with their reasons.
 func (s *Schedule) Explain() string {
 	var b strings.Builder
 	for w, systems := range s.waves {
@@ -39,12 +39,12 @@ func (s *Schedule) explainFlush(b *strings.Builder, wave int) {
 	}
 }
 
-// binding returns the reasons that keep a system out of the wave before.
-func (p *plan) binding(i int) (of []reason) {
+// binding returns the reasons that keep a system out of the previous wave.
+func (p *plan) binding(i int) (binding []reason) {
 	for _, r := range p.reasons[i] {
 		if p.wave[i] > 0 && p.wave[r.other]+r.distance() == p.wave[i] {
-			of = append(of, r)
+			binding = append(binding, r)
 		}
 	}
-	return of
+	return binding
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// faults returns what is wrong with each system by itself.
+// faults returns the errors of the systems, each considered alone.
 func faults(systems []System) (errs []error) {
 	for i := range systems {
 		s := &systems[i]

@@ -10,21 +10,20 @@ import (
 	"handloom/tasks"
 )
 
-// frame is the state of one frame, kept by the schedule so that frames allocate
-// nothing.
+// frame is the state of a frame, kept by the schedule because frames allocate nothing.
 type frame struct {
 	Run
 	schedule *Schedule
 	ctx      context.Context
-	systems  []int // of the running wave
-	due      []int // those that run, as registered
-	order    []int // in which they are begun; nil: as they are
+	systems  []int // systems of the running wave
+	due      []int // systems of the wave whose If holds
+	order    []int // permutation of due; nil: in order
 
-	// What each system's own goroutine writes, by system.
-	took   []time.Duration // didNotRun: it did not run
+	// By system, each written by the system's own goroutine:
+	times  []time.Duration // didNotRun: it did not run
 	failed []error
 
-	step func(task int) error // of a wave, bound once
+	step func(task int) error // runs a system of due; bound once
 }
 
 const didNotRun time.Duration = -1
@@ -32,7 +31,7 @@ const didNotRun time.Duration = -1
 func (f *frame) init(s *Schedule) {
 	n := len(s.systems)
 	f.schedule = s
-	f.due, f.took, f.failed = make([]int, 0, n), make([]time.Duration, n), make([]error, n)
+	f.due, f.times, f.failed = make([]int, 0, n), make([]time.Duration, n), make([]error, n)
 	f.step = func(task int) error {
 		if f.order != nil {
 			task = f.order[task]
@@ -43,10 +42,10 @@ func (f *frame) init(s *Schedule) {
 
 func (f *frame) begin(ctx context.Context, o Run) error {
 	f.Run, f.ctx = o, ctx
-	for i := range f.took {
-		f.took[i] = didNotRun
+	for i := range f.times {
+		f.times[i] = didNotRun
 	}
-	defer f.end() // deferred, because Goexit may end the caller
+	defer f.end() // deferred: Goexit may end the caller
 	s := f.schedule
 	for w, systems := range s.waves {
 		if err := f.flush(w); err != nil {
@@ -63,7 +62,7 @@ func (f *frame) begin(ctx context.Context, o Run) error {
 }
 
 func (f *frame) end() {
-	f.schedule.timings.add(f.took)
+	f.schedule.timings.add(f.times)
 	clear(f.failed)
 	f.Run, f.ctx, f.order = Run{}, nil, nil
 }
@@ -80,7 +79,7 @@ func (f *frame) flush(wave int) error {
 	return f.Flush(f.ctx, ends)
 }
 
-// stopped returns an error when the context has ended.
+// stopped returns an error if the context has ended.
 func (f *frame) stopped() error {
 	if f.ctx.Err() == nil {
 		return nil
@@ -114,7 +113,7 @@ func (f *frame) wave(systems []int) error {
 	return nil
 }
 
-// holds asks the condition of a system.
+// holds evaluates the condition of a system.
 func (f *frame) holds(i int) (run bool) {
 	condition := f.schedule.systems[i].If
 	if condition == nil {
@@ -131,13 +130,13 @@ func (f *frame) holds(i int) (run bool) {
 	return run
 }
 
-// system runs one system. It notes failures by system, because the tasks of a
-// shuffled wave have other numbers.
+// system runs one system. It stores failures by system, because a shuffled wave has other
+// task numbers.
 func (f *frame) system(i int) error {
 	s := &f.schedule.systems[i]
 	begin, returned := time.Now(), false
 	defer func() {
-		f.took[i] = time.Since(begin)
+		f.times[i] = time.Since(begin)
 		if !returned {
 			f.broken(i, recover())
 		}
@@ -150,8 +149,7 @@ func (f *frame) system(i int) error {
 	return nil
 }
 
-// broken notes that a system panicked with the value or, if there is none,
-// called Goexit.
+// broken stores that a system panicked with value, or called Goexit if value is nil.
 func (f *frame) broken(i int, value any) {
 	if value == nil {
 		f.fail(i, tasks.ErrGoexit)
@@ -164,7 +162,7 @@ func (f *frame) fail(i int, err error) {
 	f.failed[i] = &SystemError{System: f.schedule.systems[i].Name, Err: err}
 }
 
-// lowest returns the failure of the first system of the wave that has one.
+// lowest returns the failure of the first failed system of the wave.
 func (f *frame) lowest() error {
 	for _, i := range f.systems {
 		if f.failed[i] != nil {

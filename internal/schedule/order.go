@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// serialOrder returns the systems in the order in which they would run one by
-// one: next is always the one that was registered first of those that wait for
-// nobody still to come. When there is none, some wait for each other, and the
-// error lists them.
+// serialOrder returns the systems in serial order: the next one is the first registered
+// system whose predecessors have all been placed. If none is left, it returns an error that
+// lists all cycles.
 func serialOrder(w words, reasons [][]reason) ([]int, error) {
 	var order []int
 	var cycles []error
@@ -29,17 +28,16 @@ func serialOrder(w words, reasons [][]reason) ([]int, error) {
 		}
 		cycle := findCycle(reasons, placed)
 		cycles = append(cycles, w.cycleError(cycle))
-		for _, r := range cycle { // look for others beyond it
+		for _, r := range cycle { // look for other cycles
 			place(r.system)
 		}
 	}
 	return order, errors.Join(cycles...)
 }
 
-// findCycle returns systems that wait for each other, in the order in which each
-// would have to be before the next; the reason is why it waits for the one
-// before it, which for the first is the last. Every system that is not placed
-// waits for another one.
+// findCycle returns a cycle of systems in the order in which each would have to run; the
+// reason is why a system waits for the previous one, or the first for the last. Every
+// system that is not placed waits for another.
 func findCycle(reasons [][]reason, placed []bool) []cause {
 	at := slices.Index(placed, false)
 	var path []cause
@@ -50,7 +48,7 @@ func findCycle(reasons [][]reason, placed []bool) []cause {
 	}
 	cycle := path[slices.IndexFunc(path, func(c cause) bool { return c.system == at }):]
 	slices.Reverse(cycle)
-	first := 0 // registered, so that the message does not depend on where the walk began
+	first := 0 // lowest system: the message must not depend on the start of the walk
 	for i := range cycle {
 		if cycle[i].system < cycle[first].system {
 			first = i

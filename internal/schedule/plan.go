@@ -2,18 +2,18 @@ package schedule
 
 import "slices"
 
-// plan is what a schedule does in every frame.
+// plan is the fixed part of a schedule.
 type plan struct {
-	reasons [][]reason   // by system: for whom it waits
-	serial  []int        // the systems in serial order
-	wave    []int        // by system: the index of its wave
-	waves   [][]int      // the systems of each, as registered
-	flushes [][]cause    // by wave: why there is a flush before it; the last: at the end
-	ends    [][]Resource // by wave: that end in the flush before it, likewise
+	reasons [][]reason   // by system: reasons to wait
+	serial  []int        // systems in serial order
+	wave    []int        // by system: its wave
+	waves   [][]int      // by wave: its systems, in order of registration
+	flushes [][]cause    // by wave: reasons for a flush before it; the last entry is the end
+	ends    [][]Resource // by wave: resources that end in the flush before it; the last entry is the end
 }
 
-// newPlan computes the plan of systems without faults. Systems that wait for
-// each other are the one error that it finds itself.
+// newPlan computes the plan of valid systems. It returns an error if systems wait for each
+// other.
 func newPlan(w words) (p plan, err error) {
 	all := make([]accesses, len(w.systems))
 	for i := range w.systems {
@@ -29,12 +29,10 @@ func newPlan(w words) (p plan, err error) {
 	return p, nil
 }
 
-// orderEmitters has those who emit to one resource follow each other in serial
-// order. They only record, so it is all the same who runs first, unless a flush
-// between their waves applies what the later one recorded before what the earlier
-// one will record. That makes no system wait for itself, since it adds nothing to
-// the serial order. Where one of two touches the resource, too, they have a
-// reason already.
+// orderEmitters orders emitters of one resource by serial order. Emitters may run at the
+// same time, unless a flush between their waves would apply commands of the later one
+// first. The order adds nothing to serial order, so it makes no cycles. Pairs in which one
+// also touches the resource already have a reason.
 func (p *plan) orderEmitters(all []accesses) {
 	for at, later := range p.serial {
 		for _, earlier := range p.serial[:at] {
@@ -47,7 +45,7 @@ func (p *plan) orderEmitters(all []accesses) {
 	}
 }
 
-// fill gives every system the earliest wave that its reasons allow.
+// fill puts every system into the earliest wave that its reasons allow.
 func (p *plan) fill() {
 	p.wave = make([]int, len(p.serial))
 	for _, i := range p.serial {
@@ -61,9 +59,8 @@ func (p *plan) fill() {
 	}
 }
 
-// cause is a reason for a flush: the system reads or writes a resource that
-// another has emitted since the flush before. At the end of the frame nobody
-// does, and the system is nobody.
+// cause is a reason for a flush: the system touches a resource that another system has emitted
+// to since the last flush. At the end of the frame the system is nobody.
 type cause struct {
 	system int
 	reason
@@ -71,11 +68,10 @@ type cause struct {
 
 const nobody = -1
 
-// placeFlushes puts a flush before each wave that reads or writes what earlier
-// waves have emitted since the flush before it, and at the end if anything is
-// emitted after the last.
+// placeFlushes puts a flush before each wave that touches a resource with pending emits,
+// and at the end if emits are left.
 func (p *plan) placeFlushes(all []accesses) {
-	var pending []cause // what was emitted, and by whom
+	var pending []cause // emits since the last flush
 	p.flushes, p.ends = make([][]cause, len(p.waves)+1), make([][]Resource, len(p.waves)+1)
 	for w, systems := range p.waves {
 		p.flushes[w] = touching(pending, systems, all)
@@ -87,7 +83,7 @@ func (p *plan) placeFlushes(all []accesses) {
 	p.flushes[len(p.waves)] = pending
 }
 
-// touching returns who among the systems reads or writes what is pending.
+// touching returns a cause for each of the systems that touches a pending resource.
 func touching(pending []cause, systems []int, all []accesses) (who []cause) {
 	for _, i := range systems {
 		for _, e := range pending {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// mode is what a system does to a resource.
+// mode is a set of uses of a resource.
 type mode uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	emits
 )
 
-// String says it as a verb. Writing includes reading.
+// String returns the mode as a verb. Writing includes reading.
 func (m mode) String() string {
 	switch {
 	case m&emits != 0:
@@ -25,7 +25,7 @@ func (m mode) String() string {
 	return "reads"
 }
 
-// accesses are what a system does, by ascending resource.
+// accesses are the uses of a system, by ascending resource.
 type accesses []access
 
 type access struct {
@@ -54,7 +54,7 @@ func (a accesses) find(r Resource) (at int, found bool) {
 	return slices.BinarySearchFunc(a, r, func(a access, r Resource) int { return cmp.Compare(a.resource, r) })
 }
 
-// to returns what the system does to a resource.
+// to returns the mode of the system's use of a resource.
 func (a accesses) to(r Resource) mode {
 	if at, found := a.find(r); found {
 		return a[at].mode
@@ -62,18 +62,17 @@ func (a accesses) to(r Resource) mode {
 	return 0
 }
 
-// reason is why one system has to wait for another: what each of them does to a
-// resource. If both are 0, it asked for it with After.
+// reason is the reason for which a system waits for another: their uses of a resource. If
+// both are 0, it is an After.
 type reason struct {
 	other       int
 	resource    Resource
 	own, others mode
 }
 
-// distance is how many waves later the system must be at least. A system that
-// emits what another one touches or emits may run beside it, because commands are
-// only recorded, but not in an earlier wave: a flush in between would apply them
-// too early.
+// distance returns the minimum number of waves between the systems. An emitter may share a
+// wave with an earlier system, but not precede it: a flush in between would apply its
+// commands too early.
 func (r reason) distance() int {
 	if r.own == emits {
 		return 0
@@ -81,31 +80,31 @@ func (r reason) distance() int {
 	return 1
 }
 
-// reasons lists, by system, for whom it waits, but for those who emit to the same
-// resource: see [plan.orderEmitters].
+// reasons returns the reasons to wait, by system, except between emitters of the same
+// resource; see [plan.orderEmitters].
 func reasons(systems []System, all []accesses) [][]reason {
-	of := make([][]reason, len(systems))
+	waits := make([][]reason, len(systems))
 	for later := range systems {
 		for earlier := range later {
 			for _, a := range all[later] {
 				if r, ok := conflict(all[earlier].to(a.resource), a.mode); ok {
 					r.other, r.resource = earlier, a.resource
-					of[later] = append(of[later], r)
+					waits[later] = append(waits[later], r)
 				}
 			}
 		}
 		for _, name := range systems[later].After {
 			other := slices.IndexFunc(systems, func(s System) bool { return s.Name == name })
 			if other >= 0 { // otherwise it is one of the faults
-				of[later] = append(of[later], reason{other: other})
+				waits[later] = append(waits[later], reason{other: other})
 			}
 		}
 	}
-	return of
+	return waits
 }
 
-// conflict tells whether, and over what, a system that was registered later has
-// to wait for one that was registered earlier, given what both do to a resource.
+// conflict returns the reason for which a system waits for one that was registered earlier,
+// given their uses of a resource, and whether it has to.
 func conflict(earlier, later mode) (reason, bool) {
 	const touches = reads | writes
 	switch {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// ringSize is how many runs of a system its timing rests on: two seconds of
-// frames at 60 Hz.
+// ringSize is the number of runs kept per system: two seconds of frames at 60 Hz.
 const ringSize = 128
 
 // timings keeps the last durations of every system.
@@ -18,7 +17,7 @@ type timings struct {
 	rings []ring // by system
 }
 
-// add notes what a frame took, by system.
+// add adds the durations of a frame, by system.
 func (t *timings) add(took []time.Duration) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -51,16 +50,15 @@ func (r *ring) timing(system string) Timing {
 	return t
 }
 
-// quantile returns the lowest of the sorted durations that percent of 100 of
-// them do not exceed.
+// quantile returns the lowest of the sorted durations that percent % of them do not exceed.
 func quantile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
-// Timings are the timings of the systems of a schedule.
+// Timings are the timings of a schedule's systems.
 type Timings []Timing
 
-// String returns a line for each system.
+// String returns one line per system.
 func (t Timings) String() string {
 	width := 0
 	for _, s := range t {

@@ -29,7 +29,7 @@ func TestEachTaskIsPickedOnceAndOwnOnesFirst(t *testing.T) {
 				t.Fatalf("%d tasks, %d workers: %v are picked", p.n, workers, picked)
 			}
 		}
-		parts := min(workers, p.n, maxParts)
+		parts := min(workers, p.n, maxSpans)
 		for w, tasks := range of {
 			if w >= parts {
 				continue // it has no part

@@ -1,0 +1,41 @@
+package tasks
+
+import "sync/atomic"
+
+// span is a run of neighbouring tasks that one worker takes before it helps others.
+// Neighbouring tasks mostly use neighbouring memory, which a worker walks faster in one
+// piece and finds in its cache in the next phase (op=foreach/size=64).
+type span struct {
+	next atomic.Int64
+	end  int64
+	_    [cacheLine - 16]byte
+}
+
+// maxSpans bounds the setup cost of a phase with many workers.
+const maxSpans = 64
+
+// divide divides the tasks into a span per worker.
+func (p *phase) divide(workers int) {
+	n := max(1, min(workers, p.n, maxSpans))
+	if n > cap(p.spans) {
+		p.spans = make([]span, n)
+	}
+	p.spans = p.spans[:n]
+	for i := range p.spans {
+		p.spans[i].next.Store(int64(i) * int64(p.n) / int64(n))
+		p.spans[i].end = int64(i+1) * int64(p.n) / int64(n)
+	}
+}
+
+// pick returns a task for a position that the worker has taken, from its own span if
+// possible. Picks are as many as taken positions, so a task is left for each.
+func (p *phase) pick(worker int) int {
+	for i := worker; ; i++ {
+		own := &p.spans[i%len(p.spans)]
+		if own.next.Load() < own.end {
+			if task := own.next.Add(1) - 1; task < own.end {
+				return int(task)
+			}
+		}
+	}
+}
