@@ -1,71 +1,68 @@
-// Package cells lets cells talk to each other, each message exactly once. A cell is a store
-// with one log: a world of package world, on any number of nodes.
-// The guide's page is guide/several-machines.md.
+// Package cells sends messages between cells, each exactly once. A cell is a store with one
+// log: a world of package world, on any number of nodes. The guide's page is
+// guide/several-machines.md.
 //
 // # Terms
 //
-//   - message: a value that a tick of one cell sends, and a tick of another one receives.
-//   - pair: a cell that sends and one that receives. Its messages are numbered from 1.
-//   - parcel: messages of a pair whose numbers follow each other, on their way.
+//   - message: a value sent by a tick of one cell and received by a tick of another.
+//   - pair: a sending and a receiving cell. Its messages are numbered from 1.
+//   - packet: consecutive messages of a pair.
 //   - cursor: the number of the last message of a pair that was received.
 //
-// # The way of a message
+// # Message flow
 //
 //	          sender                                                receiver
 //	tick      Send: recorded, numbered, kept in a table
 //	            │
-//	Run         └─ parcel of what is behind Acked ── Transport ──→ Submit
-//	tick                                                           what is not cursor+1 is dropped,
-//	                                                               Received has the rest, cursor moves on
+//	Run         └─ packet of messages after Acked ── Transport ──→ Submit
+//	tick                                                           drops all but cursor+1 and on,
+//	                                                               Received has them, cursor moves
 //	Run       Submit ←───────────── Transport ──────── cursor ────────┘
 //	tick      erased up to the cursor
 //
-// Both ends are tables, and both changes are made by ticks: a message is sent if the
-// record of the tick that sent it is in the log of its cell, and received if the record
-// that has it is in that of the other. Each cell can be recovered, followed and replayed
-// without the other one. There is no second log, and no transaction.
+// Both ends are tables, changed by ticks. So a message is sent if the sending tick is in the
+// log of its cell, and received if the receiving tick is in the log of the other. Each cell is
+// recovered, followed and replayed alone. There is no second log and no transaction.
 //
 // # Invariants
 //
-//   - C1: the numbers of a pair rise by one, in the order in which the ticks of the sender
-//     recorded the messages, for any number of workers.
-//   - C2: the sender keeps each message behind Acked, and Acked is never ahead of the cursor.
-//   - C3: the cursor moves by one, in the tick that receives the message, and by nothing else
-//     but [Outbox.Skip].
-//   - C4: what is shipped is in the log. No message of a tick that failed is.
+//   - C1: the numbers of a pair rise by one, in the order in which the sender's ticks recorded
+//     the messages, for any number of workers.
+//   - C2: the sender keeps each message after Acked. Acked never exceeds the cursor.
+//   - C3: the cursor moves by one, in the tick that receives the message. Only [Outbox.Skip]
+//     moves it further.
+//   - C4: only messages in the log are sent, so a failed tick sends none.
 //
-// By C1 and C3 whatever the transport loses, doubles, delays or mixes up, a message is
-// received at most once and in order; by C2 it is shipped until it was. There is no order
-// among pairs, and there is no moment that two cells share.
+// By C1 and C3, a message is received at most once and in order, even if the transport loses,
+// repeats, delays or reorders packets. By C2 it is sent until it is received. Pairs are not
+// ordered among each other, and cells do not share a clock.
 //
 // # Failure
 //
-// A cell that is away, or has no owner, keeps its senders' messages waiting; an outbox
-// that is full fails the tick that sends more ([Outbox.Available] tells before).
+// While a cell is unreachable, its messages wait. A full outbox fails the tick that sends more;
+// see [Outbox.Available].
 //
-// A tick that fails, and is played without its input by world.SkipInput, received nothing:
-// its messages are not in the state, and the cursor has not moved (C3), so they are shipped again and
-// come with another tick. If it is the message that makes the tick fail, that one fails as
-// well. Then the world is opened without Run, is submitted an Outbox.Skip of the number, which
-// loses that one message on purpose, and goes on.
+// After world.SkipInput replays a failed tick without its input, its messages are not received
+// and the cursor has not moved (C3). They are sent again. If one message fails every tick, open
+// the world without Run, submit an Outbox.Skip of its number, and continue: this one message is
+// lost.
 //
-// Two cells that do not agree on what has arrived stop ([ErrGap]). This is found for a
-// receiver that was restored, and for a sender that was as long as it has sent less than was
-// received before; past that, its messages are taken for those that the receiver has. So a
-// sender whose log has lost ticks is begun anew, with another ID.
+// Two cells that disagree on the received messages stop with [ErrGap]. This detects a restored
+// receiver. It detects a restored sender only until the sender has sent as many messages as
+// were received before; later messages would pass for the received ones. So restart a sender
+// whose log lost ticks with another ID.
 //
-// A parcel whose messages are of another type than those of the receiver waits: of two cells
-// with other versions of a program one is to be handed over first.
+// If both cells disagree on the type of messages, packets wait. Hand one cell over to the other
+// version first.
 //
 // # Moving an item
 //
-// A tick erases the item and sends what it was; the tick that receives it creates it, with
-// another handle. What must survive has a key of the program's own. At every moment the item
-// is in the tables of the one, in a message, or in the tables of the other cell: never in
-// two, and from the tick on that receives it in the second.
+// A tick erases the item and sends its data. The receiving tick creates it with another handle.
+// Use a key of your own for identity. At any moment the item is in one cell or in a message,
+// never in two places.
 //
 // # Sources
 //
-// Numbers and cursors, and state that moves with them in one step, are how TCP and the
-// transactional outbox of message brokers do it.
+// TCP and the transactional outbox of message brokers also use numbers and cursors that change
+// with the state in one step.
 package cells

@@ -3,12 +3,11 @@ package cells
 import "errors"
 
 var (
-	// ErrGap says, in [Pair].Err, that two cells do not agree which messages have
-	// arrived: the one lacks some that the other has erased, or has more than were ever
-	// sent. One of them is a restored backup, or was cut by a repair. Nothing is
-	// shipped there until [Outbox.Resume].
-	ErrGap = errors.New("messages between two cells are missing")
+	// ErrGap, in [Pair].Err, means that two cells disagree on the received messages: one lacks
+	// messages that the other has erased, or has more than were ever sent. One of them was
+	// restored from a backup or repaired. Nothing is sent to the peer until [Outbox.Resume].
+	ErrGap = errors.New("gap between messages of two cells")
 
-	// ErrUnreachable is what a [Transport] returns, wrapped, when no node answers for a cell.
+	// ErrUnreachable means that no node answers for the cell. A [Transport] wraps it.
 	ErrUnreachable = errors.New("no node answers for the cell")
 )

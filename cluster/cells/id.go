@@ -10,12 +10,11 @@ import (
 	"handloom/store"
 )
 
-// ID names a cell: a store with a log of its own. It is drawn for each log that begins,
-// and never used again, so that no cell takes another one's messages for those of the one
-// that it knew. 0 is no cell.
+// ID names a cell: a store with its own log. Each new log needs a new ID, otherwise peers
+// confuse its messages with those of an old log. 0 is invalid.
 type ID uint64
 
-// NewID draws an ID.
+// NewID returns a random ID.
 func NewID() ID {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
@@ -27,36 +26,33 @@ const idDigits = 16
 // String returns the ID as 16 hexadecimal digits.
 func (id ID) String() string { return fmt.Sprintf("%0*x", idDigits, uint64(id)) }
 
-// Stream returns the name by which servers know the log of the cell.
+// Stream returns the stream name of the cell's log.
 func (id ID) Stream() string { return "HANDLOOM-" + id.String() }
 
-// Subject returns the subject of the log: who may publish on it owns the cell.
+// Subject returns the subject of the log. Every client that can publish on it can own the cell.
 func (id ID) Subject() string { return "handloom.cell." + id.String() }
 
-var errID = errors.New("an ID of a cell is 16 hexadecimal digits, not all 0")
+var errID = errors.New("want 16 lower-case hexadecimal digits, not all 0")
 
 // ParseID is the inverse of [ID.String].
 func ParseID(s string) (ID, error) {
 	n, err := strconv.ParseUint(s, 16, 64)
 	if err != nil || n == 0 || ID(n).String() != s {
-		return 0, fmt.Errorf("cells: %q: %w", s, errID)
+		return 0, fmt.Errorf("cells: ID: got %q, %w", s, errID)
 	}
 	return ID(n), nil
 }
 
-// Ref names an item among all cells, for ever: along a log no handle is issued twice,
-// and a cell has one log. The handles of two cells are equal numbers for different items,
-// so that no table takes a Ref; see [Ref.In].
+// Ref names an item among all cells, forever: a log issues each handle once, and a cell has one
+// log. Handles of different cells may be equal, so tables take no Ref; see [Ref.In].
 //
-// It has no pointers and 16 bytes. A provisional handle in a Ref is made real by the
-// flush like any other.
+// It has 16 bytes and no pointers. The flush resolves a provisional handle in a Ref.
 type Ref[T any] struct {
 	Cell   ID
 	Handle store.Handle[T]
 }
 
-// In returns the handle, for a look-up in the cell own, and whether the item is of that
-// cell at all.
+// In returns the handle and whether the item belongs to the cell self.
 func (r Ref[T]) In(self ID) (store.Handle[T], bool) {
 	if r.Cell != self || self == 0 {
 		return store.Handle[T]{}, false
@@ -64,5 +60,5 @@ func (r Ref[T]) In(self ID) (store.Handle[T], bool) {
 	return r.Handle, true
 }
 
-// String returns both parts, as cell/handle.
+// String returns cell/handle.
 func (r Ref[T]) String() string { return r.Cell.String() + "/" + r.Handle.String() }

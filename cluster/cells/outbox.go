@@ -13,12 +13,12 @@ import (
 	"handloom/world"
 )
 
-// Options of an Outbox. The zero Options are good.
+// Options of an Outbox. The zero value is valid.
 type Options[M any] struct {
 	Name  string // begins the names of its tables; "": message
-	Limit int    // messages that may wait for other cells; 0: 65,536
+	Limit int    // max messages that wait for other cells; 0: 65,536
 
-	// Links and Clone are those of [store.TableOptions], for a message.
+	// Links and Clone work as in [store.TableOptions].
 	Links func(m *M, visit func(id *store.ID))
 	Clone func(dst, src *M)
 }
@@ -28,36 +28,35 @@ const (
 	defaultLimit = 1 << 16
 )
 
-// A letter is a message and its number, which begins at 1 for each pair of cells. 0: it
-// has none yet, or is not to be read.
+// numbered is a message with its number. Numbers of a pair begin at 1. 0: not numbered yet, or
+// not to be received.
 type numbered[M any] struct {
-	Cell    ID // the other one
+	Cell    ID // the peer
 	Number  uint64
 	Message M
 }
 
-// An Outbox sends messages of type M to other cells, and receives theirs: each exactly
-// once, and in order for each pair of cells. It is part of the state of its store. See the
-// package for how.
+// An Outbox sends messages of type M to other cells, and receives theirs: each exactly once, in
+// order for each pair. It is part of the state of its store. See the package comment.
 type Outbox[M any] struct {
 	core    sender
-	sent    *store.Table[numbered[M]] // and not known to have arrived
+	sent    *store.Table[numbered[M]] // without acknowledgement
 	arrived *store.Table[numbered[M]] // in this tick
 	erase   []store.Handle[numbered[M]]
 }
 
-// New adds an Outbox to a store, as four tables. All stores of a cell, and of the cells
-// that it talks to, need the same one. It panics as [store.Register] does.
+// New adds an Outbox to a store, as four tables. All stores of a cell and of its peers need the
+// same Outbox. New panics as [store.Register] does.
 func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	check.Given(s != nil, "cells: New", "Store")
 	if o.Limit < 0 {
-		return nil, fmt.Errorf("cells: Options.Limit is %d: at least 1, or 0 for %d", o.Limit, defaultLimit)
+		return nil, fmt.Errorf("cells: Options.Limit: got %d, want at least 1, or 0 for %d", o.Limit, defaultLimit)
 	}
 	name, limit := cmp.Or(o.Name, defaultName), cmp.Or(o.Limit, defaultLimit)
 	out := new(Outbox[M])
 	codec := digest.Of(reflect.TypeFor[M]())
 	if err := codec.Codable(); err != nil {
-		return nil, fmt.Errorf("cells: messages cannot become bytes: %w", err)
+		return nil, fmt.Errorf("cells: type of messages: %w", err)
 	}
 	out.core = sender{store: s, limit: limit, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
 	out.core.pairs.register(s, name)
@@ -81,37 +80,34 @@ func (o Options[M]) table(name string, limit int) store.TableOptions[numbered[M]
 	return t
 }
 
-// Init says which cell this is. [world.Options].Init calls it, with an ID that is drawn
-// for this log.
+// Init sets the ID of the cell. Call it from [world.Options].Init with the ID of the log.
 func (o *Outbox[M]) Init(w *store.Writer, self ID) error {
 	if self == 0 || o.core.pairs.self() != 0 {
-		return fmt.Errorf("cells: Init of the cell %v as %v: it is called once, with an ID of NewID", o.core.pairs.self(), self)
+		return fmt.Errorf("cells: Init: cell %v, got ID %v, want one call with an ID of NewID", o.core.pairs.self(), self)
 	}
 	_, err := o.core.pairs.peers.Insert(w, peer{Cell: self})
 	return err
 }
 
-// Self returns the ID of the cell. Who may call it is as for [store.Table.Get].
+// Self returns the ID of the cell. It may be called where [store.Table.Get] may.
 func (o *Outbox[M]) Self() ID { return o.core.pairs.self() }
 
-// Send records that m is to be sent to a cell, when the tick ends. The messages of a tick
-// are numbered in the order of recording, by the key of the queue and then by sequence,
-// whichever worker recorded them. To the cell itself it is the same. It panics if to is
-// 0, and else as [store.Table.Emplace] does.
+// Send records that m is sent to a cell when the tick ends. Messages of a tick are numbered by
+// the key of the queue, then by sequence, for any number of workers. A cell may send to itself.
+// Send panics if to is 0, otherwise as [store.Table.Emplace] does.
 func (o *Outbox[M]) Send(q store.Queue, to ID, m M) {
 	if to == 0 {
-		panic("cells: Send to the cell 0, which is none; use an ID that NewID drew")
+		panic("cells: Send to cell 0; use an ID from NewID")
 	}
 	o.sent.Emplace(q, numbered[M]{Cell: to, Message: m})
 }
 
-// Available returns how many messages may be recorded until those that wait have arrived. A
-// tick that sends more fails with [store.ErrFull], and so halts the world, on every node.
+// Available returns the number of messages that may be recorded before older ones arrive. A
+// tick that sends more fails with [store.ErrFull], which halts the world on every node.
 func (o *Outbox[M]) Available() int { return o.core.limit - o.sent.Len() }
 
-// Received iterates over the messages that have come with this tick, and where they are
-// from: those of one cell in the order in which it sent them. It is read inside the tick,
-// like a table.
+// Received iterates over the messages of this tick and their senders, in order for each sender.
+// Read it inside the tick, like a table.
 func (o *Outbox[M]) Received() iter.Seq2[ID, *M] {
 	return func(yield func(ID, *M) bool) {
 		for _, l := range o.arrived.All() {
@@ -122,8 +118,8 @@ func (o *Outbox[M]) Received() iter.Seq2[ID, *M] {
 	}
 }
 
-// Pairs returns how far the messages are, for each cell that any went to or came from,
-// which this one is the first of. Who may call it is as for [store.Table.Get].
+// Pairs returns the state of all pairs. The first is the cell itself. It may be called where
+// [store.Table.Get] may.
 func (o *Outbox[M]) Pairs() []Pair {
 	pairs := make([]Pair, 0, o.core.pairs.peers.Len())
 	for _, p := range o.core.pairs.peers.All() {
@@ -132,37 +128,34 @@ func (o *Outbox[M]) Pairs() []Pair {
 	return pairs
 }
 
-// Skip records that messages from a cell, numbered first to last, are never to be received:
-// for an operator, who has found that one of them halts the world, or who restored a backup
-// that lacks what the sender has erased. It is kept until the cursor comes to them, and
-// replaces a Skip before. The sender has sent at least those, or it stops.
+// Skip records that messages first to last from a cell are never received. Operators use it if
+// a message halts the world, or after a restore that lost messages. It waits until the cursor
+// reaches first, and replaces an earlier Skip. If the sender has sent fewer messages, the pair
+// stops.
 func (o *Outbox[M]) Skip(q store.Queue, from ID, first, last uint64) {
 	if first == 0 || last < first {
-		panic(fmt.Sprintf("cells: Skip of the messages %d to %d; they are numbered from 1", first, last))
+		panic(fmt.Sprintf("cells: Skip of messages %d to %d; numbers begin at 1", first, last))
 	}
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: from, First: first, Last: last, Kind: eventSkip})
 }
 
-// Resume records that messages to a cell are shipped again behind an [ErrGap], once the
-// cell has skipped those that are erased here.
+// Resume records that messages to a cell are sent again after [ErrGap]. Before that the peer
+// has to skip the messages erased here.
 func (o *Outbox[M]) Resume(q store.Queue, to ID) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventResume})
 }
 
-// Abandon records that the messages that wait for a cell are erased: for an operator, of a
-// cell that is gone for good, whose messages would fill the outbox. Should it come back,
-// that is an [ErrGap].
+// Abandon records that the messages waiting for a cell are erased. Operators use it for a cell
+// that is gone forever. If the cell returns, the pair stops with [ErrGap].
 func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventGone})
 }
 
-// Run carries messages: what ticks of w have sent goes to other cells by t, and what
-// comes from there is submitted to w, for as long as w owns its log. It returns the cause
-// of ctx when that ends, or the error of t.Serve. One Run for each World, beside the Run
-// of that, on every node of the cell.
+// Run sends the messages of w's ticks through t, and submits received packets to w, while w
+// owns its log. It returns the cause of ctx, or the error of t.Serve. Call one Run per World,
+// concurrently with World.Run, on every node of the cell.
 //
-// One parcel at a time goes to each cell, and for each the messages that wait are walked
-// over once.
+// Each cell gets one packet at a time, which takes one pass over all waiting messages.
 func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error {
 	check.Given(ctx != nil, "cells: Run", "context")
 	check.Given(w != nil, "cells: Run", "World")
@@ -170,9 +163,9 @@ func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error 
 	return o.core.run(ctx, w, t)
 }
 
-// Tick makes a tick of a world of the program's own: it flushes the input, so that
-// Received has what came, calls tick, flushes what that recorded, and numbers what was
-// sent. A tick that begins another frame ([store.Writer.EndFrame]) behind a Send fails.
+// Tick returns a tick for a world. It flushes the input, calls tick, flushes the recorded
+// commands, and numbers the messages. A tick fails if it calls [store.Writer.EndFrame] after
+// Send.
 func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world.Tick) error) func(ctx context.Context, w *store.Writer, t world.Tick) error {
 	check.Given(tick != nil, "cells: Tick", "function")
 	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
@@ -192,7 +185,7 @@ func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world
 	}
 }
 
-// begin erases what has arrived elsewhere, and finds out what has come here.
+// begin erases acknowledged messages and marks duplicates among arrived ones.
 func (o *Outbox[M]) begin(w *store.Writer) error {
 	if o.core.pairs.self() == 0 {
 		return errNoID
@@ -228,11 +221,11 @@ func (o *Outbox[M]) eraseAcked(w *store.Writer) {
 	}
 }
 
-// end numbers what was sent, and forgets what had come.
+// end numbers the sent messages and clears the arrived ones.
 func (o *Outbox[M]) end(w *store.Writer) error {
 	for _, l := range store.Created(o.sent) {
 		if l.Number != 0 {
-			continue // of the frame before: this one had no commands
+			continue // from the frame before, as this one had no commands
 		}
 		number, err := o.core.pairs.number(w, l.Cell)
 		if err != nil {
@@ -241,7 +234,7 @@ func (o *Outbox[M]) end(w *store.Writer) error {
 		l.Number = number
 	}
 	if pending := o.core.pairs.pending(); pending != o.sent.Len() {
-		return fmt.Errorf("cells: %d messages have no number: the tick ended its frame (Writer.EndFrame) behind Send", o.sent.Len()-pending)
+		return fmt.Errorf("cells: %d messages without a number: the tick called Writer.EndFrame after Send", o.sent.Len()-pending)
 	}
 	o.arrived.Clear(w)
 	o.core.wake()

@@ -318,7 +318,7 @@ func TestBadParcelsAreRefused(t *testing.T) {
 	_, number := newPost(t, cells.Options[int]{}).out.Open(good)
 	_, whisper := newPost(t, cells.Options[word]{Name: "whisper"}).out.Open(good)
 	for what, err := range map[string]error{"type": number, "outbox": whisper} {
-		if err == nil || !strings.Contains(err.Error(), "another outbox, or type") {
+		if err == nil || !strings.Contains(err.Error(), "another outbox, type") {
 			t.Errorf("messages of another %s: %v", what, err)
 		}
 	}

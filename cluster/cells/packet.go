@@ -11,13 +11,11 @@ import (
 	"handloom/store"
 )
 
-// A parcel is what goes from a cell to another one at a time: some messages with numbers
-// that follow each other. Everything is little endian:
+// A packet is the unit of sending: consecutive messages of a pair. Little endian:
 //
 //	version u8 | schema [16] | from u64 | to u64 | first u64 | count u32 | messages
 //
-// schema names the outbox and the type of its messages, whose bytes are those of package
-// digest.
+// schema identifies the outbox and the type of messages. Package digest encodes the messages.
 type packet struct {
 	from, to ID
 	first    uint64
@@ -29,17 +27,17 @@ const (
 	packetVersion     = 1
 	schemaDigits      = 16
 	packetHeaderBytes = 1 + schemaDigits + 8 + 8 + 8
-	maxMessages       = 4096      // in a parcel
-	maxBytes          = 256 << 10 // of a parcel, or one message that is longer
+	maxMessages       = 4096      // per packet
+	maxBytes          = 256 << 10 // per packet; a single longer message is sent alone
 )
 
 var (
-	errNotPacket = errors.New("the bytes are no parcel")
-	errAddress   = errors.New("it is for another cell")
-	errSchema    = errors.New("its messages are of another outbox, or type: another version of the program sent it")
+	errNotPacket = errors.New("invalid packet")
+	errAddress   = errors.New("wrong cell")
+	errSchema    = errors.New("messages of another outbox, type or program version")
 )
 
-// head returns the bytes of p without its messages.
+// header returns the header of p with count 0.
 func (p *packet) header(schema string) []byte {
 	b := append([]byte{packetVersion}, schema...)
 	for _, n := range [...]uint64{uint64(p.from), uint64(p.to), p.first} {
@@ -48,7 +46,7 @@ func (p *packet) header(schema string) []byte {
 	return binary.LittleEndian.AppendUint32(b, 0)
 }
 
-// decode makes p what b holds. The messages are part of b.
+// decode sets p from b. p.messages aliases b.
 func (p *packet) decode(b []byte, schema string) error {
 	in := wire.Reader{Left: b}
 	version, got := in.Number(1), string(in.Cut(schemaDigits))
@@ -63,8 +61,7 @@ func (p *packet) decode(b []byte, schema string) error {
 	return nil
 }
 
-// collect returns a parcel of messages to a cell that follow one of them, nil if there
-// are none.
+// collect returns a packet of messages to a cell after the given number, or nil.
 func (o *Outbox[M]) collect(to ID, after uint64) []byte {
 	var row [maxMessages]*M // by number
 	n := 0
@@ -91,9 +88,9 @@ func (o *Outbox[M]) collect(to ID, after uint64) []byte {
 	return b
 }
 
-// decode returns the messages of a parcel.
+// decode returns the messages of a packet.
 func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
-	var in digest.Reader // letters grows as messages are there: count may be anything
+	var in digest.Reader // grow messages step by step: count is untrusted
 	in.Reset(p.messages)
 	for i := range p.count {
 		messages = append(messages, numbered[M]{Cell: p.from, Number: p.first + uint64(i)})
@@ -108,8 +105,8 @@ func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
 	return messages, nil
 }
 
-// open decodes the messages of a parcel, and returns a call that records the messages after
-// a number, or the last message if there are none.
+// open decodes a packet. It returns a call that records the messages after received, or the
+// last one if there are none.
 func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue) error, error) {
 	messages, err := o.decode(p)
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"handloom/store"
 )
 
-// A peer is what a cell knows of another one. The first row is the cell itself.
+// A peer is the state of a pair. The first row is the cell itself.
 type peer struct {
 	Cell     ID
-	Sent     uint64 // number of the last message to it
-	Acked    uint64 // that it has, as far as is known: those up to here are erased
-	Received uint64 // number of the last message from it: the cursor
-	Stopped  bool   // messages to it: the two do not agree which it has
+	Sent     uint64 // number of the last message to the peer
+	Acked    uint64 // acknowledged and erased up to this number
+	Received uint64 // number of the last message from the peer: the cursor
+	Stopped  bool   // no messages to the peer: ErrGap
 
-	SkipFirst, SkipLast uint64 // of those from it, that are not to be received, or were not
+	SkipFirst, SkipLast uint64 // messages from the peer that are never received
 }
 
-// A notice is what a cell is told about a peer, from outside.
+// A peerEvent is an input about a peer.
 type peerEvent struct {
 	Cell  ID
 	First uint64
@@ -29,18 +29,17 @@ type eventKind uint8
 
 const (
 	eventAcked  eventKind = 1 + iota // the peer has the messages up to Last
-	eventGap                         // it has no more than those, and more are erased here
-	eventSkip                        // messages from it are not to be received
-	eventResume                      // ship to it again
-	eventGone                        // it is gone for good
+	eventGap                         // the peer has no more than that, and later ones are erased here
+	eventSkip                        // never receive these messages from the peer
+	eventResume                      // send to the peer again
+	eventGone                        // the peer is gone forever
 )
 
-// pairs are the numbers of messages, to and from each peer: all that decides which
-// message is the next.
+// pairs are the message numbers of all pairs.
 type pairs struct {
 	peers  *store.Table[peer]
 	events *store.Table[peerEvent]
-	hint   store.Handle[peer] // of the one that was looked for last
+	hint   store.Handle[peer] // last result of get
 }
 
 func (p *pairs) register(s *store.Store, name string) {
@@ -48,7 +47,7 @@ func (p *pairs) register(s *store.Store, name string) {
 	p.events = store.Register(s, store.TableOptions[peerEvent]{Name: name + " notices"})
 }
 
-// own returns the cell itself, 0 before Init.
+// self returns the cell, or 0 before Init.
 func (p *pairs) self() ID {
 	for _, first := range p.peers.All() {
 		return first.Cell
@@ -56,8 +55,7 @@ func (p *pairs) self() ID {
 	return 0
 }
 
-// get returns what is known of a cell, or nil. It takes O(1) time for the cell of the
-// call before, else as long as there are peers.
+// get returns a peer or nil. It takes O(1) time for the last result, otherwise O(peers).
 func (p *pairs) get(cell ID) *peer {
 	if known, ok := p.peers.Get(p.hint); ok && known.Cell == cell {
 		return known
@@ -69,7 +67,7 @@ func (p *pairs) get(cell ID) *peer {
 	return known
 }
 
-// find is get for readers, who may not write the hint.
+// find is get for readers, which must not write the hint.
 func (p *pairs) find(cell ID) (store.Handle[peer], *peer) {
 	for h, known := range p.peers.All() {
 		if known.Cell == cell {
@@ -79,7 +77,7 @@ func (p *pairs) find(cell ID) (store.Handle[peer], *peer) {
 	return store.Handle[peer]{}, nil
 }
 
-// meet is get for a cell that may be a new one. Other peers may move.
+// getOrAdd returns a peer, new if needed. Other peers may move.
 func (p *pairs) getOrAdd(w *store.Writer, cell ID) (*peer, error) {
 	if known := p.get(cell); known != nil {
 		return known, nil
@@ -101,7 +99,7 @@ func (p *pairs) number(w *store.Writer, to ID) (uint64, error) {
 	return known.Sent, nil
 }
 
-// take reports whether a message is the next one from a cell, and if so counts it.
+// accept counts a message if it is the next one from its cell, and reports whether it is.
 func (p *pairs) accept(w *store.Writer, from ID, number uint64) (bool, error) {
 	known, err := p.getOrAdd(w, from)
 	if err != nil || number != known.Received+1 {
@@ -111,8 +109,7 @@ func (p *pairs) accept(w *store.Writer, from ID, number uint64) (bool, error) {
 	return true, nil
 }
 
-// hear does what the notices say, and reports whether peers have more messages than
-// was known.
+// applyEvents applies the events, and reports whether Acked of a peer rose.
 func (p *pairs) applyEvents(w *store.Writer) (acked bool, err error) {
 	for _, n := range p.events.All() {
 		known := p.get(n.Cell)
@@ -129,7 +126,7 @@ func (p *pairs) applyEvents(w *store.Writer) (acked bool, err error) {
 	return acked, nil
 }
 
-// receive moves the cursor to a number, and on over those that are to be skipped then.
+// advance moves the cursor to a number, and over skipped messages.
 func (p *peer) advance(number uint64) {
 	p.Received = number
 	if p.SkipFirst <= number+1 {
@@ -166,7 +163,7 @@ func (p *pairs) received(from ID) uint64 {
 	return 0
 }
 
-// waiting returns the cells that there are messages for.
+// waiting returns the cells with waiting messages.
 func (p *pairs) waiting() (to []ID) {
 	for _, known := range p.peers.All() {
 		if known.Sent > known.Acked {
@@ -176,7 +173,7 @@ func (p *pairs) waiting() (to []ID) {
 	return to
 }
 
-// kept is how many messages are numbered and not known to have arrived.
+// pending returns the number of numbered messages without acknowledgement.
 func (p *pairs) pending() int {
 	n := uint64(0)
 	for _, known := range p.peers.All() {
@@ -185,20 +182,20 @@ func (p *pairs) pending() int {
 	return int(n)
 }
 
-// Pair is how far the messages between the cell and another one are. Of each number the
-// messages up to it are meant.
+// Pair is the state of the messages between this cell and another. Each number stands for all
+// messages up to it.
 type Pair struct {
 	Cell     ID
-	Sent     uint64 // to it
-	Acked    uint64 // that it has, and that are erased here
-	Received uint64 // from it
-	Err      error  // an [ErrGap]: nothing is shipped to it any more
+	Sent     uint64 // to the cell
+	Acked    uint64 // by the cell, and erased here
+	Received uint64 // from the cell
+	Err      error  // ErrGap if nothing is sent to the cell any more
 }
 
 func (p *peer) pair() Pair {
 	pair := Pair{Cell: p.Cell, Sent: p.Sent, Acked: p.Acked, Received: p.Received}
 	if p.Stopped {
-		pair.Err = fmt.Errorf("cells: messages to %v, of which %d are sent and %d erased: %w", p.Cell, p.Sent, p.Acked, ErrGap)
+		pair.Err = fmt.Errorf("cells: messages to %v: sent %d, erased %d: %w", p.Cell, p.Sent, p.Acked, ErrGap)
 	}
 	return pair
 }

@@ -12,7 +12,7 @@ import (
 	"handloom/world"
 )
 
-// carrier is what an Outbox does with messages whatever their type.
+// sender is the part of an Outbox that does not depend on the type of messages.
 type sender struct {
 	store    *store.Store
 	pairs    pairs
@@ -25,16 +25,16 @@ type sender struct {
 	}
 
 	mutex sync.Mutex
-	more  chan struct{} // closed behind a tick; nil: nobody waits for one
+	more  chan struct{} // closed after a tick; nil: nobody waits
 }
 
 const (
-	requestTimeout = 2 * time.Second // for an answer; then the parcel goes again
+	requestTimeout = 2 * time.Second // of an answer; then the packet is sent again
 	firstRetry     = time.Millisecond
 	lastRetry      = time.Second
 )
 
-// A voyage is one Run.
+// A sendLoop is one Run.
 type sendLoop struct {
 	*sender
 	world     *world.World
@@ -43,7 +43,6 @@ type sendLoop struct {
 	running   sync.WaitGroup
 }
 
-// run is Run of an Outbox.
 func (c *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	v := &sendLoop{sender: c, world: w, transport: t, ctx: ctx}
@@ -57,7 +56,7 @@ func (c *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	return v.sendAll()
 }
 
-var errNoID = errors.New("cells: the cell has no ID: call Outbox.Init in world.Options.Init")
+var errNoID = errors.New("cells: cell without ID: call Outbox.Init in world.Options.Init")
 
 func (v *sendLoop) self() (self ID, err error) {
 	err = v.read(func() { self = v.pairs.self() })
@@ -74,7 +73,7 @@ func (v *sendLoop) read(look func()) error {
 	})
 }
 
-// shipAll ships to every cell that there are messages for, to each at its own pace.
+// sendAll sends to each cell with waiting messages in a goroutine of its own.
 func (v *sendLoop) sendAll() error {
 	sending := make(map[ID]bool)
 	for {
@@ -104,7 +103,7 @@ func (v *sendLoop) await(more <-chan struct{}) error {
 	}
 }
 
-// ship ships to one cell, a parcel at a time, until the Run ends.
+// send sends to one cell, a packet at a time, until the Run ends.
 func (v *sendLoop) send(to ID) {
 	wait := firstRetry
 	for v.ctx.Err() == nil {
@@ -115,16 +114,16 @@ func (v *sendLoop) send(to ID) {
 			_ = v.await(more)
 		case v.deliver(to, acked, packet) == nil:
 			wait = firstRetry
-		default: // it goes again
+		default: // send it again
 			v.sleep(wait)
 			wait = min(2*wait, lastRetry)
 		}
 	}
 }
 
-// pack returns the messages to a cell that are to be shipped next, nil if there are none,
-// and how many of those before it has. They are in the log: a World that has halted is no
-// owner, and what a tick that failed has left is never shipped.
+// pack returns the next packet to a cell, or nil, and the number of the message before it. Its
+// messages are in the log: a halted World is not an owner, so messages of a failed tick are
+// never sent.
 func (v *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 	_ = v.read(func() {
 		_, p := v.pairs.find(to)
@@ -136,9 +135,9 @@ func (v *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 	return acked, packet
 }
 
-var errNotTaken = errors.New("cells: nothing of the parcel was taken")
+var errNotTaken = errors.New("cells: the peer accepted no message")
 
-// hand gives a parcel to a cell, and notes in the state what the cell has then.
+// deliver sends a packet to a cell and submits the peer's cursor.
 func (v *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	ctx, cancel := context.WithTimeout(v.ctx, requestTimeout)
 	defer cancel()
@@ -150,7 +149,7 @@ func (v *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	if cursor == acked {
 		return errNotTaken
 	} else if cursor < acked {
-		n.Kind = eventGap // who answers owns its log, and it had all these before it was asked
+		n.Kind = eventGap // the peer owns its log, and had these messages earlier
 	}
 	_, err = v.world.Submit(v.ctx, func(q store.Queue) error {
 		v.pairs.events.Emplace(q, n)
@@ -159,26 +158,25 @@ func (v *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	return err
 }
 
-// receive takes a parcel, and returns the cursor of its sender behind it. That the call
-// was applied proves that this World owned the log when it came, so that the cursor is no
-// old one.
+// receive takes a packet and returns the sender's new cursor. The applied call proves that this
+// World owned the log, so the cursor is current.
 func (v *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
 	var p packet
 	if err := p.decode(b, v.schema); err != nil {
-		return 0, fmt.Errorf("cells: a parcel: %w", err)
+		return 0, fmt.Errorf("cells: packet: %w", err)
 	}
 	var self ID
 	if err := v.read(func() { self, cursor = v.pairs.self(), v.pairs.received(p.from) }); err != nil {
 		return 0, err
 	}
 	if p.to != self {
-		return 0, fmt.Errorf("cells: a parcel for %v came to %v: %w", p.to, self, errAddress)
+		return 0, fmt.Errorf("cells: packet: %w: got %v, want %v", errAddress, p.to, self)
 	}
 	record, err := v.messages.open(&p, cursor)
 	if err != nil {
-		return 0, fmt.Errorf("cells: a parcel of %v: %w", p.from, err)
+		return 0, fmt.Errorf("cells: packet from %v: %w", p.from, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // behind which nobody waits for the answer
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // later the answer is useless
 	defer cancel()
 	if _, err := v.world.Submit(ctx, record); err != nil {
 		return 0, err
@@ -196,7 +194,7 @@ func (v *sendLoop) sleep(d time.Duration) {
 	}
 }
 
-// wake tells who waits that a tick is over.
+// wake wakes goroutines that wait for a tick.
 func (c *sender) wake() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -206,7 +204,7 @@ func (c *sender) wake() {
 	}
 }
 
-// next returns what is closed behind the next tick.
+// next returns a channel that the next tick closes.
 func (c *sender) next() <-chan struct{} {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

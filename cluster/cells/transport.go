@@ -10,17 +10,16 @@ import (
 	"handloom/internal/check"
 )
 
-// Transport carries parcels to the nodes of other cells. It may lose them and what is
-// answered, deliver them late, often, and in any order: what an [Outbox] makes of them is
-// the same. Its methods are called by several goroutines.
+// Transport carries packets to the nodes of other cells. It may lose, delay, repeat and reorder
+// packets and answers. Several goroutines call its methods.
 type Transport interface {
-	// Request hands a parcel to the nodes of a cell and returns the first answer that is
-	// no error. An answer to another parcel is none.
+	// Request sends a packet to the nodes of a cell and returns the first answer without error.
+	// It never returns the answer to another packet.
 	Request(ctx context.Context, to ID, packet []byte) (cursor uint64, err error)
 
-	// Serve has answer called with the parcels for a cell, until ctx ends, and
-	// returns the cause of that. Every node of the cell serves it, and all but the
-	// one that owns the log answer with an error, which need not be carried back.
+	// Serve calls answer with the packets for a cell until ctx ends, and returns the cause.
+	// Every node of the cell serves it. Only the owner's answer has no error; other answers may
+	// be dropped.
 	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, packet []byte) (cursor uint64, err error)) error
 }
 
