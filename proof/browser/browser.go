@@ -1,8 +1,8 @@
-// Package browser lets tests see a page as somebody who reads it does, in a
-// headless Chromium. Tests that need one are skipped where none is installed.
+// Package browser shows pages in a headless Chromium, for tests. Tests are
+// skipped where no Chromium is installed.
 //
-// It talks to the browser through a pipe (the DevTools protocol: JSON objects, each
-// with a zero byte behind it), so no port is opened.
+// It uses the DevTools protocol over pipes (JSON objects, each followed by a
+// zero byte) and opens no port.
 package browser
 
 import (
@@ -18,24 +18,23 @@ import (
 	"time"
 )
 
-// Browser is a running browser with one tab. It belongs to one test and ends with
-// it.
+// Browser is a running browser with one tab. It ends with its test.
 type Browser struct {
 	t       testing.TB
 	in      io.Writer
 	out     *bufio.Reader
 	id      int
-	session string // of the tab
-	gone    error  // why it answers no more
+	session string // ID of the tab's session
+	gone    error  // reason for the end of the browser
 
-	watchdog *time.Timer // kills it
+	watchdog *time.Timer // kills the browser
 }
 
-// names are what a Chromium is called.
+// names are the possible names of the program.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"}
 
-// Open starts a browser. The test is skipped where none is installed, and with
-// -short.
+// Open starts a browser. It skips the test with -short or if no Chromium is
+// installed.
 func Open(t testing.TB) *Browser {
 	t.Helper()
 	path := find()
@@ -55,8 +54,8 @@ func find() string {
 	return ""
 }
 
-// start starts the browser at path. One in some dozens never answers, on a machine that
-// has much else to do: then another one is started.
+// start starts the browser at path. On a busy machine, one start in some dozens
+// hangs; start tries three times.
 func start(t testing.TB, path string) *Browser {
 	t.Helper()
 	var err error
@@ -76,21 +75,21 @@ func start(t testing.TB, path string) *Browser {
 	return nil
 }
 
-// slow is how long a browser may take to open its first tab, and lifetime until the
-// test is over.
+// slow limits the time to the first tab, lifetime the time to the end of the
+// test.
 const (
 	slow     = 20 * time.Second
 	lifetime = time.Minute
 )
 
-// launch starts the browser at path, with its ends of the two pipes, and returns what
-// waits for its end.
+// launch starts the browser at path, connected by two pipes. end waits for the
+// browser to end.
 func launch(t testing.TB, path string) (b *Browser, end func()) {
 	t.Helper()
 	cmd := exec.Command(path, "--headless", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
 		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
 	if os.Geteuid() == 0 {
-		cmd.Args = append(cmd.Args, "--no-sandbox") // which refuses to work for root
+		cmd.Args = append(cmd.Args, "--no-sandbox") // the sandbox does not run as root
 	}
 	toRead, toWrite, errIn := os.Pipe()
 	fromRead, fromWrite, errOut := os.Pipe()
@@ -106,7 +105,7 @@ func launch(t testing.TB, path string) (b *Browser, end func()) {
 	b = &Browser{t: t, in: toWrite, out: bufio.NewReader(fromRead), watchdog: time.AfterFunc(slow, func() { _ = cmd.Process.Kill() })}
 	return b, func() {
 		toWrite.Close()
-		_, _ = io.Copy(io.Discard, fromRead) // until it has ended
+		_, _ = io.Copy(io.Discard, fromRead) // until the browser has ended
 		fromRead.Close()
 		_ = cmd.Wait()
 		b.watchdog.Stop()
@@ -125,7 +124,7 @@ func (b *Browser) openTab() error {
 	return err
 }
 
-// call sends a command and reads its result into result, events aside.
+// call sends a command and decodes its result. It skips events.
 func (b *Browser) call(method string, params, result any) {
 	b.t.Helper()
 	if err := b.try(method, params, result); err != nil {
@@ -133,7 +132,7 @@ func (b *Browser) call(method string, params, result any) {
 	}
 }
 
-// try is call for a command that the browser may refuse, or not live to answer.
+// try is call for commands that may fail.
 func (b *Browser) try(method string, params, result any) error {
 	b.t.Helper()
 	b.id++
@@ -181,8 +180,8 @@ func (b *Browser) try(method string, params, result any) error {
 	}
 }
 
-// Show shows an address in a window of that width, and returns when the page has
-// been loaded.
+// Show shows a page in a window of the given width and waits until it is
+// loaded.
 func (b *Browser) Show(url string, width int) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
@@ -190,7 +189,7 @@ func (b *Browser) Show(url string, width int) {
 	b.Until(`document.readyState === "complete" && location.href !== "about:blank"`)
 }
 
-// Scheme makes pages believe that their reader wants dark ones, or light ones.
+// Scheme sets the colour scheme that pages see.
 func (b *Browser) Scheme(dark bool) {
 	b.t.Helper()
 	scheme := "light"
@@ -200,7 +199,7 @@ func (b *Browser) Scheme(dark bool) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// Eval evaluates an expression in the page and reads its value into value.
+// Eval evaluates an expression in the page and decodes its value.
 func (b *Browser) Eval(expression string, value any) {
 	b.t.Helper()
 	if err := b.eval(expression, value); err != nil {
@@ -208,7 +207,7 @@ func (b *Browser) Eval(expression string, value any) {
 	}
 }
 
-// eval fails when the page is left meanwhile, for one.
+// eval returns an error if the page is left meanwhile.
 func (b *Browser) eval(expression string, value any) error {
 	b.t.Helper()
 	var answer struct {
@@ -229,7 +228,7 @@ func (b *Browser) eval(expression string, value any) error {
 	return nil
 }
 
-// Until waits for an expression to be true, on whichever page a click leads to.
+// Until waits until an expression is true. The page may change meanwhile.
 func (b *Browser) Until(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); b.gone == nil && time.Now().Before(deadline); {
@@ -237,7 +236,7 @@ func (b *Browser) Until(expression string) {
 		if err := b.eval(expression, &yes); err == nil && yes {
 			return
 		}
-		time.Sleep(20 * time.Millisecond) // another process has to get there
+		time.Sleep(20 * time.Millisecond) // the browser runs in another process
 	}
 	if b.gone != nil {
 		b.t.Fatal(b.gone)

@@ -6,21 +6,20 @@ import (
 	"slices"
 )
 
-// Reading is what a page looks like to somebody who reads it.
+// Reading describes the visible content of a page.
 type Reading struct {
-	Window, Content int      // widths
-	Charts          []string // titles of the drawings that are visible
-	Texts           []string // in them
-	Smallest        float64  // height of the lowest of these, in pixels
-	Overlaps        []string // texts of one drawing that cover one another
-	Pale            []string // texts whose contrast with what is behind them is below 4.5 (WCAG AA)
-	Outside         []string // texts that leave their drawing, or the window unless they can be scrolled to
+	Window, Content int      // widths in pixels
+	Charts          []string // titles of the visible charts
+	Texts           []string // texts of the charts
+	Smallest        float64  // height of the smallest chart text, in pixels
+	Overlaps        []string // overlapping texts of one chart
+	Pale            []string // texts with a contrast below 4.5 (WCAG AA)
+	Outside         []string // texts that leave their chart, or leave the window without a scrollbar
 }
 
 //go:embed reading.js
 var read string
 
-// Read reads the page that is shown.
 func (b *Browser) Read() Reading {
 	b.t.Helper()
 	var r Reading
@@ -28,11 +27,11 @@ func (b *Browser) Read() Reading {
 	return r
 }
 
-// lowest is the height of a line of text that is still easy to read.
+// lowest is the smallest readable line height, in pixels.
 const lowest = 11
 
-// Faults returns what is wrong with the page, charts in the order in which they
-// should be seen.
+// Faults returns the faults of the page. charts are the titles of its charts,
+// in order.
 func (r Reading) Faults(charts []string) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if r.Content > r.Window {

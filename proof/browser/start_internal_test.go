@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// A browser that ends before it has a tab is followed by another one.
 func TestABrowserThatNeverAnswersIsFollowedByAnother(t *testing.T) {
 	path := find()
 	if path == "" || testing.Short() {

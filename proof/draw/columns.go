@@ -2,10 +2,11 @@ package draw
 
 import "handloom/proof/script"
 
-// maxColumns is how many columns a table may have.
+// maxColumns limits the columns of a table, and its sparse components.
 const maxColumns = 4
 
-// columns adds columns and optional data to some tables. Others get theirs between steps.
+// columns adds columns and sparse data to some tables. Other tables get them
+// between steps.
 func (d *drawing) columns() {
 	for t := range d.known[:min(len(d.known), 10)] {
 		for _, op := range []script.Op{script.AddColumn, script.AddSparse} {
@@ -17,7 +18,7 @@ func (d *drawing) columns() {
 	}
 }
 
-// mayAdd reports whether a table may have another column, or more optional data.
+// mayAdd reports whether a table may get another column or sparse component.
 func (d *drawing) mayAdd(op script.Op, table int) bool {
 	if op == script.AddSparse {
 		return d.known[table].optional < maxColumns
@@ -25,8 +26,8 @@ func (d *drawing) mayAdd(op script.Op, table int) bool {
 	return d.packed(table) && len(d.known[table].columns) < maxColumns
 }
 
-// element draws the kind of the elements of the next column of a table, of which many are
-// like another, to be exchanged, or of its next optional data.
+// element draws the element kind of the next column or sparse component of a
+// table. Columns often share a kind, so that they can be exchanged.
 func (d *drawing) element(op script.Op, table int) string {
 	known, all := d.known[table], script.Elements(d.program.Tables[table].Item)
 	if op == script.AddSparse {
@@ -41,15 +42,15 @@ func (d *drawing) element(op script.Op, table int) string {
 	return kind
 }
 
-// has reports whether a table has what an operation is about, if that is columns or
-// optional data.
+// has reports whether a table has the columns or sparse data that an operation
+// needs.
 func (d *drawing) has(op script.Op, table int) bool {
 	columns, optional := op.About()
 	return !columns && !optional || columns && len(d.known[table].columns) > 0 || optional && d.known[table].optional > 0
 }
 
-// withParts returns a table that has what an operation is about, if there is one: this
-// one, or the first behind it.
+// withParts returns the first table, from table on, that has the components an
+// operation needs.
 func (d *drawing) withParts(op script.Op, table int) int {
 	for i := range d.known {
 		if at := (table + i) % len(d.known); d.has(op, at) {
@@ -59,8 +60,8 @@ func (d *drawing) withParts(op script.Op, table int) int {
 	return table
 }
 
-// otherColumn draws a column that an operation is about beside column c: of one type if
-// there are two.
+// otherColumn draws the second column of an operation, mostly of the same kind
+// as column c.
 func (d *drawing) otherColumn(s *script.Step) int {
 	all := d.known[s.Table].columns
 	at := s.Arg("c") % len(all)
@@ -72,8 +73,8 @@ func (d *drawing) otherColumn(s *script.Step) int {
 	return d.IntN(len(all))
 }
 
-// recorded draws a handle to set elements by, or to take them: of one of the last creates,
-// of what was set before, or any, and now and then many.
+// recorded draws a handle for Set or Unset: of a recent create, of an earlier
+// Set, or any; sometimes a run.
 func (d *drawing) recorded(table int, inChunk bool) script.Ref {
 	known := d.known[table]
 	last := func(names []int) script.Ref {

@@ -6,8 +6,8 @@ import (
 	"handloom/proof/script"
 )
 
-// Configs returns n configurations for a seed: the first is the plainest there
-// is, one worker and no disturbance; the others are drawn.
+// Configs returns n configurations for a seed. The first has one worker and no
+// injected faults; the others are random.
 func Configs(seed uint64, n int) []script.Config {
 	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 0x636f6e66696773))}
 	all := []script.Config{{Workers: 1}}
@@ -23,7 +23,7 @@ func (d *drawing) config() script.Config {
 		Team: d.oneOf(0, 0, 1), Shuffle: 1 + d.IntN(1<<20),
 	}
 	if d.IntN(4) == 0 {
-		c.Shuffle = 0 // the claiming of the workers themselves
+		c.Shuffle = 0 // workers claim tasks in their own order
 	}
 	if d.IntN(3) == 0 {
 		c.Yield = d.oneOf(10, 200, 1000)

@@ -1,12 +1,12 @@
-// Package draw makes random programs, and smaller ones of a program that fails.
+// Package draw makes random programs and shrinks programs that fail.
 //
-// A program is drawn from a seed alone. Each draws first what it is about, and
-// then its steps from that: a random half of all operations with random weights,
-// how large things are, which tables are hot, how narrow handles are, which
-// handles are named. Programs that leave operations out reach states that
-// programs of everything hardly ever reach: a table only grows to a limit where
-// nothing erases. That is swarm testing (Groce et al., 2012).
+// A seed determines the program. Each program first draws its theme: a random
+// half of the operations with random weights, sizes, hot tables, handle widths,
+// and references. The steps follow the theme. Programs without some operations
+// reach states that programs with all operations rarely reach: only without
+// erases does a table grow to its limit. The method is swarm testing (Groce et
+// al., 2012).
 //
-// The drawing keeps a rough account of who lives, so that most handles name
-// something; what really lives is for models to say.
+// A rough account of live items keeps most handles valid. Only the models know
+// which items live.
 package draw

@@ -6,11 +6,11 @@ import (
 	"handloom/proof/script"
 )
 
-// Options say what may be drawn.
+// Options limit the drawing.
 type Options struct {
-	Steps   int      // about how many operations, commands included
+	Steps   int      // approximate number of operations, including commands
 	Misuses []string // kinds of misuse
-	Wide    bool     // handles have their full widths
+	Wide    bool     // handle fields have full width
 }
 
 // Script returns the program of a seed.
@@ -30,47 +30,47 @@ func Script(seed uint64, o Options) *script.Script {
 	return d.program
 }
 
-// drawing is a program that is being drawn.
+// drawing is the state of a program being drawn.
 type drawing struct {
 	*rand.Rand
 	options Options
 	program *script.Script
 	theme   theme
-	made    int // operations
-	next    int // name
-	items   int // that all steps make
+	made    int // number of operations
+	next    int // next free name
+	items   int // number of items that all steps create
 
 	known   []*population
-	dead    []int // names of items that were erased, most likely
+	dead    []int // names of probably erased items
 	writing bool  // inside a write, into body
 	body    []script.Step
 }
 
 // population is the rough account of one table.
 type population struct {
-	live     []int    // names
-	columns  []string // kinds of elements
-	optional int      // how much optional data it has
-	pending  []int    // of creates that no flush applied yet
-	set      []int    // whose elements were set, or taken
+	live     []int
+	columns  []string // element kinds
+	optional int      // number of sparse components
+	pending  []int    // creates not yet flushed
+	set      []int    // items with set or unset elements
 }
 
-// theme is what a program is about.
+// theme parameterizes a program.
 type theme struct {
 	weights [256]float64 // by operation
 	sizes   []int        // of bulk operations
-	items   int          // that bulk operations make, about, before they become small
-	keys    int          // values are below
-	hot     float64      // share of steps about the hot table
-	zipf    bool         // and the others by rank
-	forged  float64      // share of handles that are forged
-	stale   float64      // share of handles that name what was erased
-	fresh   float64      // share of those of living items that name one of the last few
-	frames  float64      // share of writes that are passes and flushes most of all
-	tasks   int          // at most
-	busy    int          // commands of a task are fewer
+	items   int          // approximate number of items created before bulk operations become small
+	keys    int          // upper bound of keys
+	hot     float64      // share of steps on the hot table
+	zipf    bool         // other tables are drawn by rank
+	forged  float64      // share of forged handles
+	stale   float64      // share of handles of erased items
+	fresh   float64      // share of live handles that name a recent item
+	frames  float64      // share of writes that mostly run passes and flushes
+	tasks   int          // upper bound
+	busy    int          // upper bound of commands of a task
 	links   float64      // share of values with links
-	grow    float64      // of creates to erases, drawn anew from time to time
+	grow    float64      // ratio of creates to erases, redrawn from time to time
 }
 
 func (d *drawing) choose() {
@@ -105,7 +105,7 @@ func (d *drawing) choose() {
 	}
 }
 
-// always are operations without which a program tests little.
+// always reports whether every program has the operation.
 func always(op script.Op) bool {
 	switch op {
 	case script.Each, script.Flush, script.Emplace, script.EmplaceItems, script.Erase:
@@ -114,7 +114,7 @@ func always(op script.Op) bool {
 	return false
 }
 
-// weight is how often an operation is wanted beside the others of its group.
+// weight returns the relative frequency of an operation within its group.
 func weight(op script.Op) float64 {
 	switch op {
 	case script.Each, script.Set:
@@ -130,13 +130,13 @@ func weight(op script.Op) float64 {
 		return 0.3
 	case script.AddColumn, script.AddSparse:
 		return 0.5
-	case script.EraseAll: // or else tables stay small
+	case script.EraseAll: // more often, tables would stay small
 		return 0.1
 	}
 	return 1
 }
 
-// pick draws one of the operations by weight, or false if none has any.
+// pick draws an operation by weight. It returns false if all weights are 0.
 func (d *drawing) pick(from []script.Op) (script.Op, bool) {
 	sum := 0.0
 	for _, op := range from {
@@ -157,7 +157,7 @@ func (d *drawing) share(values ...float64) float64 { return values[d.IntN(len(va
 
 func (d *drawing) chance(share float64) bool { return d.Float64() < share }
 
-// add adds a step where steps go now.
+// add adds a step to the current body.
 func (d *drawing) add(s script.Step) {
 	d.made += 1 + len(s.Body)
 	if d.writing {

@@ -34,7 +34,6 @@ func TestProgramsReadBack(t *testing.T) {
 	}
 }
 
-// Every operation must come up, or else nothing tests it.
 func TestEveryOperationIsDrawn(t *testing.T) {
 	missing := make(map[script.Op]bool)
 	for _, op := range script.Ops() {

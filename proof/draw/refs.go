@@ -6,14 +6,15 @@ import (
 	"handloom/proof/script"
 )
 
-// name takes n names.
+// name reserves n names.
 func (d *drawing) name(n int) int {
 	first := d.next
 	d.next += max(n, 1)
 	return first
 }
 
-// ref draws a handle for an operation on a table, in a chunk of it if inChunk.
+// ref draws a handle for an operation on a table. inChunk says that the task
+// has a chunk of the table.
 func (d *drawing) ref(table int, inChunk bool) script.Ref {
 	if inChunk && d.chance(0.4) {
 		return script.Ref{Kind: script.Row, N: d.IntN(6)}
@@ -25,13 +26,14 @@ func (d *drawing) ref(table int, inChunk bool) script.Ref {
 	return r
 }
 
-// few are the last of the items that live, of which a frame may have made some.
+// few is the number of recent items to prefer, some of them created in this
+// frame.
 const few = 6
 
-// honest draws a handle that the program was given: of an item that lives, that
-// is only recorded, or that was erased.
+// honest draws a handle known to the program: of a live, recorded or erased
+// item.
 func (d *drawing) honest(table int) script.Ref {
-	if d.chance(0.04) { // of another table
+	if d.chance(0.04) { // of any table
 		table = d.IntN(len(d.known))
 	}
 	known := d.known[table]
@@ -50,7 +52,7 @@ func (d *drawing) honest(table int) script.Ref {
 	return script.Ref{Kind: script.Raw}
 }
 
-// kind is now and then that of a provisional handle.
+// kind sometimes makes a reference provisional.
 func (d *drawing) kind() script.RefKind {
 	if d.IntN(6) == 0 {
 		return script.Provisional
@@ -76,8 +78,7 @@ func (d *drawing) forge(r *script.Ref) {
 	}
 }
 
-// elsewhere is the handle of an item of another store, if its typeId is the last
-// one there is.
+// elsewhere is a handle of another store, with the last typeId.
 const elsewhere = 0x7ffe<<48 | 1<<32
 
 func (d *drawing) bits() uint64 {
@@ -102,7 +103,7 @@ func (d *drawing) refs(table, n int, inChunk bool) []script.Ref {
 	return all
 }
 
-// links draws what a value refers to.
+// links draws the links of a value.
 func (d *drawing) links(inChunk bool) []script.Ref {
 	if !d.chance(d.theme.links) {
 		return nil
@@ -110,7 +111,7 @@ func (d *drawing) links(inChunk bool) []script.Ref {
 	return d.refs(d.index(), 1+d.IntN(3), inChunk)
 }
 
-// run draws handles with names in a row, for bulk erases.
+// run draws consecutive names, for bulk erases.
 func (d *drawing) run(table int) script.Ref {
 	r := d.honest(table)
 	if r.Kind != script.Raw {
@@ -119,7 +120,7 @@ func (d *drawing) run(table int) script.Ref {
 	return r
 }
 
-// settle makes the creates that a flush applied alive, roughly.
+// settle marks flushed creates as live, roughly.
 func (d *drawing) settle() {
 	for _, k := range d.known {
 		k.live = append(k.live, k.pending...)
@@ -130,7 +131,7 @@ func (d *drawing) settle() {
 	}
 }
 
-// gone notes that items were erased.
+// gone records erased items.
 func (d *drawing) gone(table int, refs []script.Ref) {
 	k := d.known[table]
 	for _, r := range refs {
@@ -147,7 +148,7 @@ func (d *drawing) gone(table int, refs []script.Ref) {
 	}
 }
 
-// cleared notes that a table was.
+// cleared records a cleared table.
 func (d *drawing) cleared(table int) {
 	k := d.known[table]
 	d.dead = append(d.dead, k.live[:min(len(k.live), 200)]...)

@@ -6,13 +6,13 @@ import (
 	"handloom/proof/script"
 )
 
-// shapes begin programs in states that random steps come to in one program of
-// thousands. Of consecutive seeds one in [shapeEvery] begins in each.
+// shapes begin programs in states that random steps reach once in thousands of
+// programs. One of [shapeEvery] consecutive seeds begins in each.
 var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned, (*drawing).crowded, (*drawing).padded}
 
 const shapeEvery = 100
 
-// shape begins the program in the state of its seed, if that has one.
+// shape begins the program with the shape of its seed, if any.
 func (d *drawing) shape() {
 	i := int(d.program.Seed % shapeEvery)
 	if i >= len(shapes) {
@@ -27,11 +27,11 @@ func (d *drawing) shape() {
 	shapes[i](d)
 }
 
-// first is the table that a shape is about.
+// first returns the table of a shape.
 func (d *drawing) first() *script.Table { return &d.program.Tables[0] }
 
-// rest has the first table keep still for so long that it gives up what it keeps
-// for flushes, and then changes it.
+// rest leaves the first table idle until it releases its flush memory, then
+// changes it.
 func (d *drawing) rest() {
 	d.first().Changes = 1
 	create := func() { d.record(script.Step{Op: script.Emplace, N: 1, Name: d.name(1)}.Set("v", 1)) }
@@ -48,13 +48,13 @@ func (d *drawing) record(c script.Step) {
 	d.add(script.Step{Op: script.Flush})
 }
 
-// recording is a pass in which one task records a command.
+// recording returns a pass in which one task records a command.
 func recording(c script.Step) script.Step {
 	return script.Step{Op: script.Each, Body: []script.Step{c}}.Set("tasks", 1)
 }
 
-// blocks sorts more items than a sort takes at once, so that each block changes
-// and no two have to be merged.
+// blocks sorts more items than one block holds. Every block changes and no two
+// need a merge.
 func (d *drawing) blocks() {
 	d.first().Item, d.first().Fixed = script.Linked, 0
 	d.inWrite(
@@ -66,7 +66,8 @@ func (d *drawing) blocks() {
 	)
 }
 
-// bytes has the inbox take more bytes, batch by batch, than one batch may hold.
+// bytes sends more bytes to the inbox, over several batches, than one batch may
+// hold.
 func (d *drawing) bytes() {
 	d.first().Item = script.Linked
 	d.program.Store.BatchBytes = 1 << 16
@@ -78,7 +79,7 @@ func (d *drawing) bytes() {
 	d.options.Steps = 0 // no other batch may come near the limit
 }
 
-// above fills the maps of a table, each to the limit that the table has.
+// above fills every map of a table to the limit of the table.
 func (d *drawing) above() {
 	d.first().Max, d.first().Shards, d.first().Reserve = 5, 4, 0
 	for shard := range 4 {
@@ -89,7 +90,7 @@ func (d *drawing) above() {
 	}
 }
 
-// nested sums a table up inside a pass over another, of tables that have items.
+// nested reduces a table inside a pass over another; both have items.
 func (d *drawing) nested() {
 	d.program.Tables[1].Max = 0
 	for table := range 2 {
@@ -98,7 +99,7 @@ func (d *drawing) nested() {
 	d.add(script.Step{Op: script.ForEach, Body: []script.Step{{Op: script.ReduceInTask, Table: 1}}})
 }
 
-// crowded has the inbox take calls that do not all fit the table.
+// crowded sends calls to the inbox that do not all fit the table.
 func (d *drawing) crowded() {
 	d.first().Max, d.first().Reserve = 4, 0
 	for _, n := range []int{3, 2, 1} {
@@ -107,8 +108,8 @@ func (d *drawing) crowded() {
 	d.add(script.Step{Op: script.Flush})
 }
 
-// padded has one queue set the elements of all that it creates, and then of the first and
-// the last.
+// padded has one queue set the elements of all its creates, then of the first
+// and the last again.
 func (d *drawing) padded() {
 	d.known[0].columns = append(d.known[0].columns, script.Word)
 	d.add(script.Step{Op: script.AddColumn, Word: script.Word})
@@ -123,8 +124,8 @@ func (d *drawing) padded() {
 	}
 }
 
-// renewed has the passes of a frame write what it created, and what was there before, and
-// erases an item that holds pointers.
+// renewed writes created and older items in the passes of a frame, and erases
+// an item with pointers.
 func (d *drawing) renewed() {
 	d.first().Changes, d.first().Item = 1, script.Rich
 	made := d.name(3)
@@ -139,9 +140,9 @@ func (d *drawing) renewed() {
 	)
 }
 
-// framed has the frames of the program flush many times, and change few items. The first
-// brings its own creates to an end, and a Write gives their slots to others; two flushes
-// of the second put to one item.
+// framed has frames with many flushes and few changes. The first frame erases
+// its own creates, and a Write reuses their slots. Two flushes of the second
+// put to one item.
 func (d *drawing) framed() {
 	d.first().Changes, d.first().MinFree, d.first().Item = 1, 0, script.Word
 	flushed := func(op script.Op, name int) []script.Step {
@@ -166,7 +167,7 @@ func (d *drawing) framed() {
 	d.theme.weights[script.Write], d.theme.grow = 10, 0.8
 }
 
-// few has the rest of the program be about few items, and little but some operations.
+// few limits the rest of the program to few items and some operations.
 func (d *drawing) few(ops ...script.Op) {
 	t := &d.theme
 	t.fresh, t.hot, t.forged, t.stale, t.tasks, t.busy, t.sizes = 0.6, 0.95, 0, 0, 3, 4, []int{1, 2}
@@ -178,9 +179,9 @@ func (d *drawing) few(ops ...script.Op) {
 	}
 }
 
-// behind goes back to a checkpoint from before a column, and exchanges columns of which one
-// is set meanwhile, in the second shard, and one item twice. A sort leaves the first row
-// where it is.
+// behind creates columns after a checkpoint and rolls back to it. Before, it
+// exchanges the columns, one of which is set in the second shard, one item
+// twice. A sort leaves the first row in place.
 func (d *drawing) behind() {
 	d.first().Shards, d.first().Changes, d.first().Item = 2, 1, script.Word
 	made := d.name(4)
@@ -205,8 +206,8 @@ func (d *drawing) behind() {
 	)
 }
 
-// thinned gives many items optional data, and elements of a column, takes the data from
-// most of them, and goes on with what moves both.
+// thinned sets sparse data and column elements of many items, unsets most of
+// the sparse data, and continues with operations that move both.
 func (d *drawing) thinned() {
 	const all = 200
 	made := d.name(all)
@@ -236,7 +237,6 @@ func (d *drawing) thinned() {
 	t.weights[script.Set], t.weights[script.Unset], t.weights[script.Rollback], t.weights[script.Checkpoint] = 6, 4, 0.2, 0.2
 }
 
-// inWrite adds a write of some steps.
 func (d *drawing) inWrite(body ...script.Step) {
 	d.add(script.Step{Op: script.Write, Body: body})
 }

@@ -7,10 +7,10 @@ import (
 	"handloom/proof/script"
 )
 
-// Shrink returns the smallest program found until ctx ends for which fails reports
-// true, as it does for p, whose text reads back. The search is delta debugging: it
-// removes steps, commands, handles, tables and options, first many at a time and then
-// one by one, makes numbers smaller, and repeats until nothing more can go.
+// Shrink returns the smallest program found until ctx ends for which fails
+// returns true. fails must return true for p. The search is delta debugging: it
+// removes steps, commands, handles, tables and options, many at once and then
+// one by one, reduces numbers, and repeats until nothing changes.
 func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
 	s := &shrinking{ctx: ctx, best: clone(p), fails: fails}
 	for before := 0; before != len(s.best.Text()) && ctx.Err() == nil; {
@@ -24,14 +24,14 @@ func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bo
 	return s.best
 }
 
-// shrinking is a program that becomes smaller.
 type shrinking struct {
 	ctx   context.Context
 	best  *script.Script
 	fails func(*script.Script) bool
 }
 
-// try applies an edit to a copy and keeps that if it reads back and still fails.
+// try applies an edit to a copy. It keeps the copy if it parses and still
+// fails.
 func (s *shrinking) try(edit func(p *script.Script)) bool {
 	if s.ctx.Err() != nil {
 		return false
@@ -45,8 +45,8 @@ func (s *shrinking) try(edit func(p *script.Script)) bool {
 	return true
 }
 
-// cut takes parts of a list away, in halves, quarters and so on. length is how
-// long the list is now; without returns it without the elements from i to j-1.
+// cut removes ranges of a list: halves, quarters and so on. length returns the
+// current length; without removes elements i to j-1.
 func (s *shrinking) cut(length func() int, without func(p *script.Script, i, j int)) {
 	for size := length(); size > 0; size /= 2 {
 		for i := 0; i < length() && s.ctx.Err() == nil; {
@@ -64,8 +64,8 @@ func (s *shrinking) steps() {
 	})
 }
 
-// bodies cuts what belongs to each step, in writes also what belongs to that, and
-// then takes single steps out of their writes.
+// bodies cuts the bodies of steps, also nested bodies, and moves single steps
+// out of their writes.
 func (s *shrinking) bodies() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		s.cut(func() int { return len(find(s.best).Body) }, func(p *script.Script, i, j int) {
@@ -82,13 +82,13 @@ func (s *shrinking) bodies() {
 	}
 }
 
-// outside are the steps that may also stand outside a write; a program with the
-// others would not read back.
+// outside returns the steps allowed outside a write; a program with the others
+// would not parse.
 func outside(body []script.Step) []script.Step {
 	return slices.DeleteFunc(slices.Clone(body), func(s script.Step) bool { return !s.Op.Alone() })
 }
 
-// each calls f for every step with a way to find it in a program of the same
+// each calls f for every step. find returns the step in a program of the same
 // shape.
 func (s *shrinking) each(f func(find func(p *script.Script) *script.Step)) {
 	n := s.best.Len()

@@ -8,8 +8,8 @@ import (
 	"handloom/proof/script"
 )
 
-// fails is a made-up fault: a program that clears a table and later flushes an
-// erase of at least three handles.
+// fails is a sample fault: a program clears a table and later flushes an erase
+// of at least three handles.
 func fails(p *script.Script) bool {
 	cleared, erased, failed := false, false, false
 	script.Walk(p.Steps, func(s *script.Step) {

@@ -2,8 +2,7 @@ package draw
 
 import "handloom/proof/script"
 
-// number makes one number smaller: 0 if that will do, otherwise half of it for as
-// long as that will do, then one less.
+// number reduces one number: to 0, else by halves, then by 1.
 func (s *shrinking) number(at func(p *script.Script) *int) {
 	set := func(v int) bool {
 		return s.try(func(p *script.Script) { *at(p) = v })
@@ -17,7 +16,7 @@ func (s *shrinking) number(at func(p *script.Script) *int) {
 	}
 }
 
-// numbers makes the arguments of steps smaller, and what they make, and the settings.
+// numbers reduces the arguments and names of steps, and the settings.
 func (s *shrinking) numbers() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).N > 1 {
@@ -33,7 +32,7 @@ func (s *shrinking) numbers() {
 	}
 }
 
-// argument returns where an argument of a step is.
+// argument returns the address of an argument.
 func argument(s *script.Step, i int) *int {
 	if s.Args == nil {
 		s.Args = make([]int, len(s.Op.Keys()))
@@ -41,8 +40,8 @@ func argument(s *script.Step, i int) *int {
 	return &s.Args[i]
 }
 
-// tables moves steps to the first table, takes away tables that no step uses, and
-// makes the others plain.
+// tables moves steps to the first table, removes unused tables, and simplifies
+// the others.
 func (s *shrinking) tables() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).Op.HasTable() && find(s.best).Table > 0 {
@@ -94,8 +93,7 @@ func removeTable(p *script.Script, table int) {
 	})
 }
 
-// clone returns a copy that shares nothing that edits change, or nil if the program does
-// not read back.
+// clone returns a deep copy, or nil if the program does not parse.
 func clone(p *script.Script) *script.Script {
 	c, err := script.Parse(p.Text(), "")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"handloom/proof/script"
 )
 
-// Which operations stand where. A new one is drawn with what its line takes, and
-// each of its keys as args says.
+// The groups of operations by place. A new operation is drawn with the operands
+// of its definition and with args.
 var (
 	joins    = ops(func(op script.Op) bool { return op.Alone() && op.InWrite() })
 	alone    = ops(script.Op.Alone)
@@ -28,8 +28,8 @@ func ops(f func(op script.Op) bool) []script.Op {
 	return slices.DeleteFunc(script.Ops(), func(op script.Op) bool { return !f(op) })
 }
 
-// erases reports whether the operation erases what its references name, if that
-// lives, or what a task records does so.
+// erases reports whether the operation erases its live references, at once or
+// when flushed.
 func erases(op script.Op) bool {
 	return strings.HasPrefix(op.String(), "erase") || op == script.Remove
 }
@@ -66,7 +66,7 @@ var args = map[string]func(d *drawing, s *script.Step) int{
 	"tasks":   func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.tasks + 1) },
 }
 
-// rarely returns value once in n times, and otherwise 0.
+// rarely returns value once in n times, otherwise 0.
 func (d *drawing) rarely(n, value int) int {
 	if d.IntN(n) == 0 {
 		return value
@@ -76,14 +76,14 @@ func (d *drawing) rarely(n, value int) int {
 
 // step draws a step.
 func (d *drawing) step() {
-	if d.IntN(40) == 0 { // growth and decline take turns
+	if d.IntN(40) == 0 { // toggle growth and decline
 		d.theme.grow = d.Float64()
 	}
 	op, _ := d.pick(alone)
 	d.addDrawn(op)
 }
 
-// addDrawn draws the rest of a step and adds it, unless that cannot be.
+// addDrawn completes a step and adds it if possible.
 func (d *drawing) addDrawn(op script.Op) {
 	if s, ok := d.make(op, -1); ok {
 		d.bodyOf(&s)
@@ -92,8 +92,8 @@ func (d *drawing) addDrawn(op script.Op) {
 	}
 }
 
-// make draws a line but for its body. chunk is the table whose chunks the task has
-// that the line stands in, or -1.
+// make draws a line without its body. chunk is the table whose chunks the task
+// has, or -1.
 func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
 	s := script.Step{Op: op}
 	if op.HasTable() {
@@ -150,7 +150,7 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 	case makes:
 		refs = d.links(inChunk)
 		if d.IntN(5) == 0 && s.Op != script.EmplaceFunc && s.Op != script.Insert {
-			refs = append(refs, script.Ref{N: s.Name}) // not made yet: null
+			refs = append(refs, script.Ref{N: s.Name}) // not created yet: null
 		}
 		return refs
 	case runs(s.Op):
@@ -161,7 +161,7 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 	return d.refs(s.Table, 1+d.IntN(3), inChunk)
 }
 
-// account notes what becomes of items, roughly.
+// account updates the rough account for a step.
 func (d *drawing) account(s *script.Step, makes bool) {
 	k := d.known[s.Table]
 	switch {
@@ -184,7 +184,7 @@ func (d *drawing) account(s *script.Step, makes bool) {
 	}
 }
 
-// settled notes what a step does to the batch.
+// settled records the effect of a step on the batch.
 func (d *drawing) settled(op script.Op) {
 	switch op {
 	case script.Flush:
@@ -196,7 +196,7 @@ func (d *drawing) settled(op script.Op) {
 	}
 }
 
-// bodyOf draws what belongs to a step.
+// bodyOf draws the body of a step.
 func (d *drawing) bodyOf(s *script.Step) {
 	fails := s.Op == script.Each || s.Op == script.ForEach || s.Op == script.ForEachRows || s.Op == script.ForEachSparse
 	switch s.Op {
@@ -222,12 +222,12 @@ func (d *drawing) bodyOf(s *script.Step) {
 			}
 		}
 		s.Body, d.writing = d.body, false
-		d.made -= len(s.Body) // they are counted
+		d.made -= len(s.Body) // counted with the pass
 	}
 }
 
-// commands draws what the tasks of a pass record. table is the one whose chunks
-// the tasks have, or -1; fails says that tasks may fail.
+// commands draws the commands of a pass. table is the table whose chunks the
+// tasks have, or -1. fails allows tasks to fail.
 func (d *drawing) commands(tasks, table int, fails bool) []script.Step {
 	var all []script.Step
 	for task := range tasks {

@@ -6,11 +6,10 @@ import (
 	"handloom/proof/script"
 )
 
-// tables draws the tables: one, a few, or in a program of its own kind a
-// thousand.
+// tables draws one or a few tables; in a rare kind of program, a thousand.
 func (d *drawing) tables() {
 	n := d.oneOf(1, 1, 2, 2, 3, 4, 6)
-	if d.program.Seed%500 == 0 { // of consecutive seeds one comes soon
+	if d.program.Seed%500 == 0 { // so that consecutive seeds include one
 		n = 1000
 	}
 	for i := range n {
@@ -48,7 +47,7 @@ func (d *drawing) table(n int) script.Table {
 	if d.IntN(6) == 0 {
 		t.Reserve = d.oneOf(1, 10, 1000)
 	}
-	if slots := d.program.Narrow.Slots; slots > 0 { // sizes beyond are refused
+	if slots := d.program.Narrow.Slots; slots > 0 { // larger sizes are refused
 		t.MinFree, t.Max, t.Reserve = min(t.MinFree, slots), min(t.Max, slots), min(t.Reserve, slots)
 	}
 	if t.Max > 0 {
@@ -61,8 +60,8 @@ func (d *drawing) table(n int) script.Table {
 	return t
 }
 
-// sizes draws how large bulk operations are: about the chunks of the first table,
-// or large.
+// sizes draws the sizes of bulk operations: near the chunk size of the first
+// table, or large.
 func (d *drawing) sizes() {
 	chunk := max(d.program.Tables[0].Chunk, 1)
 	d.theme.items = d.oneOf(200, 500, 1000, 2000)
@@ -76,7 +75,7 @@ func (d *drawing) sizes() {
 	}
 }
 
-// size is how many items a bulk operation on a table is about.
+// size draws the number of items of a bulk operation.
 func (d *drawing) size(table int) int {
 	n := d.oneOf(d.theme.sizes...)
 	if limit := d.program.Tables[table].Max; limit > 0 && d.IntN(3) == 0 {
@@ -92,7 +91,7 @@ func (d *drawing) size(table int) int {
 	return n
 }
 
-// index picks a table.
+// index draws a table.
 func (d *drawing) index() int {
 	n := len(d.known)
 	if n == 1 || d.chance(d.theme.hot) {

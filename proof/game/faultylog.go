@@ -14,18 +14,19 @@ import (
 	"handloom/world"
 )
 
-// A FaultyLog log loses answers, or is late with them.
+// FaultyLog is a log that delays or loses answers.
 type FaultyLog struct {
 	world.Log
 	mutex sync.Mutex
-	until time.Time // before which it does not answer
-	lost  int       // answers that are lost
-	kept  bool      // though the record is kept
+	until time.Time // no answer before this time
+	lost  int       // number of answers to lose
+	kept  bool      // lost answers leave the record appended
 }
 
 var errLost = errors.New("the answer was lost")
 
-// Append adds rec, or does not, and tells, or does not.
+// Append appends rec to the log, unless the answer is lost and the record with
+// it. A lost answer is an error.
 func (l *FaultyLog) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 	l.mutex.Lock()
 	wait, lost, kept := time.Until(l.until), l.lost > 0, l.kept
@@ -42,17 +43,16 @@ func (l *FaultyLog) Append(ctx context.Context, prev uint64, rec []byte) (uint64
 	return at, err
 }
 
-// SetFaults has the log wait with all answers for so long, and lose the next ones, though it may
-// keep the records.
+// SetFaults delays all answers by pause and loses the next lost answers. With
+// kept, the log keeps their records.
 func (l *FaultyLog) SetFaults(pause time.Duration, lost int, kept bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.until, l.lost, l.kept = time.Now().Add(pause), lost, kept
 }
 
-// Append appends rec to l, and asks again as long as the servers of l are too slow and ctx
-// has not ended. A log gives up after a time of its own; asked again, it finds rec in place
-// if the servers have it.
+// Append appends rec to l. It retries while l times out and ctx has not ended;
+// a retry finds rec in place if the servers have it.
 func Append(ctx context.Context, l world.Log, prev uint64, rec []byte) (at uint64, err error) {
 	for {
 		at, err = l.Append(ctx, prev, rec)

@@ -1,7 +1,7 @@
-// Package game is a small program for worlds that are killed, cut off and compared: with
-// items that come and go, hold handles and have memory of their own, a column, optional
-// data of both kinds of tables, lists of changes, and notes that calls leave. It also has
-// faulty logs: a FaultyLog one, and a torn journal.
+// Package game is a small program for tests of replicated worlds. Its items are
+// created and erased, hold handles and own memory. It has a column, sparse data
+// on both kinds of tables, change lists, and notes left by calls. It also has a
+// [FaultyLog] and [TearJournal].
 package game
 
 import (
@@ -15,9 +15,9 @@ import (
 	"handloom/world"
 )
 
-// A unit moves, holds a handle, and comes and goes; a plan has memory of its own; the past
-// is a sum of all ticks and of all entries of lists of changes, so that two histories that
-// differ once differ for ever.
+// A unit moves and holds a handle. A plan owns memory. past sums all ticks and
+// all entries of change lists, so two histories that differ once differ
+// forever.
 type (
 	unit struct {
 		X, Y int32
@@ -34,10 +34,9 @@ type (
 	past struct{ Sum, Entries uint64 }
 )
 
-// A Note is what a call leaves.
+// Note is left by a call.
 type Note struct{ Key, Tick uint64 }
 
-// A Game is a store with the program.
 type Game struct {
 	*store.Store
 	Notes  *store.Table[Note]
@@ -50,7 +49,8 @@ type Game struct {
 	keep   uint64
 }
 
-// New returns a game that keeps a note for so many ticks, 0 for ever.
+// New returns a game that erases each note after keep ticks; 0 keeps notes
+// forever.
 func New(workers int, keep uint64) *Game {
 	s := store.New(store.Options{Workers: workers})
 	g := &Game{Store: s, keep: keep}
@@ -66,8 +66,8 @@ func New(workers int, keep uint64) *Game {
 	return g
 }
 
-// Leave returns a call that leaves a note, and a unit with a weight, a mark and a locked
-// plan.
+// Leave returns a call that creates a note and a unit with weight, mark and
+// locked plan.
 func (g *Game) Leave(key uint64) func(q store.Queue) error {
 	return func(q store.Queue) error {
 		g.Notes.Emplace(q, Note{Key: key})
@@ -80,7 +80,7 @@ func (g *Game) Leave(key uint64) func(q store.Queue) error {
 	}
 }
 
-// Left returns the keys of the notes that came with a tick.
+// Left returns the keys of the notes dated by a tick.
 func (g *Game) Left(tick uint64) (keys []uint64) {
 	for _, n := range g.Notes.All() {
 		if n.Tick == tick {
@@ -90,7 +90,7 @@ func (g *Game) Left(tick uint64) (keys []uint64) {
 	return keys
 }
 
-// Entries returns the number of entries that all ticks have read from lists of changes.
+// Entries returns the number of change list entries that all ticks have read.
 func (g *Game) Entries() (n uint64) {
 	for _, p := range g.past.All() {
 		n += p.Entries
@@ -98,16 +98,16 @@ func (g *Game) Entries() (n uint64) {
 	return n
 }
 
-// Init is that of [world.Options].
+// Init is for [world.Options].
 func (g *Game) Init(_ context.Context, w *store.Writer) error {
 	_, err := g.past.Insert(w, past{})
 	return err
 }
 
-// Tick is the program. It reads the lists of changes before, between and after its
-// flushes.
+// Tick is for [world.Options]. It reads the change lists before, between and
+// after its flushes.
 func (g *Game) Tick(ctx context.Context, w *store.Writer, t world.Tick) error {
-	g.read() // a tick begins without lists
+	g.read() // a tick begins with empty lists
 	for _, step := range []func(ctx context.Context, t world.Tick) error{g.emplace, g.live, g.weigh, g.replan, g.remember} {
 		if err := step(ctx, t); err != nil {
 			return err
@@ -131,7 +131,6 @@ func (g *Game) Tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	return err
 }
 
-// read adds every list of changes to the past.
 func (g *Game) read() {
 	for _, p := range g.past.All() {
 		addLists(p, 0, g.units)
@@ -157,10 +156,10 @@ func (p *past) add(list uint64, id store.ID) {
 	p.Sum = (p.Sum ^ uint64(id) ^ list<<56) * 0x9e3779b97f4a7c15
 }
 
-// passTasks record in a tick, whatever the workers.
+// passTasks is the number of recording tasks, for any number of workers.
 const passTasks = 4
 
-// emplace makes new units with their plans, and gives some a weight.
+// emplace creates units with plans, some with a weight.
 func (g *Game) emplace(ctx context.Context, t world.Tick) error {
 	return g.Each(ctx, passTasks, func(task int, q store.Queue) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(task)))
@@ -196,8 +195,8 @@ func (g *Game) live(ctx context.Context, t world.Tick) error {
 	})
 }
 
-// weigh writes elements of the column in place, drops some marks, and writes the others in
-// place.
+// weigh writes column elements in place. It unsets some marks and writes the
+// others in place.
 func (g *Game) weigh(ctx context.Context, t world.Tick) error {
 	err := g.units.ForEachRows(ctx, func(c store.Rows[unit]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(1000+c.Index)))
@@ -224,7 +223,7 @@ func (g *Game) weigh(ctx context.Context, t world.Tick) error {
 	})
 }
 
-// replan writes plans in place, and replaces, locks or unlocks some.
+// replan writes, replaces, locks or unlocks plans.
 func (g *Game) replan(ctx context.Context, t world.Tick) error {
 	return g.plans.ForEach(ctx, func(c store.StableChunk[plan]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(3000+c.Index)))
@@ -244,7 +243,8 @@ func (g *Game) replan(ctx context.Context, t world.Tick) error {
 	})
 }
 
-// remember dates the notes of this tick, erases old ones, and adds the tick to the past.
+// remember dates the notes of this tick, erases old notes, and adds the tick to
+// past.
 func (g *Game) remember(ctx context.Context, t world.Tick) error {
 	err := g.Notes.ForEach(ctx, func(c store.Chunk[Note]) {
 		for i := range c.Items {

@@ -15,8 +15,8 @@ type (
 	mutator = func(m Map[uint64])
 )
 
-// callbacks are the operations of a map that call back, by name. Each calls
-// body from its callback.
+// callbacks are the map operations with callbacks. Each calls body from its
+// callback.
 func (s suite) callbacks() map[string]caller {
 	callbacks := map[string]caller{
 		"InsertFunc": func(m Map[uint64], body func()) {
@@ -51,7 +51,7 @@ func (s suite) callbacks() map[string]caller {
 	return callbacks
 }
 
-// mutators are the operations that change a map, by name.
+// mutators are the operations that change a map.
 func (s suite) mutators() map[string]mutator {
 	var marks slotset.Bitset
 	mutators := map[string]mutator{
@@ -99,7 +99,7 @@ func (s suite) ACallbackThatPanicsOrExitsLeavesTheMapAsItWas(t *testing.T) {
 					t.Errorf("%s changed the map", name)
 				}
 				Verify(t, m)
-				if h := Insert(t, m, 4); h != Numbered(0, 2, 4) { // usable, and nothing was lost
+				if h := Insert(t, m, 4); h != Numbered(0, 2, 4) { // usable, no slot lost
 					t.Errorf("after %s the map issues %v", name, h)
 				}
 				if n := m.EraseFunc(func(number, *uint64) bool { return false }); n != 0 {
@@ -116,7 +116,7 @@ func (s suite) ChangingTheMapFromACallbackPanics(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for callback, call := range s.callbacks() {
 			for mutator, mutate := range mutators {
-				m := newMap(t, s.Numbers, Options{Reserve: 10}) // room, so that no growth is needed
+				m := newMap(t, s.Numbers, Options{Reserve: 10}) // Reserve avoids growth
 				InsertN(t, m, 5)
 				beginRound(m)
 				before := m.Digest()
@@ -150,6 +150,6 @@ func (s suite) LookingUpFromACallbackIsFine(t *testing.T) {
 		if !called {
 			t.Errorf("%s does not call back", name)
 		}
-		Insert(t, m, 0) // and afterwards changes are allowed again
+		Insert(t, m, 0) // changes are allowed again
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Worn returns a map with live, vacant and depleted slots, a freelist out of
-// order and, where the width allows, a floor.
+// Worn returns a map with live, vacant and depleted slots, a shuffled freelist
+// and, with narrow fields, a floor.
 func Worn(t *testing.T, k Maker[uint64]) (Map[uint64], []number) {
 	t.Helper()
 	m := newMap(t, k, Options{TypeID: 6, MinFree: 1, MaxItems: 12})

@@ -8,8 +8,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// PointerItem is what the items point at; it is too large and has a pointer too
-// many to share an allocation with another object.
+// PointerItem is the target of pointer items. Its size and pointers keep it in
+// its own allocation.
 type PointerItem struct {
 	_    *PointerItem
 	Data [64]byte
@@ -44,7 +44,7 @@ func (s suite) WhatAPanickingInsertHeldIsCollected(t *testing.T) {
 //go:noinline
 func newPointerItem() *PointerItem { return &PointerItem{Data: [64]byte{1}} }
 
-// InsertPointerItem inserts a pointee that nothing else holds.
+// InsertPointerItem inserts a PointerItem that only the map holds.
 //
 //go:noinline
 func InsertPointerItem(t *testing.T, m inserter[*PointerItem]) (holder, weak.Pointer[PointerItem]) {
@@ -52,7 +52,7 @@ func InsertPointerItem(t *testing.T, m inserter[*PointerItem]) (holder, weak.Poi
 	return Insert(t, m, p), weak.Make(p)
 }
 
-// ExpectCollected fails the test if anything holds what refs point at.
+// ExpectCollected fails the test if a target of refs is still held.
 func ExpectCollected(t *testing.T, refs []weak.Pointer[PointerItem]) {
 	t.Helper()
 	runtime.GC()

@@ -37,8 +37,8 @@ func (s suite) ACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
 	})
 }
 
-// A map without slots has not taken the widths of handles yet; the one it is
-// copied over has room for slots all the same.
+// A map without slots has no handle widths yet. Its copy may have room for
+// slots.
 func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
 	SetWidths(t, 7, 16)
 	unused := s.Numbers.Zero()
@@ -119,7 +119,7 @@ func (s suite) CopyingThereAndBackAllocatesNothing(t *testing.T) {
 	}
 }
 
-// list is an item that shares memory with its copies by assignment.
+// list is an item that shares memory with its copies.
 type list = []uint64
 
 func cloneList(dst, src *list) { *dst = append((*dst)[:0], *src...) }
@@ -168,7 +168,7 @@ func (s suite) CloneIsCalledForEachItemInOrder(t *testing.T) {
 		if items := itemsOf(m); !slices.Equal(seen, items) || !slices.Equal(itemsOf(c), items) {
 			t.Errorf("cloned %v to %v, want %v", seen, itemsOf(c), items)
 		}
-		if !slices.Equal(found, want) { // what the rows held, and zero
+		if !slices.Equal(found, want) { // the replaced values, and zero
 			t.Errorf("rows held %v, want %v", found, want)
 		}
 	}
@@ -200,7 +200,7 @@ func (s suite) ACloneThatPanicsLeavesAnEmptyCopy(t *testing.T) {
 			if c.Len() != 0 || c.Core().Stats().Slots != 0 || m.Digest() != before {
 				t.Fatalf("the copy has %+v, or the original has changed", c.Core().Stats())
 			}
-			m.Cloned().CopiedTo(m, nil) // neither is busy any more
+			m.Cloned().CopiedTo(m, nil) // neither map is busy any more
 			if first := Insert(t, c, 1); first.ID.Slot() != 0 || first.ID.Generation() != 1 {
 				t.Errorf("the empty copy issues %v", first)
 			}

@@ -6,7 +6,7 @@ import (
 
 func (s suite) EveryPartOfTheStateIsInTheDigest(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
-		// Each pair differs in one respect only.
+		// Each pair differs in one respect.
 		pairs := map[string][2]func(m Map[uint64], hs []number){
 			"a value": {
 				func(m Map[uint64], hs []number) {},
@@ -34,7 +34,7 @@ func (s suite) EveryPartOfTheStateIsInTheDigest(t *testing.T) {
 			},
 		}
 		if s.Packed {
-			// Equal values, so that only the owners of rows differ.
+			// Equal values: only the owners of rows differ.
 			pairs["row order"] = [2]func(m Map[uint64], hs []number){
 				func(m Map[uint64], hs []number) { m.Erase(hs[0]); m.Erase(hs[1]) },
 				func(m Map[uint64], hs []number) { m.EraseItems(hs[:2]) },
@@ -62,8 +62,8 @@ func slotAbove(slot uint32) func(number, *uint64) bool {
 	return func(h number, _ *uint64) bool { return h.ID.Slot() > slot }
 }
 
-// MinFree decides whether the next insert takes the vacant slot, MaxItems whether
-// there will be one; the first is part of the state, the second a bound on it.
+// MinFree is part of the state: it decides whether the next insert takes the
+// vacant slot. MaxItems is only a limit.
 func (s suite) TypeIDAndMinFreeAreInTheDigestAndOtherOptionsAreNot(t *testing.T) {
 	digest := func(o Options) uint64 {
 		m := newMap(t, s.Numbers, o)

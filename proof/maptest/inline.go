@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A lookup that does not inline costs a call, which is more than the lookup.
+// A lookup is cheaper than a call.
 func (s suite) GetAndHasInline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the compiler")
@@ -17,7 +17,7 @@ func (s suite) GetAndHasInline(t *testing.T) {
 	if err != nil {
 		t.Skip("no go command:", err)
 	}
-	// A generic method is compiled where it is instantiated: in testdata.
+	// Generic methods are compiled where they are instantiated: in testdata.
 	build := exec.Command("go", "build", "-gcflags=-m", "./shard/"+s.Name+"/testdata/inline")
 	build.Dir = filepath.Dir(strings.TrimSpace(string(mod)))
 	out, err := build.CombinedOutput()

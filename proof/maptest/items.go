@@ -1,4 +1,4 @@
 package maptest
 
-// Page is a large item, of 4 KiB.
+// Page is an item of 4 KiB.
 type Page [512]uint64

@@ -10,8 +10,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// expectFull fails the test unless every way to insert n items says that the
-// map is full and changes nothing.
+// expectFull fails the test unless every insert of n items returns ErrFull and
+// changes nothing.
 func expectFull(t *testing.T, m Map[uint64], n int) {
 	t.Helper()
 	before, capacity := m.Digest(), m.Cap()
@@ -47,8 +47,7 @@ func (s suite) ErrFullIsThatOfEveryMap(t *testing.T) {
 	}
 }
 
-// Where an int has 32 bits, such numbers are below the number of slots that a
-// handle could tell apart, and sums with them do not fit.
+// On 32 bits, such numbers are below the slot limit, and their sums overflow.
 func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
 	for _, o := range []Options{{}, {MaxItems: 1}, {MaxItems: 9}, {MaxItems: 9, MinFree: 2}} {
 		m := newMap(t, s.Numbers, o)
@@ -99,7 +98,7 @@ func (s suite) ReserveMakesRoomAndChangesNoSlot(t *testing.T) {
 			t.Error("Reserve changed more than capacity")
 		}
 		bytes := m.Core().Stats().Bytes
-		for i := range 10 { // four vacant slots first, then new ones
+		for i := range 10 { // four vacant slots, then new slots
 			h := Insert(t, m, 0)
 			if i < 4 && h != Numbered(0, 2, uint32(2+i)) || i >= 4 && h != Numbered(0, 1, uint32(4+i)) {
 				t.Errorf("insert %d after Reserve gives %v", i, h)
@@ -134,7 +133,7 @@ func (s suite) ReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
 				t.Errorf("inserts into reserved room grew the map from %d to %d bytes", bytes, m.Core().Stats().Bytes)
 			}
 			grown := m.Cap() - m.Core().Rows()
-			if !s.Packed { // rows of vacant slots are there already
+			if !s.Packed { // a stable map already has rows of vacant slots
 				grown += m.Core().Stats().Vacant
 			}
 			if m.Core().HasRoom(grown + 1) {
@@ -184,7 +183,7 @@ func (s suite) BulkInsertsOfNothing(t *testing.T) {
 	})
 }
 
-// Whatever lay in a row before, what is to be filled in there is zero.
+// Reused rows are zeroed.
 func (s suite) ItemsToFillInAreZero(t *testing.T) {
 	for what, erase := range map[string]func(m Map[uint64], hs []number){
 		"Erase": func(m Map[uint64], hs []number) {

@@ -1,13 +1,11 @@
-// Package maptest is the specification of a map of handles: the promises of the
-// packed map and the stable map, as tests through one interface. The tests of each
-// map run it with [Test]. Tests of one map alone are next to that map. No package
-// but tests may import it.
+// Package maptest is the specification of the packed and the stable map, as
+// tests through one interface. The tests of each map run it with [Test]; tests
+// of one map alone are in its package. Only tests may import maptest.
 //
-// Every exported method of suite is a test and says in its name what is promised.
-// Most run twice, with the full handle fields and with narrow ones. The tests show
-// the contract by example: forged handles, limits, callbacks that panic, copies,
-// memory, digests. The random programs of package proof/runner hold the inserts and
-// erases of both maps to two models.
+// Every exported method of suite is a test named after its promise. Most run
+// with full and with narrow handle fields. They cover forged handles, limits,
+// panicking callbacks, copies, memory and digests. The random programs of
+// proof/runner compare inserts and erases with two models.
 package maptest
 
 import (
@@ -19,10 +17,10 @@ import (
 	"handloom/shard/handle"
 )
 
-// Options are those of either map.
+// Options are the options of both maps.
 type Options = handle.Options
 
-// Map is what both maps can do.
+// Map is the common API of both maps.
 type Map[T any] interface {
 	Len() int
 	Cap() int
@@ -53,13 +51,13 @@ type Map[T any] interface {
 	Reserve(n int)
 	Shrink()
 
-	// Clone and CopyTo, and the map without T: tests of the map add these three.
+	// Clone, CopyTo and the map without T, added by the tests of each map.
 	Cloned() Map[T]
 	CopiedTo(dst Map[T], clone func(dst, src *T))
 	Core() Core
 }
 
-// Core is the map without its item type, which has the bulk steps of a flush.
+// Core is the map without its item type, for the bulk steps of a flush.
 type Core interface {
 	Rows() int
 	Stats() handle.Stats
@@ -71,7 +69,7 @@ type Core interface {
 	ReserveMore(n int)
 }
 
-// Packed is a map whose items lie without gaps, in an order that can be changed.
+// Packed is a map without gaps and with a changeable order.
 type Packed[T any] interface {
 	Map[T]
 	Items() []T
@@ -86,22 +84,22 @@ type Packed[T any] interface {
 	TouchRows(i, j int)
 }
 
-// Stable is a map whose items keep their addresses: the row is the slot.
+// Stable is a map with fixed addresses: the row is the slot.
 type Stable[T any] interface {
 	Map[T]
 	Range(lo, hi int) iter.Seq2[handle.Of[T], *T]
 }
 
-// Maker makes maps of items of type T: with options, or the zero map.
+// Maker makes maps of T, with options or as zero value.
 type Maker[T any] struct {
 	New  func(Options) (Map[T], error)
 	Zero func() Map[T]
 }
 
-// Maps is the map under test, for the items that the tests need.
+// Maps is the map under test, for several item types.
 type Maps struct {
-	Name    string // of the package, with which messages begin
-	Packed  bool   // it is Packed; otherwise it is Stable
+	Name    string // package name, the prefix of messages
+	Packed  bool   // Packed, otherwise Stable
 	ErrFull error  // of the package
 
 	Numbers      Maker[uint64]
@@ -110,7 +108,6 @@ type Maps struct {
 	Lists        Maker[[]uint64]
 }
 
-// suite has the tests as its methods.
 type suite struct{ Maps }
 
 // Test runs the whole specification.
@@ -121,7 +118,7 @@ func Test(t *testing.T, m Maps) {
 	}
 }
 
-// choose returns what is true of the packed map, or of the stable one.
+// choose returns the value for the packed or the stable map.
 func choose[V any](s suite, packed, stable V) V {
 	if s.Packed {
 		return packed
@@ -129,7 +126,7 @@ func choose[V any](s suite, packed, stable V) V {
 	return stable
 }
 
-// itemAt returns the item of a row, which it finds by its place.
+// itemAt returns the item of a row.
 func itemAt[T any](m Map[T], row int) *T {
 	if m, ok := m.(Packed[T]); ok {
 		return &m.Items()[row]

@@ -4,8 +4,8 @@ import (
 	"cmp"
 )
 
-// orderCallbacks are the operations of a packed map alone that call back, by
-// name. Each calls body from its callback.
+// orderCallbacks are the operations with callbacks of packed maps. Each calls
+// body from its callback.
 var orderCallbacks = map[string]caller{
 	"SortFunc": func(m Map[uint64], body func()) {
 		m.(Packed[uint64]).SortFunc(func(a, b *uint64) int { body(); return descend(a, b) })
@@ -24,7 +24,7 @@ var orderCallbacks = map[string]caller{
 	},
 }
 
-// orderMutators are the operations that only a packed map has, by name.
+// orderMutators are the operations of packed maps that change them.
 var orderMutators = map[string]mutator{
 	"SortFunc":   func(m Map[uint64]) { m.(Packed[uint64]).SortFunc(descend) },
 	"SortRange":  func(m Map[uint64]) { m.(Packed[uint64]).SortRange(0, 0, descend) },
@@ -39,16 +39,15 @@ var orderMutators = map[string]mutator{
 
 func descend(a, b *uint64) int { return cmp.Compare(*b, *a) }
 
-// beginRound lets Defragment of a packed map begin, so that one that comes no
-// further changes nothing.
+// beginRound begins a Defragment, so that the next call without progress
+// changes nothing.
 func beginRound(m Map[uint64]) {
 	if m, ok := m.(Packed[uint64]); ok {
 		PanicOf(func() { m.Defragment(func(a, b *uint64) int { panic("no") }, 0) })
 	}
 }
 
-// defragment lets a packed map come as near to descending order as the budget
-// allows.
+// defragment brings a packed map towards descending order within the budget.
 func defragment(m Map[uint64], budget int) {
 	if m, ok := m.(Packed[uint64]); ok {
 		m.Defragment(descend, budget)

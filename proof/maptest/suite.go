@@ -9,10 +9,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Handles of most tests here.
 type number = handle.Of[uint64]
 
-// newMap returns a map of which the invariants are checked when the test ends.
+// newMap returns a map. Its invariants are checked when the test ends.
 func newMap[T any](t testing.TB, k Maker[T], o Options) Map[T] {
 	t.Helper()
 	m, err := k.New(o)
@@ -23,7 +22,7 @@ func newMap[T any](t testing.TB, k Maker[T], o Options) Map[T] {
 	return m
 }
 
-// verifier is what has invariants.
+// verifier has invariants.
 type verifier interface{ Verify() error }
 
 // VerifyAtEnd checks the invariants of m when the test ends.
@@ -44,14 +43,14 @@ func Verify(t interface {
 	}
 }
 
-// SetWidths makes handle fields narrow until the test ends.
+// SetWidths narrows handle fields until the test ends.
 func SetWidths(t testing.TB, lastGeneration uint16, slotLimit uint32) {
 	t.Helper()
 	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
 }
 
-// EachWidth runs f with the full handle fields and with narrow ones, where
-// wrapping, depletion and exhaustion are common.
+// EachWidth runs f with full and with narrow handle fields. Narrow fields make
+// wrapping, depletion and exhaustion common.
 func EachWidth(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	t.Run("width=full", f)
@@ -61,7 +60,7 @@ func EachWidth(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// inserter is the map of either kind, or under test.
+// inserter is a map of either kind.
 type inserter[T any] interface {
 	Insert(v T) (handle.Of[T], error)
 }
@@ -76,7 +75,7 @@ func InsertN(t testing.TB, m inserter[uint64], n int) []number {
 	return hs
 }
 
-// Insert inserts v, for which there must be room.
+// Insert inserts v; the map must have room.
 func Insert[T any](t testing.TB, m inserter[T], v T) handle.Of[T] {
 	t.Helper()
 	h, err := m.Insert(v)
@@ -86,7 +85,8 @@ func Insert[T any](t testing.TB, m inserter[T], v T) handle.Of[T] {
 	return h
 }
 
-// deplete uses up every generation of one slot of m, which has none vacant.
+// deplete uses all generations of one slot of m, which must have no vacant
+// slot.
 func deplete(t testing.TB, m Map[uint64]) (last number) {
 	t.Helper()
 	for range slotset.LastGeneration() {
@@ -96,7 +96,7 @@ func deplete(t testing.TB, m Map[uint64]) (last number) {
 	return last
 }
 
-// itemsOf are the items of a map in the order of All.
+// itemsOf returns the items in the order of All.
 func itemsOf[T any](m Map[T]) (items []T) {
 	for _, v := range m.All() {
 		items = append(items, *v)
@@ -104,19 +104,20 @@ func itemsOf[T any](m Map[T]) (items []T) {
 	return items
 }
 
-// Numbered returns the handle with these fields.
+// Numbered returns the handle with the given fields.
 func Numbered(typeID, generation uint16, slot uint32) number {
 	return number{ID: handle.New(typeID, generation, slot)}
 }
 
-// PanicOf returns what f panics with, nil when it does not.
+// PanicOf returns the value that f panics with, or nil.
 func PanicOf(f func()) (value any) {
 	defer func() { value = recover() }()
 	f()
 	return nil
 }
 
-// ExpectNothing fails the test unless h resolves nowhere and changes nothing.
+// ExpectNothing fails the test unless h is stale in every method and changes
+// nothing.
 func ExpectNothing[T any](t testing.TB, m Map[T], what string, h handle.Of[T]) {
 	t.Helper()
 	before := m.Digest()
@@ -160,7 +161,7 @@ func ExpectNumbers(t testing.TB, m interface {
 	}
 }
 
-// Describe is what v points at, in words.
+// Describe formats *v, or nil.
 func Describe(v *uint64) string {
 	if v == nil {
 		return "nothing"

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Abstract knows who lives, with what value.
+// Abstract knows the live items and their values.
 type Abstract struct {
 	tables []Table
 	live   map[uint64]living
-	counts []int               // live items, by table
-	ever   map[uint64]struct{} // every handle issued in this history: a program makes a million items at most
-	issued []uint64            // the same, in the order of issue
-	batch  []Command           // of the passes that succeeded, in key order
-	late   [][]Command         // calls of the inbox, which come after them
-	sealed int                 // of late: those that the next flush applies
+	counts []int               // live items by table
+	ever   map[uint64]struct{} // every handle issued in this history; a program creates at most a million items
+	issued []uint64            // ever, in the order of issue
+	batch  []Command           // commands of successful passes, in key order
+	late   [][]Command         // calls of the inbox, after batch
+	sealed int                 // number of late calls that the next flush applies
 }
 
 type living struct {
@@ -30,19 +30,19 @@ func NewAbstract(tables []Table) *Abstract {
 	}
 }
 
-// Find returns the item that a handle of any bits names, and its table.
+// Find returns the item and table of a handle of any bits.
 func (a *Abstract) Find(id uint64) (item Item, table int, ok bool) {
 	l, ok := a.live[id]
 	return l.item, l.table, ok
 }
 
-// Len returns how many items of a table live.
+// Len returns the number of live items of a table.
 func (a *Abstract) Len(table int) int { return a.counts[table] }
 
 // Issued returns every handle issued in this history, oldest first.
 func (a *Abstract) Issued() []uint64 { return a.issued }
 
-// IssuedOnly returns the handles issued in this history and not in another,
+// IssuedOnly returns the handles issued in this history but not in other,
 // oldest first.
 func (a *Abstract) IssuedOnly(other *Abstract) []uint64 {
 	return slices.DeleteFunc(slices.Clone(a.issued), func(id uint64) bool {
@@ -51,8 +51,8 @@ func (a *Abstract) IssuedOnly(other *Abstract) []uint64 {
 	})
 }
 
-// Record adds commands to the batch: those of a pass that succeeded, task by
-// task. late says that they come through the inbox.
+// Record adds the commands of a successful pass, task by task, to the batch;
+// late commands are a call of the inbox.
 func (a *Abstract) Record(commands []Command, late bool) {
 	if late {
 		if records(commands) > 0 {
@@ -63,8 +63,8 @@ func (a *Abstract) Record(commands []Command, late bool) {
 	}
 }
 
-// Touched returns what the commands of the batch name that is no create of it, and
-// what lives in tables that it empties.
+// Touched returns the targets of the batch, except its own creates, and the
+// live items of tables that it empties.
 func (a *Abstract) Touched() []uint64 {
 	var ids []uint64
 	emptied := make(map[int]bool)
@@ -88,7 +88,7 @@ func (a *Abstract) Touched() []uint64 {
 	return ids
 }
 
-// EndEvents has the next flush erase all items of tables with Events.
+// EndEvents makes the next flush erase all items of tables with Events.
 func (a *Abstract) EndEvents() {
 	for i, t := range a.tables {
 		if t.Events {
@@ -97,13 +97,13 @@ func (a *Abstract) EndEvents() {
 	}
 }
 
-// Seal has the next flush apply the calls of the inbox that have arrived.
+// Seal makes the next flush apply the calls that have arrived.
 func (a *Abstract) Seal() { a.sealed = len(a.late) }
 
 // Discard drops the batch.
 func (a *Abstract) Discard() { a.batch, a.late, a.sealed = nil, nil, 0 }
 
-// Insert notes a handle that the store gave at once.
+// Insert records a handle issued by Insert.
 func (a *Abstract) Insert(table int, id uint64, item Item) error {
 	if err := a.begin(table, id); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (a *Abstract) Insert(table int, id uint64, item Item) error {
 	return nil
 }
 
-// begin sees that a handle is a new one, of the table (G3).
+// begin checks that a handle is new and of the table (G3).
 func (a *Abstract) begin(table int, id uint64) error {
 	if _, old := a.ever[id]; old {
 		return fmt.Errorf("the handle %s is issued a second time", Text(id))
@@ -127,7 +127,7 @@ func (a *Abstract) begin(table int, id uint64) error {
 	return nil
 }
 
-// Erase ends the life of an item at once and reports whether there was one.
+// Erase erases an item at once and reports whether it existed.
 func (a *Abstract) Erase(table int, id uint64) bool {
 	l, ok := a.live[id]
 	if !ok || l.table != table {
@@ -138,8 +138,8 @@ func (a *Abstract) Erase(table int, id uint64) bool {
 	return true
 }
 
-// EraseWhere ends the lives of the items of a shard, or of a whole table if shard
-// is negative, for which f is true.
+// EraseWhere erases the items for which f is true, in a shard, or in the whole
+// table if shard is negative.
 func (a *Abstract) EraseWhere(table, shard int, f func(Item) bool) {
 	for id, l := range a.live {
 		if l.table == table && (shard < 0 || int(typeIDOf(id))-int(a.tables[table].TypeID) == shard) && f(l.item) {
@@ -166,7 +166,7 @@ func (a *Abstract) Set(id uint64, item Item) {
 	a.live[id] = l
 }
 
-// Text writes a handle as documents do: typeId:slot.generation.
+// Text formats a handle as typeId:slot.generation.
 func Text(id uint64) string {
 	free := ""
 	if isProvisional(id) {

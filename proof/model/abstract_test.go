@@ -5,9 +5,6 @@ import (
 	"testing"
 )
 
-// TestAnAnswerToACreateThatCannotBeIsAFault records creates in a table of at most
-// two items, the first of them of the provisional handle 1, and gives the flush one
-// answer to each.
 func TestAnAnswerToACreateThatCannotBeIsAFault(t *testing.T) {
 	const first = 5<<48 | 1<<32
 	create := func(name int) Command {
@@ -16,8 +13,8 @@ func TestAnAnswerToACreateThatCannotBeIsAFault(t *testing.T) {
 	erase := Command{Kind: Erase, ID: freeBit | 1}
 	for name, tt := range map[string]struct {
 		batch   []Command
-		answers []uint64 // by create; 0: it resolves to nothing
-		left    int      // items after a flush without a fault
+		answers []uint64 // by create; 0: stale
+		left    int      // number of items after a flush without a fault
 		want    string   // "": no fault
 	}{
 		"it lives":                         {[]Command{create(1)}, []uint64{first}, 1, ""},

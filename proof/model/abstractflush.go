@@ -12,9 +12,9 @@ type pending struct {
 	cancelled bool
 }
 
-// Flush applies the batch, without the calls of the inbox that were dropped. resolve is the store's answer, after its own flush,
-// to what became of a provisional handle. It returns what is impossible about
-// the answers.
+// Flush applies the batch without the dropped calls of the inbox. resolve
+// returns the answer of the store, after its own flush, for a provisional
+// handle. Flush returns an error if an answer is impossible.
 func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provisional uint64) (uint64, bool)) error {
 	batch := slices.Clone(a.batch)
 	for call, commands := range a.late[:a.sealed] {
@@ -48,8 +48,8 @@ func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provision
 	return nil
 }
 
-// commands applies erases to what lives, and returns the last put to each item.
-// Puts to items of the batch change its creates.
+// commands applies erases to live items and returns the last put to each item.
+// Puts to creates of the batch change the create.
 func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[uint64]Value {
 	values := make(map[uint64]Value)
 	for _, c := range batch {
@@ -85,7 +85,7 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 	return values
 }
 
-// appear asks the store what became of the creates.
+// appear resolves the creates.
 func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve func(int, uint64) (uint64, bool)) (map[uint64]uint64, error) {
 	real, grown := make(map[uint64]uint64), make(map[int]bool)
 	for _, p := range order {
@@ -114,7 +114,8 @@ func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve f
 	return real, nil
 }
 
-// linked is the item that a value becomes: provisional handles are real, or null.
+// linked returns the item of a value, with real handles or null in the place of
+// provisional handles.
 func linked(v Value, real map[uint64]uint64) Item {
 	for i, l := range v.Links {
 		if isProvisional(l) {

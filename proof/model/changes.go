@@ -4,29 +4,29 @@ import "slices"
 
 // Changes are the items of one table that a frame created and erased.
 type Changes struct {
-	Created []uint64 // flush by flush, in the order of recording; inserts between flushes
-	Erased  []uint64 // by typeId, and then in the order in which they went
+	Created []uint64 // by flush, in order of recording; inserts between flushes
+	Erased  []uint64 // by typeId, then in order of erasure
 	Values  []Item   // of Erased, before
 }
 
-// frameChanges are the changes of a table as they come about.
+// frameChanges collects the changes of a table.
 type frameChanges struct {
 	created []uint64
-	erased  [][]uint64 // by shard
+	erased  [][]uint64
 	values  [][]Item
 }
 
-// BeginFrame begins a frame that is not the beginning of a Write: see BeginWrite.
+// BeginFrame begins a frame outside a Write.
 func (m *Exact) BeginFrame() { m.frame++ }
 
-// BeginWrite begins the frame of a Write, to which everything belongs that passes
-// wrote before it.
+// BeginWrite begins the frame of a Write. Writes noted by passes since the last
+// frame belong to it.
 func (m *Exact) BeginWrite() {
 	m.BeginFrame()
 	m.adopt()
 }
 
-// beginLists ends the change lists of other frames.
+// beginLists ends the change lists of earlier frames.
 func (m *Exact) beginLists() {
 	if m.listed != m.frame {
 		m.listed, m.changes = m.frame, make(map[int]*frameChanges)
@@ -42,8 +42,8 @@ func (m *Exact) changesOf(table int) *frameChanges {
 	return m.changes[table]
 }
 
-// changesAtOnce returns the lists of a table that a Write changes at once, or nil if it
-// keeps none.
+// changesAtOnce returns the lists of a table for changes at once in a Write, or
+// nil if it keeps no lists.
 func (m *Exact) changesAtOnce(table int) *frameChanges {
 	if !m.tables[table].Changes {
 		return nil
@@ -52,15 +52,15 @@ func (m *Exact) changesAtOnce(table int) *frameChanges {
 	return m.changesOf(table)
 }
 
-// erase notes an erase, unless the frame created the item.
+// erase records an erase, unless the frame created the item.
 func (c *frameChanges) erase(shard int, id uint64, item Item) {
 	if !slices.Contains(c.created, id) {
 		c.erased[shard], c.values[shard] = append(c.erased[shard], id), append(c.values[shard], item)
 	}
 }
 
-// Changes returns what the frame that the lists are of did to a table. What it erased
-// since, in whatever way, it did not create.
+// Changes returns the changes of the listed frame, without items that the frame
+// both created and erased.
 func (m *Exact) Changes(table int) Changes {
 	c := m.changes[table]
 	if c == nil {

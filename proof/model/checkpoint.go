@@ -2,7 +2,7 @@ package model
 
 import "maps"
 
-// Copy returns the state, for a checkpoint. The batch is no part of it.
+// Copy returns the state without the batch, for a checkpoint.
 func (m *Exact) Copy() *Exact {
 	c := &Exact{epoch: m.epoch, depleted: m.depleted}
 	c.tables = copyTables(m.tables)
@@ -21,8 +21,8 @@ func copyTables(tables []*table) []*table {
 	return all
 }
 
-// Rollback makes the state that of a copy, which stays as it is. The batch is
-// dropped, and what was named since names nothing.
+// Rollback restores the state of a copy, which stays unchanged. It drops the
+// batch; names since then become stale.
 func (m *Exact) Rollback(to *Exact) {
 	if m.Pending() > 0 {
 		m.seen.See(RolledBackOverBatch)
@@ -38,7 +38,7 @@ func (m *Exact) Rollback(to *Exact) {
 	m.finish()
 }
 
-// Copy returns the state, for a checkpoint. The batch is no part of it.
+// Copy returns the state without the batch, for a checkpoint.
 func (a *Abstract) Copy() *Abstract {
 	return &Abstract{
 		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),

@@ -1,10 +1,10 @@
 package model
 
-// ColumnID names a column, or optional data: that of a table with a number.
+// ColumnID identifies a column or sparse component by table and number.
 type ColumnID struct{ Table, Column int }
 
-// AddColumn adds a column to every map of a table, whose elements are zero, or optional
-// data, which no item has and which may keep changes.
+// AddColumn adds a column of zero elements, or an empty sparse component, to
+// every map of a table. tracked keeps changes of sparse data.
 func (m *Exact) AddColumn(table int, optional, tracked bool) {
 	if optional && tracked {
 		col := ColumnID{table, len(m.tables[table].shards[0].components)}
@@ -16,8 +16,8 @@ func (m *Exact) AddColumn(table int, optional, tracked bool) {
 	}
 }
 
-// Element returns the element of the item that a handle of the table names, or nil if there
-// is no such item or that lacks it.
+// Element returns the element of an item, or nil if the handle is stale or the
+// item has no element.
 func (m *Exact) Element(col ColumnID, id uint64) *Item {
 	if !m.tables[col.Table].has(id) || isProvisional(id) {
 		return nil
@@ -25,7 +25,7 @@ func (m *Exact) Element(col ColumnID, id uint64) *Item {
 	return m.holder(id).Element(col.Column, id)
 }
 
-// Exchange lets two columns of a table have each other's elements.
+// Exchange exchanges the elements of two columns.
 func (m *Exact) Exchange(table, a, b int) {
 	for _, s := range m.tables[table].shards {
 		s.components[a], s.components[b] = s.components[b], s.components[a]

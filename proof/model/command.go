@@ -1,50 +1,48 @@
 package model
 
-// Item is what an item of any kind holds, as far as its kind has it.
+// Item has the content of an item of any kind, as far as its kind holds it.
 type Item struct {
-	Key    uint64 // changed in place, and sorted by
-	Serial uint64 // never changed, and different for every value ever made
+	Key    uint64 // changed in place; sort key
+	Serial uint64 // constant and unique to each value
 	Links  [Links]uint64
 }
 
-// Links is how many handles an item may hold.
+// Links is the number of handles an item may hold.
 const Links = 3
 
-// Value is an item as it is recorded: a link may be a provisional handle, and is
-// then also the name of what it stands for.
+// Value is a recorded item. A link may be a provisional handle.
 type Value struct {
 	Item
-	Names [Links]int // by link; 0: the link is no provisional handle of the program
-	Share int        // not 0: the links lie behind one slice with those of the other values of this number
+	Names [Links]int // by link; 0: not provisional
+	Share int        // not 0: the links are in one slice, shared with the other values of this number
 }
 
-// Kind is what a command does.
+// Kind is the kind of a command.
 type Kind int
 
-// The kinds of commands.
 const (
 	Create       Kind = iota
 	Put               // in Table, to ID
 	Stage             // completes the value of the create ID, if OK
-	Erase             // in Table, of ID
-	EraseUntyped      // of ID, wherever it is
-	EraseAll          // in Table, of what lives when the flush begins
-	Set               // in Column of Table, of the element of ID
-	Unset             // likewise, of optional data
+	Erase             // of ID in Table
+	EraseUntyped      // of ID in any table
+	EraseAll          // all items in Table live at the start of the flush
+	Set               // the element of ID in Column of Table
+	Unset             // the element of ID in a sparse component
 )
 
-// Command is one command as a task recorded it.
+// Command is a command as recorded by a task.
 type Command struct {
 	Kind  Kind
 	Table int
-	ID    uint64 // what it names; of a create, its provisional handle
-	Name  int    // of the create, or that ID is the provisional handle of; 0: it is none
-	OK    bool   // of a stage: what the store said
+	ID    uint64 // target, or the provisional handle of a create
+	Name  int    // name of the create itself, or of the create with the provisional handle ID; 0: none
+	OK    bool   // result of the store for a Stage
 	Value Value
 
-	ByRow  bool // of an erase: by the chunk of a packed table, which comes behind the others of its queue
-	Column int  // of a set or unset
-	own    bool // of such: the same queue recorded the create
+	ByRow  bool // erase by row of a packed table, after the other commands of its queue
+	Column int  // column of a Set or Unset
+	own    bool // the queue of a Set or Unset recorded the create
 }
 
 // Counts are the counters of a report.
@@ -66,52 +64,52 @@ func (c *Counts) add(o Counts) {
 	c.Depleted += o.Depleted
 }
 
-// Sample is a stale command in a report. The bits of provisional handles differ
-// from run to run; theirs are 0.
+// Sample is a stale command in a report. Provisional handles are 0, because
+// their bits differ from run to run.
 type Sample struct {
 	ID                   uint64
 	TypeID               uint16
 	Kind                 Kind // Erase, Put, Set or Unset
-	Column               int  // of a Set or Unset
+	Column               int  // column of a Set or Unset
 	Pass, Task, Sequence int
 }
 
-// Report is what a flush must report.
+// Report is the expected report of a flush.
 type Report struct {
 	Epoch   uint64
 	Total   Counts
 	Tables  []TableReport  // by typeId
-	Columns []ColumnReport // by typeId, and then as added
+	Columns []ColumnReport // by typeId, then by number
 	Stale   []Sample
 
-	DroppedCalls int // of the inbox
+	DroppedCalls int // calls of the inbox
 }
 
-// TableReport is the part of one table.
+// TableReport is the report of one table.
 type TableReport struct {
 	Table int
 	Counts
 }
 
-// ColumnReport is the part of one column that was set.
+// ColumnReport is the report of one column with Sets.
 type ColumnReport struct {
 	ColumnID
 	Counts
 }
 
-// Table is what both models are told of a table.
+// Table describes a table to both models.
 type Table struct {
-	TypeID  uint16 // the first
+	TypeID  uint16 // first typeId
 	Shards  int
 	Stable  bool
 	MinFree int
-	Max     int // MaxItems; 0: none
-	Chunk   int // rows of a chunk
+	Max     int // MaxItems; 0: no limit
+	Chunk   int // rows per chunk
 	Changes bool
-	Events  bool // all items end in a flush that no Write is around
+	Events  bool // all items end in a flush outside a Write
 }
 
-// has reports whether one of the table's typeIds is in the handle.
+// has reports whether the handle has a typeId of the table.
 func (t *Table) has(id uint64) bool {
 	typeID := typeIDOf(id)
 	return typeID >= t.TypeID && int(typeID) < int(t.TypeID)+t.Shards

@@ -2,20 +2,20 @@ package model
 
 import "slices"
 
-// component is what lies beside the items of a map: the elements of a column, or of optional
-// data, which few items have, in rows of its own.
+// component holds the elements of a column or of sparse data. Sparse data has
+// its own rows.
 type component[V any] struct {
-	elements []V // by slot; zero without an item, or where that has none
+	elements []V // by slot; zero without an item or element
 	optional bool
-	rows     []uint32 // slots of the items that have one, by row; of optional data
+	rows     []uint32 // slots with an element, by row; of sparse data
 }
 
-// AddColumn adds a column whose elements are zero, or optional data that no item has.
+// AddColumn adds a column of zero elements, or an empty sparse component.
 func (m *Map[V]) AddColumn(optional bool) {
 	m.components = append(m.components, &component[V]{make([]V, len(m.items)), optional, nil})
 }
 
-// Element returns the element of the item that a handle names, or nil if it has none.
+// Element returns the element of an item, or nil.
 func (m *Map[V]) Element(column int, id uint64) *V {
 	if n, ok := m.find(id); ok && m.components[column].has(n) {
 		return &m.components[column].elements[n]
@@ -25,7 +25,6 @@ func (m *Map[V]) Element(column int, id uint64) *V {
 
 func (b *component[V]) has(n uint32) bool { return !b.optional || slices.Contains(b.rows, n) }
 
-// set makes v the element of an item.
 func (b *component[V]) set(n uint32, v V) {
 	if !b.has(n) {
 		b.rows = append(b.rows, n)
@@ -33,13 +32,13 @@ func (b *component[V]) set(n uint32, v V) {
 	b.elements[n] = v
 }
 
-// vacate ends an item at once: rows keep their order.
+// vacate removes an element at once and keeps the order of rows.
 func (b *component[V]) vacate(n uint32) {
 	b.elements[n] = *new(V)
 	b.rows = slices.DeleteFunc(b.rows, func(row uint32) bool { return row == n })
 }
 
-// drop takes the rows of some items, whose places others take; see packed.
+// drop removes the rows of some items and packs the others; see packed.
 func (b *component[V]) drop(gone func(n uint32) bool) {
 	for _, n := range b.rows {
 		if gone(n) {
@@ -49,8 +48,8 @@ func (b *component[V]) drop(gone func(n uint32) bool) {
 	b.rows = packed(b.rows, gone)
 }
 
-// packed closes the gaps that some leave: those below the new length take the ones that
-// stay at or above it, both ascending.
+// packed removes some rows. Gaps below the new length take the remaining rows
+// at or above it, both ascending.
 func packed(rows []uint32, gone func(n uint32) bool) []uint32 {
 	stay := slices.DeleteFunc(slices.Clone(rows), gone)
 	left := len(stay)
@@ -64,8 +63,8 @@ func packed(rows []uint32, gone func(n uint32) bool) []uint32 {
 	return rows[:left]
 }
 
-// dropOne takes what one item has of optional data: it is erased by its table, and not by
-// its map, which the table would learn of later.
+// dropOne removes the sparse data of an item that its table erases. The map
+// would remove it later.
 func (m *Map[V]) dropOne(id uint64) {
 	if slot, ok := m.find(id); ok {
 		for _, b := range m.components {
@@ -74,7 +73,7 @@ func (m *Map[V]) dropOne(id uint64) {
 	}
 }
 
-// SortSparse puts the rows of optional data in the order of the items.
+// SortSparse sorts the rows of sparse data by the rows of the items.
 func (m *Map[V]) SortSparse(column int) {
 	row := func(slot uint32) int {
 		row, _ := m.RowOf(m.Handle(slot))
@@ -83,7 +82,7 @@ func (m *Map[V]) SortSparse(column int) {
 	slices.SortFunc(m.components[column].rows, func(a, b uint32) int { return row(a) - row(b) })
 }
 
-// Owners returns the handles of the items that have optional data, by row.
+// Owners returns the handles of the items with sparse data, by row.
 func (m *Map[V]) Owners(column int) (all []uint64) {
 	for _, n := range m.components[column].rows {
 		all = append(all, m.Handle(n))

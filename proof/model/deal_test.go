@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// dealt is the rule of the documents, word for word.
+// dealt follows the documented rule literally.
 func dealt(sizes []int, n int) []int {
 	level := 0
 	for poured(sizes, level+1) <= n {
@@ -38,8 +38,7 @@ func TestDealing(t *testing.T) {
 	})
 }
 
-// The two models are written apart; where they say the same of something they
-// must say the same.
+// The two models share no code. They must agree where both predict a result.
 func TestTheModelsAgreeOverAShard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tables := []Table{{TypeID: 5, Shards: 1, MinFree: rapid.IntRange(0, 2).Draw(t, "minfree"), Chunk: 4, Stable: rapid.Bool().Draw(t, "stable")}}

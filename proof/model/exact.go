@@ -10,20 +10,20 @@ type Exact struct {
 	byType map[uint16]int // index in tables
 
 	epoch    uint64
-	frame    int                         // number
+	frame    int                         // number of the frame
 	flushed  int                         // frame of the last flush with commands
-	listed   int                         // frame that the change lists are of
-	changes  map[int]*frameChanges       // of that frame, by table
-	sparse   map[ColumnID]*sparseChanges // of that frame, of optional data that keeps some
-	written  map[ColumnID]*written       // of tables, and of their columns
-	serial   int                         // of the batch
+	listed   int                         // frame of the change lists
+	changes  map[int]*frameChanges       // of frame listed, by table
+	sparse   map[ColumnID]*sparseChanges // of frame listed, of sparse data with changes
+	written  map[ColumnID]*written       // of tables and columns
+	serial   int                         // number of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
-	sealed   int             // of calls: those that the next flush applies
-	attempts int             // to call it, those that failed included
+	sealed   int             // number of calls that the next flush applies
+	attempts int             // number of calls, including failed calls
 	creates  map[int]*create // by name
-	depleted int             // slots, all together
-	alone    bool            // no Write is around the flush that is planned
+	depleted int             // number of depleted slots
+	alone    bool            // the planned flush is outside a Write
 }
 
 type table struct {
@@ -39,32 +39,32 @@ func (t *table) live() int {
 	return n
 }
 
-// pass is a pass of the batch, or one call to the inbox.
+// pass is a pass of the batch or a call of the inbox.
 type pass struct {
-	tasks [][]Command // nil: it failed, and recorded nothing
-	open  bool        // its queues take more until the flush
+	tasks [][]Command // nil: failed, recorded nothing
+	open  bool        // queues stay open until the flush
 }
 
-// create is a create and what became of it.
+// create is a recorded create.
 type create struct {
 	name, table int
 	value       Value
-	batch       int // serial; 0: its call of the inbox is not sealed
+	batch       int // number of the batch; 0: its call is not sealed
 	pass, task  int
 	dropped     bool
-	real        uint64 // once flushed; 0: it never appeared
-	frame       int    // it was flushed in
+	real        uint64 // handle after the flush; 0: dropped or cancelled
+	frame       int    // frame of the flush
 }
 
-// Widths are the widths of the handle fields and the limits of the store.
+// Widths are the widths of handle fields and the limits of the store.
 type Widths struct {
 	LastGeneration uint16
 	Slots          uint64
-	BatchLimit     int // 0: none that a program could reach
+	BatchLimit     int // 0: unreachable for a program
 	InboxLimit     int
 }
 
-// NewExact returns a model of empty tables, which counts rare states in seen.
+// NewExact returns a model of empty tables. It counts rare states in seen.
 func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
 	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[ColumnID]*written), sparse: make(map[ColumnID]*sparseChanges), serial: 1, byType: make(map[uint16]int)}
 	for at, t := range tables {
@@ -80,13 +80,13 @@ func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
 	return m
 }
 
-// Map returns the map of a shard, to be asked and changed inside a write.
+// Map returns the map of a shard, for reads and changes inside a write.
 func (m *Exact) Map(table, shard int) *Map[Item] { return m.tables[table].shards[shard] }
 
 // Lives reports whether a handle of any bits names an item.
 func (m *Exact) Lives(id uint64) bool { return m.Item(id) != nil }
 
-// Item returns the item that a handle names, or nil.
+// Item returns the item of a handle, or nil.
 func (m *Exact) Item(id uint64) *Item {
 	if s := m.holder(id); s != nil && !isProvisional(id) {
 		return s.Get(id)
@@ -94,7 +94,7 @@ func (m *Exact) Item(id uint64) *Item {
 	return nil
 }
 
-// owner returns the table that has the typeId of a handle, or -1.
+// owner returns the table with the typeId of a handle, or -1.
 func (m *Exact) owner(id uint64) int {
 	if t, ok := m.byType[typeIDOf(id)]; ok {
 		return t
@@ -102,7 +102,7 @@ func (m *Exact) owner(id uint64) int {
 	return -1
 }
 
-// holder returns the shard that has the typeId of a handle, or nil.
+// holder returns the shard with the typeId of a handle, or nil.
 func (m *Exact) holder(id uint64) *Map[Item] {
 	t := m.owner(id)
 	if t < 0 {
@@ -111,9 +111,8 @@ func (m *Exact) holder(id uint64) *Map[Item] {
 	return m.tables[t].shards[typeIDOf(id)-m.tables[t].TypeID]
 }
 
-// Slot says what a handle's slot holds: whether there is such a slot, whether its
-// item lives, and the generation it has now or will have next, 0 if it is
-// depleted.
+// Slot describes the slot of a handle: its current or next generation, 0 if
+// depleted; whether its item lives; and whether the slot exists.
 func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
 	s := m.holder(id)
 	if n := uint64(uint32(id)); s != nil && n < uint64(len(s.slots)) {
@@ -122,7 +121,7 @@ func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
 	return 0, false, false
 }
 
-// Stats returns the figures of a table.
+// Stats returns the expected Stats of a table.
 func (m *Exact) Stats(table int) (f Stats) {
 	for _, s := range m.tables[table].shards {
 		shard := s.Stats()
@@ -131,17 +130,17 @@ func (m *Exact) Stats(table int) (f Stats) {
 	return f
 }
 
-// Epoch returns how many flushes with commands there were.
+// Epoch returns the number of flushes with commands.
 func (m *Exact) Epoch() uint64 { return m.epoch }
 
 // Chunk is a run of rows of a table.
 type Chunk struct {
 	Shard   int
-	Handles []uint64 // by row; empty rows left out
+	Handles []uint64 // by row, without empty rows
 	items   []Item
 }
 
-// Chunks returns the chunks of a table, as every pass must cut it.
+// Chunks returns the chunks that every pass over a table must have.
 func (m *Exact) Chunks(table int) []Chunk {
 	t := m.tables[table]
 	var all []Chunk
@@ -156,7 +155,7 @@ func (m *Exact) Chunks(table int) []Chunk {
 			}
 			all = append(all, c)
 		}
-		if t.Chunk > 1 && rows > 0 && rows%t.Chunk == 0 { // of chunks of one row all are full
+		if t.Chunk > 1 && rows > 0 && rows%t.Chunk == 0 { // chunks of one row are always full
 			m.seen.See(ChunkFull)
 		}
 		if rows > t.Chunk && rows%t.Chunk == 1 {
@@ -169,7 +168,7 @@ func (m *Exact) Chunks(table int) []Chunk {
 	return all
 }
 
-// OptionalChunks returns the chunks of optional data, of so many rows each.
+// OptionalChunks returns the chunks of sparse data, with the given rows each.
 func (m *Exact) OptionalChunks(col ColumnID, rows int) (all []Chunk) {
 	for i, s := range m.tables[col.Table].shards {
 		for some := range slices.Chunk(s.Owners(col.Column), rows) {
@@ -179,8 +178,8 @@ func (m *Exact) OptionalChunks(col ColumnID, rows int) (all []Chunk) {
 	return all
 }
 
-// Sum is what a Reduce comes to: besides a sum, which no order changes, a hash
-// that every order changes.
+// Sum is the result of a Reduce. Items and Keys are independent of the order;
+// Hash depends on it.
 type Sum struct{ Items, Keys, Hash uint64 }
 
 // FoldItem adds an item to the sum of its chunk.
@@ -188,12 +187,12 @@ func FoldItem(s Sum, key uint64) Sum {
 	return Sum{s.Items + 1, s.Keys + key, s.Hash*0x100000001b3 ^ (key + 1)}
 }
 
-// FoldChunks combines the sums of two neighbouring runs of chunks.
+// FoldChunks combines the sums of two adjacent runs of chunks.
 func FoldChunks(a, b Sum) Sum {
 	return Sum{a.Items + b.Items, a.Keys + b.Keys, a.Hash*0x9e3779b97f4a7c15 + b.Hash}
 }
 
-// Fold returns what a Reduce over a table must come to.
+// Fold returns the expected result of a Reduce over a table.
 func (m *Exact) Fold(table int) Sum {
 	var sum Sum
 	for i, c := range m.Chunks(table) {

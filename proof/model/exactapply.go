@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Apply does what was planned and returns the report. The plan must be of the
-// batch as it is, and not be refused.
+// Apply applies the plan and returns the report. The plan must be of the
+// current batch and not refused.
 func (p *Plan) Apply() Report {
 	m := p.m
 	m.adopt()
@@ -33,7 +33,8 @@ func (p *Plan) Apply() Report {
 	return p.finish()
 }
 
-// applyTable does erases and creates; values come when all handles are known.
+// applyTable erases and creates items. Values follow after all handles are
+// known.
 func (p *Plan) applyTable(i int, t *table) {
 	var sizes []int
 	for _, s := range t.shards {
@@ -60,7 +61,7 @@ func (p *Plan) applyTable(i int, t *table) {
 	}
 }
 
-// note takes down what is about to be erased and written.
+// note records the erased and written items of a table.
 func (p *Plan) note(i int, t *table) {
 	c := p.m.changesOf(i)
 	var written []uint64
@@ -77,7 +78,7 @@ func (p *Plan) note(i int, t *table) {
 	p.m.wrote(ColumnID{i, items}, written, p.m.frame)
 }
 
-// link writes the values, with real handles in the place of provisional ones.
+// link writes the values with real handles in the place of provisional handles.
 func (p *Plan) link(i int) {
 	t := p.m.tables[i]
 	changes := p.m.changesOf(i)
@@ -92,7 +93,7 @@ func (p *Plan) link(i int) {
 	}
 }
 
-// linked is the item, or element, that a value becomes.
+// linked returns the item or element of a value.
 func (p *Plan) linked(counts *Counts, v Value) Item {
 	for i, id := range v.Links {
 		if !isProvisional(id) {
@@ -103,7 +104,7 @@ func (p *Plan) linked(counts *Counts, v Value) Item {
 		if v.Names[i] != 0 && made != nil && made.batch == p.m.serial && !made.dropped && !p.lost[made] {
 			v.Links[i] = made.real
 		}
-		if p.shared[v.Share] { // the first value that has them counts
+		if p.shared[v.Share] { // only the first value of a share counts
 			p.m.seen.See(SharedLinks)
 		} else if v.Links[i] == 0 {
 			counts.Dangling++

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// inboxPass is the number that stands for the inbox in keys.
+// inboxPass is the pass number of the inbox in keys.
 const inboxPass = math.MaxInt32
 
-// BeginPass counts a pass, whatever becomes of it, and returns its number.
+// BeginPass returns the number of a new pass; failed passes count.
 func (m *Exact) BeginPass() int {
 	m.passes = append(m.passes, &pass{})
 	return len(m.passes) - 1
 }
 
-// EndPass says what the tasks of a pass recorded, task by task, and whether it
-// failed; open says that its queues stay in use until the flush. It returns what
-// the store cannot have answered.
+// EndPass records the commands of a pass, task by task. open says that its
+// queues stay in use until the flush. EndPass returns an error if an answer of
+// the store is impossible.
 func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (err error) {
 	p := m.passes[number]
 	p.open = open
@@ -33,7 +33,7 @@ func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (err e
 	return err
 }
 
-// records counts commands: completing a staged value is none.
+// records returns the number of commands; a Stage does not count.
 func records(commands []Command) int {
 	n := 0
 	for i := range commands {
@@ -44,7 +44,7 @@ func records(commands []Command) int {
 	return n
 }
 
-// note takes up a create, or the completion of one, when it is recorded.
+// note records a create or its completion.
 func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 	batch := m.serial
 	if pass == inboxPass {
@@ -70,7 +70,7 @@ func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 	return nil
 }
 
-// Seal has the next flush apply the calls of the inbox that have arrived.
+// Seal makes the next flush apply the calls that have arrived.
 func (m *Exact) Seal() {
 	for _, commands := range m.calls[m.sealed:] {
 		for i := range commands {
@@ -82,18 +82,18 @@ func (m *Exact) Seal() {
 	m.sealed = len(m.calls)
 }
 
-// Waits reports whether a create came through the inbox, and was not sealed.
+// Waits reports whether a create came through the inbox and is not sealed.
 func (m *Exact) Waits(name int) bool {
 	c := m.creates[name]
 	return c != nil && c.batch == 0 && !c.dropped
 }
 
-// Pending returns how many commands wait for a flush.
+// Pending returns the number of commands waiting for a flush.
 func (m *Exact) Pending() int {
 	return m.recorded() + held(m.calls)
 }
 
-// recorded is how many commands the passes of the batch hold.
+// recorded returns the number of commands in the passes of the batch.
 func (m *Exact) recorded() int {
 	n := 0
 	for _, p := range m.passes {
@@ -104,8 +104,8 @@ func (m *Exact) recorded() int {
 	return n
 }
 
-// BatchFull reports whether no further pass may start and no call of the inbox is
-// taken: what open queues hold does not count.
+// BatchFull reports whether no further pass may start and no further call is
+// accepted. Commands in open queues do not count.
 func (m *Exact) BatchFull() bool {
 	n := m.Pending()
 	for _, p := range m.passes {
@@ -118,7 +118,7 @@ func (m *Exact) BatchFull() bool {
 	return m.BatchLimit > 0 && n >= m.BatchLimit
 }
 
-// held is how many commands calls of the inbox hold.
+// held returns the number of commands in calls.
 func held(calls [][]Command) int {
 	n := 0
 	for _, commands := range calls {
@@ -127,14 +127,13 @@ func held(calls [][]Command) int {
 	return n
 }
 
-// InboxFull reports whether no call of the inbox is taken.
+// InboxFull reports whether no further call is accepted.
 func (m *Exact) InboxFull() bool {
 	return m.BatchFull() || m.InboxLimit > 0 && held(m.calls) >= m.InboxLimit
 }
 
-// Arrive says what a call of the inbox recorded, and whether it failed. It
-// reports whether the call is, with those before it, more than the inbox may hold,
-// so that nothing of it is kept.
+// Arrive records a call of the inbox. It reports whether the call exceeds the
+// limit of the inbox and is dropped.
 func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
 	full = m.InboxLimit > 0 && records(commands) > 0 && held(m.calls)+records(commands) > m.InboxLimit
 	if full {
@@ -163,8 +162,8 @@ func (m *Exact) finish() {
 	m.serial++
 }
 
-// Resolve returns what Resolve must say of the provisional handle of a create:
-// the real handle until another frame has flushed something.
+// Resolve returns the expected answer of Resolve for a provisional handle: the
+// real handle until a later frame has flushed something.
 func (m *Exact) Resolve(name int) (uint64, bool) {
 	c := m.creates[name]
 	if c == nil || c.real == 0 || c.frame != m.flushed {
@@ -173,8 +172,8 @@ func (m *Exact) Resolve(name int) (uint64, bool) {
 	return c.real, true
 }
 
-// pending returns the create that a command means, if it is of this batch and
-// of the table.
+// pending returns the create that a command names, if it is of this batch and
+// table.
 func (m *Exact) pending(c *Command, table int) *create {
 	made := m.creates[c.Name]
 	if c.Name == 0 || made == nil || made.batch != m.serial || made.dropped || made.table != table {

@@ -2,9 +2,9 @@ package model
 
 import "slices"
 
-// deal spreads n new items over shards of the given sizes: with L the largest
-// level that n items can raise all lower shards to, each is raised to L, and the
-// rest goes one each to the first of those that are not above it.
+// deal returns the shares of n new items over shards of the given sizes. With L
+// the largest level to which n items can raise all lower shards, each is raised
+// to L. The rest goes one each to the first shards not above L.
 func deal(sizes []int, n int) []int {
 	level := slices.Min(sizes)
 	for fits(sizes, level+1, n) {
@@ -27,7 +27,7 @@ func deal(sizes []int, n int) []int {
 
 func fits(sizes []int, level, n int) bool { return poured(sizes, level) <= n }
 
-// poured is how many items raise all shards below a level to it.
+// poured returns the number of items that raise all lower shards to a level.
 func poured(sizes []int, level int) int {
 	sum := 0
 	for _, size := range sizes {

@@ -2,33 +2,34 @@ package model
 
 import "slices"
 
-// Plan is what a flush would do, found out without doing it.
+// Plan is the effect of a flush, computed without changing the model.
 type Plan struct {
-	// Refused says why the flush must fail with ErrFull, if it must.
+	// Refused is the reason for an expected ErrFull, or 0.
 	Refused   Seen
 	IsRefused bool
-	IsEmpty   bool // there is nothing to do
+	IsEmpty   bool // the flush has no effect
 
-	Dropped map[int]bool // calls of the inbox that do not fit, by number
+	Dropped map[int]bool // numbers of calls of the inbox that do not fit
 
 	m         *Exact
 	report    Report
 	counts    map[int]*Counts // by table; -1: no table
-	emptied   map[int]bool    // tables all of whose items are erased
+	emptied   map[int]bool    // tables with all items erased
 	erased    map[*Map[Item]]map[uint32]bool
-	values    map[*Map[Item]]map[uint32]Value // last puts that count
+	values    map[*Map[Item]]map[uint32]Value // last valid puts
 	creates   map[int][]*create               // by table, in key order
 	cancelled map[*create]bool
 	put       map[*create]bool
 	putValue  map[*create]Value
 	depleting map[*Map[Item]]int
 	settings  map[ColumnID]*setting
-	shared    map[int]bool     // links behind one slice that are real
-	lost      map[*create]bool // of dropped calls
+	shared    map[int]bool     // shared links that are real
+	lost      map[*create]bool // creates of dropped calls
 }
 
-// Plan finds out what a flush of the batch does, alone or in a Write. When the batch does not fit, calls of the
-// inbox are added to its passes one after another, and those that do not fit are dropped.
+// Plan plans a flush of the batch, alone or in a Write. If the batch does not
+// fit, Plan adds calls of the inbox to the passes one by one and drops calls
+// that do not fit.
 func (m *Exact) Plan(alone bool) *Plan {
 	m.alone = alone
 	dropped := make(map[int]bool)
@@ -37,7 +38,7 @@ func (m *Exact) Plan(alone bool) *Plan {
 		return all
 	}
 	seen := m.seen
-	m.seen = nil // of plans that come to nothing
+	m.seen = nil // discarded plans do not count
 	defer func() { m.seen = seen }()
 	for call := range m.sealed {
 		dropped[call] = true
@@ -55,7 +56,7 @@ func (m *Exact) Plan(alone bool) *Plan {
 	return m.planWithout(dropped)
 }
 
-// planWithout finds out what a flush does that leaves out some calls of the inbox.
+// planWithout plans a flush without some calls of the inbox.
 func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	p := &Plan{
 		Dropped: dropped, lost: make(map[*create]bool),
@@ -106,7 +107,7 @@ func (p *Plan) commands(f func(c *Command, pass, task int)) {
 	}
 }
 
-// drop counts the commands of the calls that are dropped.
+// drop counts the commands of the dropped calls.
 func (p *Plan) drop() {
 	for call := range p.Dropped {
 		for i := range p.m.calls[call] {
@@ -130,7 +131,7 @@ func (p *Plan) drop() {
 	p.report.DroppedCalls = len(p.Dropped)
 }
 
-// pending returns the create that a command means, if the batch has it.
+// pending returns the create of the batch that a command names, or nil.
 func (p *Plan) pending(c *Command, table int) *create {
 	if made := p.m.pending(c, table); !p.lost[made] {
 		return made
@@ -155,7 +156,7 @@ func (p *Plan) collect() {
 	})
 }
 
-// addressed returns the table that an untyped erase goes to, or -1.
+// addressed returns the table of an untyped erase, or -1.
 func (p *Plan) addressed(c *Command) int { return p.m.owner(c.ID) }
 
 func (p *Plan) countsOf(table int) *Counts {
@@ -165,8 +166,8 @@ func (p *Plan) countsOf(table int) *Counts {
 	return p.counts[table]
 }
 
-// each calls f for the erases, the puts, or the Sets and Unsets, with the sample that a
-// stale one would be.
+// each calls f for the erases, the puts, or the Sets and Unsets. s is the
+// sample if the command is stale.
 func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	type list struct {
 		table      int
@@ -190,7 +191,7 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 		at := list{table, c.Column, 0, pass, task}
 		if table >= 0 {
 			if t := p.m.tables[table]; !t.has(c.ID) {
-				s.TypeID = t.TypeID // handles of others are looked for in the first shard
+				s.TypeID = t.TypeID // handles of other tables are looked up in the first shard
 			}
 			at.typeID = s.TypeID
 		}
@@ -230,8 +231,8 @@ func (p *Plan) erase(c *Command, table int, s Sample) {
 	}
 }
 
-// eraseAll erases what lives in a table, before other commands are looked at:
-// wherever it was recorded, another erase of an item is the redundant one.
+// eraseAll erases all live items before other commands, at any position.
+// Another erase of the same item is redundant.
 func (p *Plan) eraseAll(c *Command, _, _ int) {
 	if c.Kind != EraseAll {
 		return
@@ -249,7 +250,7 @@ func (p *Plan) eraseAll(c *Command, _, _ int) {
 	}
 }
 
-// end notes that an item is erased.
+// end records an erased item.
 func (p *Plan) end(counts *Counts, sh *Map[Item], n uint32) {
 	if p.erased[sh] == nil {
 		p.erased[sh] = make(map[uint32]bool)
@@ -262,7 +263,7 @@ func (p *Plan) end(counts *Counts, sh *Map[Item], n uint32) {
 	}
 }
 
-// find returns where an item of a table is.
+// find returns the map and slot of an item.
 func (p *Plan) find(id uint64, table int) (*Map[Item], uint32, bool) {
 	if table < 0 || !p.m.tables[table].has(id) || !p.m.Lives(id) {
 		return nil, 0, false
@@ -278,8 +279,8 @@ func (p *Plan) stale(c *Command, counts *Counts, s Sample) {
 	}
 }
 
-// staleFor says which rare state a stale command shows, if any. A generation that
-// no slot is ever issued with is none: it was forged, and is not stale.
+// staleFor returns the rare state of a stale command, if any. Forged
+// generations, which no slot issues, have no state.
 func (m *Exact) staleFor(c *Command) (Seen, bool) {
 	generation, live, ok := m.Slot(c.ID)
 	own := uint16(c.ID >> 32)
@@ -338,12 +339,12 @@ func (p *Plan) replace(c *Command, table int, s Sample) {
 	p.values[sh][n] = c.Value
 }
 
-// survivors are the creates of a table that nothing cancelled.
+// survivors returns the creates of a table that are not cancelled.
 func (p *Plan) survivors(table int) []*create {
 	return slices.DeleteFunc(slices.Clone(p.creates[table]), func(c *create) bool { return p.cancelled[c] })
 }
 
-// limits finds out whether the creates fit.
+// limits checks whether the creates fit.
 func (p *Plan) limits() {
 	for i, t := range p.m.tables {
 		n := len(p.survivors(i))

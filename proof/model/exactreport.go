@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// finish sums up.
 func (p *Plan) finish() Report {
 	r := &p.report
 	r.Epoch = p.m.epoch

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// setting is what a batch does to a column, or to optional data: the last command of each
-// item counts.
+// setting is the effect of a batch on a column or sparse data. The last command
+// of each item counts.
 type setting struct {
 	counts  Counts
 	creates map[*create]*Command
-	items   map[uint64]*Command // of those that lived before, by handle
-	order   []*Command          // all to those
+	items   map[uint64]*Command // last command of each item older than the batch, by handle
+	order   []*Command          // all commands to items
 }
 
 func (p *Plan) settingOf(col ColumnID) *setting {
@@ -21,8 +21,8 @@ func (p *Plan) settingOf(col ColumnID) *setting {
 	return p.settings[col]
 }
 
-// isOwn reports whether a Set is of a create that the same queue has recorded. Then it
-// knows the place, and is no command by handle.
+// isOwn reports whether a Set is of a create recorded by the same queue. Such a
+// Set addresses the create by place, not by handle.
 func (m *Exact) isOwn(c *Command, batch, pass, task int) bool {
 	made := m.creates[c.Name]
 	return c.Name != 0 && made != nil && made.batch == batch && made.table == c.Table && made.pass == pass && made.task == task
@@ -59,7 +59,7 @@ func (p *Plan) setCreate(c *Command, target *setting, made *create) {
 	target.creates[made] = c
 }
 
-// countSets counts the commands that are the last of their item.
+// countSets counts the last commands of the items.
 func (p *Plan) countSets() {
 	for col, s := range p.settings {
 		for id, c := range s.items {
@@ -84,7 +84,8 @@ func (p *Plan) countSets() {
 	}
 }
 
-// dropOptional takes the rows of optional data whose items a batch erases, or takes it from.
+// dropOptional removes the sparse data that a batch unsets or whose items it
+// erases.
 func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 	for number, b := range sh.components {
 		if !b.optional {
@@ -109,7 +110,8 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 	}
 }
 
-// columns returns the columns and optional data that the batch sets, by typeId and number.
+// columns returns the columns and sparse components that the batch sets, by
+// typeId and number.
 func (p *Plan) columns() []ColumnID {
 	var all []ColumnID
 	for col := range p.settings {
@@ -121,8 +123,8 @@ func (p *Plan) columns() []ColumnID {
 	return all
 }
 
-// applySets writes the elements, with real handles in the place of provisional ones: those
-// of items that lived before in the order of their last commands, then those of creates.
+// applySets writes the elements with real handles: of older items in the order
+// of their last commands, then of creates.
 func (p *Plan) applySets(col ColumnID) {
 	s := p.settings[col]
 	set := func(id uint64, v Value) {

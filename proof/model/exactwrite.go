@@ -1,9 +1,9 @@
 package model
 
-// What follows happens at once, inside a write.
+// The following methods take effect at once, inside a Write.
 
-// Insert returns the handle that an insert into a table must give, or false if
-// it must fail: the shard with the fewest items takes it.
+// Insert returns the expected handle of an insert, or false if it must fail.
+// The shard with the fewest items takes the item.
 func (m *Exact) Insert(table int, item Item) (uint64, bool) {
 	t := m.tables[table]
 	least := 0
@@ -26,13 +26,13 @@ func (m *Exact) Insert(table int, item Item) (uint64, bool) {
 	return handles[0], true
 }
 
-// Erase erases one item of a table and reports whether there was one.
+// Erase erases an item and reports whether it existed.
 func (m *Exact) Erase(table int, id uint64) bool {
 	return m.tables[table].has(id) && m.Lives(id) && m.holder(id).Erase(id)
 }
 
-// Remove does what a table does before it erases an item: it lists the item, and takes what
-// that has of optional data, unless its maps are given out.
+// Remove lists an item before its erase, and drops its sparse data unless the
+// maps are exposed.
 func (m *Exact) Remove(table int, id uint64, exposed bool) {
 	t := m.tables[table]
 	if !t.has(id) || !m.Lives(id) {
@@ -62,7 +62,7 @@ func (m *Exact) Clear(table int) {
 	}
 }
 
-// SortOptional puts the rows of optional data in the order of the items.
+// SortOptional sorts the rows of sparse data by the rows of the items.
 func (m *Exact) SortOptional(col ColumnID) {
 	for _, s := range m.tables[col.Table].shards {
 		s.SortSparse(col.Column)

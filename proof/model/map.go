@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Map is one map, packed or stable, of items of any type: which slot each has, and
-// in which row it lies.
+// Map models a packed or stable map: the slot and row of each item.
 type Map[V any] struct {
 	Slots
 	Stable     bool
 	items      []V             // by slot
-	rows       []uint32        // slots by row; of a packed map only
-	rowOf      []int           // by slot; likewise
+	rows       []uint32        // slots by row; packed only
+	rowOf      []int           // by slot; packed only
 	components []*component[V] // by column
 }
 
@@ -21,7 +20,7 @@ func NewMap[V any](r Rules, stable bool) *Map[V] {
 	return &Map[V]{Slots: Slots{Rules: r}, Stable: stable}
 }
 
-// Clone returns a copy, which goes its own way and counts where the original does.
+// Clone returns an independent copy with the same counters.
 func (m *Map[V]) Clone() *Map[V] {
 	c := &Map[V]{
 		Slots: m.copied(), Stable: m.Stable,
@@ -33,8 +32,8 @@ func (m *Map[V]) Clone() *Map[V] {
 	return c
 }
 
-// Rows is how many rows a pass steps through: in a stable map a row is a slot,
-// whatever became of its item.
+// Rows returns the number of rows of a pass. In a stable map, a row is a slot,
+// with or without an item.
 func (m *Map[V]) Rows() int {
 	if m.Stable {
 		return len(m.slots)
@@ -42,7 +41,7 @@ func (m *Map[V]) Rows() int {
 	return len(m.rows)
 }
 
-// order returns the slots with items from row lo to before row hi, by row.
+// order returns the slots with items in rows lo to hi-1, by row.
 func (m *Map[V]) order(lo, hi int) []uint32 {
 	if !m.Stable {
 		return m.rows[lo:hi]
@@ -65,7 +64,7 @@ func (m *Map[V]) Handles() []uint64 {
 	return all
 }
 
-// RowOf returns the row of the item that a handle names.
+// RowOf returns the row of an item.
 func (m *Map[V]) RowOf(id uint64) (int, bool) {
 	n, ok := m.find(id)
 	if !ok || m.Stable {
@@ -74,7 +73,7 @@ func (m *Map[V]) RowOf(id uint64) (int, bool) {
 	return m.rowOf[n], true
 }
 
-// Get returns the item that a handle names, or nil.
+// Get returns an item, or nil.
 func (m *Map[V]) Get(id uint64) *V {
 	if n, ok := m.find(id); ok {
 		return &m.items[n]
@@ -82,8 +81,8 @@ func (m *Map[V]) Get(id uint64) *V {
 	return nil
 }
 
-// Insert makes an item, which fits, and returns its handle. Bulk inserts are no
-// different.
+// Insert creates an item, which must fit, and returns its handle. Bulk inserts
+// use it, too.
 func (m *Map[V]) Insert(v V) uint64 {
 	n := m.issue()
 	if int(n) == len(m.items) {
@@ -100,8 +99,7 @@ func (m *Map[V]) Insert(v V) uint64 {
 	return m.Handle(n)
 }
 
-// InsertItems returns the handles that inserting items must give, or nil if it must
-// fail.
+// InsertItems returns the expected handles, or nil if the insert must fail.
 func (m *Map[V]) InsertItems(items []V) []uint64 {
 	if why, full := m.Full(len(items), 0, 0); full {
 		m.Seen.See(why)
@@ -114,7 +112,7 @@ func (m *Map[V]) InsertItems(items []V) []uint64 {
 	return handles
 }
 
-// vacateItem ends the life of an item, but for its row.
+// vacateItem erases an item but keeps its row.
 func (m *Map[V]) vacateItem(n uint32) {
 	m.items[n] = *new(V)
 	for _, b := range m.components {
@@ -128,7 +126,7 @@ func (m *Map[V]) place(row int, n uint32) {
 	m.rowOf[n] = row
 }
 
-// Erase removes one item and reports whether there was one: the last row takes its
+// Erase erases an item and reports whether it existed. The last row takes its
 // place.
 func (m *Map[V]) Erase(id uint64) bool {
 	n, ok := m.find(id)
@@ -144,7 +142,7 @@ func (m *Map[V]) Erase(id uint64) bool {
 	return true
 }
 
-// EraseItems erases a set of items and returns how many there were.
+// EraseItems erases items and returns their number.
 func (m *Map[V]) EraseItems(ids []uint64) int {
 	set := make(map[uint32]bool)
 	for _, id := range ids {
@@ -156,8 +154,7 @@ func (m *Map[V]) EraseItems(ids []uint64) int {
 	return len(set)
 }
 
-// EraseWhere erases the items for which f is true, and returns how many there
-// were.
+// EraseWhere erases the items for which f is true and returns their number.
 func (m *Map[V]) EraseWhere(f func(V) bool) int {
 	set := make(map[uint32]bool)
 	for _, n := range m.order(0, m.Rows()) {
@@ -169,9 +166,9 @@ func (m *Map[V]) EraseWhere(f func(V) bool) int {
 	return len(set)
 }
 
-// eraseSet removes a set of items: the gaps below the new length take the items
-// that stay at or above it, both ascending; the slots are freed in the order of
-// the rows they had.
+// eraseSet erases a set of items. Gaps below the new length take the remaining
+// items at or above it, both ascending. Slots are freed in the order of their
+// former rows.
 func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	if len(set) == 0 {
 		return
@@ -187,7 +184,7 @@ func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	}
 }
 
-// pack closes the gaps that a set of items leaves.
+// pack closes the gaps of a set of items.
 func (m *Map[V]) pack(set map[uint32]bool) {
 	m.rows = packed(m.rows, func(n uint32) bool { return set[n] })
 	for row, n := range m.rows {
@@ -195,7 +192,7 @@ func (m *Map[V]) pack(set map[uint32]bool) {
 	}
 }
 
-// Clear removes every item, in the order of rows.
+// Clear erases every item, in the order of rows.
 func (m *Map[V]) Clear() {
 	for _, n := range m.order(0, m.Rows()) {
 		m.vacateItem(n)
@@ -203,7 +200,7 @@ func (m *Map[V]) Clear() {
 	m.rows = m.rows[:0]
 }
 
-// Reset removes every item and, early on, every slot.
+// Reset erases every item; with few issued generations, it drops every slot.
 func (m *Map[V]) Reset() {
 	if !m.drop() {
 		m.Clear()
@@ -215,7 +212,7 @@ func (m *Map[V]) Reset() {
 	}
 }
 
-// Sort orders the rows stably.
+// Sort sorts the rows stably.
 func (m *Map[V]) Sort(compare func(a, b V) int) {
 	slices.SortStableFunc(m.rows, func(a, b uint32) int { return compare(m.items[a], m.items[b]) })
 	for row, n := range m.rows {
@@ -223,24 +220,24 @@ func (m *Map[V]) Sort(compare func(a, b V) int) {
 	}
 }
 
-// Follow takes over the rows that a defragmentation left, which documents leave
-// open but for this: they hold the same items, in order if done.
+// Follow adopts the rows that a defragmentation left. The order is not
+// documented, except that it has the same items and is sorted if done.
 func (m *Map[V]) Follow(rows []uint64, done bool, compare func(a, b V) int) error {
 	if len(rows) != len(m.rows) {
-		return fmt.Errorf("the call of Defragment left %d rows of %d", len(rows), len(m.rows))
+		return fmt.Errorf("Defragment left %d rows of %d", len(rows), len(m.rows))
 	}
 	seen := make(map[uint32]bool)
 	for row, id := range rows {
 		n, ok := m.find(id)
 		if !ok || seen[n] {
-			return fmt.Errorf("the call of Defragment left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
+			return fmt.Errorf("Defragment left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
 		}
 		seen[n] = true
 		m.place(row, n)
 	}
 	for row := 1; done && row < len(m.rows); row++ {
 		if a, b := m.items[m.rows[row-1]], m.items[m.rows[row]]; compare(a, b) > 0 {
-			return fmt.Errorf("the call of Defragment is done, and row %d has %v behind %v", row, b, a)
+			return fmt.Errorf("Defragment is done, but row %d has %v after %v", row, b, a)
 		}
 	}
 	return nil

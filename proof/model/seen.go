@@ -1,20 +1,19 @@
 package model
 
-// Seen is a rare state or event. A run that never came to one that it promises
-// has not tested what it says.
+// Seen is a rare state or event. Runs report the states that they reached.
 type Seen int
 
 var seenNames []string
 
-// state adds a state that is counted.
+// state registers a counted state.
 func state(name string) Seen {
 	seenNames = append(seenNames, name)
 	return Seen(len(seenNames) - 1)
 }
 
-// The states and events that are counted. An operation that is drawn in every run, and
-// what comes of it each time, is none, and neither is a state that a drawn program begins
-// in: a seeded fault sees that it comes up.
+// The counted states and events. Operations drawn in every run, their usual
+// results, and states in which programs begin are not counted; seeded faults
+// prove that they occur.
 var (
 	Depletion               = state("depletion")
 	HoldBack                = state("minfree-hold-back")
@@ -59,10 +58,10 @@ func AllSeen() []Seen {
 	return all
 }
 
-// Counters count how often each state was seen.
+// Counters count the occurrences of each state.
 type Counters map[Seen]int
 
-// See counts one, unless nobody counts.
+// See counts one occurrence; a nil c counts nothing.
 func (c *Counters) See(s Seen) { c.add(s, 1) }
 
 func (c *Counters) add(s Seen, n int) {

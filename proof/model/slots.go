@@ -2,35 +2,35 @@ package model
 
 import "slices"
 
-// Rules are the numbers that slots are issued by.
+// Rules are the parameters of slots.
 type Rules struct {
 	TypeID         uint16
 	LastGeneration uint16
 	SlotLimit      uint64
 	MinFree        int
 	MaxItems       int       // 0: no limit
-	Seen           *Counters // of rare states; nil: nobody counts
+	Seen           *Counters // of rare states; nil: not counted
 }
 
-// Slots is the rule by which slots and generations are issued and given up. The
-// models of maps and of stores have it from here: it is written down nowhere else.
+// Slots is the rule by which slots and generations are issued and freed. The
+// models of maps and of stores share it.
 type Slots struct {
 	Rules
 	slots    []slot
 	free     []uint32 // vacant slots, oldest first
 	live     int
 	depleted int
-	floor    uint16 // new slots begin above it
-	highest  uint16 // generation ever issued
+	floor    uint16 // lower bound of the generation of new slots
+	highest  uint16 // highest generation ever issued
 }
 
 type slot struct {
-	generation uint16 // of the item, or of the next one; 0: depleted
+	generation uint16 // generation of the current or next item; 0: depleted
 	live       bool
 }
 
-// Full says why n more items do not fit once erased of them are gone and depleting
-// of their slots depleted, or nothing.
+// Full returns the reason why n more items do not fit after erased items are
+// gone and depleting of their slots are depleted. It returns false if they fit.
 func (s *Slots) Full(n, erased, depleting int) (Seen, bool) {
 	vacant := len(s.free) + erased - depleting
 	room := uint64(vacant) + s.SlotLimit - uint64(len(s.slots))
@@ -45,7 +45,7 @@ func (s *Slots) Full(n, erased, depleting int) (Seen, bool) {
 	return 0, false
 }
 
-// issue returns the slot of a new item, which fits.
+// issue returns the slot of a new item, which must fit.
 func (s *Slots) issue() uint32 {
 	var n uint32
 	atLimit := uint64(len(s.slots)) == s.SlotLimit
@@ -71,7 +71,7 @@ func (s *Slots) issue() uint32 {
 	return n
 }
 
-// vacate gives up the slot of an item.
+// vacate frees the slot of an item.
 func (s *Slots) vacate(n uint32) {
 	at := &s.slots[n]
 	at.live = false
@@ -86,8 +86,8 @@ func (s *Slots) vacate(n uint32) {
 	s.free = append(s.free, n)
 }
 
-// drop forgets every slot, while at most half of the generations were ever issued,
-// and reports whether it did.
+// drop drops every slot and returns true if at most half of the generations
+// were issued.
 func (s *Slots) drop() bool {
 	if uint32(s.highest) >= (uint32(s.LastGeneration)+1)/2 {
 		return false
@@ -96,7 +96,7 @@ func (s *Slots) drop() bool {
 	return true
 }
 
-// find returns the slot of the item that a handle of any bits names.
+// find returns the slot of a handle of any bits.
 func (s *Slots) find(id uint64) (uint32, bool) {
 	n := uint64(uint32(id))
 	if isProvisional(id) || typeIDOf(id) != s.TypeID || n >= uint64(len(s.slots)) {
@@ -106,15 +106,15 @@ func (s *Slots) find(id uint64) (uint32, bool) {
 	return uint32(n), at.live && at.generation == uint16(id>>32)
 }
 
-// Handle returns the handle of the item in a slot, or of the next one.
+// Handle returns the handle of the current or next item of a slot.
 func (s *Slots) Handle(n uint32) uint64 {
 	return uint64(s.TypeID)<<48 | uint64(s.slots[n].generation)<<32 | uint64(n)
 }
 
-// Stats are what Stats must say.
+// Stats are the expected values of Stats.
 type Stats struct{ Live, Vacant, Depleted, Slots int }
 
-// Stats returns the figures of the slots.
+// Stats returns the statistics of the slots.
 func (s *Slots) Stats() Stats {
 	return Stats{Live: s.live, Vacant: len(s.free), Depleted: s.depleted, Slots: len(s.slots)}
 }

@@ -2,15 +2,15 @@ package model
 
 import "slices"
 
-// sparseChanges are what a frame did to optional data that keeps changes.
+// sparseChanges are the changes of a frame to sparse data.
 type sparseChanges struct {
-	before  map[uint64]bool // items that had some when the frame began
-	created [][]uint64      // by shard: others that got some
-	erased  [][]uint64      // those of before that lost it
-	values  [][]Item        // of erased, when they lost it first
+	before  map[uint64]bool // items with data when the frame began
+	created [][]uint64      // by shard: items that got data, not in before
+	erased  [][]uint64      // items in before that lost data
+	values  [][]Item        // of erased, at the first loss
 }
 
-// beginSparse begins the lists of all optional data that keeps changes.
+// beginSparse begins the lists of all sparse data with changes.
 func (m *Exact) beginSparse() {
 	for col := range m.sparse {
 		n := len(m.tables[col.Table].shards)
@@ -22,7 +22,7 @@ func (m *Exact) beginSparse() {
 	}
 }
 
-// Owners returns the handles of the items that have optional data, by shard and row.
+// Owners returns the handles of the items with sparse data, by shard and row.
 func (m *Exact) Owners(col ColumnID) (all []uint64) {
 	for _, s := range m.tables[col.Table].shards {
 		all = append(all, s.Owners(col.Column)...)
@@ -34,7 +34,7 @@ func (m *Exact) shardOf(col ColumnID, id uint64) int {
 	return int(typeIDOf(id) - m.tables[col.Table].TypeID)
 }
 
-// gives notes that an item gets optional data, which it may have.
+// gives records that an item gets sparse data; it may have some already.
 func (m *Exact) gives(col ColumnID, id uint64) {
 	if c := m.sparse[col]; c != nil && !c.before[id] {
 		if all := &c.created[m.shardOf(col, id)]; !slices.Contains(*all, id) {
@@ -43,7 +43,7 @@ func (m *Exact) gives(col ColumnID, id uint64) {
 	}
 }
 
-// takes notes that an item loses the optional data that it has.
+// takes records that an item loses its sparse data.
 func (m *Exact) takes(col ColumnID, id uint64) {
 	if c := m.sparse[col]; c != nil && c.before[id] {
 		if i := m.shardOf(col, id); !slices.Contains(c.erased[i], id) {
@@ -52,7 +52,7 @@ func (m *Exact) takes(col ColumnID, id uint64) {
 	}
 }
 
-// PutSparse gives an item optional data at once, and reports whether there is the item.
+// PutSparse sets sparse data at once and reports whether the item exists.
 func (m *Exact) PutSparse(col ColumnID, id uint64, v Item) bool {
 	if !m.tables[col.Table].has(id) || !m.Lives(id) {
 		return false
@@ -66,7 +66,7 @@ func (m *Exact) PutSparse(col ColumnID, id uint64, v Item) bool {
 	return true
 }
 
-// RemoveSparse takes optional data at once, and reports whether the item had any.
+// RemoveSparse removes sparse data at once and reports whether there was any.
 func (m *Exact) RemoveSparse(col ColumnID, id uint64) bool {
 	if m.Element(col, id) == nil {
 		return false
@@ -79,7 +79,7 @@ func (m *Exact) RemoveSparse(col ColumnID, id uint64) bool {
 	return true
 }
 
-// SparseChanges returns what the lists of optional data must have.
+// SparseChanges returns the expected change lists of sparse data.
 func (m *Exact) SparseChanges(col ColumnID) (l Changes) {
 	c := m.sparse[col]
 	l.Created = slices.DeleteFunc(slices.Concat(c.created...), func(id uint64) bool { return m.Element(col, id) == nil })

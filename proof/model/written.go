@@ -2,25 +2,25 @@ package model
 
 import "slices"
 
-// written are the items of a table that puts wrote, and passes as they said.
+// written are the items that puts and passes wrote.
 type written struct {
-	frame int             // toCome: the next; 0: none
-	items map[uint64]bool // handles
+	frame int             // toCome: the next frame; 0: none
+	items map[uint64]bool // by handle
 }
 
-// toCome stands for the frame that passes are of which none is around.
+// toCome is the frame of passes outside a frame: the next frame.
 const toCome = -1
 
-// items stands, as the number of a column, for the items themselves.
+// items is the column number of the items themselves.
 const items = -1
 
-// Wrote says what a pass over a table noted as written; inFrame says that a Write is
-// around it.
+// Wrote records the writes noted by a pass over a table. inFrame says that the
+// pass runs in a Write.
 func (m *Exact) Wrote(table int, ids []uint64, inFrame bool) {
 	m.WroteColumn(ColumnID{table, items}, ids, inFrame)
 }
 
-// WroteColumn says what a pass noted as written of a column.
+// WroteColumn records the writes noted by a pass for a column.
 func (m *Exact) WroteColumn(col ColumnID, ids []uint64, inFrame bool) {
 	frame := toCome
 	if inFrame {
@@ -44,7 +44,8 @@ func (m *Exact) wrote(col ColumnID, ids []uint64, frame int) {
 	}
 }
 
-// createdIn returns what a frame created in a table, if the lists are of it.
+// createdIn returns the items that a frame created in a table, if the lists are
+// current.
 func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	created := make(map[uint64]bool)
 	if c := m.changes[table]; c != nil && frame == m.listed {
@@ -55,7 +56,7 @@ func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	return created
 }
 
-// adopt makes what was written for a frame to come part of the frame that has begun.
+// adopt moves the writes of toCome to the frame that has begun.
 func (m *Exact) adopt() {
 	for _, w := range m.written {
 		if w.frame == toCome {
@@ -64,11 +65,12 @@ func (m *Exact) adopt() {
 	}
 }
 
-// Written returns the items of a table that Written must list: those of the last frame
-// that wrote some, unless the lists are of a later one, except for what it created.
+// Written returns the expected Written of a table: the writes of the last frame
+// with writes, without items it created. It is empty if a later frame has
+// lists.
 func (m *Exact) Written(table int) []uint64 { return m.WrittenColumn(ColumnID{table, items}) }
 
-// WrittenColumn returns the items that Written of a column must list.
+// WrittenColumn returns the expected Written of a column.
 func (m *Exact) WrittenColumn(col ColumnID) []uint64 {
 	w := m.written[col]
 	if w == nil || w.frame != toCome && w.frame < m.listed {

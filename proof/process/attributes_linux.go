@@ -2,8 +2,8 @@ package process
 
 import "syscall"
 
-// attributes are those of children: a process group of their own, so that Ctrl-C is for the
-// parent alone, and the end of the parent is theirs, even while they are stopped.
+// attributes puts a child in its own process group, so that Ctrl-C reaches only
+// the parent. The child dies with the parent, even while stopped.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

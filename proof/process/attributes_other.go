@@ -4,6 +4,6 @@ package process
 
 import "syscall"
 
-// attributes are those of children. They end when their standard input does; one that is
-// stopped does not hear that.
+// attributes returns no attributes. A child ends when its standard input ends;
+// a stopped child does not notice.
 func attributes() *syscall.SysProcAttr { return nil }

@@ -11,22 +11,22 @@ import (
 	"syscall"
 )
 
-// A Child tells its parent what it does.
+// Child reports to its parent.
 type Child struct {
 	mutex sync.Mutex
 	out   io.Writer
 }
 
-// Logf writes one line at once, which a pipe takes whole. Any goroutine may call it.
+// Logf writes one line. Any goroutine may call it.
 func (c *Child) Logf(format string, args ...any) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	fmt.Fprintf(c.out, format+"\n", args...)
 }
 
-// Serve is what a child does: run, until that returns, with a context that ends when in
-// does. It says "fail" and why, if that is an error, and returns the exit code. The signals
-// that end a run are the parent's to answer.
+// Serve calls run with a context that ends when in ends, and returns the exit
+// code. If run fails, Serve writes "fail" and the error. It ignores interrupts:
+// the parent handles them.
 func Serve(in io.Reader, out io.Writer, run func(ctx context.Context, c *Child) error) (exit int) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	ctx, end := context.WithCancel(context.Background())

@@ -1,5 +1,5 @@
-// Package process starts children that report what they do, a line at a time, and that may
-// be killed at any moment.
+// Package process starts children that report by lines and may be killed at any
+// time.
 package process
 
 import (
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// A Process is a child that was started. Its methods are for one goroutine.
+// Process is a started child. Its methods are for one goroutine.
 type Process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	errs tail
-	gone chan struct{} // closed when it has ended and all that it said was heard
+	gone chan struct{} // closed when the child has ended and its output is read
 }
 
-// Start starts a child, with more variables in its environment. One goroutine gives onLine
-// the lines of the child, one after another, of up to 16 MiB. The thread that it is called
-// by must live as long as the run: where the system can, a child dies with it.
+// Start starts a child with additional environment variables. One goroutine
+// calls onLine for each line of output, up to 16 MiB long. The calling thread
+// must outlive the child: on Linux, the child dies with the thread.
 func Start(command, env []string, onLine func(line string)) (*Process, error) {
 	p := &Process{cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
@@ -50,23 +50,23 @@ func Start(command, env []string, onLine func(line string)) (*Process, error) {
 	return p, nil
 }
 
-// Write writes to the standard input of the child.
 func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
-// Signal sends a signal, unless the child has ended.
+// Signal sends a signal to the child if it still runs.
 func (p *Process) Signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// Kill kills the child, and returns when all that it had said is heard.
+// Kill kills the child and returns when its output is read.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.gone
 	p.in.Close()
 }
 
-// endTime is how long a child may take to end by itself.
+// endTime limits the wait of [Process.End].
 const endTime = 20 * time.Second
 
-// End lets the child end, and says why it did not, or how it failed.
+// End closes the standard input of the child, waits for it to end, and returns
+// its failure. A child that does not end in time is killed.
 func (p *Process) End() error {
 	p.in.Close()
 	select {
@@ -81,16 +81,17 @@ func (p *Process) End() error {
 	return nil
 }
 
-// Gone is closed when the child has ended and all that it had said is heard.
+// Gone returns a channel that is closed when the child has ended and its output
+// is read.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
-// State returns the state in which the child, which is gone, has ended.
+// State returns the exit state of an ended child.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
-// Errors returns the first and the last of the standard error of the child, which is gone.
+// Errors returns the start and the end of the standard error of an ended child.
 func (p *Process) Errors() string { return p.errs.String() }
 
-// tail keeps the first and the last of what is written to it.
+// tail keeps the start and the end of its input.
 type tail struct {
 	text []byte
 	cut  bool

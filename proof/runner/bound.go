@@ -8,8 +8,8 @@ import (
 	"handloom/store"
 )
 
-// bound is a table of any kind and item, as the player uses it: items are those
-// of the models, handles are words.
+// bound is a table of any kind and item type, with the items of the models and
+// handles as numbers.
 type bound interface {
 	keeps(i model.Item) model.Item
 
@@ -44,7 +44,7 @@ type bound interface {
 	Name() string
 }
 
-// orderedTable is a bound whose rows have an order to change, and columns.
+// orderedTable is a bound with columns and a changeable order of rows.
 type orderedTable interface {
 	bound
 	sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error
@@ -53,21 +53,21 @@ type orderedTable interface {
 	forEachRows(ctx context.Context, f func(c chunk)) error
 }
 
-// chunk is a task's chunk of a table.
+// chunk is a chunk of a table, given to a task.
 type chunk struct {
 	queue    store.Queue
 	index    int
 	handles  []uint64
-	change   func(f func(*uint64) bool, touch bool) // each key in place; f reports whether it changed
+	change   func(f func(*uint64) bool, touch bool) // changes each key in place; f reports whether it changed
 	erase    func(i int)                            // nil: by handle
-	wrote    func(column, i int)                    // notes that it was; of a pass over items, the item
-	wroteAll func()                                 // likewise
+	wrote    func(column, i int)                    // notes a write; column items for the item
+	wroteAll func()                                 // notes writes of all rows
 
-	own      func(column int) elements // to be written: in a ForEach, or in a ForEachRows
-	readOnly func(column int) elements // to be read
+	own      func(column int) elements // for writes, in a ForEach or ForEachRows
+	readOnly func(column int) elements // for reads
 }
 
-// common is what tables of both kinds have in common.
+// common is the common API of both kinds of tables.
 type common[T any] interface {
 	store.TableOf[T]
 	Emplace(q store.Queue, v T) store.Handle[T]
@@ -86,7 +86,7 @@ type common[T any] interface {
 	Clear(w *store.Writer)
 }
 
-// binding is what [bound] needs that both kinds of tables do alike.
+// binding implements the part of [bound] that both kinds of tables share.
 type binding[T any] struct {
 	common[T]
 	kind[T]
@@ -184,7 +184,8 @@ func (b *binding[T]) changes() (c model.Changes) {
 
 func (b *binding[T]) written() []uint64 { return listed(store.Written(b.common), b.Get) }
 
-// listed returns the handles of a list, 0 for one whose pointer does not lead to its value.
+// listed returns the handles of a change list. It returns 0 for an entry whose
+// pointer is not the one that Get returns.
 func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle[T]) (*C, bool)) (ids []uint64) {
 	for h, v := range list {
 		if at, _ := get(h); at != v {
@@ -202,7 +203,7 @@ func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
 
 func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }
 
-// fold returns how a Reduce sums up the items of a chunk, once it has called f.
+// fold returns a Reduce function that calls f and sums the items of a chunk.
 func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	if f != nil {
 		f()
@@ -213,7 +214,7 @@ func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	return s
 }
 
-// changeKey changes the key of an item in place and reports whether it did.
+// changeKey changes the key of an item in place and reports whether it changed.
 func (b *binding[T]) changeKey(v *T, f func(*uint64) bool) bool {
 	return b.key != nil && f(b.key(v))
 }

@@ -24,7 +24,7 @@ type boundMap interface {
 	rows() []uint64
 }
 
-// commonMap is what maps of both kinds have in common.
+// commonMap is the common API of both kinds of maps.
 type commonMap[T any] interface {
 	InsertItems(items []T, dst []store.Handle[T]) ([]store.Handle[T], error)
 	EmplaceItems(n int, f func(i int, h store.Handle[T], v *T), dst []store.Handle[T]) ([]store.Handle[T], error)
@@ -45,7 +45,7 @@ type mapBinding[T any] struct {
 }
 
 func (b *mapBinding[T]) insertItems(items []model.Item) ([]uint64, error) {
-	hs, err := b.InsertItems(b.makeAll(items), make([]store.Handle[T], 1)) // which it appends to
+	hs, err := b.InsertItems(b.makeAll(items), make([]store.Handle[T], 1)) // InsertItems appends to it
 	return idsOf(hs)[1:], err
 }
 

@@ -18,7 +18,7 @@ func (p *executor) see(s model.Seen) {
 	p.result.Seen.See(s)
 }
 
-// want fails unless a condition holds.
+// want fails unless ok.
 func (p *executor) want(ok bool, format string, args ...any) {
 	if !ok {
 		p.fail(Model, format, args...)
@@ -32,7 +32,7 @@ func (p *executor) sameHandles(got, want []uint64, format string, args ...any) {
 	}
 }
 
-// expect fails unless an error is the one that documents name.
+// expect fails unless err wraps the documented error.
 func (p *executor) expect(err, want error, what string) {
 	if !errors.Is(err, want) {
 		p.fail(kindFor(want), "%s: the error is %v; want %v", what, err, want)
@@ -46,8 +46,7 @@ func kindFor(err error) Kind {
 	return Model
 }
 
-// accepted fails for a handle that is found and names nothing, or the other way
-// round.
+// accepted fails if found differs from the models.
 func (p *executor) accepted(id uint64, found bool) {
 	if found {
 		p.fail(Forged, "the handle %s is found and names nothing", model.Text(id))
@@ -56,7 +55,6 @@ func (p *executor) accepted(id uint64, found bool) {
 	}
 }
 
-// digestOf returns the digest of the store.
 func (p *executor) digestOf(ctx context.Context) uint64 {
 	digest, err := p.store.Digest(ctx)
 	p.want(err == nil, "Digest: %v", err)
@@ -68,10 +66,10 @@ func (p *executor) mark(ctx context.Context, text string) {
 	p.result.Marks = append(p.result.Marks, strings.TrimSpace(fmt.Sprintf("%016x %s", p.digestOf(ctx), text)))
 }
 
-// stateOf returns the digest of the store, or that of the tables of the program when there
-// are random numbers: a pass takes some, also one that is refused everything else.
+// stateOf returns the digest of the store. With random numbers, it returns the
+// digest of the program's tables, because even refused passes draw numbers.
 func (p *executor) stateOf(ctx context.Context) (sum uint64) {
-	whole := p.digestOf(ctx) // which drops the data of items that went through maps
+	whole := p.digestOf(ctx) // drops the sparse data of items erased through maps
 	if p.program.Store.Seed == 0 {
 		return whole
 	}
@@ -85,8 +83,7 @@ func (p *executor) stateOf(ctx context.Context) (sum uint64) {
 	return sum
 }
 
-// unchanged takes the digest and returns a function that fails if it is another
-// one by then (P1).
+// unchanged returns a function that fails if the digest has changed since (P1).
 func (p *executor) unchanged(ctx context.Context, what string) func() {
 	before := p.stateOf(ctx)
 	return func() {
@@ -96,8 +93,8 @@ func (p *executor) unchanged(ctx context.Context, what string) func() {
 	}
 }
 
-// inspect compares how many items live and some of what is left of what lived;
-// of a small state everything, and of a large one now and then.
+// inspect compares the number of live items and probes some handles. It
+// compares a small state in full, a large state from time to time.
 func (p *executor) inspect(ctx context.Context) {
 	p.want(p.store.Epoch() == p.exact.Epoch(), "the epoch is %d; want %d", p.store.Epoch(), p.exact.Epoch())
 	rows := 0
@@ -113,12 +110,12 @@ func (p *executor) inspect(ctx context.Context) {
 	p.probeSome()
 }
 
-// small is a state of which everything is compared after each change. One that is
-// n times as large is compared after one change in n, so that a step costs the
-// same.
+// small is the size of a state that is compared after each change. A state n
+// times as large is compared after one change in n, so the cost per step is
+// constant.
 const small = 100
 
-// weights are how long it takes to look at an item, beside the smallest.
+// weights are the relative costs of comparing an item.
 var weights = map[string]int{script.Empty: 1, script.Word: 1, script.Linked: 2, script.Rich: 4}
 
 func (p *executor) inspectAll(ctx context.Context) {
@@ -162,7 +159,7 @@ func (p *executor) checkStats() {
 	}
 }
 
-// checkChanges compares the change lists of the tables that keep them.
+// checkChanges compares the change lists of tables.
 func (p *executor) checkChanges() {
 	for i := range p.tables {
 		if p.program.Tables[i].Changes == 0 {
@@ -183,7 +180,7 @@ func (p *executor) checkChanges() {
 	}
 }
 
-// checkWritten compares what passes wrote in place of a table that keeps changes.
+// checkWritten compares the writes in place of a table with change lists.
 func (p *executor) checkWritten(table int) {
 	if p.program.Tables[table].Changes == 0 {
 		return
@@ -191,14 +188,14 @@ func (p *executor) checkWritten(table int) {
 	p.sameHandles(p.tables[table].written(), p.exact.Written(table), "table %s: Written", p.program.Tables[table].Name)
 }
 
-// checkPending compares the number of commands that wait for a flush.
+// checkPending compares the number of pending commands.
 func (p *executor) checkPending() {
 	if got, want := p.store.Pending().Commands, p.exact.Pending(); got != want {
 		p.fail(Model, "%d commands are pending; want %d", got, want)
 	}
 }
 
-// list writes handles for a message.
+// list formats handles for a message.
 func list(ids []uint64) string {
 	if len(ids) == 0 {
 		return "nothing"

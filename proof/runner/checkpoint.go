@@ -11,18 +11,18 @@ import (
 	"handloom/store"
 )
 
-// checkpoint is a state to go back to: the store's, and the models'.
+// checkpoint is a checkpoint of the store and the models.
 type checkpoint struct {
 	image    store.Checkpoint
 	digest   uint64
 	exact    *model.Exact
 	abstract *model.Abstract
-	real     map[int]uint64 // by name: handles, but for provisional ones
+	real     map[int]uint64 // handles by name, except provisional handles
 	sortedBy map[int]int
-	columns  int // of all tables, and optional data
+	columns  int // number of components of all tables
 }
 
-// checkpoint takes a checkpoint, under a number, which may be used again.
+// checkpoint takes a checkpoint under a reusable number.
 func (p *executor) checkpoint(ctx context.Context, as int) {
 	unchanged := p.unchanged(ctx, "a checkpoint")
 	c := p.checkpoints[as]
@@ -46,8 +46,8 @@ func (p *executor) checkpoint(ctx context.Context, as int) {
 	unchanged()
 }
 
-// restore makes the state that of a checkpoint, by way of a snapshot if that is asked for
-// and nothing holds pointers.
+// restore restores a checkpoint, through a snapshot if saved is set and no item
+// holds pointers.
 func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool) error {
 	if !saved {
 		return p.store.Rollback(ctx, c)
@@ -65,18 +65,18 @@ func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool)
 	return p.store.Load(ctx, &image)
 }
 
-// maxAbandoned is how many handles of ended histories are kept.
+// maxAbandoned limits the kept handles of ended histories.
 const maxAbandoned = 4096
 
-// abandon keeps the handles that were not issued in a state: in the history that
-// goes on from it they name nothing, or what is issued anew by the same name.
+// abandon keeps the handles not issued in a restored state. There they are
+// stale or name other items.
 func (p *executor) abandon(to *model.Abstract) {
 	p.abandoned = append(p.abandoned, p.abstract.IssuedOnly(to)...)
 	p.abandoned = p.abandoned[max(0, len(p.abandoned)-maxAbandoned):]
 }
 
-// rollback goes back to a checkpoint, or loads what that saves. What was named since names
-// nothing any more.
+// rollback restores a checkpoint, or a snapshot of it if saved. Names bound
+// since become stale.
 func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 	c := p.checkpoints[to]
 	if c == nil {

@@ -10,7 +10,7 @@ import (
 	"handloom/store"
 )
 
-// boundPart is a column, or optional data, of any table and element, as the player uses it:
+// boundPart is a column or sparse component of any table and element type. Its
 // elements are items of the models.
 type boundPart interface {
 	keeps(i model.Item) model.Item
@@ -20,13 +20,13 @@ type boundPart interface {
 	written() []uint64
 }
 
-// boundColumn is a boundPart that every item has.
+// boundColumn is a boundPart with an element for every item.
 type boundColumn interface {
 	boundPart
-	exchange(ctx context.Context, with boundColumn) (ok bool, err error) // of columns of one type
+	exchange(ctx context.Context, with boundColumn) (ok bool, err error) // the columns must have one type
 }
 
-// boundSparse is a boundPart that few items have.
+// boundSparse is a boundPart of sparse data.
 type boundSparse interface {
 	boundPart
 	unset(q store.Queue, id uint64)
@@ -41,7 +41,7 @@ type boundSparse interface {
 	changes() model.Changes
 }
 
-// elements are those of the rows of a chunk.
+// elements are the elements of a chunk.
 type elements interface {
 	len() int
 	at(row int) model.Item
@@ -57,14 +57,14 @@ type columnOf[T any] interface {
 	wrote(k store.Rows[T], row int)
 }
 
-// partOf is what a [store.Column] and a [store.Sparse] have in common.
+// partOf is the common API of [store.Column] and [store.Sparse].
 type partOf[T, C any] interface {
 	store.Resource
 	Set(q store.Queue, h store.Handle[T], v C)
 	Get(h store.Handle[T]) (*C, bool)
 }
 
-// component is either as a [boundPart].
+// component adapts either to [boundPart].
 type component[T, C any] struct {
 	partOf[T, C]
 	kind kind[C]
@@ -90,7 +90,7 @@ func (p *component[T, C]) write(id uint64, key uint64) {
 	}
 }
 
-// optional is a [store.Sparse] as a [boundSparse].
+// optional adapts a [store.Sparse] to [boundSparse].
 type optional[T, C any] struct {
 	component[T, C]
 	*store.Sparse[T, C]
@@ -118,7 +118,7 @@ func (o *optional[T, C]) changes() (c model.Changes) {
 	return c
 }
 
-// chunkRows is how many rows, with their owners, a chunk has.
+// chunkRows returns the number of rows of a chunk, including their owners.
 func (o *optional[T, C]) chunkRows() int {
 	return chunkRowsOf(unsafe.Sizeof(*new(C)) + unsafe.Sizeof(store.ID(0)))
 }
@@ -131,7 +131,7 @@ func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
 	})
 }
 
-// columnDriver is a [store.Column] as a [columnOf].
+// columnDriver adapts a [store.Column] to [columnOf].
 type columnDriver[T, C any] struct {
 	component[T, C]
 	column *store.Column[T, C]
@@ -175,7 +175,7 @@ func (e *elementsOf[C]) change(row int, f func(key *uint64)) {
 	}
 }
 
-// bigElements are [bigKind], of which an element may be zero.
+// bigElements is [bigKind] for elements that may be zero.
 var bigElements = func() kind[bigItem] {
 	k := bigKind
 	k.read = func(r *bigItem) model.Item {
@@ -187,7 +187,7 @@ var bigElements = func() kind[bigItem] {
 	return k
 }()
 
-// addPartAs adds a column, or optional data, to a table of T.
+// addPartAs adds a column or sparse component to a table of T.
 func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) error {
 	return PanicOf(func() {
 		if isOptional {
@@ -210,7 +210,7 @@ func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, ch
 	words, ok := any(b).(*binding[word]) // see [script.Elements]
 	switch {
 	case !ok:
-		return fmt.Errorf("nothing of %s beside such items", kind)
+		return fmt.Errorf("no component of %s for such items", kind)
 	case kind == script.Empty:
 		return addPartAs(words, isOptional, emptyKind, store.ColumnOptions[empty]{Name: name, Changes: changes})
 	}
@@ -219,7 +219,6 @@ func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, ch
 
 func (b *binding[T]) parts() []boundPart { return b.components }
 
-// column returns the component that is a column.
 func (b *packed[T]) column(number int) columnOf[T] { return b.components[number].(columnOf[T]) }
 
 func (b *packed[T]) forEachRows(ctx context.Context, f func(c chunk)) error {

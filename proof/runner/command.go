@@ -8,8 +8,8 @@ import (
 	"handloom/store"
 )
 
-// command does one command of a task and notes what it recorded. ctx is that of
-// the task, or nil.
+// command runs one command of a task and logs it. ctx is the context of the
+// task, or nil.
 func (r *running) command(ctx context.Context, c *script.Step, task int, q store.Queue) {
 	at := r.places[task]
 	switch c.Op {
@@ -43,7 +43,7 @@ func (r *running) command(ctx context.Context, c *script.Step, task int, q store
 			}
 		}
 	case script.ReduceInTask:
-		if ctx != nil { // there is none in queues and inbox, which are no tasks
+		if ctx != nil { // queues and the inbox have no context
 			r.reduceInTask(ctx, c.Table)
 		}
 	}
@@ -51,7 +51,7 @@ func (r *running) command(ctx context.Context, c *script.Step, task int, q store
 
 func (r *running) note(task int, c model.Command) { r.logs[task] = append(r.logs[task], c) }
 
-// made is the item that a create makes; its name is its serial.
+// made returns the item of a create. Its name is its serial.
 func (p *executor) made(c *script.Step, i int) model.Item {
 	return p.tables[c.Table].keeps(model.Item{Key: uint64(c.Arg("v") + i), Serial: uint64(c.Name + i)})
 }
@@ -94,17 +94,17 @@ func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
 	}
 }
 
-// draws reports whether the tasks of the step have random numbers.
+// draws reports whether the tasks of the step draw random numbers.
 func (r *running) draws() bool {
 	return r.program.Store.Seed > 0 && r.step.Op != script.Queues && r.step.Op != script.Inbox
 }
 
-// keeper is a table, or what lies beside one.
+// keeper is a table or a component.
 type keeper interface {
 	keeps(i model.Item) model.Item
 }
 
-// kept drops what an item, or element, cannot hold.
+// kept clears what the item or element type cannot hold.
 func kept(by keeper, v model.Value) model.Value {
 	v.Item = by.keeps(v.Item)
 	if v.Links == [model.Links]uint64{} {
@@ -113,15 +113,15 @@ func kept(by keeper, v model.Value) model.Value {
 	return v
 }
 
-// emplaceFunc returns the provisional handle, and whether the function panicked,
-// so that the create is cancelled.
+// emplaceFunc returns the provisional handle and whether the function panicked,
+// which cancels the create.
 func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id uint64, cancelled bool) {
 	defer func() {
 		switch v := recover(); {
 		case v == errTask:
 			cancelled = true
 		case v != nil:
-			panic(v) // it is the store's
+			panic(v) // a panic of the store
 		}
 	}()
 	r.tables[c.Table].emplaceFunc(q, func(own uint64) model.Item {
@@ -138,14 +138,14 @@ func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id
 	return id, false
 }
 
-// replacement returns what a put or a completion names, and its value: the first
-// reference is the target, the others are links.
+// replacement returns the target and the value of a put or completion. The
+// first reference is the target, the others are links.
 func (r *running) replacement(c *script.Step, at place) (target, model.Value) {
 	all := r.targets(c.Refs, at)
 	return all[0], recorded(r.tables[c.Table], c, all[1:])
 }
 
-// recorded is the value of a step that replaces one.
+// recorded returns the value of a step that replaces an item or element.
 func recorded(by keeper, c *script.Step, links []target) model.Value {
 	item := by.keeps(model.Item{Key: uint64(c.Arg("v")), Serial: uint64(c.Arg("s"))})
 	return kept(by, value(item, links))
@@ -176,8 +176,8 @@ func (r *running) erasing(c *script.Step, task int, q store.Queue, targets []tar
 	}
 }
 
-// reduceInTask sums up a table inside a task, which is refused for the table
-// that the pass writes, also from within.
+// reduceInTask reduces a table inside a task. The store must refuse it for the
+// table that the pass writes, also while another call is open.
 func (r *running) reduceInTask(ctx context.Context, table int) {
 	got, err := r.tables[table].reduce(ctx, func() {
 		if r.writes >= 0 {

@@ -10,8 +10,8 @@ import (
 	"handloom/store"
 )
 
-// part returns the column, or optional data, that a number stands for in a step, if the
-// table has any that its operation may be about.
+// part returns the column or sparse component of a step by number. ok is false
+// if no component fits.
 func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part boundPart, ok bool) {
 	columns, optional := s.Op.About()
 	var all []int
@@ -28,10 +28,10 @@ func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part bo
 	return model.ColumnID{Table: s.Table, Column: at}, parts[at], true
 }
 
-// columnName is the name of a column by its number.
+// columnName returns the name of a column.
 func columnName(number int) string { return string(rune('a' + number)) }
 
-// columnNumber is the inverse of columnName; of "" it is 0.
+// columnNumber is the inverse of columnName; the number of "" is 0.
 func columnNumber(name string) int {
 	if name == "" {
 		return 0
@@ -39,14 +39,14 @@ func columnNumber(name string) int {
 	return int(name[0] - 'a')
 }
 
-// columnNamed returns the column that reports call by a name.
+// columnNamed returns the column named in a report.
 func (p *executor) columnNamed(name string) model.ColumnID {
 	owner, column, _ := strings.Cut(name, ".")
 	table := slices.IndexFunc(p.program.Tables, func(t script.Table) bool { return t.Name == owner })
 	return model.ColumnID{Table: table, Column: columnNumber(column)}
 }
 
-// addPart adds a column, or optional data.
+// addPart adds a column or sparse component.
 func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	t, optional := p.tables[s.Table], s.Op == script.AddSparse
 	tracked := s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
@@ -71,7 +71,7 @@ func (p *executor) changeElement(c model.ColumnID, id uint64, f func(key *uint64
 	*element = p.tables[c.Table].parts()[c.Column].keeps(*element)
 }
 
-// isChunk sees that a chunk is one of those of the model.
+// isChunk checks that a chunk is one of the model's chunks.
 func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 	if c.index >= len(chunks) || !slices.Equal(c.handles, chunks[c.index].Handles) {
 		p.fail(Model, "chunk %d holds %s; want one of %d chunks, with %s",
@@ -81,7 +81,7 @@ func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 	return true
 }
 
-// set records Sets, of keys that ascend.
+// set records Sets with ascending keys.
 func (r *running) set(c *script.Step, task int, q store.Queue, at place) {
 	col, part, ok := r.part(c, c.Arg("c"))
 	if !ok {
@@ -108,7 +108,7 @@ func (r *running) unset(c *script.Step, task int, q store.Queue, at place) {
 	}
 }
 
-// sortSparse sorts optional data as the table is.
+// sortSparse sorts sparse data by the rows of the table.
 func (y *writing) sortSparse() {
 	if col, part, ok := y.part(y.s, y.s.Arg("c")); ok {
 		part.(boundSparse).SortAsTable(y.w)
@@ -116,7 +116,7 @@ func (y *writing) sortSparse() {
 	}
 }
 
-// changeSparse puts or removes optional data at once.
+// changeSparse puts or removes sparse data at once.
 func (y *writing) changeSparse() {
 	col, part, ok := y.part(y.s, y.s.Arg("c"))
 	if !ok {
@@ -134,7 +134,7 @@ func (y *writing) changeSparse() {
 	}
 }
 
-// exchange exchanges two columns, if they are of one type.
+// exchange exchanges two columns of the same type.
 func (y *writing) exchange() {
 	a, first, ok := y.part(y.s, y.s.Arg("c"))
 	b, second, _ := y.part(y.s, y.s.Arg("d"))
@@ -192,7 +192,8 @@ func (p *executor) inspectParts(table int) {
 	}
 }
 
-// checkElement compares the element of an item that lives, and reports whether it has one.
+// checkElement compares the element of a live item and reports whether it has
+// one.
 func (p *executor) checkElement(c model.ColumnID, part boundPart, id uint64) bool {
 	got, ok := part.get(id)
 	data, optional := part.(boundSparse)
@@ -205,7 +206,7 @@ func (p *executor) checkElement(c model.ColumnID, part boundPart, id uint64) boo
 	return ok
 }
 
-// probeParts looks a handle up beside a table, in which it names an item or nothing.
+// probeParts looks a handle up in all components of a table.
 func (p *executor) probeParts(table int, id uint64, lives bool) {
 	for number, part := range p.tables[table].parts() {
 		if lives {
@@ -216,7 +217,7 @@ func (p *executor) probeParts(table int, id uint64, lives bool) {
 	}
 }
 
-// checkWrittenColumn compares what was written of a column that keeps changes.
+// checkWrittenColumn compares the writes and changes of a column.
 func (p *executor) checkWrittenColumn(c model.ColumnID) {
 	if !p.tracked[c] {
 		return

@@ -1,32 +1,29 @@
-// Package runner runs a program on a store, under one configuration, and holds
-// every answer of the store to both models.
+// Package runner runs a program on a store, under one configuration, and
+// compares every answer of the store with both models.
 //
 //	program ──> step ──┬─> store, under a configuration ──> answer ──┐
 //	                   └─> models ────────────────────────> answer ──┴─> compare
 //
-// What a task records is noted by the task, in its own list, and given to the
-// models when the pass is over, task by task; so they see the order of keys,
-// whatever the order in which workers ran.
+// Each task logs its commands in its own list. After the pass, the models
+// receive the lists task by task: in key order, for any order of workers.
 //
 // # Checks
 //
-//	every step     its own answer: handles, errors, counts, sums
-//	every flush    the report, what every create resolves to, all items of every
-//	               table in the order of rows, the figures, Verify
-//	               and some handles of the history, as they were and forged, of
-//	               histories that a rollback ended, and provisional ones
-//	every read     the digest is what it was (P1)
-//	at the end     every handle that was ever issued or recorded; Close;
-//	               goroutines
+//	every step     the answer: handles, errors, counts, sums
+//	every flush    the report, Resolve of every create, all items of every
+//	               table in the order of rows, Stats, Verify; some handles of
+//	               the history, valid and forged, some of abandoned
+//	               histories, and provisional handles
+//	every read     an unchanged digest (P1)
+//	at the end     every handle ever issued or recorded; Close; goroutines
 //
-// After every step that changes the store its digest and report are appended to
-// the marks of the result, so that runs under other configurations can be
-// compared with this one (D1).
+// After every step that changes the store, its digest and report are appended
+// to the marks of the result, for comparison with other configurations (D1).
 //
-// # Who may call
+// # Concurrency
 //
-// One program is played at a time in a process: what [seam] holds are variables of
-// the process, and so is GOMAXPROCS.
+// A process runs one program at a time: [seam] and GOMAXPROCS belong to the
+// process.
 //
 // [seam]: handloom/internal/seam
 package runner

@@ -12,7 +12,7 @@ import (
 	"handloom/store"
 )
 
-// executor plays one program.
+// executor runs one program.
 type executor struct {
 	program *script.Script
 	config  script.Config
@@ -25,22 +25,22 @@ type executor struct {
 	abstract *model.Abstract
 
 	names       map[int]*variable
-	order       map[*script.Step]int // of steps that stand in no task
-	fresh       []int                // names of creates since the batch began
+	order       map[*script.Step]int // of steps outside tasks
+	fresh       []int                // names of creates of this batch
 	old         []int                // some names of earlier batches
-	recorded    []int                // names of all creates of this history that a pass or call recorded
-	abandoned   []uint64             // handles of histories that a rollback ended
+	recorded    []int                // names of all creates recorded in this history
+	abandoned   []uint64             // handles of abandoned histories
 	checkpoints map[int]*checkpoint
-	columns     int                     // of all tables, and optional data
-	pointers    bool                    // some items or elements have them
-	exposed     map[int]bool            // tables whose maps the Write has
-	tracked     map[model.ColumnID]bool // columns that keep changes
-	sortedBy    map[int]int             // by table: what Defragment was last asked for, plus 1
+	columns     int                     // number of components of all tables
+	pointers    bool                    // some items or elements have pointers
+	exposed     map[int]bool            // tables whose maps the Write has exposed
+	tracked     map[model.ColumnID]bool // columns with change lists
+	sortedBy    map[int]int             // by table: last order of Defragment, plus 1
 
-	late   *call // of the inbox, that is open
-	sealed bool  // the inbox, in this frame
+	late   *call // open call of the inbox
+	sealed bool  // the inbox is sealed in this frame
 
-	step   int // number of the step that runs
+	step   int // number of the current step
 	line   *script.Step
 	result Result
 
@@ -48,9 +48,9 @@ type executor struct {
 	failure *Failure
 }
 
-// Play runs a program under a configuration. What it returns depends on the
-// program alone, if all is well. It calls begun, if not nil, once, before it opens
-// the store of the program.
+// Play runs a program under a configuration. A fault-free result depends only
+// on the program. Play calls begun, if not nil, once, before it opens the
+// store.
 func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) *Result {
 	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
 	pl := newExecutor(p, c)
@@ -92,15 +92,14 @@ func (p *executor) whole(ctx context.Context) {
 	p.want(err == nil, "Team: %v", err)
 }
 
-// recovered makes a panic that came out of the store a failure.
+// recovered reports a panic of the store as a failure.
 func (p *executor) recovered() {
 	if v := recover(); v != nil {
 		p.fail(Invariant, "panic: %v\n%s", v, debug.Stack())
 	}
 }
 
-// fail notes the first thing that is not as it must be. It may be called by any
-// goroutine.
+// fail records the first failure. Any goroutine may call it.
 func (p *executor) fail(kind Kind, format string, args ...any) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -119,7 +118,7 @@ func (p *executor) failed() bool {
 	return p.failure != nil
 }
 
-// steps does all steps, and closes the store.
+// steps runs all steps and closes the store.
 func (p *executor) steps(ctx context.Context) {
 	defer p.endLate()
 	p.mark(ctx, "")
@@ -136,7 +135,7 @@ func (p *executor) steps(ctx context.Context) {
 	}
 }
 
-// do does one step, inside the write whose writer is w, if that is not nil.
+// do runs one step, inside the Write of w unless w is nil.
 func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 	p.line = s
 	p.step = p.order[s]

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Kinds of misuse that are none of the store: they go wrong by themselves, so that
-// tests see what the harness makes of it. No program is drawn with them.
+// Kinds of misuse that fail by themselves, for tests of the harness. No random
+// program has them.
 const (
 	Crash  = "crash"  // the process ends
-	Hang   = "hang"   // the program does not
-	Chance = "chance" // the outcome differs from process to process
-	Stray  = "stray"  // a goroutine is left behind
-	Racing = "racing" // two goroutines write one variable
+	Hang   = "hang"   // the program does not end
+	Chance = "chance" // the outcome differs between processes
+	Stray  = "stray"  // a goroutine leaks
+	Racing = "racing" // data race
 )
 
 var faults = map[string]func(p *executor){

@@ -15,7 +15,7 @@ import (
 
 func isFlush(op script.Op) bool { return op >= script.Flush && op <= script.FlushCancelLate }
 
-// flush flushes, in one of several ways, and compares what came of it.
+// flush flushes in one of several ways and compares the outcome.
 func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	if !inWrite {
 		p.beginFrame()
@@ -53,7 +53,7 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 			p.abstract.EndEvents()
 		}
 		p.flushed(outer, plan, report, cancelled)
-		if !inWrite { // Stats is of the last write as well, which has not ended
+		if !inWrite { // in a Write, Stats includes the Write that has not ended
 			p.checkStats()
 		}
 	case cancelled && errors.Is(err, errCancelled):
@@ -71,7 +71,7 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 
 var errCancelled = errors.New("the program cancels it")
 
-// flushed compares what a flush did with both models.
+// flushed compares the effect of a flush with both models.
 func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.Report, cancelled bool) {
 	p.result.Flushes++
 	if cancelled {
@@ -104,7 +104,8 @@ func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.
 	p.mark(ctx, summary(want))
 }
 
-// resolved is what the store says became of a create, asked in both ways.
+// resolved returns the answer of the store for a create, after comparing both
+// ways to ask.
 func (p *executor) resolved(table int, id uint64) (uint64, bool) {
 	got, ok := p.tables[table].resolve(id)
 	if untyped, found := p.store.Resolve(store.ID(id)); found != ok || ok && uint64(untyped) != got {
@@ -114,7 +115,7 @@ func (p *executor) resolved(table int, id uint64) (uint64, bool) {
 	return got, ok
 }
 
-// settle asks what became of the creates of the batch, and of some before.
+// settle resolves the creates of the batch and some earlier creates.
 func (p *executor) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	for _, name := range p.old {
 		p.probeProvisional(name)
@@ -143,7 +144,7 @@ func (p *executor) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	p.fresh = waiting
 }
 
-// beginFrame begins the frame of a flush, or the next one in a Write.
+// beginFrame begins the frame of a flush, or the next frame in a Write.
 func (p *executor) beginFrame() {
 	p.sealed = false
 	p.exact.BeginFrame()
@@ -155,8 +156,7 @@ func (p *executor) beginWrite() {
 	p.exact.BeginWrite()
 }
 
-// seal has the next flush apply what came through the inbox, unless an earlier one of
-// the frame did so.
+// seal makes the next flush apply the calls of the inbox, once per frame.
 func (p *executor) seal() {
 	if !p.sealed {
 		p.sealed = true
@@ -175,7 +175,7 @@ func (p *executor) discard() {
 	p.fresh = nil
 }
 
-// reported is a report in the words of the models.
+// reported converts a report to the type of the models.
 func (p *executor) reported(r *store.Report) model.Report {
 	m := model.Report{Epoch: r.Epoch, Total: model.Counts(r.Total), DroppedCalls: r.DroppedCalls}
 	for _, t := range r.Tables {
@@ -197,14 +197,14 @@ func (p *executor) reported(r *store.Report) model.Report {
 	return m
 }
 
-// kinds are the commands that samples are of.
+// kinds maps the kinds of samples.
 var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set, batch.Unset: model.Unset}
 
 func reportsEqual(a, b model.Report) bool {
 	return a.Epoch == b.Epoch && a.DroppedCalls == b.DroppedCalls && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Stale, b.Stale)
 }
 
-// summary is a report in a line, for the marks.
+// summary formats a report in one line, for the marks.
 func summary(r model.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "epoch %d %v", r.Epoch, r.Total)

@@ -15,10 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/golden/marks.txt anew")
 
-// Fixed programs come to the states and reports that they always came to, on any number
-// of workers. Marks change with what a program can observe, and with nothing else: rows,
-// slots, freelists, generations, reports, digests. CHANGELOG.md says what has changed for
-// users when they are written anew.
+// Marks depend only on observable state: rows, slots, freelists, generations,
+// reports, digests. CHANGELOG.md explains changed marks.
 func TestGolden_ProgramsKeepTheirMarks(t *testing.T) {
 	programs, err := filepath.Glob(filepath.Join("testdata", "golden", "*.program"))
 	if err != nil || len(programs) == 0 {
@@ -53,7 +51,6 @@ func TestGolden_ProgramsKeepTheirMarks(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"handloom/store"
 )
 
-// outside is the context of what records without being a task.
+// outside is the context of commands outside tasks.
 var outside context.Context
 
 var errInbox = errors.New("the call fails")
@@ -18,16 +18,15 @@ var errInbox = errors.New("the call fails")
 type call struct {
 	*running
 	refused bool
-	epoch   uint64        // at which it began
-	last    chan struct{} // ends it, once it has recorded
+	epoch   uint64        // when the call began
+	last    chan struct{} // close it to end the call after it has recorded
 	done    chan struct{}
 	err     error
 }
 
-// inbox records through the inbox, from a goroutine that takes part in nothing
-// else. With fail=1 the call fails and leaves nothing. With late=1 it ends behind
-// the steps that follow, up to the next flush, unless a limit could turn it away
-// meanwhile.
+// inbox sends a call to the inbox from another goroutine. With fail=1 the call
+// fails and leaves nothing. With late=1 it ends after the following steps, at
+// the latest at the next flush, unless a limit could refuse it meanwhile.
 func (p *executor) inbox(s *script.Step, inWrite bool) {
 	c := &call{running: p.running(s, 1), refused: p.exact.InboxFull(), epoch: p.exact.Epoch(), last: make(chan struct{}), done: make(chan struct{})}
 	recorded := make(chan struct{})
@@ -62,7 +61,7 @@ func (c *call) record(q store.Queue, recorded chan struct{}) error {
 	return nil
 }
 
-// besides reports whether a step may come while a call of the inbox is open.
+// besides reports whether a step may run while a call of the inbox is open.
 func besides(op script.Op) bool {
 	switch op {
 	case script.Each, script.ForEach, script.ForEachRows, script.ForEachSparse, script.AddColumn, script.AddSparse, script.Queues, script.Inbox, script.Reduce, script.Read, script.Write:
@@ -71,7 +70,7 @@ func besides(op script.Op) bool {
 	return isFlush(op)
 }
 
-// endLate ends the call that is open, if one is.
+// endLate ends the open call, if any.
 func (p *executor) endLate() {
 	if c := p.late; c != nil {
 		p.late = nil
@@ -82,7 +81,7 @@ func (p *executor) endLate() {
 	}
 }
 
-// arrive ends the call and compares what it came to.
+// arrive ends the call and compares its outcome.
 func (c *call) arrive() {
 	close(c.last)
 	<-c.done

@@ -8,12 +8,12 @@ import (
 	"handloom/proof/script"
 )
 
-// injector disturbs the parallel steps of a store as a configuration says.
+// injector reorders, delays and cancels the parallel steps of a store.
 type injector struct {
 	config script.Config
-	steps  atomic.Uint64 // so far
+	steps  atomic.Uint64 // number of steps
 
-	// A flush to be cancelled: in its which-th step.
+	// cancel is called in parallel step number which.
 	cancel func()
 	which  int
 	fired  atomic.Bool
@@ -21,7 +21,7 @@ type injector struct {
 
 func (d *injector) init(c script.Config) { d.config = c }
 
-// procs sets GOMAXPROCS and returns what undoes it.
+// procs sets GOMAXPROCS and returns a function that restores it.
 func (d *injector) procs() func() {
 	before := runtime.GOMAXPROCS(0)
 	if d.config.Procs > 0 {
@@ -30,19 +30,19 @@ func (d *injector) procs() func() {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// cancelIn has cancel called in the which-th parallel step from now on.
+// cancelIn calls cancel in the which-th parallel step from now.
 func (d *injector) cancelIn(which int, cancel func()) {
 	d.cancel, d.which = cancel, which
 	d.fired.Store(false)
 }
 
-// cancelled reports whether that has happened, and forgets it.
+// cancelled reports whether cancel was called, and resets it.
 func (d *injector) cancelled() bool {
 	d.cancel = nil
 	return d.fired.Swap(false)
 }
 
-// step is what perturb asks for each parallel step.
+// step is the hook of seam for parallel steps.
 func (d *injector) step(tasks int) func(task int) int {
 	number := d.steps.Add(1)
 	cancel := d.cancel
@@ -66,8 +66,8 @@ func (d *injector) step(tasks int) func(task int) int {
 	}
 }
 
-// order returns a permutation of the tasks, one that needs no memory: task i is
-// (a*i+b) mod tasks, a having no divisor in common with tasks.
+// order returns a permutation of the tasks without memory: task i is (a*i+b)
+// mod tasks, with a coprime to tasks.
 func (d *injector) order(tasks int, dice uint64) func(int) int {
 	if d.config.Shuffle == 0 || tasks < 2 {
 		return func(i int) int { return i }
@@ -87,7 +87,7 @@ func divisor(a, b int) int {
 	return a
 }
 
-// injectFault does to the goroutine that claimed a task what its dice say.
+// injectFault yields or delays the goroutine of a task, by its dice.
 func (d *injector) injectFault(dice uint64) {
 	c := &d.config
 	if int(dice%1000) < c.Yield {

@@ -11,12 +11,12 @@ import (
 	"handloom/store"
 )
 
-// The items of the tables. Each is made of a [model.Item] and read back as one;
-// what a kind cannot hold is 0 in both.
+// The items of the tables. Each is converted from and to [model.Item]; fields
+// that a type cannot hold are 0 in both.
 type (
 	empty struct{}
 	word  uint64
-	// linked has a typed handle, untyped ones in an array, and padding.
+	// linked has a typed handle, untyped handles in an array, and padding.
 	linked struct {
 		Key    uint64
 		Parent store.Handle[linked]
@@ -26,27 +26,27 @@ type (
 			Links  [2]store.ID
 		}
 	}
-	// bigItem holds pointers, and handles behind a slice.
+	// bigItem holds pointers, and handles in a slice.
 	bigItem struct {
 		Key     uint64
 		Text    string // the serial
 		Numbers []uint64
 		Links   []store.ID
-		Set     map[uint64]struct{} // of the serial; of the values digests see nothing
-		Marks   map[uint64]*uint64  // likewise
+		Set     map[uint64]struct{} // keys from the serial; digests ignore the values
+		Marks   map[uint64]*uint64  // keys from the serial; digests ignore the values
 	}
 )
 
-// kind is how items of one type are made and read.
+// kind converts and compares items of one type.
 type kind[T any] struct {
 	make func(model.Item) T
 	read func(*T) model.Item
-	key  func(*T) *uint64 // nil: there is none
-	// serial returns the serial of an item, which no other item has; nil: there is none.
+	key  func(*T) *uint64 // nil: no key
+	// serial returns the unique serial of an item; nil: no serial.
 	serial func(*T) (uint64, bool)
-	// keeps returns what of an item the type can hold.
+	// keeps clears the fields that the type cannot hold.
 	keeps func(model.Item) model.Item
-	// share has two items keep their links behind one slice.
+	// share makes two items share the slice of their links.
 	share func(dst, src *T)
 }
 
@@ -58,7 +58,7 @@ func (k *kind[T]) makeAll(items []model.Item) []T {
 	return made
 }
 
-// compares makes a comparison of items one of values.
+// compares converts a comparison of model items to one of T.
 func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int {
 	if compare == nil {
 		return nil
@@ -66,7 +66,7 @@ func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int 
 	return func(x, y *T) int { return compare(k.read(x), k.read(y)) }
 }
 
-// bigLinks shows a flush the handles of a rich item.
+// bigLinks visits the handles of a bigItem, for flushes.
 func bigLinks(v *bigItem, visit func(*store.ID)) {
 	for i := range v.Links {
 		visit(&v.Links[i])
@@ -146,8 +146,8 @@ var bigKind = kind[bigItem]{
 	keeps: everything,
 }
 
-// chunkRows is how many rows a chunk has by default: a multiple of 64, at least
-// 1,024 rows and 64 KiB.
+// chunkRows returns the default number of rows of a chunk: a multiple of 64, at
+// least 1,024 rows and 64 KiB.
 func chunkRows(item string) int {
 	size := map[string]uintptr{
 		script.Empty: unsafe.Sizeof(empty{}), script.Word: unsafe.Sizeof(word(0)),

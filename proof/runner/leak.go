@@ -7,10 +7,10 @@ import (
 
 func goroutines() int { return runtime.NumGoroutine() }
 
-// leakPatience is how long goroutines that have done their work may take to end.
+// leakPatience is the time given to finished goroutines to end.
 const leakPatience = 2 * time.Second
 
-// checkGoroutines fails if there are more goroutines than there were.
+// checkGoroutines fails if the number of goroutines has grown.
 func (p *executor) checkGoroutines(before int) {
 	deadline := time.Now().Add(leakPatience)
 	for wait := time.Microsecond; goroutines() > before; wait *= 2 {

@@ -13,7 +13,7 @@ import (
 	"handloom/store"
 )
 
-// calls are what documents refuse in some phase or other.
+// calls are calls that some phase refuses.
 var calls = map[string]func(p *executor, ctx context.Context) error{
 	"flush":      func(p *executor, ctx context.Context) error { return second(p.store.Flush(ctx)) },
 	"write":      func(p *executor, ctx context.Context) error { return p.store.Write(ctx, noWrite) },
@@ -64,14 +64,14 @@ func init() {
 	}
 }
 
-// misuses are calls that documents refuse. Each returns what is wrong with the answer, or
-// nil, and leaves the store as it was.
+// misuses are calls that the store must refuse. Each returns an error if the
+// answer is wrong, and leaves the store unchanged.
 var misuses = make(map[string]func(p *executor, ctx context.Context) error)
 
-// errUntried says that the store was in no state to be misused so: the batch was full.
+// errUntried means that the batch was full, so the misuse was not tried.
 var errUntried = errors.New("not tried")
 
-// Misuses returns the kinds of misuse that a program may be drawn with.
+// Misuses returns the kinds of misuse that a program may contain.
 func Misuses() []string { return slices.Sorted(maps.Keys(misuses)) }
 
 func (p *executor) misuse(ctx context.Context, word string) {
@@ -83,7 +83,7 @@ func (p *executor) misuse(ctx context.Context, word string) {
 	switch err := misuses[word](p, ctx); err {
 	case nil:
 		p.see(model.MisuseRefused)
-	case errUntried: // and nothing else: an error beside it would count
+	case errUntried: // alone; joined with another error it counts
 	default:
 		p.fail(Model, "%v", err)
 		return
@@ -101,7 +101,7 @@ func second[T any](_ T, err error) error           { return err }
 // refused returns nil for an error that wraps ErrPhase.
 func refused(err error) error { return wraps(err, store.ErrPhase) }
 
-// wraps returns nil for an error that wraps another.
+// wraps returns nil if err wraps want.
 func wraps(err, want error) error {
 	if errors.Is(err, want) {
 		return nil
@@ -109,7 +109,7 @@ func wraps(err, want error) error {
 	return fmt.Errorf("the error is %v; want one that wraps %q", err, want)
 }
 
-// lonePass runs a pass of one task, which the models count.
+// lonePass runs a pass of one task; the models count it.
 func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) error) error {
 	var inner error
 	full := p.exact.BatchFull()
@@ -123,7 +123,7 @@ func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) err
 	return errors.Join(err, inner, wrong)
 }
 
-// Check returns an error that names the line of a program that cannot be played.
+// Check returns an error with the line of a step that the runner cannot run.
 func Check(prog *script.Script, name string) error {
 	var fault error
 	script.Walk(prog.Steps, func(s *script.Step) {

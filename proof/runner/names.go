@@ -5,25 +5,25 @@ import (
 	"handloom/proof/script"
 )
 
-// variable is what a name of the program stands for.
+// variable is the value of a name of the program.
 type variable struct {
-	id          uint64 // the handle: provisional until the flush, and if it came to nothing
+	id          uint64 // handle; provisional until the flush, and if the create was dropped or cancelled
 	provisional uint64
 
-	// Where it is made: the number of the step, and in a pass the task and the
-	// place in that.
+	// Place of the create: number of the step and, in a pass, the task and the
+	// index in it.
 	step, task, at int
 	table          int
 }
 
-// nameAll finds where each name is made, so that a task can tell, without asking
-// another task, whether a name is made yet.
+// nameAll finds the place of each create. A task can then decide without
+// synchronization whether a name is bound.
 func (p *executor) nameAll() {
 	p.names, p.order = make(map[int]*variable), make(map[*script.Step]int)
 	p.number(p.program.Steps)
 }
 
-// number gives each step that stands in no task its number.
+// number numbers the steps outside tasks.
 func (p *executor) number(steps []script.Step) {
 	for i := range steps {
 		s := &steps[i]
@@ -49,13 +49,13 @@ func (p *executor) declare(s *script.Step, task, at int) {
 	}
 }
 
-// place is where a reference stands.
+// place is the place of a reference.
 type place struct {
 	step, task, at int
 	chunk          []uint64 // of the task
 }
 
-// visible returns what a name stands for at a place, or nil.
+// visible returns the variable of a name at a place, or nil.
 func (p *executor) visible(n int, at place) *variable {
 	v := p.names[n]
 	if v == nil || v.step > at.step || v.step == at.step && (v.task != at.task || v.at >= at.at) {
@@ -64,13 +64,13 @@ func (p *executor) visible(n int, at place) *variable {
 	return v
 }
 
-// target is a handle as the models are told of it.
+// target is a handle for the models.
 type target struct {
 	id   uint64
-	name int // whose provisional handle it is; 0: none
+	name int // name of its create, if provisional; else 0
 }
 
-// targets returns the handles that references stand for at a place.
+// targets returns the handles of references at a place.
 func (p *executor) targets(refs []script.Ref, at place) []target {
 	var all []target
 	for i := range refs {
@@ -108,8 +108,8 @@ func (p *executor) named(n int, kind script.RefKind, at place) target {
 	return target{id: id}
 }
 
-// forge makes another handle of a handle. The bits of a provisional one differ
-// from run to run, so that nothing can be made of it but the null handle.
+// forge makes a forged handle. A provisional handle becomes null, because its
+// bits differ from run to run.
 func (p *executor) forge(t target, how []script.Forge) target {
 	if len(how) == 0 {
 		return target{p.apart(t), t.name}
@@ -135,21 +135,22 @@ func (p *executor) forge(t target, how []script.Forge) target {
 	return target{id: p.apart(target{id: id})}
 }
 
-// apart keeps a forged handle with the free bit from being, by chance, the
-// provisional handle of a create: nobody could tell of which.
+// apart changes a forged handle that could equal a provisional handle, whose
+// create would be unknown.
 func (p *executor) apart(t target) uint64 {
 	if t.name != 0 || t.id>>63 == 0 {
 		return t.id
 	}
 	for i := range p.modelled {
 		if typeID := uint16(t.id>>48) & 0x7fff; typeID == p.modelled[i].TypeID {
-			return t.id | 1<<47 // a batch number that no program comes to
+			return t.id | 1<<47 // a batch number that no program reaches
 		}
 	}
 	return t.id
 }
 
-// value is an item as it is recorded: the first three handles are its links.
+// value returns the recorded value of an item. The first three handles are its
+// links.
 func value(item model.Item, links []target) model.Value {
 	v := model.Value{Item: item}
 	for i := range min(len(links), model.Links) {
@@ -158,7 +159,7 @@ func value(item model.Item, links []target) model.Value {
 	return v
 }
 
-// bind says what a name stands for, once it is made.
+// bind sets the handle of a name.
 func (p *executor) bind(name int, id uint64) {
 	v := p.names[name]
 	v.id = id

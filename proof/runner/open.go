@@ -67,7 +67,8 @@ func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOpt
 	return &packed[T]{binding: binding[T]{common: made, kind: k}, table: made}
 }
 
-// addIndex adds an index to a table whose items have a serial. Verify compares it.
+// addIndex adds an index to a table whose items have a serial. Verify checks
+// it.
 func addIndex[T any](t store.TableOf[T], k kind[T]) {
 	if k.serial != nil {
 		store.AddIndex(t, "serial", k.serial)

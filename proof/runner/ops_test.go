@@ -7,9 +7,8 @@ import (
 	"handloom/proof/script"
 )
 
-// What reorders a whole table, and what looks at one map, come to what the models
-// say, also of handles that name nothing and of stable tables, which have no order
-// to change.
+// The steps include stale and forged handles, and stable tables, whose order is
+// fixed.
 func TestTables_AreReordered(t *testing.T) {
 	text := `handloom-stress 1
 table a packed linked shards=3 chunk=4

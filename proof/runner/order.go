@@ -9,7 +9,7 @@ import (
 	"handloom/proof/script"
 )
 
-// orders are the comparisons that programs sort by.
+// orders are the comparisons of sorting steps.
 var orders = []func(a, b model.Item) int{
 	func(a, b model.Item) int { return cmp.Compare(a.Key, b.Key) },
 	func(a, b model.Item) int { return cmp.Compare(b.Key, a.Key) },
@@ -20,21 +20,20 @@ var orders = []func(a, b model.Item) int{
 	},
 }
 
-// sortBlock is how many linked items a sort takes at once. Items by ascending key,
-// the first 0, are blocks that the last order turns round and leaves where they
-// are.
+// sortBlock is the number of linked items in a block of a sort. With ascending
+// keys from 0, the last order reverses each block in place.
 const sortBlock = uint64(1 << 16 / unsafe.Sizeof(linked{}))
 
 func order(s *script.Step) func(a, b model.Item) int { return orders[s.Arg("by")%len(orders)] }
 
-// keyMask are the bits of keys that a step sorts by.
+// keyMask returns the bits of keys that a step sorts by.
 func keyMask(s *script.Step) uint64 { return uint64(1)<<(s.Arg("by")%64+1) - 1 }
 
 func byMasked(mask uint64) func(a, b model.Item) int {
 	return func(a, b model.Item) int { return cmp.Compare(a.Key&mask, b.Key&mask) }
 }
 
-// sorted puts the shards of the model in order.
+// sorted sorts the shards of the model.
 func (y *writing) sorted(compare func(a, b model.Item) int) {
 	for shard := range y.modelled[y.s.Table].Shards {
 		y.exact.Map(y.s.Table, shard).Sort(compare)
@@ -49,8 +48,8 @@ func (y *writing) sortTable() {
 	y.sorted(compare)
 }
 
-// checkBudget compares the work of a call of Defragment with its budget, of which
-// 0 is no bound.
+// checkBudget compares the work of a Defragment with its budget; budget 0 is
+// unlimited.
 func (p *executor) checkBudget(compared, moves, budget int, done bool) {
 	p.want(budget == 0 || compared+moves <= budget, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
 	p.want(budget != 0 || done, "Defragment without a bound is not done")
@@ -59,9 +58,8 @@ func (p *executor) checkBudget(compared, moves, budget int, done bool) {
 	}
 }
 
-// defragmentTable goes on with ordering all shards, which share the budget: each
-// has a part of at least 1. The comparison must be the same in every call, or else the
-// table is told to forget.
+// defragmentTable continues the defragmentation of all shards. They share the
+// budget; each gets at least 1. A new comparison requires a reset.
 func (y *writing) defragmentTable() {
 	t := y.t.(orderedTable)
 	by := y.s.Arg("by")%len(orders) + 1
@@ -70,7 +68,7 @@ func (y *writing) defragmentTable() {
 		y.want(err == nil, "Defragment without a comparison: %v", err)
 	}
 	y.sortedBy[y.s.Table] = by
-	var compared atomic.Int64 // shards are worked on at the same time
+	var compared atomic.Int64 // shards run in parallel
 	budget, compare := y.s.Arg("budget"), order(y.s)
 	moves, done, err := t.defragmentTable(y.ctx, y.w, func(a, b model.Item) int {
 		compared.Add(1)

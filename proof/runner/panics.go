@@ -1,6 +1,7 @@
 package runner
 
-// PanicOf returns the error with which f panics, or nil. Other panics go on.
+// PanicOf returns the error that f panics with, or nil. It repeats other
+// panics.
 func PanicOf(f func()) (err error) {
 	defer func() {
 		switch v := recover().(type) {

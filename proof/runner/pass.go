@@ -11,20 +11,19 @@ import (
 	"handloom/store"
 )
 
-// running is a pass that runs. Its tasks write to nothing but what is theirs by
-// number.
+// running is a running pass. Its tasks write only to their own elements.
 type running struct {
 	*executor
 	step   *script.Step
 	bodies [][]*script.Step  // by task
-	places []place           // by task: what its next command sees
-	erase  []func(row int)   // by task: of its chunk
-	logs   [][]model.Command // by task: what it recorded
-	failed int               // the lowest task that is to fail, or how many there are
-	how    script.Op         // it fails
-	writes int               // the table whose items the pass writes, or -1
-	rows   int               // the table whose chunks the tasks have
-	sums   map[int]model.Sum // what a Reduce in a task must come to, by table
+	places []place           // by task: place of the next command
+	erase  []func(row int)   // by task: erases in its chunk
+	logs   [][]model.Command // by task: recorded commands
+	failed int               // lowest failing task, or the number of tasks
+	how    script.Op         // kind of failure
+	writes int               // table whose items the pass writes, or -1
+	rows   int               // table whose chunks the tasks have
+	sums   map[int]model.Sum // by table: expected Reduce in a task
 }
 
 func (p *executor) running(s *script.Step, tasks int) *running {
@@ -56,7 +55,7 @@ func fails(op script.Op) bool {
 	return op == script.FailError || op == script.FailPanic
 }
 
-// task is a task of the pass.
+// task runs a task of the pass.
 func (r *running) task(task int, q store.Queue) {
 	for _, c := range r.bodies[task] {
 		r.places[task].at++
@@ -71,7 +70,7 @@ func (r *running) task(task int, q store.Queue) {
 	}
 }
 
-// record gives what the tasks recorded to the models.
+// record gives the recorded commands to the models.
 func (r *running) record(late bool) {
 	for _, log := range r.logs {
 		r.abstract.Record(log, late)
@@ -90,17 +89,17 @@ func (p *executor) each(ctx context.Context, s *script.Step) {
 	r.run(ctx, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
 }
 
-// visit is a pass over chunks: of the items of a table, of a column beside them, or of
-// optional data.
+// A visit is a pass over chunks of items, columns or sparse data.
 type visit struct {
 	chunks  []model.Chunk
 	pass    func(ctx context.Context, f func(c chunk)) error
 	isItems bool           // the pass writes the items
-	column  model.ColumnID // it writes, or adds to; -1: none
-	source  model.ColumnID // whose elements it adds to those of column; -1: none
+	column  model.ColumnID // column written or added to; -1: none
+	source  model.ColumnID // column whose elements the pass adds to column; -1: none
 }
 
-// visit returns the pass that a step is about, if its table has what that needs.
+// visit returns the pass of a step. ok is false if the table lacks its
+// components.
 func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	t := p.tables[s.Table]
 	v.column.Column, v.source.Column = -1, -1
@@ -125,7 +124,8 @@ func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	return v, true
 }
 
-// forEach runs a pass over chunks, which changes keys in place and notes what it wrote.
+// forEach runs a pass over chunks that changes keys in place and notes its
+// writes.
 func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	v, ok := p.visit(s)
 	if !ok {
@@ -192,8 +192,7 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	}
 }
 
-// changeElements changes the elements of a chunk in place, each by that of the source
-// in its row.
+// changeElements adds the elements of the source to the elements of a chunk.
 func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) {
 	if v.column.Column < 0 {
 		return
@@ -220,7 +219,7 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 	}
 }
 
-// note says of every n-th row of the chunk that it was written, at once if that is all.
+// note notes the write of every n-th row, or of all rows at once.
 func (c *chunk) note(column, every int) {
 	if every == 1 && c.wroteAll != nil {
 		c.wroteAll()
@@ -231,7 +230,7 @@ func (c *chunk) note(column, every int) {
 	}
 }
 
-// everyNth returns every n-th handle, the first included; of 0 it is none.
+// everyNth returns every n-th handle from the first; nil if n is 0.
 func everyNth(handles []uint64, n int) (some []uint64) {
 	for i := 0; n > 0 && i < len(handles); i += n {
 		some = append(some, handles[i])
@@ -239,8 +238,8 @@ func everyNth(handles []uint64, n int) (some []uint64) {
 	return some
 }
 
-// changing returns what a pass does to every key: it reports whether it changed
-// it.
+// changing returns the change of a key by a pass. It reports whether the key
+// changed.
 func changing(s *script.Step) func(*uint64) bool {
 	add, every, rem := s.Arg("add"), s.Arg("every"), s.Arg("rem")
 	return func(key *uint64) bool {
@@ -252,8 +251,7 @@ func changing(s *script.Step) func(*uint64) bool {
 	}
 }
 
-// picks reports whether a key is one of every n with remainder rem; of 0 it is
-// each.
+// picks reports whether the key has the remainder; with every 0 it picks all.
 func picks(every, rem int, key uint64) bool {
 	return every == 0 || key%uint64(every) == uint64(rem%every)
 }
@@ -267,8 +265,8 @@ func (p *executor) changeBoth(table int, f func(*model.Item)) {
 	p.abstract.Change(table, f)
 }
 
-// queues runs a pass with goroutines of its own, whose queues stay open until
-// the flush.
+// queues runs a pass with its own goroutines, whose queues stay open until the
+// flush.
 func (p *executor) queues(s *script.Step) {
 	tasks := s.Arg("tasks")
 	r := p.running(s, tasks)

@@ -10,12 +10,12 @@ import (
 	"handloom/store"
 )
 
-// errTask is what a task of the program fails with.
+// errTask is the error of failing tasks.
 var errTask = errors.New("the task fails")
 
 func taskError(task int) error { return fmt.Errorf("task %d: %w", task, errTask) }
 
-// run runs the pass, tells the models what came of it, and reports whether its
+// run runs the pass, gives the outcome to the models, and reports whether its
 // tasks ran.
 func (r *running) run(ctx context.Context, pass func(context.Context) error) bool {
 	if r.exact.BatchFull() {
@@ -39,8 +39,8 @@ func (r *running) run(ctx context.Context, pass func(context.Context) error) boo
 	return true
 }
 
-// refused reports whether a pass must be refused because the batch is full, and
-// checks that it is.
+// refused reports whether the pass must be refused because the batch is full,
+// and checks the answer.
 func (p *executor) refused(err error) bool {
 	full := p.exact.BatchFull()
 	switch {
@@ -54,7 +54,8 @@ func (p *executor) refused(err error) bool {
 	return full || err != nil
 }
 
-// checkFailed compares the error of a pass with what its lowest task to fail did.
+// checkFailed compares the error of a pass with the failure of its lowest
+// failing task.
 func (r *running) checkFailed(err error) {
 	var panicked *store.PanicError
 	ok := false
@@ -69,8 +70,8 @@ func (r *running) checkFailed(err error) {
 	}
 }
 
-// unexpected fails for the error of a pass: a panic that the program did not ask
-// for is the store's.
+// unexpected reports the error of a pass. A panic not asked for by the program
+// comes from the store.
 func (r *running) unexpected(err error, want string) {
 	var panicked *store.PanicError
 	if errors.As(err, &panicked) && panicked.Value != errTask {

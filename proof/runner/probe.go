@@ -7,11 +7,11 @@ import (
 	"handloom/store"
 )
 
-// probes is how many handles of the history are looked up after each flush.
+// probes is the number of probed handles after each flush.
 const probes = 8
 
-// probeSome looks up some handles of the history: the newest and others at
-// random, each as it is and forged.
+// probeSome looks up the newest and random handles of the history, valid and
+// forged.
 func (p *executor) probeSome() {
 	issued := p.abstract.Issued()
 	random := rand.New(rand.NewPCG(p.program.Seed, uint64(p.step)))
@@ -29,13 +29,13 @@ func (p *executor) probeSome() {
 	p.probeRecorded(random)
 }
 
-// probeOthers looks up handles that were never issued in this history: those of
-// one that a rollback ended, those that another store may issue, and random bits.
+// probeOthers looks up handles never issued in this history: of abandoned
+// histories, of another store, and random bits.
 func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
 	}
-	p.probe(0x7ffe<<48 | 1<<32) // above it is the item of the random numbers, if there are any
+	p.probe(0x7ffe<<48 | 1<<32) // below the typeId of the random numbers
 	p.probe(0)
 	p.probe(random.Uint64())
 	p.probe(1<<64 - 1)
@@ -43,8 +43,8 @@ func (p *executor) probeOthers(random *rand.Rand) {
 	p.probe(uint64(some.TypeID)<<48 | random.Uint64N(4)<<32 | random.Uint64N(64))
 }
 
-// probeRecorded looks up provisional handles: the newest and others at random.
-// They name no item, and stand for one until the next flush alone.
+// probeRecorded looks up the newest and random provisional handles. They name
+// no item and resolve only until the next flush.
 func (p *executor) probeRecorded(random *rand.Rand) {
 	for i := range min(probes/4, len(p.recorded)) {
 		at := len(p.recorded) - 1 - i
@@ -79,15 +79,15 @@ func (p *executor) probeAll() {
 	}
 }
 
-// probeForged looks up handles made of another one.
+// probeForged looks up forgeries of a handle.
 func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	for bit := range 64 {
 		p.probe(id ^ 1<<bit)
 	}
 	generation, live, ok := p.exact.Slot(id)
 	if own := id&^(0xffff<<32) | uint64(generation)<<32; ok {
-		p.probe(own)         // what the slot says, whether it lives or not
-		p.probe(own | 1<<63) // a vacant slot's own upper half
+		p.probe(own)         // bits of the slot, live or not
+		p.probe(own | 1<<63) // upper half of a vacant slot
 		p.probe(own + 1<<32)
 		if !live && generation != 0 {
 			p.see(model.ForgedVacant)
@@ -99,7 +99,7 @@ func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15-1)<<48)
 }
 
-// probe looks a handle up in every way. Any bits will do.
+// probe looks a handle of any bits up in every way.
 func (p *executor) probe(id uint64) {
 	lives := p.exact.Lives(id)
 	item, owner, known := p.abstract.Find(id)
@@ -112,7 +112,7 @@ func (p *executor) probe(id uint64) {
 	}
 	for i, t := range p.tables {
 		if len(p.tables) > 8 && i != owner && i != int(id%uint64(len(p.tables))) {
-			continue // of a thousand tables two will do
+			continue // two of a thousand tables are enough
 		}
 		got, ok := t.get(id)
 		if want := known && owner == i; ok != want || ok && got != item {

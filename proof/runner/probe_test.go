@@ -9,8 +9,7 @@ import (
 	"handloom/proof/script"
 )
 
-// opened returns a player that has done the steps of a program and not closed its
-// store.
+// opened returns an executor after the steps of a program, with its store open.
 func opened(t *testing.T, text string) *executor {
 	t.Helper()
 	p, err := script.Parse([]byte("handloom-stress 1\nseed 5\n"+text), "test")
@@ -59,8 +58,6 @@ func TestHandlesOfEndedHistoriesAreKept(t *testing.T) {
 	}
 }
 
-// A rollback may also lead to a later state, whose history the present one is
-// behind.
 func TestHistoriesNeedNotBeginWithOneAnother(t *testing.T) {
 	p := opened(t, `table a packed word
 do
@@ -88,7 +85,7 @@ rollback
 	}
 }
 
-// Every kind of probe can fail: when the store does not do what the models know.
+// Every kind of probe reports a store that differs from the models.
 func TestProbesNoticeWhatDiffers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(p *executor)

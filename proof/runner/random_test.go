@@ -11,13 +11,12 @@ import (
 	"handloom/proof/script"
 )
 
-// maxTries is how many programs may be tried to find a smaller one that fails.
+// maxTries limits the programs tried to shrink a failing program.
 const maxTries = 1000
 
-// randomPrograms plays programs of consecutive seeds from a random hundred on, of which
-// the first begin in the states that others seldom come to, each under four
-// configurations, and shows the smallest that it finds of one that fails. `go run ./stress
-// -program FILE` plays such a text again.
+// randomPrograms plays programs of consecutive seeds, from a random hundred on,
+// each under four configurations. The first seeds have shapes. It logs a shrunk
+// failing program, for `go run ./stress -program FILE`.
 func randomPrograms(t *testing.T, n int, narrow bool) {
 	t.Helper()
 	if check.Cheap {
@@ -44,8 +43,8 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 	}
 }
 
-// drawn is the program of a seed, or of the next that has handle fields that are narrow,
-// or not, as asked for, and the seed behind it.
+// drawn returns the program of the first seed from seed on with narrow handle
+// fields, or with wide ones, and the next seed.
 func drawn(seed uint64, narrow bool) (*script.Script, uint64) {
 	for ; ; seed++ {
 		p := draw.Script(seed, draw.Options{Steps: 150, Misuses: runner.Misuses(), Wide: !narrow})

@@ -9,7 +9,7 @@ import (
 	"handloom/store"
 )
 
-// reduce sums up a table.
+// reduce reduces a table.
 func (p *executor) reduce(ctx context.Context, table int) {
 	got, err := p.tables[table].reduce(ctx, nil)
 	if want := p.exact.Fold(table); err != nil || got != want {
@@ -17,10 +17,10 @@ func (p *executor) reduce(ctx context.Context, table int) {
 	}
 }
 
-// readers is how many goroutines look things up at the same time.
+// readers is the number of goroutines of a read phase.
 const readers = 3
 
-// read looks handles up from several goroutines inside one read phase, and sees
+// read looks handles up from several goroutines in one read phase, and checks
 // that the digest stays (P1).
 func (p *executor) read(ctx context.Context, s *script.Step) {
 	targets := p.targets(s.Refs, place{step: p.step})
@@ -48,7 +48,7 @@ func (p *executor) read(ctx context.Context, s *script.Step) {
 	unchanged()
 }
 
-// finish looks up all handles there ever were and closes the store.
+// finish looks up all handles of the history and closes the store.
 func (p *executor) finish(ctx context.Context) {
 	p.inspect(ctx)
 	p.inspectAll(ctx)

@@ -9,32 +9,31 @@ import (
 // Kind is the kind of a failure.
 type Kind string
 
-// The kinds of failures.
 const (
-	Model       Kind = "model"       // an answer is not what a model says
-	Invariant   Kind = "invariant"   // Verify, or a panic where there must be none
+	Model       Kind = "model"       // an answer differs from a model
+	Invariant   Kind = "invariant"   // Verify fails, or the store panics
 	Determinism Kind = "determinism" // two runs of a program differ
-	Liveness    Kind = "liveness"    // something does not end
-	Leak        Kind = "leak"        // something is left behind
+	Liveness    Kind = "liveness"    // a call does not end
+	Leak        Kind = "leak"        // a goroutine leaks
 	Limit       Kind = "limit"       // a limit is not kept
-	Forged      Kind = "forged"      // a handle that names nothing is accepted
-	Race        Kind = "race"        // the race detector says so
+	Forged      Kind = "forged"      // a forged handle is accepted
+	Race        Kind = "race"        // the race detector reports a race
 )
 
-// Failure is one thing that is not as it must be.
+// Failure is the failure of a program.
 type Failure struct {
 	Kind Kind   `json:"kind"`
-	Line string `json:"line"` // the operation, as its program has it
-	What string `json:"what"` // one line, or more after the first
+	Line string `json:"line"` // the operation as text
+	What string `json:"what"` // one line or more
 }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: at %q: %s", f.Kind, f.Line, f.What) }
 
-// Result is what came of playing a program.
+// Result is the result of playing a program.
 type Result struct {
 	Failure    *Failure       `json:"failure,omitempty"`
-	Marks      []string       `json:"marks"`      // after every change: digest and report
-	Operations int            `json:"operations"` // done, commands included
+	Marks      []string       `json:"marks"`      // digest and report after every change
+	Operations int            `json:"operations"` // number of operations, including commands
 	Flushes    int            `json:"flushes"`
 	Seen       model.Counters `json:"seen"`
 }

@@ -8,8 +8,7 @@ import (
 	"handloom/proof/script"
 )
 
-// played plays a program of packed tables of words, t, u and w, the last with change
-// lists, and the given steps.
+// played plays steps on packed tables of words: t, u, and w with change lists.
 func played(t *testing.T, head, steps string) *runner.Result {
 	t.Helper()
 	p, err := script.Parse([]byte("handloom-stress 1\n"+head+"table t packed word\ntable u packed word\ntable w packed word changes=1\ndo\n"+steps), "test")
@@ -21,8 +20,7 @@ func played(t *testing.T, head, steps string) *runner.Result {
 	return r
 }
 
-// A state that counts although it did not come up makes a promise that nobody
-// keeps. Each of these comes close to one.
+// Each of these programs comes close to a state without reaching it.
 func TestAStateThatDidNotComeUpIsNotCounted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		not   model.Seen

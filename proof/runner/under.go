@@ -7,8 +7,8 @@ import (
 	"handloom/proof/script"
 )
 
-// Under plays a program under one configuration after another and returns how it
-// fails, or nil. A run that comes to other states than the first one fails.
+// Under plays a program under several configurations and returns its failure,
+// or nil. Marks that differ from the first run are a failure.
 func Under(ctx context.Context, p *script.Script, configs ...script.Config) *Failure {
 	var first *Result
 	for _, c := range configs {
@@ -27,7 +27,8 @@ func Under(ctx context.Context, p *script.Script, configs ...script.Config) *Fai
 	return nil
 }
 
-// Differ says where the marks of two runs of a program part, or nothing.
+// Differ describes the first difference of the marks of two runs, or returns
+// "".
 func Differ(a, b *Result) string {
 	for i := range min(len(a.Marks), len(b.Marks)) {
 		if a.Marks[i] != b.Marks[i] {

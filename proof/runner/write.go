@@ -11,8 +11,8 @@ import (
 
 var errWrite = errors.New("the write fails")
 
-// write holds the store alone for the steps of its body. What they changed stays
-// when it fails, by an error (fail=1) or a panic (fail=2).
+// write runs the steps of its body in a Write. Changes persist if it fails by
+// an error (fail=1) or a panic (fail=2).
 func (p *executor) write(ctx context.Context, s *script.Step) {
 	err := p.guarded(func() error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
@@ -48,8 +48,8 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 	}
 }
 
-// guarded calls f and returns its error or what it panicked with, if that is one
-// of the program's own.
+// guarded returns the error of f, or the program's own error that f panics
+// with.
 func (p *executor) guarded(f func() error, own error) (err error) {
 	defer func() {
 		if v := recover(); v == own {
@@ -61,7 +61,7 @@ func (p *executor) guarded(f func() error, own error) (err error) {
 	return f()
 }
 
-// writing is one step of a write that is no phase of its own, and what it is about.
+// writing is one step of a Write.
 type writing struct {
 	*executor
 	ctx context.Context
@@ -69,13 +69,13 @@ type writing struct {
 	w   *store.Writer
 	t   bound
 	m   boundMap               // of the shard
-	x   *model.Map[model.Item] // what must become of it
+	x   *model.Map[model.Item] // its model
 }
 
-// writeSteps are what such steps do, to the store and to both models.
+// writeSteps run such steps, on the store and both models.
 var writeSteps map[script.Op]func(y *writing)
 
-func init() { // what they call asks for them again
+func init() { // the functions refer to writeSteps
 	writeSteps = map[script.Op]func(y *writing){
 		script.EndFrame:  func(y *writing) { y.w.EndFrame(); y.beginFrame() },
 		script.Insert:    (*writing).insert,
@@ -107,8 +107,8 @@ func init() { // what they call asks for them again
 	}
 }
 
-// writeStep does one step of a write that is none of its own phase. What is about
-// an order does nothing to a stable table, which keeps that to itself.
+// writeStep runs one step of a Write. Ordering steps do nothing to a stable
+// table.
 func (p *executor) writeStep(ctx context.Context, s *script.Step, w *store.Writer) {
 	y := &writing{executor: p, ctx: ctx, s: s, w: w, t: p.tables[s.Table]}
 	if s.Op.HasShard() {
@@ -119,7 +119,8 @@ func (p *executor) writeStep(ctx context.Context, s *script.Step, w *store.Write
 	}
 }
 
-// maps returns the maps of the table, which from then on does not know who goes.
+// maps returns the maps of the table. From then on, the table does not see
+// erases.
 func (y *writing) maps() []boundMap {
 	y.exposed[y.s.Table] = true
 	return y.t.maps(y.w)
@@ -127,18 +128,18 @@ func (y *writing) maps() []boundMap {
 
 func every(model.Item) bool { return true }
 
-// gone tells the abstract model that the items of a shard, or of all, are erased for
-// which f is true.
+// gone erases the items for which f is true from the abstract model, in a shard
+// or in all shards.
 func (y *writing) gone(shard int, f func(model.Item) bool) {
 	y.abstract.EraseWhere(y.s.Table, shard, f)
 }
 
-// same fails unless two answers are.
+// same fails unless two answers are equal.
 func (y *writing) same(what string, got, want any) {
 	y.want(got == want, "%s of %s returns %v; want %v", what, list(y.ids()), got, want)
 }
 
-// ids are the handles that the step names.
+// ids returns the handles that the step names.
 func (y *writing) ids() []uint64 {
 	var ids []uint64
 	for _, t := range y.targets(y.s.Refs, place{step: y.step}) {
@@ -147,7 +148,7 @@ func (y *writing) ids() []uint64 {
 	return ids
 }
 
-// picking is what a step erases.
+// picking returns the condition of an erase.
 func picking(s *script.Step) func(model.Item) bool {
 	every, rem := s.Arg("every"), s.Arg("rem")
 	return func(i model.Item) bool { return picks(every, rem, i.Key) }

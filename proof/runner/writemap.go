@@ -6,7 +6,7 @@ import (
 	"handloom/store"
 )
 
-// What a step of a write does to one map, beside what the model says it does.
+// Steps of a Write on one map.
 
 func (y *writing) reset() {
 	y.m.Reset()
@@ -14,8 +14,8 @@ func (y *writing) reset() {
 	y.gone(y.s.Shard, every)
 }
 
-// insert inserts one item. Its links are of live items: nothing makes a
-// provisional handle real here.
+// insert inserts one item. Its links name live items: provisional handles are
+// not resolved here.
 func (y *writing) insert() {
 	links := y.targets(y.s.Refs, place{step: y.step})
 	for i := range links {
@@ -55,7 +55,7 @@ func (y *writing) insertMany() {
 	}
 }
 
-// inserted compares what an insert of any kind gave.
+// inserted compares the result of an insert.
 func (y *writing) inserted(ids []uint64, err error, want []uint64, fits bool, items []model.Item) {
 	if !fits {
 		y.expect(err, store.ErrFull, "an insert beyond a limit")
@@ -77,13 +77,13 @@ func (y *writing) inserted(ids []uint64, err error, want []uint64, fits bool, it
 	}
 }
 
-// eachSingle does something to one item after another: by the map of the shard that
-// its handle names, or by the first.
+// eachSingle applies the step to one item after another, through the map of the
+// handle's shard, or the first map.
 func (y *writing) eachSingle() {
 	for _, id := range y.ids() {
 		var m boundMap
 		own := y.owns(y.s.Table, id)
-		if y.s.Op != script.Remove { // which is the table's own
+		if y.s.Op != script.Remove { // a method of the table
 			shard := 0
 			if own {
 				shard = int(id>>48&0x7fff) - int(y.modelled[y.s.Table].TypeID)
@@ -124,7 +124,7 @@ func erasing(op script.Op) bool {
 	return op == script.EraseNow || op == script.Remove
 }
 
-// owns reports whether a handle has one of the table's typeIds.
+// owns reports whether a handle has a typeId of the table.
 func (p *executor) owns(table int, id uint64) bool {
 	typeID := int(id>>48) & 0x7fff
 	first := int(p.modelled[table].TypeID)

@@ -1,9 +1,9 @@
 package script
 
-// Op is what a step does.
+// Op is the operation of a step.
 type Op int
 
-// where an operation may stand.
+// A where is a set of places of operations.
 type where int
 
 const (
@@ -12,20 +12,20 @@ const (
 	inTask
 )
 
-// takes says what a line of an operation has besides key=value.
+// takes is a set of operands of an operation, besides key=value.
 type takes int
 
 const (
 	table takes = 1 << iota
-	shard       // with a table: NAME or NAME.SHARD
+	shard       // with table: NAME or NAME.SHARD
 	name        // %N
 	names       // %N or %N*COUNT
 	refs
-	target // of the refs the first is the target, of a set or unset many; the others are links
+	target // the first reference is the target, of a Set or Unset all; the others are links
 	word
-	body   // lines of tasks, or up to end
-	order  // of rows: it does nothing to a stable table
-	column // of the table, or with sparse either
+	body   // lines of tasks, or lines up to end
+	order  // about the order of rows; does nothing to a stable table
+	column // of the table; with sparse: a column or sparse component
 	sparse
 )
 
@@ -48,15 +48,15 @@ func define(name string, where where, takes takes, keys ...string) Op {
 	return op
 }
 
-// The operations. Those of the first group stand alone or, but for a few, inside
-// a write; those of the second inside a write; those of the third in a task.
+// The operations: first those outside writes, some also allowed inside; then
+// those inside a write; then those in a task.
 var (
 	Each            = define("each", alone|inWrite, body, "tasks")
 	ForEach         = define("foreach", alone|inWrite, table|body, "add", "every", "rem", "touch", "wrote", "beside")
 	Queues          = define("queues", alone, body, "tasks")
 	Inbox           = define("inbox", alone|inWrite, body, "fail", "late")
 	Flush           = define("flush", alone|inWrite, 0)
-	FlushCancelled  = define("flush-cancelled", alone|inWrite, 0) // with a context that has ended
+	FlushCancelled  = define("flush-cancelled", alone|inWrite, 0) // the context has ended
 	FlushCancelPlan = define("flush-cancel-plan", alone|inWrite, 0)
 	FlushCancelLate = define("flush-cancel-late", alone|inWrite, 0) // cancelled in the second step of the flush
 	Discard         = define("discard", alone, 0)
@@ -111,16 +111,15 @@ var (
 	FailPanic    = define("panic", inTask, 0)
 )
 
-// String returns the word that an operation is written as.
+// String returns the word of the operation.
 func (o Op) String() string { return specs[o].name }
 
-// HasBody reports whether lines of tasks, or up to end, belong to the operation.
+// HasBody reports whether the operation has a body.
 func (o Op) HasBody() bool { return specs[o].takes&body != 0 }
 
-// InTask reports whether the operation stands in a task.
+// InTask reports whether the operation belongs in a task.
 func (o Op) InTask() bool { return specs[o].where == inTask }
 
-// Ops returns all operations.
 func Ops() []Op {
 	all := make([]Op, len(specs))
 	for i := range all {
@@ -129,38 +128,37 @@ func Ops() []Op {
 	return all
 }
 
-// Alone reports whether the operation may stand outside of writes and tasks.
+// Alone reports whether the operation may be outside writes and tasks.
 func (o Op) Alone() bool { return specs[o].where&alone != 0 }
 
-// InWrite reports whether the operation may stand in a write.
+// InWrite reports whether the operation may be in a write.
 func (o Op) InWrite() bool { return specs[o].where&inWrite != 0 }
 
-// HasTable reports whether the operation is about a table.
+// HasTable reports whether the operation names a table.
 func (o Op) HasTable() bool { return specs[o].takes&table != 0 }
 
-// HasShard reports whether the operation is about one map of a table.
+// HasShard reports whether the operation works on one map of a table.
 func (o Op) HasShard() bool { return specs[o].takes&shard != 0 }
 
-// Makes reports whether the operation makes items, and whether it makes any number.
+// Makes reports whether the operation creates items, and whether it creates
+// many.
 func (o Op) Makes() (items, many bool) {
 	return specs[o].takes&(name|names) != 0, specs[o].takes&names != 0
 }
 
-// HasRefs reports whether the operation takes references.
 func (o Op) HasRefs() bool { return specs[o].takes&refs != 0 }
 
-// Keys returns the keys of the operation's arguments.
 func (o Op) Keys() []string { return specs[o].keys }
 
-// NeedsOrder reports whether the operation is about the order of rows, which a
-// stable table keeps to itself.
+// NeedsOrder reports whether the operation depends on the order of rows, which
+// is fixed in a stable table.
 func (o Op) NeedsOrder() bool { return specs[o].takes&order != 0 }
 
-// About reports whether the operation is about columns of its table, which a stable table
-// has not, and whether it is about optional data; one that is about both is about either.
+// About reports whether the operation works on columns, which stable tables
+// lack, and whether it works on sparse data. If both, it works on either.
 func (o Op) About() (columns, optional bool) {
 	return specs[o].takes&column != 0, specs[o].takes&sparse != 0
 }
 
-// NeedsRef reports whether the operation has a target, its first reference.
+// NeedsRef reports whether the first reference is a target.
 func (o Op) NeedsRef() bool { return specs[o].takes&target != 0 }

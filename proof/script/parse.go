@@ -10,7 +10,7 @@ import (
 
 const magic = "handloom-stress 1"
 
-// Error is what is wrong with a program, and where.
+// Error is a syntax error of a program and its position.
 type Error struct {
 	File   string
 	Line   int
@@ -19,19 +19,17 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
 
-// Limits of a program, so that a file that is no program does not take the
-// memory of the machine.
+// Limits of a program. They bound the memory used for a corrupt file.
 const (
 	maxTables   = 2048
 	maxConfigs  = 64
 	maxTasks    = 4096
 	maxColumns  = 16 // of a table
 	maxArgument = 1<<31 - 1
-	maxItems    = 1 << 20 // that all steps together make
+	maxItems    = 1 << 20 // created by all steps together
 )
 
-// Parse reads a program. name is what errors call the file. The error is an
-// [*Error].
+// Parse parses a program. Errors are of type [*Error] and call the file name.
 func Parse(text []byte, name string) (*Script, error) {
 	r := reader{name: name, tables: make(map[string]int), made: make(map[int]bool), columns: make(map[int]int), program: new(Script)}
 	for line := range bytes.Lines(text) {
@@ -52,11 +50,11 @@ type reader struct {
 	program *Script
 	begun   bool // the first line was read
 	doing   bool // "do" was read
-	writing bool // a write has not ended
+	writing bool // inside a write
 	tables  map[string]int
 	made    map[int]bool
 	items   int
-	columns map[int]int // how many, by table
+	columns map[int]int // number by table
 }
 
 func (r *reader) end() error {
@@ -103,14 +101,14 @@ func (r *reader) head(first string, words []string) (err error) {
 	switch first {
 	case "seed":
 		if len(words) != 1 {
-			return fmt.Errorf("want one number behind seed")
+			return fmt.Errorf("want one number after seed")
 		}
 		if p.Seed, err = strconv.ParseUint(words[0], 10, 64); err != nil {
-			return fmt.Errorf("seed: %q is no number below 2^64", words[0])
+			return fmt.Errorf("seed: %q is not a number below 2^64", words[0])
 		}
 	case "revision":
 		if len(words) != 1 {
-			return fmt.Errorf("want one word behind revision")
+			return fmt.Errorf("want one word after revision")
 		}
 		p.Revision = words[0]
 	case "narrow":
@@ -127,7 +125,7 @@ func (r *reader) head(first string, words []string) (err error) {
 		return readSettings(words, p.Configs[len(p.Configs)-1].settings())
 	case "do":
 		if len(words) > 0 {
-			return fmt.Errorf("%q behind do", words[0])
+			return fmt.Errorf("%q after do", words[0])
 		}
 		r.doing = true
 	default:
@@ -144,13 +142,13 @@ func (r *reader) table(words []string) error {
 	_, taken := r.tables[t.Name]
 	switch {
 	case !isName(t.Name):
-		return fmt.Errorf("%q is no name of a table; want letters and digits, a letter first", t.Name)
+		return fmt.Errorf("%q is not a table name; want letters and digits, a letter first", t.Name)
 	case taken:
 		return fmt.Errorf("there are two tables %q", t.Name)
 	case t.Kind != Packed && t.Kind != Stable:
-		return fmt.Errorf("%q is no kind of table; want %s or %s", t.Kind, Packed, Stable)
+		return fmt.Errorf("%q is not a kind of table; want %s or %s", t.Kind, Packed, Stable)
 	case !slices.Contains(Items, t.Item):
-		return fmt.Errorf("%q is no kind of item; want %s", t.Item, strings.Join(Items, ", "))
+		return fmt.Errorf("%q is not a kind of item; want %s", t.Item, strings.Join(Items, ", "))
 	case len(r.program.Tables) == maxTables:
 		return fmt.Errorf("more than %d tables", maxTables)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// step reads a line behind "do".
+// step reads a line after "do".
 func (r *reader) step(words []string) error {
 	if words[0] == "end" {
 		if !r.writing || len(words) > 1 {
@@ -22,7 +22,7 @@ func (r *reader) step(words []string) error {
 			return fmt.Errorf("task %w", err)
 		}
 		if words, inside = words[1:], true; len(words) == 0 {
-			return fmt.Errorf("want an operation behind @%d", task)
+			return fmt.Errorf("want an operation after @%d", task)
 		}
 	}
 	op, ok := byName[words[0]]
@@ -44,7 +44,7 @@ func (r *reader) step(words []string) error {
 	return nil
 }
 
-// place returns the list that the next step belongs to.
+// place returns the list for the next step.
 func (r *reader) place(op Op, inside bool) (*[]Step, error) {
 	at, into := alone, &r.program.Steps
 	if r.writing {
@@ -52,7 +52,7 @@ func (r *reader) place(op Op, inside bool) (*[]Step, error) {
 	}
 	if inside {
 		if len(*into) == 0 || !last(into).Op.HasBody() || last(into).Op == Write {
-			return nil, fmt.Errorf("a task's line stands behind nothing that has tasks")
+			return nil, fmt.Errorf("a line of a task does not follow a step with tasks")
 		}
 		at, into = inTask, &last(into).Body
 	}
@@ -64,8 +64,8 @@ func (r *reader) place(op Op, inside bool) (*[]Step, error) {
 
 func last(steps *[]Step) *Step { return &(*steps)[len(*steps)-1] }
 
-// arguments reads the words behind the operation: at most one of each kind comes
-// before the references.
+// arguments reads the words after the operation. Operands come before the
+// references, each at most once.
 func (r *reader) arguments(s *Step, words []string) error {
 	for _, part := range []struct {
 		takes takes
@@ -93,7 +93,7 @@ func (r *reader) tableOf(s *Step, w string) (err error) {
 	t, ok := r.tables[name]
 	switch {
 	case !ok:
-		return fmt.Errorf("there is no table %q", name)
+		return fmt.Errorf("no table is called %q", name)
 	case dotted && !s.Op.HasShard():
 		return fmt.Errorf("%q: want a table without a shard", w)
 	case dotted:
@@ -103,8 +103,7 @@ func (r *reader) tableOf(s *Step, w string) (err error) {
 	return err
 }
 
-// word reads a kind of misuse, or of the elements of a column or of optional data, which
-// the table may have.
+// word reads the kind of a misuse, or of the elements of a component.
 func (r *reader) word(s *Step, w string) error {
 	if s.Word = w; s.Op == Misuse {
 		return nil
@@ -117,12 +116,12 @@ func (r *reader) word(s *Step, w string) error {
 		return fmt.Errorf("table %s has more than %d columns", t.Name, maxColumns)
 	}
 	if all := Elements(t.Item); !slices.Contains(all, s.Word) {
-		return fmt.Errorf("%q is no kind of element beside %s; want %s", s.Word, t.Item, strings.Join(all, ", "))
+		return fmt.Errorf("%q is not a kind of element for %s items; want %s", s.Word, t.Item, strings.Join(all, ", "))
 	}
 	return nil
 }
 
-// names reads what the items are called that the step makes.
+// names reads the names that the step creates.
 func (r *reader) names(s *Step, w string) error {
 	_, many := s.Op.Makes()
 	if w[0] != '%' {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Text returns the program as text, which [Parse] reads back.
+// Text returns the program as text for [Parse].
 func (p *Script) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, magic)
@@ -43,7 +43,7 @@ func (p *Script) print(b *bytes.Buffer, s *Step, indent string) {
 	}
 }
 
-// Line returns a step as its own line has it, without its body.
+// Line returns the line of a step, without its body.
 func (p *Script) Line(s *Step) string {
 	var b bytes.Buffer
 	sp := &specs[s.Op]

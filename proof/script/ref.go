@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// Ref is a handle as a program writes it.
+// Ref is a reference to a handle.
 type Ref struct {
 	Kind  RefKind
 	N     int    // name or row
-	Count int    // names from N on; 0 is 1
-	Bits  uint64 // of a raw one
+	Count int    // number of consecutive names; 0 is 1
+	Bits  uint64 // bits of a raw handle
 	Forge []Forge
 }
 
-// RefKind says where a handle comes from.
+// RefKind is the kind of a reference.
 type RefKind int
 
-// The kinds of references.
 const (
 	Named       RefKind = iota // %N
 	Provisional                // ~N
@@ -27,19 +26,18 @@ const (
 	Raw                        // #BITS
 )
 
-// kinds are the first characters of references, by their kind.
+// kinds are the first characters of references, by kind.
 const kinds = "%~.#"
 
-// Forge is one change that makes another handle of a handle.
+// Forge is one change that forges a handle.
 type Forge struct {
 	Kind ForgeKind
 	N    int // bit, or index of a table
 }
 
-// ForgeKind says what is changed.
+// ForgeKind is the kind of a change.
 type ForgeKind int
 
-// The kinds of forging.
 const (
 	NextGeneration ForgeKind = iota
 	PreviousGeneration
@@ -48,11 +46,10 @@ const (
 	OtherTable
 )
 
-// forges are the kinds of forging that have no number, as they are written.
+// forges are the texts of changes without a number.
 var forges = []string{"+g", "-g", "+s"}
 
-// Names returns the first and the number of the names that a reference stands
-// for, as such or as provisional handles.
+// Names returns the first name and the number of names of a reference.
 func (r Ref) Names() (first, n int) {
 	if r.Kind == Row || r.Kind == Raw {
 		return 0, 0
@@ -88,7 +85,7 @@ const (
 	maxCount = 1 << 17
 )
 
-// parseRef reads a reference. tables finds a table by name.
+// parseRef reads a reference. tables maps names to indexes.
 func parseRef(text string, tables map[string]int) (Ref, error) {
 	at := strings.IndexAny(text[1:], "+-^@") + 1
 	base, forge := text, ""
@@ -129,7 +126,7 @@ func parseBase(text string) (Ref, error) {
 	}
 	if many {
 		if kind == Row {
-			return r, fmt.Errorf("a row stands for one item")
+			return r, fmt.Errorf("a row names one item")
 		}
 		if r.Count, err = parseNumber(count, maxCount); err != nil {
 			return r, err
@@ -149,7 +146,7 @@ func parseForge(text string, tables map[string]int) (Forge, error) {
 	case '@':
 		t, ok := tables[text[1:]]
 		if !ok {
-			return Forge{}, fmt.Errorf("there is no table %q", text[1:])
+			return Forge{}, fmt.Errorf("no table is called %q", text[1:])
 		}
 		return Forge{OtherTable, t}, nil
 	}
@@ -159,7 +156,7 @@ func parseForge(text string, tables map[string]int) (Forge, error) {
 func parseNumber(text string, limit int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > limit || text[0] == '+' || text[0] == '-' {
-		return 0, fmt.Errorf("%q is no number from 0 to %d", text, limit)
+		return 0, fmt.Errorf("%q is not a number from 0 to %d", text, limit)
 	}
 	return n, nil
 }

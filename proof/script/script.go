@@ -1,9 +1,9 @@
 package script
 
-// Script is a store's tables, and what is done to them.
+// Script has the tables of a store and the operations on them.
 type Script struct {
 	Seed     uint64
-	Revision string // of the code that drew it; one word
+	Revision string // revision of the code that drew it; one word
 	Narrow   Narrow
 	Store    Store
 	Tables   []Table
@@ -11,36 +11,36 @@ type Script struct {
 	Steps    []Step
 }
 
-// Narrow are the widths of handle fields; 0 is the full width.
+// Narrow has the widths of handle fields; 0 is the full width.
 type Narrow struct {
-	Generations int // the last generation
+	Generations int // last generation
 	Slots       int
 }
 
-// Store are the options of the store.
+// Store has the options of the store.
 type Store struct {
 	BatchLimit int
 	InboxLimit int
-	Seed       int // of the random numbers that tasks draw; 0: none
-	BatchBytes int // more than any batch of the program has: models count no bytes
+	Seed       int // seed of the random numbers of tasks; 0: none
+	BatchBytes int // above every batch of a program: models count no bytes
 }
 
-// Kinds of tables and of their items, as they are written.
+// Kinds of tables and items, as written.
 const (
 	Packed = "packed"
 	Stable = "stable"
 
 	Empty  = "empty"  // struct{}
 	Word   = "word"   // 8 bytes: the key
-	Linked = "linked" // key, serial and three links in fields, an array and a structure
-	Rich   = "rich"   // a string, a slice, and links behind a slice
+	Linked = "linked" // key, serial and three links in fields, an array and a struct
+	Rich   = "rich"   // a string, a slice, and links in a slice
 )
 
 // Items are the kinds of items.
 var Items = []string{Empty, Word, Linked, Rich}
 
-// Elements returns the kinds of elements that columns and optional data of tables with such
-// items may have: few, because each costs a build beside each kind of items.
+// Elements returns the kinds of elements that columns and sparse data of a
+// table may have. They are few because each pair of kinds adds build time.
 func Elements(item string) []string {
 	if item == Word {
 		return []string{Word, Linked, Rich, Empty}
@@ -48,7 +48,7 @@ func Elements(item string) []string {
 	return []string{Word, Linked}
 }
 
-// Table is a table and the options it is registered with.
+// Table is a table and its options.
 type Table struct {
 	Name    string
 	Kind    string // packed or stable
@@ -59,36 +59,36 @@ type Table struct {
 	MinFree int
 	Chunk   int // ChunkItems
 	Fixed   int // 1: FixedKeys
-	Changes int // 1: changes are kept
-	Events  int // 1: items end in a flush alone
+	Changes int // 1: keep change lists
+	Events  int // 1: items end in a flush outside a Write
 }
 
-// Config is how a program is run. None of it may change what the program does.
+// Config is a configuration of a run. It must not change the result.
 type Config struct {
 	Workers int
-	Procs   int // GOMAXPROCS; 0: as it is
+	Procs   int // GOMAXPROCS; 0: unchanged
 	Team    int // 1: a team of warm workers
-	Shuffle int // not 0: seeds the order in which tasks are claimed, and the rest
-	Yield   int // of 1,000 tasks, how many yield before they run
-	Delay   int // likewise: sleep up to 100 us
+	Shuffle int // not 0: seed of the order of tasks, of yields and delays
+	Yield   int // tasks per 1,000 that yield before they run
+	Delay   int // tasks per 1,000 that sleep up to 100 us
 }
 
 // Step is one operation.
 type Step struct {
 	Op    Op
-	Task  int    // in the body of a pass: the task that does it
+	Task  int    // in the body of a pass: its task
 	Table int    // index in Tables
-	Shard int    // of the table, for operations on one of its maps
-	Name  int    // of the first item it makes; 0: none
-	N     int    // items it makes
-	Word  string // kind of misuse, or of elements
-	Args  []int  // by the keys of its operation; nil: all 0
+	Shard int    // shard of the table, for operations on one map
+	Name  int    // name of the first created item; 0: none
+	N     int    // number of created items
+	Word  string // kind of the misuse or of the elements
+	Args  []int  // by the keys of the operation; nil: all 0
 	Refs  []Ref
 	Body  []Step
-	Line  int // where it was read; 0: nowhere
+	Line  int // line in the file; 0: none
 }
 
-// Arg returns the argument with a key, which the operation must have.
+// Arg returns the argument of a key of the operation.
 func (s *Step) Arg(key string) int {
 	for i, k := range specs[s.Op].keys {
 		if k == key {
@@ -101,8 +101,7 @@ func (s *Step) Arg(key string) int {
 	panic("program: " + s.Op.String() + " has no " + key)
 }
 
-// Set sets an argument and returns the step, so that steps can be made in one
-// expression.
+// Set sets an argument and returns the step, for use in expressions.
 func (s Step) Set(key string, value int) Step {
 	keys := specs[s.Op].keys
 	args := make([]int, len(keys))
@@ -120,7 +119,7 @@ func (s Step) Set(key string, value int) Step {
 	return s
 }
 
-// Walk calls f for every step, bodies after what they belong to.
+// Walk calls f for every step; bodies follow their steps.
 func Walk(steps []Step, f func(s *Step)) {
 	for i := range steps {
 		f(&steps[i])
@@ -128,7 +127,7 @@ func Walk(steps []Step, f func(s *Step)) {
 	}
 }
 
-// Len returns how many operations the program has.
+// Len returns the number of operations.
 func (p *Script) Len() int {
 	n := 0
 	Walk(p.Steps, func(*Step) { n++ })

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// setting is a number that is written as key=value, and left out when it is 0.
+// setting is a number written as key=value, omitted when 0.
 type setting struct {
 	key   string
 	value *int
@@ -44,7 +44,7 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// Numbers returns the settings of the program but for its configurations, to be changed.
+// Numbers returns the addresses of all settings except configurations.
 func (p *Script) Numbers() (all []*int) {
 	settings := append(p.Narrow.settings(), p.Store.settings()...)
 	for i := range p.Tables {
@@ -56,7 +56,7 @@ func (p *Script) Numbers() (all []*int) {
 	return all
 }
 
-// String returns the configuration as its line has it, without the first word.
+// String returns the configuration as in its line, without the first word.
 func (c Config) String() string { return strings.TrimSpace(written(c.settings())) }
 
 // ParseConfig is the inverse of [Config.String].
@@ -80,7 +80,7 @@ func readSettings(words []string, settings []setting) error {
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return fmt.Errorf("%q is no key=value", w)
+			return fmt.Errorf("%q is not key=value", w)
 		}
 		at := indexKey(settings, key)
 		if at < 0 {
