@@ -108,7 +108,7 @@ func TestOneProcessHasTheFolder(t *testing.T) {
 	mustClose(t, j)
 }
 
-func TestOptionsThatMakeNoSense(t *testing.T) {
+func TestOptions_InvalidAreRefused(t *testing.T) {
 	for _, o := range []Options{{SegmentBytes: 100}, {SegmentBytes: -1}, {Sync: Every(0)}, {Sync: Every(-1)}} {
 		if j, err := Open(t.TempDir(), o); err == nil {
 			j.Close()

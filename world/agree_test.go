@@ -14,10 +14,9 @@ import (
 
 var _ world.Log = (*journal.Journal)(nil)
 
-// The same program with the same calls leads to the same state after every tick: in
-// memory, where an owner runs some ticks twice, as a follower, for Replay, and on a journal
-// that is closed, or dies, now and then.
-func TestThreeWorldsAgree(t *testing.T) {
+// The same calls lead to the same state after every tick: on a leader with Shadow, a follower,
+// Replay, and a journal that is closed or crashes now and then.
+func TestWorld_AgreesOnEveryReplica(t *testing.T) {
 	seeds := uint64(2)
 	if testing.Short() {
 		seeds = 1

@@ -16,9 +16,8 @@ import (
 
 var errLost = errors.New("the answer was lost")
 
-// Whatever a log answers, and whether the process dies behind it, a tick is applied
-// once if it is in the log, and never if it is not, and its calls are told.
-func TestAnAppendMayEndInAnyWay(t *testing.T) {
+// A tick is applied once if it is in the log, and never otherwise, also after a crash.
+func TestAppend_AppliesEachTickOnce(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		kept, dies bool
@@ -33,7 +32,7 @@ func TestAnAppendMayEndInAnyWay(t *testing.T) {
 				shared := keeping{world.Memory()}
 				ctx, die := context.WithCancel(t.Context())
 				defer die()
-				left := n + 1 // the epoch comes first
+				left := n + 1 // the start of the term comes first
 				l := &faulty{Log: shared}
 				l.append = func(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
 					if left--; left != 0 {
@@ -93,7 +92,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 	if dies && !kept {
 		want--
 	}
-	tick := mustStep(t, again) // behind the silence of the one that died
+	tick := mustStep(t, again) // after the election timeout
 	if tick.Number != want+1 {
 		t.Errorf("the next tick is %d; want %d", tick.Number, want+1)
 	}
@@ -101,9 +100,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 	noError(t, errorOf(world.AuditOf(t.Context(), l.Log)))
 }
 
-// A log that takes nothing more ends the ticks; what was in flight is uncertain, and
-// the state stays readable.
-func TestABrokenLogEndsTheTicks(t *testing.T) {
+func TestAppend_ClosedLogHalts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
 		g, w := newWorld(t, store.Options{}, l)
@@ -134,9 +131,7 @@ func TestABrokenLogEndsTheTicks(t *testing.T) {
 	})
 }
 
-// A log that takes no records for a while, because a disk is full or a quorum is lost,
-// stops the ticks for as long, and nothing is lost.
-func TestALogThatRefusesIsAskedAgain(t *testing.T) {
+func TestAppend_RetriesRefusedRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		l := &faulty{Log: shared}
@@ -163,8 +158,7 @@ func TestALogThatRefusesIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A call that ends while the log takes nothing has the reason in its error.
-func TestSubmit_NamesWhyTheLogTakesNothing(t *testing.T) {
+func TestSubmit_ReportsErrorOfLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		errFull := errors.New("the disk is full")
 		l := &faulty{Log: world.Memory()}

@@ -13,7 +13,7 @@ import (
 	"handloom/world"
 )
 
-// refusing answers as a log does that is away for so many questions.
+// refusing fails the given number of times, then calls answer.
 func refusing[A any](questions *int, err error, answer func(ctx context.Context) (A, error)) func(ctx context.Context) (A, error) {
 	return func(ctx context.Context) (a A, _ error) {
 		if *questions--; *questions >= 0 {
@@ -25,8 +25,7 @@ func refusing[A any](questions *int, err error, answer func(ctx context.Context)
 
 var errElection = errors.New("there is no leader")
 
-// A log on other machines may be away for a moment. Nothing is given up for that.
-func TestALogThatIsAwayForAMoment(t *testing.T) {
+func TestLog_IsRetriedDuringElection(t *testing.T) {
 	inBubble(t, "Open", func(t *testing.T) {
 		shared := world.Memory()
 		w := mustOpen(t, newGame(t, store.Options{}), shared)
@@ -57,9 +56,7 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 	})
 }
 
-// A log that stays away fails Open with its own error, one that is closed, or that nobody
-// else may own, at once.
-func TestALogThatStaysAway(t *testing.T) {
+func TestOpen_FailsIfLogStaysAway(t *testing.T) {
 	for _, c := range []struct {
 		err   error
 		lock  bool

@@ -10,8 +10,8 @@ import (
 	"handloom/world"
 )
 
-// clockBy runs a world on the log of a folder in a bubble, n ticks at its rate, whose clock
-// begins so much later than the year 2000.
+// clockBy runs a world on the journal in dir for n ticks at its rate. The clock begins at the
+// year 2000 plus later.
 func clockBy(t *testing.T, dir string, later time.Duration, n int) (seen []world.Outcome, status world.Status) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -32,9 +32,8 @@ func clockBy(t *testing.T, dir string, later time.Duration, n int) (seen []world
 	return seen, status
 }
 
-// A clock that jumps ahead is followed by a tick per tick and half a tick more at most; one
-// that jumps back is waited for at half the speed. Either way the time goes on, and Status
-// has the difference.
+// After a jump ahead, ticks are at most 1.5 times as far apart as normal; after a jump back,
+// half as far.
 func TestTickTime_FollowsAClockThatJumps(t *testing.T) {
 	const tick = time.Second / 60
 	dir := filepath.Join(t.TempDir(), "log")
@@ -42,7 +41,7 @@ func TestTickTime_FollowsAClockThatJumps(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		clock       time.Duration
-		least, most time.Duration // from one tick to the next
+		least, most time.Duration // between two ticks
 	}{
 		{"ahead by a year", 365 * 24 * time.Hour, tick, tick * 3 / 2},
 		{"back by an hour and more", 0, tick / 2, tick / 2},
@@ -63,8 +62,7 @@ func TestTickTime_FollowsAClockThatJumps(t *testing.T) {
 	}
 }
 
-// After a jump the time and the clock meet again, and stay together.
-func TestTickTime_MeetsTheClockAgain(t *testing.T) {
+func TestTickTime_ReturnsToTheClock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	clockBy(t, dir, time.Minute, 10)
 	for _, clock := range []time.Duration{61 * time.Second, 64 * time.Second, 69 * time.Second} { // ahead, back, ahead by a second

@@ -17,8 +17,7 @@ import (
 	"handloom/world"
 )
 
-// Close ends the saving that is under way, and saves that state itself.
-func TestCloseSavesWhatWasNotSaved(t *testing.T) {
+func TestClose_SavesLastState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
 		w := mustOpen(t, newGame(t, store.Options{}), l)
@@ -27,7 +26,7 @@ func TestCloseSavesWhatWasNotSaved(t *testing.T) {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
-		steps(t, w, 7) // behind which it saves
+		steps(t, w, 7) // a snapshot is due after the 7th
 		synctest.Wait()
 		mustClose(t, w)
 		if saved, err := l.Snapshots(t.Context()); err != nil || saved[0] != w.Status().Position {
@@ -36,9 +35,8 @@ func TestCloseSavesWhatWasNotSaved(t *testing.T) {
 	})
 }
 
-// A Handoff on a log that does not answer ends with the World, which follows up what
-// it has left open; its calls are told at once.
-func TestAHandoffIsLeftOpen(t *testing.T) {
+// The World completes the append that a Handoff left pending.
+func TestHandoff_IsCompletedAfterTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
 		g, w := newWorld(t, store.Options{}, l)
@@ -70,8 +68,8 @@ func TestAHandoffIsLeftOpen(t *testing.T) {
 	})
 }
 
-// The time that others have to come begins when Handoff returns.
-func TestAHandoffOfALargeStateIsNotTakenBack(t *testing.T) {
+// The wait of others begins when Handoff returns.
+func TestHandoff_LargeStateStaysHandedOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := openJournal(t, filepath.Join(t.TempDir(), "log"))
 		var large atomic.Bool
@@ -96,8 +94,7 @@ func TestAHandoffOfALargeStateIsNotTakenBack(t *testing.T) {
 	})
 }
 
-// With the context of a phase no tick can be played, so none is appended.
-func TestAPhaseOfTheStoreDrivesNoTick(t *testing.T) {
+func TestStep_InsideReadIsErrPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		g, w := newWorld(t, store.Options{}, l)
@@ -116,8 +113,7 @@ func TestAPhaseOfTheStoreDrivesNoTick(t *testing.T) {
 	})
 }
 
-// A log that is closed ends a World that was to take over.
-func TestAClosedLogEndsAFollower(t *testing.T) {
+func TestRun_ClosedLogEndsFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		w := mustOpen(t, newGame(t, store.Options{}), l)

@@ -18,12 +18,12 @@ import (
 	"handloom/world"
 )
 
-// A rotten log damages snapshots that it has kept.
+// A rotten log damages snapshots.
 type rotten struct {
 	world.Log
-	bad     map[uint64]bool // by position: a byte is another one
-	lost    map[uint64]bool // it cannot be read
-	where   int             // of the byte, past the middle
+	bad     map[uint64]bool // by position: one byte differs
+	lost    map[uint64]bool // unreadable
+	where   int             // position of that byte
 	trimmed int
 }
 
@@ -65,7 +65,7 @@ func (l *rotten) saved(t *testing.T) []uint64 {
 	return saved
 }
 
-// rejecting is a rotten log that gives up what a World rejects.
+// A rejecting log is a rotten log with Reject.
 type rejecting struct{ *rotten }
 
 func (l rejecting) Reject(ctx context.Context, at uint64) error {
@@ -74,8 +74,7 @@ func (l rejecting) Reject(ctx context.Context, at uint64) error {
 	}).Reject(ctx, at)
 }
 
-// A world opens again as long as between two saves one snapshot at most is damaged,
-// whichever it is and whether or not the world has read it since.
+// A world opens if at most one snapshot is damaged between two saves.
 func TestSnapshot_OneDamagedIsSurvived(t *testing.T) {
 	for seed := range uint64(30) {
 		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { surviveDamage(t, rand.New(rand.NewPCG(seed, 9))) })
@@ -85,7 +84,7 @@ func TestSnapshot_OneDamagedIsSurvived(t *testing.T) {
 func surviveDamage(t *testing.T, random *rand.Rand) {
 	l := rejecting{newRotten()}
 	g, w := newWorld(t, store.Options{}, l)
-	var newest uint64 // when one was damaged last
+	var newest uint64 // at the last damage
 	for range 25 {
 		stepsSaving(t, w, 1+random.IntN(5))
 		if saved := l.saved(t); saved[0] != newest && random.IntN(2) == 0 {
@@ -112,14 +111,13 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 	wantError(t, errorOf(world.Open(t.Context(), again.Store, l, again.options())), world.ErrCorrupt)
 }
 
-// A damaged snapshot that Open has passed over does not take the place of a good one.
 func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	j := openJournal(t, dir)
 	g, w := newWorld(t, store.Options{}, j)
 	for range 2 {
 		steps(t, w, 5)
-		mustClose(t, w) // with a snapshot
+		mustClose(t, w) // saves a snapshot
 		w = mustOpen(t, g, j)
 	}
 	crash(t, w)
@@ -134,7 +132,7 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	g = newGame(t, store.Options{})
 	w = mustOpen(t, g, j)
 	steps(t, w, 1)  // before the next snapshot is due
-	mustClose(t, w) // with another snapshot
+	mustClose(t, w) // saves another snapshot
 	if s := w.Status(); s.BadSnapshots != 1 || s.SaveErr != "" {
 		t.Errorf("%+v", s)
 	}
@@ -155,7 +153,6 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	mustCloseJournal(t, j)
 }
 
-// flipSnapshot changes a byte of a snapshot of a journal.
 func flipSnapshot(t *testing.T, dir string, at uint64) {
 	t.Helper()
 	file := filepath.Join(dir, fmt.Sprintf("%016x.snap", at))
@@ -165,9 +162,8 @@ func flipSnapshot(t *testing.T, dir string, at uint64) {
 	noError(t, os.WriteFile(file, b, 0o600))
 }
 
-// The log is not trimmed while the older snapshot cannot be read, and Status has the
-// reason. A later snapshot lets it be trimmed again.
-func TestSnapshot_OlderIsReadBeforeTrim(t *testing.T) {
+// The log is not trimmed while the older snapshot is unreadable, and Status reports it.
+func TestSnapshot_OlderIsVerifiedBeforeTrim(t *testing.T) {
 	for name, spoil := range map[string]func(l *rotten, at uint64){
 		"it cannot be read":                     func(l *rotten, at uint64) { l.lost[at] = true },
 		"it is damaged, and the log keeps that": func(l *rotten, at uint64) { l.bad[at] = true },
@@ -175,7 +171,7 @@ func TestSnapshot_OlderIsReadBeforeTrim(t *testing.T) {
 		inBubble(t, name, func(t *testing.T) {
 			l := newRotten()
 			w := mustOpen(t, newGame(t, store.Options{}), l)
-			stepsSaving(t, w, 16) // to the snapshots of ticks 7 and 14
+			stepsSaving(t, w, 16) // saves after ticks 7 and 14
 			saved, trimmed := l.saved(t), l.trimmed
 			if len(saved) != 2 || trimmed == 0 {
 				t.Fatalf("snapshots %v, %d trims", saved, trimmed)
@@ -194,7 +190,6 @@ func TestSnapshot_OlderIsReadBeforeTrim(t *testing.T) {
 	}
 }
 
-// Replay changes nothing in a log.
 func TestReplay_RejectsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := rejecting{newRotten()}
@@ -211,7 +206,7 @@ func TestReplay_RejectsNothing(t *testing.T) {
 	})
 }
 
-// A log that cannot reject a damaged snapshot gets no other one in the place of a good one.
+// Without Reject, a World does not save over a good snapshot.
 func TestSnapshot_RejectFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := stubborn{newRotten()}

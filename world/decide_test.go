@@ -10,7 +10,7 @@ import (
 	"handloom/world"
 )
 
-// A silent log does not answer the first Read after an Append whose answer is lost.
+// A silent log loses the answer of an Append, and fails the next Read.
 type silent struct {
 	world.Log
 	lose, mute bool
@@ -33,13 +33,12 @@ func (l *silent) Read(ctx context.Context, after uint64, each func(at uint64, re
 	return l.Log.Read(ctx, after, each)
 }
 
-// A snapshot of the record before an open one decides nothing: that record is not trimmed.
-func TestAppend_SnapshotBeforeItDecidesNothing(t *testing.T) {
+func TestAppend_OlderSnapshotIsNotATrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &silent{Log: world.Memory()}
 		g, w := newWorld(t, alone, l)
 		steps(t, w, 7)
-		synctest.Wait() // the snapshot is of the last record
+		synctest.Wait() // the snapshot has the last record
 		if saved, err := l.Snapshots(t.Context()); err != nil || saved[0] != w.Status().Position {
 			t.Fatalf("snapshots %v, %v, want %d first", saved, err, w.Status().Position)
 		}
@@ -55,8 +54,7 @@ func TestAppend_SnapshotBeforeItDecidesNothing(t *testing.T) {
 	})
 }
 
-// An append that runs when the context of Run ends has a second to end.
-func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
+func TestRun_EndsAfterRunningAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		slow := false
@@ -76,7 +74,7 @@ func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
 		done := make(chan error, 1)
 		s := submit(t.Context(), w, g.order(1))
 		go func() { done <- w.Run(ctx) }()
-		time.Sleep(200 * time.Millisecond) // into the append
+		time.Sleep(200 * time.Millisecond) // during the append
 		stop()
 		wantError(t, <-done, context.Canceled)
 		synctest.Wait()
@@ -87,8 +85,7 @@ func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
 	})
 }
 
-// Shadow is the part of the ticks that are played twice, also above a half.
-func TestShadow_PlaysItsPartTwice(t *testing.T) {
+func TestShadow_RunsFractionOfTicksTwice(t *testing.T) {
 	for shadow, want := range map[float64]int{0.25: 50, 0.75: 70, 1: 80} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGame(t, store.Options{})
@@ -107,8 +104,7 @@ func TestShadow_PlaysItsPartTwice(t *testing.T) {
 	}
 }
 
-// The terms that Open replays are long past: they make no takeover wait longer.
-func TestTakeover_ReplayedTermsAreNoStorm(t *testing.T) {
+func TestTakeover_IgnoresReplayedTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		open := func() *world.World {
@@ -130,14 +126,13 @@ func TestTakeover_ReplayedTermsAreNoStorm(t *testing.T) {
 	})
 }
 
-// A log may keep more than two snapshots: it is trimmed at the second.
-func TestTrim_IsAtTheSecondOfManySnapshots(t *testing.T) {
+func TestTrim_EndsAtSecondSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := newRotten()
 		l := &faulty{Log: shared, saved: func(ctx context.Context) ([]uint64, error) {
 			saved, err := shared.Snapshots(ctx)
 			if len(saved) == 2 {
-				saved = append(saved, 0) // the log still has it, and it cannot be read
+				saved = append(saved, 0) // listed but unreadable
 			}
 			return saved, err
 		}}

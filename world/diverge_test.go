@@ -11,7 +11,7 @@ import (
 	"handloom/world"
 )
 
-// drifts makes the game write, from a tick on, what is no function of state and input.
+// drifts makes a tick write a value that is not a function of state and input.
 func (g *game) drifts(from uint64) {
 	g.fault = func(t world.Tick) error {
 		if t.Number == from {
@@ -24,9 +24,8 @@ func (g *game) drifts(from uint64) {
 	}
 }
 
-// A program that looks at a Go variable is found out within DigestTicks + 2 records,
-// with tick, table and shard. The follower halts and does not take over.
-func TestAFollowerThatDivergesHalts(t *testing.T) {
+// Divergence is found within DigestTicks + 2 records. The follower does not take over.
+func TestDiverged_FollowerHalts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
@@ -57,9 +56,8 @@ func TestAFollowerThatDivergesHalts(t *testing.T) {
 	})
 }
 
-// A world that differs and does not know it yet may take over; its epoch record, with
-// the digest of every shard, stops the others.
-func TestAnOwnerThatDivergesStopsTheOthers(t *testing.T) {
+// The start of a term has the digests of every shard.
+func TestDiverged_LeaderHaltsFollowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		g, h, other := newGame(t, store.Options{}), newGame(t, store.Options{}), newGame(t, store.Options{})
@@ -81,8 +79,7 @@ func TestAnOwnerThatDivergesStopsTheOthers(t *testing.T) {
 	})
 }
 
-// Also the epoch of the store is compared, for programs draw from it.
-func TestAnEpochThatDiffersIsFound(t *testing.T) {
+func TestDiverged_EpochIsCompared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
@@ -93,7 +90,7 @@ func TestAnEpochThatDiffersIsFound(t *testing.T) {
 				return err
 			}
 			err = h.Do(ctx, func(q store.Queue) {
-				h.hits.Erase(q, h.hits.Emplace(q, hit{})) // which comes to nothing, but a flush
+				h.hits.Erase(q, h.hits.Emplace(q, hit{})) // only adds a flush
 			})
 			if err == nil {
 				_, err = h.Flush(ctx)
@@ -113,7 +110,7 @@ func TestAnEpochThatDiffersIsFound(t *testing.T) {
 	})
 }
 
-func TestARecoveryThatDivergesIsAnError(t *testing.T) {
+func TestDiverged_OpenFails(t *testing.T) {
 	l := world.Memory()
 	_, w := newWorld(t, store.Options{}, l)
 	steps(t, w, 13)
@@ -124,8 +121,7 @@ func TestARecoveryThatDivergesIsAnError(t *testing.T) {
 	noError(t, h.Write(t.Context(), func(context.Context, *store.Writer) error { return nil }))
 }
 
-// Shadow plays ticks twice and finds what differs between the two, on one machine.
-func TestShadowFindsWhatIsNoFunctionOfTheState(t *testing.T) {
+func TestShadow_FindsDivergence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, store.Options{})
 		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 0.25 })

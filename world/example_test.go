@@ -18,7 +18,7 @@ type fleet struct {
 	ships *store.Table[Ship]
 }
 
-// tick is the program: a function of the state and of what the inbox has for it.
+// tick is a function of the state and the input.
 func (f *fleet) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 	if _, err := f.Flush(ctx); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (f *fleet) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 	})
 }
 
-// launch begins the program, or goes on where it was.
+// launch starts or continues the program.
 func launch(ctx context.Context, dir string) (*fleet, *world.World, *journal.Journal) {
 	s := store.New(store.Options{})
 	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
@@ -47,7 +47,7 @@ func launch(ctx context.Context, dir string) (*fleet, *world.World, *journal.Jou
 	return f, w, log
 }
 
-// A program that is killed, and goes on with every ship that Submit returned for.
+// Every ship whose Submit returned survives a kill.
 func Example() {
 	ctx := context.Background()
 	dir, _ := os.MkdirTemp("", "fleet")
@@ -55,7 +55,7 @@ func Example() {
 
 	f, w, log := launch(ctx, dir)
 	ended := make(chan error)
-	go func() { ended <- w.Run(ctx) }() // 60 ticks a second
+	go func() { ended <- w.Run(ctx) }() // 60 ticks per second
 
 	var p store.Handle[Ship]
 	launched, err := w.Submit(ctx, func(q store.Queue) error {
@@ -65,10 +65,10 @@ func Example() {
 	argo, _ := store.Resolved(launched, p)
 	fmt.Println("launched:", argo, err)
 
-	_ = log.Close() // the tick under way finds no log: as good as a kill
+	_ = log.Close() // as good as a kill: the current tick has no log
 	fmt.Println("stopped:", errors.Is(<-ended, journal.ErrBroken))
 
-	f, w, log = launch(ctx, dir) // in another process, say
+	f, w, log = launch(ctx, dir) // usually in another process
 	_ = w.Read(ctx, func(_ context.Context, t world.Tick) error {
 		ship, ok := f.ships.Get(argo)
 		fmt.Println("still there:", ok, ship.X > 0, t.Number >= launched.Tick())

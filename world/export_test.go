@@ -8,15 +8,14 @@ import (
 	"handloom/internal/entry"
 )
 
-// An Audit is what a whole log says, from its first record.
+// An Audit describes a whole log.
 type Audit struct {
 	Terms, Ticks uint64
 	Kinds        []string
 	Owners       []uint64 // incarnations, by record
 }
 
-// AuditOf reads a log from its first record and fails unless each record follows the
-// one before it: chain, terms, ticks.
+// AuditOf reads an untrimmed log and fails unless each record follows the record before it.
 func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
 	tail, err := l.Tail(ctx)
 	if err != nil || tail == 0 {

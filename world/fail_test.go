@@ -15,9 +15,9 @@ import (
 
 var errGame = errors.New("the game is up")
 
-// A tick that fails halts every world at its record, which is kept, and whoever opens
-// the log again comes to the same end. An operator has its input skipped.
-func TestATickThatFailsHaltsEveryWorld(t *testing.T) {
+// Every world halts at the record of a failed tick, also after Open, until its input is
+// skipped.
+func TestErrTick_HaltsEveryWorld(t *testing.T) {
 	for name, fault := range map[string]func() error{
 		"error": func() error { return errGame },
 		"panic": func() error { panic(errGame) },
@@ -89,8 +89,7 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	mustAudit(t, l)
 }
 
-// What a tick that failed has left is not exported, though the call came before it failed.
-func TestWhatAFailedTickLeftIsNotExported(t *testing.T) {
+func TestExport_FailsAfterFailedTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, w := newWorld(t, store.Options{}, world.Memory())
 		exported := make(chan error, 1)
@@ -115,8 +114,7 @@ func wantTickError(t *testing.T, err error) {
 	}
 }
 
-// To skip a tick that does not fail changes nothing.
-func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
+func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		g := newGame(t, store.Options{})
@@ -126,7 +124,7 @@ func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
 			steps(t, w, 1)
 		}
 		noError(t, world.SkipInput(t.Context(), l, 5))
-		steps(t, w, 3) // it was overtaken by that record, and takes over
+		steps(t, w, 3) // loses to the skip record, then takes over
 		crash(t, w)
 		h, v := newWorld(t, store.Options{}, l)
 		wantSame(t, g, h)
@@ -136,15 +134,14 @@ func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
 	})
 }
 
-// leave leaves two commands.
+// leave leaves two commands unflushed.
 func leave(g *game, ctx context.Context) error {
 	return g.Each(ctx, 2, func(_ int, q store.Queue) {
 		g.hits.Emplace(q, hit{})
 	})
 }
 
-// A tick that leaves its input or commands, or ends its goroutine, halts its world.
-func TestTick_ThatDoesNotEndHalts(t *testing.T) {
+func TestTick_UnfinishedHalts(t *testing.T) {
 	exit := func(*game, context.Context) error {
 		runtime.Goexit()
 		return nil
@@ -191,7 +188,7 @@ func TestTick_ThatDoesNotEndHalts(t *testing.T) {
 	}
 }
 
-func TestInitMustComeToAnEnd(t *testing.T) {
+func TestInit_UnfinishedFailsOpen(t *testing.T) {
 	for name, init := range map[string]func(g *game, ctx context.Context) error{
 		"error":             func(*game, context.Context) error { return errGame },
 		"commands are left": leave,
@@ -210,9 +207,8 @@ func TestInitMustComeToAnEnd(t *testing.T) {
 	}
 }
 
-// A state that no tick can go on with is saved by Replay: it leads to the tick before, with
-// every call that was acknowledged, and is the first state of a new log.
-func TestReplay_SavesTheStateBeforeATickThatFails(t *testing.T) {
+// The state before the failed tick can begin a new log.
+func TestReplay_RestoresStateBeforeFailedTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		g := newGame(t, store.Options{})

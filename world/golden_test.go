@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden returns the bytes of a golden file, which -update makes those of write.
+// golden returns the bytes of a golden file. -update writes the file first.
 func golden(t *testing.T, name string, write func() []byte) []byte {
 	t.Helper()
 	file := filepath.Join("testdata", name+".hex")
@@ -34,7 +34,7 @@ func golden(t *testing.T, name string, write func() []byte) []byte {
 	return b
 }
 
-// wantGolden fails the test unless a golden file is read as want, and has what was written.
+// wantGolden fails the test unless the golden file decodes as want and equals written.
 func wantGolden(t *testing.T, name string, written []byte, got interface{ Decode(b []byte) error }, want any) {
 	t.Helper()
 	b := golden(t, name, func() []byte { return written })
@@ -50,8 +50,7 @@ func goldenEpoch() entry.TermStart {
 	return entry.TermStart{Program: "game 1", Hz: 60, Arch: "amd64", Go: "go1.26.1", Schema: entry.Chain{1, 2, 3}}
 }
 
-// Records of every kind are read and written as the golden files have them.
-func TestRecord_IsAsInGoldenFiles(t *testing.T) {
+func TestRecord_MatchesGoldenFiles(t *testing.T) {
 	for k := entry.KindTermStart; k <= entry.KindSkip; k++ {
 		t.Run(k.String(), func(t *testing.T) {
 			want := entry.Record{
@@ -71,8 +70,7 @@ func TestRecord_IsAsInGoldenFiles(t *testing.T) {
 	}
 }
 
-// The end of a snapshot is read and written as the golden file has it.
-func TestTrailer_IsAsInGoldenFile(t *testing.T) {
+func TestTrailer_MatchesGoldenFile(t *testing.T) {
 	want := position{Trailer: entry.Trailer{
 		Cell: 0x0102030405060708, Term: 3, Owner: 0x1112131415161718, Time: 1_700_000_000_123_456_789, Seed: 42,
 		Handed: true, To: "game 2", Start: goldenEpoch(),
@@ -94,9 +92,8 @@ type goldenItem struct {
 	To   store.Handle[goldenItem]
 }
 
-// A sealed input does what the golden file says: two creates, of which one names the other,
-// a Put and an Erase.
-func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
+// The input of a sealed tick, with its provisional handles, is read as before.
+func TestSealedInput_MatchesGoldenFile(t *testing.T) {
 	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], hook.Claim[store.Queue, *store.Receipt]) {
 		t.Helper()
 		s := store.New(store.Options{Workers: 1})
@@ -164,7 +161,6 @@ func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

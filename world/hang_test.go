@@ -13,12 +13,12 @@ import (
 	"handloom/world"
 )
 
-// A hang keeps a goroutine, whatever its context, until it is let go.
+// A hang blocks one goroutine, regardless of its context, until letGo is closed.
 type hang struct{ letGo, hangs chan struct{} }
 
 func newHang() *hang { return &hang{make(chan struct{}), make(chan struct{})} }
 
-// here hangs, the first time.
+// here blocks the first caller.
 func (h *hang) here() {
 	select {
 	case <-h.hangs:
@@ -28,7 +28,7 @@ func (h *hang) here() {
 	}
 }
 
-// save returns the Save of a log, which hangs.
+// save returns a Save that blocks.
 func (h *hang) save(l world.Log) func(ctx context.Context, at uint64, write func(io.Writer) error) error {
 	return func(ctx context.Context, at uint64, write func(io.Writer) error) error {
 		h.here()
@@ -36,7 +36,7 @@ func (h *hang) save(l world.Log) func(ctx context.Context, at uint64, write func
 	}
 }
 
-// append returns the Append of a log, which hangs, and then fails if there is an error.
+// append returns an Append that blocks, and then fails with err unless that is nil.
 func (h *hang) append(l world.Log, err error) func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 	return func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 		if h.here(); err != nil {
@@ -46,8 +46,7 @@ func (h *hang) append(l world.Log, err error) func(ctx context.Context, prev uin
 	}
 }
 
-// wantLate closes a world that something keeps: Close ends with its deadline, and names
-// the work that it waits for.
+// wantLate closes a blocked world: Close must end with its context and name the operation.
 func wantLate(t *testing.T, w *world.World, names string) {
 	t.Helper()
 	for range 2 {
@@ -69,7 +68,7 @@ func wantLate(t *testing.T, w *world.World, names string) {
 	}
 }
 
-// wantFree fails the test unless the world ends by itself, and its store is free again.
+// wantFree fails the test unless the world closes by itself and releases the store.
 func wantFree(t *testing.T, w *world.World, g *game) {
 	t.Helper()
 	synctest.Wait()
@@ -108,7 +107,7 @@ func TestClose_EndsWithItsContext(t *testing.T) {
 	}
 }
 
-// stepAside steps in a goroutine of its own.
+// stepAside calls Step in a goroutine.
 func stepAside(t *testing.T, w *world.World) <-chan error {
 	stepped := make(chan error, 1)
 	go func() {
@@ -167,7 +166,6 @@ func TestHandoff_EndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A writer that ends the context of its Export gets no more of it.
 func TestExport_EndsWithItsContext(t *testing.T) {
 	w := mustOpen(t, newGame(t, store.Options{}), world.Memory())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -188,8 +186,7 @@ type writerFunc func(b []byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// A follower that skips ahead while its own snapshot hangs ends with its context.
-func TestStep_EndsWithItsContextWhileASnapshotHangs(t *testing.T) {
+func TestStep_EndsWithItsContextDuringSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		open := func(l world.Log) (*game, *world.World) {

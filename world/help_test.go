@@ -19,8 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A game is a small program: units that breed, hit each other and die, and orders from
-// outside.
+// A game has units that breed, hit each other and die, and orders from Submit.
 type game struct {
 	*store.Store
 	units  *store.Table[unit]
@@ -28,8 +27,8 @@ type game struct {
 	orders *store.Table[order]
 	hits   *store.Table[hit]
 
-	herd   *kit.Game // nil, or the program instead of the tables above
-	seeded bool      // it looks at Seed and Time, so that two logs go two ways
+	herd   *kit.Game // if not nil, replaces the tables above
+	seeded bool      // ticks use Seed and Time
 	fault  func(t world.Tick) error
 
 	mutex   sync.Mutex
@@ -70,14 +69,13 @@ func newGame(t testing.TB, o store.Options) *game {
 	return g
 }
 
-// newHerd returns a game whose ticks read lists of changes, columns and optional data.
+// newHerd returns a game whose ticks read lists of changes, columns and sparse data.
 func newHerd(t testing.TB, o store.Options) *game {
 	t.Helper()
 	h := kit.New(o.Workers, 0)
 	return &game{Store: h.Store, herd: h, digests: make(map[uint64]uint64)}
 }
 
-// options are the options of a world that plays the game.
 func (g *game) options() world.Options {
 	o := world.Options{
 		Version: "game", Init: g.init, Tick: g.tick, Applied: g.applied, SnapshotTicks: 7, DigestTicks: 5,
@@ -85,7 +83,7 @@ func (g *game) options() world.Options {
 	if g.herd != nil {
 		o.Init = g.herd.Init
 		o.Tick = func(ctx context.Context, w *store.Writer, t world.Tick) error {
-			t.Seed = t.Number * 0x9e3779b97f4a7c15 // on each log the same
+			t.Seed = t.Number * 0x9e3779b97f4a7c15 // the same on each log
 			return g.herd.Tick(ctx, w, t)
 		}
 	}
@@ -132,7 +130,7 @@ func (g *game) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	return nil
 }
 
-// obey carries out the orders, which came from outside.
+// obey executes the orders.
 func (g *game) obey(ctx context.Context) error {
 	for _, o := range g.orders.All() {
 		if c, ok := g.camps.Get(o.Camp); ok {
@@ -168,8 +166,7 @@ func (g *game) live(ctx context.Context, salt uint64) error {
 	})
 }
 
-// applied notes the digest behind each tick, and that a tick has one digest however
-// often it is played.
+// applied records the digest after each tick. Every run of a tick must have the same one.
 func (g *game) applied(ctx context.Context, o world.Outcome) {
 	d, err := g.Digest(ctx)
 	if err != nil {
@@ -184,7 +181,7 @@ func (g *game) applied(ctx context.Context, o world.Outcome) {
 	g.seen = append(g.seen, o)
 }
 
-// order is a call from outside, as the n-th.
+// order returns the n-th call of Submit.
 func (g *game) order(n int) func(q store.Queue) error {
 	if g.herd != nil {
 		return g.herd.Leave(uint64(n))
@@ -199,7 +196,7 @@ func (g *game) order(n int) func(q store.Queue) error {
 	}
 }
 
-// wantSame fails the test where two games had other states behind the same tick.
+// wantSame fails the test if two games had different states after one tick.
 func wantSame(t testing.TB, a, b *game) {
 	t.Helper()
 	if a == b {
@@ -216,7 +213,7 @@ func wantSame(t testing.TB, a, b *game) {
 	}
 }
 
-// wantTicks fails the test unless the game has seen each tick up to n.
+// wantTicks fails the test unless the game has seen ticks 1 to n and no others.
 func wantTicks(t testing.TB, g *game, n int) {
 	t.Helper()
 	g.mutex.Lock()
@@ -231,7 +228,6 @@ func wantTicks(t testing.TB, g *game, n int) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -244,14 +240,14 @@ func mustOpen(t testing.TB, g *game, l world.Log) *world.World {
 	return openWith(t, g, l, func(*world.Options) {})
 }
 
-// newWorld opens a world on a game of its own.
+// newWorld opens a world on a new game.
 func newWorld(t testing.TB, o store.Options, l world.Log) (*game, *world.World) {
 	t.Helper()
 	g := newGame(t, o)
 	return g, mustOpen(t, g, l)
 }
 
-// openWith opens a world with some other options.
+// openWith opens a world with changed options.
 func openWith(t testing.TB, g *game, l world.Log, change func(o *world.Options)) *world.World {
 	t.Helper()
 	o := g.options()
@@ -268,7 +264,6 @@ func mustStep(t testing.TB, w *world.World) world.Tick {
 	return tick
 }
 
-// steps makes n steps.
 func steps(t testing.TB, w *world.World, n int) {
 	t.Helper()
 	for range n {
@@ -276,7 +271,7 @@ func steps(t testing.TB, w *world.World, n int) {
 	}
 }
 
-// stepsSaving makes n steps, in a bubble of synctest, each with the snapshot after it.
+// stepsSaving makes n steps in a bubble of synctest, and waits for each snapshot.
 func stepsSaving(t testing.TB, w *world.World, n int) {
 	t.Helper()
 	for range n {
@@ -285,7 +280,6 @@ func stepsSaving(t testing.TB, w *world.World, n int) {
 	}
 }
 
-// mustClose closes worlds, one after the other.
 func mustClose(t testing.TB, worlds ...*world.World) {
 	t.Helper()
 	for _, w := range worlds {
@@ -293,7 +287,7 @@ func mustClose(t testing.TB, worlds ...*world.World) {
 	}
 }
 
-// crash closes worlds, one after the other, without the snapshots that Close saves.
+// crash closes worlds without the snapshots that Close saves.
 func crash(t testing.TB, worlds ...*world.World) {
 	t.Helper()
 	ended, cancel := context.WithCancel(context.Background())
@@ -303,14 +297,13 @@ func crash(t testing.TB, worlds ...*world.World) {
 	}
 }
 
-// A submission is a Submit that is under way.
 type submission struct {
 	receipt *store.Receipt
 	err     error
 	done    bool
 }
 
-// submit begins a Submit, in a bubble of synctest, and returns when it waits.
+// submit begins a Submit in a bubble of synctest, and returns when it waits.
 func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *submission {
 	s := new(submission)
 	go func() {
@@ -321,7 +314,6 @@ func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *
 	return s
 }
 
-// wantApplied fails the test unless the call is applied by the tick.
 func wantApplied(t *testing.T, s *submission, tick uint64) {
 	t.Helper()
 	if !s.done || s.err != nil || s.receipt.Tick() != tick {
@@ -329,19 +321,17 @@ func wantApplied(t *testing.T, s *submission, tick uint64) {
 	}
 }
 
-// within returns a context that ends after d.
 func within(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// inBubble runs a case in a bubble of synctest.
 func inBubble(t *testing.T, name string, fn func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, fn) })
 }
 
-// A faulty log answers as the test wants, and as Log where that says nothing.
+// A faulty log calls its functions instead of Log's methods.
 type faulty struct {
 	world.Log
 	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error)
@@ -394,10 +384,8 @@ func (f *faulty) ElectionTimeout() time.Duration {
 	return f.Log.ElectionTimeout()
 }
 
-// errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
-// wantError fails the test unless the error is the wanted one.
 func wantError(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {

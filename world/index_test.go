@@ -10,7 +10,7 @@ import (
 	"handloom/world"
 )
 
-// directory is a world of units that are found by name, on a store of its own.
+// A directory is a world of units with an index of names.
 type directory struct {
 	*store.Store
 	world *world.World
@@ -35,7 +35,7 @@ func openDirectory(t *testing.T, workers int, log world.Log) *directory {
 	return d
 }
 
-// join submits the create of a unit.
+// join submits a new unit.
 func (d *directory) join(t *testing.T, name string) *submission {
 	return submit(t.Context(), d.world, func(q store.Queue) error {
 		d.units.Emplace(q, unit{Name: name})
@@ -43,7 +43,7 @@ func (d *directory) join(t *testing.T, name string) *submission {
 	})
 }
 
-// rename submits the put of another name.
+// rename submits a put with another name.
 func (d *directory) rename(t *testing.T, from, to string) *submission {
 	h, _ := d.names.Find(from)
 	return submit(t.Context(), d.world, func(q store.Queue) error {
@@ -52,7 +52,7 @@ func (d *directory) rename(t *testing.T, from, to string) *submission {
 	})
 }
 
-func TestWorld_GivesAKeyToOneOfTwoClients(t *testing.T) {
+func TestIndex_OneClientGetsKey(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		inBubble(t, fmt.Sprintf("workers=%d", workers), func(t *testing.T) {
 			log := world.Memory()
@@ -103,7 +103,7 @@ func TestWorld_GivesAKeyToOneOfTwoClients(t *testing.T) {
 				}
 			}
 			all = []*directory{reopened, replayed}
-			tick() // the log has an owner
+			tick() // starts a term
 			late = reopened.join(t, "Bob")
 			tick(late)
 			wantError(t, late.err, store.ErrDuplicate)

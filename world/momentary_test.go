@@ -12,7 +12,7 @@ import (
 	"handloom/world"
 )
 
-// A momentary log fails to load snapshots while failing is set, and counts rejections.
+// A momentary log fails Load while failing is set, and records rejections.
 type momentary struct {
 	world.Log
 	failing  func(r io.ReadCloser) (io.ReadCloser, error)
@@ -34,7 +34,7 @@ func (l *momentary) Reject(_ context.Context, at uint64) error {
 	return nil
 }
 
-// A brokenReader gives n bytes, then its error once, and then the end.
+// A brokenReader returns an error once instead of io.EOF.
 type brokenReader struct {
 	io.Reader
 	err error
@@ -49,9 +49,7 @@ func (r *brokenReader) Read(b []byte) (n int, err error) {
 
 func (r *brokenReader) Close() error { return nil }
 
-// A snapshot that the system cannot read for a moment is not damaged: the World rejects
-// nothing, and trims the log again after the failure.
-func TestSnapshot_IsNotRejectedForAnErrorOfTheSystem(t *testing.T) {
+func TestSnapshot_SystemErrorIsNotDamage(t *testing.T) {
 	after := func(n int64, err error) func(r io.ReadCloser) (io.ReadCloser, error) {
 		return func(r io.ReadCloser) (io.ReadCloser, error) {
 			return &brokenReader{io.LimitReader(r, n), err}, r.Close()
@@ -76,14 +74,14 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	_, w := newWorld(t, store.Options{}, l)
 	stepsSaving(t, w, 16)
 	l.failing = failing
-	stepsSaving(t, w, 7) // to a save, before which the newest snapshot is read
+	stepsSaving(t, w, 7) // the save verifies the newest snapshot first
 	crash(t, w)
 	before, err := l.Snapshots(t.Context())
 	if err != nil || len(before) != 2 || l.loads == 0 {
 		t.Fatalf("snapshots %v, %v; %d loads", before, err, l.loads)
 	}
 
-	// Open passes over the newest snapshot, and the older one can be read.
+	// Open skips the newest snapshot and reads the older one.
 	l.failing = func(r io.ReadCloser) (io.ReadCloser, error) {
 		l.failing = nil
 		return failing(r)

@@ -13,10 +13,9 @@ import (
 	"handloom/world"
 )
 
-// Three worlds on one log are killed, paused, and left without answers, while clients
-// submit marks. In the end each mark whose Submit returned is there once, each that was
-// told not to be applied is not, and the uncertain ones are there once or not.
-func TestNothingIsLostAndNothingIsDoneTwice(t *testing.T) {
+// Worlds are killed, paused and cut off while clients submit. Acknowledged marks are applied
+// once, refused ones never, uncertain ones at most once.
+func TestNemesis_AppliesAcknowledgedCallsOnce(t *testing.T) {
 	for seed := range uint64(8) {
 		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { playNemesis(t, seed) })
 	}
@@ -24,7 +23,7 @@ func TestNothingIsLostAndNothingIsDoneTwice(t *testing.T) {
 
 type mark struct{ Key int }
 
-// A node is a place where a world runs, is killed, and is opened again.
+// A node is a world that can be killed and opened again.
 type node struct {
 	log   *kit.FaultyLog
 	world *world.World
@@ -33,7 +32,7 @@ type node struct {
 	ended chan error
 }
 
-// marking is a program that keeps every mark.
+// marking returns a program that keeps every mark.
 func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
 	t.Helper()
 	s := store.New(alone)
@@ -67,7 +66,7 @@ func (n *node) kill(t *testing.T) {
 func playNemesis(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 7))
 	shared := keeping{world.Memory()}
-	lock := make(chan struct{}, 1) // of nodes; a mutex would keep time from passing
+	lock := make(chan struct{}, 1) // a mutex would stop the fake clock
 	nodes := make([]*node, 3)
 	for i := range nodes {
 		nodes[i] = &node{log: &kit.FaultyLog{Log: shared}}
@@ -106,7 +105,7 @@ func playNemesis(t *testing.T, seed uint64) {
 	wantMarks(t, shared, all)
 }
 
-// submitMarks submits marks one after another, each with a key of its own.
+// submitMarks submits marks with unique keys.
 func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) (o outcomes) {
 	for key := client; ctx.Err() == nil; key += 3 {
 		lock <- struct{}{}
@@ -142,10 +141,9 @@ func wantMarks(t *testing.T, l world.Log, o outcomes) {
 	}
 }
 
-// outcomes are the keys of calls by the result of their Submit.
 type outcomes struct{ applied, not, uncertain []int }
 
-// note notes the error of a Submit, and reports whether it refused the call.
+// note adds the outcome of a Submit, and reports whether it refused the call.
 func (o *outcomes) note(key int, err error) (refused bool) {
 	switch {
 	case err == nil:
@@ -159,13 +157,12 @@ func (o *outcomes) note(key int, err error) (refused bool) {
 	return false
 }
 
-// add adds the calls of another client.
 func (o *outcomes) add(p outcomes) {
 	o.applied, o.not, o.uncertain = append(o.applied, p.applied...), append(o.not, p.not...), append(o.uncertain, p.uncertain...)
 }
 
-// want fails the test unless each call was applied as often as Submit reported; times are
-// the items of each key to which the log leads.
+// want fails the test unless each call was applied as reported; times counts the items of each
+// key.
 func (o *outcomes) want(t *testing.T, times map[int]int) {
 	t.Helper()
 	for outcome, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {

@@ -11,8 +11,7 @@ import (
 	"handloom/world"
 )
 
-// readOnly is the log of an observing world: other calls than Read, Tail, Snapshots and Load
-// fail the test.
+// A readOnly log fails the test if a method other than Read, Tail, Snapshots or Load is called.
 type readOnly struct {
 	world.Log
 	t *testing.T
@@ -42,8 +41,6 @@ func observe(t *testing.T, l world.Log) (*game, *world.World) {
 	return g, openWith(t, g, readOnly{l, t}, func(o *world.Options) { o.Observe, o.SnapshotTicks = true, 12 })
 }
 
-// An observing world comes to all states of the others, whoever owns the log, and reads
-// on where the log is trimmed. When no other world is left, it waits.
 func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}

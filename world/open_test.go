@@ -16,7 +16,7 @@ import (
 	"handloom/world"
 )
 
-func TestOptionsThatMakeNoSense(t *testing.T) {
+func TestOptions_InvalidAreRefused(t *testing.T) {
 	g := newGame(t, store.Options{})
 	for _, change := range []func(o *world.Options){
 		func(o *world.Options) { o.Tick = nil },
@@ -35,8 +35,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// Items that hold what cannot be compared or saved are refused, by name of the field.
-func TestTablesThatCannotBeComparedAreRefused(t *testing.T) {
+func TestOpen_RefusesUnsavableTables(t *testing.T) {
 	type held struct {
 		Name string
 		Next *int
@@ -49,7 +48,7 @@ func TestTablesThatCannotBeComparedAreRefused(t *testing.T) {
 	}
 }
 
-func TestOneWorldHasTheStore(t *testing.T) {
+func TestOpen_ClaimsTheStore(t *testing.T) {
 	g, w := newWorld(t, store.Options{}, world.Memory())
 	wantError(t, errorOf(world.Open(t.Context(), g.Store, world.Memory(), g.options())), store.ErrPhase)
 	wantError(t, g.Inbox(g.order(1)), store.ErrPhase)
@@ -58,9 +57,8 @@ func TestOneWorldHasTheStore(t *testing.T) {
 	noError(t, g.Inbox(g.order(1)))
 }
 
-// Ticks of another program are refused also where the epoch record that tells lies
-// before the snapshot. A snapshot with none behind it is only a state.
-func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
+// A snapshot without later ticks is only a state, for any version.
+func TestErrVersion_TicksOfOtherTables(t *testing.T) {
 	for name, end := range map[string]func(t testing.TB, worlds ...*world.World){"ticks": crash, "no ticks": mustClose} {
 		inBubble(t, name, func(t *testing.T) {
 			l := world.Memory()
@@ -82,9 +80,7 @@ func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
 	}
 }
 
-// A new program continues where the old one handed over, to it alone, and worlds of the
-// old one stop. A repeated Handoff changes nothing.
-func TestAHandoffToANewProgram(t *testing.T) {
+func TestHandoff_NewVersionContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
@@ -130,8 +126,7 @@ func TestAHandoffToANewProgram(t *testing.T) {
 	})
 }
 
-// When the new program does not come the old one goes on.
-func TestAHandoffThatNobodyTakesUp(t *testing.T) {
+func TestHandoff_OldVersionContinuesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "log")
 		j := openJournal(t, dir)
@@ -147,7 +142,6 @@ func TestAHandoffThatNobodyTakesUp(t *testing.T) {
 	})
 }
 
-// closing is a reader with its own end.
 type closing struct {
 	io.Reader
 	close func() error
@@ -155,9 +149,8 @@ type closing struct {
 
 func (c closing) Close() error { return c.close() }
 
-// A snapshot that ends in an error, or is that of another record, is passed over. Each one
-// that was opened is closed.
-func TestASnapshotThatIsNotTheOneIsPassedOver(t *testing.T) {
+// Every snapshot that was opened is closed.
+func TestSnapshot_WrongOneIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		w := mustOpen(t, newGame(t, store.Options{}), l)
@@ -168,8 +161,8 @@ func TestASnapshotThatIsNotTheOneIsPassedOver(t *testing.T) {
 			t.Fatalf("snapshots %v, %v", saved, err)
 		}
 		for _, c := range []struct {
-			instead uint64 // of the newest
-			err     error  // of its Close
+			instead uint64 // replaces the newest
+			err     error  // returned by its Close
 		}{{saved[0], errLost}, {saved[1], nil}} {
 			opened := 0
 			w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: l, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
@@ -191,8 +184,7 @@ func TestASnapshotThatIsNotTheOneIsPassedOver(t *testing.T) {
 	})
 }
 
-// A log whose records do not follow each other, or that were changed, is no log.
-func TestARecordThatDoesNotFollowIsCorrupt(t *testing.T) {
+func TestErrCorrupt_RecordsThatDoNotFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good := keeping{world.Memory()}
 		g := newGame(t, store.Options{})
@@ -226,12 +218,11 @@ func TestARecordThatDoesNotFollowIsCorrupt(t *testing.T) {
 	})
 }
 
-// A snapshot of more than the log holds says that the log has lost its end.
-func TestALogThatLostItsEndIsCorrupt(t *testing.T) {
+func TestErrCorrupt_LogLostItsEnd(t *testing.T) {
 	good := keeping{world.Memory()}
 	w := mustOpen(t, newGame(t, store.Options{}), good)
 	steps(t, w, 5)
-	mustClose(t, w) // with a snapshot
+	mustClose(t, w) // saves a snapshot
 	short := world.Memory()
 	for n, rec := range records(t, good)[:4] {
 		noError(t, errorOf(short.Append(t.Context(), uint64(n), rec)))
@@ -250,7 +241,7 @@ func flipped(rec []byte, at int) []byte {
 	return b
 }
 
-// records returns the records of a log that has forgotten none.
+// records returns all records of an untrimmed log.
 func records(t *testing.T, l world.Log) (recs [][]byte) {
 	t.Helper()
 	tail, err := l.Tail(t.Context())
@@ -265,7 +256,7 @@ func records(t *testing.T, l world.Log) (recs [][]byte) {
 	return recs
 }
 
-// logOf returns a log with these records and the oldest snapshot of another one.
+// logOf returns a log with these records and the oldest snapshot of a log.
 func logOf(t *testing.T, of world.Log, recs [][]byte) world.Log {
 	t.Helper()
 	l := world.Memory()
@@ -287,9 +278,7 @@ func copySnapshot(t *testing.T, from, to world.Log, at uint64) {
 	noError(t, err)
 }
 
-// What Export writes any store with the tables loads, and Replay comes to any tick
-// that the log still leads to.
-func TestExportAndReplay(t *testing.T) { synctest.Test(t, exportAndReplay) }
+func TestReplay_RestoresAnyTick(t *testing.T) { synctest.Test(t, exportAndReplay) }
 
 func exportAndReplay(t *testing.T) {
 	l := keeping{world.Memory()}

@@ -15,9 +15,7 @@ import (
 	"handloom/world"
 )
 
-// Followers save snapshots so that the owner need not pause, which does when nobody else
-// has.
-func TestFollowersSave(t *testing.T) {
+func TestSnapshot_FollowersSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		counting := func(n *int) world.Log {
@@ -33,8 +31,8 @@ func TestFollowersSave(t *testing.T) {
 		}
 		var owned, followed, lagged int
 		w, v := open(1, &owned), open(2, &followed)
-		behind := map[int]*world.World{4: open(1, &lagged), 14: open(1, &lagged)} // by so many ticks
-		owned = 0                                                                 // but for the first state
+		behind := map[int]*world.World{4: open(1, &lagged), 14: open(1, &lagged)} // by their lag in ticks
+		owned = 0                                                                 // ignores the first state
 		for tick := range 200 {
 			steps(t, w, 1)
 			steps(t, v, 1)
@@ -67,7 +65,7 @@ func TestFollowersSave(t *testing.T) {
 		}
 		stepsSaving(t, w, 10)
 		followed = 0
-		v = open(2, &followed) // from a snapshot, which is none that others have saved since
+		v = open(2, &followed) // from a snapshot that it does not count as new
 		for from := v.Status().SavedTick; v.Status().Tick < from+19; synctest.Wait() {
 			steps(t, w, 1)
 			steps(t, v, 1)
@@ -80,8 +78,7 @@ func TestFollowersSave(t *testing.T) {
 	})
 }
 
-// A snapshot that takes long delays the next one, and that of a Handoff.
-func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
+func TestSnapshot_OneSaveAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		var saving atomic.Bool
@@ -93,12 +90,12 @@ func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
 			saving.Store(false)
 			return shared.Save(ctx, at, write)
 		}})
-		steps(t, w, 7) // behind which it saves
+		steps(t, w, 7) // a save begins after the 7th
 		synctest.Wait()
 		if !saving.Load() {
 			t.Error("nothing is being saved")
 		}
-		steps(t, w, 8) // behind the 7th of which it would save again
+		steps(t, w, 8) // a save is due after the 7th of them
 		noError(t, w.Handoff(t.Context(), "second"))
 		if saved, err := shared.Snapshots(t.Context()); !slices.Equal(saved, []uint64{17, 8}) || err != nil {
 			t.Errorf("snapshots %v, %v", saved, err)
@@ -107,8 +104,7 @@ func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
 	})
 }
 
-// A copy that fails is a pause for nothing, and is tried again when the next one is due.
-func TestACopyThatFailsIsNotTriedEveryTick(t *testing.T) {
+func TestSnapshot_FailedCopyWaitsForNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, store.Options{})
 		copies, fails := 0, false
@@ -134,9 +130,8 @@ func TestACopyThatFailsIsNotTriedEveryTick(t *testing.T) {
 	})
 }
 
-// A follower that differs and does not know it yet saves nothing that others recover from.
-func TestAFollowerSavesWhatWasCompared(t *testing.T) {
-	for _, digestTicks := range []int{4, 6} { // which compare the table in another part of them
+func TestSnapshot_FollowerSavesConfirmedState(t *testing.T) {
+	for _, digestTicks := range []int{4, 6} { // different shards per tick
 		for wrong := uint64(1); wrong <= 30; wrong++ {
 			synctest.Test(t, func(t *testing.T) { savesWhatWasCompared(t, wrong, digestTicks) })
 		}

@@ -16,7 +16,7 @@ import (
 	"handloom/world"
 )
 
-func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
+func TestStatus_HasTextAndJSON(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		w, v := mustOpen(t, newGame(t, store.Options{}), l), mustOpen(t, newGame(t, store.Options{}), l)
@@ -52,8 +52,7 @@ func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
 	})
 }
 
-// Readers see a whole tick, and which.
-func TestReadersSeeWholeTicks(t *testing.T) {
+func TestRead_ShowsWholeTicks(t *testing.T) {
 	g, w := newWorld(t, store.Options{}, world.Memory())
 	ctx, cancel := context.WithCancel(context.Background())
 	read := make(chan struct{})
@@ -80,9 +79,7 @@ func TestReadersSeeWholeTicks(t *testing.T) {
 	mustClose(t, w)
 }
 
-// Run plays ticks at their rate, gives each its time and a number of its own, and comes
-// to an end with its context.
-func TestRunPlaysTicksAtTheirRate(t *testing.T) {
+func TestRun_KeepsTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, alone)
 		r := run(t, g, world.Memory())
@@ -102,8 +99,7 @@ func TestRunPlaysTicksAtTheirRate(t *testing.T) {
 	})
 }
 
-// Applied is told of every tick, also of those that are played again, as the same.
-func TestAppliedIsToldOfEveryTick(t *testing.T) {
+func TestApplied_GetsEveryTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		g, w := newWorld(t, store.Options{}, l)
@@ -126,9 +122,8 @@ func TestAppliedIsToldOfEveryTick(t *testing.T) {
 	})
 }
 
-// The journal of a killed process ends with a torn record. Status names it until the
-// journal is opened again.
-func TestStatus_HasTheCutOfItsJournal(t *testing.T) {
+// The torn record of a killed process is in Status until the journal is opened again.
+func TestStatus_NamesTornTail(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	j := openJournal(t, dir)
 	w := mustOpen(t, newGame(t, store.Options{}), j)

@@ -13,7 +13,7 @@ import (
 	"handloom/world"
 )
 
-func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
+func TestSubmit_ReportsRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		g, h := newGame(t, store.Options{InboxLimit: 4}), newGame(t, store.Options{InboxLimit: 4})
@@ -47,7 +47,7 @@ func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
 	})
 }
 
-// inside returns what Submit says inside a tick and inside Applied.
+// inside returns the errors of Submit inside a tick and inside Applied.
 func inside(t *testing.T) (tick, applied error) {
 	g := newGame(t, store.Options{})
 	var w *world.World
@@ -70,8 +70,7 @@ func inside(t *testing.T) (tick, applied error) {
 	return tick, applied
 }
 
-// A call that records while its world halts returns, and is not applied.
-func TestSubmit_ReturnsWhenTheWorldHaltsMeanwhile(t *testing.T) {
+func TestSubmit_ReturnsWhenWorldHalts(t *testing.T) {
 	for name, halt := range map[string]func(w *world.World, g *game, l *faulty) error{
 		"a tick fails": func(w *world.World, g *game, _ *faulty) error {
 			g.fault = func(world.Tick) error { return errGame }
@@ -108,8 +107,7 @@ func TestSubmit_ReturnsWhenTheWorldHaltsMeanwhile(t *testing.T) {
 	}
 }
 
-// A context that ends within a tick does not end the tick, on an owner as on a follower.
-func TestStep_ContextThatEndsInATickEndsNoTick(t *testing.T) {
+func TestStep_FinishesTickAfterContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
@@ -135,9 +133,7 @@ func TestStep_ContextThatEndsInATickEndsNoTick(t *testing.T) {
 	})
 }
 
-// A call whose context ends is uncertain; one that waits when the world is closed is
-// not applied, unless it is in a record that the log has not answered for.
-func TestSubmitTellsThatItIsUncertain(t *testing.T) {
+func TestSubmit_ReportsUncertainOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		l := &faulty{Log: shared}
@@ -165,9 +161,7 @@ func TestSubmitTellsThatItIsUncertain(t *testing.T) {
 	})
 }
 
-// What arrives while a tick runs is for the next one, whichever of its flushes comes
-// later: the input of a tick is sealed.
-func TestATickTakesWhatWasSealedAlone(t *testing.T) {
+func TestTick_TakesOnlySealedInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
@@ -180,7 +174,7 @@ func TestATickTakesWhatWasSealedAlone(t *testing.T) {
 					late.receipt, late.err = w.Submit(t.Context(), g.order(1))
 					late.done = true
 				}()
-				time.Sleep(time.Millisecond) // the call has arrived when time goes on
+				time.Sleep(time.Millisecond) // the call arrives meanwhile
 			}
 			return nil
 		}
@@ -196,8 +190,7 @@ func TestATickTakesWhatWasSealedAlone(t *testing.T) {
 	})
 }
 
-// Input beyond InputBytes waits for the next tick, in order.
-func TestInputBeyondItsBytesWaits(t *testing.T) {
+func TestInputBytes_LimitsEachTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, store.Options{})
 		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.InputBytes = 1 })

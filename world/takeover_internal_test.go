@@ -9,9 +9,7 @@ import (
 	"handloom/store"
 )
 
-// Ticks are of one program: its name, its tables, and unless Options.Portable the
-// architecture and the version of Go.
-func TestEpoch_OthersAreRefused(t *testing.T) {
+func TestErrVersion_NeedsSameProgram(t *testing.T) {
 	s := store.New(store.Options{})
 	claim, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
 	noError(t, err)

@@ -12,10 +12,10 @@ import (
 	"handloom/world"
 )
 
-// alone keeps workers of a team from looking for work while no time passes.
+// alone avoids idle workers, which would spin while the fake clock stands.
 var alone = store.Options{Workers: 1}
 
-// running runs a World in a goroutine of its own.
+// running is a World in a goroutine that calls Run.
 type running struct {
 	*world.World
 	game *game
@@ -32,7 +32,6 @@ func run(t *testing.T, g *game, l world.Log) *running {
 	return r
 }
 
-// end stops a World that runs.
 func (r *running) end(t *testing.T) {
 	t.Helper()
 	r.stop()
@@ -47,16 +46,14 @@ func mustAudit(t *testing.T, l world.Log) world.Audit {
 	return a
 }
 
-// keeping is a log that forgets nothing, so that a test can read it from its first
-// record.
+// A keeping log is never trimmed.
 type keeping struct{ world.Log }
 
 func (keeping) Trim(context.Context, uint64) error { return nil }
 
-// An owner that was stopped and continues has its record refused, reports to its calls
-// that they are not applied, and follows. If the log has trimmed the records after it, it
-// cannot know whether its record was taken, and continues from a snapshot.
-func TestAnOwnerThatWasPausedFollows(t *testing.T) {
+// If the log is trimmed after its record, the leader cannot know the outcome and loads a
+// snapshot.
+func TestTakeover_PausedLeaderFollows(t *testing.T) {
 	for name, trims := range map[string]bool{"the log keeps all": false, "the log is trimmed": true} {
 		inBubble(t, name, func(t *testing.T) { pauseOwner(t, trims) })
 	}
@@ -113,9 +110,9 @@ func pauseOwner(t *testing.T, trims bool) {
 	}
 }
 
-// Where an owner's ticks take longer than the silence, each term ends with its first
-// tick. Worlds wait longer and longer, until one can stay.
-func TestStormsOfTakeoversAbate(t *testing.T) {
+// Ticks take longer than the election timeout, so each term ends with its first tick until the
+// timeout has grown.
+func TestTakeover_StormsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		var worlds [3]*running
@@ -145,9 +142,8 @@ func TestStormsOfTakeoversAbate(t *testing.T) {
 	})
 }
 
-// A world that cannot ask for the end of the log does not take over, however quiet it
-// is.
-func TestSilenceAloneIsNoReason(t *testing.T) {
+// A world that cannot reach the log does not take over.
+func TestTakeover_NeedsTailOfLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := keeping{world.Memory()}
 		cut := &faulty{Log: shared}
@@ -164,7 +160,7 @@ func TestSilenceAloneIsNoReason(t *testing.T) {
 	})
 }
 
-func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
+func TestHandoff_FollowerLeadsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		a, b := run(t, newGame(t, alone), l), run(t, newGame(t, alone), l)
@@ -186,8 +182,7 @@ func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
 	})
 }
 
-// A world that hands off to its own program gives others time to come first.
-func TestHandoff_OthersOfTheProgramComeFirst(t *testing.T) {
+func TestHandoff_OthersComeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		a, b := newGame(t, alone), newGame(t, alone)

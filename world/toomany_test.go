@@ -13,12 +13,12 @@ import (
 	"handloom/world"
 )
 
-// A lobby is a store that few fit into, and what it should hold.
+// A lobby is a store with small limits, and a model of its contents.
 type lobby struct {
 	*store.Store
 	guests, bags *store.Table[unit]
 
-	// The oracle: plain lists.
+	// The model: plain lists.
 	present [2][]store.Handle[unit]
 }
 
@@ -46,7 +46,7 @@ func (l *lobby) open(t *testing.T, log world.Log) *world.World {
 	return w
 }
 
-// A visit is a call: it erases some that were there, and creates some in both tables.
+// A visit is a call that erases present items and creates some in both tables.
 type visit struct {
 	erase  [2][]store.Handle[unit]
 	create [2]int
@@ -78,7 +78,7 @@ func (l *lobby) record(v *visit) func(q store.Queue) error {
 	}
 }
 
-// admit finds out which of the calls of a tick fit: all of them, or one after another.
+// admit returns which calls of a tick fit: all together, or else one after another.
 func (l *lobby) admit(visits []*visit) (fits []bool) {
 	fits = make([]bool, len(visits))
 	try := func() bool {
@@ -110,7 +110,7 @@ func (l *lobby) admit(visits []*visit) (fits []bool) {
 	return fits
 }
 
-func TestWorld_FailsTheCallThatDoesNotFitAlone(t *testing.T) {
+func TestErrFull_FailsOneCall(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		inBubble(t, fmt.Sprintf("workers=%d", workers), func(t *testing.T) { fillLobby(t, workers) })
 	}
@@ -128,7 +128,7 @@ func fillLobby(t *testing.T, workers int) {
 		for range r.IntN(6) {
 			v := leader.draw(r)
 			if v.create[0]+v.create[1]+len(v.erase[0])+len(v.erase[1]) == 0 {
-				continue // waits for no tick
+				continue // a call without commands needs no tick
 			}
 			visits = append(visits, v)
 			calls = append(calls, submit(t.Context(), first, leader.record(v)))

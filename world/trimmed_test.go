@@ -13,9 +13,7 @@ import (
 	"handloom/world"
 )
 
-// A follower goes on from a snapshot when the records that it lacks are trimmed, however
-// long that takes to load, and whether or not a Step ends meanwhile.
-func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
+func TestFollower_LoadsSnapshotAfterTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		open := func(l world.Log) (*game, *world.World) {
@@ -25,7 +23,7 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 		owner, w := open(shared)
 		follower, v := open(&faulty{Log: shared, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
 			select {
-			case <-time.After(time.Second): // for longer than an owner may be silent
+			case <-time.After(time.Second): // longer than the election timeout
 				return shared.Load(ctx, at)
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
@@ -44,8 +42,7 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 	})
 }
 
-// Others save snapshots, and give up older ones, while a world looks for one.
-func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
+func TestOpen_RetriesDroppedSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		w := mustOpen(t, newGame(t, store.Options{}), l)
@@ -55,7 +52,7 @@ func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
 		v := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: l, saved: func(ctx context.Context) ([]uint64, error) {
 			if outdated {
 				outdated = false
-				return []uint64{1}, nil // it was given up since
+				return []uint64{1}, nil // dropped since
 			}
 			return l.Snapshots(ctx)
 		}})
@@ -66,10 +63,8 @@ func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
 	})
 }
 
-// A follower that skips ahead is done with the snapshots that it was about to save, or was
-// saving: they are older than the one that it goes on from.
-func TestAFollowerThatSkipsAheadSavesNothingOlder(t *testing.T) {
-	for follows := 9; follows < 18; follows++ { // the copy is made, kept back and saved in between
+func TestFollower_SavesNothingOlderAfterSkip(t *testing.T) {
+	for follows := 9; follows < 18; follows++ { // before the copy, while it is held, and while it is saved
 		synctest.Test(t, func(t *testing.T) { skipsAheadBehind(t, follows) })
 	}
 }

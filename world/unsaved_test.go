@@ -14,7 +14,7 @@ import (
 	"handloom/world"
 )
 
-// deep is a type whose values nest in each other. A snapshot takes them 1,000 deep.
+// deep is a type of nested values; snapshots allow 1,000 levels.
 type deep []deep
 
 func deepOf(n int) (d deep) {
@@ -24,7 +24,7 @@ func deepOf(n int) (d deep) {
 	return d
 }
 
-// Tick deepFrom inserts an item that no snapshot takes, and tick deepUntil erases it.
+// Tick deepFrom inserts an unsavable item, and tick deepUntil erases it.
 const (
 	deepFrom  = 11
 	deepUntil = 26
@@ -51,9 +51,8 @@ func openDeep(t *testing.T, l world.Log) (*world.World, *game) {
 	return w, g
 }
 
-// The error of a state that cannot be saved reaches each caller, and the snapshot before
-// stays, so that no tick is lost.
-func TestWorld_ReportsStatesThatCannotBeSaved(t *testing.T) {
+// The error reaches each caller, and the previous snapshot stays.
+func TestSnapshot_UnsavableStateIsReported(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) { reportsUnsaved(t, dir) })
 }

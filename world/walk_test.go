@@ -57,9 +57,8 @@ func newWalk(t testing.TB, n, workers int, l world.Log, shadow float64) (*walk, 
 	return g, w
 }
 
-// The first world runs each tick twice, with a Rollback between, on one worker, and the
-// third begins with a snapshot.
-func TestRand_WalksAlikeOnEveryReplica(t *testing.T) {
+// The first world uses Shadow with one worker; the third begins with a snapshot.
+func TestRand_IsEqualOnEveryReplica(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() {
 		n = 20_000
@@ -74,7 +73,7 @@ func TestRand_WalksAlikeOnEveryReplica(t *testing.T) {
 			stepsSaving(t, second, 1)
 			for _, table := range a.tables {
 				for _, v := range table.All() {
-					if steps++; steps%(n/1000) == 0 { // some of them
+					if steps++; steps%(n/1000) == 0 { // one of 1,000
 						seen[*v-places[v]], places[v] = true, *v
 					}
 				}

@@ -14,7 +14,7 @@ import (
 	"handloom/world"
 )
 
-// broken is a log that breaks one rule.
+// A broken log breaks one rule.
 type broken struct {
 	world.Log
 	breaks string
