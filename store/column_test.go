@@ -32,8 +32,7 @@ func newFleet(t tb, o store.Options) *fleet {
 
 func addColumn[C, T any](t tb, table *store.Table[T], o store.ColumnOptions[C]) *store.Column[T, C] {
 	t.Helper()
-	c := store.AddColumn(table, o)
-	return c
+	return store.AddColumn(table, o)
 }
 
 func TestColumn_Lookups(t *testing.T) {

@@ -4,22 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
-
-func TestEraseAll_NeedsEmits(t *testing.T) {
-	if !check.Cheap {
-		t.Skip("a normal build does not look")
-	}
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	frame := newSchedule(t, s, store.System{Name: "it", Reads: on(table), Run: func(ctx context.Context) error {
-		return s.Do(ctx, func(q store.Queue) {
-			table.EraseAll(q)
-		})
-	}})
-	wantError(t, "", onlyError(frame.Run(t.Context())), store.ErrUndeclared)
-}
 
 func TestEraseAll_AllocatesNothing(t *testing.T) {
 	plainBuild(t)

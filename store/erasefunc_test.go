@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 
 	"pgregory.net/rapid"
@@ -109,30 +108,4 @@ func TestEraseFunc_RecordsNothingAfterAPanic(t *testing.T) {
 		}
 		equal(t, "pending commands", s.Pending().Commands, 0)
 	})
-}
-
-func TestEraseFunc_NeedsReadsAndEmits(t *testing.T) {
-	if !check.Cheap {
-		t.Skip("a normal build does not look")
-	}
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	fill(t, s, table, 1)
-	for _, c := range []struct {
-		y    store.System
-		want string
-	}{
-		{store.System{Reads: on(table), Emits: on(table)}, ""},
-		{store.System{Reads: on(table)}, "Emits"},
-		{store.System{Emits: on(table)}, "Reads"},
-	} {
-		c.y.Name, c.y.Run = "it", func(ctx context.Context) error {
-			return store.EraseFunc(ctx, table, func(*item) bool { return true })
-		}
-		if _, err := newSchedule(t, s, c.y).Run(t.Context()); c.want == "" {
-			noError(t, err)
-			fill(t, s, table, 1)
-		} else {
-			wantError(t, "without "+c.want, err, store.ErrUndeclared, c.want)
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -122,30 +121,6 @@ func TestFold_RefusesInvalidArguments(t *testing.T) {
 	wantError(t, "in a Read", g.Read(t.Context(), func(ctx context.Context) error { return store.Fold(ctx, g.shots, g.targets, targetOf, add) }), store.ErrPhase)
 	wantError(t, "a context that has ended", store.Fold(ended{t.Context()}, g.shots, g.targets, targetOf, add), context.Canceled)
 	usable(t, g.Store, g.targets)
-}
-
-// A system lists the events in Reads and the targets in Writes.
-func TestFold_JoinsASystem(t *testing.T) {
-	for _, c := range []struct{ reads, writes, missing bool }{{true, true, false}, {false, true, true}, {true, false, true}} {
-		g := newGrouped(t)
-		y := store.System{Name: "it", Run: func(ctx context.Context) error {
-			return store.Fold(ctx, g.shots, g.targets, targetOf, func(v *item, _ *shot) { v.Value += 100 })
-		}}
-		if c.reads {
-			y.Reads = on(g.shots)
-		}
-		if c.writes {
-			y.Writes = on(g.targets)
-		}
-		err := onlyError(newSchedule(t, g.Store, y).Run(t.Context()))
-		switch {
-		case c.missing && check.Cheap:
-			wantError(t, "undeclared", err, store.ErrUndeclared)
-		case !c.missing:
-			noError(t, err)
-			equal(t, "value", g.targets.At(g.hs[3]).Value, 103)
-		}
-	}
 }
 
 // FixedKeys means the same for Fold as for ForEach.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -81,44 +80,6 @@ wave 4
 	other := newFleet(t, store.Options{})
 	err := faultOf(func() { store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing}) })
 	wantText(t, "a column of another store", err, "of another store")
-}
-
-func TestColumn_UndeclaredUseIsFound(t *testing.T) {
-	if !check.Cheap {
-		t.Skip("a checked build finds them")
-	}
-	f := newFleet(t, store.Options{Workers: 1})
-	fill(t, f.Store, f.items, 10)
-	rows := func(visit func(c store.Rows[item])) func(context.Context) error {
-		return func(ctx context.Context) error {
-			return f.items.ForEachRows(ctx, func(c store.Rows[item]) { visit(c) })
-		}
-	}
-	for _, c := range []struct {
-		says     string
-		declared store.System
-		run      func(context.Context) error
-	}{
-		{`writes column "ships.small"`, store.System{Reads: on(f.small)}, rows(func(c store.Rows[item]) { f.small.Write(c) })},
-		{`sets column "ships.small"`, store.System{Reads: on(f.items), Emits: on(f.items, f.large)}, rows(func(c store.Rows[item]) { f.small.Set(c.Queue, c.Handle(0), 1) })},
-		{`records into table "ships"`, store.System{Reads: on(f.items), Emits: on(f.small)}, rows(func(c store.Rows[item]) { c.Erase(0) })},
-		{`reduces table "ships"`, store.System{}, rows(func(store.Rows[item]) {})},
-		{`reads column "ships.small"`, store.System{Writes: on(f.items)}, func(ctx context.Context) error {
-			return f.items.ForEach(ctx, func(c store.Chunk[item]) { f.small.Rows(c) })
-		}},
-		{"", store.System{Writes: on(f.small), Emits: on(f.large)}, rows(func(c store.Rows[item]) {
-			f.small.Write(c)
-			f.large.Set(c.Queue, c.Handle(0), [12]uint64{})
-		})},
-	} {
-		c.declared.Name, c.declared.Run = "a", c.run
-		_, err := newSchedule(t, f.Store, c.declared).Run(t.Context())
-		if c.says == "" {
-			wantError(t, "declared", err, nil)
-		} else {
-			wantError(t, "the call", err, store.ErrUndeclared, c.says)
-		}
-	}
 }
 
 func TestExchange_SwapsColumns(t *testing.T) {

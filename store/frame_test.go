@@ -21,18 +21,10 @@ func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 	return report
 }
 
-// valuesOf returns the values of all items, by row.
-func valuesOf(table *store.Table[item]) (values []uint64) {
-	for _, v := range table.All() {
-		values = append(values, v.Value)
-	}
-	return values
-}
-
 // holds checks the values of all items, by row.
 func holds(t tb, table *store.Table[item], when string, want ...uint64) {
 	t.Helper()
-	equalLists(t, when, valuesOf(table), want...)
+	equalLists(t, when, values(table), want...)
 }
 
 func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {

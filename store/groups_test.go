@@ -325,34 +325,6 @@ func TestMembers_OutsideTheChunkPanics(t *testing.T) {
 	}
 }
 
-// Grouping reads both tables, and a pass over members may write. Both must be declared.
-func TestGroups_UndeclaredUseIsFound(t *testing.T) {
-	if !check.Cheap {
-		t.Skip("for checked builds")
-	}
-	for _, c := range []struct {
-		reads, writes func(g *grouped) []store.Resource
-		want          string
-	}{
-		{func(g *grouped) []store.Resource { return on(g.shots) }, func(g *grouped) []store.Resource { return on(g.targets) }, ""},
-		{func(g *grouped) []store.Resource { return on(g.targets) }, func(g *grouped) []store.Resource { return on(g.shots) }, "Writes"},
-		{func(g *grouped) []store.Resource { return on(g.targets) }, func(g *grouped) []store.Resource { return nil }, "Reads"},
-		{func(g *grouped) []store.Resource { return on(g.shots) }, func(g *grouped) []store.Resource { return nil }, "Reads"},
-	} {
-		g := newGrouped(t)
-		frame := newSchedule(t, g.Store, store.System{Name: "it", Reads: c.reads(g), Writes: c.writes(g), Run: func(ctx context.Context) error {
-			if err := store.GroupBy(ctx, &g.groups, g.shots, g.targets, targetOf); err != nil {
-				return err
-			}
-			return g.groups.ForEach(ctx, func(store.GroupChunk[shot, item]) {})
-		}})
-		_, err := frame.Run(t.Context())
-		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%v; want %q", err, c.want)
-		}
-	}
-}
-
 func TestGroupBy_AllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	for _, workers := range []int{1, 2} {

@@ -506,10 +506,6 @@ func TestAddIndex_RefusesInvalidArguments(t *testing.T) {
 	}
 	flush(t, s)
 	wantIn(t, "after the first frame", panicOf(func() { store.AddIndex(table, "x", key) }), "right after Register")
-	if check.Cheap {
-		undeclared := newSchedule(t, s, store.System{Name: "looks", Run: func(context.Context) error { x.Find(1); return nil }})
-		wantError(t, "Find without a declaration", onlyError(undeclared.Run(t.Context())), store.ErrUndeclared)
-	}
 	noError(t, onlyError(s.Close(t.Context())))
 	equal(t, "Find in a closed store", found(x.Find(1)), false)
 }

@@ -102,8 +102,7 @@ func registerKind[T any](t tb, s *store.Store, o store.TableOptions[T], isStable
 
 func registerStable[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.StableTable[T] {
 	t.Helper()
-	table := store.RegisterStable(s, o)
-	return table
+	return store.RegisterStable(s, o)
 }
 
 // bothKinds runs a test for a table of each kind.

@@ -167,8 +167,7 @@ func found[V any](_ V, ok bool) bool { return ok }
 
 func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
 	t.Helper()
-	table := store.Register(s, o)
-	return table
+	return store.Register(s, o)
 }
 
 func newTable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store, *store.Table[item]) {

@@ -15,7 +15,7 @@ func TestErrors_NameTheFix(t *testing.T) {
 	calls := phases(s, register(t, s, store.TableOptions[item]{Name: "other"}))
 	for _, c := range []struct{ what, inside, says string }{
 		{"Flush", "ForEach", "Flush inside ForEach: not allowed in this phase; only Reduce joins a task, so call it when ForEach has returned"},
-		{"ForEach", "Each", "only Reduce joins a task, so call it when Do has returned"},
+		{"ForEach", "Do", "only Reduce joins a task, so call it when Do has returned"},
 		{"ForEach", "Read", "only Reduce, Digest and Verify join a Read, so call it when Read has returned"},
 		{"Write", "Write", "use the Writer of the outer one"},
 		{"Read", "Write", "lookups need no Read here"},
@@ -25,17 +25,18 @@ func TestErrors_NameTheFix(t *testing.T) {
 		if call == nil {
 			t.Fatalf("no call of %s", c.what)
 		}
-		noError(t, inside(s, table, c.inside, func(ctx context.Context) { expectSays(t, call(ctx), c.says) }))
+		v := &visitor{Store: s, outer: table}
+		noError(t, v.enter(t.Context(), []string{c.inside}, func(ctx context.Context) { wantText(t, c.what, call(ctx), c.says) }))
 	}
 	err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		_, err := s.Close(ctx)
 		return err
 	})
-	expectSays(t, err, "Close inside Write: not allowed in this phase; call it when Write has returned")
+	wantText(t, "the call", err, "Close inside Write: not allowed in this phase; call it when Write has returned")
 
 	flushing := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return onlyError(s.Flush(ctx)) }})
 	_, err = flushing.Run(t.Context())
-	expectSays(t, err, "the schedule flushes by itself, what systems name in Emits")
+	wantText(t, "the call", err, "the schedule flushes by itself, what systems name in Emits")
 
 	record := func(q store.Queue, n int) error {
 		for range n {
@@ -44,21 +45,16 @@ func TestErrors_NameTheFix(t *testing.T) {
 		return nil
 	}
 	err = s.Do(t.Context(), func(q store.Queue) { q.Fail(record(q, 3)) })
-	expectSays(t, err, "store: Do: queue is full: task 0 recorded more than 2 commands; record in more tasks, or raise the limit")
-	expectSays(t, s.Inbox(func(q store.Queue) error { return record(q, 3) }), "record in more calls, or raise the limit")
+	wantText(t, "the call", err, "store: Do: queue is full: task 0 recorded more than 2 commands; record in more tasks, or raise the limit")
+	wantText(t, "the call", s.Inbox(func(q store.Queue) error { return record(q, 3) }), "record in more calls, or raise the limit")
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	expectSays(t, calls["ForEach"](ended), "store: ForEach did not begin, its context ended first: context canceled; inside a phase use the context that the phase gave")
+	wantText(t, "the call", calls["ForEach"](ended), "store: ForEach did not begin, its context ended first: context canceled; inside a phase use the context that the phase gave")
 
 	noError(t, onlyError(s.Close(t.Context())))
 	_, err = s.Queues(1)
-	expectSays(t, err, "store: Queues: store is closed")
-}
-
-func expectSays(t *testing.T, err error, says string) {
-	t.Helper()
-	wantText(t, "the call", err, says)
+	wantText(t, "the call", err, "store: Queues: store is closed")
 }
 
 func TestAt_NamesTheHandleFault(t *testing.T) {
@@ -85,8 +81,8 @@ func TestPass_PanicHasPlaceAndStack(t *testing.T) {
 		if !errors.As(err, &panicked) {
 			t.Fatal(err)
 		}
-		expectSays(t, err, "task 0 panicked: ")
-		expectSays(t, err, " (in handloom/store_test.TestPass_PanicHasPlaceAndStack.func1, messages_test.go:")
+		wantText(t, "the call", err, "task 0 panicked: ")
+		wantText(t, "the call", err, " (in handloom/store_test.TestPass_PanicHasPlaceAndStack.func1, messages_test.go:")
 		equal(t, "with the stack", fmt.Sprintf("%+v", err), err.Error()+"\n\n"+string(panicked.Stack))
 	}
 }

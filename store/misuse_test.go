@@ -10,43 +10,19 @@ import (
 	"handloom/store"
 )
 
-// joins lists the calls that may run inside a phase through its context; all others are
-// ErrPhase.
-var joins = map[string][]string{
-	"Read":    {"Reduce", "Digest", "Verify"},
-	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Do", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"},
-	"ForEach": {"Reduce"},
-	"Each":    {"Reduce"},
-}
-
-// inside calls f once inside a phase of a kind.
-func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx context.Context)) error {
-	ctx := context.Background()
-	switch kind {
-	case "Read":
-		return s.Read(ctx, func(ctx context.Context) error { f(ctx); return nil })
-	case "Write":
-		return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { f(ctx); return nil })
-	case "ForEach":
-		return table.ForEach(ctx, func(c store.Chunk[item]) { f(c.Queue.Context()) })
-	default:
-		return s.Do(ctx, func(q store.Queue) { f(q.Context()) })
-	}
-}
-
 func TestContext_AfterItsPhaseIsErrPhase(t *testing.T) {
-	for kind := range joins {
+	for _, kind := range []string{"Read", "Write", "ForEach", "Each", "Do", "system"} {
 		atOnce(t, func(t *testing.T) {
-			s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
-			fill(t, s, table, 1)
+			v := newVisitor(t)
 			var kept context.Context
-			noError(t, inside(s, table, kind, func(ctx context.Context) { kept = ctx }))
-			calls := phases(s, table)
-			calls["Close"] = func(ctx context.Context) error { return onlyError(s.Close(ctx)) }
+			noError(t, v.enter(t.Context(), []string{kind}, func(ctx context.Context) { kept = ctx }))
+			calls := phases(v.Store, v.outer)
+			calls["Close"] = func(ctx context.Context) error { return onlyError(v.Close(ctx)) }
+			calls["Run"] = func(ctx context.Context) error { return onlyError(v.frame.Run(ctx)) }
 			for what, call := range calls {
 				wantError(t, what+" with the context of an ended "+kind, call(kept), store.ErrPhase)
 			}
-			usable(t, s, table)
+			usable(t, v.Store, v.outer)
 		})
 	}
 }

@@ -55,7 +55,7 @@ func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []bool) {
 		func() bool { b.sparse.Set(q, h, [2]uint64{}); return true },
 		func() bool { b.sparse.Unset(q, h); return true },
 		func() bool { q.Erase(store.ID(1 << 60 >> 1)); return true },
-		func() bool { return second2(b.small.Staged(q, h)) },
+		func() bool { return found(b.small.Staged(q, h)) },
 	}
 	for len(seen) < n {
 		kind := kinds[r.IntN(len(kinds))]
@@ -67,8 +67,6 @@ func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []bool) {
 	}
 	return seen
 }
-
-func second2[V any](_ V, ok bool) bool { return ok }
 
 // age gives the store a history: batches that are flushed, dropped or rolled back, and idle
 // flushes that release memory.

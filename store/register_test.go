@@ -41,8 +41,8 @@ func TestRegister_RefusalChangesNothing(t *testing.T) {
 			c.options.Name = "new"
 		}
 		err := faultOf(func() { store.Register(s, c.options) })
-		expectSays(t, err, c.message)
-		expectSays(t, err, c.options.Name)
+		wantText(t, "the call", err, c.message)
+		wantText(t, "the call", err, c.options.Name)
 		if len(s.Stats().Tables) != 1 || digest(t, s) != before || !s.Has(hs[4].ID) {
 			t.Errorf("%s: the store has changed", what)
 		}
@@ -65,7 +65,7 @@ func TestRegister_ReportsAllFaultsAtOnce(t *testing.T) {
 		options: {"Workers -1", "QueueLimit -2"},
 	} {
 		for _, part := range parts {
-			expectSays(t, err, part)
+			wantText(t, "the call", err, part)
 		}
 	}
 	equal(t, "lines of the error", strings.Count(all.Error(), `store: Register table "a": `), 7)
@@ -93,7 +93,7 @@ func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
 		stable:  {"node.Kids", "node.Named", "node.Deep", "Links"},
 	} {
 		for _, part := range parts {
-			expectSays(t, err, part)
+			wantText(t, "the call", err, part)
 		}
 	}
 	equal(t, "tables", len(s.Stats().Tables), 0)
@@ -109,7 +109,7 @@ type loose struct{ Target any }
 func TestRegister_RefusesInterfacesWithoutLinks(t *testing.T) {
 	s := newStore(t, store.Options{})
 	err := faultOf(func() { store.Register(s, store.TableOptions[loose]{}) })
-	expectSays(t, err, "store_test.loose.Target is of type interface {}, which may hold a handle")
+	wantText(t, "the call", err, "store_test.loose.Target is of type interface {}, which may hold a handle")
 	equal(t, "tables", len(s.Stats().Tables), 0)
 	table := register(t, s, store.TableOptions[loose]{Links: func(v *loose, visit func(*store.ID)) {
 		if id, ok := v.Target.(*store.ID); ok {

@@ -17,8 +17,7 @@ import (
 
 func newSchedule(t tb, s *store.Store, systems ...store.System) *store.Schedule {
 	t.Helper()
-	c := store.NewSchedule(s, systems...)
-	return c
+	return store.NewSchedule(s, systems...)
 }
 
 func on(r ...store.Resource) []store.Resource { return r }

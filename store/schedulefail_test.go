@@ -104,43 +104,93 @@ func TestRun_FailedFlushKeepsTheBatch(t *testing.T) {
 }
 
 func TestChecked_UndeclaredUseIsFound(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
-	other := register(t, s, store.TableOptions[item]{Name: "shots"})
-	h := fill(t, s, table, 3)[0]
-	skip := func(store.Chunk[item]) {}
-	reduce := func(ctx context.Context) error { _, err := sum(ctx, table); return err }
+	f := newFleet(t, store.Options{Workers: 1})
+	s, ships := f.Store, f.items
+	shots := register(t, s, store.TableOptions[shot]{Name: "shots"})
+	shield := addSparse(t, ships, store.ColumnOptions[int]{Name: "shield"})
+	score, index := newValue(t, s, "score"), store.AddIndex(ships, "index", func(v *item) (uint64, bool) { return v.Value, true })
+	h := fill(t, s, ships, 3)[0]
+	shield.Set(queues(t, s, 1)[0], h, 7)
+	flush(t, s)
+	look := func(look func()) func(context.Context) error {
+		return func(context.Context) error { look(); return nil }
+	}
+	do := func(record func(q store.Queue)) func(context.Context) error {
+		return func(ctx context.Context) error { return s.Do(ctx, record) }
+	}
+	each := func(visit func(c store.Chunk[item])) func(context.Context) error {
+		return func(ctx context.Context) error { return ships.ForEach(ctx, visit) }
+	}
+	rows := func(visit func(r store.Rows[item])) func(context.Context) error {
+		return func(ctx context.Context) error { return ships.ForEachRows(ctx, visit) }
+	}
+	var groups store.Groups[shot, item]
+	group := func(ctx context.Context) error {
+		if err := store.GroupBy(ctx, &groups, shots, ships, targetOf); err != nil {
+			return err
+		}
+		return groups.ForEach(ctx, func(store.GroupChunk[shot, item]) {})
+	}
+	fold := func(ctx context.Context) error { return store.Fold(ctx, shots, ships, targetOf, func(*item, *shot) {}) }
+	erase := func(ctx context.Context) error {
+		return store.EraseFunc(ctx, ships, func(v *item) bool { return v.Value == 2 })
+	}
+	reduce := func(ctx context.Context) error { return onlyError(sum(ctx, ships)) }
+	skip := each(func(store.Chunk[item]) {})
+	create := do(func(q store.Queue) { ships.Emplace(q, item{Value: s.Epoch() + 10}) })
+	unset := do(func(q store.Queue) { shield.Unset(q, h) })
+	wear := func(ctx context.Context) error { return shield.ForEach(ctx, func(store.SparseChunk[item, int]) {}) }
 	for _, c := range []struct {
-		want   string // empty: it is allowed
-		system store.System
+		want                 string // empty: it is allowed
+		reads, writes, emits []store.Resource
+		run                  func(context.Context) error
 	}{
-		{`"x" runs ForEach over table "ships"`, store.System{Reads: on(table), Emits: on(table), Writes: on(other), Run: func(ctx context.Context) error {
-			return table.ForEach(ctx, skip)
-		}}},
-		{"", store.System{Writes: on(table), Run: func(ctx context.Context) error { return table.ForEach(ctx, skip) }}},
-		{`"x" reduces table "ships"`, store.System{Emits: on(table), Run: reduce}},
-		{"", store.System{Writes: on(table), Run: reduce}},
-		{"", store.System{Reads: on(table), Run: reduce}},
-		{`"x" reduces table "ships"`, store.System{Writes: on(other), Run: func(ctx context.Context) error {
+		{`"x" runs ForEach over table "ships"`, on(ships), on(shots), on(ships), skip},
+		{"", nil, on(ships), nil, skip},
+		{`"x" reduces table "ships"`, nil, nil, on(ships), reduce},
+		{"", nil, on(ships), nil, reduce},
+		{"", on(ships), nil, nil, reduce},
+		{`"x" reduces table "ships"`, nil, on(shots), nil, func(ctx context.Context) error {
 			return s.Do(ctx, func(q store.Queue) { q.Fail(reduce(q.Context())) })
-		}}},
-		{`"x" records into table "ships"`, store.System{Writes: on(table), Emits: on(other), Run: emplace(s, table, 1)}},
-		{"", store.System{Emits: on(table), Run: emplace(s, table, 1)}},
-		{`"x" records into table "ships"`, store.System{Reads: on(table), Run: func(ctx context.Context) error {
-			return s.Do(ctx, func(q store.Queue) { q.Erase(h.ID) })
-		}}},
-		{`"x" records into table "shots"`, store.System{Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
-			return table.ForEach(ctx, func(c store.Chunk[item]) {
-				c.Erase(0)
-				other.Put(c.Queue, h, item{})
-			})
-		}}},
+		}},
+		{`"x" reduces table "ships"`, nil, nil, nil, rows(func(store.Rows[item]) {})},
+		{`"x" records into table "ships"`, nil, on(ships), on(shots), create},
+		{"", nil, nil, on(ships), create},
+		{`"x" records into table "ships"`, on(ships), nil, nil, do(func(q store.Queue) { q.Erase(h.ID) })},
+		{`"x" records into table "ships"`, on(ships), nil, nil, do(func(q store.Queue) { ships.EraseAll(q) })},
+		{`"x" records into table "shots"`, nil, on(ships), on(ships), each(func(c store.Chunk[item]) {
+			c.Erase(0)
+			shots.Put(c.Queue, store.Handle[shot]{}, shot{})
+		})},
+		{`records into table "ships"`, on(ships), nil, on(f.small), rows(func(r store.Rows[item]) { r.Erase(0) })},
+		{"Emits", on(ships), nil, nil, erase},
+		{"Reads", nil, nil, on(ships), erase},
+		{"", on(ships), nil, on(ships), erase},
+		{`writes column "ships.small"`, on(f.small), nil, nil, rows(func(r store.Rows[item]) { f.small.Write(r) })},
+		{`sets column "ships.small"`, on(ships), nil, on(ships, f.large), rows(func(r store.Rows[item]) { f.small.Set(r.Queue, r.Handle(0), 1) })},
+		{`reads column "ships.small"`, nil, on(ships), nil, each(func(c store.Chunk[item]) { f.small.Rows(c) })},
+		{"", nil, on(f.small), on(f.large), rows(func(r store.Rows[item]) {
+			f.small.Write(r)
+			f.large.Set(r.Queue, r.Handle(0), [12]uint64{})
+		})},
+		{`data "ships.shield"`, nil, on(ships), nil, wear},
+		{`data "ships.shield"`, nil, nil, on(ships), unset},
+		{"", on(shots), on(ships), nil, group},
+		{"Writes", on(ships), on(shots), nil, group},
+		{"Reads", on(ships), nil, nil, group},
+		{"Reads", on(shots), nil, nil, group},
+		{"", on(shots), on(ships), nil, fold},
+		{"Reads", nil, on(ships), nil, fold},
+		{"Writes", on(shots), nil, nil, fold},
+		{"score", nil, nil, nil, look(func() { score.Get() })},
+		{`table "ships"`, nil, nil, nil, look(func() { index.Find(1) })},
 	} {
-		c.system.Name = "x"
 		before := s.Pending().Commands
-		_, err := newSchedule(t, s, c.system).Run(t.Context())
+		system := store.System{Name: "x", Reads: c.reads, Writes: c.writes, Emits: c.emits, Run: c.run}
+		_, err := newSchedule(t, s, system).Run(t.Context())
 		if !check.Cheap || c.want == "" {
 			wantError(t, c.want, err, nil)
-			equal(t, c.want+": commands wait", s.Pending().Commands > before, strings.Contains(c.want, "records") && c.system.Emits == nil)
+			equal(t, c.want+": commands wait", s.Pending().Commands > before, strings.Contains(c.want, "records") && c.emits == nil)
 			flush(t, s)
 			continue
 		}

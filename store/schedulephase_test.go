@@ -13,26 +13,6 @@ func onlySystem(t tb, s *store.Store, table *store.Table[item], run func(ctx con
 	return newSchedule(t, s, store.System{Name: "only", Writes: on(table), Emits: on(table), Run: run})
 }
 
-func TestRun_RefusesContextsOfEndedSystems(t *testing.T) {
-	atOnce(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
-		fill(t, s, table, 1)
-		var kept context.Context
-		c := onlySystem(t, s, table, func(ctx context.Context) error {
-			kept = ctx
-			return nil
-		})
-		noError(t, onlyError(c.Run(t.Context())))
-		calls := phases(s, table)
-		calls["Close"] = func(ctx context.Context) error { return onlyError(s.Close(ctx)) }
-		calls["Run"] = func(ctx context.Context) error { return onlyError(c.Run(ctx)) }
-		for what, call := range calls {
-			wantError(t, what, call(kept), store.ErrPhase)
-		}
-		usable(t, s, table)
-	})
-}
-
 func TestRun_TwiceAtOnceIsErrPhase(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})

@@ -93,66 +93,7 @@ func grown(system int, mood, value uint64) uint64 { return value*31 + uint64(sys
 
 func newKey(frame, system, act int) uint64 { return uint64(1000*(frame+1) + 10*system + act) }
 
-// serialModel runs the systems and their commands one by one.
-type serialModel [serialTables]map[uint64]uint64
-
-func newSerialModel() (m serialModel) {
-	for table := range m {
-		m[table] = make(map[uint64]uint64)
-		for key := range uint64(serialItems) {
-			m[table][key] = key
-		}
-	}
-	return m
-}
-
-func (m serialModel) list(table int) (all []keyed) {
-	for _, key := range slices.Sorted(maps.Keys(m[table])) {
-		all = append(all, keyed{key, m[table][key]})
-	}
-	return all
-}
-
-func (m serialModel) run(y *serialSystem, frame, number int) sight {
-	seen := make(sight)
-	for _, table := range y.touched() {
-		seen[table] = m.list(table)
-	}
-	for _, table := range y.written() {
-		for key, value := range m[table] {
-			m[table][key] = grown(number, seen.mood(), value)
-		}
-	}
-	for _, table := range y.emits {
-		if _, lives := m[table][0]; lives {
-			m[table][0] = replaced(number, -1, seen.mood())
-		}
-	}
-	for i, act := range y.acts {
-		if len(y.emits) == 0 {
-			break
-		}
-		table := y.emits[act.emits%len(y.emits)]
-		items, key := m[table], uint64(act.item)
-		switch act.kind {
-		case "put":
-			if _, lives := items[key]; lives {
-				items[key] = replaced(number, i, seen.mood())
-			}
-		case "erase":
-			delete(items, key)
-		case "emplace":
-			items[newKey(frame, number, i)] = seen.mood()
-		case "found":
-			for _, key := range seen.found(table) {
-				delete(items, key)
-			}
-		}
-	}
-	return seen
-}
-
-// serialPlay runs the same systems as a schedule.
+// serialPlay runs systems in a store.
 type serialPlay struct {
 	*store.Store
 	tables  [serialTables]*store.Table[keyed]
@@ -262,10 +203,12 @@ func (p *serialPlay) run(ctx context.Context, y *serialSystem, number int) error
 	})
 }
 
+// A Run equals its systems in serial order, each followed by a flush.
 func TestRun_EqualsSerialExecution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		systems := drawSerialSystems().Draw(t, "systems")
 		p := newSerialPlay(t, store.Options{Workers: rapid.SampledFrom([]int{1, 3}).Draw(t, "workers")}, systems)
+		serial := newSerialPlay(t, store.Options{Workers: 1}, systems)
 		c, err := p.schedule()
 		if err != nil {
 			t.Skip("they wait for each other")
@@ -273,18 +216,16 @@ func TestRun_EqualsSerialExecution(t *testing.T) {
 		if rapid.Bool().Draw(t, "shuffle") {
 			noError(t, p.Shuffle(rapid.Uint64().Draw(t, "seed")))
 		}
-		model := newSerialModel()
-		for p.frame = range 3 {
+		for frame := range 3 {
+			p.frame, serial.frame = frame, frame
 			noError(t, onlyError(c.Run(context.Background())))
 			for _, i := range c.Order() {
-				if want := model.run(&systems[i], p.frame, i); fmt.Sprint(p.seen[i]) != fmt.Sprint(want) {
-					t.Fatalf("in frame %d system %d sees %v, one by one %v\n%s", p.frame, i, p.seen[i], want, c.Explain())
-				}
+				noError(t, serial.run(context.Background(), &systems[i], i))
+				flush(t, serial.Store)
+				equal(t, fmt.Sprintf("frame %d, items that system %d reads", frame, i), fmt.Sprint(p.seen[i]), fmt.Sprint(serial.seen[i]))
 			}
 			for table := range p.tables {
-				if got, want := p.list(table), model.list(table); !slices.Equal(got, want) {
-					t.Fatalf("frame %d leaves %v in table %d, one by one %v\n%s", p.frame, got, table, want, c.Explain())
-				}
+				equalLists(t, fmt.Sprintf("frame %d, table %d", frame, table), p.list(table), serial.list(table)...)
 			}
 		}
 	})

@@ -56,8 +56,8 @@ func TestSubmit_OversizedCallFailsAlone(t *testing.T) {
 	for _, err := range submitAll(t, s, create, create, create) {
 		if errors.Is(err, store.ErrFull) {
 			full++
-			expectSays(t, err, `table "store_test.item"`)
-			expectSays(t, err, "MaxItems 2")
+			wantText(t, "the call", err, `table "store_test.item"`)
+			wantText(t, "the call", err, "MaxItems 2")
 		} else if err != nil {
 			t.Error(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -139,10 +138,6 @@ func TestValue_IsAResource(t *testing.T) {
 		noError(t, onlyError(frame.Run(t.Context())))
 	}
 	equal(t, "after five frames of one after the other", v.Get().Goals, 62)
-	if check.Cheap {
-		undeclared := newSchedule(t, s, store.System{Name: "looks", Run: double})
-		wantError(t, "Get without a declaration", onlyError(undeclared.Run(t.Context())), store.ErrUndeclared)
-	}
 }
 
 func TestValue_PanicsAfterClose(t *testing.T) {
