@@ -6,24 +6,25 @@ import (
 	"handloom/shard/handle"
 )
 
-// listener gets what flushes do to the items of a shard, on the goroutine that applies.
+// listener receives the changes that flushes make to the items of a shard, on the applying
+// goroutine.
 type listener interface {
 	Erasing(n int)                                   // before n items are erased
-	Erased(id handle.ID, item unsafe.Pointer) bool   // with the value before the batch; in order of rows
-	Replaced(id handle.ID, item unsafe.Pointer) bool // likewise: a put that counts
-	Created(ids []handle.ID)                         // a run; the batch keeps ids until its handles resolve no more
+	Erased(id handle.ID, item unsafe.Pointer) bool   // with the value before the batch; by ascending row
+	Replaced(id handle.ID, item unsafe.Pointer) bool // as Erased, for a put that counts
+	Created(ids []handle.ID)                         // a run; ids are valid until the batch's handles no longer resolve
 }
 
-// tracking is the listener of a shard, with its methods bound once.
+// tracking is the listener of a shard, with bound methods.
 type tracking struct {
-	listener         listener // nil: there is none
+	listener         listener // may be nil
 	erased, replaced func(id handle.ID, item unsafe.Pointer) bool
 }
 
 // Track makes flushes report to l what they do to the items.
 func (s *Shard) Track(l listener) { s.tracking = tracking{l, l.Erased, l.Replaced} }
 
-// begin reports the planned erases and puts, before anything happens to the items.
+// begin reports the planned erases and puts before the items change.
 func (k *tracking) begin(s *Shard) {
 	if n := s.erasing.Len(); n > 0 {
 		k.listener.Erasing(n)

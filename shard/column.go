@@ -10,27 +10,25 @@ import (
 	"handloom/shard/handle"
 )
 
-// columnShard is a column of the shard's map and, during a flush, what the batch does to it.
+// columnShard is a column of the shard's map and the state of a flush for it.
 type columnShard struct {
 	*dense.Column
-	number  int            // of the attachment
-	setting slotset.Bitset // items that lived before whose elements the batch sets
+	number  int            // attachment number of the table
+	setting slotset.Bitset // existing items whose elements the batch sets
 	counts  batch.Counts
-	sampled int // stale Sets
+	sampled int // number of sampled stale Sets
 	links   links
-	onSet   func(id handle.ID, item unsafe.Pointer) bool // nil: nobody asks
+	onSet   func(id handle.ID, item unsafe.Pointer) bool // may be nil
 }
 
-// AddColumn adds the next column of its map to the shard: the attachment of the table
-// that has the number. fields and visitor say where handles lie in an element, as for
-// [New]. onSet, unless it is nil, is called by each flush for the items that lived before
-// and whose element it sets, in ascending order of rows.
+// AddColumn adds the next column of the map. number is the number of the table's
+// attachment. fields and visitor locate handles in an element, as for [New]. Each flush
+// calls onSet, unless nil, for existing items whose element it sets, by ascending row.
 func (s *Shard) AddColumn(c *dense.Column, number int, fields []uintptr, visitor LinkVisitor, onSet func(id handle.ID, item unsafe.Pointer) bool) {
-	of := links{fields: fields, visitor: visitor, size: c.Kind.Type.Size}
-	s.columns = append(s.columns, &columnShard{Column: c, number: number, links: of, onSet: onSet})
+	l := links{fields: fields, visitor: visitor, size: c.Kind.Type.Size}
+	s.columns = append(s.columns, &columnShard{Column: c, number: number, links: l, onSet: onSet})
 }
 
-// planSets finds out what the Sets of a column do.
 func (s *Shard) planSets(c *batch.Commands, col *columnShard, index int) {
 	number := col.number
 	if index == 0 {
@@ -63,8 +61,8 @@ func (s *Shard) planSets(c *batch.Commands, col *columnShard, index int) {
 	}
 }
 
-// sampleSet keeps the first stale Sets of each column: their names order them in a
-// report, not when they were added.
+// sampleSet samples the first stale Sets of each column: reports sort samples by column
+// name.
 func (s *Shard) sampleSet(col *columnShard, id handle.ID, key batch.Key, sequence int) {
 	if col.sampled == batch.MaxSamples {
 		return
@@ -79,7 +77,7 @@ func (s *Shard) sampleColumn(column string, kind batch.Kind, id handle.ID, key b
 	s.samples = append(s.samples, sample)
 }
 
-// applySets writes the values in the order of keys, as applyPuts does.
+// applySets writes the values in the order of keys.
 func (s *Shard) applySets(c *batch.Commands, col *columnShard, index int) {
 	if col.setting.Len() == 0 {
 		return
@@ -109,7 +107,7 @@ func (s *Shard) findInColumn(c *batch.Commands, col *columnShard, index int) {
 		}
 	})
 	all := c.Sets(col.number)
-	for i := len(all) - 1; i >= 0; i-- { // the last Set of an item is the one that stays
+	for i := len(all) - 1; i >= 0; i-- { // the last Set of an item wins
 		puts := all[i].Puts(index)
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
@@ -130,7 +128,7 @@ func (s *Shard) linkColumn(c *batch.Commands, col *columnShard, index int, resol
 	})
 	for _, sets := range c.Sets(col.number) {
 		for _, id := range sets.Puts(index).IDs {
-			if row, ok := s.Map.RowOf(id); ok { // not if it was set and erased
+			if row, ok := s.Map.RowOf(id); ok { // false if it was set and erased
 				col.links.makeReal(col.At(row), resolve, &col.counts)
 			}
 		}

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Deal says how n new items are spread over shards of the given sizes, so that
-// the sizes level out: with L the largest integer for which
-// sum(max(0, L-size)) <= n, shard i takes max(0, L-sizes[i]), and what remains
-// goes one each to the first shards of at most L items. It puts what each shard
-// takes in the place of its size.
+// Deal distributes n new items to shards of the given sizes so that sizes level out. With L the
+// largest integer for which sum(max(0, L-size)) <= n, shard i gets max(0, L-sizes[i]); the rest
+// goes one each to the first shards of at most L items. It replaces each size by the shard's
+// number of new items.
 //
-// It walks over the sizes once for each size that L comes past. The walk number k is
-// made when the items are k*k/2 at least, so that few items need few.
+// It iterates over the sizes once per size that L passes. Iteration k happens only for at least
+// k*k/2 items, so few items need few iterations.
 func Deal(sizes []int, n int) {
 	if len(sizes) == 1 {
 		sizes[0] = n
@@ -20,7 +19,7 @@ func Deal(sizes []int, n int) {
 	}
 	level, rest := slices.Min(sizes), n
 	for {
-		low, next := 0, math.MaxInt // shards of at most level items, and the smallest size beyond
+		low, next := 0, math.MaxInt // number of shards of at most level items, and the next larger size
 		for _, size := range sizes {
 			if size <= level {
 				low++

@@ -1,29 +1,24 @@
-// Package shard is part of the engine of package store. It has no compatibility
-// promise. A [Shard] owns one typeId, its map and the part of a batch that concerns
-// it; a flush changes each shard in one goroutine. Programs that need a container
-// without a store use the packages below it: handle, handlemap (packed items) and
-// slotmap (items whose addresses do not change). Their guide page is
-// guide/container.md.
+// Package shard is part of the engine of package store and has no compatibility promise. A
+// [Shard] owns one typeId, its map and its part of a batch; a flush changes each shard in one
+// goroutine. Programs that need a container without a store use the packages below it: handle,
+// handlemap (packed items) and slotmap (items with fixed addresses), see guide/container.md.
 //
-// A table spreads its items over one or more shards. In a flush every shard that the batch
-// has something for is planned and then changed by exactly one worker, all those in
-// parallel; the others it does not come to:
+// A table distributes its items over one or more shards. In a flush, one worker plans and then
+// changes each shard with commands, all shards in parallel:
 //
-//	Begin       forgets the plan of the flush before
-//	Plan        reads the map: which rows are erased, which puts count, what is stale
+//	Begin       resets the plan
+//	Plan        reads the map: erased rows, puts that count, stale commands
 //	Deal        takes the creates dealt to the shard and checks the limits
-//	MakeRoom    obtains all memory, if NeedsMemory says that some is missing
-//	FindLinks   collects the provisional handles behind references in new values
+//	MakeRoom    allocates all memory, if NeedsMemory reports that some is missing
+//	FindLinks   collects the provisional handles referenced by new values
 //	Apply       puts, then Sets, then erases, then creates; nothing can fail from here on
-//	Link        makes the provisional handles in the fields of new values real
-//	Patch       makes those that FindLinks collected real, one shard after another
+//	Link        resolves the provisional handles in the fields of new values
+//	Patch       resolves the handles that FindLinks collected, one shard after another
 //
-// Until Apply, Cancel forgets the plan and nothing has changed.
+// Before Apply, Cancel discards the plan and nothing has changed.
 //
-// The order within Apply is fixed, and each step depends on the set of commands
-// and their keys alone, so that the state after it does not depend on workers.
+// The order within Apply is fixed, and each step depends only on the commands and their keys, so
+// the resulting state does not depend on workers.
 //
-// # What it does not do
-//
-// A Shard has no locks and starts no goroutine. Outside a flush it is its map.
+// A Shard has no locks and starts no goroutine. Outside a flush it is only its map.
 package shard

@@ -8,10 +8,10 @@ import (
 	"handloom/shard/handle"
 )
 
-// Leak returns the first item, by row, then element of a column, then sparse value, that
-// holds a provisional handle: its attachment, or [batch.ToTable] for an item, and an error
-// that names it. err is nil if there is none. It takes O(Rows()) time for each of them
-// whose values have handles, and is for checked builds.
+// Leak returns an error for the first item, element of a column or sparse value that holds
+// a provisional handle, and its attachment ([batch.ToTable] for an item). err is nil if
+// there is none. It takes O(Rows()) time for each component with handles and is for checked
+// builds.
 func (s *Shard) Leak() (attachment int, err error) {
 	if l := &s.links; l.exist() {
 		for id, v := range s.Map.All {
@@ -43,26 +43,24 @@ func (s *Shard) Leak() (attachment int, err error) {
 	return 0, nil
 }
 
-// exist reports whether values have handles.
 func (l *links) exist() bool { return len(l.fields) > 0 || l.visitor != nil }
 
-// leak returns an error if the value at v, of the item that id names, holds a provisional
-// handle.
+// leak returns an error if the value at v, of the item id, holds a provisional handle.
 func (l *links) leak(what string, id handle.ID, v unsafe.Pointer) error {
 	for _, offset := range l.fields {
 		if held := *(*handle.ID)(unsafe.Add(v, offset)); held.IsProvisional() {
 			return fmt.Errorf("%s %v holds %v at offset %d", what, id, held, offset)
 		}
 	}
-	if leaked := behind(v, l.visitor); !leaked.IsZero() {
+	if leaked := findLeak(v, l.visitor); !leaked.IsZero() {
 		return fmt.Errorf("%s %v holds %v behind a reference", what, id, leaked)
 	}
 	return nil
 }
 
-// behind returns the first provisional handle that visitor leads to, or null. A
-// visitor that panics is the flush's to report, for a recorded value.
-func behind(v unsafe.Pointer, visitor LinkVisitor) (leaked handle.ID) {
+// findLeak returns the first provisional handle that visitor finds, or null. The flush
+// reports panics of a visitor, so it ignores them.
+func findLeak(v unsafe.Pointer, visitor LinkVisitor) (leaked handle.ID) {
 	if visitor == nil {
 		return 0
 	}

@@ -11,36 +11,36 @@ import (
 	"handloom/shard/handle"
 )
 
-// LinkVisitor is how a table finds the handles of an item that lie behind slices,
-// maps and pointers: it calls visit with the address of each.
+// LinkVisitor calls visit with the address of each handle that slices, maps and pointers of
+// an item refer to.
 type LinkVisitor func(v unsafe.Pointer, visit func(*handle.ID))
 
-// links are the places of handles in values of one type and, during a flush, the
-// addresses of provisional handles behind references in staged values. The flush copies
-// the values into the map, but not the memory that they refer to, so that the addresses
-// stay good beyond the commit point.
+// links are the places of handles in values of one type and, during a flush, the addresses
+// of provisional handles that references in staged values lead to. The flush copies the
+// values into the map but not the memory they refer to, so the addresses remain valid after
+// the commit.
 type links struct {
 	fields  []uintptr   // offsets of handles within a value
-	visitor LinkVisitor // of handles behind references; nil: there are none
-	size    uintptr     // of a value
+	visitor LinkVisitor // finds handles through references; may be nil
+	size    uintptr     // size of a value in bytes
 
 	found  []*handle.ID
 	peak   highwater.Mark
 	marked slotset.Bitset // scratch: items whose last put was seen
 
 	visit func(*handle.ID) // note, bound once
-	value unsafe.Pointer   // the value that is visited
+	value unsafe.Pointer   // the visited value
 }
 
-// note keeps the address of a handle behind a reference of the value.
+// note keeps the address of a provisional handle outside of the value itself.
 func (l *links) note(id *handle.ID) {
 	inside := uintptr(unsafe.Pointer(id))-uintptr(l.value) < l.size
-	if id.IsProvisional() && !inside { // what lies inside is copied; Link finds it in the map
+	if id.IsProvisional() && !inside { // a handle inside is copied; Link finds it in the map
 		l.found = append(l.found, id)
 	}
 }
 
-// begin begins to visit values, and returns the function that visits one.
+// begin starts visits and returns the function that visits a value.
 func (l *links) begin() (find func(value unsafe.Pointer)) {
 	l.clear()
 	if l.visit == nil {
@@ -52,7 +52,7 @@ func (l *links) begin() (find func(value unsafe.Pointer)) {
 	}
 }
 
-// end ends it, and keeps what was found.
+// end ends the visits and keeps the results.
 func (l *links) end() {
 	l.marked.Clear()
 	l.value = nil
@@ -65,9 +65,9 @@ func (l *links) clear() {
 	l.value = nil
 }
 
-// FindLinks collects the addresses of provisional handles behind references, in
-// the values that the planned batch leaves in the shard. It runs code of the
-// user, which may panic; nothing has changed then.
+// FindLinks collects the addresses of provisional handles that are reached through
+// references in values that the planned batch leaves in the shard. It runs user code, which
+// may panic; nothing has changed then.
 func (s *Shard) FindLinks(c *batch.Commands, index int) {
 	if s.links.visitor != nil {
 		s.findInItems(c, index)
@@ -92,7 +92,7 @@ func (s *Shard) findInItems(c *batch.Commands, index int) {
 			find(values.Pointer(i, s.typ.Size))
 		}
 	})
-	for _, puts := range slices.Backward(c.Puts(index)) { // the last put to an item is the one that stays
+	for _, puts := range slices.Backward(c.Puts(index)) { // the last put of an item wins
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
 			if s.Map.IsMarked(&s.putting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
@@ -103,10 +103,9 @@ func (s *Shard) findInItems(c *batch.Commands, index int) {
 	l.end()
 }
 
-// Patch makes the handles that FindLinks found real: resolve returns the handle
-// of an item of this batch, or null. It counts those that stay null. Values of
-// several shards may share what they refer to, so that one goroutine patches all
-// shards, one after another.
+// Patch resolves the handles that FindLinks found. resolve returns the handle of an item of
+// this batch, or null, which Patch counts. Values of several shards may share memory, so
+// one goroutine patches all shards in sequence.
 func (s *Shard) Patch(resolve func(handle.ID) handle.ID) {
 	s.links.patch(resolve, &s.counts)
 	for _, col := range s.columns {
@@ -124,8 +123,8 @@ func (l *links) patch(resolve func(handle.ID) handle.ID, counts *batch.Counts) {
 	l.clear()
 }
 
-// Link makes the provisional handles in the fields of every value real that the batch
-// created, put or set: resolve is as for Patch. It counts the handles that stay null.
+// Link resolves the provisional handles in the fields of every value that the batch
+// created, put or set. resolve is as for Patch.
 func (s *Shard) Link(c *batch.Commands, index int, resolve func(handle.ID) handle.ID) {
 	if len(s.links.fields) > 0 {
 		s.linkItems(c, index, resolve)
@@ -144,7 +143,7 @@ func (s *Shard) Link(c *batch.Commands, index int, resolve func(handle.ID) handl
 
 func (s *Shard) linkItems(c *batch.Commands, index int, resolve func(handle.ID) handle.ID) {
 	visit := func(id handle.ID) {
-		if item := s.Map.Item(id); item != nil { // not if it was put and erased
+		if item := s.Map.Item(id); item != nil { // nil if it was put and erased
 			s.links.makeReal(item, resolve, &s.counts)
 		}
 	}
@@ -160,7 +159,6 @@ func (s *Shard) linkItems(c *batch.Commands, index int, resolve func(handle.ID) 
 	}
 }
 
-// makeReal makes the handles in the fields of the value at v real.
 func (l *links) makeReal(v unsafe.Pointer, resolve func(handle.ID) handle.ID, counts *batch.Counts) {
 	for _, offset := range l.fields {
 		makeReal((*handle.ID)(unsafe.Add(v, offset)), resolve, counts)

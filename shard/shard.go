@@ -12,34 +12,33 @@ import (
 	"handloom/shard/handle"
 )
 
-// Shard is one typeId of a table: its map and, during a flush, what the batch
-// does to it.
+// Shard is one typeId of a table: its map and the state of a flush for it.
 type Shard struct {
 	Map Map
 	typ *items.Type // of its items
 
 	erasing      slotset.Bitset     // items that the batch erases
 	putting      slotset.Bitset     // items that the batch puts a value to
-	unmarked     []slotset.Unmarked // scratch: the handles of one queue that marked nothing
-	mostUnmarked int                // the most of them in this plan
+	unmarked     []slotset.Unmarked // scratch: handles of one queue that marked nothing
+	maxUnmarked  int                // maximum length of unmarked in this plan
 	unmarkedPeak highwater.Mark
 	counts       batch.Counts
 	samples      []batch.Sample
-	lo, hi       int // the surviving creates dealt to the shard
+	lo, hi       int // range of the surviving creates dealt to the shard
 	links        links
 	tracking     tracking
 	columns      []*columnShard
 	data         []*sparseShard
-	all          []*sparse.Map // of data
+	all          []*sparse.Map // the maps of data
 }
 
-// New returns the shard that owns a map of items of a type. Handles lie in an item at the
-// offsets of fields, and behind references where visitor, unless it is nil, finds them.
+// New returns the shard of a map of items of type t. Handles are at the offsets fields of
+// an item; visitor, unless nil, finds handles through references.
 func New(m Map, t *items.Type, fields []uintptr, visitor LinkVisitor) *Shard {
 	return &Shard{Map: m, typ: t, links: links{fields: fields, visitor: visitor, size: t.Size}}
 }
 
-// Begin begins a flush, of which nothing is planned yet.
+// Begin starts a flush with an empty plan.
 func (s *Shard) Begin() {
 	s.counts, s.samples = batch.Counts{}, s.samples[:0]
 	s.lo, s.hi = 0, 0
@@ -51,11 +50,10 @@ func (s *Shard) Begin() {
 	}
 }
 
-// Plan finds out what the commands to the index-th shard in c do to it: which
-// items are erased, which puts count, what is stale. It changes neither the map
-// nor the order of anything. It takes O(commands) time.
+// Plan determines the effect of the commands to the index-th shard in c: erased items, puts
+// that count, stale commands. It does not change the map. It takes O(commands) time.
 func (s *Shard) Plan(c *batch.Commands, index int) {
-	s.mostUnmarked = 0
+	s.maxUnmarked = 0
 	if c.All() > 0 {
 		s.Map.MarkEvery(&s.erasing)
 	}
@@ -65,7 +63,7 @@ func (s *Shard) Plan(c *batch.Commands, index int) {
 	for _, erases := range c.Erases(index) {
 		s.planErases(c, erases)
 	}
-	s.unmarked = highwater.Trim(&s.unmarkedPeak, s.unmarked[:s.mostUnmarked])
+	s.unmarked = highwater.Trim(&s.unmarkedPeak, s.unmarked[:s.maxUnmarked])
 	for _, puts := range c.Puts(index) {
 		s.planPuts(c, puts)
 	}
@@ -79,24 +77,24 @@ func (s *Shard) Plan(c *batch.Commands, index int) {
 	}
 }
 
-// planErases marks the items all at once and then looks at the few handles that
-// marked nothing. A row has an item.
+// planErases marks all items and then handles the few handles that marked nothing. Rows
+// always have an item.
 func (s *Shard) planErases(c *batch.Commands, erases batch.Erases) {
 	if len(erases.Rows) > 0 {
 		s.counts.Redundant += s.Map.(*dense.Set).MarkRows(&s.erasing, erases.Rows)
 		return
 	}
 	s.unmarked = s.Map.MarkItems(&s.erasing, erases.IDs, s.unmarked[:0])
-	s.mostUnmarked = max(s.mostUnmarked, len(s.unmarked))
-	for _, of := range s.unmarked {
-		switch id := erases.IDs[of.Index]; {
-		case of.Marking == slotset.AlreadyMarked:
+	s.maxUnmarked = max(s.maxUnmarked, len(s.unmarked))
+	for _, u := range s.unmarked {
+		switch id := erases.IDs[u.Index]; {
+		case u.Marking == slotset.AlreadyMarked:
 			s.counts.Redundant++
 		case !id.IsProvisional():
 			s.counts.Stale++
-			s.sample(batch.Erase, id, erases.Key, of.Index)
+			s.sample(batch.Erase, id, erases.Key, u.Index)
 		case !c.Cancel(id, &s.counts):
-			s.sample(batch.Erase, id, erases.Key, of.Index)
+			s.sample(batch.Erase, id, erases.Key, u.Index)
 		}
 	}
 }
@@ -125,8 +123,7 @@ func (s *Shard) planPuts(c *batch.Commands, puts batch.KeyedPuts) {
 	}
 }
 
-// sample keeps the first stale commands: erases come before puts, both in the order of
-// keys.
+// sample keeps the first stale commands: erases before puts, both in the order of keys.
 func (s *Shard) sample(kind batch.Kind, id handle.ID, key batch.Key, sequence int) {
 	if len(s.samples) < batch.MaxSamples {
 		s.samples = append(s.samples, s.sampleOf(kind, id, key, sequence))
@@ -137,20 +134,20 @@ func (s *Shard) sampleOf(kind batch.Kind, id handle.ID, key batch.Key, sequence 
 	return batch.Sample{Handle: id, TypeID: s.Map.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence}
 }
 
-// Erased returns how many items the planned batch erases.
+// Erased returns the number of items that the planned batch erases.
 func (s *Shard) Erased() int {
 	return s.erasing.Len()
 }
 
-// PlanErase adds an item to those that the batch erases. It reports whether the item was
-// none of them, and whether its slot is depleted then.
+// PlanErase adds an item to the planned erases. It reports whether the item is new there
+// and whether the erase depletes its slot.
 func (s *Shard) PlanErase(id handle.ID) (marked, depleting bool) {
 	before := s.erasing.Depleting()
 	marked = s.Map.Mark(&s.erasing, id) == slotset.Marked
 	return marked, s.erasing.Depleting() > before
 }
 
-// UnplanErase takes back a PlanErase that marked the item.
+// UnplanErase undoes a PlanErase that marked the item.
 func (s *Shard) UnplanErase(id handle.ID, depleting bool) {
 	if row, ok := s.Map.RowOf(id); ok {
 		s.erasing.Rows.Remove(row)
@@ -160,15 +157,14 @@ func (s *Shard) UnplanErase(id handle.ID, depleting bool) {
 	}
 }
 
-// Fits reports whether so many creates fit the shard, besides the erases that are planned:
-// nil, or an error that wraps [handle.ErrFull].
+// Fits returns nil if creates more items fit after the planned erases, or an error that
+// wraps [handle.ErrFull].
 func (s *Shard) Fits(creates int) error {
 	return s.Map.CanInsert(creates, s.erasing.Len(), s.erasing.Depleting())
 }
 
-// Deal gives the shard the surviving creates from the lo-th to before the hi-th
-// and reports whether they fit: nil, or an error that wraps
-// [handle.ErrFull].
+// Deal gives the shard the surviving creates lo to hi-1. It returns nil if they fit, or an
+// error that wraps [handle.ErrFull].
 func (s *Shard) Deal(c *batch.Commands, lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo
@@ -176,16 +172,16 @@ func (s *Shard) Deal(c *batch.Commands, lo, hi int) error {
 	return s.Fits(hi - lo)
 }
 
-// Dealt returns how many creates were dealt to the shard.
+// Dealt returns the number of creates dealt to the shard.
 func (s *Shard) Dealt() int { return s.hi - s.lo }
 
-// NeedsMemory reports whether the planned batch needs an array to grow.
+// NeedsMemory reports whether the planned batch needs growth.
 func (s *Shard) NeedsMemory() bool {
 	return !s.Map.HasRoom(s.hi-s.lo) || len(s.data) > 0 && slices.ContainsFunc(s.data, (*sparseShard).needsMemory)
 }
 
-// MakeRoom obtains the memory for the planned batch. Capacity is no part of the
-// state, so that a flush that fails later has changed nothing.
+// MakeRoom allocates the memory for the planned batch. Capacity is not part of the state,
+// so a flush that fails later has changed nothing.
 func (s *Shard) MakeRoom() {
 	s.Map.ReserveMore(s.hi - s.lo)
 	for _, d := range s.data {
@@ -193,8 +189,8 @@ func (s *Shard) MakeRoom() {
 	}
 }
 
-// Apply changes the map as planned: puts, Sets, erases, creates. Nothing in it can
-// fail and no code of the user runs.
+// Apply changes the map as planned: puts, Sets, erases, creates. It cannot fail and runs no
+// user code.
 func (s *Shard) Apply(c *batch.Commands, index int) {
 	if s.tracking.listener != nil {
 		s.tracking.begin(s)
@@ -215,7 +211,7 @@ func (s *Shard) Apply(c *batch.Commands, index int) {
 	first := s.Map.Rows()
 	c.Runs(s.lo, s.hi, func(values items.Slice, created []handle.ID) {
 		if _, err := s.Map.InsertItems(values, created[:0]); err != nil {
-			panic(err) // planned wrongly: the store stops answering
+			panic(err) // a bug in planning: the store halts
 		}
 		if s.tracking.listener != nil {
 			s.tracking.listener.Created(created)
@@ -229,15 +225,15 @@ func (s *Shard) Apply(c *batch.Commands, index int) {
 	}
 }
 
-// applyPuts writes the values in the order of keys, so that the last put to an
-// item wins. Puts to items that are erased write to rows about to go.
+// applyPuts writes the values in the order of keys, so that the last put of an item wins.
+// Puts to items that are also erased have no effect.
 func (s *Shard) applyPuts(c *batch.Commands, index int) {
 	for _, puts := range c.Puts(index) {
 		s.Map.PutItems(puts.IDs, puts.Values)
 	}
 }
 
-// Cancel forgets the plan.
+// Cancel discards the plan.
 func (s *Shard) Cancel() {
 	s.erasing.Clear()
 	s.putting.Clear()
@@ -252,7 +248,7 @@ func (s *Shard) Cancel() {
 	}
 }
 
-// Trim gives up the memory that flushes keep from one to the next. The map stays as it is.
+// Trim releases the memory kept between flushes. The map does not change.
 func (s *Shard) Trim() {
 	columns, all, tracking := s.columns, s.data, s.tracking
 	*s = *New(s.Map, s.typ, s.links.fields, s.links.visitor)
@@ -266,8 +262,8 @@ func (s *Shard) Trim() {
 	}
 }
 
-// Report adds what the planned or applied batch does to the shard to counts, and returns
-// its first stale commands.
+// Report adds the counts of the planned or applied batch to counts and returns the first
+// stale commands.
 func (s *Shard) Report(counts *batch.Counts) []batch.Sample {
 	counts.Add(s.counts)
 	return s.samples

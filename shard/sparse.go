@@ -11,59 +11,58 @@ import (
 	"handloom/shard/handle"
 )
 
-// sparseShard is what some items of the shard have and, during a flush, what the batch does to
-// it.
+// sparseShard is sparse data of the shard's items and the state of a flush for it.
 type sparseShard struct {
 	*sparse.Map
 	name     string
-	number   int            // of the attachment
-	named    slotset.Bitset // scratch of planning: items that have had their last command
-	dropping slotset.Bits   // rows that the batch drops
-	last     []command      // the last Set of each item that lived before, from the last on
+	number   int            // attachment number of the table
+	named    slotset.Bitset // scratch of planning: items whose last command was seen
+	dropping slotset.Bits   // rows to drop
+	last     []command      // last Set of each existing item, in reverse order
 	lastPeak highwater.Mark
-	added    int // rows that those need
-	given    int // rows that creates need
-	slots    int // of the map, with the creates
+	added    int // new rows for last
+	given    int // new rows for creates
+	slots    int // slots of the map, including the creates
 	counts   batch.Counts
 	links    links
 
-	onErased func(id handle.ID, item unsafe.Pointer) bool // bound once
+	onErased func(id handle.ID, item unsafe.Pointer) bool
 
-	changed   func(id handle.ID, before unsafe.Pointer, has bool) // nil: nobody asks
-	unset     []handle.ID                                         // that lose their value, from the last on
+	changed   func(id handle.ID, before unsafe.Pointer, has bool) // may be nil
+	unset     []handle.ID                                         // items that lose their value, in reverse order
 	unsetPeak highwater.Mark
 }
 
-// command is a Set: the item, the queue by number, and the sequence in that.
+// command is a Set: the item, the number of its queue and the index in the queue.
 type command struct {
 	id       handle.ID
 	queue    uint32
 	sequence uint32
 }
 
-// AddSparse adds the data that some of its items have to the shard: the attachment of the
-// table that has the number. fields and visitor say where handles lie in a value, as for
-// [New]. changed, unless it is nil, is called by each flush before an item gets a value or
-// loses it, with the value so far, nil if there is none, and not for items that are erased.
+// AddSparse adds sparse data. number is the number of the table's attachment. fields and
+// visitor locate handles in a value, as for [New]. Each flush calls changed, unless nil,
+// before an item gets or loses a value, with the old value or nil. It does not call changed
+// for erased items.
 func (s *Shard) AddSparse(d *sparse.Map, name string, number int, fields []uintptr, visitor LinkVisitor, changed func(id handle.ID, before unsafe.Pointer, has bool)) {
-	of := &sparseShard{Map: d, name: name, number: number, changed: changed, links: links{fields: fields, visitor: visitor, size: d.Type.Size}}
-	of.onErased = func(id handle.ID, _ unsafe.Pointer) bool {
-		of.drop(id)
+	data := &sparseShard{Map: d, name: name, number: number, changed: changed, links: links{fields: fields, visitor: visitor, size: d.Type.Size}}
+	data.onErased = func(id handle.ID, _ unsafe.Pointer) bool {
+		data.drop(id)
 		return true
 	}
-	s.data = append(s.data, of)
+	s.data = append(s.data, data)
 	s.all = append(s.all, d)
 }
 
-// begin begins a flush, of which nothing is planned yet.
+// begin starts a flush with an empty plan.
 func (d *sparseShard) begin() {
 	d.counts, d.added, d.given = batch.Counts{}, 0, 0
 	d.last = highwater.Trim(&d.lastPeak, d.last)
 	d.unset = highwater.Trim(&d.unsetPeak, d.unset)
 }
 
-// planData finds out what Sets and Unsets do, and what goes with erased items: the last
-// command of each item counts, so that they are looked at from the last to the first.
+// planData determines the effect of Sets, Unsets and erases. The last command of an item
+// counts, so it iterates in reverse order.
 func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 	d.dropping.Grow(d.Rows())
 	if index == 0 {
@@ -91,13 +90,13 @@ func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 	s.planDrops(d)
 }
 
-// planItem is planData for a command to an item that lived before, or to none.
-func (s *Shard) planItem(d *sparseShard, of command, unset bool) {
-	if s.Map.IsMarked(&s.erasing, of.id) {
+// planItem is planData for a command to an existing item or a stale handle.
+func (s *Shard) planItem(d *sparseShard, cmd command, unset bool) {
+	if s.Map.IsMarked(&s.erasing, cmd.id) {
 		d.counts.Dropped++
 		return
 	}
-	switch s.Map.Mark(&d.named, of.id) {
+	switch s.Map.Mark(&d.named, cmd.id) {
 	case slotset.Stale:
 		d.counts.Stale++
 		return
@@ -105,32 +104,32 @@ func (s *Shard) planItem(d *sparseShard, of command, unset bool) {
 		d.counts.Superseded++
 		return
 	}
-	switch has := d.Has(of.id); {
+	switch has := d.Has(cmd.id); {
 	case unset && has:
 		d.counts.Erased++
-		d.drop(of.id)
+		d.drop(cmd.id)
 		if d.changed != nil {
-			d.unset = append(d.unset, of.id)
+			d.unset = append(d.unset, cmd.id)
 		}
 	case unset:
 		d.counts.Redundant++
 	default:
 		d.counts.Put++
-		d.last = append(d.last, of)
+		d.last = append(d.last, cmd)
 		if !has {
 			d.added++
 		}
 	}
 }
 
-// drop marks the row of an item, if it has one.
+// drop marks the row of an item, if any.
 func (d *sparseShard) drop(id handle.ID) {
 	if row, ok := d.Row(id); ok {
 		d.dropping.Add(row)
 	}
 }
 
-// planDrops marks the rows of erased items, in time that the fewer of the two decide.
+// planDrops marks the rows of erased items, in time proportional to the smaller number.
 func (s *Shard) planDrops(d *sparseShard) {
 	switch erased := s.erasing.Len(); {
 	case erased == 0 || d.Rows() == 0:
@@ -145,8 +144,7 @@ func (s *Shard) planDrops(d *sparseShard) {
 	}
 }
 
-// sampleData keeps the first stale Sets and the first stale Unsets, which planning has met
-// last.
+// sampleData samples the first stale Sets and Unsets, which planning met last.
 func (s *Shard) sampleData(c *batch.Commands, d *sparseShard, index int) {
 	sampled := make(map[batch.Kind]int)
 	for _, sets := range c.Sets(d.number) {
@@ -166,7 +164,7 @@ func (s *Shard) sampleData(c *batch.Commands, d *sparseShard, index int) {
 	}
 }
 
-// dealData finds out what rows the creates of the shard need.
+// dealData counts the rows for the creates of the shard.
 func (s *Shard) dealData(c *batch.Commands) {
 	for _, d := range s.data {
 		d.given = c.CountGiven(d.number, s.lo, s.hi)
@@ -178,8 +176,7 @@ func (s *Shard) dealData(c *batch.Commands) {
 
 func (d *sparseShard) needsMemory() bool { return !d.HasRoom(d.added+d.given, d.slots) }
 
-// applyData does what was planned for items that lived before: rows that go first, and
-// then Sets in the order of keys.
+// applyData drops rows and then applies Sets in the order of keys, for existing items.
 func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
 	if d.changed != nil {
 		d.report()
@@ -188,12 +185,12 @@ func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
 	d.dropping.Clear()
 	all, size := c.Sets(d.number), d.Type.Size
 	for i := len(d.last) - 1; i >= 0; i-- {
-		of := &d.last[i]
-		d.Set(of.id, all[of.queue].Puts(index).Values.Pointer(int(of.sequence), size))
+		cmd := &d.last[i]
+		d.Set(cmd.id, all[cmd.queue].Puts(index).Values.Pointer(int(cmd.sequence), size))
 	}
 }
 
-// report reports the planned changes of items that lived before.
+// report reports the planned changes of existing items.
 func (d *sparseShard) report() {
 	before := func(id handle.ID) unsafe.Pointer {
 		if row, ok := d.Row(id); ok {
@@ -210,7 +207,6 @@ func (d *sparseShard) report() {
 	}
 }
 
-// give gives a new item a value.
 func (d *sparseShard) give(id handle.ID, v unsafe.Pointer) {
 	if d.changed != nil {
 		d.changed(id, nil, true)
@@ -218,8 +214,8 @@ func (d *sparseShard) give(id handle.ID, v unsafe.Pointer) {
 	d.Set(id, v)
 }
 
-// ComponentCounts returns what the planned or applied batch does to the column or data that is
-// the attachment of the number.
+// ComponentCounts returns the counts of the planned or applied batch for the column or
+// sparse data with the number.
 func (s *Shard) ComponentCounts(number int) batch.Counts {
 	for _, col := range s.columns {
 		if col.number == number {
@@ -239,8 +235,8 @@ func (s *Shard) findInData(c *batch.Commands, d *sparseShard, index int) {
 	find := l.begin()
 	c.Given(d.number, s.lo, s.hi, func(_ handle.ID, v unsafe.Pointer) { find(v) })
 	all := c.Sets(d.number)
-	for _, of := range d.last {
-		find(all[of.queue].Puts(index).Values.Pointer(int(of.sequence), d.Type.Size))
+	for _, cmd := range d.last {
+		find(all[cmd.queue].Puts(index).Values.Pointer(int(cmd.sequence), d.Type.Size))
 	}
 	l.end()
 }
@@ -251,7 +247,7 @@ func (s *Shard) linkData(c *batch.Commands, d *sparseShard, resolve func(handle.
 		d.links.makeReal(d.At(row), resolve, &d.counts)
 	}
 	c.Given(d.number, s.lo, s.hi, func(id handle.ID, _ unsafe.Pointer) { visit(id) })
-	for _, of := range d.last {
-		visit(of.id)
+	for _, cmd := range d.last {
+		visit(cmd.id)
 	}
 }

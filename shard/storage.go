@@ -13,18 +13,18 @@ import (
 	"handloom/shard/handle"
 )
 
-// Map is the storage of a shard: its steps take handles and values without their type.
-// Lookups of users do not go through it.
+// Map is the storage of a shard. Its steps take handles and values without their type. User
+// lookups do not use it.
 type Map interface {
 	TypeID() uint16
-	IsPinned() bool // it is a table's, and no other map was assigned to it
+	IsPinned() bool // the map belongs to a table and was not replaced
 	Len() int
-	Rows() int                        // positions that a pass has to visit
-	Item(id handle.ID) unsafe.Pointer // nil: there is none
+	Rows() int                        // number of positions that a pass visits
+	Item(id handle.ID) unsafe.Pointer // nil if there is none
 	RowOf(id handle.ID) (row int, ok bool)
-	IDAt(row int) handle.ID // null: there is none
+	IDAt(row int) handle.ID // null if the row is empty
 	All(yield func(id handle.ID, item unsafe.Pointer) bool)
-	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All, without the first n
+	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All without the first n items
 	Clear()
 	Stats() handle.Stats
 	Has(id handle.ID) bool
@@ -44,28 +44,26 @@ type Map interface {
 	Verify() error
 	Digest() uint64
 	DigestTo(h *digest.Hash)
-	Load(in *digest.Decoder) // the inverse of DigestTo, for a map never used
+	Load(in *digest.Decoder) // the inverse of DigestTo, for an unused map
 }
 
-// State is all that a shard holds: its items, and what some of them have.
+// State is the content of a shard: its items and sparse data.
 type State struct {
 	Map
 	data []*sparse.Map
 }
 
-// CloneFuncs are the functions that copy, each making *dst a copy of *src; where one is nil,
-// by assignment.
+// CloneFuncs are functions that make *dst a copy of *src; nil copies by assignment.
 type CloneFuncs struct {
 	dense.Clones
-	Data []func(dst, src unsafe.Pointer) // of the sparse maps of the State; may be fewer
+	Data []func(dst, src unsafe.Pointer) // by sparse map of the State; may be shorter
 }
 
-// State returns what the shard holds.
+// State returns the content of the shard.
 func (s *Shard) State() State { return State{s.Map, s.all} }
 
-// Copy copies the whole state of a shard into to, which is another of its kind or
-// the zero State for a new one, and returns it; see handlemap.Map.CopyTo and
-// slotmap.Map.CopyTo.
+// Copy copies the state of a shard into to, a state of the same kind or zero for a new one,
+// and returns it; see handlemap.Map.CopyTo and slotmap.Map.CopyTo.
 func Copy(from, to State, clones CloneFuncs) State {
 	if to.Map == nil {
 		to = EmptyLike(from)
@@ -88,7 +86,7 @@ func Copy(from, to State, clones CloneFuncs) State {
 	return to
 }
 
-// EmptyLike returns a state of the same kind and types that was never used.
+// EmptyLike returns an unused state of the same kind and types.
 func EmptyLike(s State) (e State) {
 	switch m := s.Map.(type) {
 	case *dense.Set:
@@ -104,7 +102,7 @@ func EmptyLike(s State) (e State) {
 	return e
 }
 
-// MoveFrom takes the state of a shard of the same kind out of it.
+// MoveFrom moves the state of a shard of the same kind into s.
 func MoveFrom(s, from State) {
 	switch m := s.Map.(type) {
 	case *dense.Set:
@@ -129,8 +127,8 @@ func (s State) Digest() uint64 {
 	return h.Sum()
 }
 
-// DigestTo gives h what [State.Digest] is the sum of. The state stays as it is while a
-// [digest.Tee] of h makes something of it.
+// DigestTo writes the state to h. The state must not change while a [digest.Tee] of h uses
+// it.
 func (s State) DigestTo(h *digest.Hash) {
 	s.Map.DigestTo(h)
 	for _, d := range s.data {
@@ -138,8 +136,7 @@ func (s State) DigestTo(h *digest.Hash) {
 	}
 }
 
-// Load makes the state, which was never used, what DigestTo gave to in, and verifies all
-// of it.
+// Load reads the output of DigestTo into the unused state and verifies it.
 func (s State) Load(in *digest.Decoder) {
 	s.Map.Load(in)
 	for _, from := range in.Data(len(s.data)) {
@@ -155,7 +152,7 @@ func (s State) Load(in *digest.Decoder) {
 	}
 }
 
-// Verify checks every invariant and returns an error that cites the first one broken, or
+// Verify checks every invariant and returns an error that cites the first violation, or
 // nil.
 func (s State) Verify() error {
 	if err := s.Map.Verify(); err != nil {
@@ -169,11 +166,11 @@ func (s State) Verify() error {
 	return nil
 }
 
-// Stats returns the figures of the map, with the memory that the data takes.
+// Stats returns the Stats of the map, with the memory of the sparse data added.
 func (s State) Stats() handle.Stats {
-	of := s.Map.Stats()
+	stats := s.Map.Stats()
 	for _, d := range s.data {
-		of.Bytes += d.Bytes()
+		stats.Bytes += d.Bytes()
 	}
-	return of
+	return stats
 }

@@ -98,7 +98,7 @@ func (e *emptyTable) columnMigrations(of image.Table, how *migration) error {
 			err = errors.New("it is there twice")
 		}
 		if seen[was.Name] = true; err != nil {
-			return e.differs(of, fmt.Sprintf("%v %q: %v", was.What(), image.Clip(was.Name), err))
+			return e.differs(of, fmt.Sprintf("%v %q: %v", was.KindName(), image.Clip(was.Name), err))
 		}
 		list := &how.columns
 		if was.Kind != 0 {
@@ -118,7 +118,7 @@ func (e *emptyTable) columnMigration(was image.Column) (how digest.ColumnPlan, e
 		if c.Name == was.Name {
 			part, how.Into = e.parts[i], before[c.Kind]
 			if c.Kind != was.Kind {
-				return how, fmt.Errorf("it is of kind %q in the store; give that another name", c.What())
+				return how, fmt.Errorf("it is of kind %q in the store; give that another name", c.KindName())
 			}
 			if c.Schema == was.Schema {
 				return how, nil

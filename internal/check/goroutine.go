@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// Goroutine returns the number of the calling goroutine, as stack traces have it,
-// or 0. It takes microseconds and is for checks alone.
+// Goroutine returns the number of the calling goroutine as in stack traces, or 0. It takes
+// microseconds; only checks use it.
 func Goroutine() uint64 {
 	var line [64]byte
 	text := bytes.TrimPrefix(line[:runtime.Stack(line[:], false)], []byte("goroutine "))

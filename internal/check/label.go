@@ -5,21 +5,19 @@ import (
 	"runtime/pprof"
 )
 
-// Labels are the labels for profiles of goroutines that do work of one kind. Goroutines
-// inherit them from the goroutine that starts them.
+// Labels are profile labels for goroutines of one kind of work. Goroutines inherit them.
 type Labels struct {
 	ctx   context.Context // carries them
 	label Label
 }
 
-// NewLabels returns labels that profiles show as key and value. No two calls return the
-// same labels.
+// NewLabels returns labels with key and value. No two calls return equal labels.
 func NewLabels(key, value string) *Labels {
 	ctx := pprof.WithLabels(context.Background(), pprof.Labels(key, value))
 	return &Labels{ctx, labelOf(ctx)}
 }
 
-// Value returns the value of key in a context that carries the labels.
+// Value returns the value of key in a context with the labels.
 func (l *Labels) Value(key any) any { return l.ctx.Value(key) }
 
 // Set gives the labels to the calling goroutine.
@@ -28,7 +26,8 @@ func (l *Labels) Set() { pprof.SetGoroutineLabels(l.ctx) }
 // Label identifies the labels in checked builds.
 func (l *Labels) Label() Label { return l.label }
 
-// Enter gives the labels to the calling goroutine. [Label.Restore] of the result ends that.
+// Enter gives the labels to the calling goroutine. [Label.Restore] of the result restores
+// the old labels.
 func (l *Labels) Enter() (before Label) {
 	before = CurrentLabel()
 	l.Set()

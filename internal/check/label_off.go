@@ -7,10 +7,8 @@ import (
 	"runtime/pprof"
 )
 
-// Label is nothing in a build without checks.
 type Label struct{}
 
-// CurrentLabel returns the zero Label in a build without checks.
 func CurrentLabel() Label { return Label{} }
 
 func labelOf(context.Context) Label { return Label{} }

@@ -8,9 +8,8 @@ import (
 	"unsafe"
 )
 
-// Label identifies the labels of a goroutine: it is the pointer to them. Reading it takes
-// some nanoseconds and orders nothing between goroutines. The zero Label is the label of
-// goroutines without labels.
+// Label is a pointer to the labels of a goroutine. Reading it takes some nanoseconds and
+// does not synchronize goroutines. The zero Label belongs to goroutines without labels.
 type Label struct{ labels unsafe.Pointer }
 
 // CurrentLabel returns the label of the calling goroutine.
@@ -22,10 +21,10 @@ func labelOf(ctx context.Context) Label {
 	return CurrentLabel()
 }
 
-// Restore gives the labels that the Label identifies to the calling goroutine.
+// Restore gives the labels to the calling goroutine.
 func (l Label) Restore(context.Context) { setProfLabel(l.labels) }
 
-// The runtime has these two for runtime/pprof, which gives no way to read a label back.
+// The runtime provides both for runtime/pprof, which cannot read a label back.
 
 //go:linkname profLabel runtime/pprof.runtime_getProfLabel
 func profLabel() unsafe.Pointer

@@ -2,13 +2,12 @@ package check
 
 import "unsafe"
 
-// PoisonByte is what abandoned memory is filled with.
+// PoisonByte fills abandoned memory.
 const PoisonByte = 0xDB
 
-// Poison fills so many bytes of an array that growth abandoned, so that a pointer
-// kept too long reads nonsense instead of yesterday's value. Arrays with pointers
-// must be left alone: the collector follows them. It does nothing unless [Full] is
-// set.
+// Poison fills the memory of an array that growth abandoned, so that a stale pointer reads
+// nonsense instead of an old value. The array must not contain pointers, because the
+// collector follows them. It does nothing unless [Full] is set.
 func Poison(abandoned unsafe.Pointer, bytes uintptr) {
 	if !Full || bytes == 0 {
 		return

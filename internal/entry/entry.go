@@ -1,5 +1,5 @@
-// Package entry has the formats of package world: the records of its log, the chain over
-// them, and the trailer of its snapshots.
+// Package entry has the formats of package world: log records, the chain over them, and the
+// trailer of snapshots.
 package entry
 
 import (
@@ -20,14 +20,14 @@ import (
 //	handoff   to
 //	skip      nothing
 //
-// chain is the chain before the record, state the owner's state after the last tick that
+// chain is the chain before the record; state is the leader's state after the last tick that
 // it had applied.
 type Record struct {
 	Kind        Kind
-	Cell        uint64 // which world; random
-	Incarnation uint64 // of the owner: random for each Open
+	Cell        uint64 // ID of the world; random
+	Incarnation uint64 // of the leader; random for each Open
 	Term        uint32
-	Tick        uint64 // the number of it; else of the last one, and for skip of the one that is skipped
+	Tick        uint64 // of this tick, else the last tick; for skip the skipped tick
 	Time        int64  // of the tick, in nanoseconds since 1970
 	Chain       Chain
 	State       StateDigest
@@ -41,10 +41,10 @@ type Record struct {
 type Kind uint8
 
 const (
-	KindTermStart Kind = 1 + iota // another owner, and a term, begins
-	KindTick                      // the input of a tick
-	KindHandoff                   // the owner ends its term
-	KindSkip                      // the tick before, which failed, is to have no input
+	KindTermStart Kind = 1 + iota // start of a term with another leader
+	KindTick                      // input of a tick
+	KindHandoff                   // end of the leader's term
+	KindSkip                      // no input for the previous tick, which failed
 )
 
 func (k Kind) String() string {
@@ -54,21 +54,20 @@ func (k Kind) String() string {
 	return [...]string{"epoch", "tick", "handoff", "skip"}[k-1]
 }
 
-// A TermStart describes the program of an owner. Another program would run its ticks
-// otherwise.
+// A TermStart describes the program of a leader. Other programs may compute ticks
+// differently.
 type TermStart struct {
 	Program, Arch, Go string
 	Hz                uint32
 	Schema            Chain // of tables, limits and the size of an int
 }
 
-// A StateDigest has the digests of some shards after a tick.
+// A StateDigest has digests of some shards after a tick.
 type StateDigest struct {
 	Tick   uint64
 	Shards []ShardDigest
 }
 
-// A ShardDigest is the digest of a shard.
 type ShardDigest struct {
 	TypeID uint16
 	Sum    uint64
@@ -78,11 +77,12 @@ const (
 	recordMagic   = "HL"
 	recordVersion = 1
 
-	// MaxInput is the most bytes of input. Logs take records of 64 MiB, head included.
+	// MaxInput is the maximum size of input in bytes. Logs take records of 64 MiB, header
+	// included.
 	MaxInput = 63 << 20
 )
 
-// Append appends the bytes of r to b, without the input of a tick, which comes last.
+// Append appends r to b, without the input of a tick, which comes last.
 func (r *Record) Append(b []byte) []byte {
 	b = append(b, recordMagic...)
 	b = append(b, recordVersion, byte(r.Kind))
@@ -116,13 +116,13 @@ func (e *TermStart) append(b []byte) []byte {
 }
 
 var (
-	// ErrRecord means that the bytes are no record.
-	ErrRecord = errors.New("the bytes are no record")
+	// ErrRecord means that the bytes are not a record.
+	ErrRecord = errors.New("not a record")
 	// ErrVersion means that a later version of package world wrote the record.
 	ErrVersion = errors.New("a later version of this package wrote the record")
 )
 
-// Decode reads r from b. The input is part of b.
+// Decode reads r from b. Input aliases b.
 func (r *Record) Decode(b []byte) error {
 	in := wire.Reader{Left: b}
 	magic, version := in.Cut(2), in.Number(1)

@@ -17,17 +17,17 @@ type Trailer struct {
 	Cell   uint64 // 0 before the first record
 	Term   uint32
 	Owner  uint64    // incarnation
-	Start  TermStart // of the owner
-	Time   int64     // of the last tick
-	Seed   uint64    // of the last tick
-	Handed bool      // the owner gave the log to
-	To     string    // this program
+	Start  TermStart // of the leader
+	Time   int64     // time of the last tick
+	Seed   uint64    // seed of the last tick
+	Handed bool      // the leader handed the log over
+	To     string    // ID of the new leader
 }
 
 const (
 	trailerMagic = "HLWRLD\x00\x01"
 
-	// MaxTrailer is the most bytes of a trailer.
+	// MaxTrailer is the maximum size of a trailer in bytes.
 	MaxTrailer = 1 << 16
 )
 

@@ -1,20 +1,18 @@
-// Package histogram counts durations in buckets whose width grows with the
-// value, so that millions of them fit a fixed array and any quantile is known
-// within a fixed share of itself.
+// Package histogram counts durations in buckets whose width grows with the value, so that
+// millions of durations fit a fixed array and quantiles have a bounded relative error.
 //
 // # The buckets
 //
-// A value below 128 ns has a bucket of its own. From there on every power of two
-// is cut into 64 buckets of equal width:
+// Each value below 128 ns has its own bucket. Above, every power of two has 64 buckets of equal
+// width:
 //
 //	values      0..127   128..255   256..511   ...   2^62..2^63-1
 //	width            1          2          4         2^56
 //
 // # The error
 //
-// [Histogram.Quantile] returns the upper end of the bucket that holds the
-// quantile, so it is never below the exact answer, and above it by less than
-// 1/64 of it (1.6 %). [Histogram.Max] and [Histogram.Len] are exact.
+// [Histogram.Quantile] returns the upper end of the bucket of the quantile: at least the exact
+// value and less than 1/64 (1.6 %) above it. [Histogram.Max] and [Histogram.Len] are exact.
 package histogram
 
 import (
@@ -24,20 +22,20 @@ import (
 )
 
 const (
-	subBits = 6 // a power of two has 1<<subBits buckets
+	subBits = 6 // log2 of the buckets per power of two
 	buckets = (63-subBits)<<subBits + 1<<subBits
 )
 
-// Histogram holds the counts. The zero Histogram is empty and ready to use, and
-// takes 29 KiB. It belongs to one goroutine at a time.
+// Histogram counts durations. The zero Histogram is empty and ready to use, and takes 29
+// KiB. One goroutine at a time may use it.
 type Histogram struct {
 	counts [buckets]uint64
 	len    uint64
 	max    time.Duration
 }
 
-// Add counts d once. A negative d, which a clock that was set back can give,
-// counts as 0. Add takes O(1) time.
+// Add counts d in O(1) time. A negative d, possible after a clock was set back, counts as
+// 0.
 func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucket(uint64(d))]++
@@ -45,7 +43,7 @@ func (h *Histogram) Add(d time.Duration) {
 	h.max = max(h.max, d)
 }
 
-// Merge adds what o has counted.
+// Merge adds the counts of o.
 func (h *Histogram) Merge(o *Histogram) {
 	for i, n := range o.counts {
 		h.counts[i] += n
@@ -54,15 +52,15 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.max = max(h.max, o.max)
 }
 
-// Len returns how many durations were counted.
+// Len returns the number of durations.
 func (h *Histogram) Len() int { return int(h.len) }
 
-// Max returns the longest duration, or 0 if there is none.
+// Max returns the longest duration, or 0 if the histogram is empty.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Quantile returns the duration that a share q of all durations, 0 to 1, does
-// not exceed: 0.5 is the median. The package comment says how exact it is. Of an
-// empty histogram it is 0. It takes time in the number of buckets, 3,712.
+// Quantile returns the duration that a share q of the durations, 0 to 1, does not exceed,
+// or 0 if the histogram is empty: 0.5 is the median. See the package comment for the error.
+// It takes time proportional to the 3,712 buckets.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.len == 0 {
 		return 0
@@ -78,7 +76,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return h.max
 }
 
-// bucket returns the index of the bucket of v, which is below 1<<63.
+// bucket returns the bucket of v, which is below 1<<63.
 func bucket(v uint64) int {
 	shift := max(bits.Len64(v)-(subBits+1), 0)
 	return shift<<subBits + int(v>>shift)

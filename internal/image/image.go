@@ -1,6 +1,6 @@
-// Package image has the format of a snapshot of package store: its writer, its reader,
-// and [Inspect], which verifies a snapshot without a store. Package store knows the
-// tables and the items; this package knows the bytes around them.
+// Package image has the format of a snapshot of package store: writer, reader, and
+// [Inspect], which verifies a snapshot without a store. Package store knows tables and
+// items; this package knows the bytes around them.
 package image
 
 import (
@@ -75,18 +75,16 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A block is a piece of a snapshot.
 type block struct {
 	table, shard uint16
 	kind         blockKind
 	payload      []byte
 }
 
-// blockHeader is the header of a payload.
 type blockHeader [blockHead]byte
 
-// header returns the header of b for a payload of length bytes. Its checksum does not
-// cover the payload yet.
+// header returns the header for a payload of length bytes. Its checksum does not cover the
+// payload yet.
 func (b *block) header(length int) (h blockHeader) {
 	binary.LittleEndian.PutUint32(h[:], uint32(length))
 	binary.LittleEndian.PutUint16(h[4:], b.table)
@@ -109,14 +107,13 @@ type Header struct {
 	Tables []Table
 }
 
-// Tag is the tag of a snapshot, as in package store.
+// Tag is store.Tag.
 type Tag struct {
 	At, Tick uint64
 	Chain    [16]byte
 	Version  string
 }
 
-// Table is the description of a table.
 type Table struct {
 	Name    string
 	First   uint16 // typeId
@@ -126,16 +123,15 @@ type Table struct {
 	Columns []Column
 }
 
-// Bits of Table.Kind.
 const (
-	KindStable  = 1 // a StableTable
-	KindColumns = 2 // with columns or optional data
+	KindStable  = 1 // StableTable
+	KindColumns = 2 // has columns or sparse data
 )
 
-// Column is the description of a column, or of optional data.
+// Column is the description of a column or of sparse data.
 type Column struct {
 	Name   string
-	Kind   uint8 // 0: a column, 1: optional data
+	Kind   uint8 // 0: column, 1: sparse data
 	Schema string
 }
 
@@ -172,7 +168,7 @@ var (
 	errEnds     = errors.New("the shard ends within a value")
 )
 
-// Fewest bytes of a table and of a column in a header.
+// Minimum bytes of a table and of a column in a header.
 const (
 	tableBytes  = 4 + 2 + 2 + 1 + 4
 	columnBytes = 4 + 1 + 4
@@ -213,7 +209,7 @@ func readTable(r *wire.Reader) Table {
 	return t
 }
 
-// countOf reads the number of entries that follow, each of at least least bytes.
+// countOf reads a number of entries, each of at least least bytes.
 func countOf(r *wire.Reader, least int) int {
 	n := r.Number(4)
 	if n > uint64(len(r.Left)/least) {
@@ -223,7 +219,7 @@ func countOf(r *wire.Reader, least int) int {
 }
 
 // What returns the kind of the column in words.
-func (c *Column) What() string { return [...]string{"column", "optional data"}[c.Kind] }
+func (c *Column) KindName() string { return [...]string{"column", "optional data"}[c.Kind] }
 
 // IsPlacedAs reports whether two tables differ only in fields and columns.
 func (t *Table) IsPlacedAs(o *Table) bool {
@@ -235,35 +231,35 @@ func (t Table) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, typeIds %d to %d, %s", kind, t.First, int(t.First)+int(t.Shards)-1, digest.IndentSchema(Clip(t.Schema)))
 	for i, c := range t.Columns {
-		if b.Len() > 4*mostText {
+		if b.Len() > 4*maxText {
 			fmt.Fprintf(&b, "\n... (%d more)", len(t.Columns)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n%s %q, %s", c.What(), Clip(c.Name), digest.IndentSchema(Clip(c.Schema)))
+		fmt.Fprintf(&b, "\n%s %q, %s", c.KindName(), Clip(c.Name), digest.IndentSchema(Clip(c.Schema)))
 	}
 	return b.String()
 }
 
-// mostText is the most bytes of a text of a snapshot in a message. The text itself may
-// be of any length.
-const mostText = 2 << 10
+// maxText is the maximum length of a text in a message, in bytes. The text itself may have
+// any length.
+const maxText = 2 << 10
 
-// Clip cuts a text for a message.
+// Clip shortens a text for a message.
 func Clip[T string | []byte](text T) T {
-	if len(text) <= mostText {
+	if len(text) <= maxText {
 		return text
 	}
-	return T(fmt.Appendf(nil, "%s... (%d bytes)", text[:mostText], len(text)))
+	return T(fmt.Appendf(nil, "%s... (%d bytes)", text[:maxText], len(text)))
 }
 
-// ErrSnapshot is the error of package store with this name.
+// KindName returns "column" or "optional data".
 var ErrSnapshot = errors.New("no usable snapshot")
 
-// Error has the fields of the SnapshotError of package store.
+// Error is the store.SnapshotError.
 type Error struct {
 	Table string // "": the snapshot as a whole
 	Shard int    // of the table
-	Block int    // number of good blocks
+	Block int    // number of good blocks before the error
 	Err   error
 }
 

@@ -13,36 +13,35 @@ type Info struct {
 	Tag    Tag
 	Epoch  uint64
 	Tables []TableInfo
-	Digest uint64 // of the store, as Store.Digest returned it
+	Digest uint64 // as returned by Store.Digest
 	Blocks int
 }
 
 // TableInfo describes a table of a snapshot.
 type TableInfo struct {
 	Name       string
-	Stable     bool // a StableTable
-	TypeID     int  // of the first shard
+	Stable     bool // StableTable
+	TypeID     int  // typeId of the first shard
 	Shards     int
 	Rows       int
 	Slots      int
-	Bytes      int64  // of the shards
-	Schema     string // of the items, a line for each field
+	Bytes      int64  // total of the shards
+	Schema     string // schema of the items, one line per field
 	SchemaHash string // for TableOptions.Migrate
 	Columns    []ColumnInfo
 }
 
-// ColumnInfo describes a column, or optional data.
+// ColumnInfo describes a column or sparse data.
 type ColumnInfo struct {
 	Name     string
 	Optional bool // a Sparse
 	Schema   string
 }
 
-// Inspect reads a snapshot without a store and without knowing a type. It verifies the
-// checksums and every digest: the bytes are those that were written, but they may not
-// be a state. With an [*Error] the result has the part that was read.
-//
-// It reads nothing past the snapshot, and needs 1 MiB of memory.
+// Inspect reads a snapshot without a store and without its types. It verifies checksums and
+// digests: the bytes are the written ones, but may not be a valid state. With an [*Error]
+// the result has the parts read before. Inspect does not read past the snapshot. It needs 1
+// MiB of memory.
 func Inspect(r io.Reader) (Info, error) {
 	in := NewReader(context.Background(), r)
 	info, at, err := in.inspect()
@@ -53,7 +52,7 @@ func Inspect(r io.Reader) (Info, error) {
 	return info, nil
 }
 
-// inspect reads a whole snapshot. at is the table and the shard of the error.
+// inspect reads a whole snapshot. at is the table and shard of an error.
 func (r *Reader) inspect() (info Info, at Error, err error) {
 	head, err := r.Header()
 	if err != nil {
@@ -89,7 +88,8 @@ func (r *Reader) inspect() (info Info, at Error, err error) {
 	return info, at, r.End(info.Digest)
 }
 
-// inspect reads one shard: its words, which have its rows, and the bytes after them.
+// inspect reads one shard: its words, which determine the number of rows, and the bytes
+// after them.
 func (t *TableInfo) inspect(r *ShardReader) (sum uint64, err error) {
 	defer func() { t.Bytes += r.bytes }()
 	in := digest.NewDecoder(r.Next)

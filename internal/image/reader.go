@@ -11,24 +11,23 @@ import (
 	"handloom/internal/digest"
 )
 
-// Reader reads the parts of a snapshot in order: the header, the shards, the end. It reads
-// nothing past the end.
+// Reader reads a snapshot in order: header, shards, end. It does not read past the end.
 type Reader struct {
 	ctx    context.Context
 	r      io.Reader
 	blocks uint32
 	buf    []byte
-	ahead  *block // already read, the next one
+	ahead  *block // next block, already read
 }
 
-// NewReader returns a Reader of the snapshot in r. It asks ctx before each read.
+// NewReader returns a Reader of the snapshot in r. It checks ctx before each read.
 func NewReader(ctx context.Context, r io.Reader) *Reader { return &Reader{ctx: ctx, r: r} }
 
 // Blocks returns the number of good blocks so far.
 func (r *Reader) Blocks() int { return int(r.blocks) }
 
-// readAtOnce is how much memory is made for bytes before they have been read: a length
-// alone is believed no further.
+// readAtOnce limits the memory allocated before bytes were read; the length alone is not
+// trusted further.
 const readAtOnce = 64 << 10
 
 // read appends the next n bytes to b.
@@ -45,7 +44,7 @@ func (r *Reader) read(b []byte, n int) ([]byte, error) {
 		n, err := io.ReadFull(r.r, b[had:had+some])
 		b = b[:had+n]
 		if err == io.EOF {
-			err = io.ErrUnexpectedEOF // a snapshot that ends before its end was cut
+			err = io.ErrUnexpectedEOF // the snapshot was truncated
 		}
 		if err != nil {
 			return b, err
@@ -82,7 +81,7 @@ func (r *Reader) Header() (h Header, err error) {
 	return h, h.decode(b[:length])
 }
 
-// block reads the next block. Its payload is valid until the following call.
+// block reads the next block. Its payload is valid until the next call.
 func (r *Reader) block() (f block, err error) {
 	if r.ahead != nil {
 		f, r.ahead = *r.ahead, nil
@@ -95,7 +94,7 @@ func (r *Reader) block() (f block, err error) {
 	start := blockHeader(b)
 	length := binary.LittleEndian.Uint32(b)
 	if length > blockBytes {
-		return f, fmt.Errorf("a frame of %d bytes; the most are %d", length, blockBytes)
+		return f, fmt.Errorf("block of %d bytes, want at most %d", length, blockBytes)
 	}
 	f = block{
 		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]), kind: blockKind(b[8]),
@@ -112,8 +111,8 @@ func (r *Reader) block() (f block, err error) {
 	return f, nil
 }
 
-// ShardReader reads the blocks of kind state of one shard, and hashes them. All except
-// the last are full, so a value that spans blocks is long.
+// ShardReader reads and hashes the state blocks of one shard. All except the last are full,
+// so a value that spans blocks is long.
 type ShardReader struct {
 	r            *Reader
 	table, shard int
@@ -127,8 +126,8 @@ func (r *Reader) Shard(table, shard int) *ShardReader {
 	return &ShardReader{r: r, table: table, shard: shard}
 }
 
-// Next returns the payload of the next block, valid until the following call. It fails
-// if there is none.
+// Next returns the payload of the next block, valid until the next call. It fails after the
+// last.
 func (r *ShardReader) Next() ([]byte, error) {
 	if r.ended {
 		return nil, errEnds
@@ -141,7 +140,7 @@ func (r *ShardReader) Next() ([]byte, error) {
 		r.r.ahead, r.ended = &f, true
 		return nil, errEnds
 	}
-	// A block without a payload would let a loop go on for nothing.
+	// Blocks without payload could keep a loop busy forever.
 	if int(f.table) != r.table || int(f.shard) != r.shard || f.kind != blockState || len(f.payload) == 0 {
 		return nil, f.unexpected(r.table, r.shard, blockState)
 	}
@@ -151,7 +150,7 @@ func (r *ShardReader) Next() ([]byte, error) {
 	return f.payload, nil
 }
 
-// End reads the block with the digest of the shard, and returns the digest.
+// End reads the block with the digest of the shard and returns the digest.
 func (r *ShardReader) End() (uint64, error) {
 	f, err := r.r.blockOf(r.table, r.shard, blockShard)
 	if err != nil {
@@ -159,7 +158,7 @@ func (r *ShardReader) End() (uint64, error) {
 	}
 	sum := r.sum.Sum()
 	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != sum {
-		return 0, fmt.Errorf("its digest is %x, and should be %x", sum, Clip(f.payload))
+		return 0, fmt.Errorf("digest of the shard: got %x, want %x", sum, Clip(f.payload))
 	}
 	return sum, nil
 }
@@ -177,11 +176,11 @@ func (r *Reader) blockOf(table, shard int, kind blockKind) (block, error) {
 }
 
 func (f *block) unexpected(table, shard int, kind blockKind) error {
-	return fmt.Errorf("a frame of kind %d of table %d, shard %d with %d bytes, where one of kind %d of table %d, shard %d was to come",
+	return fmt.Errorf("block kind=%d table=%d shard=%d bytes=%d, want kind=%d table=%d shard=%d",
 		f.kind, f.table, f.shard, len(f.payload), kind, table, shard)
 }
 
-// End reads the last block. whole is the digest of the store.
+// End reads and checks the last block. whole is the digest of the store.
 func (r *Reader) End(whole uint64) error {
 	blocks := r.blocks
 	f, err := r.blockOf(0, 0, blockWhole)
@@ -189,7 +188,7 @@ func (r *Reader) End(whole uint64) error {
 		return err
 	}
 	if len(f.payload) != 12 || binary.LittleEndian.Uint64(f.payload) != whole || binary.LittleEndian.Uint32(f.payload[8:]) != blocks {
-		return fmt.Errorf("the digest of the store is %x behind %d frames, and should be %x", whole, blocks, Clip(f.payload))
+		return fmt.Errorf("digest of the store after %d blocks: got %x, want %x", blocks, whole, Clip(f.payload))
 	}
 	return nil
 }

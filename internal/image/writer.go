@@ -9,12 +9,11 @@ import (
 	"handloom/internal/digest"
 )
 
-// A State is a shard to be written.
+// A State is a shard to write.
 type State interface{ DigestTo(h *digest.Hash) }
 
-// Write writes the snapshot of the tables in head to w. state returns the shards of a
-// table. Write fails with an [*Error] for items that cannot be read back, and with the
-// error of w.
+// Write writes a snapshot of the tables in head to w. state returns the shards of a table.
+// Write fails with an [*Error] for items that cannot be decoded, and with the error of w.
 func Write(w io.Writer, head *Header, state func(table, shard int) State) (n int64, err error) {
 	out := newWriter()
 	go func() {
@@ -24,41 +23,41 @@ func Write(w io.Writer, head *Header, state func(table, shard int) State) (n int
 	return out.writeTo(w)
 }
 
-// A writer makes a snapshot. One goroutine digests and checksums the next run while the
-// goroutine of the caller writes the run before it (op=savefile):
+// A writer makes a snapshot. One goroutine digests and checksums a run while the caller's
+// goroutine writes the previous run (op=savefile):
 //
 //	encode   | run 0 | run 1 | run 2 |   ...   | run 0 |
 //	                 v       v               ^
 //	writeTo          | run 0 .... | run 1 ...|. | run 2 ....
 //
-// The bytes do not depend on the pace of the two.
+// The bytes do not depend on the pace of the goroutines.
 type writer struct {
-	full      chan *run // to be written; closed after the last
+	full      chan *run // runs to write; closed after the last
 	written   chan *run
-	abandoned atomic.Bool // nobody writes any more
-	err       error       // of an item that cannot be read back; good once full is closed
+	abandoned atomic.Bool // writing has ended early
+	err       error       // error for an item that cannot be decoded; valid once full is closed
 
-	// Of the goroutine that encodes:
-	run           *run   // blocks are added to it
-	table, of     uint16 // of the blocks: the table, and its shard
-	blocks        uint32
-	tee           *digest.Tee // makes blocks of the input of a shard's digest
-	header        []byte      // of the open block; nil: there is none
-	length        int         // of its payload so far, which begins
-	first, behind int         // in this part of the run, after so many bytes
+	// Fields of the encoding goroutine:
+	run            *run   // receives blocks
+	table, shardOf uint16 // table and shard of the blocks
+	blocks         uint32
+	tee            *digest.Tee // makes blocks of the bytes of a shard's digest
+	header         []byte      // header of the open block; nil if none
+	length         int         // payload bytes of the open block so far
+	first, offset  int         // start of the payload: part of the run and offset in it
 }
 
 const (
 	runs     = 3
-	runBytes = 64 << 10 // are worth being written
-	mostMade = runBytes + blockHead + blockBytes
+	runBytes = 64 << 10 // minimum size of a write
+	maxMade  = runBytes + blockHead + blockBytes
 )
 
-// A run is some of the bytes of a snapshot.
+// A run is a piece of a snapshot.
 type run struct {
-	parts  [][]byte // one behind the other
+	parts  [][]byte // in order
 	length int
-	made   []byte // the memory of those parts that are copies
+	made   []byte // memory of the copied parts
 	open   bool   // the last part is the end of made
 }
 
@@ -66,9 +65,9 @@ type run struct {
 func (r *run) add(b []byte) []byte {
 	at := len(r.made)
 	if len(b) > cap(r.made)-at {
-		// Parts in the memory that there was keep it.
+		// Earlier parts keep the old memory.
 		at, r.open = 0, false
-		r.made = make([]byte, 0, min(max(4<<10, 2*cap(r.made), len(b)), mostMade))
+		r.made = make([]byte, 0, min(max(4<<10, 2*cap(r.made), len(b)), maxMade))
 	}
 	r.made = append(r.made, b...)
 	if !r.open {
@@ -80,8 +79,8 @@ func (r *run) add(b []byte) []byte {
 	return r.made[at:]
 }
 
-// lend adds b itself.
-func (r *run) lend(b []byte) {
+// share adds b without a copy.
+func (r *run) share(b []byte) {
 	r.parts, r.open = append(r.parts, b), false
 	r.length += len(b)
 }
@@ -102,7 +101,7 @@ func newWriter() *writer {
 
 // writeTo writes what encode makes.
 func (w *writer) writeTo(to io.Writer) (n int64, err error) {
-	defer w.giveUp() // when there is an error, or the goroutine ends
+	defer w.abandon() // after an error or when the goroutine ends
 	for run := range w.full {
 		for _, part := range run.parts {
 			some, err := to.Write(part)
@@ -115,8 +114,8 @@ func (w *writer) writeTo(to io.Writer) (n int64, err error) {
 	return n, w.err
 }
 
-// giveUp returns when nobody looks at the tables any more.
-func (w *writer) giveUp() {
+// abandon waits until encode no longer reads the tables.
+func (w *writer) abandon() {
 	w.abandoned.Store(true)
 	for run := range w.full {
 		w.written <- run
@@ -140,7 +139,7 @@ func (w *writer) encode(head *Header, state func(table, shard int) State) {
 		}
 	}
 	end := binary.LittleEndian.AppendUint64(nil, whole.Sum())
-	w.table, w.of = 0, 0
+	w.table, w.shardOf = 0, 0
 	w.block(blockWhole, binary.LittleEndian.AppendUint32(end, w.blocks))
 	w.full <- w.run
 }
@@ -153,11 +152,10 @@ func (w *writer) head(h *Header) {
 	w.run.add(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)))
 }
 
-// shard makes the blocks of a shard in the same pass as its digest. It returns the
-// digest.
+// shard makes the blocks of a shard in one pass with its digest, which it returns.
 func (w *writer) shard(table, shard int, s State) uint64 {
 	var h digest.Hash
-	w.table, w.of = uint16(table), uint16(shard)
+	w.table, w.shardOf = uint16(table), uint16(shard)
 	h.Tee(w.tee)
 	s.DigestTo(&h)
 	sum := h.Sum()
@@ -167,11 +165,11 @@ func (w *writer) shard(table, shard int, s State) uint64 {
 	return sum
 }
 
-// payload makes blocks of kind state of the bytes of the tee.
+// payload makes state blocks of the bytes of the tee.
 func (w *writer) payload(b []byte, lasts bool) {
 	w.start()
 	if lasts {
-		w.run.lend(b)
+		w.run.share(b)
 	} else {
 		w.run.add(b)
 	}
@@ -192,20 +190,20 @@ func (w *writer) start() {
 	if w.header == nil {
 		w.header = w.run.add(make([]byte, blockHead))
 		w.first = len(w.run.parts) - 1
-		w.behind, w.length = len(w.run.parts[w.first]), 0
+		w.offset, w.length = len(w.run.parts[w.first]), 0
 	}
 }
 
-// finish completes the open block, if there is one.
+// finish completes the open block, if any.
 func (w *writer) finish(kind blockKind) {
 	if w.header == nil {
 		return
 	}
-	of := block{table: w.table, shard: w.of, kind: kind}
-	h, behind := of.header(w.length), w.behind
+	b := block{table: w.table, shard: w.shardOf, kind: kind}
+	h, offset := b.header(w.length), w.offset
 	for _, part := range w.run.parts[w.first:] {
-		h.cover(part[behind:])
-		behind = 0
+		h.cover(part[offset:])
+		offset = 0
 	}
 	copy(w.header, h[:])
 	w.header = nil

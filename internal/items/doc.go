@@ -1,15 +1,12 @@
-// Package items lets code keep, grow, move and copy arrays of a type that it
-// does not know, so that it is compiled once and not for every item type of a
-// program.
+// Package items lets code handle arrays of a type it does not know, so that the code is compiled
+// once instead of once per item type of a program.
 //
-//   - [Slice] is the header of a []T without the T. Only code that knows T makes
-//     the array, so that the collector knows what lies in it.
-//   - [Type] is what such code has to know of T: its size, how it is digested,
-//     and the steps that must be typed, for speed or for the write barriers of
-//     pointers. A step is told row numbers or memory, once for a whole bulk of
-//     items where there is one.
-//   - [As] and [From] are the way between the two worlds; they cost nothing.
+//   - [Slice] is the header of a []T without T. Only code that knows T allocates the array, so
+//     that the collector knows the content.
+//   - [Type] describes T for such code: its size, its digest, and the steps that must be typed
+//     for speed or for write barriers of pointers. A step handles a bulk of items where possible.
+//   - [As] and [From] convert between both; they cost nothing.
 //
-// Who passes a Slice with a Type of another T corrupts memory. There are few
-// such places: a map, a table and a column keep both side by side.
+// A Slice with a Type of another T corrupts memory. Few places keep both: a map, a table and a
+// column.
 package items

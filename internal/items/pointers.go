@@ -2,7 +2,7 @@ package items
 
 import "reflect"
 
-// HasPointers reports whether the collector has to look into values of t.
+// HasPointers reports whether values of t contain pointers for the collector.
 func HasPointers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct:

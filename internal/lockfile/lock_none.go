@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// Lock refuses: without a lock two processes could write one folder.
+// Lock returns an error: without locks two processes could write one folder.
 func Lock(path string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %s: no file locks on %s: %w", path, runtime.GOOS, errors.ErrUnsupported)
 }

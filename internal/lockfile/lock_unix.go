@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Lock locks the file at path, and creates it if there is none. Close releases the lock.
-// It returns an [ErrHeld] at once if the lock is held. The system ties the lock to the
-// open file, so that a second Lock in one process is refused as well.
+// Lock locks the file at path and creates it if needed. It returns an [ErrHeld] at once if
+// the lock is held, also within the process: the lock belongs to the open file. Close
+// releases it.
 func Lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

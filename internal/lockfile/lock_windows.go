@@ -7,11 +7,10 @@ import (
 	"syscall"
 )
 
-// errSharingViolation is the error of Windows for a file that another handle holds.
 const errSharingViolation = syscall.Errno(32)
 
-// Lock locks the file at path, and creates it if there is none. Close releases the lock.
-// It returns an [ErrHeld] at once if the lock is held. The file is opened without sharing.
+// Lock locks the file at path and creates it if needed. It returns an [ErrHeld] at once if
+// the lock is held, also within the process: the file is not shared. Close releases it.
 func Lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

@@ -2,15 +2,14 @@ package handle
 
 import "fmt"
 
-// StaleError is what the maps' At methods panic with: a handle that names no
-// item, and what its slot holds instead.
+// StaleError is the panic value of the maps' At methods for a handle that names no item.
 type StaleError struct {
 	Handle ID
-	Held   ID     // generation and typeId of the slot; free bit set: vacant or depleted; null: no such slot
-	TypeID uint16 // of the handles that the map issues
+	Held   ID     // content of the slot, as a handle; free bit set: vacant or depleted; null: no such slot
+	TypeID uint16 // typeId of the map
 }
 
-// Error names the handle and what the slot holds, and says what to do.
+// Error names the handle, the content of the slot, and the fix.
 func (e *StaleError) Error() string {
 	switch {
 	case e.Handle.IsZero():

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// ErrSyntax is what [Parse] and the Unmarshal methods return, wrapped with the
-// input, for anything that is not the text or binary form of a handle.
+// ErrSyntax means that the input of [Parse] or an Unmarshal method is not the text of a
+// handle. The message has the input.
 var ErrSyntax = errors.New("not a handle")
 
-// String returns the text form, type:slot.generation, for example "7:42.3".
-// A provisional handle begins with a tilde: "~7:42.3".
+// String returns the text form type:slot.generation, for example "7:42.3". Provisional
+// handles begin with a tilde: "~7:42.3".
 func (id ID) String() string {
 	var buf [24]byte
 	return string(id.appendTo(buf[:0]))
 }
 
-// MarshalText returns the text form, so that handles work in JSON, also as map
-// keys. The error is always nil.
+// MarshalText returns the text form, so that handles work in JSON, also as map keys. The
+// error is always nil.
 func (id ID) MarshalText() ([]byte, error) { return id.appendTo(nil), nil }
 
-// UnmarshalText sets id from its text form. On error, which wraps [ErrSyntax],
-// id is unchanged.
+// UnmarshalText sets id from its text form. On error, which wraps [ErrSyntax], id is
+// unchanged.
 func (id *ID) UnmarshalText(text []byte) error {
 	parsed, err := Parse(string(text))
 	if err == nil {
@@ -43,8 +43,8 @@ func (id ID) appendTo(b []byte) []byte {
 	return strconv.AppendUint(b, uint64(id.Generation()), 10)
 }
 
-// Parse is the inverse of [ID.String]. It refuses anything else, other
-// spellings of the same numbers included, with an error that wraps [ErrSyntax].
+// Parse is the inverse of [ID.String]. For other texts, including other spellings of the
+// same numbers, it returns an error that wraps [ErrSyntax].
 func Parse(s string) (ID, error) {
 	rest, provisional := strings.CutPrefix(s, "~")
 	typeText, rest, _ := strings.Cut(rest, ":")
@@ -57,8 +57,7 @@ func Parse(s string) (ID, error) {
 	if provisional {
 		id |= FreeBit
 	}
-	// Comparing with the one spelling that String has refuses signs, leading
-	// zeros and trailing text in one place.
+	// Comparison with String rejects signs, leading zeros and trailing text.
 	if err1 != nil || err2 != nil || err3 != nil || id.String() != s {
 		return 0, fmt.Errorf("%w: %q (want type:slot.generation, such as 7:42.3)", ErrSyntax, s)
 	}

@@ -6,12 +6,11 @@ import (
 	"handloom/shard/handle"
 )
 
-// Get returns a pointer to the item that h names, and whether there is one. It
-// takes O(1) time and inlines (op=get).
-//
-// The pointer is good until the next insert, erase or reorder of the map.
+// Get returns a pointer to the item of h and whether it exists. It takes O(1) time and
+// inlines (op=get). The pointer is valid until the next insert, erase or reorder of the
+// map.
 func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
-	// Written out: in generic code a generic callee costs a load, though it inlines.
+	// Inlined by hand: in generic code a generic callee costs a load, even if it inlines.
 	words := dense.Words[dense.Inline](&m.dense)
 	if i := uint64(h.ID) & slotset.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^h.ID)>>32 == 0 {
@@ -27,8 +26,8 @@ func (m *Map[T]) Has(h handle.Of[T]) bool {
 	return ok
 }
 
-// At returns a pointer to the item that h names, as [Map.Get] does. It panics
-// with a [*handle.StaleError] if there is none; use it where that is a bug.
+// At returns a pointer to the item of h, as [Map.Get] does. It panics with a
+// [*handle.StaleError] if the item does not exist.
 func (m *Map[T]) At(h handle.Of[T]) *T {
 	item, ok := m.Get(h)
 	if !ok {
@@ -37,10 +36,10 @@ func (m *Map[T]) At(h handle.Of[T]) *T {
 	return item
 }
 
-// RowOf returns the row of the item that h names, and whether there is one. It
-// takes O(1) time. Erasing and reordering change rows.
+// RowOf returns the row of the item of h and whether it exists. It takes O(1) time. Erases
+// and reorders change rows.
 func (m *Map[T]) RowOf(h handle.Of[T]) (int, bool) { return m.dense.RowOf(h.ID) }
 
-// HandleAt returns the handle of the item at row, 0 to Len()-1, in O(1) time.
-// It panics, as indexing a slice does, when there is no such row.
+// HandleAt returns the handle of the item at row in O(1) time. It panics unless 0 <= row <
+// Len().
 func (m *Map[T]) HandleAt(row int) handle.Of[T] { return handle.Of[T]{ID: m.dense.IDAt(row)} }

@@ -7,97 +7,83 @@ import (
 	"handloom/shard/handle"
 )
 
-// SortFunc orders the dense set by cmp, which is negative when a comes first.
-// The sort is stable. Every handle keeps naming its item; pointers are no longer
-// good. cmp sees the items where they lie; it may not change the map, and when
-// it panics every item is where it was before.
+// SortFunc sorts the dense set stably by cmp, which is negative if a comes first. Handles still
+// name their items; pointers become invalid. cmp sees the items in place and must not change the
+// map. If cmp panics the order is unchanged.
 //
-// SortFunc takes O(n log n) comparisons, about n if the items are in order
-// already. Its scratch, which the map keeps until [Map.Shrink], is 12 bytes per
-// item and, for items of up to 64 bytes, room for as many items (op=sort).
+// SortFunc takes O(n log n) comparisons, about n if the items are sorted. Its scratch, kept until
+// [Map.Shrink], is 12 bytes per item and, for items of up to 64 bytes, a copy of the items
+// (op=sort).
 func (m *Map[T]) SortFunc(cmp func(a, b *T) int) {
 	check.Given(cmp != nil, "handlemap: SortFunc", "function")
 	m.bound().SortFunc(items.Compare(cmp))
 }
 
-// SortRange orders the rows i to j-1 as [Map.SortFunc] orders all. It panics
-// unless 0 <= i <= j <= Len().
+// SortRange is [Map.SortFunc] for the rows i to j-1. It panics unless 0 <= i <= j <= Len().
 func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
 	check.Given(cmp != nil, "handlemap: SortRange", "function")
 	m.bound().SortRange(i, j, items.Compare(cmp))
 }
 
-// SortByKey orders the dense set by ascending key. The sort is stable. Every
-// handle keeps naming its item; pointers are no longer good. key sees every item
-// once, in dense order; it may not change the map, and when it panics nothing
-// has moved.
+// SortByKey sorts the dense set stably by ascending key. Handles still name their items; pointers
+// become invalid. key sees every item once, in dense order, and must not change the map. If key
+// panics nothing has moved.
 //
-// SortByKey takes O(n) time for each 11 bits by which keys differ; where the highest
-// log2(n) of these and a few more tell nearly all keys apart, these alone count. It
-// takes O(n) in all if the items are in order already. Its scratch is that of [Map.SortFunc] and 32 to
-// 48 bytes per item (op=sort).
+// SortByKey takes O(n) time for each 11 bits in which keys differ; if the highest log2(n) of these
+// and a few more distinguish nearly all keys, only these count. It takes O(n) time if the items
+// are sorted. Its scratch is that of [Map.SortFunc] and 32 to 48 bytes per item (op=sort).
 func (m *Map[T]) SortByKey(key func(*T) uint64) {
 	check.Given(key != nil, "handlemap: SortByKey", "function")
 	m.bound().SortByKey(items.Key(key))
 }
 
-// SortAs moves the items that hs name to the first rows, in the order of hs; the
-// others follow in the order they had. Stale handles are passed over, and of
-// duplicates the first counts. It takes O(len(hs) + n) time and keeps the
-// scratch of [Map.SortFunc].
+// SortAs moves the items of hs to the first rows, in the order of hs; other items follow in
+// their old order. It skips stale handles and repeated handles. It takes O(len(hs) + n)
+// time and keeps the scratch of [Map.SortFunc].
 func (m *Map[T]) SortAs(hs []handle.Of[T]) { m.bound().SortAs(handle.IDs(hs)) }
 
-// Partition moves the items for which pred returns true to the first rows and
-// returns how many there are; both parts keep their order. pred sees every item
-// once, in dense order, before any moves; it may not change the map, and when it
-// panics nothing has moved. Partition takes O(n) time and keeps the scratch of
-// [Map.SortFunc].
+// Partition moves the items for which pred returns true to the first rows and returns their
+// number; both parts keep their order. pred sees every item once, in dense order, before
+// any move, and must not change the map. If pred panics nothing has moved. It takes O(n)
+// time and keeps the scratch of [Map.SortFunc].
 func (m *Map[T]) Partition(pred func(*T) bool) int {
 	check.Given(pred != nil, "handlemap: Partition", "function")
 	return m.bound().Partition(items.Chosen(pred))
 }
 
-// Swap exchanges the rows of the items that h1 and h2 name, and reports whether
-// both name one; if not, nothing changes. It takes O(1) time.
+// Swap exchanges the rows of two items and reports whether both exist; otherwise nothing
+// changes. It takes O(1) time.
 func (m *Map[T]) Swap(h1, h2 handle.Of[T]) bool { return m.bound().Swap(h1.ID, h2.ID) }
 
-// Defragment orders the dense set by cmp a little at a time: it makes at most
-// budget comparisons and exchanges of rows, counted together, and goes on in the
-// next call where this one stopped. A budget of 0 is no bound; a negative one
-// panics. It returns the moves it made (exchanges or, without a bound, items
-// moved straight to their rows) and whether the map is in order now. Every handle
-// keeps naming its item; pointers are no longer good. Items that compare equal may
-// end in any order.
+// Defragment sorts the dense set by cmp in small steps: it makes at most budget comparisons and
+// exchanges of rows, counted together, and continues in the next call. A budget of 0 means no
+// limit; a negative budget panics. It returns the number of moves (exchanges or, without a limit,
+// moved items) and whether the map is now in order. Handles still name their items; pointers
+// become invalid. Items that compare equal may end in any order.
 //
-// Defragment knows what inserting, erasing and reordering changed. Keys changed
-// in place must be reported by [Map.Touch], and cmp must be the same function in
-// every call; done means in order only then. Defragment(nil, 0) forgets what is
-// known, for another cmp or after changes that nobody noted; it returns 0 and
-// false.
+// Defragment knows the changes by inserts, erases and reorders. The caller reports keys changed in
+// place with [Map.Touch] and passes the same cmp in every call; done means in order only then.
+// Defragment(nil, 0) resets its state, for another cmp or after unreported changes; it returns 0
+// and false.
 //
-// After k changes it takes O(k log n) comparisons and at most n moves over all
-// calls, whatever their budgets. Changes made between two calls of such a round
-// undo nothing; they are left for a next one. Without changes a call takes O(1)
-// time. Besides, a round takes O(n) time and up to 16 bytes of scratch per item,
-// which the map keeps until [Map.Shrink] (op=defragment).
+// After k changes it takes O(k log n) comparisons and at most n moves over all calls, whatever
+// their budgets. Changes between two calls of a round wait for the next round. Without changes a
+// call takes O(1) time. A round also takes O(n) time and up to 16 bytes of scratch per item, kept
+// until [Map.Shrink] (op=defragment).
 //
-// cmp sees the items where they lie; it may not change the map. When it panics
-// the work done so far is kept.
+// cmp sees the items in place and must not change the map. If cmp panics the work so far is kept.
 //
-// The idea is from "Game Engine Containers - handle_map" (Jeff Kiah), where an
-// insertion sort stops when its budget is used up. It begins anew at the first
-// row in every call and cannot tell a pause from the end; the cursor and the set
-// of changed rows are what is new here.
+// The idea is from "Game Engine Containers - handle_map" (Jeff Kiah), an insertion sort that stops
+// at the end of its budget. It restarts at the first row in every call and cannot distinguish a
+// pause from the end; the cursor and the set of changed rows are new here.
 func (m *Map[T]) Defragment(cmp func(a, b *T) int, budget int) (moves int, done bool) {
 	return dense.Defragment(&m.dense, cmp, budget)
 }
 
-// Touch notes that the item h names has changed in a way that may matter to the
-// order, for [Map.Defragment]. It reports whether there is such an item, and
-// takes O(1) time.
+// Touch marks the item of h as changed for [Map.Defragment] and reports whether the item
+// exists. It takes O(1) time.
 func (m *Map[T]) Touch(h handle.Of[T]) bool { return m.dense.Touch(h.ID) }
 
-// TouchRows notes, as [Map.Touch] does, that the items at the rows i to j-1 have
-// changed. It takes O((j-i)/64) time, none in a map that was never defragmented,
-// and panics unless 0 <= i <= j <= Len().
+// TouchRows is [Map.Touch] for the items at the rows i to j-1. It takes O((j-i)/64) time,
+// none in a map that was never defragmented. It panics unless 0 <= i <= j <= Len().
 func (m *Map[T]) TouchRows(i, j int) { m.dense.TouchRows(i, j) }

@@ -7,47 +7,41 @@ import (
 	"handloom/internal/dense"
 )
 
-// Reserve makes room for n items in all, so that inserts up to there grow no
-// array. It changes capacity only, never slots; more than the map may hold is
-// taken as what it may hold. A negative n panics. It takes O(Len()) time and
-// invalidates pointers to items when it grows.
+// Reserve makes room for n items in total, up to the limits of the map, so that inserts up
+// to n grow no array. It changes only capacity. It panics if n is negative. It takes
+// O(Len()) time and invalidates pointers to items if it grows.
 func (m *Map[T]) Reserve(n int) { m.bound().Reserve(n) }
 
-// Shrink gives back the capacity that the items and slots do not use. It takes
-// O(slots) time and invalidates pointers to items.
+// Shrink releases unused capacity. It takes O(slots) time and invalidates pointers to
+// items.
 func (m *Map[T]) Shrink() { m.bound().Shrink() }
 
-// Clone returns a copy with the same items, handles, freelist order,
-// generations and depletion; fed the same calls, both evolve equally. Items are
-// copied by assignment. Clone takes O(slots) time.
+// Clone returns a copy with the same items, handles, freelist order, generations and depletion;
+// the same calls have the same effect on both. It copies items by assignment. It takes O(slots)
+// time.
 //
-// The copy begins a history of its own: both maps will issue the same handle
-// values for different items, so a handle issued by one after the cloning must
-// not be used with the other.
+// The copy begins a history of its own: both maps will issue the same handle values for different
+// items, so a handle that one issues after the cloning must not be used with the other.
 func (m *Map[T]) Clone() *Map[T] {
 	return (*Map[T])(unsafe.Pointer(m.bound().Clone()))
 }
 
-// CopyTo makes dst a copy of m: items, handles, row and freelist order,
-// generations, depletion, options and what [Map.Defragment] knows. Fed the same
-// calls, both evolve equally. What dst held is gone, but for its memory, which is
-// used again and grows only where it is too small: with CopyTo there and back, a
-// map is saved and restored without allocating. dst may be a zero Map; copying a
-// map to itself does nothing.
+// CopyTo makes dst a copy of m: items, handles, row and freelist order, generations, depletion,
+// options and the state of [Map.Defragment]. The same calls then have the same effect on both.
+// CopyTo reuses the memory of dst, which grows only if it is too small: saving and restoring a map
+// with CopyTo does not allocate. dst may be a zero Map. A copy of a map to itself has no effect.
 //
-// Items are copied by assignment, in bulk, unless clone is given. It is called
-// for each item in dense order, to make *dst one that shares no memory with *src
-// where that matters. *dst is what the row of dst held before, or zero; its
-// slices, say, may be filled anew. clone may look at nothing else of the two
-// maps, and when it panics, dst is left empty, as if never used.
+// Items are copied by assignment, in bulk, unless clone is set. clone is called for each item in
+// dense order and makes *dst a copy without shared memory. *dst is the old item of the row or
+// zero; its slices may be reused. clone must not use the maps. If it panics, dst is empty, as if
+// never used.
 //
-// CopyTo takes O(slots) time, mostly that of copying the memory (op=checkpoint),
-// and invalidates pointers to items of dst. It begins a new history in dst, as
-// [Map.Clone] does: handles that dst issued may name other items from now on,
-// and handle values that it issued may come again.
+// CopyTo takes O(slots) time, nearly all of it for the copy of memory (op=checkpoint), and
+// invalidates pointers to items of dst. It begins a new history in dst, as [Map.Clone] does: old
+// handles of dst may name other items, and handle values may repeat.
 //
-// A map that a table of a store has keeps its typeId and options: CopyTo into it
-// panics unless m has the same typeId and MinFree.
+// A map of a table keeps its typeId and options: CopyTo into it panics unless m has the same typeId
+// and MinFree.
 func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	check.Given(dst != nil, "handlemap: CopyTo", "Map")
 	var untyped func(dst, src unsafe.Pointer)

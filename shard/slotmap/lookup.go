@@ -5,11 +5,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Get returns a pointer to the item that h names, and whether there is one. It
-// takes O(1) time and inlines (op=get).
-//
-// The pointer is good as long as the item lives. Afterwards its memory belongs
-// to the item that takes the slot next.
+// Get returns a pointer to the item of h and whether it exists. It takes O(1) time and
+// inlines (op=get). The pointer is valid while the item lives. Afterwards its memory
+// belongs to the next item in the slot.
 func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
 	return paged.Find[T](&m.stable, h.ID)
 }
@@ -20,8 +18,8 @@ func (m *Map[T]) Has(h handle.Of[T]) bool {
 	return ok
 }
 
-// At returns a pointer to the item that h names, as [Map.Get] does. It panics
-// with a [*handle.StaleError] if there is none; use it where that is a bug.
+// At returns a pointer to the item of h, as [Map.Get] does. It panics with a
+// [*handle.StaleError] if the item does not exist.
 func (m *Map[T]) At(h handle.Of[T]) *T {
 	item, ok := paged.Find[T](&m.stable, h.ID)
 	if !ok {
@@ -30,8 +28,8 @@ func (m *Map[T]) At(h handle.Of[T]) *T {
 	return item
 }
 
-// RowOf returns the row of the item that h names, which is its slot, and
-// whether there is one. It takes O(1) time. A row never changes.
+// RowOf returns the row of the item of h, which is its slot, and whether it exists. It
+// takes O(1) time. A row never changes.
 func (m *Map[T]) RowOf(h handle.Of[T]) (int, bool) {
 	if m.Has(h) {
 		return int(h.ID.Slot()), true
@@ -39,7 +37,6 @@ func (m *Map[T]) RowOf(h handle.Of[T]) (int, bool) {
 	return 0, false
 }
 
-// HandleAt returns the handle of the item at row, 0 to Rows()-1, or the null
-// handle when the row has none, in O(1) time. It panics, as indexing a slice
-// does, when there is no such row.
+// HandleAt returns the handle of the item at row, or the null handle if the row is empty,
+// in O(1) time. It panics unless 0 <= row < Rows().
 func (m *Map[T]) HandleAt(row int) handle.Of[T] { return handle.Of[T]{ID: m.stable.IDAt(row)} }

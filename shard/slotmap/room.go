@@ -6,47 +6,41 @@ import (
 	"handloom/internal/check"
 )
 
-// Reserve makes room for n items in all, so that inserts up to there make no
-// page. It moves no item and changes capacity only, never slots; more than the
-// map may hold is taken as what it may hold. A negative n panics.
+// Reserve makes room for n items in total, up to the limits of the map, so that inserts up
+// to n make no page. It changes only capacity and moves no item. It panics if n is
+// negative.
 func (m *Map[T]) Reserve(n int) { m.bound().Reserve(n) }
 
-// Shrink gives back the memory of pages without items; inserts make it again
-// where they need it. Items stay where they are and slots as they are, so that 8
-// bytes per slot of such a page remain, and 4 in the freelist. It takes O(Rows()/64)
-// time.
+// Shrink releases the item memory of pages without items; inserts allocate it again. Items
+// and slots do not change: 8 bytes per slot of such a page remain, and 4 in the freelist.
+// It takes O(Rows()/64) time.
 func (m *Map[T]) Shrink() { m.bound().Shrink() }
 
-// Clone returns a copy with the same items, handles, freelist order,
-// generations and depletion; fed the same calls, both evolve equally. Items are
-// copied by assignment, to addresses of their own. Clone takes O(slots) time;
-// see [Map.CopyTo].
+// Clone returns a copy with the same items, handles, freelist order, generations and depletion;
+// the same calls have the same effect on both. It copies items by assignment, to new addresses.
+// It takes O(slots) time; see [Map.CopyTo].
 //
-// The copy begins a history of its own: both maps will issue the same handle
-// values for different items, so a handle issued by one after the cloning must
-// not be used with the other.
+// The copy begins a history of its own: both maps will issue the same handle values for different
+// items, so a handle that one issues after the cloning must not be used with the other.
 func (m *Map[T]) Clone() *Map[T] { return (*Map[T])(unsafe.Pointer(m.bound().Clone())) }
 
-// CopyTo makes dst a copy of m: items, handles, freelist order, generations,
-// depletion and options. Fed the same calls, both evolve equally. What dst held
-// is gone, but for its pages, which stay where they are and are used again. So a
-// map that is copied and copied back has every item at the address it had, unless
-// [Map.Shrink] gave its page back in between, and nothing is allocated. dst may be
-// a zero Map; copying a map to itself does nothing.
+// CopyTo makes dst a copy of m: items, handles, freelist order, generations, depletion and options.
+// The same calls then have the same effect on both. CopyTo reuses the pages of dst in place: a map
+// that is copied and copied back has every item at its old address, unless [Map.Shrink] released
+// its page in between, without allocation. dst may be a zero Map. A copy of a map to itself has no
+// effect.
 //
-// Items are copied by assignment, in bulk, unless clone is given. It is called
-// for each item in ascending order of rows, to make *dst one that shares no
-// memory with *src where that matters. *dst is what the row of dst held before,
-// or zero; its slices, say, may be filled anew. clone may look at nothing else of
-// the two maps, and when it panics, dst is left empty, as if never used.
+// Items are copied by assignment, in bulk, unless clone is set. clone is called for each item by
+// ascending row and makes *dst a copy without shared memory. *dst is the old item of the row or
+// zero; its slices may be reused. clone must not use the maps. If it panics, dst is empty, as if
+// never used.
 //
-// CopyTo takes O(slots) time, mostly that of copying the memory (op=checkpoint).
-// It begins a new history in dst, as [Map.Clone] does: handles that dst issued
-// may name other items from now on, and handle values that it issued may come
-// again.
+// CopyTo takes O(slots) time, nearly all of it for the copy of memory (op=checkpoint). It begins a
+// new history in dst, as [Map.Clone] does: old handles of dst may name other items, and handle
+// values may repeat.
 //
-// A map that a table of a store has keeps its typeId and options: CopyTo into it
-// panics unless m has the same typeId and MinFree.
+// A map of a table keeps its typeId and options: CopyTo into it panics unless m has the same typeId
+// and MinFree.
 func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	check.Given(dst != nil, "slotmap: CopyTo", "Map")
 	var untyped func(dst, src unsafe.Pointer)
