@@ -50,16 +50,16 @@ func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
 	}
 }
 
-// The tables and the machine of benchmarks.md are parts of bench/README.md.
-func TestBenchmarks_ShowTheRunOfTheReadme(t *testing.T) {
-	readme, shown := string(readFile(t, "../bench/README.md")), 0
+// The tables and the machine of benchmarks.md are parts of bench/results.md.
+func TestBenchmarksPage_ShowsResultsFile(t *testing.T) {
+	file, shown := string(readFile(t, "../bench/results.md")), 0
 	for line := range strings.Lines(string(readFile(t, "benchmarks.md"))) {
 		cells, isRow := strings.CutPrefix(line, "| ")
 		if !isRow && !strings.HasPrefix(line, "go1.") || strings.HasPrefix(cells, "---") || strings.HasPrefix(cells, "--:") {
 			continue
 		}
-		if shown++; isRow && !strings.Contains(readme, " | "+cells) || !isRow && !strings.Contains(readme, strings.TrimSpace(line)) {
-			t.Errorf("bench/README.md lacks %s", line)
+		if shown++; isRow && !strings.Contains(file, " | "+cells) || !isRow && !strings.Contains(file, strings.TrimSpace(line)) {
+			t.Errorf("bench/results.md lacks %s", line)
 		}
 	}
 	if shown < 40 {

@@ -95,11 +95,11 @@ func TestTheLastColumnIsTheMedianOverTheRounds(t *testing.T) {
 	}
 	for _, form := range []string{"table.txt", "table.md"} {
 		text := string(written(t, r, form))
-		if !strings.Contains(text, "\nbeside the first: the median of the ratios of the single rounds,") || !strings.Contains(text, "\n±: ? where there are too few rounds") {
+		if !strings.Contains(text, "\nvs first: the median of the ratios of the single rounds,") || !strings.Contains(text, "\n±: ? where there are too few rounds") {
 			t.Errorf("%s does not say what its columns are:\n%s", form, text)
 		}
 		r := &results.Run{Results: []measure.Result{result(c("a"), 1, 2, 4, 5, 6, 7)}}
-		if text := string(written(t, r, form)); strings.Contains(text, "beside the first:") || strings.Contains(text, "±:") {
+		if text := string(written(t, r, form)); strings.Contains(text, "vs first:") || strings.Contains(text, "±:") {
 			t.Errorf("%s explains what is not there:\n%s", form, text)
 		}
 	}

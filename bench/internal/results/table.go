@@ -11,7 +11,7 @@ import (
 )
 
 // Head names the columns of a table for people.
-var Head = []string{"op", "n", "size", "workers", "impl", "median", "unit", "±", "beside the first"}
+var Head = []string{"op", "n", "size", "workers", "impl", "median", "unit", "±", "vs first"}
 
 // Rows returns the cells of the table, by group. What a row has in common with the
 // one above is left out.
@@ -37,7 +37,7 @@ func (r *Run) Rows() (groups [][][]string) {
 
 // What is said below a table of its cells.
 const (
-	besideNote = "beside the first: the median of the ratios of the single rounds, in each of which both saw the same machine;\n" +
+	besideNote = "vs first: the median of the ratios of the single rounds, in each of which both saw the same machine;\n" +
 		"it is not the ratio of the medians"
 	unknownNote = "±: ? where there are too few rounds to tell; 6 are needed"
 )
