@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// units is how many records the programs of these tests append.
+// units is the number of records that these tests append.
 const units = 50
 
-// wantSnapshot fails the test unless the snapshot is as the program wrote it.
 func wantSnapshot(t *testing.T, j *Journal, at uint64) {
 	t.Helper()
 	r, err := j.Load(context.Background(), at)
@@ -23,7 +22,7 @@ func wantSnapshot(t *testing.T, j *Journal, at uint64) {
 	}
 }
 
-// subsets lists what of n things may be kept.
+// subsets lists sets of n things that a power failure may keep.
 func subsets(n int, seed uint64) (sets [][]bool) {
 	const mostAll = 6
 	if n <= mostAll {
@@ -51,9 +50,8 @@ func set(n int, has func(i int) bool) []bool {
 	return s
 }
 
-// A call that changes a name and fails once is refused, and the journal continues. Only
-// a write or a sync that failed ends it.
-func TestFailedName_IsRefused(t *testing.T) {
+// Only a failed write or sync breaks a journal.
+func TestAppend_FailedNameIsRefused(t *testing.T) {
 	names, n := 0, calls(t, Always)
 	for fail := 1; fail <= n; fail++ {
 		d, l := newCrashDisk(), lives{}
@@ -71,8 +69,7 @@ func TestFailedName_IsRefused(t *testing.T) {
 	}
 }
 
-// TestAFailedSyncIsNotTriedAgain fails the write of a record, and its sync.
-func TestAFailedSyncIsNotTriedAgain(t *testing.T) {
+func TestSync_FailureIsNotRepeated(t *testing.T) {
 	for _, call := range []int{1, 2} {
 		d := newCrashDisk()
 		j := mustOpen(t, small(d))

@@ -12,34 +12,33 @@ import (
 	"syscall"
 )
 
-// A crashDisk is a disk in memory that knows, for each byte and each name, whether
-// it would be there after a power failure: synced ones are, ones written since may
-// be, sector by sector and name by name. A sync that fails marks its sectors clean,
-// as on Linux: they are read back, but no later sync writes them.
+// A crashDisk is a disk in memory that knows which bytes and names survive a power failure:
+// synced ones do, later ones may, sector by sector and name by name. As on Linux, a failed sync
+// marks its sectors clean: they are read back, but no later sync writes them.
 type crashDisk struct {
-	mu     sync.Mutex            // for calls, which readers make beside a writer
-	files  map[string]*crashFile // as the running system sees them
+	mu     sync.Mutex            // readers and a writer run concurrently
+	files  map[string]*crashFile // as the system sees them
 	kept   map[string]*crashFile // as of the last sync of the names
-	names  []nameChange          // since
+	names  []nameChange          // since then
 	locked bool
-	lost   bool // the lock file is not that of the folder any more
+	lost   bool // the lock file was replaced
 
-	calls  int // that change something, so far
-	stopAt int // the call that fails, and all after it; 0 none
-	failAt int // the one call that fails; 0 none
+	calls  int // number of changing calls
+	stopAt int // this call and all later ones fail; 0: none
+	failAt int // only this call fails; 0: none
 	failed callKind
 
-	opens int              // calls that take a descriptor, so far
-	full  func(n int) bool // the nth such call finds none; nil: each has one
+	opens int              // number of calls that need a descriptor
+	full  func(n int) bool // reports whether call n gets no descriptor; nil: all get one
 }
 
-// A nameChange is a name that came to be of a file, or of none.
+// A nameChange gives a name a file, or none.
 type nameChange struct {
 	name string
 	file *crashFile
 }
 
-// A callKind is what a call changes.
+// A callKind is the kind of a change.
 type callKind int
 
 const (
@@ -50,12 +49,11 @@ const (
 
 const sector = 512
 
-// A crashFile is a file of a crashDisk.
 type crashFile struct {
 	disk  *crashDisk
-	bytes []byte       // as the running system sees it
+	bytes []byte       // as the system sees it
 	kept  []byte       // as the disk has it
-	dirty map[int]bool // the sectors that the next sync writes, by offset
+	dirty map[int]bool // sectors for the next sync, by offset
 }
 
 var (
@@ -68,7 +66,7 @@ func newCrashDisk() *crashDisk {
 	return &crashDisk{files: map[string]*crashFile{}, kept: map[string]*crashFile{}}
 }
 
-// change counts a call that changes something, and says how it fails.
+// change counts a changing call, and returns its injected error.
 func (d *crashDisk) change(kind callKind) error {
 	d.calls++
 	switch {
@@ -81,7 +79,6 @@ func (d *crashDisk) change(kind callKind) error {
 	return nil
 }
 
-// take takes a descriptor.
 func (d *crashDisk) take() error {
 	if d.opens++; d.full != nil && d.full(d.opens) {
 		return errNoneFree
@@ -288,7 +285,7 @@ func (f *crashFile) sync() error {
 	return err
 }
 
-// pending lists the sectors that the next sync writes and that differ from the disk.
+// pending returns the sectors of the next sync that differ from the disk.
 func (f *crashFile) pending() (sectors []int) {
 	for _, at := range slices.Sorted(maps.Keys(f.dirty)) {
 		end := min(at+sector, len(f.bytes))
@@ -299,8 +296,7 @@ func (f *crashFile) pending() (sectors []int) {
 	return sectors
 }
 
-// written returns the bytes on the disk after the pending sectors for which keep
-// returns true were written.
+// written returns the bytes on the disk after the pending sectors that keep accepts.
 func (f *crashFile) written(keep func(at int) bool) []byte {
 	b := slices.Clone(f.kept)
 	for _, at := range f.pending() {
@@ -313,13 +309,13 @@ func (f *crashFile) written(keep func(at int) bool) []byte {
 	return b
 }
 
-// newFile returns a file of the disk with these bytes, all synced.
+// newFile returns a synced file with these bytes.
 func (d *crashDisk) newFile(b []byte) *crashFile {
 	return &crashFile{disk: d, bytes: slices.Clone(b), kept: slices.Clone(b), dirty: map[int]bool{}}
 }
 
-// choices is how many things a power failure decides: for each name that changed
-// and each sector that was written whether it is kept.
+// choices returns the number of changed names and written sectors, each of which a power
+// failure keeps or loses.
 func (d *crashDisk) choices() int {
 	n := len(d.names)
 	for _, f := range d.pendingFiles() {
@@ -328,8 +324,7 @@ func (d *crashDisk) choices() int {
 	return n
 }
 
-// pendingFiles are all files that a name may lead to, in an order that does not
-// change.
+// pendingFiles returns all files that may have a name, in a fixed order.
 func (d *crashDisk) pendingFiles() (files []*crashFile) {
 	add := func(f *crashFile) {
 		if f != nil && !slices.Contains(files, f) {
@@ -347,8 +342,8 @@ func (d *crashDisk) pendingFiles() (files []*crashFile) {
 	return files
 }
 
-// afterPowerFailure returns what is found when the power comes back: choose says
-// of each choice, by number, whether it was kept.
+// afterPowerFailure returns the disk after a power failure that keeps the choices that choose
+// accepts.
 func (d *crashDisk) afterPowerFailure(choose func(i int) bool) *crashDisk {
 	found := newCrashDisk()
 	names := maps.Clone(d.kept)
@@ -378,7 +373,7 @@ func (d *crashDisk) afterPowerFailure(choose func(i int) bool) *crashDisk {
 	return found
 }
 
-// clone returns a disk with the same files, all synced.
+// clone returns a disk with the same files, synced.
 func (d *crashDisk) clone() *crashDisk {
 	found := newCrashDisk()
 	for name, f := range d.files {
@@ -388,5 +383,5 @@ func (d *crashDisk) clone() *crashDisk {
 	return found
 }
 
-// restart is the end of the process: the system goes on, with its memory of files.
+// restart ends the process; the system keeps its memory of files.
 func (d *crashDisk) restart() { d.stopAt, d.failAt, d.locked = 0, 0, false }

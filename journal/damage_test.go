@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fifty returns a disk with a journal of fifty records, its segments, and the end
-// of the last unit in the last of them.
+// fifty returns a disk with a journal of 50 records, its segments, and the end of its last
+// unit.
 func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 	d = newCrashDisk()
 	j := mustOpen(t, small(d))
@@ -22,12 +22,10 @@ func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 	return d, segments, end
 }
 
-// outcomes counts what Open and Read made of damaged bytes.
+// outcomes counts the results of Open on damaged bytes.
 type outcomes struct{ refused, cut, whole int }
 
-// open opens a damaged journal, after Inspect, which has to find the same. It is refused,
-// and some of these are repaired, or its last record is cut, or the damage is where nothing
-// is.
+// open opens a damaged journal; Inspect must find the same. Some refused ones are repaired.
 func (o *outcomes) open(t *testing.T, d *crashDisk) {
 	t.Helper()
 	found, err := inspect(d, func(uint64, []byte) error { return nil })
@@ -60,8 +58,7 @@ func (o *outcomes) open(t *testing.T, d *crashDisk) {
 	mustClose(t, j)
 }
 
-// TestEveryFlip flips every bit of every segment.
-func TestEveryFlip(t *testing.T) {
+func TestOpen_FindsEveryFlippedBit(t *testing.T) {
 	d, segments, end := fifty(t)
 	var o outcomes
 	flips := 0
@@ -92,8 +89,8 @@ func TestEveryFlip(t *testing.T) {
 	}
 }
 
-// Whole units and segments in the place of others are damage: those of the same journal,
-// of another one, and of another history with the same salt, place and size.
+// Whole units and segments at wrong places are damage, also of another journal, or of a
+// history with the same salt, position and size.
 func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
 	d, segments, _ := fifty(t)
 	history := func(salt uint64, change byte) []byte {
@@ -135,9 +132,7 @@ func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
 	}
 }
 
-// TestASnapshotHealsTheRecordThatWasCut damages the last record, of which there
-// is a snapshot: the journal goes on behind it.
-func TestASnapshotHealsTheRecordThatWasCut(t *testing.T) {
+func TestSnapshot_ReplacesTornRecord(t *testing.T) {
 	ctx := context.Background()
 	d := newCrashDisk()
 	j := mustOpen(t, small(d))
@@ -165,8 +160,7 @@ func TestASnapshotHealsTheRecordThatWasCut(t *testing.T) {
 	}
 }
 
-// TestLengthsThatLie forges lengths with right checksums.
-func TestLengthsThatLie(t *testing.T) {
+func TestOpen_FindsForgedLengths(t *testing.T) {
 	for _, payload := range [][]byte{
 		{0}, {1, 0, 0}, {255, 255, 255, 255}, {5, 0, 0, 0, 1}, binary.LittleEndian.AppendUint32(nil, 1<<31),
 	} {
@@ -184,8 +178,8 @@ func TestLengthsThatLie(t *testing.T) {
 	}
 }
 
-// signed makes the units that b begins with fit behind s: their checksums and, with
-// chained, their places in the chain are right.
+// signed gives the units at the start of b valid checksums after s and, with chained, valid
+// chains.
 func signed(s segment, b []byte, chained bool) {
 	at := s.before
 	for len(b) >= unitHead {
@@ -207,8 +201,7 @@ func signed(s segment, b []byte, chained bool) {
 	}
 }
 
-// FuzzJournal opens a folder whose only segment has any bytes behind its header,
-// or any units whose checksums are right, or their chain as well.
+// FuzzJournal opens a segment with any bytes, or any units with valid checksums or chains.
 func FuzzJournal(f *testing.F) {
 	const header, checksums, chain, short = 1, 2, 4, 8
 	s := segment{salt: 0x5a17}

@@ -7,10 +7,8 @@ import (
 	"testing"
 )
 
-// A process that has no descriptor at any one call, or at each call once, or twice in
-// sequence, continues when it has one: nothing is broken, and only Open has to be called
-// again.
-func TestDescriptors_LackOfOneIsRefused(t *testing.T) {
+// Lack of a descriptor at any call, once, twice or from then on, breaks nothing.
+func TestDescriptors_LackIsRefused(t *testing.T) {
 	run := func(what string, tries int, full func(n int) bool) *crashDisk {
 		t.Helper()
 		d, l := newCrashDisk(), lives{tries: tries}

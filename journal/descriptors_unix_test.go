@@ -11,8 +11,6 @@ import (
 	"testing"
 )
 
-// A child process that may open no further file appends past the end of a segment. It
-// is refused, and goes on when it may.
 func TestDescriptors_LimitOfTheProcess(t *testing.T) {
 	const env = "JOURNAL_NO_DESCRIPTORS"
 	if os.Getenv(env) == "" {
@@ -26,14 +24,14 @@ func TestDescriptors_LimitOfTheProcess(t *testing.T) {
 	var limit syscall.Rlimit
 	noError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	dir := t.TempDir()
-	o := Options{SegmentBytes: leastSegment, background: inline}
+	o := Options{SegmentBytes: minSegment, background: inline}
 	j, err := Open(dir, o)
 	noError(t, err)
 	ctx := context.Background()
 	refusals := 0
 	for at := uint64(1); at <= 100; at++ {
 		none := limit
-		none.Cur = 3 // what is open stays open
+		none.Cur = 3 // open files stay open
 		noError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none))
 		_, err := j.Append(ctx, at-1, record(at))
 		if e := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); e != nil {

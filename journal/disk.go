@@ -13,47 +13,45 @@ import (
 	"handloom/internal/lockfile"
 )
 
-// A disk is what a Journal needs of a folder: few calls, each of which may fail
-// or be the last one before the power is lost.
+// A disk is the file system of a Journal. Tests replace it to fail calls or cut the power.
 type disk interface {
 	list() ([]string, error)
-	create(name string) (file, error) // empty, instead of any there was
+	create(name string) (file, error) // truncates an existing file
 	open(name string) (file, error)
 	rename(from, to string) error
 	remove(name string) error
 	mkdir(name string) error
-	sync(name string) error // of the names in the folder, or in one within it
-	lock() (file, error)    // of the whole folder, until the file is closed
-	held() error            // errLockLost: the file is not the lock of the folder any more
+	sync(name string) error // makes the names in the folder, or in a subfolder, durable
+	lock() (file, error)    // until the file is closed
+	held() error            // errLockLost if the lock file was replaced
 }
 
-// A file of a disk.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
 	size() (int64, error)
-	sync() error // of the bytes, and of what it takes to read them back
+	sync() error // makes bytes and size durable
 }
 
-// renameCloses says that a file must be closed to be renamed.
+// renameCloses reports whether a file must be closed before it is renamed.
 const renameCloses = runtime.GOOS == "windows"
 
-// folder is a disk: a folder of the operating system.
-type folder struct {
+// osDir is a disk: a folder of the operating system.
+type osDir struct {
 	dir string
 
 	mutex   sync.Mutex
 	locked  *os.File // nil: not locked
-	dirFile *os.File // the folder, while it is locked, where the system syncs names
+	dirFile *os.File // the open folder while it is locked, if the system syncs names
 }
 
-func newFolder(dir string) *folder { return &folder{dir: dir} }
+func newFolder(dir string) *osDir { return &osDir{dir: dir} }
 
-func (d *folder) path(name string) string { return filepath.Join(d.dir, name) }
+func (d *osDir) path(name string) string { return filepath.Join(d.dir, name) }
 
-// list lists the files. It takes no file descriptor where the folder is open.
-func (d *folder) list() ([]string, error) {
+// list returns the names of files. It needs no file descriptor while the folder is open.
+func (d *osDir) list() ([]string, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	entries, err := d.entries()
@@ -69,7 +67,7 @@ func (d *folder) list() ([]string, error) {
 	return names, nil
 }
 
-func (d *folder) entries() ([]fs.DirEntry, error) {
+func (d *osDir) entries() ([]fs.DirEntry, error) {
 	if d.dirFile == nil {
 		return os.ReadDir(d.dir)
 	}
@@ -79,13 +77,13 @@ func (d *folder) entries() ([]fs.DirEntry, error) {
 	return d.dirFile.ReadDir(-1)
 }
 
-func (d *folder) create(name string) (file, error) {
+func (d *osDir) create(name string) (file, error) {
 	return d.openFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 }
 
-func (d *folder) open(name string) (file, error) { return d.openFile(name, os.O_RDWR) }
+func (d *osDir) open(name string) (file, error) { return d.openFile(name, os.O_RDWR) }
 
-func (d *folder) openFile(name string, flag int) (file, error) {
+func (d *osDir) openFile(name string, flag int) (file, error) {
 	f, err := os.OpenFile(d.path(name), flag, 0o600)
 	if err != nil {
 		return nil, err
@@ -93,27 +91,27 @@ func (d *folder) openFile(name string, flag int) (file, error) {
 	return osFile{f}, nil
 }
 
-func (d *folder) rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
+func (d *osDir) rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
 
-func (d *folder) remove(name string) error {
+func (d *osDir) remove(name string) error {
 	if err := os.Remove(d.path(name)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func (d *folder) mkdir(name string) error { return os.Mkdir(d.path(name), 0o700) }
+func (d *osDir) mkdir(name string) error { return os.Mkdir(d.path(name), 0o700) }
 
-func (d *folder) sync(name string) error {
+func (d *osDir) sync(name string) error {
 	if name == "" && d.dirFile != nil {
 		return d.dirFile.Sync()
 	}
 	return syncFolder(d.path(name))
 }
 
-// lock makes the folder if there is none, locks it, and holds it open, so that a
-// segment can begin without a further file descriptor.
-func (d *folder) lock() (file, error) {
+// lock creates the folder if necessary, locks it and keeps it open, so that a segment can begin
+// without another file descriptor.
+func (d *osDir) lock() (file, error) {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -133,12 +131,12 @@ func (d *folder) lock() (file, error) {
 		}
 	}
 	d.locked = f
-	return lockedFolder{osFile{f}, d}, nil
+	return lockedDir{osFile{f}, d}, nil
 }
 
-func (d *folder) held() error {
+func (d *osDir) held() error {
 	if renameCloses {
-		return nil // Windows removes no file that is open
+		return nil // Windows cannot remove an open file
 	}
 	at, err := os.Stat(d.path(lockName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,13 +152,13 @@ func (d *folder) held() error {
 	return err
 }
 
-// A lockedFolder is the lock file of a folder.
-type lockedFolder struct {
+// A lockedDir is the lock file of a folder.
+type lockedDir struct {
 	osFile
-	d *folder
+	d *osDir
 }
 
-func (f lockedFolder) Close() error {
+func (f lockedDir) Close() error {
 	d := f.d
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -172,7 +170,6 @@ func (f lockedFolder) Close() error {
 	return errors.Join(err, f.osFile.Close())
 }
 
-// osFile is a file of the operating system.
 type osFile struct{ *os.File }
 
 func (f osFile) size() (int64, error) {

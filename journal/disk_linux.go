@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// syncData returns when the bytes of f are on the disk, and its size.
+// syncData makes the bytes and the size of f durable.
 func syncData(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

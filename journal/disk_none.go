@@ -2,7 +2,7 @@
 
 package journal
 
-// syncsFolders says that names are synced, through the folder as a file.
+// syncsFolders reports whether names are synced through the open folder.
 const syncsFolders = false
 
 func syncFolder(string) error { return nil }

@@ -4,5 +4,5 @@ package journal
 
 import "os"
 
-// syncData returns when f is on the disk.
+// syncData makes f durable.
 func syncData(f *os.File) error { return f.Sync() }

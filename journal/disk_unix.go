@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// syncsFolders says that names are synced, through the folder as a file.
+// syncsFolders reports whether names are synced through the open folder.
 const syncsFolders = true
 
-// syncFolder returns when the names in dir are on the disk.
+// syncFolder makes the names in dir durable.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

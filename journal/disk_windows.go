@@ -1,7 +1,7 @@
 package journal
 
-// syncsFolders says that names are synced, through the folder as a file.
+// syncsFolders reports whether names are synced through the open folder.
 const syncsFolders = false
 
-// syncFolder does nothing: NTFS logs the names itself, and has no call for it.
+// syncFolder does nothing: NTFS logs names itself.
 func syncFolder(string) error { return nil }

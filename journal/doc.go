@@ -1,68 +1,63 @@
-// Package journal keeps a log of records, and snapshots of what they led to, in a
-// folder of the local disk, so that a program that is killed, or loses its power,
-// goes on where it was. It knows nothing of what a record or a snapshot means. The
-// guide's page, with package world, is guide/survive-a-kill.md.
+// Package journal keeps a log of records and snapshots in a folder of the local disk. A program
+// continues with them after a kill or a power failure. The contents are opaque bytes. See
+// guide/survive-a-kill.md for its use with package world.
 //
 // # Terms
 //
-//   - record: bytes that were appended. Its position is its number, from 1.
-//   - snapshot: bytes that stand for all records up to a position.
+//   - record: appended bytes. Its position is its number, from 1.
+//   - snapshot: bytes that represent all records up to a position.
 //   - unit: the records of one write, which one sync makes durable.
-//   - segment: a file of units. Full, it is followed by another one.
-//   - tail: what lies behind the last unit.
+//   - segment: a file of units. A full segment is followed by a new segment.
+//   - tail: the bytes past the last unit.
 //
 // # The folder
 //
-//	lock                      held by the process that has the folder open; names the newest .log
+//	lock                      locked by the process that uses the folder; names the newest .log
 //	0000000000000001.log      records 1 to 4,095
-//	0000000000001000.log      records from 4,096 on; zeros behind the last
-//	next.tmp                  the segment to come, being filled with zeros
-//	0000000000000e10.snap     what records 1 to 3,600 led to
+//	0000000000001000.log      records from 4,096 on; zeros past the last
+//	next.tmp                  the next segment, being filled with zeros
+//	0000000000000e10.snap     the state after records 1 to 3,600
 //	0000000000001c20.snap
-//	0000000000001f40.bad      a snapshot that was rejected
+//	0000000000001f40.bad      a rejected snapshot
 //
-// # What is promised
+// # Promises
 //
-//   - J1: a record that Append returned for, with Always, is read back after a
-//     kill, and after a power failure if the disk keeps what it acknowledged.
-//   - J2: what is read back is what was appended: each byte of a unit, and the
-//     order of all units, is under a checksum.
-//   - J3: damage is an error that names file and record, never a shorter or
-//     another log. Two kinds of damage at the very end cannot be told from a write
-//     that did not end. The last unit, damaged after it was acknowledged, is cut,
-//     and [Journal.Truncated] reports it. A damaged block hides the units that begin
-//     in it: where bytes that are not zero are left, Open cuts or refuses them;
-//     zeros from the end of a unit to the end of the file leave no trace.
-//     A file that is missing or too short is always found.
+//   - J1: with Always, every record acknowledged by Append is read back after a kill, and after
+//     a power failure if the disk keeps what it acknowledged.
+//   - J2: records are read back as appended: checksums cover every byte of a unit and the order
+//     of units.
+//   - J3: damage is an error that names file and record, never a shorter or another log. Two
+//     kinds of damage at the very end look like an unfinished write. A damaged last unit
+//     is cut, and [Journal.Truncated] reports it. A damaged block hides the units that begin in
+//     it: if nonzero bytes remain, Open cuts or refuses them; zeros from the end of
+//     a unit to the end of the file leave no trace. A missing or short file is always found.
 //
-// # Why the end can be told from damage
+// # Torn ends and damage
 //
-// One write puts one unit behind the last, and nothing else is written before its
-// sync has come back. So at most one unit is in flight when the power fails, and
-// it is the last:
+// Each write is one unit after the last one, and the next write waits for its sync. So at most
+// one unit is in flight at a power failure, and it is the last:
 //
-//	| unit 7 | unit 8 | un.t 9 | 0 0 0 ...      cut: nobody was told that 9 is kept
+//	| unit 7 | unit 8 | un.t 9 | 0 0 0 ...      cut: 9 was never acknowledged
 //	| unit 7 | un.t 8 | unit 9 | 0 0 0 ...      corrupt: 8 was synced before 9 was written
 //
-// Several writes for each sync would break this: a disk may keep the second and
-// lose the first. Every collects records into one unit instead. The files are
-// filled with zeros ahead, so that a sync has nothing but the unit to write, and
-// the bytes past the last unit are known: another byte than 0 past the end of the
-// torn unit, or a header of a later record, is damage.
+// Several writes per sync would break this: a disk may keep the second and lose the first.
+// Every collects records into one unit instead. Files are filled with zeros in advance, so a
+// sync writes only the unit, and the bytes past the last unit are known: a nonzero byte past
+// the end of the torn unit, or the header of a later record, is damage.
 //
-// Before it returns, Open writes and syncs the last segment once more: the process
-// before may have been killed before its sync, or its sync may have failed.
+// Before Open returns, it rewrites and syncs the last segment: the last process may have been
+// killed before its sync, or its sync may have failed.
 //
-// Pebble, bbolt and others that end at the first record that is not whole would
-// lose, on one flipped bit, records that they had acknowledged, and say nothing.
+// Pebble, bbolt and others stop at the first invalid record: after one flipped bit they lose
+// acknowledged records without an error.
 //
-// # What it does not do
+// # Limits
 //
-// It has one writer, compresses nothing, keeps nothing secret, and believes the
-// disk: one that loses what it acknowledged is found (J3), but not healed.
+// One process writes. Records are neither compressed nor encrypted. A disk that loses
+// acknowledged bytes is detected (J3), but not repaired.
 //
-// A copy of a folder that is open must not have a newer file lock than its segments:
-// copy lock first, or leave it out. The lock is advisory: if it or the folder is
-// removed, another process gets in. A Journal finds this out when a segment begins,
+// If a folder is copied while it is open, the copied file lock must not be newer than the
+// segments: copy it first, or leave it out. The lock is advisory: if lock or folder are
+// removed, another process can open the folder. The Journal detects this when a segment begins,
 // and is ErrBroken.
 package journal

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// wantRepaired repairs the journal on d where Open finds damage, and fails the test
-// unless it opens then, without a cut, with every record before the damage, and goes on.
+// wantRepaired repairs a damaged journal, which must then open with every record before the
+// damage and accept records.
 func wantRepaired(t *testing.T, d *crashDisk) {
 	t.Helper()
 	_, err := Open("", small(d))
@@ -92,7 +92,7 @@ func TestOpen_MissingFilesAreCorrupt(t *testing.T) {
 				mustClose(t, j)
 				lost := lose(d, k, segments)
 				if k == 0 {
-					delete(lost.files, lockName) // the snapshots tell
+					delete(lost.files, lockName) // the snapshots prove it
 				}
 				wantRepaired(t, lost)
 			})
@@ -110,19 +110,19 @@ func TestOpen_RejectedSnapshotIsATrace(t *testing.T) {
 	wantError(t, errorOf(Open("", small(d))), ErrCorrupt)
 }
 
-// Version 1 tells neither the size of a file nor its successor.
+// Version 1 records neither the size of a file nor its successor.
 func TestOpen_LockFileOfVersion1NamesNothing(t *testing.T) {
 	d, _, _ := fifty(t)
 	d.files[lockName] = d.newFile(nil)
 	j := mustOpen(t, small(d))
 	wantRecords(t, j, units)
 	mustClose(t, j)
-	if newest, err := newestNoted(d.files[lockName]); newest == 0 || err != nil {
+	if newest, err := readNewest(d.files[lockName]); newest == 0 || err != nil {
 		t.Errorf("the lock file names %d, %v", newest, err)
 	}
 }
 
-// unitEnds returns where the units of the last segment end.
+// unitEnds returns the ends of the units of the last segment.
 func unitEnds(t *testing.T, d *crashDisk, segments []string) (ends []int64) {
 	t.Helper()
 	first := numbered(segments, segmentExt)
@@ -133,23 +133,23 @@ func unitEnds(t *testing.T, d *crashDisk, segments []string) (ends []int64) {
 	return ends[:len(ends)-1]
 }
 
-// Blocks of zeros or of garbage from any byte to the end of the file. Zeros from the
-// end of a unit on leave no trace: doc.go names them.
-func TestOpen_CutTellsHowMuch(t *testing.T) {
+// Zeros or garbage replace all bytes from any position on. Zeros from the end of a unit leave
+// no trace, see doc.go.
+func TestTruncated_CoversLostRecords(t *testing.T) {
 	d, segments, end := fifty(t)
 	name := segments[len(segments)-1]
 	ends := unitEnds(t, d, segments)
-	isEnd := func(at int) bool { // only zeros are between at and the end of a unit
+	isEnd := func(at int) bool { // only zeros lie between at and the end of a unit
 		return slices.ContainsFunc(ends, func(e int64) bool { return e >= int64(at) && allZero(d.files[name].bytes[at:e]) })
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	garbage := make([]byte, leastSegment)
+	garbage := make([]byte, minSegment)
 	for i := range garbage {
 		garbage[i] = byte(r.Uint64())
 	}
 	cuts := 0
 	for at := segmentHead; at < int(end); at++ {
-		for kind, fill := range map[string][]byte{"zeros": make([]byte, leastSegment), "garbage": garbage} {
+		for kind, fill := range map[string][]byte{"zeros": make([]byte, minSegment), "garbage": garbage} {
 			damaged := d.clone()
 			b := damaged.files[name].bytes
 			copy(b[at:], fill)
@@ -180,7 +180,7 @@ func TestOpen_CutTellsHowMuch(t *testing.T) {
 	}
 }
 
-func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
+func TestTruncated_HasRangeRecordsAndBytes(t *testing.T) {
 	d := newCrashDisk()
 	o := small(d)
 	o.Sync = syncModes["every"]
@@ -196,7 +196,7 @@ func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
 	unit := b[start : start+unitSize(3*16)]
 	want := TornTail{File: fileName(1, segmentExt), At: 3, Records: 3, Offset: start, End: start + int64(len(unit))}
 
-	// The last byte is another one: the lengths of the records are readable.
+	// The last byte is damaged: the lengths of the records are readable.
 	unit[len(unit)-1] ^= 0xff
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	j = mustOpen(t, small(d.clone()))
@@ -205,7 +205,7 @@ func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
 	}
 	mustClose(t, j)
 
-	// The header is gone: 48 bytes have room for 4 records in one unit.
+	// The header is lost: 48 bytes have room for 4 records.
 	clear(unit[:unitHead])
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	want.Records = 12
@@ -216,14 +216,12 @@ func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
 	mustClose(t, j)
 }
 
-// The units of one write are never followed by other bytes, so that a length which
-// was made shorter, or a later header, is damage.
 func TestOpen_BytesPastTheTornUnitAreDamage(t *testing.T) {
 	d, segments, end := fifty(t)
 	name := segments[len(segments)-1]
 	ends := unitEnds(t, d, segments)
 	start := ends[len(ends)-2]
-	for past := end; past < int64(leastSegment); past++ {
+	for past := end; past < int64(minSegment); past++ {
 		damaged := d.clone()
 		b := damaged.files[name].bytes
 		b[end-1] ^= 1 // torn
@@ -232,7 +230,7 @@ func TestOpen_BytesPastTheTornUnitAreDamage(t *testing.T) {
 			t.Fatalf("byte %d past a torn unit that ends at %d: %v", past, end, err)
 		}
 	}
-	// A header that has no whole unit, past a record whose header is gone.
+	// A later header without a whole unit, past a record without a header.
 	damaged := d.clone()
 	b := damaged.files[name].bytes
 	clear(b[start : start+unitHead])

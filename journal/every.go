@@ -2,13 +2,12 @@ package journal
 
 import "time"
 
-// mostWaiting is how many bytes of records wait for their time at most.
-const mostWaiting = 1 << 20
+// maxWaiting is the limit of collected records, in bytes.
+const maxWaiting = 1 << 20
 
-// collect takes rec into the unit that is written when its time comes, or when
-// it is large.
+// collect adds rec to the next unit, which is written on a timer, or when it is large.
 func (j *Journal) collect(rec []byte) (at uint64, err error) {
-	if j.notWaited != nil || len(j.waiting)+len(rec) > mostWaiting {
+	if j.timerErr != nil || len(j.waiting)+len(rec) > maxWaiting {
 		if err := j.writeWaiting(); err != nil {
 			return 0, err
 		}
@@ -21,17 +20,17 @@ func (j *Journal) collect(rec []byte) (at uint64, err error) {
 	return j.accepted(), nil
 }
 
-// onTimer writes what waits. If that is refused the records go on waiting, and
-// Append takes no more before they are written.
+// onTimer writes the collected records. If that is refused they stay collected, and Append
+// fails until they are written.
 func (j *Journal) onTimer() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.broken == nil {
-		j.notWaited = j.writeWaiting()
+		j.timerErr = j.writeWaiting()
 	}
 }
 
-// writeWaiting writes the records that wait as one unit.
+// writeWaiting writes the collected records as one unit.
 func (j *Journal) writeWaiting() error {
 	if j.waitingN == 0 {
 		return nil
@@ -40,6 +39,6 @@ func (j *Journal) writeWaiting() error {
 		return err
 	}
 	j.timer.Stop()
-	j.waiting, j.waitingN, j.notWaited = j.waiting[:0], 0, nil
+	j.waiting, j.waitingN, j.timerErr = j.waiting[:0], 0, nil
 	return nil
 }

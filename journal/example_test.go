@@ -9,7 +9,7 @@ import (
 	"handloom/journal"
 )
 
-// A program keeps what it was told, is stopped, and finds it again.
+// The records are there again after Close.
 func Example() {
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {

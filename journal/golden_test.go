@@ -11,10 +11,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of the current version")
 
-// goldenRecords is how many records the golden folders have, three in each unit.
+// goldenRecords is the number of records in a golden folder, three per unit.
 const goldenRecords = 30
 
-// golden are the files of segments in testdata/version.
+// golden returns the segments in testdata/version.
 func golden(t *testing.T, version string) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", version, "*.log"))
@@ -30,8 +30,7 @@ func golden(t *testing.T, version string) map[string][]byte {
 	return files
 }
 
-// The bytes of segments and units change only with the version.
-func TestGolden_SegmentsAndUnitsAreWritten(t *testing.T) {
+func TestGolden_WrittenBytesMatch(t *testing.T) {
 	d := newCrashDisk()
 	o := small(d)
 	o.Sync = Every(time.Hour)
@@ -59,7 +58,6 @@ func TestGolden_SegmentsAndUnitsAreWritten(t *testing.T) {
 	}
 }
 
-// Each version is read, found whole, and appended to.
 func TestGolden_EachVersionIsRead(t *testing.T) {
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {

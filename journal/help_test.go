@@ -11,15 +11,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// inline runs work beside the caller at once, so that a test sees one order.
+// inline runs background work at once, for a fixed order.
 func inline(f func()) { f() }
 
-// small are options of a journal with short segments on d.
+// small returns options with short segments on d.
 func small(d disk) Options {
-	return Options{SegmentBytes: leastSegment, disk: d, background: inline, salt: 0x5a17}
+	return Options{SegmentBytes: minSegment, disk: d, background: inline, salt: 0x5a17}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -39,8 +38,7 @@ func mustClose(t *testing.T, j *Journal) {
 	noError(t, j.Close())
 }
 
-// record is what the tests append at a position: no two are equal, and the lengths
-// differ, none and several sectors among them.
+// record returns the record at a position. All differ, also in length.
 func record(at uint64) []byte {
 	return fmt.Appendf(make([]byte, 0, 64), "%0*d", (at*at*37)%150, at)
 }
@@ -56,8 +54,8 @@ func mustAppend(t *testing.T, j *Journal, from, to uint64) {
 
 var errEnough = errors.New("enough")
 
-// readAll reads what lies behind after, and the error that is not of reaching the
-// end. It fails the test if a record is not the one that was appended there.
+// readAll reads the records after a position and returns their number, and the error unless it
+// is the end. It fails the test if a record is wrong.
 func readAll(t *testing.T, j *Journal, after uint64) (n int, err error) {
 	t.Helper()
 	ctx := context.Background()
@@ -83,7 +81,6 @@ func readAll(t *testing.T, j *Journal, after uint64) (n int, err error) {
 	return n, err
 }
 
-// wantRecords fails the test unless the journal has the records 1 to n.
 func wantRecords(t *testing.T, j *Journal, n int) {
 	t.Helper()
 	if got, err := readAll(t, j, 0); got != n || err != nil {

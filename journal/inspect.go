@@ -16,10 +16,10 @@ func inspectFolder(dir string, each func(at uint64, rec []byte) error) (hook.Con
 }
 
 // onlyRead is a folder whose files are opened for reading.
-type onlyRead struct{ *folder }
+type onlyRead struct{ *osDir }
 
 func (d onlyRead) list() ([]string, error) {
-	names, err := d.folder.list()
+	names, err := d.osDir.list()
 	if err != nil {
 		err = failed("inspect", d.dir, err)
 	}
@@ -29,7 +29,7 @@ func (d onlyRead) list() ([]string, error) {
 func (d onlyRead) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
 
 func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Contents, err error) {
-	newest := inspectLock(d) // first: a segment may be begun meanwhile
+	newest := inspectLock(d) // first: another segment may begin meanwhile
 	names, err := d.list()
 	if err != nil {
 		return found, err
@@ -59,20 +59,20 @@ func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Content
 	return found, nil
 }
 
-// inspectLock returns the newest segment that the lock file names: 0 if the file cannot
-// be read, as on Windows while the folder is open.
+// inspectLock returns the newest segment that the lock file names. It returns 0 if the file is
+// unreadable, as on Windows while the folder is open.
 func inspectLock(d disk) (newest uint64) {
 	f, err := d.open(lockName)
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
-	newest, _ = newestNoted(f)
+	newest, _ = readNewest(f)
 	return newest
 }
 
-// inspectSegment adds the segment of c to found. It continues the segment of before,
-// except the first. newest is the segment that the lock file names.
+// inspectSegment adds the segment of c to found. Except for the first, it continues before.
+// newest is the segment that the lock file names.
 func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
 	if err := c.joins(before); err != nil {
 		return err
@@ -86,7 +86,7 @@ func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest u
 		if err == nil && cut == nil || err != nil && !errors.Is(err, ErrCorrupt) {
 			break
 		}
-		// Units may have been written between the two reads.
+		// Units may be appended between the two reads.
 		at := c.at
 		if end = c.records(&s, each); c.at == at {
 			break
@@ -97,8 +97,8 @@ func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest u
 	return err
 }
 
-// ending is the cut or the damage at the end of the segment, given the error that ended
-// its records.
+// ending returns the torn tail or the damage at the end of the segment. end is the error of the
+// last read.
 func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) {
 	if !last {
 		return nil, c.fault(end)
@@ -109,7 +109,7 @@ func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) 
 	return c.torn(end)
 }
 
-// records calls each with the records of the segment, and returns what ended that.
+// records calls each with the records of the segment, and returns the error at its end.
 func (c *cursor) records(s *hook.Segment, each func(at uint64, rec []byte) error) error {
 	for {
 		at := c.at.seq

@@ -9,7 +9,6 @@ import (
 	"handloom/internal/hook"
 )
 
-// contents are what Inspect finds on d, and the records.
 func contents(t *testing.T, d disk) (hook.Contents, uint64) {
 	t.Helper()
 	n := uint64(0)
@@ -23,7 +22,7 @@ func contents(t *testing.T, d disk) (hook.Contents, uint64) {
 	return found, n
 }
 
-func TestInspectReadsAllAndChangesNothing(t *testing.T) {
+func TestInspect_ReadsAllAndChangesNothing(t *testing.T) {
 	d, segments, end := fifty(t)
 	calls := d.calls
 	found, n := contents(t, d)
@@ -31,7 +30,7 @@ func TestInspectReadsAllAndChangesNothing(t *testing.T) {
 		t.Errorf("%d records, %+v, %d calls", n, found, d.calls-calls)
 	}
 	for i, s := range found.Segments {
-		if s.File != segments[i] || i > 0 && s.First != found.Segments[i-1].Last+1 || s.Bytes < leastSegment {
+		if s.File != segments[i] || i > 0 && s.First != found.Segments[i-1].Last+1 || s.Bytes < minSegment {
 			t.Errorf("segment %d is %+v", i, s)
 		}
 	}
@@ -49,7 +48,6 @@ func TestInspectReadsAllAndChangesNothing(t *testing.T) {
 	}
 }
 
-// Inspect of a journal that is written meanwhile finds no damage and skips no record.
 func TestInspect_WhileRecordsAreAppended(t *testing.T) {
 	dir := t.TempDir()
 	j, err := Open(dir, Options{Sync: Never, SegmentBytes: 1 << 20})

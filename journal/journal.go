@@ -10,60 +10,60 @@ import (
 	"handloom/internal/check"
 )
 
-// A Journal is an open folder of records and snapshots. Its methods may be called
-// by any goroutine; records are appended one at a time.
+// A Journal is an open folder of records and snapshots. Any goroutine may call its methods;
+// records are appended one at a time.
 type Journal struct {
-	o    Options
-	lock file
-	cut  *TornTail
+	o        Options
+	lock     file
+	tornTail *TornTail
 
 	mu       sync.Mutex
-	broken   error         // why it takes no more records
-	more     chan struct{} // closed when there are more records to read, or none will come
+	broken   error         // the error of further appends
+	more     chan struct{} // closed after each write, and when the Journal breaks
 	segments []uint64      // the first record of each, ascending
 	salt     uint64
 
 	last file // the last segment
 	size int64
-	end  int64 // where its next unit goes
-	tail link  // behind the last unit written
+	end  int64 // offset of the next unit
+	tail link  // end of the last unit
 
-	prealloc *prealloc // the segment to come, being prepared
+	prealloc *prealloc // the next segment
 	unit     []byte    // the unit being written
 	payload  []byte
 
-	// With Every: the records that wait for their unit.
-	waiting   []byte
-	waitingN  uint64
-	timer     *time.Timer
-	notWaited error // why the unit could not be written when its time came
+	// With Every: the collected records.
+	waiting  []byte
+	waitingN uint64
+	timer    *time.Timer
+	timerErr error // the last error of onTimer
 
 	saving sync.Mutex // one Save or Trim at a time
 }
 
-// A Cut is the unit that Open took away: its writing did not end, so that no record of
-// it was acknowledged, or it was the last of all and was damaged afterwards. The two
-// cannot be told apart. A damaged block of zeros hides units that began in it.
+// A TornTail is a unit that Open removed from the end. Either its write did not finish, so no
+// record of it was acknowledged, or it was the last unit and was damaged later; the two look
+// the same. A damaged block of zeros hides units that began in it.
 type TornTail struct {
 	File    string
-	At      uint64 // position of the first record that is cut
-	Records uint64 // that the bytes have room for, at most
-	Offset  int64  // of the unit, in bytes from the beginning of the file
-	End     int64  // past the last byte that was not zero, likewise
-	NonZero int64  // bytes between these that were not zero
+	At      uint64 // position of the first removed record
+	Records uint64 // max number of removed records
+	Offset  int64  // start of the unit, in bytes from the start of the file
+	End     int64  // end of the last nonzero byte
+	NonZero int64  // number of nonzero bytes between these
 }
 
-// Truncated reports whether Open cut a unit off the end of the journal, and which.
+// Truncated returns the unit that Open removed from the end, if any.
 func (j *Journal) Truncated() (TornTail, bool) {
-	if j.cut == nil {
+	if j.tornTail == nil {
 		return TornTail{}, false
 	}
-	return *j.cut, true
+	return *j.tornTail, true
 }
 
-// CutText returns [Journal.Truncated] as a text, empty if Open cut nothing. It is for
-// programs that do not know the type Cut, such as package world.
-func (j *Journal) CutText() string { return j.cut.text() }
+// CutText returns [Journal.Truncated] as text, or "", for programs that do not import this
+// package, such as package world.
+func (j *Journal) CutText() string { return j.tornTail.text() }
 
 func (c *TornTail) text() string {
 	if c == nil {
@@ -72,29 +72,28 @@ func (c *TornTail) text() string {
 	return fmt.Sprintf("record %d: at most %d cut: %s, bytes %d to %d, %d not zero", c.At, c.Records, c.File, c.Offset, c.End, c.NonZero)
 }
 
-// ElectionTimeout is 0: the lock of the folder says who may append.
+// ElectionTimeout returns 0, because a lock protects the folder.
 func (j *Journal) ElectionTimeout() time.Duration { return 0 }
 
-// Tail returns the position of the last record, 0 if there is none.
+// Tail returns the position of the last record, or 0 if there is none.
 func (j *Journal) Tail(context.Context) (at uint64, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.accepted(), j.broken
 }
 
-// accepted is the position of the last record that Append took.
+// accepted returns the position of the last accepted record.
 func (j *Journal) accepted() uint64 { return j.tail.seq + j.waitingN }
 
-// Append adds rec behind the record at prev, and returns its position. With
-// Always it returns when rec is on the disk.
+// Append adds rec after the record at prev, which must be the last, and returns its position.
+// With Always the record is durable then. Append does not keep rec.
 //
-// ErrFenced, ErrRefused (the record is too large, the disk is full, or ctx had
-// ended before anything was written): rec is not in the journal, and never will
-// be. ErrBroken: it may be; Open tells. Append keeps nothing of rec.
+// After ErrFenced, and ErrRefused (rec is too large, the disk is full, or ctx ended before the
+// write), rec is not in the journal and never will be. After ErrBroken it may be; Open decides.
 func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
 	check.Given(ctx != nil, "journal: Append", "context")
-	if len(rec) > mostRecord {
-		return 0, fmt.Errorf("%w: a record of %d bytes: at most %d", ErrRefused, len(rec), mostRecord)
+	if len(rec) > maxRecord {
+		return 0, fmt.Errorf("%w: record of %d bytes, want at most %d", ErrRefused, len(rec), maxRecord)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -104,7 +103,7 @@ func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint6
 	case ctx.Err() != nil:
 		return 0, refused(context.Cause(ctx))
 	case prev != j.accepted():
-		return 0, fmt.Errorf("%w: behind record %d, and the last is %d", ErrFenced, prev, j.accepted())
+		return 0, fmt.Errorf("%w: got %d, want %d", ErrFenced, prev, j.accepted())
 	}
 	if j.o.Sync.mode == every {
 		return j.collect(rec)
@@ -116,19 +115,19 @@ func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint6
 	return j.tail.seq, nil
 }
 
-// write makes the payload, n records, the next unit: one write and, unless Sync
-// is Never, one sync. No other write begins before.
+// write writes n records as the next unit: one write and, unless Sync is Never, one sync. The
+// next write waits for it.
 func (j *Journal) write(payload []byte, n uint64) error {
 	if err := j.makeRoom(unitSize(len(payload))); err != nil {
 		return err
 	}
 	j.unit = appendUnit(j.unit[:0], j.salt, j.tail, payload)
 	if _, err := j.last.WriteAt(j.unit, j.end); err != nil {
-		return j.breaks(err)
+		return j.breakWith(err)
 	}
 	if j.o.Sync.mode != never {
 		if err := j.last.sync(); err != nil {
-			return j.breaks(err)
+			return j.breakWith(err)
 		}
 	}
 	j.tail = j.tail.next(n, payload)
@@ -140,22 +139,21 @@ func (j *Journal) write(payload []byte, n uint64) error {
 	return nil
 }
 
-// breaks notes that nothing can be written any more. A sync that failed once is
-// not tried again: the system may have dropped the bytes and would report success.
-func (j *Journal) breaks(err error) error {
+// breakWith breaks the Journal with err. A failed sync is not repeated: the system may have
+// dropped the bytes and would report success.
+func (j *Journal) breakWith(err error) error {
 	j.broken = fmt.Errorf("%w: %w", ErrBroken, err)
 	j.wake()
 	return j.broken
 }
 
-// wake lets those who follow look again.
+// wake wakes waiting readers.
 func (j *Journal) wake() {
 	close(j.more)
 	j.more = make(chan struct{})
 }
 
-// Close writes what waits, and gives the folder free. Whoever reads gets
-// ErrBroken.
+// Close writes the collected records and unlocks the folder. Waiting readers get ErrBroken.
 func (j *Journal) Close() error {
 	j.saving.Lock()
 	defer j.saving.Unlock()
@@ -164,7 +162,7 @@ func (j *Journal) Close() error {
 	if j.lock == nil {
 		return nil
 	}
-	err := j.settle()
+	err := j.syncAll()
 	if j.broken == nil {
 		j.broken = fmt.Errorf("%w: closed", ErrBroken)
 	}
@@ -179,8 +177,8 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// settle returns when every record that was taken is on the disk.
-func (j *Journal) settle() error {
+// syncAll makes every accepted record durable.
+func (j *Journal) syncAll() error {
 	if j.broken != nil {
 		return j.broken
 	}
@@ -189,7 +187,7 @@ func (j *Journal) settle() error {
 	}
 	if j.o.Sync.mode == never {
 		if err := j.last.sync(); err != nil {
-			return j.breaks(err)
+			return j.breakWith(err)
 		}
 	}
 	return nil

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-func TestARecordMayBeEmptyOrLargerThanASegment(t *testing.T) {
+func TestAppend_EmptyAndLargeRecords(t *testing.T) {
 	dir := t.TempDir()
-	j, err := Open(dir, Options{SegmentBytes: leastSegment})
+	j, err := Open(dir, Options{SegmentBytes: minSegment})
 	noError(t, err)
 	ctx := context.Background()
-	recs := [][]byte{{}, bytes.Repeat([]byte("x"), 3*leastSegment), {}, bytes.Repeat([]byte("y"), leastSegment-segmentHead-unitHead-4), {1}}
+	recs := [][]byte{{}, bytes.Repeat([]byte("x"), 3*minSegment), {}, bytes.Repeat([]byte("y"), minSegment-segmentHead-unitHead-4), {1}}
 	for i, rec := range recs {
 		noError(t, errorOf(j.Append(ctx, uint64(i), rec)))
 	}
 	mustClose(t, j)
-	if j, err = Open(dir, Options{SegmentBytes: leastSegment}); err != nil {
+	if j, err = Open(dir, Options{SegmentBytes: minSegment}); err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
@@ -37,7 +37,6 @@ func TestARecordMayBeEmptyOrLargerThanASegment(t *testing.T) {
 	}
 }
 
-// Calls that cannot be obeyed are refused by their reason, and the journal continues.
 func TestJournal_RefusesCalls(t *testing.T) {
 	ctx := context.Background()
 	ended, cancel := context.WithCancel(ctx)
@@ -64,7 +63,7 @@ func TestJournal_RefusesCalls(t *testing.T) {
 	}{
 		{"Append after an older record", func() error { return appends(ctx, 99, nil) }, ErrFenced},
 		{"Append after a later record", func() error { return appends(ctx, 101, nil) }, ErrFenced},
-		{"Append of too much", func() error { return appends(ctx, 100, make([]byte, mostRecord+1)) }, ErrRefused},
+		{"Append of too much", func() error { return appends(ctx, 100, make([]byte, maxRecord+1)) }, ErrRefused},
 		{"Append with an ended context", func() error { return appends(ended, 100, nil) }, ErrRefused},
 		{"Read past the end", func() error { return j.Read(ctx, 101, func(uint64, []byte) error { return nil }) }, ErrRefused},
 		{"Save ahead of the records", func() error { return save(j, 101, "state") }, ErrRefused},
@@ -96,7 +95,7 @@ func TestJournal_RefusesCalls(t *testing.T) {
 	}
 }
 
-func TestOneProcessHasTheFolder(t *testing.T) {
+func TestErrLocked_SecondOpenOfFolder(t *testing.T) {
 	dir := t.TempDir()
 	j, err := Open(dir, Options{})
 	noError(t, err)
@@ -117,7 +116,7 @@ func TestOptions_InvalidAreRefused(t *testing.T) {
 	}
 }
 
-func TestReadFollows(t *testing.T) {
+func TestRead_FollowsAppends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := mustOpen(t, small(newCrashDisk()))
 		mustAppend(t, j, 1, 10)
@@ -149,7 +148,7 @@ func TestReadFollows(t *testing.T) {
 	})
 }
 
-func TestRecordsWaitForTheirTimeAndAreWrittenAsOne(t *testing.T) {
+func TestEvery_WritesCollectedRecordsAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newCrashDisk()
 		o := small(d)
@@ -183,12 +182,11 @@ func TestRecordsWaitForTheirTimeAndAreWrittenAsOne(t *testing.T) {
 	})
 }
 
-// Records that wait for their time are written before they are 1 MiB.
 func TestEvery_BoundsWaitingBytes(t *testing.T) {
 	o := small(newCrashDisk())
 	o.Sync = Every(time.Hour)
 	j := mustOpen(t, o)
-	rec := make([]byte, mostWaiting*2/3)
+	rec := make([]byte, maxWaiting*2/3)
 	for at := range uint64(4) {
 		noError(t, errorOf(j.Append(context.Background(), at, rec)))
 		if written, _, _ := j.written(); written != at {
@@ -198,20 +196,18 @@ func TestEvery_BoundsWaitingBytes(t *testing.T) {
 	mustClose(t, j)
 }
 
-// Records that could not be written when their time came are written before Append
-// takes another one.
 func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		full := false // while it is, no file can be made
+		full := false // while true, no file can be created
 		d := newCrashDisk()
 		d.full = func(int) bool { return full }
 		o := small(d)
 		o.Sync = Every(time.Second)
 		j := mustOpen(t, o)
-		noError(t, errorOf(j.Append(context.Background(), 0, bytes.Repeat([]byte("x"), leastSegment-100))))
-		time.Sleep(time.Second) // the first segment is full now, and another one prepared
+		noError(t, errorOf(j.Append(context.Background(), 0, bytes.Repeat([]byte("x"), minSegment-100))))
+		time.Sleep(time.Second) // the first segment is full, and the next is prepared
 		synctest.Wait()
-		noError(t, errorOf(j.Append(context.Background(), 1, make([]byte, 2*leastSegment))))
+		noError(t, errorOf(j.Append(context.Background(), 1, make([]byte, 2*minSegment))))
 		setFull := func(is bool) {
 			j.mu.Lock()
 			defer j.mu.Unlock()
@@ -249,9 +245,8 @@ func save(j *Journal, at uint64, text string) error {
 	})
 }
 
-// TestAFileThatATrimLeftIsNoGap removes segments out of order, as a power failure
-// may.
-func TestAFileThatATrimLeftIsNoGap(t *testing.T) {
+// A power failure may keep the removal of a later segment only.
+func TestOpen_AcceptsGapsOfTrim(t *testing.T) {
 	d := newCrashDisk()
 	mustClose(t, savedAt(t, d, 80, 90))
 	names, _ := d.list()
@@ -264,10 +259,8 @@ func TestAFileThatATrimLeftIsNoGap(t *testing.T) {
 	mustClose(t, j)
 }
 
-// errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
-// wantError fails the test unless the error is the wanted one.
 func wantError(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {

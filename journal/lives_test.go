@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// A death is how and when a process ends: at a call to the disk, counted from its
-// begin; 0: not at all.
+// A death is the end of a process at a call to the disk, counted from its start; 0: none.
 type death struct {
 	call  int
-	fails bool // the call fails, and the process ends when it knows; else it is killed
+	fails bool // the call fails, and the process notices; else it is killed
 }
 
 func (x death) String() string {
@@ -27,21 +26,19 @@ func (x death) String() string {
 	return fmt.Sprintf("killed at call %d", x.call)
 }
 
-// lives are the processes that had one folder, one after the other, and the promises
-// that they made.
+// lives are successive processes with one folder, and their promises.
 type lives struct {
-	durable  uint64 // records that must be there after a power failure
-	appended uint64 // records that may be there
-	saved    uint64 // the newest snapshot that must be there
-	tries    int    // of a call that is refused; at least 2
+	durable  uint64 // records that must survive a power failure
+	appended uint64 // records that may survive
+	saved    uint64 // the newest snapshot that must survive
+	tries    int    // attempts of a refused call; at least 2
 }
 
-// syncModes are the modes that every crash test runs in. Tests write waiting records
-// themselves.
+// syncModes are the modes of every crash test. Tests write collected records themselves.
 var syncModes = map[string]Sync{"always": Always, "never": Never, "every": Every(time.Hour)}
 
-// live opens the journal on d, appends up to the record to, saves and trims, and ends
-// as x says. It returns the error that ended it.
+// live appends records up to to, saves, trims, and ends as x describes. It returns the error
+// that ended it.
 func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 	ctx := context.Background()
 	if x.fails {
@@ -93,14 +90,14 @@ func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 	return err
 }
 
-// note notes that the records up to at are promised to be durable, as far as j works.
+// note promises that the records up to at are durable, if j works.
 func (l *lives) note(j *Journal, at uint64) {
 	if j.broken == nil {
 		l.durable = max(l.durable, at)
 	}
 }
 
-// again calls f again while it is refused.
+// again repeats f while it is refused.
 func (l *lives) again(f func() error) error {
 	err := f()
 	for n := 1; n < max(l.tries, 2) && errors.Is(err, ErrRefused); n++ {
@@ -109,9 +106,8 @@ func (l *lives) again(f func() error) error {
 	return err
 }
 
-// check opens the journal on d and fails the test unless all promises are kept and
-// the journal takes further records. Where the promise allows it, as with Never, a
-// journal may be corrupt past the durable records, and is repaired.
+// check opens the journal on d, which must keep all promises and accept records. With
+// mayBeCorrupt it may be corrupt after the durable records, and is repaired.
 func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func() string) {
 	t.Helper()
 	ctx := context.Background()
@@ -138,7 +134,7 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	for _, after = range snapshots[:min(len(snapshots), keptSnapshots)] {
 		wantSnapshot(t, j, after)
 	}
-	// Behind the older of the two snapshots as well no record is missing.
+	// Nor is a record missing after the older of the two snapshots.
 	if n, err := readAll(t, j, after); uint64(n) != tail-after || err != nil {
 		t.Fatalf("%s: read %d of %d records past %d: %v", what(), n, tail-after, after, err)
 	}
@@ -154,8 +150,7 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	mustClose(t, j)
 }
 
-// powerFailure takes the power from d, with many sets of sectors and names that are
-// kept, and checks each. Fewer are as good where many lives are tried.
+// powerFailure checks many outcomes of a power failure, or fewer with few.
 func (l *lives) powerFailure(t *testing.T, d *crashDisk, sync Sync, few bool, what func() string) {
 	t.Helper()
 	n := d.choices()
@@ -170,7 +165,7 @@ func (l *lives) powerFailure(t *testing.T, d *crashDisk, sync Sync, few bool, wh
 	}
 }
 
-// calls returns how many calls to the disk a whole life takes.
+// calls returns the number of calls in a whole life.
 func calls(t *testing.T, sync Sync) int {
 	t.Helper()
 	d := newCrashDisk()
@@ -178,7 +173,7 @@ func calls(t *testing.T, sync Sync) int {
 	return d.calls
 }
 
-// deaths are all deaths of a life of n calls, one of seven with -short.
+// deaths returns all deaths of a life of n calls, with -short one of seven.
 func deaths(n int) (all []death) {
 	for call := 1; call <= n; call++ {
 		if testing.Short() && call%7 != 0 {
@@ -195,8 +190,7 @@ func eachMode(t *testing.T, f func(t *testing.T, sync Sync)) {
 	}
 }
 
-// A process ends at any call, and the power fails.
-func TestLives_PowerFailureLosesNothingDurable(t *testing.T) {
+func TestPowerFailure_KeepsDurableRecords(t *testing.T) {
 	eachMode(t, func(t *testing.T, sync Sync) {
 		for _, x := range deaths(calls(t, sync)) {
 			d, l := newCrashDisk(), lives{}
@@ -206,10 +200,9 @@ func TestLives_PowerFailureLosesNothingDurable(t *testing.T) {
 	})
 }
 
-// A process ends at any call, another one opens the folder without a reboot and
-// appends, and then the power fails, or the system writes all there is and is
-// restarted.
-func TestLives_OpenMakesDurableWhatItReads(t *testing.T) {
+// A process dies at any call, the next one appends without a reboot, then the power fails or
+// the system restarts.
+func TestOpen_MakesReadRecordsDurable(t *testing.T) {
 	eachMode(t, func(t *testing.T, sync Sync) {
 		for _, x := range deaths(calls(t, sync)) {
 			for _, more := range []uint64{1, 12} {
@@ -224,8 +217,8 @@ func TestLives_OpenMakesDurableWhatItReads(t *testing.T) {
 	})
 }
 
-// Three processes end at any call each, with reboots between them or without.
-func TestLives_SeveralDeathsLoseNothingDurable(t *testing.T) {
+// Three processes die at any call, with or without reboots between them.
+func TestPowerFailure_SeveralDeathsKeepDurableRecords(t *testing.T) {
 	modes := []Sync{Always, Always, Never, Every(time.Hour)}
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 1500
@@ -259,9 +252,9 @@ func TestLives_SeveralDeathsLoseNothingDurable(t *testing.T) {
 	}
 }
 
-// The clearing of a torn unit fails at any call. The next Open, without a reboot, does it
-// again, and the bytes of that unit never come back past a shorter record.
-func TestOpen_ClearsAgainWhatItCouldNot(t *testing.T) {
+// The clearing of a torn unit fails at any call. The next Open repeats it, and the unit never
+// reappears past a shorter record.
+func TestOpen_RepeatsFailedClear(t *testing.T) {
 	options := func(d disk) Options {
 		o := small(d)
 		o.SegmentBytes = 4 << 10

@@ -10,8 +10,6 @@ import (
 	"testing"
 )
 
-// A lock file or a folder that is removed or replaced ends the journal when the next
-// segment begins.
 func TestLock_LossBreaksTheJournal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows removes no file that is open")
@@ -30,7 +28,7 @@ func TestLock_LossBreaksTheJournal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "log")
-			j, err := Open(dir, Options{SegmentBytes: leastSegment, background: inline})
+			j, err := Open(dir, Options{SegmentBytes: minSegment, background: inline})
 			noError(t, err)
 			mustAppend(t, j, 1, 1)
 			noError(t, lose(dir))

@@ -10,14 +10,13 @@ import (
 	"slices"
 )
 
-// Open opens the journal in dir, and makes one if there is none. It locks the
-// folder until Close, and reads every record behind the last but one snapshot. It
-// writes and syncs the last segment once more, and syncs the folder, so that all
-// records that it has read are durable when it returns.
+// Open opens the journal in dir, or creates it. It locks the folder until Close. It reads every
+// record after the older of the two newest snapshots, rewrites and syncs the last segment, and
+// syncs the folder, so all records are durable when it returns.
 //
-// A unit at the very end that is not whole is cut: see [Journal.Truncated]. Any other
-// damage is [ErrCorrupt], a [CorruptError], and changes nothing; [Repair] moves it
-// out of the way. Another Journal on the folder is [ErrLocked].
+// A torn unit at the very end is removed: see [Journal.Truncated]. Other damage is
+// [ErrCorrupt], in a [CorruptError], and changes nothing; [Repair] moves it aside. If another
+// Journal uses the folder, Open returns [ErrLocked].
 func Open(dir string, o Options) (*Journal, error) {
 	o, err := o.withDefaults(dir)
 	if err != nil {
@@ -38,7 +37,7 @@ func Open(dir string, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// failed adds to an error of the system the name of the package and of the folder.
+// failed wraps an error of the system with operation and folder.
 func failed(op, dir string, err error) error {
 	if errors.Is(err, ErrLocked) || errors.Is(err, ErrCorrupt) {
 		return err
@@ -46,9 +45,9 @@ func failed(op, dir string, err error) error {
 	return fmt.Errorf("journal: %s %s: %w", op, dir, err)
 }
 
-// recover finds the end of the records, and cuts there what is not whole.
+// recover finds the end of the records and removes a torn unit.
 func (j *Journal) recover() error {
-	newest, err := newestNoted(j.lock)
+	newest, err := readNewest(j.lock)
 	if err != nil {
 		return err
 	}
@@ -72,16 +71,16 @@ func (j *Journal) recover() error {
 	if err := j.verify(saved, newest); err != nil {
 		return err
 	}
-	if err := j.recoverPrealloc(saved); err != nil {
+	if err := j.skipToSnapshot(saved); err != nil {
 		return err
 	}
 	if last := j.segments[len(j.segments)-1]; last != newest {
-		return noteNewest(j.lock, last)
+		return writeNewest(j.lock, last)
 	}
 	return nil
 }
 
-// lostAll returns the damage of a folder that has no segment and traces of one.
+// lostAll returns the damage of a folder that lost all segments.
 func lostAll(names []string, newest uint64) error {
 	trace, at := "", uint64(1)
 	for _, ext := range []string{rejectedExt, snapshotExt} {
@@ -95,19 +94,19 @@ func lostAll(names []string, newest uint64) error {
 	if trace == "" {
 		return nil
 	}
-	return &CorruptError{File: fileName(max(1, newest), segmentExt), At: at, Reason: "the file is missing, as all of records, and there were some: see " + trace}
+	return &CorruptError{File: fileName(max(1, newest), segmentExt), At: at, Reason: "all segments are missing: see " + trace}
 }
 
-// lostNewest returns the damage of a folder whose last segment, that of c, is not the
-// newest one that the lock file names.
+// lostNewest returns the damage of a folder that lost the segment named in the lock file. c is
+// the last one that it has.
 func lostNewest(c *cursor, newest uint64) error {
 	if newest <= c.first() {
 		return nil
 	}
-	return &CorruptError{File: fileName(newest, segmentExt), At: min(newest, c.at.seq+1), Reason: "the file is missing: the file " + lockName + " names it"}
+	return &CorruptError{File: fileName(newest, segmentExt), At: min(newest, c.at.seq+1), Reason: "the file is missing; " + lockName + " names it"}
 }
 
-// recoverEmpty begins a journal where there are no records.
+// recoverEmpty begins a journal without records.
 func (j *Journal) recoverEmpty() error {
 	if j.salt == 0 {
 		j.salt = newSalt()
@@ -140,12 +139,10 @@ func (j *Journal) beginSegment(s segment) error {
 	return nil
 }
 
-// verify reads the segments that a recovery from either of the two newest
-// snapshots reads, and leaves the last one open for the next record. What lies
-// before them may have gaps, and there may be older snapshots: files are removed in
-// order, but a power failure keeps no order of names.
-//
-// newest is the segment that the lock file names as the newest.
+// verify reads the segments needed by the two newest snapshots, and leaves the last one open
+// for appends. Earlier segments may have gaps, and there may be older snapshots: files are
+// removed in order, but a power failure keeps no order of names. newest is the segment named in
+// the lock file.
 func (j *Journal) verify(saved []uint64, newest uint64) error {
 	var after uint64
 	if n := len(saved); n > 0 {
@@ -156,7 +153,7 @@ func (j *Journal) verify(saved []uint64, newest uint64) error {
 		k--
 	}
 	if k < 0 {
-		return &CorruptError{File: fileName(j.segments[0], segmentExt), At: after + 1, Reason: fmt.Sprintf("the first record of all is %d", j.segments[0])}
+		return &CorruptError{File: fileName(j.segments[0], segmentExt), At: after + 1, Reason: fmt.Sprintf("the first record is %d", j.segments[0])}
 	}
 	var before *cursor
 	for i := k; i < len(j.segments); i++ {
@@ -169,8 +166,8 @@ func (j *Journal) verify(saved []uint64, newest uint64) error {
 	return nil
 }
 
-// verifySegment reads the segment i, which joins the one of before unless that is nil,
-// and moves j.tail to its end.
+// verifySegment reads segment i, which must follow before unless that is nil, and moves j.tail
+// to its end.
 func (j *Journal) verifySegment(i int, before *cursor, newest uint64) (*cursor, error) {
 	c, err := openCursor(j.o.disk, j.segments[i])
 	if err != nil {
@@ -192,7 +189,7 @@ func (j *Journal) verifySegment(i int, before *cursor, newest uint64) (*cursor, 
 	return c, j.verifyEnd(c, err)
 }
 
-// fault is the error for what ended a segment: none for its end.
+// fault returns the error of a segment that ended with err, or nil at its normal end.
 func (c *cursor) fault(err error) error {
 	var d damage
 	switch {
@@ -204,15 +201,14 @@ func (c *cursor) fault(err error) error {
 	return err
 }
 
-// verifyEnd makes the last segment ready for the next record: what was being written
-// when the process ended is cut.
+// verifyEnd prepares the last segment for appends, and finds a torn unit.
 func (j *Journal) verifyEnd(c *cursor, end error) error {
 	j.last, j.size, j.end = c.file, c.size, c.offset
 	var err error
-	if j.cut, err = c.torn(end); err != nil {
+	if j.tornTail, err = c.torn(end); err != nil {
 		return err
 	}
-	if j.cut != nil {
+	if j.tornTail != nil {
 		if err := clearUnits(c.file, c.offset, c.size); err != nil {
 			return err
 		}
@@ -220,14 +216,13 @@ func (j *Journal) verifyEnd(c *cursor, end error) error {
 	return j.keepRead(c)
 }
 
-// keepRead makes durable what was read, before a record is acknowledged that follows
-// it. The process before may have been killed between a write and its sync, or its
-// sync failed: the system then reads the bytes back from memory and, on Linux, writes
-// them to the disk only if they are written again. Zeros that a process before wrote
-// to the end are durable, but for one word: see clearUnits.
+// keepRead makes all read bytes durable before the next append. The last process may have been
+// killed between a write and its sync, or its sync failed: the system then reads the bytes from
+// memory and, on Linux, writes them to the disk only after another write. Zeros written by
+// earlier processes are durable except for one word: see clearUnits.
 func (j *Journal) keepRead(c *cursor) error {
 	end := min(c.offset+unitAlign, c.size)
-	b := make([]byte, min(aheadPiece, end))
+	b := make([]byte, min(preallocPiece, end))
 	for offset := int64(0); offset < end; offset += int64(len(b)) {
 		b = b[:min(int64(len(b)), end-offset)]
 		if err := readFull(c.file, b, offset); err != nil {
@@ -243,10 +238,9 @@ func (j *Journal) keepRead(c *cursor) error {
 	return j.o.disk.sync("")
 }
 
-// torn decides between the three ends of the last segment: a clean one, one that a
-// unit was being written to, which is to be cut, and damage. There was at most one
-// unit whose sync had not come back, and nothing was written past it: so a later unit,
-// or any byte past the end of this one, means that this one was acknowledged.
+// torn distinguishes a clean end, a torn unit, and damage. At most one unit was not synced, and
+// nothing was written past it: so a later unit, or any byte past the end of this one, proves
+// that this one was acknowledged.
 func (c *cursor) torn(end error) (*TornTail, error) {
 	why := c.fault(end)
 	if why != nil && !errors.Is(why, ErrCorrupt) {
@@ -269,12 +263,12 @@ func (c *cursor) torn(end error) (*TornTail, error) {
 		}
 		return nil, why
 	}
-	return c.cut(rest, size), nil
+	return c.tornTail(rest, size), nil
 }
 
-// cut is the unit that begins at the cursor, and rest with it, and is torn. Its size is
-// 0 if its header does not tell.
-func (c *cursor) cut(rest []byte, size int64) *TornTail {
+// tornTail returns the torn unit of this size at the cursor; rest are the bytes from there. The size
+// is 0 if the header is damaged.
+func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
 	end := len(rest)
 	for rest[end-1] == 0 {
 		end--
@@ -292,16 +286,15 @@ func (c *cursor) cut(rest []byte, size int64) *TornTail {
 	}
 }
 
-// recoverPrealloc looks whether the newest snapshot is of records that the journal
-// does not have. That is so if the last record was damaged after the snapshot was
-// made: the snapshot has what it did, and the journal goes on behind it.
-func (j *Journal) recoverPrealloc(saved []uint64) error {
+// skipToSnapshot handles a snapshot newer than the last record: that record was damaged after
+// the snapshot was saved. The journal continues after the snapshot.
+func (j *Journal) skipToSnapshot(saved []uint64) error {
 	if len(saved) == 0 || saved[len(saved)-1] <= j.tail.seq {
 		return nil
 	}
 	newest := saved[len(saved)-1]
-	if j.cut == nil {
-		return &CorruptError{File: fileName(newest, snapshotExt), At: j.tail.seq + 1, Reason: "a snapshot of records that are not there"}
+	if j.tornTail == nil {
+		return &CorruptError{File: fileName(newest, snapshotExt), At: j.tail.seq + 1, Reason: "snapshot of missing records"}
 	}
 	before := j.last
 	j.last = nil

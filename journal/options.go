@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Options of a Journal. The zero value is a journal that syncs every record.
+// Options are the settings of a Journal. The zero value syncs every record.
 type Options struct {
-	// Sync says when records reach the disk. The zero value is Always.
+	// Sync is the time of syncs; default Always.
 	Sync Sync
 
-	// SegmentBytes is the size of a file of records. 0 is 16 MiB; at least 1
-	// KiB. A record that is larger gets a file of its own.
+	// SegmentBytes is the size of a segment, at least 1 KiB; default 16 MiB. A larger record
+	// gets a segment of its own.
 	SegmentBytes int
 
-	// For tests: where the files are, and how work beside the caller is started.
+	// For tests: the file system, and the start of background work.
 	disk       disk
 	background func(func())
 	salt       uint64
 }
 
-// A Sync says when records reach the disk.
+// A Sync is the time at which records become durable.
 type Sync struct {
 	mode  syncMode
 	every time.Duration
@@ -35,35 +35,33 @@ const (
 )
 
 var (
-	// Always syncs each record before Append returns: one fdatasync a record.
+	// Always syncs each record before Append returns: one fdatasync per record.
 	Always = Sync{}
 
-	// Never leaves it to the operating system. A killed process loses nothing;
-	// a power failure may lose any record since the last segment was begun, and
-	// may leave a journal that Open finds corrupt.
+	// Never leaves it to the operating system. A kill loses nothing; a power failure may lose
+	// any record since the last segment began, and Open may find the journal corrupt.
 	Never = Sync{mode: never}
 )
 
-// Every collects the records of d and writes and syncs them as one. What dies
-// with the process, or with the power, is what was appended in the last d.
+// Every collects the records of d, then writes and syncs them as one unit. A kill or a power
+// failure may lose the records of the last d.
 func Every(d time.Duration) Sync { return Sync{mode: every, every: d} }
 
 const (
 	defaultSegment = 16 << 20
-	leastSegment   = 1 << 10
-	mostRecord     = 64 << 20
+	minSegment     = 1 << 10
+	maxRecord      = 64 << 20
 )
 
-// withDefaults returns o with every default filled in.
 func (o Options) withDefaults(dir string) (Options, error) {
 	if o.SegmentBytes == 0 {
 		o.SegmentBytes = defaultSegment
 	}
-	if o.SegmentBytes < leastSegment {
-		return o, fmt.Errorf("journal: SegmentBytes is %d: at least %d, or 0 for %d", o.SegmentBytes, leastSegment, defaultSegment)
+	if o.SegmentBytes < minSegment {
+		return o, fmt.Errorf("journal: SegmentBytes is %d, want at least %d, or 0 for %d", o.SegmentBytes, minSegment, defaultSegment)
 	}
 	if o.Sync.mode == every && o.Sync.every <= 0 {
-		return o, fmt.Errorf("journal: Every(%v): a positive duration", o.Sync.every)
+		return o, fmt.Errorf("journal: Every(%v), want a positive duration", o.Sync.every)
 	}
 	if o.disk == nil {
 		o.disk = newFolder(dir)

@@ -5,21 +5,21 @@ import (
 	"errors"
 )
 
-// A prealloc is a file of zeros that becomes the next segment. It is written beside
-// the appends, for a file that grows while it is synced costs each record a second
-// sync, and written at once it would hold a record up for a tenth of a second.
+// A prealloc is a file of zeros that becomes the next segment. It is written in the background:
+// a file that grows costs each record a second sync, and all zeros at once would delay a record
+// by 100 ms.
 type prealloc struct {
-	done chan struct{} // closed when the rest is set
+	done chan struct{} // closed when the following fields are set
 	file file
 	size int64
 	err  error
 }
 
-// aheadPiece is how much of it is written between two syncs: what a record has to
-// wait for at most, where the disk does one thing after the other.
-const aheadPiece = 1 << 20
+// preallocPiece is the number of bytes between two syncs, which limits the delay of a record on
+// disks with one operation at a time.
+const preallocPiece = 1 << 20
 
-// prepare begins with the next segment, unless it has begun.
+// prepare begins the next segment, unless it has begun.
 func (j *Journal) prepare() {
 	if j.prealloc != nil {
 		return
@@ -45,7 +45,7 @@ func (a *prealloc) make(d disk) {
 
 // writeZeros clears f from offset to end, and syncs it.
 func writeZeros(f file, offset, end int64) error {
-	piece := make([]byte, min(aheadPiece, max(end-offset, 0)))
+	piece := make([]byte, min(preallocPiece, max(end-offset, 0)))
 	for offset < end {
 		n, err := f.WriteAt(piece[:min(int64(len(piece)), end-offset)], offset)
 		if err != nil {
@@ -59,9 +59,8 @@ func writeZeros(f file, offset, end int64) error {
 	return nil
 }
 
-// clearUnits clears f from offset to end, where there may be units. The first word is
-// cleared last, and is no unit until then, so that a sync that fails leaves no end that
-// looks clean while the disk still has units past it.
+// clearUnits clears f from offset to end, where there may be units. It clears the first word
+// last: until then a failed sync leaves no end that looks clean while units follow.
 func clearUnits(f file, offset, end int64) error {
 	mark := bytes.Repeat([]byte{0xff}, int(min(unitAlign, end-offset)))
 	if _, err := f.WriteAt(mark, offset); err != nil {
@@ -76,17 +75,16 @@ func clearUnits(f file, offset, end int64) error {
 	return writeZeros(f, offset, offset+int64(len(mark)))
 }
 
-// makeRoom lets the next unit, of size bytes, fit into the last segment, by
-// beginning another one if it must. ErrRefused, and nothing has changed, if there is no
-// room on the disk or no file descriptor. ErrBroken if a write or a sync failed, or if
-// the lock is lost.
+// makeRoom ensures that the next unit, of size bytes, fits into the last segment, and begins
+// a new segment if necessary. After ErrRefused (no space or no file descriptor) nothing has
+// changed. ErrBroken means that a write or a sync failed, or that the lock is lost.
 func (j *Journal) makeRoom(size int64) error {
 	if j.end+size <= j.size {
 		return nil
 	}
 	switch err := j.o.disk.held(); {
 	case errors.Is(err, errLockLost):
-		return j.breaks(err)
+		return j.breakWith(err)
 	case err != nil:
 		return refused(err)
 	}
@@ -100,15 +98,15 @@ func (j *Journal) makeRoom(size int64) error {
 	}
 	if j.o.Sync.mode == never {
 		if err := j.last.sync(); err != nil {
-			return j.breaks(errors.Join(err, a.file.Close()))
+			return j.breakWith(errors.Join(err, a.file.Close()))
 		}
 	}
 	if err := a.rename(j.o.disk, s); err != nil {
 		return refused(err)
 	}
-	// From here on the folder may have two last segments if something fails.
+	// From here on a failure may leave two last segments.
 	if err := j.enter(s, a); err != nil {
-		return j.breaks(err)
+		return j.breakWith(err)
 	}
 	return nil
 }
@@ -130,7 +128,7 @@ func (j *Journal) usePrealloc(least int64) (*prealloc, error) {
 	return a, a.err
 }
 
-// dropPrealloc forgets the segment that is being prepared. Open would remove it too.
+// dropPrealloc removes the prepared segment. Open would also remove it.
 func (j *Journal) dropPrealloc() {
 	if j.prealloc == nil {
 		return
@@ -143,7 +141,7 @@ func (j *Journal) dropPrealloc() {
 	j.prealloc = nil
 }
 
-// begin makes the file a segment, which no name leads to yet.
+// begin writes the header of a segment, which has no name yet.
 func (a *prealloc) begin(s segment) error {
 	s.size = a.size
 	if _, err := a.file.WriteAt(s.header(), 0); err != nil {
@@ -152,9 +150,8 @@ func (a *prealloc) begin(s segment) error {
 	return a.file.sync()
 }
 
-// rename gives the file, which has begun, the name of its segment. It stays open, so
-// that it takes no other file descriptor, except on Windows, which renames no file that
-// is open.
+// rename gives the file the name of its segment. Except on Windows the file stays open, to need
+// no other file descriptor.
 func (a *prealloc) rename(d disk, s segment) error {
 	if renameCloses {
 		if err := a.file.Close(); err != nil {
@@ -167,7 +164,7 @@ func (a *prealloc) rename(d disk, s segment) error {
 	return nil
 }
 
-// enter makes a, which has its name, the last segment.
+// enter makes a the last segment.
 func (j *Journal) enter(s segment, a *prealloc) error {
 	f := a.file
 	if renameCloses {
@@ -178,7 +175,7 @@ func (j *Journal) enter(s segment, a *prealloc) error {
 	}
 	err := j.o.disk.sync("")
 	if err == nil {
-		err = noteNewest(j.lock, s.first())
+		err = writeNewest(j.lock, s.first())
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())

@@ -8,14 +8,12 @@ import (
 	"handloom/internal/check"
 )
 
-// Read calls each with every record behind after, in order, and goes on with
-// those that are appended, until ctx ends or each fails: it returns that error.
-// rec is good during the call. Records that wait for their time (see [Every]) are
-// not seen before it.
+// Read calls each with every record after position after, in order. It waits for new records
+// until ctx ends or each fails, and returns that error. rec is valid during the call. Records
+// that [Every] still collects are not seen.
 //
-// ErrTrimmed: the record behind after is no longer kept. ErrCorrupt: it cannot be
-// read back. ErrBroken: the Journal broke or was closed, and each has had all
-// there is.
+// It returns ErrTrimmed if the records are no longer kept, ErrCorrupt if they cannot be read
+// back, and ErrBroken, after the last record, if the Journal is broken or closed.
 func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
 	check.Given(ctx != nil, "journal: Read", "context")
 	check.Given(each != nil, "journal: Read", "function")
@@ -24,7 +22,7 @@ func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, r
 	for {
 		written, more, broken := j.written()
 		if after > written {
-			return fmt.Errorf("%w: read behind record %d: the last is %d", ErrRefused, after, written)
+			return fmt.Errorf("%w: read after record %d, but the last is %d", ErrRefused, after, written)
 		}
 		for r.after < written {
 			if err := ctx.Err(); err != nil {
@@ -45,8 +43,8 @@ func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, r
 	}
 }
 
-// written returns the position of the last record in a file, and what tells of
-// further ones.
+// written returns the position of the last written record, and a channel that is closed after
+// the next write.
 func (j *Journal) written() (at uint64, more <-chan struct{}, broken error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -56,7 +54,7 @@ func (j *Journal) written() (at uint64, more <-chan struct{}, broken error) {
 // A reader reads units from segment to segment.
 type reader struct {
 	j     *Journal
-	after uint64 // what each has had
+	after uint64 // position of the last record passed to each
 	each  func(at uint64, rec []byte) error
 	c     *cursor
 }
@@ -68,7 +66,7 @@ func (r *reader) close() {
 	}
 }
 
-// unit reads one unit and calls each with what is behind after.
+// unit reads one unit and calls each with its records after r.after.
 func (r *reader) unit() error {
 	if err := r.enter(); err != nil {
 		return err
@@ -94,13 +92,13 @@ func (r *reader) unit() error {
 	return err
 }
 
-// enter opens the segment that the next unit is in.
+// enter opens the segment of the next unit.
 func (r *reader) enter() error {
 	at := r.after
 	if r.c != nil {
 		at = r.c.at.seq
 	}
-	first, ok := r.j.segmentOf(at + 1)
+	first, ok := r.j.findSegment(at + 1)
 	if !ok {
 		return fmt.Errorf("%w: record %d", ErrTrimmed, at+1)
 	}
@@ -125,9 +123,8 @@ func (r *reader) enter() error {
 	return nil
 }
 
-// segmentOf returns the first record of the segment that the record at is in, as
-// far as names tell.
-func (j *Journal) segmentOf(at uint64) (first uint64, ok bool) {
+// findSegment returns the first record of the segment that should contain the record at.
+func (j *Journal) findSegment(at uint64) (first uint64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	i, found := slices.BinarySearch(j.segments, at)

@@ -26,7 +26,7 @@ func wantSaved(t *testing.T, j *Journal, want ...uint64) {
 	}
 }
 
-func TestReject_DoesNotCountAsKept(t *testing.T) {
+func TestReject_SnapshotNoLongerCounts(t *testing.T) {
 	ctx := context.Background()
 	d := newCrashDisk()
 	j := savedAt(t, d, 40, 60)
@@ -47,7 +47,7 @@ func TestReject_DoesNotCountAsKept(t *testing.T) {
 	noError(t, j.Trim(ctx, 40))
 	mustClose(t, j)
 
-	// The records from the older good snapshot on are there after a restart.
+	// The records after the older good snapshot are still there.
 	j = mustOpen(t, small(d))
 	if n, err := readAll(t, j, 40); n != 60 || err != nil {
 		t.Errorf("read %d records, %v; want 60", n, err)

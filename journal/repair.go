@@ -10,13 +10,10 @@ import (
 	"handloom/internal/check"
 )
 
-// Repair ends the journal in dir before the record at from, for a person who
-// decides that what lies behind [CorruptError.At] is given up. It deletes nothing:
-// the files behind it, the snapshots of records behind it, and a copy of the file
-// it ends in are moved into a folder within dir, whose name it returns. It may be
-// called again if it was interrupted.
-//
-// The folder must not be open: ErrLocked.
+// Repair ends the journal in dir before record from, usually [CorruptError.At]. It deletes
+// nothing: it moves later files, later snapshots, and a copy of the last file to a folder in
+// dir, whose name it returns. An interrupted call may be repeated. If a Journal uses the
+// folder, Repair returns ErrLocked.
 func Repair(ctx context.Context, dir string, from uint64) (moved string, err error) {
 	check.Given(ctx != nil, "journal: Repair", "context")
 	if moved, err = repair(ctx, newFolder(dir), from); err != nil {
@@ -57,18 +54,18 @@ type repairing struct {
 	from     uint64
 	segments []uint64 // their first records, ascending
 	saved    []uint64
-	last     int    // of the segments: the one that the journal ends in; -1: there is none
-	moved    string // the folder for files that are moved aside
+	last     int    // index of the segment in which the journal will end; -1: none
+	moved    string // the folder for moved files
 }
 
-// find finds the segment that the journal is to end in.
+// find finds the segment in which the journal will end.
 func (r *repairing) find() error {
 	k, found := slices.BinarySearch(r.segments, r.from)
 	if !found || k > 0 && r.isDamagedAfter(k-1) {
 		k--
 	}
 	if r.from == 0 || k < 0 && len(r.segments) > 0 {
-		return fmt.Errorf("no record %d to end before", r.from)
+		return fmt.Errorf("no record %d", r.from)
 	}
 	if r.last = k; k > 0 || r.from == 1 || slices.Contains(r.saved, r.from-1) {
 		return nil
@@ -81,7 +78,7 @@ func (r *repairing) find() error {
 		}
 	}
 	if err == nil || errors.Is(err, ErrCorrupt) {
-		err = fmt.Errorf("nothing is left before record %d, and no snapshot of record %d", r.from, r.from-1)
+		err = fmt.Errorf("no record before %d, and no snapshot of record %d", r.from, r.from-1)
 	}
 	return err
 }
@@ -100,7 +97,7 @@ func (r *repairing) isDamagedAfter(k int) bool {
 	return c.at.seq+1 == r.from && !errors.Is(err, errEnd)
 }
 
-// moveAside moves the files aside of which nothing stays.
+// moveAside moves the later files.
 func (r *repairing) moveAside() (err error) {
 	for _, at := range slices.Backward(r.saved) {
 		if at >= r.from {
@@ -115,7 +112,7 @@ func (r *repairing) moveAside() (err error) {
 
 func (r *repairing) move(name string) error { return r.disk.rename(name, r.moved+"/"+name) }
 
-// end ends the last segment that stays. If none stays it begins one.
+// end ends the last remaining segment, or begins an empty one.
 func (r *repairing) end(lock file) error {
 	if r.last >= 0 {
 		stays, err := r.endSegment(fileName(r.segments[r.last], segmentExt))
@@ -135,11 +132,11 @@ func (r *repairing) end(lock file) error {
 	if err := errors.Join(r.disk.sync(r.moved), r.disk.sync("")); err != nil {
 		return err
 	}
-	return noteNewest(lock, newest)
+	return writeNewest(lock, newest)
 }
 
-// begin makes an empty segment for a journal that has none. Older snapshots than the
-// one that it follows have no records past them.
+// begin creates an empty segment. It follows the newest remaining snapshot, so older snapshots
+// have no later records.
 func (r *repairing) begin() error {
 	for _, at := range r.saved {
 		if at+1 < r.from {
@@ -148,7 +145,7 @@ func (r *repairing) begin() error {
 			}
 		}
 	}
-	a := &prealloc{done: make(chan struct{}), size: leastSegment}
+	a := &prealloc{done: make(chan struct{}), size: minSegment}
 	if a.make(r.disk); a.err != nil {
 		return a.err
 	}
@@ -162,7 +159,7 @@ func (r *repairing) begin() error {
 	return a.file.Close()
 }
 
-// makeAside makes a folder that there was not.
+// makeAside creates a new folder.
 func makeAside(d disk) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("repaired-%d", n)
@@ -172,12 +169,12 @@ func makeAside(d disk) (string, error) {
 	}
 }
 
-// endSegment copies the segment aside, and clears it from the record at r.from on. It
-// reports whether the segment stays.
+// endSegment copies the segment aside and clears it from record r.from on. It reports whether
+// the segment stays.
 func (r *repairing) endSegment(name string) (stays bool, err error) {
 	c, err := openCursor(r.disk, r.segments[r.last])
 	if errors.Is(err, ErrCorrupt) {
-		// Not even its header is whole: nothing of it can stay.
+		// The header is damaged: nothing of it can stay.
 		return false, r.move(name)
 	}
 	if err != nil {
@@ -190,7 +187,7 @@ func (r *repairing) endSegment(name string) (stays bool, err error) {
 	if err := copyFile(r.disk, c.file, c.have, r.moved+"/"+name); err != nil {
 		return false, err
 	}
-	// The copy is found after a power failure, or else the original is whole.
+	// After a power failure either the copy is found or the original is whole.
 	if err := errors.Join(r.disk.sync(r.moved), r.disk.sync("")); err != nil {
 		return false, err
 	}
@@ -203,7 +200,7 @@ func copyFile(d disk, f file, size int64, name string) error {
 	if err != nil {
 		return err
 	}
-	b := make([]byte, aheadPiece)
+	b := make([]byte, preallocPiece)
 	for offset := int64(0); offset < size && err == nil; offset += int64(len(b)) {
 		b = b[:min(int64(len(b)), size-offset)]
 		if err = readFull(f, b, offset); err == nil {

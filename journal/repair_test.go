@@ -10,9 +10,7 @@ import (
 	"testing"
 )
 
-// TestRepairEndsTheJournalAndDeletesNothing damages each record in turn, ends the
-// journal before it, and goes on.
-func TestRepairEndsTheJournalAndDeletesNothing(t *testing.T) {
+func TestRepair_EndsJournalAndDeletesNothing(t *testing.T) {
 	ctx := context.Background()
 	whole, segments, _ := fifty(t)
 	for from := uint64(1); from <= units; from++ {
@@ -38,9 +36,9 @@ func TestRepairEndsTheJournalAndDeletesNothing(t *testing.T) {
 	}
 }
 
-func TestRepairInAFolder(t *testing.T) {
+func TestRepair_OnOperatingSystem(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{SegmentBytes: leastSegment}
+	o := Options{SegmentBytes: minSegment}
 	j, err := Open(dir, o)
 	noError(t, err)
 	mustAppend(t, j, 1, 60)
@@ -60,9 +58,7 @@ func TestRepairInAFolder(t *testing.T) {
 	}
 }
 
-// A repair dies at any call, by a kill or a power failure, is done again, and then the
-// power fails: the journal ends before the record, and nothing of the segment that it
-// ends in is lost.
+// A repair dies at any call, by a kill or a power failure, and is repeated.
 func TestRepair_SurvivesAPowerFailure(t *testing.T) {
 	ctx := context.Background()
 	whole, segments, _ := fifty(t)
@@ -120,9 +116,9 @@ func TestRepair_SurvivesAPowerFailure(t *testing.T) {
 	}
 }
 
-// A segment without a header is moved aside. Without any other, the journal goes on
-// from a snapshot, or there is nothing to end.
-func TestRepair_LeavesASegment(t *testing.T) {
+// A segment without a header is moved. If it is the only one, the journal continues from a
+// snapshot.
+func TestRepair_LeavesOneSegment(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		saved []uint64

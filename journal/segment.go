@@ -15,14 +15,13 @@ import (
 //
 //	"HLJRNL" 0 2 | salt u64 | first seq u64 | chain before it [16] | size u64 | flags u32 | crc u32 of all before it
 //
-// Version 1 has no size. It is read, and appended to until it is full.
+// Version 1 has no size. Such files are read, and appended to until they are full.
 type segment struct {
 	salt   uint64
-	before link  // what its first unit follows
+	before link  // before its first unit
 	size   int64 // bytes of the whole file; 0 in version 1
 
-	// heals says that the segment begins behind a snapshot, not behind the
-	// segment before it: see recover.
+	// heals means that the segment follows a snapshot instead of a segment: see recover.
 	heals bool
 }
 
@@ -35,7 +34,7 @@ const (
 
 	segmentExt  = ".log"
 	snapshotExt = ".snap"
-	rejectedExt = ".bad" // a snapshot that was rejected
+	rejectedExt = ".bad" // a rejected snapshot
 	nextName    = "next.tmp"
 	saveName    = "save.tmp"
 )
@@ -75,9 +74,9 @@ func (s segment) header() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-var errHeader = errors.New("the file does not begin like a segment of this name")
+var errHeader = errors.New("header does not match the file name")
 
-// readHeader reads the header of a file whose name says that it begins at first.
+// readHeader reads the header of the segment that begins at first.
 func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 	var b [segmentHead]byte
 	if _, err := f.ReadAt(b[:], 0); err != nil && !errors.Is(err, io.EOF) {
@@ -108,10 +107,10 @@ func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 type cursor struct {
 	segment
 	file   file
-	size   int64 // of the file, as its header has it
-	have   int64 // of the file, as the disk has it
-	offset int64 // of the next unit
-	at     link  // what the next unit follows
+	size   int64 // file size by its header
+	have   int64 // file size on the disk
+	offset int64 // offset of the next unit
+	at     link  // before the next unit
 	buf    []byte
 }
 
@@ -141,13 +140,11 @@ func openCursor(d disk, first uint64) (*cursor, error) {
 
 func (c *cursor) close() error { return c.file.Close() }
 
-// errEnd says that where a unit would begin there is none: only zeros, as far as
-// a header reaches.
-var errEnd = errors.New("the end of the units")
+// errEnd means that a unit could begin here, and there are only zeros.
+var errEnd = errors.New("end of units")
 
-// next reads the unit at the cursor and moves behind it. The payload is good
-// until the next call. The error is errEnd, one that says what is wrong with the
-// bytes, as damage, or one of the disk.
+// next reads the unit at the cursor and moves past it. The payload is valid until the next
+// call. It returns errEnd, a damage, or an error of the disk.
 func (c *cursor) next() (payload []byte, err error) {
 	var head [unitHead]byte
 	if c.size-c.offset < unitHead {
@@ -181,7 +178,7 @@ func (c *cursor) next() (payload []byte, err error) {
 	return payload, nil
 }
 
-// unit reads the unit with this header, all of it, and verifies its checksum.
+// unit reads the unit with this header and verifies its checksum.
 func (c *cursor) unit(h unitHeader) ([]byte, error) {
 	size := unitSize(h.length)
 	if h.length == 0 || size > c.size-c.offset {
@@ -200,13 +197,13 @@ func (c *cursor) unit(h unitHeader) ([]byte, error) {
 	return c.buf, nil
 }
 
-// damage is an error of the bytes, not of the disk that has them.
+// A damage is an error of the bytes, not of the disk.
 type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
-// joins returns the damage if the segment does not follow that of before. A file that
-// lacks some of the zeros past its last unit is whole if the next one follows it.
+// joins returns a damage if the segment does not follow before. A file that lacks zeros past
+// its last unit is whole if the next one follows it.
 func (c *cursor) joins(before *cursor) error {
 	switch {
 	case before == nil, c.salt == before.salt && (c.heals || c.before == before.at):
@@ -217,19 +214,18 @@ func (c *cursor) joins(before *cursor) error {
 	return &CorruptError{File: c.name(), At: before.at.seq + 1, Reason: errChain.Error()}
 }
 
-// short is the damage of a file that is shorter than it was made.
+// short returns the damage of a file that is too short.
 func (c *cursor) short() error {
-	return damage{fmt.Errorf("the file has %d bytes, want %d", c.have, c.size)}
+	return damage{fmt.Errorf("file has %d bytes, want %d", c.have, c.size)}
 }
 
-// corrupt makes the error for damage at the cursor.
+// corrupt returns the error for damage at the cursor.
 func (c *cursor) corrupt(why error) error {
 	return &CorruptError{File: c.name(), At: c.at.seq + 1, Offset: c.offset, Reason: why.Error()}
 }
 
-// hasLaterUnit reports whether a unit of this journal begins in rest, which begins at
-// the cursor, but not where rest begins: a header of a record past the next one, or a
-// whole unit.
+// hasLaterUnit reports whether a later unit of this journal begins in rest, the bytes from the
+// cursor: a header of a later record, or a whole unit.
 func (c *cursor) hasLaterUnit(rest []byte) bool {
 	for o := unitAlign; o+unitHead <= len(rest); o += unitAlign {
 		h := parseUnitHeader(rest[o:])
@@ -246,9 +242,8 @@ func (c *cursor) hasLaterUnit(rest []byte) bool {
 	return false
 }
 
-// unitAt returns the size of the unit that rest, which begins at the cursor, begins
-// with, if its header is right, and 0 if not. A header of which a sector is missing has
-// zeros for its length or for its place.
+// unitAt returns the size of the unit at the start of rest, the bytes from the cursor, or 0 if
+// its header is damaged. A header that lacks a sector has zeros for its length or its position.
 func (c *cursor) unitAt(rest []byte) int64 {
 	if len(rest) < unitHead {
 		return 0
@@ -266,7 +261,7 @@ func (c *cursor) rest() ([]byte, error) {
 	return rest, readFull(c.file, rest, c.offset)
 }
 
-// readFull reads all of b at offset, which the file has.
+// readFull fills b from offset, where the file has the bytes.
 func readFull(f io.ReaderAt, b []byte, offset int64) error {
 	n, err := f.ReadAt(b, offset)
 	if n == len(b) {

@@ -12,15 +12,12 @@ import (
 	"handloom/internal/check"
 )
 
-// keptSnapshots are kept: the newest, and the one before it if the newest cannot
-// be read.
+// keptSnapshots is the number of snapshots kept: an older one in case the newest is unreadable.
 const keptSnapshots = 2
 
-// Save keeps what write writes as the snapshot of the state behind the record at,
-// and removes all but the two newest snapshots; see [Journal.Reject] for bad ones.
-// Records are appended meanwhile.
-// When it returns without an error the snapshot is on the disk; with one it may be
-// tried again.
+// Save saves the bytes of write as the snapshot after record at, and removes snapshots except
+// the newest two; see [Journal.Reject] for bad ones. Append may run meanwhile. The snapshot is
+// durable when Save returns; after an error Save may be called again.
 func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "journal: Save", "context")
 	check.Given(write != nil, "journal: Save", "function")
@@ -44,8 +41,8 @@ func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) e
 	return nil
 }
 
-// mayBeSaved returns when the records up to at are on the disk: a snapshot ahead
-// of its journal would be one of another history.
+// mayBeSaved waits until the records up to at are durable: a snapshot ahead of its journal
+// would have another history.
 func (j *Journal) mayBeSaved(ctx context.Context, at uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -55,13 +52,13 @@ func (j *Journal) mayBeSaved(ctx context.Context, at uint64) error {
 	case ctx.Err() != nil:
 		return refused(context.Cause(ctx))
 	case at > j.accepted():
-		return fmt.Errorf("%w: a snapshot of record %d: the last is %d", ErrRefused, at, j.accepted())
+		return fmt.Errorf("%w: snapshot of record %d, but the last is %d", ErrRefused, at, j.accepted())
 	}
-	return j.settle()
+	return j.syncAll()
 }
 
-// writeSnapshot writes the file that becomes a snapshot, and syncs it piece by
-// piece, so that a record that is appended waits for one piece at most.
+// writeSnapshot writes and syncs the file of a snapshot in pieces, so that an append waits for
+// one piece at most.
 func (j *Journal) writeSnapshot(ctx context.Context, write func(w io.Writer) error) error {
 	f, err := j.o.disk.create(saveName)
 	if err != nil {
@@ -80,7 +77,7 @@ func (j *Journal) writeSnapshot(ctx context.Context, write func(w io.Writer) err
 
 const snapshotPiece = 1 << 20
 
-// A fileWriter writes a file from its beginning.
+// A fileWriter writes a file from its start.
 type fileWriter struct {
 	ctx    context.Context
 	file   file
@@ -101,8 +98,7 @@ func (w *fileWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// dropSnapshots removes all snapshots but the newest, and rejected ones that are
-// older than these.
+// dropSnapshots removes all snapshots except the newest, and older rejected ones.
 func (j *Journal) dropSnapshots() error {
 	names, err := j.o.disk.list()
 	if err != nil {
@@ -126,9 +122,8 @@ func (j *Journal) dropSnapshots() error {
 	return nil
 }
 
-// Reject marks the snapshot at this position as damaged: its file is renamed to end
-// in .bad. It is not in [Journal.Snapshots] any more and is not one of the two that Save
-// keeps and Trim asks for. Save removes the file with the snapshots of its age.
+// Reject marks the snapshot at this position as damaged: its file is renamed to .bad, and Save,
+// Trim and [Journal.Snapshots] no longer count it. A later Save removes the file.
 func (j *Journal) Reject(ctx context.Context, at uint64) error {
 	check.Given(ctx != nil, "journal: Reject", "context")
 	j.saving.Lock()
@@ -149,7 +144,7 @@ func (j *Journal) Reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// mayChange reports why the folder may not be changed.
+// mayChange returns an error if the folder must not be changed.
 func (j *Journal) mayChange(ctx context.Context) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -170,7 +165,7 @@ func (j *Journal) Snapshots(context.Context) (at []uint64, err error) {
 	return saved, nil
 }
 
-// Load opens the snapshot at this position, as [Journal.Snapshots] told it.
+// Load opens the snapshot at this position.
 func (j *Journal) Load(_ context.Context, at uint64) (io.ReadCloser, error) {
 	f, err := j.o.disk.open(fileName(at, snapshotExt))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,16 +181,14 @@ func (j *Journal) Load(_ context.Context, at uint64) (io.ReadCloser, error) {
 	return snapshotReader{io.NewSectionReader(f, 0, size), f}, nil
 }
 
-// A snapshotReader reads a snapshot. Its Size lets the reader allocate by what
-// the snapshot says of itself.
+// A snapshotReader reads a snapshot. Its Size limits allocations by damaged lengths.
 type snapshotReader struct {
 	*io.SectionReader
 	io.Closer
 }
 
-// Trim gives back the files whose records lie all at or before through. It is
-// ErrRefused unless two snapshots at or behind through are kept: with one alone a
-// damaged file would be the end.
+// Trim removes the files whose records are all at or before through. It returns ErrRefused
+// unless two snapshots are at or after through: one could be damaged.
 func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "journal: Trim", "context")
 	j.saving.Lock()
@@ -205,10 +198,9 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 		return err
 	}
 	if len(saved) < keptSnapshots || saved[keptSnapshots-1] < through {
-		return fmt.Errorf("%w: trim through record %d: the snapshots are %d", ErrRefused, through, saved)
+		return fmt.Errorf("%w: trim through record %d with snapshots %d", ErrRefused, through, saved)
 	}
-	// Both snapshots are durable before a record goes: the Save of one may have failed
-	// after its file had its name.
+	// Sync both snapshots first: the Save of one may have failed after its rename.
 	if err := j.o.disk.sync(""); err != nil {
 		return refused(err)
 	}
@@ -223,8 +215,8 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	}
 }
 
-// takeFirst takes the first segment off the list if its records lie all at or
-// before through.
+// takeFirst removes the first segment from the list if its records are all at or before
+// through.
 func (j *Journal) takeFirst(through uint64) (first uint64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

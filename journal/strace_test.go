@@ -15,14 +15,13 @@ import (
 
 const straceEnv = "JOURNAL_STRACE_DIR"
 
-// TestStraced_Program is the program that strace looks at.
 func TestStraced_Program(t *testing.T) {
 	dir := os.Getenv(straceEnv)
 	if dir == "" {
-		t.Skip("it is run by TestRealDisk_IsTold")
+		t.Skip("it is run by TestDisk_SyncsInOrder")
 	}
 	step := func(name string) { os.Remove(filepath.Join(filepath.Dir(dir), "step-"+name)) }
-	o := Options{SegmentBytes: leastSegment, background: inline}
+	o := Options{SegmentBytes: minSegment, background: inline}
 	j, err := Open(dir, o)
 	noError(t, err)
 	step("append")
@@ -65,8 +64,7 @@ func TestStraced_Program(t *testing.T) {
 	mustClose(t, j)
 }
 
-// straced returns the calls of TestStraced_Program that change files, by step, each as
-// "name(file)", with files named as in the folder.
+// straced returns the calls of TestStraced_Program that change files, by step, as "name(file)".
 func straced(t *testing.T) map[string][]string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -117,7 +115,7 @@ func straced(t *testing.T) map[string][]string {
 	return steps
 }
 
-// wantInOrder fails the test unless calls has all of want, in this order.
+// wantInOrder fails the test unless calls contains want in this order.
 func wantInOrder(t *testing.T, step string, calls []string, want ...string) {
 	t.Helper()
 	left := calls
@@ -131,11 +129,11 @@ func wantInOrder(t *testing.T, step string, calls []string, want ...string) {
 	}
 }
 
-// The crash disk of the other tests is a model. This looks at the calls to a real one.
-func TestRealDisk_IsTold(t *testing.T) {
+// The other tests use a model of a disk; this one traces the system calls.
+func TestDisk_SyncsInOrder(t *testing.T) {
 	steps := straced(t)
 	for step := range steps {
-		for i, c := range steps[step] { // one name for the calls of all architectures
+		for i, c := range steps[step] { // one name on all architectures
 			steps[step][i] = strings.NewReplacer("renameat2(", "rename(", "renameat(", "rename(", "unlinkat(", "unlink(").Replace(c)
 		}
 	}

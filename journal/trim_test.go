@@ -7,9 +7,7 @@ import (
 	"testing"
 )
 
-// Trim through any record keeps every record past it, for those who read and for the
-// next Open, and removes every file whose records are all before it.
-func TestTrim_KeepsEveryRecordPastIt(t *testing.T) {
+func TestTrim_KeepsLaterRecords(t *testing.T) {
 	ctx := context.Background()
 	for through := uint64(1); through <= 99; through++ {
 		d := newCrashDisk()
@@ -33,8 +31,7 @@ func TestTrim_KeepsEveryRecordPastIt(t *testing.T) {
 	}
 }
 
-// A snapshot whose name is not durable yet does not let records go.
-func TestTrim_WaitsForNamesOfSnapshots(t *testing.T) {
+func TestTrim_NeedsDurableSnapshotNames(t *testing.T) {
 	ctx := context.Background()
 	d := newCrashDisk()
 	j := savedAt(t, d)
@@ -61,13 +58,12 @@ func TestTrim_WaitsForNamesOfSnapshots(t *testing.T) {
 	mustClose(t, j)
 }
 
-// Open reads what a recovery from the older of the two snapshots reads: damage at any
-// byte between the two is found.
+// Damage at any byte between the two snapshots is found.
 func TestOpen_ReadsFromTheOlderSnapshot(t *testing.T) {
 	d := newCrashDisk()
 	j := savedAt(t, d, 30, 60)
 	noError(t, j.Trim(context.Background(), 30))
-	// The segments of which all records are between the two snapshots.
+	// segments with records between the two snapshots only
 	var names []string
 	for i, first := range j.segments[:len(j.segments)-1] {
 		if first > 30 && j.segments[i+1]-1 <= 60 {

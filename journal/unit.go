@@ -8,15 +8,14 @@ import (
 	"hash/crc32"
 )
 
-// A unit is what one write puts into a segment, and one sync makes durable: one
-// record or, with Every, several.
+// A unit is one write to a segment, made durable by one sync: one record or, with Every,
+// several.
 //
 //	length u32 | crc u32 | seq u64 | chain u64 | salt u64 | (n u32 | record)... | zeros to a multiple of 8
 //
-// length counts the records with their lengths, and crc covers all but itself: the
-// length, for two lengths may have the same number of zeros behind them, and the
-// zeros. seq is the position of the first record, chain the first half of the
-// chain before it.
+// length counts the records with their lengths. crc covers all other bytes: also the length,
+// because two lengths may have the same number of zeros, and the zeros. seq is the position of
+// the first record, chain the first half of the chain before it.
 const (
 	unitHead   = 32
 	unitAlign  = 8
@@ -25,14 +24,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A link is the end of a chain over all records of a journal, so that a unit has
-// one place where it fits: behind this record, with this before it.
+// A link is the end of a chain over all records, so a unit fits at one place only.
 type link struct {
-	seq   uint64 // of the last record; 0 before the first
+	seq   uint64 // position of the last record; 0 before the first
 	chain [16]byte
 }
 
-// next is the link behind l and a unit with n records and this payload.
+// next returns the link after a unit with n records and this payload.
 func (l link) next(n uint64, payload []byte) link {
 	h := sha256.New()
 	h.Write(l.chain[:])
@@ -47,18 +45,17 @@ func (l link) next(n uint64, payload []byte) link {
 
 func (l link) half() uint64 { return binary.LittleEndian.Uint64(l.chain[:8]) }
 
-// appendRecord appends rec to the payload of a unit.
 func appendRecord(payload, rec []byte) []byte {
 	payload = binary.LittleEndian.AppendUint32(payload, uint32(len(rec)))
 	return append(payload, rec...)
 }
 
-// unitSize is how many bytes a unit with a payload of n takes in its segment.
+// unitSize returns the size in its segment of a unit with a payload of n bytes.
 func unitSize[N int | uint32](n N) int64 {
 	return (int64(n) + unitHead + unitAlign - 1) &^ (unitAlign - 1)
 }
 
-// appendUnit appends the unit behind l with this payload to b.
+// appendUnit appends to b the unit after l with this payload.
 func appendUnit(b []byte, salt uint64, l link, payload []byte) []byte {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
@@ -72,12 +69,12 @@ func appendUnit(b []byte, salt uint64, l link, payload []byte) []byte {
 	return b
 }
 
-// unitSum is the checksum of a unit.
+// unitSum returns the checksum of a unit.
 func unitSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:4], castagnoli), castagnoli, b[8:])
 }
 
-// A unitHeader is the first bytes of a unit, which nothing has verified yet.
+// A unitHeader is the unverified header of a unit.
 type unitHeader struct {
 	length, crc      uint32
 	seq, chain, salt uint64
@@ -91,18 +88,17 @@ func parseUnitHeader(b []byte) unitHeader {
 }
 
 var (
-	errChecksum = errors.New("the checksum differs")
-	errChain    = errors.New("the record does not follow the one before it")
-	errSalt     = errors.New("the bytes are of another journal")
-	errLength   = errors.New("a length leaves its file")
-	errPayload  = errors.New("the lengths of the records differ from their sum")
+	errChecksum = errors.New("checksum differs")
+	errChain    = errors.New("record does not follow the record before it")
+	errSalt     = errors.New("bytes of another journal")
+	errLength   = errors.New("length exceeds the file")
+	errPayload  = errors.New("record lengths do not match the unit")
 )
 
-// intact reports whether b, a unit from its header to its last zero, is as it was
-// written.
+// intact reports whether b, a unit with its zeros, has the right checksum.
 func (h unitHeader) intact(b []byte) bool { return unitSum(b) == h.crc }
 
-// follows says why an intact unit does not belong behind l, or nil.
+// follows returns an error if an intact unit does not belong after l.
 func (h unitHeader) follows(l link, salt uint64) error {
 	switch {
 	case h.salt != salt:
@@ -113,8 +109,7 @@ func (h unitHeader) follows(l link, salt uint64) error {
 	return nil
 }
 
-// eachRecord calls f with the records of a payload, in order, and returns how
-// many there are.
+// eachRecord calls f with the records of a payload, in order, and returns their number.
 func eachRecord(payload []byte, f func(rec []byte) error) (n uint64, err error) {
 	for len(payload) > 0 {
 		if len(payload) < 4 {
@@ -133,7 +128,6 @@ func eachRecord(payload []byte, f func(rec []byte) error) (n uint64, err error) 
 	return n, nil
 }
 
-// allZero reports whether b has no other byte than 0.
 func allZero(b []byte) bool {
 	for len(b) > len(zeros) {
 		if !bytes.Equal(b[:len(zeros)], zeros[:]) {

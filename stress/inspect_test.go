@@ -140,7 +140,7 @@ func TestInspectShowsAJournal(t *testing.T) {
 	b[100] ^= 1
 	writeFile(t, log, b)
 	o = command{}.stress(context.Background(), "inspect", dir)
-	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: the checksum differs"; o.code != 11 || o.lastLine() != want {
+	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: checksum differs"; o.code != 11 || o.lastLine() != want {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
@@ -195,9 +195,9 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 		want string
 	}{
 		"cut":              {torn, 0, "verdict: cut (exit code 0): the last unit is not whole: record 5: at most 1 cut: 0000000000000001.log, bytes 248 to "},
-		"ends at a unit":   {whole[:248], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 5, byte 248: the file has 248 bytes, want 1024"},
-		"ends in zeros":    {whole[:600], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 6, byte 296: the file has 600 bytes, want 1024"},
-		"is missing":       {nil, 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 0: the file is missing"},
+		"ends at a unit":   {whole[:248], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 5, byte 248: file has 248 bytes, want 1024"},
+		"ends in zeros":    {whole[:600], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 6, byte 296: file has 600 bytes, want 1024"},
+		"is missing":       {nil, 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 0: all segments are missing"},
 		"whole, as it was": {whole, 0, "verdict: whole (exit code 0)"},
 	} {
 		t.Run(name, func(t *testing.T) {
