@@ -5,41 +5,40 @@ import (
 	"sync/atomic"
 )
 
-// serials numbers the uses of queues across all stores of the process: one compare tells a
-// queue that may record from every other. No outcome depends on the value.
+// serials numbers the uses of queues of the process: one compare tells a queue that may
+// record from all others. No outcome depends on the value.
 var serials atomic.Uint64
 
 // Batch is the set of queues that one store recorded since its last flush.
 type Batch struct {
-	serial      uint64 // number of this batch among all uses; never 0
+	serial      uint64 // never 0
 	limits      Limits
 	tables      []*Recorder // by ordinal
-	byList      []*Recorder // by erase list; list 0 does not exist
+	byList      []*Recorder // by erase list; list 0 is none
 	attachments []*SetLog
-	byType      atomic.Pointer[[]int32] // typeId -> erase list, or 0; the inbox reads the published slice
+	byType      atomic.Pointer[[]int32] // erase list by typeId, or 0; the inbox reads what is published
 
-	order []*Pass // passes in key order
+	order []*Pass // in key order
 	pool  passPool
-	open  int   // number of passes that have not ended
-	ended tally // load of ended passes, if limits count it
+	open  int   // passes that have not ended
+	ended tally // of ended passes, if limits count it
 	inbox inbox
-	input input // calls of a tick
+	input input
 
-	withheld bool                               // Gather leaves out the calls that a flush may drop
-	dropped  struct{ calls, unknownErases int } // of dropped calls, once gathered
+	withheld bool                               // leave out calls that a flush may drop
+	dropped  struct{ calls, unknownErases int } // of dropped calls
 
-	used     bool  // a pass or input began since the last Trim
-	gathered []int // ordinals of tables with commands, in order of first use
+	used     bool  // since the last Trim
+	gathered []int // ordinals, in order of first use
 }
 
-// New returns an empty batch.
 func New(limits Limits) *Batch {
 	b := &Batch{serial: serials.Add(1), limits: limits, byList: make([]*Recorder, 1)}
 	b.byType.Store(new([]int32))
 	return b
 }
 
-// eraseList returns the erase list of a typeId, or 0 if no table has the typeId.
+// eraseList returns the erase list of a typeId, or 0.
 func (b *Batch) eraseList(typeID uint16) int {
 	if byType := *b.byType.Load(); int(typeID) < len(byType) {
 		return int(byType[typeID])
@@ -47,9 +46,8 @@ func (b *Batch) eraseList(typeID uint16) int {
 	return 0
 }
 
-// addTable registers a table of n typeIds that start at first. It returns the ordinal of
-// the table and the erase list of its first typeId. Goroutines of the inbox never read
-// entries past the length that was published.
+// addTable registers a table of n typeIds from first on, and returns its ordinal and first
+// erase list. The inbox never reads past the published length.
 func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 	ordinal, list = len(b.tables), len(b.byList)
 	b.tables = append(b.tables, r)
@@ -71,8 +69,7 @@ func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 	return ordinal, list
 }
 
-// Begin starts the next pass of the batch with n queues. Passes are numbered in the order
-// of these calls.
+// Begin starts the next pass, with n queues.
 func (b *Batch) Begin(n int) *Pass {
 	b.used = true
 	p := b.pool.take(b, n, len(b.order))
@@ -83,25 +80,24 @@ func (b *Batch) Begin(n int) *Pass {
 }
 
 // Admit returns an error that wraps [ErrQueueFull] if the batch is at its limits. Open
-// passes do not count: the progress of their tasks depends on timing.
+// passes do not count: their progress depends on timing.
 func (b *Batch) Admit() error {
 	load := b.ended.load()
-	load.add(b.inbox.pending()) // without the calls of a claimed inbox, which depend on timing
+	load.add(b.inbox.pending()) // calls of a claimed inbox depend on timing
 	return b.limits.admit(load)
 }
 
 // Seal moves the arrived calls of the inbox to the batch, after calls that a failed flush
-// left. Calls that still record or arrive later wait for the next Seal.
+// left.
 func (b *Batch) Seal() { b.inbox.seal() }
 
-// Started reports whether the batch has passes, sealed calls or an input, with or without
+// Started reports whether the batch has passes, sealed calls or an input, even without
 // commands.
 func (b *Batch) Started() bool {
 	return len(b.order) > 0 || len(b.inbox.sealed) > 0 || b.input.waits
 }
 
-// Pending returns the load of the batch. It takes O(queues) time, and O(1) for each table
-// that a queue recorded for.
+// Pending returns the load of the batch in O(queues + table buffers) time.
 func (b *Batch) Pending() (sum Load) {
 	for _, p := range b.order {
 		sum.add(p.load())
@@ -120,15 +116,13 @@ func (b *Batch) Sealed() Load {
 	return sum
 }
 
-// count adds the load of an ended pass, if the limits bound the batch.
 func (b *Batch) count(p *Pass) {
 	if b.limits.ofBatch() {
 		b.ended.add(p.load())
 	}
 }
 
-// Check returns the error of the lowest queue, by key, that exceeds its limit in an open
-// pass.
+// Check returns the error of the lowest queue that exceeds its limit in an open pass.
 func (b *Batch) Check() error {
 	for i := 0; i < len(b.order) && b.open > 0; i++ {
 		if p := b.order[i]; p.open {
@@ -140,8 +134,8 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// UnknownErases calls visit for every untyped erase whose typeId belongs to no table, in
-// (key, sequence) order.
+// UnknownErases calls visit for every untyped erase of an unknown typeId, in (key,
+// sequence) order.
 func (b *Batch) UnknownErases(visit func(s Sample)) {
 	for buf := range b.buffers {
 		if buf.state == dropped {
@@ -153,8 +147,8 @@ func (b *Batch) UnknownErases(visit func(s Sample)) {
 	}
 }
 
-// buffers yields the queues in key order, then the sealed calls, then the input. It is an
-// iterator itself because a closure would be allocated in each flush.
+// buffers yields the queues in key order, then sealed calls, then the input. It is an
+// iterator itself because a closure would allocate.
 func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	for _, p := range b.order {
 		for task := range p.buffers[:p.tasks] {
@@ -188,21 +182,19 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	}
 }
 
-// Drop empties the batch, including calls that arrived in the inbox, and begins the next
-// batch. Waiting callers get cause.
+// Drop begins the next batch. Arrived calls return cause.
 func (b *Batch) Drop(cause error) {
 	b.complete(cause)
 	b.Finish()
 }
 
-// Break ends the batch for good: waiting and future calls of the inbox return cause.
+// Break makes waiting and future calls of the inbox return cause.
 func (b *Batch) Break(cause error) {
 	b.Close(cause)
 	b.complete(cause)
 }
 
-// Trim releases queue memory that was not used since the last Trim. The batch must be
-// empty.
+// Trim releases memory that was not used since the last Trim. The batch must be empty.
 func (b *Batch) Trim() {
 	if !b.used {
 		b.pool, b.input, b.gathered = passPool{}, input{}, nil
@@ -211,8 +203,7 @@ func (b *Batch) Trim() {
 	b.inbox.trim()
 }
 
-// Finish ends the flush of a batch and begins the next batch. Queues of the old one panic
-// from now on.
+// Finish begins the next batch. Queues of the old one panic.
 func (b *Batch) Finish() {
 	for i, p := range b.order {
 		p.finish()

@@ -8,36 +8,36 @@ import (
 	"handloom/shard/handle"
 )
 
-// Call is a call of the inbox whose caller waits for the outcome. The flush that applies it
-// copies the handles of its creates to the call's own memory, which stays valid.
+// Call is a call of the inbox whose caller waits. The flush that applies it copies the
+// handles of its creates to memory of the call's own.
 type Call struct {
-	Epoch     uint64 // epoch of the flush that applied the call
-	Tick      uint64 // tick that applied the call in a claimed inbox; else 0
+	Epoch     uint64 // epoch of the flush
+	Tick      uint64 // that applied it in a claimed inbox; else 0
 	completed chan struct{}
-	err       error // reason if not applied, once completed
-	dropped   error // reason for which a flush dropped the call
+	err       error // nil if applied, once completed
+	dropped   error // cause of a drop
 	created   []createRun
-	recorded  []recordedRun  // creates of an encoded call
-	one       [1]recordedRun // inline memory of recorded, which seldom has more
+	recorded  []recordedRun  // if encoded
+	one       [1]recordedRun // memory of recorded, usually enough
 }
 
-// createRun is a segment of the call: the provisional handles from name on map to ids.
+// createRun maps the provisional handles of a segment, from name on, to ids.
 type createRun struct {
 	name handle.ID
 	ids  []handle.ID
 }
 
-// NewCall returns a pending call that began in the given epoch.
+// NewCall returns a pending call that began in an epoch.
 func NewCall(epoch uint64) *Call { return &Call{Epoch: epoch, completed: make(chan struct{})} }
 
-// Completed returns a channel that is closed when the outcome is known.
+// Completed returns a channel that closes when the outcome is known.
 func (c *Call) Completed() <-chan struct{} { return c.completed }
 
-// Err returns nil if a completed call was applied, or the reason if not.
+// Err returns the reason if a completed call was not applied.
 func (c *Call) Err() error { return c.err }
 
-// Complete records the outcome and wakes the caller. The call was applied unless err is not
-// nil or a flush dropped it. Complete is called once.
+// Complete records the outcome, once: applied unless err is not nil or a flush dropped the
+// call.
 func (c *Call) Complete(err error) {
 	if c.err = cmp.Or(err, c.dropped); c.err != nil {
 		c.created = nil
@@ -46,8 +46,7 @@ func (c *Call) Complete(err error) {
 }
 
 // Resolve returns the handle of the item that a provisional handle of the completed call
-// created, and whether it exists. It takes O(log(segments)) time. Any goroutine may call
-// it.
+// created, and whether it exists, in O(log(segments)) time. Any goroutine may call it.
 func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
 	at := sort.Search(len(c.created), func(i int) bool { return c.created[i].name > id }) - 1
 	if at < 0 {
@@ -61,9 +60,8 @@ func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
 	return run.ids[offset], true
 }
 
-// Applied appends to calls the sealed calls whose callers wait, including dropped ones, and
-// returns the result. It is called after creates are applied in the given epoch, before
-// that epoch is published.
+// Applied appends the sealed calls with waiting callers, also dropped ones, to calls. It is
+// called after creates are applied in an epoch, before that is published.
 func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 	for _, buf := range b.inbox.sealed {
 		if c := buf.call; c != nil {
@@ -81,7 +79,7 @@ func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 	return calls
 }
 
-// note copies the handles that the creates of a buffer got.
+// note copies the handles of a buffer's creates.
 func (c *Call) note(b *Batch, buf *buffer) {
 	creates, segments := 0, 0
 	for _, t := range buf.touched {
@@ -107,7 +105,7 @@ func (c *Call) sort() {
 	slices.SortFunc(c.created, func(a, b createRun) int { return cmp.Compare(a.name, b.name) })
 }
 
-// complete completes all arrived calls with err: none was applied.
+// complete completes all arrived calls with err.
 func (b *Batch) complete(err error) {
 	b.inbox.seal()
 	for _, buf := range b.inbox.sealed {

@@ -8,21 +8,18 @@ import (
 	"handloom/shard/handle"
 )
 
-// InboxCall is a call of the inbox in the batch of a flush. If the flush drops it, none of
-// its commands is applied.
+// InboxCall is a call of the inbox during a flush, which may drop it as a whole.
 type InboxCall struct {
 	batch *Batch
 	buf   *buffer
 }
 
-// HasCalls reports whether the batch has calls that a flush may drop.
 func (b *Batch) HasCalls() bool {
 	return len(b.inbox.sealed) > 0 || b.input.waits && !b.input.whole
 }
 
 // Calls returns the calls that a flush may drop and has not dropped, in order. It decodes
-// the calls of an input again, each into its own queue. It runs the visitors of tables,
-// which may panic.
+// the calls of an input again, each into its own queue, and runs visitors, which may panic.
 func (b *Batch) Calls() ([]InboxCall, error) {
 	if b.input.waits && !b.input.whole && len(b.input.single) == 0 {
 		if err := b.input.divide(); err != nil {
@@ -40,10 +37,10 @@ func (b *Batch) Calls() ([]InboxCall, error) {
 	return calls, nil
 }
 
-// Withhold makes Gather leave out the calls that a flush may drop, or include them again.
+// Withhold makes Gather leave out or include the calls that a flush may drop.
 func (b *Batch) Withhold(calls bool) { b.withheld = calls }
 
-// KeepCalls revokes all drops after a failed flush: the next flush decides again.
+// KeepCalls revokes all drops after a failed flush.
 func (b *Batch) KeepCalls() {
 	for _, buf := range b.inbox.sealed {
 		if buf.state == dropped {
@@ -53,15 +50,14 @@ func (b *Batch) KeepCalls() {
 	b.input.join()
 }
 
-// Dropped returns the number of dropped calls of the gathered batch, and the number of
-// their erases of handles that no table has.
+// Dropped returns the number of dropped calls of the gathered batch, and of their erases of
+// unknown typeIds.
 func (b *Batch) Dropped() (calls, unrouted int) { return b.dropped.calls, b.dropped.unknownErases }
 
-// Drop makes the flush leave out the call. Its Submit returns cause.
+// Drop drops the call. Its Submit returns cause.
 func (c InboxCall) Drop(cause error) { c.buf.state, c.buf.cause = dropped, cause }
 
-// Erases calls visit with the table's ordinal, the shard and the handles of each list of
-// erases. An erase of all items has the shard -1.
+// Erases calls visit with each list of erases; an erase of all items has the shard -1.
 func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
 	for _, list := range c.buf.lists {
 		r := c.batch.byList[list]
@@ -72,8 +68,8 @@ func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
 	}
 }
 
-// Values calls visit with the table's ordinal, the handle and the value of each create and
-// put of the call: the creates of a table in sequence, then its puts by shard in sequence.
+// Values calls visit for each create of a table in sequence, then for its puts by shard in
+// sequence.
 func (c InboxCall) Values(visit func(ordinal int, id handle.ID, v unsafe.Pointer, put bool)) {
 	for _, t := range c.buf.touched {
 		r := c.batch.tables[t.ordinal]
@@ -94,7 +90,6 @@ func (c InboxCall) Values(visit func(ordinal int, id handle.ID, v unsafe.Pointer
 	}
 }
 
-// Visit runs the visitors of tables on all values of the call.
 func (c InboxCall) Visit() {
 	ignore := func(*handle.ID) {}
 	c.Values(func(ordinal int, _ handle.ID, v unsafe.Pointer, _ bool) {
@@ -109,7 +104,6 @@ func (c InboxCall) Visit() {
 	}
 }
 
-// each calls f with the address of each value that was set.
 func (s *Sets) each(f func(v unsafe.Pointer)) {
 	size := s.log.typ.Size
 	for i := range s.staged[:s.used] {
@@ -130,7 +124,6 @@ func (s *Sets) each(f func(v unsafe.Pointer)) {
 	}
 }
 
-// gatherDropped adds the tables and the number of commands of a dropped call.
 func (b *Batch) gatherDropped(buf *buffer) {
 	b.dropped.calls++
 	b.dropped.unknownErases += len(buf.unknownErases)
@@ -148,11 +141,10 @@ func (b *Batch) gatherDropped(buf *buffer) {
 	}
 }
 
-// Dropped returns the number of commands of dropped calls for the table, without commands
-// for attachments.
+// Dropped returns the number of commands of dropped calls for the table, except Sets.
 func (c *Commands) Dropped() int { return c.dropped }
 
-// DroppedSets returns the number of commands of dropped calls for an attachment.
+// DroppedSets returns the number of Sets of dropped calls for an attachment.
 func (c *Commands) DroppedSets(attachment int) int {
 	if attachment < len(c.attached) {
 		return c.attached[attachment].dropped
@@ -161,30 +153,28 @@ func (c *Commands) DroppedSets(attachment int) int {
 }
 
 // Admission computes, call by call, the number of creates that a flush makes. It starts
-// from the planned commands of the batch without its calls.
+// from the planned batch without its calls.
 type Admission struct {
 	batch     *Batch
-	survivors map[int]int               // by ordinal: creates of kept calls, less the earlier creates that they cancel
-	creates   map[handle.ID]int         // number of creates of kept calls, by first name of the segment
-	erased    map[handle.ID]bool        // erased provisional handles
-	bySegment map[handle.ID][]handle.ID // keys of erased, by first name of their segment
+	survivors map[int]int       // by ordinal: creates of kept calls, less creates that they cancel
+	creates   map[handle.ID]int // creates of kept calls, by first name of the segment
+	erased    map[handle.ID]bool
+	bySegment map[handle.ID][]handle.ID // erased, by first name of the segment
 
 	// Effects of the tried call:
-	added []handle.ID // keys added to erased
-	more  map[int]int // change of survivors, by ordinal
-	own   map[int]int // its own surviving creates, by ordinal
+	added []handle.ID
+	more  map[int]int // by ordinal
+	own   map[int]int // own creates, by ordinal
 	runs  []createsOf
 }
 
-// createsOf is a segment of a call.
 type createsOf struct {
 	name handle.ID
 	n    int
 }
 
-// NewAdmission begins an admission and calls visit with each queue of the batch except
-// calls. It runs while calls are withheld, before the rest of the batch is gathered and
-// planned.
+// NewAdmission calls visit with each queue of the batch except calls. Calls are withheld,
+// and the rest is not yet gathered.
 func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 	a := &Admission{
 		batch: b, survivors: make(map[int]int), creates: make(map[handle.ID]int),
@@ -198,7 +188,7 @@ func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 }
 
 // Try computes the effects of a call, until Keep or Undo. It calls visit with the ordinal
-// of each table in which the call creates or erases items.
+// of each table that the call changes.
 func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	a.added, a.runs = a.added[:0], a.runs[:0]
 	clear(a.more)
@@ -235,8 +225,7 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	}
 }
 
-// erase adds the provisional handles that a queue erases, and calls found with each handle
-// that was not erased before.
+// erase calls found with each handle that the queue is the first to erase.
 func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	for _, list := range buf.lists {
 		r := a.batch.byList[list]
@@ -251,8 +240,8 @@ func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	}
 }
 
-// Survivors returns the number of surviving creates of a table if the tried call is kept,
-// and the number of those that are the call's own.
+// Survivors returns the number of creates of a table that survive with the tried call, and
+// of the call's own.
 func (a *Admission) Survivors(ordinal int) (n, own int) {
 	n = a.survivors[ordinal] + a.more[ordinal]
 	if c := a.batch.tables[ordinal].Pending; c.begun {
@@ -261,7 +250,6 @@ func (a *Admission) Survivors(ordinal int) (n, own int) {
 	return n, a.own[ordinal]
 }
 
-// Keep accepts the tried call.
 func (a *Admission) Keep() {
 	for ordinal, n := range a.more {
 		a.survivors[ordinal] += n
@@ -271,17 +259,15 @@ func (a *Admission) Keep() {
 	}
 }
 
-// Undo forgets the tried call.
 func (a *Admission) Undo() {
 	for _, id := range a.added {
 		name := segmentName(id)
 		ids := a.bySegment[name]
-		a.bySegment[name] = ids[:len(ids)-1] // ids were appended last
+		a.bySegment[name] = ids[:len(ids)-1] // appended last
 		delete(a.erased, id)
 	}
 }
 
-// survives reports whether id names a create of the batch that is not cancelled.
 func (c *Commands) survives(id handle.ID) bool {
 	if !c.begun {
 		return false
@@ -290,17 +276,15 @@ func (c *Commands) survives(id handle.ID) bool {
 	return ok && c.marks[creation] != cancelled
 }
 
-// segmentName returns the first provisional handle of the segment of id.
 func segmentName(id handle.ID) handle.ID { return id &^ (segmentItems - 1) }
 
-// divide decodes each call of the input into its own queue.
 func (p *input) divide() error {
 	d := &p.decoder
 	whole, done := d.q, false
 	defer func() {
 		d.q = whole
 		d.in.Reset(nil)
-		if !done { // also when a visitor panics
+		if !done { // or a visitor panics
 			p.join()
 		}
 	}()
@@ -320,7 +304,6 @@ func (p *input) divide() error {
 	return nil
 }
 
-// join releases the queues of single calls.
 func (p *input) join() {
 	if len(p.single) == 0 {
 		return

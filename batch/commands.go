@@ -10,54 +10,51 @@ import (
 )
 
 // Commands are the commands of a batch for one table, in (key, sequence) order, and the
-// handles that their creates get.
-//
-// [Batch.Gather] fills them in. A flush cancels and replaces creates while it plans. While it applies, each shard inserts a range of the surviving creates ([Commands.Runs]).
+// handles that their creates get. [Batch.Gather] fills them in. A flush plans (cancels and
+// replaces creates), and then each shard inserts a range of the survivors
+// ([Commands.Runs]).
 type Commands struct {
 	columns []*tableBuffer // in key order
 
-	attached    []attached // by attachment of the table
+	attached    []attached
 	recorder    *Recorder
-	shards      Shards        // shards that have commands other than creates
+	shards      Shards        // with commands other than creates
 	erases      [][]Erases    // by shard, in key order
 	puts        [][]KeyedPuts // by shard, in key order
-	all         int           // number of recorded EraseAll
-	order       []run         // segments in key order
-	createIndex createIndex   // index of order by segment number
-	marks       []mark        // by creation number, which counts creates in (key, sequence) order
-	created     []handle.ID   // by creation number; null if cancelled
-	cancelled   int           // number of cancelled creates
-	dropped     int           // number of commands of dropped calls
-	begun       bool          // anything is gathered
-	swaps       []swap        // swaps of recorded values, in order
+	all         int
+	order       []run // segments in key order
+	createIndex createIndex
+	marks       []mark      // by creation number: the position in (key, sequence) order
+	created     []handle.ID // by creation number; null if cancelled
+	cancelled   int
+	dropped     int // commands of dropped calls
+	begun       bool
+	swaps       []swap
 
-	released int // releases since the arrays of all shards were trimmed
+	released int // releases since the last trim
 
-	peaks struct { // marks of the arrays with the same names
+	peaks struct {
 		columns, order, marks, created, swaps highwater.Mark
 		erases, puts                          []highwater.Mark
 	}
 }
 
-// Erases are the erases that one queue recorded for one shard, in sequence: items by handle
-// or by row.
+// Erases are one queue's erases for one shard, in sequence, by handle or by row.
 type Erases struct {
 	IDs    []handle.ID
 	Rows   []uint32
-	Audits []handle.ID // handles of Rows; checked builds only
+	Audits []handle.ID // of Rows; checked builds only
 	Key
 }
 
-// Len returns the number of erases.
 func (e *Erases) Len() int { return len(e.IDs) + len(e.Rows) }
 
-// KeyedPuts are the puts that one queue recorded for one shard.
 type KeyedPuts struct {
 	*Puts
 	Key
 }
 
-// mark is the effect of a batch on one of its own creates.
+// mark is the fate of a create in its own batch.
 type mark uint8
 
 const (
@@ -66,20 +63,19 @@ const (
 	cancelled
 )
 
-// run is a segment in its place among the creates of the table.
+// run is a segment of a batch.
 type run struct {
 	number    uint64
 	values    items.Slice // empty once released
-	creates   int         // number of creates
-	first     int         // creation number of values[0]
-	cancelled int         // number of cancelled creates
-	survivors int         // number of survivors in earlier segments
+	creates   int
+	first     int // creation number of values[0]
+	cancelled int
+	survivors int // of earlier segments
 }
 
 // Gather fills [Recorder.Pending] of each table: queues in key order, then sealed calls.
-// Tables with the ordinals in emptied also get a [Recorder.EraseAll]. It returns the
-// ordinals of tables with commands, valid until the next call, and whether any command
-// exists, including erases of unknown typeIds.
+// Tables in emptied also get a [Recorder.EraseAll]. It returns the ordinals of tables with
+// commands, valid until the next call, and whether any command exists.
 func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
 	b.dropped.calls, b.dropped.unknownErases = 0, 0
@@ -120,7 +116,7 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	return b.gathered, found
 }
 
-// pending returns the commands of a table and adds the table to the gathered ones.
+// pending returns the commands of a table and marks it as gathered.
 func (b *Batch) pending(r *Recorder) *Commands {
 	c := r.Pending
 	if !c.begun {
@@ -158,7 +154,7 @@ func (c *Commands) addErases(shard int, erases Erases) {
 	c.shards.Add(shard)
 }
 
-// Shards returns the shards that have commands other than creates.
+// Shards returns the shards with commands other than creates.
 func (c *Commands) Shards() Shards { return c.shards }
 
 // Puts returns the puts to a shard, in key order.
@@ -177,10 +173,9 @@ func (c *Commands) Erases(shard int) []Erases {
 	return nil
 }
 
-// All returns the number of recorded EraseAll.
+// All returns the number of [Recorder.EraseAll].
 func (c *Commands) All() int { return c.all }
 
-// number numbers all creates and makes room for their handles.
 func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
@@ -207,29 +202,26 @@ func (c *Commands) number(r *Recorder) {
 	}
 }
 
-// Survivors returns the number of surviving creates.
 func (c *Commands) Survivors() int { return len(c.created) - c.cancelled }
 
-// locate returns the segment and the creation number of a provisional handle of this table
-// and batch.
+// locate returns the segment and the creation number of a provisional handle.
 func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	if c.recorder == nil || !c.recorder.isProvisional(id) {
 		return nil, 0, false
 	}
 	number, offset := split(id)
 	at := c.find(number)
-	if at < 0 { // of another batch, of a dropped pass, or not sealed
+	if at < 0 { // of another batch, dropped or not sealed
 		return nil, 0, false
 	}
 	s := &c.order[at]
 	return s, s.first + offset, offset < s.creates
 }
 
-// fewSegments are searched one by one, which is faster than filling createIndex. Most
-// tables have no more in a small tick (op=replay).
+// fewSegments are searched one by one, which is faster than an index. Most tables have no
+// more in a small tick (op=replay).
 const fewSegments = 8
 
-// find returns the position in order of the segment of a number, or -1.
 func (c *Commands) find(number uint64) int {
 	if len(c.order) > fewSegments {
 		return c.createIndex.find(number)
@@ -242,15 +234,14 @@ func (c *Commands) find(number uint64) int {
 	return -1
 }
 
-// createdIn returns the handles of the creates of a segment.
 func (c *Commands) createdIn(segment uint64) []handle.ID {
 	s := &c.order[c.find(segment)]
 	return c.created[s.first : s.first+s.creates]
 }
 
 // Cancel applies and counts an erase of a provisional handle, and reports whether id is of
-// this batch. Only the worker that plans the table's first typeId may call it for handles
-// of that typeId. Other handles are stale, and any worker may pass them.
+// this batch. Only the worker that plans the table's first typeId may pass handles of that
+// typeId; all others are stale.
 func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -268,9 +259,8 @@ func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 	return ok
 }
 
-// Replace applies a put of the value at v to a provisional handle, with the rules of
-// [Commands.Cancel]. It is called after all erases. It swaps the two recorded values; a
-// failed flush swaps them back.
+// Replace applies a put of the value at v to a provisional handle, as [Commands.Cancel]
+// applies an erase. It follows all erases. It swaps the two values until a flush fails.
 func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	if !ok {
@@ -292,14 +282,13 @@ func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *Counts) bool 
 	return true
 }
 
-// swap is a swap of two recorded values of a type.
 type swap struct {
 	typ   *items.Type
 	spare *items.Slice
 	a, b  unsafe.Pointer
 }
 
-// swap swaps the values at a and b. Only one goroutine may use spare at a time.
+// swap swaps the values at a and b. One goroutine at a time may use spare.
 func (c *Commands) swap(t *items.Type, spare *items.Slice, a, b unsafe.Pointer) {
 	s := swap{t, spare, a, b}
 	s.do()
@@ -317,15 +306,15 @@ func (s *swap) do() {
 	s.typ.Zero(between)
 }
 
-// swapBack undoes all swaps of a failed flush: the next flush may drop a call that changed
-// a create of another call.
+// swapBack undoes all swaps: the next flush may drop a call that changed a create of
+// another.
 func (c *Commands) swapBack() {
 	for i := len(c.swaps) - 1; i >= 0; i-- {
 		c.swaps[i].do()
 	}
 }
 
-// FixSurvivors numbers the surviving creates. It is called after all erases.
+// FixSurvivors numbers the survivors, after all erases.
 func (c *Commands) FixSurvivors() {
 	survivors := 0
 	for i := range c.order {
@@ -335,9 +324,8 @@ func (c *Commands) FixSurvivors() {
 	}
 }
 
-// Runs calls insert with the surviving creates lo to hi-1, cut into runs of adjacent
-// values. insert stores the handles of the items in created, which has the length of
-// values. Workers may call Runs at the same time for disjoint ranges.
+// Runs calls insert with the survivors lo to hi-1 in runs of adjacent values. insert stores
+// their handles in created. Workers may call Runs at the same time for disjoint ranges.
 func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []handle.ID)) {
 	if lo == hi {
 		return
@@ -349,8 +337,7 @@ func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []ha
 	})
 }
 
-// segments calls f for each run of adjacent survivors among the survivors lo to hi-1. at is
-// the segment's index in order.
+// segments calls f for each run of adjacent survivors from lo to hi-1; at indexes order.
 func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
 	// The last segment with at most lo survivors before it has survivor lo, unless segments
 	// without survivors follow; those have no runs.
@@ -367,8 +354,7 @@ func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
 	}
 }
 
-// runs calls f for each run of creates between cancelled ones, cut to the survivors lo to
-// hi-1.
+// runs calls f for each run of adjacent survivors from lo to hi-1 of the segment.
 func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 	survivor := s.survivors
 	for i := 0; i < len(marks); {
@@ -388,9 +374,8 @@ func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 	}
 }
 
-// Resolve returns the handle of the item that a provisional handle created, once creates
-// are applied. It returns null and true for a cancelled create, and false if id is not of
-// this batch.
+// Resolve returns the handle that a provisional handle became, after creates are applied:
+// null and true for a cancelled create, false if id is not of this batch.
 func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	_, creation, ok := c.locate(id)
 	if !ok {
@@ -399,8 +384,7 @@ func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	return c.created[creation], true
 }
 
-// release drops the buffers, which the next batch writes to, and keeps the handles of
-// created items.
+// release drops the buffers, which the next batch writes to, and keeps the handles.
 func (c *Commands) release() {
 	c.begun = false
 	if len(c.swaps) > 0 {
@@ -428,7 +412,7 @@ func (c *Commands) release() {
 	}
 }
 
-// Reset also drops the handles: nothing resolves until the next [Batch.Gather].
+// Reset also drops the handles: nothing resolves.
 func (c *Commands) Reset() {
 	if c.begun {
 		c.swapBack()
@@ -440,6 +424,5 @@ func (c *Commands) Reset() {
 	c.createIndex.reset()
 }
 
-// Created returns the handles of created items in creation order; cancelled creates are
-// null.
+// Created returns the handles of created items in creation order, null if cancelled.
 func (c *Commands) Created() []handle.ID { return c.created }

@@ -11,9 +11,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// ErrQueueFull means that a queue, the inbox or the batch reached its limit. A pass wraps
-// it with task and limit. The start of a pass and calls of the inbox return it when the
-// batch is full.
+// ErrQueueFull means that a queue, the inbox or the batch is at its limit. A pass wraps it
+// with task and limit.
 var ErrQueueFull = errors.New("queue is full")
 
 // Counts are the outcomes of the commands of a batch. Each command is in exactly one of the
@@ -33,12 +32,10 @@ type Counts struct {
 	Depleted int `json:"depleted"` // slots that used their last generation
 }
 
-// Commands returns the number of counted commands.
 func (c Counts) Commands() int {
 	return c.Created + c.Erased + c.Put + c.Superseded + c.Dropped + c.Redundant + c.Stale + c.CancelledOut
 }
 
-// Add adds the counters of o.
 func (c *Counts) Add(o Counts) {
 	c.Created += o.Created
 	c.Erased += o.Erased
@@ -52,13 +49,12 @@ func (c *Counts) Add(o Counts) {
 	c.Depleted += o.Depleted
 }
 
-// counter is one of the [Counts], with its JSON name.
+// counter is a counter with its JSON name.
 type counter struct {
 	name  string
 	value int
 }
 
-// nonzero returns the counters that are not 0, in order of declaration.
 func (c Counts) nonzero() []counter {
 	all := []counter{
 		{"created", c.Created},
@@ -88,14 +84,13 @@ func (c Counts) String() string {
 	return cmp.Or(b.String(), "nothing")
 }
 
-// inboxPass is the pass of the inbox in a [Sample], after every real pass. The task is the
-// call's number in its flush, in order of arrival.
+// inboxPass is the pass of the inbox in a [Sample], after all others. The task is the
+// call's index in its flush.
 const inboxPass = math.MaxInt32
 
 // Kind is the kind of a command.
 type Kind uint8
 
-// The kinds, in the order in which samples of stale commands list them.
 const (
 	Erase Kind = iota
 	Put
@@ -105,7 +100,6 @@ const (
 
 var kindNames = []string{Erase: "erase", Put: "put", Set: "set", Unset: "unset"}
 
-// String returns the name of the kind.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -133,13 +127,13 @@ type Sample struct {
 	Kind     Kind      `json:"kind"`
 	Pass     int       `json:"pass"` // key of the queue: Pass, Task
 	Task     int       `json:"task"`
-	Sequence int       `json:"sequence"` // index among the queue's commands of this kind to TypeID, Sets and Unsets together; erases of a packed table's chunk come last
+	Sequence int       `json:"sequence"` // index among the queue's commands of this kind to TypeID, Sets and Unsets together; erases by row come last
 
-	Column string `json:"column,omitempty"` // name of the column or sparse data of a Set or Unset
+	Column string `json:"column,omitempty"` // column or sparse data of a Set or Unset
 }
 
-// String returns the sample in words, such as "erase of 7:42.3 by task 2 in pass 0 (typeId
-// 7, sequence 5)".
+// String returns, for example, "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence
+// 5)".
 func (s Sample) String() string {
 	by := fmt.Sprintf("task %d in pass %d", s.Task, s.Pass)
 	if s.Pass == inboxPass {
@@ -152,7 +146,6 @@ func (s Sample) String() string {
 	return fmt.Sprintf("%s of %v by %s (typeId %d, sequence %d)", what, s.Handle, by, s.TypeID, s.Sequence)
 }
 
-// compare orders samples by typeId, kind, column, key and sequence.
 func (s Sample) compare(o Sample) int {
 	return cmp.Or(
 		cmp.Compare(s.TypeID, o.TypeID), cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Column, o.Column),

@@ -6,9 +6,8 @@ import (
 	"handloom/internal/highwater"
 )
 
-// createIndex maps segment numbers of a batch to positions. It is a hash table with open
-// addressing, and the hash is the number itself: most numbers of a batch are consecutive,
-// without collisions. Its size depends only on the number of segments.
+// createIndex maps segment numbers to positions. It is an open hash table whose hash is the
+// number itself, because most numbers of a batch are consecutive.
 type createIndex struct {
 	at   []uint64 // number and position+1; 0: vacant. Length is a power of two, at most half full
 	peak highwater.Mark
@@ -16,7 +15,6 @@ type createIndex struct {
 
 const positionBits = 64 - (typeShift - offsetBits) // bits left by the number: a billion segments
 
-// fill indexes the segments by their position in order.
 func (p *createIndex) fill(order []run) {
 	p.at = highwater.Room(&p.peak, p.at, 1<<bits.Len(uint(2*max(len(order), 1)-1)))
 	clear(p.at)
@@ -25,7 +23,6 @@ func (p *createIndex) fill(order []run) {
 	}
 }
 
-// add adds the segment with a number and a position.
 func (p *createIndex) add(number uint64, position int) {
 	mask := uint64(len(p.at) - 1)
 	at := number & mask
@@ -35,7 +32,6 @@ func (p *createIndex) add(number uint64, position int) {
 	p.at[at] = number<<positionBits | uint64(position+1)
 }
 
-// find returns the position of the segment of a number, or -1.
 func (p *createIndex) find(number uint64) int {
 	mask := uint64(len(p.at) - 1)
 	for at := number & mask; ; at = (at + 1) & mask {
@@ -48,5 +44,4 @@ func (p *createIndex) find(number uint64) int {
 	}
 }
 
-// reset empties the index until the next fill.
 func (p *createIndex) reset() { p.at = highwater.Trim(&p.peak, p.at) }

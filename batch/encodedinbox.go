@@ -9,37 +9,36 @@ import (
 	"handloom/shard/handle"
 )
 
-// EncodedInbox holds the calls of a claimed inbox. Each call is encoded when it arrives, on
-// the goroutine that recorded it. It keeps no references of the values.
+// EncodedInbox holds the calls of a claimed inbox. Each is encoded when it arrives, on its
+// own goroutine, and its values are not kept.
 type EncodedInbox struct {
 	batch       *Batch
-	cause       error       // error of other inbox calls until Release
-	tables      []*Recorder // tables at the time of Claim
-	byList      []*Recorder // erase lists at the time of Claim
-	attachments int         // number of attachments at the time of Claim
+	cause       error       // error of other calls until Release
+	tables      []*Recorder // at the time of Claim
+	byList      []*Recorder
+	attachments int
 
 	// Guarded by the lock of the inbox:
-	closed    error  // error of calls after Release or Close
-	bytes     []byte // encoded calls, starting at at
+	closed    error  // after Release or Close
+	bytes     []byte // calls from at on
 	at        int
-	calls     []arrival // arrived calls, starting at next
+	calls     []arrival // calls from next on
 	next      int
-	held      int // number of commands
+	held      int // commands
 	peak      highwater.Mark
 	callsPeak highwater.Mark
 }
 
-// arrival is an encoded call and its size.
 type arrival struct {
 	call            *Call
 	bytes, commands int
 }
 
-// maxCall is the maximum size of a call, in bytes.
+// bytes
 const maxCall = 32 << 20
 
-// Claim makes Inbox calls fail with cause until [EncodedInbox.Release]. It returns the
-// inbox that receives the owner's calls, or nil if calls wait for a flush.
+// Claim makes calls of the inbox fail with cause until [EncodedInbox.Release], and returns
+// the inbox of the owner, or nil if calls wait for a flush.
 func (b *Batch) Claim(cause error) *EncodedInbox {
 	x := &b.inbox
 	x.mu.Lock()
@@ -51,8 +50,8 @@ func (b *Batch) Claim(cause error) *EncodedInbox {
 	return x.claimed
 }
 
-// Release returns the inbox to the batch. Calls that still record, and arrived calls that
-// were not sealed, return err. An input that was not flushed is dropped.
+// Release ends the claim. Calls that were not sealed return err, and a waiting input is
+// dropped.
 func (a *EncodedInbox) Release(err error) {
 	x := &a.batch.inbox
 	x.mu.Lock()
@@ -64,7 +63,7 @@ func (a *EncodedInbox) Release(err error) {
 	a.close(err)
 }
 
-// close ends all calls with err. The caller holds the lock.
+// The caller holds the lock.
 func (a *EncodedInbox) close(err error) {
 	if a.closed == nil {
 		a.closed = err
@@ -75,7 +74,7 @@ func (a *EncodedInbox) close(err error) {
 	a.bytes, a.calls, a.at, a.next, a.held = nil, nil, 0, 0, 0
 }
 
-// Enter begins a call, as [Batch.Enter] does.
+// Enter begins a call.
 func (a *EncodedInbox) Enter() (Queue, error) {
 	x := &a.batch.inbox
 	x.mu.Lock()
@@ -89,12 +88,11 @@ func (a *EncodedInbox) Enter() (Queue, error) {
 	return x.queue(a.batch), nil
 }
 
-// Leave ends a failed call, as [Batch.Leave] does.
+// Leave drops a failed call.
 func (a *EncodedInbox) Leave(q Queue) { a.batch.Leave(q) }
 
-// AddCall ends and encodes a call, which completes when the outcome of its commands is
-// known. It runs the visitors of tables on its values. Its errors are those of
-// [Batch.AddCall].
+// AddCall ends and encodes a call, running visitors on its values. It fails as
+// [Batch.AddCall] does.
 func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	x, buf := &a.batch.inbox, q.buf
 	overflowed := buf.overflowed()
@@ -117,7 +115,7 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	case empty:
 		call.Complete(nil)
 		return nil
-	case !known: // a table that was added between a Release and the next Claim
+	case !known: // a table newer than the claim
 		return a.cause
 	case unread != nil:
 		return fmt.Errorf("a value cannot be decoded: %w", unread)
@@ -133,15 +131,14 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	return nil
 }
 
-// knows reports whether a buffer recorded only for tables and attachments that existed at
-// the time of Claim.
+// knows reports whether a buffer recorded only for tables of the time of Claim.
 func (a *EncodedInbox) knows(buf *buffer) bool {
 	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
 		!slices.ContainsFunc(buf.all, func(ordinal int) bool { return ordinal >= len(a.tables) })
 }
 
-// encode returns the bytes of a call, valid until its buffer is recycled, and stores the
-// runs of its creates in the call. It fails if the bytes cannot be decoded.
+// encode returns the bytes of a call, valid until its buffer is recycled, or an error if
+// they cannot be decoded.
 func (a *EncodedInbox) encode(buf *buffer, call *Call) ([]byte, error) {
 	if buf.encoder == nil {
 		buf.encoder = newEncoder()
@@ -151,7 +148,6 @@ func (a *EncodedInbox) encode(buf *buffer, call *Call) ([]byte, error) {
 	return encoded, err
 }
 
-// recorderOf returns the recorder of the table that has the typeId of id, or nil.
 func (a *EncodedInbox) recorderOf(id handle.ID) *Recorder {
 	if list := a.batch.eraseList(id.TypeID()); list > 0 && list < len(a.byList) {
 		return a.byList[list]
@@ -159,8 +155,8 @@ func (a *EncodedInbox) recorderOf(id handle.ID) *Recorder {
 	return nil
 }
 
-// Seal appends arrived calls to dst, in order, and returns dst and the calls, which are no
-// longer pending. It takes at most the given number of bytes, but at least one call.
+// Seal appends the bytes of arrived calls to dst, in order, and returns dst and the calls:
+// at most the given number of bytes, but at least one call.
 func (a *EncodedInbox) Seal(dst []byte, most int) ([]byte, []*Call) {
 	a.batch.inbox.mu.Lock()
 	defer a.batch.inbox.mu.Unlock()
@@ -183,8 +179,7 @@ func (a *EncodedInbox) Seal(dst []byte, most int) ([]byte, []*Call) {
 	return dst, calls
 }
 
-// fitting returns the number of calls that fit into most bytes, at least one, and their
-// size.
+// fitting returns the number of calls that fit, at least one, and their size.
 func (a *EncodedInbox) fitting(calls []arrival, most int) (n, size int) {
 	const head = 1 + binary.MaxVarintLen32
 	for _, c := range calls {
@@ -197,7 +192,6 @@ func (a *EncodedInbox) fitting(calls []arrival, most int) (n, size int) {
 	return n, size
 }
 
-// compact frees the room of sealed calls.
 func (a *EncodedInbox) compact() {
 	switch {
 	case a.next == len(a.calls):

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Fail sets the error of the task; the first error stays. A nil err has no effect. Fail
-// panics if the pass has ended or the queue is not for a task.
+// Fail sets the error of the task; the first error stays, and nil has no effect. It panics
+// if the pass has ended or the queue is not for a task.
 func (q Queue) Fail(err error) {
 	q.pass("Fail")
 	if err != nil && q.buf.failed == nil {
@@ -17,7 +17,6 @@ func (q Queue) Fail(err error) {
 // Context returns the context of the pass. It panics as Fail does.
 func (q Queue) Context() context.Context { return q.pass("Context").Context }
 
-// pass returns the pass of the queue.
 func (q Queue) pass(call string) *Pass {
 	if q.buf == nil {
 		panic(fmt.Sprintf("store: %s of the zero Queue; use the queue that a pass gives to its task", call))
@@ -30,5 +29,4 @@ func (q Queue) pass(call string) *Pass {
 	return p
 }
 
-// Failed returns the error of a failed task.
 func (p *Pass) Failed(task int) error { return p.buffers[task].failed }

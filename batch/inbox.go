@@ -11,24 +11,24 @@ import (
 // inbox takes commands from goroutines outside of passes. Its lock guards the list of
 // calls. Recording takes no lock.
 type inbox struct {
-	waiting atomic.Int64 // number of arrived calls that are not flushed
+	waiting atomic.Int64 // arrived calls that are not flushed
 
 	mu          sync.Mutex
-	closed      error         // error of all calls after Close
-	claimed     *EncodedInbox // receiver of calls while claimed
-	sealed      []*buffer     // calls of the current or next flush, in order of arrival; only the flushing goroutine changes it
-	arrived     []*buffer     // calls after the last Seal
+	closed      error
+	claimed     *EncodedInbox
+	sealed      []*buffer // in order of arrival; only the flushing goroutine changes it
+	arrived     []*buffer
 	free        []*buffer
-	held        Load // load of sealed and arrived
-	idle        int  // free buffers that no call used in this period
-	flushes     int  // flushes in this period; only the flushing goroutine changes it
+	held        Load // of sealed and arrived
+	idle        int  // not used in this period
+	flushes     int  // of this period; only the flushing goroutine changes it
 	peak        highwater.Mark
 	arrivedPeak highwater.Mark
 }
 
-// Enter begins a call of the inbox and returns its queue. Any goroutine may call it at any
-// time. It fails with [ErrQueueFull] at the limits of the inbox or the batch, and with the
-// error of [Batch.Close] after that.
+// Enter begins a call of the inbox and returns its queue. Any goroutine may call it. It
+// fails with [ErrQueueFull] at the limits of the inbox or the batch, or with the error of
+// [Batch.Close].
 func (b *Batch) Enter() (Queue, error) {
 	x := &b.inbox
 	x.mu.Lock()
@@ -47,7 +47,6 @@ func (b *Batch) Enter() (Queue, error) {
 	return x.queue(b), nil
 }
 
-// refuses returns the reason why no call can arrive, or nil.
 func (x *inbox) refuses() error {
 	if x.closed == nil && x.claimed != nil {
 		return x.claimed.cause
@@ -55,7 +54,6 @@ func (x *inbox) refuses() error {
 	return x.closed
 }
 
-// queue returns the queue of a new call.
 func (x *inbox) queue(b *Batch) Queue {
 	buf := x.buffer()
 	buf.begin(b, serials.Add(1), inboxPass, 0)
@@ -72,10 +70,9 @@ func (x *inbox) buffer() *buffer {
 	return new(buffer)
 }
 
-// AddCall ends a call. The flush that seals the inbox next applies its commands after all
-// passes and earlier calls. If the call or the inbox exceeds its limits, AddCall drops the
-// call and returns [ErrQueueFull]. A call that is not nil completes when the outcome is
-// known, or at once if it has no commands.
+// AddCall ends a call. The flush that seals the inbox next applies it after all passes and
+// earlier calls. If a limit is exceeded, AddCall drops the call and returns [ErrQueueFull].
+// call may be nil; it completes when the outcome is known, or at once without commands.
 func (b *Batch) AddCall(q Queue, call *Call) error {
 	x, buf := &b.inbox, q.buf
 	overflowed := buf.overflowed()
@@ -91,7 +88,7 @@ func (b *Batch) AddCall(q Queue, call *Call) error {
 	case overflowed:
 		x.recycle(buf)
 		return b.limits.overflow()
-	case buf.empty(): // nothing to flush, and nothing that limits count
+	case buf.empty():
 		x.recycle(buf)
 		if call != nil {
 			call.Complete(nil)
@@ -117,8 +114,7 @@ func (b *Batch) Leave(q Queue) {
 	b.inbox.recycle(q.buf)
 }
 
-// Close makes all further calls of the inbox return err, and all waiting calls of an
-// [EncodedInbox].
+// Close makes all further and encoded waiting calls return err.
 func (b *Batch) Close(err error) {
 	b.inbox.mu.Lock()
 	defer b.inbox.mu.Unlock()
@@ -128,18 +124,17 @@ func (b *Batch) Close(err error) {
 	}
 }
 
-// recycle empties the buffer of an ended call.
 func (x *inbox) recycle(buf *buffer) {
 	buf.reset()
 	buf.unlimited, buf.cause = false, nil
 	x.free = append(x.free, buf)
 }
 
-// trim releases the buffers that no call used since the last trim.
+// trim releases buffers unused since the last trim.
 func (x *inbox) trim() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.idle > 0 { // calls take buffers from the end
+	if x.idle > 0 { // taken from the end
 		x.free = slices.Clone(x.free[x.idle:])
 	}
 	x.idle = len(x.free)
@@ -154,7 +149,6 @@ func (x *inbox) pending() Load {
 	return x.held
 }
 
-// seal implements [Batch.Seal].
 func (x *inbox) seal() {
 	if x.waiting.Load() == 0 {
 		return
@@ -182,7 +176,7 @@ func (x *inbox) finish() {
 
 func (x *inbox) drop() {
 	var held Load
-	for _, buf := range x.sealed { // without the lock, for which calls would wait
+	for _, buf := range x.sealed { // calls would wait for the lock
 		held.add(buf.load())
 		buf.reset()
 	}

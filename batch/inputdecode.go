@@ -9,35 +9,34 @@ import (
 	"handloom/shard/handle"
 )
 
-// input holds the calls of one encoded inbox, the input of a tick, in one queue of its own
-// without limits. The next flush takes it.
+// input holds the calls of a tick's encoded inbox, in one queue without limits, for the
+// next flush.
 type input struct {
 	buf     *buffer
-	waits   bool      // a flush has to take it
-	calls   []*Call   // calls that wait for their handles, or nil
-	encoded []byte    // bytes, while it waits
-	whole   bool      // version 1: a flush fails instead of dropping calls that do not fit
-	single  []*buffer // one queue per call, once a flush may drop calls
+	waits   bool
+	calls   []*Call // waiting for their handles, or nil
+	encoded []byte
+	whole   bool      // version 1: calls that do not fit fail the flush
+	single  []*buffer // one per call, once a flush may drop calls
 
 	decoder
 }
 
-// decoder records encoded calls again.
 type decoder struct {
 	batch    *Batch
 	q        Queue
 	in       digest.Reader
-	call     int    // number of the current call, from 1
-	before   int    // calls of earlier inputs: made need not be cleared
-	made     []made // by table ordinal
+	call     int // current one, from 1
+	before   int // calls of earlier inputs: made is never cleared
+	made     []made
 	linked   []decodedRun
 	renaming renaming
 }
 
 // made holds the creates of one call in a table.
 type made struct {
-	call     int // number of the call over all inputs; else the entry is stale
-	first, n int // range of the table's creates
+	call     int // number over all inputs; else stale
+	first, n int
 }
 
 // decodedRun is a run of creates whose handles are still encoded.
@@ -46,9 +45,8 @@ type decodedRun struct {
 	first, next int
 }
 
-// PutInput adds the calls of an input to the batch. calls are the waiting calls of the
-// input, or nil. On error the batch is unchanged. PutInput runs the visitors of tables on
-// the decoded values.
+// PutInput adds the calls of an input to the batch; calls are its waiting calls, or nil. On
+// error the batch is unchanged. PutInput runs visitors.
 func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	p := &b.input
 	if p.waits {
@@ -82,8 +80,8 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	return nil
 }
 
-// Remaining returns the number of commands that the batch holds, and the table of the first
-// of them, or -1 if no table has its handle.
+// Remaining returns the number of pending commands, and the table of the first, or -1 if
+// none has its handle.
 func (b *Batch) Remaining() (ordinal, n int) {
 	ordinal = -1
 	for buf := range b.buffers {
@@ -95,7 +93,7 @@ func (b *Batch) Remaining() (ordinal, n int) {
 	return ordinal, n
 }
 
-// targetOf returns a table for which a buffer holds commands, or -1.
+// targetOf returns a table of a buffer's commands, or -1.
 func (b *Batch) targetOf(buf *buffer) int {
 	switch {
 	case len(buf.touched) > 0:
@@ -110,7 +108,6 @@ func (b *Batch) targetOf(buf *buffer) int {
 	return -1
 }
 
-// load returns the load of a waiting input.
 func (p *input) load() Load {
 	if !p.waits {
 		return Load{}
@@ -118,7 +115,6 @@ func (p *input) load() Load {
 	return p.buf.load()
 }
 
-// finish drops the input.
 func (p *input) finish() {
 	if !p.waits {
 		return
@@ -133,7 +129,6 @@ func (p *input) finish() {
 	p.in.Reset(nil)
 }
 
-// read records the calls.
 func (p *input) read() {
 	d := &p.decoder
 	n := d.begin(p.encoded)
@@ -155,7 +150,7 @@ func (p *input) read() {
 	}
 }
 
-// begin starts to read an input and returns its number of calls.
+// begin reads the header and returns the number of calls.
 func (d *decoder) begin(encoded []byte) int {
 	d.in.Reset(encoded)
 	d.before += d.call
@@ -166,7 +161,6 @@ func (d *decoder) begin(encoded []byte) int {
 	return d.in.Count(d.in.Remaining(), "calls")
 }
 
-// readCall records one call and reports whether it succeeded.
 func (d *decoder) readCall() bool {
 	d.linked = d.linked[:0]
 	for parts := 0; ; parts++ {
@@ -204,7 +198,7 @@ func (d *decoder) readCall() bool {
 	}
 }
 
-// table reads a table, which may be nil.
+// table reads a table, or nil.
 func (d *decoder) table() *Recorder {
 	if n := d.in.Count(len(d.batch.tables), "as a table"); n > 0 {
 		return d.batch.tables[n-1]
@@ -212,7 +206,7 @@ func (d *decoder) table() *Recorder {
 	return nil
 }
 
-// count reads a number of commands. Each command has at least one byte.
+// count reads a number of commands of at least one byte each.
 func (d *decoder) count() int { return d.in.Count(d.in.Remaining(), "commands") }
 
 func (d *decoder) creates() {
@@ -233,7 +227,7 @@ func (d *decoder) creates() {
 		}
 		at := c.current.Len()
 		run := min(n-done, c.current.Cap()-at)
-		c.current = c.current.Resize(at + run) // before reading: a failed read leaves zeros
+		c.current = c.current.Resize(at + run) // a failed read leaves zeros
 		if r.typ.Digest.Empty() {
 			d.in.Bytes(run)
 		} else {
@@ -247,10 +241,9 @@ func (d *decoder) creates() {
 	}
 }
 
-// isOf reports whether m is of the current call.
 func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
 
-// creates returns the number of creates. All segments of an input except the last are full.
+// creates assumes that only the last segment is not full, as in an input.
 func (c *tableBuffer) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
 
 func (d *decoder) puts() {
@@ -311,7 +304,6 @@ func (d *decoder) sets(kind uint8) {
 	}
 }
 
-// isSet reads whether a Set follows, or the command is an Unset.
 func (d *decoder) isSet() bool {
 	b := d.in.Uint8()
 	if b > 1 {
@@ -329,8 +321,7 @@ func (d *decoder) erases(erase func(id handle.ID)) {
 	}
 }
 
-// link renames the handles in the creates of the call, which may name each other in any
-// order.
+// link renames handles in the creates of the call, which may name each other in any order.
 func (d *decoder) link() {
 	for _, run := range d.linked {
 		c := d.q.buf.columns[run.table.ordinal]
@@ -341,7 +332,6 @@ func (d *decoder) link() {
 	}
 }
 
-// name returns the provisional handle for an encoded handle.
 func (d *decoder) name(id handle.ID) handle.ID {
 	if !id.IsProvisional() {
 		return id
@@ -359,12 +349,11 @@ func (d *decoder) name(id handle.ID) handle.ID {
 	return d.q.buf.columns[r.ordinal].nameOf(r, m.first+int(number)-1)
 }
 
-// nameOf returns the provisional handle of a create of the input's column.
 func (c *tableBuffer) nameOf(r *Recorder, create int) handle.ID {
 	return r.name(c.segments[create/segmentItems].number) | handle.ID(create%segmentItems)
 }
 
-// place assigns the input's creates to a call and reports whether they match.
+// place assigns creates of the input to a call, and reports whether they match.
 func (d *decoder) place(c *Call) bool {
 	table, next := -1, 0
 	for i := range c.recorded {
@@ -381,7 +370,7 @@ func (d *decoder) place(c *Call) bool {
 	return true
 }
 
-// applied copies the handles of created items to their calls.
+// applied copies handles of created items to their calls.
 func (p *input) applied(b *Batch, epoch uint64) {
 	for i, c := range p.calls {
 		c.Epoch = epoch
@@ -402,7 +391,6 @@ func (p *input) applied(b *Batch, epoch uint64) {
 	p.calls = nil
 }
 
-// placeAlone places the creates of a call that has queues of its own.
 func (c *Call) placeAlone() {
 	for i := range c.recorded {
 		run := &c.recorded[i]
@@ -412,7 +400,7 @@ func (c *Call) placeAlone() {
 	}
 }
 
-// createdBy returns the handles of n creates of a queue of the input, from at on.
+// createdBy returns the handles of n creates of a queue from at on.
 func createdBy(buf *buffer, r *Recorder, at, n int) []handle.ID {
 	ids := make([]handle.ID, 0, n)
 	c := buf.columns[r.ordinal]

@@ -52,7 +52,7 @@ const (
 	partOptional
 )
 
-// encoder encodes calls. A buffer keeps it from call to call.
+// encoder belongs to a buffer, which keeps it from call to call.
 type encoder struct {
 	arrivals *EncodedInbox
 	buf      *buffer
@@ -61,11 +61,11 @@ type encoder struct {
 	renaming renaming
 	recorded []recordedRun
 	trial    digest.Reader
-	err      error // error of the first item that cannot be decoded
+	err      error // the first item that cannot be decoded
 }
 
-// recordedRun is a segment of an encoded call: the provisional handles from name on are the
-// n creates of a table from at on.
+// recordedRun is a segment of an encoded call: the n creates from at on are named name and
+// following.
 type recordedRun struct {
 	name         handle.ID
 	table, n, at int
@@ -77,8 +77,8 @@ func newEncoder() *encoder {
 	return e
 }
 
-// encode returns the encoded call of a buffer, valid until the encoder's next use. It
-// overwrites provisional handles in the buffer's values.
+// encode returns the encoded call, valid until the next use. It overwrites provisional
+// handles in the buffer's values.
 func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	e.arrivals, e.buf, e.err = a, buf, nil
 	e.recorded = e.recorded[:0]
@@ -104,7 +104,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	return e.out, e.err
 }
 
-// part begins a part of n commands for a table. r may be nil; n = 0 writes no count.
+// part begins a part. r may be nil; n = 0 writes no count.
 func (e *encoder) part(kind uint8, r *Recorder, n int) {
 	e.out = append(e.out, kind)
 	if r != nil {
@@ -153,7 +153,7 @@ func (e *encoder) puts(r *Recorder, c *tableBuffer) {
 	}
 }
 
-// sets encodes the last Set or Unset of each create of the call, and all Sets by handle.
+// sets encodes the last Set or Unset of each create of the call, and all other Sets.
 func (e *encoder) sets(s *Sets) {
 	n := s.setCount
 	for shard := range s.shards.All {
@@ -190,7 +190,6 @@ func (e *encoder) sets(s *Sets) {
 	}
 }
 
-// part returns the kind of the attachment's parts.
 func (a *SetLog) part() uint8 {
 	if a.optional {
 		return partOptional
@@ -232,8 +231,8 @@ func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
 	}
 }
 
-// readBack checks that n items, which may nest, can be decoded: a record that cannot would
-// end the log.
+// readBack checks that recursive items can be decoded: a record that cannot would end the
+// log.
 func (e *encoder) readBack(t *items.Type, n int, encoded []byte) {
 	e.trial.Reset(encoded)
 	t.ReadItems(&e.trial, t.Make(n))
@@ -243,7 +242,6 @@ func (e *encoder) readBack(t *items.Type, n int, encoded []byte) {
 	e.trial.Reset(nil)
 }
 
-// name returns the encoded form of a handle.
 func (e *encoder) name(id handle.ID) handle.ID {
 	if !id.IsProvisional() {
 		return id
@@ -256,7 +254,7 @@ func (e *encoder) name(id handle.ID) handle.ID {
 	return stale | handle.ID(e.buf.columns[r.ordinal].number(id))
 }
 
-// number returns the number of the create that id names in this buffer, from 1, or 0.
+// number returns the number of a create in this buffer, from 1, or 0.
 func (c *tableBuffer) number(id handle.ID) int {
 	c.seal()
 	segment, offset := split(id)

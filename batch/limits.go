@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Limits bound the recorded commands. 0 means no limit.
+// Limits bound recorded commands. 0: no limit.
 type Limits struct {
 	QueueCommands int   // per queue or call of the inbox
 	QueueBytes    int64 // per queue or call of the inbox
@@ -15,14 +15,12 @@ type Limits struct {
 	InboxCommands int   // all calls that wait for a flush
 }
 
-// Load is an amount of recorded commands. Bytes count their values and handles, not array
-// capacity.
+// Load is an amount of commands. Bytes count values and handles, not array capacity.
 type Load struct {
 	Commands int
 	Bytes    int64
 }
 
-// add adds the amount of o.
 func (l *Load) add(o Load) {
 	l.Commands += o.Commands
 	l.Bytes += o.Bytes
@@ -33,7 +31,7 @@ func (l *Load) subtract(o Load) {
 	l.Bytes -= o.Bytes
 }
 
-// tally is a Load that goroutines of the inbox read while passes end.
+// tally is a Load that the inbox reads while passes end.
 type tally struct{ commands, bytes atomic.Int64 }
 
 func (t *tally) add(o Load) {
@@ -48,12 +46,10 @@ func (t *tally) reset() {
 	t.bytes.Store(0)
 }
 
-// within reports whether the load does not exceed the limits.
 func (l Load) within(commands int, bytes int64) bool {
 	return (commands == 0 || l.Commands <= commands) && (bytes == 0 || l.Bytes <= bytes)
 }
 
-// ofQueue returns the limits of a queue, for messages.
 func (l Limits) ofQueue() string {
 	if l.QueueBytes == 0 {
 		return fmt.Sprintf("%d commands", l.QueueCommands)
@@ -61,10 +57,9 @@ func (l Limits) ofQueue() string {
 	return fmt.Sprintf("%d commands or %d bytes", l.QueueCommands, l.QueueBytes)
 }
 
-// ofBatch reports whether a limit of the batch is set.
 func (l Limits) ofBatch() bool { return l.BatchCommands > 0 || l.BatchBytes > 0 }
 
-// admit returns an error if a batch of the given load is at its limit.
+// admit fails if a batch of the given load is at its limit.
 func (l Limits) admit(load Load) error {
 	if (l.BatchCommands == 0 || load.Commands < l.BatchCommands) && (l.BatchBytes == 0 || load.Bytes < l.BatchBytes) {
 		return nil
@@ -73,7 +68,7 @@ func (l Limits) admit(load Load) error {
 		ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
 }
 
-// inbox returns an error if no call may begin while held commands wait.
+// inbox fails if no call may begin while held commands wait.
 func (l Limits) inbox(held int) error {
 	if limit := l.InboxCommands; limit > 0 && held >= limit {
 		return fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", ErrQueueFull, held, limit)
@@ -81,7 +76,7 @@ func (l Limits) inbox(held int) error {
 	return nil
 }
 
-// arrive returns an error if a call of so many commands exceeds the limit of the inbox.
+// arrive fails if a call of so many commands exceeds the limit.
 func (l Limits) arrive(held, commands int) error {
 	if limit := l.InboxCommands; limit > 0 && held+commands > limit {
 		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", ErrQueueFull, held, commands, limit)
@@ -89,16 +84,15 @@ func (l Limits) arrive(held, commands int) error {
 	return nil
 }
 
-// overflow returns the error of a call that exceeds the limits of a queue.
 func (l Limits) overflow() error {
 	return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", ErrQueueFull, l.ofQueue())
 }
 
 const idBytes = 8
 
-const fewBuffers = 16 // buffers of a pass that are always kept
+const fewBuffers = 16 // always kept
 
-// grow returns s with room for n more elements and at least twice its capacity.
+// grow at least doubles the capacity.
 func grow[E any](s []E, n int) []E {
 	if cap(s)-len(s) >= n {
 		return s

@@ -7,7 +7,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// links are the places of handles in an item.
 type links struct {
 	fields  []uintptr                                         // offsets
 	visitor func(v unsafe.Pointer, visit func(id *handle.ID)) // visits handles in references; nil: none
@@ -15,16 +14,16 @@ type links struct {
 
 func (l *links) any() bool { return len(l.fields) > 0 || l.visitor != nil }
 
-// renaming replaces the provisional handles in values.
+// renaming replaces provisional handles in values.
 type renaming struct {
 	to    func(handle.ID) handle.ID
-	note  func(*handle.ID) // appends to found; bound once
-	value unsafe.Pointer   // value that the visitor walks
+	note  func(*handle.ID)
+	value unsafe.Pointer
 	size  uintptr
 	found []renamed
 }
 
-// renamed is a handle in a reference and its previous value.
+// renamed is a handle in a reference and its old value.
 type renamed struct {
 	id  *handle.ID
 	was handle.ID
@@ -33,8 +32,8 @@ type renamed struct {
 func (n *renaming) init(to func(handle.ID) handle.ID) {
 	n.to = to
 	n.note = func(id *handle.ID) {
-		// Handles inside the value are fields. A handle visited twice is stored with its
-		// previous value twice, and so gets the same new one.
+		// Handles inside the value are fields. One that is visited twice gets the same new
+		// value twice.
 		inside := uintptr(unsafe.Pointer(id))-uintptr(n.value) < n.size
 		if !inside && id.IsProvisional() {
 			n.found = append(n.found, renamed{id, *id})
@@ -42,7 +41,6 @@ func (n *renaming) init(to func(handle.ID) handle.ID) {
 	}
 }
 
-// rename renames the handles in the value at v, of type t.
 func (n *renaming) rename(l *links, t *items.Type, v unsafe.Pointer) {
 	for _, offset := range l.fields {
 		if id := (*handle.ID)(unsafe.Add(v, offset)); id.IsProvisional() {
@@ -60,8 +58,7 @@ func (n *renaming) rename(l *links, t *items.Type, v unsafe.Pointer) {
 	}
 }
 
-// undo restores the handles in references of the last renamed value: other values may share
-// them.
+// undo restores handles in references of the last value: others may share them.
 func (n *renaming) undo() {
 	for _, at := range n.found {
 		*at.id = at.was

@@ -8,12 +8,11 @@ import (
 	"handloom/shard/handle"
 )
 
-// Only the last command of each item decides the effect of a batch on an optional
-// attachment. So a flush plans commands by handle from the last to the first.
+// Only the last command of an item has an effect on an optional attachment. So a flush
+// plans commands by handle from the last to the first.
 
-// CountOptional begins to plan an optional attachment for the creates of the batch: it
-// counts the values that their own queues staged. Only the worker that may call CountStaged
-// may call it.
+// CountOptional begins to plan an optional attachment and counts the staged commands. The
+// rules of CountStaged apply.
 func (c *Commands) CountOptional(attachment int, counts *Counts) {
 	if len(c.Sets(attachment)) == 0 {
 		return
@@ -43,8 +42,8 @@ func (c *Commands) CountOptional(attachment int, counts *Counts) {
 }
 
 // GiveCreate applies and counts a Set of the value at v, or an Unset if v is nil, of a
-// provisional handle, recorded by handle in the queue with the given key. It reports
-// whether id is of this batch. Commands are given from the last to the first.
+// provisional handle, and reports whether id is of this batch. Commands are given from the
+// last to the first.
 func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -75,7 +74,6 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 	return true
 }
 
-// count counts n last commands of creates.
 func (c *Commands) count(given bool, n int, counts *Counts) {
 	if given {
 		counts.Put += n
@@ -84,15 +82,15 @@ func (c *Commands) count(given bool, n int, counts *Counts) {
 	}
 }
 
-// CountGiven returns the number of surviving creates lo to hi-1 that begin with a value of
-// an optional attachment.
+// CountGiven returns the number of survivors lo to hi-1 with a value of an optional
+// attachment.
 func (c *Commands) CountGiven(attachment, lo, hi int) (n int) {
 	c.Given(attachment, lo, hi, func(handle.ID, unsafe.Pointer) { n++ })
 	return n
 }
 
-// Given calls f for the surviving creates lo to hi-1 that begin with a value of an optional
-// attachment. It passes the handle of the created item and the address of the value.
+// Given calls f for the survivors lo to hi-1 with a value of an optional attachment: the
+// handle of the created item and the address of the value.
 func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.Pointer)) {
 	if lo == hi || len(c.Sets(attachment)) == 0 {
 		return
@@ -106,7 +104,6 @@ func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.P
 	})
 }
 
-// within calls f for every member from lo to hi-1.
 func (b bitmap) within(lo, hi int, f func(i int)) {
 	for w := lo / 64; w*64 < hi && w < len(b); w++ {
 		word := b[w] & (^uint64(0) << max(0, lo-w*64)) & (^uint64(0) >> max(0, w*64+64-hi))

@@ -7,19 +7,19 @@ import (
 	"handloom/internal/highwater"
 )
 
-// Key identifies and orders the queues of a batch.
+// Key orders the queues of a batch.
 type Key struct{ Pass, Task int }
 
 // Pass is a numbered set of queues, one per task.
 type Pass struct {
-	Context context.Context // context of the tasks; nil: not a pass of tasks
+	Context context.Context // of the tasks; nil: not a pass of tasks
 
 	batch   *Batch
-	buffers []buffer // by task; kept between batches
-	tasks   int      // buffers in use
+	buffers []buffer // by task
+	tasks   int
 	open    bool
-	joined  bool   // its load counts for the batch
-	seed    uint64 // seed of random numbers; 0: none
+	joined  bool   // in the batch
+	seed    uint64 // of random numbers; 0: none
 	peak    highwater.Mark
 }
 
@@ -38,13 +38,12 @@ func (p *Pass) begin(b *Batch, n, number int) {
 	}
 }
 
-// Queue returns the queue of a task, which is below the n of [Batch.Begin].
 func (p *Pass) Queue(task int) Queue {
 	return Queue{buf: &p.buffers[:p.tasks][task], serial: p.batch.serial}
 }
 
-// End closes the queues of the pass. If the pass failed or a queue exceeded its limit, End
-// drops all commands; in the second case it returns the error of the lowest such task.
+// End closes the queues of the pass. If the pass failed or a queue exceeded its limit, it
+// drops all commands, and returns the error of the lowest full queue.
 func (p *Pass) End(failed bool) error {
 	err := p.full()
 	p.open, p.Context = false, nil
@@ -99,15 +98,15 @@ func (p *Pass) finish() {
 	if keep := p.peak.Note(p.tasks, fewBuffers); len(p.buffers) > keep {
 		p.buffers = append(make([]buffer, 0, keep), p.buffers[:keep]...)
 	}
-	if p.peak.Begins() { // unused buffers that are always kept release their arrays
+	if p.peak.Begins() { // unused buffers keep no arrays
 		for i := p.peak.Recent(); i < len(p.buffers); i++ {
 			p.buffers[i].release()
 		}
 	}
 }
 
-// passPool is the memory of passes, reused in order: a pass gets the queues of the pass
-// with the same number in the last batch.
+// passPool reuses passes in order: a pass gets the queues of the pass with its number in
+// the last batch.
 type passPool struct {
 	passes []*Pass
 	used   int

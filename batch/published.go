@@ -7,19 +7,18 @@ import (
 	"handloom/shard/handle"
 )
 
-// published holds the commands of the flushes of the current frame. Their provisional
-// handles resolve until the next frame has flushed something.
+// published are the commands of the current frame's flushes. Their handles resolve until
+// the next frame has flushed something.
 type published struct {
 	flushes []*Commands
-	spare   []*Commands // commands of earlier frames, for reuse
+	spare   []*Commands // for reuse
 	peak    highwater.Mark
 }
 
-const fewFlushes = 4 // flushes whose commands are always kept
+const fewFlushes = 4 // flushes that are always kept
 
-// Publish ends the table's part of a flush: provisional handles of its creates resolve from
-// now on. Handles of earlier flushes still resolve, unless this flush is the first of its
-// frame.
+// Publish ends the table's part of a flush: handles of its creates resolve. Handles of
+// earlier flushes still do, unless this flush is the first of its frame.
 func (r *Recorder) Publish(first bool) {
 	p := &r.published
 	if first {
@@ -30,7 +29,6 @@ func (r *Recorder) Publish(first bool) {
 	r.Pending = p.unused()
 }
 
-// unused returns commands for the next batch.
 func (p *published) unused() *Commands {
 	last := len(p.spare) - 1
 	if last < 0 {
@@ -41,8 +39,7 @@ func (p *published) unused() *Commands {
 	return c
 }
 
-// reset drops the published commands. It keeps memory for as many flushes as recent frames
-// had.
+// reset keeps memory for as many flushes as recent frames had.
 func (p *published) reset() {
 	for i, c := range p.flushes {
 		c.Reset()
@@ -57,14 +54,13 @@ func (p *published) reset() {
 	p.flushes = p.flushes[:0]
 }
 
-// Reset drops the planned commands and the commands of all flushes: nothing resolves.
+// Reset drops planned and published commands: nothing resolves.
 func (r *Recorder) Reset() {
 	r.Pending.Reset()
 	r.published.reset()
 }
 
-// Trim releases the memory that commands keep between flushes. With keepHandles,
-// provisional handles still resolve.
+// Trim releases memory between flushes. With keepHandles, handles still resolve.
 func (r *Recorder) Trim(keepHandles bool) {
 	r.Pending, r.published.spare = new(Commands), nil
 	if !keepHandles {
@@ -76,16 +72,15 @@ func (r *Recorder) Trim(keepHandles bool) {
 	}
 }
 
-// Published returns the commands of the flushes of the current frame that had commands for
-// the table, in order.
+// Published returns the commands of the current frame's flushes, in order.
 func (r *Recorder) Published() []*Commands { return r.published.flushes }
 
-// Resolve returns the handle of the item that a provisional handle created in a flush of
-// the current frame. It returns null and true for a cancelled create, and false if id is of
-// no such flush. It takes O(1) time per flush.
+// Resolve returns the handle that a provisional handle became in a flush of the current
+// frame: null and true for a cancelled create, false if unknown. It takes O(1) time per
+// flush.
 func (r *Recorder) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	flushes := r.published.flushes
-	for i := len(flushes) - 1; i >= 0; i-- { // newest first: callers resolve every handle (op=replay)
+	for i := len(flushes) - 1; i >= 0; i-- { // newest first: op=replay
 		if _, creation, ok := flushes[i].locate(id); ok {
 			return flushes[i].created[creation], true
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // Queue records the commands of one task or of one call of the inbox. It belongs to the
-// goroutine of the task until the pass ends. Recording panics after that, with a table of
-// another store, and with the zero Queue.
+// goroutine of the task until the pass ends. Later use, use with a table of another store,
+// and use of the zero Queue panic.
 //
 // A queue that exceeds its limit fails as a whole: its commands are dropped, and its pass
 // returns [ErrQueueFull].
@@ -21,7 +21,7 @@ type Queue struct {
 	serial uint64 // use of the buffer that the queue is for
 }
 
-// String returns the key of the queue in words, for messages.
+// String returns the key of the queue in words.
 func (q Queue) String() string {
 	switch {
 	case q.buf == nil:
@@ -32,53 +32,52 @@ func (q Queue) String() string {
 	return fmt.Sprintf("the queue of task %d in pass %d", q.buf.task, q.buf.pass)
 }
 
-// buffer is the memory of a queue. Buffers of neighbouring tasks are adjacent and written
-// by different workers, hence the padding at the end.
+// buffer is the memory of a queue. Neighbouring buffers are written by different workers,
+// hence the padding at the end.
 //
 // Recording counts nothing per command. Each array has a share of the limits as capacity,
-// and all shares together never exceed the limits. So the first command past a limit finds
-// its array full, whatever its memory. When the shares are used up, arrays return the
-// unused rest and get new shares.
+// so the first command past a limit finds its array full. When the shares are used up,
+// arrays return the unused rest and get new shares.
 type buffer struct {
 	serial  uint64 // current use; 0: closed
 	batch   *Batch
 	erases  [][]handle.ID  // by list (see router), with capacity of its share, or nil
 	columns []*tableBuffer // by table ordinal, or nil
 
-	// The fields that follow keep the beginning and the end of a pass to two cache lines of
-	// an empty queue: a pass may have thousands (op=columnadd).
-	last      uint64 // serial of the closed use, until its batch ends
+	// The end of a pass reads only two cache lines of an empty queue: a pass may have
+	// thousands (op=columnadd).
+	last      uint64 // serial of the last use, until its batch ends
 	pass      int
 	task      int
 	state     state
-	holds     bool    // the queue has commands
-	unlimited bool    // limits do not apply
-	owner     *Pass   // nil: the inbox
-	random    *random // nil: never used
-	failed    error   // error of the task
+	holds     bool
+	unlimited bool
+	owner     *Pass // nil: inbox
+	random    *random
+	failed    error
 
-	sets          []*Sets        // by attachment, or nil
-	spareErases   [][]handle.ID  // by list: whole arrays of erases, kept between uses
-	spareSets     []*Sets        // by attachment: kept between uses
-	spare         []*tableBuffer // by table ordinal: kept between uses
-	lists         []int          // lists of this use
-	touched       []touched      // table buffers of this use, in order of first use
-	attached      []*Sets        // sets of this use, in order of first use
-	unknownErases []handle.ID    // untyped erases of typeIds that no table has
-	all           []int          // table ordinals of recorded EraseAll
+	sets          []*Sets       // by attachment
+	spareErases   [][]handle.ID // whole arrays of erases, by list
+	spareSets     []*Sets
+	spare         []*tableBuffer
+	lists         []int
+	touched       []touched // in order of first use
+	attached      []*Sets
+	unknownErases []handle.ID
+	all           []int // ordinals of recorded EraseAll
 	byRow         byRow
-	peaks         []highwater.Mark // marks of spareErases, by list
-	room          Load             // sum of the shares of this use, an upper bound of its load
+	peaks         []highwater.Mark // of spareErases
+	room          Load             // sum of the shares
 	unroutedPeak  highwater.Mark
 	allPeak       highwater.Mark
 	byRowPeak     highwater.Mark
-	uses          int         // number of uses in this period
-	usedTables    []bool      // by table ordinal: used in this period
-	usedLists     []bool      // by list: used in this period
-	usedSets      []bool      // by attachment: used in this period
-	call          *Call       // waiting call of the inbox, or nil
-	cause         error       // reason for the drop of the call
-	encoder       *encoder    // for a call of the inbox
+	uses          int    // uses in this period
+	usedTables    []bool // used in this period
+	usedLists     []bool
+	usedSets      []bool
+	call          *Call // waiting call, or nil
+	cause         error // reason for the drop of the call
+	encoder       *encoder
 	busy          atomic.Bool // a goroutine is inside a method; checked builds only
 
 	_ [64]byte
@@ -89,14 +88,13 @@ type touched struct {
 	column  *tableBuffer
 }
 
-// state is the reason for which a buffer is closed.
 type state uint8
 
 const (
 	recording state = iota
-	ended           // with its pass
-	full            // past its limit; its commands are dropped
-	dropped         // call left out by the flush
+	ended
+	full    // past its limit
+	dropped // a call left out by the flush
 )
 
 func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
@@ -104,14 +102,13 @@ func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
 	buf.state = recording
 }
 
-// close makes the queue panic. The recording path needs no extra check, because no queue
-// has serial 0.
+// close makes the queue panic: no queue has serial 0, so recording needs no extra check.
 func (buf *buffer) close() {
 	buf.serial, buf.state = 0, ended
 }
 
-// fail drops all commands and ignores further ones. It also drops the table buffers: the
-// function of an EmplaceFunc may still write to one, which would keep its values alive.
+// fail drops all commands and ignores further ones. It also drops the table buffers,
+// because the function of an EmplaceFunc may still write to one.
 func (buf *buffer) fail() {
 	for _, t := range buf.touched {
 		buf.spare[t.ordinal] = nil
@@ -144,7 +141,7 @@ func (buf *buffer) reset() {
 	buf.releaseIdle()
 }
 
-// releaseIdle releases, once per period, the arrays that this queue did not use.
+// releaseIdle releases the arrays that this period did not use.
 func (buf *buffer) releaseIdle() {
 	if buf.uses++; buf.uses < highwater.Period {
 		return
@@ -170,15 +167,13 @@ func (buf *buffer) releaseIdle() {
 	clear(buf.usedLists)
 }
 
-// release releases all memory of an unused buffer. A queue that was kept can still panic
-// with its name.
+// release releases all memory. A queue that was kept can still panic with its name.
 func (buf *buffer) release() {
 	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
 }
 
 func (buf *buffer) empty() bool { return !buf.holds }
 
-// column returns the buffer for a table, or nil.
 func (buf *buffer) column(ordinal int) *tableBuffer {
 	if ordinal < len(buf.columns) {
 		return buf.columns[ordinal]
@@ -186,7 +181,7 @@ func (buf *buffer) column(ordinal int) *tableBuffer {
 	return nil
 }
 
-// load returns the load of the buffer. It takes O(tables used) time.
+// load takes O(tables used) time.
 func (buf *buffer) load() Load {
 	if buf.empty() {
 		return Load{}
@@ -209,8 +204,8 @@ func (buf *buffer) load() Load {
 	return sum
 }
 
-// admit reports whether n more commands of size bytes each are within the limits of the
-// queue, and fails the queue if not.
+// admit reports whether n more commands of size bytes each are within the limits, and fails
+// the queue if not.
 func (buf *buffer) admit(n int, size uintptr) bool {
 	return buf.admits(Load{n, int64(n) * int64(size)})
 }
@@ -226,8 +221,7 @@ func (buf *buffer) admits(more Load) bool {
 	return false
 }
 
-// take adds more to the shares and reports true, or fails the queue if that exceeds the
-// limits.
+// take adds more to the shares, or fails the queue and returns false.
 func (buf *buffer) take(more Load) bool {
 	if !buf.admits(more) {
 		return false
@@ -250,8 +244,8 @@ func (buf *buffer) share(n int, size uintptr) int {
 	return n
 }
 
-// reclaim takes the unused part of its share from each array. It takes O(arrays) time. It
-// runs less than O(log(limit)) times when commands alternate between arrays.
+// reclaim takes back unused shares. It takes O(arrays) time, less than O(log(limit)) times
+// if commands alternate between arrays.
 func (buf *buffer) reclaim() {
 	for _, list := range buf.lists {
 		buf.erases[list] = slices.Clip(buf.erases[list])
@@ -270,7 +264,7 @@ func (buf *buffer) fits(more Load) bool {
 	return more.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
-// overflowed reports whether the queue exceeded its limits, and fails the queue if so.
+// overflowed reports whether the queue exceeded its limits, and then fails it.
 func (buf *buffer) overflowed() bool {
 	if check.Full {
 		buf.auditRoom()
@@ -278,8 +272,7 @@ func (buf *buffer) overflowed() bool {
 	return buf.state == full || buf.state == recording && !buf.empty() && !buf.admit(0, 0)
 }
 
-// auditRoom panics if the shares are less than the load, for then limits would be missed,
-// or if a buffer with commands counts as empty.
+// auditRoom panics if limits would be missed or commands ignored.
 func (buf *buffer) auditRoom() {
 	if !buf.holds && len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unknownErases)+len(buf.all)+buf.byRow.list > 0 {
 		panic("store: checked build: a queue with commands counts as empty")
@@ -289,8 +282,8 @@ func (buf *buffer) auditRoom() {
 	}
 }
 
-// enter and leave surround a call in checked builds: two goroutines inside of one queue
-// would lose commands.
+// enter and leave surround a call in checked builds: two goroutines inside would lose
+// commands.
 func (q Queue) enter() {
 	if q.buf != nil && !q.buf.busy.CompareAndSwap(false, true) {
 		panic(fmt.Sprintf("store: %v is used by two goroutines at once; give each task its own queue", q))
@@ -303,12 +296,11 @@ func (q Queue) leave() {
 	}
 }
 
-// Erase records an erase of the item id names, in any table of the store. A provisional
-// handle of this batch cancels the create. A handle whose typeId belongs to no table counts
-// as stale.
+// Erase records an erase of the item id names, in any table. A provisional handle of this
+// batch cancels the create. A handle of an unknown typeId counts as stale.
 func (q Queue) Erase(id handle.ID) {
 	if q.buf == nil {
-		q.usable(nil) // panics
+		q.usable(nil)
 	}
 	b := q.buf.batch
 	if list := b.eraseList(id.TypeID()); list > 0 {
@@ -324,17 +316,15 @@ func (q Queue) Erase(id handle.ID) {
 	}
 }
 
-// router chooses the erase list for a handle: the list of its shard, or the first list of
-// the table, which counts handles of other tables as stale, so that no command is lost
-// (B1).
+// router chooses the erase list of a handle: the list of its shard, or the table's first
+// list, which counts other tables' handles as stale, so that no command is lost (B1).
 type router struct {
 	batch  *Batch
-	list   int // erase list of the first shard; the lists of other shards follow
+	list   int // list of the first shard; the others follow
 	first  uint16
 	shards uint16
 }
 
-// shard returns the shard that gets commands to typeID.
 func (r *router) shard(typeID uint16) int {
 	if shard := typeID - r.first; shard < r.shards {
 		return int(shard)
@@ -342,9 +332,8 @@ func (r *router) shard(typeID uint16) int {
 	return 0
 }
 
-// Erase records an erase of the item id names. A provisional handle of this batch cancels
-// the create. Erase is kept whole and outside of generic types, because a call costs as
-// much as the rest of it (op=record/kind=erase).
+// Erase records an erase of the item id names. It is one non-generic function, because a
+// call costs as much as the rest of it (op=record/kind=erase).
 func (r *router) Erase(q Queue, id handle.ID) {
 	if check.Cheap {
 		q.enter()
@@ -362,7 +351,7 @@ func (r *router) Erase(q Queue, id handle.ID) {
 	r.erase(q, list, id)
 }
 
-// erase is the slow path of Erase: the list has to grow, or the queue must not be used.
+// erase is the slow path of Erase.
 //
 //go:noinline
 func (r *router) erase(q Queue, list int, id handle.ID) {
@@ -372,8 +361,8 @@ func (r *router) erase(q Queue, list int, id handle.ID) {
 	}
 }
 
-// erasesIn returns a list with room for n more erases, which are already taken, and for its
-// next share.
+// erasesIn returns a list with room for n more erases, already taken, and for its next
+// share.
 func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	for len(buf.erases) <= list {
 		buf.erases = append(buf.erases, nil)
@@ -395,8 +384,8 @@ func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	return ids
 }
 
-// usable panics unless q belongs to b and is open for recording. It returns false if the
-// queue has failed and commands are ignored.
+// usable returns false if the queue has failed. It panics unless q belongs to b and is
+// open.
 func (q Queue) usable(b *Batch) bool {
 	switch buf := q.buf; {
 	case buf == nil:

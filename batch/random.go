@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// random is the random source of a queue, reused by later uses.
+// random belongs to a queue, whose later uses reuse it.
 type random struct {
-	seed uint64 // seed of its pass; 0: none
+	seed uint64 // of its pass; 0: none
 	pcg  rand.PCG
-	rand *rand.Rand // reads pcg
+	rand *rand.Rand
 }
 
-// Seed gives the queues of the pass random numbers that depend only on words and the task.
+// Seed gives the queues random numbers that depend only on words and the task.
 func (p *Pass) Seed(words ...uint64) {
 	p.seed = 0
 	for _, w := range words {
@@ -22,9 +22,8 @@ func (p *Pass) Seed(words ...uint64) {
 	p.seed = max(p.seed, 1)
 }
 
-// mix returns a number in which each bit depends on each bit of a and b. It is the output
-// function of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
-// Generators, 2014).
+// mix mixes all bits of a and b. It is the output function of SplitMix64 (Steele, Lea,
+// Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 func mix(a, b uint64) uint64 {
 	v := bits.RotateLeft64(a, 32) + b + 0x9e3779b97f4a7c15
 	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
@@ -32,11 +31,11 @@ func mix(a, b uint64) uint64 {
 	return v ^ v>>31
 }
 
-// Rand returns the random source of the queue, the same on each call. It panics if the pass
-// has no seed or has ended.
+// Rand returns the random source of the queue. It panics if the pass has no seed or has
+// ended.
 func (q Queue) Rand() *rand.Rand {
 	if q.buf == nil {
-		q.usable(nil) // panics
+		q.usable(nil)
 	}
 	buf := q.buf
 	q.usable(buf.batch)

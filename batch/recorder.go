@@ -9,17 +9,17 @@ import (
 )
 
 // Recorder records the commands of one table. Its typed functions are [Emplace],
-// [EmplaceFunc] and [PutItem]. Any goroutine may call them with its own queue.
+// [EmplaceFunc] and [PutItem]. Any goroutine may call it with its own queue.
 type Recorder struct {
 	router
 	ordinal int
-	few     int         // creates in the first array of a segment, about 1 KiB
-	prefix  handle.ID   // free bit and first typeId of the table
-	typ     *items.Type // type of the items
+	few     int       // first capacity of a segment, about 1 KiB
+	prefix  handle.ID // free bit and first typeId
+	typ     *items.Type
 	links   links
-	spare   items.Slice // one value, used by swaps
+	spare   items.Slice
 
-	Pending   *Commands // commands of the running flush, filled by [Batch.Gather]
+	Pending   *Commands // commands of the running flush
 	published published
 
 	attachments []*SetLog
@@ -27,8 +27,7 @@ type Recorder struct {
 	segments segmentNumbers
 }
 
-// Init registers a recorder, which lies within a table, with the batch. first is the
-// table's first typeId. The batch routes untyped erases of the table's typeIds to it.
+// Init registers the recorder of a table with the batch. first is the table's first typeId.
 func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	ordinal, list := b.addTable(r, first, shards)
 	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
@@ -39,19 +38,17 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	r.segments.begin()
 }
 
-// Links sets the places of handles in an item: the offsets of fields, and the handles that
-// visitor visits unless it is nil.
+// Links sets the places of handles in an item: offsets of fields, and handles that visitor
+// visits unless it is nil.
 func (r *Recorder) Links(fields []uintptr, visitor func(v unsafe.Pointer, visit func(*handle.ID))) {
 	r.links = links{fields, visitor}
 }
 
-// Emplace records a create of v and returns its provisional handle, or the null handle if
-// the queue is full. T is the item type of r.
+// Emplace records a create of v and returns its provisional handle, or null if the queue is
+// full. T is the item type of r.
 //
-// Table buffers are found by table ordinal, and their arrays are taken as arrays of T
-// without a check: only the table's own recorder makes them, and a buffer with that
-// recorder proves that the queue is of the same store. A call here would cost as much as
-// the rest of the recording (op=record.emplace).
+// Arrays are taken as arrays of T without a check: a buffer with this recorder proves the
+// type and the store. A call here would cost as much as the rest (op=record.emplace).
 func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	if check.Cheap {
 		q.enter()
@@ -70,7 +67,7 @@ func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	return emplace(r, q, v)
 }
 
-// emplace is the slow path of Emplace: an array has to grow, or the queue must not be used.
+// emplace is the slow path of Emplace.
 func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	c := r.column(q)
 	if c == nil || !r.room(q, c) {
@@ -82,8 +79,8 @@ func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	return handle.Of[T]{ID: c.base + handle.ID(n)}
 }
 
-// EmplaceItems records a create per value and appends their provisional handles to dst. It
-// appends nothing if the queue is full.
+// EmplaceItems records a create per value and appends the provisional handles to dst, or
+// nothing if the queue is full.
 func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []handle.ID {
 	if check.Cheap {
 		q.enter()
@@ -114,9 +111,8 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 	return dst
 }
 
-// EmplaceFunc records a create whose value f writes. f gets the provisional handle and may
-// record more into the same queue. The pointer is valid as in [Recorder.Staged]. If f
-// panics, the create is cancelled.
+// EmplaceFunc records a create whose value f writes; f may record more into the same queue.
+// The pointer is valid as in [Recorder.Staged]. If f panics, the create is cancelled.
 func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) handle.Of[T] {
 	var zero T
 	h := Emplace(r, q, zero)
@@ -134,8 +130,8 @@ func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) hand
 	return h
 }
 
-// Staged returns the address of the value recorded in q under the provisional handle p, or
-// nil if q does not hold p. The pointer is valid until the pass ends.
+// Staged returns the address of the value recorded in q under p, valid until the pass ends,
+// or nil.
 func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 	if !q.usable(r.batch) {
 		return nil
@@ -149,13 +145,10 @@ func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 	return v
 }
 
-// name returns the first provisional handle of a segment.
 func (r *Recorder) name(segment uint64) handle.ID { return r.prefix | handle.ID(segment)<<offsetBits }
 
-// isProvisional reports whether id is a provisional handle of the table.
 func (r *Recorder) isProvisional(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
 
-// EraseItems records an erase per handle.
 func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
 	if !q.usable(r.batch) || !q.buf.admit(len(ids), idBytes) {
 		return
@@ -165,7 +158,7 @@ func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
 	}
 }
 
-// EraseAll records an erase of all items that are in the table when the batch is flushed.
+// EraseAll records an erase of all items in the table at the flush.
 func (r *Recorder) EraseAll(q Queue) {
 	if check.Cheap {
 		q.enter()
@@ -176,8 +169,8 @@ func (r *Recorder) EraseAll(q Queue) {
 	}
 }
 
-// PutItem records that v replaces the item h names. A provisional handle of this batch
-// replaces the value of the create. T is the item type of r.
+// PutItem records that v replaces the item h names, which may be a create of this batch. T
+// is the item type of r.
 func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	if check.Cheap {
 		q.enter()
@@ -198,7 +191,6 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	}
 }
 
-// put appends a put to p, which has n puts and room for one more.
 func put[T any](p *Puts, n int, id handle.ID, v T) {
 	p.IDs = p.IDs[:n+1]
 	p.IDs[n] = id
@@ -207,7 +199,7 @@ func put[T any](p *Puts, n int, id handle.ID, v T) {
 	(*values)[n] = v
 }
 
-// roomForPut returns the puts to a shard with room for one more, or nil if the queue has
+// roomForPut returns puts to a shard with room for one more, or nil if the queue has
 // failed.
 func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	c := r.column(q)
@@ -221,8 +213,7 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	return p
 }
 
-// column returns the queue's buffer for the table, or nil if the queue has failed. It makes
-// the buffer at its first use in a batch.
+// column returns the queue's buffer for the table, or nil if the queue has failed.
 func (r *Recorder) column(q Queue) *tableBuffer {
 	if !q.usable(r.batch) {
 		return nil
@@ -247,8 +238,8 @@ func (r *Recorder) column(q Queue) *tableBuffer {
 }
 
 // room makes room for one more create and for the next share: in the current array, in a
-// larger one unless pointers into the array exist, or in a new segment. It returns false if
-// that exceeds the limits, and the queue has failed.
+// larger one unless pointers into it exist, or in a new segment. It returns false if that
+// exceeds the limits.
 func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
 		return false
@@ -273,7 +264,7 @@ func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	return true
 }
 
-// begin starts the next segment, with an array for n creates unless it has one.
+// begin starts the next segment, in an array for n creates unless it has one.
 func (c *tableBuffer) begin(number uint64, r *Recorder, n int) {
 	c.seal()
 	if c.used == len(c.segments) {

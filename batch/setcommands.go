@@ -10,33 +10,32 @@ import (
 	"handloom/shard/handle"
 )
 
-// attached holds the commands of a batch for one attachment of a table.
+// attached are the commands of a batch for one attachment.
 type attached struct {
-	sets      []*Sets     // in key order
-	dropped   int         // number of commands of dropped calls
+	sets      []*Sets
+	dropped   int
 	companion []companion // by segment in order
-	named     bitmap      // by creation number: set by a command by handle; may be empty
-	given     bitmap      // by creation number: the create has an optional value
+	named     bitmap      // by creation number: set by handle; may be empty
+	given     bitmap      // by creation number: has an optional value
 	room      []room      // by segment in order
 
 	setsPeak, companionPeak, namedPeak, givenPeak highwater.Mark
 }
 
-// room is reusable memory for the values of a segment whose own queue staged too few.
+// room is memory for a segment's values, if its own queue staged too few.
 type room struct {
 	typ    *items.Type
 	values items.Slice
 	peak   highwater.Mark
 }
 
-// companion holds the values of a segment's creates.
 type companion struct {
 	values items.Slice
-	own    *staged // values staged by the queue of the creates, or nil
-	key    Key     // key of that queue
+	own    *staged // staged by the queue of the creates, or nil
+	key    Key
 }
 
-// Sets returns the Sets of the queues for an attachment, in key order.
+// Sets returns the queues' Sets, in key order.
 func (c *Commands) Sets(attachment int) []*Sets {
 	if attachment < len(c.attached) {
 		return c.attached[attachment].sets
@@ -49,10 +48,9 @@ func (c *Commands) addSets(s *Sets, key Key) {
 	a := c.attachment(s.log.index)
 	a.sets = append(a.sets, s)
 	c.shards |= s.shards
-	c.shards.Add(0) // it counts staged Sets
+	c.shards.Add(0)
 }
 
-// attachment returns the commands for an attachment, by its index.
 func (c *Commands) attachment(index int) *attached {
 	for len(c.attached) <= index {
 		c.attached = append(c.attached, attached{})
@@ -60,7 +58,6 @@ func (c *Commands) attachment(index int) *attached {
 	return &c.attached[index]
 }
 
-// numberStaged assigns staged values to segments.
 func (c *Commands) numberStaged() {
 	for i := range c.attached {
 		a := &c.attached[i]
@@ -79,8 +76,8 @@ func (c *Commands) numberStaged() {
 	}
 }
 
-// CountStaged counts the outcomes of the staged Sets of an attachment. Only the worker that
-// plans the table's first typeId may call it, after all erases.
+// CountStaged counts the staged Sets of an attachment, after all erases. Only the worker
+// that plans the table's first typeId may call it.
 func (c *Commands) CountStaged(attachment int, counts *Counts) {
 	for _, s := range c.Sets(attachment) {
 		c.countAgain(s, counts)
@@ -99,7 +96,7 @@ func (c *Commands) CountStaged(attachment int, counts *Counts) {
 	}
 }
 
-// countAgain counts repeated Sets and Unsets of staged creates by the same queue.
+// countAgain counts repeated staged Sets and Unsets.
 func (c *Commands) countAgain(s *Sets, counts *Counts) {
 	dropped := 0
 	if c.cancelled > 0 {
@@ -113,9 +110,9 @@ func (c *Commands) countAgain(s *Sets, counts *Counts) {
 	counts.Superseded += len(s.again) - dropped
 }
 
-// SetCreate applies and counts a Set of the value at v to a provisional handle, recorded by
-// handle in the queue with the given key. It reports whether id is of this batch. The
-// worker that called CountStaged calls it, after that.
+// SetCreate applies and counts a Set of a provisional handle, recorded by handle in the
+// queue with the given key, and reports whether id is of this batch. The worker that called
+// CountStaged calls it after that.
 //
 // A value staged by the create's own queue wins if its key is higher. Values are swapped,
 // as in [Commands.Replace].
@@ -146,7 +143,6 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 	return true
 }
 
-// name notes that a command by handle has set a create.
 func (c *Commands) name(a *attached, creation int) {
 	if len(a.named) == 0 {
 		n := (len(c.created) + 63) / 64
@@ -156,7 +152,6 @@ func (c *Commands) name(a *attached, creation int) {
 	a.named.put(creation, true)
 }
 
-// setColumn swaps the value at v into a create of a segment.
 func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
 	if to.values.Len() <= offset {
@@ -165,7 +160,7 @@ func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, 
 	c.swap(t, &c.recorder.attachments[attachment].spare, to.values.Pointer(offset, t.Size), v)
 }
 
-// widened returns the values of a segment, extended to n creates.
+// widened extends the values of a segment to n creates.
 func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int) items.Slice {
 	if len(a.room) <= segment {
 		a.room = append(a.room, make([]room, segment+1-len(a.room))...)
@@ -177,18 +172,16 @@ func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int
 	}
 	r.values = r.values.Resize(n)
 	t.Copy(r.values, values)
-	t.Clear(r.values.Sub(values.Len(), n, t.Size)) // of earlier uses
+	t.Clear(r.values.Sub(values.Len(), n, t.Size))
 	return r.values
 }
 
-// positionOf returns the index of a run in order.
 func (c *Commands) positionOf(s *run) int {
 	return int((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(&c.order[0]))) / unsafe.Sizeof(run{}))
 }
 
-// Staged calls f with runs of an attachment's values for the surviving creates lo to hi-1.
-// offset is the index of the run's first create, relative to lo. Creates without a value
-// are left out or have a zero value.
+// Staged calls f with runs of values for the survivors lo to hi-1; offset is relative to
+// lo. Creates without a value are left out or zero.
 func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values items.Slice)) {
 	if attachment >= len(c.attached) || len(c.attached[attachment].sets) == 0 || lo == hi {
 		return
@@ -219,8 +212,7 @@ func (c *Commands) releaseSets() {
 	}
 }
 
-// releaseRoom empties the memory for values, and releases memory that recent batches did
-// not need.
+// releaseRoom empties the rooms and trims them.
 func (a *attached) releaseRoom() {
 	if few := max(4, 2*len(a.companion)); len(a.room) > few {
 		clear(a.room[few:])

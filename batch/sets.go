@@ -11,21 +11,21 @@ import (
 	"handloom/shard/handle"
 )
 
-// SetLog records the values for an attachment of a table, such as a column: each value
-// belongs to an item. A Set gives an item a value; the last by (key, sequence) wins. If the
-// attachment is optional, an Unset removes the value. Sets and Unsets share one sequence.
+// SetLog records the values for an attachment of a table, such as a column. A Set gives an
+// item a value; the last by (key, sequence) wins. An Unset removes an optional value. Sets
+// and Unsets share one sequence.
 type SetLog struct {
 	table    *Recorder
-	number   int         // index in the batch
-	index    int         // index in the table
-	typ      *items.Type // type of the values
-	links    links       // places of handles in the values
-	spare    items.Slice // one value, used by swaps
-	optional bool        // items may lack a value
+	number   int
+	index    int
+	typ      *items.Type
+	links    links
+	spare    items.Slice
+	optional bool
 }
 
-// Init registers the next attachment of a table, with values of type t. fields and visitor
-// are those of [Recorder.Links]. No queue may record meanwhile, except queues of the inbox.
+// Init registers the next attachment of a table. fields and visitor are the arguments of
+// [Recorder.Links]. Only queues of the inbox may record meanwhile.
 func (a *SetLog) Init(table *Recorder, t *items.Type, optional bool, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
 	b := table.batch
 	a.links, a.optional = links{fields, visitor}, optional
@@ -34,49 +34,46 @@ func (a *SetLog) Init(table *Recorder, t *items.Type, optional bool, fields []ui
 	table.attachments = append(table.attachments, a)
 }
 
-// Index returns the index of the attachment in its table.
 func (a *SetLog) Index() int { return a.index }
 
-// Sets are the Sets and Unsets of one queue for one attachment.
+// Sets are one queue's Sets and Unsets for one attachment.
 //
 //	of creates of the queue    staged   one array per segment of creates
 //	of other items             puts     by handle
 //
-// Staged values need no look-up: a flush copies them like creates. An array extends to the
-// last create of the segment that was set; creates before it that were not set are zero. An
-// Unset is a Set with an arbitrary value and a mark.
+// Staged values need no look-up: a flush copies them like creates. Creates before the last
+// one that was set are zero unless set. An Unset is a Set with any value and a mark.
 type Sets struct {
 	log      *SetLog
-	puts     []Puts       // by shard
-	unsets   []bitmap     // by shard: marks of Unsets; nil if not optional
-	shards   Shards       // shards with puts
-	recent   Shards       // shards with puts in this period
-	uses     int          // number of uses in this period
-	creates  *tableBuffer // table buffer of the queue; nil: nothing is staged
+	puts     []Puts   // by shard
+	unsets   []bitmap // marks of Unsets, by shard; nil if not optional
+	shards   Shards   // shards with puts
+	recent   Shards   // used in this period
+	uses     int
+	creates  *tableBuffer // of the queue; nil: nothing is staged
 	staged   []staged
-	used     int     // length of staged in use
-	setCount int     // number of creates that were set
-	again    []place // creates that were set again, one entry per repeated Set
-	key      Key     // key of the queue, once gathered
+	used     int     // number of staged in use
+	setCount int     // creates that were set
+	again    []place // one per repeated Set of a create
+	key      Key
 
 	againPeak highwater.Mark
 }
 
-// place is a create: index of its segment in the queue, and offset.
+// place is a create of the queue.
 type place struct{ segment, offset uint32 }
 
-// staged holds the values for a segment of creates.
+// staged are the values of a segment's creates.
 type staged struct {
 	values items.Slice // capacity is the share
-	whole  items.Slice // array of values, of arbitrary length
+	whole  items.Slice // of any length
 	set    bitmap      // offsets that were set or unset
 	unset  bitmap      // offsets whose last command is an Unset
 	peak   highwater.Mark
 }
 
 // Set records a Set of the item id names and returns the address for the value, to be
-// written at once, or nil if the queue has failed. A provisional handle of the batch names
-// its create.
+// written at once, or nil if the queue has failed.
 func (a *SetLog) Set(q Queue, id handle.ID) unsafe.Pointer {
 	if check.Cheap {
 		q.enter()
@@ -92,8 +89,7 @@ func (a *SetLog) Set(q Queue, id handle.ID) unsafe.Pointer {
 	return a.record(q, id, false)
 }
 
-// Unset records that the item id names has no value. A provisional handle of the batch
-// names its create.
+// Unset records that the item id names has no value.
 func (a *SetLog) Unset(q Queue, id handle.ID) {
 	if check.Cheap {
 		q.enter()
@@ -102,7 +98,6 @@ func (a *SetLog) Unset(q Queue, id handle.ID) {
 	a.record(q, id, true)
 }
 
-// record makes room for a Set or an Unset.
 func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	s := a.sets(q)
 	if s == nil {
@@ -125,7 +120,7 @@ func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	return p
 }
 
-// next is the fast path of Set: of the create after the last one that was set.
+// next is the fast path of Set, for the create after the last one that was set.
 func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	c := s.creates
 	if c == nil || s.used != c.used {
@@ -136,14 +131,13 @@ func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	if at != uint64(n) || n >= st.values.Cap() || n >= c.current.Len() {
 		return nil
 	}
-	st.set[n/64] |= 1 << (n % 64) // the Unset bit is 0
+	st.set[n/64] |= 1 << (n % 64)
 	s.setCount++
 	st.values = st.values.Resize(n + 1)
 	return st.values.Pointer(n, s.log.typ.Size)
 }
 
-// sets returns the queue's Sets for the attachment, or nil if the queue has failed. It
-// makes them at the first use in a batch.
+// sets returns the queue's Sets, or nil if the queue has failed.
 func (a *SetLog) sets(q Queue) *Sets {
 	if !q.usable(a.table.batch) {
 		return nil
@@ -177,7 +171,6 @@ func (a *SetLog) newSets() *Sets {
 
 func (s *Sets) putBytes() uintptr { return idBytes + s.log.typ.Size }
 
-// put makes room for a Set by handle.
 func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	p, t := &s.puts[shard], s.log.typ
 	n := len(p.IDs)
@@ -190,7 +183,7 @@ func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	return p.Values.Pointer(n, t.Size)
 }
 
-// stage makes room for a Set at an offset of a segment of c, the creates of the queue.
+// stage makes room for a Set of a create of c, the buffer of the queue.
 func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Pointer {
 	t := s.log.typ
 	s.creates = c
@@ -220,7 +213,6 @@ func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Po
 	return st.values.Pointer(offset, t.Size)
 }
 
-// begin extends staged to the given segment.
 func (s *Sets) begin(segment int) {
 	for ; s.used <= segment; s.used++ {
 		if s.used == len(s.staged) {
@@ -229,9 +221,8 @@ func (s *Sets) begin(segment int) {
 	}
 }
 
-// grow makes room for the value at offset, past the capacity of st, and for the next share,
-// in an array for room values. It returns false if that exceeds the limits, and the queue
-// has failed.
+// grow makes room for the value at offset and for the next share, in an array for room
+// values. It returns false if that exceeds the limits.
 func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
 	t := s.log.typ
 	have, unused := st.values.Len(), st.values.Cap()-st.values.Len()
@@ -250,7 +241,7 @@ func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
 	return true
 }
 
-// clip removes all unused capacity.
+// clip removes unused capacity.
 func (s *Sets) clip() {
 	for i := range s.staged[:s.used] {
 		st := &s.staged[i]
@@ -261,7 +252,7 @@ func (s *Sets) clip() {
 	}
 }
 
-// reset drops all Sets and keeps the memory, unless recent batches needed much less.
+// reset drops all Sets and keeps the memory that recent batches needed.
 func (s *Sets) reset() {
 	t := s.log.typ
 	for i := range s.staged[:s.used] {
@@ -283,7 +274,7 @@ func (s *Sets) reset() {
 	s.again = highwater.Trim(&s.againPeak, s.again)
 }
 
-// resetPuts drops the Sets by handle and releases idle arrays once per period.
+// resetPuts drops the Sets by handle, and releases idle arrays once per period.
 func (s *Sets) resetPuts() {
 	for shard := range s.shards.All {
 		s.puts[shard].reset(s.log.typ)
@@ -316,21 +307,18 @@ func (s *Sets) load() Load {
 	return Load{s.setCount + len(s.again) + puts, int64(values)*int64(s.log.typ.Size) + int64(puts)*int64(s.putBytes())}
 }
 
-// Puts returns the Sets and Unsets by handle for a shard.
+// Puts returns the Sets and Unsets by handle.
 func (s *Sets) Puts(shard int) *Puts { return &s.puts[shard] }
 
-// IsUnset reports whether a command of Puts is an Unset.
 func (s *Sets) IsUnset(shard, sequence int) bool { return s.unsets[shard].has(sequence) }
 
-// Key returns the key of the queue, once gathered.
 func (s *Sets) Key() Key { return s.key }
 
-// bitmap is a set of small numbers. Numbers past its length are not members.
+// bitmap is a set of small numbers.
 type bitmap []uint64
 
 func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
 
-// put adds or removes i.
 func (b *bitmap) put(i int, in bool) {
 	if !in {
 		if b.has(i) {
@@ -344,7 +332,6 @@ func (b *bitmap) put(i int, in bool) {
 	(*b)[i/64] |= 1 << (i % 64)
 }
 
-// each calls f for every member.
 func (b bitmap) each(f func(i int)) {
 	for w, word := range b {
 		for ; word != 0; word &= word - 1 {

@@ -9,43 +9,41 @@ import (
 	"handloom/shard/handle"
 )
 
-// tableBuffer holds the commands of one queue for one table, except erases. Its values lie
-// in arrays of the table's item type, which only typed recording functions know; see
-// [Emplace] and [PutItem].
+// tableBuffer holds one queue's creates and puts for one table. Its arrays have the item
+// type, which only typed recording functions know; see [Emplace] and [PutItem].
 type tableBuffer struct {
 	current  items.Slice // creates of the newest segment; capacity is the share
-	base     handle.ID   // provisional handle of current[0]
+	base     handle.ID   // of current[0]
 	recorder *Recorder   // the only writer
-	puts     []Puts      // by shard: of this use, or empty; nil before the first put
-	segments []segment   // first used segments hold creates; the length of the newest is stale while current grows
+	puts     []Puts      // by shard; nil before the first put
+	segments []segment   // the newest's length is stale while current grows
 	used     int
-	spare    []Puts // by shard: kept between uses
-	put      Shards // shards with puts of this use
-	recent   Shards // shards with puts in this period
-	most     int    // highest used of this period
-	uses     int    // number of uses in this period
-	key      Key    // key of the queue, once gathered
-	staged   bool   // pointers to creates exist: arrays do not move until reset
-	first    int    // index of its first segment in the table's order, once gathered
+	spare    []Puts // unused puts, by shard
+	put      Shards
+	recent   Shards // used in this period
+	most     int    // highest used of the period
+	uses     int
+	key      Key
+	staged   bool // pointers to creates exist: arrays must not move
+	first    int  // first segment in the table's order, once gathered
 }
 
 type segment struct {
 	values items.Slice
-	number uint64 // number in provisional handles
+	number uint64
 	peak   highwater.Mark
 }
 
-// Puts are the puts of one queue for one shard, in sequence: Values[i] replaces the item
-// that IDs[i] names.
+// Puts are one queue's puts for one shard, in sequence: Values[i] replaces IDs[i].
 type Puts struct {
 	IDs    []handle.ID // capacity is the share
 	Values items.Slice
-	whole  []handle.ID // array of IDs, as long as the array of Values
+	whole  []handle.ID // array of IDs, as long as Values
 	peak   highwater.Mark
 }
 
-// reset empties the buffer and keeps its memory, unless recent batches needed much less.
-// Values are zeroed only if they contain pointers.
+// reset empties the buffer and keeps the memory that recent batches needed. Values with
+// pointers are zeroed.
 func (c *tableBuffer) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
@@ -54,7 +52,7 @@ func (c *tableBuffer) reset() {
 	}
 	c.most = max(c.most, c.used)
 	c.current, c.used, c.staged = items.Slice{}, 0, false
-	for shard := range c.put.All { // keep the arrays of this use for the next
+	for shard := range c.put.All {
 		p := &c.puts[shard]
 		p.reset(c.recorder.typ)
 		c.spare[shard], *p = *p, Puts{}
@@ -66,8 +64,7 @@ func (c *tableBuffer) reset() {
 	}
 }
 
-// releaseIdle releases the segments and the puts of shards that were not used in this
-// period.
+// releaseIdle releases the segments and puts that this period did not use.
 func (c *tableBuffer) releaseIdle() {
 	if len(c.segments) > c.most {
 		clear(c.segments[c.most:])
@@ -79,8 +76,8 @@ func (c *tableBuffer) releaseIdle() {
 	c.recent, c.most, c.uses = 0, 0, 0
 }
 
-// putsTo returns the puts to a shard, and activates them at the first put of this use.
-// Inactive puts have no capacity, so the recording path needs no extra check.
+// putsTo returns the puts to a shard. Puts without commands have no capacity, so recording
+// needs no extra check.
 func (c *tableBuffer) putsTo(shard int) *Puts {
 	if c.puts == nil {
 		c.puts, c.spare = make([]Puts, c.recorder.shards), make([]Puts, c.recorder.shards)
@@ -93,8 +90,7 @@ func (c *tableBuffer) putsTo(shard int) *Puts {
 	return p
 }
 
-// emptied empties an array of values and keeps its memory, unless recent uses needed much
-// less.
+// emptied empties an array and releases it if recent uses needed much less.
 func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slice {
 	if t.Pointers {
 		t.Clear(values)
@@ -105,7 +101,6 @@ func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slic
 	return values.Resize(0)
 }
 
-// reset drops the puts and keeps their memory, unless recent batches needed much less.
 func (p *Puts) reset(t *items.Type) {
 	p.Values = emptied(t, p.Values, &p.peak)
 	if p.Values.Cap() == 0 {
@@ -114,8 +109,8 @@ func (p *Puts) reset(t *items.Type) {
 	p.IDs = p.whole[:0:0]
 }
 
-// grow makes room for one more put and for the next share, and reports false if that
-// exceeds the limits of the queue.
+// grow makes room for one more put and for the next share, and returns false if that
+// exceeds the limits.
 func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 	size := idBytes + t.Size
 	if !buf.take(Load{1, int64(size)}) {
@@ -130,7 +125,7 @@ func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 	return true
 }
 
-// clip removes all unused capacity.
+// clip removes unused capacity.
 func (c *tableBuffer) clip() {
 	c.current = c.current.Clip(c.current.Len())
 	for shard := range c.put.All {
@@ -150,10 +145,10 @@ func (c *tableBuffer) load() Load {
 	return Load{creates + puts, int64(creates)*int64(c.recorder.typ.Size) + int64(puts)*int64(c.putBytes())}
 }
 
-// putBytes is the number of bytes that limits count for a put.
+// putBytes is the size of a put for limits.
 func (c *tableBuffer) putBytes() uintptr { return idBytes + c.recorder.typ.Size }
 
-// seal writes the length of the newest segment back to the list.
+// seal updates the length of the newest segment.
 func (c *tableBuffer) seal() {
 	if c.used > 0 {
 		s := &c.segments[c.used-1]
@@ -161,7 +156,7 @@ func (c *tableBuffer) seal() {
 	}
 }
 
-// find returns the address of the create that id names, or nil.
+// find returns the address of a create, or nil.
 func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	segment, offset := c.locate(id)
 	if segment < 0 {
@@ -170,7 +165,7 @@ func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	return c.segments[segment].values.Pointer(offset, c.recorder.typ.Size)
 }
 
-// locate returns the segment index and offset of the create that id names, or -1.
+// locate returns the segment and offset of a create, or -1.
 func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	c.seal()
 	number, offset := split(id)
@@ -182,7 +177,6 @@ func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	return -1, 0
 }
 
-// room returns the capacity of a segment, in creates.
 func (c *tableBuffer) room(segment int) int {
 	return c.segments[segment].values.Cap()
 }

@@ -1,11 +1,10 @@
 package batch
 
-// ToTable stands for the table itself in place of an attachment.
+// ToTable is the table itself instead of an attachment.
 const ToTable = -1
 
-// Targets calls visit with the table and the attachment, or ToTable, of each table buffer,
-// Sets, erase list and EraseAll of the pass, with duplicates. Checked builds compare them
-// with declarations.
+// Targets calls visit with the table and the attachment, or ToTable, of each kind of
+// command of the pass, with duplicates. Checked builds compare them with declarations.
 func (p *Pass) Targets(visit func(ordinal, attachment int)) {
 	for task := range p.buffers[:p.tasks] {
 		buf := &p.buffers[task]

@@ -1,7 +1,7 @@
 // Package tasks runs n independent tasks on several goroutines and returns when all have
 // run. See guide/container.md.
 //
-// [Run] runs one phase: a set of tasks with a beginning and an end. [WithTeam] keeps goroutines ready between phases, because starting one on another core can take longer than a small phase. The result of a Run depends on the results of its tasks, never on the number of workers or on timing.
+// [Run] runs one phase of tasks. [WithTeam] keeps goroutines ready between phases, because starting one on another core can take longer than a small phase. Results never depend on the number of workers or on timing.
 //
 // # Terms
 //
@@ -21,14 +21,12 @@
 //	|   number   | tasks left |
 //	+------------+------------+
 //
-// To take a task, a worker replaces the word it has read by that word less one. With
-// weights and k of n tasks left it gets position n-k of the order, heaviest first. Without
-// weights it picks a task: from its own span, a run of neighbouring tasks, and then from
-// spans of others.
+// To take a task, a worker swaps the word it has read for that word less one. With weights
+// and k of n tasks left it gets position n-k of the order, heaviest first. Without weights
+// it picks a task: from its own span, a run of neighbouring tasks, then from other spans.
 //
-//   - T1 Each position is taken once: the word never has the same value twice in a
-//     phase. Each task is picked once: spans count up, and each taken position picks
-//     one task.
+//   - T1 Each position is taken once: a phase has no word twice. Each task is picked
+//     once: spans count up, and each taken position picks one task.
 //   - T2 The function, order and context of a phase are read only between taking and
 //     finishing a task. Only the Run that has the team writes them, while no task is
 //     left and all are finished.
@@ -36,12 +34,11 @@
 //   - T4 Nobody waits for a worker that has taken nothing.
 //
 // So a late worker cannot run a task of an ended phase. If it read the word of that phase,
-// its swap fails, because the word has changed. If its swap succeeds, it took a task of the
-// current phase (T1), which cannot end before the task (T3), and it reads data of that
-// phase only (T2). The number makes the words of phases differ. This matters only for the
-// limit of workers, which is read before the swap. The number repeats after 2^32 phases: a
-// worker delayed for exactly that many may take part in a phase that asked for fewer
-// workers, and still runs a task of that phase once.
+// its swap fails, because the number has changed. If its swap succeeds, its task is of the
+// current phase (T1), which cannot end before the task (T3), so it reads data of that phase
+// only (T2). Only the limit of workers is read before the swap. The number repeats after
+// 2^32 phases: a worker delayed for exactly that many may exceed a limit, and still runs
+// its task once.
 //
 // A cursor next to a phase number would not work: a worker could read the number of one
 // phase and advance the cursor of the next.
@@ -55,13 +52,13 @@
 //	                     context ended: all tasks
 //	                     left are taken and skipped
 //
-// Workers take tasks in the open phase and finish them in the draining phase. Each worker
-// adds up the tasks that it takes and finishes them at once when no task is left. So a task
-// costs one swap and, without weights, one count in a span that other workers seldom touch.
-// Then the caller waits: it spins, adds a large number to the count of pending tasks, and
-// blocks on a channel. The worker whose subtraction leaves exactly that number is the last
-// one, and sends to the channel. Both operations are on one word, so either the caller sees
-// that nothing is pending, or the last worker sees that the caller waits.
+// Each worker counts the tasks that it takes, and finishes them at once when no task is
+// left. So a task costs one swap and, without weights, one count in a span that others
+// seldom touch. Then the caller waits: it spins, adds a large number to the count of
+// pending tasks, and blocks on a channel. The worker whose subtraction leaves exactly that
+// number is the last one, and sends to the channel. Both operations are on one word, so
+// either the caller sees that nothing is pending, or the last worker sees that the caller
+// waits.
 //
 // # The states of a worker
 //
@@ -78,27 +75,23 @@
 //	   bound    (looks     not        (blocked      except working, when the
 //	   reached  once more) called     on channel)   team closes: ended
 //
-// A worker is called when it may take a task or when the team closes. It spins for a number
-// of looks if fewer than GOMAXPROCS-1 workers of the process spin (as of the start of the
-// team); otherwise it parks at once. Parked workers use no processor, and a team of parked
-// workers counts as blocked in a testing/synctest bubble.
+// A worker is called when it may take a task or when the team closes. At most GOMAXPROCS-1
+// workers of the process spin (as of the start of the team); others park at once. Parked
+// workers use no processor, and count as blocked in a testing/synctest bubble.
 //
-// No wake-up is lost. A parking worker sets its parked flag and then looks once more
-// whether it is called. A caller publishes the phase word and then looks at the flags. All
-// goroutines agree on the order of atomic operations, so either the caller sees the flag or
-// the worker sees the word. If both do, both try to clear the flag: if the worker succeeds,
-// it continues without a token; if the caller succeeds, it sends exactly one token and the
-// worker receives it.
-//
-// A caller wakes at most as many workers as it has tasks for, and does not wait for them.
+// No wake-up is lost. A parking worker sets its flag and then looks once more whether it is
+// called. A caller publishes the phase word and then looks at the flags. So either the
+// caller sees the flag or the worker sees the word. If both do, both try to clear the flag:
+// if the worker succeeds, it continues without a token; if the caller succeeds, it sends
+// one token, which the worker receives.
 //
 // # Failures
 //
 // A task that panics or returns an error ends only itself. A task that calls runtime.Goexit
-// ends its goroutine. A team replaces the worker before the phase can end; without a team
+// ends its goroutine. A team replaces that worker before the phase can end; without a team
 // the other workers continue. On the caller's goroutine, a deferred call runs the tasks
-// that are left, so each such task takes more stack. Then the deferred calls of Run wait
-// for the workers, release the team and let the goroutine end.
+// that are left, and so takes more stack each time. Then the deferred calls of Run wait for
+// the workers, release the team and let the goroutine end.
 //
 // # Limits
 //

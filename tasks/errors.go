@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// ErrGoexit means that a task ended its goroutine with runtime.Goexit, for example by
-// t.FailNow or t.Skip. [Run] wraps it with the number of the task.
+// ErrGoexit means that a task ended its goroutine, for example by t.FailNow. [Run] wraps it
+// with the number of the task.
 var ErrGoexit = errors.New("task called runtime.Goexit")
 
 // A PanicError is the error of a task that panicked. %v and %s print one line with the
 // source line; %+v adds the whole stack.
 type PanicError struct {
-	Task  int    // number of the task
-	Value any    // value of the panic
-	Stack []byte // stack of the panic, formatted by debug.Stack
+	Task  int
+	Value any
+	Stack []byte // formatted by debug.Stack
 }
 
 // Error returns the task, the value, and the function, file and line of the caller's code
-// that panicked or called the library. It parses the stack, which takes microseconds.
+// that panicked or called the library. It takes microseconds.
 func (e *PanicError) Error() string {
 	text := fmt.Sprintf("tasks: task %d panicked: %v", e.Task, e.Value)
 	if at := origin(e.Stack); at != "" {
@@ -29,7 +29,7 @@ func (e *PanicError) Error() string {
 	return text
 }
 
-// Format also prints the stack if the verb is %+v.
+// Format prints the stack, too, for %+v.
 func (e *PanicError) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), e.Error())
 	if verb == 'v' && s.Flag('+') {
@@ -43,8 +43,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// broken returns the error of a task that panicked with value, or called Goexit if value is
-// nil.
+// broken returns the error of a panic with value, or a Goexit error if value is nil.
 func broken(task int, value any) error {
 	if value == nil {
 		return fmt.Errorf("tasks: task %d: %w", task, ErrGoexit)
@@ -52,8 +51,7 @@ func broken(task int, value any) error {
 	return &PanicError{Task: task, Value: value, Stack: debug.Stack()}
 }
 
-// failure keeps the error of the lowest failed task. Only failures take the lock, so tasks
-// that succeed share nothing.
+// failure keeps the error of the lowest failed task. Only failures take the lock.
 type failure struct {
 	mu   sync.Mutex
 	task int
@@ -68,7 +66,6 @@ func (f *failure) record(task int, err error) {
 	}
 }
 
-// take returns and clears the error.
 func (f *failure) take() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 // phases keeps the memory of Runs without a team.
 var phases = sync.Pool{New: func() any { return new(phase) }}
 
-// fresh runs the work with new goroutines. A worker lost to Goexit is not replaced: the
-// other workers or the caller run the tasks that are left.
+// fresh runs the work with new goroutines. Nothing replaces a worker lost to Goexit: the
+// others run its tasks.
 func (w *work) fresh(workers int) (err error) {
 	p := phases.Get().(*phase)
 	p.begin(*w, workers)

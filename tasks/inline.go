@@ -1,6 +1,5 @@
 package tasks
 
-// inline runs all tasks in order on the calling goroutine.
 func (s *sequence) inline() error {
 	s.stretch()
 	if s.err == nil && s.next < s.n {
@@ -9,16 +8,16 @@ func (s *sequence) inline() error {
 	return s.err
 }
 
-// sequence is a position in the tasks of an inline run.
+// sequence is the state of an inline run.
 type sequence struct {
 	work
 	next    int   // current or next task
-	err     error // error of the first failed task, which is the lowest
+	err     error // error of the lowest task
 	resumed bool  // a task panicked or called Goexit
 }
 
-// stretch runs tasks until none is left, or until one panicked; then it returns true. A
-// deferred call per stretch is cheaper than one per task.
+// stretch runs tasks until none is left, or until one panicked; then it returns true. This
+// saves a deferred call per task.
 func (s *sequence) stretch() (more bool) {
 	returned := false
 	defer func() {
@@ -41,9 +40,8 @@ func (s *sequence) stretch() (more bool) {
 	return false
 }
 
-// resume runs the tasks that are left after a panic. Goexit ends the goroutine after its
-// deferred calls, even if one of them recovers a panic. So this deferred call is the last
-// chance for the other tasks.
+// resume runs the tasks left after a panic or Goexit. Goexit ends the goroutine after its
+// deferred calls, even if one of them recovers a panic, so this call is the last chance.
 func (s *sequence) resume() {
 	ended := false
 	defer func() {

@@ -9,14 +9,14 @@ import (
 const (
 	inlineBelow = 10_000
 
-	// wakeBelow is the bound while all other workers are parked or not started. Waking one
-	// takes the caller 10 us (gap=2ms of BenchmarkPhase), and sharing with it saves at most
-	// half of the work.
+	// wakeBelow is the bound if all other workers are parked or not started. Waking one
+	// takes the caller 10 us (gap=2ms of BenchmarkPhase), and saves at most half of the
+	// work.
 	wakeBelow = 20_000
 )
 
-// light reports whether weights exist and their sum is below the bound. It reads no more
-// weights than necessary.
+// light reports whether weights exist with a sum below the bound, and reads no more of them
+// than necessary.
 func light(weights []int64, below int64) bool {
 	if weights == nil {
 		return false
@@ -31,8 +31,8 @@ func light(weights []int64, below int64) bool {
 	return true
 }
 
-// even reports whether each task is at most an eighth of a worker's share. Then no worker
-// waits long for the last task.
+// even reports whether each task is at most an eighth of a worker's share, so that no
+// worker waits long for the last one.
 func even(weights []int64, workers int) bool {
 	sum, heaviest := 0.0, int64(0)
 	for _, w := range weights {
@@ -43,8 +43,7 @@ func even(weights []int64, workers int) bool {
 }
 
 // arrange computes the order: heaviest first, then lowest. A heavy task taken last would
-// leave the other workers idle. Even tasks get no order: sorting many small tasks takes
-// longer than running them.
+// leave other workers idle. Sorting even tasks would take longer than it saves.
 func (p *phase) arrange(workers int) {
 	if p.weights == nil || even(p.weights, workers) {
 		p.weights, p.order = nil, nil
@@ -59,5 +58,5 @@ func (p *phase) arrange(workers int) {
 	slices.SortFunc(p.order, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
 	})
-	p.weights = nil // they belong to the caller
+	p.weights = nil
 }

@@ -9,35 +9,33 @@ import (
 	"handloom/internal/seam"
 )
 
-// cacheLine is at least the unit of memory exchange between processors, in bytes. It
-// separates data that different workers write.
+// cacheLine is at least the unit of memory exchange between processors, in bytes.
 const cacheLine = 128
 
-// phase distributes the tasks of a Run to workers. It is reused for one Run after another;
-// the package comment proves that this is safe.
+// phase distributes the tasks of one Run after another; the package comment proves that
+// this is safe.
 type phase struct {
 	// word is phase number << 32 | tasks left to claim.
 	word atomic.Uint64
 	_    [cacheLine - 8]byte
 
-	// limit is the number of workers that may take tasks: indexes below it. It is read
-	// before the swap. A successful swap proves that it was right, because it changes only
-	// while no task is left.
+	// limit is the number of workers that may take tasks. It is read before the swap, whose
+	// success proves that it was right, because it changes only while no task is left.
 	limit atomic.Int64
 
-	// The following fields are written while no task is left, and read only between taking
-	// a task and the end of the phase.
+	// Written while no task is left, and read only between taking a task and the end of the
+	// phase:
 	work
 	order   []uint32 // by position: the task; empty: the worker picks
-	scratch []uint32 // memory of order
-	spans   []span   // tasks to pick from
+	scratch []uint32
+	spans   []span
 	skipped atomic.Int64
 	failure failure
 
 	team context.Context // context of WithTeam; nil: no team
 }
 
-// begin opens the next phase. No worker may have an unfinished task.
+// begin opens the next phase. All tasks must be finished.
 func (p *phase) begin(w work, limit int) {
 	p.work = w
 	if p.arrange(limit); len(p.order) == 0 {
@@ -54,8 +52,7 @@ func (p *phase) open(worker int) bool {
 	return uint32(p.word.Load()) != 0 && int64(worker) < p.limit.Load()
 }
 
-// end drops references of the phase and returns its error. All taken tasks must be
-// finished.
+// end closes the phase and returns its error. All taken tasks must be finished.
 func (p *phase) end() error {
 	if seam.Worker != nil {
 		seam.Worker(seam.BeforeEnd, 0)
@@ -68,21 +65,19 @@ func (p *phase) end() error {
 	return err
 }
 
-// idle is the task of a worker without a task.
 const idle = -1
 
 // workerPhase is the state of one worker in a phase.
 type workerPhase struct {
 	worker int
-	task   int // current task, or idle
-	taken  int // tasks taken and not reported as finished
+	task   int // or idle
+	taken  int // not reported as finished
 
-	labels *check.Labels // labels of its goroutine; nil: labels of the team
+	labels *check.Labels // of its goroutine; nil: labels of the team
 }
 
-// drain runs tasks until none is left. A worker that Goexit ends leaves the rest to others.
-// A phase cannot continue without its caller, so the caller resumes in a deferred call (see
-// sequence.resume).
+// drain runs tasks until none is left. If Goexit ends the caller, a deferred call resumes
+// (see sequence.resume); other workers leave the rest.
 func (p *phase) drain(h *workerPhase) {
 	ended := false
 	defer func() {
@@ -95,8 +90,8 @@ func (p *phase) drain(h *workerPhase) {
 	ended = true
 }
 
-// stretch runs tasks until none is left, or until one panicked; then it returns true. A
-// deferred call per stretch is cheaper than one per task.
+// stretch runs tasks until none is left, or until one panicked; then it returns true. This
+// saves a deferred call per task.
 func (p *phase) stretch(h *workerPhase) (more bool) {
 	defer func() {
 		if h.task != idle {
@@ -121,7 +116,6 @@ func (p *phase) stretch(h *workerPhase) (more bool) {
 	return false
 }
 
-// setLabels sets the labels of the phase on a worker's goroutine.
 func (p *phase) setLabels(h *workerPhase) {
 	if h.labels = p.labels; h.labels != nil {
 		h.labels.Set()
@@ -130,7 +124,7 @@ func (p *phase) setLabels(h *workerPhase) {
 	}
 }
 
-// takeNext takes one task and reports whether one was left.
+// takeNext takes a task and reports whether one was left.
 func (p *phase) takeNext(h *workerPhase) bool {
 	for {
 		word := p.word.Load()
@@ -149,8 +143,7 @@ func (p *phase) takeNext(h *workerPhase) bool {
 	}
 }
 
-// at returns the task at a position of the order or, without weights, a task that the
-// worker picks.
+// at returns the task at a position, or a picked one without weights.
 func (p *phase) at(position, worker int) int {
 	if len(p.order) == 0 {
 		return p.pick(worker)
@@ -158,7 +151,7 @@ func (p *phase) at(position, worker int) int {
 	return int(p.order[position])
 }
 
-// abandon skips the worker's task and takes and skips all tasks that are left.
+// abandon skips the worker's task and all that are left.
 func (p *phase) abandon(h *workerPhase) {
 	word := p.word.Load()
 	for !p.word.CompareAndSwap(word, word>>32<<32) {

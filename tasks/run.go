@@ -17,8 +17,8 @@ type Options struct {
 
 	// Weights are estimated costs of the tasks in ns, or nil. With weights, the heaviest
 	// task is taken first and then the lowest, unless all are small parts of the whole; and
-	// work that is too small to share stays on the caller. Run reads Weights before the
-	// first task starts and keeps no reference.
+	// too little work to share stays on the caller. Run reads them before the first task
+	// and keeps no reference.
 	Weights []int64
 
 	// Whole makes Run check the context only once, before the first task: either all tasks
@@ -27,24 +27,24 @@ type Options struct {
 }
 
 // Run calls fn once for each task 0..n-1 and returns when all calls have returned. The
-// calling goroutine is worker 0. The other workers are the team in ctx (see [WithTeam]) or,
-// without a team, goroutines that Run starts and joins.
+// caller is worker 0. The others are the team in ctx (see [WithTeam]) or, without a team,
+// goroutines that Run starts and joins.
 //
-// An error or a panic does not stop the other tasks. Run returns the error of the lowest
-// failed task, unchanged; the first in time would depend on the number of workers. A panic
-// becomes a [*PanicError], and a runtime.Goexit an error that wraps [ErrGoexit] and names
-// the task. If a task calls Goexit on the caller's goroutine, the remaining tasks still
-// run, everything is joined and released, and then the goroutine ends: Run does not return.
+// An error or a panic does not stop other tasks. Run returns the error of the lowest failed
+// task, unchanged; the first in time would depend on the number of workers. A panic becomes
+// a [*PanicError], and a runtime.Goexit an error that wraps [ErrGoexit]. After a Goexit on
+// the caller's goroutine, the remaining tasks still run, everything is joined and released,
+// and the goroutine ends: Run does not return.
 //
 // After ctx ends, no task starts. Run then returns the error of the lowest failed task, or
 // else the context's cause, wrapped with the number of tasks that ran. If all tasks ran it
-// returns nil, even if ctx has ended since. With n == 0 it returns nil for any ctx.
+// returns nil, as it does for n == 0, even if ctx has ended.
 //
-// Run works inline, in task order on the caller alone, if there is one task or one worker,
-// if the sum of the weights is small, or if the team is busy. Apart from errors it
-// allocates nothing inline, and nothing in the steady state of a team. A phase takes about
-// 0.2 us in a team of spinning workers, 10 us more if they are parked, and 25 ns inline (go
-// test -bench=. ./tasks).
+// Run works inline, in task order on the caller, if there is one task or one worker, if the
+// sum of the weights is small, or if the team is busy. Apart from errors it allocates
+// nothing inline or in the steady state of a team. A phase takes about 0.2 us in a team of
+// spinning workers, 10 us more if they are parked, and 25 ns inline (go test -bench=.
+// ./tasks).
 //
 // Negative Workers are an error. Run panics if n is negative or above 2^32-1, or if the
 // number of weights is not n. Any goroutine may call Run, also inside a task.
@@ -78,8 +78,8 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 		}
 		return t.run(w.work, workers)
 	default:
-		// Another Run has the team. It may be the Run that this task belongs to, so waiting
-		// for it could be a deadlock.
+		// Another Run has the team, possibly the Run of this task: waiting could be a
+		// deadlock.
 		return w.inline()
 	}
 }
@@ -89,28 +89,25 @@ type work struct {
 	ctx     context.Context
 	n       int
 	fn      func(task int) error
-	weights []int64       // nil: all tasks are equal
-	watch   bool          // the end of ctx stops taking tasks
-	labels  *check.Labels // labels of the team's workers; nil: labels of the team
+	weights []int64
+	watch   bool          // stop when ctx ends
+	labels  *check.Labels // of the workers; nil: labels of the team
 }
 
-// labeled is a context with profile labels for the workers of a team while they run its
-// tasks; nil: labels of the team. The caller already has the labels, and new goroutines
-// inherit them.
+// labeled is a context with profile labels for the workers of a team; nil: labels of the
+// team. The caller and new goroutines already have the labels.
 type labeled interface{ GoroutineLabels() *check.Labels }
 
-// canceled reports whether no further task may start.
 func (w *work) canceled() bool {
 	return w.watch && w.ctx.Err() != nil
 }
 
-// stopped returns the error of a Run whose context ended before all tasks ran.
 func stopped(ctx context.Context, ran, n int) error {
 	return fmt.Errorf("tasks: %d of %d tasks ran: %w", ran, n, context.Cause(ctx))
 }
 
-// check panics on values that only a bug can produce, and returns an error for values that
-// a configuration file can contain.
+// check panics on bugs, and returns an error for values that a configuration file can
+// contain.
 func (o *Options) check(n int) error {
 	if n < 0 || uint64(n) > math.MaxUint32 {
 		panic(fmt.Sprintf("tasks: Run with n = %d tasks; n must be 0 to 2^32-1", n))
@@ -121,7 +118,7 @@ func (o *Options) check(n int) error {
 	return checkWorkers(o.Workers)
 }
 
-// workers returns the number of workers for a Run in team t, which may be nil.
+// workers returns the number of workers in team t, which may be nil.
 func (o *Options) workers(t *team) int {
 	switch {
 	case t != nil && o.Workers == 0:

@@ -2,19 +2,18 @@ package tasks
 
 import "sync/atomic"
 
-// span is a run of neighbouring tasks that one worker takes before it helps others.
-// Neighbouring tasks mostly use neighbouring memory, which a worker walks faster in one
-// piece and finds in its cache in the next phase (op=foreach/size=64).
+// span is a run of neighbouring tasks that one worker takes before it helps others. A
+// worker walks neighbouring memory faster, and finds it in its cache in the next phase
+// (op=foreach/size=64).
 type span struct {
 	next atomic.Int64
 	end  int64
 	_    [cacheLine - 16]byte
 }
 
-// maxSpans bounds the setup cost of a phase with many workers.
+// maxSpans bounds the setup cost.
 const maxSpans = 64
 
-// divide divides the tasks into a span per worker.
 func (p *phase) divide(workers int) {
 	n := max(1, min(workers, p.n, maxSpans))
 	if n > cap(p.spans) {
@@ -27,8 +26,8 @@ func (p *phase) divide(workers int) {
 	}
 }
 
-// pick returns a task for a position that the worker has taken, from its own span if
-// possible. Picks are as many as taken positions, so a task is left for each.
+// pick returns a task for a taken position, from the worker's own span if possible. A task
+// is left for each taken position.
 func (p *phase) pick(worker int) int {
 	for i := worker; ; i++ {
 		own := &p.spans[i%len(p.spans)]

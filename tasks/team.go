@@ -10,23 +10,22 @@ import (
 	"handloom/internal/check"
 )
 
-// WithTeam calls fn with a context that carries a team of the given number of workers, and
-// returns the error of fn. Every [Run] with that context, or one derived from it, uses the
-// team's goroutines instead of starting its own. The caller counts as a worker, so the team
-// has workers-1 goroutines. 0 means runtime.GOMAXPROCS(0); a negative number is an error.
+// WithTeam calls fn with a context that carries a team of workers, and returns the error of
+// fn. Every [Run] with that context, or one derived from it, uses the team. The caller
+// counts as a worker, so the team has workers-1 goroutines. 0 means runtime.GOMAXPROCS(0);
+// a negative number is an error.
 //
 // WithTeam joins the goroutines before it returns, also if fn panics or calls
-// runtime.Goexit; the panic continues. A context kept after that carries no team. If ctx
-// already carries a team, fn uses that team. WithTeam does not check whether ctx has ended.
+// runtime.Goexit. A context kept after that carries no team. If ctx already carries a team,
+// fn uses that team. WithTeam does not check whether ctx has ended.
 //
 // One Run at a time has the team. A second one, on another goroutine or inside a task, runs
 // inline; no Run ever waits for a team.
 //
 // An idle worker spins for a while, which makes it fast to start and keeps a processor
 // busy. Then it parks, which costs nothing and makes it slow to start. So a team is for
-// work with short gaps, such as the phases of one tick, and tolerates gaps of any length.
-// It needs free processors: if another program takes a worker's processor in the middle of
-// a task, the caller waits.
+// work with short gaps, such as the phases of one tick. If another program takes a worker's
+// processor in the middle of a task, the caller waits.
 func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) error) error {
 	check.Given(ctx != nil, "tasks: WithTeam", "context")
 	check.Given(fn != nil, "tasks: WithTeam", "function")
@@ -46,7 +45,7 @@ func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) err
 
 type teamKey struct{}
 
-// teamOf returns the team that ctx carries, or nil without a running team.
+// teamOf returns the running team that ctx carries, or nil.
 func teamOf(ctx context.Context) *team {
 	t, _ := ctx.Value(teamKey{}).(*team)
 	if t == nil || t.closed.Load() {
@@ -55,22 +54,21 @@ func teamOf(ctx context.Context) *team {
 	return t
 }
 
-// team keeps workers ready between phases. Fields polled by spinning workers are on their
-// own cache line.
+// team keeps workers ready. Fields polled by spinning workers are on their own cache line.
 type team struct {
 	phase phase
 	_     [cacheLine]byte
 
-	// pending is the number of unfinished tasks of the phase, plus callerParks while the
-	// caller waits on finished.
+	// pending is the number of unfinished tasks, plus callerParks while the caller waits on
+	// finished.
 	pending atomic.Int64
-	busy    atomic.Bool // a Run has the team
+	busy    atomic.Bool
 	_       [cacheLine]byte
 
 	closed   atomic.Bool
-	parked   atomic.Int64 // number of parked workers, which call has to wake
+	parked   atomic.Int64 // parked workers, which call has to wake
 	finished chan struct{}
-	spinners int      // maximum number of spinning workers in the process
+	spinners int      // maximum for the process
 	workers  []worker // by index; 0 is the caller of Run
 	group    errgroup.Group
 }
@@ -96,7 +94,7 @@ func newTeam(ctx context.Context, workers int) *team {
 	return t
 }
 
-// close ends the team and joins its goroutines.
+// close joins the goroutines.
 func (t *team) close() {
 	t.closed.Store(true)
 	for i := range t.workers {
@@ -105,7 +103,7 @@ func (t *team) close() {
 	_ = t.group.Wait() // the phase keeps the lowest error
 }
 
-// run runs the work on the team's workers below the limit. The caller has set busy.
+// run runs the work on workers below the limit. The caller has set busy.
 func (t *team) run(w work, limit int) (err error) {
 	defer func() { // deferred: Goexit may end the caller
 		t.finishTasks(&t.workers[0].workerPhase)
@@ -125,8 +123,8 @@ func (t *team) isSpinning() bool {
 	return t != nil && t.parked.Load() < int64(len(t.workers)-1)
 }
 
-// call wakes parked workers below the limit until one per task works. It waits for none: a
-// late worker finds less work.
+// call wakes parked workers below the limit until one per task works, and does not wait for
+// them.
 func (t *team) call(limit int) {
 	if t.parked.Load() == 0 {
 		return
@@ -144,7 +142,7 @@ func (t *team) call(limit int) {
 	}
 }
 
-// finishTasks subtracts the worker's taken tasks from pending. The phase may end with it.
+// finishTasks subtracts the taken tasks from pending. The phase may end with it.
 func (t *team) finishTasks(h *workerPhase) {
 	taken := h.taken
 	h.taken = 0
@@ -153,14 +151,12 @@ func (t *team) finishTasks(h *workerPhase) {
 	}
 }
 
-// await returns when no task is pending.
 func (t *team) await() {
 	done := func() bool { return t.pending.Load() == 0 }
 	if t.spinners > 0 && spin(done) {
 		return
 	}
-	// The addition decides for both sides whether tasks were pending when the caller
-	// parked.
+	// The addition decides for both sides whether tasks were pending.
 	if t.pending.Add(callerParks) > callerParks {
 		<-t.finished
 	}

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// origin returns the first call of the user's code on the stack of a panic, in words that
-// are equal on every machine, or "" without a stack. It skips the runtime, this library and
-// the standard library, because the caller passed them something wrong. A build with
-// -trimpath does not identify the standard library.
+// origin returns the first call of the user's code on the stack of a panic, or "" without a
+// stack. It skips the runtime, this library and the standard library, which only received
+// wrong arguments. A build with -trimpath does not identify the standard library.
 func origin(stack []byte) string {
-	var first call // first call outside of the runtime
+	var first call // outside of the runtime
 	standard := ""
 	for c := range panicked(string(stack)) {
 		switch {
@@ -31,14 +30,13 @@ func origin(stack []byte) string {
 	return first.String()
 }
 
-// call is an entry of a stack printed by debug.Stack, which has two lines.
+// call is an entry of a stack, which has two lines.
 type call struct {
 	function string // with its package
 	file     string // with the line
 }
 
-// panicked iterates over the calls from the panic up to the task runner, so the result does
-// not depend on the task's goroutine.
+// panicked iterates over the calls from the panic up to the task runner.
 func panicked(stack string) iter.Seq[call] {
 	return func(yield func(call) bool) {
 		_, rest, found := strings.Cut(stack, "\npanic(")
@@ -59,7 +57,7 @@ func (c call) runsTasks() bool {
 	return strings.HasPrefix(c.function, "handloom/tasks.") && strings.HasSuffix(c.function, ").stretch")
 }
 
-// ours reports whether the call is of this library, without its tests.
+// ours excludes tests of this library.
 func (c call) ours() bool {
 	if file, _, _ := strings.Cut(c.file, ".go:"); strings.HasSuffix(file, "_test") {
 		return false
@@ -72,5 +70,5 @@ func (c call) ours() bool {
 	return false
 }
 
-// String omits the folder, because the function has its package.
+// String omits the folder: the function has its package.
 func (c call) String() string { return fmt.Sprintf("%s, %s", c.function, path.Base(c.file)) }

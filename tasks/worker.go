@@ -7,33 +7,30 @@ import (
 	"handloom/internal/seam"
 )
 
-// Bounds of spinning, counted in looks at a word in memory, because virtual time does
-// not advance. A look takes about 2 ns.
+// Bounds of spinning, in looks at a word in memory, because virtual time does not advance.
+// A look takes about 2 ns.
 const (
-	// spins is the number of looks before an idle worker or a waiting caller parks: about
-	// 200 us, the time a parked goroutine takes to start on a virtual machine. With half as
-	// many, gap=200us of BenchmarkPhase is lost, and a fifth makes other=70us to 220us of
-	// BenchmarkAwait 1.1 to 1.3 times as long.
+	// spins is the number of looks before a worker or caller parks: about 200 us, the time
+	// a parked goroutine takes to start on a virtual machine. Half as many lose gap=200us
+	// of BenchmarkPhase.
 	spins = 100_000
 
-	// spinsPerYield is small enough for goroutines that need the processor of a spinning
-	// one, and large enough not to delay the start of a phase (task=5us of BenchmarkPhase).
+	// spinsPerYield is small enough for goroutines that need the processor, and large
+	// enough not to delay a phase (task=5us of BenchmarkPhase).
 	spinsPerYield = 1_000
 )
 
-// spinning is the number of spinning workers of all teams of the process, which compete for
-// the same processors.
+// spinning is the number of spinning workers of the process, which compete for processors.
 var spinning atomic.Int64
 
 // worker is one member of a team.
 type worker struct {
 	workerPhase
-	parked atomic.Bool   // a token on wake is needed
+	parked atomic.Bool   // needs a token on wake
 	wake   chan struct{} // capacity 1; nil for the caller
 	_      [cacheLine]byte
 }
 
-// start gives the worker a goroutine.
 func (t *team) start(w *worker) {
 	t.group.Go(func() error {
 		t.serve(w)
@@ -41,7 +38,7 @@ func (t *team) start(w *worker) {
 	})
 }
 
-// serve runs tasks of one phase after another until the team is closed.
+// serve runs phases until the team is closed.
 func (t *team) serve(w *worker) {
 	defer func() {
 		if w.taken > 0 {
@@ -54,8 +51,8 @@ func (t *team) serve(w *worker) {
 	}
 }
 
-// replace starts another goroutine for the worker before the phase can end. It runs on a
-// goroutine that Goexit ends inside a task.
+// replace starts another goroutine for the worker before the phase can end, when Goexit
+// ends this one.
 func (t *team) replace(w *worker) {
 	last := w.workerPhase
 	w.taken = 0
@@ -63,7 +60,7 @@ func (t *team) replace(w *worker) {
 	t.finishTasks(&last)
 }
 
-// next returns true if the worker may take a task, and false if the team is closed.
+// next returns true if the worker may take a task, or false if the team is closed.
 func (t *team) next(w *worker) bool {
 	called := func() bool { return t.closed.Load() || t.phase.open(w.worker) }
 	for !called() && !t.linger(called) {
@@ -72,14 +69,13 @@ func (t *team) next(w *worker) bool {
 	return !t.closed.Load()
 }
 
-// linger spins until called returns true, if the process may have one more spinning worker.
+// linger spins until called returns true, unless too many workers spin.
 func (t *team) linger(called func() bool) bool {
 	defer spinning.Add(-1)
 	return spinning.Add(1) <= int64(t.spinners) && spin(called)
 }
 
-// spin looks until seen returns true, and reports whether it did. It sometimes yields to
-// other goroutines.
+// spin looks until seen returns true, and reports whether it did. It sometimes yields.
 func spin(seen func() bool) bool {
 	for i := 1; i <= spins; i++ {
 		if seen() {
@@ -92,9 +88,9 @@ func spin(seen func() bool) bool {
 	return false
 }
 
-// park blocks until the worker is called. It sets the flag and then looks once more; a
-// caller publishes first and then looks at the flag. So one of them sees the other. If both
-// do, the swap decides whether a token follows.
+// park blocks until the worker is called. The flag is set before the last look, and callers
+// publish before they look at the flag; if both see each other, the swap decides whether a
+// token follows.
 func (t *team) park(w *worker, called func() bool) {
 	t.parked.Add(1)
 	w.parked.Store(true)
@@ -108,10 +104,10 @@ func (t *team) park(w *worker, called func() bool) {
 	<-w.wake
 }
 
-// isParked reports whether the worker waits, or is about to wait, for a token.
+// isParked reports whether the worker waits or is about to wait.
 func (w *worker) isParked() bool { return w.parked.Load() }
 
-// unpark wakes the worker and reports whether it was parked.
+// unpark reports whether the worker was parked.
 func (w *worker) unpark(t *team) bool {
 	if !w.parked.CompareAndSwap(true, false) {
 		return false

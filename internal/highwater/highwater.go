@@ -1,5 +1,5 @@
-// Package highwater decides when to release memory of a burst: after it has not been needed
-// for a number of uses, never by time.
+// Package highwater releases the memory of a burst after a number of uses that did not need
+// it, never by time.
 package highwater
 
 import (
@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// Mark is the high-water mark of an array: the maximum that uses needed in the current or
-// the previous period.
+// Mark is the maximum that uses of an array needed in the current or the previous period.
 type Mark struct {
 	uses   int32
 	now    int32
@@ -24,8 +23,7 @@ const (
 	few   = 8 << 10 // bytes of an array that are always kept
 )
 
-// Note counts a use of n elements and returns the number of elements worth keeping, at
-// least floor.
+// Note counts a use of n elements and returns the number worth keeping, at least floor.
 func (m *Mark) Note(n, floor int) int {
 	m.now = max(m.now, int32(min(n, math.MaxInt32/slack)))
 	if m.uses++; m.uses == Period {
@@ -34,16 +32,15 @@ func (m *Mark) Note(n, floor int) int {
 	return max(floor, slack*m.Recent())
 }
 
-// Recent returns the maximum number of elements of recent uses.
+// Recent returns the maximum of recent uses.
 func (m *Mark) Recent() int { return int(max(m.now, m.before)) }
 
 // Begins reports whether the next use begins a period; then Recent is the maximum of the
-// last period.
+// last one.
 func (m *Mark) Begins() bool { return m.uses == 0 }
 
-// Trim empties an array, and releases it if recent uses needed much less. It does not zero
-// the elements. Small arrays are always kept and not even counted, and the call inlines
-// (op=manytables).
+// Trim empties an array, and releases it if recent uses needed much less. It zeroes
+// nothing. Small arrays are kept and not counted, and the call inlines (op=manytables).
 func Trim[E any](m *Mark, s []E) []E {
 	if uintptr(cap(s))*unsafe.Sizeof(s[0]) > few {
 		return trimMuch(m, s)
@@ -58,11 +55,11 @@ func trimMuch[E any](m *Mark, s []E) []E {
 	return s[:0]
 }
 
-// Few returns the number of elements of the given size that are always kept.
+// Few returns the number of elements that are always kept.
 func Few(size uintptr) int { return few / max(1, int(size)) }
 
-// Room returns an array of n elements with arbitrary values. It reuses s unless s is too
-// small, or much larger than recent uses needed.
+// Room returns an array of n arbitrary elements. It reuses s unless s is too small, or much
+// larger than recent uses needed.
 func Room[E any](m *Mark, s []E, n int) []E {
 	if n <= cap(s) && uintptr(cap(s))*unsafe.Sizeof(s[0]) <= few {
 		return s[:n]

@@ -2,8 +2,7 @@ package report
 
 import "strconv"
 
-// Bytes returns n with three digits and a binary unit that leaves one to four digits before
-// the point: 512 B, 1.50 KiB, 1000 MiB.
+// Bytes returns n with three digits and a binary unit: 512 B, 1.50 KiB, 1000 MiB.
 func Bytes(n int64) string {
 	v, units := float64(n), []string{" B", " KiB", " MiB", " GiB", " TiB", " PiB"}
 	if n < 1024 {

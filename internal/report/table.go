@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Table collects rows and prints columns as wide as their widest cell. Cells are
-// right-aligned except in columns passed to [Table.Left].
+// Table prints columns as wide as their widest cell, right-aligned except those passed to
+// [Table.Left].
 type Table struct {
-	rows [][]string // rows[0] is the header
-	left []bool     // by column: left-aligned
+	rows [][]string // header first
+	left []bool
 }
 
-// NewTable returns a table with the names of its columns and no rows.
+// NewTable returns a table with the given column names.
 func NewTable(columns ...string) *Table {
 	return &Table{rows: [][]string{columns}, left: make([]bool, len(columns))}
 }
@@ -27,7 +27,7 @@ func (t *Table) Left(columns ...string) {
 	}
 }
 
-// Row adds a row. It panics unless it has one cell per column.
+// Row panics unless it has one cell per column.
 func (t *Table) Row(cells ...string) {
 	if len(cells) != len(t.rows[0]) {
 		panic(fmt.Sprintf("report: a row of %d cells in a table of %d columns", len(cells), len(t.rows[0])))
@@ -35,11 +35,10 @@ func (t *Table) Row(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) - 1 }
 
-// WriteTo writes the header and the rows, one line each. Two spaces separate columns, and
-// lines have no trailing space.
+// WriteTo writes the header and the rows. Two spaces separate columns, and lines have no
+// trailing space.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	widths := make([]int, len(t.rows[0]))
 	for _, row := range t.rows {

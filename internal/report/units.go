@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Count returns n with commas between thousands: 1,234,567.
+// Count returns n with commas: 1,234,567.
 func Count(n int) string {
 	digits := strconv.Itoa(n)
 	first := 0
@@ -19,7 +19,6 @@ func Count(n int) string {
 	return digits
 }
 
-// CountOrEmpty returns Count of n, or "" for 0.
 func CountOrEmpty(n int) string {
 	if n == 0 {
 		return ""
@@ -27,8 +26,7 @@ func CountOrEmpty(n int) string {
 	return Count(n)
 }
 
-// Rate returns n events in d as events per second with three digits: 870/s, 3.20M/s. If d
-// is 0 it returns "-".
+// Rate returns n events in d as 870/s or 3.20M/s, or "-" if d is 0.
 func Rate(n int, d time.Duration) string {
 	if d <= 0 {
 		return "-"
@@ -36,8 +34,8 @@ func Rate(n int, d time.Duration) string {
 	return scale(float64(n)/d.Seconds(), "", "k", "M", "G", "T") + "/s"
 }
 
-// Duration returns d with three digits and a unit that leaves one to three digits before
-// the point: 41.2 us, 1.33 ms, 75.0 s. Nanoseconds are whole.
+// Duration returns d with three digits and a unit: 41.2 us, 1.33 ms, 75.0 s. Nanoseconds
+// are whole.
 func Duration(d time.Duration) string {
 	if d >= time.Second {
 		return digits(d.Seconds()) + " s"
@@ -45,7 +43,7 @@ func Duration(d time.Duration) string {
 	return scale(float64(d), " ns", " us", " ms", " s")
 }
 
-// Share returns a fraction in per cent: 12 %. An infinity or NaN is unknown: "?".
+// Share returns a fraction in per cent: 12 %. An infinity or NaN is "?".
 func Share(v float64) string {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return "?"
@@ -53,8 +51,8 @@ func Share(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 0, 64) + " %"
 }
 
-// scale divides v by 1000 until it is below 1000 or units are exhausted. A whole v that
-// needs no division has no decimals.
+// scale divides v by 1000 until it is below 1000 or units are exhausted. A whole v stays
+// whole.
 func scale(v float64, units ...string) string {
 	if v < 999.5 && v == math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 0, 64) + units[0]
@@ -66,8 +64,7 @@ func scale(v float64, units ...string) string {
 	return digits(v) + units[0]
 }
 
-// Digits returns v with three digits, or all digits before the point, with commas between
-// thousands.
+// Digits returns v with at least three digits, and commas between thousands.
 func Digits(v float64) string {
 	if v >= 999.5 && v < math.MaxInt64 {
 		return Count(int(math.Round(v)))
@@ -75,7 +72,6 @@ func Digits(v float64) string {
 	return digits(v)
 }
 
-// digits returns v with three digits, or all digits before the point.
 func digits(v float64) string {
 	switch {
 	case v < 9.995:

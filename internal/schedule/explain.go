@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explain describes the schedule in words: its waves, why each system is not in an earlier
-// wave, and its flush points with their reasons.
+// Explain describes the schedule in words: waves, why each system is not in an earlier
+// wave, and flush points with reasons.
 func (s *Schedule) Explain() string {
 	var b strings.Builder
 	for w, systems := range s.waves {
@@ -39,7 +39,7 @@ func (s *Schedule) explainFlush(b *strings.Builder, wave int) {
 	}
 }
 
-// binding returns the reasons that keep a system out of the previous wave.
+// binding returns the reasons against the previous wave.
 func (p *plan) binding(i int) (binding []reason) {
 	for _, r := range p.reasons[i] {
 		if p.wave[i] > 0 && p.wave[r.other]+r.distance() == p.wave[i] {

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// faults returns the errors of the systems, each considered alone.
 func faults(systems []System) (errs []error) {
 	for i := range systems {
 		s := &systems[i]

@@ -10,20 +10,20 @@ import (
 	"handloom/tasks"
 )
 
-// frame is the state of a frame, kept by the schedule because frames allocate nothing.
+// frame is the state of a frame. The schedule keeps it, because frames allocate nothing.
 type frame struct {
 	Run
 	schedule *Schedule
 	ctx      context.Context
-	systems  []int // systems of the running wave
-	due      []int // systems of the wave whose If holds
+	systems  []int // running wave
+	due      []int // whose If holds
 	order    []int // permutation of due; nil: in order
 
-	// By system, each written by the system's own goroutine:
-	times  []time.Duration // didNotRun: it did not run
+	// By system, written on its own goroutine:
+	times  []time.Duration
 	failed []error
 
-	step func(task int) error // runs a system of due; bound once
+	step func(task int) error // runs one of due; bound once
 }
 
 const didNotRun time.Duration = -1
@@ -67,7 +67,6 @@ func (f *frame) end() {
 	f.Run, f.ctx, f.order = Run{}, nil, nil
 }
 
-// flush flushes before a wave, if there is a flush point.
 func (f *frame) flush(wave int) error {
 	ends := f.schedule.ends[wave]
 	if f.Flush == nil || len(f.schedule.flushes[wave])+len(ends) == 0 {
@@ -79,7 +78,6 @@ func (f *frame) flush(wave int) error {
 	return f.Flush(f.ctx, ends)
 }
 
-// stopped returns an error if the context has ended.
 func (f *frame) stopped() error {
 	if f.ctx.Err() == nil {
 		return nil
@@ -113,7 +111,6 @@ func (f *frame) wave(systems []int) error {
 	return nil
 }
 
-// holds evaluates the condition of a system.
 func (f *frame) holds(i int) (run bool) {
 	condition := f.schedule.systems[i].If
 	if condition == nil {
@@ -130,8 +127,7 @@ func (f *frame) holds(i int) (run bool) {
 	return run
 }
 
-// system runs one system. It stores failures by system, because a shuffled wave has other
-// task numbers.
+// system stores failures by system, because a shuffled wave has other task numbers.
 func (f *frame) system(i int) error {
 	s := &f.schedule.systems[i]
 	begin, returned := time.Now(), false
@@ -149,7 +145,7 @@ func (f *frame) system(i int) error {
 	return nil
 }
 
-// broken stores that a system panicked with value, or called Goexit if value is nil.
+// broken stores a panic with value, or a Goexit if value is nil.
 func (f *frame) broken(i int, value any) {
 	if value == nil {
 		f.fail(i, tasks.ErrGoexit)
@@ -162,7 +158,7 @@ func (f *frame) fail(i int, err error) {
 	f.failed[i] = &SystemError{System: f.schedule.systems[i].Name, Err: err}
 }
 
-// lowest returns the failure of the first failed system of the wave.
+// lowest returns the failure of the wave's first failed system.
 func (f *frame) lowest() error {
 	for _, i := range f.systems {
 		if f.failed[i] != nil {

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// serialOrder returns the systems in serial order: the next one is the first registered
-// system whose predecessors have all been placed. If none is left, it returns an error that
-// lists all cycles.
+// serialOrder returns the systems in serial order: the next is the first registered one
+// that waits for none. If all wait, it returns an error with all cycles.
 func serialOrder(w words, reasons [][]reason) ([]int, error) {
 	var order []int
 	var cycles []error
@@ -28,16 +27,15 @@ func serialOrder(w words, reasons [][]reason) ([]int, error) {
 		}
 		cycle := findCycle(reasons, placed)
 		cycles = append(cycles, w.cycleError(cycle))
-		for _, r := range cycle { // look for other cycles
+		for _, r := range cycle {
 			place(r.system)
 		}
 	}
 	return order, errors.Join(cycles...)
 }
 
-// findCycle returns a cycle of systems in the order in which each would have to run; the
-// reason is why a system waits for the previous one, or the first for the last. Every
-// system that is not placed waits for another.
+// findCycle returns a cycle in running order; the reason is why a system waits for the
+// previous one. Every system that is not placed waits for another.
 func findCycle(reasons [][]reason, placed []bool) []cause {
 	at := slices.Index(placed, false)
 	var path []cause
@@ -48,7 +46,7 @@ func findCycle(reasons [][]reason, placed []bool) []cause {
 	}
 	cycle := path[slices.IndexFunc(path, func(c cause) bool { return c.system == at }):]
 	slices.Reverse(cycle)
-	first := 0 // lowest system: the message must not depend on the start of the walk
+	first := 0 // the message must not depend on the start of the walk
 	for i := range cycle {
 		if cycle[i].system < cycle[first].system {
 			first = i

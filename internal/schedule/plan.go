@@ -4,16 +4,15 @@ import "slices"
 
 // plan is the fixed part of a schedule.
 type plan struct {
-	reasons [][]reason   // by system: reasons to wait
-	serial  []int        // systems in serial order
-	wave    []int        // by system: its wave
-	waves   [][]int      // by wave: its systems, in order of registration
-	flushes [][]cause    // by wave: reasons for a flush before it; the last entry is the end
-	ends    [][]Resource // by wave: resources that end in the flush before it; the last entry is the end
+	reasons [][]reason // by system: why it waits
+	serial  []int
+	wave    []int        // by system
+	waves   [][]int      // by wave, in order of registration
+	flushes [][]cause    // by wave: why a flush precedes it; the last is the end
+	ends    [][]Resource // by wave: resources that end before it; the last is the end
 }
 
-// newPlan computes the plan of valid systems. It returns an error if systems wait for each
-// other.
+// newPlan fails if systems wait for each other.
 func newPlan(w words) (p plan, err error) {
 	all := make([]accesses, len(w.systems))
 	for i := range w.systems {
@@ -29,10 +28,9 @@ func newPlan(w words) (p plan, err error) {
 	return p, nil
 }
 
-// orderEmitters orders emitters of one resource by serial order. Emitters may run at the
-// same time, unless a flush between their waves would apply commands of the later one
-// first. The order adds nothing to serial order, so it makes no cycles. Pairs in which one
-// also touches the resource already have a reason.
+// orderEmitters orders emitters of one resource by serial order, which makes no cycles.
+// They may share a wave, but a flush between their waves must not apply commands of the
+// later one first. Pairs in which one also touches the resource already have a reason.
 func (p *plan) orderEmitters(all []accesses) {
 	for at, later := range p.serial {
 		for _, earlier := range p.serial[:at] {
@@ -45,7 +43,7 @@ func (p *plan) orderEmitters(all []accesses) {
 	}
 }
 
-// fill puts every system into the earliest wave that its reasons allow.
+// fill puts every system into its earliest wave.
 func (p *plan) fill() {
 	p.wave = make([]int, len(p.serial))
 	for _, i := range p.serial {
@@ -59,8 +57,8 @@ func (p *plan) fill() {
 	}
 }
 
-// cause is a reason for a flush: the system touches a resource that another system has emitted
-// to since the last flush. At the end of the frame the system is nobody.
+// cause is a reason for a flush: the system touches a resource emitted to since the last
+// flush. At the end of the frame the system is nobody.
 type cause struct {
 	system int
 	reason
@@ -68,10 +66,10 @@ type cause struct {
 
 const nobody = -1
 
-// placeFlushes puts a flush before each wave that touches a resource with pending emits,
-// and at the end if emits are left.
+// placeFlushes puts a flush before each wave that touches pending emits, and at the end if
+// emits are left.
 func (p *plan) placeFlushes(all []accesses) {
-	var pending []cause // emits since the last flush
+	var pending []cause
 	p.flushes, p.ends = make([][]cause, len(p.waves)+1), make([][]Resource, len(p.waves)+1)
 	for w, systems := range p.waves {
 		p.flushes[w] = touching(pending, systems, all)
@@ -83,7 +81,6 @@ func (p *plan) placeFlushes(all []accesses) {
 	p.flushes[len(p.waves)] = pending
 }
 
-// touching returns a cause for each of the systems that touches a pending resource.
 func touching(pending []cause, systems []int, all []accesses) (who []cause) {
 	for _, i := range systems {
 		for _, e := range pending {

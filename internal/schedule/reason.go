@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// mode is a set of uses of a resource.
+// mode is a set of uses.
 type mode uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	emits
 )
 
-// String returns the mode as a verb. Writing includes reading.
+// String returns a verb. Writing includes reading.
 func (m mode) String() string {
 	switch {
 	case m&emits != 0:
@@ -25,7 +25,7 @@ func (m mode) String() string {
 	return "reads"
 }
 
-// accesses are the uses of a system, by ascending resource.
+// accesses are a system's uses, by ascending resource.
 type accesses []access
 
 type access struct {
@@ -54,7 +54,6 @@ func (a accesses) find(r Resource) (at int, found bool) {
 	return slices.BinarySearchFunc(a, r, func(a access, r Resource) int { return cmp.Compare(a.resource, r) })
 }
 
-// to returns the mode of the system's use of a resource.
 func (a accesses) to(r Resource) mode {
 	if at, found := a.find(r); found {
 		return a[at].mode
@@ -62,8 +61,8 @@ func (a accesses) to(r Resource) mode {
 	return 0
 }
 
-// reason is the reason for which a system waits for another: their uses of a resource. If
-// both are 0, it is an After.
+// reason is why a system waits for another: their uses of a resource, or After if both are
+// 0.
 type reason struct {
 	other       int
 	resource    Resource
@@ -80,8 +79,8 @@ func (r reason) distance() int {
 	return 1
 }
 
-// reasons returns the reasons to wait, by system, except between emitters of the same
-// resource; see [plan.orderEmitters].
+// reasons returns the reasons to wait, by system, except between emitters; see
+// [plan.orderEmitters].
 func reasons(systems []System, all []accesses) [][]reason {
 	waits := make([][]reason, len(systems))
 	for later := range systems {
@@ -95,7 +94,7 @@ func reasons(systems []System, all []accesses) [][]reason {
 		}
 		for _, name := range systems[later].After {
 			other := slices.IndexFunc(systems, func(s System) bool { return s.Name == name })
-			if other >= 0 { // otherwise it is one of the faults
+			if other >= 0 { // else it is a fault
 				waits[later] = append(waits[later], reason{other: other})
 			}
 		}
@@ -103,8 +102,7 @@ func reasons(systems []System, all []accesses) [][]reason {
 	return waits
 }
 
-// conflict returns the reason for which a system waits for one that was registered earlier,
-// given their uses of a resource, and whether it has to.
+// conflict returns whether and why a system waits for one that was registered earlier.
 func conflict(earlier, later mode) (reason, bool) {
 	const touches = reads | writes
 	switch {

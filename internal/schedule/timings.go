@@ -8,16 +8,14 @@ import (
 	"time"
 )
 
-// ringSize is the number of runs kept per system: two seconds of frames at 60 Hz.
+// ringSize is two seconds of frames at 60 Hz.
 const ringSize = 128
 
-// timings keeps the last durations of every system.
 type timings struct {
 	lock  sync.Mutex
 	rings []ring // by system
 }
 
-// add adds the durations of a frame, by system.
 func (t *timings) add(took []time.Duration) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -28,7 +26,6 @@ func (t *timings) add(took []time.Duration) {
 	}
 }
 
-// ring holds the last ringSize durations.
 type ring struct {
 	durations [ringSize]time.Duration
 	added     int
@@ -50,15 +47,13 @@ func (r *ring) timing(system string) Timing {
 	return t
 }
 
-// quantile returns the lowest of the sorted durations that percent % of them do not exceed.
+// quantile returns the lowest duration that percent % of the sorted ones do not exceed.
 func quantile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
-// Timings are the timings of a schedule's systems.
 type Timings []Timing
 
-// String returns one line per system.
 func (t Timings) String() string {
 	width := 0
 	for _, s := range t {

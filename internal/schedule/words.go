@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// words describes relations of systems in words.
 type words struct {
 	systems []System
 	name    func(Resource) string
 }
 
-// because returns the reason for which a system waits, to follow its name.
+// because returns why a system waits, to follow its name.
 func (w words) because(r reason) string {
 	other := w.systems[r.other].Name
 	if r.own|r.others == 0 {
@@ -20,7 +19,6 @@ func (w words) because(r reason) string {
 	return fmt.Sprintf("%v %s, which %s %v", r.own, w.name(r.resource), other, r.others)
 }
 
-// flushBecause returns the reason for a flush.
 func (w words) flushBecause(c cause) string {
 	if c.system == nobody {
 		return fmt.Sprintf("%s emits %s", w.systems[c.other].Name, w.name(c.resource))
@@ -28,7 +26,6 @@ func (w words) flushBecause(c cause) string {
 	return w.systems[c.system].Name + " " + w.because(c.reason)
 }
 
-// cycleError returns the error of systems that wait for each other.
 func (w words) cycleError(cycle []cause) error {
 	var names, why []string
 	for _, c := range cycle {

@@ -1,16 +1,11 @@
 // Package seam lets tests change the library: its variables are nil or zero in every
-// program. The library reads them where something begins (the first slot of a map, the
-// tasks of a step, a worker's next task), never per item.
-//
-// Tests set them while nothing of the library runs, and restore them. No other hooks of
-// this kind exist: files named export_test.go only expose internals to their package's
-// tests, and builds with the tag handloom_check are for users, too.
+// program. The library reads them where something begins, never per item. Tests set them
+// while nothing of the library runs, and restore them.
 package seam
 
 // Widths, unless zero, are the widths of handle fields of maps that make their first slot
-// from now on. With a last generation of 7 and 16 slots, wrapping, depletion and exhaustion
-// happen within a thousand operations instead of billions. Neither may exceed the normal
-// limit.
+// from now on. Small ones make wrapping, depletion and exhaustion happen within a thousand
+// operations. Neither may exceed the normal limit.
 var Widths struct {
 	LastGeneration uint16
 	Slots          uint32
@@ -24,15 +19,13 @@ func Narrow(lastGeneration uint16, slots uint32) (undo func()) {
 }
 
 // Step is called once per parallel step of a pass or flush with its number of tasks. It
-// returns a function that maps a task to the task that runs in its place, or nil for no
-// change. The worker that took the task calls that function just before the task runs.
+// returns a function that maps a task to the task that runs in its place, or nil. The
+// worker that took the task calls that function just before it.
 var Step func(tasks int) func(task int) int
 
-// Worker is called by the workers of package tasks at the points where a delay could do the
-// most harm.
+// Worker is called by the workers of package tasks at points where a delay could do harm.
 var Worker func(at Point, worker int)
 
-// Point is a position in a worker's code.
 type Point int
 
 // The points of [Worker].
