@@ -81,7 +81,7 @@ schedules: ## random schedules beside other goroutines for DURATION, from SEED o
 	go test ./store -run TestSchedule_MatchesModel -schedules $(DURATION) -schedule-seed $(SEED) -timeout 0 -v
 
 messages: ## a million messages each way between two cells whose nodes are killed
-	go test ./cluster/cells -run TestEachMessageArrivesOnceUnderKills -messages 1000000 -timeout 20m -v
+	go test ./cluster/cells -run TestOutbox_DeliversOnceUnderKills -messages 1000000 -timeout 20m -v
 
 nemesis: ## three nodes over three servers, killed, stopped and cut off for DURATION, as SEED says
 	@dir=$$(mktemp -d) && go build -o $$dir/nemesis ./cluster/cmd/nemesis && { $$dir/nemesis -duration $(DURATION) -seed $(SEED); code=$$?; rm -rf $$dir; exit $$code; }

@@ -10,32 +10,32 @@ import (
 )
 
 // region land
-// A Player walks east. His name is his for ever, his handle that of one cell.
+// A Player walks east. Names are unique forever, handles only in one cell.
 type Player struct {
 	Name  [8]byte
 	X, DX int
 }
 
-// border is where the land of the one cell ends and that of the other begins.
+// border is the border between both cells.
 const border = 100
 
 // A land is the program of both cells.
 type land struct {
 	*store.Store
 	players *store.Table[Player]
-	moves   *cells.Outbox[Player]       // a player who comes
-	names   *Directory[[8]byte, Player] // of example_directory_test.go
-	east    cells.ID                    // 0: there is nothing in the east
+	moves   *cells.Outbox[Player]       // arriving players
+	names   *Directory[[8]byte, Player] // from example_directory_test.go
+	east    cells.ID                    // or 0
 }
 
 // endregion
 
-// found makes a land, and the world that it is.
+// found creates a land and its world.
 func found(ctx context.Context, self, east cells.ID, players ...Player) (*land, *world.World) {
 	// region found
 	s := store.New(store.Options{})
 	l := &land{Store: s, east: east}
-	l.players = store.Register(s, store.TableOptions[Player]{Changes: true})
+	l.players = store.Register(s, store.TableOptions[Player]{})
 	moves, err := cells.New(s, cells.Options[Player]{})
 	if err != nil {
 		panic(err)
@@ -60,7 +60,7 @@ func found(ctx context.Context, self, east cells.ID, players ...Player) (*land, 
 }
 
 // region tick
-// tick lets come who has come, lets all walk, and lets go who has crossed the border.
+// tick adds players who arrived, moves all players, and sends players across the border.
 func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	err := l.Do(ctx, func(q store.Queue) {
 		for _, p := range l.moves.Received() {
@@ -95,7 +95,7 @@ func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 
 // endregion
 
-// Two cells, and a player who walks over the border between them.
+// A player crosses the border between two cells.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -104,7 +104,7 @@ func Example() {
 	from, fromWorld := found(ctx, west, east, Player{Name: ada, X: 90, DX: 4})
 	to, toWorld := found(ctx, east, 0)
 
-	// Both in this process; between machines it is the Transport of a cluster.Log.
+	// Within one process. Between machines use the Transport of a cluster.Log.
 	// region run
 	by := cells.Local()
 	ended := make(chan error, 4)
@@ -123,7 +123,7 @@ func Example() {
 	}
 	_ = toWorld.Read(ctx, func(context.Context, world.Tick) error {
 		h, _ := to.names.Find(ada)
-		fmt.Println("east:", to.players.Len(), "player, behind the border:", to.players.At(h).X >= border)
+		fmt.Println("east:", to.players.Len(), "player, across the border:", to.players.At(h).X >= border)
 		return nil
 	})
 	_ = fromWorld.Read(ctx, func(context.Context, world.Tick) error {
@@ -137,6 +137,6 @@ func Example() {
 		<-ended
 	}
 	// Output:
-	// east: 1 player, behind the border: true
+	// east: 1 player, across the border: true
 	// west: 0 players; ada is here: false and in the east: true
 }

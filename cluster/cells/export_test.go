@@ -7,18 +7,10 @@ import (
 	"handloom/store"
 )
 
-// LoseCursors sets every cursor back to where it was before the tick that plays, of
-// which what was received is in Received still.
-func (o *Outbox[M]) LoseCursors() {
-	for _, p := range o.core.pairs.peers.All() {
-		p.Received -= min(p.Received, 1)
-	}
-}
-
-// Pack returns the parcel that is to be shipped to a cell next, or nil.
+// Pack returns the next packet to a cell, or nil.
 func (o *Outbox[M]) Pack(to ID, after uint64) []byte { return o.collect(to, after) }
 
-// Open returns what records the messages of a parcel.
+// Open returns a call that records the messages of a packet.
 func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
 	var p packet
 	if err := p.decode(b, o.core.schema); err != nil {
@@ -32,18 +24,18 @@ func (o *Outbox[M]) Acked(q store.Queue, cell ID, number uint64) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: cell, Last: number, Kind: eventAcked})
 }
 
-// Erased returns how many messages were erased when some last were.
+// Erased returns the number of messages in the last erase.
 func (o *Outbox[M]) Erased() int { return len(o.erase) }
 
 // Cursor returns the number of the last message from a cell.
 func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) }
 
-// Arrived records that a message has come, whichever it is.
+// Arrived records the arrival of a message.
 func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
 	o.arrived.Emplace(q, numbered[M]{from, number, m})
 }
 
-// Again returns the bytes of the parcel that b is taken for.
+// Again decodes b and returns the encoding of the result.
 func (o *Outbox[M]) Again(b []byte) ([]byte, error) {
 	var p packet
 	if err := p.decode(b, o.core.schema); err != nil {

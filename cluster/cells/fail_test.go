@@ -14,9 +14,9 @@ import (
 	"handloom/world"
 )
 
-var errFault = errors.New("a fault of the program")
+var errFault = errors.New("program fault")
 
-// two are a cell that sends 100 words, and one that hears them.
+// two are a cell that sends 100 words, and a cell that receives them.
 type two struct {
 	*testing.T
 	by     cells.Transport
@@ -25,7 +25,8 @@ type two struct {
 	towns  [2]func() *town
 	sender *node
 	hearer *node
-	hears  func(m *word, tick uint64) error
+	fault  func(g *town, tick uint64) error // of the sender
+	hears  func(m *word, tick uint64) error // of the hearer
 }
 
 const words = 100
@@ -36,7 +37,9 @@ func newTwo(t *testing.T) *two {
 		b.logs[i] = locked{world.Memory()}
 	}
 	b.towns[0] = func() *town {
-		return newTown(t, 1, cells.Options[word]{}).from(b.ids[0], road{To: b.ids[1], Left: words, PerTick: 7})
+		g := newTown(t, 1, cells.Options[word]{}).from(b.ids[0], road{To: b.ids[1], Left: words, PerTick: 7})
+		g.fault = b.fault
+		return g
 	}
 	b.towns[1] = func() *town {
 		g := newTown(t, 1, cells.Options[word]{}).from(b.ids[1])
@@ -46,7 +49,7 @@ func newTwo(t *testing.T) *two {
 	return b
 }
 
-// withTwo runs a test in a bubble of synctest, and kills both cells at the end.
+// withTwo runs a test in a synctest bubble, and kills both cells at the end.
 func withTwo(t *testing.T, test func(t *testing.T, b *two)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,14 +65,13 @@ func withTwo(t *testing.T, test func(t *testing.T, b *two)) {
 
 func (b *two) send() { b.sender = start(b, b.towns[0](), b.logs[0], b.by) }
 
-// hear opens the cell that hears; by nil keeps it from hearing.
+// receive opens the receiving cell. With nil its outbox does not run.
 func (b *two) receive(by cells.Transport) { b.hearer = start(b, b.towns[1](), b.logs[1], by) }
 
-// heard returns the number of the last word that was heard, and how many were not those
-// that were to come.
+// heard returns the number of the last received word, and the number of wrong words.
 func (b *two) heard() (last uint64, wrong int) {
 	b.hearer.look(b, func() {
-		if h := b.hearer.of(b.ids[0]); h != nil {
+		if h := b.hearer.heardFrom(b.ids[0]); h != nil {
 			last, wrong = h.Next-1, h.Wrong
 		}
 	})
@@ -81,7 +83,7 @@ func (b *two) allHeard() bool {
 	return last == words && b.sender.pair(b, b.ids[1]).Acked == words
 }
 
-// halted waits until the cell that hears has halted, and returns the tick that failed.
+// halted waits until the receiving cell halts, and returns the failed tick.
 func (b *two) halted() uint64 {
 	b.Helper()
 	until(b, "the world halts", func() bool { return b.hearer.world.Status().Halted != "" })
@@ -105,9 +107,8 @@ func (b *two) submit(n *node, record func(q store.Queue)) {
 	}
 }
 
-// A tick that fails, and is played without its input, has received nothing: its messages
-// come once more, and no other comes twice.
-func TestMessagesOfASkippedInputComeAgain(t *testing.T) {
+// A failed tick that is replayed without its input received nothing.
+func TestSkipInput_ResendsMessages(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		failed := uint64(math.MaxUint64)
 		b.hears = func(m *word, tick uint64) error {
@@ -123,13 +124,13 @@ func TestMessagesOfASkippedInputComeAgain(t *testing.T) {
 		b.receive(b.by)
 		until(t, "all words", b.allHeard)
 		if _, wrong := b.heard(); wrong > 0 {
-			t.Errorf("%d words came twice, or not in their order", wrong)
+			t.Errorf("%d words repeated or out of order", wrong)
 		}
 	})
 }
 
-// A message that makes every tick fail is skipped by its number, and no other is.
-func TestAMessageThatHaltsIsSkippedByItsNumber(t *testing.T) {
+// A message that fails every tick is skipped by its number.
+func TestSkip_DropsFailingMessage(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		b.hears = func(m *word, _ uint64) error {
 			if m.N == 30 {
@@ -145,34 +146,29 @@ func TestAMessageThatHaltsIsSkippedByItsNumber(t *testing.T) {
 		b.receive(nil)
 		b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], 30, 30) })
 		if last, wrong := b.heard(); last >= 30 || wrong > 0 {
-			t.Fatalf("up to %d was heard, %d wrong", last, wrong)
+			t.Fatalf("last word %d, %d wrong", last, wrong)
 		}
-		b.hearer.carry(b.by)
+		b.hearer.runOutbox(b.by)
 		until(t, "all words", b.allHeard)
-		if _, wrong := b.heard(); wrong != 1 { // 31 behind 29
-			t.Errorf("%d words were not those that were to come; one is left out", wrong)
+		if _, wrong := b.heard(); wrong != 1 { // 31 follows 29
+			t.Errorf("%d unexpected words, want 1", wrong)
 		}
 		b.hearer.look(t, func() {
-			if n := b.hearer.of(b.ids[0]).Count; n != words-1 {
+			if n := b.hearer.heardFrom(b.ids[0]).Count; n != words-1 {
 				t.Errorf("%d words were heard, want %d", n, words-1)
 			}
 		})
 	})
 }
 
-// What a tick that failed has sent, which readers see, is not shipped.
-func TestATickThatFailsSendsNothing(t *testing.T) {
+// Readers see these messages, but they are not sent.
+func TestTick_FailedSendsNothing(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
-		make := b.towns[0]
-		b.towns[0] = func() *town {
-			g := make()
-			g.fault = func(_ *town, tick uint64) error {
-				if tick == 3 {
-					return errFault
-				}
-				return nil
+		b.fault = func(_ *town, tick uint64) error {
+			if tick == 3 {
+				return errFault
 			}
-			return g
+			return nil
 		}
 		b.send()
 		until(t, "the world halts", func() bool { return b.sender.world.Status().Halted != "" })
@@ -182,14 +178,14 @@ func TestATickThatFailsSendsNothing(t *testing.T) {
 			t.Errorf("three ticks sent %d words, want 21", sent)
 		}
 		if last, _ := b.heard(); last > 14 {
-			t.Errorf("word %d was heard, and 14 were sent in ticks that did not fail", last)
+			t.Errorf("last word %d, want at most 14", last)
 		}
 		_ = b.sender.kill(t)
 		b.sender = nil
 	})
 }
 
-// backup opens a town on a log of its own, in the state of an image.
+// backup opens a town from an image, on a new log.
 func (b *two) backup(i int, image []byte) *node {
 	b.Helper()
 	g := b.towns[i]()
@@ -213,9 +209,14 @@ func (b *two) heardUpTo(n uint64) func() bool {
 	}
 }
 
-// A receiver that was restored lacks what its sender has erased: the pair stops, until an
-// operator says that those are lost.
-func TestARestoredReceiverStopsThePair(t *testing.T) {
+func (b *two) untilGap() {
+	b.Helper()
+	until(b, "the pair stops", func() bool { return errors.Is(b.sender.pair(b, b.ids[1]).Err, cells.ErrGap) })
+}
+
+// The sender has erased messages that the receiver lost. The pair stops until an operator skips
+// them.
+func TestPair_StopsAfterReceiverRestore(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		b.send()
 		b.receive(b.by)
@@ -224,52 +225,47 @@ func TestARestoredReceiverStopsThePair(t *testing.T) {
 		until(t, "more words", b.heardUpTo(60))
 		_ = b.hearer.kill(t)
 		b.hearer = b.backup(1, image)
-		until(t, "the pair stops", func() bool { return errors.Is(b.sender.pair(t, b.ids[1]).Err, cells.ErrGap) })
+		b.untilGap()
 		cursor, erased := b.hearer.pair(t, b.ids[0]).Received, b.sender.pair(t, b.ids[1]).Acked
 		if cursor >= erased {
-			t.Fatalf("there is no gap: %d were received, %d are erased", cursor, erased)
+			t.Fatalf("no gap: %d received, %d erased", cursor, erased)
 		}
 		b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], cursor+1, erased) })
 		b.submit(b.sender, func(q store.Queue) { b.sender.out.Resume(q, b.ids[1]) })
 		until(t, "all words", b.allHeard)
 		if _, wrong := b.heard(); wrong != 1 {
-			t.Errorf("%d words were not those that were to come; one gap is left out", wrong)
+			t.Errorf("%d unexpected words, want 1", wrong)
 		}
 	})
 }
 
-// A sender that was restored, and has sent less than was received, stops.
-func TestARestoredSenderStopsThePair(t *testing.T) {
+// The sender has sent fewer messages than were received.
+func TestPair_StopsAfterSenderRestore(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
-		make := b.towns[0]
 		b.send()
 		b.receive(b.by)
 		until(t, "some words", b.heardUpTo(20))
 		image := b.export(b.sender)
 		until(t, "all words", b.allHeard)
 		_ = b.sender.kill(t)
-		b.towns[0] = func() *town {
-			g := make()
-			g.fault = func(g *town, _ uint64) error { // it sends a word, and no more
-				for _, r := range g.roads.All() {
-					r.Left = min(r.Left, 1)
-					if r.Next > words/2 {
-						r.Left = 0
-					}
+		b.fault = func(g *town, _ uint64) error { // send one more word at most
+			for _, r := range g.roads.All() {
+				r.Left = min(r.Left, 1)
+				if r.Next > words/2 {
+					r.Left = 0
 				}
-				return nil
 			}
-			return g
+			return nil
 		}
 		b.sender = b.backup(0, image)
-		until(t, "the pair stops", func() bool { return errors.Is(b.sender.pair(t, b.ids[1]).Err, cells.ErrGap) })
+		b.untilGap()
 		if last, wrong := b.heard(); last != words || wrong > 0 {
-			t.Errorf("up to %d was heard, %d wrong", last, wrong)
+			t.Errorf("last word %d, %d wrong", last, wrong)
 		}
 	})
 }
 
-// astray takes every parcel to one cell.
+// astray sends every packet to one cell.
 type astray struct {
 	cells.Transport
 	to cells.ID
@@ -279,8 +275,7 @@ func (a astray) Request(ctx context.Context, _ cells.ID, packet []byte) (uint64,
 	return a.Transport.Request(ctx, a.to, packet)
 }
 
-// A parcel that comes to another cell than the one it is for is not taken there.
-func TestAParcelThatGoesAstrayIsNotTaken(t *testing.T) {
+func TestPacket_ForAnotherCellIsRefused(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		other := cells.NewID()
 		wrong := start(t, newTown(t, 1, cells.Options[word]{}).from(other), locked{world.Memory()}, b.by)
@@ -292,9 +287,9 @@ func TestAParcelThatGoesAstrayIsNotTaken(t *testing.T) {
 		defer cancel()
 		_ = b.sender.out.Run(ctx, b.sender.world, astray{straight, other})
 		if pair := wrong.pair(t, b.ids[0]); pair.Received > 0 {
-			t.Errorf("%d messages were taken", pair.Received)
+			t.Errorf("%d messages received", pair.Received)
 		}
-		b.sender.carry(straight)
+		b.sender.runOutbox(straight)
 		until(t, "all words", b.allHeard)
 		noError(t, wrong.kill(t))
 	})

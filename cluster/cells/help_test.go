@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noError ends the test if there is an error.
+// noError ends the test on an error.
 func noError(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -31,8 +31,8 @@ func noError(t rapid.TB, err error) {
 // errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
-// A town is a program: it sends words along its roads to other towns, numbered by itself,
-// and checks those that come.
+// A town is a program that sends numbered words along its roads to other towns, and checks the
+// words it receives.
 type town struct {
 	*store.Store
 	out   *cells.Outbox[word]
@@ -40,29 +40,29 @@ type town struct {
 	heard *store.Table[heard]
 
 	init  func(t *town, w *store.Writer) error
-	fault func(t *town, tick uint64) error // behind what a tick did
+	fault func(t *town, tick uint64) error // called after a tick
 	hears func(m *word, tick uint64) error
 }
 
 type word struct {
 	N    uint64
-	Road cells.Ref[road] // along which it came
+	Road cells.Ref[road] // from the sender
 	Text string
 }
 
-// A road is to another town.
+// A road leads to another town.
 type road struct {
 	To      cells.ID
-	Left    int    // words that are still to be sent
-	Next    uint64 // number of the next one
+	Left    int    // words to send
+	Next    uint64 // number of the next word
 	PerTick int
 }
 
 type heard struct {
 	From  cells.ID
-	Next  uint64 // number of the word that is to come
+	Next  uint64 // expected number
 	Count int
-	Wrong int // words that were others
+	Wrong int // count of unexpected words
 }
 
 func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
@@ -111,7 +111,7 @@ func (g *town) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 
 func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 	for from, m := range g.out.Received() {
-		if err := g.hear(w, from, m); err != nil {
+		if err := g.receive(w, from, m); err != nil {
 			return err
 		}
 		if g.hears != nil {
@@ -137,8 +137,8 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 	return nil
 }
 
-func (g *town) hear(w *store.Writer, from cells.ID, m *word) error {
-	h := g.of(from)
+func (g *town) receive(w *store.Writer, from cells.ID, m *word) error {
+	h := g.heardFrom(from)
 	if h == nil {
 		made, err := g.heard.Insert(w, heard{From: from, Next: 1})
 		if err != nil {
@@ -154,8 +154,8 @@ func (g *town) hear(w *store.Writer, from cells.ID, m *word) error {
 	return nil
 }
 
-// of returns what was heard from a town, or nil.
-func (g *town) of(from cells.ID) *heard {
+// heardFrom returns the words received from a town, or nil.
+func (g *town) heardFrom(from cells.ID) *heard {
 	for _, h := range g.heard.All() {
 		if h.From == from {
 			return h
@@ -164,14 +164,14 @@ func (g *town) of(from cells.ID) *heard {
 	return nil
 }
 
-// A node is a place where a town runs, is killed, and is opened again.
+// A node runs a town.
 type node struct {
 	*town
 	world *world.World
 	life  context.Context
 	stop  context.CancelFunc
 	ended sync.WaitGroup
-	err   error // of the world's Run
+	err   error // from World.Run
 }
 
 // start opens a world of a town, and runs it and its outbox.
@@ -183,17 +183,17 @@ func start(t testing.TB, g *town, l world.Log, by cells.Transport) *node {
 	n := &node{town: g, world: w, life: ctx, stop: stop}
 	n.ended.Go(func() { n.err = w.Run(ctx) })
 	if by != nil {
-		n.carry(by)
+		n.runOutbox(by)
 	}
 	return n
 }
 
-// carry runs the outbox of a node.
-func (n *node) carry(by cells.Transport) {
+// runOutbox runs the outbox of a node.
+func (n *node) runOutbox(by cells.Transport) {
 	n.ended.Go(func() { _ = n.out.Run(n.life, n.world, by) })
 }
 
-// kill ends a node without a snapshot, and returns what its world ended with.
+// kill ends a node without a snapshot, and returns the error of World.Run.
 func (n *node) kill(t testing.TB) error {
 	t.Helper()
 	n.stop()
@@ -216,7 +216,7 @@ func (n *node) look(t testing.TB, at func()) {
 	}))
 }
 
-// pair returns what a node knows of another cell.
+// pair returns the node's pair with another cell.
 func (n *node) pair(t testing.TB, with cells.ID) (pair cells.Pair) {
 	t.Helper()
 	n.look(t, func() {
@@ -229,7 +229,7 @@ func (n *node) pair(t testing.TB, with cells.ID) (pair cells.Pair) {
 	return pair
 }
 
-// until waits, in a bubble of synctest, until something is so.
+// until waits in a synctest bubble until a condition holds.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for range 10_000 {
@@ -238,15 +238,15 @@ func until(t testing.TB, what string, is func() bool) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatalf("this never came: %s", what)
+	t.Fatalf("timeout: %s", what)
 }
 
-// locked is a log with a lock, so that its world owns it at once.
+// locked is a log with a lock, so its world owns it at once.
 type locked struct{ world.Log }
 
 func (locked) ElectionTimeout() time.Duration { return 0 }
 
-// whole is a log that can be replayed from its beginning.
+// whole is a log that keeps all records and the first snapshot.
 type whole struct {
 	world.Log
 	genesis []byte
@@ -265,21 +265,13 @@ func (l *whole) Save(ctx context.Context, at uint64, write func(w io.Writer) err
 	return l.Log.Save(ctx, at, write)
 }
 
-// beginning is the log with the first snapshot alone.
+// beginning is the log with only the first snapshot.
 type beginning struct{ *whole }
 
 func (beginning) Snapshots(context.Context) ([]uint64, error) { return []uint64{0}, nil }
 
 func (l beginning) Load(context.Context, uint64) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(l.genesis)), nil
-}
-
-// replayed returns a town behind the last tick of a log.
-func replayed(t testing.TB, l world.Log, workers int, o cells.Options[word]) *town {
-	t.Helper()
-	g := newTown(t, workers, o)
-	noError(t, world.Replay(context.Background(), g.Store, l, g.options(), 1<<40))
-	return g
 }
 
 func digest(t testing.TB, s *store.Store) uint64 {
@@ -289,24 +281,24 @@ func digest(t testing.TB, s *store.Store) uint64 {
 	return d
 }
 
-// rough is a Transport that loses, doubles and delays.
+// rough is a Transport that loses, repeats and delays.
 type rough struct {
 	cells.Transport
 	random *rand.Rand
 	mutex  sync.Mutex
 	late   sync.WaitGroup
 
-	lostParcels, lostAnswers, doubled, delayed int
+	lostPackets, lostAnswers, doubled, delayed int
 }
 
-var errLost = errors.New("lost on the way")
+var errLost = errors.New("lost")
 
 func (r *rough) Request(ctx context.Context, to cells.ID, packet []byte) (uint64, error) {
 	r.mutex.Lock()
 	fate, delay := r.random.IntN(12), time.Duration(r.random.IntN(int(2*time.Second)))
 	switch fate {
 	case 0:
-		r.lostParcels++
+		r.lostPackets++
 	case 1:
 		r.lostAnswers++
 	case 2:
@@ -332,7 +324,7 @@ func (r *rough) Request(ctx context.Context, to cells.ID, packet []byte) (uint64
 		return 0, errLost
 	case 2:
 		again(0)
-	case 3: // it comes behind those that follow it
+	case 3: // arrives after later packets
 		again(delay)
 		return 0, errLost
 	}

@@ -11,10 +11,8 @@ import (
 	"handloom/store"
 )
 
-// Two cells, and all that can happen to their messages, against a list of what was sent:
-// parcels are delivered in any order, often or never, cursors likewise, and cells are loaded
-// from a snapshot. At every moment what was received is a beginning of what was sent.
-func TestAgainstAListOfWhatWasSent(t *testing.T) {
+// Packets and cursors arrive in any order, repeatedly or never, and cells load snapshots.
+func TestOutbox_AgainstList(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &mail{T: t}
 		for i := range m.cells {
@@ -36,9 +34,9 @@ type mail struct {
 	*testing.T
 	cells    [2]*post[int]
 	sent     [2][]int // by sender
-	received [2][]int // of that sender, by the other one
+	received [2][]int // by sender, at the other cell
 	packets  [2][][]byte
-	cursors  [2][]uint64 // that a sender was answered
+	cursors  [2][]uint64 // answers to a sender
 }
 
 func (m *mail) side(r *rapid.T) int { return rapid.IntRange(0, 1).Draw(r, "side") }
@@ -78,7 +76,7 @@ func (m *mail) deliver(r *rapid.T) {
 		return
 	}
 	to := m.cells[1-from]
-	for _, packet := range rapid.SliceOfN(rapid.SampledFrom(m.packets[from]), 1, 3).Draw(r, "parcels") {
+	for _, packet := range rapid.SliceOfN(rapid.SampledFrom(m.packets[from]), 1, 3).Draw(r, "packets") {
 		to.submit(m, packet)
 	}
 	m.tick(1 - from)
@@ -92,11 +90,11 @@ func (m *mail) answer(r *rapid.T) {
 	}
 	cursor := rapid.SampledFrom(m.cursors[to]).Draw(r, "cursor")
 	p := m.cells[to]
-	p.tell(m, func(q store.Queue) { p.out.Acked(q, m.cells[1-to].self, cursor) })
+	p.enqueue(m, func(q store.Queue) { p.out.Acked(q, m.cells[1-to].self, cursor) })
 	m.tick(to)
 }
 
-// reload puts a cell into another process.
+// reload moves a cell to another store.
 func (m *mail) reload(r *rapid.T) {
 	i := m.side(r)
 	var image bytes.Buffer
@@ -110,24 +108,24 @@ func (m *mail) reload(r *rapid.T) {
 func (m *mail) check(r *rapid.T) {
 	for from, received := range m.received {
 		if len(received) > len(m.sent[from]) {
-			r.Fatalf("of %d messages %d were received", len(m.sent[from]), len(received))
+			r.Fatalf("sent %d messages, received %d", len(m.sent[from]), len(received))
 		}
 		for i, n := range received {
 			if n != m.sent[from][i] {
-				r.Fatalf("message %d is %d, and %d was sent", i, n, m.sent[from][i])
+				r.Fatalf("message %d: got %d, want %d", i, n, m.sent[from][i])
 			}
 		}
 		p := m.cells[from]
 		for _, pair := range p.out.Pairs() {
 			cursor := m.cells[1-from].out.Cursor(p.self)
 			if pair.Cell == m.cells[1-from].self && (pair.Acked > cursor || cursor > pair.Sent || pair.Err != nil) {
-				r.Fatalf("the cursor is %d: %+v", cursor, pair)
+				r.Fatalf("cursor %d: %+v", cursor, pair)
 			}
 		}
 	}
 }
 
-// finish has all that waits arrive.
+// finish delivers all waiting messages.
 func (m *mail) finish(r *rapid.T) {
 	for from, p := range m.cells {
 		to := m.cells[1-from]
@@ -139,14 +137,14 @@ func (m *mail) finish(r *rapid.T) {
 			to.submit(m, packet)
 			m.tick(1 - from)
 		}
-		p.tell(m, func(q store.Queue) { p.out.Acked(q, to.self, to.out.Cursor(p.self)) })
+		p.enqueue(m, func(q store.Queue) { p.out.Acked(q, to.self, to.out.Cursor(p.self)) })
 		m.tick(from)
 		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Available() != 40 {
-			r.Fatalf("of %d messages %d were received; there is room for %d", len(m.sent[from]), n, p.out.Available())
+			r.Fatalf("of %d messages %d were received, Available %d", len(m.sent[from]), n, p.out.Available())
 		}
 		for _, table := range to.Stats().Tables {
 			if table.Name == "message arrived" && table.Live != 0 {
-				r.Fatalf("%d messages that were received are kept", table.Live)
+				r.Fatalf("%d received messages remain", table.Live)
 			}
 		}
 	}

@@ -16,20 +16,14 @@ import (
 	"handloom/world"
 )
 
-func newStore(t testing.TB) *store.Store {
-	t.Helper()
-	s := store.New(store.Options{})
-	return s
-}
-
-// A post is a store with an outbox that no world has.
+// A post is a store with an outbox, without a world.
 type post[M any] struct {
 	*store.Store
 	out  *cells.Outbox[M]
 	self cells.ID
 }
 
-// newPost returns a post that is a cell.
+// newPost returns a post with an ID.
 func newPost[M any](t testing.TB, o cells.Options[M]) *post[M] {
 	t.Helper()
 	p := newOutbox(t, o)
@@ -39,7 +33,7 @@ func newPost[M any](t testing.TB, o cells.Options[M]) *post[M] {
 
 func newOutbox[M any](t testing.TB, o cells.Options[M]) *post[M] {
 	t.Helper()
-	p := &post[M]{Store: newStore(t), self: cells.NewID()}
+	p := &post[M]{Store: store.New(store.Options{}), self: cells.NewID()}
 	var err error
 	p.out, err = cells.New(p.Store, o)
 	noError(t, err)
@@ -55,22 +49,20 @@ func (p *post[M]) init(self cells.ID) error {
 	return p.Write(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, self) })
 }
 
-// tick plays a tick that records commands, and returns what it received.
+// tick runs a tick that records commands, and returns the received messages.
 func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
 	err = p.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		return p.out.Tick(func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			for _, m := range p.out.Received() {
 				received = append(received, *m)
 			}
-			return p.Do(ctx, func(q store.Queue) {
-				record(q)
-			})
+			return p.Do(ctx, record)
 		})(ctx, w, world.Tick{})
 	})
 	return received, err
 }
 
-// send plays a tick that sends messages, and returns what it received.
+// send runs a tick that sends messages, and returns the received ones.
 func (p *post[M]) send(to cells.ID, messages ...M) (received []M, err error) {
 	return p.tick(func(q store.Queue) {
 		for _, m := range messages {
@@ -86,12 +78,12 @@ func (p *post[M]) mustSend(t testing.TB, to cells.ID, messages ...M) []M {
 	return received
 }
 
-func (p *post[M]) tell(t testing.TB, record func(q store.Queue)) {
+func (p *post[M]) enqueue(t testing.TB, record func(q store.Queue)) {
 	t.Helper()
 	noError(t, p.Inbox(func(q store.Queue) error { record(q); return nil }))
 }
 
-// submit has the next tick be given a parcel.
+// submit adds a packet to the input of the next tick.
 func (p *post[M]) submit(t testing.TB, packet []byte) {
 	t.Helper()
 	record, err := p.out.Open(packet)
@@ -99,7 +91,7 @@ func (p *post[M]) submit(t testing.TB, packet []byte) {
 	noError(t, p.Inbox(record))
 }
 
-// newParcel returns the parcel of a post with three words for the post to.
+// newPacket returns a packet with three words, and its receiver.
 func newPacket(t testing.TB) (to *post[word], packet []byte) {
 	t.Helper()
 	a, b := newPost(t, cells.Options[word]{}), newPost(t, cells.Options[word]{})
@@ -107,9 +99,8 @@ func newPacket(t testing.TB) (to *post[word], packet []byte) {
 	return b, a.out.Pack(b.self, 0)
 }
 
-// Whatever the number of workers, and their order, the messages of a tick have the same
-// numbers, and a cell that is loaded goes on as if it had stayed.
-func TestNumbersAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+// Loading a cell does not change its numbers either.
+func TestOutbox_NumbersIgnoreWorkers(t *testing.T) {
 	self, other, third := cells.ID(1), cells.ID(2), cells.ID(3)
 	setup := func(s *store.Store) (func(context.Context, int) error, error) {
 		out, err := cells.New(s, cells.Options[int]{})
@@ -146,8 +137,7 @@ func TestNumbersAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	storetest.Reopen(t, storetest.Options{Workers: []int{1}, Frames: 12}, setup)
 }
 
-// arrive leaves what comes from a cell in the inbox: some of it not for the first time,
-// some too early, and what it has received.
+// arrive adds messages from a cell to the inbox, some repeated or too early, and a cursor.
 func arrive(s *store.Store, out *cells.Outbox[int], from cells.ID, frame int) {
 	_ = s.Inbox(func(q store.Queue) error {
 		for i := range 7 {
@@ -165,72 +155,69 @@ func TestCursor_ErasesEachMessageOnce(t *testing.T) {
 		known        uint64
 		left, erased int
 	}{{3, 1, 3}, {1, 1, 3}, {4, 0, 1}} {
-		a.tell(t, func(q store.Queue) {
+		a.enqueue(t, func(q store.Queue) {
 			a.out.Acked(q, other, c.known)
-			a.out.Acked(q, other, 0) // one that was under way for long
+			a.out.Acked(q, other, 0) // a late cursor
 		})
 		a.mustSend(t, other)
 		if left := 65_536 - a.out.Available(); left != c.left || a.out.Erased() != c.erased {
-			t.Errorf("after the cursor %d, %d messages wait, and %d were erased", c.known, left, a.out.Erased())
+			t.Errorf("cursor %d: %d messages wait, %d erased", c.known, left, a.out.Erased())
 		}
 	}
-	a.tell(t, func(q store.Queue) { a.out.Acked(q, other, 5) }) // of 4 messages
+	a.enqueue(t, func(q store.Queue) { a.out.Acked(q, other, 5) }) // only 4 messages exist
 	a.mustSend(t, other)
 	if err := a.out.Pairs()[1].Err; !errors.Is(err, cells.ErrGap) {
 		t.Errorf("after a cursor ahead of the messages: %v, want ErrGap", err)
 	}
 }
 
-func TestAFullOutboxFailsTheTick(t *testing.T) {
+func TestSend_FailsWhenFull(t *testing.T) {
 	a := newPost(t, cells.Options[int]{Limit: 3})
 	a.mustSend(t, 7, 1, 2)
 	if room := a.out.Available(); room != 1 {
-		t.Errorf("there is room for %d", room)
+		t.Errorf("Available: %d, want 1", room)
 	}
 	if _, err := a.send(7, 3, 4); !errors.Is(err, store.ErrFull) {
-		t.Errorf("the tick: %v; want ErrFull", err)
+		t.Errorf("got %v, want ErrFull", err)
 	}
 }
 
-// Messages to a cell that is gone make room, and are not taken for received when it
-// comes back.
-func TestACellThatIsGoneIsAbandoned(t *testing.T) {
+// A returning cell does not receive later messages as if it had the erased ones.
+func TestAbandon_ErasesMessages(t *testing.T) {
 	a, back := newPost(t, cells.Options[int]{Limit: 3}), newPost(t, cells.Options[int]{})
 	other := cells.ID(7)
 	a.mustSend(t, back.self, 1, 2)
 	a.mustSend(t, other, 3)
-	a.tell(t, func(q store.Queue) { a.out.Abandon(q, back.self) })
+	a.enqueue(t, func(q store.Queue) { a.out.Abandon(q, back.self) })
 	a.mustSend(t, back.self, 4)
-	a.mustSend(t, back.self) // it is not abandoned again
+	a.mustSend(t, back.self) // Abandon applies once
 	if room := a.out.Available(); room != 1 || a.out.Pack(other, 0) == nil {
-		t.Errorf("there is room for %d, want 1", room)
+		t.Errorf("Available: %d, want 1", room)
 	}
 	back.submit(t, a.out.Pack(back.self, 2))
 	if got := back.mustSend(t, a.self); len(got) > 0 || back.out.Cursor(a.self) != 0 {
-		t.Errorf("received: %v, and what was before it was not", got)
+		t.Errorf("received %v after a gap", got)
 	}
 }
 
-// A Skip is of its messages alone, whenever it comes: before any was received, ahead of the
-// cursor, or behind it.
-func TestASkipIsOfItsMessagesAlone(t *testing.T) {
+// The Skip may precede all messages, or be ahead of the cursor or below it.
+func TestSkip_SkipsOnlyItsMessages(t *testing.T) {
 	a, b := newPost(t, cells.Options[int]{}), newPost(t, cells.Options[int]{})
 	for i, c := range []struct {
 		first, last uint64
 		want        string
 	}{{1, 2, "[13 14]"}, {1, 2, "[15 16 17 18]"}, {9, 9, "[20 21 22]"}, {15, 16, "[23 24]"}, {1, 16, "[27 28 29 30]"}} {
 		n := 4*i + 11
-		b.tell(t, func(q store.Queue) { b.out.Skip(q, a.self, c.first, c.last) })
+		b.enqueue(t, func(q store.Queue) { b.out.Skip(q, a.self, c.first, c.last) })
 		a.mustSend(t, b.self, n, n+1, n+2, n+3)
 		b.submit(t, a.out.Pack(b.self, 0))
 		if got := b.mustSend(t, a.self); fmt.Sprint(got) != c.want {
-			t.Errorf("messages %d to %d are skipped: received %v, want %v", c.first, c.last, got, c.want)
+			t.Errorf("Skip of %d to %d: received %v, want %v", c.first, c.last, got, c.want)
 		}
 	}
 }
 
-// A checkpoint of messages that are cloned has their numbers, and the cells they are for.
-func TestAClonedMessageIsTheSame(t *testing.T) {
+func TestOutbox_RollsBackClonedMessages(t *testing.T) {
 	p := newPost(t, cells.Options[[]int]{Clone: func(dst, src *[]int) { *dst = slices.Clone(*src) }})
 	p.mustSend(t, 2, []int{3, 4})
 	before := digest(t, p.Store)
@@ -238,11 +225,11 @@ func TestAClonedMessageIsTheSame(t *testing.T) {
 	noError(t, p.Checkpoint(t.Context(), &c))
 	noError(t, p.Rollback(t.Context(), &c))
 	if digest(t, p.Store) != before {
-		t.Error("the state after a rollback is another one")
+		t.Error("Rollback: another state")
 	}
 }
 
-func TestWhatIsWrongIsSaid(t *testing.T) {
+func TestOutbox_ReportsMisuse(t *testing.T) {
 	p := newOutbox(t, cells.Options[int]{})
 	_, negative := cells.New(p.Store, cells.Options[int]{Limit: -1})
 	twice := runner.PanicOf(func() { _, _ = cells.New(p.Store, cells.Options[int]{}) })
@@ -270,24 +257,16 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 }
 
-func TestATickThatEndsItsFrameIsTold(t *testing.T) {
+func TestTick_RefusesEndFrame(t *testing.T) {
 	a := newPost(t, cells.Options[int]{})
 	err := a.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
-		send := func(ctx context.Context) error {
-			err := a.Do(ctx, func(q store.Queue) {
-				a.out.Send(q, 9, 1)
-			})
+		return a.out.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
+			err := a.Do(ctx, func(q store.Queue) { a.out.Send(q, 9, 1) })
 			if err == nil {
 				_, err = a.Flush(ctx)
 			}
-			return err
-		}
-		return a.out.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
-			if err := send(ctx); err != nil {
-				return err
-			}
 			w.EndFrame()
-			return send(ctx)
+			return err
 		})(ctx, w, world.Tick{})
 	})
 	if err == nil || !strings.Contains(err.Error(), "EndFrame") {
@@ -295,25 +274,25 @@ func TestATickThatEndsItsFrameIsTold(t *testing.T) {
 	}
 }
 
-// A parcel that is cut, or of another cell or program, is refused.
-func TestBadParcelsAreRefused(t *testing.T) {
+// Also checks packets of other cells and programs.
+func TestPacket_RefusesInvalidBytes(t *testing.T) {
 	b, good := newPacket(t)
 	for n := range good {
 		if _, err := b.out.Open(good[:n]); err == nil {
-			t.Errorf("the first %d of %d bytes are taken for a parcel", n, len(good))
+			t.Errorf("Open accepts the first %d of %d bytes", n, len(good))
 		}
 	}
 	many := append([]byte(nil), good...)
-	many[41], many[42] = 0, 16 // 4,096 messages, of which three are there
+	many[41], many[42] = 0, 16 // count 4,096, with three messages
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, _ = b.out.Open(many)
 	runtime.ReadMemStats(&after)
 	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 1<<16 {
-		t.Errorf("%d bytes for messages that are not there", bytes)
+		t.Errorf("%d bytes allocated for missing messages", bytes)
 	}
 	if _, err := b.out.Open(append(good, 0)); err == nil {
-		t.Error("a byte is left, and it is taken for a parcel")
+		t.Error("Open accepts an additional byte")
 	}
 	_, number := newPost(t, cells.Options[int]{}).out.Open(good)
 	_, whisper := newPost(t, cells.Options[word]{Name: "whisper"}).out.Open(good)

@@ -182,7 +182,7 @@ func (p *pairs) pending() int {
 	return int(n)
 }
 
-// Pair is the state of the messages between this cell and another. Each number stands for all
+// Pair is the state of the messages between this cell and another. Each number includes all
 // messages up to it.
 type Pair struct {
 	Cell     ID
