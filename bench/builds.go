@@ -9,8 +9,8 @@ import (
 	"handloom/internal/cli"
 )
 
-// builds builds the generated programs and prints what they cost. An interrupt
-// leaves those that were built.
+// builds builds the generated programs and prints their costs. An interrupt
+// keeps finished builds.
 func (p *command) builds(ctx context.Context) (int, error) {
 	here := results.Here()
 	fmt.Fprintf(p.stdout, "%s\n%s %s/%s, %s, %d processors, revision %s, %s, %d rounds\n\n",

@@ -10,9 +10,9 @@ import (
 	"handloom/internal/cli"
 )
 
-// finish prints what came of the run and returns the exit code.
+// finish prints the outcome of the run and returns the exit code.
 func (p *command) finish(ctx context.Context, r *results.Run) (int, error) {
-	if err := p.writePage(r); err != nil { // first: printing ends where nobody reads on
+	if err := p.writePage(r); err != nil { // first, because a closed pipe ends the printing
 		return 0, err
 	}
 	if err := p.print(r); err != nil {
@@ -25,7 +25,6 @@ func (p *command) finish(ctx context.Context, r *results.Run) (int, error) {
 	return exitDone, nil
 }
 
-// print writes the results in the form that was asked for.
 func (p *command) print(r *results.Run) error {
 	if p.plan != nil {
 		return p.printTargets(r)
@@ -51,7 +50,6 @@ func (p *command) printTargets(r *results.Run) error {
 	return nil
 }
 
-// writePage writes the page, if one was asked for.
 func (p *command) writePage(r *results.Run) error {
 	if p.html == "" {
 		return nil

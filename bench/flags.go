@@ -14,7 +14,6 @@ import (
 	"handloom/internal/cli"
 )
 
-// settings are what the flags say.
 type settings struct {
 	targets    bool
 	build      bool
@@ -29,27 +28,26 @@ type settings struct {
 	seed       uint64
 	cpuprofile string
 
-	given map[string]bool // flags, by name
+	given map[string]bool // by name
 }
 
 const (
 	headlineRounds = 10
 	targetRounds   = 15
 	buildRounds    = 3
-	minRounds      = 6 // that an interval can be told from
+	minRounds      = 6 // for an interval
 )
 
-// formats are what -format takes.
+// formats are the values of -format.
 var formats = []string{"table", "go", "md"}
 
-// parse reads the command line.
 func parse(args []string) (*settings, error) {
 	s := &settings{
 		format: "table", count: headlineRounds, benchtime: 5 * time.Millisecond, seed: 1,
 		cpu: doublings(runtime.GOMAXPROCS(0)), given: make(map[string]bool),
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is printed once, in one line
+	flags.SetOutput(io.Discard) // the caller prints the error in one line
 	flags.BoolVar(&s.targets, "targets", false, "")
 	flags.BoolVar(&s.build, "build", false, "")
 	flags.BoolVar(&s.list, "list", false, "")
@@ -78,7 +76,7 @@ func parse(args []string) (*settings, error) {
 	return s, nil
 }
 
-// conflicts lists flags that mean nothing beside another one.
+// conflicts are flags without effect next to another flag.
 var conflicts = []struct {
 	flag   string
 	beside []string
@@ -89,7 +87,7 @@ var conflicts = []struct {
 	{"build", []string{"targets", "list", "format", "html", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
 }
 
-// conflict returns what is wrong with the flags together.
+// conflict returns an error for flags that conflict.
 func (s *settings) conflict() error {
 	for _, c := range conflicts {
 		for _, other := range c.beside {
@@ -101,7 +99,7 @@ func (s *settings) conflict() error {
 	return nil
 }
 
-// check returns what is wrong with single flags.
+// check returns an error for an invalid value.
 func (s *settings) check() error {
 	switch {
 	case !slices.Contains(formats, s.format):
@@ -116,7 +114,7 @@ func (s *settings) check() error {
 	return nil
 }
 
-// complete fills in what follows from other flags.
+// complete sets the defaults that depend on other flags.
 func (s *settings) complete() {
 	if s.targets && !s.given["count"] {
 		s.count = targetRounds
@@ -134,7 +132,7 @@ func doublings(n int) (list cli.Numbers) {
 	return append(list, n)
 }
 
-// pattern is a regular expression; the zero pattern matches everything.
+// pattern is a regular expression; its zero value matches everything.
 type pattern struct{ *regexp.Regexp }
 
 func (p *pattern) Set(text string) (err error) {

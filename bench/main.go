@@ -14,25 +14,24 @@ import (
 )
 
 func main() {
-	signal.Ignore(syscall.SIGPIPE) // a write says so instead, see run
+	signal.Ignore(syscall.SIGPIPE) // a write returns the error instead, see run
 	os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Exit codes; package cli has the codes of a run that a signal ended.
+// Package cli has the exit codes of signals.
 const (
 	exitDone = 0
-	exitBad  = 2 // usage, malformed input, a file that cannot be read or written
+	exitBad  = 2 // usage, malformed input, unreadable or unwritable file
 )
 
-// run is the program: it returns the exit code.
+// run runs the program and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	p := &command{args: args, stdout: stdout, stderr: stderr}
 	code, err := p.run(ctx)
 	if errors.Is(err, syscall.EPIPE) {
-		return exitDone // whoever reads the output has read enough
+		return exitDone // the reader closed the pipe
 	}
 	if err != nil {
-		// One line, whatever the error.
 		fmt.Fprintln(stderr, "bench:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return exitBad
 	}

@@ -23,19 +23,19 @@ import (
 //go:embed usage.txt
 var usage string
 
-// goRun is how the program is called.
+// goRun is the command of the program.
 const goRun = "go run ./bench"
 
-// command is one run and what it talks to.
+// command is one run with its output.
 type command struct {
 	args           []string
 	stdout, stderr io.Writer
 
 	*settings
-	plan *targets.Plan // nil: no targets were asked for
+	plan *targets.Plan // nil: no targets requested
 }
 
-// run returns the exit code, or the error that exit code 2 comes with.
+// run returns the exit code, or the error for exit code 2.
 func (p *command) run(ctx context.Context) (int, error) {
 	s, err := parse(p.args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -72,7 +72,7 @@ func (p *command) id() *regexp.Regexp {
 	return p.settings.run.Regexp
 }
 
-// results measures. It returns nil after -list.
+// results measures the cases. It returns nil after -list.
 func (p *command) results(ctx context.Context) (*results.Run, error) {
 	cases := p.cases()
 	if len(cases) == 0 {
@@ -89,7 +89,6 @@ func (p *command) results(ctx context.Context) (*results.Run, error) {
 	return p.measure(ctx, cases)
 }
 
-// cases returns what is to be measured.
 func (p *command) cases() []measure.Case {
 	o := suite.Options{N: p.n, Workers: p.cpu, Seed: p.seed}
 	switch {
@@ -126,7 +125,7 @@ func (p *command) measure(ctx context.Context, cases []measure.Case) (*results.R
 	return r, stop()
 }
 
-// profile starts the profile, if one is asked for, and returns what ends it.
+// profile starts the profile, if requested. stop ends it.
 func (p *command) profile() (stop func() error, err error) {
 	if p.cpuprofile == "" {
 		return func() error { return nil }, nil

@@ -13,7 +13,7 @@ import (
 	"handloom/internal/cli"
 )
 
-// outcome is what somebody who calls the program sees.
+// outcome is the visible outcome of a run.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -25,7 +25,7 @@ func bench(ctx context.Context, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// tiny makes every case as short as it can be.
+// tiny makes every case as short as possible.
 var tiny = []string{"-n", "50", "-count", "1", "-benchtime", "1ns", "-cpu", "1,2"}
 
 func TestRun_MeasuresEveryCase(t *testing.T) {
@@ -50,7 +50,7 @@ func TestRun_MeasuresEveryCase(t *testing.T) {
 }
 
 func TestRun_WritesEveryFormat(t *testing.T) {
-	const cases = 4 // of two implementations and two sizes
+	const cases = 4 // two implementations and two sizes
 	for _, format := range formats {
 		got := bench(t.Context(), append([]string{"-run", "op=clear/impl=(map|slotmap)/", "-format", format}, tiny...)...)
 		if got.code != exitDone {
@@ -108,7 +108,7 @@ func TestAnInterruptedRunIsMarked(t *testing.T) {
 	}
 }
 
-// A reader that has read enough, such as head, is no fault.
+// A reader such as head closes the pipe early.
 func TestOutputThatNobodyReadsOnEndsQuietly(t *testing.T) {
 	for _, args := range []string{"-list", "-run op=clear/impl=map/ -n 50 -count 1 -benchtime 1ns"} {
 		in, out, err := os.Pipe()
@@ -124,7 +124,6 @@ func TestOutputThatNobodyReadsOnEndsQuietly(t *testing.T) {
 	}
 }
 
-// What the documents recommend has intervals in its table.
 func TestTheDocumentsRecommendRoundsEnoughForAnInterval(t *testing.T) {
 	count := regexp.MustCompile(`go run \./bench[^` + "`" + `\n]* -count (\d+)`)
 	for _, file := range []string{"../README.md", "README.md"} {

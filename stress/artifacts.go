@@ -16,16 +16,14 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// programSuffix ends the names of files with programs.
 const programSuffix = ".program"
 
-// regress are programs that are played before any other: each brings about a
-// rare state, or what once failed.
+// regress has the programs played first. Each reaches a rare state or once
+// failed.
 //
 //go:embed testdata/regress/*.program
 var regress embed.FS
 
-// knownPrograms returns the programs of regress.
 func knownPrograms() ([]*stressed.Script, error) {
 	entries, err := regress.ReadDir("testdata/regress")
 	if err != nil {
@@ -65,26 +63,25 @@ func loadProgram(file string) (*stressed.Script, error) {
 	return parseProgram(text, file)
 }
 
-// isTrace reports whether a file begins as a trace does, and no program.
+// isTrace reports whether a file is a trace and not a program.
 func isTrace(text []byte) bool {
 	const gzip = "\x1f\x8b"
 	return bytes.HasPrefix(text, []byte("handloom-trace ")) || bytes.HasPrefix(text, []byte(gzip))
 }
 
-// defaultConfigs are what a program without configurations is played under.
+// defaultConfigs returns the configurations of a program without any.
 func defaultConfigs(seed uint64) []stressed.Config { return draw.Configs(seed, 4) }
 
-// artifacts are the files that a failure leaves.
+// artifacts are the files of a failure.
 type artifacts struct {
-	program string // the smallest; "": it could not be written
-	whole   string // as it was drawn
-	detail  string // what was found, in full
-	again   string // the command line that shows the failure again; "": none does
+	program string // program as drawn
+	whole   string // full findings
+	detail  string // command line that repeats the failure; "": none
+	again   string // the second play did not fail
 	chance  bool   // played once more it did not fail
 	faults  []error
 }
 
-// keep writes the files of a failure.
 func keep(h harnessing, whole, small *campaign.Failure) artifacts {
 	var a artifacts
 	if err := os.MkdirAll(h.artifacts, 0o755); err != nil {
@@ -106,7 +103,7 @@ func keep(h harnessing, whole, small *campaign.Failure) artifacts {
 	return a
 }
 
-// write returns the name of the file, or nothing if it could not be written.
+// write returns the name of the file, or "" if the write failed.
 func (a *artifacts) write(file string, text []byte) string {
 	if err := cli.WriteFile(file, text); err != nil {
 		a.faults = append(a.faults, err)

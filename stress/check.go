@@ -6,8 +6,7 @@ import (
 	"handloom/store"
 )
 
-// mismatch is one thing that is not as it should be. Workers is 0 when it is
-// between two players.
+// mismatch is a wrong result. Workers is 0 if two players differ.
 type mismatch struct {
 	Tick, Workers int
 	What          string
@@ -20,8 +19,7 @@ func (m mismatch) String() string {
 	return fmt.Sprintf("tick %d: workers %d: %s", m.Tick, m.Workers, m.What)
 }
 
-// compare returns how the state or the report of p differs from that of the
-// first player, or "".
+// compare returns the difference between the first player and p, or "".
 func compare(first, p *player) string {
 	switch {
 	case p.digest != first.digest:
@@ -32,8 +30,8 @@ func compare(first, p *player) string {
 	return ""
 }
 
-// checkTick holds a player to the model after a tick: the counters of the
-// flush, the figures of every table, and every key that the tick touched.
+// checkTick compares a player with the model after a tick: report, Stats, and
+// every touched key.
 func checkTick(m *model, p *player) error {
 	if err := checkReport(m, p); err != nil {
 		return err
@@ -49,7 +47,6 @@ func checkTick(m *model, p *player) error {
 	return checkGone(p)
 }
 
-// checkReport compares the flush's counters with the tick's events.
 func checkReport(m *model, p *player) error {
 	reports := p.report.Tables
 	for _, t := range m.tables {
@@ -64,7 +61,7 @@ func checkReport(m *model, p *player) error {
 		var want store.TableReport
 		want.Created, want.Erased, want.Put, want.Superseded = w.created, w.erased, w.put, w.superseded
 		want.Dropped, want.CancelledOut = w.dropped, w.cancelledOut
-		want.Depleted = reports[0].Depleted // a matter of slots, which no event shows
+		want.Depleted = reports[0].Depleted // depends on slots, which events do not show
 		if reports[0].Counts != want.Counts {
 			return fmt.Errorf("%s: the flush reports %+v; want %+v", name, reports[0].Counts, want.Counts)
 		}
@@ -81,7 +78,7 @@ func checkReport(m *model, p *player) error {
 	return nil
 }
 
-// checkStats compares the length, the figures and the sums of every table.
+// checkStats compares the length, Stats and sums of every table.
 func checkStats(m *model, p *player) error {
 	depleted := 0
 	for i, s := range p.store.Stats().Tables {
@@ -104,7 +101,6 @@ func checkStats(m *model, p *player) error {
 	return nil
 }
 
-// checkItem looks one name up.
 func checkItem(m *model, p *player, n name) error {
 	want, live := m.item(n)
 	if !live {
@@ -120,7 +116,7 @@ func checkItem(m *model, p *player, n name) error {
 	return nil
 }
 
-// checkGone looks up the handles that this tick ended.
+// checkGone checks that the handles ended by this tick are stale.
 func checkGone(p *player) error {
 	for i := range p.parts {
 		for _, g := range p.parts[i].gone {
@@ -135,7 +131,7 @@ func checkGone(p *player) error {
 	return nil
 }
 
-// checkAll compares the whole live set, both ways, and verifies the store.
+// checkAll compares all live items in both directions, and verifies the store.
 func checkAll(m *model, p *player) error {
 	if err := p.store.Verify(p.ctx); err != nil {
 		return err

@@ -11,8 +11,7 @@ import (
 	"handloom/internal/report"
 )
 
-// replay is the commands "" and "replay": it replays a trace and tells what
-// came of it.
+// replay runs the commands "" and "replay".
 func (p *command) replay(ctx context.Context, command string, args []string) int {
 	s, err := parseReplay(command, args)
 	switch {
@@ -44,7 +43,6 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 	return p.printResults(r, f, p.play(ctx, r, f, src))
 }
 
-// play runs the replay, with progress.
 func (p *command) play(ctx context.Context, r *replay, f *following, src source) cli.Verdict {
 	r.onTick = func(r *replay) { f.tick(r) }
 	err := r.run(ctx, src)
@@ -58,10 +56,10 @@ func (p *command) play(ctx context.Context, r *replay, f *following, src source)
 	return o
 }
 
-// pointEvery is how far the points of a replay's charts are apart.
+// pointEvery is the distance between chart points of a replay.
 const pointEvery = 100 * time.Millisecond
 
-// tick shows how far the replay is.
+// tick reports progress.
 func (f *following) tick(r *replay) {
 	if time.Since(f.begun)-f.last >= pointEvery {
 		f.addPoint(r.events)
@@ -74,7 +72,7 @@ func (f *following) tick(r *replay) {
 	})
 }
 
-// printResults prints the results; the verdict comes last.
+// printResults prints the results, the verdict last.
 func (p *command) printResults(r *replay, f *following, o cli.Verdict) int {
 	if o.Exit != exitBad {
 		fmt.Fprintf(p.stdout, "ticks %s, tables %s, shards %d of each table\n\n",

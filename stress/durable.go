@@ -17,7 +17,7 @@ import (
 	"handloom/stress/internal/kills"
 )
 
-// wantsDurable reports whether args are about killing a world.
+// wantsDurable reports whether args have a flag of durable.
 func wantsDurable(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, _, _ := strings.Cut(a, "=")
@@ -25,7 +25,7 @@ func wantsDurable(args []string) bool {
 	})
 }
 
-// durable kills a world on a journal again and again.
+// durable kills a world on a journal repeatedly.
 func (p *command) durable(ctx context.Context, args []string) int {
 	const command = "-durable"
 	o := kills.Options{Kills: 20, Seed: rand.Uint64N(1e6)}
@@ -66,7 +66,6 @@ func (p *command) durable(ctx context.Context, args []string) int {
 	return p.printKills(ctx, r, err)
 }
 
-// printKills prints what came of it, and the verdict.
 func (p *command) printKills(ctx context.Context, r *kills.Result, err error) int {
 	table := report.NewTable("kills", "in Open", "ticks", "replayed", "acknowledged", "slowest start", "took")
 	table.Row(report.Count(r.Kills), report.Count(r.InOpen), grouped(r.Ticks), report.Count(r.Replayed), report.Count(r.Acks),

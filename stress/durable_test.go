@@ -34,7 +34,6 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// A run whose children fail says why.
 func TestDurableWithoutARoomForTheJournal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	writeFile(t, file, nil)

@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// settings are what the flags of a replay say.
+// settings are the flags of a replay.
 type settings struct {
 	file    string // "": the embedded trace, "-": standard input
 	workers cli.Numbers
@@ -21,8 +21,7 @@ type settings struct {
 
 const maxWorkers = 1024
 
-// parseReplay reads the command line behind the command, which is "" or
-// "replay".
+// parseReplay parses the arguments of the command "" or "replay".
 func parseReplay(command string, args []string) (settings, error) {
 	s := settings{workers: cli.Numbers{1, 2, 4, 8}, shards: 1}
 	flags := newFlags()
@@ -56,12 +55,12 @@ func parseReplay(command string, args []string) (settings, error) {
 
 func newFlags() *flag.FlagSet {
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is printed once, in one line
+	flags.SetOutput(io.Discard) // the caller prints the error in one line
 	return flags
 }
 
-// parse takes flags before, between and behind the other words, which it
-// returns. Behind "--" there are no more flags.
+// parse parses flags before, between and after other words, up to "--". It
+// returns the words.
 func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 	flags.VisitAll(func(f *flag.Flag) { f.Value = &once{Value: f.Value} })
 	for {
@@ -79,13 +78,13 @@ func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 	}
 }
 
-// once is the value of a flag that may be given one time.
+// once is a flag that may be given once.
 type once struct {
 	flag.Value
 	given bool
 }
 
-// IsBoolFlag reports whether the flag may stand without a value.
+// IsBoolFlag reports whether the flag needs no value.
 func (o *once) IsBoolFlag() bool {
 	b, ok := o.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()

@@ -45,7 +45,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-program x -canary all", "stress: -program goes with one canary, not with all; see: go run ./stress -h"},
 		{"-canary=", "stress: -canary wants the name of a fault, all or rare; see: go run ./stress -h"},
 		{"-shrink", "stress: -shrink goes with -program; what a profile finds is shrunk anyway; see: go run ./stress -h"},
-		{"-canary lifo -artifacts x", "stress: -canary keeps no programs, so that -artifacts says nothing; see: go run ./stress -h"},
+		{"-canary lifo -artifacts x", "stress: -canary writes no artifacts; omit -artifacts; see: go run ./stress -h"},
 		{"-profile smoke -html -", "stress: -html wants a file; see: go run ./stress -h"},
 		{"-program no/such", "stress: open no/such: no such file or directory"},
 		{"-program ../internal/trace/sample/handlemap.trace.gz", "../internal/trace/sample/handlemap.trace.gz:1: it is a trace, or compressed; a trace is replayed by: replay ../internal/trace/sample/handlemap.trace.gz"},

@@ -9,17 +9,17 @@ import (
 	"handloom/internal/cli"
 )
 
-// following is a run on the terminal and in its report.
+// following is the progress of a run, on the terminal and in its report.
 type following struct {
 	runPage
 	progress *cli.Progress
 	html     string // "": no report
 	begun    time.Time
-	last     time.Duration // of the last point
-	done     int           // operations, or events of a replay
+	last     time.Duration // time of the last point
+	done     int           // number of operations or events
 }
 
-// follow begins a run: the first line on the terminal repeats it.
+// follow begins a run. The first line on the terminal repeats it.
 func (p *command) follow(html string, r runPage) (*following, error) {
 	if html != "" {
 		if err := cli.CheckFile(html); err != nil {
@@ -31,21 +31,20 @@ func (p *command) follow(html string, r runPage) (*following, error) {
 	return f, nil
 }
 
-// addPoint adds a point to the chart of the report.
 func (f *following) addPoint(done int) {
 	f.last = time.Since(f.begun)
 	f.runPage.addPoint(f.last, done)
 }
 
-// notify shows a line of progress, with the operations since the line before.
+// notify shows a line of progress. operations counts from the last line.
 func (f *following) notify(line string, operations int) {
 	f.done += operations
 	f.addPoint(f.done)
 	f.progress.Show(func(time.Duration) string { return line })
 }
 
-// end writes the report and prints the verdict, last. A run that passed loses its exit
-// code if its report cannot be written.
+// end writes the report and prints the verdict last. If the report fails, so
+// does the run.
 func (p *command) end(f *following, o cli.Verdict) int {
 	f.progress.Clear()
 	if err := f.report(o); err != nil {
@@ -59,7 +58,6 @@ func (p *command) end(f *following, o cli.Verdict) int {
 	return o.Exit
 }
 
-// report writes the report of a run with a verdict.
 func (f *following) report(o cli.Verdict) error {
 	if f.html == "" {
 		return nil

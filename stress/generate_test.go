@@ -13,9 +13,8 @@ import (
 	"handloom/internal/trace"
 )
 
-// random writes a trace of events that keep the rules of a lifetime. A few
-// tables and keys are hot, keys return, many items do not outlive the tick that
-// creates them, ticks differ in length and some are empty.
+// random writes a valid trace. A few tables and keys are hot, keys return, many
+// items live within one tick, ticks differ in length and some are empty.
 type random struct {
 	*rand.Rand
 	w    *bytes.Buffer
@@ -38,7 +37,7 @@ func generate(t testing.TB, seed uint64, ticks int) []byte {
 		g.w.WriteString("T\n")
 	}
 	if g.IntN(2) == 0 {
-		g.lifetime(g.pick()) // a last batch without a T
+		g.lifetime(g.pick()) // last batch without a T
 	}
 	return g.w.Bytes()
 }
@@ -47,13 +46,13 @@ func (g *random) event(kind trace.Kind, n name) {
 	fmt.Fprintf(g.w, "%c %d %d\n", kind, n.table, n.key)
 }
 
-// pick returns a name; low numbers are far more likely than high ones.
+// pick returns a name; low numbers are likelier.
 func (g *random) pick() name {
 	skewed := func(n int) int { return int(float64(n) * g.Float64() * g.Float64() * g.Float64()) }
 	return name{uint16(skewed(24) * 41), g.keys[skewed(len(g.keys))]}
 }
 
-// lifetime writes an event or a few about one key.
+// lifetime writes a few events of one key.
 func (g *random) lifetime(n name) {
 	if !g.live[n] {
 		g.event(trace.Create, n)
@@ -71,7 +70,7 @@ func (g *random) lifetime(n name) {
 	}
 }
 
-// replayed replays text and calls each after every tick, if it is not nil.
+// replayed replays text and calls each, unless nil, after every tick.
 func replayed(t testing.TB, text []byte, shards int, each func(*replay), workers ...int) *replay {
 	t.Helper()
 	r := begun(t, "random", workers, shards)
@@ -84,7 +83,7 @@ func replayed(t testing.TB, text []byte, shards int, each func(*replay), workers
 	return r
 }
 
-// items returns what a player's store holds, by table and key.
+// items returns the items of a player, by table and key.
 func (p *player) items() []item {
 	all := make(map[name]item)
 	for _, t := range p.tables {
@@ -102,7 +101,7 @@ func (p *player) items() []item {
 	return items
 }
 
-// lines makes a trace of events that are parted by blanks alone.
+// lines formats events separated by blanks as a trace.
 func lines(events string) []byte {
 	var text strings.Builder
 	text.WriteString("handloom-trace 1")

@@ -17,7 +17,7 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// harness is the program with one of the flags that are about random programs.
+// harness runs the flags for random programs.
 func (p *command) harness(ctx context.Context, args []string) int {
 	h, err := parseHarness(args)
 	switch {
@@ -40,13 +40,13 @@ func (p *command) harness(ctx context.Context, args []string) int {
 	return p.campaign(ctx, h)
 }
 
-// children returns how children are started: the program starts itself.
+// children returns the command of children: this program.
 func (p *command) children() (campaign.Command, error) {
 	path, err := os.Executable()
 	return campaign.NewCommand(path), err
 }
 
-// smoke is what follows the replay of the embedded trace.
+// smoke follows the replay of the embedded trace.
 func (p *command) smoke(ctx context.Context, replayed int) int {
 	if !p.smokes || replayed != exitVerified || ctx.Err() != nil {
 		return replayed
@@ -63,7 +63,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 		return p.failed("", err)
 	}
 	if h.seeds > 0 {
-		known = nil // the seeds alone are asked for
+		known = nil // -seeds excludes known programs
 	}
 	f, err := p.follow(h.html, h.page(h.title(profile)))
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 		How: h.how(), Revision: cli.Revision(), Progress: f.notify,
 	})
 	if h.seeds > 0 || h.duration > 0 {
-		profile.Promises = nil // they are of the whole profile
+		profile.Promises = nil // promised states need the whole profile
 	}
 	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
 	p.printSeen(p.stdout, done)
@@ -85,7 +85,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
-// printSeen says which rare states came up.
+// printSeen prints the rare states that occurred.
 func (p *command) printSeen(out io.Writer, o *campaign.Outcome) {
 	seen, least := o.Rare(6)
 	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(models.AllSeen()), strings.Join(least, ", "))
@@ -102,7 +102,6 @@ func totals(o *campaign.Outcome) []fact {
 	}
 }
 
-// playProgram plays the program in a file.
 func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	prog, err := loadProgram(h.program)
 	if err != nil {
@@ -125,10 +124,10 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
-// shrinkTime is the max time to make a failing program smaller.
+// shrinkTime limits the shrinking of a failing program.
 const shrinkTime = time.Minute
 
-// explain shrinks a failure, keeps it in files and says how to see it again.
+// explain shrinks a failure, writes its files and prints how to repeat it.
 func (p *command) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
 	out := p.stdout
 	fmt.Fprintf(out, "\nFAIL %s: seed %d, at %q\n%s\n", failure.Kind, failure.Program.Seed, failure.Line, failure.What)

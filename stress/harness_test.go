@@ -17,7 +17,7 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// smokeTime is how long the random programs of a test run are played.
+// smokeTime is the play time of random programs in a test.
 const smokeTime = 3 * time.Second
 
 func TestSmoke(t *testing.T) {
@@ -27,7 +27,6 @@ func TestSmoke(t *testing.T) {
 	}
 }
 
-// Every program that failed once, or brings about a rare state, stays right.
 func TestRegressions(t *testing.T) {
 	known, err := knownPrograms()
 	if err != nil || len(known) == 0 {
@@ -40,8 +39,6 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// A regression that is named after a state comes to it by itself, so that its name
-// stays true.
 func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 	for _, state := range models.AllSeen() {
 		text, err := regress.ReadFile("testdata/regress/" + state.String() + programSuffix)
@@ -60,7 +57,6 @@ func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 	}
 }
 
-// A run of the same seeds counts the same.
 func TestTheFirstLineRepeatsARun(t *testing.T) {
 	run := stress(t, "-seeds", "2", "-seed", "7")
 	first, _, _ := strings.Cut(run.stdout, "\n")
@@ -75,7 +71,7 @@ func TestTheFirstLineRepeatsARun(t *testing.T) {
 	}
 }
 
-// 0 is a seed like any other; what is left out is random.
+// Seed 0 is valid; without -seed the seed is random.
 func TestASeedOfZeroIsKept(t *testing.T) {
 	h, err := parseHarness([]string{"-seed", "0", "-seeds", "1"})
 	if err != nil || h.seed != 0 || !strings.Contains(h.line(), " -seed 0 ") {
@@ -86,7 +82,7 @@ func TestASeedOfZeroIsKept(t *testing.T) {
 	}
 }
 
-// faultyProgram writes a program that goes wrong by itself, among others.
+// faultyProgram writes a program with a failing step among others.
 func faultyProgram(t *testing.T, word string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), word+".program")
@@ -95,18 +91,18 @@ func faultyProgram(t *testing.T, word string) (file string) {
 	return file
 }
 
-// Tests of the harness itself: what goes wrong is a verdict of its own kind,
-// shrunk to the one line that does it, and kept with the line that plays it again.
+// Each failure has its own verdict, is shrunk to one line, and is kept with the
+// command that repeats it.
 func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 	for word, want := range map[string]struct {
 		exit   int
 		what   string
 		shrink bool
-		left   int // operations
+		left   int // number of operations
 	}{
 		runner.Crash:  {campaign.ExitInvariant, "invariant (exit code 11): the process crashed", true, 1},
 		runner.Chance: {campaign.ExitDeterminism, "determinism (exit code 12): workers=1 and ", true, 1},
-		runner.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", false, 5}, // it takes its time
+		runner.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", false, 5}, // slow
 		runner.Racing: {campaign.ExitRace, "race (exit code 66): a data race", true, 1},
 	} {
 		t.Run(word, func(t *testing.T) {
@@ -144,7 +140,7 @@ func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 	}
 }
 
-// A disk that is full, or a folder that cannot be made, keeps no verdict back.
+// The disk may be full, or the folder impossible to make.
 func TestAVerdictComesWithoutArtifacts(t *testing.T) {
 	file := faultyProgram(t, runner.Crash)
 	got := stress(t, "-program", file, "-artifacts", filepath.Join(file, "below a file"))
@@ -165,7 +161,6 @@ func TestAnInterruptedCampaignReports(t *testing.T) {
 	}
 }
 
-// What the smoke run follows is the replay of the embedded trace.
 func TestTheMainJobEndsWithRandomPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it replays the whole trace on one worker")
@@ -179,7 +174,7 @@ func TestTheMainJobEndsWithRandomPrograms(t *testing.T) {
 	}
 }
 
-// cancelling is an output that calls cancel when a text was written to it.
+// cancelling is an output that calls cancel when a text is written.
 type cancelling struct {
 	bytes.Buffer
 	at     []byte

@@ -16,29 +16,28 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// harnessing is one command line about random programs.
+// harnessing has the flags for random programs.
 type harnessing struct {
 	profile   string
 	seed      uint64
-	seeds     int // 0: until the time is over
+	seeds     int // 0: until the duration ends
 	duration  time.Duration
-	program   string // a file
+	program   string // file
 	shrink    bool
-	mutant    string // a fault, or a word for many
-	artifacts string // a folder
+	mutant    string // name of a fault, all or rare
+	artifacts string // folder
 	command   campaign.Command
-	build     []string // flags of go run that give this program
-	args      []string // of the command line
+	build     []string // flags of go run that build this program
+	args      []string // command line
 	given     map[string]bool
 	html      string // report; "": none
 }
 
-// harnessFlags are those of which one is enough to be about random programs.
+// harnessFlags are the flags that select random programs.
 var harnessFlags = []string{
 	"profile", "seed", "seeds", "duration", "program", "shrink", "canary", "artifacts",
 }
 
-// wantsHarness reports whether a command line has a flag about random programs.
 func wantsHarness(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-"), "=")
@@ -75,7 +74,7 @@ func parseHarness(args []string) (harnessing, error) {
 	return h, nil
 }
 
-// conflicts returns what the flags cannot mean, alone or together.
+// conflicts returns an error for invalid flags or combinations.
 func (h *harnessing) conflicts() error {
 	_, known := campaign.Find(h.profile)
 	both := func(names ...string) bool {
@@ -97,7 +96,7 @@ func (h *harnessing) conflicts() error {
 	case h.shrink && !h.given["program"]:
 		return errors.New("-shrink goes with -program; what a profile finds is shrunk anyway")
 	case h.given["artifacts"] && h.given["canary"] && !h.given["program"]:
-		return errors.New("-canary keeps no programs, so that -artifacts says nothing")
+		return errors.New("-canary writes no artifacts; omit -artifacts")
 	}
 	for _, pair := range [][2]string{
 		{"program", "profile"},
@@ -117,7 +116,6 @@ func (h *harnessing) conflicts() error {
 	return nil
 }
 
-// profileNames returns the names of the profiles, as a sentence lists them.
 func profileNames() string {
 	var names []string
 	for _, p := range campaign.Profiles {
@@ -129,11 +127,11 @@ func profileNames() string {
 
 func randomSeed() uint64 {
 	var b [8]byte
-	rand.Read(b[:]) // it never fails
+	rand.Read(b[:]) // cannot fail
 	return binary.LittleEndian.Uint64(b[:])>>33 + 1
 }
 
-// lasts is how long a profile runs that by itself would for d.
+// lasts returns the duration of the run; d is the default of its profile.
 func (h *harnessing) lasts(d time.Duration) time.Duration {
 	switch {
 	case h.duration > 0:
@@ -144,7 +142,7 @@ func (h *harnessing) lasts(d time.Duration) time.Duration {
 	return d
 }
 
-// title says what runs, and for how long.
+// title returns the title of the report.
 func (h *harnessing) title(p campaign.Profile) string {
 	switch {
 	case h.seeds > 0:
@@ -155,7 +153,8 @@ func (h *harnessing) title(p campaign.Profile) string {
 	return "profile " + p.Name + ": " + p.About
 }
 
-// line returns the command line that repeats the run: the one of the user, with the seed.
+// line returns the command line that repeats the run: the user's, with the
+// seed.
 func (h *harnessing) line() string {
 	args := h.args
 	if h.program == "" && !h.given["seed"] {
@@ -164,7 +163,6 @@ func (h *harnessing) line() string {
 	return cli.CommandLine(goRun(h.build), args...)
 }
 
-// page returns the start of the report of a run.
 func (h *harnessing) page(title string) runPage {
 	facts := []fact{{Name: "revision", Value: cli.Revision()}}
 	if h.program == "" {
@@ -173,7 +171,7 @@ func (h *harnessing) page(title string) runPage {
 	return runPage{Title: title, Command: h.line(), Unit: "operations", Facts: facts}
 }
 
-// again returns the command line that plays a program under the same build.
+// again returns the command line that plays a program in the same build.
 func (h *harnessing) again(file string) string {
 	args := []string{"-program", file}
 	if h.mutant != "" {
@@ -182,18 +180,18 @@ func (h *harnessing) again(file string) string {
 	return cli.CommandLine(goRun(h.build), args...)
 }
 
-// goRun returns how a command line of the program begins, built with such flags.
+// goRun returns the start of a command line with build flags.
 func goRun(flags []string) string {
 	return strings.Join(append(append([]string{"go", "run"}, flags...), "./stress"), " ")
 }
 
-// how says how programs are played again.
+// how returns the options for playing again.
 func (h *harnessing) how() campaign.How {
 	return campaign.How{Command: h.command, Patience: patience(h.build)}
 }
 
-// patience returns the time that a program may take in a build with such flags. The race
-// detector and the checks make programs slower.
+// patience returns the time limit of a program. The race detector and the
+// checks slow it down.
 func patience(flags []string) time.Duration {
 	switch {
 	case slices.Contains(flags, "-race"):
@@ -204,7 +202,7 @@ func patience(flags []string) time.Duration {
 	return 30 * time.Second
 }
 
-// baseName returns the name of a file without folder and suffix.
+// baseName returns a file name without folder and suffix.
 func baseName(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), programSuffix)
 }

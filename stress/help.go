@@ -15,7 +15,6 @@ func helpText(topic string) (string, error) {
 	return string(text), err
 }
 
-// help answers: help, and help with one of the topics.
 func (p *command) help(words []string) int {
 	topic := "stress"
 	if len(words) > 0 && !slices.Contains([]string{"-h", "-help", "--help"}, words[0]) {

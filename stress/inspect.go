@@ -17,7 +17,7 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// looked is the finding of the command "inspect".
+// looked is the finding of "inspect".
 type looked struct {
 	Path     string
 	Verdict  string // whole, cut or damaged
@@ -25,30 +25,30 @@ type looked struct {
 	Reason   string
 	Snapshot []lookedSnapshot // newest last
 	Segments []hook.Segment
-	Cut      string // of the journal; "": none
+	Cut      string // cut of the journal; "": none
 	Records  *lookedRecords
 	Damage   []string
 }
 
 type lookedSnapshot struct {
 	File  string
-	Bytes int64 // without those of package world at its end
+	Bytes int64 // without the trailer of package world
 	Info  image.Info
-	Fault string // "": it is whole
+	Fault string // "": whole
 }
 
-// lookedRecords are the records of a journal, as far as they are those of a world.
+// lookedRecords are the records that a world wrote to a journal.
 type lookedRecords struct {
 	First, Last uint64
-	Kinds       map[string]int // how many there are of each
-	Ticks       [2]uint64      // the first and the last
-	Terms       [2]uint32      // likewise
+	Kinds       map[string]int // number by kind
+	Ticks       [2]uint64      // first and last
+	Terms       [2]uint32      // first and last
 	Input       int            // bytes
 	LastTick    time.Time
-	Epoch       lookedEpoch // the last one
+	Epoch       lookedEpoch // last one
 }
 
-// lookedEpoch is the start of a term, with the program of its owner.
+// lookedEpoch is the start of a term, with the version of its leader.
 type lookedEpoch struct {
 	Term    uint32
 	Program string
@@ -57,8 +57,7 @@ type lookedEpoch struct {
 	Go      string
 }
 
-// inspect is the command "inspect": it looks into a snapshot or a journal without
-// knowing a type.
+// inspect reads a snapshot or journal without knowing the item types.
 func (p *command) inspect(args []string) int {
 	const command = "inspect"
 	flags := newFlags()
@@ -80,10 +79,11 @@ func (p *command) inspect(args []string) int {
 	return l.ExitCode
 }
 
-// exitDamaged is that of an invariant that is broken.
+// exitDamaged is the code for a broken invariant.
 const exitDamaged = campaign.ExitInvariant
 
-// look looks into a file or folder. The error is one of reading; damage is a finding.
+// look inspects a file or folder. It returns only read errors; damage is a
+// finding.
 func look(path string) (*looked, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -108,7 +108,6 @@ func look(path string) (*looked, error) {
 	return l, nil
 }
 
-// snapshot looks into one snapshot.
 func (l *looked) snapshot(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -135,19 +134,18 @@ func (l *looked) snapshot(path string) error {
 	return nil
 }
 
-// end reads what is behind the snapshot: nothing, or what a world puts there.
+// end reads the trailer of a world after the snapshot, if any.
 func (s *lookedSnapshot) end(r io.Reader) error {
 	b, err := io.ReadAll(r)
 	if s.Bytes -= int64(len(b)); len(b) == 0 {
 		return err
 	}
 	if err := new(logentry.Trailer).Decode(b); err != nil {
-		return fmt.Errorf("%w: %d bytes are behind it, and %w", store.ErrSnapshot, len(b), err)
+		return fmt.Errorf("%w: %d bytes after the end, and %w", store.ErrSnapshot, len(b), err)
 	}
 	return err
 }
 
-// journal looks into the files of a journal.
 func (l *looked) journal() error {
 	records := lookedRecords{Kinds: map[string]int{}}
 	found, err := hook.InspectJournal(l.Path, records.add)
@@ -169,10 +167,9 @@ func (l *looked) journal() error {
 	return nil
 }
 
-// otherRecord is the kind of a record that no world wrote.
+// otherRecord is the kind of records not written by a world.
 const otherRecord = "other"
 
-// add counts a record.
 func (r *lookedRecords) add(at uint64, rec []byte) error {
 	if r.First == 0 {
 		r.First = at

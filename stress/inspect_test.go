@@ -58,7 +58,7 @@ func TestInspectFindsDamage(t *testing.T) {
 		want string
 	}{
 		{b[:len(b)-1], "unexpected EOF"},
-		{append(append([]byte{}, b...), 0), "1 bytes are behind it, and it does not end as the snapshot of a world does"},
+		{append(append([]byte{}, b...), 0), "1 bytes after the end, and it does not end as the snapshot of a world does"},
 		{append(append([]byte{}, b[:9000]...), make([]byte, len(b)-9000)...), `table "plans", shard 0, block 6: the checksum differs`},
 		{[]byte("handloom"), "no snapshot of Handloom"},
 	} {
@@ -70,8 +70,8 @@ func TestInspectFindsDamage(t *testing.T) {
 	}
 }
 
-// record has a world of its own play so many ticks, each of which changes one item, on a
-// journal in dir, and calls open before it closes them.
+// record has a new world run ticks on a journal in dir. Each tick changes one
+// item. It calls open before it closes them.
 func record(t *testing.T, dir string, ticks int, open func()) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { // for the time
@@ -96,7 +96,7 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 	})
 }
 
-// The words in capitals differ from run to run or from machine to machine.
+// The words in capitals vary.
 const seenInJournal = `records               first  last  units   used        of
 0000000000000001.log      1     7      7  840 B  16.0 MiB
 
@@ -145,7 +145,7 @@ func TestInspectShowsAJournal(t *testing.T) {
 	}
 }
 
-// Each world that opens a journal has a term of its own.
+// Each world that opens a journal has its own term.
 func TestInspect_TellsFirstAndLastTerm(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	const terms, ticks = 3, 4
@@ -173,7 +173,6 @@ func TestInspectWithoutAFile(t *testing.T) {
 	}
 }
 
-// A journal that is cut or lacks something is never whole.
 func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(dir, journal.Options{SegmentBytes: 1 << 10})
@@ -186,7 +185,7 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 	noError(t, j.Close())
 	path := filepath.Join(dir, "0000000000000001.log")
 	whole := readFile(t, path)
-	// Four units of 48 bytes are past the header of 56.
+	// four units of 48 bytes follow the header of 56
 	torn := bytes.Clone(whole)
 	torn[56+4*48+40] ^= 0xff
 	for name, c := range map[string]struct {
@@ -215,7 +214,6 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"handloom/internal/report"
 )
 
-// writeTo writes what was found for people, the verdict last.
+// writeTo prints the findings, the verdict last.
 func (l *looked) writeTo(w io.Writer, schema bool) {
 	if l.Records != nil {
 		l.writeRecords(w)
@@ -87,5 +87,5 @@ func (s *lookedSnapshot) writeTo(w io.Writer, schema bool) {
 	}
 }
 
-// grouped returns a number with a comma between thousands.
+// grouped formats a number with commas between thousands.
 func grouped[N uint64 | int64](n N) string { return report.Count(int(n)) }

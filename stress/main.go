@@ -22,19 +22,18 @@ func main() {
 	os.Exit(run(cli.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// childCommand is what the program starts itself with, to play programs.
+// childCommand is the first argument of children that play programs.
 const childCommand = "child"
 
-// Exit codes; those of package campaign are others.
+// Package campaign has more exit codes.
 const (
 	exitVerified    = 0
-	exitBad         = 2 // usage, malformed input, a file that cannot be read or written
+	exitBad         = 2 // usage, malformed input, unreadable or unwritable file
 	exitMismatch    = campaign.ExitModel
 	exitInterrupted = campaign.ExitInterrupted
 )
 
-// bySignal returns the exit code of a run: where it was cut short, that of the
-// signal that ended ctx.
+// bySignal returns exit, or the code of the signal that ended ctx.
 func bySignal(ctx context.Context, exit int) int {
 	if exit == exitInterrupted {
 		return cli.Exit(ctx)
@@ -42,19 +41,20 @@ func bySignal(ctx context.Context, exit int) int {
 	return exit
 }
 
-// run is the program: it returns the exit code, and leaves no goroutine behind.
+// run runs the program and returns the exit code. It leaves no goroutine
+// running.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &command{stdin: stdin, stdout: stdout, stderr: stderr, smokes: true}
 	return p.run(ctx, args)
 }
 
-// command is one run and what it talks to.
+// command is one run with its input and output.
 type command struct {
 	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	fault          fault
-	smokes         bool // the replay of the embedded trace is followed by a smoke run
+	smokes         bool // a smoke run follows the embedded trace
 }
 
 func (p *command) run(ctx context.Context, args []string) int {
@@ -82,21 +82,20 @@ func (p *command) run(ctx context.Context, args []string) int {
 	return p.misused("", fmt.Errorf("unknown command %q; want replay, inspect or help", command))
 }
 
-// bad prints the one line that exit code 2 comes with.
+// bad prints the one line of exit code 2.
 func (p *command) bad(err error) int {
 	fmt.Fprintln(p.stderr, strings.ReplaceAll(err.Error(), "\n", "; "))
 	return exitBad
 }
 
-// failed is bad for what a command could not do.
+// failed reports the failure of a command.
 func (p *command) failed(command string, err error) int {
 	return p.bad(fmt.Errorf("%s: %w", called(command), err))
 }
 
-// misused is bad for a command line that cannot be followed.
+// misused reports an invalid command line.
 func (p *command) misused(command string, err error) int {
 	return p.bad(fmt.Errorf("%s: %w; see: go run ./%s -h", called(command), err, called(command)))
 }
 
-// called is what a user called the program by.
 func called(command string) string { return strings.TrimSpace("stress " + command) }

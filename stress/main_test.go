@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain is also the program that the tests of children start.
+// TestMain is also the child process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
 		campaign.ServeChild(os.Stdin, os.Stdout)
@@ -24,20 +24,18 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// outcomeOf is what a command line came to.
+// outcomeOf is the outcome of a command line.
 type outcomeOf struct {
 	code           int
 	stdout, stderr string
 }
 
-// lastLine returns the last line of standard output.
 func (o outcomeOf) lastLine() string {
 	lines := strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n")
 	return lines[len(lines)-1]
 }
 
-// stress runs a command line in process. The program p may come with standard
-// input and a fault.
+// stress runs a command line in process.
 func (p command) stress(ctx context.Context, args ...string) outcomeOf {
 	var stdout, stderr bytes.Buffer
 	p.stdout, p.stderr = &stdout, &stderr
@@ -65,7 +63,7 @@ func writeFile(t testing.TB, path string, b []byte) {
 	noError(t, os.WriteFile(path, b, 0o600))
 }
 
-// begun returns a replay of name that has played nothing.
+// begun returns a replay before its first tick.
 func begun(t testing.TB, name string, workers []int, shards int) *replay {
 	t.Helper()
 	r, err := newReplay(name, workers, shards)

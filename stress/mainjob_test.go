@@ -8,8 +8,7 @@ import (
 	"handloom/internal/cli"
 )
 
-// The main job, as a user calls it; under the race detector, which makes it slow,
-// with eight workers alone.
+// The race detector is slow; with it, only eight workers run.
 func TestMainJobVerifies(t *testing.T) {
 	workers, args := "1,2,4,8", []string(nil)
 	if slices.Contains(cli.BuildFlags(), "-race") {

@@ -12,7 +12,7 @@ import (
 
 var malformed = []struct {
 	file, want string
-	ticks      int // replayed before the fault
+	ticks      int // ticks replayed before the fault
 }{
 	{"created-twice.txt", ":7: key 7 of table 3 is created twice; it is alive since line 2", 2},
 	{"table-1024.txt", `:4: table "1024" is out of range 0..1023`, 1},
@@ -22,13 +22,13 @@ var malformed = []struct {
 	{"truncated.txt.gz", ":1029: the gzip data is cut off after this line", 20},
 }
 
-// The tick with the fault changes nothing, not even by the events before it.
+// The tick with the fault changes nothing.
 func TestMalformedTraces_EndWithTheLine(t *testing.T) {
 	for _, tt := range malformed {
 		t.Run(tt.file, func(t *testing.T) {
 			file := "testdata/" + tt.file
 			got := stress(t, "replay", file)
-			if got.code != exitBad || !strings.HasSuffix("\n"+got.stderr, "\n"+file+tt.want+"\n") { // progress may come before
+			if got.code != exitBad || !strings.HasSuffix("\n"+got.stderr, "\n"+file+tt.want+"\n") { // progress may come first
 				t.Errorf("exit code %d and %q; want 2 and %q", got.code, got.stderr, file+tt.want)
 			}
 			if want := "verdict: malformed (exit code 2): " + file + tt.want; !strings.HasPrefix(got.lastLine(), want) {
@@ -47,7 +47,7 @@ func TestMalformedTraces_EndWithTheLine(t *testing.T) {
 func TestTablesThatDoNotFitAreMalformedInput(t *testing.T) {
 	var events strings.Builder
 	events.WriteString("handloom-trace 1\n")
-	for table := range 512 { // of 64 typeIds each, where 32,767 are to be had
+	for table := range 512 { // of 64 typeIds each; 32,767 exist
 		events.WriteString("C " + strconv.Itoa(table) + " 1\n")
 	}
 	p := command{stdin: strings.NewReader(events.String())}

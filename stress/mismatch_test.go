@@ -12,12 +12,12 @@ import (
 
 const someTicks = "C 0 1 C 0 2 T U 0 1 C 1 1 T E 0 2 U 1 1 T U 0 1 T"
 
-// Every player but one misses an event, or all do: the first is found by
-// comparing digests, the second by the model alone.
+// If all players but one miss an event, digests differ. If all miss it, only
+// the model differs.
 func TestMissedEventsAreMismatches(t *testing.T) {
 	tests := []struct {
 		kind  trace.Kind
-		lost  string // to all
+		lost  string // missed by all players
 		where int
 	}{
 		{trace.Create, `tick 2: workers 1: table 1: the flush reports nothing of it; want .*created:1.*`, 2},
@@ -52,8 +52,8 @@ func TestReplay_PrintsAllMismatches(t *testing.T) {
 	}
 }
 
-// Each check alone finds what it is there for: the state is spoiled behind the
-// player's back, and the reports are left as they were.
+// Each check finds its fault alone: the state is changed outside the player,
+// and the reports stay as they were.
 func TestChecksFindSpoiledState(t *testing.T) {
 	first := name{0, 1}
 	spoil := map[string]func(p *player){

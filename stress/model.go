@@ -2,33 +2,31 @@ package main
 
 import "handloom/internal/trace"
 
-// model is the slow, obviously right account of a trace: a Go map from key to item for
-// each table, on one goroutine. It shares no code with the store. It alone says what a
-// flush must report.
+// model is the slow and obvious account of a trace: a Go map from key to item
+// for each table, on one goroutine. It shares no code with the store.
 type model struct {
 	tick    int
-	tables  []*modelTable // in the order in which the trace first names them
+	tables  []*modelTable // in order of first use
 	byTable [trace.MaxTable + 1]*modelTable
 
-	touched []name         // in this tick, each once, in the order of their first event
+	touched []name         // touched in this tick, in order of the first event
 	touches map[name]touch // by name
 }
 
 type modelTable struct {
 	number uint16
 	items  map[uint64]item
-	sums   sums  // of items, at the end of the tick
+	sums   sums  // all items at the end of the tick
 	want   tally // of this tick
 }
 
-// touch is the effect of this tick on the present item of a key.
+// touch is the effect of this tick on an item.
 type touch struct {
 	fresh bool // created in this tick
-	puts  int  // recorded for it
+	puts  int  // number of puts
 }
 
-// tally counts the commands of one tick to one table by what must become of
-// them.
+// tally counts the commands of a tick to a table by outcome.
 type tally struct{ created, erased, put, superseded, dropped, cancelledOut int }
 
 func newModel() *model { return &model{touches: make(map[name]touch)} }
@@ -44,9 +42,9 @@ func (m *model) register(number uint16) bool {
 	return true
 }
 
-// play plays the next tick: it ages all items, applies the events, counts the results of
-// the commands and sums the items up. The events keep the rules of a lifetime, and their
-// tables are registered.
+// play plays the next tick: it ages all items, applies the events, counts the
+// outcomes and sums the items. The events are checked and their tables
+// registered.
 func (m *model) play(events []trace.Event) {
 	m.tick++
 	m.touched = m.touched[:0]
@@ -92,7 +90,7 @@ func (t *modelTable) apply(e trace.Event, to touch, tick uint32) touch {
 		it.Version++
 		t.items[e.Key] = it
 		if !to.fresh || e.Key%2 == 0 {
-			to.puts++ // an odd key's update joins its create
+			to.puts++ // an update of an odd key completes its create
 		}
 		return to
 	case trace.Erase:
@@ -108,13 +106,12 @@ func (t *modelTable) apply(e trace.Event, to touch, tick uint32) touch {
 	return touch{}
 }
 
-// item returns the item that must be found under n, and whether there is one.
+// item returns the expected item of n.
 func (m *model) item(n name) (item, bool) {
 	want, live := m.byTable[n.table].items[n.key]
 	return want, live
 }
 
-// len returns the number of live items.
 func (m *model) len() int {
 	n := 0
 	for _, t := range m.tables {

@@ -15,8 +15,6 @@ import (
 	"handloom/stress/internal/mutants"
 )
 
-// patches are the faults that there are.
-//
 //go:embed testdata/faults/*.patch
 var patches embed.FS
 
@@ -28,14 +26,14 @@ func knownFaults() ([]*mutants.Fault, error) {
 	return mutants.Load(folder)
 }
 
-// Words for many faults: those that programs find within the time of a smoke run,
-// and all others.
+// all selects the faults that programs find within a smoke run, rare all
+// others.
 const (
 	allFaults  = "all"
 	rareFaults = "rare"
 )
 
-// chooseFaults returns the fault of a name, or those that a word stands for.
+// chooseFaults returns the fault called name, or all or rare faults.
 func chooseFaults(name string) ([]*mutants.Fault, error) {
 	known, err := knownFaults()
 	if err != nil {
@@ -53,8 +51,8 @@ func chooseFaults(name string) ([]*mutants.Fault, error) {
 	return chosen, nil
 }
 
-// withFaults plays the program in a file with a fault put in, or sees that faults are
-// found.
+// withFaults plays the program in a file with a fault, or checks that faults
+// are found.
 func (p *command) withFaults(ctx context.Context, h harnessing) int {
 	chosen, err := chooseFaults(h.mutant)
 	if err != nil {
@@ -74,7 +72,7 @@ func (p *command) withFaults(ctx context.Context, h harnessing) int {
 	return p.playProgram(ctx, h)
 }
 
-// runMutants tries faults, one after another, and sees that each is found.
+// runMutants tries faults one after another and checks that each is found.
 func (p *command) runMutants(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
 	f, err := p.follow(h.html, h.page("seeded faults"))
 	if err != nil {
@@ -95,7 +93,6 @@ func (p *command) runMutants(ctx context.Context, h harnessing, b *faultyBuild, 
 	return p.end(f, o)
 }
 
-// mutationRuns are what came of some faults.
 type mutationRuns []mutationRun
 
 func (all mutationRuns) table() *report.Table {
@@ -107,7 +104,7 @@ func (all mutationRuns) table() *report.Table {
 	return table
 }
 
-// verdict is that on all faults. One that could not be tried is not missed.
+// verdict returns the verdict on all faults. A fault not tried is not missed.
 func (all mutationRuns) verdict(interrupted bool) cli.Verdict {
 	var missed []string
 	var stopped error
@@ -130,7 +127,7 @@ func (all mutationRuns) verdict(interrupted bool) cli.Verdict {
 	return cli.NewVerdict("passed", campaign.ExitPassed, fmt.Sprintf("%d of %d seeded faults found", len(all), len(all)))
 }
 
-// shortened returns the first line of s, and of that n runes at most.
+// shortened returns the first line of s, at most n runes of it.
 func shortened(s string, n int) string {
 	s, _, _ = strings.Cut(s, "\n")
 	if r := []rune(s); len(r) > n {

@@ -11,7 +11,7 @@ import (
 	"handloom/stress/internal/mutants"
 )
 
-// An edit that takes a patch its place shows here, not in the minutes of a run.
+// A patch without its place fails here, not after minutes of a run.
 func TestEveryFaultHasItsPlace(t *testing.T) {
 	known, err := knownFaults()
 	noError(t, err)

@@ -16,15 +16,15 @@ import (
 	"handloom/stress/internal/mutants"
 )
 
-// mutationRun is what came of one fault.
+// mutationRun is the outcome of one fault.
 type mutationRun struct {
 	fault      *mutants.Fault
-	as         string // the kind of the failure, or "test"; "": it was not found
-	what       string // was not as it must be
+	as         string // kind of the failure, or "test"; "": not found
+	what       string // finding
 	operations string
 	seed       string
 	after      time.Duration // without the build
-	err        error         // why it could not be tried
+	err        error         // reason why the fault was not tried
 }
 
 func (t *mutationRun) outcome() string {
@@ -39,7 +39,7 @@ func (t *mutationRun) String() string {
 		t.fault.About, t.outcome(), cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)
 }
 
-// try sees what finds a fault.
+// try runs what should find a fault.
 func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, progress func(string, int)) mutationRun {
 	t := mutationRun{fault: fault, operations: "-", seed: "-"}
 	if fault.Test != "" {
@@ -63,7 +63,7 @@ func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fau
 	return t
 }
 
-// byTest runs the test that must fail with the fault.
+// byTest runs the test that must fail.
 func (t *mutationRun) byTest(ctx context.Context, b *faultyBuild) {
 	begun := time.Now()
 	found, err := t.fault.FailsTest(ctx, b.root, b.overlay)
@@ -72,8 +72,8 @@ func (t *mutationRun) byTest(ctx context.Context, b *faultyBuild) {
 	}
 }
 
-// byPrograms plays programs drawn at random, and no others, and the one that fails
-// once more without the fault: what fails there, too, says nothing about it.
+// byPrograms plays random programs. It repeats the failing program without the
+// fault; a second failure is not due to the fault.
 func (h *harnessing) byPrograms(ctx context.Context, t *mutationRun, o campaign.Options) {
 	begun := time.Now()
 	done := campaign.Run(ctx, o)
@@ -96,10 +96,10 @@ func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error
 	return err
 }
 
-// faultyBuild is the build that has the faults, each behind a switch.
+// faultyBuild is a build with all faults, each with a switch.
 type faultyBuild struct {
-	root    string // folder of the module
-	dir     string // temporary
+	root    string // of the module
+	dir     string // temporary folder
 	overlay string // file for go build
 	built   campaign.Command
 }
@@ -123,7 +123,8 @@ func newFaultyBuild(ctx context.Context, all []*mutants.Fault) (*faultyBuild, er
 
 func (b *faultyBuild) remove() { os.RemoveAll(b.dir) }
 
-// player returns how a player with a fault is started. The first call builds it.
+// player returns the command of a player with a fault. The first call builds
+// it.
 func (b *faultyBuild) player(ctx context.Context, f *mutants.Fault) (campaign.Command, error) {
 	if b.built.Path == "" {
 		path := filepath.Join(b.dir, "with-faults")

@@ -9,8 +9,7 @@ import (
 	"handloom/internal/trace"
 )
 
-// outcome judges a replay by what it found and by what ended it. A mismatch
-// outweighs an interrupt.
+// outcome returns the verdict on a replay. A mismatch outweighs an interrupt.
 func (r *replay) outcome(err error) cli.Verdict {
 	var malformed *trace.Error
 	switch {
@@ -26,7 +25,7 @@ func (r *replay) outcome(err error) cli.Verdict {
 	return cli.NewVerdict("verified", exitVerified, r.scope())
 }
 
-// scope says what was checked.
+// scope describes the checks.
 func (r *replay) scope() string {
 	var list cli.Numbers
 	for _, p := range r.players {

@@ -20,12 +20,13 @@ var pageCSS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// runPage is the content of the report of a run: one HTML file with charts, without
-// scripts and without links to other files. A content security policy forbids both.
+// runPage is the content of the report of a run: one HTML file with charts,
+// without scripts or links to other files. A content security policy forbids
+// both.
 type runPage struct {
 	Title    string
-	Command  string // command line that repeats the run
-	Unit     string // of Point.Done, a plural such as operations
+	Command  string // repeats the run
+	Unit     string // unit of Point.Done, plural
 	Facts    []fact // seed, workers, sizes
 	Failures []pageFailure
 	Verdict  string // verdict, exit code and reason in one line
@@ -36,19 +37,17 @@ type runPage struct {
 	points []chart.Point // X: nanoseconds since the start, Y: operations so far
 }
 
-// fact is a named figure for people.
 type fact struct{ Name, Value string }
 
-// pageFailure is one failure of a run.
 type pageFailure struct {
 	What   string // one line
-	Replay string // command line that shows it again
+	Replay string // command line that repeats it
 	Detail string // any number of lines
 }
 
 const maxPoints = 600 // half the width of a chart in pixels
 
-// addPoint adds a point. At 600 points every other point is dropped first.
+// addPoint adds a point. At 600 points it drops every other point first.
 func (r *runPage) addPoint(at time.Duration, done int) {
 	if len(r.points) == maxPoints {
 		for i := range maxPoints / 2 {
@@ -62,12 +61,12 @@ func (r *runPage) addPoint(at time.Duration, done int) {
 // pageView is a run with the texts of the template.
 type pageView struct {
 	runPage
-	Mood, Says string // the mood is good, bad or empty
+	Mood, Says string // Mood is good, bad or empty
 	Speed      template.HTML
 	Style      template.CSS
 }
 
-// renderPage writes the report of a run. It fails when out does.
+// renderPage writes the report of a run. It fails only if out fails.
 func renderPage(out io.Writer, r runPage) error {
 	v := pageView{runPage: r, Mood: pageMood(r.ExitCode), Style: template.CSS(chart.Style + pageCSS)}
 	v.Facts = append(append([]fact{}, r.Facts...), fact{"time", report.Duration(r.Elapsed)}, fact{"Go", runtime.Version()},
@@ -75,7 +74,7 @@ func renderPage(out io.Writer, r runPage) error {
 	if n := len(r.points); n > 0 {
 		done := int(r.points[n-1].Y)
 		v.Says = fmt.Sprintf("%s %s in %s, %s.", report.Count(done), r.Unit, report.Duration(r.Elapsed), report.Rate(done, r.Elapsed))
-		v.Speed = template.HTML(chart.Figure(r.speed())) // escaped there
+		v.Speed = template.HTML(chart.Figure(r.speed())) // Figure escapes
 	}
 	return pageTemplate.Execute(out, v)
 }
@@ -90,7 +89,6 @@ func pageMood(exitCode int) string {
 	return "bad"
 }
 
-// speed returns the chart of the points.
 func (r *runPage) speed() chart.Chart {
 	var rate chart.Series
 	var last chart.Point

@@ -22,8 +22,8 @@ var (
 	machineFacts = regexp.MustCompile(`(<dt>(?:Go|platform|GOMAXPROCS)</dt><dd>)[^<]*`)
 )
 
-// pageStructure returns a page without the charts, which package chart tests, and without
-// the facts of this machine.
+// pageStructure returns a page without its charts, tested by package chart, and
+// without machine data.
 func pageStructure(page []byte) string {
 	page = svgDrawing.ReplaceAll(page, []byte("[$1]"))
 	page = machineFacts.ReplaceAll(page, []byte("$1-"))

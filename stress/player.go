@@ -11,24 +11,24 @@ import (
 	"handloom/store"
 )
 
-// player replays a trace on one store. Players of one replay differ in their
-// number of workers alone.
+// player replays a trace on one store. The players of a replay differ only in
+// the number of workers.
 type player struct {
 	workers int
-	ctx     context.Context // carries the team; an interrupt does not end it, because ticks are finished
+	ctx     context.Context // carries the team; not ended by an interrupt, because ticks are finished
 	store   *store.Store
-	tables  []*table // in the order of registration
+	tables  []*table // in order of registration
 	byTable [trace.MaxTable + 1]*table
 	parts   [tasks]section
 
 	tick     int
-	report   *store.Report // of the last flush
-	epochs   int           // flushes that had commands
-	depleted int           // slots, as the reports count them
+	report   *store.Report // last flush
+	epochs   int           // flushes with commands
+	depleted int           // slots, according to the reports
 	digest   uint64        // after the last tick
 
-	busy    time.Duration       // in the phases of the ticks, checks and digests aside
-	flushes histogram.Histogram // those that had commands
+	busy    time.Duration       // time in the phases of ticks, without checks and digests
+	flushes histogram.Histogram // of flushes with commands
 }
 
 func newPlayer(workers int) (*player, error) {
@@ -40,7 +40,6 @@ func newPlayer(workers int) (*player, error) {
 	return p, nil
 }
 
-// register adds a table of the trace to the store.
 func (p *player) register(number uint16, shards int) error {
 	return runner.PanicOf(func() {
 		t := store.Register(p.store, store.TableOptions[item]{Name: fmt.Sprintf("table %d", number), Shards: shards})
@@ -49,9 +48,8 @@ func (p *player) register(number uint16, shards int) error {
 	})
 }
 
-// play replays one tick, given the events of each task. Every other tick is one
-// Write, which its passes and its flush join; the rest go through the gate phase by
-// phase.
+// play replays one tick. Every other tick is one Write joined by its passes and
+// flush; in the others, each phase passes the gate.
 func (p *player) play(tick int, events *[tasks][]trace.Event) error {
 	p.tick = tick
 	begin := time.Now()
@@ -73,7 +71,7 @@ func (p *player) whole(events *[tasks][]trace.Event) error {
 	})
 }
 
-// phases are a tick: age, record, flush, sum.
+// phases runs a tick: age, record, flush, sum.
 func (p *player) phases(ctx context.Context, events *[tasks][]trace.Event) error {
 	for _, t := range p.tables {
 		if err := t.items.ForEach(ctx, age); err != nil {
@@ -119,7 +117,6 @@ func age(c store.Chunk[item]) {
 	}
 }
 
-// add sums up a chunk.
 func add(r store.Rows[item]) sums {
 	s := sums{Items: uint64(len(r.Items))}
 	for i := range r.Items {
@@ -131,7 +128,7 @@ func add(r store.Rows[item]) sums {
 	return s
 }
 
-// lookup returns the item that the player holds under a name.
+// lookup returns the item under a name.
 func (p *player) lookup(n name) (item, bool) {
 	it, ok := p.byTable[n.table].items.Get(p.parts[n.task()].held[n].handle)
 	if !ok {

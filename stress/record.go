@@ -7,29 +7,28 @@ import (
 	"handloom/store"
 )
 
-// section is the part of one task. Tasks share no section and no key, so they need no
-// lock.
+// section has the keys of one task. Tasks share no section and need no lock.
 type section struct {
 	held  map[name]entry
-	fresh []name     // created in this tick; their handles are provisional until settle
+	fresh []name     // created in this tick, with provisional handles until settle
 	gone  []lastName // erased in this tick
 }
 
-// entry is what the player keeps of a live item. The version is that of the
-// last value recorded, which the store has only after the flush.
+// entry is the player's record of a live item. The version is of the last
+// recorded value, not yet flushed.
 type entry struct {
 	handle  store.Handle[item]
 	version uint32
 }
 
-// lastName is a handle that names nothing once the tick is flushed. It is
-// provisional when the item was created in the same tick.
+// lastName is a handle that is stale after the flush. It is provisional if the
+// item was created in the same tick.
 type lastName struct {
 	table  *table
 	handle store.Handle[item]
 }
 
-// record records what happened to the keys of one task.
+// record records the events of one task.
 func (p *player) record(part *section, events []trace.Event, q store.Queue) error {
 	part.fresh, part.gone = part.fresh[:0], part.gone[:0]
 	for _, e := range events {
@@ -54,15 +53,15 @@ func (p *player) record(part *section, events []trace.Event, q store.Queue) erro
 	return nil
 }
 
-// update records the next version of an item as a put. One that was created in
-// this tick and has an odd key is completed where it was staged instead.
+// update records the next version of an item as a Put. For an item created in
+// this tick with an odd key, it completes the staged value.
 func (held *entry) update(q store.Queue, t *table, e trace.Event, tick uint32) error {
 	held.version++
 	next := item{Key: e.Key, Table: uint32(e.Table), Born: tick, Version: held.version}
 	switch {
 	case !held.handle.ID.IsProvisional():
 		if old, ok := t.items.Get(held.handle); ok {
-			next = *old // with what this tick's pass has written in place
+			next = *old // includes writes in place of this tick
 			next.Version = held.version
 		}
 	case e.Key%2 == 1:
@@ -77,7 +76,7 @@ func (held *entry) update(q store.Queue, t *table, e trace.Event, tick uint32) e
 	return nil
 }
 
-// settle replaces the provisional handles of this tick by real ones.
+// settle resolves the provisional handles of this tick.
 func (p *player) settle() error {
 	for i := range p.parts {
 		for _, n := range p.parts[i].fresh {

@@ -10,30 +10,27 @@ import (
 )
 
 const (
-	fullEvery     = 16 // ticks from one check of everything to the next
+	fullEvery     = 16 // ticks between full checks
 	maxMismatches = 8
 )
 
-// errInterrupted ends a replay between two ticks.
 var errInterrupted = errors.New("interrupted")
 
-// fault makes a player miss an event, so that tests see what a replay does
-// about it. A nil fault misses none.
+// fault makes a player miss an event, for tests. A nil fault misses none.
 type fault func(workers, tick int, e trace.Event) bool
 
-// replay runs one trace on several players in lock step: each tick is played by
-// all of them before the next is read, so that memory is bounded by the live
-// items and the longest tick, and a trace may come from a pipe.
+// replay runs one trace on several players in lock step, so that memory is
+// bounded by the live items and the longest tick, also for a trace from a pipe.
 type replay struct {
 	name    string
 	shards  int
 	fault   fault
-	onTick  func(*replay) // after every tick that was checked
+	onTick  func(*replay) // called after every checked tick
 	model   *model
 	players []*player
 
 	events     int
-	full       int // checks of everything
+	full       int // number of full checks
 	mismatches []mismatch
 	split      [tasks][]trace.Event
 }
@@ -50,9 +47,9 @@ func newReplay(name string, workers []int, shards int) (*replay, error) {
 	return r, nil
 }
 
-// run replays the trace in in. It returns nil at its end or at the first tick
-// with mismatches, a [*trace.Error] at the first fault of the trace, and
-// errInterrupted when ctx ends.
+// run replays the trace in in. It returns nil at the end or at the first tick
+// with mismatches, a [*trace.Error] for an invalid trace, and errInterrupted
+// when ctx ends.
 func (r *replay) run(ctx context.Context, in io.Reader) error {
 	reader, err := trace.NewReader(in, r.name)
 	if err != nil {
@@ -67,7 +64,7 @@ func (r *replay) run(ctx context.Context, in io.Reader) error {
 	return err
 }
 
-// withTeams calls f while every player has a team of its own.
+// withTeams calls f while every player has a team.
 func (r *replay) withTeams(ctx context.Context, players []*player, f func() error) error {
 	if len(players) == 0 {
 		return f()
@@ -107,7 +104,7 @@ func (r *replay) ticks(ctx context.Context, reader *trace.Reader) error {
 	return nil
 }
 
-// register adds the tables that the trace names for the first time.
+// register adds the new tables of the events.
 func (r *replay) register(events []trace.Event) error {
 	for _, e := range events {
 		if !r.model.register(e.Table) {
@@ -122,7 +119,6 @@ func (r *replay) register(events []trace.Event) error {
 	return nil
 }
 
-// tick plays and checks one tick.
 func (r *replay) tick(events []trace.Event) {
 	r.model.play(events)
 	r.events += len(events)
@@ -137,8 +133,8 @@ func (r *replay) tick(events []trace.Event) {
 	}
 }
 
-// deal gives each event to the task of its key, except those that a fault makes the
-// player miss.
+// deal distributes the events to the tasks of their keys, except events that a
+// fault drops.
 func (r *replay) deal(events []trace.Event, p *player) {
 	for i := range r.split {
 		r.split[i] = r.split[i][:0]
@@ -151,7 +147,7 @@ func (r *replay) deal(events []trace.Event, p *player) {
 	}
 }
 
-// check compares the players with one another and each with the model.
+// check compares the players with each other and with the model.
 func (r *replay) check(full bool) {
 	for _, p := range r.players[1:] {
 		if what := compare(r.players[0], p); what != "" {
@@ -172,7 +168,7 @@ func (r *replay) check(full bool) {
 	}
 }
 
-// finish checks everything at the end, if the last tick did not.
+// finish checks everything at the end, unless the last tick did.
 func (r *replay) finish() {
 	if r.model.tick%fullEvery != 0 {
 		r.check(true)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The numbers of workers are replayed one after another, so that this test does
-// not rely on how a replay compares its players.
+// Replays with different numbers of workers run one after another, independent
+// of the comparison in a replay.
 func TestDigestsAreEqualForAnyNumberOfWorkersAfterEveryTick(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
@@ -56,7 +56,6 @@ func TestShardsChangeNoLiveSet(t *testing.T) {
 	}
 }
 
-// What a tick does to one key, and what must come of it.
 func TestModelCountsWhatBecomesOfCommands(t *testing.T) {
 	const before = "C 0 2 C 0 3 T "
 	tests := []struct {
@@ -71,9 +70,9 @@ func TestModelCountsWhatBecomesOfCommands(t *testing.T) {
 		{"U 0 2 E 0 2 C 0 2 U 0 2", tally{erased: 1, dropped: 1, created: 1, put: 1}},
 		{"C 0 4 U 0 4 U 0 4", tally{created: 1, put: 1, superseded: 1}},
 		{"C 0 4 U 0 4 E 0 4", tally{cancelledOut: 2, dropped: 1}},
-		{"C 0 5 U 0 5 E 0 5", tally{cancelledOut: 2}}, // an odd key's update is no put
+		{"C 0 5 U 0 5 E 0 5", tally{cancelledOut: 2}}, // an update of an odd key is not a put
 		{"C 0 5 U 0 5", tally{created: 1}},
-		{"U 0 3", tally{put: 1}}, // unless the item was there before
+		{"U 0 3", tally{put: 1}}, // unless the item is older
 		{"C 0 4 E 0 4 C 0 4 E 0 4", tally{cancelledOut: 4}},
 		{"E 0 2 C 0 2 E 0 2", tally{erased: 1, cancelledOut: 2}},
 	}

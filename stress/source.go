@@ -14,7 +14,6 @@ type source struct {
 	name string
 }
 
-// open opens the trace that settings name.
 func (p *command) open(file string) (source, error) {
 	switch file {
 	case "":
@@ -26,7 +25,6 @@ func (p *command) open(file string) (source, error) {
 	return source{f, file}, err
 }
 
-// sameFile reports whether both names lead to one file.
 func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

@@ -2,17 +2,16 @@ package chart
 
 import "math"
 
-// Axis says what is measured along one side of a chart.
 type Axis struct {
 	Title string
 	Unit  Unit
 	Scale Scale
 }
 
-// Scale is how values become positions.
+// Scale maps values to positions.
 type Scale int
 
-// The scales. A logarithmic axis leaves out values that are not above zero.
+// A logarithmic axis omits values up to zero.
 const (
 	Linear Scale = iota
 	Log10
@@ -26,13 +25,12 @@ type scale struct {
 	ticks    []tick
 }
 
-// shows reports whether the axis has a place for v.
+// shows reports whether the axis can show v.
 func (k Scale) shows(v float64) bool {
 	return !math.IsNaN(v) && !math.IsInf(v, 0) && (k == Linear || v > 0)
 }
 
-// at returns the pixel of v, which the axis must be able to show. Values beyond
-// the ends have theirs at the ends.
+// at returns the pixel of v. Values beyond the ends map to the ends.
 func (s *scale) at(v float64) float64 {
 	lo, hi, v := s.lo, s.hi, min(max(v, s.lo), s.hi)
 	if s.kind != Linear {
@@ -41,7 +39,7 @@ func (s *scale) at(v float64) float64 {
 	return s.from + (v-lo)/(hi-lo)*(s.to-s.from)
 }
 
-// extent collects the least and the greatest of what an axis shows.
+// extent is the range of values of an axis.
 type extent struct {
 	lo, hi float64
 	some   bool
@@ -57,7 +55,8 @@ func (e *extent) add(v float64, scale Scale) {
 	e.lo, e.hi = min(e.lo, v), max(e.hi, v)
 }
 
-// overhang returns how far the labels of a horizontal axis reach beyond its ends.
+// overhang returns the width of the labels of a horizontal axis beyond its
+// ends.
 func (s *scale) overhang(font float64) (left, right float64) {
 	if n := len(s.ticks); n > 0 {
 		left, right = width(s.ticks[0].label, font)/2, width(s.ticks[n-1].label, font)/2
@@ -65,7 +64,7 @@ func (s *scale) overhang(font float64) (left, right float64) {
 	return left, right
 }
 
-// apart reports whether neighbouring labels of a horizontal axis have a gap.
+// apart reports whether the labels of a horizontal axis are separated.
 func (s *scale) apart(font float64) bool {
 	for i, b := range s.ticks {
 		if i == 0 {

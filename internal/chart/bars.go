@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// Bars compares things that have names: in each group a row for every series. On a
-// linear axis a value is a bar from 0; on a logarithmic one, which has no 0 for a
-// length to begin at, it is a dot. A whisker is its interval.
+// Bars is a chart of groups with one row per series. A value on a linear axis
+// is a bar from 0; on a logarithmic axis, which has no 0, it is a dot. A
+// whisker is its interval.
 type Bars struct {
 	Title  string
-	X      Axis     // of the values
-	Series []string // names; with one series there is no legend
+	X      Axis     // axis of the values
+	Series []string // names; one series has no legend
 	Groups []Group
 	Note   string // small print below
 }
 
-// Group is some rows that belong together.
+// Group is a named group of rows.
 type Group struct {
 	Name   string
-	Values []Value // by series; what is NaN, or what the axis cannot show, is left out
+	Values []Value // by series; NaN and values outside the axis are omitted
 }
 
-// Draw draws the figure.
 func (b Bars) Draw() string {
 	c := newCanvas()
 	c.title(b.Title)
@@ -54,15 +53,14 @@ func (b Bars) keys(c *canvas) []key {
 	return keys
 }
 
-// dot is how far the marker of a value reaches.
+// dot is the radius of a marker.
 const dot = 4
 
-// bar returns a rectangle.
 func bar(x1, x2, y, height float64) string {
 	return fmt.Sprintf("M%s %sH%sv%sH%sz", px(x1), px(y), px(x2), px(height), px(x1))
 }
 
-// axis returns the axis of the values and the room for names at its left.
+// axis returns the axis of the values and the width of the names at its left.
 func (b Bars) axis(c *canvas) (x scale, names float64) {
 	var e extent
 	values := 0.0
@@ -91,15 +89,15 @@ const groupGap = 8
 
 func barHeight(c *canvas) float64 { return c.font + 3 }
 
-// barsHeight is that of all rows of one group.
+// barsHeight returns the height of the rows of a group.
 func (b Bars) barsHeight(c *canvas) float64 { return float64(max(len(b.Series), 1)) * barHeight(c) }
 
-// height returns the height of g, with its name at the left.
+// height returns the height of g, including its name at the left.
 func (b Bars) height(c *canvas, g Group, names float64) float64 {
 	return max(b.barsHeight(c), float64(len(wrap(g.Name, c.font, names)))*c.line()) + groupGap
 }
 
-// lines draws what stands behind the values.
+// lines draws the lines of the grid.
 func (b Bars) lines(c *canvas, x scale, names float64) {
 	bottom := c.y
 	for _, g := range b.Groups {
@@ -113,7 +111,7 @@ func (b Bars) lines(c *canvas, x scale, names float64) {
 	}
 }
 
-// group draws the rows of g, each with its value behind it.
+// group draws the rows of g, each with its value.
 func (b Bars) group(c *canvas, g Group, x scale, names float64) {
 	height := b.height(c, g, names)
 	top := c.y + (height-b.barsHeight(c))/2
@@ -141,7 +139,7 @@ func (b Bars) row(c *canvas, v Value, x scale, l look, y float64) {
 	if v.ranges() {
 		low, high := x.at(max(v.Low, x.lo)), x.at(v.High)
 		color := l.color
-		if b.X.Scale == Linear { // upon the bar
+		if b.X.Scale == Linear { // on the bar
 			color = ink
 		}
 		c.stroke(horizontal(low, high, y)+vertical(low, y-3, y+3)+vertical(high, y-3, y+3), color, 1.5, "")
@@ -153,7 +151,7 @@ func (b Bars) row(c *canvas, v Value, x scale, l look, y float64) {
 	c.halo(end+4, y+c.font*0.35, b.X.Unit.Format(v.At))
 }
 
-// halo writes s so that lines behind it do not disturb.
+// halo writes s with a halo over lines.
 func (c *canvas) halo(x, y float64, s string) {
 	fmt.Fprintf(c, `<text x="%s" y="%s" fill="%s" stroke="%s" stroke-width="3" paint-order="stroke">%s</text>`+"\n",
 		px(x), px(y), ink, paper, escape(s))

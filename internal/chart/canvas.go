@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// canvas is a drawing that grows downwards: its height is known at the end.
+// canvas is a drawing that grows downwards.
 type canvas struct {
 	strings.Builder
 	width float64
 	font  float64 // size of labels
-	y     float64 // below all that is drawn
+	y     float64 // lower end of the drawing
 }
 
 const margin = 10
@@ -24,7 +24,7 @@ func (c *canvas) room() float64 { return c.width - 2*margin }
 // line returns the height of a line of labels.
 func (c *canvas) line() float64 { return c.font * 1.4 }
 
-// px writes a length in tenths of a pixel.
+// px formats a length in tenths of a pixel.
 func px(v float64) string {
 	text := strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 	if text == "-0" {
@@ -38,7 +38,6 @@ func (c *canvas) text(x, y float64, anchor, color, s string) {
 	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s">%s</text>`+"\n", px(x), px(y), anchor, color, escape(s))
 }
 
-// stroke draws a path.
 func (c *canvas) stroke(path, color string, width float64, dash string) {
 	fmt.Fprintf(c, `<path d="%s" fill="none" stroke="%s" stroke-width="%s" stroke-linejoin="round"`, path, color, px(width))
 	if dash != "" {
@@ -47,7 +46,6 @@ func (c *canvas) stroke(path, color string, width float64, dash string) {
 	c.WriteString("/>\n")
 }
 
-// fill fills a path.
 func (c *canvas) fill(path, color string) {
 	fmt.Fprintf(c, `<path d="%s" fill="%s"/>`+"\n", path, color)
 }
@@ -56,7 +54,7 @@ func horizontal(x1, x2, y float64) string { return "M" + px(x1) + " " + px(y) + 
 
 func vertical(x, y1, y2 float64) string { return "M" + px(x) + " " + px(y1) + "V" + px(y2) }
 
-// title writes a heading over as many lines as it needs.
+// title writes a heading, wrapped into lines.
 func (c *canvas) title(s string) {
 	size := c.font + 2
 	for _, line := range wrap(s, size*1.08, c.room()) { // bold is wider
@@ -67,7 +65,7 @@ func (c *canvas) title(s string) {
 	c.y += 4
 }
 
-// note writes small print, and what a hollow marker is where there are some.
+// note writes small print, and the meaning of hollow markers if guesses.
 func (c *canvas) note(s string, guesses bool) {
 	if guesses {
 		s += " Hollow: measured too seldom to tell how far it can be trusted."
@@ -81,12 +79,12 @@ func (c *canvas) note(s string, guesses bool) {
 // key is an entry of a legend.
 type key struct {
 	name string
-	draw func(x, y float64) // the sample, keyWidth wide, around y
+	draw func(x, y float64) // draws the sample, keyWidth wide, around y
 }
 
 const keyWidth = 30
 
-// legend writes the keys one after another, over as many lines as they need.
+// legend writes the keys, wrapped into lines.
 func (c *canvas) legend(keys []key) {
 	x := float64(margin)
 	if len(keys) > 0 {
@@ -105,7 +103,7 @@ func (c *canvas) legend(keys []key) {
 	}
 }
 
-// document returns the drawing. Its colours are those of [Style].
+// document returns the drawing, with the colours of [Style].
 func (c *canvas) document(title string) string {
 	height := px(c.y + margin)
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+

@@ -6,7 +6,7 @@ import (
 	"handloom/internal/chart"
 )
 
-// The charts that the other tests draw, by the name of their golden files.
+// charts are the charts of the tests, by golden file.
 var charts = map[string]chart.Chart{
 	"series": chart.Lines{
 		Title:  "Flush time, per interval",
@@ -41,10 +41,10 @@ var charts = map[string]chart.Chart{
 	"empty-lines": chart.Lines{Title: "Nothing", X: chart.Axis{Unit: chart.Nanoseconds}, Y: chart.Axis{Title: "heap", Unit: chart.Bytes}, Series: []chart.Series{{Name: "heap"}}},
 }
 
-// measured returns v with an interval of 10 % around it.
+// measured returns v with an interval of 10 %.
 func measured(v float64) chart.Value { return chart.Value{At: v, Low: 0.9 * v, High: 1.1 * v} }
 
-// guess returns v as it is after too few rounds.
+// guess returns v without an interval.
 func guess(v float64) chart.Value {
 	return chart.Value{At: v, Low: math.Inf(-1), High: math.Inf(1)}
 }
@@ -56,7 +56,7 @@ func values(all ...float64) (values []chart.Value) {
 	return values
 }
 
-// wave returns n points a second apart, always the same.
+// wave returns n fixed points, one per second.
 func wave(name string, middle float64, n int) chart.Series {
 	s := chart.Series{Name: name}
 	for i := range n {

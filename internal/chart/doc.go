@@ -1,21 +1,16 @@
-// Package chart draws figures as SVG text for pages that have [Style], and need
-// nothing else: no script, no file, no font.
+// Package chart draws charts as SVG text for pages with [Style]. They need no
+// script, file or font.
 //
-//	[Lines]   values over time or over another figure
-//	[Bars]    rows in groups, to compare things that have names: bars from
-//	          0, dots where the axis is logarithmic
-//	[Frame]   a schedule: waves, flushes, and what its systems touch
+//	[Lines]   values over time or another figure
+//	[Bars]    rows in groups, to compare named things: bars from 0, dots
+//	          on a logarithmic axis
+//	[Frame]   a schedule: waves, flushes, and the data of its systems
 //
-// # Reading
+// The title names the quantity, labels have the unit. Intervals are drawn;
+// markers without one are hollow. Series differ in colour, lightness, dash and
+// marker, for colour-blind readers and grey prints, on light and dark paper.
 //
-// The title says what is measured, and labels carry the unit: nothing is said
-// twice. Intervals are drawn, and what is not known to have one is hollow. Series differ
-// in colour, in lightness and in dash and marker, so that they can be told apart
-// by colour-blind readers and in a grey print, on light and on dark paper.
-//
-// # Limits
-//
-// Text is measured by a table of widths that is a little generous, so labels
-// keep apart whatever the font, and what does not fit is cut with an ellipsis.
-// All text is escaped. The same chart gives the same bytes.
+// Text widths come from a slightly generous table, so labels stay apart in any
+// font; long text is cut with an ellipsis. All text is escaped. Equal charts
+// have equal bytes.
 package chart

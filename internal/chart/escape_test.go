@@ -21,7 +21,7 @@ func TestAllTextIsEscaped(t *testing.T) {
 	}
 	for _, c := range all {
 		svg := c.Draw()
-		texts, _, _ := boxes(t, svg) // reads it as XML
+		texts, _, _ := boxes(t, svg) // parses it as XML
 		if strings.Contains(svg, "<script") || strings.ContainsAny(svg, "\x1b\x00\uffff") || strings.Count(svg, "</svg>") != 1 {
 			t.Errorf("something came through:\n%s", svg)
 		}

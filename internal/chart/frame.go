@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// System is a system of a schedule, as [Frame] draws it.
+// System is a system of a schedule, for [Frame].
 type System struct {
 	Name                 string
 	Reads, Writes, Emits []string
-	Runs                 int           // 0: it has not run
-	Took                 time.Duration // a run, as a rule
+	Runs                 int           // 0: not run yet
+	Took                 time.Duration // typical time of a run
 }
 
 //go:embed frame.css
 var frameSheet string
 
-// FrameStyle is the style sheet of [Frame]. It takes its colours from variables of
-// [Style]: --paper, --grid, --faint, --s0 for waves and --s1 for flushes.
+// FrameStyle is the style sheet of [Frame]. It uses the variables --paper,
+// --grid, --faint, --s0 (waves) and --s1 (flushes) of [Style].
 var FrameStyle = frameSheet + bars()
 
-// bars are the classes of bars by their length in twentieths, for pages whose policy
-// allows no style but a sheet's.
+// bars returns the classes of bars by length in twentieths, for pages whose
+// policy forbids inline styles.
 func bars() string {
 	var b strings.Builder
 	for i := range 21 {
@@ -32,10 +32,9 @@ func bars() string {
 	return b.String()
 }
 
-// Frame draws what a schedule does in a frame, as a list: waves and flushes in their
-// order, and in each wave its systems, with what they touch and how long they took.
-// explain is what the schedule says of itself: a stage is not indented, a system is by
-// two spaces, and a reason by four.
+// Frame draws a frame of a schedule as a list: waves and flushes in order, and
+// in each wave the systems with their data and times. explain is the output of
+// Explain: stages are not indented, systems by two spaces, reasons by four.
 func Frame(explain string, systems []System) string {
 	var b strings.Builder
 	longest := time.Duration(1)
@@ -64,7 +63,7 @@ func Frame(explain string, systems []System) string {
 	return "<ol class=\"frame\">\n" + b.String() + open + "</ol>\n"
 }
 
-// drawSystem draws the system that a line names, perhaps with its condition behind.
+// drawSystem draws the system of a line, with its condition if any.
 func drawSystem(b *strings.Builder, line string, systems []System, longest time.Duration) {
 	b.WriteString(`<div class="system">`)
 	var y System

@@ -14,15 +14,15 @@ import (
 	"handloom/internal/chart"
 )
 
-// box is where a text stands.
+// box is the place of a text.
 type box struct {
 	text                     string
 	left, right, top, bottom float64
 }
 
-// boxes returns the place of every text of a drawing, which must be good XML,
-// and the size of the drawing. Widths are those of a common sans-serif font, on
-// average: a measure of its own.
+// boxes returns the place of every text of a drawing, which must be valid XML,
+// and the size of the drawing. Its widths are averages of common sans-serif
+// fonts, independent of the package.
 func boxes(t *testing.T, svg string) (all []box, w, h float64) {
 	t.Helper()
 	number := func(s string) float64 {
@@ -82,7 +82,7 @@ func boxes(t *testing.T, svg string) (all []box, w, h float64) {
 	}
 }
 
-// crowded returns what is wrong with the places of the texts, or "".
+// crowded returns a description of misplaced texts, or "".
 func crowded(all []box, w, h float64) string {
 	for i, a := range all {
 		if a.left < 0 || a.right > w || a.top < 0 || a.bottom > h {

@@ -12,16 +12,14 @@ type Lines struct {
 	Series []Series
 }
 
-// Series is one line. It has a gap at a point that is no number.
+// Series is one line. It has a gap at NaN points.
 type Series struct {
 	Name   string
-	Points []Point // by rising X
+	Points []Point // ascending in X
 }
 
-// Point is one value over X.
 type Point struct{ X, Y float64 }
 
-// Draw draws the figure.
 func (l Lines) Draw() string {
 	c := newCanvas()
 	c.title(l.Title)
@@ -40,7 +38,7 @@ func (l Lines) Draw() string {
 func (l Lines) keys(c *canvas) []key {
 	var keys []key
 	for i, s := range l.Series {
-		if len(l.Series) == 1 { // which the title names
+		if len(l.Series) == 1 { // the title names it
 			break
 		}
 		keys = append(keys, key{s.Name, func(x, y float64) {
@@ -52,10 +50,10 @@ func (l Lines) keys(c *canvas) []key {
 	return keys
 }
 
-// shown reports whether p has a place on both axes.
+// shown reports whether both axes show p.
 func (p Point) shown() bool { return Linear.shows(p.X) && Linear.shows(p.Y) }
 
-// axes returns both axes, with their place below what is drawn already.
+// axes returns both axes, placed below the drawing so far.
 func (l Lines) axes(c *canvas) (x, y scale) {
 	var ex, ey extent
 	for _, s := range l.Series {
@@ -68,7 +66,7 @@ func (l Lines) axes(c *canvas) (x, y scale) {
 	}
 	y = newScale(l.Y, ey, 6, true)
 	left := margin + 8 + widest(y.ticks, c.font)
-	for want := 9; ; want-- { // as many labels as keep apart
+	for want := 9; ; want-- { // as many labels as stay apart
 		x = newScale(l.X, ex, want, false)
 		_, right := x.overhang(c.font)
 		x.from, x.to = left, c.width-margin-right
@@ -78,13 +76,13 @@ func (l Lines) axes(c *canvas) (x, y scale) {
 	}
 	top := c.y + c.line()*0.6
 	if l.Y.Title != "" {
-		top += c.line() // for it stands above the axis
+		top += c.line() // the title is above the axis
 	}
 	y.from, y.to = top+240, top
 	return x, y
 }
 
-// widest returns the room that the labels need.
+// widest returns the width of the widest label.
 func widest(ticks []tick, font float64) float64 {
 	w := 0.0
 	for _, t := range ticks {
@@ -93,11 +91,11 @@ func widest(ticks []tick, font float64) float64 {
 	return w
 }
 
-// series draws the i-th of n lines.
+// series draws line i of n.
 func (c *canvas) series(s Series, x, y scale, i, n int) {
 	look := lookOf(i)
 	var path, marks strings.Builder
-	every := max(len(s.Points)/8, 1) // markers lie apart, those of two lines not upon each other
+	every := max(len(s.Points)/8, 1) // keeps the markers of all lines apart
 	step := "M"
 	for j, p := range s.Points {
 		if !p.shown() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// luminance returns how bright a colour is, 0 to 1, as WCAG has it.
+// luminance returns the relative luminance of a colour (WCAG), 0 to 1.
 func luminance(color string) float64 {
 	sum := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
@@ -39,7 +39,7 @@ func contrast(a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// themes returns the colours of Style, by the name of their variable.
+// themes returns the colours of Style, by variable.
 func themes(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	light, dark, found := strings.Cut(Style, "prefers-color-scheme: dark")

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// escape returns s as text of an XML document: what XML has no place for, such
-// as control characters, becomes the replacement character.
+// escape returns s as XML text. Characters not allowed in XML, such as control
+// characters, become the replacement character.
 func escape(s string) string {
 	clean := func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
@@ -18,8 +18,8 @@ func escape(s string) string {
 	return html.EscapeString(strings.Map(clean, strings.ToValidUTF8(s, string(utf8.RuneError))))
 }
 
-// width returns about how wide s is in pixels of a font of that size: at least
-// as wide as the common sans-serif fonts make it.
+// width returns the approximate width of s in pixels, at least as in common
+// sans-serif fonts.
 func width(s string, size float64) float64 {
 	sum := 0.0
 	for _, r := range s {
@@ -32,14 +32,14 @@ func width(s string, size float64) float64 {
 			sum += 0.76
 		case r < 0x2000:
 			sum += 0.64
-		default: // ideographs and signs
+		default: // ideographs and symbols
 			sum += 1.1
 		}
 	}
 	return sum * size
 }
 
-// fit returns s, or as much of its beginning as fits into room, with an ellipsis.
+// fit returns s, or its longest prefix with an ellipsis that fits into room.
 func fit(s string, size, room float64) string {
 	if width(s, size) <= room {
 		return s

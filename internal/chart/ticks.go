@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// tick is a place on an axis that has a line and a label.
+// tick is a position of an axis with a line and a label.
 type tick struct {
 	value float64
 	label string
 }
 
-// newScale returns an axis over e with about want ticks, which is at least 2. A
-// linear one of lengths begins at zero, because a length that does not would
-// mislead; one of positions may begin where the values do.
+// newScale returns an axis over e with about want ticks, at least 2. A linear
+// axis of lengths begins at zero, because other lengths mislead; an axis of
+// positions may begin at the values.
 func newScale(a Axis, e extent, want int, lengths bool) scale {
 	if !e.some {
 		return scale{lo: 0, hi: 1}
@@ -24,12 +24,12 @@ func newScale(a Axis, e extent, want int, lengths bool) scale {
 	if lengths || e.lo > 0 && e.lo < e.hi/4 {
 		e.lo, e.hi = min(e.lo, 0), max(e.hi, 0)
 	}
-	if e.hi-e.lo <= 1e-6*math.Abs(e.hi) { // one value, or what labels cannot tell apart
+	if e.hi-e.lo <= 1e-6*math.Abs(e.hi) { // one value, or a range that labels cannot resolve
 		e.hi = e.lo + cmp.Or(math.Abs(e.lo)/10, 1)
 	}
 	step := a.Unit.step((e.hi - e.lo) / float64(want))
 	first, last := math.Ceil(e.lo/step-1e-9), math.Floor(e.hi/step+1e-9)
-	if lengths { // the last tick is the end of the axis
+	if lengths { // the axis ends at the last tick
 		first, last = math.Floor(e.lo/step+1e-9), math.Ceil(e.hi/step-1e-9)
 		e.lo, e.hi = first*step, last*step
 	}
@@ -40,9 +40,8 @@ func newScale(a Axis, e extent, want int, lengths bool) scale {
 	return scale{kind: Linear, lo: e.lo, hi: e.hi, ticks: a.Unit.label(values, step)}
 }
 
-// step returns a round distance between ticks that is at least raw: 1, 2 or 5
-// times a power of ten; of bytes, a power of two; of long times, what clocks
-// have.
+// step returns a round distance between ticks, at least raw: 1, 2 or 5 times a
+// power of ten; a power of two for bytes; clock units for long times.
 func (u Unit) step(raw float64) float64 {
 	if u == Bytes && raw > 1 {
 		return math.Exp2(math.Ceil(math.Log2(raw) - 1e-9))
@@ -63,8 +62,8 @@ func (u Unit) step(raw float64) float64 {
 	return 10 * power
 }
 
-// logScale returns an axis with ticks at powers of ten: fewer where they would be more
-// than want, and on a short axis also at 2 and 5 times a power.
+// logScale returns an axis with ticks at powers of ten, fewer if they exceed
+// want; on a short axis also at 2 and 5 times a power.
 func logScale(a Axis, e extent, want int) scale {
 	low, high := floorLog(e.lo), -floorLog(1/e.hi)
 	if low == high {
@@ -78,8 +77,7 @@ func logScale(a Axis, e extent, want int) scale {
 	return scale{kind: a.Scale, lo: lo, hi: hi, ticks: a.Unit.label(values, 0)}
 }
 
-// stride returns a round number of powers between ticks, so that all powers come
-// to about want.
+// stride returns a round number of powers between ticks, for about want ticks.
 func stride(powers, want int) int {
 	for _, round := range []int{1, 2, 3, 5, 6, 10} {
 		if round*want >= powers {
@@ -89,8 +87,8 @@ func stride(powers, want int) int {
 	return powers/want + 1
 }
 
-// powers returns the multiples of powers of ten, low to high in strides, that lie on the
-// axis.
+// powers returns the multiples of powers of ten, low to high in strides, within
+// the axis.
 func powers(lo, hi float64, low, high, stride int, multiples ...float64) []float64 {
 	var values []float64
 	first := int(math.Ceil(float64(low)/float64(stride))) * stride
@@ -104,11 +102,11 @@ func powers(lo, hi float64, low, high, stride int, multiples ...float64) []float
 	return values
 }
 
-// floorLog returns the greatest p for which ten to the p is at most v, with some mercy
-// for the rounding of powers.
+// floorLog returns the greatest p with 10^p <= v, tolerating rounding errors.
 func floorLog(v float64) int { return int(math.Floor(math.Log10(v) + 1e-9)) }
 
-// tighten moves the ends of a short axis inwards to 2 or 5 times a power of ten.
+// tighten moves the ends of a short axis inwards to 2 or 5 times a power of
+// ten.
 func tighten(lo, hi float64, e extent) (float64, float64) {
 	for _, m := range []float64{5, 2} {
 		if lo*m <= e.lo*(1+1e-9) && lo*m < hi/2 {

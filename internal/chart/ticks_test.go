@@ -21,7 +21,7 @@ func TestTicksAreRoundAndCarryTheUnit(t *testing.T) {
 		lo, hi float64
 		want   int
 		labels string
-		begins bool // where its values do, not at zero
+		begins bool // at the first value, not at zero
 	}{
 		{Axis{}, 0, 10, 5, "0, 2, 4, 6, 8, 10", false},
 		{Axis{}, 3, 9.5, 5, "0, 2, 4, 6, 8, 10", false},

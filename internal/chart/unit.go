@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// Unit is what the values of an axis are, and how they are written.
+// Unit is the unit of an axis and determines the format of its values.
 type Unit int
 
-// The units.
 const (
 	Plain       Unit = iota // 1,500,000 is 1.5M
 	Nanoseconds             // 1,500,000 is 1.5 ms
 	Bytes                   // 1,572,864 is 1.5 MiB
 )
 
-// prefix is a power that values are written in.
+// prefix is a power for formatted values.
 type prefix struct {
 	size float64
 	name string
@@ -28,8 +27,7 @@ var prefixes = map[Unit][]prefix{
 	Bytes:       {{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}, {1 << 40, " TiB"}},
 }
 
-// prefix returns the greatest prefix that v fills. Minutes and hours begin at
-// two of them.
+// prefix returns the greatest prefix up to v. Minutes and hours start at two.
 func (u Unit) prefix(v float64) prefix {
 	all := prefixes[u]
 	best := all[0]
@@ -47,8 +45,8 @@ func (u Unit) prefix(v float64) prefix {
 	return best
 }
 
-// label returns the ticks at values. With a step, those of a linear axis, all
-// are written alike; without, each in the prefix that suits it.
+// label returns the ticks at values. With a step (linear axis), all have one
+// format; without, each has its own prefix.
 func (u Unit) label(values []float64, step float64) []tick {
 	ticks := make([]tick, len(values))
 	for i, v := range values {
@@ -65,7 +63,7 @@ func (u Unit) label(values []float64, step float64) []tick {
 	return ticks
 }
 
-// decimals returns how many digits behind the point multiples of step need.
+// decimals returns the number of decimals that multiples of step need.
 func decimals(step float64) int {
 	for n := range 9 {
 		if scaled := step * math.Pow10(n); math.Abs(scaled-math.Round(scaled)) < scaled*1e-6 {
@@ -75,7 +73,7 @@ func decimals(step float64) int {
 	return 9
 }
 
-// Format returns one value in three digits, without zeros at their end.
+// Format formats a value with three digits, without trailing zeros.
 func (u Unit) Format(v float64) string {
 	if v == 0 {
 		return "0"

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// CheckFile reports that a file cannot be written, for a check before long work.
+// CheckFile returns an error if a file cannot be written, for a check before
+// long work.
 func CheckFile(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
@@ -21,8 +22,8 @@ func CheckFile(path string) error {
 	return nil
 }
 
-// WriteFile writes a file whole or leaves it as it was: a rename replaces an existing
-// file. Pipes and devices are written to.
+// WriteFile replaces a file by a rename, or leaves it unchanged on error. It
+// writes to pipes and devices directly.
 func WriteFile(path string, data []byte) (err error) {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
@@ -40,7 +41,7 @@ func WriteFile(path string, data []byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			f.Close() // a second time does no harm
+			f.Close() // closing twice is harmless
 			os.Remove(f.Name())
 		}
 	}()

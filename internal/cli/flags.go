@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Numbers is the value of a flag like 1,2,8: numbers from 1, each once.
+// Numbers is the value of a flag like 1,2,8: distinct numbers from 1.
 type Numbers []int
 
-// Set reads the numbers.
 func (l *Numbers) Set(text string) error {
 	var list Numbers
 	for word := range strings.SplitSeq(text, ",") {
@@ -33,7 +32,7 @@ func (l *Numbers) String() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*l)), " ", ","), "[]")
 }
 
-// CommandLine returns the line of a shell that calls a program with args.
+// CommandLine returns the shell command of a program with args.
 func CommandLine(program string, args ...string) string {
 	words := []string{program}
 	for _, arg := range args {
@@ -42,7 +41,7 @@ func CommandLine(program string, args ...string) string {
 	return strings.Join(words, " ")
 }
 
-// Quote returns s as one word of a shell's command line.
+// Quote returns s as one shell word.
 func Quote(s string) string {
 	special := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./,+:@%=", c)

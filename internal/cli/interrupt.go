@@ -1,6 +1,6 @@
-// Package cli holds the conventions of the command-line programs: signals end a run
-// early and in order, exit codes name them, and output names the build, so that a run
-// can be repeated. Progress, files and flags work alike in all of them.
+// Package cli has the conventions of the command-line programs: signals end a
+// run early and in order, exit codes name the signal, output names the build so
+// that a run can be repeated, and progress, files and flags work alike.
 package cli
 
 import (
@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Exit codes of a program that a signal ended: 128 and the number of the signal,
-// as a shell has it.
+// Exit codes of a program ended by a signal: 128 plus its number, as in a
+// shell.
 const (
 	ExitInterrupted = 130 // SIGINT
 	ExitTerminated  = 143 // SIGTERM
@@ -24,8 +24,8 @@ var (
 	ErrTerminated  = fmt.Errorf("terminated: %w", context.Canceled)
 )
 
-// Context returns a context that ends with one of the causes at the first signal.
-// The second kills the program at once. It is to be called once, by main.
+// Context returns a context that the first signal ends with one of the causes.
+// The second signal kills the program. main calls it once.
 func Context() context.Context {
 	ctx, end := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -42,8 +42,8 @@ func Context() context.Context {
 	return ctx
 }
 
-// Exit returns the exit code of a program that stopped because ctx ended. What
-// ended without a signal counts as interrupted.
+// Exit returns the exit code of a program whose ctx ended. Other causes than
+// signals count as interrupts.
 func Exit(ctx context.Context) int {
 	if context.Cause(ctx) == ErrTerminated {
 		return ExitTerminated

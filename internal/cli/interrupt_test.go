@@ -27,7 +27,7 @@ func TestContext_EndsWithTheSignal(t *testing.T) {
 	} {
 		ctx := Context()
 		if err := self.Signal(tt.signal); err != nil {
-			t.Skip(err) // not every system sends it
+			t.Skip(err) // not every system can send it
 		}
 		<-ctx.Done()
 		child, end := context.WithCancel(ctx)

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Progress shows how far a run is: a line that is written over on a terminal, and
-// new lines further apart elsewhere.
+// Progress shows the progress of a run: one overwritten line on a terminal,
+// otherwise new lines at longer intervals.
 type Progress struct {
 	out      io.Writer
 	terminal bool
 	now      func() time.Time
 
-	last  time.Time // of the line before, or of the start
-	due   time.Time // of the next line
-	width int       // of the line on the terminal
+	last  time.Time // last line or start of the run
+	due   time.Time // time of the next line
+	width int       // width of the line on the terminal
 }
 
 const (
@@ -26,7 +26,6 @@ const (
 	plainEvery    = 2 * time.Second
 )
 
-// NewProgress returns the progress of a run that starts now.
 func NewProgress(out io.Writer, now func() time.Time) *Progress {
 	p := &Progress{out: out, now: now, last: now()}
 	if f, ok := out.(*os.File); ok && os.Getenv("TERM") != "dumb" {
@@ -37,7 +36,7 @@ func NewProgress(out io.Writer, now func() time.Time) *Progress {
 	return p
 }
 
-// Show shows a line if one is due. line gets the time since the line before.
+// Show shows a line if one is due. line gets the time since the last line.
 func (p *Progress) Show(line func(since time.Duration) string) {
 	now := p.now()
 	if now.Before(p.due) {
@@ -53,7 +52,7 @@ func (p *Progress) Show(line func(since time.Duration) string) {
 	p.due = now.Add(plainEvery)
 }
 
-// Clear takes the line off the terminal.
+// Clear removes the line from the terminal.
 func (p *Progress) Clear() {
 	if p.width > 0 {
 		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", p.width))

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Revision returns the revision that was built: the one in the build information or,
-// because go run writes none, the one of git in the current folder; or "unknown". A
+// Revision returns the revision of the build: from the build information or,
+// because go run omits it, from git in the current folder; or "unknown". A
 // final + means changed files.
 func Revision() string { return revision() }
 
@@ -20,7 +20,7 @@ var revision = sync.OnceValue(func() string {
 	return mark(values["vcs.revision"], values["vcs.modified"] == "true")
 })
 
-// BuildFlags returns the flags of go run that build the same program again.
+// BuildFlags returns the flags of go run that repeat this build.
 func BuildFlags() []string { return flags(settings()) }
 
 func flags(values map[string]string) (flags []string) {

@@ -1,5 +1,5 @@
-// Package layout has no code. Its test states the architecture as data: which
-// folder may import which, and what users inherit.
+// Package layout has no code. Its tests state the architecture as data: the
+// allowed imports of each folder, and the dependencies of users.
 package layout
 
 import (
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// mayImport lists, for each package, the packages of this module that it may
-// import, directly. Imports point one way only.
+// mayImport lists the packages of this module that each package may import
+// directly. Imports are acyclic.
 var mayImport = map[string][]string{
 	"store":                     {"tasks", "internal/image", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire", "internal/hook"},
 	"store/storetest":           {"store"},
@@ -80,10 +80,10 @@ var mayImport = map[string][]string{
 
 const anything = "*"
 
-// inherited is what the library may need beyond the standard library.
+// inherited lists the allowed imports of the library beyond the standard library.
 var inherited = []string{"golang.org/x/sync/errgroup"}
 
-// topLevel is every folder in the root, but for those with a leading dot.
+// topLevel lists the folders in the root without a leading dot.
 var topLevel = []string{"batch", "bench", "cluster", "guide", "internal", "journal", "proof", "shard", "store", "stress", "tasks", "world"}
 
 type pkg struct {
@@ -126,7 +126,7 @@ func TestUsersInheritTheStandardLibraryAndSyncAlone(t *testing.T) {
 	}
 }
 
-// What the module in cluster needs is nothing that users of the library inherit.
+// Dependencies of the module cluster do not reach users of the library.
 func TestTheLibraryIsAModuleWithoutServers(t *testing.T) {
 	for _, p := range list(t, "-deps", "./...") {
 		if strings.HasPrefix(p.ImportPath, "handloom/cluster") || strings.Contains(p.ImportPath, "nats") {
@@ -154,7 +154,7 @@ func TestFoldersAreTheArchitecture(t *testing.T) {
 	}
 }
 
-// list returns what go list says of the packages, run in the root.
+// list returns the output of go list for packages, run in the root.
 func list(t *testing.T, args ...string) []pkg {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Standard"}, args...)...)
@@ -173,7 +173,6 @@ func list(t *testing.T, args ...string) []pkg {
 	return pkgs
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

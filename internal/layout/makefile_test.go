@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// The calls and packages by which a file starts goroutines other than by a go statement.
+// The calls and packages that start goroutines without a go statement.
 var (
 	startingCalls   = []string{"AfterFunc", "Go", "Parallel", "RunParallel", "AddCleanup", "SetFinalizer"}
 	startingImports = []string{"golang.org/x/sync/errgroup", "net/http", "net/http/httptest", "os/exec", "os/signal", "testing/synctest"}
 	serialImports   = []string{"batch", "internal/check", "internal/digest", "internal/seam", "proof/maptest"} // their tests may
 )
 
-// Packages that make race leaves out start no goroutine, in code or tests, and import only
-// packages of this module for which the same holds.
+// Packages that make race omits start no goroutine, in code or tests, and
+// import only such packages of this module.
 func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
 	text, err := os.ReadFile("../../Makefile")
 	noError(t, err)

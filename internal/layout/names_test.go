@@ -18,8 +18,8 @@ var (
 	engineAPI  = []string{"batch", "shard"}
 )
 
-// Limits of exported names, fields and interface methods included. They are the counts
-// of today: a removal lowers them, and a new name replaces an old one.
+// Limits of exported names, including fields and interface methods. They equal
+// the current counts: a removal lowers them, a new name replaces an old one.
 const (
 	maxProgramNames = 640
 	maxEngineNames  = 253
@@ -44,8 +44,8 @@ func TestPublicNames_StayWithinLimits(t *testing.T) {
 	}
 }
 
-// publicNames counts the exported names and methods of a package, and the exported
-// fields and interface methods of its types.
+// publicNames counts the exported names and methods of a package, and the
+// exported fields and interface methods of its types.
 func publicNames(t *testing.T, dir string) (names, fields int) {
 	t.Helper()
 	for _, file := range sources(t, dir) {
@@ -68,7 +68,7 @@ func publicNames(t *testing.T, dir string) (names, fields int) {
 	return names, fields
 }
 
-// receiver returns the name of the type of a receiver.
+// receiver returns the type name of a receiver.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -117,7 +117,8 @@ func exported(names []*ast.Ident) (n int) {
 	return n
 }
 
-// sources returns the Go files of a folder, without tests and files of other systems.
+// sources returns the Go files of a folder, without tests and files of other
+// systems.
 func sources(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -178,7 +179,7 @@ func TestEngine_IsImportedByItsRoomsAlone(t *testing.T) {
 	noError(t, err)
 }
 
-// maxPackages is the count of today: a merge lowers it.
+// maxPackages is the current count; a merge lowers it.
 const maxPackages = 62
 
 func TestPackages_StayWithinLimit(t *testing.T) {

@@ -2,22 +2,20 @@ package trace
 
 import "fmt"
 
-// Checker holds events to the rules of a lifetime (L1, L2, L3). It keeps the
-// keys that are alive, so its memory grows with their number: about 40 bytes
-// each.
+// Checker checks the lifetimes of events (L1, L2, L3). It keeps the live keys,
+// about 40 bytes each.
 type Checker struct {
 	name string
-	live [MaxTable + 1]map[uint64]int // by table: key to the line that created it
+	live [MaxTable + 1]map[uint64]int // by table: key to the line of its create
 	err  error
 }
 
-// NewChecker returns a Checker to which nothing is alive. The name is what
-// errors call the file.
+// NewChecker returns a Checker without live keys. Errors call the file name.
 func NewChecker(name string) *Checker { return &Checker{name: name} }
 
-// Check returns nil if e may follow the events checked before, and an [*Error]
-// with e's line if not. After an error e and all events behind it change
-// nothing, and every later call returns the same error. Check takes O(1) time.
+// Check returns nil if e is valid after the events checked before, otherwise an
+// [*Error] with the line of e. After an error, all calls return the same error
+// and change nothing. Check takes O(1) time.
 func (c *Checker) Check(e Event) error {
 	if c.err == nil {
 		if reason := c.apply(e); reason != "" {
@@ -27,9 +25,9 @@ func (c *Checker) Check(e Event) error {
 	return c.err
 }
 
-// CheckBatch checks events in their order and returns the first error. Give it
-// a whole batch before any of it is recorded, so that a fault in the middle
-// leaves nothing half done.
+// CheckBatch checks events in order and returns the first error. Call it for a
+// whole batch before recording any of it, so that an error leaves no partial
+// batch.
 func (c *Checker) CheckBatch(events []Event) error {
 	for _, e := range events {
 		if err := c.Check(e); err != nil {
@@ -39,7 +37,7 @@ func (c *Checker) CheckBatch(events []Event) error {
 	return nil
 }
 
-// apply notes e, or says which rule it breaks and notes nothing.
+// apply records e, or returns the rule that e breaks.
 func (c *Checker) apply(e Event) string {
 	if e.Table > MaxTable {
 		return fmt.Sprintf("table %d is out of range 0..%d", e.Table, MaxTable)

@@ -10,7 +10,7 @@ import (
 	"handloom/internal/trace"
 )
 
-// checkText reads text and checks it batch by batch.
+// checkText reads and checks text batch by batch.
 func checkText(text string) (*trace.Checker, error) {
 	c := trace.NewChecker("x.trace")
 	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\n"+text), "x.trace")
@@ -64,7 +64,8 @@ func TestCheckerRefusesWhatNoReaderGives(t *testing.T) {
 	}
 }
 
-// The model keeps the last event of each key. There are few keys, so that they meet often.
+// The model keeps the last event of each key. Keys are few, so that they
+// collide.
 func TestCheckerAgreesWithAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		last := map[[2]uint64]trace.Kind{}

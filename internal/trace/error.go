@@ -2,18 +2,18 @@ package trace
 
 import "fmt"
 
-// Error is a fault of a trace file: the one kind of error that readers and
-// checkers return, [io.EOF] aside. It prints as one line, file:line: reason.
+// Error is an error in a trace file. Readers and checkers return no other error
+// except [io.EOF]. It prints as file:line: reason.
 type Error struct {
-	File   string // the name given to [NewReader] or [NewChecker]
-	Line   int    // counted from 1
+	File   string // name given to [NewReader] or [NewChecker]
+	Line   int    // from 1
 	Reason string
-	Err    error // what the input or its decompression said, or nil
+	Err    error // error of the input or its decompression, or nil
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
 }
 
-// Unwrap returns e.Err, so that [errors.Is] finds what a failing disk said.
+// Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }

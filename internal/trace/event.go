@@ -3,19 +3,18 @@ package trace
 // MaxTable is the highest table number of a trace.
 const MaxTable = 1023
 
-// Kind says what happened. It is the letter that begins the event's line; the
-// zero Kind is none of them.
+// Kind is the first letter of an event's line. The zero Kind is not a kind of
+// event.
 type Kind byte
 
-// The four kinds of events.
 const (
-	Tick   Kind = 'T' // the batch ends here
-	Create Kind = 'C' // an item appears
-	Update Kind = 'U' // it changes
-	Erase  Kind = 'E' // it disappears
+	Tick   Kind = 'T' // end of a batch
+	Create Kind = 'C' // an item is created
+	Update Kind = 'U' // an item changes
+	Erase  Kind = 'E' // an item is erased
 )
 
-// String returns the word for k, or "unknown" for anything but the four kinds.
+// String returns the word for k, or "unknown".
 func (k Kind) String() string {
 	switch k {
 	case Tick:
@@ -35,5 +34,5 @@ type Event struct {
 	Kind  Kind
 	Table uint16 // 0..MaxTable
 	Key   uint64
-	Line  int // where a Reader found it, counted from 1
+	Line  int // line in the file, from 1
 }

@@ -9,10 +9,10 @@ import (
 	"io"
 )
 
-// bufferSize is far above MaxLine, so that few lines straddle two reads.
+// bufferSize is far above MaxLine, so that few lines span two reads.
 const bufferSize = 64 << 10
 
-// open returns the text in r, decompressed if its first two bytes are those of
+// open returns the text in r, decompressed if it begins with the two bytes of
 // gzip.
 func open(r io.Reader) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, bufferSize)
@@ -33,7 +33,7 @@ func open(r io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(unzipped, bufferSize), nil
 }
 
-// readReason tells in words why no more lines can be read.
+// readReason describes a read error.
 func readReason(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the gzip data is cut off after this line"

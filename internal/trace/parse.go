@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// parseLine reads one line without its line end. A line that breaks the format
-// gives the reason. A blank or comment line gives the zero Event.
+// parseLine parses one line without its line end. It returns the reason if the
+// line is invalid, and the zero Event for a blank or comment line.
 func parseLine(line []byte) (e Event, reason string) {
 	if i := bytes.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]
@@ -60,7 +60,7 @@ func cutWord(line []byte) (word, rest []byte) {
 	return line[from:to], line[to:]
 }
 
-// parseNumber reads a table or a key of at most last.
+// parseNumber parses a table or a key up to last.
 func parseNumber(what string, text []byte, last uint64) (v uint64, reason string) {
 	v, err := strconv.ParseUint(string(text), 10, 64)
 	switch {
@@ -74,7 +74,7 @@ func parseNumber(what string, text []byte, last uint64) (v uint64, reason string
 	return v, ""
 }
 
-// quote returns text in quotes, cut when it is too long for a message.
+// quote quotes text, shortened for a message.
 func quote(text []byte) string {
 	const limit = 40
 	if len(text) > limit {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// MaxLine is how many bytes a line may have, comment included, line end not.
+// MaxLine is the maximum length of a line in bytes, with its comment and
+// without its line end.
 const MaxLine = 4096
 
 const (
@@ -17,20 +18,18 @@ const (
 	header     = headerWord + " 1"
 )
 
-// Reader gives the events of one trace in the order of its lines. It streams:
-// its memory does not grow with the file.
+// Reader streams the events of one trace, in constant memory.
 type Reader struct {
 	name string
-	in   *bufio.Reader // a buffer longer than MaxLine, so that a line is one slice of it
+	in   *bufio.Reader // the buffer is longer than MaxLine, so that a line is one slice of it
 	line int           // lines read so far
-	err  error         // what every later call returns
+	err  error         // returned by every later call
 }
 
-// NewReader returns a Reader of the trace in r, plain or gzip, and has read
-// its first line. The name is what errors call the file. It fails with an
-// [*Error] if the header is missing, wrong or of another version, if the file
-// is empty, or if r fails. The caller closes r, not before the last event is
-// read.
+// NewReader returns a Reader of the trace in r, plain or gzip, after reading
+// its first line. Errors call the file name. NewReader returns an [*Error] if
+// the file is empty, the header is missing, wrong or of another version, or r
+// fails. The caller closes r after the last event.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	t := &Reader{name: name}
 	in, err := open(r)
@@ -44,9 +43,9 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return t, nil
 }
 
-// Next returns the next event, or [io.EOF] behind the last one. Any other
-// error is an [*Error]. Once an error was returned, every later call returns
-// the same one. Next takes time in the length of the line and allocates nothing.
+// Next returns the next event, or [io.EOF] after the last one. Other errors are
+// [*Error]. After an error, every call returns the same error. Next takes time
+// in the length of the line and allocates nothing.
 func (t *Reader) Next() (Event, error) {
 	for t.err == nil {
 		line, err := t.readLine()
@@ -65,11 +64,10 @@ func (t *Reader) Next() (Event, error) {
 	return Event{}, t.err
 }
 
-// Ticks iterates over the batches: the events up to the next T, which is not among
-// them, or up to the end of the file. An empty tick is a batch with no events. All
-// batches are in the same memory: a batch is valid until the next one. A fault is the
-// last pair, an [*Error] without events, so that no part of its batch is replayed. The
-// end of the file is no pair.
+// Ticks iterates over the batches: the events before the next T or the end of
+// the file. An empty tick is an empty batch. A batch is valid until the next
+// one. An error is the last pair, an [*Error] without events, so that no part
+// of its batch is replayed. The end of the file is not a pair.
 func (t *Reader) Ticks() iter.Seq2[[]Event, error] {
 	return func(yield func([]Event, error) bool) {
 		var events []Event
@@ -93,7 +91,6 @@ func (t *Reader) Ticks() iter.Seq2[[]Event, error] {
 	}
 }
 
-// readHeader reads the first line and keeps nothing of it.
 func (t *Reader) readHeader() error {
 	line, err := t.readLine()
 	if errors.Is(err, io.EOF) {
@@ -113,8 +110,8 @@ func (t *Reader) readHeader() error {
 	return t.fail(fmt.Sprintf("the first line is %s; it should be %q", quote(line), header), nil)
 }
 
-// readLine returns the next line without its line end. The line is good until
-// the next call.
+// readLine returns the next line without its line end, valid until the next
+// call.
 func (t *Reader) readLine() ([]byte, error) {
 	line, err := t.in.ReadSlice('\n')
 	if err == nil {
@@ -129,7 +126,7 @@ func (t *Reader) readLine() ([]byte, error) {
 		t.err = io.EOF
 		return nil, io.EOF
 	case err != io.EOF:
-		// What is left of a line is not shown: half a number is another number.
+		// The rest of the line is not shown: half a number is another number.
 		return nil, t.fail(readReason(err), err)
 	}
 	t.line++
@@ -139,8 +136,8 @@ func (t *Reader) readLine() ([]byte, error) {
 	return line, nil
 }
 
-// fail makes the error that this and every later call returns. Before the
-// first line is read, a fault is one of line 1.
+// fail makes the error of this and every later call. Before the first line is
+// read, the line is 1.
 func (t *Reader) fail(reason string, cause error) error {
 	t.err = &Error{File: t.name, Line: max(t.line, 1), Reason: reason, Err: cause}
 	return t.err

@@ -18,8 +18,8 @@ import (
 	"handloom/internal/trace"
 )
 
-// readAll returns the events of text up to its end or first fault. What a fuzzed text may
-// expand to has no end, so it stops after many.
+// readAll returns the events of text up to its end or first error. A fuzzed
+// text may expand without end, so it stops after many.
 func readAll(text string) ([]trace.Event, error) {
 	r, err := trace.NewReader(strings.NewReader(text), "x.trace")
 	if err != nil {
@@ -83,7 +83,7 @@ func TestReaderGivesEventsWithTheirLines(t *testing.T) {
 
 const h = "handloom-trace 1\n"
 
-// What no trace is, and what a Reader says to it.
+// faulty are invalid traces with the error of a Reader.
 var faulty = []struct{ name, text, want string }{
 	{"empty file", "", `1: the file is empty; its first line should be "handloom-trace 1"`},
 	{"no header", "C 1 2\n", `1: the first line is "C 1 2"; it should be "handloom-trace 1"`},
@@ -183,7 +183,6 @@ func TestReaderDoesNotAllocatePerEvent(t *testing.T) {
 	}
 }
 
-// rewrite returns events as text.
 func rewrite(events []trace.Event) string {
 	var b strings.Builder
 	b.WriteString("handloom-trace 1\n")
@@ -197,7 +196,7 @@ func rewrite(events []trace.Event) string {
 	return b.String()
 }
 
-// anyLine compares events without the lines of a Reader.
+// anyLine compares events without line numbers.
 var anyLine = cmp.Options{cmpopts.IgnoreFields(trace.Event{}, "Line"), cmpopts.EquateEmpty()}
 
 func TestReader_ReadsAllEvents(t *testing.T) {
@@ -222,7 +221,6 @@ func anyEvent(maxTable uint16, maxKey uint64) *rapid.Generator[trace.Event] {
 	})
 }
 
-// noError ends the test if there is an error.
 func noError(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -2,8 +2,8 @@ package trace
 
 import _ "embed"
 
-// Sample is a compressed trace of the tests of shard/handlemap. The file
-// sample/README.txt holds the commands that made it.
+// Sample is a compressed trace of the tests of shard/handlemap, made by the
+// commands in sample/README.txt.
 //
 //go:embed sample/handlemap.trace.gz
 var Sample []byte

@@ -10,7 +10,7 @@ import (
 	"handloom/internal/trace"
 )
 
-// keysOf returns the keys of every batch of text, and the error that ended it.
+// keysOf returns the keys of every batch of text, and the final error.
 func keysOf(text string) ([][]uint64, error) {
 	r, err := trace.NewReader(strings.NewReader(text), "x.trace")
 	if err != nil {

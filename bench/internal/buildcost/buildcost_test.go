@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// What a further item type costs in functions is what it costs in time, memory
-// and bytes, on every machine. A method on a table, or on what a table of a type
-// holds, is at least two.
+// The number of functions per item type is the same on every machine and
+// determines time, memory and size. A method on a table adds at least two.
 func TestAFurtherTableCostsFewFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles four programs")
@@ -27,7 +26,6 @@ func TestAFurtherTableCostsFewFunctions(t *testing.T) {
 	}
 }
 
-// A further column is its typed steps and some ten methods.
 func TestAFurtherColumnCostsFewFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles two programs")

@@ -13,17 +13,18 @@ import (
 	"time"
 )
 
-// Cost is what a build took, go itself and the linker included.
+// Cost is the cost of a build, including go itself and the linker.
 type Cost struct {
 	Source
 	CPU       time.Duration
-	Memory    int64 // of the process that had most, at its peak; 0 where the system does not say
+	Memory    int64 // peak of the largest process; 0 if unknown
 	Functions int   // compiled for the package that uses the tables
 	Binary    int64 // bytes, not stripped
 }
 
-// Measure builds p once more than rounds and returns the cost of each but the
-// first, which compiles what p is built on. It is called in the module.
+// Measure builds p rounds times, after a first build that compiles the
+// dependencies, and returns the costs. The current folder must be in the
+// module.
 func (p Source) Measure(ctx context.Context, rounds int) (costs []Cost, err error) {
 	err = p.with(ctx, func(b *builder) error {
 		for round := range rounds + 1 {
@@ -40,7 +41,7 @@ func (p Source) Measure(ctx context.Context, rounds int) (costs []Cost, err erro
 	return costs, err
 }
 
-// Functions returns how many functions are compiled for the package of p that
+// Functions returns the number of functions compiled for the package of p that
 // uses the tables.
 func (p Source) Functions(ctx context.Context) (n int, err error) {
 	err = p.with(ctx, func(b *builder) error {
@@ -50,7 +51,7 @@ func (p Source) Functions(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// with calls f with the files of p in a folder of its own.
+// with calls f with the files of p in a temporary folder.
 func (p Source) with(ctx context.Context, f func(b *builder) error) (err error) {
 	b := builder{Source: p}
 	if b.dir, err = os.MkdirTemp("", "buildcost"); err != nil {
@@ -68,13 +69,14 @@ func (p Source) with(ctx context.Context, f func(b *builder) error) (err error) 
 	return f(&b)
 }
 
-// builder builds a program whose files lie in dir and seem to lie below root.
+// builder builds a program whose files are in dir and, by an overlay, below
+// root.
 type builder struct {
 	Source
 	root, dir string
 }
 
-// cost touches a line and builds.
+// cost changes a line and builds.
 func (b *builder) cost(ctx context.Context) (Cost, error) {
 	if err := b.write(time.Now().UnixNano()); err != nil {
 		return Cost{}, err
@@ -117,7 +119,7 @@ func (b *builder) build(ctx context.Context, to, path string) (*exec.Cmd, error)
 	return b.run(ctx, "go", "build", "-overlay", filepath.Join(b.dir, "overlay"), "-o", to, "handloom/"+path)
 }
 
-// write writes the files and the overlay, which says where they seem to lie.
+// write writes the files and the overlay.
 func (b *builder) write(touched int64) error {
 	seen := make(map[string]string)
 	for path, text := range b.files(touched) {

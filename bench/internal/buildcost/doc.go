@@ -1,9 +1,9 @@
-// Package buildcost measures what the tables of a program cost who builds it. Go
-// compiles generic code once more for every item type, so a method too many in a
-// table is paid by every program, for each of its types.
+// Package buildcost measures the build costs of tables. Go compiles generic
+// code for every item type, so every program pays for a superfluous method,
+// once per type.
 //
-// A [Source] is generated, with item types of distinct shapes: types that differ
-// in nothing but their names share compiled code. [Source.Measure] builds it with
-// everything else compiled already, as after an edit of one line. How many
-// functions were compiled is the same on every machine.
+// A [Source] is generated with item types of distinct shapes, because types of
+// one shape share code. [Source.Measure] builds it as after an edit of one
+// line, with everything else compiled. The number of functions is the same on
+// every machine.
 package buildcost

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// peak returns the most memory that the process or one that it waited for had.
+// peak returns the peak memory of the process or of one of its children.
 func peak(p *os.ProcessState) int64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

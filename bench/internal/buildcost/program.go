@@ -7,13 +7,13 @@ import (
 	"text/template"
 )
 
-// Source says which program is generated.
+// Source describes a generated program.
 type Source struct {
 	Tables int
-	Every  bool // it uses every operation of a table, else what every program needs
+	Every  bool // it uses every operation of a table, else the usual ones
 	Apart  bool // another package registers the tables
 
-	Columns int // of the first table, each of another type
+	Columns int // columns of the first table, each of another type
 }
 
 func (p Source) String() string {
@@ -27,15 +27,15 @@ func (p Source) String() string {
 	return fmt.Sprintf("tables=%d/ops=%s%s", p.Tables, ops, where)
 }
 
-// Where the generated packages seem to lie, below the module's root.
+// Apparent folders of the generated packages, below the root of the module.
 const (
 	mainPath = "bench/internal/buildcost/generated"
 	usePath  = mainPath + "/use"
 	madePath = mainPath + "/made"
 )
 
-// files returns the files of the program. touched is in the one that uses the
-// tables, so that it has to be compiled anew.
+// files returns the files of the program. touched goes into the package that
+// uses the tables, to force a new build.
 func (p Source) files(touched int64) map[string]string {
 	view := struct {
 		Source
@@ -64,7 +64,7 @@ var program = template.Must(template.New("").Funcs(template.FuncMap{
 	"columnFields": func(k int) string { return fields(100 + k) },
 }).Parse(programText))
 
-// fields are those of type i, which no other has.
+// fields returns the fields of type i, unique to it.
 func fields(i int) string {
 	kinds := []string{"uint64", "int32", "float64", "string", "[3]float32", "uint8", "[]byte", "*int", "bool", "int16"}
 	var b strings.Builder

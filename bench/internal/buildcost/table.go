@@ -11,7 +11,7 @@ import (
 	"handloom/internal/report"
 )
 
-// Programs are those that a measurement builds, ascending in tables.
+// Programs returns the measured programs, ascending in tables.
 func Programs() (all []Source) {
 	for _, every := range []bool{false, true} {
 		for _, tables := range []int{1, 8, 32} {
@@ -21,7 +21,7 @@ func Programs() (all []Source) {
 	return append(all, Source{Tables: 8, Apart: true})
 }
 
-// Median returns the median of each figure of the same program.
+// Median returns the median of each figure.
 func Median(costs []Cost) Cost {
 	return Cost{
 		Source:    costs[0].Source,
@@ -41,8 +41,8 @@ func median[N cmp.Ordered](costs []Cost, get func(c Cost) N) N {
 	return all[len(all)/2]
 }
 
-// Write writes a table: what each program costs, and beside it what each of the
-// tables costs that the one before has not.
+// Write writes a table with the costs of each program, and the costs per
+// additional table.
 func Write(w io.Writer, costs []Cost) error {
 	t := report.NewTable("program", "CPU", "memory", "functions", "binary", "a table: CPU", "functions", "binary")
 	t.Left("program")
@@ -62,7 +62,7 @@ func Write(w io.Writer, costs []Cost) error {
 	return nil
 }
 
-// perTable returns what each table costs that base lacks.
+// perTable returns the costs of each table beyond base.
 func (c Cost) perTable(base Cost) []string {
 	n := c.Tables - base.Tables
 	return []string{

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// Case is one thing to measure.
 type Case struct {
 	Op, Impl         string
-	N, Size, Workers int // items, bytes of one, goroutines; 0: has none, and the name does not say it
+	N, Size, Workers int // items, bytes of an item, goroutines; 0: none, not in the name
 	Unit             Unit
-	With             string // the op of the comparison it belongs to; "": its own
-	Rounds           int    // at most; 0: as many as are asked for. For what takes long
+	With             string // op of its comparison; "": its own
+	Rounds           int    // limit, for slow cases; 0: as many as requested
 
-	// Open makes the case ready. It is called right before the first round of
-	// its comparison, so that memory is held for one comparison at a time.
+	// Open prepares the case, right before the first round of its comparison,
+	// so that only one comparison holds memory.
 	Open func() *Work
 }
 
-// Name returns what the case is called: op=get/impl=map/n=1000/size=8.
+// Name returns the name of the case, such as op=get/impl=map/n=1000/size=8.
 func (c *Case) Name() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "op=%s/impl=%s", c.Op, c.Impl)
@@ -33,14 +32,14 @@ func (c *Case) Name() string {
 	return b.String()
 }
 
-// Comparison is what cases have in common that are set side by side.
+// Comparison identifies cases to compare.
 type Comparison struct {
 	Op      string
 	N, Size int
 }
 
-// Comparison returns the comparison that the case belongs to. Cases that differ
-// in workers alone are in one.
+// Comparison returns the comparison of the case. It is independent of the
+// number of workers.
 func (c *Case) Comparison() Comparison {
 	op := c.With
 	if op == "" {
@@ -49,18 +48,16 @@ func (c *Case) Comparison() Comparison {
 	return Comparison{op, c.N, c.Size}
 }
 
-// Unit is what the samples of a case are counted in.
+// Unit is the unit of the samples of a case.
 type Unit string
 
-// The units. Those that count a time are filled in by the runner, for the
-// others [Work.Measure] returns the value.
+// The runner computes times; other units take the value of [Work.Measure].
 const (
-	PerItem   Unit = "ns/item" // the zero Unit means this one
+	PerItem   Unit = "ns/item" // the zero Unit
 	PerOp     Unit = "ns/op"
-	PerSecond Unit = "events/s" // the only one of which more is better
+	PerSecond Unit = "events/s" // the only unit of which more is better
 )
 
-// HigherIsBetter reports whether more of it is an improvement.
 func (u Unit) HigherIsBetter() bool { return strings.HasSuffix(string(u), "/s") }
 
 // Of returns the value of bodies that took ns nanoseconds for the items.

@@ -13,13 +13,12 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// journal is what happened to the cases of a test, in order.
+// journal lists the events of cases, in order.
 type journal []string
 
 func (j *journal) add(format string, args ...any) { *j = append(*j, fmt.Sprintf(format, args...)) }
 
-// newCase returns a case of a comparison that keeps the journal. Its bodies take
-// no time.
+// newCase returns a case that keeps the journal. Its bodies take no time.
 func (j *journal) newCase(op, impl string) measure.Case {
 	return measure.Case{Op: op, Impl: impl, N: 10, Unit: measure.PerItem, Open: func() *measure.Work {
 		j.add("open %s/%s", op, impl)
@@ -32,8 +31,8 @@ func (j *journal) newCase(op, impl string) measure.Case {
 	}}
 }
 
-// rounds returns the bodies of an op that were measured, by round: two for each
-// sample, the first of them untimed.
+// rounds returns the measured bodies of an op, by round: two per sample, the
+// first untimed.
 func (j journal) rounds(op string, cases int) (rounds [][]string) {
 	var bodies []string
 	for _, line := range j {
@@ -55,8 +54,8 @@ func (j journal) rounds(op string, cases int) (rounds [][]string) {
 	return rounds
 }
 
-// run measures in virtual time: a body during which the machine stalls would be long, and
-// run once.
+// run measures in virtual time, because a stall of the machine would change the
+// number of bodies.
 func run(t *testing.T, o measure.Options, cases ...measure.Case) (results []measure.Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +159,7 @@ func TestAnInterruptLeavesWhatWasMeasured(t *testing.T) {
 	if err == nil || err.Error() != "that is enough" {
 		t.Errorf("the error is %v; want the cause", err)
 	}
-	if n := len(results[0].Samples) + len(results[1].Samples); n != 4 { // 5 are done and 2 of them dropped, one is under way
+	if n := len(results[0].Samples) + len(results[1].Samples); n != 4 { // 5 done, 2 of them dropped, one interrupted
 		t.Errorf("there are %d samples; want 4", n)
 	}
 	if closed := slices.Contains(j, "close get/a") && slices.Contains(j, "close get/b"); !closed {
@@ -178,11 +177,11 @@ func TestACaseMayAskForFewerRounds(t *testing.T) {
 	}
 }
 
-// The time of the sleeps is virtual, and so exact on any machine.
+// Virtual time makes the times exact.
 func TestSample_TimesBodiesAlone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		body, prepare, benchtime time.Duration
-		items, bodies            int // bodies: also the ones that are not timed
+		items, bodies            int // bodies includes untimed ones
 		unit                     measure.Unit
 		want                     measure.Sample
 	}{
@@ -190,8 +189,8 @@ func TestSample_TimesBodiesAlone(t *testing.T) {
 			body: 100 * time.Microsecond, prepare: 2 * time.Millisecond, benchtime: 450 * time.Microsecond,
 			items: 2, bodies: 1 + 5, unit: measure.PerItem, want: measure.Sample{Value: 50_000, Bodies: 5, Took: 500 * time.Microsecond},
 		},
-		// 256 bodies are the first power of two that takes 20 us, 8 times that is
-		// enough; doubling up to it took 511.
+		// 256 is the first power of two that takes 20 us; 8 stretches are
+		// enough; doubling took 511 bodies.
 		"short bodies together": {
 			body: 100 * time.Nanosecond, benchtime: 200 * time.Microsecond,
 			bodies: 511 + 2048, unit: measure.PerOp, want: measure.Sample{Value: 100, Bodies: 2048, Took: 204_800},

@@ -6,29 +6,27 @@ import (
 	"time"
 )
 
-// Options say how cases are run.
 type Options struct {
 	Rounds   int
-	Time     time.Duration // of bodies in a sample, at least; 0: one body
-	Seed     uint64        // of the order
+	Time     time.Duration // least time of bodies in a sample; 0: one body
+	Seed     uint64        // for the order
 	Progress func(Progress)
 }
 
-// Progress says which case is measured next and how far the whole is.
+// Progress reports the next case and the progress of the run.
 type Progress struct {
 	Case        *Case
-	Done, Total int // samples, those dropped included
+	Done, Total int // samples, including dropped ones
 }
 
-// Result is what was measured of one case.
 type Result struct {
 	Case
-	Samples []Sample // by round; those of a comparison belong together
+	Samples []Sample // by round
 }
 
-// Run measures the cases and returns their results in the order of the cases.
-// When ctx ends it stops before the next sample; results have fewer samples then,
-// or none, and Run returns the cause.
+// Run measures the cases and returns their results in the same order. When ctx
+// ends, it stops before the next sample and returns the cause; results then
+// lack samples.
 func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
 	results := make([]Result, len(cases))
 	for i, c := range cases {
@@ -48,7 +46,7 @@ func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
 	return results, nil
 }
 
-// rounds returns how many samples of a case are kept.
+// rounds returns the number of kept samples of a case.
 func (o Options) rounds(c *Case) int {
 	if c.Rounds > 0 {
 		return min(o.Rounds, c.Rounds)
@@ -56,7 +54,7 @@ func (o Options) rounds(c *Case) int {
 	return o.Rounds
 }
 
-// GroupBy returns the results by key, in the order of the first ones.
+// GroupBy groups the results by key, in order of first appearance.
 func GroupBy(results []Result, key func(*Result) Comparison) (groups [][]*Result) {
 	index := make(map[Comparison]int)
 	for i := range results {
@@ -108,8 +106,8 @@ func (r *runner) compare(ctx context.Context, results []*Result) error {
 	return nil
 }
 
-// sample takes a sample, and drops that of round 0. A [Work.Measure] needs no
-// round 0: it makes everything anew.
+// sample takes a sample and drops it in round 0. A [Work.Measure] has no
+// round 0, because it rebuilds its data.
 func (r *runner) sample(w *Work, result *Result, round int) {
 	switch {
 	case round > 0:
@@ -127,7 +125,6 @@ func (r *runner) notify(result *Result) {
 	}
 }
 
-// Values returns the values of the samples, by round.
 func (r *Result) Values() []float64 {
 	values := make([]float64, len(r.Samples))
 	for i, s := range r.Samples {

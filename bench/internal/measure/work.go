@@ -5,41 +5,40 @@ import (
 	"time"
 )
 
-// Work is a case made ready. A case that measures time has a Body, any other one
-// a Measure.
+// Work is a prepared case with a Body, if it measures time, or a Measure.
 type Work struct {
-	Body    func() // what is timed; a loop in it belongs into a function of its own
-	Items   int    // that one Body takes care of; 0: one
-	Prepare func() // before every Body, not timed; nil: bodies follow one another
+	Body    func() // timed; a loop in it belongs in its own function
+	Items   int    // items per Body; 0: one
+	Prepare func() // untimed, before every Body; nil: bodies run back to back
 
-	// Within calls sample where bodies can run, inside a team say. nil: anywhere.
+	// Within calls sample where bodies can run, such as in a team; nil:
+	// anywhere.
 	Within func(sample func())
 
-	// Measure returns one sample in the unit of the case. It builds what it
-	// needs and drops it.
+	// Measure returns one sample in the unit of the case. It builds and drops
+	// its data.
 	Measure func() float64
 
-	// Count returns the number of operations of the first Body, taken from its result.
-	// Tests compare it with a count made by hand. nil: the result does not show it.
+	// Count returns the number of operations of the first Body, from its
+	// result. Tests compare it with a count by hand; nil: not visible.
 	Count func() int
 
-	Close func() // nil: nothing to close
+	Close func() // may be nil
 }
 
-// shortest is how long a stretch of bodies is that the clock is read around:
-// reading it takes a share of this that does not matter.
+// shortest is the least time between two readings of the clock, so that their
+// cost is small.
 const shortest = 20 * time.Microsecond
 
-// Sample is one measured value, over how many bodies it was taken, and how long
-// these took. Of [Work.Measure] it is one body that took no time.
+// Sample is a measured value, its number of bodies and their time. A
+// [Work.Measure] is one body of no time.
 type Sample struct {
 	Value  float64
 	Bodies int
 	Took   time.Duration
 }
 
-// Sample takes one sample of bodies that took at least the given time; 0 is one
-// body.
+// Sample takes a sample of bodies that take at least atLeast; 0: one body.
 func (w *Work) Sample(unit Unit, atLeast time.Duration) Sample {
 	runtime.GC()
 	if w.Measure != nil {
@@ -59,7 +58,7 @@ func (w *Work) within(f func()) {
 	w.Within(f)
 }
 
-// long is how long a body takes that cold caches do not matter to.
+// long is the time of a body from which cold caches do not matter.
 const long = 20 * time.Millisecond
 
 // sample runs bodies. The first does not count unless it is long.
@@ -79,7 +78,7 @@ func (w *Work) sample(atLeast time.Duration) (s Sample) {
 	return s
 }
 
-// stretch returns how long n bodies took in a row.
+// stretch returns the time of n bodies.
 func (w *Work) stretch(n int) time.Duration {
 	if w.Prepare != nil {
 		w.Prepare()

@@ -10,7 +10,7 @@ import (
 	"handloom/internal/report"
 )
 
-// charts returns the charts that the run has values for.
+// charts returns the charts with values.
 func charts(r *Run) (charts []chart.Chart) {
 	d := newChartData(r)
 	for _, c := range []chart.Chart{
@@ -27,7 +27,7 @@ func charts(r *Run) (charts []chart.Chart) {
 	return charts
 }
 
-// chartData is the medians of a run, by what they are looked up by.
+// chartData is the medians of a run by case.
 type chartData struct {
 	results []*measure.Result
 }
@@ -40,7 +40,6 @@ func newChartData(r *Run) chartData {
 	return d
 }
 
-// where returns the results for which f is true.
 func (d chartData) where(f func(*measure.Result) bool) (found []*measure.Result) {
 	for _, r := range d.results {
 		if f(r) {
@@ -50,13 +49,12 @@ func (d chartData) where(f func(*measure.Result) bool) (found []*measure.Result)
 	return found
 }
 
-// chartValue returns the median of a result in its interval, times scale.
+// chartValue returns the median and interval times scale.
 func chartValue(s measure.Summary, scale float64) chart.Value {
 	return chart.Value{At: s.Median * scale, Low: s.Low * scale, High: s.High * scale}
 }
 
-// The containers that have a colour of their own, and the n and size that bars
-// are of.
+// Containers with their own colour, and the n and size of the bars.
 var colours = []string{"handlemap", "slotmap", "straight", "pointers", "map", "mapofpointers"}
 
 const (
@@ -64,7 +62,6 @@ const (
 	barsSize = 8
 )
 
-// operations are those of containers.
 var operations = []struct{ op, name string }{
 	{"create", "create"},
 	{"insert", "create, reserved"},
@@ -76,7 +73,6 @@ var operations = []struct{ op, name string }{
 	{"clear", "clear"},
 }
 
-// containers returns the bars of every operation on every container.
 func (d chartData) containers() chart.Chart {
 	b := chart.Bars{
 		Title:  "Containers: time per item",
@@ -102,9 +98,8 @@ func (d chartData) containers() chart.Chart {
 	return b
 }
 
-// bars returns one bar for each implementation of the operations. Where there are
-// several n, sizes or workers, the bars are of those that the first result has and
-// of the most workers.
+// bars returns one bar for each implementation of the operations. The bars
+// have the n and size of the first result and the most workers.
 func (d chartData) bars(title string, unit measure.Unit, ops ...string) chart.Chart {
 	b := chart.Bars{Title: title, X: chart.Axis{Title: "logarithmic", Scale: chart.Log10}, Series: []string{"median"}}
 	scale := 1.0
@@ -135,7 +130,7 @@ func (d chartData) bars(title string, unit measure.Unit, ops ...string) chart.Ch
 	return b
 }
 
-// note says what bars are of.
+// note describes the n, size and workers of bars.
 func note(r *measure.Result) string {
 	s := fmt.Sprintf("%s items of %d bytes", report.Count(r.N), r.Size)
 	if r.Op == "mixed" {
@@ -144,8 +139,8 @@ func note(r *measure.Result) string {
 	return s + "."
 }
 
-// alike returns of each implementation the result with the n and size of the first
-// one and with the most workers.
+// alike returns the result of each implementation with the n and size of the
+// first result and the most workers.
 func alike(found []*measure.Result) (chosen []*measure.Result) {
 	at := make(map[string]int)
 	for _, r := range found {

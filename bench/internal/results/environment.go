@@ -12,7 +12,7 @@ import (
 	"handloom/internal/cli"
 )
 
-// Environment is what results depend on besides the code.
+// Environment describes the machine and process of a run.
 type Environment struct {
 	Go         string
 	GOOS       string
@@ -28,7 +28,8 @@ type Environment struct {
 	BenchTime  string
 }
 
-// Here returns the environment of this process, less what was asked for.
+// Here returns the environment of this process, without the settings of the
+// run.
 func Here() Environment {
 	return Environment{
 		Go: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH,
@@ -37,7 +38,7 @@ func Here() Environment {
 	}
 }
 
-// processor returns what the processor calls itself.
+// processor returns the model name of the processor.
 func processor() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
@@ -53,7 +54,7 @@ func processor() string {
 	return "unknown"
 }
 
-// gogc returns what the collector was told, as the GOGC variable has it.
+// gogc returns the setting of the collector in the form of GOGC.
 func gogc() string {
 	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	metrics.Read(sample)

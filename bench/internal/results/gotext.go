@@ -11,12 +11,11 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// benchmark begins the names of results in benchmark text, after the word
-// Benchmark.
+// benchmark prefixes the names of results, after the word Benchmark.
 const benchmark = "Handloom/"
 
-// WriteGo writes the run as benchmark text for benchstat: a line for each sample.
-// The environment is a comment, because benchstat compares no lines of different
+// WriteGo writes the run as benchmark text, one line per sample. The
+// environment is a comment, because benchstat compares only lines of equal
 // configuration.
 func (r *Run) WriteGo(w io.Writer) error {
 	var out bytes.Buffer

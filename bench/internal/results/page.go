@@ -18,16 +18,15 @@ var pageCSS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// pagePolicy is the content security policy: nothing is loaded or run.
+// pagePolicy forbids loading and scripts.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'"
 
-// pageView is what the template shows.
 type pageView struct {
 	Policy  string
 	Style   template.CSS
 	Command string
 	Partial bool
-	Says    string // how many targets are met
+	Says    string // number of targets met
 	Facts   []pageFact
 	Charts  []template.HTML
 	Targets *pageTable
@@ -36,15 +35,15 @@ type pageView struct {
 
 type pageFact struct{ Name, Value string }
 
-// pageTable is a table of the page: a cell is to the left where its column is.
+// pageTable is a table. Left marks left-aligned columns.
 type pageTable struct {
 	Title string
 	Head  []pageHeader
 	Rows  []pageRow
 }
 
-// pageRow may be the first of those that belong together: it has an id, and the first
-// one of a kind is jumped to from above the table.
+// pageRow is a row. The first row of a group has an id, the target of a link
+// above the table.
 type pageRow struct {
 	Cells    []string
 	ID, Jump string
@@ -55,7 +54,7 @@ type pageHeader struct {
 	Left bool
 }
 
-// WritePage writes the run as a page, with the targets if there are any.
+// WritePage writes the run as a page, with targets if there are any.
 func (r *Run) WritePage(w io.Writer, reached []targets.Target) error {
 	v := pageView{
 		Policy: pagePolicy, Style: template.CSS(chart.Style + pageCSS),
@@ -77,7 +76,7 @@ func (r *Run) WritePage(w io.Writer, reached []targets.Target) error {
 		v.Facts = append(v.Facts, pageFact{f[0], f[1]})
 	}
 	for _, c := range charts(r) {
-		v.Charts = append(v.Charts, template.HTML(chart.Figure(c))) // escaped there
+		v.Charts = append(v.Charts, template.HTML(chart.Figure(c))) // Figure escapes
 	}
 	if len(reached) > 0 {
 		v.Targets = targetTable(reached)

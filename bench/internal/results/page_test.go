@@ -20,7 +20,7 @@ import (
 
 var screenshots = flag.String("screenshots", "", "a folder for pictures of what the browser shows")
 
-// charts are the titles of a run that has everything.
+// charts are the titles of a complete run.
 var charts = []string{
 	"Containers: time per item",
 	"Ordering and bulk operations: time per item",
@@ -29,8 +29,7 @@ var charts = []string{
 	"Memory beyond the item, after growth",
 }
 
-// pageRun is a run of all cases that a page is made of, with figures like those of
-// a real one.
+// pageRun is a run of all cases on a page, with realistic figures.
 func pageRun() *results.Run {
 	r := &results.Run{
 		Command: "go run ./bench -html '<report>.html'",
@@ -67,7 +66,7 @@ func writtenPage(t *testing.T, r *results.Run, reached []targets.Target) string 
 }
 
 func TestWritePage_NeedsNoOtherFile(t *testing.T) {
-	text := strings.ReplaceAll(writtenPage(t, pageRun(), reached), `href="#`, "") // leads to a place in it
+	text := strings.ReplaceAll(writtenPage(t, pageRun(), reached), `href="#`, "") // links within the page
 	for _, bad := range []string{"<script", "src=", "href=", "@import", "url(", "<report>"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page has %q", bad)
@@ -124,7 +123,7 @@ func TestWritePage_ReadsWellInABrowser(t *testing.T) {
 	}
 }
 
-// keep keeps a picture, if they are asked for.
+// keep keeps a picture if pictures are requested.
 func keep(t *testing.T, name string, picture []byte) {
 	t.Helper()
 	if *screenshots == "" {
@@ -133,7 +132,6 @@ func keep(t *testing.T, name string, picture []byte) {
 	noError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644))
 }
 
-// What a real run measures has a place on the page.
 func TestWritePage_RealRunHasCharts(t *testing.T) {
 	o := suite.Options{N: []int{50}, Workers: []int{1, 2}}
 	var cases []measure.Case
@@ -149,7 +147,6 @@ func TestWritePage_RealRunHasCharts(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -28,7 +28,6 @@ func result(c measure.Case, samples ...float64) measure.Result {
 	return r
 }
 
-// sample is a run with a bit of everything.
 func sample() *results.Run {
 	get := func(impl string) measure.Case { return measure.Case{Op: "get", Impl: impl, N: 100_000, Size: 8} }
 	flush := func(impl string, workers int) measure.Case {
@@ -85,8 +84,8 @@ func TestEveryFormIsAsItWas(t *testing.T) {
 	}
 }
 
-// TestTheLastColumnIsTheMedianOverTheRounds has medians whose ratio is 2 where the
-// rounds say 4, 4 and 0.5, and says so; a result alone has nothing to explain.
+// The ratio of the medians is 2, but the ratios of the rounds are 4, 4 and 0.5.
+// One result alone has no ratio.
 func TestTheLastColumnIsTheMedianOverTheRounds(t *testing.T) {
 	c := func(impl string) measure.Case { return measure.Case{Op: "get", Impl: impl, N: 10, Size: 8} }
 	r := &results.Run{Results: []measure.Result{result(c("a"), 1, 2, 4), result(c("b"), 4, 8, 2)}}
@@ -105,9 +104,9 @@ func TestTheLastColumnIsTheMedianOverTheRounds(t *testing.T) {
 	}
 }
 
-// What the Go benchmark data format says, to the letter: a benchmark line begins
-// with Benchmark and an upper-case letter, and has fields of an iteration count and
-// pairs of value and unit; all else is "key: value" or "Unit", or no line of it, as comments are.
+// In the Go benchmark data format, a benchmark line begins with Benchmark and
+// an upper-case letter, then has an iteration count and pairs of value and
+// unit. Other lines are "key: value", "Unit" or comments.
 func TestBenchmarkTextFollowsItsFormat(t *testing.T) {
 	line := regexp.MustCompile(`^Benchmark[A-Z]\S*( \d+)( \S+ \S+)+$`)
 	config := regexp.MustCompile(`^[a-z][^\sA-Z]*: \S.*$`)

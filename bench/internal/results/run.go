@@ -6,16 +6,15 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// Run is what one call of the program has measured.
 type Run struct {
 	Command     string
 	Environment Environment
-	Partial     bool // interrupted before everything was measured
+	Partial     bool // interrupted
 	Results     []measure.Result
 }
 
-// Groups returns the results that have samples, by what they have in common and
-// in the order of the first ones: operation, n and size of an item.
+// Groups returns the results with samples by operation, n and size of an item,
+// in order of first appearance.
 func (r *Run) Groups() [][]*measure.Result {
 	groups := measure.GroupBy(r.Results, func(r *measure.Result) measure.Comparison {
 		return measure.Comparison{Op: r.Op, N: r.N, Size: r.Size}
@@ -26,9 +25,9 @@ func (r *Run) Groups() [][]*measure.Result {
 	return slices.DeleteFunc(groups, func(group []*measure.Result) bool { return len(group) == 0 })
 }
 
-// Reference returns the result of the group that r is set beside: the first one
-// with as many workers or, if that is r's own implementation, the first one of
-// all. It is nil for the first one.
+// Reference returns the result of the group that r is compared with: the first
+// one with as many workers or, for the first implementation, the first of all.
+// It is nil for the first.
 func Reference(group []*measure.Result, r *measure.Result) *measure.Result {
 	if r == group[0] {
 		return nil
@@ -44,14 +43,14 @@ func Reference(group []*measure.Result, r *measure.Result) *measure.Result {
 	return group[0]
 }
 
-// Ratio is how many times as much one result is as another.
+// Ratio compares two results.
 type Ratio struct {
 	measure.Summary
-	Apart bool // whether it is certain that they differ
+	Apart bool // the difference is significant
 }
 
-// RatioOf returns a to b: the median over the rounds that both have, for the two
-// samples of a round saw the same machine.
+// RatioOf returns a to b: the median of the ratios of their common rounds,
+// because the machine was the same within a round.
 func RatioOf(a, b *measure.Result) Ratio {
 	ratios := make([]float64, min(len(a.Samples), len(b.Samples)))
 	for i := range ratios {

@@ -10,11 +10,11 @@ import (
 	"handloom/internal/report"
 )
 
-// Head names the columns of a table for people.
+// Head names the columns of a table.
 var Head = []string{"op", "n", "size", "workers", "impl", "median", "unit", "±", "vs first"}
 
-// Rows returns the cells of the table, by group. What a row has in common with the
-// one above is left out.
+// Rows returns the cells of the table by group. Cells equal to the cell above
+// are empty.
 func (r *Run) Rows() (groups [][][]string) {
 	for _, group := range r.Groups() {
 		var rows [][]string
@@ -35,14 +35,14 @@ func (r *Run) Rows() (groups [][][]string) {
 	return groups
 }
 
-// What is said below a table of its cells.
+// Notes below a table.
 const (
 	besideNote = "vs first: the median of the ratios of the single rounds, in each of which both saw the same machine;\n" +
 		"it is not the ratio of the medians"
 	unknownNote = "±: ? where there are too few rounds to tell; 6 are needed"
 )
 
-// notes returns what there is to say about the cells of a table.
+// notes returns the notes that apply to the cells.
 func notes(groups [][][]string) (lines []string) {
 	var ratios, unknowns bool
 	for _, group := range groups {
@@ -60,8 +60,8 @@ func notes(groups [][][]string) (lines []string) {
 	return lines
 }
 
-// words says how a result compares with the one beside it: "1.25x slower" took
-// 1.25 times as long. Where it is not certain that they differ there is no word.
+// words describes a ratio: "1.25x slower" took 1.25 times as long. Without a
+// significant difference it has no word.
 func (r Ratio) words(unit measure.Unit) string {
 	if unit.HigherIsBetter() {
 		r.Median = 1 / r.Median
@@ -71,7 +71,7 @@ func (r Ratio) words(unit measure.Unit) string {
 		more, less = "slower", "faster"
 	}
 	switch {
-	case math.IsNaN(r.Median) || math.IsInf(r.Median, 0): // beside nothing at all
+	case math.IsNaN(r.Median) || math.IsInf(r.Median, 0): // no second value
 		return ""
 	case !r.Apart:
 		return fmt.Sprintf("%sx  %6s", report.Digits(r.Median), "")
@@ -81,7 +81,7 @@ func (r Ratio) words(unit measure.Unit) string {
 	return fmt.Sprintf("%sx  %6s", report.Digits(1/r.Median), less)
 }
 
-// WriteTable writes the environment and the results for people.
+// WriteTable writes the environment and the results as text.
 func (r *Run) WriteTable(w io.Writer) error {
 	t := report.NewTable(Head...)
 	t.Left("op", "impl", "unit")
@@ -108,7 +108,7 @@ func (r *Run) WriteTable(w io.Writer) error {
 	return err
 }
 
-// WriteMarkdown writes what WriteTable writes as Markdown.
+// WriteMarkdown writes the environment and the results as Markdown.
 func (r *Run) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "`%s`\n\n%s\n\n", r.Command, r.Environment)
@@ -134,7 +134,6 @@ func (r *Run) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// String returns the environment in one line.
 func (e Environment) String() string {
 	return fmt.Sprintf("%s %s/%s, %s, %d processors, GOMAXPROCS %d, GOGC %s, revision %s, %s, seed %d, %d rounds of %s",
 		e.Go, e.GOOS, e.GOARCH, e.CPU, e.CPUs, e.GOMAXPROCS, e.GOGC, e.Revision, e.Date, e.Seed, e.Rounds, e.BenchTime)

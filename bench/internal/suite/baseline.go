@@ -1,8 +1,7 @@
 package suite
 
-// baseline is the obvious handle map written by hand: three slices, a LIFO list
-// of free slots, and no checks beyond the one compare. It is what the packed map
-// has to keep up with.
+// baseline is the obvious handle map by hand: three slices, a LIFO list of free
+// slots, and one compare as the only check. The packed map competes with it.
 type baseline[T any] struct {
 	items  []T
 	meta   []uint32
@@ -30,7 +29,6 @@ func (m *baseline[T]) insert(v T) uint64 {
 	return m.sparse[slot]>>32<<32 | uint64(slot)
 }
 
-// insertItems adds all values and appends their names to names.
 func (m *baseline[T]) insertItems(values []T, names []uint64) []uint64 {
 	row := uint64(len(m.items))
 	m.items = append(m.items, values...)
@@ -84,7 +82,7 @@ func (m *baseline[T]) clear() {
 	m.items, m.meta = m.items[:0], m.meta[:0]
 }
 
-// clearWords is the part of clear that no map with handles can do without.
+// clearWords is the part of clear that every map with handles needs.
 func (m *baseline[T]) clearWords() {
 	for _, slot := range m.meta {
 		m.sparse[slot] = (m.sparse[slot]>>32 + 1) << 32

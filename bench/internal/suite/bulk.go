@@ -6,7 +6,7 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// bulkContainer is a container that takes many items in one call.
+// bulkContainer is a container with bulk operations.
 type bulkContainer interface {
 	container
 	insertItems()
@@ -14,8 +14,8 @@ type bulkContainer interface {
 	len() int
 }
 
-// bulk returns the cases of the operations that take many items in one call,
-// against the same one by one and by hand.
+// bulk returns the cases of bulk operations, against single operations and
+// loops by hand.
 func (s set[T]) bulk() (cases []measure.Case) {
 	for _, impl := range containers[T]()[:3] {
 		made := func() bulkContainer { return impl.make(s.load()).(bulkContainer) }
@@ -70,8 +70,8 @@ func (s set[T]) bulk() (cases []measure.Case) {
 	)
 }
 
-// bulkLoop is the loop that InsertItems is measured against: append the items,
-// fill meta and sparse set, give out the names.
+// bulkLoop is the loop by hand for InsertItems: append the items, fill meta and
+// sparse set, return the names.
 type bulkLoop[T item] struct {
 	load[T]
 	items  []T

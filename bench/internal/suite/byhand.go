@@ -1,6 +1,5 @@
 package suite
 
-// byHand is the handle map written by hand.
 type byHand[T item] struct {
 	load[T]
 	names[uint64]

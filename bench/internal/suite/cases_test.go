@@ -12,25 +12,25 @@ import (
 	"handloom/internal/trace"
 )
 
-// counted is a count made by hand, for n items.
+// counted is a count by hand, for n items.
 type counted func(n int) int
 
 func all(n int) int   { return n }
 func half(n int) int  { return n / 2 }
-func sumTo(n int) int { return n * (n - 1) / 2 } // of the values
+func sumTo(n int) int { return n * (n - 1) / 2 } // sum of the values
 
 func times(k int) counted { return func(n int) int { return k * n } }
 func fixed(k int) counted { return func(int) int { return k } }
 
-// figure is the counts made by hand for a case.
+// figure has the counts by hand of a case.
 type figure struct {
-	items  counted // that the figure is divided by
-	done   counted // of the first body, as its result shows it; nil: not shown
-	values counted // sum of the values that the body reads; nil: not shown
+	items  counted // divisor of the figure
+	done   counted // operations of the first body; nil: not visible
+	values counted // sum of the values read; nil: not visible
 }
 
-// figures has the operations of each figure, or an operation on one implementation
-// with a figure of its own.
+// figures has the operations of each figure, or an operation of one
+// implementation.
 var figures = map[string]figure{
 	"create insert refillrandom erase churn clear digest checkpoint rollback save load savefile": {items: all},
 
@@ -38,12 +38,12 @@ var figures = map[string]figure{
 	"columnadd columnerase columncreate/table flush register smallflush":  {items: all, done: all},
 
 	"iterate getinorder get columnsum":      {items: all, values: sumTo},
-	"iterate/slotmap iterate/handlemap.All": {items: all}, // handles are in the sum, too
+	"iterate/slotmap iterate/handlemap.All": {items: all}, // the sum includes handles
 	"eraseitems":                            {items: half, done: half},
 	"groupby":                               {items: times(2), done: times(2)},
 	"columncreate/table.4columns":           {items: all, done: times(5)}, // one create and four Sets each
 	"append halves":                         {items: fixed(0)},
-	"foreach":                               {items: all, done: func(n int) int { return n - 1 }}, // the item 0 remains 0
+	"foreach":                               {items: all, done: func(n int) int { return n - 1 }}, // item 0 remains 0
 	"emptypass":                             {items: fixed(64)},
 	"fewcommands manytables":                {items: fixed(64), done: times(64)},
 	"smallflush/table.64tables.1task":       {items: of64Tables, done: of64Tables},
@@ -68,11 +68,12 @@ func figureOf(names ...string) (figure, bool) {
 	return figure{}, false
 }
 
-// of64Tables is the number of commands of a small flush to 64 tables: an erase and a
-// create of each at least.
+// of64Tables is the number of commands of a small flush to 64 tables: at least
+// an erase and a create of each.
 func of64Tables(n int) int { return 2 * 64 * max(1, n/128) }
 
-// dying is the number of items with the values 0 to n-1 that die in the first frame.
+// dying is the number of items with the values 0 to n-1 that die in the first
+// frame.
 func dying(percent uint64) counted {
 	return func(n int) (dead int) {
 		for v := range uint64(n) {
@@ -89,7 +90,8 @@ func events(int) int { n, _ := countTrace(); return n }
 
 func liveAtEnd(int) int { _, n := countTrace(); return n }
 
-// countTrace returns the events of the embedded trace, and the items that they leave.
+// countTrace returns the numbers of events and final items of the embedded
+// trace.
 func countTrace() (events, live int) {
 	for tick, err := range must(trace.NewReader(bytes.NewReader(trace.Sample), "embedded trace")).Ticks() {
 		check(err)
@@ -105,7 +107,6 @@ func countTrace() (events, live int) {
 	return events, live
 }
 
-// Each case does as many operations as its figure is divided by.
 func TestCases_DoTheOperationsCountedByHand(t *testing.T) {
 	for _, n := range []int{40, 1280} {
 		for _, c := range (Options{N: []int{n}, Workers: []int{1, 2}, Seed: 1}).All() {
@@ -156,7 +157,6 @@ func checkFigure(t *testing.T, c *measure.Case, w *measure.Work, n int) {
 	}
 }
 
-// The body of each operation leaves the items that its name promises.
 func TestOperations_LeaveTheItemsCountedByHand(t *testing.T) {
 	const n = 200
 	s := set[item8]{n: n, seed: 1}
@@ -167,7 +167,7 @@ func TestOperations_LeaveTheItemsCountedByHand(t *testing.T) {
 		}
 		for _, impl := range containers[item8]() {
 			if o.op == "clear" && impl.name == "pointers" {
-				continue // an index past its end panics
+				continue // an index beyond the end panics
 			}
 			c := impl.make(s.load())
 			w := s.work(c, o)
@@ -183,7 +183,6 @@ func TestOperations_LeaveTheItemsCountedByHand(t *testing.T) {
 	}
 }
 
-// The share of items that die in a frame, or are looked up, is the one stated here.
 func TestSystems_ShareOfTheItems(t *testing.T) {
 	const n = 100_000
 	shares := map[string]struct{ percent, lookUps int }{"frame1": {1, 100}, "frame10": {10, 100}, "storm": {5, 0}}
@@ -207,14 +206,14 @@ func TestSystems_ShareOfTheItems(t *testing.T) {
 	}
 }
 
-// A file beside the journal, or beside a snapshot, is synced once per body.
+// The file next to a journal or snapshot is synced once per body.
 func TestDisk_SyncsOncePerBody(t *testing.T) {
 	syncs := 0
 	defer func(f func(*os.File) error) { syncFile = f }(syncFile)
 	syncFile = func(*os.File) error { syncs++; return nil }
 	s := set[item8]{n: 10, seed: 1}
 	for _, c := range append(s.files(), appends(s)...) {
-		if c.Impl == "journal" { // it syncs files of its own
+		if c.Impl == "journal" { // syncs its own files
 			continue
 		}
 		w := c.Open()
@@ -228,7 +227,7 @@ func TestDisk_SyncsOncePerBody(t *testing.T) {
 	}
 }
 
-// A slice has as many items after each frame, and as many born as died.
+// A slice keeps its length; as many items are born as die.
 func TestFrames_KeepTheirItems(t *testing.T) {
 	const n = 1000
 	y := systems[1]

@@ -9,15 +9,15 @@ import (
 	"handloom/store"
 )
 
-// checkpoints returns the cases of Checkpoint and Rollback on one worker, and of
-// WriteTo, which is save, and ReadCheckpoint, which is load, of memory. Beside them
-// is what copying the same memory by hand takes, in three arrays: items, and 8
-// bytes of a slot and 4 of a row for each.
+// checkpoints returns the cases of Checkpoint and Rollback on one worker, and
+// of WriteTo (save) and ReadCheckpoint (load) in memory. For comparison, the
+// same memory is copied by hand, in three arrays: items, 8 bytes per slot and 4
+// per row.
 //
-// Copying is bound by memory, and Go's copy goes past the caches from a megabyte
-// on, which saves a third of the traffic. A million items of 8 bytes in 8 shards
-// are just below that, and pages of a stable table far: they take as long as
-// pieces of the same size do by hand, which is copy.8shards.
+// Memory bounds the copying. Go's copy bypasses the caches from a megabyte on,
+// which saves a third of the traffic. A million items of 8 bytes in 8 shards
+// are just below that, pages of a stable table far below: they take as long as
+// copy.8shards, with pieces of the same size.
 func (s set[T]) checkpoints() (cases []measure.Case) {
 	for _, op := range []struct {
 		name string
@@ -55,7 +55,7 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 	return append(cases, s.newMemory())
 }
 
-// What the cases measure, of a store and a checkpoint that holds its state.
+// Bodies of the cases, for a store and a checkpoint of its state.
 
 func takeCheckpoint(ctx context.Context, st *store.Store, c *store.Checkpoint) func() error {
 	return func() error { return st.Checkpoint(ctx, c) }
@@ -99,7 +99,7 @@ func newHandCopy[T item](n int) *handCopy[T] {
 	h := &handCopy[T]{
 		values[T](n), make([]T, n), make([]uint64, n), make([]uint64, n), make([]uint32, n), make([]uint32, n),
 	}
-	for i := range n { // pages of zeros that nobody wrote to would all be one
+	for i := range n { // untouched pages of zeros would share one page
 		h.slots[i], h.rows[i] = uint64(i), uint32(i)
 	}
 	return h

@@ -8,13 +8,13 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// collector returns the cases of a full collection while n items live. Only one
-// may be held at a time, because the collector walks all of the heap.
+// collector returns the cases of a full collection with n live items. Only one
+// may be open at a time, because the collector scans the whole heap.
 func (s set[T]) collector() (cases []measure.Case) {
 	held := func(impl string, build func() any) {
 		cases = append(cases, s.measured("gc", impl, "ms/gc", func() float64 {
 			held := build()
-			runtime.GC() // the garbage of build
+			runtime.GC() // garbage of build
 			took := collections(3)
 			runtime.KeepAlive(held)
 			return took

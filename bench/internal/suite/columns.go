@@ -8,9 +8,9 @@ import (
 	"handloom/store"
 )
 
-// columns returns the cases of n items of 64 bytes that have columns: one word of each is
-// added up, or added to another one, where a raw slice of words stands beside; items are
-// created, and erased one by one, where tables without columns do.
+// columns returns the cases of n items of 64 bytes with columns: sums and
+// additions of words, against raw slices; creates and single erases, against
+// tables without columns.
 func columns(s set[item64]) (cases []measure.Case) {
 	cases = append(s.columnPasses(), s.rawColumns()...)
 	cases = append(cases, s.newCase("columnerase", "table", func() *measure.Work { return s.eraseColumns(0) }))
@@ -19,7 +19,7 @@ func columns(s set[item64]) (cases []measure.Case) {
 	return append(cases, s.newCase("columncreate", "table.4columns", s.createColumns))
 }
 
-// rawColumns are the loops over slices of words.
+// rawColumns are loops over raw slices of words.
 func (s set[T]) rawColumns() []measure.Case {
 	sum := func() *measure.Work {
 		words := make([]uint64, s.n)
@@ -32,7 +32,7 @@ func (s set[T]) rawColumns() []measure.Case {
 		to, from := make([]uint64, s.n), slices.Repeat([]uint64{1}, s.n)
 		return &measure.Work{
 			Items: s.n, Body: func() { addTo(to, from) },
-			Count: func() int { return count(to, 1) }, // of the first body
+			Count: func() int { return count(to, 1) }, // after the first body
 		}
 	}
 	return []measure.Case{s.newCase("columnsum", "slice", sum), s.newCase("columnadd", "slice", add)}
@@ -54,8 +54,8 @@ func addTo(to, from []uint64) {
 	}
 }
 
-// columnPasses are the same loops in passes over a table, and the sum over a field of its
-// items.
+// columnPasses are the same loops in passes over a table, and the sum over a
+// field.
 func (s set[T]) columnPasses() (cases []measure.Case) {
 	on := &common[columnTable[T]]{make: func() columnTable[T] { return newColumnTable[T](s.n) }}
 	for _, pass := range []struct {
@@ -72,7 +72,7 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 			var ctx context.Context
 			w := &measure.Work{
 				Items: s.n, Within: within(workers, &ctx), Close: on.close,
-				Prepare: func() { must(b.store.Flush(ctx)) }, // a frame's, without which each pass has new queues
+				Prepare: func() { must(b.store.Flush(ctx)) }, // as in a frame; without it each pass gets new queues
 				Body:    func() { pass.body(b, ctx) },
 			}
 			if pass.count != nil {
@@ -84,7 +84,7 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 	return cases
 }
 
-// besideTable is a table with two columns.
+// columnTable is a table with two columns.
 type columnTable[T item] struct {
 	store *store.Store
 	table *store.Table[T]
@@ -105,7 +105,7 @@ func newColumnTable[T item](n int) columnTable[T] {
 	return b
 }
 
-// added returns the number of rows to whose word the first body has added one.
+// added returns the number of rows incremented by the first body.
 func (b columnTable[T]) added() int {
 	return must(store.Reduce(context.Background(), b.table, func(r store.Rows[T]) (n int) {
 		for i, x := range b.x.Read(r) {
@@ -117,7 +117,6 @@ func (b columnTable[T]) added() int {
 	}, func(a, b int) int { return a + b }))
 }
 
-// count returns the number of words with the value v.
 func count(words []uint64, v uint64) (n int) {
 	for _, w := range words {
 		if w == v {
@@ -154,7 +153,7 @@ func (b columnTable[T]) add(ctx context.Context) {
 	}))
 }
 
-// eraseBeside erases all items of a table one by one, in random order.
+// eraseColumns erases all items of a table one by one, in random order.
 func (s set[T]) eraseColumns(columns int) *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
@@ -182,7 +181,7 @@ func (s set[T]) eraseColumns(columns int) *measure.Work {
 	}
 }
 
-// item16 has 64 bytes with four columns of 12.
+// item16 and four columns of 12 bytes have 64 bytes.
 type (
 	item16    [2]uint64
 	element12 [12]byte
@@ -199,7 +198,7 @@ func (s set[T]) createWide() *measure.Work {
 	})
 }
 
-// createColumns creates items and sets what they have in columns.
+// createColumns creates items and sets their columns.
 func (s set[T]) createColumns() *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[item16]{Reserve: s.n})
@@ -217,7 +216,7 @@ func (s set[T]) createColumns() *measure.Work {
 	})
 }
 
-// creates is a flush of creates into an empty table.
+// creates returns a flush of creates into an empty table.
 func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record func(q store.Queue)) *measure.Work {
 	ctx := context.Background()
 	var f flushing

@@ -1,9 +1,8 @@
 package suite
 
-// common is what the cases of one comparison have in common, from the first that
-// opens it to the last that closes it. Two tables of the same size can differ by
-// half in speed, because one got larger pages than the other; so numbers of
-// workers are compared on one.
+// common is shared by the cases of one comparison, from the first Open to the
+// last Close. Two tables of the same size can differ by half in speed, if one
+// gets larger pages; so all numbers of workers use one.
 type common[V any] struct {
 	make  func() V
 	value V

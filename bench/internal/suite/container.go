@@ -6,38 +6,35 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// container is one implementation together with the n items that go through it
-// and the names that it gave them. A call is a whole loop over the items, so that
-// what the call itself costs does not show.
+// container is one implementation with its n items and their names. A call is a
+// loop over all items, so the cost of the call itself vanishes.
 type container interface {
-	fresh(reserve bool) // a new one, without room or with room for all items
+	fresh(reserve bool) // new, without room or with room for all items
 	insert()            // every item, one by one
-	shuffle([]uint32)   // the names, into a random order
+	shuffle([]uint32)   // shuffles names
 	random() []uint32
 	iterate()        // over the first words of all items
-	lookUp()         // every item by name, in the order of insertion
+	lookUp()         // every item by name, in order of insertion
 	lookUpShuffled() // every item by name, in random order
 	erase()          // every item by name, in random order
 	churn()          // by name, in random order: erase an item and insert another
 	clear()
 }
 
-// fill makes a new container with every item in it.
+// fill makes a new container with all items.
 func fill(c container) {
 	c.fresh(true)
 	c.insert()
 	c.shuffle(c.random())
 }
 
-// eraseAtRandom erases every item that was inserted, so that slots become vacant in
-// random order.
+// eraseAtRandom erases all items, so that slots become vacant in random order.
 func eraseAtRandom(c container) {
 	c.shuffle(c.random())
 	c.erase()
 }
 
-// containers returns the containers for items of type T, by the name of the
-// implementation. Handloom's are first.
+// containers returns the containers for items of type T, Handloom's first.
 func containers[T item]() []implementation[T] {
 	return []implementation[T]{
 		{"handlemap", func(l load[T]) container { return &packed[T]{load: l} }},
@@ -54,10 +51,10 @@ type implementation[T item] struct {
 	make func(load[T]) container
 }
 
-// load is what goes through a container.
+// load is the input of a container.
 type load[T item] struct {
 	values []T
-	order  []uint32 // a permutation of their indices
+	order  []uint32 // permutation of their indices
 }
 
 func newLoad[T item](n int, r *rand.Rand) load[T] {
@@ -66,9 +63,9 @@ func newLoad[T item](n int, r *rand.Rand) load[T] {
 
 func (l load[T]) random() []uint32 { return l.order }
 
-// names are what a container called the items: handles, indices or keys.
+// names are handles, indices or keys.
 type names[N any] struct {
-	inOrder  []N // of insertion
+	inOrder  []N // in order of insertion
 	shuffled []N
 }
 
@@ -83,10 +80,10 @@ func (n *names[N]) shuffle(order []uint32) {
 	}
 }
 
-// operation is what can be done with any container.
+// operation is an operation of all containers.
 type operation struct {
 	op      string
-	with    string          // the op whose comparison it belongs to; "": its own
+	with    string          // op of its comparison; "": its own
 	once    func(container) // before the first body
 	prepare func(container) // before every body
 	body    func(container)
@@ -104,7 +101,6 @@ var operations = []operation{
 	{op: "clear", prepare: fill, body: container.clear},
 }
 
-// containers returns the cases of every operation on every container.
 func (s set[T]) containers() (cases []measure.Case) {
 	for _, o := range operations {
 		for _, impl := range containers[T]() {

@@ -1,5 +1,5 @@
-// Package suite holds every case that the bench program knows: Handloom's
-// containers and store, and what a program would use in their place.
+// Package suite holds the cases of the bench program: Handloom's containers and
+// store, and their alternatives.
 //
 // # Implementations
 //
@@ -12,17 +12,17 @@
 //	slice              a raw slice, items without names
 //	syncmap            sync.Map
 //	xsync              xsync.Map, a concurrent map of cache-line buckets
-//	rwmutexmap         map[uint64]T behind one sync.RWMutex
-//	shardedmap         64 of map[uint64]T, each behind a sync.Mutex
-//	rwmutexstraight    straight behind one sync.RWMutex
+//	rwmutexmap         map[uint64]T with one sync.RWMutex
+//	shardedmap         64 of map[uint64]T, each with a sync.Mutex
+//	rwmutexstraight    straight with one sync.RWMutex
 //
-// What follows a dot says how it was called: handlemap.SortByKey.
+// A suffix after a dot is the called method: handlemap.SortByKey.
 //
-// # Why loops are written once for each implementation
+// # Separate loops
 //
-// A method called through an interface or a type parameter is not inlined, and
-// costs more than many an operation that is measured here. So each implementation
-// has loops of its own, and the interface is a call above them. Where generic code
-// calls generic code the compiler's result is slower than what a program with a
-// type of its own gets; those loops (tables, queues) are written for one type.
+// A method called through an interface or a type parameter is not inlined and
+// can cost more than the measured operation. So each implementation has its own
+// loops below the interface. Generic code that calls generic code is slower
+// than code for one type; the loops over tables and queues are written for one
+// type.
 package suite

@@ -10,8 +10,8 @@ import (
 	"handloom/store"
 )
 
-// newMemory returns the case that load stands beside: memory for the same items is
-// made, and they are copied to it.
+// newMemory returns the case compared with load: memory for the same items is
+// allocated and filled by copying.
 func (s set[T]) newMemory() measure.Case {
 	return s.newCase("load", "makecopy", func() *measure.Work {
 		h := newHandCopy[T](s.n)
@@ -24,9 +24,8 @@ func (s set[T]) newMemory() measure.Case {
 	})
 }
 
-// files returns the cases of a snapshot that is written to a file and synced, and of
-// the same number of bytes without anything to be encoded, in the folder for
-// temporary files.
+// files returns the cases of a snapshot written to a file and synced, and of
+// the same number of bytes without encoding, in the temporary folder.
 func (s set[T]) files() []measure.Case {
 	saved := func() *store.Checkpoint {
 		st, c := newStore(1), new(store.Checkpoint)
@@ -51,7 +50,7 @@ func (s set[T]) files() []measure.Case {
 	}
 }
 
-// pieces is what was written, call by call.
+// pieces are the written bytes, call by call.
 type pieces [][]byte
 
 func (p *pieces) Write(b []byte) (int, error) {
@@ -62,7 +61,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 // syncFile syncs a file; tests count the calls.
 var syncFile = (*os.File).Sync
 
-// toFile is work on a file that is written from its beginning and synced.
+// toFile writes a file from its beginning and syncs it.
 func (s set[T]) toFile(write func(f *os.File)) *measure.Work {
 	dir := must(os.MkdirTemp("", "handloom-bench-"))
 	return &measure.Work{
@@ -77,11 +76,11 @@ func (s set[T]) toFile(write func(f *os.File)) *measure.Work {
 	}
 }
 
-// recordBytes is the record of a tick that a few players had calls for.
+// recordBytes is the size of a record of a tick with a few calls.
 const recordBytes = 1 << 10
 
-// appends returns the cases of what a tick waits for: a record in a journal, and a
-// write of as many bytes into a file of zeros, and a sync, without one.
+// appends returns the cases of a record in a journal, and of a plain write of
+// as many bytes into a file of zeros, with a sync.
 func appends(family) []measure.Case {
 	rec := make([]byte, recordBytes)
 	for i := range rec {

@@ -11,19 +11,18 @@ import (
 	"handloom/tasks"
 )
 
-// queues is how many tasks record where several do.
+// queues is the number of recording tasks.
 const queues = 8
 
-// flushes returns the cases of a flush of n commands over 8 shards that hold n
-// items: half of the commands erase items in random order, half create others.
-// Beside it stand the same bulk calls by hand, on one plain map for each shard.
+// flushes returns the cases of a flush of n commands over 8 shards with n
+// items: half erase items in random order, half create items. For comparison,
+// the same bulk calls run by hand on one plain map per shard.
 func (s set[T]) flushes() []measure.Case {
 	on := s.fullTable()
 	cases := s.scaling("flush", "table", func(workers int) *measure.Work { return s.flush(on, workers) })
 	return append(cases, onOneWorker(s.newCase("flush", "handlemap", s.flushByHand)))
 }
 
-// flush is a flush in a team.
 func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 	st, t := on.open().both()
 	live := make([]store.Handle[T], 0, s.n)
@@ -48,7 +47,6 @@ func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 	}
 }
 
-// flushing counts the commands of flushes.
 type flushing struct{ commands int }
 
 func (f *flushing) flush(ctx context.Context, st *store.Store) {
@@ -58,7 +56,7 @@ func (f *flushing) flush(ctx context.Context, st *store.Store) {
 
 func (f *flushing) count() int { return f.commands }
 
-// flushByHand makes the calls that a flush amounts to.
+// flushByHand makes the bulk calls of a flush.
 func (s set[T]) flushByHand() *measure.Work {
 	r := s.random()
 	created := values[T](s.n / 2)
@@ -102,7 +100,7 @@ func (s set[T]) flushByHand() *measure.Work {
 	}
 }
 
-// drawFirst moves a random choice of n elements to the front, in random order.
+// drawFirst moves n random elements to the front, in random order.
 func drawFirst[E any](r *rand.Rand, all []E, n int) {
 	for i := range n {
 		j := i + r.IntN(len(all)-i)
@@ -110,7 +108,7 @@ func drawFirst[E any](r *rand.Rand, all []E, n int) {
 	}
 }
 
-// drawLive returns the handles of all items, a random choice of n at the front.
+// drawLive returns the handles of all items, n random ones at the front.
 func drawLive[T any](r *rand.Rand, t *store.Table[T], live []store.Handle[T], n int) []store.Handle[T] {
 	live = live[:0]
 	for h := range t.All() {
@@ -120,13 +118,13 @@ func drawLive[T any](r *rand.Rand, t *store.Table[T], live []store.Handle[T], n 
 	return live
 }
 
-// part returns what is a task's of all.
+// part returns the share of a task.
 func part[E any](all []E, task int) []E {
 	return all[len(all)*task/queues : len(all)*(task+1)/queues]
 }
 
-// within returns a Within that runs samples in a team, and puts the context of the
-// team into ctx.
+// within returns a Within that runs samples in a team and sets ctx to its
+// context.
 func within(workers int, ctx *context.Context) func(sample func()) {
 	return func(sample func()) {
 		check(tasks.WithTeam(context.Background(), workers, func(team context.Context) error {
@@ -137,8 +135,8 @@ func within(workers int, ctx *context.Context) func(sample func()) {
 	}
 }
 
-// fullTable is a table of 8 shards that holds n items, in a store whose phases have
-// as many workers as their team.
+// fullTable is a table of 8 shards with n items, in a store with as many
+// workers as the team.
 type fullTable[T item] struct {
 	store *store.Store
 	table *store.Table[T]

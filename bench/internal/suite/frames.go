@@ -8,18 +8,18 @@ import (
 	"handloom/store"
 )
 
-// system is what a whole program does in a frame: it moves every item, a part of them dies
-// and as many are made, and then some are looked up.
+// system is the work of a whole program in a frame: it moves every item,
+// replaces a share of them, and looks some up.
 type system struct {
 	op      string
-	percent uint64 // of the items that die
-	lookUps int    // in a thousand items
+	percent uint64 // share of dying items
+	lookUps int    // per thousand items
 }
 
 var systems = []system{{"frame1", 1, 100}, {"frame10", 10, 100}, {"storm", 5, 0}}
 
-// frames returns the cases of a frame over n items. Beside the table stand plain slices,
-// one for each worker, whose items nothing can name, and the handle map by hand.
+// frames returns the cases of a frame over n items: a table, plain slices
+// without names (one per worker), and the handle map by hand.
 func frames(s set[item32]) (cases []measure.Case) {
 	for _, y := range systems {
 		cases = append(cases, s.scaling(y.op, "table", func(workers int) *measure.Work { return s.frame(y, workers) })...)
@@ -29,7 +29,7 @@ func frames(s set[item32]) (cases []measure.Case) {
 	return perOp(cases)
 }
 
-// move moves an item, and reports whether it dies in the frame.
+// move moves an item and reports whether it dies.
 func (y system) move(v *item32, frame uint64) (dies bool) {
 	v.x += v.y
 	x := (v.v + frame) * 0x9e3779b97f4a7c15
@@ -41,7 +41,6 @@ func (y system) looked(n int) int { return n * y.lookUps / 1000 }
 // isBorn reports whether an item was born in the newest frame.
 func isBorn(v *item32) bool { return v.x == 0 && v.y == 1 }
 
-// born returns the number of items that were born in the newest frame.
 func born(all []item32) (n int) {
 	for i := range all {
 		if isBorn(&all[i]) {
@@ -51,8 +50,8 @@ func born(all []item32) (n int) {
 	return n
 }
 
-// prepare returns f, or nil where nothing is looked up: then frames follow one another, as
-// those of slices do, and none finds the caches emptied by the walk over all names.
+// prepare returns f, or nil without look-ups. Without it, frames run back to back,
+// and the walk over all names does not flush the caches.
 func (y system) prepare(f func()) func() {
 	if y.lookUps == 0 {
 		return nil
@@ -77,7 +76,7 @@ func (s set[T]) frame(y system, workers int) *measure.Work {
 	}
 	return &measure.Work{
 		Within: within(workers, &ctx),
-		Prepare: y.prepare(func() { // who names items learns of those that came; it is the same for all
+		Prepare: y.prepare(func() { // learn the names of new items; the same for all
 			names = drawLive(r, t, names, y.looked(t.Len()))
 		}),
 		Body: func() {
@@ -103,8 +102,8 @@ func (s set[T]) frame(y system, workers int) *measure.Work {
 	}
 }
 
-// frameOfSlices has each worker look after a slice of its own: it erases by moving the last
-// item into the gap, and looks items up by their places.
+// frameOfSlices gives each worker its own slice. It erases by moving the last
+// item into the gap, and looks items up by index.
 func frameOfSlices(y system, n, workers int) *measure.Work {
 	parts := make([][]item32, workers)
 	for i := range parts {
@@ -135,7 +134,7 @@ func frameOfSlices(y system, n, workers int) *measure.Work {
 	}}
 }
 
-// tick moves all items of a slice. For each that dies one is born, so that it stays as long.
+// tick moves all items of a slice and replaces each that dies.
 func (y system) tick(all []item32, number uint64) {
 	n := len(all)
 	for i := 0; i < n; {
@@ -146,7 +145,7 @@ func (y system) tick(all []item32, number uint64) {
 		}
 		born := item32{v: v.v + 1, y: 1}
 		n--
-		*v, all[n] = all[n], born // the last that has not moved; those born lie behind
+		*v, all[n] = all[n], born // the last item not moved yet; new items follow it
 	}
 }
 

@@ -1,11 +1,11 @@
 package suite
 
-// keyed is a map by keys that are counted and never used again, as handles are.
+// keyed is a map by keys from a counter, never reused, as handles are.
 type keyed[T item, V any] struct {
 	load[T]
 	names[uint64]
 	m    map[uint64]V
-	keys uint64 // given out so far
+	keys uint64 // last key
 }
 
 func (c *keyed[T, V]) fresh(reserve bool) {
@@ -24,7 +24,6 @@ func (c *keyed[T, V]) erase() {
 
 func (c *keyed[T, V]) clear() { clear(c.m) }
 
-// goMap is a map of items.
 type goMap[T item] struct{ keyed[T, T] }
 
 func (c *goMap[T]) insert() {

@@ -1,6 +1,6 @@
 package suite
 
-// goPointerMap is a map of pointers to items, each allocated by itself.
+// goPointerMap is a map of pointers to separately allocated items.
 type goPointerMap[T item] struct{ keyed[T, *T] }
 
 func (c *goPointerMap[T]) insert() {

@@ -7,15 +7,15 @@ import (
 	"handloom/store"
 )
 
-// hit is an event, of which each target meets two, in random order.
+// hit is an event; each target has two, in random order.
 type hit struct {
 	to     store.Handle[item32]
 	amount uint64
 }
 
-// groups returns the cases of bringing 2n hits to n targets: by a GroupBy and a
-// pass over the owners, and by the loop that somebody would write by hand, in a
-// Write, which looks the target of each up.
+// groups returns the cases of applying 2n hits to n targets: by a GroupBy and a
+// pass over the owners, and by a loop by hand in a Write that looks up each
+// target.
 func groups(s set[item32]) []measure.Case {
 	on := &common[arena]{make: func() arena { return newArena(s) }}
 	cases := s.scaling("groupby", "table", func(workers int) *measure.Work {
@@ -23,7 +23,7 @@ func groups(s set[item32]) []measure.Case {
 		var ctx context.Context
 		return &measure.Work{
 			Items: 2 * s.n, Within: within(workers, &ctx), Close: on.close,
-			Prepare: func() { must(a.Flush(ctx)) }, // a frame's, without which each pass has new queues
+			Prepare: func() { must(a.Flush(ctx)) }, // as in a frame; without it each pass gets new queues
 			Body:    func() { a.group(ctx) },
 			Count:   a.brought,
 		}
@@ -36,7 +36,6 @@ func groups(s set[item32]) []measure.Case {
 	return append(cases, loop, s.measured("groupby.allocs", "table", "allocs/op", func() float64 { return newArena(s).allocations() }))
 }
 
-// arena is a store with hits and their targets.
 type arena struct {
 	*store.Store
 	targets *store.Table[item32]
@@ -58,8 +57,8 @@ func newArena(s set[item32]) arena {
 	return a
 }
 
-// brought returns the number of hits that the first body brought to the targets, by the
-// sum of their amounts.
+// brought returns the number of hits applied by the first body, from the sum of
+// their amounts.
 func (a arena) brought() int {
 	var had, has uint64
 	for i := range a.targets.Len() {
@@ -73,7 +72,7 @@ func (a arena) brought() int {
 
 func targetOf(h *hit) store.Handle[item32] { return h.to }
 
-// group sorts the hits by target and adds them up.
+// group sorts the hits by target and sums them.
 func (a arena) group(ctx context.Context) {
 	a.sort(ctx)
 	check(a.groups.ForEach(ctx, addMembers))
@@ -104,11 +103,12 @@ func (a arena) loop(ctx context.Context) {
 	}))
 }
 
-// allocations returns the number of objects that a GroupBy allocates in the steady state.
+// allocations returns the number of objects that a GroupBy allocates in the
+// steady state.
 func (a arena) allocations() (n float64) {
 	const times = 100
 	check(a.Team(context.Background(), func(ctx context.Context) error {
-		n = float64(mallocs(times, func() { a.sort(ctx) }) / times) // less than one is the runtime's own
+		n = float64(mallocs(times, func() { a.sort(ctx) }) / times) // the runtime allocates less than one
 		return nil
 	}))
 	return n

@@ -11,7 +11,7 @@ import (
 	"handloom/shard/slotmap"
 )
 
-// growth returns the cases of the longest single insert while a map grows to n
+// growth returns the cases of the slowest single insert while a map grows to n
 // items.
 func (s set[T]) growth() []measure.Case {
 	return []measure.Case{
@@ -26,14 +26,13 @@ func (s set[T]) growth() []measure.Case {
 	}
 }
 
-// longest is a case of the longest insert. Only inserts that make memory are
-// timed, and each counts with its median of several growths, for which they are
-// the same; else the longest would be what the scheduler did. The collector does
-// not run meanwhile.
+// longest is a case of the slowest insert. It times only inserts that allocate,
+// and takes the median of each over several growths, to exclude the scheduler.
+// The collector is off.
 func (s set[T]) longest(impl string, newMap func() (insert func(T), full func() bool)) measure.Case {
 	const repeats = 5
 	return s.measured("growth", impl, "ns/longest", func() float64 {
-		var took [][]time.Duration // by insert that makes memory, then by repeat
+		var took [][]time.Duration // by allocating insert, then by repeat
 		for range repeats {
 			insert, full := newMap()
 			for i, d := range growths(s.n, insert, full) {
@@ -52,7 +51,7 @@ func (s set[T]) longest(impl string, newMap func() (insert func(T), full func() 
 	})
 }
 
-// growths returns how long each insert took that found the map full.
+// growths returns the times of the inserts into a full map.
 func growths[T item](n int, insert func(T), full func() bool) (took []time.Duration) {
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -10,8 +10,8 @@ import (
 
 const idleTicks = 130
 
-// idleMemory is the case of the bytes per item that a store keeps, beyond what its tables
-// hold, when every item had a put and nothing has happened for idleTicks since.
+// idleMemory is the case of the bytes per item that a store keeps beyond its
+// tables, idleTicks after a Put to every item.
 func idleMemory(s set[item32]) []measure.Case {
 	return []measure.Case{s.measured("memoryidle", "table", "B/item", func() float64 { return keptWhenIdle(s.n) })}
 }

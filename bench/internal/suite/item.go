@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The items that are held: 8, 32 and 64 bytes without pointers.
+// The items, of 8, 32 and 64 bytes without pointers.
 type (
 	item8  struct{ v uint64 }
 	item32 struct{ v, x, y, z uint64 }
@@ -19,8 +19,8 @@ type (
 // The first word of an item is its value.
 var _ [0]struct{} = [unsafe.Offsetof(item8{}.v) + unsafe.Offsetof(item32{}.v) + unsafe.Offsetof(item64{}.v)]struct{}{}
 
-// first returns where the first word of an item is, whatever its size, so that
-// one loop serves all of them.
+// first returns the address of the first word, for loops over items of any
+// size.
 func first[T item](v *T) *uint64 { return (*uint64)(unsafe.Pointer(v)) }
 
 // itemOf returns an item whose first word is v.
@@ -29,7 +29,6 @@ func itemOf[T item](v uint64) (item T) {
 	return item
 }
 
-// sizeOf returns the bytes of an item.
 func sizeOf[T item]() int {
 	var item T
 	return int(unsafe.Sizeof(item))
@@ -44,7 +43,6 @@ func values[T item](n int) []T {
 	return vs
 }
 
-// permutation returns the numbers below n in random order.
 func permutation(r *rand.Rand, n int) []uint32 {
 	order := make([]uint32, n)
 	for i := range order {
@@ -54,5 +52,5 @@ func permutation(r *rand.Rand, n int) []uint32 {
 	return order
 }
 
-// sink is where loops leave their results, so that they are not left out.
+// sink keeps results, so that loops are not optimized away.
 var sink uint64

@@ -2,7 +2,6 @@ package suite
 
 import "sync"
 
-// lockedMap is a map behind one lock.
 type lockedMap struct {
 	directory
 	lock sync.RWMutex
@@ -38,13 +37,13 @@ func (m *lockedMap) run(keys *keys, steps []step) {
 	keep(sum)
 }
 
-// shardedMap is 64 maps, each behind a lock of its own, chosen by the key.
+// shardedMap is 64 maps, each with its own lock, chosen by key.
 type shardedMap struct {
 	directory
 	shards [64]struct {
 		lock sync.Mutex
 		m    map[uint64]item8
-		_    [64]byte // locks share no cache line
+		_    [64]byte // one lock per cache line
 	}
 }
 
@@ -82,8 +81,8 @@ func (m *shardedMap) run(keys *keys, steps []step) {
 	keep(sum)
 }
 
-// lockedBaseline is the handle map written by hand behind one lock. Names come
-// from the map.
+// lockedBaseline is the handle map by hand with one lock. The map makes the
+// names.
 type lockedBaseline struct {
 	directory
 	lock sync.RWMutex

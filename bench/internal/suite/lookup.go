@@ -8,11 +8,11 @@ import (
 	"handloom/store"
 )
 
-// shards is how many shards the tables have.
+// shards is the number of shards of the tables.
 const shards = 8
 
-// tableLookUp returns the cases of looking items up through tables, which find
-// the shard first.
+// tableLookUp returns the cases of look-ups through tables, which find the
+// shard first.
 func (s set[T]) tableLookUp() []measure.Case {
 	return []measure.Case{
 		s.newCase("get", "table", func() *measure.Work {
@@ -28,9 +28,9 @@ func (s set[T]) tableLookUp() []measure.Case {
 	}
 }
 
-// lookUpIn returns the loop over the handles for a table of either kind. The loops
-// are written for each type of items, as a program has them: with a type parameter
-// the compiler makes other code of Table.Get, which takes a quarter longer.
+// lookUpIn returns the loop over the handles for a table of either kind. Each
+// item type has its own loops: with a type parameter, Table.Get takes a quarter
+// longer.
 func lookUpIn[T item](table any, hs []store.Handle[T]) func() {
 	switch t := table.(type) {
 	case *store.Table[item8]:
@@ -85,7 +85,6 @@ func getStable64(t *store.StableTable[item64], hs []store.Handle[item64]) {
 	sink += sum
 }
 
-// emplacer is a table of either kind.
 type emplacer[T any] interface {
 	EmplaceItems(q store.Queue, items []T, dst []store.Handle[T]) []store.Handle[T]
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
@@ -111,12 +110,11 @@ func emplace[T any](st *store.Store, t emplacer[T], items []T) (hs []store.Handl
 	return hs
 }
 
-// newStore returns a store whose options cannot be wrong.
 func newStore(workers int) *store.Store {
 	return store.New(store.Options{Workers: workers})
 }
 
-// must returns v. An error of what is measured is a bug of the suite.
+// must returns v. An error is a bug of the suite.
 func must[V any](v V, err error) V {
 	check(err)
 	return v

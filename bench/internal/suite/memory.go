@@ -6,10 +6,9 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// memory returns the cases of the bytes per item that are held beyond the item
-// itself after growth to n items, as the heap tells before and after. The cases
-// with own are the bytes of the arrays that the packed map reports, which the
-// allocator rounds up.
+// memory returns the cases of the bytes per item beyond the item itself after
+// growth to n items, by the heap before and after. Cases with own count the
+// arrays that the packed map reports, which the allocator rounds up.
 func (s set[T]) memory() (cases []measure.Case) {
 	beyond := func(bytes int64) float64 { return float64(bytes)/float64(s.n) - float64(sizeOf[T]()) }
 	for _, impl := range containers[T]() {
@@ -38,7 +37,7 @@ func (s set[T]) memory() (cases []measure.Case) {
 func heapInUse() int64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what the first one found is freed by the second one at the latest
+	runtime.GC() // the second collection frees what the first found
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }

@@ -2,7 +2,6 @@ package suite
 
 import "math/rand/v2"
 
-// kind is what a step does.
 type kind uint8
 
 const (
@@ -11,9 +10,8 @@ const (
 	erase
 )
 
-// step is one operation of the mixed load: what is done, and to which entry of the
-// directory that holds the name of every item. It is one word, because a program
-// would not have to read it from memory at all.
+// step is one operation of the mixed load and its entry in the directory of
+// names. It is one word, to read little memory.
 type step uint32
 
 const kindShift = 30
@@ -24,18 +22,17 @@ func (s step) kind() kind { return kind(s >> kindShift) }
 
 func (s step) entry() uint32 { return uint32(s) & (1<<kindShift - 1) }
 
-// frame is the steps of one tick, by task. Those of a task that insert are listed
-// a second time, because names that a flush changes have to be taken over.
+// frame is the steps of one tick by task. Inserting steps are listed again,
+// because a flush changes their names.
 type frame struct {
 	steps    [queues][]step
 	inserted [queues][]uint32
 }
 
 // mix draws ticks of n steps: 90 % look up, 5 % insert, 5 % erase, in random
-// order. Entries to look up live when the tick begins, though another task may
-// erase them meanwhile. An entry is erased once, and an insert fills an entry that
-// an earlier tick has emptied; so no entry of the directory is written by one task
-// and read by another, in whatever order they come.
+// order. Entries to look up live when the tick begins; another task may erase
+// them meanwhile. Each entry is erased once, and an insert fills an entry
+// emptied by an earlier tick. So no task writes an entry that another reads.
 type mix struct {
 	random *rand.Rand
 	live   []uint32
@@ -55,10 +52,10 @@ func newMix(r *rand.Rand, n int) *mix {
 	return m
 }
 
-// changed is how many of n steps insert, and how many erase.
+// changed is the number of inserts, and of erases, in n steps.
 func changed(n int) int { return max(1, n/20) }
 
-// entries is how large a directory must be for n steps a tick.
+// entries is the size of the directory for n steps per tick.
 func entries(n int) int { return n + changed(n) }
 
 // draw draws the next tick.

@@ -7,14 +7,14 @@ import (
 	"handloom/store"
 )
 
-// peer is what holds the items of the mixed load.
+// peer is an implementation of the mixed load.
 type peer interface {
 	fill(n int)                         // with items for the entries 0 to n-1
 	tick(ctx context.Context, f *frame) // runs the steps of every task
 }
 
-// mixed returns the cases of the mixed load on n items, in ticks of n steps by 8
-// tasks on a team.
+// mixed returns the cases of the mixed load on n items, in ticks of n steps by
+// 8 tasks in a team.
 func mixed(s set[item8]) (cases []measure.Case) {
 	for _, r := range []struct {
 		impl string
@@ -32,7 +32,7 @@ func mixed(s set[item8]) (cases []measure.Case) {
 	return cases
 }
 
-// runMix runs 8 ticks in a body, one after another, so that workers stay warm.
+// runMix runs 8 ticks per body, so that workers stay warm.
 func runMix(s set[item8], r peer, workers int) *measure.Work {
 	r.fill(s.n)
 	m := newMix(s.random(), s.n)
@@ -53,8 +53,8 @@ func runMix(s set[item8], r peer, workers int) *measure.Work {
 	}
 }
 
-// tablePeer is a table of 8 shards. The names that inserts get at once are
-// provisional, so that every tick ends by taking over the real ones.
+// tablePeer is a table of 8 shards. Inserts return provisional names, so every
+// tick ends by resolving them.
 type tablePeer struct {
 	store     *store.Store
 	table     *store.Table[item8]

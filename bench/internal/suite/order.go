@@ -10,12 +10,12 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// budget is how many comparisons and moves a call of Defragment may make where it
-// is called once per frame.
+// budget limits the comparisons and moves of a Defragment called once per
+// frame.
 const budget = 1000
 
-// sorts returns the cases of ordering shuffled items, and of restoring the order
-// after one item in a thousand has changed. A raw slice has no handles to keep.
+// sorts returns the cases of sorting shuffled items, and of restoring the order
+// after one item in a thousand has changed. A raw slice has no handles.
 func (s set[T]) sorts() []measure.Case {
 	return []measure.Case{
 		s.sort("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
@@ -54,7 +54,6 @@ func (s set[T]) sorts() []measure.Case {
 	}
 }
 
-// sort is a case that orders a shuffled map.
 func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	return s.newCase("sort", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
@@ -62,7 +61,7 @@ func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	})
 }
 
-// restore is a case that orders a map of which little is out of order.
+// restore is a case that orders a nearly sorted map.
 func (s set[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
 	c := s.newCase("defragment", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
@@ -92,10 +91,9 @@ func (s set[T]) restoreSlice() measure.Case {
 	return c
 }
 
-// changes is one item in a thousand.
 func changes(n int) int { return max(1, n/1000) }
 
-// changeKeys changes the keys of one item in a thousand and tells the map.
+// changeKeys changes the keys of one item in a thousand.
 func changeKeys[T item](m *handlemap.Map[T], r *rand.Rand) {
 	n := m.Len()
 	for range changes(n) {
@@ -105,14 +103,13 @@ func changeKeys[T item](m *handlemap.Map[T], r *rand.Rand) {
 	}
 }
 
-// shuffled returns n items in random order.
 func (s set[T]) shuffled() []T {
 	vs := values[T](s.n)
 	s.random().Shuffle(s.n, func(i, j int) { vs[i], vs[j] = vs[j], vs[i] })
 	return vs
 }
 
-// shuffledMap is a map whose items can be put out of order again.
+// shuffledMap is a map whose order can be reset.
 type shuffledMap[T item] struct {
 	*handlemap.Map[T]
 	values  []T
@@ -124,21 +121,21 @@ func newShuffled[T item](vs []T) *shuffledMap[T] {
 	return &shuffledMap[T]{m, vs, must(m.InsertItems(vs, nil))}
 }
 
-// restore puts rows in the order of slots and keys in none.
+// restore puts rows in the order of slots, with shuffled keys.
 func (m *shuffledMap[T]) restore() {
 	m.SortAs(m.handles)
 	copy(m.Items(), m.values)
 	m.Defragment(nil, 0)
 }
 
-// inFrames restores the order by one call per frame, each within the budget.
+// inFrames restores the order with one call per frame.
 func inFrames[T item](m *handlemap.Map[T], cmp func(a, b *T) int) {
 	for done := false; !done; {
 		_, done = m.Defragment(cmp, budget)
 	}
 }
 
-// ordered returns the number of items that are not less than the one before them.
+// ordered returns the number of items not less than their predecessor.
 func ordered[T item](items []T) int {
 	n := len(items)
 	for i := 1; i < len(items); i++ {

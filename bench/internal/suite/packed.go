@@ -5,7 +5,6 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// packed is Handloom's packed map.
 type packed[T item] struct {
 	load[T]
 	names[handle.Of[T]]
@@ -76,7 +75,6 @@ func (c *packed[T]) churn() {
 
 func (c *packed[T]) clear() { c.m.Clear() }
 
-// sumItems is the raw loop over a slice.
 func sumItems[T item](items []T) {
 	var sum uint64
 	for i := range items {

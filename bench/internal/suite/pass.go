@@ -10,8 +10,8 @@ import (
 	"handloom/tasks"
 )
 
-// passes returns the cases of a pass that does about 5 ns of work for each item,
-// beside the same loop over a raw slice.
+// passes returns the cases of a pass with about 5 ns of work per item, and of
+// the same loop over a raw slice.
 func (s set[T]) passes() []measure.Case {
 	on := s.fullTable()
 	changed := func(v *T) bool { return *first(v) >= uint64(s.n) }
@@ -48,8 +48,8 @@ func (s set[T]) passes() []measure.Case {
 	})...)
 }
 
-// simulateByHand gives each of some goroutines one part of a slice: what the
-// processors and the memory of a machine allow.
+// simulateByHand gives each goroutine a part of a slice: the limit of
+// processors and memory.
 func simulateByHand[T item](items []T, workers int) {
 	var others sync.WaitGroup
 	at := func(i int) int { return i * len(items) / workers }
@@ -60,8 +60,8 @@ func simulateByHand[T item](items []T, workers int) {
 	others.Wait()
 }
 
-// simulate does about 5 ns of work for each item. All cases run the one copy of
-// it: where the compiler puts a loop makes a fifth of its time.
+// simulate does about 5 ns of work per item. All cases use this copy, because
+// the placement of the loop changes its time by a fifth.
 //
 //go:noinline
 func simulate[T item](items []T) {
@@ -74,10 +74,10 @@ func simulate[T item](items []T) {
 	}
 }
 
-// emptyPasses returns the cases of a pass over a small table that does nothing:
-// what a phase costs by itself, and how many goroutines it starts. A table of 8
-// shards has 8 chunks, however small they are, and those may be shared. After
-// some passes a flush, which is not timed, numbers them anew.
+// emptyPasses returns the cases of an empty pass over a small table: the cost
+// of a phase, and the number of goroutines it starts. A table of 8 shards has
+// at least 8 chunks, which may be shared. An untimed flush after some passes
+// renumbers them.
 func (s set[T]) emptyPasses() []measure.Case {
 	const passes = 64
 	open := func(shards int) *measure.Work {
@@ -110,7 +110,7 @@ func (s set[T]) emptyPasses() []measure.Case {
 	}
 }
 
-// goroutinesCreated returns how many goroutines there have been.
+// goroutinesCreated returns the number of goroutines created so far.
 func goroutinesCreated() uint64 {
 	sample := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
 	metrics.Read(sample)
@@ -118,8 +118,7 @@ func goroutinesCreated() uint64 {
 }
 
 // halves returns the cases of a phase of two halves of 20 us: in a warm team of
-// two, without a team, and one half alone, which is what the phase cannot be
-// shorter than.
+// two, without a team, and one half alone, the lower bound.
 func halves(family) (cases []measure.Case) {
 	half := func(int) error {
 		keep(spin(halfRounds))
@@ -138,10 +137,10 @@ func halves(family) (cases []measure.Case) {
 	return cases
 }
 
-// halfRounds is about 20 us.
+// halfRounds takes about 20 us.
 const halfRounds = 14_500
 
-// spin works in registers for a number of rounds.
+// spin computes in registers.
 func spin(rounds int) uint64 {
 	x := uint64(rounds)
 	for range rounds {
@@ -150,7 +149,7 @@ func spin(rounds int) uint64 {
 	return x
 }
 
-// keep takes a value that would else be left out.
+// keep uses a value, so that it is not optimized away.
 //
 //go:noinline
 func keep(uint64) {}

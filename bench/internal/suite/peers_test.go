@@ -8,9 +8,8 @@ import (
 	"handloom/tasks"
 )
 
-// Whoever holds the items of the mixed load must do so truly, or its times mean
-// nothing: after many ticks exactly the entries that the load says are live are
-// found, each with the item that was inserted for it.
+// After many ticks, each implementation must hold exactly the live entries,
+// each with its inserted item; else its times mean nothing.
 func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 	const n = 400
 	peers := map[string]peer{
@@ -96,7 +95,7 @@ func lookedUp(m map[uint64]item8, key uint64) (v item8, ok bool) {
 	return v, ok
 }
 
-// What the load promises, which is why tasks need no lock for the directory.
+// These promises let tasks use the directory without a lock.
 func TestTheMixedLoadIsDrawnAsItSays(t *testing.T) {
 	const n = 1000
 	m := newMix(rand.New(rand.NewPCG(3, 4)), n)

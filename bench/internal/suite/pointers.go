@@ -1,8 +1,8 @@
 package suite
 
-// pointers is a slice of pointers to items, each allocated by itself, which are
-// named by their index. Indices are used again without a generation, so that
-// nobody notices a name that is out of date.
+// pointers is a slice of pointers to separately allocated items, named by
+// index. Indices are reused without a generation, so stale names are not
+// detected.
 type pointers[T item] struct {
 	load[T]
 	names[uint32]

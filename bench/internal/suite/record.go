@@ -9,9 +9,9 @@ import (
 	"handloom/store"
 )
 
-// record returns the cases of recording n commands in one task, in the steady
-// state: the batch is discarded after each pass. Beside them stands the append
-// to a typed slice that somebody would write by hand.
+// record returns the cases of recording n commands in one task in the steady
+// state: the batch is discarded after each pass. For comparison, a loop appends
+// to a typed slice.
 func record(s set[item32]) []measure.Case {
 	return []measure.Case{
 		s.newCase("record.emplace", "table", func() *measure.Work { return recording(s, emplaceAll) }),
@@ -23,7 +23,7 @@ func record(s set[item32]) []measure.Case {
 	}
 }
 
-// recorded is what one task records into a table of 8 shards.
+// recorded records commands of one task into a table of 8 shards.
 type recorded func(t *store.Table[item32], q store.Queue, names []store.Handle[item32])
 
 func emplaceAll(t *store.Table[item32], q store.Queue, names []store.Handle[item32]) {
@@ -57,8 +57,8 @@ func recording(s set[item32], f recorded) *measure.Work {
 	}
 }
 
-// allocations is the case of what a recorded command allocates in the steady
-// state, the discarding included.
+// allocations is the case of the allocations per recorded command in the steady
+// state, including the discard.
 func allocations(s set[item32], op string, f recorded) measure.Case {
 	return s.measured(op, "table", "allocs/item", func() float64 {
 		const passes = 10
@@ -67,14 +67,14 @@ func allocations(s set[item32], op string, f recorded) measure.Case {
 			w.Prepare()
 			w.Body()
 		})
-		// Less than one in a thousand commands is what the runtime itself
-		// and the phase of each pass allocate.
+		// The runtime and the phase of each pass allocate less than one object
+		// per thousand commands.
 		return float64(allocs * 1000 / uint64(passes*s.n) / 1000)
 	})
 }
 
-// mallocs returns the number of allocations of f, called as many times after two
-// calls that are not counted.
+// mallocs returns the number of allocations of f, called times times after two
+// warm-up calls.
 func mallocs(times int, f func()) uint64 {
 	var before, after runtime.MemStats
 	for i := range 2 + times {
@@ -87,7 +87,7 @@ func mallocs(times int, f func()) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// appending is recording by hand: one typed slice, and the index as a name.
+// appending records by hand: one typed slice, and the index as name.
 func appending(s set[item32]) *measure.Work {
 	var column []item32
 	names := make([]uint64, s.n)

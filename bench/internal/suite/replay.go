@@ -11,8 +11,8 @@ import (
 )
 
 // replays returns the cases of replaying the embedded trace, whose ticks are
-// mostly small: in queues of 8 tasks with a flush for every tick, and at once on
-// plain maps and maps written by hand, in one goroutine.
+// mostly small: in queues of 8 tasks with a flush per tick, and at once on
+// plain maps and baseline maps, in one goroutine.
 func replays(s set[item32]) (cases []measure.Case) {
 	add := func(impl string, workers int, open func() *measure.Work) {
 		c := measure.Case{Op: "replay", Impl: impl, Size: sizeOf[item32](), Workers: workers, Unit: measure.PerSecond, Open: open}
@@ -26,15 +26,14 @@ func replays(s set[item32]) (cases []measure.Case) {
 	return cases
 }
 
-// event is one of a trace. Every life of a key is an entry of its own, so that
-// who replays it keeps a directory of names and no map.
+// event is an event of a trace. Every lifetime of a key has its own entry, so
+// that a replay needs a directory of names and no map.
 type event struct {
 	kind  trace.Kind
 	table uint16
 	entry uint32
 }
 
-// history is a trace, ready to replay.
 type history struct {
 	ticks   [][]event
 	events  int
@@ -42,7 +41,6 @@ type history struct {
 	tables  int
 }
 
-// embedded is the embedded trace.
 var embedded = sync.OnceValue(func() *history {
 	type name struct {
 		table uint16
@@ -67,7 +65,6 @@ var embedded = sync.OnceValue(func() *history {
 	return h
 })
 
-// replay is a store that replays the embedded trace.
 type replay struct {
 	*history
 	store     *store.Store
@@ -84,7 +81,7 @@ func newReplay(workers int) *measure.Work {
 	r.tasks = make([][queues][]event, len(r.ticks))
 	for i, tick := range r.ticks {
 		for _, e := range tick {
-			task := e.entry % queues // all events of an entry, so that their order is kept
+			task := e.entry % queues // all events of an entry, in order
 			r.tasks[i][task] = append(r.tasks[i][task], e)
 		}
 	}
@@ -137,7 +134,7 @@ func (r *replay) takeOver() {
 // atOnce applies events one by one.
 type atOnce interface {
 	apply(ticks [][]event)
-	live() int // items
+	live() int // number of items
 }
 
 func replayAtOnce(build func(*history) atOnce) *measure.Work {

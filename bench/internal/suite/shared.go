@@ -9,10 +9,10 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 )
 
-// sharedMap is a container that any goroutine may change at any time.
+// sharedMap is a concurrent container.
 type sharedMap interface {
 	size(entries int)
-	run(keys *keys, steps []step) // of one task
+	run(keys *keys, steps []step) // steps of one task
 }
 
 // shared is a sharedMap under the mixed load.
@@ -23,10 +23,10 @@ type shared struct {
 	task  func(task int) error
 }
 
-// keys gives out keys that were never used, without asking another task.
+// keys makes unused keys without synchronization.
 type keys struct {
 	next uint64
-	_    [7]uint64 // tasks share no cache line
+	_    [7]uint64 // one task per cache line
 }
 
 func (k *keys) new() uint64 {
@@ -62,12 +62,10 @@ func (s *shared) tick(ctx context.Context, f *frame) {
 	check(tasks.Run(ctx, queues, s.task, tasks.Options{}))
 }
 
-// directory holds the key of every entry.
 type directory []uint64
 
 func (d *directory) size(entries int) { *d = make(directory, entries) }
 
-// syncMap is the standard library's concurrent map.
 type syncMap struct {
 	directory
 	m sync.Map
@@ -92,7 +90,6 @@ func (m *syncMap) run(keys *keys, steps []step) {
 	keep(sum)
 }
 
-// xsyncMap is a concurrent map of cache-line buckets.
 type xsyncMap struct {
 	directory
 	m *xsync.Map[uint64, item8]

@@ -5,7 +5,6 @@ import (
 	"handloom/shard/slotmap"
 )
 
-// stable is Handloom's stable map.
 type stable[T item] struct {
 	load[T]
 	names[handle.Of[T]]

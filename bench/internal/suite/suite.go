@@ -8,14 +8,14 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// Options say which cases there are.
+// Options select the cases.
 type Options struct {
-	N       []int  // items; nil: what fits the operation
-	Workers []int  // of the cases that scale, ascending
-	Seed    uint64 // of all that is drawn
+	N       []int  // items; nil: the default of the operation
+	Workers []int  // for scaling cases, ascending
+	Seed    uint64 // of random numbers
 }
 
-// set is the cases for items of type T of one n.
+// set has the parameters of cases with n items of type T.
 type set[T item] struct {
 	n       int
 	workers []int
@@ -51,12 +51,10 @@ func (o Options) set(n, size int) family {
 	panic(fmt.Sprintf("suite: no item has %d bytes", size))
 }
 
-// newCase returns a case of the set.
 func (s set[T]) newCase(op, impl string, open func() *measure.Work) measure.Case {
 	return measure.Case{Op: op, Impl: impl, N: s.n, Size: sizeOf[T](), Unit: measure.PerItem, Open: open}
 }
 
-// scaling returns a case for each number of workers.
 func (s set[T]) scaling(op, impl string, open func(workers int) *measure.Work) (cases []measure.Case) {
 	for _, workers := range s.workers {
 		c := s.newCase(op, impl, func() *measure.Work { return open(workers) })
@@ -66,7 +64,8 @@ func (s set[T]) scaling(op, impl string, open func(workers int) *measure.Work) (
 	return cases
 }
 
-// onOneWorker returns the case, which stands next to cases that scale, with one worker.
+// onOneWorker returns the case with one worker, for comparison with cases that
+// scale.
 func onOneWorker(c measure.Case) measure.Case {
 	c.Workers = 1
 	return c
@@ -79,11 +78,10 @@ func (s set[T]) measured(op, impl string, unit measure.Unit, f func() float64) m
 	return c
 }
 
-// random returns random numbers, the same for every case of one n.
+// random returns the same random numbers for every case of one n.
 func (s set[T]) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64(s.n))) }
 
-// kinds lists the makers of cases with the n and sizes that they have; the first
-// of each are those of the headline.
+// kinds lists the makers of cases with their n and sizes, the headline first.
 var kinds = []struct {
 	make     func(family) []measure.Case
 	n, sizes []int
@@ -119,8 +117,8 @@ var kinds = []struct {
 	{family.growth, []int{1e7}, []int{8}, none},
 }
 
-// typed makes cases that there are for one type of items only: their loops are written
-// for it, as a program has them.
+// typed makes cases for one item type: their loops are written for it, as in a
+// program.
 func typed[T item](cases func(set[T]) []measure.Case) func(family) []measure.Case {
 	return func(f family) []measure.Case { return cases(f.(set[T])) }
 }
@@ -135,7 +133,7 @@ func allBut(ops ...string) func(Options, *measure.Case) bool {
 
 func none(Options, *measure.Case) bool { return false }
 
-// All returns every case, each once.
+// All returns all cases without duplicates.
 func (o Options) All() []measure.Case {
 	var cases []measure.Case
 	for _, k := range kinds {
@@ -144,7 +142,7 @@ func (o Options) All() []measure.Case {
 	return Unique(cases)
 }
 
-// Headline returns the cases of the run that shows the most in the least time.
+// Headline returns the cases of the default run.
 func (o Options) Headline() []measure.Case {
 	var cases []measure.Case
 	for _, k := range kinds {
@@ -156,7 +154,7 @@ func (o Options) Headline() []measure.Case {
 	return Unique(cases)
 }
 
-// cases returns what build makes for every n and size.
+// cases returns the cases of build for every n and size.
 func (o Options) cases(build func(family) []measure.Case, ns, sizes []int) (cases []measure.Case) {
 	if len(ns) == 0 {
 		ns = []int{0}
@@ -179,8 +177,7 @@ func (o Options) cases(build func(family) []measure.Case, ns, sizes []int) (case
 	return cases
 }
 
-// With that many items a sample takes long, and as few rounds have to do as an
-// interval can be told from.
+// Samples of large n take long; fewRounds is the minimum for an interval.
 const (
 	large     = 5_000_000
 	fewRounds = 6

@@ -9,7 +9,7 @@ import (
 	"handloom/bench/internal/suite"
 )
 
-// defaults are what the program asks for on a machine of two processors.
+// defaults are the options on a machine of two processors.
 var defaults = suite.Options{Workers: []int{1, 2}, Seed: 1}
 
 func names(cases []measure.Case) (names []string) {
@@ -59,7 +59,7 @@ func TestTheHeadlineIsPartOfAll(t *testing.T) {
 	}
 }
 
-// Every comparison begins with what is Handloom's, which the others are set beside.
+// The first case is the reference.
 func TestComparisonsBeginWithHandloom(t *testing.T) {
 	seen := make(map[measure.Comparison]bool)
 	for _, c := range defaults.All() {

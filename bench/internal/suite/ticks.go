@@ -8,14 +8,14 @@ import (
 	"handloom/store"
 )
 
-// The cases of ticks with little to do, which is what most of a program's are: some
-// commands are recorded and flushed. An op is a tick.
+// Cases of small ticks, as most ticks of a program are: a few commands are
+// recorded and flushed. An op is a tick.
 
-// ticksInBody is how many ticks follow one another.
+// ticksInBody is the number of ticks per body.
 const ticksInBody = 64
 
-// fewCommands returns the cases of n puts to random items of one table, which has one
-// shard or as many as there can be.
+// fewCommands returns the cases of n puts to random items of a table with one
+// shard or the maximum.
 func fewCommands(s set[item8]) (cases []measure.Case) {
 	for _, variant := range []struct {
 		impl   string
@@ -36,11 +36,11 @@ func fewCommands(s set[item8]) (cases []measure.Case) {
 	return cases
 }
 
-// tables64 is how many tables a tick goes to that goes to many.
 const tables64 = 64
 
-// manyTables returns the cases of n commands to as many of 64 tables: where one tick
-// erases an item, the next that comes there creates one. Beside them stand Go maps.
+// manyTables returns the cases of n commands to as many of 64 tables. One tick
+// erases an item, the next tick of that table creates one. For comparison, Go
+// maps.
 func manyTables(s set[item8]) []measure.Case {
 	cases := s.scaling("manytables", "table", s.manyTables)
 	return perOp(append(cases, onOneWorker(s.newCase("manytables", "map", s.manyMaps))))
@@ -49,12 +49,12 @@ func manyTables(s set[item8]) []measure.Case {
 func (s set[T]) manyTables(workers int) *measure.Work {
 	st := newStore(workers)
 	var tables [tables64]*store.Table[T]
-	var live, last [tables64]store.Handle[T] // last: the name that an item had when it was recorded
+	var live, last [tables64]store.Handle[T] // last: provisional handle of the item
 	for i := range tables {
 		tables[i] = store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i)})
 		live[i] = emplace(st, tables[i], values[T](1000))[0]
 	}
-	at, begun := 0, 0 // tables; at counts on
+	at, begun := 0, 0 // counters of tables
 	return s.ticks(st, workers, func(q store.Queue) {
 		for i := begun; i < at; i++ {
 			table := i % tables64
@@ -92,10 +92,9 @@ func (s set[T]) manyMaps() *measure.Work {
 	}, Count: func() int { return at }}
 }
 
-// registering returns the cases of registering n tables, in a store that has none and in
-// one that has many. There are as many tables beside the store that has none: with
-// thousands of them the collector is at work more often, and finds memory more slowly,
-// whosever they are.
+// registering returns the cases of registering n tables in an empty store and
+// in a store with many tables. Another store has the remaining tables, because
+// the number of tables in the process slows collector and allocator.
 func registering(s set[item8]) (cases []measure.Case) {
 	const many = 4000
 	for _, variant := range []struct {
@@ -125,8 +124,8 @@ func registering(s set[item8]) (cases []measure.Case) {
 	return cases
 }
 
-// smallFlushes returns the cases of a flush of n commands, half of which erase items and
-// half create some, to one table or to many, recorded by one task or by two.
+// smallFlushes returns the cases of a flush of n commands, half erases and half
+// creates, to one or many tables, recorded by one or two tasks.
 func smallFlushes(s set[item8]) (cases []measure.Case) {
 	for _, variant := range []struct {
 		impl          string
@@ -146,7 +145,7 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 	st := newStore(workers)
 	all := make([]*store.Table[T], tables)
 	live := make([][]store.Handle[T], tables)
-	each := max(1, s.n/2/tables) // erases of a table, and creates
+	each := max(1, s.n/2/tables) // number of erases, and of creates, per table
 	for i := range all {
 		all[i] = store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i), Shards: shards})
 		emplace(st, all[i], values[T](2*each))
@@ -175,7 +174,7 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 	}
 }
 
-// ticks is work that records in one task and flushes.
+// ticks records in one task and flushes.
 func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
 	var ctx context.Context
 	var f flushing

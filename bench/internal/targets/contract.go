@@ -1,6 +1,6 @@
 package targets
 
-// clause is one line of the contract, for every n and size that it holds for.
+// clause is one line of the contract, with the n and sizes it is for.
 type clause struct {
 	id    string
 	work  string
@@ -9,7 +9,7 @@ type clause struct {
 	limit limit
 }
 
-// place is an n and a size of items in bytes; 0 where there is none.
+// place is an n and an item size in bytes; 0: none.
 type place struct{ n, size int }
 
 var (
@@ -20,8 +20,8 @@ var (
 	wide    = []place{{1e6, 64}}
 )
 
-// contract is P1 to P38, and behind them M, which is what the machine does without Handloom.
-// Cases are called op/impl, and /workers behind it where there are several.
+// contract has P1 to P38, then M, the machine without Handloom. A case is
+// op/impl or op/impl/workers.
 var contract = []clause{
 	{"P1", "warm InsertItems / bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
 	{"P2", "reserved Insert / baseline", usual, ratio("insert/handlemap", "insert/straight"), atMost(1)},

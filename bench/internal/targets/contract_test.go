@@ -8,8 +8,6 @@ import (
 	"handloom/bench/internal/suite"
 )
 
-// Every line of the contract has a value when all cases have been measured: it
-// names no case that there is not.
 func TestEveryClauseNamesCasesThatThereAre(t *testing.T) {
 	p := NewPlan(regexp.MustCompile(""), 16)
 	there := make(map[string]bool)

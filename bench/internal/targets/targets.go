@@ -8,19 +8,19 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// Target is one target and what came of it.
+// Target is one target and its result.
 type Target struct {
 	ID      string
 	Work    string
 	N, Size int
 	Value   measure.Summary
 	Limit   float64
-	Higher  bool // is better
+	Higher  bool // more is better
 	Met     bool
-	Promise bool // false: reported for comparison, with no limit
+	Promise bool // false: no limit, for comparison
 }
 
-// Plan is the targets that can be measured here.
+// Plan has the targets that can be measured on this machine.
 type Plan struct {
 	workers int
 	clauses []planned
@@ -31,8 +31,8 @@ type planned struct {
 	place
 }
 
-// NewPlan returns the plan of the targets whose id matches, with their n, on a
-// machine with the given processors: those that need more workers are left out.
+// NewPlan returns the targets whose id matches. Targets with more workers than
+// processors are omitted.
 func NewPlan(id *regexp.Regexp, processors int) *Plan {
 	p := &Plan{workers: processors}
 	for _, c := range contract {
@@ -55,7 +55,7 @@ func (p *Plan) fits(c clause) bool {
 	return true
 }
 
-// Select returns those of the cases that the plan needs.
+// Select returns the cases that the plan needs.
 func (p *Plan) Select(cases []measure.Case) (needed []measure.Case) {
 	names := make(map[string]bool)
 	for _, c := range p.clauses {
@@ -72,8 +72,7 @@ func (p *Plan) Select(cases []measure.Case) (needed []measure.Case) {
 	return needed
 }
 
-// Evaluate returns what the results say, target by target. One whose cases were
-// not all measured is left out.
+// Evaluate returns the targets whose cases were all measured.
 func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 	byName := make(map[string]*measure.Result)
 	for i := range results {
@@ -94,7 +93,7 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 	return targets
 }
 
-// rounds returns the value of each round that all cases of the clause have.
+// rounds returns the value of each round common to all cases of the clause.
 func (c planned) rounds(byName map[string]*measure.Result) (values []float64) {
 	var cases []*measure.Result
 	for _, called := range c.value.cases {
@@ -121,7 +120,6 @@ func (c planned) rounds(byName map[string]*measure.Result) (values []float64) {
 	}
 }
 
-// Workers returns the numbers of workers that the cases of the plan have.
 func (p *Plan) Workers() []int {
 	all := []int{p.workers}
 	for _, c := range p.clauses {

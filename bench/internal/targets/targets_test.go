@@ -18,12 +18,11 @@ var everything = regexp.MustCompile("")
 
 func plan(processors int) *targets.Plan { return targets.NewPlan(everything, processors) }
 
-// selected returns the cases that the plan needs, of those there are.
 func selected(p *targets.Plan) []measure.Case {
 	return p.Select(suite.Options{Workers: p.Workers()}.All())
 }
 
-// measured returns results of the cases, in which every sample is one.
+// measured returns results with samples of 1.
 func measured(cases []measure.Case, rounds int) (results []measure.Result) {
 	for _, c := range cases {
 		r := measure.Result{Case: c}
@@ -35,8 +34,6 @@ func measured(cases []measure.Case, rounds int) (results []measure.Result) {
 	return results
 }
 
-// Every case that the contract names is one that there is: if all of them have
-// been measured, all targets have a value.
 func TestEveryTargetCanBeMeasured(t *testing.T) {
 	for _, processors := range []int{2, 6, 16, 64} {
 		p := plan(processors)
@@ -81,7 +78,7 @@ func TestOnlyWhatIsNeededIsMeasured(t *testing.T) {
 	}
 }
 
-// of returns the samples of cases that are not all one.
+// set replaces the samples of a case.
 func set(results []measure.Result, name string, samples ...float64) {
 	for i := range results {
 		if results[i].Name() == name {
@@ -107,7 +104,7 @@ func evaluate(t *testing.T, p *targets.Plan, results []measure.Result, id, work 
 func TestAValueIsTheMedianOfTheRatiosOfRounds(t *testing.T) {
 	p := plan(2)
 	results := measured(selected(p), 6)
-	// The machine became ten times as slow; the ratio did not.
+	// The machine became ten times as slow; the ratio stayed.
 	set(results, "op=get/impl=handlemap/n=100000/size=8", 3, 3, 3, 30, 30, 30)
 	set(results, "op=get/impl=straight/n=100000/size=8", 2, 2, 2, 20, 20, 20)
 	set(results, "op=get/impl=map/n=100000/size=8", 12, 12, 12, 120, 120, 120)
@@ -124,7 +121,7 @@ func TestAValueIsTheMedianOfTheRatiosOfRounds(t *testing.T) {
 	}
 }
 
-// Which rival is the best is a fact of the run: one that is lucky in a round is not.
+// The best peer has the best median of the run, not of one round.
 func TestTheBestRivalOfARunCounts(t *testing.T) {
 	p := plan(2)
 	results := measured(selected(p), 6)
@@ -173,7 +170,6 @@ P18                   same without a team                                   1.00
 	}
 }
 
-// The README states the contract in words; every clause stands in its table.
 func TestTheReadmeStatesTheContract(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

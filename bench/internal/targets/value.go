@@ -8,31 +8,29 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// value is how a clause comes to its value: from which cases, and how from one
-// sample of each.
+// value computes the value of a clause from one sample of each case.
 type value struct {
 	cases []string // op/impl or op/impl/workers
 	from  func(samples []float64) float64
-	best  bool // all cases but the first are rivals, of which the one with the lowest median stays
+	best  bool // only the first case and the best of the others count
 }
 
-// sample is the value of a case itself.
 func sample(name string) value {
 	return value{cases: []string{name}, from: func(s []float64) float64 { return s[0] }}
 }
 
-// ratio is how many times as much a is as b.
+// ratio returns a divided by b.
 func ratio(a, b string) value {
 	return value{cases: []string{a, b}, from: func(s []float64) float64 { return s[0] / s[1] }}
 }
 
-// best is how many times as much the best of the rivals is as a.
+// best returns the best peer divided by a.
 func best(a string, peers ...string) value {
 	return value{append([]string{a}, peers...), func(s []float64) float64 { return s[1] / s[0] }, true}
 }
 
-// bestMixed is how many times as much the best rival in the mixed load is as the table, each
-// with so many workers.
+// bestMixed returns the best peer in the mixed load divided by the table, with
+// the given workers.
 func bestMixed(workers int) value {
 	impls := []string{"table", "syncmap", "xsync", "rwmutexmap", "shardedmap", "rwmutexstraight"}
 	for i, impl := range impls {
@@ -41,7 +39,7 @@ func bestMixed(workers int) value {
 	return best(impls[0], impls[1:]...)
 }
 
-// name returns the name of the result that a clause calls op/impl, or op/impl/workers.
+// name converts op/impl or op/impl/workers to the name of a result.
 func name(called string, at place) measure.Case {
 	parts := strings.Split(called, "/")
 	c := measure.Case{Op: parts[0], Impl: parts[1], N: at.n, Size: at.size}
@@ -51,11 +49,11 @@ func name(called string, at place) measure.Case {
 	return c
 }
 
-// limit is what a value must not exceed or, higher, must not fall short of.
+// limit is an upper limit or, if higher, a lower limit.
 type limit struct {
 	value  float64
 	higher bool
-	none   bool // nothing is promised
+	none   bool // no promise
 }
 
 func atMost(v float64) limit  { return limit{value: v} }

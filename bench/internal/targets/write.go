@@ -9,10 +9,8 @@ import (
 	"handloom/internal/report"
 )
 
-// Head names the columns of a table for people.
 var Head = []string{"id", "n", "size", "work", "value", "±", "target", ""}
 
-// Row returns the cells of the target.
 func (t Target) Row() []string {
 	return []string{
 		t.ID, report.CountOrEmpty(t.N), report.CountOrEmpty(t.Size), t.Work,
@@ -30,7 +28,6 @@ func (t Target) verdict() string {
 	return "missed"
 }
 
-// Write writes the targets for people.
 func Write(w io.Writer, targets []Target) error {
 	t := report.NewTable(Head...)
 	t.Left("id", "work", "")
@@ -45,7 +42,8 @@ func Write(w io.Writer, targets []Target) error {
 	return err
 }
 
-// Met returns how many of those that are promised are met.
+// Met returns the number of promised targets that are met, and of all promised
+// targets.
 func Met(targets []Target) (met, promised int) {
 	for _, t := range targets {
 		if t.Promise {
@@ -68,7 +66,7 @@ func (t Target) limit() string {
 	return "<= " + digits(t.Limit)
 }
 
-// digits returns v with as many digits as a limit needs to be told from it.
+// digits formats v with enough digits to compare it with a limit.
 func digits(v float64) string {
 	if math.Abs(v) < 1 {
 		return strconv.FormatFloat(v, 'f', 3, 64)

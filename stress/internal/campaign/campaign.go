@@ -14,42 +14,41 @@ import (
 	"handloom/proof/script"
 )
 
-// Options configure a campaign.
 type Options struct {
-	Name     string // begins the lines of progress
+	Name     string // prefix of progress lines
 	Profile  Profile
 	Seed     uint64
-	Seeds    int              // programs to draw; 0: until Duration is over
-	Duration time.Duration    // 0: no end
-	Known    []*script.Script // played before any other
+	Seeds    int              // programs to draw; 0: until Duration ends
+	Duration time.Duration    // 0: unlimited
+	Known    []*script.Script // programs played first
 	How
 	Revision string
 
-	// Progress, if not nil, is called about once a second with a line for people and the
+	// Progress, if not nil, is called about once a second with a line and the
 	// operations since the last call.
 	Progress func(line string, operations int)
 }
 
-// Outcome is what a campaign came to.
+// Outcome is the result of a campaign.
 type Outcome struct {
 	Programs   int
-	Plays      int // of programs, under one configuration each
+	Plays      int // programs under one configuration each
 	Operations int
 	Flushes    int
-	Repeated   int // plays repeated
+	Repeated   int // repeated plays
 	Seen       model.Counters
-	Failure    *Failure // nil: nothing failed
-	Err        error    // why the campaign could not go on
+	Failure    *Failure // nil: none
+	Err        error    // reason for an early end
 }
 
-// Failure is a program that fails.
+// Failure is a failing program.
 type Failure struct {
 	runner.Failure
-	Program *script.Script // with the configurations to play it under
-	Found   int            // operations until then, of all programs
+	Program *script.Script // with its configurations
+	Found   int            // operations of all programs until then
 }
 
-// Run runs a campaign until it is over, something fails or ctx ends.
+// Run runs a campaign until it is complete, a program fails or ctx ends.
 func Run(ctx context.Context, o Options) *Outcome {
 	if o.Duration > 0 {
 		limited, cancel := context.WithTimeout(ctx, o.Duration)
@@ -67,8 +66,8 @@ func Run(ctx context.Context, o Options) *Outcome {
 	return &c.outcome
 }
 
-// NewCommand returns how a program is started as a child. A race ends it at once, so
-// that its report is the last thing said.
+// NewCommand returns the command of a child. A race ends the child at once, so
+// that the report is its last output.
 func NewCommand(path string) Command {
 	return Command{Path: path, Env: []string{fmt.Sprintf("GORACE=halt_on_error=1 exitcode=%d", ExitRace)}}
 }
@@ -79,13 +78,13 @@ type campaign struct {
 	begun time.Time
 
 	lock     sync.Mutex
-	next     int // program: one of Known, then a seed
+	next     int // index of the next program: in Known, then a seed
 	reported time.Time
-	counted  int // operations by then
+	counted  int // operations at the time reported
 	outcome  Outcome
 }
 
-// work plays one program after another with a pair of children.
+// work plays programs with a pair of children.
 func (c *campaign) work(ctx context.Context) {
 	pair := newPair(c.Command)
 	defer pair.close()
@@ -125,17 +124,17 @@ func (p Profile) Draw(seed uint64, revision string) *script.Script {
 	return drawn
 }
 
-// repeatEvery is one in how many seeds is played once more.
+// repeatEvery is the number of seeds per repeated play.
 const repeatEvery = 20
 
-// play plays a program under its configurations and compares.
+// play plays a program under its configurations and compares the results.
 func (c *campaign) play(ctx context.Context, p *script.Script, with *pair) {
 	total := Outcome{Programs: 1}
 	failure, err := with.compare(ctx, p, c.How, p.Seed%repeatEvery == 0, &total)
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if ctx.Err() != nil && failure == nil {
-		return // cut short
+		return // interrupted
 	}
 	c.outcome.add(&total)
 	switch {
@@ -150,7 +149,6 @@ func (c *campaign) play(ctx context.Context, p *script.Script, with *pair) {
 	c.notify()
 }
 
-// notify reports how far the campaign is.
 func (c *campaign) notify() {
 	now := time.Now()
 	if c.Progress == nil || now.Sub(c.reported) < time.Second {
@@ -162,7 +160,7 @@ func (c *campaign) notify() {
 	c.reported, c.counted = now, o.Operations
 }
 
-// Missing returns the promised states that were not seen.
+// Missing returns the promised states that did not occur.
 func (o *Outcome) Missing(promises []model.Seen) []model.Seen {
 	var missing []model.Seen
 	for _, s := range promises {

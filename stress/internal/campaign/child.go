@@ -15,18 +15,18 @@ import (
 	"handloom/proof/runner"
 )
 
-// Command is how children are started.
+// Command is the command line of children.
 type Command struct {
-	Path string // of a program that calls [ServeChild] when its command is "child"
+	Path string // program that calls [ServeChild] for the command "child"
 	Env  []string
 }
 
-// grace is how much longer than its patience a child may take, to tell that it
-// has none left.
+// grace is the time beyond its patience that a child has to report that it
+// hangs.
 const grace = 10 * time.Second
 
-// child is a process that plays programs, one at a time. It is started when it
-// is first asked and again after it has ended. The zero Child has no command.
+// child is a process that plays programs, one at a time. It starts with the
+// first request and restarts after it has ended. The zero child has no command.
 type child struct {
 	Command Command
 
@@ -36,12 +36,12 @@ type child struct {
 type playing struct {
 	*process.Process
 	answers chan string
-	silent  atomic.Bool // it gave no answer for so long that it was killed
+	silent  atomic.Bool // killed because it did not answer
 }
 
-// play has a program played. A crash, a race and a program that does not end are
-// failures of the result. An error says that there is no result; it is the cause
-// of ctx when that ends first, which ends the process.
+// play plays a program. A crash, race or hang is a failure in the result. An
+// error means that there is no result; if ctx ends, it is its cause, and the
+// process ends.
 func (c *child) play(ctx context.Context, r request) (*runner.Result, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -73,7 +73,6 @@ func (c *child) play(ctx context.Context, r request) (*runner.Result, error) {
 	return answer.Result, nil
 }
 
-// close ends the process and waits for it.
 func (c *child) close() {
 	if c.running != nil {
 		c.running.Kill()
@@ -87,7 +86,7 @@ func (c Command) start() (*playing, error) {
 	p.Process, err = process.Start([]string{c.Path, "child"}, c.Env, func(line string) {
 		select {
 		case p.answers <- line:
-		default: // nobody asked
+		default: // not requested
 		}
 	})
 	return p, err
@@ -95,8 +94,7 @@ func (c Command) start() (*playing, error) {
 
 // ask sends a request and waits for the answer.
 func (p *playing) ask(r request) (answer response, err error) {
-	// A child that does not even tell that it hangs is killed, which ends the
-	// reading.
+	// A child that does not report a hang is killed, which ends the read.
 	kill := time.AfterFunc(r.Patience+grace, func() {
 		p.silent.Store(true)
 		p.Signal(os.Kill)
@@ -110,7 +108,7 @@ func (p *playing) ask(r request) (answer response, err error) {
 	case line = <-p.answers:
 	case <-p.Gone():
 		select {
-		case line = <-p.answers: // its last words
+		case line = <-p.answers: // last answer
 		default:
 			return answer, io.EOF
 		}
@@ -118,7 +116,7 @@ func (p *playing) ask(r request) (answer response, err error) {
 	return answer, json.Unmarshal([]byte(line), &answer)
 }
 
-// verdict says what the end of a process without an answer means.
+// verdict interprets the end of a process without an answer.
 func (p *playing) verdict(cause error) (*runner.Result, error) {
 	text, state := p.Errors(), p.State()
 	f := &runner.Failure{Kind: runner.Invariant, What: fmt.Sprintf("the process crashed: %v\n%s", state, text)}

@@ -18,8 +18,8 @@ func TestAProgramThatCannotBeStartedIsAnError(t *testing.T) {
 	c.close()
 }
 
-// A program that ends without an answer, and says nothing, was ended by others;
-// one that says why has crashed; one that does not even tell that it hangs, hangs.
+// A silent child that ends was killed from outside. A child that ends with
+// output has crashed. A child that does not report a hang hangs.
 func TestWhatAnEndedProcessMeans(t *testing.T) {
 	for _, tt := range []struct {
 		script   string
@@ -47,7 +47,6 @@ func TestWhatAnEndedProcessMeans(t *testing.T) {
 	}
 }
 
-// A process that ends after its answer is not asked again.
 func TestChild_PlayDropsAnEndedProcess(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
@@ -67,7 +66,7 @@ func TestChild_PlayDropsAnEndedProcess(t *testing.T) {
 	}
 }
 
-// Only a program that has begun can hang. One that has not begun has no result.
+// A program that has not begun has no result.
 func TestHung_IsNoResultBeforeTheProgramBegins(t *testing.T) {
 	if r := hung(time.Second, false); r.Error == "" || r.Result != nil || !r.Ended {
 		t.Errorf("not begun: got %+v, want an error", r)

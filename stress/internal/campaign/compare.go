@@ -21,17 +21,17 @@ func (p *pair) close() {
 	p[1].close()
 }
 
-// How says how programs are played.
+// How configures plays.
 type How struct {
 	Command  Command
-	Patience time.Duration // of a program under one configuration; 0: 30 s
+	Patience time.Duration // per program and configuration; 0: 30 s
 }
 
-// patience is the time that a program may take by default.
+// patience is the default.
 const patience = 30 * time.Second
 
-// compare plays a program under its configurations, the first once more if repeat
-// is set, and returns how it fails, or nil. It adds up what was done in total.
+// compare plays a program under its configurations, the first twice if repeat
+// is set. It returns the failure or nil, and adds its counts to total.
 func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat bool, total *Outcome) (*Failure, error) {
 	text := string(prog.Text())
 	configs := prog.Configs
@@ -68,7 +68,7 @@ func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat
 	return nil, nil
 }
 
-// failing is the failure of a program under some of its configurations.
+// failing returns the failure of a program under some configurations.
 func failing(p *script.Script, f runner.Failure, configs ...script.Config) *Failure {
 	failed := *p
 	failed.Configs = configs

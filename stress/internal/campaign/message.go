@@ -6,16 +6,16 @@ import (
 	"handloom/proof/runner"
 )
 
-// request is one program to play.
+// request asks for one play.
 type request struct {
-	Program  string        `json:"program"` // its text
+	Program  string        `json:"program"` // text of the program
 	Config   string        `json:"config"`
-	Patience time.Duration `json:"patience"` // until the program counts as hung
+	Patience time.Duration `json:"patience"` // limit after which the program hangs
 }
 
-// response is what came of it.
+// response is the result of a play.
 type response struct {
 	Result *runner.Result `json:"result,omitempty"`
-	Error  string         `json:"error,omitempty"` // why there is no result
+	Error  string         `json:"error,omitempty"` // reason for a missing result
 	Ended  bool           `json:"ended,omitempty"` // the process ends after this response
 }

@@ -10,13 +10,12 @@ import (
 type Profile struct {
 	Name     string
 	About    string
-	Duration time.Duration // 0: until it is interrupted
-	Steps    int           // of a program, about
-	Configs  int           // of a seed
+	Duration time.Duration // 0: until interrupted
+	Steps    int           // approximate steps of a program
+	Configs  int           // configurations of a seed
 	Promises []model.Seen
 }
 
-// Profiles are the campaigns there are.
 var Profiles = []Profile{
 	{
 		Name: "smoke", About: "random programs for 20 seconds",
@@ -36,7 +35,6 @@ var Profiles = []Profile{
 	},
 }
 
-// Find returns the profile of a name.
 func Find(name string) (Profile, bool) {
 	for _, p := range Profiles {
 		if p.Name == name {
@@ -46,7 +44,7 @@ func Find(name string) (Profile, bool) {
 	return Profile{}, false
 }
 
-// common are the states that a short campaign comes to on any machine.
+// common are the states that a short campaign reaches on any machine.
 var common = []model.Seen{
 	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.StaleReused,
 	model.StaleDepleted, model.ForgedVacant, model.ForgedFree, model.ForeignHandle, model.ChunkFull, model.ChunkOneMore,

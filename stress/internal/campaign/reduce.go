@@ -8,7 +8,7 @@ import (
 	"handloom/proof/script"
 )
 
-// Again plays a program under its configurations and returns how it fails, or
+// Again plays a program under its configurations and returns its failure, or
 // nil.
 func Again(ctx context.Context, p *script.Script, how How) (*Failure, *Outcome, error) {
 	with := newPair(how.Command)
@@ -18,9 +18,9 @@ func Again(ctx context.Context, p *script.Script, how How) (*Failure, *Outcome, 
 	return f, total, err
 }
 
-// Shrink returns a smaller program that fails in the same way, the smallest found
-// until ctx ends. A program that hangs is given less patience, or else each try
-// would take as long.
+// Shrink returns the smallest program found until ctx ends that fails in the
+// same way. A hanging program gets less patience, because each try takes that
+// long.
 func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	with := newPair(how.Command)
 	defer with.close()
@@ -45,7 +45,7 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	return best
 }
 
-// plainer makes a configuration plainer while the program fails.
+// plainer simplifies a configuration while the program still fails.
 func plainer(f *Failure, i int, fails func(*script.Script) bool) {
 	for _, edit := range []func(c *script.Config){
 		func(c *script.Config) { c.Delay = 0 },

@@ -19,19 +19,17 @@ import (
 	"handloom/proof/script"
 )
 
-// Exit codes of a child.
 const (
 	exitDone = 0
 	exitHung = 3
 )
 
-// ServeChild plays what it is asked to until in ends, and then ends the process. The
-// signals that end a run, which a terminal or a time limit sends to parent and
-// child alike, are the parent's to answer.
+// ServeChild plays requests until in ends, then exits. It ignores interrupts:
+// the parent handles them.
 func ServeChild(in io.Reader, out io.Writer) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
-	// Most of the memory is garbage when a program has been played; the limit
-	// stands for the large ones.
+	// Most of the memory is garbage after a program; the limit is for large
+	// programs.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(512 << 20)
 	s := &server{out: out}
@@ -41,7 +39,7 @@ func ServeChild(in io.Reader, out io.Writer) {
 		for {
 			var r request
 			if err := lines.Decode(&r); err != nil {
-				os.Exit(exitDone) // the parent is gone, or done with us
+				os.Exit(exitDone) // the parent has ended or needs no more plays
 			}
 			requests <- r
 		}
@@ -52,7 +50,7 @@ func ServeChild(in io.Reader, out io.Writer) {
 }
 
 type server struct {
-	lock sync.Mutex // of out
+	lock sync.Mutex // guards out
 	out  io.Writer
 }
 
@@ -64,7 +62,7 @@ func (s *server) serve(r request) {
 	})
 	result, err := playRequest(r, func() { begun.Store(true) })
 	if !watchdog.Stop() {
-		select {} // it is about to end the process
+		select {} // the process is about to end
 	}
 	if err != nil {
 		s.answer(response{Error: err.Error()})
@@ -81,8 +79,8 @@ func (s *server) answer(r response) {
 	}
 }
 
-// hung returns the response for a program that does not end. A program that has not
-// begun is not at fault: the machine is too busy.
+// hung returns the response for a hanging program. If the program has not
+// begun, the machine is too busy.
 func hung(after time.Duration, begun bool) response {
 	if !begun {
 		return response{Error: fmt.Sprintf("child: the program did not begin in %v: the machine is too busy", after), Ended: true}
@@ -94,7 +92,7 @@ func hung(after time.Duration, begun bool) response {
 	}}, Ended: true}
 }
 
-// playRequest plays the program of r, and calls begun before it opens the store.
+// playRequest plays the program of r. It calls begun before it opens the store.
 func playRequest(r request, begun func()) (*runner.Result, error) {
 	p, err := script.Parse([]byte(r.Program), "program")
 	if err != nil {

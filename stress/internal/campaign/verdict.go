@@ -11,8 +11,8 @@ import (
 	"handloom/proof/runner"
 )
 
-// Exit codes of a campaign; those of usage and malformed input are the
-// program's.
+// Exit codes of a campaign. The program defines those of usage and malformed
+// input.
 const (
 	ExitPassed       = 0
 	ExitInconclusive = 1
@@ -34,10 +34,10 @@ var exitCodes = map[runner.Kind]int{
 	runner.Leak: ExitLeak, runner.Limit: ExitLimit, runner.Forged: ExitForged, runner.Race: ExitRace,
 }
 
-// Exit returns the exit code of a kind of failure.
 func Exit(k runner.Kind) int { return exitCodes[k] }
 
-// Verdict is the verdict on a campaign, its exit code, and the reason in a line.
+// Verdict returns the verdict on a campaign, its exit code, and a reason of one
+// line.
 func (o *Outcome) Verdict(promises []model.Seen, interrupted bool) (verdict string, exit int, reason string) {
 	missing := o.Missing(promises)
 	switch {
@@ -69,7 +69,6 @@ func firstLine(s string) string {
 	return line
 }
 
-// add adds the counts of another outcome.
 func (o *Outcome) add(other *Outcome) {
 	o.Programs += other.Programs
 	o.Plays += other.Plays
@@ -79,8 +78,8 @@ func (o *Outcome) add(other *Outcome) {
 	o.Seen.Add(other.Seen)
 }
 
-// Rare returns how many states came up, and the n of them that did so least
-// often, with how often.
+// Rare returns the number of states that occurred, and the n least frequent
+// ones with their counts.
 func (o *Outcome) Rare(n int) (seen int, least []string) {
 	var order []model.Seen
 	for _, s := range model.AllSeen() {

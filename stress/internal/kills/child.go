@@ -13,12 +13,12 @@ import (
 	"handloom/world"
 )
 
-// ChildCommand is the first word of the command line of a child.
+// ChildCommand is the first argument of a child.
 const ChildCommand = "kills-child"
 
-// Child plays the program on the journal in a folder until in ends or it is killed,
-// and says on out what it has done. The words are the folder, the number of the
-// child, and that of its workers.
+// Child runs the program on a journal until in ends or it is killed, and
+// reports to out. words are the folder, the number of the child, and the number
+// of its workers.
 func Child(words []string, in io.Reader, out io.Writer) (exit int) {
 	return process.Serve(in, out, func(ctx context.Context, p *process.Child) error {
 		if len(words) != 3 {
@@ -36,7 +36,7 @@ func Child(words []string, in io.Reader, out io.Writer) (exit int) {
 
 type child struct {
 	*process.Child
-	err error // of a tick's digest
+	err error // error of a digest
 }
 
 func (c *child) run(parent context.Context, dir string, number uint64, workers int) error {
@@ -77,7 +77,7 @@ func (c *child) run(parent context.Context, dir string, number uint64, workers i
 	return errors.Join(err, c.err, j.Close())
 }
 
-// logDigest reports the digest of the state behind a tick.
+// logDigest reports the digest of the state after a tick.
 func (c *child) logDigest(ctx context.Context, g *game.Game, what string, tick uint64) {
 	digest, err := g.Digest(ctx)
 	if err != nil {
@@ -86,10 +86,10 @@ func (c *child) logDigest(ctx context.Context, g *game.Game, what string, tick u
 	c.Logf("%s %d %d", what, tick, digest)
 }
 
-// submitters are how many goroutines submit.
+// submitters is the number of submitting goroutines.
 const submitters = 3
 
-// submit leaves notes with keys from one on, and says which are acknowledged.
+// submit leaves notes with consecutive keys and reports the acknowledged keys.
 func (c *child) submit(ctx context.Context, w *world.World, g *game.Game, key uint64) {
 	for ctx.Err() == nil {
 		key++

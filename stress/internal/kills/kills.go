@@ -17,48 +17,46 @@ import (
 	"handloom/world"
 )
 
-// Options of a run.
 type Options struct {
-	Dir      string // of the journal; it need not be there
+	Dir      string // of the journal; need not exist
 	Kills    int
-	Seed     uint64   // of the moments and of the numbers of workers
-	Command  []string // that runs [Child], without its words
+	Seed     uint64   // for moments and numbers of workers
+	Command  []string // runs [Child], without its arguments
 	Progress func(r *Result)
 }
 
-// A Result is what came of a run. Lost and wrong are what may not be.
+// Result is the result of a run.
 type Result struct {
-	Kills    int    // that hit
-	InOpen   int    // of them: before the child had opened the world
-	Ticks    uint64 // the last one that was told
-	Acks     int    // Submits that returned
-	Replayed int    // ticks, of children that opened the world
+	Kills    int    // number of kills
+	InOpen   int    // kills before the child had opened the world
+	Ticks    uint64 // last reported tick
+	Acks     int    // returned Submits
+	Replayed int    // ticks replayed by opening children
 	Slowest  time.Duration
 	Took     time.Duration
 
-	LostTicks int // told, and not there after a kill
-	LostAcks  int // told, and not in the state at the end
-	Twice     int // keys that are in the state twice
-	Wrong     int // digests that are not those that the tick had before
+	LostTicks int // reported, but missing after a kill
+	LostAcks  int // reported, but missing at the end
+	Twice     int // keys found twice
+	Wrong     int // digests that differ from earlier ones
 	Faults    []string
 
 	digests map[uint64]uint64 // by tick
-	acked   map[uint64]bool   // keys
+	acked   map[uint64]bool   // by key
 }
 
-// Bad reports whether anything was lost or wrong.
 func (r *Result) Bad() bool { return len(r.Faults) > 0 }
 
-// fault notes what is wrong, the first few in words.
+// fault counts a fault and keeps the text of the first few.
 func (r *Result) fault(count *int, format string, args ...any) {
 	if *count++; len(r.Faults) < 20 {
 		r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
 	}
 }
 
-// Run starts children, one after another, and kills them, but for the last, which
-// comes to its end; then it replays the journal. The error says why a run came to no
-// end; what was found until then is in the Result.
+// Run starts children one after another and kills all but the last, which ends
+// by itself. Then it replays the journal. An error means that the run is
+// incomplete; the Result has the findings until then.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
 	begun := time.Now()
@@ -81,25 +79,27 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return r, err
 }
 
-// workers that children have in turn, so that one replays what another has played.
+// workers are the numbers of workers of successive children, so that each
+// replays the ticks of another.
 var workers = []int{1, 2, 3, 8}
 
-// replayWorkers are those of the replay at the end.
+// replayWorkers is for the replay at the end.
 const replayWorkers = 5
 
 func newGame(workers int) *game.Game { return game.New(workers, 0) }
 
-// options are those of every world of the program. Snapshots and digests come often.
+// options have frequent snapshots and digests.
 func options(g *game.Game, applied func(ctx context.Context, o world.Outcome)) world.Options {
 	return world.Options{Version: "kills 1", Init: g.Init, Tick: g.Tick, Applied: applied, SnapshotTicks: 5, DigestTicks: 6, Portable: true}
 }
 
-// journalOptions make a journal that begins another file every few dozen ticks.
+// journalOptions begin a file every few dozen ticks.
 var journalOptions = journal.Options{SegmentBytes: 32 << 10}
 
-// child runs one child: until it is killed, or for some ticks.
+// child runs one child until it is killed or, as the last one, for some ticks.
 func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
-	// A third of the kills come while the child opens the journal, or soon after.
+	// A third of the kills come while the child opens the journal, or soon
+	// after.
 	lines := random.IntN(80)
 	if random.IntN(3) == 0 {
 		lines = random.IntN(4)
@@ -134,7 +134,7 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 	} else {
 		time.Sleep(moment)
 		p.Kill()
-		if p.State().ExitCode() < 0 { // and not by itself
+		if p.State().ExitCode() < 0 { // killed
 			if r.Kills++; !l.open {
 				r.InOpen++
 			}
@@ -151,7 +151,7 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 	return nil
 }
 
-// A listener takes what one child says.
+// listener reads the lines of one child.
 type listener struct {
 	*Result
 	child  int
@@ -160,7 +160,7 @@ type listener struct {
 	failed string
 }
 
-// line takes one line, and reports whether it is one.
+// line reads one line and reports whether it is valid.
 func (l *listener) line(text string) bool {
 	what, rest, _ := strings.Cut(text, " ")
 	var tick, digest uint64
@@ -203,13 +203,13 @@ func (l *listener) line(text string) bool {
 	return true
 }
 
-// odd is for a line that no child says, such as half of one.
+// odd fails for an invalid line, such as half of one.
 func (l *listener) odd(text string) bool {
 	l.failed = fmt.Sprintf("it says %q", text)
 	return false
 }
 
-// replay looks at the journal that is left, as no child did.
+// replay replays the journal with another number of workers.
 func (r *Result) replay(o Options) error {
 	found, err := hook.InspectJournal(o.Dir, func(uint64, []byte) error { return nil })
 	if err != nil {
@@ -247,15 +247,15 @@ func (r *Result) replay(o Options) error {
 	return nil
 }
 
-// judgeFiles looks at what the files of the journal have at the end. Kills of a process
-// damage none, and the last child leaves nothing to be cut off.
+// judgeFiles checks the files of the journal at the end. Kills of a process
+// damage no file, and the last child leaves nothing to truncate.
 func (r *Result) judgeFiles(damage error, cut string) {
 	if damage != nil || cut != "" {
 		r.fault(new(int), "the journal: damage %v, cut %q", damage, cut)
 	}
 }
 
-// judge compares the keys that are in the state at the end with the acknowledged keys.
+// judge compares the keys in the state at the end with the acknowledged keys.
 func (r *Result) judge(keys iter.Seq[uint64]) {
 	kept := make(map[uint64]int)
 	for key := range keys {
@@ -270,7 +270,7 @@ func (r *Result) judge(keys iter.Seq[uint64]) {
 	}
 }
 
-// older is a journal without its newest snapshot, so that a replay plays ticks.
+// older is a journal without its newest snapshot, so that a replay runs ticks.
 type older struct{ *journal.Journal }
 
 func (j older) Snapshots(ctx context.Context) ([]uint64, error) {

@@ -14,7 +14,7 @@ import (
 	"handloom/journal"
 )
 
-// TestMain is also the program that the tests start.
+// TestMain is also the child process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
 		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout))
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestNothingIsLost finds the faults that are put into the journal and the world.
+// TestNothingIsLost finds faults seeded into the journal and the world.
 func TestNothingIsLost(t *testing.T) {
 	n := 12
 	if testing.Short() {
@@ -47,8 +47,8 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// Each verdict is found in the lines of a faulty child, and in the keys of a faulty state,
-// and in nothing else.
+// Each verdict is found in the lines of a faulty child or the keys of a faulty
+// state, and only there.
 func TestResult_CountsEveryVerdict(t *testing.T) {
 	for _, c := range []struct {
 		name  string

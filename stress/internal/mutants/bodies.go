@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// source is a file of Go, cut at the bodies of its functions.
+// source is a Go file, split at the bodies of its functions.
 type source struct {
 	pkg    string
-	around []string // the text before the first body, between bodies and behind the last
-	bodies []string // without their braces
-	guards []string // by body: what comes before it
-	silent []bool   // by body: the function has no results
+	around []string // text before, between and after the bodies
+	bodies []string // without braces
+	guards []string // by body: its prefix
+	silent []bool   // by body: no results
 }
 
 func parse(name, text string) (*source, error) {
@@ -41,8 +41,7 @@ func parse(name, text string) (*source, error) {
 	return s, nil
 }
 
-// add puts what a fault makes of the bodies before them, behind its switch. patched is
-// the file as the fault has it.
+// add prefixes each body with the patched body, guarded by a switch.
 func (s *source) add(fault string, patched *source) error {
 	if !slices.Equal(s.around, patched.around) {
 		return fmt.Errorf("%s.patch: it changes more of a file than the bodies of functions", fault)
@@ -55,7 +54,7 @@ func (s *source) add(fault string, patched *source) error {
 	return nil
 }
 
-// guard is a body that runs when a fault is on, and no other then.
+// guard returns a body that runs if the fault is on.
 func (s *source) guard(fault string, i int, body string) string {
 	leave := ""
 	if s.silent[i] {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Fault is one fault that can be put into the module.
+// Fault is a fault that can be seeded.
 type Fault struct {
 	Name  string
-	About string // what is wrong then
-	Rare  bool   // programs drawn at random take minutes to find it
+	About string // description
+	Rare  bool   // random programs take minutes to find it
 
-	// Package and Test name the test that finds the fault. They are for what no
-	// program can see, such as memory that is kept; else they are "".
+	// Package and Test name the test of a fault that no program can find, such
+	// as kept memory; else "".
 	Package, Test string
 
 	hunks []hunk
@@ -21,7 +21,7 @@ type Fault struct {
 
 const suffix = ".patch"
 
-// Load reads the patches of a folder, in the order of their names.
+// Load parses the patches of a folder, in order of names.
 func Load(folder fs.FS) ([]*Fault, error) {
 	files, err := fs.Glob(folder, "*"+suffix)
 	if err != nil {
@@ -42,9 +42,9 @@ func Load(folder fs.FS) ([]*Fault, error) {
 	return all, nil
 }
 
-// apply returns the text of each file that the fault changes, by its path below
-// root, the folder of the module. A patch whose lines are not there once is an
-// error that names it, its line and the file.
+// apply returns the patched text of each file, by path below root, the folder
+// of the module. It returns an error with patch, line and file unless the lines
+// of each place occur once.
 func (f *Fault) apply(root fs.FS) (map[string]string, error) {
 	changed := make(map[string]string)
 	for _, h := range f.hunks {

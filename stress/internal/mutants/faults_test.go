@@ -60,7 +60,7 @@ func TestLinesThatAreNotThereOnceAreAnError(t *testing.T) {
 
 func TestAMalformedPatchIsRefusedByItsLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"--- x\n@@\n-a\n":                 "bad.patch: it does not say what is wrong then",
+		"--- x\n@@\n-a\n":                 "bad.patch: no description of the fault",
 		"wrong\n":                         "bad.patch: it changes nothing",
 		"wrong\n--- x\n-a\n":              "bad.patch:3: want a line @@ before the first line of a place",
 		"wrong\n--- x\n@@\n-a\n--- y\n-b": "bad.patch:6: want a line @@ before the first line of a place",
@@ -107,7 +107,8 @@ func mustParse(t *testing.T, name, text string) *Fault {
 	return f
 }
 
-// Faults of one function need not fit together: each replaces the whole of its body.
+// Each fault replaces the whole body, so faults of one function are
+// independent.
 func TestOneFileHoldsManyFaultsBehindASwitch(t *testing.T) {
 	down := mustParse(t, "down", "Down.\n--- y.go\n@@\n-	*n++\n+	*n--\n@@\n-func Five() int { return 5 }\n+func Five() int { return 4 }\n")
 	none := mustParse(t, "none", "None.\n--- y.go\n@@\n-	*n++\n")
@@ -172,7 +173,6 @@ func TestAnOverlayLeavesTheModuleAsItIs(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

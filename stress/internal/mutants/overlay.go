@@ -12,18 +12,18 @@ import (
 	"strconv"
 )
 
-// Variable of the environment names the fault that is on in a process.
+// Variable is the environment variable that selects the fault of a process.
 const Variable = "HANDLOOM_FAULT"
 
-// switchName is what each package with faults has besides, in a file of its own.
+// Each package with faults gets a file with the switch.
 const (
 	switchName = "faultThatIsOn"
 	switchFile = "fault_that_is_on.go"
 )
 
-// Overlay writes to the folder dir what the faults make of the files that they change,
-// and returns the file that go build -overlay wants, in dir too. The module, in the
-// folder root, stays as it is. Both folders are absolute.
+// Overlay writes the patched files to the folder dir and returns the overlay
+// file for go build, also in dir. It does not change the module in the folder
+// root. Both paths are absolute.
 func Overlay(all []*Fault, root, dir string) (file string, err error) {
 	sources, err := sources(all, os.DirFS(root))
 	if err != nil {
@@ -51,8 +51,8 @@ func Overlay(all []*Fault, root, dir string) (file string, err error) {
 	return file, os.WriteFile(file, overlay, 0o644)
 }
 
-// sources returns each file that some of the faults change, with all of them, by its
-// path below root.
+// sources returns each file that some fault changes, with all faults, by path
+// below root.
 func sources(all []*Fault, root fs.FS) (map[string]*source, error) {
 	sources := make(map[string]*source)
 	var bad []error
@@ -66,7 +66,6 @@ func sources(all []*Fault, root fs.FS) (map[string]*source, error) {
 	return sources, errors.Join(bad...)
 }
 
-// add adds the text that a fault makes of a file.
 func add(sources map[string]*source, fault string, root fs.FS, name, text string) error {
 	if sources[name] == nil {
 		original, err := fs.ReadFile(root, name)

@@ -7,12 +7,12 @@ import (
 
 // hunk is one place of one file.
 type hunk struct {
-	file     string // below the module's root, with slashes
-	line     int    // of the patch, where it begins
+	file     string // path below the module, with slashes
+	line     int    // first line in the patch
 	old, new string // whole lines
 }
 
-// Parse reads the patch of the fault called name.
+// Parse parses the patch of the fault called name.
 func Parse(name, text string) (*Fault, error) {
 	f := &Fault{Name: name}
 	file, about := "", []string(nil)
@@ -38,7 +38,6 @@ func Parse(name, text string) (*Fault, error) {
 	return f, f.check()
 }
 
-// header reads a line before the first file.
 func (f *Fault) header(line string, about *[]string) error {
 	test, isTest := strings.CutPrefix(line, "test: ")
 	switch {
@@ -55,10 +54,10 @@ func (f *Fault) header(line string, about *[]string) error {
 	return nil
 }
 
-// add adds a line of the patch to what is there or to what comes there, or both.
+// add adds a line to old, new or both.
 func (h *hunk) add(line string) bool {
 	if line == "" {
-		line = " " // an empty line of context, of which editors cut the space
+		line = " " // an empty line of context, trimmed by an editor
 	}
 	rest := line[1:] + "\n"
 	switch line[0] {
@@ -78,7 +77,7 @@ func (h *hunk) add(line string) bool {
 func (f *Fault) check() error {
 	switch {
 	case f.About == "":
-		return fmt.Errorf("%s.patch: it does not say what is wrong then", f.Name)
+		return fmt.Errorf("%s.patch: no description of the fault", f.Name)
 	case len(f.hunks) == 0:
 		return fmt.Errorf("%s.patch: it changes nothing", f.Name)
 	}
@@ -90,10 +89,10 @@ func (f *Fault) check() error {
 	return nil
 }
 
-// apply returns the text of its file with the hunk in it. What is there must be
-// there once.
+// apply applies the hunk to the text of its file. The old lines must occur
+// once.
 func (h *hunk) apply(name, text string) (string, error) {
-	lines := "\n" + h.old // so that it begins with a line
+	lines := "\n" + h.old // to match whole lines
 	text = "\n" + text
 	times, at := 0, 0
 	for i := 0; i < len(text); i++ {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Root returns the folder of the module, which must be that of the current folder.
+// Root returns the root folder of the module, which must be the module of the
+// current folder.
 func Root(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "handloom").Output()
 	if err != nil {
@@ -17,8 +18,8 @@ func Root(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// FailsTest reports whether the test of the fault fails with it, and passes without: in
-// the build that an overlay is of, with it on or with none.
+// FailsTest reports whether the test of the fault fails with the fault and
+// passes without it, in a build with an overlay.
 func (f *Fault) FailsTest(ctx context.Context, root, overlay string) (bool, error) {
 	passes, err := f.passes(ctx, root, overlay, f.Name)
 	if err != nil || passes {
@@ -31,7 +32,7 @@ func (f *Fault) FailsTest(ctx context.Context, root, overlay string) (bool, erro
 	return err == nil, err
 }
 
-// passes runs the test with a fault on, or none.
+// passes runs the test with the given fault; "": none.
 func (f *Fault) passes(ctx context.Context, root, overlay, fault string) (bool, error) {
 	test := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-run", "^"+f.Test+"$", "-v", f.Package)
 	test.Dir, test.Env = root, append(os.Environ(), Variable+"="+fault)
