@@ -8,8 +8,8 @@ import (
 	"handloom/internal/check"
 )
 
-// callAfterFlush calls Options.AfterFlush. It has a frame of its own on the stack, by which
-// [insideAfterFlush] finds it.
+// callAfterFlush calls Options.AfterFlush. Its own stack frame marks the goroutine for
+// [insideAfterFlush].
 //
 //go:noinline
 func (s *Store) callAfterFlush(r *Report) {
@@ -23,13 +23,13 @@ func (s *Store) callAfterFlush(r *Report) {
 
 var afterFlushEntry = reflect.ValueOf((*Store).callAfterFlush).Pointer()
 
-// refusedAfterFlush returns an error when the phase would wait for the Write or Run that
-// called AfterFlush, and which waits for AfterFlush to return. Phases of other goroutines
-// wait as usual. An AfterFlush of another store is refused, too: two of them that wait for
-// each other's store would never return.
+// refusedAfterFlush returns an error if the phase would wait for the Write or Run that
+// called AfterFlush and waits for it to return. Phases of other goroutines wait as usual.
+// An AfterFlush of another store is refused too, because two of them could wait for each
+// other.
 //
-// The stack is read only while an AfterFlush runs inside a Write or Run, so that phases
-// and flushes pay one load for it.
+// It reads the stack only while an AfterFlush runs inside a Write or Run; otherwise it
+// costs one load.
 func (p *phase) refusedAfterFlush() error {
 	flush := p.store.flush.reporting.Load()
 	if flush == nil || flush.outer == nil || !insideAfterFlush() {
@@ -39,7 +39,7 @@ func (p *phase) refusedAfterFlush() error {
 	if holds == opWrite {
 		fix = "pass it the context that Write gave to its function"
 	}
-	return fmt.Errorf("store: %v inside Options.AfterFlush of a flush inside %v: %w, and it would wait for ever; %s", p.op, holds, ErrPhase, fix)
+	return fmt.Errorf("store: %v inside Options.AfterFlush of a flush inside %v: %w: it would wait forever; %s", p.op, holds, ErrPhase, fix)
 }
 
 // insideAfterFlush reports whether the calling goroutine runs an AfterFlush.

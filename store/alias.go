@@ -7,44 +7,47 @@ import (
 	"handloom/tasks"
 )
 
-// What users need of the packages below, so that a program imports store alone.
-// go doc shows no methods and fields of an alias, so each comment lists them.
+// These names of inner packages let programs import only store. go doc shows no methods
+// and fields of an alias, so each comment lists them.
 type (
-	// ID is an untyped handle: 64 bits that name one item, comparable and good as a
-	// map key. The zero value is the null handle, which names nothing. As numbers, IDs are in
-	// the order of provisional bit, typeId, generation and slot. The text form works in JSON,
-	// also as a key, and [ParseID] reads it.
+	// ID is an untyped handle: 64 bits that name one item. It is comparable and can be a
+	// map key. The zero value is the null handle and names nothing. As numbers, IDs are
+	// ordered by provisional bit, typeId, generation and slot. [ParseID] reads the text
+	// form, which also works in JSON and as a JSON key.
 	//
 	//   - TypeID() uint16: the number of the shard that issued it, 0 to 32767
-	//   - Slot() uint32: the position in the shard; it never moves while the item lives
-	//   - Generation() uint16: how often the slot had been issued, 1 to 65535
+	//   - Slot() uint32: the position in the shard; fixed while the item lives
+	//   - Generation() uint16: the number of times the slot had been issued, 1 to 65535
 	//   - IsZero() bool: whether it is the null handle
-	//   - IsProvisional() bool: whether it names an item that is recorded and not yet flushed
-	//   - String() string: the text form, type:slot.generation, such as "7:42.3" or "~7:42.3"
+	//   - IsProvisional() bool: whether its item is recorded and not yet flushed
+	//   - String() string: the text form, type:slot.generation, such as "7:42.3" or
+	//     "~7:42.3"
 	//   - MarshalText() ([]byte, error): the text form; the error is always nil
-	//   - UnmarshalText(text []byte) error: sets it from the text form, or [handle.ErrSyntax]
+	//   - UnmarshalText(text []byte) error: sets it from the text form, or
+	//     [handle.ErrSyntax]
 	ID = handle.ID
 
-	// Handle is the handle of an item of type T, which the compiler keeps apart from
-	// those of other types. What it can tell its ID tells, such as h.ID.IsZero();
-	// Handle[T]{ID: id} is the way back from an untyped one, see also Table.Handle.
+	// Handle is the handle of an item of type T; handles of different types do not mix.
+	// Its ID has further methods, such as h.ID.IsZero(). Handle[T]{ID: id} converts an ID
+	// without a check, Table.Handle with one.
 	//
-	// A handle holds no number of its store: a table of another store with the same typeId
-	// and item type takes it, and finds another item or none. Register tables with
-	// TypeID where handles of two stores may meet.
+	// A handle does not name its store: a table of another store with the same typeId and
+	// item type accepts it, and finds another item or none. If handles of two stores may
+	// meet, register tables with TypeID.
 	//
-	//   - ID [ID]: the handle, untyped
+	//   - ID [ID]: the untyped handle
 	//   - String() string: the text form, such as "7:42.3"
 	//   - MarshalText() ([]byte, error): the text form; the error is always nil
-	//   - UnmarshalText(text []byte) error: sets it from the text form, or [handle.ErrSyntax]
+	//   - UnmarshalText(text []byte) error: sets it from the text form, or
+	//     [handle.ErrSyntax]
 	Handle[T any] = handle.Of[T]
 
-	// PanicError is the error of a task that panicked. The verbs %v and %s name the
-	// value and the first function of the program's own code, with file and line;
-	// %+v prints the stack after it. errors.As finds it in an error that wraps it.
+	// PanicError is the error of a task that panicked. The verbs %v and %s print the
+	// value and the first function of the program, with file and line; %+v adds the
+	// stack.
 	//
 	//   - Task int: the task that panicked
-	//   - Value any: what it panicked with
+	//   - Value any: the value of the panic
 	//   - Stack []byte: as debug.Stack formats it
 	//   - Error() string: in one line
 	//   - Format(s fmt.State, verb rune): for package fmt
@@ -56,34 +59,33 @@ type (
 	//   - System string: the name
 	//   - Err error: what Run returned, a [*PanicError], or [ErrGoexit]
 	//   - Error() string: both in one line
-	//   - Format(s fmt.State, verb rune): for package fmt; %+v prints the stack of a panic, too
+	//   - Format(s fmt.State, verb rune): for package fmt; %+v also prints the stack of a
+	//     panic
 	//   - Unwrap() error: Err
 	SystemError = schedule.SystemError
 
-	// StaleError is what Table.At panics with.
+	// StaleError is the panic value of Table.At.
 	//
-	//   - Handle ID: which names no item
-	//   - Held ID: what its slot holds instead
-	//   - TypeID uint16: of the handles that the map issues
-	//   - Error() string: both, and what to do
+	//   - Handle ID: the handle, which names no item
+	//   - Held ID: the handle of the item in its slot, if any
+	//   - TypeID uint16: the typeId of the map
+	//   - Error() string: both handles and the fix
 	StaleError = handle.StaleError
 )
 
 var (
-	// ErrFull is what a flush or an insert returns, wrapped with table and
-	// figures, when MaxItems or the slots would be exceeded. Nothing has changed
-	// then, and the batch is kept. A call of Submit that does not fit returns it
-	// alone, and is dropped.
+	// ErrFull means that a flush or insert would exceed MaxItems or the slots. The error
+	// names the table and the figures. Nothing has changed, and the batch is kept. A
+	// Submit that does not fit fails alone and is dropped.
 	ErrFull = handle.ErrFull
-	// ErrQueueFull is what a pass returns when a queue of it was given more
-	// commands than its limit, and what a flush returns for those of
-	// [Store.Queues]; also what passes, Queues and Inbox return when the batch or
-	// the inbox is at its limit. Options has the limits.
+	// ErrQueueFull means that a queue of a pass, or a queue of [Store.Queues] at a flush,
+	// got more commands than its limit. Passes, Queues and Inbox also return it when the
+	// batch or the inbox is full. Options has the limits.
 	ErrQueueFull = batch.ErrQueueFull
-	// ErrGoexit is what a pass returns when a task ended its goroutine with
-	// runtime.Goexit.
+	// ErrGoexit means that a task of a pass called runtime.Goexit.
 	ErrGoexit = tasks.ErrGoexit
 )
 
-// ParseID is the inverse of [ID.String]; anything else is [handle.ErrSyntax].
+// ParseID is the inverse of [ID.String]. It returns [handle.ErrSyntax] for any other
+// text.
 func ParseID(s string) (ID, error) { return handle.Parse(s) }

@@ -7,13 +7,13 @@ import (
 	"handloom/internal/check"
 )
 
-// What the tasks of chunks erase is recorded by row, and a flush takes it as it is: to find
-// the handle of each item, and then its row again, would cost more than the erase (op=storm).
-// Rows are good until a Write changes the table. Its first change puts handles in their
-// place, and so does each pass that ends within the Write behind that: of what it changes
-// further, through maps that it was lent perhaps, the table is not told.
+// Tasks of chunks record erases by row, and a flush uses the rows directly: translation
+// into handles and back would cost more than the erase (op=storm). Rows are valid until a
+// Write changes the table. The first change replaces them by handles, and so does each
+// later pass of that Write, because the table does not see further changes through
+// exposed maps.
 
-// endTask records the erases of the task of a chunk, unless that failed, and returns its
+// endTask records the erases of a chunk's task, unless the task failed, and returns its
 // error.
 func (p *pass) endTask(chunk int) error {
 	err := p.queues.Failed(chunk)
@@ -24,8 +24,8 @@ func (p *pass) endTask(chunk int) error {
 	return err
 }
 
-// eraseRows records the erases of the rows that were added to a queue. A stable table has
-// erases by handle alone.
+// eraseRows records the erases of the rows that were added to a queue. Stable tables
+// erase by handle only.
 func (t *table) eraseRows(q batch.Queue, shard int) {
 	if t.lookups.packed == nil {
 		return
@@ -36,10 +36,11 @@ func (t *table) eraseRows(q batch.Queue, shard int) {
 	}
 }
 
-// nameRows puts handles in the place of the rows that are to be erased.
+// nameRows replaces the rows to be erased by handles.
 func (t *table) nameRows() { t.store.batch.ResolveRows(&t.recorder, t.idsAt) }
 
-// nameIfChanged does so for a pass within a Write that has changed the table.
+// nameIfChanged replaces rows by handles in a pass inside a Write that has changed the
+// table.
 func (t *table) nameIfChanged(p *phase, queues *batch.Pass) {
 	if s := t.store; s.written[t.ordinal] == s.writes && p.insideWrite() {
 		queues.ResolveRows(&t.recorder, t.idsAt)
@@ -48,7 +49,7 @@ func (t *table) nameIfChanged(p *phase, queues *batch.Pass) {
 
 func (t *table) idsAt(shard int, rows []uint32, ids []ID) { t.packed(shard).IDsAt(rows, ids) }
 
-// insideWrite reports whether a Write is around the phase.
+// insideWrite reports whether the phase is inside a Write.
 func (p *phase) insideWrite() bool {
 	for ; p != nil; p = p.outer {
 		if p.op == opWrite {
@@ -58,13 +59,13 @@ func (p *phase) insideWrite() bool {
 	return false
 }
 
-// auditRows panics when an erase by row is no more of the item that it was recorded for.
+// auditRows panics if a row to be erased no longer holds the item it was recorded for.
 func (t *table) auditRows() {
 	for shard := range t.order {
 		for _, erases := range t.recorder.Pending.Erases(shard) {
 			for i, row := range erases.Rows {
 				if is := t.packed(shard).IDAt(int(row)); is != erases.Audits[i] {
-					panic(fmt.Sprintf("checked build: table %q: the erase of %v, at row %d of shard %d, has become that of %v", t.name, erases.Audits[i], row, shard, is))
+					panic(fmt.Sprintf("checked build: table %q: erase of %v at row %d of shard %d would erase %v", t.name, erases.Audits[i], row, shard, is))
 				}
 			}
 		}

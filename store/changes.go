@@ -12,24 +12,22 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Created iterates over the items of t that the last frame created, or the one that runs
-// has so far: those of flushes in the order of recording, by queue key and then by
-// sequence, and those of [Table.Insert] in their order between the flushes. What a spatial
-// index, a network layer or a renderer has to add is here, what it has to remove in
-// [Erased], and what it has to look at again in [Written].
+// Created iterates over the items of t that the last frame created, or the current frame
+// so far. Items of flushes are in recording order (queue key, then sequence).
+// [Table.Insert] adds items between the flushes, in call order.
 //
-// The three lists are net over the frame. An item that it created and erased is in none,
-// one that it created and wrote is in Created alone, and one that it wrote and erased is in
-// Erased alone. Insert, Remove and Clear of a Write count; what it does through maps ([Maps])
-// is not listed, and what it removes so is in no list any more.
+// Created, [Erased] and [Written] are net over the frame. An item that was created and
+// erased is in none, an item that was created and written only in Created, an item that
+// was written and erased only in Erased. Insert, Remove and Clear of a Write count.
+// Changes through [Maps] are not listed, and items removed through them leave all lists.
 //
-// The lists are of the last frame that flushed, if only nothing, or changed a table with
-// Changes at once; a [Store.Rollback] or [Store.Load] empties them. They are read like the
-// items themselves, and panic unless the table was registered with Changes. Created costs
-// some words a flush and 8 bytes an insert, Erased a copy of each erased item. The flushes of
-// a frame after its first, and Remove, look up what the frame created before.
+// The lists belong to the last frame that flushed, even an empty batch, or that changed a
+// table with Changes at once. [Store.Rollback] and [Store.Load] empty them. They are read
+// like the items, and panic unless the table was registered with Changes. Created costs a
+// few words per flush and 8 bytes per insert, Erased a copy of each erased item. Later
+// flushes of a frame, and Remove, also look up whether the frame created the item.
 //
-// The guide's page is guide/changes.md.
+// See guide/changes.md.
 func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := tableOf("Created", t)
 	of.mustTrack("Created")
@@ -38,7 +36,7 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 			of.lookup("Created")
 		}
 		for _, ids := range of.changes.created {
-			for _, id := range ids { // null: a create that was cancelled
+			for _, id := range ids { // null: a cancelled create
 				if item := of.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
 					return
 				}
@@ -47,11 +45,10 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// Erased iterates over the items of t that the last frame erased, with the handles they
-// had and the values they had when they were erased, by typeId, then in the order in which
-// they went, and of one flush or Clear in the order of their rows. Puts of the same batch to
-// them were dropped, those of flushes before are in the values. Items that the frame created
-// are not among them. See [Created].
+// Erased iterates over the items of t that the last frame erased, with their handles and
+// their values when erased. The order is typeId, then time, then row within one flush or
+// Clear. Values include puts of earlier flushes; puts of the same batch were dropped. See
+// [Created].
 func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := tableOf("Erased", t)
 	of.mustTrack("Erased")
@@ -77,35 +74,35 @@ func (t *table) mustTrack(method string) {
 	}
 }
 
-// changes are the items that a frame created and erased in a table.
+// changes lists the items that a frame created and erased in a table.
 type changes struct {
-	isListed bool         // the table is among flush.listed
-	touched  batch.Shards // that list something
-	created  [][]ID       // runs; ids of flushes are those of the batch
-	inserts  bool         // the last run is of Insert, which adds to it
-	spare    []ID         // memory for inserts
+	isListed bool         // whether the table is in flush.listed
+	touched  batch.Shards // shards with entries
+	created  [][]ID       // runs; the ids of flushes belong to the batch
+	inserts  bool         // the last run belongs to Insert, which appends to it
+	spare    []ID
 	peak     highwater.Mark
 	shards   []shardChanges
 }
 
-// shardChanges are those of a shard. It is the listener of flushes.
+// shardChanges are the changes of one shard. It is the listener of flushes.
 type shardChanges struct {
 	table  *table
 	index  int
-	runs   [][]ID          // created by flushes
-	marked int             // runs that made has
-	made   slotset.Handles // created, by Insert or in marked runs
+	runs   [][]ID          // ids created by flushes
+	marked int             // number of runs in made
+	made   slotset.Handles // items created by Insert or in marked runs
 	erased keptItems
 }
 
-// keptItems are items that are gone.
+// keptItems are copies of erased items.
 type keptItems struct {
 	ids    []ID
 	values items.Slice
 	peak   highwater.Mark
 }
 
-// reserve makes room for n more.
+// reserve grows the memory for n more items.
 func (k *keptItems) reserve(t *items.Type, n int) {
 	if n += len(k.ids); n > k.values.Cap() {
 		k.ids = append(make([]ID, 0, n), k.ids...)
@@ -122,7 +119,7 @@ func (k *keptItems) add(t *items.Type, id ID, item unsafe.Pointer) {
 	t.Set(k.values.Pointer(n, t.Size), item)
 }
 
-const fewChanges = 64 // kept anyway
+const fewChanges = 64 // memory that is always kept
 
 // forget drops the items and keeps memory for as many as recent frames had.
 func (k *keptItems) forget(t *items.Type) {
@@ -194,7 +191,7 @@ func (c *shardChanges) forget() {
 	}
 }
 
-// flushed lists what a flush created, and the shards that it changed.
+// flushed lists the creates of a flush and the shards that it changed.
 func (c *changes) flushed(ids []ID, shards batch.Shards) {
 	c.touched |= shards
 	if len(ids) > 0 {
@@ -216,7 +213,7 @@ func (t *table) inserted(w *Writer, shard int, id ID) {
 	made.Add(id)
 }
 
-// removing lists an item that Remove erases next.
+// removing lists an item before Remove erases it.
 func (t *table) removing(w *Writer, id ID) {
 	if item := t.item(id); item != nil {
 		shard := int(id.TypeID() - t.first)
@@ -226,7 +223,7 @@ func (t *table) removing(w *Writer, id ID) {
 	}
 }
 
-// clearing lists all items, which Clear erases next.
+// clearing lists all items before Clear erases them.
 func (t *table) clearing(w *Writer) {
 	c := t.listAtOnce(w)
 	for i, sh := range t.order {
@@ -238,7 +235,7 @@ func (t *table) clearing(w *Writer) {
 	}
 }
 
-// listAtOnce returns the lists of the table, in a Write that changes it at once.
+// listAtOnce returns the lists of the table for a change of a Write.
 func (t *table) listAtOnce(w *Writer) *changes {
 	f := &t.store.flush
 	f.beginLists(w.phase.frame.number)
@@ -246,7 +243,7 @@ func (t *table) listAtOnce(w *Writer) *changes {
 	return &t.changes
 }
 
-// beginLists ends the lists of other frames than that of the number.
+// beginLists empties the lists unless they belong to the frame with this number.
 func (f *flush) beginLists(number uint64) {
 	if f.lists != number {
 		f.lists = number
@@ -254,7 +251,7 @@ func (f *flush) beginLists(number uint64) {
 	}
 }
 
-// list notes that a table lists something from now on.
+// list adds the table to the tables with entries.
 func (f *flush) list(t *table) {
 	if !t.changes.isListed {
 		t.changes.isListed = true
@@ -284,7 +281,7 @@ func (c *changes) forget() {
 	c.touched = 0
 }
 
-// trim gives up the memory for lists of some shards, unless they list something.
+// trim releases the list memory of shards without entries.
 func (c *changes) trim(shards batch.Shards) {
 	if c.shards == nil {
 		return

@@ -9,15 +9,15 @@ import (
 	"handloom/internal/digest"
 )
 
-// ErrLeak is what a flush returns in a checked build, wrapped with table, item
-// and handle, when a live item holds a provisional handle: it was written in
-// place, where no flush makes it real. Nothing was applied.
+// ErrLeak means that a live item holds a provisional handle. It was written in place,
+// where no flush makes it real. Only flushes of checked builds return it, with table,
+// item and handle; nothing was applied.
 var ErrLeak = errors.New("provisional handle in a live item")
 
-// What follows runs under the build tag handloom_check alone, but for lookup,
-// which the race detector turns on as well.
+// The functions below run only with the build tag handloom_check. lookup also runs with
+// the race detector.
 
-// lookup panics while a flush applies, when items move, and in a system that does not
+// lookup panics while a flush applies, because items move, and in a system that does not
 // declare the table.
 func (t *table) lookup(method string) {
 	s := t.store
@@ -58,8 +58,7 @@ func (t *table) leak() error {
 	return nil
 }
 
-// byAll returns how many more commands the erases of all items count for than were
-// recorded.
+// byAll returns the extra commands that each erase of all items counts for.
 func (f *flush) byAll() (more int) {
 	for _, t := range f.tables {
 		if t.recorder.Pending.All() > 0 {
@@ -69,15 +68,14 @@ func (f *flush) byAll() (more int) {
 	return more + len(f.ended)
 }
 
-// verifyCounts panics when a flush left a broken invariant behind, or lost a command
-// (B1).
+// verifyCounts panics if a flush broke an invariant or lost a command (B1).
 func (f *flush) verifyCounts(recorded int) {
 	s := f.store
 	for _, t := range s.tables {
 		shards := len(t.order)
 		for i := range shards {
 			if err := t.verify(i); err != nil {
-				panic(fmt.Sprintf("checked build: %v; found after the flush to epoch %d", err, f.report.Epoch))
+				panic(fmt.Sprintf("checked build: %v; after the flush to epoch %d", err, f.report.Epoch))
 			}
 		}
 	}
@@ -86,10 +84,10 @@ func (f *flush) verifyCounts(recorded int) {
 	}
 }
 
-// watch returns a function that panics when a table that the phase must not
-// write has changed since (P1): all but the one that a ForEach is over, the columns
-// of the one that a ForEachRows is over, and the optional data that one is over. Systems
-// of a wave write at the same time and are left out.
+// watch returns a function that panics if a table changed that the phase must not write
+// (P1). It skips the table of a ForEach, the columns of a ForEachRows and the sparse data
+// of a pass over it. It skips systems, which write at the same time as others of their
+// wave.
 func (s *Store) watch(p *phase) func() {
 	if !check.Full || p.outer != nil && p.outer.op != opWrite {
 		return func() {}
@@ -105,7 +103,7 @@ func (s *Store) watch(p *phase) func() {
 	}
 }
 
-// digests returns a digest per table of what the phase must not write.
+// digests returns a digest of each table, without the parts that the phase may write.
 func (s *Store) digests(p *phase) []uint64 {
 	sums := make([]uint64, len(s.tables))
 	for i, t := range s.tables {
@@ -127,7 +125,7 @@ func (s *Store) digests(p *phase) []uint64 {
 	return sums
 }
 
-// mapDigest returns the digest of the items of a shard, with or without their columns.
+// mapDigest returns the digest of the items of a shard, with or without columns.
 func (t *table) mapDigest(shard int, itemsAlone bool) uint64 {
 	if itemsAlone {
 		return t.packed(shard).ItemsDigest()

@@ -6,21 +6,20 @@ import (
 	"fmt"
 )
 
-// ErrCheckpoint is what Checkpoint and Rollback return, wrapped with the reason,
-// when a table cannot be copied or a [Checkpoint] holds nothing that the store
-// can go back to.
+// ErrCheckpoint means that a table cannot be copied, or that a [Checkpoint] is empty or
+// does not fit the store. The message names the reason.
 var ErrCheckpoint = errors.New("no usable checkpoint")
 
-// Checkpoint is the state of a store at one moment, as [Store.Checkpoint] copied
-// it. The zero Checkpoint is ready to use and empty. It may be used again and
-// again, for one store, and keeps the memory that the largest state took; a few
-// of them in turn are a history. It must not be copied, as go vet tells.
+// Checkpoint is a copy of the state of a store, made by [Store.Checkpoint]. The zero
+// Checkpoint is empty and ready to use. It can be reused for one store, and keeps the
+// memory of the largest state; several of them used in rotation are a history. It must
+// not be copied (go vet reports it).
 //
-// The guide's page is guide/netcode.md.
+// See guide/netcode.md.
 type Checkpoint struct {
 	_      noCopy
 	store  *Store
-	whole  bool // a state was copied, to the end
+	whole  bool // a state was copied completely
 	epoch  uint64
 	calls  []uint64      // numbers of flushes that applied calls of Submit whose frame had not ended
 	tables []*savedTable // by ordinal
@@ -29,40 +28,40 @@ type Checkpoint struct {
 	copyRun
 }
 
-// noCopy looks like a lock to go vet, which finds copies of what holds one.
+// noCopy makes go vet report copies: it looks like a lock.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// copyRun is scratch of the copying: it holds nothing between calls, but memory.
+// copyRun is scratch memory of copying. It holds no values between calls.
 type copyRun struct {
 	work   []copyWork
-	cost   []int64 // of work, in nanoseconds
+	cost   []int64 // of each work, in nanoseconds
 	step   func(t *savedTable, shard int)
-	task   func(i int) error // bound once
+	task   func(i int) error // bound once, to allocate nothing
 	shield uncancelled
 }
 
-// copyWork is one shard of a table to be copied.
+// copyWork is one shard to copy.
 type copyWork struct {
 	table *savedTable
 	shard int
 }
 
-// Checkpoint copies the whole state into into, which [Store.Rollback] goes back
-// to later: everything that [Store.Digest] covers, and the epoch, but not the
-// pending batch. What into held before is gone.
+// Checkpoint copies the whole state into into, for [Store.Rollback]: everything that
+// [Store.Digest] covers, and the epoch, but not the pending batch. It replaces the
+// previous content of into.
 //
-// It costs little more than copying the memory of the items, handles and slots,
-// all shards in parallel, and in the steady state allocates nothing that grows
-// with them (op=checkpoint). Items that hold slices, maps or pointers need
-// [TableOptions.Clone], and elements of columns and optional data [ColumnOptions.Clone].
+// The cost is close to copying the memory of items, handles and slots, all shards in
+// parallel. Steady use allocates nothing that grows with them (op=checkpoint). Items with
+// slices, maps or pointers need [TableOptions.Clone]; elements of columns and sparse data
+// need [ColumnOptions.Clone].
 //
-// Checkpoint holds the store alone, or joins the Write whose context it is given.
-// It fails with [ErrCheckpoint] when a table lacks Clone, and with the cause of
-// ctx when that has ended; nothing was copied then. When Clone panics, the error
-// is a [*PanicError], the store is untouched and into is empty.
+// Checkpoint holds the store alone, or joins the Write of its context. It fails with
+// [ErrCheckpoint] when a table lacks Clone, and with the cause of ctx when that has
+// ended; nothing was copied. When Clone panics, the error is a [*PanicError], the store
+// is unchanged and into is empty.
 func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 	p, err := s.enter(ctx, opCheckpoint)
 	if err != nil {
@@ -75,26 +74,24 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 	return into.save(p)
 }
 
-// Rollback makes the state of the store that which c holds, as if nothing had
-// happened since: handles that named an item then name it again, and the epoch
-// counts on from where it was. Run again with the same input, the store comes to
-// the same digests. c stays as it is, to be rolled back to again.
+// Rollback restores the state that c holds. Handles that named an item then name it
+// again, and the epoch continues from its old value. The same input leads to the same
+// digests again. c is unchanged and can be used again.
 //
-// The pending batch is dropped, as [Store.Discard] does, the inbox included (the
-// example ArenaServer keeps what arrives in a store of its own). Provisional handles of
-// earlier flushes resolve no more, and what [Created] and its like list is gone: also
-// that of the frame which Rollback is in. Handles issued since c was taken must be
-// dropped: some are stale, others will name another item. Items of a
-// [StableTable] are at the addresses they had when c was taken, unless Shrink has
-// given the memory back since; other pointers are no longer good. Costs are those
-// of [Store.Checkpoint].
+// The pending batch and the inbox are dropped, as by [Store.Discard] (the example
+// ArenaServer keeps its input in another store). Provisional handles of earlier flushes
+// no longer resolve, and the lists of [Created], [Erased] and [Written] are empty, also
+// for the frame that Rollback is in. Drop all handles issued since c was taken: some are
+// stale, others will name other items. Items of a [StableTable] are at their addresses of
+// that time, unless Shrink has released the memory since; other pointers are invalid.
+// Rollback costs the same as [Store.Checkpoint].
 //
-// Rollback holds the store alone, or joins the Write whose context it is given.
-// It fails with [ErrCheckpoint] when c is empty, of another store or older than
-// one of the tables, columns or optional data, and with the cause of ctx when that has ended; nothing has
-// changed then. Once begun it comes to an end: when Clone panics, the store takes
-// the items that c holds instead of copies of them, c is empty and Rollback
-// returns the [*PanicError], but the state is that of c all the same.
+// Rollback holds the store alone, or joins the Write of its context. It fails with
+// [ErrCheckpoint] when c is empty, belongs to another store or is older than a table,
+// column or sparse data, and with the cause of ctx when that has ended; nothing has
+// changed. Once begun, it completes: when Clone panics, the store takes the items of c
+// instead of copies, c is empty, and Rollback returns the [*PanicError] although the
+// state is restored.
 func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 	p, err := s.enter(ctx, opRollback)
 	if err != nil {
@@ -111,37 +108,37 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 	return c.restore(p)
 }
 
-// rolledBack does what a rollback does beside the items.
+// rolledBack restores everything except the items.
 func (s *Store) rolledBack(epoch uint64, calls []uint64) {
 	s.batch.Drop(ErrRolledBack)
 	s.receipts.rollBack(calls)
 	for _, t := range s.tables {
 		t.version++
-		_ = t.reindex() // the items had these keys before, or were checked when they were read
+		_ = t.reindex() // cannot fail: the keys were valid before, or were checked when read
 	}
 	s.forgetFrame()
 	s.epoch.Store(epoch)
 	s.publishAll(s.tables)
 }
 
-// mayServe returns what keeps the phase from copying to or from c, or nil.
+// mayServe returns the reason why the phase cannot copy to or from c, or nil.
 func (c *Checkpoint) mayServe(p *phase) error {
 	switch {
 	case c == nil:
 		return fmt.Errorf("%w: it is nil; give the address of one", ErrCheckpoint)
 	case c.store != nil && c.store != p.store:
-		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
+		return fmt.Errorf("%w: it belongs to another store", ErrCheckpoint)
 	case p.Err() != nil:
 		return context.Cause(p)
 	}
 	return p.store.copyable()
 }
 
-// covers reports whether c holds a state of s.
+// covers returns an error unless c holds a state of s.
 func (c *Checkpoint) covers(s *Store) error {
 	switch {
 	case !c.whole:
-		return fmt.Errorf("%w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)
+		return fmt.Errorf("%w: it is empty: no Checkpoint into it has succeeded", ErrCheckpoint)
 	case len(c.tables) < len(s.tables):
 		return fmt.Errorf("%w: it was taken before table %q was registered", ErrCheckpoint, s.tables[len(c.tables)].name)
 	}
@@ -154,7 +151,7 @@ func (c *Checkpoint) covers(s *Store) error {
 	return nil
 }
 
-// copyable names every table whose items cannot be copied.
+// copyable returns an error that names every table whose items cannot be copied.
 func (s *Store) copyable() error {
 	var errs []error
 	for _, t := range s.tables {
@@ -185,7 +182,7 @@ func (c *Checkpoint) save(p *phase) error {
 func (c *Checkpoint) restore(p *phase) error {
 	restored := false
 	defer func() {
-		if !restored { // even when the goroutine is ending
+		if !restored { // also when the goroutine is ending
 			for _, t := range c.tables {
 				t.giveUp()
 			}
@@ -193,14 +190,13 @@ func (c *Checkpoint) restore(p *phase) error {
 		}
 	}()
 	if err := c.each(p, (*savedTable).restore); err != nil {
-		return fmt.Errorf("store: Rollback: %w; the store took the items out of the checkpoint, which is empty now", err)
+		return fmt.Errorf("store: Rollback: %w; the store took the items of the checkpoint, which is now empty", err)
 	}
 	restored = true
 	return nil
 }
 
-// each runs step for every shard, in parallel and to the end: that ctx may end
-// meanwhile is no longer looked at.
+// each runs step for every shard, in parallel, and completes even if ctx ends.
 func (c *Checkpoint) each(p *phase, step func(t *savedTable, shard int)) error {
 	c.work, c.cost = c.work[:0], c.cost[:0]
 	for i, t := range c.tables {

@@ -22,12 +22,12 @@ func TestRollback_RefusesUnusableCheckpoints(t *testing.T) {
 	p := table.Emplace(q, item{})
 	before := digest(t, s)
 	for says, call := range map[string]func() error{
-		"empty":              func() error { return s.Rollback(t.Context(), &zero) },
-		"another store":      func() error { return s.Rollback(t.Context(), &foreign) },
-		"nil":                func() error { return s.Rollback(t.Context(), nil) },
-		"takes its own":      func() error { return s.Checkpoint(t.Context(), &foreign) },
-		"the address of one": func() error { return s.Checkpoint(t.Context(), nil) },
-		"no Checkpoint into": func() error { return onlyError(zero.WriteTo(io.Discard)) },
+		"empty":                    func() error { return s.Rollback(t.Context(), &zero) },
+		"another store":            func() error { return s.Rollback(t.Context(), &foreign) },
+		"nil":                      func() error { return s.Rollback(t.Context(), nil) },
+		"belongs to another store": func() error { return s.Checkpoint(t.Context(), &foreign) },
+		"the address of one":       func() error { return s.Checkpoint(t.Context(), nil) },
+		"no Checkpoint into":       func() error { return onlyError(zero.WriteTo(io.Discard)) },
 	} {
 		wantError(t, "", call(), store.ErrCheckpoint, says)
 	}

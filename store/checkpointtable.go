@@ -10,12 +10,12 @@ import (
 	"handloom/shard"
 )
 
-// copying is how the items of a table are copied, and what lies beside them.
+// copying describes how items, columns and sparse data of a table are copied.
 type copying struct {
 	clones shard.CloneFuncs
-	afresh shard.CloneFuncs // clones, to a zero *dst
-	cloned int              // how many of them are not nil
-	faults []error          // what assignment would share, where there is no clone
+	afresh shard.CloneFuncs // clones that write to a zero *dst
+	cloned int              // number of clones that are not nil
+	faults []error          // fields that assignment would share, without a Clone
 }
 
 func (c *copying) init(name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
@@ -43,8 +43,8 @@ func (c *copying) add(what, option string, of *items.Type, clone func(dst, src u
 	}
 }
 
-// afresh returns a function that clones to a zero *dst. What a live item holds, the
-// program may hold as well: Clone must not write to it.
+// afresh returns a function that clones to a zero *dst. The program may share memory with
+// a live item, so Clone must not write to it.
 func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src unsafe.Pointer) {
 	if clone == nil {
 		return nil
@@ -58,9 +58,9 @@ func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src u
 // savedTable is the copy of a table in a [Checkpoint].
 type savedTable struct {
 	table  *table
-	parts  []*component  // that are copied; the table may have got more
+	parts  []*component  // components that are copied; the table may have more
 	shards []shard.State // zero: never copied
-	begun  []bool        // restores that have not come to their end
+	begun  []bool        // shards whose restore has begun and not ended
 }
 
 func (t *table) newCopy() *savedTable {
@@ -68,15 +68,15 @@ func (t *table) newCopy() *savedTable {
 	return &savedTable{table: t, parts: slices.Clip(t.parts), shards: make([]shard.State, n), begun: make([]bool, n)}
 }
 
-// renew begins a new copy, where the table has got more parts.
+// renew resets the copy if the table has more components.
 func (c *savedTable) renew() {
 	if len(c.parts) != len(c.table.parts) {
 		*c = *c.table.newCopy()
 	}
 }
 
-// forgetFrame empties all that a program can see of the last frame. A table that had no
-// commands in that frame resolves nothing.
+// forgetFrame empties everything that a program can see of the last frame. Only tables
+// with commands in that frame have provisional handles to forget.
 func (s *Store) forgetFrame() {
 	s.flush.forgetLists()
 	for _, t := range s.tables {
@@ -100,8 +100,8 @@ func (c *savedTable) restore(i int) {
 	c.begun[i] = false
 }
 
-// giveUp restores the shards whose restore failed with the items themselves.
-// The copy is of no use afterwards.
+// giveUp moves the saved items into shards whose restore failed. The copy is useless
+// afterwards.
 func (c *savedTable) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
@@ -110,11 +110,11 @@ func (c *savedTable) giveUp() {
 	}
 }
 
-// Estimated nanoseconds, which decide only whether copying runs inline and which
-// shard is begun first (op=checkpoint).
+// Estimates in nanoseconds. They only decide whether copying runs inline and which shard
+// is first (op=checkpoint).
 const (
 	bytesCopiedPerNanosecond = 8
-	cloneCost                = 20 // of an item, by Clone
+	cloneCost                = 20 // one item, by Clone
 )
 
 func (c *savedTable) cost(shard int) int64 {
@@ -128,10 +128,9 @@ func (c *savedTable) cost(shard int) int64 {
 	return cost + int64(from.Live*c.table.copying.cloned)*cloneCost
 }
 
-// sharedField names the first part of a value of t that a copy by assignment
-// shares with the original and through which one could change the other, such as
-// "Agent.Path of kind slice"; "" if there is none. Strings are shared but cannot be
-// changed.
+// sharedField returns the path and kind of the first field of t through which a copy by
+// assignment could change the original, such as "Agent.Path of kind slice", or "".
+// Strings are shared but immutable.
 func sharedField(t reflect.Type) string { return sharedPart(t, t.String()) }
 
 func sharedPart(t reflect.Type, path string) string {

@@ -8,17 +8,16 @@ import (
 	"handloom/internal/check"
 )
 
-// pass is the state of a table's ForEach that runs; the table keeps it, so that
-// a pass allocates nothing but its phase. What a task is given of the rows, the
-// typed shell of the table knows.
+// pass is the state of a running ForEach. The table keeps it, so that a pass allocates
+// only its phase. The typed shell knows the rest of a task's arguments.
 type pass struct {
 	table  *table
 	task   func(int) error // of the shell, bound once
 	ctx    context.Context
 	queues *batch.Pass
 	chunks chunking
-	n      int    // chunks
-	serial uint32 // of the pass that runs, so that a chunk kept past its own is told
+	n      int    // number of chunks
+	serial uint32 // incremented by each pass, so that use of an old chunk is detected
 }
 
 func (p *pass) init(t *table, task func(int) error) { p.table, p.task = t, task }
@@ -29,8 +28,8 @@ func (p *pass) find(chunk int) (shard, lo, hi int) {
 	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
 }
 
-// enterForEach begins the phase of a ForEach over the table and cuts its chunks.
-// When it succeeds, [table.forEach] and [table.leaveForEach] follow.
+// enterForEach begins a ForEach and cuts its chunks. On success [table.forEach] and
+// [table.leaveForEach] must follow.
 func (t *table) enterForEach(ctx context.Context) (*phase, error) {
 	s, p := t.store, &t.pass
 	ph, err := s.enter(ctx, opForEach)
@@ -60,7 +59,7 @@ func (p *pass) begin(ph *phase) (err error) {
 	return nil
 }
 
-// forEach runs the tasks of a shell, which has bound them once.
+// forEach runs the tasks of a shell.
 func (t *table) forEach(ph *phase, task func(int) error) error {
 	defer ph.trace(t.name).end()
 	p := &t.pass
@@ -84,9 +83,8 @@ func (t *table) leaveForEach(ph *phase) {
 	ph.leave()
 }
 
-// savedChunk is what the methods of a chunk panic with when its pass has ended: its
-// rows may be those of other tasks by then, or gone. It is a value and no call, so
-// that they inline.
+// savedChunk is the panic value of a chunk's methods after its pass: its rows may belong
+// to other tasks by then, or be gone. It is a value, not a call, so that they inline.
 type savedChunk struct {
 	method string
 	index  int
@@ -94,12 +92,11 @@ type savedChunk struct {
 }
 
 func (k savedChunk) Error() string {
-	return fmt.Sprintf("store: %s of chunk %d of table %q, which was kept past its pass; "+
-		"use the chunk that the current pass gives to its task", k.method, k.index, k.table)
+	return fmt.Sprintf("store: %s of chunk %d of table %q: kept past its pass; "+
+		"use the chunk of the current task", k.method, k.index, k.table)
 }
 
-// notInChunk is what Wrote of a stable chunk panics with. It is a value for the same
-// reason.
+// notInChunk is the panic value of Wrote of a stable chunk; a value to allow inlining.
 type notInChunk struct {
 	id    ID
 	index int
@@ -107,13 +104,13 @@ type notInChunk struct {
 }
 
 func (n notInChunk) Error() string {
-	return fmt.Sprintf("store: Wrote of %v, which is not in chunk %d of table %q; note what the chunk's own All yields", n.id, n.index, n.table)
+	return fmt.Sprintf("store: Wrote of %v, which is not in chunk %d of table %q; use items from the chunk's All", n.id, n.index, n.table)
 }
 
-// chunking says where the chunks of a table begin.
+// chunking has the bounds of the chunks of a table.
 type chunking struct {
-	rows int            // of a chunk; the last of a shard may have fewer
-	ends [MaxShards]int // chunks up to and including each shard's
+	rows int            // rows per chunk; the last chunk of a shard may have fewer
+	ends [MaxShards]int // number of chunks up to and including each shard
 }
 
 // cut computes the chunks of the table and returns their number.
@@ -121,24 +118,23 @@ func (t *table) cut(c *chunking) int {
 	return c.cut(t.chunk, len(t.order), func(shard int) int { return t.order[shard].Map.Rows() })
 }
 
-// cut computes the chunks, of so many rows each, of shards that have so many rows each, and
-// returns their number.
+// cut computes the chunks of the given number of rows and returns their number.
 func (c *chunking) cut(rows, shards int, rowsOf func(shard int) int) int {
 	c.rows = rows
 	n := 0
 	for i := range shards {
 		switch rows := rowsOf(i); {
 		case rows > c.rows:
-			n += (rows-1)/c.rows + 1 // c.rows may be as large as an int can be
+			n += (rows-1)/c.rows + 1 // c.rows may be the largest int
 		case rows > 0:
-			n++ // without a division (op=emptypass)
+			n++ // avoids a division (op=emptypass)
 		}
 		c.ends[i] = n
 	}
 	return n
 }
 
-// find returns the shard of a chunk and its rows; hi may lie beyond the last.
+// find returns the shard and rows of a chunk; hi may exceed the last row.
 func (c *chunking) find(chunk int) (shard, lo, hi int) {
 	begin := 0
 	for c.ends[shard] <= chunk {

@@ -16,8 +16,8 @@ func init() {
 	hook.NewClaim = func(ctx context.Context, s any) (any, error) { return s.(*Store).newClaim(ctx) }
 }
 
-// errClaimed is what others are told while a store is claimed.
-var errClaimed = fmt.Errorf("%w: a driver has claimed the store, and changes it in its ticks alone; hand the driver what is to change", ErrPhase)
+// errClaimed is the error of other callers while a store is claimed.
+var errClaimed = fmt.Errorf("%w: a driver has claimed the store; let the driver make the change in a tick", ErrPhase)
 
 // claim is a [hook.Claim] of a store.
 type claim struct {
@@ -43,11 +43,11 @@ func (s *Store) newClaim(ctx context.Context) (*claim, error) {
 		return nil, fmt.Errorf("store: Claim: %w", err)
 	}
 	if n := s.batch.Pending().Commands; n > 0 {
-		return nil, fmt.Errorf("store: Claim: %w: %d commands wait for a flush; flush or discard them before", ErrPhase, n)
+		return nil, fmt.Errorf("store: Claim: %w: %d commands wait for a flush; flush or discard them first", ErrPhase, n)
 	}
 	c := &claim{store: s, arrivals: s.batch.Claim(errClaimed)}
 	if c.arrivals == nil {
-		return nil, fmt.Errorf("store: Claim: %w: calls of the inbox wait for a flush; flush or discard them before", ErrPhase)
+		return nil, fmt.Errorf("store: Claim: %w: calls of the inbox wait for a flush; flush or discard them first", ErrPhase)
 	}
 	s.claim.Store(c)
 	return c, nil
@@ -67,13 +67,12 @@ func (c *claim) Context(ctx context.Context) context.Context {
 type claimed struct {
 	context.Context
 	claim *claim
-	phase *phase // that it was made in, or nil
+	phase *phase // the phase it was made in, or nil
 }
 
-// claimKey finds the claim of one store in a context.
+// claimKey is the context key of the claim of one store.
 type claimKey struct{ store *Store }
 
-// Value makes the claim findable.
 func (c *claimed) Value(key any) any {
 	if k, ok := key.(claimKey); ok && k.store == c.claim.store {
 		return c
@@ -81,7 +80,7 @@ func (c *claimed) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// contextOf returns the context of the driver that ctx is made of last, or nil.
+// contextOf returns the innermost context of the driver in ctx, or nil.
 func (c *claim) contextOf(ctx context.Context) *claimed {
 	if of, ok := ctx.Value(claimKey{c.store}).(*claimed); ok && of.claim == c {
 		return of
@@ -89,8 +88,8 @@ func (c *claim) contextOf(ctx context.Context) *claimed {
 	return nil
 }
 
-// mayRollBack reports whether a phase inside of a Write may change what the log has led
-// to: that of the driver, and not that of its tick.
+// mayRollBack reports whether a phase inside a Write may replace the logged state: only
+// the driver may, not its tick.
 func (p *phase) mayRollBack() bool {
 	c := p.store.claim.Load()
 	if c == nil {
@@ -100,8 +99,8 @@ func (p *phase) mayRollBack() bool {
 	return of != nil && of.phase == p.outer
 }
 
-// unclaimed returns why a call that no context tells the driver's from others' cannot be
-// made now, or nil.
+// unclaimed returns an error if the store is claimed or unusable. It is for calls without
+// a context, which cannot be the driver's.
 func (s *Store) unclaimed(op operation) error {
 	if s.claim.Load() != nil {
 		return fmt.Errorf("store: %v: %w", op, errClaimed)
@@ -109,7 +108,7 @@ func (s *Store) unclaimed(op operation) error {
 	return s.usable(op)
 }
 
-// refused returns why a claim keeps a phase from beginning, or nil.
+// refused returns the error of a claim that does not admit the phase, or nil.
 func (p *phase) refused() error {
 	if c := p.store.claim.Load(); c != nil {
 		return p.refusedBy(c)
@@ -132,7 +131,7 @@ func (c *claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	c.store.given(ctx, "Submit")
 	check.Given(f != nil, "store: Submit", "function")
 	if c.contextOf(ctx) != nil {
-		return nil, fmt.Errorf(not, fmt.Errorf("%w with the context of the driver, whom it would wait for", ErrPhase))
+		return nil, fmt.Errorf(not, fmt.Errorf("%w with the context of the driver: it would wait for the driver", ErrPhase))
 	}
 	if err := c.store.maySubmit(ctx); err != nil {
 		return nil, fmt.Errorf(not, err)
@@ -199,11 +198,11 @@ func (c *claim) Schema() string {
 	for _, t := range c.store.tables {
 		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
 			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
-		if t.events { // others have no line, as in the first logs
+		if t.events { // without Events there is no line, as in the first logs
 			fmt.Fprintf(&b, "table %q: Events\n", t.name)
 		}
 		for _, c := range t.columns {
-			if c.tracked || c.visitor != nil { // others have no line, as in the first logs
+			if c.tracked || c.visitor != nil { // without options there is no line, as in the first logs
 				fmt.Fprintf(&b, "column %q of table %q: Links %t, Changes %t\n", c.name, t.name, c.visitor != nil, c.tracked)
 			}
 		}

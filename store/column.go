@@ -10,43 +10,41 @@ import (
 	"handloom/internal/items"
 )
 
-// Column is an array of elements of type C beside the items of a table, for what some
-// systems read or write and others do not: element i belongs to row i, whatever moves.
-// A pass over one field of many items is several times faster over a column than over
-// a field of large items, and systems that write different columns of a table run at
-// the same time. [AddColumn] makes one.
+// Column is an array of C with one element per row of a packed table, for data that some
+// systems use and others do not: element i belongs to row i, also when items move. A pass
+// over a column is several times faster than over a field of large items, and systems
+// that write different columns of a table run at the same time. [AddColumn] adds one.
 //
-// A column is no table. Its elements come and go with the items: they are zero for new
-// ones, unless [Column.Set] says otherwise, and part of digests, checkpoints and
-// snapshots like the items themselves. Inserts cost nothing for it, and each erase of a
-// single item in a Write some 5 ns.
+// Elements of new items are zero, unless [Column.Set] sets them. They are part of
+// digests, checkpoints and snapshots. Inserts cost nothing more; each erase of a single
+// item in a Write costs about 5 ns.
 //
-// The guide's pages are guide/columns.md and guide/optional-parts.md.
+// See guide/columns.md and guide/optional-parts.md.
 type Column[T, C any] struct {
 	core column
 }
 
-// ColumnOptions configure a column of elements of type C. The zero ColumnOptions are
-// good.
+// ColumnOptions configure a column of elements of type C. The zero value is valid.
 type ColumnOptions[C any] struct {
-	Name    string // unique in the table; "": the name of C
-	Changes bool   // keeps what each frame did, for [Column.Written] and the lists of [Sparse]; the table needs Changes, too
+	Name    string // unique in the table; default: the name of C
+	Changes bool   // keep lists for [Column.Written] and of [Sparse]; the table needs Changes, too
 
-	// Clone and Links are for elements what they are for items in [TableOptions].
+	// Clone and Links work on elements as those of [TableOptions] do on items.
 	Clone func(dst, src *C)
 	Links func(v *C, visit func(id *ID))
 }
 
-// AddColumn adds an array of C beside the items of t. Its elements are zero for the
-// items that there are and those to come, unless [Column.Set] says otherwise.
+// AddColumn adds an array of C to t. Its elements are zero for present and new items,
+// unless [Column.Set] sets them.
 //
 //	pos := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
 //
-// It takes the time of making the array. A [Checkpoint] taken before is [ErrCheckpoint]
-// from then on. Any goroutine may call it; it waits for nothing. It panics with an error as
-// [Register] does: [ErrPhase] while a phase is open or the store is claimed, [ErrClosed], or
-// one that names every other fault (a name that is taken, Changes where the table keeps none,
-// handles in C where a flush cannot make them real); t is unchanged then.
+// It takes the time of making the array. Older [Checkpoint] values fail with
+// [ErrCheckpoint] from then on. Any goroutine may call it; it does not wait. It panics
+// with an error as [Register] does, and t is unchanged: [ErrPhase] while a phase is open
+// or the store is claimed, [ErrClosed], or an error that names every other fault (a name
+// that is taken, Changes without those of the table, handles in C that a flush cannot
+// reach).
 func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) *Column[T, C] {
 	check.Given(t != nil, "store: AddColumn", "table")
 	c := new(Column[T, C])
@@ -62,9 +60,9 @@ func (c *Column[T, C]) isNil() bool        { return c == nil }
 // Name returns the name of the column.
 func (c *Column[T, C]) Name() string { return c.core.name }
 
-// Get returns a pointer to the element of the item that h names, and whether there is
-// such an item. It takes O(1) time and inlines. Who may call it, and for how long the
-// pointer is good, is as for [Table.Get]; [Exchange] ends it as well.
+// Get returns a pointer to the element of the item h, and whether the item exists. It
+// takes O(1) time and inlines. Callers and lifetime are as for [Table.Get]; [Exchange]
+// also ends the lifetime.
 func (c *Column[T, C]) Get(h Handle[T]) (*C, bool) {
 	if check.Cheap {
 		c.core.lookup("Get")
@@ -72,8 +70,8 @@ func (c *Column[T, C]) Get(h Handle[T]) (*C, bool) {
 	return dense.FindColumn[C](c.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
-// At returns a pointer to the element of the item that h names, as [Column.Get] does,
-// and panics with a [*StaleError] if there is no such item.
+// At returns the pointer of [Column.Get]. It panics with a [*StaleError] if the item does
+// not exist.
 func (c *Column[T, C]) At(h Handle[T]) *C {
 	if check.Cheap {
 		c.core.lookup("At")
@@ -86,10 +84,10 @@ func (c *Column[T, C]) At(h Handle[T]) *C {
 	return v
 }
 
-// Rows returns the elements of the items of a chunk of a [Table.ForEach], by the same
-// indexes. They are the task's own, to read and write; capacity equals length. A system
-// names the column, in Reads or Writes, beside the table that its ForEach writes. It
-// panics when k is not a chunk of the column's table, or the pass has ended.
+// Rows returns the elements of a chunk of [Table.ForEach], with the indexes of its items.
+// The task may read and write them; capacity equals length. A system names the column in
+// Reads or Writes, in addition to the table. Rows panics if k belongs to another table or
+// the pass has ended.
 func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 	if k.serial != k.table.pass.serial {
 		panic(savedChunk{"Rows", k.Index, k.table.name})
@@ -101,8 +99,8 @@ func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 	return *items.As[C](&all)
 }
 
-// Read returns the elements of the items of r, by the same indexes, to be read. It panics when r is not of the
-// column's table.
+// Read returns the elements of the items of r, with the same indexes, to be read only. It
+// panics if r belongs to another table.
 func (c *Column[T, C]) Read(r Rows[T]) []C {
 	if check.Cheap {
 		c.core.lookup("Read")
@@ -111,10 +109,9 @@ func (c *Column[T, C]) Read(r Rows[T]) []C {
 	return *items.As[C](&all)
 }
 
-// Write returns the elements of the items of a chunk of a [Table.ForEachRows], by the
-// same indexes. They are the task's own, to read and write; capacity equals length. A
-// system names the column in its Writes. It panics when k is not a chunk of the column's
-// table, or the pass has ended.
+// Write returns the elements of the items of a chunk of [Table.ForEachRows], with the
+// same indexes. The task may read and write them; capacity equals length. A system names
+// the column in Writes. Write panics if k belongs to another table or the pass has ended.
 func (c *Column[T, C]) Write(k Rows[T]) []C {
 	k.pass.mustRun("Write", k.Index, k.serial)
 	if check.Cheap {
@@ -124,9 +121,9 @@ func (c *Column[T, C]) Write(k Rows[T]) []C {
 	return *items.As[C](&all)
 }
 
-// Member returns a pointer to the element of member k of m, to be read, in O(1) time and
-// without a look-up of a handle. It panics when m is not of the column's table. Who may call
-// it is as for [Groups.Of].
+// Member returns a pointer to the element of member k of m, to be read only, in O(1) time
+// without a look-up. It panics if m belongs to another table. Callers are as for
+// [Groups.Of].
 func (c *Column[T, C]) Member(m Members[T], k int) *C {
 	if check.Cheap {
 		c.core.lookup("Member")
@@ -138,26 +135,24 @@ func (c *Column[T, C]) Member(m Members[T], k int) *C {
 	return (*C)(c.core.shards[ref>>32&(MaxShards-1)].At(int(uint32(ref))))
 }
 
-// Set records that v is to be the element of the item that h names; h may be
-// provisional, of the same batch. The last by (key, sequence) wins, and each flush
-// applies it behind puts, which leave elements alone, and before erases: a Set of an item
-// that is erased in the same batch is dropped. It emits to the column and not to the
-// table, and has a line of its own in a [Report].
+// Set records v as the element of the item h, which may be provisional in the same batch.
+// The last Set by (key, sequence) wins. A flush applies Sets after puts, which do not
+// change elements, and before erases: a Set of an item erased in the same batch is
+// dropped. A system that calls Set emits to the column, not to the table. A [Report] has
+// a line for it.
 //
-// It takes O(1) time and allocates nothing in the steady state. For items that the same
-// queue creates it is cheapest, in the order in which they were created: the values lie as
-// the items do, and the flush copies them in bulk. One of the last of many creates takes
-// the memory of elements for all before it, which [Options.QueueBytes] counts. Queues panic
-// and fail as for [Table.Emplace].
+// It takes O(1) time and allocates nothing in steady use. It is fastest for items that
+// the same queue created, in the same order: the flush copies the values in bulk. A Set
+// for one of the last of many creates takes memory for the elements of all creates before
+// it, which [Options.QueueBytes] counts. Queues panic and fail as for [Table.Emplace].
 func (c *Column[T, C]) Set(q Queue, h Handle[T], v C) {
 	if place := (*C)(c.core.recorder.Set(batch.Queue(q), h.ID)); place != nil {
 		*place = v
 	}
 }
 
-// Wrote notes that the task has written the element of Items[i] of its chunk, so that
-// [Column.Written] lists the item. In a column that was added without Changes it costs a
-// branch.
+// Wrote notes that the task has written the element of Items[i] of its chunk, for
+// [Column.Written]. It costs a branch in a column without Changes.
 func (c *Column[T, C]) Wrote(k Rows[T], i int) {
 	k.pass.mustRun("Wrote", k.Index, k.serial)
 	_ = k.Items[i]
@@ -166,11 +161,10 @@ func (c *Column[T, C]) Wrote(k Rows[T], i int) {
 	}
 }
 
-// Written iterates over the items whose elements the last frame wrote, or the one that
-// runs has so far, with these elements: those of which [Column.Wrote] says so, and those
-// that lived before and have a new one by [Column.Set]. What else there is to say of it,
-// [Written] says, which is the same for items. It panics unless the column was added with
-// Changes. [Exchange] leaves the lists of both columns as they are.
+// Written iterates over the elements that the last frame wrote, or the current frame so
+// far: elements noted by [Column.Wrote] or replaced by [Column.Set], except elements of
+// items that the frame created. Everything else is as for the function [Written]. It
+// panics unless the column has Changes. [Exchange] does not change the lists.
 func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	c.core.mustTrack("Written")
 	return func(yield func(Handle[T], *C) bool) {
@@ -181,19 +175,18 @@ func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	}
 }
 
-// Exchange makes the elements of each of two columns of one table those of the other, in
-// O(shards) time: a ForEachRows reads cur of any item, writes next of its own, and
-// behind it Exchange makes next what is read.
+// Exchange swaps the elements of two columns of one table, in O(shards) time. Typical use
+// is a pass that reads cur of any item and writes next of its own:
 //
 //	err := cells.ForEachRows(ctx, live) // reads cur, writes next
 //	err = store.Exchange(ctx, cur, next)
 //
-// Slices and pointers of both are over. Sets that are pending, digests, snapshots and
-// what Written lists go by the name of the column. Exchange joins a Write, or a system that names both in its
-// Writes, while no pass runs in it; anywhere else it is [ErrPhase]. It is an error for
-// columns of two tables, and for those with Clone or Links.
+// It invalidates slices and pointers of both. Pending Sets, digests, snapshots and
+// Written belong to the name of the column. Exchange joins a Write, or a system that
+// names both in its Writes, while no pass of it runs; elsewhere it is [ErrPhase]. Columns
+// of two tables, or with Clone or Links, are an error.
 //
-// The guide's page is guide/neighbours.md.
+// See guide/neighbours.md.
 func Exchange[T, C any](ctx context.Context, a, b *Column[T, C]) error {
 	check.Given(a != nil && b != nil, "store: Exchange", "Column")
 	return exchange(ctx, &a.core, &b.core)

@@ -11,15 +11,15 @@ import (
 	"handloom/shard/handle"
 )
 
-// column is all of a [Column] but what a user's code calls with elements.
+// column is the untyped core of a [Column].
 type column struct {
 	component
-	index  int // among the columns of the table
+	index  int // in table.columns
 	kind   *dense.Kind
-	shards [MaxShards]*dense.Column // by typeId & 63 of the table; unused entries are of an empty map
+	shards [MaxShards]*dense.Column // by typeId & 63; unused entries are columns of an empty map
 }
 
-// add adds the column to the table, or leaves both as they are if anything fails.
+// add adds the column to the table; on failure neither has changed.
 func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	c.what, c.element = isColumn, c.item
 	return c.component.add(t, "AddColumn", o, of, func() {
@@ -36,13 +36,13 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	})
 }
 
-// forget empties the lookups: they find nothing.
+// forget makes the lookups find nothing.
 func (c *column) forget() {
-	none, _ := dense.New(c.table.typ, handle.Options{TypeID: int(c.table.first)}) // which is a typeId
+	none, _ := dense.New(c.table.typ, handle.Options{TypeID: int(c.table.first)}) // any typeId of the table
 	fill(c.shards[:], none.AddColumn(c.kind))
 }
 
-// onSet returns what a flush tells of the items of a shard whose elements it sets.
+// onSet returns the function that a flush calls for each element it sets, or nil.
 func (c *column) onSet(shard int) func(id ID, item unsafe.Pointer) bool {
 	if !c.tracked {
 		return nil
@@ -53,7 +53,7 @@ func (c *column) onSet(shard int) func(id ID, item unsafe.Pointer) bool {
 	}
 }
 
-// beginSets begins the lists of what a flush of the frame sets beside the items.
+// beginSets begins the written lists of the components that a flush sets.
 func (t *table) beginSets(frame uint64) {
 	for _, p := range t.parts {
 		if p.tracked && len(p.sets()) > 0 {
@@ -62,28 +62,28 @@ func (t *table) beginSets(frame uint64) {
 	}
 }
 
-// of returns the part of the column that belongs to a map of the table.
+// of returns the array of the column for a map of the table.
 func (c *column) of(m *dense.Set) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
 
-// run returns the elements of n rows from row on of a map, of which a chunk or Rows is.
+// run returns the elements of n rows of a map, from row on.
 func (c *column) run(method string, m *dense.Set, row, n int) items.Slice {
 	if m == nil || c.table.lookups.packed[m.TypeID()%MaxShards] != m {
-		panic(fmt.Sprintf("store: %s of column %q with rows that are not of table %q, or of none; use those of a pass over that table",
+		panic(fmt.Sprintf("store: %s of column %q with rows not of table %q; use rows of a pass over that table",
 			method, c.name, c.table.name))
 	}
 	return c.of(m).Range(row, row+n)
 }
 
-// wrongMembers is what Member panics with for members of another table. It is a value and
-// no call, so that Member inlines.
+// wrongMembers is the panic value of Member for members of another table; a value to
+// allow inlining.
 type wrongMembers struct{ column, table string }
 
 func (w wrongMembers) Error() string {
-	return fmt.Sprintf("store: Member of column %q with members that are not of table %q; use groups of that table", w.column, w.table)
+	return fmt.Sprintf("store: Member of column %q with members not of table %q; use groups of that table", w.column, w.table)
 }
 
-// mustWrite and mustRead panic, in checked builds, with what the pass of a phase is to
-// return when its system does not name the column.
+// mustWrite and mustRead panic, in checked builds, with the error for the pass, if its
+// system does not name the column.
 func (c *column) mustWrite(p *phase) {
 	if err := p.mayWritePart(&c.component, "writes"); err != nil {
 		panic(err)
@@ -96,7 +96,7 @@ func (c *column) mustRead(ctx context.Context) {
 	}
 }
 
-// wrote notes that the task of a chunk of a ForEachRows wrote the element of a row.
+// wrote notes that a task of ForEachRows wrote the element of a row.
 func (c *column) wrote(p *rowsPass, chunk, row int) {
 	if p.table != c.table {
 		panic(fmt.Sprintf("store: Wrote of column %q with a chunk of table %q", c.fullName, p.name))
@@ -104,13 +104,12 @@ func (c *column) wrote(p *rowsPass, chunk, row int) {
 	p.note(c, chunk, row)
 }
 
-// exchange is [Exchange].
 func exchange(ctx context.Context, a, b *column) error {
 	s := a.table.store
 	s.given(ctx, "Exchange")
 	switch {
 	case a.table != b.table:
-		return fmt.Errorf("store: Exchange of columns %q and %q of two tables; both have to be of one", a.fullName, b.fullName)
+		return fmt.Errorf("store: Exchange of columns %q and %q of two tables; use columns of one table", a.fullName, b.fullName)
 	case a.copies() || b.copies():
 		return fmt.Errorf("store: Exchange of columns %q and %q, one of which has Clone or Links; copy the elements instead", a.fullName, b.fullName)
 	case s.phaseOf(ctx) == nil:
@@ -122,7 +121,7 @@ func exchange(ctx context.Context, a, b *column) error {
 	}
 	defer p.leave()
 	if err := cmp.Or(p.mayWritePart(&a.component, "exchanges"), p.mayWritePart(&b.component, "exchanges")); err != nil {
-		return fmt.Errorf("%w: %w", err, ErrPhase) // in every build: the other systems of the wave may have slices of both
+		return fmt.Errorf("%w: %w", err, ErrPhase) // in every build, because other systems of the wave may hold slices of both
 	}
 	for i := range a.table.order {
 		m := a.table.packed(i)
@@ -135,7 +134,7 @@ func (c *column) copies() bool {
 	return c.visitor != nil || c.table.copying.clones.Columns[c.index] != nil
 }
 
-// item returns the address of the element of the item that id names, or nil.
+// item returns the address of the element of the item id, or nil.
 func (c *column) item(id ID) unsafe.Pointer {
 	if !c.table.owns(id) {
 		return nil

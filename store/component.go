@@ -11,33 +11,32 @@ import (
 	"handloom/shard"
 )
 
-// component is something beside the items of a table that is recorded for and written for
-// itself, a column or optional data: what the two have in common.
+// component is the common core of columns and sparse data of a table.
 type component struct {
 	table    *table
-	number   int    // among those of the table
-	what     string // it is, for messages
+	number   int    // in table.components
+	what     string // kind, for messages
 	name     string
-	fullName string // with that of the table
-	line     int    // of [Store.Flushed]
+	fullName string // table.component
+	line     int    // index in the columns of [Store.Flushed]
 	typ      *items.Type
-	fields   []uintptr         // offsets of handles within an element
-	visitor  shard.LinkVisitor // of handles behind references; nil: there are none
+	fields   []uintptr         // offsets of handles in an element
+	visitor  shard.LinkVisitor // visits handles that references lead to; nil: none
 	element  func(id ID) unsafe.Pointer
 
 	recorder batch.SetLog
 
-	tracked bool // keeps what frames changed
+	tracked bool // whether it has Changes
 	written written
 }
 
-// What parts are.
+// The kinds of components.
 const (
 	isColumn   = "column"
 	isOptional = "optional data"
 )
 
-// columnOptions are ColumnOptions of any element type.
+// columnOptions are ColumnOptions without the element type.
 type columnOptions struct {
 	name    string
 	changes bool
@@ -56,12 +55,12 @@ func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
 	return all
 }
 
-// add adds the part, whose what says what it is, to the table, or leaves both as they are
-// if anything fails. attach is called once nothing can.
+// add adds the component to the table; on failure neither has changed. It calls attach
+// when nothing can fail anymore.
 func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, attach func()) error {
 	s := t.store
 	if !s.gate.tryAcquire(false) {
-		return fmt.Errorf("store: %s: %w: a phase is open; add columns and optional data before the first one or between two", verb, ErrPhase)
+		return fmt.Errorf("store: %s: %w: a phase is open; add columns and sparse data outside phases", verb, ErrPhase)
 	}
 	defer s.gate.release(false)
 	if s.closed {
@@ -98,17 +97,17 @@ func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, 
 func (o columnOptions) validate(t *table) error {
 	var errs []error
 	if t.component(o.name) != nil {
-		errs = append(errs, errors.New("the name is taken; give each column and all optional data of a table a Name of its own"))
+		errs = append(errs, errors.New("the name is taken; give each column and sparse data of a table its own Name"))
 	} else if other := t.store.parts[t.name+"."+o.name]; other != nil {
-		errs = append(errs, fmt.Errorf("%s %q of table %q has the same name in reports; give this one another", other.what, other.name, other.table.name))
+		errs = append(errs, fmt.Errorf("%s %q of table %q has the same name in reports; choose another", other.what, other.name, other.table.name))
 	}
 	if o.changes && !t.tracked {
-		errs = append(errs, errors.New("the table keeps no changes; register it with Changes as well"))
+		errs = append(errs, errors.New("the table keeps no changes; register it with Changes, too"))
 	}
 	return errors.Join(errs...)
 }
 
-// component returns the component of the name, or nil.
+// component returns the component with the name, or nil.
 func (t *table) component(name string) *component {
 	for _, p := range t.parts {
 		if p.name == name {
@@ -120,12 +119,12 @@ func (t *table) component(name string) *component {
 
 func (p *component) resource() resource { return resource{p.table, p} }
 
-// byTable orders parts by the typeId of the table, and then as they were added.
+// byTable orders components by typeId of the table, then by number.
 func byTable(a, b *component) int {
 	return cmp.Or(byTypeID(a.table, b.table), cmp.Compare(a.number, b.number))
 }
 
-// lookup is [table.lookup] for a part.
+// lookup is [table.lookup] for a component.
 func (p *component) lookup(method string) {
 	s := p.table.store
 	if s.applying.Load() {
@@ -136,12 +135,12 @@ func (p *component) lookup(method string) {
 	}
 }
 
-// mustTrack panics unless the component keeps what frames changed.
+// mustTrack panics unless the component has Changes.
 func (p *component) mustTrack(method string) {
 	if !p.tracked {
 		panic(fmt.Sprintf("store: %s of %s %q, which keeps no changes; add it with ColumnOptions.Changes", method, p.what, p.fullName))
 	}
 }
 
-// sets returns what the batch records for the part.
+// sets returns the pending Sets of the component.
 func (p *component) sets() []*batch.Sets { return p.table.recorder.Pending.Sets(p.number) }

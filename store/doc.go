@@ -1,42 +1,40 @@
 // Package store keeps the objects of a simulation in tables and changes them in
-// deterministic parallel flushes. It is the package programs import.
+// deterministic parallel flushes. Programs import only this package.
 //
-// The folder guide has a page for each task: quick-start.md first, errors.md and
-// panics.md when something goes wrong. In the repository, go run ./guide shows them in
-// a browser.
+// The folder guide has a page for each task, errors.md and panics.md for faults. In the
+// repository, go run ./guide shows them in a browser.
 //
 // # Terms
 //
-//   - table: all items of one Go type; one or more shards. A [Table] packs its
-//     items; a [StableTable] keeps each at its address.
-//   - column: an array beside the items of a packed table, kept in step with its rows.
-//   - optional data: what few items of a table have, in rows of its own.
-//   - handle: the name of one item. It never dangles, and along one history it is
-//     never issued twice; a [Store.Rollback] begins another one.
+//   - table: all items of one Go type, in one or more shards. A [Table] packs its items;
+//     a [StableTable] keeps each at its address.
+//   - column: an array with one element per row of a packed table.
+//   - sparse data: data that few items of a table have, in its own rows.
+//   - handle: the name of one item. It never dangles, and is never issued twice, except
+//     after a [Store.Rollback].
 //   - phase: a period with one rule for access.
 //   - pass: a parallel phase in which tasks record commands into queues.
-//   - queue: one task's private record of creates, erases and puts.
-//   - batch: every queue recorded since the last flush.
+//   - queue: the creates, erases and puts that one task recorded.
+//   - batch: all queues recorded since the last flush.
 //   - flush: the phase that applies the batch.
-//   - chunk: a run of rows given to one task in a parallel pass.
-//   - frame: the outermost of [Store.Write], [Schedule.Run] and [Store.Flush]. What it
-//     did is one thing to the outside, however many flushes it had.
-//   - system: a step of a [Schedule] that says what it reads, writes and emits.
-//   - claim: the sole right of a world, of package world, to change its store.
-//   - wave: those systems of a run that run at the same time.
+//   - chunk: a run of rows given to one task of a pass.
+//   - frame: the outermost of [Store.Write], [Schedule.Run] and [Store.Flush], with all
+//     its flushes. Readers see whole frames.
+//   - system: a step of a [Schedule] that declares its reads, writes and emits.
+//   - claim: the sole right of package world to change its store.
+//   - wave: systems of a run that run at the same time.
 //
-// # A table and its handles
+// # Tables and handles
 //
 //	s := store.New(store.Options{})
 //	ships := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 4})
 //
-// A table holds all items of one Go type. A [Handle] names an item wherever it
-// moves, and [Table.Get] finds it with one compare; once the item is erased the
-// handle finds nothing, for good. A handle is a number of 64 bits: put it into
-// other items, use it as a key, send it over a network. A type of which many items
-// come and go gets several shards, which a flush changes in parallel.
+// A [Handle] names an item wherever it moves. [Table.Get] finds the item with one
+// compare; after its erase the handle finds nothing, forever. A handle is 64 bits: store
+// it in other items, use it as a key, send it over a network. If many items of a type
+// come and go, use several shards, which a flush changes in parallel.
 //
-// # A pass and its queues
+// # Passes and queues
 //
 //	err = ships.ForEach(ctx, func(c store.Chunk[Ship]) {
 //		for i := range c.Items {
@@ -49,51 +47,46 @@
 //		}
 //	})
 //
-// A pass divides work into tasks, here one per chunk of rows. A task changes the
-// items of its own chunk in place. Everything else it would change it records, in
-// a queue of its own: [Table.Emplace], [Table.Erase], [Table.Put]. While a pass
-// runs nothing structural changes, so a pointer from a lookup stays good and any
-// number of goroutines may look things up.
+// A pass divides work into tasks, here one per chunk. A task changes the items of its own
+// chunk in place and records all other changes in its queue: [Table.Emplace],
+// [Table.Erase], [Table.Put]. A pass changes no structure, so pointers stay valid and any
+// goroutine of it may look things up.
 //
-// [Store.Each] is a pass of n tasks over no table in particular, [Store.Do] of one, [Store.Queues]
-// serves goroutines of the caller's own, and [Store.Inbox] whoever comes from
-// outside, [Store.Submit] if they wait for what becomes of it. [Reduce] only reads, and adds things up.
+// [Store.Each] is a pass of n tasks without a table, [Store.Do] of one task.
+// [Store.Queues] serves goroutines of the caller, [Store.Inbox] and [Store.Submit]
+// callers outside the frames; Submit waits for the outcome. [Reduce] reads and sums.
 //
-// # The flush
+// # Flush
 //
 //	ForEach / Each                           Flush
 //	task 0: reads, writes its rows, records  \
 //	task 1: reads, writes its rows, records   >  plan, commit, apply  ->  next tick
 //	task 2: reads, writes its rows, records  /   shard by shard, in parallel
 //
-// [Store.Flush] applies what was recorded, every shard by exactly one goroutine,
-// in an order that depends only on what was recorded. There are no locks on
-// containers; work is divided instead. A [Report] says what became of each
-// command.
+// [Store.Flush] applies the batch. One goroutine applies each shard, in an order that
+// depends only on the recorded commands; containers have no locks. A [Report] has the
+// outcome of the commands.
 //
-// [Table.Emplace] returns a provisional handle at once. It may be stored in
-// values recorded for the same flush and used to erase or put in the same batch;
-// it resolves in no lookup. The flush makes it real wherever it was stored in a
-// handle field of a recorded value, and [Table.Resolve] translates it until the
-// next frame flushes something. Nothing makes it real in a live item that was written
-// in place; record a Put there, or write the item after the flush.
+// [Table.Emplace] returns a provisional handle. Commands of the same batch may use it and
+// store it in values; lookups do not find it. The flush replaces it in handle fields of
+// recorded values, and [Table.Resolve] translates it until the next frame flushes
+// something. In live items written in place nothing replaces it: record a Put instead, or
+// write after the flush.
 //
-// Many changes to one item, ten bullets that hit one target, are not puts. They
-// are events, and events are items: emplace them into a table of their own, with
-// [TableOptions].Events, so that they end after the last system that reads them. [Fold] brings
-// each to its target, in one order for any number of workers:
+// Several changes to one item, such as hits on a target, are events: emplace them into
+// their own table with [TableOptions].Events, which erases them after the last system
+// that reads them. [Fold] applies each to its target, in one order for any number of
+// workers:
 //
 //	err := store.Fold(ctx, hits, ships, func(h *Hit) store.Handle[Ship] { return h.Target },
 //		func(s *Ship, h *Hit) { s.Hull -= h.Damage })
 //
-// [GroupBy] sorts them by target first, in parallel: then each task of
-// [Groups.ForEach] has targets of its own to write, and finds what hit them. It pays where a
-// target records something for what hit it, and where events are walked over more than
-// once. The children of a parent are found in the same way.
-// [EraseOrphans] erases all items below a parent that is gone, and [EraseFunc] those that
-// a function chooses.
+// [GroupBy] groups events by target, or children by parent. Tasks of [Groups.ForEach]
+// then write targets and read their groups; this pays if targets record commands or
+// events are read repeatedly. [EraseOrphans] erases all items below an erased parent,
+// [EraseFunc] the items that a function chooses.
 //
-// # Columns
+// # Columns and sparse data
 //
 //	pos := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
 //	vel := store.AddColumn(boids, store.ColumnOptions[Vel]{Name: "vel"})
@@ -105,34 +98,32 @@
 //		}
 //	})
 //
-// A pass over one field reads the whole items that it lies in. A [Column] is that field
-// in an array of its own: element i belongs to row i, and the table keeps it so. In a
-// schedule a column is a resource like a table, so that systems which write different
-// columns of one table run at the same time, each by a [Table.ForEachRows], to which items
-// are read alone. What a task would change of other items it records: [Column.Set].
+// A pass over one field of an item loads whole items. A [Column] is a field in its own
+// array: element i belongs to row i. In a schedule a column is a resource of its own, so
+// systems that write different columns of a table run at the same time, each with
+// [Table.ForEachRows], which only reads the items. Elements of new items are zero.
+// [Column.Set] records changes to other elements.
 //
-// Elements are zero for new items. What few items have is no column but a [Sparse], which
-// [AddSparse] adds to a table of either kind: rows of its own, found by the handle of the
-// item and gone with it. [Sparse.Set] and [Sparse.Unset] are recorded, [Sparse.Put] and
-// [Sparse.Remove] of a Write take effect at once, and [Sparse.ForEach] visits the items that
-// have it.
+// For data that few items have, use a [Sparse], which [AddSparse] adds to a table of
+// either kind. [Sparse.Set] and [Sparse.Unset] are recorded; [Sparse.Put] and
+// [Sparse.Remove] take effect at once in a Write.
 //
-// A task may read elements that no task of the pass writes. Where each element follows
-// from those of its neighbours there are two columns: a pass reads one and writes the
-// other, and then they are exchanged ([Exchange]). The example Life does so.
+// A task may read all elements that no task of the pass writes. If each element depends
+// on its neighbours, read one column, write another, and swap them by [Exchange], as the
+// example Life does.
 //
-// # An index by key
+// # Indexes
 //
 //	names := store.AddIndex(players, "name", func(p *Player) (string, bool) { return p.Name, true })
 //
 //	h, ok := names.Find("Ada")
 //
-// An [Index] finds an item by a key that at most one item of the table has. Every change of the
-// table keeps it right, [Store.Load] and [Store.Rollback] rebuild it, and digests and
-// snapshots do not include it. A flush that would give two items one key fails with
-// [ErrDuplicate]; a call of [Store.Submit] that would do so is dropped alone.
+// An [Index] finds an item by a unique key. Flushes and Writes update it, [Store.Load]
+// and [Store.Rollback] rebuild it; digests and snapshots do not include it. A flush that
+// would give two items one key fails with [ErrDuplicate]; a call of [Store.Submit] that
+// would do so is dropped alone.
 //
-// # A schedule
+// # Schedules
 //
 //	type on = []store.Resource
 //	frame := store.NewSchedule(s,
@@ -144,26 +135,22 @@
 //		report, err := frame.Run(ctx)
 //	}
 //
-// A program of many passes says what each step does and leaves the rest to a
-// [Schedule]: steer and shoot run at the same time, then what shoot recorded is
-// flushed, because hit reads it, and then hit runs. Of two systems that conflict
-// the one given first runs first. [Schedule.Explain] tells why each is where it
-// is. A [Loop] runs frames at a fixed rate, or counts the frames that are due where an
-// engine owns the loop, and [Store.Team] keeps workers awake between them.
+// A [Schedule] orders systems by their declarations. Here steer and shoot run at the same
+// time, then a flush applies the shots, because hit reads them, and then hit runs. If two
+// systems conflict, the first in the list runs first. [Schedule.Explain] prints the order
+// and its reasons. A [Loop] runs frames at a fixed rate, or counts due frames if an
+// engine owns the loop. [Store.Team] keeps workers spinning between frames.
 //
-// A ForEach counts as a write, even if its function only looks: its tasks may.
-// A system that only reads a table uses [Reduce], or, to record something,
-// [Store.Each] and lookups.
+// A ForEach counts as a write of its table. To only read a table, use [Reduce], or
+// [Store.Each] and lookups to record commands.
 //
-// A Run is one phase, alone or as a part of a [Store.Write]: readers, who wait in
-// [Store.Read], see whole frames, and no other goroutine changes anything between two
-// waves.
+// A Run is one phase, alone or inside a [Store.Write]: a [Store.Read] waits for the end
+// of the frame, and no other goroutine changes anything between two waves.
 //
-// # Following what changes
+// # Changes
 //
-// A network layer, an editor or an index asks what the last frame did to a table that was
-// registered with Changes, and compares nothing: [Created], [Erased], and [Written], which
-// has puts and what passes wrote in place. Their tasks note that by [Chunk.Wrote].
+// [Created], [Erased] and [Written] list what the last frame did to a table registered
+// with Changes. Written has puts, and writes in place that tasks noted by [Chunk.Wrote].
 //
 //	for h, ship := range store.Written(ships) {
 //		send(h, ship)
@@ -171,49 +158,44 @@
 //
 // The example Written keeps a client's copy equal in this way.
 //
-// # Going back
+// # Checkpoints
 //
-// [Store.Checkpoint] copies the whole state into memory that is used again and
-// again, and [Store.Rollback] puts it back, at little more than the cost of
-// copying the bytes: for undo, and for netcode that runs ahead with a guessed
-// input and takes ticks back when the real one arrives. Run again with the same
-// input, the store comes to the same digests. Items that hold slices, maps or
-// pointers say how they are copied: [TableOptions.Clone].
+// [Store.Checkpoint] copies the whole state into reused memory, and [Store.Rollback]
+// restores it, at little more than the cost of the copy: for undo, and for netcode that
+// predicts input. The same input leads to the same digests again. Items with slices, maps
+// or pointers need [TableOptions.Clone].
 //
-// # Saving
+// # Snapshots
 //
-// [Store.Snapshot] writes the state for [Store.Load] of another process, or of
-// another machine, and [Checkpoint.WriteTo] does while ticks go on. A handle that
-// named an item at the save names it after the load. A handle that was stale at the
-// save is stale, and so is a provisional one ([Table.Emplace] has the odds). A handle
-// that was issued after the save may name another item. All that
-// is read is verified before anything changes. Tables and fields are matched by
-// name, so that a later version of a program loads what an older one saved; where
-// that does not do, [TableOptions.Migrate] does, or an [ErrSchema] shows both. Items
-// that hold pointers or interfaces cannot be saved; handles, strings, slices and
-// maps can.
+// [Store.Snapshot] writes the state for [Store.Load] in another process or on another
+// machine; [Checkpoint.WriteTo] writes it while ticks continue. Handles of items at the
+// save name the same items after the load. Stale and provisional handles stay stale
+// ([Table.Emplace] has the odds); handles issued after the save may name other items.
+// Load verifies all input before it changes anything. It matches tables and fields by
+// name, so that later versions of a program load old snapshots. [TableOptions.Migrate]
+// converts other types; otherwise an [ErrSchema] shows both. Items may hold handles,
+// strings, slices and maps, but not pointers or interfaces.
 //
-// What is not to be lost between two snapshots is logged before it is applied: package
-// world does that. It has the sole right to change its store.
+// Package world logs input before it is applied, so that nothing is lost between
+// snapshots.
 //
-// The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs;
-// go doc does not print them, but they are the files example_*_test.go.
+// The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs,
+// in the files example_*_test.go; go doc does not print them.
 //
 // # Determinism
 //
-// The state after a flush is bit-identical whatever the number of workers.
-// Queues are ordered by a key that comes from the work: the number of the pass,
-// then the chunk or task. Chunks depend on row counts and the table's chunk size
-// alone. Erases are a set; creates are dealt to shards by a fixed rule; errors
-// are chosen by lowest task. [Store.Digest] hashes the whole state, but for what
-// pointers lead to, so that two runs can be compared after every flush.
+// The state after a flush is bit-identical for any number of workers. Queues are ordered
+// by number of the pass, then chunk or task. Chunks depend only on row counts and chunk
+// size. Erases are a set, creates go to shards by a fixed rule, and of several errors the
+// lowest task's is returned. [Store.Digest] hashes the whole state, without pointer
+// targets, for comparison after every flush.
 //
-// What a program adds must be deterministic too: draw random numbers from [Queue.Rand],
-// sum floating-point numbers with [Reduce], write no item but the chunk's own.
+// Programs must be deterministic too: draw random numbers from [Queue.Rand], sum
+// floating-point numbers with [Reduce], and write only items of the task's own chunk.
 //
-// # Who keeps what over which phase
+// # Lifetimes
 //
-//	what                                     is good until
+//	value                                    is valid until
 //	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased, or a Load
 //	element of a Column, by Get, At          the phase ends, or an Exchange of the column
 //	slice from Rows, Read, Write             the task ends
@@ -223,17 +205,17 @@
 //	pointer from Staged, EmplaceFunc         the task or call returns
 //	provisional handle, in commands          the batch is flushed or dropped; then it is stale
 //	provisional handle, by Resolve           the next frame flushes something, or a Rollback or Load
-//	Created, Erased, Written                 a later frame flushes, if only nothing, or changes such a table at once
-//	Receipt of Submit                        for ever
-//	Report of Flush                          the next flush; of Run: the next one; Report.Clone: for ever
+//	Created, Erased, Written                 a later frame flushes, even nothing, or changes such a table at once
+//	Receipt of Submit                        forever
+//	Report of Flush                          the next flush; of Run: the next one; Report.Clone: forever
 //	Writer, and maps from Maps               its Write ends
-//	Handle                                   for ever: it finds its item or nothing; issued behind a Checkpoint: its Rollback
+//	Handle                                   forever: it finds its item or nothing; issued after a Checkpoint: its Rollback
 //	Checkpoint                               the next Checkpoint into it
 //
-// Calls of the inbox wait for the first flush of the next frame, and behind a flush that
-// failed for the next one.
+// Calls of the inbox wait for the first flush of the next frame; after a failed flush,
+// for the next flush.
 //
-// # Who may do what
+// # Concurrency
 //
 //	call                                inside                        from
 //	Get Has At All Len Resolve Find     Read, pass, Reduce, Write,    any goroutine of that phase
@@ -250,7 +232,7 @@
 //	write elements in place             ForEach, ForEachRows          the task, its own chunk
 //	                                    system                        one goroutine, columns it writes, while no pass of it runs
 //	                                    Write                         one goroutine, while no pass or flush runs
-//	Insert Remove Clear Maps            Write                         likewise
+//	Insert Remove Clear Maps            Write                         one goroutine, while no pass or flush runs
 //	Sparse.Put EndFrame
 //	ForEach Each Do GroupBy             no phase, Write, system       one at a time
 //	Groups.ForEach ForEachRows
@@ -271,64 +253,53 @@
 //	Shuffle
 //	Inbox Stats Flushed Epoch Timings   anywhere                      any
 //
-// A task is a call of the function of a pass or Reduce. Calls that are made one at a
-// time take turns with each other: inside a Write or system a second one, whichever
-// it is, is [ErrPhase]; without a phase they wait for each other at the gate, but for
-// a second Flush, or Run of one schedule, which is [ErrPhase] too.
+// A task is a call of the function of a pass or Reduce. Of calls made one at a time, a
+// second one inside a Write or system is [ErrPhase]. Without a phase they wait for each
+// other, except a second Flush, or Run of one schedule, which is [ErrPhase] too. While
+// package world drives the store, inbox calls and phases of others that are not shared
+// are [ErrPhase] as well.
 //
-// While package world drives the store, phases of others that are not shared, and the
-// calls of the inbox, are [ErrPhase] as well.
-//
-// "Inside" means through the context that the phase gave to its function: that
-// is how a call joins. A call that does not fit is [ErrPhase] at once; a call
-// with a context from outside waits at the gate, which is first come, first
-// served. A pass called from inside another phase with the outer context would
-// therefore wait for itself, for ever. A build with the tag handloom_check makes
-// that [ErrPhase], unless the context has a deadline; a normal build cannot tell that
-// the goroutine is inside, or not for less than many times the cost of a pass. Run a
-// program that stands still with that tag. The functions that get no context
-// (System.If, Links, Clone, the comparison of a sort) open no phase at all.
+// "Inside" means with the context that the phase gave to its function. A call that does
+// not fit there is [ErrPhase] at once; a call with another context waits at the gate,
+// first come, first served. A pass inside a phase but with the outer context would
+// therefore wait for itself, forever. A build with the tag handloom_check makes that
+// [ErrPhase], unless the context has a deadline; detection is too slow for normal builds.
+// Run a program that hangs with that tag. Functions without a context (System.If, Links,
+// Clone, the comparison of a sort) must not open phases.
 //
 // # Failure
 //
-// A stale handle is data: lookups say false, commands are counted. A flush that
-// meets a limit, or whose context ends before the commit point, changes nothing
-// and keeps the batch. A pass in which a task fails runs all other tasks, drops
-// what it recorded and returns the error of the lowest task; so does a frame in
-// which a system fails, with what it recorded since its last flush. A panic in a
-// task or system is returned as [*PanicError], which says where, and prints the
-// stack by %+v. Misuse that
-// no caller can mean (a queue kept past its pass, a Writer kept past its Write)
-// panics and says the fix.
+// A stale handle is data: lookups return false, commands are counted. A flush that
+// exceeds a limit, or whose context ends before the commit, changes nothing and keeps the
+// batch. If a task fails, the pass runs its other tasks, drops all that it recorded and
+// returns the error of the lowest task. If a system fails, the frame drops what it
+// recorded since its last flush. A panic in a task or system is returned as a
+// [*PanicError] with its position; %+v prints the stack. Misuse, such as a queue or
+// Writer kept too long, panics with the fix.
 //
-// # Watching a store
+// # Observability
 //
-// The store keeps no log and registers no metrics; it hands out values. A
-// [Report] says what became of every command of a flush, and Options.AfterFlush
-// is called with each; [Store.Stats] has the size of every table and may be asked
-// at any time, from any goroutine. Both print as text, and read and write themselves
-// as JSON. The example Expvar publishes them.
-// [Store.Flushed] is the sum of all reports, for whoever asks now and then.
+// The store has no log and no metrics; it returns values. A [Report] counts the commands
+// of a flush by outcome, and Options.AfterFlush receives each report. [Store.Flushed] is
+// the sum of all reports. [Store.Stats] has the sizes of all tables, for any goroutine at
+// any time. All print as text and encode as JSON; the example Expvar publishes them.
 //
 // Package storeweb shows any store over HTTP, its items included:
 //
 //	mux.Handle("/debug/store/", storeweb.Handler(s))
 //
-// An execution trace (runtime/trace, go tool trace) shows a region for each phase,
-// for the steps of a flush and for what it does to each shard, on the worker that
-// does it. Without a trace they cost a branch.
+// An execution trace (runtime/trace) shows regions for phases, steps of a flush and work
+// per shard. Without a trace they cost a branch.
 //
-// Whether a program computes the same for any number of workers, and where it
-// first does not, package storetest finds out. It compares [Store.DigestTables]
-// after every flush, on stores whose tasks run in shuffled order ([Store.Shuffle]),
-// and looks at items with [Store.DumpTable].
+// Package storetest checks that a program computes the same for any number of workers,
+// and finds the first difference. It compares [Store.DigestTables] after every flush on
+// stores with shuffled tasks ([Store.Shuffle]), and shows items by [Store.DumpTable].
 //
-// # How it is built
+// # Internals
 //
-// No item type is known below the typed shells: a table, its queues and its shards
-// work by handles, rows and bytes, and are compiled once for all tables of a program.
-// A value passes through seven files of four packages from Emplace to its row, always
-// towards the inner package:
+// Below the typed shells no item type is known: tables, queues and shards work on
+// handles, rows and bytes, and are compiled once. A value passes through these files from
+// Emplace to its row:
 //
 //	queue.go                     Table.Emplace
 //	  batch/recorder.go          appends the value to the queue's buffer and names its place
@@ -344,16 +315,15 @@
 //	table.go                     Table.Get finds the map by the handle's typeId
 //	  internal/dense/lookup.go   Find compares the slot's word with the handle
 //
-// # What it does not do
+// # Limits
 //
-// It is not an entity-component system (one struct type, one table), not a cache
-// (nothing is evicted) and not a database (nothing is written to disk). A store
-// starts no goroutine that outlives a call.
+// A store is not an entity-component system (one struct type is one table), not a cache
+// (it evicts nothing) and not a database (it writes nothing to disk). It starts no
+// goroutine that outlives a call.
 //
 // # Sources
 //
-// That a lock inside each container call protects too little and costs too much,
-// and that work should be divided into tasks instead, is the advice of "Game
-// Engine Containers - handle_map" (Jeff Kiah), whose typeId routing, batched
-// EmplaceItems and EraseItems and dense iteration this package turns into phases.
+// "Game Engine Containers - handle_map" (Jeff Kiah) advises tasks with divided work
+// instead of a lock in each container call. Its typeId routing, batched EmplaceItems and
+// EraseItems and dense iteration are phases here.
 package store

@@ -11,10 +11,10 @@ import (
 	"handloom/shard/handle"
 )
 
-// prepareWithout prepares a flush without the calls of the inbox that made prepare fail:
-// each that does not fit or claims a key that is taken, in the order of the calls, and each
-// on whose values Links or the key function of an index panics. It fails when the calls are
-// not the cause. The state and the batch alone decide which calls it drops.
+// prepareWithout prepares a flush again without the inbox calls that made prepare fail.
+// It drops, in call order, each call that does not fit or claims a taken key, and each
+// call on whose values Links or an index's key function panics. It fails if the calls are
+// not the cause. Which calls are dropped depends only on the state and the batch.
 func (f *flush) prepareWithout(p *phase, err error) error {
 	prepared := false
 	defer func() {
@@ -34,7 +34,7 @@ func (f *flush) prepareWithout(p *phase, err error) error {
 	return nil
 }
 
-// dropCalls drops calls that made prepare fail, and reports whether there are any.
+// dropCalls drops the calls that made prepare fail, and reports whether it dropped any.
 func (f *flush) dropCalls(p *phase, failed error) (more bool, err error) {
 	refused, panicked := isRefused(failed), isPanic(failed)
 	if !refused && !(panicked && (f.visits || f.keyed)) {
@@ -59,12 +59,12 @@ func (f *flush) dropCalls(p *phase, failed error) (more bool, err error) {
 	return more, nil
 }
 
-// guard calls do, in which code of the user may panic.
+// guard calls do, in which user code may panic.
 func (f *flush) guard(ctx context.Context, do func() error) error {
 	return f.store.run(ctx, 1, func(int) error { return do() }, nil)
 }
 
-// isRefused reports whether an item is one too many, or its key is taken.
+// isRefused reports whether an item does not fit or its key is taken.
 func isRefused(err error) bool { return errors.Is(err, ErrFull) || errors.Is(err, ErrDuplicate) }
 
 func isPanic(err error) bool {
@@ -72,9 +72,9 @@ func isPanic(err error) bool {
 	return errors.As(err, &p)
 }
 
-// dropWhatDoesNotFit plans the flush without calls, adds each call that fits and claims no
-// key that is taken, in their order, and drops the others. When the passes alone do not fit,
-// or claim such a key, it drops none.
+// dropWhatDoesNotFit plans the flush without calls. In call order it adds each call that
+// fits and claims no taken key, and drops the others. If the passes alone fail, it drops
+// no call.
 func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool, err error) {
 	b := f.store.batch
 	b.Withhold(true)
@@ -92,7 +92,7 @@ func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool
 		return false, err
 	}
 	for _, t := range f.tables {
-		t.cancelKeys() // a has the keys of the passes
+		t.cancelKeys() // a holds the keys of the passes
 	}
 	defer a.cancel()
 	for _, c := range calls {
@@ -107,27 +107,27 @@ func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool
 	return more, nil
 }
 
-// admission is what the batch comes to with the calls that were kept so far.
+// admission is the batch with the calls accepted so far.
 type admission struct {
 	flush   *flush
 	phase   *phase
 	store   *Store
 	creates *batch.Admission
-	keys    *keyTrials // nil: there is no index
-	marked  []marking  // of the call that is tried
-	tables  []*table   // that it changes; some twice
-	touched []*table   // by any call
+	keys    *keyTrials // nil: no index
+	marked  []marking  // erases of the call being tried
+	tables  []*table   // tables that the call changes, with repetitions
+	touched []*table   // tables that any call changes
 }
 
-// marking is an item that a call erases, and nothing before it.
+// marking is an item that a call is the first to erase.
 type marking struct {
 	shard     *shard.Shard
 	id        ID
 	depleting bool
 }
 
-// tryKeys adds the keys of a call, or of queues of passes, or returns why it cannot: a key is
-// taken, a key function panics, or the context has ended.
+// tryKeys adds the keys of a call, or of queues of passes. It fails if a key is taken, a
+// key function panics, or the context has ended.
 func (a *admission) tryKeys(all ...batch.InboxCall) error {
 	if a.keys == nil {
 		return nil
@@ -141,7 +141,7 @@ func (a *admission) tryKeys(all ...batch.InboxCall) error {
 	return err
 }
 
-// try adds a call, or returns why it does not fit.
+// try adds a call, or returns an error if it does not fit.
 func (a *admission) try(c batch.InboxCall) error {
 	a.marked, a.tables = a.marked[:0], a.tables[:0]
 	a.creates.Try(c, func(ordinal int) { a.tables = append(a.tables, a.store.tables[ordinal]) })
@@ -173,7 +173,7 @@ func (a *admission) try(c batch.InboxCall) error {
 	return nil
 }
 
-// fit reports whether the tables have room for the call that is tried.
+// fit returns an error unless the tables have room for the call being tried.
 func (a *admission) fit() error {
 	for _, t := range a.tables {
 		if err := t.fits(a.creates.Survivors(t.ordinal)); err != nil {
@@ -191,7 +191,7 @@ func (a *admission) erase(sh *shard.Shard, ids []handle.ID) {
 	}
 }
 
-// cancel forgets what calls erase.
+// cancel undoes the planned erases of calls.
 func (a *admission) cancel() {
 	for _, t := range a.touched {
 		for _, sh := range t.order {
@@ -200,8 +200,8 @@ func (a *admission) cancel() {
 	}
 }
 
-// fits reports whether so many creates fit the table, besides the erases that are planned:
-// nil, or an error that wraps ErrFull. own is the number of the last ones, for the error.
+// fits returns an error that wraps ErrFull unless the creates fit the table after the
+// planned erases. own is the number of the last creates, for the error.
 func (t *table) fits(creates, own int) error {
 	if creates == 0 {
 		return nil

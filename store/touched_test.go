@@ -104,8 +104,8 @@ func TestChunk_AfterItsPassPanics(t *testing.T) {
 			uses["Handle"], uses["All"] = func() { c.Handle(5) }, func() { c.All() }
 		}
 		for what, use := range uses {
-			want := fmt.Sprintf("store: %s of chunk %d of table \"store_test.item\", which was kept past its pass; "+
-				"use the chunk that the current pass gives to its task", what, c.Index)
+			want := fmt.Sprintf("store: %s of chunk %d of table \"store_test.item\": kept past its pass; "+
+				"use the chunk of the current task", what, c.Index)
 			equal(t, when+": panic of "+what, panicOf(use), want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 				t.Fatalf("%s: it yields an item", when)
 			}
 		})
-		if want := `store: All of chunk 3 of table "store_test.item", which was kept past its pass; `; !strings.HasPrefix(got, want) {
+		if want := `store: All of chunk 3 of table "store_test.item": kept past its pass; `; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: All panics with %q, want %q", when, got, want)
 		}
 	}

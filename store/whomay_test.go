@@ -25,7 +25,7 @@ func whoMay(t *testing.T) (rows []may) {
 	t.Helper()
 	source, err := os.ReadFile("doc.go")
 	noError(t, err)
-	_, table, _ := strings.Cut(string(source), "// # Who may do what\n//\n")
+	_, table, _ := strings.Cut(string(source), "// # Concurrency\n//\n")
 	table, _, _ = strings.Cut(table, "//\n// ")
 	for i, line := range slices.Collect(strings.Lines(table)) {
 		text := strings.TrimRight(strings.TrimPrefix(line, "//\t"), "\n")

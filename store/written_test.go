@@ -154,7 +154,7 @@ func TestWrote_OutsideTheChunkPanics(t *testing.T) {
 			}
 		})
 		noError(t, errors.Join(err, err2))
-		refuses(`Wrote of chunk 0 of table "store_test.item", which was kept past its pass`, func() { kept.Wrote(0) })
+		refuses(`Wrote of chunk 0 of table "store_test.item": kept past its pass`, func() { kept.Wrote(0) })
 		refuses("WroteAll of chunk 0", func() { kept.WroteAll() })
 		refuses("Wrote of chunk 0", func() { keptStable.Wrote(handleOf(compose(2, 1, 0))) })
 		refuses("WroteAll of chunk 0", func() { keptStable.WroteAll() })
