@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// compare says in words where the first run that differs from runs[0] does, in the
-// frame that all have played, and what all runs say about the cause. It returns
-// nothing if none differs and none failed.
+// compare describes the first difference to runs[0] in the last frame, or its error, or returns
+// "".
 func compare(runs []*run) string {
 	want := runs[0]
 	if want.err != nil {
@@ -34,7 +33,7 @@ func compare(runs []*run) string {
 	return found + "\n\tdifferent: " + list(other) + "\n\t" + hint(want, other)
 }
 
-// list names runs in the order in which they are made: those of one kind together.
+// list names runs, sorted by kind.
 func list(runs []*run) string {
 	var b strings.Builder
 	for i, r := range runs {
@@ -50,24 +49,23 @@ func list(runs []*run) string {
 	return b.String()
 }
 
-// hint says what to look for when the runs in other differ from want.
+// hint returns a likely cause of a difference between want and other.
 func hint(want *run, other []*run) string {
 	switch {
 	case other[0].reopened:
-		return "what is in no snapshot matters: look for what a frame keeps in variables of the program, " +
-			"for commands that no flush of it applies, and for names and lists of the frame before"
+		return "data outside snapshots matters: look for variables of the program that a frame keeps, " +
+			"for commands that it does not flush, and for names and lists of the previous frame"
 	case other[0].again:
 		return "equal runs differ: look for the order of a map, the clock, random numbers without a fixed seed, " +
-			"and for what setup does not make anew"
+			"and values that setup does not create"
 	case slices.ContainsFunc(other, func(r *run) bool { return r.workers == want.workers }):
-		return "the order of tasks matters: look for what tasks of one pass share, such as a slice, a counter, " +
+		return "the order of tasks matters: look for values shared by tasks of one pass, such as a slice, a counter, " +
 			"or an item that one writes and another reads"
 	}
-	return "the number of workers matters: look for work that is divided by it, and for what tasks of one pass share"
+	return "the number of workers matters: look for work divided by it, and for values shared by tasks of one pass"
 }
 
-// differs says where r first differs from want in the frame that both have
-// played, or nothing.
+// differs describes the first difference between r and want in the last frame, or returns "".
 func (want *run) differs(r *run) string {
 	if r.err != nil {
 		return fmt.Sprintf("the frame failed with %v, and not with %v: %v", r, want, r.err)

@@ -1,11 +1,9 @@
-// Package storetest finds out whether a program on a store computes the same for
-// any number of workers and, if it does not, says where it first went another way.
-// The guide's page is guide/determinism.md.
+// Package storetest tests whether a program on a store computes the same state with any number
+// of workers, and reports the first difference. See guide/determinism.md.
 //
-// A store is deterministic; what tasks do is up to the program. A slice that tasks
-// append to, a counter that hands out numbers, chunks cut by the number of
-// workers, the order of a map: each makes runs differ, and mostly on somebody
-// else's machine. A test that runs the program here finds it:
+// A store is deterministic, but tasks may not be: a slice that tasks append to, a shared
+// counter, chunks cut by the number of workers, the order of a map. Such mistakes often show
+// only on other machines. A test with this package finds them:
 //
 //	func TestGameIsDeterministic(t *testing.T) {
 //		storetest.Run(t, storetest.Options{Frames: 100}, func(s *store.Store) (func(context.Context, int) error, error) {
@@ -14,34 +12,31 @@
 //		})
 //	}
 //
-// [Reopen] finds out whether such a program can be saved and loaded.
+// [Reopen] tests whether such a program can be saved and loaded.
 //
-// # What is run
+// # Runs
 //
-// [Run] makes a fresh store for every run and plays one frame after another on all
-// of them, so that at most one frame runs at any time. The runs are:
+// [Run] creates a store per run and runs each frame on one store after the other. The runs are:
 //
-//   - one with the first number of workers, with which all others are compared;
-//   - the same once more, which finds what differs even between equal runs;
+//   - one with the first number of workers, the reference;
+//   - the same again, which finds differences between equal runs;
 //   - one for each other number of workers;
-//   - one for each number of workers inside a team and with shuffled tasks
-//     ([store.Store.Shuffle]), which finds what depends on the order of tasks also
-//     where there is only one processor.
+//   - one for each number of workers in a team and with shuffled tasks ([store.Store.Shuffle]),
+//     which finds dependence on the order of tasks even on one processor.
 //
-// # What is compared
+// # Comparison
 //
-// After every flush with commands its report, and the digest of each shard; at the
-// end of every frame the digests again, and whether it failed. The message names
-// tick, flush, runs, table and shard, then the first row, handle and field that
-// differ, and what to look for:
+// After every flush with commands Run compares its report and the digest of each shard, and at
+// the end of every frame the digests and the error. The message names tick, flush, runs, table
+// and shard, the first row, handle and field that differ, and a likely cause:
 //
 //	storetest: tick 2, flush 1: not the same with 1 worker and shuffled tasks as with 1 worker
 //		table "ship", shard 0 (typeId 1), and 2 more shards
 //		row 10 (1:10.1): Hull is 0 with 1 worker, 5 with 1 worker and shuffled tasks
 //		the same: 1 worker once more; 2, 3, 7, 16, 64 workers
 //		different: 1, 2, 3, 7, 16, 64 workers and shuffled tasks
-//		the order of tasks matters: look for what tasks of one pass share, such as a slice, a counter, ...
+//		the order of tasks matters: look for values shared by tasks of one pass, such as a slice, a counter, ...
 //
-// What lies behind pointers, functions and channels, and fields named _, is no part
-// of a digest, and not compared; see [store.Store.Digest].
+// As in [store.Store.Digest], targets of pointers, functions, channels and fields named _ are
+// not compared.
 package storetest

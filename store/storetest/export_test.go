@@ -1,7 +1,6 @@
 package storetest
 
-// WorkersOfRuns returns the number of workers of each run, in the order in which
-// the runs are set up.
+// WorkersOfRuns returns the number of workers of each run, in setup order.
 func WorkersOfRuns(workers []int) []int {
 	var all []int
 	for _, r := range (Options{Workers: workers}).runs() {

@@ -8,12 +8,11 @@ import (
 	"handloom/store"
 )
 
-// pair is two runs that are compared. Its methods say, in lines of their own, how
-// what the first has (x) differs from what the second has (y); nothing if it does
-// not.
+// A pair is two runs to compare. Its methods return lines about the difference between x, of
+// the first run, and y, of the second, or "".
 type pair [2]*run
 
-// say returns a line that says what something is in each run.
+// say returns a line with the value of each run.
 func (p pair) say(what string, x, y any) string {
 	return fmt.Sprintf("\n\t%s %v with %v, %v with %v", what, x, p[0], y, p[1])
 }
@@ -36,7 +35,7 @@ func (p pair) tables(x, y []store.TableDigest) string {
 	default:
 		where += fmt.Sprintf(", and %d more shards", len(shards)-1)
 	}
-	// What it held after a flush is gone if the frame went on to change it.
+	// A later change in the frame has replaced the items of this flush.
 	switch a, b := first.in(p[0].end), first.in(p[1].end); {
 	case a == b:
 		return where + "\n\tat the end of the frame it is the same again"
@@ -46,7 +45,7 @@ func (p pair) tables(x, y []store.TableDigest) string {
 	return where + p.items(first.dump(p[0].store, x), first.dump(p[1].store, x))
 }
 
-// shape lists tables and their typeIds.
+// shape lists tables and their typeIDs.
 func shape(tables []store.TableDigest) string {
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -55,7 +54,7 @@ func shape(tables []store.TableDigest) string {
 	return strings.Join(names, ", ")
 }
 
-// shard is a place among the digests of a store.
+// A shard is an index into the digests of a store.
 type shard struct {
 	table, number int
 	typeID        uint16
@@ -63,7 +62,7 @@ type shard struct {
 
 func (s shard) in(tables []store.TableDigest) uint64 { return tables[s.table].Shards[s.number] }
 
-// differing returns the shards whose digests differ, of tables of the same shape.
+// differing returns the shards with different digests; the tables have the same shape.
 func differing(x, y []store.TableDigest) []shard {
 	var shards []shard
 	for table, t := range x {
@@ -76,7 +75,7 @@ func differing(x, y []store.TableDigest) []shard {
 	return shards
 }
 
-// reports compares what two flushes say.
+// reports compares two flushes.
 func (p pair) reports(x, y *store.Report) string {
 	switch {
 	case x.Equal(y):
@@ -94,20 +93,20 @@ func (p pair) reports(x, y *store.Report) string {
 	return p.say("the first stale commands are", x.Stale, y.Stale)
 }
 
-// row is an item where it lies, and what lies beside it.
+// A row is an item with its column elements.
 type row struct {
 	id      store.ID
-	item    any // a pointer to it
+	item    any // a pointer
 	columns []element
 }
 
-// element is that of an item in a column.
+// An element is the element of an item in a column.
 type element struct {
 	column string
-	value  any // a pointer to it
+	value  any // a pointer
 }
 
-// dump returns the rows of the shard in a store with such tables.
+// dump returns the rows of the shard in one of the stores.
 func (s shard) dump(of *store.Store, tables []store.TableDigest) (rows []row) {
 	for id, item := range of.DumpTable(tables[s.table].Name, 0) {
 		if id.TypeID() != s.typeID {
@@ -122,7 +121,7 @@ func (s shard) dump(of *store.Store, tables []store.TableDigest) (rows []row) {
 	return rows
 }
 
-// columns compares what lies beside an item, which one of the two may lack.
+// columns compares the column elements of an item; one run may lack it.
 func (p pair) columns(i int, x, y row) string {
 	for k, element := range x.columns {
 		if k == len(y.columns) || y.columns[k].column != element.column {
@@ -145,7 +144,7 @@ func (r *row) names() (all []string) {
 	return all
 }
 
-// items compares the rows of two shards whose digests differ.
+// items compares the rows of two shards with different digests.
 func (p pair) items(x, y []row) string {
 	counts := ""
 	if len(x) != len(y) {

@@ -9,15 +9,13 @@ import (
 	"handloom/store"
 )
 
-// Reopen plays frames, and plays each of them once more as a program would that has
-// died before it: on a store that setup makes anew, and that loads a snapshot of the
-// first. What a frame takes from elsewhere differs then: from variables of the program,
-// from commands that the frame before left without a flush, or from what that created
-// and its provisional handles, which no snapshot has. A program that is to be saved and
-// loaded, or that a log is to bring back, passes.
+// Reopen runs each frame twice: the second time on a new store that has loaded a snapshot of
+// the first, as after a crash. The frames differ if they use data outside the store: variables,
+// unflushed commands of an earlier frame, the list of its created items, or its provisional
+// handles. A program that passes can be saved, loaded and recovered from a log.
 //
-// It fails the test as [Run] does, and takes the same setup, which is called once more
-// for each frame. Of Options.Workers the first number counts.
+// Reopen fails the test as [Run] does. It calls setup once more for each frame, and uses the
+// first number in Options.Workers.
 func Reopen(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx context.Context, tick int) error, err error)) {
 	t.Helper()
 	o.fill()

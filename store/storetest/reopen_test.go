@@ -8,13 +8,13 @@ import (
 	"handloom/store/storetest"
 )
 
-// reopen returns the message of Reopen, empty if the test does not fail.
+// reopen returns the message of Reopen, "" if the test passes.
 func reopen(t *testing.T, o storetest.Options, f setup) string {
 	t.Helper()
 	return message(t, storetest.Reopen, o, f)
 }
 
-func TestAProgramThatKeepsNothingBesideItsStoreCanBeReopened(t *testing.T) {
+func TestReopen_PassesGoodProgram(t *testing.T) {
 	for _, workers := range []int{1, 7} {
 		if found := reopen(t, storetest.Options{Workers: []int{workers}}, game); found != "" {
 			t.Error(found)
@@ -22,7 +22,7 @@ func TestAProgramThatKeepsNothingBesideItsStoreCanBeReopened(t *testing.T) {
 	}
 }
 
-// forgetful is a program that keeps something where no snapshot has it.
+// forgetful returns a program with data outside snapshots.
 func forgetful(play func(f fleet, ctx context.Context, tick int, kept *int) error) setup {
 	return func(s *store.Store) (frame, error) {
 		f, err := newFleet(s, 20)
@@ -31,8 +31,8 @@ func forgetful(play func(f fleet, ctx context.Context, tick int, kept *int) erro
 	}
 }
 
-func TestWhatNoSnapshotHasIsFound(t *testing.T) {
-	const hint = "what is in no snapshot matters: look for what a frame keeps in variables of the program"
+func TestReopen_FindsDataOutsideSnapshots(t *testing.T) {
+	const hint = "data outside snapshots matters: look for variables of the program that a frame keeps"
 	for name, c := range map[string]struct {
 		play func(f fleet, ctx context.Context, tick int, kept *int) error
 		says []string
@@ -86,14 +86,14 @@ func TestWhatNoSnapshotHasIsFound(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSavedIsSaid(t *testing.T) {
+func TestReopen_ReportsUnsavableItems(t *testing.T) {
 	found := reopen(t, storetest.Options{}, func(s *store.Store) (frame, error) {
 		store.Register(s, store.TableOptions[*int]{Name: "pointer"})
 		return func(context.Context, int) error { return nil }, nil
 	})
 	expect(t, found, "storetest: tick 0, 1 worker, loaded from a snapshot: ", `table "pointer"`, "cannot be read back")
-	expect(t, reopen(t, storetest.Options{Frames: -1}, game), "leave nothing to run")
-	expect(t, reopen(t, storetest.Options{}, func(*store.Store) (frame, error) { return nil, nil }), "setup with 1 worker: it returned no function")
+	expect(t, reopen(t, storetest.Options{Frames: -1}, game), "nothing to run")
+	expect(t, reopen(t, storetest.Options{}, func(*store.Store) (frame, error) { return nil, nil }), "setup with 1 worker: no frame function returned")
 	expect(t, reopen(t, storetest.Options{}, forgetful(func(f fleet, ctx context.Context, tick int, _ *int) error {
 		if tick == 3 {
 			return context.DeadlineExceeded

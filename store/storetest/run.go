@@ -8,28 +8,26 @@ import (
 	"handloom/store"
 )
 
-// Options say what [Run] runs. The zero Options are good.
+// Options are the settings of [Run].
 type Options struct {
-	Workers []int         // numbers of workers, the first of which the others are compared with; nil: 1, 2, 3, 7, 16, 64
-	Frames  int           // frames to play; 0: 32
-	Store   store.Options // of every store; Workers is overwritten, AfterFlush called as usual
+	Workers []int         // numbers of workers; the first is the reference; default 1, 2, 3, 7, 16, 64
+	Frames  int           // number of frames; default 32
+	Store   store.Options // of every store; Workers is overwritten
 }
 
 const defaultFrames = 32
 
 var defaultWorkers = []int{1, 2, 3, 7, 16, 64}
 
-// Run plays the same frames on fresh stores with different numbers of workers. It
-// fails the test, once, at the first difference or the first frame that returns
-// an error, and says in words what it found.
+// Run runs the same frames on new stores with different numbers of workers. It fails the test
+// once, with a description of the first difference or the first error of a frame.
 //
-// setup registers tables in s, may fill them, and returns the function that plays
-// a frame: ticks count from 0, and a frame may flush as often as it likes. Frames
-// pass the context they are given on to the phases they open. What a frame uses
-// besides s must be made by setup, for each store anew.
+// setup registers tables in s, may create items, and returns the function that runs a frame.
+// Ticks count from 0. A frame may flush any number of times, and must pass its context to the
+// phases that it opens. setup must create everything that a frame uses besides s.
 //
-// Run takes the time of (2 x len(Workers) + 1) x Frames frames and hashes every
-// store after every flush. It must be called from the goroutine of the test.
+// Run runs (2 x len(Workers) + 1) x Frames frames and hashes every store after every flush.
+// Call it from the goroutine of the test.
 func Run(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx context.Context, tick int) error, err error)) {
 	t.Helper()
 	o.fill()
@@ -58,7 +56,7 @@ func Run(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx con
 	}
 }
 
-// fill gives options that were left out their values.
+// fill sets the defaults.
 func (o *Options) fill() {
 	if o.Workers == nil {
 		o.Workers = defaultWorkers
@@ -68,18 +66,17 @@ func (o *Options) fill() {
 	}
 }
 
-// isEmpty reports whether there is nothing to run, and fails the test then.
+// isEmpty fails the test and returns true if there is nothing to run.
 func (o *Options) isEmpty(t testing.TB) bool {
 	t.Helper()
 	if len(o.Workers) > 0 && o.Frames >= 0 {
 		return false
 	}
-	t.Errorf("storetest: %d numbers of workers and %d frames leave nothing to run", len(o.Workers), o.Frames)
+	t.Errorf("storetest: nothing to run: %d numbers of workers, %d frames", len(o.Workers), o.Frames)
 	return true
 }
 
-// runs returns what is to be run; the first is what the others are compared with,
-// and the second is the same once more.
+// runs returns all runs: the reference, the same again, and the others.
 func (o Options) runs() []*run {
 	runs := []*run{{workers: o.Workers[0]}, {workers: o.Workers[0], again: true}}
 	for _, workers := range o.Workers[1:] {
@@ -91,7 +88,7 @@ func (o Options) runs() []*run {
 	return runs
 }
 
-// run is the program on a store of its own.
+// A run is the program on one store.
 type run struct {
 	workers  int
 	again    bool
@@ -101,19 +98,18 @@ type run struct {
 	store *store.Store
 	frame func(ctx context.Context, tick int) error
 
-	// Of the frame that was played last:
+	// The last frame:
 	flushes []flush
 	end     []store.TableDigest
 	err     error
 }
 
-// flush is what a flush did and left.
+// A flush is the report and the digests of a flush.
 type flush struct {
 	report *store.Report
 	tables []store.TableDigest
 }
 
-// String names the run.
 func (r *run) String() string {
 	name := fmt.Sprintf("%d workers", r.workers)
 	switch r.workers {
@@ -154,13 +150,13 @@ func (r *run) begin(o store.Options, setup func(s *store.Store) (func(context.Co
 		return err
 	}
 	if r.frame == nil {
-		return fmt.Errorf("it returned no function that plays a frame")
+		return fmt.Errorf("no frame function returned")
 	}
 	r.end = r.store.DigestTables()
 	return nil
 }
 
-// play plays a frame and keeps what it did.
+// play runs a frame and keeps its results.
 func (r *run) play(ctx context.Context, tick int) {
 	r.flushes = r.flushes[:0]
 	play := func(ctx context.Context) error { return r.frame(ctx, tick) }

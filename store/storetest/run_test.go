@@ -27,7 +27,7 @@ type (
 	setup = func(s *store.Store) (frame, error)
 )
 
-// recorder is a test that keeps what it is failed with.
+// A recorder is a test that keeps its failure.
 type recorder struct {
 	testing.TB
 	messages []string
@@ -39,7 +39,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.messages = append(r.messages, fmt.Sprintf(format, args...))
 }
 
-// run returns the message of Run, empty if the test does not fail.
+// run returns the message of Run, "" if the test passes.
 func run(t *testing.T, o storetest.Options, f setup) string {
 	t.Helper()
 	return message(t, storetest.Run, o, f)
@@ -55,7 +55,7 @@ func message(t *testing.T, call func(t testing.TB, o storetest.Options, f setup)
 	return strings.Join(r.messages, "\n")
 }
 
-// expect fails the test unless the message has all parts, one after the other.
+// expect fails the test unless message contains parts in this order.
 func expect(t *testing.T, message string, parts ...string) {
 	t.Helper()
 	rest := message
@@ -69,7 +69,7 @@ func expect(t *testing.T, message string, parts ...string) {
 	}
 }
 
-// fleet is a table of n ships and the store it is in.
+// A fleet is a store with a table of n ships.
 type fleet struct {
 	*store.Store
 	ships *store.Table[ship]
@@ -81,7 +81,7 @@ func newFleet(s *store.Store, n int) (fleet, error) {
 	return f, f.create(context.Background(), n, func(i int) ship { return ship{Hull: i} })
 }
 
-// record has commands recorded in one queue, and flushes.
+// record records commands in one queue, and flushes.
 func (f fleet) record(ctx context.Context, commands func(q store.Queue)) error {
 	qs, err := f.Queues(1)
 	if err != nil {
@@ -92,7 +92,6 @@ func (f fleet) record(ctx context.Context, commands func(q store.Queue)) error {
 	return err
 }
 
-// create makes n ships.
 func (f fleet) create(ctx context.Context, n int, of func(i int) ship) error {
 	return f.record(ctx, func(q store.Queue) {
 		for i := range n {
@@ -101,7 +100,7 @@ func (f fleet) create(ctx context.Context, n int, of func(i int) ship) error {
 	})
 }
 
-// game is a deterministic program with passes, flushes and phases of all kinds.
+// game is a deterministic program with many kinds of passes, flushes and phases.
 func game(s *store.Store) (frame, error) {
 	f, err := newFleet(s, 100)
 	if err != nil {
@@ -140,13 +139,12 @@ func game(s *store.Store) (frame, error) {
 	}, err
 }
 
-func TestADeterministicProgramPasses(t *testing.T) {
+func TestRun_PassesGoodProgram(t *testing.T) {
 	storetest.Run(t, storetest.Options{Frames: 12}, game)
 }
 
-// The number of stores and frames is as documented, a store is played by its own
-// frames only, and one frame at a time.
-func TestEveryRunHasAStoreOfItsOwnAndPlaysEveryFrame(t *testing.T) {
+// Runs follow the documentation: number of stores and frames, one frame at a time.
+func TestRun_RunsEveryFrameOnEachStore(t *testing.T) {
 	flushes, stores, ticks := 0, 0, []int(nil)
 	o := storetest.Options{Workers: []int{2, 1, 5}, Frames: 4}
 	o.Store.AfterFlush = func(*store.Report) { flushes++ }
@@ -171,7 +169,7 @@ func TestEveryRunHasAStoreOfItsOwnAndPlaysEveryFrame(t *testing.T) {
 	}
 }
 
-// arrivals has tasks note what they find in one slice, and creates from it.
+// arrivals collects items of all tasks in one slice, and creates items from it.
 func arrivals(s *store.Store) (frame, error) {
 	f, err := newFleet(s, 30)
 	return func(ctx context.Context, tick int) error {
@@ -192,7 +190,7 @@ func arrivals(s *store.Store) (frame, error) {
 	}, err
 }
 
-func TestWhatDependsOnArrivalIsFoundOnOneWorkerToo(t *testing.T) {
+func TestRun_FindsTaskOrderOnOneWorker(t *testing.T) {
 	message := run(t, storetest.Options{Workers: []int{1}}, arrivals)
 	shuffled, _, _ := strings.Cut(message[strings.LastIndex(message, "Hull is 0 with 1 worker, ")+25:], " ")
 	want := strings.Join([]string{
@@ -201,7 +199,7 @@ func TestWhatDependsOnArrivalIsFoundOnOneWorkerToo(t *testing.T) {
 		"row 10 (1:10.1): Hull is 0 with 1 worker, " + shuffled + " with 1 worker and shuffled tasks",
 		"the same: 1 worker once more",
 		"different: 1 worker and shuffled tasks",
-		"the order of tasks matters: look for what tasks of one pass share, such as a slice, a counter, or an item that one writes and another reads",
+		"the order of tasks matters: look for values shared by tasks of one pass, such as a slice, a counter, or an item that one writes and another reads",
 	}, "\n\t")
 	if message != want || !strings.Contains("12345", shuffled) {
 		t.Errorf("it says\n%s\nwant\n%s", message, want)
@@ -210,7 +208,7 @@ func TestWhatDependsOnArrivalIsFoundOnOneWorkerToo(t *testing.T) {
 		"Hull is ", "the order of tasks matters: ")
 }
 
-func TestWorkDividedByTheNumberOfWorkersIsFound(t *testing.T) {
+func TestRun_FindsWorkDividedByWorkers(t *testing.T) {
 	counts := []int{1, 2, 4}
 	workers := storetest.WorkersOfRuns(counts)
 	message := run(t, storetest.Options{Workers: counts}, func(s *store.Store) (frame, error) {
@@ -240,7 +238,7 @@ func TestWorkDividedByTheNumberOfWorkersIsFound(t *testing.T) {
 		"the number of workers matters: ")
 }
 
-func TestWhatDiffersBetweenEqualRunsIsSaidToDoSo(t *testing.T) {
+func TestRun_FindsDifferencesOfEqualRuns(t *testing.T) {
 	made := 0
 	for name, f := range map[string]func() []int{
 		"the order of a map": func() []int {
@@ -271,7 +269,7 @@ func TestWhatDiffersBetweenEqualRunsIsSaidToDoSo(t *testing.T) {
 
 var errFrame = errors.New("a fault of the test")
 
-func TestFramesThatFailAreSaidToDoSo(t *testing.T) {
+func TestRun_ReportsErrorsOfFrames(t *testing.T) {
 	for after, want := range map[int]string{
 		0: "storetest: tick 1, the frame failed with 1 worker: a fault of the test",
 		1: "storetest: tick 1, the frame failed with 1 worker once more, and not with 1 worker: a fault of the test\n",
@@ -294,7 +292,7 @@ func TestFramesThatFailAreSaidToDoSo(t *testing.T) {
 	}
 }
 
-func TestASetupThatDoesNotWorkIsSaidToDoSo(t *testing.T) {
+func TestRun_ReportsErrorsOfSetup(t *testing.T) {
 	idle := func(context.Context, int) error { return nil }
 	for _, c := range []struct {
 		options storetest.Options
@@ -310,10 +308,10 @@ func TestASetupThatDoesNotWorkIsSaidToDoSo(t *testing.T) {
 		{
 			storetest.Options{},
 			func(int, *store.Store) (frame, error) { return nil, nil },
-			"storetest: setup with 1 worker: it returned no function that plays a frame",
+			"storetest: setup with 1 worker: no frame function returned",
 		},
-		{storetest.Options{Workers: []int{}}, nil, "storetest: 0 numbers of workers and 32 frames leave nothing to run"},
-		{storetest.Options{Frames: -1}, nil, "storetest: 6 numbers of workers and -1 frames leave nothing to run"},
+		{storetest.Options{Workers: []int{}}, nil, "storetest: nothing to run: 0 numbers of workers, 32 frames"},
+		{storetest.Options{Frames: -1}, nil, "storetest: nothing to run: 6 numbers of workers, -1 frames"},
 		{storetest.Options{Workers: []int{0}}, func(number int, s *store.Store) (frame, error) {
 			_, err := newFleet(s, 2+number/2)
 			return idle, err

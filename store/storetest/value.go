@@ -12,16 +12,16 @@ import (
 	"handloom/store"
 )
 
-// difference returns the first part in which the items that x and y point to
-// differ, as a path of fields, and both parts as text. The texts are equal if the
-// items are. It looks at what [store.Store.Digest] hashes: floating-point numbers
-// by their bits, maps in the order of their keys, and nothing behind pointers.
+// difference returns the path of the first field in which the items at x and y differ, and both
+// values as text; equal items have equal texts. Like [store.Store.Digest] it compares
+// floating-point numbers by their bits, maps in the order of their keys, and no targets of
+// pointers.
 func difference(x, y any) (path, a, b string) {
 	path, a, b = differ("", reflect.ValueOf(x).Elem(), reflect.ValueOf(y).Elem())
 	return cmp.Or(strings.TrimPrefix(path, "."), "the item"), a, b
 }
 
-// differ compares two values of one type that lie at path.
+// differ compares two values of one type at path.
 func differ(path string, x, y reflect.Value) (where, a, b string) {
 	switch x.Kind() {
 	case reflect.Struct:
@@ -91,11 +91,11 @@ func presence(v reflect.Value) string {
 
 var idType = reflect.TypeFor[store.ID]()
 
-// text returns a value as text that tells it from every other of its type.
+// text returns a text that is unique among values of one type.
 func text(v reflect.Value) string {
 	switch {
 	case v.Type() == idType:
-		return store.ID(v.Uint()).String() // also where the field is not exported
+		return store.ID(v.Uint()).String() // also for unexported fields
 	case v.Kind() == reflect.String:
 		return fmt.Sprintf("%q", v.String())
 	case v.CanFloat():
@@ -106,7 +106,7 @@ func text(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
-// float adds the bits where the number alone does not say which one it is.
+// float adds the bits if the number is not unique.
 func float(f float64) string {
 	if f != f {
 		return fmt.Sprintf("NaN (bits %#x)", math.Float64bits(f))

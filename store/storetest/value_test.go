@@ -22,8 +22,7 @@ type body struct {
 	c      complex64
 }
 
-// Every difference is named by its path, also in fields that are not exported.
-func TestDifferenceNamesTheFirstPartThatDiffers(t *testing.T) {
+func TestDifference_NamesFirstField(t *testing.T) {
 	plain, blank := 1, body{c: 2}
 	*(*int)(unsafe.Pointer(reflect.ValueOf(&blank).Elem().FieldByName("_").UnsafeAddr())) = 7
 	for _, c := range []struct {
@@ -72,8 +71,8 @@ func pointer(v any) any {
 	return p.Interface()
 }
 
-// Whatever difference finds equal has equal digests, and the other way round.
-func TestDifferenceAgreesWithTheDigest(t *testing.T) {
+// Values are equal if and only if their digests are.
+func TestDifference_AgreesWithDigest(t *testing.T) {
 	values := []body{
 		{},
 		{Pos: [2]float64{1, 2}},
@@ -94,7 +93,7 @@ func TestDifferenceAgreesWithTheDigest(t *testing.T) {
 	digests := make([]uint64, len(values))
 	for i, v := range values {
 		s := store.New(store.Options{})
-		// What any holds here is no handle.
+		// The handles in an any are not links.
 		table := store.Register(s, store.TableOptions[body]{Links: func(*body, func(*store.ID)) {}})
 		qs, _ := s.Queues(1)
 		table.Emplace(qs[0], v)

@@ -9,8 +9,8 @@ import (
 	"handloom/store/storetest"
 )
 
-// unlike plays a frame that differs between the two runs of one worker: number is
-// 0 in the first store, 1 in the second and 0 again in the third.
+// unlike runs a frame that differs between the two runs with one worker: number is 0, 1, 0 in
+// the first three stores.
 func unlike(t *testing.T, play func(ctx context.Context, s *store.Store, f fleet, number int) error) string {
 	t.Helper()
 	stores := 0
@@ -27,7 +27,7 @@ func unlike(t *testing.T, play func(ctx context.Context, s *store.Store, f fleet
 	})
 }
 
-// erase erases the ships with the given hulls, in that order.
+// erase erases the ships with these hulls, in that order.
 func (f fleet) erase(ctx context.Context, hulls ...int) error {
 	return f.record(ctx, func(q store.Queue) {
 		for _, hull := range hulls {
@@ -47,7 +47,7 @@ func (f fleet) first() store.Handle[ship] {
 	return store.Handle[ship]{}
 }
 
-func TestTheMessageSaysWhatDiffers(t *testing.T) {
+func TestRun_DescribesDifference(t *testing.T) {
 	for name, c := range map[string]struct {
 		play func(ctx context.Context, s *store.Store, f fleet, number int) error
 		want []string

@@ -33,8 +33,7 @@ type wreck struct {
 	Since uint64
 }
 
-// harbour is a store with what pages have to show: large figures, long names, a
-// schedule of several waves.
+// harbour returns a store with large figures, long names and a schedule of several waves.
 func harbour(t *testing.T) http.Handler {
 	t.Helper()
 	s := store.New(store.Options{})
@@ -74,7 +73,7 @@ func harbour(t *testing.T) http.Handler {
 	}
 	h := Handler(s, frame).(*handler)
 	flushed, begin := s.Flushed(), time.Now().Add(-time.Minute)
-	for i := range 55 { // what a minute of requests would have noted
+	for i := range 55 { // a minute of requests
 		flushed = flushed.Clone()
 		flushed.Epoch += 60
 		flushed.Apply += time.Duration(60 * (200 + 50*math.Sin(float64(i)/4)) * float64(time.Microsecond))
@@ -89,9 +88,8 @@ func harbour(t *testing.T) http.Handler {
 	return h
 }
 
-// TestPagesReadWellInABrowser is one test, because a browser takes its time to
-// start.
-func TestPagesReadWellInABrowser(t *testing.T) {
+// One test, because a browser starts slowly.
+func TestPages_AreReadable(t *testing.T) {
 	b := browser.Open(t)
 	mux := http.NewServeMux()
 	mux.Handle("/debug/store/", harbour(t))
@@ -117,8 +115,7 @@ func TestPagesReadWellInABrowser(t *testing.T) {
 	walk(t, b, at)
 }
 
-// readsWell holds what the browser shows to what can be read well, and keeps a
-// picture of it if they are asked for.
+// readsWell checks the readability of a page, and saves a picture if the flag is set.
 func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bool, charts []string) {
 	t.Helper()
 	for _, fault := range b.Read().Faults(charts) {
@@ -128,7 +125,7 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 	if b.Eval("innerWidth", &window); window != width {
 		t.Errorf("%s: the window is %d wide", name, window)
 	}
-	var back string // the policy lets the style sheet through
+	var back string // the policy allows the style sheet
 	want := "rgb(243, 243, 241)"
 	if dark {
 		want = "rgb(19, 20, 22)"
@@ -136,7 +133,7 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 	if b.Eval("getComputedStyle(document.body).backgroundColor", &back); back != want {
 		t.Errorf("%s: the background is %s, want %s", name, back, want)
 	}
-	var uneven []string // figures whose digits are not of one width
+	var uneven []string // figures with digits of different widths
 	b.Eval(`[...document.querySelectorAll("td")].filter(e => !getComputedStyle(e).fontVariantNumeric.includes("tabular-nums")).map(e => e.textContent)`, &uneven)
 	if len(uneven) > 0 {
 		t.Errorf("%s: figures do not line up: %q", name, uneven)
@@ -146,7 +143,7 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 	}
 }
 
-// walk goes from page to page as a reader does.
+// walk follows links from page to page.
 func walk(t *testing.T, b *browser.Browser, at string) {
 	t.Helper()
 	click := func(text string) {

@@ -9,8 +9,7 @@ import (
 	"handloom/internal/chart"
 )
 
-// Charts are what earlier requests saw, once there are intervals to draw, as far as it
-// changed.
+// Charts draws the intervals between requests, except constant ones.
 func (o *overview) Charts() []template.HTML {
 	if len(o.points) < 2 {
 		return nil
@@ -31,8 +30,8 @@ func (o *overview) Charts() []template.HTML {
 	}
 	var all []template.HTML
 	for _, figure := range figures {
-		if changes(figure) {
-			all = append(all, template.HTML(chart.Figure(figure))) // escaped there
+		if varies(figure) {
+			all = append(all, template.HTML(chart.Figure(figure))) // escaped by the chart package
 		}
 	}
 	return all
@@ -47,8 +46,8 @@ func (o *overview) series(name string, of func(p *point) float64) chart.Series {
 	return s
 }
 
-// changes reports whether any line is no level one.
-func changes(l chart.Lines) bool {
+// varies reports whether any line is not constant.
+func varies(l chart.Lines) bool {
 	return slices.ContainsFunc(l.Series, func(s chart.Series) bool {
 		known := slices.DeleteFunc(slices.Clone(s.Points), func(p chart.Point) bool { return math.IsNaN(p.Y) })
 		return slices.ContainsFunc(known, func(p chart.Point) bool { return p.Y != known[0].Y })

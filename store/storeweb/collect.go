@@ -13,10 +13,10 @@ import (
 	"handloom/store"
 )
 
-// answer is what a request comes to: a status, and what there is to show.
+// An answer is a status and the contents of a page.
 type answer struct {
 	Status int        `json:"-"`
-	Error  string     `json:"error,omitempty"` // why that is less than was asked for
+	Error  string     `json:"error,omitempty"` // reason for missing contents
 	Store  *overview  `json:"store,omitempty"`
 	Table  *tableView `json:"table,omitempty"`
 
@@ -25,19 +25,19 @@ type answer struct {
 
 func problem(status int, text string) *answer { return &answer{Status: status, Error: text} }
 
-// overview is the store as a whole.
+// An overview describes the whole store.
 type overview struct {
 	Time      time.Time     `json:"time"`
 	Stats     store.Stats   `json:"stats"`
-	Flushed   *store.Report `json:"flushed"`          // by all flushes so far
-	Recent    *recent       `json:"recent,omitempty"` // what happened lately
-	Heap      uint64        `json:"heap_bytes"`       // of the whole program, garbage included
+	Flushed   *store.Report `json:"flushed"`          // by all flushes
+	Recent    *recent       `json:"recent,omitempty"` // since an earlier request
+	Heap      uint64        `json:"heap_bytes"`       // memory of the program, with garbage
 	Schedules []schedule    `json:"schedules,omitempty"`
 
 	points []point // of the charts
 }
 
-// overview shows all tables; of a store that it cannot look at, as of the last flush.
+// overview describes all tables. If the store is busy, the data is from the last flush.
 func (h *handler) overview(ctx context.Context) *answer {
 	o := new(overview)
 	a := &answer{Status: http.StatusOK, Store: o}
@@ -55,7 +55,7 @@ func (h *handler) overview(ctx context.Context) *answer {
 	return a
 }
 
-// heap returns the bytes of all objects of the program, without stopping it.
+// heap returns the bytes of all objects of the program. It does not stop the program.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
@@ -65,31 +65,31 @@ func heap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// tableView is one table.
+// A tableView describes one table.
 type tableView struct {
 	Time    time.Time        `json:"time"`
 	Stats   store.TableStats `json:"stats"`
 	Flushed batch.Counts     `json:"flushed"`
 	Columns []header         `json:"columns,omitempty"`
-	From    int              `json:"from,omitempty"` // items before those shown
+	From    int              `json:"from,omitempty"` // number of items before the first
 	Items   []item           `json:"items,omitempty"`
 }
 
-// header is a column of a table, and what flushes did to it.
+// A header describes a column and its changes by flushes.
 type header struct {
 	Name     string       `json:"name"`
-	FullName string       `json:"-"` // with that of the table
+	FullName string       `json:"-"` // with the name of the table
 	Flushed  batch.Counts `json:"flushed"`
 }
 
-// item is an item of a table.
+// An item is one item of a table.
 type item struct {
 	Handle  store.ID `json:"handle"`
 	Value   value    `json:"value"`
 	Columns object   `json:"columns,omitempty"`
 }
 
-// table shows a table, and of its items those that were asked for.
+// table describes a table, with the requested items.
 func (h *handler) table(ctx context.Context, q request) *answer {
 	a := &answer{Status: http.StatusOK}
 	err := h.look(ctx, func() {
@@ -116,20 +116,20 @@ func (h *handler) table(ctx context.Context, q request) *answer {
 	return a
 }
 
-// items copies the items that were asked for, inside a Read.
+// items copies the requested items inside a Read.
 func (h *handler) items(q request) []item {
 	var items []item
 	left := pageRoom
 	for id, v := range h.store.DumpTable(q.table, q.from) {
-		if items = append(items, item{id, copyItem(v, &left), h.beside(id, &left)}); len(items) == q.count {
+		if items = append(items, item{id, copyItem(v, &left), h.companions(id, &left)}); len(items) == q.count {
 			break
 		}
 	}
 	return items
 }
 
-// beside copies what the columns have beside an item.
-func (h *handler) beside(id store.ID, left *room) (elements object) {
+// companions copies the column elements of an item.
+func (h *handler) companions(id store.ID, left *room) (elements object) {
 	for name, v := range h.store.DumpColumns(id) {
 		if len(elements) == maxFields {
 			break
@@ -143,8 +143,8 @@ func (h *handler) beside(id store.ID, left *room) (elements object) {
 	return elements
 }
 
-// columnsOf returns the columns of a table out of those of all tables, whose names begin
-// with that of the table: the longest there is, if names have dots.
+// columnsOf returns the columns of a table. Their names begin with the table's name; if table
+// names contain dots, the longest match wins.
 func columnsOf(table string, flushed *store.Report) (columns []header) {
 	for i := range flushed.Columns {
 		c, of := &flushed.Columns[i], ""

@@ -19,7 +19,7 @@ func addColumn[C, T any](t *testing.T, table *store.Table[T], name string) *stor
 	return c
 }
 
-func TestColumnsAreShownBesideItems(t *testing.T) {
+func TestTable_HasColumnElements(t *testing.T) {
 	const evil = `<script>alert(1)</script>`
 	f := newFleet(t, 0)
 	more := store.Register(f.Store, store.TableOptions[uint64]{Name: "ship.more"})
@@ -85,8 +85,8 @@ func (w *wide) fill(text string) *wide {
 	return w
 }
 
-// However large items are, a page has at most 1 MiB, and every row of it all its cells.
-func TestHandler_BoundsAPageAsAWhole(t *testing.T) {
+// A page has at most 1 MiB, and each row has all its cells.
+func TestHandler_LimitsPageSize(t *testing.T) {
 	for name, text := range map[string]string{
 		"letters": strings.Repeat("x", 200), "escaped in both forms": strings.Repeat("<&>\"'", 40), "no text": strings.Repeat("\xff", 200),
 		"wide characters": strings.Repeat("世", 80), "short": "",

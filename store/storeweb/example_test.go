@@ -11,8 +11,7 @@ import (
 	"handloom/store/storeweb"
 )
 
-// One line shows a store: to people who open /debug/store/ in a browser, and to
-// programs that ask for JSON.
+// The page is HTML for browsers, and JSON for programs that accept JSON.
 func Example() {
 	s := store.New(store.Options{})
 	ships := store.Register(s, store.TableOptions[string]{Name: "ship"})

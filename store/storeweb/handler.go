@@ -10,13 +10,12 @@ import (
 	"handloom/store"
 )
 
-// Handler returns a handler that shows s and the schedules, of which a store does
-// not know. It may be mounted at any path and serves any number of requests at a
-// time; the package comment lists its pages, and what they cost.
+// Handler returns a handler with pages about s and the schedules. It may be mounted at any
+// path, and serves any number of concurrent requests. The package comment lists pages and cost.
 //
-// It answers 400 and 404 to a request for what there is not, 405 to methods other than
-// GET and HEAD, 410 when the store is closed, 500 when it is broken, and 503 when it
-// is busy for longer than a second; where it can, with the figures of the last flush.
+// It returns 400 and 404 for invalid requests, 405 for methods except GET and HEAD, 410 if the
+// store is closed, 500 if it is broken, and 503 if it is busy for a second; if possible with
+// the data of the last flush.
 func Handler(s *store.Store, schedules ...*store.Schedule) http.Handler {
 	return &handler{store: s, schedules: schedules, lock: make(chan struct{}, 1)}
 }
@@ -24,7 +23,7 @@ func Handler(s *store.Store, schedules ...*store.Schedule) http.Handler {
 type handler struct {
 	store     *store.Store
 	schedules []*store.Schedule
-	lock      chan struct{} // has the one who is inside a Read
+	lock      chan struct{} // held during a Read
 	history   history
 }
 
@@ -50,15 +49,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.write(w, r)
 }
 
-// patience is how long a request waits for the store.
+// patience limits the wait for the store.
 const patience = time.Second
 
 var (
-	errBusy    = fmt.Errorf("the store is busy: it was not free to be looked at within %v", patience)
-	errGivenUp = errors.New("the request was given up before the store was free to be looked at")
+	errBusy    = fmt.Errorf("store is busy for more than %v", patience)
+	errGivenUp = errors.New("request ended before the store was free")
 )
 
-// look calls f inside a Read. f must not take long: ticks wait for it.
+// look calls f inside a Read. f must be short, because ticks wait for it.
 func (h *handler) look(request context.Context, f func()) error {
 	ctx, cancel := context.WithTimeoutCause(request, patience, errBusy)
 	defer cancel()
@@ -69,7 +68,7 @@ func (h *handler) look(request context.Context, f func()) error {
 	return err
 }
 
-// read waits for its turn, and for the store.
+// read waits for other requests and for the store.
 func (h *handler) read(ctx context.Context, f func()) error {
 	select {
 	case h.lock <- struct{}{}:
@@ -83,7 +82,7 @@ func (h *handler) read(ctx context.Context, f func()) error {
 	})
 }
 
-// fault says in an answer why the store could not be looked at.
+// fault sets the error of an answer.
 func (a *answer) fault(err error) {
 	switch {
 	case errors.Is(err, errBusy):

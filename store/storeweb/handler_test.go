@@ -22,7 +22,7 @@ import (
 	"handloom/store/storeweb"
 )
 
-func TestAHandlerWorksWhereverItIsMounted(t *testing.T) {
+func TestHandler_WorksAtAnyPath(t *testing.T) {
 	f := newFleet(t, 10)
 	h := storeweb.Handler(f.Store, f.frame)
 	mux := http.NewServeMux()
@@ -59,7 +59,7 @@ func fetch(t *testing.T, server *httptest.Server, path string, status int) strin
 	return b.String()
 }
 
-func TestThePagesSayWhatIsInTheStore(t *testing.T) {
+func TestPages_DescribeTheStore(t *testing.T) {
 	f := newFleet(t, 1234)
 	noError(t, f.tick(t.Context()))
 	h := storeweb.Handler(f.Store, f.frame)
@@ -82,7 +82,7 @@ func TestThePagesSayWhatIsInTheStore(t *testing.T) {
 	}
 }
 
-func TestAStoreWithoutTablesHasAPage(t *testing.T) {
+func TestPages_WithoutTables(t *testing.T) {
 	s := store.New(store.Options{})
 	says(t, "the page", page(t, storeweb.Handler(s), "/"), "The store has no tables.", "0 items in 0 tables")
 	if a := read(t, storeweb.Handler(s), "/", http.StatusOK); a.Store == nil || len(a.Store.Stats.Tables) > 0 {
@@ -90,7 +90,7 @@ func TestAStoreWithoutTablesHasAPage(t *testing.T) {
 	}
 }
 
-func TestOnlyGETAndHEADAreAnswered(t *testing.T) {
+func TestHandler_AnswersOnlyGETAndHEAD(t *testing.T) {
 	h := storeweb.Handler(newFleet(t, 1).Store)
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "BREW", "<b>"} {
 		r := httptest.NewRequest("GET", "/", nil)
@@ -107,7 +107,7 @@ func TestOnlyGETAndHEADAreAnswered(t *testing.T) {
 	}
 }
 
-func TestBadRequestsAreRefused(t *testing.T) {
+func TestHandler_RefusesBadRequests(t *testing.T) {
 	h := storeweb.Handler(newFleet(t, 10).Store)
 	for target, status := range map[string]int{
 		"/?table=ships":                                404,
@@ -124,7 +124,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		fmt.Sprint("/?table=ship&from=", math.MaxInt):  404,
 		"/?table=ship&from=10":                         404,
 		"/?table=ship&from=9":                          200,
-		"/?table=shot&from=0":                          200, // which is empty
+		"/?table=shot&from=0":                          200, // an empty table
 		"/?table=ship&from=0&count=0":                  400,
 		"/?table=ship&from=0&count=101":                400,
 		"/?table=ship&from=0&count=-5":                 400,
@@ -137,7 +137,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		"/?tabel=ship":                                 400,
 		"/?%zz":                                        400,
 		"/?table=ship;from=0":                          400,
-		"/..%2f..%2fetc/passwd":                        200, // the path says nothing
+		"/..%2f..%2fetc/passwd":                        200, // the path has no meaning
 		"//elsewhere/?table=ship":                      200,
 	} {
 		asHTML := ask(h, "GET", target, asBrowser)
@@ -153,7 +153,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	}
 }
 
-func TestNothingIsTakenForHTML(t *testing.T) {
+func TestPages_EscapeHTML(t *testing.T) {
 	const evil = `<script>alert("1")</script>' onclick=x &amp; ../?a=b#c`
 	s := store.New(store.Options{})
 	type odd struct{ Text string }
@@ -186,7 +186,7 @@ func TestNothingIsTakenForHTML(t *testing.T) {
 	}
 }
 
-func TestNothingIsLoadedAndNoScriptRuns(t *testing.T) {
+func TestPages_LoadNothing(t *testing.T) {
 	f := newFleet(t, 10)
 	h := storeweb.Handler(f.Store, f.frame)
 	outside := regexp.MustCompile(`(?i)https?:|//|<script|<link|<img|<iframe|<object|@import|url\(| style=| on[a-z]+=|javascript:`)
@@ -220,7 +220,7 @@ func TestNothingIsLoadedAndNoScriptRuns(t *testing.T) {
 	}
 }
 
-func TestFormatsAreChosenByTheRequest(t *testing.T) {
+func TestFormat_FollowsRequest(t *testing.T) {
 	h := storeweb.Handler(newFleet(t, 10).Store)
 	for _, c := range []struct {
 		target, accept string
@@ -243,7 +243,7 @@ func TestFormatsAreChosenByTheRequest(t *testing.T) {
 	}
 }
 
-func TestJSONHasTheSameFigures(t *testing.T) {
+func TestJSON_EqualsStats(t *testing.T) {
 	f := newFleet(t, 10)
 	noError(t, f.tick(t.Context()))
 	h := storeweb.Handler(f.Store, f.frame)
@@ -276,7 +276,7 @@ func TestJSONHasTheSameFigures(t *testing.T) {
 	}
 }
 
-func TestLinksLeadThroughAllItems(t *testing.T) {
+func TestPager_LinksReachAllItems(t *testing.T) {
 	f := newFleet(t, 237)
 	noError(t, f.tick(t.Context()))
 	h := storeweb.Handler(f.Store)
@@ -319,8 +319,8 @@ func TestLinksLeadThroughAllItems(t *testing.T) {
 	}
 }
 
-// A tick of this store replaces all ships in two flushes; between them there are none.
-func TestRequestsSeeWholeTicks(t *testing.T) {
+// A tick of this store replaces all ships in two flushes; after the first there are none.
+func TestHandler_ShowsWholeTicks(t *testing.T) {
 	f := newFleet(t, 100)
 	h := storeweb.Handler(f.Store, f.frame)
 	ticks := 60

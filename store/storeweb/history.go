@@ -8,22 +8,21 @@ import (
 	"handloom/store"
 )
 
-// recent is what flushes did between two requests.
+// recent is the difference between two requests.
 type recent struct {
 	Seconds float64       `json:"seconds"`
 	Flushes uint64        `json:"flushes"`
 	Flushed *store.Report `json:"flushed"` // tables in the order of registration
 }
 
-// Rate returns how often per second something happened n times.
+// Rate returns n per second of the interval.
 func (r *recent) Rate(n int) string { return rate(n, r.Seconds) }
 
-// history keeps what earlier requests saw, so that there are rates without anybody
-// who counts.
+// history keeps data of earlier requests, so rates need no background work.
 type history struct {
 	mutex  sync.Mutex
-	marks  [2]mark // apart by at least that; the newer is the last
-	points []point // between marks, the newest last
+	marks  [2]mark // at least that far apart; the newer is the last
+	points []point // between marks, oldest first
 }
 
 const (
@@ -31,23 +30,22 @@ const (
 	maxPoints = 300
 )
 
-// mark is what flushes had done at a time.
+// A mark is the sum of all flushes at one time.
 type mark struct {
 	at      time.Time
-	flushed *store.Report // nil: there is no mark
+	flushed *store.Report // nil: no mark
 }
 
-// point is a place on the charts: what happened between two marks, per second.
+// A point is one interval of the charts, per second.
 type point struct {
 	at                   time.Time
 	live                 int
 	created, erased, put float64
-	flush                float64 // mean duration in nanoseconds; not a number without a flush
+	flush                float64 // mean duration in nanoseconds; NaN without a flush
 }
 
-// add notes what a request saw, and returns what happened since another one did, a
-// second or more before it; nil when there was none. The points are not changed any
-// more.
+// add records the data of a request. It returns the difference to a request at least a second
+// older, or nil, and points that will not change.
 func (h *history) add(at time.Time, stats store.Stats, flushed *store.Report) (*recent, []point) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -69,11 +67,11 @@ func (h *history) add(at time.Time, stats store.Stats, flushed *store.Report) (*
 	return since, h.points
 }
 
-// between returns what happened between two marks.
+// between returns the difference of two marks.
 func between(a, b mark) *recent {
 	done := b.flushed.Clone()
 	done.Total = minus(done.Total, a.flushed.Total)
-	for i := range a.flushed.Tables { // others have been registered since
+	for i := range a.flushed.Tables { // tables registered since have no entry
 		done.Tables[i].Counts = minus(done.Tables[i].Counts, a.flushed.Tables[i].Counts)
 	}
 	for i := range a.flushed.Columns {
@@ -92,8 +90,8 @@ func minus(a, b batch.Counts) batch.Counts {
 	}
 }
 
-// addPoint adds a point in memory of its own when there is no room left, for
-// requests are drawing those that there are.
+// addPoint adds a point. If there is no room it copies the points, which other requests may be
+// drawing.
 func (h *history) addPoint(at time.Time, stats store.Stats, r *recent) {
 	p := point{at: at}
 	for _, t := range stats.Tables {

@@ -7,10 +7,10 @@ import (
 	"handloom/internal/report"
 )
 
-// counter is one figure of what became of commands.
+// A counter is one count of commands.
 type counter struct{ Name, Value, Means string }
 
-// Counters are what became of the commands of all flushes so far.
+// Counters returns the counts of commands by all flushes.
 func (v *tableView) Counters() []counter {
 	c := v.Flushed
 	var all []counter
@@ -35,7 +35,7 @@ func (v *tableView) Counters() []counter {
 	return all
 }
 
-// cell is a text in the table of items. Numbers stand to the right.
+// A cell is a text in the table of items. Numbers are aligned right.
 type cell struct {
 	Text string
 	Left bool
@@ -46,8 +46,7 @@ func cellOf(v value) cell {
 	return cell{v.text(), !ok || !l.plain}
 }
 
-// Head are the names of the fields of the items, "value" if they have none, and of the
-// columns beside them, as reports call these.
+// Head returns the names of fields ("value" for other types) and columns.
 func (v *tableView) Head() []cell {
 	first := v.Items[0]
 	fields, ok := first.Value.(object)
@@ -64,7 +63,7 @@ func (v *tableView) Head() []cell {
 	return names
 }
 
-// Rows are the items, cell by cell.
+// Rows returns the items.
 func (v *tableView) Rows() []itemRow {
 	var rows []itemRow
 	for _, i := range v.Items {
@@ -78,7 +77,7 @@ type itemRow struct {
 	Cells  []cell
 }
 
-// cells are the fields of an item, and what the columns have beside it.
+// cells returns the fields and column elements of an item.
 func (v *tableView) cells(i item) (cells []cell) {
 	fields, ok := i.Value.(object)
 	if !ok {
@@ -99,7 +98,7 @@ func (v *tableView) cells(i item) (cells []cell) {
 	return cells
 }
 
-// pager leads from a page of items to others. Links that lead nowhere are empty.
+// A pager has links to other pages of items; "" means no link.
 type pager struct {
 	Says                        string
 	First, Previous, Next, Last string
@@ -107,7 +106,7 @@ type pager struct {
 	From, Count, Refresh        int
 }
 
-// Pager returns the links around the items that are shown.
+// Pager returns the links of the page.
 func (a *answer) Pager() pager {
 	q, live := a.asked, a.Table.Stats.Live
 	p := pager{Table: q.table, From: q.from, Count: q.count, Refresh: q.refresh}
@@ -138,5 +137,5 @@ func (a *answer) Pager() pager {
 	return p
 }
 
-// Asked reports whether items were asked for.
+// Asked reports whether items were requested.
 func (a *answer) Asked() bool { return a.asked.items }

@@ -25,7 +25,7 @@ type ship struct {
 
 type shot struct{ X, Y float32 }
 
-// fleet is a store with two tables and a schedule of three systems.
+// A fleet is a store with two tables and a schedule of three systems.
 type fleet struct {
 	*store.Store
 	ships *store.Table[ship]
@@ -50,7 +50,6 @@ func newFleet(t testing.TB, ships int) *fleet {
 	return f
 }
 
-// launch creates n ships.
 func (f *fleet) launch(t testing.TB, n int) {
 	t.Helper()
 	qs, err := f.Queues(1)
@@ -61,7 +60,7 @@ func (f *fleet) launch(t testing.TB, n int) {
 	noError(t, onlyError(f.Flush(t.Context())))
 }
 
-// shoot replaces all shots by as many others.
+// shoot replaces all shots.
 func (f *fleet) shoot(ctx context.Context) error {
 	return f.Each(ctx, 2, func(task int, q store.Queue) {
 		for h := range f.shots.All() {
@@ -82,7 +81,6 @@ func (f *fleet) tick(ctx context.Context) error {
 	})
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -90,10 +88,9 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-// onlyError returns the error of a call that returns a value, too.
 func onlyError[V any](_ V, err error) error { return err }
 
-// ask sends one request to a handler and returns what it is answered.
+// ask sends one request and returns the response.
 func ask(h http.Handler, method, target, accept string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	if accept != "" {
@@ -109,7 +106,7 @@ const (
 	asProgram = "application/json"
 )
 
-// page gets a page, which there must be.
+// page returns the body of a page, which must have status 200.
 func page(t *testing.T, h http.Handler, target string) string {
 	t.Helper()
 	w := ask(h, "GET", target, asBrowser)
@@ -119,7 +116,6 @@ func page(t *testing.T, h http.Handler, target string) string {
 	return w.Body.String()
 }
 
-// says fails the test unless a body, which what names, has the texts.
 func says(t *testing.T, what, body string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -129,7 +125,6 @@ func says(t *testing.T, what, body string, texts ...string) {
 	}
 }
 
-// answer is what programs read.
 type answer struct {
 	Error string
 	Store *struct {
@@ -167,7 +162,7 @@ type answer struct {
 	}
 }
 
-// read gets a page as JSON, with a status.
+// read returns a page as JSON, with a wanted status.
 func read(t *testing.T, h http.Handler, target string, status int) (a answer) {
 	t.Helper()
 	w := ask(h, "GET", target, asProgram)

@@ -34,14 +34,14 @@ var (
 	}).Parse(pageHTML))
 )
 
-// policy allows the one style sheet, forms that lead back here, and nothing else.
+// policy allows one style sheet and forms to this page.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
-// write writes the answer as the request wants it.
+// write writes the answer in the requested format.
 func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
@@ -58,7 +58,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 		head.Set("Content-Type", "text/html; charset=utf-8")
 		err = pages.Execute(&b, a)
 	}
-	if err != nil { // which no answer of these types can cause
+	if err != nil { // impossible for these types
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -68,19 +68,17 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	head.Set("Content-Length", strconv.Itoa(b.Len()))
 	w.WriteHeader(a.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.Bytes()) // who has gone away reads nothing
+		_, _ = w.Write(b.Bytes()) // a client that left reads nothing
 	}
 }
 
-// What the template asks an answer for.
+// The template calls these methods.
 
-// Style is the style sheet.
 func (a *answer) Style() template.CSS { return template.CSS(style) }
 
-// Refresh is after how many seconds the page is to be loaded again; 0: never.
+// Refresh returns the seconds until a reload; 0: never.
 func (a *answer) Refresh() int { return a.asked.refresh }
 
-// Title is the name of the page.
 func (a *answer) Title() string {
 	if a.Table != nil {
 		return "Table " + a.Table.Stats.Name
@@ -91,7 +89,7 @@ func (a *answer) Title() string {
 	return "Store"
 }
 
-// Live is the number of items of all tables.
+// Live returns the number of items of all tables.
 func (o *overview) Live() (n int) {
 	for _, t := range o.Stats.Tables {
 		n += t.Live
@@ -99,7 +97,7 @@ func (o *overview) Live() (n int) {
 	return n
 }
 
-// Bytes is the memory of all tables.
+// Bytes returns the memory of all tables.
 func (o *overview) Bytes() (n int64) {
 	for _, t := range o.Stats.Tables {
 		n += t.Bytes
@@ -107,7 +105,7 @@ func (o *overview) Bytes() (n int64) {
 	return n
 }
 
-// Says tells in a sentence what the store is and does.
+// Says summarizes the store in one sentence.
 func (o *overview) Says() string {
 	text := fmt.Sprintf("%s items in %s tables take %s.", report.Count(o.Live()), report.Count(len(o.Stats.Tables)), report.Bytes(o.Bytes()))
 	if r := o.Recent; r != nil {
@@ -124,13 +122,12 @@ func (r *recent) says() string {
 		rate(r.Flushed.Total.Created, r.Seconds), rate(r.Flushed.Total.Erased, r.Seconds), r.mean())
 }
 
-// mean is how long a flush took, of which there was one.
+// mean returns the mean duration of a flush.
 func (r *recent) mean() string {
 	return report.Duration((r.Flushed.Plan + r.Flushed.Apply) / time.Duration(r.Flushes))
 }
 
-// MeanPlan and MeanApply are the parts of it before and behind the commit point, over
-// all flushes so far.
+// MeanPlan and MeanApply are the mean durations before and after the commit point.
 func (o *overview) MeanPlan() string  { return o.mean(o.Flushed.Plan) }
 func (o *overview) MeanApply() string { return o.mean(o.Flushed.Apply) }
 
@@ -145,14 +142,14 @@ func seconds(s float64) string { return report.Duration(time.Duration(s * float6
 
 func rate(n int, s float64) string { return report.Rate(n, time.Duration(s*float64(time.Second))) }
 
-// row is a table in the list of all.
+// A row is one line in the list of tables.
 type row struct {
 	Name, Link                             string
 	Live, Memory, Shards, Vacant, Depleted string
 	Created, Erased, Put                   string // per second
 }
 
-// Rows lists the tables.
+// Rows returns the list of tables.
 func (o *overview) Rows() []row {
 	var rows []row
 	for i, t := range o.Stats.Tables {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// request is what somebody asks for.
+// A request is a parsed URL.
 type request struct {
 	table   string
 	ofTable bool
-	items   bool // and items of it
-	from    int  // how many come before
+	items   bool // of table
+	from    int  // number of skipped items
 	count   int
 	refresh int // seconds; 0: never
 	json    bool
@@ -26,17 +26,16 @@ const (
 	maxRefresh   = 3600
 )
 
-// parse reads the parameters of a request. The path is whatever the handler is
-// mounted at.
+// parse reads the parameters of a request, at any path.
 func parse(r *http.Request) (request, error) {
 	q := request{count: defaultCount, json: wantsJSON(r)}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return q, fmt.Errorf("the parameters cannot be read: %w", err)
+		return q, fmt.Errorf("parse parameters: %w", err)
 	}
 	for name, all := range values {
 		if len(all) > 1 {
-			return q, fmt.Errorf("%s is given %d times", strconv.Quote(name), len(all))
+			return q, fmt.Errorf("parameter %s appears %d times", strconv.Quote(name), len(all))
 		}
 	}
 	for _, p := range []struct {
@@ -47,35 +46,35 @@ func parse(r *http.Request) (request, error) {
 		if values.Has(p.name) {
 			n, err := strconv.Atoi(values.Get(p.name))
 			if err != nil || n < p.low || n > p.top {
-				return q, fmt.Errorf("%s=%s is no whole number from %d to %d", p.name, strconv.Quote(values.Get(p.name)), p.low, p.top)
+				return q, fmt.Errorf("%s=%s, want a whole number from %d to %d", p.name, strconv.Quote(values.Get(p.name)), p.low, p.top)
 			}
 			*p.value = n
 		}
 	}
 	q.table, q.ofTable, q.items = values.Get("table"), values.Has("table"), values.Has("from")
 	if (q.items || values.Has("count")) && !q.ofTable {
-		return q, fmt.Errorf("items are shown of one table; say which: ?table=NAME")
+		return q, fmt.Errorf("items need a table: ?table=NAME")
 	}
 	return q, rest(values)
 }
 
-// rest refuses what no page knows.
+// rest rejects unknown parameters.
 func rest(values url.Values) error {
 	switch format := values.Get("format"); format {
 	case "", "json", "html":
 	default:
-		return fmt.Errorf("format=%s is neither json nor html", strconv.Quote(format))
+		return fmt.Errorf("format=%s, want json or html", strconv.Quote(format))
 	}
 	for _, known := range []string{"table", "from", "count", "refresh", "format"} {
 		values.Del(known)
 	}
 	if len(values) > 0 {
-		return fmt.Errorf("unknown parameters %q; there are table, from, count, refresh and format", values.Encode())
+		return fmt.Errorf("unknown parameters %q, want table, from, count, refresh or format", values.Encode())
 	}
 	return nil
 }
 
-// wantsJSON reports whether the answer is to be JSON, be it one of refusal.
+// wantsJSON reports whether the answer is JSON, also after an error.
 func wantsJSON(r *http.Request) bool {
 	switch r.URL.Query().Get("format") {
 	case "json":
@@ -87,7 +86,7 @@ func wantsJSON(r *http.Request) bool {
 	return strings.Contains(accepted, "application/json") && !strings.Contains(accepted, "text/html")
 }
 
-// link returns the address of a page, which holds at any path.
+// link returns the relative address of a page.
 func link(pairs ...string) string {
 	values := make(url.Values)
 	for i := 0; i < len(pairs); i += 2 {

@@ -8,19 +8,19 @@ import (
 	"handloom/store"
 )
 
-// schedule is a schedule in words and figures.
+// A schedule describes a store.Schedule.
 type schedule struct {
 	Explain string   `json:"explain"`
-	Systems []system `json:"systems"` // in the order they were given
+	Systems []system `json:"systems"` // in the order of registration
 }
 
-// system is what a system touches, and how long it took in the last frames.
+// A system has the accesses of a system and its recent durations.
 type system struct {
 	System string        `json:"system"`
 	Reads  []string      `json:"reads,omitempty"`
 	Writes []string      `json:"writes,omitempty"`
 	Emits  []string      `json:"emits,omitempty"`
-	Runs   int           `json:"runs"` // of the last 128
+	Runs   int           `json:"runs"` // number of measured runs, at most 128
 	Last   time.Duration `json:"last_ns"`
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
@@ -47,11 +47,10 @@ func names(resources []store.Resource) (all []string) {
 	return all
 }
 
-// Picture draws it.
 func (s schedule) Picture() template.HTML {
 	var systems []chart.System
 	for _, y := range s.Systems {
 		systems = append(systems, chart.System{Name: y.System, Reads: y.Reads, Writes: y.Writes, Emits: y.Emits, Runs: y.Runs, Took: y.P50})
 	}
-	return template.HTML(chart.Frame(s.Explain, systems)) // escaped there
+	return template.HTML(chart.Frame(s.Explain, systems)) // escaped by the chart package
 }

@@ -14,23 +14,23 @@ import (
 	"handloom/store"
 )
 
-// value is a copy of something in an item, cut where it is long, so that a page can
-// be written when the item may have changed: a leaf, an object or a list.
+// A value is a bounded copy of a value in an item: a leaf, an object or a list. Pages are
+// written when the item may have changed.
 type value interface {
 	text() string
-	bytes() int // that it takes on a page, in HTML or JSON, at most
+	bytes() int // max size on a page, in HTML or JSON
 }
 
 type (
-	// leaf is written as it is.
+	// A leaf is one text.
 	leaf struct {
 		is    string
-		plain bool // JSON as it stands: a number, true, false
+		plain bool // written as is in JSON: a number, true, false
 		whole bool // a whole number
 	}
-	// object is a struct.
+	// An object is a struct.
 	object []field
-	// list is a slice or an array.
+	// A list is a slice or an array.
 	list struct {
 		first []value
 		size  int
@@ -42,10 +42,10 @@ type field struct {
 	value
 }
 
-// What of an item is shown.
+// Limits of a copy.
 const (
-	maxFields = 32  // of the item itself
-	maxParts  = 16  // of one of these
+	maxFields = 32  // fields of the item
+	maxParts  = 16  // parts of a field
 	maxFirst  = 8   // elements of a list
 	maxString = 120 // bytes
 )
@@ -56,18 +56,18 @@ var (
 	timeType     = reflect.TypeFor[time.Time]()
 )
 
-// room is how many bytes a page has left for values.
+// room is the number of bytes left on a page for values.
 type room int
 
-// pageRoom is for values, which HTML has twice, in a cell and in its title. Of the mebibyte
-// that a page has at most the rest is for all else: the style sheet, cells without a value.
+// pageRoom is the room for values, which HTML contains twice, in a cell and in its title. The
+// rest of 1 MiB is for the style sheet and cells without values.
 const pageRoom room = 3 << 17
 
-// full stands for each value that a page has no room for.
+// full replaces values without room.
 var full = leaf{is: "…"}
 
-// take returns v if there is room for it. The first value that there is none for takes
-// the rest, so that nothing is copied in vain after it.
+// take returns v if there is room. The first value without room takes the rest, so no later
+// value is copied.
 func (r *room) take(v value) value {
 	if *r -= room(v.bytes()); *r < 0 {
 		*r = 0
@@ -76,9 +76,8 @@ func (r *room) take(v value) value {
 	return v
 }
 
-// copyItem copies the item that p points to, as far as there is room. It follows what
-// Digest follows, but for maps, of which it tells the size alone, and calls no method of
-// its type.
+// copyItem copies the item that p points to, up to left bytes. Like Digest it calls no methods;
+// of maps it copies only the size.
 func copyItem(p any, left *room) value {
 	v := reflect.ValueOf(p).Elem()
 	if v.Kind() != reflect.Struct || isLeaf(v.Type()) {
@@ -108,13 +107,12 @@ func copyField(v reflect.Value, left *room) value {
 // isLeaf reports whether a struct is shown as one text.
 func isLeaf(t reflect.Type) bool { return t == timeType || isHandle(t) }
 
-// isHandle reports whether t is that of a typed handle, whichever T it is of.
+// isHandle reports whether t is a store.Handle.
 func isHandle(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "_" && t.Field(1).Type == idType
 }
 
-// copyValue copies v, which takes one of the parts that are left, and more if it is
-// made of others.
+// copyValue copies v and takes at least one of parts.
 func copyValue(v reflect.Value, parts *int) value {
 	if *parts--; *parts < 0 {
 		return leaf{is: "…"}
@@ -193,8 +191,8 @@ func copyLeaf(v reflect.Value) leaf {
 	return leaf{is: strconv.FormatUint(v.Uint(), 10), plain: true, whole: true}
 }
 
-// cut copies the beginning of s, for its memory may belong to an item that changes,
-// and ends it with an ellipsis if that is not all of it.
+// cut copies the start of s, whose memory may belong to an item, and marks omissions with an
+// ellipsis.
 func cut(s string) string {
 	if len(s) <= maxString {
 		return strings.Clone(s)
@@ -213,7 +211,7 @@ func (l leaf) text() string {
 	return l.is
 }
 
-// grouped puts commas into a whole number, which may be too large for an int.
+// grouped inserts commas into a whole number of any size.
 func grouped(digits string) string {
 	first := 0
 	if digits[0] == '-' {
@@ -225,7 +223,7 @@ func grouped(digits string) string {
 	return digits
 }
 
-// bytes counts characters that are written in another form as what they may become.
+// bytes counts escaped characters at their longest form.
 func (l leaf) bytes() int {
 	n := 8 // quotes, commas
 	for _, r := range l.is {
@@ -276,7 +274,7 @@ func (l list) text() string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// MarshalJSON writes what is no number, true or false as text.
+// MarshalJSON writes a string unless the leaf is plain.
 func (l leaf) MarshalJSON() ([]byte, error) {
 	if l.plain {
 		return []byte(l.is), nil
@@ -284,7 +282,7 @@ func (l leaf) MarshalJSON() ([]byte, error) {
 	return json.Marshal(l.is)
 }
 
-// MarshalJSON keeps the order of the fields.
+// MarshalJSON keeps the order of fields.
 func (o object) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	for i, f := range o {
@@ -301,7 +299,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON writes an array; its last element says so if others were left out.
+// MarshalJSON writes an array. A shortened array ends with the size of the list.
 func (l list) MarshalJSON() ([]byte, error) {
 	all := append([]value{}, l.first...)
 	if l.size > len(l.first) {

@@ -17,7 +17,6 @@ import (
 	"handloom/store"
 )
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -25,7 +24,6 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-// onlyError returns the error of a call that returns a value, too.
 func onlyError[V any](_ V, err error) error { return err }
 
 type inner struct {
@@ -65,7 +63,7 @@ type all struct {
 	_       int
 }
 
-func TestAnItemIsCopiedFieldByField(t *testing.T) {
+func TestCopyItem_CopiesEachField(t *testing.T) {
 	v := &all{
 		Small: -5, big: 1 << 63, Yes: true, Text: "a \"b\" <c>", Float: 0.1, Inf: math.Inf(1), Complex: 1 + 2i,
 		ID: 7<<48 | 2<<32 | 9, Next: store.Handle[inner]{ID: 1<<48 | 1<<32}, secret: 2<<48 | 3<<32, For: 1500 * time.Millisecond,
@@ -96,7 +94,7 @@ func TestAnItemIsCopiedFieldByField(t *testing.T) {
 	}
 }
 
-func TestItemsThatAreNoStructs(t *testing.T) {
+func TestCopyItem_OtherTypes(t *testing.T) {
 	id, h, list, when := store.ID(0), store.Handle[inner]{ID: 1<<48 | 1<<32}, []string{"x"}, time.Unix(0, 0).UTC()
 	for want, p := range map[string]any{id.String(): &id, "1:0.1": &h, "[x]": &list, "1970-01-01T00:00:00Z": &when, "{}": new(struct{})} {
 		if got := copyItem(p, roomy()).text(); got != want {
@@ -105,7 +103,7 @@ func TestItemsThatAreNoStructs(t *testing.T) {
 	}
 }
 
-// tree is as deep as somebody likes.
+// A tree has any depth.
 type tree struct {
 	Name string
 	Sub  []tree
@@ -132,8 +130,7 @@ func size(v value) int {
 	return n
 }
 
-// Whatever an item holds, what is copied of it is bounded: other ticks wait.
-func TestTheCopyOfAnItemIsBounded(t *testing.T) {
+func TestCopyItem_IsBounded(t *testing.T) {
 	deep := tree{Name: strings.Repeat("ä", 1_000)}
 	for range 40 {
 		deep = tree{deep.Name, []tree{deep, deep}}
@@ -145,7 +142,7 @@ func TestTheCopyOfAnItemIsBounded(t *testing.T) {
 	}
 	var loop []any
 	loop = append(loop, nil)
-	loop[0] = loop // which contains itself
+	loop[0] = loop // contains itself
 	for name, p := range map[string]any{"deep": &deep, "wide": &wide, "many": &many, "fields": new(fields), "loop": &struct{ Loop []any }{loop}} {
 		v := copyItem(p, roomy())
 		if n := size(v); n > (maxFields+1)*2*(maxParts+2) {
@@ -164,8 +161,7 @@ func TestTheCopyOfAnItemIsBounded(t *testing.T) {
 	}
 }
 
-// One request at a time is inside a Read, so that a tick waits for one at most.
-func TestOneRequestAtATimeIsInside(t *testing.T) {
+func TestLook_OneRequestAtATime(t *testing.T) {
 	s := store.New(store.Options{})
 	h := Handler(s).(*handler)
 	var inside atomic.Int32
@@ -186,7 +182,7 @@ func TestOneRequestAtATimeIsInside(t *testing.T) {
 	}
 }
 
-func TestFaultsHaveTheirStatus(t *testing.T) {
+func TestFault_SetsStatus(t *testing.T) {
 	for status, err := range map[int]error{
 		http.StatusServiceUnavailable:  fmt.Errorf("store: Read did not begin: %w", errBusy),
 		http.StatusGone:                fmt.Errorf("store: Read: %w", store.ErrClosed),
@@ -199,7 +195,7 @@ func TestFaultsHaveTheirStatus(t *testing.T) {
 	}
 }
 
-func TestPointsAreBounded(t *testing.T) {
+func TestHistory_BoundsPoints(t *testing.T) {
 	var h history
 	begin := time.Now()
 	flushed := new(store.Report)
@@ -222,8 +218,7 @@ func TestPointsAreBounded(t *testing.T) {
 	}
 }
 
-// The charts and rates are of what happened between two requests, and per second.
-func TestHistory_IsOfTheTimeBetweenRequests(t *testing.T) {
+func TestHistory_CoversTimeBetweenRequests(t *testing.T) {
 	counts := func(n int) batch.Counts {
 		return batch.Counts{
 			Created: n, Erased: 2 * n, Put: 3 * n, Superseded: 4 * n, Dropped: 5 * n,
@@ -259,8 +254,7 @@ func TestHistory_IsOfTheTimeBetweenRequests(t *testing.T) {
 	}
 }
 
-// Previous leads to the last page that has items from any place after it.
-func TestPager_PreviousLeadsToAPage(t *testing.T) {
+func TestPager_PreviousHasItems(t *testing.T) {
 	for _, c := range []struct{ live, from, count, want int }{
 		{100, 20, 20, 0},
 		{100, 60, 20, 40},
@@ -280,8 +274,7 @@ func TestPager_PreviousLeadsToAPage(t *testing.T) {
 	}
 }
 
-// A table has its own columns, whichever other names begin with its name.
-func TestColumnsOf_TablesWithDots(t *testing.T) {
+func TestColumnsOf_NamesWithDots(t *testing.T) {
 	r := &store.Report{
 		Tables:  []store.TableReport{{Name: "a.b"}, {Name: "a.b.c"}, {Name: "ab"}, {Name: "a"}},
 		Columns: []store.TableReport{{Name: "a.x"}, {Name: "a.b.x"}, {Name: "a.b.c.x"}, {Name: "ab.x"}, {Name: "a.bx"}},

@@ -14,7 +14,7 @@ import (
 	"handloom/store/storeweb"
 )
 
-func TestABusyStoreIsSaidToBeBusy(t *testing.T) {
+func TestHandler_ReportsBusyStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
@@ -25,7 +25,7 @@ func TestABusyStoreIsSaidToBeBusy(t *testing.T) {
 				if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || time.Since(begin) != time.Second {
 					t.Errorf("%s: %d after %v", target, w.Code, time.Since(begin))
 				}
-				if body := w.Body.String(); !strings.Contains(body, "the store is busy") || strings.Contains(body, "10 items in 2 tables") != figures {
+				if body := w.Body.String(); !strings.Contains(body, "store is busy") || strings.Contains(body, "10 items in 2 tables") != figures {
 					t.Errorf("%s shows\n%s", target, body)
 				}
 			}
@@ -37,8 +37,7 @@ func TestABusyStoreIsSaidToBeBusy(t *testing.T) {
 	})
 }
 
-// A store that becomes free in time is waited for, by all who ask at once.
-func TestAPhaseThatEndsIsWaitedFor(t *testing.T) {
+func TestHandler_WaitsForPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
@@ -58,7 +57,7 @@ func TestAPhaseThatEndsIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestARequestThatIsGivenUpWaitsNoLonger(t *testing.T) {
+func TestHandler_StopsWhenClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
@@ -87,7 +86,7 @@ func TestARequestThatIsGivenUpWaitsNoLonger(t *testing.T) {
 	})
 }
 
-func TestAClosedStoreIsGone(t *testing.T) {
+func TestHandler_ClosedStoreIsGone(t *testing.T) {
 	f := newFleet(t, 10)
 	h := storeweb.Handler(f.Store, f.frame)
 	noError(t, onlyError(f.Close(t.Context())))
@@ -100,8 +99,7 @@ func TestAClosedStoreIsGone(t *testing.T) {
 	says(t, "the page", ask(h, "GET", "/", asBrowser).Body.String(), "the store is closed. The figures are those of the last flush")
 }
 
-// A request that carries a phase, whoever thought of that, is an error and no wait.
-func TestARequestInsideAPhaseIsRefused(t *testing.T) {
+func TestHandler_RefusesRequestInsidePhase(t *testing.T) {
 	f := newFleet(t, 10)
 	noError(t, f.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		w := httptest.NewRecorder()
@@ -113,7 +111,7 @@ func TestARequestInsideAPhaseIsRefused(t *testing.T) {
 	}))
 }
 
-func TestRatesAreOfWhatHappensBetweenRequests(t *testing.T) {
+func TestRates_CoverTimeBetweenRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
@@ -131,7 +129,7 @@ func TestRatesAreOfWhatHappensBetweenRequests(t *testing.T) {
 		if a == nil || a.Seconds != 2 || a.Flushes != 2 || a.Flushed.Total.Created != 40 || a.Flushed.Tables[0].Created != 40 || a.Flushed.Tables[1].Created != 0 {
 			t.Errorf("two seconds later they are %+v", a)
 		}
-		time.Sleep(100 * time.Millisecond) // and one who comes soon afterwards hears about the same time
+		time.Sleep(100 * time.Millisecond) // a request soon afterwards reports about the same time
 		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || a.Seconds != 2.1 || a.Flushes != 2 {
 			t.Errorf("soon afterwards they are %+v", a)
 		}
@@ -144,8 +142,7 @@ func TestRatesAreOfWhatHappensBetweenRequests(t *testing.T) {
 	})
 }
 
-// A table that is registered later has rates, too.
-func TestALaterTableHasRates(t *testing.T) {
+func TestRates_IncludeLaterTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
@@ -163,8 +160,7 @@ func TestALaterTableHasRates(t *testing.T) {
 	})
 }
 
-// A Rollback takes the epoch back, but no rate below zero.
-func TestRatesGoOnBehindARollback(t *testing.T) {
+func TestRates_ContinueAfterRollback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
