@@ -74,7 +74,7 @@ func TestRun_WritesEveryFormat(t *testing.T) {
 	}
 }
 
-func TestTheFirstLineRepeatsTheRun(t *testing.T) {
+func TestFirstLine_RepeatsTheRun(t *testing.T) {
 	got := bench(t.Context(), append([]string{"-run", "op=clear/impl=(map|slotmap)/"}, tiny...)...)
 	want := "go run ./bench -run 'op=clear/impl=(map|slotmap)/' -n 50 -count 1 -benchtime 1ns -cpu 1,2"
 	if first, _, _ := strings.Cut(got.stdout, "\n"); got.code != exitDone || first != want {
@@ -85,14 +85,14 @@ func TestTheFirstLineRepeatsTheRun(t *testing.T) {
 	}
 }
 
-func TestTargetsAreMeasured(t *testing.T) {
+func TestTargets_AreMeasured(t *testing.T) {
 	table := bench(t.Context(), "-targets", "-run", "^P18$", "-count", "1", "-benchtime", "1us")
 	if table.code != exitDone || !strings.Contains(table.stdout, "of 1 targets met") {
 		t.Errorf("exit code %d: %s%s", table.code, table.stdout, table.stderr)
 	}
 }
 
-func TestAnInterruptedRunIsMarked(t *testing.T) {
+func TestInterrupt_MarksTheRun(t *testing.T) {
 	for format, mark := range map[string]string{"table": "partial: interrupted", "md": "Partial: interrupted", "go": "# partial: true"} {
 		ctx, stop := context.WithCancelCause(t.Context())
 		stop(cli.ErrTerminated)
@@ -109,7 +109,7 @@ func TestAnInterruptedRunIsMarked(t *testing.T) {
 }
 
 // A reader such as head closes the pipe early.
-func TestOutputThatNobodyReadsOnEndsQuietly(t *testing.T) {
+func TestOutput_ClosedPipeEndsQuietly(t *testing.T) {
 	for _, args := range []string{"-list", "-run op=clear/impl=map/ -n 50 -count 1 -benchtime 1ns"} {
 		in, out, err := os.Pipe()
 		if err != nil {
@@ -124,7 +124,7 @@ func TestOutputThatNobodyReadsOnEndsQuietly(t *testing.T) {
 	}
 }
 
-func TestTheDocumentsRecommendRoundsEnoughForAnInterval(t *testing.T) {
+func TestDocs_RecommendEnoughRounds(t *testing.T) {
 	count := regexp.MustCompile(`go run \./bench[^` + "`" + `\n]* -count (\d+)`)
 	for _, file := range []string{"../README.md", "README.md"} {
 		text, err := os.ReadFile(file)
@@ -151,7 +151,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
+func TestUsage_ErrorsAreOneLine(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		args string
@@ -188,7 +188,7 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 	}
 }
 
-func TestAProfileIsWritten(t *testing.T) {
+func TestProfile_IsWritten(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "cpu")
 	got := bench(t.Context(), append([]string{"-run", "op=clear/impl=map/", "-cpuprofile", profile}, tiny...)...)
 	if info, err := os.Stat(profile); got.code != exitDone || err != nil || info.Size() == 0 {

@@ -34,7 +34,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-func TestDurableWithoutARoomForTheJournal(t *testing.T) {
+func TestDurable_ReportsFailingChildren(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	writeFile(t, file, nil)
 	o := command{}.stress(context.Background(), "-durable", filepath.Join(file, "log"), "-kills", "1")

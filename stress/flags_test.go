@@ -9,7 +9,7 @@ import (
 	"handloom/proof/runner"
 )
 
-func TestHelpIsNotFollowedByARun(t *testing.T) {
+func TestHelp_RunsNothing(t *testing.T) {
 	var out strings.Builder
 	p := &command{stdin: strings.NewReader(""), stdout: &out, stderr: &out, smokes: true}
 	if code := p.run(t.Context(), []string{"-h"}); code != exitVerified || strings.Contains(out.String(), "profile smoke:") {
@@ -61,7 +61,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 	}
 }
 
-func TestFlagsComeBeforeAndBehindTheFile(t *testing.T) {
+func TestFlags_MaySurroundTheFile(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "a trace")
 	writeFile(t, trace, lines(someTicks))
 	for _, args := range [][]string{
@@ -78,7 +78,7 @@ func TestFlagsComeBeforeAndBehindTheFile(t *testing.T) {
 	}
 }
 
-func TestHelpTeaches(t *testing.T) {
+func TestHelp_CoversEveryFlag(t *testing.T) {
 	for args, topic := range map[string]string{
 		"-h": "stress", "help -h": "stress", "-profile pr -h": "profile", "replay -h": "replay",
 		"help replay": "replay", "-durable x -h": "durable", "inspect -h": "inspect",

@@ -39,7 +39,7 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
+func TestRegressions_ReachTheStateInTheirName(t *testing.T) {
 	for _, state := range models.AllSeen() {
 		text, err := regress.ReadFile("testdata/regress/" + state.String() + programSuffix)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 	}
 }
 
-func TestTheFirstLineRepeatsARun(t *testing.T) {
+func TestFirstLine_RepeatsARun(t *testing.T) {
 	run := stress(t, "-seeds", "2", "-seed", "7")
 	first, _, _ := strings.Cut(run.stdout, "\n")
 	if want := goRun(cli.BuildFlags()) + " -seeds 2 -seed 7"; run.code != 0 || first != want {
@@ -72,7 +72,7 @@ func TestTheFirstLineRepeatsARun(t *testing.T) {
 }
 
 // Seed 0 is valid; without -seed the seed is random.
-func TestASeedOfZeroIsKept(t *testing.T) {
+func TestSeed_ZeroIsKept(t *testing.T) {
 	h, err := parseHarness([]string{"-seed", "0", "-seeds", "1"})
 	if err != nil || h.seed != 0 || !strings.Contains(h.line(), " -seed 0 ") {
 		t.Errorf("seed %d, %q, %v", h.seed, h.line(), err)
@@ -93,7 +93,7 @@ func faultyProgram(t *testing.T, word string) (file string) {
 
 // Each failure has its own verdict, is shrunk to one line, and is kept with the
 // command that repeats it.
-func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
+func TestFailure_IsShrunkAndKept(t *testing.T) {
 	for word, want := range map[string]struct {
 		exit   int
 		what   string
@@ -127,7 +127,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 	}
 }
 
-func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
+func TestProgram_HangIsAVerdict(t *testing.T) {
 	file := faultyProgram(t, runner.Hang)
 	prog, err := loadProgram(file)
 	noError(t, err)
@@ -141,7 +141,7 @@ func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 }
 
 // The disk may be full, or the folder impossible to make.
-func TestAVerdictComesWithoutArtifacts(t *testing.T) {
+func TestVerdict_NeedsNoArtifacts(t *testing.T) {
 	file := faultyProgram(t, runner.Crash)
 	got := stress(t, "-program", file, "-artifacts", filepath.Join(file, "below a file"))
 	if got.code != campaign.ExitInvariant || !strings.Contains(got.stderr, "an artifact is missing") {
@@ -149,7 +149,7 @@ func TestAVerdictComesWithoutArtifacts(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedCampaignReports(t *testing.T) {
+func TestCampaign_ReportsAfterInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(time.Second, func() { cancel(cli.ErrTerminated) })
 	got := command{}.stress(ctx, "-profile", "smoke", "-duration", "1h")
@@ -161,7 +161,7 @@ func TestAnInterruptedCampaignReports(t *testing.T) {
 	}
 }
 
-func TestTheMainJobEndsWithRandomPrograms(t *testing.T) {
+func TestMainJob_EndsWithRandomPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it replays the whole trace on one worker")
 	}

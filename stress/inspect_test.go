@@ -43,14 +43,14 @@ plans struct{
 verdict: whole (exit code 0): snapshots 1, files of records 0: all checksums and digests are right
 `
 
-func TestInspectShowsASnapshot(t *testing.T) {
+func TestInspect_ShowsASnapshot(t *testing.T) {
 	o := command{}.stress(context.Background(), "inspect", worldSnap, "-schema")
 	if o.code != 0 || o.stdout != seenInWorldSnap {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
 
-func TestInspectFindsDamage(t *testing.T) {
+func TestInspect_FindsDamage(t *testing.T) {
 	b := readFile(t, worldSnap)
 	path := filepath.Join(t.TempDir(), "a.snap")
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ numbers  Table  1-1           1     6      6    137  d6d03e9321b8735e
 verdict: whole (exit code 0): snapshots 2, files of records 1: all checksums and digests are right
 `
 
-func TestInspectShowsAJournal(t *testing.T) {
+func TestInspect_ShowsAJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	record(t, dir, 6, func() {
 		if o := (command{}).stress(context.Background(), "inspect", dir); o.code != 0 {
@@ -146,7 +146,7 @@ func TestInspectShowsAJournal(t *testing.T) {
 }
 
 // Each world that opens a journal has its own term.
-func TestInspect_TellsFirstAndLastTerm(t *testing.T) {
+func TestInspect_ShowsFirstAndLastTerm(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	const terms, ticks = 3, 4
 	for range terms {
@@ -159,7 +159,7 @@ func TestInspect_TellsFirstAndLastTerm(t *testing.T) {
 	}
 }
 
-func TestInspectWithoutAFile(t *testing.T) {
+func TestInspect_NeedsAFile(t *testing.T) {
 	for args, want := range map[string]string{
 		"inspect":              "stress inspect: want one FILE or DIR, not 0; see: go run ./stress inspect -h\n",
 		"inspect a b":          "stress inspect: want one FILE or DIR, not 2; see: go run ./stress inspect -h\n",

@@ -25,7 +25,7 @@ func (r *interruptedBy) Read(b []byte) (int, error) {
 	return r.Reader.Read(b[:min(len(b), 4<<10)])
 }
 
-func TestASignalFinishesTheTickVerifiesAndReports(t *testing.T) {
+func TestInterrupt_FinishesTheTickAndReports(t *testing.T) {
 	for cause, exit := range map[error]int{cli.ErrInterrupted: 130, cli.ErrTerminated: 143} {
 		ctx, end := context.WithCancelCause(t.Context())
 		p := command{stdin: &interruptedBy{Reader: bytes.NewReader(generate(t, 1, 300)), end: func() { end(cause) }}}
@@ -40,7 +40,7 @@ func TestASignalFinishesTheTickVerifiesAndReports(t *testing.T) {
 	}
 }
 
-func TestAnInterruptBeforeTheFirstTick(t *testing.T) {
+func TestInterrupt_BeforeTheFirstTick(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	if got := (command{}).stress(ctx); got.code != exitInterrupted {

@@ -9,7 +9,7 @@ import (
 )
 
 // The race detector is slow; with it, only eight workers run.
-func TestMainJobVerifies(t *testing.T) {
+func TestMainJob_Verifies(t *testing.T) {
 	workers, args := "1,2,4,8", []string(nil)
 	if slices.Contains(cli.BuildFlags(), "-race") {
 		workers, args = "8", []string{"-workers", "8"}

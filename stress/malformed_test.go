@@ -44,7 +44,7 @@ func TestMalformedTraces_EndWithTheLine(t *testing.T) {
 	}
 }
 
-func TestTablesThatDoNotFitAreMalformedInput(t *testing.T) {
+func TestReplay_RefusesTooManyTables(t *testing.T) {
 	var events strings.Builder
 	events.WriteString("handloom-trace 1\n")
 	for table := range 512 { // of 64 typeIds each; 32,767 exist

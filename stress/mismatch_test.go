@@ -14,7 +14,7 @@ const someTicks = "C 0 1 C 0 2 T U 0 1 C 1 1 T E 0 2 U 1 1 T U 0 1 T"
 
 // If all players but one miss an event, digests differ. If all miss it, only
 // the model differs.
-func TestMissedEventsAreMismatches(t *testing.T) {
+func TestReplay_FindsMissedEvents(t *testing.T) {
 	tests := []struct {
 		kind  trace.Kind
 		lost  string // missed by all players
@@ -54,7 +54,7 @@ func TestReplay_PrintsAllMismatches(t *testing.T) {
 
 // Each check finds its fault alone: the state is changed outside the player,
 // and the reports stay as they were.
-func TestChecksFindSpoiledState(t *testing.T) {
+func TestChecks_FindSpoiledState(t *testing.T) {
 	first := name{0, 1}
 	spoil := map[string]func(p *player){
 		"a pass sums up": func(p *player) { p.tables[0].sums.Versions++ },

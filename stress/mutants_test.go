@@ -25,7 +25,7 @@ func TestEveryFaultHasItsPlace(t *testing.T) {
 	}
 }
 
-func TestWithoutAToolchainNoFaultIsTried(t *testing.T) {
+func TestMutant_NeedsAToolchain(t *testing.T) {
 	t.Setenv("PATH", "")
 	for _, args := range []string{"-canary lifo", "-canary lifo -program testdata/regress/everything.program"} {
 		if got := stress(t, strings.Fields(args)...); got.code != exitBad || !strings.Contains(got.stderr, "there is no Go toolchain") {
@@ -34,7 +34,7 @@ func TestWithoutAToolchainNoFaultIsTried(t *testing.T) {
 	}
 }
 
-func TestWordsStandForManyFaults(t *testing.T) {
+func TestMutants_SelectedByWord(t *testing.T) {
 	all, err := chooseFaults(allFaults)
 	if err != nil || len(all) < 24 {
 		t.Errorf("%d faults, %v", len(all), err)
@@ -50,7 +50,7 @@ func TestWordsStandForManyFaults(t *testing.T) {
 	}
 }
 
-func TestAnUnknownCanaryIsWrongUsage(t *testing.T) {
+func TestMutant_UnknownNameIsWrongUsage(t *testing.T) {
 	got := stress(t, "-canary", "budgie")
 	if got.code != exitBad || !strings.Contains(got.stderr, `no fault is called "budgie"; want all, rare or one of applied-twice, `) {
 		t.Errorf("exit code %d, %s", got.code, got.stderr)
@@ -58,7 +58,7 @@ func TestAnUnknownCanaryIsWrongUsage(t *testing.T) {
 }
 
 // A program that fails anyway proves nothing about a fault.
-func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
+func TestMutant_ControlRunsWithoutTheFault(t *testing.T) {
 	command, err := new(command).children()
 	noError(t, err)
 	h := harnessing{command: command}
@@ -72,7 +72,7 @@ func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
 	}
 }
 
-func TestAFaultThatCouldNotBeTriedIsNotMissed(t *testing.T) {
+func TestMutationRuns_UntriedIsNotMissed(t *testing.T) {
 	fault := &mutants.Fault{Name: "a"}
 	found, missed, stopped := mutationRun{fault: fault, as: "model"}, mutationRun{fault: fault}, mutationRun{fault: fault, err: errors.New("no process")}
 	for _, tt := range []struct {

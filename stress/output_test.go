@@ -11,7 +11,7 @@ import (
 	"handloom/internal/trace"
 )
 
-func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
+func TestReplay_PageShowsEveryNumberOfWorkers(t *testing.T) {
 	for verdict, fault := range map[string]fault{
 		`<p class="verdict good">verdict: verified (exit code 0): `: nil,
 		`<p class="verdict bad">verdict: mismatch (exit code 10): `: func(workers, tick int, _ trace.Event) bool { return workers == 2 && tick == 2 },
@@ -48,7 +48,7 @@ func TestOutput_FullDiskIsExitCode2(t *testing.T) {
 	}
 }
 
-func TestOutputThroughASymlinkKeepsTheLinkAndTheMode(t *testing.T) {
+func TestOutput_KeepsSymlinkAndMode(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	writeFile(t, file, []byte("old"))

@@ -9,7 +9,7 @@ import (
 
 // Replays with different numbers of workers run one after another, independent
 // of the comparison in a replay.
-func TestDigestsAreEqualForAnyNumberOfWorkersAfterEveryTick(t *testing.T) {
+func TestDigest_EqualForAnyWorkers(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
 		seeds = 2
@@ -33,7 +33,7 @@ func TestDigestsAreEqualForAnyNumberOfWorkersAfterEveryTick(t *testing.T) {
 	}
 }
 
-func TestShardsChangeNoLiveSet(t *testing.T) {
+func TestReplay_ShardsKeepTheLiveSet(t *testing.T) {
 	seeds := uint64(4)
 	if testing.Short() {
 		seeds = 1
@@ -56,7 +56,7 @@ func TestShardsChangeNoLiveSet(t *testing.T) {
 	}
 }
 
-func TestModelCountsWhatBecomesOfCommands(t *testing.T) {
+func TestModel_CountsCommandsByOutcome(t *testing.T) {
 	const before = "C 0 2 C 0 3 T "
 	tests := []struct {
 		events string

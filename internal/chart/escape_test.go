@@ -7,7 +7,7 @@ import (
 	"handloom/internal/chart"
 )
 
-func TestAllTextIsEscaped(t *testing.T) {
+func TestChart_EscapesText(t *testing.T) {
 	const evil = "</svg><script>\"'&\x1b\x00\xff\uffff"
 	all := []chart.Chart{
 		chart.Lines{
@@ -31,7 +31,7 @@ func TestAllTextIsEscaped(t *testing.T) {
 	}
 }
 
-func TestAFrameShowsSystemsInTheirStages(t *testing.T) {
+func TestFrame_ShowsSystemsByStage(t *testing.T) {
 	const explain = "wave 1\n  a\n  b <i> (if its condition holds)\nflush\n    c reads <t>, which a emits\nwave 2\n  c\n    reads <t>, which a emits\n"
 	systems := []chart.System{
 		{Name: "a", Emits: []string{"<t>", "u"}, Runs: 3, Took: 2_000_000},

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestDrawingsAreAsTheyWere(t *testing.T) {
+func TestDraw_MatchesGoldenFiles(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("testdata", name+".html")

@@ -104,7 +104,7 @@ func checkTexts(t *testing.T, name string, c chart.Chart) {
 	}
 }
 
-func TestTextsOfRandomChartsKeepApart(t *testing.T) {
+func TestChart_TextsKeepApart(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		checkTexts(t, fmt.Sprintf("lines, seed %d", seed), randomLines(r))

@@ -56,7 +56,7 @@ func themes(t *testing.T) map[string]map[string]string {
 	return all
 }
 
-func TestColoursStandOut(t *testing.T) {
+func TestColours_HaveContrast(t *testing.T) {
 	for name, theme := range themes(t) {
 		for _, text := range []string{theme["ink"], theme["faint"], theme["link"]} {
 			for _, behind := range []string{theme["paper"], theme["back"]} {
@@ -84,7 +84,7 @@ func TestColoursStandOut(t *testing.T) {
 	}
 }
 
-func TestNeighboursDifferInDashAndMarker(t *testing.T) {
+func TestSeries_DifferInDashAndMarker(t *testing.T) {
 	seen := make(map[look]int)
 	for i := range 6 {
 		l := lookOf(i)

@@ -15,7 +15,7 @@ func labels(s scale) string {
 	return strings.Join(words, ", ")
 }
 
-func TestTicksAreRoundAndCarryTheUnit(t *testing.T) {
+func TestTicks_AreRoundWithUnit(t *testing.T) {
 	tests := []struct {
 		axis   Axis
 		lo, hi float64
@@ -52,7 +52,7 @@ func TestTicksAreRoundAndCarryTheUnit(t *testing.T) {
 	}
 }
 
-func TestEveryAxisHoldsItsValuesAndFewDifferentTicks(t *testing.T) {
+func TestAxis_HoldsValuesAndFewTicks(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		value := func() float64 { return math.Pow(10, r.Float64()*16-3) }
@@ -81,7 +81,7 @@ func TestEveryAxisHoldsItsValuesAndFewDifferentTicks(t *testing.T) {
 	}
 }
 
-func TestValuesHaveThreeDigits(t *testing.T) {
+func TestFormat_HasThreeDigits(t *testing.T) {
 	tests := []struct {
 		unit Unit
 		v    float64

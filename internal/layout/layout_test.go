@@ -92,7 +92,7 @@ type pkg struct {
 	Standard   bool
 }
 
-func TestImportsPointTheWayTheyShould(t *testing.T) {
+func TestImports_FollowTheLayers(t *testing.T) {
 	for _, p := range list(t, "./...", "./cluster/...") {
 		name := strings.TrimPrefix(p.ImportPath, "handloom/")
 		allowed, known := mayImport[name]
@@ -108,7 +108,7 @@ func TestImportsPointTheWayTheyShould(t *testing.T) {
 	}
 }
 
-func TestProgramsAreImportedByNothing(t *testing.T) {
+func TestPrograms_AreNotImported(t *testing.T) {
 	for _, p := range list(t, "./...") {
 		for _, path := range p.Imports {
 			if path == "handloom/stress" || path == "handloom/bench" || path == "handloom/guide" {
@@ -118,7 +118,7 @@ func TestProgramsAreImportedByNothing(t *testing.T) {
 	}
 }
 
-func TestUsersInheritTheStandardLibraryAndSyncAlone(t *testing.T) {
+func TestUsers_InheritOnlySync(t *testing.T) {
 	for _, p := range list(t, "-deps", "./store/...", "./shard/...", "./batch/...", "./tasks/...", "./journal/...", "./world/...") {
 		if !p.Standard && !strings.HasPrefix(p.ImportPath, "handloom/") && !slices.Contains(inherited, p.ImportPath) {
 			t.Errorf("the library depends on %s", p.ImportPath)
@@ -127,7 +127,7 @@ func TestUsersInheritTheStandardLibraryAndSyncAlone(t *testing.T) {
 }
 
 // Dependencies of the module cluster do not reach users of the library.
-func TestTheLibraryIsAModuleWithoutServers(t *testing.T) {
+func TestModule_HasNoServers(t *testing.T) {
 	for _, p := range list(t, "-deps", "./...") {
 		if strings.HasPrefix(p.ImportPath, "handloom/cluster") || strings.Contains(p.ImportPath, "nats") {
 			t.Errorf("the root module depends on %s", p.ImportPath)
@@ -140,7 +140,7 @@ func TestTheLibraryIsAModuleWithoutServers(t *testing.T) {
 	}
 }
 
-func TestFoldersAreTheArchitecture(t *testing.T) {
+func TestFolders_AreTheArchitecture(t *testing.T) {
 	entries, err := os.ReadDir("../..")
 	noError(t, err)
 	var folders []string

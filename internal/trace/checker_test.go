@@ -28,7 +28,7 @@ func checkText(text string) (*trace.Checker, error) {
 	return c, nil
 }
 
-func TestCheckerNamesFileLineAndRule(t *testing.T) {
+func TestChecker_NamesFileLineAndRule(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"created twice", "C 1 5\nT\nC 1 5\n", "x.trace:4: key 5 of table 1 is created twice; it is alive since line 2"},
 		{"created twice after a return", "C 1 5\nE 1 5\nC 1 5\nC 1 5\n", "x.trace:5: key 5 of table 1 is created twice; it is alive since line 4"},
@@ -47,7 +47,7 @@ func TestCheckerNamesFileLineAndRule(t *testing.T) {
 	}
 }
 
-func TestCheckerTakesNothingBehindAFault(t *testing.T) {
+func TestChecker_StopsAtTheFirstError(t *testing.T) {
 	c := trace.NewChecker("x")
 	first := c.Check(trace.Event{Kind: trace.Erase, Line: 2})
 	second := c.Check(trace.Event{Kind: trace.Create, Line: 3})
@@ -56,7 +56,7 @@ func TestCheckerTakesNothingBehindAFault(t *testing.T) {
 	}
 }
 
-func TestCheckerRefusesWhatNoReaderGives(t *testing.T) {
+func TestChecker_RefusesInvalidEvents(t *testing.T) {
 	for _, e := range []trace.Event{{Kind: 'X'}, {}, {Kind: trace.Create, Table: 1024}} {
 		if err := trace.NewChecker("x").Check(e); err == nil {
 			t.Errorf("%v is accepted", e)
@@ -66,7 +66,7 @@ func TestCheckerRefusesWhatNoReaderGives(t *testing.T) {
 
 // The model keeps the last event of each key. Keys are few, so that they
 // collide.
-func TestCheckerAgreesWithAModel(t *testing.T) {
+func TestChecker_AgreesWithItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		last := map[[2]uint64]trace.Kind{}
 		c := trace.NewChecker("x")

@@ -56,7 +56,7 @@ func zipped(t testing.TB, text string) string {
 	return b.String()
 }
 
-func TestReaderGivesEventsWithTheirLines(t *testing.T) {
+func TestReader_GivesEventsWithLines(t *testing.T) {
 	text := "handloom-trace 1 # header\n" +
 		"# a comment\n" +
 		"\n" +
@@ -105,14 +105,14 @@ var faulty = []struct{ name, text, want string }{
 	{"long text in message", h + strings.Repeat("x", 50), `2: unknown event "` + strings.Repeat("x", 40) + `"...; want T, C, U or E`},
 }
 
-func TestReaderTakesTheLongestLine(t *testing.T) {
+func TestReader_TakesTheLongestLine(t *testing.T) {
 	got, err := readAll("handloom-trace 1\nT #" + strings.Repeat("x", trace.MaxLine-3) + "\n")
 	if err != nil || len(got) != 1 {
 		t.Errorf("got %v, %v; want one event", got, err)
 	}
 }
 
-func TestReaderNamesFileLineAndReason(t *testing.T) {
+func TestReader_NamesFileLineAndReason(t *testing.T) {
 	whole := zipped(t, h+strings.Repeat("T\n", 1000))
 	flipped := []byte(whole)
 	flipped[len(flipped)-6] ^= 1 // in the checksum
@@ -135,7 +135,7 @@ func TestReaderNamesFileLineAndReason(t *testing.T) {
 	}
 }
 
-func TestReaderShowsNoPartOfALineThatIsCutOff(t *testing.T) {
+func TestReader_HidesCutLines(t *testing.T) {
 	boom := errors.New("disk on fire")
 	in := io.MultiReader(strings.NewReader("handloom-trace 1\nT\nC 1 23"), iotest.ErrReader(boom))
 	r := readerOf(t, in, "x.trace")
@@ -151,7 +151,7 @@ func TestReaderShowsNoPartOfALineThatIsCutOff(t *testing.T) {
 	}
 }
 
-func TestReaderRepeatsItsError(t *testing.T) {
+func TestReader_RepeatsItsError(t *testing.T) {
 	r := readerOf(t, strings.NewReader("handloom-trace 1\nX\nT\n"), "x.trace")
 	_, first := r.Next()
 	_, second := r.Next()
@@ -160,7 +160,7 @@ func TestReaderRepeatsItsError(t *testing.T) {
 	}
 }
 
-func TestReaderTakesInputByteByByte(t *testing.T) {
+func TestReader_TakesSingleBytes(t *testing.T) {
 	text := "handloom-trace 1\nC 1 2\nT\n"
 	for _, text := range []string{text, zipped(t, text)} {
 		r := readerOf(t, iotest.OneByteReader(strings.NewReader(text)), "x")
@@ -170,7 +170,7 @@ func TestReaderTakesInputByteByByte(t *testing.T) {
 	}
 }
 
-func TestReaderDoesNotAllocatePerEvent(t *testing.T) {
+func TestReader_DoesNotAllocatePerEvent(t *testing.T) {
 	text := "handloom-trace 1\n" + strings.Repeat("C 12 1234567\n", 2000)
 	r := readerOf(t, strings.NewReader(text), "x")
 	allocs := testing.AllocsPerRun(1000, func() {

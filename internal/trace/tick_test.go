@@ -30,7 +30,7 @@ func keysOf(text string) ([][]uint64, error) {
 	return batches, nil
 }
 
-func TestTicksCutsBatchesAtT(t *testing.T) {
+func TestTicks_CutBatchesAtT(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       [][]uint64
@@ -56,7 +56,7 @@ func TestTicksCutsBatchesAtT(t *testing.T) {
 	}
 }
 
-func TestTicksStopsWhenTold(t *testing.T) {
+func TestTicks_StopWithTheLoop(t *testing.T) {
 	r := readerOf(t, strings.NewReader("handloom-trace 1\nT\nC 1 1\nT\n"), "x")
 	for range r.Ticks() {
 		break

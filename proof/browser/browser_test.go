@@ -14,7 +14,7 @@ const bad = `data:text/html,<h1>wide</h1><p style="width:2000px">beyond</p><p st
 const good = `data:text/html,<p>fine</p><div class="scroll" style="overflow-x:auto"><table style="width:3000px"><tr><td style="padding-left:2900px">far</td></tr></table></div>
 <svg width="200" height="40"><title>a</title><text x="5" y="20">one</text><text x="80" y="20">two</text></svg>`
 
-func TestEveryFaultOfAPageIsFound(t *testing.T) {
+func TestReading_FindsEveryFault(t *testing.T) {
 	b := browser.Open(t)
 	b.Show(bad, 400)
 	faults := strings.Join(b.Read().Faults([]string{"a", "b"}), "\n")
@@ -29,7 +29,7 @@ func TestEveryFaultOfAPageIsFound(t *testing.T) {
 	}
 }
 
-func TestPicturesArePNG(t *testing.T) {
+func TestPicture_IsPNG(t *testing.T) {
 	b := browser.Open(t)
 	b.Show(good, 400)
 	for _, gray := range []bool{false, true} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestABrowserThatNeverAnswersIsFollowedByAnother(t *testing.T) {
+func TestBrowser_RestartsAfterSilence(t *testing.T) {
 	path := find()
 	if path == "" || testing.Short() {
 		t.Skip("no Chromium is installed, or -short")

@@ -8,7 +8,7 @@ import (
 	"handloom/proof/script"
 )
 
-func TestAProgramIsAFunctionOfItsSeed(t *testing.T) {
+func TestScript_DependsOnlyOnItsSeed(t *testing.T) {
 	o := draw.Options{Steps: 300, Misuses: []string{"write-in-read"}}
 	for seed := range uint64(20) {
 		a, b := draw.Script(seed, o), draw.Script(seed, o)
@@ -21,7 +21,7 @@ func TestAProgramIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-func TestProgramsReadBack(t *testing.T) {
+func TestScript_ParsesItsText(t *testing.T) {
 	for seed := range uint64(100) {
 		text := draw.Script(seed, draw.Options{Steps: 200, Misuses: []string{"write-in-read"}}).Text()
 		p, err := script.Parse(text, "drawn")
@@ -34,7 +34,7 @@ func TestProgramsReadBack(t *testing.T) {
 	}
 }
 
-func TestEveryOperationIsDrawn(t *testing.T) {
+func TestDraw_CoversEveryOperation(t *testing.T) {
 	missing := make(map[script.Op]bool)
 	for _, op := range script.Ops() {
 		missing[op] = true

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAnAnswerToACreateThatCannotBeIsAFault(t *testing.T) {
+func TestAbstract_RefusesImpossibleResolve(t *testing.T) {
 	const first = 5<<48 | 1<<32
 	create := func(name int) Command {
 		return Command{Kind: Create, ID: freeBit | uint64(name), Value: Value{Item: Item{Key: uint64(name)}}}

@@ -28,7 +28,7 @@ func dealt(sizes []int, n int) []int {
 	return take
 }
 
-func TestDealing(t *testing.T) {
+func TestDeal_FollowsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 40), 1, 8).Draw(t, "sizes")
 		n := rapid.IntRange(0, 200).Draw(t, "n")
@@ -39,7 +39,7 @@ func TestDealing(t *testing.T) {
 }
 
 // The two models share no code. They must agree where both predict a result.
-func TestTheModelsAgreeOverAShard(t *testing.T) {
+func TestModels_AgreeOverAShard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tables := []Table{{TypeID: 5, Shards: 1, MinFree: rapid.IntRange(0, 2).Draw(t, "minfree"), Chunk: 4, Stable: rapid.Bool().Draw(t, "stable")}}
 		exact := NewExact(tables, Widths{LastGeneration: 3, Slots: 6}, new(Counters))
@@ -77,7 +77,7 @@ func TestTheModelsAgreeOverAShard(t *testing.T) {
 	})
 }
 
-func TestAHandleIssuedTwiceIsAFault(t *testing.T) {
+func TestAbstract_RefusesReissuedHandle(t *testing.T) {
 	a := NewAbstract([]Table{{TypeID: 5, Shards: 2, Chunk: 4}})
 	const id = 6<<48 | 1<<32
 	for what, bad := range map[string]uint64{"null": 0, "provisional": id | freeBit, "of another table": 7<<48 | 1<<32} {
@@ -94,7 +94,7 @@ func TestAHandleIssuedTwiceIsAFault(t *testing.T) {
 	}
 }
 
-func TestEveryStateHasAName(t *testing.T) {
+func TestSeen_NamesAreUnique(t *testing.T) {
 	names := make(map[string]bool)
 	for _, state := range AllSeen() {
 		name := state.String()

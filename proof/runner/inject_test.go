@@ -19,7 +19,7 @@ func runInjected(d *injector, n int) []int {
 	return order
 }
 
-func TestShuffledTasksAllRunAndInAnotherOrder(t *testing.T) {
+func TestInjector_ShufflesAllTasks(t *testing.T) {
 	var d injector
 	d.init(script.Config{Shuffle: 7})
 	others := 0
@@ -40,7 +40,7 @@ func TestShuffledTasksAllRunAndInAnotherOrder(t *testing.T) {
 	}
 }
 
-func TestACancelComesInTheStepItIsMeantFor(t *testing.T) {
+func TestInjector_CancelsInTheChosenStep(t *testing.T) {
 	var d injector
 	d.init(script.Config{})
 	calls := 0

@@ -70,7 +70,7 @@ write
 end
 `
 
-func TestAProgramPlays(t *testing.T) {
+func TestPlay_RunsEveryOperation(t *testing.T) {
 	p, err := script.Parse([]byte(first), "first")
 	noError(t, err)
 	for _, c := range []script.Config{{Workers: 1}, {Workers: 4, Procs: 2, Shuffle: 3, Yield: 100}, {Workers: 3, Team: 1}} {
@@ -82,7 +82,7 @@ func TestAProgramPlays(t *testing.T) {
 	}
 }
 
-func TestEveryMisuseIsRefused(t *testing.T) {
+func TestMisuses_AreRefused(t *testing.T) {
 	for _, word := range runner.Misuses() {
 		text := "handloom-stress 1\ntable a packed word\ndo\nwrite\ninsert-items a %1*5\nend\nmisuse " + word + "\neach tasks=1\n@0 erase a %1\nflush\n"
 		p, err := script.Parse([]byte(text), word)

@@ -48,7 +48,7 @@ each tasks=1
   @0 emplace a %7
 `
 
-func TestHandlesOfEndedHistoriesAreKept(t *testing.T) {
+func TestRollback_KeepsAbandonedHandles(t *testing.T) {
 	p := opened(t, history)
 	if len(p.abandoned) != 2 || p.abstract.Issued()[len(p.abstract.Issued())-1] == p.abandoned[0] {
 		t.Errorf("abandoned are %s; issued are %s", list(p.abandoned), list(p.abstract.Issued()))
@@ -58,7 +58,7 @@ func TestHandlesOfEndedHistoriesAreKept(t *testing.T) {
 	}
 }
 
-func TestHistoriesNeedNotBeginWithOneAnother(t *testing.T) {
+func TestRollback_MayGoForward(t *testing.T) {
 	p := opened(t, `table a packed word
 do
 checkpoint
@@ -86,7 +86,7 @@ rollback
 }
 
 // Every kind of probe reports a store that differs from the models.
-func TestProbesNoticeWhatDiffers(t *testing.T) {
+func TestProbes_NoticeDifferences(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(p *executor)
 		want  string

@@ -54,6 +54,6 @@ func drawn(seed uint64, narrow bool) (*script.Script, uint64) {
 	}
 }
 
-func TestRandomProgramsDoWhatTheModelsDo(t *testing.T) { randomPrograms(t, 60, false) }
+func TestPlay_MatchesModels(t *testing.T) { randomPrograms(t, 60, false) }
 
-func TestRandomProgramsDoWhatTheModelsDoWithNarrowFields(t *testing.T) { randomPrograms(t, 60, true) }
+func TestPlay_MatchesModelsWithNarrowFields(t *testing.T) { randomPrograms(t, 60, true) }

@@ -21,7 +21,7 @@ func played(t *testing.T, head, steps string) *runner.Result {
 }
 
 // Each of these programs comes close to a state without reaching it.
-func TestAStateThatDidNotComeUpIsNotCounted(t *testing.T) {
+func TestSeen_CountsOnlyReachedStates(t *testing.T) {
 	for name, tt := range map[string]struct {
 		not   model.Seen
 		steps string

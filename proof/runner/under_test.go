@@ -2,7 +2,7 @@ package runner
 
 import "testing"
 
-func TestMarksAreComparedToTheEnd(t *testing.T) {
+func TestDiffer_ComparesAllMarks(t *testing.T) {
 	for _, tt := range []struct {
 		a, b []string
 		want string

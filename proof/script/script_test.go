@@ -67,7 +67,7 @@ func TestText_IsTheInverseOfParse(t *testing.T) {
 	}
 }
 
-func TestAFaultIsNamedByFileLineAndReason(t *testing.T) {
+func TestParse_ErrorsNameFileLineAndReason(t *testing.T) {
 	const head = "handloom-stress 1\ntable a packed word shards=2\ndo\n"
 	tests := map[string]string{
 		"":                           "f:1: the file is empty; want \"handloom-stress 1\"",
@@ -120,7 +120,7 @@ func TestAFaultIsNamedByFileLineAndReason(t *testing.T) {
 	}
 }
 
-func TestEveryOperationIsWrittenAndRead(t *testing.T) {
+func TestText_CoversEveryOperation(t *testing.T) {
 	names := make(map[string]bool)
 	for _, op := range script.Ops() {
 		if op.String() == "" || names[op.String()] {

@@ -8,7 +8,7 @@ import (
 
 // The number of functions per item type is the same on every machine and
 // determines time, memory and size. A method on a table adds at least two.
-func TestAFurtherTableCostsFewFunctions(t *testing.T) {
+func TestTable_CostsFewFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles four programs")
 	}
@@ -26,7 +26,7 @@ func TestAFurtherTableCostsFewFunctions(t *testing.T) {
 	}
 }
 
-func TestAFurtherColumnCostsFewFunctions(t *testing.T) {
+func TestColumn_CostsFewFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles two programs")
 	}
@@ -49,7 +49,7 @@ func functions(t *testing.T, p Source) int {
 	return n
 }
 
-func TestTheTableSaysWhatAFurtherTableCosts(t *testing.T) {
+func TestWrite_ShowsCostsPerTable(t *testing.T) {
 	one := Source{Tables: 1}
 	costs := []Cost{
 		Median([]Cost{

@@ -67,7 +67,7 @@ func run(t *testing.T, o measure.Options, cases ...measure.Case) (results []meas
 	return results
 }
 
-func TestCasesOfAComparisonTakeTurns(t *testing.T) {
+func TestComparison_AlternatesCases(t *testing.T) {
 	var j journal
 	cases := []measure.Case{j.newCase("get", "a"), j.newCase("get", "b"), j.newCase("get", "c")}
 	results := run(t, measure.Options{Rounds: 20, Seed: 1}, cases...)
@@ -92,7 +92,7 @@ func TestCasesOfAComparisonTakeTurns(t *testing.T) {
 	}
 }
 
-func TestTheOrderIsThatOfTheSeed(t *testing.T) {
+func TestRun_OrderFollowsTheSeed(t *testing.T) {
 	order := func(seed uint64) string {
 		var j journal
 		var cases []measure.Case
@@ -111,7 +111,7 @@ func TestTheOrderIsThatOfTheSeed(t *testing.T) {
 	}
 }
 
-func TestOneComparisonIsOpenAtATime(t *testing.T) {
+func TestRun_OpensOneComparisonAtATime(t *testing.T) {
 	var j journal
 	shared := j.newCase("sort", "c")
 	shared.Op, shared.With = "defragment", "sort"
@@ -143,7 +143,7 @@ func TestOneComparisonIsOpenAtATime(t *testing.T) {
 	}
 }
 
-func TestAnInterruptLeavesWhatWasMeasured(t *testing.T) {
+func TestInterrupt_KeepsSamples(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	var j journal
 	seen := 0
@@ -167,7 +167,7 @@ func TestAnInterruptLeavesWhatWasMeasured(t *testing.T) {
 	}
 }
 
-func TestACaseMayAskForFewerRounds(t *testing.T) {
+func TestCase_LimitsItsRounds(t *testing.T) {
 	var j journal
 	slow := j.newCase("get", "slow")
 	slow.Rounds = 2
@@ -220,7 +220,7 @@ func TestSample_TimesBodiesAlone(t *testing.T) {
 	}
 }
 
-func TestBodiesRunWithinWhatTheyNeed(t *testing.T) {
+func TestWork_RunsWithin(t *testing.T) {
 	inside, entered := false, 0
 	w := &measure.Work{
 		Within: func(sample func()) { inside = true; entered++; sample(); inside = false },
@@ -235,7 +235,7 @@ func TestBodiesRunWithinWhatTheyNeed(t *testing.T) {
 	}
 }
 
-func TestAMeasureIsItsOwnSample(t *testing.T) {
+func TestMeasure_IsTheSample(t *testing.T) {
 	calls := 0
 	c := measure.Case{Op: "memory", Impl: "a", Unit: "B/item", Open: func() *measure.Work {
 		return &measure.Work{Measure: func() float64 { calls++; return 12 + float64(calls) }}
@@ -246,7 +246,7 @@ func TestAMeasureIsItsOwnSample(t *testing.T) {
 	}
 }
 
-func TestUnits(t *testing.T) {
+func TestUnit_Of(t *testing.T) {
 	for _, tt := range []struct {
 		unit   measure.Unit
 		want   float64
@@ -258,7 +258,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-func TestNamesSayWhatACaseHas(t *testing.T) {
+func TestCase_Name(t *testing.T) {
 	for _, tt := range []struct {
 		c    measure.Case
 		want string

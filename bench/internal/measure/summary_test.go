@@ -8,7 +8,7 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-func TestASummaryLeavesItsSamplesAsTheyAre(t *testing.T) {
+func TestSummarize_KeepsItsSamples(t *testing.T) {
 	samples := []float64{9, 1, 2, 8, 4, 3}
 	before := slices.Clone(samples)
 	if s := measure.Summarize(samples); s.Median != 3.5 || s.Low != 1 || s.High != 9 || !s.Known() {
@@ -38,7 +38,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-func TestApartOnlyWhenNothingIsShared(t *testing.T) {
+func TestApart_NeedsDisjointIntervals(t *testing.T) {
 	a := measure.Summary{Low: 1, High: 2}
 	for _, tt := range []struct {
 		low, high float64

@@ -69,7 +69,7 @@ func written(t *testing.T, r *results.Run, form string) []byte {
 	return b.Bytes()
 }
 
-func TestEveryFormIsAsItWas(t *testing.T) {
+func TestForms_MatchGoldenFiles(t *testing.T) {
 	for form := range forms {
 		got := written(t, sample(), form)
 		file := filepath.Join("testdata", form)
@@ -86,7 +86,7 @@ func TestEveryFormIsAsItWas(t *testing.T) {
 
 // The ratio of the medians is 2, but the ratios of the rounds are 4, 4 and 0.5.
 // One result alone has no ratio.
-func TestTheLastColumnIsTheMedianOverTheRounds(t *testing.T) {
+func TestTable_LastColumnIsTheMedianOfRatios(t *testing.T) {
 	c := func(impl string) measure.Case { return measure.Case{Op: "get", Impl: impl, N: 10, Size: 8} }
 	r := &results.Run{Results: []measure.Result{result(c("a"), 1, 2, 4), result(c("b"), 4, 8, 2)}}
 	if rows := r.Rows()[0]; rows[0][5] != "2.00" || rows[1][5] != "4.00" || strings.TrimSpace(rows[1][8]) != "4.00x" {
@@ -107,7 +107,7 @@ func TestTheLastColumnIsTheMedianOverTheRounds(t *testing.T) {
 // In the Go benchmark data format, a benchmark line begins with Benchmark and
 // an upper-case letter, then has an iteration count and pairs of value and
 // unit. Other lines are "key: value", "Unit" or comments.
-func TestBenchmarkTextFollowsItsFormat(t *testing.T) {
+func TestWriteGo_FollowsTheFormat(t *testing.T) {
 	line := regexp.MustCompile(`^Benchmark[A-Z]\S*( \d+)( \S+ \S+)+$`)
 	config := regexp.MustCompile(`^[a-z][^\sA-Z]*: \S.*$`)
 	unit := regexp.MustCompile(`^Unit \S+ [a-z]+=\S+$`)
@@ -133,7 +133,7 @@ func TestBenchmarkTextFollowsItsFormat(t *testing.T) {
 	}
 }
 
-func TestRatiosAreOfTheSameRound(t *testing.T) {
+func TestRatio_UsesTheSameRounds(t *testing.T) {
 	// The machine was twice as slow from the fourth round on.
 	a := result(measure.Case{Op: "get", Impl: "a"}, 10, 10, 10, 20, 20, 20)
 	b := result(measure.Case{Op: "get", Impl: "b"}, 5, 5, 5, 10, 10, 10, 99)
@@ -143,7 +143,7 @@ func TestRatiosAreOfTheSameRound(t *testing.T) {
 	}
 }
 
-func TestAResultIsSetBesideTheFirstWithAsManyWorkers(t *testing.T) {
+func TestReference_IsTheFirstWithAsManyWorkers(t *testing.T) {
 	find := func(impl string, workers int) *measure.Result {
 		return &measure.Result{Case: measure.Case{Op: "mixed", Impl: impl, Workers: workers}}
 	}
@@ -156,7 +156,7 @@ func TestAResultIsSetBesideTheFirstWithAsManyWorkers(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentIsThatOfThisProcess(t *testing.T) {
+func TestHere_DescribesThisProcess(t *testing.T) {
 	e := results.Here()
 	if e.Go == "" || e.CPU == "" || e.CPUs < 1 || e.GOMAXPROCS < 1 || e.GOGC == "" || e.Revision == "" || len(e.Date) != len("2026-01-02T03:04Z") {
 		t.Errorf("the environment is %+v", e)

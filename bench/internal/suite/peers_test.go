@@ -10,7 +10,7 @@ import (
 
 // After many ticks, each implementation must hold exactly the live entries,
 // each with its inserted item; else its times mean nothing.
-func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
+func TestPeers_HoldTheMixedLoad(t *testing.T) {
 	const n = 400
 	peers := map[string]peer{
 		"table":           newTablePeer(4),
@@ -96,7 +96,7 @@ func lookedUp(m map[uint64]item8, key uint64) (v item8, ok bool) {
 }
 
 // These promises let tasks use the directory without a lock.
-func TestTheMixedLoadIsDrawnAsItSays(t *testing.T) {
+func TestMix_KeepsItsPromises(t *testing.T) {
 	const n = 1000
 	m := newMix(rand.New(rand.NewPCG(3, 4)), n)
 	live := make(map[uint32]bool)

@@ -19,7 +19,7 @@ func names(cases []measure.Case) (names []string) {
 	return names
 }
 
-func TestNamesAreUnique(t *testing.T) {
+func TestUnique_KeepsTheFirstOfEachName(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, name := range names(defaults.All()) {
 		if seen[name] {
@@ -32,7 +32,7 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-func TestTheHeadlineIsPartOfAll(t *testing.T) {
+func TestHeadline_IsPartOfAll(t *testing.T) {
 	all, headline := names(defaults.All()), names(defaults.Headline())
 	for _, name := range headline {
 		if !slices.Contains(all, name) {
@@ -60,7 +60,7 @@ func TestTheHeadlineIsPartOfAll(t *testing.T) {
 }
 
 // The first case is the reference.
-func TestComparisonsBeginWithHandloom(t *testing.T) {
+func TestComparisons_BeginWithHandloom(t *testing.T) {
 	seen := make(map[measure.Comparison]bool)
 	for _, c := range defaults.All() {
 		key := measure.Comparison{Op: c.Op, N: c.N, Size: c.Size}
@@ -74,7 +74,7 @@ func TestComparisonsBeginWithHandloom(t *testing.T) {
 	}
 }
 
-func TestOtherNReplaceTheDefaults(t *testing.T) {
+func TestOptions_NReplacesTheDefaults(t *testing.T) {
 	o := defaults
 	o.N = []int{77}
 	for _, c := range append(o.All(), o.Headline()...) {

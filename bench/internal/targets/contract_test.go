@@ -8,7 +8,7 @@ import (
 	"handloom/bench/internal/suite"
 )
 
-func TestEveryClauseNamesCasesThatThereAre(t *testing.T) {
+func TestContract_NamesExistingCases(t *testing.T) {
 	p := NewPlan(regexp.MustCompile(""), 16)
 	there := make(map[string]bool)
 	for _, c := range (suite.Options{Workers: p.Workers()}).All() {

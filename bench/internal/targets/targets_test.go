@@ -34,7 +34,7 @@ func measured(cases []measure.Case, rounds int) (results []measure.Result) {
 	return results
 }
 
-func TestEveryTargetCanBeMeasured(t *testing.T) {
+func TestTargets_CanBeMeasured(t *testing.T) {
 	for _, processors := range []int{2, 6, 16, 64} {
 		p := plan(processors)
 		ids := make(map[string]bool)
@@ -52,7 +52,7 @@ func TestEveryTargetCanBeMeasured(t *testing.T) {
 	}
 }
 
-func TestTargetsThatNeedMoreProcessorsAreLeftOut(t *testing.T) {
+func TestPlan_OmitsTooManyWorkers(t *testing.T) {
 	count := func(processors int) (n int) {
 		for _, target := range plan(processors).Evaluate(measured(selected(plan(processors)), 6)) {
 			if target.ID == "P12" {
@@ -66,7 +66,7 @@ func TestTargetsThatNeedMoreProcessorsAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsNeededIsMeasured(t *testing.T) {
+func TestPlan_SelectsOnlyNeededCases(t *testing.T) {
 	p := targets.NewPlan(regexp.MustCompile("^P7$"), 2)
 	for _, c := range p.Select(suite.Options{Workers: p.Workers()}.All()) {
 		if c.Op != "clear" || c.Impl != "handlemap" && c.Impl != "words" {
@@ -101,7 +101,7 @@ func evaluate(t *testing.T, p *targets.Plan, results []measure.Result, id, work 
 	return targets.Target{}
 }
 
-func TestAValueIsTheMedianOfTheRatiosOfRounds(t *testing.T) {
+func TestEvaluate_TakesTheMedianOfRatios(t *testing.T) {
 	p := plan(2)
 	results := measured(selected(p), 6)
 	// The machine became ten times as slow; the ratio stayed.
@@ -122,7 +122,7 @@ func TestAValueIsTheMedianOfTheRatiosOfRounds(t *testing.T) {
 }
 
 // The best peer has the best median of the run, not of one round.
-func TestTheBestRivalOfARunCounts(t *testing.T) {
+func TestEvaluate_TakesTheBestPeerOfTheRun(t *testing.T) {
 	p := plan(2)
 	results := measured(selected(p), 6)
 	for impl, v := range map[string]float64{"table": 2, "syncmap": 90, "xsync": 12, "rwmutexmap": 50, "shardedmap": 40, "rwmutexstraight": 10} {
@@ -137,7 +137,7 @@ func TestTheBestRivalOfARunCounts(t *testing.T) {
 	}
 }
 
-func TestATargetWithoutAllItsCasesIsLeftOut(t *testing.T) {
+func TestEvaluate_OmitsTargetsWithoutCases(t *testing.T) {
 	p := targets.NewPlan(regexp.MustCompile("^P18$"), 2)
 	results := measured(selected(p), 6)
 	set(results, "op=halves/impl=fresh")
@@ -147,7 +147,7 @@ func TestATargetWithoutAllItsCasesIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestTheTableSaysWhatIsMet(t *testing.T) {
+func TestWrite_ShowsMetTargets(t *testing.T) {
 	p := targets.NewPlan(regexp.MustCompile("^P(7|18)$"), 2)
 	results := measured(selected(p), 6)
 	set(results, "op=clear/impl=handlemap/n=100000/size=64", 1.25, 1.5, 1.5, 1.5, 1.5, 1.5)
@@ -170,7 +170,7 @@ P18                   same without a team                                   1.00
 	}
 }
 
-func TestTheReadmeStatesTheContract(t *testing.T) {
+func TestReadme_StatesTheContract(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

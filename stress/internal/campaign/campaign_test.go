@@ -11,7 +11,7 @@ import (
 	"handloom/proof/runner"
 )
 
-func TestAFailureOutweighsAllElse(t *testing.T) {
+func TestVerdict_FailureOutweighsOthers(t *testing.T) {
 	failed := &Failure{Failure: runner.Failure{Kind: runner.Forged, What: "a handle\nstack"}}
 	seen := Outcome{Programs: 3}
 	seen.Seen.See(model.Depletion)
@@ -39,7 +39,7 @@ func TestAFailureOutweighsAllElse(t *testing.T) {
 	}
 }
 
-func TestEveryKindOfFailureHasAnExitCode(t *testing.T) {
+func TestExit_CoversEveryKind(t *testing.T) {
 	codes := make(map[int]bool)
 	for _, k := range []runner.Kind{
 		runner.Model, runner.Invariant, runner.Determinism, runner.Liveness, runner.Leak, runner.Limit, runner.Forged, runner.Race,
@@ -51,7 +51,7 @@ func TestEveryKindOfFailureHasAnExitCode(t *testing.T) {
 	}
 }
 
-func TestACampaignWithoutItsProgramIsInconclusive(t *testing.T) {
+func TestRun_MissingProgramIsInconclusive(t *testing.T) {
 	profile, _ := Find("smoke")
 	o := Run(t.Context(), Options{Profile: profile, Seeds: 3})
 	if verdict, _, _ := o.Verdict(nil, false); verdict != "inconclusive" || o.Err == nil {
@@ -59,7 +59,7 @@ func TestACampaignWithoutItsProgramIsInconclusive(t *testing.T) {
 	}
 }
 
-func TestACampaignThatIsOverBeforeItBeginsPlaysNothing(t *testing.T) {
+func TestRun_PlaysNothingAfterItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if o := Run(ctx, Options{}); o.Programs != 0 || o.Err != nil || o.Failure != nil {

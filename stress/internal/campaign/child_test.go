@@ -10,7 +10,7 @@ import (
 	"handloom/proof/runner"
 )
 
-func TestAProgramThatCannotBeStartedIsAnError(t *testing.T) {
+func TestChild_StartFailureIsAnError(t *testing.T) {
 	c := child{Command: Command{Path: "no/such/program"}}
 	if r, err := c.play(t.Context(), request{}); err == nil {
 		t.Errorf("%+v", r)
@@ -20,7 +20,7 @@ func TestAProgramThatCannotBeStartedIsAnError(t *testing.T) {
 
 // A silent child that ends was killed from outside. A child that ends with
 // output has crashed. A child that does not report a hang hangs.
-func TestWhatAnEndedProcessMeans(t *testing.T) {
+func TestChild_InterpretsEndedProcess(t *testing.T) {
 	for _, tt := range []struct {
 		script   string
 		patience time.Duration

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestNothingIsLost finds faults seeded into the journal and the world.
-func TestNothingIsLost(t *testing.T) {
+// TestKills_LoseNothing finds faults seeded into the journal and the world.
+func TestKills_LoseNothing(t *testing.T) {
 	n := 12
 	if testing.Short() {
 		n = 4

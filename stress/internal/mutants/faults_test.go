@@ -25,7 +25,7 @@ something else.
 +six
 `
 
-func TestAPatchChangesTheLinesItNames(t *testing.T) {
+func TestPatch_ChangesItsLines(t *testing.T) {
 	f, err := Parse("two", two)
 	noError(t, err)
 	if f.About != "Two and four are something else." || f.Rare || f.Test != "" {
@@ -40,7 +40,7 @@ func TestAPatchChangesTheLinesItNames(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNotThereOnceAreAnError(t *testing.T) {
+func TestPatch_LinesMustOccurOnce(t *testing.T) {
 	f, err := Parse("two", two)
 	noError(t, err)
 	for text, want := range map[string]string{
@@ -58,7 +58,7 @@ func TestLinesThatAreNotThereOnceAreAnError(t *testing.T) {
 	}
 }
 
-func TestAMalformedPatchIsRefusedByItsLine(t *testing.T) {
+func TestParse_ErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"--- x\n@@\n-a\n":                 "bad.patch: no description of the fault",
 		"wrong\n":                         "bad.patch: it changes nothing",
@@ -75,7 +75,7 @@ func TestAMalformedPatchIsRefusedByItsLine(t *testing.T) {
 	}
 }
 
-func TestAPatchSaysWhatFindsTheFault(t *testing.T) {
+func TestPatch_NamesItsDetector(t *testing.T) {
 	f, err := Parse("kept", "Kept.\nrare\ntest: ./store TestX\n--- x\n@@\n-a\n")
 	if err != nil || f.About != "Kept." || !f.Rare || f.Package != "./store" || f.Test != "TestX" {
 		t.Errorf("%+v, %v", f, err)
@@ -109,7 +109,7 @@ func mustParse(t *testing.T, name, text string) *Fault {
 
 // Each fault replaces the whole body, so faults of one function are
 // independent.
-func TestOneFileHoldsManyFaultsBehindASwitch(t *testing.T) {
+func TestOverlay_SwitchesFaultsOfOneFile(t *testing.T) {
 	down := mustParse(t, "down", "Down.\n--- y.go\n@@\n-	*n++\n+	*n--\n@@\n-func Five() int { return 5 }\n+func Five() int { return 4 }\n")
 	none := mustParse(t, "none", "None.\n--- y.go\n@@\n-	*n++\n")
 	all, err := sources([]*Fault{down, none}, fstest.MapFS{"y.go": {Data: []byte(module)}})
@@ -135,7 +135,7 @@ return
 	}
 }
 
-func TestAFaultChangesBodiesOfFunctionsAlone(t *testing.T) {
+func TestOverlay_AcceptsOnlyFunctionBodies(t *testing.T) {
 	for _, tt := range []struct{ change, want string }{
 		{"-type t struct{}\n+type t int\n", "bad.patch: it changes more of a file than the bodies of functions"},
 		{"-func (t) six() int {\n+func (t) six() int8 {\n", "bad.patch: it changes more of a file than the bodies of functions"},
@@ -148,7 +148,7 @@ func TestAFaultChangesBodiesOfFunctionsAlone(t *testing.T) {
 	}
 }
 
-func TestAnOverlayLeavesTheModuleAsItIs(t *testing.T) {
+func TestOverlay_KeepsTheModule(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	original := filepath.Join(root, "y.go")
 	noError(t, os.WriteFile(original, []byte(module), 0o644))
