@@ -93,7 +93,7 @@ canaries: ## that the harness finds faults put in on purpose
 	go run ./stress -canary all -seed 1
 
 picture: ## the picture of the playground that the README shows; takes a Chromium
-	go test ./guide -run TestThePlayground -picture pictures/playground.png
+	go test ./guide -run TestPlayground -picture pictures/playground.png
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$(go list ./...); do \

@@ -12,7 +12,7 @@ import (
 
 // region setup
 
-// setup makes the tables of a game in s, and returns what plays a frame of it.
+// setup registers the tables of a game in s and returns a function that plays a frame.
 func setup(s *store.Store) (frame func(ctx context.Context, tick int) error, err error) {
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", Shards: 2, ChunkItems: 64})
 	return func(ctx context.Context, tick int) error {
@@ -100,7 +100,7 @@ func TestWalk_DiffersByTickAndTable(t *testing.T) {
 
 // region test
 
-func TestTheGameIsDeterministic(t *testing.T) {
+func TestGame_IsDeterministic(t *testing.T) {
 	storetest.Run(t, storetest.Options{Frames: 20}, setup)
 }
 
@@ -108,7 +108,7 @@ func TestTheGameIsDeterministic(t *testing.T) {
 
 // region reopen
 
-func TestTheGameGoesOnFromASnapshot(t *testing.T) {
+func TestGame_ContinuesFromSnapshot(t *testing.T) {
 	storetest.Reopen(t, storetest.Options{Frames: 20}, setup)
 }
 

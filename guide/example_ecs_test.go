@@ -10,13 +10,13 @@ import (
 // region types
 
 type Mover struct {
-	X, Y   float64 // what would be a component Position
-	VX, VY float64 // and a component Velocity
+	X, Y   float64 // a component Position in an ECS
+	VX, VY float64 // a component Velocity
 }
 
 // endregion
 
-// What an ECS does with two components and a query.
+// A pass over one struct, which an ECS does by a query of two components.
 func Example_ecs() {
 	ctx := context.Background()
 	// region world

@@ -8,13 +8,13 @@ import (
 	"handloom/store"
 )
 
-const speed = 10 // of asteroids, per tick
+const speed = 10 // asteroid speed per tick
 
 // region engine
 
-// window has the methods that an engine such as Ebitengine calls from its own loop.
+// window has the methods that an engine, such as Ebitengine, calls from its own loop.
 type window struct {
-	ctx       context.Context // of the team
+	ctx       context.Context // team context
 	clock     store.Loop
 	now       func() time.Time // time.Now
 	tick      *store.Schedule
@@ -67,9 +67,9 @@ func Example_engine() {
 	}
 	g := &window{now: func() time.Time { return at }, clock: store.Loop{Hz: 100, MaxCatchUp: 5}, tick: tick, asteroids: asteroids}
 	// region run
-	err := s.Team(context.Background(), func(ctx context.Context) error { // workers that stay awake
+	err := s.Team(context.Background(), func(ctx context.Context) error { // warm workers
 		g.ctx = ctx
-		return runGame(g) // of the engine
+		return runGame(g) // the engine's loop
 	})
 	// endregion
 	fmt.Println(err)

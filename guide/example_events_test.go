@@ -17,7 +17,7 @@ type Hit struct {
 
 // endregion
 
-// Events onto targets: items of their own, which end when they were read.
+// Events are items; the schedule erases them after their last reader.
 func Example_events() {
 	ctx := context.Background()
 	s, asteroids := newField(3)

@@ -9,8 +9,7 @@ import (
 
 // region types
 
-// Boid has its place twice: Now, which everybody reads, and Next, which its own task
-// writes.
+// Boid has two places: all tasks read Now, only its own task writes Next.
 type Boid struct {
 	Now, Next [2]float64
 	Square    store.Handle[Square]
@@ -23,7 +22,7 @@ type Square struct{ Column, Row int }
 
 // region setup
 
-// side is how many squares a row has.
+// side is the number of squares in a row.
 const side = 4
 
 type flock struct {
@@ -31,7 +30,7 @@ type flock struct {
 	boids   *store.Table[Boid]
 	squares *store.Table[Square]
 	at      [side][side]store.Handle[Square] // written once
-	near    store.Groups[Boid, Square]       // kept from tick to tick, for its memory
+	near    store.Groups[Boid, Square]       // kept to reuse its memory
 }
 
 func newFlock(ctx context.Context) (*flock, error) {
@@ -66,14 +65,14 @@ func (f *flock) squareAt(place [2]float64) store.Handle[Square] {
 
 // region tick
 
-// tick moves every boid towards the middle of those in its square and around it.
+// tick moves every boid towards the middle of the boids in the nine nearest squares.
 func (f *flock) tick(ctx context.Context) error {
-	// Who is where: the boids by the square that they name.
+	// Group the boids by their square.
 	err := store.GroupBy(ctx, &f.near, f.boids, f.squares, func(b *Boid) store.Handle[Square] { return b.Square })
 	if err != nil {
 		return err
 	}
-	// Read Now of anybody, write Next of one's own.
+	// Read every Now, write only Next of own boids.
 	err = f.boids.ForEach(ctx, func(c store.Chunk[Boid]) {
 		for i := range c.Items {
 			b := &c.Items[i]
@@ -86,7 +85,7 @@ func (f *flock) tick(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// And now that nobody reads: Next is Now.
+	// No task reads Now here: copy Next to Now.
 	return f.boids.ForEach(ctx, func(c store.Chunk[Boid]) {
 		for i := range c.Items {
 			b := &c.Items[i]
@@ -95,7 +94,7 @@ func (f *flock) tick(ctx context.Context) error {
 	})
 }
 
-// middle is the mean place of the boids in a square and in those around it.
+// middle is the mean place of the boids in a square and the squares around it.
 func (f *flock) middle(h store.Handle[Square]) (sum [2]float64) {
 	square, n := f.squares.At(h), 0
 	for row := max(square.Row-1, 0); row <= min(square.Row+1, side-1); row++ {
@@ -112,7 +111,7 @@ func (f *flock) middle(h store.Handle[Square]) (sum [2]float64) {
 
 // endregion
 
-// Boids that look at their neighbours, and come to the same on 1 worker and on many.
+// Boids follow their neighbours, with equal results on 1 worker and on many.
 func Example_neighbours() {
 	ctx := context.Background()
 	f, err := newFlock(ctx)

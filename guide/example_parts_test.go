@@ -9,13 +9,13 @@ import (
 
 // region types
 
-// Unit is what every unit has.
+// Unit has the fields of every unit.
 type Unit struct {
 	Name string
 	HP   int
 }
 
-// What some have: Elite says all that there is to say, it is a tag.
+// Data of some units; Elite is a tag without a value.
 type (
 	Burning  struct{ Left int } // ticks
 	Shielded struct{ Strength int }
@@ -24,7 +24,7 @@ type (
 
 // endregion
 
-// Parts that not every item has, put on by systems that know nothing of each other.
+// Sparse data of units, set by systems that do not know each other.
 func Example_parts() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -51,8 +51,8 @@ func Example_parts() {
 	// endregion
 
 	// region set
-	// A dragon sets fire to all but Dee, and a priest shields whom it is there for. Each
-	// records its own part for the same units in the same tick.
+	// A dragon burns all except Dee, and a priest shields some units. Each
+	// records its own data for the same units in the same tick.
 	breathe := func(ctx context.Context) error {
 		return s.Do(ctx, func(q store.Queue) {
 			for h, unit := range units.All() {
@@ -74,7 +74,7 @@ func Example_parts() {
 	// endregion
 
 	// region visit
-	// Fire goes out by itself. The pass visits the units that burn, and nobody else.
+	// Fire ends by itself. The pass visits only burning units.
 	burn := func(ctx context.Context) error {
 		return burning.ForEach(ctx, func(c store.SparseChunk[Unit, Burning]) {
 			for i, h := range c.Owners {

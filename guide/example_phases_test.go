@@ -8,7 +8,7 @@ import (
 	"handloom/store"
 )
 
-// Phases: how one call joins another, and what is refused.
+// Phases: calls that join, and calls that are refused.
 func Example_phases() {
 	ctx := context.Background()
 	s, asteroids := newField(4)
@@ -51,7 +51,7 @@ func Example_phases() {
 		c.Queue.Fail(errors.New("no fuel"))
 	})
 	fmt.Println(err)
-	fmt.Println(s.Flush(ctx)) // what the pass recorded is dropped
+	fmt.Println(s.Flush(ctx)) // the records of the pass are dropped
 	// endregion
 
 	// region panicked
@@ -74,7 +74,7 @@ func Example_phases() {
 	// runtime error: index out of range [3] with length 3
 }
 
-// A flush: what it counts, and what happens when it cannot be.
+// A flush: its counters, and its limits.
 func Example_flush() {
 	ctx := context.Background()
 	s := store.New(store.Options{})

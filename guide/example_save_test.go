@@ -13,7 +13,7 @@ import (
 
 // region save
 
-// save writes the state to a file that is whole, or is not there.
+// save writes the state to a file, whole or not at all.
 func save(ctx context.Context, s *store.Store, path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
@@ -33,7 +33,7 @@ func save(ctx context.Context, s *store.Store, path string) error {
 
 // region load
 
-// load reads it back. Without a file the store stays as it is.
+// load reads the file. Without a file the store is unchanged.
 func load(ctx context.Context, s *store.Store, path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func load(ctx context.Context, s *store.Store, path string) error {
 
 // endregion
 
-// Saving a store to a file and loading it in the next run of the program.
+// Save a store to a file and load it in the next run.
 func Example_save() {
 	folder, err := os.MkdirTemp("", "handloom")
 	if err != nil {
@@ -67,14 +67,14 @@ func Example_save() {
 	}
 	fmt.Println(save(ctx, s, path))
 
-	s, asteroids = newField(0) // the next run: the same tables, nothing in them
+	s, asteroids = newField(0) // the next run: the same tables, empty
 	fmt.Println(load(ctx, s, path))
 	fmt.Println(asteroids.Len(), "asteroids, the third at", asteroids.At(third).X)
 	// endregion
 
 	// region meanwhile
 	var at store.Checkpoint
-	if err := s.Checkpoint(ctx, &at); err != nil { // a copy in memory: this much a tick waits
+	if err := s.Checkpoint(ctx, &at); err != nil { // a copy in memory; ticks wait for it
 		fmt.Println(err)
 	}
 	written := make(chan error)
@@ -86,7 +86,7 @@ func Example_save() {
 		}
 		written <- err
 	}()
-	// ... ticks go on ...
+	// ... ticks run ...
 	fmt.Println(<-written)
 	// endregion
 

@@ -23,7 +23,7 @@ type Player struct {
 
 // region game
 
-// Input is what a player wishes: how far to go in the next tick.
+// Input is the movement of a player in the next tick.
 type Input struct{ Move int }
 
 type game struct {
@@ -45,7 +45,7 @@ func newGame() *game {
 
 // region tick
 
-// tick is one Write: readers see whole ticks. Its first flush takes what came in.
+// tick is one Write: readers see whole ticks. Its first flush applies the inbox.
 func (g *game) tick(ctx context.Context, _ uint64) error {
 	return g.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
 		if _, err := g.Flush(ctx); err != nil {
@@ -55,7 +55,7 @@ func (g *game) tick(ctx context.Context, _ uint64) error {
 			inputs := g.inputs.Rows(c)
 			for i := range c.Items {
 				c.Items[i].X += inputs[i].Move
-				inputs[i] = Input{} // it counts once
+				inputs[i] = Input{} // applies once
 			}
 		})
 	})
@@ -65,7 +65,7 @@ func (g *game) tick(ctx context.Context, _ uint64) error {
 
 // region join
 
-// join answers when the tick is over that made the player.
+// join answers after the tick that created the player.
 func (g *game) join(w http.ResponseWriter, r *http.Request) {
 	var name store.Handle[Player]
 	receipt, err := g.Submit(r.Context(), func(q store.Queue) error {
@@ -88,12 +88,12 @@ func (g *game) join(w http.ResponseWriter, r *http.Request) {
 
 // region leave
 
-// leave waits for nothing. To leave twice is no fault.
+// leave does not wait. Leaving twice is harmless.
 func (g *game) leave(w http.ResponseWriter, r *http.Request) {
 	id, err := store.ParseID(r.FormValue("player"))
 	h, ok := g.players.Handle(id)
 	if err != nil || !ok {
-		http.Error(w, "that is no player's handle", http.StatusBadRequest)
+		http.Error(w, "not a player's handle", http.StatusBadRequest)
 		return
 	}
 	err = g.Inbox(func(q store.Queue) error {
@@ -109,7 +109,7 @@ func (g *game) leave(w http.ResponseWriter, r *http.Request) {
 
 // region act
 
-// act says what a player wishes for the next tick.
+// act sets the input of a player for the next tick.
 func (g *game) act(w http.ResponseWriter, r *http.Request) {
 	id, err := store.ParseID(r.FormValue("player"))
 	h, ok := g.players.Handle(id)
@@ -148,7 +148,7 @@ func (g *game) show(w http.ResponseWriter, r *http.Request) {
 
 // region find
 
-// find answers with the handle of the player of that name.
+// find answers with the handle of the player with that name.
 func (g *game) find(w http.ResponseWriter, r *http.Request) {
 	err := g.Read(r.Context(), func(context.Context) error {
 		if h, ok := g.names.Find(r.FormValue("name")); ok {
@@ -208,7 +208,7 @@ func Example_server() {
 	fmt.Println(ask(http.Post(web.URL+"/leave?player=1:0.1", "", nil)))
 	fmt.Println(ask(http.Post(web.URL+"/leave?player=7:0.1", "", nil)))
 	fmt.Println(ask(http.Post(web.URL+"/act?player=1:1.1&move=5", "", nil)))
-	fmt.Println(ask(http.Post(web.URL+"/join?name=Eve", "", nil))) // its tick has taken what came before, too
+	fmt.Println(ask(http.Post(web.URL+"/join?name=Eve", "", nil))) // its tick has applied all earlier calls, too
 	fmt.Println(ask(http.Get(web.URL + "/")))
 	stop()
 	fmt.Println(errors.Is(<-done, context.Canceled))
@@ -220,7 +220,7 @@ func Example_server() {
 	//  409 <nil>
 	// 1:1.1 200 <nil>
 	//  200 <nil>
-	// that is no player's handle
+	// not a player's handle
 	//  400 <nil>
 	//  200 <nil>
 	// 1:0.2 200 <nil>

@@ -10,15 +10,15 @@ import (
 	"handloom/store/storeweb"
 )
 
-// The figures of a table, and the options that change them.
+// Figures and options of a table.
 func Example_size() {
 	s := store.New(store.Options{})
 	// region options
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{
 		Name:     "asteroid",
-		Shards:   4,      // a flush changes four shards at the same time
-		Reserve:  1_000,  // memory that is there before the first item
-		MaxItems: 10_000, // more are ErrFull, and nothing has changed
+		Shards:   4,      // a flush changes four shards in parallel
+		Reserve:  1_000,  // memory allocated before the first item
+		MaxItems: 10_000, // more are ErrFull
 	})
 	// endregion
 
@@ -38,7 +38,7 @@ func Example_size() {
 	// asteroid agent
 }
 
-// Where a frame's time goes.
+// Times of a frame.
 func Example_profile() {
 	var log io.Writer = io.Discard
 	// region after

@@ -34,7 +34,7 @@ func newField(n int) (*store.Store, *store.Table[Asteroid]) {
 	return s, asteroids
 }
 
-// Items appear and disappear: recorded in a pass, applied by a flush.
+// Creates and erases: recorded in a pass, applied by a flush.
 func Example_spawn() {
 	ctx := context.Background()
 	s, asteroids := newField(0)
@@ -73,7 +73,7 @@ func Example_spawn() {
 	// endregion
 
 	// region name
-	var name store.Handle[Asteroid] // of the batch: provisional
+	var name store.Handle[Asteroid] // provisional
 	err = s.Do(ctx, func(q store.Queue) {
 		name = asteroids.Emplace(q, Asteroid{Size: 9})
 	})
@@ -83,14 +83,14 @@ func Example_spawn() {
 	if _, err := s.Flush(ctx); err != nil {
 		fmt.Println(err)
 	}
-	h, ok := asteroids.Resolve(name) // for good
+	h, ok := asteroids.Resolve(name) // permanent
 	fmt.Println(h, ok, asteroids.At(h).Size)
 	// endregion
 
 	// region kill
 	err = s.Do(ctx, func(q store.Queue) {
 		asteroids.Erase(q, h)
-		asteroids.Erase(q, h) // once or twice is the same
+		asteroids.Erase(q, h) // a second erase is redundant
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -125,7 +125,7 @@ func Example_spawn() {
 	// region all
 	err = s.Do(ctx, func(q store.Queue) {
 		asteroids.EraseAll(q)
-		asteroids.Emplace(q, Asteroid{Size: 1}) // of this batch: it stays
+		asteroids.Emplace(q, Asteroid{Size: 1}) // created by this batch: it stays
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -146,7 +146,7 @@ func Example_spawn() {
 	// epoch 6: 1 created 4 erased <nil>
 }
 
-// What a handle is good for.
+// Lookups by handle.
 func Example_handles() {
 	ctx := context.Background()
 	s, asteroids := newField(3)

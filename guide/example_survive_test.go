@@ -14,7 +14,7 @@ import (
 
 // region open
 
-// openField makes a world of asteroids that drift, on the log l.
+// openField opens a world of drifting asteroids on the log l.
 func openField(ctx context.Context, l world.Log, program string) (*world.World, *store.Table[Asteroid], error) {
 	s := store.New(store.Options{})
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
@@ -36,7 +36,7 @@ func openField(ctx context.Context, l world.Log, program string) (*world.World, 
 
 // endregion
 
-// A program that is killed and goes on where it was.
+// A killed program continues from its log.
 func Example_survive() {
 	folder, err := os.MkdirTemp("", "handloom")
 	if err != nil {
@@ -80,7 +80,7 @@ func Example_survive() {
 	stop()
 	fmt.Println(errors.Is(<-ended, context.Canceled))
 	tick := w.Status().Tick
-	fmt.Println(log.Close()) // and nothing else is told: the world is not closed, and saves nothing
+	fmt.Println(log.Close()) // a crash: the world is not closed and saves nothing
 
 	// region again
 	log, err = journal.Open(folder, journal.Options{})
@@ -88,7 +88,7 @@ func Example_survive() {
 		fmt.Println(err)
 		return
 	}
-	w, asteroids, err = openField(ctx, log, "asteroids 1") // plays what the log has
+	w, asteroids, err = openField(ctx, log, "asteroids 1") // replays the log
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -102,12 +102,12 @@ func Example_survive() {
 	// endregion
 
 	// region version
-	// The old version, when it runs or has been started once more:
+	// The old version, running or started again:
 	if err := errors.Join(w.Handoff(ctx, "asteroids 2"), w.Close(ctx)); err != nil {
 		fmt.Println(err)
 		return
 	}
-	// And the new one, which begins with the state that there was:
+	// The new version starts from the saved state:
 	w, asteroids, err = openField(ctx, log, "asteroids 2")
 	if err != nil {
 		fmt.Println(err)
@@ -123,7 +123,7 @@ func Example_survive() {
 	_, _, err = openField(ctx, log, "asteroids 1")
 	fmt.Println("the old one is refused:", errors.Is(err, world.ErrVersion))
 
-	// A log that no program can go on with: its newest snapshot begins another one.
+	// If no program can continue the log, its newest snapshot begins a new log.
 	saved, err := log.Snapshots(ctx)
 	if err != nil {
 		fmt.Println(err)
@@ -133,7 +133,7 @@ func Example_survive() {
 	s, asteroids := newField(0)
 	// region begin
 	snapshot := filepath.Join(folder, fmt.Sprintf("%016x.snap", saved[0]))
-	fmt.Println(load(ctx, s, snapshot)) // of the page "Save and load"
+	fmt.Println(load(ctx, s, snapshot)) // load is on the page "Save and load"
 	// endregion
 	fmt.Println(asteroids.Len(), asteroids.At(h).VX)
 

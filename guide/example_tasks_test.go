@@ -29,7 +29,7 @@ type Shot struct {
 
 // endregion
 
-// Everyday tasks, each in as few lines as it takes.
+// Everyday tasks in few lines.
 func Example_everydayTasks() {
 	ctx := context.Background()
 	// region setup

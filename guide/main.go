@@ -1,5 +1,4 @@
-// The guide is the manual of Handloom: the Markdown files of this folder, which read
-// well as they are. The program shows them as a web site, with a search over all pages.
+// Guide serves the Markdown pages of this folder as a web site with a search.
 package main
 
 import (
@@ -36,7 +35,7 @@ const exitBad = 2
 
 func main() { os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the program: it returns the exit code.
+// run runs the program and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("guide", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -101,8 +100,8 @@ func serve(ctx context.Context, addr string, site http.Handler, stdout io.Writer
 	return nil
 }
 
-// handler serves the files of the site from memory, and those of the playground that
-// have to be compiled first.
+// handler serves the files of the site from memory. The first request for a compiled
+// file compiles the playground.
 func handler(files map[string][]byte, compile func() (map[string][]byte, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
@@ -131,7 +130,7 @@ func handler(files map[string][]byte, compile func() (map[string][]byte, error))
 	})
 }
 
-// contentType does not ask the machine for what the site's own files are.
+// contentType does not depend on the machine for the types of scripts, pictures and wasm.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".js":

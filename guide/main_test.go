@@ -15,7 +15,7 @@ import (
 	"handloom/proof/browser"
 )
 
-func TestHelp(t *testing.T) {
+func TestRun_PrintsHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), []string{"-h"}, &stdout, &stderr); code != 0 || stdout.String() != usage || stderr.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, &stderr)
@@ -27,7 +27,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestWrongUsageIsOneLine(t *testing.T) {
+func TestRun_RefusesWrongUsageInOneLine(t *testing.T) {
 	for _, args := range [][]string{{"-what"}, {"page"}, {"-addr", "nowhere:-1"}} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), args, &stdout, &stderr); code != exitBad || strings.Count(stderr.String(), "\n") != 1 {
@@ -44,7 +44,7 @@ func (p prints) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-func TestServingEndsWithItsContext(t *testing.T) {
+func TestServe_EndsWithItsContext(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	var stderr bytes.Buffer
 	code := run(ctx, []string{"-addr", "localhost:0"}, prints(func(line string) {
@@ -58,7 +58,7 @@ func TestServingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// outside is what would load something from elsewhere, or run what the policy forbids.
+// outside matches links to other hosts and code that the policy forbids.
 var outside = regexp.MustCompile(`(?:src|href)="(?:[a-z]+:)?//|<script>|<style|style="| on[a-z]+="`)
 
 func TestHandler_ServesAllFiles(t *testing.T) {
@@ -84,8 +84,8 @@ func TestHandler_ServesAllFiles(t *testing.T) {
 	}
 }
 
-// Every page can be read on a telephone and on a desk, by day and by night.
-func TestPagesInABrowser(t *testing.T) {
+// Pages are readable on telephones and desks, in light and dark schemes.
+func TestPages_AreReadableInABrowser(t *testing.T) {
 	files, err := build()
 	noError(t, err)
 	web := httptest.NewServer(handler(files, nil))
@@ -109,8 +109,8 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// The search finds a section by keys alone.
-func TestTheSearchInABrowser(t *testing.T) {
+// The search needs only the keyboard.
+func TestSearch_FindsSectionsByKeys(t *testing.T) {
 	files, err := build()
 	noError(t, err)
 	web := httptest.NewServer(handler(files, nil))

@@ -19,7 +19,7 @@ import (
 	"handloom/guide/internal/source"
 )
 
-var update = flag.Bool("update", false, "write the code of the pages anew")
+var update = flag.Bool("update", false, "rewrite the code in the pages")
 
 // pageFiles returns the paths of the pages and of the README in the root.
 func pageFiles(t *testing.T) []string {
@@ -31,7 +31,7 @@ func pageFiles(t *testing.T) []string {
 	return append(files, "../README.md")
 }
 
-func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
+func TestPages_ShowCodeOfTheirFiles(t *testing.T) {
 	for _, file := range pageFiles(t) {
 		page := string(readFile(t, file))
 		want, err := source.Fill(page, func(file string) (string, error) {
@@ -45,7 +45,7 @@ func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
 		case *update:
 			noError(t, os.WriteFile(file, []byte(want), 0o644))
 		default:
-			t.Errorf("%s shows other code than the files that it names; go test ./guide -update brings it up to date", file)
+			t.Errorf("%s differs from the code of its files; go test ./guide -update rewrites it", file)
 		}
 	}
 }
@@ -67,8 +67,8 @@ func TestBenchmarksPage_ShowsResultsFile(t *testing.T) {
 	}
 }
 
-// An example whose last comment is not its output is compiled and never run.
-func TestEveryExampleIsRun(t *testing.T) {
+// go test compiles an example without an output, but does not run it.
+func TestExamples_HaveOutput(t *testing.T) {
 	files, err := filepath.Glob("example_*_test.go")
 	noError(t, err)
 	for _, file := range files {
@@ -89,28 +89,26 @@ func read(t *testing.T) *site.Guide {
 	return g
 }
 
-// inCode is what looks like a file or folder of the repository in the text of a page.
+// inCode matches a file or folder of the repository in a page.
 var inCode = regexp.MustCompile("`((?:batch|bench|cluster|guide|internal|journal|proof|shard|store|stress|tasks|world)/[a-zA-Z0-9_/.*]+)`")
 
-// A file that a page names exists.
-func TestFilesThatPagesNameExist(t *testing.T) {
+func TestPages_NameExistingFiles(t *testing.T) {
 	for _, file := range append(pageFiles(t), "../bench/README.md") {
 		for _, m := range inCode.FindAllStringSubmatch(string(readFile(t, file)), -1) {
 			here, _ := filepath.Glob(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1])))
 			fromRoot, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(m[1])))
 			if err != nil || len(here)+len(fromRoot) == 0 {
-				t.Errorf("%s names %s, which there is not", file, m[1])
+				t.Errorf("%s names %s, which does not exist", file, m[1])
 			}
 		}
 	}
 }
 
-// named is a page that the comment of a Go file names.
+// named matches a page in the comment of a Go file.
 var named = regexp.MustCompile(`guide/([a-z-]+\.md)`)
 
-// Comments of the library lead to pages that there are, and those of every package that
-// can be imported to one at least.
-func TestCommentsNamePages(t *testing.T) {
+// Pages named in comments exist, and each public package names one.
+func TestComments_NameExistingPages(t *testing.T) {
 	library, public := library(t)
 	for _, folder := range library {
 		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
@@ -120,7 +118,7 @@ func TestCommentsNamePages(t *testing.T) {
 			for _, m := range named.FindAllSubmatch(readFile(t, file), -1) {
 				names++
 				if _, err := os.Stat(string(m[1])); err != nil {
-					t.Errorf("%s names a page that there is not: %v", file, err)
+					t.Errorf("%s names a missing page: %v", file, err)
 				}
 			}
 		}
@@ -130,8 +128,8 @@ func TestCommentsNamePages(t *testing.T) {
 	}
 }
 
-// A link leads to a page, or to a section of one, or to a file of the repository.
-func TestLinksLeadSomewhere(t *testing.T) {
+// A link leads to a page, a section or a file of the repository.
+func TestLinks_LeadToPagesOrFiles(t *testing.T) {
 	sections := make(map[string][]string)
 	g := read(t)
 	for _, p := range g.Pages {
@@ -152,7 +150,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		case page && l.Anchor != "" && !slices.Contains(ids, l.Anchor):
 			t.Errorf("%s links to %s#%s; the sections are %q", from, to, l.Anchor, ids)
 		case !page && l.Anchor != "":
-			t.Errorf("%s links to %s#%s, which is no page of the guide", from, to, l.Anchor)
+			t.Errorf("%s links to %s#%s, not a page of the guide", from, to, l.Anchor)
 		case err != nil:
 			t.Errorf("%s links to %s: %v", from, to, err)
 		}
@@ -174,8 +172,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// library returns the folders whose errors and panics a user may meet: what can be
-// imported, and what that is made of.
+// library returns the folders of all packages that users import, directly or not, and
+// the public ones among them.
 func library(t *testing.T) (all, public []string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-f", "{{if and (not .Standard) .Module.Main}}{{.Dir}}{{end}}",
@@ -194,22 +192,20 @@ func library(t *testing.T) (all, public []string) {
 	return all, slices.DeleteFunc(slices.Clone(all), func(f string) bool { return strings.HasPrefix(f, "internal/") })
 }
 
-// told are the panics whose text the source does not have, and where they are
-// explained.
-var told = map[string]string{
+// computed maps panics without a literal message to the section that explains them.
+var computed = map[string]string{
 	"of.NewStaleError(h.ID)":       "StaleError",
 	"m.NewStaleError(h.ID)":        "StaleError",
 	"m.dense.NewStaleError(h.ID)":  "StaleError",
 	"m.stable.NewStaleError(h.ID)": "StaleError",
-	"err":                          "ErrBroken", // a plan that cannot be carried out
+	"err":                          "ErrBroken", // a plan that fails
 
 	`y.undeclared("calls "+method+" of", t, "Reads")`:          "ErrUndeclared",
 	`y.undeclaredComponent("calls "+method+" of", p, "Reads")`: "ErrUndeclared",
 }
 
-// Every error that the library exports, and every message it panics with, is
-// explained; and what is explained exists.
-func TestEveryErrorAndPanicIsExplained(t *testing.T) {
+// The pages explain exactly the exported errors and the messages of panics.
+func TestErrorsAndPanics_AreExplained(t *testing.T) {
 	library, public := library(t)
 	exported, err := source.Find("..", public...)
 	noError(t, err)
@@ -220,7 +216,7 @@ func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	for _, p := range g.Pages {
 		pages[p.File] = p
 	}
-	headings := make(map[string]bool) // of errors.md: whether the library has it
+	headings := make(map[string]bool) // sections of errors.md; true if the library has the error
 	for _, s := range pages["errors.md"].Sections[1:] {
 		if name := s.Heading[strings.LastIndex(s.Heading, ".")+1:]; strings.HasPrefix(name, "Err") || strings.HasSuffix(name, "Error") {
 			headings[s.Heading] = false
@@ -242,7 +238,7 @@ func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 		}
 	}
 
-	explained := make(map[string]bool) // messages of panics.md: whether the library has it
+	explained := make(map[string]bool) // messages of panics.md; true if the library has them
 	for _, b := range pages["panics.md"].Blocks {
 		for line := range strings.Lines(b.Text) {
 			explained[strings.TrimSuffix(line, "\n")] = false
@@ -250,7 +246,7 @@ func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	}
 	for _, p := range all.Panics {
 		if len(p.Says) == 0 {
-			if heading, ok := told[p.Text]; !ok || !headings[heading] {
+			if heading, ok := computed[p.Text]; !ok || !headings[heading] {
 				t.Errorf("%v: nothing explains panic(%s)", p.At, p.Text)
 			}
 			continue
@@ -274,7 +270,6 @@ func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 //go:embed playground/play.html playground/play.css playground/play.js
 var playFiles embed.FS
 
-// playPolicy lets the page of the playground run its program, which it fetches.
+// playPolicy also lets the page of the playground fetch and run its program.
 var playPolicy = strings.Replace(site.Policy, "script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'", 1)
 
-// compiledFiles are those that compilePlay returns.
+// compiledFiles are the files that compilePlay returns.
 var compiledFiles = []string{"play.wasm", "wasm_exec.js"}
 
-// policyOf is the policy of a file of the site.
+// policyOf returns the policy of a file of the site.
 func policyOf(name string) string {
 	if name == "play.html" {
 		return playPolicy
@@ -30,9 +30,8 @@ func policyOf(name string) string {
 	return site.Policy
 }
 
-// compilePlay returns the program of the playground, and the script of the Go
-// distribution that browsers need to run it. It takes the go command, and the first
-// time half a minute.
+// compilePlay compiles the playground and returns it with Go's script for browsers. It
+// needs the go command, and half a minute the first time.
 func compilePlay(ctx context.Context) (map[string][]byte, error) {
 	folder, err := os.MkdirTemp("", "handloom-play")
 	if err != nil {

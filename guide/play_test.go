@@ -21,7 +21,7 @@ import (
 
 var picture = flag.String("picture", "", "a file to write a picture of the playground into")
 
-// acts are what a person does in a tick of the test, here and in the browser.
+// acts returns the actions of a person in a tick, here and in the browser.
 func acts(tick int) []swarm.Act {
 	switch {
 	case tick%50 == 7:
@@ -34,15 +34,15 @@ func acts(tick int) []swarm.Act {
 
 const actsInBrowser = `tick => tick % 50 === 7 ? [{x: tick, y: 100}, {x: 300, y: 200}] : tick % 50 === 31 ? [{x: tick, y: 120, kill: true}] : []`
 
-// The program comes to the same states in a browser as here, tick by tick.
-func TestThePlaygroundInABrowser(t *testing.T) {
+// The program reaches the same states in a browser as here, tick by tick.
+func TestPlayground_MatchesInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for the browser")
 	}
 	files, err := build()
 	noError(t, err)
 	compile := sync.OnceValues(func() (map[string][]byte, error) { return compilePlay(t.Context()) })
-	compiled, err := compile() // before there is a browser, which has to be done within a minute
+	compiled, err := compile() // before a browser starts, which must end within a minute
 	noError(t, err)
 	t.Logf("play.wasm has %d bytes, %d compressed", len(compiled["play.wasm"]), compressed(t, compiled["play.wasm"]))
 	web := httptest.NewServer(handler(files, compile))
@@ -83,7 +83,7 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 	t.Run("native", func(t *testing.T) { sameAsHere(t, openPlayground(t, web.URL)) })
 }
 
-// openPlayground returns a browser whose playground plays.
+// openPlayground returns a browser with a running playground.
 func openPlayground(t *testing.T, url string) *browser.Browser {
 	t.Helper()
 	b := browser.Open(t)
@@ -92,7 +92,7 @@ func openPlayground(t *testing.T, url string) *browser.Browser {
 	return b
 }
 
-// compressed returns how many bytes a server sends that compresses.
+// compressed returns the size of b after compression.
 func compressed(t *testing.T, b []byte) int {
 	t.Helper()
 	var out bytes.Buffer
@@ -102,7 +102,7 @@ func compressed(t *testing.T, b []byte) int {
 	return out.Len()
 }
 
-// upper returns a picture of the text of the page, as far as the digests.
+// upper returns a picture of the page from the top to the digests.
 func upper(t *testing.T, b *browser.Browser) []byte {
 	t.Helper()
 	var box struct{ Left, Right, Bottom int }
@@ -124,7 +124,7 @@ func upper(t *testing.T, b *browser.Browser) []byte {
 	return out.Bytes()
 }
 
-// goesBack drags time to its beginning, by the keys of the slider.
+// goesBack drags the slider of time to the beginning.
 func goesBack(t *testing.T, b *browser.Browser) {
 	t.Helper()
 	b.Until(`+document.getElementById("time").value > 3`)
@@ -138,7 +138,7 @@ func goesBack(t *testing.T, b *browser.Browser) {
 	b.Until(`document.getElementById("verdict").textContent.endsWith("all equal.")`)
 }
 
-// staysItself takes a handle by the keyboard, and kills what it names.
+// staysItself picks a handle by keyboard and kills its mote.
 func staysItself(t *testing.T, b *browser.Browser) {
 	t.Helper()
 	b.Eval(`(() => {
@@ -157,7 +157,7 @@ func staysItself(t *testing.T, b *browser.Browser) {
 	b.Until(`document.getElementById("handles").textContent.includes("names no item")`)
 }
 
-// erasesARow clicks at the handle in the first row: another mote takes it, and the
+// erasesARow clicks the handle in the first row: another mote takes the row, and the
 // handle is stale.
 func erasesARow(t *testing.T, b *browser.Browser) {
 	t.Helper()
@@ -173,8 +173,7 @@ func erasesARow(t *testing.T, b *browser.Browser) {
 	b.Until(`document.querySelector("#handles li").textContent.includes(clicked + " is stale") || document.querySelector("#handles li").textContent.includes("names no item")`)
 }
 
-// showsPhases plays slowly: one phase after another is marked, in the graph as below
-// it.
+// showsPhases plays slowly: the graph and the list mark one phase after another.
 func showsPhases(t *testing.T, b *browser.Browser) {
 	t.Helper()
 	b.Eval(`document.getElementById("slow").click() || true`, new(bool))
@@ -211,11 +210,11 @@ func sameAsHere(t *testing.T, b *browser.Browser) {
 		noError(t, compare(t.Context(), h, there))
 	}
 	if h.Motes.Len() == motes {
-		t.Error("nobody was born or killed")
+		t.Error("no mote was born or killed")
 	}
 }
 
-// compare plays a tick for each two digests.
+// compare plays a tick for each pair of digests.
 func compare(ctx context.Context, h *swarm.History, there []string) error {
 	if len(there) == 0 {
 		return errors.New("the browser played no tick")

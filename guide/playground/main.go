@@ -1,8 +1,8 @@
 //go:build js
 
-// Program play is the part of the playground that runs in the browser: two swarms
-// beside each other, one on one worker, the other on several whose tasks are shuffled.
-// The page calls its functions, which are properties of the global object handloom.
+// Program play runs in the browser: two swarms, one on one worker, the other on several
+// with shuffled tasks. The page calls its functions, which are properties of the global
+// object handloom.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 	select {}
 }
 
-// call makes a function for the page. An error is a property of what it returns.
+// call exports a function to the page. An error is a property of the returned object.
 func call(f func(ctx context.Context, args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		result, err := f(context.Background(), args)
@@ -52,7 +52,7 @@ func call(f func(ctx context.Context, args []js.Value) (any, error)) js.Func {
 	})
 }
 
-// start begins with a number of motes.
+// start creates both swarms with a number of motes.
 func (p *playground) start(ctx context.Context, args []js.Value) (any, error) {
 	n := args[0].Int()
 	plain, err := swarm.NewHistory(ctx, n)
@@ -67,8 +67,8 @@ func (p *playground) start(ctx context.Context, args []js.Value) (any, error) {
 	return p.state(0, 0), p.shuffled.Store.Shuffle(1)
 }
 
-// play plays a tick of both, on that many workers in the second, with what a person
-// did: objects that have the handle erase, or x, y and kill.
+// play plays a tick of both swarms, with the given workers in the second. Acts are objects
+// with the handle erase, or with x, y and kill.
 func (p *playground) play(ctx context.Context, args []js.Value) (any, error) {
 	var acts []swarm.Act
 	for i := range args[1].Length() {
@@ -91,7 +91,7 @@ func (p *playground) play(ctx context.Context, args []js.Value) (any, error) {
 	return p.state(one, many), err
 }
 
-// shuffle has the tasks of the second store run in another order, that of a seed.
+// shuffle sets the seed of the task order of the second store.
 func (p *playground) shuffle(_ context.Context, args []js.Value) (any, error) {
 	return nil, p.shuffled.Store.Shuffle(uint64(args[0].Int()))
 }
@@ -119,8 +119,8 @@ func (p *playground) state(one, many uint64) map[string]any {
 	}
 }
 
-// places writes the pixels of all motes into an array of the page, x and y of 16 bits,
-// and returns how many there are.
+// places writes x and y of all motes, 16 bits each, into an array of the page and returns
+// the number of motes.
 func (p *playground) places(_ context.Context, args []js.Value) (any, error) {
 	p.bytes = p.bytes[:0]
 	w := p.plain
@@ -147,7 +147,7 @@ func (p *playground) pick(_ context.Context, args []js.Value) (any, error) {
 	return nearest.String(), nil
 }
 
-// look says what a handle names now.
+// look returns the state of a handle.
 func (p *playground) look(_ context.Context, args []js.Value) (says any, err error) {
 	h, err := parse(args[0])
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *playground) look(_ context.Context, args []js.Value) (says any, err err
 	defer func() {
 		says = map[string]any{"says": fmt.Sprint(recover())}
 	}()
-	w.Motes.At(h) // its panic says what the slot holds
+	w.Motes.At(h) // its panic describes the slot
 	return nil, nil
 }
 
@@ -212,8 +212,8 @@ func names(resources []store.Resource) (all []string) {
 	return all
 }
 
-// took returns how long the systems and flushes of the last tick took, in microseconds,
-// and what the flushes did.
+// took returns the times of systems and flushes of the last tick, in microseconds, and
+// the reports of the flushes.
 func (p *playground) took(context.Context, []js.Value) (any, error) {
 	systems := make(map[string]any)
 	for _, t := range p.plain.Frame.Timings() {

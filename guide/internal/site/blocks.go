@@ -13,11 +13,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// blocks renders what the site shows in its own way: code, headings and tables. A
-// table and code may be wider than a telephone, and are scrolled by themselves.
+// blocks renders code, headings, links and tables. Tables and code may be wider than a
+// telephone and scroll on their own.
 type blocks struct{}
 
-// RegisterFuncs tells the renderer what blocks renders.
+// RegisterFuncs registers the renderers of blocks.
 func (blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, renderCode)
 	r.Register(ast.KindHeading, renderHeading)
@@ -35,9 +35,9 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	from, class := "", "code"
 	language, file := info(b, source)
 	switch language {
-	case "text", "sh": // lines of words, which may be broken
+	case "text", "sh": // lines of words, which may wrap
 		class = "code words"
-		if file != "" && !strings.HasSuffix(file, ".go") { // columns, which may not
+		if file != "" && !strings.HasSuffix(file, ".go") { // columns, which may not wrap
 			class, from = "code", file
 		}
 	case "go":
@@ -51,7 +51,7 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	return ast.WalkSkipChildren, err
 }
 
-// info returns the language of a block, and the file that it comes from.
+// info returns the language and the source file of a block.
 func info(b *ast.FencedCodeBlock, source []byte) (language, file string) {
 	if b.Info == nil {
 		return "", ""
@@ -76,8 +76,8 @@ func renderHeading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-// renderLink renders a link to a page. One that leaves the guide leads to a file of the
-// repository, which the site does not have: its text is shown, no more.
+// renderLink renders a link to a page. For a link to a file of the repository, which the
+// site does not have, it renders only the text.
 func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	to := n.(*ast.Link).Destination
 	if strings.HasPrefix(string(to), "../") {
@@ -100,7 +100,7 @@ func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.Wal
 	return ast.WalkContinue, err
 }
 
-// colored returns Go code as HTML that tells keywords, comments and strings apart.
+// colored returns Go code as HTML with classes for keywords, comments and strings.
 func colored(text string) string {
 	var s scanner.Scanner
 	set := token.NewFileSet()

@@ -29,11 +29,11 @@ type Page struct {
 
 // Link is a link of a page, or a picture.
 type Link struct {
-	To, Anchor string // as written, before and behind #
-	Under      string // the second-level heading that it is below
+	To, Anchor string // the parts before and after #
+	Under      string // the second-level heading above
 }
 
-// Section is a heading and what is below it, until the next one.
+// Section is a heading with the text up to the next heading.
 type Section struct {
 	ID, Heading string
 	Text        string
@@ -43,13 +43,12 @@ type Section struct {
 type Block struct{ Language, Text string }
 
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), // a style is against the policy
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), // the policy forbids styles
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
 )
 
-// Parse reads a page. What Markdown lets through as HTML is an error: pages need none,
-// and the site would drop it.
+// Parse reads a page. HTML in a page is an error, because the site would drop it.
 func Parse(file string, source []byte) (*Page, error) {
 	ctx := parser.NewContext(parser.WithIDs(make(anchors)))
 	p := &Page{File: file, source: source, root: markdown.Parser().Parse(text.NewReader(source), parser.WithContext(ctx))}
@@ -78,12 +77,12 @@ func Parse(file string, source []byte) (*Page, error) {
 		case *ast.FencedCodeBlock:
 			p.Blocks = append(p.Blocks, Block{string(n.Language(source)), string(n.Lines().Value(source))})
 		case *ast.HTMLBlock, *ast.RawHTML:
-			return ast.WalkStop, fmt.Errorf("there is HTML in it")
+			return ast.WalkStop, fmt.Errorf("page has HTML")
 		}
 		return ast.WalkContinue, nil
 	})
 	if err == nil && p.Title == "" {
-		err = fmt.Errorf("it has no first heading")
+		err = fmt.Errorf("page has no first heading")
 	}
 	p.fillSections()
 	return p, err
@@ -104,7 +103,7 @@ func (p *Page) fillSections() {
 	}
 }
 
-// linkTarget is where a link of a page leads to on the site.
+// linkTarget returns the address of a link on the site.
 func linkTarget(to, anchor string) string {
 	if strings.HasSuffix(to, ".md") && !strings.Contains(to, "/") {
 		to = target(to)
@@ -147,8 +146,8 @@ func (p *Page) html() (string, error) {
 	return b.String(), err
 }
 
-// anchors names headings as code hosts do: in lower case, words joined by hyphens, and
-// nothing but letters, digits, hyphens and underscores; a second one of a name has -1.
+// anchors names headings like code hosts: lower case, words joined by hyphens, only
+// letters, digits, hyphens and underscores; the second of equal names ends in -1.
 type anchors map[string]int
 
 // Generate returns the name of a heading.
@@ -171,5 +170,5 @@ func (a anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
 	return []byte(id)
 }
 
-// Put notes a name that somebody else gave.
+// Put reserves a name.
 func (a anchors) Put(id []byte) { a[string(id)]++ }

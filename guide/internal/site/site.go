@@ -1,5 +1,5 @@
-// Package site makes web pages of the guide: of Markdown that reads well by itself, as
-// a code host shows it, a folder of files that need nothing from outside.
+// Package site renders the Markdown pages of the guide as a folder of web files that load
+// nothing from other hosts.
 package site
 
 import (
@@ -15,11 +15,10 @@ import (
 	"strings"
 )
 
-// Policy is the Content-Security-Policy of every page: its own files, and nothing in
-// a line of the page itself.
+// Policy is the Content-Security-Policy of every page: own files, no inline code.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 
-// Index is the page that lists all others, in the order in which they are read.
+// Index is the page that lists all others in reading order.
 const Index = "README.md"
 
 var (
@@ -33,16 +32,15 @@ var (
 	frame = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// Extra is a page that is not made of Markdown. All others link to it.
+// Extra is a page without Markdown source. All others link to it.
 type Extra struct {
 	File, Title     string
-	Policy          string // in place of the site's
+	Policy          string // replaces Policy
 	Styles, Scripts []string
 	Body            template.HTML
 }
 
-// Build returns the files of the site by name. pages holds the guide: Markdown and
-// the pictures that it shows.
+// Build returns the files of the site by name. pages has Markdown and pictures.
 func Build(pages fs.FS, extras ...Extra) (map[string][]byte, error) {
 	g, err := Read(pages)
 	if err != nil {
@@ -70,20 +68,20 @@ func Build(pages fs.FS, extras ...Extra) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Guide is the pages as they were read.
+// Guide has the parsed pages.
 type Guide struct {
-	Pages    []*Page // in the order of the index, which is the first
+	Pages    []*Page // in the order of the index, which is first
 	Pictures []string
 	Parts    []Part
 }
 
-// Part is a heading of the index and the pages below it.
+// Part is a heading of the index with its pages.
 type Part struct {
 	Title string
 	Pages []*Page
 }
 
-// Read reads the pages. It fails when the index does not name each of them once.
+// Read reads the pages. It fails if the index does not name each page once.
 func Read(pages fs.FS) (*Guide, error) {
 	files, err := fs.Glob(pages, "*.md")
 	if err != nil {
@@ -101,7 +99,7 @@ func Read(pages fs.FS) (*Guide, error) {
 	}
 	index := byFile[Index]
 	if index == nil {
-		return nil, fmt.Errorf("there is no %s", Index)
+		return nil, fmt.Errorf("no %s", Index)
 	}
 	g := &Guide{Pages: []*Page{index}}
 	if g.Pictures, err = fs.Glob(pages, "pictures/*.svg"); err != nil {
@@ -130,7 +128,7 @@ func Read(pages fs.FS) (*Guide, error) {
 	return g, nil
 }
 
-// target is the file of the site that shows a page.
+// target returns the site's file for a page.
 func target(file string) string {
 	if file == Index {
 		return "index.html"
@@ -138,7 +136,7 @@ func target(file string) string {
 	return strings.TrimSuffix(file, path.Ext(file)) + ".html"
 }
 
-// framed is what page.html shows.
+// framed is the data of page.html.
 type framed struct {
 	Extra
 	Home, Prev, Next *link
@@ -151,7 +149,7 @@ type link struct {
 	Here        bool
 }
 
-// section is a heading of the list of pages, and those below it.
+// section is a heading of the list of pages with its pages.
 type section struct {
 	Title string
 	Pages []link
@@ -180,7 +178,7 @@ func (g *Guide) render(i int, extras []Extra) ([]byte, error) {
 	return f.execute()
 }
 
-// frame returns what every page has around it.
+// frame returns the data around a page.
 func (g *Guide) frame(e *Extra, extras []Extra) *framed {
 	f := &framed{Extra: *e}
 	f.Styles = append([]string{"page.css"}, e.Styles...)
@@ -199,10 +197,10 @@ func (g *Guide) frame(e *Extra, extras []Extra) *framed {
 	return f
 }
 
-// to returns a link to a page, which may be this one.
+// to returns a link to a page.
 func (f *framed) to(file, title string) *link { return &link{file, title, file == f.File} }
 
-// entry is what the search knows of a section.
+// entry is a section in the search index.
 type entry struct {
 	To      string `json:"to"`
 	Page    string `json:"page"`
@@ -210,7 +208,7 @@ type entry struct {
 	Text    string `json:"text"`
 }
 
-// searchIndex returns a script that holds the text of every section.
+// searchIndex returns a script with the text of every section.
 func (g *Guide) searchIndex() ([]byte, error) {
 	var all []entry
 	for _, p := range g.Pages[1:] {

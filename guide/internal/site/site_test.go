@@ -8,7 +8,7 @@ import (
 	"handloom/guide/internal/site"
 )
 
-// guide returns a guide of pages by name.
+// guide returns the files of a guide.
 func guide(pages map[string]string) fstest.MapFS {
 	files := make(fstest.MapFS)
 	for name, text := range pages {
@@ -19,7 +19,7 @@ func guide(pages map[string]string) fstest.MapFS {
 
 const index = "# All\n\n## First\n\n- [A page](a.md)\n- [Another](b.md)\n"
 
-func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
+func TestBuild_LinksPagesLikeACodeHost(t *testing.T) {
 	files, err := site.Build(guide(map[string]string{
 		"README.md": index,
 		"a.md": "# A & `<page>`\n\nSee [b](b.md#what-is-it-said-q) and [a file](../main.go).\n\n" +
@@ -56,14 +56,14 @@ func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAGuideIsSaid(t *testing.T) {
+func TestBuild_RefusesIncompleteGuides(t *testing.T) {
 	for want, pages := range map[string]map[string]string{
-		"there is no README.md":         {"a.md": "# A\n"},
-		"README.md does not name b.md":  {"README.md": "# All\n\n## First\n\n- [A](a.md)\n", "a.md": "# A\n", "b.md": "# B\n"},
-		"README.md names a.md twice":    {"README.md": "# All\n\n## First\n\n- [A](a.md)\n- [B](a.md)\n", "a.md": "# A\n"},
-		"a.md: there is HTML in it":     {"README.md": index, "a.md": "# A\n\n<script>alert(1)</script>\n", "b.md": "# B\n"},
-		"b.md: there is HTML in it":     {"README.md": index, "a.md": "# A\n", "b.md": "# B\n\nbold <b>x</b>\n"},
-		"a.md: it has no first heading": {"README.md": index, "a.md": "text\n", "b.md": "# B\n"},
+		"no README.md":                    {"a.md": "# A\n"},
+		"README.md does not name b.md":    {"README.md": "# All\n\n## First\n\n- [A](a.md)\n", "a.md": "# A\n", "b.md": "# B\n"},
+		"README.md names a.md twice":      {"README.md": "# All\n\n## First\n\n- [A](a.md)\n- [B](a.md)\n", "a.md": "# A\n"},
+		"a.md: page has HTML":             {"README.md": index, "a.md": "# A\n\n<script>alert(1)</script>\n", "b.md": "# B\n"},
+		"b.md: page has HTML":             {"README.md": index, "a.md": "# A\n", "b.md": "# B\n\nbold <b>x</b>\n"},
+		"a.md: page has no first heading": {"README.md": index, "a.md": "text\n", "b.md": "# B\n"},
 	} {
 		if _, err := site.Build(guide(pages)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)

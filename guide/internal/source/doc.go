@@ -1,6 +1,5 @@
-// Package source holds the guide to the source of the repository: [Fill] takes the code
-// of a page from files that go test compiles and runs, and [Find] lists the errors and
-// panics that the guide explains.
+// Package source compares the guide with the source: [Fill] takes the code of a page from
+// files that go test compiles and runs, [Find] lists the errors and panics of packages.
 //
 // A block of Go names its source after its language:
 //

@@ -18,21 +18,21 @@ type Error struct {
 	Name    string
 }
 
-// A Panic is a place that panics.
+// A Panic is a call of panic.
 type Panic struct {
 	At   token.Position
-	Text string   // of the argument, as the source has it
-	Says []string // formats of the messages, in the words of package fmt; none: Text tells no more
+	Text string   // source of the argument
+	Says []string // fmt formats of the messages; none if Text is not a literal
 }
 
-// Found is what some folders hold. It is in the order of their files.
+// Found has the errors and panics of folders, in the order of their files.
 type Found struct {
 	Errors []Error
 	Panics []Panic
 }
 
-// Find reads the Go files of folders of the module in root, whatever their build
-// tags, tests aside.
+// Find reads the Go files, except tests, of folders of the module in root. It ignores
+// build tags.
 func Find(root string, folders ...string) (Found, error) {
 	var f Found
 	for _, folder := range folders {
@@ -70,12 +70,12 @@ func (f *Found) read(folder string) error {
 	return nil
 }
 
-// pkg is a package as it was parsed.
+// pkg is a parsed package.
 type pkg struct {
 	set     *token.FileSet
 	files   []*ast.File
 	sources []string
-	methods map[string]*ast.FuncDecl // by type: what makes its message
+	methods map[string]*ast.FuncDecl // by type: its Error or String method
 }
 
 func (p *pkg) add(file *ast.File, source string) {
@@ -88,7 +88,7 @@ func (p *pkg) add(file *ast.File, source string) {
 	}
 }
 
-// baseName returns the name of a type, pointer and type arguments aside.
+// baseName returns the name of a type without pointer and type arguments.
 func baseName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -155,7 +155,7 @@ func (p *pkg) panics() (all []Panic) {
 	return all
 }
 
-// says returns the formats of what an expression prints as.
+// says returns the formats of the messages of an expression.
 func (p *pkg) says(e ast.Expr) []string {
 	switch e := e.(type) {
 	case *ast.CallExpr:
@@ -174,7 +174,7 @@ func (p *pkg) says(e ast.Expr) []string {
 	return nil
 }
 
-// methodSays returns the formats of what a method Error or String returns.
+// methodSays returns the formats of the results of a method Error or String.
 func (p *pkg) methodSays(f *ast.FuncDecl) (all []string) {
 	if f == nil {
 		return nil
@@ -188,8 +188,7 @@ func (p *pkg) methodSays(f *ast.FuncDecl) (all []string) {
 	return all
 }
 
-// literal returns the text of a literal, or of a sum of such and others, which it
-// shows as %v.
+// literal returns the text of a literal or a concatenation, with %v for other operands.
 func literal(e ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -205,7 +204,7 @@ func literal(e ast.Expr) (text string, ok bool) {
 
 var verb = regexp.MustCompile(`%[-+# 0]*[0-9.]*[a-zA-Z]`)
 
-// Forms returns, for each format, what finds a whole message that was made by it.
+// Forms returns for each format an expression that matches its messages.
 func (p Panic) Forms() (all []*regexp.Regexp) {
 	for _, format := range p.Says {
 		parts := verb.Split(format, -1)

@@ -32,7 +32,7 @@ func f(n int, what string) {
 }
 `
 
-func TestWhatASourcePanicsWithAndExports(t *testing.T) {
+func TestFind_ListsErrorsAndPanics(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "sample"), 0o755); err != nil {
 		t.Fatal(err)
@@ -65,6 +65,6 @@ func TestWhatASourcePanicsWithAndExports(t *testing.T) {
 		t.Errorf("%v matches too much", form)
 	}
 	if _, err := source.Find(root, "none"); err == nil {
-		t.Error("a folder without files is no error")
+		t.Error("Find of an empty folder returned no error")
 	}
 }

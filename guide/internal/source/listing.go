@@ -9,8 +9,8 @@ import (
 // fence is a line that opens or closes a block: its indentation, language and source.
 var fence = regexp.MustCompile("^( *)```(?:([a-z]+)(?: (\\S+))?)?$")
 
-// Fill returns the page with what its blocks of code should show. read returns the
-// text of a file of the repository. A block of Go without a source is an error.
+// Fill returns the page with the code of the files that its blocks name. read returns the
+// text of a file of the repository. A block of Go without a file is an error.
 func Fill(page string, read func(file string) (string, error)) (string, error) {
 	var b strings.Builder
 	inside, replaced := false, false
@@ -41,7 +41,7 @@ func Fill(page string, read func(file string) (string, error)) (string, error) {
 	return b.String(), nil
 }
 
-// source returns the code that a block should show, and whether it comes from a file.
+// source returns the code of a block, and whether it comes from a file.
 func source(language, from string, read func(file string) (string, error)) (code string, found bool, err error) {
 	if from == "" {
 		if language == "go" {
@@ -92,7 +92,7 @@ func Region(text, name string) (string, error) {
 		return "", fmt.Errorf("region %s has no end", open)
 	}
 	if len(pieces) == 0 {
-		return "", fmt.Errorf("there is no region %s", name)
+		return "", fmt.Errorf("no region %s", name)
 	}
 	var all []string
 	for i, piece := range pieces {
@@ -104,13 +104,13 @@ func Region(text, name string) (string, error) {
 	return strings.Join(all, "\n") + "\n", nil
 }
 
-// output returns what an example prints: the comment at its end.
+// output returns the output of an example, the comment at its end.
 func output(text, example string) (string, error) {
 	_, body, found := strings.Cut(text, "\nfunc "+example+"() {\n")
 	body, _, _ = strings.Cut(body, "\n}\n")
 	_, says, ends := strings.Cut(body, "\t// Output:\n")
 	if !found || !ends {
-		return "", fmt.Errorf("there is no %s with an output", example)
+		return "", fmt.Errorf("no %s with an output", example)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(says) {
@@ -122,7 +122,7 @@ func output(text, example string) (string, error) {
 
 func isEnd(line string) bool { return strings.TrimSpace(line) == "// endregion" }
 
-// outdent removes the indentation that all lines share, and empty ones around them.
+// outdent removes the common indentation, and empty lines around the text.
 func outdent(lines []string) []string {
 	for len(lines) > 0 && lines[0] == "" {
 		lines = lines[1:]
@@ -148,8 +148,7 @@ var (
 	testMain    = regexp.MustCompile(`(?m)^func Example\w*\(\) \{$`)
 )
 
-// program returns the file of an example as the program that a reader would write: the
-// example is its main.
+// program returns the file of an example as a program whose main is the example.
 func program(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -48,11 +48,11 @@ func read(name string) (string, error) {
 	return text, nil
 }
 
-func TestFillTakesBlocksFromTheirFiles(t *testing.T) {
+func TestFill_TakesBlocksFromFiles(t *testing.T) {
 	const page = "A page.\n\n```go a_test.go#loop\nold\n```\n\n```text\nkept\n```\n\n```go a_test.go#types\n```\n"
 	const want = "A page.\n\n```go a_test.go#loop\nif true {\n\tfmt.Println(\"first\")\n}\n\nfmt.Println(\"second\")\n```\n\n" +
 		"```text\nkept\n```\n\n```go a_test.go#types\ntype Ship struct {\n\tHull int\n}\n```\n"
-	for _, p := range []string{page, want} { // to fill a page twice changes nothing
+	for _, p := range []string{page, want} { // filling twice changes nothing
 		got, err := source.Fill(p, read)
 		if err != nil || got != want {
 			t.Errorf("%v\n%s", err, got)
@@ -60,26 +60,26 @@ func TestFillTakesBlocksFromTheirFiles(t *testing.T) {
 	}
 }
 
-func TestAWholeFileIsAProgram(t *testing.T) {
+func TestFill_ShowsFileAsProgram(t *testing.T) {
 	got, err := source.Fill("```go a_test.go\n```\n", read)
 	if err != nil || !strings.Contains(got, "package main\n") || !strings.Contains(got, "func main() {\n") || strings.Contains(got, "region") {
 		t.Errorf("%v\n%s", err, got)
 	}
 }
 
-func TestABlockShowsWhatAnExamplePrints(t *testing.T) {
+func TestFill_ShowsOutputOfExample(t *testing.T) {
 	got, err := source.Fill("```text a_test.go#Example_a\n```\n", read)
 	if want := "```text a_test.go#Example_a\nmuch\n\tmore\n```\n"; err != nil || got != want {
 		t.Errorf("%v\n%s", err, got)
 	}
 }
 
-func TestWhatIsWrongWithABlockIsSaid(t *testing.T) {
+func TestFill_RefusesBadBlocks(t *testing.T) {
 	for page, want := range map[string]string{
 		"\n```go\nx := 1\n```\n":             "line 2: a block of Go names no file",
 		"```go b.go#x\n```\n":                "b.go: no such file",
-		"```go a_test.go#none\n```\n":        "a_test.go: there is no region none",
-		"```text a_test.go#Example_b\n```\n": "there is no Example_b with an output",
+		"```go a_test.go#none\n```\n":        "a_test.go: no region none",
+		"```text a_test.go#Example_b\n```\n": "no Example_b with an output",
 		"```go open.go#left\n```\n":          "region left has no end",
 		"```go in.go#a\n```\n":               "region b begins inside region a",
 		"```text\n":                          "has no end",

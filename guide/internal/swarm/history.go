@@ -7,19 +7,19 @@ import (
 	"handloom/store"
 )
 
-// kept is how many checkpoints a history has, every is how many ticks apart they are.
+// kept is the number of checkpoints of a history, every the ticks between two of them.
 const (
 	kept  = 32
 	every = 8
 )
 
-// History is a swarm whose last ticks can be gone back to.
+// History is a swarm that can go back to its last ticks.
 type History struct {
 	*Swarm
 	Now     int // ticks played
 	saved   [kept]store.Checkpoint
-	acts    [kept * every][]Act  // of tick t, at t modulo the length
-	digests [kept * every]uint64 // behind it
+	acts    [kept * every][]Act  // acts of tick t at t modulo the length
+	digests [kept * every]uint64 // digests after the ticks
 }
 
 // NewHistory begins a history of a swarm of n motes.
@@ -28,10 +28,10 @@ func NewHistory(ctx context.Context, n int) (*History, error) {
 	return &History{Swarm: w}, err
 }
 
-// First is the earliest tick that can be gone back to.
+// First returns the earliest tick that Back accepts.
 func (h *History) First() int { return max(0, (h.Now/every-kept+2)*every) }
 
-// Play plays the next tick, and notes what was done in it and what came of it.
+// Play plays the next tick, and keeps its acts and its digest.
 func (h *History) Play(ctx context.Context, workers int, acts []Act) (digest uint64, err error) {
 	if h.Now%every == 0 {
 		if err := h.Store.Checkpoint(ctx, &h.saved[h.Now/every%kept]); err != nil {
@@ -50,16 +50,15 @@ func (h *History) Play(ctx context.Context, workers int, acts []Act) (digest uin
 	return digest, nil
 }
 
-// Back goes back to where tick ticks had been played: to the checkpoint before, and
-// forward from there with what was done then. It fails when the ticks played again
-// come to another state.
+// Back restores the state after the given number of ticks: it goes back to a checkpoint
+// and plays the kept acts again. It fails if a tick results in another state.
 func (h *History) Back(ctx context.Context, workers, tick int) error {
 	if tick < h.First() || tick > h.Now {
-		return fmt.Errorf("tick %d is not one of %d to %d", tick, h.First(), h.Now)
+		return fmt.Errorf("tick %d, want %d to %d", tick, h.First(), h.Now)
 	}
 	h.Now = tick / every * every
 	if h.Now == tick && tick > 0 {
-		h.Now -= every // the state behind a tick, checked as any other
+		h.Now -= every // so that the digest after tick h.Now is compared, too
 	}
 	if err := h.Store.Rollback(ctx, &h.saved[h.Now/every%kept]); err != nil {
 		return err
@@ -72,7 +71,7 @@ func (h *History) Back(ctx context.Context, workers, tick int) error {
 			return err
 		}
 		if is != was {
-			return fmt.Errorf("tick %d, played again, came to %x; it was %x", h.Now, is, was)
+			return fmt.Errorf("tick %d, played again: digest %x, want %x", h.Now, is, was)
 		}
 	}
 	return nil

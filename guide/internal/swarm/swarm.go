@@ -1,6 +1,6 @@
-// Package swarm is the program that the playground shows: some thousand motes that
-// look at their neighbours, die and are born again. It counts in whole numbers, so
-// that it comes to the same state on every machine, in a browser as elsewhere.
+// Package swarm is the program of the playground: some thousand motes that follow their
+// neighbours, die and are born. It uses only integers, so its states are the same on every
+// machine, also in a browser.
 package swarm
 
 import (
@@ -15,38 +15,38 @@ import (
 // Places are in parts of a pixel. The plane is a torus of squares.
 const (
 	Unit    = 256
-	side    = 24 // of a square, in pixels
+	side    = 24 // pixels per side of a square
 	columns = 40
 	rows    = 22
 	Width   = columns * side
 	Height  = rows * side
 )
 
-// A Mote moves with those around it until its life ends. Where it is, where it goes and
-// how long it has lies in columns.
+// A Mote moves with the motes around it until its life ends. Place, course and life are
+// columns.
 type Mote struct {
 	Square store.Handle[Square]
-	Seed   uint32 // of what is random about it
+	Seed   uint32 // seed of its random numbers
 }
 
-// A Vector is a place, or a way to go in a tick.
+// A Vector is a place, or a movement per tick.
 type Vector struct{ X, Y int32 }
 
-// A Square is a part of the plane, with what the motes in it do together.
+// A Square is a square of the plane with the sums over its motes.
 type Square struct {
 	N             int32
-	Place, Course Vector // sums: in pixels, and in parts of one
+	Place, Course Vector // sums, in pixels and in parts of a pixel
 }
 
-// An Act is what a person did in a tick: to Erase a mote or, without one, to kill those
-// around a pixel, or to have some born there.
+// An Act is an action of a person: it erases a mote or, without one, kills the motes
+// around a pixel or creates some there.
 type Act struct {
 	Erase store.Handle[Mote]
-	Kill  bool // else motes are born
+	Kill  bool // false: motes are born
 	X, Y  int  // pixel
 }
 
-// Swarm is a store of motes and the systems that move it on.
+// Swarm is a store of motes with its systems.
 type Swarm struct {
 	Store   *store.Store
 	Motes   *store.Table[Mote]
@@ -54,16 +54,16 @@ type Swarm struct {
 	Courses *store.Column[Mote, Vector]
 	Lives   *store.Column[Mote, int32] // ticks left
 	Frame   *store.Schedule
-	Flushes []Flushed                   // of the last tick
-	next    *store.Column[Mote, Vector] // places to come
+	Flushes []Flushed                   // flushes of the last tick
+	next    *store.Column[Mote, Vector] // places after the tick
 	squares *store.Table[Square]
 	at      [rows][columns]store.Handle[Square] // written once
 	near    store.Groups[Mote, Square]
-	tick    int   // that is played
-	acts    []Act // of that tick
+	tick    int   // number of the current tick
+	acts    []Act // acts of the current tick
 }
 
-// Flushed is what a flush did, in words, and how long it took.
+// Flushed is the report and the duration of a flush.
 type Flushed struct {
 	Says string
 	Took time.Duration
@@ -76,14 +76,14 @@ func New(ctx context.Context, n int) (w *Swarm, err error) {
 			w.Flushes = append(w.Flushes, Flushed{r.String(), r.Plan + r.Apply})
 		}
 	}})
-	if w, err = of(s); err != nil {
+	if w, err = register(s); err != nil {
 		return nil, err
 	}
 	return w, w.begin(ctx, n)
 }
 
-// of makes the tables, columns and systems of a swarm in s.
-func of(s *store.Store) (w *Swarm, err error) {
+// register adds the tables, columns and systems of a swarm to s.
+func register(s *store.Store) (w *Swarm, err error) {
 	w = &Swarm{Store: s}
 	w.Motes = store.Register(s, store.TableOptions[Mote]{Name: "mote", Shards: 4})
 	w.squares = store.Register(s, store.TableOptions[Square]{Name: "square", ChunkItems: 64})
@@ -109,7 +109,7 @@ func of(s *store.Store) (w *Swarm, err error) {
 	return w, nil
 }
 
-// begin makes the squares, and n motes.
+// begin creates the squares and n motes.
 func (w *Swarm) begin(ctx context.Context, n int) error {
 	err := w.Store.Write(ctx, func(_ context.Context, writer *store.Writer) (err error) {
 		for row := range rows {
@@ -127,7 +127,7 @@ func (w *Swarm) begin(ctx context.Context, n int) error {
 	err = w.Store.Do(ctx, func(q store.Queue) {
 		for i := range n {
 			h := w.born(q, uint32(i)*2654435761+1)
-			w.Lives.Set(q, h, 1+int32(i)%600) // so that not all die at once
+			w.Lives.Set(q, h, 1+int32(i)%600) // not all die at once
 		}
 	})
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *Swarm) begin(ctx context.Context, n int) error {
 	return err
 }
 
-// random returns the next of the numbers that a seed gives, below n.
+// random returns the next random number below n.
 func random(seed *uint32, n int32) int32 {
 	*seed ^= *seed << 13
 	*seed ^= *seed >> 17
@@ -147,7 +147,7 @@ func random(seed *uint32, n int32) int32 {
 
 // born records a mote somewhere on the plane.
 func (w *Swarm) born(q store.Queue, seed uint32) store.Handle[Mote] {
-	seed |= 1 // 0 gives nothing else
+	seed |= 1 // 0 would yield only 0
 	place := Vector{random(&seed, Width*Unit), random(&seed, Height*Unit)}
 	return w.bornAt(q, place, seed)
 }
@@ -166,8 +166,8 @@ func (w *Swarm) squareAt(p Vector) store.Handle[Square] {
 	return w.at[p.Y/(side*Unit)][p.X/(side*Unit)]
 }
 
-// Tick plays the tick of the given number, with a number of workers. Both the number
-// and the acts are input: random numbers depend on the number.
+// Tick plays tick number tick with the given workers. The tick number and the acts are
+// input: random numbers depend on tick.
 func (w *Swarm) Tick(ctx context.Context, workers, tick int, acts []Act) error {
 	w.tick, w.acts, w.Flushes = tick, acts, w.Flushes[:0]
 	return tasks.WithTeam(ctx, workers, func(ctx context.Context) error {
@@ -178,7 +178,7 @@ func (w *Swarm) Tick(ctx context.Context, workers, tick int, acts []Act) error {
 	})
 }
 
-// gather sums up, for each square, the motes in it.
+// gather sums up the motes of each square.
 func (w *Swarm) gather(ctx context.Context) error {
 	err := store.GroupBy(ctx, &w.near, w.Motes, w.squares, func(m *Mote) store.Handle[Square] { return m.Square })
 	return errors.Join(err, w.near.ForEach(ctx, func(c store.GroupChunk[Mote, Square]) {
@@ -197,7 +197,7 @@ func (w *Swarm) gather(ctx context.Context) error {
 	}))
 }
 
-// age takes a tick off every life.
+// age subtracts a tick from every life.
 func (w *Swarm) age(ctx context.Context) error {
 	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
 		lives := w.Lives.Write(c)
@@ -207,12 +207,12 @@ func (w *Swarm) age(ctx context.Context) error {
 	})
 }
 
-// crowd is how many motes in a square are too many.
+// crowd is the number of motes that crowds a square.
 const crowd = 48
 
-// steer has each mote go with those of its square, away from their middle where they
-// are many, and away from another one that is too near. It reads the places of others and
-// writes where its own motes will be.
+// steer moves each mote along with its square, away from the middle of a crowd, and away
+// from a mote that is too near. It reads all places and writes the next places of its own
+// motes.
 func (w *Swarm) steer(ctx context.Context) error {
 	tick := uint32(w.tick) * 2654435761
 	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
@@ -243,10 +243,10 @@ func (w *Swarm) steer(ctx context.Context) error {
 	})
 }
 
-// distance is how far motes keep from each other.
+// distance is the minimum distance of motes.
 const distance = 6 * Unit
 
-// apart is where to go from another mote, if it is too near.
+// apart returns the movement away from another mote that is too near.
 func apart(p, o Vector) Vector {
 	dx, dy := p.X-o.X, p.Y-o.Y
 	if max(dx, -dx)+max(dy, -dy) > distance {
@@ -255,10 +255,10 @@ func apart(p, o Vector) Vector {
 	return Vector{dx / 8, dy / 8}
 }
 
-// turn makes the places to come those that there are.
+// turn makes the next places the current ones.
 func (w *Swarm) turn(ctx context.Context) error { return store.Exchange(ctx, w.Places, w.next) }
 
-// settle has each mote name the square that it is in.
+// settle sets the square of each mote.
 func (w *Swarm) settle(ctx context.Context) error {
 	return w.Motes.ForEach(ctx, func(c store.Chunk[Mote]) {
 		places := w.Places.Rows(c)
@@ -272,7 +272,7 @@ func clamp(v int32) int32 { return max(-2*Unit, min(2*Unit, v)) }
 
 func wrap(v, n int32) int32 { return (v + n) % n }
 
-// live has motes die of age, each for another one, or of a person's hand.
+// live erases old motes, and creates a mote for each, and erases motes near a killing act.
 func (w *Swarm) live(ctx context.Context) error {
 	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
 		places, lives := w.Places.Read(c), w.Lives.Read(c)
@@ -287,14 +287,14 @@ func (w *Swarm) live(ctx context.Context) error {
 	})
 }
 
-// reach is how far from a person's hand motes are killed, and newborn are how many
-// appear there.
+// reach is the radius of a killing act, newborn the number of motes that a creating act
+// creates.
 const (
 	reach   = 30
 	newborn = 200
 )
 
-// hand records what a person had born, and erased by handle.
+// hand records the creates and the erases by handle of a person.
 func (w *Swarm) hand(ctx context.Context) error {
 	return w.Store.Each(ctx, len(w.acts), func(task int, q store.Queue) {
 		switch a := w.acts[task]; {

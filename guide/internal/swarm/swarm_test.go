@@ -9,7 +9,7 @@ import (
 	"handloom/store/storetest"
 )
 
-// some is what a person does in some of the ticks.
+// some returns the acts of a person in some of the ticks.
 func some(tick int) []Act {
 	switch tick % 20 {
 	case 3:
@@ -20,9 +20,9 @@ func some(tick int) []Act {
 	return nil
 }
 
-func TestTheSwarmIsDeterministic(t *testing.T) {
+func TestSwarm_IsDeterministic(t *testing.T) {
 	storetest.Run(t, storetest.Options{Workers: []int{1, 3, 16}, Frames: 8}, func(s *store.Store) (func(context.Context, int) error, error) {
-		w, err := of(s)
+		w, err := register(s)
 		if err != nil {
 			return nil, err
 		}
@@ -34,9 +34,9 @@ func TestTheSwarmIsDeterministic(t *testing.T) {
 	})
 }
 
-// Whoever goes back comes to the same states again, with another number of workers as
-// well, and by another way to others.
-func TestHistoryGoesBack(t *testing.T) {
+// Ticks played again have the same states, also with another number of workers; other
+// acts result in other states.
+func TestHistory_BackRestoresStates(t *testing.T) {
 	ctx := t.Context()
 	h, err := NewHistory(ctx, 150)
 	noError(t, err)
@@ -59,11 +59,11 @@ func TestHistoryGoesBack(t *testing.T) {
 		play(1)
 	}
 	if h.digests != was {
-		t.Error("played again with the same acts it came to other states")
+		t.Error("the same acts resulted in other states")
 	}
 	noError(t, h.Back(ctx, 1, 290))
 	if d, err := h.Play(ctx, 1, []Act{{X: 5, Y: 5}}); err != nil || d == was[290%len(was)] {
-		t.Error("another act comes to the same state", err)
+		t.Error("another act resulted in the same state", err)
 	}
 	for _, tick := range []int{h.Now + 1, h.First() - 1} {
 		if err := h.Back(ctx, 1, tick); err == nil {
@@ -72,8 +72,7 @@ func TestHistoryGoesBack(t *testing.T) {
 	}
 }
 
-// Back finds each tick that comes to another state when it is played again, wherever it
-// is between the checkpoint and the tick that Back goes to.
+// Back finds a tick with another state anywhere between the checkpoint and its target.
 func TestHistory_BackComparesEveryTick(t *testing.T) {
 	ctx := t.Context()
 	h, err := NewHistory(ctx, 50)
@@ -86,9 +85,9 @@ func TestHistory_BackComparesEveryTick(t *testing.T) {
 	for tick := every; tick < 2*every; tick++ {
 		was := h.digests[tick]
 		h.digests[tick]++
-		want := fmt.Sprintf("tick %d, played again, came to %x; it was %x", tick+1, was, was+1)
+		want := fmt.Sprintf("tick %d, played again: digest %x, want %x", tick+1, was, was+1)
 		if err := h.Back(ctx, 1, 2*every); err == nil || err.Error() != want {
-			t.Errorf("tick %d came to another state, got error %v, want %s", tick, err, want)
+			t.Errorf("changed digest of tick %d: error %v, want %s", tick, err, want)
 		}
 		h.digests[tick] = was
 		for h.Now < 2*every {
@@ -100,7 +99,6 @@ func TestHistory_BackComparesEveryTick(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
