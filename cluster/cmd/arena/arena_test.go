@@ -15,7 +15,7 @@ import (
 	"handloom/proof/browser"
 )
 
-// TestMain lets the tests start nodes: they are this program.
+// TestMain also runs the nodes.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
 		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, newGame))
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// locked is a buffer that is read while it is written.
+// locked is a buffer for concurrent reads and writes.
 type locked struct {
 	lock chan struct{}
 	b    bytes.Buffer
@@ -43,7 +43,7 @@ func (l *locked) String() string {
 	return l.b.String()
 }
 
-func TestNothingThatWasAnsweredIsLostWhenNodesAreKilled(t *testing.T) {
+func TestArena_LosesNothingWhenNodesDie(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a quarter of a minute")
 	}
@@ -59,7 +59,7 @@ func TestNothingThatWasAnsweredIsLostWhenNodesAreKilled(t *testing.T) {
 	}
 }
 
-func TestThePageShowsTheArenaAndKills(t *testing.T) {
+func TestPage_ShowsArenaAndKills(t *testing.T) {
 	b := browser.Open(t)
 	ctx, end := context.WithCancel(t.Context())
 	out, errs := newLocked(), newLocked()
@@ -94,7 +94,7 @@ func TestThePageShowsTheArenaAndKills(t *testing.T) {
 	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("term 1 to 2"))`)
 }
 
-// keep keeps a picture of the page in the folder that ARENA_PICTURES names.
+// keep saves a picture of the page to the folder ARENA_PICTURES.
 func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
 	dir := os.Getenv("ARENA_PICTURES")
 	if dir == "" {
@@ -104,7 +104,7 @@ func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
 	noError(t, os.WriteFile(dir+"/arena-"+name+"-"+string(rune('0'+width/1000))+".png", b.Picture(false), 0o644))
 }
 
-func TestWrongUsageIsToldFromFailure(t *testing.T) {
+func TestRun_SeparatesUsageFromFailure(t *testing.T) {
 	for args, says := range map[string]string{
 		"-for -1s": "-for is -1s", "now": "too much", "-nemesis": "not defined",
 	} {

@@ -18,13 +18,13 @@ const (
 	fullHull   = 3
 	bulletLife = 16 // ticks
 	bulletStep = 2
-	reach      = 1 // of a bullet, to all sides
+	reach      = 1 // of a bullet, in all directions
 )
 
-// fighter is the piece of a player.
+// A fighter is the piece of a player.
 type fighter struct {
 	Player  uint64
-	Done    uint64 // number of the last order that was carried out
+	Done    uint64 // number of the last order carried out
 	X, Y    int32
 	Heading heading
 	Hull    int32
@@ -32,7 +32,7 @@ type fighter struct {
 	Deaths  int32
 }
 
-// bullet flies until it hits a fighter or its life ends.
+// A bullet flies until it hits a fighter or its life ends.
 type bullet struct {
 	Owner   store.Handle[fighter]
 	X, Y    int32
@@ -40,9 +40,8 @@ type bullet struct {
 	Life    int32
 }
 
-// order is a command of a player, numbered from 1 on. Order 1 makes the fighter. An
-// order is carried out if its number follows the last one carried out, so an order sent
-// twice, after a lost answer, counts once.
+// An order is a command of a player, numbered from 1. Order 1 creates the fighter. Only the
+// order after the last one is carried out, so repeats after lost answers count once.
 type order struct {
 	Player, Number uint64
 	Turn           heading
@@ -52,7 +51,7 @@ type order struct {
 // A wound is an event, and therefore an item: many bullets may hit one fighter.
 type wound struct{ Target, By store.Handle[fighter] }
 
-// heading is one of four, clockwise from east.
+// A heading is one of four, clockwise from east.
 type heading uint8
 
 func (h heading) move(x, y, by int32) (int32, int32) {
@@ -61,14 +60,14 @@ func (h heading) move(x, y, by int32) (int32, int32) {
 	return (x + dx*by + width) % width, (y + dy*by + height) % height
 }
 
-// arena is a store with the tables and systems of an arena.
+// An arena is a store with its tables and systems.
 type arena struct {
 	store    *store.Store
 	fighters *store.Table[fighter]
 	bullets  *store.Table[bullet]
-	orders   *store.Table[order] // of the tick that is played
-	obeyed   []order             // those that the last tick carried out; no part of the state
-	wounds   *store.Table[wound] // likewise
+	orders   *store.Table[order] // of the current tick
+	obeyed   []order             // orders of the last tick; not part of the state
+	wounds   *store.Table[wound] // like obeyed
 	suffered store.Groups[wound, fighter]
 	frame    *store.Schedule
 }
@@ -86,7 +85,7 @@ func newArena(workers int) *arena {
 		s,
 		store.System{Name: "fly", Writes: on{g.bullets}, Emits: on{g.bullets}, Run: g.fly},
 		store.System{Name: "hit", Reads: on{g.bullets, g.fighters}, Emits: on{g.bullets, g.wounds}, Run: g.hit},
-		store.System{Name: "suffer", Reads: on{g.wounds}, Writes: on{g.fighters}, Run: g.suffer},
+		store.System{Name: "suffer", Reads: on{g.wounds}, Writes: on{g.fighters}, Run: g.takeDamage},
 	)
 	return g
 }
@@ -97,7 +96,7 @@ func (g *arena) options() world.Options {
 }
 
 func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
-	if _, err := g.store.Flush(ctx); err != nil { // the orders arrive
+	if _, err := g.store.Flush(ctx); err != nil { // input
 		return err
 	}
 	if err := g.obey(w, t.Seed); err != nil {
@@ -109,7 +108,7 @@ func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	return err
 }
 
-// obey carries out the orders, one after the other.
+// obey carries out the orders in sequence.
 func (g *arena) obey(w *store.Writer, seed uint64) error {
 	g.obeyed = g.obeyed[:0]
 	of := make(map[uint64]store.Handle[fighter], g.fighters.Len())
@@ -177,15 +176,15 @@ func (g *arena) hit(ctx context.Context) error {
 	})
 }
 
-// near reports whether two places on a ring are within reach.
+// near reports whether the distance on a ring is within reach.
 func near(d, around int32) bool {
 	d = (d + around) % around
 	return min(d, around-d) <= reach
 }
 
-// suffer counts the wounds, for who has them and for whose bullets they are. Who has no
-// hull left begins anew in the same place.
-func (g *arena) suffer(ctx context.Context) error {
+// takeDamage counts the wounds for fighters and shooters. A fighter without hull restarts in
+// place.
+func (g *arena) takeDamage(ctx context.Context) error {
 	group := func(key func(*wound) store.Handle[fighter], count func(f *fighter, n int32)) error {
 		return errors.Join(
 			store.GroupBy(ctx, &g.suffered, g.wounds, g.fighters, key),

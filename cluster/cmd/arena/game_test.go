@@ -8,8 +8,7 @@ import (
 	"handloom/world"
 )
 
-// play plays ticks, each with an order of every player, which is sent twice now and
-// then, and returns the game.
+// play runs ticks with an order of every player, some of them twice.
 func play(t *testing.T, workers, players, ticks int) *arena {
 	t.Helper()
 	ctx := t.Context()
@@ -37,7 +36,7 @@ func orderOf(player, number uint64) order {
 	return order{Player: player, Number: number, Turn: heading(draw & 3), Step: true, Fire: draw&12 == 0}
 }
 
-func TestArena_IsTheSameForAnyWorkers(t *testing.T) {
+func TestArena_IgnoresWorkers(t *testing.T) {
 	const players, ticks = 40, 300
 	var digests []uint64
 	for _, workers := range []int{1, 2, 8} {
@@ -62,7 +61,7 @@ func TestArena_IsTheSameForAnyWorkers(t *testing.T) {
 	}
 }
 
-func TestArena_RefusesOrdersOutOfTurn(t *testing.T) {
+func TestArena_RefusesDisorder(t *testing.T) {
 	g := newArena(1)
 	for _, numbers := range [][]uint64{{2}, {1, 1, 3, 2}, {2, 4}, {3}} {
 		_ = g.store.Inbox(func(q store.Queue) error {
@@ -82,7 +81,7 @@ func TestArena_RefusesOrdersOutOfTurn(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
+// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command arena shows a game that goes on while the machines that play it die: three
-// nodes on this one, each with a server of the log and a world of the arena. There is
-// nothing to set up.
+// Command arena runs a game while its machines die: three nodes on this machine, each with a
+// server of the log and a world. It needs no setup.
 package main
 
 import (
@@ -65,7 +64,7 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
-// run runs all of it, and returns the exit code.
+// run runs everything and returns the exit code.
 func run(ctx context.Context, o options, out, errs io.Writer) int {
 	l, err := net.Listen("tcp", o.page)
 	if err != nil {
@@ -97,7 +96,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	return v.Exit
 }
 
-// lines prints the lines of a run, and keeps them.
+// lines prints and keeps the lines of a run.
 type lines struct {
 	out   io.Writer
 	mutex sync.Mutex

@@ -32,7 +32,7 @@ type state struct {
 	Field           *field `json:",omitempty"`
 }
 
-// state returns the content now.
+// state returns the current content.
 func (p *page) state() state {
 	s := state{State: p.run.State(), Answered: p.players.answered.Load(), Again: p.players.again.Load()}
 	var f field
@@ -53,7 +53,7 @@ func (p *page) state() state {
 	return s
 }
 
-// worthAWord is the shortest pause that the page reports.
+// worthAWord is the shortest reported pause.
 const worthAWord = 250 * time.Millisecond
 
 // servePage serves the page on l until the server is closed.
@@ -68,11 +68,11 @@ func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {
 		if i, err := strconv.Atoi(r.PathValue("node")); err == nil && i >= 0 && i < nemesis.Members {
 			select {
 			case kill <- i:
-			default: // another one waits
+			default: // another kill waits
 			}
 		}
 	})
-	// A page of somebody else's may not kill anything, nor read.
+	// Pages of other sites can neither kill nor read.
 	guarded := http.NewCrossOriginProtection().Handler(mux)
 	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		h := out.Header()

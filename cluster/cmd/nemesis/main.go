@@ -37,7 +37,7 @@ func (p *command) run(ctx context.Context, args []string) int {
 	flags.DurationVar(&o.Duration, "duration", o.Duration, "")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "")
 	flags.StringVar(&only, "only", "", "")
-	flags.StringVar(&o.Canary, "canary", "", "")
+	flags.StringVar(&o.Mutant, "canary", "", "")
 	flags.StringVar(&o.Dir, "dir", "", "")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -55,8 +55,8 @@ func (p *command) run(ctx context.Context, args []string) int {
 	if only != "" {
 		again += " -only " + only
 	}
-	if o.Canary != "" {
-		again += " -canary " + o.Canary
+	if o.Mutant != "" {
+		again += " -canary " + o.Mutant
 	}
 	fmt.Fprintln(p.stdout, again)
 	run, err := nemesis.New(o)
@@ -82,13 +82,13 @@ func check(o *nemesis.Options, rest []string, only string) error {
 			return fmt.Errorf("no event is called %q; want some of %s", name, strings.Join(names, ","))
 		}
 	}
-	switch _, known := nemesis.Canaries[o.Canary]; {
+	switch _, known := nemesis.Mutants[o.Mutant]; {
 	case len(rest) > 0:
 		return fmt.Errorf("%q is too much", rest)
 	case o.Duration <= 0:
 		return fmt.Errorf("-duration is %v; want some time, such as 30m", o.Duration)
-	case o.Canary != "" && !known:
-		return fmt.Errorf("no fault is called %q; see -h", o.Canary)
+	case o.Mutant != "" && !known:
+		return fmt.Errorf("no fault is called %q; see -h", o.Mutant)
 	}
 	return nil
 }

@@ -20,6 +20,6 @@ func usage(w io.Writer) {
 		deck += k.Weight
 	}
 	_ = template.Must(template.New("usage").Parse(usageText)).Execute(w, map[string]any{
-		"Kinds": kinds, "Deck": deck, "Canaries": nemesis.Canaries,
+		"Kinds": kinds, "Deck": deck, "Canaries": nemesis.Mutants,
 	})
 }

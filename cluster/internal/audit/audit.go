@@ -17,52 +17,50 @@ import (
 	"handloom/world"
 )
 
-// A Played is what a program says behind a tick.
-type Played struct {
+// A TickResult is the outcome of a tick.
+type TickResult struct {
 	world.Outcome
 	Digest uint64   // of the store
-	Keys   []uint64 // of the calls that the tick took
+	Keys   []uint64 // of calls in the tick
 }
 
-// A Program makes a store and what a World plays on it. applied is called behind each tick.
-type Program func(workers int, applied func(p Played)) (*store.Store, world.Options, error)
+// An App creates a store and the options of its World. applied is called after each tick.
+type App func(workers int, applied func(p TickResult)) (*store.Store, world.Options, error)
 
-// An Auditor takes what is told, by any goroutine, and checks it. The zero value has
-// been told nothing.
+// An Auditor checks reports from any goroutine. The zero value is ready.
 type Auditor struct {
-	mutex   sync.Mutex
-	found   Findings
-	records []record
-	chain   [16]byte // behind the last of them
-	term    uint32
-	tick    uint64
-	time    int64
-	told    map[uint64]told    // by tick
-	calls   map[uint64]*called // by key
-	readErr error              // of the last Read of Follow
+	mutex    sync.Mutex
+	found    Findings
+	records  []record
+	chain    [16]byte // after the last record
+	term     uint32
+	tick     uint64
+	time     int64
+	reported map[uint64]reported // by tick
+	calls    map[uint64]*called  // by key
+	readErr  error               // of Follow
 }
 
-// Findings are what was told, and what is wrong with it. All numbers behind Uncertain
-// must be 0.
+// Findings count reports and faults. The fault counts are Lost to Broken.
 type Findings struct {
 	Records   int
 	Ticks     int
 	Terms     int
-	Told      int // ticks that nodes applied, each counted once for each node
+	Reported  int // ticks applied by nodes, once per node
 	Acked     int
 	Refused   int
 	Uncertain int
 
-	Lost     int // calls acknowledged and not in the log, and ticks applied and not in the log
-	Changed  int // calls in another tick, or refused and there, or of nobody
-	Doubled  int // calls that are there twice
-	Diverged int // ticks with two digests, and replays that came to no end
-	Broken   int // records that do not follow, or are not what they were
+	Lost     int // acknowledged calls and applied ticks missing from the log
+	Changed  int // calls in another tick, refused ones in the log, unknown ones
+	Doubled  int // calls in several ticks
+	Diverged int // ticks with two digests, and failed replays
+	Broken   int // records that do not follow, or have changed
 
-	Faults []string // the first of them, in words
+	Faults []string // texts of the first faults
 }
 
-// Bad reports whether anything is wrong.
+// Bad reports whether there is a fault.
 func (f *Findings) Bad() bool { return f.Lost+f.Changed+f.Doubled+f.Diverged+f.Broken > 0 }
 
 const mostFaults = 20
@@ -78,47 +76,47 @@ type record struct {
 	bytes []byte
 }
 
-type told struct {
+type reported struct {
 	digest uint64
 	by     string
 }
 
 type called struct {
 	answer answer
-	tick   uint64 // of what was acknowledged
-	open   bool   // the outcome of an earlier try is unknown
+	tick   uint64 // acknowledged tick
+	open   bool   // an earlier attempt has an unknown outcome
 }
 
 type answer uint8
 
 const (
-	none answer = iota // or that it is uncertain
+	none answer = iota // or uncertain
 	acked
 	refused
 )
 
-// Applied takes that a node has applied a tick, or played it again.
+// Applied reports that a node has applied or replayed a tick.
 func (a *Auditor) Applied(node string, tick, digest uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	a.found.Told++
+	a.found.Reported++
 	a.applied(node, tick, digest)
 }
 
 func (a *Auditor) applied(node string, tick, digest uint64) {
-	was, ok := a.told[tick]
+	was, ok := a.reported[tick]
 	if ok && was.digest != digest {
 		a.fault(&a.found.Diverged, "tick %d has digest %016x of %s, and %016x of %s", tick, digest, node, was.digest, was.by)
 	}
 	if !ok {
-		if a.told == nil {
-			a.told = make(map[uint64]told)
+		if a.reported == nil {
+			a.reported = make(map[uint64]reported)
 		}
-		a.told[tick] = told{digest, node}
+		a.reported[tick] = reported{digest, node}
 	}
 }
 
-// Asked takes that a client is about to make a call with this key.
+// Asked reports that a client is about to make a call.
 func (a *Auditor) Asked(key uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -130,11 +128,10 @@ func (a *Auditor) Asked(key uint64) {
 	}
 }
 
-// Acked takes that a call is in a tick, or in an earlier one, if the outcome of an earlier try
-// is unknown.
+// Acked reports that a call is in a tick, or in an earlier tick after an uncertain attempt.
 func (a *Auditor) Acked(key, tick uint64) { a.answered(key, acked, tick) }
 
-// Refused takes that a call was not applied, and never will be unless it is made again.
+// Refused reports that a call was not applied, and will not be without another attempt.
 func (a *Auditor) Refused(key uint64) { a.answered(key, refused, 0) }
 
 func (a *Auditor) answered(key uint64, is answer, tick uint64) {
@@ -147,8 +144,8 @@ func (a *Auditor) answered(key uint64, is answer, tick uint64) {
 	c.answer, c.tick = is, tick
 }
 
-// Again takes that a call that was refused, or whose outcome is unknown, is about to be made
-// again. A program that carries out each key once may have both.
+// Again reports another attempt of a refused or uncertain call. The log may contain both
+// attempts if the program applies each key once.
 func (a *Auditor) Again(key uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -157,14 +154,14 @@ func (a *Auditor) Again(key uint64) {
 	c.answer = none
 }
 
-// Fault takes that a node found something wrong by itself.
+// Fault reports a fault found by a node.
 func (a *Auditor) Fault(format string, args ...any) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	a.fault(&a.found.Diverged, format, args...)
 }
 
-// Follow keeps every record of l until ctx ends, and asks again where l fails.
+// Follow copies every record of l until ctx ends, with retries.
 func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 	for ctx.Err() == nil {
 		err := l.Read(ctx, a.last(), a.reader(math.MaxUint64))
@@ -173,13 +170,13 @@ func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 		a.mutex.Unlock()
 		select {
 		case <-ctx.Done():
-		case <-time.After(askAgain):
+		case <-time.After(retryDelay):
 		}
 	}
 }
 
-// CaughtUp returns an error unless Follow has read the last record of l. The error wraps
-// that of the last Read.
+// CaughtUp fails unless Follow has read the last record of l. The error wraps the error of
+// Follow's last Read.
 func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 	tail, err := l.Tail(ctx)
 	if err != nil {
@@ -193,10 +190,10 @@ func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 	return nil
 }
 
-// askAgain is how long Follow waits behind an error.
-const askAgain = 50 * time.Millisecond
+// retryDelay is the pause of Follow after an error.
+const retryDelay = 50 * time.Millisecond
 
-// reader takes the records of one Read, up to a position.
+// reader returns a callback for one Read through a position.
 func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
 	before := uint64(0)
 	return func(at uint64, rec []byte) error {
@@ -209,7 +206,7 @@ func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
 		if at > a.lastAt() {
 			a.add(at, rec)
 		} else {
-			a.again(at, rec)
+			a.compareAgain(at, rec)
 		}
 		if at >= through {
 			return errEnd
@@ -218,7 +215,7 @@ func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
 	}
 }
 
-// last is the position of the last record.
+// last returns the position of the last record.
 func (a *Auditor) last() uint64 {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -232,7 +229,7 @@ func (a *Auditor) lastAt() uint64 {
 	return a.records[len(a.records)-1].at
 }
 
-// add takes the next record.
+// add checks the next record.
 func (a *Auditor) add(at uint64, rec []byte) {
 	a.records = append(a.records, record{at, bytes.Clone(rec)})
 	a.found.Records++
@@ -267,9 +264,9 @@ func (a *Auditor) add(at uint64, rec []byte) {
 
 var errEnd = errors.New("that is all")
 
-// Check reads what l still has of the log and plays it from its older snapshot with
-// that many workers. It fails if l does not answer; what is wrong is a finding.
-func (a *Auditor) Check(ctx context.Context, l world.Log, p Program, workers int) error {
+// Check reads the rest of the log from l and replays it from its older snapshot with the given
+// workers. It fails if l does not answer; faults are findings.
+func (a *Auditor) Check(ctx context.Context, l world.Log, p App, workers int) error {
 	saved, err := l.Snapshots(ctx)
 	if err == nil && len(saved) == 0 {
 		err = errors.New("the log has no snapshot")
@@ -287,9 +284,9 @@ func (a *Auditor) Check(ctx context.Context, l world.Log, p Program, workers int
 	return a.replay(ctx, older{l}, p, workers, nil)
 }
 
-// compare reads the log behind a position, up to its end.
+// compare reads the log after a position up to its end.
 func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error {
-	last := a.last() // before the question: Follow reads on meanwhile
+	last := a.last() // before Tail, because Follow reads on
 	tail, err := l.Tail(ctx)
 	if err != nil {
 		return err
@@ -308,8 +305,8 @@ func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error 
 	return err
 }
 
-// again takes a record that was read before.
-func (a *Auditor) again(at uint64, rec []byte) {
+// compareAgain checks a record that was read before.
+func (a *Auditor) compareAgain(at uint64, rec []byte) {
 	i, ok := slices.BinarySearchFunc(a.records, at, func(r record, at uint64) int { return cmp.Compare(r.at, at) })
 	if !ok {
 		a.fault(&a.found.Broken, "there is a record %d, which was not there", at)
@@ -318,10 +315,10 @@ func (a *Auditor) again(at uint64, rec []byte) {
 	}
 }
 
-// replay plays a log, and holds each tick against what nodes told of it.
-func (a *Auditor) replay(ctx context.Context, l world.Log, p Program, workers int, each func(p Played)) error {
+// replay replays a log and compares each tick with the reports.
+func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, each func(p TickResult)) error {
 	played := 0
-	s, o, err := p(workers, func(p Played) {
+	s, o, err := p(workers, func(p TickResult) {
 		played++
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
@@ -342,7 +339,7 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p Program, workers in
 	return nil
 }
 
-// older is a log without its newest snapshot, so that a replay plays ticks.
+// older is a log without its newest snapshot, so a replay has ticks.
 type older struct{ world.Log }
 
 func (l older) Snapshots(ctx context.Context) ([]uint64, error) {
@@ -353,7 +350,7 @@ func (l older) Snapshots(ctx context.Context) ([]uint64, error) {
 	return at, err
 }
 
-// Findings returns what was found until now.
+// Findings returns the findings so far.
 func (a *Auditor) Findings() Findings {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

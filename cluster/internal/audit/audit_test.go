@@ -13,20 +13,20 @@ import (
 	"handloom/world"
 )
 
-// A call is what the program of the tests takes.
+// A call is an input of the test program.
 type call struct{ Key, Tick uint64 }
 
-// keeping is a program that keeps every call, whose state depends on all ticks before.
-func keeping(workers int, applied func(audit.Played)) (*store.Store, world.Options, error) {
+// keeping is a program that keeps every call. Its state depends on all earlier ticks.
+func keeping(workers int, applied func(audit.TickResult)) (*store.Store, world.Options, error) {
 	s, o, _, err := open(workers, applied)
 	return s, o, err
 }
 
-func open(workers int, applied func(audit.Played)) (*store.Store, world.Options, *store.Table[call], error) {
+func open(workers int, applied func(audit.TickResult)) (*store.Store, world.Options, *store.Table[call], error) {
 	s := store.New(store.Options{Workers: workers})
 	calls := store.Register(s, store.TableOptions[call]{Name: "call", Shards: 2})
 	return s, world.Options{
-		SnapshotTicks: 1000, DigestTicks: 1000, // so that a state that differs is for the auditor to find
+		SnapshotTicks: 1000, DigestTicks: 1000, // leave differences to the auditor
 		Tick: func(ctx context.Context, _ *store.Writer, t world.Tick) error {
 			if _, err := s.Flush(ctx); err != nil {
 				return err
@@ -40,7 +40,7 @@ func open(workers int, applied func(audit.Played)) (*store.Store, world.Options,
 			})
 		},
 		Applied: func(ctx context.Context, o world.Outcome) {
-			p := audit.Played{Outcome: o}
+			p := audit.TickResult{Outcome: o}
 			p.Digest, _ = s.Digest(ctx)
 			for _, c := range calls.All() {
 				if c.Tick == o.Number {
@@ -52,46 +52,45 @@ func open(workers int, applied func(audit.Played)) (*store.Store, world.Options,
 	}, calls, nil
 }
 
-// A history is a log, and an auditor that was told all that happened.
+// A history is a log, and an auditor with all reports.
 type history struct {
-	log     world.Log
-	auditor *audit.Auditor
-	call    func(key uint64)
-	play    func(key uint64) // is call, and the auditor is not told
+	log          world.Log
+	auditor      *audit.Auditor
+	call         func(key uint64)
+	playSilently func(key uint64) // like call, without reports
 }
 
-// inBubble runs a test where time stands still while anybody runs, so that it is known
-// when a call waits.
+// inBubble runs a test with synctest, to see when a call waits.
 func inBubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
-const keys = 6 // of a history, each in a tick of its own, from 1
+const keys = 6 // one per tick, from 1
 
-// newHistory plays a tick for each key, tells the auditor, and lets it see the log
-// through a lens, if there is one.
+// newHistory runs a tick for each key with reports. The auditor sees the log through lens, if
+// it is not nil.
 func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 	t.Helper()
 	h := &history{log: world.Memory(), auditor: new(audit.Auditor)}
 	if lens != nil {
 		h.log = lens(h.log)
 	}
-	s, o, calls, err := open(1, func(p audit.Played) { h.auditor.Applied("node", p.Number, p.Digest) })
+	s, o, calls, err := open(1, func(p audit.TickResult) { h.auditor.Applied("node", p.Number, p.Digest) })
 	noError(t, err)
 	w, err := world.Open(t.Context(), s, h.log, o)
 	noError(t, err)
 	h.call = func(key uint64) { h.make(t, w, calls, key, true) }
-	h.play = func(key uint64) { h.make(t, w, calls, key, false) }
+	h.playSilently = func(key uint64) { h.make(t, w, calls, key, false) }
 	for key := range uint64(keys) {
 		h.call(key + 1)
 	}
 	return h
 }
 
-// make makes a call in the next tick, as a client does.
-func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], key uint64, told bool) {
+// make makes a call in the next tick, as a client.
+func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], key uint64, reported bool) {
 	t.Helper()
-	if told {
+	if reported {
 		h.auditor.Asked(key)
 	}
 	go func() {
@@ -103,7 +102,7 @@ func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], k
 			t.Error(err)
 			return
 		}
-		if told {
+		if reported {
 			h.auditor.Acked(key, receipt.Tick())
 		}
 	}()
@@ -120,7 +119,7 @@ func (h *history) finish(t *testing.T) audit.Findings {
 	return h.auditor.Findings()
 }
 
-func TestAHistoryWithoutFaults(t *testing.T) { synctest.Test(t, wantNoFaults) }
+func TestAuditor_AcceptsHealthyHistory(t *testing.T) { synctest.Test(t, wantNoFaults) }
 
 func wantNoFaults(t *testing.T) {
 	h := newHistory(t, nil)
@@ -128,17 +127,17 @@ func wantNoFaults(t *testing.T) {
 	h.auditor.Asked(101)
 	h.auditor.Refused(101)
 	f := h.finish(t)
-	if f.Bad() || len(f.Faults) > 0 || f.Terms != 1 || f.Ticks < keys || f.Records != f.Ticks+1 || f.Told != f.Ticks ||
+	if f.Bad() || len(f.Faults) > 0 || f.Terms != 1 || f.Ticks < keys || f.Records != f.Ticks+1 || f.Reported != f.Ticks ||
 		f.Acked != keys || f.Refused != 1 || f.Uncertain != 1 {
 		t.Errorf("%+v", f)
 	}
 }
 
-// A forged log is a log of which something was changed behind the backs of the worlds.
+// A forged log was changed without the worlds' knowledge.
 type forged struct {
 	world.Log
-	forge func(at uint64, rec []byte) []byte // nil: the record is not there
-	cut   uint64                             // from the end
+	forge func(at uint64, rec []byte) []byte // nil: the record is missing
+	cut   uint64                             // records missing at the end
 }
 
 func (f *forged) Tail(ctx context.Context) (uint64, error) {
@@ -157,7 +156,7 @@ func (f *forged) Read(ctx context.Context, after uint64, each func(at uint64, re
 	})
 }
 
-// see lets the auditor see all of the log as it is.
+// see shows the whole log to the auditor.
 func (h *history) see(t *testing.T) {
 	t.Helper()
 	noError(t, h.auditor.Check(t.Context(), h.log, keeping, 1))
@@ -165,11 +164,11 @@ func (h *history) see(t *testing.T) {
 
 const chainAt = 2 + 1 + 1 + 8 + 8 + 4 + 8 + 8 // in a record
 
-func TestForgedLogsAreFound(t *testing.T) {
-	flip := func(at uint64, of func(rec []byte) int) func(uint64, []byte) []byte {
+func TestAuditor_FindsForgedLogs(t *testing.T) {
+	flip := func(at uint64, index func(rec []byte) int) func(uint64, []byte) []byte {
 		return func(there uint64, rec []byte) []byte {
 			if there == at {
-				rec[of(rec)] ^= 1
+				rec[index(rec)] ^= 1
 			}
 			return rec
 		}
@@ -177,7 +176,7 @@ func TestForgedLogsAreFound(t *testing.T) {
 	lastByte := func(rec []byte) int { return len(rec) - 1 }
 	for name, f := range map[string]struct {
 		forged forged
-		seen   bool // the auditor saw the log before it was forged
+		seen   bool // the auditor saw the log before the change
 		want   string
 	}{
 		"the chain of a record": {forged{forge: flip(4, func([]byte) int { return chainAt })}, false, "record 4 follows chain"},
@@ -186,7 +185,7 @@ func TestForgedLogsAreFound(t *testing.T) {
 		"a tick":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 + 4 })}, false, "was to come"},
 		"a record that is gone": {forged{forge: func(at uint64, rec []byte) []byte { return map[bool][]byte{false: rec}[at == 4] }}, false, "record 5 follows chain"},
 		"a time that goes back": {forged{forge: func(at uint64, rec []byte) []byte {
-			if at == keys+1 { // the last one, which no chain follows
+			if at == keys+1 { // the last record, without a chain after it
 				clear(rec[chainAt-8 : chainAt])
 			}
 			return rec
@@ -209,13 +208,13 @@ func TestForgedLogsAreFound(t *testing.T) {
 	}
 }
 
-// A log that acknowledges what it does not append, as one does that appends later, is
-// found when somebody else appended meanwhile.
+// early acknowledges records without an append, like a log that appends too late after a
+// failover.
 type early struct {
 	world.Log
 	at    uint64
 	lost  bool
-	drops uint64 // the record at this position
+	drops uint64 // position of the record
 }
 
 func (e *early) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
@@ -227,7 +226,7 @@ func (e *early) Append(ctx context.Context, prev uint64, rec []byte) (uint64, er
 	return e.Log.Append(ctx, prev, rec)
 }
 
-func TestAckBeforeAppendIsFound(t *testing.T) { synctest.Test(t, ackBeforeAppend) }
+func TestAuditor_FindsAckBeforeAppend(t *testing.T) { synctest.Test(t, ackBeforeAppend) }
 
 func ackBeforeAppend(t *testing.T) {
 	h := newHistory(t, func(l world.Log) world.Log { return &early{Log: l, drops: 4} })
@@ -237,8 +236,8 @@ func ackBeforeAppend(t *testing.T) {
 	}
 }
 
-// What was trimmed before it was read is no fault of the log's.
-func TestWhatIsTrimmedTooEarlyIsNoVerdict(t *testing.T) {
+// The log is not at fault if it is trimmed before the auditor reads it.
+func TestCheck_FailsOnUnreadTrim(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
 		h := newHistory(t, nil)
 		h.log = trimmed{h.log}
@@ -252,8 +251,8 @@ type trimmed struct{ world.Log }
 
 func (trimmed) Snapshots(context.Context) ([]uint64, error) { return []uint64{4, 3}, nil }
 
-// A record that Follow reads while the log is asked for its end is no sign of a cut.
-func TestALogThatGrowsIsNotCut(t *testing.T) {
+// Follow reads a new record while the log is asked for its end.
+func TestCheck_AllowsGrowingLog(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
 		h := newHistory(t, nil)
 		h.see(t)
@@ -262,7 +261,7 @@ func TestALogThatGrowsIsNotCut(t *testing.T) {
 			h.call(keys + 1)
 			ctx, stop := context.WithCancel(t.Context())
 			go h.auditor.Follow(ctx, l)
-			synctest.Wait() // until it has read all there is
+			synctest.Wait() // until it has read everything
 			stop()
 		}}
 		h.see(t)
@@ -272,7 +271,7 @@ func TestALogThatGrowsIsNotCut(t *testing.T) {
 	})
 }
 
-// growing gets a record more behind the first question for its end.
+// growing adds a record after the first Tail.
 type growing struct {
 	world.Log
 	grow func()
@@ -287,13 +286,12 @@ func (g *growing) Tail(ctx context.Context) (uint64, error) {
 	return at, err
 }
 
-// Follow reads on where the log fails.
-func TestFollowAsksAgain(t *testing.T) { synctest.Test(t, followAgain) }
+func TestFollow_Retries(t *testing.T) { synctest.Test(t, followAgain) }
 
 func followAgain(t *testing.T) {
 	h := newHistory(t, nil)
 	ctx, stop := context.WithCancel(t.Context())
-	failing := &moody{Log: h.log, stop: stop}
+	failing := &failingLog{Log: h.log, stop: stop}
 	h.auditor.Follow(ctx, failing)
 	if f := h.finish(t); f.Bad() || failing.reads < keys {
 		t.Errorf("%d reads: %+v", failing.reads, f)
@@ -302,14 +300,14 @@ func followAgain(t *testing.T) {
 
 var errSeen = errors.New("seen")
 
-// moody fails behind every record.
-type moody struct {
+// failingLog fails after every record.
+type failingLog struct {
 	world.Log
 	reads int
 	stop  func()
 }
 
-func (m *moody) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+func (m *failingLog) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
 	if m.reads++; m.reads > keys {
 		m.stop()
 	}
@@ -321,7 +319,7 @@ func (m *moody) Read(ctx context.Context, after uint64, each func(at uint64, rec
 	})
 }
 
-func TestCaughtUp_NamesTheErrorOfTheLastRead(t *testing.T) {
+func TestCaughtUp_ReturnsReadError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHistory(t, nil)
 		ctx, stop := context.WithCancel(t.Context())
@@ -334,14 +332,14 @@ func TestCaughtUp_NamesTheErrorOfTheLastRead(t *testing.T) {
 	})
 }
 
-// unreadable has no record that can be read.
+// unreadable fails every Read.
 type unreadable struct{ world.Log }
 
 func (unreadable) Read(context.Context, uint64, func(at uint64, rec []byte) error) error {
 	return errSeen
 }
 
-// noError ends the test if there is an error.
+// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"handloom/world"
 )
 
-// Finish checks l, and all that was told against a replay of every record there ever
-// was, with that many workers. It is for when nobody appends, applies or asks any more.
-// It fails if l does not answer; what is wrong is a finding.
-func (a *Auditor) Finish(ctx context.Context, l world.Log, p Program, workers int) error {
+// Finish checks l and compares all reports with a replay of every record, with the given
+// workers. Call it after all appends, ticks and calls have ended. It fails if l does not
+// answer; faults are findings.
+func (a *Auditor) Finish(ctx context.Context, l world.Log, p App, workers int) error {
 	if err := a.compare(ctx, l, a.last()); err != nil {
 		return fmt.Errorf("the end of the log: %w", err)
 	}
@@ -24,8 +24,8 @@ func (a *Auditor) Finish(ctx context.Context, l world.Log, p Program, workers in
 	if err != nil {
 		return err
 	}
-	taken := make(map[uint64][]uint64) // ticks, by key
-	err = a.replay(ctx, all, p, workers, func(p Played) {
+	taken := make(map[uint64][]uint64) // ticks by key
+	err = a.replay(ctx, all, p, workers, func(p TickResult) {
 		for _, key := range p.Keys {
 			taken[key] = append(taken[key], p.Number)
 		}
@@ -37,7 +37,7 @@ func (a *Auditor) Finish(ctx context.Context, l world.Log, p Program, workers in
 	return nil
 }
 
-// judge holds calls and ticks against the ticks that took them in the replay.
+// judge compares calls and reported ticks with the replayed ticks.
 func (a *Auditor) judge(taken map[uint64][]uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -68,16 +68,16 @@ func (a *Auditor) judge(taken map[uint64][]uint64) {
 			a.fault(&f.Changed, "call %x is in ticks %d, and nobody made it", key, taken[key])
 		}
 	}
-	for _, tick := range slices.Sorted(maps.Keys(a.told)) {
+	for _, tick := range slices.Sorted(maps.Keys(a.reported)) {
 		if tick > a.tick {
-			a.fault(&f.Lost, "tick %d was applied by %s, and the log ends with tick %d", tick, a.told[tick].by, a.tick)
+			a.fault(&f.Lost, "tick %d was applied by %s, and the log ends with tick %d", tick, a.reported[tick].by, a.tick)
 		}
 	}
 }
 
-// whole returns a log of all records, which begins with the snapshot of a new world.
-func (a *Auditor) whole(ctx context.Context, p Program) (world.Log, error) {
-	s, o, err := p(1, func(Played) {})
+// whole returns a log with all records after the snapshot of a new world.
+func (a *Auditor) whole(ctx context.Context, p App) (world.Log, error) {
+	s, o, err := p(1, func(TickResult) {})
 	if err != nil {
 		return nil, err
 	}

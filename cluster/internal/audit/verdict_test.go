@@ -12,19 +12,19 @@ import (
 	"handloom/world"
 )
 
-// Each verdict has a fault that it counts, alone, and a text that names the fault.
-func TestVerdicts_CountTheirFault(t *testing.T) {
+// Each fault counts for one verdict, and has a text.
+func TestVerdict_CountsItsFault(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(h *history)
-		want audit.Findings // of the verdicts
+		want audit.Findings // only verdicts
 		text string
 	}{
 		{"nothing is wrong", func(*history) {}, audit.Findings{}, ""},
 		{"call applied twice", func(h *history) { h.call(2) }, audit.Findings{Doubled: 1}, "call 2 is in ticks ["},
 		{"two calls applied twice", func(h *history) { h.call(2); h.call(3); h.call(3) }, audit.Findings{Doubled: 2}, "call 3 is in ticks ["},
 		{"uncertain call applied twice", func(h *history) { h.call(2); h.auditor.Again(2) }, audit.Findings{Doubled: 1}, "call 2 is in ticks ["},
-		{"call of nobody", func(h *history) { h.play(100) }, audit.Findings{Changed: 1}, "call 64 is in ticks ["},
+		{"call of nobody", func(h *history) { h.playSilently(100) }, audit.Findings{Changed: 1}, "call 64 is in ticks ["},
 		{"refused call applied", func(h *history) { h.auditor.Refused(2) }, audit.Findings{Changed: 1}, "call 2 was refused, and is in tick"},
 		{"refused call made again", func(h *history) { h.auditor.Refused(2); h.auditor.Again(2) }, audit.Findings{}, ""},
 		{"acknowledged in an earlier tick, of a try before", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 6) }, audit.Findings{}, ""},
@@ -38,7 +38,7 @@ func TestVerdicts_CountTheirFault(t *testing.T) {
 		{"node that halts", func(h *history) { h.auditor.Fault("node 3") }, audit.Findings{Diverged: 1}, "node 3"},
 		{"record that changes later", func(h *history) {
 			h.log = &forged{Log: h.log, forge: func(at uint64, rec []byte) []byte {
-				if at == 7 { // the last one, whose change no chain shows
+				if at == 7 { // the last record, without a chain after it
 					rec[len(rec)-1] ^= 1
 				}
 				return rec
@@ -61,7 +61,7 @@ func TestVerdicts_CountTheirFault(t *testing.T) {
 
 func TestFindings_EveryVerdictIsBad(t *testing.T) {
 	var clean audit.Findings
-	clean.Records, clean.Ticks, clean.Terms, clean.Told, clean.Acked, clean.Refused, clean.Uncertain = 1, 1, 1, 1, 1, 1, 1
+	clean.Records, clean.Ticks, clean.Terms, clean.Reported, clean.Acked, clean.Refused, clean.Uncertain = 1, 1, 1, 1, 1, 1, 1
 	if clean.Bad() {
 		t.Error("a run without faults is bad")
 	}
@@ -72,15 +72,14 @@ func TestFindings_EveryVerdictIsBad(t *testing.T) {
 	}
 }
 
-// tryTwice makes a call unknown, and tries it again.
+// tryTwice makes the outcome of a call unknown, and tries again.
 func tryTwice(h *history, key uint64) {
 	h.auditor.Again(key)
 	h.auditor.Again(key)
 }
 
-// A record that comes where the log had none, and a record that comes once more, in one
-// reading, are faults of the log.
-func TestFollow_SeesRecordsOutOfOrder(t *testing.T) {
+// Records appear where the log had none, or twice.
+func TestFollow_ReportsDisorder(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		order []uint64
@@ -113,7 +112,7 @@ func TestFollow_SeesRecordsOutOfOrder(t *testing.T) {
 	}
 }
 
-// reordered is a log whose records come in another order.
+// reordered is a log with another order of records.
 type reordered struct {
 	world.Log
 	recs  map[uint64][]byte

@@ -1,12 +1,10 @@
-// Package localnet is the network of tests and demonstrations on the loopback: [Start]
-// runs a cluster of NATS servers with JetStream in this process, and a [Link] of a [Net]
-// cuts or delays one direction between two processes and heals it.
+// Package localnet is a local network for tests and demonstrations. [Start] runs NATS servers
+// with JetStream in this process. A [Link] of a [Net] cuts, delays and heals each direction
+// between two processes.
 //
 //	from ── dials ──> Link ── dials ──> to, at its current address
 //	          bytes of each direction are held, delayed or passed
 //
-// A cut holds bytes, as a network that drops packets that the sender repeats: a
-// connection that both sides keep continues after the healing. The address of a Link is
-// the same until the Net closes, so a process that restarts with another address is
-// found.
+// A cut holds bytes, like a network that drops packets which the sender repeats: connections
+// survive until the healing. A Link keeps its address when the process behind it restarts.
 package localnet

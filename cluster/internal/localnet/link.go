@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// A Link is a way for one process to dial another one.
+// A Link is a proxy from one process to another.
 type Link struct {
 	net      *Net
 	from, to string
 	listener net.Listener
 
-	// Kept by the mutex of the Net.
-	target string // where to listens; empty: not known yet
-	down   bool   // nobody listens
+	// Guarded by the mutex of the Net.
+	target string // address of to; empty: unknown yet
+	down   bool   // refuse connections
 	conns  map[net.Conn]bool
 }
 
-// Link returns a link that from dials to reach to, on a port that the system chooses.
-// Several links may have the same names. Until Serve says where to listens, whoever
-// dials waits.
+// Link returns a link from one process to another, on a free port. Several links may have the
+// same names. Connections wait for the first Serve.
 func (n *Net) Link(from, to string) (*Link, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,13 +33,13 @@ func (n *Net) Link(from, to string) (*Link, error) {
 	return l, nil
 }
 
-// Addr is what from dials.
+// Addr returns the address for from.
 func (l *Link) Addr() string { return l.listener.Addr().String() }
 
-// Serve says where to listens from now on.
+// Serve sets the address of to.
 func (l *Link) Serve(addr string) { l.point(addr, false) }
 
-// Down says that nobody listens there any more: whoever dials is refused.
+// Down makes the link refuse connections.
 func (l *Link) Down() { l.point("", true) }
 
 func (l *Link) point(addr string, down bool) {
@@ -62,7 +61,7 @@ func (l *Link) accept() {
 	}
 }
 
-// keep notes a connection that Close is to close, and closes it if it is too late.
+// keep registers a connection for Close, or closes it after Close.
 func (l *Link) keep(conn net.Conn) bool {
 	l.net.mutex.Lock()
 	defer l.net.mutex.Unlock()
@@ -87,7 +86,7 @@ func (l *Link) closeConns() {
 	}
 }
 
-// carry connects conn with who is dialed, until either hangs up.
+// carry connects conn with the target until either side hangs up.
 func (l *Link) carry(conn net.Conn) {
 	defer l.drop(conn)
 	addr, ok := l.dialable()
@@ -108,8 +107,7 @@ func (l *Link) carry(conn net.Conn) {
 	<-back
 }
 
-// dialable waits until it is known where to listens, and until neither direction is cut,
-// for dialing takes both.
+// dialable waits for a target without cuts, because dialing takes both directions.
 func (l *Link) dialable() (addr string, ok bool) {
 	n := l.net
 	n.mutex.Lock()
@@ -125,10 +123,9 @@ func (l *Link) dialable() (addr string, ok bool) {
 
 const pieceBytes = 64 << 10
 
-// pump copies src to dst. While the way is cut, one piece waits here, and the rest in the
-// buffers of the system and of the sender.
+// pump copies src to dst. During a cut, one piece waits here, and the rest in system buffers.
 func (l *Link) pump(src, dst net.Conn, w way) {
-	// Half a connection is closed whole: neither NATS nor a line protocol knows it.
+	// Close both directions: neither NATS nor line protocols use half-closed connections.
 	defer src.Close()
 	defer dst.Close()
 	for b := make([]byte, pieceBytes); ; {
@@ -150,8 +147,7 @@ func (l *Link) pump(src, dst net.Conn, w way) {
 	}
 }
 
-// await waits for the delay of a way, until the way is not cut, and reports whether bytes may
-// pass.
+// await waits for the end of the delay and the cut, and reports whether the Net is open.
 func (n *Net) await(w way) bool {
 	begun := time.Now()
 	n.mutex.Lock()

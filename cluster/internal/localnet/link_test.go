@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A pair is a connection from a to b through a link, and both ends of it.
+// A pair is a connection from a to b through a link.
 type pair struct {
 	net  *localnet.Net
 	link *localnet.Link
@@ -131,8 +131,7 @@ func TestNet_DelayHoldsForItsTime(t *testing.T) {
 	}
 }
 
-// Who listens elsewhere after a while is found at the same address, and whoever dials
-// before waits; when nobody listens it is refused.
+// A restarted process is found at the same address.
 func TestLink_OutlivesItsListener(t *testing.T) {
 	p := newPair(t)
 	p.link.Down()
@@ -160,7 +159,7 @@ func TestLink_DialNeedsBothDirections(t *testing.T) {
 	accept(t, elsewhere).want(t, "early")
 }
 
-// noError ends the test if there is an error.
+// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// A Net is a number of links between processes that have names. Its methods may be
-// called by several goroutines.
+// A Net is a set of links between named processes. Several goroutines may call its methods.
 type Net struct {
 	mutex   sync.Mutex
-	changed chan struct{} // closed, and another one made, by every change
+	changed chan struct{} // closed and replaced by every change
 	closed  bool
 	ways    map[way]weather
 	links   []*Link
@@ -17,24 +16,24 @@ type Net struct {
 	all     sync.WaitGroup
 }
 
-// A way is one direction of what two processes exchange.
+// A way is one direction between two processes.
 type way struct{ from, to string }
 
-// A weather is what happens to bytes on their way.
+// A weather is the fault of a way.
 type weather struct {
 	cut   bool
 	delay time.Duration
 }
 
-// NewNet returns a Net without links. Whoever has it closes it.
+// NewNet returns a Net without links. Close it after use.
 func NewNet() *Net {
 	return &Net{changed: make(chan struct{}), ways: make(map[way]weather), passed: make(map[way]int64)}
 }
 
-// Cut holds what from says to, on every link between them, until it is healed.
+// Cut holds bytes between two processes in one direction, on all their links, until Heal.
 func (n *Net) Cut(from, to string) { n.set(way{from, to}, weather{cut: true}) }
 
-// Delay lets what from says to arrive later by d, or by up to 2 d while there is more.
+// Delay delays bytes in one direction by d, or up to 2 d under load.
 func (n *Net) Delay(from, to string, d time.Duration) { n.set(way{from, to}, weather{delay: d}) }
 
 func (n *Net) set(w way, is weather) {
@@ -44,7 +43,7 @@ func (n *Net) set(w way, is weather) {
 	n.wake()
 }
 
-// Heal ends every cut and delay. What was held arrives now.
+// Heal ends every cut and delay. Held bytes arrive.
 func (n *Net) Heal() {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -52,8 +51,8 @@ func (n *Net) Heal() {
 	n.wake()
 }
 
-// Reset closes the connections between two processes that are cut, in any direction: what
-// was held is lost, and they have to dial again.
+// Reset closes the connections between processes with a cut in any direction. Held bytes are
+// lost.
 func (n *Net) Reset() {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -64,20 +63,20 @@ func (n *Net) Reset() {
 	}
 }
 
-// Passed is how many bytes of from have arrived at to.
+// Passed returns the number of bytes that arrived.
 func (n *Net) Passed(from, to string) int64 {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	return n.passed[way{from, to}]
 }
 
-// wake tells all that wait that something has changed.
+// wake reports a change to all waiting goroutines.
 func (n *Net) wake() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
 
-// Close closes every link and connection, and returns when nothing of them runs.
+// Close closes every link and connection, and waits for their goroutines.
 func (n *Net) Close() {
 	n.mutex.Lock()
 	n.closed = true

@@ -15,18 +15,16 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// A Cluster is some servers that know each other. Its methods may be called by any
-// goroutine.
+// A Cluster is a set of servers. Its methods may be called by any goroutine.
 type Cluster struct {
 	options []*server.Options
 
 	mutex   sync.Mutex
-	running []*server.Server // nil: it is stopped
+	running []*server.Server // nil: stopped
 }
 
-// Start starts n servers, each with its files in a folder of its own within dir, and
-// returns when they can keep streams. One alone is no cluster, and needs no election. change,
-// which may be nil, changes the options of server i.
+// Start starts n servers with folders within dir, and returns when they can keep streams. A
+// single server needs no election. change may be nil, or changes the options of server i.
 func Start(ctx context.Context, dir string, n int, change func(i int, o *server.Options)) (*Cluster, error) {
 	ports, err := freePorts(2 * n)
 	if err != nil {
@@ -65,11 +63,11 @@ func Start(ctx context.Context, dir string, n int, change func(i int, o *server.
 
 const host = "127.0.0.1"
 
-// The ports of servers are below those that systems give to a listener on port 0 and to
-// outgoing connections: one of these could take a port before its server listens.
+// The ports are below the system's range for port 0 and outgoing connections, which could take
+// a port before its server listens.
 const firstPort, endPort = 10_000, 32_000
 
-// freePorts returns random ports that had no listener a moment ago.
+// freePorts returns random ports without a listener.
 func freePorts(n int) (ports []int, err error) {
 	for tries := 0; len(ports) < n; tries++ {
 		port := firstPort + rand.IntN(endPort-firstPort)
@@ -87,7 +85,7 @@ func freePorts(n int) (ports []int, err error) {
 
 const startTime = 20 * time.Second
 
-// Restart starts a server, whose files may be there from before.
+// Restart starts server i with its old files.
 func (c *Cluster) Restart(i int) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -107,8 +105,7 @@ func (c *Cluster) Restart(i int) error {
 	return nil
 }
 
-// Stop stops a server without handing over what it leads, as far as that goes in one
-// process.
+// Stop stops a server without a handover, as far as possible within one process.
 func (c *Cluster) Stop(i int) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -127,15 +124,15 @@ func (c *Cluster) Close() error {
 	return nil
 }
 
-// Len returns how many servers there are, those included that are stopped.
+// Len returns the number of servers, including stopped ones.
 func (c *Cluster) Len() int { return len(c.options) }
 
-// URL returns where clients reach server i.
+// URL returns the URL of server i.
 func (c *Cluster) URL(i int) string {
 	return "nats://" + net.JoinHostPort(host, strconv.Itoa(c.options[i].Port))
 }
 
-// URLs returns where clients reach the servers, the one at first as the first.
+// URLs returns the URLs of all servers, beginning with first.
 func (c *Cluster) URLs(first int) (all []string) {
 	for i := range c.options {
 		all = append(all, c.URL((first+i)%len(c.options)))
@@ -143,8 +140,7 @@ func (c *Cluster) URLs(first int) (all []string) {
 	return all
 }
 
-// each calls f with every server that runs until it reports true, and reports whether it
-// did.
+// each calls f with every running server until f returns true, and reports whether it did.
 func (c *Cluster) each(f func(i int, s *server.Server) bool) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -156,7 +152,7 @@ func (c *Cluster) each(f func(i int, s *server.Server) bool) bool {
 	return false
 }
 
-// until asks f again and again, until it reports true or ctx ends.
+// until calls f until it returns true or ctx ends.
 func until(ctx context.Context, what string, f func() bool) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -170,7 +166,7 @@ func until(ctx context.Context, what string, f func() bool) error {
 	return nil
 }
 
-// Ready waits until there is a leader of all, and every server that runs follows it.
+// Ready waits until JetStream has a leader and every running server follows it.
 func (c *Cluster) Ready(ctx context.Context) error {
 	if c.Len() == 1 {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"handloom/proof/process"
 )
 
-// ChildCommand is the first word of the command line of a child.
+// ChildCommand is the first argument of a child.
 const ChildCommand = "nemesis-child"
 
 // A child is a server or a node.
@@ -38,8 +38,8 @@ func Child(words []string, in io.Reader, out io.Writer, game NewGame) (exit int)
 
 const startTime = 20 * time.Second
 
-// server runs one of the servers. It advertises a port without a listener, so that every
-// connection goes through a link.
+// server runs one server. It advertises a port without a listener, so every connection uses a
+// link.
 func (c child) server(ctx context.Context, name, dir string, routes []string) error {
 	const nobody = "127.0.0.1:1"
 	s, err := server.NewServer(&server.Options{

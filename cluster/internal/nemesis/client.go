@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Client makes calls, one after another, on any node. The auditor hears of each.
+// A Client makes calls, one after another, on any node, and reports them to the auditor.
 type Client struct {
 	Number int // from 0
 	Random *rand.Rand
@@ -25,7 +25,7 @@ type Client struct {
 }
 
 const (
-	patience  = 2 * callTime // for an answer
+	patience  = 2 * callTime // time limit of an answer
 	refusedBy = 10 * time.Millisecond
 	maxLine   = 1 << 20
 )
@@ -34,7 +34,7 @@ func (f *fleet) client(number int) *Client {
 	return &Client{Number: number, Random: rand.New(rand.NewPCG(f.o.Seed, uint64(number))), fleet: f}
 }
 
-// LeaveNotes makes calls of [Notes] until ctx ends, each with a key of its own.
+// LeaveNotes makes calls of [Notes] until ctx ends, each with its own key.
 func LeaveNotes(ctx context.Context, c *Client) {
 	for key := uint64(c.Number+1)<<40 + 1; ctx.Err() == nil; key++ {
 		for again := false; ctx.Err() == nil; again = true {
@@ -45,9 +45,8 @@ func LeaveNotes(ctx context.Context, c *Client) {
 	}
 }
 
-// Call makes a call, for the first time or again, and reports whether it was carried out, or
-// refused, which makes the next call go to another node. If both are false, the outcome is
-// unknown.
+// Call makes a call, first or again. It reports whether the call was carried out or refused;
+// after a refusal the next call uses another node. If both are false, the outcome is unknown.
 func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused bool) {
 	auditor := c.fleet.auditor
 	if again {
@@ -55,11 +54,11 @@ func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused 
 	} else {
 		auditor.Asked(key)
 	}
-	if !c.dial() { // no node has seen the call
+	if !c.dial() { // the call has reached no node
 		c.refused(key)
 		return false, true
 	}
-	answer, ok := c.ask(fmt.Sprint(key, " ", text))
+	answer, ok := c.request(fmt.Sprint(key, " ", text))
 	if !ok {
 		return false, false
 	}
@@ -87,7 +86,7 @@ func (c *Client) refused(key uint64) {
 
 var errNoView = errors.New("no node has a view")
 
-// view decodes the view of the state of a node, that of the owner if it answers.
+// view decodes the view of a node, preferably the leader.
 func (f *fleet) view(into any) error {
 	c := f.client(0)
 	defer c.hangUp()
@@ -96,7 +95,7 @@ func (f *fleet) view(into any) error {
 	}
 	for range Members {
 		if c.dial() {
-			if answer, ok := c.ask(viewLine); ok && answer != "null" {
+			if answer, ok := c.request(viewLine); ok && answer != "null" {
 				return json.Unmarshal([]byte(answer), into)
 			}
 		}
@@ -105,8 +104,8 @@ func (f *fleet) view(into any) error {
 	return errNoView
 }
 
-// ask sends a line to the node and returns the answer, if there is one.
-func (c *Client) ask(line string) (answer string, ok bool) {
+// request sends a line to the node and returns the answer, if any.
+func (c *Client) request(line string) (answer string, ok bool) {
 	_ = c.conn.SetDeadline(time.Now().Add(patience))
 	if _, err := fmt.Fprintln(c.conn, line); err != nil || !c.lines.Scan() {
 		c.hangUp()
@@ -115,7 +114,7 @@ func (c *Client) ask(line string) (answer string, ok bool) {
 	return c.lines.Text(), true
 }
 
-// dial reports whether there is a connection to the node.
+// dial reports whether the client is connected to the node.
 func (c *Client) dial() bool {
 	_, addr, up := c.fleet.nodes[c.node].look()
 	if !up {

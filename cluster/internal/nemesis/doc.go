@@ -1,7 +1,7 @@
-// Package nemesis runs a game on three nodes over three servers, each a process of its own.
-// It makes the faults of machines and networks, and checks that nothing is lost that was
-// acknowledged, nothing is done twice, and no two nodes differ. Command nemesis makes the
-// faults of a deck, command arena those of a player with a button.
+// Package nemesis runs a game on three nodes and three servers, each in its own process. It
+// injects faults of machines and networks, and checks that nothing acknowledged is lost,
+// nothing is done twice, and nodes never differ. Command nemesis draws faults from a deck; in
+// command arena a player chooses them.
 //
 //	parent: clients ── calls ──> nodes n0 n1 n2     a world each, with 1, 2 and 8 workers,
 //	                               │  │  │          and a journal of its own
@@ -11,13 +11,12 @@
 //	                               └──┼──┘
 //	parent: proxy                ─ ─ ─┼ ─ ─         between the servers, too
 //
-// An event is drawn from a deck that the seed shuffles: something is killed, stopped, or
-// cut off, for a while, then started, continued or healed; the next one follows when all
-// is well again. Processes are real, so a seed repeats what is done, and not what comes
-// of it.
+// The seed shuffles the deck. An event kills, stops or cuts off processes for a while, then
+// starts, continues or heals them. The next event follows when all processes are healthy. A
+// seed repeats the faults, but not their timing in the processes.
 //
-// Nodes tell through a pipe, which survives them, each tick that they apply, with its
-// digest; clients keep what was acknowledged; package audit holds both to the log. The
-// time without ticks is measured where the parent hears of them: the longest gap between
-// two new ones, from the last one before an event until all is well.
+// Nodes write each applied tick with its digest to a pipe, which survives them. Clients keep
+// acknowledgements. Package audit compares both with the log. The parent measures outages as
+// the longest gap between two new ticks, from the last tick before an event until all processes
+// are healthy.
 package nemesis

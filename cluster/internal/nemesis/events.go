@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// A Kind is a kind of event: what is done, for how long, and how often.
+// A Kind is a kind of event.
 type Kind struct {
 	Name   string
 	About  string
-	Weight int              // how often it is in a deck
-	hold   [2]time.Duration // from what is done until it is healed, at least and at most
-	zombie bool             // the owner lives on, and does not know that it is none
+	Weight int              // number in a deck
+	hold   [2]time.Duration // min and max time from the fault to the healing
+	zombie bool             // the old owner survives without knowing the new one
 	do     func(e *event)
 }
 
 const ms = time.Millisecond
 
-// kinds are all there are. Holds are longer than a takeover, where one is to take place.
+// kinds are all kinds. Holds are longer than a failover where one is intended.
 var kinds = []Kind{
 	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, func(e *event) { e.kill(e.owner) }},
 	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, (*event).killTwice},
@@ -55,33 +55,33 @@ const killMachine = "kill-machine"
 // Kinds returns all kinds of events.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// An event is a fault that is made, healed, and measured.
+// An event is a fault with its healing and measurement.
 type event struct {
 	Event
 	kind   Kind
 	fleet  *fleet
 	random *rand.Rand
-	owner  *member // when it began
-	leader *member // when it began
-	failed error   // why the fault could not be made
+	owner  *member // at the beginning
+	leader *member // at the beginning
+	failed error   // error of the fault itself
 }
 
-// An Event is the record of an event.
+// An Event is the result of an event.
 type Event struct {
-	At         time.Duration // since the run began
+	At         time.Duration // since the begin of the run
 	Name       string
 	Victims    []string
 	Before     uint32
 	After      uint32
 	Outage     time.Duration
-	Settled    time.Duration // until the fleet was healthy
+	Recovery   time.Duration // until the fleet was healthy
 	LeaderLost bool
-	Fenced     bool // a zombie found out
+	Fenced     bool // a zombie was fenced
 }
 
 func (e *event) noteVictim(m *member) { e.Victims = append(e.Victims, m.name) }
 
-// kill kills several as nearly at once as can be.
+// kill kills several processes almost at once.
 func (e *event) kill(all ...*member) {
 	for _, m := range all {
 		e.noteVictim(m)
@@ -94,7 +94,7 @@ func (e *event) kill(all ...*member) {
 	}
 }
 
-// end ends a server in order, by signals, or without one by the end of its input.
+// end ends a server in order, by signals or by the end of its input.
 func (e *event) end(m *member, signals ...os.Signal) {
 	e.noteVictim(m)
 	for _, s := range signals {
@@ -143,7 +143,7 @@ func (e *event) killTwice() {
 
 func (e *event) killServers() {
 	e.kill(e.fleet.servers...)
-	if e.fleet.o.Canary == restoredServers {
+	if e.fleet.o.Mutant == restoredServers {
 		e.failed = e.fleet.restoreServers()
 	}
 }
@@ -163,7 +163,7 @@ func (e *event) killMachine(i int) {
 	e.kill(e.fleet.nodes[i], e.fleet.servers[i])
 }
 
-// killSomeMachine kills a machine, most often that of the owner.
+// killSomeMachine kills a machine, usually the owner's.
 func (e *event) killSomeMachine() {
 	i := e.random.IntN(Members)
 	if e.random.IntN(2) == 0 {
@@ -180,7 +180,7 @@ func machineKill(i int) Kind {
 	return k
 }
 
-// cut cuts what a member says to all others, and hears from them.
+// cut cuts the directions from and to a member.
 func (e *event) cut(m *member, others []*member, says, hears bool) {
 	for _, other := range others {
 		if says && other != m {
@@ -198,7 +198,7 @@ func (e *event) cutOff(m *member, says, hears bool) {
 	e.cut(m, e.fleet.servers, says, hears)
 }
 
-// split leaves the owner and one server on one side, which may lead the stream or not.
+// split isolates the owner and one server, which may lead the stream.
 func (e *event) split() {
 	s := e.fleet.servers[e.random.IntN(Members)]
 	e.cutOff(s, true, true)
@@ -223,13 +223,13 @@ func (e *event) slow() {
 	e.Victims = append(e.Victims, "s0", "s1", "s2")
 }
 
-// happen does what is to be done, heals it, and waits until all is well.
+// happen injects the fault, heals it, and waits until all processes are healthy.
 func (e *event) happen(ctx context.Context) error {
 	f := e.fleet
 	if err := until(ctx, func() bool {
 		e.leader, _ = f.leader(ctx)
 		e.owner = f.owner()
-		// What stands still already is not this event's doing.
+		// An earlier outage does not count.
 		flows := time.Since(f.gaps.look().at) < 3*time.Second/time.Duration(f.o.Hz)
 		return e.owner != nil && e.leader != nil && flows || f.bad()
 	}); err != nil || f.bad() {
@@ -257,7 +257,7 @@ func (e *event) happen(ctx context.Context) error {
 	if err := f.waitHealthy(ctx); err != nil {
 		return err
 	}
-	e.Outage, e.Settled = f.gaps.end(), time.Since(begun)
+	e.Outage, e.Recovery = f.gaps.end(), time.Since(begun)
 	e.After = f.gaps.look().term
 	leader, _ := f.leader(ctx)
 	e.LeaderLost = leader != e.leader || slices.Contains(e.Victims, e.leader.name)
@@ -274,7 +274,7 @@ func (e *event) happen(ctx context.Context) error {
 	return nil
 }
 
-// wait lets what was done last for a while.
+// wait waits for the hold of the event.
 func (e *event) wait(ctx context.Context) {
 	d := e.kind.hold[0] + time.Duration(e.random.Int64N(int64(e.kind.hold[1]-e.kind.hold[0])+1))
 	select {
@@ -283,8 +283,7 @@ func (e *event) wait(ctx context.Context) {
 	}
 }
 
-// killOpening kills, once more, nodes that were started a moment ago: in the middle of
-// opening the log, or the world.
+// killOpening kills the nodes again while they open the log or the world.
 func (e *event) killOpening() error {
 	var opening []*member
 	for _, n := range e.fleet.nodes {

@@ -10,8 +10,8 @@ import (
 	"handloom/world"
 )
 
-// Canaries are the faults that a run must find, by name, and what each is.
-var Canaries = map[string]string{
+// Mutants are faults that a run must find, with descriptions.
+var Mutants = map[string]string{
 	"ack-before-append": "a log that acknowledges a record and appends it a moment later",
 	"altered-record":    "a log that gives a follower other bytes than were appended, now and then",
 	restoredServers:     "servers that come back, all at once, with what they had at a kill-servers before",
@@ -19,8 +19,8 @@ var Canaries = map[string]string{
 
 const restoredServers = "restored-servers"
 
-// restoreServers copies what all servers have, none of which runs, the first time, and
-// gives it back to them from then on.
+// restoreServers copies the files of all stopped servers the first time, and restores them
+// later.
 func (f *fleet) restoreServers() error {
 	for _, s := range f.servers {
 		has, had := f.dir(s.name), f.dir(s.name+"-had")
@@ -38,8 +38,8 @@ func (f *fleet) restoreServers() error {
 }
 
 // faulty returns l with a fault.
-func faulty(l world.Log, canary string) world.Log {
-	switch canary {
+func faulty(l world.Log, mutant string) world.Log {
+	switch mutant {
 	case "ack-before-append":
 		return &hasty{Log: l}
 	case "altered-record":
@@ -48,7 +48,7 @@ func faulty(l world.Log, canary string) world.Log {
 	return l
 }
 
-// hasty acknowledges what it has yet to append.
+// hasty acknowledges records before their append.
 type hasty struct {
 	world.Log
 	waits chan late
@@ -65,7 +65,7 @@ const (
 )
 
 func (h *hasty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	if rec[3] != 2 { // a term begins in order
+	if rec[3] != 2 { // terms begin in order
 		return h.Log.Append(ctx, prev, rec)
 	}
 	if h.waits == nil {
@@ -85,7 +85,7 @@ func (h *hasty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, er
 	}
 }
 
-// altering changes a byte of a record in fifty.
+// altering changes a byte in one of fifty records.
 type altering struct{ world.Log }
 
 func (a altering) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {

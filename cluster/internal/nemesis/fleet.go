@@ -20,15 +20,15 @@ import (
 // Members is the number of servers, and of nodes.
 const Members = 3
 
-// parent is the name of this process, whose links are never cut.
+// parent is the name of this process. Its links are never cut.
 const parent = "parent"
 
-// workers of the nodes, and of replays.
+// Workers of the nodes and replays.
 var nodeWorkers = [Members]int{1, 2, 8}
 
 const replayWorkers = 5
 
-// A fleet is the processes of a run, and the links between them.
+// A fleet is the set of processes of a run and the links between them.
 type fleet struct {
 	o       Options
 	net     *localnet.Net
@@ -78,14 +78,14 @@ func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
 		if err != nil {
 			return f, err
 		}
-		n.words = []string{"node", f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Canary, mode, f.snapshots()}
+		n.words = []string{"node", f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Mutant, mode, f.snapshots()}
 	}
 	var err error
 	f.urls, err = f.link(parent, 0)
 	return f, err
 }
 
-// link returns the URLs of the servers for from, and that of server first at first.
+// link returns the URLs of the servers for from, beginning with server first.
 func (f *fleet) link(from string, first int) (urls []string, err error) {
 	for i := range Members {
 		s := f.servers[(first+i)%Members]
@@ -110,7 +110,7 @@ func (f *fleet) connect() (err error) {
 	return err
 }
 
-// heal ends what was done: it starts what does not run.
+// heal ends the fault and starts missing processes.
 func (f *fleet) heal() error {
 	f.net.Heal()
 	var errs []error
@@ -125,7 +125,7 @@ func (f *fleet) heal() error {
 	return errors.Join(errs...)
 }
 
-// close ends all.
+// close ends all processes.
 func (f *fleet) close() {
 	if f.conn != nil {
 		f.conn.Close()
@@ -141,8 +141,7 @@ func (f *fleet) openLog(ctx context.Context) (*cluster.Log, error) {
 	return openLog(ctx, cluster.URLs(f.urls), withSnapshots(cluster.Options{}, f.snapshots()))
 }
 
-// snapshots returns the folder of snapshots, or "" if they are in the object store, as with an
-// odd seed.
+// snapshots returns the folder of snapshots, or "" for the object store with an odd seed.
 func (f *fleet) snapshots() string {
 	if f.o.Seed%2 == 1 {
 		return ""
@@ -159,9 +158,9 @@ func withSnapshots(o cluster.Options, dir string) cluster.Options {
 
 const askEvery = 20 * time.Millisecond
 
-// until waits for something, as long as settling may take.
+// until waits for a condition up to recoveryTime.
 func until(ctx context.Context, is func() bool) error {
-	deadline := time.Now().Add(settleTime)
+	deadline := time.Now().Add(recoveryTime)
 	for !is() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -174,11 +173,10 @@ func until(ctx context.Context, is func() bool) error {
 	return nil
 }
 
-// settleTime is how long the fleet may take to become healthy after an event: some elections,
-// and a server that catches up.
-const settleTime = 2 * time.Minute
+// recoveryTime is the time limit of a recovery: some elections, and a server that catches up.
+const recoveryTime = 2 * time.Minute
 
-// ErrStuck says that something did not get well within two minutes.
+// ErrStuck means that the fleet did not recover within two minutes.
 var ErrStuck = errors.New("it does not come back")
 
 // waitHealthy waits until every process is up, all replicas are current, and every node applies
@@ -212,7 +210,7 @@ func (f *fleet) bad() bool {
 	return found.Bad()
 }
 
-// why says what each process said last.
+// why adds the last output of each process to err.
 func (f *fleet) why(err error) error {
 	if !errors.Is(err, ErrStuck) {
 		return err
@@ -225,8 +223,7 @@ func (f *fleet) why(err error) error {
 	return fmt.Errorf("%w; newest tick %d", err, f.gaps.look().last)
 }
 
-// leader returns the server that leads the stream, nil if none does, and whether all
-// others have all of it.
+// leader returns the server that leads the stream, or nil, and whether all others are current.
 func (f *fleet) leader(ctx context.Context) (leader *member, current bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -250,8 +247,7 @@ func (f *fleet) leader(ctx context.Context) (leader *member, current bool) {
 	return leader, current && leader != nil
 }
 
-// owner returns the node that owns the log, as far as the running nodes know. It is nil
-// without an owner.
+// owner returns the owner according to the running nodes, or nil.
 func (f *fleet) owner() (owner *member) {
 	var term uint32
 	for _, n := range f.nodes {

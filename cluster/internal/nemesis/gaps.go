@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// gaps measures how long no tick was applied by anybody, as the parent hears of them.
+// gaps measures the longest time without new ticks, as seen by the parent.
 type gaps struct {
 	mutex sync.Mutex
 	seen
@@ -26,7 +26,7 @@ func (g *gaps) look() seen {
 	return g.seen
 }
 
-// applied takes that a node has applied a tick.
+// applied records a tick of any node.
 func (g *gaps) applied(tick uint64) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -40,7 +40,7 @@ func (g *gaps) applied(tick uint64) {
 	g.last, g.at = tick, now
 }
 
-// sawTerm takes the term that a node is in.
+// sawTerm records the term of a node.
 func (g *gaps) sawTerm(term uint32) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -49,14 +49,14 @@ func (g *gaps) sawTerm(term uint32) {
 	}
 }
 
-// begin begins to look for the longest gap. One that is open counts whole.
+// begin starts a measurement. An open gap counts from its begin.
 func (g *gaps) begin() {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	g.longest = 0
 }
 
-// end returns the longest gap since begin, with the gap that is open.
+// end returns the longest gap since begin, including an open one.
 func (g *gaps) end() time.Duration {
 	s := g.look()
 	return max(s.longest, time.Since(s.at))

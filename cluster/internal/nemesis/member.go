@@ -18,21 +18,21 @@ type member struct {
 	fleet *fleet
 	hear  func(line string)
 
-	clients []*localnet.Link // that lead to it, of nodes and the parent
-	routes  []*localnet.Link // that lead to it, of other servers
+	clients []*localnet.Link // from nodes and the parent
+	routes  []*localnet.Link // from other servers
 
-	process *process.Process // nil: it does not run
+	process *process.Process // nil: not running
 
 	mutex  sync.Mutex
-	up     bool // it has reported its address
+	up     bool // has reported its address
 	paused bool
 	kills  int
-	last   string // line that it wrote, without ticks
+	last   string // last output except ticks
 	addr   string // for clients of a node
 	state
 }
 
-// state is what a node reported of itself last.
+// state is the last report of a node.
 type state struct {
 	owner           bool
 	term            uint32
@@ -59,7 +59,7 @@ func (m *member) start() error {
 	return nil
 }
 
-// kill kills the process, which others notice at once.
+// kill kills the process. Others notice at once.
 func (m *member) kill() {
 	if m.process == nil {
 		return
@@ -71,7 +71,7 @@ func (m *member) kill() {
 	m.mutex.Unlock()
 }
 
-// down notes that the process has ended.
+// down records that the process has ended.
 func (m *member) down() {
 	for _, l := range slices.Concat(m.clients, m.routes) {
 		l.Down()
@@ -96,7 +96,7 @@ func (m *member) pause(paused bool) {
 	}
 }
 
-// ended reports whether the process has ended by itself.
+// ended reports whether the process ended unexpectedly.
 func (m *member) ended() bool {
 	if m.process == nil {
 		return false
@@ -121,14 +121,14 @@ func (m *member) isUp() bool {
 	return up
 }
 
-// note keeps a line that is not a tick, for the error of a fleet that does not come back.
+// note keeps an output line for the error of a stuck fleet.
 func (m *member) note(line string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.last = line
 }
 
-// serverSays takes a line of a server.
+// serverSays handles an output line of a server.
 func (m *member) serverSays(line string) {
 	m.note(line)
 	var client, route string
@@ -147,7 +147,7 @@ func (m *member) serverSays(line string) {
 	m.mutex.Unlock()
 }
 
-// nodeSays takes a line of a node.
+// nodeSays handles an output line of a node.
 func (m *member) nodeSays(line string) {
 	what, rest, _ := strings.Cut(line, " ")
 	var tick, digest uint64
@@ -173,7 +173,7 @@ func (m *member) nodeSays(line string) {
 		m.mutex.Unlock()
 	case "wait", "cut", "closed":
 		m.note(line)
-	default: // fail, or half a line
+	default: // fail, or an incomplete line
 		m.note(line)
 		m.fleet.auditor.Fault("%s says %q", m.name, line)
 	}

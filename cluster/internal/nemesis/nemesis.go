@@ -20,26 +20,26 @@ import (
 // Options of a run.
 type Options struct {
 	Dir      string        // of logs, journals and stores, empty or new; "": a temporary folder
-	Duration time.Duration // from when all is up; the event that is under way then is the last; 0: no end
-	Seed     uint64        // of what is done, to whom, and for how long
+	Duration time.Duration // from the first healthy state; a running event is completed; 0: no end
+	Seed     uint64        // of the events
 	Hz       int
 	Clients  int
-	Only     []string // names of the kinds in the deck; nil: all; empty: none
-	Canary   string   // a fault of Canaries in every node; empty: none
+	Only     []string // names of kinds; nil: all; empty: none
+	Mutant   string   // fault from Mutants in every node; empty: none
 	Out      io.Writer
 
 	Game   NewGame                              // of the nodes
 	Client func(ctx context.Context, c *Client) // makes calls until ctx ends
-	Apart  bool                                 // the owner keeps the lead of the stream off the server of its number
-	Kill   <-chan int                           // numbers of machines to be killed at once; may be nil
+	Apart  bool                                 // the owner moves the stream leader off the server with its number
+	Kill   <-chan int                           // numbers of machines to kill; may be nil
 }
 
-// A Result is what came of a run.
+// A Result is the outcome of a run.
 type Result struct {
 	audit.Findings
-	Zombies int // that lost the log to another node, and lived on
-	Fenced  int // of them: that found out
-	Checks  int // of the log, while the run went on
+	Zombies int // owners that lost the log and survived
+	Fenced  int // zombies that were fenced
+	Checks  int // checks of the log during the run
 	Took    time.Duration
 	Events  []Event
 }
@@ -60,7 +60,7 @@ type Run struct {
 	checked   time.Time
 }
 
-// New prepares a run, whose processes are those of this program. Only Do ends it.
+// New prepares a run whose processes execute this program. Only Do ends it.
 func New(o Options) (r *Run, err error) {
 	temporary := o.Dir == ""
 	if temporary {
@@ -82,11 +82,10 @@ func New(o Options) (r *Run, err error) {
 	return r, nil
 }
 
-// Do starts servers, nodes and clients, does one event after another until the time is over,
-// and checks all reports. The error is the reason of an early end; the Result has the findings
-// until then. A fault ends it early.
+// Do starts servers, nodes and clients, runs events until the time is over, and checks all
+// reports. The error is the reason of an early end; the Result has the findings so far.
 func (r *Run) Do(ctx context.Context) (*Result, error) {
-	// Children are started by this thread, and die with it.
+	// Children die with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := r.run(ctx)
@@ -106,8 +105,8 @@ type Node struct {
 // A State is the state of a run.
 type State struct {
 	Nodes    []Node
-	Tick     uint64        // the newest
-	Still    time.Duration // since then
+	Tick     uint64        // newest
+	Still    time.Duration // age of Tick
 	Findings audit.Findings
 }
 
@@ -158,7 +157,7 @@ func (r *Run) run(ctx context.Context) (err error) {
 			r.Client(live, c)
 		})
 	}
-	r.say("%d servers and %d nodes are up; %d clients call", Members, Members, r.Clients)
+	r.logf("%d servers and %d nodes are up; %d clients call", Members, Members, r.Clients)
 	err = r.events(ctx, log)
 	stop()
 	clients.Wait()
@@ -171,9 +170,8 @@ func (r *Run) run(ctx context.Context) (err error) {
 	return r.finish(log, err)
 }
 
-// stopNodes ends the nodes in order. Each saves a snapshot and may trim the log. Before
-// the next one ends the auditor has read all records, so that none is trimmed unread. If it
-// fails once, it is not waited for again.
+// stopNodes ends the nodes in order. Each saves a snapshot and may trim the log, so before each
+// next one the auditor has to catch up. After a failure there are no more waits.
 func (r *Run) stopNodes(log world.Log) error {
 	var errs []error
 	for _, n := range r.fleet.nodes {
@@ -187,14 +185,14 @@ func (r *Run) stopNodes(log world.Log) error {
 		if r.fleet.bad() || errors.Join(errs...) != nil {
 			continue
 		}
-		errs = append(errs, patiently(context.Background(), func(ctx context.Context) error {
+		errs = append(errs, retry(context.Background(), func(ctx context.Context) error {
 			return r.auditor.CaughtUp(ctx, log)
 		}))
 	}
 	return errors.Join(errs...)
 }
 
-// events does one event after another, until the time is over.
+// events runs one event after another until the time is over.
 func (r *Run) events(ctx context.Context, log world.Log) error {
 	timed, cancel := ctx, context.CancelFunc(func() {})
 	if r.Duration > 0 {
@@ -216,7 +214,7 @@ func (r *Run) events(ctx context.Context, log world.Log) error {
 		e := &event{kind: kind, fleet: r.fleet, random: r.random, Event: Event{At: time.Since(r.begun), Name: kind.Name}}
 		err := e.happen(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.say("%-18s %-12s %v", e.Name, fmt.Sprint(e.Victims), err)
+			r.logf("%-18s %-12s %v", e.Name, fmt.Sprint(e.Victims), err)
 			return fmt.Errorf("%s %s: %w", e.Name, e.Victims, err)
 		}
 		if err != nil || r.fleet.bad() {
@@ -230,7 +228,7 @@ func (r *Run) events(ctx context.Context, log world.Log) error {
 	return r.fleet.healAll(context.WithoutCancel(ctx))
 }
 
-// healAll is for the end, whatever was under way.
+// healAll heals the fleet at the end.
 func (f *fleet) healAll(ctx context.Context) error {
 	if f.bad() {
 		return nil
@@ -241,7 +239,7 @@ func (f *fleet) healAll(ctx context.Context) error {
 	return f.waitHealthy(ctx)
 }
 
-// note tells what was seen of an event.
+// note reports the result of an event.
 func (r *Run) note(e *event) {
 	r.result.Events = append(r.result.Events, e.Event)
 	more := ""
@@ -256,16 +254,16 @@ func (r *Run) note(e *event) {
 	if e.LeaderLost {
 		more += ", the stream has another leader"
 	}
-	r.say("%-18s %-12s term %d to %d, %v without a tick, all well after %.1fs%s",
-		e.Name, fmt.Sprint(e.Victims), e.Before, e.After, e.Outage.Round(ms), e.Settled.Seconds(), more)
+	r.logf("%-18s %-12s term %d to %d, %v without a tick, all well after %.1fs%s",
+		e.Name, fmt.Sprint(e.Victims), e.Before, e.After, e.Outage.Round(ms), e.Recovery.Seconds(), more)
 }
 
-func (r *Run) say(format string, args ...any) {
+func (r *Run) logf(format string, args ...any) {
 	fmt.Fprintf(r.Out, "%7.1fs  %s\n", time.Since(r.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// next waits for the next event. Without one for some time it returns the zero Kind, which only
-// starts processes that have ended.
+// next waits for the next event. After a pause it returns the zero Kind, which only restarts
+// processes.
 func (r *Run) next(ctx context.Context) Kind {
 	select {
 	case <-ctx.Done():
@@ -277,13 +275,13 @@ func (r *Run) next(ctx context.Context) Kind {
 	}
 }
 
-// calm returns the time until a takeover takes its shortest time again.
+// calm returns the time until failovers are fast again.
 func (r *Run) calm() time.Duration {
 	wait := 10*max(300*ms, 3*time.Second/time.Duration(r.Hz)) + 100*ms - time.Since(r.gaps.look().termAt)
 	return max(wait, 0) + time.Duration(r.random.IntN(300))*ms
 }
 
-// draw draws the next kind of event from a deck, which has each as often as its weight.
+// draw draws a kind from a deck, which contains each kind Weight times.
 func (r *Run) draw() Kind {
 	if len(r.deck) == 0 {
 		for _, k := range kinds {
@@ -301,32 +299,31 @@ func (r *Run) draw() Kind {
 	return k
 }
 
-// checkTime is how long a check of the log may take, with all that there ever was.
+// checkTime is the time limit of a check of the whole log.
 const checkTime = 2 * time.Minute
 
-// check looks at the log now and then, and plays it from a snapshot.
+// check checks the log from a snapshot every checkEvery.
 func (r *Run) check(ctx context.Context, log world.Log) error {
 	if time.Since(r.checked) < checkEvery {
 		return nil
 	}
 	r.checked = time.Now()
-	err := patiently(ctx, func(ctx context.Context) error {
+	err := retry(ctx, func(ctx context.Context) error {
 		return r.auditor.Check(ctx, log, r.Game.program(r.Hz), replayWorkers)
 	})
 	if err != nil {
 		return fmt.Errorf("the check of the log: %w", err)
 	}
 	r.result.Checks++
-	r.say("the log, played from a snapshot with %d workers, is what was told", replayWorkers)
+	r.logf("the log, played from a snapshot with %d workers, is what was told", replayWorkers)
 	return nil
 }
 
-// patiently tries something again while servers may be choosing leaders: snapshots have
-// their own, whose loss is no outage.
-func patiently(ctx context.Context, try func(ctx context.Context) error) error {
+// retry retries try during elections. A lost leader of the snapshots' stream is not an outage.
+func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	var before error // of a try that had its time
+	var before error // error of a try that was not interrupted
 	for {
 		err := try(ctx)
 		if err == nil {
@@ -340,8 +337,8 @@ func patiently(ctx context.Context, try func(ctx context.Context) error) error {
 	}
 }
 
-// finish checks everything after the nodes have ended, with err. A fault that is known
-// already may keep the check from an end.
+// finish checks everything after the nodes ended with err. It may fail if a fault is already
+// known.
 func (r *Run) finish(log world.Log, err error) error {
 	all := func(ctx context.Context) error {
 		return r.auditor.Finish(ctx, log, r.Game.program(r.Hz), replayWorkers)
@@ -355,5 +352,5 @@ func (r *Run) finish(log world.Log, err error) error {
 	if err != nil {
 		return err
 	}
-	return patiently(context.Background(), all)
+	return retry(context.Background(), all)
 }

@@ -15,7 +15,7 @@ import (
 	"handloom/world"
 )
 
-// TestMain is also the program that the tests start.
+// TestMain also runs the children.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
 		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout, Notes))
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// Owners and stream leaders are killed, and owners paused, while clients call.
+// Owners and stream leaders are killed, and owners are paused, while clients call.
 func TestRun_LosesNothing(t *testing.T) {
 	lasting, events := 20*time.Second, 3
 	if testing.Short() {
@@ -43,7 +43,7 @@ func TestRun_LosesNothing(t *testing.T) {
 	}
 }
 
-func TestNew_RefusesAFolderWithFiles(t *testing.T) {
+func TestNew_RefusesFullFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/file", nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func TestNew_RefusesAFolderWithFiles(t *testing.T) {
 	}
 }
 
-// The longest gap is one between two new ticks, and one that is open counts.
-func TestGaps(t *testing.T) {
+// Only gaps between new ticks count, and an open gap counts, too.
+func TestGaps_FindLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g gaps
 		steps := func(d time.Duration, ticks ...uint64) {
@@ -66,7 +66,7 @@ func TestGaps(t *testing.T) {
 		steps(10*ms, 1, 2, 3)
 		time.Sleep(5 * ms)
 		g.begin()
-		steps(70*ms, 3, 2) // that another node applies
+		steps(70*ms, 3, 2) // from another node
 		steps(1*ms, 4, 5, 6)
 		if d := g.end(); d != 146*ms {
 			t.Errorf("the longest gap is %v; want 146ms", d)
@@ -90,8 +90,8 @@ func TestGaps(t *testing.T) {
 	})
 }
 
-// Every kind is drawn as often as its weight, in an order that the seed says.
-func TestTheDeckHasEveryKind(t *testing.T) {
+// The seed determines the order.
+func TestDeck_HasEveryKind(t *testing.T) {
 	draw := func(seed uint64, only ...string) (names []string, times map[string]int) {
 		r := Run{Options: Options{Only: only}, random: rand.New(rand.NewPCG(seed, 0))}
 		times = make(map[string]int)
@@ -121,7 +121,7 @@ func TestTheDeckHasEveryKind(t *testing.T) {
 	}
 }
 
-func TestResultTellsOutages(t *testing.T) {
+func TestResult_PrintsOutages(t *testing.T) {
 	var r Result
 	for i := range 200 {
 		r.Events = append(r.Events, Event{Name: "kill-owner", Outage: time.Duration(200-i) * ms})
@@ -138,8 +138,8 @@ func TestResultTellsOutages(t *testing.T) {
 	}
 }
 
-func TestWhatIsForGood(t *testing.T) {
-	if forGood(errors.New("no server answers")) || forGood(context.Canceled) || !forGood(&world.DivergedError{}) {
+func TestIsPermanent(t *testing.T) {
+	if isPermanent(errors.New("no server answers")) || isPermanent(context.Canceled) || !isPermanent(&world.DivergedError{}) {
 		t.Error("an outage is for good, or a state that differs is not")
 	}
 }

@@ -23,12 +23,11 @@ import (
 	"handloom/world"
 )
 
-// cell is that of the world which all nodes play.
+// cell is the cell of the world.
 const cell cluster.CellID = 1
 
-// node plays the world, and takes the calls of clients on a port of its own. The words are
-// folder, workers, Hz, the servers' URLs, a fault or none, [apart] or another word, and the folder of
-// snapshots or none.
+// node runs the world and serves clients on a port. words are: folder, workers, Hz, server
+// URLs, fault or none, [apart] or another word, folder of snapshots or none.
 func (c child) node(ctx context.Context, words []string, game NewGame) error {
 	workers, err1 := strconv.Atoi(words[1])
 	hz, err2 := strconv.Atoi(words[2])
@@ -69,30 +68,29 @@ func (c child) node(ctx context.Context, words []string, game NewGame) error {
 		if err != nil {
 			return err
 		}
-		if err := p.play(ctx, g, g.options(hz, c.tell), faulty(l, words[4])); err != nil {
+		if err := p.play(ctx, g, g.options(hz, c.notify), faulty(l, words[4])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apart has a node connect to the server of its number first, and keep the lead of the stream
-// off that server while the node owns the log: one machine then never takes both along.
+// apart makes a node prefer the server with its number, and move the stream leader off that
+// server while the node owns the log. So one machine never has both.
 const apart = "apart"
 
-// openLog opens the log, as soon as the servers let it.
+// openLog opens the log with retries.
 func openLog(ctx context.Context, s cluster.Servers, o cluster.Options) (*cluster.Log, error) {
 	for {
 		l, err := cluster.Open(ctx, s, cell, o)
-		if err == nil || forGood(err) || ctx.Err() != nil {
+		if err == nil || isPermanent(err) || ctx.Err() != nil {
 			return l, err
 		}
 	}
 }
 
-// forGood reports whether an error of Open or Run says that something is wrong with the
-// log, or the state. Anything else passes.
-func forGood(err error) bool {
+// isPermanent reports whether an error of Open or Run means a damaged log or state.
+func isPermanent(err error) bool {
 	for _, wrong := range []error{
 		world.ErrCorrupt, world.ErrDiverged, world.ErrVersion, world.ErrTick, store.ErrSnapshot,
 		cluster.ErrSettings, cluster.ErrCorrupt, cluster.ErrBehind, cluster.ErrOtherStream, journal.ErrBroken,
@@ -104,15 +102,15 @@ func forGood(err error) bool {
 	return false
 }
 
-// ended is err, unless the parent wanted the end.
+// ended returns err unless the parent ended the node.
 func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !forGood(err) {
+	if ctx.Err() != nil && !isPermanent(err) {
 		return nil
 	}
 	return err
 }
 
-// A player plays the world of a node.
+// A player runs the world of a node.
 type player struct {
 	child
 	file  *slog.Logger
@@ -122,13 +120,13 @@ type player struct {
 	world *world.World
 }
 
-// play opens the world and plays it until ctx ends, or the servers keep it from opening.
+// play opens the world and runs it until ctx ends or the servers fail.
 func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log) error {
 	w, err := world.Open(ctx, g.Store, l, o)
 	if err != nil {
-		// The list of snapshots may come from a server that was started with this node, and
-		// lags: the log then looks corrupt. The auditor sees a log that is.
-		if !forGood(err) || p.apart && errors.Is(err, world.ErrCorrupt) {
+		// With apart, the node's own server may lag after its start, and its list of snapshots
+		// makes the log look corrupt. The auditor finds a corrupt log.
+		if !isPermanent(err) || p.apart && errors.Is(err, world.ErrCorrupt) {
 			p.Logf("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 			p.file.Info("open", "err", err)
 			time.Sleep(watchEvery)
@@ -153,11 +151,11 @@ func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log)
 	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	closing := w.Close(late)
-	if err == nil || ctx.Err() != nil && !forGood(err) {
+	if err == nil || ctx.Err() != nil && !isPermanent(err) {
 		err = nil
 	}
-	if closing != nil && !forGood(closing) {
-		closing = nil // the servers are gone already
+	if closing != nil && !isPermanent(closing) {
+		closing = nil // the servers have already ended
 	}
 	if err == nil && closing == nil {
 		p.Logf("closed")
@@ -165,8 +163,8 @@ func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log)
 	return errors.Join(err, closing)
 }
 
-// tell says what a tick came to.
-func (c child) tell(p audit.Played) {
+// notify prints a tick.
+func (c child) notify(p audit.TickResult) {
 	what := "tick"
 	if p.Replay {
 		what = "replay"
@@ -176,7 +174,7 @@ func (c child) tell(p audit.Played) {
 
 const watchEvery = 50 * time.Millisecond
 
-// watch reports how the world does, until ctx ends, and logs changes.
+// watch prints the state of the world until ctx ends, and logs changes.
 func (p player) watch(ctx context.Context) {
 	var was world.Status
 	for range time.Tick(watchEvery) {
@@ -195,20 +193,20 @@ func (p player) watch(ctx context.Context) {
 	}
 }
 
-// keepApart has the stream led by another server while this node owns the log. It looks every
-// second, because leaders die too.
+// keepApart moves the stream leader off this node's server while this node is the owner. It
+// retries every second, because leaders change.
 func (p player) keepApart(ctx context.Context) {
 	for range time.Tick(time.Second) {
 		if ctx.Err() != nil {
 			return
 		}
 		if p.world.Status().Leader {
-			_, _ = p.log.StepDown(ctx) // or else later
+			_, _ = p.log.StepDown(ctx) // retried later
 		}
 	}
 }
 
-// serve answers each line of each client.
+// serve answers the lines of clients.
 func (p player) serve(listener net.Listener) {
 	for {
 		conn, err := listener.Accept()
@@ -226,13 +224,13 @@ func (p player) serve(listener net.Listener) {
 	}
 }
 
-// callTime is how long a call may wait for its tick.
+// callTime is the time limit of a call.
 const callTime = time.Second
 
-// viewLine is the line of a client that asks for the state.
+// viewLine is the request for the view.
 const viewLine = "view"
 
-// answer returns the answer to a line, which is [viewLine], or the key and text of a call.
+// answer answers a line: [viewLine], or the key and text of a call.
 func (p player) answer(line string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), callTime)
 	defer cancel()

@@ -10,12 +10,12 @@ import (
 	"handloom/internal/report"
 )
 
-// quantile returns a quantile of the times without a tick of some events, in order.
+// quantile returns a quantile of sorted outages.
 func quantile(outages []time.Duration, q float64) string {
 	return report.Duration(outages[max(0, int(math.Ceil(q*float64(len(outages))))-1)])
 }
 
-// Print prints tables of the events and their outages.
+// Print prints tables of events and outages.
 func (r *Result) Print(w io.Writer) {
 	outages := make(map[string][]time.Duration)
 	for _, e := range r.Events {
@@ -30,7 +30,7 @@ func (r *Result) Print(w io.Writer) {
 		}
 	}
 	what := report.NewTable("records", "ticks", "terms", "applied", "acknowledged", "refused", "uncertain", "zombies", "fenced", "checks", "took")
-	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(r.Terms), report.Count(r.Told), report.Count(r.Acked), report.Count(r.Refused),
+	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(r.Terms), report.Count(r.Reported), report.Count(r.Acked), report.Count(r.Refused),
 		report.Count(r.Uncertain), report.Count(r.Zombies), report.Count(r.Fenced), report.Count(r.Checks), report.Duration(r.Took))
 	for _, t := range []*report.Table{events, what} {
 		if t.Len() > 0 {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// stop and proceed are the signals of a pause, lameDuck has a server hand over and end.
+// stop and proceed pause a process. With lameDuck a server hands over and ends.
 var stop, proceed, lameDuck os.Signal = syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGUSR2

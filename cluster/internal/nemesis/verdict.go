@@ -12,20 +12,20 @@ import (
 // Exit codes of commands. Package cli has the codes of signals.
 const (
 	ExitPassed = 0
-	ExitFailed = 1  // the run came to no end
+	ExitFailed = 1  // the run could not finish
 	ExitUsage  = 2  // wrong usage
-	ExitLost   = 11 // something is lost, changed, done twice, or differs
-	ExitStuck  = 14 // the fleet is not healthy after an event
-	ExitMissed = 20 // a fault of Canaries was not found
+	ExitLost   = 11 // lost, changed, repeated or different
+	ExitStuck  = 14 // the fleet did not recover
+	ExitMissed = 20 // a mutant was not found
 )
 
-// judge judges a run. A loss outweighs the reason of its end.
-func judge(ctx context.Context, r *Result, err error, canary string) cli.Verdict {
+// judge returns the verdict. A loss outweighs other errors.
+func judge(ctx context.Context, r *Result, err error, mutant string) cli.Verdict {
 	all := fmt.Sprintf("ticks and calls lost %d, changed %d, done twice %d, diverged %d, records broken %d; zombies %d, fenced %d",
 		r.Lost, r.Changed, r.Doubled, r.Diverged, r.Broken, r.Zombies, r.Fenced)
 	switch {
-	case canary != "" && r.Bad():
-		return cli.NewVerdict("found", ExitPassed, canary+": "+r.Faults[0])
+	case mutant != "" && r.Bad():
+		return cli.NewVerdict("found", ExitPassed, mutant+": "+r.Faults[0])
 	case r.Bad():
 		return cli.NewVerdict("lost", ExitLost, all)
 	case ctx.Err() != nil:
@@ -34,17 +34,16 @@ func judge(ctx context.Context, r *Result, err error, canary string) cli.Verdict
 		return cli.NewVerdict("stuck", ExitStuck, err.Error())
 	case err != nil:
 		return cli.NewVerdict("failed", ExitFailed, err.Error())
-	case canary != "":
-		return cli.NewVerdict("missed", ExitMissed, canary+" was not found")
+	case mutant != "":
+		return cli.NewVerdict("missed", ExitMissed, mutant+" was not found")
 	}
 	return cli.NewVerdict("passed", ExitPassed, all)
 }
 
-// Play does the run, prints its result, and removes a temporary folder of the run unless
-// something is wrong.
+// Play runs Do, prints the result, and removes a temporary folder after success.
 func (r *Run) Play(ctx context.Context) (*Result, cli.Verdict) {
 	result, err := r.Do(ctx)
-	v := judge(ctx, result, err, r.Canary)
+	v := judge(ctx, result, err, r.Mutant)
 	result.Print(r.Out)
 	for _, f := range result.Faults {
 		fmt.Fprintln(r.Out, "fault:", f)

@@ -13,11 +13,11 @@ func TestNote_CountsZombies(t *testing.T) {
 		zombie        bool
 		before, after uint32
 		fenced        bool
-		zombies, all  int // that are fenced, and all of them
+		zombies, all  int // fenced, and total
 	}{
 		{zombie: true, before: 3, after: 4, fenced: true, zombies: 1, all: 1},
 		{zombie: true, before: 3, after: 4, zombies: 0, all: 1},
-		{zombie: true, before: 3, after: 3, fenced: true}, // nobody else owned the log meanwhile
+		{zombie: true, before: 3, after: 3, fenced: true}, // no new owner
 		{before: 3, after: 4, fenced: true},
 	} {
 		r := Run{Options: Options{Out: io.Discard}}
@@ -28,13 +28,11 @@ func TestNote_CountsZombies(t *testing.T) {
 	}
 }
 
-// What nodes and servers say is told to the auditor: a digest of each tick, and each line
-// that is no report.
-func TestSays_TellsTheAuditor(t *testing.T) {
+func TestNodeSays_ReportsToAuditor(t *testing.T) {
 	for _, c := range []struct {
-		lines string
-		told  int    // ticks
-		fault string // "": none
+		lines    string
+		reported int    // ticks
+		fault    string // "": none
 	}{
 		{"tick 1 7|replay 1 7|tick 2 8|status true 1 2 0|wait|closed|cut", 3, ""},
 		{"tick 1 7|tick 1 8", 2, "tick 1 has digest"},
@@ -50,13 +48,13 @@ func TestSays_TellsTheAuditor(t *testing.T) {
 			n.nodeSays(line)
 		}
 		found := f.auditor.Findings()
-		if found.Told != c.told || f.bad() != (c.fault != "") || !strings.Contains(strings.Join(found.Faults, "\n"), c.fault) {
-			t.Errorf("%s: %+v, want %d ticks and %q", c.lines, found, c.told, c.fault)
+		if found.Reported != c.reported || f.bad() != (c.fault != "") || !strings.Contains(strings.Join(found.Faults, "\n"), c.fault) {
+			t.Errorf("%s: %+v, want %d ticks and %q", c.lines, found, c.reported, c.fault)
 		}
 	}
 }
 
-func TestServerSays_UnknownLineIsAFault(t *testing.T) {
+func TestServerSays_RefusesUnknownLines(t *testing.T) {
 	f := &fleet{auditor: new(audit.Auditor)}
 	s := &member{name: "s1", fleet: f}
 	s.serverSays("panic: disk")
