@@ -62,8 +62,8 @@ func TestBenchmarksPage_ShowsResultsFile(t *testing.T) {
 			t.Errorf("bench/results.md lacks %s", line)
 		}
 	}
-	if shown < 40 {
-		t.Errorf("got %d lines, want 40 or more", shown)
+	if shown < 30 {
+		t.Errorf("got %d lines, want 30 or more", shown)
 	}
 }
 
