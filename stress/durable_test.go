@@ -26,9 +26,7 @@ func TestDurable(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", args, o.code, o.stderr)
 		}
 	}
-	if o := (command{}).stress(context.Background(), "-durable", "-h"); o.code != 2 {
-		t.Errorf("exit code %d\n%s", o.code, o.stdout)
-	}
+	stress(t, "-durable", "-h").want(t, 2, "")
 	if _, err := os.Stat("x"); err == nil {
 		t.Error("a run that is refused has made its folder")
 	}
@@ -37,8 +35,5 @@ func TestDurable(t *testing.T) {
 func TestDurable_ReportsFailingChildren(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	writeFile(t, file, nil)
-	o := command{}.stress(context.Background(), "-durable", filepath.Join(file, "log"), "-kills", "1")
-	if o.code != 11 || !strings.Contains(o.lastLine(), "verdict: failed (exit code 11): child ") {
-		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
-	}
+	stress(t, "-durable", filepath.Join(file, "log"), "-kills", "1").want(t, 11, "verdict: failed (exit code 11): child ")
 }

@@ -10,10 +10,9 @@ import (
 )
 
 func TestHelp_RunsNothing(t *testing.T) {
-	var out strings.Builder
-	p := &command{stdin: strings.NewReader(""), stdout: &out, stderr: &out, smokes: true}
-	if code := p.run(t.Context(), []string{"-h"}); code != exitVerified || strings.Contains(out.String(), "profile smoke:") {
-		t.Errorf("exit code %d:\n%s", code, out.String())
+	got := command{smokes: true}.stress(t.Context(), "-h")
+	if got.want(t, exitVerified, ""); strings.Contains(got.stdout+got.stderr, "profile smoke:") {
+		t.Errorf("got %s", got.stdout)
 	}
 }
 

@@ -22,9 +22,7 @@ const smokeTime = 3 * time.Second
 
 func TestSmoke(t *testing.T) {
 	got := stress(t, "-profile", "smoke", "-duration", smokeTime.String(), "-artifacts", t.TempDir())
-	if got.code != campaign.ExitPassed || !strings.HasPrefix(got.lastLine(), "verdict: passed (exit code 0): programs ") {
-		t.Errorf("exit code %d\n%s", got.code, got.stdout)
-	}
+	got.want(t, campaign.ExitPassed, "verdict: passed (exit code 0): programs ")
 }
 
 func TestRegressions(t *testing.T) {
@@ -113,15 +111,10 @@ func TestFailure_IsShrunkAndKept(t *testing.T) {
 			file := faultyProgram(t, word)
 			dir := filepath.Dir(file)
 			got := stress(t, "-program", file, fmt.Sprintf("-shrink=%v", want.shrink), "-artifacts", dir)
-			if got.code != want.exit || !strings.Contains(got.lastLine(), want.what) {
-				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
-			}
+			got.want(t, want.exit, "verdict: "+want.what, "play it again: "+goRun(cli.BuildFlags())+" -program ")
 			small := readFile(t, filepath.Join(dir, word+"-again.program"))
 			if p, err := parseProgram(small, "small"); err != nil || p.Len() != want.left {
 				t.Errorf("%v, it is\n%s", err, small)
-			}
-			if !strings.Contains(got.stdout, "play it again: "+goRun(cli.BuildFlags())+" -program ") {
-				t.Errorf("no line plays it again:\n%s", got.stdout)
 			}
 		})
 	}
@@ -144,21 +137,14 @@ func TestProgram_HangIsAVerdict(t *testing.T) {
 func TestVerdict_NeedsNoArtifacts(t *testing.T) {
 	file := faultyProgram(t, runner.Crash)
 	got := stress(t, "-program", file, "-artifacts", filepath.Join(file, "below a file"))
-	if got.code != campaign.ExitInvariant || !strings.Contains(got.stderr, "an artifact is missing") {
-		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
-	}
+	got.want(t, campaign.ExitInvariant, "an artifact is missing")
 }
 
 func TestCampaign_ReportsAfterInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(time.Second, func() { cancel(cli.ErrTerminated) })
 	got := command{}.stress(ctx, "-profile", "smoke", "-duration", "1h")
-	if got.code != cli.ExitTerminated || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 143): nothing failed so far: ") {
-		t.Errorf("exit code %d\n%s", got.code, got.stdout)
-	}
-	if !strings.Contains(got.stdout, "rare states: ") {
-		t.Errorf("it reports\n%s", got.stdout)
-	}
+	got.want(t, cli.ExitTerminated, "verdict: interrupted (exit code 143): nothing failed so far: ", "rare states: ")
 }
 
 func TestMainJob_EndsWithRandomPrograms(t *testing.T) {
@@ -194,8 +180,7 @@ func (p command) page(ctx context.Context, t *testing.T, args ...string) (outcom
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	got := p.stress(ctx, append(args, "-html", path)...)
-	text := readFile(t, path)
-	return got, string(text)
+	return got, string(readFile(t, path))
 }
 
 func TestHTML_HoldsTheVerdictOfRandomPrograms(t *testing.T) {

@@ -63,9 +63,10 @@ func TestInspect_FindsDamage(t *testing.T) {
 		{[]byte("handloom"), "no snapshot of Handloom"},
 	} {
 		writeFile(t, path, c.b)
-		o := command{}.stress(context.Background(), "inspect", path)
-		if o.code != 11 || !strings.HasPrefix(o.lastLine(), "verdict: damaged (exit code 11): a.snap: ") || !strings.Contains(o.lastLine(), c.want) {
-			t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
+		o := stress(t, "inspect", path)
+		o.want(t, 11, "verdict: damaged (exit code 11): a.snap: ")
+		if !strings.Contains(o.lastLine(), c.want) {
+			t.Errorf("got %s, want %q", o.lastLine(), c.want)
 		}
 	}
 }
@@ -123,9 +124,7 @@ verdict: whole (exit code 0): snapshots 2, files of records 1: all checksums and
 func TestInspect_ShowsAJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	record(t, dir, 6, func() {
-		if o := (command{}).stress(context.Background(), "inspect", dir); o.code != 0 {
-			t.Errorf("of a journal that is open: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
-		}
+		command{}.stress(context.Background(), "inspect", dir).want(t, 0, "")
 	})
 	o := command{}.stress(context.Background(), "inspect", dir)
 	want := "^" + regexp.QuoteMeta(seenInJournal) + "$"
@@ -139,10 +138,7 @@ func TestInspect_ShowsAJournal(t *testing.T) {
 	b := readFile(t, log)
 	b[100] ^= 1
 	writeFile(t, log, b)
-	o = command{}.stress(context.Background(), "inspect", dir)
-	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: checksum differs"; o.code != 11 || o.lastLine() != want {
-		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
-	}
+	stress(t, "inspect", dir).want(t, 11, "\nverdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: checksum differs\n")
 }
 
 // Each world that opens a journal has its own term.
@@ -200,16 +196,12 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 		"whole, as it was": {whole, 0, "verdict: whole (exit code 0)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var err error
 			if c.b == nil {
-				err = os.Remove(path)
+				noError(t, os.Remove(path))
 			} else {
-				err = os.WriteFile(path, c.b, 0o600)
+				writeFile(t, path, c.b)
 			}
-			noError(t, err)
-			if o := (command{}).stress(context.Background(), "inspect", dir); o.code != c.code || !strings.HasPrefix(o.lastLine(), c.want) {
-				t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
-			}
+			stress(t, "inspect", dir).want(t, c.code, c.want)
 		})
 	}
 }

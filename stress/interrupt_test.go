@@ -30,11 +30,8 @@ func TestInterrupt_FinishesTheTickAndReports(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
 		p := command{stdin: &interruptedBy{Reader: bytes.NewReader(generate(t, 1, 300)), end: func() { end(cause) }}}
 		got := p.stress(ctx, "replay", "-")
-		want := fmt.Sprintf("verdict: interrupted (exit code %d): what was replayed is verified: ticks ", exit)
-		if got.code != exit || !strings.HasPrefix(got.lastLine(), want) {
-			t.Errorf("%v: exit code %d, %s\nwant %s", cause, got.code, got.lastLine(), want)
-		}
-		if !strings.Contains(got.stdout, "flush p50") || strings.Contains(got.stdout, "ticks 300,") {
+		got.want(t, exit, fmt.Sprintf("verdict: interrupted (exit code %d): what was replayed is verified: ticks ", exit), "flush p50")
+		if strings.Contains(got.stdout, "ticks 300,") {
 			t.Errorf("want a table of fewer than all ticks:\n%s", got.stdout)
 		}
 	}
@@ -43,7 +40,5 @@ func TestInterrupt_FinishesTheTickAndReports(t *testing.T) {
 func TestInterrupt_BeforeTheFirstTick(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	end()
-	if got := (command{}).stress(ctx); got.code != exitInterrupted {
-		t.Errorf("exit code %d, %s", got.code, got.lastLine())
-	}
+	command{}.stress(ctx).want(t, exitInterrupted, "")
 }

@@ -35,6 +35,17 @@ func (o outcomeOf) lastLine() string {
 	return lines[len(lines)-1]
 }
 
+// want fails unless the run has an exit code and its output contains all texts,
+// a verdict at the start of the last line.
+func (o outcomeOf) want(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if found := strings.Contains(o.stdout+o.stderr, text); o.code != code || !found || strings.HasPrefix(text, "verdict: ") && !strings.HasPrefix(o.lastLine(), text) {
+			t.Fatalf("got exit code %d, want %d and %q:\n%s%s", o.code, code, text, o.stdout, o.stderr)
+		}
+	}
+}
+
 // stress runs a command line in process.
 func (p command) stress(ctx context.Context, args ...string) outcomeOf {
 	var stdout, stderr bytes.Buffer

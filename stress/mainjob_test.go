@@ -15,12 +15,9 @@ func TestMainJob_Verifies(t *testing.T) {
 		workers, args = "8", []string{"-workers", "8"}
 	}
 	got := stress(t, args...)
-	if got.code != exitVerified || !strings.HasPrefix(got.lastLine(), "verdict: verified (exit code 0): ticks 857, workers "+workers+",") {
-		t.Errorf("exit code %d; it printed\n%s%s", got.code, got.stdout, got.stderr)
-	}
-	first, _, _ := strings.Cut(got.stdout, "\n")
-	if want := cli.CommandLine("go run ./stress", args...); first != want {
-		t.Errorf("the first line is %q; want %q", first, want)
+	got.want(t, exitVerified, "verdict: verified (exit code 0): ticks 857, workers "+workers+",")
+	if want := cli.CommandLine("go run ./stress", args...) + "\n"; !strings.HasPrefix(got.stdout, want) {
+		t.Errorf("got %s\nwant the first line %s", got.stdout, want)
 	}
 	if n := strings.Count(got.stdout, "\n  "); n < strings.Count(workers, ",")+1 || !strings.Contains(got.stdout, "workers") {
 		t.Errorf("the table has %d rows:\n%s", n, got.stdout)

@@ -47,8 +47,8 @@ func TestReplay_PrintsAllMismatches(t *testing.T) {
 	p := command{stdin: bytes.NewReader(lines(someTicks))}
 	p.fault = func(workers, _ int, e trace.Event) bool { return workers == 8 && e.Kind == trace.Erase }
 	got := p.stress(t.Context(), "replay", "-", "-workers", "2,8")
-	if got.code != exitMismatch || strings.Count(got.stdout, "\nmismatch: tick 3: ") != 2 || !strings.Contains(got.stdout, "\nmismatch: tick 3: workers 8: ") {
-		t.Errorf("exit code %d\n%s", got.code, got.stdout)
+	if got.want(t, exitMismatch, "\nmismatch: tick 3: workers 8: "); strings.Count(got.stdout, "\nmismatch: tick 3: ") != 2 {
+		t.Errorf("got %s", got.stdout)
 	}
 }
 

@@ -28,9 +28,7 @@ func TestEveryFaultHasItsPlace(t *testing.T) {
 func TestMutant_NeedsAToolchain(t *testing.T) {
 	t.Setenv("PATH", "")
 	for _, args := range []string{"-canary lifo", "-canary lifo -program testdata/regress/everything.program"} {
-		if got := stress(t, strings.Fields(args)...); got.code != exitBad || !strings.Contains(got.stderr, "there is no Go toolchain") {
-			t.Errorf("%s: exit code %d, %s", args, got.code, got.stderr)
-		}
+		stress(t, strings.Fields(args)...).want(t, exitBad, "there is no Go toolchain")
 	}
 }
 
@@ -51,10 +49,7 @@ func TestMutants_SelectedByWord(t *testing.T) {
 }
 
 func TestMutant_UnknownNameIsWrongUsage(t *testing.T) {
-	got := stress(t, "-canary", "budgie")
-	if got.code != exitBad || !strings.Contains(got.stderr, `no fault is called "budgie"; want all, rare or one of applied-twice, `) {
-		t.Errorf("exit code %d, %s", got.code, got.stderr)
-	}
+	stress(t, "-canary", "budgie").want(t, exitBad, `no fault is called "budgie"; want all, rare or one of applied-twice, `)
 }
 
 // A program that fails anyway proves nothing about a fault.

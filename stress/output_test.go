@@ -41,10 +41,7 @@ func TestOutput_FullDiskIsExitCode2(t *testing.T) {
 		"-seed 1 -seeds 1 -html /dev/full": "verdict: failed (exit code 2): -html could not be written; the outcome was passed: programs 1",
 	} {
 		p := command{stdin: bytes.NewReader(lines(someTicks))}
-		got := p.stress(t.Context(), strings.Fields(args)...)
-		if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.Contains(got.stdout, want) {
-			t.Errorf("%s: exit code %d, %q, %q", args, got.code, got.stderr, got.stdout)
-		}
+		p.stress(t.Context(), strings.Fields(args)...).want(t, exitBad, "no space left", want)
 	}
 }
 

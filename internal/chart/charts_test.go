@@ -6,18 +6,16 @@ import (
 	"handloom/internal/chart"
 )
 
+var sinceStart = chart.Axis{Title: "time since the start", Unit: chart.Nanoseconds}
+
 // charts are the charts of the tests, by golden file.
 var charts = map[string]chart.Chart{
 	"series": chart.Lines{
-		Title:  "Flush time, per interval",
-		X:      chart.Axis{Title: "time since the start", Unit: chart.Nanoseconds},
-		Y:      chart.Axis{Title: "flush time", Unit: chart.Nanoseconds},
+		Title: "Flush time, per interval", X: sinceStart, Y: chart.Axis{Title: "flush time", Unit: chart.Nanoseconds},
 		Series: []chart.Series{wave("p50", 40e3, 60), wave("p99", 95e3, 60)},
 	},
 	"rate": chart.Lines{
-		Title:  "Commands applied",
-		X:      chart.Axis{Title: "time since the start", Unit: chart.Nanoseconds},
-		Y:      chart.Axis{Title: "commands per second"},
+		Title: "Commands applied", X: sinceStart, Y: chart.Axis{Title: "commands per second"},
 		Series: []chart.Series{wave("commands", 3.1e6, 400)},
 	},
 	"bars": chart.Bars{
@@ -45,9 +43,7 @@ var charts = map[string]chart.Chart{
 func measured(v float64) chart.Value { return chart.Value{At: v, Low: 0.9 * v, High: 1.1 * v} }
 
 // guess returns v without an interval.
-func guess(v float64) chart.Value {
-	return chart.Value{At: v, Low: math.Inf(-1), High: math.Inf(1)}
-}
+func guess(v float64) chart.Value { return chart.Value{At: v, Low: math.Inf(-1), High: math.Inf(1)} }
 
 func values(all ...float64) (values []chart.Value) {
 	for _, v := range all {

@@ -9,17 +9,11 @@ import (
 
 func TestChart_EscapesText(t *testing.T) {
 	const evil = "</svg><script>\"'&\x1b\x00\xff\uffff"
-	all := []chart.Chart{
-		chart.Lines{
-			Title: evil, X: chart.Axis{Title: evil}, Y: chart.Axis{Title: evil},
-			Series: []chart.Series{{Name: evil}, {Name: evil, Points: []chart.Point{{X: 1, Y: 2}, {X: 3, Y: 4}}}},
-		},
-		chart.Bars{
-			Title: evil, Note: evil, X: chart.Axis{Title: evil}, Series: []string{evil, evil},
-			Groups: []chart.Group{{evil, []chart.Value{{At: 1}, {At: 2}}}},
-		},
-	}
-	for _, c := range all {
+	axis := chart.Axis{Title: evil}
+	for _, c := range []chart.Chart{
+		chart.Lines{Title: evil, X: axis, Y: axis, Series: []chart.Series{{Name: evil}, {Name: evil, Points: []chart.Point{{X: 1, Y: 2}, {X: 3, Y: 4}}}}},
+		chart.Bars{Title: evil, Note: evil, X: axis, Series: []string{evil, evil}, Groups: []chart.Group{{evil, []chart.Value{{At: 1}, {At: 2}}}}},
+	} {
 		svg := c.Draw()
 		texts, _, _ := boxes(t, svg) // parses it as XML
 		if strings.Contains(svg, "<script") || strings.ContainsAny(svg, "\x1b\x00\uffff") || strings.Count(svg, "</svg>") != 1 {

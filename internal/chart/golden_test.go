@@ -17,22 +17,16 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestDraw_MatchesGoldenFiles(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("testdata", name+".html")
-			got := chart.Figure(charts[name])
-			checkTexts(t, name, charts[name])
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("the drawing differs; look at it, then run with -update:\n%s", diff)
-			}
-		})
+		path := filepath.Join("testdata", name+".html")
+		got := chart.Figure(charts[name])
+		checkTexts(t, name, charts[name])
+		var written error
+		if *update {
+			written = os.WriteFile(path, []byte(got), 0o644)
+		}
+		want, err := os.ReadFile(path)
+		if diff := cmp.Diff(string(want), got); written != nil || err != nil || diff != "" {
+			t.Errorf("%s: %v, %v; look at the difference, then run with -update:\n%s", name, written, err, diff)
+		}
 	}
 }

@@ -43,11 +43,8 @@ func FuzzReader(f *testing.F) {
 
 func checkFault(t *testing.T, err error) {
 	t.Helper()
-	var fault *trace.Error
-	if !errors.As(err, &fault) {
-		t.Fatalf("error %v is a %T; want a *trace.Error", err, err)
-	}
-	if fault.File != "x.trace" || fault.Line < 1 || fault.Reason == "" || strings.Contains(err.Error(), "\n") {
-		t.Fatalf("error %q lacks file, line or reason, or is more than a line", err)
+	fault, ok := errors.AsType[*trace.Error](err)
+	if !ok || fault.File != "x.trace" || fault.Line < 1 || fault.Reason == "" || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("got %T %q, want a *trace.Error of one line with file, line and reason", err, err)
 	}
 }

@@ -57,13 +57,7 @@ func zipped(t testing.TB, text string) string {
 }
 
 func TestReader_GivesEventsWithLines(t *testing.T) {
-	text := "handloom-trace 1 # header\n" +
-		"# a comment\n" +
-		"\n" +
-		"C 0 0\n" +
-		"  U\t1023   18446744073709551615 \t# behind an event\n" +
-		"T# ends\n" +
-		"E 7 42"
+	text := "handloom-trace 1 # header\n# a comment\n\nC 0 0\n  U\t1023   18446744073709551615 \t# after an event\nT# ends\nE 7 42"
 	want := []trace.Event{
 		{Kind: trace.Create, Line: 4},
 		{Kind: trace.Update, Table: 1023, Key: 1<<64 - 1, Line: 5},
@@ -72,11 +66,8 @@ func TestReader_GivesEventsWithLines(t *testing.T) {
 	}
 	for name, text := range map[string]string{"plain": text, "gzip": zipped(t, text)} {
 		got, err := readAll(text)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: events differ (-want +got):\n%s", name, diff)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, events differ (-want +got):\n%s", name, err, diff)
 		}
 	}
 }
@@ -125,13 +116,11 @@ func TestReader_NamesFileLineAndReason(t *testing.T) {
 		{"wrong method", "\x1f\x8b\x07\x00\x00\x00\x00\x00\x00\x00", "1: the gzip data is corrupt after this line (gzip: invalid header)"},
 		{"wrong block", whole[:10] + "\xff\xff", "1: the gzip data is corrupt after this line (flate: corrupt input before offset 1)"},
 	}, faulty...) {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := readAll(tt.text)
-			checkFault(t, err)
-			if got, want := err.Error(), "x.trace:"+tt.want; got != want {
-				t.Errorf("error is\n%s\nwant\n%s", got, want)
-			}
-		})
+		_, err := readAll(tt.text)
+		checkFault(t, err)
+		if got, want := err.Error(), "x.trace:"+tt.want; got != want {
+			t.Errorf("%s: error is\n%s\nwant\n%s", tt.name, got, want)
+		}
 	}
 }
 
@@ -139,15 +128,11 @@ func TestReader_HidesCutLines(t *testing.T) {
 	boom := errors.New("disk on fire")
 	in := io.MultiReader(strings.NewReader("handloom-trace 1\nT\nC 1 23"), iotest.ErrReader(boom))
 	r := readerOf(t, in, "x.trace")
-	if _, err := r.Next(); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Next()
+	noError(t, err)
 	e, err := r.Next()
-	if want := "x.trace:2: reading failed after this line: disk on fire"; err == nil || err.Error() != want {
-		t.Errorf("Next = %v, %v; want error %s", e, err, want)
-	}
-	if !errors.Is(err, boom) {
-		t.Errorf("%v does not wrap what the input said", err)
+	if want := "x.trace:2: reading failed after this line: disk on fire"; !errors.Is(err, boom) || err.Error() != want {
+		t.Errorf("Next = %v, %v; want error %s that wraps the cause", e, err, want)
 	}
 }
 
@@ -173,12 +158,7 @@ func TestReader_TakesSingleBytes(t *testing.T) {
 func TestReader_DoesNotAllocatePerEvent(t *testing.T) {
 	text := "handloom-trace 1\n" + strings.Repeat("C 12 1234567\n", 2000)
 	r := readerOf(t, strings.NewReader(text), "x")
-	allocs := testing.AllocsPerRun(1000, func() {
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if allocs != 0 {
+	if allocs := testing.AllocsPerRun(1000, func() { _, err := r.Next(); noError(t, err) }); allocs != 0 {
 		t.Errorf("%v allocations per event; want 0", allocs)
 	}
 }

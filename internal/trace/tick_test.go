@@ -44,15 +44,10 @@ func TestTicks_CutBatchesAtT(t *testing.T) {
 		{"a fault in the second batch", "C 1 1\nT\nC 1 2\nC 1 x\nT\n", [][]uint64{{1}}, `x.trace:5: key "x" is not an unsigned decimal number`},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := keysOf("handloom-trace 1\n" + tt.text)
-			if fmt.Sprint(err) != tt.err {
-				t.Errorf("error is %v, want %s", err, tt.err)
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("batches differ (-want +got):\n%s", diff)
-			}
-		})
+		got, err := keysOf("handloom-trace 1\n" + tt.text)
+		if diff := cmp.Diff(tt.want, got); fmt.Sprint(err) != tt.err || diff != "" {
+			t.Errorf("%s: error is %v, want %s; batches differ (-want +got):\n%s", tt.name, err, tt.err, diff)
+		}
 	}
 }
 

@@ -70,25 +70,50 @@ write
 end
 `
 
-func TestPlay_RunsEveryOperation(t *testing.T) {
-	p, err := script.Parse([]byte(first), "first")
+// second includes stale and forged handles, and a stable table, whose order is
+// fixed.
+const second = `handloom-stress 1
+table a packed linked shards=3 chunk=4
+table b stable rich shards=2
+do
+each tasks=1
+  @0 emplace-items a %1*40 v=3
+  @0 emplace-items b %101*9 v=3
+flush
+write
+  set-now a %2 %4 %101 v=90
+  set-now b %101 %2 v=91
+  erase-now b %103
+  defragment-table a by=1 budget=7
+  defragment-table a by=1
+  sort-table a
+  sort-table-key a by=2
+  sort-table b
+  defragment-table a by=3 budget=1
+end
+`
+
+// play plays a program under each configuration and returns the last result.
+func play(t *testing.T, text string, configs ...script.Config) (r *runner.Result) {
+	t.Helper()
+	p, err := script.Parse([]byte(text), "test")
 	noError(t, err)
-	for _, c := range []script.Config{{Workers: 1}, {Workers: 4, Procs: 2, Shuffle: 3, Yield: 100}, {Workers: 3, Team: 1}} {
-		r := runner.Play(t.Context(), p, c, nil)
-		if r.Failure != nil {
-			t.Errorf("%v: %v", c, r.Failure)
+	for _, c := range configs {
+		if r = runner.Play(t.Context(), p, c, nil); r.Failure != nil {
+			t.Fatalf("%v: %v in\n%s", c, r.Failure, text)
 		}
-		t.Log(r.Operations, r.Flushes, len(r.Marks), r.Seen)
+	}
+	return r
+}
+
+func TestPlay_RunsEveryOperation(t *testing.T) {
+	for _, text := range []string{first, second} {
+		play(t, text, script.Config{Workers: 1}, script.Config{Workers: 4, Procs: 2, Shuffle: 3, Yield: 100}, script.Config{Workers: 3, Team: 1})
 	}
 }
 
 func TestMisuses_AreRefused(t *testing.T) {
 	for _, word := range runner.Misuses() {
-		text := "handloom-stress 1\ntable a packed word\ndo\nwrite\ninsert-items a %1*5\nend\nmisuse " + word + "\neach tasks=1\n@0 erase a %1\nflush\n"
-		p, err := script.Parse([]byte(text), word)
-		noError(t, err)
-		if r := runner.Play(t.Context(), p, script.Config{Workers: 2}, nil); r.Failure != nil {
-			t.Errorf("%s: %v", word, r.Failure)
-		}
+		play(t, "handloom-stress 1\ntable a packed word\ndo\nwrite\ninsert-items a %1*5\nend\nmisuse "+word+"\neach tasks=1\n@0 erase a %1\nflush\n", script.Config{Workers: 2})
 	}
 }

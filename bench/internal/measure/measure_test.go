@@ -102,12 +102,8 @@ func TestRun_OrderFollowsTheSeed(t *testing.T) {
 		run(t, measure.Options{Rounds: 5, Seed: seed}, cases...)
 		return strings.Join(j, "\n")
 	}
-	first, again, other := order(7), order(7), order(8)
-	if first != again {
-		t.Error("the same seed gave two orders")
-	}
-	if first == other {
-		t.Error("two seeds gave the same order")
+	if first := order(7); first != order(7) || first == order(8) {
+		t.Errorf("got order %s, want it again with the same seed and another with another seed", first)
 	}
 }
 
@@ -159,11 +155,9 @@ func TestInterrupt_KeepsSamples(t *testing.T) {
 	if err == nil || err.Error() != "that is enough" {
 		t.Errorf("the error is %v; want the cause", err)
 	}
-	if n := len(results[0].Samples) + len(results[1].Samples); n != 4 { // 5 done, 2 of them dropped, one interrupted
-		t.Errorf("there are %d samples; want 4", n)
-	}
-	if closed := slices.Contains(j, "close get/a") && slices.Contains(j, "close get/b"); !closed {
-		t.Error("not everything was closed")
+	closed := slices.Contains(j, "close get/a") && slices.Contains(j, "close get/b")
+	if n := len(results[0].Samples) + len(results[1].Samples); n != 4 || !closed { // 5 done, 2 of them dropped, one interrupted
+		t.Errorf("got %d samples, closed %t; want 4, true", n, closed)
 	}
 }
 
@@ -221,17 +215,13 @@ func TestSample_TimesBodiesAlone(t *testing.T) {
 }
 
 func TestWork_RunsWithin(t *testing.T) {
-	inside, entered := false, 0
+	inside, entered, outside := false, 0, 0
 	w := &measure.Work{
 		Within: func(sample func()) { inside = true; entered++; sample(); inside = false },
-		Body: func() {
-			if !inside {
-				t.Error("a body ran outside")
-			}
-		},
+		Body:   func() { outside += map[bool]int{false: 1}[inside] },
 	}
-	if w.Sample(measure.PerOp, 0); entered != 1 {
-		t.Errorf("it was entered %d times", entered)
+	if w.Sample(measure.PerOp, 0); entered != 1 || outside != 0 {
+		t.Errorf("entered %d times, %d bodies outside", entered, outside)
 	}
 }
 

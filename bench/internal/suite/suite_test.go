@@ -20,25 +20,14 @@ func names(cases []measure.Case) (names []string) {
 }
 
 func TestUnique_KeepsTheFirstOfEachName(t *testing.T) {
-	seen := make(map[string]bool)
-	for _, name := range names(defaults.All()) {
-		if seen[name] {
-			t.Errorf("%s is there twice", name)
-		}
-		seen[name] = true
-	}
-	if len(seen) < 300 {
-		t.Errorf("there are %d cases", len(seen))
+	all := names(defaults.All())
+	if slices.Sort(all); len(slices.Compact(slices.Clone(all))) != len(all) || len(all) < 300 {
+		t.Errorf("got %d cases %q, want 300 or more, each once", len(all), all)
 	}
 }
 
 func TestHeadline_IsPartOfAll(t *testing.T) {
 	all, headline := names(defaults.All()), names(defaults.Headline())
-	for _, name := range headline {
-		if !slices.Contains(all, name) {
-			t.Errorf("%s is not among all", name)
-		}
-	}
 	for _, want := range []string{
 		"op=create/impl=handlemap/n=100000/size=8",
 		"op=iterate/impl=slotmap/n=100000/size=8",
@@ -56,6 +45,9 @@ func TestHeadline_IsPartOfAll(t *testing.T) {
 		if !slices.Contains(headline, want) {
 			t.Errorf("%s is not in the headline", want)
 		}
+	}
+	if name := slices.IndexFunc(headline, func(name string) bool { return !slices.Contains(all, name) }); name >= 0 {
+		t.Errorf("%s is not among all", headline[name])
 	}
 }
 
