@@ -41,12 +41,12 @@ at("nodes").addEventListener("click", (e) => {
 });
 
 function showFacts(state) {
-	const found = state.Findings.faults?.[0];
+	const found = state.Findings.Faults?.[0];
 	const facts = [
 		["tick", count(state.Tick)],
 		["orders answered", count(state.Answered)],
-		["sent again", count(state.Again)],
-		["digests compared", count(state.Findings.told)],
+		["repeated", count(state.Again)],
+		["digests compared", count(state.Findings.Reported)],
 		["fault", found || "none"],
 	];
 	at("facts").replaceChildren(...facts.map(([name, value]) => {
