@@ -57,9 +57,9 @@ func parse(args []string) (o options, err error) {
 	case err != nil:
 		return o, err
 	case f.NArg() > 0:
-		return o, fmt.Errorf("%q is too much", f.Args())
+		return o, fmt.Errorf("arguments: got %q, want none", f.Args())
 	case o.limit < 0:
-		return o, fmt.Errorf("-for is %v; want a time ahead", o.limit)
+		return o, fmt.Errorf("-for: got %v, want at least 0", o.limit)
 	}
 	return o, nil
 }
@@ -73,9 +73,9 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	}
 	defer l.Close()
 	var p players
-	told, kill := lines{out: out}, make(chan int, 1)
+	log, kill := lines{out: out}, make(chan int, 1)
 	n := nemesis.Options{
-		Duration: o.limit, Seed: o.seed, Hz: 30, Clients: 20, Only: []string{}, Out: &told,
+		Duration: o.limit, Seed: o.seed, Hz: 30, Clients: 20, Only: []string{}, Out: &log,
 		Game: newGame, Client: p.play, Apart: true, Kill: kill,
 	}
 	command := fmt.Sprintf("go run ./cluster/cmd/arena -seed %d", o.seed)
@@ -88,11 +88,11 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "arena:", err)
 		return nemesis.ExitFailed
 	}
-	server := servePage(l, &page{r, &p, &told}, kill)
+	server := servePage(l, &page{r, &p, &log}, kill)
 	defer server.Close()
-	fmt.Fprintf(&told, "%s\npage: http://%s/\n", command, l.Addr())
+	fmt.Fprintf(&log, "%s\npage: http://%s/\n", command, l.Addr())
 	_, v := r.Play(ctx)
-	fmt.Fprintf(out, "%d orders answered, %d times sent again\n", p.answered.Load(), p.again.Load())
+	fmt.Fprintf(out, "%d orders answered, %d repeated\n", p.answered.Load(), p.again.Load())
 	return v.Exit
 }
 

@@ -20,7 +20,7 @@ var files embed.FS
 type page struct {
 	run     *nemesis.Run
 	players *players
-	told    *lines
+	log     *lines
 }
 
 // state is the content of the page.
@@ -39,14 +39,14 @@ func (p *page) state() state {
 	if p.run.View(&f) == nil {
 		s.Field = &f
 	}
-	p.told.mutex.Lock()
-	s.Events = slices.Clone(p.told.all)
-	p.told.mutex.Unlock()
+	p.log.mutex.Lock()
+	s.Events = slices.Clone(p.log.all)
+	p.log.mutex.Unlock()
 	switch {
 	case s.Answered == 0:
-		s.Says = "The nodes start and elect who has the log."
-	case s.Still > worthAWord:
-		s.Says = fmt.Sprintf("The arena stands still since %.1f s: the nodes agree on an owner.", s.Still.Seconds())
+		s.Says = "The nodes start and elect an owner."
+	case s.Still > minPause:
+		s.Says = fmt.Sprintf("No tick for %.1f s: the nodes elect an owner.", s.Still.Seconds())
 	default:
 		s.Says = "Orders are carried out. Kill a node and watch."
 	}
@@ -54,7 +54,7 @@ func (p *page) state() state {
 }
 
 // worthAWord is the shortest reported pause.
-const worthAWord = 250 * time.Millisecond
+const minPause = 250 * time.Millisecond
 
 // servePage serves the page on l until the server is closed.
 func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the nemesis from a binary, because go run hides exit codes: for 20 seconds, in
-# which nothing may be lost; with a fault in every node, which must be found; with wrong
-# flags; and until SIGTERM ends it. Nothing may be left behind.
+# Runs the nemesis from a binary, because go run hides exit codes: 20 seconds without
+# losses; with a fault in every node, which must be found; with wrong
+# flags; and until SIGTERM. No files may remain.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -26,7 +26,7 @@ done
 until grep -q 'are up' "$dir/out"; do sleep 0.1; done
 interrupted nemesis
 
-# A parent that is killed takes its children along.
+# Children of a killed parent end.
 "$dir/nemesis" -duration 10m -dir "$dir/killed" >"$dir/out" &
 until grep -q "are up" "$dir/out"; do sleep 0.1; done
 alone

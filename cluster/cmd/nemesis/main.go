@@ -1,7 +1,7 @@
 //go:build unix
 
-// Command nemesis runs a world on several processes and does to them what machines and
-// networks do; see -h.
+// Command nemesis runs a world on several processes under faults of machines and networks;
+// see -h.
 package main
 
 import (
@@ -68,7 +68,7 @@ func (p *command) run(ctx context.Context, args []string) int {
 	return v.Exit
 }
 
-// check says what is wrong with the flags.
+// check returns an error for wrong flags.
 func check(o *nemesis.Options, rest []string, only string) error {
 	var names []string
 	for _, k := range nemesis.Kinds() {
@@ -79,16 +79,16 @@ func check(o *nemesis.Options, rest []string, only string) error {
 	}
 	for _, name := range o.Only {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("no event is called %q; want some of %s", name, strings.Join(names, ","))
+			return fmt.Errorf("-only: got %q, want some of %s", name, strings.Join(names, ","))
 		}
 	}
 	switch _, known := nemesis.Mutants[o.Mutant]; {
 	case len(rest) > 0:
-		return fmt.Errorf("%q is too much", rest)
+		return fmt.Errorf("arguments: got %q, want none", rest)
 	case o.Duration <= 0:
-		return fmt.Errorf("-duration is %v; want some time, such as 30m", o.Duration)
+		return fmt.Errorf("-duration: got %v, want more than 0, such as 30m", o.Duration)
 	case o.Mutant != "" && !known:
-		return fmt.Errorf("no fault is called %q; see -h", o.Mutant)
+		return fmt.Errorf("-canary: got %q, want a fault", o.Mutant)
 	}
 	return nil
 }

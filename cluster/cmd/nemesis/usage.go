@@ -13,7 +13,7 @@ import (
 //go:embed usage.txt
 var usageText string
 
-// usage writes the help for -h, with the events and the faults that there are.
+// usage writes the help for -h, with all events and faults.
 func usage(w io.Writer) {
 	kinds, deck := nemesis.Kinds(), 0
 	for _, k := range kinds {

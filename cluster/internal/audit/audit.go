@@ -106,7 +106,7 @@ func (a *Auditor) Applied(node string, tick, digest uint64) {
 func (a *Auditor) applied(node string, tick, digest uint64) {
 	was, ok := a.reported[tick]
 	if ok && was.digest != digest {
-		a.fault(&a.found.Diverged, "tick %d has digest %016x of %s, and %016x of %s", tick, digest, node, was.digest, was.by)
+		a.fault(&a.found.Diverged, "tick %d has digest %016x from %s, and %016x from %s", tick, digest, node, was.digest, was.by)
 	}
 	if !ok {
 		if a.reported == nil {
@@ -185,7 +185,7 @@ func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	if last := a.lastAt(); last < tail {
-		return errors.Join(fmt.Errorf("the auditor has read record %d of %d", last, tail), a.readErr)
+		return errors.Join(fmt.Errorf("auditor has read record %d of %d", last, tail), a.readErr)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
 		if at <= before {
-			a.fault(&a.found.Broken, "record %d comes behind record %d", at, before)
+			a.fault(&a.found.Broken, "record %d comes after record %d", at, before)
 		}
 		before = at
 		if at > a.lastAt() {
@@ -249,34 +249,34 @@ func (a *Auditor) add(at uint64, rec []byte) {
 	}
 	switch {
 	case info.Chain != a.chain:
-		a.fault(&a.found.Broken, "record %d follows chain %x, and that before it is %x", at, info.Chain, a.chain)
+		a.fault(&a.found.Broken, "record %d: chain: got %x, want %x", at, info.Chain, a.chain)
 	case info.Term != term:
-		a.fault(&a.found.Broken, "record %d, a %s, has term %d, and %d was to come", at, info.Kind, info.Term, term)
+		a.fault(&a.found.Broken, "record %d (%s): term: got %d, want %d", at, info.Kind, info.Term, term)
 	case info.Tick != tick:
-		a.fault(&a.found.Broken, "record %d, a %s, has tick %d, and %d was to come", at, info.Kind, info.Tick, tick)
+		a.fault(&a.found.Broken, "record %d (%s): tick: got %d, want %d", at, info.Kind, info.Tick, tick)
 	case info.Time < a.time:
-		a.fault(&a.found.Broken, "record %d is of %v, and the one before of %v", at, time.Unix(0, info.Time), time.Unix(0, a.time))
+		a.fault(&a.found.Broken, "record %d: time: got %v, want at least %v", at, time.Unix(0, info.Time), time.Unix(0, a.time))
 	}
 	a.term, a.tick, a.time = info.Term, info.Tick, info.Time
 	sum := sha256.Sum256(append(a.chain[:], rec...))
 	a.chain = [16]byte(sum[:16])
 }
 
-var errEnd = errors.New("that is all")
+var errEnd = errors.New("end of read")
 
 // Check reads the rest of the log from l and replays it from its older snapshot with the given
 // workers. It fails if l does not answer; faults are findings.
 func (a *Auditor) Check(ctx context.Context, l world.Log, p App, workers int) error {
 	saved, err := l.Snapshots(ctx)
 	if err == nil && len(saved) == 0 {
-		err = errors.New("the log has no snapshot")
+		err = errors.New("log without snapshot")
 	}
 	if err != nil {
 		return err
 	}
 	from := slices.Min(saved)
 	if last := a.last(); from > last {
-		return fmt.Errorf("the log may be trimmed through record %d, and no record behind %d was read", from, last)
+		return fmt.Errorf("log may be trimmed through record %d, read only through record %d", from, last)
 	}
 	if err := a.compare(ctx, l, from); err != nil {
 		return err
@@ -293,7 +293,7 @@ func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error 
 	}
 	if tail < last {
 		a.mutex.Lock()
-		a.fault(&a.found.Broken, "the log ends at record %d, and had record %d", tail, last)
+		a.fault(&a.found.Broken, "log ends at record %d, want at least %d", tail, last)
 		a.mutex.Unlock()
 	}
 	if tail <= after {
@@ -309,9 +309,9 @@ func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error 
 func (a *Auditor) compareAgain(at uint64, rec []byte) {
 	i, ok := slices.BinarySearchFunc(a.records, at, func(r record, at uint64) int { return cmp.Compare(r.at, at) })
 	if !ok {
-		a.fault(&a.found.Broken, "there is a record %d, which was not there", at)
+		a.fault(&a.found.Broken, "record %d is new", at)
 	} else if !bytes.Equal(a.records[i].bytes, rec) {
-		a.fault(&a.found.Broken, "record %d is another one than it was", at)
+		a.fault(&a.found.Broken, "record %d has changed", at)
 	}
 }
 
@@ -322,7 +322,7 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, e
 		played++
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
-		a.applied(fmt.Sprintf("the replay with %d workers", workers), p.Number, p.Digest)
+		a.applied(fmt.Sprintf("replay with %d workers", workers), p.Number, p.Digest)
 		if each != nil {
 			each(p)
 		}
@@ -332,7 +332,7 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, e
 	}
 	switch err := world.Replay(ctx, s, l, o, 1<<62); {
 	case errors.Is(err, world.ErrDiverged), errors.Is(err, world.ErrCorrupt), errors.Is(err, world.ErrTick), errors.Is(err, world.ErrVersion):
-		a.Fault("the replay with %d workers ends behind %d ticks: %v", workers, played, err)
+		a.Fault("replay with %d workers ends after %d ticks: %v", workers, played, err)
 	case err != nil:
 		return err
 	}

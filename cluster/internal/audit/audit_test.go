@@ -179,18 +179,18 @@ func TestAuditor_FindsForgedLogs(t *testing.T) {
 		seen   bool // the auditor saw the log before the change
 		want   string
 	}{
-		"the chain of a record": {forged{forge: flip(4, func([]byte) int { return chainAt })}, false, "record 4 follows chain"},
-		"the input of a record": {forged{forge: flip(4, lastByte)}, false, "record 5 follows chain"},
-		"a term":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 })}, false, "has term 0, and 1 was to come"},
-		"a tick":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 + 4 })}, false, "was to come"},
-		"a record that is gone": {forged{forge: func(at uint64, rec []byte) []byte { return map[bool][]byte{false: rec}[at == 4] }}, false, "record 5 follows chain"},
+		"the chain of a record": {forged{forge: flip(4, func([]byte) int { return chainAt })}, false, "record 4: chain"},
+		"the input of a record": {forged{forge: flip(4, lastByte)}, false, "record 5: chain"},
+		"a term":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 })}, false, "term: got 0, want 1"},
+		"a tick":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 + 4 })}, false, "tick: got"},
+		"a record that is gone": {forged{forge: func(at uint64, rec []byte) []byte { return map[bool][]byte{false: rec}[at == 4] }}, false, "record 5: chain"},
 		"a time that goes back": {forged{forge: func(at uint64, rec []byte) []byte {
 			if at == keys+1 { // the last record, without a chain after it
 				clear(rec[chainAt-8 : chainAt])
 			}
 			return rec
-		}}, false, "and the one before of"},
-		"a log that is cut":       {forged{cut: 2}, true, "the log ends at record"},
+		}}, false, "time: got"},
+		"a log that is cut":       {forged{cut: 2}, true, "log ends at record"},
 		"a record that is no one": {forged{forge: func(at uint64, rec []byte) []byte { return rec[:len(rec)-len(rec)*int(at/4%2)] }}, false, "record 4: "},
 	} {
 		inBubble(t, name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestAuditor_FindsAckBeforeAppend(t *testing.T) { synctest.Test(t, ackBefore
 func ackBeforeAppend(t *testing.T) {
 	h := newHistory(t, func(l world.Log) world.Log { return &early{Log: l, drops: 4} })
 	f := h.finish(t)
-	if f.Lost == 0 || !strings.Contains(strings.Join(f.Faults, "\n"), "was acknowledged in tick") || !strings.Contains(strings.Join(f.Faults, "\n"), "was applied by node, and the log ends with tick") {
+	if f.Lost == 0 || !strings.Contains(strings.Join(f.Faults, "\n"), "was acknowledged in tick") || !strings.Contains(strings.Join(f.Faults, "\n"), "was applied by node, but the log ends with tick") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -15,10 +15,10 @@ import (
 // answer; faults are findings.
 func (a *Auditor) Finish(ctx context.Context, l world.Log, p App, workers int) error {
 	if err := a.compare(ctx, l, a.last()); err != nil {
-		return fmt.Errorf("the end of the log: %w", err)
+		return fmt.Errorf("end of the log: %w", err)
 	}
 	if err := a.Check(ctx, l, p, workers); err != nil {
-		return fmt.Errorf("the log: %w", err)
+		return fmt.Errorf("log: %w", err)
 	}
 	all, err := a.whole(ctx, p)
 	if err != nil {
@@ -31,7 +31,7 @@ func (a *Auditor) Finish(ctx context.Context, l world.Log, p App, workers int) e
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("the replay of all records: %w", err)
+		return fmt.Errorf("replay of all records: %w", err)
 	}
 	a.judge(taken)
 	return nil
@@ -48,11 +48,11 @@ func (a *Auditor) judge(taken map[uint64][]uint64) {
 		case len(in) > 1:
 			a.fault(&f.Doubled, "call %x is in ticks %d", key, in)
 		case c.answer == acked && len(in) == 0:
-			a.fault(&f.Lost, "call %x was acknowledged in tick %d, and is not in the log", key, c.tick)
+			a.fault(&f.Lost, "call %x was acknowledged in tick %d, but is not in the log", key, c.tick)
 		case c.answer == acked && (in[0] > c.tick || in[0] != c.tick && !c.open):
-			a.fault(&f.Changed, "call %x was acknowledged in tick %d, and is in tick %d", key, c.tick, in[0])
+			a.fault(&f.Changed, "call %x was acknowledged in tick %d, but is in tick %d", key, c.tick, in[0])
 		case c.answer == refused && len(in) > 0:
-			a.fault(&f.Changed, "call %x was refused, and is in tick %d", key, in[0])
+			a.fault(&f.Changed, "call %x was refused, but is in tick %d", key, in[0])
 		}
 		switch c.answer {
 		case acked:
@@ -65,12 +65,12 @@ func (a *Auditor) judge(taken map[uint64][]uint64) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(taken)) {
 		if a.calls[key] == nil {
-			a.fault(&f.Changed, "call %x is in ticks %d, and nobody made it", key, taken[key])
+			a.fault(&f.Changed, "call %x is in ticks %d, but unknown", key, taken[key])
 		}
 	}
 	for _, tick := range slices.Sorted(maps.Keys(a.reported)) {
 		if tick > a.tick {
-			a.fault(&f.Lost, "tick %d was applied by %s, and the log ends with tick %d", tick, a.reported[tick].by, a.tick)
+			a.fault(&f.Lost, "tick %d was applied by %s, but the log ends with tick %d", tick, a.reported[tick].by, a.tick)
 		}
 	}
 }

@@ -25,10 +25,10 @@ func TestVerdict_CountsItsFault(t *testing.T) {
 		{"two calls applied twice", func(h *history) { h.call(2); h.call(3); h.call(3) }, audit.Findings{Doubled: 2}, "call 3 is in ticks ["},
 		{"uncertain call applied twice", func(h *history) { h.call(2); h.auditor.Again(2) }, audit.Findings{Doubled: 1}, "call 2 is in ticks ["},
 		{"call of nobody", func(h *history) { h.playSilently(100) }, audit.Findings{Changed: 1}, "call 64 is in ticks ["},
-		{"refused call applied", func(h *history) { h.auditor.Refused(2) }, audit.Findings{Changed: 1}, "call 2 was refused, and is in tick"},
+		{"refused call applied", func(h *history) { h.auditor.Refused(2) }, audit.Findings{Changed: 1}, "call 2 was refused, but is in tick"},
 		{"refused call made again", func(h *history) { h.auditor.Refused(2); h.auditor.Again(2) }, audit.Findings{}, ""},
 		{"acknowledged in an earlier tick, of a try before", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 6) }, audit.Findings{}, ""},
-		{"acknowledged before its tick", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 1) }, audit.Findings{Changed: 1}, "call 2 was acknowledged in tick 1, and is in tick"},
+		{"acknowledged before its tick", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 1) }, audit.Findings{Changed: 1}, "call 2 was acknowledged in tick 1, but is in tick"},
 		{"refused after a try with no answer", func(h *history) { tryTwice(h, 2); h.auditor.Refused(2) }, audit.Findings{}, ""},
 		{"uncertain call not applied", func(h *history) { h.auditor.Asked(99) }, audit.Findings{}, ""},
 		{"acknowledged call lost", func(h *history) { h.auditor.Asked(99); h.auditor.Acked(99, 2) }, audit.Findings{Lost: 1}, "call 63 was acknowledged"},
@@ -43,7 +43,7 @@ func TestVerdict_CountsItsFault(t *testing.T) {
 				}
 				return rec
 			}}
-		}, audit.Findings{Broken: 1, Diverged: 1}, "record 7 is another one than it was"},
+		}, audit.Findings{Broken: 1, Diverged: 1}, "record 7 has changed"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
 			h := newHistory(t, nil)
@@ -85,8 +85,8 @@ func TestFollow_ReportsDisorder(t *testing.T) {
 		order []uint64
 		want  string
 	}{
-		{"twice", []uint64{1, 2, 2, 3}, "record 2 comes behind record 2"},
-		{"back", []uint64{1, 2, 3, 2}, "record 2 comes behind record 3"},
+		{"twice", []uint64{1, 2, 2, 3}, "record 2 comes after record 2"},
+		{"back", []uint64{1, 2, 3, 2}, "record 2 comes after record 3"},
 	} {
 		inBubble(t, test.name, func(t *testing.T) {
 			h := newHistory(t, nil)

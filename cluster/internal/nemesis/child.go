@@ -32,7 +32,7 @@ func Child(words []string, in io.Reader, out io.Writer, game NewGame) (exit int)
 		case len(words) == 8 && words[0] == "node":
 			return c.node(ctx, words[1:], game)
 		}
-		return fmt.Errorf("no child is called with %q", words)
+		return fmt.Errorf("child: got arguments %q", words)
 	})
 }
 
@@ -58,7 +58,7 @@ func (c child) server(ctx context.Context, name, dir string, routes []string) er
 		s.WaitForShutdown()
 	}()
 	if !s.ReadyForConnections(startTime) || s.ClusterAddr() == nil {
-		return errors.New("the server does not start; its log is in " + dir)
+		return errors.New("server does not start: see its log in " + dir)
 	}
 	duck := make(chan os.Signal, 1)
 	signal.Notify(duck, lameDuck)

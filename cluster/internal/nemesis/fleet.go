@@ -177,7 +177,7 @@ func until(ctx context.Context, is func() bool) error {
 const recoveryTime = 2 * time.Minute
 
 // ErrStuck means that the fleet did not recover within two minutes.
-var ErrStuck = errors.New("it does not come back")
+var ErrStuck = errors.New("fleet does not recover")
 
 // waitHealthy waits until every process is up, all replicas are current, and every node applies
 // new ticks.
@@ -200,7 +200,7 @@ func (f *fleet) waitHealthy(ctx context.Context) error {
 		_, current := f.leader(ctx)
 		return current || f.bad()
 	}); err != nil {
-		return f.why(fmt.Errorf("replicas are not current: %w", err))
+		return f.why(fmt.Errorf("replicas lag: %w", err))
 	}
 	return nil
 }

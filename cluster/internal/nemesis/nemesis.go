@@ -136,7 +136,7 @@ func (r *Run) run(ctx context.Context) (err error) {
 	}
 	log, err := r.fleet.openLog(ctx)
 	if err != nil {
-		return fmt.Errorf("the log: %w", err)
+		return fmt.Errorf("log: %w", err)
 	}
 	defer log.Close()
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -148,7 +148,7 @@ func (r *Run) run(ctx context.Context) (err error) {
 	defer stop()
 	follower.Go(func() { r.auditor.Follow(follow, log) })
 	if err := r.fleet.waitHealthy(ctx); err != nil {
-		return fmt.Errorf("it does not start: %w", err)
+		return fmt.Errorf("start: %w", err)
 	}
 	for i := range r.Clients {
 		clients.Go(func() {
@@ -252,9 +252,9 @@ func (r *Run) note(e *event) {
 		}
 	}
 	if e.LeaderLost {
-		more += ", the stream has another leader"
+		more += ", new stream leader"
 	}
-	r.logf("%-18s %-12s term %d to %d, %v without a tick, all well after %.1fs%s",
+	r.logf("%-18s %-12s term %d to %d, %v without a tick, healthy after %.1fs%s",
 		e.Name, fmt.Sprint(e.Victims), e.Before, e.After, e.Outage.Round(ms), e.Recovery.Seconds(), more)
 }
 
@@ -312,10 +312,10 @@ func (r *Run) check(ctx context.Context, log world.Log) error {
 		return r.auditor.Check(ctx, log, r.Game.program(r.Hz), replayWorkers)
 	})
 	if err != nil {
-		return fmt.Errorf("the check of the log: %w", err)
+		return fmt.Errorf("check of the log: %w", err)
 	}
 	r.result.Checks++
-	r.logf("the log, played from a snapshot with %d workers, is what was told", replayWorkers)
+	r.logf("the log, replayed from a snapshot with %d workers, agrees with the reports", replayWorkers)
 	return nil
 }
 
