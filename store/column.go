@@ -19,7 +19,7 @@ import (
 // digests, checkpoints and snapshots. Inserts cost nothing more; each erase of a single
 // item in a Write costs about 5 ns.
 //
-// See guide/columns.md and guide/optional-parts.md.
+// See guide/columns.md and guide/sparse-data.md.
 type Column[T, C any] struct {
 	core column
 }
