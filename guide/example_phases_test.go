@@ -68,7 +68,7 @@ func Example_phases() {
 	// 3 <nil>
 	// 3 1 2 <nil>
 	// true
-	// store: Flush inside ForEach: not allowed in this phase; only Reduce joins a task, so call it when ForEach has returned
+	// store: Flush inside ForEach: not allowed in this phase; only Reduce joins a task; call it when ForEach has returned
 	// no fuel
 	// epoch 2: nothing <nil>
 	// runtime error: index out of range [3] with length 3

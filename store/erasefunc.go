@@ -11,14 +11,14 @@ import (
 	"handloom/internal/paged"
 )
 
-// EraseFunc records the erases of all items of t for which dead returns true, in parallel.
-// The next flush applies them.
+// EraseFunc records the erases of all items of t for which dead returns true, in
+// parallel. The next flush applies them.
 //
 //	err := store.EraseFunc(ctx, shots, func(s *Shot) bool { return s.Left <= 0 })
 //
-// It takes O(rows) time. dead only reads, and several goroutines call it at once. When it
-// panics, EraseFunc returns the [*PanicError] of the lowest chunk, and nothing is recorded.
-// The gate treats EraseFunc as [Table.ForEach]. A system that calls it names t in Reads and
+// It takes O(rows) time. dead must only read; several goroutines call it at once. When it
+// panics, EraseFunc returns the [*PanicError] of the lowest chunk, and records nothing.
+// EraseFunc is a phase like [Table.ForEach]. A system that calls it names t in Reads and
 // Emits.
 func EraseFunc[T any](ctx context.Context, t TableOf[T], dead func(v *T) bool) error {
 	core := tableOf("EraseFunc", t)
@@ -26,14 +26,14 @@ func EraseFunc[T any](ctx context.Context, t TableOf[T], dead func(v *T) bool) e
 	return core.eraseFunc(ctx, *(*func(*untyped) bool)(unsafe.Pointer(&dead))) // see untyped
 }
 
-// erasing is the state of a pass that reads the items of a table and records erases. Several
-// of one table may run at the same time, so that the table keeps only the memory.
+// erasing is a pass that reads a table and records erases. Several can run at the same
+// time, so the table only keeps the memory.
 type erasing struct {
 	table  *table
 	phase  *phase
 	queues *batch.Pass
 	chunks chunking
-	n      int // chunks
+	n      int // number of chunks
 	region region
 	dead   func(*untyped) bool
 	erase  func(int) error // eraseChunk, bound once
@@ -49,8 +49,8 @@ func (t *table) eraseFunc(ctx context.Context, dead func(*untyped) bool) error {
 	return p.record(p.erase)
 }
 
-// beginErasing begins the pass, which reads t and another table. When it succeeds,
-// [erasing.record] and [erasing.leave] follow.
+// beginErasing begins a pass that reads t and other. On success [erasing.record] and
+// [erasing.leave] must follow.
 func (t *table) beginErasing(ctx context.Context, op operation, other *table) (*erasing, error) {
 	ph, err := t.store.enter(ctx, op)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *erasing) eraseChunk(chunk int) error {
 	return nil
 }
 
-// eraseRow records the erase of the item at a row. [table.eraseRows] follows.
+// eraseRow records the erase of a row. [table.eraseRows] must follow.
 func (t *table) eraseRow(q batch.Queue, shard, row int) {
 	if t.lookups.packed == nil {
 		t.recorder.Erase(q, t.order[shard].Map.IDAt(row))
@@ -126,7 +126,7 @@ func (t *table) eraseRow(q batch.Queue, shard, row int) {
 	*rows = append(*rows, uint32(row))
 }
 
-// rowItems are the items of a shard by row, for passes that do not know their type.
+// rowItems are the untyped items of a shard by row.
 type rowItems struct {
 	stable *paged.Set // nil: a packed table
 	first  unsafe.Pointer
@@ -142,7 +142,7 @@ func (t *table) rowItems(shard int) rowItems {
 	return rowItems{first: all.Data(), size: t.typ.Size}
 }
 
-// at returns the item at a row, or nil when the row has none.
+// at returns the item at a row, or nil for an empty row.
 func (r *rowItems) at(row int) *untyped {
 	if r.stable != nil {
 		return (*untyped)(r.stable.At(row))

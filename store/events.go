@@ -7,12 +7,12 @@ import (
 	"handloom/internal/schedule"
 )
 
-// eventFaults returns an error for each table with Events that the system touches and
-// another schedule touched before.
+// eventFaults returns an error for each table with Events that the system shares with
+// another schedule.
 func (c *Schedule) eventFaults(y *schedule.System) (errs []error) {
 	for _, number := range slices.Concat(y.Reads, y.Writes) {
 		if t := c.eventTable(number); t != nil && t.isRead.Load() {
-			errs = append(errs, fmt.Errorf("system %q: another schedule reads or writes table %q, and ends its events; name it in one schedule", y.Name, t.name))
+			errs = append(errs, fmt.Errorf("system %q: another schedule reads or writes table %q and ends its events; use it in one schedule", y.Name, t.name))
 		}
 	}
 	return errs
@@ -37,8 +37,8 @@ func (c *Schedule) planEnds() {
 	}
 }
 
-// endEvents has the flush p of a Run end the events of tables. A table that the schedule
-// only emits to is left to the schedule that reads it, or to the Write around.
+// endEvents makes the flush p of a Run end the events of tables. It skips tables that
+// this schedule only emits to and another one reads, or that the Write around ends.
 func (c *Schedule) endEvents(p *phase, tables []schedule.Resource) {
 	for _, number := range tables {
 		r := &c.resources[number]
@@ -48,7 +48,7 @@ func (c *Schedule) endEvents(p *phase, tables []schedule.Resource) {
 	}
 }
 
-// endUnread has the flush end the events of all tables that no schedule reads.
+// endUnread makes the flush end the events of tables that no schedule reads.
 func (f *flush) endUnread() {
 	for _, t := range f.store.events {
 		if !t.isRead.Load() {
@@ -57,8 +57,8 @@ func (f *flush) endUnread() {
 	}
 }
 
-// end has the flush end the events of t. Without events it does nothing, so that a flush
-// of nothing else stays one without commands.
+// end makes the flush end the events of t. An empty t has no effect, because a flush
+// without commands must stay one.
 func (f *flush) end(t *table) {
 	if t.len() > 0 {
 		f.ended = append(f.ended, t.ordinal)

@@ -251,7 +251,7 @@ func TestEvents_EndInOneSchedule(t *testing.T) {
 	for _, system := range []store.System{{Reads: on(table)}, {Writes: on(table)}, {Reads: on(column)}} {
 		system.Name, system.Run = "second", nothing
 		err := faultOf(func() { store.NewSchedule(s, system) })
-		wantText(t, "a second schedule", err, `system "second": another schedule reads or writes table "event", and ends its events; name it in one schedule`)
+		wantText(t, "a second schedule", err, `system "second": another schedule reads or writes table "event" and ends its events; use it in one schedule`)
 	}
 	emits := newSchedule(t, s, store.System{Name: "emits", Emits: on(table), Run: emplace(s, table, 1)})
 	for range 2 {

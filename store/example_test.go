@@ -22,7 +22,7 @@ func ExampleRegister() {
 	store.Register(s, store.TableOptions[Ship]{Name: "ship", ChunkItems: -1})
 	// Output:
 	// ship 0
-	// store: Register table "ship": the name is taken; give each table a Name of its own
+	// store: Register table "ship": the name is taken; give each table its own Name
 	// store: Register table "ship": ChunkItems -1 is negative
 }
 

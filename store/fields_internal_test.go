@@ -18,7 +18,7 @@ func TestFields_HiddenHandlesAreNamed(t *testing.T) {
 		".ByKey[] is of type interface {}":            reflect.TypeFor[struct{ ByKey map[string]any }](),
 		".Keys[key] is of type interface {}":          reflect.TypeFor[struct{ Keys map[any]int }](),
 		".Read[] is of type encoding.TextUnmarshaler": reflect.TypeFor[struct{ Read *encoding.TextUnmarshaler }](),
-		".Mail[] is a handle behind a channel":        reflect.TypeFor[struct{ Mail chan ID }](),
+		".Mail[] is a handle inside a channel":        reflect.TypeFor[struct{ Mail chan ID }](),
 		".Order is of type interface { Slot() uint32 }": reflect.TypeFor[struct {
 			Order interface{ Slot() uint32 }
 		}](),

@@ -14,27 +14,25 @@ import (
 	"handloom/shard"
 )
 
-// Flush applies the pending batch: every shard by exactly one worker, all shards
-// in parallel, in an order that depends only on what was recorded. The state
-// after it is the same for any number of workers.
+// Flush applies the pending batch: one worker applies each shard, all shards in parallel,
+// in an order that depends only on the recorded commands. The state after it is the same
+// for any number of workers.
 //
-// It applies everything or nothing. When it fails, with ctx ended before the
-// commit point, [ErrFull], [ErrDuplicate], [ErrQueueFull] or the [*PanicError] of a Links
-// function or the key function of an [Index], state and batch are as before; Discard drops
-// the batch. A call of the inbox that does not fit, or whose key is taken, fails alone; see
-// [Store.Inbox]. A batch without
-// commands changes nothing and does not advance the epoch. The report is good until
-// the next flush.
+// It applies everything or nothing. It fails when ctx ends before the commit, and with
+// [ErrFull], [ErrDuplicate], [ErrQueueFull] or the [*PanicError] of a Links function or
+// the key function of an [Index]; state and batch are then as before. Discard drops the
+// batch. A call of the inbox that does not fit, or whose key is taken, fails alone; see
+// [Store.Inbox]. A batch without commands changes nothing, nor the epoch. The report is
+// valid until the next flush.
 //
-// A Flush that no Write is around is a frame, and erases events that no schedule reads;
-// see [TableOptions]. Calls of the inbox are applied by the
-// first flush of a frame, even if that finds nothing; see [Store.Inbox].
+// A Flush outside a Write is a frame, and erases events that no schedule reads; see
+// [TableOptions]. The first flush of a frame applies calls of the inbox.
 //
-// When it succeeds and there were commands, Options.AfterFlush is called with
-// the report, on the same goroutine, after the phase has ended.
+// After a flush with commands, Options.AfterFlush is called with the report, on the same
+// goroutine, after the phase.
 //
-// Flush holds the store alone, or joins the Write whose context it is given. A
-// second flush at the same time is [ErrPhase], also inside AfterFlush.
+// Flush holds the store alone, or joins the Write of its context. A second flush at the
+// same time is [ErrPhase], also inside AfterFlush.
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
 	p, err := s.enterFlush(ctx)
 	if err != nil {
@@ -46,7 +44,7 @@ func (s *Store) Flush(ctx context.Context) (*Report, error) {
 	return s.flushIn(p)
 }
 
-// flushIn flushes in a phase that enterFlush opened, leaves it and calls AfterFlush.
+// flushIn flushes in a phase of enterFlush, leaves it and calls AfterFlush.
 func (s *Store) flushIn(p *phase) (*Report, error) {
 	r, err := s.flushOnce(p)
 	if s.reports(r, err) {
@@ -55,7 +53,7 @@ func (s *Store) flushIn(p *phase) (*Report, error) {
 	return r, err
 }
 
-// reports tells whether AfterFlush is called with what a flush returns.
+// reports reports whether the result of a flush is passed to AfterFlush.
 func (s *Store) reports(r *Report, err error) bool {
 	return err == nil && r != &s.flush.empty && s.options.AfterFlush != nil
 }
@@ -74,13 +72,12 @@ func (s *Store) flushOnce(p *phase) (*Report, error) {
 	return r, err
 }
 
-// enterFlush refuses a flush while another waits at the gate or runs, instead of
-// letting it wait and then apply nothing. A flush that joins a Write or Run has no
-// rival: that holds the gate, and a Write lets one pass, flush or Run join at a time.
+// enterFlush refuses a flush while another waits at the gate or runs; otherwise it would
+// wait and then apply nothing. A flush inside a Write or Run has no rival.
 func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 	s.given(ctx, "Flush")
 	if s.flush.reporting.Load() != nil {
-		return nil, fmt.Errorf("store: Flush inside Options.AfterFlush: %w; it would overwrite the report, so flush when Flush or Run has returned", ErrPhase)
+		return nil, fmt.Errorf("store: Flush inside Options.AfterFlush: %w; it would overwrite the report; flush after Flush or Run returns", ErrPhase)
 	}
 	if outer := s.phaseOf(ctx); outer != nil {
 		p := &phase{Context: ctx, store: s, op: opFlush, outer: outer}
@@ -110,53 +107,53 @@ func (s *Store) leaveFlush(p *phase) {
 	}
 }
 
-// flush is the state of a store's flushes, kept from one to the next so that the
-// steady state allocates nothing.
+// flush is the state of a store's flushes. Its memory is reused, so that steady use
+// allocates nothing.
 type flush struct {
 	store       *Store
-	claimed     atomic.Bool           // by a flush that joins nothing
-	reporting   atomic.Pointer[phase] // of the flush for which AfterFlush runs, with report
-	singleFrame frame                 // of a flush that is a frame by itself
-	phase       phase                 // of a flush that joins nothing; nothing of the caller's is given it, so that it serves again
+	claimed     atomic.Bool           // a flush outside other phases runs
+	reporting   atomic.Pointer[phase] // phase of the flush with the report for which AfterFlush runs
+	singleFrame frame                 // frame of a flush outside other phases
+	phase       phase                 // phase of a flush outside other phases; reused, because the caller never gets it
 
 	ended  []int    // ordinals of the tables whose events end
-	tables []*table // with commands in the batch
-	links  bool     // one of them has fields that hold handles
-	visits bool     // one of them has a Links function
-	keyed  bool     // one of them has an index
-	room   bool     // a shard needs memory
+	tables []*table // tables with commands in the batch
+	links  bool     // whether a table has handle fields
+	visits bool     // whether a table has a Links function
+	keyed  bool     // whether a table has an index
+	room   bool     // whether a shard needs memory
 	work   []shardWork
-	cost   []int64         // of a step, by work, in nanoseconds
-	number uint64          // of the last flush with commands, counted along what was done: no rollback takes it back
-	frame  uint64          // number of the one that the flush is of
-	last   uint64          // number of that of the last flush with commands
-	early  []*written      // lists that are of the frame of the next flush
-	lists  uint64          // number of the frame that the lists of changes are of
-	listed []*table        // that list something
+	cost   []int64         // by work, in nanoseconds
+	number uint64          // number of flushes with commands; Rollback does not change it
+	frame  uint64          // number of the current frame
+	last   uint64          // number of the frame of the last flush with commands
+	early  []*written      // lists written before their frame began
+	lists  uint64          // number of the frame of the change lists
+	listed []*table        // tables with change lists
 	awake  active          // tables that keep memory for flushes
 	ctx    context.Context // for regions of traces
-	shield uncancelled     // of the context, beyond the commit point
+	shield uncancelled     // context after the commit point
 	report Report
 	empty  Report
 
-	// The steps, and what visits stale commands, bound once.
+	// The steps, and the visitor of stale commands, bound once.
 	unrouted                                       func(batch.Sample)
 	plans, makesRoom, findsLinks, applies, resolve step
 }
 
-// step is what a flush does to every shard that the batch changes.
+// step is an action of a flush on every shard that the batch changes.
 type step struct {
 	name string // of its regions in traces
 	task func(int) error
 	cost cost
 }
 
-// shardWork is what a step does to one shard of a table.
+// shardWork is one shard of a table in a step.
 type shardWork struct {
 	*shard.Shard
 	table    *table
-	commands *batch.Commands // of the table
-	index    int             // of the shard in it
+	commands *batch.Commands
+	index    int // index of the shard in the table
 }
 
 func (t *table) work(shard int) shardWork {
@@ -168,7 +165,7 @@ func (f *flush) init(s *Store) {
 	f.unrouted = func(sample batch.Sample) {
 		f.report.Total.Stale++
 		f.report.Stale = append(f.report.Stale, sample)
-		if len(f.report.Stale) == 2*batch.MaxSamples { // typeIds come in any order
+		if len(f.report.Stale) == 2*batch.MaxSamples { // typeIds arrive in any order
 			f.report.Stale = batch.KeepLowest(f.report.Stale)
 		}
 	}
@@ -240,7 +237,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	return &f.report, nil
 }
 
-// nothing is the report of a flush without commands.
+// nothing returns the report of a flush without commands.
 func (f *flush) nothing() *Report {
 	f.beginLists(f.frame)
 	f.awake.nothing(f.store.batch)
@@ -248,8 +245,8 @@ func (f *flush) nothing() *Report {
 	return &f.empty
 }
 
-// collect finds the tables that have commands, and all work on their shards. It
-// reports whether there is any command, if only to typeIds that no table has.
+// collect finds the tables with commands, and their shards. It reports whether there are
+// commands, including commands to unknown typeIds.
 func (f *flush) collect(inWrite bool) (found bool) {
 	f.reset()
 	ordinals, found := f.store.batch.Gather(f.ended...)
@@ -286,9 +283,9 @@ func (f *flush) reset() {
 	f.tables, f.work = f.tables[:0], f.work[:0]
 }
 
-// prepare does all that can fail: it plans every shard, deals the creates,
-// checks the limits, obtains all memory and finds links. It changes no state,
-// and forgets the plan when it fails or a Links function ends the goroutine.
+// prepare does everything that can fail: it plans every shard, deals the creates, checks
+// the limits, obtains all memory and finds links. It changes no state. When it fails, or
+// a Links function ends the goroutine, it cancels the plan.
 func (f *flush) prepare(ctx context.Context) error {
 	ready := false
 	defer func() {
@@ -345,13 +342,13 @@ func (f *flush) plan(ctx context.Context) error {
 	return nil
 }
 
-// run runs one step of the flush for every shard with work.
+// run runs one step for every shard.
 func (f *flush) run(ctx context.Context, s *step) error {
 	defer traceStep(ctx, s.name).end()
 	return f.store.run(ctx, len(f.work), s.task, f.costs(s.cost))
 }
 
-// costs estimates the tasks of a step, where that decides anything.
+// costs estimates the tasks of a step, or returns nil if the estimate is not needed.
 func (f *flush) costs(each cost) []int64 {
 	if len(f.work) < 2 || f.store.options.Workers == 1 {
 		return nil
@@ -363,8 +360,8 @@ func (f *flush) costs(each cost) []int64 {
 	return f.cost
 }
 
-// commit applies the batch. Nothing in it can fail, no code of the user runs,
-// and cancellation is no longer looked at: ctx serves to find the team.
+// commit applies the batch. It cannot fail, runs no user code and ignores cancellation;
+// ctx only finds the team.
 func (f *flush) commit(ctx context.Context) error {
 	f.shield.Context = ctx
 	defer func() { f.shield.Context = nil }()
@@ -402,7 +399,7 @@ func (f *flush) cancel() {
 	f.reset()
 }
 
-// publish makes the outcome known and begins the next batch.
+// publish publishes the outcome and begins the next batch.
 func (f *flush) publish(of *frame) {
 	s := f.store
 	r := &f.report
@@ -422,7 +419,7 @@ func (f *flush) publish(of *frame) {
 	f.awake.rest()
 }
 
-// resolvePending returns the real handle for a provisional one in a recorded value, or
+// resolvePending returns the real handle of a provisional handle in a recorded value, or
 // null.
 func (s *Store) resolvePending(id ID) ID {
 	if t := s.owner(id); t != nil {
@@ -431,11 +428,11 @@ func (s *Store) resolvePending(id ID) ID {
 	return 0
 }
 
-// began is what elapsed counts from.
+// began is the zero time of elapsed.
 var began = time.Now()
 
-// elapsed returns the time that has passed since some moment: a flush is timed by that
-// in half the time that [time.Now] would take, which asks for the date as well.
+// elapsed returns the time since began. It takes half the time of [time.Now], which also
+// reads the date.
 func elapsed() time.Duration { return time.Since(began) }
 
 // uncancelled is a context that never ends but keeps its values.

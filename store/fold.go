@@ -14,30 +14,31 @@ import (
 	"handloom/tasks"
 )
 
-// Fold calls f for each item of events whose key names an item of targets: damage onto
-// ships, messages onto their receivers. The calls for one target come from one goroutine, in
-// the order of shards and rows of its events; calls for different targets may come at the
-// same time. f may write the target, and read what nobody writes meanwhile. Events whose
-// key names nothing are passed over.
+// Fold calls f for each item of events whose key names an item of targets: damage for
+// ships, messages for receivers. The calls for one target come from one goroutine, in the
+// order of shards and rows of its events; calls for different targets may run at the same
+// time. f may write the target, and read data that nobody writes meanwhile. Fold skips
+// events whose key names no item.
 //
 //	err := store.Fold(ctx, hits, ships, func(h *Hit) store.Handle[Ship] { return h.Target },
 //		func(s *Ship, h *Hit) { s.Hull -= h.Damage })
 //
-// Fold takes O(events.Len()) time. With one or two workers, or few events, it is a plain loop; more
-// workers share the targets. The result is the same. key may look at the event alone; it may
-// be called twice for an event. Neither may record; for that there is [Groups.ForEach].
+// It takes O(events.Len()) time. With one or two workers, or few events, it is a plain
+// loop; more workers share the targets, with the same result. key may only look at the
+// event, and may be called twice for it. Neither function may record; use
+// [Groups.ForEach] for that.
 //
-// The targets that f is called for count as written; see [Written]. To [TableOptions].FixedKeys
+// The targets passed to f count as written; see [Written]. For [TableOptions].FixedKeys,
 // Fold is a ForEach over the targets.
 //
-// An event for which key or f panics or calls runtime.Goexit stops no other: then the error
-// of the first such event is returned, a panic as a [*PanicError] whose Task is the number of
-// the event in that order, and what was written stays. Fold looks at ctx once, before the
+// If key or f panics or calls runtime.Goexit, the other events continue and all writes
+// stay. Fold then returns the error of the first such event; for a panic it is a
+// [*PanicError] whose Task is the number of the event. Fold checks ctx once, before the
 // first event.
 //
-// Fold holds the store alone, or joins the Write or system whose context it is given. The
-// system names the events in its Reads and the targets in its Writes. Fold panics if the
-// tables are one, or of different stores.
+// Fold holds the store alone, or joins the Write or system of its context. The system
+// names the events in Reads and the targets in Writes. Fold panics if the tables are the
+// same or belong to different stores.
 func Fold[E, T any](ctx context.Context, events *Table[E], targets TableOf[T], key func(e *E) Handle[T], f func(t *T, e *E)) error {
 	check.Given(events != nil, "store: Fold", "table")
 	onto := tableOf("Fold", targets)
@@ -68,7 +69,7 @@ func (x *folder[E, T]) route(g *folding, k *foldTask) {
 	}
 }
 
-// apply calls f for the events of a block: those in rows, or all.
+// apply calls f for the events in rows, or for all events of the block.
 func (x *folder[E, T]) apply(g *folding, k *foldTask) {
 	items := dense.Range[E](x.events.mapOf(k.shard), k.lo, k.hi)
 	for ; k.done < k.n; k.done++ {
@@ -93,25 +94,25 @@ func (x *folder[E, T]) apply(g *folding, k *foldTask) {
 // foldSteps are the typed steps of a Fold.
 type foldSteps struct{ route, apply func(g *folding, k *foldTask) }
 
-// folding is a Fold without its types. Where workers share it, it has two parallel steps.
+// folding is the untyped part of a Fold. If workers share it, it has two parallel steps.
 //
 //	scatter   a block of events: sorts them by bucket of targets
 //	gather    a bucket of targets: folds its events, block by block
 //
-// Both keep the order of rows, and a target is in one bucket, so that f finds the same as in
-// one loop over all events.
+// Both keep the order of rows, and a target is in one bucket, so the result equals one
+// loop over all events.
 type folding struct {
 	foldSteps
 	tracked  bool
 	first    uint16 // typeId of the targets
-	shards   int    // of the targets
-	perShard int    // buckets of each
+	shards   int    // number of shards of the targets
+	perShard int    // buckets per shard
 	shift    int    // a bucket has 1<<shift slots
 	blocks   []block
-	tasks    []foldTask // blocks, and behind them buckets
-	rows     []uint32   // by block and bucket: of events, within the block
-	buckets  []uint8    // of events
-	ends     []uint32   // by block: of each bucket in rows, events without a target last
+	tasks    []foldTask // blocks, then buckets
+	rows     []uint32   // by block and bucket: rows of events within the block
+	buckets  []uint8    // by event
+	ends     []uint32   // by block: end of each bucket in rows; events without a target are last
 
 	all, onBlock, onBucket func(int) error // bound once
 }
@@ -121,26 +122,26 @@ type foldTask struct {
 	block
 	rows    []uint32 // nil: all events of the block
 	buckets []uint8
-	n, done int // events
+	n, done int // numbers of events
 
-	failed int // number of the first event that failed
+	failed int // number of the first failed event
 	err    error
 	wrote  []ID     // targets
 	_      [64]byte // neighbours are written by different workers
 }
 
 const (
-	foldBuckets = 64      // at most, unless there are more shards
-	foldAlone   = 1 << 13 // events that a plain loop folds
+	foldBuckets = 64      // maximum, except with more shards
+	foldAlone   = 1 << 13 // maximum of events for a plain loop
 )
 
-// enterFold begins the phase of a Fold onto the table.
+// enterFold begins the phase of a Fold with t as the target.
 func (t *table) enterFold(ctx context.Context, events *table) (*phase, error) {
 	switch {
 	case t == events:
-		panic(fmt.Sprintf("store: Fold of table %q onto itself; events and targets have to be two tables", t.name))
+		panic(fmt.Sprintf("store: Fold of table %q onto itself; use two tables", t.name))
 	case t.store != events.store:
-		panic(fmt.Sprintf("store: Fold of table %q onto table %q of another store; both tables have to be of one", events.name, t.name))
+		panic(fmt.Sprintf("store: Fold of table %q onto table %q of another store; use tables of one store", events.name, t.name))
 	}
 	p, err := t.store.enter(ctx, opFold)
 	if err != nil {
@@ -193,7 +194,7 @@ func (t *table) fold(p *phase, events *table, steps foldSteps) error {
 	return nil
 }
 
-// noteFold notes the targets, whether the Fold failed or not.
+// noteFold notes the written targets, also after a failure.
 func (t *table) noteFold(p *phase, g *folding) {
 	if t.lookups.packed != nil && len(g.blocks) > 0 {
 		t.touched.finish(0)
@@ -229,7 +230,7 @@ func (g *folding) begin(n int) {
 	g.tasks = append(g.tasks[:0], make([]foldTask, n)...)
 }
 
-// divide divides the targets into buckets, and obtains the memory.
+// divide divides the targets into buckets and obtains the memory.
 func (g *folding) divide(t, events *table, workers int) {
 	slots := 0
 	for _, sh := range t.order {
@@ -246,7 +247,7 @@ func (g *folding) divide(t, events *table, workers int) {
 	g.ends = append(g.ends[:0], make([]uint32, len(g.blocks)*(buckets+1))...)
 }
 
-// bucketOf returns the bucket of a target, or one more than all buckets.
+// bucketOf returns the bucket of a target; for no target, the number of buckets.
 func (g *folding) bucketOf(id ID) uint8 {
 	shard, at := int(id.TypeID())-int(g.first), int(id.Slot())>>g.shift
 	if uint(shard) < uint(g.shards) && at < g.perShard {
@@ -269,7 +270,7 @@ func (g *folding) scatter(task int) error {
 	n, buckets := b.hi-b.lo, g.shards*g.perShard+1
 	k.buckets = g.buckets[b.at:][:n]
 	for i := range k.buckets {
-		k.buckets[i] = uint8(buckets - 1) // of events whose key fails
+		k.buckets[i] = uint8(buckets - 1) // for events whose key fails
 	}
 	g.each(k, g.route, b, nil, n)
 	next := g.ends[task*buckets:][:buckets]
@@ -305,7 +306,7 @@ func (g *folding) gather(bucket int) error {
 	return nil
 }
 
-// each does a step for n events of a block, without those that fail.
+// each runs a step for n events of a block, and skips events that fail.
 func (g *folding) each(k *foldTask, do func(*folding, *foldTask), b block, rows []uint32, n int) {
 	k.block, k.rows, k.n, k.done = b, rows, n, 0
 	for k.done < n {
@@ -313,7 +314,7 @@ func (g *folding) each(k *foldTask, do func(*folding, *foldTask), b block, rows 
 	}
 }
 
-// some does a step for the events up to the first that fails.
+// some runs a step up to the first event that fails.
 func (g *folding) some(k *foldTask, do func(*folding, *foldTask)) {
 	returned := false
 	defer func() {
@@ -330,7 +331,7 @@ func (g *folding) some(k *foldTask, do func(*folding, *foldTask)) {
 	returned = true
 }
 
-// row returns the row of the event that is next, within the block.
+// row returns the row of the next event within the block.
 func (k *foldTask) row() int {
 	if k.rows == nil {
 		return k.done
@@ -338,7 +339,7 @@ func (k *foldTask) row() int {
 	return int(k.rows[k.done])
 }
 
-// fail notes that the event which is next has panicked with v or, without it, called Goexit.
+// fail notes that the next event panicked with v or, if v is nil, called Goexit.
 func (k *foldTask) fail(v any) {
 	if k.err != nil {
 		return

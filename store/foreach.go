@@ -8,24 +8,24 @@ import (
 	"handloom/internal/dense"
 )
 
-// Chunk is a run of rows of a table given to one task, and good until that
-// returns. Its methods panic when the pass has ended, All and Handle in checked
-// builds and under the race detector alone.
+// Chunk is a run of rows given to one task, valid until the task returns. Its methods
+// panic after the pass; All and Handle do so only in checked builds and with the race
+// detector.
 type Chunk[T any] struct {
 	Items []T   // the task may write them; capacity equals length
-	Queue Queue // the task's own
-	Index int   // of the chunk in the pass; depends on row counts alone
+	Queue Queue // queue of the task
+	Index int   // index of the chunk in the pass; depends only on row counts
 
 	table  *table
-	erased *[]uint32 // rows that are to be erased
+	erased *[]uint32 // rows to erase
 	notes  *notes
-	wrote  *notes // nil: the table keeps no changes
+	wrote  *notes // nil: the table has no Changes
 	items  *dense.Set
-	row    uint32 // of Items[0] in the map
-	serial uint32 // of the pass
+	row    uint32 // row of Items[0] in the map
+	serial uint32 // serial of the pass
 }
 
-// All iterates over the indexes and the addresses of Items.
+// All iterates over the indexes and addresses of Items.
 //
 //	for i, ship := range c.All() {
 //		if ship.Hull <= 0 {
@@ -51,11 +51,11 @@ func (c *Chunk[T]) Handle(i int) Handle[T] {
 	if check.Cheap && c.serial != c.table.pass.serial {
 		panic(savedChunk{"Handle", c.Index, c.table.name})
 	}
-	_ = c.Items[i] // the rows behind the chunk belong to others
+	_ = c.Items[i] // rows past the chunk belong to others
 	return Handle[T]{ID: c.items.IDAt(int(c.row) + i)}
 }
 
-// Erase records that Items[i] is to be erased.
+// Erase records the erase of Items[i].
 func (c *Chunk[T]) Erase(i int) {
 	if c.serial != c.table.pass.serial {
 		panic(savedChunk{"Erase", c.Index, c.table.name})
@@ -64,9 +64,9 @@ func (c *Chunk[T]) Erase(i int) {
 	*c.erased = append(*c.erased, c.row+uint32(i))
 }
 
-// Touch notes that Items[i] changed in a way that matters to the order that
-// [handlemap.Map.Defragment] keeps. After a pass in which nothing was touched
-// every item counts as changed, unless the table was registered with FixedKeys.
+// Touch notes a change of Items[i] that matters to the order of
+// [handlemap.Map.Defragment]. After a pass without Touch every item counts as changed,
+// unless the table has FixedKeys.
 func (c *Chunk[T]) Touch(i int) {
 	if c.serial != c.table.pass.serial {
 		panic(savedChunk{"Touch", c.Index, c.table.name})
@@ -75,8 +75,8 @@ func (c *Chunk[T]) Touch(i int) {
 	c.notes.rows = append(c.notes.rows, int(c.row)+i)
 }
 
-// Wrote notes that the task has written Items[i], so that [Written] lists it. In a
-// table that was registered without Changes it costs a branch.
+// Wrote notes that the task has written Items[i], for [Written]. It costs a branch in a
+// table without Changes.
 func (c *Chunk[T]) Wrote(i int) {
 	if c.serial != c.table.pass.serial {
 		panic(savedChunk{"Wrote", c.Index, c.table.name})
@@ -97,19 +97,18 @@ func (c *Chunk[T]) WroteAll() {
 	}
 }
 
-// ForEach runs f for every chunk of the table, in parallel. A chunk's rows are
-// that task's alone: it may write them and read anything that nobody writes in
-// this pass. Where chunks begin depends on row counts and on the table's chunk
-// size alone, never on the number of workers.
+// ForEach runs f for every chunk of the table, in parallel. A task may write the rows of
+// its chunk, and read all data that nobody writes in this pass. Chunk bounds depend only
+// on row counts and the table's chunk size.
 //
-// All chunks are visited, whatever happens in one of them; then the error of the
-// lowest that failed is returned, by [Queue.Fail] or with a panic as a [*PanicError],
-// and everything the pass recorded is dropped, while items written in place stay
-// written. ForEach looks at ctx once, before the first chunk.
+// If tasks fail, by [Queue.Fail] or a panic, ForEach runs all others, drops everything
+// that the pass recorded and returns the error of the lowest chunk, a panic as a
+// [*PanicError]. Items written in place stay written. ForEach checks ctx once, before the
+// first chunk.
 //
-// A pass holds the store alone, or joins the Write or system whose context it is
-// given. A system that calls ForEach names the table in its Writes, even if f
-// only looks. Inside a task only Reduce joins, over other tables.
+// A pass holds the store alone, or joins the Write or system of its context. A system
+// that calls ForEach names the table in Writes, even if f only reads. Only Reduce over
+// other tables may run inside a task.
 func (t *Table[T]) ForEach(ctx context.Context, f func(c Chunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")
@@ -127,7 +126,7 @@ func (t *Table[T]) task(index int) error {
 	return t.core.pass.endTask(index)
 }
 
-// chunkOf returns a chunk of the ForEach that runs.
+// chunkOf returns a chunk of the running ForEach.
 func chunkOf[T any](t *table, index int) Chunk[T] {
 	p := &t.pass
 	shard, lo, hi := p.find(index)

@@ -12,9 +12,9 @@ import (
 )
 
 // ForEachRows runs f for every chunk of the table, in parallel, as [Table.ForEach] does,
-// but over items that are only read: what f writes are its own elements of columns. So a
-// system that calls it names the columns that it writes, and not the table; systems that
-// write different columns run at the same time, each with a ForEachRows of its own.
+// but f only reads items and may write elements of columns. A system that calls it names
+// the columns that it writes, not the table, so systems that write different columns run
+// at the same time.
 //
 //	err := boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
 //		p, v := pos.Write(r), vel.Read(r)
@@ -23,15 +23,15 @@ import (
 //		}
 //	})
 //
-// Chunks are those of a ForEach, whatever columns there are.
+// The chunks equal those of a ForEach.
 func (t *Table[T]) ForEachRows(ctx context.Context, f func(r Rows[T])) error {
 	check.Given(t != nil, "store: ForEachRows", "table")
 	check.Given(f != nil, "store: ForEachRows", "function")
 	return t.core.forEachRows(ctx, *(*func(Rows[untyped]))(unsafe.Pointer(&f))) // see untyped
 }
 
-// rowsPass is the state of a ForEachRows that runs. Several of one table may run at the
-// same time, so that the table keeps none of it but the memory.
+// rowsPass is a running ForEachRows. Several can run at the same time, so the table only
+// keeps the memory.
 type rowsPass struct {
 	table  *table
 	name   string // of the table
@@ -40,12 +40,12 @@ type rowsPass struct {
 	queues *batch.Pass
 	chunks chunking
 	wrote  []columnWrites // by chunk
-	peak   highwater.Mark // of chunks
-	serial uint32         // so that a chunk kept past its pass is told
+	peak   highwater.Mark // number of chunks
+	serial uint32         // incremented by each pass, so that use of an old chunk is detected
 	task   func(int) error
 }
 
-// columnWrites are the rows whose elements one task wrote, by column.
+// columnWrites are the rows that one task wrote, by column.
 type columnWrites struct {
 	columns []wroteColumn
 	_       [40]byte // neighbours are written by different workers
@@ -116,8 +116,7 @@ func (p *rowsPass) run(index int) error {
 	return err
 }
 
-// beginNotes makes room for the notes of n chunks, and trims the notes of other chunks,
-// left by passes over a larger table.
+// beginNotes makes room for the notes of n chunks, and trims notes past them.
 func (p *rowsPass) beginNotes(n int) {
 	p.wrote = append(p.wrote, make([]columnWrites, max(0, n-len(p.wrote)))...)
 	for _, w := range p.wrote[n:] {
@@ -146,7 +145,7 @@ func (p *rowsPass) note(c *column, chunk, row int) {
 	w.columns = append(w.columns, wroteColumn{column: c, rows: []int{row}})
 }
 
-// finish keeps what was noted in the pass of n chunks, whether it failed or not.
+// finish lists the notes of a pass of n chunks, also after a failure.
 func (p *rowsPass) finish(n int) {
 	frame := p.phase.frameNumber()
 	for chunk := range p.wrote[:n] {

@@ -9,7 +9,7 @@ import (
 	"handloom/internal/check"
 )
 
-// operation is what a caller asks the gate for, and afterwards what a phase is.
+// operation is the kind of a phase or call.
 type operation int
 
 const (
@@ -29,7 +29,7 @@ const (
 	opRollback
 	opWrite
 	opRun    // of a schedule
-	opSystem // of one
+	opSystem // a system of a Run
 	opClose
 	opDiscard
 	opQueues
@@ -43,23 +43,23 @@ const (
 	opExchange
 )
 
-// operations are the properties of each. What may run inside what:
+// operations has the properties of each operation. These phases join others:
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
-//	Write                these, and ForEach, ForEachRows, Each, EraseFunc, EraseOrphans,
+//	Write                these, and ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans,
 //	                     GroupBy, Fold, Exchange, Flush, Checkpoint, Rollback, Run, the
-//	                     orderings of tables, Put of a claim
+//	                     orderings of tables, Unseal of a claim
 //	Run                  its own flushes
-//	system of a Run      ForEach, ForEachRows, Each, EraseFunc, EraseOrphans, GroupBy,
+//	system of a Run      ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans, GroupBy,
 //	                     Fold, Reduce, Exchange
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 var operations = [...]struct {
 	name         string
-	shared       bool        // only reads, so that any number of them hold the gate at once
-	joins        []operation // phases that it may run inside of
-	givesContext bool        // to the functions of the caller that run in it
+	shared       bool        // only reads; any number of them hold the gate together
+	joins        []operation // phases that it may run inside
+	givesContext bool        // passes its context to functions of the caller
 }{
 	opRead:        {name: "Read", shared: true, givesContext: true},
 	opReduce:      {name: "Reduce", shared: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opForEachRows, opEach, opDo}},
@@ -99,8 +99,8 @@ func (o operation) shared() bool { return operations[o].shared }
 // joins reports whether o may run inside a phase of kind outer.
 func (o operation) joins(outer operation) bool { return slices.Contains(operations[o].joins, outer) }
 
-// advice says what to do instead of o inside a phase of kind outer, which o does
-// not join.
+// advice returns the fix for a call of o inside a phase of kind outer, which o cannot
+// join.
 func (o operation) advice(outer operation) string {
 	joined := ""
 	switch outer {
@@ -115,35 +115,34 @@ func (o operation) advice(outer operation) string {
 	case o == opRead:
 		return "lookups need no Read here"
 	case o == opFlush && outer == opSystem:
-		return "the schedule flushes by itself, what systems name in Emits"
+		return "the schedule flushes the tables that systems name in Emits"
 	case o == opWrite && outer == opWrite:
-		return "use the Writer of the outer one"
+		return "use the Writer of the outer Write"
 	case joined != "":
-		return fmt.Sprintf("%s, so call it when %v has returned", joined, outer)
+		return fmt.Sprintf("%s; call it when %v has returned", joined, outer)
 	}
 	return fmt.Sprintf("call it when %v has returned", outer)
 }
 
-// phase is an open phase and the context that carries it; what is called with
-// that context joins the phase.
+// phase is an open phase and its context; calls with that context join the phase.
 type phase struct {
 	context.Context
 	store        *Store
 	op           operation
-	outer        *phase      // joined; nil when the phase holds the gate itself
-	system       *system     // that runs in this phase, if it is of one
+	outer        *phase      // the phase it joined; nil: it holds the gate
+	system       *system     // the system that runs in this phase, or nil
 	writes       *table      // the table whose items a ForEach writes
 	writesBeside *table      // the table whose columns a ForEachRows writes
-	writesSparse *sparseData // the optional data that a ForEach writes
+	writesSparse *sparseData // the sparse data that a ForEach writes
 	frame        *frame      // of a Write or Run
-	busy         atomic.Bool // something has joined this Write or system
+	busy         atomic.Bool // another phase has joined this Write or system
 	ended        atomic.Bool
 }
 
-// phaseKey finds the phase of one store in a context, among those of others.
+// phaseKey is the context key of the phase of one store.
 type phaseKey struct{ store *Store }
 
-// Value makes the phase findable, and gives the context of a system its labels.
+// Value returns the phase for its key, and the labels of a system.
 func (p *phase) Value(key any) any {
 	if k, ok := key.(phaseKey); ok && k.store == p.store {
 		return p
@@ -156,8 +155,8 @@ func (p *phase) Value(key any) any {
 	return p.Context.Value(key)
 }
 
-// GoroutineLabels returns the labels of the system that the phase is inside of, or nil.
-// The workers of package tasks ask for them.
+// GoroutineLabels returns the labels of the system around the phase, or nil. The workers
+// of package tasks call it.
 func (p *phase) GoroutineLabels() *check.Labels {
 	if y := p.systemOf(); y != nil {
 		return y.labels
@@ -171,21 +170,21 @@ func (s *Store) phaseOf(ctx context.Context) *phase {
 	return p
 }
 
-// enter joins the phase that ctx carries or, if it carries none, waits at the
-// gate. Every successful enter is followed by one leave.
+// enter joins the phase of ctx or, without one, waits at the gate. Each successful enter
+// needs one leave.
 func (s *Store) enter(ctx context.Context, op operation) (*phase, error) {
 	p := new(phase)
 	return p, p.enter(ctx, s, op)
 }
 
-// enter is what [Store.enter] does, with a phase that is part of something else.
+// enter is [Store.enter] for a phase that is part of another struct.
 func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
 	s.given(ctx, op.String())
 	p.Context, p.store, p.op, p.outer = ctx, s, op, s.phaseOf(ctx)
 	return p.open()
 }
 
-// given panics unless a call has a store that New made, and a context.
+// given panics on a nil or zero Store, or a nil context.
 func (s *Store) given(ctx context.Context, call string) {
 	s.made(call)
 	if ctx == nil {
@@ -193,14 +192,14 @@ func (s *Store) given(ctx context.Context, call string) {
 	}
 }
 
-// made panics unless a call has a store that New made.
+// made panics on a nil or zero Store.
 func (s *Store) made(call string) {
 	if s == nil || s.batch == nil {
 		panic(fmt.Sprintf("store: %s of a nil or zero Store; use one that New made", call))
 	}
 }
 
-// open begins the phase, which knows what it is and what it is inside of.
+// open begins the phase, whose op and outer are set.
 func (p *phase) open() (err error) {
 	if p.outer != nil {
 		err = p.join()
@@ -213,7 +212,7 @@ func (p *phase) open() (err error) {
 	return err
 }
 
-// acquire takes the gate, and gives it back when the store is of no use.
+// acquire takes the gate, and returns it when the store is unusable.
 func (p *phase) acquire() error {
 	if err := p.refused(); err != nil {
 		return err
@@ -223,7 +222,7 @@ func (p *phase) acquire() error {
 	}
 	err := p.store.usable(p.op)
 	if err == nil {
-		err = p.refused() // by a claim that came meanwhile
+		err = p.refused() // by a claim made meanwhile
 	}
 	if err != nil {
 		p.store.gate.release(p.op.shared())
@@ -245,13 +244,13 @@ func (p *phase) wait() error {
 		}
 	}
 	if !gate.acquire(p.Context, p.op.shared()) {
-		return fmt.Errorf("store: %v did not begin, its context ended first: %w; inside a phase use the context that the phase gave",
+		return fmt.Errorf("store: %v did not begin before its context ended: %w; inside a phase use the phase's context",
 			p.op, context.Cause(p.Context))
 	}
 	return nil
 }
 
-// usable is asked while the gate is held.
+// usable returns an error if the store is closed or broken. The caller holds the gate.
 func (s *Store) usable(op operation) error {
 	switch {
 	case s.closed:
@@ -266,12 +265,12 @@ func (p *phase) join() error {
 	outer := p.outer
 	switch {
 	case outer.ended.Load():
-		return fmt.Errorf("store: %v: %w: the context is of a %v that has ended; use the context of the current phase",
+		return fmt.Errorf("store: %v: %w: its %v has ended; use the context of the current phase",
 			p.op, ErrPhase, outer.op)
 	case !p.op.joins(outer.op):
 		return fmt.Errorf("store: %v inside %v: %w; %s", p.op, outer.op, ErrPhase, p.op.advice(outer.op))
 	case p.op == opRollback && !p.mayRollBack():
-		return fmt.Errorf("store: Rollback or Load inside a tick: %w; what the log holds would no longer lead to the state", ErrPhase)
+		return fmt.Errorf("store: Rollback or Load inside a tick: %w; the log would no longer lead to the state", ErrPhase)
 	case outer.takesTurns() && !outer.busy.CompareAndSwap(false, true):
 		return fmt.Errorf("store: %v while another pass or flush runs in the same %v: %w; run them one after another",
 			p.op, outer.op, ErrPhase)
@@ -304,20 +303,19 @@ func (p *phase) release() {
 	}
 }
 
-// takesTurns reports whether what joins the phase does so one after another.
+// takesTurns reports whether phases join p only one at a time.
 func (p *phase) takesTurns() bool { return p.op == opWrite || p.op == opSystem }
 
-// inline reports whether the phase runs inside a task, whose worker must do the
+// inline reports whether the phase runs inside a task, so that its worker must do all
 // work alone.
 func (p *phase) inline() bool {
 	return p.outer != nil && p.outer.op != opRead && !p.outer.takesTurns()
 }
 
-// Read holds a read-only phase open while fn runs. Any number of reads hold the
-// gate together; lookups and iteration are safe inside, from any goroutine that
-// fn starts and waits for. Only Reduce, Digest and Verify join it, through the
-// context that fn is given. Read returns the error of fn, or the cause of ctx
-// when that ends before the gate opens.
+// Read holds a read-only phase open while fn runs. Any number of reads hold the gate
+// together. Lookups and iteration are safe inside, from any goroutine that fn starts and
+// waits for. Only Reduce, Digest and Verify join it, through fn's context. Read returns
+// the error of fn, or the cause of ctx when that ends before the gate opens.
 func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) error {
 	check.Given(fn != nil, "store: Read", "function")
 	p, err := s.enter(ctx, opRead)

@@ -8,23 +8,21 @@ import (
 	"handloom/internal/check"
 )
 
-// phaseGoroutines are, under the build tag handloom_check, the goroutines that run
-// functions of open phases: a call of such a goroutine that waits at the gate,
-// because it was given a context from outside, would wait for the phase that it is
-// in. They are the goroutines that opened phases and the workers of their tasks; of
-// others that a function starts and waits for nothing is known.
+// phaseGoroutines records, with the build tag handloom_check, the goroutines that run
+// functions of open phases: those that opened a phase, and the workers of its tasks. A
+// call from such a goroutine that waits at the gate, with a context from outside, would
+// wait for its own phase. Goroutines that a function starts are unknown.
 //
-// A normal build does not know them. The language has no name for a goroutine, and
-// to read its number from a stack trace takes ten times as long as an empty pass
-// does. That a phase holds the gate, and that all its tasks wait there, proves
-// nothing: who waits may as well be somebody else. The race detector alone does not
-// turn this on either: the mutex would order tasks, and so hide their races.
+// A normal build does not record them: reading a goroutine's number from a stack trace
+// takes ten times as long as an empty pass. Tasks that wait at the gate prove nothing,
+// because any goroutine may wait there. The race detector does not turn this on, because
+// the mutex would order tasks and hide races.
 type phaseGoroutines struct {
 	mutex  sync.Mutex
-	phases map[uint64][]*phase // by number of the goroutine; the innermost is the last
+	phases map[uint64][]*phase // by goroutine number; the innermost is last
 }
 
-// enter notes that the calling goroutine runs a function of p, until it calls leave.
+// enter records that the calling goroutine runs a function of p, until leave.
 func (g *phaseGoroutines) enter(p *phase) {
 	number := check.Goroutine()
 	g.mutex.Lock()
@@ -47,7 +45,7 @@ func (g *phaseGoroutines) leave() {
 	g.phases[number] = of[:len(of)-1]
 }
 
-// around returns a task that is noted while it runs.
+// around returns a task that is recorded while it runs.
 func (g *phaseGoroutines) around(p *phase, task func(int) error) func(int) error {
 	return func(n int) error {
 		g.enter(p)
@@ -56,8 +54,8 @@ func (g *phaseGoroutines) around(p *phase, task func(int) error) func(int) error
 	}
 }
 
-// innermost returns the innermost phase that the calling goroutine runs a function
-// of, or nil. Options.AfterFlush counts as one for Submit alone: it may open phases.
+// innermost returns the innermost phase whose function the calling goroutine runs, or
+// nil. Options.AfterFlush counts only for Submit, because it may open phases.
 func (g *phaseGoroutines) innermost(asks operation) *phase {
 	number := check.Goroutine()
 	g.mutex.Lock()
@@ -70,10 +68,9 @@ func (g *phaseGoroutines) innermost(asks operation) *phase {
 	return nil
 }
 
-// waits is asked when p would have to wait at the gate. It returns an error when
-// that would be for the phase whose function the goroutine runs, with no end of the
-// context in sight. Of two phases that share the gate the inner one waits only
-// behind somebody who waits for the outer one: for ever, too.
+// waits returns an error if p would wait forever at the gate for the phase of its own
+// goroutine, with a context that has no deadline. If both phases are shared, p only waits
+// for another goroutine that waits for the outer phase: forever, too.
 func (g *phaseGoroutines) waits(p *phase) error {
 	in := g.innermost(p.op)
 	if _, ends := p.Deadline(); in == nil || ends || p.Err() != nil {
@@ -83,5 +80,5 @@ func (g *phaseGoroutines) waits(p *phase) error {
 	if !operations[in.op].givesContext {
 		instead = fmt.Sprintf("call it when %v has returned", in.op)
 	}
-	return fmt.Errorf("store: %v inside %v, with a context from outside: %w, and it would wait for ever; %s", p.op, in.op, ErrPhase, instead)
+	return fmt.Errorf("store: %v inside %v, with a context from outside: %w: it would wait forever; %s", p.op, in.op, ErrPhase, instead)
 }

@@ -11,49 +11,48 @@ import (
 	"handloom/internal/highwater"
 )
 
-// grouping is a [Groups] without its types: the rows of one table sorted by the
-// rows of another that own them, by counting, in two parallel steps.
+// grouping is the untyped part of [Groups]: the rows of one table sorted by the rows of
+// another that own them, by counting, in two parallel steps.
 //
-//	scatter   a block of rows: finds the owner of each, and sorts the block by
+//	scatter   a block of rows: finds the owner of each row, and sorts the block by
 //	          bucket of owners
-//	gather    a bucket of owners: counts what each of them has in all blocks, and
-//	          puts it where it belongs
+//	gather    a bucket of owners: counts their rows in all blocks, and moves each
+//	          row to its place
 //
 //	pairs     | a  b  c  - | a  b  c  - | a b c - |    blocks; -: without an owner
 //	members   | a       | b       | c       |          buckets, each sorted by owner
 //
-// Both steps keep the order of rows, so that members of one owner are in (shard,
-// row) order. Every element is written by one task, into memory that is small
-// enough for a cache; where blocks and buckets begin depends on the two tables
-// alone, and the outcome not even on that.
+// Both steps keep the order of rows, so the members of an owner are in (shard, row)
+// order. One task writes each element, into memory small enough for a cache. Blocks and
+// buckets depend only on the two tables; the result does not depend on them.
 type grouping struct {
 	table, of *table
-	versions  [2]uint64 // of the two when they were grouped
+	versions  [2]uint64 // of the two tables when grouped
 	state     groupState
 	stale     int
-	vacant    int // rows without an item
+	vacant    int // number of rows without an item
 
-	key     func(*untyped) Handle[untyped] // of the GroupBy that runs
+	key     func(*untyped) Handle[untyped] // key function of the running GroupBy
 	members []uint64                       // references to rows, by owner
-	ends    []int                          // by owner: of its members; one more 0 before them
+	ends    []int                          // by owner: end of its members; preceded by one 0
 
 	owners  int
-	bases   [MaxShards]int // by typeId & 63: owners in the shards before
+	bases   [MaxShards]int // by typeId & 63: number of owners in earlier shards
 	shift   int            // a bucket has 1<<shift owners
 	buckets int
 	blocks  []block
-	counts  []uint32 // by block: 0 and the end of each bucket in it, without an owner the last
-	starts  []int    // by bucket: of its members
-	pairs   []uint64 // by block and bucket: references, with the owner within the bucket above
+	counts  []uint32 // by block: 0, then the end of each bucket; rows without an owner are last
+	starts  []int    // by bucket: start of its members
+	pairs   []uint64 // by block and bucket: references, with the owner within the bucket in the upper bits
 	cost    []int64  // of the tasks of a step, in nanoseconds
 
 	ofMembers, ofPairs, ofEnds, ofCounts highwater.Mark
 
-	phase             phase           // of the GroupBy that runs; no function of the user's has it
+	phase             phase           // of the running GroupBy; no user function gets it
 	onBlock, onBucket func(int) error // bound once
 }
 
-// groupState says what a grouping is good for.
+// groupState is the validity of a grouping.
 type groupState int
 
 const (
@@ -66,20 +65,20 @@ const (
 type block struct{ shard, lo, hi, at int }
 
 const (
-	refBits     = 38 // of a reference: typeId & 63 and row
+	refBits     = 38 // bits of a reference: typeId & 63 and row
 	blockRows   = 8 << 10
-	mostBlocks  = 512 // beside one for each shard
+	mostBlocks  = 512 // in addition to one per shard
 	bucketShift = 10
 	mostBuckets = 512
-	stripRows   = 512 // whose keys are read at a time
-	scatterCost = 5   // estimated nanoseconds of a row
-	gatherCost  = 4   // likewise
+	stripRows   = 512 // rows whose keys are read together
+	scatterCost = 5   // estimated nanoseconds per row
+	gatherCost  = 4   // estimated nanoseconds per row
 )
 
-// enter begins the phase of a GroupBy. When it succeeds, [grouping.group] follows.
+// enter begins the phase of a GroupBy. On success [grouping.group] must follow.
 func (g *grouping) enter(ctx context.Context, t, of *table) (*phase, error) {
 	if t.store != of.store {
-		panic(fmt.Sprintf("store: GroupBy of table %q by table %q of another store; both tables have to be of one", t.name, of.name))
+		panic(fmt.Sprintf("store: GroupBy of table %q by table %q of another store; use tables of one store", t.name, of.name))
 	}
 	p := &g.phase
 	if err := p.enter(ctx, t.store, opGroupBy); err != nil {
@@ -95,8 +94,7 @@ func (g *grouping) enter(ctx context.Context, t, of *table) (*phase, error) {
 	return p, nil
 }
 
-// leave ends the phase, which can be used again: no function of the user's has its
-// context.
+// leave ends the phase. It can be reused, because no user function has its context.
 func (g *grouping) leave() {
 	g.phase.leave()
 	g.phase = phase{}
@@ -118,10 +116,10 @@ func (g *grouping) group(p *phase, key func(*untyped) Handle[untyped]) error {
 	return nil
 }
 
-// now returns what changes when the groups are over.
+// now returns the current versions of both tables.
 func (g *grouping) now() [2]uint64 { return [2]uint64{g.table.version, g.of.version} }
 
-// good panics when the groups are not to be used.
+// good panics if the groups are not valid.
 func (g *grouping) good(method string) {
 	switch {
 	case g.state == notGrouped:
@@ -129,7 +127,7 @@ func (g *grouping) good(method string) {
 	case g.state == groupingFailed:
 		panic(fmt.Sprintf("store: %s of Groups whose last GroupBy failed; look at its error", method))
 	case g.versions != g.now():
-		panic(fmt.Sprintf("store: %s of Groups of table %q by table %q, one of which a flush, Rollback or Writer has changed since; call GroupBy again",
+		panic(fmt.Sprintf("store: %s of Groups of table %q by table %q, changed since by a flush, Rollback or Writer; call GroupBy again",
 			method, g.table.name, g.of.name))
 	}
 }
@@ -140,7 +138,7 @@ func (g *grouping) enterForEach(ctx context.Context) (*phase, error) {
 		g.good("ForEach") // panics
 	}
 	if g.of.lookups.packed == nil {
-		return nil, fmt.Errorf("store: ForEach of Groups by stable table %q: owners have to be in a Table; call Of in a ForEach over the table", g.of.name)
+		return nil, fmt.Errorf("store: ForEach of Groups by stable table %q: use owners in a Table, or call Of in a ForEach over the table", g.of.name)
 	}
 	p, err := g.of.enterForEach(ctx)
 	if err != nil {
@@ -162,14 +160,14 @@ func (g *grouping) enterForEach(ctx context.Context) (*phase, error) {
 	return p, nil
 }
 
-// endsOf returns the ends of the owners in a chunk, behind that of the owner before.
+// endsOf returns the ends of the owners in a chunk, preceded by their start.
 func (g *grouping) endsOf(chunk int) []int {
 	shard, lo, hi := g.of.pass.find(chunk)
 	base := g.bases[(int(g.of.first)+shard)%MaxShards]
 	return g.ends[base+lo : base+hi+1]
 }
 
-// refs returns the members of the owner that id names.
+// refs returns the members of the owner id.
 func (g *grouping) refs(id ID) []uint64 {
 	g.good("Of")
 	if check.Cheap {
@@ -185,14 +183,13 @@ func (g *grouping) refs(id ID) []uint64 {
 	return g.members[g.ends[owner]:g.ends[owner+1]]
 }
 
-// len returns how many rows have an owner.
+// len returns the number of rows with an owner.
 func (g *grouping) len() int { return len(g.members) - g.stale - g.vacant }
 
 // maps returns the maps of the members.
 func (g *grouping) maps() *lookups { return &g.table.lookups }
 
-// cut divides the rows into blocks and the owners into buckets, and obtains the
-// memory.
+// cut divides the rows into blocks and the owners into buckets, and obtains the memory.
 func (g *grouping) cut() {
 	g.owners = 0
 	for i, sh := range g.of.order {
@@ -244,7 +241,7 @@ func (g *grouping) sort(ctx context.Context) error {
 	return s.run(ctx, g.buckets, g.onBucket, g.cost)
 }
 
-// count returns how many rows are in a bucket of owners.
+// count returns the number of rows in a bucket of owners.
 func (g *grouping) count(bucket int) (n int) {
 	for ; bucket < len(g.counts); bucket += g.buckets + 2 {
 		n += int(g.counts[bucket+1] - g.counts[bucket])
@@ -255,7 +252,7 @@ func (g *grouping) count(bucket int) (n int) {
 // scatter is the first step for one block.
 func (g *grouping) scatter(task int) error {
 	b := &g.blocks[task]
-	owners, pairs := g.members[b.at:b.at+b.hi-b.lo], g.pairs[b.at:b.at+b.hi-b.lo] // members come later
+	owners, pairs := g.members[b.at:b.at+b.hi-b.lo], g.pairs[b.at:b.at+b.hi-b.lo] // members are filled later
 	counts := g.counts[task*(g.buckets+2):][:g.buckets+2]
 	clear(counts)
 	next := counts[1:]
@@ -300,8 +297,7 @@ func (g *grouping) read(shard, lo, hi int, into []uint64) {
 	}
 }
 
-// find puts the number of the owner in place of each key, and counts the owners by
-// bucket.
+// find replaces each key by the number of its owner, and counts the owners by bucket.
 func (g *grouping) find(keys []uint64, counts []uint32) {
 	maps, shift := g.of.lookups.packed, g.shift&63
 	none := uint64(g.buckets) << shift
@@ -309,7 +305,7 @@ func (g *grouping) find(keys []uint64, counts []uint32) {
 		g.findStable(keys, counts)
 		return
 	}
-	for i, key := range keys { // op=groupby; a branch for stable tables in it costs
+	for i, key := range keys { // op=groupby; a branch for stable tables here is slow
 		owner, tag := none, key>>48&(MaxShards-1)
 		if row, ok := maps[tag].RowOf(ID(key)); ok {
 			owner = uint64(g.bases[tag] + row)
@@ -359,7 +355,7 @@ func (g *grouping) gather(bucket int) error {
 	return nil
 }
 
-// segment returns what a block has for a bucket.
+// segment returns the pairs of a block for a bucket.
 func (g *grouping) segment(block, bucket int) []uint64 {
 	at, counts := g.blocks[block].at, g.counts[block*(g.buckets+2)+bucket:]
 	return g.pairs[at+int(counts[0]) : at+int(counts[1])]

@@ -9,27 +9,25 @@ import (
 	"handloom/internal/paged"
 )
 
-// Groups are the items of a table by the item of another that owns each, as
-// [GroupBy] sorted them: a join the other way round. The zero Groups are empty and
-// ready for GroupBy. They keep their memory from one GroupBy to the next, and must
-// not be copied.
+// Groups are the items of one table, grouped by the item of another that owns them;
+// [GroupBy] fills them. The zero Groups are empty and ready for GroupBy. They keep their
+// memory for the next GroupBy, and must not be copied.
 //
-// They are good until the next flush or reorder: until a flush has commands for one
-// of the two tables, or a Rollback or a [Writer] changes one. Of and ForEach panic
-// from then on. Changes through [Maps] count when Maps is called.
+// They are valid until a flush has commands for one of the two tables, or a Rollback or
+// [Writer] changes one. Of and ForEach panic from then on. Changes through [Maps] count
+// when Maps is called.
 //
-// The guide's pages are guide/events.md and guide/parents-and-children.md.
+// See guide/events.md and guide/parents-and-children.md.
 type Groups[T, K any] struct {
 	_     noCopy
 	core  grouping
-	visit func(c GroupChunk[T, K]) // of the ForEach that runs
+	visit func(c GroupChunk[T, K]) // of the running ForEach
 	task  func(int) error          // run, bound once
 }
 
-// GroupBy sorts the items of t by the item of another table that key names, into
-// g: children by parent, shots by whom they hit. Keys that name no item of `of`
-// (null handles, stale ones, those of another table) are counted by
-// [Groups.Stale]; t and of may be one table.
+// GroupBy groups the items of t into g by the item of table `of` that key names: children
+// by parent, shots by target. [Groups.Stale] counts keys that name no item of `of` (null,
+// stale, or of another table). t and of may be one table.
 //
 //	var hits store.Groups[Hit, Ship] // kept from tick to tick
 //	err := store.GroupBy(ctx, &hits, shots, ships, func(h *Hit) store.Handle[Ship] { return h.Target })
@@ -42,18 +40,17 @@ type Groups[T, K any] struct {
 //		}
 //	})
 //
-// It counts instead of comparing, in O(t.Len() + of.Len()) time, in parallel, into
-// memory of g that is used again: in the steady state it allocates nothing
-// (op=groupby). For one pass over events that records nothing [Fold] costs less. GroupBy
-// pays where owners record something, or members are visited more than once.
+// It takes O(t.Len() + of.Len()) time, in parallel, and allocates nothing in steady use
+// (op=groupby). For one pass over events that records nothing [Fold] is faster. GroupBy
+// pays if owners record commands, or members are visited repeatedly.
 //
-// key may look at the item alone, and is called by several goroutines at once. When
-// it panics, GroupBy returns the [*PanicError] of the lowest block of rows, and when
-// ctx ends before all is sorted, its cause; g is of no use then until another
-// GroupBy. GroupBy holds the store alone, or joins the Write or system whose context
-// it is given, as a ForEach does; the system names both tables in its Reads.
+// key may only look at the item; several goroutines call it at once. GroupBy fails with
+// the [*PanicError] of the lowest block of rows when key panics, and with the cause of
+// ctx when that ends before the end; g is then unusable until another GroupBy. GroupBy
+// holds the store alone, or joins the Write or system of its context, as a ForEach does;
+// the system names both tables in Reads.
 //
-// Both tables may be stable; [Groups.ForEach] needs owners in a [Table]. Two tables of
+// Both tables may be stable, but [Groups.ForEach] needs owners in a [Table]. Tables of
 // different stores panic.
 func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t TableOf[T], of TableOf[K], key func(*T) Handle[K]) error {
 	check.Given(g != nil, "store: GroupBy", "Groups")
@@ -70,27 +67,26 @@ func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t TableOf[T], of Ta
 	return g.core.group(p, untypedKey(key))
 }
 
-// Len returns how many items have an owner, and Stale how many have none.
+// Len returns the number of items with an owner; Stale counts the others.
 func (g *Groups[T, K]) Len() int { return g.core.len() }
 
-// Stale returns how many items have a key that names no item of the other table,
-// null ones included.
+// Stale returns the number of items whose key names no item of the other table, null keys
+// included.
 func (g *Groups[T, K]) Stale() int { return g.core.stale }
 
-// Of returns the items whose owner is h; none if h names no item. It takes O(1)
-// time. Who may call it is as for [Table.Get].
+// Of returns the items with owner h; none if h names no item. It takes O(1) time. Callers
+// are as for [Table.Get].
 func (g *Groups[T, K]) Of(h Handle[K]) Members[T] {
 	return Members[T]{refs: g.core.refs(h.ID), maps: g.core.maps()}
 }
 
-// ForEach runs f for every chunk of owners, in parallel: it is a [Table.ForEach]
-// over their table, with what was said of it there, in which each task finds the
-// members of its own owners. A system that calls it names that table in its Writes
-// and the table of the members in its Reads.
+// ForEach runs f for every chunk of owners, in parallel: it is a [Table.ForEach] over the
+// owners in which each task also finds their members. A system that calls it names the
+// table of the owners in Writes and the table of the members in Reads.
 //
-// Members are read, no more. Where both tables are one they are items that other
-// tasks own: of those, read what no task writes. Owners in a [StableTable] are an error:
-// a [StableTable.ForEach] with [Groups.Of] does the same.
+// Members are read-only. If both tables are one, members belong to other tasks: read only
+// data that no task writes. Owners in a [StableTable] are an error; use
+// [StableTable.ForEach] with [Groups.Of].
 func (g *Groups[T, K]) ForEach(ctx context.Context, f func(c GroupChunk[T, K])) error {
 	check.Given(f != nil, "store: ForEach", "function")
 	p, err := g.core.enterForEach(ctx)
@@ -112,14 +108,14 @@ func (g *Groups[T, K]) run(index int) error {
 	return p.endTask(index)
 }
 
-// GroupChunk is a run of owners given to one task, and good until that returns.
+// GroupChunk is a run of owners given to one task, valid until the task returns.
 type GroupChunk[T, K any] struct {
 	Owners []K   // the task may write them; capacity equals length
-	Queue  Queue // the task's own
-	Index  int   // of the chunk, as in a ForEach over the table of the owners
+	Queue  Queue // queue of the task
+	Index  int   // index of the chunk, as in a ForEach over the owners
 
 	owners Chunk[K]
-	ends   []int // of the members of the owner before, and of each
+	ends   []int // end of the members of each owner, preceded by their start
 	refs   []uint64
 	maps   *lookups
 }
@@ -132,12 +128,11 @@ func (c *GroupChunk[T, K]) Members(i int) Members[T] {
 	return Members[T]{refs: c.refs[c.ends[i]:c.ends[i+1]], maps: c.maps}
 }
 
-// Chunk returns the owners as a ForEach over their table has them, for its methods:
-// Handle, Erase, Touch, Wrote.
+// Chunk returns the chunk of the owners, for its methods Handle, Erase, Touch and Wrote.
 func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
 
-// Members are the items that have one owner, to be read, in the order of shards and rows.
-// They are good as long as their [Groups].
+// Members are the items of one owner, read-only, in the order of shards and rows. They
+// are valid as long as their [Groups].
 type Members[T any] struct {
 	refs []uint64
 	maps *lookups
@@ -146,7 +141,7 @@ type Members[T any] struct {
 // Len returns the number of members.
 func (m Members[T]) Len() int { return len(m.refs) }
 
-// At returns a pointer to the member k, in O(1) time. It is cut to the inliner's budget.
+// At returns a pointer to member k, in O(1) time. It fits the inliner's budget exactly.
 func (m Members[T]) At(k int) *T {
 	ref := m.refs[k]
 	tag := ref >> 32 & (MaxShards - 1)
@@ -156,8 +151,8 @@ func (m Members[T]) At(k int) *T {
 	return &(*(*[]T)(dense.Array[dense.Inline](m.maps.packed[tag])))[uint32(ref)]
 }
 
-// All iterates over the handles and the addresses of the members. Where handles are not
-// needed, a loop over [Members.At] is faster.
+// All iterates over the handles and addresses of the members. Without need of handles, a
+// loop over [Members.At] is faster.
 func (m Members[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		for k, ref := range m.refs {

@@ -83,7 +83,7 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], of groupTable[T], by gro
 		}
 	})
 	if _, isStable := by.(stable[K]); isStable {
-		wantText(t, "ForEach of stable owners", err, "call Of in a ForEach over the table")
+		wantText(t, "ForEach of stable owners", err, "or call Of in a ForEach over the table")
 		return
 	}
 	noError(t, err)
@@ -209,7 +209,7 @@ func (g *grouped) use(t tb) string {
 }
 
 func TestGroups_PanicAfterChanges(t *testing.T) {
-	const over = `of table "store_test.shot" by table "store_test.item", one of which a flush, Rollback or Writer has changed since; call GroupBy again`
+	const over = `of table "store_test.shot" by table "store_test.item", changed since by a flush, Rollback or Writer; call GroupBy again`
 	inWrite := func(f func(ctx context.Context, g *grouped, w *store.Writer)) func(g *grouped) {
 		return func(g *grouped) {
 			write(t, g.Store, func(ctx context.Context, w *store.Writer) error { f(ctx, g, w); return nil })
@@ -281,7 +281,7 @@ func TestGroupBy_OfTwoStoresPanics(t *testing.T) {
 	g := newGrouped(t)
 	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{Name: "stranger"})
 	got := panicOf(func() { _ = store.GroupBy(t.Context(), &g.groups, g.shots, stranger, targetOf) })
-	wantIn(t, "GroupBy", got, `by table "stranger" of another store; both tables have to be of one`)
+	wantIn(t, "GroupBy", got, `by table "stranger" of another store; use tables of one store`)
 	equal(t, "use after it", g.use(t), "")
 }
 

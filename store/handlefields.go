@@ -10,11 +10,10 @@ import (
 
 var idType = reflect.TypeFor[handle.ID]()
 
-// handleFields returns the offsets of the handles in values of type t, also in
-// nested structures and arrays, so that a flush can make provisional ones real.
-// A handle behind a slice, map, pointer or channel, and an interface that may hold
-// one, is an error that names the field and the option to declare it by, unless it is declared: a
-// provisional one there would never become real.
+// handleFields returns the offsets of all handles in values of type t, in nested
+// structures and arrays too, for a flush to replace provisional ones. A handle inside a
+// slice, map, pointer or channel, or an interface that may hold one, is an error that
+// names the field and the option, unless it is declared.
 func handleFields(t reflect.Type, declared bool, option string) ([]uintptr, error) {
 	w := fieldWalk{seen: make(map[reflect.Type]bool), declared: declared, option: option}
 	w.walk(t, t.String(), 0, "")
@@ -24,21 +23,21 @@ func handleFields(t reflect.Type, declared bool, option string) ([]uintptr, erro
 type fieldWalk struct {
 	offsets []uintptr
 	errs    []error
-	seen    map[reflect.Type]bool // types behind references, which may be recursive
+	seen    map[reflect.Type]bool // types inside references, which may be recursive
 
-	declared bool   // handles behind references are found by other means
-	option   string // by which they are declared
+	declared bool   // handles inside references are declared
+	option   string // the option that declares them
 }
 
-// walk visits a part of the value at offset. behind is empty, or names the kind
-// of reference that the part lies behind.
+// walk visits a part of the value at offset. behind is "" or the kind of reference around
+// the part.
 func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind string) {
 	if t == idType {
 		if behind == "" {
 			w.offsets = append(w.offsets, offset)
 		} else if !w.declared {
 			w.errs = append(w.errs, fmt.Errorf(
-				"%s is a handle behind a %s, where a flush does not find provisional ones; declare it by %s, or keep handles in fields or arrays", path, behind, w.option))
+				"%s is a handle inside a %s, where a flush does not find provisional handles; declare it by %s, or keep handles in fields or arrays", path, behind, w.option))
 		}
 		return
 	}
@@ -46,7 +45,7 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 	case reflect.Interface:
 		if !w.declared && mayHoldHandle(t) {
 			w.errs = append(w.errs, fmt.Errorf(
-				"%s is of type %v, which may hold a handle, where a flush does not find provisional ones; declare it by %s, if only to say that it holds none, or take a type that no handle has", path, t, w.option))
+				"%s is of type %v, which may hold a handle, where a flush does not find provisional handles; declare it by %s, also if it holds none, or use a type that cannot hold a handle", path, t, w.option))
 		}
 	case reflect.Struct:
 		for f := range t.Fields() {
@@ -78,19 +77,19 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 	}
 }
 
-// mayHoldHandle reports whether a handle, or a pointer to one, can be assigned to
-// the interface t: any, fmt.Stringer, encoding.TextMarshaler and the like.
+// mayHoldHandle reports whether the interface t can hold a handle or a pointer to one, as
+// any and fmt.Stringer can.
 func mayHoldHandle(t reflect.Type) bool {
-	for _, of := range []reflect.Type{idType, reflect.TypeFor[handle.Of[struct{}]]()} { // typed ones all have the same methods
-		if reflect.PointerTo(of).Implements(t) { // has the methods of the handle as well
+	for _, of := range []reflect.Type{idType, reflect.TypeFor[handle.Of[struct{}]]()} { // typed handles all have the same methods
+		if reflect.PointerTo(of).Implements(t) { // includes the methods of the value
 			return true
 		}
 	}
 	return false
 }
 
-// mentions reports whether values of t hold handles in themselves, so that the
-// elements of a large array need not all be walked.
+// mentions reports whether values of t contain handles directly, so that most arrays need
+// no walk of every element.
 func mentions(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct:

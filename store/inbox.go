@@ -7,34 +7,29 @@ import (
 	"handloom/internal/check"
 )
 
-// Inbox takes commands from outside of the passes: it calls fn with a queue and
-// what fn records is applied by one flush, whole or not at all, after the
-// commands of all passes and of calls that returned before. The first flush of a
-// frame takes the calls that have returned when it begins, and those of a flush
-// that failed before them; what is recorded later belongs to the next frame, so
-// that which of its flushes applies a call does not depend on when it came. The
-// order in which calls return is input to the program: it is the one thing that
-// decides an outcome and is no function of what was recorded.
+// Inbox takes commands from outside the passes: it calls fn with a queue, and one flush
+// applies the commands of the call, all or none, after the commands of passes and of
+// earlier calls. Calls are ordered by their return; this order is the only input to the
+// program that does not follow from recorded commands. The first flush of a frame takes
+// the calls that have returned when it begins, and those of failed flushes before it;
+// later calls belong to the next frame.
 //
-// A call that does not fit MaxItems or the slots of a table fails alone. When the whole
-// batch fits, nothing is dropped. Otherwise the flush takes the commands of all passes and
-// adds the calls one after another, in their order: a call that does not fit with those
-// before it is dropped whole. So is a call that claims a key of an [Index] which is taken, or
-// with a value on which Links or a key function panics. The decision depends on the state
-// and the batch alone. [Report].DroppedCalls is the number
-// of dropped calls, and each of their commands counts as dropped; names of their creates
-// are stale. The flush fails with [ErrFull] or [ErrDuplicate] only if it would with the
-// passes alone.
+// When the whole batch fits, no call is dropped. Otherwise the flush takes the commands
+// of all passes and then adds the calls in order. It drops each call, as a whole, that
+// does not fit MaxItems or the slots, claims a taken key of an [Index], or has a value on
+// which Links or a key function panics. The decision depends only on the state and the
+// batch. [Report].DroppedCalls counts dropped calls; their commands count as dropped, and
+// the names of their creates are stale. The flush fails with [ErrFull] or [ErrDuplicate]
+// only if the passes alone would.
 //
-// Inbox may be called from any goroutine at any time (a network reader, say),
-// also while a phase is open, and waits for nothing. When fn returns an error or
-// panics nothing of the call is kept. Inbox fails with [ErrQueueFull], and then
-// nothing of the call is kept either, when the call exceeds the limits of a
-// queue, or the calls that wait for a flush exceed Options.InboxLimit; fn is not
-// called when they have reached it. On a closed store it is [ErrClosed], on a broken one
-// [ErrBroken]. Who has to know what became of the call uses [Store.Submit].
+// Any goroutine may call Inbox at any time, also while a phase is open; it does not wait.
+// When fn returns an error or panics, nothing of the call is kept. Inbox fails with
+// [ErrQueueFull], and keeps nothing, when the call exceeds the limits of a queue or the
+// waiting calls exceed Options.InboxLimit; in a full inbox it does not call fn. On a
+// closed store it fails with [ErrClosed], on a broken store with [ErrBroken].
+// [Store.Submit] also returns the outcome of the call.
 //
-// Looking things up inside fn takes a phase as anywhere else.
+// Lookups inside fn need a phase.
 func (s *Store) Inbox(fn func(q Queue) error) error {
 	s.made("Inbox")
 	check.Given(fn != nil, "store: Inbox", "function")
@@ -45,15 +40,15 @@ func (s *Store) Inbox(fn func(q Queue) error) error {
 	return failed
 }
 
-// intake is where calls arrive: the inbox, or who has claimed it.
+// intake receives calls: the inbox, or the claim on it.
 type intake interface {
 	Enter() (batch.Queue, error)
 	AddCall(q batch.Queue, call *batch.Call) error
 	Leave(q batch.Queue)
 }
 
-// arrive records with fn and leaves that at to, for call if somebody waits for it. It
-// returns the error of fn, or why it was not taken.
+// arrive records with fn and adds the commands to to, with call if a caller waits. It
+// returns the error of fn, or the reason of a refusal.
 func arrive(to intake, fn func(q Queue) error, call *batch.Call) (failed, refused error) {
 	q, err := to.Enter()
 	if err != nil {
@@ -68,7 +63,7 @@ func arrive(to intake, fn func(q Queue) error, call *batch.Call) (failed, refuse
 	if err := fn(Queue(q)); err != nil {
 		return err, nil
 	}
-	refused = to.AddCall(q, call) // a Links of the caller may panic
+	refused = to.AddCall(q, call) // Links may panic
 	kept = true
 	return nil, refused
 }

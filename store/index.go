@@ -15,61 +15,59 @@ import (
 	"handloom/tasks"
 )
 
-// ErrDuplicate means that two items of a table would have one key of an [Index]. A flush
-// returns it, wrapped with table, index and key, if a pass recorded the second item: the
-// batch is kept. A call of [Store.Submit] returns it if the call recorded the item: the call
-// alone is dropped. Insert returns it, too, and a load of a snapshot with such items.
+// ErrDuplicate means that two items of a table would have one key of an [Index]. The
+// error names table, index and key. A flush returns it if a pass recorded the second
+// item, and keeps the batch. A [Store.Submit] returns it if its call recorded the item,
+// and only the call is dropped. Insert, Load and ReadCheckpoint return it, too.
 var ErrDuplicate = errors.New("the key is taken")
 
-// Index finds items of a table by a key that at most one item has, such as a name. [AddIndex]
-// makes one.
+// Index finds items of a table by a unique key, such as a name. [AddIndex] adds one.
 //
-// An index follows from the items: digests and snapshots do not include it, [Store.Load] and
-// [Store.Rollback] rebuild it, in O(items) time. A flush checks and changes it on one
-// goroutine, in O(1) time for each item that it creates, puts a value to or erases.
+// Digests and snapshots do not include an index; [Store.Load] and [Store.Rollback]
+// rebuild it, in O(items) time. A flush updates it on one goroutine, in O(1) time per
+// created, put or erased item.
 //
-// The guide's page is guide/server.md.
+// See guide/server.md.
 type Index[K comparable, T any] struct {
 	table *table
 	name  string
 	key   func(v *T) (K, bool)
 	ids   map[K]ID
 
-	// Of the flush that is planned:
-	before []entry[K] // what it changed, in order
+	// These belong to the flush being planned:
+	before []entry[K] // changes in order, to undo them
 	claims []claimedKey[K]
 
 	beforePeak, claimsPeak highwater.Mark
 }
 
-// entry is a key and the handle of its item, or null if no item has the key.
+// entry is a key and the handle of its item, or null without an item.
 type entry[K comparable] struct {
 	key K
 	id  ID
 }
 
-// claimedKey is a key of an item that the flush creates or puts. The handle of a created item is
-// there once the flush has applied the create.
+// claimedKey is the key of an item that the flush creates or puts. The flush sets the
+// handle of a created item when it applies the create.
 type claimedKey[K comparable] struct {
 	key K
 	id  *ID
 }
 
-// thisFlush stands for the item of a claimed key until the flush is applied.
+// thisFlush is the handle of a claimed key until the flush is applied.
 const thisFlush = ^ID(0)
 
-// AddIndex adds an index to a table of either kind. name is unique among the indexes of the
-// table. key returns the key of an item, or false for an item without one; a key that is not
-// equal to itself, such as NaN, is none.
+// AddIndex adds an index to a table of either kind. name is unique among the indexes of
+// the table. key returns the key of an item, or false for an item without one; a key that
+// is not equal to itself, such as NaN, counts as none.
 //
-// Keys change by Put alone: a pass or a Write that changes the key of an item in place breaks
-// the index, so that Find does not find the item. [Store.Verify] returns an error then, and a
-// build with the tag handloom_check panics after the next flush; both name the item. key must
-// look at nothing but the item and not at its handles, because a flush makes provisional
-// handles real only after it has checked the keys. It is called by one goroutine at a time in
-// flushes, and by any number in lookups.
+// Keys may change only by Put. A change in place breaks the index: Find misses the item,
+// [Store.Verify] returns an error, and a build with the tag handloom_check panics after
+// the next flush; both name the item. key must only look at the item, and not at its
+// handles, because a flush resolves provisional handles after it has checked keys.
+// Flushes call it on one goroutine, lookups on any number.
 //
-// AddIndex panics, with every fault named, if the first frame has begun, the table has had
+// AddIndex panics, and names every fault, if the first frame has begun, the table has had
 // items, a phase is open, the store is claimed or closed, the name is taken, or K holds
 // handles.
 func AddIndex[K comparable, T any](t TableOf[T], name string, key func(v *T) (K, bool)) *Index[K, T] {
@@ -81,15 +79,14 @@ func AddIndex[K comparable, T any](t TableOf[T], name string, key func(v *T) (K,
 	return x
 }
 
-// Find returns the handle of the item with the key, and whether there is one. It takes O(1)
-// time: one access to a map, one look-up of the item and one call of the key function. The
-// result is never an item with another key.
+// Find returns the handle of the item with the key, and whether it exists. It takes O(1)
+// time: a map access, a look-up of the item and a call of the key function. The result
+// never has another key.
 //
-// Inside a Write, Find sees every Insert, Remove and Clear at once. It sees changes by [Maps] as
-// soon as a pass, a flush or a Read has joined the Write, and after the Write.
+// Inside a Write, Find sees Insert, Remove and Clear at once. It sees changes by [Maps]
+// after the Write, or after a pass, flush or Read that joins it.
 //
-// The rules of [Table.Get] for callers hold. To a system the index is its table: the system
-// names the table in Reads.
+// Callers are as for [Table.Get]. A system names the table in Reads.
 func (x *Index[K, T]) Find(k K) (Handle[T], bool) {
 	if check.Cheap {
 		x.table.lookup("Find")
@@ -101,7 +98,7 @@ func (x *Index[K, T]) Find(k K) (Handle[T], bool) {
 	return Handle[T]{ID: id}, true
 }
 
-// addIndex adds an index with keys of a type, or leaves the table as it is if anything fails.
+// addIndex adds an index with the key type; on failure the table has not changed.
 func (t *table) addIndex(x keyIndex, name string, keys reflect.Type) error {
 	s := t.store
 	if !s.gate.tryAcquire(false) {
@@ -128,7 +125,7 @@ func (t *table) addIndex(x keyIndex, name string, keys reflect.Type) error {
 		}
 	}
 	if fields, err := handleFields(keys, false, ""); len(fields) > 0 || err != nil {
-		fault("the key type %v may hold a handle, which a flush makes real only after it has checked the keys; use AddSparse or GroupBy for data of other items", keys)
+		fault("the key type %v may hold a handle, which a flush resolves only after it has checked the keys; use AddSparse or GroupBy for data of other items", keys)
 	}
 	if len(errs) > 0 {
 		return prefixed(fmt.Sprintf("store: AddIndex %q to table %q", name, t.name), errors.Join(errs...))
@@ -137,20 +134,21 @@ func (t *table) addIndex(x keyIndex, name string, keys reflect.Type) error {
 	return nil
 }
 
-// keyIndex is an [Index] of any types. An item is given by its address.
+// keyIndex is an untyped [Index]. Items are given by address.
 type keyIndex interface {
 	title() string
 
-	// At once:
+	// These take effect at once:
 	mayAdd(v unsafe.Pointer) error
 	add(id ID, v unsafe.Pointer)
 	remove(id ID, v unsafe.Pointer)
 	clear()
-	rebuild() error // the error of the first item, by shard and row, whose key an item before has
+	rebuild() error // returns the error of the first item, by shard and row, whose key is taken
 	check(shards []shard.State) error
 	verify() error
 
-	// A flush gives up the keys of all rows that it erases or puts, before check takes keys.
+	// These belong to a flush. It releases the keys of all rows that it erases or puts
+	// before claim takes keys.
 	erase(id ID, v unsafe.Pointer)
 	put(id *ID, v, value unsafe.Pointer)
 	create(values items.Slice, created []ID)
@@ -163,7 +161,7 @@ type keyIndex interface {
 
 func (x *Index[K, T]) title() string { return x.name }
 
-// keyOf returns the key of the item at v, if it has one.
+// keyOf returns the key of the item at v, and whether it has one.
 func (x *Index[K, T]) keyOf(v unsafe.Pointer) (k K, ok bool) {
 	k, ok = x.key((*T)(v))
 	return k, ok && !isNaN(k)
@@ -182,8 +180,8 @@ func (x *Index[K, T]) has(id ID, k K) bool {
 	return ok && got == k
 }
 
-// duplicate is the error of a second item with the key. holder is the first one, or null if
-// its handle is not known yet.
+// duplicate is the error of a second item with the key. holder is the first item; null if
+// its handle is unknown.
 func (x *Index[K, T]) duplicate(k K, holder ID) error {
 	by := "another item of the batch"
 	if !holder.IsZero() && holder != thisFlush && !holder.IsProvisional() {
@@ -236,8 +234,8 @@ func (x *Index[K, T]) rebuild() (err error) {
 	return err
 }
 
-// check returns ErrDuplicate if items of the shards, which are no part of a store yet, have
-// one key.
+// check returns ErrDuplicate if two items of the shards, which are not in a store yet,
+// have one key.
 func (x *Index[K, T]) check(shards []shard.State) error {
 	ids := make(map[K]ID)
 	for _, sh := range shards {
@@ -253,8 +251,8 @@ func (x *Index[K, T]) check(shards []shard.State) error {
 	return nil
 }
 
-// verify returns an error for the first item, by shard and row, that the index does not find by
-// its key, or for keys of no item.
+// verify returns an error for the first item, by shard and row, that the index does not
+// find, or for keys without an item.
 func (x *Index[K, T]) verify() error {
 	keys := 0
 	for i, sh := range x.table.order {
@@ -276,7 +274,7 @@ func (x *Index[K, T]) verify() error {
 	return nil
 }
 
-// mayAdd returns ErrDuplicate if an index forbids the value at v.
+// mayAdd returns ErrDuplicate if an index does not admit the value at v.
 func (t *table) mayAdd(v unsafe.Pointer) error {
 	for _, x := range t.indexes {
 		if err := x.mayAdd(v); err != nil {
@@ -286,14 +284,14 @@ func (t *table) mayAdd(v unsafe.Pointer) error {
 	return nil
 }
 
-// added notes the keys of an item that a Writer has inserted.
+// added adds the keys of an item that a Writer has inserted.
 func (t *table) added(id ID) {
 	for _, x := range t.indexes {
 		x.add(id, t.item(id))
 	}
 }
 
-// removed forgets the keys of an item that a Writer is about to remove, if there is one.
+// removed removes the keys of an item before a Writer removes it.
 func (t *table) removed(id ID) {
 	if v := t.item(id); v != nil {
 		for _, x := range t.indexes {
@@ -302,7 +300,7 @@ func (t *table) removed(id ID) {
 	}
 }
 
-// reindex rebuilds the indexes from the items, and returns the first error of all.
+// reindex rebuilds all indexes and returns the first error.
 func (t *table) reindex() (err error) {
 	for _, x := range t.indexes {
 		if failed := x.rebuild(); err == nil {
@@ -312,7 +310,7 @@ func (t *table) reindex() (err error) {
 	return err
 }
 
-// checkKeys returns ErrDuplicate if items that were read have one key.
+// checkKeys returns ErrDuplicate if two loaded items have one key.
 func (c *savedTable) checkKeys(ctx context.Context) error {
 	if c.table.indexes == nil {
 		return nil
@@ -327,7 +325,7 @@ func (c *savedTable) checkKeys(ctx context.Context) error {
 	}, tasks.Options{Workers: 1})
 }
 
-// verifyKeys returns an error if an index does not follow from the items.
+// verifyKeys returns an error if an index does not match the items.
 func (t *table) verifyKeys() error {
 	for _, x := range t.indexes {
 		if err := x.verify(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"handloom/internal/slotset"
 )
 
-// set gives the key to an item, or to none, until cancel.
+// set maps the key to an item, or to none, until cancel.
 func (x *Index[K, T]) set(k K, before, id ID) {
 	x.before = append(x.before, entry[K]{k, before})
 	if id.IsZero() {
@@ -68,7 +68,7 @@ func (x *Index[K, T]) apply() {
 	x.forget()
 }
 
-// cancel takes back what erase, put and check changed.
+// cancel undoes erase, put and claim.
 func (x *Index[K, T]) cancel() {
 	for i := len(x.before) - 1; i >= 0; i-- {
 		if of := x.before[i]; of.id.IsZero() {
@@ -87,9 +87,9 @@ func (x *Index[K, T]) forget() {
 	x.claims = highwater.Trim(&x.claimsPeak, x.claims)
 }
 
-// planKeys gives up the keys of what the planned batch erases and puts, and then takes the keys
-// of what it puts and creates: ErrDuplicate names the first one that is taken. It is the last
-// step of planning, and calls code of the user.
+// planKeys releases the keys of items that the batch erases and puts, then claims the
+// keys of items that it puts and creates. ErrDuplicate names the first taken key. It is
+// the last step of planning, and calls user code.
 func (f *flush) planKeys() error {
 	for _, t := range f.tables {
 		if len(t.indexes) == 0 {
@@ -113,8 +113,7 @@ func (f *flush) planKeys() error {
 	return nil
 }
 
-// planRows tells the indexes which items of a shard the batch erases, and which value it puts
-// to others: the last one.
+// planRows passes the erases and the last put of each item of a shard to the indexes.
 func (t *table) planRows(index int) {
 	m, commands, seen := t.order[index].Map, t.recorder.Pending, &t.flushing.rowsKeyed
 	defer seen.Clear() // key may panic
@@ -144,7 +143,7 @@ func (t *table) planRows(index int) {
 		for at := len(of.IDs) - 1; at >= 0; at-- {
 			id := &of.IDs[at]
 			if id.IsProvisional() || m.Mark(seen, *id) != slotset.Marked {
-				continue // its create has the value, or it is erased, stale or put again
+				continue // the create has the value, or the item is erased, stale or put later
 			}
 			for _, x := range t.indexes {
 				x.put(id, m.Item(*id), of.Values.Pointer(at, t.typ.Size))
@@ -153,7 +152,7 @@ func (t *table) planRows(index int) {
 	}
 }
 
-// applyKeys gives the claimed keys to the items that have them now.
+// applyKeys maps the claimed keys to their items.
 func (f *flush) applyKeys() {
 	for _, t := range f.tables {
 		for _, x := range t.indexes {
@@ -162,14 +161,14 @@ func (f *flush) applyKeys() {
 	}
 }
 
-// cancelKeys takes back planKeys.
+// cancelKeys undoes planKeys.
 func (t *table) cancelKeys() {
 	for _, x := range t.indexes {
 		x.cancel()
 	}
 }
 
-// visitKeys calls the key functions on the values of a call, which may panic.
+// visitKeys calls the key functions on the values of a call, and may panic.
 func (s *Store) visitKeys(c batch.InboxCall) {
 	c.Values(func(ordinal int, _ ID, v unsafe.Pointer, _ bool) {
 		for _, x := range s.tables[ordinal].indexes {

@@ -8,22 +8,17 @@ import (
 	"handloom/internal/digest"
 )
 
-// Digest returns a 64-bit hash of the whole state: slots, generations, freelist
-// order, depletion, MinFree, row order and item values of every table; not
-// capacity, epoch or pending batch. It shares the gate with Read and joins a Read
-// or a Write.
+// Digest returns a 64-bit hash of the whole state: slots, generations, freelist order,
+// depletion, MinFree, row order and item values of every table; not capacity, epoch or
+// pending batch. It shares the gate with Read and joins a Read or a Write.
 //
-// Stores with equal digests answer every future sequence of calls equally, but for
-// a chance of one in 2^64, as far as digests see. The digest does not include the
-// change lists of the last frame ([Created], [Erased], [Written]) or the
-// names of its creates. A Rollback empties these lists, and [Table.Resolve] of these
-// names reports false, but the digest is the same.
+// Stores with equal digests respond to all future calls equally, with an error
+// probability of 2^-64. The digest does not include the change lists of the last frame
+// ([Created], [Erased], [Written]) or the names of its creates, which a Rollback drops.
 //
-// Digests see what fields hold, in nested structs, arrays, strings, slices, maps and
-// interfaces too. They do not see what lies behind pointers, functions and channels,
-// nor fields named _: two items that differ in those alone are equal to them. Nor do
-// they see options other than MinFree (MaxItems and ChunkItems, say), so compare stores
-// that were made alike.
+// The hash includes values in nested structs, arrays, strings, slices, maps and
+// interfaces. It does not include targets of pointers, functions, channels, fields named
+// _, or options other than MinFree, so compare stores with equal options.
 func (s *Store) Digest(ctx context.Context) (uint64, error) {
 	shards, err := s.inspect(ctx, func(t *table, shard int, out *uint64) error {
 		*out = t.digest(shard)
@@ -39,16 +34,16 @@ func (s *Store) Digest(ctx context.Context) (uint64, error) {
 	return h.Sum(), nil
 }
 
-// Verify checks every invariant of every shard and returns an error that cites
-// the first one broken, by table and typeId, or nil. It shares the gate with
-// Read and joins a Read or a Write.
+// Verify checks every invariant of every shard and returns an error for the first
+// violation, by table and typeId, or nil. It shares the gate with Read and joins a Read
+// or a Write.
 func (s *Store) Verify(ctx context.Context) error {
 	_, err := s.inspect(ctx, func(t *table, shard int, _ *uint64) error { return t.verify(shard) })
 	return err
 }
 
-// inspect calls f for every shard of every table, in parallel, and returns what
-// it wrote in the order of tables and shards.
+// inspect calls f for every shard, in parallel, and returns the results in the order of
+// tables and shards.
 func (s *Store) inspect(ctx context.Context, f func(t *table, shard int, out *uint64) error) ([]uint64, error) {
 	p, err := s.enter(ctx, opInspect)
 	if err != nil {
@@ -67,7 +62,7 @@ func (s *Store) inspect(ctx context.Context, f func(t *table, shard int, out *ui
 	return out, err
 }
 
-// TableDigest is the digest of a table, shard by shard.
+// TableDigest is the digest of a table, by shard.
 type TableDigest struct {
 	Name   string
 	TypeID uint16   // of the first shard
@@ -75,10 +70,10 @@ type TableDigest struct {
 }
 
 // DigestTables returns the hash of each shard of each table, in the order of
-// registration, so that two stores whose [Store.Digest] differs can be told where
-// they do. It hashes on the caller's goroutine and asks no gate: like a lookup it
-// may be called inside a phase that changes nothing, and between phases by the
-// goroutine that flushes, also from Options.AfterFlush.
+// registration, to find the difference between two stores. It hashes on the caller's
+// goroutine and does not use the gate. It may be called inside a phase that changes
+// nothing, and between phases by the goroutine that flushes, also from
+// Options.AfterFlush.
 func (s *Store) DigestTables() []TableDigest {
 	digests := make([]TableDigest, len(s.tables))
 	for i, t := range s.tables {
@@ -94,15 +89,13 @@ func (s *Store) DigestTables() []TableDigest {
 	return digests
 }
 
-// DumpTable iterates over the handles and items of the table with that name, shard by
-// shard and in the order in which each shard holds them, without the first n. An item of
-// type T is given as a *T that must not be written to. A name that no table has yields
-// nothing. It reaches the first item in O(shards) time, in a stable table in O(slots/64),
-// and costs an indirect call per item. Nothing structural may change meanwhile; who may
-// call DumpTable is as for DigestTables.
+// DumpTable iterates over the handles and items of the named table, by shard and row, and
+// skips the first n. Items of type T are passed as *T and must not be changed. An unknown
+// name yields nothing. It reaches the first item in O(shards) time, in a stable table in
+// O(slots/64), and costs an indirect call per item. No structure may change meanwhile;
+// callers are as for DigestTables.
 //
-// It serves tools that look at stores of any kind; a program that knows its types uses
-// [Table.All].
+// It is for tools without the item types; programs use [Table.All].
 func (s *Store) DumpTable(name string, n int) iter.Seq2[ID, any] {
 	return func(yield func(ID, any) bool) {
 		t := s.names[name]
@@ -125,10 +118,10 @@ func (s *Store) DumpTable(name string, n int) iter.Seq2[ID, any] {
 	}
 }
 
-// DumpColumns iterates over the columns and the optional data of the table that id is of,
-// in the order in which they were added: names, and the elements of the item that id
-// names, each as a *C that must not be written to. What the item has not is left out, and
-// if there is no such item it yields nothing. Who may call it is as for DumpTable.
+// DumpColumns iterates over the names and elements of the columns and sparse data of the
+// item id, in the order of their addition. An element is passed as *C and must not be
+// changed. Sparse data that the item lacks is skipped; without such an item it yields
+// nothing. Callers are as for DumpTable.
 func (s *Store) DumpColumns(id ID) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		t := s.owner(id)

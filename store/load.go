@@ -12,25 +12,23 @@ import (
 	"handloom/shard"
 )
 
-// ReadCheckpoint reads into c what [Checkpoint.WriteTo] or [Store.Snapshot] wrote,
-// and verifies all of it: checksums, every invariant of every map, the digest of
-// every shard. [Store.Rollback] to c makes it the state of s. Tables are matched by
-// name and must have the same kind, typeIds, shards and MinFree; a table of s that
-// the snapshot does not have is empty in c. Where an item type has changed, its
-// fields are matched by name (see [TableOptions.Migrate]), and Defragment of the
-// table begins anew. Columns are matched by name as well: one that the snapshot does not
-// have is zero, one that the table does not have is passed over, and fields of elements
-// are matched as those of items; likewise optional data. Nothing behind the snapshot is read.
+// ReadCheckpoint reads into c a snapshot that [Checkpoint.WriteTo] or [Store.Snapshot]
+// wrote, and verifies checksums, every invariant of every map and the digest of every
+// shard. [Store.Rollback] to c then makes it the state of s. Tables are matched by name
+// and must have the same kind, typeIds, shards and MinFree; a table that the snapshot
+// lacks is empty in c. If an item type has changed, its fields are matched by name (see
+// [TableOptions.Migrate]), and Defragment starts over. Columns and sparse data are
+// matched by name, too: new ones are zero or empty, missing ones are skipped, and their
+// fields are matched as for items. It reads nothing past the snapshot.
 //
-// It fails with [ErrSnapshot], of which [ErrSchema] is one, and with [ErrDuplicate] as well
-// if two items have one key of an [Index]; with the error of r,
-// or with the cause of ctx when that ends; c is empty then. Whatever r gives, it
-// does not panic, takes time in proportion to the bytes, and allocates no more than a
-// small multiple of what was read, which is larger for items that take much more memory
-// than they encode to. It asks ctx at least every 1 MiB.
+// It fails with [ErrSnapshot], which includes [ErrSchema], and also with [ErrDuplicate]
+// if two items have one key of an [Index]; with the error of r; or with the cause of ctx
+// when that ends. c is then empty. For any input it does not panic, takes time in
+// proportion to the bytes, and allocates at most a small multiple of them, or more for
+// items larger than their encoding. It checks ctx at least every 1 MiB.
 //
-// It asks the gate for the tables of s alone, as Verify does, and changes nothing
-// of s.
+// It waits at the gate as Verify does, only to read the tables of s, and does not change
+// s.
 func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) error {
 	s.given(ctx, "ReadCheckpoint")
 	check.Given(r != nil, "store: ReadCheckpoint", "io.Reader")
@@ -45,18 +43,15 @@ func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) 
 	return nil
 }
 
-// Load makes what r holds the state of the store: ReadCheckpoint and Rollback in
-// one, without the copy, so that items that share memory need no Clone. Handles
-// that named an item when the snapshot was written name it again, and the epoch
-// counts on from there; the pending batch is dropped, and names of earlier flushes
-// resolve no more. A store that handed out handles since names other items with
-// some of them: drop those, as after a Rollback. Items of a stable table move to new
-// addresses (a Rollback keeps the addresses of items that live before and after it), so
-// a pointer that was kept is no longer good.
+// Load replaces the state of the store by the snapshot in r: ReadCheckpoint and Rollback
+// without the copy, so items with shared memory need no Clone. Handles of items at the
+// save name the same items again, and the epoch continues from the snapshot. The pending
+// batch is dropped, and provisional handles of earlier flushes no longer resolve. Drop
+// handles issued since the save, as after a Rollback: some will name other items. Items
+// of a stable table move to new addresses, so pointers are invalid.
 //
-// It holds the store alone, or joins the Write whose context it is given, once all
-// has been read and verified. Its errors are those of [Store.ReadCheckpoint]; the
-// store is unchanged then.
+// Load holds the store alone, or joins the Write of its context, after all input is
+// verified. Its errors are those of [Store.ReadCheckpoint]; the store is then unchanged.
 func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	s.given(ctx, "Load")
 	check.Given(r != nil, "store: Load", "io.Reader")
@@ -85,8 +80,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-// registered returns a copy of each table there is, before it had items, and what a
-// snapshot says of it.
+// registered returns an empty copy of each table with its snapshot description.
 func (s *Store) registered(ctx context.Context) (tables []emptyTable, err error) {
 	p, err := s.enter(ctx, opInspect)
 	if err != nil {
@@ -105,15 +99,15 @@ type emptyTable struct {
 	image image.Table
 }
 
-// read reads a snapshot into c, which is empty if that fails.
+// read reads a snapshot into c, which is empty after a failure.
 func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r io.Reader) (err error) {
 	if c.store != nil && c.store != s {
-		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
+		return fmt.Errorf("%w: it belongs to another store", ErrCheckpoint)
 	}
 	*c = Checkpoint{store: s}
 	in := image.NewReader(ctx, r)
 	defer func() {
-		if !c.whole { // even when the goroutine is ending
+		if !c.whole { // also when the goroutine is ending
 			c.tables = nil
 		}
 	}()
@@ -157,7 +151,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	return nil
 }
 
-// readError returns the cause of ctx if that has ended, or what is wrong with a snapshot.
+// readError returns the cause of ctx if that has ended, or else err.
 func readError(ctx context.Context, err *SnapshotError) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -165,7 +159,7 @@ func readError(ctx context.Context, err *SnapshotError) error {
 	return err
 }
 
-// newEmpty returns a copy of the table before it had items.
+// newEmpty returns a copy of the table without items.
 func (t *table) newEmpty() *savedTable {
 	c := t.newCopy()
 	for i, sh := range t.order {
@@ -176,17 +170,17 @@ func (t *table) newEmpty() *savedTable {
 
 // source is a table of a snapshot.
 type source struct {
-	table int // ordinal of the one that it becomes
+	table int // ordinal of the table in the store
 	how   migration
 }
 
-// mostFaults is how many tables that do not fit an error names.
+// mostFaults is the maximum of table mismatches in one error.
 const mostFaults = 4
 
-// match returns what each table of the snapshot becomes, or what keeps it from
-// being one of the store. It looks no further when some do not fit, or one is there twice.
+// match finds the table of the store for each table of the snapshot, or returns the
+// mismatches. It stops at a duplicate and at mostFaults.
 func match(saved []image.Table, tables []emptyTable) (order []source, err error) {
-	places := make(map[string]int, len(tables)) // 1 and more, or less when it was found
+	places := make(map[string]int, len(tables)) // 1 + ordinal; negative when found
 	for i, t := range tables {
 		places[t.image.Name] = i + 1
 	}
@@ -194,11 +188,11 @@ func match(saved []image.Table, tables []emptyTable) (order []source, err error)
 	for _, of := range saved {
 		place := places[of.Name]
 		if place < 0 {
-			faults = append(faults, fmt.Errorf("table %q: it is there twice", image.Clip(of.Name)))
+			faults = append(faults, fmt.Errorf("table %q: duplicate", image.Clip(of.Name)))
 			break
 		}
 		if place == 0 {
-			err = fmt.Errorf("table %q: not in the store, register it with the type that it had", image.Clip(of.Name))
+			err = fmt.Errorf("table %q: not in the store; register it with its old type", image.Clip(of.Name))
 		} else {
 			places[of.Name] = -place
 			var how migration
@@ -218,7 +212,7 @@ func match(saved []image.Table, tables []emptyTable) (order []source, err error)
 	return order, nil
 }
 
-// loadShard reads one shard into m, which was never used, and returns its digest.
+// loadShard reads one shard into m, which is empty, and returns its digest.
 func loadShard(r *image.ShardReader, m shard.State, how *migration) (uint64, error) {
 	in := digest.NewDecoder(r.Next)
 	in.Migrate(how.items)
@@ -227,7 +221,7 @@ func loadShard(r *image.ShardReader, m shard.State, how *migration) (uint64, err
 		return 0, in.Err()
 	}
 	if in.Remaining() > 0 {
-		return 0, fmt.Errorf("%d bytes behind the last item", in.Remaining())
+		return 0, fmt.Errorf("%d bytes after the last item", in.Remaining())
 	}
 	return r.End()
 }

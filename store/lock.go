@@ -7,21 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// lock is the gate of a store: held by one alone, or shared by any number, first
-// come, first served. A [sync.RWMutex] does not stop waiting when a context ends;
-// a semaphore.Weighted cannot tell who holds it, so that it refuses a further
-// share while somebody waits.
+// lock is the gate of a store: held exclusively by one, or shared by any number, first
+// come, first served. A [sync.RWMutex] does not stop waiting when a context ends; a
+// semaphore.Weighted does not know its holder, so it refuses further shares while others
+// wait.
 //
-// The state has the number of shares in its low bits.
+// The low bits of the state count shares.
 //
-//   - L1 It changes by compare-and-swap. Bit waiting changes under the mutex alone,
+//   - L1 The state changes by compare-and-swap. Bit waiting changes only under the mutex,
 //     and is set if and only if the queue is not empty.
-//   - L2 While it is set the gate is given to those who wait, in their order; only
-//     a share in passing is taken beside them.
-//   - L3 Who gives the gate back while it is set looks, under the mutex, who is next.
+//   - L2 While it is set, waiters get the gate in order; only tryPass overtakes them.
+//   - L3 A release while it is set looks for the next waiter under the mutex.
 //
-// So no wake-up is lost: to wait is to set the bit on a state that does not admit
-// one, and the change to a state that does sees the bit (L1, L3).
+// No wake-up is lost: a waiter sets the bit on a state that does not admit it, and a
+// change to a state that does sees the bit (L1, L3).
 type lock struct {
 	state atomic.Int64
 
@@ -34,13 +33,13 @@ const (
 	waiting       = 1 << 33
 )
 
-// waiter is somebody in the queue.
+// waiter is an entry of the queue.
 type waiter struct {
-	takes int64 // what is added to the state: 1 or heldExclusive
+	takes int64 // added to the state: 1 or heldExclusive
 	ready chan struct{}
 }
 
-// takes is what a holder adds to the state.
+// takes returns the number that a holder adds to the state.
 func takes(shared bool) int64 {
 	if shared {
 		return 1
@@ -48,12 +47,12 @@ func takes(shared bool) int64 {
 	return heldExclusive
 }
 
-// admits reports whether the gate can be taken as it is.
+// admits reports whether the gate can be taken at once.
 func admits(state, takes int64) bool {
 	return state == 0 || takes == 1 && state < heldExclusive
 }
 
-// tryAcquire takes the gate unless that would have to wait.
+// tryAcquire takes the gate unless it would wait.
 func (l *lock) tryAcquire(shared bool) bool {
 	takes := takes(shared)
 	for {
@@ -67,8 +66,8 @@ func (l *lock) tryAcquire(shared bool) bool {
 	}
 }
 
-// tryPass takes a share unless somebody holds the gate alone; it does not matter
-// who waits. It is for what is over at once.
+// tryPass takes a share unless the gate is held exclusively; it overtakes waiters. It is
+// for very short use.
 func (l *lock) tryPass() bool {
 	for {
 		state := l.state.Load()
@@ -81,11 +80,11 @@ func (l *lock) tryPass() bool {
 	}
 }
 
-// heldExclusive reports whether somebody holds the gate alone.
+// heldExclusive reports whether the gate is held exclusively.
 func (l *lock) heldExclusive() bool { return l.state.Load()&heldExclusive != 0 }
 
-// acquire takes the gate, for which it waits until ctx ends, and reports whether it
-// did. It takes nothing when ctx has ended before.
+// acquire waits for the gate until ctx ends, and reports whether it took it. It takes
+// nothing when ctx has already ended.
 func (l *lock) acquire(ctx context.Context, shared bool) bool {
 	done := ctx.Done()
 	if done != nil && isClosed(done) {
@@ -119,7 +118,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// enqueue has w wait, or returns nil when the gate is free for it by now.
+// enqueue makes w wait, or returns nil when the gate is free for it now.
 func (l *lock) enqueue(w *waiter) *list.Element {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -135,8 +134,8 @@ func (l *lock) enqueue(w *waiter) *list.Element {
 	}
 }
 
-// withdraw ends the wait of one whose context has ended. If the gate was given to
-// it meanwhile, it gives it back.
+// withdraw ends the wait of a waiter whose context has ended. It releases the gate if the
+// waiter got it meanwhile.
 func (l *lock) withdraw(place *list.Element) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -149,10 +148,10 @@ func (l *lock) withdraw(place *list.Element) {
 			l.state.And(^int64(waiting))
 		}
 	}
-	l.next() // who is behind may be let in beside those who have the gate
+	l.next() // the next waiter may share the gate now
 }
 
-// release gives the gate back.
+// release releases the gate.
 func (l *lock) release(shared bool) {
 	takes := takes(shared)
 	for {
@@ -170,8 +169,8 @@ func (l *lock) release(shared bool) {
 	l.next()
 }
 
-// next gives the gate to those who have waited longest, as far as it admits them.
-// It is called under the mutex.
+// next gives the gate to the longest waiters, as far as it admits them. The caller holds
+// the mutex.
 func (l *lock) next() {
 	for l.queue.Len() > 0 {
 		front := l.queue.Front()
@@ -184,7 +183,7 @@ func (l *lock) next() {
 		if l.queue.Len() == 1 {
 			after &^= waiting
 		}
-		if l.state.CompareAndSwap(state, after) { // otherwise somebody passes
+		if l.state.CompareAndSwap(state, after) { // fails while tryPass changes the state
 			l.queue.Remove(front)
 			close(w.ready)
 		}

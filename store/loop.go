@@ -10,29 +10,26 @@ import (
 	"handloom/internal/check"
 )
 
-// Loop calls a function at a fixed rate: the clock of a simulation, whose ticks
-// all stand for the same time, however long they take.
+// Loop calls a function at a fixed rate, for simulations whose ticks all last the same
+// simulated time.
 //
-// The guide's page is guide/frames.md.
+// See guide/frames.md.
 type Loop struct {
-	Hz         int // ticks per second; 0: 60
-	MaxCatchUp int // ticks that may be run without a pause after one that came late
+	Hz         int // ticks per second; default 60
+	MaxCatchUp int // max ticks without a pause after a late one; default 0
 
 	dropped atomic.Uint64
 	steps   *ticking // of Steps; nil before the first call
 }
 
-// Run calls tick with the numbers 0, 1, 2 and so on, tick n as soon as n/Hz
-// seconds have passed since Run began, one at a time, on the caller's goroutine.
-// When ticks took so long that others are overdue, they follow without a pause.
-// Of those more than MaxCatchUp, the oldest are dropped: the clock of the
-// simulation stands still for as long, instead of falling behind for good when
-// each tick takes longer than it stands for. Numbers have no gap; what was
-// dropped is counted by [Loop.Dropped].
+// Run calls tick with the numbers 0, 1, 2 and so on, tick n as soon as n/Hz seconds have
+// passed since Run began, one at a time, on the caller's goroutine. Overdue ticks follow
+// without a pause, at most MaxCatchUp of them; the oldest of the others are dropped, so
+// that slow ticks slow the simulation instead of accumulating delay. Numbers have no gap;
+// [Loop.Dropped] counts dropped ticks.
 //
-// Run returns the first error of tick, or the cause of ctx when that ends, which
-// it looks at before each tick. It fails at once if MaxCatchUp is negative or Hz
-// is no rate between one tick per second and one per nanosecond.
+// Run returns the first error of tick, or the cause of ctx, which it checks before each
+// tick. It fails at once if MaxCatchUp is negative or Hz is outside 0 to 1e9.
 func (l *Loop) Run(ctx context.Context, tick func(ctx context.Context, tick uint64) error) error {
 	check.Given(ctx != nil, "store: Loop.Run", "context")
 	check.Given(tick != nil, "store: Loop.Run", "function")
@@ -48,7 +45,7 @@ func (l *Loop) Run(ctx context.Context, tick func(ctx context.Context, tick uint
 		case <-ctx.Done():
 		case <-timer.C:
 		}
-		if ctx.Err() != nil { // of two channels that are ready, select takes any
+		if ctx.Err() != nil { // select picks any ready channel
 			return context.Cause(ctx)
 		}
 		l.overdue(t, time.Since(t.began))
@@ -59,17 +56,16 @@ func (l *Loop) Run(ctx context.Context, tick func(ctx context.Context, tick uint
 	}
 }
 
-// Steps returns the number of ticks that are due at now, for an engine that has a loop
-// of its own and calls Steps in each of its rounds. The program runs so many ticks, and
-// then draws: alpha, from 0 up to but not 1, is the part of the next tick that has passed.
+// Steps returns the number of ticks that are due at now, for an engine with its own loop,
+// and alpha, the elapsed fraction of the next tick, 0 <= alpha < 1. The program runs the
+// ticks, and then draws.
 //
-// Ticks are due as in [Loop.Run], which does not share this clock: tick 0 at the time of
-// the first call, tick n when n/Hz seconds have passed since. A call returns at most
-// 1+MaxCatchUp ticks; older ones are dropped, and [Loop.Dropped] counts them. An engine
-// that draws less often than Hz needs a MaxCatchUp above 0 to keep the rate. A now before
-// the last one is 0 ticks.
+// Ticks are due as in [Loop.Run], on a clock of its own: tick 0 at the first call, tick n
+// after n/Hz seconds. A call returns at most 1+MaxCatchUp ticks; older ones are dropped,
+// and [Loop.Dropped] counts them. An engine that draws less often than Hz needs a
+// MaxCatchUp above 0 to keep the rate. A now before the last one returns 0 ticks.
 //
-// Steps takes O(1) time and does not wait. It panics where Run returns an error for
+// Steps takes O(1) time and does not wait. It panics where Run fails because of
 // MaxCatchUp or Hz. One goroutine calls it; Hz must not change between calls.
 func (l *Loop) Steps(now time.Time) (ticks int, alpha float64) {
 	if l.steps == nil {
@@ -87,11 +83,11 @@ func (l *Loop) Steps(now time.Time) (ticks int, alpha float64) {
 	return ticks, float64(max(passed-last, 0)) / float64(t.due(t.next)-last)
 }
 
-// Dropped returns how many ticks were dropped since the Loop was made. It may be
-// called from any goroutine.
+// Dropped returns the number of ticks dropped since the Loop was made. Any goroutine may
+// call it.
 func (l *Loop) Dropped() uint64 { return l.dropped.Load() }
 
-// ticking is a clock that runs, and the next tick.
+// ticking is a running clock and its next tick.
 type ticking struct {
 	clock
 	began time.Time
@@ -103,8 +99,8 @@ func (l *Loop) begin(now time.Time) (*ticking, error) {
 	return &ticking{clock: c, began: now}, err
 }
 
-// overdue returns the number of ticks that are due when d has passed, after it drops
-// those above the limit.
+// overdue drops ticks above the limit, and returns the number of ticks due when d has
+// passed.
 func (l *Loop) overdue(t *ticking, d time.Duration) int {
 	due := t.at(d) + 1
 	if due <= t.next {
@@ -117,8 +113,8 @@ func (l *Loop) overdue(t *ticking, d time.Duration) int {
 	return int(due - t.next)
 }
 
-// clock tells times by the number of ticks since the loop began. Whole seconds
-// are reckoned apart from parts of one, so that nothing overflows.
+// clock converts between times and ticks since the loop began. It handles whole seconds
+// separately, to avoid overflow.
 type clock struct{ hz uint64 }
 
 func (l *Loop) clock() (clock, error) {
@@ -127,7 +123,7 @@ func (l *Loop) clock() (clock, error) {
 		errs = append(errs, fmt.Errorf("store: Loop: Hz %d is outside 1..%d; 0 means 60", l.Hz, int(time.Second)))
 	}
 	if l.MaxCatchUp < 0 {
-		errs = append(errs, fmt.Errorf("store: Loop: MaxCatchUp %d is negative; 0 means no tick is caught up on", l.MaxCatchUp))
+		errs = append(errs, fmt.Errorf("store: Loop: MaxCatchUp %d is negative; 0 means no catch-up", l.MaxCatchUp))
 	}
 	if l.Hz == 0 {
 		return clock{60}, errors.Join(errs...)
@@ -135,13 +131,13 @@ func (l *Loop) clock() (clock, error) {
 	return clock{uint64(l.Hz)}, errors.Join(errs...)
 }
 
-// due is when a tick is to begin, in whole nanoseconds and not before.
+// due returns the start of a tick, rounded up to nanoseconds.
 func (c clock) due(tick uint64) time.Duration {
 	seconds, rest := tick/c.hz, tick%c.hz
 	return time.Duration(seconds)*time.Second + time.Duration((rest*uint64(time.Second)+c.hz-1)/c.hz)
 }
 
-// at is the last tick that is due when d has passed.
+// at returns the last tick that is due when d has passed.
 func (c clock) at(d time.Duration) uint64 {
 	seconds, rest := uint64(d/time.Second), uint64(d%time.Second)
 	return seconds*c.hz + rest*c.hz/uint64(time.Second)

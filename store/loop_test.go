@@ -156,7 +156,7 @@ func TestLoop_EndsWithItsContext(t *testing.T) {
 func TestLoop_RefusesBadOptions(t *testing.T) {
 	l := store.Loop{Hz: -1, MaxCatchUp: -2}
 	err := l.Run(t.Context(), func(context.Context, uint64) error { panic("a tick") })
-	want := "store: Loop: Hz -1 is outside 1..1000000000; 0 means 60\nstore: Loop: MaxCatchUp -2 is negative; 0 means no tick is caught up on"
+	want := "store: Loop: Hz -1 is outside 1..1000000000; 0 means 60\nstore: Loop: MaxCatchUp -2 is negative; 0 means no catch-up"
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
 	}

@@ -14,10 +14,10 @@ func TestErrors_NameTheFix(t *testing.T) {
 	fill(t, s, table, 1)
 	calls := phases(s, register(t, s, store.TableOptions[item]{Name: "other"}))
 	for _, c := range []struct{ what, inside, says string }{
-		{"Flush", "ForEach", "Flush inside ForEach: not allowed in this phase; only Reduce joins a task, so call it when ForEach has returned"},
-		{"ForEach", "Do", "only Reduce joins a task, so call it when Do has returned"},
-		{"ForEach", "Read", "only Reduce, Digest and Verify join a Read, so call it when Read has returned"},
-		{"Write", "Write", "use the Writer of the outer one"},
+		{"Flush", "ForEach", "Flush inside ForEach: not allowed in this phase; only Reduce joins a task; call it when ForEach has returned"},
+		{"ForEach", "Do", "only Reduce joins a task; call it when Do has returned"},
+		{"ForEach", "Read", "only Reduce, Digest and Verify join a Read; call it when Read has returned"},
+		{"Write", "Write", "use the Writer of the outer Write"},
 		{"Read", "Write", "lookups need no Read here"},
 		{"Read", "ForEach", "lookups need no Read here"},
 	} {
@@ -36,7 +36,7 @@ func TestErrors_NameTheFix(t *testing.T) {
 
 	flushing := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return onlyError(s.Flush(ctx)) }})
 	_, err = flushing.Run(t.Context())
-	wantText(t, "the call", err, "the schedule flushes by itself, what systems name in Emits")
+	wantText(t, "the call", err, "the schedule flushes the tables that systems name in Emits")
 
 	record := func(q store.Queue, n int) error {
 		for range n {
@@ -50,7 +50,7 @@ func TestErrors_NameTheFix(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	wantText(t, "the call", calls["ForEach"](ended), "store: ForEach did not begin, its context ended first: context canceled; inside a phase use the context that the phase gave")
+	wantText(t, "the call", calls["ForEach"](ended), "store: ForEach did not begin before its context ended: context canceled; inside a phase use the phase's context")
 
 	noError(t, onlyError(s.Close(t.Context())))
 	_, err = s.Queues(1)

@@ -13,27 +13,27 @@ import (
 	"handloom/internal/image"
 )
 
-// Fields are those of an item as an older version of its type had them, which
-// [TableOptions.Migrate] is given. They are good during that call.
+// Fields are the fields of an item of an older version of its type, for
+// [TableOptions.Migrate]. They are valid during that call.
 type Fields digest.Fields
 
-// Read makes *into the value of the field of this name; "" names the whole item.
-// A struct takes what it has of the fields by name, an integer may be wider than it
-// was. A field that is not there or of another type is an error, which names both.
+// Read copies the field with the name into *into; "" is the whole item. Structs are
+// matched by field name, and integers may be wider than before. A missing field or
+// another type is an error that names both.
 //
-// It takes time in proportion to the item and copies: *into shares no memory with
-// what is read later.
+// It takes time in proportion to the item. *into shares no memory with later reads.
 func (f Fields) Read(name string, into any) error { return digest.Fields(f).Read(name, into) }
 
-// migration says how a table of a snapshot is read as one of the store. The zero
-// migration is that it is written as that would be.
+// migration describes how to read a table of a snapshot into the store. The zero
+// migration is for equal schemas.
 type migration struct {
 	items   *digest.Migration
 	columns []digest.ColumnPlan
-	data    []digest.ColumnPlan // optional
+	data    []digest.ColumnPlan // sparse data
 }
 
-// migration returns how a table of a snapshot is read as the table, or why it cannot be.
+// migration returns the migration of a snapshot's table to e, or an error if there is no
+// such migration.
 func (e *emptyTable) migration(of image.Table) (how migration, err error) {
 	if err := e.codable(); err != nil {
 		return how, fmt.Errorf("table %q: %w", e.table.name, err)
@@ -72,7 +72,7 @@ func (e *emptyTable) itemMigration(of image.Table) (*digest.Migration, error) {
 	return m, nil
 }
 
-// guarded calls a function of the caller, and makes a panic an error.
+// guarded calls a user function and returns a panic as an error.
 func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields, item unsafe.Pointer) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -82,20 +82,20 @@ func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields
 	return convert(Fields(old), item)
 }
 
-// differs makes the error for a table that is not as in the snapshot.
+// differs returns the error for a table that differs from the snapshot.
 func (e *emptyTable) differs(of image.Table, why string) error {
 	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", image.Clip(of.Name), image.Clip(why), of, e.image)
 }
 
-// columnMigrations says how each column that was saved, and all optional data, is read: as
-// that of its name, or not at all.
+// columnMigrations sets the migrations of all saved columns and sparse data, matched by
+// name.
 func (e *emptyTable) columnMigrations(of image.Table, how *migration) error {
 	how.columns, how.data = make([]digest.ColumnPlan, 0, len(of.Columns)), []digest.ColumnPlan{}
 	seen := make(map[string]bool, len(of.Columns))
 	for _, was := range of.Columns {
 		from, err := e.columnMigration(was)
 		if seen[was.Name] {
-			err = errors.New("it is there twice")
+			err = errors.New("duplicate")
 		}
 		if seen[was.Name] = true; err != nil {
 			return e.differs(of, fmt.Sprintf("%v %q: %v", was.KindName(), image.Clip(was.Name), err))
@@ -112,13 +112,13 @@ func (e *emptyTable) columnMigrations(of image.Table, how *migration) error {
 func (e *emptyTable) columnMigration(was image.Column) (how digest.ColumnPlan, err error) {
 	how.Into = -1
 	var part *component
-	before := [2]int{} // parts of both kinds
+	before := [2]int{} // number of components of both kinds before this one
 	for i := range e.image.Columns {
 		c := &e.image.Columns[i]
 		if c.Name == was.Name {
 			part, how.Into = e.parts[i], before[c.Kind]
 			if c.Kind != was.Kind {
-				return how, fmt.Errorf("it is of kind %q in the store; give that another name", c.KindName())
+				return how, fmt.Errorf("it is of kind %q in the store; rename that", c.KindName())
 			}
 			if c.Schema == was.Schema {
 				return how, nil
@@ -137,7 +137,7 @@ func (e *emptyTable) columnMigration(was image.Column) (how digest.ColumnPlan, e
 	}
 	how.Migration = part.typ.Digest.From(old)
 	if misfits := how.Migration.Mismatches; len(misfits) > 0 {
-		return how, fmt.Errorf("%s cannot be converted; give it, or its fields, another name", strings.Join(misfits, ", "))
+		return how, fmt.Errorf("%s cannot be converted; rename it or its fields", strings.Join(misfits, ", "))
 	}
 	return how, nil
 }

@@ -179,8 +179,8 @@ func TestLoad_SchemaErrorNamesTheField(t *testing.T) {
 		`optional data "burn": it is of kind "column" in the store`: {saved, func(table ships) {
 			addColumn(t, table, store.ColumnOptions[int16]{Name: "burn"})
 		}},
-		`column "count": it is there twice`: {withHeader(saved, twice), func(ships) {}},
-		`table "ships": it is there twice`: {withHeader(saved, func(h *snapshot.Header) {
+		`column "count": duplicate`: {withHeader(saved, twice), func(ships) {}},
+		`table "ships": duplicate`: {withHeader(saved, func(h *snapshot.Header) {
 			h.Tables = append(h.Tables, h.Tables[0])
 		}), func(ships) {}},
 	} {

@@ -10,59 +10,56 @@ import (
 	"handloom/shard/handle"
 )
 
-// MaxShards is how many shards a table may have.
+// MaxShards is the maximum of shards per table.
 const MaxShards = 64
 
-// TableOptions configure a table of items of type T, of either kind. The zero TableOptions
-// are good.
+// TableOptions configure a table of items of type T, of either kind. The zero value is
+// valid.
 //
-// Items of a table with Events end in a flush, which counts them as erased: all that live
-// when the flush begins, as with [Table.EraseAll]. It follows from the systems of schedules:
+// With Events, a flush erases all items that live when it begins, as by [Table.EraseAll].
+// The systems of schedules decide which flush:
 //
-//   - Where systems of a [Schedule] read or write the table, it is the first flush of each
-//     Run after the wave of the last such system, whether its If let it run or not. Events
-//     that are emitted later live until that flush of the next Run. So the last system finds
-//     each event once, and one that comes before the emitter finds none if another comes
-//     after it. NewSchedule adds a flush at the end where none follows that wave. A second
-//     schedule must not read or write the table.
-//   - Otherwise it is each [Store.Flush] that no Write is around, and in a Run that no Write
-//     is around the first flush after the wave of the first system that emits to the table.
-//     The program finds the events between Runs.
+//   - If systems of a [Schedule] read or write the table, it is the first flush of each
+//     Run after the wave of the last such system, also if an If skipped that system.
+//     Later events live until that flush of the next Run. So the last system finds each
+//     event once; a system before the emitter finds none if another system reads after
+//     the emitter. NewSchedule adds a flush at the end if needed. A second schedule must
+//     not read or write the table.
+//   - Otherwise it is each [Store.Flush] outside a Write, and in a Run outside a Write
+//     the first flush after the wave of the first system that emits to the table. The
+//     program finds the events between Runs.
 //
-// A Run that fails before the flush, and a flush that fails, end nothing. No state but the
-// items takes part, so that checkpoints, snapshots and replicas agree.
+// A Run that fails before the flush, and a failed flush, erase nothing. Only the items
+// take part in the state, so checkpoints, snapshots and replicas agree.
 //
-// The guide's page is guide/size-a-table.md.
+// See guide/size-a-table.md.
 type TableOptions[T any] struct {
-	Name       string // unique in the store; "": the name of T
-	Shards     int    // 1 to 64; 0: 1. A hot type is spread by giving it more
-	TypeID     int    // of the first shard, 1 to 32767; 0: the next free run of Shards typeIds
-	Reserve    int    // items to make room for at once
-	MaxItems   int    // in all shards together; more are [ErrFull], but a Load brings all; default as many as slots allow
-	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
-	ChunkItems int    // rows of a chunk, 1 where each item takes long; 0: a multiple of 64, at least 1,024 rows and 64 KiB
-	Changes    bool   // keeps what each frame did to the table; see [Created] and [Written]
-	Events     bool   // items end without a command, as said above
-	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
+	Name       string // unique in the store; default: the name of T
+	Shards     int    // 1 to 64; default 1; more for types with many changes
+	TypeID     int    // of the first shard, 1 to 32767; default: the next free run of Shards typeIds
+	Reserve    int    // items to make room for at once; default 0
+	MaxItems   int    // max items in all shards, over which flushes and inserts fail with [ErrFull] but a Load does not; default: all slots
+	MinFree    int    // vacant slots each shard holds back, so that a slot is reused only after that many erases; default 0
+	ChunkItems int    // rows per chunk; 1 for slow items; default: a multiple of 64, at least 1,024 rows and 64 KiB
+	Changes    bool   // keeps change lists of the frame; see [Created] and [Written]
+	Events     bool   // a flush erases the items; see above
+	FixedKeys  bool   // ForEach changes sort keys of Defragment only with Chunk.Touch
 
-	// Links calls visit with the address of each handle behind a slice, map,
-	// pointer, channel or interface of v (a typed one as &v.Children[i].ID), so that
-	// a flush finds the provisional ones and makes them real; those in fields and
-	// arrays of T it finds by itself. It may only read, runs on any worker, for recorded values
-	// alone, before anything is applied; when it panics the flush returns that
-	// and nothing has changed. A handle kept by value in a map or interface has no
-	// address; keep a pointer there.
+	// Links calls visit with the address of each handle inside a slice, map, pointer,
+	// channel or interface of v (a typed handle as &v.Children[i].ID), so that a flush
+	// can resolve provisional handles. Handles in fields and arrays of T need no Links.
+	// It must only read. It runs on any worker, only for recorded values, before anything
+	// is applied; when it panics, the flush returns the panic and nothing has changed. A
+	// handle stored by value in a map or interface has no address; store a pointer there.
 	//
-	// Register needs it when T has such handles, or an interface that a handle or a
-	// pointer to one can be assigned to, such as any or fmt.Stringer. What else is
-	// behind an interface, function or unsafe pointer it cannot know: types of the
-	// program's own that hold handles there are the program's to declare.
+	// Register requires it if T has such handles, or an interface that a handle or a
+	// pointer to one implements, such as any or fmt.Stringer. Handles in other
+	// interfaces, functions or unsafe pointers are not detected; declare them, too.
 	Links func(v *T, visit func(id *ID))
 
-	// Clone makes *dst a copy of *src that shares with it no memory that the
-	// program writes to. Types that hold slices, maps, pointers and the like need
-	// it to be copied by [Store.Checkpoint] and [Store.Rollback]; others are copied
-	// in bulk.
+	// Clone makes *dst a copy of *src without shared memory that the program writes to.
+	// [Store.Checkpoint] and [Store.Rollback] need it for types with slices, maps or
+	// pointers; other types are copied in bulk.
 	//
 	//	Clone: func(dst, src *Agent) {
 	//		path := append(dst.Path[:0], src.Path...)
@@ -70,17 +67,15 @@ type TableOptions[T any] struct {
 	//		dst.Path = path
 	//	}
 	//
-	// *dst is zero or what Clone itself made of some item earlier, whose memory it
-	// may use again. Clone runs on any worker, for several items at the same time,
-	// and may look at nothing but the two.
+	// *dst is zero or an earlier result of Clone, whose memory it may reuse. Clone runs
+	// on any worker, for several items at once, and must only use the two.
 	Clone func(dst, src *T)
 
-	// Migrate reads what older versions of T wrote into snapshots, by the hash of
-	// their schema, which [ErrSchema] tells. Without it fields are matched by name:
-	// one that is new is zero, one that is gone is passed over, an integer may have
-	// become a wider one, and any other change of a field is ErrSchema. With it such a
-	// field is zero, and the function is called for each item, in order, to read from
-	// old what a new name or type needs:
+	// Migrate converts items of older versions of T in snapshots, by the hash of their
+	// schema, which an [ErrSchema] names. Without it fields are matched by name: a new
+	// field is zero, a missing one is skipped, an integer may be wider, and any other
+	// change is ErrSchema. With it such a field is zero, and the function is called for
+	// each item, in order, to convert it from old:
 	//
 	//	Migrate: map[string]func(old store.Fields, ship *Ship) error{
 	//		"4626790b5caca817": func(old store.Fields, ship *Ship) error {
@@ -88,24 +83,24 @@ type TableOptions[T any] struct {
 	//		},
 	//	}
 	//
-	// Where the map has functions and none for the hash, a field that is gone is [ErrSchema],
-	// too: a key with a wrong digit would lose it. A nil function for the hash drops it.
+	// If the map has functions but not the hash, a missing field is [ErrSchema], too,
+	// because a typo in a key would lose it. A nil function for the hash drops it.
 	//
-	// It runs on the goroutine that loads and may look at nothing but the two. What
-	// it returns is what the load fails with, a panic as a [*PanicError].
+	// It runs on the goroutine that loads and must only use the two. The load returns its
+	// error, and a panic as a [*PanicError].
 	Migrate map[string]func(old Fields, v *T) error
 }
 
-// options are TableOptions of any item type.
+// options are TableOptions without the item type.
 type options struct {
 	Name                                                   string
 	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
 	Changes, Events, FixedKeys                             bool
 
 	links   shard.LinkVisitor             // nil: none
-	clone   func(dst, src unsafe.Pointer) // likewise
+	clone   func(dst, src unsafe.Pointer) // nil: none
 	migrate map[string]func(old Fields, v unsafe.Pointer) error
-	initial items.Slice // one item, which a [Value] holds at first; none: this is a table
+	initial items.Slice // one item, the initial [Value]; empty for a table
 }
 
 func untypedOptions[T any](o TableOptions[T]) options {
@@ -126,13 +121,13 @@ func (o options) validate(s *Store) error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if s.names[o.Name] != nil {
-		fault("the name is taken; give each table a Name of its own")
+		fault("the name is taken; give each table its own Name")
 	}
 	if o.Shards < 0 || o.Shards > MaxShards {
 		fault("Shards %d is outside 1..%d", o.Shards, MaxShards)
-		o.Shards = 1 // so that the other faults are found, too
+		o.Shards = 1 // to find the other faults, too
 	}
-	// The maps check the other bounds of sizes, but see a shard's part of Reserve.
+	// The maps check other bounds of sizes, but only per shard for Reserve.
 	for _, size := range []struct {
 		name  string
 		value int
@@ -147,17 +142,17 @@ func (o options) validate(s *Store) error {
 	last := o.TypeID + o.Shards - 1
 	switch run := fmt.Sprintf("TypeIDs %d to %d", o.TypeID, last); {
 	case o.TypeID < 0 || o.TypeID > handle.MaxTypeID || last > handle.MaxTypeID:
-		fault("%s are outside 1..%d; 0 means the next free ones", run, handle.MaxTypeID)
+		fault("%s are outside 1..%d; 0 means the next free typeIds", run, handle.MaxTypeID)
 	case o.TypeID == 0 && s.freeRun(o.Shards) == 0:
 		fault("no %d consecutive typeIds are free", o.Shards)
 	case o.TypeID > 0 && !s.isFree(o.TypeID, o.Shards):
-		fault("%s are not all free; 0 means the next free ones", run)
+		fault("%s are not all free; 0 means the next free typeIds", run)
 	}
 	return errors.Join(errs...)
 }
 
-// chunkRows is the default chunk: large enough that a task outweighs its claim,
-// a multiple of 64 so that chunks share no cache line whatever the item's size.
+// chunkRows returns the rows per chunk. The default is large enough to outweigh the cost
+// of a task, and a multiple of 64, so that chunks share no cache line.
 func (o options) chunkRows(itemBytes uintptr) int {
 	if o.ChunkItems > 0 {
 		return o.ChunkItems
@@ -169,8 +164,8 @@ func (o options) chunkRows(itemBytes uintptr) int {
 	return (rows + 63) / 64 * 64
 }
 
-// freeRun returns the lowest typeId that begins n free ones, or 0. It looks at none of
-// those that tables have taken one behind the other, which mostly are all.
+// freeRun returns the lowest typeId of n free ones, or 0. It skips the contiguous run of
+// taken typeIds at the start.
 func (s *Store) freeRun(n int) int {
 	for first := max(1, s.firstFree); first+n-1 <= handle.MaxTypeID; {
 		taken := s.lastTaken(first, n)
@@ -194,7 +189,7 @@ func (s *Store) lastTaken(first, n int) int {
 	return 0
 }
 
-// add makes a table part of the store.
+// add adds a table to the store.
 func (s *Store) add(t *table, name string) {
 	first, shards := t.first, len(t.order)
 	if t.isValue() {

@@ -11,26 +11,24 @@ import (
 	"handloom/internal/items"
 )
 
-// SortFunc orders the items of every shard of t by cmp, as [handlemap.Map.SortFunc]
-// does for one map. Shards are sorted in parallel, so that cmp is called by
-// several goroutines at once; no item changes its shard. Every handle keeps
-// naming its item, and pointers are no longer good.
+// SortFunc sorts the items of every shard of t by cmp, as [handlemap.Map.SortFunc] does.
+// Shards are sorted in parallel, so several goroutines call cmp at once; items do not
+// change their shard. Handles stay valid, pointers do not.
 //
-// When cmp panics, the shard it was called for keeps its order, the others are
-// sorted, and the error is that of the lowest such shard: a [*PanicError] whose
-// task is the shard's number. When ctx has ended before the first shard begins,
-// nothing changes and its cause is returned.
+// When cmp panics, its shard keeps its order, the others are sorted, and SortFunc returns
+// the [*PanicError] of the lowest such shard, with the shard's number as the task. When
+// ctx has ended before the first shard, nothing changes and SortFunc returns its cause.
 //
-// SortFunc joins the Write of w as a pass does: passes and flushes called
-// meanwhile are [ErrPhase]. It panics when w is not in its Write.
+// SortFunc joins the Write of w as a pass does: passes and flushes meanwhile are
+// [ErrPhase]. It panics when w is used outside its Write.
 func SortFunc[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int) error {
 	check.Given(t != nil, "store: SortFunc", "table")
 	check.Given(cmp != nil, "store: SortFunc", "function")
 	return t.core.sortFunc(ctx, w, items.Compare(cmp))
 }
 
-// SortByKey orders the items of every shard of t by ascending key, as
-// [handlemap.Map.SortByKey] does for one map; see [SortFunc].
+// SortByKey sorts the items of every shard of t by ascending key, as
+// [handlemap.Map.SortByKey] does; see [SortFunc].
 func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) uint64) error {
 	check.Given(t != nil, "store: SortByKey", "table")
 	check.Given(key != nil, "store: SortByKey", "function")
@@ -38,16 +36,15 @@ func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) 
 }
 
 // Defragment brings every shard of t closer to the order by cmp, as
-// [handlemap.Map.Defragment] does for one map. It returns the moves it made and
-// whether every shard is in order now; the next call goes on where this one
-// stopped.
+// [handlemap.Map.Defragment] does. It returns the number of moves, and whether every
+// shard is in order; the next call continues.
 //
-// budget bounds the comparisons and exchanges of all shards together. Each shard
-// has an equal part of it, the first ones by typeId one more where it does not
-// divide, and at least 1. A budget of 0 is no bound; a negative one panics.
+// budget bounds the comparisons and exchanges of all shards together. It is divided
+// equally, with the rest for the first shards by typeId, but at least 1 per shard. 0 is
+// unlimited; a negative budget panics.
 //
-// When cmp panics, what was done so far is kept, and the moves of that shard are
-// not counted. Everything else is as for [SortFunc].
+// When cmp panics, finished work is kept, and the moves of that shard are not counted.
+// Everything else is as for [SortFunc].
 func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int, budget int) (moves int, done bool, err error) {
 	check.Given(t != nil, "store: Defragment", "table")
 	return t.core.defragment(ctx, w, budget, func(shard, budget int) (int, bool) {
@@ -86,8 +83,8 @@ func (t *table) defragment(ctx context.Context, w *Writer, budget int, one func(
 	return moves, done, err
 }
 
-// partOf returns the i-th of n parts of a budget. Only no bound at all has parts
-// without bound.
+// partOf returns the i-th of n parts of a budget, at least 1; for 0, unlimited, it
+// returns 0.
 func partOf(budget, n, i int) int {
 	if budget == 0 {
 		return 0
@@ -99,8 +96,7 @@ func partOf(budget, n, i int) int {
 	return max(of, 1)
 }
 
-// reorder calls f for every shard, in parallel, in a phase of its own that joins
-// the Write of w.
+// reorder calls f for every shard, in parallel, in a phase that joins the Write of w.
 func (t *table) reorder(ctx context.Context, w *Writer, op operation, f func(shard int)) error {
 	t.store.given(ctx, op.String())
 	w.use(t, op.String())
@@ -124,7 +120,6 @@ func (t *table) reorder(ctx context.Context, w *Writer, op operation, f func(sha
 	return nil
 }
 
-// orderCost is the estimated nanoseconds that an item costs for each bit of the
-// number of items, which decides only whether the shards are ordered inline and
-// which is begun first.
+// orderCost is the estimated nanoseconds per item and per bit of the number of items. It
+// only decides whether shards are ordered inline and which is first.
 const orderCost = 5

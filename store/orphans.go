@@ -10,24 +10,23 @@ import (
 	"handloom/internal/check"
 )
 
-// EraseOrphans records the erases of all items of t whose key names an item of the other
-// table that is gone. When both are one table, it records the erases of all items below
-// them as well, however deep. Null keys name nothing, and their items stay; so do items
-// whose keys name each other in a circle.
+// EraseOrphans records the erases of all items of t whose key names an erased item of the
+// other table. If both are one table, it also records the erases of all items below them,
+// at any depth. Items with null keys, and items whose keys form a cycle, stay.
 //
 //	_, err := s.Flush(ctx) // erases parents
 //	err = store.EraseOrphans(ctx, parts, parts, func(p *Part) store.Handle[Part] { return p.Parent })
 //	_, err = s.Flush(ctx) // erases their descendants, in the same frame of a Write
 //
 // It runs in parallel and records the same erases for any number of workers. Between two
-// tables it takes O(rows) time. In one table it takes O(rows * log(depth)) time and 16 bytes
-// a row, which it keeps for the next call, and O(rows) time when no parent is gone.
+// tables it takes O(rows) time. In one table it takes O(rows * log(depth)) time and 16
+// bytes per row, kept for the next call, and O(rows) time when no parent is gone.
 //
-// key only reads the item, and several goroutines call it at once. When it panics,
-// EraseOrphans returns the [*PanicError] of the lowest chunk, and nothing is recorded. Two
-// tables of different stores panic. The gate treats EraseOrphans as [Table.ForEach]. A
-// system that calls it names both tables in Reads, and t in Emits; the schedule puts the
-// flush that erases the parents before it.
+// key must only read the item; several goroutines call it at once. When it panics,
+// EraseOrphans returns the [*PanicError] of the lowest chunk, and records nothing. Tables
+// of different stores panic. EraseOrphans is a phase like [Table.ForEach]. A system that
+// calls it names both tables in Reads, and t in Emits; the schedule then flushes the
+// erases of parents before it.
 func EraseOrphans[T, K any](ctx context.Context, t TableOf[T], of TableOf[K], key func(v *T) Handle[K]) error {
 	children, parents := tableOf("EraseOrphans", t), tableOf("EraseOrphans", of)
 	check.Given(key != nil, "store: EraseOrphans", "key function")
@@ -36,7 +35,7 @@ func EraseOrphans[T, K any](ctx context.Context, t TableOf[T], of TableOf[K], ke
 
 func (t *table) eraseOrphans(ctx context.Context, parents *table, key func(*untyped) Handle[untyped]) error {
 	if t.store != parents.store {
-		panic(fmt.Sprintf("store: EraseOrphans of table %q by table %q of another store; both tables have to be of one", t.name, parents.name))
+		panic(fmt.Sprintf("store: EraseOrphans of table %q by table %q of another store; use tables of one store", t.name, parents.name))
 	}
 	p, err := t.beginErasing(ctx, opOrphans, parents)
 	if err != nil {
@@ -60,34 +59,35 @@ func (t *table) eraseOrphans(ctx context.Context, parents *table, key func(*unty
 	return p.record(l.erase)
 }
 
-// lineage is the search for the items of one table that have a gone ancestor. Every row has
-// a link up: to its parent at first, and then in each round to the parent of the row it
-// links to, so that links double in length until they end.
+// lineage searches one table for items with an erased ancestor. Every row has a link: at
+// first to its parent, and in each round to the end of the link of that row, so that
+// links double in length until they end.
 //
 //	links     a <- b <- c <- d     a: gone
 //	round 1   gone  a    b    c    of each row: its parent
 //	round 2   gone gone  a    b    twice as far
 //	round 3   gone gone gone  a    four times
 //
-// A round reads the links of the round before and writes others, one task for each row, so
-// that the outcome does not depend on the order of tasks.
+// A round reads the links of the previous round and writes others, so the result does not
+// depend on the order of tasks.
 type lineage struct {
 	pass     *erasing
 	key      func(*untyped) Handle[untyped]
-	bases    [MaxShards]int // by typeId & 63: rows in the shards before
-	up, next []int          // by row: another row, or where the links end
+	bases    [MaxShards]int // by typeId & 63: number of rows in earlier shards
+	up, next []int          // by row: another row, or an end
 	counts   []lineCount    // by chunk
 
 	look, double, erase func(int) error // lookUp, doubleLinks and eraseGone, bound once
 }
 
-// Ends of links.
+// The ends of links.
 const (
-	endsWell = -1 // at an item without a parent, or at no item
-	endsGone = -2 // at a parent that is gone
+	endsWell = -1 // at an item without a parent, or at an empty row
+	endsGone = -2 // at an erased parent
 )
 
-// lineCount counts the links of a chunk that end at a gone parent, and those that do not end.
+// lineCount counts the links of a chunk that end at an erased parent, and those without
+// an end.
 type lineCount struct{ gone, open int }
 
 // lineages keeps the memory of searches.
@@ -102,8 +102,7 @@ func (l *lineage) release() {
 	lineages.Put(l)
 }
 
-// find computes where the links of all rows end. A link that does not end leads into a
-// circle.
+// find computes the ends of all links. Links without an end lead into a cycle.
 func (l *lineage) find() (err error) {
 	failed := true
 	defer func() {
@@ -131,7 +130,7 @@ func (l *lineage) find() (err error) {
 		l.up, l.next = l.next, l.up
 		before := open
 		if gone, open = l.count(); open == before {
-			break // only circles are left
+			break // only cycles remain
 		}
 	}
 	failed = false
@@ -148,7 +147,7 @@ func (l *lineage) count() (gone, open int) {
 	return gone, open
 }
 
-// lookUp is the first step for one chunk: it links rows to those of their parents.
+// lookUp is the first step for one chunk: it links rows to their parents.
 func (l *lineage) lookUp(chunk int) error {
 	t := l.pass.table
 	shard, lo, hi := l.pass.find(chunk)

@@ -2,22 +2,21 @@ package store
 
 import "handloom/batch"
 
-// Pending is what has been recorded since the last flush.
+// Pending is the size of the commands recorded since the last flush.
 type Pending struct {
 	Commands int   `json:"commands"`
 	Bytes    int64 `json:"bytes"` // of their values and handles
 }
 
-// Pending returns what waits for a flush, calls of the inbox included. It is
-// called by the goroutine that flushes, outside of passes, and takes O(1) time for each
-// queue, and for each table that one of them recorded for.
+// Pending returns the size of the commands that wait for a flush, calls of the inbox
+// included. The goroutine that flushes may call it, outside passes. It takes O(1) time
+// per queue and per table that a queue recorded for.
 func (s *Store) Pending() Pending {
 	load := s.batch.Pending()
 	return Pending{Commands: load.Commands, Bytes: load.Bytes}
 }
 
-// begin starts a pass of n queues, unless the batch is at its limit. y is the
-// system that it is a pass of, or nil.
+// begin starts a pass of n queues, unless the batch is at its limit.
 func (s *Store) begin(ph *phase, n int) (p *batch.Pass, err error) {
 	if err := s.admit(); err != nil {
 		return nil, err

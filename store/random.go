@@ -9,21 +9,21 @@ import (
 	"handloom/internal/paged"
 )
 
-// Rand returns the random numbers of the task. They depend on [Options.Seed], the state and
-// the place of the task in the program: they are equal for any number of workers, on every
-// replica, and again after a [Store.Rollback] or [Store.Load]. A second call returns the same
-// source, which continues. Rand takes O(1) time and allocates nothing in the steady state.
+// Rand returns the random numbers of the task. They depend on [Options.Seed], the state
+// and the place of the task in the program, so they are equal for any number of workers,
+// on every replica, and after a [Store.Rollback] or [Store.Load]. Further calls return
+// the same source. Rand takes O(1) time and allocates nothing in steady use.
 //
-// Their seed is made of Options.Seed, the turn, and the number of the task. Each pass outside
-// of a schedule and each Run is a turn, also one that fails or has no tasks; in a Run the
-// name of the system and the number of its pass in that Run are part of the seed, so that a
-// further system changes nothing for the others.
+// The seed consists of Options.Seed, a turn, and the number of the task. Each pass
+// outside a schedule and each Run is a turn, even if it fails or has no tasks. In a Run
+// the seed also has the name of the system and the number of its pass in the Run, so a
+// further system does not affect others.
 //
-// It panics without Seed, and for the queues of [Store.Inbox], [Store.Submit] and
-// [Store.Queues], which are no tasks of a pass.
+// Rand panics without Seed, and for the queues of [Store.Inbox], [Store.Submit] and
+// [Store.Queues].
 func (q Queue) Rand() *rand.Rand { return batch.Queue(q).Rand() }
 
-// random holds the seed of the random numbers of the next pass, as a part of the state.
+// random holds the seed of the next pass, as a part of the state.
 type random struct {
 	value table
 	maps  [MaxShards]*paged.Set
@@ -37,13 +37,13 @@ func newRandom(s *Store, seed uint64) *random {
 	r := new(random)
 	initial := items.From([]turns{{Seed: seed}})
 	if err := r.value.addValue(s, &r.maps, columnOptions{name: "store.Rand"}, randomValue, initial, items.For[turns](), paged.TypeFor[turns]()); err != nil {
-		panic(err) // nothing has the name or the typeId
+		panic(err) // name and typeId are free
 	}
 	return r
 }
 
-// pass seeds a pass that begins, of a system or of none. Systems of a wave call it at the
-// same time.
+// pass seeds a pass of y or, if y is nil, outside a schedule. Systems of a wave call it
+// at the same time.
 func (r *random) pass(y *system, p *batch.Pass) {
 	at := (*turns)(r.value.one())
 	if y == nil {
@@ -55,7 +55,7 @@ func (r *random) pass(y *system, p *batch.Pass) {
 	p.Seed(at.Seed, at.Turn, y.nameHash, y.passes)
 }
 
-// nameHash tells the systems of a Run apart.
+// nameHash returns the part of the seed that distinguishes systems.
 func nameHash(name string) uint64 {
 	var h digest.Hash
 	h.String(name)

@@ -10,8 +10,8 @@ import (
 	"handloom/internal/paged"
 )
 
-// Chunked is what [Reduce] visits in chunks of type R: a [*Table] in [Rows], a
-// [*StableTable] in chunks of type [StableChunk], a [*Sparse] in chunks of type [SparseChunk].
+// Chunked is a resource that [Reduce] visits in chunks of type R: a [*Table] in [Rows], a
+// [*StableTable] in [StableChunk], a [*Sparse] in [SparseChunk].
 type Chunked[R any] interface {
 	Resource
 	chunked(R)
@@ -21,10 +21,9 @@ func (t *Table[T]) chunked(Rows[T])               {}
 func (t *StableTable[T]) chunked(StableChunk[T])  {}
 func (s *Sparse[T, C]) chunked(SparseChunk[T, C]) {}
 
-// Reduce computes one partial result per chunk of t with f, in parallel, and
-// combines them from the first chunk to the last, so that the result, also a
-// floating-point sum, does not depend on workers. Where there are no rows it is the
-// zero A.
+// Reduce computes one partial result per chunk of t with f, in parallel, and combines
+// them from the first chunk to the last, so that even a floating-point sum does not
+// depend on workers. Without rows the result is the zero A.
 //
 //	hull, err := store.Reduce(ctx, ships, func(r store.Rows[Ship]) (sum float64) {
 //		for i := range r.Items {
@@ -33,11 +32,11 @@ func (s *Sparse[T, C]) chunked(SparseChunk[T, C]) {}
 //		return sum
 //	}, func(a, b float64) float64 { return a + b })
 //
-// f only reads: the Queue of its chunk is the zero Queue. Reduce shares the gate with
-// Read; it joins a Read, a Write or system, where it takes turns with passes, and with
-// [Queue.Context] inside a task it runs inline, over data that no pass around it writes.
-// All chunks run even if f panics in one, and the [*PanicError] of the lowest is
-// returned; when ctx ends, Reduce stops between chunks and returns its cause.
+// f must only read; the Queue of its chunk is the zero Queue. Reduce shares the gate with
+// Read. It joins a Read, and a Write or system one at a time with passes. With
+// [Queue.Context] it runs inline inside a task, over data that the passes around it do
+// not write. All chunks run even if f panics; Reduce then returns the [*PanicError] of
+// the lowest chunk. When ctx ends, Reduce stops between chunks and returns its cause.
 func Reduce[R, A any](ctx context.Context, t Chunked[R], f func(r R) A, combine func(a, b A) A) (A, error) {
 	check.Given(!isNil(t), "store: Reduce", "table")
 	check.Given(f != nil, "store: Reduce", "function")
@@ -45,18 +44,18 @@ func Reduce[R, A any](ctx context.Context, t Chunked[R], f func(r R) A, combine 
 	return reduce(ctx, t, *(*func(untyped) A)(unsafe.Pointer(&f)), combine)
 }
 
-// untyped stands for the T of a table where it is not known. [Rows], [StableChunk] and
-// [SparseChunk] hold addresses of Ts, so that their fields, and how they are passed, are
-// the same for every T: a function of the caller can be called with a Rows[untyped].
-// Everything below Reduce is compiled for each result A, and not for each T as well.
+// untyped replaces the T of a table in untyped code. [Rows], [StableChunk] and
+// [SparseChunk] hold addresses of Ts, so their layout and calling convention are the same
+// for every T: a user function can be called with a Rows[untyped]. So everything below
+// Reduce is compiled once per result A, not per T.
 type untyped struct{}
 
-// untypedKey returns key for the steps that do not know its types.
+// untypedKey returns key for untyped steps.
 func untypedKey[T, K any](key func(*T) Handle[K]) func(*untyped) Handle[untyped] {
 	return *(*func(*untyped) Handle[untyped])(unsafe.Pointer(&key))
 }
 
-// reduce is [Reduce] over a table or its optional data; f takes a chunk of these.
+// reduce is [Reduce] over a table or its sparse data; f takes a chunk of these.
 func reduce[A any](ctx context.Context, over Resource, f func(untyped) A, combine func(a, b A) A) (A, error) {
 	var none A
 	of := over.resource()
@@ -79,8 +78,8 @@ func reduce[A any](ctx context.Context, over Resource, f func(untyped) A, combin
 	return r.reduce(p, combine)
 }
 
-// mayReduce returns an error when a Reduce would read what a pass around it writes or, in
-// checked builds, what its system does not name.
+// mayReduce returns an error when a Reduce would read data that a pass around it writes
+// or, in checked builds, that its system does not declare.
 func (p *phase) mayReduce(of resource, data *sparseData) error {
 	if check.Cheap {
 		if err := p.mayReadResource(of); err != nil {
@@ -102,7 +101,7 @@ func (p *phase) mayReadResource(of resource) error {
 	return p.mayRead(of.table)
 }
 
-// sparseOf returns the optional data that a part of the table is, or nil.
+// sparseOf returns the sparse data with the component, or nil.
 func (t *table) sparseOf(part *component) *sparseData {
 	for _, c := range t.sparse {
 		if &c.component == part {
@@ -112,8 +111,8 @@ func (t *table) sparseOf(part *component) *sparseData {
 	return nil
 }
 
-// takeReduction returns scratch for a Reduce. It is kept by result type, so that
-// a frame loop with several allocates nothing for any of them.
+// takeReduction returns scratch memory for a Reduce. It is kept by result type, so that a
+// frame loop allocates nothing.
 func takeReduction[A any](t *table) *reduction[A] {
 	key := (*reduction[A])(nil)
 	pool, ok := t.reducers.Load(key)
@@ -162,7 +161,7 @@ func (r *reduction[A]) cut() int {
 	return r.table.cut(&r.chunks)
 }
 
-// run calls the function of the caller with its chunk; see untyped.
+// run calls the user function with its chunk; see untyped.
 func (r *reduction[A]) run(task int) error {
 	shard, lo, hi := r.chunks.find(task)
 	f := unsafe.Pointer(&r.f)
@@ -177,14 +176,14 @@ func (r *reduction[A]) run(task int) error {
 	return nil
 }
 
-// rows returns a run of rows to be read.
+// rows returns a run of rows, read-only.
 func (t *table) rows(shard, lo, hi, index int) Rows[untyped] {
 	m := t.packed(shard)
 	items := m.Range(lo, min(hi, m.Rows()))
 	return Rows[untyped]{Items: *(*[]untyped)(unsafe.Pointer(&items)), Index: index, items: m, row: uint32(lo)}
 }
 
-// stableRows returns a run of rows of a stable table to be read.
+// stableRows returns a run of rows of a stable table, read-only.
 func (t *table) stableRows(shard, lo, hi, index int) StableChunk[untyped] {
 	m := t.order[shard].Map.(*paged.Set)
 	return StableChunk[untyped]{Index: index, items: m, lo: lo, hi: min(hi, m.Rows())}

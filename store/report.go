@@ -8,28 +8,26 @@ import (
 	"handloom/batch"
 )
 
-// Report says what a flush did. The one that Flush returns is good until the
-// next flush; [Report.Clone] keeps it. As JSON it reads back equal, durations
-// included.
+// Report has the outcome of a flush. The Report of Flush is valid until the next flush;
+// [Report.Clone] keeps it. Its JSON decodes to an equal Report, durations included.
 //
-// The guide's page is guide/flush.md.
+// See guide/flush.md.
 type Report struct {
-	Epoch   uint64         `json:"epoch"`                   // flushes with commands so far, this one included
-	Total   batch.Counts   `json:"total"`                   // over all tables, and commands that name no table
-	Tables  []TableReport  `json:"tables,omitempty"`        // of the tables that had commands, by typeId
-	Columns []TableReport  `json:"columns,omitempty"`       // of the columns that had Sets, by typeId and then as added
+	Epoch   uint64         `json:"epoch"`                   // number of flushes with commands, this one included
+	Total   batch.Counts   `json:"total"`                   // all tables, and commands that name no table
+	Tables  []TableReport  `json:"tables,omitempty"`        // tables with commands, by typeId
+	Columns []TableReport  `json:"columns,omitempty"`       // columns with Sets, by typeId and then order of addition
 	Stale   []batch.Sample `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, column, key and sequence
 
-	// DroppedCalls is the number of calls of the inbox that did not fit, or whose key was
-	// taken; see [Store.Inbox].
+	// DroppedCalls is the number of inbox calls that were dropped; see [Store.Inbox].
 	DroppedCalls int `json:"dropped_calls,omitempty"`
 
-	Plan  time.Duration `json:"plan_ns"`  // until the commit point
-	Apply time.Duration `json:"apply_ns"` // after it
+	Plan  time.Duration `json:"plan_ns"`  // until the commit
+	Apply time.Duration `json:"apply_ns"` // after the commit
 }
 
-// TableReport says what a flush did to one table, or by Sets to one column, whose name is
-// that of the table and its own, as in "boids.pos".
+// TableReport has the outcome of a flush for one table, or of Sets for one column, which
+// is named table.column, such as "boids.pos".
 type TableReport struct {
 	Name string `json:"name"`
 	batch.Counts
@@ -48,7 +46,7 @@ func (r *Report) addTable(name string) *batch.Counts {
 	return &r.Tables[n].Counts
 }
 
-// Clone returns a copy that later flushes leave alone.
+// Clone returns a copy that later flushes do not change.
 func (r *Report) Clone() *Report {
 	c := *r
 	c.Tables = slices.Clone(r.Tables)
@@ -57,8 +55,8 @@ func (r *Report) Clone() *Report {
 	return &c
 }
 
-// Equal reports whether both reports say the same, durations aside, and the
-// bits of provisional handles, which are names that differ from run to run.
+// Equal reports whether the reports are equal, except for durations and the bits of
+// provisional handles, which differ between runs.
 func (r *Report) Equal(o *Report) bool {
 	return r.Epoch == o.Epoch && r.Total == o.Total && r.DroppedCalls == o.DroppedCalls &&
 		slices.Equal(r.Tables, o.Tables) && slices.Equal(r.Columns, o.Columns) && slices.EqualFunc(r.Stale, o.Stale, sameSample)
@@ -71,11 +69,10 @@ func sameSample(a, b batch.Sample) bool {
 	return a == b
 }
 
-// String returns one line with every counter that is not 0, such as
-// "epoch 7: 3 created 1 erased". Tables and durations are not in it, so that it
-// is the same in every run.
+// String returns one line with every counter that is not 0, such as "epoch 7: 3 created 1
+// erased". Without tables and durations it is the same in every run.
 func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r.Total) }
 
-// String returns one line with every counter that is not 0, such as
-// "particle: 3 created 1 erased".
+// String returns one line with every counter that is not 0, such as "particle: 3 created
+// 1 erased".
 func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }

@@ -7,20 +7,19 @@ import (
 	"handloom/internal/dense"
 )
 
-// Rows is a run of rows of a table given to one task that reads the items, in
-// [Table.ForEachRows] or [Reduce], and good until the task returns. In a ForEachRows the
-// task writes elements of columns with [Column.Write], and records with Queue and Erase;
-// in a Reduce these panic.
+// Rows is a run of rows of a table given to one task of [Table.ForEachRows] or [Reduce],
+// valid until the task returns. In a ForEachRows the task writes columns with
+// [Column.Write], and records with Queue and Erase; in a Reduce these panic.
 type Rows[T any] struct {
-	Items []T   // not to be written
-	Queue Queue // the task's own; in a Reduce the zero Queue
-	Index int   // of the run in the pass; depends on row counts alone
+	Items []T   // read-only
+	Queue Queue // queue of the task; in a Reduce the zero Queue
+	Index int   // index of the run in the pass; depends only on row counts
 
 	pass   *rowsPass // nil: a Reduce
-	erased *[]uint32 // rows that are to be erased
+	erased *[]uint32 // rows to erase
 	items  *dense.Set
-	row    uint32 // of Items[0] in the map
-	serial uint32 // of the pass
+	row    uint32 // row of Items[0] in the map
+	serial uint32 // serial of the pass
 }
 
 // Handle returns the handle of Items[i].
@@ -32,14 +31,14 @@ func (r *Rows[T]) Handle(i int) Handle[T] {
 	return Handle[T]{ID: r.items.IDAt(int(r.row) + i)}
 }
 
-// Erase records that Items[i] is to be erased.
+// Erase records the erase of Items[i].
 func (r *Rows[T]) Erase(i int) {
 	r.pass.mustRun("Erase", r.Index, r.serial)
 	_ = r.Items[i]
 	*r.erased = append(*r.erased, r.row+uint32(i))
 }
 
-// mustRun panics unless rows are those of a pass that runs.
+// mustRun panics unless the rows belong to a running pass.
 func (p *rowsPass) mustRun(method string, index int, serial uint32) {
 	switch {
 	case p == nil:

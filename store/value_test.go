@@ -108,7 +108,7 @@ func TestAddValue_RefusesInvalidOptions(t *testing.T) {
 		"a name that is taken":  {func() { newValue(t, s, "score") }, `AddValue "score": the name is taken`},
 		"the name of a table":   {func() { newValue(t, s, "item") }, `AddValue "item": the name is taken`},
 		"Changes":               {func() { store.AddValue(s, store.ColumnOptions[score]{Changes: true}) }, "keeps no changes"},
-		"a handle behind a map": {func() { store.AddValue(s, store.ColumnOptions[map[int]store.ID]{}) }, "Links"},
+		"a handle inside a map": {func() { store.AddValue(s, store.ColumnOptions[map[int]store.ID]{}) }, "Links"},
 		"no store":              {func() { newValue(t, nil, "x") }, "AddValue"},
 		"inside a phase": {func() {
 			_ = s.Read(t.Context(), func(context.Context) error { newValue(t, s, "x"); return nil })
