@@ -1,10 +1,10 @@
 "use strict";
-// The page of the playground. What is computed is computed by play.wasm; here it is
-// drawn, and clicks and keys become acts of the next tick.
+// The page of the playground. play.wasm computes; this script draws, and turns clicks and
+// keys into acts of the next tick.
 
 const motes = 20000;
-const shown = 6; // ticks whose digests are in the table
-const first = 8; // rows that are shown
+const shown = 6; // ticks in the table of digests
+const first = 8; // rows shown
 const mine = 5; // handles
 const slowly = 400; // milliseconds for a phase
 const $ = id => document.getElementById(id);
@@ -40,7 +40,7 @@ function readColors() {
 
 function draw() {
 	let n = ask("places", places);
-	while (4 * n === places.length) { // perhaps there are more
+	while (4 * n === places.length) { // there may be more
 		places = new Uint8Array(2 * places.length);
 		n = ask("places", places);
 	}
@@ -117,8 +117,8 @@ function take(handle) {
 	$("handles").replaceChildren(...taken.map(() => document.createElement("li")));
 }
 
-// The phases of the last tick, with how long they took as a rule: a stage of the graph
-// each, and a line with a bar.
+// The phases of the last tick with their mean times: a stage of the graph
+// and a line with a bar for each.
 let phases = [];
 
 function makePhases() {
@@ -155,7 +155,7 @@ function showPhases() {
 	}
 }
 
-// mark shows that a phase runs; a number beyond them: none does.
+// mark marks phase n as running; no phase if n is out of range.
 function mark(n) {
 	document.querySelectorAll("#graph .frame > li").forEach((stage, i) => stage.classList.toggle("now", i === n));
 	phases.forEach((p, i) => p.line.classList.toggle("now", i === n));
@@ -163,7 +163,7 @@ function mark(n) {
 }
 
 function details() {
-	$("graph").innerHTML = ask("graph"); // its text is escaped there
+	$("graph").innerHTML = ask("graph"); // the program escapes its text
 	if (phases.length === 0) makePhases();
 	showPhases();
 	showRows();
@@ -175,7 +175,7 @@ function tick() {
 	acts = [];
 	draw();
 	show(state);
-	if (frames++ === 0) begun = performance.now(); // since the page was asked for
+	if (frames++ === 0) begun = performance.now(); // since the page was requested
 }
 
 function frame(now) {
@@ -204,7 +204,7 @@ function frame(now) {
 
 function pause(yes) {
 	paused = yes;
-	$("pause").textContent = yes ? "Go on" : "Pause";
+	$("pause").textContent = yes ? "Continue" : "Pause";
 	$("pause").setAttribute("aria-pressed", String(yes));
 }
 
@@ -254,7 +254,7 @@ function listen() {
 
 async function main() {
 	const answer = await fetch("play.wasm");
-	if (!answer.ok) fail("The program cannot be had: " + await answer.text());
+	if (!answer.ok) fail("Cannot load the program: " + await answer.text());
 	const go = new Go();
 	const program = await WebAssembly.instantiateStreaming(answer, go.importObject);
 	go.run(program.instance).then(() => fail("The program has ended."));

@@ -1,8 +1,8 @@
 "use strict";
-// Search over the sections of all pages, which index.js holds. A section is found when
-// it has every word that was typed; words in its heading count more.
+// Search over the sections of all pages in index.js. A section matches if it has every
+// typed word; words in its heading count more.
 
-{ // names of its own
+{ // a scope
 
 const field = document.getElementById("search");
 const list = document.getElementById("found");
@@ -31,7 +31,7 @@ function search(query) {
 		.map(f => ({section: f.section, around: around(f.section.text, terms)}));
 }
 
-// around returns the part of a text that has the first of the words.
+// around returns the part of a text around the first word.
 function around(text, terms) {
 	const before = Math.max(0, text.toLowerCase().indexOf(terms[0]) - 40);
 	const at = before && text.lastIndexOf(" ", before) + 1;
