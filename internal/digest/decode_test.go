@@ -42,6 +42,7 @@ type (
 		Z     complex64
 		Small int8
 	}
+	grown struct{ Items map[string][]grown }
 	flags struct {
 		A, B bool
 		C    [5]bool
@@ -49,14 +50,14 @@ type (
 	}
 )
 
-// clan holds itself before all else.
+// clan contains itself in its first field.
 type clan struct {
 	Kids  []clan
 	Named map[uint8]clan
 	V     uint8
 }
 
-// decodable are types that can be read back, each with what its text is.
+// decodable are types that can be decoded, with their schemas.
 var decodable = map[reflect.Type]string{
 	reflect.TypeFor[uint8]():             "uint8",
 	reflect.TypeFor[bool]():              "bool",
@@ -67,18 +68,19 @@ var decodable = map[reflect.Type]string{
 	reflect.TypeFor[flags]():             "struct{A bool; B bool; C [5]bool; D uint8}",
 	reflect.TypeFor[gapped]():            "struct{A uint8; B int64; C bool; D float32}",
 	reflect.TypeFor[family]():            "struct{Name string; Kids []@2}",
+	reflect.TypeFor[[2]family]():         "[2]struct{Name string; Kids []@2}",
+	reflect.TypeFor[grown]():             "struct{Items map[string][]@3}",
 	reflect.TypeFor[clan]():              "struct{Kids []@2; Named map[uint8]@2; V uint8}",
 	reflect.TypeFor[assorted]():          "struct{Text string; Nums []uint16; Flags [3]bool; Names []string; Ages map[string]int32; Sets map[[2]uint8][]string; Z complex64; Small int8}",
 	reflect.TypeFor[[2][]flags]():        "[2][]struct{A bool; B bool; C [5]bool; D uint8}",
 	reflect.TypeFor[map[int16]uintptr](): "map[int16]uint64",
 }
 
-// drawRand returns the source of the values of a test.
 func drawRand(t *rapid.T) *rand.Rand {
 	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "values"), 1))
 }
 
-// drawItems returns a slice of n values of a type drawn from r.
+// drawItems returns n random values of a type as a slice.
 func drawItems(r *rand.Rand, typ reflect.Type, n int) reflect.Value {
 	items := reflect.MakeSlice(reflect.SliceOf(typ), n, n)
 	for i := range n {
@@ -87,7 +89,7 @@ func drawItems(r *rand.Rand, typ reflect.Type, n int) reflect.Value {
 	return items
 }
 
-// draw gives v, which is addressable, a value drawn from r.
+// draw sets v, which is addressable, to a random value.
 func draw(r *rand.Rand, v reflect.Value, depth int) {
 	n := r.IntN(4)
 	if depth > 3 {
@@ -154,9 +156,8 @@ func pieces(b []byte, n int) func() ([]byte, error) {
 	}
 }
 
-// Each value of a type that Codable accepts is read back from the bytes that are hashed, in
-// pieces, in memory and by its schema.
-func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
+// Values are decoded from the hashed bytes: in pieces, in memory and by their schema.
+func TestCodable_AcceptsDecodableTypes(t *testing.T) {
 	known := slices.SortedFunc(maps.Keys(decodable), func(a, b reflect.Type) int { return cmp.Compare(a.String(), b.String()) })
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom(append([]reflect.Type{nil}, known...)).Draw(t, "known type")
@@ -164,7 +165,7 @@ func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
 			typ = drawType(t, 3)
 		}
 		r := drawRand(t)
-		p := newProgram(typ, []layout{{memory: littleEndian}, walkAll}[r.IntN(2)])
+		p := newCodec(typ, []layout{{memory: littleEndian}, walkAll}[r.IntN(2)])
 		n := r.IntN(40)
 		if p.Codable() != nil || p.Empty() || n == 0 {
 			t.Skip("the type is refused or without bytes")
@@ -204,8 +205,8 @@ func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
 	})
 }
 
-// TestAnyBytesAreAnEncodingOrAnError flips, cuts and makes up encodings.
-func TestAnyBytesAreAnEncodingOrAnError(t *testing.T) {
+// Encodings are flipped, truncated and replaced.
+func TestDecode_RefusesForgery(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	good, bad := 0, 0
 	for typ := range decodable {
@@ -252,7 +253,7 @@ func TestAnyBytesAreAnEncodingOrAnError(t *testing.T) {
 	}
 }
 
-func TestForgedLengthsAllocateLittle(t *testing.T) {
+func TestDecode_ForgedLengthsAllocateLittle(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[[]uint64](), reflect.TypeFor[string](), reflect.TypeFor[map[string]string](), reflect.TypeFor[[][]string](), reflect.TypeFor[family]()} {
 		for _, length := range []uint64{1 << 20, MaxBytes - 1, MaxBytes + 1, 1 << 40, 1<<64 - 1} {
 			b := make([]byte, 100)
@@ -266,7 +267,7 @@ func TestForgedLengthsAllocateLittle(t *testing.T) {
 	}
 }
 
-func TestNumbersInMemory(t *testing.T) {
+func TestReader_Numbers(t *testing.T) {
 	var in Reader
 	b := binary.AppendUvarint([]byte{7}, 1)
 	for _, n := range []uint64{127, 128, 300, 301} {
@@ -286,7 +287,7 @@ func TestNumbersInMemory(t *testing.T) {
 		t.Errorf("%v", in.Err())
 	}
 	if in.Uint64() != 0 || in.Uint8() != 0 || in.Bytes(1) != nil || in.Remaining() != 0 {
-		t.Error("it goes on behind an error")
+		t.Error("reads after an error return data")
 	}
 	in = rest
 	in.Count(301, "things")
@@ -307,23 +308,7 @@ func TestNumbersInMemory(t *testing.T) {
 	}
 }
 
-func TestTypesThatHoldThemselvesAreKnown(t *testing.T) {
-	type grown struct{ Of map[string][]grown }
-	for typ, nests := range map[reflect.Type]bool{
-		reflect.TypeFor[family]():      true,
-		reflect.TypeFor[grown]():       true,
-		reflect.TypeFor[[2]family]():   true,
-		reflect.TypeFor[assorted]():    false,
-		reflect.TypeFor[[2][]flags]():  false,
-		reflect.TypeFor[[][][]uint8](): false,
-	} {
-		if Of(typ).Recursive() != nests {
-			t.Errorf("%v nests: %t", typ, !nests)
-		}
-	}
-}
-
-func TestCodable_NamesWhatCannotBeReadBack(t *testing.T) {
+func TestCodable_NamesField(t *testing.T) {
 	type node struct {
 		Next  *family
 		Any   any
@@ -344,7 +329,7 @@ func TestCodable_NamesWhatCannotBeReadBack(t *testing.T) {
 	}
 }
 
-func TestBoolsInMemory(t *testing.T) {
+func TestDecode_RefusesOtherBools(t *testing.T) {
 	p := Of(reflect.TypeFor[flags]())
 	for at := range 8 {
 		b := make([]byte, 16)

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// encode is the encoding of the package comment, written once more with
-// reflect.Value alone: slow, and without offsets, plans or buffers.
+// encode is the encoding of the package comment by reflect.Value alone: slow, without
+// offsets, plans or buffers.
 func encode(v reflect.Value) []byte {
 	le := binary.LittleEndian
 	switch v.Kind() {
@@ -19,7 +19,7 @@ func encode(v reflect.Value) []byte {
 			return []byte{1}
 		}
 		return []byte{0}
-	case reflect.Int8, reflect.Int16, reflect.Int32: // the low bytes come first
+	case reflect.Int8, reflect.Int16, reflect.Int32: // low bytes first
 		return le.AppendUint64(nil, uint64(v.Int()))[:v.Type().Size()]
 	case reflect.Int, reflect.Int64:
 		return le.AppendUint64(nil, uint64(v.Int()))

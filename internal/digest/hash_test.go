@@ -16,8 +16,7 @@ func sumOf(b []byte) uint64 {
 	return h.Sum()
 }
 
-// modelSum is the hash written down once more, slow and in one piece, from
-// the package comment.
+// modelSum is the hash of the package comment, slow and in one piece.
 func modelSum(b []byte) uint64 {
 	lanes := [4]uint64{seed0, seed1, seed2, seed3}
 	length := uint64(len(b))
@@ -45,36 +44,19 @@ func counting(n int) []byte {
 	return b
 }
 
-func randomBytes(r *rand.Rand, n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
-	return b
-}
-
-// A digest may be stored or sent to another machine, so these never change.
-func TestSumsArePinned(t *testing.T) {
-	for _, c := range []struct {
-		length int
-		sum    uint64
-	}{
-		{0, 0x6646841769918d3f},
-		{1, 0x9b7760af5e433126},
-		{8, 0x10be6db163571d27},
-		{31, 0xa49324a148b33826},
-		{32, 0x6516e92ed89465c6},
-		{33, 0xf0a50a40d30a9678},
-		{256, 0x92257cae031ae649},
-		{1000, 0x294941a3f2960255},
+// Stored digests depend on these sums.
+func TestSum_IsPinned(t *testing.T) {
+	for length, want := range map[int]uint64{
+		0: 0x6646841769918d3f, 1: 0x9b7760af5e433126, 8: 0x10be6db163571d27, 31: 0xa49324a148b33826,
+		32: 0x6516e92ed89465c6, 33: 0xf0a50a40d30a9678, 256: 0x92257cae031ae649, 1000: 0x294941a3f2960255,
 	} {
-		if got := sumOf(counting(c.length)); got != c.sum {
-			t.Errorf("sum of the bytes 0, 1, 2, ... (%d of them) = %#016x, want %#016x", c.length, got, c.sum)
+		if got := sumOf(counting(length)); got != want {
+			t.Errorf("sum of the %d bytes 0, 1, 2, ... = %#016x, want %#016x", length, got, want)
 		}
 	}
 }
 
-func TestSumDependsOnBytesNotOnCuts(t *testing.T) {
+func TestSum_EqualsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h Hash
 		var stream []byte
@@ -109,15 +91,16 @@ func TestSumDependsOnBytesNotOnCuts(t *testing.T) {
 	})
 }
 
-// Every flipped input bit should flip each output bit in half of the inputs.
-// The bounds are beyond six standard deviations for the number of trials.
-func TestFlippedBitChangesHalfOfTheSum(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+// Every flipped input bit should flip each output bit in half of the inputs. The bounds
+// exceed six standard deviations.
+func TestSum_FlippedBitChangesHalf(t *testing.T) {
+	r := rand.NewChaCha8([32]byte{5, 6})
 	var trials, flips int
 	var byOutput [64]int
 	fewest := 64
 	for n := range 201 {
-		b := randomBytes(r, n)
+		b := make([]byte, n)
+		r.Read(b)
 		sum := sumOf(b)
 		for bit := range n * 8 {
 			b[bit/8] ^= 1 << (bit % 8)
@@ -144,7 +127,7 @@ func TestFlippedBitChangesHalfOfTheSum(t *testing.T) {
 	}
 }
 
-func TestBytesAllocatesNothing(t *testing.T) {
+func TestHash_AllocatesNothing(t *testing.T) {
 	var h Hash
 	b := counting(1000)
 	if n := testing.AllocsPerRun(100, func() { h.Bytes(b); h.String("abc"); h.Uint32(1); _ = h.Sum() }); n != 0 {

@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// links holds itself n deep, in slices or in maps.
+// links contains itself, in slices or maps.
 type links struct {
 	Text  string
 	Next  []links
@@ -31,7 +31,7 @@ func linksOf(n int, maps bool) (c links) {
 	return c
 }
 
-// written returns the bytes that a Tee gives away for an item, and its error.
+// written returns the output and the error of a Tee for an item.
 func written(t reflect.Type, item unsafe.Pointer) (b []byte, err error) {
 	var h Hash
 	tee := NewTee(1<<20, func(piece []byte, _ bool) { b = append(b, piece...) })
@@ -41,7 +41,7 @@ func written(t reflect.Type, item unsafe.Pointer) (b []byte, err error) {
 	return b, tee.Err()
 }
 
-// allocated returns how many bytes f allocates.
+// allocated returns the bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -50,7 +50,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
+func TestTee_FailsWhereDecoderFails(t *testing.T) {
 	limits := func(name string, typ reflect.Type, item unsafe.Pointer, fits bool) {
 		t.Run(name, func(t *testing.T) {
 			b, err := written(typ, item)
@@ -65,7 +65,7 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 			d = NewDecoder(pieces(b, 1<<20))
 			old, err := ParseSchema(Of(typ).Schema())
 			if err != nil {
-				return // a schema is no more than 100 types deep
+				return // schemas are at most 100 types deep
 			}
 			if old.Skip(d, 1); (d.Err() == nil) != fits {
 				t.Errorf("Skip: %v, want an error: %t", d.Err(), !fits)
@@ -74,11 +74,11 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 	}
 	for _, maps := range []bool{false, true} {
 		for n := maxDepth - 3; n <= maxDepth+2; n++ {
-			c := linksOf(n, maps) // the last one has a slice and a map, which are empty
+			c := linksOf(n, maps) // the innermost has an empty slice and an empty map
 			limits(fmt.Sprintf("depth %d, maps %t", n, maps), reflect.TypeFor[links](), unsafe.Pointer(&c), n < maxDepth)
 		}
 	}
-	// Slices around the type that contains itself count, and within it.
+	// Slices around and within the recursive type count.
 	type tree struct {
 		Kids []tree
 		Grid [][]uint8
@@ -93,7 +93,7 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 		all := forest{[][]tree{{c}}}
 		limits(fmt.Sprintf("depth %d, slices around", n), reflect.TypeFor[forest](), unsafe.Pointer(&all), n+4 <= maxDepth)
 	}
-	// A type that does not contain itself can be too deep on its own.
+	// A type that is not recursive can be too deep by itself.
 	typ := reflect.TypeFor[uint8]()
 	for n := 1; n <= maxDepth+2; n++ {
 		typ = reflect.SliceOf(typ)
@@ -139,9 +139,8 @@ func TestParseSchema_EmptyArraysOfAnyType(t *testing.T) {
 	}
 }
 
-// Pieces are the frames of a snapshot: an item of many is looked at about twice, however
-// long it is.
-func TestDecoder_LooksAtLongItemsFewTimes(t *testing.T) {
+// Pieces are blocks of a snapshot. Long items must be scanned only about twice.
+func TestDecoder_ScansLongItemsTwice(t *testing.T) {
 	for _, n := range []int{10, 100, 1000} {
 		const piece = 4 << 10
 		texts := slices.Repeat([]string{strings.Repeat("x", 100)}, n*piece/108)
@@ -171,7 +170,7 @@ func TestDecoder_LooksAtLongItemsFewTimes(t *testing.T) {
 	}
 }
 
-// A length is believed as far as no length around it has claimed the bytes.
+// Enclosing lengths claim bytes.
 func TestDecode_PaysForMemoryWithBytes(t *testing.T) {
 	type node struct {
 		V    uint8

@@ -13,14 +13,13 @@ import (
 	"unsafe"
 )
 
-// randomBasics are types without parts that a random type is made of.
 var randomBasics = []reflect.Type{
 	reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[float32](), reflect.TypeFor[complex128](),
 	reflect.TypeFor[int8](), reflect.TypeFor[int16](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
 	reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](),
 }
 
-// randomType returns a type drawn from r.
+// randomType returns a random type.
 func randomType(r *rand.Rand, depth int) reflect.Type {
 	kind := r.IntN(8)
 	if depth > 2 {
@@ -47,14 +46,14 @@ func randomStruct(r *rand.Rand, depth int) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// evolve returns t as a later version of a program may have it.
+// evolve returns a later version of t.
 func evolve(r *rand.Rand, t reflect.Type) reflect.Type {
 	switch t.Kind() {
 	case reflect.Struct:
 		var fields []reflect.StructField
 		for f := range t.Fields() {
 			switch r.IntN(12) {
-			case 0: // it is gone
+			case 0: // removed
 			case 1:
 				fields = append(fields, reflect.StructField{Name: f.Name, Type: randomType(r, 2)})
 			default:
@@ -82,7 +81,7 @@ func evolve(r *rand.Rand, t reflect.Type) reflect.Type {
 	return t
 }
 
-// fits says the rule once more: which types are read as which.
+// fits reports whether from is read as to.
 func fits(from, to reflect.Type) bool {
 	switch {
 	case from.Kind() == reflect.Struct && to.Kind() == reflect.Struct:
@@ -106,7 +105,7 @@ func fits(from, to reflect.Type) bool {
 	return false
 }
 
-// migrate makes to what from is read as, by reflection alone.
+// migrate sets to from from by reflection alone.
 func migrate(to, from reflect.Value) {
 	if !fits(from.Type(), to.Type()) {
 		return
@@ -152,7 +151,7 @@ func from(t *testing.T, typ, old reflect.Type) *Migration {
 	return Of(typ).From(s)
 }
 
-// decodeAs reads n items of typ to where they are to lie from b, in pieces of n bytes.
+// decodeAs decodes n items of typ from b, in pieces, to the memory at to.
 func decodeAs(m *Migration, typ reflect.Type, to unsafe.Pointer, n int, b []byte, piece int) *Decoder {
 	d := NewDecoder(pieces(b, piece))
 	d.Migrate(m)
@@ -160,7 +159,7 @@ func decodeAs(m *Migration, typ reflect.Type, to unsafe.Pointer, n int, b []byte
 	return d
 }
 
-// codableType draws struct types until one can be written.
+// codableType draws until a struct type is codable.
 func codableType(draw func() reflect.Type) reflect.Type {
 	for {
 		if t := draw(); Of(t).Codable() == nil && t.Kind() == reflect.Struct {
@@ -169,7 +168,7 @@ func codableType(draw func() reflect.Type) reflect.Type {
 	}
 }
 
-func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
+func TestMigration_ReadsByName(t *testing.T) {
 	mismatches, good, bad := 0, 0, 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -181,7 +180,7 @@ func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
 		items := drawItems(r, old, n)
 		at := 0
 		m.Item = func(f Fields, _ unsafe.Pointer) error {
-			as := reflect.New(typ) // Read replaces what was there before
+			as := reflect.New(typ) // Read replaces the old value
 			draw(r, as.Elem(), 0)
 			if f.Read("", as.Interface()) == nil {
 				want := reflect.New(typ)
@@ -215,7 +214,7 @@ func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
 		}
 		m.Item = nil
 		whole := Of(old).stream(items.UnsafePointer(), 1)
-		for range 25 { // any bytes are an encoding or an error
+		for range 25 { // forged bytes are refused or decoded
 			b := bytes.Clone(whole)
 			if b[r.IntN(len(b))] ^= 1 << r.IntN(8); r.IntN(3) == 0 {
 				b = b[:r.IntN(len(b))]
@@ -245,7 +244,7 @@ type (
 	}
 )
 
-func TestATypeThatContainsItselfIsReadByName(t *testing.T) {
+func TestMigration_RecursiveType(t *testing.T) {
 	m := from(t, reflect.TypeFor[newKin](), reflect.TypeFor[kin]())
 	old := kin{-1, []kin{{Leaf: 2, Name: "x"}, {Kids: []kin{{Leaf: -3}}}}, "root"}
 	var got newKin
@@ -256,7 +255,7 @@ func TestATypeThatContainsItselfIsReadByName(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotFitIsNamed(t *testing.T) {
+func TestMigration_NamesMismatches(t *testing.T) {
 	type (
 		part    struct{ A, B int32 }
 		newPart struct {
@@ -296,7 +295,7 @@ func TestWhatDoesNotFitIsNamed(t *testing.T) {
 	}
 }
 
-func TestFieldsThatCannotBeRead(t *testing.T) {
+func TestFields_ReadErrors(t *testing.T) {
 	type before struct {
 		N    int32
 		Name string
@@ -327,8 +326,8 @@ func TestFieldsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Items of a type that encoded to nothing need no bytes to be read.
-func TestItemsWithoutBytesAreReadAsOthers(t *testing.T) {
+// Items of a type without bytes are converted without input.
+func TestMigration_ItemsWithoutBytes(t *testing.T) {
 	m := from(t, reflect.TypeFor[kin](), reflect.TypeFor[struct{}]())
 	calls := 0
 	m.Item = func(_ Fields, item unsafe.Pointer) error {
@@ -343,9 +342,12 @@ func TestItemsWithoutBytesAreReadAsOthers(t *testing.T) {
 	}
 }
 
-func TestSchemasAreUnderstood(t *testing.T) {
+func TestParseSchema_RoundTripsOrRefuses(t *testing.T) {
 	for typ, text := range decodable {
 		p := Of(typ)
+		if p.Recursive() != strings.Contains(text, "@") {
+			t.Errorf("%v: Recursive = %t", typ, p.Recursive())
+		}
 		if got := p.Schema(); got != text || p.Codable() != nil {
 			t.Errorf("%v is %s, %v; want %s", typ, got, p.Codable(), text)
 		}
@@ -365,7 +367,7 @@ func TestSchemasAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestASchemaIsShownLineByLine(t *testing.T) {
+func TestIndentSchema_LineByLine(t *testing.T) {
 	const want = "map[string]struct{\n\tA int8\n\tB []struct{\n\t\tC bool\n\t}\n\tD map[int8]struct{}\n}"
 	if got := IndentSchema("map[string]struct{A int8; B []struct{C bool}; D map[int8]struct{}}"); got != want {
 		t.Errorf("%q", got)
@@ -375,8 +377,8 @@ func TestASchemaIsShownLineByLine(t *testing.T) {
 	}
 }
 
-// A schema is as large as its text, not as what it says.
-func TestAForgedSchemaAllocatesLittle(t *testing.T) {
+// The memory of a schema is proportional to its text.
+func TestParseSchema_ForgeryAllocatesLittle(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("struct{a ", 5000), "struct{" + strings.Repeat("A int8; ", 5000) + "A int8}", strings.Repeat("[1]", 5000), strings.Repeat("map[", 5000),
 	} {
@@ -391,8 +393,8 @@ func TestAForgedSchemaAllocatesLittle(t *testing.T) {
 	}
 }
 
-// Arrays of two lengths are two types, however long they are.
-func TestSchema_TellsArraysApart(t *testing.T) {
+// Lengths of arrays are part of the schema.
+func TestSchema_HasArrayLength(t *testing.T) {
 	for n := range 300 {
 		if got, want := Of(reflect.ArrayOf(n, reflect.TypeFor[uint8]())).Schema(), fmt.Sprintf("[%d]uint8", n); got != want {
 			t.Errorf("got %s, want %s", got, want)

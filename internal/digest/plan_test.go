@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// walkAll is the layout of a machine on which no type is a memory type.
+// walkAll is the layout of a machine without memory types.
 var walkAll = layout{memory: false}
 
 func digestOf[T any](items ...T) uint64 {
@@ -24,14 +24,14 @@ func digestOf[T any](items ...T) uint64 {
 	return h.Sum()
 }
 
-// newProgram returns a program for t.
-func newProgram(t reflect.Type, l layout) *Codec {
+// newCodec returns a codec for t.
+func newCodec(t reflect.Type, l layout) *Codec {
 	p := new(Codec)
 	p.init(t, l)
 	return p
 }
 
-// stream returns the encoding of n values at base, which the hash never saw.
+// stream returns the encoding of n values at base, without a hash.
 func (p *Codec) stream(base unsafe.Pointer, n int) []byte {
 	w := p.walker(nil)
 	defer p.release(w)
@@ -46,14 +46,13 @@ func (p *Codec) sum(base unsafe.Pointer, n int) uint64 {
 	return h.Sum()
 }
 
-// checkItems compares the memory path, the walking path and the slow encoder
-// on the slice of any type in items.
+// checkItems compares the memory path, the walking path and the slow encoder.
 func checkItems(t rapid.TB, items reflect.Value) {
 	t.Helper()
 	base, n := items.UnsafePointer(), items.Len()
 	want := encodeElements(items)
 	for _, l := range []layout{{memory: littleEndian}, walkAll} {
-		p := newProgram(items.Type().Elem(), l)
+		p := newCodec(items.Type().Elem(), l)
 		if got := p.stream(base, n); !bytes.Equal(got, want) {
 			t.Errorf("%v, %+v: encoding\n% x, want\n% x", items.Type(), l, got, want)
 		}
@@ -71,7 +70,7 @@ type padded struct {
 	C uint16
 }
 
-// typed is a handle as package handle has it: a number and a phantom.
+// typed is a handle as in package handle: a number and a phantom.
 type typed[T any] struct {
 	_  [0]*T
 	ID uint64
@@ -127,8 +126,8 @@ func sampleEverything() []everything {
 	}}
 }
 
-func TestEveryKindEncodesAsDocumented(t *testing.T) {
-	nan := math.Copysign(math.NaN(), -1) // another key than NaN
+func TestItems_EncodeAsDocumented(t *testing.T) {
+	nan := math.Copysign(math.NaN(), -1) // differs from NaN
 	checkItems(t, reflect.ValueOf(sampleEverything()))
 	checkItems(t, reflect.ValueOf([]point{{1, 2, 3}, {4, 5, 6}}))
 	checkItems(t, reflect.ValueOf([]unit{{Life: 3, alive: true}, {Team: 1, flags: [2]uint8{1, 2}}}))
@@ -159,9 +158,8 @@ func TestEveryKindEncodesAsDocumented(t *testing.T) {
 	checkItems(t, reflect.ValueOf([]chain{{"a": {"b": nil}, "c": {}}}))
 }
 
-// Golden encodings of a few values, byte by byte, with their digests. A
-// change here is a change of every stored digest.
-func TestEncodingsArePinned(t *testing.T) {
+// A change here changes stored digests.
+func TestItems_EncodingsArePinned(t *testing.T) {
 	type mixed struct {
 		A    int8
 		B    int
@@ -212,7 +210,7 @@ func TestEncodingsArePinned(t *testing.T) {
 	}
 }
 
-func TestMemoryTypes(t *testing.T) {
+func TestMemory_Types(t *testing.T) {
 	if !littleEndian {
 		t.Skip("no type is a memory type on a big-endian machine")
 	}
@@ -264,7 +262,7 @@ type nest []nest
 
 type chain map[string]chain
 
-// drawType draws a type of every kind there is, with nesting up to depth.
+// drawType draws a type of any kind, nested up to depth.
 func drawType(t *rapid.T, depth int) reflect.Type {
 	scalars := append(
 		[]reflect.Type{
@@ -299,14 +297,14 @@ func drawType(t *rapid.T, depth int) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-func TestMemoryAndWalkAgreeOnRandomTypes(t *testing.T) {
+func TestItems_RandomTypes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := drawType(t, 3)
 		checkItems(t, drawItems(drawRand(t), typ, rapid.IntRange(0, 5).Draw(t, "items")))
 	})
 }
 
-func TestLongStreamsSpillInOrder(t *testing.T) {
+func TestItems_SpillInOrder(t *testing.T) {
 	items := make([]tree, 3000)
 	for i := range items {
 		items[i].Name = strings.Repeat("x", i%37)
@@ -318,7 +316,7 @@ func TestLongStreamsSpillInOrder(t *testing.T) {
 	checkItems(t, reflect.ValueOf(items))
 }
 
-func TestOnePlanServesManyGoroutines(t *testing.T) {
+func TestPlan_Concurrent(t *testing.T) {
 	items := append(sampleEverything(), everything{Any: sampleEverything()[1].scores, Text: time.Minute})
 	want := digestOf(items...)
 	p := For[everything]()
@@ -338,12 +336,12 @@ func TestOnePlanServesManyGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-func TestWalkingAllocatesNothingPerItem(t *testing.T) {
+func TestItems_AllocateNothing(t *testing.T) {
 	items := make([]padded, 1000)
 	p := For[padded]()
 	h := new(Hash)
 	p.Items(h, items)
-	// The pool may be emptied by a collection in between.
+	// A collection may empty the pool.
 	if n := testing.AllocsPerRun(100, func() { p.Items(h, items) }); n > 5 {
 		t.Errorf("%v allocations for 1000 items, want about 0", n)
 	}

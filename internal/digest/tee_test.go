@@ -6,13 +6,11 @@ import (
 	"testing"
 )
 
-// A Tee is given what the hash is, in pieces, whatever the calls: what lasts where it
-// lies, and the rest as it was during the call.
-func TestATeeIsGivenWhatTheHashIs(t *testing.T) {
-	memory, fill := make([]byte, 1<<17), rand.New(rand.NewPCG(1, 1))
-	for i := range memory {
-		memory[i] = byte(fill.Uint32())
-	}
+// A Tee receives the hashed bytes in pieces: lasting memory without a copy, other bytes as
+// they were during the call.
+func TestTee_ReceivesHashedBytes(t *testing.T) {
+	memory := make([]byte, 1<<17)
+	rand.NewChaCha8([32]byte{1}).Read(memory)
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		size := 32 * (1 + r.IntN(500))
@@ -20,7 +18,7 @@ func TestATeeIsGivenWhatTheHashIs(t *testing.T) {
 		var plain, teed Hash
 		teed.Tee(NewTee(size, func(b []byte, lasts bool) {
 			if len(b) == 0 || len(given)/size != (len(given)+len(b)-1)/size {
-				t.Fatalf("seed %d: %d bytes behind %d, and a piece has %d", seed, len(b), len(given), size)
+				t.Fatalf("seed %d: %d bytes after %d, piece size %d", seed, len(b), len(given), size)
 			}
 			if lasts && &memory[cap(memory)-cap(b)] != &b[0] {
 				t.Fatalf("seed %d: what lasts is a copy", seed)

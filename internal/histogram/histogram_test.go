@@ -24,7 +24,7 @@ func Example() {
 	// the longest takes 1ms
 }
 
-// durations of all magnitudes: a random number of bits, then random bits.
+// durations draws durations of all magnitudes.
 func durations(t *rapid.T, label string) []time.Duration {
 	bits := rapid.IntRange(0, 62)
 	one := rapid.Custom(func(t *rapid.T) time.Duration {
@@ -33,7 +33,7 @@ func durations(t *rapid.T, label string) []time.Duration {
 	return rapid.SliceOfN(one, 1, 200).Draw(t, label)
 }
 
-func of(ds []time.Duration) *histogram.Histogram {
+func histogramOf(ds []time.Duration) *histogram.Histogram {
 	h := new(histogram.Histogram)
 	for _, d := range ds {
 		h.Add(d)
@@ -41,41 +41,21 @@ func of(ds []time.Duration) *histogram.Histogram {
 	return h
 }
 
-// exact returns the quantile by the definition.
 func exact(ds []time.Duration, q float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(ds))
 	rank := int(math.Ceil(q * float64(len(ds))))
 	return sorted[max(rank, 1)-1]
 }
 
-func TestQuantileIsWithinItsBound(t *testing.T) {
+func TestHistogram_IsWithinItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ds := durations(t, "durations")
-		h := of(ds)
+		h := histogramOf(ds)
 		q := rapid.Float64Range(0, 1).Draw(t, "q")
 		got, want := h.Quantile(q), exact(ds, q)
-		if got < want || float64(got-want) > float64(want)/64 {
-			t.Fatalf("Quantile(%v) = %d; the exact one is %d, and 1/64 above it is allowed", q, got, want)
+		if got < want || float64(got-want) > float64(want)/64 || want < 128 && got != want {
+			t.Fatalf("Quantile(%v) = %d; exact %d, allowed 1/64 above from 128 on", q, got, want)
 		}
-	})
-}
-
-func TestSmallValuesAreExact(t *testing.T) {
-	var h histogram.Histogram
-	for d := range time.Duration(128) {
-		h.Add(d)
-	}
-	for d := range time.Duration(128) {
-		if got := h.Quantile(float64(d+1) / 128); got != d {
-			t.Errorf("quantile %d of 128 is %d; want %d", d+1, got, d)
-		}
-	}
-}
-
-func TestHistogram_LenAndMaxAreExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ds := durations(t, "durations")
-		h := of(ds)
 		if h.Len() != len(ds) || h.Max() != slices.Max(ds) {
 			t.Fatalf("Len %d, Max %d; want %d, %d", h.Len(), h.Max(), len(ds), slices.Max(ds))
 		}
@@ -85,18 +65,18 @@ func TestHistogram_LenAndMaxAreExact(t *testing.T) {
 	})
 }
 
-func TestMergeIsAsIfAllWereAddedToOne(t *testing.T) {
+func TestMerge_EqualsAdd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := durations(t, "a"), durations(t, "b")
-		merged := of(a)
-		merged.Merge(of(b))
-		if *merged != *of(append(a, b...)) {
+		merged := histogramOf(a)
+		merged.Merge(histogramOf(b))
+		if *merged != *histogramOf(append(a, b...)) {
 			t.Fatal("the merged histogram is another than that of all durations")
 		}
 	})
 }
 
-func TestExtremes(t *testing.T) {
+func TestHistogram_Extremes(t *testing.T) {
 	var h histogram.Histogram
 	if h.Quantile(0.5) != 0 || h.Max() != 0 || h.Len() != 0 {
 		t.Error("an empty histogram has a median, a longest or a length")
@@ -108,5 +88,10 @@ func TestExtremes(t *testing.T) {
 	h.Add(math.MaxInt64)
 	if h.Quantile(1) != math.MaxInt64 || h.Quantile(2) != math.MaxInt64 || h.Quantile(-1) != 0 {
 		t.Errorf("quantiles are %d, %d, %d", h.Quantile(1), h.Quantile(2), h.Quantile(-1))
+	}
+	for d := range time.Duration(128) {
+		if got := histogramOf([]time.Duration{d, time.Hour}).Quantile(0.5); got != d {
+			t.Errorf("quantile %d, want %d", got, d)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func empty(t *testing.T) *paged.Set {
 	return s
 }
 
-// encoding returns what the digest of s is the sum of.
+// encoding returns the bytes that DigestTo hashes.
 func encoding(s *paged.Set) (b []byte) {
 	var h digest.Hash
 	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
@@ -57,7 +57,7 @@ func idsOf(s *paged.Set) (ids []handle.ID) {
 	return ids
 }
 
-// disturb does something to s that r decides.
+// disturb makes a random change to s.
 func disturb(s *paged.Set, r *rand.Rand) {
 	ids := idsOf(s)
 	some := func(n int) (chosen []handle.ID) {
@@ -88,19 +88,26 @@ func disturb(s *paged.Set, r *rand.Rand) {
 	}
 }
 
-// A map that was read goes on as the one that was written, with pages given back
-// or not.
-func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
+// A loaded map and a clone behave alike, also after MoveFrom, with released pages.
+func TestLoad_ContinuesLikeTheOriginal(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := empty(t)
-		for range 12 {
+		for step := range 12 {
 			disturb(s, r)
 			back, err := load(t, encoding(s))
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			other := s.Clone()
+			if step%2 == 0 {
+				back = moved(t, r, back)
+			} else {
+				other = moved(t, r, other)
+			}
+			if back.Digest() != other.Digest() {
+				t.Fatalf("seed %d: digests %x and %x", seed, back.Digest(), other.Digest())
+			}
 			for range 4 {
 				again := r.Uint64()
 				for _, s := range []*paged.Set{back, other} {
@@ -114,9 +121,8 @@ func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 	}
 }
 
-// Whatever bytes a map is read from, it is refused, or it is the map of these bytes, and
-// every invariant holds.
-func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
+// Load refuses forged bytes or loads exactly these bytes, with all invariants.
+func TestLoad_RefusesForgery(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	s := empty(t)
 	for range 10 {
@@ -156,4 +162,18 @@ func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
 	if refused < 100 || loaded < 50 {
 		t.Errorf("%d refused, %d loaded", refused, loaded)
 	}
+}
+
+// moved returns a map that takes over from, and may have had other items.
+func moved(t *testing.T, r *rand.Rand, from *paged.Set) *paged.Set {
+	t.Helper()
+	stats, to := from.Stats(), empty(t)
+	for range r.IntN(3) {
+		disturb(to, r)
+	}
+	to.MoveFrom(from)
+	if err := to.Verify(); err != nil || to.Stats() != stats {
+		t.Fatalf("Stats = %+v, want %+v; %v", to.Stats(), stats, err)
+	}
+	return to
 }

@@ -10,16 +10,15 @@ import (
 	"handloom/shard/handle"
 )
 
-// large is so large that a page has two rows.
+// large makes pages of two rows.
 type large struct {
 	first *int
 	_     [2 << 10]uint64
 	last  *int
 }
 
-// Verify must be able to fail: each line breaks one thing, and Verify has to
-// name the invariant.
-func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
+// Each case breaks one thing, and Verify must name the invariant.
+func TestVerify_CitesInvariant(t *testing.T) {
 	t.Cleanup(seam.Narrow(7, 16))
 
 	for _, c := range []struct {
@@ -44,8 +43,8 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"S3", "too many slots", func(m *Set) { m.slots++ }},
 		{"G1", "a live slot at generation 0", func(m *Set) { *m.word(1) &^= 0xffff << 32 }},
 	} {
-		// Slot 0 is depleted, slots 2, 4 and 5 are vacant in this order, 4 and 5
-		// are on a page given back, as are 8 and 9; slot 11 was never issued.
+		// Slot 0 is depleted. Slots 2, 4 and 5 are vacant in this order. The pages of 4 and
+		// 5, and of 8 and 9, are released. Slot 11 was never issued.
 		m, err := New(TypeFor[large](), handle.Options{TypeID: 5})
 		if err != nil {
 			t.Fatal(err)

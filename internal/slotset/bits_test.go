@@ -9,11 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numbersOf walks b by its words.
+// numbersOf returns the members of b.
 func numbersOf(b *Bits) (numbers []int) {
 	for base, word := range b.Words {
 		if word == 0 {
-			numbers = append(numbers, -1) // only words with numbers are walked
+			numbers = append(numbers, -1) // Words yields only nonzero words
 		}
 		for ; word != 0; word &= word - 1 {
 			numbers = append(numbers, base+bits.TrailingZeros64(word))
@@ -22,12 +22,12 @@ func numbersOf(b *Bits) (numbers []int) {
 	return numbers
 }
 
-func TestBitsAgainstAMap(t *testing.T) {
+func TestBits_EqualsMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b Bits
 		model := map[int]bool{}
 		room := 0
-		// Neighbours, ends of words and ends of summary words.
+		// Neighbours, and ends of words and summary words.
 		number := rapid.OneOf(rapid.IntRange(0, 200), rapid.SampledFrom([]int{63, 64, 4095, 4096, 8191, 8192}), rapid.IntRange(0, 20_000))
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {

@@ -10,8 +10,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// wordsAtTheBound returns n-3 words of n, of which those behind the first n-64
-// may be touched. The rest is address space alone: 32 GB that take no memory.
+// wordsAtTheBound returns n-3 words of a mapping of n words. Only the words past n-64 are
+// accessible; the other 32 GB take no memory.
 func wordsAtTheBound(t *testing.T, n uint64) []handle.ID {
 	t.Helper()
 	if bits.UintSize < 64 {
@@ -30,12 +30,11 @@ func wordsAtTheBound(t *testing.T, n uint64) []handle.ID {
 	return unsafe.Slice((*handle.ID)(unsafe.Pointer(&memory[0])), int(n))[:n-3]
 }
 
-// Every way to issue the last slots that a handle can name gives the handles that
-// Preview says, in whatever order they were vacated: nothing that is reckoned with
-// a slot's number carries into the generation beside it.
-func TestTheLastSlotsOfAllAreIssuedLikeAnyOther(t *testing.T) {
+// The last slots of a handle's range are issued as Preview predicts, in every order of
+// vacating: arithmetic on slot numbers does not carry into the generation.
+func TestSet_IssuesLastSlots(t *testing.T) {
 	words := wordsAtTheBound(t, uint64(SlotLimit()))
-	first := Slot(len(words)) // of the last three
+	first := Slot(len(words)) // the first of the last three
 	for _, order := range [][]Slot{{2}, {1, 2}, {0, 1, 2}, {2, 1, 0}, {2, 0, 1}, {1, 0, 2}} {
 		for _, bulk := range []bool{true, false} {
 			s := Set{Words: words}
@@ -79,14 +78,14 @@ func TestTheLastSlotsOfAllAreIssuedLikeAnyOther(t *testing.T) {
 	}
 }
 
-// largeFreelist returns a freelist with a ring of 3,000,000,000 places, which are address
-// space alone, and 2,000,000,000 vacant slots that go around its end.
+// largeFreelist returns a freelist with a ring of 3,000,000,000 places, mostly without
+// memory, and 2,000,000,000 vacant slots that wrap around its end.
 func largeFreelist(t *testing.T) *Freelist {
 	t.Helper()
 	if bits.UintSize < 64 {
 		t.Skip("so large a ring cannot be addressed")
 	}
-	places := uint64(3e9) // no constant, which an int of 32 bits would not hold
+	places := uint64(3e9) // a variable, because 32-bit ints cannot hold the constant
 	memory, err := syscall.Mmap(-1, 0, int(places*uint64(unsafe.Sizeof(Slot(0)))), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
@@ -98,7 +97,7 @@ func largeFreelist(t *testing.T) *Freelist {
 	return s
 }
 
-// Tickets go up to twice the ring beyond its first place, which 32 bits do not hold.
+// Tickets reach twice the length of the ring, which exceeds 32 bits.
 func TestFreelist_RingOfThreeBillionPlaces(t *testing.T) {
 	const slot, place, ticket = Slot(77), 19e8, uint32(4_900_000_000 & (1<<32 - 1))
 	live := handle.New(0, 0, 1)
@@ -106,7 +105,7 @@ func TestFreelist_RingOfThreeBillionPlaces(t *testing.T) {
 	for name, retire := range map[string]func(s *Freelist) handle.ID{
 		"Retire": func(s *Freelist) handle.ID { return s.Retire(slot, live, len(s.ring)) },
 		"TryRetire": func(s *Freelist) handle.ID {
-			if w, ok := TryRetire[int](s, slot, live); ok { // the ring has gone around
+			if w, ok := TryRetire[int](s, slot, live); ok { // the ring wraps
 				return w
 			}
 			return s.Retire(slot, live, len(s.ring))
@@ -133,7 +132,7 @@ func TestFreelist_RingOfThreeBillionPlaces(t *testing.T) {
 			}
 		}
 		s.ring[5] = 3
-		s.popped(1e8 - 1 + 5) // to the end of the ring, and beyond
+		s.popped(1e8 - 1 + 5) // past the end of the ring
 		if got := s.Front(); got != 3 || s.base != 3e9 {
 			t.Errorf("the front is slot %d, base %d, want slot 3, base 3000000000", got, s.base)
 		}

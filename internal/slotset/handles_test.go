@@ -9,8 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// The handle of a slot that was added last is the one in the set.
-func TestHandlesAreTheLastOfEachSlot(t *testing.T) {
+func TestHandles_KeepsLastOfEachSlot(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 64, 65, 10_000} {
 		var s Handles
@@ -43,7 +42,7 @@ func TestHandlesAreTheLastOfEachSlot(t *testing.T) {
 		seen := 0
 		s.All(7, func(handle.ID) bool { seen++; return false })
 		if seen != 1 {
-			t.Errorf("All goes on for %d handles", seen)
+			t.Errorf("All yields %d handles after false", seen)
 		}
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestLiveAgainstAMap(t *testing.T) {
+func TestLive_EqualsMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l Live
 		model := map[int]bool{}
-		// Neighbours, ends of words and ends of pages.
+		// Neighbours, and ends of words and pages.
 		row := rapid.OneOf(rapid.IntRange(0, 200), rapid.SampledFrom([]int{63, 64, 4095, 4096, 8191, 8192}), rapid.IntRange(0, 20_000))
 		rows := func(t *rapid.T) (lo, hi int) {
 			lo = row.Draw(t, "lo")
@@ -64,7 +64,7 @@ func TestLiveAgainstAMap(t *testing.T) {
 			"Run": func(t *rapid.T) {
 				lo, hi := rows(t)
 				if l.Grow(hi); !model[lo] && rapid.Bool().Draw(t, "within") {
-					l.AddRange(lo, hi) // and the run goes on beyond hi
+					l.AddRange(lo, hi) // the run continues past hi
 					l.Grow(hi + 1)
 					l.Add(Row(hi))
 					for i := lo; i <= hi; i++ {
@@ -132,10 +132,10 @@ func TestLiveAgainstAMap(t *testing.T) {
 			"CopyTo": func(t *rapid.T) {
 				var c Live
 				c.Grow(rapid.IntRange(1, 20_000).Draw(t, "room"))
-				c.Add(Row(rapid.IntRange(0, c.Cap()-1).Draw(t, "row"))) // of before
+				c.Add(Row(rapid.IntRange(0, c.Cap()-1).Draw(t, "row"))) // an old row
 				l.CopyTo(&c)
 				l.Grow(1)
-				l.Add(0) // of the spoiled original
+				l.Add(0) // a change of the original
 				l = c
 			},
 		})

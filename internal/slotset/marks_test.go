@@ -6,9 +6,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// A plan that is cancelled leaves its marks to the next one: what it would have
-// depleted must not count there.
-func TestClearedMarksKnowOfNothing(t *testing.T) {
+// A canceled plan leaves no depleting marks to the next one.
+func TestBitset_ClearResetsCounts(t *testing.T) {
 	setWidths(t, 1, 16) // every erase depletes
 	var o owners
 	ids := handle.IDs(o.issue(5))
