@@ -13,7 +13,6 @@ import (
 	"handloom/store"
 )
 
-// aliased lists the types that the package gives another name.
 var aliased = map[string]reflect.Type{
 	"ID":          reflect.TypeFor[store.ID](),
 	"Handle":      reflect.TypeFor[store.Handle[item]](),
@@ -22,7 +21,6 @@ var aliased = map[string]reflect.Type{
 	"StaleError":  reflect.TypeFor[store.StaleError](),
 }
 
-// go doc shows neither methods nor fields of an alias.
 func TestAlias_CommentListsItsMembers(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "alias.go", nil, parser.ParseComments)
 	noError(t, err)
@@ -46,7 +44,6 @@ func TestAlias_CommentListsItsMembers(t *testing.T) {
 
 var name = regexp.MustCompile(`^([A-Z]\w*)\b|, ([A-Z]\w*) \w+:`)
 
-// listedIn returns the first name of each list item of a comment.
 func listedIn(comment string) (names []string) {
 	for line := range strings.Lines(comment) {
 		line, isItem := strings.CutPrefix(line, "  - ")
@@ -61,7 +58,6 @@ func listedIn(comment string) (names []string) {
 	return names
 }
 
-// members returns the fields and methods of t and *t except promoted ones.
 func members(t reflect.Type) (names []string) {
 	var embedded []reflect.Type
 	if t.Kind() == reflect.Struct {
@@ -83,7 +79,6 @@ func members(t reflect.Type) (names []string) {
 	return names
 }
 
-// has reports whether *e has the method with the same signature.
 func has(e reflect.Type, m reflect.Method) bool {
 	own, ok := reflect.PointerTo(e).MethodByName(m.Name)
 	return ok && slices.Equal(slices.Collect(own.Type.Ins())[1:], slices.Collect(m.Type.Ins())[1:]) &&

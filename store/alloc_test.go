@@ -19,7 +19,6 @@ const (
 	slack = 40
 )
 
-// worked is a table with one pass of each kind.
 type worked struct {
 	itemTable
 	age, count, mean func(ctx context.Context) error
@@ -85,7 +84,7 @@ func workStable(t tb, s *store.Store, o store.TableOptions[item]) worked {
 	}
 }
 
-// steady returns a frame that erases as much as it creates, with commands of every kind.
+// steady returns a frame that erases as much as it creates.
 func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx context.Context) {
 	work := workPacked
 	if stable {

@@ -7,7 +7,7 @@ import (
 	"handloom/store"
 )
 
-// breakFlush makes the second parallel step of a flush fail: the step after the commit point.
+// breakFlush makes a flush fail after the commit point.
 func breakFlush(t tb) {
 	step := 0
 	perturb(t, func(int) func(int) int {

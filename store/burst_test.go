@@ -13,16 +13,14 @@ import (
 	"handloom/store"
 )
 
-// heap returns the number of reachable bytes.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // frees what finalizers and pools held
+	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// swollen is a store after a burst of commands, and a table without other users.
 type swollen struct {
 	*store.Store
 	table, other *store.Table[item]
@@ -30,7 +28,6 @@ type swollen struct {
 
 const burstItems = 100_000
 
-// newSwollen adds a table with options o.
 func newSwollen(t tb, o store.TableOptions[item]) swollen {
 	s := swollen{Store: newStore(t, store.Options{Workers: 1})}
 	o.Name = "table"
@@ -39,12 +36,10 @@ func newSwollen(t tb, o store.TableOptions[item]) swollen {
 	return s
 }
 
-// oneQueue returns a burst that one queue records.
 func oneQueue(record func(s swollen, q store.Queue)) func(t tb, s swollen) {
 	return func(t tb, s swollen) { record(s, queues(t, s.Store, 1)[0]) }
 }
 
-// bursts make queues, or memory that flushes keep, large.
 var bursts = map[string]func(t tb, s swollen){
 	"creates that are cancelled": oneQueue(func(s swollen, q store.Queue) {
 		s.table.EraseItems(q, s.table.EmplaceItems(q, make([]item, burstItems), nil))
@@ -170,7 +165,7 @@ func TestBurst_MemoryIsReleased(t *testing.T) {
 	}
 }
 
-// A table keeps its memory again after it gets work, while another table works in each frame.
+// A table keeps its memory again after it gets work.
 func TestBurst_IdleTableReleasesMemory(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")
@@ -251,7 +246,6 @@ func TestBurst_TouchedRowsAreReleased(t *testing.T) {
 	}, func() { s.touch(t, burstItems) })
 }
 
-// touch runs a pass that touches some rows of each chunk, and flushes.
 func (s swollen) touch(t *testing.T, rows int) {
 	t.Helper()
 	noError(t, s.table.ForEach(t.Context(), func(c store.Chunk[item]) {
@@ -282,7 +276,6 @@ func TestBurst_ChunkNotesAreReleased(t *testing.T) {
 	})
 }
 
-// empty erases all items and releases their memory.
 func (s swollen) empty(t tb) {
 	t.Helper()
 	write(t, s.Store, writeOf(func(w *store.Writer) {
@@ -298,7 +291,7 @@ func TestLimits_BoundMemoryOfFastProducers(t *testing.T) {
 	const limit = 2_000
 	s, table := newTable(t, store.Options{InboxLimit: limit, QueueLimit: limit, BatchLimit: limit}, store.TableOptions[item]{})
 	refused, stop := new(atomic.Int64), make(chan struct{})
-	var measured sync.RWMutex // stops the garbage of producers during a measurement
+	var measured sync.RWMutex
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {

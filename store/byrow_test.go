@@ -15,8 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A task that erases by row erases the items that are there at that time, whatever happens to
-// the table before the flush. The result equals erases by handle.
+// An erase by row erases the item of that time, whatever moves before the flush.
 func TestChunkErase_EqualsEraseByHandle(t *testing.T) {
 	program := rapid.SliceOfN(drawTwinStep(true), 1, 20)
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,16 +38,16 @@ func TestChunkErase_EqualsEraseByHandle(t *testing.T) {
 	})
 }
 
-// twin is one of two stores that run the same steps. One erases by row, the other by handle.
+// twin is one of two stores that run the same steps: one erases by row, one by handle.
 type twin struct {
 	*store.Store
 	table    *store.Table[item]
 	byHandle bool
 	groups   store.Groups[item, item]
 	frame    *store.Schedule
-	wanted   eraseWanted // by the system of frame
+	wanted   eraseWanted
 	saved    store.Checkpoint
-	lent     []*handlemap.Map[item] // by the current Write
+	lent     []*handlemap.Map[item]
 }
 
 func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
@@ -63,7 +62,6 @@ func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
 	return w
 }
 
-// twinStep is one step. The steps of a Write are in inner.
 type twinStep struct {
 	kind  string
 	n     int
@@ -71,12 +69,11 @@ type twinStep struct {
 	inner []twinStep
 }
 
-// eraseWanted selects the items that a pass erases.
 type eraseWanted struct {
 	kind    string
-	divisor uint64 // the values of erased items are multiples
+	divisor uint64
 	twice   bool
-	creates bool // one per erase
+	creates bool
 	fails   bool
 }
 
@@ -105,7 +102,7 @@ func drawTwinStep(outside bool) *rapid.Generator[twinStep] {
 	})
 }
 
-// do runs a step, in a Write if wr is not nil, and returns its outcomes.
+// do runs a step, in a Write if wr is not nil.
 func (w *twin) do(ctx context.Context, wr *store.Writer, step twinStep) (out []string) {
 	var report *store.Report
 	var err error
@@ -184,8 +181,7 @@ func (w *twin) pass(ctx context.Context, e eraseWanted) error {
 	})
 }
 
-// change changes the table at once: rows move, items are erased, slots and rows are reused. The
-// table does not see changes of exposed maps.
+// change changes the table at once. The table does not see changes of exposed maps.
 func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int) error {
 	var hs []store.Handle[item]
 	for h := range w.table.All() {
@@ -251,8 +247,7 @@ func TestChunkErase_CountsTowardsQueueLimit(t *testing.T) {
 	}
 }
 
-// In a Write that changed the table, a pass records handles instead of rows, because exposed
-// maps may move rows before the flush.
+// After a change in a Write, a pass records handles: exposed maps may move rows.
 func TestChunkErase_InsideAWriteNamesItems(t *testing.T) {
 	if check.Cheap {
 		t.Skip("a checked build refuses systems that emit what they do not name")
@@ -292,7 +287,7 @@ func TestChunkErase_WriteResolvesItsTableOnly(t *testing.T) {
 		y := &twin{Store: s, table: table}
 		noError(t, y.pass(t.Context(), eraseWanted{kind: "items", divisor: 4}))
 	}
-	for _, table := range tables { // each moves rows
+	for _, table := range tables {
 		write(t, s, writeOf(func(w *store.Writer) {
 			for h, v := range table.All() {
 				if v.Value == 1 {

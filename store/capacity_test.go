@@ -9,24 +9,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// recordStep is one step of a task that records into two tables. Steps that need a handle or a
-// pointer use one that the task already has.
+// recordStep is one step of a task. Steps that need a handle or a pointer use an earlier one.
 type recordStep struct {
 	op    recordOp
 	table int
-	n     int // a count or an index
+	n     int
 	value uint64
-	inner []recordStep // in the function of an EmplaceFunc
+	inner []recordStep
 }
 
 type recordOp int
 
 const (
-	opEmplace      recordOp = iota
-	opEmplaceItems          // n items
-	opEmplaceFunc           // writes, runs the inner steps, and writes again
-	opStage                 // keeps a pointer to a recorded value
-	opWrite                 // through a kept pointer
+	opEmplace recordOp = iota
+	opEmplaceItems
+	opEmplaceFunc // writes, runs the inner steps, and writes again
+	opStage
+	opWrite
 	opEraseName
 	opPutName
 	opPutItem
@@ -52,8 +51,8 @@ func drawRecordSteps(depth int) *rapid.Generator[[]recordStep] {
 type recordTask struct {
 	store.Queue
 	tables [2]*store.Table[item]
-	items  [2][]store.Handle[item] // live
-	names  [2][]store.Handle[item] // recorded by the task
+	items  [2][]store.Handle[item]
+	names  [2][]store.Handle[item]
 	staged []*item
 }
 
@@ -85,8 +84,7 @@ func (r *recordTask) do(steps []recordStep) {
 	}
 }
 
-// fill is the function of an EmplaceFunc. It writes through v and through a pointer of its own,
-// before and after it records more.
+// fill is the function of an EmplaceFunc.
 func (r *recordTask) fill(h store.Handle[item], v *item, s recordStep) {
 	r.names[s.table] = append(r.names[s.table], h)
 	v.Parent = h
@@ -101,7 +99,6 @@ func (r *recordTask) fill(h store.Handle[item], v *item, s recordStep) {
 	v.Value *= 3
 }
 
-// any1 returns an element of a list, or the zero value.
 func any1[E any](list []E, n int) (e E) {
 	if len(list) > 0 {
 		e = list[n%len(list)]
@@ -109,7 +106,6 @@ func any1[E any](list []E, n int) (e E) {
 	return e
 }
 
-// capacityTrial is a store with two tables of a few items.
 type capacityTrial struct {
 	tb
 	*store.Store
@@ -126,7 +122,6 @@ func newCapacityTrial(t tb) *capacityTrial {
 	return c
 }
 
-// record runs one task per list of steps.
 func (c *capacityTrial) record(tasks [][]recordStep) {
 	for i, q := range queues(c, c.Store, len(tasks)) {
 		r := recordTask{Queue: q, tables: c.tables, items: c.items}
@@ -134,14 +129,12 @@ func (c *capacityTrial) record(tasks [][]recordStep) {
 	}
 }
 
-// run flushes the recorded steps and returns the digest.
 func (c *capacityTrial) run(tasks [][]recordStep) uint64 {
 	c.record(tasks)
 	flush(c, c.Store)
 	return digest(c, c.Store)
 }
 
-// burst records n creates, puts and erases in each of three queues.
 func (c *capacityTrial) burst(n int) {
 	for _, q := range queues(c, c.Store, 3) {
 		for i, table := range c.tables {
@@ -157,8 +150,7 @@ func (c *capacityTrial) discard() {
 	noError(c, c.Discard())
 }
 
-// Only the recorded commands decide the outcome: not the capacity of the arrays, and not the
-// values of provisional handles.
+// Neither array capacities nor the values of provisional handles change the outcome.
 func TestCapacity_DoesNotAffectOutcome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := rapid.SliceOfN(drawRecordSteps(2), 1, 3).Draw(t, "tasks")

@@ -11,7 +11,6 @@ import (
 	"handloom/store"
 )
 
-// change is an element of a change list.
 type change struct {
 	id    store.ID
 	value item
@@ -24,7 +23,6 @@ func listed(seq itemSeq) (list []change) {
 	return list
 }
 
-// changes has the three lists of a table.
 type changes struct{ created, erased, written []change }
 
 func changesOf(table itemTable) changes {
@@ -35,7 +33,6 @@ func (c changes) equal(o changes) bool {
 	return slices.Equal(c.created, o.created) && slices.Equal(c.erased, o.erased) && slices.Equal(c.written, o.written)
 }
 
-// tracked returns a table with Changes after a flush that made some.
 func tracked(t *testing.T, stable bool) (*store.Store, itemTable, changes) {
 	t.Helper()
 	s := newStore(t, store.Options{})
@@ -148,8 +145,7 @@ func TestLists_PanicUnlessKept(t *testing.T) {
 	})
 }
 
-// Erased values are reachable while they are listed, and never without Changes. A shorter list
-// keeps nothing of a longer one.
+// Erased values are reachable only while they are listed.
 func TestErased_ReleasesValuesWithItsList(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	bothKinds(t, func(t *testing.T, stable bool) {

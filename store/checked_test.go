@@ -12,7 +12,6 @@ import (
 	"handloom/store"
 )
 
-// leaky has a handle in a field and handles in a slice.
 type leaky struct {
 	Next store.Handle[leaky]
 	More []store.Handle[leaky]
@@ -100,7 +99,7 @@ func TestChecked_LookupDuringFlushPanics(t *testing.T) {
 	steps := 0
 	perturb(t, func(int) func(int) int {
 		steps++
-		apply := steps == 3 // after plan and links
+		apply := steps == 3
 		return func(i int) int {
 			if apply {
 				table.Get(hs[1])

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +17,13 @@ func checkpoint(t tb, s *store.Store, into *store.Checkpoint) {
 	noError(t, s.Checkpoint(context.Background(), into))
 }
 
-// rollback calls Rollback and verifies the store.
 func rollback(t tb, s *store.Store, c *store.Checkpoint) {
 	t.Helper()
 	noError(t, s.Rollback(context.Background(), c))
 	noError(t, s.Verify(context.Background()))
 }
 
-// A Rollback drops pending commands, inbox calls, provisional handles and change lists. They
-// stay dropped when the epochs repeat. Stats are restored.
+// Dropped data stays dropped when the epochs repeat.
 func TestRollback_DropsLaterRecordings(t *testing.T) {
 	for _, inWrite := range []bool{false, true} {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
@@ -47,14 +46,14 @@ func TestRollback_DropsLaterRecordings(t *testing.T) {
 		if inWrite {
 			write(t, s, func(ctx context.Context, w *store.Writer) error {
 				noError(t, s.Rollback(ctx, &c))
-				h, err := table.Insert(w, item{}) // the Writer stays valid
+				h, err := table.Insert(w, item{})
 				table.Remove(w, h)
 				return err
 			})
 		} else {
 			rollback(t, s, &c)
 			got := s.Stats()
-			got.Tables[0].Bytes = stats.Tables[0].Bytes // capacity stays
+			got.Tables[0].Bytes = stats.Tables[0].Bytes
 			equal(t, "Stats", fmt.Sprint(got), fmt.Sprint(stats))
 		}
 		refused(t, table, q, "kept past its flush")
@@ -85,6 +84,7 @@ func TestRollback_KeepsStableAddresses(t *testing.T) {
 		addresses := maps.Collect(table.All())
 		var c store.Checkpoint
 		checkpoint(t, s, &c)
+		saved := image(t, s)
 		for range 5 {
 			fillStable(t, s, table, 3000)
 			q := queues(t, s, 1)[0]
@@ -106,6 +106,14 @@ func TestRollback_KeepsStableAddresses(t *testing.T) {
 				}
 			}
 			equal(t, "items", table.Len(), len(addresses))
+		}
+		noError(t, s.Load(t.Context(), bytes.NewReader(saved)))
+		equal(t, "items after Load", table.Len(), len(addresses))
+		for h, old := range addresses { // Load makes new pages
+			v := table.At(h)
+			equal(t, "the item is at the old address", v == old, false)
+			old.Value += 1000
+			equal(t, "the item after a write to the old address", v.Value, old.Value-1000)
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"handloom/store"
 )
 
-// agent shares its path with copies by assignment.
 type agent struct {
 	Name string
 	Path []int
@@ -28,7 +27,7 @@ func cloneAgent(dst, src *agent) {
 	dst.Path = path
 }
 
-// agents is a store with n agents in a table of one kind, and n items that are copied in bulk.
+// agents is a store with n agents in a table of one kind, and n items.
 type agents struct {
 	*store.Store
 	All     func() iter.Seq2[store.Handle[agent], *agent]
@@ -58,7 +57,6 @@ func newAgents(t tb, n, workers int, stable bool, clone func(dst, src *agent)) a
 	return a
 }
 
-// walk changes each path in place and appends to it.
 func (a agents) walk() {
 	for _, v := range a.All() {
 		v.Path[0] = -1
@@ -101,7 +99,7 @@ func TestCheckpoint_ReusesClones(t *testing.T) {
 		n := allocations(t.Context(), func(context.Context) { checkpoint(t, a.Store, &c) })
 		each := uint64(1)
 		if check.Full {
-			each = 20 // independent of the number of items
+			each = 20
 		}
 		atMost(t, "objects", n, frameCount*each+slack)
 	})
@@ -140,8 +138,8 @@ func (f *faulty) clone(dst, src *agent) {
 	cloneAgent(dst, src)
 }
 
-// Clone panics or ends its goroutine at any item. The store is unchanged, or in the state of the
-// checkpoint after a Rollback. The checkpoint is empty and usable.
+// Clone panics or ends its goroutine at any item. The state is unchanged, or the checkpoint
+// after a Rollback.
 func TestClone_FailureLeavesAnEmptyCheckpoint(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, workers := range []int{1, 4} {
@@ -189,7 +187,7 @@ func failingClone(t *testing.T, stable bool, workers int, at int64, what string,
 		}
 	}
 	wantError(t, fmt.Sprintf("%s at %d, then Rollback", what, at), a.Rollback(t.Context(), &c), store.ErrCheckpoint)
-	checkpoint(t, a.Store, &c) // shares nothing with the store
+	checkpoint(t, a.Store, &c)
 	a.walk()
 	rollback(t, a.Store, &c)
 	equal(t, fmt.Sprintf("%s at %d: digest of the next checkpoint", what, at), digest(t, a.Store), before)
@@ -214,7 +212,7 @@ func TestRollback_ReleasesDroppedItems(t *testing.T) {
 		dropped := create(20)
 		q := queues(t, a.Store, 1)[0]
 		for h := range a.All() {
-			if h.ID.Slot()%2 == 0 { // these items are on change lists
+			if h.ID.Slot()%2 == 0 {
 				q.Erase(h.ID)
 			}
 		}

@@ -73,7 +73,7 @@ func TestRollback_InsideAWriteUndoesTheTick(t *testing.T) {
 			err := table.ForEach(ctx, func(c store.Chunk[item]) {
 				c.Erase(0)
 				table.Emplace(c.Queue, c.Items[0])
-				c.Queue.Fail(s.Rollback(ctx, new(store.Checkpoint))) // a second pass at the same time
+				c.Queue.Fail(s.Rollback(ctx, new(store.Checkpoint)))
 			})
 			wantError(t, "Rollback beside a pass", err, store.ErrPhase)
 			_, err = table.Insert(w, item{})

@@ -15,8 +15,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stem has handles in fields, in arrays and in referenced memory, and memory that copies might
-// share.
 type stem struct {
 	Value    int
 	Up       store.Handle[stem]
@@ -31,10 +29,8 @@ type leaf struct {
 	Weight float64
 }
 
-// mark encodes to no bytes.
 type mark struct{}
 
-// claimed is a store with tables of each kind.
 type claimed struct {
 	*store.Store
 	stems  *store.Table[stem]
@@ -85,7 +81,6 @@ func (c *claimed) hold(t tb) {
 	c.claim = claim(t, c.Store)
 }
 
-// tick runs a tick with an input.
 func (c *claimed) tick(t tb, input []byte, calls hook.Calls) {
 	t.Helper()
 	noError(t, c.play(input, calls))
@@ -109,7 +104,6 @@ func (c *claimed) play(input []byte, calls hook.Calls) error {
 
 func (c *claimed) digest(t tb) uint64 { return digest(t, c.Store) }
 
-// bond is an element of a column of stems.
 type bond struct {
 	To   store.Handle[stem]
 	Near []store.ID
@@ -121,8 +115,7 @@ func (b *bond) links(visit func(id *store.ID)) {
 	}
 }
 
-// command is a random command. Its numbers choose among the handles of the previous call, then
-// the items.
+// command is a random command. Its numbers choose among handles.
 type command struct {
 	Kind       int
 	A, B, C, D int
@@ -144,7 +137,6 @@ func drawCalls(t *rapid.T) [][]command {
 	return rapid.SliceOfN(rapid.SliceOfN(one, 1, 8), 0, 6).Draw(t, "calls")
 }
 
-// names has the handles that a call may use.
 type names struct {
 	stems   []store.Handle[stem]
 	leaves  []store.Handle[leaf]
@@ -186,7 +178,7 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 			v.Counts = map[uint8]int32{uint8(o.A): 1, uint8(o.B): -1}
 		}
 		if o.D%7 == 0 {
-			v.Children = []store.ID{} // not nil
+			v.Children = []store.ID{}
 		}
 		return v
 	}
@@ -203,7 +195,7 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 				many[i] = leaf{Of: pick(n.stems, o.A+i), Weight: float64(i)}
 			}
 			n.leaves = c.leaves.EmplaceItems(q, many, n.leaves)
-		case 2: // uses a handle recorded later
+		case 2:
 			h := store.EmplaceFunc(c.stems, q, func(h store.Handle[stem], v *stem) {
 				*v = value(o)
 				v.Leaves[0] = c.leaves.Emplace(q, leaf{Of: h})
@@ -220,7 +212,7 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 			q.Erase(pick(n.leaves, o.A).ID)
 		case 7:
 			q.Erase(pick(n.foreign, o.A))
-			c.leaves.Erase(q, store.Handle[leaf]{ID: pick(n.stems, o.B).ID}) // of another table
+			c.leaves.Erase(q, store.Handle[leaf]{ID: pick(n.stems, o.B).ID})
 		case 8:
 			c.marks.EmplaceItems(q, make([]mark, o.N), nil)
 		case 10:
@@ -248,7 +240,6 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 	}
 }
 
-// sent has calls that wait for their outcome.
 type sent struct {
 	done     sync.WaitGroup
 	receipts []*store.Receipt
@@ -270,7 +261,7 @@ func (c *claimed) send(calls ...func(q store.Queue) error) *sent {
 	return s
 }
 
-// arriving is a context that reports the first call of Done: the inbox has the call by then.
+// arriving reports the first call of Done: the inbox has the call by then.
 type arriving struct {
 	context.Context
 	arrived func()
@@ -281,8 +272,7 @@ func (a arriving) Done() <-chan struct{} {
 	return nil
 }
 
-// An input has the same result after Seal and Unseal as its calls in the inbox of an unclaimed
-// store, on any store and with any number of workers.
+// An input has the same result after Seal and Unseal as its calls in an unclaimed store.
 func TestClaim_InputEqualsItsCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plain := newUnclaimed(t, store.Options{Workers: 1})

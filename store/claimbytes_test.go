@@ -15,7 +15,6 @@ import (
 	"handloom/store"
 )
 
-// sample returns an input with commands of all kinds, for a store after the ticks in before.
 func sample(t tb) (before [][]byte, input []byte) {
 	t.Helper()
 	c := newClaimed(t, 1)
@@ -41,8 +40,7 @@ func sample(t tb) (before [][]byte, input []byte) {
 	return before[:3], before[3]
 }
 
-// takes calls Unseal with bytes that may be forged, checks the memory, and flushes accepted
-// input.
+// takes calls Unseal with bytes that may be forged, and checks the memory.
 func (c *claimed) takes(t tb, input []byte) (refused bool) {
 	t.Helper()
 	own := c.claim.Context(context.Background())
@@ -64,7 +62,6 @@ func (c *claimed) takes(t tb, input []byte) (refused bool) {
 	return false
 }
 
-// prepared returns a store after the ticks in before.
 func prepared(t tb, before [][]byte) *claimed {
 	t.Helper()
 	c := newClaimed(t, 1)
@@ -112,7 +109,6 @@ func TestClaim_RefusesDamagedInputs(t *testing.T) {
 	equal(t, "the sample itself is refused", try(input), false)
 }
 
-// forgedInput changes, removes, repeats or adds some bytes.
 func forgedInput(r *rand.Rand, input []byte) []byte {
 	b := slices.Clone(input)
 	for range 1 + r.IntN(4) {
@@ -231,8 +227,7 @@ func FuzzPut(f *testing.F) {
 	})
 }
 
-// The owner applies the encoded input, not the memory of its callers: an empty slice becomes
-// nil, and nothing is shared.
+// The owner applies the encoded input: an empty slice becomes nil, and nothing is shared.
 func TestClaim_OwnerAppliesTheBytesToo(t *testing.T) {
 	c := newClaimed(t, 1)
 	shared := []store.ID{1, 2, 3}
@@ -251,7 +246,7 @@ func TestClaim_OwnerAppliesTheBytesToo(t *testing.T) {
 			t.Errorf("%v", v)
 		}
 		for i := range v.Children {
-			v.Children[i] = last // not visible to other items
+			v.Children[i] = last
 		}
 	}
 	equalLists(t, "the memory of the caller", shared, 1, 2, 3)

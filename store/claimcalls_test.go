@@ -14,14 +14,12 @@ func emplaceStem(c *claimed, value int) func(q store.Queue) error {
 	return callOf(func(q store.Queue) { c.stems.Emplace(q, stem{Value: value}) })
 }
 
-// returned checks that all calls have been applied.
 func (s *sent) returned(t tb) {
 	t.Helper()
 	s.done.Wait()
 	noError(t, errors.Join(s.errs...))
 }
 
-// fails checks that all calls return the error.
 func (s *sent) fails(t tb, is error, says string) {
 	t.Helper()
 	s.done.Wait()
@@ -73,7 +71,7 @@ func TestClaim_ReceiptHasTickAndCreates(t *testing.T) {
 	equal(t, "a name of another call resolves", found(store.Resolved(sent.receipts[0], kept)), false)
 }
 
-// encodedStem returns the size of a call that creates a stem, and an input with that call.
+// encodedStem returns the size of a call, and an input with that call.
 func encodedStem(t tb) (n int, input []byte) {
 	t.Helper()
 	c := newClaimed(t, 1)
@@ -132,7 +130,7 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	}
 	err := c.Read(t.Context(), func(ctx context.Context) error { return onlyError(c.claim.Submit(ctx, record(1))) })
 	wantError(t, "inside a Read", err, store.ErrPhase)
-	c.send(record(0)).returned(t) // at once
+	c.send(record(0)).returned(t)
 	says := panicOf(func() { _, _ = c.claim.Submit(t.Context(), func(store.Queue) error { panic("the call") }) })
 	equal(t, "the panic", says, "the call")
 
@@ -141,8 +139,7 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	last := c.send(record(5))
 	c.send(record(1)).fails(t, store.ErrQueueFull, "the inbox holds 25 commands")
 
-	// The number of waiting calls depends on timing, and sealed calls are in the log: batch
-	// limits count neither.
+	// The number of waiting calls depends on timing: batch limits do not count them.
 	err = c.Write(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		input, calls := c.claim.Seal(nil, 1<<20)
 		defer calls.Done(1, nil)
@@ -180,8 +177,7 @@ func TestClaim_EndedContextIsUncertain(t *testing.T) {
 	}
 }
 
-// A flush that fails because of the commands of passes keeps the input for the next flush of
-// the tick.
+// The next flush of the tick takes the input.
 func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 3})
 	c, input, calls, errs := sealedCreates(t, s, table, 4)
@@ -200,7 +196,6 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	wantError(t, "", <-errs[0], store.ErrFull)
 }
 
-// Only the first flush after Unseal takes the input.
 func TestClaim_FirstFlushTakesTheInput(t *testing.T) {
 	c := newClaimed(t, 1)
 	sent := c.send(emplaceStem(c, 1), emplaceStem(c, 2))

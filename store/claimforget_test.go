@@ -9,15 +9,14 @@ import (
 	"handloom/store"
 )
 
-// forgetful has a list of each kind that a frame leaves.
 type forgetful struct {
 	*store.Store
 	claim  storeClaim
 	table  *store.Table[int]
 	stable *store.StableTable[int]
-	set    *store.Column[int, int] // changed by Set
-	wrote  *store.Column[int, int] // changed in place
-	name   store.Handle[int]       // provisional, from the last frame
+	set    *store.Column[int, int]
+	wrote  *store.Column[int, int]
+	name   store.Handle[int] // provisional, from the last frame
 }
 
 func newForgetful(t *testing.T) *forgetful {
@@ -30,7 +29,6 @@ func newForgetful(t *testing.T) *forgetful {
 	return f
 }
 
-// lists returns the length of each list.
 func (f *forgetful) lists() map[string]int {
 	n := map[string]int{
 		"Created of table": pairs(store.Created(f.table)), "Created of stable": pairs(store.Created(f.stable)),
@@ -52,7 +50,7 @@ func pairs[K, V any](all iter.Seq2[K, V]) (n int) {
 	return n
 }
 
-// write runs a tick and fails the test unless ResetChanges empties the lists.
+// write runs a tick. ResetChanges must empty the lists.
 func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	t.Helper()
 	noError(t, f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
@@ -64,7 +62,6 @@ func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	}))
 }
 
-// change erases, puts and sets items of both tables, creates some, and flushes.
 func (f *forgetful) change(ctx context.Context) error {
 	pass := f.Do(ctx, func(q store.Queue) {
 		for i, h := range handles(f.table.All()) {
@@ -100,7 +97,6 @@ func handles(all seqOf[int]) (hs []store.Handle[int]) {
 	return hs
 }
 
-// inPlace writes all items and elements in place.
 func (f *forgetful) inPlace(ctx context.Context) error {
 	elements := f.table.ForEachRows(ctx, func(c store.Rows[int]) {
 		for i := range c.Items {

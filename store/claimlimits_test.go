@@ -9,11 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// made has the provisional handles of a call.
 type made []store.ID
 
-// make returns a call that creates an item in the table of each element of order, with its
-// index as the value.
+// make returns a call that creates an item in each table of order.
 func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
 	return callOf(func(q store.Queue) {
 		for i, table := range order {
@@ -50,8 +48,7 @@ func (m made) want(t tb, c *claimed, r *store.Receipt, order []int) {
 	}
 }
 
-// A claimed store refuses calls beyond its limits. Sealed commands do not count. The receipts
-// of all other calls resolve their handles.
+// Sealed commands do not count towards the limits.
 func TestClaim_SubmitKeepsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		queue, inbox := rapid.IntRange(1, 12).Draw(t, "QueueLimit"), rapid.IntRange(1, 30).Draw(t, "InboxLimit")
@@ -64,7 +61,7 @@ func TestClaim_SubmitKeepsLimits(t *testing.T) {
 			order []int
 		}
 		var waits []*waiting
-		held := 0 // waiting commands
+		held := 0
 		for tick := range uint64(rapid.IntRange(1, 12).Draw(t, "ticks")) {
 			for range rapid.IntRange(0, 5).Draw(t, "calls") {
 				w := &waiting{order: rapid.SliceOfN(rapid.IntRange(0, 2), 1, 14).Draw(t, "order")}

@@ -15,7 +15,7 @@ import (
 // lookers are the calls that a claim permits to others.
 var lookers = strings.Fields("Read Reduce Digest Verify Snapshot ReadCheckpoint Shuffle Stats Flushed Epoch Timings")
 
-// withoutContext are the calls without a context that would identify the driver.
+// withoutContext are the calls that cannot identify the driver.
 var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn AddSparse")
 
 type storeClaim = hook.Claim[store.Queue, *store.Receipt]
@@ -78,7 +78,7 @@ func TestClaim_DriverRollsBackOutsideTicks(t *testing.T) {
 	var saved store.Checkpoint
 	own := c.claim.Context(t.Context())
 	noError(t, c.Checkpoint(own, &saved))
-	c.tick(t, input, nil) // in advance
+	c.tick(t, input, nil)
 	waits := c.send(emplaceStem(c, 2))
 	noError(t, c.Rollback(own, &saved))
 	equal(t, "between ticks: digest", c.digest(t), before)
@@ -114,7 +114,7 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	send(t, c.Store, func(q store.Queue) { c.stems.EraseAll(q) })
 	refused("1 commands wait for a flush")
 	flush(t, c.Store)
-	if err := c.Inbox(callOf(func(q store.Queue) { // begins before the claim and ends after it
+	if err := c.Inbox(callOf(func(q store.Queue) {
 		c.hold(t)
 		c.stems.Emplace(q, stem{})
 	})); !errors.Is(err, store.ErrPhase) {
@@ -186,8 +186,7 @@ func TestClaim_RemainingCountsWaitingCommands(t *testing.T) {
 	sent.returned(t)
 }
 
-// Programs whose ticks differ have different schemas. Tables without Changes or Links keep
-// their schema, so existing logs still open.
+// Tables without Changes or Links keep their schema, so existing logs still open.
 func TestSchema_DistinguishesTables(t *testing.T) {
 	schema := func(o store.Options, register func(s *store.Store)) string {
 		s := newStore(t, o)

@@ -10,7 +10,6 @@ import (
 	"handloom/store"
 )
 
-// hostile has values that are rare in an encoding.
 type hostile struct {
 	Map  map[float64]int
 	Text string
@@ -47,7 +46,6 @@ func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
 	t.Run("map with empty keys and values", refusesType[map[struct{}]struct{}])
 }
 
-// refusesType tests a type as an item, a column element and sparse data.
 func refusesType[V any](t *testing.T) {
 	type of struct{ Void V }
 	for part, add := range map[string]func(s *store.Store){

@@ -9,7 +9,6 @@ import (
 	"handloom/store"
 )
 
-// findsNothing fails the test if a lookup after Close finds an item.
 func findsNothing(t tb, s *store.Store, table itemTable, h store.Handle[item]) {
 	t.Helper()
 	if found(table.Get(h)) || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
@@ -26,6 +25,8 @@ func findsNothing(t tb, s *store.Store, table itemTable, h store.Handle[item]) {
 func TestClose_PhasesFailAndLookupsFindNothing(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
+		stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", Shards: 3})
+		g := fillStable(t, s, stable, 5)[4]
 		p := table.EmplaceItems(queues(t, s, 1)[0], make([]item, 5), nil)[4]
 		flush(t, s)
 		h := resolve(t, table, p)
@@ -41,14 +42,20 @@ func TestClose_PhasesFailAndLookupsFindNothing(t *testing.T) {
 		calls["Register"] = func(context.Context) error {
 			return faultOf(func() { store.Register(s, store.TableOptions[item]{Name: "late"}) })
 		}
+		calls["RegisterStable"] = func(context.Context) error {
+			return faultOf(func() { store.RegisterStable(s, store.TableOptions[item]{Name: "late"}) })
+		}
+		calls["ForEach, stable"] = func(ctx context.Context) error { return stable.ForEach(ctx, func(store.StableChunk[item]) {}) }
+		calls["Reduce, stable"] = func(ctx context.Context) error { return onlyError(sumStable(ctx, stable)) }
 		calls["Queues"] = func(context.Context) error { return onlyError(s.Queues(1)) }
 		calls["Discard"] = func(context.Context) error { return s.Discard() }
 		for what, call := range calls {
 			wantError(t, what, call(t.Context()), store.ErrClosed)
 		}
 		findsNothing(t, s, packedTable{table}, h)
+		findsNothing(t, s, stableTable{stable}, g)
 		equal(t, "a name resolves", found(table.Resolve(p)) || found(s.Resolve(p.ID)), false)
-		if got := s.Stats(); got.Epoch != 1 || got.Tables[0].Live != 5 {
+		if got := s.Stats(); got.Epoch != 2 || got.Tables[0].Live != 5 {
 			t.Errorf("Stats are no longer those of the last flush: %+v", got)
 		}
 		refused(t, table, q, "kept past its flush")

@@ -9,7 +9,7 @@ import (
 	"handloom/store"
 )
 
-// One late Set needs an element for each create before it. The limit of bytes counts them.
+// One late Set pads all creates before it.
 func TestSet_PaddingCountsTowardsQueueLimit(t *testing.T) {
 	const n = 1000
 	run := func(limit int64, early bool) error {
@@ -33,7 +33,6 @@ func TestSet_PaddingCountsTowardsQueueLimit(t *testing.T) {
 	wantError(t, "the padding is not counted", run(creates+32*n-1, false), store.ErrQueueFull)
 }
 
-// Stale Sets are reported in the order of column names.
 func TestSet_FirstStaleSetsAreReported(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 	late, early := addColumn(t, table, store.ColumnOptions[int]{Name: "z"}), addColumn(t, table, store.ColumnOptions[int]{Name: "a"})

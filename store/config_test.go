@@ -11,7 +11,6 @@ import (
 	"handloom/store"
 )
 
-// config is a configuration that must not change the outcome.
 type config struct {
 	workers int
 	shuffle bool
@@ -28,7 +27,6 @@ type trial struct {
 	ctx context.Context
 }
 
-// run runs a scenario in a store of its own.
 func (c config) run(t tb, o store.Options, scenario func(r *trial)) {
 	t.Helper()
 	o.Workers = c.workers

@@ -26,7 +26,6 @@ func drawStore(t *rapid.T) *store.Store {
 	return s
 }
 
-// itemsOf returns the items of a table by handle.
 func itemsOf(table itemTable) map[store.Handle[item]]item {
 	all := make(map[store.Handle[item]]item)
 	for h, v := range table.All() {
@@ -35,7 +34,6 @@ func itemsOf(table itemTable) map[store.Handle[item]]item {
 	return all
 }
 
-// wantItems fails the test unless the table has these items.
 func wantItems(t tb, table itemTable, want map[store.Handle[item]]item) {
 	t.Helper()
 	got := itemsOf(table)

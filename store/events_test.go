@@ -20,18 +20,17 @@ type events interface {
 	All() iter.Seq2[store.Handle[item], *item]
 }
 
-// feed is a store whose random systems emit and read events, and its model.
+// feed is a store with random systems, and its model.
 type feed struct {
 	*store.Store
 	table   events
 	frame   *store.Schedule
 	systems []feedSystem
-	read    bool // some system reads
+	read    bool
 	step    uint64
 	live    []uint64
 }
 
-// feedSystem is a system and its actions in the next Run.
 type feedSystem struct {
 	reads, emits, runs, fails bool
 	emitted, found            []uint64
@@ -64,7 +63,7 @@ func newFeed(t tb, seed uint64, workers int) *feed {
 		if y.emits {
 			system.Emits = on(f.table)
 		}
-		switch random.IntN(4) { // more flushes
+		switch random.IntN(4) {
 		case 0:
 			system.Reads = append(system.Reads, noise)
 		case 1:
@@ -98,9 +97,9 @@ func (f *feed) run(ctx context.Context, y *feedSystem) error {
 	})
 }
 
-// drawRun draws the actions of the next Run and returns the events that each reader must find.
-// An event emitted before a reader, in the order of systems, ends in the Run, other events in
-// the next Run. Without readers, all earlier events end in a Run outside of a Write.
+// drawRun draws the next Run and returns the events that each reader must find. An event
+// emitted before a reader ends in the Run, others in the next Run. Without readers, earlier
+// events end in a Run outside of a Write.
 func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
 	want = make([][]uint64, len(f.systems))
 	last := -1
@@ -163,11 +162,11 @@ func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
 			if !f.read {
 				f.live = nil
 			}
-		case 1: // a snapshot has all state
+		case 1:
 			saved, other := image(t, f.Store), newFeed(t, seed, workers)
 			noError(t, other.Load(ctx, bytes.NewReader(saved)))
 			other.step, other.live, f = f.step, f.live, other
-		case 2: // a failed Run is rolled back
+		case 2:
 			f.drawRun(random, true)
 			f.live = kept
 			y := &f.systems[random.IntN(len(f.systems))]
@@ -194,8 +193,7 @@ func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
 	return digests
 }
 
-// Ended events count as erased but not towards limits. A flush of ended events alone advances
-// the epoch.
+// Ended events count as erased but not towards limits.
 func TestEvents_CountAsErased(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 3, BatchLimit: 4}, store.TableOptions[item]{Events: true, MaxItems: 3})
 	emit := func(n int) {

@@ -7,10 +7,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Order returns the indexes of the systems in serial order.
 func (c *Schedule) Order() []int { return c.plan.Order() }
 
-// Hide makes a step panic if it visits a table for which seen is false, until show is called.
+// Hide makes a step panic if it visits a table for which seen is false.
 func (s *Store) Hide(seen func(name string) bool) (show func()) {
 	tables, byType := s.tables, s.byType
 	hide := func(all []*table) []*table {
@@ -26,7 +25,6 @@ func (s *Store) Hide(seen func(name string) bool) (show func()) {
 	return func() { s.tables, s.byType = tables, byType }
 }
 
-// counted is a map that counts how often a step asks for its contents.
 type counted struct {
 	shard.Map
 	looks *int
@@ -36,8 +34,7 @@ func (c counted) Len() int            { *c.looks++; return c.Map.Len() }
 func (c counted) TypeID() uint16      { *c.looks++; return c.Map.TypeID() }
 func (c counted) Stats() handle.Stats { *c.looks++; return c.Map.Stats() }
 
-// CountVisits counts how often steps ask the maps of all tables for their contents, until stop
-// is called.
+// CountVisits counts how often steps ask maps for their contents.
 func (s *Store) CountVisits() (visits *int, stop func()) {
 	visits = new(int)
 	for _, t := range s.tables {
@@ -54,12 +51,11 @@ func (s *Store) CountVisits() (visits *int, stop func()) {
 	}
 }
 
-// ForgetChanged clears the list of tables that the Write has changed, and returns its length.
+// ForgetChanged clears the list of changed tables and returns its length.
 func (w *Writer) ForgetChanged() int {
 	n := len(w.changed)
 	w.changed = nil
 	return n
 }
 
-// Lent returns the number of tables that calls in the current Write sweep first.
 func (s *Store) Lent() int { return len(s.lent) }

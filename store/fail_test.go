@@ -9,7 +9,6 @@ import (
 	"handloom/store"
 )
 
-// A pass returns the first error of the lowest task that fails, and drops all recordings.
 func TestFail_ReturnsTheLowestError(t *testing.T) {
 	const n = 100
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
@@ -50,7 +49,7 @@ func TestFail_ReturnsTheLowestError(t *testing.T) {
 			return stable.ForEach(ctx, func(c store.StableChunk[item]) { task(c.Index, c.Queue) })
 		},
 		"ForEach of a Sparse": func(ctx context.Context) error {
-			return marks.ForEach(ctx, func(c store.SparseChunk[item, int]) { task(c.Index+2, c.Queue) }) // in one chunk
+			return marks.ForEach(ctx, func(c store.SparseChunk[item, int]) { task(c.Index+2, c.Queue) })
 		},
 	} {
 		err := pass(t.Context())

@@ -11,7 +11,6 @@ import (
 	"handloom/store"
 )
 
-// lateEnd is a context that ends after a number of calls of Err.
 type lateEnd struct {
 	context.Context
 	asks *atomic.Int64
@@ -80,7 +79,7 @@ func TestFlush_FailurePlanningChangesNothing(t *testing.T) {
 	hs := fill(t, s, table, 1000)
 	before := digest(t, s)
 	batchOn(t, s, table, hs)
-	for i := range 8 { // every shard is planned
+	for i := range 8 {
 		table.Put(queues(t, s, 1)[0], hs[i*125+99], item{Value: 4})
 	}
 	for task := range 8 {

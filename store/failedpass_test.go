@@ -13,7 +13,6 @@ import (
 	"handloom/store"
 )
 
-// usable fails the test unless every kind of phase works.
 func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
 	t.Helper()
 	for what, call := range phases(s, table) {
@@ -23,7 +22,6 @@ func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
 	wantFlush(t, s, batch.Counts{Created: 1})
 }
 
-// phases are calls that open a phase and do nothing in it.
 func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Read": func(ctx context.Context) error { return s.Read(ctx, func(context.Context) error { return nil }) },
@@ -62,9 +60,8 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 	}
 }
 
-// However tasks fail and in any order, all run, the pass returns the failure of the lowest, and
-// the recordings are dropped. A task that ends its goroutine is an error, or ends the caller if
-// it runs there.
+// All tasks run, the pass returns the failure of the lowest, and the recordings are dropped. A
+// task that ends its goroutine is an error, or ends the caller if it runs there.
 func TestPass_ReturnsFailureOfLowestTask(t *testing.T) {
 	for _, shuffled := range []bool{false, true} {
 		for _, workers := range []int{1, 4} {
@@ -123,7 +120,6 @@ func TestPass_ReturnsFailureOfLowestTask(t *testing.T) {
 	}
 }
 
-// failures are the ways in which a task fails; failsWith has the errors that the pass wraps.
 var (
 	failures = map[string]func(task int) error{
 		"error": func(task int) error { return fmt.Errorf("%w: task %d", errTask, task) },

@@ -10,8 +10,7 @@ import (
 	"handloom/store"
 )
 
-// The model of a Fold is a loop over all events. From seed 3 on f panics for some events, later
-// key, too.
+// From seed 3 on f panics for some events, later key, too.
 func TestFold_MatchesALoop(t *testing.T) {
 	for seed := range uint64(6) {
 		for _, events := range []int{0, 100, 20_000} { // a plain loop, and several blocks

@@ -44,8 +44,7 @@ func TestRows_OfOtherTablesOrPassesAreRefused(t *testing.T) {
 	said("keeps no changes", func() { f.name.Written() })
 }
 
-// Systems that write different columns of one table run at the same time. A user of a column
-// waits for systems that move its rows or set it.
+// A user of a column waits for systems that move its rows or set it.
 func TestColumn_IsAResource(t *testing.T) {
 	f := newFleet(t, store.Options{Workers: 2})
 	frame := newSchedule(
@@ -109,8 +108,7 @@ func TestExchange_SwapsColumns(t *testing.T) {
 	}
 }
 
-// Passes that need much less release row lists. The pool drops its contents at a collection, so
-// the test measures inside a pass.
+// The pool drops its contents at a collection, so the test measures inside a pass.
 func TestForEachRows_ReleasesRowLists(t *testing.T) {
 	plainBuild(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // pools keep memory by processor
@@ -143,7 +141,7 @@ func TestForEachRows_ReleasesRowLists(t *testing.T) {
 			flush(t, s)
 			with := measure()
 			runtime.GC()
-			runtime.GC() // empties the pool
+			runtime.GC()
 			without := measure()
 			atLeast(t, "bytes of lists after a pass that wrote", with-without, many)
 			pass(true)
@@ -201,7 +199,7 @@ func TestForEach_ReleasesRowLists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			base := used(t, func(*store.Chunk[item], int) {}, left)
 			wrote := used(t, func(c *store.Chunk[item], i int) { c.Wrote(i) }, left)
-			if lists := wrote - base; lists > n*4 { // without the lists, 2 bytes and a bit per slot
+			if lists := wrote - base; lists > n*4 {
 				t.Errorf("%d bytes after 200 passes that wrote nothing, want %d at most", lists, n*4)
 			}
 		})

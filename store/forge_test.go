@@ -16,16 +16,13 @@ import (
 	"handloom/store"
 )
 
-// blockBytes is the maximum payload of a block in the format.
 const blockBytes = 1 << 20
 
-// imageOf returns a snapshot with the header of from and the payload of one shard, in blocks of
-// size bytes, with valid checksums and digests.
+// imageOf returns a snapshot of one shard with valid checksums and digests.
 func imageOf(from []byte, size int, payload []byte) []byte {
 	return reblocked(from[:headOf(from)], []shardImage{{payload: payload}}, size)
 }
 
-// withHeader returns b with a changed header.
 func withHeader(b []byte, change func(h *snapshot.Header)) []byte {
 	h, err := snapshot.NewReader(context.Background(), bytes.NewReader(b)).Header()
 	if err != nil {
@@ -42,8 +39,7 @@ type noState struct{}
 
 func (noState) DigestTo(*hash.Hash) {}
 
-// oneItem returns a store with a table of Ts, its snapshot without items, and the bytes of a
-// shard with one item, up to the item.
+// oneItem returns a store, its snapshot without items, and the bytes of a shard up to its item.
 func oneItem[T any](t tb) (s *store.Store, empty, before []byte) {
 	t.Helper()
 	s = newStore(t, store.Options{Workers: 1})
@@ -76,7 +72,6 @@ type (
 	}
 )
 
-// u64 appends numbers.
 func u64(b []byte, all ...uint64) []byte {
 	for _, v := range all {
 		b = binary.LittleEndian.AppendUint64(b, v)
@@ -84,10 +79,9 @@ func u64(b []byte, all ...uint64) []byte {
 	return b
 }
 
-// forgery returns a store and a snapshot of about n bytes that claims much more.
+// forgery returns a snapshot of about n bytes that claims much more.
 type forgery func(t tb, n int) (*store.Store, []byte)
 
-// itemOf forges the bytes of an item.
 func itemOf[T any](size int, item func(b []byte, n int) []byte) forgery {
 	return func(t tb, n int) (*store.Store, []byte) {
 		s, empty, b := oneItem[T](t)
@@ -109,7 +103,6 @@ func nested[T any](least int, level func(b []byte, claim uint64) []byte) forgery
 	})
 }
 
-// header forges the header of a snapshot with one item.
 func header[T any](change func(h *snapshot.Header, n int)) forgery {
 	return func(t tb, n int) (*store.Store, []byte) {
 		s, empty, b := oneItem[T](t)
@@ -117,14 +110,12 @@ func header[T any](change func(h *snapshot.Header, n int)) forgery {
 	}
 }
 
-// schema forges a schema of about n bytes that repeats part.
 func schema(before, part, after string) forgery {
 	return header[tree](func(h *snapshot.Header, n int) {
 		h.Tables[0].Schema = before + strings.Repeat(part, max(1, n/len(part))) + after
 	})
 }
 
-// columns forges columns of a schema.
 func columns(schema string) forgery {
 	return header[tree](func(h *snapshot.Header, n int) {
 		of := &h.Tables[0]
@@ -135,7 +126,6 @@ func columns(schema string) forgery {
 	})
 }
 
-// tables forges tables of a name.
 func tables(name string) forgery {
 	return header[tree](func(h *snapshot.Header, n int) {
 		h.Tables = slices.Repeat([]snapshot.Table{{Name: name, First: 1, Shards: 1}}, max(1, n/(13+len(name))))
@@ -190,10 +180,8 @@ var forgeries = map[string]forgery{
 	"pages with an item each": scattered,
 }
 
-// deepKids is a field of 40 nested structs.
 var deepKids = "Kids []" + strings.Repeat("struct{Kids []", 40) + "int8" + strings.Repeat("}", 40)
 
-// scattered forges slots of a stable table, with every eighth slot live.
 func scattered(t tb, n int) (*store.Store, []byte) {
 	s := newStore(t, store.Options{Workers: 1})
 	registerStable(t, s, store.TableOptions[[1000]uint32]{Name: "items"})
@@ -218,11 +206,10 @@ func scattered(t tb, n int) (*store.Store, []byte) {
 	for _, v := range []int{2, slots, vacant, 0} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(v))
 	}
-	b = append(b, 1, 0, 0, 0, 0, 0, 0, 0) // generations, MinFree
+	b = append(b, 1, 0, 0, 0, 0, 0, 0, 0)
 	return s, imageOf(image(t, s), blockBytes, b)
 }
 
-// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -7,13 +7,11 @@ import (
 	"handloom/store"
 )
 
-// post leaves a create in the inbox.
 func post(t tb, s *store.Store, table *store.Table[item], value uint64) {
 	t.Helper()
 	send(t, s, func(q store.Queue) { table.Emplace(q, item{Value: value}) })
 }
 
-// flushIn flushes inside the phase of ctx.
 func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 	t.Helper()
 	report, err := s.Flush(ctx)
@@ -21,7 +19,6 @@ func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 	return report
 }
 
-// holds checks the values of all items, by row.
 func holds(t tb, table *store.Table[item], when string, want ...uint64) {
 	t.Helper()
 	equalLists(t, when, values(table), want...)
@@ -56,7 +53,6 @@ func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
 	}
 }
 
-// emplaceIn records a create in a pass of the phase of ctx.
 func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) (name store.Handle[item]) {
 	t.Helper()
 	noError(t, s.Do(ctx, func(q store.Queue) { name = table.Emplace(q, item{Value: value}) }))
@@ -75,7 +71,7 @@ func TestRun_SealsTheInboxOnce(t *testing.T) {
 	}
 	look := func(want ...uint64) func(context.Context) error {
 		return func(context.Context) error {
-			if s.Epoch() < 3 { // the first run
+			if s.Epoch() < 3 {
 				holds(t, table, "in the run", want...)
 			}
 			return nil
@@ -90,7 +86,7 @@ func TestRun_SealsTheInboxOnce(t *testing.T) {
 	post(t, s, table, 10)
 	noError(t, onlyError(frame.Run(t.Context())))
 	holds(t, table, "after the run", 1, 10, 101, 2)
-	write(t, s, func(ctx context.Context, _ *store.Writer) error { // now two runs are one frame
+	write(t, s, func(ctx context.Context, _ *store.Writer) error {
 		for range 2 {
 			noError(t, onlyError(frame.Run(ctx)))
 		}

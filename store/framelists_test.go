@@ -8,7 +8,6 @@ import (
 	"handloom/store"
 )
 
-// framed is a table in a Write.
 type framed struct {
 	t     *testing.T
 	s     *store.Store
@@ -47,7 +46,6 @@ func (y *framed) flush(record func(q store.Queue)) *store.Report {
 	return flushIn(y.t, y.s, y.ctx)
 }
 
-// create creates an item by a flush of its own.
 func (y *framed) create(value uint64) (h store.Handle[item]) {
 	y.t.Helper()
 	var p store.Handle[item]
@@ -65,7 +63,6 @@ func (y *framed) erase(h store.Handle[item]) {
 	y.flush(func(q store.Queue) { y.table.Erase(q, h) })
 }
 
-// lists returns the values in the lists: created, erased, written.
 func lists(table itemTable) string {
 	values := func(list []change) (values []uint64) {
 		for _, c := range list {
@@ -77,10 +74,9 @@ func lists(table itemTable) string {
 	return fmt.Sprint(values(c.created), values(c.erased), values(c.written))
 }
 
-// Each flush of a frame does one thing. The lists cover the frame and its immediate changes,
-// inside of it and after it. The models of proof/model cover all histories.
+// The models of proof/model cover all histories.
 func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
-	for want, do := range map[string]func(y *framed, hs []store.Handle[item]){ // created, erased, written
+	for want, do := range map[string]func(y *framed, hs []store.Handle[item]){
 		"[11] [7] [31]": func(y *framed, hs []store.Handle[item]) {
 			y.put(hs[3], 30)
 			y.put(y.create(10), 11)
@@ -92,11 +88,11 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 		"[72] [70] []": func(y *framed, hs []store.Handle[item]) {
 			y.put(hs[7], 70)
 			y.erase(hs[7])
-			y.put(y.create(71), 72) // in its slot
+			y.put(y.create(71), 72)
 		},
 		"[12] [] []": func(y *framed, _ []store.Handle[item]) {
 			y.table.Remove(y.w, y.create(10))
-			y.put(y.insert(11), 12) // in its slot
+			y.put(y.insert(11), 12)
 		},
 		"[10 11 12 13] [4 3 20] [20]": func(y *framed, hs []store.Handle[item]) {
 			y.insert(10)
@@ -128,7 +124,7 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			}
 			lent.Erase(hs[0])
 			lent.Erase(y.create(10))
-			other, err := lent.Insert(item{Value: 11}) // in its slot
+			other, err := lent.Insert(item{Value: 11})
 			noError(y.t, err)
 			y.table.Remove(y.w, hs[1])
 			y.table.Remove(y.w, other)
@@ -158,7 +154,6 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 	}
 }
 
-// insert creates an item at once.
 func (y *framed) insert(value uint64) store.Handle[item] {
 	y.t.Helper()
 	h, err := y.table.Insert(y.w, item{Value: value})
@@ -166,7 +161,6 @@ func (y *framed) insert(value uint64) store.Handle[item] {
 	return h
 }
 
-// A frame whose flushes grow and shrink reuses the memory for handles and lists.
 func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 	plainBuild(t)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true})
@@ -201,8 +195,6 @@ func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 	}
 }
 
-// An erased value is reachable until the next frame has flushed a command. An item that the
-// frame created and erased is not reachable.
 func TestErased_KeepsValuesForAFrame(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[holder]{Changes: true})

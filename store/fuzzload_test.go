@@ -24,7 +24,6 @@ var (
 	forgerySeed  = flag.Uint64("forgery-seed", 1, "the first forged snapshot of TestLoad_AcceptsOrRefusesForgeries")
 )
 
-// grove is a store with tables of recursive items, a column, sparse data, and a stable table.
 type grove struct {
 	*store.Store
 	trees *store.Table[tree]
@@ -71,7 +70,6 @@ func drawArrays(r *rand.Rand, depth int) (v treeOfArrays) {
 	return v
 }
 
-// grow changes the grove as a function of the seed.
 func (g *grove) grow(t tb, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 3))
@@ -110,13 +108,11 @@ func (g *grove) grow(t tb, seed uint64) {
 	}))
 }
 
-// shardImage has the bytes of one shard of a snapshot.
 type shardImage struct {
 	table, shard uint16
 	payload      []byte
 }
 
-// shardsOf returns the bytes of each shard in the blocks of b.
 func shardsOf(b []byte) (all []shardImage) {
 	for at := headOf(b); at+16 <= len(b); {
 		end := at + 16 + int(binary.LittleEndian.Uint32(b[at:]))
@@ -136,8 +132,7 @@ func shardsOf(b []byte) (all []shardImage) {
 	return all
 }
 
-// reblocked appends the blocks of shards to a header, of size bytes each, with valid checksums
-// and digests.
+// reblocked appends the blocks of shards to a header, of size bytes each, with valid digests.
 func reblocked(head []byte, shards []shardImage, size int) []byte {
 	b := slices.Clone(head)
 	block := func(of shardImage, kind byte, payload []byte) {
@@ -157,7 +152,6 @@ func reblocked(head []byte, shards []shardImage, size int) []byte {
 	return signed(b)
 }
 
-// headOf returns the length of the header of a snapshot.
 func headOf(b []byte) int {
 	if len(b) < 12 {
 		return len(b)
@@ -165,7 +159,6 @@ func headOf(b []byte) int {
 	return 16 + int(binary.LittleEndian.Uint32(b[8:]))
 }
 
-// signed returns b with valid checksums and digests in its whole blocks.
 func signed(b []byte) []byte {
 	b = slices.Clone(b)
 	table := crc32.MakeTable(crc32.Castagnoli)
@@ -198,8 +191,8 @@ func signed(b []byte) []byte {
 	return b
 }
 
-// forged returns a changed snapshot with valid checksums and digests. plain reports whether
-// header and blocks are canonical.
+// forged returns a changed snapshot with valid digests. plain reports whether its form is
+// canonical.
 func forged(r *rand.Rand, b []byte) (forged []byte, plain bool) {
 	head := slices.Clone(b[:headOf(b)])
 	shards := shardsOf(b)
@@ -246,8 +239,7 @@ func forged(r *rand.Rand, b []byte) (forged []byte, plain bool) {
 	return reblocked(head, shards, size), plain
 }
 
-// heapBytes returns the number of allocated bytes, without some that the runtime has not
-// counted.
+// heapBytes lacks some bytes that the runtime has not counted.
 func heapBytes() uint64 {
 	var sample [1]metrics.Sample
 	sample[0].Name = "/gc/heap/allocs:bytes"
@@ -255,8 +247,7 @@ func heapBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// takes loads a snapshot that may be forged into s, and reports whether Load accepts it.
-// Inspect must accept it, too, and Verify the state.
+// takes reports whether Load accepts b. Inspect must accept it, too, and Verify the state.
 func takes(t *testing.T, s *store.Store, b []byte) bool {
 	t.Helper()
 	ctx := context.Background()
@@ -280,8 +271,7 @@ func takes(t *testing.T, s *store.Store, b []byte) bool {
 	return true
 }
 
-// A forged snapshot with valid checksums and digests is refused, or it is the snapshot of the
-// state that it is loaded as.
+// A forgery is refused, or it is the snapshot of the state that it is loaded as.
 func TestLoad_AcceptsOrRefusesForgeries(t *testing.T) {
 	n := *forgeryCount
 	switch {
@@ -318,8 +308,8 @@ func TestLoad_AcceptsOrRefusesForgeries(t *testing.T) {
 	}
 }
 
-// survives forges one of images by the seed, and reports whether g accepts it. A plain forgery
-// is the snapshot of the loaded state.
+// survives reports whether g accepts a forgery. A plain one is the snapshot of the loaded
+// state.
 func (g *grove) survives(t *testing.T, seed uint64, images [][]byte) bool {
 	defer func() {
 		if v := recover(); v != nil || t.Failed() {
@@ -341,8 +331,7 @@ func (g *grove) survives(t *testing.T, seed uint64, images [][]byte) bool {
 	return true
 }
 
-// FuzzLoad loads any bytes after the header of a snapshot, in blocks of any size, with valid
-// checksums and digests. The store must work after each accepted Load.
+// The store must work after each accepted Load.
 func FuzzLoad(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 1))
 	g := newGrove(f)

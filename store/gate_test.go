@@ -11,13 +11,11 @@ import (
 	"handloom/store"
 )
 
-// virtual runs a test under virtual time.
 func virtual(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
 }
 
-// call is a call on a goroutine of its own.
 type call struct {
 	done chan struct{}
 	err  error
@@ -43,13 +41,11 @@ func (c *call) waits(t *testing.T, what string) {
 	}
 }
 
-// result waits for the call.
 func (c *call) result() error {
 	<-c.done
 	return c.err
 }
 
-// hold keeps a Read open until release is called.
 func hold(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	return held(t, func(wait func()) error {
@@ -57,7 +53,6 @@ func hold(t *testing.T, s *store.Store) (release func()) {
 	})
 }
 
-// holdAlone keeps a Write open until release is called.
 func holdAlone(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	return held(t, func(wait func()) error {
@@ -134,8 +129,7 @@ func TestPass_RunsNoTaskAfterItsContextEnded(t *testing.T) {
 	})
 }
 
-// Open Reads, also of the caller, and calls that wait for them do not block the recording
-// goroutine.
+// Open Reads and calls that wait for them do not block recording.
 func TestGate_QueuesIgnoreReaders(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})

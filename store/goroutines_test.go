@@ -12,7 +12,7 @@ import (
 	"handloom/store"
 )
 
-// hooked is a store whose table calls a function of the test once, from Links and Clone.
+// hooked calls a function of the test once, from Links and Clone.
 type hooked struct {
 	*store.Store
 	table *store.Table[item]
@@ -42,7 +42,6 @@ func (s *hooked) set(f func() error) {
 	s.hook.Store(&call)
 }
 
-// sorted calls one of the methods that order a table.
 func (s *hooked) sorted(ctx context.Context, f func() error, order func(ctx context.Context, w *store.Writer) error) error {
 	return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 		s.set(f)
@@ -50,7 +49,6 @@ func (s *hooked) sorted(ctx context.Context, f func() error, order func(ctx cont
 	})
 }
 
-// frame runs a system.
 func (s *hooked) frame(ctx context.Context, y store.System) error {
 	frame := store.NewSchedule(s.Store, y)
 	return onlyError(frame.Run(ctx))
@@ -58,8 +56,8 @@ func (s *hooked) frame(ctx context.Context, y store.System) error {
 
 func (s *hooked) compare(a, b *item) int { s.call(); return int(b.Value) - int(a.Value) }
 
-// inPhase has functions that call f once, on a goroutine inside of a phase. The key is the
-// phase in the error text, without brackets.
+// inPhase has functions that call f once, inside of a phase. The key is the phase in the error
+// text, without brackets.
 var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) error{
 	"Read": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Read(ctx, func(context.Context) error { return f() })
@@ -120,12 +118,12 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 	},
 	"Flush": func(ctx context.Context, s *hooked, f func() error) error {
 		err := s.Do(ctx, func(q store.Queue) { s.table.Emplace(q, item{}) })
-		s.set(f) // for Links
+		s.set(f)
 		_, err2 := s.Flush(ctx)
 		return errors.Join(err, err2)
 	},
 	"Checkpoint": func(ctx context.Context, s *hooked, f func() error) error {
-		s.set(f) // for Clone
+		s.set(f)
 		return s.Checkpoint(ctx, new(store.Checkpoint))
 	},
 	"Rollback": func(ctx context.Context, s *hooked, f func() error) error {
@@ -150,8 +148,7 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 	},
 }
 
-// A call with a context from outside would wait for its own phase. A checked build returns an
-// error instead.
+// A call with a context from outside would wait for its own phase.
 func TestChecked_NamesSelfWaitingCalls(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")
@@ -180,7 +177,7 @@ func TestChecked_NamesSelfWaitingCalls(t *testing.T) {
 				noError(t, within(ctx, s, func() error { called++; got = call(s); return nil }))
 				equal(t, "calls", called, 1)
 				switch says := name + " inside " + phase; {
-				case name == "Read" && (phase == "Read" || strings.HasPrefix(phase, "Reduce") && phase != "Reduce (in a task)"): // they share the gate
+				case name == "Read" && (phase == "Read" || strings.HasPrefix(phase, "Reduce") && phase != "Reduce (in a task)"):
 					if got != nil {
 						t.Error(got)
 					}

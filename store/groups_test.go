@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shot is an item that has an owner in another table.
 type shot struct {
 	Target store.Handle[item]
 	Damage uint64
@@ -30,7 +29,6 @@ func groupBy[T, K any](t tb, g *store.Groups[T, K], of store.TableOf[T], by stor
 	noError(t, store.GroupBy(context.Background(), g, of, by, key))
 }
 
-// groupTable is a table of either kind.
 type groupTable[T any] interface {
 	store.TableOf[T]
 	Len() int
@@ -121,7 +119,7 @@ func TestGroups_MatchAMap(t *testing.T) {
 	})
 }
 
-// So many rows need several blocks of rows and several buckets of owners.
+// So many rows need several blocks and buckets.
 func TestGroups_OfManyRows(t *testing.T) {
 	for _, owners := range []int{0, 1, 1023, 1024, 1025, 5000} {
 		s, targets := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 3})
@@ -352,7 +350,7 @@ func TestGroupBy_AllocatesNothing(t *testing.T) {
 			})
 			folds = allocations(ctx, func(ctx context.Context) {
 				wantError(t, "", g.ForEach(ctx, fold), nil)
-				_ = s.Discard() // the queues of the pass are reused
+				_ = s.Discard()
 			})
 			return nil
 		})

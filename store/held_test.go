@@ -10,13 +10,12 @@ import (
 	"handloom/store"
 )
 
-// burden is memory that a program puts into a context, a closure, an item or a result.
 type burden struct{ _ [1 << 16]byte }
 
 type burdenKey struct{}
 
-// heldBy calls f with a burden in its context and another burden, own. It reports which of them
-// are reachable afterwards. One collection does not empty pools.
+// heldBy calls f with a burden in its context and another, own. It reports which are reachable
+// afterwards. One collection does not empty pools.
 func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *burden) error) (carries, owns bool) {
 	t.Helper()
 	var refs [2]weak.Pointer[burden]
@@ -31,11 +30,9 @@ func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *
 	return refs[0].Value() != nil, refs[1].Value() != nil
 }
 
-// holder is an item with memory of the program.
 type holder struct{ *burden }
 
-// A store keeps memory between calls, but no memory of the program. Calls fail with errTask, or
-// not at all.
+// Calls fail with errTask, or not at all.
 func TestStore_KeepsNoCallerMemory(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		s := newStore(t, store.Options{Workers: workers})
@@ -162,7 +159,7 @@ func TestClose_ReleasesItems(t *testing.T) {
 			names := table.EmplaceItems(queues(t, s, 1)[0], []holder{{own}, {own}, {own}}, nil)
 			flush(t, s)
 			q := queues(t, s, 1)[0]
-			table.Erase(q, resolve(t, table, names[0])) // it is on a change list
+			table.Erase(q, resolve(t, table, names[0]))
 			table.Put(q, resolve(t, table, names[1]), holder{own})
 			flush(t, s)
 			table.Emplace(queues(t, s, 1)[0], holder{own}) // never flushed

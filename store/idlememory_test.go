@@ -8,8 +8,7 @@ import (
 	"handloom/store"
 )
 
-// Without work, a store also releases the memory of flushes and passes. It keeps the items, and
-// the handles that the last frame with commands resolves.
+// Without work, a store keeps the items and the handles of the last frame with commands.
 func TestIdle_ReleasesMemory(t *testing.T) {
 	plainBuild(t)
 	const n, handleBytes = 100_000, 8
@@ -26,8 +25,8 @@ func TestIdle_ReleasesMemory(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		changes bool
-		last    func(table *store.Table[item], c chunk) // commands of the last frame with commands
-		names   int                                     // bytes per item of provisional handles
+		last    func(table *store.Table[item], c chunk)
+		names   int
 	}{
 		"created": {last: func(table *store.Table[item], c chunk) {
 			table.EmplaceItems(c.Queue, make([]item, len(c.Items)), nil)

@@ -14,7 +14,6 @@ func send(t tb, s *store.Store, record func(q store.Queue)) {
 	noError(t, s.Inbox(func(q store.Queue) error { record(q); return nil }))
 }
 
-// created returns the values that the last flush created, in order.
 func created(table itemTable) (values []uint64) {
 	for _, v := range store.Created(table) {
 		values = append(values, v.Value)
@@ -22,7 +21,6 @@ func created(table itemTable) (values []uint64) {
 	return values
 }
 
-// newInbox returns a store and a table with Changes.
 func newInbox(t tb, o store.Options) (*store.Store, *store.Table[item]) {
 	t.Helper()
 	return newTable(t, o, store.TableOptions[item]{Changes: true})
@@ -39,7 +37,6 @@ func TestInbox_CallsFollowPassesInOrder(t *testing.T) {
 	}
 	send(t, s, emplace(5))
 	emplace(1)(queues(t, s, 1)[0])
-	// The call that begins first arrives last.
 	send(t, s, func(q store.Queue) {
 		send(t, s, emplace(6))
 		emplace(7)(q)
@@ -109,7 +106,7 @@ func TestInbox_QueueKeptPastItsCallPanics(t *testing.T) {
 			refused(t, table, q, "the queue of a call of the inbox was kept past its call")
 		}
 		wantFlush(t, s, batch.Counts{Created: want})
-		for range 5 { // other calls reuse the memory
+		for range 5 {
 			post(t, s, table, 1)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"handloom/store"
 )
 
-// twoKeys has two keys; 0 means none.
 type twoKeys struct {
 	Keys [2]uint8
 	N    uint64
@@ -25,16 +24,15 @@ func keyOf(i int) func(v *twoKeys) (uint8, bool) {
 	return func(v *twoKeys) (uint8, bool) { return v.Keys[i], v.Keys[i] != 0 }
 }
 
-// keyModel is a store of twoKeys items with two indexes, and a model of its items.
 type keyModel struct {
 	*store.Store
 	table anyTable[twoKeys]
 	byKey [2]*store.Index[uint8, twoKeys]
 	r     *rand.Rand
 
-	events bool                              // end with each flush
-	live   map[store.Handle[twoKeys]]twoKeys // the model
-	known  []store.Handle[twoKeys]           // of current and past items
+	events bool // end with each flush
+	live   map[store.Handle[twoKeys]]twoKeys
+	known  []store.Handle[twoKeys]
 }
 
 const (
@@ -73,14 +71,13 @@ func verdict(live map[store.Handle[twoKeys]]twoKeys, creates bool) error {
 	return nil
 }
 
-// keyOrder is a recorded command. If create is set, from is the handle that it returned.
+// keyOrder is a recorded command; from is the item, or the handle of a create.
 type keyOrder struct {
 	erase, all, create bool
 	of                 store.Handle[twoKeys]
 	v                  twoKeys
 }
 
-// record records random commands into a queue, for known items and creates.
 func (m *keyModel) record(q store.Queue, names *[]store.Handle[twoKeys], orders *[]keyOrder) {
 	for range m.r.IntN(6) {
 		o := keyOrder{v: m.item()}
@@ -104,7 +101,6 @@ func (m *keyModel) record(q store.Queue, names *[]store.Handle[twoKeys], orders 
 	}
 }
 
-// play returns the items after the queues, with provisional handles for creates.
 func (m *keyModel) play(queues [][]keyOrder) (map[store.Handle[twoKeys]]twoKeys, error) {
 	live, creates := maps.Clone(m.live), false
 	all := slices.Concat(queues...)
@@ -132,8 +128,7 @@ func (m *keyModel) play(queues [][]keyOrder) (map[store.Handle[twoKeys]]twoKeys,
 
 func hasKey[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
 
-// flush flushes passes and inbox calls and compares. It returns the number of dropped calls and
-// whether the flush failed.
+// flush flushes and compares.
 func (m *keyModel) flush(t tb, ctx context.Context, passes, calls [][]keyOrder) (dropped int, failed bool) {
 	t.Helper()
 	kept := slices.Concat(passes, calls)
@@ -176,7 +171,6 @@ func (m *keyModel) flush(t tb, ctx context.Context, passes, calls [][]keyOrder) 
 	return dropped, false
 }
 
-// tick records passes and calls and flushes them, in a Write or not.
 func (m *keyModel) tick(t tb, ctx context.Context, inWrite bool) (dropped int, failed bool) {
 	t.Helper()
 	var names []store.Handle[twoKeys]
@@ -220,7 +214,6 @@ func (m *keyModel) tick(t tb, ctx context.Context, inWrite bool) (dropped int, f
 	return m.flush(t, ctx, passes, calls)
 }
 
-// change changes items at once.
 func (m *keyModel) change(t tb, ctx context.Context, w *store.Writer) {
 	t.Helper()
 	for range m.r.IntN(5) {
@@ -277,7 +270,6 @@ func (m *keyModel) insertByMap(t tb, ctx context.Context, w *store.Writer, v two
 	noError(t, m.Verify(ctx)) // updates the indexes
 }
 
-// compare compares the table and, unless maps are exposed, each lookup.
 func (m *keyModel) compare(t tb, all bool) {
 	t.Helper()
 	got := make(map[store.Handle[twoKeys]]twoKeys)
@@ -302,8 +294,7 @@ func (m *keyModel) compare(t tb, all bool) {
 	}
 }
 
-// The model gives the items, the dropped calls and the failed flushes, also for queues and
-// calls that use creates of each other, in Writes, and after Rollback and Load.
+// The model gives items, dropped calls and failed flushes.
 func TestIndex_MatchesModel(t *testing.T) {
 	bothKinds(t, func(t *testing.T, isStable bool) {
 		programs, all, bad := uint64(60), 0, 0
@@ -329,7 +320,6 @@ func TestIndex_MatchesModel(t *testing.T) {
 	})
 }
 
-// playAll runs a random program, and returns the numbers of dropped calls and failed flushes.
 func (m *keyModel) playAll(t *testing.T) (dropped, failed int) {
 	ctx := t.Context()
 	var saved store.Checkpoint
@@ -398,7 +388,7 @@ func TestSubmit_DuplicateKeyFailsAlone(t *testing.T) {
 }
 
 type (
-	hashed interface{ hashed() } // or not
+	hashed interface{ hashed() }
 	noHash []int
 	aHash  uint8
 )
@@ -449,7 +439,7 @@ func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	if check.Full {
 		wantIn(t, "a flush of a checked build", panicOf(func() { _, _ = s.Flush(t.Context()) }), fmt.Sprintf("item %v in row 0", h))
 	} else {
-		flush(t, s) // key 1 is free
+		flush(t, s)
 	}
 	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
 }

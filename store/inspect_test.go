@@ -37,7 +37,6 @@ func TestDigestTables_NamesShardsOnce(t *testing.T) {
 	equal(t, "digest of typeIds without a table", c.DigestShard(0)|c.DigestShard(6)|c.DigestShard(60_000), 0)
 	c.Release()
 
-	// A change of one item changes the digest of its shard only.
 	write(t, s, writeOf(func(w *store.Writer) { store.Maps(ships, w)[3].Items()[7].Value++ }))
 	for i, after := range s.DigestTables() {
 		for shard, d := range after.Shards {
@@ -46,8 +45,7 @@ func TestDigestTables_NamesShardsOnce(t *testing.T) {
 	}
 }
 
-// MinFree decides the slot of the next item. Stores that differ only in MinFree differ in their
-// digest.
+// MinFree decides the slot of the next item.
 func TestDigest_CoversMinFree(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		var digests [2]uint64
@@ -104,7 +102,7 @@ func TestDumpTable_YieldsRowsInOrder(t *testing.T) {
 			}
 		}
 		for range s.DumpTable("ships", 60) {
-			break // nothing more is yielded
+			break
 		}
 		got = got[:0]
 		if collect(s.DumpTable("shots", 0)); len(got) > 0 {

@@ -8,7 +8,6 @@ import (
 	"handloom/store"
 )
 
-// anyTable is the common interface of both kinds of tables.
 type anyTable[T any] interface {
 	store.TableOf[T]
 	Len() int
@@ -29,12 +28,10 @@ type anyTable[T any] interface {
 	Remove(w *store.Writer, h store.Handle[T]) bool
 	Clear(w *store.Writer)
 
-	// visit is ForEach, and fold is a Reduce to a sum.
 	visit(ctx context.Context, f func(chunk int, q store.Queue, items seqOf[T]) error) error
 	fold(ctx context.Context, f func(chunk int, items seqOf[T]) uint64) (uint64, error)
 }
 
-// seqOf iterates over items.
 type seqOf[T any] = iter.Seq2[store.Handle[T], *T]
 
 type (
@@ -64,7 +61,6 @@ func (t packed[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint
 	}, add)
 }
 
-// each iterates over rows.
 func each[T any](items []T, handle func(i int) store.Handle[T]) seqOf[T] {
 	return func(yield func(store.Handle[T], *T) bool) {
 		for i := range items {
@@ -91,7 +87,6 @@ func (t stable[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint
 
 func add(a, b uint64) uint64 { return a + b }
 
-// registerKind adds a table of one kind.
 func registerKind[T any](t tb, s *store.Store, o store.TableOptions[T], isStable bool) anyTable[T] {
 	t.Helper()
 	if isStable {
@@ -105,7 +100,6 @@ func registerStable[T any](t tb, s *store.Store, o store.TableOptions[T]) *store
 	return store.RegisterStable(s, o)
 }
 
-// bothKinds runs a test for a table of each kind.
 func bothKinds(t *testing.T, test func(t *testing.T, stable bool)) {
 	t.Helper()
 	t.Run("kind=packed", func(t *testing.T) { test(t, false) })

@@ -48,7 +48,6 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 			equal(t, name+": TypeID", of.TypeID(), id)
 			equal(t, name+": Has", of.Has(h), true)
 		}
-		// There and back, as documented, into a copy and into a zero map.
 		copied, cloned := P(new(M)), P(of.Clone())
 		of.CopyTo(copied, nil)
 		for name, from := range map[string]P{"copy": copied, "clone": cloned} {
@@ -58,7 +57,6 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 				t.Errorf("%s: CopyTo back has item %t and the later one %t, want true and false", name, of.Has(h), of.Has(gone))
 			}
 		}
-		// A free-standing map copies everything, typeId included.
 		other.CopyTo(copied, nil)
 		equal(t, "copied.TypeID()", copied.TypeID(), other.TypeID())
 	}))

@@ -19,7 +19,7 @@ const (
 func TestQueueBytes_IsExact(t *testing.T) {
 	const n = 10
 	for what, c := range map[string]struct {
-		bytes  int64 // of one command
+		bytes  int64
 		record func(table *store.Table[item], q store.Queue)
 	}{
 		"creates":  {itemBytes, func(table *store.Table[item], q store.Queue) { table.Emplace(q, item{}) }},
@@ -54,8 +54,7 @@ func TestQueueBytes_IsExact(t *testing.T) {
 
 func nothingToDo(int, store.Queue) {}
 
-// Goroutines may record into the queues of Queues while passes begin. The timing must not
-// matter, so their commands count only after the next flush begins.
+// Commands count only after the next flush begins, because timing must not matter.
 func TestPass_BeginsWhileGoroutinesRecord(t *testing.T) {
 	s, table := newTable(t, store.Options{BatchLimit: 50, Workers: 2}, store.TableOptions[item]{})
 	fill(t, s, table, 10)
@@ -85,8 +84,7 @@ func TestPass_BeginsWhileGoroutinesRecord(t *testing.T) {
 	wantFlush(t, s, batch.Counts{Created: 50, CancelledOut: 8000, Stale: 4000})
 }
 
-// The report is valid until the next flush. Therefore no flush may begin before the flush of
-// the report has returned.
+// The report is valid until the next flush, so none may begin before its flush returns.
 func TestAfterFlush_RefusesFlushes(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		var again func() error
@@ -95,7 +93,7 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 		}})
 		table := register(t, s, store.TableOptions[item]{})
 		frame := newSchedule(t, s, store.System{Name: "only", Emits: on(table), Run: emplace(s, table, 1)})
-		inside := t.Context() // inside the Write, if any
+		inside := t.Context()
 		flushes := map[string]func() error{
 			"Flush":       func() error { return onlyError(s.Flush(inside)) },
 			"Flush alone": func() error { return onlyError(s.Flush(t.Context())) },
@@ -112,7 +110,7 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 		check := func(what string, flush func(ctx context.Context) (*store.Report, error)) {
 			for name, f := range flushes {
 				if what == "a Write" && name == "Write" {
-					continue // it would wait for itself
+					continue
 				}
 				again = f
 				items++
@@ -143,8 +141,7 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 	})
 }
 
-// AfterFlush gets the report of Flush after the phase. A failed or empty flush does not call
-// AfterFlush.
+// A failed or empty flush does not call AfterFlush.
 func TestAfterFlush_CalledOnceForEachFlush(t *testing.T) {
 	var reports []*store.Report
 	var s *store.Store

@@ -12,11 +12,10 @@ import (
 	"handloom/store"
 )
 
-// calls counts the calls of a Links function, by value, on any worker.
 type calls struct {
 	mu     sync.Mutex
 	values []uint64
-	before func(call int) // runs first, if not nil
+	before func(call int)
 }
 
 func (c *calls) visit(v *node, visit func(*store.ID)) {
@@ -31,7 +30,6 @@ func (c *calls) visit(v *node, visit func(*store.ID)) {
 	visitNode(v, visit)
 }
 
-// take returns the values in ascending order, and clears them.
 func (c *calls) take() []uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,13 +39,13 @@ func (c *calls) take() []uint64 {
 	return values
 }
 
-// linked is a store with a table of each kind and a batch with commands of every kind for both.
+// linked is a store with a table of each kind and a batch with commands of every kind.
 type linked struct {
 	*store.Store
 	tables []nodes
 	calls  calls
-	slices [][]store.Handle[node] // with the links of recorded values
-	names  []store.Handle[node]   // in the order of recording, tables in turn
+	slices [][]store.Handle[node]
+	names  []store.Handle[node]
 }
 
 func newLinked(t tb, workers int) *linked {
@@ -70,8 +68,7 @@ func newLinked(t tb, workers int) *linked {
 	return l
 }
 
-// record creates items with links to each other, changes the live ones, and erases some of
-// both.
+// record creates items with links to each other, changes the live ones, and erases some.
 func (l *linked) record(t tb, live []store.Handle[node]) {
 	qs := queues(t, l.Store, 2)
 	value := func(i int) node {
@@ -101,8 +98,6 @@ func (l *linked) record(t tb, live []store.Handle[node]) {
 	}
 }
 
-// checkUntouched fails the test if the store or the batch has changed, recorded slices
-// included.
 func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending store.Pending, recorded [][]store.Handle[node]) {
 	t.Helper()
 	equal(t, what+": digest", digest(t, l.Store), d)
@@ -113,8 +108,7 @@ func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending sto
 	}
 }
 
-// Links fails in every way, at each call: on the flushing goroutine with one worker, on any
-// with more.
+// Links fails at each call: on the flushing goroutine with one worker, on any with more.
 func TestLinks_FailureChangesNothing(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build calls it for live items too, and the test counts calls")

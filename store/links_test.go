@@ -23,7 +23,6 @@ type branch struct {
 	Next []*branch
 }
 
-// visitNode is the Links function of node.
 func visitNode(v *node, visit func(*store.ID)) {
 	for i := range v.Kids {
 		visit(&v.Kids[i].ID)
@@ -46,7 +45,6 @@ func (b *branch) visit(visit func(*store.ID)) {
 
 type nodes = anyTable[node]
 
-// kids returns a node with links in its slice.
 func kids(value uint64, hs ...store.Handle[node]) node { return node{Value: value, Kids: hs} }
 
 func registerNodes(t tb, s *store.Store, o store.TableOptions[node], stable bool) nodes {
@@ -57,7 +55,7 @@ func registerNodes(t tb, s *store.Store, o store.TableOptions[node], stable bool
 	return registerKind(t, s, o, stable)
 }
 
-// staying records commands. Values below 100 stay in the table.
+// Values below 100 stay in the table.
 func staying(t *testing.T, s *store.Store, table nodes) (target store.Handle[node], left [][]store.Handle[node]) {
 	t.Helper()
 	live := table.EmplaceItems(queues(t, s, 1)[0], make([]node, 2), nil)
@@ -111,8 +109,7 @@ func TestLinks_CalledOncePerKeptValue(t *testing.T) {
 	})
 }
 
-// A handle that is the whole value, or its first or last bytes, is inside of the value; its
-// neighbours are in other values. Each counts once.
+// A handle at either end of a value is inside; its neighbours are in other values.
 func TestLinks_MayVisitFields(t *testing.T) {
 	type edges struct {
 		First store.ID

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 )
 
-// waiterCall is a call of acquire on a goroutine of its own.
 type waiterCall struct {
 	cancel context.CancelFunc
 	done   chan bool
@@ -23,7 +22,6 @@ func wait(l *lock, shared bool) waiterCall {
 	return w
 }
 
-// outcome is the result of acquire, or "waits".
 func (w waiterCall) outcome() string {
 	synctest.Wait()
 	select {
@@ -124,7 +122,7 @@ func TestLock_WithdrawnWaiterUnblocksOthers(t *testing.T) {
 // A waiter that gets the gate at the moment its context ends releases it.
 func TestLock_LosesNoShareWhenContextsEnd(t *testing.T) {
 	var l lock
-	var inside [2]atomic.Int64 // alone, shared
+	var inside [2]atomic.Int64
 	var all sync.WaitGroup
 	for seed := range uint64(8) {
 		all.Go(func() {

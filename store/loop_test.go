@@ -15,8 +15,7 @@ import (
 	"handloom/store"
 )
 
-// played runs n ticks of a loop under virtual time, with tick durations from takes, and returns
-// their start times.
+// played returns the start times of n ticks under virtual time.
 func played(t *testing.T, l *store.Loop, n int, takes func(tick uint64) time.Duration) (began []time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +57,6 @@ func TestLoop_KeepsItsRate(t *testing.T) {
 	}
 }
 
-// stall makes tick 1 take d, and the others no time.
 func stall(d time.Duration) func(tick uint64) time.Duration {
 	return func(tick uint64) time.Duration {
 		if tick == 1 {
@@ -71,7 +69,7 @@ func stall(d time.Duration) func(tick uint64) time.Duration {
 func TestLoop_CatchesUpToItsLimit(t *testing.T) {
 	for _, c := range []struct {
 		catchUp int
-		began   []time.Duration // at 10 Hz, when tick 1 takes 350 ms
+		began   []time.Duration
 		dropped uint64
 	}{
 		{5, milliseconds(0, 100, 450, 450, 450, 500, 600), 0},

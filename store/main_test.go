@@ -33,7 +33,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// tb is the common interface of testing.T and rapid.T.
 type tb interface {
 	Helper()
 	Fatal(args ...any)
@@ -42,7 +41,6 @@ type tb interface {
 	Cleanup(f func())
 }
 
-// item is the default item: a number and handles of every form.
 type item struct {
 	Value  uint64
 	Parent store.Handle[item]
@@ -67,11 +65,10 @@ func newStore(t tb, o store.Options) *store.Store {
 	return s
 }
 
-// patience is the maximum lifetime of a store in a test. A busy machine must not reach it.
 const patience = 4 * time.Minute
 
-// alarm ends the tests with all stacks unless stop is called in time. A gate that is never
-// released blocks every goroutine that could fail the test.
+// alarm ends the tests with all stacks: a gate that is never released blocks every goroutine
+// that could fail the test.
 func alarm() (stop func() bool) {
 	var stack [64]byte
 	if bytes.Contains(stack[:runtime.Stack(stack[:], false)], []byte("synctest bubble")) {
@@ -90,7 +87,7 @@ func noError(t tb, err error) {
 	}
 }
 
-// wantError fails the test unless err is want, nil for none, and has the texts. Any goroutine may call it.
+// wantError fails the test unless err is want and has the texts. Any goroutine may call it.
 func wantError(t tb, what string, err, want error, texts ...string) {
 	t.Helper()
 	lacks := func(text string) bool { return !strings.Contains(err.Error(), text) }
@@ -99,7 +96,6 @@ func wantError(t tb, what string, err, want error, texts ...string) {
 	}
 }
 
-// wantIn fails the test unless got has the text want.
 func wantIn(t tb, what, got, want string) {
 	t.Helper()
 	if !strings.Contains(got, want) {
@@ -107,13 +103,11 @@ func wantIn(t tb, what, got, want string) {
 	}
 }
 
-// wantText fails the test unless the text of err has text.
 func wantText(t tb, what string, err error, text string) {
 	t.Helper()
 	wantIn(t, what, fmt.Sprint(err), text)
 }
 
-// equal fails the test unless got is want.
 func equal[T comparable](t tb, what string, got, want T) {
 	t.Helper()
 	if got != want {
@@ -121,7 +115,6 @@ func equal[T comparable](t tb, what string, got, want T) {
 	}
 }
 
-// atMost fails the test if got is more than most.
 func atMost[T cmp.Ordered](t tb, what string, got, most T) {
 	t.Helper()
 	if got > most {
@@ -129,7 +122,6 @@ func atMost[T cmp.Ordered](t tb, what string, got, most T) {
 	}
 }
 
-// atLeast fails the test if got is less than least.
 func atLeast[T cmp.Ordered](t tb, what string, got, least T) {
 	t.Helper()
 	if got < least {
@@ -137,7 +129,6 @@ func atLeast[T cmp.Ordered](t tb, what string, got, least T) {
 	}
 }
 
-// equalLists fails the test unless got has the elements of want.
 func equalLists[E comparable](t tb, what string, got []E, want ...E) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -145,7 +136,6 @@ func equalLists[E comparable](t tb, what string, got []E, want ...E) {
 	}
 }
 
-// plainBuild skips the test in builds whose checks or race detector allocate or empty pools.
 func plainBuild(t *testing.T) {
 	t.Helper()
 	if check.Full || raceDetector {
@@ -159,10 +149,8 @@ func wantFlush(t tb, s *store.Store, want batch.Counts) {
 	equal(t, "the flush", flush(t, s).Total, want)
 }
 
-// onlyError drops the value.
 func onlyError[V any](_ V, err error) error { return err }
 
-// found drops the value.
 func found[V any](_ V, ok bool) bool { return ok }
 
 func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
@@ -176,7 +164,6 @@ func newTable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store,
 	return s, register(t, s, to)
 }
 
-// flush flushes and returns a copy of the report.
 func flush(t tb, s *store.Store) *store.Report {
 	t.Helper()
 	report, err := s.Flush(context.Background())
@@ -199,8 +186,6 @@ func queues(t tb, s *store.Store, n int) []store.Queue {
 	return qs
 }
 
-// taskOf, callOf and writeOf turn a function without error into one for a pass, an inbox or a
-// Write.
 func taskOf(f func(q store.Queue)) func(int, store.Queue) {
 	return func(_ int, q store.Queue) { f(q) }
 }
@@ -219,7 +204,6 @@ func writeOf(f func(w *store.Writer)) func(context.Context, *store.Writer) error
 	}
 }
 
-// fill creates items with the values 0 to n-1 and returns their handles.
 func fill(t tb, s *store.Store, table *store.Table[item], n int) []store.Handle[item] {
 	t.Helper()
 	q := queues(t, s, 1)[0]
@@ -253,14 +237,13 @@ func setWidths(t tb, lastGeneration uint16, slotLimit uint32) {
 	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
 }
 
-// perturb sets [seam.Step] until the test ends, or the next call.
 func perturb(t tb, step func(tasks int) func(task int) int) {
 	t.Helper()
 	seam.Step = step
 	t.Cleanup(func() { seam.Step = nil })
 }
 
-// faultOf returns the error with which f panics. panicOf returns the panic of f as text, or "".
+// panicOf returns the panic of f as text, or "".
 var faultOf = runner.PanicOf
 
 func panicOf(f func()) (message string) {
@@ -273,8 +256,7 @@ func panicOf(f func()) (message string) {
 	return ""
 }
 
-// atOnce runs test under virtual time and fails it if it waits. A call that blocks for a second
-// blocks forever.
+// atOnce fails the test if it waits in virtual time.
 func atOnce(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -296,15 +278,14 @@ func compose(typeID, generation uint16, slot uint32) store.ID {
 
 func handleOf(id store.ID) store.Handle[item] { return store.Handle[item]{ID: id} }
 
-// ended is a context that never reports its end through Done, but through Err.
+// ended reports its end by Err but not by Done.
 type ended struct{ context.Context }
 
 func (ended) Done() <-chan struct{} { return nil }
 func (ended) Err() error            { return context.Canceled }
 func (e ended) Value(key any) any   { return e.Context.Value(key) }
 
-// badHandles returns handles without an item. good is the handle in slot 0 of a table, and gone
-// is stale.
+// badHandles returns handles without an item.
 func badHandles(good, gone store.ID) map[string]store.ID {
 	return map[string]store.ID{
 		"null":                          0,

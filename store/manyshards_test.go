@@ -7,13 +7,12 @@ import (
 	"handloom/store"
 )
 
-// ofMost is a store with a table of the maximum number of shards, and an item in each of them
-// except the last.
+// ofMost has the maximum number of shards, and an item in each except the last.
 type ofMost struct {
 	*store.Store
 	table itemTable
-	names []store.Handle[item] // by shard
-	tasks []int                // visited shards by step of the last flush
+	names []store.Handle[item]
+	tasks []int // visited shards by step of the last flush
 }
 
 func newOfMost(t *testing.T, stable bool) *ofMost {
@@ -31,7 +30,6 @@ func newOfMost(t *testing.T, stable bool) *ofMost {
 	return c
 }
 
-// flush flushes and notes the number of shards that each step visits.
 func (c *ofMost) flush(t *testing.T) *store.Report {
 	t.Helper()
 	c.tasks = nil

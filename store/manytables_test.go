@@ -15,7 +15,7 @@ type ofMany struct {
 	*store.Store
 	working []itemTable
 	names   [3]store.Handle[item]
-	task    func(task int, q store.Queue) // records; bound once
+	task    func(task int, q store.Queue)
 }
 
 func newOfMany(t *testing.T, tables int) *ofMany {
@@ -28,7 +28,7 @@ func newOfMany(t *testing.T, tables int) *ofMany {
 		}
 		table.Emplace(queues(t, c.Store, 1)[0], item{Value: uint64(i)})
 	}
-	flush(t, c.Store) // every table has had work once
+	flush(t, c.Store)
 	c.task = c.record
 	return c
 }
@@ -70,7 +70,7 @@ func TestFlush_VisitsTablesWithWorkOnly(t *testing.T) {
 		return slices.ContainsFunc(c.working, func(table itemTable) bool { return table.Name() == name })
 	})
 	defer show()
-	for range 300 { // the others go idle
+	for range 300 {
 		frame(t.Context())
 	}
 	if n := allocations(t.Context(), frame); n > 2*frameCount+slack && !raceDetector {
@@ -78,8 +78,7 @@ func TestFlush_VisitsTablesWithWorkOnly(t *testing.T) {
 	}
 }
 
-// everyTable is a store whose ticks work in all of its tables: immediate changes, commands, and
-// a frame with two flushes.
+// everyTable is a store whose ticks work in all of its tables.
 type everyTable struct {
 	*store.Store
 	tables []*store.Table[item]
@@ -125,8 +124,7 @@ func (c *everyTable) tick(t *testing.T) {
 	})
 }
 
-// If a step went through all tables for each table, 40 times as many tables would get 40 times
-// as many visits each.
+// A step that visits all tables once per table would show as a square.
 func TestTick_VisitsTablesAFewTimes(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks look at tables, too")

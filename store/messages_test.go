@@ -69,7 +69,6 @@ func TestAt_NamesTheHandleFault(t *testing.T) {
 	}
 }
 
-// The message names the user's code, though the library panicked.
 func TestPass_PanicHasPlaceAndStack(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
@@ -87,14 +86,12 @@ func TestPass_PanicHasPlaceAndStack(t *testing.T) {
 	}
 }
 
-// A foreign handle names a slot of its table, and perhaps one of the same number here.
 func TestAt_ForeignHandleNamesBothTypeIDs(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})
 		others := register(t, s, store.TableOptions[item]{Name: "others", Shards: store.MaxShards, TypeID: 6})
 		table := registerKind(t, s, store.TableOptions[item]{Name: "table", TypeID: 70, Shards: 2}, stable)
 		for _, h := range fill(t, s, others, 64*3) {
-			// A table finds the shard by 6 bits of the typeId: here one of its two or none.
 			asked := 70
 			if h.ID.TypeID() == 71-64 {
 				asked = 71

@@ -18,23 +18,21 @@ import (
 	"handloom/store"
 )
 
-// laterUnit and laterPlan are later versions of unit and plan.
 type laterUnit struct {
 	Armor  uint16
 	Alive  bool
-	X      int // was narrower
+	X      int
 	Height int32
 	Plan   store.Handle[laterPlan]
 }
 
 type laterPlan struct {
 	Odds  map[uint32]float64
-	Steps []int32 // was wider
+	Steps []int32
 	Title string
 	Extra [2]float64
 }
 
-// Hashes of the schemas of unit and plan.
 const (
 	unitHash = "ef83e3b0001c8d63"
 	planHash = "e2144f39e626714c"
@@ -71,7 +69,6 @@ func laterPlans() store.TableOptions[laterPlan] {
 	}
 }
 
-// laterRealm is a realm of a later version of the program.
 type laterRealm struct {
 	*store.Store
 	units *store.Table[laterUnit]
@@ -84,7 +81,6 @@ func newLaterRealm(t tb) *laterRealm {
 	return &laterRealm{s, register(t, s, laterUnits()), registerStable(t, s, laterPlans())}
 }
 
-// oldSnapshot returns testdata/world.snap and the realm that wrote it.
 func oldSnapshot(t tb) ([]byte, *realm) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "world.snap"))
@@ -126,7 +122,6 @@ func TestLoad_ReadsOlderTypes(t *testing.T) {
 	equal(t, "digest when read again", digest(t, again.Store), digest(t, w.Store))
 }
 
-// goesOn changes the realm by every kind of command and sorts it.
 func (w *laterRealm) goesOn(t tb) {
 	t.Helper()
 	ctx := context.Background()
@@ -149,7 +144,6 @@ func (w *laterRealm) goesOn(t tb) {
 	noError(t, w.Verify(ctx))
 }
 
-// A SchemaError names the table or the component that does not fit, and nothing is loaded.
 func TestLoad_SchemaErrorNamesTheField(t *testing.T) {
 	type (
 		gauge  struct{ Level int16 }
@@ -236,7 +230,7 @@ func TestLoad_FailedMigrationChangesNothing(t *testing.T) {
 	}
 }
 
-// A Migrate map without a key of the snapshot is a mistake that would lose fields.
+// A Migrate map without a key of the snapshot would lose fields.
 func TestLoad_RefusesMigrateWithoutTheHash(t *testing.T) {
 	b, _ := oldSnapshot(t)
 	nothing := func(store.Fields, *laterUnit) error { return nil }
@@ -288,8 +282,7 @@ func TestLoad_AcceptsMoreThanMaxItems(t *testing.T) {
 	equal(t, "items", few.Len(), 50)
 }
 
-// A Defragment continues after a Load, also with other columns. With other items it starts
-// again, because the keys may differ.
+// With other items a Defragment starts again, because the keys may differ.
 func TestLoad_DefragmentContinues(t *testing.T) {
 	type laterItem struct {
 		Value uint64
@@ -368,8 +361,7 @@ func reschemed(r *rand.Rand, b []byte) []byte {
 	})
 }
 
-// laterStores returns stores of a later version of a program and the snapshots that they read:
-// items with Migrate functions, items of any schema, columns and sparse data.
+// laterStores returns stores of a later version of a program and the snapshots that they read.
 func laterStores(t *testing.T) (stores []*store.Store, old [][]byte) {
 	realms, _ := oldSnapshot(t)
 	plain := newStore(t, store.Options{Workers: 1})
@@ -388,7 +380,6 @@ func laterStores(t *testing.T) (stores []*store.Store, old [][]byte) {
 	return []*store.Store{newLaterRealm(t).Store, plain, later}, [][]byte{realms, realms, saved}
 }
 
-// Forged items and schemas are refused, or give a state that can be saved and loaded.
 func TestLoad_AcceptsOrRefusesOlderForgeries(t *testing.T) {
 	n := 400
 	if testing.Short() || check.Cheap {
@@ -422,7 +413,6 @@ func TestLoad_AcceptsOrRefusesOlderForgeries(t *testing.T) {
 	}
 }
 
-// FuzzMigrate loads any bytes as a snapshot of older types.
 func FuzzMigrate(f *testing.F) {
 	b, _ := oldSnapshot(f)
 	r := rand.New(rand.NewPCG(7, 8))

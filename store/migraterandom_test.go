@@ -32,21 +32,17 @@ func secondOf(part string, i int) secondPart {
 	return secondPart{fmt.Sprint(part, i), []byte{uint8(i), uint8(len(part))}, int64(i) << 20}
 }
 
-// grown returns the second version of a value.
 func (v firstPart) grown() secondPart { return secondPart{Text: v.Text, Num: int64(v.Num)} }
 
-// partPlan is the change of a component: the index of its name, and its two versions.
 type partPlan struct {
 	name     string
 	optional bool
-	before   int // saved version; 0: none
-	after    int // version in the store: 0 or 2
+	before   int
+	after    int
 }
 
-// hasOptional reports whether item i has this sparse data.
 func (p *partPlan) hasOptional(i int) bool { return (i+len(p.name))%3 > 0 }
 
-// addPart adds a component, and returns functions that set and read it.
 func addPart[C, T any](t *testing.T, table anyTable[T], p partPlan) (set func(q store.Queue, h store.Handle[T], v C), get func(h store.Handle[T]) (*C, bool)) {
 	t.Helper()
 	o := store.ColumnOptions[C]{Name: p.name}
@@ -97,8 +93,7 @@ func newKind[T any](t *testing.T, s *store.Store, stable bool) anyTable[T] {
 	return registerKind(t, s, store.TableOptions[T]{Name: "table", Shards: 2}, stable)
 }
 
-// Items, columns and sparse data are each unchanged, grown, removed or new, in any order of
-// registration. Each value is migrated by its own function.
+// Each component is unchanged, grown, removed or new, in any order of registration.
 func TestLoad_MigratesComponentsIndependently(t *testing.T) {
 	rounds := uint64(300)
 	if testing.Short() {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -27,8 +28,7 @@ func TestContext_AfterItsPhaseIsErrPhase(t *testing.T) {
 	}
 }
 
-// A flush that waits for a Read refuses a second flush. A flush that waits for a Write does not
-// block the flushes of the Write.
+// A flush that waits for a Write does not block the flushes of the Write.
 func TestFlush_OneWaitsAtATime(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
@@ -86,7 +86,6 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 	noError(t, errors.Join(alone, whole, framed))
 }
 
-// sum adds up the values of a table.
 func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
 	return store.Reduce(ctx, table, func(r store.Rows[item]) (n uint64) {
 		for i := range r.Items {
@@ -96,7 +95,6 @@ func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
 	}, func(a, b uint64) uint64 { return a + b })
 }
 
-// recordings are all calls that record, or that return recorded values.
 func recordings(table *store.Table[item], q store.Queue) map[string]func() {
 	return map[string]func(){
 		"Emplace":      func() { table.Emplace(q, item{}) },
@@ -164,6 +162,7 @@ func TestQueue_MisusePanics(t *testing.T) {
 
 func TestWriter_MisusePanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable"})
 	live := fill(t, s, table, 1)[0]
 	refuses := func(w *store.Writer, message string) {
 		t.Helper()
@@ -173,12 +172,18 @@ func TestWriter_MisusePanics(t *testing.T) {
 			"Clear":    func() { table.Clear(w) },
 			"Maps":     func() { store.Maps(table, w) },
 			"EndFrame": func() { w.EndFrame() },
+
+			"Insert stable": func() { _, _ = stable.Insert(w, item{}) },
+			"Remove stable": func() { stable.Remove(w, live) },
+			"Clear stable":  func() { stable.Clear(w) },
+			"Maps stable":   func() { store.StableMaps(stable, w) },
 		} {
 			if w == nil && what == "EndFrame" || message == "the Writer of another store" && what == "EndFrame" {
 				continue
 			}
 			got := panicOf(change)
-			wantIn(t, what, got, what+" ")
+			call, _, _ := strings.Cut(what, " ")
+			wantIn(t, what, got, call+" ")
 			wantIn(t, what, got, message)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"handloom/store"
 )
 
-// complaint returns the panic or error of f as text.
 func complaint(f func() error) (text string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -24,7 +23,7 @@ func complaint(f func() error) (text string) {
 	return "nothing"
 }
 
-// An error names the nil argument. All cases use the same store.
+// All cases use the same store.
 func TestNil_ArgumentsAreNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	s := store.New(store.Options{})

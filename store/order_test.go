@@ -14,7 +14,6 @@ import (
 
 func byValue(a, b *item) int { return cmp.Compare(a.Value, b.Value) }
 
-// mixed returns a table of several unsorted shards, with rows that moved.
 func mixed(t tb, s *store.Store, shards, items int) *store.Table[item] {
 	t.Helper()
 	table := register(t, s, store.TableOptions[item]{Shards: shards, ChunkItems: 16})
@@ -37,8 +36,7 @@ func write(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) er
 	noError(t, s.Write(context.Background(), f))
 }
 
-// The shares of a budget add up to it. A call stays within its share and continues where the
-// last one stopped, until all shards are sorted.
+// The shares of a budget add up to it.
 func TestDefragment_ContinuesUntilSorted(t *testing.T) {
 	byHand := 0
 	s := newStore(t, store.Options{})
@@ -150,7 +148,6 @@ func TestSort_PanicIsReturnedAndOthersSorted(t *testing.T) {
 	}
 }
 
-// refusals returns the panic of each ordering call.
 func refusals(ctx context.Context, table *store.Table[item], w *store.Writer) map[string]string {
 	return map[string]string{
 		"SortFunc":   panicOf(func() { _ = store.SortFunc(ctx, table, w, byValue) }),
@@ -191,8 +188,7 @@ func TestSort_ForeignWriterPanics(t *testing.T) {
 	equal(t, "digest", digest(t, s), before)
 }
 
-// While shards are ordered nothing else runs in the Write. The ordering needs no context of the
-// Write.
+// While shards are ordered nothing else runs in the Write.
 func TestSort_ExcludesCallsOfItsWrite(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
 	table := mixed(t, s, 2, 40)

@@ -41,7 +41,7 @@ func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 			}
 			for _, v := range table.All() {
 				if rapid.IntRange(0, 19).Draw(t, "rewired") == 0 {
-					v.Parent = rapid.SampledFrom(keys).Draw(t, "to") // maybe a cycle
+					v.Parent = rapid.SampledFrom(keys).Draw(t, "to")
 				}
 			}
 			noError(t, s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
@@ -118,7 +118,7 @@ func TestEraseOrphans_ErasesALongChain(t *testing.T) {
 	for i, h := range hs[1:] {
 		table.At(h).Parent = hs[i]
 	}
-	table.At(hs[4000]).Parent = hs[4999] // a cycle from here on
+	table.At(hs[4000]).Parent = hs[4999]
 	q := queues(t, s, 1)[0]
 	table.Erase(q, hs[1000])
 	flush(t, s)

@@ -7,7 +7,6 @@ import (
 	"handloom/store"
 )
 
-// act is a command to an item. The result of several acts does not depend on their order.
 type act = func(*store.Table[item], store.Queue, store.Handle[item])
 
 func eraseIt(table *store.Table[item], q store.Queue, h store.Handle[item]) { table.Erase(q, h) }
@@ -18,7 +17,6 @@ func putIt(table *store.Table[item], q store.Queue, h store.Handle[item]) {
 	table.Put(q, h, item{Value: 99})
 }
 
-// orders calls f with the acts in every order.
 func orders(acts []act, f func([]act)) {
 	var permute func(done, rest []act)
 	permute = func(done, rest []act) {
@@ -55,7 +53,7 @@ func TestCounts_OfCommandsToOneItem(t *testing.T) {
 		},
 	} {
 		orders(p.acts, func(acts []act) {
-			for ways := range 1 << len(acts) { // distributions of the commands over two queues
+			for ways := range 1 << len(acts) {
 				for _, created := range []bool{false, true} {
 					s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 					h, want := fill(t, s, table, 3)[1], p.live

@@ -66,8 +66,7 @@ func TestProvisional_StaysStale(t *testing.T) {
 	}
 }
 
-// Each store gives handles of its own: a provisional handle in a client or a live item is stale
-// in a store that loads the snapshot.
+// A handle in a live item stays stale in a store that loads the snapshot.
 func TestProvisional_StaleAfterLoadIntoAnotherStore(t *testing.T) {
 	ctx := context.Background()
 	first, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", Shards: 2})

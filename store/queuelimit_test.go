@@ -34,8 +34,8 @@ func newBounded(t *testing.T, o store.Options) *bounded {
 	return b
 }
 
-// record records at least n random commands, in runs, and returns for each whether there is a
-// handle or a staged value.
+// record records random commands and returns for each whether there is a handle or staged
+// value.
 func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []bool) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	made := slices.Clone(b.live)
@@ -68,8 +68,7 @@ func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []bool) {
 	return seen
 }
 
-// age gives the store a history: batches that are flushed, dropped or rolled back, and idle
-// flushes that release memory.
+// age gives the store a history.
 func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 	for range r.IntN(5) {
 		var c store.Checkpoint
@@ -124,7 +123,6 @@ func TestQueueLimit_DoesNotDependOnHistory(t *testing.T) {
 	}
 }
 
-// The first command beyond the limit returns the null handle, and nothing is recorded after it.
 func TestQueueLimit_IsExact(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 100}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[uint64]{Name: "other"})

@@ -35,7 +35,6 @@ func newGambler(t tb, o store.Options, further ...store.System) *gambler {
 	return g
 }
 
-// passes draws in two passes over the table.
 func (g *gambler) passes(ctx context.Context) error {
 	for range 2 {
 		if err := g.table.ForEach(ctx, func(c store.Chunk[item]) {
@@ -52,7 +51,6 @@ func (g *gambler) passes(ctx context.Context) error {
 	return nil
 }
 
-// turn draws in every way: in passes, a frame, and a pass that fails.
 func (g *gambler) turn(t tb) {
 	t.Helper()
 	ctx := context.Background()

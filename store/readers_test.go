@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Readers look at items, untyped and typed, while a frame loop writes them, and see whole
-// frames. Both continue until each has done its share, so neither starves.
+// Readers and the frame loop continue until each has done its share, so neither starves.
 func TestRead_SharesWithAFrameLoop(t *testing.T) {
 	const readers, frames, looks = 3, 60, 60
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2, ChunkItems: 16})

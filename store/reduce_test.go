@@ -63,8 +63,7 @@ func TestReduce_CombinesEachChunkOnce(t *testing.T) {
 	}
 }
 
-// The pass keeps the workers busy, and a Reduce in one of its tasks is part of it, at any
-// depth.
+// A Reduce in a task is part of the pass, at any depth.
 func TestReduce_InsideATaskRunsOnItsGoroutine(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
 	other := register(t, s, store.TableOptions[item]{Name: "other", ChunkItems: 1})

@@ -46,7 +46,6 @@ func TestRegister_RefusalChangesNothing(t *testing.T) {
 		if len(s.Stats().Tables) != 1 || digest(t, s) != before || !s.Has(hs[4].ID) {
 			t.Errorf("%s: the store has changed", what)
 		}
-		// Neither the name nor a typeId is used up.
 		fill(t, s, register(t, s, store.TableOptions[item]{Name: "next", TypeID: 1, Shards: 9}), 9)
 		register(t, s, store.TableOptions[item]{Name: "new"})
 	}
@@ -101,7 +100,7 @@ func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
 		Next *list
 		Data map[string][]int
 	}
-	register(t, s, store.TableOptions[list]{}) // recursive, and without handles
+	register(t, s, store.TableOptions[list]{})
 }
 
 type loose struct{ Target any }
@@ -132,7 +131,7 @@ func TestRegister_GivesTypeIDsInFreeRuns(t *testing.T) {
 	}{
 		{"a", 0, 1, 1},
 		{"b", 4, 2, 4},
-		{"c", 0, 3, 6}, // 2 and 3 are too few
+		{"c", 0, 3, 6},
 		{"d", 0, 2, 2},
 		{"e", 32767, 1, 32767},
 		{"f", 0, 64, 9},

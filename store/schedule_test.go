@@ -190,7 +190,7 @@ func TestSchedule_NamesItsTables(t *testing.T) {
 	if len(systems) != 3 || systems[0].Name != "sail" || systems[2].Emits[0].Name() != "ports" {
 		t.Errorf("%+v", systems)
 	}
-	systems[0].Name = "drift" // a copy
+	systems[0].Name = "drift"
 	equal(t, "name after a write to the slice that Systems returned", c.Systems()[0].Name, "sail")
 }
 
@@ -214,7 +214,7 @@ func TestRun_AllocatesAConstant(t *testing.T) {
 			return table.itemTable.(packedTable).ForEach(ctx, visit)
 		}})
 		noError(t, s.Team(t.Context(), func(ctx context.Context) error {
-			for c, most := range map[*store.Schedule]uint64{flushes: 9, passes: 3} { // the Run, systems, passes and flush
+			for c, most := range map[*store.Schedule]uint64{flushes: 9, passes: 3} {
 				n := allocations(ctx, func(ctx context.Context) {
 					wantError(t, "", onlyError(c.Run(ctx)), nil)
 				})

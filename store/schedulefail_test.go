@@ -13,7 +13,6 @@ import (
 	"handloom/store"
 )
 
-// emplace returns the Run of a system that creates one item with a value.
 func emplace(s *store.Store, table *store.Table[item], value uint64) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return s.Do(ctx, func(q store.Queue) { table.Emplace(q, item{Value: value}) })
@@ -43,8 +42,8 @@ func TestRun_FailureDropsUnflushedCommands(t *testing.T) {
 				store.System{Name: "age", Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
 					return table.ForEach(ctx, func(c store.Chunk[item]) {
 						for i := range c.Items {
-							c.Items[i].Value++ // stays
-							c.Erase(i)         // is dropped
+							c.Items[i].Value++
+							c.Erase(i)
 						}
 					})
 				}},
@@ -55,7 +54,6 @@ func TestRun_FailureDropsUnflushedCommands(t *testing.T) {
 			before := queues(t, s, 1)[0]
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				// Commands that a caller records outside the schedule.
 				table.Emplace(before, item{Value: 40})
 				_, err := c.Run(t.Context())
 				var failed *store.SystemError
@@ -141,7 +139,7 @@ func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 	unset := do(func(q store.Queue) { shield.Unset(q, h) })
 	wear := func(ctx context.Context) error { return shield.ForEach(ctx, func(store.SparseChunk[item, int]) {}) }
 	for _, c := range []struct {
-		want                 string // empty: it is allowed
+		want                 string
 		reads, writes, emits []store.Resource
 		run                  func(context.Context) error
 	}{

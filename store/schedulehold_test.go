@@ -9,8 +9,7 @@ import (
 	"handloom/store"
 )
 
-// A phase in AfterFlush would wait for the Write or Run of the flush. Only the context of the
-// Write is accepted; phases of other goroutines wait.
+// Only the context of the Write is accepted; phases of other goroutines wait.
 func TestAfterFlush_OpensNoPhaseInsideAnother(t *testing.T) {
 	for _, around := range []string{"Write", "Run", "Run inside Write"} {
 		t.Run(around, func(t *testing.T) {

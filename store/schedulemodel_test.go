@@ -22,9 +22,8 @@ var (
 	scheduleSeed = flag.Uint64("schedule-seed", 1, "seed of the first random schedule")
 )
 
-// A Run equals its systems one after another, each followed by a flush, without calls of other
-// goroutines in between: conditions of systems start these, and they wait for the store. To
-// replay a seed: go test ./store -run TestSchedule_MatchesModel -schedule-seed N.
+// Other goroutines, started from conditions of systems, wait for the Run. To replay a seed: go
+// test ./store -run TestSchedule_MatchesModel -schedule-seed N.
 func TestSchedule_MatchesModel(t *testing.T) {
 	first, programs := *scheduleSeed, uint64(60)
 	if testing.Short() {
@@ -42,29 +41,27 @@ func TestSchedule_MatchesModel(t *testing.T) {
 	}
 }
 
-// creature has a key that no other creature ever has.
 type creature struct {
 	Key, Age uint64
 	Parent   store.Handle[creature]
 }
 
-// herd is a store that random schedules change, and its model.
 type herd struct {
 	*store.Store
 	table *store.Table[creature]
-	mail  *store.Table[creature] // from calls of the inbox
+	mail  *store.Table[creature]
 
 	// The fields below belong to the goroutine that holds the store exclusively.
 	ages    map[uint64]uint64 // the model: ages by key
 	nextKey uint64
-	saved   map[uint64]uint64 // the model at the time of the checkpoint
+	saved   map[uint64]uint64
 	before  store.Checkpoint
 
 	others sync.WaitGroup
 	mutex  sync.Mutex
 	faults []string
 	sent   []uint64 // keys of inbox calls that have returned
-	undone bool     // a Rollback may have dropped some
+	undone bool
 }
 
 func (h *herd) fault(format string, args ...any) {
@@ -120,7 +117,6 @@ func (h *herd) do(what string, call func(ctx context.Context) error) {
 	}
 }
 
-// check returns a phase that compares the table with the model.
 func (h *herd) check(when string) func(context.Context) error {
 	return func(context.Context) error {
 		got := make(map[uint64]uint64)
@@ -137,7 +133,6 @@ func (h *herd) check(when string) func(context.Context) error {
 	}
 }
 
-// checkMail checks that each returned inbox call was applied once.
 func (h *herd) checkMail() {
 	got := make(map[uint64]int)
 	for _, v := range h.mail.All() {
@@ -168,7 +163,6 @@ func (h *herd) insert(ctx context.Context, n int) error {
 	})
 }
 
-// chosen selects creatures by key.
 type chosen struct{ modulus, rest uint64 }
 
 func drawChosen(random *rand.Rand) chosen {
@@ -179,12 +173,11 @@ func drawChosen(random *rand.Rand) chosen {
 
 func (c chosen) has(key uint64) bool { return key%c.modulus == c.rest }
 
-// randomSystem is a random system and its effect on the store and the model.
 type randomSystem struct {
 	of    *herd
 	kind  string
 	which chosen
-	base  uint64 // start of its new keys
+	base  uint64
 	makes uint64
 	group store.Groups[creature, creature]
 }
@@ -276,8 +269,8 @@ func (y *randomSystem) model() {
 
 var randomKinds = []string{"idle", "idle", "create", "put", "age", "erase items", "erase items", "erase rows", "erase groups"}
 
-// drawRun draws a schedule whose conditions start other goroutines, which may Run up to a
-// nesting depth. Before the first wave the model makes all changes of the Run.
+// drawRun draws a schedule whose conditions start other goroutines. Before the first wave the
+// model makes all changes of the Run.
 func (h *herd) drawRun(t *testing.T, random *rand.Rand, depth int) (run func(ctx context.Context) error) {
 	n := 1 + random.IntN(5)
 	all, given := make([]*randomSystem, n), make([]store.System, n)
@@ -408,10 +401,8 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 	return func() { h.do(kind+" of another goroutine", call) }
 }
 
-// drawnOther returns a different choice, so a pass erases other items than the change at once.
 func drawnOther(c chosen) chosen { return chosen{c.modulus + 1, c.rest} }
 
-// change changes table and model at once.
 func (h *herd) change(ctx context.Context, w *store.Writer, kind string, which chosen, n int) error {
 	switch kind {
 	case "Clear":

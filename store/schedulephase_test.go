@@ -7,7 +7,6 @@ import (
 	"handloom/store"
 )
 
-// onlySystem returns a schedule of one system that may use the table in any way.
 func onlySystem(t tb, s *store.Store, table *store.Table[item], run func(ctx context.Context) error) *store.Schedule {
 	t.Helper()
 	return newSchedule(t, s, store.System{Name: "only", Writes: on(table), Emits: on(table), Run: run})

@@ -21,19 +21,18 @@ const (
 // keyed has a number of its own, because the schedule decides its handle.
 type keyed struct{ Key, Value uint64 }
 
-// serialSystem reads its tables, writes items in place, puts the first item of each table that
-// it emits to, and records its acts.
+// serialSystem reads its tables, writes items, puts the first item of each table that it emits
+// to, and records its acts.
 type serialSystem struct {
-	reads, writes, emits []int // tables
-	after                int   // a system; negative: none
+	reads, writes, emits []int
+	after                int
 	acts                 []serialAct
 }
 
-// serialAct is a command of a system to a table that it emits to.
 type serialAct struct {
 	kind  string // put, erase, emplace; or found: erases some items that the system has read
-	emits int    // index of a table that it emits to
-	item  int    // an initial item
+	emits int
+	item  int
 }
 
 func drawSerialSystems() *rapid.Generator[[]serialSystem] {
@@ -54,7 +53,6 @@ func drawSerialSystems() *rapid.Generator[[]serialSystem] {
 	}), 3, 8)
 }
 
-// touched returns the tables of the system, each once.
 func (y *serialSystem) touched() []int {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(y.reads, y.writes))))
 }
@@ -63,7 +61,6 @@ func (y *serialSystem) written() []int {
 	return slices.Compact(slices.Sorted(slices.Values(y.writes)))
 }
 
-// sight has the items that a system reads, by table, sorted by key.
 type sight map[int][]keyed
 
 // mood is a hash of the items. It decides the written values.
@@ -76,7 +73,6 @@ func (v sight) mood() (n uint64) {
 	return n
 }
 
-// found returns the items of a table that a system with the act "found" erases.
 func (v sight) found(table int) (keys []uint64) {
 	for _, item := range v[table] {
 		if item.Value%3 == 0 {
@@ -86,21 +82,19 @@ func (v sight) found(table int) (keys []uint64) {
 	return keys
 }
 
-// replaced and grown return the values of items that a system puts and writes.
 func replaced(system, act int, mood uint64) uint64 { return uint64(10*system+act+2) + mood%5*100 }
 
 func grown(system int, mood, value uint64) uint64 { return value*31 + uint64(system) + mood%7 }
 
 func newKey(frame, system, act int) uint64 { return uint64(1000*(frame+1) + 10*system + act) }
 
-// serialPlay runs systems in a store.
 type serialPlay struct {
 	*store.Store
 	tables  [serialTables]*store.Table[keyed]
 	first   [serialTables][]store.Handle[keyed]
 	systems []serialSystem
 	frame   int
-	seen    []sight // by system, of the frame
+	seen    []sight
 }
 
 func newSerialPlay(t tb, o store.Options, systems []serialSystem) *serialPlay {
@@ -122,7 +116,6 @@ func newSerialPlay(t tb, o store.Options, systems []serialSystem) *serialPlay {
 	return p
 }
 
-// schedule fails if systems wait for each other.
 func (p *serialPlay) schedule() (c *store.Schedule, err error) {
 	var all []store.System
 	resources := func(tables []int) (rs []store.Resource) {
@@ -231,8 +224,7 @@ func TestRun_EqualsSerialExecution(t *testing.T) {
 	})
 }
 
-// An unrelated system moves a flush between the waves of two systems that put to one item. The
-// winner stays the same.
+// An unrelated system moves a flush between the waves of the two systems.
 func TestRun_LaterSystemsPutWins(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "x"})

@@ -7,8 +7,6 @@ import (
 	"handloom/store"
 )
 
-// Elements of creates in other queues are set in memory that is reused, whether the queue of
-// the creates has set some or none.
 func TestSet_OfOtherQueuesCreatesAllocatesNothing(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks allocate")
@@ -22,7 +20,7 @@ func TestSet_OfOtherQueuesCreatesAllocatesNothing(t *testing.T) {
 		for i := range 300 {
 			h := table.Emplace(q, item{})
 			if i == 10 {
-				a.Set(q, h, 1) // and the following ones by handle only
+				a.Set(q, h, 1)
 			}
 			made = append(made, h)
 		}

@@ -18,7 +18,7 @@ import (
 	"handloom/store"
 )
 
-// unit and plan are the items of a realm. Their encoding is equal on every machine.
+// The encoding of unit and plan is equal on every machine.
 type unit struct {
 	X, Y  int32
 	Alive bool
@@ -31,7 +31,6 @@ type plan struct {
 	Odds  map[uint8]float64
 }
 
-// realm is a store with both kinds of tables.
 type realm struct {
 	*store.Store
 	units *store.Table[unit]
@@ -56,7 +55,6 @@ func clonePlan(dst, src *plan) {
 	}
 }
 
-// tick changes the realm as a function of the seed.
 func (w *realm) tick(t tb, seed uint64) {
 	t.Helper()
 	ctx := context.Background()
@@ -99,7 +97,6 @@ func (w *realm) tick(t tb, seed uint64) {
 	noError(t, err)
 }
 
-// image returns the snapshot of a store.
 func image(t tb, s *store.Store) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -107,8 +104,6 @@ func image(t tb, s *store.Store) []byte {
 	return b.Bytes()
 }
 
-// A loaded store continues as the saved one, with any number of workers, and with either way of
-// reading.
 func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(12) {
@@ -116,7 +111,7 @@ func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 		for tick := range seed * 3 {
 			live.tick(t, seed<<8|tick)
 		}
-		loaded.tick(t, 1) // earlier state does not matter
+		loaded.tick(t, 1)
 		b := image(t, live.Store)
 
 		var saved, read store.Checkpoint
@@ -252,8 +247,7 @@ func TestLoad_JoinsAWrite(t *testing.T) {
 
 var updateSnapshot = flag.Bool("update-snapshot", false, "write testdata/world.snap anew")
 
-// A snapshot that another machine wrote has the same digest after Load. The file is from amd64;
-// the tests also run on 32 bits.
+// The file is from amd64; the tests also run on 32 bits.
 func TestLoad_ReadsSnapshotsOfOtherMachines(t *testing.T) {
 	const wantDigest = 0x2629ecfa7d14ab0d
 	path := filepath.Join("testdata", "world.snap")

@@ -12,7 +12,6 @@ import (
 	"handloom/store"
 )
 
-// deep holds itself, n deep.
 type deep []deep
 
 func deepOf(n int) (d deep) {
@@ -22,8 +21,7 @@ func deepOf(n int) (d deep) {
 	return d
 }
 
-// Snapshot and WriteTo refuse each item, element or value that Load would refuse. The error
-// names its table, and no file is replaced.
+// The error names the table, and no file is replaced.
 func TestSnapshot_RefusesUnloadableItems(t *testing.T) {
 	for name, c := range map[string]struct {
 		fill func(t *testing.T, s *store.Store) func(q store.Queue)
@@ -69,8 +67,7 @@ func TestSnapshot_RefusesUnloadableItems(t *testing.T) {
 	}
 }
 
-// putDeep returns a function that fills a table with a value of depth n: an item, an element of
-// a column, or sparse data.
+// putDeep fills a table with a value of depth n: an item, an element, or sparse data.
 func putDeep(part, n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
 	clone := func(dst, src *deep) { *dst = *src }
 	return func(t *testing.T, s *store.Store) func(q store.Queue) {
@@ -87,7 +84,6 @@ func putDeep(part, n int) func(t *testing.T, s *store.Store) func(q store.Queue)
 	}
 }
 
-// putLong returns a function that fills a table with an item of n bytes.
 func putLong(n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
 	type item struct{ Text, More []byte }
 	return func(t *testing.T, s *store.Store) func(q store.Queue) {

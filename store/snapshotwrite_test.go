@@ -14,11 +14,9 @@ import (
 	"handloom/store"
 )
 
-// block is an item of typical size.
 type block [8]uint64
 
-// largeStore has tables whose shards take several blocks: packed, with and without vacant
-// slots, with a column, with items that are walked, and stable.
+// largeStore has tables whose shards take several blocks, in each encoding.
 func largeStore(t tb) (*store.Store, *store.Table[block]) {
 	t.Helper()
 	s := newStore(t, store.Options{Workers: 1})
@@ -51,8 +49,7 @@ func largeStore(t tb) (*store.Store, *store.Table[block]) {
 	return s, packed
 }
 
-// The bytes do not depend on the speed of the writer, memory is bounded by the blocks in
-// progress, and all blocks of a shard except the last are full.
+// All blocks of a shard except the last are full.
 func TestSnapshot_OfLargeShards(t *testing.T) {
 	s, packed := largeStore(t)
 	b := image(t, s)
@@ -65,7 +62,7 @@ func TestSnapshot_OfLargeShards(t *testing.T) {
 			length := int(binary.LittleEndian.Uint32(b[at:]))
 			switch kind := b[at+8]; {
 			case kind != 0:
-				last = blockBytes // the next block belongs to another shard
+				last = blockBytes
 			case last != blockBytes:
 				t.Fatalf("a block of %d bytes is after one of %d", length, last)
 			default:
@@ -97,8 +94,6 @@ func TestSnapshot_OfSmallTablesTakesFewWrites(t *testing.T) {
 	takesLittle(t, s, 1<<20, 10)
 }
 
-// takesLittle writes a snapshot on the caller's goroutine only, with few calls and little
-// memory.
 func takesLittle(t *testing.T, s *store.Store, most uint64, mostCalls int) {
 	t.Helper()
 	var c store.Checkpoint
@@ -118,8 +113,7 @@ func takesLittle(t *testing.T, s *store.Store, most uint64, mostCalls int) {
 	}
 }
 
-// failsToWrite makes the writer fail in any way. The call has ended then, and immediate changes
-// do not race with it.
+// failsToWrite makes the writer fail. Changes after the call do not race with it.
 func failsToWrite(t *testing.T, s *store.Store, packed *store.Table[block]) {
 	broken := errors.New("the writer is broken")
 	for _, after := range []int{0, 100, 3 << 20, 10 << 20} {
@@ -154,7 +148,6 @@ func failsToWrite(t *testing.T, s *store.Store, packed *store.Table[block]) {
 	}
 }
 
-// slowWriter lets others run before it reads its input.
 type slowWriter struct {
 	bytes.Buffer
 	most int

@@ -18,7 +18,6 @@ func addSparse[C, T any](t tb, table store.TableOf[T], o store.ColumnOptions[C])
 	return store.AddSparse(table, o)
 }
 
-// pal is an element with a handle.
 type pal struct {
 	N    uint64
 	Mate store.Handle[item]
@@ -41,7 +40,6 @@ func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
 	}), store.ErrPhase)
 }
 
-// A Set or Unset by the queue of the create wins over one by a queue with a lower key.
 func TestSet_QueueOfTheCreateWins(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	speed := addColumn(t, table, store.ColumnOptions[int]{Name: "speed"})
@@ -169,7 +167,7 @@ func TestSet_AllocatesNothing(t *testing.T) {
 		for range 200 {
 			frame()
 		}
-		const phases = 4 // each allocates itself
+		const phases = 4
 		atMost(t, "allocations in a frame", testing.AllocsPerRun(50, frame), 2*phases+3)
 		equal(t, "shield.Len", shield.Len(), 125)
 		equal(t, "tag.Len", tag.Len(), 125)

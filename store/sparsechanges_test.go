@@ -12,19 +12,18 @@ import (
 	"handloom/store"
 )
 
-// shielded is a table with a shield for some items, and a model of the shields.
+// shielded has a model of the sparse data of its table.
 type shielded struct {
 	*store.Store
 	items  itemTable
 	shield *store.Sparse[item, int]
 
-	all           []store.Handle[item]       // live
+	all           []store.Handle[item]
 	has, before   map[store.Handle[item]]int // now, and at the start of the frame
 	lost          map[store.Handle[item]]int // the first lost value of items that had one at the start
 	written, gone map[store.Handle[item]]bool
 }
 
-// begin begins a frame of the model.
 func (y *shielded) begin() {
 	y.before, y.lost = maps.Clone(y.has), map[store.Handle[item]]int{}
 	y.written, y.gone = map[store.Handle[item]]bool{}, map[store.Handle[item]]bool{}
@@ -48,7 +47,6 @@ func (y *shielded) die(i int) store.Handle[item] {
 	return h
 }
 
-// flush records and flushes commands. The last command of an item counts.
 func (y *shielded) flush(t *testing.T, ctx context.Context, r *rand.Rand) {
 	erased, last := map[store.Handle[item]]bool{}, map[store.Handle[item]]func(store.Handle[item]){}
 	var created []store.Handle[item]
@@ -92,7 +90,6 @@ func (y *shielded) flush(t *testing.T, ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// step makes one change at once, in place or by a flush.
 func (y *shielded) step(t *testing.T, ctx context.Context, w *store.Writer, r *rand.Rand) {
 	i := r.IntN(5)
 	h, v := y.all[i], r.IntN(1000)
@@ -131,7 +128,6 @@ func (y *shielded) step(t *testing.T, ctx context.Context, w *store.Writer, r *r
 	}
 }
 
-// compare compares the shields and their lists with the model, and returns the lists.
 func (y *shielded) compare(t *testing.T) string {
 	t.Helper()
 	created, erased, written := map[store.Handle[item]]int{}, map[store.Handle[item]]int{}, map[store.Handle[item]]int{}
@@ -170,8 +166,7 @@ func (y *shielded) compare(t *testing.T) string {
 	return order.String()
 }
 
-// Items get and lose shields by commands, in place, and with the item. The lists have the net
-// change of each frame, equal for any number of workers.
+// The lists have the net change of each frame.
 func TestSparse_ListsMatchModel(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(20) {
@@ -187,7 +182,7 @@ func TestSparse_ListsMatchModel(t *testing.T) {
 				for frame := range 20 {
 					write(t, s, func(ctx context.Context, w *store.Writer) error {
 						y.begin()
-						flushIn(t, s, ctx) // the lists begin
+						flushIn(t, s, ctx)
 						y.compare(t)
 						if frame == 0 {
 							for range 20 {

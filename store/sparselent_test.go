@@ -10,8 +10,8 @@ import (
 	"handloom/store"
 )
 
-// Maps that are only read change nothing: items that are erased through maps leave the other
-// rows in the same order, however often a caller read meanwhile.
+// Items that are erased through maps leave the other rows in the same order, however often a
+// caller read.
 func TestMaps_ReadingKeepsSparseOrder(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		play := func(look bool) uint64 {
@@ -135,7 +135,6 @@ func TestMaps_PanicEndsTheirUse(t *testing.T) {
 	}
 }
 
-// lender is a table of ten items that all have a shield.
 type lender struct {
 	*store.Store
 	t      *testing.T
@@ -170,7 +169,7 @@ func (f *lender) write(fn func(ctx context.Context, w *store.Writer)) {
 	noError(f.t, f.Verify(f.t.Context()))
 }
 
-// lend calls Maps, and returns a function that erases through them.
+// lend returns a function that erases through the maps.
 func (f *lender) lend(w *store.Writer) (erase func(h store.Handle[item]) bool) {
 	if s, ok := f.items.(stable[item]); ok {
 		return store.StableMaps(s.StableTable, w)[0].Erase

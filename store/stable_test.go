@@ -1,11 +1,8 @@
 package store_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"testing"
 
 	"handloom/batch"
@@ -18,7 +15,6 @@ func newStable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store
 	return s, registerStable(t, s, to)
 }
 
-// fillStable creates items with the values 0 to n-1 and returns their handles.
 func fillStable(t tb, s *store.Store, table *store.StableTable[item], n int) []store.Handle[item] {
 	t.Helper()
 	q := queues(t, s, 1)[0]
@@ -99,35 +95,6 @@ func TestStableTable_Lookups(t *testing.T) {
 	}
 }
 
-func TestStableTable_RefusesWritersOfOthers(t *testing.T) {
-	s, table := newStable(t, store.Options{}, store.TableOptions[item]{Shards: 2})
-	var kept *store.Writer
-	write(t, s, writeOf(func(w *store.Writer) { kept = w }))
-	for what, change := range map[string]func(w *store.Writer){
-		"Insert": func(w *store.Writer) { _, _ = table.Insert(w, item{}) },
-		"Clear":  func(w *store.Writer) { table.Clear(w) },
-		"Maps":   func(w *store.Writer) { store.StableMaps(table, w) },
-	} {
-		wantIn(t, what, panicOf(func() { change(kept) }), what+" with a Writer whose Write has ended")
-		write(t, newStore(t, store.Options{}), writeOf(func(w *store.Writer) {
-			wantIn(t, what, panicOf(func() { change(w) }), what+" with the Writer of another store")
-		}))
-	}
-}
-
-func TestStableTable_FindsNothingAfterClose(t *testing.T) {
-	s, table := newStable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
-	h := fillStable(t, s, table, 5)[4]
-	noError(t, onlyError(s.Close(t.Context())))
-	findsNothing(t, s, stableTable{table}, h)
-	err := table.ForEach(t.Context(), func(store.StableChunk[item]) {})
-	_, reduced := sumStable(t.Context(), table)
-	late := faultOf(func() { store.RegisterStable(s, store.TableOptions[item]{Name: "late"}) })
-	for what, err := range map[string]error{"ForEach": err, "Reduce": reduced, "RegisterStable": late} {
-		wantError(t, what, err, store.ErrClosed)
-	}
-}
-
 func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 	s := newStore(t, store.Options{})
 	register(t, s, store.TableOptions[item]{Name: "taken", TypeID: 3, Shards: 2})
@@ -152,41 +119,4 @@ func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 			equal(t, "the map has room", m.Cap() >= 50, true)
 		}
 	}))
-}
-
-// Rollback keeps the address of each item that is live before and after it; Load makes new
-// pages.
-func TestStableTable_AddressesAfterRollbackAndLoad(t *testing.T) {
-	s, table := newStable(t, store.Options{}, store.TableOptions[item]{Shards: 2})
-	const n = 300
-	fillStable(t, s, table, n)
-	before := maps.Collect(table.All())
-	var saved bytes.Buffer
-	var c store.Checkpoint
-	noError(t, errors.Join(s.Snapshot(t.Context(), &saved), s.Checkpoint(t.Context(), &c)))
-	q := queues(t, s, 1)[0]
-	for h := range before {
-		if h.ID.Slot()%3 == 0 {
-			table.Erase(q, h)
-		}
-		table.Emplace(q, item{Value: 1})
-	}
-	flush(t, s)
-	noError(t, s.Rollback(t.Context(), &c))
-	for h, v := range table.All() {
-		if before[h] != v && h.ID.Slot()%3 != 0 {
-			t.Errorf("after Rollback %v is at %p, before at %p", h, v, before[h])
-		}
-	}
-	noError(t, s.Load(t.Context(), &saved))
-	after := maps.Collect(table.All())
-	equal(t, "items after Load", len(after), n)
-	for h, old := range before {
-		v := after[h]
-		if v == nil || v == old {
-			t.Fatalf("after Load %v is at %p, before at %p", h, v, old)
-		}
-		old.Value += 1000
-		equal(t, "the item after a write to the old address", v.Value, old.Value-1000)
-	}
 }

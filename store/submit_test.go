@@ -16,7 +16,6 @@ import (
 	"handloom/store"
 )
 
-// submitted is a call of Submit on a goroutine of its own.
 type submitted struct {
 	done    atomic.Bool
 	name    store.Handle[item]
@@ -24,7 +23,7 @@ type submitted struct {
 	err     error
 }
 
-// submit submits a create on a goroutine, and waits until its call is in the inbox.
+// submit waits until the call is in the inbox.
 func submit(t *testing.T, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) *submitted {
 	t.Helper()
 	r := new(submitted)
@@ -36,7 +35,6 @@ func submit(t *testing.T, s *store.Store, ctx context.Context, table *store.Tabl
 	return r
 }
 
-// waits checks that the call has not returned.
 func (r *submitted) waits(t *testing.T, while string) {
 	t.Helper()
 	if synctest.Wait(); r.done.Load() {
@@ -44,7 +42,7 @@ func (r *submitted) waits(t *testing.T, while string) {
 	}
 }
 
-// applied checks that the call has returned with a receipt that resolves its create.
+// applied checks that the call has a receipt that resolves its create.
 func (r *submitted) applied(t *testing.T, table *store.Table[item], value, epoch uint64) {
 	t.Helper()
 	if synctest.Wait(); !r.done.Load() || r.err != nil {
@@ -57,7 +55,6 @@ func (r *submitted) applied(t *testing.T, table *store.Table[item], value, epoch
 	equal(t, "epoch", r.receipt.Epoch(), epoch)
 }
 
-// refused checks that the call has returned with the error.
 func (r *submitted) refused(t *testing.T, is error, says string) {
 	t.Helper()
 	if synctest.Wait(); !r.done.Load() {
@@ -68,7 +65,7 @@ func (r *submitted) refused(t *testing.T, is error, says string) {
 	}
 }
 
-// A loop in one Write ends frames by EndFrame. A Read waits for that Write.
+// A loop in one Write ends frames by EndFrame.
 func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
@@ -102,8 +99,8 @@ func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 			}},
 		)
 		wantError(t, "", onlyError(frame.Run(t.Context())), errTask)
-		fourth.applied(t, table, 4, 5) // a failed frame keeps its flushes
-		first.applied(t, table, 1, 1)  // forever
+		fourth.applied(t, table, 4, 5)
+		first.applied(t, table, 1, 1)
 	})
 }
 
@@ -234,8 +231,6 @@ func TestSubmit_OfNothingReturnsAtOnce(t *testing.T) {
 	equal(t, "null resolves", found(r.Resolve(0)), false)
 }
 
-// A receipt resolves the creates of its own call, in any table and in any number, and nothing
-// else.
 func TestReceipt_ResolvesItsOwnCreates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 3})
@@ -274,8 +269,7 @@ func TestReceipt_ResolvesItsOwnCreates(t *testing.T) {
 	})
 }
 
-// Any number of goroutines submit while frames of every kind, or ticks of a claim, run: each
-// finds the item that it created.
+// Each goroutine finds the item that it created.
 func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 	t.Run("frames", func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Changes: true})
@@ -318,7 +312,6 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 	})
 }
 
-// manySubmit submits creates from 1,000 goroutines while frames run.
 func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
 	submit func(context.Context, func(store.Queue) error) (*store.Receipt, error), frame func(turn uint64) error,
 ) {

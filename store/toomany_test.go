@@ -34,7 +34,6 @@ func serve(t *testing.T, s *store.Store) {
 	})
 }
 
-// submitAll returns the errors of calls that goroutines submit at once.
 func submitAll(t *testing.T, s *store.Store, calls ...func(q store.Queue)) []error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -64,14 +63,12 @@ func TestSubmit_OversizedCallFailsAlone(t *testing.T) {
 	}
 	equal(t, "full", full, 1)
 	equal(t, "items", table.Len(), 2)
-	// Later calls are applied.
 	for _, call := range []func(q store.Queue){func(q store.Queue) { table.EraseAll(q) }, create} {
 		noError(t, submitAll(t, s, call)[0])
 	}
 }
 
-// sealedCreates claims a store and seals calls of Submit, one per count of creates. The
-// channels get the errors of the calls.
+// sealedCreates seals one call per count of creates. The channels get the errors of the calls.
 func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (storeClaim, []byte, hook.Calls, []chan error) {
 	t.Helper()
 	c := claim(t, s)
@@ -98,8 +95,7 @@ func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], count
 	return c, input, calls, errs
 }
 
-// Only a call that does not fit is dropped. Input of version 1 fails as a whole, because a log
-// may continue from that failure.
+// Input of version 1 fails as a whole, because a log may continue from that failure.
 func TestClaim_DropsOversizedCalls(t *testing.T) {
 	for _, version := range []byte{0, 1} { // 0: unchanged
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
@@ -133,7 +129,6 @@ func TestClaim_DropsOversizedCalls(t *testing.T) {
 	}
 }
 
-// picky is an item with a flag for which Links panics.
 type picky struct {
 	Bad  bool
 	Near []store.ID

@@ -10,8 +10,7 @@ import (
 	"handloom/store"
 )
 
-// tidy defragments every shard of a table without a bound and returns the number of
-// comparisons.
+// tidy defragments every shard and returns the number of comparisons.
 func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons int) {
 	t.Helper()
 	byValue := func(a, b *item) int {
@@ -28,8 +27,7 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 	return comparisons
 }
 
-// ordered returns a table of n items in two sorted shards, with chunks smaller than a word of a
-// bitmap.
+// ordered returns n items in two sorted shards, with chunks smaller than a word of a bitmap.
 func ordered(t *testing.T, n int, fixedKeys bool) (*store.Store, *store.Table[item], []store.Handle[item]) {
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{Shards: 2, ChunkItems: 7, FixedKeys: fixedKeys})
 	hs := fill(t, s, table, n)
@@ -59,7 +57,7 @@ func TestTouched_ItemsAreReordered(t *testing.T) {
 		if n := tidy(t, s, table); n == 0 || n > many/4 {
 			t.Errorf("fixed keys %t: %d comparisons after 5 of %d items changed", fixedKeys, n, many)
 		}
-		forEach(t, table, func(c store.Chunk[item]) { // the last pass touched others
+		forEach(t, table, func(c store.Chunk[item]) {
 			for i := range c.Items {
 				if !fixedKeys {
 					c.Items[i].Value = many - c.Items[i].Value
@@ -83,8 +81,7 @@ func TestTouched_PutTouchesItsItem(t *testing.T) {
 	}
 }
 
-// In the next pass rows have moved and chunks begin elsewhere, so a note would name another
-// row, or none.
+// In the next pass a note would name another row, or none.
 func TestChunk_AfterItsPassPanics(t *testing.T) {
 	s, table, hs := ordered(t, many, true)
 	var kept store.Chunk[item]
@@ -98,7 +95,7 @@ func TestChunk_AfterItsPassPanics(t *testing.T) {
 	}
 	refused := func(when string) {
 		t.Helper()
-		c := kept // given to a goroutine of the caller, for example
+		c := kept
 		uses := map[string]func(){"Touch": func() { c.Touch(5) }, "Erase": func() { c.Erase(5) }}
 		if check.Cheap {
 			uses["Handle"], uses["All"] = func() { c.Handle(5) }, func() { c.All() }
@@ -119,7 +116,7 @@ func TestChunk_AfterItsPassPanics(t *testing.T) {
 	table.EraseItems(queues(t, s, 1)[0], hs[10:])
 	flush(t, s)
 	refused("with its rows gone")
-	forEach(t, table, func(store.Chunk[item]) {}) // with fewer chunks
+	forEach(t, table, func(store.Chunk[item]) {})
 	keep(1)
 	_ = table.ForEach(t.Context(), func(c store.Chunk[item]) { c.Queue.Fail(errTask) })
 	refused("after a pass that failed")

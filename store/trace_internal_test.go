@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// traced takes an execution trace while f runs.
 func traced(t *testing.T, f func(ctx context.Context)) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -21,7 +20,6 @@ func traced(t *testing.T, f func(ctx context.Context)) []byte {
 	return out.Bytes()
 }
 
-// A trace has the names of its regions as plain text.
 func expectRegions(t *testing.T, out []byte, names ...string) {
 	t.Helper()
 	for _, name := range names {

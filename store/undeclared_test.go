@@ -19,23 +19,20 @@ import (
 	"handloom/store"
 )
 
-// lookup is a lookup of one kind, at one resource.
 type lookup struct {
 	name string
 	of   store.Resource
-	rest []store.Resource // also read by the lookup
-	says string           // in the error
+	rest []store.Resource
+	says string
 	call func()
 }
 
-// visit2 ranges over a sequence.
 func visit2[K, V any](all iter.Seq2[K, V]) {
 	for range all {
 	}
 }
 
-// lookups returns every kind of lookup, over tables of both kinds, a column and sparse data.
-// Each finds something.
+// lookups returns every kind of lookup. Each finds something.
 func lookups(t *testing.T, s *store.Store) []lookup {
 	packed := register(t, s, store.TableOptions[item]{Name: "packed", Changes: true})
 	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", Changes: true})
@@ -93,7 +90,6 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	}
 }
 
-// places are the contexts in which a system may look something up.
 var places = []struct {
 	name string
 	run  func(ctx context.Context, s *store.Store, look func()) error
@@ -113,7 +109,6 @@ var places = []struct {
 	}},
 }
 
-// onGoroutine returns the error with which look panics on a goroutine of its own.
 func onGoroutine(look func()) error {
 	found := make(chan error)
 	go func() {
@@ -166,7 +161,6 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 	}
 }
 
-// Goroutines outside of systems, and systems of another store, may read everything.
 func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other, foreign := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
@@ -201,7 +195,7 @@ func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 // Methods with a result and without a context, queue or Writer are lookups.
 func TestLookup_CasesAreComplete(t *testing.T) {
 	tested := map[string]bool{
-		"Value.Get": true, // in TestValue
+		"Value.Get": true,
 		// A pass checks Rows and Write of its chunk. The others read no item that a flush
 		// changes.
 		"Column.Rows": true, "Column.Write": true, "Table.Handle": true, "StableTable.Handle": true,
@@ -241,8 +235,7 @@ func goroutines() string {
 	return fmt.Sprint(numbers)
 }
 
-// Each worker runs one of the two tasks, or systems, that meet. Afterwards the goroutines have
-// the labels of the caller.
+// Each worker runs one of the two tasks, or systems, that meet.
 func TestSystem_LabelsItsGoroutines(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	var seen []string

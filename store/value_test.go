@@ -70,7 +70,7 @@ func TestValue_IsLoadedByName(t *testing.T) {
 	equal(t, "after a snapshot without the value", *v.Get(), score{})
 	noError(t, newer.Verify(ctx))
 
-	for _, items := range []int{0, 2} { // no value has this many
+	for _, items := range []int{0, 2} {
 		forged := newStore(t, store.Options{})
 		register(t, forged, store.TableOptions[item]{Name: "item"})
 		table := registerStable(t, forged, store.TableOptions[score]{Name: "score", TypeID: 32766})

@@ -12,7 +12,6 @@ import (
 	"handloom/store"
 )
 
-// busyReport returns the report of a flush that changes every counter except two.
 func busyReport(t *testing.T) (*store.Store, *store.Report) {
 	t.Helper()
 	s := newStore(t, store.Options{})
@@ -131,7 +130,7 @@ func TestFlushed_SumsReports(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("the sum is\n%+v, want\n%+v", got, want)
 		}
-		got.Tables[0].Created = 77 // a copy
+		got.Tables[0].Created = 77
 	}
 	check(&store.Report{})
 	q := queues(t, s, 1)[0]
@@ -143,10 +142,10 @@ func TestFlushed_SumsReports(t *testing.T) {
 	checkpoint(t, s, &before)
 	q = queues(t, s, 1)[0]
 	ships.Erase(q, resolve(t, ships, hs[3]))
-	q.Erase(compose(77, 1, 1)) // of no table
+	q.Erase(compose(77, 1, 1))
 	check(flush(t, s))
-	check(flush(t, s)) // without commands
+	check(flush(t, s))
 	noError(t, s.Rollback(t.Context(), &before))
 	shots.Emplace(queues(t, s, 1)[0], item{})
-	check(flush(t, s)) // a rollback does not change the sum
+	check(flush(t, s))
 }

@@ -20,7 +20,6 @@ type may struct {
 	from          string
 }
 
-// whoMay reads the table.
 func whoMay(t *testing.T) (rows []may) {
 	t.Helper()
 	source, err := os.ReadFile("doc.go")
@@ -32,13 +31,13 @@ func whoMay(t *testing.T) (rows []may) {
 		column := func(from, to int) string { return strings.TrimSpace(text[min(from, len(text)):min(to, len(text))]) }
 		calls, inside, from := column(0, 36), column(36, 66), column(66, len(text))
 		switch {
-		case i == 0: // the header
+		case i == 0:
 			if calls != "call" || inside != "inside" || from != "from" {
 				t.Fatalf("the columns of the table are not where they were: %q", text)
 			}
 		case from == "": // continued
 			rows[len(rows)-1].add(calls, inside)
-		case calls == "": // the same calls
+		case calls == "":
 			rows = append(rows, may{calls: rows[len(rows)-1].calls, inside: phrases(inside), from: from})
 		default:
 			rows = append(rows, may{from: from})
@@ -57,8 +56,8 @@ func phrases(text string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(text, ", ", ","), func(r rune) bool { return r == ',' })
 }
 
-// fits reports whether the rows permit a call inside phases, the last of which is the
-// innermost, and whether concurrently with another call there.
+// fits reports whether the rows permit a call inside phases, innermost last, and whether
+// concurrently with another call.
 func fits(rows []may, call string, phases []string) (fits, atOnce bool) {
 	means := map[string][]string{
 		"pass": {"ForEach", "Each", "Do"}, "task": {"ForEach", "Each", "Do"}, "no phase open at all": {"no phase"},
@@ -77,18 +76,17 @@ func fits(rows []may, call string, phases []string) (fits, atOnce bool) {
 	return false, false
 }
 
-// visitor is a store in which a test opens phases.
 type visitor struct {
 	*store.Store
 	outer, other *store.Table[item]
 	stable       *store.StableTable[item]
 	frame        *store.Schedule
-	now, next    *store.Column[item, int] // of other
-	added        int                      // columns, since then
-	writer       *store.Writer            // the innermost one
+	now, next    *store.Column[item, int]
+	added        int
+	writer       *store.Writer // the innermost one
 	groups       store.Groups[item, item]
 	before       store.Checkpoint
-	image        []byte // of the same
+	image        []byte
 }
 
 func newVisitor(t *testing.T) *visitor {
@@ -141,7 +139,6 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 	panic("no phase is called " + phases[0])
 }
 
-// calls returns the calls that fail where the table does not permit them.
 func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	number := func(*item) uint64 { return 0 }
 	byNumber := func(_, _ *item) int { return 0 }
@@ -206,12 +203,11 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	return calls
 }
 
-// unrefused are the calls that never fail, in a normal build or because no phase is checked.
-// Calls of queues and writers have tests of their own.
+// unrefused are the calls that never fail in a normal build. Calls of queues and writers have
+// tests of their own.
 var unrefused = strings.Fields(`Get Has At All Len Resolve Find Created Erased Written Of Member DumpTable DumpColumns DigestTables Pending
 	Emplace Erase EraseAll Put Set Unset Staged write items elements in place Insert Remove Clear Maps Sparse.Put`)
 
-// attempt makes a call and returns its error or panic.
 func attempt(call func(ctx context.Context) error, ctx context.Context) (err error) {
 	message := panicOf(func() { err = call(ctx) })
 	if message != "" {
@@ -264,7 +260,6 @@ func TestPhases_MatchTheConcurrencyTable(t *testing.T) {
 	}
 }
 
-// checkCell makes a call inside phases, and again while a Reduce runs there.
 func checkCell(t *testing.T, rows []may, name string, phases []string) {
 	fits, atOnce := fits(rows, name, phases)
 	if (name == "Queues" || name == "Discard") && slices.ContainsFunc(phases, alonePhase) {

@@ -13,8 +13,8 @@ import (
 	"handloom/store"
 )
 
-// notePass runs a pass over a table of either kind. It increments and notes the items that pick
-// selects, and notes chunks that all selects as a whole.
+// notePass increments and notes the items that pick selects, and notes chunks that all selects
+// as a whole.
 func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[item]) bool, all func(chunk int) bool) error {
 	switch t := table.(type) {
 	case packedTable:
@@ -47,14 +47,12 @@ func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[ite
 
 func noChunk(int) bool { return false }
 
-// among selects the items of a list.
 func among(hs ...store.Handle[item]) func(store.Handle[item]) bool {
 	return func(h store.Handle[item]) bool { return slices.Contains(hs, h) }
 }
 
 func writtenOf(table itemTable) []store.Handle[item] { return handlesIn(store.Written(table)) }
 
-// handlesIn returns the handles of a list.
 func handlesIn[T, C any](list iter.Seq2[store.Handle[T], *C]) (hs []store.Handle[T]) {
 	for h := range list {
 		hs = append(hs, h)
@@ -217,7 +215,7 @@ func TestWritten_IsFreedWhenIdle(t *testing.T) {
 			givesBack(t, what, 2, rest, func() {
 				wantError(t, "the pass", pass(), nil)
 				equal(t, "written", written(), n)
-				table.Put(queues(t, s, 1)[0], store.Handle[item]{}, item{}) // the table is idle from here on
+				table.Put(queues(t, s, 1)[0], store.Handle[item]{}, item{})
 				flush(t, s)
 			})
 			equal(t, "written at rest", written(), 0)
