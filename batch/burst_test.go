@@ -11,13 +11,13 @@ import (
 	"handloom/shard/handle"
 )
 
-// yard is a batch with many tables, and commands that are used again.
+// yard is a batch with many tables that reuses its commands.
 type yard struct {
 	*batch.Batch
 	tables []recorder[value]
 
 	flushes int
-	used    []bool // by table: of late
+	used    []bool // by table, in this period
 }
 
 func newYard(tables int) *yard {
@@ -28,7 +28,7 @@ func newYard(tables int) *yard {
 	return y
 }
 
-// flush does what a store's flush does with the commands.
+// flush flushes and trims as a store does.
 func (y *yard) flush() {
 	y.Seal()
 	gathered, _ := y.Gather()
@@ -42,7 +42,7 @@ func (y *yard) flush() {
 	if y.flushes++; y.flushes%highwater.Period > 0 {
 		return
 	}
-	for i, used := range y.used { // as tables of a store that were idle
+	for i, used := range y.used {
 		if !used {
 			y.tables[i].Trim(false)
 		}
@@ -50,7 +50,7 @@ func (y *yard) flush() {
 	clear(y.used)
 }
 
-// record has a pass of tasks record the same.
+// record records a pass in which each task calls f.
 func (y *yard) record(tasks int, f func(q queue)) {
 	p := y.Begin(tasks)
 	for task := range tasks {
@@ -59,7 +59,7 @@ func (y *yard) record(tasks int, f func(q queue)) {
 	_ = p.End(false)
 }
 
-// call has a call of the inbox record and arrive.
+// call records and adds a call of the inbox.
 func (y *yard) call(f func(q queue)) {
 	q, _ := y.Enter()
 	f(q)
@@ -68,40 +68,29 @@ func (y *yard) call(f func(q queue)) {
 
 var someItem = name{ID: handle.New(7, 1, 1)}
 
-// bursts are ways to record n times something that takes about a kilobyte.
+// times returns a burst of one task that calls f each*n times.
+func times(each int, f func(y *yard, q queue)) func(y *yard, n int) {
+	return func(y *yard, n int) {
+		y.record(1, func(q queue) {
+			for range each * n {
+				f(y, q)
+			}
+		})
+	}
+}
+
+// bursts record n times about 1 KiB.
 var bursts = map[string]func(y *yard, n int){
-	"creates": func(y *yard, n int) {
-		y.record(1, func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 64*n), nil) })
-	},
-	"creates of few tasks": func(y *yard, n int) { // whose queues are kept anyway
+	"creates": times(1, func(y *yard, q queue) { y.tables[0].EmplaceItems(q, make([]value, 64), nil) }),
+	"creates of few tasks": func(y *yard, n int) { // queues that are always kept
 		y.record(min(n+1, 16), func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 4*n), nil) })
 	},
-	"staged creates": func(y *yard, n int) {
-		y.record(1, func(q queue) {
-			for range 64 * n {
-				y.tables[0].EmplaceFunc(q, func(name, *value) {})
-			}
-		})
-	},
-	"puts": func(y *yard, n int) {
-		y.record(1, func(q queue) {
-			for range 32 * n {
-				y.tables[0].Put(q, someItem, value{})
-			}
-		})
-	},
-	"erases": func(y *yard, n int) {
-		y.record(1, func(q queue) { y.tables[0].EraseItems(q, make([]name, 128*n)) })
-	},
-	"unrouted": func(y *yard, n int) {
-		y.record(1, func(q queue) {
-			for range 128 * n {
-				q.Erase(1)
-			}
-		})
-	},
-	"tasks":         func(y *yard, n int) { y.record(n, func(q queue) { y.tables[0].Emplace(q, value{}) }) },
-	"erasing tasks": func(y *yard, n int) { y.record(n, func(q queue) { y.tables[0].Erase(q, someItem) }) },
+	"staged creates": times(64, func(y *yard, q queue) { y.tables[0].EmplaceFunc(q, func(name, *value) {}) }),
+	"puts":           times(32, func(y *yard, q queue) { y.tables[0].Put(q, someItem, value{}) }),
+	"erases":         times(1, func(y *yard, q queue) { y.tables[0].EraseItems(q, make([]name, 128)) }),
+	"unknown erases": times(128, func(_ *yard, q queue) { q.Erase(1) }),
+	"tasks":          func(y *yard, n int) { y.record(n, func(q queue) { y.tables[0].Emplace(q, value{}) }) },
+	"erasing tasks":  func(y *yard, n int) { y.record(n, func(q queue) { y.tables[0].Erase(q, someItem) }) },
 	"passes": func(y *yard, n int) {
 		for range n {
 			y.record(1, func(q queue) { y.tables[0].Emplace(q, value{}) })
@@ -122,14 +111,14 @@ var bursts = map[string]func(y *yard, n int){
 		})
 	},
 	"calls": func(y *yard, n int) {
-		for range min(n/8+1, 500) { // the list of so few is kept anyway
+		for range min(n/8+1, 500) { // a short list is always kept
 			y.call(func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 1024), nil) })
 		}
 	},
 }
 
-// arrivals are ways to record n times about two kilobytes in calls that become bytes.
-var arrivals = map[string]func(y *yard, q queue){
+// encodedBursts record about 2 KiB in an encoded call.
+var encodedBursts = map[string]func(y *yard, q queue){
 	"arrived creates": func(y *yard, q queue) { y.tables[0].EmplaceItems(q, make([]value, 128), nil) },
 	"arrived puts": func(y *yard, q queue) {
 		for range 128 {
@@ -139,13 +128,13 @@ var arrivals = map[string]func(y *yard, q queue){
 	"arrived erases": func(y *yard, q queue) { y.tables[2].EraseItems(q, make([]name, 256)) },
 }
 
-// Later batches that need less give the memory of a burst back, after each burst.
-func TestMemoryOfABurstIsGivenBack(t *testing.T) {
+// Later batches that need less release the memory of each burst.
+func TestTrim_ReleasesMemoryOfABurst(t *testing.T) {
 	alone(t)
 	for what, record := range bursts {
 		t.Run(what, func(t *testing.T) { expectGivenBack(t, newYard(300), record) })
 	}
-	for what, record := range arrivals {
+	for what, record := range encodedBursts {
 		t.Run(what, func(t *testing.T) {
 			y := newYard(3)
 			a := y.Claim(errReleased)
@@ -182,19 +171,18 @@ func expectGivenBack(t *testing.T, y *yard, record func(y *yard, n int)) {
 	runtime.KeepAlive(y)
 }
 
-// heap returns how many bytes are reachable.
+// heap returns the number of reachable bytes.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // what the first found in pools
+	runtime.GC() // empties pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// Batch after batch of the same kind allocates nothing, not even now and then, when memory
-// out of use is given up: tables used in turn are in use. An input allocates the list that
-// Seal returns.
-func TestSteadyBatchesAllocateNothing(t *testing.T) {
+// Equal batches allocate nothing, also not after a trim, for tables used in alternation. An
+// input allocates the list that Seal returns.
+func TestBatch_SteadyStateAllocatesNothing(t *testing.T) {
 	y := newYard(20)
 	items, names := make([]value, 300), make([]name, 0, 300)
 	turn := 0
@@ -236,7 +224,7 @@ func TestSteadyBatchesAllocateNothing(t *testing.T) {
 
 const rounds = 500
 
-// expectMallocs fails the test if many rounds allocate more than so many objects.
+// expectMallocs fails the test if all rounds together allocate more than most objects.
 func expectMallocs(t *testing.T, most uint64, round func()) {
 	t.Helper()
 	for range 200 {
@@ -253,9 +241,8 @@ func expectMallocs(t *testing.T, most uint64, round func()) {
 	}
 }
 
-// An array that did not move, because pointers into it were given out, grows in
-// the next batch as any other.
-func TestStagedValuesDoNotKeepALaterBatchFromGrowing(t *testing.T) {
+// An array that could not move because of pointers into it grows in the next batch.
+func TestStaged_LaterBatchGrowsInPlace(t *testing.T) {
 	b := newBench(1<<20, 1)
 	b.EmplaceFunc(b.Begin(1).Queue(0), func(name, *value) {})
 	b.Drop(nil)

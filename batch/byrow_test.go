@@ -7,8 +7,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// Erases by row that got handles are erases by handle, once.
-func TestNameRows_ReplacesRowsByHandles(t *testing.T) {
+// Resolved erases by row are erases by handle, once.
+func TestResolveRows_ReplacesRowsByHandles(t *testing.T) {
 	b := newBench(1<<20, 2)
 	for range 3 {
 		p := b.Begin(2)
@@ -19,7 +19,7 @@ func TestNameRows_ReplacesRowsByHandles(t *testing.T) {
 			b.EraseRows(q, task)
 		}
 		noError(t, p.End(false))
-		for range 2 { // the second time there are none
+		for range 2 { // the second call has no effect
 			b.ResolveRows(&b.Recorder, func(shard int, rows []uint32, ids []handle.ID) {
 				for i, row := range rows {
 					ids[i] = handle.New(uint16(7+shard), 1, row)
@@ -38,8 +38,8 @@ func TestNameRows_ReplacesRowsByHandles(t *testing.T) {
 					t.Errorf("rows %v of shard %d are erased, want handles alone", erases.Rows, shard)
 				}
 			}
-			of := func(slot uint32) handle.ID { return handle.New(uint16(7+shard), 1, slot) }
-			if want := []handle.ID{of(100), of(3), of(5)}; !slices.Equal(ids, want) {
+			at := func(slot uint32) handle.ID { return handle.New(uint16(7+shard), 1, slot) }
+			if want := []handle.ID{at(100), at(3), at(5)}; !slices.Equal(ids, want) {
 				t.Errorf("erases of shard %d = %v, want %v", shard, ids, want)
 			}
 		}

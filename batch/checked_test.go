@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// The function that EmplaceFunc calls may record more, but another goroutine
-// inside the queue at the same time is a bug.
-func TestAQueueUsedByTwoGoroutinesAtOncePanics(t *testing.T) {
+// The function of EmplaceFunc may record more, but another goroutine may not.
+func TestQueue_UseByTwoGoroutinesPanics(t *testing.T) {
 	b := newBench(100, 1)
 	q := b.Begin(1).Queue(0)
 	b.EmplaceFunc(q, func(name, *value) { b.Emplace(q, value{}) })

@@ -1,14 +1,14 @@
 package batch
 
 import (
+	"slices"
 	"testing"
 
 	"handloom/internal/items"
 )
 
-// Once released, commands refer to no array of the queues: those go on to record
-// and give memory back.
-func TestReleasedCommandsReferToNoQueue(t *testing.T) {
+// Released commands keep no array of the queues, which reuse or release them.
+func TestCommands_ReleaseDropsQueues(t *testing.T) {
 	b := New(Limits{})
 	var r Recorder
 	r.Init(b, 7, 1, items.For[int]())
@@ -21,26 +21,29 @@ func TestReleasedCommandsReferToNoQueue(t *testing.T) {
 		b.Gather()
 		c.release()
 		b.Finish()
-		for _, col := range c.columns[:cap(c.columns)] {
-			if col != nil {
-				t.Errorf("after a batch of %d queues a column is left", queues)
-			}
-		}
+		expectNil(t, "columns", c.columns)
 		for _, erases := range c.erases[0][:cap(c.erases[0])] {
 			if erases.IDs != nil {
-				t.Errorf("after a batch of %d queues erases are left", queues)
+				t.Errorf("after %d queues, erases are left", queues)
 			}
 		}
 		for _, s := range c.order[:cap(c.order)] {
 			if s.values.Cap() > 0 {
-				t.Errorf("after a batch of %d queues creates are left", queues)
+				t.Errorf("after %d queues, creates are left", queues)
 			}
 		}
 	}
 }
 
-// Nor do the lists of a batch refer to passes and calls that are gone.
-func TestABatchThatEndedRefersToNothingOfIt(t *testing.T) {
+// expectNil fails the test unless all pointers of an array are nil, past its length, too.
+func expectNil[T any](t *testing.T, name string, all []*T) {
+	t.Helper()
+	if i := slices.IndexFunc(all[:cap(all)], func(v *T) bool { return v != nil }); i >= 0 {
+		t.Errorf("%s[%d] is left", name, i)
+	}
+}
+
+func TestFinish_DropsPassesAndCalls(t *testing.T) {
 	b := New(Limits{})
 	var r Recorder
 	r.Init(b, 7, 1, items.For[int]())
@@ -55,24 +58,10 @@ func TestABatchThatEndedRefersToNothingOfIt(t *testing.T) {
 		}
 	}
 	b.inbox.seal()
-	left := func(what string, passes []*Pass) {
-		for i, p := range passes[:cap(passes)] {
-			if p != nil {
-				t.Errorf("pass %d is left in %s", i, what)
-			}
-		}
-	}
-	buffers := func(what string, buffers []*buffer) {
-		for i, buf := range buffers[:cap(buffers)] {
-			if buf != nil {
-				t.Errorf("call %d is left in what %s", i, what)
-			}
-		}
-	}
-	buffers("arrived", b.inbox.arrived)
+	expectNil(t, "arrived", b.inbox.arrived)
 	b.Finish()
 	s.Drop()
-	left("the batch", b.order)
-	left("the sequence", s.passes)
-	buffers("was sealed", b.inbox.sealed)
+	expectNil(t, "batch", b.order)
+	expectNil(t, "sequence", s.passes)
+	expectNil(t, "sealed", b.inbox.sealed)
 }

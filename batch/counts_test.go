@@ -11,7 +11,7 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestCommandsAreTheFirstEightCounters(t *testing.T) {
+func TestCounts_CommandsIsTheFirstEight(t *testing.T) {
 	c := batch.Counts{
 		Created: 1, Erased: 2, Put: 4, Superseded: 8, Dropped: 16, Redundant: 32, Stale: 64, CancelledOut: 128,
 		Dangling: 256, Depleted: 512,
@@ -23,28 +23,25 @@ func TestCommandsAreTheFirstEightCounters(t *testing.T) {
 	}
 }
 
-func TestASampleSaysWhatWasRecordedAndWhere(t *testing.T) {
-	s := batch.Sample{Handle: handle.New(7, 3, 42), TypeID: 7, Task: 2, Sequence: 5}
-	if got, want := fmt.Sprint(s), "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	s.Kind, s.Column = batch.Set, "pos"
-	if got, want := fmt.Sprint(s), `set of column "pos" of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)`; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	s.Kind, s.Column, s.Pass = batch.Put, "", batch.InboxPass
-	if got, want := fmt.Sprint(s), "put of 7:42.3 by call 2 of the inbox (typeId 7, sequence 5)"; got != want {
-		t.Errorf("%q, want %q", got, want)
+func TestSample_String(t *testing.T) {
+	for want, s := range map[string]batch.Sample{
+		"erase of 7:42.3 by task 2 in pass 0":               {},
+		`set of column "pos" of 7:42.3 by task 2 in pass 0`: {Kind: batch.Set, Column: "pos"},
+		"put of 7:42.3 by call 2 of the inbox":              {Kind: batch.Put, Pass: batch.InboxPass},
+	} {
+		s.Handle, s.TypeID, s.Task, s.Sequence = handle.New(7, 3, 42), 7, 2, 5
+		if got := fmt.Sprint(s); got != want+" (typeId 7, sequence 5)" {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
-// Each counter has one name in String and JSON.
-func TestEveryCounterHasItsNameInTextAndJSON(t *testing.T) {
+func TestCounts_NamesInTextAndJSON(t *testing.T) {
 	names := []string{
 		"created", "erased", "put", "superseded", "dropped", "redundant", "stale", "cancelled_out", "dangling", "depleted",
 	}
 	if n := reflect.TypeFor[batch.Counts]().NumField(); n != len(names) {
-		t.Fatalf("%d counters, but %d names here", n, len(names))
+		t.Fatalf("%d counters, want %d", n, len(names))
 	}
 	for i, name := range names {
 		var c batch.Counts
@@ -61,15 +58,12 @@ func TestEveryCounterHasItsNameInTextAndJSON(t *testing.T) {
 			t.Errorf("%s reads back as %+v, %v", text, back, err)
 		}
 	}
-	if got := (batch.Counts{}).String(); got != "nothing" {
-		t.Errorf("without commands String is %q", got)
-	}
-	if got := (batch.Counts{Created: 2, Erased: 1}).String(); got != "2 created 1 erased" {
+	if got := fmt.Sprint(batch.Counts{}, ", ", batch.Counts{Created: 2, Erased: 1}); got != "nothing, 2 created 1 erased" {
 		t.Errorf("String is %q", got)
 	}
 }
 
-func TestKindsAreWords(t *testing.T) {
+func TestKind_Text(t *testing.T) {
 	for kind, name := range []string{"erase", "put", "set"} {
 		kind := batch.Kind(kind)
 		text, err := kind.MarshalText()

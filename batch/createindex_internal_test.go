@@ -6,9 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Numbers may be any: side by side, across the end of the numbers, or far apart
-// with the low bits in common, so that all of them begin at one place.
-func TestPlacesFindEveryNumberAndNoOther(t *testing.T) {
+// Numbers may be consecutive, wrap around, or collide in their low bits.
+func TestCreateIndex_FindsExactlyItsNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p createIndex
 		for range rapid.IntRange(1, 3).Draw(t, "uses") {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// arrive has a call record and arrive.
+// arrive records a call and adds it.
 func arrive(t *testing.T, a *batch.EncodedInbox, f func(q queue)) {
 	t.Helper()
 	q, err := a.Enter()
@@ -24,35 +24,32 @@ func arrive(t *testing.T, a *batch.EncodedInbox, f func(q queue)) {
 	noError(t, a.AddCall(q, batch.NewCall(0)))
 }
 
-// putter takes inputs.
-type putter interface {
+// putSealed puts the arrived calls into b as an input.
+func putSealed(t *testing.T, b interface {
 	PutInput(input []byte, calls []*batch.Call) error
-}
-
-// putSealed puts the calls that arrived into b as an input.
-func putSealed(t *testing.T, b putter, a *batch.EncodedInbox) {
+}, a *batch.EncodedInbox,
+) {
 	t.Helper()
 	input, calls := a.Seal(nil, 1<<30)
 	noError(t, b.PutInput(input, calls))
 }
 
-// Calls that were sealed count for the limit of the inbox no more, in whatever portions
-// they are sealed.
-func TestArrivals_SealMakesRoomForCalls(t *testing.T) {
+// Sealed calls do not count for the limit of the inbox.
+func TestEncodedInbox_SealMakesRoom(t *testing.T) {
 	b := newLimited(batch.Limits{InboxCommands: 20}, 1)
 	a := b.Claim(errReleased)
 	held := 0
 	for round := range 300 {
 		q, err := a.Enter()
 		if full := held >= 20; errors.Is(err, batch.ErrQueueFull) != full {
-			t.Fatalf("round %d: Enter = %v with %d commands held", round, err, held)
+			t.Fatalf("round %d: Enter = %v, commands = %d", round, err, held)
 		}
 		if err == nil {
 			n := 1 + round%7
 			b.EmplaceItems(q, make([]value, n), nil)
 			err := a.AddCall(q, batch.NewCall(0))
 			if full := held+n > 20; errors.Is(err, batch.ErrQueueFull) != full {
-				t.Fatalf("round %d: Arrive of %d commands = %v with %d held", round, n, err, held)
+				t.Fatalf("round %d: AddCall of %d commands = %v, commands = %d", round, n, err, held)
 			}
 			if err == nil {
 				held += n
@@ -68,14 +65,13 @@ func TestArrivals_SealMakesRoomForCalls(t *testing.T) {
 	}
 }
 
-// sharer is a value that names an item in memory that other values may share.
+// sharer has a handle in memory that other values may share.
 type sharer struct{ To []handle.ID }
 
-// A call that becomes bytes leaves the memory behind its values as it was, so that values
-// which share some name the same create.
-func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
-	b, r := batch.New(batch.Limits{}), new(recorder[sharer])
-	r.Init(b, 7, 1, items.For[sharer]())
+// Encoding does not change memory that values refer to, so values that share memory name
+// the same create.
+func TestEncodedInbox_KeepsSharedMemory(t *testing.T) {
+	b, r := newTable[sharer](1)
 	r.Links(nil, func(v unsafe.Pointer, visit func(*handle.ID)) {
 		for i := range (*sharer)(v).To {
 			visit(&(*sharer)(v).To[i])
@@ -95,7 +91,7 @@ func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
 			}
 		})
 		if shared[0] != own {
-			t.Errorf("the shared handle = %v after Arrive, want %v", shared[0], own)
+			t.Errorf("the shared handle = %v after AddCall, want %v", shared[0], own)
 		}
 	}
 	putSealed(t, b, a)
@@ -132,65 +128,59 @@ func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
 	}
 }
 
-// nested is a value as deep as it likes.
+// nested is a value of any depth.
 type nested struct{ Of []nested }
 
-func TestWhatCouldNotBeReadBackDoesNotArrive(t *testing.T) {
-	b, r := batch.New(batch.Limits{}), new(recorder[nested])
-	r.Init(b, 7, 1, items.For[nested]())
-	a := b.Claim(errReleased)
-	for deep, refused := range map[int]bool{900: false, 1100: true} {
-		var v nested
-		for range deep {
-			v = nested{[]nested{v}}
-		}
-		q, err := a.Enter()
-		noError(t, err)
-		r.Emplace(q, nested{})
-		r.Emplace(q, v)
-		if err := a.AddCall(q, batch.NewCall(0)); (err != nil) != refused || refused && !strings.Contains(err.Error(), "cannot be decoded") {
-			t.Errorf("%d deep: %v", deep, err)
-		}
+func deep(n int) (v nested) {
+	for range n {
+		v = nested{[]nested{v}}
 	}
-	input, calls := a.Seal(nil, 1<<20)
-	if len(calls) != 1 {
-		t.Errorf("%d calls", len(calls))
-	}
-	noError(t, b.PutInput(input, nil))
+	return v
 }
 
-func TestACallHasABound(t *testing.T) {
-	b, r := batch.New(batch.Limits{}), new(recorder[string])
-	r.Init(b, 7, 1, items.For[string]())
+// addEncoded records two values in a call of a claimed inbox, and reads it back if it
+// arrives.
+func addEncoded[T any](t *testing.T, first, second T) error {
+	b, r := newTable[T](1)
 	a := b.Claim(errReleased)
-	long := strings.Repeat("x", 32<<20)
-	for less, refused := range map[int]bool{0: true, 100: false} {
-		q, err := a.Enter()
-		noError(t, err)
-		r.Emplace(q, long[less:])
-		if err := a.AddCall(q, batch.NewCall(0)); errors.Is(err, batch.ErrQueueFull) != refused {
-			t.Errorf("%d bytes less than the most: %v", less, err)
-		}
-	}
-}
-
-// The inbox is somebody's as long as they hold it, and whoever came too late is told.
-func TestAnInboxIsGivenBack(t *testing.T) {
-	y := newYard(1)
-	own, err := y.Enter()
-	noError(t, err)
-	a := y.Claim(errReleased)
-	wantError(t, errorOf(y.Enter()), errReleased)
-	y.tables[0].Emplace(own, value{})
-	wantError(t, y.AddCall(own, nil), errReleased)
-	late, err := a.Enter()
-	noError(t, err)
-	y.tables[0].Emplace(late, value{})
-	waits := batch.NewCall(0)
 	q, err := a.Enter()
 	noError(t, err)
-	y.tables[0].Emplace(q, value{})
-	noError(t, a.AddCall(q, waits))
+	r.Emplace(q, first)
+	r.Emplace(q, second)
+	err = a.AddCall(q, batch.NewCall(0))
+	input, calls := a.Seal(nil, 1<<20)
+	if (len(calls) == 1) != (err == nil) {
+		t.Errorf("%d calls after %v", len(calls), err)
+	}
+	noError(t, b.PutInput(input, calls))
+	return err
+}
+
+func TestEncodedInbox_RefusesCalls(t *testing.T) {
+	noError(t, addEncoded(t, nested{}, deep(900)))
+	if err := addEncoded(t, nested{}, deep(1100)); err == nil || !strings.Contains(err.Error(), "cannot be decoded") {
+		t.Errorf("1100 deep: %v", err)
+	}
+	long := strings.Repeat("x", 32<<20)
+	noError(t, addEncoded(t, "", long[100:]))
+	wantError(t, addEncoded(t, "", long), batch.ErrQueueFull)
+}
+
+// Calls that come before Claim or after Release fail.
+func TestClaim_Release(t *testing.T) {
+	y := newYard(1)
+	enter := func(inbox interface{ Enter() (queue, error) }) queue {
+		q, err := inbox.Enter()
+		noError(t, err)
+		y.tables[0].Emplace(q, value{})
+		return q
+	}
+	own := enter(y)
+	a := y.Claim(errReleased)
+	wantError(t, errorOf(y.Enter()), errReleased)
+	wantError(t, y.AddCall(own, nil), errReleased)
+	late, waits := enter(a), batch.NewCall(0)
+	noError(t, a.AddCall(enter(a), waits))
 	over := errors.New("over")
 	a.Release(over)
 	a.Release(nil)
@@ -205,7 +195,7 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 	}
 	y.flush()
 	b := y.Claim(errReleased)
-	a.Release(nil) // that of the former
+	a.Release(nil) // ends only its own claim
 	wantError(t, errorOf(y.Enter()), errReleased)
 	y.Close(over)
 	wantError(t, errorOf(b.Enter()), over)
@@ -213,12 +203,9 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 	wantError(t, errorOf(y.Enter()), over)
 }
 
-// Names that are not of the call are stale, wherever they come from, and those of it
-// are the input's own.
-func TestNamesOfAnInputAreItsOwn(t *testing.T) {
-	b, r := batch.New(batch.Limits{}), new(recorder[value])
-	r.Init(b, 7, 2, items.For[value]())
-	r.Links([]uintptr{8}, nil)
+// Names of a call are new in the input, and foreign names are stale.
+func TestInput_NamesOnlyItsOwnCreates(t *testing.T) {
+	b, r := newTable[value](2, 8)
 	a := b.Claim(errReleased)
 	var first name
 	for i := range 2 {
@@ -227,7 +214,7 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 			if i == 0 {
 				first = h
 			}
-			foreign := handle.FreeBit | handle.New(8, 0, 3) // the table has it, names begin with 7
+			foreign := handle.FreeBit | handle.New(8, 0, 3) // typeId of the table; names begin with 7
 			unknown := handle.FreeBit | handle.New(99, 0, 3)
 			beyond := h.ID + 1000
 			for _, link := range []handle.ID{h.ID, first.ID, foreign, unknown, beyond, handle.New(7, 1, 1)} {
@@ -246,8 +233,8 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 		}
 	})
 	for call := range 2 {
-		of := links[7*call : 7*call+7]
-		own := of[1]
+		got := links[7*call : 7*call+7]
+		own := got[1]
 		if _, ok := r.Pending.Resolve(own); !ok || own == first.ID {
 			t.Errorf("call %d: its own name is %v", call, own)
 		}
@@ -256,8 +243,8 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 		if call == 0 {
 			want[2] = own
 		}
-		if !slices.Equal(of, want) {
-			t.Errorf("call %d: links %v, want %v", call, of, want)
+		if !slices.Equal(got, want) {
+			t.Errorf("call %d: links %v, want %v", call, got, want)
 		}
 		if _, ok := r.Pending.Resolve(stale); ok {
 			t.Error("a stale name resolves")
@@ -265,11 +252,9 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 	}
 }
 
-// What a call of the input before created is none of the next input's, although that is
-// the first call of each.
-func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
-	b, r := batch.New(batch.Limits{}), new(recorder[value])
-	r.Init(b, 7, 1, items.For[value]())
+// A create of the last input is stale in the next input, although both are of call 1.
+func TestInput_EarlierCreatesAreStale(t *testing.T) {
+	b, r := newTable[value](1)
 	a := b.Claim(errReleased)
 	some := handle.New(7, 1, 1)
 	encoded := func(f func(q queue)) []byte {
@@ -292,13 +277,11 @@ func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
 	}
 }
 
-// Logs keep these bytes: a form that differs is another version.
-func TestTheBytesOfAnInput(t *testing.T) {
-	b := batch.New(batch.Limits{})
-	var first, second recorder[value]
+// Logs keep these bytes: a change needs another version.
+func TestInput_Encoding(t *testing.T) {
+	b, first := newTable[value](2, 8)
+	var second recorder[value]
 	var silent recorder[struct{}]
-	first.Init(b, 7, 2, items.For[value]())
-	first.Links([]uintptr{8}, nil)
 	second.Init(b, 9, 1, items.For[value]())
 	second.Links([]uintptr{8}, nil)
 	silent.Init(b, 10, 1, items.For[struct{}]())
@@ -319,16 +302,16 @@ func TestTheBytesOfAnInput(t *testing.T) {
 	want := []byte{
 		2,                                                          // version
 		2,                                                          // calls
-		1, 1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 9, 0x80, // a create for the first table, that names the second one of typeId 9
+		1, 1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 9, 0x80, // a create for the first table, which names create 2 of typeId 9
 		1, 2, 2, // two creates for the second
 		2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 9, 0x80,
 		2, 1, 1, 5, 0, 0, 0, 1, 0, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // a put for the first: handle, item
 		3, 2, 1, 2, 0, 0, 0, 0, 0, 9, 0x80, // an erase for the second
 		0,
-		1, 3, 3, 0, 0, 0, // three creates for the third, of items that are nothing
-		4, 1, 1, 0, 0, 0, 1, 0, 99, 0, // an erase that no table has
-		5, 1, // all of the first
+		1, 3, 3, 0, 0, 0, // three creates for the third, of empty items
+		4, 1, 1, 0, 0, 0, 1, 0, 99, 0, // an erase of an unknown typeId
+		5, 1, // EraseAll of the first
 		0,
 	}
 	if !slices.Equal(input, want) {
@@ -336,7 +319,6 @@ func TestTheBytesOfAnInput(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -344,10 +326,8 @@ func noError(t rapid.TB, err error) {
 	}
 }
 
-// errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
-// wantError fails the test unless the error is the wanted one.
 func wantError(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {

@@ -2,5 +2,5 @@
 
 package batch
 
-// Occupy stands for a goroutine that is inside a method of the queue.
+// Occupy acts as a goroutine inside a method of the queue.
 func (q Queue) Occupy() { q.enter() }

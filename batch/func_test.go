@@ -7,7 +7,7 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestEmplaceFuncKnowsItsOwnNameAndMayRecordMore(t *testing.T) {
+func TestEmplaceFunc_KnowsItsNameAndNests(t *testing.T) {
 	b := newBench(1<<20, 1)
 	q := b.Begin(1).Queue(0)
 	var inner name
@@ -31,11 +31,10 @@ func TestEmplaceFuncKnowsItsOwnNameAndMayRecordMore(t *testing.T) {
 	}
 }
 
-// What is written through a pointer to a staged value is kept until the pass
-// ends, however the array it lies in was extended since.
-func TestPointersToStagedValuesAreGoodUntilThePassEnds(t *testing.T) {
+// A pointer to a staged value stays valid until the pass ends, also if its array grows.
+func TestStaged_PointersStayValidInThePass(t *testing.T) {
 	b := newBench(1<<20, 1)
-	for round := range 4 { // in new memory, then in memory that is used again
+	for round := range 4 { // in new memory, then in reused memory
 		p := b.Begin(1)
 		q := p.Queue(0)
 		var pointers []*value
@@ -72,7 +71,7 @@ func TestPointersToStagedValuesAreGoodUntilThePassEnds(t *testing.T) {
 	}
 }
 
-func TestAnEmplaceFuncThatPanicsIsCancelled(t *testing.T) {
+func TestEmplaceFunc_PanicCancelsTheCreate(t *testing.T) {
 	b := newBench(100, 1)
 	q := b.Begin(1).Queue(0)
 	var h name
@@ -92,7 +91,7 @@ func TestAnEmplaceFuncThatPanicsIsCancelled(t *testing.T) {
 	}
 }
 
-func TestStagedFindsWhatTheQueueRecordedAndNothingElse(t *testing.T) {
+func TestStaged_FindsOnlyItsQueuesCreates(t *testing.T) {
 	b := newBench(100, 1)
 	p := b.Begin(2)
 	mine := b.Emplace(p.Queue(0), value{N: 1})

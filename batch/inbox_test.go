@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// enter begins a call of the inbox, which must be allowed.
 func (b *bench) enter(t rapid.TB) batch.Queue {
 	t.Helper()
 	q, err := b.Enter()
@@ -25,32 +24,38 @@ func (b *bench) arrive(t rapid.TB, q batch.Queue) {
 	noError(t, b.AddCall(q, nil))
 }
 
-// history is a random sequence of calls of the inbox, passes and flushes, with a
-// model of what each name stands for.
+// create records a call of n creates, and returns the error of AddCall.
+func (b *bench) create(t rapid.TB, n int) error {
+	t.Helper()
+	q := b.enter(t)
+	b.EmplaceItems(q, make([]value, n), nil)
+	return b.AddCall(q, nil)
+}
+
+// history is a random sequence of calls, passes and flushes, with a model of names.
 type history struct {
 	*rapid.T
 	*bench
 	table  *batch.Commands
-	given  map[handle.ID]*create // ever
+	given  map[handle.ID]*create // all ever
 	open   []*entry
-	next   []*create // of the batch that a flush would seal now, in order
-	before []*create // of the batch applied last
-	sealed int       // how many of next a flush has sealed already
+	next   []*create // creates of the batch, in order
+	keyed  int       // number of next that passes recorded
+	before []*create // creates of the last flushed batch
 }
 
 type create struct {
 	name
-	n     uint64
-	keyed bool // of a pass
+	n uint64
 }
 
-// entry is a call of the inbox that records.
+// entry is an open call.
 type entry struct {
 	batch.Queue
 	creates []*create
 }
 
-// emplace records a create under a name that was never given before.
+// emplace records a create, whose name must be new.
 func (h *history) emplace(q batch.Queue) *create {
 	c := &create{n: uint64(len(h.given))}
 	c.name = h.Emplace(q, value{N: c.n})
@@ -87,31 +92,21 @@ func (h *history) step(do int) {
 		h.flush(do)
 	default:
 		h.Drop(nil)
-		h.next, h.sealed = nil, 0
+		h.next, h.keyed = nil, 0
 	}
 }
 
-// pass records a pass, whose creates come before all calls.
+// pass records a pass, whose creates precede all calls.
 func (h *history) pass() {
 	p := h.Begin(2)
 	for task := range 2 {
-		c := h.emplace(p.Queue(task))
-		c.keyed = true
-		h.next = slices.Insert(h.next, h.keyed(), c)
+		h.next = slices.Insert(h.next, h.keyed, h.emplace(p.Queue(task)))
+		h.keyed++
 	}
 	noError(h, p.End(false))
 }
 
-// keyed returns how many of the creates that wait are not of the inbox.
-func (h *history) keyed() int {
-	n := slices.IndexFunc(h.next, func(c *create) bool { return !c.keyed })
-	if n < 0 {
-		return len(h.next)
-	}
-	return n
-}
-
-// flush gathers the batch and applies it, unless it fails.
+// flush gathers the batch and applies it, or fails.
 func (h *history) flush(do int) {
 	c := h.commands()
 	h.plan(c)
@@ -123,18 +118,18 @@ func (h *history) flush(do int) {
 	if got := survivors(c, 0, c.Survivors()); !slices.Equal(got, want) {
 		h.Fatalf("the flush creates %v, want %v", got, want)
 	}
-	if do == 17 { // it fails: the batch is kept
+	if do == 17 { // the flush fails
 		return
 	}
 	h.Finish()
 	if len(want) > 0 {
 		h.table, h.before = c, h.next
 	}
-	h.next = nil
+	h.next, h.keyed = nil, 0
 	h.checkNames(h.table, h.before)
 }
 
-// checkNames sees that names of these creates are known, and no other ever given.
+// checkNames checks that exactly the names of known resolve.
 func (h *history) checkNames(c *batch.Commands, known []*create) {
 	if c == nil {
 		return
@@ -152,16 +147,16 @@ func (h *history) checkNames(c *batch.Commands, known []*create) {
 	}
 }
 
-// realOrNull is what the name of the i-th create resolves to: nothing yet, while
-// the batch is not applied.
+// realOrNull returns the expected handle of create i, which is null until the batch is
+// applied.
 func realOrNull(c *batch.Commands, i int) name {
-	if names := c.Created(); !names[i].IsZero() {
-		return real(i)
+	if c.Created()[i].IsZero() {
+		return name{}
 	}
-	return name{}
+	return real(i)
 }
 
-func TestNamesOfTheInboxAreUniqueAndKnownToTheirBatchAlone(t *testing.T) {
+func TestInbox_NamesBelongToOneBatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &history{T: t, bench: newBench(1<<20, 1), given: map[handle.ID]*create{}}
 		for _, do := range rapid.SliceOfN(rapid.IntRange(0, 18), 0, 200).Draw(t, "steps") {
@@ -170,10 +165,9 @@ func TestNamesOfTheInboxAreUniqueAndKnownToTheirBatchAlone(t *testing.T) {
 	})
 }
 
-func TestManyGoroutinesNameWithoutClash(t *testing.T) {
+func TestInbox_ConcurrentNamesAreUnique(t *testing.T) {
 	b := newBench(1<<20, 1)
-	var mu sync.Mutex
-	given := map[handle.ID]bool{}
+	var given sync.Map
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -183,18 +177,12 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				var names []name
 				for range i % 5 {
-					names = append(names, b.Emplace(q, value{}))
-				}
-				mu.Lock()
-				for _, p := range names {
-					if given[p.ID] {
+					p := b.Emplace(q, value{})
+					if _, found := given.LoadOrStore(p.ID, true); found {
 						t.Errorf("%v is given twice", p)
 					}
-					given[p.ID] = true
 				}
-				mu.Unlock()
 				if i%7 == 0 {
 					b.Leave(q)
 				} else if err := b.AddCall(q, nil); err != nil {
@@ -212,22 +200,18 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 	wg.Wait()
 }
 
-// The limit of the inbox counts the commands of all calls that wait; those of a
-// batch that a flush has sealed wait until it succeeds.
-func TestTheLimitOfTheInboxIsExact(t *testing.T) {
+// The limit of the inbox counts all waiting calls; sealed calls wait until a flush succeeds.
+func TestLimits_InboxIsExact(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		b := newLimited(batch.Limits{InboxCommands: 10}, 1)
 		for i := range 4 {
-			q := b.enter(t)
-			b.EmplaceItems(q, make([]value, 2), nil)
-			b.arrive(t, q)
+			noError(t, b.create(t, 2))
 			if i == 1 {
 				b.commands() // seals; the flush fails
 			}
 		}
-		q, open := b.enter(t), b.enter(t)
-		b.EmplaceItems(q, make([]value, 2+more), nil)
-		if err := b.AddCall(q, nil); errors.Is(err, batch.ErrQueueFull) != (more > 0) {
+		open := b.enter(t)
+		if err := b.create(t, 2+more); errors.Is(err, batch.ErrQueueFull) != (more > 0) {
 			t.Errorf("%d more: %v", more, err)
 		}
 		if got := b.Pending().Commands; got != 10-2*more {
@@ -237,25 +221,19 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 			continue
 		}
 		wantError(t, errorOf(b.Enter()), batch.ErrQueueFull)
-		q = open
-		b.arrive(t, q) // of a call that records nothing
+		b.arrive(t, open) // a call without commands
 		b.commands()
 		b.Finish()
-		q = b.enter(t)
-		b.EmplaceItems(q, make([]value, 10), nil)
-		b.arrive(t, q)
+		noError(t, b.create(t, 10))
 	}
 }
 
-// A call is allowed while the batch has room, as a pass is.
-func TestACallIsRefusedWhenTheBatchIsFull(t *testing.T) {
+func TestLimits_FullBatchRefusesCalls(t *testing.T) {
 	for _, limits := range []batch.Limits{{BatchCommands: 3}, {BatchBytes: 3 * 16}} {
 		b := newLimited(limits, 1)
 		for i := range 3 {
 			if i == 1 {
-				q := b.enter(t)
-				b.Emplace(q, value{})
-				b.arrive(t, q)
+				noError(t, b.create(t, 1))
 				continue
 			}
 			p := b.Begin(1)
@@ -263,9 +241,7 @@ func TestACallIsRefusedWhenTheBatchIsFull(t *testing.T) {
 			b.enter(t)
 			noError(t, p.End(false))
 		}
-		if _, err := b.Enter(); !errors.Is(err, batch.ErrQueueFull) {
-			t.Errorf("%+v: a call of a full batch: %v", limits, err)
-		}
+		wantError(t, errorOf(b.Enter()), batch.ErrQueueFull)
 		b.commands()
 		b.Finish()
 		b.enter(t)

@@ -10,7 +10,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// kinds are the ways to record a command, and how many bytes it counts.
+// kinds are kinds of commands and their size.
 var kinds = map[string]struct {
 	bytes  int64
 	record func(b *bench, q batch.Queue)
@@ -25,9 +25,8 @@ var kinds = map[string]struct {
 	"unrouted": {8, func(_ *bench, q batch.Queue) { q.Erase(handle.New(999, 1, 0)) }},
 }
 
-// The limit of a queue is exact, in commands and in bytes: in new memory, and
-// where commands go into memory that earlier batches left and no array grows.
-func TestTheLimitOfAQueueIsExact(t *testing.T) {
+// The limit of a queue is exact in commands and bytes, in new and in reused memory.
+func TestLimits_QueueIsExact(t *testing.T) {
 	const limit = 100
 	for what, kind := range kinds {
 		for _, limits := range []batch.Limits{{QueueCommands: limit}, {QueueBytes: limit * kind.bytes}} {
@@ -48,29 +47,23 @@ func TestTheLimitOfAQueueIsExact(t *testing.T) {
 	}
 }
 
-// A flush, failed or not, and a Drop leave of calls of the inbox exactly what
-// still waits, in commands and in bytes.
-func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
+// After a flush, failed or not, and after a Drop, exactly the waiting calls count.
+func TestLimits_FlushedCommandsDoNotCount(t *testing.T) {
 	const bytes = 8 + 16 + 8
-	for what, limits := range map[string]batch.Limits{
-		"commands": {BatchCommands: 3},
-		"bytes":    {BatchBytes: bytes},
-	} {
+	for _, limits := range []batch.Limits{{BatchCommands: 3}, {BatchBytes: bytes}} {
 		b := newLimited(limits, 1)
 		for round := range 20 {
 			p := b.Begin(1)
 			b.Erase(p.Queue(0), name{})
 			_ = p.End(false)
 			q, err := b.Enter()
-			if err != nil {
-				t.Fatalf("limit of %s, after %d batches: %v", what, round, err)
-			}
+			noError(t, err)
 			b.Erase(q, b.Emplace(q, value{}))
 			b.arrive(t, q)
 			if got := b.Pending(); got != (batch.Load{Commands: 3, Bytes: bytes}) {
 				t.Errorf("%+v wait for the flush", got)
 			}
-			b.commands() // the flush fails, the first time
+			b.commands() // the first flush fails
 			if b.commands(); round%2 == 0 {
 				b.Finish()
 			} else {
@@ -79,7 +72,7 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 			if b.Started() || b.Pending() != (batch.Load{}) || b.Admit() != nil {
 				t.Errorf("a new batch has begun: %t, holds %+v: %v", b.Started(), b.Pending(), b.Admit())
 			}
-			waiting := b.enter(t) // so that what waits is looked at
+			waiting := b.enter(t)
 			b.Erase(waiting, name{})
 			b.arrive(t, waiting)
 			if got := b.Pending(); got != (batch.Load{Commands: 1, Bytes: 8}) {
@@ -90,9 +83,8 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 	}
 }
 
-// A queue that failed ignores what follows until its batch ends. From then on
-// it panics, as every queue that is kept.
-func TestAQueueThatFailedPanicsOnceItsBatchHasEnded(t *testing.T) {
+// A failed queue ignores commands until its batch ends. Then it panics, as every kept queue.
+func TestQueue_FailedPanicsAfterItsBatch(t *testing.T) {
 	b := newBench(1, 1)
 	p := b.Begin(2)
 	q, other := p.Queue(0), p.Queue(1)

@@ -10,59 +10,71 @@ import (
 	"handloom/shard/handle"
 )
 
-// A function that EmplaceFunc calls goes on when its queue has failed. What it
-// writes then is nowhere.
-func TestAFailedQueueHoldsNothingAlive(t *testing.T) {
-	type big struct{ data *[1 << 16]byte }
+// big is a value with memory of its own.
+type big struct{ data *[1 << 16]byte }
+
+// made records the memory of big values.
+type made []weak.Pointer[[1 << 16]byte]
+
+func (m *made) big() big {
+	v := big{new([1 << 16]byte)}
+	*m = append(*m, weak.Make(v.data))
+	return v
+}
+
+// expectGone fails the test if any of the n values is reachable.
+func (m made) expectGone(t *testing.T, n int) {
+	t.Helper()
+	runtime.GC()
+	if len(m) != n {
+		t.Errorf("%d values, want %d", len(m), n)
+	}
+	for i, p := range m {
+		if p.Value() != nil {
+			t.Errorf("value %d is reachable", i)
+		}
+	}
+}
+
+// The function of an EmplaceFunc continues after its queue has failed, and its writes are
+// dropped.
+func TestQueue_FailedKeepsNothingAlive(t *testing.T) {
 	var r batch.Recorder
 	b := batch.New(batch.Limits{QueueCommands: 10})
 	r.Init(b, 1, 1, items.For[big]())
-	var before, after weak.Pointer[[1 << 16]byte]
+	var m made
 	func() {
 		p := b.Begin(1)
 		q := p.Queue(0)
 		r.EmplaceItems(q, items.From(make([]big, 5)), nil)
 		batch.EmplaceFunc(&r, q, func(_ handle.Of[big], v *big) {
-			v.data = new([1 << 16]byte)
-			before = weak.Make(v.data)
+			*v = m.big()
 			if h := r.EmplaceItems(q, items.From(make([]big, 10)), nil); len(h) > 0 {
 				t.Error("the queue has not failed")
 			}
-			v.data = new([1 << 16]byte)
-			after = weak.Make(v.data)
+			*v = m.big()
 		})
-		if err := p.End(false); err == nil {
-			t.Error("the pass has not failed")
-		}
+		wantError(t, p.End(false), batch.ErrQueueFull)
 		b.Drop(nil)
 		batch.Emplace(&r, b.Begin(1).Queue(0), big{})
 		b.Drop(nil)
 	}()
-	runtime.GC()
-	if before.Value() != nil || after.Value() != nil {
-		t.Error("what was written to a queue that failed is still reachable")
-	}
+	m.expectGone(t, 2)
 	runtime.KeepAlive(b)
 }
 
-func TestAnEmptiedBatchHoldsNothingAlive(t *testing.T) {
-	type big struct{ data *[1 << 16]byte }
+func TestFinish_KeepsNothingAlive(t *testing.T) {
 	var r batch.Recorder
 	b := batch.New(batch.Limits{})
 	r.Init(b, 1, 1, items.For[big]())
-	var created, put, cancelled weak.Pointer[[1 << 16]byte]
+	var m made
 	func() {
 		q := b.Begin(1).Queue(0)
-		a, c, d := new([1 << 16]byte), new([1 << 16]byte), new([1 << 16]byte)
-		created, put, cancelled = weak.Make(a), weak.Make(c), weak.Make(d)
-		batch.Emplace(&r, q, big{a})
-		batch.PutItem(&r, q, handle.Of[big]{}, big{c})
-		r.Erase(q, batch.Emplace(&r, q, big{d}).ID)
+		batch.Emplace(&r, q, m.big())
+		batch.PutItem(&r, q, handle.Of[big]{}, m.big())
+		r.Erase(q, batch.Emplace(&r, q, m.big()).ID)
 	}()
 	b.Finish()
-	runtime.GC()
-	if created.Value() != nil || put.Value() != nil || cancelled.Value() != nil {
-		t.Error("the payload of a batch that ended is still reachable")
-	}
+	m.expectGone(t, 3)
 	runtime.KeepAlive(b)
 }

@@ -8,7 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestNamesThatWereMadeUpAreStale(t *testing.T) {
+func TestResolve_ForgedNamesAreStale(t *testing.T) {
 	b := newBench(100, 3)
 	q := b.Begin(1).Queue(0)
 	p := b.Emplace(q, value{})
@@ -30,9 +30,8 @@ func TestNamesThatWereMadeUpAreStale(t *testing.T) {
 	}
 }
 
-// What is kept from a batch is of no use in any other, whether the batches
-// between were flushed or dropped: a name is given once.
-func TestANameStaysStaleForEver(t *testing.T) {
+// Names of a batch are stale in all later batches, flushed or dropped.
+func TestResolve_NamesStayStale(t *testing.T) {
 	alone(t)
 	const batches = 1<<16 + 5
 	for what, end := range map[string]func(b *bench){
@@ -60,7 +59,7 @@ func TestANameStaysStaleForEver(t *testing.T) {
 	}
 }
 
-// expectStale sees that a name is none of the batch of c.
+// expectStale fails the test if a name resolves in c.
 func expectStale(t *testing.T, c *batch.Commands, p name) {
 	t.Helper()
 	var counts batch.Counts
@@ -74,10 +73,9 @@ func expectStale(t *testing.T, c *batch.Commands, p name) {
 
 const allSegments = 1 << 34
 
-// At the end of the numbers of a table its names begin again with those of its
-// first batch. Nothing else comes of it: the names of a batch that lies across
-// the end differ, are found, and are stale in every other batch.
-func TestNamesAcrossTheEndOfTheNumbers(t *testing.T) {
+// Names of a batch across the end of the segment numbers differ, resolve, and are stale in
+// the next batch.
+func TestSegments_WrapWithinABatch(t *testing.T) {
 	const queues, each = 3, segmentItems + 1 // two segments each
 	for before := range uint64(2*queues + 2) {
 		b := newBench(1<<20, 1)
@@ -116,25 +114,23 @@ func TestNamesAcrossTheEndOfTheNumbers(t *testing.T) {
 	}
 }
 
-// This is the end of the promise that a name stays stale: after 17 billion
-// segments of its table, and not one earlier, it names another create.
-func TestANameIsGivenAgainAfterSeventeenBillionSegments(t *testing.T) {
+// A name is reused after 2^34 segments, and not one earlier.
+func TestSegments_RepeatAfterSeventeenBillion(t *testing.T) {
 	b := newBench(100, 1)
 	first := b.Emplace(b.Begin(1).Queue(0), value{})
 	b.Drop(nil)
 	b.SkipSegments(allSegments - 2)
 	p := b.Begin(2)
 	if last := b.Emplace(p.Queue(0), value{}); last == first {
-		t.Error("it is given one segment too early")
+		t.Error("reused one segment too early")
 	}
 	if again := b.Emplace(p.Queue(1), value{}); again != first {
-		t.Errorf("the name is %v, that of the table's first create %v", again, first)
+		t.Errorf("name = %v, want the first name %v", again, first)
 	}
 }
 
-// What a flush keeps to find names depends on the segments of its batch, not on
-// how far apart their numbers are nor on what was recorded and dropped.
-func TestNamesTakeMemoryForTheSegmentsOfTheirBatchAlone(t *testing.T) {
+// The size of the index does not depend on gaps between numbers or on dropped commands.
+func TestCreateIndex_SizeDependsOnSegmentsOnly(t *testing.T) {
 	b := newBench(1<<20, 1)
 	long := b.enter(t)
 	names := []name{b.Emplace(long, value{})}

@@ -7,40 +7,41 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestPendingCountsWhatIsRecordedAndNotWhatIsDropped(t *testing.T) {
+func TestPending_CountsOnlyKeptCommands(t *testing.T) {
 	b := newBench(10, 1)
 	expect := func(when string, want int) {
 		t.Helper()
 		if got := b.Pending().Commands; got != want {
-			t.Errorf("%s %d commands are pending, want %d", when, got, want)
+			t.Errorf("%s: %d commands, want %d", when, got, want)
 		}
 	}
-	expect("at first", 0)
-	p := b.Begin(2)
-	b.EmplaceItems(p.Queue(0), make([]value, 4), nil)
+	begin := func() *batch.Pass {
+		p := b.Begin(2)
+		b.EmplaceItems(p.Queue(0), make([]value, 4), nil)
+		return p
+	}
+	expect("empty", 0)
+	p := begin()
 	p.Queue(1).Erase(handle.New(99, 1, 1))
-	expect("in an open pass", 5)
+	expect("open pass", 5)
 	_ = p.End(false)
-	expect("after it", 5)
-	p = b.Begin(2)
-	b.EmplaceItems(p.Queue(0), make([]value, 4), nil)
-	_ = p.End(true)
-	expect("after a pass that failed", 5)
-	p = b.Begin(2)
-	b.EmplaceItems(p.Queue(0), make([]value, 4), nil)
+	expect("ended pass", 5)
+	_ = begin().End(true)
+	expect("failed pass", 5)
+	p = begin()
 	b.EmplaceItems(p.Queue(1), make([]value, 11), nil)
 	wantError(t, b.Check(), batch.ErrQueueFull)
 	wantError(t, p.End(false), batch.ErrQueueFull)
-	expect("after a pass with a full queue", 5)
+	expect("full queue", 5)
 	noError(t, b.Check())
 	b.Finish()
-	expect("in a new batch", 0)
+	expect("next batch", 0)
 }
 
-func TestSamplesSortByTypeKindKeyAndSequence(t *testing.T) {
+func TestKeepLowest_SortOrder(t *testing.T) {
 	var samples []batch.Sample
 	for i := range 64 {
-		j := i * 37 % 64 // every combination, in another order
+		j := i * 37 % 64 // all combinations, shuffled
 		samples = append(samples, batch.Sample{
 			TypeID: uint16(j >> 5 & 1), Kind: batch.Kind(j >> 4 & 1), Pass: j >> 3 & 1, Task: j >> 1 & 3, Sequence: j & 1,
 		})

@@ -7,8 +7,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// publish has one flush of a pass of so many tasks, each of which creates two items, and
-// adds the handles of the items to names, by their provisional ones.
+// publish flushes a pass whose tasks create two items each, and adds their handles to names,
+// by provisional handle.
 func publish(b *Batch, r *Recorder, tasks int, first bool, names map[handle.ID]handle.ID) {
 	p := b.Begin(tasks)
 	var order []handle.ID
@@ -33,7 +33,8 @@ func publish(b *Batch, r *Recorder, tasks int, first bool, names map[handle.ID]h
 	b.Finish()
 }
 
-// expectResolves fails the test unless the names resolve to their handles, or to none.
+// expectResolves fails the test unless the names resolve to their handles or, if not known,
+// to none.
 func expectResolves(t *testing.T, r *Recorder, when string, names map[handle.ID]handle.ID, known bool) {
 	t.Helper()
 	for name, want := range names {
@@ -43,11 +44,10 @@ func expectResolves(t *testing.T, r *Recorder, when string, names map[handle.ID]
 	}
 }
 
-// The provisional handles of all flushes of a frame resolve, for any number of tasks, until
-// the first flush of the next frame, also after a Trim that keeps them. After another Trim and Reset none
-// does.
+// The provisional handles of all flushes of a frame resolve until the first flush of the next
+// frame, also after a Trim that keeps them. After another Trim or a Reset none resolves.
 func TestResolve_KnowsTheFlushesOfTheFrame(t *testing.T) {
-	for name, forget := range map[string]func(r *Recorder){"Trim": func(r *Recorder) { r.Trim(false) }, "Reset": (*Recorder).Reset} {
+	for name, drop := range map[string]func(r *Recorder){"Trim": func(r *Recorder) { r.Trim(false) }, "Reset": (*Recorder).Reset} {
 		t.Run(name, func(t *testing.T) {
 			b := New(Limits{})
 			var r Recorder
@@ -70,14 +70,13 @@ func TestResolve_KnowsTheFlushesOfTheFrame(t *testing.T) {
 				}
 				last = names
 			}
-			forget(&r)
+			drop(&r)
 			expectResolves(t, &r, "after "+name, last, false)
 		})
 	}
 }
 
-// A frame of very many flushes leaves no more behind than those that follow need.
-func TestALongFrameLeavesLittleBehind(t *testing.T) {
+func TestPublish_LongFrameIsTrimmed(t *testing.T) {
 	b := New(Limits{})
 	var r Recorder
 	r.Init(b, 7, 1, items.For[int]())

@@ -7,15 +7,14 @@ import (
 	"handloom/batch"
 )
 
-// values returns what the batch creates, in its order.
+// values returns the values of created items, in order.
 func (b *bench) values() []uint64 {
 	c := b.commands()
 	b.plan(c)
 	return survivors(c, 0, c.Survivors())
 }
 
-// recordPasses records passes of a sequence: their tasks create the numbers from
-// first on.
+// recordPasses records passes whose tasks create the numbers from first on.
 func (b *bench) recordPasses(t *testing.T, s *batch.Sequence, passes, tasks int, first uint64) {
 	t.Helper()
 	for range passes {
@@ -28,9 +27,8 @@ func (b *bench) recordPasses(t *testing.T, s *batch.Sequence, passes, tasks int,
 	}
 }
 
-// Whoever records first: keys follow the order of Join, and within a sequence
-// that of its passes.
-func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
+// Keys follow the order of Join and the passes of a sequence, not timing.
+func TestJoin_AssignsKeysInOrder(t *testing.T) {
 	const systems, passes, tasks = 6, 3, 4
 	b := newBench(1<<20, 1)
 	var all []*batch.Sequence
@@ -51,7 +49,7 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 
 		keys := b.commands().Keys()
 		for i, k := range keys {
-			want := batch.Key{} // of the pass before
+			want := batch.Key{} // first pass
 			switch n := i - 1; {
 			case n == systems*passes*tasks:
 				want.Pass = 1 + systems*passes
@@ -71,30 +69,26 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 	}
 }
 
-// What is not joined counts for nothing: neither for the batch nor for its
-// limit.
-func TestASequenceCountsOnceItIsJoined(t *testing.T) {
+// Commands count for the batch and its limits once they are joined.
+func TestSequence_CountsOnceJoined(t *testing.T) {
 	b := newLimited(batch.Limits{BatchCommands: 5}, 1)
 	s := b.NewSequence()
 	b.recordPasses(t, s, 2, 3, 0)
-	if n := b.Pending().Commands; n != 0 || b.Started() || b.Admit() != nil {
-		t.Errorf("%d commands are pending, started: %t, %v", n, b.Started(), b.Admit())
+	expect := func(joined, waiting int) {
+		t.Helper()
+		n, m := b.Pending().Commands, s.Load().Commands
+		if n != joined || m != waiting || b.Started() != (n > 0) || (b.Admit() == nil) != (n == 0) {
+			t.Errorf("%d commands joined, %d waiting, started: %t, %v; want %d, %d", n, m, b.Started(), b.Admit(), joined, waiting)
+		}
 	}
-	if n := s.Load().Commands; n != 6 {
-		t.Errorf("the sequence holds %d commands", n)
-	}
+	expect(0, 6)
 	b.Join(s)
-	if n := b.Pending().Commands; n != 6 || !b.Started() || b.Admit() == nil {
-		t.Errorf("%d commands are pending, started: %t, %v", n, b.Started(), b.Admit())
-	}
-	if n := s.Load().Commands; n != 0 {
-		t.Errorf("the sequence holds %d commands once joined", n)
-	}
-	b.Join(s) // again: there is nothing
+	expect(6, 0)
+	b.Join(s) // without effect
 	expectRange(t, b.values(), 0, 6)
 }
 
-func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
+func TestSequence_DropClosesItsQueues(t *testing.T) {
 	b := newBench(1<<20, 1)
 	s := b.NewSequence()
 	b.recordPasses(t, s, 1, 2, 0)
@@ -120,8 +114,7 @@ func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
 	}
 }
 
-// A sequence has memory of its own, by pass and task, and keeps it.
-func TestASequenceReusesItsMemory(t *testing.T) {
+func TestSequence_SteadyStateAllocatesNothing(t *testing.T) {
 	b := newBench(1<<20, 1)
 	s := b.NewSequence()
 	items := make([]value, 3*segmentItems)

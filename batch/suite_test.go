@@ -10,7 +10,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// value is what the table of most tests here holds.
+// value is the item type of most tests.
 type value struct {
 	N    uint64
 	Link handle.ID
@@ -20,7 +20,7 @@ type name = handle.Of[value]
 
 const segmentItems = 16_384
 
-// bench is a batch and the recorder of one table, whose typeIds begin at 7.
+// bench is a batch with one table, whose typeIds begin at 7.
 type bench struct {
 	*batch.Batch
 	recorder[value]
@@ -38,8 +38,16 @@ func newLimited(limits batch.Limits, shards int) *bench {
 	return b
 }
 
-// recorder is a [batch.Recorder] with its typed side as methods.
+// recorder is a [batch.Recorder] with typed methods.
 type recorder[T any] struct{ batch.Recorder }
+
+// newTable returns a batch and the recorder of its first table.
+func newTable[T any](shards int, fields ...uintptr) (*batch.Batch, *recorder[T]) {
+	b, r := batch.New(batch.Limits{}), new(recorder[T])
+	r.Init(b, 7, shards, items.For[T]())
+	r.Links(fields, nil)
+	return b, r
+}
 
 func (r *recorder[T]) Emplace(q queue, v T) handle.Of[T] { return batch.Emplace(&r.Recorder, q, v) }
 
@@ -64,7 +72,7 @@ func (r *recorder[T]) EraseItems(q queue, hs []handle.Of[T]) {
 	r.Recorder.EraseItems(q, handle.IDs(hs))
 }
 
-// commands gathers the batch as a flush does.
+// commands gathers the batch.
 func (b *bench) commands() *batch.Commands {
 	b.Recorder.Pending = new(batch.Commands)
 	b.Seal()
@@ -72,14 +80,14 @@ func (b *bench) commands() *batch.Commands {
 	return b.Recorder.Pending
 }
 
-// plan plans all commands and counts the creates that survive.
+// plan plans all commands and counts the survivors.
 func (b *bench) plan(c *batch.Commands) batch.Counts {
 	counts := planAll(c)
 	counts.Created = c.Survivors()
 	return counts
 }
 
-// planAll applies the erases and then the puts of provisional handles.
+// planAll applies the erases and then the puts.
 func planAll(c *batch.Commands) (counts batch.Counts) {
 	for _, erases := range c.Erases(0) {
 		for _, id := range erases.IDs {
@@ -95,8 +103,7 @@ func planAll(c *batch.Commands) (counts batch.Counts) {
 	return counts
 }
 
-// survivors returns the values from the lo-th to before the hi-th create that
-// survives, and names them by their position.
+// survivors returns the values of the survivors lo to hi-1, and sets their handles.
 func survivors(c *batch.Commands, lo, hi int) (values []uint64) {
 	c.Runs(lo, hi, func(run items.Slice, names []handle.ID) {
 		for i, v := range *items.As[value](&run) {
@@ -129,8 +136,7 @@ func panicOf(f func()) (value any) {
 
 type queue = batch.Queue
 
-// alone skips a long test of one goroutine under the race detector, which finds
-// nothing in it.
+// alone skips a long test of one goroutine under the race detector.
 func alone(t *testing.T) {
 	t.Helper()
 	if check.Cheap && !check.Full {

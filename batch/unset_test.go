@@ -11,9 +11,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// An Unset of a create is of its batch alone: the same queue forgets it with the batch,
-// whichever way that ends.
-func TestUnset_IsOfItsBatchAlone(t *testing.T) {
+// A queue forgets the Unsets of a batch, flushed or dropped.
+func TestUnset_EndsWithItsBatch(t *testing.T) {
 	for name, end := range map[string]func(b *bench){
 		"flushed": func(b *bench) { b.Finish() },
 		"dropped": func(b *bench) { b.Drop(nil) },
@@ -25,7 +24,7 @@ func TestUnset_IsOfItsBatchAlone(t *testing.T) {
 			a.Init(&b.Recorder, items.For[uint32](), true, nil, nil)
 			for round := range 50 {
 				q := b.Begin(1).Queue(0)
-				want := make(map[int]uint32) // by creation
+				want := make(map[int]uint32) // by creation number
 				n := 1 + r.IntN(70)
 				unset := r.IntN(3) // none, some, all
 				for i := range n {
@@ -48,7 +47,7 @@ func TestUnset_IsOfItsBatchAlone(t *testing.T) {
 	}
 }
 
-// given returns the values that the n creates of the batch begin with, by creation.
+// given returns the values of the n creates of the batch, by creation number.
 func given(b *bench, a *batch.SetLog, n int) map[int]uint32 {
 	c := b.commands()
 	var counts batch.Counts

@@ -10,7 +10,7 @@ import (
 
 // The heaviest task stays with whoever claims it until the others have run,
 // so that one worker runs all of those: in the order of the claims.
-func TestClaimsFollowTheWeightsWithOneExtraWorker(t *testing.T) {
+func TestWeights_DecideTheOrder(t *testing.T) {
 	weights := []int64{2, 7, 3, 5, 7, 1}
 	for i := range weights {
 		weights[i] *= inlineBelow
@@ -42,7 +42,7 @@ func TestClaimsFollowTheWeightsWithOneExtraWorker(t *testing.T) {
 	})
 }
 
-func TestLightWorkRunsInlineInTheOrderOfTasks(t *testing.T) {
+func TestWeights_LightWorkRunsInline(t *testing.T) {
 	inTeam(t, 2, func(ctx context.Context, team *team) {
 		var order []int // no lock: one goroutine
 		err := Run(ctx, 4, func(task int) error {
@@ -58,7 +58,7 @@ func TestLightWorkRunsInlineInTheOrderOfTasks(t *testing.T) {
 	})
 }
 
-func TestLightIsBelowTheThreshold(t *testing.T) {
+func TestLight_Threshold(t *testing.T) {
 	for _, c := range []struct {
 		weights []int64
 		want    bool
@@ -80,7 +80,7 @@ func TestLightIsBelowTheThreshold(t *testing.T) {
 	}
 }
 
-func TestManySmallTasksAreNotOrdered(t *testing.T) {
+func TestWeights_EvenTasksAreNotOrdered(t *testing.T) {
 	var p phase
 	weights := make([]int64, 64)
 	for i := range weights {
@@ -104,7 +104,7 @@ func TestManySmallTasksAreNotOrdered(t *testing.T) {
 }
 
 // A task of exactly an eighth of the work of a worker is even, a heavier one is not.
-func TestEven_TheBoundIsAnEighth(t *testing.T) {
+func TestEven_BoundIsAnEighth(t *testing.T) {
 	for _, c := range []struct {
 		weights []int64
 		workers int

@@ -6,7 +6,7 @@ import (
 	"handloom/internal/seam"
 )
 
-func TestWorkerAtOrAboveTheLimitClaimsNothing(t *testing.T) {
+func TestPhase_LimitsWorkers(t *testing.T) {
 	var p phase
 	p.begin(work{n: 5}, 2)
 	if p.open(2) || p.takeNext(&workerPhase{worker: 2}) {
@@ -19,7 +19,7 @@ func TestWorkerAtOrAboveTheLimitClaimsNothing(t *testing.T) {
 
 // A worker that may take part in one phase looks at it and is delayed until
 // the next phase, of as many tasks, in which it may not.
-func TestClaimFailsWhenThePhaseChangedSinceTheLook(t *testing.T) {
+func TestPhase_LateSwapFails(t *testing.T) {
 	var p phase
 	p.begin(work{n: 2, fn: nothing}, 3)
 	changed := false
@@ -42,7 +42,7 @@ func TestClaimFailsWhenThePhaseChangedSinceTheLook(t *testing.T) {
 	}
 }
 
-func TestPhaseNumberMayWrap(t *testing.T) {
+func TestPhase_NumberWraps(t *testing.T) {
 	var p phase
 	p.word.Store(1<<64 - 1<<32) // the last number, and no task left
 	p.begin(work{n: 1}, 1)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestEachTaskRunsExactlyOnce(t *testing.T) {
+func TestRun_RunsEachTaskOnce(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		for _, n := range []int{0, 1, 2, 3, 7, 64, 1000} {
 			for _, weights := range [][]int64{nil, make([]int64, n)} {
@@ -25,7 +25,7 @@ func TestEachTaskRunsExactlyOnce(t *testing.T) {
 	})
 }
 
-func TestErrorOfTheLowestTaskWinsAThousandTimes(t *testing.T) {
+func TestRun_LowestErrorWins(t *testing.T) {
 	first, second := errors.New("task 3"), errors.New("task 5")
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		for range 1000 {
@@ -51,7 +51,7 @@ func TestErrorOfTheLowestTaskWinsAThousandTimes(t *testing.T) {
 	})
 }
 
-func TestPanicBecomesAnErrorAndStopsNoOtherTask(t *testing.T) {
+func TestPanic_BecomesAnError(t *testing.T) {
 	cause := errors.New("broken")
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		err := runOnce(t, ctx, 100, func(task int) error {
@@ -67,13 +67,13 @@ func TestPanicBecomesAnErrorAndStopsNoOtherTask(t *testing.T) {
 		if !strings.Contains(string(p.Stack), "run_test.go") {
 			t.Errorf("the stack does not lead to the panic:\n%s", p.Stack)
 		}
-		if got, want := err.Error(), "tasks: task 7 panicked: task 7: broken (in handloom/tasks.TestPanicBecomesAnErrorAndStopsNoOtherTask.func1.1, run_test.go:"; !strings.HasPrefix(got, want) {
+		if got, want := err.Error(), "tasks: task 7 panicked: task 7: broken (in handloom/tasks.TestPanic_BecomesAnError.func1.1, run_test.go:"; !strings.HasPrefix(got, want) {
 			t.Errorf("message %q, want %q", got, want)
 		}
 	})
 }
 
-func TestContextEndedBeforeTheFirstTask(t *testing.T) {
+func TestContext_EndsBeforeTheFirstTask(t *testing.T) {
 	cause := errors.New("shutdown")
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -91,7 +91,7 @@ func TestContextEndedBeforeTheFirstTask(t *testing.T) {
 	})
 }
 
-func TestContextEndedBetweenTasksStopsTheClaiming(t *testing.T) {
+func TestContext_EndStopsTasks(t *testing.T) {
 	const n = 10_000
 	everyForm(t, func(t *testing.T, whole context.Context, workers int) {
 		ctx, cancel := context.WithCancel(whole)
@@ -118,7 +118,7 @@ func TestContextEndedBetweenTasksStopsTheClaiming(t *testing.T) {
 	})
 }
 
-func TestContextEndedWithWholeOrInTheLastTaskChangesNothing(t *testing.T) {
+func TestContext_EndsWithoutEffect(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		const n = 50
 		for _, whole := range []bool{true, false} {
@@ -139,7 +139,7 @@ func TestContextEndedWithWholeOrInTheLastTaskChangesNothing(t *testing.T) {
 	})
 }
 
-func TestErrorOfATaskBeatsTheEndOfTheContext(t *testing.T) {
+func TestContext_TaskErrorWins(t *testing.T) {
 	failed := errors.New("failed")
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -156,7 +156,7 @@ func TestErrorOfATaskBeatsTheEndOfTheContext(t *testing.T) {
 	})
 }
 
-func TestGoexitOnAWorkerNamesTheTaskAndStopsNoOther(t *testing.T) {
+func TestGoexit_NamesTheTask(t *testing.T) {
 	for _, workers := range []int{2, 3, 64} {
 		t.Run(fmt.Sprintf("team=none/workers=%d", workers), func(t *testing.T) {
 			goexitOnWorker(t, t.Context(), workers)
@@ -195,7 +195,7 @@ func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 
 // Some tasks return, some leave, and some leave with a panic in a deferred call: it is
 // recovered, but the goroutine goes on ending.
-func TestGoexit_EndsTheCallerAfterEverythingIsReleased(t *testing.T) {
+func TestGoexit_EndsTheCallerLast(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		ended := make(chan bool)
 		go func() {
@@ -228,7 +228,7 @@ func TestGoexit_EndsTheCallerAfterEverythingIsReleased(t *testing.T) {
 	})
 }
 
-func TestNoMoreWorkersThanAskedFor(t *testing.T) {
+func TestWorkers_AreAtMostAskedFor(t *testing.T) {
 	check := func(t *testing.T, ctx context.Context, ask, want int) {
 		t.Helper()
 		var now, most atomic.Int32
@@ -257,7 +257,7 @@ func TestNoMoreWorkersThanAskedFor(t *testing.T) {
 	})
 }
 
-func TestEveryWorkerOfALargeTeamCanBeHad(t *testing.T) {
+func TestWorkers_LargeTeamWorksAtOnce(t *testing.T) {
 	const workers = 64
 	meet := func(t *testing.T, ctx context.Context) {
 		m := meeting(workers) // all of them at once
@@ -271,7 +271,7 @@ func TestEveryWorkerOfALargeTeamCanBeHad(t *testing.T) {
 	})
 }
 
-func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
+func TestWorkers_ZeroIsGOMAXPROCS(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var order []int // no lock: one worker
 	fn := func(task int) error {
@@ -291,7 +291,7 @@ func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
 	noError(t, Run(t.Context(), 2, func(int) error { m(); return nil }, Options{}))
 }
 
-func TestMisuse(t *testing.T) {
+func TestRun_Misuse(t *testing.T) {
 	fn := func(int) error { t.Error("a task ran"); return nil }
 	none, inTeam := context.Context(nil), func(context.Context) error { return fn(0) }
 	for what, err := range map[string]error{

@@ -8,7 +8,7 @@ import (
 
 // Whatever workers pick, and in whatever order, each task is picked once, and
 // those of the own part come first, in order.
-func TestEachTaskIsPickedOnceAndOwnOnesFirst(t *testing.T) {
+func TestSpans_PickOwnTasksFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		workers := 1 + random.IntN(80)

@@ -91,7 +91,7 @@ func manyPhases(t *testing.T, ctx context.Context, phases, most int) {
 
 // The team's only other worker is held on its way to parking: it has said
 // that it parks and the phase begins before it looks again.
-func TestNoWakeUpIsLostBetweenSayingAndParking(t *testing.T) {
+func TestTeam_LosesNoWakeUp(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	setHook(t, func(at seam.Point, worker int) {
@@ -118,7 +118,7 @@ func TestNoWakeUpIsLostBetweenSayingAndParking(t *testing.T) {
 	})
 }
 
-func TestPhaseDoesNotWaitForAWorkerThatSleeps(t *testing.T) {
+func TestTeam_WaitsForNoSleepingWorker(t *testing.T) {
 	release := make(chan struct{})
 	setHook(t, func(at seam.Point, worker int) {
 		if worker != 0 {
@@ -135,7 +135,7 @@ func TestPhaseDoesNotWaitForAWorkerThatSleeps(t *testing.T) {
 
 // In a bubble time passes only while every goroutine is blocked: an hour of
 // it shows that parked workers use no processor.
-func TestIdleWorkersParkAndStayParked(t *testing.T) {
+func TestTeam_IdleWorkersStayParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var parks atomic.Int64
 		setHook(t, func(at seam.Point, _ int) {
@@ -167,7 +167,7 @@ func TestIdleWorkersParkAndStayParked(t *testing.T) {
 	})
 }
 
-func TestTeamWithVirtualTime(t *testing.T) {
+func TestTeam_VirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		inTeam(t, 4, func(ctx context.Context, _ *team) {
@@ -184,7 +184,7 @@ func TestTeamWithVirtualTime(t *testing.T) {
 	})
 }
 
-func TestPhaseWakesNoMoreWorkersThanItHasTasks(t *testing.T) {
+func TestTeam_WakesOneWorkerPerTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inTeam(t, 8, func(ctx context.Context, team *team) {
 			synctest.Wait()
@@ -201,7 +201,7 @@ func TestPhaseWakesNoMoreWorkersThanItHasTasks(t *testing.T) {
 }
 
 // Work that is worth sharing with a worker that is awake may not be worth waking one.
-func TestLittleWorkWakesNobody(t *testing.T) {
+func TestTeam_LittleWorkWakesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inTeam(t, 2, func(ctx context.Context, team *team) {
 			synctest.Wait() // the worker has parked
@@ -229,7 +229,7 @@ func TestLittleWorkWakesNobody(t *testing.T) {
 	})
 }
 
-func TestSpinnersAreBounded(t *testing.T) {
+func TestTeam_BoundsSpinners(t *testing.T) {
 	never := func() bool { t.Error("looked"); return false }
 	none := &team{spinners: 0}
 	if none.linger(never) {
@@ -259,7 +259,7 @@ func TestSpinnersAreBounded(t *testing.T) {
 	}
 }
 
-func TestTeamWithOneProcessor(t *testing.T) {
+func TestTeam_OneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	inTeam(t, 4, func(ctx context.Context, team *team) {
 		if team.spinners != 0 {
@@ -270,7 +270,7 @@ func TestTeamWithOneProcessor(t *testing.T) {
 }
 
 // Who found the team free now would write to the phase that is still there.
-func TestTheTeamIsBusyUntilThePhaseHasEnded(t *testing.T) {
+func TestTeam_BusyUntilThePhaseEnds(t *testing.T) {
 	var had *team
 	ends := 0
 	setHook(t, func(at seam.Point, _ int) {
@@ -292,7 +292,7 @@ func TestTheTeamIsBusyUntilThePhaseHasEnded(t *testing.T) {
 	}
 }
 
-func TestRunInsideATaskRunsInline(t *testing.T) {
+func TestRun_InsideATaskIsInline(t *testing.T) {
 	inTeam(t, 2, func(ctx context.Context, _ *team) {
 		ran := make(counts, 40)
 		err := Run(ctx, 4, func(outer int) error {
@@ -311,7 +311,7 @@ func TestRunInsideATaskRunsInline(t *testing.T) {
 	})
 }
 
-func TestNestedTeamIsTheOuterOne(t *testing.T) {
+func TestWithTeam_NestedUsesTheOuter(t *testing.T) {
 	failed := errors.New("failed")
 	inTeam(t, 2, func(ctx context.Context, outer *team) {
 		err := WithTeam(ctx, 16, func(ctx context.Context) error {
@@ -329,7 +329,7 @@ func TestNestedTeamIsTheOuterOne(t *testing.T) {
 	})
 }
 
-func TestContextKeptAfterTheEndCarriesNoTeam(t *testing.T) {
+func TestWithTeam_EndedContextHasNone(t *testing.T) {
 	var kept context.Context
 	inTeam(t, 2, func(ctx context.Context, _ *team) { kept = ctx })
 	if teamOf(kept) != nil {
@@ -346,7 +346,7 @@ func TestContextKeptAfterTheEndCarriesNoTeam(t *testing.T) {
 }
 
 // A Run that its function did not wait for may have the team while it ends.
-func TestTeamThatEndsDuringARunLosesNoTask(t *testing.T) {
+func TestWithTeam_EndDuringRunLosesNoTask(t *testing.T) {
 	for range repeats(2000) {
 		done := make(chan struct{})
 		inTeam(t, 3, func(ctx context.Context, _ *team) {
@@ -364,7 +364,7 @@ func TestTeamThatEndsDuringARunLosesNoTask(t *testing.T) {
 
 // Workers are held until everything else in the bubble is blocked. WithTeam
 // must be among what is blocked, however its function ended.
-func TestTeamIsJoinedHoweverItsFunctionEnds(t *testing.T) {
+func TestWithTeam_AlwaysJoins(t *testing.T) {
 	for name, end := range map[string]func(context.Context) error{
 		"return": func(context.Context) error { return nil },
 		"panic":  func(context.Context) error { panic("stop") },
@@ -414,7 +414,7 @@ func TestTeamIsJoinedHoweverItsFunctionEnds(t *testing.T) {
 }
 
 // testing.AllocsPerRun would set GOMAXPROCS to 1.
-func TestSteadyStateAllocatesNothing(t *testing.T) {
+func TestRun_SteadyStateAllocatesNothing(t *testing.T) {
 	const phases = 2000
 	weights := make([]int64, 100)
 	for i := range weights {

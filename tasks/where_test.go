@@ -21,7 +21,7 @@ func stackOf(root string, calls ...string) []byte {
 		"main.main()\n\t/src/game/main.go:9 +0x1\ncreated by main.other in goroutine 1\n\t/src/game/main.go:1 +0x1\n")
 }
 
-func TestTheFirstCallOfTheUsersCodeIsNamed(t *testing.T) {
+func TestOrigin_FirstCallOfTheUser(t *testing.T) {
 	const panics, its = "panic({0x1, 0x2})", "ROOT/runtime/panic.go:860"
 	for want, calls := range map[string][]string{
 		"main.step, step.go:33":           {"main.step(0x1, {0x2, 0x3})", "/src/game/step.go:33"},
@@ -56,7 +56,7 @@ func TestTheFirstCallOfTheUsersCodeIsNamed(t *testing.T) {
 	}
 }
 
-func TestAPanicTellsWhereForEveryKindOfIt(t *testing.T) {
+func TestPanicError_NamesTheOrigin(t *testing.T) {
 	var none *struct{ x int }
 	for what, task := range map[string]func(int) error{
 		"boom":              func(int) error { panic("boom") },
@@ -65,13 +65,13 @@ func TestAPanicTellsWhereForEveryKindOfIt(t *testing.T) {
 		"again [recovered]": func(int) error { defer func() { panic(fmt.Sprint(recover(), " [recovered]")) }(); panic("again") },
 	} {
 		err := Run(t.Context(), 1, task, Options{})
-		if !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "(in handloom/tasks.TestAPanicTellsWhereForEveryKindOfIt.") {
+		if !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "(in handloom/tasks.TestPanicError_NamesTheOrigin.") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 }
 
-func TestVerbsOfAPanicError(t *testing.T) {
+func TestPanicError_Verbs(t *testing.T) {
 	err := &PanicError{Task: 3, Value: errors.ErrUnsupported, Stack: stackOf("", "panic(0x1)", "runtime/panic.go:860", "main.f()", "/src/f.go:1")}
 	text := "tasks: task 3 panicked: unsupported operation (in main.f, f.go:1)"
 	for format, want := range map[string]string{

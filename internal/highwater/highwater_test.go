@@ -7,7 +7,7 @@ import (
 	"handloom/internal/highwater"
 )
 
-func TestMemoryOfABurstIsGivenBackAfterOneToTwoPeriods(t *testing.T) {
+func TestTrim_ReleasesABurst(t *testing.T) {
 	for before := range highwater.Period {
 		var h highwater.Mark
 		s := make([]uint64, 0, 10_000)
@@ -25,7 +25,7 @@ func TestMemoryOfABurstIsGivenBackAfterOneToTwoPeriods(t *testing.T) {
 	}
 }
 
-func TestMemoryThatIsNeededNowAndThenIsKept(t *testing.T) {
+func TestTrim_KeepsMemoryNeededOncePerPeriod(t *testing.T) {
 	var h highwater.Mark
 	s := make([]byte, 0, 10_000)
 	for use := range 1000 {
@@ -39,7 +39,7 @@ func TestMemoryThatIsNeededNowAndThenIsKept(t *testing.T) {
 	}
 }
 
-func TestFewElementsAreKeptAnyway(t *testing.T) {
+func TestTrim_KeepsSmallArrays(t *testing.T) {
 	var h highwater.Mark
 	bytes, words := make([]byte, 0, 8192), make([]uint64, 0, 1024)
 	for range 1000 {
@@ -52,7 +52,7 @@ func TestFewElementsAreKeptAnyway(t *testing.T) {
 	}
 }
 
-func TestRoomGrowsAtOnceAndShrinksLater(t *testing.T) {
+func TestRoom_GrowsAtOnceAndShrinksLater(t *testing.T) {
 	var h highwater.Mark
 	var s []int
 	small := 0
@@ -76,7 +76,7 @@ func TestRoomGrowsAtOnceAndShrinksLater(t *testing.T) {
 	}
 }
 
-func TestAPeriodEndsWhenItsUsesAreCounted(t *testing.T) {
+func TestMark_PeriodEnds(t *testing.T) {
 	var h highwater.Mark
 	for use := 1; use <= 3*highwater.Period; use++ {
 		n := use / highwater.Period * 10

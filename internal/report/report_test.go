@@ -67,7 +67,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-func TestDigitsHaveThreeOfThem(t *testing.T) {
+func TestDigits(t *testing.T) {
 	tests := map[float64]string{0: "0.00", 0.284: "0.28", 9.999: "10.0", 99.94: "99.9", 999.4: "999", 999.6: "1,000", 1234567.8: "1,234,568"}
 	for v, want := range tests {
 		if got := report.Digits(v); got != want {
@@ -88,7 +88,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-func TestTableLinesUpToTheLeftWhereAsked(t *testing.T) {
+func TestTable_Left(t *testing.T) {
 	table := report.NewTable("name", "n", "why")
 	table.Left("name", "why")
 	table.Row("a", "10", "x")
@@ -100,7 +100,7 @@ func TestTableLinesUpToTheLeftWhereAsked(t *testing.T) {
 	}
 }
 
-func TestTableLinesUpAlsoBeyondASCII(t *testing.T) {
+func TestTable_BeyondASCII(t *testing.T) {
 	table := report.NewTable("a", "name")
 	table.Row("10", "wörter")
 	table.Row("1", "x")
@@ -112,7 +112,7 @@ func TestTableLinesUpAlsoBeyondASCII(t *testing.T) {
 	}
 }
 
-func TestRowOfAnotherLengthPanics(t *testing.T) {
+func TestRow_WrongLengthPanics(t *testing.T) {
 	defer func() {
 		if got, want := recover(), "report: a row of 1 cells in a table of 2 columns"; got != want {
 			t.Errorf("it panicked with %v; want %v", got, want)

@@ -32,7 +32,7 @@ func (a *atWork) work() {
 	a.now.Add(-1)
 }
 
-func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
+func TestFrame_LimitsGoroutines(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		var a atWork
 		pass := func(ctx context.Context) error {
@@ -58,7 +58,7 @@ func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
 	}
 }
 
-func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
+func TestFrame_LoneSystemHasTheTeam(t *testing.T) {
 	meet := meeting(2)
 	both := func(ctx context.Context) error {
 		return tasks.Run(ctx, 2, func(int) error {
@@ -70,7 +70,7 @@ func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
 	noError(t, s.Run(t.Context(), Run{Workers: 2}))
 }
 
-func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
+func TestFrame_WaveRunsAtOnceAndPassesInline(t *testing.T) {
 	meet := meeting(2)
 	system := func(ctx context.Context) error {
 		meet()
@@ -86,7 +86,7 @@ func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
 	noError(t, s.Run(t.Context(), Run{Workers: 2}))
 }
 
-func TestAShuffledWaveRunsAllAndReturnsTheErrorOfTheFirstRegistered(t *testing.T) {
+func TestShuffle_KeepsTheFirstError(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	begun := map[string]bool{}
 	for range 200 {
@@ -106,7 +106,7 @@ func TestAShuffledWaveRunsAllAndReturnsTheErrorOfTheFirstRegistered(t *testing.T
 	}
 }
 
-func TestGoexitOfASystemNamesItOrEndsTheCaller(t *testing.T) {
+func TestGoexit_NamesTheSystemOrEndsTheCaller(t *testing.T) {
 	meet := meeting(2)
 	var s *Schedule
 	var caller atomic.Pointer[string]
@@ -143,7 +143,7 @@ func TestGoexitOfASystemNamesItOrEndsTheCaller(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAFrameInATeamAllocatesNothing(t *testing.T) {
+func TestFrame_AllocatesNothingInATeam(t *testing.T) {
 	if raceDetector {
 		t.Log("the race detector empties pools at random; nothing to measure")
 		return
@@ -170,7 +170,7 @@ func TestAFrameInATeamAllocatesNothing(t *testing.T) {
 	})
 }
 
-func TestTimingsAreOfTheLastRuns(t *testing.T) {
+func TestTimings_CoverTheLastRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		frame := 0
 		s := newSchedule(t, System{Name: "slow", Run: func(context.Context) error {
@@ -196,7 +196,7 @@ func TestTimingsAreOfTheLastRuns(t *testing.T) {
 	})
 }
 
-func TestTimingsMayBeReadWhileAFrameRuns(t *testing.T) {
+func TestTimings_ReadDuringAFrame(t *testing.T) {
 	s := newSchedule(t, System{Name: "a"})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -210,7 +210,7 @@ func TestTimingsMayBeReadWhileAFrameRuns(t *testing.T) {
 	wg.Wait()
 }
 
-func TestATraceShowsTheSystems(t *testing.T) {
+func TestFrame_TraceNamesSystems(t *testing.T) {
 	var b bytes.Buffer
 	if err := trace.Start(&b); err != nil {
 		t.Skip(err)

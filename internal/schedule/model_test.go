@@ -102,7 +102,7 @@ func earliestWaves(systems []System, order []int) (waves []int) {
 	return waves
 }
 
-func TestEverySystemIsInTheEarliestWaveThatTheRulesAllow(t *testing.T) {
+func TestWaves_AreTheEarliestPossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		systems := drawnSystems(t)
 		order, possible := serially(systems)
@@ -173,7 +173,7 @@ func oneByOne(systems []System, order []int) *world {
 	return w
 }
 
-func TestEverySystemSeesWhatItWouldSeeIfTheyRanOneByOne(t *testing.T) {
+func TestRun_SameAsOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		systems := drawnSystems(t)
 		var w *world
@@ -209,7 +209,7 @@ func TestEverySystemSeesWhatItWouldSeeIfTheyRanOneByOne(t *testing.T) {
 	})
 }
 
-func TestEnd_ComesOnceInAFrame(t *testing.T) {
+func TestEnd_OncePerFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		systems := drawnSystems(t)
 		flushes, ended := 0, -1

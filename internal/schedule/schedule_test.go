@@ -60,7 +60,7 @@ func shape(s *Schedule) string {
 func on(r ...Resource) []Resource { return r }
 
 // The model of waves states the rest.
-func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
+func TestWaves_FollowDeclarations(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		systems    []System
@@ -118,7 +118,7 @@ func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 	}
 }
 
-func TestFaultsAreReportedTogether(t *testing.T) {
+func TestNew_ReportsAllFaults(t *testing.T) {
 	_, err := numbered(
 		System{Name: "a", Run: nothing, Reads: on(-2), Emits: on(-3)},
 		System{Name: "", Run: nothing},
@@ -141,7 +141,7 @@ systems wait for each other: p -> q -> p: p is after q; q is after p`
 	}
 }
 
-func TestSystemsThatWaitForEachOtherAreListed(t *testing.T) {
+func TestNew_ListsCycles(t *testing.T) {
 	for _, c := range []struct {
 		want    string
 		systems []System
@@ -216,7 +216,7 @@ func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (even
 	return events, err
 }
 
-func TestRun_TakesWhatHoldsUpToTheFailure(t *testing.T) {
+func TestRun_StopsAtTheFirstFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	alarmed := false
 	alarm := func(context.Context) error { alarmed = true; return nil }
@@ -256,7 +256,7 @@ func fails(context.Context) error { return errSystem }
 
 func flushFails(context.Context, []Resource) error { return errSystem }
 
-func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
+func TestFailure_EndsAfterItsWave(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		got, err := recorded(
 			t, ctx, Run{Workers: workers},
@@ -276,7 +276,7 @@ func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 		if !errors.As(err, &failed) || failed.System != "b" || !errors.As(err, &panicked) || panicked.Value != "boom" {
 			t.Fatalf("the error is %v, want the panic of b", err)
 		}
-		want := `tasks: system "b": tasks: task 1 panicked: boom (in handloom/internal/schedule.TestAfterAFailureTheWaveEndsAndNothingLaterRuns.func1.1, schedule_test.go:`
+		want := `tasks: system "b": tasks: task 1 panicked: boom (in handloom/internal/schedule.TestFailure_EndsAfterItsWave.func1.1, schedule_test.go:`
 		if !strings.HasPrefix(err.Error(), want) || fmt.Sprint(err) != err.Error() {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
@@ -286,7 +286,7 @@ func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 	})
 }
 
-func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
+func TestFailure_NamesItsSystem(t *testing.T) {
 	for want, s := range map[string]System{
 		`tasks: system "x": the system fails`:                     {Run: fails},
 		`tasks: system "x": tasks: task 0 panicked: panic called`: {Run: func(context.Context) error { panic(error(nil)) }},
@@ -307,7 +307,7 @@ func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
 	}
 }
 
-func TestAfterAFailedFrameTheNextOneRuns(t *testing.T) {
+func TestFailure_NextFrameRuns(t *testing.T) {
 	broken := true
 	s := newSchedule(t, System{Name: "a", Run: func(context.Context) error {
 		if broken {
@@ -323,7 +323,7 @@ func TestAfterAFailedFrameTheNextOneRuns(t *testing.T) {
 	}
 }
 
-func TestAFrameInsideAFrameOfTheSameSchedulePanics(t *testing.T) {
+func TestRun_NestedFramePanics(t *testing.T) {
 	var s *Schedule
 	s = newSchedule(t, System{Name: "a", Run: func(ctx context.Context) error { return s.Run(ctx, Run{}) }})
 	err := s.Run(t.Context(), Run{})
