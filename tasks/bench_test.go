@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// burn is work that touches no memory, so that its duration depends on the
-// processor alone.
+// burn is work that touches no memory.
 //
 //go:noinline
 func burn(rounds int) uint64 {
@@ -27,8 +26,7 @@ var sink [64]struct {
 	_ [cacheLine - 8]byte
 }
 
-// roundsFor returns how many rounds of burn take d, by the fastest of many
-// tries.
+// roundsFor returns the number of rounds of burn that take d, by the fastest of many tries.
 func roundsFor(d time.Duration) int {
 	const rounds = 10_000
 	best := time.Hour
@@ -40,11 +38,9 @@ func roundsFor(d time.Duration) int {
 	return int(int64(rounds) * int64(d) / int64(best))
 }
 
-// BenchmarkPhase measures one Run of as many tasks as workers, each of the
-// same length, and reports beside the mean the median and the minimum as
-// multiples of that length: 1 would be perfect, the number of workers means
-// that nothing ran beside the caller. gap is work the caller does alone
-// between two phases: the workers must still be spinning when it ends.
+// BenchmarkPhase measures a Run of one equal task per worker, and reports multiples of the
+// task's length: 1 is perfect, 2 means that the caller ran all. gap is work of the caller
+// between two phases: workers should still be spinning when it ends.
 func BenchmarkPhase(b *testing.B) {
 	for _, team := range []string{"warm", "none"} {
 		for _, length := range []time.Duration{0, 5, 20, 100, 500} {
@@ -74,20 +70,20 @@ func benchmarkPhase(b *testing.B, ctx context.Context, length, gap time.Duration
 		sink[task].x += burn(rounds)
 		return nil
 	}
-	took := make([]time.Duration, 0, 1<<16)
+	times := make([]time.Duration, 0, 1<<16)
 	b.ReportAllocs()
 	for b.Loop() {
 		sink[2].x += burn(alone)
 		start := time.Now()
 		_ = Run(ctx, 2, fn, Options{Workers: 2})
-		if len(took) < cap(took) {
-			took = append(took, time.Since(start))
+		if len(times) < cap(times) {
+			times = append(times, time.Since(start))
 		}
 	}
 	if length > 0 {
-		slices.Sort(took)
-		b.ReportMetric(float64(took[0])/float64(length), "min-ratio")
-		b.ReportMetric(float64(took[len(took)/2])/float64(length), "median-ratio")
-		b.ReportMetric(float64(took[len(took)*9/10])/float64(length), "p90-ratio")
+		slices.Sort(times)
+		b.ReportMetric(float64(times[0])/float64(length), "min-ratio")
+		b.ReportMetric(float64(times[len(times)/2])/float64(length), "median-ratio")
+		b.ReportMetric(float64(times[len(times)*9/10])/float64(length), "p90-ratio")
 	}
 }

@@ -14,12 +14,12 @@ func ExampleRun() {
 		if task == 2 || task == 4 {
 			return fmt.Errorf("task %d: %w", task, errors.ErrUnsupported)
 		}
-		squares[task] = task * task // each task writes what is its own
+		squares[task] = task * task // each task writes its own element
 		return nil
 	}, tasks.Options{})
 
 	fmt.Println(squares) // an error does not stop the others
-	fmt.Println(err)     // and the lowest task's is returned
+	fmt.Println(err)     // the error of the lowest task
 	// Output:
 	// [0 1 0 9 0 25]
 	// task 2: unsupported operation
@@ -29,7 +29,7 @@ func ExampleWithTeam() {
 	positions := []int{0, 10, 20, 30}
 	err := tasks.WithTeam(context.Background(), 2, func(ctx context.Context) error {
 		for range 100 { // ticks
-			// The two workers stay awake from tick to tick.
+			// The two workers spin between ticks.
 			err := tasks.Run(ctx, len(positions), func(task int) error {
 				positions[task]++
 				return nil

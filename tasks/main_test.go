@@ -17,12 +17,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The runtime's own goroutine for events, under GOOS=js.
+	// GOOS=js has a goroutine for events.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
 }
 
-// everyForm runs the test inline, with goroutines of the Run's own and in
-// teams of several sizes: what Run promises does not depend on where tasks run.
+// everyForm runs the test inline, without a team, and in teams of several sizes.
 func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, workers int)) {
 	t.Helper()
 	for _, workers := range []int{1, 2, 3, 64} {
@@ -36,7 +35,7 @@ func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, worker
 	}
 }
 
-// inTeam calls fn in a team and fails the test if that does not end well.
+// inTeam calls fn in a team.
 func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team)) {
 	t.Helper()
 	defer alarm()()
@@ -47,14 +46,13 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team))
 	noError(t, err)
 }
 
-// patience is how long a test may take. A busy machine must not reach it.
+// patience is the time limit of a test, more than a busy machine needs.
 const patience = 4 * time.Minute
 
-// alarm ends the tests, with the stacks of all goroutines, unless stop is called
-// in time: a wake-up that is lost leaves nobody who could fail the test.
+// alarm panics with all stacks unless stop is called in time: a lost wake-up blocks the test.
 func alarm() (stop func() bool) {
 	if bytes.Contains(stack(), []byte("synctest bubble")) {
-		return func() bool { return true } // there a deadlock is found at once, and time may pass
+		return func() bool { return true } // finds deadlocks itself
 	}
 	return time.AfterFunc(patience, func() {
 		debug.SetTraceback("all")
@@ -62,15 +60,14 @@ func alarm() (stop func() bool) {
 	}).Stop
 }
 
-// setHook delays workers as f does, until the test ends. It must be called
-// before the team of the test starts.
+// setHook sets seam.Worker until the test ends. The team must not have started.
 func setHook(t *testing.T, f func(at seam.Point, worker int)) {
 	t.Helper()
 	seam.Worker = f
 	t.Cleanup(func() { seam.Worker = nil })
 }
 
-// repeats is how often to repeat what takes long with the race detector on.
+// repeats reduces n with the race detector and for short tests.
 func repeats(n int) int {
 	if raceDetector || testing.Short() {
 		return n / 20
@@ -78,7 +75,7 @@ func repeats(n int) int {
 	return n
 }
 
-// goroutine identifies the calling goroutine.
+// goroutine returns the number of the calling goroutine.
 func goroutine() string { return string(bytes.Fields(stack())[1]) }
 
 // stack begins with "goroutine 7 [running]:" or, in a bubble, with
@@ -88,7 +85,7 @@ func stack() []byte {
 	return buf[:runtime.Stack(buf, false)]
 }
 
-// meeting lets n tasks wait for each other, which puts them on different goroutines.
+// meeting makes n tasks wait for each other, so they run on different goroutines.
 func meeting(n int) (wait func()) {
 	var all sync.WaitGroup
 	all.Add(n)
@@ -98,7 +95,7 @@ func meeting(n int) (wait func()) {
 	}
 }
 
-// counts counts how often each task ran.
+// counts counts the runs of each task.
 type counts []atomic.Int32
 
 func (c counts) checkOnce(t *testing.T) {
@@ -111,7 +108,7 @@ func (c counts) checkOnce(t *testing.T) {
 	}
 }
 
-// runOnce runs n tasks, and fails the test unless each ran once, however Run ends.
+// runOnce runs n tasks, and fails the test unless each ran once.
 func runOnce(t *testing.T, ctx context.Context, n int, fn func(task int) error, o Options) error {
 	t.Helper()
 	ran := make(counts, n)
@@ -123,3 +120,10 @@ func runOnce(t *testing.T, ctx context.Context, n int, fn func(task int) error, 
 }
 
 func nothing(int) error { return nil }
+
+// runMeeting runs n tasks that must run at the same time.
+func runMeeting(t *testing.T, ctx context.Context, n int, o Options) {
+	t.Helper()
+	m := meeting(n)
+	noError(t, Run(ctx, n, func(int) error { m(); return nil }, o))
+}

@@ -8,38 +8,33 @@ import (
 	"testing"
 )
 
-// The heaviest task stays with whoever claims it until the others have run,
-// so that one worker runs all of those: in the order of the claims.
+// The heaviest task occupies one worker until the other worker has run all others in order.
 func TestWeights_DecideTheOrder(t *testing.T) {
 	weights := []int64{2, 7, 3, 5, 7, 1}
 	for i := range weights {
 		weights[i] *= inlineBelow
 	}
-	check := func(ctx context.Context) {
-		var order []int
-		var rest sync.WaitGroup
-		rest.Add(len(weights) - 1)
-		err := Run(ctx, len(weights), func(task int) error {
-			if task == 1 {
-				rest.Wait()
-				return nil
-			}
-			order = append(order, task)
-			rest.Done()
-			return nil
-		}, Options{Workers: 2, Weights: weights})
-		if want := []int{4, 3, 2, 0, 5}; err != nil || !slices.Equal(order, want) {
-			t.Fatalf("claims %v, want %v; error %v", order, want, err)
-		}
-	}
-	for range 100 {
-		check(t.Context())
-	}
-	inTeam(t, 2, func(ctx context.Context, _ *team) {
+	check := func(ctx context.Context, _ *team) {
 		for range 100 {
-			check(ctx)
+			var order []int
+			var rest sync.WaitGroup
+			rest.Add(len(weights) - 1)
+			err := Run(ctx, len(weights), func(task int) error {
+				if task == 1 {
+					rest.Wait()
+					return nil
+				}
+				order = append(order, task)
+				rest.Done()
+				return nil
+			}, Options{Workers: 2, Weights: weights})
+			if want := []int{4, 3, 2, 0, 5}; err != nil || !slices.Equal(order, want) {
+				t.Fatalf("order %v, want %v; error %v", order, want, err)
+			}
 		}
-	})
+	}
+	check(t.Context(), nil)
+	inTeam(t, 2, check)
 }
 
 func TestWeights_LightWorkRunsInline(t *testing.T) {
@@ -88,13 +83,13 @@ func TestWeights_EvenTasksAreNotOrdered(t *testing.T) {
 	}
 	p.begin(work{n: len(weights), weights: weights}, 2)
 	if len(p.order) > 0 || len(p.spans) != 2 {
-		t.Errorf("64 tasks of 1 to 3 have the order %v, and %d parts", p.order, len(p.spans))
+		t.Errorf("64 tasks of 1 to 3 have the order %v, and %d spans", p.order, len(p.spans))
 	}
 	p.end()
 	weights[40] = 100
 	p.begin(work{n: len(weights), weights: weights}, 2)
 	if p.order[0] != 40 {
-		t.Errorf("the one that is half of the whole is not the first of %v", p.order)
+		t.Errorf("the heavy task is not the first of %v", p.order)
 	}
 	p.end()
 	p.begin(work{n: 2, weights: []int64{math.MaxInt64, math.MinInt64}}, 2)
@@ -103,20 +98,10 @@ func TestWeights_EvenTasksAreNotOrdered(t *testing.T) {
 	}
 }
 
-// A task of exactly an eighth of the work of a worker is even, a heavier one is not.
+// A task of exactly an eighth of a worker's share is even, a heavier one is not.
 func TestEven_BoundIsAnEighth(t *testing.T) {
-	for _, c := range []struct {
-		weights []int64
-		workers int
-		want    bool
-	}{
-		{[]int64{1, 1, 1, 1, 1, 1, 1, 1}, 1, true},
-		{[]int64{1, 1, 1, 1, 1, 1, 1}, 1, false},
-		{[]int64{1, 1, 1, 1, 1, 1, 1, 1}, 2, false},
-		{[]int64{2, 2, 2, 2, 2, 2, 2, 1}, 1, false},
-	} {
-		if got := even(c.weights, c.workers); got != c.want {
-			t.Errorf("%v, workers=%d: got %t; want %t", c.weights, c.workers, got, c.want)
-		}
+	ones := []int64{1, 1, 1, 1, 1, 1, 1, 1}
+	if !even(ones, 1) || even(ones[1:], 1) || even(ones, 2) || even([]int64{2, 2, 2, 2, 2, 2, 2, 1}, 1) {
+		t.Error("the bound is not an eighth")
 	}
 }

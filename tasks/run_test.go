@@ -32,8 +32,7 @@ func TestRun_LowestErrorWins(t *testing.T) {
 			var secondFailed atomic.Bool
 			err := runOnce(t, ctx, 8, func(task int) error {
 				switch task {
-				case 3:
-					// Give the other one the chance to be first in time.
+				case 3: // lets task 5 fail first
 					for i := 0; i < 10 && !secondFailed.Load(); i++ {
 						runtime.Gosched()
 					}
@@ -45,7 +44,7 @@ func TestRun_LowestErrorWins(t *testing.T) {
 				return nil
 			}, Options{Workers: workers})
 			if err != first {
-				t.Fatalf("got %v, want the error of the lowest task, unchanged", err)
+				t.Fatalf("got %v, want %v", err, first)
 			}
 		}
 	})
@@ -101,15 +100,13 @@ func TestContext_EndStopsTasks(t *testing.T) {
 			case k == 10:
 				cancel()
 			case k > 10:
-				<-ctx.Done() // claimed before the end, so it runs
+				<-ctx.Done() // taken before the end, so it runs
 			}
 			return nil
 		}, Options{Workers: workers})
-		if want := fmt.Sprintf("tasks: %d of %d tasks ran: context canceled", ran.Load(), n); err == nil || err.Error() != want {
+		want := fmt.Sprintf("tasks: %d of %d tasks ran: context canceled", ran.Load(), n)
+		if !errors.Is(err, context.Canceled) || err.Error() != want {
 			t.Errorf("got %v, want %v", err, want)
-		}
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%v is not context.Canceled", err)
 		}
 		if got := int(ran.Load()); got >= 10+workers {
 			t.Errorf("%d tasks ran, the 10th canceled, %d workers", got, workers)
@@ -125,8 +122,7 @@ func TestContext_EndsWithoutEffect(t *testing.T) {
 			ctx, cancel := context.WithCancel(ctx)
 			var finished atomic.Int32
 			err := runOnce(t, ctx, n, func(task int) error {
-				// Without Whole: when all others are done, so that nothing
-				// is left to claim.
+				// Without Whole, no task must be left.
 				if finished.Add(1) == n || whole {
 					cancel()
 				}
@@ -164,7 +160,7 @@ func TestGoexit_NamesTheTask(t *testing.T) {
 		t.Run(fmt.Sprintf("team=%d", workers), func(t *testing.T) {
 			inTeam(t, workers, func(ctx context.Context, _ *team) {
 				for range 100 {
-					goexitOnWorker(t, ctx, 2) // always worker 1, so each time its replacement
+					goexitOnWorker(t, ctx, 2) // each time the replacement of worker 1
 				}
 			})
 		})
@@ -185,16 +181,15 @@ func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 		}
 		return nil
 	}, Options{Workers: workers})
-	// With more than two workers neither of the two tasks need be on the
-	// caller; the lower one is named then.
+	// With more than two workers both tasks may exit, and the lower one is named.
 	want := fmt.Sprintf("tasks: task %d: task called runtime.Goexit", exited.Load())
 	if !errors.Is(err, ErrGoexit) || workers == 2 && err.Error() != want {
 		t.Fatalf("got %v, want ErrGoexit of task %d", err, exited.Load())
 	}
 }
 
-// Some tasks return, some leave, and some leave with a panic in a deferred call: it is
-// recovered, but the goroutine goes on ending.
+// Some tasks return, some exit, and some exit with a panic in a deferred call, which is
+// recovered while the goroutine ends.
 func TestGoexit_EndsTheCallerLast(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		ended := make(chan bool)
@@ -220,10 +215,8 @@ func TestGoexit_EndsTheCallerLast(t *testing.T) {
 		if team := teamOf(ctx); team != nil && team.busy.Load() {
 			t.Error("the team is still busy")
 		}
-		// The team, if there is one, is whole: two tasks that meet.
-		if workers > 1 {
-			m := meeting(2)
-			noError(t, Run(ctx, 2, func(int) error { m(); return nil }, Options{Workers: workers}))
+		if workers > 1 { // no worker is lost
+			runMeeting(t, ctx, 2, Options{Workers: workers})
 		}
 	})
 }
@@ -259,14 +252,10 @@ func TestWorkers_AreAtMostAskedFor(t *testing.T) {
 
 func TestWorkers_LargeTeamWorksAtOnce(t *testing.T) {
 	const workers = 64
-	meet := func(t *testing.T, ctx context.Context) {
-		m := meeting(workers) // all of them at once
-		noError(t, Run(ctx, workers, func(int) error { m(); return nil }, Options{Workers: workers}))
-	}
-	meet(t, t.Context())
+	runMeeting(t, t.Context(), workers, Options{Workers: workers})
 	inTeam(t, workers, func(ctx context.Context, _ *team) {
 		for range repeats(2000) {
-			meet(t, ctx)
+			runMeeting(t, ctx, workers, Options{Workers: workers})
 		}
 	})
 }
@@ -285,10 +274,9 @@ func TestWorkers_ZeroIsGOMAXPROCS(t *testing.T) {
 	}
 	runtime.GOMAXPROCS(2)
 	if runtime.GOMAXPROCS(0) == 1 {
-		return // the platform has one thread, js for one
+		return // js has one thread
 	}
-	m := meeting(2)
-	noError(t, Run(t.Context(), 2, func(int) error { m(); return nil }, Options{}))
+	runMeeting(t, t.Context(), 2, Options{})
 }
 
 func TestRun_Misuse(t *testing.T) {
@@ -302,30 +290,29 @@ func TestRun_Misuse(t *testing.T) {
 			t.Errorf("%s with negative workers: %v", what, err)
 		}
 	}
-	mustPanic(t, "n = -1", func() { _ = Run(t.Context(), -1, fn, Options{}) })
-	mustPanic(t, "2 weights for 3", func() { _ = Run(t.Context(), 3, fn, Options{Weights: make([]int64, 2)}) })
-	mustPanic(t, "tasks: Run with a nil context; give one", func() { _ = Run(none, 1, fn, Options{}) })
-	mustPanic(t, "tasks: Run with a nil function; give one", func() { _ = Run(t.Context(), 2, nil, Options{}) })
-	mustPanic(t, "tasks: WithTeam with a nil context; give one", func() { _ = WithTeam(none, 1, inTeam) })
-	mustPanic(t, "tasks: WithTeam with a nil function; give one", func() { _ = WithTeam(t.Context(), 1, nil) })
-	if math.MaxInt > math.MaxUint32 {
-		n := math.MaxInt
-		mustPanic(t, "2^32-1", func() { _ = Run(t.Context(), n, fn, Options{}) })
+	panics := map[string]func() error{
+		"n = -1":          func() error { return Run(t.Context(), -1, fn, Options{}) },
+		"2 weights for 3": func() error { return Run(t.Context(), 3, fn, Options{Weights: make([]int64, 2)}) },
+		"tasks: Run with a nil context; give one":       func() error { return Run(none, 1, fn, Options{}) },
+		"tasks: Run with a nil function; give one":      func() error { return Run(t.Context(), 2, nil, Options{}) },
+		"tasks: WithTeam with a nil context; give one":  func() error { return WithTeam(none, 1, inTeam) },
+		"tasks: WithTeam with a nil function; give one": func() error { return WithTeam(t.Context(), 1, nil) },
+	}
+	if n := math.MaxInt; n > math.MaxUint32 {
+		panics["2^32-1"] = func() error { return Run(t.Context(), n, fn, Options{}) }
+	}
+	for want, call := range panics {
+		t.Run(want, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("panic with %q, want %q in it", got, want)
+				}
+			}()
+			_ = call()
+		})
 	}
 }
 
-func mustPanic(t *testing.T, message string, f func()) {
-	t.Helper()
-	defer func() {
-		t.Helper()
-		if got := fmt.Sprint(recover()); !strings.Contains(got, message) {
-			t.Errorf("panic with %q, want %q in it", got, message)
-		}
-	}()
-	f()
-}
-
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

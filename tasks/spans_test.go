@@ -6,22 +6,21 @@ import (
 	"testing"
 )
 
-// Whatever workers pick, and in whatever order, each task is picked once, and
-// those of the own part come first, in order.
+// Each task is picked once, and a worker picks its own span first, in order.
 func TestSpans_PickOwnTasksFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		workers := 1 + random.IntN(80)
 		p := &phase{work: work{n: 1 + random.IntN(300)}}
 		p.divide(workers)
-		p.divide(workers) // memory that was used before
+		p.divide(workers) // reuses memory
 		var picked []int
-		of := make(map[int][]int)
+		byWorker := make(map[int][]int)
 		for range p.n {
 			w := random.IntN(workers)
 			task := p.pick(w)
 			picked = append(picked, task)
-			of[w] = append(of[w], task)
+			byWorker[w] = append(byWorker[w], task)
 		}
 		slices.Sort(picked)
 		for i, task := range picked {
@@ -29,12 +28,12 @@ func TestSpans_PickOwnTasksFirst(t *testing.T) {
 				t.Fatalf("%d tasks, %d workers: %v are picked", p.n, workers, picked)
 			}
 		}
-		parts := min(workers, p.n, maxSpans)
-		for w, tasks := range of {
-			if w >= parts {
-				continue // it has no part
+		spans := min(workers, p.n, maxSpans)
+		for w, tasks := range byWorker {
+			if w >= spans {
+				continue
 			}
-			lo, hi := w*p.n/parts, (w+1)*p.n/parts
+			lo, hi := w*p.n/spans, (w+1)*p.n/spans
 			own := slices.IndexFunc(tasks, func(task int) bool { return task < lo || task >= hi })
 			if own < 0 {
 				own = len(tasks)

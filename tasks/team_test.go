@@ -23,11 +23,10 @@ func TestTeam_RunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
 	}{
 		{"two workers", 2, 1, 200_000, 9, nil},
 		{"many workers", 64, 1, 5_000, 9, nil},
-		// A caller that pauses too lets the workers end phases by themselves.
+		// A caller that pauses, too, lets workers end phases.
 		{"two workers, delayed", 2, 1, 50_000, 9, pauses(8)},
 		{"five workers, delayed", 5, 1, 20_000, 9, pauses(8)},
-		// Callers take turns at a team larger than the machine, and pause where a phase
-		// is easiest to mistake for the next one.
+		// Callers share a team larger than the machine, and pause at the end of a phase.
 		{"callers", 16, 3, 20_000, 40, func(at seam.Point, _ int) {
 			if at == seam.BeforeEnd || rand.IntN(16) == 0 {
 				runtime.Gosched()
@@ -47,7 +46,7 @@ func TestTeam_RunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
 	}
 }
 
-// pauses delays a worker by fewer than most turns of the others.
+// pauses delays a worker by up to most-1 yields.
 func pauses(most int) func(seam.Point, int) {
 	return func(seam.Point, int) {
 		for range rand.IntN(most) {
@@ -56,7 +55,7 @@ func pauses(most int) func(seam.Point, int) {
 	}
 }
 
-// manyPhases runs phases of up to most tasks. Where there is a task 7, it fails or panics.
+// manyPhases runs phases of up to most tasks. Task 7 fails or panics.
 func manyPhases(t *testing.T, ctx context.Context, phases, most int) {
 	failed := errors.New("failed")
 	ran := make(counts, most)
@@ -89,8 +88,8 @@ func manyPhases(t *testing.T, ctx context.Context, phases, most int) {
 	}
 }
 
-// The team's only other worker is held on its way to parking: it has said
-// that it parks and the phase begins before it looks again.
+// The only other worker is held after setting its flag, and the phase begins before its last
+// look.
 func TestTeam_LosesNoWakeUp(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -133,8 +132,8 @@ func TestTeam_WaitsForNoSleepingWorker(t *testing.T) {
 	})
 }
 
-// In a bubble time passes only while every goroutine is blocked: an hour of
-// it shows that parked workers use no processor.
+// Time passes in a bubble only while all goroutines are blocked: parked workers use no
+// processor.
 func TestTeam_IdleWorkersStayParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var parks atomic.Int64
@@ -160,8 +159,7 @@ func TestTeam_IdleWorkersStayParked(t *testing.T) {
 						t.Errorf("worker %d is not parked", 1+i)
 					}
 				}
-				all := meeting(8)
-				_ = Run(ctx, 8, func(int) error { all(); return nil }, Options{})
+				runMeeting(t, ctx, 8, Options{})
 			}
 		})
 	})
@@ -172,14 +170,13 @@ func TestTeam_VirtualTime(t *testing.T) {
 		start := time.Now()
 		inTeam(t, 4, func(ctx context.Context, _ *team) {
 			for range 5 {
-				// The caller parks too: sleeping tasks would keep it spinning
-				// for ever if it went by a clock.
+				// The caller parks, too: a bound by the clock would spin forever.
 				noError(t, Run(ctx, 4, func(int) error { time.Sleep(time.Second); return nil }, Options{}))
 			}
 		})
 		_ = Run(t.Context(), 4, func(int) error { time.Sleep(time.Second); return nil }, Options{Workers: 4})
-		if took := time.Since(start); took != 6*time.Second {
-			t.Errorf("six phases of four sleeping tasks took %v, want 6s", took)
+		if d := time.Since(start); d != 6*time.Second {
+			t.Errorf("six phases of four sleeping tasks took %v, want 6s", d)
 		}
 	})
 }
@@ -200,7 +197,7 @@ func TestTeam_WakesOneWorkerPerTask(t *testing.T) {
 	})
 }
 
-// Work that is worth sharing with a worker that is awake may not be worth waking one.
+// Sharing with a parked worker needs more work than sharing with a spinning one.
 func TestTeam_LittleWorkWakesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inTeam(t, 2, func(ctx context.Context, team *team) {
@@ -211,18 +208,12 @@ func TestTeam_LittleWorkWakesNobody(t *testing.T) {
 				synctest.Wait()
 				return team.phase.word.Load()>>32 - before
 			}
-			if n := phases(wakeBelow-2, 1); n != 0 {
-				t.Error("a parked worker is woken for little")
+			if little, enough := phases(wakeBelow-2, 1), phases(wakeBelow-1, 1); little != 0 || enough != 1 {
+				t.Errorf("parked: %d phases for little work, %d for enough", little, enough)
 			}
-			if n := phases(wakeBelow-1, 1); n != 1 {
-				t.Error("a parked worker is not woken")
-			}
-			team.parked.Add(-1) // as if it were awake
-			if n := phases(inlineBelow-1, 1); n != 1 {
-				t.Error("work is not shared with a worker that is awake")
-			}
-			if n := phases(inlineBelow-2, 1); n != 0 {
-				t.Error("next to nothing is shared with a worker that is awake")
+			team.parked.Add(-1) // as if it were spinning
+			if little, enough := phases(inlineBelow-2, 1), phases(inlineBelow-1, 1); little != 0 || enough != 1 {
+				t.Errorf("spinning: %d phases for little work, %d for enough", little, enough)
 			}
 			team.parked.Add(1)
 		})
@@ -269,7 +260,7 @@ func TestTeam_OneProcessor(t *testing.T) {
 	})
 }
 
-// Who found the team free now would write to the phase that is still there.
+// A Run that got the team earlier would write to the running phase.
 func TestTeam_BusyUntilThePhaseEnds(t *testing.T) {
 	var had *team
 	ends := 0
@@ -278,7 +269,7 @@ func TestTeam_BusyUntilThePhaseEnds(t *testing.T) {
 			return
 		}
 		if ends++; !had.busy.Load() {
-			t.Error("the team is given back before the phase has ended")
+			t.Error("the team is free before the phase has ended")
 		}
 	})
 	inTeam(t, 3, func(ctx context.Context, its *team) {
@@ -296,7 +287,7 @@ func TestRun_InsideATaskIsInline(t *testing.T) {
 	inTeam(t, 2, func(ctx context.Context, _ *team) {
 		ran := make(counts, 40)
 		err := Run(ctx, 4, func(outer int) error {
-			next := 0 // no lock: the inner tasks are on our goroutine
+			next := 0 // no lock: inner tasks run on this goroutine
 			return Run(ctx, 10, func(inner int) error {
 				if inner != next {
 					t.Errorf("inner task %d, want %d", inner, next)
@@ -335,8 +326,7 @@ func TestWithTeam_EndedContextHasNone(t *testing.T) {
 	if teamOf(kept) != nil {
 		t.Fatal("the team outlived its function")
 	}
-	m := meeting(2) // goroutines of its own
-	noError(t, Run(kept, 2, func(int) error { m(); return nil }, Options{Workers: 2}))
+	runMeeting(t, kept, 2, Options{Workers: 2}) // starts goroutines
 	noError(t, WithTeam(kept, 2, func(ctx context.Context) error {
 		if teamOf(ctx) == nil {
 			t.Error("no new team")
@@ -345,7 +335,7 @@ func TestWithTeam_EndedContextHasNone(t *testing.T) {
 	}))
 }
 
-// A Run that its function did not wait for may have the team while it ends.
+// A Run may have the team while WithTeam ends.
 func TestWithTeam_EndDuringRunLosesNoTask(t *testing.T) {
 	for range repeats(2000) {
 		done := make(chan struct{})
@@ -362,8 +352,7 @@ func TestWithTeam_EndDuringRunLosesNoTask(t *testing.T) {
 	}
 }
 
-// Workers are held until everything else in the bubble is blocked. WithTeam
-// must be among what is blocked, however its function ended.
+// Workers are held until everything else in the bubble, including WithTeam, is blocked.
 func TestWithTeam_AlwaysJoins(t *testing.T) {
 	for name, end := range map[string]func(context.Context) error{
 		"return": func(context.Context) error { return nil },
@@ -401,7 +390,7 @@ func TestWithTeam_AlwaysJoins(t *testing.T) {
 				}()
 				synctest.Wait()
 				if ended.Load() {
-					t.Error("WithTeam left its workers behind")
+					t.Error("WithTeam did not join its workers")
 				}
 				close(release)
 				synctest.Wait()
@@ -429,7 +418,7 @@ func TestRun_SteadyStateAllocatesNothing(t *testing.T) {
 			}
 			runtime.ReadMemStats(stats)
 		}
-		// What the runtime allocates for itself is a few objects at any time.
+		// The runtime allocates a few objects itself.
 		if got := after.Mallocs - before.Mallocs; got > phases/20 {
 			t.Errorf("%s: %d allocations in %d phases", name, got, phases)
 		}

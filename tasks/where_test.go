@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// stackOf is the text of a stack: calls from the innermost, each a function and a
-// file. Files of the standard library are below root.
+// stackOf returns a stack of calls, innermost first, each a function and a file. root is the
+// folder of the standard library.
 func stackOf(root string, calls ...string) []byte {
 	var text strings.Builder
 	text.WriteString("goroutine 7 [running]:\nruntime/debug.Stack()\n\t" + root + "runtime/debug/stack.go:26 +0x5e\n" +
@@ -36,13 +36,13 @@ func TestOrigin_FirstCallOfTheUser(t *testing.T) {
 		"main.again, step.go:38": {
 			"main.again()", "/src/game/step.go:38", panics, its, "main.first()", "/src/game/step.go:39",
 		},
-		// A fault of ours, or nobody's: the same whoever ran the task.
+		// A bug of the library, or no origin:
 		"handloom/shard.(*Shard[...]).apply, apply.go:40": {"handloom/shard.(*Shard[...]).apply(0x1)", "/src/handloom/shard/apply.go:40"},
 		"": nil,
 	} {
 		for _, root := range []string{"/usr/local/go/src/", ""} {
 			if root == "" && want == "main.bad, step.go:36" {
-				continue // a build with -trimpath does not tell
+				continue // unknown with -trimpath
 			}
 			if got := origin(stackOf(root, append([]string{panics, its}, calls...)...)); got != want {
 				t.Errorf("with the standard library below %q: %q, want %q", root, got, want)

@@ -7,7 +7,7 @@ import (
 	"handloom/internal/seam"
 )
 
-// Bounds of spinning, in looks at a word in memory, because virtual time does not advance.
+// Bounds of spinning, in looks at a word in memory, because a clock does not advance under virtual time.
 // A look takes about 2 ns.
 const (
 	// spins is the number of looks before a worker or caller parks: about 200 us, the time

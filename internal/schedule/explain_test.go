@@ -35,10 +35,7 @@ func game(t *testing.T) *Schedule {
 		{Name: "quake", Writes: on(event, position)},
 		{Name: `say "hello"`, After: []string{"input", "collide"}},
 	}
-	for i := range systems {
-		systems[i].Run = nothing
-	}
-	s, err := New(resourceName, systems...)
+	s, err := New(resourceName, idle(systems)...)
 	noError(t, err)
 	return s
 }
@@ -47,7 +44,7 @@ func TestExplain_Game(t *testing.T) {
 	golden(t, "game.txt", game(t).Explain())
 }
 
-// An emitter that waits for another one waits for no flush.
+// An emitter that waits for another emitter needs no flush.
 func TestExplain_OrderedEmitters(t *testing.T) {
 	s := newSchedule(t, System{Name: "a", Writes: on(7)}, System{Name: "b", Reads: on(7), Emits: on(8)}, System{Name: "c", Emits: on(8)})
 	want := "wave 1\n  a\nwave 2\n  b\n    reads resource 7, which a writes\n  c\n    emits resource 8, which b emits\n" +

@@ -14,7 +14,7 @@ func faults(systems []System) (errs []error) {
 		}
 		if s.Name == "" {
 			label = fmt.Sprintf("system %d", i)
-			fault("it has no name")
+			fault("no name")
 		} else if named(systems[:i], s.Name) {
 			fault("the name is taken")
 		}
@@ -23,7 +23,7 @@ func faults(systems []System) (errs []error) {
 		}
 		for _, name := range s.After {
 			if !named(systems, name) {
-				fault("After names %q, which is no system of the schedule", name)
+				fault("After names unknown system %q", name)
 			}
 		}
 		for _, r := range slices.Concat(s.Reads, s.Writes, s.Emits) {

@@ -21,7 +21,7 @@ import (
 	"handloom/tasks"
 )
 
-// atWork counts the goroutines that work at the same time.
+// atWork counts goroutines that work at the same time.
 type atWork struct{ now, most atomic.Int64 }
 
 func (a *atWork) work() {
@@ -36,10 +36,7 @@ func TestFrame_LimitsGoroutines(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		var a atWork
 		pass := func(ctx context.Context) error {
-			return tasks.Run(ctx, 20, func(int) error {
-				a.work()
-				return nil
-			}, tasks.Options{Workers: workers})
+			return tasks.Run(ctx, 20, func(int) error { a.work(); return nil }, tasks.Options{Workers: workers})
 		}
 		systems := []System{{Name: "alone", Run: pass}}
 		for i := range 5 {
@@ -60,11 +57,8 @@ func TestFrame_LimitsGoroutines(t *testing.T) {
 
 func TestFrame_LoneSystemHasTheTeam(t *testing.T) {
 	meet := meeting(2)
-	both := func(ctx context.Context) error {
-		return tasks.Run(ctx, 2, func(int) error {
-			meet() // they run at the same time, or the test hangs
-			return nil
-		}, tasks.Options{})
+	both := func(ctx context.Context) error { // tasks run at the same time, or the test hangs
+		return tasks.Run(ctx, 2, func(int) error { meet(); return nil }, tasks.Options{})
 	}
 	s := newSchedule(t, System{Name: "a", Run: both})
 	noError(t, s.Run(t.Context(), Run{Workers: 2}))
@@ -139,7 +133,7 @@ func TestGoexit_NamesTheSystemOrEndsTheCaller(t *testing.T) {
 	if ran.Load() != 1 {
 		t.Error("the other system of the wave did not run")
 	}
-	wg.Go(func() { _ = s.Run(t.Context(), Run{Workers: 1}) }) // would panic, were the first still running
+	wg.Go(func() { _ = s.Run(t.Context(), Run{Workers: 1}) }) // panics if the first frame still runs
 	wg.Wait()
 }
 
@@ -223,7 +217,6 @@ func TestFrame_TraceNamesSystems(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -14,12 +14,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The runtime's own goroutine for events, under GOOS=js.
+	// GOOS=js has a goroutine for events.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
 }
 
-// everyForm runs the test with a team that the frame opens and in teams of several
-// sizes: what a frame does not depend on where its systems run.
+// everyForm runs the test with teams that the frame opens and in teams of several sizes.
 func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, workers int)) {
 	t.Helper()
 	for _, workers := range []int{1, 2, 3, 64} {
@@ -30,7 +29,7 @@ func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, worker
 	}
 }
 
-// inTeam calls fn in a team and fails the test if that does not end well.
+// inTeam calls fn in a team.
 func inTeam(t *testing.T, workers int, fn func(ctx context.Context)) {
 	t.Helper()
 	err := tasks.WithTeam(t.Context(), workers, func(ctx context.Context) error {
@@ -40,12 +39,12 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context)) {
 	noError(t, err)
 }
 
-// numbered makes a schedule whose resources are called by their numbers.
+// numbered makes a schedule that names resources by number.
 func numbered(systems ...System) (*Schedule, error) {
 	return New(func(r Resource) string { return fmt.Sprintf("resource %d", r) }, systems...)
 }
 
-// meeting lets n tasks wait for each other, which puts them on different goroutines.
+// meeting makes n tasks wait for each other, so they run on different goroutines.
 func meeting(n int) (wait func()) {
 	var all sync.WaitGroup
 	all.Add(n)
@@ -55,12 +54,8 @@ func meeting(n int) (wait func()) {
 	}
 }
 
-// goroutine identifies the calling goroutine.
-func goroutine() string { return string(bytes.Fields(stack())[1]) }
-
-// stack begins with "goroutine 7 [running]:" or, in a bubble, with
-// "goroutine 7 [running, synctest bubble 1]:".
-func stack() []byte {
+// goroutine returns the number of the calling goroutine, from "goroutine 7 [running]:".
+func goroutine() string {
 	buf := make([]byte, 64)
-	return buf[:runtime.Stack(buf, false)]
+	return string(bytes.Fields(buf[:runtime.Stack(buf, false)])[1])
 }

@@ -12,8 +12,7 @@ import (
 
 const drawnResources = 4
 
-// drawnSystems are up to eight systems that touch a few resources, so that most
-// of them are in each other's way.
+// drawnSystems draws up to eight systems on a few resources, most with conflicts.
 func drawnSystems(t *rapid.T) []System {
 	list := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, drawnResources-1), func(r int) Resource { return Resource(r) }), 0, 2)
 	systems := make([]System, rapid.IntRange(1, 8).Draw(t, "systems"))
@@ -34,8 +33,8 @@ func (s *System) touches(r Resource) bool {
 	return slices.Contains(s.Reads, r) || slices.Contains(s.Writes, r)
 }
 
-// wavesApart is the distance between the waves of two systems that the rules
-// demand, or -1 if they demand nothing. It says again what conflict says.
+// wavesApart returns the minimum distance between the waves of two systems, or -1. It is a
+// model of conflict.
 func wavesApart(systems []System, first, second int) int {
 	a, b := &systems[first], &systems[second]
 	apart := -1
@@ -57,8 +56,7 @@ func wavesApart(systems []System, first, second int) int {
 	return apart
 }
 
-// serially returns the systems in serial order, or reports that some wait for each
-// other.
+// serially returns the systems in serial order, or false if they have a cycle.
 func serially(systems []System) (order []int, ok bool) {
 	waits := func(i int) bool {
 		for other := range systems {
@@ -81,8 +79,8 @@ func serially(systems []System) (order []int, ok bool) {
 	return order, true
 }
 
-// earliestWaves computes waves by moving systems until nothing has to move. Those
-// who emit to one resource are not to overtake each other.
+// earliestWaves computes waves by moving systems until no rule is broken. Emitters to one
+// resource keep serial order.
 func earliestWaves(systems []System, order []int) (waves []int) {
 	waves = make([]int, len(systems))
 	for moved := true; moved; {
@@ -128,11 +126,11 @@ func TestWaves_AreTheEarliestPossible(t *testing.T) {
 	})
 }
 
-// world is what systems leave behind: by resource, who wrote it or emitted to
-// it, in the order in which that happened. Nothing protects it but the schedule, and the race detector watches.
+// world holds the effects of systems. Only the schedule protects it, which the race detector
+// checks.
 type world struct {
-	happened [drawnResources][]int
-	pending  [][]Resource // by system: what it recorded
+	happened [drawnResources][]int // by resource: systems that wrote or emitted, in order
+	pending  [][]Resource          // by system: recorded emits
 	seen     [][drawnResources][]int
 }
 
@@ -197,9 +195,9 @@ func TestRun_SameAsOneByOne(t *testing.T) {
 				return nil
 			}
 			noError(t, s.Run(context.Background(), f))
-			for i := range w.pending {
-				if len(w.pending[i]) > 0 {
-					t.Fatalf("what s%d recorded was not flushed", i)
+			for i, pending := range w.pending {
+				if len(pending) > 0 {
+					t.Fatalf("commands of s%d are not flushed", i)
 				}
 			}
 			if fmt.Sprint(w) != fmt.Sprint(want) {

@@ -55,7 +55,7 @@ type Schedule struct {
 // name returns the name of a resource for errors and [Schedule.Explain].
 func New(name func(Resource) string, systems ...System) (*Schedule, error) {
 	if len(systems) == 0 {
-		return nil, errors.New("a schedule of no systems does nothing; give at least one")
+		return nil, errors.New("no systems; give at least one")
 	}
 	s := &Schedule{words: words{slices.Clone(systems), name}}
 	var err error

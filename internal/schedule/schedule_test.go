@@ -11,7 +11,6 @@ import (
 	"handloom/tasks"
 )
 
-// The resources of most tests.
 const (
 	position Resource = iota
 	velocity
@@ -25,92 +24,70 @@ func resourceName(r Resource) string {
 
 func nothing(context.Context) error { return nil }
 
-// newSchedule gives every system without Run one that does nothing.
-func newSchedule(t testing.TB, systems ...System) *Schedule {
-	t.Helper()
+// idle sets a Run that does nothing in systems without Run.
+func idle(systems []System) []System {
 	for i := range systems {
 		if systems[i].Run == nil {
 			systems[i].Run = nothing
 		}
 	}
-	s, err := numbered(systems...)
+	return systems
+}
+
+func newSchedule(t testing.TB, systems ...System) *Schedule {
+	t.Helper()
+	s, err := numbered(idle(systems)...)
 	noError(t, err)
 	return s
 }
 
-// shape is the waves of a schedule, with a bar where a flush is.
+// shape returns the waves of a schedule, with a bar for each flush.
 func shape(s *Schedule) string {
 	var parts []string
 	for w := range len(s.waves) + 1 {
 		if len(s.flushes[w]) > 0 {
 			parts = append(parts, "|")
 		}
-		if w == len(s.waves) {
-			break
+		if w < len(s.waves) {
+			var names []string
+			for _, i := range s.waves[w] {
+				names = append(names, s.systems[i].Name)
+			}
+			parts = append(parts, strings.Join(names, "+"))
 		}
-		var names []string
-		for _, i := range s.waves[w] {
-			names = append(names, s.systems[i].Name)
-		}
-		parts = append(parts, strings.Join(names, "+"))
 	}
 	return strings.Join(parts, " ")
 }
 
 func on(r ...Resource) []Resource { return r }
 
-// The model of waves states the rest.
 func TestWaves_FollowDeclarations(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		systems    []System
 	}{
-		{
-			"readers share a wave", "a+b",
-			[]System{{Name: "a", Reads: on(position)}, {Name: "b", Reads: on(position)}},
-		},
-		{
-			"who emits and does not look needs no flush", "a+c | b",
-			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}, {Name: "c", Emits: on(event)}},
-		},
-		{
-			"nobody's commands are applied before a system that was registered earlier", "a | b+c | d",
-			[]System{
-				{Name: "a", Emits: on(particle)},
-				{Name: "b", Reads: on(particle, event)},
-				{Name: "c", Emits: on(event)}, // in the first wave, b would see its events
-				{Name: "d", Reads: on(event)},
-			},
-		},
-		{
-			"nobody's commands are applied before those of an emitter that was registered earlier", "W | first+second+G | C",
-			[]System{
-				{Name: "W", Writes: on(velocity), Emits: on(event)},
-				{Name: "first", Reads: on(velocity), Emits: on(particle)},
-				{Name: "second", Emits: on(particle)}, // in the first wave, the flush for G would apply its commands
-				{Name: "G", Reads: on(event)},
-				{Name: "C", Reads: on(particle)},
-			},
-		},
-		{
-			"of emitters the one that is after another is the later one", "b | c a+d |",
-			[]System{
-				{Name: "a", Emits: on(particle), After: []string{"c"}},
-				{Name: "b", Emits: on(event, particle)},
-				{Name: "c", Emits: on(particle), Reads: on(event)},
-				{Name: "d", Emits: on(particle)},
-			},
-		},
-		{
-			"emitters that After turned round follow each other in serial order", "p+x v a+b |",
-			[]System{
-				{Name: "a", Emits: on(event), After: []string{"x"}},
-				{Name: "p", Writes: on(position)},
-				{Name: "v", Reads: on(position), Writes: on(velocity)},
-				{Name: "b", Reads: on(velocity), Emits: on(event)},
-				{Name: "x"},
-			},
-		},
+		{"readers share a wave", "a+b", []System{{Name: "a", Reads: on(position)}, {Name: "b", Reads: on(position)}}},
+		{"emitters need no flush", "a+c | b", []System{
+			{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}, {Name: "c", Emits: on(event)},
+		}},
+		{"emits do not precede an earlier system", "a | b+c | d", []System{
+			{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle, event)},
+			{Name: "c", Emits: on(event)}, {Name: "d", Reads: on(event)}, // c in wave 1: b would see its events
+		}},
+		{"emits do not precede an earlier emitter's", "W | first+second+G | C", []System{
+			{Name: "W", Writes: on(velocity), Emits: on(event)},
+			{Name: "first", Reads: on(velocity), Emits: on(particle)},
+			{Name: "second", Emits: on(particle)}, // in wave 1, the flush for G would apply its commands
+			{Name: "G", Reads: on(event)}, {Name: "C", Reads: on(particle)},
+		}},
+		{"After reverses emitters", "b | c a+d |", []System{
+			{Name: "a", Emits: on(particle), After: []string{"c"}}, {Name: "b", Emits: on(event, particle)},
+			{Name: "c", Emits: on(particle), Reads: on(event)}, {Name: "d", Emits: on(particle)},
+		}},
+		{"reversed emitters keep serial order", "p+x v a+b |", []System{
+			{Name: "a", Emits: on(event), After: []string{"x"}}, {Name: "p", Writes: on(position)},
+			{Name: "v", Reads: on(position), Writes: on(velocity)}, {Name: "b", Reads: on(velocity), Emits: on(event)}, {Name: "x"},
+		}},
 	} {
 		if got := shape(newSchedule(t, c.systems...)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -128,10 +105,10 @@ func TestNew_ReportsAllFaults(t *testing.T) {
 	)
 	want := `system "a": resource -2 is negative
 system "a": resource -3 is negative
-system 1: it has no name
+system 1: no name
 system "a": the name is taken
 system "a": Run is nil
-system "a": After names "nobody", which is no system of the schedule
+system "a": After names unknown system "nobody"
 systems wait for each other: p -> q -> p: p is after q; q is after p`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
@@ -142,53 +119,28 @@ systems wait for each other: p -> q -> p: p is after q; q is after p`
 }
 
 func TestNew_ListsCycles(t *testing.T) {
-	for _, c := range []struct {
-		want    string
-		systems []System
-	}{
-		{
-			"a -> a: a is after a",
-			[]System{{Name: "a", After: []string{"a"}}},
+	after := func(name string, others ...string) System { return System{Name: name, After: others} }
+	for want, systems := range map[string][]System{
+		"a -> a: a is after a": {after("a", "a")},
+		"a -> b -> a: a is after b; b reads resource 0, which a writes": {
+			{Name: "a", Writes: on(position), After: []string{"b"}}, {Name: "b", Reads: on(position)},
 		},
-		{
-			"a -> b -> a: a is after b; b reads resource 0, which a writes",
-			[]System{{Name: "a", Writes: on(position), After: []string{"b"}}, {Name: "b", Reads: on(position)}},
+		"a -> b -> a: a is after b; b emits resource 2, which a reads": {
+			{Name: "a", Reads: on(particle), After: []string{"b"}}, {Name: "b", Emits: on(particle)},
 		},
-		{
-			"a -> b -> a: a is after b; b emits resource 2, which a reads",
-			[]System{{Name: "a", Reads: on(particle), After: []string{"b"}}, {Name: "b", Emits: on(particle)}},
-		},
-		{
-			"b -> d -> c -> b: b is after c; d is after b; c is after d",
-			[]System{
-				{Name: "a", After: []string{"d"}},
-				{Name: "b", After: []string{"c"}},
-				{Name: "c", After: []string{"d"}},
-				{Name: "d", After: []string{"b"}},
-			},
-		},
-		{
-			"a -> b -> a: a is after b; b is after a\nsystems wait for each other: c -> d -> c: c is after d; d is after c",
-			[]System{
-				{Name: "a", After: []string{"b"}},
-				{Name: "b", After: []string{"a"}},
-				{Name: "c", After: []string{"d"}},
-				{Name: "d", After: []string{"c"}},
-				{Name: "e", After: []string{"a", "c"}},
-			},
+		"b -> d -> c -> b: b is after c; d is after b; c is after d": {after("a", "d"), after("b", "c"), after("c", "d"), after("d", "b")},
+		"a -> b -> a: a is after b; b is after a\nsystems wait for each other: c -> d -> c: c is after d; d is after c": {
+			after("a", "b"), after("b", "a"), after("c", "d"), after("d", "c"), after("e", "a", "c"),
 		},
 	} {
-		for i := range c.systems {
-			c.systems[i].Run = nothing
-		}
-		_, err := numbered(c.systems...)
-		if want := "systems wait for each other: " + c.want; err == nil || err.Error() != want {
+		_, err := numbered(idle(systems)...)
+		if want := "systems wait for each other: " + want; err == nil || err.Error() != want {
 			t.Errorf("the error is\n%v\nwant\n%s", err, want)
 		}
 	}
 }
 
-// recorded runs a frame and returns what happened in it, one word each.
+// recorded runs a frame and returns the names of systems that ran, and "flush" for flushes.
 func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (events []string, err error) {
 	t.Helper()
 	note := make(chan string, 3*len(systems)+1)
