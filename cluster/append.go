@@ -12,11 +12,10 @@ import (
 	"handloom/internal/check"
 )
 
-// Append adds rec after the record at prev. It returns rec's position once a quorum has it. If
-// the next record has the same bytes already, Append returns its position: an acknowledgement
-// was lost. If the next record differs, Append fails with [ErrFenced]. If the record at prev
-// differs from the one this Log read or appended there, Append fails with [ErrOtherStream] and
-// appends nothing.
+// Append adds rec after the record at prev and returns its position once a quorum has it. If
+// the next record has the same bytes, Append returns its position; if it differs, Append fails
+// with [ErrFenced]. If the record at prev differs from the one this Log read or appended there,
+// Append fails with [ErrOtherStream] and appends nothing.
 //
 // After any other error the outcome is unknown.
 func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
@@ -44,7 +43,6 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 	return end.at, nil
 }
 
-// append returns the location of rec in the log.
 func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	known := l.tail
 	if known.at == prev && known.seq > 0 {
@@ -88,7 +86,7 @@ func (l *Log) publish(ctx context.Context, end location, rec []byte) (location, 
 	return location{m.number, m.before, m.sum, end.seq}, nil
 }
 
-// appendTime is the time limit of an acknowledgement. A retry of the caller is idempotent.
+// appendTime is the time limit of an acknowledgement. Callers may retry.
 const appendTime = 2 * requestTime
 
 func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, err error) {
@@ -104,7 +102,6 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	return ack.Sequence, nil
 }
 
-// refused reports whether another message is the last one.
 func refused(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
@@ -112,8 +109,8 @@ func refused(err error) bool {
 
 var errFound = errors.New("found")
 
-// recordAfter asks the leader for the record after prev, and compares it with rec. Without a
-// record the outcome stays unknown.
+// recordAfter compares the leader's record after prev with rec. Without a record the outcome
+// stays unknown.
 func (l *Log) recordAfter(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime*time.Duration(1+len(rec)/pullBytes))
 	defer cancel()

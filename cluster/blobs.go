@@ -13,26 +13,24 @@ import (
 )
 
 // Blobs is a storage of snapshots shared by all nodes: a folder, an object service, or
-// JetStream itself. Names consist of letters, digits, dots and dashes.
-//
-// Several goroutines may call its methods.
+// JetStream. Names consist of letters, digits, dots and dashes. Several goroutines may call its
+// methods.
 type Blobs interface {
-	// Put stores the bytes of r under this name, replacing the previous ones atomically.
+	// Put stores the bytes of r atomically, replacing older ones.
 	Put(ctx context.Context, name string, r io.Reader) error
 
-	// Get opens the bytes stored under this name. It fails with [io/fs.ErrNotExist] if there
-	// are none.
+	// Get opens the bytes of name. It fails with [io/fs.ErrNotExist] if there are none.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 
 	// Names returns all names.
 	Names(ctx context.Context) ([]string, error)
 
-	// Delete removes the bytes stored under this name, if any.
+	// Delete removes the bytes of name, if any.
 	Delete(ctx context.Context, name string) error
 }
 
-// Folder returns Blobs in a folder, for example of a shared file system. Put returns after the
-// bytes are synced to disk.
+// Folder returns Blobs in a folder, for example of a shared file system. Put syncs the bytes to
+// disk.
 func Folder(dir string) Blobs { return folder{dir, (*os.File).Sync} }
 
 type folder struct {
@@ -40,7 +38,6 @@ type folder struct {
 	sync func(f *os.File) error
 }
 
-// partial is the suffix of incomplete files.
 const partial = ".tmp"
 
 func (f folder) Put(ctx context.Context, name string, r io.Reader) (err error) {

@@ -76,7 +76,6 @@ func TestFolder_PutReportsFailedSync(t *testing.T) {
 	}
 }
 
-// onRead is an empty reader that calls a function.
 type onRead func()
 
 func (f onRead) Read([]byte) (int, error) {

@@ -26,7 +26,7 @@ import (
 	"handloom/cluster/internal/localnet"
 )
 
-// certify writes an authority and one certificate for servers and nodes to dir.
+// certify writes an authority and a certificate to dir.
 func certify(t *testing.T, dir string) {
 	t.Helper()
 	write := func(name, kind string, b []byte) {
@@ -51,8 +51,8 @@ func certify(t *testing.T, dir string) {
 	write("server.key", "EC PRIVATE KEY", secret)
 }
 
-// startSecured starts three servers with the guide's configuration, except for addresses and
-// folders. It returns a function that returns them for a user.
+// startSecured starts three servers with the guide's configuration, and returns their URLs by
+// user.
 func startSecured(t *testing.T) func(user, password string) cluster.Servers {
 	t.Helper()
 	t.Setenv("CELL_7", "seven")
@@ -140,7 +140,6 @@ func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint6
 	return cursor, err
 }
 
-// enters opens a log and returns the error.
 func enters(t *testing.T, s cluster.Servers, cell cluster.CellID) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("no answer"))

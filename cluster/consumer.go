@@ -21,11 +21,10 @@ const (
 	checkInterval = time.Second     // without messages, until the leader is asked
 )
 
-// A consumer receives messages from a server.
 type consumer struct {
 	messages    jetstream.MessagesContext
-	seq         uint64    // next sequence
-	lastMessage time.Time // arrival
+	seq         uint64 // next sequence
+	lastMessage time.Time
 }
 
 var errNoMessage = errors.New("no message")
@@ -49,7 +48,7 @@ func (f *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
 	return meta.Sequence.Stream, msg.Data(), nil
 }
 
-// consumer returns a consumer of the messages from seq on: the idle one if possible.
+// consumer returns a consumer of the messages from seq on, the idle one if possible.
 func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 	if f := l.takeConsumer(); f != nil {
 		if f.seq <= seq && f.isAlive() {
@@ -73,11 +72,11 @@ func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 	return &consumer{messages: messages, seq: seq}, nil
 }
 
-// isAlive reports whether a message arrived lately. A silent consumer's server may be lost.
+// isAlive reports whether a message arrived lately. Otherwise the server may be lost.
 func (f *consumer) isAlive() bool { return time.Since(f.lastMessage) < 2*heartbeat }
 
-// keepConsumer keeps f for the next Read: a stepped world reads one record at a time, and
-// creating a consumer takes a decision of all servers.
+// keepConsumer keeps f for the next Read. A stepped world reads one record at a time, and all
+// servers take part in creating a consumer.
 func (l *Log) keepConsumer(f *consumer) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -39,7 +39,6 @@ func TestRead_LeavesSilentConsumer(t *testing.T) {
 	}
 }
 
-// Other consumers are stopped.
 func TestConsumer_IsReusedByNextRead(t *testing.T) {
 	ctx := t.Context()
 	l := openFilled(t, records)

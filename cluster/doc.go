@@ -1,59 +1,57 @@
 // Package cluster keeps the log of a world on several machines. [Log] is a [world.Log] on a
 // stream of NATS JetStream; a quorum of servers acknowledges each record. The package is a
-// module of its own, so programs for one machine do not depend on NATS. The guide's page is
+// separate module, so other programs do not depend on NATS. The guide's page is
 // guide/several-machines.md.
 //
 // # Terms
 //
 //   - cell: one world with one log. It has a number.
 //   - stream: the messages of a cell in JetStream. Their numbers are sequences.
-//   - record: the content of one position of the log. Its position is its number, from 1.
-//   - fragment: one message of a record. A record of more than 900 KiB has several.
-//   - stream leader: the server that orders the messages of a stream and knows the acknowledged
-//     ones.
+//   - record: the content of a position of the log. Positions begin at 1.
+//   - fragment: a message of a record. Records above 900 KiB have several.
+//   - stream leader: the server that orders the messages of a stream.
 //   - blobs: the storage of snapshots, shared by all nodes.
 //
 // # A message
 //
 //	"HLM" | version u8 | number u64 | before [16] | sum [16] | fragment u16 | fragments u16 | bytes
 //
-// number is the record's number. before is the sum of the previous record. sum is the first
-// half of the SHA-256 of before and the whole record. So readers detect an incomplete record.
+// number is the record's number, before the sum of the previous record, and sum the first half
+// of the SHA-256 of before and the whole record. So readers detect an incomplete record.
 //
 //	sequence   7       8       9       10      11
 //	           12      13 1/3  13 1/2  13 2/2  14
 //	                   └ void  └─── record 13  ┘
 //
-// If an owner dies between two fragments, readers skip the incomplete record. The next owner
-// appends after it.
+// If an owner dies between two fragments, readers skip the record, and the next owner appends
+// after it.
 //
 // # Invariants
 //
-//   - C1: a writer appends only directly after the last sequence it knows. So two owners cannot
+//   - C1: a writer appends only directly after the last sequence it knows, so two owners cannot
 //     both append.
-//   - C2: after an error of Append the outcome is unknown. The leader's record at that position
-//     decides it; no answer decides nothing.
-//   - C3: Read returns every record once, in order, after a check of its sum and of the sum
-//     before. It waits for lost connections, lost leaders and restarting servers.
+//   - C2: after an error of Append the outcome is unknown. Only the leader's record at that
+//     position decides it.
+//   - C3: Read returns every record once, in order, with verified sums. It waits for lost
+//     connections, lost leaders and restarting servers.
 //   - C4: only Trim and Reseed remove messages. Trim removes only records covered by two
 //     snapshots that were read back.
 //
 // # Settings
 //
-// A stream that discards old messages when full, or permits deletes, loses records. Open
-// creates the stream, and refuses other settings with [ErrSettings]. A client cannot query the
-// servers' sync_always: without it, a power failure of all servers can lose acknowledged
-// records.
+// A stream that discards or deletes messages loses records. Open creates the stream, and
+// refuses other settings with [ErrSettings]. A client cannot query the servers' sync_always:
+// without it, a power failure of all servers can lose acknowledged records.
 //
-// # Where the stream leader is
+// # Stream leader
 //
 // If the owner's process contains the stream leader, its death costs an election of 4 to 9
 // seconds instead of Options.ElectionTimeout. Run servers in separate processes, best on
-// separate machines. Otherwise call [Log.StepDown] when the node becomes the owner.
+// separate machines, or call [Log.StepDown] when the node becomes the owner.
 //
 // # Limits
 //
-// A Log keeps no snapshots on the node: without shared blobs nothing is trimmed. It compresses
-// nothing. The world decides who owns the log. Every client that can publish on the subject of
-// a cell can own its world: grant this right to nodes only.
+// A Log keeps no snapshots on the node: without shared blobs nothing is trimmed. The world
+// decides who owns the log. Every client that can publish on the subject of a cell can own its
+// world: grant this right to nodes only.
 package cluster

@@ -6,12 +6,11 @@ import (
 )
 
 var (
-	// ErrSettings means that the stream's settings may lose records. The message names each of
-	// them.
+	// ErrSettings means that the stream's settings may lose records. The message names them.
 	ErrSettings = errors.New("cluster: wrong settings of the stream")
 
-	// ErrLocked means that the folder of [Embedded] is open in another process, or by another
-	// value in this process.
+	// ErrLocked means that another process, or another value in this process, has the folder of
+	// [Embedded] open.
 	ErrLocked = errors.New("cluster: the folder is open in another process")
 
 	// ErrFenced means that another node appended at this position: it owns the log.
@@ -23,13 +22,13 @@ var (
 	// ErrCorrupt means that a message is missing from the stream, or is not part of its log.
 	ErrCorrupt = errors.New("cluster: corrupt")
 
-	// ErrBehind means that the stream ends before a record this node has: servers lost
-	// acknowledged records. It wraps [fs.ErrClosed], so it halts a world. See [Reseed].
+	// ErrBehind means that the stream ends before a record known to this node: servers lost
+	// acknowledged records. It wraps [fs.ErrClosed], which halts a world. See [Reseed].
 	ErrBehind error = permanent("cluster: the stream lost records")
 
-	// ErrOtherStream means that the stream's record differs from the one with the same number
-	// that this Log read, appended, or has in its journal. It wraps [fs.ErrClosed], so it halts
-	// a world. See [Reseed].
+	// ErrOtherStream means that a record of the stream differs from the one that this Log read,
+	// appended, or has in its journal. It wraps [fs.ErrClosed], which halts a world. See
+	// [Reseed].
 	ErrOtherStream error = permanent("cluster: the stream has another history")
 
 	// ErrClosed means that the Log is closed. It wraps [fs.ErrClosed].

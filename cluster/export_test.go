@@ -30,5 +30,4 @@ func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 	return err
 }
 
-// Blobs returns the storage of l's snapshots.
 func (l *Log) Blobs() Blobs { return l.blobs }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 var errEnough = errors.New("that is enough")
 
-// patience is a time limit for events that take a moment on an idle machine.
+// patience limits waits for events that take a moment on an idle machine.
 const patience = 2 * time.Minute
 
 func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *localnet.Cluster {
@@ -44,7 +44,7 @@ func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *l
 	return c
 }
 
-// openLog opens a log and closes it at the end of the test.
+// openLog closes the log at the end of the test.
 func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Options) *cluster.Log {
 	t.Helper()
 	l, err := cluster.Open(t.Context(), s, cell, o)
@@ -53,7 +53,6 @@ func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Opt
 	return l
 }
 
-// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -85,7 +84,6 @@ func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 // record returns the n-th record of a log. Lengths vary.
 func record(n uint64) []byte { return fmt.Append(nil, "record ", n, make([]byte, n%7)) }
 
-// fill appends records to l until there are n.
 func fill(t testing.TB, l *cluster.Log, n uint64) {
 	t.Helper()
 	at, err := l.Tail(t.Context())
@@ -95,7 +93,7 @@ func fill(t testing.TB, l *cluster.Log, n uint64) {
 	noError(t, err)
 }
 
-// wantRecords fails the test unless Read returns the records from after+1 to last.
+// wantRecords fails the test unless Read returns the records after+1 to last.
 func wantRecords(t testing.TB, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) {
 	t.Helper()
 	noError(t, readRecords(t.Context(), l, after, last, rec))
@@ -121,7 +119,6 @@ func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec fu
 	return nil
 }
 
-// errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
 // wantError fails the test unless err is want and contains the texts.
@@ -133,7 +130,6 @@ func wantError(t testing.TB, err, want error, texts ...string) {
 	}
 }
 
-// wantText fails the test unless err contains text.
 func wantText(t testing.TB, what string, err error, text string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), text) {
@@ -141,7 +137,6 @@ func wantText(t testing.TB, what string, err error, text string) {
 	}
 }
 
-// wantNumber returns a check of a call's results.
 func wantNumber(t testing.TB, what string, want uint64) func(got uint64, err error) {
 	return func(got uint64, err error) {
 		t.Helper()

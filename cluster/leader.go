@@ -11,11 +11,11 @@ import (
 )
 
 // StepDown makes the stream leader resign if this Log is connected to it, and reports whether
-// it did. Call it if the owner's process contains a server: the loss of both at once costs an
+// it did. Use it if the owner's process contains a server, because losing both at once costs an
 // election.
 //
 // Appends wait some milliseconds for the new leader. StepDown fails while a follower lags,
-// because the leader might hand over to a dead server. Try again later.
+// because the new leader might be dead. Try again later.
 func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	check.Given(ctx != nil, "cluster: StepDown", "context")
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)

@@ -10,10 +10,9 @@ import (
 	"handloom/proof/process"
 )
 
-// lockArg is the first argument of a child process.
 const lockArg = "open-embedded"
 
-// openEmbedded opens a log in dir, reports this, and closes the log when its input ends.
+// openEmbedded opens a log in dir, and closes it when its input ends.
 func openEmbedded(dir string) (exit int) {
 	return process.Serve(os.Stdin, os.Stdout, func(ctx context.Context, c *process.Child) error {
 		l, err := cluster.Open(ctx, cluster.Embedded(dir), 1, cluster.Options{Snapshots: cluster.Folder(dir + "/blobs")})
@@ -26,7 +25,6 @@ func openEmbedded(dir string) (exit int) {
 	})
 }
 
-// startEmbedded starts a process with an open log in dir.
 func startEmbedded(t *testing.T, dir string) *process.Process {
 	t.Helper()
 	lines := make(chan string, 4)

@@ -232,7 +232,6 @@ func TestAppend_FailsWhileStreamIsFull(t *testing.T) {
 	wantRecords(t, l, 0, 20, record)
 }
 
-// callAll returns the error of each call of a log with three records, by name.
 func callAll(ctx context.Context, l *cluster.Log) map[string]error {
 	_, appended := l.Append(ctx, 3, record(4))
 	_, tail := l.Tail(ctx)

@@ -67,7 +67,6 @@ func (m *message) decode(b []byte) error {
 	return nil
 }
 
-// last reports whether m is the last fragment of its record.
 func (m *message) last() bool { return m.fragment == m.fragments }
 
 // A recordBuilder joins the fragments of a record.
@@ -79,8 +78,7 @@ type recordBuilder struct {
 	rec       []byte
 }
 
-// add adds a fragment and returns the record if it is complete. Any message between two
-// fragments voids the record.
+// add returns the record if m completes it. Any message between two fragments voids the record.
 func (g *recordBuilder) add(m *message) (rec []byte, whole bool) {
 	switch {
 	case m.fragments == 1:

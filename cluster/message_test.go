@@ -26,7 +26,6 @@ func deliver(messages ...[]byte) (recs [][]byte) {
 	return recs
 }
 
-// fragments returns the messages of a record.
 func fragments(number uint64, before chain, bytes ...string) (all [][]byte) {
 	rec := []byte{}
 	for _, b := range bytes {

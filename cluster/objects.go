@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// objects are Blobs in an object store of JetStream.
 type objects struct {
 	jetstream.ObjectStore
 	stream     jetstream.Stream
@@ -48,8 +47,8 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 	return o, nil
 }
 
-// disableDirectGet makes the leader answer all reads of a bucket. CreateObjectStore lets any
-// replica answer, and a replica may lag.
+// disableDirectGet makes the leader answer all reads. By default any replica does, even if it
+// lags.
 func (l *Log) disableDirectGet(ctx context.Context, bucket jetstream.StreamConfig) error {
 	if !bucket.AllowDirect {
 		return nil
@@ -62,14 +61,11 @@ func (l *Log) disableDirectGet(ctx context.Context, bucket jetstream.StreamConfi
 func never(error) bool { return false }
 
 const (
-	// objectTime is the time limit of writing or reading one object.
-	objectTime = 10 * time.Minute
-	// stalledTime is the time limit of a Read without bytes.
+	objectTime  = 10 * time.Minute
 	stalledTime = 10 * requestTime
 )
 
-// rollingDeadline is the context of an object's reader. Each Read uses its deadline as a
-// timeout, so the deadline moves with the clock.
+// rollingDeadline is a context for readers that use its deadline as a timeout of each Read.
 type rollingDeadline struct {
 	context.Context
 	limit time.Duration
@@ -117,12 +113,11 @@ func (o *object) Close() error {
 	return o.ObjectResult.Close()
 }
 
-// listTime is the time limit of one try. The list's consumer ends without an error when its
-// server dies.
+// listTime is the time limit of a try. A dying server ends a list without an error.
 const listTime = 3 * requestTime
 
-// Names fails if the list lacks an object that the stream leader has: the consumer's server may
-// lag, or its list may end early without an error.
+// Names fails if the list lacks an object of the stream leader: a lagging server, or a list
+// that ended early, lacks objects without an error.
 func (o objects) Names(ctx context.Context) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
@@ -146,7 +141,6 @@ func (o objects) Names(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// subjects returns the subjects of all objects, including deleted ones, from the leader.
 func (o objects) subjects(ctx context.Context) (map[string]uint64, error) {
 	info, err := o.stream.Info(ctx, jetstream.WithSubjectFilter(o.prefix()+">"))
 	if err != nil {
@@ -159,7 +153,6 @@ func (o objects) prefix() string {
 	return "$O." + strings.TrimPrefix(o.stream.CachedInfo().Config.Name, "OBJ_") + ".M."
 }
 
-// subject returns the subject of an object's metadata.
 func (o objects) subject(name string) string {
 	return o.prefix() + base64.URLEncoding.EncodeToString([]byte(name))
 }

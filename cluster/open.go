@@ -60,15 +60,13 @@ const (
 	// openTime is the time limit for the start of servers and elections.
 	openTime = 30 * time.Second
 
-	// requestTime is the time limit of an answer.
 	requestTime = time.Second
 )
 
-// Open returns the log of a cell. It creates the stream if it is missing, and waits up to 30 s
-// for the start of servers.
-//
-// It fails with [ErrSettings] if the stream may lose records, with [ErrBehind] if it ends
-// before the journal, and with [ErrOtherStream] if it differs from the journal.
+// Open returns the log of a cell, and creates a missing stream. It waits up to 30 s for the
+// start of servers. It fails with [ErrSettings] if the stream may lose records, with
+// [ErrBehind] if it ends before the journal, and with [ErrOtherStream] if it differs from the
+// journal.
 func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
 	check.Given(ctx != nil, "cluster: Open", "context")
 	o, err := o.withDefaults(servers.replicas())
@@ -87,7 +85,6 @@ func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, e
 	return l, nil
 }
 
-// connect returns a Log without a stream.
 func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
 	l := &Log{cell: cell, o: o, writer: rand.Uint32()}
 	if o.Replicas > 1 {

@@ -12,10 +12,9 @@ import (
 // Read calls each with every record after the given one, in order, and continues with new
 // records until ctx ends or each fails. It returns that error. rec is valid during the call.
 //
-// It waits for missing servers. It fails with [ErrTrimmed] if the next record is no longer
-// kept, with [ErrCorrupt] if the next record is unreadable, with [ErrBehind] if the stream
-// continues to end before after, and with [ErrOtherStream] if the stream's record at after
-// differs from the one this Log read or appended.
+// It waits for missing servers. It fails with [ErrTrimmed] or [ErrCorrupt] if the next record
+// is trimmed or unreadable, with [ErrBehind] if the stream ends before after, and with
+// [ErrOtherStream] if its record at after differs from the one this Log read or appended.
 func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
 	check.Given(ctx != nil, "cluster: Read", "context")
 	check.Given(each != nil, "cluster: Read", "function")
@@ -25,7 +24,6 @@ func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec [
 	return r.run(ctx)
 }
 
-// run reads until ctx ends, each fails, or retries are useless.
 func (r *reader) run(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		from := r.seq
@@ -54,9 +52,9 @@ type reader struct {
 	each   func(at uint64, rec []byte) error
 	failed error // error of each
 
-	seq           uint64   // next sequence; 0: unknown
-	last          location // the last record read
-	known         bool     // whether last.sum is known
+	seq           uint64 // next sequence; 0: unknown
+	last          location
+	known         bool // whether last.sum is known
 	recordBuilder recordBuilder
 
 	retries    int       // failed checks of the next message
@@ -64,21 +62,20 @@ type reader struct {
 }
 
 const (
-	// directMessages is the number of messages requested one by one before a consumer is
-	// created.
+	// directMessages is the number of messages requested before a consumer is created.
 	directMessages = 4
 
-	// maxRetries is the number of failed checks of a message until Read fails. They alternate
-	// between the leader and the consumer.
+	// maxRetries is the number of failed checks of a message, by the leader and the consumer in
+	// turn, that ends a Read.
 	maxRetries = 3
 
-	// maxGrace is the time for which one of several servers may report a short stream. A leader
-	// that was cut off does so until it notices: every 10 s it checks for messages from the
-	// others in the last 10 s.
+	// maxGrace is the time for which one of several servers may report a short stream. A cut
+	// off leader needs up to 20 s to notice: every 10 s it checks for messages of the last 10
+	// s.
 	maxGrace = 20 * time.Second
 )
 
-// judge returns err if it ends the Read, or nil.
+// judge returns err if it ends the Read.
 func (r *reader) judge(err error) error {
 	switch {
 	case errors.Is(err, ErrTrimmed), errors.Is(err, ErrBehind):
@@ -98,7 +95,6 @@ func (r *reader) judge(err error) error {
 	return nil
 }
 
-// read reads until an error.
 func (r *reader) read(ctx context.Context) error {
 	if r.seq == 0 {
 		if p, ok := r.log.lastSeen(r.last.at); ok && !r.known {
@@ -137,8 +133,7 @@ func (r *reader) read(ctx context.Context) error {
 	return r.consume(ctx)
 }
 
-// missing returns the reason why the leader lacks the next message. It returns nil if the
-// message is not written yet.
+// missing returns the reason why the leader lacks the next message, or nil at the end.
 func (r *reader) missing(ctx context.Context) error {
 	first, end, err := r.log.ends(ctx)
 	switch {
@@ -164,7 +159,6 @@ func (r *reader) wrong(format string, args ...any) error {
 	return fmt.Errorf("%w: message %d, after record %d: %w", ErrCorrupt, r.seq, r.last.at, fmt.Errorf(format, args...))
 }
 
-// consume reads from a consumer until an error.
 func (r *reader) consume(ctx context.Context) error {
 	f, err := r.log.consumer(ctx, r.seq)
 	if err != nil {
@@ -207,8 +201,8 @@ func (r *reader) drain(ctx context.Context, f *consumer) error {
 	}
 }
 
-// checkConsumer fails if the leader has the next message or does not answer. A consumer on a
-// lagging or damaged server sends heartbeats but no messages.
+// checkConsumer fails if the leader has the next message. A consumer on a lagging or damaged
+// server only sends heartbeats.
 func (r *reader) checkConsumer(ctx context.Context) error {
 	_, end, err := r.log.ends(ctx)
 	if err == nil && end.seq >= r.seq {
@@ -217,7 +211,7 @@ func (r *reader) checkConsumer(ctx context.Context) error {
 	return err
 }
 
-// take processes the next message. It passes on the record that ends with m.
+// take checks the next message and passes on a complete record.
 func (r *reader) take(m *message) error {
 	switch {
 	case m.number != r.last.at+1:

@@ -10,14 +10,13 @@ import (
 	"handloom/journal"
 )
 
-// localReplica is this node's copy of the log. A record of the journal is a message with one
-// fragment.
+// localReplica is this node's copy of the log. Each record is a message with one fragment.
 type localReplica struct {
 	mutex   sync.Mutex
 	journal *journal.Journal // or nil
-	at      uint64           // last position of the journal
-	last    location         // record at that position
-	err     error            // reason why nothing is added
+	at      uint64
+	last    location
+	err     error // reason why nothing is added
 }
 
 // open reads the last record of the journal.
@@ -46,8 +45,8 @@ func (o *localReplica) open(ctx context.Context, j *journal.Journal) (err error)
 	return nil
 }
 
-// add adds a record of the stream, if it is new. It fails if the journal has a different record
-// at its number or before it.
+// add adds a new record. It fails if the journal has a different record at its number or before
+// it.
 func (o *localReplica) add(p location, rec []byte) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -99,16 +98,16 @@ func (o *localReplica) trim(ctx context.Context, through uint64) error {
 }
 
 // HasLocalReplica returns the number of the last record in this node's journal, and the error
-// that ended writing to it, for example a full disk. The Log continues without the journal
-// until the next Open.
+// that ended writing to it, such as a full disk. The Log continues without it until the next
+// Open.
 func (l *Log) HasLocalReplica() (at uint64, err error) {
 	l.replica.mutex.Lock()
 	defer l.replica.mutex.Unlock()
 	return l.replica.last.at, l.replica.err
 }
 
-// CutText describes the torn records removed by the last Open of the journal, for
-// [world.Status], or returns "". Open of the Log reads these records from the servers.
+// CutText describes the torn records that the last Open of the journal removed, for
+// [world.Status], or returns "". Open of the Log reads them from the servers.
 func (l *Log) CutText() string {
 	if l.replica.journal == nil {
 		return ""
@@ -133,7 +132,7 @@ func (l *Log) compareReplica(ctx context.Context) error {
 	return err
 }
 
-// waitForRecord waits until the stream has record at, or is known to be too short.
+// waitForRecord waits for record at, or for a checkLength error.
 func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	certain := func(err error) bool {
 		return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrOtherStream)

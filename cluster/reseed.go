@@ -11,16 +11,15 @@ import (
 	"handloom/internal/check"
 )
 
-// Reseed creates the stream of a cell again from Options.Journal, and deletes the old stream.
-// Use it after [ErrBehind] or [ErrOtherStream]: end every node of the cell, and find the
-// journal with the last record.
+// Reseed deletes the stream of a cell and creates it again from Options.Journal. Use it after
+// [ErrBehind] or [ErrOtherStream]: end every node of the cell, and take the journal with the
+// last record.
 //
-// It fails if the stream has all records of the journal. It also fails if a snapshot is newer
-// than the journal: use the journal with that record. If that journal is lost, remove the
-// snapshot; the records after this journal are then lost.
+// It fails if the stream has all records of the journal, or if a snapshot is newer than the
+// journal. In the latter case use a longer journal. If none exists, remove the snapshot;
+// records after this journal are lost.
 //
-// After an interruption Reseed may be called again. Open then refuses journals of other nodes
-// that are longer or different.
+// Reseed may be repeated after an interruption. Open then refuses longer or different journals.
 func Reseed(ctx context.Context, servers Servers, cell CellID, o Options) error {
 	check.Given(ctx != nil, "cluster: Reseed", "context")
 	o, err := o.withDefaults(servers.replicas())
@@ -63,8 +62,7 @@ func (l *Log) reseed(ctx context.Context) error {
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
-	// New sequences are higher than all old ones. So a node that knows an old sequence cannot
-	// append.
+	// Sequences never repeat, so nodes that know an old sequence cannot append.
 	c := l.settings()
 	c.FirstSeq = uint64(time.Now().UnixMicro())
 	if err := l.recreateStream(ctx, c); err != nil {
@@ -73,8 +71,7 @@ func (l *Log) reseed(ctx context.Context) error {
 	return l.fill(ctx, from, location{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
 }
 
-// recreateStream creates a stream that was just deleted. It retries while a server still
-// removes the files.
+// recreateStream retries while a server still removes the files of the old stream.
 func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
@@ -89,8 +86,7 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 	})
 }
 
-// checkSnapshots fails if a snapshot is newer than the journal: worlds would report the stream
-// as damaged.
+// checkSnapshots fails if a snapshot is newer than the journal: worlds would report damage.
 func (l *Log) checkSnapshots(ctx context.Context) error {
 	if err := l.openBlobs(ctx); err != nil {
 		return err
@@ -106,7 +102,6 @@ func (l *Log) checkSnapshots(ctx context.Context) error {
 	return nil
 }
 
-// fill appends the records of the journal after from.
 func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 	if from == l.replica.at {
 		return nil
@@ -131,8 +126,8 @@ func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 	return nil
 }
 
-// lastRun returns the first message of the journal's last run of consecutive records, and the
-// position before it.
+// lastRun returns the first message of the last consecutive records, and the position before
+// it.
 func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message, err error) {
 	if o.at == 0 {
 		return 0, first, errors.New("the journal is empty")

@@ -24,17 +24,14 @@ type Servers struct {
 	embedded *embedded
 }
 
-// URLs returns the servers of a cluster. A Log connects to any of them. o sets TLS and the
-// node's credentials.
+// URLs returns a cluster's servers. A Log connects to any of them. o sets TLS and credentials.
 func URLs(urls []string, o ...nats.Option) Servers { return Servers{urls: urls, options: o} }
 
 // Embedded returns one server in this process without network access, for tests and small
-// installations. It keeps its files in dir and syncs each record. It runs while a Log opened
-// with this value is open. It locks the file dir/lock: another process, or a second value on
-// the same folder, gets [ErrLocked].
+// installations. It keeps its files in dir, syncs each record, and runs while a Log with this
+// value is open. It locks dir/lock: another process or value gets [ErrLocked].
 func Embedded(dir string) Servers { return Servers{embedded: &embedded{dir: dir}} }
 
-// replicas returns the default of Options.Replicas.
 func (s Servers) replicas() int {
 	if s.embedded != nil {
 		return 1
@@ -50,7 +47,7 @@ const (
 	stayTime      = 5 * requestTime      // on a new server: elections may be under way
 )
 
-// connect returns a reconnecting connection, and the function to call after its end.
+// connect returns a reconnecting connection, and the function to call after Close.
 func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
 	o := nats.GetDefaultOptions()
 	o.Servers = s.urls
@@ -85,8 +82,7 @@ func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
 }
 
 // noteResponse records the result of a request sent at the given time. After leaveTime without
-// an answer it connects to another server: the current one may be cut off from all others,
-// which the connection does not reveal.
+// an answer it changes servers: the current one may be connected and cut off from the others.
 func (l *Log) noteResponse(at time.Time, err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -106,7 +102,6 @@ func (l *Log) noteResponse(at time.Time, err error) {
 	}
 }
 
-// embedded is a server in this process. Several Logs may share it.
 type embedded struct {
 	dir    string
 	mutex  sync.Mutex
@@ -127,7 +122,6 @@ func (e *embedded) start() (*server.Server, error) {
 	return e.server, nil
 }
 
-// startServer locks the folder and starts the server.
 func (e *embedded) startServer() error {
 	if err := os.MkdirAll(e.dir, 0o750); err != nil {
 		return err
@@ -171,7 +165,6 @@ func (e *embedded) stop() {
 // A startLog keeps the first fatal error of a server.
 type startLog chan error
 
-// wait waits for the server's start and returns its error.
 func (l startLog) wait(s *server.Server) error {
 	select {
 	case err := <-l:

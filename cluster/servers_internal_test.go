@@ -12,7 +12,6 @@ import (
 	kit "handloom/proof/game"
 )
 
-// openFilled opens a log with n records until the test ends.
 func openFilled(t *testing.T, n int) *Log {
 	t.Helper()
 	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})

@@ -50,7 +50,6 @@ func TestRead_SurvivesServerRestarts(t *testing.T) {
 	}
 }
 
-// insist appends records up to n, with retries.
 func insist(t *testing.T, l *cluster.Log, n uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -19,9 +19,8 @@ import (
 	"handloom/internal/check"
 )
 
-// A snapshot is two blobs: its bytes and, after they were read back, their SHA-256. Readers
-// ignore one without the other. Several nodes may save a snapshot of the same record, so names
-// include the writer:
+// A snapshot is two blobs: its bytes and, once they were read back, their SHA-256. One without
+// the other is ignored. Several nodes may save the same record, so names include the writer:
 //
 //	<cell>-<record>-<writer>.snap
 //	<cell>-<record>-<writer>.sum
@@ -45,7 +44,7 @@ func (l *Log) snapshot(at uint64) snapshot {
 	return snapshot{at, fmt.Sprintf("%v-%016x-%08x", l.cell, at, l.writer)}
 }
 
-// snapshots returns the snapshots of the cell, newest first: the valid ones, and all.
+// snapshots returns the valid snapshots of the cell and all of them, newest first.
 func (l *Log) snapshots(ctx context.Context) (counts, all []snapshot, err error) {
 	var names []string
 	err = l.reach(ctx, func(ctx context.Context) (err error) {
@@ -79,8 +78,8 @@ func (l *Log) snapshots(ctx context.Context) (counts, all []snapshot, err error)
 	return counts, all, nil
 }
 
-// Save stores the output of write as the snapshot after record at, and reads it back. It then
-// removes all but the two newest readable snapshots.
+// Save stores the output of write as the snapshot after record at, reads it back, and removes
+// all but the two newest readable snapshots.
 func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "cluster: Save", "context")
 	check.Given(write != nil, "cluster: Save", "function")
@@ -101,7 +100,6 @@ func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error
 	return l.removeOld(ctx)
 }
 
-// put writes the snapshot and returns its SHA-256.
 func (l *Log) put(ctx context.Context, i snapshot, write func(w io.Writer) error) (sum []byte, err error) {
 	pr, pw := io.Pipe()
 	h := sha256.New()
@@ -116,7 +114,6 @@ func (l *Log) put(ctx context.Context, i snapshot, write func(w io.Writer) error
 	return h.Sum(nil), err
 }
 
-// readBack fails unless the snapshot has this SHA-256.
 func (l *Log) readBack(ctx context.Context, i snapshot, sum []byte) error {
 	r, err := l.blobs.Get(ctx, i.name+snapshotExt)
 	if err != nil {
@@ -150,7 +147,6 @@ func (l *Log) verify(ctx context.Context, i snapshot) error {
 	return err
 }
 
-// verifyAny verifies one of the snapshots of a record.
 func (l *Log) verifyAny(ctx context.Context, snapshots []snapshot, at uint64) (err error) {
 	for _, i := range snapshots {
 		if i.at != at {
@@ -176,9 +172,8 @@ func (l *Log) noteVerified(i snapshot) {
 	l.rejected = slices.DeleteFunc(l.rejected, func(r snapshot) bool { return r == i })
 }
 
-// Reject drops the snapshot that Load opened at this position. [Log.Snapshots] no longer lists it,
-// and Save and Trim no longer count it. Other nodes may still count it. It is removed with
-// snapshots of the same age.
+// Reject drops the snapshot that Load opened at this position: this Log no longer lists or
+// counts it; other nodes may. It is removed with snapshots of its age.
 func (l *Log) Reject(ctx context.Context, at uint64) error {
 	check.Given(ctx != nil, "cluster: Reject", "context")
 	counts, _, err := l.snapshots(ctx)
@@ -195,8 +190,8 @@ func (l *Log) Reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// newest returns the positions of the two newest readable snapshots. It fails if one cannot be
-// requested. If damage leaves fewer than two, it fails with [ErrCorrupt].
+// newest returns the positions of the two newest readable snapshots. It fails if one is
+// unreachable, and with [ErrCorrupt] if damage leaves fewer than two.
 func (l *Log) newest(ctx context.Context, counts []snapshot) (at []uint64, err error) {
 	var bad error
 	for _, p := range positions(counts) {
@@ -216,7 +211,7 @@ func (l *Log) newest(ctx context.Context, counts []snapshot) (at []uint64, err e
 	return at, errors.Join(errNotEnough, bad)
 }
 
-// removeOld removes all snapshots older than two readable ones, including incomplete ones.
+// removeOld removes all snapshots before the two newest readable ones.
 func (l *Log) removeOld(ctx context.Context) error {
 	counts, all, err := l.snapshots(ctx)
 	if err != nil {
@@ -236,7 +231,7 @@ func (l *Log) removeOld(ctx context.Context) error {
 		if i.at >= newest[keptSnapshots-1] {
 			continue
 		}
-		// The order matters: without its sum a snapshot is ignored.
+		// Sum first: without it a snapshot is ignored.
 		if err := errors.Join(l.blobs.Delete(ctx, i.name+sumExt), l.blobs.Delete(ctx, i.name+snapshotExt)); err != nil {
 			return l.withCause(ctx, fmt.Errorf("cluster: remove snapshot of record %d: %w", i.at, err))
 		}
@@ -244,7 +239,6 @@ func (l *Log) removeOld(ctx context.Context) error {
 	return nil
 }
 
-// positions returns the positions of sorted snapshots without duplicates.
 func positions(snapshots []snapshot) (at []uint64) {
 	for _, i := range snapshots {
 		at = append(at, i.at)
@@ -297,8 +291,8 @@ func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) erro
 
 var errNotEnough = errors.New("not covered by two readable snapshots")
 
-// Trim removes records up to through from the stream if two readable snapshots at or after
-// through exist. The last record is kept.
+// Trim removes records up to through, except the last record, if two readable snapshots at or
+// after through exist.
 func (l *Log) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "cluster: Trim", "context")
 	ctx, cancel := l.untilClosed(ctx)

@@ -14,7 +14,6 @@ import (
 	"handloom/cluster"
 )
 
-// damage flips a bit in every snapshot of a record.
 func damage(t *testing.T, dir, record string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*-"+record+"-*.snap"))
@@ -40,8 +39,7 @@ func wantSaved(t *testing.T, l saver, want ...uint64) {
 	}
 }
 
-// savedTwice returns a log of 60 records with snapshots of records 10 and 20, its servers and
-// options, and the snapshots' folder.
+// savedTwice returns a log of 60 records with snapshots of records 10 and 20.
 func savedTwice(t *testing.T) (l *cluster.Log, s cluster.Servers, o cluster.Options, dir string) {
 	t.Helper()
 	dir = t.TempDir()

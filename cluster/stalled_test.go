@@ -54,7 +54,6 @@ func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 	}
 }
 
-// damagedObject is an object with a wrong digest.
 type damagedObject struct{ jetstream.ObjectResult }
 
 func (damagedObject) Read([]byte) (int, error) { return 0, jetstream.ErrDigestMismatch }
@@ -67,7 +66,6 @@ func TestObjects_ReadReportsDamage(t *testing.T) {
 	}
 }
 
-// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

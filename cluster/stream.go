@@ -9,11 +9,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// minDuplicates is the shortest window for the servers' detection of duplicate messages.
-// Messages of a log have no IDs, so detection is useless.
+// minDuplicates is the shortest window of duplicate detection, which messages without IDs do
+// not use.
 const minDuplicates = 100 * time.Millisecond
 
-// settings returns the settings of the cell's stream.
 func (l *Log) settings() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: l.cell.Stream(), Subjects: []string{l.cell.Subject()},
@@ -23,7 +22,6 @@ func (l *Log) settings() jetstream.StreamConfig {
 	}
 }
 
-// openStream opens or creates the stream, and checks its settings.
 func (l *Log) openStream(ctx context.Context) error {
 	var wrong error
 	err := retry(ctx, func(err error) bool { return wrong != nil }, func(ctx context.Context) error {

@@ -34,7 +34,7 @@ func (l *Log) withCause(ctx context.Context, err error) error {
 	return err
 }
 
-// ends asks the stream leader for the first sequence, and the last record and message.
+// ends returns the first sequence and the last record and message of the stream leader.
 func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -66,8 +66,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	return s.FirstSeq, end, l.checkLength(end.at, highest)
 }
 
-// sameRecord fails if both records have the same number and different sums: the stream was
-// reseeded from another history.
+// sameRecord fails if both records have the same number and different sums.
 func (l *Log) sameRecord(end, known location) error {
 	if end.at == known.at && end.sum != known.sum {
 		return fmt.Errorf("%w: record %d of stream %s has sum %x, want %x", ErrOtherStream, end.at, l.cell.Stream(), end.sum, known.sum)
@@ -75,8 +74,8 @@ func (l *Log) sameRecord(end, known location) error {
 	return nil
 }
 
-// checkLength fails if the leader has reported for the grace period that the stream ends before
-// record highest.
+// checkLength fails if the leader has reported a last record before highest for the grace
+// period.
 func (l *Log) checkLength(last, highest uint64) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -93,7 +92,6 @@ func (l *Log) checkLength(last, highest uint64) error {
 	return fmt.Errorf("%w: last record of stream %s: got %d, want at least %d", ErrBehind, l.cell.Stream(), last, highest)
 }
 
-// get requests a message from the stream leader.
 func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 	begin := time.Now()
 	raw, err := l.stream.GetMsg(ctx, seq)
@@ -109,9 +107,9 @@ func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 
 var errTooShort = errors.New("cluster: record after the end of the stream")
 
-// find returns the sequence of the first message of a record after the given one, and the sum
-// of record after if it is known. Without such a message it returns the next sequence. It takes
-// O(log n) requests in the number of messages.
+// find returns the sequence of the first message after a record, and the record's sum if known.
+// At the end it returns the next sequence. It takes O(log n) requests in the number of
+// messages.
 func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, known bool, err error) {
 	if p, ok := l.lastSeen(after); ok && p.seq > 0 {
 		return p.seq + 1, p.sum, true, nil
@@ -147,15 +145,14 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 	return low, m.before, true, nil
 }
 
-// request calls get with the time limit of a request.
 func (l *Log) request(ctx context.Context, seq uint64, m *message) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	return l.get(ctx, seq, m)
 }
 
-// lastSeen returns the record at this position, if it was the last one read or appended. Its
-// sequence is 0 if the stream was reseeded since.
+// lastSeen returns the last record read or appended if it is at this position. Its sequence is
+// 0 after a Reseed.
 func (l *Log) lastSeen(at uint64) (location, bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -177,5 +174,4 @@ func (l *Log) noteSeen(p location) {
 	}
 }
 
-// isNotFound reports whether the message does not exist.
 func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrMsgNotFound) }

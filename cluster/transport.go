@@ -13,10 +13,9 @@ import (
 	"handloom/internal/check"
 )
 
-// Transport returns the transport between cells for [cells.Outbox.Run]. It uses the connection
-// of the Log: a packet is a request on a subject of the receiving cell. Every client that can
-// publish there can forge messages: grant this right to nodes only. A message above the
-// servers' max_payload never arrives.
+// Transport returns the transport between cells for [cells.Outbox.Run]. A packet is a request
+// on a subject of the receiving cell. Every client that can publish there can forge messages:
+// grant this right to nodes only. A message above the servers' max_payload never arrives.
 func (l *Log) Transport() cells.Transport { return (*transport)(l) }
 
 type transport Log

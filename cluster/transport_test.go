@@ -13,8 +13,7 @@ import (
 	"handloom/world"
 )
 
-// A counter is a program that sends the numbers from 1 to another cell, and checks the numbers
-// from there.
+// A counter is a program that sends numbers from 1 to another cell, and checks received ones.
 type counter struct {
 	*store.Store
 	out   *cells.Outbox[int]
@@ -72,7 +71,6 @@ func (c *counter) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error
 	return nil
 }
 
-// A post is a node of a counter.
 type post struct {
 	*counter
 	log   *cluster.Log
@@ -133,8 +131,7 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 	return n, arrived
 }
 
-// Two cells with two nodes each exchange numbers over three servers, while their owners are
-// killed or hand over.
+// Cells with two nodes each exchange numbers over three servers, while owners die or hand over.
 func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	c := startServers(t, 3, nil)
 	ids := [2]cells.ID{cells.NewID(), cells.NewID()}
