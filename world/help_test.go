@@ -339,7 +339,7 @@ type faulty struct {
 	save    func(ctx context.Context, at uint64, write func(w io.Writer) error) error
 	saved   func(ctx context.Context) ([]uint64, error)
 	load    func(ctx context.Context, at uint64) (io.ReadCloser, error)
-	silence time.Duration
+	timeout time.Duration
 }
 
 func (f *faulty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
@@ -378,8 +378,8 @@ func (f *faulty) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
 }
 
 func (f *faulty) ElectionTimeout() time.Duration {
-	if f.silence > 0 {
-		return f.silence
+	if f.timeout > 0 {
+		return f.timeout
 	}
 	return f.Log.ElectionTimeout()
 }

@@ -257,13 +257,13 @@ func records(t *testing.T, l world.Log) (recs [][]byte) {
 }
 
 // logOf returns a log with these records and the oldest snapshot of a log.
-func logOf(t *testing.T, of world.Log, recs [][]byte) world.Log {
+func logOf(t *testing.T, source world.Log, recs [][]byte) world.Log {
 	t.Helper()
 	l := world.Memory()
 	for n, rec := range recs {
 		noError(t, errorOf(l.Append(t.Context(), uint64(n), rec)))
 	}
-	copySnapshot(t, of, l, 0)
+	copySnapshot(t, source, l, 0)
 	return l
 }
 

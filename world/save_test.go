@@ -29,10 +29,10 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 				o.SnapshotTicks, o.DigestTicks = 20, 4
 			})
 		}
-		var owned, followed, lagged int
-		w, v := open(1, &owned), open(2, &followed)
+		var byLeader, followed, lagged int
+		w, v := open(1, &byLeader), open(2, &followed)
 		behind := map[int]*world.World{4: open(1, &lagged), 14: open(1, &lagged)} // by their lag in ticks
-		owned = 0                                                                 // ignores the first state
+		byLeader = 0                                                                 // ignores the first state
 		for tick := range 200 {
 			steps(t, w, 1)
 			steps(t, v, 1)
@@ -43,8 +43,8 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if owned != 0 || followed < 200/15 || followed > 200/10 {
-			t.Errorf("of 200 ticks, with a snapshot after 20, the owner has saved %d and the follower %d", owned, followed)
+		if byLeader != 0 || followed < 200/15 || followed > 200/10 {
+			t.Errorf("of 200 ticks, with a snapshot after 20, the owner has saved %d and the follower %d", byLeader, followed)
 		}
 		if lagged > 0 {
 			t.Errorf("followers that are behind one that saves have saved %d", lagged)
@@ -55,13 +55,13 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 			}
 			crash(t, u)
 		}
-		if own, follows := w.Status(), v.Status(); own.SavedTick+40 < 200 || own.SavedTick > follows.SavedTick {
-			t.Errorf("the owner knows of a snapshot of tick %d, and the follower has saved tick %d", own.SavedTick, follows.SavedTick)
+		if leader, follows := w.Status(), v.Status(); leader.SavedTick+40 < 200 || leader.SavedTick > follows.SavedTick {
+			t.Errorf("the owner knows of a snapshot of tick %d, and the follower has saved tick %d", leader.SavedTick, follows.SavedTick)
 		}
 		crash(t, v)
 		stepsSaving(t, w, 200)
-		if owned < 200/20-1 || owned > 200/20 {
-			t.Errorf("of 200 ticks, with a snapshot after 20, the owner, whom nobody follows, has saved %d", owned)
+		if byLeader < 200/20-1 || byLeader > 200/20 {
+			t.Errorf("of 200 ticks, with a snapshot after 20, the owner, whom nobody follows, has saved %d", byLeader)
 		}
 		stepsSaving(t, w, 10)
 		followed = 0

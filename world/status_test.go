@@ -26,15 +26,15 @@ func TestStatus_HasTextAndJSON(t *testing.T) {
 			steps(t, v, 1)
 		}
 		synctest.Wait()
-		own, follows := w.Status(), v.Status()
-		if !own.Leader || own.Tick != 10 || own.Position != 11 || own.Appended != 11 || own.SavedTick != 7 || own.Lag != 0 {
-			t.Errorf("%+v", own)
+		leads, follows := w.Status(), v.Status()
+		if !leads.Leader || leads.Tick != 10 || leads.Position != 11 || leads.Appended != 11 || leads.SavedTick != 7 || leads.Lag != 0 {
+			t.Errorf("%+v", leads)
 		}
 		if follows.Leader || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond {
 			t.Errorf("%+v", follows)
 		}
 		line := "leads: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
-		if got := own.String(); got != line {
+		if got := leads.String(); got != line {
 			t.Errorf("it reads %q, want %q", got, line)
 		}
 		b, err := json.Marshal(follows)

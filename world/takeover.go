@@ -93,14 +93,14 @@ func (w *World) newTermStart() entry.TermStart {
 
 // mayApply returns an error if the records of a term belong to another program.
 func (w *World) mayApply(other *entry.TermStart) error {
-	own := &w.termStart
+	program := &w.termStart
 	switch {
-	case other.Program != own.Program:
-		return fmt.Errorf("%w: got %q, want %q", ErrVersion, other.Program, own.Program)
-	case other.Schema != own.Schema:
+	case other.Program != program.Program:
+		return fmt.Errorf("%w: got %q, want %q", ErrVersion, other.Program, program.Program)
+	case other.Schema != program.Schema:
 		return fmt.Errorf("%w: its tables, limits or size of int differ from these, of %d bits:\n%s", ErrVersion, strconv.IntSize, w.exclusive.Schema())
-	case !w.o.Portable && (other.Arch != own.Arch || other.Go != own.Go):
-		return fmt.Errorf("%w: built by %s for %s, want %s for %s; see Options.Portable", ErrVersion, other.Go, other.Arch, own.Go, own.Arch)
+	case !w.o.Portable && (other.Arch != program.Arch || other.Go != program.Go):
+		return fmt.Errorf("%w: built by %s for %s, want %s for %s; see Options.Portable", ErrVersion, other.Go, other.Arch, program.Go, program.Arch)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func TestErrVersion_NeedsSameProgram(t *testing.T) {
 	claim, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
 	noError(t, err)
 	defer claim.Release()
-	own := entry.TermStart{Program: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}
+	program := entry.TermStart{Program: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}
 	for name, c := range map[string]struct {
 		change   func(e *entry.TermStart)
 		refused  bool
@@ -28,11 +28,11 @@ func TestErrVersion_NeedsSameProgram(t *testing.T) {
 		"another Go":      {func(e *entry.TermStart) { e.Go = "go1.26.2" }, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			of := own
-			c.change(&of)
+			other := program
+			c.change(&other)
 			for portable, want := range map[bool]bool{false: c.refused, true: c.portable} {
-				w := World{exclusive: claim, termStart: own, o: Options{Portable: portable}}
-				if err := w.mayApply(&of); errors.Is(err, ErrVersion) != want || (err != nil) != want {
+				w := World{exclusive: claim, termStart: program, o: Options{Portable: portable}}
+				if err := w.mayApply(&other); errors.Is(err, ErrVersion) != want || (err != nil) != want {
 					t.Errorf("portable %t: %v, want refused %t", portable, err, want)
 				}
 			}

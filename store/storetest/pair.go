@@ -107,13 +107,13 @@ type element struct {
 }
 
 // dump returns the rows of the shard in one of the stores.
-func (s shard) dump(of *store.Store, tables []store.TableDigest) (rows []row) {
-	for id, item := range of.DumpTable(tables[s.table].Name, 0) {
+func (s shard) dump(from *store.Store, tables []store.TableDigest) (rows []row) {
+	for id, item := range from.DumpTable(tables[s.table].Name, 0) {
 		if id.TypeID() != s.typeID {
 			continue
 		}
 		r := row{id: id, item: item}
-		for name, value := range of.DumpColumns(id) {
+		for name, value := range from.DumpColumns(id) {
 			r.columns = append(r.columns, element{name, value})
 		}
 		rows = append(rows, r)

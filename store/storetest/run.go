@@ -131,12 +131,12 @@ func (r *run) String() string {
 }
 
 func (r *run) begin(o store.Options, setup func(s *store.Store) (func(context.Context, int) error, error)) error {
-	own := o.AfterFlush
+	after := o.AfterFlush
 	o.Workers = r.workers
 	o.AfterFlush = func(report *store.Report) {
 		r.flushes = append(r.flushes, flush{report.Clone(), r.store.DigestTables()})
-		if own != nil {
-			own(report)
+		if after != nil {
+			after(report)
 		}
 	}
 	var err error

@@ -92,10 +92,10 @@ func (f fleet) record(ctx context.Context, commands func(q store.Queue)) error {
 	return err
 }
 
-func (f fleet) create(ctx context.Context, n int, of func(i int) ship) error {
+func (f fleet) create(ctx context.Context, n int, newShip func(i int) ship) error {
 	return f.record(ctx, func(q store.Queue) {
 		for i := range n {
-			f.ships.Emplace(q, of(i))
+			f.ships.Emplace(q, newShip(i))
 		}
 	})
 }

@@ -15,7 +15,7 @@ func (o *overview) Charts() []template.HTML {
 		return nil
 	}
 	since := chart.Axis{Title: "time since the first request that counts", Unit: chart.Nanoseconds}
-	figures := []chart.Lines{
+	lines := []chart.Lines{
 		{Title: "Commands applied", X: since, Y: chart.Axis{Title: "per second"}, Series: []chart.Series{
 			o.series("created", func(p *point) float64 { return p.created }),
 			o.series("erased", func(p *point) float64 { return p.erased }),
@@ -29,19 +29,19 @@ func (o *overview) Charts() []template.HTML {
 		}},
 	}
 	var all []template.HTML
-	for _, figure := range figures {
-		if varies(figure) {
-			all = append(all, template.HTML(chart.Figure(figure))) // escaped by the chart package
+	for _, line := range lines {
+		if varies(line) {
+			all = append(all, template.HTML(chart.Figure(line))) // escaped by the chart package
 		}
 	}
 	return all
 }
 
-func (o *overview) series(name string, of func(p *point) float64) chart.Series {
+func (o *overview) series(name string, value func(p *point) float64) chart.Series {
 	s := chart.Series{Name: name}
 	for i := range o.points {
 		p := &o.points[i]
-		s.Points = append(s.Points, chart.Point{X: float64(p.at.Sub(o.points[0].at) / time.Nanosecond), Y: of(p)})
+		s.Points = append(s.Points, chart.Point{X: float64(p.at.Sub(o.points[0].at) / time.Nanosecond), Y: value(p)})
 	}
 	return s
 }

@@ -147,13 +147,13 @@ func (h *handler) companions(id store.ID, left *room) (elements object) {
 // names contain dots, the longest match wins.
 func columnsOf(table string, flushed *store.Report) (columns []header) {
 	for i := range flushed.Columns {
-		c, of := &flushed.Columns[i], ""
+		c, owner := &flushed.Columns[i], ""
 		for k := range flushed.Tables {
-			if name := flushed.Tables[k].Name; len(name) > len(of) && strings.HasPrefix(c.Name, name+".") {
-				of = name
+			if name := flushed.Tables[k].Name; len(name) > len(owner) && strings.HasPrefix(c.Name, name+".") {
+				owner = name
 			}
 		}
-		if of == table && len(columns) < maxFields {
+		if owner == table && len(columns) < maxFields {
 			columns = append(columns, header{c.Name[len(table)+1:], c.Name, c.Counts})
 		}
 	}

@@ -46,11 +46,11 @@ func TestTable_HasColumnElements(t *testing.T) {
 		if strings.Contains(body, "<script") || strings.Contains(body, "tag") {
 			t.Errorf("%s has a script, or the column of another table", target)
 		}
-		of := read(t, h, target, http.StatusOK).Table
-		if len(of.Columns) != 2 || of.Columns[0].Name != "fuel" || of.Columns[0].Flushed.Put != 120 || of.Columns[1].Flushed.Put != 60 {
-			t.Errorf("%s: of columns it says %+v", target, of.Columns)
+		view := read(t, h, target, http.StatusOK).Table
+		if len(view.Columns) != 2 || view.Columns[0].Name != "fuel" || view.Columns[0].Flushed.Put != 120 || view.Columns[1].Flushed.Put != 60 {
+			t.Errorf("%s: of columns it says %+v", target, view.Columns)
 		}
-		for _, i := range of.Items {
+		for _, i := range view.Items {
 			id := store.Handle[ship]{ID: i.Handle}
 			var beside ship
 			if err := json.Unmarshal(i.Columns[evil], &beside); err != nil || beside != *mate.At(id) {
@@ -65,8 +65,8 @@ func TestTable_HasColumnElements(t *testing.T) {
 	if body := page(t, h, "/?table=shot"); strings.Contains(body, "<h2>Columns</h2>") {
 		t.Error("a table without columns shows some")
 	}
-	if of := read(t, h, "/?table=shot", http.StatusOK).Table; of.Columns != nil {
-		t.Errorf("of a table without columns it says %+v", of.Columns)
+	if view := read(t, h, "/?table=shot", http.StatusOK).Table; view.Columns != nil {
+		t.Errorf("of a table without columns it says %+v", view.Columns)
 	}
 }
 
@@ -117,8 +117,8 @@ func TestHandler_LimitsPageSize(t *testing.T) {
 			if w.Body.Len() > most {
 				t.Errorf("JSON has %d bytes, want at most %d", w.Body.Len(), most)
 			}
-			if of := read(t, h, target, http.StatusOK).Table; len(of.Items) != 100 || len(of.Items[99].Columns) != 4 {
-				t.Errorf("JSON has %d items, want 100 with 4 columns each", len(of.Items))
+			if view := read(t, h, target, http.StatusOK).Table; len(view.Items) != 100 || len(view.Items[99].Columns) != 4 {
+				t.Errorf("JSON has %d items, want 100 with 4 columns each", len(view.Items))
 			}
 		})
 	}

@@ -172,8 +172,8 @@ func TestPages_EscapeHTML(t *testing.T) {
 	if link == nil {
 		t.Fatal("there is no link to the table")
 	}
-	of := html.UnescapeString(link[1])
-	for target, body := range map[string]string{"/": overview, of: page(t, h, "/"+of), "items": page(t, h, "/"+of+"&from=0")} {
+	view := html.UnescapeString(link[1])
+	for target, body := range map[string]string{"/": overview, view: page(t, h, "/"+view), "items": page(t, h, "/"+view+"&from=0")} {
 		if strings.Contains(body, "<script") || strings.Contains(body, "</td><") && strings.Contains(body, "</td><script") {
 			t.Errorf("%s has a script", target)
 		}
@@ -181,7 +181,7 @@ func TestPages_EscapeHTML(t *testing.T) {
 			t.Errorf("%s does not name the table", target)
 		}
 	}
-	if a := read(t, h, "/"+of+"&from=0", 200); a.Table.Stats.Name != evil || !strings.Contains(string(a.Table.Items[0].Value), "alert") {
+	if a := read(t, h, "/"+view+"&from=0", 200); a.Table.Stats.Name != evil || !strings.Contains(string(a.Table.Items[0].Value), "alert") {
 		t.Errorf("as JSON it is %+v", a.Table)
 	}
 }
@@ -256,23 +256,23 @@ func TestJSON_EqualsStats(t *testing.T) {
 		!slices.Equal(a.Schedules[0].Systems[1].Reads, []string{"ship", "shot"}) || !slices.Equal(a.Schedules[0].Systems[1].Emits, []string{"shot"}) {
 		t.Errorf("of schedules it says %+v", a.Schedules)
 	}
-	of := read(t, h, "/?table=ship&from=4&count=2", http.StatusOK).Table
-	if of.Stats != f.Stats().Tables[0] || of.Flushed.Created != 10 || of.From != 4 || len(of.Items) != 2 {
-		t.Fatalf("of a table it says %+v", of)
+	view := read(t, h, "/?table=ship&from=4&count=2", http.StatusOK).Table
+	if view.Stats != f.Stats().Tables[0] || view.Flushed.Created != 10 || view.From != 4 || len(view.Items) != 2 {
+		t.Fatalf("of a table it says %+v", view)
 	}
 	var all []store.Handle[ship]
 	for h := range f.ships.All() {
 		all = append(all, h)
 	}
-	for i, got := range of.Items {
+	for i, got := range view.Items {
 		var s ship
 		h := all[4+i]
 		if err := json.Unmarshal(got.Value, &s); err != nil || got.Handle != h.ID || s != *f.ships.At(h) {
 			t.Errorf("item %d is %v %s, %v", i, got.Handle, got.Value, err)
 		}
 	}
-	if of := read(t, h, "/?table=ship", http.StatusOK).Table; len(of.Items) > 0 {
-		t.Errorf("it shows %d items that nobody asked for", len(of.Items))
+	if view := read(t, h, "/?table=ship", http.StatusOK).Table; len(view.Items) > 0 {
+		t.Errorf("it shows %d items that nobody asked for", len(view.Items))
 	}
 }
 

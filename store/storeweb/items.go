@@ -14,7 +14,7 @@ type counter struct{ Name, Value, Means string }
 func (v *tableView) Counters() []counter {
 	c := v.Flushed
 	var all []counter
-	for _, of := range []struct {
+	for _, count := range []struct {
 		name  string
 		n     int
 		means string
@@ -30,7 +30,7 @@ func (v *tableView) Counters() []counter {
 		{"dangling", c.Dangling, "provisional handles in values whose target was cancelled or unknown"},
 		{"depleted", c.Depleted, "slots that used their last generation"},
 	} {
-		all = append(all, counter{of.name, report.Count(of.n), of.means})
+		all = append(all, counter{count.name, report.Count(count.n), count.means})
 	}
 	return all
 }
