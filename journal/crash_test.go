@@ -82,9 +82,7 @@ func TestSync_FailureIsNotRepeated(t *testing.T) {
 		wantError(t, errorOf(j.Append(context.Background(), 3, record(4))), ErrBroken)
 		wantError(t, save(j, 3, "state"), ErrBroken)
 		wantError(t, errorOf(j.Tail(context.Background())), ErrBroken)
-		if d.calls != calls {
-			t.Errorf("%d calls to a disk that failed", d.calls-calls)
-		}
+		equal(t, "calls to a failed disk", d.calls-calls, 0)
 		wantError(t, j.Close(), ErrBroken)
 	}
 }

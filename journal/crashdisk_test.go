@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// A crashDisk is a disk in memory that knows which bytes and names survive a power failure:
-// synced ones do, later ones may, sector by sector and name by name. As on Linux, a failed sync
-// marks its sectors clean: they are read back, but no later sync writes them.
+// A crashDisk is a disk in memory. Synced bytes and names survive a power failure; later ones
+// may, sector by sector and name by name. As on Linux, a failed sync marks its sectors clean:
+// no later sync writes them.
 type crashDisk struct {
 	mu     sync.Mutex            // readers and a writer run concurrently
 	files  map[string]*crashFile // as the system sees them
@@ -29,7 +29,7 @@ type crashDisk struct {
 	failed callKind
 
 	opens int              // number of calls that need a descriptor
-	full  func(n int) bool // reports whether call n gets no descriptor; nil: all get one
+	full  func(n int) bool // reports whether call n fails; nil: none fails
 }
 
 // A nameChange gives a name a file, or none.
@@ -66,7 +66,7 @@ func newCrashDisk() *crashDisk {
 	return &crashDisk{files: map[string]*crashFile{}, kept: map[string]*crashFile{}}
 }
 
-// change counts a changing call, and returns its injected error.
+// change counts a changing call, and returns an injected error.
 func (d *crashDisk) change(kind callKind) error {
 	d.calls++
 	switch {
@@ -285,7 +285,6 @@ func (f *crashFile) sync() error {
 	return err
 }
 
-// pending returns the sectors of the next sync that differ from the disk.
 func (f *crashFile) pending() (sectors []int) {
 	for _, at := range slices.Sorted(maps.Keys(f.dirty)) {
 		end := min(at+sector, len(f.bytes))
@@ -296,7 +295,7 @@ func (f *crashFile) pending() (sectors []int) {
 	return sectors
 }
 
-// written returns the bytes on the disk after the pending sectors that keep accepts.
+// written returns the bytes on the disk with the pending sectors that keep accepts.
 func (f *crashFile) written(keep func(at int) bool) []byte {
 	b := slices.Clone(f.kept)
 	for _, at := range f.pending() {
@@ -309,13 +308,11 @@ func (f *crashFile) written(keep func(at int) bool) []byte {
 	return b
 }
 
-// newFile returns a synced file with these bytes.
 func (d *crashDisk) newFile(b []byte) *crashFile {
 	return &crashFile{disk: d, bytes: slices.Clone(b), kept: slices.Clone(b), dirty: map[int]bool{}}
 }
 
-// choices returns the number of changed names and written sectors, each of which a power
-// failure keeps or loses.
+// choices returns the number of changes that a power failure may keep.
 func (d *crashDisk) choices() int {
 	n := len(d.names)
 	for _, f := range d.pendingFiles() {
@@ -324,7 +321,6 @@ func (d *crashDisk) choices() int {
 	return n
 }
 
-// pendingFiles returns all files that may have a name, in a fixed order.
 func (d *crashDisk) pendingFiles() (files []*crashFile) {
 	add := func(f *crashFile) {
 		if f != nil && !slices.Contains(files, f) {
@@ -342,8 +338,7 @@ func (d *crashDisk) pendingFiles() (files []*crashFile) {
 	return files
 }
 
-// afterPowerFailure returns the disk after a power failure that keeps the choices that choose
-// accepts.
+// afterPowerFailure returns the disk with the choices that choose accepts.
 func (d *crashDisk) afterPowerFailure(choose func(i int) bool) *crashDisk {
 	found := newCrashDisk()
 	names := maps.Clone(d.kept)
@@ -373,7 +368,6 @@ func (d *crashDisk) afterPowerFailure(choose func(i int) bool) *crashDisk {
 	return found
 }
 
-// clone returns a disk with the same files, synced.
 func (d *crashDisk) clone() *crashDisk {
 	found := newCrashDisk()
 	for name, f := range d.files {
@@ -383,5 +377,5 @@ func (d *crashDisk) clone() *crashDisk {
 	return found
 }
 
-// restart ends the process; the system keeps its memory of files.
+// restart ends the process, but not the system.
 func (d *crashDisk) restart() { d.stopAt, d.failAt, d.locked = 0, 0, false }

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// fifty returns a disk with a journal of 50 records, its segments, and the end of its last
-// unit.
+// fifty returns a journal of 50 records, its segments, and the end of its last unit.
 func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 	d = newCrashDisk()
 	j := mustOpen(t, small(d))
@@ -22,10 +21,9 @@ func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 	return d, segments, end
 }
 
-// outcomes counts the results of Open on damaged bytes.
 type outcomes struct{ refused, cut, whole int }
 
-// open opens a damaged journal; Inspect must find the same. Some refused ones are repaired.
+// open opens a damaged journal; Inspect must find the same.
 func (o *outcomes) open(t *testing.T, d *crashDisk) {
 	t.Helper()
 	found, err := inspect(d, func(uint64, []byte) error { return nil })
@@ -89,8 +87,7 @@ func TestOpen_FindsEveryFlippedBit(t *testing.T) {
 	}
 }
 
-// Whole units and segments at wrong places are damage, also of another journal, or of a
-// history with the same salt, position and size.
+// Whole units and segments at wrong places are damage.
 func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
 	d, segments, _ := fifty(t)
 	history := func(salt uint64, change byte) []byte {
@@ -178,8 +175,7 @@ func TestOpen_FindsForgedLengths(t *testing.T) {
 	}
 }
 
-// signed gives the units at the start of b valid checksums after s and, with chained, valid
-// chains.
+// signed gives the units of b valid checksums after s and, with chained, chains.
 func signed(s segment, b []byte, chained bool) {
 	at := s.before
 	for len(b) >= unitHead {
@@ -201,7 +197,7 @@ func signed(s segment, b []byte, chained bool) {
 	}
 }
 
-// FuzzJournal opens a segment with any bytes, or any units with valid checksums or chains.
+// FuzzJournal opens any bytes, or any units with valid checksums or chains.
 func FuzzJournal(f *testing.F) {
 	const header, checksums, chain, short = 1, 2, 4, 8
 	s := segment{salt: 0x5a17}

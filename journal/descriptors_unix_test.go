@@ -34,9 +34,7 @@ func TestDescriptors_LimitOfTheProcess(t *testing.T) {
 		none.Cur = 3 // open files stay open
 		noError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none))
 		_, err := j.Append(ctx, at-1, record(at))
-		if e := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); e != nil {
-			t.Fatal(e)
-		}
+		noError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 		if err == nil {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"handloom/internal/lockfile"
 )
 
-// A disk is the file system of a Journal. Tests replace it to fail calls or cut the power.
+// A disk is a file system. Tests fail calls or cut the power.
 type disk interface {
 	list() ([]string, error)
 	create(name string) (file, error) // truncates an existing file
@@ -34,10 +34,8 @@ type file interface {
 	sync() error // makes bytes and size durable
 }
 
-// renameCloses reports whether a file must be closed before it is renamed.
 const renameCloses = runtime.GOOS == "windows"
 
-// osDir is a disk: a folder of the operating system.
 type osDir struct {
 	dir string
 
@@ -50,7 +48,7 @@ func newFolder(dir string) *osDir { return &osDir{dir: dir} }
 
 func (d *osDir) path(name string) string { return filepath.Join(d.dir, name) }
 
-// list returns the names of files. It needs no file descriptor while the folder is open.
+// list needs no file descriptor while the folder is open.
 func (d *osDir) list() ([]string, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -109,8 +107,8 @@ func (d *osDir) sync(name string) error {
 	return syncFolder(d.path(name))
 }
 
-// lock creates the folder if necessary, locks it and keeps it open, so that a segment can begin
-// without another file descriptor.
+// lock creates and locks the folder, and keeps it open: a segment then needs no other
+// descriptor.
 func (d *osDir) lock() (file, error) {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return nil, err
@@ -152,7 +150,6 @@ func (d *osDir) held() error {
 	return err
 }
 
-// A lockedDir is the lock file of a folder.
 type lockedDir struct {
 	osFile
 	d *osDir

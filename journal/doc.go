@@ -1,6 +1,6 @@
 // Package journal keeps a log of records and snapshots in a folder of the local disk. A program
-// continues with them after a kill or a power failure. The contents are opaque bytes. See
-// guide/survive-a-kill.md for its use with package world.
+// continues with them after a kill or a power failure. See guide/survive-a-kill.md for its use
+// with package world.
 //
 // # Terms
 //

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// wantRepaired repairs a damaged journal, which must then open with every record before the
-// damage and accept records.
+// wantRepaired repairs a damaged journal, which must then have every record before the damage.
 func wantRepaired(t *testing.T, d *crashDisk) {
 	t.Helper()
 	_, err := Open("", small(d))
@@ -122,7 +121,6 @@ func TestOpen_LockFileOfVersion1NamesNothing(t *testing.T) {
 	}
 }
 
-// unitEnds returns the ends of the units of the last segment.
 func unitEnds(t *testing.T, d *crashDisk, segments []string) (ends []int64) {
 	t.Helper()
 	first := numbered(segments, segmentExt)
@@ -133,8 +131,7 @@ func unitEnds(t *testing.T, d *crashDisk, segments []string) (ends []int64) {
 	return ends[:len(ends)-1]
 }
 
-// Zeros or garbage replace all bytes from any position on. Zeros from the end of a unit leave
-// no trace, see doc.go.
+// Zeros or garbage replace all bytes from any position on. See doc.go for zeros.
 func TestTruncated_CoversLostRecords(t *testing.T) {
 	d, segments, end := fifty(t)
 	name := segments[len(segments)-1]

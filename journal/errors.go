@@ -10,24 +10,22 @@ var (
 	// ErrFenced means that the last record is not the one given to Append. Nothing was written.
 	ErrFenced = errors.New("journal: append position is not the last")
 
-	// ErrRefused means that a record or a snapshot was not written, and never will be. The call
-	// may be repeated.
+	// ErrRefused means that a record or a snapshot was not written. The call may be repeated.
 	ErrRefused = errors.New("journal: refused")
 
 	// ErrTrimmed means that the records are no longer kept.
 	ErrTrimmed = errors.New("journal: the records are trimmed")
 
-	// ErrCorrupt means that acknowledged bytes cannot be read back. A [CorruptError] has the
-	// place; see [Repair].
+	// ErrCorrupt means that acknowledged bytes are lost. The place is in a [CorruptError]; see
+	// [Repair].
 	ErrCorrupt = errors.New("journal: corrupt")
 
 	// ErrLocked means that another Journal, of any process, uses the folder.
 	ErrLocked = errors.New("journal: the folder is open elsewhere")
 
 	// ErrBroken means that a write or a sync failed, that the lock file was removed, or that
-	// the Journal is closed. It accepts no more records. The record being appended may be in
-	// the folder or not; Open decides. ErrBroken is also [fs.ErrClosed], for callers with logs
-	// of several kinds.
+	// the Journal is closed. It accepts no more records. The last append may be in the folder
+	// or not; Open decides. ErrBroken is also [fs.ErrClosed].
 	ErrBroken error = broken{}
 )
 

@@ -20,8 +20,8 @@ func (j *Journal) collect(rec []byte) (at uint64, err error) {
 	return j.accepted(), nil
 }
 
-// onTimer writes the collected records. If that is refused they stay collected, and Append
-// fails until they are written.
+// onTimer writes the collected records. If that is refused, Append fails until they are
+// written.
 func (j *Journal) onTimer() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -30,7 +30,6 @@ func (j *Journal) onTimer() {
 	}
 }
 
-// writeWaiting writes the collected records as one unit.
 func (j *Journal) writeWaiting() error {
 	if j.waitingN == 0 {
 		return nil

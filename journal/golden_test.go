@@ -48,9 +48,7 @@ func TestGolden_WrittenBytesMatch(t *testing.T) {
 		}
 	}
 	files := golden(t, "v2")
-	if len(files) != len(j.segments) {
-		t.Errorf("%d segments; testdata has %d", len(j.segments), len(files))
-	}
+	equal(t, "segments", len(j.segments), len(files))
 	for name, want := range files {
 		if got := d.files[name]; got == nil || !bytes.Equal(got.bytes, want) {
 			t.Errorf("%s differs from testdata", name)

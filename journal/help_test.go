@@ -19,6 +19,13 @@ func small(d disk) Options {
 	return Options{SegmentBytes: minSegment, disk: d, background: inline, salt: 0x5a17}
 }
 
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

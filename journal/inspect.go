@@ -59,8 +59,8 @@ func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Content
 	return found, nil
 }
 
-// inspectLock returns the newest segment that the lock file names. It returns 0 if the file is
-// unreadable, as on Windows while the folder is open.
+// inspectLock returns the segment that the lock file names, or 0 if it is unreadable, as on
+// Windows while the folder is open.
 func inspectLock(d disk) (newest uint64) {
 	f, err := d.open(lockName)
 	if err != nil {
@@ -71,8 +71,8 @@ func inspectLock(d disk) (newest uint64) {
 	return newest
 }
 
-// inspectSegment adds the segment of c to found. Except for the first, it continues before.
-// newest is the segment that the lock file names.
+// inspectSegment adds the segment of c, which must follow before, to found. newest is named in
+// the lock file.
 func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
 	if err := c.joins(before); err != nil {
 		return err
@@ -97,8 +97,7 @@ func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest u
 	return err
 }
 
-// ending returns the torn tail or the damage at the end of the segment. end is the error of the
-// last read.
+// ending returns the torn tail or the damage at the end of the segment.
 func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) {
 	if !last {
 		return nil, c.fault(end)
@@ -109,7 +108,6 @@ func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) 
 	return c.torn(end)
 }
 
-// records calls each with the records of the segment, and returns the error at its end.
 func (c *cursor) records(s *hook.Segment, each func(at uint64, rec []byte) error) error {
 	for {
 		at := c.at.seq

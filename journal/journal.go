@@ -10,8 +10,7 @@ import (
 	"handloom/internal/check"
 )
 
-// A Journal is an open folder of records and snapshots. Any goroutine may call its methods;
-// records are appended one at a time.
+// A Journal is an open folder of records and snapshots. Any goroutine may call its methods.
 type Journal struct {
 	o        Options
 	lock     file
@@ -41,9 +40,9 @@ type Journal struct {
 	saving sync.Mutex // one Save or Trim at a time
 }
 
-// A TornTail is a unit that Open removed from the end. Either its write did not finish, so no
-// record of it was acknowledged, or it was the last unit and was damaged later; the two look
-// the same. A damaged block of zeros hides units that began in it.
+// A TornTail is the last unit, removed by Open: its write did not finish, so no record of it
+// was acknowledged, or it was damaged later, which looks the same. A damaged block of zeros
+// hides units that began in it.
 type TornTail struct {
 	File    string
 	At      uint64 // position of the first removed record
@@ -61,8 +60,7 @@ func (j *Journal) Truncated() (TornTail, bool) {
 	return *j.tornTail, true
 }
 
-// CutText returns [Journal.Truncated] as text, or "", for programs that do not import this
-// package, such as package world.
+// CutText returns [Journal.Truncated] as text, or "", for packages that do not import this one.
 func (j *Journal) CutText() string { return j.tornTail.text() }
 
 func (c *TornTail) text() string {
@@ -82,14 +80,13 @@ func (j *Journal) Tail(context.Context) (at uint64, err error) {
 	return j.accepted(), j.broken
 }
 
-// accepted returns the position of the last accepted record.
 func (j *Journal) accepted() uint64 { return j.tail.seq + j.waitingN }
 
-// Append adds rec after the record at prev, which must be the last, and returns its position.
-// With Always the record is durable then. Append does not keep rec.
+// Append adds rec after the last record, which must be at prev, and returns its position. With
+// Always rec is durable then. Append does not keep rec.
 //
-// After ErrFenced, and ErrRefused (rec is too large, the disk is full, or ctx ended before the
-// write), rec is not in the journal and never will be. After ErrBroken it may be; Open decides.
+// After ErrFenced and ErrRefused (rec is too large, the disk is full, or ctx ended) rec is not
+// in the journal and never will be. After ErrBroken it may be; Open decides.
 func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
 	check.Given(ctx != nil, "journal: Append", "context")
 	if len(rec) > maxRecord {
@@ -115,8 +112,7 @@ func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint6
 	return j.tail.seq, nil
 }
 
-// write writes n records as the next unit: one write and, unless Sync is Never, one sync. The
-// next write waits for it.
+// write writes n records as the next unit: one write and, unless Sync is Never, one sync.
 func (j *Journal) write(payload []byte, n uint64) error {
 	if err := j.makeRoom(unitSize(len(payload))); err != nil {
 		return err
@@ -139,15 +135,14 @@ func (j *Journal) write(payload []byte, n uint64) error {
 	return nil
 }
 
-// breakWith breaks the Journal with err. A failed sync is not repeated: the system may have
-// dropped the bytes and would report success.
+// breakWith breaks the Journal. A failed sync is not repeated: the system may have dropped the
+// bytes and would report success.
 func (j *Journal) breakWith(err error) error {
 	j.broken = fmt.Errorf("%w: %w", ErrBroken, err)
 	j.wake()
 	return j.broken
 }
 
-// wake wakes waiting readers.
 func (j *Journal) wake() {
 	close(j.more)
 	j.more = make(chan struct{})
@@ -177,7 +172,6 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// syncAll makes every accepted record durable.
 func (j *Journal) syncAll() error {
 	if j.broken != nil {
 		return j.broken

@@ -156,22 +156,16 @@ func TestEvery_WritesCollectedRecordsAsOne(t *testing.T) {
 		j := mustOpen(t, o)
 		before := d.calls
 		mustAppend(t, j, 1, 5)
-		if d.calls != before {
-			t.Errorf("%d calls before the time came", d.calls-before)
-		}
+		equal(t, "calls before the timer", d.calls, before)
 		if tail, _ := j.Tail(context.Background()); tail != 5 {
 			t.Errorf("Tail = %d", tail)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if got := d.calls - before; got != 2 {
-			t.Errorf("five records took %d calls; want one write and one sync", got)
-		}
+		equal(t, "calls for five records, one write and one sync", d.calls-before, 2)
 		wantRecords(t, j, 5)
 		wantError(t, j.Read(context.Background(), 2, func(at uint64, _ []byte) error {
-			if at != 3 {
-				t.Errorf("the first record behind 2 is %d", at)
-			}
+			equal(t, "position of the first record after 2", at, 3)
 			return errEnough
 		}), errEnough)
 		mustAppend(t, j, 6, 7)
@@ -189,9 +183,7 @@ func TestEvery_BoundsWaitingBytes(t *testing.T) {
 	rec := make([]byte, maxWaiting*2/3)
 	for at := range uint64(4) {
 		noError(t, errorOf(j.Append(context.Background(), at, rec)))
-		if written, _, _ := j.written(); written != at {
-			t.Errorf("%d of %d records are written, want all but one", written, at+1)
-		}
+		equal(t, "written records, all except one", lastWritten(j), at)
 	}
 	mustClose(t, j)
 }
@@ -221,14 +213,10 @@ func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 		if at, err := j.Append(context.Background(), 2, []byte("z")); at != 3 || err != nil {
 			t.Errorf("Append after the disk has room again = %d, %v", at, err)
 		}
-		if written, _, _ := j.written(); written != 2 {
-			t.Errorf("%d records are written when Append takes another one, want 2", written)
-		}
+		equal(t, "written records when Append takes another", lastWritten(j), 2)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if written, _, _ := j.written(); written != 3 {
-			t.Errorf("%d records are written in time, want 3", written)
-		}
+		equal(t, "written records in time", lastWritten(j), 3)
 		mustClose(t, j)
 		j = mustOpen(t, o)
 		if tail, _ := j.Tail(context.Background()); tail != 3 {
@@ -236,6 +224,11 @@ func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 		}
 		mustClose(t, j)
 	})
+}
+
+func lastWritten(j *Journal) uint64 {
+	at, _, _ := j.written()
+	return at
 }
 
 func save(j *Journal, at uint64, text string) error {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// A death is the end of a process at a call to the disk, counted from its start; 0: none.
+// A death ends a process at a call to the disk, counted from its start; 0: never.
 type death struct {
 	call  int
-	fails bool // the call fails, and the process notices; else it is killed
+	fails bool // the call fails; else the process is killed
 }
 
 func (x death) String() string {
@@ -34,11 +34,11 @@ type lives struct {
 	tries    int    // attempts of a refused call; at least 2
 }
 
-// syncModes are the modes of every crash test. Tests write collected records themselves.
+// syncModes are the modes of every crash test. Tests call onTimer themselves.
 var syncModes = map[string]Sync{"always": Always, "never": Never, "every": Every(time.Hour)}
 
-// live appends records up to to, saves, trims, and ends as x describes. It returns the error
-// that ended it.
+// live appends records up to to, saves, trims, and ends as x describes. It returns the last
+// error.
 func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 	ctx := context.Background()
 	if x.fails {
@@ -90,14 +90,12 @@ func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 	return err
 }
 
-// note promises that the records up to at are durable, if j works.
 func (l *lives) note(j *Journal, at uint64) {
 	if j.broken == nil {
 		l.durable = max(l.durable, at)
 	}
 }
 
-// again repeats f while it is refused.
 func (l *lives) again(f func() error) error {
 	err := f()
 	for n := 1; n < max(l.tries, 2) && errors.Is(err, ErrRefused); n++ {
@@ -106,8 +104,8 @@ func (l *lives) again(f func() error) error {
 	return err
 }
 
-// check opens the journal on d, which must keep all promises and accept records. With
-// mayBeCorrupt it may be corrupt after the durable records, and is repaired.
+// check opens the journal on d, which must keep all promises and accept records. mayBeCorrupt
+// allows damage after the durable records.
 func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func() string) {
 	t.Helper()
 	ctx := context.Background()
@@ -134,7 +132,6 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	for _, after = range snapshots[:min(len(snapshots), keptSnapshots)] {
 		wantSnapshot(t, j, after)
 	}
-	// Nor is a record missing after the older of the two snapshots.
 	if n, err := readAll(t, j, after); uint64(n) != tail-after || err != nil {
 		t.Fatalf("%s: read %d of %d records past %d: %v", what(), n, tail-after, after, err)
 	}
@@ -150,7 +147,7 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	mustClose(t, j)
 }
 
-// powerFailure checks many outcomes of a power failure, or fewer with few.
+// powerFailure checks many outcomes of a power failure, or few.
 func (l *lives) powerFailure(t *testing.T, d *crashDisk, sync Sync, few bool, what func() string) {
 	t.Helper()
 	n := d.choices()
@@ -165,7 +162,6 @@ func (l *lives) powerFailure(t *testing.T, d *crashDisk, sync Sync, few bool, wh
 	}
 }
 
-// calls returns the number of calls in a whole life.
 func calls(t *testing.T, sync Sync) int {
 	t.Helper()
 	d := newCrashDisk()
@@ -200,8 +196,7 @@ func TestPowerFailure_KeepsDurableRecords(t *testing.T) {
 	})
 }
 
-// A process dies at any call, the next one appends without a reboot, then the power fails or
-// the system restarts.
+// After a death the next process appends without a reboot, then the power fails.
 func TestOpen_MakesReadRecordsDurable(t *testing.T) {
 	eachMode(t, func(t *testing.T, sync Sync) {
 		for _, x := range deaths(calls(t, sync)) {
@@ -217,7 +212,7 @@ func TestOpen_MakesReadRecordsDurable(t *testing.T) {
 	})
 }
 
-// Three processes die at any call, with or without reboots between them.
+// Three processes die, with or without reboots between them.
 func TestPowerFailure_SeveralDeathsKeepDurableRecords(t *testing.T) {
 	modes := []Sync{Always, Always, Never, Every(time.Hour)}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -252,8 +247,8 @@ func TestPowerFailure_SeveralDeathsKeepDurableRecords(t *testing.T) {
 	}
 }
 
-// The clearing of a torn unit fails at any call. The next Open repeats it, and the unit never
-// reappears past a shorter record.
+// The clearing of a torn unit fails at any call. The unit never reappears past a shorter
+// record.
 func TestOpen_RepeatsFailedClear(t *testing.T) {
 	options := func(d disk) Options {
 		o := small(d)

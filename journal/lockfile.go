@@ -7,23 +7,21 @@ import (
 	"io"
 )
 
-// The lock file names the newest segment, so that Open detects a missing one:
+// The lock file names the newest segment, so that Open detects a missing one. It is written
+// after the segment's name is durable.
 //
 //	"HLJLCK" 0 1 | first seq u64 of the newest segment | crc u32 of all before it
 //
-// It is written after the name of the segment is durable. A file with another header belongs to
-// a folder without segments, or with segments of version 1.
+// Another header means no segments, or version 1.
 const (
 	lockName  = "lock"
 	lockBytes = 20
 	lockMagic = "HLJLCK\x00\x01"
 )
 
-// errLockLost means that the locked file is no longer the lock file of the folder: another
-// process may have locked the new one.
+// errLockLost means that another process may have locked a new lock file.
 var errLockLost = errors.New("lock file or folder was removed or replaced")
 
-// readNewest returns the first record of the segment named in the lock file, or 0.
 func readNewest(f io.ReaderAt) (first uint64, err error) {
 	var b [lockBytes]byte
 	if _, err := f.ReadAt(b[:], 0); err != nil && !errors.Is(err, io.EOF) {
@@ -35,7 +33,6 @@ func readNewest(f io.ReaderAt) (first uint64, err error) {
 	return binary.LittleEndian.Uint64(b[8:]), nil
 }
 
-// writeNewest writes the first record of the newest segment to the lock file.
 func writeNewest(f file, first uint64) error {
 	b := append(make([]byte, 0, lockBytes), lockMagic...)
 	b = binary.LittleEndian.AppendUint64(b, first)

@@ -10,13 +10,13 @@ import (
 	"slices"
 )
 
-// Open opens the journal in dir, or creates it. It locks the folder until Close. It reads every
-// record after the older of the two newest snapshots, rewrites and syncs the last segment, and
-// syncs the folder, so all records are durable when it returns.
+// Open opens the journal in dir, or creates it, and locks it until Close. It reads every record
+// after the older of the two newest snapshots. All records are durable when it returns, because
+// it rewrites and syncs the last segment.
 //
 // A torn unit at the very end is removed: see [Journal.Truncated]. Other damage is
-// [ErrCorrupt], in a [CorruptError], and changes nothing; [Repair] moves it aside. If another
-// Journal uses the folder, Open returns [ErrLocked].
+// [ErrCorrupt], in a [CorruptError], and changes nothing; see [Repair]. [ErrLocked] means that
+// another Journal uses the folder.
 func Open(dir string, o Options) (*Journal, error) {
 	o, err := o.withDefaults(dir)
 	if err != nil {
@@ -37,7 +37,6 @@ func Open(dir string, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// failed wraps an error of the system with operation and folder.
 func failed(op, dir string, err error) error {
 	if errors.Is(err, ErrLocked) || errors.Is(err, ErrCorrupt) {
 		return err
@@ -45,7 +44,6 @@ func failed(op, dir string, err error) error {
 	return fmt.Errorf("journal: %s %s: %w", op, dir, err)
 }
 
-// recover finds the end of the records and removes a torn unit.
 func (j *Journal) recover() error {
 	newest, err := readNewest(j.lock)
 	if err != nil {
@@ -80,7 +78,7 @@ func (j *Journal) recover() error {
 	return nil
 }
 
-// lostAll returns the damage of a folder that lost all segments.
+// lostAll returns the damage of a folder without segments that had some.
 func lostAll(names []string, newest uint64) error {
 	trace, at := "", uint64(1)
 	for _, ext := range []string{rejectedExt, snapshotExt} {
@@ -97,8 +95,8 @@ func lostAll(names []string, newest uint64) error {
 	return &CorruptError{File: fileName(max(1, newest), segmentExt), At: at, Reason: "all segments are missing: see " + trace}
 }
 
-// lostNewest returns the damage of a folder that lost the segment named in the lock file. c is
-// the last one that it has.
+// lostNewest returns the damage of a folder that lost the segment named in the lock file; c is
+// the last one left.
 func lostNewest(c *cursor, newest uint64) error {
 	if newest <= c.first() {
 		return nil
@@ -106,7 +104,6 @@ func lostNewest(c *cursor, newest uint64) error {
 	return &CorruptError{File: fileName(newest, segmentExt), At: min(newest, c.at.seq+1), Reason: "the file is missing; " + lockName + " names it"}
 }
 
-// recoverEmpty begins a journal without records.
 func (j *Journal) recoverEmpty() error {
 	if j.salt == 0 {
 		j.salt = newSalt()
@@ -120,7 +117,6 @@ func newSalt() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// beginSegment makes an empty segment the last one.
 func (j *Journal) beginSegment(s segment) error {
 	a := &prealloc{done: make(chan struct{}), size: int64(j.o.SegmentBytes)}
 	if a.make(j.o.disk); a.err != nil {
@@ -139,10 +135,9 @@ func (j *Journal) beginSegment(s segment) error {
 	return nil
 }
 
-// verify reads the segments needed by the two newest snapshots, and leaves the last one open
-// for appends. Earlier segments may have gaps, and there may be older snapshots: files are
-// removed in order, but a power failure keeps no order of names. newest is the segment named in
-// the lock file.
+// verify reads the segments needed by the two newest snapshots, and opens the last one for
+// appends. Earlier segments may have gaps: a power failure keeps no order of removals. newest
+// is named in the lock file.
 func (j *Journal) verify(saved []uint64, newest uint64) error {
 	var after uint64
 	if n := len(saved); n > 0 {
@@ -166,8 +161,7 @@ func (j *Journal) verify(saved []uint64, newest uint64) error {
 	return nil
 }
 
-// verifySegment reads segment i, which must follow before unless that is nil, and moves j.tail
-// to its end.
+// verifySegment reads segment i, which must follow before unless that is nil, up to j.tail.
 func (j *Journal) verifySegment(i int, before *cursor, newest uint64) (*cursor, error) {
 	c, err := openCursor(j.o.disk, j.segments[i])
 	if err != nil {
@@ -189,7 +183,6 @@ func (j *Journal) verifySegment(i int, before *cursor, newest uint64) (*cursor, 
 	return c, j.verifyEnd(c, err)
 }
 
-// fault returns the error of a segment that ended with err, or nil at its normal end.
 func (c *cursor) fault(err error) error {
 	var d damage
 	switch {
@@ -216,10 +209,9 @@ func (j *Journal) verifyEnd(c *cursor, end error) error {
 	return j.keepRead(c)
 }
 
-// keepRead makes all read bytes durable before the next append. The last process may have been
-// killed between a write and its sync, or its sync failed: the system then reads the bytes from
-// memory and, on Linux, writes them to the disk only after another write. Zeros written by
-// earlier processes are durable except for one word: see clearUnits.
+// keepRead makes all read bytes durable before the next append. If a write was not synced, or
+// the sync failed, the system reads the bytes from memory and, on Linux, writes them only after
+// another write. Zeros are durable except for one word: see clearUnits.
 func (j *Journal) keepRead(c *cursor) error {
 	end := min(c.offset+unitAlign, c.size)
 	b := make([]byte, min(preallocPiece, end))
@@ -238,9 +230,8 @@ func (j *Journal) keepRead(c *cursor) error {
 	return j.o.disk.sync("")
 }
 
-// torn distinguishes a clean end, a torn unit, and damage. At most one unit was not synced, and
-// nothing was written past it: so a later unit, or any byte past the end of this one, proves
-// that this one was acknowledged.
+// torn distinguishes a clean end, a torn unit, and damage. Only the last unit may be unsynced:
+// a later unit or a nonzero byte past its end proves that it was acknowledged.
 func (c *cursor) torn(end error) (*TornTail, error) {
 	why := c.fault(end)
 	if why != nil && !errors.Is(why, ErrCorrupt) {
@@ -266,8 +257,7 @@ func (c *cursor) torn(end error) (*TornTail, error) {
 	return c.tornTail(rest, size), nil
 }
 
-// tornTail returns the torn unit of this size at the cursor; rest are the bytes from there. The size
-// is 0 if the header is damaged.
+// tornTail returns the torn unit at the cursor. Its size is 0 if the header is damaged.
 func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
 	end := len(rest)
 	for rest[end-1] == 0 {
@@ -286,8 +276,8 @@ func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
 	}
 }
 
-// skipToSnapshot handles a snapshot newer than the last record: that record was damaged after
-// the snapshot was saved. The journal continues after the snapshot.
+// skipToSnapshot continues after a snapshot newer than the last record, which was damaged after
+// the save.
 func (j *Journal) skipToSnapshot(saved []uint64) error {
 	if len(saved) == 0 || saved[len(saved)-1] <= j.tail.seq {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Options are the settings of a Journal. The zero value syncs every record.
+// Options are the settings of a Journal; the zero value syncs every record.
 type Options struct {
 	// Sync is the time of syncs; default Always.
 	Sync Sync
@@ -14,7 +14,7 @@ type Options struct {
 	// gets a segment of its own.
 	SegmentBytes int
 
-	// For tests: the file system, and the start of background work.
+	// For tests.
 	disk       disk
 	background func(func())
 	salt       uint64
@@ -38,13 +38,13 @@ var (
 	// Always syncs each record before Append returns: one fdatasync per record.
 	Always = Sync{}
 
-	// Never leaves it to the operating system. A kill loses nothing; a power failure may lose
-	// any record since the last segment began, and Open may find the journal corrupt.
+	// Never leaves it to the system. A kill loses nothing; a power failure may lose records of
+	// the last segment, and Open may find the journal corrupt.
 	Never = Sync{mode: never}
 )
 
 // Every collects the records of d, then writes and syncs them as one unit. A kill or a power
-// failure may lose the records of the last d.
+// failure may lose the last d.
 func Every(d time.Duration) Sync { return Sync{mode: every, every: d} }
 
 const (

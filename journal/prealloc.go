@@ -6,8 +6,7 @@ import (
 )
 
 // A prealloc is a file of zeros that becomes the next segment. It is written in the background:
-// a file that grows costs each record a second sync, and all zeros at once would delay a record
-// by 100 ms.
+// a growing file costs each record a second sync, and all zeros at once take 100 ms.
 type prealloc struct {
 	done chan struct{} // closed when the following fields are set
 	file file
@@ -15,11 +14,9 @@ type prealloc struct {
 	err  error
 }
 
-// preallocPiece is the number of bytes between two syncs, which limits the delay of a record on
-// disks with one operation at a time.
+// preallocPiece is the number of bytes between two syncs, which delay records on some disks.
 const preallocPiece = 1 << 20
 
-// prepare begins the next segment, unless it has begun.
 func (j *Journal) prepare() {
 	if j.prealloc != nil {
 		return
@@ -43,7 +40,6 @@ func (a *prealloc) make(d disk) {
 	a.file = f
 }
 
-// writeZeros clears f from offset to end, and syncs it.
 func writeZeros(f file, offset, end int64) error {
 	piece := make([]byte, min(preallocPiece, max(end-offset, 0)))
 	for offset < end {
@@ -59,8 +55,8 @@ func writeZeros(f file, offset, end int64) error {
 	return nil
 }
 
-// clearUnits clears f from offset to end, where there may be units. It clears the first word
-// last: until then a failed sync leaves no end that looks clean while units follow.
+// clearUnits clears f from offset to end. It clears the first word last: until then a failed
+// sync leaves no end that looks clean while units follow.
 func clearUnits(f file, offset, end int64) error {
 	mark := bytes.Repeat([]byte{0xff}, int(min(unitAlign, end-offset)))
 	if _, err := f.WriteAt(mark, offset); err != nil {
@@ -75,9 +71,9 @@ func clearUnits(f file, offset, end int64) error {
 	return writeZeros(f, offset, offset+int64(len(mark)))
 }
 
-// makeRoom ensures that the next unit, of size bytes, fits into the last segment, and begins
-// a new segment if necessary. After ErrRefused (no space or no file descriptor) nothing has
-// changed. ErrBroken means that a write or a sync failed, or that the lock is lost.
+// makeRoom ensures that a unit of size bytes fits into the last segment, or begins a new one.
+// After ErrRefused (no space or descriptor) nothing has changed. After ErrBroken a write or
+// sync failed, or the lock is lost.
 func (j *Journal) makeRoom(size int64) error {
 	if j.end+size <= j.size {
 		return nil
@@ -111,7 +107,6 @@ func (j *Journal) makeRoom(size int64) error {
 	return nil
 }
 
-// usePrealloc returns a prepared segment of at least least bytes.
 func (j *Journal) usePrealloc(least int64) (*prealloc, error) {
 	j.prepare()
 	a := j.prealloc
@@ -128,7 +123,6 @@ func (j *Journal) usePrealloc(least int64) (*prealloc, error) {
 	return a, a.err
 }
 
-// dropPrealloc removes the prepared segment. Open would also remove it.
 func (j *Journal) dropPrealloc() {
 	if j.prealloc == nil {
 		return
@@ -141,7 +135,7 @@ func (j *Journal) dropPrealloc() {
 	j.prealloc = nil
 }
 
-// begin writes the header of a segment, which has no name yet.
+// begin writes the header of a segment without a name.
 func (a *prealloc) begin(s segment) error {
 	s.size = a.size
 	if _, err := a.file.WriteAt(s.header(), 0); err != nil {
@@ -150,8 +144,7 @@ func (a *prealloc) begin(s segment) error {
 	return a.file.sync()
 }
 
-// rename gives the file the name of its segment. Except on Windows the file stays open, to need
-// no other file descriptor.
+// rename gives the file its name. Except on Windows it stays open, to need no other descriptor.
 func (a *prealloc) rename(d disk, s segment) error {
 	if renameCloses {
 		if err := a.file.Close(); err != nil {
@@ -164,7 +157,6 @@ func (a *prealloc) rename(d disk, s segment) error {
 	return nil
 }
 
-// enter makes a the last segment.
 func (j *Journal) enter(s segment, a *prealloc) error {
 	f := a.file
 	if renameCloses {

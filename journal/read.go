@@ -12,8 +12,8 @@ import (
 // until ctx ends or each fails, and returns that error. rec is valid during the call. Records
 // that [Every] still collects are not seen.
 //
-// It returns ErrTrimmed if the records are no longer kept, ErrCorrupt if they cannot be read
-// back, and ErrBroken, after the last record, if the Journal is broken or closed.
+// It returns ErrTrimmed if the records are not kept, ErrCorrupt if they cannot be read, and
+// ErrBroken, after the last record, if the Journal is broken or closed.
 func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
 	check.Given(ctx != nil, "journal: Read", "context")
 	check.Given(each != nil, "journal: Read", "function")
@@ -43,15 +43,14 @@ func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, r
 	}
 }
 
-// written returns the position of the last written record, and a channel that is closed after
-// the next write.
+// written returns the position of the last written record, and a channel closed by the next
+// write.
 func (j *Journal) written() (at uint64, more <-chan struct{}, broken error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.tail.seq, j.more, j.broken
 }
 
-// A reader reads units from segment to segment.
 type reader struct {
 	j     *Journal
 	after uint64 // position of the last record passed to each
@@ -66,7 +65,6 @@ func (r *reader) close() {
 	}
 }
 
-// unit reads one unit and calls each with its records after r.after.
 func (r *reader) unit() error {
 	if err := r.enter(); err != nil {
 		return err
@@ -92,7 +90,6 @@ func (r *reader) unit() error {
 	return err
 }
 
-// enter opens the segment of the next unit.
 func (r *reader) enter() error {
 	at := r.after
 	if r.c != nil {
@@ -123,7 +120,6 @@ func (r *reader) enter() error {
 	return nil
 }
 
-// findSegment returns the first record of the segment that should contain the record at.
 func (j *Journal) findSegment(at uint64) (first uint64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -11,9 +11,8 @@ import (
 )
 
 // Repair ends the journal in dir before record from, usually [CorruptError.At]. It deletes
-// nothing: it moves later files, later snapshots, and a copy of the last file to a folder in
-// dir, whose name it returns. An interrupted call may be repeated. If a Journal uses the
-// folder, Repair returns ErrLocked.
+// nothing: it moves later files and snapshots, and a copy of the last file, to a folder in dir,
+// whose name it returns. It may be repeated. [ErrLocked] means that a Journal uses the folder.
 func Repair(ctx context.Context, dir string, from uint64) (moved string, err error) {
 	check.Given(ctx != nil, "journal: Repair", "context")
 	if moved, err = repair(ctx, newFolder(dir), from); err != nil {
@@ -48,17 +47,15 @@ func repair(ctx context.Context, d disk, from uint64) (moved string, err error) 
 	return r.moved, r.end(lock)
 }
 
-// A repairing is a call of Repair.
 type repairing struct {
 	disk     disk
 	from     uint64
 	segments []uint64 // their first records, ascending
 	saved    []uint64
-	last     int    // index of the segment in which the journal will end; -1: none
+	last     int    // index of the last remaining segment; -1: none
 	moved    string // the folder for moved files
 }
 
-// find finds the segment in which the journal will end.
 func (r *repairing) find() error {
 	k, found := slices.BinarySearch(r.segments, r.from)
 	if !found || k > 0 && r.isDamagedAfter(k-1) {
@@ -83,8 +80,8 @@ func (r *repairing) find() error {
 	return err
 }
 
-// isDamagedAfter reports whether a segment has all its records and damage after them, which
-// belongs to the first record of the next segment.
+// isDamagedAfter reports whether a segment has damage after all its records, which belongs to
+// the next segment.
 func (r *repairing) isDamagedAfter(k int) bool {
 	c, err := openCursor(r.disk, r.segments[k])
 	if err != nil {
@@ -97,7 +94,6 @@ func (r *repairing) isDamagedAfter(k int) bool {
 	return c.at.seq+1 == r.from && !errors.Is(err, errEnd)
 }
 
-// moveAside moves the later files.
 func (r *repairing) moveAside() (err error) {
 	for _, at := range slices.Backward(r.saved) {
 		if at >= r.from {
@@ -112,7 +108,6 @@ func (r *repairing) moveAside() (err error) {
 
 func (r *repairing) move(name string) error { return r.disk.rename(name, r.moved+"/"+name) }
 
-// end ends the last remaining segment, or begins an empty one.
 func (r *repairing) end(lock file) error {
 	if r.last >= 0 {
 		stays, err := r.endSegment(fileName(r.segments[r.last], segmentExt))
@@ -135,8 +130,7 @@ func (r *repairing) end(lock file) error {
 	return writeNewest(lock, newest)
 }
 
-// begin creates an empty segment. It follows the newest remaining snapshot, so older snapshots
-// have no later records.
+// begin creates an empty segment after the newest remaining snapshot.
 func (r *repairing) begin() error {
 	for _, at := range r.saved {
 		if at+1 < r.from {
@@ -159,7 +153,6 @@ func (r *repairing) begin() error {
 	return a.file.Close()
 }
 
-// makeAside creates a new folder.
 func makeAside(d disk) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("repaired-%d", n)
@@ -169,12 +162,12 @@ func makeAside(d disk) (string, error) {
 	}
 }
 
-// endSegment copies the segment aside and clears it from record r.from on. It reports whether
-// the segment stays.
+// endSegment copies the segment aside and clears it from record r.from on. stays: it has
+// records left.
 func (r *repairing) endSegment(name string) (stays bool, err error) {
 	c, err := openCursor(r.disk, r.segments[r.last])
 	if errors.Is(err, ErrCorrupt) {
-		// The header is damaged: nothing of it can stay.
+		// The header is damaged.
 		return false, r.move(name)
 	}
 	if err != nil {
@@ -194,7 +187,6 @@ func (r *repairing) endSegment(name string) (stays bool, err error) {
 	return true, clearUnits(c.file, c.offset, c.size)
 }
 
-// copyFile makes a synced copy of f.
 func copyFile(d disk, f file, size int64, name string) error {
 	to, err := d.create(name)
 	if err != nil {

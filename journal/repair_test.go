@@ -140,9 +140,7 @@ func TestRepair_LeavesOneSegment(t *testing.T) {
 			d.files[fileName(first, segmentExt)].bytes[3] ^= 1
 			before := len(d.files)
 			_, err := repair(ctx, d, first)
-			if (err == nil) != c.ok {
-				t.Fatalf("repair before record %d: %v", first, err)
-			}
+			equal(t, fmt.Sprint("Repair before record ", first, " succeeds"), err == nil, c.ok)
 			if !c.ok {
 				if names, _ := d.list(); len(names) != before {
 					t.Errorf("a repair that is refused changes the folder: %q", names)

@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// A segment is a file of units. Its name is the position of its first record.
+// A segment is a file of units, named by the position of its first record.
 //
 //	"HLJRNL" 0 2 | salt u64 | first seq u64 | chain before it [16] | size u64 | flags u32 | crc u32 of all before it
 //
-// Version 1 has no size. Such files are read, and appended to until they are full.
+// Version 1 has no size. Such files are read, and filled.
 type segment struct {
 	salt   uint64
 	before link  // before its first unit
 	size   int64 // bytes of the whole file; 0 in version 1
 
-	// heals means that the segment follows a snapshot instead of a segment: see recover.
+	// heals means that it follows a snapshot, not a segment: see recover.
 	heals bool
 }
 
@@ -76,7 +76,6 @@ func (s segment) header() []byte {
 
 var errHeader = errors.New("header does not match the file name")
 
-// readHeader reads the header of the segment that begins at first.
 func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 	var b [segmentHead]byte
 	if _, err := f.ReadAt(b[:], 0); err != nil && !errors.Is(err, io.EOF) {
@@ -103,7 +102,6 @@ func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 	return s, nil
 }
 
-// A cursor reads the units of one segment in order.
 type cursor struct {
 	segment
 	file   file
@@ -140,7 +138,7 @@ func openCursor(d disk, first uint64) (*cursor, error) {
 
 func (c *cursor) close() error { return c.file.Close() }
 
-// errEnd means that a unit could begin here, and there are only zeros.
+// errEnd means that only zeros follow.
 var errEnd = errors.New("end of units")
 
 // next reads the unit at the cursor and moves past it. The payload is valid until the next
@@ -178,7 +176,6 @@ func (c *cursor) next() (payload []byte, err error) {
 	return payload, nil
 }
 
-// unit reads the unit with this header and verifies its checksum.
 func (c *cursor) unit(h unitHeader) ([]byte, error) {
 	size := unitSize(h.length)
 	if h.length == 0 || size > c.size-c.offset {
@@ -202,8 +199,8 @@ type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
-// joins returns a damage if the segment does not follow before. A file that lacks zeros past
-// its last unit is whole if the next one follows it.
+// joins returns a damage if the segment does not follow before. Before may lack zeros past its
+// last unit.
 func (c *cursor) joins(before *cursor) error {
 	switch {
 	case before == nil, c.salt == before.salt && (c.heals || c.before == before.at):
@@ -214,18 +211,16 @@ func (c *cursor) joins(before *cursor) error {
 	return &CorruptError{File: c.name(), At: before.at.seq + 1, Reason: errChain.Error()}
 }
 
-// short returns the damage of a file that is too short.
 func (c *cursor) short() error {
 	return damage{fmt.Errorf("file has %d bytes, want %d", c.have, c.size)}
 }
 
-// corrupt returns the error for damage at the cursor.
 func (c *cursor) corrupt(why error) error {
 	return &CorruptError{File: c.name(), At: c.at.seq + 1, Offset: c.offset, Reason: why.Error()}
 }
 
-// hasLaterUnit reports whether a later unit of this journal begins in rest, the bytes from the
-// cursor: a header of a later record, or a whole unit.
+// hasLaterUnit reports whether rest, the bytes from the cursor, contains a later unit of this
+// journal, or its header.
 func (c *cursor) hasLaterUnit(rest []byte) bool {
 	for o := unitAlign; o+unitHead <= len(rest); o += unitAlign {
 		h := parseUnitHeader(rest[o:])
@@ -242,8 +237,8 @@ func (c *cursor) hasLaterUnit(rest []byte) bool {
 	return false
 }
 
-// unitAt returns the size of the unit at the start of rest, the bytes from the cursor, or 0 if
-// its header is damaged. A header that lacks a sector has zeros for its length or its position.
+// unitAt returns the size of the unit at the start of rest, or 0 if its header is damaged. A
+// missing sector has zeros for length or position.
 func (c *cursor) unitAt(rest []byte) int64 {
 	if len(rest) < unitHead {
 		return 0
@@ -255,13 +250,11 @@ func (c *cursor) unitAt(rest []byte) int64 {
 	return unitSize(h.length)
 }
 
-// rest returns the bytes from the cursor to the end of the file.
 func (c *cursor) rest() ([]byte, error) {
 	rest := make([]byte, max(c.size-c.offset, 0))
 	return rest, readFull(c.file, rest, c.offset)
 }
 
-// readFull fills b from offset, where the file has the bytes.
 func readFull(f io.ReaderAt, b []byte, offset int64) error {
 	n, err := f.ReadAt(b, offset)
 	if n == len(b) {

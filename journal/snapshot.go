@@ -12,12 +12,12 @@ import (
 	"handloom/internal/check"
 )
 
-// keptSnapshots is the number of snapshots kept: an older one in case the newest is unreadable.
+// keptSnapshots includes an older one, in case the newest is unreadable.
 const keptSnapshots = 2
 
-// Save saves the bytes of write as the snapshot after record at, and removes snapshots except
-// the newest two; see [Journal.Reject] for bad ones. Append may run meanwhile. The snapshot is
-// durable when Save returns; after an error Save may be called again.
+// Save saves the bytes of write as the snapshot after record at, which is durable when Save
+// returns, and removes snapshots except the newest two. Append may run meanwhile. After an
+// error Save may be called again.
 func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "journal: Save", "context")
 	check.Given(write != nil, "journal: Save", "function")
@@ -41,8 +41,8 @@ func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) e
 	return nil
 }
 
-// mayBeSaved waits until the records up to at are durable: a snapshot ahead of its journal
-// would have another history.
+// mayBeSaved waits until the records up to at are durable: a snapshot must not be ahead of its
+// journal.
 func (j *Journal) mayBeSaved(ctx context.Context, at uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -57,8 +57,7 @@ func (j *Journal) mayBeSaved(ctx context.Context, at uint64) error {
 	return j.syncAll()
 }
 
-// writeSnapshot writes and syncs the file of a snapshot in pieces, so that an append waits for
-// one piece at most.
+// writeSnapshot syncs a snapshot in pieces, so that an append waits for one piece at most.
 func (j *Journal) writeSnapshot(ctx context.Context, write func(w io.Writer) error) error {
 	f, err := j.o.disk.create(saveName)
 	if err != nil {
@@ -77,7 +76,6 @@ func (j *Journal) writeSnapshot(ctx context.Context, write func(w io.Writer) err
 
 const snapshotPiece = 1 << 20
 
-// A fileWriter writes a file from its start.
 type fileWriter struct {
 	ctx    context.Context
 	file   file
@@ -122,8 +120,8 @@ func (j *Journal) dropSnapshots() error {
 	return nil
 }
 
-// Reject marks the snapshot at this position as damaged: its file is renamed to .bad, and Save,
-// Trim and [Journal.Snapshots] no longer count it. A later Save removes the file.
+// Reject renames a damaged snapshot to .bad. Save, Trim and [Journal.Snapshots] no longer count
+// it. A later Save removes the file.
 func (j *Journal) Reject(ctx context.Context, at uint64) error {
 	check.Given(ctx != nil, "journal: Reject", "context")
 	j.saving.Lock()
@@ -144,7 +142,6 @@ func (j *Journal) Reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// mayChange returns an error if the folder must not be changed.
 func (j *Journal) mayChange(ctx context.Context) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -181,14 +178,14 @@ func (j *Journal) Load(_ context.Context, at uint64) (io.ReadCloser, error) {
 	return snapshotReader{io.NewSectionReader(f, 0, size), f}, nil
 }
 
-// A snapshotReader reads a snapshot. Its Size limits allocations by damaged lengths.
+// A snapshotReader has Size, which limits allocations by damaged lengths.
 type snapshotReader struct {
 	*io.SectionReader
 	io.Closer
 }
 
-// Trim removes the files whose records are all at or before through. It returns ErrRefused
-// unless two snapshots are at or after through: one could be damaged.
+// Trim removes files with only records up to through. It returns ErrRefused unless two
+// snapshots are at or after through, because one could be damaged.
 func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "journal: Trim", "context")
 	j.saving.Lock()
@@ -200,7 +197,7 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	if len(saved) < keptSnapshots || saved[keptSnapshots-1] < through {
 		return fmt.Errorf("%w: trim through record %d with snapshots %d", ErrRefused, through, saved)
 	}
-	// Sync both snapshots first: the Save of one may have failed after its rename.
+	// The Save of a snapshot may have failed after its rename.
 	if err := j.o.disk.sync(""); err != nil {
 		return refused(err)
 	}
@@ -215,8 +212,7 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	}
 }
 
-// takeFirst removes the first segment from the list if its records are all at or before
-// through.
+// takeFirst removes the first segment from the list if through is past its records.
 func (j *Journal) takeFirst(through uint64) (first uint64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -8,14 +8,13 @@ import (
 	"hash/crc32"
 )
 
-// A unit is one write to a segment, made durable by one sync: one record or, with Every,
-// several.
+// A unit is one write, made durable by one sync: one record or, with Every, several.
 //
 //	length u32 | crc u32 | seq u64 | chain u64 | salt u64 | (n u32 | record)... | zeros to a multiple of 8
 //
 // length counts the records with their lengths. crc covers all other bytes: also the length,
-// because two lengths may have the same number of zeros, and the zeros. seq is the position of
-// the first record, chain the first half of the chain before it.
+// because several lengths have the same zeros. seq is the position of the first record, chain the
+// first half of the chain before it.
 const (
 	unitHead   = 32
 	unitAlign  = 8
@@ -30,7 +29,6 @@ type link struct {
 	chain [16]byte
 }
 
-// next returns the link after a unit with n records and this payload.
 func (l link) next(n uint64, payload []byte) link {
 	h := sha256.New()
 	h.Write(l.chain[:])
@@ -50,12 +48,11 @@ func appendRecord(payload, rec []byte) []byte {
 	return append(payload, rec...)
 }
 
-// unitSize returns the size in its segment of a unit with a payload of n bytes.
+// unitSize returns the size of a unit with a payload of n bytes.
 func unitSize[N int | uint32](n N) int64 {
 	return (int64(n) + unitHead + unitAlign - 1) &^ (unitAlign - 1)
 }
 
-// appendUnit appends to b the unit after l with this payload.
 func appendUnit(b []byte, salt uint64, l link, payload []byte) []byte {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
@@ -69,12 +66,10 @@ func appendUnit(b []byte, salt uint64, l link, payload []byte) []byte {
 	return b
 }
 
-// unitSum returns the checksum of a unit.
 func unitSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:4], castagnoli), castagnoli, b[8:])
 }
 
-// A unitHeader is the unverified header of a unit.
 type unitHeader struct {
 	length, crc      uint32
 	seq, chain, salt uint64
@@ -98,7 +93,6 @@ var (
 // intact reports whether b, a unit with its zeros, has the right checksum.
 func (h unitHeader) intact(b []byte) bool { return unitSum(b) == h.crc }
 
-// follows returns an error if an intact unit does not belong after l.
 func (h unitHeader) follows(l link, salt uint64) error {
 	switch {
 	case h.salt != salt:
@@ -109,7 +103,7 @@ func (h unitHeader) follows(l link, salt uint64) error {
 	return nil
 }
 
-// eachRecord calls f with the records of a payload, in order, and returns their number.
+// eachRecord calls f with the records of a payload and returns their number.
 func eachRecord(payload []byte, f func(rec []byte) error) (n uint64, err error) {
 	for len(payload) > 0 {
 		if len(payload) < 4 {

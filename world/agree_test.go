@@ -52,9 +52,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			calls++
 		}
 		for _, w := range []*world.World{first, third, second} {
-			if got := mustStep(t, w); got.Number != tick {
-				t.Fatalf("step %d was tick %d", tick, got.Number)
-			}
+			equal(t, "tick of the step", mustStep(t, w).Number, tick)
 		}
 		synctest.Wait()
 		for _, s := range both {
@@ -74,9 +72,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			j = openJournal(t, dir)
 			third = mustOpen(t, fresh, j)
 			wantSame(t, owner, fresh)
-			if a, b := digest(t, owner), digest(t, fresh); a != b {
-				t.Fatalf("after tick %d the journal was opened again to another state", tick)
-			}
+			equal(t, fmt.Sprint("digest of the journal after tick ", tick), digest(t, fresh), digest(t, owner))
 			local = fresh
 		}
 	}
@@ -88,9 +84,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 	for upTo := uint64(ticks - 8); upTo <= ticks; upTo++ {
 		again := newGame(t, o)
 		noError(t, world.Replay(t.Context(), again.Store, shared, again.options(), upTo))
-		if got := digest(t, again); got != owner.digests[upTo] {
-			t.Errorf("Replay to tick %d: digest %x, want %x", upTo, got, owner.digests[upTo])
-		}
+		equal(t, fmt.Sprint("digest of Replay to tick ", upTo), digest(t, again), owner.digests[upTo])
 	}
 	mustClose(t, first, second, third)
 	mustCloseJournal(t, j)

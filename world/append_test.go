@@ -93,9 +93,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 		want--
 	}
 	tick := mustStep(t, again) // after the election timeout
-	if tick.Number != want+1 {
-		t.Errorf("the next tick is %d; want %d", tick.Number, want+1)
-	}
+	equal(t, "next tick", tick.Number, want+1)
 	mustClose(t, again)
 	noError(t, errorOf(world.AuditOf(t.Context(), l.Log)))
 }
@@ -121,9 +119,7 @@ func TestAppend_ClosedLogHalts(t *testing.T) {
 		}
 		wantError(t, errorOf(w.Step(t.Context())), fs.ErrClosed)
 		err = w.Read(t.Context(), func(_ context.Context, tick world.Tick) error {
-			if tick.Number != 3 {
-				t.Errorf("Read shows tick %d", tick.Number)
-			}
+			equal(t, "tick of Read", tick.Number, 3)
 			return nil
 		})
 		noError(t, err)

@@ -11,15 +11,14 @@ import (
 	"handloom/store"
 )
 
-// An origin describes the source of a record.
 type origin struct {
 	appended bool       // this World appended it
-	replay   bool       // applied before, by an earlier World
+	replay   bool       // an earlier World applied it
 	calls    hook.Calls // local calls whose input is in the record
 }
 
-// apply applies the record at position at. Every World, also the leader, decodes the bytes of
-// the log. After any error the World has halted.
+// apply applies the record at position at. Also the leader decodes the bytes of the log. After
+// any error the World has halted.
 func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) error {
 	h, r := w.at(), entry.Record{}
 	if err := w.check(&r, &h, at, b, from); err != nil {
@@ -47,7 +46,6 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	return nil
 }
 
-// check decodes b into r and returns an error if it cannot follow h.
 func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from origin) error {
 	switch err := r.Decode(b); {
 	case errors.Is(err, entry.ErrVersion):
@@ -74,7 +72,6 @@ func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from or
 	return w.compare(at, r.State)
 }
 
-// follows returns an error if r cannot follow h.
 func follows(r *entry.Record, h *position) error {
 	term, leader, tick := h.Term, h.Owner, h.tick
 	switch r.Kind {
@@ -127,8 +124,8 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 	return nil
 }
 
-// callError returns the error for calls whose tick ended with err. Except after ErrTick the
-// outcome is uncertain: the record stays in the log, and a later World may apply it.
+// callError returns the error for the calls of a tick. Except after ErrTick it is uncertain:
+// the record stays in the log, and a later World may apply it.
 func callError(err error) error {
 	if err == nil || errors.Is(err, ErrTick) {
 		return err

@@ -7,11 +7,9 @@ import (
 	"time"
 )
 
-// awayTime limits the retries of a request to a shared log: its servers may be electing a
-// leader.
+// awayTime limits retries: the servers of a shared log may be electing a leader.
 const awayTime = 30 * time.Second
 
-// ask repeats a request to a shared log while it fails, for up to awayTime.
 func ask[A any](ctx context.Context, l Log, question func(ctx context.Context) (A, error)) (A, error) {
 	begin := time.Now()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {

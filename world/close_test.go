@@ -55,9 +55,8 @@ func TestHandoff_IsCompletedAfterTimeout(t *testing.T) {
 			t.Errorf("Submit: done %t behind %v, %v", waits.done, time.Since(begin), waits.err)
 		}
 		noError(t, w.Handoff(t.Context(), "second"))
-		if tail, _ := l.Tail(t.Context()); tail != 4 {
-			t.Errorf("%d records; want an epoch, 2 ticks and a handoff", tail)
-		}
+		tail, _ := l.Tail(t.Context())
+		equal(t, "records", tail, 4)
 		steps(t, w, 1)
 		l.append = lost
 		handoff := make(chan error)

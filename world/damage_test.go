@@ -98,9 +98,7 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 		crash(t, w)
 		again := newGame(t, store.Options{})
 		w = mustOpen(t, again, l)
-		if digest(t, g) != digest(t, again) {
-			t.Fatalf("opened again after tick %d: another state", w.Status().Tick)
-		}
+		equal(t, fmt.Sprint("digest after tick ", w.Status().Tick), digest(t, again), digest(t, g))
 		g = again
 	}
 	crash(t, w)
@@ -146,9 +144,7 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	j = openJournal(t, dir)
 	again := newGame(t, store.Options{})
 	w = mustOpen(t, again, j)
-	if digest(t, g) != digest(t, again) {
-		t.Error("opened from the older snapshot: another state")
-	}
+	equal(t, "digest from the older snapshot", digest(t, again), digest(t, g))
 	mustClose(t, w)
 	mustCloseJournal(t, j)
 }

@@ -2,6 +2,7 @@ package world_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,9 +97,7 @@ func TestShadow_RunsFractionOfTicksTwice(t *testing.T) {
 			}
 			w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = shadow })
 			steps(t, w, 40)
-			if played != want {
-				t.Errorf("Shadow %v: %d plays of 40 ticks, want %d", shadow, played, want)
-			}
+			equal(t, fmt.Sprint("runs with Shadow ", shadow), played, want)
 			mustClose(t, w)
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"handloom/internal/entry"
 )
 
-// A shardName is the table and the shard of a typeID.
 type shardName struct {
 	typeID uint16
 	table  string
@@ -27,8 +26,7 @@ func (w *World) state(tick uint64) entry.StateDigest {
 	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards)}
 }
 
-// digestPart returns the digests in the record of the next tick: each shard once in DigestTicks
-// ticks.
+// digestPart returns the digests for the next record: each shard once in DigestTicks ticks.
 func (w *World) digestPart(tick uint64) entry.StateDigest {
 	n, ticks := uint64(len(w.shards)), uint64(w.o.DigestTicks)
 	at := tick % ticks
@@ -48,8 +46,7 @@ func (w *World) digest(typeID uint16) uint64 {
 	return w.exclusive.DigestShard(typeID) ^ entry.Mix(w.store.Epoch())
 }
 
-// compare returns a DivergedError for the first shard that differs from a digest of the record
-// at position at.
+// compare returns a DivergedError for the first shard that differs.
 func (w *World) compare(at uint64, state entry.StateDigest) error {
 	if n := len(w.shards); len(state.Shards) > n {
 		return corrupt(at, "%d digests, want at most %d", len(state.Shards), n)

@@ -50,9 +50,7 @@ func TestDiverged_FollowerHalts(t *testing.T) {
 			t.Errorf("%v", s)
 		}
 		mustClose(t, v)
-		if a := mustAudit(t, l); a.Terms != 1 {
-			t.Errorf("%d terms", a.Terms)
-		}
+		equal(t, "terms", mustAudit(t, l).Terms, 1)
 	})
 }
 

@@ -26,22 +26,21 @@
 //	                         │             └→ Submit returns, Applied, sometimes a snapshot
 //	                         └→ every later state contains the tick
 //
-// A tick is applied after its record is in the log. Leader, follower and recovery run the same
-// code on the same bytes, so a leader that lost has nothing to undo.
+// Leader, follower and recovery run the same code on the same bytes, so a leader that lost has
+// nothing to undo.
 //
 // # The rule
 //
-// A tick is a function of the state and its input. It takes random numbers from Tick.Seed and
-// the time from Tick.Time. It uses no clock, no other random numbers, no order of a map, no Go
-// variable written by an earlier tick, no duration of a report, no Stats and no Flushed: snapshots
-// contain none of them. Lists of changes (Created, Erased, Written) are empty when it begins. It
+// A tick is a function of the state and its input. Random numbers come from Tick.Seed, the time
+// from Tick.Time. The tick uses no clock, no other random numbers, no order of a map, no Go
+// variable of an earlier tick, no duration of a report, no Stats and no Flushed, because snapshots
+// do not contain them. Lists of changes (Created, Erased, Written) are empty when it begins. It
 // flushes its commands. The number of workers has no effect.
 //
 // A world that breaks the rule halts with [ErrDiverged], which names tick, table and shard: each
-// record has digests of some shards after the previous tick, so every shard is compared once in
-// Options.DigestTicks. The first record of a term has the digests of all shards. To find the
-// cause, use Shadow on one machine, package storetest in a test, and [Replay] on the log. A
-// digest takes as long as hashing the largest shard.
+// record has digests of some shards, so every shard is compared once in Options.DigestTicks, and
+// all at the start of a term. To find the cause, use Shadow, package storetest, and [Replay].
+// A digest takes as long as hashing the largest shard.
 //
 // # Invariants
 //
@@ -57,17 +56,15 @@
 //
 // After a failed append the outcome is unknown. The world retries the same bytes at the same
 // position until the log has them or has others. In the latter case another world leads: the
-// calls are not applied, Submit returns [ErrNotLeader], and the world follows. A leader that was paused or cut
-// off ends this way.
+// calls are not applied, Submit returns [ErrNotLeader], and the world follows.
 //
-// A follower that has applied all records takes over after a time without records: the log's
-// ElectionTimeout, but three ticks at least. If terms follow each other fast, because
-// ticks take longer than that, the time doubles, up to 5 s. On a log with a lock, such as a
-// journal, there is one world, which leads from Open on.
+// A follower takes over after a time without records: the log's ElectionTimeout, but three ticks
+// at least. If ticks take longer, the time doubles, up to 5 s. On a log with a lock, such as a
+// journal, one world leads from Open on.
 //
 // Followers save the snapshots, because a copy of the state is a pause; the leader saves if they
-// do not. A world with Options.Observe follows forever and writes nothing, so a slow machine or a
-// server for viewers has no effect on the others.
+// do not. A world with Options.Observe follows forever and writes nothing, such as a server for
+// viewers.
 //
 // # Failure
 //
@@ -81,7 +78,7 @@
 //
 // Records are for one version of a program. A new version takes over after [World.Handoff],
 // which, like Close, ends with a snapshot. A damaged snapshot is skipped, and is not one of the
-// two that the log keeps. The older of the two is verified before the log is trimmed.
+// two that the log keeps. The older one is verified before the log is trimmed.
 //
 // # Limits
 //

@@ -7,24 +7,24 @@ import (
 
 var (
 	// ErrNotLeader means that this World does not lead the log. Submit and Handoff return it,
-	// wrapped; the call is not applied, and never will be. After a halt, its text is the cause.
+	// wrapped; the call is never applied. After a halt, its text is the cause.
 	ErrNotLeader = errors.New("another world is the leader")
 
-	// ErrTick means that a tick failed or panicked; the cause is in a [*TickError]. The World
-	// has halted. The record stays in the log, so every World halts at this tick.
+	// ErrTick means that a tick failed or panicked. The World has halted. The record stays in
+	// the log, so every World halts. The cause is in a [*TickError].
 	ErrTick = errors.New("the tick failed")
 
-	// ErrDiverged means that the state differs from the leader's, or from an earlier run of the
-	// same records: the tick is not a function of state and input. The World has halted. The
-	// place is in a [*DivergedError].
+	// ErrDiverged means that the state differs from the leader's, or from an earlier run: the
+	// tick is not a function of state and input. The World has halted. The place is in a
+	// [*DivergedError].
 	ErrDiverged = errors.New("the state differs from the leader's")
 
-	// ErrVersion means that log or snapshot belong to another program: another Options.Version,
-	// other tables, or, unless Options.Portable, another architecture or version of Go.
+	// ErrVersion means that log or snapshot have another Options.Version, other tables, or,
+	// unless Options.Portable, another architecture or version of Go.
 	ErrVersion = errors.New("the log has another version")
 
-	// ErrCorrupt means that a record is invalid or does not follow the record before it, or
-	// that the log lacks the snapshot before its first record.
+	// ErrCorrupt means that a record is invalid or does not follow its predecessor, or that
+	// there is no snapshot before the first record.
 	ErrCorrupt = errors.New("the log is corrupt")
 )
 
@@ -42,7 +42,7 @@ func (e *TickError) Error() string {
 // Unwrap returns [ErrTick] and the cause.
 func (e *TickError) Unwrap() []error { return []error{ErrTick, e.Err} }
 
-// A DivergedError is the first shard that differs after a tick.
+// A DivergedError names the first different shard.
 type DivergedError struct {
 	Tick  uint64
 	At    uint64 // position of the record with the other digest

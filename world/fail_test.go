@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -70,15 +71,11 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	wantTickError(t, err)
 
 	for _, tick := range []uint64{3, 4, 4, 0, 3, 5} { // the second time changes nothing
-		if err := world.SkipInput(t.Context(), l, tick); (err == nil) != (tick == 4) {
-			t.Errorf("SkipInput of tick %d, and the last one is 4: %v", tick, err)
-		}
+		equal(t, fmt.Sprint("SkipInput of tick ", tick, " after 4 succeeds"), world.SkipInput(t.Context(), l, tick) == nil, tick == 4)
 	}
 	again = bad()
 	w = mustOpen(t, again, l)
-	if s := w.Status(); s.Tick != 4 {
-		t.Errorf("%v", s)
-	}
+	equal(t, "tick", w.Status().Tick, 4)
 	wantSame(t, g, again)
 	steps(t, w, 5)
 	crash(t, w)
@@ -234,9 +231,7 @@ func TestReplay_RestoresStateBeforeFailedTick(t *testing.T) {
 			t.Fatalf("Replay: %v", err)
 		}
 		v := openWith(t, saved, world.Memory(), func(o *world.Options) { o.Version, o.Init = "mended", nil })
-		if digest(t, saved) != want {
-			t.Fatal("Open on a new log: another state")
-		}
+		equal(t, "digest on a new log", digest(t, saved), want)
 		steps(t, v, 1)
 		mustClose(t, v)
 	})

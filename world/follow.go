@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-// errElectionTimeout ends the read of a follower after the election timeout.
 var errElectionTimeout = errors.New("no record within the election timeout")
 
-// follow applies records until enough returns true, and takes over after the election timeout.
 func (w *World) follow(ctx context.Context, enough func() bool) error {
 	for !enough() {
 		left, err := w.failoverDelay(ctx)
@@ -56,7 +54,6 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 	return w.loadNewer(ctx, err)
 }
 
-// applyNext applies a record of the leader, with the lock.
 func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
@@ -86,8 +83,8 @@ func (w *World) catchUp(ctx context.Context, tail uint64, from origin, enough fu
 	return w.loadNewer(ctx, err)
 }
 
-// loadNewer loads a newer snapshot after cause, an error of Log.Read: the records may be
-// trimmed.
+// loadNewer loads a newer snapshot, because the records may be trimmed. cause is the error of
+// Log.Read.
 func (w *World) loadNewer(ctx context.Context, cause error) error {
 	if err := w.stopped(); err != nil {
 		return err

@@ -10,14 +10,14 @@ import (
 	"handloom/internal/entry"
 )
 
-// Handoff ends the term and offers the log to worlds with Options.Version to, which take over
-// at once. If there is none, any World of this version may take over after the election
-// timeout, but 300 ms at least. Handoff returns after a snapshot is saved. Waiting calls of
-// Submit return [ErrNotLeader], and the World follows. When ctx ends, Handoff returns its
-// cause; an append or a snapshot may still finish.
+// Handoff ends the term and offers the log to version to, whose worlds take over at once. If
+// there are none, a World of this version may take over after the election timeout, at least
+// 300 ms. Handoff returns after a snapshot is saved. Waiting calls of Submit return
+// [ErrNotLeader], and the World follows. When ctx ends, Handoff returns its cause; an append or
+// a snapshot may still finish.
 //
-// To deploy a new version, hand off to it, close the World, and open the new one. On a log with
-// a lock end Run first; otherwise this World may take over again. A version has at most 1 KiB.
+// To deploy a version of at most 1 KiB, hand off to it, close this World, and open the new one.
+// On a log with a lock end Run first; otherwise this World may take over again.
 func (w *World) Handoff(ctx context.Context, to string) error {
 	check.Given(ctx != nil, "world: Handoff", "context")
 	if err := w.outside(ctx, "Handoff"); err != nil {
@@ -72,9 +72,9 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	return w.complete(ctx)
 }
 
-// SkipInput makes worlds that are opened afterwards run a tick without its input if it fails
-// with it. The tick must be the last one of the log; the [TickError] has its number. A tick
-// that fails without input, too, needs a fixed program.
+// SkipInput makes worlds that are opened later run a tick without its input if the input fails
+// it. The tick must be the last one of the log; the [TickError] has its number. If it fails
+// without input, too, fix the program.
 func SkipInput(ctx context.Context, l Log, tick uint64) error {
 	check.Given(ctx != nil, "world: SkipInput", "context")
 	check.Given(l != nil, "world: SkipInput", "Log")
@@ -113,8 +113,7 @@ func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
 	return at, rec, err
 }
 
-// findSkips finds the skip records up to position tail before the ticks are run, because a skip
-// record follows its tick.
+// findSkips finds the skip records up to position tail, because each follows its tick.
 func (w *World) findSkips(ctx context.Context, tail uint64) error {
 	w.skips = nil
 	if w.at().at >= tail {

@@ -129,9 +129,7 @@ func closeWhileAnAppendHangs(t *testing.T, kept bool) {
 	waits := submit(t.Context(), w, g.order(2))
 	wantLate(t, w, "an append")
 	close(h.letGo)
-	if err := <-stepped; kept != (err == nil) {
-		t.Errorf("Step: %v", err)
-	}
+	equal(t, "Step succeeds", <-stepped == nil, kept)
 	wantFree(t, w, g)
 	if kept && sealed.err != nil || !kept && !errors.Is(sealed.err, store.ErrUncertain) {
 		t.Errorf("the call of the append: done %t, %v", sealed.done, sealed.err)

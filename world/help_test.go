@@ -223,8 +223,13 @@ func wantTicks(t testing.TB, g *game, n int) {
 			t.Fatalf("tick %d was not applied; %d were", tick, len(g.digests))
 		}
 	}
-	if len(g.digests) != n {
-		t.Fatalf("%d ticks were applied; want %d", len(g.digests), n)
+	equal(t, "applied ticks", len(g.digests), n)
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
 

@@ -92,9 +92,7 @@ func TestIndex_OneClientGetsKey(t *testing.T) {
 			for i, d := range all {
 				got, err := d.Digest(t.Context())
 				noError(t, err)
-				if got != want {
-					t.Errorf("store %d: digest %x, want %x", i, got, want)
-				}
+				equal(t, fmt.Sprint("digest of store ", i), got, want)
 				for _, name := range []string{"Ada", "Bob", "Eve", "Joe"} {
 					h, ok := leader.names.Find(name)
 					if at, found := d.names.Find(name); at != h || found != ok || found != (name != "Joe") {

@@ -15,8 +15,8 @@ import (
 	"handloom/internal/check"
 )
 
-// Memory returns an empty [Log] in memory, with an election timeout of 300 ms. Several worlds
-// of the process may share it. It is for tests, and for programs that need no file.
+// Memory returns an empty [Log] in memory, with an election timeout of 300 ms. Worlds of one
+// process may share it.
 func Memory() Log { return &memory{more: make(chan struct{})} }
 
 const memorySilence = 300 * time.Millisecond
@@ -87,7 +87,7 @@ func (m *memory) Read(ctx context.Context, after uint64, each func(at uint64, re
 	}
 }
 
-// after returns the records after a position, and a channel that is closed by the next Append.
+// after returns the records after a position, and a channel that the next Append closes.
 func (m *memory) after(after uint64) (recs [][]byte, more <-chan struct{}, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

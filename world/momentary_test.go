@@ -88,9 +88,7 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	}
 	g := newGame(t, store.Options{})
 	w = mustOpen(t, g, l)
-	if s := w.Status(); s.BadSnapshots != 1 {
-		t.Errorf("%d snapshots passed over, want 1", s.BadSnapshots)
-	}
+	equal(t, "bad snapshots", w.Status().BadSnapshots, 1)
 	stepsSaving(t, w, 15)
 	saved, err := l.Snapshots(t.Context())
 	if s := w.Status(); err != nil || s.SaveErr != "" || slices.Contains(saved, before[1]) {
@@ -103,8 +101,6 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	crash(t, w)
 	again := newGame(t, store.Options{})
 	w = mustOpen(t, again, l)
-	if got := digest(t, again); got != want {
-		t.Errorf("opened again: digest %x, want %x", got, want)
-	}
+	equal(t, "digest", digest(t, again), want)
 	mustClose(t, w)
 }

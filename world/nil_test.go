@@ -34,9 +34,7 @@ func TestNil_IsNamed(t *testing.T) {
 		"world: Handoff with a nil context":   func() { _ = w.Handoff(none, "") },
 		"world: Close with a nil context":     func() { _ = w.Close(none) },
 	} {
-		if got := maptest.PanicOf(f); got != want+"; give one" {
-			t.Errorf("got panic %v, want %s; give one", got, want)
-		}
+		equal(t, "panic", maptest.PanicOf(f), any(want+"; give one"))
 	}
 	noError(t, errorOf(w.Step(ctx)))
 	noError(t, w.Close(ctx))

@@ -120,9 +120,7 @@ func TestObserve_DivergedHaltsAlone(t *testing.T) {
 			t.Errorf("the node next to it: %v", s)
 		}
 		mustClose(t, u, v)
-		if a := mustAudit(t, l); a.Terms != 2 {
-			t.Errorf("%d terms", a.Terms)
-		}
+		equal(t, "terms", mustAudit(t, l).Terms, 2)
 	})
 }
 

@@ -43,7 +43,6 @@ func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error)
 	return w, nil
 }
 
-// newWorld returns a World before it reads the log.
 func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -64,7 +63,6 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	return w, nil
 }
 
-// random returns a unique number, not 0.
 func random() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
@@ -88,7 +86,7 @@ func (w *World) open(ctx context.Context) error {
 	return nil
 }
 
-// recover restores the state after the last record, or after tick upTo if that is earlier.
+// recover restores the state after the last record, or after tick upTo.
 func (w *World) recover(ctx context.Context, upTo uint64) error {
 	found, err := w.load(ctx, func(h position) bool { return h.tick <= upTo })
 	if err != nil {
@@ -109,7 +107,6 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 	return w.catchUp(ctx, tail, origin{replay: true}, func() bool { return w.now().Number >= upTo })
 }
 
-// begin builds and saves the first state if the log is empty.
 func (w *World) begin(ctx context.Context) error {
 	tail, err := ask(ctx, w.log, w.log.Tail)
 	if err != nil {

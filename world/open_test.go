@@ -72,9 +72,7 @@ func TestErrVersion_TicksOfOtherTables(t *testing.T) {
 				return
 			}
 			noError(t, err)
-			if tick := mustStep(t, w); tick.Number != 10 {
-				t.Errorf("tick %d", tick.Number)
-			}
+			equal(t, "tick", mustStep(t, w).Number, 10)
 			mustClose(t, w)
 		})
 	}

@@ -13,39 +13,38 @@ import (
 
 // Options are the settings of a World. Only Tick is required.
 type Options struct {
-	// Version identifies the program, such as a version from the build info, in at most 1 KiB.
-	// A log with another version is [ErrVersion], because that program may reach other states.
+	// Version identifies the program in at most 1 KiB. Another version may reach other states,
+	// so its logs are [ErrVersion].
 	Version string
 
 	Hz int // ticks per second of Run; default 60
 
-	// Init builds the first state in one Write if the log is empty; default: the store as it
-	// is.
+	// Init builds the first state in one Write if the log is empty; default: no change.
 	Init func(ctx context.Context, w *store.Writer) error
 
-	// Tick runs one tick in one Write. It must be a function of the state, of t and of the
-	// input, which the first flush applies, and must leave no command unflushed.
+	// Tick runs one tick in one Write. It must be a function of the state, t and the input,
+	// which its first flush applies, and leave no command unflushed.
 	Tick func(ctx context.Context, w *store.Writer, t Tick) error
 
 	// Applied is called after each tick, on every World, also for ticks replayed by Open. It
-	// may call [store.Store.Read]. Programs send their output from here.
+	// may call [store.Store.Read]. Output is sent here.
 	Applied func(ctx context.Context, o Outcome)
 
 	InputBytes  int // max bytes of input per tick; a larger call is taken alone; default 1 MiB
 	DigestTicks int // ticks in which every shard is compared once; default 60
 
-	// SnapshotTicks is the number of ticks between snapshots, down to a quarter of it on a
-	// shared log; default 600. On a shared log followers save, which costs the leader no pause,
-	// unless DigestTicks exceeds SnapshotTicks/2.
+	// SnapshotTicks is the number of ticks between snapshots; default 600. On a shared log it
+	// may be a quarter of it, and followers save, which costs the leader no pause, unless
+	// DigestTicks exceeds SnapshotTicks/2.
 	SnapshotTicks int
 
-	// Observe makes the World a follower forever: of the log it calls only Read, Tail,
-	// Snapshots and Load. Submit and Handoff return [ErrNotLeader]. Open of an empty log
-	// returns [io/fs.ErrNotExist].
+	// Observe makes a follower that writes nothing: it calls only Read, Tail, Snapshots and
+	// Load of the log. Submit and Handoff return [ErrNotLeader]; Open of an empty log returns
+	// [io/fs.ErrNotExist].
 	Observe bool
 
-	// Shadow is the fraction of ticks, 0 to 1, that the leader runs twice, with a rollback in
-	// between, to compare the states.
+	// Shadow is the fraction of ticks, 0 to 1, that the leader runs twice to compare the
+	// states.
 	Shadow float64
 
 	// Portable means that the program reaches the same state on every architecture and version
@@ -67,7 +66,7 @@ type Outcome struct {
 	Replay bool // by Open or Replay: the tick was applied before
 }
 
-// maxName is the largest version in bytes: records and snapshots hold it.
+// maxName is in bytes. Records and snapshots contain the name.
 const maxName = 1 << 10
 
 const (
@@ -77,7 +76,6 @@ const (
 	defaultDigestTicks   = 60
 )
 
-// withDefaults returns o with its defaults, and an error for all invalid fields.
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
 	if o.Tick == nil {

@@ -13,18 +13,17 @@ import (
 	"handloom/store"
 )
 
-// errFenced means that the log has another record at the position of an append.
+// errFenced means that another record has the position of an append.
 var errFenced = fmt.Errorf("world: %w", ErrNotLeader)
 
-// A pending record is being appended; it may or may not be in the log.
+// A pending record may or may not be in the log.
 type pending struct {
 	prev  uint64
 	bytes []byte
 	calls hook.Calls // of a tick
 }
 
-// leaderTick seals a tick, appends it and applies it after the append. A pending record is
-// completed first.
+// leaderTick seals, appends and applies a tick, after the pending record, if any.
 func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
@@ -39,7 +38,6 @@ func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 	return w.complete(ctx)
 }
 
-// sealTick builds the record of the next tick.
 func (w *World) sealTick() *pending {
 	h := w.at()
 	r := w.record(entry.KindTick, &h)
@@ -51,9 +49,8 @@ func (w *World) sealTick() *pending {
 	return &pending{h.at, rec, calls}
 }
 
-// nextTime returns the time of the tick after h: the leader's clock, unless that jumped. After
-// a jump ahead the time follows at 1.5 times normal speed, after a jump back at half of it,
-// which limits the effect of one wrong clock.
+// nextTime returns the time of the tick after h: the leader's clock. After a jump ahead the
+// time follows at 1.5 times normal speed, after a jump back at half of it.
 func (w *World) nextTime(h *position) int64 {
 	now, tick := time.Now(), time.Second/time.Duration(w.o.Hz)
 	passed := tick // since the last tick, by the monotonic clock
@@ -74,13 +71,11 @@ func (w *World) nextTime(h *position) int64 {
 	return next
 }
 
-// record returns a record that follows h, without digests.
 func (w *World) record(k entry.Kind, h *position) entry.Record {
 	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain}
 }
 
-// complete appends the pending record until the outcome is known, and applies it if it is in
-// the log.
+// complete appends the pending record until the outcome is known, and applies it.
 func (w *World) complete(ctx context.Context) error {
 	p := w.pending
 	at, err := w.append(ctx, p)
@@ -104,7 +99,6 @@ func (w *World) complete(ctx context.Context) error {
 	return w.apply(ctx, at, p.bytes, origin{appended: true, calls: p.calls})
 }
 
-// dropPending drops the pending record and fails its calls with err.
 func (w *World) dropPending(err error) {
 	if w.pending != nil {
 		hook.Done(w.pending.calls, 0, err)
@@ -112,7 +106,6 @@ func (w *World) dropPending(err error) {
 	w.pending = nil
 }
 
-// lose ends the term. Calls that are not sealed are refused.
 func (w *World) lose() {
 	w.mutex.Lock()
 	w.leads = false
@@ -126,9 +119,8 @@ const (
 	lastRetry  = time.Second
 )
 
-// append appends p. After an error the log may or may not have the record, so append retries
-// the same bytes at the same position until the log has them, or has others (errFenced), or ctx
-// ends, or the log is closed.
+// append retries p at the same position until the log has it, or another record (errFenced), or
+// ctx ends, or the log is closed: a failed append may have succeeded.
 func (w *World) append(ctx context.Context, p *pending) (at uint64, err error) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		begin := time.Now()
@@ -157,8 +149,8 @@ var (
 // answerTime limits the read of one record.
 const answerTime = time.Second
 
-// inLog reads the record after p.prev. It returns errOpen if the log does not answer, or has no
-// such record: neither proves that the append failed.
+// inLog reads the record after p.prev. errOpen: the log does not answer or lacks the record,
+// which does not prove that the append failed.
 func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -179,7 +171,6 @@ func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 	return at, is
 }
 
-// sleep waits for d or the end of ctx, and returns ctx.Err.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -19,8 +19,8 @@ type tickRun struct {
 	from     origin
 }
 
-// run runs the tick inside its Write. If skips is set and the tick fails with its input, it
-// runs without it.
+// run runs the tick inside its Write. With skips, a tick that fails with its input runs without
+// it.
 func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) error {
 	if skips {
 		if _, err := p.dryRun(ctx, writer); err != nil {
@@ -41,7 +41,6 @@ func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) err
 	return p.compare(p.position.at, state)
 }
 
-// shadowIsDue reports whether the leader runs this tick twice; see Options.Shadow.
 func (p *tickRun) shadowIsDue() bool {
 	if !p.from.appended {
 		return false
@@ -68,8 +67,7 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 	return state, failed
 }
 
-// once runs the tick on a clean store: no change lists of the last frame, and no input except
-// its own, which its first flush applies.
+// once runs the tick on a clean store. Its first flush applies the input.
 func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
 	p.exclusive.ResetChanges()
@@ -87,7 +85,6 @@ func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Cal
 	return nil
 }
 
-// call calls Options.Tick, and returns a panic as an error.
 func (p *tickRun) call(ctx context.Context, writer *store.Writer) (err error) {
 	returned := false
 	defer func() {

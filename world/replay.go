@@ -8,10 +8,9 @@ import (
 	"handloom/store"
 )
 
-// Replay restores in s the state after tick upTo, or after the last tick if there are fewer: it
-// loads the newest snapshot at or before upTo and runs the later ticks, with Applied. It is for
-// tests and debuggers, and writes nothing to the log. It returns the errors of [Open];
-// [ErrDiverged] and [ErrTick] name the tick.
+// Replay restores in s the state after tick upTo, or after the last tick: it loads the newest
+// snapshot at or before upTo and runs the later ticks, with Applied. It is for tests and
+// debuggers, and writes nothing to the log. It returns the errors of [Open].
 func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) error {
 	check.Given(ctx != nil, "world: Replay", "context")
 	check.Given(s != nil, "world: Replay", "Store")

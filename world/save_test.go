@@ -32,7 +32,7 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 		var byLeader, followed, lagged int
 		w, v := open(1, &byLeader), open(2, &followed)
 		behind := map[int]*world.World{4: open(1, &lagged), 14: open(1, &lagged)} // by their lag in ticks
-		byLeader = 0                                                                 // ignores the first state
+		byLeader = 0                                                              // ignores the first state
 		for tick := range 200 {
 			steps(t, w, 1)
 			steps(t, v, 1)
@@ -70,9 +70,7 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 			steps(t, w, 1)
 			steps(t, v, 1)
 		}
-		if followed != 1 {
-			t.Errorf("a follower that has come has saved %d", followed)
-		}
+		equal(t, "saves of a new follower", followed, 1)
 		crash(t, v)
 		mustClose(t, w)
 	})

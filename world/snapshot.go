@@ -13,14 +13,13 @@ import (
 	"handloom/store"
 )
 
-// A snapshot is a state and its position, encoded as [store.Checkpoint.WriteTo], whose Tag has
-// position, chain, tick and version, followed by an [entry.Trailer].
+// A snapshot is encoded as [store.Checkpoint.WriteTo], whose Tag has position, chain, tick and
+// version, and an [entry.Trailer].
 type snapshot struct {
 	state    store.Checkpoint
 	position position
 }
 
-// copyInto copies the state between two ticks.
 func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 	return w.store.Write(w.exclusive.Context(ctx), func(ctx context.Context, _ *store.Writer) error {
 		if err := w.stopped(); err != nil {
@@ -54,8 +53,8 @@ func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) er
 	return i.position.Decode(b)
 }
 
-// load loads the newest readable snapshot that serves accepts, and reports whether
-// there is one. It skips damaged snapshots. A snapshot of another version is an error.
+// load loads the newest readable snapshot that serves accepts. One of another version is an
+// error.
 func (w *World) load(ctx context.Context, serves func(h position) bool) (found bool, err error) {
 	ctx = w.exclusive.Context(ctx)
 	for {
@@ -67,14 +66,14 @@ func (w *World) load(ctx context.Context, serves func(h position) bool) (found b
 		if found || err != nil || !gone {
 			return found, err
 		}
-		// Others have saved newer snapshots meanwhile, and dropped these.
+		// The snapshots were dropped because newer ones were saved.
 		if now, err := ask(ctx, w.log, w.log.Snapshots); err != nil || slices.Equal(now, saved) {
 			return false, err
 		}
 	}
 }
 
-// loadFirst is one attempt of load. It also reports whether a snapshot had been dropped.
+// loadFirst is one attempt of load. gone: a snapshot had been dropped.
 func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h position) bool) (found, gone bool, err error) {
 	for _, at := range saved {
 		var i snapshot
@@ -118,7 +117,7 @@ func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error 
 	})
 }
 
-// verifySnapshot reads the snapshot at this position, with 1 MiB of memory.
+// verifySnapshot reads a snapshot with 1 MiB of memory.
 func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
 		info, err := image.Inspect(r)
@@ -136,8 +135,8 @@ func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 // errDamaged means that a snapshot differs from the bytes written.
 var errDamaged = errors.New("damaged")
 
-// openSnapshot opens a snapshot for read, which returns the position inside. Errors of neither
-// the log nor ctx are errDamaged.
+// openSnapshot calls read, which returns the position inside. Errors of neither log nor ctx are
+// errDamaged.
 func (w *World) openSnapshot(ctx context.Context, at uint64, read func(r io.Reader) (uint64, error)) error {
 	r, err := w.log.Load(ctx, at)
 	if err != nil {
@@ -154,7 +153,6 @@ func (w *World) openSnapshot(ctx context.Context, at uint64, read func(r io.Read
 	return errors.Join(err, r.Close())
 }
 
-// A source keeps the error of its reader, and fails after its context has ended.
 type source struct {
 	ctx context.Context
 	r   io.Reader
@@ -171,20 +169,18 @@ func (s *source) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// A saver saves snapshots, one at a time.
 type saver struct {
 	image        snapshot
 	held         bool          // a follower's image waits to be compared
 	tick         uint64        // tick of the newest image
-	saved        uint64        // position of the newest snapshot
+	saved        uint64        // its position
 	done         chan struct{} // closed after the save; nil: no save yet
 	newestKnown  chan struct{} // closed after newestSnapshot; nil: not called yet
-	othersNewest uint64        // position of the newest snapshot of another World, valid once newestKnown is closed
+	othersNewest uint64        // position of another World's newest, valid once newestKnown is closed
 }
 
 func (s *saver) busy() bool { return isOpen(s.done) }
 
-// isOpen reports whether c is not nil and not closed.
 func isOpen(c chan struct{}) bool {
 	if c == nil {
 		return false
@@ -197,7 +193,6 @@ func isOpen(c chan struct{}) bool {
 	}
 }
 
-// wait waits until nothing is being saved, or returns the cause of ctx when it ends.
 func (s *saver) wait(ctx context.Context) error {
 	for _, c := range []chan struct{}{s.done, s.newestKnown} {
 		if !isOpen(c) {
@@ -212,13 +207,12 @@ func (s *saver) wait(ctx context.Context) error {
 	return nil
 }
 
-// restart counts from tick on, and drops a held image. Nothing may be in progress.
+// restart counts from tick on and drops a held image. Nothing may be in progress.
 func (s *saver) restart(tick uint64) { s.tick, s.held = tick, false }
 
-// saveIfDue copies the state if a snapshot is due, and saves it in the background.
-//
-// A follower holds its copy until the leader's digests have confirmed every shard: recovery
-// would begin with a diverged state otherwise.
+// saveIfDue copies the state if a snapshot is due, and saves it in the background. A follower
+// holds its copy until the leader's digests confirm every shard: recovery must not begin with a
+// diverged state.
 func (w *World) saveIfDue(ctx context.Context, leader bool) {
 	if w.o.Observe {
 		return
@@ -234,7 +228,7 @@ func (w *World) saveIfDue(ctx context.Context, leader bool) {
 	}
 	switch {
 	case s.busy() || h.tick+kept < due:
-	case s.held && h.tick < s.image.position.tick+kept: // not compared yet
+	case s.held && h.tick < s.image.position.tick+kept:
 	case s.held:
 		s.held = false
 		if !w.othersSaved(&h) {
@@ -253,9 +247,9 @@ func (w *World) saveIfDue(ctx context.Context, leader bool) {
 	}
 }
 
-// saveDue returns the tick of the next snapshot, and for how many ticks a follower holds the
-// copy. On a shared log followers save a little earlier than the leader, because a copy is a
-// pause. never: a follower would be later than the leader.
+// saveDue returns the tick of the next snapshot, and how long a follower holds its copy. On a
+// shared log followers save a little earlier than the leader, because a copy is a pause. never:
+// the leader would be earlier.
 func (w *World) saveDue(leader bool) (tick, kept uint64, never bool) {
 	every := uint64(w.o.SnapshotTicks)
 	tick = w.saver.tick + every
@@ -266,13 +260,11 @@ func (w *World) saveDue(leader bool) (tick, kept uint64, never bool) {
 	return tick - every/4, kept, kept > every/2
 }
 
-// begin saves the image in the background.
 func (s *saver) begin(w *World) {
 	s.tick = s.image.position.tick
 	s.done = begin(func() { _ = w.save(w.life, &s.image) })
 }
 
-// begin runs f in the background and closes the channel after it.
 func begin(f func()) chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -282,7 +274,6 @@ func begin(f func()) chan struct{} {
 	return done
 }
 
-// newestSnapshot asks the log for the newest snapshot.
 func (w *World) newestSnapshot() {
 	saved, err := w.log.Snapshots(w.life)
 	if err != nil {
@@ -293,7 +284,6 @@ func (w *World) newestSnapshot() {
 	}
 }
 
-// othersSaved reports whether another World has saved a newer snapshot.
 func (w *World) othersSaved(h *position) bool {
 	s := &w.saver
 	if isOpen(s.newestKnown) || s.othersNewest <= s.saved {
@@ -306,7 +296,6 @@ func (w *World) othersSaved(h *position) bool {
 	return true
 }
 
-// saveNow saves a snapshot and waits for it.
 func (w *World) saveNow(ctx context.Context) error {
 	s := &w.saver
 	if err := s.wait(ctx); err != nil {
@@ -320,8 +309,8 @@ func (w *World) saveNow(ctx context.Context) error {
 	return w.save(ctx, &s.image)
 }
 
-// save saves a snapshot and trims the records before the last two. The older of the two is
-// verified first: a damaged one does not count.
+// save saves a snapshot and trims the records before the older of the last two, after verifying
+// it.
 func (w *World) save(ctx context.Context, i *snapshot) error {
 	older, err := w.newestWhole(ctx, i.position.at)
 	if err == nil {
@@ -340,8 +329,8 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 	return err
 }
 
-// newestWhole returns the position of the newest undamaged snapshot except but, or 0. It
-// rejects newer damaged snapshots, which the log would count as one of its two.
+// newestWhole returns the newest undamaged snapshot except but, or 0. It rejects newer damaged
+// ones, which the log would count.
 func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err error) {
 	saved, err := w.log.Snapshots(ctx)
 	if err != nil {
@@ -365,7 +354,6 @@ func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err err
 	return 0, nil
 }
 
-// verify reads a snapshot unless it is known to be damaged.
 func (w *World) verify(ctx context.Context, at uint64) error {
 	err := w.damage(at)
 	if err == nil {
@@ -376,7 +364,6 @@ func (w *World) verify(ctx context.Context, at uint64) error {
 	return err
 }
 
-// reject drops a damaged snapshot if the log has Reject.
 func (w *World) reject(ctx context.Context, at uint64) error {
 	log, may := w.log.(rejecter)
 	if !may {
@@ -388,8 +375,8 @@ func (w *World) reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// trim drops the records before the second newest snapshot. The snapshot at whole is known to
-// be readable.
+// trim drops the records before the second newest snapshot, which is verified unless it is
+// whole.
 func (w *World) trim(ctx context.Context, whole uint64) error {
 	saved, err := w.log.Snapshots(ctx)
 	if err != nil || len(saved) < 2 {

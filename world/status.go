@@ -9,17 +9,17 @@ import (
 	"handloom/internal/histogram"
 )
 
-// Status describes the state of a World, for packages expvar and log/slog.
+// Status is the state of a World, for packages expvar and log/slog.
 type Status struct {
 	Leader   bool          `json:"leader"`
 	Term     uint32        `json:"term"`     // number of leaders so far
 	Position uint64        `json:"position"` // position of the last applied record
 	Tick     uint64        `json:"tick"`     // the last applied tick
-	Lag      time.Duration `json:"lag_ns"`   // from the time of that tick, by its leader's clock, to its end here
+	Lag      time.Duration `json:"lag_ns"`   // time from that tick, by its leader's clock, to its end here
 	Halted   string        `json:"halted,omitempty"`
 
-	// ClockOff is the leader's clock minus Tick.Time, after a jump of the clock. Tick.Time
-	// follows at 1.5 times normal speed, or at half of it. Normally 0.
+	// ClockOff is the leader's clock minus Tick.Time; after a jump of the clock, Tick.Time
+	// follows at 1.5 times normal speed, or at half of it.
 	ClockOff time.Duration `json:"clock_off_ns"`
 
 	Appended     int           `json:"appended"`      // records of this World
@@ -36,7 +36,6 @@ type Status struct {
 	Cut          string        `json:"cut,omitempty"`          // torn records that Open of the log removed
 }
 
-// stats are the data of Status.
 type stats struct {
 	appends      histogram.Histogram
 	refused      uint64
@@ -52,7 +51,7 @@ type stats struct {
 	clockOff     time.Duration
 }
 
-// Status returns the status. Any goroutine may call it at any time.
+// Status returns the status. Any goroutine may call it.
 func (w *World) Status() Status {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -112,7 +111,6 @@ func (s Status) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// noteAppend counts an attempt to append.
 func (w *World) noteAppend(took time.Duration, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -143,7 +141,6 @@ func (w *World) noteClock(off time.Duration) {
 	w.stats.clockOff = off
 }
 
-// appendErr returns the error of the last append, or nil.
 func (w *World) appendErr() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -162,7 +159,6 @@ func (w *World) noteUnsaved(err error) {
 	w.stats.saveErr = err
 }
 
-// notePassed counts an unreadable snapshot.
 func (w *World) notePassed(at uint64, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -179,14 +175,12 @@ type damagedSnapshot struct {
 	err error
 }
 
-// forgetDamage drops the list of damaged snapshots, after the log rejected or replaced them.
 func (w *World) forgetDamage() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.stats.damaged = nil
 }
 
-// damage returns the damage of a snapshot if it is known.
 func (w *World) damage(at uint64) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -34,9 +34,7 @@ func TestStatus_HasTextAndJSON(t *testing.T) {
 			t.Errorf("%+v", follows)
 		}
 		line := "leads: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
-		if got := leads.String(); got != line {
-			t.Errorf("it reads %q, want %q", got, line)
-		}
+		equal(t, "String", leads.String(), line)
 		b, err := json.Marshal(follows)
 		var back world.Status
 		if err := json.Unmarshal(b, &back); err != nil || back != follows {
@@ -115,9 +113,7 @@ func TestApplied_GetsEveryTick(t *testing.T) {
 				t.Errorf("played again as %+v, and it was %+v", o.Tick, g.seen[i].Tick)
 			}
 		}
-		if len(h.seen) != 4 {
-			t.Errorf("%d ticks", len(h.seen))
-		}
+		equal(t, "ticks", len(h.seen), 4)
 		mustClose(t, v)
 	})
 }
@@ -128,9 +124,7 @@ func TestStatus_NamesTornTail(t *testing.T) {
 	j := openJournal(t, dir)
 	w := mustOpen(t, newGame(t, store.Options{}), j)
 	steps(t, w, 3)
-	if s := w.Status(); s.Cut != "" {
-		t.Errorf("a whole journal: cut %q", s.Cut)
-	}
+	equal(t, "torn tail of a whole journal", w.Status().Cut, "")
 	at := w.Status().Position
 	crash(t, w)
 	mustCloseJournal(t, j)
@@ -156,9 +150,7 @@ func TestStatus_NamesTornTail(t *testing.T) {
 
 	j = openJournal(t, dir)
 	w = mustOpen(t, newGame(t, store.Options{}), j)
-	if s := w.Status(); s.Cut != "" {
-		t.Errorf("opened once more: cut %q", s.Cut)
-	}
+	equal(t, "torn tail after another Open", w.Status().Cut, "")
 	mustClose(t, w)
 	mustCloseJournal(t, j)
 }

@@ -11,15 +11,15 @@ import (
 )
 
 // Submit records commands as [store.Store.Submit] does, and returns after they are in the log
-// and in the state: every later state contains them, whatever fails. The receipt has the
-// handles of created items, and the tick.
+// and in the state: every later state contains them. The receipt has the handles of created
+// items, and the tick.
 //
-// Not applied, and never will be: [ErrNotLeader]; [store.ErrFull] if the call does not fit a
-// table, equally on every World; [store.ErrQueueFull]; [store.ErrPhase] inside a tick or
-// Applied; [store.ErrClosed]; the error of fn. [store.ErrUncertain]: ctx ended, or the log
-// failed, while the call waited. It may be applied; a call that must not count twice needs a
-// key in its commands. [ErrTick]: its tick failed. That error is wrapped, too, so test for
-// ErrTick and ErrUncertain first.
+// These errors mean that the call is never applied: [ErrNotLeader]; [store.ErrFull] if it does
+// not fit a table; [store.ErrQueueFull]; [store.ErrPhase] inside a tick or Applied;
+// [store.ErrClosed]; the error of fn. After [store.ErrUncertain] it may be applied: ctx ended,
+// or the log failed, while it waited; a call that must not count twice needs a key in its
+// commands. [ErrTick] means that its tick failed. It wraps that error, so test for ErrTick and
+// ErrUncertain first.
 func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*store.Receipt, error) {
 	check.Given(ctx != nil, "world: Submit", "context")
 	check.Given(fn != nil, "world: Submit", "function")
@@ -39,7 +39,6 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	return r, err
 }
 
-// haltedError is ErrNotLeader of a World that has halted; another leader is not certain.
 type haltedError struct{ cause error }
 
 func (e haltedError) Error() string { return fmt.Sprintf("this world has halted: %v", e.cause) }
@@ -47,7 +46,6 @@ func (e haltedError) Error() string { return fmt.Sprintf("this world has halted:
 // Unwrap returns [ErrNotLeader], not the cause, which belongs to another call.
 func (haltedError) Unwrap() error { return ErrNotLeader }
 
-// refusal returns the error for new calls, or nil.
 func (w *World) refusal() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -100,9 +100,7 @@ func TestSubmit_ReturnsWhenWorldHalts(t *testing.T) {
 				t.Errorf("Submit: done %t, %v", s.done, s.err)
 			}
 			mustClose(t, w)
-			if n := g.camps.Len(); n != 1 {
-				t.Errorf("%d camps, want 1", n)
-			}
+			equal(t, "camps", g.camps.Len(), 1)
 		})
 	}
 }
@@ -144,9 +142,7 @@ func TestSubmit_ReportsUncertainOutcome(t *testing.T) {
 		synctest.Wait()
 		wantError(t, early.err, store.ErrUncertain)
 		steps(t, w, 1)
-		if n := g.camps.Len(); n != 2 {
-			t.Errorf("the call is not applied: %d camps", n)
-		}
+		equal(t, "camps with the call", g.camps.Len(), 2)
 		sealed := submit(t.Context(), w, g.order(2))
 		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
 		ctx = within(t, time.Second)

@@ -20,7 +20,7 @@ const (
 	stormWaits = 10
 )
 
-// firstWait returns the time without records before a takeover. sawTerm may double it.
+// firstWait returns the election timeout, which sawTerm may double.
 func (w *World) firstWait() time.Duration {
 	timeout := w.log.ElectionTimeout()
 	if timeout == 0 {
@@ -72,7 +72,6 @@ func (w *World) becomeLeader(ctx context.Context) error {
 	return w.complete(ctx)
 }
 
-// sealTermStart builds the record that begins a term.
 func (w *World) sealTermStart() *pending {
 	h := w.at()
 	r := w.record(entry.KindTermStart, &h)
@@ -85,13 +84,12 @@ func (w *World) sealTermStart() *pending {
 	return &pending{prev: h.at, bytes: r.Append(nil)}
 }
 
-// newTermStart describes the program of this World.
 func (w *World) newTermStart() entry.TermStart {
 	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.exclusive.Schema())
 	return entry.TermStart{Program: w.o.Version, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
 }
 
-// mayApply returns an error if the records of a term belong to another program.
+// mayApply returns an error if a term belongs to another program.
 func (w *World) mayApply(other *entry.TermStart) error {
 	program := &w.termStart
 	switch {
@@ -105,8 +103,8 @@ func (w *World) mayApply(other *entry.TermStart) error {
 	return nil
 }
 
-// sawTerm counts a new term. If terms follow too fast, because ticks take longer than the wait,
-// it doubles the wait, up to 5 s.
+// sawTerm doubles the wait, up to 5 s, if terms follow too fast because ticks take longer than
+// the wait.
 func (w *World) sawTerm() {
 	now := time.Now()
 	if !w.termAt.IsZero() && now.Sub(w.termAt) < stormWaits*w.wait {

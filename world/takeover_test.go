@@ -100,14 +100,10 @@ func pauseOwner(t *testing.T, trims bool) {
 	for last := mustStep(t, v); w.Status().Tick < last.Number; {
 		mustStep(t, w)
 	}
-	if digest(t, g) != digest(t, h) {
-		t.Error("the states differ")
-	}
+	equal(t, "digest", digest(t, g), digest(t, h))
 	wantSame(t, g, h)
 	mustClose(t, w, v)
-	if s := v.Status(); s.Term != 2 {
-		t.Errorf("%d terms", s.Term)
-	}
+	equal(t, "terms", v.Status().Term, 2)
 }
 
 // Ticks take longer than the election timeout, so each term ends with its first tick until the

@@ -15,8 +15,8 @@ import (
 	"handloom/store"
 )
 
-// A World runs a program in ticks: see [Open]. One goroutine at a time may call Run or Step;
-// any goroutine may call the other methods.
+// A World runs a program in ticks: see [Open]. Run and Step are for one goroutine at a time,
+// the other methods for any.
 type World struct {
 	store       *store.Store
 	exclusive   hook.Claim[store.Queue, *store.Receipt]
@@ -30,9 +30,9 @@ type World struct {
 	end     context.CancelCauseFunc
 	ticks   context.Context // ends with the last tick
 	dies    context.CancelCauseFunc
-	driven  atomic.Bool   // Step or Run is running
+	driven  atomic.Bool
 	lock    chan struct{} // held while log or state change
-	closing atomic.Bool   // Close holds the lock, or held it
+	closing atomic.Bool
 
 	// Protected by lock.
 	pending    *pending        // the record that is being appended
@@ -42,8 +42,8 @@ type World struct {
 	before     store.Checkpoint
 	lastRecord time.Time     // time of the last record
 	wait       time.Duration // election timeout, see firstWait
-	termAt     time.Time     // start of the last term
-	sealed     time.Time     // time of this World's last seal
+	termAt     time.Time
+	sealed     time.Time // of this World's last seal
 	saver      saver
 
 	mutex    sync.Mutex
@@ -53,11 +53,11 @@ type World struct {
 	stats    stats
 }
 
-// A position is a place in the log, with the state's metadata.
+// A position is a place in the log.
 type position struct {
-	at    uint64      // position of the last record
-	chain entry.Chain // after it
-	tick  uint64      // the last one
+	at    uint64 // of the last record, from 1
+	chain entry.Chain
+	tick  uint64
 	entry.Trailer
 }
 
@@ -66,12 +66,11 @@ func (h *position) shown() Tick {
 }
 
 // Run runs Options.Hz ticks per second while the World leads, and the leader's ticks while it
-// follows. It takes over after the election timeout. When ctx ends, it returns the cause after
-// the current tick. Otherwise it returns the error that halted the World: [ErrTick],
-// [ErrDiverged], [ErrVersion], [ErrCorrupt], or the error of a broken log.
+// follows. When ctx ends, it returns the cause after the current tick. Otherwise it returns
+// [ErrTick], [ErrDiverged], [ErrVersion], [ErrCorrupt], or the error of a broken log.
 //
-// A World that is late catches up on at most two ticks and drops the rest. Run keeps workers
-// warm, as [store.Store.Team] does.
+// A late World catches up on two ticks and drops the rest. Workers stay warm, as in
+// [store.Store.Team].
 func (w *World) Run(ctx context.Context) error {
 	ctx, done, err := w.drive(ctx, "Run")
 	if err != nil {
@@ -91,10 +90,9 @@ func (w *World) Run(ctx context.Context) error {
 	})
 }
 
-// Step runs the next tick if the World leads. Otherwise it waits for a tick of the leader,
-// applies all available ticks, and takes over after the election timeout. It returns the last
-// applied tick, or the errors of Run. When ctx ends during an append, the next Step completes
-// it.
+// Step runs the next tick if the World leads. Otherwise it waits for ticks of the leader, and
+// takes over after the election timeout. It returns the last applied tick, or the errors of
+// Run. If ctx ends during an append, the next Step completes it.
 func (w *World) Step(ctx context.Context) (Tick, error) {
 	ctx, done, err := w.drive(ctx, "Step")
 	if err != nil {
@@ -120,7 +118,6 @@ func forever() bool { return false }
 
 const maxCatchUp = 2
 
-// lead runs ticks at their rate while the World leads.
 func (w *World) lead(ctx context.Context, enough func() bool) error {
 	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
 	late, cancel := lingering(ctx, drainTime)
@@ -143,7 +140,6 @@ func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
 	}
 }
 
-// drive begins a Run or Step. The context also ends when the World is closed.
 func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
 	if ctx == nil {
 		check.Given(false, "world: "+name, "context")
@@ -176,7 +172,6 @@ func (w *World) outside(ctx context.Context, name string) error {
 
 func nothing(context.Context) error { return nil }
 
-// untilClosed returns a context that ends with ctx, and when the World is closed.
 func (w *World) untilClosed(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(w.life, func() { cancel(context.Cause(w.life)) })
@@ -205,7 +200,6 @@ func (w *World) lockRunning(ctx context.Context) error {
 
 func (w *World) unlock() { <-w.lock }
 
-// stopped returns the error of further ticks, or nil.
 func (w *World) stopped() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -257,8 +251,8 @@ func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) e
 	return w.store.Read(ctx, func(ctx context.Context) error { return fn(ctx, w.now()) })
 }
 
-// Export writes a snapshot of the last tick to dst while ticks continue: a backup or a saved
-// game, which [store.Store.Load] reads, too. It stops writing when ctx ends.
+// Export writes a snapshot of the last tick to dst while ticks continue, for
+// [store.Store.Load]. It stops when ctx ends.
 func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	check.Given(ctx != nil, "world: Export", "context")
 	check.Given(dst != nil, "world: Export", "io.Writer")
@@ -275,7 +269,6 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	return nil
 }
 
-// untilDone is a writer that fails after its context has ended.
 type untilDone struct {
 	ctx context.Context
 	dst io.Writer
@@ -289,12 +282,12 @@ func (w untilDone) Write(b []byte) (int, error) {
 }
 
 // Close ends Run and Step and releases the store. A leader saves a snapshot, unless ctx has
-// ended, so that Open has nothing to replay. Waiting calls of Submit fail, with ErrUncertain if
-// the log may have them. Log and store stay open.
+// ended. Waiting calls of Submit fail, with ErrUncertain if the log may have them. Log and
+// store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
-// has ended before. Its error then wraps the cause of ctx and names the operation; the World
-// closes after it. A second Close waits for it and returns nil.
+// has ended before. Its error then wraps the cause of ctx and names the operation, after which
+// the World closes. A second Close waits for it and returns nil.
 func (w *World) Close(ctx context.Context) error {
 	check.Given(ctx != nil, "world: Close", "context")
 	if w.inside(ctx) {
@@ -322,7 +315,6 @@ func (w *World) Close(ctx context.Context) error {
 	return fmt.Errorf("world: Close: %w; %s still runs; the world closes after it", err, runs)
 }
 
-// close ends the World. The caller holds the lock.
 func (w *World) close(ctx context.Context) error {
 	if errors.Is(w.stopped(), store.ErrClosed) {
 		return nil
@@ -338,11 +330,9 @@ func (w *World) close(ctx context.Context) error {
 	return err
 }
 
-// errUnfinished means that ctx ended before the operation.
 var errUnfinished = errors.New("not finished")
 
-// within returns the error of f. When ctx ends first, it returns errUnfinished and the cause of ctx,
-// and f continues.
+// within returns the error of f, or, when ctx ends first, errUnfinished; f continues.
 func within(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() {

@@ -33,7 +33,6 @@ func compare(runs []*run) string {
 	return found + "\n\tdifferent: " + list(other) + "\n\t" + hint(want, other)
 }
 
-// list names runs, sorted by kind.
 func list(runs []*run) string {
 	var b strings.Builder
 	for i, r := range runs {
@@ -49,7 +48,7 @@ func list(runs []*run) string {
 	return b.String()
 }
 
-// hint returns a likely cause of a difference between want and other.
+// hint returns a likely cause.
 func hint(want *run, other []*run) string {
 	switch {
 	case other[0].reopened:
@@ -65,7 +64,7 @@ func hint(want *run, other []*run) string {
 	return "the number of workers matters: look for work divided by it, and for values shared by tasks of one pass"
 }
 
-// differs describes the first difference between r and want in the last frame, or returns "".
+// differs describes the first difference in the last frame, or returns "".
 func (want *run) differs(r *run) string {
 	if r.err != nil {
 		return fmt.Sprintf("the frame failed with %v, and not with %v: %v", r, want, r.err)

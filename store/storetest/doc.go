@@ -2,8 +2,7 @@
 // of workers, and reports the first difference. See guide/determinism.md.
 //
 // A store is deterministic, but tasks may not be: a slice that tasks append to, a shared
-// counter, chunks cut by the number of workers, the order of a map. Such mistakes often show
-// only on other machines. A test with this package finds them:
+// counter, chunks cut by the number of workers, the order of a map. A test finds such mistakes:
 //
 //	func TestGameIsDeterministic(t *testing.T) {
 //		storetest.Run(t, storetest.Options{Frames: 100}, func(s *store.Store) (func(context.Context, int) error, error) {
@@ -16,13 +15,13 @@
 //
 // # Runs
 //
-// [Run] creates a store per run and runs each frame on one store after the other. The runs are:
+// [Run] runs each frame on one store after the other. The runs are:
 //
 //   - one with the first number of workers, the reference;
 //   - the same again, which finds differences between equal runs;
 //   - one for each other number of workers;
 //   - one for each number of workers in a team and with shuffled tasks ([store.Store.Shuffle]),
-//     which finds dependence on the order of tasks even on one processor.
+//     which finds dependence on the order of tasks.
 //
 // # Comparison
 //

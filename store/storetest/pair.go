@@ -8,16 +8,14 @@ import (
 	"handloom/store"
 )
 
-// A pair is two runs to compare. Its methods return lines about the difference between x, of
-// the first run, and y, of the second, or "".
+// A pair is two runs. Its methods describe the difference between x of the first run and y of
+// the second, or return "".
 type pair [2]*run
 
-// say returns a line with the value of each run.
 func (p pair) say(what string, x, y any) string {
 	return fmt.Sprintf("\n\t%s %v with %v, %v with %v", what, x, p[0], y, p[1])
 }
 
-// tables compares the digests of two states.
 func (p pair) tables(x, y []store.TableDigest) string {
 	if a, b := shape(x), shape(y); a != b {
 		return p.say("the tables are", a, b)
@@ -45,7 +43,6 @@ func (p pair) tables(x, y []store.TableDigest) string {
 	return where + p.items(first.dump(p[0].store, x), first.dump(p[1].store, x))
 }
 
-// shape lists tables and their typeIDs.
 func shape(tables []store.TableDigest) string {
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -54,7 +51,6 @@ func shape(tables []store.TableDigest) string {
 	return strings.Join(names, ", ")
 }
 
-// A shard is an index into the digests of a store.
 type shard struct {
 	table, number int
 	typeID        uint16
@@ -62,7 +58,6 @@ type shard struct {
 
 func (s shard) in(tables []store.TableDigest) uint64 { return tables[s.table].Shards[s.number] }
 
-// differing returns the shards with different digests; the tables have the same shape.
 func differing(x, y []store.TableDigest) []shard {
 	var shards []shard
 	for table, t := range x {
@@ -75,7 +70,6 @@ func differing(x, y []store.TableDigest) []shard {
 	return shards
 }
 
-// reports compares two flushes.
 func (p pair) reports(x, y *store.Report) string {
 	switch {
 	case x.Equal(y):
@@ -96,17 +90,16 @@ func (p pair) reports(x, y *store.Report) string {
 // A row is an item with its column elements.
 type row struct {
 	id      store.ID
-	item    any // a pointer
+	item    any // pointer
 	columns []element
 }
 
 // An element is the element of an item in a column.
 type element struct {
 	column string
-	value  any // a pointer
+	value  any // pointer
 }
 
-// dump returns the rows of the shard in one of the stores.
 func (s shard) dump(from *store.Store, tables []store.TableDigest) (rows []row) {
 	for id, item := range from.DumpTable(tables[s.table].Name, 0) {
 		if id.TypeID() != s.typeID {
@@ -121,7 +114,7 @@ func (s shard) dump(from *store.Store, tables []store.TableDigest) (rows []row) 
 	return rows
 }
 
-// columns compares the column elements of an item; one run may lack it.
+// columns compares the column elements of an item; one run may lack the item.
 func (p pair) columns(i int, x, y row) string {
 	for k, element := range x.columns {
 		if k == len(y.columns) || y.columns[k].column != element.column {
@@ -144,7 +137,6 @@ func (r *row) names() (all []string) {
 	return all
 }
 
-// items compares the rows of two shards with different digests.
 func (p pair) items(x, y []row) string {
 	counts := ""
 	if len(x) != len(y) {

@@ -9,13 +9,12 @@ import (
 	"handloom/store"
 )
 
-// Reopen runs each frame twice: the second time on a new store that has loaded a snapshot of
-// the first, as after a crash. The frames differ if they use data outside the store: variables,
-// unflushed commands of an earlier frame, the list of its created items, or its provisional
-// handles. A program that passes can be saved, loaded and recovered from a log.
+// Reopen runs each frame again on a new store that has loaded a snapshot of the first, as after
+// a crash. A frame differs if it uses data outside the store: variables, unflushed commands of
+// an earlier frame, the list of its created items, or its provisional handles.
 //
-// Reopen fails the test as [Run] does. It calls setup once more for each frame, and uses the
-// first number in Options.Workers.
+// Reopen fails the test as [Run] does. It calls setup once per frame, and uses the first number
+// in Options.Workers.
 func Reopen(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx context.Context, tick int) error, err error)) {
 	t.Helper()
 	o.fill()
@@ -42,7 +41,6 @@ func Reopen(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx 
 	}
 }
 
-// reopen begins the run in the state of another store.
 func (r *run) reopen(ctx context.Context, o store.Options, from *store.Store, setup func(s *store.Store) (func(context.Context, int) error, error)) error {
 	var image bytes.Buffer
 	if err := from.Snapshot(ctx, &image); err != nil {

@@ -20,11 +20,11 @@ const defaultFrames = 32
 var defaultWorkers = []int{1, 2, 3, 7, 16, 64}
 
 // Run runs the same frames on new stores with different numbers of workers. It fails the test
-// once, with a description of the first difference or the first error of a frame.
+// once, with the first difference or the first error of a frame.
 //
 // setup registers tables in s, may create items, and returns the function that runs a frame.
-// Ticks count from 0. A frame may flush any number of times, and must pass its context to the
-// phases that it opens. setup must create everything that a frame uses besides s.
+// Ticks count from 0. A frame may flush any number of times, and must pass its context on.
+// setup must create everything that a frame uses besides s.
 //
 // Run runs (2 x len(Workers) + 1) x Frames frames and hashes every store after every flush.
 // Call it from the goroutine of the test.
@@ -56,7 +56,6 @@ func Run(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx con
 	}
 }
 
-// fill sets the defaults.
 func (o *Options) fill() {
 	if o.Workers == nil {
 		o.Workers = defaultWorkers
@@ -66,7 +65,6 @@ func (o *Options) fill() {
 	}
 }
 
-// isEmpty fails the test and returns true if there is nothing to run.
 func (o *Options) isEmpty(t testing.TB) bool {
 	t.Helper()
 	if len(o.Workers) > 0 && o.Frames >= 0 {
@@ -76,7 +74,7 @@ func (o *Options) isEmpty(t testing.TB) bool {
 	return true
 }
 
-// runs returns all runs: the reference, the same again, and the others.
+// runs returns the reference, the same again, and the others.
 func (o Options) runs() []*run {
 	runs := []*run{{workers: o.Workers[0]}, {workers: o.Workers[0], again: true}}
 	for _, workers := range o.Workers[1:] {
@@ -88,7 +86,6 @@ func (o Options) runs() []*run {
 	return runs
 }
 
-// A run is the program on one store.
 type run struct {
 	workers  int
 	again    bool
@@ -104,7 +101,6 @@ type run struct {
 	err     error
 }
 
-// A flush is the report and the digests of a flush.
 type flush struct {
 	report *store.Report
 	tables []store.TableDigest
@@ -156,7 +152,6 @@ func (r *run) begin(o store.Options, setup func(s *store.Store) (func(context.Co
 	return nil
 }
 
-// play runs a frame and keeps its results.
 func (r *run) play(ctx context.Context, tick int) {
 	r.flushes = r.flushes[:0]
 	play := func(ctx context.Context) error { return r.frame(ctx, tick) }

@@ -27,7 +27,6 @@ type (
 	setup = func(s *store.Store) (frame, error)
 )
 
-// A recorder is a test that keeps its failure.
 type recorder struct {
 	testing.TB
 	messages []string
@@ -39,7 +38,6 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.messages = append(r.messages, fmt.Sprintf(format, args...))
 }
 
-// run returns the message of Run, "" if the test passes.
 func run(t *testing.T, o storetest.Options, f setup) string {
 	t.Helper()
 	return message(t, storetest.Run, o, f)
@@ -69,7 +67,6 @@ func expect(t *testing.T, message string, parts ...string) {
 	}
 }
 
-// A fleet is a store with a table of n ships.
 type fleet struct {
 	*store.Store
 	ships *store.Table[ship]
@@ -81,7 +78,6 @@ func newFleet(s *store.Store, n int) (fleet, error) {
 	return f, f.create(context.Background(), n, func(i int) ship { return ship{Hull: i} })
 }
 
-// record records commands in one queue, and flushes.
 func (f fleet) record(ctx context.Context, commands func(q store.Queue)) error {
 	qs, err := f.Queues(1)
 	if err != nil {
@@ -143,7 +139,6 @@ func TestRun_PassesGoodProgram(t *testing.T) {
 	storetest.Run(t, storetest.Options{Frames: 12}, game)
 }
 
-// Runs follow the documentation: number of stores and frames, one frame at a time.
 func TestRun_RunsEveryFrameOnEachStore(t *testing.T) {
 	flushes, stores, ticks := 0, 0, []int(nil)
 	o := storetest.Options{Workers: []int{2, 1, 5}, Frames: 4}
@@ -169,7 +164,7 @@ func TestRun_RunsEveryFrameOnEachStore(t *testing.T) {
 	}
 }
 
-// arrivals collects items of all tasks in one slice, and creates items from it.
+// arrivals collects items of all tasks in one slice.
 func arrivals(s *store.Store) (frame, error) {
 	f, err := newFleet(s, 30)
 	return func(ctx context.Context, tick int) error {

@@ -13,15 +13,12 @@ import (
 )
 
 // difference returns the path of the first field in which the items at x and y differ, and both
-// values as text; equal items have equal texts. Like [store.Store.Digest] it compares
-// floating-point numbers by their bits, maps in the order of their keys, and no targets of
-// pointers.
+// values as text, which are equal for equal items. It compares as [store.Store.Digest] does.
 func difference(x, y any) (path, a, b string) {
 	path, a, b = differ("", reflect.ValueOf(x).Elem(), reflect.ValueOf(y).Elem())
 	return cmp.Or(strings.TrimPrefix(path, "."), "the item"), a, b
 }
 
-// differ compares two values of one type at path.
 func differ(path string, x, y reflect.Value) (where, a, b string) {
 	switch x.Kind() {
 	case reflect.Struct:
@@ -91,7 +88,7 @@ func presence(v reflect.Value) string {
 
 var idType = reflect.TypeFor[store.ID]()
 
-// text returns a text that is unique among values of one type.
+// text returns a text that is unique within a type.
 func text(v reflect.Value) string {
 	switch {
 	case v.Type() == idType:
@@ -106,7 +103,6 @@ func text(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
-// float adds the bits if the number is not unique.
 func float(f float64) string {
 	if f != f {
 		return fmt.Sprintf("NaN (bits %#x)", math.Float64bits(f))

@@ -71,7 +71,6 @@ func pointer(v any) any {
 	return p.Interface()
 }
 
-// Values are equal if and only if their digests are.
 func TestDifference_AgreesWithDigest(t *testing.T) {
 	values := []body{
 		{},
@@ -93,7 +92,6 @@ func TestDifference_AgreesWithDigest(t *testing.T) {
 	digests := make([]uint64, len(values))
 	for i, v := range values {
 		s := store.New(store.Options{})
-		// The handles in an any are not links.
 		table := store.Register(s, store.TableOptions[body]{Links: func(*body, func(*store.ID)) {}})
 		qs, _ := s.Queues(1)
 		table.Emplace(qs[0], v)

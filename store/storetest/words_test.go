@@ -9,8 +9,7 @@ import (
 	"handloom/store/storetest"
 )
 
-// unlike runs a frame that differs between the two runs with one worker: number is 0, 1, 0 in
-// the first three stores.
+// unlike runs a frame that differs between the runs with one worker: number is 0, then 1.
 func unlike(t *testing.T, play func(ctx context.Context, s *store.Store, f fleet, number int) error) string {
 	t.Helper()
 	stores := 0
@@ -27,7 +26,6 @@ func unlike(t *testing.T, play func(ctx context.Context, s *store.Store, f fleet
 	})
 }
 
-// erase erases the ships with these hulls, in that order.
 func (f fleet) erase(ctx context.Context, hulls ...int) error {
 	return f.record(ctx, func(q store.Queue) {
 		for _, hull := range hulls {

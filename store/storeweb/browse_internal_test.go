@@ -33,7 +33,7 @@ type wreck struct {
 	Since uint64
 }
 
-// harbour returns a store with large figures, long names and a schedule of several waves.
+// harbour has large figures, long names and several waves.
 func harbour(t *testing.T) http.Handler {
 	t.Helper()
 	s := store.New(store.Options{})
@@ -115,24 +115,20 @@ func TestPages_AreReadable(t *testing.T) {
 	walk(t, b, at)
 }
 
-// readsWell checks the readability of a page, and saves a picture if the flag is set.
+// readsWell checks the readability of a page. A flag saves a picture.
 func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bool, charts []string) {
 	t.Helper()
 	for _, fault := range b.Read().Faults(charts) {
 		t.Errorf("%s: %s", name, fault)
 	}
 	var window int
-	if b.Eval("innerWidth", &window); window != width {
-		t.Errorf("%s: the window is %d wide", name, window)
-	}
+	equal(t, name+": window width", window, width)
 	var back string // the policy allows the style sheet
 	want := "rgb(243, 243, 241)"
 	if dark {
 		want = "rgb(19, 20, 22)"
 	}
-	if b.Eval("getComputedStyle(document.body).backgroundColor", &back); back != want {
-		t.Errorf("%s: the background is %s, want %s", name, back, want)
-	}
+	equal(t, name+": background", back, want)
 	var uneven []string // figures with digits of different widths
 	b.Eval(`[...document.querySelectorAll("td")].filter(e => !getComputedStyle(e).fontVariantNumeric.includes("tabular-nums")).map(e => e.textContent)`, &uneven)
 	if len(uneven) > 0 {
@@ -143,7 +139,6 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 	}
 }
 
-// walk follows links from page to page.
 func walk(t *testing.T, b *browser.Browser, at string) {
 	t.Helper()
 	click := func(text string) {

@@ -13,7 +13,6 @@ import (
 	"handloom/store"
 )
 
-// An answer is a status and the contents of a page.
 type answer struct {
 	Status int        `json:"-"`
 	Error  string     `json:"error,omitempty"` // reason for missing contents
@@ -25,7 +24,6 @@ type answer struct {
 
 func problem(status int, text string) *answer { return &answer{Status: status, Error: text} }
 
-// An overview describes the whole store.
 type overview struct {
 	Time      time.Time     `json:"time"`
 	Stats     store.Stats   `json:"stats"`
@@ -37,7 +35,7 @@ type overview struct {
 	points []point // of the charts
 }
 
-// overview describes all tables. If the store is busy, the data is from the last flush.
+// overview describes all tables. For a busy store the data is from the last flush.
 func (h *handler) overview(ctx context.Context) *answer {
 	o := new(overview)
 	a := &answer{Status: http.StatusOK, Store: o}
@@ -55,7 +53,7 @@ func (h *handler) overview(ctx context.Context) *answer {
 	return a
 }
 
-// heap returns the bytes of all objects of the program. It does not stop the program.
+// heap returns the bytes of all objects, without stopping the program.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
@@ -65,7 +63,6 @@ func heap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// A tableView describes one table.
 type tableView struct {
 	Time    time.Time        `json:"time"`
 	Stats   store.TableStats `json:"stats"`
@@ -75,21 +72,19 @@ type tableView struct {
 	Items   []item           `json:"items,omitempty"`
 }
 
-// A header describes a column and its changes by flushes.
+// A header describes a column and its flushes.
 type header struct {
 	Name     string       `json:"name"`
 	FullName string       `json:"-"` // with the name of the table
 	Flushed  batch.Counts `json:"flushed"`
 }
 
-// An item is one item of a table.
 type item struct {
 	Handle  store.ID `json:"handle"`
 	Value   value    `json:"value"`
 	Columns object   `json:"columns,omitempty"`
 }
 
-// table describes a table, with the requested items.
 func (h *handler) table(ctx context.Context, q request) *answer {
 	a := &answer{Status: http.StatusOK}
 	err := h.look(ctx, func() {
@@ -116,7 +111,6 @@ func (h *handler) table(ctx context.Context, q request) *answer {
 	return a
 }
 
-// items copies the requested items inside a Read.
 func (h *handler) items(q request) []item {
 	var items []item
 	left := pageRoom
@@ -143,8 +137,7 @@ func (h *handler) companions(id store.ID, left *room) (elements object) {
 	return elements
 }
 
-// columnsOf returns the columns of a table. Their names begin with the table's name; if table
-// names contain dots, the longest match wins.
+// columnsOf returns the columns of a table, by the longest table name that begins their names.
 func columnsOf(table string, flushed *store.Report) (columns []header) {
 	for i := range flushed.Columns {
 		c, owner := &flushed.Columns[i], ""

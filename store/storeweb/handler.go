@@ -27,7 +27,6 @@ type handler struct {
 	history   history
 }
 
-// ServeHTTP answers one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -68,7 +67,6 @@ func (h *handler) look(request context.Context, f func()) error {
 	return err
 }
 
-// read waits for other requests and for the store.
 func (h *handler) read(ctx context.Context, f func()) error {
 	select {
 	case h.lock <- struct{}{}:
@@ -82,7 +80,6 @@ func (h *handler) read(ctx context.Context, f func()) error {
 	})
 }
 
-// fault sets the error of an answer.
 func (a *answer) fault(err error) {
 	switch {
 	case errors.Is(err, errBusy):

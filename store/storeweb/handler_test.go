@@ -144,9 +144,7 @@ func TestHandler_RefusesBadRequests(t *testing.T) {
 		if asHTML.Code != status || strings.Contains(asHTML.Body.String(), "<script") {
 			t.Errorf("%s: %d, want %d", target, asHTML.Code, status)
 		}
-		if a := read(t, h, target, status); (a.Error == "") != (status == 200) {
-			t.Errorf("%s: the error is %q", target, a.Error)
-		}
+		equal(t, target+" succeeds", read(t, h, target, status).Error == "", status == 200)
 	}
 	if a := read(t, h, "/?table=ship&from=10", 404); a.Table == nil || a.Table.Stats.Live != 10 {
 		t.Errorf("beyond the end it says %+v", a)
@@ -198,9 +196,7 @@ func TestPages_LoadNothing(t *testing.T) {
 			t.Errorf("%s: the policy is %q", target, policy)
 		}
 		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Vary": "Accept"} {
-			if got := w.Header().Get(name); got != want {
-				t.Errorf("%s: %s is %q", target, name, got)
-			}
+			equal(t, target+": "+name, w.Header().Get(name), want)
 		}
 		if target == "/?format=json" {
 			continue
@@ -214,9 +210,7 @@ func TestPages_LoadNothing(t *testing.T) {
 		if strings.Contains(rest, "<style") || outside.MatchString(style) {
 			t.Errorf("%s has more than one style sheet, or one that loads something", target)
 		}
-		if found := outside.FindString(rest); found != "" {
-			t.Errorf("%s has %q", target, found)
-		}
+		equal(t, target+": forbidden text", outside.FindString(rest), "")
 	}
 }
 

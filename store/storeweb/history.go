@@ -15,10 +15,9 @@ type recent struct {
 	Flushed *store.Report `json:"flushed"` // tables in the order of registration
 }
 
-// Rate returns n per second of the interval.
 func (r *recent) Rate(n int) string { return rate(n, r.Seconds) }
 
-// history keeps data of earlier requests, so rates need no background work.
+// history has data of earlier requests.
 type history struct {
 	mutex  sync.Mutex
 	marks  [2]mark // at least that far apart; the newer is the last
@@ -30,7 +29,6 @@ const (
 	maxPoints = 300
 )
 
-// A mark is the sum of all flushes at one time.
 type mark struct {
 	at      time.Time
 	flushed *store.Report // nil: no mark
@@ -67,7 +65,6 @@ func (h *history) add(at time.Time, stats store.Stats, flushed *store.Report) (*
 	return since, h.points
 }
 
-// between returns the difference of two marks.
 func between(a, b mark) *recent {
 	done := b.flushed.Clone()
 	done.Total = minus(done.Total, a.flushed.Total)
@@ -90,8 +87,7 @@ func minus(a, b batch.Counts) batch.Counts {
 	}
 }
 
-// addPoint adds a point. If there is no room it copies the points, which other requests may be
-// drawing.
+// addPoint copies the points if there is no room, because requests may be drawing them.
 func (h *history) addPoint(at time.Time, stats store.Stats, r *recent) {
 	p := point{at: at}
 	for _, t := range stats.Tables {

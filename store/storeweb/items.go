@@ -7,10 +7,8 @@ import (
 	"handloom/internal/report"
 )
 
-// A counter is one count of commands.
 type counter struct{ Name, Value, Means string }
 
-// Counters returns the counts of commands by all flushes.
 func (v *tableView) Counters() []counter {
 	c := v.Flushed
 	var all []counter
@@ -63,7 +61,6 @@ func (v *tableView) Head() []cell {
 	return names
 }
 
-// Rows returns the items.
 func (v *tableView) Rows() []itemRow {
 	var rows []itemRow
 	for _, i := range v.Items {
@@ -77,7 +74,6 @@ type itemRow struct {
 	Cells  []cell
 }
 
-// cells returns the fields and column elements of an item.
 func (v *tableView) cells(i item) (cells []cell) {
 	fields, ok := i.Value.(object)
 	if !ok {
@@ -106,7 +102,6 @@ type pager struct {
 	From, Count, Refresh        int
 }
 
-// Pager returns the links of the page.
 func (a *answer) Pager() pager {
 	q, live := a.asked, a.Table.Stats.Live
 	p := pager{Table: q.table, From: q.from, Count: q.count, Refresh: q.refresh}
@@ -137,5 +132,4 @@ func (a *answer) Pager() pager {
 	return p
 }
 
-// Asked reports whether items were requested.
 func (a *answer) Asked() bool { return a.asked.items }

@@ -25,7 +25,6 @@ type ship struct {
 
 type shot struct{ X, Y float32 }
 
-// A fleet is a store with two tables and a schedule of three systems.
 type fleet struct {
 	*store.Store
 	ships *store.Table[ship]
@@ -60,7 +59,6 @@ func (f *fleet) launch(t testing.TB, n int) {
 	noError(t, onlyError(f.Flush(t.Context())))
 }
 
-// shoot replaces all shots.
 func (f *fleet) shoot(ctx context.Context) error {
 	return f.Each(ctx, 2, func(task int, q store.Queue) {
 		for h := range f.shots.All() {
@@ -81,6 +79,13 @@ func (f *fleet) tick(ctx context.Context) error {
 	})
 }
 
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -90,7 +95,6 @@ func noError(t testing.TB, err error) {
 
 func onlyError[V any](_ V, err error) error { return err }
 
-// ask sends one request and returns the response.
 func ask(h http.Handler, method, target, accept string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	if accept != "" {

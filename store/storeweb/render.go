@@ -89,7 +89,6 @@ func (a *answer) Title() string {
 	return "Store"
 }
 
-// Live returns the number of items of all tables.
 func (o *overview) Live() (n int) {
 	for _, t := range o.Stats.Tables {
 		n += t.Live
@@ -97,7 +96,6 @@ func (o *overview) Live() (n int) {
 	return n
 }
 
-// Bytes returns the memory of all tables.
 func (o *overview) Bytes() (n int64) {
 	for _, t := range o.Stats.Tables {
 		n += t.Bytes
@@ -105,7 +103,6 @@ func (o *overview) Bytes() (n int64) {
 	return n
 }
 
-// Says summarizes the store in one sentence.
 func (o *overview) Says() string {
 	text := fmt.Sprintf("%s items in %s tables take %s.", report.Count(o.Live()), report.Count(len(o.Stats.Tables)), report.Bytes(o.Bytes()))
 	if r := o.Recent; r != nil {
@@ -122,7 +119,6 @@ func (r *recent) says() string {
 		rate(r.Flushed.Total.Created, r.Seconds), rate(r.Flushed.Total.Erased, r.Seconds), r.mean())
 }
 
-// mean returns the mean duration of a flush.
 func (r *recent) mean() string {
 	return report.Duration((r.Flushed.Plan + r.Flushed.Apply) / time.Duration(r.Flushes))
 }
@@ -142,14 +138,12 @@ func seconds(s float64) string { return report.Duration(time.Duration(s * float6
 
 func rate(n int, s float64) string { return report.Rate(n, time.Duration(s*float64(time.Second))) }
 
-// A row is one line in the list of tables.
 type row struct {
 	Name, Link                             string
 	Live, Memory, Shards, Vacant, Depleted string
 	Created, Erased, Put                   string // per second
 }
 
-// Rows returns the list of tables.
 func (o *overview) Rows() []row {
 	var rows []row
 	for i, t := range o.Stats.Tables {

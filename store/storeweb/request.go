@@ -26,7 +26,6 @@ const (
 	maxRefresh   = 3600
 )
 
-// parse reads the parameters of a request, at any path.
 func parse(r *http.Request) (request, error) {
 	q := request{count: defaultCount, json: wantsJSON(r)}
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -74,7 +73,6 @@ func rest(values url.Values) error {
 	return nil
 }
 
-// wantsJSON reports whether the answer is JSON, also after an error.
 func wantsJSON(r *http.Request) bool {
 	switch r.URL.Query().Get("format") {
 	case "json":

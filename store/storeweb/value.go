@@ -14,24 +14,21 @@ import (
 	"handloom/store"
 )
 
-// A value is a bounded copy of a value in an item: a leaf, an object or a list. Pages are
-// written when the item may have changed.
+// A value is a bounded copy of a value in an item. Pages are written when the item may have
+// changed.
 type value interface {
 	text() string
 	bytes() int // max size on a page, in HTML or JSON
 }
 
 type (
-	// A leaf is one text.
 	leaf struct {
 		is    string
 		plain bool // written as is in JSON: a number, true, false
 		whole bool // a whole number
 	}
-	// An object is a struct.
 	object []field
-	// A list is a slice or an array.
-	list struct {
+	list   struct {
 		first []value
 		size  int
 	}
@@ -56,18 +53,16 @@ var (
 	timeType     = reflect.TypeFor[time.Time]()
 )
 
-// room is the number of bytes left on a page for values.
+// room is the number of bytes left for values.
 type room int
 
-// pageRoom is the room for values, which HTML contains twice, in a cell and in its title. The
-// rest of 1 MiB is for the style sheet and cells without values.
+// pageRoom is for values, which HTML contains twice. The rest of 1 MiB is for other text.
 const pageRoom room = 3 << 17
 
-// full replaces values without room.
 var full = leaf{is: "…"}
 
-// take returns v if there is room. The first value without room takes the rest, so no later
-// value is copied.
+// take returns v if there is room. The first value without room takes the rest, so no later one
+// is copied.
 func (r *room) take(v value) value {
 	if *r -= room(v.bytes()); *r < 0 {
 		*r = 0
@@ -76,8 +71,8 @@ func (r *room) take(v value) value {
 	return v
 }
 
-// copyItem copies the item that p points to, up to left bytes. Like Digest it calls no methods;
-// of maps it copies only the size.
+// copyItem copies the item at p, up to left bytes. Like Digest it calls no methods; of maps it
+// copies the size.
 func copyItem(p any, left *room) value {
 	v := reflect.ValueOf(p).Elem()
 	if v.Kind() != reflect.Struct || isLeaf(v.Type()) {
@@ -104,10 +99,8 @@ func copyField(v reflect.Value, left *room) value {
 	return left.take(copyValue(v, &parts))
 }
 
-// isLeaf reports whether a struct is shown as one text.
 func isLeaf(t reflect.Type) bool { return t == timeType || isHandle(t) }
 
-// isHandle reports whether t is a store.Handle.
 func isHandle(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "_" && t.Field(1).Type == idType
 }
@@ -191,8 +184,7 @@ func copyLeaf(v reflect.Value) leaf {
 	return leaf{is: strconv.FormatUint(v.Uint(), 10), plain: true, whole: true}
 }
 
-// cut copies the start of s, whose memory may belong to an item, and marks omissions with an
-// ellipsis.
+// cut copies the start of s, whose memory may belong to an item.
 func cut(s string) string {
 	if len(s) <= maxString {
 		return strings.Clone(s)
@@ -211,7 +203,6 @@ func (l leaf) text() string {
 	return l.is
 }
 
-// grouped inserts commas into a whole number of any size.
 func grouped(digits string) string {
 	first := 0
 	if digits[0] == '-' {

@@ -17,6 +17,13 @@ import (
 	"handloom/store"
 )
 
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -81,9 +88,7 @@ func TestCopyItem_CopiesEachField(t *testing.T) {
 		"List: [1, 2, 3, 4, 5, 6, 7, 8, … of 10]", "Array: [{A 0, b 0}, {A 0, b 0}]", "Any: {A 3, b 0}", "None: nil", "Map: map of 1",
 		"Pointer: ptr", "Nil: nil", "Func: func", "Loud: {Level 77}",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("it reads\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	equal(t, "text", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	text, err := json.Marshal(copied)
 	wantJSON := `{"Small":-5,"big":9223372036854775808,"Yes":true,"Text":"a \"b\" \u003cc\u003e","Float":0.1,"Inf":"+Inf","Complex":"(1+2i)",` +
 		`"ID":"7:9.2","Next":"1:0.1","secret":"2:0.3","For":"1.5s","At":"2020-01-02T03:04:05.000000006Z","In":{"A":1,"b":2},` +
@@ -97,9 +102,7 @@ func TestCopyItem_CopiesEachField(t *testing.T) {
 func TestCopyItem_OtherTypes(t *testing.T) {
 	id, h, list, when := store.ID(0), store.Handle[inner]{ID: 1<<48 | 1<<32}, []string{"x"}, time.Unix(0, 0).UTC()
 	for want, p := range map[string]any{id.String(): &id, "1:0.1": &h, "[x]": &list, "1970-01-01T00:00:00Z": &when, "{}": new(struct{})} {
-		if got := copyItem(p, roomy()).text(); got != want {
-			t.Errorf("it is %q; want %q", got, want)
-		}
+		equal(t, "text", copyItem(p, roomy()).text(), want)
 	}
 }
 
@@ -170,9 +173,7 @@ func TestLook_OneRequestAtATime(t *testing.T) {
 	for range requests {
 		go func() {
 			done <- h.look(t.Context(), func() {
-				if n := inside.Add(1); n != 1 {
-					t.Errorf("%d requests are inside", n)
-				}
+				equal(t, "requests inside", inside.Add(1), 1)
 				inside.Add(-1)
 			})
 		}()

@@ -31,9 +31,7 @@ func TestHandler_ReportsBusyStore(t *testing.T) {
 			}
 			return nil
 		}))
-		if a := read(t, h, "/", http.StatusOK); a.Error != "" {
-			t.Errorf("afterwards it says %q", a.Error)
-		}
+		equal(t, "error afterwards", read(t, h, "/", http.StatusOK).Error, "")
 	})
 }
 
@@ -70,17 +68,13 @@ func TestHandler_StopsWhenClientLeaves(t *testing.T) {
 				go func() {
 					w := httptest.NewRecorder()
 					h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
-					if w.Code != http.StatusServiceUnavailable {
-						t.Errorf("%d\n%s", w.Code, w.Body)
-					}
+					equal(t, "status", w.Code, http.StatusServiceUnavailable)
 					done <- struct{}{}
 				}()
 			}
 			<-done
 			<-done
-			if waited := time.Since(begin); waited != 300*time.Millisecond {
-				t.Errorf("it waited %v", waited)
-			}
+			equal(t, "wait", time.Since(begin), 300*time.Millisecond)
 			return nil
 		}))
 	})
@@ -115,14 +109,10 @@ func TestRates_CoverTimeBetweenRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
-		if a := read(t, h, "/", http.StatusOK); a.Store.Recent != nil {
-			t.Errorf("the first request knows %+v", a.Store.Recent)
-		}
+		equal(t, "rates of the first request", read(t, h, "/", http.StatusOK).Store.Recent, nil)
 		time.Sleep(500 * time.Millisecond)
 		f.launch(t, 30)
-		if a := read(t, h, "/", http.StatusOK); a.Store.Recent != nil {
-			t.Errorf("a request half a second later knows %+v", a.Store.Recent)
-		}
+		equal(t, "rates after half a second", read(t, h, "/", http.StatusOK).Store.Recent, nil)
 		time.Sleep(1500 * time.Millisecond)
 		f.launch(t, 10)
 		a := read(t, h, "/", http.StatusOK).Store.Recent

@@ -1,5 +1,4 @@
-// Package logtest tests implementations of [world.Log]: [Run] verifies the rules that a world
-// relies on. See guide/write-a-log.md.
+// Package logtest tests implementations of [world.Log]. See guide/write-a-log.md.
 package logtest
 
 import (
@@ -18,9 +17,8 @@ import (
 	"handloom/world"
 )
 
-// Run tests logs returned by open; each must be empty. open registers the log's Close with
-// t.Cleanup. Run takes a few seconds if the log uses disks or other machines. It does not test
-// recovery after a crash.
+// Run tests logs returned by open; each must be empty, and closed by t.Cleanup. Run takes a few
+// seconds if the log uses disks or other machines. It does not test recovery after a crash.
 func Run(t *testing.T, open func(t *testing.T) world.Log) {
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -63,8 +61,8 @@ func add(ctx context.Context, l world.Log, prev uint64, rec []byte) (at uint64, 
 	return at, err
 }
 
-// read returns the records after position after, up to position last. begun is called after the
-// first record; nil: no call.
+// read returns the records after position after, up to last. begun is called after the first
+// one.
 func read(ctx context.Context, l world.Log, after, last uint64, begun func()) (recs [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -87,7 +85,7 @@ func read(ctx context.Context, l world.Log, after, last uint64, begun func()) (r
 	return recs, fmt.Errorf("log: Read after record %d: got %d records and %v, want %d records and the error of the function", after, len(recs), err, last-after)
 }
 
-// fill appends n records to an empty log, all from one buffer.
+// fill appends n records, all from one buffer.
 func fill(ctx context.Context, l world.Log, n uint64, bytes int) error {
 	for buf, at := make([]byte, bytes), uint64(0); at < n; at++ {
 		buf[0] = byte(at + 1)
@@ -141,7 +139,6 @@ func order(ctx context.Context, l world.Log) error {
 	return nil
 }
 
-// follow appends and saves while two readers wait for records.
 func follow(ctx context.Context, l world.Log) error {
 	const n = 10
 	if err := fill(ctx, l, 1, 100); err != nil {
@@ -164,7 +161,6 @@ func follow(ctx context.Context, l world.Log) error {
 	return errors.Join(err, <-errs, <-errs)
 }
 
-// compete appends two records at once after each record.
 func compete(ctx context.Context, l world.Log) error {
 	for n := range uint64(10) {
 		recs := [2][]byte{fmt.Append(nil, "a", n), fmt.Append(nil, "b", n)}
@@ -189,7 +185,7 @@ func compete(ctx context.Context, l world.Log) error {
 	return nil
 }
 
-// save saves a snapshot that contains its position. The write fails with fault, if any.
+// save saves a snapshot that contains its position. The write fails with fault.
 func save(ctx context.Context, l world.Log, at uint64, fault error) error {
 	return l.Save(ctx, at, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "state %d", at)
@@ -197,7 +193,7 @@ func save(ctx context.Context, l world.Log, at uint64, fault error) error {
 	})
 }
 
-// wantSaved verifies the contents of all snapshots. The newest two must be at these positions.
+// wantSaved verifies all snapshots, and the positions of the newest two.
 func wantSaved(ctx context.Context, l world.Log, newest, second uint64) error {
 	saved, err := l.Snapshots(ctx)
 	if err != nil || len(saved) < 2 || saved[0] != newest || saved[1] != second || !slices.IsSortedFunc(saved, func(a, b uint64) int { return cmp.Compare(b, a) }) {
