@@ -114,7 +114,7 @@ func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec fu
 		return nil
 	})
 	if err != errEnough {
-		return fmt.Errorf("Read behind %d, at %d of %d: %w", after, next-1, last, err)
+		return fmt.Errorf("Read after %d, at %d of %d: %w", after, next-1, last, err)
 	}
 	return nil
 }

@@ -51,7 +51,6 @@ func TestDirectory_AgainstMap(t *testing.T) {
 	})
 }
 
-// check compares the directory with the maps.
 func (r *register) check(rt *rapid.T, names []string) {
 	for _, name := range names {
 		h, ok := r.names.Find(name)

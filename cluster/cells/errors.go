@@ -3,9 +3,9 @@ package cells
 import "errors"
 
 var (
-	// ErrGap, in [Pair].Err, means that two cells disagree on the received messages: one lacks
-	// messages that the other has erased, or has more than were ever sent. One of them was
-	// restored from a backup or repaired. Nothing is sent to the peer until [Outbox.Resume].
+	// ErrGap, in [Pair].Err, means that two cells disagree on the received messages, because
+	// one of them was restored from a backup or repaired. Nothing is sent to the peer until
+	// [Outbox.Resume].
 	ErrGap = errors.New("gap between messages of two cells")
 
 	// ErrUnreachable means that no node answers for the cell. A [Transport] wraps it.

@@ -30,7 +30,6 @@ func (o *Outbox[M]) Erased() int { return len(o.erase) }
 // Cursor returns the number of the last message from a cell.
 func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) }
 
-// Arrived records the arrival of a message.
 func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
 	o.arrived.Emplace(q, numbered[M]{from, number, m})
 }

@@ -248,7 +248,7 @@ func TestPair_StopsAfterSenderRestore(t *testing.T) {
 		image := b.export(b.sender)
 		until(t, "all words", b.allHeard)
 		_ = b.sender.kill(t)
-		b.fault = func(g *town, _ uint64) error { // send one more word at most
+		b.fault = func(g *town, _ uint64) error {
 			for _, r := range g.roads.All() {
 				r.Left = min(r.Left, 1)
 				if r.Next > words/2 {
@@ -265,7 +265,6 @@ func TestPair_StopsAfterSenderRestore(t *testing.T) {
 	})
 }
 
-// astray sends every packet to one cell.
 type astray struct {
 	cells.Transport
 	to cells.ID

@@ -20,7 +20,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noError ends the test on an error.
 func noError(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -28,11 +27,9 @@ func noError(t rapid.TB, err error) {
 	}
 }
 
-// errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
-// A town is a program that sends numbered words along its roads to other towns, and checks the
-// words it receives.
+// A town is a program that sends numbered words along its roads, and checks received ones.
 type town struct {
 	*store.Store
 	out   *cells.Outbox[word]
@@ -77,7 +74,6 @@ func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
 	return g
 }
 
-// from makes the town a cell with roads.
 func (g *town) from(self cells.ID, roads ...road) *town {
 	g.init = func(g *town, w *store.Writer) error {
 		err := g.out.Init(w, self)
@@ -171,7 +167,7 @@ type node struct {
 	life  context.Context
 	stop  context.CancelFunc
 	ended sync.WaitGroup
-	err   error // from World.Run
+	err   error
 }
 
 // start opens a world of a town, and runs it and its outbox.
@@ -207,7 +203,6 @@ func (n *node) kill(t testing.TB) error {
 	return n.err
 }
 
-// look reads the town of a node.
 func (n *node) look(t testing.TB, at func()) {
 	t.Helper()
 	noError(t, n.world.Read(context.Background(), func(context.Context, world.Tick) error {
@@ -216,7 +211,6 @@ func (n *node) look(t testing.TB, at func()) {
 	}))
 }
 
-// pair returns the node's pair with another cell.
 func (n *node) pair(t testing.TB, with cells.ID) (pair cells.Pair) {
 	t.Helper()
 	n.look(t, func() {

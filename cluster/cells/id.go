@@ -10,8 +10,8 @@ import (
 	"handloom/store"
 )
 
-// ID names a cell: a store with its own log. Each new log needs a new ID, otherwise peers
-// confuse its messages with those of an old log. 0 is invalid.
+// ID names a cell: a store with its own log. Each new log needs a new ID, because peers
+// remember the messages of the old log. 0 is invalid.
 type ID uint64
 
 // NewID returns a random ID.
@@ -43,10 +43,9 @@ func ParseID(s string) (ID, error) {
 	return ID(n), nil
 }
 
-// Ref names an item among all cells, forever: a log issues each handle once, and a cell has one
-// log. Handles of different cells may be equal, so tables take no Ref; see [Ref.In].
-//
-// It has 16 bytes and no pointers. The flush resolves a provisional handle in a Ref.
+// Ref names an item among all cells, forever: a log issues each handle once. Handles of
+// different cells may be equal, so tables take no Ref; see [Ref.In]. It has 16 bytes and no
+// pointers. The flush resolves a provisional handle in a Ref.
 type Ref[T any] struct {
 	Cell   ID
 	Handle store.Handle[T]

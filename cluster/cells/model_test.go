@@ -94,7 +94,6 @@ func (m *mail) answer(r *rapid.T) {
 	m.tick(to)
 }
 
-// reload moves a cell to another store.
 func (m *mail) reload(r *rapid.T) {
 	i := m.side(r)
 	var image bytes.Buffer

@@ -91,7 +91,6 @@ func (w *war) fight(t testing.TB) error {
 	return errNeverArrive
 }
 
-// handOff hands a town over to its other node.
 func (w *war) handOff(town int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -129,7 +128,7 @@ func (w *war) look(t testing.TB) (done bool, err error) {
 }
 
 // Nodes are killed and paused, logs do not answer, and packets and answers are lost, repeated
-// and late. Replays of the logs result in one state for any number of workers.
+// and late. Replays of the logs result in one state.
 func TestOutbox_DeliversOnceUnderKills(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {

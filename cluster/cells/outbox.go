@@ -28,16 +28,15 @@ const (
 	defaultLimit = 1 << 16
 )
 
-// numbered is a message with its number. Numbers of a pair begin at 1. 0: not numbered yet, or
-// not to be received.
+// numbered is a message with its number. 0: not numbered yet, or not to be received.
 type numbered[M any] struct {
 	Cell    ID // the peer
 	Number  uint64
 	Message M
 }
 
-// An Outbox sends messages of type M to other cells, and receives theirs: each exactly once, in
-// order for each pair. It is part of the state of its store. See the package comment.
+// An Outbox sends messages of type M to other cells and receives theirs, each exactly once and
+// in order for each pair. It is part of the state of its store.
 type Outbox[M any] struct {
 	core    sender
 	sent    *store.Table[numbered[M]] // without acknowledgement
@@ -45,7 +44,7 @@ type Outbox[M any] struct {
 	erase   []store.Handle[numbered[M]]
 }
 
-// New adds an Outbox to a store, as four tables. All stores of a cell and of its peers need the
+// New adds an Outbox to a store, as four tables. All stores of a cell and its peers need the
 // same Outbox. New panics as [store.Register] does.
 func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	check.Given(s != nil, "cells: New", "Store")
@@ -128,10 +127,9 @@ func (o *Outbox[M]) Pairs() []Pair {
 	return pairs
 }
 
-// Skip records that messages first to last from a cell are never received. Operators use it if
-// a message halts the world, or after a restore that lost messages. It waits until the cursor
-// reaches first, and replaces an earlier Skip. If the sender has sent fewer messages, the pair
-// stops.
+// Skip records that messages first to last from a cell are never received: one of them halts
+// the world, or a restore lost them. It waits until the cursor reaches first, and replaces an
+// earlier Skip. If the sender has sent fewer messages, the pair stops.
 func (o *Outbox[M]) Skip(q store.Queue, from ID, first, last uint64) {
 	if first == 0 || last < first {
 		panic(fmt.Sprintf("cells: Skip of messages %d to %d; numbers begin at 1", first, last))
@@ -139,23 +137,22 @@ func (o *Outbox[M]) Skip(q store.Queue, from ID, first, last uint64) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: from, First: first, Last: last, Kind: eventSkip})
 }
 
-// Resume records that messages to a cell are sent again after [ErrGap]. Before that the peer
-// has to skip the messages erased here.
+// Resume records that messages to a cell are sent again after [ErrGap]. The peer has to skip
+// the messages erased here first.
 func (o *Outbox[M]) Resume(q store.Queue, to ID) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventResume})
 }
 
-// Abandon records that the messages waiting for a cell are erased. Operators use it for a cell
-// that is gone forever. If the cell returns, the pair stops with [ErrGap].
+// Abandon records that the messages waiting for a cell are erased, because it is gone forever.
+// If it returns, the pair stops with [ErrGap].
 func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventGone})
 }
 
 // Run sends the messages of w's ticks through t, and submits received packets to w, while w
 // owns its log. It returns the cause of ctx, or the error of t.Serve. Call one Run per World,
-// concurrently with World.Run, on every node of the cell.
-//
-// Each cell gets one packet at a time, which takes one pass over all waiting messages.
+// concurrently with World.Run, on every node of the cell. Each cell gets one packet at a time,
+// which takes one pass over all waiting messages.
 func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error {
 	check.Given(ctx != nil, "cells: Run", "context")
 	check.Given(w != nil, "cells: Run", "World")

@@ -83,7 +83,6 @@ func (p *post[M]) enqueue(t testing.TB, record func(q store.Queue)) {
 	noError(t, p.Inbox(func(q store.Queue) error { record(q); return nil }))
 }
 
-// submit adds a packet to the input of the next tick.
 func (p *post[M]) submit(t testing.TB, packet []byte) {
 	t.Helper()
 	record, err := p.out.Open(packet)

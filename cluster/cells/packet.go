@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// A packet is the unit of sending: consecutive messages of a pair. Little endian:
+// A packet is a unit of consecutive messages of a pair. Little endian:
 //
 //	version u8 | schema [16] | from u64 | to u64 | first u64 | count u32 | messages
 //
@@ -61,7 +61,7 @@ func (p *packet) decode(b []byte, schema string) error {
 	return nil
 }
 
-// collect returns a packet of messages to a cell after the given number, or nil.
+// collect returns a packet of messages to a cell after a number, or nil.
 func (o *Outbox[M]) collect(to ID, after uint64) []byte {
 	var row [maxMessages]*M // by number
 	n := 0
@@ -88,7 +88,6 @@ func (o *Outbox[M]) collect(to ID, after uint64) []byte {
 	return b
 }
 
-// decode returns the messages of a packet.
 func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
 	var in digest.Reader // grow messages step by step: count is untrusted
 	in.Reset(p.messages)
@@ -105,8 +104,7 @@ func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
 	return messages, nil
 }
 
-// open decodes a packet. It returns a call that records the messages after received, or the
-// last one if there are none.
+// open returns a call that records the messages of a packet after received, or the last one.
 func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue) error, error) {
 	messages, err := o.decode(p)
 	if err != nil {

@@ -55,7 +55,7 @@ func (p *pairs) self() ID {
 	return 0
 }
 
-// get returns a peer or nil. It takes O(1) time for the last result, otherwise O(peers).
+// get returns a peer or nil, in O(1) time for the last result, otherwise O(peers).
 func (p *pairs) get(cell ID) *peer {
 	if known, ok := p.peers.Get(p.hint); ok && known.Cell == cell {
 		return known
@@ -155,7 +155,6 @@ func (p *peer) apply(n *peerEvent) (acked bool) {
 	return acked
 }
 
-// received returns the cursor of a cell.
 func (p *pairs) received(from ID) uint64 {
 	if _, known := p.find(from); known != nil {
 		return known.Received
@@ -163,7 +162,6 @@ func (p *pairs) received(from ID) uint64 {
 	return 0
 }
 
-// waiting returns the cells with waiting messages.
 func (p *pairs) waiting() (to []ID) {
 	for _, known := range p.peers.All() {
 		if known.Sent > known.Acked {
@@ -173,7 +171,7 @@ func (p *pairs) waiting() (to []ID) {
 	return to
 }
 
-// pending returns the number of numbered messages without acknowledgement.
+// pending returns the number of unacknowledged messages.
 func (p *pairs) pending() int {
 	n := uint64(0)
 	for _, known := range p.peers.All() {

@@ -12,12 +12,12 @@ import (
 	"handloom/world"
 )
 
-// sender is the part of an Outbox that does not depend on the type of messages.
+// sender is the part of an Outbox without the type of messages.
 type sender struct {
 	store    *store.Store
 	pairs    pairs
 	limit    int
-	codec    *digest.Codec // of a message
+	codec    *digest.Codec
 	schema   string
 	messages interface {
 		collect(to ID, after uint64) []byte
@@ -114,16 +114,15 @@ func (v *sendLoop) send(to ID) {
 			_ = v.await(more)
 		case v.deliver(to, acked, packet) == nil:
 			wait = firstRetry
-		default: // send it again
+		default:
 			v.sleep(wait)
 			wait = min(2*wait, lastRetry)
 		}
 	}
 }
 
-// pack returns the next packet to a cell, or nil, and the number of the message before it. Its
-// messages are in the log: a halted World is not an owner, so messages of a failed tick are
-// never sent.
+// pack returns the next packet to a cell, or nil, and the number before it. A halted World is
+// not an owner, so messages of a failed tick are never sent.
 func (v *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 	_ = v.read(func() {
 		_, p := v.pairs.find(to)

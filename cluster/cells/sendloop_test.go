@@ -31,7 +31,7 @@ func TestRun_LimitsRequests(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		answer   func(ctx context.Context) (uint64, error)
-		min, max int64 // requests in 10 minutes
+		min, max int64
 	}{
 		{"stopped pair", func(context.Context) (uint64, error) { return words + 1, nil }, 1, 1},
 		{"errors", func(context.Context) (uint64, error) { return 0, errLost }, 590, 620},
@@ -109,7 +109,6 @@ func TestPairs_IgnoreUnknownCells(t *testing.T) {
 	}
 }
 
-// A convoy names items in a field and a slice.
 type convoy struct {
 	Lead  cells.Ref[road]
 	Items []store.ID

@@ -13,13 +13,13 @@ import (
 // Transport carries packets to the nodes of other cells. It may lose, delay, repeat and reorder
 // packets and answers. Several goroutines call its methods.
 type Transport interface {
-	// Request sends a packet to the nodes of a cell and returns the first answer without error.
-	// It never returns the answer to another packet.
+	// Request sends a packet to the nodes of a cell and returns the first answer without error,
+	// never the answer to another packet.
 	Request(ctx context.Context, to ID, packet []byte) (cursor uint64, err error)
 
 	// Serve calls answer with the packets for a cell until ctx ends, and returns the cause.
-	// Every node of the cell serves it. Only the owner's answer has no error; other answers may
-	// be dropped.
+	// Every node of the cell serves it; all but the owner's answers are errors, which may be
+	// dropped.
 	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, packet []byte) (cursor uint64, err error)) error
 }
 

@@ -23,7 +23,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// locked is a buffer for concurrent reads and writes.
 type locked struct {
 	lock chan struct{}
 	b    bytes.Buffer

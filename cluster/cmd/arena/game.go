@@ -28,7 +28,7 @@ type fighter struct {
 	X, Y    int32
 	Heading heading
 	Hull    int32
-	Hits    int32 // on others
+	Hits    int32
 	Deaths  int32
 }
 
@@ -41,7 +41,7 @@ type bullet struct {
 }
 
 // An order is a command of a player, numbered from 1. Order 1 creates the fighter. Only the
-// order after the last one is carried out, so repeats after lost answers count once.
+// next number is carried out, so repeats count once.
 type order struct {
 	Player, Number uint64
 	Turn           heading
@@ -60,19 +60,17 @@ func (h heading) move(x, y, by int32) (int32, int32) {
 	return (x + dx*by + width) % width, (y + dy*by + height) % height
 }
 
-// An arena is a store with its tables and systems.
 type arena struct {
 	store    *store.Store
 	fighters *store.Table[fighter]
 	bullets  *store.Table[bullet]
-	orders   *store.Table[order] // of the current tick
+	orders   *store.Table[order] // in the current tick
 	obeyed   []order             // orders of the last tick; not part of the state
-	wounds   *store.Table[wound] // like obeyed
+	wounds   *store.Table[wound]
 	suffered store.Groups[wound, fighter]
 	frame    *store.Schedule
 }
 
-// newArena returns an arena without players.
 func newArena(workers int) *arena {
 	s := store.New(store.Options{Workers: workers})
 	g := &arena{store: s}
@@ -90,7 +88,6 @@ func newArena(workers int) *arena {
 	return g
 }
 
-// options returns the options of a World of the arena.
 func (g *arena) options() world.Options {
 	return world.Options{Version: "arena 1", Tick: g.tick, SnapshotTicks: 300, DigestTicks: 30, Portable: true}
 }
@@ -176,7 +173,6 @@ func (g *arena) hit(ctx context.Context) error {
 	})
 }
 
-// near reports whether the distance on a ring is within reach.
 func near(d, around int32) bool {
 	d = (d + around) % around
 	return min(d, around-d) <= reach

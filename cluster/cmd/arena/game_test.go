@@ -81,7 +81,6 @@ func TestArena_RefusesDisorder(t *testing.T) {
 	}
 }
 
-// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command arena runs a game while its machines die: three nodes on this machine, each with a
-// server of the log and a world. It needs no setup.
+// Command arena runs a game on three local nodes, each with a server of the log and a world,
+// while they are killed. It needs no setup.
 package main
 
 import (
@@ -64,7 +64,6 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
-// run runs everything and returns the exit code.
 func run(ctx context.Context, o options, out, errs io.Writer) int {
 	l, err := net.Listen("tcp", o.page)
 	if err != nil {
@@ -96,7 +95,6 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	return v.Exit
 }
 
-// lines prints and keeps the lines of a run.
 type lines struct {
 	out   io.Writer
 	mutex sync.Mutex

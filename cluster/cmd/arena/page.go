@@ -23,7 +23,6 @@ type page struct {
 	log     *lines
 }
 
-// state is the content of the page.
 type state struct {
 	nemesis.State
 	Says            string
@@ -32,7 +31,6 @@ type state struct {
 	Field           *field `json:",omitempty"`
 }
 
-// state returns the current content.
 func (p *page) state() state {
 	s := state{State: p.run.State(), Answered: p.players.answered.Load(), Again: p.players.again.Load()}
 	var f field
@@ -53,10 +51,9 @@ func (p *page) state() state {
 	return s
 }
 
-// worthAWord is the shortest reported pause.
+// minPause is the shortest reported pause.
 const minPause = 250 * time.Millisecond
 
-// servePage serves the page on l until the server is closed.
 func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(files))

@@ -16,7 +16,6 @@ type field struct {
 	Bullets  []bullet
 }
 
-// newGame creates the arena of a node. The text of a call is an order.
 func newGame(workers int) (*nemesis.Game, error) {
 	g := newArena(workers)
 	return &nemesis.Game{
@@ -51,13 +50,12 @@ func newGame(workers int) (*nemesis.Game, error) {
 
 func key(o order) uint64 { return o.Player<<32 | o.Number }
 
-// orderEvery is the time between two orders of a player.
 const orderEvery = 100 * time.Millisecond
 
 // players counts the orders of all players.
 type players struct{ answered, again atomic.Int64 }
 
-// play sends orders of one player, with retries until a node answers that it was carried out.
+// play sends orders of one player, with retries until a node answers.
 func (p *players) play(ctx context.Context, c *nemesis.Client) {
 	o := order{Player: uint64(c.Number), Turn: heading(c.Random.IntN(4))}
 	turn := time.NewTicker(orderEvery)

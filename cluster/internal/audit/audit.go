@@ -32,7 +32,7 @@ type Auditor struct {
 	mutex    sync.Mutex
 	found    Findings
 	records  []record
-	chain    [16]byte // after the last record
+	chain    [16]byte
 	term     uint32
 	tick     uint64
 	time     int64
@@ -51,7 +51,7 @@ type Findings struct {
 	Refused   int
 	Uncertain int
 
-	Lost     int // acknowledged calls and applied ticks missing from the log
+	Lost     int // acknowledged calls and applied ticks not in the log
 	Changed  int // calls in another tick, refused ones in the log, unknown ones
 	Doubled  int // calls in several ticks
 	Diverged int // ticks with two digests, and failed replays
@@ -128,10 +128,10 @@ func (a *Auditor) Asked(key uint64) {
 	}
 }
 
-// Acked reports that a call is in a tick, or in an earlier tick after an uncertain attempt.
+// Acked reports that a call is in a tick, or in an earlier one after an uncertain attempt.
 func (a *Auditor) Acked(key, tick uint64) { a.answered(key, acked, tick) }
 
-// Refused reports that a call was not applied, and will not be without another attempt.
+// Refused reports that a call was not applied.
 func (a *Auditor) Refused(key uint64) { a.answered(key, refused, 0) }
 
 func (a *Auditor) answered(key uint64, is answer, tick uint64) {
@@ -144,8 +144,7 @@ func (a *Auditor) answered(key uint64, is answer, tick uint64) {
 	c.answer, c.tick = is, tick
 }
 
-// Again reports another attempt of a refused or uncertain call. The log may contain both
-// attempts if the program applies each key once.
+// Again reports another attempt of a refused or uncertain call, so both may be in the log.
 func (a *Auditor) Again(key uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -175,8 +174,8 @@ func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 	}
 }
 
-// CaughtUp fails unless Follow has read the last record of l. The error wraps the error of
-// Follow's last Read.
+// CaughtUp fails, with the error of Follow's last Read, unless Follow has read the last record
+// of l.
 func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 	tail, err := l.Tail(ctx)
 	if err != nil {
@@ -193,7 +192,6 @@ func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 // retryDelay is the pause of Follow after an error.
 const retryDelay = 50 * time.Millisecond
 
-// reader returns a callback for one Read through a position.
 func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
 	before := uint64(0)
 	return func(at uint64, rec []byte) error {
@@ -215,7 +213,6 @@ func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
 	}
 }
 
-// last returns the position of the last record.
 func (a *Auditor) last() uint64 {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -229,7 +226,6 @@ func (a *Auditor) lastAt() uint64 {
 	return a.records[len(a.records)-1].at
 }
 
-// add checks the next record.
 func (a *Auditor) add(at uint64, rec []byte) {
 	a.records = append(a.records, record{at, bytes.Clone(rec)})
 	a.found.Records++
@@ -264,8 +260,8 @@ func (a *Auditor) add(at uint64, rec []byte) {
 
 var errEnd = errors.New("end of read")
 
-// Check reads the rest of the log from l and replays it from its older snapshot with the given
-// workers. It fails if l does not answer; faults are findings.
+// Check reads the rest of the log from l and replays it from its older snapshot. It fails if l
+// does not answer; faults are findings.
 func (a *Auditor) Check(ctx context.Context, l world.Log, p App, workers int) error {
 	saved, err := l.Snapshots(ctx)
 	if err == nil && len(saved) == 0 {
@@ -305,7 +301,6 @@ func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error 
 	return err
 }
 
-// compareAgain checks a record that was read before.
 func (a *Auditor) compareAgain(at uint64, rec []byte) {
 	i, ok := slices.BinarySearchFunc(a.records, at, func(r record, at uint64) int { return cmp.Compare(r.at, at) })
 	if !ok {

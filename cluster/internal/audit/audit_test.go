@@ -13,10 +13,9 @@ import (
 	"handloom/world"
 )
 
-// A call is an input of the test program.
 type call struct{ Key, Tick uint64 }
 
-// keeping is a program that keeps every call. Its state depends on all earlier ticks.
+// keeping is a program whose state depends on all ticks.
 func keeping(workers int, applied func(audit.TickResult)) (*store.Store, world.Options, error) {
 	s, o, _, err := open(workers, applied)
 	return s, o, err
@@ -67,8 +66,7 @@ func inBubble(t *testing.T, name string, test func(t *testing.T)) {
 
 const keys = 6 // one per tick, from 1
 
-// newHistory runs a tick for each key with reports. The auditor sees the log through lens, if
-// it is not nil.
+// newHistory runs a tick for each key with reports, on a log seen through lens.
 func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 	t.Helper()
 	h := &history{log: world.Memory(), auditor: new(audit.Auditor)}
@@ -137,7 +135,7 @@ func wantNoFaults(t *testing.T) {
 type forged struct {
 	world.Log
 	forge func(at uint64, rec []byte) []byte // nil: the record is missing
-	cut   uint64                             // records missing at the end
+	cut   uint64
 }
 
 func (f *forged) Tail(ctx context.Context) (uint64, error) {
@@ -208,8 +206,7 @@ func TestAuditor_FindsForgedLogs(t *testing.T) {
 	}
 }
 
-// early acknowledges records without an append, like a log that appends too late after a
-// failover.
+// early acknowledges records without an append, like an append after a failover.
 type early struct {
 	world.Log
 	at    uint64
@@ -261,7 +258,7 @@ func TestCheck_AllowsGrowingLog(t *testing.T) {
 			h.call(keys + 1)
 			ctx, stop := context.WithCancel(t.Context())
 			go h.auditor.Follow(ctx, l)
-			synctest.Wait() // until it has read everything
+			synctest.Wait()
 			stop()
 		}}
 		h.see(t)
@@ -300,7 +297,6 @@ func followAgain(t *testing.T) {
 
 var errSeen = errors.New("seen")
 
-// failingLog fails after every record.
 type failingLog struct {
 	world.Log
 	reads int
@@ -332,14 +328,12 @@ func TestCaughtUp_ReturnsReadError(t *testing.T) {
 	})
 }
 
-// unreadable fails every Read.
 type unreadable struct{ world.Log }
 
 func (unreadable) Read(context.Context, uint64, func(at uint64, rec []byte) error) error {
 	return errSeen
 }
 
-// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

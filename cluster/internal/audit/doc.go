@@ -5,11 +5,9 @@
 //	A1: positions rise; each record has the chain of all records before it.
 //	A2: ticks have no gaps, terms rise by one, time never decreases.
 //	A3: a record never changes.
-//	A4: every applied tick is in the log, with one digest for all nodes, replays and numbers
-//	    of workers.
+//	A4: an applied tick is in the log, with one digest for all nodes, replays and workers.
 //	A5: an acknowledged call is in the log once, in the reported tick; a refused call is not;
 //	    an uncertain call is there at most once.
 //
-// A4 finds a zombie that applied a record which is not in the log, if the program's state
-// depends on its whole past.
+// A4 finds a zombie's tick that is not in the log, if the state depends on the whole past.
 package audit

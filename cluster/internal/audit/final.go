@@ -10,9 +10,8 @@ import (
 	"handloom/world"
 )
 
-// Finish checks l and compares all reports with a replay of every record, with the given
-// workers. Call it after all appends, ticks and calls have ended. It fails if l does not
-// answer; faults are findings.
+// Finish checks l, and compares all reports with a replay of every record. Call it after all
+// appends, ticks and calls. It fails if l does not answer; faults are findings.
 func (a *Auditor) Finish(ctx context.Context, l world.Log, p App, workers int) error {
 	if err := a.compare(ctx, l, a.last()); err != nil {
 		return fmt.Errorf("end of the log: %w", err)

@@ -78,7 +78,7 @@ func tryTwice(h *history, key uint64) {
 	h.auditor.Again(key)
 }
 
-// Records appear where the log had none, or twice.
+// The log returns a record twice, or an old record.
 func TestFollow_ReportsDisorder(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -5,6 +5,6 @@
 //	from ── dials ──> Link ── dials ──> to, at its current address
 //	          bytes of each direction are held, delayed or passed
 //
-// A cut holds bytes, like a network that drops packets which the sender repeats: connections
-// survive until the healing. A Link keeps its address when the process behind it restarts.
+// A cut holds bytes, like lost packets that are sent again, so connections survive. A Link
+// keeps its address when the process behind it restarts.
 package localnet

@@ -18,8 +18,8 @@ type Link struct {
 	conns  map[net.Conn]bool
 }
 
-// Link returns a link from one process to another, on a free port. Several links may have the
-// same names. Connections wait for the first Serve.
+// Link returns a link from one process to another, on a free port. Connections wait for the
+// first Serve. Several links may have the same names.
 func (n *Net) Link(from, to string) (*Link, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -123,9 +123,9 @@ func (l *Link) dialable() (addr string, ok bool) {
 
 const pieceBytes = 64 << 10
 
-// pump copies src to dst. During a cut, one piece waits here, and the rest in system buffers.
+// pump copies src to dst. During a cut it holds one piece, and system buffers the rest.
 func (l *Link) pump(src, dst net.Conn, w way) {
-	// Close both directions: neither NATS nor line protocols use half-closed connections.
+	// Neither NATS nor line protocols use half-closed connections.
 	defer src.Close()
 	defer dst.Close()
 	for b := make([]byte, pieceBytes); ; {

@@ -159,7 +159,6 @@ func TestLink_DialNeedsBothDirections(t *testing.T) {
 	accept(t, elsewhere).want(t, "early")
 }
 
-// noError ends the test on an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -30,7 +30,7 @@ func NewNet() *Net {
 	return &Net{changed: make(chan struct{}), ways: make(map[way]weather), passed: make(map[way]int64)}
 }
 
-// Cut holds bytes between two processes in one direction, on all their links, until Heal.
+// Cut holds bytes in one direction, on all links between both processes, until Heal.
 func (n *Net) Cut(from, to string) { n.set(way{from, to}, weather{cut: true}) }
 
 // Delay delays bytes in one direction by d, or up to 2 d under load.
@@ -51,8 +51,7 @@ func (n *Net) Heal() {
 	n.wake()
 }
 
-// Reset closes the connections between processes with a cut in any direction. Held bytes are
-// lost.
+// Reset closes the connections between processes with a cut. Held bytes are lost.
 func (n *Net) Reset() {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -70,7 +69,6 @@ func (n *Net) Passed(from, to string) int64 {
 	return n.passed[way{from, to}]
 }
 
-// wake reports a change to all waiting goroutines.
 func (n *Net) wake() {
 	close(n.changed)
 	n.changed = make(chan struct{})

@@ -23,8 +23,8 @@ type Cluster struct {
 	running []*server.Server // nil: stopped
 }
 
-// Start starts n servers with folders within dir, and returns when they can keep streams. A
-// single server needs no election. change may be nil, or changes the options of server i.
+// Start starts n servers with folders within dir, and waits until they can keep streams. change
+// may be nil, or changes the options of server i.
 func Start(ctx context.Context, dir string, n int, change func(i int, o *server.Options)) (*Cluster, error) {
 	ports, err := freePorts(2 * n)
 	if err != nil {
@@ -63,8 +63,8 @@ func Start(ctx context.Context, dir string, n int, change func(i int, o *server.
 
 const host = "127.0.0.1"
 
-// The ports are below the system's range for port 0 and outgoing connections, which could take
-// a port before its server listens.
+// Ports are below the system's range for port 0 and outgoing connections, which could take a
+// port first.
 const firstPort, endPort = 10_000, 32_000
 
 // freePorts returns random ports without a listener.
@@ -116,7 +116,6 @@ func (c *Cluster) Stop(i int) {
 	}
 }
 
-// Close stops all servers.
 func (c *Cluster) Close() error {
 	for i := range c.running {
 		c.Stop(i)
@@ -127,7 +126,6 @@ func (c *Cluster) Close() error {
 // Len returns the number of servers, including stopped ones.
 func (c *Cluster) Len() int { return len(c.options) }
 
-// URL returns the URL of server i.
 func (c *Cluster) URL(i int) string {
 	return "nats://" + net.JoinHostPort(host, strconv.Itoa(c.options[i].Port))
 }
@@ -152,7 +150,6 @@ func (c *Cluster) each(f func(i int, s *server.Server) bool) bool {
 	return false
 }
 
-// until calls f until it returns true or ctx ends.
 func until(ctx context.Context, what string, f func() bool) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

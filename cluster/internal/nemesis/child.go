@@ -19,10 +19,9 @@ import (
 // ChildCommand is the first argument of a child.
 const ChildCommand = "nemesis-child"
 
-// A child is a server or a node.
 type child struct{ *process.Child }
 
-// Child runs a server or a node of the game until in ends or it is killed. It reports on out.
+// Child runs a server or a node until in ends. It reports on out.
 func Child(words []string, in io.Reader, out io.Writer, game NewGame) (exit int) {
 	return process.Serve(in, out, func(ctx context.Context, p *process.Child) error {
 		c := child{p}
@@ -38,8 +37,7 @@ func Child(words []string, in io.Reader, out io.Writer, game NewGame) (exit int)
 
 const startTime = 20 * time.Second
 
-// server runs one server. It advertises a port without a listener, so every connection uses a
-// link.
+// server advertises a port without a listener, so every connection uses a link.
 func (c child) server(ctx context.Context, name, dir string, routes []string) error {
 	const nobody = "127.0.0.1:1"
 	s, err := server.NewServer(&server.Options{

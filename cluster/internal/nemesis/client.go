@@ -21,7 +21,7 @@ type Client struct {
 	node  int
 	conn  net.Conn
 	lines *bufio.Scanner
-	addr  string // of conn
+	addr  string
 }
 
 const (
@@ -45,8 +45,8 @@ func LeaveNotes(ctx context.Context, c *Client) {
 	}
 }
 
-// Call makes a call, first or again. It reports whether the call was carried out or refused;
-// after a refusal the next call uses another node. If both are false, the outcome is unknown.
+// Call makes a call and reports whether it was carried out or refused; after a refusal the next
+// call uses another node. If both are false, the outcome is unknown.
 func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused bool) {
 	auditor := c.fleet.auditor
 	if again {
@@ -104,7 +104,6 @@ func (f *fleet) view(into any) error {
 	return errNoView
 }
 
-// request sends a line to the node and returns the answer, if any.
 func (c *Client) request(line string) (answer string, ok bool) {
 	_ = c.conn.SetDeadline(time.Now().Add(patience))
 	if _, err := fmt.Fprintln(c.conn, line); err != nil || !c.lines.Scan() {
@@ -114,7 +113,6 @@ func (c *Client) request(line string) (answer string, ok bool) {
 	return c.lines.Text(), true
 }
 
-// dial reports whether the client is connected to the node.
 func (c *Client) dial() bool {
 	_, addr, up := c.fleet.nodes[c.node].look()
 	if !up {

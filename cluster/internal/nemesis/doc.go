@@ -1,7 +1,7 @@
 // Package nemesis runs a game on three nodes and three servers, each in its own process. It
-// injects faults of machines and networks, and checks that nothing acknowledged is lost,
-// nothing is done twice, and nodes never differ. Command nemesis draws faults from a deck; in
-// command arena a player chooses them.
+// injects faults of machines and networks, and checks that nothing acknowledged is lost or done
+// twice, and that nodes never differ. Command nemesis draws faults from a deck; in command
+// arena a player chooses them.
 //
 //	parent: clients ── calls ──> nodes n0 n1 n2     a world each, with 1, 2 and 8 workers,
 //	                               │  │  │          and a journal of its own
@@ -11,12 +11,12 @@
 //	                               └──┼──┘
 //	parent: proxy                ─ ─ ─┼ ─ ─         between the servers, too
 //
-// The seed shuffles the deck. An event kills, stops or cuts off processes for a while, then
-// starts, continues or heals them. The next event follows when all processes are healthy. A
-// seed repeats the faults, but not their timing in the processes.
+// An event kills, stops or cuts off processes for a while, then heals them. The next event
+// follows when all processes are healthy. A seed repeats the deck and the faults, but not their
+// timing in the processes.
 //
-// Nodes write each applied tick with its digest to a pipe, which survives them. Clients keep
-// acknowledgements. Package audit compares both with the log. The parent measures outages as
-// the longest gap between two new ticks, from the last tick before an event until all processes
-// are healthy.
+// Nodes write each applied tick with its digest to a pipe, which survives them; clients keep
+// acknowledgements; package audit compares both with the log. An outage is the longest gap
+// between two new ticks, seen by the parent, from the last tick before an event until all
+// processes are healthy.
 package nemesis

@@ -22,7 +22,7 @@ type Kind struct {
 
 const ms = time.Millisecond
 
-// kinds are all kinds. Holds are longer than a failover where one is intended.
+// Holds are longer than a failover where one is intended.
 var kinds = []Kind{
 	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, func(e *event) { e.kill(e.owner) }},
 	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, (*event).killTwice},
@@ -55,18 +55,17 @@ const killMachine = "kill-machine"
 // Kinds returns all kinds of events.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// An event is a fault with its healing and measurement.
+// An event is a fault, its healing and its measurement.
 type event struct {
 	Event
 	kind   Kind
 	fleet  *fleet
 	random *rand.Rand
-	owner  *member // at the beginning
-	leader *member // at the beginning
-	failed error   // error of the fault itself
+	owner  *member
+	leader *member
+	failed error
 }
 
-// An Event is the result of an event.
 type Event struct {
 	At         time.Duration // since the begin of the run
 	Name       string
@@ -76,12 +75,11 @@ type Event struct {
 	Outage     time.Duration
 	Recovery   time.Duration // until the fleet was healthy
 	LeaderLost bool
-	Fenced     bool // a zombie was fenced
+	Fenced     bool
 }
 
 func (e *event) noteVictim(m *member) { e.Victims = append(e.Victims, m.name) }
 
-// kill kills several processes almost at once.
 func (e *event) kill(all ...*member) {
 	for _, m := range all {
 		e.noteVictim(m)
@@ -115,10 +113,8 @@ func (e *event) pause(m *member) {
 	m.pause(true)
 }
 
-// follower returns a node that does not own the log.
 func (e *event) follower() *member { return e.another(e.fleet.nodes, e.owner) }
 
-// other returns a server that does not lead the stream.
 func (e *event) other() *member { return e.another(e.fleet.servers, e.leader) }
 
 func (e *event) another(all []*member, m *member) *member {
@@ -180,7 +176,6 @@ func machineKill(i int) Kind {
 	return k
 }
 
-// cut cuts the directions from and to a member.
 func (e *event) cut(m *member, others []*member, says, hears bool) {
 	for _, other := range others {
 		if says && other != m {
@@ -198,7 +193,6 @@ func (e *event) cutOff(m *member, says, hears bool) {
 	e.cut(m, e.fleet.servers, says, hears)
 }
 
-// split isolates the owner and one server, which may lead the stream.
 func (e *event) split() {
 	s := e.fleet.servers[e.random.IntN(Members)]
 	e.cutOff(s, true, true)
@@ -274,7 +268,6 @@ func (e *event) happen(ctx context.Context) error {
 	return nil
 }
 
-// wait waits for the hold of the event.
 func (e *event) wait(ctx context.Context) {
 	d := e.kind.hold[0] + time.Duration(e.random.Int64N(int64(e.kind.hold[1]-e.kind.hold[0])+1))
 	select {

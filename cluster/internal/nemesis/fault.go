@@ -37,7 +37,6 @@ func (f *fleet) restoreServers() error {
 	return nil
 }
 
-// faulty returns l with a fault.
 func faulty(l world.Log, mutant string) world.Log {
 	switch mutant {
 	case "ack-before-append":

@@ -23,7 +23,6 @@ const Members = 3
 // parent is the name of this process. Its links are never cut.
 const parent = "parent"
 
-// Workers of the nodes and replays.
 var nodeWorkers = [Members]int{1, 2, 8}
 
 const replayWorkers = 5
@@ -101,7 +100,6 @@ func (f *fleet) link(from string, first int) (urls []string, err error) {
 
 func (f *fleet) dir(name string) string { return filepath.Join(f.o.Dir, name) }
 
-// connect connects the parent with the servers.
 func (f *fleet) connect() (err error) {
 	f.conn, err = nats.Connect(strings.Join(f.urls, ","), nats.MaxReconnects(-1), nats.ReconnectWait(askEvery), nats.RetryOnFailedConnect(true))
 	if err == nil {
@@ -125,7 +123,6 @@ func (f *fleet) heal() error {
 	return errors.Join(errs...)
 }
 
-// close ends all processes.
 func (f *fleet) close() {
 	if f.conn != nil {
 		f.conn.Close()
@@ -136,12 +133,11 @@ func (f *fleet) close() {
 	f.net.Close()
 }
 
-// openLog opens the log for the parent.
 func (f *fleet) openLog(ctx context.Context) (*cluster.Log, error) {
 	return openLog(ctx, cluster.URLs(f.urls), withSnapshots(cluster.Options{}, f.snapshots()))
 }
 
-// snapshots returns the folder of snapshots, or "" for the object store with an odd seed.
+// snapshots returns the folder of snapshots, or "" for the object store.
 func (f *fleet) snapshots() string {
 	if f.o.Seed%2 == 1 {
 		return ""
@@ -158,7 +154,6 @@ func withSnapshots(o cluster.Options, dir string) cluster.Options {
 
 const askEvery = 20 * time.Millisecond
 
-// until waits for a condition up to recoveryTime.
 func until(ctx context.Context, is func() bool) error {
 	deadline := time.Now().Add(recoveryTime)
 	for !is() {
@@ -173,14 +168,14 @@ func until(ctx context.Context, is func() bool) error {
 	return nil
 }
 
-// recoveryTime is the time limit of a recovery: some elections, and a server that catches up.
+// recoveryTime limits recoveries: some elections, and a server that catches up.
 const recoveryTime = 2 * time.Minute
 
 // ErrStuck means that the fleet did not recover within two minutes.
 var ErrStuck = errors.New("fleet does not recover")
 
-// waitHealthy waits until every process is up, all replicas are current, and every node applies
-// new ticks.
+// waitHealthy waits until every process is up, all replicas are current, and nodes apply new
+// ticks.
 func (f *fleet) waitHealthy(ctx context.Context) error {
 	from := f.gaps.look().last + 1
 	if err := until(ctx, func() bool {

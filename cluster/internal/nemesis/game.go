@@ -44,7 +44,6 @@ func Notes(workers int) (*Game, error) {
 	}, nil
 }
 
-// options returns the options of every world of the game.
 func (g *Game) options(hz int, applied func(p audit.TickResult)) world.Options {
 	o := g.World
 	o.Hz = hz
@@ -58,7 +57,6 @@ func (g *Game) options(hz int, applied func(p audit.TickResult)) world.Options {
 	return o
 }
 
-// program returns the game for an auditor.
 func (n NewGame) program(hz int) audit.App {
 	return func(workers int, applied func(p audit.TickResult)) (*store.Store, world.Options, error) {
 		g, err := n(workers)

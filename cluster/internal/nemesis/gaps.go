@@ -11,12 +11,11 @@ type gaps struct {
 	seen
 }
 
-// seen is the state of gaps.
 type seen struct {
 	last    uint64 // newest tick
 	at      time.Time
-	longest time.Duration // since begin
-	term    uint32        // newest
+	longest time.Duration
+	term    uint32
 	termAt  time.Time
 }
 
@@ -26,7 +25,6 @@ func (g *gaps) look() seen {
 	return g.seen
 }
 
-// applied records a tick of any node.
 func (g *gaps) applied(tick uint64) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -40,7 +38,6 @@ func (g *gaps) applied(tick uint64) {
 	g.last, g.at = tick, now
 }
 
-// sawTerm records the term of a node.
 func (g *gaps) sawTerm(term uint32) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

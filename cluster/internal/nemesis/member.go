@@ -11,15 +11,14 @@ import (
 	"handloom/proof/process"
 )
 
-// A member is the process of a server or a node.
 type member struct {
 	name  string
 	words []string
 	fleet *fleet
 	hear  func(line string)
 
-	clients []*localnet.Link // from nodes and the parent
-	routes  []*localnet.Link // from other servers
+	clients []*localnet.Link
+	routes  []*localnet.Link
 
 	process *process.Process // nil: not running
 
@@ -28,7 +27,7 @@ type member struct {
 	paused bool
 	kills  int
 	last   string // last output except ticks
-	addr   string // for clients of a node
+	addr   string
 	state
 }
 
@@ -39,7 +38,6 @@ type state struct {
 	tick, overtaken uint64
 }
 
-// start starts the process unless it runs.
 func (m *member) start() error {
 	if m.process != nil {
 		return nil
@@ -82,7 +80,6 @@ func (m *member) down() {
 	m.process = nil
 }
 
-// pause stops the process, or lets it continue.
 func (m *member) pause(paused bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -96,7 +93,6 @@ func (m *member) pause(paused bool) {
 	}
 }
 
-// ended reports whether the process ended unexpectedly.
 func (m *member) ended() bool {
 	if m.process == nil {
 		return false
@@ -128,7 +124,6 @@ func (m *member) note(line string) {
 	m.last = line
 }
 
-// serverSays handles an output line of a server.
 func (m *member) serverSays(line string) {
 	m.note(line)
 	var client, route string
@@ -147,7 +142,6 @@ func (m *member) serverSays(line string) {
 	m.mutex.Unlock()
 }
 
-// nodeSays handles an output line of a node.
 func (m *member) nodeSays(line string) {
 	what, rest, _ := strings.Cut(line, " ")
 	var tick, digest uint64

@@ -20,7 +20,7 @@ import (
 // Options of a run.
 type Options struct {
 	Dir      string        // of logs, journals and stores, empty or new; "": a temporary folder
-	Duration time.Duration // from the first healthy state; a running event is completed; 0: no end
+	Duration time.Duration // after the start; a running event is completed; 0: no end
 	Seed     uint64        // of the events
 	Hz       int
 	Clients  int
@@ -28,7 +28,7 @@ type Options struct {
 	Mutant   string   // fault from Mutants in every node; empty: none
 	Out      io.Writer
 
-	Game   NewGame                              // of the nodes
+	Game   NewGame
 	Client func(ctx context.Context, c *Client) // makes calls until ctx ends
 	Apart  bool                                 // the owner moves the stream leader off the server with its number
 	Kill   <-chan int                           // numbers of machines to kill; may be nil
@@ -38,8 +38,8 @@ type Options struct {
 type Result struct {
 	audit.Findings
 	Zombies int // owners that lost the log and survived
-	Fenced  int // zombies that were fenced
-	Checks  int // checks of the log during the run
+	Fenced  int
+	Checks  int
 	Took    time.Duration
 	Events  []Event
 }
@@ -49,7 +49,7 @@ const checkEvery = 30 * time.Second
 // A Run is one run. Its methods except Do may be called by any goroutine.
 type Run struct {
 	Options
-	temporary bool // Dir
+	temporary bool
 	result    Result
 	begun     time.Time
 	random    *rand.Rand
@@ -82,8 +82,8 @@ func New(o Options) (r *Run, err error) {
 	return r, nil
 }
 
-// Do starts servers, nodes and clients, runs events until the time is over, and checks all
-// reports. The error is the reason of an early end; the Result has the findings so far.
+// Do starts all processes, runs events until the time is over, and checks all reports. The
+// error is the reason of an early end; the Result has the findings so far.
 func (r *Run) Do(ctx context.Context) (*Result, error) {
 	// Children die with the thread that started them.
 	runtime.LockOSThread()
@@ -170,8 +170,8 @@ func (r *Run) run(ctx context.Context) (err error) {
 	return r.finish(log, err)
 }
 
-// stopNodes ends the nodes in order. Each saves a snapshot and may trim the log, so before each
-// next one the auditor has to catch up. After a failure there are no more waits.
+// stopNodes ends the nodes in order. The auditor catches up before each next one, because an
+// ending node may trim the log. After a failure it no longer waits.
 func (r *Run) stopNodes(log world.Log) error {
 	var errs []error
 	for _, n := range r.fleet.nodes {
@@ -228,7 +228,6 @@ func (r *Run) events(ctx context.Context, log world.Log) error {
 	return r.fleet.healAll(context.WithoutCancel(ctx))
 }
 
-// healAll heals the fleet at the end.
 func (f *fleet) healAll(ctx context.Context) error {
 	if f.bad() {
 		return nil
@@ -319,7 +318,7 @@ func (r *Run) check(ctx context.Context, log world.Log) error {
 	return nil
 }
 
-// retry retries try during elections. A lost leader of the snapshots' stream is not an outage.
+// retry retries try during elections. A lost leader of snapshots is not an outage.
 func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -337,8 +336,7 @@ func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	}
 }
 
-// finish checks everything after the nodes ended with err. It may fail if a fault is already
-// known.
+// finish checks everything after the nodes ended with err.
 func (r *Run) finish(log world.Log, err error) error {
 	all := func(ctx context.Context) error {
 		return r.auditor.Finish(ctx, log, r.Game.program(r.Hz), replayWorkers)

@@ -66,7 +66,7 @@ func TestGaps_FindLongest(t *testing.T) {
 		steps(10*ms, 1, 2, 3)
 		time.Sleep(5 * ms)
 		g.begin()
-		steps(70*ms, 3, 2) // from another node
+		steps(70*ms, 3, 2)
 		steps(1*ms, 4, 5, 6)
 		if d := g.end(); d != 146*ms {
 			t.Errorf("the longest gap is %v; want 146ms", d)

@@ -23,11 +23,10 @@ import (
 	"handloom/world"
 )
 
-// cell is the cell of the world.
 const cell cluster.CellID = 1
 
-// node runs the world and serves clients on a port. words are: folder, workers, Hz, server
-// URLs, fault or none, [apart] or another word, folder of snapshots or none.
+// node runs the world and serves clients. words are: folder, workers, Hz, server URLs, fault or
+// none, [apart] or another word, folder of snapshots or none.
 func (c child) node(ctx context.Context, words []string, game NewGame) error {
 	workers, err1 := strconv.Atoi(words[1])
 	hz, err2 := strconv.Atoi(words[2])
@@ -75,11 +74,10 @@ func (c child) node(ctx context.Context, words []string, game NewGame) error {
 	return nil
 }
 
-// apart makes a node prefer the server with its number, and move the stream leader off that
-// server while the node owns the log. So one machine never has both.
+// apart makes a node prefer the server with its number, and move the stream leader off it while
+// the node owns the log. So one machine never has both.
 const apart = "apart"
 
-// openLog opens the log with retries.
 func openLog(ctx context.Context, s cluster.Servers, o cluster.Options) (*cluster.Log, error) {
 	for {
 		l, err := cluster.Open(ctx, s, cell, o)
@@ -110,12 +108,11 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// A player runs the world of a node.
 type player struct {
 	child
 	file  *slog.Logger
 	log   *cluster.Log
-	apart bool // see [apart]
+	apart bool
 	game  *Game
 	world *world.World
 }
@@ -124,8 +121,8 @@ type player struct {
 func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log) error {
 	w, err := world.Open(ctx, g.Store, l, o)
 	if err != nil {
-		// With apart, the node's own server may lag after its start, and its list of snapshots
-		// makes the log look corrupt. The auditor finds a corrupt log.
+		// With apart, the node's server may lag after its start: the log looks corrupt. The
+		// auditor finds a corrupt log.
 		if !isPermanent(err) || p.apart && errors.Is(err, world.ErrCorrupt) {
 			p.Logf("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 			p.file.Info("open", "err", err)
@@ -155,7 +152,7 @@ func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log)
 		err = nil
 	}
 	if closing != nil && !isPermanent(closing) {
-		closing = nil // the servers have already ended
+		closing = nil
 	}
 	if err == nil && closing == nil {
 		p.Logf("closed")
@@ -193,20 +190,19 @@ func (p player) watch(ctx context.Context) {
 	}
 }
 
-// keepApart moves the stream leader off this node's server while this node is the owner. It
-// retries every second, because leaders change.
+// keepApart moves the stream leader off this node's server while this node is the owner.
+// Leaders change, so it repeats this every second.
 func (p player) keepApart(ctx context.Context) {
 	for range time.Tick(time.Second) {
 		if ctx.Err() != nil {
 			return
 		}
 		if p.world.Status().Leader {
-			_, _ = p.log.StepDown(ctx) // retried later
+			_, _ = p.log.StepDown(ctx)
 		}
 	}
 }
 
-// serve answers the lines of clients.
 func (p player) serve(listener net.Listener) {
 	for {
 		conn, err := listener.Accept()
@@ -224,7 +220,6 @@ func (p player) serve(listener net.Listener) {
 	}
 }
 
-// callTime is the time limit of a call.
 const callTime = time.Second
 
 // viewLine is the request for the view.

@@ -10,7 +10,6 @@ import (
 	"handloom/internal/report"
 )
 
-// quantile returns a quantile of sorted outages.
 func quantile(outages []time.Duration, q float64) string {
 	return report.Duration(outages[max(0, int(math.Ceil(q*float64(len(outages))))-1)])
 }

@@ -12,8 +12,8 @@ import (
 // Exit codes of commands. Package cli has the codes of signals.
 const (
 	ExitPassed = 0
-	ExitFailed = 1  // the run could not finish
-	ExitUsage  = 2  // wrong usage
+	ExitFailed = 1 // the run could not finish
+	ExitUsage  = 2
 	ExitLost   = 11 // lost, changed, repeated or different
 	ExitStuck  = 14 // the fleet did not recover
 	ExitMissed = 20 // a mutant was not found
