@@ -10,7 +10,6 @@ import (
 	"handloom/internal/cli"
 )
 
-// finish prints the outcome of the run and returns the exit code.
 func (p *command) finish(ctx context.Context, r *results.Run) (int, error) {
 	if err := p.writePage(r); err != nil { // first, because a closed pipe ends the printing
 		return 0, err

@@ -38,7 +38,6 @@ const (
 	minRounds      = 6 // for an interval
 )
 
-// formats are the values of -format.
 var formats = []string{"table", "go", "md"}
 
 func parse(args []string) (*settings, error) {
@@ -99,7 +98,6 @@ func (s *settings) conflict() error {
 	return nil
 }
 
-// check returns an error for an invalid value.
 func (s *settings) check() error {
 	switch {
 	case !slices.Contains(formats, s.format):
@@ -114,7 +112,6 @@ func (s *settings) check() error {
 	return nil
 }
 
-// complete sets the defaults that depend on other flags.
 func (s *settings) complete() {
 	if s.targets && !s.given["count"] {
 		s.count = targetRounds

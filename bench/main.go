@@ -24,12 +24,11 @@ const (
 	exitBad  = 2 // usage, malformed input, unreadable or unwritable file
 )
 
-// run runs the program and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	p := &command{args: args, stdout: stdout, stderr: stderr}
 	code, err := p.run(ctx)
 	if errors.Is(err, syscall.EPIPE) {
-		return exitDone // the reader closed the pipe
+		return exitDone
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -23,10 +23,8 @@ import (
 //go:embed usage.txt
 var usage string
 
-// goRun is the command of the program.
 const goRun = "go run ./bench"
 
-// command is one run with its output.
 type command struct {
 	args           []string
 	stdout, stderr io.Writer
@@ -72,7 +70,6 @@ func (p *command) id() *regexp.Regexp {
 	return p.settings.run.Regexp
 }
 
-// results measures the cases. It returns nil after -list.
 func (p *command) results(ctx context.Context) (*results.Run, error) {
 	cases := p.cases()
 	if len(cases) == 0 {

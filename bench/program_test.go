@@ -13,7 +13,6 @@ import (
 	"handloom/internal/cli"
 )
 
-// outcome is the visible outcome of a run.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -25,7 +24,6 @@ func bench(ctx context.Context, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// tiny makes every case as short as possible.
 var tiny = []string{"-n", "50", "-count", "1", "-benchtime", "1ns", "-cpu", "1,2"}
 
 func TestRun_MeasuresEveryCase(t *testing.T) {

@@ -63,22 +63,19 @@ func loadProgram(file string) (*stressed.Script, error) {
 	return parseProgram(text, file)
 }
 
-// isTrace reports whether a file is a trace and not a program.
 func isTrace(text []byte) bool {
 	const gzip = "\x1f\x8b"
 	return bytes.HasPrefix(text, []byte("handloom-trace ")) || bytes.HasPrefix(text, []byte(gzip))
 }
 
-// defaultConfigs returns the configurations of a program without any.
 func defaultConfigs(seed uint64) []stressed.Config { return draw.Configs(seed, 4) }
 
-// artifacts are the files of a failure.
 type artifacts struct {
-	program string // program as drawn
-	whole   string // full findings
-	detail  string // command line that repeats the failure; "": none
-	again   string // the second play did not fail
-	chance  bool   // played once more it did not fail
+	program string // smallest program; "": not written
+	whole   string // program as drawn
+	detail  string // full findings
+	again   string // command line that repeats the failure; "": none
+	chance  bool   // the second play did not fail
 	faults  []error
 }
 

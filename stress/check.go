@@ -30,8 +30,7 @@ func compare(first, p *player) string {
 	return ""
 }
 
-// checkTick compares a player with the model after a tick: report, Stats, and
-// every touched key.
+// checkTick compares a player with the model after a tick.
 func checkTick(m *model, p *player) error {
 	if err := checkReport(m, p); err != nil {
 		return err
@@ -116,7 +115,6 @@ func checkItem(m *model, p *player, n name) error {
 	return nil
 }
 
-// checkGone checks that the handles ended by this tick are stale.
 func checkGone(p *player) error {
 	for i := range p.parts {
 		for _, g := range p.parts[i].gone {

@@ -11,7 +11,6 @@ import (
 	"handloom/internal/report"
 )
 
-// replay runs the commands "" and "replay".
 func (p *command) replay(ctx context.Context, command string, args []string) int {
 	s, err := parseReplay(command, args)
 	switch {
@@ -72,7 +71,6 @@ func (f *following) tick(r *replay) {
 	})
 }
 
-// printResults prints the results, the verdict last.
 func (p *command) printResults(r *replay, f *following, o cli.Verdict) int {
 	if o.Exit != exitBad {
 		fmt.Fprintf(p.stdout, "ticks %s, tables %s, shards %d of each table\n\n",

@@ -17,7 +17,6 @@ import (
 	"handloom/stress/internal/kills"
 )
 
-// wantsDurable reports whether args have a flag of durable.
 func wantsDurable(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, _, _ := strings.Cut(a, "=")
@@ -25,7 +24,6 @@ func wantsDurable(args []string) bool {
 	})
 }
 
-// durable kills a world on a journal repeatedly.
 func (p *command) durable(ctx context.Context, args []string) int {
 	const command = "-durable"
 	o := kills.Options{Kills: 20, Seed: rand.Uint64N(1e6)}

@@ -11,7 +11,6 @@ import (
 	"handloom/store"
 )
 
-// settings are the flags of a replay.
 type settings struct {
 	file    string // "": the embedded trace, "-": standard input
 	workers cli.Numbers
@@ -21,7 +20,6 @@ type settings struct {
 
 const maxWorkers = 1024
 
-// parseReplay parses the arguments of the command "" or "replay".
 func parseReplay(command string, args []string) (settings, error) {
 	s := settings{workers: cli.Numbers{1, 2, 4, 8}, shards: 1}
 	flags := newFlags()
@@ -78,7 +76,6 @@ func parse(flags *flag.FlagSet, args []string) (words []string, err error) {
 	}
 }
 
-// once is a flag that may be given once.
 type once struct {
 	flag.Value
 	given bool

@@ -15,8 +15,8 @@ type following struct {
 	progress *cli.Progress
 	html     string // "": no report
 	begun    time.Time
-	last     time.Duration // time of the last point
-	done     int           // number of operations or events
+	last     time.Duration
+	done     int
 }
 
 // follow begins a run. The first line on the terminal repeats it.
@@ -43,8 +43,8 @@ func (f *following) notify(line string, operations int) {
 	f.progress.Show(func(time.Duration) string { return line })
 }
 
-// end writes the report and prints the verdict last. If the report fails, so
-// does the run.
+// end writes the report and prints the verdict last. A failed report fails the
+// run.
 func (p *command) end(f *following, o cli.Verdict) int {
 	f.progress.Clear()
 	if err := f.report(o); err != nil {

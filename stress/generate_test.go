@@ -14,7 +14,7 @@ import (
 )
 
 // random writes a valid trace. A few tables and keys are hot, keys return, many
-// items live within one tick, ticks differ in length and some are empty.
+// items live within one tick, and some ticks are empty.
 type random struct {
 	*rand.Rand
 	w    *bytes.Buffer
@@ -37,7 +37,7 @@ func generate(t testing.TB, seed uint64, ticks int) []byte {
 		g.w.WriteString("T\n")
 	}
 	if g.IntN(2) == 0 {
-		g.lifetime(g.pick()) // last batch without a T
+		g.lifetime(g.pick())
 	}
 	return g.w.Bytes()
 }
@@ -52,7 +52,6 @@ func (g *random) pick() name {
 	return name{uint16(skewed(24) * 41), g.keys[skewed(len(g.keys))]}
 }
 
-// lifetime writes a few events of one key.
 func (g *random) lifetime(n name) {
 	if !g.live[n] {
 		g.event(trace.Create, n)
@@ -70,7 +69,6 @@ func (g *random) lifetime(n name) {
 	}
 }
 
-// replayed replays text and calls each, unless nil, after every tick.
 func replayed(t testing.TB, text []byte, shards int, each func(*replay), workers ...int) *replay {
 	t.Helper()
 	r := begun(t, "random", workers, shards)
@@ -83,7 +81,6 @@ func replayed(t testing.TB, text []byte, shards int, each func(*replay), workers
 	return r
 }
 
-// items returns the items of a player, by table and key.
 func (p *player) items() []item {
 	all := make(map[name]item)
 	for _, t := range p.tables {

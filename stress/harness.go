@@ -17,7 +17,6 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// harness runs the flags for random programs.
 func (p *command) harness(ctx context.Context, args []string) int {
 	h, err := parseHarness(args)
 	switch {
@@ -55,7 +54,6 @@ func (p *command) smoke(ctx context.Context, replayed int) int {
 	return p.harness(ctx, []string{"-profile", "smoke"})
 }
 
-// campaign plays random programs.
 func (p *command) campaign(ctx context.Context, h harnessing) int {
 	profile, _ := campaign.Find(h.profile)
 	known, err := knownPrograms()
@@ -85,7 +83,6 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
-// printSeen prints the rare states that occurred.
 func (p *command) printSeen(out io.Writer, o *campaign.Outcome) {
 	seen, least := o.Rare(6)
 	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(models.AllSeen()), strings.Join(least, ", "))
@@ -124,7 +121,6 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
-// shrinkTime limits the shrinking of a failing program.
 const shrinkTime = time.Minute
 
 // explain shrinks a failure, writes its files and prints how to repeat it.
@@ -151,7 +147,6 @@ func (p *command) explain(ctx context.Context, h harnessing, f *following, failu
 	f.Failures = append(f.Failures, pageFailure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
 }
 
-// again plays the smallest program once more.
 func (p *command) again(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {
 	if kept.program == "" || small.Kind == runner.Race || ctx.Err() != nil {
 		return nil

@@ -17,7 +17,6 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// smokeTime is the play time of random programs in a test.
 const smokeTime = 3 * time.Second
 
 func TestSmoke(t *testing.T) {
@@ -80,7 +79,6 @@ func TestSeed_ZeroIsKept(t *testing.T) {
 	}
 }
 
-// faultyProgram writes a program with a failing step among others.
 func faultyProgram(t *testing.T, word string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), word+".program")
@@ -175,7 +173,6 @@ func (c *cancelling) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// page runs a command line with -html and returns its report.
 func (p command) page(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")

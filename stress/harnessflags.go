@@ -16,7 +16,6 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// harnessing has the flags for random programs.
 type harnessing struct {
 	profile   string
 	seed      uint64
@@ -27,13 +26,12 @@ type harnessing struct {
 	mutant    string // name of a fault, all or rare
 	artifacts string // folder
 	command   campaign.Command
-	build     []string // flags of go run that build this program
+	build     []string
 	args      []string // command line
 	given     map[string]bool
 	html      string // report; "": none
 }
 
-// harnessFlags are the flags that select random programs.
 var harnessFlags = []string{
 	"profile", "seed", "seeds", "duration", "program", "shrink", "canary", "artifacts",
 }
@@ -74,7 +72,6 @@ func parseHarness(args []string) (harnessing, error) {
 	return h, nil
 }
 
-// conflicts returns an error for invalid flags or combinations.
 func (h *harnessing) conflicts() error {
 	_, known := campaign.Find(h.profile)
 	both := func(names ...string) bool {
@@ -142,7 +139,6 @@ func (h *harnessing) lasts(d time.Duration) time.Duration {
 	return d
 }
 
-// title returns the title of the report.
 func (h *harnessing) title(p campaign.Profile) string {
 	switch {
 	case h.seeds > 0:
@@ -153,8 +149,7 @@ func (h *harnessing) title(p campaign.Profile) string {
 	return "profile " + p.Name + ": " + p.About
 }
 
-// line returns the command line that repeats the run: the user's, with the
-// seed.
+// line returns the command line of the user, with the seed.
 func (h *harnessing) line() string {
 	args := h.args
 	if h.program == "" && !h.given["seed"] {
@@ -180,18 +175,16 @@ func (h *harnessing) again(file string) string {
 	return cli.CommandLine(goRun(h.build), args...)
 }
 
-// goRun returns the start of a command line with build flags.
 func goRun(flags []string) string {
 	return strings.Join(append(append([]string{"go", "run"}, flags...), "./stress"), " ")
 }
 
-// how returns the options for playing again.
 func (h *harnessing) how() campaign.How {
 	return campaign.How{Command: h.command, Patience: patience(h.build)}
 }
 
 // patience returns the time limit of a program. The race detector and the
-// checks slow it down.
+// checks slow programs down.
 func patience(flags []string) time.Duration {
 	switch {
 	case slices.Contains(flags, "-race"):
@@ -202,7 +195,6 @@ func patience(flags []string) time.Duration {
 	return 30 * time.Second
 }
 
-// baseName returns a file name without folder and suffix.
 func baseName(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), programSuffix)
 }

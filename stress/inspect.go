@@ -17,7 +17,6 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// looked is the finding of "inspect".
 type looked struct {
 	Path     string
 	Verdict  string // whole, cut or damaged
@@ -79,11 +78,9 @@ func (p *command) inspect(args []string) int {
 	return l.ExitCode
 }
 
-// exitDamaged is the code for a broken invariant.
 const exitDamaged = campaign.ExitInvariant
 
-// look inspects a file or folder. It returns only read errors; damage is a
-// finding.
+// look inspects a file or folder. Damage is a finding, not an error.
 func look(path string) (*looked, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -167,7 +164,6 @@ func (l *looked) journal() error {
 	return nil
 }
 
-// otherRecord is the kind of records not written by a world.
 const otherRecord = "other"
 
 func (r *lookedRecords) add(at uint64, rec []byte) error {

@@ -72,7 +72,7 @@ func TestInspect_FindsDamage(t *testing.T) {
 }
 
 // record has a new world run ticks on a journal in dir. Each tick changes one
-// item. It calls open before it closes them.
+// item. It calls open before it closes the world.
 func record(t *testing.T, dir string, ticks int, open func()) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { // for the time

@@ -13,7 +13,6 @@ import (
 	"handloom/internal/report"
 )
 
-// writeTo prints the findings, the verdict last.
 func (l *looked) writeTo(w io.Writer, schema bool) {
 	if l.Records != nil {
 		l.writeRecords(w)
@@ -87,5 +86,4 @@ func (s *lookedSnapshot) writeTo(w io.Writer, schema bool) {
 	}
 }
 
-// grouped formats a number with commas between thousands.
 func grouped[N uint64 | int64](n N) string { return report.Count(int(n)) }

@@ -11,7 +11,6 @@ import (
 	"handloom/internal/cli"
 )
 
-// interruptedBy ends the context at its second read.
 type interruptedBy struct {
 	io.Reader
 	end   context.CancelFunc

@@ -2,18 +2,17 @@ package main
 
 import "handloom/store"
 
-// tasks is the number of recording tasks. It is constant, so that the batch is
-// the same for any number of workers.
+// tasks is the number of recording tasks, constant so that the batch is the
+// same for any number of workers.
 const tasks = 16
 
-// name identifies an item in a trace.
 type name struct {
 	table uint16
 	key   uint64
 }
 
-// task returns the task of n. All events of a key belong to one task, which
-// keeps their order. Adjacent keys are spread.
+// task returns the task of n. All events of a key belong to one task, to keep
+// their order. Adjacent keys are spread.
 func (n name) task() int {
 	const odd = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	return int((n.key*odd ^ uint64(n.table)*0xff51afd7ed558ccd) * odd >> 60)
@@ -28,7 +27,6 @@ type item struct {
 	Age     uint32 // passes since creation
 }
 
-// sums are the sums of a pass over one table.
 type sums struct {
 	Items, Keys, Versions, Ages uint64
 }
@@ -37,9 +35,8 @@ func (a sums) plus(b sums) sums {
 	return sums{a.Items + b.Items, a.Keys + b.Keys, a.Versions + b.Versions, a.Ages + b.Ages}
 }
 
-// table is a table of a trace in one store.
 type table struct {
 	number uint16
 	items  *store.Table[item]
-	sums   sums // at the last tick
+	sums   sums
 }

@@ -48,7 +48,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return p.run(ctx, args)
 }
 
-// command is one run with its input and output.
 type command struct {
 	args           []string
 	stdin          io.Reader
@@ -88,12 +87,10 @@ func (p *command) bad(err error) int {
 	return exitBad
 }
 
-// failed reports the failure of a command.
 func (p *command) failed(command string, err error) int {
 	return p.bad(fmt.Errorf("%s: %w", called(command), err))
 }
 
-// misused reports an invalid command line.
 func (p *command) misused(command string, err error) int {
 	return p.bad(fmt.Errorf("%s: %w; see: go run ./%s -h", called(command), err, called(command)))
 }

@@ -13,7 +13,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain is also the child process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
 		campaign.ServeChild(os.Stdin, os.Stdout)
@@ -24,7 +23,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// outcomeOf is the outcome of a command line.
 type outcomeOf struct {
 	code           int
 	stdout, stderr string
@@ -36,7 +34,7 @@ func (o outcomeOf) lastLine() string {
 }
 
 // want fails unless the run has an exit code and its output contains all texts,
-// a verdict at the start of the last line.
+// verdicts at the start of the last line.
 func (o outcomeOf) want(t *testing.T, code int, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -46,7 +44,6 @@ func (o outcomeOf) want(t *testing.T, code int, texts ...string) {
 	}
 }
 
-// stress runs a command line in process.
 func (p command) stress(ctx context.Context, args ...string) outcomeOf {
 	var stdout, stderr bytes.Buffer
 	p.stdout, p.stderr = &stdout, &stderr
@@ -74,7 +71,6 @@ func writeFile(t testing.TB, path string, b []byte) {
 	noError(t, os.WriteFile(path, b, 0o600))
 }
 
-// begun returns a replay before its first tick.
 func begun(t testing.TB, name string, workers []int, shards int) *replay {
 	t.Helper()
 	r, err := newReplay(name, workers, shards)

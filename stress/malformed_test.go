@@ -12,7 +12,7 @@ import (
 
 var malformed = []struct {
 	file, want string
-	ticks      int // ticks replayed before the fault
+	ticks      int
 }{
 	{"created-twice.txt", ":7: key 7 of table 3 is created twice; it is alive since line 2", 2},
 	{"table-1024.txt", `:4: table "1024" is out of range 0..1023`, 1},

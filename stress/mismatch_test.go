@@ -17,7 +17,7 @@ const someTicks = "C 0 1 C 0 2 T U 0 1 C 1 1 T E 0 2 U 1 1 T U 0 1 T"
 func TestReplay_FindsMissedEvents(t *testing.T) {
 	tests := []struct {
 		kind  trace.Kind
-		lost  string // missed by all players
+		lost  string
 		where int
 	}{
 		{trace.Create, `tick 2: workers 1: table 1: the flush reports nothing of it; want .*created:1.*`, 2},
@@ -52,8 +52,7 @@ func TestReplay_PrintsAllMismatches(t *testing.T) {
 	}
 }
 
-// Each check finds its fault alone: the state is changed outside the player,
-// and the reports stay as they were.
+// Each check finds its fault alone: the state is changed outside the player.
 func TestChecks_FindSpoiledState(t *testing.T) {
 	first := name{0, 1}
 	spoil := map[string]func(p *player){

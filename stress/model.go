@@ -3,7 +3,7 @@ package main
 import "handloom/internal/trace"
 
 // model is the slow and obvious account of a trace: a Go map from key to item
-// for each table, on one goroutine. It shares no code with the store.
+// for each table. It shares no code with the store.
 type model struct {
 	tick    int
 	tables  []*modelTable // in order of first use
@@ -16,14 +16,14 @@ type model struct {
 type modelTable struct {
 	number uint16
 	items  map[uint64]item
-	sums   sums  // all items at the end of the tick
+	sums   sums
 	want   tally // of this tick
 }
 
 // touch is the effect of this tick on an item.
 type touch struct {
-	fresh bool // created in this tick
-	puts  int  // number of puts
+	fresh bool
+	puts  int // number of puts
 }
 
 // tally counts the commands of a tick to a table by outcome.
@@ -31,7 +31,6 @@ type tally struct{ created, erased, put, superseded, dropped, cancelledOut int }
 
 func newModel() *model { return &model{touches: make(map[name]touch)} }
 
-// register adds a table and reports whether it is new.
 func (m *model) register(number uint16) bool {
 	if m.byTable[number] != nil {
 		return false
@@ -42,9 +41,8 @@ func (m *model) register(number uint16) bool {
 	return true
 }
 
-// play plays the next tick: it ages all items, applies the events, counts the
-// outcomes and sums the items. The events are checked and their tables
-// registered.
+// play plays the next tick: it ages all items, applies the checked events,
+// counts the outcomes and sums the items.
 func (m *model) play(events []trace.Event) {
 	m.tick++
 	m.touched = m.touched[:0]
@@ -106,7 +104,6 @@ func (t *modelTable) apply(e trace.Event, to touch, tick uint32) touch {
 	return touch{}
 }
 
-// item returns the expected item of n.
 func (m *model) item(n name) (item, bool) {
 	want, live := m.byTable[n.table].items[n.key]
 	return want, live

@@ -72,7 +72,6 @@ func (p *command) withFaults(ctx context.Context, h harnessing) int {
 	return p.playProgram(ctx, h)
 }
 
-// runMutants tries faults one after another and checks that each is found.
 func (p *command) runMutants(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
 	f, err := p.follow(h.html, h.page("seeded faults"))
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"handloom/stress/internal/mutants"
 )
 
-// mutationRun is the outcome of one fault.
 type mutationRun struct {
 	fault      *mutants.Fault
 	as         string // kind of the failure, or "test"; "": not found
@@ -39,7 +38,6 @@ func (t *mutationRun) String() string {
 		t.fault.About, t.outcome(), cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)
 }
 
-// try runs what should find a fault.
 func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, progress func(string, int)) mutationRun {
 	t := mutationRun{fault: fault, operations: "-", seed: "-"}
 	if fault.Test != "" {
@@ -63,7 +61,6 @@ func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fau
 	return t
 }
 
-// byTest runs the test that must fail.
 func (t *mutationRun) byTest(ctx context.Context, b *faultyBuild) {
 	begun := time.Now()
 	found, err := t.fault.FailsTest(ctx, b.root, b.overlay)
@@ -100,7 +97,7 @@ func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error
 type faultyBuild struct {
 	root    string // of the module
 	dir     string // temporary folder
-	overlay string // file for go build
+	overlay string
 	built   campaign.Command
 }
 

@@ -25,7 +25,6 @@ func (r *replay) outcome(err error) cli.Verdict {
 	return cli.NewVerdict("verified", exitVerified, r.scope())
 }
 
-// scope describes the checks.
 func (r *replay) scope() string {
 	var list cli.Numbers
 	for _, p := range r.players {

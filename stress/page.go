@@ -21,8 +21,7 @@ var pageCSS string
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // runPage is the content of the report of a run: one HTML file with charts,
-// without scripts or links to other files. A content security policy forbids
-// both.
+// without scripts or links to other files.
 type runPage struct {
 	Title    string
 	Command  string // repeats the run
@@ -41,8 +40,8 @@ type fact struct{ Name, Value string }
 
 type pageFailure struct {
 	What   string // one line
-	Replay string // command line that repeats it
-	Detail string // any number of lines
+	Replay string
+	Detail string
 }
 
 const maxPoints = 600 // half the width of a chart in pixels
@@ -58,7 +57,6 @@ func (r *runPage) addPoint(at time.Duration, done int) {
 	r.points = append(r.points, chart.Point{X: float64(at), Y: float64(done)})
 }
 
-// pageView is a run with the texts of the template.
 type pageView struct {
 	runPage
 	Mood, Says string // Mood is good, bad or empty

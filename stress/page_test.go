@@ -37,7 +37,6 @@ func renderExample(t *testing.T, r runPage) []byte {
 	return b.Bytes()
 }
 
-// examplePage returns a run with n points.
 func examplePage(n int) runPage {
 	r := runPage{
 		Title: "program test: <tables> & more", Command: "go run ./stress -program 'a b.program'", Unit: "operations",

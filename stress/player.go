@@ -11,13 +11,13 @@ import (
 	"handloom/store"
 )
 
-// player replays a trace on one store. The players of a replay differ only in
-// the number of workers.
+// player replays a trace on one store. Players differ only in the number of
+// workers.
 type player struct {
 	workers int
 	ctx     context.Context // carries the team; not ended by an interrupt, because ticks are finished
 	store   *store.Store
-	tables  []*table // in order of registration
+	tables  []*table
 	byTable [trace.MaxTable + 1]*table
 	parts   [tasks]section
 
@@ -25,7 +25,7 @@ type player struct {
 	report   *store.Report // last flush
 	epochs   int           // flushes with commands
 	depleted int           // slots, according to the reports
-	digest   uint64        // after the last tick
+	digest   uint64
 
 	busy    time.Duration       // time in the phases of ticks, without checks and digests
 	flushes histogram.Histogram // of flushes with commands
@@ -48,8 +48,8 @@ func (p *player) register(number uint16, shards int) error {
 	})
 }
 
-// play replays one tick. Every other tick is one Write joined by its passes and
-// flush; in the others, each phase passes the gate.
+// play replays one tick. Every other tick is one Write; in the others, each
+// phase passes the gate.
 func (p *player) play(tick int, events *[tasks][]trace.Event) error {
 	p.tick = tick
 	begin := time.Now()
@@ -110,7 +110,6 @@ func (p *player) flush(ctx context.Context) error {
 	return p.settle()
 }
 
-// age counts the pass in every item, in place.
 func age(c store.Chunk[item]) {
 	for i := range c.Items {
 		c.Items[i].Age++
@@ -128,7 +127,6 @@ func add(r store.Rows[item]) sums {
 	return s
 }
 
-// lookup returns the item under a name.
 func (p *player) lookup(n name) (item, bool) {
 	it, ok := p.byTable[n.table].items.Get(p.parts[n.task()].held[n].handle)
 	if !ok {

@@ -10,25 +10,24 @@ import (
 // section has the keys of one task. Tasks share no section and need no lock.
 type section struct {
 	held  map[name]entry
-	fresh []name     // created in this tick, with provisional handles until settle
-	gone  []lastName // erased in this tick
+	fresh []name // created in this tick, with provisional handles until settle
+	gone  []lastName
 }
 
-// entry is the player's record of a live item. The version is of the last
-// recorded value, not yet flushed.
+// entry is the player's record of a live item. The version is the last recorded
+// one, not yet flushed.
 type entry struct {
 	handle  store.Handle[item]
 	version uint32
 }
 
-// lastName is a handle that is stale after the flush. It is provisional if the
-// item was created in the same tick.
+// lastName is a handle that is stale after the flush, provisional if the item
+// was created in the same tick.
 type lastName struct {
 	table  *table
 	handle store.Handle[item]
 }
 
-// record records the events of one task.
 func (p *player) record(part *section, events []trace.Event, q store.Queue) error {
 	part.fresh, part.gone = part.fresh[:0], part.gone[:0]
 	for _, e := range events {

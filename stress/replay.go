@@ -19,18 +19,18 @@ var errInterrupted = errors.New("interrupted")
 // fault makes a player miss an event, for tests. A nil fault misses none.
 type fault func(workers, tick int, e trace.Event) bool
 
-// replay runs one trace on several players in lock step, so that memory is
-// bounded by the live items and the longest tick, also for a trace from a pipe.
+// replay runs one trace on several players in lock step, so that live items and
+// the longest tick bound the memory.
 type replay struct {
 	name    string
 	shards  int
 	fault   fault
-	onTick  func(*replay) // called after every checked tick
+	onTick  func(*replay)
 	model   *model
 	players []*player
 
 	events     int
-	full       int // number of full checks
+	full       int
 	mismatches []mismatch
 	split      [tasks][]trace.Event
 }
@@ -64,7 +64,6 @@ func (r *replay) run(ctx context.Context, in io.Reader) error {
 	return err
 }
 
-// withTeams calls f while every player has a team.
 func (r *replay) withTeams(ctx context.Context, players []*player, f func() error) error {
 	if len(players) == 0 {
 		return f()
@@ -104,7 +103,6 @@ func (r *replay) ticks(ctx context.Context, reader *trace.Reader) error {
 	return nil
 }
 
-// register adds the new tables of the events.
 func (r *replay) register(events []trace.Event) error {
 	for _, e := range events {
 		if !r.model.register(e.Table) {

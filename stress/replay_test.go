@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Replays with different numbers of workers run one after another, independent
-// of the comparison in a replay.
+// Replays run one after another, independent of the comparison in a replay.
 func TestDigest_EqualForAnyWorkers(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {

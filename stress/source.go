@@ -8,7 +8,6 @@ import (
 	"handloom/internal/trace"
 )
 
-// source is an open trace.
 type source struct {
 	io.ReadCloser
 	name string

@@ -7,7 +7,6 @@ import (
 	"handloom/internal/report"
 )
 
-// stats returns the results of a replay, a row for each number of workers.
 func (r *replay) stats() *report.Table {
 	t := report.NewTable("workers", "events", "events/s", "flush p50", "p99", "max",
 		"items live", "slots", "depleted", "digest")
@@ -23,7 +22,6 @@ func (r *replay) stats() *report.Table {
 	return t
 }
 
-// totals are the figures of a replay in its report.
 func (r *replay) totals() []fact {
 	facts := []fact{
 		{Name: "ticks", Value: report.Count(r.model.tick)},

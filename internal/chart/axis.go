@@ -8,7 +8,6 @@ type Axis struct {
 	Scale Scale
 }
 
-// Scale maps values to positions.
 type Scale int
 
 // A logarithmic axis omits values up to zero.
@@ -25,7 +24,6 @@ type scale struct {
 	ticks    []tick
 }
 
-// shows reports whether the axis can show v.
 func (k Scale) shows(v float64) bool {
 	return !math.IsNaN(v) && !math.IsInf(v, 0) && (k == Linear || v > 0)
 }
@@ -39,7 +37,6 @@ func (s *scale) at(v float64) float64 {
 	return s.from + (v-lo)/(hi-lo)*(s.to-s.from)
 }
 
-// extent is the range of values of an axis.
 type extent struct {
 	lo, hi float64
 	some   bool

@@ -6,17 +6,16 @@ import (
 )
 
 // Bars is a chart of groups with one row per series. A value on a linear axis
-// is a bar from 0; on a logarithmic axis, which has no 0, it is a dot. A
-// whisker is its interval.
+// is a bar from 0; on a logarithmic axis, which has no 0, a dot. A whisker is
+// its interval.
 type Bars struct {
 	Title  string
-	X      Axis     // axis of the values
+	X      Axis
 	Series []string // names; one series has no legend
 	Groups []Group
 	Note   string // small print below
 }
 
-// Group is a named group of rows.
 type Group struct {
 	Name   string
 	Values []Value // by series; NaN and values outside the axis are omitted
@@ -53,7 +52,6 @@ func (b Bars) keys(c *canvas) []key {
 	return keys
 }
 
-// dot is the radius of a marker.
 const dot = 4
 
 func bar(x1, x2, y, height float64) string {
@@ -89,15 +87,12 @@ const groupGap = 8
 
 func barHeight(c *canvas) float64 { return c.font + 3 }
 
-// barsHeight returns the height of the rows of a group.
 func (b Bars) barsHeight(c *canvas) float64 { return float64(max(len(b.Series), 1)) * barHeight(c) }
 
-// height returns the height of g, including its name at the left.
 func (b Bars) height(c *canvas, g Group, names float64) float64 {
 	return max(b.barsHeight(c), float64(len(wrap(g.Name, c.font, names)))*c.line()) + groupGap
 }
 
-// lines draws the lines of the grid.
 func (b Bars) lines(c *canvas, x scale, names float64) {
 	bottom := c.y
 	for _, g := range b.Groups {
@@ -111,7 +106,6 @@ func (b Bars) lines(c *canvas, x scale, names float64) {
 	}
 }
 
-// group draws the rows of g, each with its value.
 func (b Bars) group(c *canvas, g Group, x scale, names float64) {
 	height := b.height(c, g, names)
 	top := c.y + (height-b.barsHeight(c))/2
@@ -128,7 +122,6 @@ func (b Bars) group(c *canvas, g Group, x scale, names float64) {
 	c.y += height
 }
 
-// row draws one value around y.
 func (b Bars) row(c *canvas, v Value, x scale, l look, y float64) {
 	at, end := x.at(v.At), x.at(v.At)+dot
 	if b.X.Scale == Linear {
@@ -157,7 +150,6 @@ func (c *canvas) halo(x, y float64, s string) {
 		px(x), px(y), ink, paper, escape(s))
 }
 
-// labels writes the axis below the rows.
 func (b Bars) labels(c *canvas, x scale) {
 	for _, t := range x.ticks {
 		c.text(x.at(t.value), c.y+6+c.font, "middle", ink, t.label)

@@ -11,17 +11,15 @@ type canvas struct {
 	strings.Builder
 	width float64
 	font  float64 // size of labels
-	y     float64 // lower end of the drawing
+	y     float64
 }
 
 const margin = 10
 
 func newCanvas() *canvas { return &canvas{width: 640, font: 13, y: margin} }
 
-// room returns the width between the margins.
 func (c *canvas) room() float64 { return c.width - 2*margin }
 
-// line returns the height of a line of labels.
 func (c *canvas) line() float64 { return c.font * 1.4 }
 
 // px formats a length in tenths of a pixel.
@@ -33,7 +31,7 @@ func px(v float64) string {
 	return text
 }
 
-// text writes s with its baseline at y. The anchor is start, middle or end.
+// text writes s with its baseline at y. anchor is start, middle or end.
 func (c *canvas) text(x, y float64, anchor, color, s string) {
 	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s">%s</text>`+"\n", px(x), px(y), anchor, color, escape(s))
 }
@@ -54,7 +52,6 @@ func horizontal(x1, x2, y float64) string { return "M" + px(x1) + " " + px(y) + 
 
 func vertical(x, y1, y2 float64) string { return "M" + px(x) + " " + px(y1) + "V" + px(y2) }
 
-// title writes a heading, wrapped into lines.
 func (c *canvas) title(s string) {
 	size := c.font + 2
 	for _, line := range wrap(s, size*1.08, c.room()) { // bold is wider
@@ -76,7 +73,6 @@ func (c *canvas) note(s string, guesses bool) {
 	}
 }
 
-// key is an entry of a legend.
 type key struct {
 	name string
 	draw func(x, y float64) // draws the sample, keyWidth wide, around y
@@ -84,7 +80,6 @@ type key struct {
 
 const keyWidth = 30
 
-// legend writes the keys, wrapped into lines.
 func (c *canvas) legend(keys []key) {
 	x := float64(margin)
 	if len(keys) > 0 {

@@ -39,10 +39,8 @@ var charts = map[string]chart.Chart{
 	"empty-lines": chart.Lines{Title: "Nothing", X: chart.Axis{Unit: chart.Nanoseconds}, Y: chart.Axis{Title: "heap", Unit: chart.Bytes}, Series: []chart.Series{{Name: "heap"}}},
 }
 
-// measured returns v with an interval of 10 %.
 func measured(v float64) chart.Value { return chart.Value{At: v, Low: 0.9 * v, High: 1.1 * v} }
 
-// guess returns v without an interval.
 func guess(v float64) chart.Value { return chart.Value{At: v, Low: math.Inf(-1), High: math.Inf(1)} }
 
 func values(all ...float64) (values []chart.Value) {

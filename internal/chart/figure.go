@@ -12,7 +12,7 @@ func Figure(c Chart) string {
 }
 
 // Style is the style sheet of pages with charts: the colours of both schemes
-// and common rules. A wide chart scrolls.
+// and common rules.
 //
 //go:embed page.css
 var Style string

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// System is a system of a schedule, for [Frame].
 type System struct {
 	Name                 string
 	Reads, Writes, Emits []string
@@ -18,8 +17,8 @@ type System struct {
 //go:embed frame.css
 var frameSheet string
 
-// FrameStyle is the style sheet of [Frame]. It uses the variables --paper,
-// --grid, --faint, --s0 (waves) and --s1 (flushes) of [Style].
+// FrameStyle is the style sheet of [Frame]. It uses variables of [Style]:
+// --paper, --grid, --faint, --s0 (waves) and --s1 (flushes).
 var FrameStyle = frameSheet + bars()
 
 // bars returns the classes of bars by length in twentieths, for pages whose
@@ -32,9 +31,9 @@ func bars() string {
 	return b.String()
 }
 
-// Frame draws a frame of a schedule as a list: waves and flushes in order, and
-// in each wave the systems with their data and times. explain is the output of
-// Explain: stages are not indented, systems by two spaces, reasons by four.
+// Frame draws a frame of a schedule: waves and flushes in order, with the data
+// and times of the systems. explain is the output of Explain: stages are not
+// indented, systems by two spaces, reasons by four.
 func Frame(explain string, systems []System) string {
 	var b strings.Builder
 	longest := time.Duration(1)
@@ -63,7 +62,6 @@ func Frame(explain string, systems []System) string {
 	return "<ol class=\"frame\">\n" + b.String() + open + "</ol>\n"
 }
 
-// drawSystem draws the system of a line, with its condition if any.
 func drawSystem(b *strings.Builder, line string, systems []System, longest time.Duration) {
 	b.WriteString(`<div class="system">`)
 	var y System

@@ -21,7 +21,6 @@ func (c *canvas) grid(x, y scale, ofX, ofY Axis) {
 	c.below(x, ofX)
 }
 
-// below writes the title of a horizontal axis under its labels.
 func (c *canvas) below(x scale, axis Axis) {
 	if axis.Title == "" {
 		c.y += 4

@@ -14,15 +14,13 @@ import (
 	"handloom/internal/chart"
 )
 
-// box is the place of a text.
 type box struct {
 	text                     string
 	left, right, top, bottom float64
 }
 
-// boxes returns the place of every text of a drawing, which must be valid XML,
-// and the size of the drawing. Its widths are averages of common sans-serif
-// fonts, independent of the package.
+// boxes returns the place of every text of a valid drawing, and its size. Its
+// widths are averages of common sans-serif fonts, independent of the package.
 func boxes(t *testing.T, svg string) (all []box, w, h float64) {
 	t.Helper()
 	number := func(s string) float64 {
@@ -112,7 +110,6 @@ func TestChart_TextsKeepApart(t *testing.T) {
 	}
 }
 
-// words returns up to n words of different lengths.
 func words(r *rand.Rand, n int) string {
 	var list []string
 	for range 1 + r.IntN(n) {

@@ -38,7 +38,7 @@ func (l Lines) Draw() string {
 func (l Lines) keys(c *canvas) []key {
 	var keys []key
 	for i, s := range l.Series {
-		if len(l.Series) == 1 { // the title names it
+		if len(l.Series) == 1 {
 			break
 		}
 		keys = append(keys, key{s.Name, func(x, y float64) {
@@ -50,7 +50,6 @@ func (l Lines) keys(c *canvas) []key {
 	return keys
 }
 
-// shown reports whether both axes show p.
 func (p Point) shown() bool { return Linear.shows(p.X) && Linear.shows(p.Y) }
 
 // axes returns both axes, placed below the drawing so far.
@@ -82,7 +81,6 @@ func (l Lines) axes(c *canvas) (x, y scale) {
 	return x, y
 }
 
-// widest returns the width of the widest label.
 func widest(ticks []tick, font float64) float64 {
 	w := 0.0
 	for _, t := range ticks {
@@ -91,7 +89,6 @@ func widest(ticks []tick, font float64) float64 {
 	return w
 }
 
-// series draws line i of n.
 func (c *canvas) series(s Series, x, y scale, i, n int) {
 	look := lookOf(i)
 	var path, marks strings.Builder

@@ -16,7 +16,6 @@ const colors = 6
 
 var dashes = []string{"", "7 3", "2 3", "9 3 2 3", "12 4", "4 2"}
 
-// look is the style of a series.
 type look struct {
 	color, dash string
 	shape       int
@@ -28,7 +27,6 @@ func lookOf(series int) look {
 	return look{fmt.Sprintf("var(--s%d)", series%colors), dashes[series%len(dashes)], series % shapes}
 }
 
-// marker returns a closed path around x, y.
 func (l look) marker(x, y, r float64) string {
 	switch l.shape {
 	case 0: // circle

@@ -39,7 +39,6 @@ func contrast(a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// themes returns the colours of Style, by variable.
 func themes(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	light, dark, found := strings.Cut(Style, "prefers-color-scheme: dark")

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// escape returns s as XML text. Characters not allowed in XML, such as control
-// characters, become the replacement character.
+// escape returns s as XML text. Characters not allowed in XML become the
+// replacement character.
 func escape(s string) string {
 	clean := func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {

@@ -5,15 +5,13 @@ import (
 	"math"
 )
 
-// tick is a position of an axis with a line and a label.
 type tick struct {
 	value float64
 	label string
 }
 
 // newScale returns an axis over e with about want ticks, at least 2. A linear
-// axis of lengths begins at zero, because other lengths mislead; an axis of
-// positions may begin at the values.
+// axis of lengths begins at zero; an axis of positions may begin at the values.
 func newScale(a Axis, e extent, want int, lengths bool) scale {
 	if !e.some {
 		return scale{lo: 0, hi: 1}
@@ -62,8 +60,8 @@ func (u Unit) step(raw float64) float64 {
 	return 10 * power
 }
 
-// logScale returns an axis with ticks at powers of ten, fewer if they exceed
-// want; on a short axis also at 2 and 5 times a power.
+// logScale returns an axis with ticks at powers of ten, at most want; on a
+// short axis also at 2 and 5 times a power.
 func logScale(a Axis, e extent, want int) scale {
 	low, high := floorLog(e.lo), -floorLog(1/e.hi)
 	if low == high {

@@ -15,7 +15,6 @@ const (
 	Bytes                   // 1,572,864 is 1.5 MiB
 )
 
-// prefix is a power for formatted values.
 type prefix struct {
 	size float64
 	name string
@@ -46,7 +45,7 @@ func (u Unit) prefix(v float64) prefix {
 }
 
 // label returns the ticks at values. With a step (linear axis), all have one
-// format; without, each has its own prefix.
+// format; without, each its own prefix.
 func (u Unit) label(values []float64, step float64) []tick {
 	ticks := make([]tick, len(values))
 	for i, v := range values {

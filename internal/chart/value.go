@@ -2,9 +2,9 @@ package chart
 
 import "math"
 
-// Value is a figure with the interval of its true value: both ends 0 if it is
-// exact, infinite if there were too few samples. The latter is a guess and
-// drawn hollow.
+// Value is a figure with the interval of its true value: both ends 0 if exact,
+// infinite if there were too few samples. The latter is a guess and drawn
+// hollow.
 type Value struct {
 	At        float64
 	Low, High float64
@@ -13,10 +13,8 @@ type Value struct {
 // guess reports whether the interval is unknown.
 func (v Value) guess() bool { return math.IsInf(v.Low, -1) || math.IsInf(v.High, 1) }
 
-// ranges reports whether v has an interval to draw.
 func (v Value) ranges() bool { return !v.guess() && v.Low < v.High }
 
-// addValue extends e by v and its interval.
 func (e *extent) addValue(v Value, scale Scale) {
 	e.add(v.At, scale)
 	if v.ranges() {

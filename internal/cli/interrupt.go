@@ -1,6 +1,6 @@
 // Package cli has the conventions of the command-line programs: signals end a
-// run early and in order, exit codes name the signal, output names the build so
-// that a run can be repeated, and progress, files and flags work alike.
+// run early and in order, exit codes name the signal, and output names the
+// build, to repeat a run.
 package cli
 
 import (
@@ -18,14 +18,13 @@ const (
 	ExitTerminated  = 143 // SIGTERM
 )
 
-// Causes of the end of a [Context].
 var (
 	ErrInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
 	ErrTerminated  = fmt.Errorf("terminated: %w", context.Canceled)
 )
 
 // Context returns a context that the first signal ends with one of the causes.
-// The second signal kills the program. main calls it once.
+// The second signal kills the program.
 func Context() context.Context {
 	ctx, end := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -16,8 +16,8 @@ type Progress struct {
 	now      func() time.Time
 
 	last  time.Time // last line or start of the run
-	due   time.Time // time of the next line
-	width int       // width of the line on the terminal
+	due   time.Time
+	width int
 }
 
 const (
@@ -52,7 +52,6 @@ func (p *Progress) Show(line func(since time.Duration) string) {
 	p.due = now.Add(plainEvery)
 }
 
-// Clear removes the line from the terminal.
 func (p *Progress) Clear() {
 	if p.width > 0 {
 		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", p.width))

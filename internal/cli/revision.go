@@ -8,8 +8,8 @@ import (
 )
 
 // Revision returns the revision of the build: from the build information or,
-// because go run omits it, from git in the current folder; or "unknown". A
-// final + means changed files.
+// because go run omits it, from git; or "unknown". A final + means changed
+// files.
 func Revision() string { return revision() }
 
 var revision = sync.OnceValue(func() string {

@@ -1,5 +1,5 @@
-// Package layout has no code. Its tests state the architecture as data: the
-// allowed imports of each folder, and the dependencies of users.
+// Package layout has no code. Its tests state the architecture as data: allowed
+// imports, and the dependencies of users.
 package layout
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // mayImport lists the packages of this module that each package may import
-// directly. Imports are acyclic.
+// directly.
 var mayImport = map[string][]string{
 	"store":                     {"tasks", "internal/image", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire", "internal/hook"},
 	"store/storetest":           {"store"},
@@ -83,7 +83,6 @@ const anything = "*"
 // inherited lists the allowed imports of the library beyond the standard library.
 var inherited = []string{"golang.org/x/sync/errgroup"}
 
-// topLevel lists the folders in the root without a leading dot.
 var topLevel = []string{"batch", "bench", "cluster", "guide", "internal", "journal", "proof", "shard", "store", "stress", "tasks", "world"}
 
 type pkg struct {

@@ -12,14 +12,13 @@ import (
 	"testing"
 )
 
-// The packages whose exported names are counted.
 var (
 	programAPI = []string{"store", "store/storetest", "store/storeweb", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "journal", "world", "world/logtest", "cluster", "cluster/cells"}
 	engineAPI  = []string{"batch", "shard"}
 )
 
 // Limits of exported names, including fields and interface methods. They equal
-// the current counts: a removal lowers them, a new name replaces an old one.
+// the current counts: a removal lowers them.
 const (
 	maxProgramNames = 640
 	maxEngineNames  = 253
@@ -45,7 +44,7 @@ func TestPublicNames_StayWithinLimits(t *testing.T) {
 }
 
 // publicNames counts the exported names and methods of a package, and the
-// exported fields and interface methods of its types.
+// exported fields and interface methods.
 func publicNames(t *testing.T, dir string) (names, fields int) {
 	t.Helper()
 	for _, file := range sources(t, dir) {
@@ -68,7 +67,6 @@ func publicNames(t *testing.T, dir string) (names, fields int) {
 	return names, fields
 }
 
-// receiver returns the type name of a receiver.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -14,8 +14,8 @@ type Checker struct {
 func NewChecker(name string) *Checker { return &Checker{name: name} }
 
 // Check returns nil if e is valid after the events checked before, otherwise an
-// [*Error] with the line of e. After an error, all calls return the same error
-// and change nothing. Check takes O(1) time.
+// [*Error] with its line. After an error, all calls return the same error.
+// Check takes O(1) time.
 func (c *Checker) Check(e Event) error {
 	if c.err == nil {
 		if reason := c.apply(e); reason != "" {
@@ -25,9 +25,8 @@ func (c *Checker) Check(e Event) error {
 	return c.err
 }
 
-// CheckBatch checks events in order and returns the first error. Call it for a
-// whole batch before recording any of it, so that an error leaves no partial
-// batch.
+// CheckBatch checks events in order and returns the first error. Check a whole
+// batch before recording any of it.
 func (c *Checker) CheckBatch(events []Event) error {
 	for _, e := range events {
 		if err := c.Check(e); err != nil {

@@ -10,7 +10,6 @@ import (
 	"handloom/internal/trace"
 )
 
-// checkText reads and checks text batch by batch.
 func checkText(text string) (*trace.Checker, error) {
 	c := trace.NewChecker("x.trace")
 	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\n"+text), "x.trace")

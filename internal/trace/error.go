@@ -2,11 +2,11 @@ package trace
 
 import "fmt"
 
-// Error is an error in a trace file. Readers and checkers return no other error
-// except [io.EOF]. It prints as file:line: reason.
+// Error is an error in a trace file, the only error besides [io.EOF]. It prints
+// as file:line: reason.
 type Error struct {
-	File   string // name given to [NewReader] or [NewChecker]
-	Line   int    // from 1
+	File   string
+	Line   int // from 1
 	Reason string
 	Err    error // error of the input or its decompression, or nil
 }

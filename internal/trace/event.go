@@ -1,6 +1,5 @@
 package trace
 
-// MaxTable is the highest table number of a trace.
 const MaxTable = 1023
 
 // Kind is the first letter of an event's line. The zero Kind is not a kind of
@@ -9,9 +8,9 @@ type Kind byte
 
 const (
 	Tick   Kind = 'T' // end of a batch
-	Create Kind = 'C' // an item is created
+	Create Kind = 'C'
 	Update Kind = 'U' // an item changes
-	Erase  Kind = 'E' // an item is erased
+	Erase  Kind = 'E'
 )
 
 // String returns the word for k, or "unknown".
@@ -34,5 +33,5 @@ type Event struct {
 	Kind  Kind
 	Table uint16 // 0..MaxTable
 	Key   uint64
-	Line  int // line in the file, from 1
+	Line  int
 }

@@ -10,8 +10,8 @@ import (
 	"handloom/internal/trace"
 )
 
-// FuzzReader: for any bytes, the reader ends in io.EOF or in one *Error with a
-// line and a reason, and the accepted events can be written and read again.
+// FuzzReader: for any bytes, the reader ends in io.EOF or in one *Error, and
+// the accepted events can be written and read again.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		"handloom-trace 1\n",

@@ -33,7 +33,6 @@ func open(r io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(unzipped, bufferSize), nil
 }
 
-// readReason describes a read error.
 func readReason(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the gzip data is cut off after this line"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// parseLine parses one line without its line end. It returns the reason if the
+// parseLine parses a line without its line end. It returns the reason if the
 // line is invalid, and the zero Event for a blank or comment line.
 func parseLine(line []byte) (e Event, reason string) {
 	if i := bytes.IndexByte(line, '#'); i >= 0 {
@@ -47,7 +47,6 @@ func parseLine(line []byte) (e Event, reason string) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// cutWord returns the first word of the line and the bytes after it.
 func cutWord(line []byte) (word, rest []byte) {
 	from := 0
 	for from < len(line) && isBlank(line[from]) {

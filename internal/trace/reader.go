@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// MaxLine is the maximum length of a line in bytes, with its comment and
-// without its line end.
+// MaxLine is the maximum length of a line in bytes, without its line end.
 const MaxLine = 4096
 
 const (
@@ -22,14 +21,14 @@ const (
 type Reader struct {
 	name string
 	in   *bufio.Reader // the buffer is longer than MaxLine, so that a line is one slice of it
-	line int           // lines read so far
-	err  error         // returned by every later call
+	line int
+	err  error // returned by every later call
 }
 
 // NewReader returns a Reader of the trace in r, plain or gzip, after reading
 // its first line. Errors call the file name. NewReader returns an [*Error] if
-// the file is empty, the header is missing, wrong or of another version, or r
-// fails. The caller closes r after the last event.
+// the header is missing, wrong or of another version, or r fails. The caller
+// closes r after the last event.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	t := &Reader{name: name}
 	in, err := open(r)
@@ -44,8 +43,8 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 }
 
 // Next returns the next event, or [io.EOF] after the last one. Other errors are
-// [*Error]. After an error, every call returns the same error. Next takes time
-// in the length of the line and allocates nothing.
+// [*Error]. After an error, every call returns the same error. Next allocates
+// nothing.
 func (t *Reader) Next() (Event, error) {
 	for t.err == nil {
 		line, err := t.readLine()
@@ -65,9 +64,8 @@ func (t *Reader) Next() (Event, error) {
 }
 
 // Ticks iterates over the batches: the events before the next T or the end of
-// the file. An empty tick is an empty batch. A batch is valid until the next
-// one. An error is the last pair, an [*Error] without events, so that no part
-// of its batch is replayed. The end of the file is not a pair.
+// the file. A batch is valid until the next one. An error is the last pair, an
+// [*Error] without events, so that no part of its batch is replayed.
 func (t *Reader) Ticks() iter.Seq2[[]Event, error] {
 	return func(yield func([]Event, error) bool) {
 		var events []Event

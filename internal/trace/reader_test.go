@@ -18,8 +18,8 @@ import (
 	"handloom/internal/trace"
 )
 
-// readAll returns the events of text up to its end or first error. A fuzzed
-// text may expand without end, so it stops after many.
+// readAll returns the events of text up to its end or first error. It stops
+// after many, because a fuzzed text may expand without end.
 func readAll(text string) ([]trace.Event, error) {
 	r, err := trace.NewReader(strings.NewReader(text), "x.trace")
 	if err != nil {
@@ -74,7 +74,6 @@ func TestReader_GivesEventsWithLines(t *testing.T) {
 
 const h = "handloom-trace 1\n"
 
-// faulty are invalid traces with the error of a Reader.
 var faulty = []struct{ name, text, want string }{
 	{"empty file", "", `1: the file is empty; its first line should be "handloom-trace 1"`},
 	{"no header", "C 1 2\n", `1: the first line is "C 1 2"; it should be "handloom-trace 1"`},
@@ -176,7 +175,6 @@ func rewrite(events []trace.Event) string {
 	return b.String()
 }
 
-// anyLine compares events without line numbers.
 var anyLine = cmp.Options{cmpopts.IgnoreFields(trace.Event{}, "Line"), cmpopts.EquateEmpty()}
 
 func TestReader_ReadsAllEvents(t *testing.T) {

@@ -1,8 +1,5 @@
-// Package browser shows pages in a headless Chromium, for tests. Tests are
-// skipped where no Chromium is installed.
-//
-// It uses the DevTools protocol over pipes (JSON objects, each followed by a
-// zero byte) and opens no port.
+// Package browser shows pages in a headless Chromium, for tests. It uses the
+// DevTools protocol over pipes (JSON objects, each followed by a zero byte).
 package browser
 
 import (
@@ -24,17 +21,15 @@ type Browser struct {
 	in      io.Writer
 	out     *bufio.Reader
 	id      int
-	session string // ID of the tab's session
-	gone    error  // reason for the end of the browser
+	session string
+	gone    error
 
 	watchdog *time.Timer // kills the browser
 }
 
-// names are the possible names of the program.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"}
 
-// Open starts a browser. It skips the test with -short or if no Chromium is
-// installed.
+// Open starts a browser. It skips the test with -short or without a Chromium.
 func Open(t testing.TB) *Browser {
 	t.Helper()
 	path := find()
@@ -44,7 +39,6 @@ func Open(t testing.TB) *Browser {
 	return start(t, path)
 }
 
-// find returns the path of a Chromium, or "".
 func find() string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -54,8 +48,8 @@ func find() string {
 	return ""
 }
 
-// start starts the browser at path. On a busy machine, one start in some dozens
-// hangs; start tries three times.
+// start tries three times, because one start in some dozens hangs on a busy
+// machine.
 func start(t testing.TB, path string) *Browser {
 	t.Helper()
 	var err error
@@ -82,8 +76,6 @@ const (
 	lifetime = time.Minute
 )
 
-// launch starts the browser at path, connected by two pipes. end waits for the
-// browser to end.
 func launch(t testing.TB, path string) (b *Browser, end func()) {
 	t.Helper()
 	cmd := exec.Command(path, "--headless", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
@@ -105,7 +97,7 @@ func launch(t testing.TB, path string) (b *Browser, end func()) {
 	b = &Browser{t: t, in: toWrite, out: bufio.NewReader(fromRead), watchdog: time.AfterFunc(slow, func() { _ = cmd.Process.Kill() })}
 	return b, func() {
 		toWrite.Close()
-		_, _ = io.Copy(io.Discard, fromRead) // until the browser has ended
+		_, _ = io.Copy(io.Discard, fromRead)
 		fromRead.Close()
 		_ = cmd.Wait()
 		b.watchdog.Stop()
@@ -124,7 +116,6 @@ func (b *Browser) openTab() error {
 	return err
 }
 
-// call sends a command and decodes its result. It skips events.
 func (b *Browser) call(method string, params, result any) {
 	b.t.Helper()
 	if err := b.try(method, params, result); err != nil {
@@ -132,7 +123,6 @@ func (b *Browser) call(method string, params, result any) {
 	}
 }
 
-// try is call for commands that may fail.
 func (b *Browser) try(method string, params, result any) error {
 	b.t.Helper()
 	b.id++
@@ -180,8 +170,6 @@ func (b *Browser) try(method string, params, result any) error {
 	}
 }
 
-// Show shows a page in a window of the given width and waits until it is
-// loaded.
 func (b *Browser) Show(url string, width int) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
@@ -189,7 +177,6 @@ func (b *Browser) Show(url string, width int) {
 	b.Until(`document.readyState === "complete" && location.href !== "about:blank"`)
 }
 
-// Scheme sets the colour scheme that pages see.
 func (b *Browser) Scheme(dark bool) {
 	b.t.Helper()
 	scheme := "light"
@@ -199,7 +186,6 @@ func (b *Browser) Scheme(dark bool) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// Eval evaluates an expression in the page and decodes its value.
 func (b *Browser) Eval(expression string, value any) {
 	b.t.Helper()
 	if err := b.eval(expression, value); err != nil {
@@ -207,7 +193,7 @@ func (b *Browser) Eval(expression string, value any) {
 	}
 }
 
-// eval returns an error if the page is left meanwhile.
+// eval returns an error if the page changes meanwhile.
 func (b *Browser) eval(expression string, value any) error {
 	b.t.Helper()
 	var answer struct {
@@ -228,7 +214,7 @@ func (b *Browser) eval(expression string, value any) error {
 	return nil
 }
 
-// Until waits until an expression is true. The page may change meanwhile.
+// Until waits until an expression is true, on any page.
 func (b *Browser) Until(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); b.gone == nil && time.Now().Before(deadline); {
@@ -236,7 +222,7 @@ func (b *Browser) Until(expression string) {
 		if err := b.eval(expression, &yes); err == nil && yes {
 			return
 		}
-		time.Sleep(20 * time.Millisecond) // the browser runs in another process
+		time.Sleep(20 * time.Millisecond)
 	}
 	if b.gone != nil {
 		b.t.Fatal(b.gone)

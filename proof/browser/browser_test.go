@@ -7,7 +7,6 @@ import (
 	"handloom/proof/browser"
 )
 
-// bad is a page with each fault once.
 const bad = `data:text/html,<h1>wide</h1><p style="width:2000px">beyond</p><p style="color:rgb(150,150,150)">pale</p>
 <svg width="100" height="40"><title>a</title><text x="5" y="20">one</text><text x="8" y="20">two</text><text x="90" y="20">leaves</text><text x="5" y="38" font-size="6">low</text></svg>`
 

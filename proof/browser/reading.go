@@ -8,11 +8,11 @@ import (
 
 // Reading describes the visible content of a page.
 type Reading struct {
-	Window, Content int      // widths in pixels
-	Charts          []string // titles of the visible charts
-	Texts           []string // texts of the charts
-	Smallest        float64  // height of the smallest chart text, in pixels
-	Overlaps        []string // overlapping texts of one chart
+	Window, Content int // widths in pixels
+	Charts          []string
+	Texts           []string
+	Smallest        float64 // height of the smallest chart text, in pixels
+	Overlaps        []string
 	Pale            []string // texts with a contrast below 4.5 (WCAG AA)
 	Outside         []string // texts that leave their chart, or leave the window without a scrollbar
 }

@@ -18,7 +18,6 @@ func (d *drawing) columns() {
 	}
 }
 
-// mayAdd reports whether a table may get another column or sparse component.
 func (d *drawing) mayAdd(op script.Op, table int) bool {
 	if op == script.AddSparse {
 		return d.known[table].optional < maxColumns
@@ -26,8 +25,8 @@ func (d *drawing) mayAdd(op script.Op, table int) bool {
 	return d.packed(table) && len(d.known[table].columns) < maxColumns
 }
 
-// element draws the element kind of the next column or sparse component of a
-// table. Columns often share a kind, so that they can be exchanged.
+// element draws the element kind of the next component of a table. Columns
+// often share a kind, so that they can be exchanged.
 func (d *drawing) element(op script.Op, table int) string {
 	known, all := d.known[table], script.Elements(d.program.Tables[table].Item)
 	if op == script.AddSparse {
@@ -42,15 +41,13 @@ func (d *drawing) element(op script.Op, table int) string {
 	return kind
 }
 
-// has reports whether a table has the columns or sparse data that an operation
-// needs.
 func (d *drawing) has(op script.Op, table int) bool {
 	columns, optional := op.About()
 	return !columns && !optional || columns && len(d.known[table].columns) > 0 || optional && d.known[table].optional > 0
 }
 
-// withParts returns the first table, from table on, that has the components an
-// operation needs.
+// withParts returns the first table, from table on, with the components of an
+// operation.
 func (d *drawing) withParts(op script.Op, table int) int {
 	for i := range d.known {
 		if at := (table + i) % len(d.known); d.has(op, at) {

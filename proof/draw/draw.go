@@ -30,7 +30,6 @@ func Script(seed uint64, o Options) *script.Script {
 	return d.program
 }
 
-// drawing is the state of a program being drawn.
 type drawing struct {
 	*rand.Rand
 	options Options
@@ -38,39 +37,38 @@ type drawing struct {
 	theme   theme
 	made    int // number of operations
 	next    int // next free name
-	items   int // number of items that all steps create
+	items   int
 
 	known   []*population
-	dead    []int // names of probably erased items
-	writing bool  // inside a write, into body
+	dead    []int
+	writing bool
 	body    []script.Step
 }
 
-// population is the rough account of one table.
 type population struct {
 	live     []int
 	columns  []string // element kinds
-	optional int      // number of sparse components
-	pending  []int    // creates not yet flushed
-	set      []int    // items with set or unset elements
+	optional int
+	pending  []int
+	set      []int
 }
 
 // theme parameterizes a program.
 type theme struct {
-	weights [256]float64 // by operation
-	sizes   []int        // of bulk operations
-	items   int          // approximate number of items created before bulk operations become small
-	keys    int          // upper bound of keys
-	hot     float64      // share of steps on the hot table
-	zipf    bool         // other tables are drawn by rank
-	forged  float64      // share of forged handles
-	stale   float64      // share of handles of erased items
-	fresh   float64      // share of live handles that name a recent item
-	frames  float64      // share of writes that mostly run passes and flushes
-	tasks   int          // upper bound
-	busy    int          // upper bound of commands of a task
-	links   float64      // share of values with links
-	grow    float64      // ratio of creates to erases, redrawn from time to time
+	weights [256]float64
+	sizes   []int // of bulk operations
+	items   int   // approximate number of items created before bulk operations become small
+	keys    int   // upper bound of keys
+	hot     float64
+	zipf    bool // other tables are drawn by rank
+	forged  float64
+	stale   float64 // share of handles of erased items
+	fresh   float64 // share of live handles that name a recent item
+	frames  float64 // share of writes that mostly run passes and flushes
+	tasks   int     // upper bound
+	busy    int     // upper bound of commands of a task
+	links   float64
+	grow    float64 // ratio of creates to erases, redrawn from time to time
 }
 
 func (d *drawing) choose() {
@@ -105,7 +103,6 @@ func (d *drawing) choose() {
 	}
 }
 
-// always reports whether every program has the operation.
 func always(op script.Op) bool {
 	switch op {
 	case script.Each, script.Flush, script.Emplace, script.EmplaceItems, script.Erase:
@@ -157,7 +154,6 @@ func (d *drawing) share(values ...float64) float64 { return values[d.IntN(len(va
 
 func (d *drawing) chance(share float64) bool { return d.Float64() < share }
 
-// add adds a step to the current body.
 func (d *drawing) add(s script.Step) {
 	d.made += 1 + len(s.Body)
 	if d.writing {

@@ -6,7 +6,6 @@ import (
 	"handloom/proof/script"
 )
 
-// name reserves n names.
 func (d *drawing) name(n int) int {
 	first := d.next
 	d.next += max(n, 1)
@@ -52,7 +51,6 @@ func (d *drawing) honest(table int) script.Ref {
 	return script.Ref{Kind: script.Raw}
 }
 
-// kind sometimes makes a reference provisional.
 func (d *drawing) kind() script.RefKind {
 	if d.IntN(6) == 0 {
 		return script.Provisional
@@ -103,7 +101,6 @@ func (d *drawing) refs(table, n int, inChunk bool) []script.Ref {
 	return all
 }
 
-// links draws the links of a value.
 func (d *drawing) links(inChunk bool) []script.Ref {
 	if !d.chance(d.theme.links) {
 		return nil
@@ -111,7 +108,6 @@ func (d *drawing) links(inChunk bool) []script.Ref {
 	return d.refs(d.index(), 1+d.IntN(3), inChunk)
 }
 
-// run draws consecutive names, for bulk erases.
 func (d *drawing) run(table int) script.Ref {
 	r := d.honest(table)
 	if r.Kind != script.Raw {
@@ -131,7 +127,6 @@ func (d *drawing) settle() {
 	}
 }
 
-// gone records erased items.
 func (d *drawing) gone(table int, refs []script.Ref) {
 	k := d.known[table]
 	for _, r := range refs {
@@ -148,7 +143,6 @@ func (d *drawing) gone(table int, refs []script.Ref) {
 	}
 }
 
-// cleared records a cleared table.
 func (d *drawing) cleared(table int) {
 	k := d.known[table]
 	d.dead = append(d.dead, k.live[:min(len(k.live), 200)]...)

@@ -6,13 +6,12 @@ import (
 	"handloom/proof/script"
 )
 
-// shapes begin programs in states that random steps reach once in thousands of
-// programs. One of [shapeEvery] consecutive seeds begins in each.
+// shapes begin programs in states that random steps rarely reach. One of
+// [shapeEvery] consecutive seeds begins in each.
 var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned, (*drawing).crowded, (*drawing).padded}
 
 const shapeEvery = 100
 
-// shape begins the program with the shape of its seed, if any.
 func (d *drawing) shape() {
 	i := int(d.program.Seed % shapeEvery)
 	if i >= len(shapes) {
@@ -27,7 +26,6 @@ func (d *drawing) shape() {
 	shapes[i](d)
 }
 
-// first returns the table of a shape.
 func (d *drawing) first() *script.Table { return &d.program.Tables[0] }
 
 // rest leaves the first table idle until it releases its flush memory, then
@@ -48,7 +46,6 @@ func (d *drawing) record(c script.Step) {
 	d.add(script.Step{Op: script.Flush})
 }
 
-// recording returns a pass in which one task records a command.
 func recording(c script.Step) script.Step {
 	return script.Step{Op: script.Each, Body: []script.Step{c}}.Set("tasks", 1)
 }
@@ -79,7 +76,6 @@ func (d *drawing) bytes() {
 	d.options.Steps = 0 // no other batch may come near the limit
 }
 
-// above fills every map of a table to the limit of the table.
 func (d *drawing) above() {
 	d.first().Max, d.first().Shards, d.first().Reserve = 5, 4, 0
 	for shard := range 4 {
@@ -99,7 +95,6 @@ func (d *drawing) nested() {
 	d.add(script.Step{Op: script.ForEach, Body: []script.Step{{Op: script.ReduceInTask, Table: 1}}})
 }
 
-// crowded sends calls to the inbox that do not all fit the table.
 func (d *drawing) crowded() {
 	d.first().Max, d.first().Reserve = 4, 0
 	for _, n := range []int{3, 2, 1} {
@@ -179,9 +174,9 @@ func (d *drawing) few(ops ...script.Op) {
 	}
 }
 
-// behind creates columns after a checkpoint and rolls back to it. Before, it
-// exchanges the columns, one of which is set in the second shard, one item
-// twice. A sort leaves the first row in place.
+// behind rolls back to a checkpoint older than two columns. It then exchanges
+// the columns around a flush that sets one of them in the second shard, one
+// item twice. A sort leaves the first row in place.
 func (d *drawing) behind() {
 	d.first().Shards, d.first().Changes, d.first().Item = 2, 1, script.Word
 	made := d.name(4)
@@ -207,7 +202,7 @@ func (d *drawing) behind() {
 }
 
 // thinned sets sparse data and column elements of many items, unsets most of
-// the sparse data, and continues with operations that move both.
+// the sparse data, and runs operations that move both.
 func (d *drawing) thinned() {
 	const all = 200
 	made := d.name(all)

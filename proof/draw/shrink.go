@@ -8,9 +8,9 @@ import (
 )
 
 // Shrink returns the smallest program found until ctx ends for which fails
-// returns true. fails must return true for p. The search is delta debugging: it
-// removes steps, commands, handles, tables and options, many at once and then
-// one by one, reduces numbers, and repeats until nothing changes.
+// returns true, as it must for p. It is delta debugging: it removes steps,
+// commands, handles, tables and options, many at once and then one by one,
+// reduces numbers, and repeats until nothing changes.
 func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
 	s := &shrinking{ctx: ctx, best: clone(p), fails: fails}
 	for before := 0; before != len(s.best.Text()) && ctx.Err() == nil; {
@@ -45,8 +45,8 @@ func (s *shrinking) try(edit func(p *script.Script)) bool {
 	return true
 }
 
-// cut removes ranges of a list: halves, quarters and so on. length returns the
-// current length; without removes elements i to j-1.
+// cut removes ranges of a list: halves, quarters and so on. without removes
+// elements i to j-1.
 func (s *shrinking) cut(length func() int, without func(p *script.Script, i, j int)) {
 	for size := length(); size > 0; size /= 2 {
 		for i := 0; i < length() && s.ctx.Err() == nil; {
@@ -119,7 +119,6 @@ func (s *shrinking) refs() {
 	})
 }
 
-// simplify makes one reference simpler.
 func (s *shrinking) simplify(find func(p *script.Script) *script.Step, i int) {
 	ref := func(p *script.Script) *script.Ref { return &find(p).Refs[i] }
 	if len(ref(s.best).Forge) > 0 {

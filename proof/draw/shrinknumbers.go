@@ -32,7 +32,6 @@ func (s *shrinking) numbers() {
 	}
 }
 
-// argument returns the address of an argument.
 func argument(s *script.Step, i int) *int {
 	if s.Args == nil {
 		s.Args = make([]int, len(s.Op.Keys()))

@@ -7,8 +7,7 @@ import (
 	"handloom/proof/script"
 )
 
-// The groups of operations by place. A new operation is drawn with the operands
-// of its definition and with args.
+// The groups of operations by place.
 var (
 	joins    = ops(func(op script.Op) bool { return op.Alone() && op.InWrite() })
 	alone    = ops(script.Op.Alone)
@@ -28,18 +27,14 @@ func ops(f func(op script.Op) bool) []script.Op {
 	return slices.DeleteFunc(script.Ops(), func(op script.Op) bool { return !f(op) })
 }
 
-// erases reports whether the operation erases its live references, at once or
-// when flushed.
 func erases(op script.Op) bool {
 	return strings.HasPrefix(op.String(), "erase") || op == script.Remove
 }
 
-// runs reports whether the operation takes any number of references.
 func runs(op script.Op) bool {
 	return op == script.EraseItems || op == script.EraseItemsNow
 }
 
-// args draw the arguments, by key.
 var args = map[string]func(d *drawing, s *script.Step) int{
 	"v":       func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.keys) },
 	"s":       func(d *drawing, _ *script.Step) int { return d.name(1) },
@@ -74,7 +69,6 @@ func (d *drawing) rarely(n, value int) int {
 	return 0
 }
 
-// step draws a step.
 func (d *drawing) step() {
 	if d.IntN(40) == 0 { // toggle growth and decline
 		d.theme.grow = d.Float64()
@@ -83,7 +77,6 @@ func (d *drawing) step() {
 	d.addDrawn(op)
 }
 
-// addDrawn completes a step and adds it if possible.
 func (d *drawing) addDrawn(op script.Op) {
 	if s, ok := d.make(op, -1); ok {
 		d.bodyOf(&s)
@@ -92,8 +85,8 @@ func (d *drawing) addDrawn(op script.Op) {
 	}
 }
 
-// make draws a line without its body. chunk is the table whose chunks the task
-// has, or -1.
+// make draws a line without its body. chunk is the table of the task's chunk,
+// or -1.
 func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
 	s := script.Step{Op: op}
 	if op.HasTable() {
@@ -161,7 +154,6 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 	return d.refs(s.Table, 1+d.IntN(3), inChunk)
 }
 
-// account updates the rough account for a step.
 func (d *drawing) account(s *script.Step, makes bool) {
 	k := d.known[s.Table]
 	switch {
@@ -184,7 +176,6 @@ func (d *drawing) account(s *script.Step, makes bool) {
 	}
 }
 
-// settled records the effect of a step on the batch.
 func (d *drawing) settled(op script.Op) {
 	switch op {
 	case script.Flush:
@@ -196,7 +187,6 @@ func (d *drawing) settled(op script.Op) {
 	}
 }
 
-// bodyOf draws the body of a step.
 func (d *drawing) bodyOf(s *script.Step) {
 	fails := s.Op == script.Each || s.Op == script.ForEach || s.Op == script.ForEachRows || s.Op == script.ForEachSparse
 	switch s.Op {
@@ -222,12 +212,12 @@ func (d *drawing) bodyOf(s *script.Step) {
 			}
 		}
 		s.Body, d.writing = d.body, false
-		d.made -= len(s.Body) // counted with the pass
+		d.made -= len(s.Body)
 	}
 }
 
-// commands draws the commands of a pass. table is the table whose chunks the
-// tasks have, or -1. fails allows tasks to fail.
+// commands draws the commands of a pass. table is the table of the tasks'
+// chunks, or -1. fails allows tasks to fail.
 func (d *drawing) commands(tasks, table int, fails bool) []script.Step {
 	var all []script.Step
 	for task := range tasks {
@@ -241,7 +231,6 @@ func (d *drawing) commands(tasks, table int, fails bool) []script.Step {
 	return all
 }
 
-// command draws one command of a task.
 func (d *drawing) command(chunk int, fails bool) (script.Step, bool) {
 	from := erasing
 	switch {

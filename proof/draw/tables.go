@@ -47,7 +47,7 @@ func (d *drawing) table(n int) script.Table {
 	if d.IntN(6) == 0 {
 		t.Reserve = d.oneOf(1, 10, 1000)
 	}
-	if slots := d.program.Narrow.Slots; slots > 0 { // larger sizes are refused
+	if slots := d.program.Narrow.Slots; slots > 0 {
 		t.MinFree, t.Max, t.Reserve = min(t.MinFree, slots), min(t.Max, slots), min(t.Reserve, slots)
 	}
 	if t.Max > 0 {
@@ -75,7 +75,6 @@ func (d *drawing) sizes() {
 	}
 }
 
-// size draws the number of items of a bulk operation.
 func (d *drawing) size(table int) int {
 	n := d.oneOf(d.theme.sizes...)
 	if limit := d.program.Tables[table].Max; limit > 0 && d.IntN(3) == 0 {
@@ -91,7 +90,6 @@ func (d *drawing) size(table int) int {
 	return n
 }
 
-// index draws a table.
 func (d *drawing) index() int {
 	n := len(d.known)
 	if n == 1 || d.chance(d.theme.hot) {

@@ -14,13 +14,12 @@ import (
 	"handloom/world"
 )
 
-// FaultyLog is a log that delays or loses answers.
 type FaultyLog struct {
 	world.Log
 	mutex sync.Mutex
-	until time.Time // no answer before this time
-	lost  int       // number of answers to lose
-	kept  bool      // lost answers leave the record appended
+	until time.Time
+	lost  int
+	kept  bool // lost answers leave the record appended
 }
 
 var errLost = errors.New("the answer was lost")
@@ -62,7 +61,6 @@ func Append(ctx context.Context, l world.Log, prev uint64, rec []byte) (at uint6
 	}
 }
 
-// TearJournal changes the last byte of the last record of a journal.
 func TearJournal(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err != nil || len(names) == 0 {

@@ -15,9 +15,8 @@ import (
 	"handloom/world"
 )
 
-// A unit moves and holds a handle. A plan owns memory. past sums all ticks and
-// all entries of change lists, so two histories that differ once differ
-// forever.
+// past sums all ticks and all entries of change lists, so two histories that
+// differ once differ forever.
 type (
 	unit struct {
 		X, Y int32
@@ -34,7 +33,6 @@ type (
 	past struct{ Sum, Entries uint64 }
 )
 
-// Note is left by a call.
 type Note struct{ Key, Tick uint64 }
 
 type Game struct {
@@ -90,7 +88,6 @@ func (g *Game) Left(tick uint64) (keys []uint64) {
 	return keys
 }
 
-// Entries returns the number of change list entries that all ticks have read.
 func (g *Game) Entries() (n uint64) {
 	for _, p := range g.past.All() {
 		n += p.Entries
@@ -104,8 +101,7 @@ func (g *Game) Init(_ context.Context, w *store.Writer) error {
 	return err
 }
 
-// Tick is for [world.Options]. It reads the change lists before, between and
-// after its flushes.
+// Tick is for [world.Options]. It reads the change lists around each flush.
 func (g *Game) Tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	g.read() // a tick begins with empty lists
 	for _, step := range []func(ctx context.Context, t world.Tick) error{g.emplace, g.live, g.weigh, g.replan, g.remember} {
@@ -159,7 +155,6 @@ func (p *past) add(list uint64, id store.ID) {
 // passTasks is the number of recording tasks, for any number of workers.
 const passTasks = 4
 
-// emplace creates units with plans, some with a weight.
 func (g *Game) emplace(ctx context.Context, t world.Tick) error {
 	return g.Each(ctx, passTasks, func(task int, q store.Queue) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(task)))
@@ -195,8 +190,7 @@ func (g *Game) live(ctx context.Context, t world.Tick) error {
 	})
 }
 
-// weigh writes column elements in place. It unsets some marks and writes the
-// others in place.
+// weigh writes column elements in place. It unsets or writes marks.
 func (g *Game) weigh(ctx context.Context, t world.Tick) error {
 	err := g.units.ForEachRows(ctx, func(c store.Rows[unit]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(1000+c.Index)))
@@ -223,7 +217,6 @@ func (g *Game) weigh(ctx context.Context, t world.Tick) error {
 	})
 }
 
-// replan writes, replaces, locks or unlocks plans.
 func (g *Game) replan(ctx context.Context, t world.Tick) error {
 	return g.plans.ForEach(ctx, func(c store.StableChunk[plan]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(3000+c.Index)))
@@ -243,8 +236,7 @@ func (g *Game) replan(ctx context.Context, t world.Tick) error {
 	})
 }
 
-// remember dates the notes of this tick, erases old notes, and adds the tick to
-// past.
+// remember dates and erases notes, and adds the tick to past.
 func (g *Game) remember(ctx context.Context, t world.Tick) error {
 	err := g.Notes.ForEach(ctx, func(c store.Chunk[Note]) {
 		for i := range c.Items {

@@ -51,7 +51,6 @@ func (s suite) callbacks() map[string]caller {
 	return callbacks
 }
 
-// mutators are the operations that change a map.
 func (s suite) mutators() map[string]mutator {
 	var marks slotset.Bitset
 	mutators := map[string]mutator{
@@ -150,6 +149,6 @@ func (s suite) LookingUpFromACallbackIsFine(t *testing.T) {
 		if !called {
 			t.Errorf("%s does not call back", name)
 		}
-		Insert(t, m, 0) // changes are allowed again
+		Insert(t, m, 0)
 	}
 }

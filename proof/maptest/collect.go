@@ -44,8 +44,6 @@ func (s suite) WhatAPanickingInsertHeldIsCollected(t *testing.T) {
 //go:noinline
 func newPointerItem() *PointerItem { return &PointerItem{Data: [64]byte{1}} }
 
-// InsertPointerItem inserts a PointerItem that only the map holds.
-//
 //go:noinline
 func InsertPointerItem(t *testing.T, m inserter[*PointerItem]) (holder, weak.Pointer[PointerItem]) {
 	p := newPointerItem()

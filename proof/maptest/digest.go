@@ -62,8 +62,8 @@ func slotAbove(slot uint32) func(number, *uint64) bool {
 	return func(h number, _ *uint64) bool { return h.ID.Slot() > slot }
 }
 
-// MinFree is part of the state: it decides whether the next insert takes the
-// vacant slot. MaxItems is only a limit.
+// MinFree is part of the state, because it decides whether the next insert
+// takes the vacant slot. MaxItems is only a limit.
 func (s suite) TypeIDAndMinFreeAreInTheDigestAndOtherOptionsAreNot(t *testing.T) {
 	digest := func(o Options) uint64 {
 		m := newMap(t, s.Numbers, o)

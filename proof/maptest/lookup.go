@@ -52,7 +52,7 @@ func (s suite) AtSaysWhatTheSlotHolds(t *testing.T) {
 	m := newMap(t, s.Numbers, Options{TypeID: 5})
 	deplete(t, m) // slot 0
 	Insert(t, m, 1)
-	m.Erase(Insert(t, m, 2)) // slot 2 becomes vacant
+	m.Erase(Insert(t, m, 2))
 	for _, at := range []struct {
 		id   handle.ID
 		says string

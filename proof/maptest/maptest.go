@@ -17,10 +17,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// Options are the options of both maps.
 type Options = handle.Options
 
-// Map is the common API of both maps.
 type Map[T any] interface {
 	Len() int
 	Cap() int
@@ -96,7 +94,6 @@ type Maker[T any] struct {
 	Zero func() Map[T]
 }
 
-// Maps is the map under test, for several item types.
 type Maps struct {
 	Name    string // package name, the prefix of messages
 	Packed  bool   // Packed, otherwise Stable
@@ -110,7 +107,6 @@ type Maps struct {
 
 type suite struct{ Maps }
 
-// Test runs the whole specification.
 func Test(t *testing.T, m Maps) {
 	tests := reflect.ValueOf(suite{m})
 	for i := range tests.NumMethod() {
@@ -118,7 +114,6 @@ func Test(t *testing.T, m Maps) {
 	}
 }
 
-// choose returns the value for the packed or the stable map.
 func choose[V any](s suite, packed, stable V) V {
 	if s.Packed {
 		return packed
@@ -126,7 +121,6 @@ func choose[V any](s suite, packed, stable V) V {
 	return stable
 }
 
-// itemAt returns the item of a row.
 func itemAt[T any](m Map[T], row int) *T {
 	if m, ok := m.(Packed[T]); ok {
 		return &m.Items()[row]

@@ -24,7 +24,6 @@ var orderCallbacks = map[string]caller{
 	},
 }
 
-// orderMutators are the operations of packed maps that change them.
 var orderMutators = map[string]mutator{
 	"SortFunc":   func(m Map[uint64]) { m.(Packed[uint64]).SortFunc(descend) },
 	"SortRange":  func(m Map[uint64]) { m.(Packed[uint64]).SortRange(0, 0, descend) },
@@ -47,7 +46,6 @@ func beginRound(m Map[uint64]) {
 	}
 }
 
-// defragment brings a packed map towards descending order within the budget.
 func defragment(m Map[uint64], budget int) {
 	if m, ok := m.(Packed[uint64]); ok {
 		m.Defragment(descend, budget)

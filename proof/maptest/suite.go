@@ -11,7 +11,6 @@ import (
 
 type number = handle.Of[uint64]
 
-// newMap returns a map. Its invariants are checked when the test ends.
 func newMap[T any](t testing.TB, k Maker[T], o Options) Map[T] {
 	t.Helper()
 	m, err := k.New(o)
@@ -25,7 +24,6 @@ func newMap[T any](t testing.TB, k Maker[T], o Options) Map[T] {
 // verifier has invariants.
 type verifier interface{ Verify() error }
 
-// VerifyAtEnd checks the invariants of m when the test ends.
 func VerifyAtEnd(t testing.TB, m verifier) {
 	t.Helper()
 	t.Cleanup(func() { Verify(t, m) })
@@ -60,12 +58,10 @@ func EachWidth(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// inserter is a map of either kind.
 type inserter[T any] interface {
 	Insert(v T) (handle.Of[T], error)
 }
 
-// InsertN inserts the values from 0 to n-1.
 func InsertN(t testing.TB, m inserter[uint64], n int) []number {
 	t.Helper()
 	hs := make([]number, n)
@@ -96,7 +92,6 @@ func deplete(t testing.TB, m Map[uint64]) (last number) {
 	return last
 }
 
-// itemsOf returns the items in the order of All.
 func itemsOf[T any](m Map[T]) (items []T) {
 	for _, v := range m.All() {
 		items = append(items, *v)
@@ -104,12 +99,10 @@ func itemsOf[T any](m Map[T]) (items []T) {
 	return items
 }
 
-// Numbered returns the handle with the given fields.
 func Numbered(typeID, generation uint16, slot uint32) number {
 	return number{ID: handle.New(typeID, generation, slot)}
 }
 
-// PanicOf returns the value that f panics with, or nil.
 func PanicOf(f func()) (value any) {
 	defer func() { value = recover() }()
 	f()
@@ -161,7 +154,6 @@ func ExpectNumbers(t testing.TB, m interface {
 	}
 }
 
-// Describe formats *v, or nil.
 func Describe(v *uint64) string {
 	if v == nil {
 		return "nothing"

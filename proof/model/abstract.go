@@ -9,7 +9,7 @@ import (
 type Abstract struct {
 	tables []Table
 	live   map[uint64]living
-	counts []int               // live items by table
+	counts []int
 	ever   map[uint64]struct{} // every handle issued in this history; a program creates at most a million items
 	issued []uint64            // ever, in the order of issue
 	batch  []Command           // commands of successful passes, in key order
@@ -22,7 +22,6 @@ type living struct {
 	item  Item
 }
 
-// NewAbstract returns a model of empty tables.
 func NewAbstract(tables []Table) *Abstract {
 	return &Abstract{
 		tables: tables, live: make(map[uint64]living), counts: make([]int, len(tables)),
@@ -30,16 +29,13 @@ func NewAbstract(tables []Table) *Abstract {
 	}
 }
 
-// Find returns the item and table of a handle of any bits.
 func (a *Abstract) Find(id uint64) (item Item, table int, ok bool) {
 	l, ok := a.live[id]
 	return l.item, l.table, ok
 }
 
-// Len returns the number of live items of a table.
 func (a *Abstract) Len(table int) int { return a.counts[table] }
 
-// Issued returns every handle issued in this history, oldest first.
 func (a *Abstract) Issued() []uint64 { return a.issued }
 
 // IssuedOnly returns the handles issued in this history but not in other,
@@ -51,8 +47,7 @@ func (a *Abstract) IssuedOnly(other *Abstract) []uint64 {
 	})
 }
 
-// Record adds the commands of a successful pass, task by task, to the batch;
-// late commands are a call of the inbox.
+// Record adds the commands of a successful pass, task by task// call of the inbox.
 func (a *Abstract) Record(commands []Command, late bool) {
 	if late {
 		if records(commands) > 0 {
@@ -63,8 +58,8 @@ func (a *Abstract) Record(commands []Command, late bool) {
 	}
 }
 
-// Touched returns the targets of the batch, except its own creates, and the
-// live items of tables that it empties.
+// Touched returns the targets of the batch that are older than it, and the
+// items of tables that it empties.
 func (a *Abstract) Touched() []uint64 {
 	var ids []uint64
 	emptied := make(map[int]bool)
@@ -100,10 +95,8 @@ func (a *Abstract) EndEvents() {
 // Seal makes the next flush apply the calls that have arrived.
 func (a *Abstract) Seal() { a.sealed = len(a.late) }
 
-// Discard drops the batch.
 func (a *Abstract) Discard() { a.batch, a.late, a.sealed = nil, nil, 0 }
 
-// Insert records a handle issued by Insert.
 func (a *Abstract) Insert(table int, id uint64, item Item) error {
 	if err := a.begin(table, id); err != nil {
 		return err
@@ -149,7 +142,6 @@ func (a *Abstract) EraseWhere(table, shard int, f func(Item) bool) {
 	}
 }
 
-// Change changes the items of a table in place.
 func (a *Abstract) Change(table int, f func(*Item)) {
 	for id, l := range a.live {
 		if l.table == table {
@@ -159,7 +151,6 @@ func (a *Abstract) Change(table int, f func(*Item)) {
 	}
 }
 
-// Set replaces an item in place.
 func (a *Abstract) Set(id uint64, item Item) {
 	l := a.live[id]
 	l.item = item

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// pending is a create of the batch.
 type pending struct {
 	table     int
 	value     Value
@@ -13,8 +12,8 @@ type pending struct {
 }
 
 // Flush applies the batch without the dropped calls of the inbox. resolve
-// returns the answer of the store, after its own flush, for a provisional
-// handle. Flush returns an error if an answer is impossible.
+// returns the answers of the store after its own flush. Flush returns an error
+// if an answer is impossible.
 func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provisional uint64) (uint64, bool)) error {
 	batch := slices.Clone(a.batch)
 	for call, commands := range a.late[:a.sealed] {
@@ -85,7 +84,6 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 	return values
 }
 
-// appear resolves the creates.
 func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve func(int, uint64) (uint64, bool)) (map[uint64]uint64, error) {
 	real, grown := make(map[uint64]uint64), make(map[int]bool)
 	for _, p := range order {

@@ -9,24 +9,21 @@ type Changes struct {
 	Values  []Item   // of Erased, before
 }
 
-// frameChanges collects the changes of a table.
 type frameChanges struct {
 	created []uint64
 	erased  [][]uint64
 	values  [][]Item
 }
 
-// BeginFrame begins a frame outside a Write.
 func (m *Exact) BeginFrame() { m.frame++ }
 
-// BeginWrite begins the frame of a Write. Writes noted by passes since the last
-// frame belong to it.
+// BeginWrite begins the frame of a Write. It includes writes noted by passes
+// since the last frame.
 func (m *Exact) BeginWrite() {
 	m.BeginFrame()
 	m.adopt()
 }
 
-// beginLists ends the change lists of earlier frames.
 func (m *Exact) beginLists() {
 	if m.listed != m.frame {
 		m.listed, m.changes = m.frame, make(map[int]*frameChanges)
@@ -42,8 +39,7 @@ func (m *Exact) changesOf(table int) *frameChanges {
 	return m.changes[table]
 }
 
-// changesAtOnce returns the lists of a table for changes at once in a Write, or
-// nil if it keeps no lists.
+// changesAtOnce returns the lists of a table for a Write, or nil.
 func (m *Exact) changesAtOnce(table int) *frameChanges {
 	if !m.tables[table].Changes {
 		return nil

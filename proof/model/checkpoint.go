@@ -38,7 +38,6 @@ func (m *Exact) Rollback(to *Exact) {
 	m.finish()
 }
 
-// Copy returns the state without the batch, for a checkpoint.
 func (a *Abstract) Copy() *Abstract {
 	return &Abstract{
 		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),

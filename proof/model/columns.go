@@ -3,8 +3,8 @@ package model
 // ColumnID identifies a column or sparse component by table and number.
 type ColumnID struct{ Table, Column int }
 
-// AddColumn adds a column of zero elements, or an empty sparse component, to
-// every map of a table. tracked keeps changes of sparse data.
+// AddColumn adds a column of zero elements, or an empty sparse component, to a
+// table. tracked keeps changes of sparse data.
 func (m *Exact) AddColumn(table int, optional, tracked bool) {
 	if optional && tracked {
 		col := ColumnID{table, len(m.tables[table].shards[0].components)}
@@ -16,8 +16,7 @@ func (m *Exact) AddColumn(table int, optional, tracked bool) {
 	}
 }
 
-// Element returns the element of an item, or nil if the handle is stale or the
-// item has no element.
+// Element returns the element of an item, or nil.
 func (m *Exact) Element(col ColumnID, id uint64) *Item {
 	if !m.tables[col.Table].has(id) || isProvisional(id) {
 		return nil
@@ -25,7 +24,6 @@ func (m *Exact) Element(col ColumnID, id uint64) *Item {
 	return m.holder(id).Element(col.Column, id)
 }
 
-// Exchange exchanges the elements of two columns.
 func (m *Exact) Exchange(table, a, b int) {
 	for _, s := range m.tables[table].shards {
 		s.components[a], s.components[b] = s.components[b], s.components[a]

@@ -7,7 +7,6 @@ type Item struct {
 	Links  [Links]uint64
 }
 
-// Links is the number of handles an item may hold.
 const Links = 3
 
 // Value is a recorded item. A link may be a provisional handle.
@@ -17,35 +16,32 @@ type Value struct {
 	Share int        // not 0: the links are in one slice, shared with the other values of this number
 }
 
-// Kind is the kind of a command.
 type Kind int
 
 const (
-	Create       Kind = iota
-	Put               // in Table, to ID
-	Stage             // completes the value of the create ID, if OK
-	Erase             // of ID in Table
-	EraseUntyped      // of ID in any table
-	EraseAll          // all items in Table live at the start of the flush
-	Set               // the element of ID in Column of Table
-	Unset             // the element of ID in a sparse component
+	Create Kind = iota
+	Put
+	Stage        // completes the value of the create ID, if OK
+	Erase        // of ID in Table
+	EraseUntyped // of ID in any table
+	EraseAll     // all items in Table live at the start of the flush
+	Set          // the element of ID in Column of Table
+	Unset        // the element of ID in a sparse component
 )
 
-// Command is a command as recorded by a task.
 type Command struct {
 	Kind  Kind
 	Table int
 	ID    uint64 // target, or the provisional handle of a create
-	Name  int    // name of the create itself, or of the create with the provisional handle ID; 0: none
-	OK    bool   // result of the store for a Stage
+	Name  int    // name of the create; if ID is provisional, of its create; 0: none
+	OK    bool
 	Value Value
 
 	ByRow  bool // erase by row of a packed table, after the other commands of its queue
-	Column int  // column of a Set or Unset
+	Column int
 	own    bool // the queue of a Set or Unset recorded the create
 }
 
-// Counts are the counters of a report.
 type Counts struct {
 	Created, Erased, Put, Superseded, Dropped, Redundant, Stale, CancelledOut int
 	Dangling, Depleted                                                        int
@@ -69,8 +65,8 @@ func (c *Counts) add(o Counts) {
 type Sample struct {
 	ID                   uint64
 	TypeID               uint16
-	Kind                 Kind // Erase, Put, Set or Unset
-	Column               int  // column of a Set or Unset
+	Kind                 Kind
+	Column               int
 	Pass, Task, Sequence int
 }
 
@@ -82,10 +78,9 @@ type Report struct {
 	Columns []ColumnReport // by typeId, then by number
 	Stale   []Sample
 
-	DroppedCalls int // calls of the inbox
+	DroppedCalls int
 }
 
-// TableReport is the report of one table.
 type TableReport struct {
 	Table int
 	Counts

@@ -10,12 +10,10 @@ type component[V any] struct {
 	rows     []uint32 // slots with an element, by row; of sparse data
 }
 
-// AddColumn adds a column of zero elements, or an empty sparse component.
 func (m *Map[V]) AddColumn(optional bool) {
 	m.components = append(m.components, &component[V]{make([]V, len(m.items)), optional, nil})
 }
 
-// Element returns the element of an item, or nil.
 func (m *Map[V]) Element(column int, id uint64) *V {
 	if n, ok := m.find(id); ok && m.components[column].has(n) {
 		return &m.components[column].elements[n]
@@ -73,7 +71,6 @@ func (m *Map[V]) dropOne(id uint64) {
 	}
 }
 
-// SortSparse sorts the rows of sparse data by the rows of the items.
 func (m *Map[V]) SortSparse(column int) {
 	row := func(slot uint32) int {
 		row, _ := m.RowOf(m.Handle(slot))
@@ -82,7 +79,6 @@ func (m *Map[V]) SortSparse(column int) {
 	slices.SortFunc(m.components[column].rows, func(a, b uint32) int { return row(a) - row(b) })
 }
 
-// Owners returns the handles of the items with sparse data, by row.
 func (m *Map[V]) Owners(column int) (all []uint64) {
 	for _, n := range m.components[column].rows {
 		all = append(all, m.Handle(n))

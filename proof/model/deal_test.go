@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// dealt follows the documented rule literally.
 func dealt(sizes []int, n int) []int {
 	level := 0
 	for poured(sizes, level+1) <= n {

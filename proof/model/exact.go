@@ -10,9 +10,9 @@ type Exact struct {
 	byType map[uint16]int // index in tables
 
 	epoch    uint64
-	frame    int                         // number of the frame
-	flushed  int                         // frame of the last flush with commands
-	listed   int                         // frame of the change lists
+	frame    int
+	flushed  int
+	listed   int
 	changes  map[int]*frameChanges       // of frame listed, by table
 	sparse   map[ColumnID]*sparseChanges // of frame listed, of sparse data with changes
 	written  map[ColumnID]*written       // of tables and columns
@@ -22,8 +22,8 @@ type Exact struct {
 	sealed   int             // number of calls that the next flush applies
 	attempts int             // number of calls, including failed calls
 	creates  map[int]*create // by name
-	depleted int             // number of depleted slots
-	alone    bool            // the planned flush is outside a Write
+	depleted int
+	alone    bool // the planned flush is outside a Write
 }
 
 type table struct {
@@ -39,13 +39,11 @@ func (t *table) live() int {
 	return n
 }
 
-// pass is a pass of the batch or a call of the inbox.
 type pass struct {
 	tasks [][]Command // nil: failed, recorded nothing
-	open  bool        // queues stay open until the flush
+	open  bool
 }
 
-// create is a recorded create.
 type create struct {
 	name, table int
 	value       Value
@@ -83,10 +81,8 @@ func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
 // Map returns the map of a shard, for reads and changes inside a write.
 func (m *Exact) Map(table, shard int) *Map[Item] { return m.tables[table].shards[shard] }
 
-// Lives reports whether a handle of any bits names an item.
 func (m *Exact) Lives(id uint64) bool { return m.Item(id) != nil }
 
-// Item returns the item of a handle, or nil.
 func (m *Exact) Item(id uint64) *Item {
 	if s := m.holder(id); s != nil && !isProvisional(id) {
 		return s.Get(id)
@@ -94,7 +90,6 @@ func (m *Exact) Item(id uint64) *Item {
 	return nil
 }
 
-// owner returns the table with the typeId of a handle, or -1.
 func (m *Exact) owner(id uint64) int {
 	if t, ok := m.byType[typeIDOf(id)]; ok {
 		return t
@@ -102,7 +97,6 @@ func (m *Exact) owner(id uint64) int {
 	return -1
 }
 
-// holder returns the shard with the typeId of a handle, or nil.
 func (m *Exact) holder(id uint64) *Map[Item] {
 	t := m.owner(id)
 	if t < 0 {
@@ -111,8 +105,8 @@ func (m *Exact) holder(id uint64) *Map[Item] {
 	return m.tables[t].shards[typeIDOf(id)-m.tables[t].TypeID]
 }
 
-// Slot describes the slot of a handle: its current or next generation, 0 if
-// depleted; whether its item lives; and whether the slot exists.
+// Slot returns the current or next generation of a slot, 0 if depleted, whether
+// its item lives, and whether the slot exists.
 func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
 	s := m.holder(id)
 	if n := uint64(uint32(id)); s != nil && n < uint64(len(s.slots)) {
@@ -121,7 +115,6 @@ func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
 	return 0, false, false
 }
 
-// Stats returns the expected Stats of a table.
 func (m *Exact) Stats(table int) (f Stats) {
 	for _, s := range m.tables[table].shards {
 		shard := s.Stats()
@@ -133,7 +126,6 @@ func (m *Exact) Stats(table int) (f Stats) {
 // Epoch returns the number of flushes with commands.
 func (m *Exact) Epoch() uint64 { return m.epoch }
 
-// Chunk is a run of rows of a table.
 type Chunk struct {
 	Shard   int
 	Handles []uint64 // by row, without empty rows
@@ -182,17 +174,14 @@ func (m *Exact) OptionalChunks(col ColumnID, rows int) (all []Chunk) {
 // Hash depends on it.
 type Sum struct{ Items, Keys, Hash uint64 }
 
-// FoldItem adds an item to the sum of its chunk.
 func FoldItem(s Sum, key uint64) Sum {
 	return Sum{s.Items + 1, s.Keys + key, s.Hash*0x100000001b3 ^ (key + 1)}
 }
 
-// FoldChunks combines the sums of two adjacent runs of chunks.
 func FoldChunks(a, b Sum) Sum {
 	return Sum{a.Items + b.Items, a.Keys + b.Keys, a.Hash*0x9e3779b97f4a7c15 + b.Hash}
 }
 
-// Fold returns the expected result of a Reduce over a table.
 func (m *Exact) Fold(table int) Sum {
 	var sum Sum
 	for i, c := range m.Chunks(table) {

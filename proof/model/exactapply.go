@@ -61,7 +61,6 @@ func (p *Plan) applyTable(i int, t *table) {
 	}
 }
 
-// note records the erased and written items of a table.
 func (p *Plan) note(i int, t *table) {
 	c := p.m.changesOf(i)
 	var written []uint64
@@ -78,7 +77,6 @@ func (p *Plan) note(i int, t *table) {
 	p.m.wrote(ColumnID{i, items}, written, p.m.frame)
 }
 
-// link writes the values with real handles in the place of provisional handles.
 func (p *Plan) link(i int) {
 	t := p.m.tables[i]
 	changes := p.m.changesOf(i)
@@ -93,7 +91,6 @@ func (p *Plan) link(i int) {
 	}
 }
 
-// linked returns the item or element of a value.
 func (p *Plan) linked(counts *Counts, v Value) Item {
 	for i, id := range v.Links {
 		if !isProvisional(id) {

@@ -14,9 +14,9 @@ func (m *Exact) BeginPass() int {
 	return len(m.passes) - 1
 }
 
-// EndPass records the commands of a pass, task by task. open says that its
-// queues stay in use until the flush. EndPass returns an error if an answer of
-// the store is impossible.
+// EndPass records the commands of a pass, task by task. open keeps its queues
+// in use until the flush. EndPass returns an error if an answer of the store is
+// impossible.
 func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (err error) {
 	p := m.passes[number]
 	p.open = open
@@ -33,7 +33,6 @@ func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (err e
 	return err
 }
 
-// records returns the number of commands; a Stage does not count.
 func records(commands []Command) int {
 	n := 0
 	for i := range commands {
@@ -44,7 +43,6 @@ func records(commands []Command) int {
 	return n
 }
 
-// note records a create or its completion.
 func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 	batch := m.serial
 	if pass == inboxPass {
@@ -82,18 +80,15 @@ func (m *Exact) Seal() {
 	m.sealed = len(m.calls)
 }
 
-// Waits reports whether a create came through the inbox and is not sealed.
 func (m *Exact) Waits(name int) bool {
 	c := m.creates[name]
 	return c != nil && c.batch == 0 && !c.dropped
 }
 
-// Pending returns the number of commands waiting for a flush.
 func (m *Exact) Pending() int {
 	return m.recorded() + held(m.calls)
 }
 
-// recorded returns the number of commands in the passes of the batch.
 func (m *Exact) recorded() int {
 	n := 0
 	for _, p := range m.passes {
@@ -104,8 +99,8 @@ func (m *Exact) recorded() int {
 	return n
 }
 
-// BatchFull reports whether no further pass may start and no further call is
-// accepted. Commands in open queues do not count.
+// BatchFull reports whether passes and calls are refused. Commands in open
+// queues do not count.
 func (m *Exact) BatchFull() bool {
 	n := m.Pending()
 	for _, p := range m.passes {
@@ -118,7 +113,6 @@ func (m *Exact) BatchFull() bool {
 	return m.BatchLimit > 0 && n >= m.BatchLimit
 }
 
-// held returns the number of commands in calls.
 func held(calls [][]Command) int {
 	n := 0
 	for _, commands := range calls {
@@ -127,13 +121,12 @@ func held(calls [][]Command) int {
 	return n
 }
 
-// InboxFull reports whether no further call is accepted.
 func (m *Exact) InboxFull() bool {
 	return m.BatchFull() || m.InboxLimit > 0 && held(m.calls) >= m.InboxLimit
 }
 
-// Arrive records a call of the inbox. It reports whether the call exceeds the
-// limit of the inbox and is dropped.
+// Arrive records a call of the inbox. It reports whether the call is dropped
+// because the inbox is full.
 func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
 	full = m.InboxLimit > 0 && records(commands) > 0 && held(m.calls)+records(commands) > m.InboxLimit
 	if full {
@@ -151,7 +144,6 @@ func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
 	return full, err
 }
 
-// Discard drops the batch.
 func (m *Exact) Discard() {
 	m.Seal()
 	m.finish()
@@ -162,8 +154,8 @@ func (m *Exact) finish() {
 	m.serial++
 }
 
-// Resolve returns the expected answer of Resolve for a provisional handle: the
-// real handle until a later frame has flushed something.
+// Resolve returns the expected answer of Resolve: the real handle until a later
+// frame has flushed something.
 func (m *Exact) Resolve(name int) (uint64, bool) {
 	c := m.creates[name]
 	if c == nil || c.real == 0 || c.frame != m.flushed {
@@ -172,8 +164,6 @@ func (m *Exact) Resolve(name int) (uint64, bool) {
 	return c.real, true
 }
 
-// pending returns the create that a command names, if it is of this batch and
-// table.
 func (m *Exact) pending(c *Command, table int) *create {
 	made := m.creates[c.Name]
 	if c.Name == 0 || made == nil || made.batch != m.serial || made.dropped || made.table != table {

@@ -9,12 +9,12 @@ type Plan struct {
 	IsRefused bool
 	IsEmpty   bool // the flush has no effect
 
-	Dropped map[int]bool // numbers of calls of the inbox that do not fit
+	Dropped map[int]bool
 
 	m         *Exact
 	report    Report
 	counts    map[int]*Counts // by table; -1: no table
-	emptied   map[int]bool    // tables with all items erased
+	emptied   map[int]bool
 	erased    map[*Map[Item]]map[uint32]bool
 	values    map[*Map[Item]]map[uint32]Value // last valid puts
 	creates   map[int][]*create               // by table, in key order
@@ -23,13 +23,13 @@ type Plan struct {
 	putValue  map[*create]Value
 	depleting map[*Map[Item]]int
 	settings  map[ColumnID]*setting
-	shared    map[int]bool     // shared links that are real
-	lost      map[*create]bool // creates of dropped calls
+	shared    map[int]bool // shared links that are real
+	lost      map[*create]bool
 }
 
 // Plan plans a flush of the batch, alone or in a Write. If the batch does not
-// fit, Plan adds calls of the inbox to the passes one by one and drops calls
-// that do not fit.
+// fit, it drops the calls of the inbox that do not fit after its passes and the
+// earlier calls.
 func (m *Exact) Plan(alone bool) *Plan {
 	m.alone = alone
 	dropped := make(map[int]bool)
@@ -56,7 +56,6 @@ func (m *Exact) Plan(alone bool) *Plan {
 	return m.planWithout(dropped)
 }
 
-// planWithout plans a flush without some calls of the inbox.
 func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	p := &Plan{
 		Dropped: dropped, lost: make(map[*create]bool),
@@ -88,7 +87,6 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 // ends reports whether the flush ends items of the table as events.
 func (m *Exact) ends(t *table) bool { return m.alone && t.Events && t.live() > 0 }
 
-// commands calls f for the commands of the batch in key order.
 func (p *Plan) commands(f func(c *Command, pass, task int)) {
 	for number, pass := range p.m.passes {
 		for task, commands := range pass.tasks {
@@ -107,7 +105,6 @@ func (p *Plan) commands(f func(c *Command, pass, task int)) {
 	}
 }
 
-// drop counts the commands of the dropped calls.
 func (p *Plan) drop() {
 	for call := range p.Dropped {
 		for i := range p.m.calls[call] {
@@ -131,7 +128,6 @@ func (p *Plan) drop() {
 	p.report.DroppedCalls = len(p.Dropped)
 }
 
-// pending returns the create of the batch that a command names, or nil.
 func (p *Plan) pending(c *Command, table int) *create {
 	if made := p.m.pending(c, table); !p.lost[made] {
 		return made
@@ -156,7 +152,6 @@ func (p *Plan) collect() {
 	})
 }
 
-// addressed returns the table of an untyped erase, or -1.
 func (p *Plan) addressed(c *Command) int { return p.m.owner(c.ID) }
 
 func (p *Plan) countsOf(table int) *Counts {
@@ -167,7 +162,7 @@ func (p *Plan) countsOf(table int) *Counts {
 }
 
 // each calls f for the erases, the puts, or the Sets and Unsets. s is the
-// sample if the command is stale.
+// sample of a stale command.
 func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	type list struct {
 		table      int
@@ -250,7 +245,6 @@ func (p *Plan) eraseAll(c *Command, _, _ int) {
 	}
 }
 
-// end records an erased item.
 func (p *Plan) end(counts *Counts, sh *Map[Item], n uint32) {
 	if p.erased[sh] == nil {
 		p.erased[sh] = make(map[uint32]bool)
@@ -263,7 +257,6 @@ func (p *Plan) end(counts *Counts, sh *Map[Item], n uint32) {
 	}
 }
 
-// find returns the map and slot of an item.
 func (p *Plan) find(id uint64, table int) (*Map[Item], uint32, bool) {
 	if table < 0 || !p.m.tables[table].has(id) || !p.m.Lives(id) {
 		return nil, 0, false
@@ -280,7 +273,7 @@ func (p *Plan) stale(c *Command, counts *Counts, s Sample) {
 }
 
 // staleFor returns the rare state of a stale command, if any. Forged
-// generations, which no slot issues, have no state.
+// generations have no state.
 func (m *Exact) staleFor(c *Command) (Seen, bool) {
 	generation, live, ok := m.Slot(c.ID)
 	own := uint16(c.ID >> 32)
@@ -339,12 +332,10 @@ func (p *Plan) replace(c *Command, table int, s Sample) {
 	p.values[sh][n] = c.Value
 }
 
-// survivors returns the creates of a table that are not cancelled.
 func (p *Plan) survivors(table int) []*create {
 	return slices.DeleteFunc(slices.Clone(p.creates[table]), func(c *create) bool { return p.cancelled[c] })
 }
 
-// limits checks whether the creates fit.
 func (p *Plan) limits() {
 	for i, t := range p.m.tables {
 		n := len(p.survivors(i))

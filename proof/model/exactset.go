@@ -11,7 +11,7 @@ type setting struct {
 	counts  Counts
 	creates map[*create]*Command
 	items   map[uint64]*Command // last command of each item older than the batch, by handle
-	order   []*Command          // all commands to items
+	order   []*Command
 }
 
 func (p *Plan) settingOf(col ColumnID) *setting {
@@ -21,8 +21,8 @@ func (p *Plan) settingOf(col ColumnID) *setting {
 	return p.settings[col]
 }
 
-// isOwn reports whether a Set is of a create recorded by the same queue. Such a
-// Set addresses the create by place, not by handle.
+// isOwn reports whether the same queue recorded the create of a Set. Such a Set
+// addresses the create by place, not by handle.
 func (m *Exact) isOwn(c *Command, batch, pass, task int) bool {
 	made := m.creates[c.Name]
 	return c.Name != 0 && made != nil && made.batch == batch && made.table == c.Table && made.pass == pass && made.task == task
@@ -59,7 +59,6 @@ func (p *Plan) setCreate(c *Command, target *setting, made *create) {
 	target.creates[made] = c
 }
 
-// countSets counts the last commands of the items.
 func (p *Plan) countSets() {
 	for col, s := range p.settings {
 		for id, c := range s.items {
@@ -110,8 +109,6 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 	}
 }
 
-// columns returns the columns and sparse components that the batch sets, by
-// typeId and number.
 func (p *Plan) columns() []ColumnID {
 	var all []ColumnID
 	for col := range p.settings {
@@ -123,8 +120,8 @@ func (p *Plan) columns() []ColumnID {
 	return all
 }
 
-// applySets writes the elements with real handles: of older items in the order
-// of their last commands, then of creates.
+// applySets writes the elements with real handles: of older items in command
+// order, then of creates.
 func (p *Plan) applySets(col ColumnID) {
 	s := p.settings[col]
 	set := func(id uint64, v Value) {

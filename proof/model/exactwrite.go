@@ -26,7 +26,6 @@ func (m *Exact) Insert(table int, item Item) (uint64, bool) {
 	return handles[0], true
 }
 
-// Erase erases an item and reports whether it existed.
 func (m *Exact) Erase(table int, id uint64) bool {
 	return m.tables[table].has(id) && m.Lives(id) && m.holder(id).Erase(id)
 }
@@ -46,7 +45,6 @@ func (m *Exact) Remove(table int, id uint64, exposed bool) {
 	}
 }
 
-// Clear erases every item of a table.
 func (m *Exact) Clear(table int) {
 	c := (*frameChanges)(nil)
 	if m.tables[table].live() > 0 {
@@ -62,14 +60,12 @@ func (m *Exact) Clear(table int) {
 	}
 }
 
-// SortOptional sorts the rows of sparse data by the rows of the items.
 func (m *Exact) SortOptional(col ColumnID) {
 	for _, s := range m.tables[col.Table].shards {
 		s.SortSparse(col.Column)
 	}
 }
 
-// Rows returns the handles of a table, by shard and row.
 func (m *Exact) Rows(table int) []uint64 {
 	var all []uint64
 	for _, s := range m.tables[table].shards {
@@ -78,7 +74,6 @@ func (m *Exact) Rows(table int) []uint64 {
 	return all
 }
 
-// Change changes the items of a table in place.
 func (m *Exact) Change(table int, f func(*Item)) {
 	for _, s := range m.tables[table].shards {
 		for _, n := range s.order(0, s.Rows()) {

@@ -15,7 +15,6 @@ type Map[V any] struct {
 	components []*component[V] // by column
 }
 
-// NewMap returns the model of an empty map.
 func NewMap[V any](r Rules, stable bool) *Map[V] {
 	return &Map[V]{Slots: Slots{Rules: r}, Stable: stable}
 }
@@ -32,8 +31,7 @@ func (m *Map[V]) Clone() *Map[V] {
 	return c
 }
 
-// Rows returns the number of rows of a pass. In a stable map, a row is a slot,
-// with or without an item.
+// Rows returns the number of rows of a pass. In a stable map, a row is a slot.
 func (m *Map[V]) Rows() int {
 	if m.Stable {
 		return len(m.slots)
@@ -55,7 +53,6 @@ func (m *Map[V]) order(lo, hi int) []uint32 {
 	return all
 }
 
-// Handles returns the handles of all items, by row.
 func (m *Map[V]) Handles() []uint64 {
 	all := make([]uint64, 0, m.live)
 	for _, n := range m.order(0, m.Rows()) {
@@ -64,7 +61,6 @@ func (m *Map[V]) Handles() []uint64 {
 	return all
 }
 
-// RowOf returns the row of an item.
 func (m *Map[V]) RowOf(id uint64) (int, bool) {
 	n, ok := m.find(id)
 	if !ok || m.Stable {
@@ -73,7 +69,6 @@ func (m *Map[V]) RowOf(id uint64) (int, bool) {
 	return m.rowOf[n], true
 }
 
-// Get returns an item, or nil.
 func (m *Map[V]) Get(id uint64) *V {
 	if n, ok := m.find(id); ok {
 		return &m.items[n]
@@ -142,7 +137,6 @@ func (m *Map[V]) Erase(id uint64) bool {
 	return true
 }
 
-// EraseItems erases items and returns their number.
 func (m *Map[V]) EraseItems(ids []uint64) int {
 	set := make(map[uint32]bool)
 	for _, id := range ids {
@@ -154,7 +148,6 @@ func (m *Map[V]) EraseItems(ids []uint64) int {
 	return len(set)
 }
 
-// EraseWhere erases the items for which f is true and returns their number.
 func (m *Map[V]) EraseWhere(f func(V) bool) int {
 	set := make(map[uint32]bool)
 	for _, n := range m.order(0, m.Rows()) {
@@ -168,7 +161,7 @@ func (m *Map[V]) EraseWhere(f func(V) bool) int {
 
 // eraseSet erases a set of items. Gaps below the new length take the remaining
 // items at or above it, both ascending. Slots are freed in the order of their
-// former rows.
+// rows.
 func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	if len(set) == 0 {
 		return
@@ -184,7 +177,6 @@ func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	}
 }
 
-// pack closes the gaps of a set of items.
 func (m *Map[V]) pack(set map[uint32]bool) {
 	m.rows = packed(m.rows, func(n uint32) bool { return set[n] })
 	for row, n := range m.rows {
@@ -192,7 +184,6 @@ func (m *Map[V]) pack(set map[uint32]bool) {
 	}
 }
 
-// Clear erases every item, in the order of rows.
 func (m *Map[V]) Clear() {
 	for _, n := range m.order(0, m.Rows()) {
 		m.vacateItem(n)
@@ -212,7 +203,6 @@ func (m *Map[V]) Reset() {
 	}
 }
 
-// Sort sorts the rows stably.
 func (m *Map[V]) Sort(compare func(a, b V) int) {
 	slices.SortStableFunc(m.rows, func(a, b uint32) int { return compare(m.items[a], m.items[b]) })
 	for row, n := range m.rows {
@@ -220,8 +210,8 @@ func (m *Map[V]) Sort(compare func(a, b V) int) {
 	}
 }
 
-// Follow adopts the rows that a defragmentation left. The order is not
-// documented, except that it has the same items and is sorted if done.
+// Follow adopts the rows that a defragmentation left. They may have any order
+// with the same items, but are sorted if done.
 func (m *Map[V]) Follow(rows []uint64, done bool, compare func(a, b V) int) error {
 	if len(rows) != len(m.rows) {
 		return fmt.Errorf("Defragment left %d rows of %d", len(rows), len(m.rows))

@@ -1,19 +1,17 @@
 package model
 
-// Seen is a rare state or event. Runs report the states that they reached.
+// Seen is a rare state or event.
 type Seen int
 
 var seenNames []string
 
-// state registers a counted state.
 func state(name string) Seen {
 	seenNames = append(seenNames, name)
 	return Seen(len(seenNames) - 1)
 }
 
-// The counted states and events. Operations drawn in every run, their usual
-// results, and states in which programs begin are not counted; seeded faults
-// prove that they occur.
+// The counted states and events. Operations and results of every run are not
+// counted, nor the states of shapes; seeded faults prove that they occur.
 var (
 	Depletion               = state("depletion")
 	HoldBack                = state("minfree-hold-back")
@@ -46,10 +44,8 @@ var (
 	CallDropped             = state("dropped-call")
 )
 
-// String returns the name of the state.
 func (s Seen) String() string { return seenNames[s] }
 
-// AllSeen returns all states.
 func AllSeen() []Seen {
 	all := make([]Seen, len(seenNames))
 	for i := range all {
@@ -58,7 +54,6 @@ func AllSeen() []Seen {
 	return all
 }
 
-// Counters count the occurrences of each state.
 type Counters map[Seen]int
 
 // See counts one occurrence; a nil c counts nothing.
@@ -74,7 +69,6 @@ func (c *Counters) add(s Seen, n int) {
 	(*c)[s] += n
 }
 
-// Add adds the counts of o.
 func (c *Counters) Add(o Counters) {
 	for s, n := range o {
 		c.add(s, n)

@@ -2,7 +2,6 @@ package model
 
 import "slices"
 
-// Rules are the parameters of slots.
 type Rules struct {
 	TypeID         uint16
 	LastGeneration uint16
@@ -12,16 +11,16 @@ type Rules struct {
 	Seen           *Counters // of rare states; nil: not counted
 }
 
-// Slots is the rule by which slots and generations are issued and freed. The
-// models of maps and of stores share it.
+// Slots is the rule by which maps and stores issue and free slots and
+// generations.
 type Slots struct {
 	Rules
 	slots    []slot
-	free     []uint32 // vacant slots, oldest first
+	free     []uint32
 	live     int
 	depleted int
 	floor    uint16 // lower bound of the generation of new slots
-	highest  uint16 // highest generation ever issued
+	highest  uint16
 }
 
 type slot struct {
@@ -30,7 +29,7 @@ type slot struct {
 }
 
 // Full returns the reason why n more items do not fit after erased items are
-// gone and depleting of their slots are depleted. It returns false if they fit.
+// gone and depleting of their slots are depleted, if any.
 func (s *Slots) Full(n, erased, depleting int) (Seen, bool) {
 	vacant := len(s.free) + erased - depleting
 	room := uint64(vacant) + s.SlotLimit - uint64(len(s.slots))
@@ -96,7 +95,6 @@ func (s *Slots) drop() bool {
 	return true
 }
 
-// find returns the slot of a handle of any bits.
 func (s *Slots) find(id uint64) (uint32, bool) {
 	n := uint64(uint32(id))
 	if isProvisional(id) || typeIDOf(id) != s.TypeID || n >= uint64(len(s.slots)) {
@@ -106,15 +104,12 @@ func (s *Slots) find(id uint64) (uint32, bool) {
 	return uint32(n), at.live && at.generation == uint16(id>>32)
 }
 
-// Handle returns the handle of the current or next item of a slot.
 func (s *Slots) Handle(n uint32) uint64 {
 	return uint64(s.TypeID)<<48 | uint64(s.slots[n].generation)<<32 | uint64(n)
 }
 
-// Stats are the expected values of Stats.
 type Stats struct{ Live, Vacant, Depleted, Slots int }
 
-// Stats returns the statistics of the slots.
 func (s *Slots) Stats() Stats {
 	return Stats{Live: s.live, Vacant: len(s.free), Depleted: s.depleted, Slots: len(s.slots)}
 }

@@ -4,13 +4,12 @@ import "slices"
 
 // sparseChanges are the changes of a frame to sparse data.
 type sparseChanges struct {
-	before  map[uint64]bool // items with data when the frame began
-	created [][]uint64      // by shard: items that got data, not in before
-	erased  [][]uint64      // items in before that lost data
-	values  [][]Item        // of erased, at the first loss
+	before  map[uint64]bool
+	created [][]uint64 // by shard: items that got data, not in before
+	erased  [][]uint64 // items in before that lost data
+	values  [][]Item   // of erased, at the first loss
 }
 
-// beginSparse begins the lists of all sparse data with changes.
 func (m *Exact) beginSparse() {
 	for col := range m.sparse {
 		n := len(m.tables[col.Table].shards)
@@ -22,7 +21,6 @@ func (m *Exact) beginSparse() {
 	}
 }
 
-// Owners returns the handles of the items with sparse data, by shard and row.
 func (m *Exact) Owners(col ColumnID) (all []uint64) {
 	for _, s := range m.tables[col.Table].shards {
 		all = append(all, s.Owners(col.Column)...)
@@ -43,7 +41,6 @@ func (m *Exact) gives(col ColumnID, id uint64) {
 	}
 }
 
-// takes records that an item loses its sparse data.
 func (m *Exact) takes(col ColumnID, id uint64) {
 	if c := m.sparse[col]; c != nil && c.before[id] {
 		if i := m.shardOf(col, id); !slices.Contains(c.erased[i], id) {
@@ -52,7 +49,6 @@ func (m *Exact) takes(col ColumnID, id uint64) {
 	}
 }
 
-// PutSparse sets sparse data at once and reports whether the item exists.
 func (m *Exact) PutSparse(col ColumnID, id uint64, v Item) bool {
 	if !m.tables[col.Table].has(id) || !m.Lives(id) {
 		return false
@@ -66,7 +62,6 @@ func (m *Exact) PutSparse(col ColumnID, id uint64, v Item) bool {
 	return true
 }
 
-// RemoveSparse removes sparse data at once and reports whether there was any.
 func (m *Exact) RemoveSparse(col ColumnID, id uint64) bool {
 	if m.Element(col, id) == nil {
 		return false
@@ -79,7 +74,6 @@ func (m *Exact) RemoveSparse(col ColumnID, id uint64) bool {
 	return true
 }
 
-// SparseChanges returns the expected change lists of sparse data.
 func (m *Exact) SparseChanges(col ColumnID) (l Changes) {
 	c := m.sparse[col]
 	l.Created = slices.DeleteFunc(slices.Concat(c.created...), func(id uint64) bool { return m.Element(col, id) == nil })

@@ -14,13 +14,11 @@ const toCome = -1
 // items is the column number of the items themselves.
 const items = -1
 
-// Wrote records the writes noted by a pass over a table. inFrame says that the
-// pass runs in a Write.
+// Wrote records the writes noted by a pass over a table, in a Write if inFrame.
 func (m *Exact) Wrote(table int, ids []uint64, inFrame bool) {
 	m.WroteColumn(ColumnID{table, items}, ids, inFrame)
 }
 
-// WroteColumn records the writes noted by a pass for a column.
 func (m *Exact) WroteColumn(col ColumnID, ids []uint64, inFrame bool) {
 	frame := toCome
 	if inFrame {
@@ -66,11 +64,9 @@ func (m *Exact) adopt() {
 }
 
 // Written returns the expected Written of a table: the writes of the last frame
-// with writes, without items it created. It is empty if a later frame has
-// lists.
+// with writes, without its creates; nothing if a later frame has lists.
 func (m *Exact) Written(table int) []uint64 { return m.WrittenColumn(ColumnID{table, items}) }
 
-// WrittenColumn returns the expected Written of a column.
 func (m *Exact) WrittenColumn(col ColumnID) []uint64 {
 	w := m.written[col]
 	if w == nil || w.frame != toCome && w.frame < m.listed {

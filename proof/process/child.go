@@ -11,7 +11,6 @@ import (
 	"syscall"
 )
 
-// Child reports to its parent.
 type Child struct {
 	mutex sync.Mutex
 	out   io.Writer
@@ -25,7 +24,7 @@ func (c *Child) Logf(format string, args ...any) {
 }
 
 // Serve calls run with a context that ends when in ends, and returns the exit
-// code. If run fails, Serve writes "fail" and the error. It ignores interrupts:
+// code. If run fails, Serve writes "fail" and the error. It ignores interrupts;
 // the parent handles them.
 func Serve(in io.Reader, out io.Writer, run func(ctx context.Context, c *Child) error) (exit int) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)

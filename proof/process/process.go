@@ -21,7 +21,7 @@ type Process struct {
 
 // Start starts a child with additional environment variables. One goroutine
 // calls onLine for each line of output, up to 16 MiB long. The calling thread
-// must outlive the child: on Linux, the child dies with the thread.
+// must outlive the child: on Linux, the child dies with it.
 func Start(command, env []string, onLine func(line string)) (*Process, error) {
 	p := &Process{cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
@@ -52,7 +52,6 @@ func Start(command, env []string, onLine func(line string)) (*Process, error) {
 
 func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
-// Signal sends a signal to the child if it still runs.
 func (p *Process) Signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 
 // Kill kills the child and returns when its output is read.
@@ -62,11 +61,10 @@ func (p *Process) Kill() {
 	p.in.Close()
 }
 
-// endTime limits the wait of [Process.End].
 const endTime = 20 * time.Second
 
-// End closes the standard input of the child, waits for it to end, and returns
-// its failure. A child that does not end in time is killed.
+// End closes the standard input of the child, waits for its end, and returns
+// its failure. It kills a child that takes longer than endTime.
 func (p *Process) End() error {
 	p.in.Close()
 	select {
@@ -85,10 +83,8 @@ func (p *Process) End() error {
 // is read.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
-// State returns the exit state of an ended child.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
-// Errors returns the start and the end of the standard error of an ended child.
 func (p *Process) Errors() string { return p.errs.String() }
 
 // tail keeps the start and the end of its input.

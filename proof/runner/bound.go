@@ -44,7 +44,6 @@ type bound interface {
 	Name() string
 }
 
-// orderedTable is a bound with columns and a changeable order of rows.
 type orderedTable interface {
 	bound
 	sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error
@@ -53,21 +52,19 @@ type orderedTable interface {
 	forEachRows(ctx context.Context, f func(c chunk)) error
 }
 
-// chunk is a chunk of a table, given to a task.
 type chunk struct {
 	queue    store.Queue
 	index    int
 	handles  []uint64
-	change   func(f func(*uint64) bool, touch bool) // changes each key in place; f reports whether it changed
-	erase    func(i int)                            // nil: by handle
-	wrote    func(column, i int)                    // notes a write; column items for the item
-	wroteAll func()                                 // notes writes of all rows
+	change   func(f func(*uint64) bool, touch bool)
+	erase    func(i int)         // nil: by handle
+	wrote    func(column, i int) // notes a write; column items for the item
+	wroteAll func()
 
 	own      func(column int) elements // for writes, in a ForEach or ForEachRows
 	readOnly func(column int) elements // for reads
 }
 
-// common is the common API of both kinds of tables.
 type common[T any] interface {
 	store.TableOf[T]
 	Emplace(q store.Queue, v T) store.Handle[T]
@@ -184,8 +181,8 @@ func (b *binding[T]) changes() (c model.Changes) {
 
 func (b *binding[T]) written() []uint64 { return listed(store.Written(b.common), b.Get) }
 
-// listed returns the handles of a change list. It returns 0 for an entry whose
-// pointer is not the one that Get returns.
+// listed returns the handles of a change list, 0 for an entry with a wrong
+// pointer.
 func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle[T]) (*C, bool)) (ids []uint64) {
 	for h, v := range list {
 		if at, _ := get(h); at != v {
@@ -214,7 +211,6 @@ func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	return s
 }
 
-// changeKey changes the key of an item in place and reports whether it changed.
 func (b *binding[T]) changeKey(v *T, f func(*uint64) bool) bool {
 	return b.key != nil && f(b.key(v))
 }

@@ -9,7 +9,6 @@ import (
 	"handloom/store"
 )
 
-// boundMap is the map of a shard, packed or stable.
 type boundMap interface {
 	Clear()
 	Reset()
@@ -24,7 +23,6 @@ type boundMap interface {
 	rows() []uint64
 }
 
-// commonMap is the common API of both kinds of maps.
 type commonMap[T any] interface {
 	InsertItems(items []T, dst []store.Handle[T]) ([]store.Handle[T], error)
 	EmplaceItems(n int, f func(i int, h store.Handle[T], v *T), dst []store.Handle[T]) ([]store.Handle[T], error)

@@ -7,7 +7,6 @@ import (
 	"handloom/store"
 )
 
-// packed adapts a [store.Table] to [bound].
 type packed[T any] struct {
 	binding[T]
 	table *store.Table[T]
@@ -62,7 +61,6 @@ func (b *packed[T]) defragmentTable(ctx context.Context, w *store.Writer, compar
 	return store.Defragment(ctx, b.table, w, b.compares(compare), budget)
 }
 
-// stable adapts a [store.StableTable] to [bound].
 type stable[T any] struct {
 	binding[T]
 	table *store.StableTable[T]

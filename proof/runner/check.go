@@ -18,14 +18,12 @@ func (p *executor) see(s model.Seen) {
 	p.result.Seen.See(s)
 }
 
-// want fails unless ok.
 func (p *executor) want(ok bool, format string, args ...any) {
 	if !ok {
 		p.fail(Model, format, args...)
 	}
 }
 
-// sameHandles fails unless two lists of handles are equal.
 func (p *executor) sameHandles(got, want []uint64, format string, args ...any) {
 	if !slices.Equal(got, want) {
 		p.fail(Model, "%s has %s; want %s", fmt.Sprintf(format, args...), list(got), list(want))
@@ -61,13 +59,12 @@ func (p *executor) digestOf(ctx context.Context) uint64 {
 	return digest
 }
 
-// mark appends the digest and a text to the marks.
 func (p *executor) mark(ctx context.Context, text string) {
 	p.result.Marks = append(p.result.Marks, strings.TrimSpace(fmt.Sprintf("%016x %s", p.digestOf(ctx), text)))
 }
 
 // stateOf returns the digest of the store. With random numbers, it returns the
-// digest of the program's tables, because even refused passes draw numbers.
+// digest of the program's tables, because even refused passes draw.
 func (p *executor) stateOf(ctx context.Context) (sum uint64) {
 	whole := p.digestOf(ctx) // drops the sparse data of items erased through maps
 	if p.program.Store.Seed == 0 {
@@ -94,7 +91,7 @@ func (p *executor) unchanged(ctx context.Context, what string) func() {
 }
 
 // inspect compares the number of live items and probes some handles. It
-// compares a small state in full, a large state from time to time.
+// compares a large state in full from time to time.
 func (p *executor) inspect(ctx context.Context) {
 	p.want(p.store.Epoch() == p.exact.Epoch(), "the epoch is %d; want %d", p.store.Epoch(), p.exact.Epoch())
 	rows := 0
@@ -110,12 +107,11 @@ func (p *executor) inspect(ctx context.Context) {
 	p.probeSome()
 }
 
-// small is the size of a state that is compared after each change. A state n
-// times as large is compared after one change in n, so the cost per step is
-// constant.
+// small is the size of a state compared in full after each change. A state n
+// times as large is compared after one change in n, for a constant cost per
+// step.
 const small = 100
 
-// weights are the relative costs of comparing an item.
 var weights = map[string]int{script.Empty: 1, script.Word: 1, script.Linked: 2, script.Rich: 4}
 
 func (p *executor) inspectAll(ctx context.Context) {
@@ -159,7 +155,6 @@ func (p *executor) checkStats() {
 	}
 }
 
-// checkChanges compares the change lists of tables.
 func (p *executor) checkChanges() {
 	for i := range p.tables {
 		if p.program.Tables[i].Changes == 0 {
@@ -180,7 +175,6 @@ func (p *executor) checkChanges() {
 	}
 }
 
-// checkWritten compares the writes in place of a table with change lists.
 func (p *executor) checkWritten(table int) {
 	if p.program.Tables[table].Changes == 0 {
 		return
@@ -188,14 +182,12 @@ func (p *executor) checkWritten(table int) {
 	p.sameHandles(p.tables[table].written(), p.exact.Written(table), "table %s: Written", p.program.Tables[table].Name)
 }
 
-// checkPending compares the number of pending commands.
 func (p *executor) checkPending() {
 	if got, want := p.store.Pending().Commands, p.exact.Pending(); got != want {
 		p.fail(Model, "%d commands are pending; want %d", got, want)
 	}
 }
 
-// list formats handles for a message.
 func list(ids []uint64) string {
 	if len(ids) == 0 {
 		return "nothing"

@@ -11,7 +11,6 @@ import (
 	"handloom/store"
 )
 
-// checkpoint is a checkpoint of the store and the models.
 type checkpoint struct {
 	image    store.Checkpoint
 	digest   uint64
@@ -19,7 +18,7 @@ type checkpoint struct {
 	abstract *model.Abstract
 	real     map[int]uint64 // handles by name, except provisional handles
 	sortedBy map[int]int
-	columns  int // number of components of all tables
+	columns  int
 }
 
 // checkpoint takes a checkpoint under a reusable number.
@@ -68,15 +67,13 @@ func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool)
 // maxAbandoned limits the kept handles of ended histories.
 const maxAbandoned = 4096
 
-// abandon keeps the handles not issued in a restored state. There they are
-// stale or name other items.
+// abandon keeps the handles not issued in a restored state.
 func (p *executor) abandon(to *model.Abstract) {
 	p.abandoned = append(p.abandoned, p.abstract.IssuedOnly(to)...)
 	p.abandoned = p.abandoned[max(0, len(p.abandoned)-maxAbandoned):]
 }
 
-// rollback restores a checkpoint, or a snapshot of it if saved. Names bound
-// since become stale.
+// rollback restores a checkpoint, or a snapshot of it if saved.
 func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 	c := p.checkpoints[to]
 	if c == nil {

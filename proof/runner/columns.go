@@ -41,14 +41,12 @@ type boundSparse interface {
 	changes() model.Changes
 }
 
-// elements are the elements of a chunk.
 type elements interface {
 	len() int
 	at(row int) model.Item
 	change(row int, f func(key *uint64))
 }
 
-// columnOf is a boundColumn of a table of T.
 type columnOf[T any] interface {
 	boundColumn
 	rows(k store.Chunk[T]) elements
@@ -57,14 +55,12 @@ type columnOf[T any] interface {
 	wrote(k store.Rows[T], row int)
 }
 
-// partOf is the common API of [store.Column] and [store.Sparse].
 type partOf[T, C any] interface {
 	store.Resource
 	Set(q store.Queue, h store.Handle[T], v C)
 	Get(h store.Handle[T]) (*C, bool)
 }
 
-// component adapts either to [boundPart].
 type component[T, C any] struct {
 	partOf[T, C]
 	kind kind[C]
@@ -90,7 +86,6 @@ func (p *component[T, C]) write(id uint64, key uint64) {
 	}
 }
 
-// optional adapts a [store.Sparse] to [boundSparse].
 type optional[T, C any] struct {
 	component[T, C]
 	*store.Sparse[T, C]
@@ -131,7 +126,6 @@ func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
 	})
 }
 
-// columnDriver adapts a [store.Column] to [columnOf].
 type columnDriver[T, C any] struct {
 	component[T, C]
 	column *store.Column[T, C]
@@ -187,7 +181,6 @@ var bigElements = func() kind[bigItem] {
 	return k
 }()
 
-// addPartAs adds a column or sparse component to a table of T.
 func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) error {
 	return PanicOf(func() {
 		if isOptional {

@@ -94,12 +94,10 @@ func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
 	}
 }
 
-// draws reports whether the tasks of the step draw random numbers.
 func (r *running) draws() bool {
 	return r.program.Store.Seed > 0 && r.step.Op != script.Queues && r.step.Op != script.Inbox
 }
 
-// keeper is a table or a component.
 type keeper interface {
 	keeps(i model.Item) model.Item
 }
@@ -138,14 +136,13 @@ func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id
 	return id, false
 }
 
-// replacement returns the target and the value of a put or completion. The
-// first reference is the target, the others are links.
+// replacement returns the target and the value of a put or completion, from the
+// first and the other references.
 func (r *running) replacement(c *script.Step, at place) (target, model.Value) {
 	all := r.targets(c.Refs, at)
 	return all[0], recorded(r.tables[c.Table], c, all[1:])
 }
 
-// recorded returns the value of a step that replaces an item or element.
 func recorded(by keeper, c *script.Step, links []target) model.Value {
 	item := by.keeps(model.Item{Key: uint64(c.Arg("v")), Serial: uint64(c.Arg("s"))})
 	return kept(by, value(item, links))
@@ -176,8 +173,8 @@ func (r *running) erasing(c *script.Step, task int, q store.Queue, targets []tar
 	}
 }
 
-// reduceInTask reduces a table inside a task. The store must refuse it for the
-// table that the pass writes, also while another call is open.
+// reduceInTask reduces a table inside a task. The store must refuse the table
+// that the pass writes.
 func (r *running) reduceInTask(ctx context.Context, table int) {
 	got, err := r.tables[table].reduce(ctx, func() {
 		if r.writes >= 0 {

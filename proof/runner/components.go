@@ -10,8 +10,7 @@ import (
 	"handloom/store"
 )
 
-// part returns the column or sparse component of a step by number. ok is false
-// if no component fits.
+// part returns the component of a step by number, if one fits.
 func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part boundPart, ok bool) {
 	columns, optional := s.Op.About()
 	var all []int
@@ -28,7 +27,6 @@ func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part bo
 	return model.ColumnID{Table: s.Table, Column: at}, parts[at], true
 }
 
-// columnName returns the name of a column.
 func columnName(number int) string { return string(rune('a' + number)) }
 
 // columnNumber is the inverse of columnName; the number of "" is 0.
@@ -39,14 +37,12 @@ func columnNumber(name string) int {
 	return int(name[0] - 'a')
 }
 
-// columnNamed returns the column named in a report.
 func (p *executor) columnNamed(name string) model.ColumnID {
 	owner, column, _ := strings.Cut(name, ".")
 	table := slices.IndexFunc(p.program.Tables, func(t script.Table) bool { return t.Name == owner })
 	return model.ColumnID{Table: table, Column: columnNumber(column)}
 }
 
-// addPart adds a column or sparse component.
 func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	t, optional := p.tables[s.Table], s.Op == script.AddSparse
 	tracked := s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
@@ -64,7 +60,6 @@ func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	p.mark(ctx, "column")
 }
 
-// changeElement changes the key of an element in the model.
 func (p *executor) changeElement(c model.ColumnID, id uint64, f func(key *uint64)) {
 	element := p.exact.Element(c, id)
 	f(&element.Key)
@@ -81,7 +76,6 @@ func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 	return true
 }
 
-// set records Sets with ascending keys.
 func (r *running) set(c *script.Step, task int, q store.Queue, at place) {
 	col, part, ok := r.part(c, c.Arg("c"))
 	if !ok {
@@ -108,7 +102,6 @@ func (r *running) unset(c *script.Step, task int, q store.Queue, at place) {
 	}
 }
 
-// sortSparse sorts sparse data by the rows of the table.
 func (y *writing) sortSparse() {
 	if col, part, ok := y.part(y.s, y.s.Arg("c")); ok {
 		part.(boundSparse).SortAsTable(y.w)
@@ -116,7 +109,6 @@ func (y *writing) sortSparse() {
 	}
 }
 
-// changeSparse puts or removes sparse data at once.
 func (y *writing) changeSparse() {
 	col, part, ok := y.part(y.s, y.s.Arg("c"))
 	if !ok {
@@ -134,7 +126,6 @@ func (y *writing) changeSparse() {
 	}
 }
 
-// exchange exchanges two columns of the same type.
 func (y *writing) exchange() {
 	a, first, ok := y.part(y.s, y.s.Arg("c"))
 	b, second, _ := y.part(y.s, y.s.Arg("d"))
@@ -158,7 +149,6 @@ func (y *writing) exchange() {
 	y.exact.Exchange(y.s.Table, a.Column, b.Column)
 }
 
-// writeElements writes elements in place.
 func (y *writing) writeElements() {
 	c, part, ok := y.part(y.s, y.s.Arg("c"))
 	if !ok {
@@ -174,7 +164,6 @@ func (y *writing) writeElements() {
 	}
 }
 
-// inspectParts compares all elements of a table.
 func (p *executor) inspectParts(table int) {
 	for number, part := range p.tables[table].parts() {
 		c := model.ColumnID{Table: table, Column: number}
@@ -206,7 +195,6 @@ func (p *executor) checkElement(c model.ColumnID, part boundPart, id uint64) boo
 	return ok
 }
 
-// probeParts looks a handle up in all components of a table.
 func (p *executor) probeParts(table int, id uint64, lives bool) {
 	for number, part := range p.tables[table].parts() {
 		if lives {
@@ -217,7 +205,6 @@ func (p *executor) probeParts(table int, id uint64, lives bool) {
 	}
 }
 
-// checkWrittenColumn compares the writes and changes of a column.
 func (p *executor) checkWrittenColumn(c model.ColumnID) {
 	if !p.tracked[c] {
 		return

@@ -12,7 +12,6 @@ import (
 	"handloom/store"
 )
 
-// executor runs one program.
 type executor struct {
 	program *script.Script
 	config  script.Config
@@ -26,21 +25,21 @@ type executor struct {
 
 	names       map[int]*variable
 	order       map[*script.Step]int // of steps outside tasks
-	fresh       []int                // names of creates of this batch
-	old         []int                // some names of earlier batches
-	recorded    []int                // names of all creates recorded in this history
-	abandoned   []uint64             // handles of abandoned histories
+	fresh       []int
+	old         []int
+	recorded    []int
+	abandoned   []uint64 // handles of abandoned histories
 	checkpoints map[int]*checkpoint
-	columns     int                     // number of components of all tables
-	pointers    bool                    // some items or elements have pointers
-	exposed     map[int]bool            // tables whose maps the Write has exposed
-	tracked     map[model.ColumnID]bool // columns with change lists
-	sortedBy    map[int]int             // by table: last order of Defragment, plus 1
+	columns     int // number of components of all tables
+	pointers    bool
+	exposed     map[int]bool // tables whose maps the Write has exposed
+	tracked     map[model.ColumnID]bool
+	sortedBy    map[int]int // by table: last order of Defragment, plus 1
 
-	late   *call // open call of the inbox
-	sealed bool  // the inbox is sealed in this frame
+	late   *call
+	sealed bool
 
-	step   int // number of the current step
+	step   int
 	line   *script.Step
 	result Result
 
@@ -92,7 +91,6 @@ func (p *executor) whole(ctx context.Context) {
 	p.want(err == nil, "Team: %v", err)
 }
 
-// recovered reports a panic of the store as a failure.
 func (p *executor) recovered() {
 	if v := recover(); v != nil {
 		p.fail(Invariant, "panic: %v\n%s", v, debug.Stack())
@@ -118,7 +116,6 @@ func (p *executor) failed() bool {
 	return p.failure != nil
 }
 
-// steps runs all steps and closes the store.
 func (p *executor) steps(ctx context.Context) {
 	defer p.endLate()
 	p.mark(ctx, "")

@@ -9,8 +9,8 @@ import (
 // Kinds of misuse that fail by themselves, for tests of the harness. No random
 // program has them.
 const (
-	Crash  = "crash"  // the process ends
-	Hang   = "hang"   // the program does not end
+	Crash  = "crash" // the process ends
+	Hang   = "hang"
 	Chance = "chance" // the outcome differs between processes
 	Stray  = "stray"  // a goroutine leaks
 	Racing = "racing" // data race

@@ -115,7 +115,6 @@ func (p *executor) resolved(table int, id uint64) (uint64, bool) {
 	return got, ok
 }
 
-// settle resolves the creates of the batch and some earlier creates.
 func (p *executor) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	for _, name := range p.old {
 		p.probeProvisional(name)
@@ -150,7 +149,6 @@ func (p *executor) beginFrame() {
 	p.exact.BeginFrame()
 }
 
-// beginWrite begins the frame of a Write.
 func (p *executor) beginWrite() {
 	p.sealed = false
 	p.exact.BeginWrite()
@@ -165,7 +163,6 @@ func (p *executor) seal() {
 	}
 }
 
-// discard drops the batch.
 func (p *executor) discard() {
 	if err := p.store.Discard(); err != nil {
 		p.fail(Model, "Discard: %v", err)
@@ -175,7 +172,6 @@ func (p *executor) discard() {
 	p.fresh = nil
 }
 
-// reported converts a report to the type of the models.
 func (p *executor) reported(r *store.Report) model.Report {
 	m := model.Report{Epoch: r.Epoch, Total: model.Counts(r.Total), DroppedCalls: r.DroppedCalls}
 	for _, t := range r.Tables {
@@ -197,14 +193,12 @@ func (p *executor) reported(r *store.Report) model.Report {
 	return m
 }
 
-// kinds maps the kinds of samples.
 var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set, batch.Unset: model.Unset}
 
 func reportsEqual(a, b model.Report) bool {
 	return a.Epoch == b.Epoch && a.DroppedCalls == b.DroppedCalls && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Stale, b.Stale)
 }
 
-// summary formats a report in one line, for the marks.
 func summary(r model.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "epoch %d %v", r.Epoch, r.Total)

@@ -14,19 +14,18 @@ var outside context.Context
 
 var errInbox = errors.New("the call fails")
 
-// call is a call of the inbox.
 type call struct {
 	*running
 	refused bool
-	epoch   uint64        // when the call began
+	epoch   uint64
 	last    chan struct{} // close it to end the call after it has recorded
 	done    chan struct{}
 	err     error
 }
 
 // inbox sends a call to the inbox from another goroutine. With fail=1 the call
-// fails and leaves nothing. With late=1 it ends after the following steps, at
-// the latest at the next flush, unless a limit could refuse it meanwhile.
+// fails. With late=1 it ends after the following steps, at the latest at the
+// next flush, unless a limit could refuse it meanwhile.
 func (p *executor) inbox(s *script.Step, inWrite bool) {
 	c := &call{running: p.running(s, 1), refused: p.exact.InboxFull(), epoch: p.exact.Epoch(), last: make(chan struct{}), done: make(chan struct{})}
 	recorded := make(chan struct{})
@@ -70,7 +69,6 @@ func besides(op script.Op) bool {
 	return isFlush(op)
 }
 
-// endLate ends the open call, if any.
 func (p *executor) endLate() {
 	if c := p.late; c != nil {
 		p.late = nil
@@ -81,7 +79,6 @@ func (p *executor) endLate() {
 	}
 }
 
-// arrive ends the call and compares its outcome.
 func (c *call) arrive() {
 	close(c.last)
 	<-c.done

@@ -21,7 +21,6 @@ type injector struct {
 
 func (d *injector) init(c script.Config) { d.config = c }
 
-// procs sets GOMAXPROCS and returns a function that restores it.
 func (d *injector) procs() func() {
 	before := runtime.GOMAXPROCS(0)
 	if d.config.Procs > 0 {
@@ -42,7 +41,6 @@ func (d *injector) cancelled() bool {
 	return d.fired.Swap(false)
 }
 
-// step is the hook of seam for parallel steps.
 func (d *injector) step(tasks int) func(task int) int {
 	number := d.steps.Add(1)
 	cancel := d.cancel

@@ -7,7 +7,6 @@ import (
 	"handloom/proof/script"
 )
 
-// runInjected runs one parallel step of n tasks and returns their order.
 func runInjected(d *injector, n int) []int {
 	instead := d.step(n)
 	order := make([]int, n)

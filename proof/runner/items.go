@@ -26,7 +26,6 @@ type (
 			Links  [2]store.ID
 		}
 	}
-	// bigItem holds pointers, and handles in a slice.
 	bigItem struct {
 		Key     uint64
 		Text    string // the serial
@@ -58,7 +57,6 @@ func (k *kind[T]) makeAll(items []model.Item) []T {
 	return made
 }
 
-// compares converts a comparison of model items to one of T.
 func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int {
 	if compare == nil {
 		return nil
@@ -66,7 +64,6 @@ func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int 
 	return func(x, y *T) int { return compare(k.read(x), k.read(y)) }
 }
 
-// bigLinks visits the handles of a bigItem, for flushes.
 func bigLinks(v *bigItem, visit func(*store.ID)) {
 	for i := range v.Links {
 		visit(&v.Links[i])

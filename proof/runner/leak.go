@@ -7,10 +7,8 @@ import (
 
 func goroutines() int { return runtime.NumGoroutine() }
 
-// leakPatience is the time given to finished goroutines to end.
 const leakPatience = 2 * time.Second
 
-// checkGoroutines fails if the number of goroutines has grown.
 func (p *executor) checkGoroutines(before int) {
 	deadline := time.Now().Add(leakPatience)
 	for wait := time.Microsecond; goroutines() > before; wait *= 2 {

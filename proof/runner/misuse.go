@@ -31,7 +31,6 @@ var calls = map[string]func(p *executor, ctx context.Context) error{
 	},
 }
 
-// phase is a phase that refuses calls with ErrPhase.
 type phase struct {
 	enter   func(p *executor, ctx context.Context, f func(ctx context.Context) error) error
 	refuses string
@@ -65,13 +64,12 @@ func init() {
 }
 
 // misuses are calls that the store must refuse. Each returns an error if the
-// answer is wrong, and leaves the store unchanged.
+// answer is wrong.
 var misuses = make(map[string]func(p *executor, ctx context.Context) error)
 
 // errUntried means that the batch was full, so the misuse was not tried.
 var errUntried = errors.New("not tried")
 
-// Misuses returns the kinds of misuse that a program may contain.
 func Misuses() []string { return slices.Sorted(maps.Keys(misuses)) }
 
 func (p *executor) misuse(ctx context.Context, word string) {
@@ -101,7 +99,6 @@ func second[T any](_ T, err error) error           { return err }
 // refused returns nil for an error that wraps ErrPhase.
 func refused(err error) error { return wraps(err, store.ErrPhase) }
 
-// wraps returns nil if err wraps want.
 func wraps(err, want error) error {
 	if errors.Is(err, want) {
 		return nil

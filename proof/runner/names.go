@@ -16,14 +16,13 @@ type variable struct {
 	table          int
 }
 
-// nameAll finds the place of each create. A task can then decide without
+// nameAll finds the place of each create, so that a task can decide without
 // synchronization whether a name is bound.
 func (p *executor) nameAll() {
 	p.names, p.order = make(map[int]*variable), make(map[*script.Step]int)
 	p.number(p.program.Steps)
 }
 
-// number numbers the steps outside tasks.
 func (p *executor) number(steps []script.Step) {
 	for i := range steps {
 		s := &steps[i]
@@ -49,7 +48,6 @@ func (p *executor) declare(s *script.Step, task, at int) {
 	}
 }
 
-// place is the place of a reference.
 type place struct {
 	step, task, at int
 	chunk          []uint64 // of the task
@@ -70,7 +68,6 @@ type target struct {
 	name int // name of its create, if provisional; else 0
 }
 
-// targets returns the handles of references at a place.
 func (p *executor) targets(refs []script.Ref, at place) []target {
 	var all []target
 	for i := range refs {
@@ -159,7 +156,6 @@ func value(item model.Item, links []target) model.Value {
 	return v
 }
 
-// bind sets the handle of a name.
 func (p *executor) bind(name int, id uint64) {
 	v := p.names[name]
 	v.id = id

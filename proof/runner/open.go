@@ -7,7 +7,6 @@ import (
 	"handloom/store"
 )
 
-// open makes the store, its tables and the models.
 func (p *executor) open() (err error) {
 	o := p.program.Store
 	p.store = store.New(store.Options{

@@ -9,7 +9,6 @@ import (
 	"handloom/proof/script"
 )
 
-// orders are the comparisons of sorting steps.
 var orders = []func(a, b model.Item) int{
 	func(a, b model.Item) int { return cmp.Compare(a.Key, b.Key) },
 	func(a, b model.Item) int { return cmp.Compare(b.Key, a.Key) },
@@ -33,14 +32,12 @@ func byMasked(mask uint64) func(a, b model.Item) int {
 	return func(a, b model.Item) int { return cmp.Compare(a.Key&mask, b.Key&mask) }
 }
 
-// sorted sorts the shards of the model.
 func (y *writing) sorted(compare func(a, b model.Item) int) {
 	for shard := range y.modelled[y.s.Table].Shards {
 		y.exact.Map(y.s.Table, shard).Sort(compare)
 	}
 }
 
-// sortTable sorts all shards.
 func (y *writing) sortTable() {
 	compare := order(y.s)
 	err := y.t.(orderedTable).sortTable(y.ctx, y.w, compare)
@@ -58,8 +55,8 @@ func (p *executor) checkBudget(compared, moves, budget int, done bool) {
 	}
 }
 
-// defragmentTable continues the defragmentation of all shards. They share the
-// budget; each gets at least 1. A new comparison requires a reset.
+// defragmentTable continues the defragmentation of all shards. Each gets at
+// least 1 of the shared budget. A new comparison requires a reset.
 func (y *writing) defragmentTable() {
 	t := y.t.(orderedTable)
 	by := y.s.Arg("by")%len(orders) + 1

@@ -15,14 +15,14 @@ import (
 type running struct {
 	*executor
 	step   *script.Step
-	bodies [][]*script.Step  // by task
-	places []place           // by task: place of the next command
-	erase  []func(row int)   // by task: erases in its chunk
-	logs   [][]model.Command // by task: recorded commands
-	failed int               // lowest failing task, or the number of tasks
-	how    script.Op         // kind of failure
-	writes int               // table whose items the pass writes, or -1
-	rows   int               // table whose chunks the tasks have
+	bodies [][]*script.Step // by task
+	places []place          // by task: place of the next command
+	erase  []func(row int)  // by task: erases in its chunk
+	logs   [][]model.Command
+	failed int       // lowest failing task, or the number of tasks
+	how    script.Op // kind of failure
+	writes int       // table whose items the pass writes, or -1
+	rows   int
 	sums   map[int]model.Sum // by table: expected Reduce in a task
 }
 
@@ -55,7 +55,6 @@ func fails(op script.Op) bool {
 	return op == script.FailError || op == script.FailPanic
 }
 
-// task runs a task of the pass.
 func (r *running) task(task int, q store.Queue) {
 	for _, c := range r.bodies[task] {
 		r.places[task].at++
@@ -70,7 +69,6 @@ func (r *running) task(task int, q store.Queue) {
 	}
 }
 
-// record gives the recorded commands to the models.
 func (r *running) record(late bool) {
 	for _, log := range r.logs {
 		r.abstract.Record(log, late)
@@ -82,7 +80,6 @@ func (r *running) record(late bool) {
 	}
 }
 
-// each runs a pass of tasks.
 func (p *executor) each(ctx context.Context, s *script.Step) {
 	tasks := s.Arg("tasks")
 	r := p.running(s, tasks)
@@ -98,8 +95,7 @@ type visit struct {
 	source  model.ColumnID // column whose elements the pass adds to column; -1: none
 }
 
-// visit returns the pass of a step. ok is false if the table lacks its
-// components.
+// visit returns the pass of a step, if the table has its components.
 func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	t := p.tables[s.Table]
 	v.column.Column, v.source.Column = -1, -1
@@ -124,8 +120,7 @@ func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	return v, true
 }
 
-// forEach runs a pass over chunks that changes keys in place and notes its
-// writes.
+// forEach runs a pass over chunks that changes keys in place.
 func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	v, ok := p.visit(s)
 	if !ok {
@@ -219,7 +214,7 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 	}
 }
 
-// note notes the write of every n-th row, or of all rows at once.
+// note notes a write of every n-th row; for n = 1, at once.
 func (c *chunk) note(column, every int) {
 	if every == 1 && c.wroteAll != nil {
 		c.wroteAll()
@@ -230,7 +225,6 @@ func (c *chunk) note(column, every int) {
 	}
 }
 
-// everyNth returns every n-th handle from the first; nil if n is 0.
 func everyNth(handles []uint64, n int) (some []uint64) {
 	for i := 0; n > 0 && i < len(handles); i += n {
 		some = append(some, handles[i])
@@ -256,7 +250,6 @@ func picks(every, rem int, key uint64) bool {
 	return every == 0 || key%uint64(every) == uint64(rem%every)
 }
 
-// changeBoth changes the items of a table in both models.
 func (p *executor) changeBoth(table int, f func(*model.Item)) {
 	if p.program.Tables[table].Item == script.Empty {
 		return

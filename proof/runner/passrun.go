@@ -10,13 +10,11 @@ import (
 	"handloom/store"
 )
 
-// errTask is the error of failing tasks.
 var errTask = errors.New("the task fails")
 
 func taskError(task int) error { return fmt.Errorf("task %d: %w", task, errTask) }
 
-// run runs the pass, gives the outcome to the models, and reports whether its
-// tasks ran.
+// run runs the pass, informs the models, and reports whether its tasks ran.
 func (r *running) run(ctx context.Context, pass func(context.Context) error) bool {
 	if r.exact.BatchFull() {
 		r.refused(pass(ctx))
@@ -54,8 +52,6 @@ func (p *executor) refused(err error) bool {
 	return full || err != nil
 }
 
-// checkFailed compares the error of a pass with the failure of its lowest
-// failing task.
 func (r *running) checkFailed(err error) {
 	var panicked *store.PanicError
 	ok := false
@@ -70,8 +66,8 @@ func (r *running) checkFailed(err error) {
 	}
 }
 
-// unexpected reports the error of a pass. A panic not asked for by the program
-// comes from the store.
+// unexpected reports the error of a pass. Panics not asked for by the program
+// come from the store.
 func (r *running) unexpected(err error, want string) {
 	var panicked *store.PanicError
 	if errors.As(err, &panicked) && panicked.Value != errTask {

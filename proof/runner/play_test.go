@@ -93,7 +93,6 @@ write
 end
 `
 
-// play plays a program under each configuration and returns the last result.
 func play(t *testing.T, text string, configs ...script.Config) (r *runner.Result) {
 	t.Helper()
 	p, err := script.Parse([]byte(text), "test")

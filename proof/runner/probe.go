@@ -7,7 +7,6 @@ import (
 	"handloom/store"
 )
 
-// probes is the number of probed handles after each flush.
 const probes = 8
 
 // probeSome looks up the newest and random handles of the history, valid and
@@ -29,8 +28,8 @@ func (p *executor) probeSome() {
 	p.probeRecorded(random)
 }
 
-// probeOthers looks up handles never issued in this history: of abandoned
-// histories, of another store, and random bits.
+// probeOthers looks up handles of abandoned histories and of another store, and
+// random bits.
 func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
@@ -43,8 +42,8 @@ func (p *executor) probeOthers(random *rand.Rand) {
 	p.probe(uint64(some.TypeID)<<48 | random.Uint64N(4)<<32 | random.Uint64N(64))
 }
 
-// probeRecorded looks up the newest and random provisional handles. They name
-// no item and resolve only until the next flush.
+// probeRecorded looks up the newest and random provisional handles. They
+// resolve only until the next flush.
 func (p *executor) probeRecorded(random *rand.Rand) {
 	for i := range min(probes/4, len(p.recorded)) {
 		at := len(p.recorded) - 1 - i
@@ -66,7 +65,6 @@ func (p *executor) probeProvisional(name int) {
 	}
 }
 
-// probeAll looks up every handle of the history.
 func (p *executor) probeAll() {
 	for _, id := range p.abstract.Issued() {
 		p.probe(id)
@@ -79,7 +77,6 @@ func (p *executor) probeAll() {
 	}
 }
 
-// probeForged looks up forgeries of a handle.
 func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	for bit := range 64 {
 		p.probe(id ^ 1<<bit)

@@ -9,7 +9,6 @@ import (
 	"handloom/proof/script"
 )
 
-// opened returns an executor after the steps of a program, with its store open.
 func opened(t *testing.T, text string) *executor {
 	t.Helper()
 	p, err := script.Parse([]byte("handloom-stress 1\nseed 5\n"+text), "test")

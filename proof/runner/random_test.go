@@ -11,12 +11,11 @@ import (
 	"handloom/proof/script"
 )
 
-// maxTries limits the programs tried to shrink a failing program.
 const maxTries = 1000
 
 // randomPrograms plays programs of consecutive seeds, from a random hundred on,
-// each under four configurations. The first seeds have shapes. It logs a shrunk
-// failing program, for `go run ./stress -program FILE`.
+// each under four configurations. It logs a shrunk failing program, for `go run
+// ./stress -program FILE`.
 func randomPrograms(t *testing.T, n int, narrow bool) {
 	t.Helper()
 	if check.Cheap {
@@ -43,8 +42,8 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 	}
 }
 
-// drawn returns the program of the first seed from seed on with narrow handle
-// fields, or with wide ones, and the next seed.
+// drawn returns the first program from seed on with narrow handle fields, or
+// with wide ones, and the next seed.
 func drawn(seed uint64, narrow bool) (*script.Script, uint64) {
 	for ; ; seed++ {
 		p := draw.Script(seed, draw.Options{Steps: 150, Misuses: runner.Misuses(), Wide: !narrow})

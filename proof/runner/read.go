@@ -9,7 +9,6 @@ import (
 	"handloom/store"
 )
 
-// reduce reduces a table.
 func (p *executor) reduce(ctx context.Context, table int) {
 	got, err := p.tables[table].reduce(ctx, nil)
 	if want := p.exact.Fold(table); err != nil || got != want {
@@ -17,7 +16,6 @@ func (p *executor) reduce(ctx context.Context, table int) {
 	}
 }
 
-// readers is the number of goroutines of a read phase.
 const readers = 3
 
 // read looks handles up from several goroutines in one read phase, and checks

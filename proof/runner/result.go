@@ -6,30 +6,27 @@ import (
 	"handloom/proof/model"
 )
 
-// Kind is the kind of a failure.
 type Kind string
 
 const (
 	Model       Kind = "model"       // an answer differs from a model
 	Invariant   Kind = "invariant"   // Verify fails, or the store panics
 	Determinism Kind = "determinism" // two runs of a program differ
-	Liveness    Kind = "liveness"    // a call does not end
-	Leak        Kind = "leak"        // a goroutine leaks
-	Limit       Kind = "limit"       // a limit is not kept
-	Forged      Kind = "forged"      // a forged handle is accepted
-	Race        Kind = "race"        // the race detector reports a race
+	Liveness    Kind = "liveness"
+	Leak        Kind = "leak"   // a goroutine leaks
+	Limit       Kind = "limit"  // a limit is not kept
+	Forged      Kind = "forged" // a forged handle is accepted
+	Race        Kind = "race"   // the race detector reports a race
 )
 
-// Failure is the failure of a program.
 type Failure struct {
 	Kind Kind   `json:"kind"`
 	Line string `json:"line"` // the operation as text
-	What string `json:"what"` // one line or more
+	What string `json:"what"`
 }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: at %q: %s", f.Kind, f.Line, f.What) }
 
-// Result is the result of playing a program.
 type Result struct {
 	Failure    *Failure       `json:"failure,omitempty"`
 	Marks      []string       `json:"marks"`      // digest and report after every change

@@ -61,7 +61,6 @@ func (p *executor) guarded(f func() error, own error) (err error) {
 	return f()
 }
 
-// writing is one step of a Write.
 type writing struct {
 	*executor
 	ctx context.Context
@@ -72,7 +71,6 @@ type writing struct {
 	x   *model.Map[model.Item] // its model
 }
 
-// writeSteps run such steps, on the store and both models.
 var writeSteps map[script.Op]func(y *writing)
 
 func init() { // the functions refer to writeSteps
@@ -119,8 +117,7 @@ func (p *executor) writeStep(ctx context.Context, s *script.Step, w *store.Write
 	}
 }
 
-// maps returns the maps of the table. From then on, the table does not see
-// erases.
+// maps returns the maps of the table, which then does not see erases.
 func (y *writing) maps() []boundMap {
 	y.exposed[y.s.Table] = true
 	return y.t.maps(y.w)
@@ -134,12 +131,10 @@ func (y *writing) gone(shard int, f func(model.Item) bool) {
 	y.abstract.EraseWhere(y.s.Table, shard, f)
 }
 
-// same fails unless two answers are equal.
 func (y *writing) same(what string, got, want any) {
 	y.want(got == want, "%s of %s returns %v; want %v", what, list(y.ids()), got, want)
 }
 
-// ids returns the handles that the step names.
 func (y *writing) ids() []uint64 {
 	var ids []uint64
 	for _, t := range y.targets(y.s.Refs, place{step: y.step}) {
@@ -148,7 +143,6 @@ func (y *writing) ids() []uint64 {
 	return ids
 }
 
-// picking returns the condition of an erase.
 func picking(s *script.Step) func(model.Item) bool {
 	every, rem := s.Arg("every"), s.Arg("rem")
 	return func(i model.Item) bool { return picks(every, rem, i.Key) }

@@ -29,7 +29,6 @@ func (y *writing) insert() {
 	y.inserted([]uint64{id}, err, []uint64{want}, fits, []model.Item{item})
 }
 
-// insertMany inserts items in one call.
 func (y *writing) insertMany() {
 	items := make([]model.Item, y.s.N)
 	for i := range items {
@@ -55,7 +54,6 @@ func (y *writing) insertMany() {
 	}
 }
 
-// inserted compares the result of an insert.
 func (y *writing) inserted(ids []uint64, err error, want []uint64, fits bool, items []model.Item) {
 	if !fits {
 		y.expect(err, store.ErrFull, "an insert beyond a limit")
@@ -124,7 +122,6 @@ func erasing(op script.Op) bool {
 	return op == script.EraseNow || op == script.Remove
 }
 
-// owns reports whether a handle has a typeId of the table.
 func (p *executor) owns(table int, id uint64) bool {
 	typeID := int(id>>48) & 0x7fff
 	first := int(p.modelled[table].TypeID)
@@ -143,7 +140,6 @@ func (y *writing) eraseMany() {
 	y.same("EraseItems", [2]int{got, n}, [2]int{want, want})
 }
 
-// eraseFunc erases by a function.
 func (y *writing) eraseFunc() {
 	f := picking(y.s)
 	y.same("EraseFunc", y.m.eraseFunc(f), y.x.EraseWhere(f))

@@ -35,9 +35,9 @@
 // their operands.
 //
 // Columns and sparse components of a table are numbered from 0 in the order of
-// their lines. The arguments c and d are such numbers among those that fit the
-// operation, modulo their count; beside is a number plus 1. An operation
-// without a fitting component does nothing.
+// their lines. The arguments c and d select among the components that fit
+// the operation, modulo their count. The argument beside selects one of them,
+// plus 1; 0 selects none. An operation without a fitting component does nothing.
 //
 // # References
 //

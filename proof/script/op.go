@@ -1,6 +1,5 @@
 package script
 
-// Op is the operation of a step.
 type Op int
 
 // A where is a set of places of operations.
@@ -41,15 +40,13 @@ var (
 	byName = make(map[string]Op)
 )
 
-// define adds an operation.
 func define(name string, where where, takes takes, keys ...string) Op {
 	op := Op(len(specs))
 	specs, byName[name] = append(specs, spec{name, where, takes, keys}), op
 	return op
 }
 
-// The operations: first those outside writes, some also allowed inside; then
-// those inside a write; then those in a task.
+// The operations: outside writes, some also inside; inside a write; in a task.
 var (
 	Each            = define("each", alone|inWrite, body, "tasks")
 	ForEach         = define("foreach", alone|inWrite, table|body, "add", "every", "rem", "touch", "wrote", "beside")
@@ -111,13 +108,10 @@ var (
 	FailPanic    = define("panic", inTask, 0)
 )
 
-// String returns the word of the operation.
 func (o Op) String() string { return specs[o].name }
 
-// HasBody reports whether the operation has a body.
 func (o Op) HasBody() bool { return specs[o].takes&body != 0 }
 
-// InTask reports whether the operation belongs in a task.
 func (o Op) InTask() bool { return specs[o].where == inTask }
 
 func Ops() []Op {
@@ -128,16 +122,12 @@ func Ops() []Op {
 	return all
 }
 
-// Alone reports whether the operation may be outside writes and tasks.
 func (o Op) Alone() bool { return specs[o].where&alone != 0 }
 
-// InWrite reports whether the operation may be in a write.
 func (o Op) InWrite() bool { return specs[o].where&inWrite != 0 }
 
-// HasTable reports whether the operation names a table.
 func (o Op) HasTable() bool { return specs[o].takes&table != 0 }
 
-// HasShard reports whether the operation works on one map of a table.
 func (o Op) HasShard() bool { return specs[o].takes&shard != 0 }
 
 // Makes reports whether the operation creates items, and whether it creates
@@ -150,15 +140,14 @@ func (o Op) HasRefs() bool { return specs[o].takes&refs != 0 }
 
 func (o Op) Keys() []string { return specs[o].keys }
 
-// NeedsOrder reports whether the operation depends on the order of rows, which
-// is fixed in a stable table.
+// NeedsOrder reports whether the operation depends on the order of rows, fixed
+// in a stable table.
 func (o Op) NeedsOrder() bool { return specs[o].takes&order != 0 }
 
 // About reports whether the operation works on columns, which stable tables
-// lack, and whether it works on sparse data. If both, it works on either.
+// lack, and on sparse data. If both, it works on either.
 func (o Op) About() (columns, optional bool) {
 	return specs[o].takes&column != 0, specs[o].takes&sparse != 0
 }
 
-// NeedsRef reports whether the first reference is a target.
 func (o Op) NeedsRef() bool { return specs[o].takes&target != 0 }

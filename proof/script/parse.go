@@ -48,7 +48,7 @@ type reader struct {
 	name    string
 	line    int
 	program *Script
-	begun   bool // the first line was read
+	begun   bool
 	doing   bool // "do" was read
 	writing bool // inside a write
 	tables  map[string]int

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// step reads a line after "do".
 func (r *reader) step(words []string) error {
 	if words[0] == "end" {
 		if !r.writing || len(words) > 1 {
@@ -44,7 +43,6 @@ func (r *reader) step(words []string) error {
 	return nil
 }
 
-// place returns the list for the next step.
 func (r *reader) place(op Op, inside bool) (*[]Step, error) {
 	at, into := alone, &r.program.Steps
 	if r.writing {
@@ -103,7 +101,6 @@ func (r *reader) tableOf(s *Step, w string) (err error) {
 	return err
 }
 
-// word reads the kind of a misuse, or of the elements of a component.
 func (r *reader) word(s *Step, w string) error {
 	if s.Word = w; s.Op == Misuse {
 		return nil
@@ -121,7 +118,6 @@ func (r *reader) word(s *Step, w string) error {
 	return nil
 }
 
-// names reads the names that the step creates.
 func (r *reader) names(s *Step, w string) error {
 	_, many := s.Op.Makes()
 	if w[0] != '%' {

@@ -43,7 +43,6 @@ func (p *Script) print(b *bytes.Buffer, s *Step, indent string) {
 	}
 }
 
-// Line returns the line of a step, without its body.
 func (p *Script) Line(s *Step) string {
 	var b bytes.Buffer
 	sp := &specs[s.Op]

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// Ref is a reference to a handle.
 type Ref struct {
 	Kind  RefKind
 	N     int    // name or row
@@ -16,7 +15,6 @@ type Ref struct {
 	Forge []Forge
 }
 
-// RefKind is the kind of a reference.
 type RefKind int
 
 const (
@@ -26,7 +24,6 @@ const (
 	Raw                        // #BITS
 )
 
-// kinds are the first characters of references, by kind.
 const kinds = "%~.#"
 
 // Forge is one change that forges a handle.
@@ -35,7 +32,6 @@ type Forge struct {
 	N    int // bit, or index of a table
 }
 
-// ForgeKind is the kind of a change.
 type ForgeKind int
 
 const (
@@ -85,7 +81,6 @@ const (
 	maxCount = 1 << 17
 )
 
-// parseRef reads a reference. tables maps names to indexes.
 func parseRef(text string, tables map[string]int) (Ref, error) {
 	at := strings.IndexAny(text[1:], "+-^@") + 1
 	base, forge := text, ""

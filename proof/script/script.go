@@ -1,13 +1,12 @@
 package script
 
-// Script has the tables of a store and the operations on them.
 type Script struct {
 	Seed     uint64
-	Revision string // revision of the code that drew it; one word
+	Revision string
 	Narrow   Narrow
 	Store    Store
 	Tables   []Table
-	Configs  []Config // to run it under
+	Configs  []Config
 	Steps    []Step
 }
 
@@ -25,7 +24,6 @@ type Store struct {
 	BatchBytes int // above every batch of a program: models count no bytes
 }
 
-// Kinds of tables and items, as written.
 const (
 	Packed = "packed"
 	Stable = "stable"
@@ -36,11 +34,10 @@ const (
 	Rich   = "rich"   // a string, a slice, and links in a slice
 )
 
-// Items are the kinds of items.
 var Items = []string{Empty, Word, Linked, Rich}
 
-// Elements returns the kinds of elements that columns and sparse data of a
-// table may have. They are few because each pair of kinds adds build time.
+// Elements returns the kinds of elements of columns and sparse data. They are
+// few because each pair of kinds adds build time.
 func Elements(item string) []string {
 	if item == Word {
 		return []string{Word, Linked, Rich, Empty}
@@ -48,7 +45,6 @@ func Elements(item string) []string {
 	return []string{Word, Linked}
 }
 
-// Table is a table and its options.
 type Table struct {
 	Name    string
 	Kind    string // packed or stable
@@ -59,7 +55,7 @@ type Table struct {
 	MinFree int
 	Chunk   int // ChunkItems
 	Fixed   int // 1: FixedKeys
-	Changes int // 1: keep change lists
+	Changes int
 	Events  int // 1: items end in a flush outside a Write
 }
 
@@ -73,22 +69,20 @@ type Config struct {
 	Delay   int // tasks per 1,000 that sleep up to 100 us
 }
 
-// Step is one operation.
 type Step struct {
 	Op    Op
-	Task  int    // in the body of a pass: its task
-	Table int    // index in Tables
-	Shard int    // shard of the table, for operations on one map
-	Name  int    // name of the first created item; 0: none
-	N     int    // number of created items
-	Word  string // kind of the misuse or of the elements
-	Args  []int  // by the keys of the operation; nil: all 0
+	Task  int // in the body of a pass: its task
+	Table int // index in Tables
+	Shard int
+	Name  int // name of the first created item; 0: none
+	N     int
+	Word  string
+	Args  []int // by the keys of the operation; nil: all 0
 	Refs  []Ref
 	Body  []Step
-	Line  int // line in the file; 0: none
+	Line  int
 }
 
-// Arg returns the argument of a key of the operation.
 func (s *Step) Arg(key string) int {
 	for i, k := range specs[s.Op].keys {
 		if k == key {
@@ -127,7 +121,6 @@ func Walk(steps []Step, f func(s *Step)) {
 	}
 }
 
-// Len returns the number of operations.
 func (p *Script) Len() int {
 	n := 0
 	Walk(p.Steps, func(*Step) { n++ })

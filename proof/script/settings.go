@@ -44,7 +44,6 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// Numbers returns the addresses of all settings except configurations.
 func (p *Script) Numbers() (all []*int) {
 	settings := append(p.Narrow.settings(), p.Store.settings()...)
 	for i := range p.Tables {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The number of functions per item type is the same on every machine and
-// determines time, memory and size. A method on a table adds at least two.
+// The number of functions is the same on every machine and determines time,
+// memory and size.
 func TestTable_CostsFewFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles four programs")

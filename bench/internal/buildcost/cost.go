@@ -22,9 +22,8 @@ type Cost struct {
 	Binary    int64 // bytes, not stripped
 }
 
-// Measure builds p rounds times, after a first build that compiles the
-// dependencies, and returns the costs. The current folder must be in the
-// module.
+// Measure builds p rounds times, after a first build of the dependencies, and
+// returns the costs. It runs in the module.
 func (p Source) Measure(ctx context.Context, rounds int) (costs []Cost, err error) {
 	err = p.with(ctx, func(b *builder) error {
 		for round := range rounds + 1 {
@@ -41,8 +40,8 @@ func (p Source) Measure(ctx context.Context, rounds int) (costs []Cost, err erro
 	return costs, err
 }
 
-// Functions returns the number of functions compiled for the package of p that
-// uses the tables.
+// Functions returns the number of functions compiled for the package that uses
+// the tables.
 func (p Source) Functions(ctx context.Context) (n int, err error) {
 	err = p.with(ctx, func(b *builder) error {
 		n, err = b.functions(ctx)
@@ -51,7 +50,6 @@ func (p Source) Functions(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// with calls f with the files of p in a temporary folder.
 func (p Source) with(ctx context.Context, f func(b *builder) error) (err error) {
 	b := builder{Source: p}
 	if b.dir, err = os.MkdirTemp("", "buildcost"); err != nil {
@@ -76,7 +74,6 @@ type builder struct {
 	root, dir string
 }
 
-// cost changes a line and builds.
 func (b *builder) cost(ctx context.Context) (Cost, error) {
 	if err := b.write(time.Now().UnixNano()); err != nil {
 		return Cost{}, err
@@ -119,7 +116,6 @@ func (b *builder) build(ctx context.Context, to, path string) (*exec.Cmd, error)
 	return b.run(ctx, "go", "build", "-overlay", filepath.Join(b.dir, "overlay"), "-o", to, "handloom/"+path)
 }
 
-// write writes the files and the overlay.
 func (b *builder) write(touched int64) error {
 	seen := make(map[string]string)
 	for path, text := range b.files(touched) {

@@ -13,7 +13,7 @@ type Source struct {
 	Every  bool // it uses every operation of a table, else the usual ones
 	Apart  bool // another package registers the tables
 
-	Columns int // columns of the first table, each of another type
+	Columns int
 }
 
 func (p Source) String() string {
@@ -35,7 +35,7 @@ const (
 )
 
 // files returns the files of the program. touched goes into the package that
-// uses the tables, to force a new build.
+// uses the tables, to force a build.
 func (p Source) files(touched int64) map[string]string {
 	view := struct {
 		Source
@@ -64,7 +64,6 @@ var program = template.Must(template.New("").Funcs(template.FuncMap{
 	"columnFields": func(k int) string { return fields(100 + k) },
 }).Parse(programText))
 
-// fields returns the fields of type i, unique to it.
 func fields(i int) string {
 	kinds := []string{"uint64", "int32", "float64", "string", "[3]float32", "uint8", "[]byte", "*int", "bool", "int16"}
 	var b strings.Builder

@@ -21,7 +21,6 @@ func Programs() (all []Source) {
 	return append(all, Source{Tables: 8, Apart: true})
 }
 
-// Median returns the median of each figure.
 func Median(costs []Cost) Cost {
 	return Cost{
 		Source:    costs[0].Source,
@@ -62,7 +61,6 @@ func Write(w io.Writer, costs []Cost) error {
 	return nil
 }
 
-// perTable returns the costs of each table beyond base.
 func (c Cost) perTable(base Cost) []string {
 	n := c.Tables - base.Tables
 	return []string{

@@ -12,8 +12,8 @@ type Case struct {
 	With             string // op of its comparison; "": its own
 	Rounds           int    // limit, for slow cases; 0: as many as requested
 
-	// Open prepares the case, right before the first round of its comparison,
-	// so that only one comparison holds memory.
+	// Open prepares the case right before the first round of its comparison, so
+	// that only one comparison holds memory.
 	Open func() *Work
 }
 
@@ -32,14 +32,12 @@ func (c *Case) Name() string {
 	return b.String()
 }
 
-// Comparison identifies cases to compare.
 type Comparison struct {
 	Op      string
 	N, Size int
 }
 
-// Comparison returns the comparison of the case. It is independent of the
-// number of workers.
+// Comparison returns the comparison of the case, for any number of workers.
 func (c *Case) Comparison() Comparison {
 	op := c.With
 	if op == "" {

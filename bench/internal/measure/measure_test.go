@@ -13,7 +13,6 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// journal lists the events of cases, in order.
 type journal []string
 
 func (j *journal) add(format string, args ...any) { *j = append(*j, fmt.Sprintf(format, args...)) }

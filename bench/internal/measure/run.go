@@ -13,7 +13,6 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress reports the next case and the progress of the run.
 type Progress struct {
 	Case        *Case
 	Done, Total int // samples, including dropped ones
@@ -25,8 +24,7 @@ type Result struct {
 }
 
 // Run measures the cases and returns their results in the same order. When ctx
-// ends, it stops before the next sample and returns the cause; results then
-// lack samples.
+// ends, it returns the cause; results then lack samples.
 func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
 	results := make([]Result, len(cases))
 	for i, c := range cases {
@@ -46,7 +44,6 @@ func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
 	return results, nil
 }
 
-// rounds returns the number of kept samples of a case.
 func (o Options) rounds(c *Case) int {
 	if c.Rounds > 0 {
 		return min(o.Rounds, c.Rounds)
@@ -76,7 +73,6 @@ type runner struct {
 	at     Progress
 }
 
-// compare runs all rounds of one comparison.
 func (r *runner) compare(ctx context.Context, results []*Result) error {
 	works := make(map[*Result]*Work, len(results))
 	defer func() {

@@ -9,7 +9,7 @@ import (
 // confidence is the least probability that an interval holds the true median.
 const confidence = 0.95
 
-// Summary is the median of samples and a confidence interval. It assumes no
+// Summary is the median of samples and a confidence interval, for any
 // distribution: times have a floor and a long tail.
 type Summary struct {
 	Median    float64
@@ -25,11 +25,10 @@ func Summarize(samples []float64) Summary {
 
 func (r *Result) Summary() Summary { return Summarize(r.Values()) }
 
-// Known reports whether the interval is finite.
 func (s Summary) Known() bool { return !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) }
 
-// Noise returns the reach of the interval as a share of the median; 0.02 is ± 2
-// %. It is +Inf if the interval is unknown.
+// Noise returns the reach of the interval as a share of the median; +Inf if
+// unknown.
 func (s Summary) Noise() float64 {
 	reach := max(s.High-s.Median, s.Median-s.Low)
 	if reach == 0 {

@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// Work is a prepared case with a Body, if it measures time, or a Measure.
+// Work is a prepared case with a Body or a Measure.
 type Work struct {
 	Body    func() // timed; a loop in it belongs in its own function
-	Items   int    // items per Body; 0: one
+	Items   int
 	Prepare func() // untimed, before every Body; nil: bodies run back to back
 
 	// Within calls sample where bodies can run, such as in a team; nil:
 	// anywhere.
 	Within func(sample func())
 
-	// Measure returns one sample in the unit of the case. It builds and drops
-	// its data.
+	// Measure returns one sample. It builds and drops its data.
 	Measure func() float64
 
-	// Count returns the number of operations of the first Body, from its
-	// result. Tests compare it with a count by hand; nil: not visible.
+	// Count returns the number of operations of the first Body; nil: not
+	// visible. Tests compare it with a count by hand.
 	Count func() int
 
 	Close func() // may be nil
 }
 
-// shortest is the least time between two readings of the clock, so that their
-// cost is small.
+// shortest is the least time between two readings of the clock, to make their
+// cost small.
 const shortest = 20 * time.Microsecond
 
 // Sample is a measured value, its number of bodies and their time. A
@@ -78,7 +77,6 @@ func (w *Work) sample(atLeast time.Duration) (s Sample) {
 	return s
 }
 
-// stretch returns the time of n bodies.
 func (w *Work) stretch(n int) time.Duration {
 	if w.Prepare != nil {
 		w.Prepare()

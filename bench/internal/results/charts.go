@@ -10,7 +10,6 @@ import (
 	"handloom/internal/report"
 )
 
-// charts returns the charts with values.
 func charts(r *Run) (charts []chart.Chart) {
 	d := newChartData(r)
 	for _, c := range []chart.Chart{
@@ -27,7 +26,6 @@ func charts(r *Run) (charts []chart.Chart) {
 	return charts
 }
 
-// chartData is the medians of a run by case.
 type chartData struct {
 	results []*measure.Result
 }
@@ -49,7 +47,6 @@ func (d chartData) where(f func(*measure.Result) bool) (found []*measure.Result)
 	return found
 }
 
-// chartValue returns the median and interval times scale.
 func chartValue(s measure.Summary, scale float64) chart.Value {
 	return chart.Value{At: s.Median * scale, Low: s.Low * scale, High: s.High * scale}
 }
@@ -98,8 +95,8 @@ func (d chartData) containers() chart.Chart {
 	return b
 }
 
-// bars returns one bar for each implementation of the operations. The bars
-// have the n and size of the first result and the most workers.
+// bars returns one bar per implementation, with the n and size of the first
+// result and the most workers.
 func (d chartData) bars(title string, unit measure.Unit, ops ...string) chart.Chart {
 	b := chart.Bars{Title: title, X: chart.Axis{Title: "logarithmic", Scale: chart.Log10}, Series: []string{"median"}}
 	scale := 1.0
@@ -130,7 +127,6 @@ func (d chartData) bars(title string, unit measure.Unit, ops ...string) chart.Ch
 	return b
 }
 
-// note describes the n, size and workers of bars.
 func note(r *measure.Result) string {
 	s := fmt.Sprintf("%s items of %d bytes", report.Count(r.N), r.Size)
 	if r.Op == "mixed" {

@@ -12,7 +12,6 @@ import (
 	"handloom/internal/cli"
 )
 
-// Environment describes the machine and process of a run.
 type Environment struct {
 	Go         string
 	GOOS       string
@@ -38,7 +37,6 @@ func Here() Environment {
 	}
 }
 
-// processor returns the model name of the processor.
 func processor() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

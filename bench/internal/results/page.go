@@ -18,7 +18,6 @@ var pageCSS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// pagePolicy forbids loading and scripts.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'"
 
 type pageView struct {
@@ -54,7 +53,6 @@ type pageHeader struct {
 	Left bool
 }
 
-// WritePage writes the run as a page, with targets if there are any.
 func (r *Run) WritePage(w io.Writer, reached []targets.Target) error {
 	v := pageView{
 		Policy: pagePolicy, Style: template.CSS(chart.Style + pageCSS),

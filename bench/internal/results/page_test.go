@@ -20,7 +20,6 @@ import (
 
 var screenshots = flag.String("screenshots", "", "a folder for pictures of what the browser shows")
 
-// charts are the titles of a complete run.
 var charts = []string{
 	"Containers: time per item",
 	"Ordering and bulk operations: time per item",
@@ -29,7 +28,6 @@ var charts = []string{
 	"Memory beyond the item, after growth",
 }
 
-// pageRun is a run of all cases on a page, with realistic figures.
 func pageRun() *results.Run {
 	r := &results.Run{
 		Command: "go run ./bench -html '<report>.html'",
@@ -123,7 +121,6 @@ func TestWritePage_ReadsWellInABrowser(t *testing.T) {
 	}
 }
 
-// keep keeps a picture if pictures are requested.
 func keep(t *testing.T, name string, picture []byte) {
 	t.Helper()
 	if *screenshots == "" {

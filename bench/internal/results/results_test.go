@@ -16,7 +16,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// result returns a result with the samples, each of 100 bodies.
 func result(c measure.Case, samples ...float64) measure.Result {
 	r := measure.Result{Case: c}
 	if r.Unit == "" {
@@ -104,9 +103,9 @@ func TestTable_LastColumnIsTheMedianOfRatios(t *testing.T) {
 	}
 }
 
-// In the Go benchmark data format, a benchmark line begins with Benchmark and
-// an upper-case letter, then has an iteration count and pairs of value and
-// unit. Other lines are "key: value", "Unit" or comments.
+// A benchmark line begins with Benchmark and an upper-case letter, then has an
+// iteration count and pairs of value and unit. Other lines are "key: value",
+// "Unit" or comments.
 func TestWriteGo_FollowsTheFormat(t *testing.T) {
 	line := regexp.MustCompile(`^Benchmark[A-Z]\S*( \d+)( \S+ \S+)+$`)
 	config := regexp.MustCompile(`^[a-z][^\sA-Z]*: \S.*$`)

@@ -13,8 +13,8 @@ type Run struct {
 	Results     []measure.Result
 }
 
-// Groups returns the results with samples by operation, n and size of an item,
-// in order of first appearance.
+// Groups returns the results with samples by operation, n and item size, in
+// order of first appearance.
 func (r *Run) Groups() [][]*measure.Result {
 	groups := measure.GroupBy(r.Results, func(r *measure.Result) measure.Comparison {
 		return measure.Comparison{Op: r.Op, N: r.N, Size: r.Size}
@@ -43,14 +43,12 @@ func Reference(group []*measure.Result, r *measure.Result) *measure.Result {
 	return group[0]
 }
 
-// Ratio compares two results.
 type Ratio struct {
 	measure.Summary
 	Apart bool // the difference is significant
 }
 
-// RatioOf returns a to b: the median of the ratios of their common rounds,
-// because the machine was the same within a round.
+// RatioOf returns a to b: the median of the ratios of their common rounds.
 func RatioOf(a, b *measure.Result) Ratio {
 	ratios := make([]float64, min(len(a.Samples), len(b.Samples)))
 	for i := range ratios {

@@ -10,7 +10,6 @@ import (
 	"handloom/internal/report"
 )
 
-// Head names the columns of a table.
 var Head = []string{"op", "n", "size", "workers", "impl", "median", "unit", "±", "vs first"}
 
 // Rows returns the cells of the table by group. Cells equal to the cell above
@@ -35,14 +34,12 @@ func (r *Run) Rows() (groups [][][]string) {
 	return groups
 }
 
-// Notes below a table.
 const (
 	besideNote = "vs first: the median of the ratios of the single rounds, in each of which both saw the same machine;\n" +
 		"it is not the ratio of the medians"
 	unknownNote = "±: ? where there are too few rounds to tell; 6 are needed"
 )
 
-// notes returns the notes that apply to the cells.
 func notes(groups [][][]string) (lines []string) {
 	var ratios, unknowns bool
 	for _, group := range groups {
@@ -81,7 +78,6 @@ func (r Ratio) words(unit measure.Unit) string {
 	return fmt.Sprintf("%sx  %6s", report.Digits(1/r.Median), less)
 }
 
-// WriteTable writes the environment and the results as text.
 func (r *Run) WriteTable(w io.Writer) error {
 	t := report.NewTable(Head...)
 	t.Left("op", "impl", "unit")
@@ -108,7 +104,6 @@ func (r *Run) WriteTable(w io.Writer) error {
 	return err
 }
 
-// WriteMarkdown writes the environment and the results as Markdown.
 func (r *Run) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "`%s`\n\n%s\n\n", r.Command, r.Environment)

@@ -1,7 +1,7 @@
 package suite
 
 // baseline is the obvious handle map by hand: three slices, a LIFO list of free
-// slots, and one compare as the only check. The packed map competes with it.
+// slots, and one compare as the only check.
 type baseline[T any] struct {
 	items  []T
 	meta   []uint32

@@ -6,7 +6,6 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// bulkContainer is a container with bulk operations.
 type bulkContainer interface {
 	container
 	insertItems()
@@ -70,8 +69,8 @@ func (s set[T]) bulk() (cases []measure.Case) {
 	)
 }
 
-// bulkLoop is the loop by hand for InsertItems: append the items, fill meta and
-// sparse set, return the names.
+// bulkLoop is InsertItems by hand: append the items, fill meta and sparse set,
+// return the names.
 type bulkLoop[T item] struct {
 	load[T]
 	items  []T

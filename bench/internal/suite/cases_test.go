@@ -12,7 +12,6 @@ import (
 	"handloom/internal/trace"
 )
 
-// counted is a count by hand, for n items.
 type counted func(n int) int
 
 func all(n int) int   { return n }
@@ -22,7 +21,6 @@ func sumTo(n int) int { return n * (n - 1) / 2 } // sum of the values
 func times(k int) counted { return func(n int) int { return k * n } }
 func fixed(k int) counted { return func(int) int { return k } }
 
-// figure has the counts by hand of a case.
 type figure struct {
 	items  counted // divisor of the figure
 	done   counted // operations of the first body; nil: not visible
@@ -41,7 +39,7 @@ var figures = map[string]figure{
 	"iterate/slotmap iterate/handlemap.All": {items: all}, // the sum includes handles
 	"eraseitems":                            {items: half, done: half},
 	"groupby":                               {items: times(2), done: times(2)},
-	"columncreate/table.4columns":           {items: all, done: times(5)}, // one create and four Sets each
+	"columncreate/table.4columns":           {items: all, done: times(5)},
 	"append halves":                         {items: fixed(0)},
 	"foreach":                               {items: all, done: func(n int) int { return n - 1 }}, // item 0 remains 0
 	"emptypass":                             {items: fixed(64)},
@@ -56,7 +54,6 @@ var figures = map[string]figure{
 	"replay/map replay/straight":            {items: events, done: liveAtEnd},
 }
 
-// figureOf returns the figure of the first name that has one.
 func figureOf(names ...string) (figure, bool) {
 	for _, name := range names {
 		for ops, f := range figures {
@@ -68,12 +65,10 @@ func figureOf(names ...string) (figure, bool) {
 	return figure{}, false
 }
 
-// of64Tables is the number of commands of a small flush to 64 tables: at least
-// an erase and a create of each.
+// of64Tables is the number of commands of a small flush to 64 tables.
 func of64Tables(n int) int { return 2 * 64 * max(1, n/128) }
 
-// dying is the number of items with the values 0 to n-1 that die in the first
-// frame.
+// dying is the number of items that die in the first frame.
 func dying(percent uint64) counted {
 	return func(n int) (dead int) {
 		for v := range uint64(n) {
@@ -90,8 +85,6 @@ func events(int) int { n, _ := countTrace(); return n }
 
 func liveAtEnd(int) int { _, n := countTrace(); return n }
 
-// countTrace returns the numbers of events and final items of the embedded
-// trace.
 func countTrace() (events, live int) {
 	for tick, err := range must(trace.NewReader(bytes.NewReader(trace.Sample), "embedded trace")).Ticks() {
 		check(err)

@@ -16,8 +16,8 @@ import (
 //
 // Memory bounds the copying. Go's copy bypasses the caches from a megabyte on,
 // which saves a third of the traffic. A million items of 8 bytes in 8 shards
-// are just below that, pages of a stable table far below: they take as long as
-// copy.8shards, with pieces of the same size.
+// are below that, pages of a stable table far below: compare them with
+// copy.8shards.
 func (s set[T]) checkpoints() (cases []measure.Case) {
 	for _, op := range []struct {
 		name string
@@ -79,7 +79,6 @@ func readBack(ctx context.Context, st *store.Store, c *store.Checkpoint) func() 
 	return func() error { return st.ReadCheckpoint(ctx, bytes.NewReader(b.Bytes()), new(store.Checkpoint)) }
 }
 
-// register adds a table of either kind.
 func (s set[T]) register(st *store.Store, stable bool) emplacer[T] {
 	o := store.TableOptions[T]{Shards: shards}
 	if stable {
@@ -88,7 +87,6 @@ func (s set[T]) register(st *store.Store, stable bool) emplacer[T] {
 	return store.Register(st, o)
 }
 
-// handCopy is the memory of n items and its copy.
 type handCopy[T item] struct {
 	items, items2 []T
 	slots, slots2 []uint64

@@ -8,8 +8,8 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// collector returns the cases of a full collection with n live items. Only one
-// may be open at a time, because the collector scans the whole heap.
+// collector returns the cases of a full collection with n live items. The
+// collector scans the whole heap, so only one case may be open.
 func (s set[T]) collector() (cases []measure.Case) {
 	held := func(impl string, build func() any) {
 		cases = append(cases, s.measured("gc", impl, "ms/gc", func() float64 {
@@ -31,7 +31,6 @@ func (s set[T]) collector() (cases []measure.Case) {
 	return cases
 }
 
-// collections returns the median milliseconds of n collections.
 func collections(n int) float64 {
 	took := make([]time.Duration, n)
 	for i := range took {

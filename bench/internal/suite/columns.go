@@ -19,7 +19,6 @@ func columns(s set[item64]) (cases []measure.Case) {
 	return append(cases, s.newCase("columncreate", "table.4columns", s.createColumns))
 }
 
-// rawColumns are loops over raw slices of words.
 func (s set[T]) rawColumns() []measure.Case {
 	sum := func() *measure.Work {
 		words := make([]uint64, s.n)
@@ -84,7 +83,6 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 	return cases
 }
 
-// columnTable is a table with two columns.
 type columnTable[T item] struct {
 	store *store.Store
 	table *store.Table[T]
@@ -153,7 +151,6 @@ func (b columnTable[T]) add(ctx context.Context) {
 	}))
 }
 
-// eraseColumns erases all items of a table one by one, in random order.
 func (s set[T]) eraseColumns(columns int) *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
@@ -187,7 +184,6 @@ type (
 	element12 [12]byte
 )
 
-// createWide creates items in a flush.
 func (s set[T]) createWide() *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
@@ -198,7 +194,6 @@ func (s set[T]) createWide() *measure.Work {
 	})
 }
 
-// createColumns creates items and sets their columns.
 func (s set[T]) createColumns() *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[item16]{Reserve: s.n})
@@ -216,7 +211,6 @@ func (s set[T]) createColumns() *measure.Work {
 	})
 }
 
-// creates returns a flush of creates into an empty table.
 func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record func(q store.Queue)) *measure.Work {
 	ctx := context.Background()
 	var f flushing

@@ -2,9 +2,9 @@ package suite
 
 import "handloom/bench/internal/measure"
 
-// comparisons returns the cases that count the comparisons of sorts, equal on
-// every machine. For Defragment they count all calls that restore the order
-// after one item in a thousand has changed.
+// comparisons returns the cases that count the comparisons of sorts. For
+// Defragment they count all calls that restore the order after one item in a
+// thousand has changed.
 func (s set[T]) comparisons() []measure.Case {
 	counted := func(impl string, count func() int) measure.Case {
 		return s.measured("comparisons", impl, "cmp/item", func() float64 { return float64(count()) / float64(s.n) })

@@ -6,22 +6,21 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// container is one implementation with its n items and their names. A call is a
-// loop over all items, so the cost of the call itself vanishes.
+// container is one implementation with its n items and their names. Each method
+// loops over all items, so that the cost of the call vanishes.
 type container interface {
 	fresh(reserve bool) // new, without room or with room for all items
-	insert()            // every item, one by one
-	shuffle([]uint32)   // shuffles names
+	insert()
+	shuffle([]uint32) // shuffles names
 	random() []uint32
 	iterate()        // over the first words of all items
-	lookUp()         // every item by name, in order of insertion
-	lookUpShuffled() // every item by name, in random order
-	erase()          // every item by name, in random order
+	lookUp()         // by name, in order of insertion
+	lookUpShuffled() // by name, in random order
+	erase()          // by name, in random order
 	churn()          // by name, in random order: erase an item and insert another
 	clear()
 }
 
-// fill makes a new container with all items.
 func fill(c container) {
 	c.fresh(true)
 	c.insert()
@@ -51,7 +50,6 @@ type implementation[T item] struct {
 	make func(load[T]) container
 }
 
-// load is the input of a container.
 type load[T item] struct {
 	values []T
 	order  []uint32 // permutation of their indices
@@ -63,9 +61,8 @@ func newLoad[T item](n int, r *rand.Rand) load[T] {
 
 func (l load[T]) random() []uint32 { return l.order }
 
-// names are handles, indices or keys.
 type names[N any] struct {
-	inOrder  []N // in order of insertion
+	inOrder  []N
 	shuffled []N
 }
 
@@ -80,11 +77,10 @@ func (n *names[N]) shuffle(order []uint32) {
 	}
 }
 
-// operation is an operation of all containers.
 type operation struct {
 	op      string
-	with    string          // op of its comparison; "": its own
-	once    func(container) // before the first body
+	with    string
+	once    func(container)
 	prepare func(container) // before every body
 	body    func(container)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // newMemory returns the case compared with load: memory for the same items is
-// allocated and filled by copying.
+// allocated and filled.
 func (s set[T]) newMemory() measure.Case {
 	return s.newCase("load", "makecopy", func() *measure.Work {
 		h := newHandCopy[T](s.n)
@@ -24,8 +24,8 @@ func (s set[T]) newMemory() measure.Case {
 	})
 }
 
-// files returns the cases of a snapshot written to a file and synced, and of
-// the same number of bytes without encoding, in the temporary folder.
+// files returns the cases of a synced snapshot file, and of a file of the same
+// size without encoding, in the temporary folder.
 func (s set[T]) files() []measure.Case {
 	saved := func() *store.Checkpoint {
 		st, c := newStore(1), new(store.Checkpoint)
@@ -50,7 +50,6 @@ func (s set[T]) files() []measure.Case {
 	}
 }
 
-// pieces are the written bytes, call by call.
 type pieces [][]byte
 
 func (p *pieces) Write(b []byte) (int, error) {
@@ -61,7 +60,6 @@ func (p *pieces) Write(b []byte) (int, error) {
 // syncFile syncs a file; tests count the calls.
 var syncFile = (*os.File).Sync
 
-// toFile writes a file from its beginning and syncs it.
 func (s set[T]) toFile(write func(f *os.File)) *measure.Work {
 	dir := must(os.MkdirTemp("", "handloom-bench-"))
 	return &measure.Work{
@@ -79,8 +77,8 @@ func (s set[T]) toFile(write func(f *os.File)) *measure.Work {
 // recordBytes is the size of a record of a tick with a few calls.
 const recordBytes = 1 << 10
 
-// appends returns the cases of a record in a journal, and of a plain write of
-// as many bytes into a file of zeros, with a sync.
+// appends returns the cases of a record in a journal, and of a synced write of
+// as many bytes into a file of zeros.
 func appends(family) []measure.Case {
 	rec := make([]byte, recordBytes)
 	for i := range rec {

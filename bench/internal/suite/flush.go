@@ -11,12 +11,11 @@ import (
 	"handloom/tasks"
 )
 
-// queues is the number of recording tasks.
 const queues = 8
 
 // flushes returns the cases of a flush of n commands over 8 shards with n
 // items: half erase items in random order, half create items. For comparison,
-// the same bulk calls run by hand on one plain map per shard.
+// the bulk calls run by hand on one map per shard.
 func (s set[T]) flushes() []measure.Case {
 	on := s.fullTable()
 	cases := s.scaling("flush", "table", func(workers int) *measure.Work { return s.flush(on, workers) })
@@ -56,7 +55,6 @@ func (f *flushing) flush(ctx context.Context, st *store.Store) {
 
 func (f *flushing) count() int { return f.commands }
 
-// flushByHand makes the bulk calls of a flush.
 func (s set[T]) flushByHand() *measure.Work {
 	r := s.random()
 	created := values[T](s.n / 2)
@@ -100,7 +98,6 @@ func (s set[T]) flushByHand() *measure.Work {
 	}
 }
 
-// drawFirst moves n random elements to the front, in random order.
 func drawFirst[E any](r *rand.Rand, all []E, n int) {
 	for i := range n {
 		j := i + r.IntN(len(all)-i)
@@ -135,8 +132,8 @@ func within(workers int, ctx *context.Context) func(sample func()) {
 	}
 }
 
-// fullTable is a table of 8 shards with n items, in a store with as many
-// workers as the team.
+// fullTable is a table of 8 shards with n items, in a store with the workers of
+// the team.
 type fullTable[T item] struct {
 	store *store.Store
 	table *store.Table[T]

@@ -8,12 +8,12 @@ import (
 	"handloom/store"
 )
 
-// system is the work of a whole program in a frame: it moves every item,
-// replaces a share of them, and looks some up.
+// system is the work of a program in a frame: it moves every item, replaces
+// some, and looks some up.
 type system struct {
 	op      string
-	percent uint64 // share of dying items
-	lookUps int    // per thousand items
+	percent uint64
+	lookUps int // per thousand items
 }
 
 var systems = []system{{"frame1", 1, 100}, {"frame10", 10, 100}, {"storm", 5, 0}}
@@ -29,7 +29,6 @@ func frames(s set[item32]) (cases []measure.Case) {
 	return perOp(cases)
 }
 
-// move moves an item and reports whether it dies.
 func (y system) move(v *item32, frame uint64) (dies bool) {
 	v.x += v.y
 	x := (v.v + frame) * 0x9e3779b97f4a7c15
@@ -38,7 +37,6 @@ func (y system) move(v *item32, frame uint64) (dies bool) {
 
 func (y system) looked(n int) int { return n * y.lookUps / 1000 }
 
-// isBorn reports whether an item was born in the newest frame.
 func isBorn(v *item32) bool { return v.x == 0 && v.y == 1 }
 
 func born(all []item32) (n int) {
@@ -50,8 +48,8 @@ func born(all []item32) (n int) {
 	return n
 }
 
-// prepare returns f, or nil without look-ups. Without it, frames run back to back,
-// and the walk over all names does not flush the caches.
+// prepare returns f, or nil without look-ups. Without it, frames run back to
+// back, and the walk over all names does not flush the caches.
 func (y system) prepare(f func()) func() {
 	if y.lookUps == 0 {
 		return nil
@@ -103,7 +101,7 @@ func (s set[T]) frame(y system, workers int) *measure.Work {
 }
 
 // frameOfSlices gives each worker its own slice. It erases by moving the last
-// item into the gap, and looks items up by index.
+// item into the gap and looks items up by index.
 func frameOfSlices(y system, n, workers int) *measure.Work {
 	parts := make([][]item32, workers)
 	for i := range parts {
@@ -134,7 +132,6 @@ func frameOfSlices(y system, n, workers int) *measure.Work {
 	}}
 }
 
-// tick moves all items of a slice and replaces each that dies.
 func (y system) tick(all []item32, number uint64) {
 	n := len(all)
 	for i := 0; i < n; {

@@ -1,6 +1,5 @@
 package suite
 
-// goPointerMap is a map of pointers to separately allocated items.
 type goPointerMap[T item] struct{ keyed[T, *T] }
 
 func (c *goPointerMap[T]) insert() {

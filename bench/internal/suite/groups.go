@@ -14,8 +14,7 @@ type hit struct {
 }
 
 // groups returns the cases of applying 2n hits to n targets: by a GroupBy and a
-// pass over the owners, and by a loop by hand in a Write that looks up each
-// target.
+// pass over the owners, and by a loop in a Write that looks up each target.
 func groups(s set[item32]) []measure.Case {
 	on := &common[arena]{make: func() arena { return newArena(s) }}
 	cases := s.scaling("groupby", "table", func(workers int) *measure.Work {
@@ -57,8 +56,7 @@ func newArena(s set[item32]) arena {
 	return a
 }
 
-// brought returns the number of hits applied by the first body, from the sum of
-// their amounts.
+// brought returns the number of hits applied by the first body.
 func (a arena) brought() int {
 	var had, has uint64
 	for i := range a.targets.Len() {
@@ -72,7 +70,6 @@ func (a arena) brought() int {
 
 func targetOf(h *hit) store.Handle[item32] { return h.to }
 
-// group sorts the hits by target and sums them.
 func (a arena) group(ctx context.Context) {
 	a.sort(ctx)
 	check(a.groups.ForEach(ctx, addMembers))
@@ -91,7 +88,6 @@ func addMembers(c store.GroupChunk[hit, item32]) {
 	}
 }
 
-// loop adds each hit to its target.
 func (a arena) loop(ctx context.Context) {
 	check(a.Write(ctx, func(context.Context, *store.Writer) error {
 		for _, h := range a.hits.All() {
@@ -103,8 +99,7 @@ func (a arena) loop(ctx context.Context) {
 	}))
 }
 
-// allocations returns the number of objects that a GroupBy allocates in the
-// steady state.
+// allocations returns the number of objects that a GroupBy allocates.
 func (a arena) allocations() (n float64) {
 	const times = 100
 	check(a.Team(context.Background(), func(ctx context.Context) error {

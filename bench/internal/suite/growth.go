@@ -26,9 +26,8 @@ func (s set[T]) growth() []measure.Case {
 	}
 }
 
-// longest is a case of the slowest insert. It times only inserts that allocate,
-// and takes the median of each over several growths, to exclude the scheduler.
-// The collector is off.
+// longest times only inserts that allocate, and takes the median of each over
+// several growths, to exclude the scheduler. The collector is off.
 func (s set[T]) longest(impl string, newMap func() (insert func(T), full func() bool)) measure.Case {
 	const repeats = 5
 	return s.measured("growth", impl, "ns/longest", func() float64 {
@@ -51,7 +50,6 @@ func (s set[T]) longest(impl string, newMap func() (insert func(T), full func() 
 	})
 }
 
-// growths returns the times of the inserts into a full map.
 func growths[T item](n int, insert func(T), full func() bool) (took []time.Duration) {
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -23,7 +23,6 @@ var _ [0]struct{} = [unsafe.Offsetof(item8{}.v) + unsafe.Offsetof(item32{}.v) + 
 // size.
 func first[T item](v *T) *uint64 { return (*uint64)(unsafe.Pointer(v)) }
 
-// itemOf returns an item whose first word is v.
 func itemOf[T item](v uint64) (item T) {
 	*first(&item) = v
 	return item

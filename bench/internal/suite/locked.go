@@ -37,7 +37,6 @@ func (m *lockedMap) run(keys *keys, steps []step) {
 	keep(sum)
 }
 
-// shardedMap is 64 maps, each with its own lock, chosen by key.
 type shardedMap struct {
 	directory
 	shards [64]struct {

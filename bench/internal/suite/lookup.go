@@ -8,7 +8,6 @@ import (
 	"handloom/store"
 )
 
-// shards is the number of shards of the tables.
 const shards = 8
 
 // tableLookUp returns the cases of look-ups through tables, which find the
@@ -29,7 +28,7 @@ func (s set[T]) tableLookUp() []measure.Case {
 }
 
 // lookUpIn returns the loop over the handles for a table of either kind. Each
-// item type has its own loops: with a type parameter, Table.Get takes a quarter
+// item type has its own loop: with a type parameter, Table.Get takes a quarter
 // longer.
 func lookUpIn[T item](table any, hs []store.Handle[T]) func() {
 	switch t := table.(type) {
@@ -90,14 +89,12 @@ type emplacer[T any] interface {
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
 }
 
-// fill fills the table with n items and returns their handles in random order.
 func (s set[T]) fill(st *store.Store, t emplacer[T]) []store.Handle[T] {
 	hs := emplace(st, t, values[T](s.n))
 	s.random().Shuffle(len(hs), func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
 	return hs
 }
 
-// emplace adds the items to the table and returns their handles in order.
 func emplace[T any](st *store.Store, t emplacer[T], items []T) (hs []store.Handle[T]) {
 	ctx := context.Background()
 	check(st.Do(ctx, func(q store.Queue) {

@@ -6,9 +6,9 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// memory returns the cases of the bytes per item beyond the item itself after
-// growth to n items, by the heap before and after. Cases with own count the
-// arrays that the packed map reports, which the allocator rounds up.
+// memory returns the cases of the bytes per item beyond the item itself, in the
+// heap. Cases with own count the arrays that the packed map reports, which the
+// allocator rounds up.
 func (s set[T]) memory() (cases []measure.Case) {
 	beyond := func(bytes int64) float64 { return float64(bytes)/float64(s.n) - float64(sizeOf[T]()) }
 	for _, impl := range containers[T]() {

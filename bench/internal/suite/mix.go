@@ -11,7 +11,7 @@ const (
 )
 
 // step is one operation of the mixed load and its entry in the directory of
-// names. It is one word, to read little memory.
+// names, in one word.
 type step uint32
 
 const kindShift = 30
@@ -30,9 +30,9 @@ type frame struct {
 }
 
 // mix draws ticks of n steps: 90 % look up, 5 % insert, 5 % erase, in random
-// order. Entries to look up live when the tick begins; another task may erase
-// them meanwhile. Each entry is erased once, and an insert fills an entry
-// emptied by an earlier tick. So no task writes an entry that another reads.
+// order. Entries to look up live when the tick begins. Each entry is erased
+// once, and an insert fills an entry emptied by an earlier tick. So no task
+// writes an entry that another reads.
 type mix struct {
 	random *rand.Rand
 	live   []uint32
@@ -55,10 +55,8 @@ func newMix(r *rand.Rand, n int) *mix {
 // changed is the number of inserts, and of erases, in n steps.
 func changed(n int) int { return max(1, n/20) }
 
-// entries is the size of the directory for n steps per tick.
 func entries(n int) int { return n + changed(n) }
 
-// draw draws the next tick.
 func (m *mix) draw(f *frame) {
 	n := changed(len(m.all))
 	drawFirst(m.random, m.live, n)

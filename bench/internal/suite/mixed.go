@@ -7,10 +7,9 @@ import (
 	"handloom/store"
 )
 
-// peer is an implementation of the mixed load.
 type peer interface {
-	fill(n int)                         // with items for the entries 0 to n-1
-	tick(ctx context.Context, f *frame) // runs the steps of every task
+	fill(n int) // with items for the entries 0 to n-1
+	tick(ctx context.Context, f *frame)
 }
 
 // mixed returns the cases of the mixed load on n items, in ticks of n steps by

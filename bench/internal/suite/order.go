@@ -15,7 +15,7 @@ import (
 const budget = 1000
 
 // sorts returns the cases of sorting shuffled items, and of restoring the order
-// after one item in a thousand has changed. A raw slice has no handles.
+// after one item in a thousand has changed.
 func (s set[T]) sorts() []measure.Case {
 	return []measure.Case{
 		s.sort("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
@@ -93,7 +93,6 @@ func (s set[T]) restoreSlice() measure.Case {
 
 func changes(n int) int { return max(1, n/1000) }
 
-// changeKeys changes the keys of one item in a thousand.
 func changeKeys[T item](m *handlemap.Map[T], r *rand.Rand) {
 	n := m.Len()
 	for range changes(n) {
@@ -109,7 +108,6 @@ func (s set[T]) shuffled() []T {
 	return vs
 }
 
-// shuffledMap is a map whose order can be reset.
 type shuffledMap[T item] struct {
 	*handlemap.Map[T]
 	values  []T
@@ -135,7 +133,6 @@ func inFrames[T item](m *handlemap.Map[T], cmp func(a, b *T) int) {
 	}
 }
 
-// ordered returns the number of items not less than their predecessor.
 func ordered[T item](items []T) int {
 	n := len(items)
 	for i := 1; i < len(items); i++ {

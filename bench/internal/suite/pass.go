@@ -75,9 +75,8 @@ func simulate[T item](items []T) {
 }
 
 // emptyPasses returns the cases of an empty pass over a small table: the cost
-// of a phase, and the number of goroutines it starts. A table of 8 shards has
-// at least 8 chunks, which may be shared. An untimed flush after some passes
-// renumbers them.
+// of a phase, and the goroutines it starts. A table of 8 shards has at least 8
+// chunks. An untimed flush after some passes renumbers them.
 func (s set[T]) emptyPasses() []measure.Case {
 	const passes = 64
 	open := func(shards int) *measure.Work {
@@ -110,7 +109,6 @@ func (s set[T]) emptyPasses() []measure.Case {
 	}
 }
 
-// goroutinesCreated returns the number of goroutines created so far.
 func goroutinesCreated() uint64 {
 	sample := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
 	metrics.Read(sample)
@@ -137,10 +135,8 @@ func halves(family) (cases []measure.Case) {
 	return cases
 }
 
-// halfRounds takes about 20 us.
 const halfRounds = 14_500
 
-// spin computes in registers.
 func spin(rounds int) uint64 {
 	x := uint64(rounds)
 	for range rounds {

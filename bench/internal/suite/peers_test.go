@@ -9,7 +9,7 @@ import (
 )
 
 // After many ticks, each implementation must hold exactly the live entries,
-// each with its inserted item; else its times mean nothing.
+// each with its inserted item.
 func TestPeers_HoldTheMixedLoad(t *testing.T) {
 	const n = 400
 	peers := map[string]peer{
@@ -43,7 +43,6 @@ func TestPeers_HoldTheMixedLoad(t *testing.T) {
 	}
 }
 
-// found looks every entry of the directory up.
 func found(r peer) map[uint32]uint64 {
 	sums := make(map[uint32]uint64)
 	if r, ok := r.(*tablePeer); ok {

@@ -1,8 +1,7 @@
 package suite
 
-// pointers is a slice of pointers to separately allocated items, named by
-// index. Indices are reused without a generation, so stale names are not
-// detected.
+// pointers is a slice of pointers to separately allocated items. Indices are
+// reused without a generation, so stale names are not detected.
 type pointers[T item] struct {
 	load[T]
 	names[uint32]

@@ -9,9 +9,8 @@ import (
 	"handloom/store"
 )
 
-// record returns the cases of recording n commands in one task in the steady
-// state: the batch is discarded after each pass. For comparison, a loop appends
-// to a typed slice.
+// record returns the cases of recording n commands in one task; the batch is
+// discarded after each pass. For comparison, a loop appends to a typed slice.
 func record(s set[item32]) []measure.Case {
 	return []measure.Case{
 		s.newCase("record.emplace", "table", func() *measure.Work { return recording(s, emplaceAll) }),
@@ -23,7 +22,6 @@ func record(s set[item32]) []measure.Case {
 	}
 }
 
-// recorded records commands of one task into a table of 8 shards.
 type recorded func(t *store.Table[item32], q store.Queue, names []store.Handle[item32])
 
 func emplaceAll(t *store.Table[item32], q store.Queue, names []store.Handle[item32]) {
@@ -57,8 +55,8 @@ func recording(s set[item32], f recorded) *measure.Work {
 	}
 }
 
-// allocations is the case of the allocations per recorded command in the steady
-// state, including the discard.
+// allocations is the case of the allocations per recorded command, including
+// the discard.
 func allocations(s set[item32], op string, f recorded) measure.Case {
 	return s.measured(op, "table", "allocs/item", func() float64 {
 		const passes = 10

@@ -12,7 +12,7 @@ import (
 
 // replays returns the cases of replaying the embedded trace, whose ticks are
 // mostly small: in queues of 8 tasks with a flush per tick, and at once on
-// plain maps and baseline maps, in one goroutine.
+// plain maps and baseline maps.
 func replays(s set[item32]) (cases []measure.Case) {
 	add := func(impl string, workers int, open func() *measure.Work) {
 		c := measure.Case{Op: "replay", Impl: impl, Size: sizeOf[item32](), Workers: workers, Unit: measure.PerSecond, Open: open}
@@ -27,7 +27,7 @@ func replays(s set[item32]) (cases []measure.Case) {
 }
 
 // event is an event of a trace. Every lifetime of a key has its own entry, so
-// that a replay needs a directory of names and no map.
+// that a replay needs no map.
 type event struct {
 	kind  trace.Kind
 	table uint16
@@ -131,7 +131,6 @@ func (r *replay) takeOver() {
 	}
 }
 
-// atOnce applies events one by one.
 type atOnce interface {
 	apply(ticks [][]event)
 	live() int // number of items

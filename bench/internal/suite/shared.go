@@ -9,13 +9,11 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 )
 
-// sharedMap is a concurrent container.
 type sharedMap interface {
 	size(entries int)
-	run(keys *keys, steps []step) // steps of one task
+	run(keys *keys, steps []step)
 }
 
-// shared is a sharedMap under the mixed load.
 type shared struct {
 	sharedMap
 	keys  [queues]keys

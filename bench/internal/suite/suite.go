@@ -8,21 +8,18 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// Options select the cases.
 type Options struct {
 	N       []int  // items; nil: the default of the operation
 	Workers []int  // for scaling cases, ascending
 	Seed    uint64 // of random numbers
 }
 
-// set has the parameters of cases with n items of type T.
 type set[T item] struct {
 	n       int
 	workers []int
 	seed    uint64
 }
 
-// family makes the cases of one set.
 type family interface {
 	containers() []measure.Case
 	bulk() []measure.Case
@@ -71,7 +68,6 @@ func onOneWorker(c measure.Case) measure.Case {
 	return c
 }
 
-// measured returns a case whose samples are the values of f.
 func (s set[T]) measured(op, impl string, unit measure.Unit, f func() float64) measure.Case {
 	c := s.newCase(op, impl, func() *measure.Work { return &measure.Work{Measure: f} })
 	c.Unit = unit
@@ -117,7 +113,7 @@ var kinds = []struct {
 	{family.growth, []int{1e7}, []int{8}, none},
 }
 
-// typed makes cases for one item type: their loops are written for it, as in a
+// typed makes cases for one item type. Their loops are written for it, as in a
 // program.
 func typed[T item](cases func(set[T]) []measure.Case) func(family) []measure.Case {
 	return func(f family) []measure.Case { return cases(f.(set[T])) }
@@ -133,7 +129,6 @@ func allBut(ops ...string) func(Options, *measure.Case) bool {
 
 func none(Options, *measure.Case) bool { return false }
 
-// All returns all cases without duplicates.
 func (o Options) All() []measure.Case {
 	var cases []measure.Case
 	for _, k := range kinds {
@@ -154,7 +149,6 @@ func (o Options) Headline() []measure.Case {
 	return Unique(cases)
 }
 
-// cases returns the cases of build for every n and size.
 func (o Options) cases(build func(family) []measure.Case, ns, sizes []int) (cases []measure.Case) {
 	if len(ns) == 0 {
 		ns = []int{0}
@@ -183,7 +177,6 @@ const (
 	fewRounds = 6
 )
 
-// Unique keeps the first case of each name.
 func Unique(cases []measure.Case) []measure.Case {
 	seen := make(map[string]bool)
 	return slices.DeleteFunc(cases, func(c measure.Case) bool {

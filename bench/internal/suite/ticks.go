@@ -8,10 +8,8 @@ import (
 	"handloom/store"
 )
 
-// Cases of small ticks, as most ticks of a program are: a few commands are
-// recorded and flushed. An op is a tick.
+// Cases of small ticks, as most ticks of a program are. An op is a tick.
 
-// ticksInBody is the number of ticks per body.
 const ticksInBody = 64
 
 // fewCommands returns the cases of n puts to random items of a table with one
@@ -39,8 +37,7 @@ func fewCommands(s set[item8]) (cases []measure.Case) {
 const tables64 = 64
 
 // manyTables returns the cases of n commands to as many of 64 tables. One tick
-// erases an item, the next tick of that table creates one. For comparison, Go
-// maps.
+// erases an item, the next tick of that table creates one.
 func manyTables(s set[item8]) []measure.Case {
 	cases := s.scaling("manytables", "table", s.manyTables)
 	return perOp(append(cases, onOneWorker(s.newCase("manytables", "map", s.manyMaps))))
@@ -94,7 +91,7 @@ func (s set[T]) manyMaps() *measure.Work {
 
 // registering returns the cases of registering n tables in an empty store and
 // in a store with many tables. Another store has the remaining tables, because
-// the number of tables in the process slows collector and allocator.
+// their number slows collector and allocator.
 func registering(s set[item8]) (cases []measure.Case) {
 	const many = 4000
 	for _, variant := range []struct {
@@ -125,7 +122,7 @@ func registering(s set[item8]) (cases []measure.Case) {
 }
 
 // smallFlushes returns the cases of a flush of n commands, half erases and half
-// creates, to one or many tables, recorded by one or two tasks.
+// creates, to one or many tables, from one or two tasks.
 func smallFlushes(s set[item8]) (cases []measure.Case) {
 	for _, variant := range []struct {
 		impl          string
@@ -174,7 +171,6 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 	}
 }
 
-// ticks records in one task and flushes.
 func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
 	var ctx context.Context
 	var f flushing
@@ -193,7 +189,6 @@ func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) 
 	}
 }
 
-// tickCase is a case whose op is a tick or a pass.
 func (s set[T]) tickCase(op, impl string, open func() *measure.Work) measure.Case {
 	return perOp([]measure.Case{s.newCase(op, impl, open)})[0]
 }

@@ -8,7 +8,6 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// Target is one target and its result.
 type Target struct {
 	ID      string
 	Work    string
@@ -31,8 +30,8 @@ type planned struct {
 	place
 }
 
-// NewPlan returns the targets whose id matches. Targets with more workers than
-// processors are omitted.
+// NewPlan returns the targets whose id matches, without those that need more
+// workers than processors.
 func NewPlan(id *regexp.Regexp, processors int) *Plan {
 	p := &Plan{workers: processors}
 	for _, c := range contract {
@@ -93,7 +92,6 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 	return targets
 }
 
-// rounds returns the value of each round common to all cases of the clause.
 func (c planned) rounds(byName map[string]*measure.Result) (values []float64) {
 	var cases []*measure.Result
 	for _, called := range c.value.cases {

@@ -22,7 +22,6 @@ func selected(p *targets.Plan) []measure.Case {
 	return p.Select(suite.Options{Workers: p.Workers()}.All())
 }
 
-// measured returns results with samples of 1.
 func measured(cases []measure.Case, rounds int) (results []measure.Result) {
 	for _, c := range cases {
 		r := measure.Result{Case: c}
@@ -78,7 +77,6 @@ func TestPlan_SelectsOnlyNeededCases(t *testing.T) {
 	}
 }
 
-// set replaces the samples of a case.
 func set(results []measure.Result, name string, samples ...float64) {
 	for i := range results {
 		if results[i].Name() == name {

@@ -19,7 +19,6 @@ func sample(name string) value {
 	return value{cases: []string{name}, from: func(s []float64) float64 { return s[0] }}
 }
 
-// ratio returns a divided by b.
 func ratio(a, b string) value {
 	return value{cases: []string{a, b}, from: func(s []float64) float64 { return s[0] / s[1] }}
 }
@@ -29,8 +28,7 @@ func best(a string, peers ...string) value {
 	return value{append([]string{a}, peers...), func(s []float64) float64 { return s[1] / s[0] }, true}
 }
 
-// bestMixed returns the best peer in the mixed load divided by the table, with
-// the given workers.
+// bestMixed returns the best peer in the mixed load divided by the table.
 func bestMixed(workers int) value {
 	impls := []string{"table", "syncmap", "xsync", "rwmutexmap", "shardedmap", "rwmutexstraight"}
 	for i, impl := range impls {

@@ -29,7 +29,6 @@ type Options struct {
 	Progress func(line string, operations int)
 }
 
-// Outcome is the result of a campaign.
 type Outcome struct {
 	Programs   int
 	Plays      int // programs under one configuration each
@@ -84,7 +83,6 @@ type campaign struct {
 	outcome  Outcome
 }
 
-// work plays programs with a pair of children.
 func (c *campaign) work(ctx context.Context) {
 	pair := newPair(c.Command)
 	defer pair.close()
@@ -97,7 +95,6 @@ func (c *campaign) work(ctx context.Context) {
 	}
 }
 
-// draw returns the next program with its configurations.
 func (c *campaign) draw() (*script.Script, bool) {
 	c.lock.Lock()
 	number := c.next
@@ -116,7 +113,6 @@ func (c *campaign) draw() (*script.Script, bool) {
 	return c.Profile.Draw(c.Seed+uint64(number), c.Revision), true
 }
 
-// Draw returns the program of a seed with its configurations.
 func (p Profile) Draw(seed uint64, revision string) *script.Script {
 	drawn := draw.Script(seed, draw.Options{Steps: p.Steps, Misuses: runner.Misuses()})
 	drawn.Revision = revision
@@ -160,7 +156,6 @@ func (c *campaign) notify() {
 	c.reported, c.counted = now, o.Operations
 }
 
-// Missing returns the promised states that did not occur.
 func (o *Outcome) Missing(promises []model.Seen) []model.Seen {
 	var missing []model.Seen
 	for _, s := range promises {

@@ -15,7 +15,6 @@ import (
 	"handloom/proof/runner"
 )
 
-// Command is the command line of children.
 type Command struct {
 	Path string // program that calls [ServeChild] for the command "child"
 	Env  []string
@@ -26,7 +25,7 @@ type Command struct {
 const grace = 10 * time.Second
 
 // child is a process that plays programs, one at a time. It starts with the
-// first request and restarts after it has ended. The zero child has no command.
+// first request and restarts after it has ended.
 type child struct {
 	Command Command
 
@@ -40,8 +39,7 @@ type playing struct {
 }
 
 // play plays a program. A crash, race or hang is a failure in the result. An
-// error means that there is no result; if ctx ends, it is its cause, and the
-// process ends.
+// error means that there is no result; if ctx ends, it is its cause.
 func (c *child) play(ctx context.Context, r request) (*runner.Result, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -92,7 +90,6 @@ func (c Command) start() (*playing, error) {
 	return p, err
 }
 
-// ask sends a request and waits for the answer.
 func (p *playing) ask(r request) (answer response, err error) {
 	// A child that does not report a hang is killed, which ends the read.
 	kill := time.AfterFunc(r.Patience+grace, func() {

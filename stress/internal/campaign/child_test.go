@@ -18,8 +18,8 @@ func TestChild_StartFailureIsAnError(t *testing.T) {
 	c.close()
 }
 
-// A silent child that ends was killed from outside. A child that ends with
-// output has crashed. A child that does not report a hang hangs.
+// A silent child was killed from outside. A child that ends with output has
+// crashed. A child that does not report a hang hangs.
 func TestChild_InterpretsEndedProcess(t *testing.T) {
 	for _, tt := range []struct {
 		script   string

@@ -10,8 +10,8 @@ import (
 	"handloom/proof/script"
 )
 
-// pair is two children: the first plays the first configuration of a program,
-// the second all others.
+// pair is two children: the first plays the first configuration, the second all
+// others.
 type pair [2]child
 
 func newPair(command Command) *pair { return &pair{{Command: command}, {Command: command}} }
@@ -31,7 +31,7 @@ type How struct {
 const patience = 30 * time.Second
 
 // compare plays a program under its configurations, the first twice if repeat
-// is set. It returns the failure or nil, and adds its counts to total.
+// is set, and returns its failure or nil.
 func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat bool, total *Outcome) (*Failure, error) {
 	text := string(prog.Text())
 	configs := prog.Configs
@@ -68,7 +68,6 @@ func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat
 	return nil, nil
 }
 
-// failing returns the failure of a program under some configurations.
 func failing(p *script.Script, f runner.Failure, configs ...script.Config) *Failure {
 	failed := *p
 	failed.Configs = configs

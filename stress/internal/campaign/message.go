@@ -6,14 +6,12 @@ import (
 	"handloom/proof/runner"
 )
 
-// request asks for one play.
 type request struct {
-	Program  string        `json:"program"` // text of the program
+	Program  string        `json:"program"`
 	Config   string        `json:"config"`
 	Patience time.Duration `json:"patience"` // limit after which the program hangs
 }
 
-// response is the result of a play.
 type response struct {
 	Result *runner.Result `json:"result,omitempty"`
 	Error  string         `json:"error,omitempty"` // reason for a missing result

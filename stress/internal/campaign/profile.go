@@ -6,13 +6,12 @@ import (
 	"handloom/proof/model"
 )
 
-// Profile is a kind of campaign.
 type Profile struct {
 	Name     string
 	About    string
 	Duration time.Duration // 0: until interrupted
-	Steps    int           // approximate steps of a program
-	Configs  int           // configurations of a seed
+	Steps    int
+	Configs  int
 	Promises []model.Seen
 }
 

@@ -24,7 +24,7 @@ const (
 	exitHung = 3
 )
 
-// ServeChild plays requests until in ends, then exits. It ignores interrupts:
+// ServeChild plays requests until in ends, then exits. It ignores interrupts;
 // the parent handles them.
 func ServeChild(in io.Reader, out io.Writer) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
@@ -62,7 +62,7 @@ func (s *server) serve(r request) {
 	})
 	result, err := playRequest(r, func() { begun.Store(true) })
 	if !watchdog.Stop() {
-		select {} // the process is about to end
+		select {}
 	}
 	if err != nil {
 		s.answer(response{Error: err.Error()})
@@ -79,8 +79,8 @@ func (s *server) answer(r response) {
 	}
 }
 
-// hung returns the response for a hanging program. If the program has not
-// begun, the machine is too busy.
+// hung returns the response for a hanging program. If it has not begun, the
+// machine is too busy.
 func hung(after time.Duration, begun bool) response {
 	if !begun {
 		return response{Error: fmt.Sprintf("child: the program did not begin in %v: the machine is too busy", after), Ended: true}
@@ -92,7 +92,6 @@ func hung(after time.Duration, begun bool) response {
 	}}, Ended: true}
 }
 
-// playRequest plays the program of r. It calls begun before it opens the store.
 func playRequest(r request, begun func()) (*runner.Result, error) {
 	p, err := script.Parse([]byte(r.Program), "program")
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"handloom/proof/runner"
 )
 
-// Exit codes of a campaign. The program defines those of usage and malformed
-// input.
+// Exit codes of a campaign. The program has more.
 const (
 	ExitPassed       = 0
 	ExitInconclusive = 1
@@ -79,7 +78,7 @@ func (o *Outcome) add(other *Outcome) {
 }
 
 // Rare returns the number of states that occurred, and the n least frequent
-// ones with their counts.
+// ones.
 func (o *Outcome) Rare(n int) (seen int, least []string) {
 	var order []model.Seen
 	for _, s := range model.AllSeen() {

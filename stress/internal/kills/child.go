@@ -13,12 +13,11 @@ import (
 	"handloom/world"
 )
 
-// ChildCommand is the first argument of a child.
 const ChildCommand = "kills-child"
 
 // Child runs the program on a journal until in ends or it is killed, and
-// reports to out. words are the folder, the number of the child, and the number
-// of its workers.
+// reports to out. words are the folder and the numbers of the child and its
+// workers.
 func Child(words []string, in io.Reader, out io.Writer) (exit int) {
 	return process.Serve(in, out, func(ctx context.Context, p *process.Child) error {
 		if len(words) != 3 {
@@ -77,7 +76,6 @@ func (c *child) run(parent context.Context, dir string, number uint64, workers i
 	return errors.Join(err, c.err, j.Close())
 }
 
-// logDigest reports the digest of the state after a tick.
 func (c *child) logDigest(ctx context.Context, g *game.Game, what string, tick uint64) {
 	digest, err := g.Digest(ctx)
 	if err != nil {

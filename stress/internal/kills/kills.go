@@ -25,7 +25,6 @@ type Options struct {
 	Progress func(r *Result)
 }
 
-// Result is the result of a run.
 type Result struct {
 	Kills    int    // number of kills
 	InOpen   int    // kills before the child had opened the world
@@ -47,7 +46,6 @@ type Result struct {
 
 func (r *Result) Bad() bool { return len(r.Faults) > 0 }
 
-// fault counts a fault and keeps the text of the first few.
 func (r *Result) fault(count *int, format string, args ...any) {
 	if *count++; len(r.Faults) < 20 {
 		r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
@@ -55,8 +53,8 @@ func (r *Result) fault(count *int, format string, args ...any) {
 }
 
 // Run starts children one after another and kills all but the last, which ends
-// by itself. Then it replays the journal. An error means that the run is
-// incomplete; the Result has the findings until then.
+// by itself. Then it replays the journal. After an error the Result is
+// incomplete.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
 	begun := time.Now()
@@ -83,7 +81,6 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // replays the ticks of another.
 var workers = []int{1, 2, 3, 8}
 
-// replayWorkers is for the replay at the end.
 const replayWorkers = 5
 
 func newGame(workers int) *game.Game { return game.New(workers, 0) }
@@ -93,7 +90,6 @@ func options(g *game.Game, applied func(ctx context.Context, o world.Outcome)) w
 	return world.Options{Version: "kills 1", Init: g.Init, Tick: g.Tick, Applied: applied, SnapshotTicks: 5, DigestTicks: 6, Portable: true}
 }
 
-// journalOptions begin a file every few dozen ticks.
 var journalOptions = journal.Options{SegmentBytes: 32 << 10}
 
 // child runs one child until it is killed or, as the last one, for some ticks.
@@ -151,7 +147,6 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 	return nil
 }
 
-// listener reads the lines of one child.
 type listener struct {
 	*Result
 	child  int
@@ -160,7 +155,6 @@ type listener struct {
 	failed string
 }
 
-// line reads one line and reports whether it is valid.
 func (l *listener) line(text string) bool {
 	what, rest, _ := strings.Cut(text, " ")
 	var tick, digest uint64
@@ -209,7 +203,6 @@ func (l *listener) odd(text string) bool {
 	return false
 }
 
-// replay replays the journal with another number of workers.
 func (r *Result) replay(o Options) error {
 	found, err := hook.InspectJournal(o.Dir, func(uint64, []byte) error { return nil })
 	if err != nil {
@@ -247,8 +240,8 @@ func (r *Result) replay(o Options) error {
 	return nil
 }
 
-// judgeFiles checks the files of the journal at the end. Kills of a process
-// damage no file, and the last child leaves nothing to truncate.
+// judgeFiles checks the files of the journal. Kills of a process damage no
+// file, and the last child leaves nothing to truncate.
 func (r *Result) judgeFiles(damage error, cut string) {
 	if damage != nil || cut != "" {
 		r.fault(new(int), "the journal: damage %v, cut %q", damage, cut)

@@ -14,7 +14,6 @@ import (
 	"handloom/journal"
 )
 
-// TestMain is also the child process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
 		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout))
@@ -48,12 +47,12 @@ func TestKills_LoseNothing(t *testing.T) {
 }
 
 // Each verdict is found in the lines of a faulty child or the keys of a faulty
-// state, and only there.
+// state.
 func TestResult_CountsEveryVerdict(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		lines string
-		keys  []uint64 // in the state at the end
+		keys  []uint64
 		want  Result
 	}{
 		{"sound", "open 0 1, tick 1 2, ack 5, ack 6, open 1 2, tick 2 3", []uint64{6, 5}, Result{Ticks: 2, Acks: 2}},

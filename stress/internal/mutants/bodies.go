@@ -54,7 +54,6 @@ func (s *source) add(fault string, patched *source) error {
 	return nil
 }
 
-// guard returns a body that runs if the fault is on.
 func (s *source) guard(fault string, i int, body string) string {
 	leave := ""
 	if s.silent[i] {

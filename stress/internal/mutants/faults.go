@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Fault is a fault that can be seeded.
 type Fault struct {
 	Name  string
 	About string // description
 	Rare  bool   // random programs take minutes to find it
 
-	// Package and Test name the test of a fault that no program can find, such
-	// as kept memory; else "".
+	// Package and Test name the test of a fault that no program can find, or
+	// are "".
 	Package, Test string
 
 	hunks []hunk
@@ -43,8 +42,7 @@ func Load(folder fs.FS) ([]*Fault, error) {
 }
 
 // apply returns the patched text of each file, by path below root, the folder
-// of the module. It returns an error with patch, line and file unless the lines
-// of each place occur once.
+// of the module. The lines of each place must occur once.
 func (f *Fault) apply(root fs.FS) (map[string]string, error) {
 	changed := make(map[string]string)
 	for _, h := range f.hunks {

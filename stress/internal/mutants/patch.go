@@ -12,7 +12,6 @@ type hunk struct {
 	old, new string // whole lines
 }
 
-// Parse parses the patch of the fault called name.
 func Parse(name, text string) (*Fault, error) {
 	f := &Fault{Name: name}
 	file, about := "", []string(nil)
@@ -54,7 +53,6 @@ func (f *Fault) header(line string, about *[]string) error {
 	return nil
 }
 
-// add adds a line to old, new or both.
 func (h *hunk) add(line string) bool {
 	if line == "" {
 		line = " " // an empty line of context, trimmed by an editor
@@ -92,7 +90,7 @@ func (f *Fault) check() error {
 // apply applies the hunk to the text of its file. The old lines must occur
 // once.
 func (h *hunk) apply(name, text string) (string, error) {
-	lines := "\n" + h.old // to match whole lines
+	lines := "\n" + h.old
 	text = "\n" + text
 	times, at := 0, 0
 	for i := 0; i < len(text); i++ {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Root returns the root folder of the module, which must be the module of the
-// current folder.
+// Root returns the root folder of the module of the current folder.
 func Root(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "handloom").Output()
 	if err != nil {
@@ -19,7 +18,7 @@ func Root(ctx context.Context) (string, error) {
 }
 
 // FailsTest reports whether the test of the fault fails with the fault and
-// passes without it, in a build with an overlay.
+// passes without it.
 func (f *Fault) FailsTest(ctx context.Context, root, overlay string) (bool, error) {
 	passes, err := f.passes(ctx, root, overlay, f.Name)
 	if err != nil || passes {
@@ -32,7 +31,6 @@ func (f *Fault) FailsTest(ctx context.Context, root, overlay string) (bool, erro
 	return err == nil, err
 }
 
-// passes runs the test with the given fault; "": none.
 func (f *Fault) passes(ctx context.Context, root, overlay, fault string) (bool, error) {
 	test := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-run", "^"+f.Test+"$", "-v", f.Package)
 	test.Dir, test.Env = root, append(os.Environ(), Variable+"="+fault)
