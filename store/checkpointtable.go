@@ -32,7 +32,7 @@ func (c *copying) addColumn(table, name string, of *items.Type, clone func(dst, 
 func (c *copying) addSparse(table, name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
 	c.clones.Data = append(c.clones.Data, clone)
 	c.afresh.Data = append(c.afresh.Data, afresh(of, clone))
-	c.add(fmt.Sprintf("optional data %q of table %q", name, table), "ColumnOptions.Clone", of, clone)
+	c.add(fmt.Sprintf("sparse data %q of table %q", name, table), "ColumnOptions.Clone", of, clone)
 }
 
 func (c *copying) add(what, option string, of *items.Type, clone func(dst, src unsafe.Pointer)) {

@@ -97,7 +97,7 @@ func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 	var before store.Checkpoint
 	for says, add := range map[string]func(){
 		`column "a"`: func() { addColumn(t, table, store.ColumnOptions[int]{Name: "a"}) },
-		`optional data "b" was added to table "ships"`: func() { addSparse(t, table, store.ColumnOptions[int]{Name: "b"}) },
+		`sparse data "b" was added to table "ships"`: func() { addSparse(t, table, store.ColumnOptions[int]{Name: "b"}) },
 	} {
 		var image, out bytes.Buffer
 		noError(t, errors.Join(s.Checkpoint(ctx, &before), s.Snapshot(ctx, &image)))

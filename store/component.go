@@ -32,8 +32,8 @@ type component struct {
 
 // The kinds of components.
 const (
-	isColumn   = "column"
-	isOptional = "optional data"
+	isColumn = "column"
+	isSparse = "sparse data"
 )
 
 // columnOptions are ColumnOptions without the element type.
@@ -81,7 +81,7 @@ func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, 
 	if p.tracked {
 		p.written.init(t, nil)
 	}
-	p.recorder.Init(&t.recorder, of, p.what == isOptional, fields, o.links)
+	p.recorder.Init(&t.recorder, of, p.what == isSparse, fields, o.links)
 	t.parts = append(t.parts, p)
 	t.links, t.visits = t.links || len(fields) > 0, t.visits || o.links != nil
 	attach()

@@ -78,7 +78,7 @@ wave 4
 	equal(t, "Explain", frame.Explain(), want)
 	other := newFleet(t, store.Options{})
 	err := faultOf(func() { store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing}) })
-	wantText(t, "a column of another store", err, "of another store")
+	wantText(t, "a column of another store", err, "to another store")
 }
 
 func TestExchange_SwapsColumns(t *testing.T) {

@@ -167,10 +167,10 @@ func TestLoad_SchemaErrorNamesTheField(t *testing.T) {
 		`column "gauge": store_test.unlike.Level cannot be converted`: {saved, func(table ships) {
 			addColumn(t, table, store.ColumnOptions[unlike]{Name: "gauge"})
 		}},
-		`optional data "burn": int8 cannot be converted`: {saved, func(table ships) {
+		`sparse data "burn": int8 cannot be converted`: {saved, func(table ships) {
 			addSparse(t, table, store.ColumnOptions[int8]{Name: "burn"})
 		}},
-		`optional data "burn": it is of kind "column" in the store`: {saved, func(table ships) {
+		`sparse data "burn": it is of kind "column" in the store`: {saved, func(table ships) {
 			addColumn(t, table, store.ColumnOptions[int16]{Name: "burn"})
 		}},
 		`column "count": duplicate`: {withHeader(saved, twice), func(ships) {}},

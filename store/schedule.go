@@ -12,55 +12,54 @@ import (
 	"handloom/internal/schedule"
 )
 
-// System is one step of a frame, and what it says about itself. What it reads,
-// writes and emits decides which systems may run at the same time. In a checked
-// build (tag handloom_check, or the race detector) a pass that does more than
-// its system says is [ErrUndeclared], and so is a look-up on any goroutine of the
-// system: the goroutine that calls Run, those of its tasks, and those that these
-// start.
+// System is one step of a frame. The resources it reads, writes and emits to decide which
+// systems may run at the same time. In a checked build (tag handloom_check, or the race
+// detector) a pass with undeclared access is [ErrUndeclared], and so is an undeclared
+// look-up on any goroutine of the system: the one that calls Run, those of its tasks, and
+// those that these start.
 //
-// In every build these goroutines have one label for profiles: the key "system" with
-// Name. The context of Run carries it, too, in place of the labels of the caller. After
-// Run the goroutine has the labels of the context of the frame. The checks know
-// goroutines by this label, so that a goroutine with other labels is not checked.
+// In every build these goroutines have the profiler label "system" with Name. The context
+// of Run carries it in place of the caller's labels; after Run the goroutine has the
+// labels of the frame's context again. The checks find goroutines by this label, so they
+// skip goroutines with other labels.
 type System struct {
 	Name string // unique in the schedule
 
 	Reads  []Resource // looked at: lookups, Reduce, ForEachRows
-	Writes []Resource // items or elements written in place: ForEach, Column.Write; reading is included
+	Writes []Resource // items or elements written in place: ForEach, Column.Write; includes reading
 	Emits  []Resource // recorded into: tables and columns that the next flush changes
 
-	// After names systems that have to end before this one begins, for reasons
-	// that the tables do not tell. It puts no flush between them.
+	// After names systems that must end before this one begins, for reasons other than
+	// resources. It adds no flush between them.
 	After []string
 
-	// If, when it is not nil, is asked in every frame whether the system runs in
-	// it: on the goroutine that runs the frame, when the system's wave begins
-	// and no system runs. It may look things up, but start no phase.
+	// If, unless nil, reports in each frame whether the system runs. It is called on the
+	// goroutine that runs the frame, when the wave begins and no system runs. It may look
+	// things up, but must not open a phase.
 	If func() bool
 
-	// Run does the work. It may be called on any goroutine. With its context
-	// ForEach, Each and Reduce join the wave, one after another.
+	// Run does the work, on any goroutine. With its context ForEach, Each and Reduce join
+	// the wave, one at a time.
 	Run func(ctx context.Context) error
 }
 
-// Resource is what systems can be in each other's way over: a [*Table], a
-// [*StableTable], a [*Column], a [*Sparse], a [*Value], or an [Other]. Who reads or writes a column or
-// optional data reads its table as well, without naming it; who records a Set or an Unset
-// emits to the column or the data alone.
+// Resource is a possible cause of conflicts between systems: a [*Table], a
+// [*StableTable], a [*Column], a [*Sparse], a [*Value], or an [Other]. A system that
+// reads or writes a column or sparse data also reads its table, without naming it; a Set
+// or Unset emits only to the column or sparse data.
 type Resource interface {
 	Name() string
-	resource() resource // not of a nil pointer
+	resource() resource // the receiver is not nil
 	isNil() bool
 }
 
-// resource says what a Resource stands for, if it is not only a name.
+// resource is the table or component of a Resource.
 type resource struct {
-	table *table     // nil: none
-	part  *component // of the table; nil: the table itself
+	table *table     // nil: an [Other]
+	part  *component // nil: the table itself
 }
 
-// isNil reports whether r is nil, or a nil pointer.
+// isNil reports whether r is nil or a nil pointer.
 func isNil(r Resource) bool { return r == nil || r.isNil() }
 
 // name returns the name for messages and pictures.
@@ -71,7 +70,7 @@ func (r resource) name(of Resource) string {
 	return of.Name()
 }
 
-// String names a table or a part of one for messages.
+// String returns the kind and name for messages.
 func (r resource) String() string {
 	if r.part != nil {
 		return fmt.Sprintf("%s %q", r.part.what, r.part.fullName)
@@ -79,9 +78,8 @@ func (r resource) String() string {
 	return fmt.Sprintf("table %q", r.table.name)
 }
 
-// Other is a resource that is no table, told from others by its name: a search
-// tree, a window, a random number generator. Nothing is emitted to it, because
-// no flush applies that.
+// Other is a resource outside the store, identified by its name: a search tree, a window,
+// a device. No flush applies commands to it, so systems cannot emit to it.
 type Other string
 
 // Name returns the name.
@@ -90,32 +88,31 @@ func (o Other) Name() string { return string(o) }
 func (Other) resource() resource { return resource{} }
 func (Other) isNil() bool        { return false }
 
-// Schedule runs systems frame after frame, those that do not conflict at the same
-// time, in waves, and flushes between them. To read or write a table is to touch it. Of
-// two systems the one given later is
+// Schedule runs systems frame after frame. Systems that do not conflict run at the same
+// time, in waves, with flushes between them. To touch a table is to read or write it. Of
+// two systems the later one in the list runs
 //
 //	earlier   later    the later one runs
 //	writes    touches  in a later wave
 //	reads     writes   in a later wave
-//	emits     touches  in a later wave, behind a flush
-//	touches   emits    beside it or later
-//	emits     emits    beside it or later
+//	emits     touches  in a later wave, after a flush
+//	touches   emits    in the same wave or later
+//	emits     emits    in the same wave or later
 //
 // Items of tables with Events end after the last system that touches them; see
 // [TableOptions].
 //
-// Which systems share a wave and where the flushes are is computed once, from what
-// systems declare and the order they are given in, never from sizes, times or workers.
+// Waves and flushes are computed once, from the declarations and the order of the
+// systems, never from sizes, times or workers.
 //
-// Each system finds in the tables it names what it would find if the systems ran one
-// by one, each followed by a flush: the same items with the same values. Of two puts
-// to one item the one of the later system wins, whatever else is in the schedule.
-// What depends on which commands share a flush is up to the schedule: the handles
-// that new items get and the order of rows, whether a limit is met, the counters of
-// reports and what [Created] lists, and whether a provisional handle that one
-// system left to another is still of the batch. It is the same in every run.
+// Each system sees its tables as if the systems ran one by one, each followed by a flush:
+// the same items with the same values. Of two puts to one item the later system's wins.
+// The schedule decides which commands share a flush, and with that the handles of new
+// items and the order of rows, whether a limit is exceeded, the counters of reports, the
+// lists of [Created], and whether a provisional handle of an earlier system is still in
+// the batch. All are the same in every run.
 //
-// The guide's page is guide/systems.md.
+// See guide/systems.md.
 type Schedule struct {
 	store     *Store
 	plan      *schedule.Schedule
@@ -125,12 +122,12 @@ type Schedule struct {
 	running   atomic.Bool
 	frame     frame
 	report    Report                                  // of the frame
-	spare     struct{ tables, columns []TableReport } // memory for the next
+	spare     struct{ tables, columns []TableReport } // memory for the next report
 
 	flush func(ctx context.Context, ends []schedule.Resource) error // bound once
 }
 
-// system is a system of a schedule, and the state of what it runs.
+// system is a system of a schedule and its state.
 type system struct {
 	System
 	store  *Store
@@ -138,22 +135,21 @@ type system struct {
 	each   eachPass
 
 	nameHash uint64 // for random numbers
-	passes   uint64 // likewise: begun in this Run
+	passes   uint64 // for random numbers: number of passes begun in this Run
 
 	labels *check.Labels // of its goroutines
 
 	// In checked builds:
-	tables []*table     // that it reads or writes, or parts of
-	parts  []*component // that it reads or writes
+	tables []*table     // tables that it reads or writes, also through components
+	parts  []*component // components that it reads or writes
 }
 
-// NewSchedule computes waves and flush points of systems that work on the tables
-// of s. Of two systems that conflict, the one given first runs first.
+// NewSchedule computes the waves and flushes of systems on the tables of s. Of two
+// systems that conflict, the first in the list runs first.
 //
-// No systems, names that are empty or used twice, systems without Run, tables of
-// another store, tables with Events that another schedule reads, unknown names in After
-// and systems that wait for each other are mistakes of the program: NewSchedule panics with
-// an error that names all.
+// It panics with an error that names every mistake: no systems, empty or duplicate names,
+// systems without Run, tables of another store, tables with Events that another schedule
+// reads, unknown names in After, and cycles.
 func NewSchedule(s *Store, systems ...System) *Schedule {
 	s.made("NewSchedule")
 	s.planning.Lock()
@@ -190,7 +186,7 @@ func NewSchedule(s *Store, systems ...System) *Schedule {
 	return c
 }
 
-// faults returns what is wrong with the resources of a system.
+// faults returns errors for the resources of a system.
 func (y *System) faults(s *Store) (errs []error) {
 	for _, of := range []struct {
 		field     string
@@ -201,23 +197,23 @@ func (y *System) faults(s *Store) (errs []error) {
 			case isNil(r):
 				errs = append(errs, fmt.Errorf("system %q: %s[%d] is nil; register the table before NewSchedule", y.Name, of.field, i))
 			case r.resource().table != nil && !slices.Contains(s.tables, r.resource().table):
-				errs = append(errs, fmt.Errorf("system %q: table %q is of another store", y.Name, r.resource().table.name))
+				errs = append(errs, fmt.Errorf("system %q: table %q belongs to another store", y.Name, r.resource().table.name))
 			}
 		}
 	}
 	for _, r := range y.Emits {
 		if !isNil(r) && (r.resource().table == nil || r.resource().table.isValue()) {
-			errs = append(errs, fmt.Errorf("system %q emits to %q, which is no table, so that no flush would apply it; use Writes", y.Name, r.Name()))
+			errs = append(errs, fmt.Errorf("system %q emits to %q, which is not a table; use Writes", y.Name, r.Name()))
 		}
 	}
 	return errs
 }
 
-// numbers returns the numbers of resources; new ones get the next.
+// numbers returns the numbers of resources, and assigns numbers to new ones.
 func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 	var numbers []schedule.Resource
 	for _, r := range resources {
-		if isNil(r) { // one of the faults
+		if isNil(r) { // reported by faults
 			continue
 		}
 		of := r.resource()
@@ -226,16 +222,16 @@ func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 	return numbers
 }
 
-// named is a resource and the name it goes by.
+// named is a resource with its name.
 type named struct {
 	resource
 	name    string
-	touched bool // a table with Events, which a system reads or writes
+	touched bool // a system reads or writes it, and it has Events
 }
 
 func (c *Schedule) number(r named) schedule.Resource {
 	at := slices.IndexFunc(c.resources, func(o named) bool {
-		return o.resource == r.resource && (r.table != nil || o.name == r.name) // a table may come as a field of something else
+		return o.resource == r.resource && (r.table != nil || o.name == r.name) // a table may be passed as an embedded field
 	})
 	if at < 0 {
 		at = len(c.resources)
@@ -244,8 +240,8 @@ func (c *Schedule) number(r named) schedule.Resource {
 	return schedule.Resource(at)
 }
 
-// reads returns the numbers of what a system reads: the tables of columns that it reads
-// or writes as well, for rows must not move meanwhile.
+// reads returns the numbers of the resources that a system reads, including the tables of
+// its columns, because rows must not move meanwhile.
 func (c *Schedule) reads(y *System) []schedule.Resource {
 	numbers := c.numbers(y.Reads)
 	for _, r := range slices.Concat(y.Reads, y.Writes) {
@@ -260,15 +256,14 @@ func (c *Schedule) reads(y *System) []schedule.Resource {
 	return numbers
 }
 
-// Systems returns the systems in the order they were given to NewSchedule, for tools
-// that show what they touch. Its slices are the schedule's: they are not to be written.
+// Systems returns the systems in the order of NewSchedule, for tools. Its slices must not
+// be changed.
 func (c *Schedule) Systems() []System { return slices.Clone(c.given) }
 
-// Explain describes the schedule in words: the waves and, below each system,
-// what kept it out of the wave before; the flush points, and why they are there.
+// Explain returns a text with the waves, the reason why each system is not in an earlier
+// wave, and the flushes with their reasons.
 func (c *Schedule) Explain() string { return c.plan.Explain() }
 
-// Timings returns how long the systems took in the last frames, in the order
-// they were given to NewSchedule. It may be called from any goroutine at any
-// time. The durations decide nothing.
+// Timings returns the durations of systems in the last frames, in the order of
+// NewSchedule. Any goroutine may call it at any time. No decision depends on them.
 func (c *Schedule) Timings() schedule.Timings { return c.plan.Timings() }

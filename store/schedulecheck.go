@@ -9,12 +9,12 @@ import (
 	"handloom/internal/check"
 )
 
-// ErrUndeclared is what a pass returns in a checked build, wrapped with system
-// and table or column, when the system did not say that it would. A look-up that
-// its system did not declare panics with it, so that Run of the schedule returns it.
+// ErrUndeclared means that a system used a resource it does not declare, in a checked
+// build. A pass returns it, with system and resource. A look-up panics with it, and Run
+// of the schedule returns it.
 var ErrUndeclared = errors.New("not declared by the system")
 
-// systemOf returns the system that a phase is inside of, or nil.
+// systemOf returns the system around the phase, or nil.
 func (p *phase) systemOf() *system {
 	for ; p != nil; p = p.outer {
 		if p.system != nil {
@@ -36,15 +36,15 @@ func containsComponent(resources []Resource, p *component) bool {
 	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource().part == p })
 }
 
-// reads reports whether the system says that it reads the table, or a part of it.
+// reads reports whether the system declares to read the table or a component of it.
 func (y *system) reads(t *table) bool { return slices.Contains(y.tables, t) }
 
-// readsPart reports whether the system says that it reads the part.
+// readsPart reports whether the system declares to read the component.
 func (y *system) readsPart(p *component) bool { return slices.Contains(y.parts, p) }
 
-// currentSystem returns the system that the calling goroutine works for, or nil: in
-// checked builds the goroutine that runs the system has its label, the goroutines of its
-// tasks, and all goroutines that these start.
+// currentSystem returns the system of the calling goroutine, or nil. In checked builds
+// the goroutine of the system, those of its tasks, and all that these start have its
+// label.
 func (s *Store) currentSystem() *system {
 	label := check.CurrentLabel()
 	if label == (check.Label{}) {
@@ -60,9 +60,9 @@ func (s *Store) currentSystem() *system {
 	return nil // other labels
 }
 
-// label makes the systems known by their labels, until the function that it returns is
-// called. That is done once for all systems of a frame, because it orders goroutines, and
-// so would hide races of systems that share a wave.
+// label registers the labels of the systems until the returned function is called. It
+// does so once per frame, because it orders goroutines and would hide races within a
+// wave.
 func (c *Schedule) label() (end func()) {
 	c.store.changeSystems(func(running []*system) []*system { return slices.Concat(running, c.systems) })
 	return func() {
@@ -72,7 +72,7 @@ func (c *Schedule) label() (end func()) {
 	}
 }
 
-// changeSystems puts the list that change returns in place of the list of systems that run.
+// changeSystems replaces the list of running systems by the result of change.
 func (s *Store) changeSystems(change func(running []*system) []*system) {
 	for {
 		before, running := s.systems.Load(), []*system(nil)
@@ -85,11 +85,11 @@ func (s *Store) changeSystems(change func(running []*system) []*system) {
 	}
 }
 
-// looks fills in the tables and parts that the system may look at.
+// looks sets the tables and components that the system may look at.
 func (y *system) looks() {
 	for _, r := range slices.Concat(y.Reads, y.Writes) {
 		if isNil(r) {
-			continue // one of the faults
+			continue // reported by faults
 		}
 		of := r.resource()
 		if of.part != nil {
@@ -101,7 +101,8 @@ func (y *system) looks() {
 	}
 }
 
-// mayWrite is asked, in checked builds, by a pass that may write items in place.
+// mayWrite returns an error if the system around a pass does not declare to write t.
+// Passes that write items call it in checked builds.
 func (p *phase) mayWrite(does string, t *table) error {
 	if y := p.systemOf(); y != nil && !contains(y.Writes, t) {
 		return y.undeclared(does, t, "Writes, or use Reduce")
@@ -109,7 +110,7 @@ func (p *phase) mayWrite(does string, t *table) error {
 	return nil
 }
 
-// mayRead is asked, in checked builds, by a pass that reads.
+// mayRead is mayWrite for passes that read.
 func (p *phase) mayRead(t *table) error {
 	if y := p.systemOf(); y != nil && !y.reads(t) {
 		return y.undeclared("reduces", t, "Reads")
@@ -117,8 +118,7 @@ func (p *phase) mayRead(t *table) error {
 	return nil
 }
 
-// mayWritePart is asked, in checked builds, by what may write elements of a column or
-// optional data, and by Exchange in all.
+// mayWritePart is mayWrite for columns and sparse data. Exchange calls it in every build.
 func (p *phase) mayWritePart(c *component, does string) error {
 	if y := p.systemOf(); y != nil && !containsComponent(y.Writes, c) {
 		return y.undeclaredComponent(does, c, "Writes")
@@ -126,7 +126,7 @@ func (p *phase) mayWritePart(c *component, does string) error {
 	return nil
 }
 
-// mayReadComponent is asked, in checked builds, by what may only read them.
+// mayReadComponent is mayRead for columns and sparse data.
 func (p *phase) mayReadComponent(c *component, does string) error {
 	if y := p.systemOf(); y != nil && !y.readsPart(c) {
 		return y.undeclaredComponent(does, c, "Reads")
@@ -138,8 +138,8 @@ func (y *system) undeclaredComponent(does string, c *component, where string) er
 	return fmt.Errorf("store: system %q %s %s %q: %w; add it to %s", y.Name, does, c.what, c.fullName, ErrUndeclared, where)
 }
 
-// mayRecord is asked, in checked builds, when the tasks of a pass have recorded
-// what they did, and returns an error for the first table by registration.
+// mayRecord returns an error for the first table, by registration, or component that a
+// pass recorded into without a declaration. Checked builds call it after the tasks.
 func (p *phase) mayRecord(queues *batch.Pass) error {
 	y := p.systemOf()
 	if y == nil {

@@ -208,9 +208,9 @@ func TestNewSchedule_ReportsEveryFault(t *testing.T) {
 			store.System{Name: "b"},
 		)
 	})
-	want := `store: NewSchedule: system "a": table "aliens" is of another store
+	want := `store: NewSchedule: system "a": table "aliens" belongs to another store
 system "a": Reads[1] is nil; register the table before NewSchedule
-system "a" emits to "window", which is no table, so that no flush would apply it; use Writes
+system "a" emits to "window", which is not a table; use Writes
 system "b": the name is taken
 system "b": Run is nil
 systems wait for each other: a -> b -> a: a is after b; b reads ships, which a writes`

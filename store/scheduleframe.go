@@ -11,29 +11,25 @@ import (
 	"handloom/internal/seam"
 )
 
-// Run runs one frame, or a part of that of the Write whose context it is given: the
-// waves one after another, and the flushes between them and at the end. It holds the
-// store alone from its first wave to its last flush, or joins that Write, so that readers
-// see whole frames and nothing of other goroutines comes between two waves. Its report
-// adds up what the flushes did, Epoch being that of the last, and is good until the next
-// frame.
+// Run runs one frame, or a part of the frame of its Write: the waves one after another,
+// with flushes between them and at the end. It holds the store alone from the first wave
+// to the last flush, or joins the Write of its context, so readers see whole frames and
+// no other goroutine changes anything between two waves. The report is the sum of the
+// flushes, with the Epoch of the last one, and valid until the next frame.
 //
-// All systems of a wave run, even if one fails; then the error of the one given
-// first is returned, as a [*SystemError], and nothing later runs. What the
-// systems recorded since the last flush is dropped, and other pending commands
-// are kept; items written in place stay written, which a rollback to a
-// checkpoint would undo. A flush that fails ends the frame and keeps the whole
-// batch, as it does anywhere. Run looks at ctx before each wave and flush.
+// All systems of a wave run, even if one fails. Run then returns the error of the first
+// one in the list as a [*SystemError], runs nothing later, and drops what the systems
+// recorded since the last flush. It keeps other pending commands, and items written in
+// place stay written. A failed flush ends the frame and keeps the whole batch. Run checks
+// ctx before each wave and flush.
 //
-// Keys of queues follow the order of systems, so that a frame ends in the same
-// state for any number of workers. Systems of one wave share the team of ctx, or
-// the one that the frame opens: their passes run inline, each on the goroutine
-// of its system, and the passes of a system that is alone in its wave have all
-// workers.
+// Queues are ordered by system, so the state after a frame is the same for any number of
+// workers. Systems of one wave share the team of ctx, or a team of the frame: their
+// passes run inline, each on the goroutine of its system. The passes of a system that is
+// alone in its wave use all workers.
 //
-// Run is called by the goroutine that flushes. A frame while another one of the
-// same schedule runs is [ErrPhase]. Run allocates one object, and one per flush, system
-// and pass.
+// The goroutine that flushes calls Run. A second frame of the same schedule meanwhile is
+// [ErrPhase]. Run allocates one object, and one per flush, system and pass.
 func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	check.Given(c != nil, "store: Run", "Schedule")
 	if !c.running.CompareAndSwap(false, true) {
@@ -62,7 +58,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 		s.random.run(c)
 	}
 	c.report.begin(s.Epoch())
-	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
+	defer c.drop() // nothing remains after success; Goexit may end the caller
 	f := schedule.Run{Workers: s.options.Workers, Flush: c.flush}
 	if s.shuffle != nil || seam.Step != nil {
 		f.Shuffle = s.shuffleSystems
@@ -71,7 +67,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	c.keep()
-	s.flush.beginLists(p.frame.number) // no flush has, unless systems emit something
+	s.flush.beginLists(p.frame.number) // no flush has done so unless systems emit
 	return &c.report, nil
 }
 
@@ -92,16 +88,15 @@ func (c *Schedule) bind() {
 	}
 }
 
-// join gives what the systems recorded its place in the batch: in the order in
-// which they would have recorded it one by one.
+// join adds the commands of the systems to the batch, in serial order.
 func (c *Schedule) join() {
 	for _, y := range c.systems {
 		c.store.batch.Join(y.queues)
 	}
 }
 
-// keep leaves to the next flush what systems recorded without saying so, and no
-// flush of the frame was for.
+// keep leaves undeclared commands, which no flush of the frame was for, to the next
+// flush.
 func (c *Schedule) keep() {
 	if slices.ContainsFunc(c.systems, func(y *system) bool { return !y.queues.Empty() }) {
 		c.join()
@@ -114,7 +109,7 @@ func (c *Schedule) drop() {
 	}
 }
 
-// shuffleSystems orders the n systems of a wave as the tasks of a pass are.
+// shuffleSystems returns a random order of the n systems of a wave, if Shuffle is on.
 func (s *Store) shuffleSystems(n int) []int {
 	order := make([]int, n)
 	instead := s.order(n)
@@ -127,7 +122,7 @@ func (s *Store) shuffleSystems(n int) []int {
 	return order
 }
 
-// run runs the system in the wave whose context it is given.
+// run runs the system in the wave of ctx.
 func (y *system) run(ctx context.Context) error {
 	p := &phase{Context: ctx, store: y.store, op: opSystem, outer: y.store.phaseOf(ctx), system: y}
 	defer p.ended.Store(true)
@@ -139,8 +134,8 @@ func (y *system) run(ctx context.Context) error {
 	return y.Run(p)
 }
 
-// add adds what another flush did to the report of the frame. Both have their
-// tables by typeId.
+// add adds the report of a flush to the report of the frame. Both have their tables by
+// typeId.
 func (c *Schedule) add(o *Report) {
 	r := &c.report
 	r.Epoch = o.Epoch
@@ -155,7 +150,7 @@ func (c *Schedule) add(o *Report) {
 	r.Columns, spare.columns = merge(spare.columns[:0], r.Columns, o.Columns, func(a, b string) int { return byTable(s.parts[a], s.parts[b]) }), r.Columns
 }
 
-// merge appends the lines of both lists to all, by name.
+// merge appends the sorted lines of both lists to all, and adds up lines of one name.
 func merge(all, a, b []TableReport, compare func(a, b string) int) []TableReport {
 	for len(a) > 0 && len(b) > 0 {
 		switch order := compare(a[0].Name, b[0].Name); {

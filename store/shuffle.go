@@ -12,18 +12,17 @@ import (
 	"handloom/tasks"
 )
 
-// Shuffle has the tasks of every pass and flush begin in an order that is drawn
-// anew each time, from seed, and has workers give way to each other between
-// tasks. It is for tests: a program whose tasks depend on one another is found
-// out even on one worker, and what a correct one computes stays the same. It
-// costs memory and time for each task.
+// Shuffle makes the tasks of every pass and flush begin in a random order from seed, and
+// makes workers yield between tasks. It is for tests: it detects tasks that depend on one
+// another even with one worker, and does not change the results of correct programs. It
+// costs memory and time per task.
 //
-// Shuffle is called between phases, by the goroutine that flushes; while a phase
-// is open it is [ErrPhase]. It stays in force.
+// The goroutine that flushes calls it between phases; while a phase is open it is
+// [ErrPhase]. It stays on.
 func (s *Store) Shuffle(seed uint64) error {
 	s.made("Shuffle")
 	if !s.gate.tryAcquire(false) {
-		return fmt.Errorf("store: Shuffle: %w: a phase is open; call it before the first one or between two", ErrPhase)
+		return fmt.Errorf("store: Shuffle: %w: a phase is open; call it outside phases", ErrPhase)
 	}
 	defer s.gate.release(false)
 	var lock sync.Mutex // passes of systems run at the same time
@@ -40,8 +39,8 @@ func (s *Store) Shuffle(seed uint64) error {
 	return nil
 }
 
-// order says which of the n tasks of a step runs in place of which; nil: each in its
-// own.
+// order returns the function that maps the n tasks of a step to their order, or nil for
+// the natural order.
 func (s *Store) order(n int) func(task int) int {
 	switch {
 	case s.shuffle != nil:
@@ -52,8 +51,8 @@ func (s *Store) order(n int) func(task int) int {
 	return nil
 }
 
-// runInOrder runs the n tasks of a step, each in place of another. The error is that
-// of the lowest task, as in any order.
+// runInOrder runs the n tasks of a step in the given order. It returns the error of the
+// lowest task, as in any order.
 func (s *Store) runInOrder(ctx context.Context, n int, task func(int) error, instead func(task int) int) error {
 	errs := make([]error, n)
 	err := tasks.Run(ctx, n, func(i int) error {

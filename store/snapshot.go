@@ -9,20 +9,20 @@ import (
 	"handloom/internal/image"
 )
 
-// ErrSnapshot is what writing and reading snapshots returns, wrapped in a
-// [*SnapshotError], when items cannot be written so that they can be read back, or
-// when what is read is not a whole, undamaged snapshot of such a store.
+// ErrSnapshot means that items cannot be written to a snapshot and read back, or that the
+// input is not a complete, intact snapshot for the store. It is wrapped in a
+// [*SnapshotError].
 var ErrSnapshot = image.ErrSnapshot
 
-// ErrSchema is the [ErrSnapshot] of a snapshot whose tables are not those of the
-// store, and do not become them by name: the message has both, names the fields that
-// do not fit, and has the hash for [TableOptions.Migrate].
+// ErrSchema is an [ErrSnapshot]: the tables of the snapshot differ from the store and
+// cannot be matched by name. The message has both, the fields that do not fit, and the
+// hash for [TableOptions.Migrate].
 var ErrSchema = fmt.Errorf("%w: its tables are not those of the store", ErrSnapshot)
 
-// SnapshotError says where a snapshot is of no use.
+// SnapshotError is the place and cause of a fault in a snapshot.
 type SnapshotError struct {
 	Table string // "": the snapshot as a whole
-	Shard int    // of the table
+	Shard int    // shard of the table
 	Block int    // number of valid blocks before the fault
 	Err   error
 }
@@ -32,44 +32,40 @@ func (e *SnapshotError) Error() string { return (*image.Error)(e).Error() }
 // Unwrap returns [ErrSnapshot] and the cause.
 func (e *SnapshotError) Unwrap() []error { return []error{ErrSnapshot, e.Err} }
 
-// Tag is what the owner of a log keeps with a state: how far in the log it is, and
-// by which program.
+// Tag is the position in a log, and the version of the program, that belong to a state.
 type Tag struct {
 	At, Tick uint64
 	Chain    [16]byte
 	Version  string
 }
 
-// Tag returns what [Checkpoint.SetTag] set, or what ReadCheckpoint read.
+// Tag returns the tag that [Checkpoint.SetTag] set or ReadCheckpoint read.
 func (c *Checkpoint) Tag() Tag { return c.tag }
 
-// SetTag makes t part of what WriteTo writes. Checkpoint and Rollback leave it
-// alone.
+// SetTag sets the tag that WriteTo writes. Checkpoint and Rollback do not change it.
 func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
 
-// WriteTo writes the state that c holds to w, so that [Store.ReadCheckpoint] of a
-// store with the same tables, in another process or on another machine, reads it
-// back. It looks at no store: take a Checkpoint, which costs little more than
-// copying the bytes, and write it while ticks go on. Equal states are equal bytes,
+// WriteTo writes the state that c holds to w, for [Store.ReadCheckpoint] of a store with
+// the same tables, in another process or on another machine. It does not use the store:
+// take a Checkpoint and write it while ticks continue. Equal states result in equal bytes
 // on every machine.
 //
-// It returns the number of bytes. The goroutine that asks calls w, with little more than
-// 1 MiB at a time, and another one, which ends before WriteTo does, encodes meanwhile what
-// comes next; it takes some MiB of memory. What w is given may be the memory of the items:
-// as [io.Writer] says, w must neither change nor keep it.
+// It returns the number of bytes. The calling goroutine writes about 1 MiB at a time to w
+// while another one, which ends before WriteTo does, encodes the next block; this takes
+// some MiB of memory. w may get the memory of the items: as [io.Writer] requires, it must
+// not change or keep it.
 //
-// WriteTo fails with [ErrSnapshot], naming table and field, for items that hold pointers,
-// interfaces, functions or channels. An item, an element of a column or a value of optional
-// data has two limits: an encoding of 64 MiB, and slices and maps that nest 1,000 deep.
-// Beyond them WriteTo fails with [ErrSnapshot], too, because nothing could read it back; a
-// type that consists of numbers and bools alone has no limit. WriteTo fails with
-// [ErrCheckpoint] when c is empty, and with the error of w. What w got until then is no
-// snapshot.
+// WriteTo fails with [ErrSnapshot], which names table and field, for items that hold
+// pointers, interfaces, functions or channels, and for an item, element or sparse value
+// whose encoding exceeds 64 MiB or whose slices and maps nest more than 1,000 deep,
+// because it could not be read back. Types of numbers and bools have no limit. WriteTo
+// fails with [ErrCheckpoint] when c is empty, and with the error of w. The bytes written
+// before a failure are not a snapshot.
 func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 	check.Given(c != nil, "store: WriteTo", "Checkpoint")
 	check.Given(w != nil, "store: WriteTo", "io.Writer")
 	if !c.whole {
-		return 0, fmt.Errorf("store: WriteTo: %w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)
+		return 0, fmt.Errorf("store: WriteTo: %w: it is empty: no Checkpoint into it has succeeded", ErrCheckpoint)
 	}
 	n, err = writeImage(w, c.epoch, c.tag, c.tables)
 	if err != nil {
@@ -78,14 +74,13 @@ func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// Snapshot writes the state of the store to w: Checkpoint and WriteTo in one, for
-// a store that may stand still meanwhile, without the copy. What w does, it does
-// inside the phase: readers may go on, ticks wait.
+// Snapshot writes the state of the store to w: Checkpoint and WriteTo without the copy. w
+// is called inside the phase, so ticks wait, but readers may continue.
 //
-// It shares the gate with Read and joins a Read or a Write. Its errors are those
-// of [Checkpoint.WriteTo].
+// It shares the gate with Read and joins a Read or a Write. Its errors are those of
+// [Checkpoint.WriteTo].
 //
-// The guide's page is guide/save-and-load.md.
+// See guide/save-and-load.md.
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	s.given(ctx, "Snapshot")
 	check.Given(w != nil, "store: Snapshot", "io.Writer")
@@ -102,7 +97,7 @@ func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// asSaved returns the state itself in the form of a copy.
+// asSaved returns the live state in the form of a copy.
 func (s *Store) asSaved() []*savedTable {
 	tables := make([]*savedTable, len(s.tables))
 	for i, t := range s.tables {
@@ -140,7 +135,7 @@ func (c *savedTable) image() image.Table {
 	for _, p := range c.parts {
 		of.Kind |= image.KindColumns
 		column := image.Column{Name: p.name, Schema: p.typ.Digest.Schema()}
-		if p.what == isOptional {
+		if p.what == isSparse {
 			column.Kind = 1
 		}
 		of.Columns = append(of.Columns, column)
@@ -148,7 +143,7 @@ func (c *savedTable) image() image.Table {
 	return of
 }
 
-// codable returns what keeps the items, or what lies beside them, from being read back.
+// codable returns an error if items, columns or sparse data cannot be read back.
 func (c *savedTable) codable() error {
 	err := c.table.typ.Digest.Codable()
 	for _, p := range c.parts {

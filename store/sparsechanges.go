@@ -10,12 +10,12 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Created iterates over the items that had no data when the last frame began and have some
-// now, or so far, by typeId and then in the order in which they got it: in a flush that of
-// the commands, and then of creates. The lists of a Sparse are net over the frame. An item
-// that is gone is in none, but in [Erased] of its table. Of which frame they are, [Created]
-// of tables says, and who may read them. They panic unless the data was added with Changes;
-// without commands and notes they cost nothing.
+// Created iterates over the items that had no data when the last frame began and have it
+// now, or so far. The order is typeId, then time; within a flush commands come before
+// creates. The lists of a Sparse are net over the frame. Erased items are only in
+// [Erased] of their table. The frame, callers and lifetime are as for the function
+// [Created]. The lists panic unless the data has Changes; without commands and notes they
+// cost nothing.
 func (s *Sparse[T, C]) Created() iter.Seq2[Handle[T], *C] {
 	s.core.mustTrack("Created")
 	return func(yield func(Handle[T], *C) bool) {
@@ -32,9 +32,9 @@ func (s *Sparse[T, C]) Created() iter.Seq2[Handle[T], *C] {
 	}
 }
 
-// Erased iterates over the items that had data when the last frame began and have none now,
-// with the value that they had when they lost it first, by typeId and then in the order in
-// which they did. The item lives. See [Sparse.Created].
+// Erased iterates over the items that had data when the last frame began and have none
+// now, with the value that they lost first. The order is typeId, then time. The items
+// exist. See [Sparse.Created].
 func (s *Sparse[T, C]) Erased() iter.Seq2[Handle[T], *C] {
 	s.core.mustTrack("Erased")
 	return func(yield func(Handle[T], *C) bool) {
@@ -53,10 +53,10 @@ func (s *Sparse[T, C]) Erased() iter.Seq2[Handle[T], *C] {
 	}
 }
 
-// Written iterates over the items that had data when the last frame began and have data now
-// that it has written: by [Sparse.Set], [Sparse.Put], or in place where a task noted it by
-// [SparseChunk.Wrote]. They come by typeId and in the order of the table. See
-// [Sparse.Created], and [Written] for what passes note outside of frames.
+// Written iterates over the items that had data when the last frame began, have it now,
+// and got a new value by [Sparse.Set], [Sparse.Put] or a write in place with
+// [SparseChunk.Wrote]. The order is typeId, then row of the table. See [Sparse.Created],
+// and [Written] for notes of passes outside frames.
 func (s *Sparse[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	s.core.mustTrack("Written")
 	return func(yield func(Handle[T], *C) bool) {
@@ -70,19 +70,19 @@ func (s *Sparse[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	}
 }
 
-// sparseChanges are what a frame did to the data of the items of a shard.
+// sparseChanges are the changes of a frame to the data of one shard.
 type sparseChanges struct {
 	data    *sparseData
 	index   int
-	created []ID            // that had none when it began; some may have none again
-	made    slotset.Handles // created
-	gone    keptItems       // that had some when it began, with the value that they lost first
-	taken   slotset.Handles // of gone
+	created []ID            // items that had no data at first; some may have lost it again
+	made    slotset.Handles // set of created
+	gone    keptItems       // items that had data at first, with the value that they lost first
+	taken   slotset.Handles // set of gone
 	peak    highwater.Mark
 }
 
-// change notes that an item gets a value next, or loses it: before is the value so far, nil
-// if there is none.
+// change notes a change of the data of an item before it happens: before is the old value
+// or nil, and has reports whether the item has data afterwards.
 func (c *sparseChanges) change(id ID, before unsafe.Pointer, has bool) {
 	switch {
 	case !has:
@@ -114,7 +114,7 @@ func (c *sparseData) changeAtOnce(w *Writer, shard int, id ID, before unsafe.Poi
 	c.changes[shard].change(id, before, has)
 }
 
-// onChange returns what a flush calls for the items of a shard.
+// onChange returns the function that a flush calls for changes in a shard, or nil.
 func (c *sparseData) onChange(shard int) func(id ID, before unsafe.Pointer, has bool) {
 	if !c.tracked {
 		return nil

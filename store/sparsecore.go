@@ -12,17 +12,17 @@ import (
 	"handloom/internal/sparse"
 )
 
-// sparseData is all of a [Sparse] but what a user's code calls with values.
+// sparseData is the untyped core of a [Sparse].
 type sparseData struct {
 	component
-	shards  [MaxShards]*sparse.Map // by typeId & 63 of the table; unused entries are empty
+	shards  [MaxShards]*sparse.Map // by typeId & 63; unused entries are empty
 	pass    sparsePass
-	changes []sparseChanges // by shard; none unless it keeps some
+	changes []sparseChanges // by shard; nil without Changes
 }
 
-// add adds the data to the table, or leaves both as they are if anything fails.
+// add adds the data to the table; on failure neither has changed.
 func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
-	c.what, c.element = isOptional, c.item
+	c.what, c.element = isSparse, c.item
 	return c.component.add(t, "AddSparse", o, of, func() {
 		c.forget()
 		c.changes = c.newChanges()
@@ -39,7 +39,7 @@ func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 	})
 }
 
-// newChanges returns empty lists, if the data keeps some.
+// newChanges returns empty lists, or nil without Changes.
 func (c *sparseData) newChanges() (all []sparseChanges) {
 	if c.tracked {
 		c.written.sparse = c
@@ -50,7 +50,7 @@ func (c *sparseData) newChanges() (all []sparseChanges) {
 	return all
 }
 
-// forget empties the lookups: they find nothing.
+// forget makes the lookups find nothing.
 func (c *sparseData) forget() { fill(c.shards[:], sparse.New(c.typ)) }
 
 // of returns the data of a shard.
@@ -66,7 +66,7 @@ func (c *sparseData) len() int {
 	return n
 }
 
-// item returns the address of what the item that id names has, or nil.
+// item returns the address of the data of the item id, or nil.
 func (c *sparseData) item(id ID) unsafe.Pointer {
 	if !c.table.owns(id) {
 		return nil
@@ -79,8 +79,7 @@ func (c *sparseData) item(id ID) unsafe.Pointer {
 	return data.At(row)
 }
 
-// put returns the place of the value that the item that id names gets at once, or nil if
-// there is no such item.
+// put returns the address for the new value of the item id, or nil without such an item.
 func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 	t := c.table
 	w.useComponent(t, "Put")
@@ -104,7 +103,7 @@ func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 	return place
 }
 
-// remove takes what the item that id names has, and reports whether that was something.
+// remove removes the data of the item id, and reports whether it had any.
 func (c *sparseData) remove(w *Writer, id ID) bool {
 	t := c.table
 	w.useComponent(t, "Remove")
@@ -134,7 +133,7 @@ func (c *sparseData) sortAsTable(w *Writer) {
 	}
 }
 
-// drop takes what the item that id names has of optional data: it is erased at once.
+// drop removes all sparse data of the item id, which is erased at once.
 func (t *table) drop(id ID) {
 	if !t.owns(id) {
 		return
@@ -144,8 +143,8 @@ func (t *table) drop(id ID) {
 	}
 }
 
-// lend says that the maps of the table are given out, so that items go without a word
-// until the Write ends.
+// lend notes that a Write exposes the maps of the table, so that items may disappear
+// unnoticed until the Write ends.
 func (t *table) lend() {
 	s := t.store
 	if slices.Contains(s.lent, t) {
@@ -159,8 +158,8 @@ func (t *table) lend() {
 	}
 }
 
-// sweep drops the optional data of items that went without a word, and rebuilds indexes: a
-// phase that joins the Write finds the items as they are.
+// sweep drops the sparse data of items that disappeared from exposed maps, and rebuilds
+// indexes, for a phase that joins the Write.
 func (s *Store) sweep() {
 	for _, t := range s.lent {
 		for _, c := range t.sparse {
@@ -172,8 +171,8 @@ func (s *Store) sweep() {
 	}
 }
 
-// endLending ends what lend began, with the Write. It panics if the Write assigned a map, or
-// gave two items one key.
+// endLending ends the exposure of maps with the Write. It panics if the Write assigned a
+// map or gave two items one key.
 func (s *Store) endLending() {
 	defer func() {
 		clear(s.lent)
@@ -189,12 +188,12 @@ func (s *Store) endLending() {
 			}
 		}
 		if err := t.reindex(); err != nil {
-			panic(fmt.Sprintf("store: a Write left two items of table %q with one key, by its maps: %v; erase one of them, or use Insert, which finds out", t.name, err))
+			panic(fmt.Sprintf("store: a Write left two items of table %q with one key through maps: %v; erase one, or use Insert, which returns an error", t.name, err))
 		}
 	}
 }
 
-// assigned reports whether one of the maps of the table is a copy of another map.
+// assigned reports whether a map of the table is a copy of another map.
 func (t *table) assigned() bool {
 	for _, sh := range t.order {
 		if !sh.Map.IsPinned() {
@@ -204,8 +203,8 @@ func (t *table) assigned() bool {
 	return false
 }
 
-// sparsePass is the state of a ForEach over optional data that runs; the data keeps it, so
-// that a pass allocates nothing but its phase.
+// sparsePass is the state of a running ForEach. The data keeps it, so that a pass
+// allocates only its phase.
 type sparsePass struct {
 	data   *sparseData
 	chunk  int // rows
@@ -233,7 +232,7 @@ func (c *sparseData) forEach(ctx context.Context, f func(SparseChunk[untyped, un
 	p := &c.pass
 	n := c.cut(&p.chunks)
 	if p.queues, err = s.begin(ph, n); err != nil {
-		return fmt.Errorf("store: ForEach of optional data %q: %w", c.fullName, err)
+		return fmt.Errorf("store: ForEach of sparse data %q: %w", c.fullName, err)
 	}
 	p.f = f
 	defer func() {
@@ -259,12 +258,12 @@ func (p *sparsePass) run(index int) error {
 	return p.queues.Failed(index)
 }
 
-// cut finds the chunks of a pass over the rows.
+// cut finds the chunks and returns their number.
 func (c *sparseData) cut(chunks *chunking) int {
 	return chunks.cut(c.pass.chunk, len(c.table.order), func(shard int) int { return c.of(shard).Rows() })
 }
 
-// rows returns a run of rows, to be read unless it is given a queue.
+// rows returns a run of rows, read-only unless it gets a queue.
 func (c *sparseData) rows(shard, lo, hi, index int) SparseChunk[untyped, untyped] {
 	data := c.of(shard)
 	hi = min(hi, data.Rows())

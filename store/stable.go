@@ -12,16 +12,15 @@ import (
 	"handloom/shard/slotmap"
 )
 
-// StableTable holds all items of one type T in a store at addresses that do not
-// change while they live. It does what a [Table] does, but for ordering, and
-// passes step over the gaps that erases leave; take it where a *T has to stay
-// good across flushes.
+// StableTable holds all items of one type T at addresses that do not change while the
+// items live. It has all features of a [Table] except sorting, and its passes skip the
+// gaps of erased items. Use it if a *T must stay valid across flushes.
 //
-// The guide's page is guide/size-a-table.md.
+// See guide/size-a-table.md.
 type StableTable[T any] struct {
-	maps  [MaxShards]*paged.Set // by typeId & 63; unused entries point at an empty map
+	maps  [MaxShards]*paged.Set // by typeId & 63; unused entries point to an empty map
 	core  table
-	visit func(c StableChunk[T]) // of the ForEach that runs
+	visit func(c StableChunk[T]) // of the running ForEach
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
@@ -57,9 +56,9 @@ func (t *StableTable[T]) Handle(id ID) (Handle[T], bool) {
 	return Handle[T]{}, false
 }
 
-// Get returns a pointer to the item that h names, and whether there is one. It
-// takes O(1) time and inlines (op=get/impl=stabletable). Who may call it is as for
-// [Table.Get]; the pointer is good until the item is erased.
+// Get returns a pointer to the item h, and whether it exists. It takes O(1) time and
+// inlines (op=get/impl=stabletable). Callers are as for [Table.Get]; the pointer is valid
+// until the item is erased.
 func (t *StableTable[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
 		t.core.lookup("Get")
@@ -76,8 +75,8 @@ func (t *StableTable[T]) Has(h Handle[T]) bool {
 	return ok
 }
 
-// At returns a pointer to the item that h names, as [StableTable.Get] does, and
-// panics with a [*StaleError] if there is none.
+// At returns the pointer of [StableTable.Get]. It panics with a [*StaleError] if the item
+// does not exist.
 func (t *StableTable[T]) At(h Handle[T]) *T {
 	if check.Cheap {
 		t.core.lookup("At")
@@ -90,9 +89,8 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 	return v
 }
 
-// All iterates over handles and items: shards by typeId, each in the order of
-// slots. Nothing structural may change meanwhile. It takes O(live + rows/64)
-// time.
+// All iterates over handles and items: shards by typeId, each in the order of slots. No
+// structure may change meanwhile. It takes O(live + rows/64) time.
 func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
@@ -108,8 +106,7 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// StableMaps returns the maps of the shards of t, by typeId, with their whole
-// vocabulary; see [Maps].
+// StableMaps returns the maps of the shards of t, by typeId; see [Maps].
 func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 	check.Given(t != nil, "store: StableMaps", "table")
 	w.use(&t.core, "StableMaps")
@@ -121,7 +118,7 @@ func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 	return maps
 }
 
-// StableMaps rests on this: a map is a set with pages of items, and nothing else.
+// StableMaps requires that a map is only a set with pages of items.
 var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(paged.Set{})]
 
 // mapOf returns the map of a shard.
@@ -129,22 +126,22 @@ func (t *StableTable[T]) mapOf(shard int) *paged.Set {
 	return t.maps[(int(t.core.first)+shard)%MaxShards]
 }
 
-// StableChunk is a run of rows of a stable table given to one task, and good until that
+// StableChunk is a run of rows of a stable table given to one task, valid until the task
 // returns. In a ForEach the task may write the items; in a [Reduce] it reads them, and
-// Wrote and WroteAll panic. Rows without an item are stepped over.
+// Wrote and WroteAll panic. Empty rows are skipped.
 type StableChunk[T any] struct {
-	Queue Queue // the task's own; in a Reduce the zero Queue
-	Index int   // of the chunk; depends on row counts alone
+	Queue Queue // queue of the task; in a Reduce the zero Queue
+	Index int   // index of the chunk; depends only on row counts
 
 	items  *paged.Set
 	lo, hi int
 	table  *table // nil: a Reduce
-	wrote  *notes // nil: the table keeps no changes
+	wrote  *notes // nil: the table has no Changes
 	serial uint32 // of the pass
 }
 
-// All iterates over the handles and items of the chunk, in the order of slots. It
-// panics when the pass has ended.
+// All iterates over the handles and items of the chunk, in the order of slots. It panics
+// after the pass.
 func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
 	if c.table != nil && c.serial != c.table.pass.serial {
 		panic(savedChunk{"All", c.Index, c.table.name})
@@ -152,8 +149,7 @@ func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
 	return paged.Range[T](c.items, c.lo, c.hi)
 }
 
-// Wrote notes that the task has written the item that h names, which has to be one of
-// the chunk; see [Chunk.Wrote].
+// Wrote notes that the task has written the item h of the chunk; see [Chunk.Wrote].
 func (c *StableChunk[T]) Wrote(h Handle[T]) {
 	c.mustRun("Wrote")
 	if row := int(h.ID.Slot()); row < c.lo || row >= c.hi || !c.items.Has(h.ID) {
@@ -172,14 +168,14 @@ func (c *StableChunk[T]) WroteAll() {
 	}
 }
 
-// mayWriteChunk panics unless the chunk is of a ForEach.
+// mayWriteChunk panics unless the chunk belongs to a ForEach.
 func mayWriteChunk(method string, ofForEach bool) {
 	if !ofForEach {
 		panic(fmt.Sprintf("store: %s with a chunk of a Reduce, which only reads; call it in a ForEach", method))
 	}
 }
 
-// mustRun panics unless the chunk is of a ForEach that runs.
+// mustRun panics unless the chunk belongs to a running ForEach.
 func (c *StableChunk[T]) mustRun(method string) {
 	mayWriteChunk(method, c.table != nil)
 	if c.serial != c.table.pass.serial {
@@ -187,8 +183,8 @@ func (c *StableChunk[T]) mustRun(method string) {
 	}
 }
 
-// ForEach runs f for every chunk of the table, in parallel; see [Table.ForEach].
-// Chunks are cut by rows, the empty ones included.
+// ForEach runs f for every chunk of the table, in parallel; see [Table.ForEach]. Chunks
+// count empty rows, too.
 func (t *StableTable[T]) ForEach(ctx context.Context, f func(c StableChunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")

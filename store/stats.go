@@ -10,47 +10,46 @@ import (
 	"handloom/shard/handle"
 )
 
-// Stats are the figures of a store after its last flush. As JSON they read back
-// equal.
+// Stats are the sizes of a store after its last flush. Their JSON decodes to equal Stats.
 type Stats struct {
 	Epoch  uint64       `json:"epoch"`
 	Tables []TableStats `json:"tables,omitempty"` // in the order of registration
 }
 
-// TableStats are the figures of one table, over all its shards.
+// TableStats are the sizes of one table, over all shards.
 type TableStats struct {
 	Name     string `json:"name"`
 	Shards   int    `json:"shards"`
-	Live     int    `json:"live"`     // items
-	Vacant   int    `json:"vacant"`   // slots waiting to be issued again
-	Depleted int    `json:"depleted"` // slots that used their last generation
-	Slots    int    `json:"slots"`    // the three together
+	Live     int    `json:"live"`     // number of items
+	Vacant   int    `json:"vacant"`   // number of slots that wait to be issued again
+	Depleted int    `json:"depleted"` // number of slots that used their last generation
+	Slots    int    `json:"slots"`    // sum of the three
 	Bytes    int64  `json:"bytes"`    // memory of the containers, capacity included
 }
 
-// Stats returns the figures as of the last flush or Write. It may be called from
-// any goroutine at any time, and takes O(tables) time.
+// Stats returns the sizes after the last flush or Write. Any goroutine may call it at any
+// time. It takes O(tables) time.
 func (s *Store) Stats() Stats {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
 	return Stats{Epoch: s.stats.Epoch, Tables: slices.Clone(s.stats.Tables)}
 }
 
-// Flushed returns the sum of the reports of all flushes with commands so far, of those
-// that a [Store.Rollback] took back as well, so that no figure ever falls: Epoch is their
-// number, Tables has each table of the store and Columns each column, in the order of
-// registration, and there are no stale commands. What a Write inserts, removes and clears is no command and not
-// in it. Two of them say what happened in between.
+// Flushed returns the sum of the reports of all flushes with commands, including those
+// before a [Store.Rollback], so that no counter ever falls. Epoch is their number; Tables
+// and Columns list all tables and columns in the order of registration; there are no
+// stale commands. Insert, Remove and Clear of a Write are not commands and do not count.
+// The difference of two sums is the activity between them.
 //
-// It may be called from any goroutine at any time, and takes O(tables) time.
+// Any goroutine may call it at any time. It takes O(tables) time.
 func (s *Store) Flushed() *Report {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
 	return s.flushed.Clone()
 }
 
-// publishFlush tells what a flush did: the figures of the tables that it changed, which
-// have been counted, and the sum with its report, which has their lines in their order.
+// publishFlush updates the sums by the report of a flush and by its tables, which are
+// counted and in the order of the report.
 func (s *Store) publishFlush(of []*table, r *Report) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
@@ -70,7 +69,7 @@ func (s *Store) publishFlush(of []*table, r *Report) {
 	sum.Apply += r.Apply
 }
 
-// publishAll counts tables that changed as a whole, and tells their figures.
+// publishAll counts tables that changed as a whole, and publishes their sizes.
 func (s *Store) publishAll(changed []*table) {
 	for _, t := range changed {
 		t.count()
@@ -83,17 +82,17 @@ func (s *Store) publishAll(changed []*table) {
 	}
 }
 
-// set makes the figures those of a table; its name and shards stay.
+// set sets the sizes of a table, not its name and shards.
 func (t *TableStats) set(of *handle.Stats) {
 	t.Live, t.Vacant, t.Depleted, t.Slots, t.Bytes = of.Live, of.Vacant, of.Depleted, of.Slots, of.Bytes
 }
 
-// figures are those of a table, kept by shard: a flush counts those again that it has
-// changed. What holds the store alone counts and reads them.
+// figures are the sizes of a table by shard; a flush recounts only shards that it
+// changed. Only holders of the exclusive gate use them.
 type figures struct {
 	shards  []handle.Stats
 	sum     handle.Stats
-	version uint64 // of the table, when they were counted
+	version uint64 // of the table, when counted
 }
 
 // count counts the whole table.
@@ -104,7 +103,7 @@ func (t *table) count() {
 	t.recount(batch.AllShards(len(t.order)))
 }
 
-// recount counts some shards again. Nothing else has changed since the last time.
+// recount counts some shards again. No other shard has changed since the last count.
 func (t *table) recount(shards batch.Shards) {
 	f := &t.figures
 	sum := &f.sum
@@ -121,8 +120,7 @@ func (t *table) recount(shards batch.Shards) {
 	f.version = t.version
 }
 
-// String returns a line with the epoch and a small table of the tables, in which
-// columns line up.
+// String returns a line with the epoch and an aligned table of the tables.
 //
 //	epoch 7
 //	   table  shards   live  vacant  depleted  slots    memory
@@ -135,6 +133,6 @@ func (s Stats) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "epoch %d\n", s.Epoch)
-	_, _ = out.WriteTo(&b) // a Builder takes everything
+	_, _ = out.WriteTo(&b) // a Builder never fails
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -15,37 +15,36 @@ import (
 )
 
 var (
-	// ErrPhase is what a call returns, wrapped with what it ran into and what to
-	// do instead, that is not allowed in the phase its context carries.
+	// ErrPhase means that the call is not allowed in the phase of its context. The
+	// message names the fix.
 	ErrPhase = errors.New("not allowed in this phase")
-	// ErrClosed is what phases of a closed store return.
+	// ErrClosed means that the store is closed.
 	ErrClosed = errors.New("store is closed")
-	// ErrBroken is what phases return after a flush failed beyond its commit
-	// point, which is a bug of Handloom's.
+	// ErrBroken means that a flush failed after its commit, which is a bug of Handloom.
 	ErrBroken = errors.New("store is broken")
 )
 
-// Options configure a [Store]. The zero Options are good.
+// Options configure a [Store]. The zero value is valid.
 type Options struct {
-	Workers    int // goroutines of a pass or flush, the caller's included; 0: the team's, else GOMAXPROCS, read anew each time
-	QueueLimit int // commands one queue may hold; 0: 16,777,216
+	Workers    int // goroutines of a pass or flush, the caller's included; default: those of the team, else GOMAXPROCS, read each time
+	QueueLimit int // max commands of a queue; default 16,777,216
 
-	QueueBytes int64 // values and handles one queue may hold; 0: no limit
-	BatchLimit int   // commands from which on no further pass starts; 0: no limit
-	BatchBytes int64 // likewise for their values and handles
-	InboxLimit int   // commands that may wait in the inbox; 0: 1,048,576
+	QueueBytes int64 // max bytes of values and handles of a queue; default: no limit
+	BatchLimit int   // commands in the batch at which no further pass starts; default: no limit
+	BatchBytes int64 // bytes in the batch at which no further pass starts; default: no limit
+	InboxLimit int   // max commands that wait in the inbox; default 1,048,576
 
-	// Seed gives the tasks of passes random numbers, [Queue.Rand], and makes how far they
-	// are a part of the state, so that digests differ from those of a store without. 0: none.
+	// Seed enables random numbers of tasks, [Queue.Rand]. Their position becomes part of
+	// the state, so digests differ from a store without Seed. Default 0: none.
 	Seed uint64
 
-	// AfterFlush is called after each flush that had commands, by the goroutine
-	// that flushed, with the report that Flush is about to return. A flush inside it
-	// is [ErrPhase]. After a Flush that nothing is around it may open phases. Inside a
-	// Write it may open those that join, with the context of that; any other phase, and
-	// every phase inside a Run, is ErrPhase, because the Write or Run holds the store
-	// until AfterFlush returns. So is such a phase in the AfterFlush of another store.
-	// Commands that it records are for the next flush.
+	// AfterFlush is called after each flush with commands, by the goroutine that flushed,
+	// with the report that Flush will return. A flush inside it is [ErrPhase]. After a
+	// Flush outside other phases it may open phases. Inside a Write it may open phases
+	// that join the Write, with its context. Any other phase there, and every phase
+	// inside a Run, is ErrPhase, because the Write or Run holds the store until
+	// AfterFlush returns; this includes phases in the AfterFlush of another store.
+	// Commands that it records belong to the next flush.
 	AfterFlush func(r *Report)
 }
 
@@ -54,50 +53,50 @@ const (
 	defaultInboxLimit = 1 << 20
 )
 
-// Store holds tables and divides all work on them into phases. New makes one;
-// the package comment says which goroutine may do what.
+// Store holds tables and divides all work on them into phases. New makes one; the package
+// comment has the rules for goroutines.
 //
-// The guide's page is guide/phases.md.
+// See guide/phases.md.
 type Store struct {
 	options Options
 	gate    lock
 	batch   *batch.Batch
-	epoch   atomic.Uint64 // flushes with commands
-	frames  atomic.Uint64 // that have begun; their numbers decide nothing but which is which
-	closed  bool          // kept under the gate
-	broken  bool          // likewise
+	epoch   atomic.Uint64 // number of flushes with commands
+	frames  atomic.Uint64 // number of frames begun; only identifies them
+	closed  bool          // guarded by the gate
+	broken  bool          // guarded by the gate
 
 	goroutines phaseGoroutines
-	applying   atomic.Bool               // checked builds: a flush is beyond its commit point
-	systems    atomic.Pointer[[]*system] // checked builds: those of schedules that run; the list is not written
+	applying   atomic.Bool               // checked builds: a flush is past its commit
+	systems    atomic.Pointer[[]*system] // checked builds: systems of running schedules; the list is immutable
 
 	tables  []*table // by ordinal
-	events  []*table // those with Events
-	writes  uint64   // calls of Write, kept under the gate
-	written []uint64 // by ordinal: the call of Write that changed the table last
-	lent    []*table // whose maps the Write that runs gave out
-	byType  []*table // by typeId; nil: no table has it, or a value
-	values  []*table // by [handle.MaxTypeID] less the typeId; nil: no value has it
+	events  []*table // tables with Events
+	writes  uint64   // number of calls of Write; guarded by the gate
+	written []uint64 // by ordinal: the last Write that changed the table
+	lent    []*table // tables whose maps the running Write has exposed
+	byType  []*table // by typeId; nil: free, or of a value
+	values  []*table // by [handle.MaxTypeID] minus typeId; nil: free
 	names   map[string]*table
 
-	firstFree int                   // a table has every typeId below
+	firstFree int                   // tables have all lower typeIds
 	parts     map[string]*component // by full name
 
-	claim    atomic.Pointer[claim] // nil: nobody has claimed the store
+	claim    atomic.Pointer[claim] // nil: not claimed
 	flush    flush
 	receipts receipts
 	each     eachPass
 	random   *random                        // nil: no Seed
-	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: not
+	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: off
 
-	planning  sync.Mutex // by NewSchedule
+	planning  sync.Mutex // held by NewSchedule
 	statsLock sync.Mutex
 	stats     Stats
-	flushed   Report // the sum of all
+	flushed   Report // sum of all reports
 }
 
-// New returns a store without tables. It starts no goroutine. It panics with an error that
-// names each negative option.
+// New returns a store without tables. It starts no goroutine. It panics with an error
+// that names each negative option.
 func New(o Options) *Store {
 	if err := o.validate(); err != nil {
 		panic(err)
@@ -140,14 +139,14 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// Epoch returns how many flushes with commands the store has seen. It may be
-// called from any goroutine. A tick without commands does not advance it, so it is no
-// number of the tick, and no seed of random numbers: [Queue.Rand] has those.
+// Epoch returns the number of flushes with commands. Any goroutine may call it. Ticks
+// without commands do not advance it, so do not use it to number ticks or to seed random
+// numbers; see [Queue.Rand].
 func (s *Store) Epoch() uint64 { return s.epoch.Load() }
 
-// Team keeps the workers of passes and flushes warm while fn runs: they are
-// started once, find the phases of every context derived from fn's, and are
-// joined before Team returns. See [tasks.WithTeam].
+// Team keeps the workers of passes and flushes running while fn runs. They serve the
+// phases of every context derived from fn's, and end before Team returns. See
+// [tasks.WithTeam].
 func (s *Store) Team(ctx context.Context, fn func(ctx context.Context) error) error {
 	s.given(ctx, "Team")
 	check.Given(fn != nil, "store: Team", "function")
@@ -163,8 +162,8 @@ func (s *Store) Has(id ID) bool {
 	return t != nil && t.has(id)
 }
 
-// Resolve returns the handle of the item that the provisional handle id of the last
-// frame was recorded for, and whether there is one; see [Table.Resolve].
+// Resolve returns the handle of the item for the provisional handle id of the last frame,
+// and whether it exists; see [Table.Resolve].
 func (s *Store) Resolve(id ID) (ID, bool) {
 	if t := s.owner(id); t != nil {
 		return t.resolve(id)
@@ -177,7 +176,7 @@ func (s *Store) owner(id handle.ID) *table {
 	return s.tableAt(int(id.TypeID()))
 }
 
-// tableAt returns the table, or that of the value, which has the typeId, or nil.
+// tableAt returns the table or value with the typeId, or nil.
 func (s *Store) tableAt(typeID int) *table {
 	if typeID < len(s.byType) && s.byType[typeID] != nil {
 		return s.byType[typeID]
@@ -188,8 +187,8 @@ func (s *Store) tableAt(typeID int) *table {
 	return nil
 }
 
-// run runs the n tasks of a pass or flush, all or, when ctx has ended before
-// the first, none. cost estimates each in nanoseconds and may be nil.
+// run runs the n tasks of a pass or flush: all, or none when ctx has ended before the
+// first. cost has estimates in nanoseconds and may be nil.
 func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int64) error {
 	if check.Full {
 		task = s.goroutines.around(s.phaseOf(ctx), task)
@@ -200,10 +199,10 @@ func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int
 	return tasks.Run(ctx, n, task, tasks.Options{Workers: s.options.Workers, Weights: cost, Whole: true})
 }
 
-// Close waits for open phases and ends the store: from then on phases are
-// [ErrClosed] and lookups find nothing. It returns how many recorded commands no
-// flush applied. Inside a phase it is [ErrPhase]; when ctx ends first, its cause
-// is returned and the store stays open.
+// Close waits for open phases and closes the store: later phases are [ErrClosed] and
+// lookups find nothing. It returns the number of recorded commands that no flush applied.
+// Inside a phase it is [ErrPhase]; when ctx ends first, it returns the cause and the
+// store stays open.
 func (s *Store) Close(ctx context.Context) (unapplied int, err error) {
 	p, err := s.enter(ctx, opClose)
 	if err != nil {
@@ -220,8 +219,8 @@ func (s *Store) Close(ctx context.Context) (unapplied int, err error) {
 	return unapplied, nil
 }
 
-// runReading runs the n tasks of a pass that only reads; it stops between tasks
-// when ctx ends. Inside a task of another pass it runs on the caller alone.
+// runReading runs the n tasks of a pass that only reads; it stops between tasks when ctx
+// ends. Inside a task of another pass it runs on the caller alone.
 func (s *Store) runReading(p *phase, n int, task func(int) error) error {
 	workers := s.options.Workers
 	if p.inline() {

@@ -209,7 +209,7 @@ func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 			breakFlush(t)
 			wantError(t, "", onlyError(s.Flush(t.Context())), store.ErrBroken)
 			perturb(t, nil)
-			call.refused(t, store.ErrBroken, "any part may be applied")
+			call.refused(t, store.ErrBroken, "any part of the call may be applied")
 			submit(t, s, t.Context(), table, 1).refused(t, store.ErrBroken, not)
 		},
 	} {

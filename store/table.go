@@ -8,21 +8,21 @@ import (
 	"handloom/internal/items"
 )
 
-// Table holds all items of one type T in a store, packed: items move when others
-// are erased, so that passes run over slices without gaps. [Register] makes one.
+// Table holds all items of one type T in a store, packed: the last item fills the gap of
+// an erased one, so that passes read slices without gaps. [Register] makes one.
 //
-// The guide's pages are guide/quick-start.md and guide/size-a-table.md.
+// See guide/quick-start.md and guide/size-a-table.md.
 type Table[T any] struct {
-	maps  [MaxShards]*dense.Set // by typeId & 63; unused entries point at an empty map
+	maps  [MaxShards]*dense.Set // by typeId & 63; unused entries point to an empty map
 	core  table
-	visit func(c Chunk[T]) // of the ForEach that runs
+	visit func(c Chunk[T]) // of the running ForEach
 }
 
-// Register adds a table of items of type T to s. What keeps it from that is a mistake of
-// the program: Register panics with an error, of which [errors.Is] tells [ErrPhase] (a phase
-// is open) and [ErrClosed], and which names every other fault: a duplicate name, typeIds
-// that clash or do not fit, more than 64 shards, sizes that are negative or too large,
-// handles in T where a flush cannot make them real. The store is unchanged then.
+// Register adds a table of items of type T to s. Failures are mistakes of the program, so
+// Register panics with an error, and s is unchanged. The error wraps [ErrPhase] (a phase
+// is open) or [ErrClosed], or names every fault: a duplicate name, conflicting or invalid
+// typeIds, more than 64 shards, negative or too large sizes, handles in T that a flush
+// cannot reach.
 func Register[T any](s *Store, o TableOptions[T]) *Table[T] {
 	t := new(Table[T])
 	t.core.lookups.packed = &t.maps
@@ -47,8 +47,8 @@ func (t *Table[T]) Len() int {
 	return t.core.len()
 }
 
-// Handle returns id as a handle of the table, and whether its typeId is one of
-// the table's. It does not look whether the item lives.
+// Handle returns id as a handle of the table, and whether its typeId belongs to the
+// table. It does not check whether the item lives.
 func (t *Table[T]) Handle(id ID) (Handle[T], bool) {
 	if t.core.owns(id) {
 		return Handle[T]{ID: id}, true
@@ -56,12 +56,11 @@ func (t *Table[T]) Handle(id ID) (Handle[T], bool) {
 	return Handle[T]{}, false
 }
 
-// Get returns a pointer to the item that h names, and whether there is one. It
-// takes O(1) time and inlines (op=get/impl=table).
+// Get returns a pointer to the item h, and whether it exists. It takes O(1) time and
+// inlines (op=get/impl=table).
 //
-// It may be called from any goroutine inside a phase that changes nothing, and
-// between phases by the goroutine that flushes. The pointer is good until the
-// phase ends.
+// Any goroutine inside a phase that changes nothing may call it, and between phases the
+// goroutine that flushes. The pointer is valid until the phase ends.
 func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
 		t.core.lookup("Get")
@@ -78,8 +77,8 @@ func (t *Table[T]) Has(h Handle[T]) bool {
 	return ok
 }
 
-// At returns a pointer to the item that h names, as [Table.Get] does, and
-// panics with a [*StaleError] if there is none.
+// At returns the pointer of [Table.Get]. It panics with a [*StaleError] if the item does
+// not exist.
 func (t *Table[T]) At(h Handle[T]) *T {
 	if check.Cheap {
 		t.core.lookup("At")
@@ -92,8 +91,8 @@ func (t *Table[T]) At(h Handle[T]) *T {
 	return v
 }
 
-// All iterates over handles and items: shards by typeId, each in dense order.
-// Nothing structural may change meanwhile.
+// All iterates over handles and items: shards by typeId, each in dense order. No
+// structure may change meanwhile.
 func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {

@@ -15,10 +15,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// table is all of a table but what a user's code calls with items: shards,
-// commands, flushing, copies. It knows handles and numbers but no item type, so
-// that it is compiled once for all tables of a program; [Table] and [StableTable]
-// are thin typed shells over it.
+// table is the untyped core of a table: shards, commands, flushes and copies. It works on
+// handles and numbers, so it is compiled once for all tables; [Table] and [StableTable]
+// are thin typed shells.
 type table struct {
 	store    *Store
 	name     string
@@ -28,24 +27,24 @@ type table struct {
 	typ      *items.Type    // of the items
 	maxItems int
 	minFree  int
-	chunk    int               // rows
-	fields   []uintptr         // offsets of handles within an item
-	visitor  shard.LinkVisitor // of handles behind references; nil: there are none
-	links    bool              // items, or what lies beside them, have fields that hold handles
-	visits   bool              // a flush calls a Links function, of the items or of what lies beside them
+	chunk    int               // rows per chunk
+	fields   []uintptr         // offsets of handles in an item
+	visitor  shard.LinkVisitor // visits handles inside references; nil: none
+	links    bool              // items, columns or sparse data have handle fields
+	visits   bool              // items, columns or sparse data have a Links function
 	tracked  bool              // keeps change lists
 	events   bool              // items end without a command
 	isRead   atomic.Bool       // by a schedule, which ends the events
-	version  uint64            // of its rows: higher whenever items came, went or moved
+	version  uint64            // of its rows; increases when items are created, erased or moved
 	copying  copying           // of items, for checkpoints
-	lookups  lookups           // where the typed shell finds the maps
+	lookups  lookups           // of the typed shell
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
-	initial  items.Slice   // one item, which a [Value] holds at first; none: this is a table
-	value    handle.ID     // of that item
-	parts    []*component  // what lies beside the items, in the order in which it was added
-	columns  []*column     // of parts
-	sparse   []*sparseData // likewise
-	indexes  []keyIndex    // in the order in which they were added
+	initial  items.Slice   // one item, the initial [Value]; empty for a table
+	value    handle.ID     // handle of that item
+	parts    []*component  // columns and sparse data, in the order of addition
+	columns  []*column     // the columns of parts
+	sparse   []*sparseData // the sparse data of parts
+	indexes  []keyIndex    // in the order of addition
 
 	recorder   batch.Recorder
 	flushing   tableFlush
@@ -54,22 +53,21 @@ type table struct {
 	touched    touched
 	written    written
 	changes    changes
-	rowsPasses sync.Pool // of *rowsPass: memory for the next
-	erasings   sync.Pool // of *erasing, likewise
-	folds      sync.Pool // of *folding, likewise
-	reducers   sync.Map  // by result type, a *reduction that is nil: the *sync.Pool of them
+	rowsPasses sync.Pool // of *rowsPass, for reuse
+	erasings   sync.Pool // of *erasing, for reuse
+	folds      sync.Pool // of *folding, for reuse
+	reducers   sync.Map  // *sync.Pool of reductions, by a nil *reduction of their result type
 }
 
-// lookups are the maps of a table by typeId & 63, where the lookups of its shell
-// find them: one of the two, for the kind that the table is of. Unused entries point
-// at an empty map.
+// lookups are the maps of a table by typeId & 63, for its typed shell. Depending on the
+// kind of the table only packed or stable is set. Unused entries point to an empty map.
 type lookups struct {
 	packed *[MaxShards]*dense.Set
 	stable *[MaxShards]*paged.Set
 	cells  *paged.Type // of the items, for stable
 }
 
-// rowOf returns the row of the item that id names, and whether there is one.
+// rowOf returns the row of the item id, and whether it exists.
 func (l *lookups) rowOf(id ID) (int, bool) {
 	tag := id >> 48 & (MaxShards - 1)
 	if l.packed != nil {
@@ -78,8 +76,8 @@ func (l *lookups) rowOf(id ID) (int, bool) {
 	return l.stable[tag].RowOf(id)
 }
 
-// idOf returns the handle of the item at a row, of which groups have a reference: typeId & 63
-// above the row.
+// idOf returns the handle of the item at a reference of groups: typeId & 63 above the
+// row.
 func (l *lookups) idOf(ref uint64) ID {
 	tag, row := ref>>32&(MaxShards-1), int(uint32(ref))
 	if l.packed != nil {
@@ -88,7 +86,7 @@ func (l *lookups) idOf(ref uint64) ID {
 	return l.stable[tag].IDAt(row)
 }
 
-// makeMap makes the map of a shard and puts it where lookups find it.
+// makeMap makes the map of a shard and adds it to the lookups.
 func (l *lookups) makeMap(t *items.Type, o handle.Options) (shard.Map, error) {
 	if l.packed != nil {
 		m, err := dense.New(t, o)
@@ -106,10 +104,10 @@ func (l *lookups) makeMap(t *items.Type, o handle.Options) (shard.Map, error) {
 	return m, err
 }
 
-// forget empties the lookups: they find nothing, in maps of the given typeId.
+// forget makes the lookups find nothing: all entries are an empty map of the typeId.
 func (l *lookups) forget(t *items.Type, typeID uint16) {
 	if l.packed != nil {
-		none, _ := dense.New(t, handle.Options{TypeID: int(typeID)}) // which is a typeId
+		none, _ := dense.New(t, handle.Options{TypeID: int(typeID)}) // typeID is valid
 		fill(l.packed[:], none)
 		return
 	}
@@ -123,13 +121,12 @@ func fill[E any](all []E, v E) {
 	}
 }
 
-// register adds the table, of either kind, to s: it checks the options, makes a
-// shard for each typeId, and leaves s unchanged if anything fails. cells is nil
-// for a packed table.
+// register adds a table of either kind to s: it checks the options and makes a shard per
+// typeId. On failure s is unchanged. cells is nil for a packed table.
 func (t *table) register(s *Store, verb string, o options, of *items.Type, cells *paged.Type) error {
 	s.made(verb)
 	if !s.gate.tryAcquire(false) {
-		return fmt.Errorf("store: %s: %w: a phase is open; register before the first one or between two", verb, ErrPhase)
+		return fmt.Errorf("store: %s: %w: a phase is open; register outside phases", verb, ErrPhase)
 	}
 	defer s.gate.release(false)
 	if s.closed {
@@ -156,7 +153,7 @@ func (t *table) register(s *Store, verb string, o options, of *items.Type, cells
 	return nil
 }
 
-// prefixed returns err with prefix before each of the faults that it joins.
+// prefixed returns err with prefix before each joined error.
 func prefixed(prefix string, err error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -220,12 +217,12 @@ func (t *table) len() int {
 	return n
 }
 
-// owns reports whether the typeId of id is one of the table's.
+// owns reports whether the typeId of id belongs to the table.
 func (t *table) owns(id ID) bool { return uint(id.TypeID())-uint(t.first) < uint(len(t.order)) }
 
 func (t *table) has(id ID) bool { return t.item(id) != nil }
 
-// item returns the address of the item that id names, or nil.
+// item returns the address of the item id, or nil.
 func (t *table) item(id ID) unsafe.Pointer {
 	if !t.owns(id) {
 		return nil
@@ -245,18 +242,18 @@ func (t *table) verify(shard int) error {
 	return nil
 }
 
-// dump calls yield for every handle and item of a shard, without the first n, until
-// it says false, and reports whether it did not.
+// dump calls yield for every handle and item of a shard after the first n, and reports
+// whether yield always returned true.
 func (t *table) dump(shard, n int, yield func(ID, any) bool) bool {
-	goesOn := true
+	more := true
 	t.order[shard].Map.From(n, func(id ID, item unsafe.Pointer) bool {
-		goesOn = yield(id, t.typ.Any(item))
-		return goesOn
+		more = yield(id, t.typ.Any(item))
+		return more
 	})
-	return goesOn
+	return more
 }
 
-// close forgets the items; lookups find nothing.
+// close drops the items; lookups find nothing.
 func (t *table) close() {
 	t.version++
 	t.lookups.forget(t.typ, t.first)

@@ -8,22 +8,22 @@ import (
 	"handloom/shard"
 )
 
-// tableFlush is what a table needs to take part in flushes.
+// tableFlush is the state of a table in flushes.
 type tableFlush struct {
-	frame  uint64 // of the last flush with commands for the table
-	writes uint64 // the Write that had changed the table last by then
+	frame  uint64 // number of the frame of the last flush with commands for the table
+	writes uint64 // number of the last Write to the table before that flush
 	awake  bool   // keeps memory for flushes
 
-	// Since the table was last asked what of it is idle:
-	used   bool         // it had commands
-	recent batch.Shards // these had
+	// Since the last trimIfIdle:
+	used   bool         // the table had commands
+	recent batch.Shards // shards with commands
 
-	warm batch.Shards // that keep memory for flushes
+	warm batch.Shards // shards that keep memory for flushes
 
-	shards    batch.Shards // that the flush which runs changes
-	sameFrame bool         // the flush is of the frame of the table's flush before
+	shards    batch.Shards // shards that the running flush changes
+	sameFrame bool         // the previous flush of the table was in the same frame
 
-	rowsKeyed slotset.Bitset // of a shard, whose keys the flush has taken note of
+	rowsKeyed slotset.Bitset // rows of a shard whose keys the flush has planned
 
 	take []int       // creates dealt, by shard
 	real func(ID) ID // [Store.resolvePending], bound once
@@ -34,7 +34,7 @@ func (f *tableFlush) init(s *Store, shards int) {
 	f.take = make([]int, shards)
 }
 
-// begin finds out which shards of the table the commands of the batch name.
+// begin finds the shards of the table that the batch changes.
 func (t *table) begin(frame uint64, inWrite bool) {
 	f := &t.flushing
 	f.sameFrame = t.inFrame(frame)
@@ -53,11 +53,11 @@ func (t *table) beginShards(shards batch.Shards) {
 	}
 }
 
-// inFrame reports whether the table had commands in the frame with the given number.
+// inFrame reports whether the table had commands in the frame with the number.
 func (t *table) inFrame(number uint64) bool { return t.flushing.frame == number }
 
-// resolve returns the handle of the item that the provisional handle id, recorded for a
-// flush of the last frame that had commands, stands for, and whether there is one.
+// resolve returns the handle of the item for the provisional handle id of the last frame
+// with commands, and whether it exists.
 func (t *table) resolve(id ID) (ID, bool) {
 	if !t.inFrame(t.store.flush.last) {
 		return 0, false
@@ -66,18 +66,18 @@ func (t *table) resolve(id ID) (ID, bool) {
 	return real, ok && !real.IsZero()
 }
 
-// markDirty reports whether a Write has changed the table since the last flush with
-// commands for it, or may have: through the maps that it was given before.
+// markDirty reports whether a Write has changed the table since its last flush, or may
+// have through exposed maps.
 func (t *table) markDirty(inWrite bool) bool {
 	at := t.store.written[t.ordinal]
 	return at != t.flushing.writes || inWrite && at == t.store.writes
 }
 
-// cost is what a step of a flush takes for each command, in estimated nanoseconds. It
-// decides only whether the step runs inline and which shard is begun first.
+// cost has estimated nanoseconds per command in a step of a flush. It only decides
+// whether the step runs inline and which shard is first.
 type cost struct{ create, erase, put int }
 
-// The costs, measured with items of 8 bytes of which the caches hold some
+// The costs are measured with items of 8 bytes that caches hold in part
 // (op=smallflush/n=100000).
 var (
 	planCost  = cost{create: 0, erase: 7, put: 7}
@@ -106,7 +106,7 @@ func (w *shardWork) cost(of cost) int64 {
 }
 
 // deal spreads the surviving creates over the shards and checks the limits. It reports
-// whether some go to shards that nothing else changes, and notes whether one needs memory.
+// whether further shards change, and sets *room if one needs memory.
 func (t *table) deal(room *bool) (more bool, err error) {
 	f, commands := &t.flushing, t.recorder.Pending
 	commands.FixSurvivors()
@@ -136,7 +136,8 @@ func (t *table) deal(room *bool) (more bool, err error) {
 	return more, nil
 }
 
-// spread says how many creates each shard takes. Those that take some are changed.
+// spread computes the number of creates per shard, and adds these shards to the changed
+// ones.
 func (t *table) spread(creates int) error {
 	f := &t.flushing
 	kept := t.figures.sum.Live
@@ -171,8 +172,7 @@ func (w shardWork) patch() {
 	}
 }
 
-// resolvePending returns the handle of an item that the running flush created, or
-// null.
+// resolvePending returns the handle of an item that the running flush created, or null.
 func (t *table) resolvePending(id ID) ID {
 	real, _ := t.recorder.Pending.Resolve(id)
 	return real
@@ -188,9 +188,9 @@ func (t *table) cancel() {
 	t.recorder.Pending.Reset()
 }
 
-// publish ends the table's part of a flush: what it created
-// resolves from now on. It adds to the report the lines of the table and of its columns that had
-// commands, and the first stale commands of each shard.
+// publish ends the table's part of a flush: its creates resolve from now on. It adds the
+// counts of the table and its components, and the first stale commands of each shard, to
+// the report.
 func (t *table) publish(frame uint64, r *Report) {
 	f := &t.flushing
 	counts := r.addTable(t.name)

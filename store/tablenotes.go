@@ -2,10 +2,9 @@ package store
 
 import "handloom/internal/highwater"
 
-// touched is what the tasks of a pass say they changed, kept from pass to pass.
-// Tasks of neighbouring chunks may not write to one bitmap, so each notes rows in
-// a list of its own, and the lists are read when the pass is over. Only packed
-// tables have any.
+// touched are the rows that tasks of a pass touched. Tasks of neighbouring chunks must
+// not write one bitmap, so each has its own list, read after the pass. Only packed tables
+// use it.
 type touched struct {
 	table     *table
 	fixedKeys bool
@@ -15,12 +14,12 @@ type touched struct {
 // chunkNotes are the notes of a pass, by chunk.
 type chunkNotes struct {
 	chunks []notes
-	peak   highwater.Mark // of how many there are
-	used   bool           // since it was asked whether it rests
+	peak   highwater.Mark // number of chunks
+	used   bool           // since the last rest
 }
 
-// rest gives up the memory, unless it was used since it was asked last, and reports
-// whether it did.
+// rest releases the memory unless it was used since the last call, and reports whether it
+// did.
 func (l *chunkNotes) rest() bool {
 	if l.used {
 		l.used = false
@@ -33,15 +32,14 @@ func (l *chunkNotes) rest() bool {
 // notes are the rows that one task touched or wrote.
 type notes struct {
 	rows []int
-	all  bool // rows of the chunk
+	all  bool // all rows of the chunk
 	peak highwater.Mark
 	_    [24]byte // neighbours are written by different workers
 }
 
-const fewChunks = 64 // whose notes are kept anyway
+const fewChunks = 64 // number of chunks whose notes are always kept
 
-// begin makes a list for each of n chunks, and trims the lists of other chunks, left by
-// passes over a larger table.
+// begin makes a list for each of n chunks, and trims lists past them.
 func (l *chunkNotes) begin(n int) {
 	l.used = true
 	if n > len(l.chunks) {
@@ -67,8 +65,8 @@ func (n *notes) forget() {
 
 func (t *touched) init(table *table, fixedKeys bool) { t.table, t.fixedKeys = table, fixedKeys }
 
-// finish tells the maps what changed in a pass of n chunks, whether it failed or
-// not: what was written in place stays.
+// finish reports the touched rows of n chunks to the maps, also after a failure, because
+// writes in place stay.
 func (t *touched) finish(n int) {
 	any := false
 	for chunk := range t.chunks[:n] {

@@ -6,18 +6,17 @@ import (
 	"strconv"
 )
 
-// region is a stretch of work that an execution trace shows on the goroutine
-// that does it (go tool trace, user-defined regions). The zero region shows
-// nothing and costs nothing; there is no other while no trace is taken.
+// region is work that an execution trace shows on its goroutine (go tool trace,
+// user-defined regions). The zero region shows nothing; without a trace there are only
+// zero regions.
 //
 //	store: ForEach particle     a phase, on the caller's goroutine
-//	store: Flush                likewise
-//	store: plan                 a step of a flush, likewise
-//	store: apply particle/3     what a step does to one shard (0 is the first) of a
-//	                            table, on the worker that does it
+//	store: Flush                the same
+//	store: plan                 a step of a flush, on the caller's goroutine
+//	store: apply particle/3     a step on one shard (0 is the first) of a table,
+//	                            on its worker
 //
-// Regions of one goroutine nest: what begins last ends first. They belong to the
-// trace task that the caller's context carries.
+// Regions of one goroutine nest. They belong to the trace task of the caller's context.
 type region struct{ of *trace.Region }
 
 // end ends the region, on the goroutine that began it.
@@ -27,8 +26,8 @@ func (r region) end() {
 	}
 }
 
-// trace begins the region of a phase, over a table or "". It inlines, and costs a
-// load and a branch while no trace is taken (op=trace).
+// trace begins the region of a phase, over a table or "". It inlines, and costs a load
+// and a branch without a trace (op=trace).
 func (p *phase) trace(table string) region {
 	if trace.IsEnabled() {
 		return beginPhase(p, table)
@@ -47,7 +46,7 @@ func traceStep(ctx context.Context, step string) region {
 	return region{}
 }
 
-// traceShard begins the region of what a step does to one shard, while a trace is taken.
+// traceShard begins the region of a step on one shard, during a trace.
 func traceShard(ctx context.Context, step string, w *shardWork) region {
 	return begin(ctx, step, w.table.name+"/"+strconv.Itoa(w.index))
 }

@@ -7,23 +7,23 @@ import (
 	"handloom/internal/highwater"
 )
 
-// active are the tables that keep memory from one flush to the next. Those that
-// have no commands for a while give it up, so that a table which is filled once
-// and never changed again costs its items alone.
+// active are the tables that keep memory between flushes. A table without commands for a
+// while releases it, so that a table filled once costs only its items.
 type active struct {
 	tables  []*table
-	flushes int // with commands, since they were asked
-	quiet   int // flushes without commands, since the last one with some
+	flushes int // with commands, since the last trim
+	quiet   int // without commands, since the last one with commands
 }
 
-// add notes that a table takes part in a flush.
+// add adds a table that takes part in a flush.
 func (a *active) add(t *table) {
 	if t.wake() {
 		a.tables = append(a.tables, t)
 	}
 }
 
-// rest asks, now and then, all of them; it is called after each flush.
+// rest trims idle tables every highwater.Period flushes. It is called after each flush
+// with commands.
 func (a *active) rest() {
 	a.quiet = 0
 	if a.flushes++; a.flushes < highwater.Period {
@@ -33,8 +33,8 @@ func (a *active) rest() {
 	a.tables = slices.DeleteFunc(a.tables, (*table).trimIfIdle)
 }
 
-// nothing notes a flush without commands. Behind some of them memory is given up that is
-// kept for those to come, for it seems that there are none.
+// nothing counts a flush without commands. After every highwater.Period of them in a row
+// it releases memory kept for flushes.
 func (a *active) nothing(b *batch.Batch) {
 	if a.quiet++; a.quiet%highwater.Period != 0 {
 		return
@@ -50,9 +50,9 @@ func (t *table) wake() (slept bool) {
 	return slept
 }
 
-// trimIfIdle gives up the memory that the table keeps for flushes if it had no
-// commands since it was asked last, or else that of shards that had none. Nothing that
-// resolves or is listed is lost: that is of the last frame.
+// trimIfIdle releases the flush memory of the table if it had no commands since the last
+// call, or else of the shards without commands. The last frame stays resolvable and
+// listed.
 func (t *table) trimIfIdle() (rests bool) {
 	f := &t.flushing
 	if f.used || t.inFrame(t.store.flush.last) {
@@ -70,8 +70,8 @@ func (t *table) trimFlushes() {
 	t.trimShards(t.flushing.warm)
 }
 
-// trimPasses gives up what passes keep, unless there was one since it was asked last, and
-// reports whether it did.
+// trimPasses releases the pass memory unless a pass ran since the last call, and reports
+// whether it did.
 func (t *table) trimPasses() (rests bool) {
 	t.written.rest()
 	rests = t.touched.rest()
@@ -83,8 +83,8 @@ func (t *table) trimPasses() (rests bool) {
 	return rests
 }
 
-// trimWhenIdle gives up all of that, but what the last frame lets a program ask for.
-// What flushes keep it gives up once.
+// trimWhenIdle releases flush memory, if first, and pass memory, except the data of the
+// last frame that a program can see.
 func (t *table) trimWhenIdle(first bool) (rests bool) {
 	f := &t.flushing
 	last := t.inFrame(t.store.flush.last)

@@ -12,23 +12,23 @@ import (
 	"handloom/shard/handle"
 )
 
-// Value is state of type T that a store has once, such as a score or the number of a round.
-// Digests, checkpoints, snapshots and rollbacks include it. [AddValue] makes one.
+// Value is state of type T that a store has once, such as a score. It is part of digests,
+// checkpoints, snapshots and rollbacks. [AddValue] makes one.
 //
-// A system names it in Reads or Writes. It takes no commands. A Write, or a system with the
-// value in Writes, changes it in place.
+// It takes no commands: a Write, or a system with the value in Writes, changes it in
+// place. Systems name it in Reads or Writes.
 type Value[T any] struct {
 	core table
 	maps [MaxShards]*paged.Set
 }
 
-// AddValue adds a value to s, which is zero at first. Of o, Name is the one in snapshots and
-// reports, unique among tables and values; Clone and Links are as for tables. Changes is no
-// option of a value. A snapshot that does not have the value leaves it zero.
+// AddValue adds a value to s; it is zero at first, and after a load of a snapshot without
+// it. o.Name is unique among tables and values; Clone and Links are as for tables;
+// Changes is not allowed.
 //
-// It takes the highest free typeId, so that the handles of tables do not change; a snapshot
-// loads only where the typeId is the same. It panics, with every fault named, when a phase is open, the store is claimed or
-// closed, or an option is wrong.
+// It takes the highest free typeId, so the handles of tables do not change; a snapshot
+// loads only if the typeId is the same. AddValue panics, and names every fault, when a
+// phase is open, the store is claimed or closed, or an option is invalid.
 func AddValue[T any](s *Store, o ColumnOptions[T]) *Value[T] {
 	v := new(Value[T])
 	all := untypedColumn(o)
@@ -38,8 +38,8 @@ func AddValue[T any](s *Store, o ColumnOptions[T]) *Value[T] {
 	return v
 }
 
-// TypeIds of values, in descending order. The random numbers have a fixed one, so that
-// Options.Seed does not change the typeIds of other values.
+// TypeIds of values descend. The random numbers have a fixed one, so Options.Seed does
+// not change other typeIds.
 const (
 	randomValue = handle.MaxTypeID
 	lastValue   = randomValue - 1
@@ -58,8 +58,8 @@ func (t *table) addValue(s *Store, maps *[MaxShards]*paged.Set, o columnOptions,
 	return t.register(s, "AddValue", options{Name: o.name, TypeID: highest, links: o.links, clone: o.clone, initial: initial}, of, cells)
 }
 
-// setInitial makes m, which was never used, the map of a value. All such maps issue the
-// same handle.
+// setInitial inserts the initial item into the empty map m. All such maps issue the same
+// handle.
 func (t *table) setInitial(m shard.Map) error {
 	ids, err := m.InsertItems(t.initial, nil)
 	if err == nil {
@@ -68,7 +68,7 @@ func (t *table) setInitial(m shard.Map) error {
 	return err
 }
 
-// setMissing gives values that a snapshot does not have the item that they had at first.
+// setMissing resets the values that a snapshot lacks to their initial items.
 func setMissing(tables []emptyTable, order []source) error {
 	found := make([]bool, len(tables))
 	for _, from := range order {
@@ -90,10 +90,10 @@ func (t *table) isValue() bool { return t.initial.Len() > 0 }
 // one returns the item of a value, or nil when the store is closed.
 func (t *table) one() unsafe.Pointer { return t.order[0].Map.Item(t.value) }
 
-// mayBe returns an error when m, which was read, cannot be a map of the table.
+// mayBe returns an error if the loaded map m cannot be a map of the table.
 func (t *table) mayBe(m shard.Map) error {
 	if t.isValue() && (m.Len() != 1 || !m.Has(t.value)) {
-		return fmt.Errorf("a value of %d items, want the one that it has at first", m.Len())
+		return fmt.Errorf("a value of %d items, want 1, the initial one", m.Len())
 	}
 	return nil
 }
@@ -104,8 +104,8 @@ func (v *Value[T]) isNil() bool        { return v == nil }
 // Name returns the name of the value.
 func (v *Value[T]) Name() string { return v.core.name }
 
-// Get returns a pointer to the value, and nil after the store was closed. It takes O(1)
-// time. The pointer is good until a [Store.Load]. The rules of [Table.Get] for callers hold.
+// Get returns a pointer to the value, or nil after Close. It takes O(1) time. The pointer
+// is valid until a [Store.Load]. Callers are as for [Table.Get].
 func (v *Value[T]) Get() *T {
 	if check.Cheap {
 		v.core.lookup("Get")

@@ -10,20 +10,18 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Written iterates over the items of t that lived before the last frame, or the one that
-// runs, and that it has written so far: those that flushes put a value to, and those that
-// passes wrote in place, of which [Chunk.Wrote] or [Chunk.WroteAll] says so. They come by
-// typeId and then in the order of rows, each once. [Created] has those that the frame
-// created, and [Erased] those that it erased.
+// Written iterates over the items of t that existed before the last frame, or the current
+// one, and that it has written so far: by puts, or in place with [Chunk.Wrote] or
+// [Chunk.WroteAll]. The order is typeId, then row; each item is listed once. [Created]
+// and [Erased] have the other items.
 //
-// What a pass writes outside of every Write and Run belongs to the next Write, Run or
-// flush, whichever comes first.
+// Writes of a pass outside a Write or Run belong to the next Write, Run or flush.
 //
-// Of which frame the list is, [Created] says. It is ahead of the other lists in a frame that
-// notes items of t before it flushes. It is read like the items themselves, and Written
-// panics unless t was registered with Changes. A row that is noted costs some nanoseconds,
-// most of them when its pass is over, and two bytes and a bit for its slot; walking over k of
-// n items takes O(k + n/64) time and n/8 bytes.
+// The frame is as for [Created], except that the list is of a newer frame if that has
+// noted items of t and not yet flushed. It is read like the items; Written panics unless
+// t was registered with Changes. A noted row costs a few nanoseconds, mostly after its
+// pass, and two bytes and a bit per slot; iteration over k of n items takes O(k + n/64)
+// time and n/8 bytes.
 func Written[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := tableOf("Written", t)
 	of.mustTrack("Written")
@@ -35,25 +33,25 @@ func Written[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// written are the items that puts or passes wrote, for tables that keep changes. Each task
-// of a pass notes rows in a list of its own, and when the pass is over they are kept by
-// slot, so that no flush has to move them.
+// written are the items that puts or passes wrote, for tables with Changes. Each task of
+// a pass notes rows in its own list; after the pass they are kept by slot, so that no
+// flush has to move them.
 type written struct {
 	table  *table
-	sparse *sparseData       // whose rows passes note; nil: those of the table
-	frame  uint64            // that wrote the items, or frameToCome; 0: none
-	shards []slotset.Handles // of the items
+	sparse *sparseData       // its rows are noted; nil: the table's
+	frame  uint64            // the frame that wrote the items, or frameToCome; 0: none
+	shards []slotset.Handles // slots of the items
 	chunkNotes
 }
 
-// frameToCome stands for the frame that passes are of which none is around.
+// frameToCome is the frame of passes outside a frame.
 const frameToCome = math.MaxUint64
 
 func (w *written) init(t *table, c *sparseData) {
 	w.table, w.sparse, w.shards = t, c, make([]slotset.Handles, len(t.order))
 }
 
-// notesOf returns where the task of a chunk notes rows, or nil.
+// notesOf returns the list for the task of a chunk, or nil.
 func (w *written) notesOf(chunk int) *notes {
 	if w.table == nil {
 		return nil
@@ -61,7 +59,7 @@ func (w *written) notesOf(chunk int) *notes {
 	return &w.chunks[chunk]
 }
 
-// finish keeps what was noted in a pass of n chunks, whether it failed or not.
+// finish keeps the notes of a pass of n chunks, also after a failure.
 func (w *written) finish(p *phase, n int) {
 	begun := false
 	for chunk := range w.chunks[:n] {
@@ -80,8 +78,8 @@ func (w *written) finish(p *phase, n int) {
 	}
 }
 
-// begins says of which frame the items are that are kept next. Others are of the past,
-// unless they were to be of the frame to come.
+// begins sets the frame of the next items. It drops items of other frames, except
+// frameToCome, whose items move to the new frame.
 func (w *written) begins(frame uint64) {
 	if frame == w.frame {
 		return
@@ -124,14 +122,14 @@ func (w *written) keep(chunk int, notes *notes) {
 	}
 }
 
-// add notes an item of a shard.
+// add adds an item of a shard.
 func (w *written) add(shard int, id ID) {
 	set := &w.shards[shard]
 	set.Grow(int(id.Slot()) + 1)
 	set.Add(id)
 }
 
-// rest gives up the memory for items of past frames.
+// rest releases the memory for items of past frames.
 func (w *written) rest() {
 	if w.table != nil && w.isOver() {
 		t, c := w.table, w.sparse
@@ -140,11 +138,11 @@ func (w *written) rest() {
 	}
 }
 
-// isOver reports whether the items are of a past frame.
+// isOver reports whether the items belong to a past frame.
 func (w *written) isOver() bool { return w.frame < w.table.store.flush.lists || w.frame == 0 }
 
-// adopt makes what was written for a frame to come that of a frame: of a Write or Run
-// that begins, or of a flush.
+// adopt assigns the items of frameToCome to a frame: a Write or Run that begins, or a
+// flush.
 func (f *flush) adopt(frame uint64) {
 	for _, w := range f.early {
 		if w.frame == frameToCome {
@@ -155,7 +153,7 @@ func (f *flush) adopt(frame uint64) {
 	f.early = f.early[:0]
 }
 
-// all yields the items, but for those of past frames and those that their frame created.
+// all yields the items, except those of past frames and those that their frame created.
 func (w *written) all(yield func(ID) bool) {
 	t := w.table
 	if w.isOver() {
@@ -194,7 +192,7 @@ func (w *written) all(yield func(ID) bool) {
 	}
 }
 
-// created calls add for each item that the frame created, or gave the data.
+// created calls add for each item that the frame created, or gave the sparse data.
 func (w *written) created(shard int, typeID uint16, add func(ID) bool) {
 	if w.sparse != nil {
 		w.sparse.changes[shard].made.All(typeID, add)
@@ -203,7 +201,7 @@ func (w *written) created(shard int, typeID uint16, add func(ID) bool) {
 	w.table.changes.shards[shard].all(typeID, add)
 }
 
-// frameNumber returns the number of the frame that the phase is in.
+// frameNumber returns the number of the frame of the phase, or frameToCome.
 func (p *phase) frameNumber() uint64 {
 	for ; p != nil; p = p.outer {
 		if p.frame != nil {

@@ -218,8 +218,8 @@ func countOf(r *wire.Reader, least int) int {
 	return int(n)
 }
 
-// What returns the kind of the column in words.
-func (c *Column) KindName() string { return [...]string{"column", "optional data"}[c.Kind] }
+// KindName returns the kind of the column in words.
+func (c *Column) KindName() string { return [...]string{"column", "sparse data"}[c.Kind] }
 
 // IsPlacedAs reports whether two tables differ only in fields and columns.
 func (t *Table) IsPlacedAs(o *Table) bool {
@@ -235,7 +235,8 @@ func (t Table) String() string {
 			fmt.Fprintf(&b, "\n... (%d more)", len(t.Columns)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n%s %q, %s", c.KindName(), Clip(c.Name), digest.IndentSchema(Clip(c.Schema)))
+		kind := [...]string{"column", "optional data"}[c.Kind] // logs have the hash of this text
+		fmt.Fprintf(&b, "\n%s %q, %s", kind, Clip(c.Name), digest.IndentSchema(Clip(c.Schema)))
 	}
 	return b.String()
 }
