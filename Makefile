@@ -1,5 +1,5 @@
-# What CI runs is `make check`. Tools are pinned here and are no part of go.mod; of
-# benchstat, the packages are, so that its version is theirs.
+# CI runs `make check`. Tools are pinned here, not in go.mod, except benchstat, whose
+# packages go.mod has.
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
 BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@$(shell go list -m -f "{{.Version}}" golang.org/x/perf)
@@ -9,16 +9,16 @@ FORGERIES  ?= 1000000
 DURATION   ?= 20s
 SEED       ?= 1
 
-# A wake-up that is lost or a lock that is kept shows as a test that hangs. A
-# package takes a fraction of these, even on a busy machine.
+# A lost wake-up or a held lock makes a test hang. Packages take a fraction of these
+# limits, even on a busy machine.
 TIMEOUT      ?= 5m
 RACE_TIMEOUT ?= 9m
 
-# The workspace takes no -mod=mod. It joins two modules: go test ./... in the root sees one.
+# The workspace does not allow -mod=mod. It has two modules; ./... matches one of them.
 export GOFLAGS := $(filter-out -mod=mod,$(shell go env GOFLAGS))
 ALL = ./... ./cluster/...
 
-# Compiles faster, without the debug information that nobody reads; a panic needs none of it.
+# Faster builds without debug information; panics do not need it.
 BARE = -gcflags=handloom/...=-dwarf=false
 
 .PHONY: help check test race checked lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries
@@ -28,9 +28,9 @@ help: ## this list
 
 check: lint portable alone test race checked bench-check stress nemesis-check canaries ## all that CI runs
 
-# Packages of one goroutine, in code and tests, which TestMakefile_SerialPackagesAreSerial
-# verifies. The race detector has nothing to find there. Its checks of unsafe pointers are on
-# in the checked build, for all of these that import unsafe.
+# Packages that start no goroutine, in code or tests; TestMakefile_SerialPackagesAreSerial
+# verifies it. The race detector finds nothing there. The checked build has its checks of
+# unsafe pointers.
 SERIAL = guide/internal/site guide/internal/source internal/chart internal/dense \
 	internal/entry internal/highwater internal/histogram internal/items internal/lockfile \
 	internal/paged internal/report internal/slotset internal/sparse internal/trace \
@@ -39,7 +39,7 @@ SERIAL = guide/internal/site guide/internal/source internal/chart internal/dense
 test: ## the tests
 	go test -timeout $(TIMEOUT) $(ALL)
 
-# -short means fewer seeds and smaller sizes, and every kind of concurrent work.
+# -short: fewer seeds and smaller sizes, but every kind of concurrent work.
 race: ## the tests under the race detector, in random order
 	go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -timeout $(RACE_TIMEOUT) $(filter-out $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
 
@@ -54,15 +54,14 @@ lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 	go mod tidy -diff
 	cd cluster && go mod tidy -diff
 
-alone: ## each module without the workspace, which raises versions
+alone: ## each module without the workspace, whose versions are higher
 	GOWORK=off go vet ./store/... ./world
 	GOWORK=off go test -timeout $(TIMEOUT) ./tasks
 	cd cluster && GOWORK=off go vet ./...
 
-# On 32 bits: the packages that work with sizes, offsets and hashes as int, or whose structs
-# have a layout of their own or 64-bit atomics. Schedules, pages and programs have none of
-# these. On other systems: the packages with files of their own for each.
-portable: ## the library on 32 bits, and that it compiles for the browser and other systems
+# On 32 bits: packages with sizes, offsets or hashes as int, fixed struct layouts, or 64-bit
+# atomics. On other systems: packages with files for each system.
+portable: ## the library on 32 bits, and builds for the browser and other systems
 	GOARCH=386 go build $(BARE) ./store/... ./world ./journal
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
 		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./proof/runner ./shard/... ./batch ./tasks ./internal/dense ./internal/paged ./internal/sparse ./internal/items ./internal/slotset ./internal/digest ./internal/highwater ./internal/image ./internal/entry ./internal/wire ./journal ./world; \
@@ -71,28 +70,28 @@ portable: ## the library on 32 bits, and that it compiles for the browser and ot
 	GOOS=windows go vet ./journal ./internal/lockfile
 	GOOS=darwin go vet ./journal ./internal/lockfile
 
-stress: ## the main job, and that bad input is refused
+stress: ## the main job, and refused input
 	sh stress/check.sh
 
 kills: ## a program on a journal, killed KILLS times
 	@dir=$$(mktemp -d) && go build -o $$dir/stress ./stress && { $$dir/stress -durable $$dir/log -kills $(KILLS); code=$$?; rm -rf $$dir; exit $$code; }
 
-schedules: ## random schedules beside other goroutines for DURATION, from SEED on, on 1, 2 and 8 workers
+schedules: ## random schedules next to other goroutines for DURATION, from SEED on, on 1, 2 and 8 workers
 	go test ./store -run TestSchedule_MatchesModel -schedules $(DURATION) -schedule-seed $(SEED) -timeout 0 -v
 
 messages: ## a million messages each way between two cells whose nodes are killed
 	go test ./cluster/cells -run TestOutbox_DeliversOnceUnderKills -messages 1000000 -timeout 20m -v
 
-nemesis: ## three nodes over three servers, killed, stopped and cut off for DURATION, as SEED says
+nemesis: ## three nodes on three servers, killed, stopped and cut off for DURATION, by SEED
 	@dir=$$(mktemp -d) && go build -o $$dir/nemesis ./cluster/cmd/nemesis && { $$dir/nemesis -duration $(DURATION) -seed $(SEED); code=$$?; rm -rf $$dir; exit $$code; }
 
-nemesis-check: ## 20 seconds of it, that it finds a fault, and that it leaves nothing behind
+nemesis-check: ## nemesis for 20 seconds, a seeded fault, and no files left
 	sh cluster/cmd/nemesis/check.sh
 
-canaries: ## that the harness finds faults put in on purpose
+canaries: ## seeded faults, which the harness must find
 	go run ./stress -canary all -seed 1
 
-picture: ## the picture of the playground that the README shows; takes a Chromium
+picture: ## the picture of the playground in the README; needs a Chromium
 	go test ./guide -run TestPlayground -picture pictures/playground.png
 
 fuzz: ## every fuzz target for FUZZTIME each
@@ -103,14 +102,14 @@ fuzz: ## every fuzz target for FUZZTIME each
 		done; \
 	done
 
-forgeries: ## FORGERIES forged snapshots, from the one numbered SEED on
+forgeries: ## FORGERIES forged snapshots, from number SEED on
 	go test ./store -run TestLoad_TakesForgeries -forgeries $(FORGERIES) -forgery-seed $(SEED) -timeout 0 -v
 
 bench: ## the benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...
 
-bench-check: ## that what the bench program prints is read by benchstat, and bad input refused
+bench-check: ## output of the bench program for benchstat, and refused input
 	BENCHSTAT="$(BENCHSTAT)" sh bench/check.sh
 
-bench-compare: ## BASE=rev and the working tree in turns; RUN=regexp chooses cases, ROUNDS=10
+bench-compare: ## BASE=rev and the working tree, alternating; RUN=regexp selects cases, ROUNDS=10
 	BENCHSTAT="$(BENCHSTAT)" sh bench/compare.sh "$(BASE)" "$(RUN)" "$(ROUNDS)"

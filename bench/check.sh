@@ -1,8 +1,7 @@
 #!/bin/sh
-# Sees that benchstat reads what -format go prints, all of it and without a
-# complaint, that SIGTERM leaves what was measured, that a reader may leave early,
-# and that wrong usage ends with exit code 2. BENCHSTAT is the command that runs
-# benchstat.
+# Checks that benchstat reads the output of -format go without a complaint, that
+# SIGTERM keeps finished measurements, that a reader may close the pipe, and that
+# wrong usage ends with exit code 2. BENCHSTAT is the command of benchstat.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,8 +1,7 @@
 #!/bin/sh
-# Runs the benchmarks of another revision and of the working tree in turns on this
-# machine, and lets benchstat say what has changed. Exit code 3: a case has become
-# worse by more than THRESHOLD per cent (5), significantly. BENCHSTAT is the command
-# that runs benchstat.
+# Alternates the benchmarks of another revision and of the working tree, and compares
+# them by benchstat. Exit code 3: a case is significantly worse by more than THRESHOLD
+# per cent (5). BENCHSTAT is the command of benchstat.
 #
 #	sh bench/compare.sh REVISION [REGEXP] [ROUNDS]
 set -eu
@@ -18,7 +17,7 @@ test -f "$dir/base/bench/main.go" || { echo "revision $base has no bench program
 (cd "$dir/base" && go build -o "$dir/before" ./bench)
 go build -o "$dir/after" ./bench
 
-one() { # which of the two, and the seed
+one() { # before or after, and the seed
 	"$dir/$1" -count 1 -seed "$2" -format go ${pattern:+-run "$pattern"} >>"$dir/$1.txt" 2>/dev/null
 }
 round=1
@@ -32,10 +31,10 @@ while [ "$round" -le "$rounds" ]; do
 	round=$((round + 1))
 done
 $BENCHSTAT "$dir/before.txt" "$dir/after.txt"
-# In CSV a table begins with its unit, and a row is: case, median and interval
-# before and after, change, p. Only a significant change is a number.
-$BENCHSTAT -format csv "$dir/before.txt" "$dir/after.txt" 2>"$dir/warnings" | awk -F, -v most="${THRESHOLD:-5}" '
+# A CSV table begins with its unit. A row is: case, median and interval before and
+# after, change, p. Only a significant change is a number.
+$BENCHSTAT -format csv "$dir/before.txt" "$dir/after.txt" 2>"$dir/warnings" | awk -F, -v limit="${THRESHOLD:-5}" '
 	$2 ~ /\// && $2 !~ /[0-9]/ { sign = $2 ~ /\/s$/ ? -1 : 1 }
-	$6 ~ /%$/ && $1 != "geomean" && sign * $6 > most { print "REGRESSION " $1 " " $6 " " $7; worse++ }
+	$6 ~ /%$/ && $1 != "geomean" && sign * $6 > limit { print "REGRESSION " $1 " " $6 " " $7; worse++ }
 	END { exit worse ? 3 : 0 }
 '

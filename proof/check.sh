@@ -1,7 +1,7 @@
-# What the check.sh of a program sees to as others do. They read it in the root of the
-# repository, and dir is a folder of their own.
+# Common functions of the check.sh of programs, sourced in the root of the repository.
+# dir is a temporary folder.
 
-# refused says that wrong usage ends with exit code 2.
+# refused checks that wrong usage ends with exit code 2.
 refused() {
 	code=0
 	"$@" >"$dir/out" 2>&1 || code=$?
@@ -9,8 +9,8 @@ refused() {
 	test "$code" = 2 || { echo "$* ended with exit code $code, not 2"; exit 1; }
 }
 
-# interrupted says that SIGTERM ends what was begun last, which writes to $dir/out, with its
-# verdict.
+# interrupted checks that SIGTERM ends the last background job, which writes to $dir/out,
+# with its verdict.
 interrupted() {
 	kill -TERM $!
 	code=0
@@ -22,7 +22,7 @@ interrupted() {
 	}
 }
 
-# alone says that what was begun last takes its children along when it is killed.
+# alone checks that the children of the last background job end when it is killed.
 alone() {
 	parent=$!
 	children=$(ps -o pid= --ppid "$parent" 2>/dev/null || true)
@@ -31,7 +31,7 @@ alone() {
 	sleep 1
 	for child in $children; do
 		case $(ps -o stat= -p "$child" 2>/dev/null || true) in
-		'' | Z*) ;; # gone, or ended and nobody has asked yet
+		'' | Z*) ;; # gone, or a zombie
 		*) echo "process $child outlives its parent"; exit 1 ;;
 		esac
 	done

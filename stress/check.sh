@@ -1,8 +1,7 @@
 #!/bin/sh
-# Runs the main job from a binary, because go run hides exit codes, and kills a
-# program on a journal; checks that a malformed trace or program is refused with exit
-# code 2, that SIGTERM ends a run with its verdict, and that a child ends with its
-# parent.
+# Runs the main job from a binary, because go run hides exit codes, and kills a program
+# on a journal. Checks that a malformed trace or program ends with exit code 2, SIGTERM
+# ends a run with its verdict, and a child ends with its parent.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -20,8 +19,8 @@ refused "$dir/stress" -program "$dir/jump.program"
 refused "$dir/stress" -durable "$dir/log"
 refused "$dir/stress" inspect "$dir/missing"
 
-# It answers after its first line.
-rm "$dir/out" # what another run said
+# It handles signals after its first line.
+rm "$dir/out" # of another run
 "$dir/stress" -profile smoke -duration 1h >"$dir/out" 2>&1 &
 until test -s "$dir/out"; do sleep 0.1; done
 interrupted stress
