@@ -103,7 +103,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 	done
 
 forgeries: ## FORGERIES forged snapshots, from number SEED on
-	go test ./store -run TestLoad_TakesForgeries -forgeries $(FORGERIES) -forgery-seed $(SEED) -timeout 0 -v
+	go test ./store -run TestLoad_AcceptsOrRefusesForgeries -forgeries $(FORGERIES) -forgery-seed $(SEED) -timeout 0 -v
 
 bench: ## the benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...
