@@ -21,10 +21,10 @@ type Sheep struct{ X, Step int }
 // region node
 // Node is one process of a cell. All nodes run the same program.
 type Node struct {
-	world *world.World
-	sheep *store.Table[Sheep]
-	log   *cluster.Log
-	own   *journal.Journal
+	world   *world.World
+	sheep   *store.Table[Sheep]
+	log     *cluster.Log
+	journal *journal.Journal
 }
 
 // join opens a node of cell 7. Each node needs its own dir.
@@ -32,11 +32,11 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 	n = new(Node)
 	herd := store.New(store.Options{})
 	n.sheep = store.Register(herd, store.TableOptions[Sheep]{Name: "sheep"})
-	if n.own, err = journal.Open(dir, journal.Options{Sync: journal.Every(time.Second)}); err != nil {
+	if n.journal, err = journal.Open(dir, journal.Options{Sync: journal.Every(time.Second)}); err != nil {
 		return nil, err
 	}
-	if n.log, err = cluster.Open(ctx, s, 7, cluster.Options{Journal: n.own}); err != nil {
-		return nil, errors.Join(err, n.own.Close())
+	if n.log, err = cluster.Open(ctx, s, 7, cluster.Options{Journal: n.journal}); err != nil {
+		return nil, errors.Join(err, n.journal.Close())
 	}
 	n.world, err = world.Open(ctx, herd, n.log, world.Options{
 		Version: "herd 1",
@@ -52,7 +52,7 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 		},
 	})
 	if err != nil {
-		return nil, errors.Join(err, n.log.Close(), n.own.Close())
+		return nil, errors.Join(err, n.log.Close(), n.journal.Close())
 	}
 	return n, nil
 }
@@ -60,7 +60,7 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 // run plays until ctx ends: its own ticks while the node owns the log, else the owner's.
 func (n *Node) run(ctx context.Context) error {
 	err := n.world.Run(ctx)
-	return errors.Join(err, n.world.Close(context.WithoutCancel(ctx)), n.log.Close(), n.own.Close())
+	return errors.Join(err, n.world.Close(context.WithoutCancel(ctx)), n.log.Close(), n.journal.Close())
 }
 
 // endregion

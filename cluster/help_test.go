@@ -17,6 +17,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
+	"handloom/journal"
 	kit "handloom/proof/game"
 )
 
@@ -44,6 +45,12 @@ func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *l
 	return c
 }
 
+func oneServer(t testing.TB) (*localnet.Cluster, cluster.Servers) {
+	t.Helper()
+	c := startServers(t, 1, nil)
+	return c, cluster.URLs(c.URLs(0))
+}
+
 // openLog closes the log at the end of the test.
 func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Options) *cluster.Log {
 	t.Helper()
@@ -58,6 +65,12 @@ func noError(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func withJournal(t testing.TB, j *journal.Journal) cluster.Options {
+	o := alone(t)
+	o.Journal = j
+	return o
 }
 
 func mustClose(t testing.TB, c interface{ Close() error }) {

@@ -50,13 +50,7 @@ func wantLocked(t *testing.T, dir string) {
 		mustClose(t, l)
 	}
 	wantError(t, err, cluster.ErrLocked, dir)
-	wantError(t, cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t)), cluster.ErrLocked)
-}
-
-func withJournal(t *testing.T) cluster.Options {
-	o := alone(t)
-	o.Journal = openJournal(t, t.TempDir())
-	return o
+	wantError(t, cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t, openJournal(t, t.TempDir()))), cluster.ErrLocked)
 }
 
 func TestEmbedded_LocksFolder(t *testing.T) {

@@ -86,8 +86,8 @@ func TestRecord_IsWholeOrAbsent(t *testing.T) {
 }
 
 func TestOpen_RefusesLossySettings(t *testing.T) {
-	c := startServers(t, 1, nil)
-	js, s := operator(t, c), cluster.URLs(c.URLs(0))
+	c, s := oneServer(t)
+	js := operator(t, c)
 	good := func(cell cluster.CellID) jetstream.StreamConfig {
 		return jetstream.StreamConfig{
 			Name: cell.Stream(), Subjects: []string{cell.Subject()}, Discard: jetstream.DiscardNew, DenyDelete: true,

@@ -108,15 +108,6 @@ func TestReader_RereadsWrongRecord(t *testing.T) {
 	}
 }
 
-// Another record is at the reader's position.
-func TestReader_ReportsOtherStream(t *testing.T) {
-	l := openFilled(t, 5)
-	r := reader{log: l, last: location{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
-	if err := r.read(t.Context()); !errors.Is(err, ErrOtherStream) || r.failed != nil {
-		t.Errorf("behind another record than the third: %v, %v", err, r.failed)
-	}
-}
-
 func TestReader_WaitsForGracePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := reader{log: &Log{grace: maxGrace}}

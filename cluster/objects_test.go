@@ -44,8 +44,8 @@ func TestObjects_EverySaveSucceeds(t *testing.T) {
 }
 
 func TestObjects_AreReadFromLeader(t *testing.T) {
-	c := startServers(t, 1, nil)
-	js, s := operator(t, c), cluster.URLs(c.URLs(0))
+	c, s := oneServer(t)
+	js := operator(t, c)
 	direct := func(cell cluster.CellID) bool {
 		stream, err := js.Stream(t.Context(), "OBJ_"+cell.Stream())
 		noError(t, err)

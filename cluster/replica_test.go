@@ -36,11 +36,8 @@ func saveText(t testing.TB, l *cluster.Log, at uint64) {
 // journals returns the journals of an owner and a follower, both with 20 records.
 func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	t.Helper()
-	dir := t.TempDir()
-	a, b = openJournal(t, filepath.Join(dir, "a")), openJournal(t, filepath.Join(dir, "b"))
-	s = cluster.Embedded(filepath.Join(dir, "servers"))
-	o := alone(t)
-	o.Journal = a
+	a, b, s = openJournal(t, t.TempDir()), openJournal(t, t.TempDir()), cluster.Embedded(t.TempDir())
+	o := withJournal(t, a)
 	owner := openLog(t, s, 1, o)
 	fill(t, owner, 20)
 	o.Journal = b
@@ -72,21 +69,14 @@ func TestOpen_ComparesJournal(t *testing.T) {
 			s := cluster.Embedded(t.TempDir())
 			test.before(t, openLog(t, s, 1, alone(t)))
 			for _, j := range []*journal.Journal{a, b} {
-				o := alone(t)
-				o.Journal = j
-				l, err := cluster.Open(t.Context(), s, 1, o)
-				if !errors.Is(err, test.want) {
-					t.Fatalf("Open: %v", err)
-				}
-				if err == nil {
+				l, err := cluster.Open(t.Context(), s, 1, withJournal(t, j))
+				if wantError(t, err, test.want); err == nil {
 					mustClose(t, l)
-					continue
 				}
 			}
-			if test.want == nil {
-				return
+			if test.want != nil {
+				wantReseeded(t, s, a, b)
 			}
-			wantReseeded(t, s, a, b)
 		})
 	}
 }
@@ -94,8 +84,7 @@ func TestOpen_ComparesJournal(t *testing.T) {
 // wantReseeded reseeds the stream from journal a, and fails the test unless b agrees.
 func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	t.Helper()
-	o := alone(t)
-	o.Journal = a
+	o := withJournal(t, a)
 	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	l := openLog(t, s, 1, o)
 	wantRecords(t, l, 0, 20, record)
@@ -107,12 +96,10 @@ func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 }
 
 func TestReseed_FencesOldOwner(t *testing.T) {
-	c := startServers(t, 1, nil)
-	s := cluster.URLs(c.URLs(0))
+	c, s := oneServer(t)
 	zombie := openLog(t, s, 1, alone(t))
 	fill(t, zombie, 20)
-	o := alone(t)
-	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "j"))
+	o := withJournal(t, openJournal(t, t.TempDir()))
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 	js := operator(t, c)
 	noError(t, js.DeleteStream(t.Context(), cluster.CellID(1).Stream()))
@@ -124,9 +111,8 @@ func TestReseed_FencesOldOwner(t *testing.T) {
 
 // The records keep their numbers.
 func TestReseed_FromTrimmedJournal(t *testing.T) {
-	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	o := alone(t)
-	o.Journal = j
+	j := openJournal(t, t.TempDir())
+	o := withJournal(t, j)
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
 	for _, n := range []uint64{100, 200, 300, 400} {
 		fill(t, l, n)
@@ -146,12 +132,11 @@ func TestReseed_FromTrimmedJournal(t *testing.T) {
 
 // Worlds would report a stream that ends before a snapshot as damaged.
 func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
-	c := startServers(t, 1, nil)
-	s := cluster.URLs(c.URLs(0))
+	c, s := oneServer(t)
 	o := alone(t)
 	owner := openLog(t, s, 1, o)
 	fill(t, owner, 20)
-	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "j"))
+	o.Journal = openJournal(t, t.TempDir())
 	follower := openLog(t, s, 1, o)
 	wantRecords(t, follower, 0, 20, record)
 	mustClose(t, follower)
@@ -170,15 +155,14 @@ func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
 // A node returns after its next records were trimmed, and a journal starts late.
 func TestJournal_MayLackRecords(t *testing.T) {
 	a, b, s := journals(t)
-	o := alone(t)
-	o.Journal = a
+	o := withJournal(t, a)
 	l := openLog(t, s, 1, o)
 	fill(t, l, 60)
 	saveText(t, l, 50)
 	saveText(t, l, 60)
 	noError(t, l.Trim(t.Context(), 40))
 	for i, after := range []uint64{40, 55} {
-		o.Journal = []*journal.Journal{b, openJournal(t, filepath.Join(t.TempDir(), "c"))}[i]
+		o.Journal = []*journal.Journal{b, openJournal(t, t.TempDir())}[i]
 		l := openLog(t, s, 1, o)
 		wantRecords(t, l, after, 60, record)
 		wantNumber(t, "the journal", 60)(l.HasLocalReplica())
@@ -195,9 +179,8 @@ func TestJournal_MayLackRecords(t *testing.T) {
 
 // The Log continues without the journal.
 func TestHasLocalReplica_ReportsFailedJournal(t *testing.T) {
-	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
-	o := alone(t)
-	o.Journal = j
+	j := openJournal(t, t.TempDir())
+	o := withJournal(t, j)
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
 	fill(t, l, 10)
 	mustClose(t, j)
@@ -214,8 +197,7 @@ func TestHasLocalReplica_ReportsFailedJournal(t *testing.T) {
 // last.
 func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	t.Helper()
-	o := alone(t)
-	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "other"))
+	o := withJournal(t, openJournal(t, t.TempDir()))
 	elsewhere := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
 	noError(t, errorOf(kit.Append(t.Context(), elsewhere, 0, []byte("other"))))
 	fill(t, elsewhere, 20)
@@ -227,28 +209,29 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 
 // A node that was not closed before the Reseed knows another record.
 func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
+	next := func(rec []byte) func(context.Context, *cluster.Log) error {
+		return func(ctx context.Context, l *cluster.Log) error { return errorOf(l.Append(ctx, 20, rec)) }
+	}
+	read := func(ctx context.Context, l *cluster.Log) error {
+		return l.Read(ctx, 20, func(uint64, []byte) error { return errEnough })
+	}
 	calls := []struct {
 		name string
 		call func(ctx context.Context, l *cluster.Log) error
 		last uint64 // last record of the new stream
 	}{
-		{"Append at the end", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, record(21)); return err }, 20},
-		{"Append of a record that is there", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, record(21)); return err }, 21},
-		{"Append before the end", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, []byte("x")); return err }, 30},
-		{"Tail", func(ctx context.Context, l *cluster.Log) error { _, err := l.Tail(ctx); return err }, 20},
-		{"Read at the end", func(ctx context.Context, l *cluster.Log) error {
-			return l.Read(ctx, 20, func(uint64, []byte) error { return errEnough })
-		}, 20},
-		{"Read of what follows", func(ctx context.Context, l *cluster.Log) error {
-			return l.Read(ctx, 20, func(uint64, []byte) error { return errEnough })
-		}, 30},
+		{"Append at the end", next(record(21)), 20},
+		{"Append of an equal record", next(record(21)), 21},
+		{"Append before the end", next([]byte("x")), 30},
+		{"Tail", func(ctx context.Context, l *cluster.Log) error { return errorOf(l.Tail(ctx)) }, 20},
+		{"Read at the end", read, 20},
+		{"Read of what follows", read, 30},
 		{"Trim", func(ctx context.Context, l *cluster.Log) error { return l.Trim(ctx, 10) }, 20},
 	}
 	for _, role := range []string{"owner", "follower"} {
 		for _, test := range calls {
 			t.Run(role+"/"+test.name, func(t *testing.T) {
-				c := startServers(t, 1, nil)
-				s := cluster.URLs(c.URLs(0))
+				c, s := oneServer(t)
 				old := openLog(t, s, 1, alone(t))
 				fill(t, old, 20)
 				saveText(t, old, 10)
@@ -274,10 +257,8 @@ func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
 // Reads from several positions find the other history.
 func TestJournal_RefusesOtherHistory(t *testing.T) {
 	for _, after := range []uint64{0, 10, 19, 20} {
-		c := startServers(t, 1, nil)
-		s := cluster.URLs(c.URLs(0))
-		o := alone(t)
-		o.Journal = openJournal(t, filepath.Join(t.TempDir(), "j"))
+		c, s := oneServer(t)
+		o := withJournal(t, openJournal(t, t.TempDir()))
 		mine := openLog(t, s, 1, o)
 		fill(t, mine, 20)
 		mustClose(t, mine)
@@ -302,8 +283,7 @@ func TestCutText_NamesTornRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "j")
 	s := cluster.Embedded(t.TempDir())
 	j := openJournal(t, dir)
-	o := alone(t)
-	o.Journal = j
+	o := withJournal(t, j)
 	l := openLog(t, s, 1, o)
 	fill(t, l, 20)
 	if got := l.CutText(); got != "" {

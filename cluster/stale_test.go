@@ -11,8 +11,7 @@ import (
 
 // Otherwise a world would wait forever for a lost record.
 func TestLog_ReportsShrunkStream(t *testing.T) {
-	c := startServers(t, 1, nil)
-	s := cluster.URLs(c.URLs(0))
+	c, s := oneServer(t)
 	owner, follower := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
 	fill(t, owner, 20)
 	wantRecords(t, follower, 0, 20, record)

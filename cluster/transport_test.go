@@ -13,13 +13,16 @@ import (
 	"handloom/world"
 )
 
-// A counter is a program that sends numbers from 1 to another cell, and checks received ones.
-type counter struct {
+// A post is a node that sends numbers from 1 to another cell, and checks received ones.
+type post struct {
 	*store.Store
 	out   *cells.Outbox[int]
 	count *store.Table[count] // one row
-	self  cells.ID
 	other cells.ID
+	log   *cluster.Log
+	world *world.World
+	stop  context.CancelFunc
+	ended sync.WaitGroup
 }
 
 type count struct{ Sent, Received, Wrong int }
@@ -29,39 +32,45 @@ const (
 	perTick = 10
 )
 
-func newCounter(t testing.TB, workers int, self, other cells.ID) *counter {
+func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, workers int, self, other cells.ID) *post {
 	t.Helper()
-	s := store.New(store.Options{Workers: workers})
-	c := &counter{Store: s, self: self, other: other}
+	p := &post{Store: store.New(store.Options{Workers: workers}), other: other}
 	var err error
-	c.out, err = cells.New(s, cells.Options[int]{})
+	p.out, err = cells.New(p.Store, cells.Options[int]{})
 	noError(t, err)
-	c.count = store.Register(s, store.TableOptions[count]{})
-	return c
-}
-
-func (c *counter) options() world.Options {
-	return world.Options{
-		Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: c.out.Tick(c.tick),
+	p.count = store.Register(p.Store, store.TableOptions[count]{})
+	p.log = openLog(t, s, self, cluster.Options{Snapshots: blobs})
+	p.world, err = world.Open(t.Context(), p.Store, p.log, world.Options{
+		Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: p.out.Tick(p.tick),
 		Init: func(_ context.Context, w *store.Writer) error {
-			_, err := c.count.Insert(w, count{})
-			return errors.Join(err, c.out.Init(w, c.self))
+			_, err := p.count.Insert(w, count{})
+			return errors.Join(err, p.out.Init(w, self))
 		},
-	}
+	})
+	noError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.ended.Go(func() {
+		if err := p.world.Run(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, cluster.ErrClosed) {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	p.ended.Go(func() { _ = p.out.Run(ctx, p.world, p.log.Transport()) })
+	return p
 }
 
-func (c *counter) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
-	for _, n := range c.count.All() {
-		for _, m := range c.out.Received() {
+func (p *post) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+	for _, n := range p.count.All() {
+		for _, m := range p.out.Received() {
 			n.Received++
 			if *m != n.Received {
 				n.Wrong++
 			}
 		}
-		err := c.Do(ctx, func(q store.Queue) {
+		err := p.Do(ctx, func(q store.Queue) {
 			for range min(perTick, numbers-n.Sent) {
 				n.Sent++
-				c.out.Send(q, c.other, n.Sent)
+				p.out.Send(q, p.other, n.Sent)
 			}
 		})
 		if err != nil {
@@ -71,39 +80,12 @@ func (c *counter) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error
 	return nil
 }
 
-type post struct {
-	*counter
-	log   *cluster.Log
-	world *world.World
-	stop  context.CancelFunc
-	ended sync.WaitGroup
-	err   error
-}
-
-func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, c *counter) *post {
-	t.Helper()
-	l, err := cluster.Open(t.Context(), s, c.self, cluster.Options{Snapshots: blobs})
-	noError(t, err)
-	w, err := world.Open(t.Context(), c.Store, l, c.options())
-	if err != nil {
-		t.Fatal(errors.Join(err, l.Close()))
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	p := &post{counter: c, log: l, world: w, stop: stop}
-	p.ended.Go(func() { p.err = w.Run(ctx) })
-	p.ended.Go(func() { _ = c.out.Run(ctx, w, l.Transport()) })
-	return p
-}
-
 // kill closes the log first, as a killed process would.
 func (p *post) kill(t testing.TB) {
 	t.Helper()
 	noError(t, p.log.Close())
 	p.stop()
 	p.ended.Wait()
-	if !errors.Is(p.err, context.Canceled) && !errors.Is(p.err, cluster.ErrClosed) {
-		t.Errorf("the world ended with %v", p.err)
-	}
 	dead, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = p.world.Close(dead)
@@ -135,16 +117,13 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	c := startServers(t, 3, nil)
 	ids := [2]cells.ID{cells.NewID(), cells.NewID()}
-	var blobs [2]cluster.Blobs
+	blobs := [2]cluster.Blobs{cluster.Folder(t.TempDir()), cluster.Folder(t.TempDir())}
 	var posts [4]*post
 	open := func(i int) {
 		cell := i / 2
-		posts[i] = startPost(t, cluster.URLs(c.URLs(i%3)), blobs[cell], newCounter(t, 1+i%2, ids[cell], ids[1-cell]))
+		posts[i] = startPost(t, cluster.URLs(c.URLs(i%3)), blobs[cell], 1+i%2, ids[cell], ids[1-cell])
 	}
 	for i := range posts {
-		if i%2 == 0 {
-			blobs[i/2] = cluster.Folder(t.TempDir())
-		}
 		open(i)
 	}
 	wait := func(what string, is func() bool) {

@@ -279,16 +279,16 @@ func TestPacket_ForAnotherCellIsRefused(t *testing.T) {
 		other := cells.NewID()
 		wrong := start(t, newTown(t, 1, cells.Options[word]{}).from(other), locked{world.Memory()}, b.by)
 		b.receive(b.by)
-		straight := b.by
+		inner := b.by
 		b.by = nil
 		b.send()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_ = b.sender.out.Run(ctx, b.sender.world, astray{straight, other})
+		_ = b.sender.out.Run(ctx, b.sender.world, astray{inner, other})
 		if pair := wrong.pair(t, b.ids[0]); pair.Received > 0 {
 			t.Errorf("%d messages received", pair.Received)
 		}
-		b.sender.runOutbox(straight)
+		b.sender.runOutbox(inner)
 		until(t, "all words", b.allHeard)
 		noError(t, wrong.kill(t))
 	})

@@ -108,12 +108,12 @@ func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 // obey carries out the orders in sequence.
 func (g *arena) obey(w *store.Writer, seed uint64) error {
 	g.obeyed = g.obeyed[:0]
-	of := make(map[uint64]store.Handle[fighter], g.fighters.Len())
+	byPlayer := make(map[uint64]store.Handle[fighter], g.fighters.Len())
 	for h, f := range g.fighters.All() {
-		of[f.Player] = h
+		byPlayer[f.Player] = h
 	}
 	for _, o := range g.orders.All() {
-		h, plays := of[o.Player]
+		h, plays := byPlayer[o.Player]
 		if !plays && o.Number == 1 {
 			seed = seed*6364136223846793005 + 1442695040888963407
 			f := fighter{Player: o.Player, Done: 1, Heading: o.Turn & 3, Hull: fullHull}
@@ -122,7 +122,7 @@ func (g *arena) obey(w *store.Writer, seed uint64) error {
 			if err != nil {
 				return err
 			}
-			of[o.Player] = h
+			byPlayer[o.Player] = h
 			g.obeyed = append(g.obeyed, *o)
 		}
 		if f, _ := g.fighters.Get(h); plays && o.Number == f.Done+1 {

@@ -63,10 +63,10 @@ type Findings struct {
 // Bad reports whether there is a fault.
 func (f *Findings) Bad() bool { return f.Lost+f.Changed+f.Doubled+f.Diverged+f.Broken > 0 }
 
-const mostFaults = 20
+const maxFaults = 20
 
 func (a *Auditor) fault(count *int, format string, args ...any) {
-	if *count++; len(a.found.Faults) < mostFaults {
+	if *count++; len(a.found.Faults) < maxFaults {
 		a.found.Faults = append(a.found.Faults, fmt.Sprintf(format, args...))
 	}
 }

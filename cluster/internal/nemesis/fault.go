@@ -59,8 +59,8 @@ type late struct {
 }
 
 const (
-	lateBy    = 150 * time.Millisecond
-	mostWaits = 1000
+	lateBy   = 150 * time.Millisecond
+	maxWaits = 1000
 )
 
 func (h *hasty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
@@ -68,7 +68,7 @@ func (h *hasty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, er
 		return h.Log.Append(ctx, prev, rec)
 	}
 	if h.waits == nil {
-		h.waits = make(chan late, mostWaits)
+		h.waits = make(chan late, maxWaits)
 		go func() {
 			for l := range h.waits {
 				time.Sleep(lateBy)

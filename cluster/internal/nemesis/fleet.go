@@ -47,9 +47,9 @@ func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
 	f := &fleet{o: o, net: localnet.NewNet(), auditor: auditor, gaps: g}
 	for i := range Members {
 		s := &member{name: fmt.Sprint("s", i), fleet: f}
-		s.hear = s.serverSays
+		s.receive = s.serverSays
 		n := &member{name: fmt.Sprint("n", i), fleet: f}
-		n.hear = n.nodeSays
+		n.receive = n.nodeSays
 		f.servers, f.nodes = append(f.servers, s), append(f.nodes, n)
 	}
 	f.all = slices.Concat(f.servers, f.nodes)

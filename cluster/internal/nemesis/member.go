@@ -12,10 +12,10 @@ import (
 )
 
 type member struct {
-	name  string
-	words []string
-	fleet *fleet
-	hear  func(line string)
+	name    string
+	words   []string
+	fleet   *fleet
+	receive func(line string)
 
 	clients []*localnet.Link
 	routes  []*localnet.Link
@@ -49,7 +49,7 @@ func (m *member) start() error {
 	if err != nil {
 		return err
 	}
-	p, err := process.Start(slices.Concat([]string{path, ChildCommand}, m.words), nil, m.hear)
+	p, err := process.Start(slices.Concat([]string{path, ChildCommand}, m.words), nil, m.receive)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
 	}
