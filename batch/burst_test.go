@@ -79,6 +79,17 @@ func times(each int, f func(y *yard, q queue)) func(y *yard, n int) {
 	}
 }
 
+// inTables returns a burst of 16 tasks that call f for many tables.
+func inTables(f func(r *recorder[value], q queue)) func(y *yard, n int) {
+	return func(y *yard, n int) {
+		y.record(16, func(q queue) {
+			for i := range min(n/16+1, len(y.tables)) {
+				f(&y.tables[i], q)
+			}
+		})
+	}
+}
+
 // bursts record n times about 1 KiB.
 var bursts = map[string]func(y *yard, n int){
 	"creates": times(1, func(y *yard, q queue) { y.tables[0].EmplaceItems(q, make([]value, 64), nil) }),
@@ -96,20 +107,8 @@ var bursts = map[string]func(y *yard, n int){
 			y.record(1, func(q queue) { y.tables[0].Emplace(q, value{}) })
 		}
 	},
-	"created in tables": func(y *yard, n int) {
-		y.record(16, func(q queue) {
-			for i := range min(n/16+1, len(y.tables)) {
-				y.tables[i].EmplaceItems(q, make([]value, 512), nil)
-			}
-		})
-	},
-	"erased in tables": func(y *yard, n int) {
-		y.record(16, func(q queue) {
-			for i := range min(n/16+1, len(y.tables)) {
-				y.tables[i].EraseItems(q, make([]name, 1024))
-			}
-		})
-	},
+	"created in tables": inTables(func(r *recorder[value], q queue) { r.EmplaceItems(q, make([]value, 512), nil) }),
+	"erased in tables":  inTables(func(r *recorder[value], q queue) { r.EraseItems(q, make([]name, 1024)) }),
 	"calls": func(y *yard, n int) {
 		for range min(n/8+1, 500) { // a short list is always kept
 			y.call(func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 1024), nil) })

@@ -2,11 +2,7 @@
 
 package batch_test
 
-import (
-	"fmt"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // The function of EmplaceFunc may record more, but another goroutine may not.
 func TestQueue_UseByTwoGoroutinesPanics(t *testing.T) {
@@ -21,8 +17,6 @@ func TestQueue_UseByTwoGoroutinesPanics(t *testing.T) {
 		"Put":          func() { b.Put(q, name{}, value{}) },
 		"untyped":      func() { q.Erase(99 << 48) },
 	} {
-		if message := fmt.Sprint(panicOf(record)); !strings.Contains(message, "two goroutines at once") {
-			t.Errorf("%s: %q", what, message)
-		}
+		t.Run(what, func(t *testing.T) { expectPanic(t, "two goroutines at once", record) })
 	}
 }

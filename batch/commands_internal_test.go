@@ -7,16 +7,21 @@ import (
 	"handloom/internal/items"
 )
 
+// newInternal returns a batch and the recorder of its table.
+func newInternal() (*Batch, *Recorder) {
+	b, r := New(Limits{}), new(Recorder)
+	r.Init(b, 7, 1, items.For[int]())
+	return b, r
+}
+
 // Released commands keep no array of the queues, which reuse or release them.
 func TestCommands_ReleaseDropsQueues(t *testing.T) {
-	b := New(Limits{})
-	var r Recorder
-	r.Init(b, 7, 1, items.For[int]())
+	b, r := newInternal()
 	c := r.Pending
 	for _, queues := range []int{10, 3} {
 		p := b.Begin(queues)
 		for task := range queues {
-			r.Erase(p.Queue(task), Emplace(&r, p.Queue(task), task).ID)
+			r.Erase(p.Queue(task), Emplace(r, p.Queue(task), task).ID)
 		}
 		b.Gather()
 		c.release()
@@ -44,15 +49,13 @@ func expectNil[T any](t *testing.T, name string, all []*T) {
 }
 
 func TestFinish_DropsPassesAndCalls(t *testing.T) {
-	b := New(Limits{})
-	var r Recorder
-	r.Init(b, 7, 1, items.For[int]())
+	b, r := newInternal()
 	s := b.NewSequence()
 	for range 10 {
-		Emplace(&r, b.Begin(1).Queue(0), 1)
+		Emplace(r, b.Begin(1).Queue(0), 1)
 		_ = s.Begin(1).End(false)
 		q, _ := b.Enter()
-		Emplace(&r, q, 1)
+		Emplace(r, q, 1)
 		if err := b.AddCall(q, nil); err != nil {
 			t.Fatal(err)
 		}

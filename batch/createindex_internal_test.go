@@ -13,18 +13,17 @@ func TestCreateIndex_FindsExactlyItsNumbers(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "uses") {
 			first := rapid.Uint64Range(0, segmentMask).Draw(t, "first")
 			strides := rapid.SliceOfN(rapid.SampledFrom([]uint64{1, 1, 1, 2, 64, 1 << 12, 1 << 30}), 0, 100).Draw(t, "strides")
-			var numbers []uint64
 			var order []run
 			given := map[uint64]bool{}
 			for _, stride := range strides {
 				if first = (first + stride) & segmentMask; !given[first] {
 					given[first] = true
-					numbers = append(numbers, first)
 					order = append(order, run{number: first})
 				}
 			}
 			p.fill(order)
-			for i, number := range numbers {
+			for i := range order {
+				number := order[i].number
 				if at := p.find(number); at != i {
 					t.Fatalf("number %d is found at %d, want %d", number, at, i)
 				}

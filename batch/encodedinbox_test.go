@@ -98,31 +98,29 @@ func TestEncodedInbox_KeepsSharedMemory(t *testing.T) {
 	b.Gather()
 	c := r.Pending
 	c.FixSurvivors()
-	var names []handle.ID // by create
-	c.Runs(0, c.Survivors(), func(values items.Slice, created []handle.ID) {
-		for i, v := range *items.As[sharer](&values) {
-			created[i] = handle.New(7, 1, uint32(len(names)))
-			names = append(names, 0)
-			if v.To != nil {
-				names[len(names)-1] = v.To[0]
-			}
+	var names []handle.ID // by call of the creates, then of the puts
+	add := func(values *items.Slice) {
+		for _, v := range *items.As[sharer](values) {
+			names = append(names, v.To...)
 		}
+	}
+	next := uint32(0)
+	c.Runs(0, c.Survivors(), func(values items.Slice, created []handle.ID) {
+		for i := range created {
+			created[i] = handle.New(7, 1, next)
+			next++
+		}
+		add(&values)
 	})
 	for _, puts := range c.Puts(0) {
-		for i := range puts.IDs {
-			names = append(names, (*items.As[sharer](&puts.Values))[i].To[0])
-		}
+		add(&puts.Values)
 	}
-	if len(names) != 24 {
-		t.Fatalf("%d values, want 24", len(names))
+	if len(names) != 18 || next != 15 {
+		t.Fatalf("%d names in %d creates, want 18 in 15", len(names), next)
 	}
 	for i, id := range names {
-		call, create := i/5, i%5
-		if i >= 15 {
-			call, create = (i-15)/3, 2
-		}
 		got, ok := c.Resolve(id)
-		if want := handle.New(7, 1, uint32(5*call+1)); create >= 2 && (!ok || got != want) {
+		if want := handle.New(7, 1, uint32(5*(i%9/3)+1)); !ok || got != want {
 			t.Errorf("value %d names %v, %t, want %v", i, got, ok, want)
 		}
 	}

@@ -96,11 +96,11 @@ func TestStaged_FindsOnlyItsQueuesCreates(t *testing.T) {
 	p := b.Begin(2)
 	mine := b.Emplace(p.Queue(0), value{N: 1})
 	b.Emplace(p.Queue(1), value{N: 2})
-	if v, ok := b.Staged(p.Queue(0), mine); !ok || v.N != 1 {
-		t.Errorf("%v, %t", v, ok)
-	} else {
-		v.N = 3
+	v, ok := b.Staged(p.Queue(0), mine)
+	if !ok || v.N != 1 {
+		t.Fatalf("%v, %t", v, ok)
 	}
+	v.N = 3
 	for what, miss := range map[string]struct {
 		q queue
 		p name

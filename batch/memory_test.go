@@ -64,15 +64,13 @@ func TestQueue_FailedKeepsNothingAlive(t *testing.T) {
 }
 
 func TestFinish_KeepsNothingAlive(t *testing.T) {
-	var r batch.Recorder
-	b := batch.New(batch.Limits{})
-	r.Init(b, 1, 1, items.For[big]())
+	b, r := newTable[big](1)
 	var m made
 	func() {
 		q := b.Begin(1).Queue(0)
-		batch.Emplace(&r, q, m.big())
-		batch.PutItem(&r, q, handle.Of[big]{}, m.big())
-		r.Erase(q, batch.Emplace(&r, q, m.big()).ID)
+		r.Emplace(q, m.big())
+		r.Put(q, handle.Of[big]{}, m.big())
+		r.Erase(q, r.Emplace(q, m.big()))
 	}()
 	b.Finish()
 	m.expectGone(t, 3)

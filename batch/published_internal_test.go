@@ -49,39 +49,35 @@ func expectResolves(t *testing.T, r *Recorder, when string, names map[handle.ID]
 func TestResolve_KnowsTheFlushesOfTheFrame(t *testing.T) {
 	for name, drop := range map[string]func(r *Recorder){"Trim": func(r *Recorder) { r.Trim(false) }, "Reset": (*Recorder).Reset} {
 		t.Run(name, func(t *testing.T) {
-			b := New(Limits{})
-			var r Recorder
-			r.Init(b, 7, 1, items.For[int]())
+			b, r := newInternal()
 			var last map[handle.ID]handle.ID
 			for tasks := 1; tasks <= 70; tasks += 1 + tasks/4 {
 				names := make(map[handle.ID]handle.ID)
 				flushes := 1 + tasks%6
 				for flush := range flushes {
-					publish(b, &r, tasks, flush == 0, names)
-					expectResolves(t, &r, "after a flush", names, true)
+					publish(b, r, tasks, flush == 0, names)
+					expectResolves(t, r, "after a flush", names, true)
 				}
-				expectResolves(t, &r, "in the next frame", last, false)
+				expectResolves(t, r, "in the next frame", last, false)
 				if n := len(r.Published()); n != flushes {
 					t.Errorf("%d flushes are published, want %d", n, flushes)
 				}
 				for range 2 {
 					r.Trim(true)
-					expectResolves(t, &r, "after Trim that keeps them", names, true)
+					expectResolves(t, r, "after Trim that keeps them", names, true)
 				}
 				last = names
 			}
-			drop(&r)
-			expectResolves(t, &r, "after "+name, last, false)
+			drop(r)
+			expectResolves(t, r, "after "+name, last, false)
 		})
 	}
 }
 
 func TestPublish_LongFrameIsTrimmed(t *testing.T) {
-	b := New(Limits{})
-	var r Recorder
-	r.Init(b, 7, 1, items.For[int]())
+	b, r := newInternal()
 	for flush := range 5200 {
-		publish(b, &r, 1, flush == 0 || flush >= 5000, map[handle.ID]handle.ID{})
+		publish(b, r, 1, flush == 0 || flush >= 5000, map[handle.ID]handle.ID{})
 	}
 	if n := len(r.published.spare); n > 2*fewFlushes {
 		t.Errorf("commands of %d flushes are kept for frames of one", n)

@@ -186,10 +186,8 @@ func TestTeam_WakesOneWorkerPerTask(t *testing.T) {
 		inTeam(t, 8, func(ctx context.Context, team *team) {
 			synctest.Wait()
 			_ = Run(ctx, 3, func(task int) error {
-				if task == 0 {
-					if got := team.parked.Load(); got < 5 {
-						t.Errorf("%d workers left parked, want 5 or more", got)
-					}
+				if got := team.parked.Load(); task == 0 && got < 5 {
+					t.Errorf("%d workers left parked, want 5 or more", got)
 				}
 				return nil
 			}, Options{})

@@ -101,36 +101,31 @@ func TestShuffle_KeepsTheFirstError(t *testing.T) {
 }
 
 func TestGoexit_NamesTheSystemOrEndsTheCaller(t *testing.T) {
-	meet := meeting(2)
-	var s *Schedule
-	var caller atomic.Pointer[string]
+	meet, home := meeting(2), goroutine()
 	leave := func(context.Context) error {
 		meet()
-		if goroutine() != *caller.Load() {
+		if goroutine() != home {
 			runtime.Goexit()
 		}
 		return nil
 	}
-	s = newSchedule(t, System{Name: "a", Run: leave}, System{Name: "b", Run: leave})
-	home := goroutine()
-	caller.Store(&home)
+	s := newSchedule(t, System{Name: "a", Run: leave}, System{Name: "b", Run: leave})
 	err := s.Run(t.Context(), Run{Workers: 2})
 	if !errors.Is(err, tasks.ErrGoexit) || !errors.As(err, new(*SystemError)) {
 		t.Errorf("the error is %v", err)
 	}
 
 	var wg sync.WaitGroup
-	ran := atomic.Int64{}
+	ran := 0 // no lock: Wait orders the goroutines
 	s = newSchedule(
 		t, System{Name: "a", Run: func(context.Context) error { runtime.Goexit(); return nil }},
-		System{Name: "b", Run: func(context.Context) error { ran.Add(1); return nil }},
+		System{Name: "b", Run: func(context.Context) error { ran++; return nil }},
 	)
 	wg.Go(func() {
 		_ = s.Run(t.Context(), Run{Workers: 1})
 		t.Error("Run returned")
 	})
-	wg.Wait()
-	if ran.Load() != 1 {
+	if wg.Wait(); ran != 1 {
 		t.Error("the other system of the wave did not run")
 	}
 	wg.Go(func() { _ = s.Run(t.Context(), Run{Workers: 1}) }) // panics if the first frame still runs

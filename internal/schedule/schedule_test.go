@@ -71,22 +71,30 @@ func TestWaves_FollowDeclarations(t *testing.T) {
 			{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}, {Name: "c", Emits: on(event)},
 		}},
 		{"emits do not precede an earlier system", "a | b+c | d", []System{
-			{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle, event)},
-			{Name: "c", Emits: on(event)}, {Name: "d", Reads: on(event)}, // c in wave 1: b would see its events
+			{Name: "a", Emits: on(particle)},
+			{Name: "b", Reads: on(particle, event)},
+			{Name: "c", Emits: on(event)},
+			{Name: "d", Reads: on(event)}, // c in wave 1: b would see its events
 		}},
 		{"emits do not precede an earlier emitter's", "W | first+second+G | C", []System{
 			{Name: "W", Writes: on(velocity), Emits: on(event)},
 			{Name: "first", Reads: on(velocity), Emits: on(particle)},
 			{Name: "second", Emits: on(particle)}, // in wave 1, the flush for G would apply its commands
-			{Name: "G", Reads: on(event)}, {Name: "C", Reads: on(particle)},
+			{Name: "G", Reads: on(event)},
+			{Name: "C", Reads: on(particle)},
 		}},
 		{"After reverses emitters", "b | c a+d |", []System{
-			{Name: "a", Emits: on(particle), After: []string{"c"}}, {Name: "b", Emits: on(event, particle)},
-			{Name: "c", Emits: on(particle), Reads: on(event)}, {Name: "d", Emits: on(particle)},
+			{Name: "a", Emits: on(particle), After: []string{"c"}},
+			{Name: "b", Emits: on(event, particle)},
+			{Name: "c", Emits: on(particle), Reads: on(event)},
+			{Name: "d", Emits: on(particle)},
 		}},
 		{"reversed emitters keep serial order", "p+x v a+b |", []System{
-			{Name: "a", Emits: on(event), After: []string{"x"}}, {Name: "p", Writes: on(position)},
-			{Name: "v", Reads: on(position), Writes: on(velocity)}, {Name: "b", Reads: on(velocity), Emits: on(event)}, {Name: "x"},
+			{Name: "a", Emits: on(event), After: []string{"x"}},
+			{Name: "p", Writes: on(position)},
+			{Name: "v", Reads: on(position), Writes: on(velocity)},
+			{Name: "b", Reads: on(velocity), Emits: on(event)},
+			{Name: "x"},
 		}},
 	} {
 		if got := shape(newSchedule(t, c.systems...)); got != c.want {
