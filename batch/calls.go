@@ -52,7 +52,7 @@ func (b *Batch) KeepCalls() {
 
 // Dropped returns the number of dropped calls of the gathered batch, and of their erases of
 // unknown typeIds.
-func (b *Batch) Dropped() (calls, unrouted int) { return b.dropped.calls, b.dropped.unknownErases }
+func (b *Batch) Dropped() (calls, unknown int) { return b.dropped.calls, b.dropped.unknownErases }
 
 // Drop drops the call. Its Submit returns cause.
 func (c InboxCall) Drop(cause error) { c.buf.state, c.buf.cause = dropped, cause }
@@ -173,8 +173,8 @@ type createsOf struct {
 	n    int
 }
 
-// NewAdmission calls visit with each queue of the batch except calls. Calls are withheld,
-// and the rest is not yet gathered.
+// NewAdmission calls visit with each queue of the batch except calls, which are withheld;
+// the rest is not yet gathered.
 func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 	a := &Admission{
 		batch: b, survivors: make(map[int]int), creates: make(map[handle.ID]int),

@@ -28,7 +28,7 @@ type modelCall struct {
 	all      [modelTables]int
 	sets     int
 	set      map[handle.ID]bool // own creates
-	unrouted int
+	unknown  int
 }
 
 type modelPut struct {
@@ -128,7 +128,7 @@ func (d *droppable) command(q queue, c *modelCall) {
 	case 6:
 		if d.r.IntN(5) > 0 {
 			q.Erase(handle.New(999, 1, 1))
-			c.unrouted++
+			c.unknown++
 			return
 		}
 		r.EraseAll(q)
@@ -278,21 +278,21 @@ func (d *droppable) compareErases(c batch.InboxCall, model *modelCall) {
 // compareDropped compares the counts of dropped calls with the model.
 func (d *droppable) compareDropped(kept []*modelCall) {
 	d.t.Helper()
-	var calls, unrouted, sets int
+	var calls, unknown, sets int
 	var commands [modelTables]int
 	for _, c := range d.calls {
 		if slices.Contains(kept, c) {
 			continue
 		}
 		calls++
-		unrouted += c.unrouted
+		unknown += c.unknown
 		sets += c.sets
 		for table := range modelTables {
 			commands[table] += c.commands[table]
 		}
 	}
-	if n, m := d.Dropped(); n != calls || m != unrouted {
-		d.t.Fatalf("Dropped = %d, %d, want %d, %d", n, m, calls, unrouted)
+	if n, m := d.Dropped(); n != calls || m != unknown {
+		d.t.Fatalf("Dropped = %d, %d, want %d, %d", n, m, calls, unknown)
 	}
 	for table := range modelTables {
 		if n := d.tables[table].Pending.Dropped(); n != commands[table] {

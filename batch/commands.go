@@ -73,8 +73,8 @@ type run struct {
 	survivors int // of earlier segments
 }
 
-// Gather fills [Recorder.Pending] of each table: queues in key order, then sealed calls.
-// Tables in emptied also get a [Recorder.EraseAll]. It returns the ordinals of tables with
+// Gather fills [Recorder.Pending] of each table: queues in key order, then sealed calls,
+// and a [Recorder.EraseAll] for tables in emptied. It returns the ordinals of tables with
 // commands, valid until the next call, and whether any command exists.
 func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
@@ -116,7 +116,6 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	return b.gathered, found
 }
 
-// pending returns the commands of a table and marks it as gathered.
 func (b *Batch) pending(r *Recorder) *Commands {
 	c := r.Pending
 	if !c.begun {
@@ -157,7 +156,6 @@ func (c *Commands) addErases(shard int, erases Erases) {
 // Shards returns the shards with commands other than creates.
 func (c *Commands) Shards() Shards { return c.shards }
 
-// Puts returns the puts to a shard, in key order.
 func (c *Commands) Puts(shard int) []KeyedPuts {
 	if shard < len(c.puts) {
 		return c.puts[shard]
@@ -165,7 +163,6 @@ func (c *Commands) Puts(shard int) []KeyedPuts {
 	return nil
 }
 
-// Erases returns the erases of a shard, in key order.
 func (c *Commands) Erases(shard int) []Erases {
 	if shard < len(c.erases) {
 		return c.erases[shard]

@@ -16,8 +16,8 @@ import (
 var ErrQueueFull = errors.New("queue is full")
 
 // Counts are the outcomes of the commands of a batch. Each command is in exactly one of the
-// first eight counters (B1), except the first EraseAll of a table, which counts as an erase
-// of each item of the table.
+// first eight counters (B1), except the first EraseAll of a table: it counts as an erase of
+// each item.
 type Counts struct {
 	Created      int `json:"created"`       // created items
 	Erased       int `json:"erased"`        // erased items of earlier batches; sparse data removed by an Unset

@@ -7,7 +7,7 @@ import (
 )
 
 // createIndex maps segment numbers to positions. It is an open hash table whose hash is the
-// number itself, because most numbers of a batch are consecutive.
+// number itself: most numbers are consecutive.
 type createIndex struct {
 	at   []uint64 // number and position+1; 0: vacant. Length is a power of two, at most half full
 	peak highwater.Mark

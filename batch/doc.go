@@ -5,7 +5,7 @@
 // # Terms
 //
 //   - queue: one task's private record of commands.
-//   - key: (pass, task), the order of queues in a batch. Callers never see it.
+//   - key: (pass, task), the order of queues in a batch.
 //   - batch: all queues recorded since the last flush.
 //   - table buffer: the creates and puts of one queue for one table, in typed arrays.
 //     A position in such an array is a sequence.
@@ -23,9 +23,9 @@
 //	  A B     A         A C       B    ->   table B  (0,0) (inbox,0)
 //	                                        table C  (1,0)
 //
-// Values lie in typed arrays, without closures or boxing, and recording allocates nothing
-// in the steady state. The queue with the same key reuses the memory in the next batch, so
-// growth does not depend on timing. Memory of a burst is released after a while.
+// Values lie in typed arrays, and recording allocates nothing in the steady state. The
+// queue with the same key reuses the memory in the next batch, so growth does not depend on
+// timing. Memory of a burst is released after a while.
 //
 // # Provisional handles
 //
@@ -38,7 +38,7 @@
 // no numbers. So a handle is stale in every batch except its own, until the table has used
 // 2^34 segments: 207 days of 16 creating queues in 60 batches per second. A call of the
 // inbox may span a flush; its handles belong to the batch in which it ends. No outcome
-// depends on the bits, which may differ from run to run.
+// depends on the bits.
 //
 // # Invariants
 //

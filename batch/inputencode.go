@@ -17,25 +17,23 @@ import (
 //	part      kind u8, then by kind
 //	creates   table, n, (item)...              creates precede the other parts
 //	puts      table, n, (handle u64, item)...
-//	erases    table, n, (handle u64)...        recorded for the table; handles may be of any table
-//	unknown   n, (handle u64)...               typeIds that belong to no table
+//	erases    table, n, (handle u64)...        handles of any table
+//	unknown   n, (handle u64)...               unknown typeIds
 //	eraseAll  table
 //	sets      table, attachment, n, (handle u64, value)...    creates of the call first
 //	optional  table, attachment, n, (handle u64, 1, value; or handle u64, 0)...    Sets and Unsets, same order
 //
-// A table is its ordinal + 1. An attachment is its index in the table + 1. Items and values
-// are encoded by package digest, or as a zero byte if that encoding is empty. Handles that
-// are not provisional are unchanged. Provisional handles, also in fields of items and in
-// references, become
+// A table is its ordinal + 1, an attachment its index in the table + 1. Items and values
+// are encoded by package digest, or as a zero byte if that encoding is empty. Provisional
+// handles, also in fields of items and in references, become
 //
 //	bit 63   62 ... 48   47 ... 0
 //	1        typeId      number of the create in its call and table, from 1
 //
-// with number 0 if the create is not of the same call: the handle is stale and stays stale.
+// with number 0, which stays stale, if the create is not of the same call.
 //
-// Version 1 has the same bytes, but its calls must all fit: a flush fails otherwise,
-// because it failed when they were written, and a log may continue after that failure.
-// Records never change their meaning.
+// Version 1 has the same bytes, but a flush fails if its calls do not all fit: logs with
+// such a failure exist, and records never change their meaning.
 const (
 	inputVersionWhole = 1
 	inputVersion      = 2

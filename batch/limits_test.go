@@ -22,7 +22,7 @@ var kinds = map[string]struct {
 		*q.Rows() = append(*q.Rows(), 0)
 		b.EraseRows(q, 0)
 	}},
-	"unrouted": {8, func(_ *bench, q batch.Queue) { q.Erase(handle.New(999, 1, 0)) }},
+	"unknown": {8, func(_ *bench, q batch.Queue) { q.Erase(handle.New(999, 1, 0)) }},
 }
 
 // The limit of a queue is exact in commands and bytes, in new and in reused memory.

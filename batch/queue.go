@@ -32,8 +32,8 @@ func (q Queue) String() string {
 	return fmt.Sprintf("the queue of task %d in pass %d", q.buf.task, q.buf.pass)
 }
 
-// buffer is the memory of a queue. Neighbouring buffers are written by different workers,
-// hence the padding at the end.
+// buffer is the memory of a queue. Neighbouring buffers have different writers, hence the
+// padding.
 //
 // Recording counts nothing per command. Each array has a share of the limits as capacity,
 // so the first command past a limit finds its array full. When the shares are used up,
@@ -44,8 +44,8 @@ type buffer struct {
 	erases  [][]handle.ID  // by list (see router), with capacity of its share, or nil
 	columns []*tableBuffer // by table ordinal, or nil
 
-	// The end of a pass reads only two cache lines of an empty queue: a pass may have
-	// thousands (op=columnadd).
+	// The end of a pass reads two cache lines of an empty queue: a pass may have thousands
+	// (op=columnadd).
 	last      uint64 // serial of the last use, until its batch ends
 	pass      int
 	task      int
@@ -68,7 +68,7 @@ type buffer struct {
 	byRow         byRow
 	peaks         []highwater.Mark // of spareErases
 	room          Load             // sum of the shares
-	unroutedPeak  highwater.Mark
+	unknownPeak   highwater.Mark
 	allPeak       highwater.Mark
 	byRowPeak     highwater.Mark
 	uses          int    // uses in this period
@@ -107,8 +107,7 @@ func (buf *buffer) close() {
 	buf.serial, buf.state = 0, ended
 }
 
-// fail drops all commands and ignores further ones. It also drops the table buffers,
-// because the function of an EmplaceFunc may still write to one.
+// fail also drops the table buffers: the function of an EmplaceFunc may still write to one.
 func (buf *buffer) fail() {
 	for _, t := range buf.touched {
 		buf.spare[t.ordinal] = nil
@@ -134,7 +133,7 @@ func (buf *buffer) reset() {
 		buf.attached[i] = nil
 	}
 	buf.touched, buf.lists, buf.attached = buf.touched[:0], buf.lists[:0], buf.attached[:0]
-	buf.unknownErases = highwater.Trim(&buf.unroutedPeak, buf.unknownErases)
+	buf.unknownErases = highwater.Trim(&buf.unknownPeak, buf.unknownErases)
 	buf.room, buf.holds = Load{}, false
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
 	buf.byRow = byRow{rows: highwater.Trim(&buf.byRowPeak, buf.byRow.rows)}
@@ -231,7 +230,7 @@ func (buf *buffer) take(more Load) bool {
 }
 
 // share adds up to n commands of size bytes each to the share of an array and returns their
-// number: at most half of the rest of the limits, because other arrays need room too.
+// number, at most half of the rest of the limits: other arrays need room too.
 func (buf *buffer) share(n int, size uintptr) int {
 	if limit := buf.batch.limits.QueueCommands; limit > 0 && !buf.unlimited {
 		n = min(n, (limit-buf.room.Commands)/2)
@@ -244,8 +243,7 @@ func (buf *buffer) share(n int, size uintptr) int {
 	return n
 }
 
-// reclaim takes back unused shares. It takes O(arrays) time, less than O(log(limit)) times
-// if commands alternate between arrays.
+// reclaim takes back unused shares in O(arrays) time.
 func (buf *buffer) reclaim() {
 	for _, list := range buf.lists {
 		buf.erases[list] = slices.Clip(buf.erases[list])
@@ -272,7 +270,6 @@ func (buf *buffer) overflowed() bool {
 	return buf.state == full || buf.state == recording && !buf.empty() && !buf.admit(0, 0)
 }
 
-// auditRoom panics if limits would be missed or commands ignored.
 func (buf *buffer) auditRoom() {
 	if !buf.holds && len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unknownErases)+len(buf.all)+buf.byRow.list > 0 {
 		panic("store: checked build: a queue with commands counts as empty")
@@ -296,8 +293,8 @@ func (q Queue) leave() {
 	}
 }
 
-// Erase records an erase of the item id names, in any table. A provisional handle of this
-// batch cancels the create. A handle of an unknown typeId counts as stale.
+// Erase records an erase of the item id names, in any table. A handle of an unknown typeId
+// counts as stale.
 func (q Queue) Erase(id handle.ID) {
 	if q.buf == nil {
 		q.usable(nil)
@@ -316,8 +313,8 @@ func (q Queue) Erase(id handle.ID) {
 	}
 }
 
-// router chooses the erase list of a handle: the list of its shard, or the table's first
-// list, which counts other tables' handles as stale, so that no command is lost (B1).
+// router chooses the erase list of a handle: the list of its shard, or the table's first,
+// which counts foreign handles as stale (B1).
 type router struct {
 	batch  *Batch
 	list   int // list of the first shard; the others follow

@@ -111,11 +111,9 @@ func (c *Commands) countAgain(s *Sets, counts *Counts) {
 }
 
 // SetCreate applies and counts a Set of a provisional handle, recorded by handle in the
-// queue with the given key, and reports whether id is of this batch. The worker that called
-// CountStaged calls it after that.
-//
-// A value staged by the create's own queue wins if its key is higher. Values are swapped,
-// as in [Commands.Replace].
+// queue with the given key, and reports whether id is of this batch. It is called after
+// CountStaged, by the same worker. A value staged by the create's own queue wins if its key
+// is higher. Values are swapped, as in [Commands.Replace].
 func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {

@@ -41,8 +41,8 @@ func (a *SetLog) Index() int { return a.index }
 //	of creates of the queue    staged   one array per segment of creates
 //	of other items             puts     by handle
 //
-// Staged values need no look-up: a flush copies them like creates. Creates before the last
-// one that was set are zero unless set. An Unset is a Set with any value and a mark.
+// A flush copies staged values like creates, without look-up. Creates before the last one
+// that was set are zero unless set. An Unset is a Set with any value and a mark.
 type Sets struct {
 	log      *SetLog
 	puts     []Puts   // by shard

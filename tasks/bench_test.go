@@ -26,7 +26,7 @@ var sink [64]struct {
 	_ [cacheLine - 8]byte
 }
 
-// roundsFor returns the number of rounds of burn that take d, by the fastest of many tries.
+// roundsFor returns the number of rounds of burn that take d.
 func roundsFor(d time.Duration) int {
 	const rounds = 10_000
 	best := time.Hour
@@ -38,9 +38,8 @@ func roundsFor(d time.Duration) int {
 	return int(int64(rounds) * int64(d) / int64(best))
 }
 
-// BenchmarkPhase measures a Run of one equal task per worker, and reports multiples of the
-// task's length: 1 is perfect, 2 means that the caller ran all. gap is work of the caller
-// between two phases: workers should still be spinning when it ends.
+// BenchmarkPhase measures a Run of one equal task per worker, in multiples of the task: 2
+// means that the caller ran all. gap is work of the caller between two phases.
 func BenchmarkPhase(b *testing.B) {
 	for _, team := range []string{"warm", "none"} {
 		for _, us := range [][2]time.Duration{{0, 0}, {5, 0}, {20, 0}, {20, 20}, {20, 200}, {20, 2000}, {100, 0}, {500, 0}} {

@@ -1,7 +1,7 @@
 // Package tasks runs n independent tasks on several goroutines and returns when all have
 // run. See guide/container.md.
 //
-// [Run] runs one phase of tasks. [WithTeam] keeps goroutines ready between phases, because starting one on another core can take longer than a small phase. Results never depend on the number of workers or on timing.
+// [Run] runs one phase of tasks. [WithTeam] keeps goroutines ready between phases. Results never depend on the number of workers or on timing.
 //
 // # Terms
 //
@@ -33,15 +33,11 @@
 //   - T3 A phase ends when all its tasks are finished.
 //   - T4 Nobody waits for a worker that has taken nothing.
 //
-// So a late worker cannot run a task of an ended phase. If it read the word of that phase,
-// its swap fails, because the number has changed. If its swap succeeds, its task is of the
-// current phase (T1), which cannot end before the task (T3), so it reads data of that phase
-// only (T2). Only the limit of workers is read before the swap. The number repeats after
-// 2^32 phases: a worker delayed for exactly that many may exceed a limit, and still runs
-// its task once.
-//
-// A cursor next to a phase number would not work: a worker could read the number of one
-// phase and advance the cursor of the next.
+// So a late worker runs no task of an ended phase. Its swap fails if it read the word of
+// that phase, because the number has changed. If the swap succeeds, the task is of the
+// current phase (T1), which cannot end before it (T3), so the worker reads data of that
+// phase only (T2). Only the limit of workers is read before the swap: a worker delayed for
+// exactly 2^32 phases may exceed it.
 //
 // # The states of a phase
 //
@@ -52,13 +48,12 @@
 //	                     context ended: all tasks
 //	                     left are taken and skipped
 //
-// Each worker counts the tasks that it takes, and finishes them at once when no task is
-// left. So a task costs one swap and, without weights, one count in a span that others
-// seldom touch. Then the caller waits: it spins, adds a large number to the count of
-// pending tasks, and blocks on a channel. The worker whose subtraction leaves exactly that
-// number is the last one, and sends to the channel. Both operations are on one word, so
-// either the caller sees that nothing is pending, or the last worker sees that the caller
-// waits.
+// Each worker finishes its tasks at once when no task is left. So a task costs one swap
+// and, without weights, one count in a span that others seldom touch. The caller waits: it
+// spins, adds a large number to the count of pending tasks, and blocks on a channel. The
+// worker whose subtraction leaves exactly that number sends to the channel. Both operations
+// are on one word, so either the caller sees that nothing is pending, or the last worker
+// sees that the caller waits.
 //
 // # The states of a worker
 //
@@ -76,22 +71,20 @@
 //	   reached  once more) called     on channel)   team closes: ended
 //
 // A worker is called when it may take a task or when the team closes. At most GOMAXPROCS-1
-// workers of the process spin (as of the start of the team); others park at once. Parked
-// workers use no processor, and count as blocked in a testing/synctest bubble.
+// workers of the process spin (as of the start of the team); others park at once.
 //
 // No wake-up is lost. A parking worker sets its flag and then looks once more whether it is
-// called. A caller publishes the phase word and then looks at the flags. So either the
-// caller sees the flag or the worker sees the word. If both do, both try to clear the flag:
-// if the worker succeeds, it continues without a token; if the caller succeeds, it sends
-// one token, which the worker receives.
+// called; a caller publishes the phase word and then looks at the flags. If both see each
+// other, both try to clear the flag: the worker continues without a token, or the caller
+// sends one.
 //
 // # Failures
 //
-// A task that panics or returns an error ends only itself. A task that calls runtime.Goexit
-// ends its goroutine. A team replaces that worker before the phase can end; without a team
-// the other workers continue. On the caller's goroutine, a deferred call runs the tasks
-// that are left, and so takes more stack each time. Then the deferred calls of Run wait for
-// the workers, release the team and let the goroutine end.
+// A task that panics or returns an error ends only itself. A Goexit ends its goroutine: a
+// team replaces that worker before the phase can end, and without a team the others
+// continue. On the caller's goroutine, a deferred call runs the tasks that are left, taking
+// more stack each time. Then the deferred calls of Run release everything, and the
+// goroutine ends.
 //
 // # Limits
 //

@@ -11,16 +11,16 @@ import (
 // with the number of the task.
 var ErrGoexit = errors.New("task called runtime.Goexit")
 
-// A PanicError is the error of a task that panicked. %v and %s print one line with the
-// source line; %+v adds the whole stack.
+// A PanicError is the error of a task that panicked. %v and %s print one line; %+v adds the
+// stack.
 type PanicError struct {
 	Task  int
 	Value any
 	Stack []byte // formatted by debug.Stack
 }
 
-// Error returns the task, the value, and the function, file and line of the caller's code
-// that panicked or called the library. It takes microseconds.
+// Error names the task, the value, and the function and line of the caller's code. It takes
+// microseconds.
 func (e *PanicError) Error() string {
 	text := fmt.Sprintf("tasks: task %d panicked: %v", e.Task, e.Value)
 	if at := origin(e.Stack); at != "" {
@@ -51,7 +51,7 @@ func broken(task int, value any) error {
 	return &PanicError{Task: task, Value: value, Stack: debug.Stack()}
 }
 
-// failure keeps the error of the lowest failed task. Only failures take the lock.
+// failure keeps the error of the lowest failed task.
 type failure struct {
 	mu   sync.Mutex
 	task int

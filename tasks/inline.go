@@ -16,8 +16,8 @@ type sequence struct {
 	resumed bool  // a task panicked or called Goexit
 }
 
-// stretch runs tasks until none is left, or until one panicked; then it returns true. This
-// saves a deferred call per task.
+// stretch runs tasks until none is left, or returns true after a panic. This saves a
+// deferred call per task.
 func (s *sequence) stretch() (more bool) {
 	returned := false
 	defer func() {
@@ -41,7 +41,7 @@ func (s *sequence) stretch() (more bool) {
 }
 
 // resume runs the tasks left after a panic or Goexit. Goexit ends the goroutine after its
-// deferred calls, even if one of them recovers a panic, so this call is the last chance.
+// deferred calls, even if one recovers a panic.
 func (s *sequence) resume() {
 	ended := false
 	defer func() {

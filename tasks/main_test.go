@@ -35,7 +35,6 @@ func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, worker
 	}
 }
 
-// inTeam calls fn in a team.
 func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team)) {
 	t.Helper()
 	defer alarm()()
@@ -46,10 +45,10 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team))
 	noError(t, err)
 }
 
-// patience is the time limit of a test, more than a busy machine needs.
+// patience is the time limit of a test.
 const patience = 4 * time.Minute
 
-// alarm panics with all stacks unless stop is called in time: a lost wake-up blocks the test.
+// alarm panics with all stacks unless stop is called in time.
 func alarm() (stop func() bool) {
 	if bytes.Contains(stack(), []byte("synctest bubble")) {
 		return func() bool { return true } // finds deadlocks itself
@@ -75,11 +74,9 @@ func repeats(n int) int {
 	return n
 }
 
-// goroutine returns the number of the calling goroutine.
 func goroutine() string { return string(bytes.Fields(stack())[1]) }
 
-// stack begins with "goroutine 7 [running]:" or, in a bubble, with
-// "goroutine 7 [running, synctest bubble 1]:".
+// stack begins with "goroutine 7 [".
 func stack() []byte {
 	buf := make([]byte, 64)
 	return buf[:runtime.Stack(buf, false)]
@@ -95,7 +92,6 @@ func meeting(n int) (wait func()) {
 	}
 }
 
-// counts counts the runs of each task.
 type counts []atomic.Int32
 
 func (c counts) checkOnce(t *testing.T) {
@@ -108,7 +104,7 @@ func (c counts) checkOnce(t *testing.T) {
 	}
 }
 
-// runOnce runs n tasks, and fails the test unless each ran once.
+// runOnce fails the test unless each task runs once.
 func runOnce(t *testing.T, ctx context.Context, n int, fn func(task int) error, o Options) error {
 	t.Helper()
 	ran := make(counts, n)

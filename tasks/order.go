@@ -9,14 +9,12 @@ import (
 const (
 	inlineBelow = 10_000
 
-	// wakeBelow is the bound if all other workers are parked or not started. Waking one
-	// takes the caller 10 us (gap=2ms of BenchmarkPhase), and saves at most half of the
-	// work.
+	// wakeBelow is the bound if all other workers are parked. Waking one takes the caller
+	// 10 us (gap=2ms of BenchmarkPhase), and saves at most half of the work.
 	wakeBelow = 20_000
 )
 
-// light reports whether weights exist with a sum below the bound, and reads no more of them
-// than necessary.
+// light reports whether weights exist with a sum below the bound.
 func light(weights []int64, below int64) bool {
 	if weights == nil {
 		return false
@@ -31,8 +29,8 @@ func light(weights []int64, below int64) bool {
 	return true
 }
 
-// even reports whether each task is at most an eighth of a worker's share, so that no
-// worker waits long for the last one.
+// even reports whether each task is at most an eighth of a worker's share: no worker waits
+// long for the last one.
 func even(weights []int64, workers int) bool {
 	sum, heaviest := 0.0, int64(0)
 	for _, w := range weights {
@@ -42,8 +40,8 @@ func even(weights []int64, workers int) bool {
 	return float64(heaviest)*8*float64(workers) <= sum
 }
 
-// arrange computes the order: heaviest first, then lowest. A heavy task taken last would
-// leave other workers idle. Sorting even tasks would take longer than it saves.
+// arrange computes the order: heaviest first, then lowest. Sorting even tasks takes longer
+// than it saves.
 func (p *phase) arrange(workers int) {
 	if p.weights == nil || even(p.weights, workers) {
 		p.weights, p.order = nil, nil

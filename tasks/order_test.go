@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The heaviest task occupies one worker until the other worker has run all others in order.
+// The heaviest task occupies one worker until the other has run the rest in order.
 func TestWeights_DecideTheOrder(t *testing.T) {
 	weights := []int64{2, 7, 3, 5, 7, 1}
 	for i := range weights {
@@ -98,7 +98,6 @@ func TestWeights_EvenTasksAreNotOrdered(t *testing.T) {
 	}
 }
 
-// A task of exactly an eighth of a worker's share is even, a heavier one is not.
 func TestEven_BoundIsAnEighth(t *testing.T) {
 	ones := []int64{1, 1, 1, 1, 1, 1, 1, 1}
 	if !even(ones, 1) || even(ones[1:], 1) || even(ones, 2) || even([]int64{2, 2, 2, 2, 2, 2, 2, 1}, 1) {

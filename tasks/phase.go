@@ -12,19 +12,17 @@ import (
 // cacheLine is at least the unit of memory exchange between processors, in bytes.
 const cacheLine = 128
 
-// phase distributes the tasks of one Run after another; the package comment proves that
-// this is safe.
+// phase distributes the tasks of one Run after another.
 type phase struct {
-	// word is phase number << 32 | tasks left to claim.
+	// word is phase number << 32 | tasks left.
 	word atomic.Uint64
 	_    [cacheLine - 8]byte
 
-	// limit is the number of workers that may take tasks. It is read before the swap, whose
-	// success proves that it was right, because it changes only while no task is left.
+	// limit is the number of workers that may take tasks. It is read before the swap and
+	// changes only while no task is left, so a successful swap proves it right.
 	limit atomic.Int64
 
-	// Written while no task is left, and read only between taking a task and the end of the
-	// phase:
+	// Written while no task is left, and read only as T2 allows:
 	work
 	order   []uint32 // by position: the task; empty: the worker picks
 	scratch []uint32
@@ -90,8 +88,8 @@ func (p *phase) drain(h *workerPhase) {
 	ended = true
 }
 
-// stretch runs tasks until none is left, or until one panicked; then it returns true. This
-// saves a deferred call per task.
+// stretch runs tasks until none is left, or returns true after a panic. This saves a
+// deferred call per task.
 func (p *phase) stretch(h *workerPhase) (more bool) {
 	defer func() {
 		if h.task != idle {
@@ -124,7 +122,7 @@ func (p *phase) setLabels(h *workerPhase) {
 	}
 }
 
-// takeNext takes a task and reports whether one was left.
+// takeNext reports whether a task was left.
 func (p *phase) takeNext(h *workerPhase) bool {
 	for {
 		word := p.word.Load()
@@ -143,7 +141,7 @@ func (p *phase) takeNext(h *workerPhase) bool {
 	}
 }
 
-// at returns the task at a position, or a picked one without weights.
+// at returns the task at a position.
 func (p *phase) at(position, worker int) int {
 	if len(p.order) == 0 {
 		return p.pick(worker)

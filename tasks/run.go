@@ -11,14 +11,13 @@ import (
 
 // Options configures a [Run]. The zero value is useful.
 type Options struct {
-	// Workers is the maximum number of goroutines that run tasks, including the caller. 0
-	// means the whole team or, without a team, runtime.GOMAXPROCS(0). A team never grows.
+	// Workers is the maximum number of goroutines, including the caller. 0 means the whole
+	// team or, without a team, runtime.GOMAXPROCS(0). A team never grows.
 	Workers int
 
-	// Weights are estimated costs of the tasks in ns, or nil. With weights, the heaviest
-	// task is taken first and then the lowest, unless all are small parts of the whole; and
-	// too little work to share stays on the caller. Run reads them before the first task
-	// and keeps no reference.
+	// Weights are estimated costs of the tasks in ns, or nil. The heaviest task is taken
+	// first and then the lowest, unless all are small parts of the whole; too little work
+	// to share stays on the caller. Run keeps no reference.
 	Weights []int64
 
 	// Whole makes Run check the context only once, before the first task: either all tasks
@@ -27,18 +26,18 @@ type Options struct {
 }
 
 // Run calls fn once for each task 0..n-1 and returns when all calls have returned. The
-// caller is worker 0. The others are the team in ctx (see [WithTeam]) or, without a team,
-// goroutines that Run starts and joins.
+// caller is worker 0. The others are the team in ctx (see [WithTeam]) or goroutines that
+// Run starts and joins.
 //
 // An error or a panic does not stop other tasks. Run returns the error of the lowest failed
-// task, unchanged; the first in time would depend on the number of workers. A panic becomes
-// a [*PanicError], and a runtime.Goexit an error that wraps [ErrGoexit]. After a Goexit on
-// the caller's goroutine, the remaining tasks still run, everything is joined and released,
-// and the goroutine ends: Run does not return.
+// task, unchanged, because the first in time would depend on the number of workers. A panic
+// becomes a [*PanicError], and a runtime.Goexit an error that wraps [ErrGoexit]. After a
+// Goexit on the caller's goroutine, the remaining tasks run, everything is released, and
+// the goroutine ends: Run does not return.
 //
 // After ctx ends, no task starts. Run then returns the error of the lowest failed task, or
 // else the context's cause, wrapped with the number of tasks that ran. If all tasks ran it
-// returns nil, as it does for n == 0, even if ctx has ended.
+// returns nil, even if ctx has ended.
 //
 // Run works inline, in task order on the caller, if there is one task or one worker, if the
 // sum of the weights is small, or if the team is busy. Apart from errors it allocates
@@ -94,8 +93,8 @@ type work struct {
 	labels  *check.Labels // of the workers; nil: labels of the team
 }
 
-// labeled is a context with profile labels for the workers of a team; nil: labels of the
-// team. The caller and new goroutines already have the labels.
+// labeled is a context with profile labels for a team; nil: labels of the team. The caller
+// and new goroutines already have them.
 type labeled interface{ GoroutineLabels() *check.Labels }
 
 func (w *work) canceled() bool {

@@ -181,15 +181,14 @@ func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 		}
 		return nil
 	}, Options{Workers: workers})
-	// With more than two workers both tasks may exit, and the lower one is named.
+	// With more than two workers both tasks may exit.
 	want := fmt.Sprintf("tasks: task %d: task called runtime.Goexit", exited.Load())
 	if !errors.Is(err, ErrGoexit) || workers == 2 && err.Error() != want {
 		t.Fatalf("got %v, want ErrGoexit of task %d", err, exited.Load())
 	}
 }
 
-// Some tasks return, some exit, and some exit with a panic in a deferred call, which is
-// recovered while the goroutine ends.
+// Tasks return, exit, or exit with a panic in a deferred call.
 func TestGoexit_EndsTheCallerLast(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		ended := make(chan bool)

@@ -2,9 +2,8 @@ package tasks
 
 import "sync/atomic"
 
-// span is a run of neighbouring tasks that one worker takes before it helps others. A
-// worker walks neighbouring memory faster, and finds it in its cache in the next phase
-// (op=foreach/size=64).
+// span is a run of neighbouring tasks that one worker takes before it helps others:
+// neighbouring memory is faster and in its cache (op=foreach/size=64).
 type span struct {
 	next atomic.Int64
 	end  int64
@@ -26,8 +25,7 @@ func (p *phase) divide(workers int) {
 	}
 }
 
-// pick returns a task for a taken position, from the worker's own span if possible. A task
-// is left for each taken position.
+// pick returns a task for a taken position, from the worker's own span if possible.
 func (p *phase) pick(worker int) int {
 	for i := worker; ; i++ {
 		own := &p.spans[i%len(p.spans)]

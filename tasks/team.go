@@ -12,15 +12,13 @@ import (
 
 // WithTeam calls fn with a context that carries a team of workers, and returns the error of
 // fn. Every [Run] with that context, or one derived from it, uses the team. The caller
-// counts as a worker, so the team has workers-1 goroutines. 0 means runtime.GOMAXPROCS(0);
-// a negative number is an error.
+// counts as a worker. 0 means runtime.GOMAXPROCS(0); a negative number is an error.
 //
 // WithTeam joins the goroutines before it returns, also if fn panics or calls
 // runtime.Goexit. A context kept after that carries no team. If ctx already carries a team,
 // fn uses that team. WithTeam does not check whether ctx has ended.
 //
-// One Run at a time has the team. A second one, on another goroutine or inside a task, runs
-// inline; no Run ever waits for a team.
+// One Run at a time has the team. A second one runs inline; no Run ever waits for a team.
 //
 // An idle worker spins for a while, which makes it fast to start and keeps a processor
 // busy. Then it parks, which costs nothing and makes it slow to start. So a team is for
@@ -54,7 +52,7 @@ func teamOf(ctx context.Context) *team {
 	return t
 }
 
-// team keeps workers ready. Fields polled by spinning workers are on their own cache line.
+// team has a cache line of its own for fields polled by spinning workers.
 type team struct {
 	phase phase
 	_     [cacheLine]byte

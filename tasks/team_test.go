@@ -23,10 +23,10 @@ func TestTeam_RunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
 	}{
 		{"two workers", 2, 1, 200_000, 9, nil},
 		{"many workers", 64, 1, 5_000, 9, nil},
-		// A caller that pauses, too, lets workers end phases.
+		// The caller pauses, too: workers end phases.
 		{"two workers, delayed", 2, 1, 50_000, 9, pauses(8)},
 		{"five workers, delayed", 5, 1, 20_000, 9, pauses(8)},
-		// Callers share a team larger than the machine, and pause at the end of a phase.
+		// Callers share a large team and pause at the end of phases.
 		{"callers", 16, 3, 20_000, 40, func(at seam.Point, _ int) {
 			if at == seam.BeforeEnd || rand.IntN(16) == 0 {
 				runtime.Gosched()
@@ -88,8 +88,7 @@ func manyPhases(t *testing.T, ctx context.Context, phases, most int) {
 	}
 }
 
-// The only other worker is held after setting its flag, and the phase begins before its last
-// look.
+// The worker is held between setting its flag and its last look.
 func TestTeam_LosesNoWakeUp(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -132,8 +131,7 @@ func TestTeam_WaitsForNoSleepingWorker(t *testing.T) {
 	})
 }
 
-// Time passes in a bubble only while all goroutines are blocked: parked workers use no
-// processor.
+// Time passes only while all goroutines are blocked: parked workers use no processor.
 func TestTeam_IdleWorkersStayParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var parks atomic.Int64
@@ -170,7 +168,7 @@ func TestTeam_VirtualTime(t *testing.T) {
 		start := time.Now()
 		inTeam(t, 4, func(ctx context.Context, _ *team) {
 			for range 5 {
-				// The caller parks, too: a bound by the clock would spin forever.
+				// A bound by the clock would spin forever.
 				noError(t, Run(ctx, 4, func(int) error { time.Sleep(time.Second); return nil }, Options{}))
 			}
 		})
@@ -195,7 +193,6 @@ func TestTeam_WakesOneWorkerPerTask(t *testing.T) {
 	})
 }
 
-// Sharing with a parked worker needs more work than sharing with a spinning one.
 func TestTeam_LittleWorkWakesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inTeam(t, 2, func(ctx context.Context, team *team) {
@@ -258,7 +255,6 @@ func TestTeam_OneProcessor(t *testing.T) {
 	})
 }
 
-// A Run that got the team earlier would write to the running phase.
 func TestTeam_BusyUntilThePhaseEnds(t *testing.T) {
 	var had *team
 	ends := 0
@@ -350,7 +346,7 @@ func TestWithTeam_EndDuringRunLosesNoTask(t *testing.T) {
 	}
 }
 
-// Workers are held until everything else in the bubble, including WithTeam, is blocked.
+// Workers are held until everything else is blocked.
 func TestWithTeam_AlwaysJoins(t *testing.T) {
 	for name, end := range map[string]func(context.Context) error{
 		"return": func(context.Context) error { return nil },
@@ -416,7 +412,6 @@ func TestRun_SteadyStateAllocatesNothing(t *testing.T) {
 			}
 			runtime.ReadMemStats(stats)
 		}
-		// The runtime allocates a few objects itself.
 		if got := after.Mallocs - before.Mallocs; got > phases/20 {
 			t.Errorf("%s: %d allocations in %d phases", name, got, phases)
 		}

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// origin returns the first call of the user's code on the stack of a panic, or "" without a
-// stack. It skips the runtime, this library and the standard library, which only received
-// wrong arguments. A build with -trimpath does not identify the standard library.
+// origin returns the first call of the user's code on the stack of a panic. It skips the
+// runtime, this library and the standard library, except with -trimpath.
 func origin(stack []byte) string {
 	var first call // outside of the runtime
 	standard := ""
@@ -30,9 +29,9 @@ func origin(stack []byte) string {
 	return first.String()
 }
 
-// call is an entry of a stack, which has two lines.
+// call is a stack entry.
 type call struct {
-	function string // with its package
+	function string
 	file     string // with the line
 }
 
@@ -70,5 +69,4 @@ func (c call) ours() bool {
 	return false
 }
 
-// String omits the folder: the function has its package.
 func (c call) String() string { return fmt.Sprintf("%s, %s", c.function, path.Base(c.file)) }

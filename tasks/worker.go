@@ -88,9 +88,8 @@ func spin(seen func() bool) bool {
 	return false
 }
 
-// park blocks until the worker is called. The flag is set before the last look, and callers
-// publish before they look at the flag; if both see each other, the swap decides whether a
-// token follows.
+// park blocks until the worker is called. It sets the flag before the last look, and
+// callers publish before they look at the flag; the swap decides if both see each other.
 func (t *team) park(w *worker, called func() bool) {
 	t.parked.Add(1)
 	w.parked.Store(true)

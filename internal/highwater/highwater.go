@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Mark is the maximum that uses of an array needed in the current or the previous period.
+// Mark is the maximum need of an array in the current or the previous period.
 type Mark struct {
 	uses   int32
 	now    int32
@@ -19,7 +19,7 @@ const (
 	// periods.
 	Period = 64
 
-	slack = 4       // kept memory may be this many times the recent need
+	slack = 4       // limit of kept memory, in multiples of the recent need
 	few   = 8 << 10 // bytes of an array that are always kept
 )
 
@@ -35,12 +35,11 @@ func (m *Mark) Note(n, floor int) int {
 // Recent returns the maximum of recent uses.
 func (m *Mark) Recent() int { return int(max(m.now, m.before)) }
 
-// Begins reports whether the next use begins a period; then Recent is the maximum of the
-// last one.
+// Begins reports whether the next use begins a period; then Recent is of the last one.
 func (m *Mark) Begins() bool { return m.uses == 0 }
 
 // Trim empties an array, and releases it if recent uses needed much less. It zeroes
-// nothing. Small arrays are kept and not counted, and the call inlines (op=manytables).
+// nothing. It does not count small arrays, and inlines (op=manytables).
 func Trim[E any](m *Mark, s []E) []E {
 	if uintptr(cap(s))*unsafe.Sizeof(s[0]) > few {
 		return trimMuch(m, s)
@@ -58,8 +57,8 @@ func trimMuch[E any](m *Mark, s []E) []E {
 // Few returns the number of elements that are always kept.
 func Few(size uintptr) int { return few / max(1, int(size)) }
 
-// Room returns an array of n arbitrary elements. It reuses s unless s is too small, or much
-// larger than recent uses needed.
+// Room returns an array of n arbitrary elements, which is s unless s is too small or much
+// larger than the recent need.
 func Room[E any](m *Mark, s []E, n int) []E {
 	if n <= cap(s) && uintptr(cap(s))*unsafe.Sizeof(s[0]) <= few {
 		return s[:n]

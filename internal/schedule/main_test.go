@@ -29,7 +29,6 @@ func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, worker
 	}
 }
 
-// inTeam calls fn in a team.
 func inTeam(t *testing.T, workers int, fn func(ctx context.Context)) {
 	t.Helper()
 	err := tasks.WithTeam(t.Context(), workers, func(ctx context.Context) error {
@@ -39,7 +38,6 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context)) {
 	noError(t, err)
 }
 
-// numbered makes a schedule that names resources by number.
 func numbered(systems ...System) (*Schedule, error) {
 	return New(func(r Resource) string { return fmt.Sprintf("resource %d", r) }, systems...)
 }
@@ -54,7 +52,6 @@ func meeting(n int) (wait func()) {
 	}
 }
 
-// goroutine returns the number of the calling goroutine, from "goroutine 7 [running]:".
 func goroutine() string {
 	buf := make([]byte, 64)
 	return string(bytes.Fields(buf[:runtime.Stack(buf, false)])[1])

@@ -12,7 +12,7 @@ import (
 
 const drawnResources = 4
 
-// drawnSystems draws up to eight systems on a few resources, most with conflicts.
+// drawnSystems draws systems, most with conflicts.
 func drawnSystems(t *rapid.T) []System {
 	list := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, drawnResources-1), func(r int) Resource { return Resource(r) }), 0, 2)
 	systems := make([]System, rapid.IntRange(1, 8).Draw(t, "systems"))
@@ -33,8 +33,7 @@ func (s *System) touches(r Resource) bool {
 	return slices.Contains(s.Reads, r) || slices.Contains(s.Writes, r)
 }
 
-// wavesApart returns the minimum distance between the waves of two systems, or -1. It is a
-// model of conflict.
+// wavesApart is a model of conflict: the minimum distance, or -1.
 func wavesApart(systems []System, first, second int) int {
 	a, b := &systems[first], &systems[second]
 	apart := -1
@@ -56,7 +55,7 @@ func wavesApart(systems []System, first, second int) int {
 	return apart
 }
 
-// serially returns the systems in serial order, or false if they have a cycle.
+// serially returns the serial order, or false for a cycle.
 func serially(systems []System) (order []int, ok bool) {
 	waits := func(i int) bool {
 		for other := range systems {
@@ -79,8 +78,8 @@ func serially(systems []System) (order []int, ok bool) {
 	return order, true
 }
 
-// earliestWaves computes waves by moving systems until no rule is broken. Emitters to one
-// resource keep serial order.
+// earliestWaves moves systems until no rule is broken. Emitters to one resource keep serial
+// order.
 func earliestWaves(systems []System, order []int) (waves []int) {
 	waves = make([]int, len(systems))
 	for moved := true; moved; {
@@ -126,8 +125,7 @@ func TestWaves_AreTheEarliestPossible(t *testing.T) {
 	})
 }
 
-// world holds the effects of systems. Only the schedule protects it, which the race detector
-// checks.
+// world holds the effects of systems. Only the schedule protects it.
 type world struct {
 	happened [drawnResources][]int // by resource: systems that wrote or emitted, in order
 	pending  [][]Resource          // by system: recorded emits
@@ -161,7 +159,7 @@ func (w *world) flush(order []int) {
 	}
 }
 
-// oneByOne runs the systems in serial order and flushes after each.
+// oneByOne flushes after each system.
 func oneByOne(systems []System, order []int) *world {
 	w := newWorld(len(systems))
 	for _, i := range order {

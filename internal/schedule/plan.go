@@ -28,9 +28,9 @@ func newPlan(w words) (p plan, err error) {
 	return p, nil
 }
 
-// orderEmitters orders emitters of one resource by serial order, which makes no cycles.
-// They may share a wave, but a flush between their waves must not apply commands of the
-// later one first. Pairs in which one also touches the resource already have a reason.
+// orderEmitters orders emitters of one resource by serial order: a flush between their
+// waves must not apply the later commands first. Pairs in which one also touches the
+// resource already have a reason.
 func (p *plan) orderEmitters(all []accesses) {
 	for at, later := range p.serial {
 		for _, earlier := range p.serial[:at] {
@@ -43,7 +43,6 @@ func (p *plan) orderEmitters(all []accesses) {
 	}
 }
 
-// fill puts every system into its earliest wave.
 func (p *plan) fill() {
 	p.wave = make([]int, len(p.serial))
 	for _, i := range p.serial {
@@ -57,8 +56,8 @@ func (p *plan) fill() {
 	}
 }
 
-// cause is a reason for a flush: the system touches a resource emitted to since the last
-// flush. At the end of the frame the system is nobody.
+// cause is a reason for a flush: the system, or nobody at the end, touches a resource
+// emitted to since the last flush.
 type cause struct {
 	system int
 	reason
@@ -66,8 +65,6 @@ type cause struct {
 
 const nobody = -1
 
-// placeFlushes puts a flush before each wave that touches pending emits, and at the end if
-// emits are left.
 func (p *plan) placeFlushes(all []accesses) {
 	var pending []cause
 	p.flushes, p.ends = make([][]cause, len(p.waves)+1), make([][]Resource, len(p.waves)+1)

@@ -70,8 +70,8 @@ type reason struct {
 }
 
 // distance returns the minimum number of waves between the systems. An emitter may share a
-// wave with an earlier system, but not precede it: a flush in between would apply its
-// commands too early.
+// wave with an earlier system, but not precede it: a flush would apply its commands too
+// early.
 func (r reason) distance() int {
 	if r.own == emits {
 		return 0

@@ -28,8 +28,8 @@ type System struct {
 	After []string
 
 	// If, unless it is nil, reports whether the system runs in this frame. It is called on
-	// the goroutine of [Schedule.Run] when the wave begins, while no system runs. It
-	// changes neither waves nor flush points.
+	// the goroutine of [Schedule.Run] while no system runs. It changes neither waves nor
+	// flush points.
 	If func() bool
 
 	// Run may be called on any goroutine, and returns when everything it started has ended.
@@ -135,10 +135,10 @@ type Run struct {
 // further wave or flush. Before each wave and flush it returns the cause of ctx if that has
 // ended.
 //
-// Run and passes share one team (see [tasks.WithTeam]): the team of ctx, or one that Run
-// opens for the frame. While systems of a wave use it, a Run inside them works inline. A
-// system alone in its wave runs on the caller, and a Run inside it has the team. So at most
-// as many goroutines work as the team has workers.
+// Run and passes share the team of ctx (see [tasks.WithTeam]), or one that Run opens for
+// the frame. While systems of a wave use it, a Run inside them works inline. A system alone
+// in its wave runs on the caller, and a Run inside it has the team. So at most as many
+// goroutines work as the team has workers.
 //
 // Apart from errors, Run allocates nothing in the steady state of a team. It panics if a
 // frame of the same schedule is running.

@@ -24,7 +24,7 @@ func resourceName(r Resource) string {
 
 func nothing(context.Context) error { return nil }
 
-// idle sets a Run that does nothing in systems without Run.
+// idle sets missing Runs.
 func idle(systems []System) []System {
 	for i := range systems {
 		if systems[i].Run == nil {
@@ -73,8 +73,8 @@ func TestWaves_FollowDeclarations(t *testing.T) {
 		{"emits do not precede an earlier system", "a | b+c | d", []System{
 			{Name: "a", Emits: on(particle)},
 			{Name: "b", Reads: on(particle, event)},
-			{Name: "c", Emits: on(event)},
-			{Name: "d", Reads: on(event)}, // c in wave 1: b would see its events
+			{Name: "c", Emits: on(event)}, // in wave 1, b would see its events
+			{Name: "d", Reads: on(event)},
 		}},
 		{"emits do not precede an earlier emitter's", "W | first+second+G | C", []System{
 			{Name: "W", Writes: on(velocity), Emits: on(event)},
@@ -148,7 +148,7 @@ func TestNew_ListsCycles(t *testing.T) {
 	}
 }
 
-// recorded runs a frame and returns the names of systems that ran, and "flush" for flushes.
+// recorded returns the names of systems that ran, and "flush" for flushes.
 func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (events []string, err error) {
 	t.Helper()
 	note := make(chan string, 3*len(systems)+1)
