@@ -54,7 +54,7 @@ type (
 	//   - Unwrap() error: the value, if it is an error
 	PanicError = tasks.PanicError
 
-	// SystemError is the error of a system of a [Schedule], or of its condition.
+	// SystemError is the error of a system of a [Schedule] or its If.
 	//
 	//   - System string: the name
 	//   - Err error: what Run returned, a [*PanicError], or [ErrGoexit]

@@ -37,7 +37,7 @@ func (*noCopy) Unlock() {}
 // copyRun is scratch memory of copying. It holds no values between calls.
 type copyRun struct {
 	work   []copyWork
-	cost   []int64 // of each work, in nanoseconds
+	cost   []int64 // by work, in nanoseconds
 	step   func(t *savedTable, shard int)
 	task   func(i int) error // bound once, to allocate nothing
 	shield uncancelled

@@ -12,7 +12,7 @@ import (
 // only its phase. The typed shell knows the rest of a task's arguments.
 type pass struct {
 	table  *table
-	task   func(int) error // of the shell, bound once
+	task   func(int) error // bound once by the shell
 	ctx    context.Context
 	queues *batch.Pass
 	chunks chunking

@@ -29,7 +29,7 @@ type ColumnOptions[C any] struct {
 	Name    string // unique in the table; default: the name of C
 	Changes bool   // keep lists for [Column.Written] and of [Sparse]; the table needs Changes, too
 
-	// Clone and Links work on elements as those of [TableOptions] do on items.
+	// Clone and Links are for elements what they are for items in [TableOptions].
 	Clone func(dst, src *C)
 	Links func(v *C, visit func(id *ID))
 }
@@ -43,8 +43,7 @@ type ColumnOptions[C any] struct {
 // [ErrCheckpoint] from then on. Any goroutine may call it; it does not wait. It panics
 // with an error as [Register] does, and t is unchanged: [ErrPhase] while a phase is open
 // or the store is claimed, [ErrClosed], or an error that names every other fault (a name
-// that is taken, Changes without those of the table, handles in C that a flush cannot
-// reach).
+// that is taken, Changes that the table lacks, handles in C that a flush cannot reach).
 func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) *Column[T, C] {
 	check.Given(t != nil, "store: AddColumn", "table")
 	c := new(Column[T, C])

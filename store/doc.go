@@ -253,11 +253,11 @@
 //	Shuffle
 //	Inbox Stats Flushed Epoch Timings   anywhere                      any
 //
-// A task is a call of the function of a pass or Reduce. Of calls made one at a time, a
-// second one inside a Write or system is [ErrPhase]. Without a phase they wait for each
-// other, except a second Flush, or Run of one schedule, which is [ErrPhase] too. While
-// package world drives the store, inbox calls and phases of others that are not shared
-// are [ErrPhase] as well.
+// A task is a call of the function of a pass or Reduce. Inside a Write or system a second
+// call marked "one at a time" is [ErrPhase]. Without a phase such calls wait for each
+// other, except that a second Flush, or Run of one schedule, is [ErrPhase]. While package
+// world drives the store, inbox calls and phases of others that are not shared are
+// [ErrPhase] as well.
 //
 // "Inside" means with the context that the phase gave to its function. A call that does
 // not fit there is [ErrPhase] at once; a call with another context waits at the gate,
@@ -272,10 +272,10 @@
 // A stale handle is data: lookups return false, commands are counted. A flush that
 // exceeds a limit, or whose context ends before the commit, changes nothing and keeps the
 // batch. If a task fails, the pass runs its other tasks, drops all that it recorded and
-// returns the error of the lowest task. If a system fails, the frame drops what it
-// recorded since its last flush. A panic in a task or system is returned as a
-// [*PanicError] with its position; %+v prints the stack. Misuse, such as a queue or
-// Writer kept too long, panics with the fix.
+// returns the error of the lowest task. If a system fails, the frame drops the commands
+// since its last flush. A panic in a task or system is returned as a [*PanicError] with
+// its position; %+v prints the stack. Misuse, such as a queue or Writer kept too long,
+// panics with the fix.
 //
 // # Observability
 //

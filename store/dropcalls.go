@@ -126,7 +126,7 @@ type marking struct {
 	depleting bool
 }
 
-// tryKeys adds the keys of a call, or of queues of passes. It fails if a key is taken, a
+// tryKeys adds the keys of calls or of queues of passes. It fails if a key is taken, a
 // key function panics, or the context has ended.
 func (a *admission) tryKeys(all ...batch.InboxCall) error {
 	if a.keys == nil {

@@ -143,7 +143,7 @@ type flush struct {
 
 // step is an action of a flush on every shard that the batch changes.
 type step struct {
-	name string // of its regions in traces
+	name string // name of its regions in traces
 	task func(int) error
 	cost cost
 }

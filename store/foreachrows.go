@@ -23,7 +23,7 @@ import (
 //		}
 //	})
 //
-// The chunks equal those of a ForEach.
+// A ForEach has the same chunks.
 func (t *Table[T]) ForEachRows(ctx context.Context, f func(r Rows[T])) error {
 	check.Given(t != nil, "store: ForEachRows", "table")
 	check.Given(f != nil, "store: ForEachRows", "function")

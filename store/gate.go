@@ -134,7 +134,7 @@ type phase struct {
 	writes       *table      // the table whose items a ForEach writes
 	writesBeside *table      // the table whose columns a ForEachRows writes
 	writesSparse *sparseData // the sparse data that a ForEach writes
-	frame        *frame      // of a Write or Run
+	frame        *frame      // frame of a Write or Run
 	busy         atomic.Bool // another phase has joined this Write or system
 	ended        atomic.Bool
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // phaseGoroutines records, with the build tag handloom_check, the goroutines that run
-// functions of open phases: those that opened a phase, and the workers of its tasks. A
-// call from such a goroutine that waits at the gate, with a context from outside, would
-// wait for its own phase. Goroutines that a function starts are unknown.
+// functions of open phases: the callers of phases and the workers of tasks. A call from
+// such a goroutine that waits at the gate, with a context from outside, would wait for
+// its own phase. Goroutines that a function starts are unknown.
 //
 // A normal build does not record them: reading a goroutine's number from a stack trace
 // takes ten times as long as an empty pass. Tasks that wait at the gate prove nothing,

@@ -27,7 +27,7 @@ import (
 // buckets depend only on the two tables; the result does not depend on them.
 type grouping struct {
 	table, of *table
-	versions  [2]uint64 // of the two tables when grouped
+	versions  [2]uint64 // versions of the two tables when grouped
 	state     groupState
 	stale     int
 	vacant    int // number of rows without an item
@@ -44,11 +44,11 @@ type grouping struct {
 	counts  []uint32 // by block: 0, then the end of each bucket; rows without an owner are last
 	starts  []int    // by bucket: start of its members
 	pairs   []uint64 // by block and bucket: references, with the owner within the bucket in the upper bits
-	cost    []int64  // of the tasks of a step, in nanoseconds
+	cost    []int64  // by task of a step, in nanoseconds
 
 	ofMembers, ofPairs, ofEnds, ofCounts highwater.Mark
 
-	phase             phase           // of the running GroupBy; no user function gets it
+	phase             phase           // phase of the running GroupBy; no user function gets it
 	onBlock, onBucket func(int) error // bound once
 }
 

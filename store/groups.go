@@ -21,13 +21,13 @@ import (
 type Groups[T, K any] struct {
 	_     noCopy
 	core  grouping
-	visit func(c GroupChunk[T, K]) // of the running ForEach
+	visit func(c GroupChunk[T, K]) // function of the running ForEach
 	task  func(int) error          // run, bound once
 }
 
 // GroupBy groups the items of t into g by the item of table `of` that key names: children
-// by parent, shots by target. [Groups.Stale] counts keys that name no item of `of` (null,
-// stale, or of another table). t and of may be one table.
+// by parent, shots by target. [Groups.Stale] counts keys that name no item of `of` (null
+// and stale handles, handles of other tables). t and of may be one table.
 //
 //	var hits store.Groups[Hit, Ship] // kept from tick to tick
 //	err := store.GroupBy(ctx, &hits, shots, ships, func(h *Hit) store.Handle[Ship] { return h.Target })

@@ -29,15 +29,15 @@ type fieldWalk struct {
 	option   string // the option that declares them
 }
 
-// walk visits a part of the value at offset. behind is "" or the kind of reference around
-// the part.
-func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind string) {
+// walk visits a part of the value at offset. reference is "" or the kind of reference
+// around the part.
+func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, reference string) {
 	if t == idType {
-		if behind == "" {
+		if reference == "" {
 			w.offsets = append(w.offsets, offset)
 		} else if !w.declared {
 			w.errs = append(w.errs, fmt.Errorf(
-				"%s is a handle inside a %s, where a flush does not find provisional handles; declare it by %s, or keep handles in fields or arrays", path, behind, w.option))
+				"%s is a handle inside a %s, where a flush does not find provisional handles; declare it by %s, or keep handles in fields or arrays", path, reference, w.option))
 		}
 		return
 	}
@@ -49,12 +49,12 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 		}
 	case reflect.Struct:
 		for f := range t.Fields() {
-			w.walk(f.Type, path+"."+f.Name, offset+f.Offset, behind)
+			w.walk(f.Type, path+"."+f.Name, offset+f.Offset, reference)
 		}
 	case reflect.Array:
 		for i := range t.Len() {
-			w.walk(t.Elem(), fmt.Sprintf("%s[%d]", path, i), offset+uintptr(i)*t.Elem().Size(), behind)
-			if behind != "" || !mentions(t.Elem()) {
+			w.walk(t.Elem(), fmt.Sprintf("%s[%d]", path, i), offset+uintptr(i)*t.Elem().Size(), reference)
+			if reference != "" || !mentions(t.Elem()) {
 				return
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // applies the commands of the call, all or none, after the commands of passes and of
 // earlier calls. Calls are ordered by their return; this order is the only input to the
 // program that does not follow from recorded commands. The first flush of a frame takes
-// the calls that have returned when it begins, and those of failed flushes before it;
+// the calls that have returned when it begins, and the calls of failed flushes before it;
 // later calls belong to the next frame.
 //
 // When the whole batch fits, no call is dropped. Otherwise the flush takes the commands

@@ -65,7 +65,7 @@ func (s *Store) inspect(ctx context.Context, f func(t *table, shard int, out *ui
 // TableDigest is the digest of a table, by shard.
 type TableDigest struct {
 	Name   string
-	TypeID uint16   // of the first shard
+	TypeID uint16   // typeId of the first shard
 	Shards []uint64 // by typeId
 }
 

@@ -51,7 +51,7 @@ func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) 
 // of a stable table move to new addresses, so pointers are invalid.
 //
 // Load holds the store alone, or joins the Write of its context, after all input is
-// verified. Its errors are those of [Store.ReadCheckpoint]; the store is then unchanged.
+// verified. Its errors are as for [Store.ReadCheckpoint]; the store is then unchanged.
 func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	s.given(ctx, "Load")
 	check.Given(r != nil, "store: Load", "io.Reader")

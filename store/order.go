@@ -65,7 +65,7 @@ func (t *table) sortByKey(ctx context.Context, w *Writer, key func(item unsafe.P
 
 func (t *table) defragment(ctx context.Context, w *Writer, budget int, one func(shard, budget int) (int, bool)) (moves int, done bool, err error) {
 	if budget < 0 {
-		panic(fmt.Sprintf("store: Defragment of table %q with a budget of %d; 0 is no bound", t.name, budget))
+		panic(fmt.Sprintf("store: Defragment of table %q with a budget of %d; 0 is unlimited", t.name, budget))
 	}
 	shards := make([]struct {
 		moves int

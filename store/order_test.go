@@ -181,7 +181,7 @@ func TestSort_ForeignWriterPanics(t *testing.T) {
 		return nil
 	})
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
-		want := `store: Defragment of table "store_test.item" with a budget of -1; 0 is no bound`
+		want := `store: Defragment of table "store_test.item" with a budget of -1; 0 is unlimited`
 		equal(t, "panic", panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, -1) }), want)
 		return nil
 	})

@@ -9,8 +9,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// Queue records the commands of one task, or of one call of the inbox, through methods of
-// tables such as [Table.Emplace]. It belongs to the task's goroutine until the pass ends.
+// Queue records the commands of a task or of an inbox call, through methods of tables
+// such as [Table.Emplace]. It belongs to the task's goroutine until the pass ends.
 // Recording into a queue after its pass, through a table of another store, or into the
 // zero Queue panics.
 //

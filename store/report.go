@@ -26,8 +26,8 @@ type Report struct {
 	Apply time.Duration `json:"apply_ns"` // after the commit
 }
 
-// TableReport has the outcome of a flush for one table, or of Sets for one column, which
-// is named table.column, such as "boids.pos".
+// TableReport has the outcome of a flush for one table, or for one column, which is named
+// table.column, such as "boids.pos".
 type TableReport struct {
 	Name string `json:"name"`
 	batch.Counts

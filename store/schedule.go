@@ -14,9 +14,9 @@ import (
 
 // System is one step of a frame. The resources it reads, writes and emits to decide which
 // systems may run at the same time. In a checked build (tag handloom_check, or the race
-// detector) a pass with undeclared access is [ErrUndeclared], and so is an undeclared
-// look-up on any goroutine of the system: the one that calls Run, those of its tasks, and
-// those that these start.
+// detector) a pass with undeclared access is [ErrUndeclared], also a look-up on any
+// goroutine of the system: the caller of Run, the workers of its tasks, and goroutines
+// that these start.
 //
 // In every build these goroutines have the profiler label "system" with Name. The context
 // of Run carries it in place of the caller's labels; after Run the goroutine has the
@@ -89,8 +89,8 @@ func (Other) resource() resource { return resource{} }
 func (Other) isNil() bool        { return false }
 
 // Schedule runs systems frame after frame. Systems that do not conflict run at the same
-// time, in waves, with flushes between them. To touch a table is to read or write it. Of
-// two systems the later one in the list runs
+// time, in waves, with flushes between them. To touch a table is to read or write it. The
+// later of two systems in the list runs
 //
 //	earlier   later    the later one runs
 //	writes    touches  in a later wave
@@ -106,11 +106,11 @@ func (Other) isNil() bool        { return false }
 // systems, never from sizes, times or workers.
 //
 // Each system sees its tables as if the systems ran one by one, each followed by a flush:
-// the same items with the same values. Of two puts to one item the later system's wins.
-// The schedule decides which commands share a flush, and with that the handles of new
-// items and the order of rows, whether a limit is exceeded, the counters of reports, the
-// lists of [Created], and whether a provisional handle of an earlier system is still in
-// the batch. All are the same in every run.
+// the same items with the same values. If two systems put to one item, the later system
+// wins. The schedule decides which commands share a flush, and with that the handles of
+// new items and the order of rows, whether a limit is exceeded, the counters of reports,
+// the lists of [Created], and whether a provisional handle of an earlier system is still
+// in the batch. All are the same in every run.
 //
 // See guide/systems.md.
 type Schedule struct {
@@ -144,8 +144,8 @@ type system struct {
 	parts  []*component // components that it reads or writes
 }
 
-// NewSchedule computes the waves and flushes of systems on the tables of s. Of two
-// systems that conflict, the first in the list runs first.
+// NewSchedule computes the waves and flushes of systems on the tables of s. If two
+// systems conflict, the first in the list runs first.
 //
 // It panics with an error that names every mistake: no systems, empty or duplicate names,
 // systems without Run, tables of another store, tables with Events that another schedule

@@ -43,8 +43,8 @@ func (y *system) reads(t *table) bool { return slices.Contains(y.tables, t) }
 func (y *system) readsPart(p *component) bool { return slices.Contains(y.parts, p) }
 
 // currentSystem returns the system of the calling goroutine, or nil. In checked builds
-// the goroutine of the system, those of its tasks, and all that these start have its
-// label.
+// the goroutine of the system, the workers of its tasks, and all goroutines that these
+// start have its label.
 func (s *Store) currentSystem() *system {
 	label := check.CurrentLabel()
 	if label == (check.Label{}) {

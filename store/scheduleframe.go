@@ -18,10 +18,10 @@ import (
 // flushes, with the Epoch of the last one, and valid until the next frame.
 //
 // All systems of a wave run, even if one fails. Run then returns the error of the first
-// one in the list as a [*SystemError], runs nothing later, and drops what the systems
-// recorded since the last flush. It keeps other pending commands, and items written in
-// place stay written. A failed flush ends the frame and keeps the whole batch. Run checks
-// ctx before each wave and flush.
+// failed system in the list as a [*SystemError], runs nothing later, and drops the
+// commands of systems since the last flush. It keeps other pending commands, and items
+// written in place stay written. A failed flush ends the frame and keeps the whole batch.
+// Run checks ctx before each wave and flush.
 //
 // Queues are ordered by system, so the state after a frame is the same for any number of
 // workers. Systems of one wave share the team of ctx, or a team of the frame: their

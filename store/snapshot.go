@@ -17,7 +17,7 @@ var ErrSnapshot = image.ErrSnapshot
 // ErrSchema is an [ErrSnapshot]: the tables of the snapshot differ from the store and
 // cannot be matched by name. The message has both, the fields that do not fit, and the
 // hash for [TableOptions.Migrate].
-var ErrSchema = fmt.Errorf("%w: its tables are not those of the store", ErrSnapshot)
+var ErrSchema = fmt.Errorf("%w: its tables differ from the store", ErrSnapshot)
 
 // SnapshotError is the place and cause of a fault in a snapshot.
 type SnapshotError struct {
@@ -51,7 +51,7 @@ func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
 // on every machine.
 //
 // It returns the number of bytes. The calling goroutine writes about 1 MiB at a time to w
-// while another one, which ends before WriteTo does, encodes the next block; this takes
+// while a second goroutine, which ends before WriteTo, encodes the next block; this takes
 // some MiB of memory. w may get the memory of the items: as [io.Writer] requires, it must
 // not change or keep it.
 //
@@ -77,7 +77,7 @@ func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 // Snapshot writes the state of the store to w: Checkpoint and WriteTo without the copy. w
 // is called inside the phase, so ticks wait, but readers may continue.
 //
-// It shares the gate with Read and joins a Read or a Write. Its errors are those of
+// It shares the gate with Read and joins a Read or a Write. Its errors are as for
 // [Checkpoint.WriteTo].
 //
 // See guide/save-and-load.md.

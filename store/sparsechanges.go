@@ -32,9 +32,9 @@ func (s *Sparse[T, C]) Created() iter.Seq2[Handle[T], *C] {
 	}
 }
 
-// Erased iterates over the items that had data when the last frame began and have none
-// now, with the value that they lost first. The order is typeId, then time. The items
-// exist. See [Sparse.Created].
+// Erased iterates over the items that had data when the last frame began and lack it now,
+// with the value that they lost first. The order is typeId, then time. The items exist.
+// See [Sparse.Created].
 func (s *Sparse[T, C]) Erased() iter.Seq2[Handle[T], *C] {
 	s.core.mustTrack("Erased")
 	return func(yield func(Handle[T], *C) bool) {

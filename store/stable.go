@@ -20,7 +20,7 @@ import (
 type StableTable[T any] struct {
 	maps  [MaxShards]*paged.Set // by typeId & 63; unused entries point to an empty map
 	core  table
-	visit func(c StableChunk[T]) // of the running ForEach
+	visit func(c StableChunk[T]) // function of the running ForEach
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].

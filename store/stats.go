@@ -92,7 +92,7 @@ func (t *TableStats) set(of *handle.Stats) {
 type figures struct {
 	shards  []handle.Stats
 	sum     handle.Stats
-	version uint64 // of the table, when counted
+	version uint64 // version of the table when counted
 }
 
 // count counts the whole table.

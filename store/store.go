@@ -26,7 +26,7 @@ var (
 
 // Options configure a [Store]. The zero value is valid.
 type Options struct {
-	Workers    int // goroutines of a pass or flush, the caller's included; default: those of the team, else GOMAXPROCS, read each time
+	Workers    int // goroutines of a pass or flush, the caller's included; default: the team's, else GOMAXPROCS, read each time
 	QueueLimit int // max commands of a queue; default 16,777,216
 
 	QueueBytes int64 // max bytes of values and handles of a queue; default: no limit
@@ -75,7 +75,7 @@ type Store struct {
 	writes  uint64   // number of calls of Write; guarded by the gate
 	written []uint64 // by ordinal: the last Write that changed the table
 	lent    []*table // tables whose maps the running Write has exposed
-	byType  []*table // by typeId; nil: free, or of a value
+	byType  []*table // by typeId; nil: free or a value's
 	values  []*table // by [handle.MaxTypeID] minus typeId; nil: free
 	names   map[string]*table
 
@@ -140,7 +140,7 @@ func (o Options) validate() error {
 }
 
 // Epoch returns the number of flushes with commands. Any goroutine may call it. Ticks
-// without commands do not advance it, so do not use it to number ticks or to seed random
+// without commands do not advance it; do not use it to number ticks or to seed random
 // numbers; see [Queue.Rand].
 func (s *Store) Epoch() uint64 { return s.epoch.Load() }
 

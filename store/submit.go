@@ -32,8 +32,8 @@ type Receipt struct {
 	call *batch.Call
 }
 
-// Epoch returns the epoch of the flush that applied the call, or of the store when the
-// call recorded nothing.
+// Epoch returns the epoch of the flush that applied the call; for an empty call, the
+// epoch of the store.
 func (r *Receipt) Epoch() uint64 { return r.call.Epoch }
 
 // Tick returns the number of the tick of package world that applied the call, or 0.

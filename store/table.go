@@ -15,7 +15,7 @@ import (
 type Table[T any] struct {
 	maps  [MaxShards]*dense.Set // by typeId & 63; unused entries point to an empty map
 	core  table
-	visit func(c Chunk[T]) // of the running ForEach
+	visit func(c Chunk[T]) // function of the running ForEach
 }
 
 // Register adds a table of items of type T to s. Failures are mistakes of the program, so

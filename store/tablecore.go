@@ -36,8 +36,8 @@ type table struct {
 	events   bool              // items end without a command
 	isRead   atomic.Bool       // by a schedule, which ends the events
 	version  uint64            // of its rows; increases when items are created, erased or moved
-	copying  copying           // of items, for checkpoints
-	lookups  lookups           // of the typed shell
+	copying  copying           // copy functions, for checkpoints
+	lookups  lookups           // maps for the typed shell
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
 	initial  items.Slice   // one item, the initial [Value]; empty for a table
 	value    handle.ID     // handle of that item
@@ -64,7 +64,7 @@ type table struct {
 type lookups struct {
 	packed *[MaxShards]*dense.Set
 	stable *[MaxShards]*paged.Set
-	cells  *paged.Type // of the items, for stable
+	cells  *paged.Type // type of the items, for stable
 }
 
 // rowOf returns the row of the item id, and whether it exists.

@@ -153,7 +153,7 @@ func (f *flush) adopt(frame uint64) {
 	f.early = f.early[:0]
 }
 
-// all yields the items, except those of past frames and those that their frame created.
+// all yields the items, except items of past frames and items that their frame created.
 func (w *written) all(yield func(ID) bool) {
 	t := w.table
 	if w.isOver() {
