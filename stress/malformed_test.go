@@ -25,20 +25,18 @@ var malformed = []struct {
 // The tick with the fault changes nothing.
 func TestMalformedTraces_EndWithTheLine(t *testing.T) {
 	for _, tt := range malformed {
-		t.Run(tt.file, func(t *testing.T) {
-			file := "testdata/" + tt.file
-			got := stress(t, "replay", file)
-			if !strings.HasSuffix("\n"+got.stderr, "\n"+file+tt.want+"\n") { // progress may come first
-				t.Errorf("got %q, want %q", got.stderr, file+tt.want)
-			}
-			got.want(t, exitBad, "verdict: malformed (exit code 2): "+file+tt.want)
-			r := begun(t, tt.file, []int{1, 2}, 1)
-			err := r.run(t.Context(), bytes.NewReader(readFile(t, file)))
-			var fault *trace.Error
-			if !errors.As(err, &fault) || r.model.tick != tt.ticks || r.players[0].tick != tt.ticks {
-				t.Errorf("%v; %d ticks were replayed, want %d", err, r.players[0].tick, tt.ticks)
-			}
-		})
+		file := "testdata/" + tt.file
+		got := stress(t, "replay", file)
+		if !strings.HasSuffix("\n"+got.stderr, "\n"+file+tt.want+"\n") { // progress may come first
+			t.Errorf("got %q, want %q", got.stderr, file+tt.want)
+		}
+		got.want(t, exitBad, "verdict: malformed (exit code 2): "+file+tt.want)
+		r := begun(t, tt.file, []int{1, 2}, 1)
+		err := r.run(t.Context(), bytes.NewReader(readFile(t, file)))
+		var fault *trace.Error
+		if !errors.As(err, &fault) || r.model.tick != tt.ticks || r.players[0].tick != tt.ticks {
+			t.Errorf("%v; %d ticks were replayed, want %d", err, r.players[0].tick, tt.ticks)
+		}
 	}
 }
 

@@ -77,7 +77,7 @@ func (s suite) mutators() map[string]mutator {
 	return mutators
 }
 
-func (s suite) ACallbackThatPanicsOrExitsLeavesTheMapAsItWas(t *testing.T) {
+func (s suite) Callback_PanicKeepsTheMap(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for name, call := range s.callbacks() {
 			for _, end := range []func(){func() { panic(name) }, runtime.Goexit} {
@@ -110,7 +110,7 @@ func (s suite) ACallbackThatPanicsOrExitsLeavesTheMapAsItWas(t *testing.T) {
 	})
 }
 
-func (s suite) ChangingTheMapFromACallbackPanics(t *testing.T) {
+func (s suite) Callback_ChangePanics(t *testing.T) {
 	mutators := s.mutators()
 	EachWidth(t, func(t *testing.T) {
 		for callback, call := range s.callbacks() {
@@ -133,7 +133,7 @@ func (s suite) ChangingTheMapFromACallbackPanics(t *testing.T) {
 	})
 }
 
-func (s suite) LookingUpFromACallbackIsFine(t *testing.T) {
+func (s suite) Callback_MayLookUp(t *testing.T) {
 	for name, call := range s.callbacks() {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 5)

@@ -17,7 +17,7 @@ type PointerItem struct {
 
 type holder = handle.Of[*PointerItem]
 
-func (s suite) WhatAPanickingInsertHeldIsCollected(t *testing.T) {
+func (s suite) Insert_PanicReleasesItem(t *testing.T) {
 	m := newMap(t, s.PointerItems, Options{Reserve: 16})
 	var refs []weak.Pointer[PointerItem]
 	fill := func(v **PointerItem) {

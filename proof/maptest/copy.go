@@ -11,7 +11,7 @@ import (
 	"handloom/internal/slotset"
 )
 
-func (s suite) ACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
+func (s suite) CopyTo_EqualsTheOriginal(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for _, o := range []Options{{}, {TypeID: 9, MinFree: 3, MaxItems: 14, Reserve: 14}} {
 			m, hs := Worn(t, s.Numbers)
@@ -39,7 +39,7 @@ func (s suite) ACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
 
 // A map without slots has no handle widths yet. Its copy may have room for
 // slots.
-func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
+func (s suite) CopyTo_OfUnusedMapKeepsLimits(t *testing.T) {
 	SetWidths(t, 7, 16)
 	unused := s.Numbers.Zero()
 	m := newMap(t, s.Numbers, Options{})
@@ -58,7 +58,7 @@ func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
 	}
 }
 
-func (s suite) CopyingFromOrToAMapInItsCallbackPanics(t *testing.T) {
+func (s suite) CopyTo_InCallbackPanics(t *testing.T) {
 	m, _ := Worn(t, s.Numbers)
 	other := newMap(t, s.Numbers, Options{})
 	before := m.Digest()
@@ -73,7 +73,7 @@ func (s suite) CopyingFromOrToAMapInItsCallbackPanics(t *testing.T) {
 	}
 }
 
-func (s suite) CopyingAMapToItselfDoesNothing(t *testing.T) {
+func (s suite) CopyTo_ItselfDoesNothing(t *testing.T) {
 	m, _ := Worn(t, s.Numbers)
 	before := m.Digest()
 	m.CopiedTo(m, func(dst, src *uint64) { t.Error("clone is called") })
@@ -82,7 +82,7 @@ func (s suite) CopyingAMapToItselfDoesNothing(t *testing.T) {
 	}
 }
 
-func (s suite) CopyingThereAndBackAllocatesNothing(t *testing.T) {
+func (s suite) CopyTo_BackAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m, c := newMap(t, s.Numbers, Options{}), s.Numbers.Zero()
 	InsertN(t, m, 5000)
@@ -124,7 +124,7 @@ type list = []uint64
 
 func cloneList(dst, src *list) { *dst = append((*dst)[:0], *src...) }
 
-func (s suite) CloneMakesItemsIndependentAndUsesTheirMemoryAgain(t *testing.T) {
+func (s suite) Clone_ReusesMemory(t *testing.T) {
 	m := newMap(t, s.Lists, Options{})
 	for i := range 10 {
 		Insert(t, m, list{uint64(i), 1, 2})
@@ -146,7 +146,7 @@ func (s suite) CloneMakesItemsIndependentAndUsesTheirMemoryAgain(t *testing.T) {
 	}
 }
 
-func (s suite) CloneIsCalledForEachItemInOrder(t *testing.T) {
+func (s suite) Clone_IsCalledInOrder(t *testing.T) {
 	for _, held := range []int{4, 7} {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 9)
@@ -174,7 +174,7 @@ func (s suite) CloneIsCalledForEachItemInOrder(t *testing.T) {
 	}
 }
 
-func (s suite) ACloneThatPanicsLeavesAnEmptyCopy(t *testing.T) {
+func (s suite) Clone_PanicLeavesEmptyCopy(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m, _ := Worn(t, s.Numbers)
 		before := m.Digest()
@@ -208,7 +208,7 @@ func (s suite) ACloneThatPanicsLeavesAnEmptyCopy(t *testing.T) {
 	})
 }
 
-func (s suite) WhatACopyReplacesIsCollected(t *testing.T) {
+func (s suite) CopyTo_ReleasesReplacedItems(t *testing.T) {
 	for name, replace := range map[string]func(c Map[*PointerItem]){
 		"by fewer": func(c Map[*PointerItem]) {
 			m := s.PointerItems.Zero()

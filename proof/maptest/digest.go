@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func (s suite) EveryPartOfTheStateIsInTheDigest(t *testing.T) {
+func (s suite) Digest_CoversTheState(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		// Each pair differs in one respect.
 		pairs := map[string][2]func(m Map[uint64], hs []number){
@@ -64,7 +64,7 @@ func slotAbove(slot uint32) func(number, *uint64) bool {
 
 // MinFree is part of the state, because it decides whether the next insert
 // takes the vacant slot. MaxItems is only a limit.
-func (s suite) TypeIDAndMinFreeAreInTheDigestAndOtherOptionsAreNot(t *testing.T) {
+func (s suite) Digest_CoversTypeIDAndMinFree(t *testing.T) {
 	digest := func(o Options) uint64 {
 		m := newMap(t, s.Numbers, o)
 		m.Erase(InsertN(t, m, 2)[0])

@@ -9,7 +9,7 @@ import (
 )
 
 // A lookup is cheaper than a call.
-func (s suite) GetAndHasInline(t *testing.T) {
+func (s suite) Get_Inlines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the compiler")
 	}

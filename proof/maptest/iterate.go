@@ -2,7 +2,7 @@ package maptest
 
 import "testing"
 
-func (s suite) IterationCanStop(t *testing.T) {
+func (s suite) All_CanStop(t *testing.T) {
 	m := newMap(t, s.Numbers, Options{})
 	InsertN(t, m, 5)
 	visited := 0

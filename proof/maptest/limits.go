@@ -41,14 +41,14 @@ func expectFull(t *testing.T, m Map[uint64], n int) {
 	}
 }
 
-func (s suite) ErrFullIsThatOfEveryMap(t *testing.T) {
+func (s suite) ErrFull_IsShared(t *testing.T) {
 	if s.ErrFull != handle.ErrFull {
 		t.Errorf("ErrFull is %v", s.ErrFull)
 	}
 }
 
 // On 32 bits, such numbers are below the slot limit, and their sums overflow.
-func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
+func (s suite) Limits_RefuseIntOverflow(t *testing.T) {
 	for _, o := range []Options{{}, {MaxItems: 1}, {MaxItems: 9}, {MaxItems: 9, MinFree: 2}} {
 		m := newMap(t, s.Numbers, o)
 		InsertN(t, m, 1)
@@ -72,7 +72,7 @@ func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
 	}
 }
 
-func (s suite) EveryInsertIntoAFullMapFails(t *testing.T) {
+func (s suite) Insert_FailsWhenFull(t *testing.T) {
 	SetWidths(t, 7, 16)
 	for _, maxItems := range []int{0, 1, 15} {
 		m := newMap(t, s.Numbers, Options{MaxItems: maxItems})
@@ -87,7 +87,7 @@ func (s suite) EveryInsertIntoAFullMapFails(t *testing.T) {
 	}
 }
 
-func (s suite) ReserveMakesRoomAndChangesNoSlot(t *testing.T) {
+func (s suite) Reserve_KeepsSlots(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 8)
@@ -117,7 +117,7 @@ func (s suite) ReserveMakesRoomAndChangesNoSlot(t *testing.T) {
 	})
 }
 
-func (s suite) ReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
+func (s suite) ReserveMore_MakesRoom(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for _, minFree := range []int{0, 2} {
 			m := newMap(t, s.Numbers, Options{MinFree: minFree})
@@ -146,7 +146,7 @@ func (s suite) ReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
 	})
 }
 
-func (s suite) NoRoomIsMadeBeyondTheLimits(t *testing.T) {
+func (s suite) Reserve_StopsAtLimits(t *testing.T) {
 	SetWidths(t, 7, 32)
 	for _, o := range []Options{{}, {MaxItems: 9}} {
 		for _, reserve := range []func(Map[Page]){
@@ -167,7 +167,7 @@ func (s suite) NoRoomIsMadeBeyondTheLimits(t *testing.T) {
 	}
 }
 
-func (s suite) BulkInsertsOfNothing(t *testing.T) {
+func (s suite) InsertItems_OfNothing(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{MaxItems: 1})
 		InsertN(t, m, 1)
@@ -184,7 +184,7 @@ func (s suite) BulkInsertsOfNothing(t *testing.T) {
 }
 
 // Reused rows are zeroed.
-func (s suite) ItemsToFillInAreZero(t *testing.T) {
+func (s suite) InsertFunc_ItemsAreZero(t *testing.T) {
 	for what, erase := range map[string]func(m Map[uint64], hs []number){
 		"Erase": func(m Map[uint64], hs []number) {
 			for _, h := range hs {

@@ -10,7 +10,7 @@ import (
 )
 
 // Slots are depleted, live and vacant; the freelist becomes 8, 2, 6.
-func (s suite) OnlyHandlesOfLiveItemsResolve(t *testing.T) {
+func (s suite) Get_ResolvesOnlyLiveItems(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{TypeID: 21})
 		depleted := deplete(t, m)
@@ -47,7 +47,7 @@ func (s suite) OnlyHandlesOfLiveItemsResolve(t *testing.T) {
 	})
 }
 
-func (s suite) AtSaysWhatTheSlotHolds(t *testing.T) {
+func (s suite) At_DescribesTheSlot(t *testing.T) {
 	SetWidths(t, 7, 16)
 	m := newMap(t, s.Numbers, Options{TypeID: 5})
 	deplete(t, m) // slot 0
@@ -76,7 +76,7 @@ func (s suite) AtSaysWhatTheSlotHolds(t *testing.T) {
 	}
 }
 
-func (s suite) RowsAndHandlesLeadToEachOther(t *testing.T) {
+func (s suite) HandleAt_InvertsRowOf(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 9)

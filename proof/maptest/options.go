@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func (s suite) NewNamesEveryFaultOfTheOptions(t *testing.T) {
+func (s suite) New_NamesEveryInvalidOption(t *testing.T) {
 	SetWidths(t, 7, 16)
 	for _, bad := range []struct {
 		options Options

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func (s suite) ResetForgetsSlotsAndStartsAboveTheHighestGeneration(t *testing.T) {
+func (s suite) Reset_StartsAboveTheHighestGeneration(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 3)
