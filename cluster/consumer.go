@@ -30,10 +30,10 @@ type consumer struct {
 var errNoMessage = errors.New("no message")
 
 // next waits up to checkInterval for the next message.
-func (f *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
+func (c *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
 	wait, cancel := context.WithTimeout(ctx, checkInterval)
 	defer cancel()
-	msg, err := f.messages.Next(jetstream.NextContext(wait))
+	msg, err := c.messages.Next(jetstream.NextContext(wait))
 	if err != nil {
 		if wait.Err() != nil && ctx.Err() == nil {
 			err = errNoMessage
@@ -44,7 +44,7 @@ func (f *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	f.seq, f.lastMessage = meta.Sequence.Stream+1, time.Now()
+	c.seq, c.lastMessage = meta.Sequence.Stream+1, time.Now()
 	return meta.Sequence.Stream, msg.Data(), nil
 }
 
@@ -73,7 +73,7 @@ func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 }
 
 // isAlive reports whether a message arrived lately. Otherwise the server may be lost.
-func (f *consumer) isAlive() bool { return time.Since(f.lastMessage) < 2*heartbeat }
+func (c *consumer) isAlive() bool { return time.Since(c.lastMessage) < 2*heartbeat }
 
 // keepConsumer keeps f for the next Read. A stepped world reads one record at a time, and all
 // servers take part in creating a consumer.

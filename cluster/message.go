@@ -79,23 +79,23 @@ type recordBuilder struct {
 }
 
 // add returns the record if m completes it. Any message between two fragments voids the record.
-func (g *recordBuilder) add(m *message) (rec []byte, whole bool) {
+func (b *recordBuilder) add(m *message) (rec []byte, whole bool) {
 	switch {
 	case m.fragments == 1:
-		g.fragments = 0
+		b.fragments = 0
 		return m.bytes, true
 	case m.fragment == 1:
-		*g = recordBuilder{m.number, m.sum, 1, m.fragments, append(g.rec[:0], m.bytes...)}
-	case m.fragment != g.fragments+1 || m.fragments != g.total || m.sum != g.sum || m.number != g.number:
-		g.fragments = 0
+		*b = recordBuilder{m.number, m.sum, 1, m.fragments, append(b.rec[:0], m.bytes...)}
+	case m.fragment != b.fragments+1 || m.fragments != b.total || m.sum != b.sum || m.number != b.number:
+		b.fragments = 0
 		return nil, false
 	default:
-		g.fragments++
-		g.rec = append(g.rec, m.bytes...)
+		b.fragments++
+		b.rec = append(b.rec, m.bytes...)
 	}
 	if !m.last() {
 		return nil, false
 	}
-	g.fragments = 0
-	return g.rec, true
+	b.fragments = 0
+	return b.rec, true
 }

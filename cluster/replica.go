@@ -20,20 +20,20 @@ type localReplica struct {
 }
 
 // open reads the last record of the journal.
-func (o *localReplica) open(ctx context.Context, j *journal.Journal) (err error) {
+func (r *localReplica) open(ctx context.Context, j *journal.Journal) (err error) {
 	if j == nil {
 		return nil
 	}
-	o.journal = j
-	if o.at, err = j.Tail(ctx); err != nil || o.at == 0 {
+	r.journal = j
+	if r.at, err = j.Tail(ctx); err != nil || r.at == 0 {
 		return err
 	}
 	var m message
 	written := func(err error) bool { return !errors.Is(err, journal.ErrRefused) } // otherwise the write is delayed
 	err = retry(ctx, written, func(ctx context.Context) error {
-		return j.Read(ctx, o.at-1, func(_ uint64, b []byte) error {
+		return j.Read(ctx, r.at-1, func(_ uint64, b []byte) error {
 			if err := m.decode(b); err != nil {
-				return fmt.Errorf("%w: journal record %d: %w", ErrCorrupt, o.at, err)
+				return fmt.Errorf("%w: journal record %d: %w", ErrCorrupt, r.at, err)
 			}
 			return errFound
 		})
@@ -41,58 +41,58 @@ func (o *localReplica) open(ctx context.Context, j *journal.Journal) (err error)
 	if err != errFound {
 		return err
 	}
-	o.last = location{at: m.number, sum: m.sum}
+	r.last = location{at: m.number, sum: m.sum}
 	return nil
 }
 
 // add adds a new record. It fails if the journal has a different record at its number or before
 // it.
-func (o *localReplica) add(p location, rec []byte) error {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
+func (r *localReplica) add(p location, rec []byte) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	switch {
-	case o.journal == nil:
+	case r.journal == nil:
 		return nil
-	case p.at == o.last.at && p.sum != o.last.sum, p.at == o.last.at+1 && p.before != o.last.sum:
-		return fmt.Errorf("%w: record %d differs from the journal", ErrOtherStream, o.last.at)
-	case o.err != nil || p.at <= o.last.at:
+	case p.at == r.last.at && p.sum != r.last.sum, p.at == r.last.at+1 && p.before != r.last.sum:
+		return fmt.Errorf("%w: record %d differs from the journal", ErrOtherStream, r.last.at)
+	case r.err != nil || p.at <= r.last.at:
 		return nil
 	}
 	m := message{number: p.at, before: p.before, sum: p.sum, fragment: 1, fragments: 1, bytes: rec}
-	at, err := o.journal.Append(context.Background(), o.at, m.encode())
+	at, err := r.journal.Append(context.Background(), r.at, m.encode())
 	if err != nil {
-		o.err = fmt.Errorf("cluster: record %d: %w", p.at, err)
+		r.err = fmt.Errorf("cluster: record %d: %w", p.at, err)
 		return nil
 	}
-	o.at, o.last = at, p
+	r.at, r.last = at, p
 	return nil
 }
 
 // trim removes records up to through. A journal trims up to the older of two snapshots, so
 // each trim saves a dummy snapshot.
-func (o *localReplica) trim(ctx context.Context, through uint64) error {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	if o.journal == nil || o.err != nil || through > o.last.at {
+func (r *localReplica) trim(ctx context.Context, through uint64) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.journal == nil || r.err != nil || through > r.last.at {
 		return nil
 	}
 	// If the journal lacks records, this position is too low, which is safe.
-	behind := o.last.at - through
-	if behind >= o.at {
+	behind := r.last.at - through
+	if behind >= r.at {
 		return nil
 	}
-	saved, err := o.journal.Snapshots(ctx)
-	if err == nil && (len(saved) == 0 || saved[0] < o.at-behind) {
-		err = o.journal.Save(ctx, o.at-behind, func(w io.Writer) error {
+	saved, err := r.journal.Snapshots(ctx)
+	if err == nil && (len(saved) == 0 || saved[0] < r.at-behind) {
+		err = r.journal.Save(ctx, r.at-behind, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, "records through", through, "are trimmed")
 			return err
 		})
 	}
 	if err == nil {
-		saved, err = o.journal.Snapshots(ctx)
+		saved, err = r.journal.Snapshots(ctx)
 	}
 	if err == nil && len(saved) == keptSnapshots {
-		err = o.journal.Trim(ctx, saved[keptSnapshots-1])
+		err = r.journal.Trim(ctx, saved[keptSnapshots-1])
 	}
 	return err
 }

@@ -128,11 +128,11 @@ func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 
 // lastRun returns the first message of the last consecutive records, and the position before
 // it.
-func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message, err error) {
-	if o.at == 0 {
+func (r *localReplica) lastRun(ctx context.Context) (from uint64, first message, err error) {
+	if r.at == 0 {
 		return 0, first, errors.New("the journal is empty")
 	}
-	saved, err := o.journal.Snapshots(ctx)
+	saved, err := r.journal.Snapshots(ctx)
 	if err != nil {
 		return 0, first, err
 	}
@@ -140,7 +140,7 @@ func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message,
 		from = saved[len(saved)-1] // earlier records may be trimmed
 	}
 	var last message
-	err = o.journal.Read(ctx, from, func(at uint64, b []byte) error {
+	err = r.journal.Read(ctx, from, func(at uint64, b []byte) error {
 		var m message
 		if err := m.decode(b); err != nil {
 			return fmt.Errorf("%w: journal record %d: %w", ErrCorrupt, at, err)
@@ -149,7 +149,7 @@ func (o *localReplica) lastRun(ctx context.Context) (from uint64, first message,
 			from, first = at-1, m
 			first.bytes = nil
 		}
-		if last = m; at == o.at {
+		if last = m; at == r.at {
 			return errFound
 		}
 		return nil

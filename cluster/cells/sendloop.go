@@ -43,79 +43,79 @@ type sendLoop struct {
 	running   sync.WaitGroup
 }
 
-func (c *sender) run(ctx context.Context, w *world.World, t Transport) error {
+func (s *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	v := &sendLoop{sender: c, world: w, transport: t, ctx: ctx}
-	defer v.running.Wait()
+	l := &sendLoop{sender: s, world: w, transport: t, ctx: ctx}
+	defer l.running.Wait()
 	defer cancel(nil)
-	self, err := v.self()
+	self, err := l.self()
 	if err != nil {
 		return err
 	}
-	v.running.Go(func() { cancel(t.Serve(ctx, self, v.receive)) })
-	return v.sendAll()
+	l.running.Go(func() { cancel(t.Serve(ctx, self, l.receive)) })
+	return l.sendAll()
 }
 
 var errNoID = errors.New("cells: cell without ID: call Outbox.Init in world.Options.Init")
 
-func (v *sendLoop) self() (self ID, err error) {
-	err = v.read(func() { self = v.pairs.self() })
+func (l *sendLoop) self() (self ID, err error) {
+	err = l.read(func() { self = l.pairs.self() })
 	if err == nil && self == 0 {
 		err = errNoID
 	}
 	return self, err
 }
 
-func (v *sendLoop) read(look func()) error {
-	return v.world.Read(v.ctx, func(context.Context, world.Tick) error {
+func (l *sendLoop) read(look func()) error {
+	return l.world.Read(l.ctx, func(context.Context, world.Tick) error {
 		look()
 		return nil
 	})
 }
 
 // sendAll sends to each cell with waiting messages in a goroutine of its own.
-func (v *sendLoop) sendAll() error {
+func (l *sendLoop) sendAll() error {
 	sending := make(map[ID]bool)
 	for {
-		more := v.next()
+		more := l.next()
 		var waits []ID
-		if err := v.read(func() { waits = v.pairs.waiting() }); err != nil {
+		if err := l.read(func() { waits = l.pairs.waiting() }); err != nil {
 			return err
 		}
 		for _, to := range waits {
 			if !sending[to] {
 				sending[to] = true
-				v.running.Go(func() { v.send(to) })
+				l.running.Go(func() { l.send(to) })
 			}
 		}
-		if err := v.await(more); err != nil {
+		if err := l.await(more); err != nil {
 			return err
 		}
 	}
 }
 
-func (v *sendLoop) await(more <-chan struct{}) error {
+func (l *sendLoop) await(more <-chan struct{}) error {
 	select {
 	case <-more:
 		return nil
-	case <-v.ctx.Done():
-		return context.Cause(v.ctx)
+	case <-l.ctx.Done():
+		return context.Cause(l.ctx)
 	}
 }
 
 // send sends to one cell, a packet at a time, until the Run ends.
-func (v *sendLoop) send(to ID) {
+func (l *sendLoop) send(to ID) {
 	wait := firstRetry
-	for v.ctx.Err() == nil {
-		more := v.next()
-		acked, packet := v.pack(to)
+	for l.ctx.Err() == nil {
+		more := l.next()
+		acked, packet := l.pack(to)
 		switch {
 		case packet == nil:
-			_ = v.await(more)
-		case v.deliver(to, acked, packet) == nil:
+			_ = l.await(more)
+		case l.deliver(to, acked, packet) == nil:
 			wait = firstRetry
 		default:
-			v.sleep(wait)
+			l.sleep(wait)
 			wait = min(2*wait, lastRetry)
 		}
 	}
@@ -123,13 +123,13 @@ func (v *sendLoop) send(to ID) {
 
 // pack returns the next packet to a cell, or nil, and the number before it. A halted World is
 // not an owner, so messages of a failed tick are never sent.
-func (v *sendLoop) pack(to ID) (acked uint64, packet []byte) {
-	_ = v.read(func() {
-		_, p := v.pairs.find(to)
-		if p == nil || p.Stopped || p.Sent == p.Acked || !v.world.Status().Leader {
+func (l *sendLoop) pack(to ID) (acked uint64, packet []byte) {
+	_ = l.read(func() {
+		_, p := l.pairs.find(to)
+		if p == nil || p.Stopped || p.Sent == p.Acked || !l.world.Status().Leader {
 			return
 		}
-		acked, packet = p.Acked, v.messages.collect(to, p.Acked)
+		acked, packet = p.Acked, l.messages.collect(to, p.Acked)
 	})
 	return acked, packet
 }
@@ -137,10 +137,10 @@ func (v *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 var errNotTaken = errors.New("cells: the peer accepted no message")
 
 // deliver sends a packet to a cell and submits the peer's cursor.
-func (v *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
-	ctx, cancel := context.WithTimeout(v.ctx, requestTimeout)
+func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
+	ctx, cancel := context.WithTimeout(l.ctx, requestTimeout)
 	defer cancel()
-	cursor, err := v.transport.Request(ctx, to, packet)
+	cursor, err := l.transport.Request(ctx, to, packet)
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (v *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	} else if cursor < acked {
 		n.Kind = eventGap // the peer owns its log, and had these messages earlier
 	}
-	_, err = v.world.Submit(v.ctx, func(q store.Queue) error {
-		v.pairs.events.Emplace(q, n)
+	_, err = l.world.Submit(l.ctx, func(q store.Queue) error {
+		l.pairs.events.Emplace(q, n)
 		return nil
 	})
 	return err
@@ -159,56 +159,56 @@ func (v *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 
 // receive takes a packet and returns the sender's new cursor. The applied call proves that this
 // World owned the log, so the cursor is current.
-func (v *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
+func (l *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
 	var p packet
-	if err := p.decode(b, v.schema); err != nil {
+	if err := p.decode(b, l.schema); err != nil {
 		return 0, fmt.Errorf("cells: packet: %w", err)
 	}
 	var self ID
-	if err := v.read(func() { self, cursor = v.pairs.self(), v.pairs.received(p.from) }); err != nil {
+	if err := l.read(func() { self, cursor = l.pairs.self(), l.pairs.received(p.from) }); err != nil {
 		return 0, err
 	}
 	if p.to != self {
 		return 0, fmt.Errorf("cells: packet: %w: got %v, want %v", errAddress, p.to, self)
 	}
-	record, err := v.messages.open(&p, cursor)
+	record, err := l.messages.open(&p, cursor)
 	if err != nil {
 		return 0, fmt.Errorf("cells: packet from %v: %w", p.from, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // later the answer is useless
 	defer cancel()
-	if _, err := v.world.Submit(ctx, record); err != nil {
+	if _, err := l.world.Submit(ctx, record); err != nil {
 		return 0, err
 	}
-	err = v.read(func() { cursor = v.pairs.received(p.from) })
+	err = l.read(func() { cursor = l.pairs.received(p.from) })
 	return cursor, err
 }
 
-func (v *sendLoop) sleep(d time.Duration) {
+func (l *sendLoop) sleep(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-v.ctx.Done():
+	case <-l.ctx.Done():
 	}
 }
 
 // wake wakes goroutines that wait for a tick.
-func (c *sender) wake() {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.more != nil {
-		close(c.more)
-		c.more = nil
+func (s *sender) wake() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.more != nil {
+		close(s.more)
+		s.more = nil
 	}
 }
 
 // next returns a channel that the next tick closes.
-func (c *sender) next() <-chan struct{} {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.more == nil {
-		c.more = make(chan struct{})
+func (s *sender) next() <-chan struct{} {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.more == nil {
+		s.more = make(chan struct{})
 	}
-	return c.more
+	return s.more
 }

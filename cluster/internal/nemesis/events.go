@@ -67,7 +67,7 @@ type event struct {
 }
 
 type Event struct {
-	At         time.Duration // since the begin of the run
+	At         time.Duration // since the start of the run
 	Name       string
 	Victims    []string
 	Before     uint32
