@@ -25,7 +25,7 @@ type (
 // endregion
 
 // Sparse data of units, set by systems that do not know each other.
-func Example_parts() {
+func Example_sparse() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
 	// region add

@@ -72,11 +72,11 @@ func Build(pages fs.FS, extras ...Extra) (map[string][]byte, error) {
 type Guide struct {
 	Pages    []*Page // in the order of the index, which is first
 	Pictures []string
-	Parts    []Part
+	Chapters []Chapter
 }
 
-// Part is a heading of the index with its pages.
-type Part struct {
+// Chapter is a heading of the index with its pages.
+type Chapter struct {
 	Title string
 	Pages []*Page
 }
@@ -114,11 +114,11 @@ func Read(pages fs.FS) (*Guide, error) {
 			return nil, fmt.Errorf("%s names %s twice", Index, l.To)
 		}
 		g.Pages = append(g.Pages, p)
-		if n := len(g.Parts); n == 0 || g.Parts[n-1].Title != l.Under {
-			g.Parts = append(g.Parts, Part{Title: l.Under})
+		if n := len(g.Chapters); n == 0 || g.Chapters[n-1].Title != l.Under {
+			g.Chapters = append(g.Chapters, Chapter{Title: l.Under})
 		}
-		part := &g.Parts[len(g.Parts)-1]
-		part.Pages = append(part.Pages, p)
+		chapter := &g.Chapters[len(g.Chapters)-1]
+		chapter.Pages = append(chapter.Pages, p)
 	}
 	for _, file := range files {
 		if !slices.Contains(g.Pages, byFile[file]) {
@@ -141,7 +141,7 @@ type framed struct {
 	Extra
 	Home, Prev, Next *link
 	Extras           []link
-	Parts            []section
+	Chapters         []chapter
 }
 
 type link struct {
@@ -149,8 +149,8 @@ type link struct {
 	Here        bool
 }
 
-// section is a heading of the list of pages with its pages.
-type section struct {
+// chapter is a heading of the list of pages with its pages.
+type chapter struct {
 	Title string
 	Pages []link
 }
@@ -187,12 +187,12 @@ func (g *Guide) frame(e *Extra, extras []Extra) *framed {
 	for _, e := range extras {
 		f.Extras = append(f.Extras, *f.to(e.File, e.Title))
 	}
-	for _, from := range g.Parts {
-		to := section{Title: from.Title}
+	for _, from := range g.Chapters {
+		to := chapter{Title: from.Title}
 		for _, p := range from.Pages {
 			to.Pages = append(to.Pages, *f.to(target(p.File), p.Title))
 		}
-		f.Parts = append(f.Parts, to)
+		f.Chapters = append(f.Chapters, to)
 	}
 	return f
 }

@@ -103,8 +103,8 @@ func register(s *store.Store) (w *Swarm, err error) {
 		store.System{Name: "gather", Reads: on{w.Places, w.Courses}, Writes: on{w.squares}, Run: w.gather},
 		store.System{Name: "age", Writes: on{w.Lives}, Run: w.age},
 		store.System{Name: "steer", Reads: on{w.squares, w.Places}, Writes: on{w.Courses, w.next}, Run: w.steer},
-		store.System{Name: "turn", Writes: on{w.Places, w.next}, Run: w.turn},
-		store.System{Name: "settle", Reads: on{w.Places}, Writes: on{w.Motes}, Run: w.settle},
+		store.System{Name: "advance", Writes: on{w.Places, w.next}, Run: w.advance},
+		store.System{Name: "square", Reads: on{w.Places}, Writes: on{w.Motes}, Run: w.setSquares},
 	)
 	return w, nil
 }
@@ -255,11 +255,11 @@ func apart(p, o Vector) Vector {
 	return Vector{dx / 8, dy / 8}
 }
 
-// turn makes the next places the current ones.
-func (w *Swarm) turn(ctx context.Context) error { return store.Exchange(ctx, w.Places, w.next) }
+// advance makes the next places the current ones.
+func (w *Swarm) advance(ctx context.Context) error { return store.Exchange(ctx, w.Places, w.next) }
 
-// settle sets the square of each mote.
-func (w *Swarm) settle(ctx context.Context) error {
+// setSquares sets the square of each mote.
+func (w *Swarm) setSquares(ctx context.Context) error {
 	return w.Motes.ForEach(ctx, func(c store.Chunk[Mote]) {
 		places := w.Places.Rows(c)
 		for i := range c.Items {
