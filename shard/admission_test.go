@@ -13,8 +13,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// wornTable returns a table of few slots, some of them depleted, some at their last
-// generation, and the items that live.
+// wornTable returns a table of few slots and its live items. Some slots are depleted or at
+// their last generation.
 func wornTable(t *testing.T, r *rand.Rand, stable bool, last uint16) (*table, []handle.ID) {
 	t.Helper()
 	t.Cleanup(seam.Narrow(last, 24))
@@ -27,15 +27,15 @@ func wornTable(t *testing.T, r *rand.Rand, stable bool, last uint16) (*table, []
 		m.EraseItems(ids[:n])
 		inserted, err := m.InsertItems(items.From(make([]uint64, r.IntN(12))), nil)
 		ids = ids[n:]
-		if err == nil { // the slots suffice
+		if err == nil { // enough slots
 			ids = append(ids, inserted...)
 		}
 	}
 	return tab, ids
 }
 
-// mostCreates returns how many creates fit a copy of the table once some items are erased.
-func mostCreates(t *testing.T, tab *table, erased map[handle.ID]bool) (n int) {
+// maxCreates returns the number of creates that fit a copy of the table after erases.
+func maxCreates(t *testing.T, tab *table, erased map[handle.ID]bool) (n int) {
 	t.Helper()
 	m := shard.Copy(tab.State(), shard.State{}, shard.CloneFuncs{}).Map.(written)
 	m.EraseItems(slices.Sorted(maps.Keys(erased)))
@@ -47,8 +47,8 @@ func mostCreates(t *testing.T, tab *table, erased map[handle.ID]bool) (n int) {
 	}
 }
 
-// As many creates fit besides planned erases as fit a copy of the map without the items,
-// whichever erases are taken back.
+// Creates fit next to planned erases exactly if they fit a copy without the items, also
+// after UnplanErase.
 func TestPlanErase_FitsWhatACopyHolds(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(150) {
@@ -60,7 +60,7 @@ func TestPlanErase_FitsWhatACopyHolds(t *testing.T) {
 				erased := make(map[handle.ID]bool)
 				compare := func(when string) {
 					t.Helper()
-					n := mostCreates(t, tab, erased)
+					n := maxCreates(t, tab, erased)
 					if err := tab.Fits(n); err != nil {
 						t.Fatalf("%s, Fits(%d) = %v with %d items erased", when, n, err, len(erased))
 					}
@@ -71,12 +71,8 @@ func TestPlanErase_FitsWhatACopyHolds(t *testing.T) {
 						t.Fatalf("%s, Erased = %d, want %d", when, tab.Erased(), len(erased))
 					}
 				}
-				for range 8 { // each a call
-					type marking struct {
-						id        handle.ID
-						depleting bool
-					}
-					var added []marking
+				for range 8 { // one call each
+					added := make(map[handle.ID]bool) // to depleting
 					for range r.IntN(8) {
 						id := stale
 						if len(ids) > 0 && r.IntN(6) > 0 {
@@ -88,17 +84,16 @@ func TestPlanErase_FitsWhatACopyHolds(t *testing.T) {
 							t.Fatalf("PlanErase(%v) = %t, %t, want %t; the last generation is %d", id, marked, depleting, want, last)
 						}
 						if marked {
-							erased[id] = true
-							added = append(added, marking{id, depleting})
+							erased[id], added[id] = true, depleting
 						}
 					}
 					compare("planned")
 					if r.IntN(2) == 0 {
 						continue
 					}
-					for _, a := range added {
-						tab.UnplanErase(a.id, a.depleting)
-						delete(erased, a.id)
+					for id, depleting := range added {
+						tab.UnplanErase(id, depleting)
+						delete(erased, id)
 					}
 					compare("taken back")
 				}

@@ -6,22 +6,19 @@ import (
 	"handloom/batch"
 )
 
-// Optional data of an item that is gone breaks an invariant of the state.
-func TestVerify_FindsOptionalDataWithoutItem(t *testing.T) {
+func TestVerify_FindsSparseDataWithoutItem(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
 		ids := tab.fill(t, 10, 1)
 		noError(t, tab.State().Verify())
-		tab.Map.(written).EraseItems(ids[3:4]) // and not its data
+		tab.Map.(written).EraseItems(ids[3:4]) // but keeps its data
 		if tab.State().Verify() == nil {
 			t.Error("Verify = nil, want an error")
 		}
 	})
 }
 
-// Flushes that give some items optional values and take them away need the same memory
-// again.
-func TestFlush_NeedsTheSameMemoryForOptionalData(t *testing.T) {
+func TestFlush_ReusesSparseMemory(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
 		ids := tab.fill(t, 20, 21)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// level finds the largest L with sum(max(0, L-size)) <= n by trying.
+// level returns the largest L with sum(max(0, L-size)) <= n, by trial.
 func level(sizes []int, n int) (l, used int) {
 	below := func(l int) (sum int) {
 		for _, size := range sizes {
@@ -23,19 +23,14 @@ func level(sizes []int, n int) (l, used int) {
 	return l, below(l)
 }
 
-func deal(sizes []int, n int) []int {
-	take := slices.Clone(sizes)
-	shard.Deal(take, n)
-	return take
-}
-
-func TestDealFollowsItsFormula(t *testing.T) {
+func TestDeal_FollowsFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 30), 1, 64).Draw(t, "sizes")
 		n := rapid.IntRange(0, 400).Draw(t, "n")
 		l, used := level(sizes, n)
 		rest := n - used
-		take := deal(sizes, n)
+		take := slices.Clone(sizes)
+		shard.Deal(take, n)
 		for i, size := range sizes {
 			want := max(0, l-size)
 			if size <= l && rest > 0 {
@@ -52,9 +47,10 @@ func TestDealFollowsItsFormula(t *testing.T) {
 	})
 }
 
-func TestDealTakesNoTimeThatGrowsWithItems(t *testing.T) {
-	const first, items = math.MaxInt / 8, math.MaxInt / 4 // sizes that no loop over items would get through
-	take := deal([]int{first, 0, 1 << 20}, items)
+func TestDeal_ManyItems(t *testing.T) {
+	const first, items = math.MaxInt / 8, math.MaxInt / 4 // a loop over that many items would not end
+	take := []int{first, 0, 1 << 20}
+	shard.Deal(take, items)
 	if sum := take[0] + take[1] + take[2]; sum != items || max(first+take[0], take[1])-min(first+take[0], take[1]) > 1 {
 		t.Errorf("take %v", take)
 	}

@@ -16,22 +16,22 @@ import (
 	"handloom/shard/handle"
 )
 
-// written is a map that is changed without a flush.
+// written is a map to change without a flush.
 type written interface {
 	EraseItems(ids []handle.ID) int
 	InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error)
 }
 
-// table is a table of one shard, with optional data and, if it is packed, a column.
+// table is a table of one shard with sparse data and, if it is packed, a column.
 type table struct {
 	*shard.Shard
 	batch    *batch.Batch
 	recorder batch.Recorder
-	column   batch.SetLog  // of uint32; packed tables alone
+	column   batch.SetLog  // of uint32; only packed tables
 	extras   batch.SetLog  // of *uint64
-	elements *dense.Column // nil: the table is stable
+	elements *dense.Column // nil if the table is stable
 	data     *sparse.Map
-	set      []handle.ID // items whose element the last flush set
+	set      []handle.ID // items whose elements the last flush set
 }
 
 func newTable(t testing.TB, stable bool) *table {
@@ -59,7 +59,6 @@ func newTable(t testing.TB, stable bool) *table {
 	return tab
 }
 
-// kinds runs a test for both kinds of table.
 func kinds(t *testing.T, test func(t *testing.T, stable bool)) {
 	t.Run("packed", func(t *testing.T) { test(t, false) })
 	t.Run("stable", func(t *testing.T) { test(t, true) })
@@ -75,7 +74,7 @@ func (tab *table) setElement(q batch.Queue, id handle.ID, v uint32) {
 	*(*uint32)(tab.column.Set(q, id)) = v
 }
 
-// extra returns the optional value of an item, and whether it has one.
+// extra returns the sparse value of an item and whether it has one.
 func (tab *table) extra(id handle.ID) (v uint64, ok bool) {
 	p, ok := sparse.Find[*uint64](tab.data, id)
 	if !ok {
@@ -84,7 +83,6 @@ func (tab *table) extra(id handle.ID) (v uint64, ok bool) {
 	return **p, true
 }
 
-// plan plans all that was recorded.
 func (tab *table) plan(t testing.TB) *batch.Commands {
 	t.Helper()
 	tab.batch.Seal()
@@ -97,13 +95,13 @@ func (tab *table) plan(t testing.TB) *batch.Commands {
 	return c
 }
 
-// cancel takes back what plan planned; the batch stays.
+// cancel undoes plan; the batch remains.
 func (tab *table) cancel() {
 	tab.Cancel()
 	tab.recorder.Pending.Reset()
 }
 
-// flush applies all that was recorded and verifies the state.
+// flush applies the recorded batch and verifies the state.
 func (tab *table) flush(t testing.TB) (counts batch.Counts) {
 	t.Helper()
 	tab.set = nil
@@ -122,8 +120,8 @@ func (tab *table) flush(t testing.TB) (counts batch.Counts) {
 	return counts
 }
 
-// fill creates n items, whose values and optional values count from 0, and returns their
-// handles. Every gap-th of them has an optional value.
+// fill creates n items and returns their handles. Values count from 0; every gap-th item
+// has a sparse value.
 func (tab *table) fill(t testing.TB, n, gap int) []handle.ID {
 	t.Helper()
 	q := tab.queue()
@@ -141,9 +139,7 @@ func (tab *table) fill(t testing.TB, n, gap int) []handle.ID {
 	return ids
 }
 
-// A state that takes over another one has its items and optional data, pages without
-// memory included, and goes on as that would have.
-func TestBecome_GoesOnAsTheOther(t *testing.T) {
+func TestMoveFrom_ContinuesLikeTheOther(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
 		ids := tab.fill(t, 5000, 7)
@@ -171,36 +167,36 @@ func TestBecome_GoesOnAsTheOther(t *testing.T) {
 	})
 }
 
-// entry is what a model knows of an item.
+// entry is an item of the model.
 type entry struct {
 	value   uint64
 	element uint32
 	extra   uint64
-	has     bool // an optional value
+	has     bool // has a sparse value
 }
 
-// Random batches, canceled and repeated, with rests between them, do to a shard what they
-// do to a map of items, and to another shard that cancels none.
-func TestShard_DoesWhatAModelDoes(t *testing.T) {
+// Random batches, canceled, repeated and trimmed, equal a model and a shard without
+// cancels.
+func TestShard_EqualsModel(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(30) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			tab, straight, model := newTable(t, stable), newTable(t, stable), make(map[handle.ID]entry)
+			tab, other, model := newTable(t, stable), newTable(t, stable), make(map[handle.ID]entry)
 			for range 20 {
-				if r.IntN(5) == 0 { // a batch that is canceled and dropped
+				if r.IntN(5) == 0 { // canceled and dropped
 					tab.randomBatch(r, maps.Clone(model), stable)
 					tab.plan(t)
 					tab.cancel()
 					tab.batch.Drop(nil)
 				}
 				again := r.Uint64()
-				straight.randomBatch(rand.New(rand.NewPCG(again, 2)), maps.Clone(model), stable)
+				other.randomBatch(rand.New(rand.NewPCG(again, 2)), maps.Clone(model), stable)
 				created, set := tab.randomBatch(rand.New(rand.NewPCG(again, 2)), model, stable)
 				for range r.IntN(3) {
 					tab.plan(t)
 					tab.cancel()
 				}
-				if got, want := tab.flush(t), straight.flush(t); got != want || tab.State().Digest() != straight.State().Digest() {
+				if got, want := tab.flush(t), other.flush(t); got != want || tab.State().Digest() != other.State().Digest() {
 					t.Fatalf("seed %d: a flush counts %v, want %v, or leaves another state", seed, got, want)
 				}
 				for name, v := range created {
@@ -225,9 +221,8 @@ func TestShard_DoesWhatAModelDoes(t *testing.T) {
 	})
 }
 
-// randomBatch records commands that r decides and does them to the model, except for
-// creates: it returns these by their provisional handles, and the items that lived before
-// whose elements are set.
+// randomBatch records random commands and applies them to the model, except creates. It
+// returns these by provisional handle, and the existing items whose elements are set.
 func (tab *table) randomBatch(r *rand.Rand, model map[handle.ID]entry, stable bool) (created map[handle.ID]entry, set map[handle.ID]bool) {
 	q := tab.queue()
 	created, set = make(map[handle.ID]entry), make(map[handle.ID]bool)
@@ -306,7 +301,6 @@ func (tab *table) randomBatch(r *rand.Rand, model map[handle.ID]entry, stable bo
 	return created, set
 }
 
-// compare compares the shard with the model.
 func (tab *table) compare(t *testing.T, model map[handle.ID]entry) {
 	t.Helper()
 	if tab.Map.Len() != len(model) {
@@ -341,8 +335,7 @@ func (tab *table) compare(t *testing.T, model map[handle.ID]entry) {
 	}
 }
 
-// A copy with a function that clones optional values shares nothing with the original.
-func TestCopy_ClonesOptionalValues(t *testing.T) {
+func TestCopy_ClonesSparseValues(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
 		ids := tab.fill(t, 20, 2)
@@ -364,7 +357,6 @@ func TestCopy_ClonesOptionalValues(t *testing.T) {
 	})
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

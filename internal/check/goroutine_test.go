@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestGoroutinesHaveNumbersOfTheirOwn(t *testing.T) {
+func TestGoroutine_NumbersDiffer(t *testing.T) {
 	mine := Goroutine()
 	if mine == 0 || Goroutine() != mine {
 		t.Errorf("this goroutine is %d, then %d", mine, Goroutine())

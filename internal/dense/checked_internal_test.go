@@ -11,7 +11,7 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestACheckedMapNamesTheOperationBeforeTheFault(t *testing.T) {
+func TestChecked_NamesOperationBeforeFault(t *testing.T) {
 	m := Bind[uint64](new(Set))
 	for i := range uint64(10) {
 		if _, err := Insert(m, i); err != nil {
@@ -31,7 +31,7 @@ func TestACheckedMapNamesTheOperationBeforeTheFault(t *testing.T) {
 	m.Clear()
 }
 
-func TestACheckedMapPoisonsTheArrayThatItOutgrew(t *testing.T) {
+func TestChecked_PoisonsOldArray(t *testing.T) {
 	m := Bind[uint64](new(Set))
 	m.Reserve(8)
 	_, _ = m.InsertItems(items.From([]uint64{1, 2, 3}), nil)

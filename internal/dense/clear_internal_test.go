@@ -8,9 +8,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// A Clear gives the array of the meta set to the freelist. From the second one on the two
-// exchange theirs, so that clearing and filling in turns allocates nothing.
-func TestClearingAndFillingInTurnsAllocatesNothing(t *testing.T) {
+// Clear gives the array of the meta set to the freelist. From the second Clear on they
+// exchange arrays without allocation.
+func TestClear_RefillAllocatesNothing(t *testing.T) {
 	d, err := New(items.For[uint64](), handle.Options{Reserve: 100})
 	noError(t, err)
 	values, handles := items.From(make([]uint64, 100)), make([]handle.ID, 0, 100)
@@ -32,9 +32,9 @@ func TestClearingAndFillingInTurnsAllocatesNothing(t *testing.T) {
 	noError(t, d.Verify())
 }
 
-// What HasRoom says of the meta set that a Clear took is true, and what makes room makes
-// room there, too: for no more rows than the dense set has.
-func TestRoomBehindAClear(t *testing.T) {
+// HasRoom accounts for the meta set that a Clear took. Room is made there again, for at
+// most the rows of the dense set.
+func TestClear_LeavesRoom(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		room func(d *Set)
@@ -61,7 +61,7 @@ func TestRoomBehindAClear(t *testing.T) {
 	}
 }
 
-// full returns a map that has as many items as it has room for.
+// full returns a map without spare room.
 func full(t *testing.T) *Set {
 	t.Helper()
 	d, err := New(items.For[uint64](), handle.Options{Reserve: 100, MaxItems: 120})
@@ -77,7 +77,6 @@ func idsOf(d *Set) (ids []handle.ID) {
 	return ids
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -18,8 +18,8 @@ func values(m *Set) []int { return Items[int](m) }
 
 func at(m *Set, row int) handle.Of[int] { return handle.Of[int]{ID: m.IDAt(row)} }
 
-// verifyOrder checks O4, and while rows are being moved that what is in its
-// place and what is still to come are in order together.
+// verifyOrder checks O4. While rows are moved, the rows in place and the rows to come must
+// be in order together.
 func verifyOrder(t *testing.T, m *Set) {
 	t.Helper()
 	noError(t, m.Verify())
@@ -61,10 +61,9 @@ func verifyOrder(t *testing.T, m *Set) {
 	}
 }
 
-// Whatever happens between two calls, and in whatever stage, settled rows stay
-// in order, every call keeps within its budget, and the last finds the map in
-// order.
-func TestKnowledgeSurvivesEveryChange(t *testing.T) {
+// After any change in any stage, sorted rows stay in order, calls keep to their budget, and
+// the last call sorts the map.
+func TestDefragment_SurvivesChanges(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
 		seeds = 60
@@ -100,12 +99,11 @@ func TestKnowledgeSurvivesEveryChange(t *testing.T) {
 		}
 		verifyOrder(t, m)
 	}
-	if len(stages) < 40 { // the changes below in the five stages, less a few
+	if len(stages) < 40 { // the changes below in five stages, less a few
 		t.Errorf("only %d changes and stages met: %v", len(stages), stages)
 	}
 }
 
-// byID returns the items by their handles.
 func byID(m *Set) map[handle.ID]int {
 	all := make(map[handle.ID]int, m.Len())
 	for row, v := range values(m) {
@@ -114,10 +112,10 @@ func byID(m *Set) map[handle.ID]int {
 	return all
 }
 
-func disturb(m *Set, r *rand.Rand, most int) string {
+func disturb(m *Set, r *rand.Rand, limit int) string {
 	n := m.Len()
 	if n < 2 || r.IntN(3) == 0 && n < 300 {
-		Insert(m, r.IntN(most))
+		Insert(m, r.IntN(limit))
 		return "insert"
 	}
 	i, j := r.IntN(n), r.IntN(n)
@@ -137,7 +135,7 @@ func disturb(m *Set, r *rand.Rand, most int) string {
 		m.EraseItems(hs)
 		return "erase items"
 	case 4, 5, 6:
-		Items[int](m)[i] = r.IntN(most)
+		Items[int](m)[i] = r.IntN(limit)
 		m.Touch(m.IDAt(i))
 		return "touch"
 	case 7:
@@ -183,9 +181,8 @@ func disturb(m *Set, r *rand.Rand, most int) string {
 	}
 }
 
-// Long stretches of changed rows, and changes to what is compared with while
-// places are sought, are where the search for a settled row could take long.
-func TestTheNextSettledRowIsFoundByShortPaths(t *testing.T) {
+// A search over long ranges of changed rows could take long.
+func TestNextSorted_TakesShortPaths(t *testing.T) {
 	const n = 1 << 17
 	m := Bind[int](new(Set))
 	m.InsertItems(items.From(make([]int, n)), nil)
@@ -210,7 +207,7 @@ func TestTheNextSettledRowIsFoundByShortPaths(t *testing.T) {
 	}
 }
 
-func TestVerifyCitesTheInvariantOfOrderingThatIsBroken(t *testing.T) {
+func TestVerify_CitesOrderingInvariant(t *testing.T) {
 	for _, c := range []struct {
 		cites   string
 		what    string

@@ -8,10 +8,9 @@ import (
 	"handloom/internal/items"
 )
 
-// Every block of rows is reversed and then the blocks are in order already, so
-// that the last step of the sort moves nothing. Defragment has to hear of what the
-// steps before it moved.
-func TestASortThatMovesWithinBlocksOnlyIsKnownToDefragment(t *testing.T) {
+// Blocks are reversed but in order, so the last step of the sort moves nothing. Defragment
+// must still see the earlier moves.
+func TestSortRange_ReportsMovesWithinBlocks(t *testing.T) {
 	type item struct{ key, _ uint64 }
 	const block = blockBytes / 16
 	byKey := func(a, b *item) int { return cmp.Compare(a.key, b.key) }
@@ -22,9 +21,8 @@ func TestASortThatMovesWithinBlocksOnlyIsKnownToDefragment(t *testing.T) {
 			}
 			m := Bind[item](new(Set))
 			for i := range n {
-				if _, err := Insert(m, item{key: uint64(i)}); err != nil {
-					t.Fatal(err)
-				}
+				_, err := Insert(m, item{key: uint64(i)})
+				noError(t, err)
 			}
 			if _, done := Defragment(m, byKey, 0); !done {
 				t.Fatal("setup: Defragment without a bound is not done")

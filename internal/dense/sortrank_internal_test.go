@@ -12,9 +12,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Whatever the bits are in which keys differ, the order is that of a stable sort, and
-// ranks decide it where they take fewer passes, unless too many keys have the same.
-func TestSortByKeyIsAStableSortForAnyKeys(t *testing.T) {
+// The order is that of a stable sort for any differing bits. Ranks are used if they take
+// fewer passes and few keys share one.
+func TestSortByKey_IsStable(t *testing.T) {
 	type item struct{ key, id uint64 }
 	for name, c := range map[string]struct {
 		key    func(r *rand.Rand) uint64
@@ -35,19 +35,16 @@ func TestSortByKeyIsAStableSortForAnyKeys(t *testing.T) {
 			}
 			d, err := New(items.For[item](), handle.Options{})
 			noError(t, err)
-			if _, err := d.InsertItems(items.From(all), nil); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 { // with scratch that holds something, too
+			_, err = d.InsertItems(items.From(all), nil)
+			noError(t, err)
+			for range 2 { // the second time with used scratch
 				d.SortByKey(func(p unsafe.Pointer) uint64 { return (*item)(p).key })
 			}
 			slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(a.key, b.key) })
 			if got := Items[item](d); !slices.Equal(got, all) {
 				t.Errorf("%s, %d items: not in the order of a stable sort", name, n)
 			}
-			if err := d.Verify(); err != nil {
-				t.Errorf("%s, %d items: %v", name, n, err)
-			}
+			noError(t, d.Verify())
 			keys := make([]keyed, n)
 			var differ uint64
 			for row := range keys {

@@ -74,6 +74,12 @@ var decodable = map[reflect.Type]string{
 	reflect.TypeFor[assorted]():          "struct{Text string; Nums []uint16; Flags [3]bool; Names []string; Ages map[string]int32; Sets map[[2]uint8][]string; Z complex64; Small int8}",
 	reflect.TypeFor[[2][]flags]():        "[2][]struct{A bool; B bool; C [5]bool; D uint8}",
 	reflect.TypeFor[map[int16]uintptr](): "map[int16]uint64",
+	// Arrays of length 0 may have elements of any type.
+	reflect.TypeFor[map[bool][0]any]():                         "map[bool][0]interface",
+	reflect.TypeFor[map[int8][0]*int]():                        "map[int8][0]ptr",
+	reflect.TypeFor[map[bool][0]func()]():                      "map[bool][0]func",
+	reflect.TypeFor[map[string][0][]struct{}]():                "map[string][0][]struct{}",
+	reflect.TypeFor[map[bool][0]map[chan int]unsafe.Pointer](): "map[bool][0]map[chan]unsafe.Pointer",
 }
 
 func drawRand(t *rapid.T) *rand.Rand {

@@ -119,26 +119,6 @@ func TestTee_FailsWhereDecoderFails(t *testing.T) {
 	}
 }
 
-func TestParseSchema_EmptyArraysOfAnyType(t *testing.T) {
-	for _, typ := range []reflect.Type{
-		reflect.TypeFor[map[bool][0]any](), reflect.TypeFor[map[int8][0]*int](), reflect.TypeFor[map[string][0][]struct{}](),
-		reflect.TypeFor[map[bool][0]func()](), reflect.TypeFor[map[bool][0]map[chan int]unsafe.Pointer](),
-	} {
-		p := Of(typ)
-		if err := p.Codable(); err != nil {
-			t.Errorf("%v: %v", typ, err)
-		}
-		if s, err := ParseSchema(p.Schema()); err != nil || s.String() != p.Schema() {
-			t.Errorf("%v: schema %q: %v", typ, p.Schema(), err)
-		}
-	}
-	for _, text := range []string{"interface", "[1]ptr", "map[bool][0]any", "struct{A [0]ptr; B ptr}", "[0]ptr]"} {
-		if _, err := ParseSchema(text); err == nil {
-			t.Errorf("%q is taken as a schema", text)
-		}
-	}
-}
-
 // Pieces are blocks of a snapshot. Long items must be scanned only about twice.
 func TestDecoder_ScansLongItemsTwice(t *testing.T) {
 	for _, n := range []int{10, 100, 1000} {

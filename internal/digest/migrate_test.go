@@ -359,7 +359,7 @@ func TestParseSchema_RoundTripsOrRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "int", "ptr", "struct", "struct{", "struct{A}", "struct{A int8", "struct{A int8;B int8}", "struct{A int8}}", "[]", "[x]int8", "[-1]int8",
 		"[2", "[2]", "map[", "map[int8", "map[int8]", "@1", "@0", "struct{A @1}", "struct{A [2]@2}", "[]struct{A struct{B @1}}", "[]@2", "[]struct{}", "[][0]string", "[]struct{A [0][]int8}", "map[[0]string]int8",
-		"map[struct{}]int8", "[67108865]int8", "[1073741824][1073741824]int64", "[99999999999999999999]int8", "struct{A [60000000]int8; B [60000000]int8}", deep, "int8 ",
+		"map[struct{}]int8", "[67108865]int8", "[1073741824][1073741824]int64", "[99999999999999999999]int8", "struct{A [60000000]int8; B [60000000]int8}", deep, "int8 ", "interface", "[1]ptr", "map[bool][0]any", "struct{A [0]ptr; B ptr}", "[0]ptr]",
 	} {
 		if s, err := ParseSchema(text); err == nil {
 			t.Errorf("%q is understood as %v", text, s)

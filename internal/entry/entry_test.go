@@ -29,7 +29,7 @@ func someRecord(random *rand.Rand, k Kind) Record {
 	return r
 }
 
-func TestRecordsReadBackAsTheyWereWritten(t *testing.T) {
+func TestRecord_RoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
 		for k := KindTermStart; k <= KindSkip; k++ {
@@ -47,7 +47,7 @@ func TestRecordsReadBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoRecordAreRefused(t *testing.T) {
+func TestRecord_RefusesOtherBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
 	for k := KindTermStart; k <= KindSkip; k++ {
 		r := someRecord(random, k)
@@ -58,7 +58,7 @@ func TestBytesThatAreNoRecordAreRefused(t *testing.T) {
 			}
 		}
 		if err := new(Record).Decode(append(bytes.Clone(b), 0)); (err == nil) != (k == KindTick) {
-			t.Errorf("%v with a byte behind it: %v", k, err)
+			t.Errorf("%v with an extra byte: %v", k, err)
 		}
 		for at, value := range map[int]byte{0: 'X', 1: 'X', 2: 0, 3: byte(KindSkip) + 1} {
 			bad := bytes.Clone(b)
@@ -91,7 +91,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-func TestChainsAndSeedsDependOnEveryByteBefore(t *testing.T) {
+func TestChain_DependsOnEveryByte(t *testing.T) {
 	var c Chain
 	rec := []byte("record")
 	a := c.Next(rec)

@@ -20,8 +20,8 @@ type pair struct {
 	n    int
 }
 
-// A Slice and the []T that it is are one.
-func TestASliceIsTheSliceOfItsType(t *testing.T) {
+// A Slice shares memory with its []T.
+func TestSlice_SharesMemory(t *testing.T) {
 	all := make([]pair, 3, 5)
 	s := items.From(all)
 	if s.Len() != 3 || s.Cap() != 5 {
@@ -38,8 +38,8 @@ func TestASliceIsTheSliceOfItsType(t *testing.T) {
 	}
 }
 
-// The steps do for any type what they say, as a model with plain slices does.
-func TestStepsDoWhatTheySay(t *testing.T) {
+// The steps equal a model with plain slices.
+func TestSteps_EqualModel(t *testing.T) {
 	steps(t, func(i int) uint8 { return uint8(i) })
 	steps(t, func(i int) string { return fmt.Sprint(i) })
 	steps(t, func(i int) pair { return pair{fmt.Sprint(i), i} })
@@ -48,22 +48,22 @@ func TestStepsDoWhatTheySay(t *testing.T) {
 }
 
 func steps[T comparable](t *testing.T, value func(int) T) {
-	of := items.For[T]()
+	typ := items.For[T]()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		model := make([]T, n)
 		for i := range model {
 			model[i] = value(i)
 		}
-		s := of.Make(n)
-		of.Copy(s, items.From(model))
+		s := typ.Make(n)
+		typ.Copy(s, items.From(model))
 		row := func(name string) int { return rapid.IntRange(0, n-1).Draw(t, name) }
 		switch a, b := row("a"), row("b"); rapid.IntRange(0, 5).Draw(t, "step") {
 		case 0:
-			of.Exchange(s, slotset.Row(a), slotset.Row(b))
+			typ.Exchange(s, slotset.Row(a), slotset.Row(b))
 			model[a], model[b] = model[b], model[a]
 		case 1:
-			of.Move(s, []slotset.Move{{To: slotset.Row(a), From: slotset.Row(b)}, {To: slotset.Row(b), From: 0}})
+			typ.Move(s, []slotset.Move{{To: slotset.Row(a), From: slotset.Row(b)}, {To: slotset.Row(b), From: 0}})
 			model[a] = model[b]
 			model[b] = model[0]
 		case 2:
@@ -72,19 +72,19 @@ func steps[T comparable](t *testing.T, value func(int) T) {
 			for k, from := range rapid.Permutation(slices.Collect(upTo(n))).Draw(t, "order") {
 				order[k], gathered[k] = slotset.Row(from), model[from]
 			}
-			to := of.Make(rapid.IntRange(0, 2*n).Draw(t, "room"))
-			s, model = of.Gather(to, s, order), gathered
+			to := typ.Make(rapid.IntRange(0, 2*n).Draw(t, "room"))
+			s, model = typ.Gather(to, s, order), gathered
 		case 3:
 			lo, hi := min(a, b), max(a, b)
-			of.Clear(s.Sub(lo, hi, of.Size))
+			typ.Clear(s.Sub(lo, hi, typ.Size))
 			clear(model[lo:hi])
 		case 4:
-			s = of.Grown(s, n+a)
+			s = typ.Grown(s, n+a)
 			model = append(model, make([]T, a)...)
 		default:
-			of.Set(s.Pointer(a, of.Size), s.Pointer(b, of.Size))
+			typ.Set(s.Pointer(a, typ.Size), s.Pointer(b, typ.Size))
 			model[a] = model[b]
-			of.Zero(s.Pointer(b, of.Size))
+			typ.Zero(s.Pointer(b, typ.Size))
 			clear(model[b : b+1])
 		}
 		if got := *items.As[T](&s); !slices.Equal(got, model) {
@@ -92,8 +92,8 @@ func steps[T comparable](t *testing.T, value func(int) T) {
 		}
 		for i, v := range model {
 			var zero T
-			p := s.Pointer(i, of.Size)
-			if of.IsZero(p) != (v == zero) || *of.Any(p).(*T) != v {
+			p := s.Pointer(i, typ.Size)
+			if typ.IsZero(p) != (v == zero) || *typ.Any(p).(*T) != v {
 				t.Fatalf("item %d is taken for zero, or for another: %v", i, v)
 			}
 		}
@@ -107,20 +107,19 @@ func upTo(n int) func(func(int) bool) {
 	}
 }
 
-// A bug in code that keeps a slice must not read or write beside it.
-func TestWhatIsOutOfRangePanics(t *testing.T) {
-	of := items.For[uint64]()
-	s := of.Make(8).Resize(5)
+func TestSlice_OutOfRangePanics(t *testing.T) {
+	typ := items.For[uint64]()
+	s := typ.Make(8).Resize(5)
 	for what, f := range map[string]func(){
-		"an element behind the last": func() { s.Pointer(5, of.Size) },
-		"a negative element":         func() { s.Pointer(-1, of.Size) },
+		"an element past the last":   func() { s.Pointer(5, typ.Size) },
+		"a negative element":         func() { s.Pointer(-1, typ.Size) },
 		"more than the capacity":     func() { s.Resize(9) },
 		"a negative length":          func() { s.Resize(-1) },
-		"a part beyond the capacity": func() { s.Sub(0, 9, of.Size) },
-		"a part that ends too early": func() { s.Sub(3, 2, of.Size) },
+		"a part beyond the capacity": func() { s.Sub(0, 9, typ.Size) },
+		"a part that ends too early": func() { s.Sub(3, 2, typ.Size) },
 		"room for less than it has":  func() { s.Clip(4) },
 		"room beyond the capacity":   func() { s.Clip(9) },
-		"a part of a negative start": func() { s.Sub(-1, 2, of.Size) },
+		"a part of a negative start": func() { s.Sub(-1, 2, typ.Size) },
 	} {
 		func() {
 			defer func() {
@@ -131,17 +130,17 @@ func TestWhatIsOutOfRangePanics(t *testing.T) {
 			f()
 		}()
 	}
-	if part := s.Sub(8, 8, of.Size); part.Len() != 0 || part.Cap() != 0 {
+	if part := s.Sub(8, 8, typ.Size); part.Len() != 0 || part.Cap() != 0 {
 		t.Errorf("an empty part at the end has %d of %d", part.Len(), part.Cap())
 	}
 }
 
-// What items point to lives as long as the slice, and not longer.
-func TestTheCollectorSeesWhatLiesInASlice(t *testing.T) {
-	of := items.For[*[1 << 16]byte]()
-	s := of.Make(3)
-	kept, dropped := weak.Make(put(s.Pointer(1, of.Size))), weak.Make(put(s.Pointer(2, of.Size)))
-	of.Zero(s.Pointer(2, of.Size))
+// The collector keeps exactly the pointees of a slice.
+func TestSlice_IsCollected(t *testing.T) {
+	typ := items.For[*[1 << 16]byte]()
+	s := typ.Make(3)
+	kept, dropped := weak.Make(put(s.Pointer(1, typ.Size))), weak.Make(put(s.Pointer(2, typ.Size)))
+	typ.Zero(s.Pointer(2, typ.Size))
 	runtime.GC()
 	if kept.Value() == nil || dropped.Value() != nil {
 		t.Errorf("kept: %t, dropped: %t", kept.Value() != nil, dropped.Value() != nil)
@@ -156,8 +155,8 @@ func put(p unsafe.Pointer) *[1 << 16]byte {
 	return data
 }
 
-func TestPointersAreFoundWhereverTheyAre(t *testing.T) {
-	for of, want := range map[reflect.Type]bool{
+func TestHasPointers_AllKinds(t *testing.T) {
+	for typ, want := range map[reflect.Type]bool{
 		reflect.TypeFor[struct{ A, B uint64 }]():             false,
 		reflect.TypeFor[[4]struct{ F float32 }]():            false,
 		reflect.TypeFor[[0]*int]():                           false,
@@ -177,13 +176,13 @@ func TestPointersAreFoundWhereverTheyAre(t *testing.T) {
 		reflect.TypeFor[any]():                               true,
 		reflect.TypeFor[uintptr]():                           false,
 	} {
-		if got := items.HasPointers(of); got != want {
-			t.Errorf("%v: %t", of, got)
+		if got := items.HasPointers(typ); got != want {
+			t.Errorf("%v: %t", typ, got)
 		}
 	}
 }
 
-func TestATypeIsMadeOnce(t *testing.T) {
+func TestFor_ReturnsOneType(t *testing.T) {
 	first, again, other := items.For[pair](), items.For[pair](), items.For[struct{ name string }]()
 	if first != again || first == other {
 		t.Error("types are told apart by something else than their type")

@@ -8,7 +8,7 @@ import (
 
 func TestLock_HasOneHolder(t *testing.T) {
 	path := t.TempDir() + "/lock"
-	for range 2 { // the file of the first round is there in the second
+	for range 2 { // in the second round the file exists
 		held, err := Lock(path)
 		if err != nil {
 			t.Fatal(err)

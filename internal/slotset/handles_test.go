@@ -27,8 +27,7 @@ func TestHandles_KeepsLastOfEachSlot(t *testing.T) {
 				got = append(got, id)
 				return true
 			})
-			in := slices.Sorted(maps.Values(want))
-			slices.SortFunc(in, func(a, b handle.ID) int { return int(a.Slot()) - int(b.Slot()) })
+			in := slices.SortedFunc(maps.Values(want), func(a, b handle.ID) int { return int(a.Slot()) - int(b.Slot()) })
 			if !slices.Equal(got, in) || s.Len() != len(in) {
 				t.Fatalf("%d handles, %v; want %v", s.Len(), got, in)
 			}

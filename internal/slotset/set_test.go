@@ -159,11 +159,7 @@ func TestCanIssue_CountsFreedSlots(t *testing.T) {
 		o := worn(t)
 		freed := rapid.IntRange(0, len(o.slots)).Draw(t, "freed")
 		n := rapid.IntRange(0, 10).Draw(t, "n")
-		depleting := 0
 		for range freed {
-			if o.IsLast(o.Handle(o.slots[0])) {
-				depleting++
-			}
 			before, depleted := o.CanIssue(n, 1), o.Depleted()
 			last := o.IsLast(o.Handle(o.slots[0]))
 			o.vacate(0)

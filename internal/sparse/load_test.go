@@ -22,7 +22,7 @@ type part struct {
 
 var parts = items.For[part]()
 
-// host returns a map of so many items.
+// host returns a map of n items.
 func host(t *testing.T, n int) (*dense.Set, []handle.ID) {
 	t.Helper()
 	m, err := dense.New(items.For[int](), handle.Options{TypeID: 3})
@@ -32,7 +32,7 @@ func host(t *testing.T, n int) (*dense.Set, []handle.ID) {
 	return m, ids
 }
 
-// encoding returns what is the state of d.
+// encoding returns the bytes that DigestTo hashes.
 func encoding(d *sparse.Map) (b []byte) {
 	var h digest.Hash
 	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
@@ -55,15 +55,10 @@ func load(m *dense.Set, b []byte) (*sparse.Map, error) {
 	return d, in.Err()
 }
 
-// What was written is read back, and what is forged is refused or whole.
-func TestForgedDataIsRefusedOrWhole(t *testing.T) {
+// Load restores the state; it refuses forged bytes or loads a valid state.
+func TestLoad_RefusesForgery(t *testing.T) {
 	m, ids := host(t, 100)
-	d := sparse.New(parts)
-	d.Reserve(40, 200)
-	for i := range 40 {
-		v := part{i, "text"}
-		d.Set(ids[i*2], unsafe.Pointer(&v))
-	}
+	d := filled(ids[:40])
 	m.EraseItems(ids[90:])
 	written := encoding(d)
 	read, err := load(m, written)
@@ -83,7 +78,7 @@ func TestForgedDataIsRefusedOrWhole(t *testing.T) {
 			switch at := r.IntN(len(b)); r.IntN(3) {
 			case 0:
 				b[at] ^= 1 << r.IntN(8)
-			case 1: // one row is of the item of another
+			case 1: // a row gets the item of another
 				copy(b[8+8*r.IntN(40):], b[8+8*r.IntN(40):][:8])
 			default:
 				b[at] = byte(r.IntN(256))
@@ -95,12 +90,11 @@ func TestForgedDataIsRefusedOrWhole(t *testing.T) {
 		}
 	}
 	if taken == 0 {
-		t.Error("not one forgery is taken: they do not come to the values")
+		t.Error("no forgery is taken: none reaches the values")
 	}
 }
 
-// Marked rows go, and the others are what they were.
-func TestMarkedRowsGo(t *testing.T) {
+func TestDropMarked_KeepsOtherRows(t *testing.T) {
 	m, ids := host(t, 300)
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -134,10 +128,19 @@ func TestMarkedRowsGo(t *testing.T) {
 	}
 }
 
-// noError ends the test if there is an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// filled returns data of the items: their indexes.
+func filled(ids []handle.ID) *sparse.Map {
+	d := sparse.New(parts)
+	d.Reserve(len(ids), 200)
+	for i, id := range ids {
+		d.Set(id, unsafe.Pointer(&part{i, "text"}))
+	}
+	return d
 }

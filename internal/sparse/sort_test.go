@@ -12,22 +12,14 @@ import (
 	"handloom/shard/handle"
 )
 
-// Len counts the rows of items that live, also while their map may erase items without
-// the data being told.
+// Len counts live items, also between DeferSweep and Return.
 func TestLen_CountsItemsThatLive(t *testing.T) {
 	m, ids := host(t, 20)
-	d := sparse.New(parts)
-	d.Reserve(20, 21)
-	for i, id := range ids {
-		d.Set(id, unsafe.Pointer(&part{N: i}))
-	}
+	d := filled(ids)
 	d.DeferSweep(m)
 	for erased := range 10 {
-		if n := d.Len(); n != 20-erased {
-			t.Errorf("%d of 20 items are erased: Len = %d, want %d", erased, n, 20-erased)
-		}
-		if n := d.Rows(); n != 20 {
-			t.Errorf("Rows = %d before Sweep, want 20", n)
+		if n, rows := d.Len(), d.Rows(); n != 20-erased || rows != 20 {
+			t.Errorf("%d of 20 items are erased: Len = %d, Rows = %d, want %d and 20", erased, n, rows, 20-erased)
 		}
 		m.EraseItems(ids[2*erased : 2*erased+1])
 	}
@@ -37,7 +29,7 @@ func TestLen_CountsItemsThatLive(t *testing.T) {
 	}
 	m.EraseItems(ids[1:2])
 	if n := d.Len(); n != 9 {
-		t.Errorf("Sweep does not end lending: Len = %d, want 9", n)
+		t.Errorf("after Sweep and an erase: Len = %d, want 9", n)
 	}
 	d.Return()
 	if n := d.Len(); n != 9 {
@@ -46,14 +38,10 @@ func TestLen_CountsItemsThatLive(t *testing.T) {
 	noError(t, d.Verify(m))
 }
 
-// Drop leaves rows alone while the map is lent: Sweep keeps their order then.
+// Between DeferSweep and Return, Drop leaves rows alone, so Sweep keeps their order.
 func TestSweep_KeepsTheOrderOfDrops(t *testing.T) {
 	m, ids := host(t, 10)
-	d := sparse.New(parts)
-	d.Reserve(10, 11)
-	for i, id := range ids {
-		d.Set(id, unsafe.Pointer(&part{N: i}))
-	}
+	d := filled(ids)
 	d.DeferSweep(m)
 	for _, i := range []int{0, 4, 9} {
 		d.Drop(ids[i])
@@ -83,28 +71,20 @@ func weakly(d *sparse.Map, id handle.ID) weak.Pointer[[1 << 16]byte] {
 	return weak.Make(v.data)
 }
 
-// No scratch memory holds values after they are dropped.
-func TestDroppedValues_AreCollected(t *testing.T) {
-	drops := map[string]func(d *sparse.Map, host sparse.Host, ids []handle.ID){
-		"Drop": func(d *sparse.Map, _ sparse.Host, ids []handle.ID) {
-			for _, id := range ids {
-				d.Drop(id)
-			}
-		},
-		"Clear": func(d *sparse.Map, _ sparse.Host, _ []handle.ID) { d.Clear() },
-		"SortAs, then Drop": func(d *sparse.Map, host sparse.Host, ids []handle.ID) {
-			d.SortAs(host)
-			for _, id := range ids {
-				d.Drop(id)
-			}
-		},
-		"SortAs, then Clear": func(d *sparse.Map, host sparse.Host, _ []handle.ID) {
-			d.SortAs(host)
-			d.Clear()
-		},
-		"CopyTo of empty data": func(d *sparse.Map, _ sparse.Host, _ []handle.ID) { d.EmptyLike().CopyTo(d, nil) },
+// Scratch memory holds no dropped values.
+func TestDrop_FreesValues(t *testing.T) {
+	dropAll := func(d *sparse.Map, ids []handle.ID) {
+		for _, id := range ids {
+			d.Drop(id)
+		}
 	}
-	for name, drop := range drops {
+	for name, drop := range map[string]func(d *sparse.Map, host sparse.Host, ids []handle.ID){
+		"Drop":                 func(d *sparse.Map, _ sparse.Host, ids []handle.ID) { dropAll(d, ids) },
+		"Clear":                func(d *sparse.Map, _ sparse.Host, _ []handle.ID) { d.Clear() },
+		"SortAs, then Drop":    func(d *sparse.Map, host sparse.Host, ids []handle.ID) { d.SortAs(host); dropAll(d, ids) },
+		"SortAs, then Clear":   func(d *sparse.Map, host sparse.Host, _ []handle.ID) { d.SortAs(host); d.Clear() },
+		"CopyTo of empty data": func(d *sparse.Map, _ sparse.Host, _ []handle.ID) { d.EmptyLike().CopyTo(d, nil) },
+	} {
 		t.Run(name, func(t *testing.T) {
 			m, ids := host(t, 6)
 			d := sparse.New(items.For[box]())
@@ -128,7 +108,7 @@ func TestDroppedValues_AreCollected(t *testing.T) {
 	}
 }
 
-// Reserve makes room in the index for every slot, also where rows have room.
+// Reserve makes room in the index for every slot, even if rows have room.
 func TestReserve_GrowsTheIndexWithTheSlots(t *testing.T) {
 	m, ids := host(t, 1000)
 	d := sparse.New(parts)

@@ -7,7 +7,7 @@ import (
 	"handloom/internal/wire"
 )
 
-func TestPartsAreTakenInTheirOrderAndNothingBehindTheEnd(t *testing.T) {
+func TestReader_StopsAtTheEnd(t *testing.T) {
 	b := binary.LittleEndian.AppendUint32(nil, 7)
 	b = append(wire.AppendText(b, "seven"), 1, 2)
 	for n := range len(b) + 1 {
@@ -21,9 +21,9 @@ func TestPartsAreTakenInTheirOrderAndNothingBehindTheEnd(t *testing.T) {
 		}
 	}
 	if in := (wire.Reader{Left: append(b, 0)}); in.Number(4) != 7 || in.Done() {
-		t.Error("what is left is nothing")
+		t.Error("Done with bytes left")
 	}
 	if in := (wire.Reader{Left: []byte{0xff, 0xff, 0xff, 0xff, 'x'}}); in.Text() != "" || !in.Failed || in.Number(1) != 0 {
-		t.Error("a text is longer than the bytes, and something was read")
+		t.Error("a text longer than the bytes was read")
 	}
 }

@@ -38,14 +38,14 @@ func ExampleOf() {
 
 type item struct{ _, _ int }
 
-// A typed handle costs what a number costs.
+// A typed handle has the size of a number.
 var _ [8]byte = [unsafe.Sizeof(handle.Of[item]{})]byte{}
 
 func anyID() *rapid.Generator[handle.ID] {
 	return rapid.Map(rapid.Uint64(), func(v uint64) handle.ID { return handle.ID(v) })
 }
 
-func TestPartsMakeUpTheHandle(t *testing.T) {
+func TestNew_RoundTripsParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := anyID().Draw(t, "id")
 		made := handle.New(id.TypeID(), id.Generation(), id.Slot())
@@ -58,7 +58,7 @@ func TestPartsMakeUpTheHandle(t *testing.T) {
 	})
 }
 
-func TestIntegerOrderIsFreeBitTypeGenerationSlot(t *testing.T) {
+func TestID_Order(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyID().Draw(t, "a"), anyID().Draw(t, "b")
 		key := func(id handle.ID) []uint64 {
@@ -88,7 +88,7 @@ func TestID_TextRoundTrips(t *testing.T) {
 	})
 }
 
-func TestParseRefusesEverythingElse(t *testing.T) {
+func TestParse_RefusesOtherTexts(t *testing.T) {
 	for _, s := range []string{
 		"", "~", ":", ".", ":.", "7", "7:42", "7:42.", "7:.3", ":42.3", "7.42:3", "07:42.3", "7:042.3", "7:42.03",
 		"+7:42.3", "7:-1.3", "7:42.3 ", " 7:42.3", "7:42.3.1", "7:4:2.3", "~~7:42.3", "7:~42.3", "32768:0.1",
@@ -119,7 +119,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestNullAndProvisionalHandles(t *testing.T) {
+func TestID_NullAndProvisional(t *testing.T) {
 	var null handle.Of[item]
 	if !null.ID.IsZero() || null.ID.IsProvisional() || null.String() != "0:0.0" {
 		t.Errorf("null handle: zero %t, provisional %t, text %q", null.ID.IsZero(), null.ID.IsProvisional(), null)

@@ -10,7 +10,7 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestWhatIsErasedAfterASortIsCollected(t *testing.T) {
+func TestClear_FreesSortedItems(t *testing.T) {
 	m := newMap[*maptest.PointerItem](t, handle.Options{Reserve: 16})
 	var refs []weak.Pointer[maptest.PointerItem]
 	for range 8 {

@@ -8,7 +8,7 @@ import (
 	"handloom/shard/handlemap"
 )
 
-func TestCopiesOfAGrowingMapRarelyAllocate(t *testing.T) {
+func TestCopyTo_GrowsRarely(t *testing.T) {
 	var m, c handlemap.Map[uint64]
 	moved, at := 0, (*uint64)(nil)
 	for i := range 10_000 {

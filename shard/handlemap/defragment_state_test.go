@@ -9,7 +9,7 @@ import (
 	"handloom/shard/handlemap"
 )
 
-func TestForgettingAndEmptyingLeaveNoTraceInTheDigest(t *testing.T) {
+func TestDefragment_ForgetsWithoutTrace(t *testing.T) {
 	for name, drop := range map[string]func(m *handlemap.Map[uint64]){
 		"forget": func(m *handlemap.Map[uint64]) { m.Defragment(nil, 0) },
 		"Clear":  func(m *handlemap.Map[uint64]) { m.Clear() },
@@ -23,7 +23,7 @@ func TestForgettingAndEmptyingLeaveNoTraceInTheDigest(t *testing.T) {
 		for range 60 {
 			a.Defragment(ascend, 1)
 		}
-		if slices.Equal(a.Items(), b.Items()) == false {
+		if !slices.Equal(a.Items(), b.Items()) {
 			t.Fatal("setup: rows have moved already")
 		}
 		for _, m := range []*handlemap.Map[uint64]{a, b} {

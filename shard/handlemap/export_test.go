@@ -2,8 +2,7 @@ package handlemap
 
 import "handloom/proof/maptest"
 
-// The operations in whose types a map itself stands, as its specification needs
-// them.
+// Operations with the Map type in their signatures, for the specification.
 
 func (m *Map[T]) Cloned() maptest.Map[T] { return m.Clone() }
 
@@ -11,5 +10,5 @@ func (m *Map[T]) CopiedTo(dst maptest.Map[T], clone func(dst, src *T)) {
 	m.CopyTo(dst.(*Map[T]), clone)
 }
 
-// Core returns the map without its item type, whose bulk steps a flush uses.
+// Core returns the map without its item type.
 func (m *Map[T]) Core() maptest.Core { return m.bound() }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// What a single insert or erase does with the freelist is no call in a package that
-// imports only this one.
-func TestSingleInsertsAndErasesInlineTheFreelist(t *testing.T) {
+// Freelist steps of single inserts and erases inline in a package that imports only
+// handlemap.
+func TestFreelist_Inlines(t *testing.T) {
 	// A generic method is compiled where it is instantiated: in testdata.
 	out, err := exec.Command("go", "build", "-gcflags=-m", "./testdata/inline").CombinedOutput()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestBackwardDoesNotVisitWhatIsInsertedMeanwhile(t *testing.T) {
+func TestBackward_SkipsNewItems(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handle.Options{})
 		maptest.InsertN(t, m, 5)
@@ -25,7 +25,7 @@ func TestBackwardDoesNotVisitWhatIsInsertedMeanwhile(t *testing.T) {
 	})
 }
 
-func TestItemsCannotBeAppendedOverItsNeighbours(t *testing.T) {
+func TestItems_AppendCopies(t *testing.T) {
 	m := newMap[uint64](t, handle.Options{Reserve: 16})
 	hs := maptest.InsertN(t, m, 4)
 	items := m.Items()
@@ -33,7 +33,7 @@ func TestItemsCannotBeAppendedOverItsNeighbours(t *testing.T) {
 		t.Fatalf("length %d, capacity %d", len(items), cap(items))
 	}
 	_ = append(items, 99)
-	maptest.Verify(t, m) // the rows behind are still zero
+	maptest.Verify(t, m) // the rows past the last are still zero
 	items[2] = 22
 	if *m.At(hs[2]) != 22 {
 		t.Error("Items is a copy")

@@ -8,9 +8,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// A flush asks HasRoom before the commit point, so that no array grows behind it:
-// rows may be there and slot words missing, where MinFree holds vacant slots back.
-func TestHasRoomSaysWhetherInsertsGrowAnArray(t *testing.T) {
+// A flush relies on HasRoom. With MinFree, slot words can be missing where rows are not.
+func TestHasRoom_PredictsGrowth(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
 		for _, minFree := range []int{0, 1, 3, 16} {
 			random := rand.New(rand.NewPCG(uint64(minFree), 1))
@@ -40,7 +39,7 @@ func TestHasRoomSaysWhetherInsertsGrowAnArray(t *testing.T) {
 	})
 }
 
-func TestShrinkGivesBackCapacityOnly(t *testing.T) {
+func TestShrink_ReleasesOnlyCapacity(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handle.Options{Reserve: 16})
 		hs := maptest.InsertN(t, m, 12)
@@ -58,12 +57,12 @@ func TestShrinkGivesBackCapacityOnly(t *testing.T) {
 	})
 }
 
-func TestGrowthIsRareInEveryArray(t *testing.T) {
+func TestInsert_GrowsRarely(t *testing.T) {
 	const cycles = 20_000
 	for _, o := range []handle.Options{{}, {MaxItems: 10, MinFree: cycles}, {MinFree: cycles}} {
 		m := newMap[uint64](t, o)
 		grown, bytes := 0, m.Stats().Bytes
-		for range cycles { // with MinFree each makes a slot, of which few are live
+		for range cycles { // with MinFree each makes a slot; few are live
 			h := maptest.Insert(t, m, 0)
 			if b := m.Stats().Bytes; b != bytes {
 				grown, bytes = grown+1, b
@@ -78,9 +77,8 @@ func TestGrowthIsRareInEveryArray(t *testing.T) {
 	}
 }
 
-// A flush makes room before it erases: the slots of what it erases may be
-// depleted, so that every item that comes needs a new one.
-func TestRoomIsMadeForItemsWhoseSlotsWillBeDepleted(t *testing.T) {
+// A flush makes room before it erases, and erased slots may be depleted.
+func TestReserveMore_CountsDepletedSlots(t *testing.T) {
 	maptest.SetWidths(t, 1, 64) // every erase depletes
 	m := newMap[uint64](t, handle.Options{MaxItems: 8, Reserve: 8})
 	hs := maptest.InsertN(t, m, 8)

@@ -7,7 +7,7 @@ import (
 	"handloom/shard/handlemap"
 )
 
-func TestMisuse_IsNamed(t *testing.T) {
+func TestMap_Misuse(t *testing.T) {
 	m, compare := new(handlemap.Map[int]), func(a, b *int) int { return *a - *b }
 	if _, err := m.Insert(1); err != nil {
 		t.Fatal(err)
@@ -26,11 +26,8 @@ func TestMisuse_IsNamed(t *testing.T) {
 		"handlemap: SortRange of rows 0 to 2 of a map of 1":                  func() { m.SortRange(0, 2, compare) },
 	} {
 		t.Run(want, func(t *testing.T) {
-			if got := maptest.PanicOf(f); got != want {
-				t.Errorf("panic with %v, want %s", got, want)
-			}
-			if m.Len() != 1 {
-				t.Errorf("%d items afterwards, want 1", m.Len())
+			if got := maptest.PanicOf(f); got != want || m.Len() != 1 {
+				t.Errorf("panic with %v and %d items, want %s and 1", got, m.Len(), want)
 			}
 		})
 	}

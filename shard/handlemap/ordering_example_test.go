@@ -8,8 +8,8 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// A renderer wants its sprites by depth, but no frame has time for a sort. Each
-// spends a little; when a sprite moves, the order follows within some frames.
+// Sprites are drawn by depth, but no frame has time for a sort. Each frame spends a little;
+// a moved sprite reaches its place within some frames.
 func ExampleMap_Defragment() {
 	type sprite struct {
 		Name  string
@@ -25,7 +25,7 @@ func ExampleMap_Defragment() {
 			m.At(hs[4]).Depth = 8 // the cat walks to the horizon
 			m.Touch(hs[4])
 		}
-		moves, done := m.Defragment(byDepth, 4) // comparisons and moves in a frame
+		moves, done := m.Defragment(byDepth, 4) // comparisons and moves per frame
 		fmt.Print(moves, " moves, done: ", done, ",")
 		for _, s := range m.Items() {
 			fmt.Print(" ", s.Name)

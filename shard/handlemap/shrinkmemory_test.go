@@ -8,12 +8,12 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// What reorders keep until Shrink is many times what is asked about here.
-func TestShrinkGivesBackTheScratchOfReorders(t *testing.T) {
+// The scratch kept until Shrink is far above the limits checked here.
+func TestShrink_ReleasesScratch(t *testing.T) {
 	const n = 1 << 18
 	heap := func() int {
 		runtime.GC()
-		runtime.GC() // what a pool held goes with the second
+		runtime.GC() // the second frees pools
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
 		return int(stats.HeapAlloc)

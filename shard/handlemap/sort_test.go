@@ -2,6 +2,7 @@ package handlemap_test
 
 import (
 	"cmp"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -14,8 +15,8 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// card has few keys, so that the order of equal ones shows. Its size is that of
-// one line of memory, and oversize is larger: they are moved in different ways.
+// card has few keys, to show the order of duplicates. card has the size of a cache line;
+// oversize is larger and is moved in another way.
 type (
 	card struct {
 		key, id uint64
@@ -29,8 +30,8 @@ type (
 
 func byKey(a, b *card) int { return cmp.Compare(a.key, b.key) }
 
-// cards is a map of n cards in which the handle at index id names the card with
-// that id, and of which some were erased, so that slots and rows differ.
+// cards returns a map of n cards and their handles by id. Some items were erased, so that
+// slots and rows differ.
 func cards(t testing.TB, n, keys int) (*handlemap.Map[card], []handle.Of[card]) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), uint64(keys)))
@@ -49,8 +50,7 @@ func cards(t testing.TB, n, keys int) (*handlemap.Map[card], []handle.Of[card]) 
 	return m, hs
 }
 
-// expectCards fails the test unless the rows are want and every handle names its
-// card.
+// expectCards checks the rows and handles.
 func expectCards(t testing.TB, m *handlemap.Map[card], hs []handle.Of[card], want []card) {
 	t.Helper()
 	if !slices.Equal(m.Items(), want) {
@@ -64,10 +64,10 @@ func expectCards(t testing.TB, m *handlemap.Map[card], hs []handle.Of[card], wan
 	maptest.Verify(t, m)
 }
 
-// Sizes around those of the runs, of a block and of many blocks.
+// Sizes around those of runs and blocks.
 var cardCounts = []int{0, 1, 2, 3, 9, 10, 11, 20, 100, 255, 256, 257, 2047, 2049, 10_000}
 
-func TestSortsAreStableAndKeepHandles(t *testing.T) {
+func TestSort_IsStable(t *testing.T) {
 	for name, sort := range map[string]func(*handlemap.Map[card]){
 		"SortFunc":  func(m *handlemap.Map[card]) { m.SortFunc(byKey) },
 		"SortRange": func(m *handlemap.Map[card]) { m.SortRange(0, m.Len(), byKey) },
@@ -80,12 +80,12 @@ func TestSortsAreStableAndKeepHandles(t *testing.T) {
 				slices.SortStableFunc(want, func(a, b card) int { return byKey(&a, &b) })
 				sort(m)
 				expectCards(t, m, hs, want)
-				sort(m) // what is in order stays
+				sort(m) // sorted rows stay
 				expectCards(t, m, hs, want)
 				if t.Failed() {
 					t.Fatalf("%s of %d cards with %d keys", name, n, keys)
 				}
-				i, j := n/3, n-n/4 // and a range sorts its rows only
+				i, j := n/3, n-n/4 // SortRange sorts only its rows
 				m, hs = cards(t, n, keys)
 				want = slices.Clone(m.Items())
 				slices.SortStableFunc(want[i:j], func(a, b card) int { return byKey(&a, &b) })
@@ -96,7 +96,7 @@ func TestSortsAreStableAndKeepHandles(t *testing.T) {
 	}
 }
 
-func TestLargeItemsSort(t *testing.T) {
+func TestSortFunc_LargeItems(t *testing.T) {
 	m := newMap[oversize](t, handle.Options{})
 	var hs []handle.Of[oversize]
 	r := rand.New(rand.NewPCG(1, 1))
@@ -106,27 +106,20 @@ func TestLargeItemsSort(t *testing.T) {
 	want := slices.Clone(m.Items())
 	slices.SortStableFunc(want, func(a, b oversize) int { return byKey(&a.card, &b.card) })
 	m.SortFunc(func(a, b *oversize) int { return byKey(&a.card, &b.card) })
-	if !slices.Equal(m.Items(), want) {
-		t.Error("wrong order")
-	}
-	for id, h := range hs {
-		if m.At(h).id != uint64(id) {
-			t.Fatalf("%v names card %d, not %d", h, m.At(h).id, id)
+	for row, v := range m.Items() {
+		if v != want[row] || hs[v.id] != m.HandleAt(row) {
+			t.Fatalf("row %d has card %d of %v, want %d", row, v.id, m.HandleAt(row), want[row].id)
 		}
 	}
 }
 
-func TestSortingComparesAsOftenAsItMust(t *testing.T) {
+func TestSortFunc_BoundsComparisons(t *testing.T) {
 	for _, n := range []int{1, 100, 10_000} {
 		m, _ := cards(t, n, 1<<30)
 		count := 0
 		counting := func(a, b *card) int { count++; return byKey(a, b) }
 		m.SortFunc(counting)
-		logN := 0
-		for 1<<logN < n {
-			logN++
-		}
-		if count > n*(logN+1) {
+		if logN := bits.Len(uint(n - 1)); count > n*(logN+1) {
 			t.Errorf("%d comparisons of %d cards", count, n)
 		}
 		count = 0
@@ -136,13 +129,10 @@ func TestSortingComparesAsOftenAsItMust(t *testing.T) {
 	}
 }
 
-func TestComparisonsSeeItemsWhereTheyLie(t *testing.T) {
+func TestSort_ComparesInPlace(t *testing.T) {
 	m, _ := cards(t, 5000, 100)
 	first, last := &m.Items()[0], &m.Items()[m.Len()-1]
-	inside := func(v *card) bool {
-		row, ok := m.RowOf(m.HandleAt(0))
-		return ok && row == 0 && addr(v) >= addr(first) && addr(v) <= addr(last)
-	}
+	inside := func(v *card) bool { return addr(v) >= addr(first) && addr(v) <= addr(last) }
 	outside := 0
 	look := func(a, b *card) int {
 		if !inside(a) || !inside(b) {
@@ -166,8 +156,7 @@ func TestComparisonsSeeItemsWhereTheyLie(t *testing.T) {
 	}
 }
 
-// A reorder that is interrupted at any point must leave everything where it was.
-func TestASortThatPanicsMovesNothing(t *testing.T) {
+func TestSort_PanicMovesNothing(t *testing.T) {
 	for _, n := range []int{2, 12, 30, 3000} {
 		m, hs := cards(t, n, 50)
 		m.Defragment(byKey, 20)
@@ -177,19 +166,15 @@ func TestASortThatPanicsMovesNothing(t *testing.T) {
 		m.Clone().SortFunc(func(a, b *card) int { full++; return byKey(a, b) })
 		for at := 0; at < full; at += 1 + full/97 {
 			for name, exit := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
-				done := make(chan struct{})
-				go func() {
-					defer close(done)
-					defer func() { _ = recover() }()
-					count := 0
+				count := 0
+				attempt(func() {
 					m.SortFunc(func(a, b *card) int {
 						if count++; count > at {
 							exit()
 						}
 						return byKey(a, b)
 					})
-				}()
-				<-done
+				})
 				if m.Digest() != before {
 					t.Fatalf("%s at comparison %d of %d changed the map", name, at, full)
 				}
@@ -199,11 +184,11 @@ func TestASortThatPanicsMovesNothing(t *testing.T) {
 		maptest.PanicOf(func() { m.SortByKey(func(v *card) uint64 { return 1 / (v.id % uint64(n-1)) }) })
 		maptest.PanicOf(func() { m.Partition(func(v *card) bool { return 1/(v.id%uint64(n-1)) == 0 }) })
 		expectCards(t, m, hs, want)
-		m.Erase(hs[0]) // and afterwards changes are allowed
+		m.Erase(hs[0]) // changes are allowed again
 	}
 }
 
-func TestSortedItemsKeepWhatTheyPointAt(t *testing.T) {
+func TestSortFunc_KeepsPointees(t *testing.T) {
 	m := newMap[*uint64](t, handle.Options{})
 	for i := range uint64(500) {
 		v := i * 7 % 500
@@ -218,7 +203,7 @@ func TestSortedItemsKeepWhatTheyPointAt(t *testing.T) {
 	}
 }
 
-func TestReorderingReusesItsScratch(t *testing.T) {
+func TestSort_ReusesScratch(t *testing.T) {
 	m, hs := cards(t, 3000, 1000)
 	shuffled := slices.Clone(hs)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(hs), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

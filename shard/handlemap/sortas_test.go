@@ -12,7 +12,7 @@ import (
 
 func addr[T any](v *T) uintptr { return uintptr(unsafe.Pointer(v)) }
 
-func TestSortAsFollowsTheHandles(t *testing.T) {
+func TestSortAs_FollowsHandles(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handle.Options{TypeID: 2})
 		hs := maptest.InsertN(t, m, 9)
@@ -37,7 +37,7 @@ func TestSortAsFollowsTheHandles(t *testing.T) {
 	})
 }
 
-func TestPartitionKeepsTheOrderOfBothParts(t *testing.T) {
+func TestPartition_KeepsOrder(t *testing.T) {
 	for _, n := range cardCounts {
 		for _, divisor := range []uint64{1, 2, 3, 1 << 40} {
 			m, hs := cards(t, n, 10)
@@ -62,7 +62,7 @@ func TestPartitionKeepsTheOrderOfBothParts(t *testing.T) {
 	}
 }
 
-func TestSwapExchangesRows(t *testing.T) {
+func TestSwap_ExchangesRows(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handle.Options{})
 		hs := maptest.InsertN(t, m, 5)
@@ -81,7 +81,7 @@ func TestSwapExchangesRows(t *testing.T) {
 	})
 }
 
-func TestItemsWithoutSize_TakeNoMemoryAndKeepTheirOrder(t *testing.T) {
+func TestMap_ItemsWithoutSize(t *testing.T) {
 	m := newMap[struct{}](t, handle.Options{})
 	hs, _ := m.InsertItems(make([]struct{}, 600), nil)
 	m.Shrink()

@@ -8,7 +8,7 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// What every map promises; the other tests here are of what only this one does.
+// The specification of every map; other tests here are specific to this map.
 func TestSpecification(t *testing.T) { maptest.Test(t, underTest) }
 
 var underTest = maptest.Maps{
@@ -25,7 +25,7 @@ func maker[T any]() maptest.Maker[T] {
 	return maptest.Maker[T]{
 		New: func(o maptest.Options) (maptest.Map[T], error) {
 			m, err := handlemap.New[T](o)
-			if m == nil { // not a Map that holds nil
+			if m == nil { // not an interface that holds nil
 				return nil, err
 			}
 			return m, err
@@ -34,10 +34,9 @@ func maker[T any]() maptest.Maker[T] {
 	}
 }
 
-// Handles of most tests here.
 type number = handle.Of[uint64]
 
-// newMap returns a map of which the invariants are checked when the test ends.
+// newMap returns a map that is verified when the test ends.
 func newMap[T any](t testing.TB, o handle.Options) *handlemap.Map[T] {
 	t.Helper()
 	m, err := handlemap.New[T](o)

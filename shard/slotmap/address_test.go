@@ -9,7 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestAddressesNeverChange(t *testing.T) {
+func TestMap_KeepsAddresses(t *testing.T) {
 	t.Run("item=number", addressesNeverChange(numberOf, 100_000))
 	t.Run("item=page", addressesNeverChange(pageOf, 2_000)) // few items per page
 }
@@ -36,13 +36,10 @@ func addressesNeverChange[T any](item func(uint64) T, steps int) func(*testing.T
 			}
 		}
 		for step := range steps {
-			// More inserts than erases at first, then the other way round.
+			// More inserts than erases at first, then the reverse.
 			if grow := random.IntN(100) < 80-step*60/steps; grow || len(live) == 0 {
-				h, v := maptest.Insert(t, m, item(uint64(step))), (*T)(nil)
-				if v = m.At(h); v == nil {
-					t.Fatalf("%v has no address", h)
-				}
-				addresses[h], live = v, append(live, h)
+				h := maptest.Insert(t, m, item(uint64(step)))
+				addresses[h], live = m.At(h), append(live, h)
 			} else {
 				i := random.IntN(len(live))
 				h := live[i]
@@ -54,7 +51,7 @@ func addressesNeverChange[T any](item func(uint64) T, steps int) func(*testing.T
 				live = live[:len(live)-1]
 			}
 			if step%(steps/20) == 0 {
-				m.Shrink() // moves nothing either
+				m.Shrink() // moves nothing
 				check()
 				maptest.Verify(t, m)
 			}
@@ -64,7 +61,7 @@ func addressesNeverChange[T any](item func(uint64) T, steps int) func(*testing.T
 	}
 }
 
-func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
+func TestShrink_ReleasesPages(t *testing.T) {
 	const n = 100_000
 	m := newMap[[8]uint64](t, handle.Options{TypeID: 2})
 	hs, err := m.InsertItems(make([][8]uint64, n), nil)
@@ -94,13 +91,13 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 		}
 	}
 	for _, h := range []handle.Of[[8]uint64]{hs[1], hs[n-2], {}, {ID: m.HandleAt(0).ID | handle.FreeBit}} {
-		maptest.ExpectNothing(t, m, "on a page given back or not", h)
+		maptest.ExpectNothing(t, m, "on a page released or not", h)
 	}
 	maptest.Verify(t, m)
 
-	// Page after page comes back when its slots are issued again.
+	// Pages come back when their slots are issued again.
 	if m.Core().HasRoom(n - 3) {
-		t.Error("HasRoom takes pages given back for room")
+		t.Error("HasRoom counts released pages")
 	}
 	m.Core().ReserveMore(n / 4)
 	if !m.Core().HasRoom(n/4) || m.Core().HasRoom(n-3) || m.Stats().Bytes > full/2 {
@@ -129,7 +126,7 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 	}
 }
 
-func TestGrowthMakesOnePageAtATime(t *testing.T) {
+func TestInsert_MakesOnePage(t *testing.T) {
 	m := newMap[uint64](t, handle.Options{})
 	bytes := m.Stats().Bytes
 	for range 100_000 {

@@ -11,7 +11,7 @@ import (
 	"handloom/shard/slotmap"
 )
 
-func TestCopyingBackKeepsAddresses(t *testing.T) {
+func TestCopyTo_BackKeepsAddresses(t *testing.T) {
 	t.Run("item=number", copyingBackKeepsAddresses(numberOf, 5_000))
 	t.Run("item=page", copyingBackKeepsAddresses(pageOf, 200))
 }
@@ -51,8 +51,8 @@ func copyingBackKeepsAddresses[T any](item func(uint64) T, n int) func(*testing.
 	}
 }
 
-// Pages that either map gave back, and slots that one has and the other has not.
-func TestCopiesOfShrunkMaps(t *testing.T) {
+// Released pages in either map, and slots that only one has.
+func TestCopyTo_ShrunkMaps(t *testing.T) {
 	fill := func(n int, gone func(slot uint32) bool, shrink bool) *slotmap.Map[maptest.Page] {
 		m := newMap[maptest.Page](t, handle.Options{})
 		m.EmplaceItems(n, func(i int, _ handle.Of[maptest.Page], v *maptest.Page) { v[0] = uint64(i) }, nil)
@@ -105,7 +105,7 @@ func TestCopiesOfShrunkMaps(t *testing.T) {
 	}
 }
 
-func TestACopyTakesNoMoreMemoryThanItems(t *testing.T) {
+func TestCopyTo_TakesMemoryOfItems(t *testing.T) {
 	m := newMap[maptest.Page](t, handle.Options{Reserve: 1000})
 	maptest.Insert(t, m, maptest.Page{})
 	if bytes := m.Clone().Stats().Bytes; bytes > 40_000 {

@@ -11,7 +11,7 @@ import (
 	"handloom/shard/slotmap"
 )
 
-func TestRangesVisitTheItemsOfTheirRows(t *testing.T) {
+func TestRange_VisitsItsRows(t *testing.T) {
 	m := newMap[uint64](t, handle.Options{})
 	hs := maptest.InsertN(t, m, 200) // more than three words of the bitmap
 	erased := func(i int) bool { return i%3 == 0 || i > 64 && i < 128 }
@@ -54,14 +54,12 @@ func TestRangesVisitTheItemsOfTheirRows(t *testing.T) {
 	}
 }
 
-// Nothing moves, so that an iteration can go on whatever is erased.
-func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
-	iterations := map[string]func(m *slotmap.Map[uint64]) iter.Seq2[number, *uint64]{
+func TestIteration_AllowsErases(t *testing.T) {
+	for name, iterate := range map[string]func(m *slotmap.Map[uint64]) iter.Seq2[number, *uint64]{
 		"All":      (*slotmap.Map[uint64]).All,
 		"Backward": (*slotmap.Map[uint64]).Backward,
 		"Range":    func(m *slotmap.Map[uint64]) iter.Seq2[number, *uint64] { return m.Range(0, m.Rows()) },
-	}
-	for name, iterate := range iterations {
+	} {
 		m := newMap[uint64](t, handle.Options{})
 		hs := maptest.InsertN(t, m, 150)
 		visited := map[number]bool{}
@@ -71,7 +69,7 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 			}
 			visited[h] = true
 			m.Erase(h)
-			m.Erase(hs[(h.ID.Slot()+1)%150]) // the next one of All
+			m.Erase(hs[(h.ID.Slot()+1)%150]) // the next item of All
 			m.Erase(hs[(h.ID.Slot()+149)%150])
 			m.Erase(hs[(h.ID.Slot()+70)%150])
 		}
@@ -80,7 +78,7 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 		}
 		for _, gaps := range []bool{false, true} {
 			for h := range iterate(m) {
-				t.Errorf("%s visits %v behind a Reset", name, h)
+				t.Errorf("%s visits %v after a Reset", name, h)
 			}
 			hs := maptest.InsertN(t, m, 150)
 			for i := 0; gaps && i < 150; i += 3 {
@@ -92,7 +90,7 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 				m.Reset()
 			}
 			if visits != 1 {
-				t.Errorf("%s visits %d items, all but one behind a Reset", name, visits)
+				t.Errorf("%s visits %d items, want 1 before the Reset", name, visits)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"handloom/shard/slotmap"
 )
 
-func TestNil_IsNamed(t *testing.T) {
+func TestMap_Misuse(t *testing.T) {
 	m := new(slotmap.Map[int])
 	if _, err := m.Insert(1); err != nil {
 		t.Fatal(err)
@@ -18,11 +18,8 @@ func TestNil_IsNamed(t *testing.T) {
 		"slotmap: CopyTo with a nil Map; give one":            func() { m.CopyTo(nil, nil) },
 	} {
 		t.Run(want, func(t *testing.T) {
-			if got := maptest.PanicOf(f); got != want {
-				t.Errorf("panic with %v, want %s", got, want)
-			}
-			if m.Len() != 1 {
-				t.Errorf("%d items afterwards, want 1", m.Len())
+			if got := maptest.PanicOf(f); got != want || m.Len() != 1 {
+				t.Errorf("panic with %v and %d items, want %s and 1", got, m.Len(), want)
 			}
 		})
 	}
