@@ -42,7 +42,6 @@ func (p *phase) refusedAfterFlush() error {
 	return fmt.Errorf("store: %v inside Options.AfterFlush of a flush inside %v: %w: it would wait forever; %s", p.op, holds, ErrPhase, fix)
 }
 
-// insideAfterFlush reports whether the calling goroutine runs an AfterFlush.
 func insideAfterFlush() bool {
 	var callers [64]uintptr
 	for skip := 2; ; skip += len(callers) {

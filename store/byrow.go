@@ -49,7 +49,6 @@ func (t *table) nameIfChanged(p *phase, queues *batch.Pass) {
 
 func (t *table) idsAt(shard int, rows []uint32, ids []ID) { t.packed(shard).IDsAt(rows, ids) }
 
-// insideWrite reports whether the phase is inside a Write.
 func (p *phase) insideWrite() bool {
 	for ; p != nil; p = p.outer {
 		if p.op == opWrite {

@@ -76,10 +76,10 @@ func (t *table) mustTrack(method string) {
 
 // changes lists the items that a frame created and erased in a table.
 type changes struct {
-	isListed bool         // whether the table is in flush.listed
-	touched  batch.Shards // shards with entries
-	created  [][]ID       // runs; the ids of flushes belong to the batch
-	inserts  bool         // the last run belongs to Insert, which appends to it
+	isListed bool
+	touched  batch.Shards
+	created  [][]ID // runs; the ids of flushes belong to the batch
+	inserts  bool   // the last run belongs to Insert, which appends to it
 	spare    []ID
 	peak     highwater.Mark
 	shards   []shardChanges
@@ -102,7 +102,6 @@ type keptItems struct {
 	peak   highwater.Mark
 }
 
-// reserve grows the memory for n more items.
 func (k *keptItems) reserve(t *items.Type, n int) {
 	if n += len(k.ids); n > k.values.Cap() {
 		k.ids = append(make([]ID, 0, n), k.ids...)
@@ -156,7 +155,6 @@ func (c *shardChanges) Replaced(id ID, _ unsafe.Pointer) bool {
 
 func (c *shardChanges) Created(ids []ID) { c.runs = append(c.runs, ids) }
 
-// wasCreated reports whether the frame created the item.
 func (c *shardChanges) wasCreated(id ID) bool {
 	if c.marked < len(c.runs) {
 		c.made.Grow(c.table.order[c.index].Map.Stats().Slots)
@@ -199,7 +197,6 @@ func (c *changes) flushed(ids []ID, shards batch.Shards) {
 	}
 }
 
-// inserted lists an item that Insert created in a shard.
 func (t *table) inserted(w *Writer, shard int, id ID) {
 	c := t.listAtOnce(w)
 	if !c.inserts {
@@ -260,7 +257,6 @@ func (f *flush) list(t *table) {
 	}
 }
 
-// forgetLists empties the lists of all tables.
 func (f *flush) forgetLists() {
 	for _, t := range f.listed {
 		t.changes.forget()

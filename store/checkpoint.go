@@ -43,7 +43,6 @@ type copyRun struct {
 	shield uncancelled
 }
 
-// copyWork is one shard to copy.
 type copyWork struct {
 	table *savedTable
 	shard int
@@ -160,7 +159,6 @@ func (s *Store) copyable() error {
 	return errors.Join(errs...)
 }
 
-// save copies the state of the phase's store.
 func (c *Checkpoint) save(p *phase) error {
 	s := p.store
 	for _, t := range s.tables[len(c.tables):] {
@@ -178,7 +176,6 @@ func (c *Checkpoint) save(p *phase) error {
 	return nil
 }
 
-// restore copies the state back.
 func (c *Checkpoint) restore(p *phase) error {
 	restored := false
 	defer func() {

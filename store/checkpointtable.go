@@ -14,8 +14,8 @@ import (
 type copying struct {
 	clones shard.CloneFuncs
 	afresh shard.CloneFuncs // clones that write to a zero *dst
-	cloned int              // number of clones that are not nil
-	faults []error          // fields that assignment would share, without a Clone
+	cloned int
+	faults []error // fields that assignment would share, without a Clone
 }
 
 func (c *copying) init(name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
@@ -55,7 +55,6 @@ func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src u
 	}
 }
 
-// savedTable is the copy of a table in a [Checkpoint].
 type savedTable struct {
 	table  *table
 	parts  []*component  // components that are copied; the table may have more

@@ -16,13 +16,12 @@ type pass struct {
 	ctx    context.Context
 	queues *batch.Pass
 	chunks chunking
-	n      int    // number of chunks
+	n      int
 	serial uint32 // incremented by each pass, so that use of an old chunk is detected
 }
 
 func (p *pass) init(t *table, task func(int) error) { p.table, p.task = t, task }
 
-// find returns the rows of a chunk.
 func (p *pass) find(chunk int) (shard, lo, hi int) {
 	shard, lo, hi = p.chunks.find(chunk)
 	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
@@ -59,7 +58,6 @@ func (p *pass) begin(ph *phase) (err error) {
 	return nil
 }
 
-// forEach runs the tasks of a shell.
 func (t *table) forEach(ph *phase, task func(int) error) error {
 	defer ph.trace(t.name).end()
 	p := &t.pass
@@ -76,7 +74,6 @@ func (t *table) forEach(ph *phase, task func(int) error) error {
 	return err
 }
 
-// leaveForEach ends the phase.
 func (t *table) leaveForEach(ph *phase) {
 	t.pass.ctx, t.pass.queues = nil, nil
 	t.pass.serial++

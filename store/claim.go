@@ -19,7 +19,6 @@ func init() {
 // errClaimed is the error of other callers while a store is claimed.
 var errClaimed = fmt.Errorf("%w: a driver has claimed the store; let the driver make the change in a tick", ErrPhase)
 
-// claim is a [hook.Claim] of a store.
 type claim struct {
 	store    *Store
 	arrivals *batch.EncodedInbox
@@ -63,14 +62,12 @@ func (c *claim) Context(ctx context.Context) context.Context {
 	return &claimed{ctx, c, c.store.phaseOf(ctx)}
 }
 
-// claimed is a context of a driver.
 type claimed struct {
 	context.Context
 	claim *claim
 	phase *phase // the phase it was made in, or nil
 }
 
-// claimKey is the context key of the claim of one store.
 type claimKey struct{ store *Store }
 
 func (c *claimed) Value(key any) any {
@@ -149,7 +146,6 @@ func (c *claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	return &Receipt{call}, nil
 }
 
-// sealedCalls are [hook.Calls].
 type sealedCalls struct{ calls []*batch.Call }
 
 func (c *sealedCalls) Len() int { return len(c.calls) }

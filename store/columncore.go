@@ -14,7 +14,7 @@ import (
 // column is the untyped core of a [Column].
 type column struct {
 	component
-	index  int // in table.columns
+	index  int
 	kind   *dense.Kind
 	shards [MaxShards]*dense.Column // by typeId & 63; unused entries are columns of an empty map
 }
@@ -65,7 +65,6 @@ func (t *table) beginSets(frame uint64) {
 // of returns the array of the column for a map of the table.
 func (c *column) of(m *dense.Set) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
 
-// run returns the elements of n rows of a map, from row on.
 func (c *column) run(method string, m *dense.Set, row, n int) items.Slice {
 	if m == nil || c.table.lookups.packed[m.TypeID()%MaxShards] != m {
 		panic(fmt.Sprintf("store: %s of column %q with rows not of table %q; use rows of a pass over that table",

@@ -14,11 +14,11 @@ import (
 // component is the common core of columns and sparse data of a table.
 type component struct {
 	table    *table
-	number   int    // in table.components
-	what     string // kind, for messages
+	number   int
+	what     string
 	name     string
-	fullName string // table.component
-	line     int    // index in the columns of [Store.Flushed]
+	fullName string
+	line     int // index in the columns of [Store.Flushed]
 	typ      *items.Type
 	fields   []uintptr         // offsets of handles in an element
 	visitor  shard.LinkVisitor // visits handles that references lead to; nil: none
@@ -36,7 +36,6 @@ const (
 	isSparse = "sparse data"
 )
 
-// columnOptions are ColumnOptions without the element type.
 type columnOptions struct {
 	name    string
 	changes bool
@@ -107,7 +106,6 @@ func (o columnOptions) validate(t *table) error {
 	return errors.Join(errs...)
 }
 
-// component returns the component with the name, or nil.
 func (t *table) component(name string) *component {
 	for _, p := range t.parts {
 		if p.name == name {
@@ -135,12 +133,10 @@ func (p *component) lookup(method string) {
 	}
 }
 
-// mustTrack panics unless the component has Changes.
 func (p *component) mustTrack(method string) {
 	if !p.tracked {
 		panic(fmt.Sprintf("store: %s of %s %q, which keeps no changes; add it with ColumnOptions.Changes", method, p.what, p.fullName))
 	}
 }
 
-// sets returns the pending Sets of the component.
 func (p *component) sets() []*batch.Sets { return p.table.recorder.Pending.Sets(p.number) }

@@ -59,12 +59,10 @@ func (f *flush) dropCalls(p *phase, failed error) (more bool, err error) {
 	return more, nil
 }
 
-// guard calls do, in which user code may panic.
 func (f *flush) guard(ctx context.Context, do func() error) error {
 	return f.store.run(ctx, 1, func(int) error { return do() }, nil)
 }
 
-// isRefused reports whether an item does not fit or its key is taken.
 func isRefused(err error) bool { return errors.Is(err, ErrFull) || errors.Is(err, ErrDuplicate) }
 
 func isPanic(err error) bool {
@@ -107,7 +105,6 @@ func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool
 	return more, nil
 }
 
-// admission is the batch with the calls accepted so far.
 type admission struct {
 	flush   *flush
 	phase   *phase
@@ -119,7 +116,6 @@ type admission struct {
 	touched []*table   // tables that any call changes
 }
 
-// marking is an item that a call is the first to erase.
 type marking struct {
 	shard     *shard.Shard
 	id        ID
@@ -141,7 +137,6 @@ func (a *admission) tryKeys(all ...batch.InboxCall) error {
 	return err
 }
 
-// try adds a call, or returns an error if it does not fit.
 func (a *admission) try(c batch.InboxCall) error {
 	a.marked, a.tables = a.marked[:0], a.tables[:0]
 	a.creates.Try(c, func(ordinal int) { a.tables = append(a.tables, a.store.tables[ordinal]) })
@@ -173,7 +168,6 @@ func (a *admission) try(c batch.InboxCall) error {
 	return nil
 }
 
-// fit returns an error unless the tables have room for the call being tried.
 func (a *admission) fit() error {
 	for _, t := range a.tables {
 		if err := t.fits(a.creates.Survivors(t.ordinal)); err != nil {

@@ -33,7 +33,7 @@ type erasing struct {
 	phase  *phase
 	queues *batch.Pass
 	chunks chunking
-	n      int // number of chunks
+	n      int
 	region region
 	dead   func(*untyped) bool
 	erase  func(int) error // eraseChunk, bound once
@@ -97,13 +97,11 @@ func (p *erasing) leave() {
 	p.table.erasings.Put(p)
 }
 
-// find returns the rows of a chunk.
 func (p *erasing) find(chunk int) (shard, lo, hi int) {
 	shard, lo, hi = p.chunks.find(chunk)
 	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
 }
 
-// eraseChunk is the task of a chunk.
 func (p *erasing) eraseChunk(chunk int) error {
 	shard, lo, hi := p.find(chunk)
 	items, q := p.table.rowItems(shard), p.queues.Queue(chunk)

@@ -18,7 +18,6 @@ func (c *Schedule) eventFaults(y *schedule.System) (errs []error) {
 	return errs
 }
 
-// eventTable returns the table with Events that has the number, or nil.
 func (c *Schedule) eventTable(number schedule.Resource) *table {
 	if r := c.resources[number]; r.part == nil && r.table != nil && r.table.events {
 		return r.table
@@ -26,7 +25,6 @@ func (c *Schedule) eventTable(number schedule.Resource) *table {
 	return nil
 }
 
-// planEnds places the ends of events.
 func (c *Schedule) planEnds() {
 	for number := range c.resources {
 		number := schedule.Resource(number)

@@ -44,7 +44,6 @@ func (s *Store) Flush(ctx context.Context) (*Report, error) {
 	return s.flushIn(p)
 }
 
-// flushIn flushes in a phase of enterFlush, leaves it and calls AfterFlush.
 func (s *Store) flushIn(p *phase) (*Report, error) {
 	r, err := s.flushOnce(p)
 	if s.reports(r, err) {
@@ -116,23 +115,23 @@ type flush struct {
 	singleFrame frame                 // frame of a flush outside other phases
 	phase       phase                 // phase of a flush outside other phases; reused, because the caller never gets it
 
-	ended  []int    // ordinals of the tables whose events end
-	tables []*table // tables with commands in the batch
-	links  bool     // whether a table has handle fields
-	visits bool     // whether a table has a Links function
-	keyed  bool     // whether a table has an index
-	room   bool     // whether a shard needs memory
+	ended  []int // ordinals of the tables whose events end
+	tables []*table
+	links  bool
+	visits bool
+	keyed  bool
+	room   bool // whether a shard needs memory
 	work   []shardWork
-	cost   []int64         // by work, in nanoseconds
-	number uint64          // number of flushes with commands; Rollback does not change it
-	frame  uint64          // number of the current frame
-	last   uint64          // number of the frame of the last flush with commands
-	early  []*written      // lists written before their frame began
-	lists  uint64          // number of the frame of the change lists
-	listed []*table        // tables with change lists
-	awake  active          // tables that keep memory for flushes
-	ctx    context.Context // for regions of traces
-	shield uncancelled     // context after the commit point
+	cost   []int64    // by work, in nanoseconds
+	number uint64     // number of flushes with commands; Rollback does not change it
+	frame  uint64     // number of the current frame
+	last   uint64     // number of the frame of the last flush with commands
+	early  []*written // lists written before their frame began
+	lists  uint64     // number of the frame of the change lists
+	listed []*table   // tables with change lists
+	awake  active     // tables that keep memory for flushes
+	ctx    context.Context
+	shield uncancelled // context after the commit point
 	report Report
 	empty  Report
 
@@ -141,9 +140,8 @@ type flush struct {
 	plans, makesRoom, findsLinks, applies, resolve step
 }
 
-// step is an action of a flush on every shard that the batch changes.
 type step struct {
-	name string // name of its regions in traces
+	name string
 	task func(int) error
 	cost cost
 }
@@ -153,7 +151,7 @@ type shardWork struct {
 	*shard.Shard
 	table    *table
 	commands *batch.Commands
-	index    int // index of the shard in the table
+	index    int
 }
 
 func (t *table) work(shard int) shardWork {
@@ -265,7 +263,6 @@ func (f *flush) collect(inWrite bool) (found bool) {
 	return found
 }
 
-// divide lists the shards that the batch changes.
 func (f *flush) divide() {
 	f.work = f.work[:0]
 	for _, t := range f.tables {
@@ -342,7 +339,6 @@ func (f *flush) plan(ctx context.Context) error {
 	return nil
 }
 
-// run runs one step for every shard.
 func (f *flush) run(ctx context.Context, s *step) error {
 	defer traceStep(ctx, s.name).end()
 	return f.store.run(ctx, len(f.work), s.task, f.costs(s.cost))

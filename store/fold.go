@@ -53,7 +53,6 @@ func Fold[E, T any](ctx context.Context, events *Table[E], targets TableOf[T], k
 	return onto.fold(p, &events.core, foldSteps{x.route, x.apply})
 }
 
-// folder is the typed part of a Fold.
 type folder[E, T any] struct {
 	events  *Table[E]
 	targets *lookups
@@ -91,7 +90,6 @@ func (x *folder[E, T]) apply(g *folding, k *foldTask) {
 	}
 }
 
-// foldSteps are the typed steps of a Fold.
 type foldSteps struct{ route, apply func(g *folding, k *foldTask) }
 
 // folding is the untyped part of a Fold. If workers share it, it has two parallel steps.
@@ -104,10 +102,10 @@ type foldSteps struct{ route, apply func(g *folding, k *foldTask) }
 type folding struct {
 	foldSteps
 	tracked  bool
-	first    uint16 // typeId of the targets
-	shards   int    // number of shards of the targets
-	perShard int    // buckets per shard
-	shift    int    // a bucket has 1<<shift slots
+	first    uint16
+	shards   int
+	perShard int // buckets per shard
+	shift    int // a bucket has 1<<shift slots
 	blocks   []block
 	tasks    []foldTask // blocks, then buckets
 	rows     []uint32   // by block and bucket: rows of events within the block
@@ -117,16 +115,15 @@ type folding struct {
 	all, onBlock, onBucket func(int) error // bound once
 }
 
-// foldTask is the state of a task.
 type foldTask struct {
 	block
 	rows    []uint32 // nil: all events of the block
 	buckets []uint8
-	n, done int // numbers of events
+	n, done int
 
 	failed int // number of the first failed event
 	err    error
-	wrote  []ID     // targets
+	wrote  []ID
 	_      [64]byte // neighbours are written by different workers
 }
 
@@ -211,7 +208,6 @@ func (t *table) noteFold(p *phase, g *folding) {
 	}
 }
 
-// cut divides the events into blocks.
 func (g *folding) cut(events *table) {
 	n := 0
 	g.blocks = g.blocks[:0]
@@ -225,7 +221,6 @@ func (g *folding) cut(events *table) {
 	}
 }
 
-// begin makes n tasks.
 func (g *folding) begin(n int) {
 	g.tasks = append(g.tasks[:0], make([]foldTask, n)...)
 }
@@ -256,7 +251,6 @@ func (g *folding) bucketOf(id ID) uint8 {
 	return uint8(g.shards * g.perShard)
 }
 
-// loop folds all events.
 func (g *folding) loop(int) error {
 	for i, b := range g.blocks {
 		g.each(&g.tasks[i], g.apply, b, nil, b.hi-b.lo)
@@ -331,7 +325,6 @@ func (g *folding) some(k *foldTask, do func(*folding, *foldTask)) {
 	returned = true
 }
 
-// row returns the row of the next event within the block.
 func (k *foldTask) row() int {
 	if k.rows == nil {
 		return k.done

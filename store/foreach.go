@@ -22,7 +22,7 @@ type Chunk[T any] struct {
 	wrote  *notes // nil: the table has no Changes
 	items  *dense.Set
 	row    uint32 // row of Items[0] in the map
-	serial uint32 // serial of the pass
+	serial uint32
 }
 
 // All iterates over the indexes and addresses of Items.
@@ -126,7 +126,6 @@ func (t *Table[T]) task(index int) error {
 	return t.core.pass.endTask(index)
 }
 
-// chunkOf returns a chunk of the running ForEach.
 func chunkOf[T any](t *table, index int) Chunk[T] {
 	p := &t.pass
 	shard, lo, hi := p.find(index)

@@ -34,14 +34,14 @@ func (t *Table[T]) ForEachRows(ctx context.Context, f func(r Rows[T])) error {
 // keeps the memory.
 type rowsPass struct {
 	table  *table
-	name   string // of the table
+	name   string
 	phase  *phase
 	f      func(Rows[untyped])
 	queues *batch.Pass
 	chunks chunking
-	wrote  []columnWrites // by chunk
-	peak   highwater.Mark // number of chunks
-	serial uint32         // incremented by each pass, so that use of an old chunk is detected
+	wrote  []columnWrites
+	peak   highwater.Mark
+	serial uint32 // incremented by each pass, so that use of an old chunk is detected
 	task   func(int) error
 }
 
@@ -133,7 +133,6 @@ func (p *rowsPass) beginNotes(n int) {
 	}
 }
 
-// note notes that the task of a chunk wrote the element of a row.
 func (p *rowsPass) note(c *column, chunk, row int) {
 	w := &p.wrote[chunk]
 	for i := range w.columns {

@@ -15,7 +15,7 @@ type operation int
 const (
 	opRead operation = iota
 	opReduce
-	opInspect // Digest, Verify
+	opInspect
 	opForEach
 	opForEachRows
 	opEach
@@ -28,8 +28,8 @@ const (
 	opCheckpoint
 	opRollback
 	opWrite
-	opRun    // of a schedule
-	opSystem // a system of a Run
+	opRun
+	opSystem
 	opClose
 	opDiscard
 	opQueues
@@ -93,10 +93,8 @@ var operations = [...]struct {
 
 func (o operation) String() string { return operations[o].name }
 
-// shared reports whether phases of kind o hold the gate together.
 func (o operation) shared() bool { return operations[o].shared }
 
-// joins reports whether o may run inside a phase of kind outer.
 func (o operation) joins(outer operation) bool { return slices.Contains(operations[o].joins, outer) }
 
 // advice returns the fix for a call of o inside a phase of kind outer, which o cannot
@@ -134,7 +132,7 @@ type phase struct {
 	writes       *table      // the table whose items a ForEach writes
 	writesBeside *table      // the table whose columns a ForEachRows writes
 	writesSparse *sparseData // the sparse data that a ForEach writes
-	frame        *frame      // frame of a Write or Run
+	frame        *frame
 	busy         atomic.Bool // another phase has joined this Write or system
 	ended        atomic.Bool
 }
@@ -164,7 +162,6 @@ func (p *phase) GoroutineLabels() *check.Labels {
 	return nil
 }
 
-// phaseOf returns the phase of s that ctx carries, or nil.
 func (s *Store) phaseOf(ctx context.Context) *phase {
 	p, _ := ctx.Value(phaseKey{s}).(*phase)
 	return p

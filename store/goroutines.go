@@ -45,7 +45,6 @@ func (g *phaseGoroutines) leave() {
 	g.phases[number] = of[:len(of)-1]
 }
 
-// around returns a task that is recorded while it runs.
 func (g *phaseGoroutines) around(p *phase, task func(int) error) func(int) error {
 	return func(n int) error {
 		g.enter(p)

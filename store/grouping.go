@@ -61,7 +61,6 @@ const (
 	grouped
 )
 
-// block is a run of rows of one shard.
 type block struct{ shard, lo, hi, at int }
 
 const (
@@ -183,10 +182,8 @@ func (g *grouping) refs(id ID) []uint64 {
 	return g.members[g.ends[owner]:g.ends[owner+1]]
 }
 
-// len returns the number of rows with an owner.
 func (g *grouping) len() int { return len(g.members) - g.stale - g.vacant }
 
-// maps returns the maps of the members.
 func (g *grouping) maps() *lookups { return &g.table.lookups }
 
 // cut divides the rows into blocks and the owners into buckets, and obtains the memory.
@@ -241,7 +238,6 @@ func (g *grouping) sort(ctx context.Context) error {
 	return s.run(ctx, g.buckets, g.onBucket, g.cost)
 }
 
-// count returns the number of rows in a bucket of owners.
 func (g *grouping) count(bucket int) (n int) {
 	for ; bucket < len(g.counts); bucket += g.buckets + 2 {
 		n += int(g.counts[bucket+1] - g.counts[bucket])

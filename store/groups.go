@@ -21,8 +21,8 @@ import (
 type Groups[T, K any] struct {
 	_     noCopy
 	core  grouping
-	visit func(c GroupChunk[T, K]) // function of the running ForEach
-	task  func(int) error          // run, bound once
+	visit func(c GroupChunk[T, K])
+	task  func(int) error // run, bound once
 }
 
 // GroupBy groups the items of t into g by the item of table `of` that key names: children

@@ -25,8 +25,8 @@ type fieldWalk struct {
 	errs    []error
 	seen    map[reflect.Type]bool // types inside references, which may be recursive
 
-	declared bool   // handles inside references are declared
-	option   string // the option that declares them
+	declared bool // handles inside references are declared
+	option   string
 }
 
 // walk visits a part of the value at offset. reference is "" or the kind of reference

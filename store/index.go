@@ -161,7 +161,6 @@ type keyIndex interface {
 
 func (x *Index[K, T]) title() string { return x.name }
 
-// keyOf returns the key of the item at v, and whether it has one.
 func (x *Index[K, T]) keyOf(v unsafe.Pointer) (k K, ok bool) {
 	k, ok = x.key((*T)(v))
 	return k, ok && !isNaN(k)
@@ -170,7 +169,6 @@ func (x *Index[K, T]) keyOf(v unsafe.Pointer) (k K, ok bool) {
 // isNaN reports whether the key is not equal to itself.
 func isNaN[K comparable](k K) bool { other := k; return k != other }
 
-// has reports whether id names an item with the key.
 func (x *Index[K, T]) has(id ID, k K) bool {
 	v := x.table.item(id)
 	if v == nil {
@@ -190,7 +188,6 @@ func (x *Index[K, T]) duplicate(k K, holder ID) error {
 	return fmt.Errorf("index %q: %w: %s has key %s", x.name, ErrDuplicate, by, image.Clip(fmt.Sprint(k)))
 }
 
-// mayAdd returns ErrDuplicate if an item has the key of the value at v.
 func (x *Index[K, T]) mayAdd(v unsafe.Pointer) error {
 	if k, ok := x.keyOf(v); ok {
 		if holder, taken := x.ids[k]; taken && x.has(holder, k) {

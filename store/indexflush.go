@@ -161,7 +161,6 @@ func (f *flush) applyKeys() {
 	}
 }
 
-// cancelKeys undoes planKeys.
 func (t *table) cancelKeys() {
 	for _, x := range t.indexes {
 		x.cancel()

@@ -168,7 +168,6 @@ func (t *table) newEmpty() *savedTable {
 	return c
 }
 
-// source is a table of a snapshot.
 type source struct {
 	table int // ordinal of the table in the store
 	how   migration

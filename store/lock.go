@@ -33,7 +33,6 @@ const (
 	waiting       = 1 << 33
 )
 
-// waiter is an entry of the queue.
 type waiter struct {
 	takes int64 // added to the state: 1 or heldExclusive
 	ready chan struct{}
@@ -47,7 +46,6 @@ func takes(shared bool) int64 {
 	return heldExclusive
 }
 
-// admits reports whether the gate can be taken at once.
 func admits(state, takes int64) bool {
 	return state == 0 || takes == 1 && state < heldExclusive
 }
@@ -80,7 +78,6 @@ func (l *lock) tryPass() bool {
 	}
 }
 
-// heldExclusive reports whether the gate is held exclusively.
 func (l *lock) heldExclusive() bool { return l.state.Load()&heldExclusive != 0 }
 
 // acquire waits for the gate until ctx ends, and reports whether it took it. It takes
@@ -151,7 +148,6 @@ func (l *lock) withdraw(place *list.Element) {
 	l.next() // the next waiter may share the gate now
 }
 
-// release releases the gate.
 func (l *lock) release(shared bool) {
 	takes := takes(shared)
 	for {

@@ -87,7 +87,6 @@ func (l *Loop) Steps(now time.Time) (ticks int, alpha float64) {
 // call it.
 func (l *Loop) Dropped() uint64 { return l.dropped.Load() }
 
-// ticking is a running clock and its next tick.
 type ticking struct {
 	clock
 	began time.Time

@@ -72,7 +72,6 @@ func (e *emptyTable) itemMigration(of image.Table) (*digest.Migration, error) {
 	return m, nil
 }
 
-// guarded calls a user function and returns a panic as an error.
 func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields, item unsafe.Pointer) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -82,7 +81,6 @@ func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields
 	return convert(Fields(old), item)
 }
 
-// differs returns the error for a table that differs from the snapshot.
 func (e *emptyTable) differs(of image.Table, why string) error {
 	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", image.Clip(of.Name), image.Clip(why), of, e.image)
 }

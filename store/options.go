@@ -91,7 +91,6 @@ type TableOptions[T any] struct {
 	Migrate map[string]func(old Fields, v *T) error
 }
 
-// options are TableOptions without the item type.
 type options struct {
 	Name                                                   string
 	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
@@ -125,7 +124,7 @@ func (o options) validate(s *Store) error {
 	}
 	if o.Shards < 0 || o.Shards > MaxShards {
 		fault("Shards %d is outside 1..%d", o.Shards, MaxShards)
-		o.Shards = 1 // to find the other faults, too
+		o.Shards = 1
 	}
 	// The maps check other bounds of sizes, but only per shard for Reserve.
 	for _, size := range []struct {
@@ -189,7 +188,6 @@ func (s *Store) lastTaken(first, n int) int {
 	return 0
 }
 
-// add adds a table to the store.
 func (s *Store) add(t *table, name string) {
 	first, shards := t.first, len(t.order)
 	if t.isValue() {

@@ -52,7 +52,6 @@ func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, 
 	})
 }
 
-// packed returns the map of a shard of a packed table.
 func (t *table) packed(shard int) *dense.Set { return t.order[shard].Map.(*dense.Set) }
 
 func (t *table) sortFunc(ctx context.Context, w *Writer, cmp func(a, b unsafe.Pointer) int) error {

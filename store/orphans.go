@@ -192,7 +192,6 @@ func (l *lineage) doubleLinks(chunk int) error {
 	return nil
 }
 
-// eraseGone records the erases of one chunk.
 func (l *lineage) eraseGone(chunk int) error {
 	if l.counts[chunk].gone == 0 {
 		return nil

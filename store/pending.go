@@ -34,7 +34,6 @@ func (s *Store) begin(ph *phase, n int) (p *batch.Pass, err error) {
 	return p, nil
 }
 
-// admit returns an error when the batch is at its limit.
 func (s *Store) admit() error {
 	if s.options.BatchLimit > 0 || s.options.BatchBytes > 0 {
 		return s.batch.Admit()

@@ -109,7 +109,6 @@ func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle
 	return batch.EmplaceFunc(&t.resource().table.recorder, batch.Queue(q), f)
 }
 
-// tableOf returns the core of t, and panics if t is nil.
 func tableOf[T any](call string, t TableOf[T]) *table {
 	if t == nil || t.isNil() {
 		check.Given(false, "store: "+call, "table")

@@ -55,7 +55,6 @@ func untypedKey[T, K any](key func(*T) Handle[K]) func(*untyped) Handle[untyped]
 	return *(*func(*untyped) Handle[untyped])(unsafe.Pointer(&key))
 }
 
-// reduce is [Reduce] over a table or its sparse data; f takes a chunk of these.
 func reduce[A any](ctx context.Context, over Resource, f func(untyped) A, combine func(a, b A) A) (A, error) {
 	var none A
 	of := over.resource()
@@ -153,7 +152,6 @@ func (r *reduction[A]) reduce(p *phase, combine func(a, b A) A) (result A, err e
 	return result, nil
 }
 
-// cut finds the chunks and returns their number.
 func (r *reduction[A]) cut() int {
 	if r.sparse != nil {
 		return r.sparse.cut(&r.chunks)
@@ -176,14 +174,12 @@ func (r *reduction[A]) run(task int) error {
 	return nil
 }
 
-// rows returns a run of rows, read-only.
 func (t *table) rows(shard, lo, hi, index int) Rows[untyped] {
 	m := t.packed(shard)
 	items := m.Range(lo, min(hi, m.Rows()))
 	return Rows[untyped]{Items: *(*[]untyped)(unsafe.Pointer(&items)), Index: index, items: m, row: uint32(lo)}
 }
 
-// stableRows returns a run of rows of a stable table, read-only.
 func (t *table) stableRows(shard, lo, hi, index int) StableChunk[untyped] {
 	m := t.order[shard].Map.(*paged.Set)
 	return StableChunk[untyped]{Index: index, items: m, lo: lo, hi: min(hi, m.Rows())}

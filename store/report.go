@@ -33,12 +33,10 @@ type TableReport struct {
 	batch.Counts
 }
 
-// begin empties the report and keeps its memory.
 func (r *Report) begin(epoch uint64) {
 	*r = Report{Epoch: epoch, Tables: r.Tables[:0], Columns: r.Columns[:0], Stale: r.Stale[:0]}
 }
 
-// addTable adds a line for a table, and returns its counters.
 func (r *Report) addTable(name string) *batch.Counts {
 	n := len(r.Tables)
 	r.Tables = slices.Grow(r.Tables, 1)[:n+1]

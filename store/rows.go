@@ -19,7 +19,7 @@ type Rows[T any] struct {
 	erased *[]uint32 // rows to erase
 	items  *dense.Set
 	row    uint32 // row of Items[0] in the map
-	serial uint32 // serial of the pass
+	serial uint32
 }
 
 // Handle returns the handle of Items[i].

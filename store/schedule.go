@@ -59,7 +59,6 @@ type resource struct {
 	part  *component // nil: the table itself
 }
 
-// isNil reports whether r is nil or a nil pointer.
 func isNil(r Resource) bool { return r == nil || r.isNil() }
 
 // name returns the name for messages and pictures.
@@ -116,13 +115,13 @@ func (Other) isNil() bool        { return false }
 type Schedule struct {
 	store     *Store
 	plan      *schedule.Schedule
-	systems   []*system // in serial order
+	systems   []*system
 	given     []System
-	resources []named // by number
+	resources []named
 	running   atomic.Bool
 	frame     frame
-	report    Report                                  // of the frame
-	spare     struct{ tables, columns []TableReport } // memory for the next report
+	report    Report
+	spare     struct{ tables, columns []TableReport }
 
 	flush func(ctx context.Context, ends []schedule.Resource) error // bound once
 }
@@ -134,10 +133,10 @@ type system struct {
 	queues *batch.Sequence
 	each   eachPass
 
-	nameHash uint64 // for random numbers
+	nameHash uint64
 	passes   uint64 // for random numbers: number of passes begun in this Run
 
-	labels *check.Labels // of its goroutines
+	labels *check.Labels
 
 	// In checked builds:
 	tables []*table     // tables that it reads or writes, also through components
@@ -222,7 +221,6 @@ func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 	return numbers
 }
 
-// named is a resource with its name.
 type named struct {
 	resource
 	name    string

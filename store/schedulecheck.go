@@ -14,7 +14,6 @@ import (
 // of the schedule returns it.
 var ErrUndeclared = errors.New("not declared by the system")
 
-// systemOf returns the system around the phase, or nil.
 func (p *phase) systemOf() *system {
 	for ; p != nil; p = p.outer {
 		if p.system != nil {
@@ -57,7 +56,7 @@ func (s *Store) currentSystem() *system {
 			}
 		}
 	}
-	return nil // other labels
+	return nil
 }
 
 // label registers the labels of the systems until the returned function is called. It

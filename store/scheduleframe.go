@@ -122,7 +122,6 @@ func (s *Store) shuffleSystems(n int) []int {
 	return order
 }
 
-// run runs the system in the wave of ctx.
 func (y *system) run(ctx context.Context) error {
 	p := &phase{Context: ctx, store: y.store, op: opSystem, outer: y.store.phaseOf(ctx), system: y}
 	defer p.ended.Store(true)

@@ -109,7 +109,6 @@ func (s *Store) asSaved() []*savedTable {
 	return tables
 }
 
-// writeImage writes the snapshot of tables.
 func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int64, err error) {
 	head := image.Header{Epoch: epoch, Tag: image.Tag(tag)}
 	for _, t := range tables {

@@ -141,8 +141,8 @@ type SparseChunk[T, C any] struct {
 
 	pass   *sparsePass // nil: a Reduce
 	wrote  *notes      // nil: the data has no Changes
-	row    int         // of Items[0]
-	serial uint32      // of the pass
+	row    int
+	serial uint32
 }
 
 // Wrote notes that the task has written Items[i], for [Sparse.Written]. It costs a branch

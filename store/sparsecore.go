@@ -53,7 +53,6 @@ func (c *sparseData) newChanges() (all []sparseChanges) {
 // forget makes the lookups find nothing.
 func (c *sparseData) forget() { fill(c.shards[:], sparse.New(c.typ)) }
 
-// of returns the data of a shard.
 func (c *sparseData) of(shard int) *sparse.Map {
 	return c.shards[(int(c.table.first)+shard)%MaxShards]
 }
@@ -103,7 +102,6 @@ func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 	return place
 }
 
-// remove removes the data of the item id, and reports whether it had any.
 func (c *sparseData) remove(w *Writer, id ID) bool {
 	t := c.table
 	w.useComponent(t, "Remove")
@@ -193,7 +191,6 @@ func (s *Store) endLending() {
 	}
 }
 
-// assigned reports whether a map of the table is a copy of another map.
 func (t *table) assigned() bool {
 	for _, sh := range t.order {
 		if !sh.Map.IsPinned() {
@@ -212,7 +209,7 @@ type sparsePass struct {
 	queues *batch.Pass
 	chunks chunking
 	serial uint32
-	task   func(int) error // run, bound once
+	task   func(int) error
 }
 
 func (c *sparseData) forEach(ctx context.Context, f func(SparseChunk[untyped, untyped])) error {
@@ -258,7 +255,6 @@ func (p *sparsePass) run(index int) error {
 	return p.queues.Failed(index)
 }
 
-// cut finds the chunks and returns their number.
 func (c *sparseData) cut(chunks *chunking) int {
 	return chunks.cut(c.pass.chunk, len(c.table.order), func(shard int) int { return c.of(shard).Rows() })
 }

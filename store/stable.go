@@ -20,7 +20,7 @@ import (
 type StableTable[T any] struct {
 	maps  [MaxShards]*paged.Set // by typeId & 63; unused entries point to an empty map
 	core  table
-	visit func(c StableChunk[T]) // function of the running ForEach
+	visit func(c StableChunk[T])
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
@@ -121,7 +121,6 @@ func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 // StableMaps requires that a map is only a set with pages of items.
 var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(paged.Set{})]
 
-// mapOf returns the map of a shard.
 func (t *StableTable[T]) mapOf(shard int) *paged.Set {
 	return t.maps[(int(t.core.first)+shard)%MaxShards]
 }
@@ -137,7 +136,7 @@ type StableChunk[T any] struct {
 	lo, hi int
 	table  *table // nil: a Reduce
 	wrote  *notes // nil: the table has no Changes
-	serial uint32 // of the pass
+	serial uint32
 }
 
 // All iterates over the handles and items of the chunk, in the order of slots. It panics

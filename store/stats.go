@@ -92,10 +92,9 @@ func (t *TableStats) set(of *handle.Stats) {
 type figures struct {
 	shards  []handle.Stats
 	sum     handle.Stats
-	version uint64 // version of the table when counted
+	version uint64
 }
 
-// count counts the whole table.
 func (t *table) count() {
 	if t.figures.shards == nil {
 		t.figures.shards = make([]handle.Stats, len(t.order))

@@ -15,7 +15,7 @@ import (
 type Table[T any] struct {
 	maps  [MaxShards]*dense.Set // by typeId & 63; unused entries point to an empty map
 	core  table
-	visit func(c Chunk[T]) // function of the running ForEach
+	visit func(c Chunk[T])
 }
 
 // Register adds a table of items of type T to s. Failures are mistakes of the program, so
@@ -108,5 +108,4 @@ func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// mapOf returns the map of a shard.
 func (t *Table[T]) mapOf(shard int) *dense.Set { return t.maps[(int(t.core.first)+shard)%MaxShards] }

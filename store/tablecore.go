@@ -36,15 +36,15 @@ type table struct {
 	events   bool              // items end without a command
 	isRead   atomic.Bool       // by a schedule, which ends the events
 	version  uint64            // of its rows; increases when items are created, erased or moved
-	copying  copying           // copy functions, for checkpoints
-	lookups  lookups           // maps for the typed shell
+	copying  copying
+	lookups  lookups
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
-	initial  items.Slice   // one item, the initial [Value]; empty for a table
-	value    handle.ID     // handle of that item
-	parts    []*component  // columns and sparse data, in the order of addition
-	columns  []*column     // the columns of parts
-	sparse   []*sparseData // the sparse data of parts
-	indexes  []keyIndex    // in the order of addition
+	initial  items.Slice  // one item, the initial [Value]; empty for a table
+	value    handle.ID    // handle of that item
+	parts    []*component // columns and sparse data, in the order of addition
+	columns  []*column
+	sparse   []*sparseData
+	indexes  []keyIndex // in the order of addition
 
 	recorder   batch.Recorder
 	flushing   tableFlush
@@ -208,7 +208,6 @@ func (t *table) init(s *Store, o options) error {
 	return nil
 }
 
-// len returns the number of items, in O(shards) time.
 func (t *table) len() int {
 	n := 0
 	for _, sh := range t.order {
@@ -222,7 +221,6 @@ func (t *table) owns(id ID) bool { return uint(id.TypeID())-uint(t.first) < uint
 
 func (t *table) has(id ID) bool { return t.item(id) != nil }
 
-// item returns the address of the item id, or nil.
 func (t *table) item(id ID) unsafe.Pointer {
 	if !t.owns(id) {
 		return nil

@@ -53,7 +53,6 @@ func (t *table) beginShards(shards batch.Shards) {
 	}
 }
 
-// inFrame reports whether the table had commands in the frame with the number.
 func (t *table) inFrame(number uint64) bool { return t.flushing.frame == number }
 
 // resolve returns the handle of the item for the provisional handle id of the last frame

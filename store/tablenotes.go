@@ -56,7 +56,6 @@ func (l *chunkNotes) begin(n int) {
 	}
 }
 
-// forget empties the notes.
 func (n *notes) forget() {
 	if cap(n.rows) > 0 {
 		n.rows = highwater.Trim(&n.peak, n.rows)

@@ -19,7 +19,6 @@ import (
 // Regions of one goroutine nest. They belong to the trace task of the caller's context.
 type region struct{ of *trace.Region }
 
-// end ends the region, on the goroutine that began it.
 func (r region) end() {
 	if r.of != nil {
 		r.of.End()
@@ -38,7 +37,6 @@ func (p *phase) trace(table string) region {
 //go:noinline
 func beginPhase(p *phase, table string) region { return begin(p, p.op.String(), table) }
 
-// traceStep begins the region of a step of a flush.
 func traceStep(ctx context.Context, step string) region {
 	if trace.IsEnabled() {
 		return begin(ctx, step, "")
@@ -46,7 +44,6 @@ func traceStep(ctx context.Context, step string) region {
 	return region{}
 }
 
-// traceShard begins the region of a step on one shard, during a trace.
 func traceShard(ctx context.Context, step string, w *shardWork) region {
 	return begin(ctx, step, w.table.name+"/"+strconv.Itoa(w.index))
 }

@@ -15,7 +15,6 @@ type active struct {
 	quiet   int // without commands, since the last one with commands
 }
 
-// add adds a table that takes part in a flush.
 func (a *active) add(t *table) {
 	if t.wake() {
 		a.tables = append(a.tables, t)

@@ -84,7 +84,6 @@ func setMissing(tables []emptyTable, order []source) error {
 	return nil
 }
 
-// isValue reports whether the table holds a value.
 func (t *table) isValue() bool { return t.initial.Len() > 0 }
 
 // one returns the item of a value, or nil when the store is closed.

@@ -122,7 +122,6 @@ func (w *written) keep(chunk int, notes *notes) {
 	}
 }
 
-// add adds an item of a shard.
 func (w *written) add(shard int, id ID) {
 	set := &w.shards[shard]
 	set.Grow(int(id.Slot()) + 1)
