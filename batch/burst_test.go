@@ -223,8 +223,8 @@ func TestBatch_SteadyStateAllocatesNothing(t *testing.T) {
 
 const rounds = 500
 
-// expectMallocs fails the test if all rounds together allocate more than most objects.
-func expectMallocs(t *testing.T, most uint64, round func()) {
+// expectMallocs fails the test if all rounds together allocate more than limit objects.
+func expectMallocs(t *testing.T, limit uint64, round func()) {
 	t.Helper()
 	for range 200 {
 		round()
@@ -235,8 +235,8 @@ func expectMallocs(t *testing.T, most uint64, round func()) {
 		round()
 	}
 	runtime.ReadMemStats(&after)
-	if n := after.Mallocs - before.Mallocs; n > most {
-		t.Errorf("%d batches allocate %d objects, want %d at most", rounds, n, most)
+	if n := after.Mallocs - before.Mallocs; n > limit {
+		t.Errorf("%d batches allocate %d objects, want %d at most", rounds, n, limit)
 	}
 }
 

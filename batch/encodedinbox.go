@@ -156,12 +156,12 @@ func (a *EncodedInbox) recorderOf(id handle.ID) *Recorder {
 }
 
 // Seal appends the bytes of arrived calls to dst, in order, and returns dst and the calls:
-// at most the given number of bytes, but at least one call.
-func (a *EncodedInbox) Seal(dst []byte, most int) ([]byte, []*Call) {
+// at most maxBytes, but at least one call.
+func (a *EncodedInbox) Seal(dst []byte, maxBytes int) ([]byte, []*Call) {
 	a.batch.inbox.mu.Lock()
 	defer a.batch.inbox.mu.Unlock()
 	waiting := a.calls[a.next:]
-	n, size := a.fitting(waiting, most)
+	n, size := a.fitting(waiting, maxBytes)
 	if n == 0 {
 		return dst, nil
 	}
@@ -180,10 +180,10 @@ func (a *EncodedInbox) Seal(dst []byte, most int) ([]byte, []*Call) {
 }
 
 // fitting returns the number of calls that fit, at least one, and their size.
-func (a *EncodedInbox) fitting(calls []arrival, most int) (n, size int) {
-	const head = 1 + binary.MaxVarintLen32
+func (a *EncodedInbox) fitting(calls []arrival, maxBytes int) (n, size int) {
+	const header = 1 + binary.MaxVarintLen32
 	for _, c := range calls {
-		if n > 0 && head+size+c.bytes > most {
+		if n > 0 && header+size+c.bytes > maxBytes {
 			break
 		}
 		n++

@@ -52,7 +52,7 @@ const (
 
 // encoder belongs to a buffer, which keeps it from call to call.
 type encoder struct {
-	arrivals *EncodedInbox
+	inbox    *EncodedInbox
 	buf      *buffer
 	out      []byte
 	peak     highwater.Mark
@@ -78,7 +78,7 @@ func newEncoder() *encoder {
 // encode returns the encoded call, valid until the next use. It overwrites provisional
 // handles in the buffer's values.
 func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
-	e.arrivals, e.buf, e.err = a, buf, nil
+	e.inbox, e.buf, e.err = a, buf, nil
 	e.recorded = e.recorded[:0]
 	e.out = highwater.Trim(&e.peak, e.out)
 	for _, t := range buf.touched {
@@ -98,7 +98,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 		e.sets(s)
 	}
 	e.out = append(e.out, partEnd)
-	e.arrivals, e.buf = nil, nil
+	e.inbox, e.buf = nil, nil
 	return e.out, e.err
 }
 
@@ -245,7 +245,7 @@ func (e *encoder) name(id handle.ID) handle.ID {
 		return id
 	}
 	stale := id >> typeShift << typeShift
-	r := e.arrivals.recorderOf(id)
+	r := e.inbox.recorderOf(id)
 	if r == nil || !r.isProvisional(id) || r.ordinal >= len(e.buf.columns) || e.buf.columns[r.ordinal] == nil {
 		return stale
 	}

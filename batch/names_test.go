@@ -114,18 +114,17 @@ func TestSegments_WrapWithinABatch(t *testing.T) {
 	}
 }
 
-// A name is reused after 2^34 segments, and not one earlier.
+// A name is reused after 2^34 segments, not after half of them or one less.
 func TestSegments_RepeatAfterSeventeenBillion(t *testing.T) {
 	b := newBench(100, 1)
 	first := b.Emplace(b.Begin(1).Queue(0), value{})
 	b.Drop(nil)
-	b.SkipSegments(allSegments - 2)
-	p := b.Begin(2)
-	if last := b.Emplace(p.Queue(0), value{}); last == first {
-		t.Error("reused one segment too early")
-	}
-	if again := b.Emplace(p.Queue(1), value{}); again != first {
-		t.Errorf("name = %v, want the first name %v", again, first)
+	p := b.Begin(3)
+	for task, skip := range []uint64{allSegments/2 - 1, allSegments/2 - 2, 0} {
+		b.SkipSegments(skip)
+		if h := b.Emplace(p.Queue(task), value{}); (h == first) != (task == 2) {
+			t.Errorf("name %d = %v, the first name is %v", task, h, first)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type tableBuffer struct {
 	spare    []Puts // unused puts, by shard
 	put      Shards
 	recent   Shards // used in this period
-	most     int    // highest used of the period
+	maxUsed  int    // highest used of the period
 	uses     int
 	key      Key
 	staged   bool // pointers to creates exist: arrays must not move
@@ -50,7 +50,7 @@ func (c *tableBuffer) reset() {
 		s := &c.segments[i]
 		s.values = emptied(c.recorder.typ, s.values, &s.peak)
 	}
-	c.most = max(c.most, c.used)
+	c.maxUsed = max(c.maxUsed, c.used)
 	c.current, c.used, c.staged = items.Slice{}, 0, false
 	for shard := range c.put.All {
 		p := &c.puts[shard]
@@ -66,14 +66,14 @@ func (c *tableBuffer) reset() {
 
 // releaseIdle releases the segments and puts that this period did not use.
 func (c *tableBuffer) releaseIdle() {
-	if len(c.segments) > c.most {
-		clear(c.segments[c.most:])
-		c.segments = c.segments[:c.most]
+	if len(c.segments) > c.maxUsed {
+		clear(c.segments[c.maxUsed:])
+		c.segments = c.segments[:c.maxUsed]
 	}
 	for shard := range (AllShards(len(c.spare)) &^ c.recent).All {
 		c.spare[shard] = Puts{}
 	}
-	c.recent, c.most, c.uses = 0, 0, 0
+	c.recent, c.maxUsed, c.uses = 0, 0, 0
 }
 
 // putsTo returns the puts to a shard. Puts without commands have no capacity, so recording

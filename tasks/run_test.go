@@ -223,17 +223,17 @@ func TestGoexit_EndsTheCallerLast(t *testing.T) {
 func TestWorkers_AreAtMostAskedFor(t *testing.T) {
 	check := func(t *testing.T, ctx context.Context, ask, want int) {
 		t.Helper()
-		var now, most atomic.Int32
+		var now, peak atomic.Int32
 		err := Run(ctx, 200, func(int) error {
 			n := now.Add(1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			for m := peak.Load(); n > m && !peak.CompareAndSwap(m, n); m = peak.Load() {
 			}
 			runtime.Gosched()
 			now.Add(-1)
 			return nil
 		}, Options{Workers: ask})
-		if err != nil || int(most.Load()) > want {
-			t.Errorf("asked for %d workers: %d at once, want at most %d; error %v", ask, most.Load(), want, err)
+		if err != nil || int(peak.Load()) > want {
+			t.Errorf("asked for %d workers: %d at once, want at most %d; error %v", ask, peak.Load(), want, err)
 		}
 	}
 	for ask := 1; ask <= 8; ask++ {

@@ -46,29 +46,29 @@ func TestTeam_RunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
 	}
 }
 
-// pauses delays a worker by up to most-1 yields.
-func pauses(most int) func(seam.Point, int) {
+// pauses delays a worker by up to limit-1 yields.
+func pauses(limit int) func(seam.Point, int) {
 	return func(seam.Point, int) {
-		for range rand.IntN(most) {
+		for range rand.IntN(limit) {
 			runtime.Gosched()
 		}
 	}
 }
 
-// manyPhases runs phases of up to most tasks. Task 7 fails or panics.
-func manyPhases(t *testing.T, ctx context.Context, phases, most int) {
+// manyPhases runs phases of up to maxTasks tasks. Task 7 fails or panics.
+func manyPhases(t *testing.T, ctx context.Context, phases, maxTasks int) {
 	failed := errors.New("failed")
-	ran := make(counts, most)
+	ran := make(counts, maxTasks)
 	var now atomic.Int64
 	for phase := range int64(phases) {
-		n := int(phase % int64(most+1))
+		n := int(phase % int64(maxTasks+1))
 		now.Store(phase)
 		err := Run(ctx, n, func(task int) error {
 			if now.Load() != phase {
 				t.Errorf("a task of phase %d ran in phase %d", phase, now.Load())
 			}
 			switch ran[task].Add(1); {
-			case task == 7 && phase/int64(most+1)%8 > 0:
+			case task == 7 && phase/int64(maxTasks+1)%8 > 0:
 				return failed
 			case task == 7:
 				panic(failed)

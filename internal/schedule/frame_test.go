@@ -22,11 +22,11 @@ import (
 )
 
 // atWork counts goroutines that work at the same time.
-type atWork struct{ now, most atomic.Int64 }
+type atWork struct{ now, peak atomic.Int64 }
 
 func (a *atWork) work() {
 	n := a.now.Add(1)
-	for most := a.most.Load(); n > most && !a.most.CompareAndSwap(most, n); most = a.most.Load() {
+	for most := a.peak.Load(); n > most && !a.peak.CompareAndSwap(most, n); most = a.peak.Load() {
 	}
 	runtime.Gosched()
 	a.now.Add(-1)
@@ -49,7 +49,7 @@ func TestFrame_LimitsGoroutines(t *testing.T) {
 				noError(t, s.Run(ctx, Run{Workers: 2 * workers}))
 			})
 		}
-		if most := a.most.Load(); most > int64(workers) {
+		if most := a.peak.Load(); most > int64(workers) {
 			t.Errorf("%d goroutines at work with %d workers", most, workers)
 		}
 	}
