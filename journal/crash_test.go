@@ -60,13 +60,10 @@ func TestAppend_FailedNameIsRefused(t *testing.T) {
 			continue
 		}
 		names++
-		if opened := l.appended > 0; opened && err != nil || errors.Is(err, ErrBroken) {
-			t.Errorf("call %d of %d failed: %d records, %v", fail, n, l.appended, err)
-		}
+		opened := l.appended > 0
+		failIf(t, opened && err != nil || errors.Is(err, ErrBroken), "call %d of %d failed: %d records, %v", fail, n, l.appended, err)
 	}
-	if names < 10 {
-		t.Errorf("%d calls change names", names)
-	}
+	failIf(t, names < 10, "%d calls change names", names)
 }
 
 func TestSync_FailureIsNotRepeated(t *testing.T) {
@@ -75,9 +72,8 @@ func TestSync_FailureIsNotRepeated(t *testing.T) {
 		j := mustOpen(t, small(d))
 		mustAppend(t, j, 1, 3)
 		d.failAt = d.calls + call
-		if _, err := j.Append(context.Background(), 3, record(4)); !errors.Is(err, ErrBroken) || !errors.Is(err, errInput) {
-			t.Errorf("call %d: %v", call, err)
-		}
+		_, err := j.Append(context.Background(), 3, record(4))
+		failIf(t, !errors.Is(err, ErrBroken) || !errors.Is(err, errInput), "call %d: %v", call, err)
 		calls := d.calls
 		wantError(t, errorOf(j.Append(context.Background(), 3, record(4))), ErrBroken)
 		wantError(t, save(j, 3, "state"), ErrBroken)

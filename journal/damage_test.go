@@ -79,12 +79,8 @@ func TestOpen_FindsEveryFlippedBit(t *testing.T) {
 	}
 	t.Logf("%d flips: %d refused, %d cut, %d where nothing is", flips, o.refused, o.cut, o.whole)
 	last := int(unitSize(4 + len(record(units))))
-	if !testing.Short() && o.cut > 8*(last+64) {
-		t.Errorf("%d flips cut a record; the last has %d bits", o.cut, 8*last)
-	}
-	if o.refused == 0 || o.cut == 0 {
-		t.Errorf("%+v", o)
-	}
+	failIf(t, !testing.Short() && o.cut > 8*(last+64), "%d flips cut a record; the last has %d bits", o.cut, 8*last)
+	failIf(t, o.refused == 0 || o.cut == 0, "%+v", o)
 }
 
 // Whole units and segments at wrong places are damage.
@@ -147,9 +143,7 @@ func TestSnapshot_ReplacesTornRecord(t *testing.T) {
 		}
 		tail, _ := j.Tail(ctx)
 		mustAppend(t, j, tail+1, tail+5)
-		if n, err := readAll(t, j, 20); n != int(tail+5-20) || err != nil {
-			t.Errorf("read %d behind the snapshot, %v", n, err)
-		}
+		wantAfter(t, j, 20, int(tail+5-20))
 		if n, err := readAll(t, j, 15); n != 4 || !errors.Is(err, ErrCorrupt) {
 			t.Errorf("read %d behind the older snapshot, %v", n, err)
 		}
@@ -167,9 +161,8 @@ func TestOpen_FindsForgedLengths(t *testing.T) {
 		copy(d.files[fileName(1, segmentExt)].bytes[j.end:], appendUnit(nil, j.salt, j.tail, payload))
 		mustClose(t, j)
 		j = mustOpen(t, small(d))
-		if cut, ok := j.Truncated(); !ok || cut.At != 3 {
-			t.Errorf("payload %v: cut %+v, %v", payload, cut, ok)
-		}
+		cut, ok := j.Truncated()
+		failIf(t, !ok || cut.At != 3, "payload %v: cut %+v, %v", payload, cut, ok)
 		wantRecords(t, j, 2)
 		mustClose(t, j)
 	}

@@ -25,8 +25,7 @@ func TestDescriptors_LimitOfTheProcess(t *testing.T) {
 	noError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	dir := t.TempDir()
 	o := Options{SegmentBytes: minSegment, background: inline}
-	j, err := Open(dir, o)
-	noError(t, err)
+	j := mustOpenDir(t, dir, o)
 	ctx := context.Background()
 	refusals := 0
 	for at := uint64(1); at <= 100; at++ {
@@ -43,13 +42,9 @@ func TestDescriptors_LimitOfTheProcess(t *testing.T) {
 		}
 		mustAppend(t, j, at, at)
 	}
-	if refusals == 0 {
-		t.Error("no record was refused")
-	}
+	failIf(t, refusals == 0, "no record was refused")
 	mustClose(t, j)
-	if j, err = Open(dir, o); err != nil {
-		t.Fatal(err)
-	}
+	j = mustOpenDir(t, dir, o)
 	wantRecords(t, j, 100)
 	mustClose(t, j)
 }

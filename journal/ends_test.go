@@ -35,9 +35,7 @@ func wantRepaired(t *testing.T, d *crashDisk) {
 		if saved, _ := j.Snapshots(context.Background()); len(saved) > 0 {
 			after = saved[len(saved)-1]
 		}
-		if n, err := readAll(t, j, after); uint64(n) != tail-after || err != nil {
-			t.Fatalf("after a repair of %v: read %d of %d, %v", damage, n, tail-after, err)
-		}
+		wantAfter(t, j, after, int(tail-after))
 		mustAppend(t, j, tail+1, tail+5)
 		mustClose(t, j)
 	}
@@ -77,9 +75,8 @@ func TestOpen_MissingFilesAreCorrupt(t *testing.T) {
 	d, segments, _ := fifty(t)
 	for k := range segments {
 		t.Run(fmt.Sprint("segments from ", k), func(t *testing.T) { wantRepaired(t, lose(d, k, segments)) })
-		if _, err := Open("", small(lose(d, k, segments[:k+1]))); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("without segment %d of %d: %v", k+1, len(segments), err)
-		}
+		_, err := Open("", small(lose(d, k, segments[:k+1])))
+		failIf(t, !errors.Is(err, ErrCorrupt), "without segment %d of %d: %v", k+1, len(segments), err)
 		for snapshots, after := range map[string][]uint64{"genesis": {0}, "two": {10, 20}} {
 			t.Run(fmt.Sprint("segments from ", k, ", snapshots ", snapshots), func(t *testing.T) {
 				d := newCrashDisk()
@@ -116,9 +113,8 @@ func TestOpen_LockFileOfVersion1NamesNothing(t *testing.T) {
 	j := mustOpen(t, small(d))
 	wantRecords(t, j, units)
 	mustClose(t, j)
-	if newest, err := readNewest(d.files[lockName]); newest == 0 || err != nil {
-		t.Errorf("the lock file names %d, %v", newest, err)
-	}
+	newest, err := readNewest(d.files[lockName])
+	failIf(t, newest == 0 || err != nil, "the lock file names %d, %v", newest, err)
 }
 
 func unitEnds(t *testing.T, d *crashDisk, segments []string) (ends []int64) {
@@ -172,9 +168,13 @@ func TestTruncated_CoversLostRecords(t *testing.T) {
 			mustClose(t, j)
 		}
 	}
-	if cuts == 0 {
-		t.Error("nothing is cut")
-	}
+	failIf(t, cuts == 0, "nothing is cut")
+}
+
+func wantTornTail(t *testing.T, j *Journal, want TornTail) {
+	t.Helper()
+	got, _ := j.Truncated()
+	equal(t, "torn tail", got, want)
 }
 
 func TestTruncated_HasRangeRecordsAndBytes(t *testing.T) {
@@ -197,9 +197,7 @@ func TestTruncated_HasRangeRecordsAndBytes(t *testing.T) {
 	unit[len(unit)-1] ^= 0xff
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	j = mustOpen(t, small(d.clone()))
-	if cut, ok := j.Truncated(); !ok || cut != want {
-		t.Errorf("%+v, %v; want %+v", cut, ok, want)
-	}
+	wantTornTail(t, j, want)
 	mustClose(t, j)
 
 	// The header is lost: 48 bytes have room for 4 records.
@@ -207,9 +205,7 @@ func TestTruncated_HasRangeRecordsAndBytes(t *testing.T) {
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	want.Records = 12
 	j = mustOpen(t, small(d.clone()))
-	if cut, ok := j.Truncated(); !ok || cut != want {
-		t.Errorf("%+v, %v; want %+v", cut, ok, want)
-	}
+	wantTornTail(t, j, want)
 	mustClose(t, j)
 }
 

@@ -50,9 +50,8 @@ func TestGolden_WrittenBytesMatch(t *testing.T) {
 	files := golden(t, "v2")
 	equal(t, "segments", len(j.segments), len(files))
 	for name, want := range files {
-		if got := d.files[name]; got == nil || !bytes.Equal(got.bytes, want) {
-			t.Errorf("%s differs from testdata", name)
-		}
+		got := d.files[name]
+		failIf(t, got == nil || !bytes.Equal(got.bytes, want), "%s differs from testdata", name)
 	}
 }
 

@@ -26,6 +26,13 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	}
 }
 
+func failIf(t testing.TB, failed bool, format string, args ...any) {
+	t.Helper()
+	if failed {
+		t.Errorf(format, args...)
+	}
+}
+
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -35,7 +42,12 @@ func noError(t testing.TB, err error) {
 
 func mustOpen(t *testing.T, o Options) *Journal {
 	t.Helper()
-	j, err := Open("", o)
+	return mustOpenDir(t, "", o)
+}
+
+func mustOpenDir(t *testing.T, dir string, o Options) *Journal {
+	t.Helper()
+	j, err := Open(dir, o)
 	noError(t, err)
 	return j
 }
@@ -90,7 +102,12 @@ func readAll(t *testing.T, j *Journal, after uint64) (n int, err error) {
 
 func wantRecords(t *testing.T, j *Journal, n int) {
 	t.Helper()
-	if got, err := readAll(t, j, 0); got != n || err != nil {
-		t.Fatalf("read %d records, %v; want %d", got, err, n)
+	wantAfter(t, j, 0, n)
+}
+
+func wantAfter(t *testing.T, j *Journal, after uint64, n int) {
+	t.Helper()
+	if got, err := readAll(t, j, after); got != n || err != nil {
+		t.Fatalf("read %d records after %d, %v; want %d", got, after, err, n)
 	}
 }

@@ -26,32 +26,24 @@ func TestInspect_ReadsAllAndChangesNothing(t *testing.T) {
 	d, segments, end := fifty(t)
 	calls := d.calls
 	found, n := contents(t, d)
-	if n != units || found.Damage != nil || found.TornTail != "" || d.calls != calls {
-		t.Errorf("%d records, %+v, %d calls", n, found, d.calls-calls)
-	}
+	failIf(t, n != units || found.Damage != nil || found.TornTail != "" || d.calls != calls, "%d records, %+v, %d calls", n, found, d.calls-calls)
 	for i, s := range found.Segments {
-		if s.File != segments[i] || i > 0 && s.First != found.Segments[i-1].Last+1 || s.Bytes < minSegment {
-			t.Errorf("segment %d is %+v", i, s)
-		}
+		failIf(t, s.File != segments[i] || i > 0 && s.First != found.Segments[i-1].Last+1 || s.Bytes < minSegment, "segment %d is %+v", i, s)
 	}
-	if last := found.Segments[len(segments)-1]; len(found.Segments) != len(segments) || last.Last != units || last.Used != end {
-		t.Errorf("the last segment is %+v; want %d records and %d bytes", last, units, end)
-	}
+	last := found.Segments[len(segments)-1]
+	failIf(t, len(found.Segments) != len(segments) || last.Last != units || last.Used != end, "the last segment is %+v; want %d records and %d bytes", last, units, end)
 	wantError(t, errorOf(inspect(d, func(uint64, []byte) error { return errEnough })), errEnough)
 	d = newCrashDisk()
 	mustClose(t, savedAt(t, d, 4, 7))
 	if found, _ := contents(t, d); !slices.Equal(found.Snapshots, []uint64{4, 7}) {
 		t.Errorf("snapshots %v, want [4 7]", found.Snapshots)
 	}
-	if _, err := hook.InspectJournal(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil }); err == nil {
-		t.Error("a folder that is not there is inspected")
-	}
+	failIf(t, errorOf(hook.InspectJournal(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil })) == nil, "a missing folder is inspected")
 }
 
 func TestInspect_WhileRecordsAreAppended(t *testing.T) {
 	dir := t.TempDir()
-	j, err := Open(dir, Options{Sync: Never, SegmentBytes: 1 << 20})
-	noError(t, err)
+	j := mustOpenDir(t, dir, Options{Sync: Never, SegmentBytes: 1 << 20})
 	ended := make(chan error)
 	go func() {
 		var err error
@@ -63,9 +55,8 @@ func TestInspect_WhileRecordsAreAppended(t *testing.T) {
 	for running := true; running; {
 		select {
 		case err := <-ended:
-			if running = false; err != nil {
-				t.Fatal(err)
-			}
+			running = false
+			noError(t, err)
 		default:
 		}
 		before, _ := j.Tail(context.Background())

@@ -13,28 +13,23 @@ import (
 
 func TestAppend_EmptyAndLargeRecords(t *testing.T) {
 	dir := t.TempDir()
-	j, err := Open(dir, Options{SegmentBytes: minSegment})
-	noError(t, err)
+	j := mustOpenDir(t, dir, Options{SegmentBytes: minSegment})
 	ctx := context.Background()
 	recs := [][]byte{{}, bytes.Repeat([]byte("x"), 3*minSegment), {}, bytes.Repeat([]byte("y"), minSegment-segmentHead-unitHead-4), {1}}
 	for i, rec := range recs {
 		noError(t, errorOf(j.Append(ctx, uint64(i), rec)))
 	}
 	mustClose(t, j)
-	if j, err = Open(dir, Options{SegmentBytes: minSegment}); err != nil {
-		t.Fatal(err)
-	}
+	j = mustOpenDir(t, dir, Options{SegmentBytes: minSegment})
 	defer j.Close()
 	var got [][]byte
-	err = j.Read(ctx, 0, func(at uint64, rec []byte) error {
+	err := j.Read(ctx, 0, func(at uint64, rec []byte) error {
 		if got = append(got, slices.Clone(rec)); len(got) == len(recs) {
 			return errEnough
 		}
 		return nil
 	})
-	if !errors.Is(err, errEnough) || !slices.EqualFunc(got, recs, bytes.Equal) {
-		t.Errorf("read %d records, %v", len(got), err)
-	}
+	failIf(t, !errors.Is(err, errEnough) || !slices.EqualFunc(got, recs, bytes.Equal), "read %d records, %v", len(got), err)
 }
 
 func TestJournal_RefusesCalls(t *testing.T) {
@@ -80,30 +75,25 @@ func TestJournal_RefusesCalls(t *testing.T) {
 			return errors.Join(j.Trim(ctx, 40), j.Read(ctx, 0, func(uint64, []byte) error { return errEnough }))
 		}, ErrTrimmed},
 	} {
-		if err := c.call(); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, err, c.want)
-		}
+		err := c.call()
+		failIf(t, !errors.Is(err, c.want), "%s: %v, want %v", c.name, err, c.want)
 	}
 	wantSaved(t, j, 60, 40)
 	mustAppend(t, j, 101, 101)
 	mustClose(t, j)
 	mustClose(t, j)
 	for what, err := range map[string]error{"Append": appends(ctx, 101, nil), "Reject": j.Reject(ctx, 40)} {
-		if !errors.Is(err, ErrBroken) {
-			t.Errorf("%s after Close: %v", what, err)
-		}
+		failIf(t, !errors.Is(err, ErrBroken), "%s after Close: %v", what, err)
 	}
 }
 
 func TestErrLocked_SecondOpenOfFolder(t *testing.T) {
 	dir := t.TempDir()
-	j, err := Open(dir, Options{})
-	noError(t, err)
+	j := mustOpenDir(t, dir, Options{})
 	wantError(t, errorOf(Open(dir, Options{})), ErrLocked)
 	wantError(t, errorOf(Repair(context.Background(), dir, 1)), ErrLocked)
 	mustClose(t, j)
-	j, err = Open(dir, Options{})
-	noError(t, err)
+	j = mustOpenDir(t, dir, Options{})
 	mustClose(t, j)
 }
 
@@ -125,9 +115,7 @@ func TestRead_FollowsAppends(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			done <- j.Read(ctx, 4, func(at uint64, rec []byte) error {
-				if !bytes.Equal(rec, record(at)) {
-					t.Errorf("record %d is %q", at, rec)
-				}
+				failIf(t, !bytes.Equal(rec, record(at)), "record %d is %q", at, rec)
 				read = append(read, at)
 				return nil
 			})
@@ -157,9 +145,8 @@ func TestEvery_WritesCollectedRecordsAsOne(t *testing.T) {
 		before := d.calls
 		mustAppend(t, j, 1, 5)
 		equal(t, "calls before the timer", d.calls, before)
-		if tail, _ := j.Tail(context.Background()); tail != 5 {
-			t.Errorf("Tail = %d", tail)
-		}
+		tail, _ := j.Tail(context.Background())
+		failIf(t, tail != 5, "Tail = %d", tail)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		equal(t, "calls for five records, one write and one sync", d.calls-before, 2)
@@ -210,18 +197,16 @@ func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 		synctest.Wait()
 		wantError(t, errorOf(j.Append(context.Background(), 2, []byte("z"))), ErrRefused)
 		setFull(false)
-		if at, err := j.Append(context.Background(), 2, []byte("z")); at != 3 || err != nil {
-			t.Errorf("Append after the disk has room again = %d, %v", at, err)
-		}
+		at, err := j.Append(context.Background(), 2, []byte("z"))
+		failIf(t, at != 3 || err != nil, "Append after the disk has room again = %d, %v", at, err)
 		equal(t, "written records when Append takes another", lastWritten(j), 2)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		equal(t, "written records in time", lastWritten(j), 3)
 		mustClose(t, j)
 		j = mustOpen(t, o)
-		if tail, _ := j.Tail(context.Background()); tail != 3 {
-			t.Errorf("%d records are kept", tail)
-		}
+		tail, _ := j.Tail(context.Background())
+		failIf(t, tail != 3, "%d records are kept", tail)
 		mustClose(t, j)
 	})
 }
@@ -245,18 +230,18 @@ func TestOpen_AcceptsGapsOfTrim(t *testing.T) {
 	names, _ := d.list()
 	delete(d.files, fileName(numbered(names, segmentExt)[1], segmentExt))
 	j := mustOpen(t, small(d))
-	if n, err := readAll(t, j, 80); n != 20 || err != nil {
-		t.Errorf("read %d, %v", n, err)
-	}
+	wantAfter(t, j, 80, 20)
 	wantError(t, errorOf(readAll(t, j, 0)), ErrCorrupt)
 	mustClose(t, j)
 }
 
 func errorOf(_ any, err error) error { return err }
 
-func wantError(t testing.TB, err, want error) {
+func wantError(t testing.TB, err error, wants ...error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("got error %v, want %v", err, want)
+	for _, want := range wants {
+		if !errors.Is(err, want) {
+			t.Errorf("got error %v, want %v", err, want)
+		}
 	}
 }

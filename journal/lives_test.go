@@ -267,9 +267,7 @@ func TestOpen_RepeatsFailedClear(t *testing.T) {
 		d.failAt = call
 		j, err := Open("", options(d))
 		if err == nil {
-			if call <= 4 {
-				t.Errorf("a cut takes %d calls", call)
-			}
+			failIf(t, call <= 4, "a cut takes %d calls", call)
 			mustClose(t, j)
 			return
 		}

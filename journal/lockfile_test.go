@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,20 +27,15 @@ func TestLock_LossBreaksTheJournal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "log")
-			j, err := Open(dir, Options{SegmentBytes: minSegment, background: inline})
-			noError(t, err)
+			j := mustOpenDir(t, dir, Options{SegmentBytes: minSegment, background: inline})
 			mustAppend(t, j, 1, 1)
 			noError(t, lose(dir))
-			at := uint64(2)
+			at, err := uint64(2), error(nil)
 			for ; err == nil && at < 100; at++ {
 				_, err = j.Append(context.Background(), at-1, record(at))
 			}
-			if !errors.Is(err, ErrBroken) || !errors.Is(err, errLockLost) {
-				t.Errorf("record %d: %v", at, err)
-			}
-			if len(j.segments) > 1 {
-				t.Errorf("segments %d", j.segments)
-			}
+			wantError(t, err, ErrBroken, errLockLost)
+			failIf(t, len(j.segments) > 1, "segments %d", j.segments)
 			wantError(t, j.Close(), ErrBroken)
 		})
 	}
@@ -54,8 +48,6 @@ func TestOpen_NamesPackageAndCause(t *testing.T) {
 	_, inspected := inspectFolder(path, func(uint64, []byte) error { return nil })
 	_, repaired := Repair(context.Background(), path, 1)
 	for op, err := range map[string]error{"open": opened, "inspect": inspected, "repair": repaired} {
-		if err == nil || !strings.HasPrefix(err.Error(), "journal: "+op+" "+path+": ") {
-			t.Errorf("%s of a file: %v", op, err)
-		}
+		failIf(t, err == nil || !strings.HasPrefix(err.Error(), "journal: "+op+" "+path+": "), "%s of a file: %v", op, err)
 	}
 }

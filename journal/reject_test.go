@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"slices"
 	"testing"
@@ -35,28 +34,20 @@ func TestReject_SnapshotNoLongerCounts(t *testing.T) {
 	without := mustOpen(t, small(d.afterPowerFailure(func(int) bool { return false })))
 	wantSaved(t, without, 40)
 	mustClose(t, without)
-	if _, err := j.Load(ctx, 60); !errors.Is(err, errNoSnapshot) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Load of a rejected snapshot: %v", err)
-	}
+	wantError(t, errorOf(j.Load(ctx, 60)), errNoSnapshot, fs.ErrNotExist)
 	wantError(t, j.Trim(ctx, 40), ErrRefused)
 	noError(t, save(j, 80, "state"))
 	wantSaved(t, j, 80, 40)
-	if d.files[fileName(60, rejectedExt)] == nil {
-		t.Error("the rejected file is gone while an older snapshot is kept")
-	}
+	failIf(t, d.files[fileName(60, rejectedExt)] == nil, "the rejected file is gone while an older snapshot is kept")
 	noError(t, j.Trim(ctx, 40))
 	mustClose(t, j)
 
 	// The records after the older good snapshot are still there.
 	j = mustOpen(t, small(d))
-	if n, err := readAll(t, j, 40); n != 60 || err != nil {
-		t.Errorf("read %d records, %v; want 60", n, err)
-	}
+	wantAfter(t, j, 40, 60)
 	for _, at := range []uint64{90, 95} {
 		noError(t, save(j, at, "state"))
 	}
-	if d.files[fileName(60, rejectedExt)] != nil {
-		t.Error("the rejected file is there with two newer snapshots")
-	}
+	failIf(t, d.files[fileName(60, rejectedExt)] != nil, "the rejected file is there with two newer snapshots")
 	mustClose(t, j)
 }

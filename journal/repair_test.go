@@ -39,8 +39,7 @@ func TestRepair_EndsJournalAndDeletesNothing(t *testing.T) {
 func TestRepair_OnOperatingSystem(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{SegmentBytes: minSegment}
-	j, err := Open(dir, o)
-	noError(t, err)
+	j := mustOpenDir(t, dir, o)
 	mustAppend(t, j, 1, 60)
 	mustClose(t, j)
 	moved, err := Repair(context.Background(), dir, 20)
@@ -48,14 +47,10 @@ func TestRepair_OnOperatingSystem(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Join(dir, moved)); len(entries) == 0 || err != nil {
 		t.Errorf("%d files in %s, %v", len(entries), moved, err)
 	}
-	if j, err = Open(dir, o); err != nil {
-		t.Fatal(err)
-	}
+	j = mustOpenDir(t, dir, o)
 	wantRecords(t, j, 19)
 	mustClose(t, j)
-	if _, err := Repair(context.Background(), dir, 0); err == nil {
-		t.Error("Repair from record 0 succeeds")
-	}
+	failIf(t, errorOf(Repair(context.Background(), dir, 0)) == nil, "Repair from record 0 succeeds")
 }
 
 // A repair dies at any call, by a kill or a power failure, and is repeated.
@@ -142,9 +137,8 @@ func TestRepair_LeavesOneSegment(t *testing.T) {
 			_, err := repair(ctx, d, first)
 			equal(t, fmt.Sprint("Repair before record ", first, " succeeds"), err == nil, c.ok)
 			if !c.ok {
-				if names, _ := d.list(); len(names) != before {
-					t.Errorf("a repair that is refused changes the folder: %q", names)
-				}
+				names, _ := d.list()
+				failIf(t, len(names) != before, "a repair that is refused changes the folder: %q", names)
 				return
 			}
 			d = d.afterPowerFailure(func(int) bool { return false })

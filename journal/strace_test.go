@@ -22,8 +22,7 @@ func TestStraced_Program(t *testing.T) {
 	}
 	step := func(name string) { os.Remove(filepath.Join(filepath.Dir(dir), "step-"+name)) }
 	o := Options{SegmentBytes: minSegment, background: inline}
-	j, err := Open(dir, o)
-	noError(t, err)
+	j := mustOpenDir(t, dir, o)
 	step("append")
 	mustAppend(t, j, 1, 1)
 	step("segment")
@@ -53,9 +52,7 @@ func TestStraced_Program(t *testing.T) {
 	noError(t, errorOf(Repair(context.Background(), dir, 2)))
 	step("never")
 	o.Sync = Never
-	if j, err = Open(dir, o); err != nil {
-		t.Fatal(err)
-	}
+	j = mustOpenDir(t, dir, o)
 	first := j.segments[len(j.segments)-1]
 	for at = 2; j.segments[len(j.segments)-1] == first; at++ {
 		mustAppend(t, j, at, at)
@@ -168,16 +165,13 @@ func TestDisk_SyncsInOrder(t *testing.T) {
 		}
 		wantInOrder(t, step, calls, want...)
 	}
-	if n := len(steps["append"]); n != 2 {
-		t.Errorf("a record takes %d calls: %s", n, steps["append"])
-	}
+	n := len(steps["append"])
+	failIf(t, n != 2, "a record takes %d calls: %s", n, steps["append"])
 	syncs := 0
 	for _, c := range steps["large"] {
 		if c == "fdatasync(save.tmp)" {
 			syncs++
 		}
 	}
-	if syncs < 3 {
-		t.Errorf("a snapshot of 20 MiB is synced %d times, want once each 8 MiB", syncs)
-	}
+	failIf(t, syncs < 3, "a snapshot of 20 MiB is synced %d times, want once each 8 MiB", syncs)
 }

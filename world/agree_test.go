@@ -78,8 +78,8 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 	}
 	wantTicks(t, owner, ticks)
 	wantTicks(t, follower, ticks)
-	if owner.herd != nil && owner.herd.Entries() < 100 {
-		t.Errorf("ticks have read %d changes, want 100", owner.herd.Entries())
+	if owner.herd != nil {
+		failIf(t, owner.herd.Entries() < 100, "ticks have read %d changes, want 100", owner.herd.Entries())
 	}
 	for upTo := uint64(ticks - 8); upTo <= ticks; upTo++ {
 		again := newGame(t, o)
@@ -87,13 +87,13 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 		equal(t, fmt.Sprint("digest of Replay to tick ", upTo), digest(t, again), owner.digests[upTo])
 	}
 	mustClose(t, first, second, third)
-	mustCloseJournal(t, j)
 }
 
 func openJournal(t testing.TB, dir string) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 14})
 	noError(t, err)
+	t.Cleanup(func() { noError(t, j.Close()) })
 	return j
 }
 

@@ -83,9 +83,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 	last := calls[len(calls)-1]
 	crash(t, w)
 	synctest.Wait()
-	if dies && !errors.Is(last.err, store.ErrUncertain) {
-		t.Errorf("the call of the tick with which the process died: done %t, %v", last.done, last.err)
-	}
+	failIf(t, dies && !errors.Is(last.err, store.ErrUncertain), "the call of the tick with which the process died: done %t, %v", last.done, last.err)
 	fresh, again := newWorld(t, store.Options{Workers: 2}, l.Log)
 	wantSame(t, g, fresh)
 	want := uint64(len(calls))
@@ -111,9 +109,7 @@ func TestAppend_ClosedLogHalts(t *testing.T) {
 		synctest.Wait()
 		wantError(t, s.err, store.ErrUncertain)
 		_, err := w.Submit(t.Context(), g.order(2))
-		if !errors.Is(err, world.ErrNotLeader) || strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
-			t.Errorf("a later Submit: %v", err)
-		}
+		failIf(t, !errors.Is(err, world.ErrNotLeader) || strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk"), "a later Submit: %v", err)
 		if err := w.Handoff(t.Context(), "second"); strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
 			t.Errorf("a later Handoff: %v", err)
 		}
@@ -147,9 +143,8 @@ func TestAppend_RetriesRefusedRecords(t *testing.T) {
 		steps(t, w, 1)
 		synctest.Wait()
 		wantApplied(t, s, 1)
-		if st := w.Status(); st.Refused != 5 || st.AppendErr != "" || st.Tick != 1 {
-			t.Errorf("status %+v", st)
-		}
+		st := w.Status()
+		failIf(t, st.Refused != 5 || st.AppendErr != "" || st.Tick != 1, "status %+v", st)
 		mustClose(t, w)
 	})
 }
@@ -164,9 +159,7 @@ func TestSubmit_ReportsErrorOfLog(t *testing.T) {
 		s := submit(ctx, w, g.order(1))
 		wantError(t, errorOf(w.Step(ctx)), errFull)
 		synctest.Wait()
-		if !errors.Is(s.err, store.ErrUncertain) || !errors.Is(s.err, errFull) {
-			t.Errorf("Submit: done %t, %v", s.done, s.err)
-		}
+		wantError(t, s.err, store.ErrUncertain, errFull)
 		crash(t, w)
 	})
 }

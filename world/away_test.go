@@ -34,9 +34,8 @@ func TestLog_IsRetriedDuringElection(t *testing.T) {
 		tails, saves := 12, 12
 		l := &faulty{Log: shared, tail: refusing(&tails, errElection, shared.Tail), saved: refusing(&saves, errElection, shared.Snapshots)}
 		v := mustOpen(t, newGame(t, store.Options{}), l)
-		if s := v.Status(); s.Tick != 10 || tails >= 0 || saves >= 0 {
-			t.Errorf("%v, with %d and %d refusals left", s, tails, saves)
-		}
+		s := v.Status()
+		failIf(t, s.Tick != 10 || tails >= 0 || saves >= 0, "%v, with %d and %d refusals left", s, tails, saves)
 		mustClose(t, v)
 	})
 	inBubble(t, "behind", func(t *testing.T) {
@@ -49,9 +48,7 @@ func TestLog_IsRetriedDuringElection(t *testing.T) {
 		for v.Status().Tick < 100 {
 			mustStep(t, v)
 		}
-		if saves >= 0 {
-			t.Errorf("%d refusals left", saves)
-		}
+		failIf(t, saves >= 0, "%d refusals left", saves)
 		mustClose(t, v, w)
 	})
 }
@@ -67,15 +64,12 @@ func TestOpen_FailsIfLogStaysAway(t *testing.T) {
 			g := newGame(t, store.Options{})
 			l := &faulty{Log: world.Memory(), tail: func(context.Context) (uint64, error) { return 0, c.err }}
 			if c.lock {
-				j := openJournal(t, filepath.Join(t.TempDir(), "log"))
-				defer mustCloseJournal(t, j)
-				l.Log = j
+				l.Log = openJournal(t, filepath.Join(t.TempDir(), "log"))
 			}
 			begin := time.Now()
 			_, err := world.Open(t.Context(), g.Store, l, g.options())
-			if took := time.Since(begin); !errors.Is(err, c.err) || took < c.least || took > c.most {
-				t.Errorf("%v: fails after %v with %v", c.err, took, err)
-			}
+			took := time.Since(begin)
+			failIf(t, !errors.Is(err, c.err) || took < c.least || took > c.most, "%v: fails after %v with %v", c.err, took, err)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,7 +28,6 @@ func clockBy(t *testing.T, dir string, later time.Duration, n int) (seen []world
 		}
 		seen, status = g.seen, w.Status()
 		crash(t, w)
-		mustCloseJournal(t, j)
 	})
 	return seen, status
 }
@@ -56,9 +56,7 @@ func TestTickTime_FollowsAClockThatJumps(t *testing.T) {
 		if off := status.ClockOff; (off > 0) != (c.least == tick) || off.Abs() < 50*time.Minute {
 			t.Errorf("%s: ClockOff is %v", c.name, off)
 		}
-		if !strings.Contains(status.String(), "off the time of ticks") {
-			t.Errorf("%s: %v", c.name, status)
-		}
+		failIf(t, !strings.Contains(status.String(), "off the time of ticks"), "%s: %v", c.name, status)
 	}
 }
 
@@ -68,8 +66,7 @@ func TestTickTime_ReturnsToTheClock(t *testing.T) {
 	for _, clock := range []time.Duration{61 * time.Second, 64 * time.Second, 69 * time.Second} { // ahead, back, ahead by a second
 		seen, status := clockBy(t, dir, clock, 4*60)
 		last, tick := seen[len(seen)-1].Time, seen[len(seen)-2].Time
-		if status.ClockOff != 0 || last.Sub(tick) != time.Second/60 {
-			t.Errorf("the clock begins %v later: it is %v off after 4 s, the last tick took %v", clock, status.ClockOff, last.Sub(tick))
-		}
+		equal(t, fmt.Sprint("ClockOff 4 s after a clock of ", clock), status.ClockOff, 0)
+		equal(t, "last tick", last.Sub(tick), time.Second/60)
 	}
 }

@@ -29,9 +29,7 @@ func TestClose_SavesLastState(t *testing.T) {
 		steps(t, w, 7) // a snapshot is due after the 7th
 		synctest.Wait()
 		mustClose(t, w)
-		if saved, err := l.Snapshots(t.Context()); err != nil || saved[0] != w.Status().Position {
-			t.Errorf("record %d; saved %d, %v", w.Status().Position, saved, err)
-		}
+		equal(t, "newest snapshot", snapshotsOf(t, l)[0], w.Status().Position)
 	})
 }
 
@@ -47,13 +45,10 @@ func TestHandoff_IsCompletedAfterTimeout(t *testing.T) {
 		ctx := within(t, time.Second)
 		wantError(t, w.Handoff(ctx, "second"), context.DeadlineExceeded)
 		l.append = nil
-		begin := time.Now()
 		ctx = within(t, time.Millisecond)
 		wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
 		synctest.Wait()
-		if !errors.Is(waits.err, world.ErrNotLeader) {
-			t.Errorf("Submit: done %t behind %v, %v", waits.done, time.Since(begin), waits.err)
-		}
+		wantError(t, waits.err, world.ErrNotLeader)
 		noError(t, w.Handoff(t.Context(), "second"))
 		tail, _ := l.Tail(t.Context())
 		equal(t, "records", tail, 4)
@@ -82,14 +77,10 @@ func TestHandoff_LargeStateStaysHandedOff(t *testing.T) {
 		large.Store(true)
 		noError(t, r.Handoff(t.Context(), "second"))
 		time.Sleep(100 * time.Millisecond)
-		if s := r.Status(); s.Leader || s.Term != 1 {
-			t.Errorf("%v", s)
-		}
+		s := r.Status()
+		failIf(t, s.Leader || s.Term != 1, "%v", s)
 		r.end(t)
-		if err := r.Handoff(t.Context(), strings.Repeat("a", 1<<11)); err == nil {
-			t.Error("a name that no snapshot can hold")
-		}
-		mustCloseJournal(t, j)
+		failIf(t, r.Handoff(t.Context(), strings.Repeat("a", 1<<11)) == nil, "a name that no snapshot can hold")
 	})
 }
 
@@ -102,9 +93,7 @@ func TestStep_InsideReadIsErrPhase(t *testing.T) {
 			_, err := w.Step(ctx)
 			return errors.Join(err, w.Run(ctx), w.Handoff(ctx, ""))
 		})
-		if !errors.Is(err, store.ErrPhase) || strings.Count(err.Error(), "\n") != 2 {
-			t.Errorf("inside a Read: %v", err)
-		}
+		failIf(t, !errors.Is(err, store.ErrPhase) || strings.Count(err.Error(), "\n") != 2, "inside a Read: %v", err)
 		steps(t, w, 1)
 		synctest.Wait()
 		wantApplied(t, s, 1)
@@ -120,8 +109,7 @@ func TestRun_ClosedLogEndsFollower(t *testing.T) {
 		f := &faulty{Log: l}
 		v := mustOpen(t, newGame(t, store.Options{}), f)
 		f.tail = func(context.Context) (uint64, error) { return 0, fmt.Errorf("gone: %w", fs.ErrClosed) }
-		ctx := within(t, time.Minute)
-		wantError(t, v.Run(ctx), fs.ErrClosed)
+		wantError(t, v.Run(within(t, time.Minute)), fs.ErrClosed)
 		mustClose(t, v, w)
 	})
 }

@@ -58,13 +58,6 @@ func (l *rotten) Trim(ctx context.Context, through uint64) error {
 	return l.Log.Trim(ctx, through)
 }
 
-func (l *rotten) saved(t *testing.T) []uint64 {
-	t.Helper()
-	saved, err := l.Snapshots(t.Context())
-	noError(t, err)
-	return saved
-}
-
 // A rejecting log is a rotten log with Reject.
 type rejecting struct{ *rotten }
 
@@ -87,7 +80,7 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 	var newest uint64 // at the last damage
 	for range 25 {
 		stepsSaving(t, w, 1+random.IntN(5))
-		if saved := l.saved(t); saved[0] != newest && random.IntN(2) == 0 {
+		if saved := snapshotsOf(t, l); saved[0] != newest && random.IntN(2) == 0 {
 			newest = saved[0]
 			l.where = random.IntN(1 << 16)
 			l.bad[saved[random.IntN(len(saved))]] = len(saved) > 1
@@ -102,7 +95,7 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 		g = again
 	}
 	crash(t, w)
-	for _, at := range l.saved(t) {
+	for _, at := range snapshotsOf(t, l) {
 		l.bad[at] = true
 	}
 	again := newGame(t, store.Options{})
@@ -119,10 +112,7 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 		w = mustOpen(t, g, j)
 	}
 	crash(t, w)
-	before, err := j.Snapshots(t.Context())
-	if err != nil || len(before) != 2 {
-		t.Fatalf("snapshots %v, %v", before, err)
-	}
+	before := snapshotsOf(t, j)
 	mustCloseJournal(t, j)
 	flipSnapshot(t, dir, before[0])
 
@@ -131,13 +121,10 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	w = mustOpen(t, g, j)
 	steps(t, w, 1)  // before the next snapshot is due
 	mustClose(t, w) // saves another snapshot
-	if s := w.Status(); s.BadSnapshots != 1 || s.SaveErr != "" {
-		t.Errorf("%+v", s)
-	}
-	after, err := j.Snapshots(t.Context())
-	if want := []uint64{w.Status().Position, before[1]}; err != nil || !slices.Equal(after, want) {
-		t.Fatalf("snapshots %v, %v; want %v", after, err, want)
-	}
+	s := w.Status()
+	failIf(t, s.BadSnapshots != 1 || s.SaveErr != "", "%+v", s)
+	after := snapshotsOf(t, j)
+	failIf(t, !slices.Equal(after, []uint64{w.Status().Position, before[1]}), "snapshots %v, and %v before", after, before)
 	mustCloseJournal(t, j)
 	flipSnapshot(t, dir, after[0])
 
@@ -146,7 +133,6 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	w = mustOpen(t, again, j)
 	equal(t, "digest from the older snapshot", digest(t, again), digest(t, g))
 	mustClose(t, w)
-	mustCloseJournal(t, j)
 }
 
 func flipSnapshot(t *testing.T, dir string, at uint64) {
@@ -168,19 +154,15 @@ func TestSnapshot_OlderIsVerifiedBeforeTrim(t *testing.T) {
 			l := newRotten()
 			w := mustOpen(t, newGame(t, store.Options{}), l)
 			stepsSaving(t, w, 16) // saves after ticks 7 and 14
-			saved, trimmed := l.saved(t), l.trimmed
-			if len(saved) != 2 || trimmed == 0 {
-				t.Fatalf("snapshots %v, %d trims", saved, trimmed)
-			}
+			saved, trimmed := snapshotsOf(t, l), l.trimmed
+			failIf(t, len(saved) != 2 || trimmed == 0, "snapshots %v, %d trims", saved, trimmed)
 			spoil(l, saved[0])
 			stepsSaving(t, w, 7)
-			if s := w.Status(); l.trimmed != trimmed || !strings.Contains(s.SaveErr, fmt.Sprintf("snapshot of record %d", saved[0])) {
-				t.Errorf("%d trims; %v", l.trimmed-trimmed, s)
-			}
+			s := w.Status()
+			failIf(t, l.trimmed != trimmed || !strings.Contains(s.SaveErr, fmt.Sprintf("snapshot of record %d", saved[0])), "%d trims; %v", l.trimmed-trimmed, s)
 			stepsSaving(t, w, 7)
-			if s := w.Status(); l.trimmed != trimmed+1 || s.SaveErr != "" {
-				t.Errorf("after another snapshot: %d trims; %v", l.trimmed-trimmed, s)
-			}
+			s = w.Status()
+			failIf(t, l.trimmed != trimmed+1 || s.SaveErr != "", "after another snapshot: %d trims; %v", l.trimmed-trimmed, s)
 			mustClose(t, w)
 		})
 	}
@@ -192,13 +174,12 @@ func TestReplay_RejectsNothing(t *testing.T) {
 		w := mustOpen(t, newGame(t, store.Options{}), l)
 		stepsSaving(t, w, 16)
 		crash(t, w)
-		saved := l.saved(t)
+		saved := snapshotsOf(t, l)
 		l.bad[saved[0]] = true
 		g := newGame(t, store.Options{})
 		noError(t, world.Replay(t.Context(), g.Store, l, g.options(), 16))
-		if after := l.saved(t); !slices.Equal(after, saved) {
-			t.Errorf("snapshots %v, want %v", after, saved)
-		}
+		after := snapshotsOf(t, l)
+		failIf(t, !slices.Equal(after, saved), "snapshots %v, want %v", after, saved)
 	})
 }
 
@@ -208,15 +189,13 @@ func TestSnapshot_RejectFails(t *testing.T) {
 		l := stubborn{newRotten()}
 		w := mustOpen(t, newGame(t, store.Options{}), l)
 		stepsSaving(t, w, 16)
-		saved := l.saved(t)
+		saved := snapshotsOf(t, l)
 		l.bad[saved[0]] = true
 		stepsSaving(t, w, 7)
-		if after := l.saved(t); !slices.Equal(after, saved) {
-			t.Errorf("snapshots %v, want %v", after, saved)
-		}
-		if s := w.Status(); !strings.Contains(s.SaveErr, errRefuses.Error()) {
-			t.Errorf("%v", s)
-		}
+		after := snapshotsOf(t, l)
+		failIf(t, !slices.Equal(after, saved), "snapshots %v, want %v", after, saved)
+		s := w.Status()
+		failIf(t, !strings.Contains(s.SaveErr, errRefuses.Error()), "%v", s)
 		crash(t, w)
 	})
 }

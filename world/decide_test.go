@@ -40,17 +40,14 @@ func TestAppend_OlderSnapshotIsNotATrim(t *testing.T) {
 		g, w := newWorld(t, alone, l)
 		steps(t, w, 7)
 		synctest.Wait() // the snapshot has the last record
-		if saved, err := l.Snapshots(t.Context()); err != nil || saved[0] != w.Status().Position {
-			t.Fatalf("snapshots %v, %v, want %d first", saved, err, w.Status().Position)
-		}
+		equal(t, "newest snapshot", snapshotsOf(t, l)[0], w.Status().Position)
 		l.lose = true
 		s := submit(t.Context(), w, g.order(1))
 		steps(t, w, 1)
 		synctest.Wait()
 		wantApplied(t, s, 8)
-		if s := w.Status(); s.LostAppends != 0 || s.Term != 1 {
-			t.Errorf("%d records overtaken, term %d; want 0, 1", s.LostAppends, s.Term)
-		}
+		equal(t, "lost appends", w.Status().LostAppends, 0)
+		equal(t, "terms", w.Status().Term, 1)
 		mustClose(t, w)
 	})
 }
@@ -79,9 +76,7 @@ func TestRun_EndsAfterRunningAppend(t *testing.T) {
 		stop()
 		wantError(t, <-done, context.Canceled)
 		synctest.Wait()
-		if !s.done || s.err != nil || w.Status().Tick != 1 {
-			t.Errorf("Submit: done %t, %v; tick %d, want 1", s.done, s.err, w.Status().Tick)
-		}
+		failIf(t, !s.done || s.err != nil || w.Status().Tick != 1, "Submit: done %t, %v; tick %d, want 1", s.done, s.err, w.Status().Tick)
 		crash(t, w)
 	})
 }
@@ -118,9 +113,8 @@ func TestTakeover_IgnoresReplayedTerms(t *testing.T) {
 		w := open()
 		begin := time.Now()
 		steps(t, w, 1)
-		if took := time.Since(begin); took > l.ElectionTimeout() {
-			t.Errorf("the takeover took %v, want %v", took, l.ElectionTimeout())
-		}
+		took := time.Since(begin)
+		failIf(t, took > l.ElectionTimeout(), "the takeover took %v, want %v", took, l.ElectionTimeout())
 		crash(t, w)
 	})
 }
@@ -137,9 +131,8 @@ func TestTrim_EndsAtSecondSnapshot(t *testing.T) {
 		}}
 		w := mustOpen(t, newGame(t, store.Options{}), l)
 		stepsSaving(t, w, 23)
-		if s := w.Status(); s.SaveErr != "" || shared.trimmed < 2 {
-			t.Errorf("%d trims, want 2 or more; %v", shared.trimmed, s)
-		}
+		s := w.Status()
+		failIf(t, s.SaveErr != "" || shared.trimmed < 2, "%d trims, want 2 or more; %v", shared.trimmed, s)
 		mustClose(t, w)
 	})
 }

@@ -40,15 +40,11 @@ func TestDiverged_FollowerHalts(t *testing.T) {
 			_, err = v.Step(t.Context())
 		}
 		var d *world.DivergedError
-		if !errors.Is(err, world.ErrDiverged) || !errors.As(err, &d) || d.Table != "camp" || d.Shard != 0 || d.Tick < 9 {
-			t.Errorf("Step: %v", err)
-		}
+		failIf(t, !errors.Is(err, world.ErrDiverged) || !errors.As(err, &d) || d.Table != "camp" || d.Shard != 0 || d.Tick < 9, "Step: %v", err)
 		crash(t, w)
-		ctx := within(t, time.Minute)
-		wantError(t, v.Run(ctx), world.ErrDiverged)
-		if s := v.Status(); s.Leader || s.Halted == "" {
-			t.Errorf("%v", s)
-		}
+		wantError(t, v.Run(within(t, time.Minute)), world.ErrDiverged)
+		s := v.Status()
+		failIf(t, s.Leader || s.Halted == "", "%v", s)
 		mustClose(t, v)
 		equal(t, "terms", mustAudit(t, l).Terms, 1)
 	})
@@ -62,17 +58,14 @@ func TestDiverged_LeaderHaltsFollowers(t *testing.T) {
 		h.drifts(9)
 		w, v, u := mustOpen(t, g, l), mustOpen(t, h, l), mustOpen(t, other, l)
 		for range 9 {
-			steps(t, w, 1)
-			steps(t, v, 1)
-			steps(t, u, 1)
+			stepEach(t, w, v, u)
 		}
 		crash(t, w)
 		time.Sleep(time.Second)
 		steps(t, v, 1)
 		_, err := u.Step(t.Context())
-		if d := (*world.DivergedError)(nil); !errors.As(err, &d) || d.Table != "camp" || d.Tick != 9 {
-			t.Errorf("Step: %v", err)
-		}
+		d := (*world.DivergedError)(nil)
+		failIf(t, !errors.As(err, &d) || d.Table != "camp" || d.Tick != 9, "Step: %v", err)
 		mustClose(t, u, v)
 	})
 }
@@ -148,12 +141,9 @@ func TestShadow_FindsDivergence(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if !errors.Is(s.err, store.ErrUncertain) || !errors.Is(s.err, world.ErrDiverged) {
-			t.Errorf("the call of that tick: done %t, %v", s.done, s.err)
-		}
-		if d := (*world.DivergedError)(nil); !errors.As(err, &d) || d.Table != "camp" || played != 5 {
-			t.Errorf("behind %d plays: %v", played, err)
-		}
+		wantError(t, s.err, store.ErrUncertain, world.ErrDiverged)
+		d := (*world.DivergedError)(nil)
+		failIf(t, !errors.As(err, &d) || d.Table != "camp" || played != 5, "behind %d plays: %v", played, err)
 		mustClose(t, w)
 	})
 }

@@ -12,7 +12,6 @@ import (
 type Audit struct {
 	Terms, Ticks uint64
 	Kinds        []string
-	Owners       []uint64 // incarnations, by record
 }
 
 // AuditOf reads an untrimmed log and fails unless each record follows the record before it.
@@ -31,7 +30,7 @@ func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
 		if r.Kind == entry.KindTick {
 			h.tick = r.Tick
 		}
-		a.Kinds, a.Owners = append(a.Kinds, r.Kind.String()), append(a.Owners, r.Incarnation)
+		a.Kinds = append(a.Kinds, r.Kind.String())
 		if at == tail {
 			return errEnds
 		}

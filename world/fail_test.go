@@ -47,8 +47,7 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	for n := 1; n <= 4; n++ {
 		last = submit(t.Context(), w, g.order(n))
 		if n < 4 {
-			steps(t, w, 1)
-			steps(t, v, 1)
+			stepEach(t, w, v)
 		}
 	}
 	waits := submit(t.Context(), w, func(store.Queue) error { return nil })
@@ -60,9 +59,7 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	}
 	synctest.Wait()
 	wantTickError(t, last.err)
-	if !waits.done || waits.err != nil {
-		t.Errorf("Submit: done %t, %v", waits.done, waits.err)
-	}
+	failIf(t, !waits.done || waits.err != nil, "Submit: done %t, %v", waits.done, waits.err)
 	wantError(t, errorOf(w.Submit(t.Context(), g.order(5))), world.ErrNotLeader)
 	wantError(t, w.Export(t.Context(), new(strings.Builder)), world.ErrTick)
 	mustClose(t, w, v)
@@ -96,9 +93,8 @@ func TestExport_FailsAfterFailedTick(t *testing.T) {
 			return errGame
 		}
 		_, stepped := w.Step(t.Context())
-		if err := <-exported; !errors.Is(stepped, world.ErrTick) || !errors.Is(err, world.ErrTick) {
-			t.Errorf("Step: %v; Export: %v", stepped, err)
-		}
+		err := <-exported
+		failIf(t, !errors.Is(stepped, world.ErrTick) || !errors.Is(err, world.ErrTick), "Step: %v; Export: %v", stepped, err)
 		mustClose(t, w)
 	})
 }
@@ -106,9 +102,7 @@ func TestExport_FailsAfterFailedTick(t *testing.T) {
 func wantTickError(t *testing.T, err error) {
 	t.Helper()
 	var e *world.TickError
-	if !errors.Is(err, world.ErrTick) || !errors.Is(err, errGame) || !errors.As(err, &e) || e.Tick != 4 {
-		t.Errorf("not the error of tick 4: %v", err)
-	}
+	failIf(t, !errors.Is(err, world.ErrTick) || !errors.Is(err, errGame) || !errors.As(err, &e) || e.Tick != 4, "not the error of tick 4: %v", err)
 }
 
 func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
@@ -194,12 +188,8 @@ func TestInit_UnfinishedFailsOpen(t *testing.T) {
 			g, l := newGame(t, store.Options{}), world.Memory()
 			o := g.options()
 			o.Init = func(ctx context.Context, _ *store.Writer) error { return init(g, ctx) }
-			if _, err := world.Open(t.Context(), g.Store, l, o); err == nil {
-				t.Error("Open succeeds")
-			}
-			if saved, _ := l.Snapshots(t.Context()); len(saved) > 0 {
-				t.Error("there is a snapshot")
-			}
+			failIf(t, errorOf(world.Open(t.Context(), g.Store, l, o)) == nil, "Open succeeds")
+			equal(t, "snapshots", len(snapshotsOf(t, l)), 0)
 		})
 	}
 }
@@ -222,14 +212,11 @@ func TestReplay_RestoresStateBeforeFailedTick(t *testing.T) {
 			synctest.Wait()
 		}
 		want := digest(t, g)
-		if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) {
-			t.Fatalf("Step: %v", err)
-		}
+		wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
 		mustClose(t, w)
 		saved := newGame(t, store.Options{})
-		if err := world.Replay(t.Context(), saved.Store, l, saved.options(), 19); err != nil || digest(t, saved) != want {
-			t.Fatalf("Replay: %v", err)
-		}
+		noError(t, world.Replay(t.Context(), saved.Store, l, saved.options(), 19))
+		equal(t, "digest of Replay", digest(t, saved), want)
 		v := openWith(t, saved, world.Memory(), func(o *world.Options) { o.Version, o.Init = "mended", nil })
 		equal(t, "digest on a new log", digest(t, saved), want)
 		steps(t, v, 1)

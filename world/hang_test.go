@@ -131,12 +131,8 @@ func closeWhileAnAppendHangs(t *testing.T, kept bool) {
 	close(h.letGo)
 	equal(t, "Step succeeds", <-stepped == nil, kept)
 	wantFree(t, w, g)
-	if kept && sealed.err != nil || !kept && !errors.Is(sealed.err, store.ErrUncertain) {
-		t.Errorf("the call of the append: done %t, %v", sealed.done, sealed.err)
-	}
-	if !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain) {
-		t.Errorf("a call that no tick has taken: done %t, %v", waits.done, waits.err)
-	}
+	failIf(t, kept && sealed.err != nil || !kept && !errors.Is(sealed.err, store.ErrUncertain), "the call of the append: done %t, %v", sealed.done, sealed.err)
+	failIf(t, !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain), "a call that no tick has taken: done %t, %v", waits.done, waits.err)
 }
 
 func TestHandoff_EndsWithItsContext(t *testing.T) {
@@ -174,9 +170,7 @@ func TestExport_EndsWithItsContext(t *testing.T) {
 		cancel()
 		return len(b), nil
 	}))
-	if !errors.Is(err, context.Canceled) || writes != 1 {
-		t.Errorf("%d writes, %v", writes, err)
-	}
+	failIf(t, !errors.Is(err, context.Canceled) || writes != 1, "%d writes, %v", writes, err)
 	mustClose(t, w)
 }
 
@@ -202,8 +196,7 @@ func TestStep_EndsWithItsContextDuringSave(t *testing.T) {
 			synctest.Wait()
 		}
 		<-h.hangs
-		ctx := within(t, time.Second)
-		wantError(t, errorOf(v.Step(ctx)), context.DeadlineExceeded)
+		wantError(t, errorOf(v.Step(within(t, time.Second))), context.DeadlineExceeded)
 		close(h.letGo)
 		for v.Status().Tick < 100 {
 			mustStep(t, v)

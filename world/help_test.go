@@ -233,6 +233,13 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	}
 }
 
+func failIf(t testing.TB, failed bool, format string, args ...any) {
+	t.Helper()
+	if failed {
+		t.Errorf(format, args...)
+	}
+}
+
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -276,6 +283,13 @@ func steps(t testing.TB, w *world.World, n int) {
 	}
 }
 
+func stepEach(t testing.TB, worlds ...*world.World) {
+	t.Helper()
+	for _, w := range worlds {
+		mustStep(t, w)
+	}
+}
+
 // stepsSaving makes n steps in a bubble of synctest, and waits for each snapshot.
 func stepsSaving(t testing.TB, w *world.World, n int) {
 	t.Helper()
@@ -290,6 +304,14 @@ func mustClose(t testing.TB, worlds ...*world.World) {
 	for _, w := range worlds {
 		noError(t, w.Close(context.Background()))
 	}
+}
+
+// snapshotsOf returns the positions of the snapshots of a log.
+func snapshotsOf(t testing.TB, l world.Log) []uint64 {
+	t.Helper()
+	at, err := l.Snapshots(t.Context())
+	noError(t, err)
+	return at
 }
 
 // crash closes worlds without the snapshots that Close saves.
@@ -391,9 +413,11 @@ func (f *faulty) ElectionTimeout() time.Duration {
 
 func errorOf(_ any, err error) error { return err }
 
-func wantError(t testing.TB, err, want error) {
+func wantError(t testing.TB, err error, wants ...error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("got error %v, want %v", err, want)
+	for _, want := range wants {
+		if !errors.Is(err, want) {
+			t.Errorf("got error %v, want %v", err, want)
+		}
 	}
 }

@@ -95,9 +95,8 @@ func TestIndex_OneClientGetsKey(t *testing.T) {
 				equal(t, fmt.Sprint("digest of store ", i), got, want)
 				for _, name := range []string{"Ada", "Bob", "Eve", "Joe"} {
 					h, ok := leader.names.Find(name)
-					if at, found := d.names.Find(name); at != h || found != ok || found != (name != "Joe") {
-						t.Errorf("store %d: %s is %v, %t, want %v", i, name, at, found, h)
-					}
+					at, found := d.names.Find(name)
+					failIf(t, at != h || found != ok || found != (name != "Joe"), "store %d: %s is %v, %t, want %v", i, name, at, found, h)
 				}
 			}
 			all = []*directory{reopened, replayed}

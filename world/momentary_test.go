@@ -76,10 +76,8 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	l.failing = failing
 	stepsSaving(t, w, 7) // the save verifies the newest snapshot first
 	crash(t, w)
-	before, err := l.Snapshots(t.Context())
-	if err != nil || len(before) != 2 || l.loads == 0 {
-		t.Fatalf("snapshots %v, %v; %d loads", before, err, l.loads)
-	}
+	before := snapshotsOf(t, l)
+	failIf(t, len(before) != 2 || l.loads == 0, "snapshots %v; %d loads", before, l.loads)
 
 	// Open skips the newest snapshot and reads the older one.
 	l.failing = func(r io.ReadCloser) (io.ReadCloser, error) {
@@ -90,13 +88,9 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	w = mustOpen(t, g, l)
 	equal(t, "bad snapshots", w.Status().BadSnapshots, 1)
 	stepsSaving(t, w, 15)
-	saved, err := l.Snapshots(t.Context())
-	if s := w.Status(); err != nil || s.SaveErr != "" || slices.Contains(saved, before[1]) {
-		t.Errorf("after the failure: snapshots %v, %v; %v", saved, err, s)
-	}
-	if len(l.rejected) > 0 {
-		t.Errorf("rejected: %v, want none", l.rejected)
-	}
+	saved, s := snapshotsOf(t, l), w.Status()
+	failIf(t, s.SaveErr != "" || slices.Contains(saved, before[1]), "after the failure: snapshots %v; %v", saved, s)
+	failIf(t, len(l.rejected) > 0, "rejected: %v, want none", l.rejected)
 	want := digest(t, g)
 	crash(t, w)
 	again := newGame(t, store.Options{})

@@ -136,9 +136,7 @@ func wantMarks(t *testing.T, l world.Log, o outcomes) {
 	o.want(t, times)
 	a := mustAudit(t, l)
 	t.Logf("%d terms, %d ticks; %d calls applied, %d not, %d uncertain", a.Terms, a.Ticks, len(o.applied), len(o.not), len(o.uncertain))
-	if a.Terms < 2 || len(o.applied) < 100 {
-		t.Errorf("nothing much happened: %d terms, %d calls applied", a.Terms, len(o.applied))
-	}
+	failIf(t, a.Terms < 2 || len(o.applied) < 100, "nothing much happened: %d terms, %d calls applied", a.Terms, len(o.applied))
 }
 
 type outcomes struct{ applied, not, uncertain []int }
@@ -168,9 +166,7 @@ func (o *outcomes) want(t *testing.T, times map[int]int) {
 	for outcome, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {
 		for _, key := range keys {
 			n := times[key]
-			if n > 1 || outcome == "applied" && n != 1 || outcome == "not applied" && n != 0 {
-				t.Errorf("call %d was applied %d times, and Submit reported %s", key, n, outcome)
-			}
+			failIf(t, n > 1 || outcome == "applied" && n != 1 || outcome == "not applied" && n != 0, "call %d was applied %d times, and Submit reported %s", key, n, outcome)
 		}
 	}
 }

@@ -94,9 +94,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 		stepsSaving(t, x, 60) // more than the log keeps
 		mustStep(t, u)
 		want(83)
-		if late == 0 {
-			t.Error("it loads no snapshot")
-		}
+		failIf(t, late == 0, "it loads no snapshot")
 		wantSame(t, again, seen)
 		crash(t, x)
 		idle()
@@ -116,9 +114,8 @@ func TestObserve_DivergedHaltsAlone(t *testing.T) {
 		steps(t, w, 5)
 		crash(t, w)
 		steps(t, v, 30)
-		if s := v.Status(); !s.Leader || s.Tick != 30 {
-			t.Errorf("the node next to it: %v", s)
-		}
+		s := v.Status()
+		failIf(t, !s.Leader || s.Tick != 30, "the node next to it: %v", s)
 		mustClose(t, u, v)
 		equal(t, "terms", mustAudit(t, l).Terms, 2)
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -29,9 +30,8 @@ func TestOptions_InvalidAreRefused(t *testing.T) {
 	} {
 		o := g.options()
 		change(&o)
-		if _, err := world.Open(t.Context(), g.Store, world.Memory(), o); err == nil {
-			t.Errorf("Open accepts %+v", o)
-		}
+		_, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+		failIf(t, err == nil, "Open accepts %+v", o)
 	}
 }
 
@@ -43,9 +43,7 @@ func TestOpen_RefusesUnsavableTables(t *testing.T) {
 	s := store.New(store.Options{})
 	store.Register(s, store.TableOptions[held]{Name: "held"})
 	_, err := world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})
-	if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), "Next") {
-		t.Errorf("Open: %v", err)
-	}
+	failIf(t, !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), "Next"), "Open: %v", err)
 }
 
 func TestOpen_ClaimsTheStore(t *testing.T) {
@@ -89,9 +87,7 @@ func TestHandoff_NewVersionContinues(t *testing.T) {
 			to   string
 			want error
 		}{{"second", nil}, {"second", nil}, {"third", world.ErrNotLeader}} {
-			if err := w.Handoff(t.Context(), c.to); !errors.Is(err, c.want) {
-				t.Errorf("Handoff to %q: %v, want %v", c.to, err, c.want)
-			}
+			wantError(t, w.Handoff(t.Context(), c.to), c.want)
 		}
 		synctest.Wait()
 		third := newGame(t, store.Options{})
@@ -102,9 +98,7 @@ func TestHandoff_NewVersionContinues(t *testing.T) {
 		second := func(o *world.Options) { o.Version = "second" }
 		next := newGame(t, store.Options{})
 		u := openWith(t, next, l, second)
-		if !u.Status().Leader || digest(t, g) != digest(t, next) {
-			t.Errorf("the new program: %v", u.Status())
-		}
+		failIf(t, !u.Status().Leader || digest(t, g) != digest(t, next), "the new program: %v", u.Status())
 		steps(t, u, 20)
 		for _, old := range []*world.World{w, v} {
 			err := error(nil)
@@ -132,11 +126,9 @@ func TestHandoff_OldVersionContinuesAlone(t *testing.T) {
 		steps(t, w, 3)
 		noError(t, w.Handoff(t.Context(), "second"))
 		begin := time.Now()
-		if tick := mustStep(t, w); tick.Number != 4 || time.Since(begin) == 0 {
-			t.Errorf("tick %d after %v", tick.Number, time.Since(begin))
-		}
+		tick := mustStep(t, w)
+		failIf(t, tick.Number != 4 || time.Since(begin) == 0, "tick %d after %v", tick.Number, time.Since(begin))
 		mustClose(t, w)
-		mustCloseJournal(t, j)
 	})
 }
 
@@ -154,10 +146,7 @@ func TestSnapshot_WrongOneIsSkipped(t *testing.T) {
 		w := mustOpen(t, newGame(t, store.Options{}), l)
 		steps(t, w, 20)
 		mustClose(t, w)
-		saved, err := l.Snapshots(t.Context())
-		if err != nil || len(saved) != 2 {
-			t.Fatalf("snapshots %v, %v", saved, err)
-		}
+		saved := snapshotsOf(t, l)
 		for _, c := range []struct {
 			instead uint64 // replaces the newest
 			err     error  // returned by its Close
@@ -174,9 +163,8 @@ func TestSnapshot_WrongOneIsSkipped(t *testing.T) {
 				opened++
 				return closing{r, func() error { opened--; return err }}, failed
 			}})
-			if s := w.Status(); s.BadSnapshots != 1 || s.Tick != 20 || opened != 0 {
-				t.Errorf("record %d instead of %d, closed with %v: %d are open; %+v", c.instead, saved[0], c.err, opened, s)
-			}
+			s := w.Status()
+			failIf(t, s.BadSnapshots != 1 || s.Tick != 20 || opened != 0, "record %d instead of %d, closed with %v: %d are open; %+v", c.instead, saved[0], c.err, opened, s)
 			crash(t, w)
 		}
 	})
@@ -209,9 +197,7 @@ func TestErrCorrupt_RecordsThatDoNotFollow(t *testing.T) {
 			l := logOf(t, good, bad)
 			h := newGame(t, store.Options{})
 			_, err := world.Open(t.Context(), h.Store, l, h.options())
-			if !errors.Is(err, world.ErrCorrupt) {
-				t.Errorf("%s: %v", name, err)
-			}
+			failIf(t, !errors.Is(err, world.ErrCorrupt), "%s: %v", name, err)
 		}
 	})
 }
@@ -287,20 +273,15 @@ func exportAndReplay(t *testing.T) {
 	var b bytes.Buffer
 	noError(t, w.Export(t.Context(), &b))
 	loaded := newGame(t, store.Options{})
-	if err := loaded.Load(t.Context(), &b); err != nil || digest(t, loaded) != digest(t, g) {
-		t.Errorf("Load: %v", err)
-	}
+	noError(t, loaded.Load(t.Context(), &b))
+	equal(t, "loaded digest", digest(t, loaded), digest(t, g))
 	stepsSaving(t, w, 3)
 	crash(t, w)
 	for _, upTo := range []uint64{19, 1000} {
 		h := newGame(t, store.Options{})
 		h.seeded = true
-		if err := world.Replay(t.Context(), h.Store, l, h.options(), upTo); err != nil {
-			t.Fatalf("Replay to %d: %v", upTo, err)
-		}
-		if d := digest(t, h); d != g.digests[min(upTo, 23)] {
-			t.Errorf("Replay to tick %d comes to another state", upTo)
-		}
+		noError(t, world.Replay(t.Context(), h.Store, l, h.options(), upTo))
+		equal(t, fmt.Sprint("digest of Replay to tick ", upTo), digest(t, h), g.digests[min(upTo, 23)])
 		wantSame(t, g, h)
 		noError(t, errorOf(h.Flush(t.Context())))
 	}

@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -34,8 +35,7 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 		behind := map[int]*world.World{4: open(1, &lagged), 14: open(1, &lagged)} // by their lag in ticks
 		byLeader = 0                                                              // ignores the first state
 		for tick := range 200 {
-			steps(t, w, 1)
-			steps(t, v, 1)
+			stepEach(t, w, v)
 			for n, u := range behind {
 				if tick >= n {
 					steps(t, u, 1)
@@ -43,16 +43,11 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if byLeader != 0 || followed < 200/15 || followed > 200/10 {
-			t.Errorf("of 200 ticks, with a snapshot after 20, the owner has saved %d and the follower %d", byLeader, followed)
-		}
-		if lagged > 0 {
-			t.Errorf("followers that are behind one that saves have saved %d", lagged)
-		}
+		failIf(t, byLeader != 0 || followed < 200/15 || followed > 200/10, "of 200 ticks, with a snapshot after 20, the owner has saved %d and the follower %d", byLeader, followed)
+		failIf(t, lagged > 0, "followers that are behind one that saves have saved %d", lagged)
 		for n, u := range behind {
-			if s := u.Status(); s.SavedTick+40 < s.Tick || s.SavedTick > s.Tick {
-				t.Errorf("%d ticks behind: at tick %d it knows of a snapshot of tick %d", n, s.Tick, s.SavedTick)
-			}
+			s := u.Status()
+			failIf(t, s.SavedTick+40 < s.Tick || s.SavedTick > s.Tick, "%d ticks behind: at tick %d it knows of a snapshot of tick %d", n, s.Tick, s.SavedTick)
 			crash(t, u)
 		}
 		if leader, follows := w.Status(), v.Status(); leader.SavedTick+40 < 200 || leader.SavedTick > follows.SavedTick {
@@ -60,15 +55,12 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 		}
 		crash(t, v)
 		stepsSaving(t, w, 200)
-		if byLeader < 200/20-1 || byLeader > 200/20 {
-			t.Errorf("of 200 ticks, with a snapshot after 20, the owner, whom nobody follows, has saved %d", byLeader)
-		}
+		failIf(t, byLeader < 200/20-1 || byLeader > 200/20, "of 200 ticks, with a snapshot after 20, the owner, whom nobody follows, has saved %d", byLeader)
 		stepsSaving(t, w, 10)
 		followed = 0
 		v = open(2, &followed) // from a snapshot that it does not count as new
 		for from := v.Status().SavedTick; v.Status().Tick < from+19; synctest.Wait() {
-			steps(t, w, 1)
-			steps(t, v, 1)
+			stepEach(t, w, v)
 		}
 		equal(t, "saves of a new follower", followed, 1)
 		crash(t, v)
@@ -81,23 +73,18 @@ func TestSnapshot_OneSaveAtATime(t *testing.T) {
 		shared := world.Memory()
 		var saving atomic.Bool
 		w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: shared, save: func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
-			if saving.Swap(true) {
-				t.Errorf("the snapshot of record %d is saved while another one is", at)
-			}
+			failIf(t, saving.Swap(true), "the snapshot of record %d is saved while another one is", at)
 			time.Sleep(time.Second)
 			saving.Store(false)
 			return shared.Save(ctx, at, write)
 		}})
 		steps(t, w, 7) // a save begins after the 7th
 		synctest.Wait()
-		if !saving.Load() {
-			t.Error("nothing is being saved")
-		}
+		failIf(t, !saving.Load(), "nothing is being saved")
 		steps(t, w, 8) // a save is due after the 7th of them
 		noError(t, w.Handoff(t.Context(), "second"))
-		if saved, err := shared.Snapshots(t.Context()); !slices.Equal(saved, []uint64{17, 8}) || err != nil {
-			t.Errorf("snapshots %v, %v", saved, err)
-		}
+		saved := snapshotsOf(t, shared)
+		failIf(t, !slices.Equal(saved, []uint64{17, 8}), "snapshots %v", saved)
 		crash(t, w)
 	})
 }
@@ -121,9 +108,8 @@ func TestSnapshot_FailedCopyWaitsForNext(t *testing.T) {
 		})
 		fails = true
 		steps(t, w, 3*7)
-		if s := w.Status(); copies != 3 || !strings.Contains(s.SaveErr, "no copy") {
-			t.Errorf("%d copies were tried, want 3; %v", copies, s)
-		}
+		s := w.Status()
+		failIf(t, copies != 3 || !strings.Contains(s.SaveErr, "no copy"), "%d copies were tried, want 3; %v", copies, s)
 		crash(t, w)
 	})
 }
@@ -150,15 +136,12 @@ func savesWhatWasCompared(t *testing.T, wrong uint64, digestTicks int) {
 		_, err = v.Step(t.Context())
 		synctest.Wait()
 	}
-	if !errors.Is(err, world.ErrDiverged) {
-		t.Errorf("wrong from tick %d: the follower is at %v: %v", wrong, v.Status(), err)
-	}
+	failIf(t, !errors.Is(err, world.ErrDiverged), "wrong from tick %d: the follower is at %v: %v", wrong, v.Status(), err)
 	crash(t, v, w)
 	u := open(after)
 	got, err1 := after.Digest(t.Context())
 	want, err2 := g.Digest(t.Context())
-	if got != want || err1 != nil || err2 != nil {
-		t.Errorf("wrong from tick %d: recovered is %x, and the owner had %x (%v, %v)", wrong, got, want, err1, err2)
-	}
+	noError(t, errors.Join(err1, err2))
+	equal(t, fmt.Sprint("digest after recovery, wrong from tick ", wrong), got, want)
 	mustClose(t, u)
 }

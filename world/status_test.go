@@ -27,25 +27,19 @@ func TestStatus_HasTextAndJSON(t *testing.T) {
 		}
 		synctest.Wait()
 		leads, follows := w.Status(), v.Status()
-		if !leads.Leader || leads.Tick != 10 || leads.Position != 11 || leads.Appended != 11 || leads.SavedTick != 7 || leads.Lag != 0 {
-			t.Errorf("%+v", leads)
-		}
-		if follows.Leader || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond {
-			t.Errorf("%+v", follows)
-		}
+		failIf(t, !leads.Leader || leads.Tick != 10 || leads.Position != 11 || leads.Appended != 11 || leads.SavedTick != 7 || leads.Lag != 0, "%+v", leads)
+		failIf(t, follows.Leader || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond, "%+v", follows)
 		line := "leads: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
 		equal(t, "String", leads.String(), line)
 		b, err := json.Marshal(follows)
 		var back world.Status
-		if err := json.Unmarshal(b, &back); err != nil || back != follows {
-			t.Errorf("%s reads back as %+v, %v", b, back, err)
-		}
+		noError(t, json.Unmarshal(b, &back))
+		equal(t, "status from JSON", back, follows)
 		noError(t, err)
 		var log strings.Builder
 		slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", follows)
-		if want := "status.leader=false status.term=1 status.tick=10"; !strings.Contains(log.String(), want) {
-			t.Errorf("it is logged as %s", log.String())
-		}
+		want := "status.leader=false status.term=1 status.tick=10"
+		failIf(t, !strings.Contains(log.String(), want), "it is logged as %s", log.String())
 		mustClose(t, w, v)
 	})
 }
@@ -61,9 +55,8 @@ func TestRead_ShowsWholeTicks(t *testing.T) {
 				d, err := g.Digest(ctx)
 				g.mutex.Lock()
 				defer g.mutex.Unlock()
-				if want, ok := g.digests[tick.Number]; err == nil && ok && want != d {
-					t.Errorf("a reader of tick %d sees another state", tick.Number)
-				}
+				want, ok := g.digests[tick.Number]
+				failIf(t, err == nil && ok && want != d, "a reader of tick %d sees another state", tick.Number)
 				return err
 			})
 			if err != nil && ctx.Err() == nil {
@@ -82,16 +75,12 @@ func TestRun_KeepsTheRate(t *testing.T) {
 		g := newGame(t, alone)
 		r := run(t, g, world.Memory())
 		time.Sleep(10*time.Second + time.Millisecond)
-		if _, err := r.Step(t.Context()); err == nil {
-			t.Error("Step while Run runs")
-		}
+		failIf(t, errorOf(r.Step(t.Context())) == nil, "Step while Run runs")
 		r.end(t)
 		wantTicks(t, g, 601)
 		seeds := make(map[uint64]bool)
 		for i, o := range g.seen {
-			if !o.Leader || o.Replay || seeds[o.Seed] || i > 0 && !o.Time.After(g.seen[i-1].Time) {
-				t.Errorf("tick %d: %+v", i+1, o)
-			}
+			failIf(t, !o.Leader || o.Replay || seeds[o.Seed] || i > 0 && !o.Time.After(g.seen[i-1].Time), "tick %d: %+v", i+1, o)
 			seeds[o.Seed] = true
 		}
 	})
@@ -106,11 +95,9 @@ func TestApplied_GetsEveryTick(t *testing.T) {
 		h, v := newWorld(t, store.Options{}, l)
 		steps(t, v, 1)
 		for i, o := range h.seen {
-			if o.Number != uint64(i+1) || o.Replay != (i < 3) || o.Leader != (i == 3) {
-				t.Errorf("%+v", o)
-			}
-			if i < 3 && o.Tick != g.seen[i].Tick {
-				t.Errorf("played again as %+v, and it was %+v", o.Tick, g.seen[i].Tick)
+			failIf(t, o.Number != uint64(i+1) || o.Replay != (i < 3) || o.Leader != (i == 3), "%+v", o)
+			if i < 3 {
+				equal(t, "replayed tick", o.Tick, g.seen[i].Tick)
 			}
 		}
 		equal(t, "ticks", len(h.seen), 4)
@@ -137,14 +124,10 @@ func TestStatus_NamesTornTail(t *testing.T) {
 	if want := fmt.Sprintf("record %d: at most %d cut", cut.At, cut.Records); !ok || cut.At != at || !strings.HasPrefix(s.Cut, want) {
 		t.Errorf("cut %q, want %q...; the journal: %+v", s.Cut, want, cut)
 	}
-	if !strings.Contains(s.String(), "; "+s.Cut) {
-		t.Errorf("String %q lacks the cut %q", s, s.Cut)
-	}
+	failIf(t, !strings.Contains(s.String(), "; "+s.Cut), "String %q lacks %q", s, s.Cut)
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", s)
-	if want := fmt.Sprintf("status.cut=%q", s.Cut); !strings.Contains(log.String(), want) {
-		t.Errorf("logged as %s, want %s", log.String(), want)
-	}
+	failIf(t, !strings.Contains(log.String(), fmt.Sprintf("status.cut=%q", s.Cut)), "logged as %s", log.String())
 	mustClose(t, w)
 	mustCloseJournal(t, j)
 
@@ -152,5 +135,4 @@ func TestStatus_NamesTornTail(t *testing.T) {
 	w = mustOpen(t, newGame(t, store.Options{}), j)
 	equal(t, "torn tail after another Open", w.Status().Cut, "")
 	mustClose(t, w)
-	mustCloseJournal(t, j)
 }

@@ -37,9 +37,7 @@ func TestSubmit_ReportsRefusal(t *testing.T) {
 		g.fault = nil
 		wantError(t, inStep, store.ErrPhase)
 		inTick, inApplied = inside(t)
-		if !errors.Is(inTick, store.ErrPhase) || !errors.Is(inApplied, store.ErrPhase) {
-			t.Errorf("inside a tick: %v; inside Applied: %v", inTick, inApplied)
-		}
+		failIf(t, !errors.Is(inTick, store.ErrPhase) || !errors.Is(inApplied, store.ErrPhase), "inside a tick: %v; inside Applied: %v", inTick, inApplied)
 		mustClose(t, w, w)
 		wantError(t, errorOf(w.Submit(ctx, g.order(1))), store.ErrClosed)
 		wantError(t, errorOf(w.Step(ctx)), store.ErrClosed)
@@ -91,14 +89,10 @@ func TestSubmit_ReturnsWhenWorldHalts(t *testing.T) {
 			w := mustOpen(t, g, l)
 			s := submit(t.Context(), w, func(q store.Queue) error {
 				g.camps.Emplace(q, camp{})
-				if err := halt(w, g, l); err == nil {
-					t.Error("the world has not halted")
-				}
+				failIf(t, halt(w, g, l) == nil, "the world has not halted")
 				return nil
 			})
-			if !s.done || s.err == nil {
-				t.Errorf("Submit: done %t, %v", s.done, s.err)
-			}
+			failIf(t, !s.done || s.err == nil, "Submit: done %t, %v", s.done, s.err)
 			mustClose(t, w)
 			equal(t, "camps", g.camps.Len(), 1)
 		})
@@ -116,16 +110,13 @@ func TestStep_FinishesTickAfterContextEnds(t *testing.T) {
 		}{{w, g}, {v, h}} {
 			ctx, cancel := context.WithCancel(t.Context())
 			c.fault = func(world.Tick) error { cancel(); return nil }
-			if tick, err := c.Step(ctx); err != nil && !errors.Is(err, context.Canceled) {
-				t.Errorf("Step: tick %d, %v", tick.Number, err)
-			}
+			tick, err := c.Step(ctx)
+			failIf(t, err != nil && !errors.Is(err, context.Canceled), "Step: tick %d, %v", tick.Number, err)
 			c.fault = nil
-			if s := c.Status(); s.Tick != 1 || s.Halted != "" {
-				t.Errorf("%v", s)
-			}
+			s := c.Status()
+			failIf(t, s.Tick != 1 || s.Halted != "", "%v", s)
 		}
-		steps(t, w, 1)
-		steps(t, v, 1)
+		stepEach(t, w, v)
 		wantSame(t, g, h)
 		mustClose(t, v, w)
 	})
@@ -151,9 +142,7 @@ func TestSubmit_ReportsUncertainOutcome(t *testing.T) {
 		crash(t, w)
 		synctest.Wait()
 		wantError(t, sealed.err, store.ErrUncertain)
-		if !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain) {
-			t.Errorf("not sealed: done %t, %v", waits.done, waits.err)
-		}
+		failIf(t, !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain), "not sealed: done %t, %v", waits.done, waits.err)
 	})
 }
 
@@ -175,8 +164,7 @@ func TestTick_TakesOnlySealedInput(t *testing.T) {
 			return nil
 		}
 		for range 3 {
-			steps(t, w, 1)
-			steps(t, v, 1)
+			stepEach(t, w, v)
 		}
 		synctest.Wait()
 		wantApplied(t, late, 3)

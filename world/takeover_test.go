@@ -88,12 +88,8 @@ func pauseOwner(t *testing.T, trims bool) {
 		t.Errorf("the paused world's step is tick %d", tick.Number)
 	}
 	synctest.Wait()
-	if !errors.Is(waits.err, world.ErrNotLeader) || errors.Is(waits.err, store.ErrUncertain) {
-		t.Errorf("a call that waited: done %t, %v", waits.done, waits.err)
-	}
-	if !trims && !errors.Is(sealed.err, world.ErrNotLeader) || errors.Is(sealed.err, store.ErrUncertain) != trims {
-		t.Errorf("the call of the record: done %t, %v", sealed.done, sealed.err)
-	}
+	failIf(t, !errors.Is(waits.err, world.ErrNotLeader) || errors.Is(waits.err, store.ErrUncertain), "a call that waited: done %t, %v", waits.done, waits.err)
+	failIf(t, !trims && !errors.Is(sealed.err, world.ErrNotLeader) || errors.Is(sealed.err, store.ErrUncertain) != trims, "the call of the record: done %t, %v", sealed.done, sealed.err)
 	if s := w.Status(); s.Leader || !trims && s.LostAppends != 1 {
 		t.Errorf("the paused world: %+v", s)
 	}
@@ -147,11 +143,9 @@ func TestTakeover_NeedsTailOfLog(t *testing.T) {
 		v := mustOpen(t, newGame(t, store.Options{}), cut)
 		steps(t, w, 3)
 		cut.tail = func(context.Context) (uint64, error) { return 0, errLost }
-		ctx := within(t, time.Minute)
-		wantError(t, v.Run(ctx), context.DeadlineExceeded)
-		if s := v.Status(); s.Leader || s.Term != 1 || s.Tick != 3 {
-			t.Errorf("%+v", s)
-		}
+		wantError(t, v.Run(within(t, time.Minute)), context.DeadlineExceeded)
+		s := v.Status()
+		failIf(t, s.Leader || s.Term != 1 || s.Tick != 3, "%+v", s)
 		mustClose(t, v, w)
 	})
 }
@@ -164,17 +158,14 @@ func TestHandoff_FollowerLeadsAtOnce(t *testing.T) {
 		begin := time.Now()
 		noError(t, a.Handoff(t.Context(), "game"))
 		synctest.Wait()
-		if !b.Status().Leader || time.Since(begin) > 0 {
-			t.Errorf("after %v: %v", time.Since(begin), b.Status())
-		}
+		failIf(t, !b.Status().Leader || time.Since(begin) > 0, "after %v: %v", time.Since(begin), b.Status())
 		time.Sleep(time.Second)
 		wantError(t, a.Handoff(t.Context(), "game"), world.ErrNotLeader)
 		a.end(t)
 		b.end(t)
 		wantSame(t, a.game, b.game)
-		if found := mustAudit(t, l); found.Terms != 2 || found.Ticks < 115 {
-			t.Errorf("%d terms, %d ticks", found.Terms, found.Ticks)
-		}
+		found := mustAudit(t, l)
+		failIf(t, found.Terms != 2 || found.Ticks < 115, "%d terms, %d ticks", found.Terms, found.Ticks)
 	})
 }
 
@@ -194,9 +185,8 @@ func TestHandoff_OthersComeFirst(t *testing.T) {
 			mustStep(t, v)
 		}
 		noError(t, <-stepped)
-		if s := w.Status(); s.Leader || s.Term != 2 {
-			t.Errorf("the world that handed off: %v", s)
-		}
+		s := w.Status()
+		failIf(t, s.Leader || s.Term != 2, "the world that handed off: %v", s)
 		wantSame(t, a, b)
 		mustClose(t, w, v)
 	})

@@ -162,17 +162,14 @@ func fillLobby(t *testing.T, workers int) {
 			}
 		}
 	}
-	if dropped == 0 {
-		t.Error("every call fitted")
-	}
+	failIf(t, dropped == 0, "every call fitted")
 	replayed := newLobby(t, workers)
 	third := replayed.open(t, log)
 	want, err := leader.Digest(t.Context())
 	for _, l := range []*lobby{follower, replayed} {
 		got, failed := l.Digest(t.Context())
-		if err := errors.Join(err, failed); err != nil || got != want {
-			t.Errorf("digest %x, %v, want %x", got, err, want)
-		}
+		noError(t, errors.Join(err, failed))
+		equal(t, "digest", got, want)
 	}
 	mustClose(t, third, second, first)
 }

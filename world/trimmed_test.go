@@ -56,9 +56,8 @@ func TestOpen_RetriesDroppedSnapshots(t *testing.T) {
 			}
 			return l.Snapshots(ctx)
 		}})
-		if s := v.Status(); s.Tick != 20 || outdated {
-			t.Errorf("%v", s)
-		}
+		s := v.Status()
+		failIf(t, s.Tick != 20 || outdated, "%v", s)
 		mustClose(t, v)
 	})
 }
@@ -102,9 +101,7 @@ func skipsAheadBehind(t *testing.T, follows int) {
 	}
 	mustClose(t, v)
 	for _, at := range saves[before:] {
-		if at < skipped.SavedTick {
-			t.Errorf("%d ticks followed: behind the snapshot of tick %d it saves that of record %d", follows, skipped.SavedTick, at)
-		}
+		failIf(t, at < skipped.SavedTick, "%d ticks followed: behind the snapshot of tick %d it saves that of record %d", follows, skipped.SavedTick, at)
 	}
 	mustClose(t, w)
 }

@@ -61,43 +61,34 @@ func reportsUnsaved(t *testing.T, dir string) {
 	l := openJournal(t, dir)
 	w, g := openDeep(t, l)
 	stepsSaving(t, w, deepFrom-1)
-	saved, err := l.Snapshots(t.Context())
-	if s := w.Status(); err != nil || len(saved) == 0 || s.SaveErr != "" || s.SavedTick == 0 {
-		t.Fatalf("before: snapshots %v, %v; %v", saved, err, s)
-	}
-	tick := w.Status().SavedTick
+	saved, s := snapshotsOf(t, l), w.Status()
+	failIf(t, len(saved) == 0 || s.SaveErr != "" || s.SavedTick == 0, "before: snapshots %v; %v", saved, s)
+	tick := s.SavedTick
 	stepsSaving(t, w, 10)
-	s := w.Status()
-	if !strings.Contains(s.SaveErr, store.ErrSnapshot.Error()) || !strings.Contains(s.SaveErr, `"deep"`) || s.SavedTick != tick {
-		t.Errorf("saved tick %d, want %d; SaveErr %q, want ErrSnapshot with the table", s.SavedTick, tick, s.SaveErr)
-	}
+	s = w.Status()
+	failIf(t, !strings.Contains(s.SaveErr, store.ErrSnapshot.Error()) || !strings.Contains(s.SaveErr, `"deep"`), "SaveErr %q, want ErrSnapshot with the table", s.SaveErr)
+	equal(t, "saved tick", s.SavedTick, tick)
 	wantUnsaved(t, "Export", w.Export(t.Context(), io.Discard))
 	want := digest(t, g)
-	err = w.Close(t.Context())
+	err := w.Close(t.Context())
 	wantUnsaved(t, "Close", err)
 	wantError(t, err, journal.ErrRefused)
 	mustCloseJournal(t, l)
 
 	l = openJournal(t, dir)
-	defer mustCloseJournal(t, l)
-	if now, err := l.Snapshots(t.Context()); err != nil || !slices.Equal(now, saved) {
-		t.Errorf("snapshots %v, %v; want %v", now, err, saved)
-	}
+	now := snapshotsOf(t, l)
+	failIf(t, !slices.Equal(now, saved), "snapshots %v, want %v", now, saved)
 	w, g = openDeep(t, l)
-	if got := digest(t, g); got != want || w.Status().Tick != s.Tick {
-		t.Errorf("opened again at tick %d with digest %x, want tick %d with %x", w.Status().Tick, got, s.Tick, want)
-	}
+	got := digest(t, g)
+	failIf(t, got != want || w.Status().Tick != s.Tick, "opened again at tick %d with digest %x, want tick %d with %x", w.Status().Tick, got, s.Tick, want)
 	stepsSaving(t, w, deepUntil+7-int(s.Tick))
-	if s := w.Status(); s.SaveErr != "" || s.SavedTick < deepUntil {
-		t.Errorf("after the item is erased: %v", s)
-	}
+	s = w.Status()
+	failIf(t, s.SaveErr != "" || s.SavedTick < deepUntil, "after the item is erased: %v", s)
 	mustClose(t, w)
 }
 
 func wantUnsaved(t *testing.T, op string, err error) {
 	t.Helper()
 	var at *store.SnapshotError
-	if !errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "deep" {
-		t.Errorf("%s: got %v, want ErrSnapshot with the table", op, err)
-	}
+	failIf(t, !errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "deep", "%s: got %v, want ErrSnapshot with the table", op, err)
 }

@@ -79,22 +79,16 @@ func TestRand_IsEqualOnEveryReplica(t *testing.T) {
 				}
 			}
 		}
-		if steps != 10*n || len(seen) != 10*1000 {
-			t.Errorf("of 10000 steps of 5 ticks and 2 tables %d are different, want all", len(seen))
-		}
+		failIf(t, steps != 10*n || len(seen) != 10*1000, "of 10000 steps of 5 ticks and 2 tables %d are different, want all", len(seen))
 		c, third := newWalk(t, n, 8, l, 0)
 		for _, w := range []*world.World{first, second, third} {
 			stepsSaving(t, w, 1)
 		}
 		for tick, want := range a.digests {
 			d, replayed := c.digests[tick]
-			if b.digests[tick] != want || replayed && d != want {
-				t.Errorf("after tick %d the digests are %x, %x and %x", tick, want, b.digests[tick], d)
-			}
+			failIf(t, b.digests[tick] != want || replayed && d != want, "after tick %d the digests are %x, %x and %x", tick, want, b.digests[tick], d)
 		}
-		if len(a.digests) != 6 || len(c.digests) >= 6 || c.digests[6] == 0 {
-			t.Errorf("%d ticks and %d after a snapshot", len(a.digests), len(c.digests))
-		}
+		failIf(t, len(a.digests) != 6 || len(c.digests) >= 6 || c.digests[6] == 0, "%d ticks and %d after a snapshot", len(a.digests), len(c.digests))
 		mustClose(t, first, second, third)
 	})
 }

@@ -47,10 +47,15 @@ func message(t *testing.T, call func(t testing.TB, o storetest.Options, f setup)
 	t.Helper()
 	r := &recorder{TB: t}
 	call(r, o, f)
-	if len(r.messages) > 1 {
-		t.Errorf("the test fails %d times", len(r.messages))
-	}
+	failIf(t, len(r.messages) > 1, "the test fails %d times", len(r.messages))
 	return strings.Join(r.messages, "\n")
+}
+
+func failIf(t testing.TB, failed bool, format string, args ...any) {
+	t.Helper()
+	if failed {
+		t.Errorf(format, args...)
+	}
 }
 
 // expect fails the test unless message contains parts in this order.
@@ -159,9 +164,7 @@ func TestRun_RunsEveryFrameOnEachStore(t *testing.T) {
 		stores++
 		return func(context.Context, int) error { stores += 100; return nil }, nil
 	})
-	if stores != 13+13*32*100 {
-		t.Errorf("without options there are %d stores and frames", stores)
-	}
+	failIf(t, stores != 13+13*32*100, "%d stores and frames without options", stores)
 }
 
 // arrivals collects items of all tasks in one slice.
@@ -196,9 +199,7 @@ func TestRun_FindsTaskOrderOnOneWorker(t *testing.T) {
 		"different: 1 worker and shuffled tasks",
 		"the order of tasks matters: look for values shared by tasks of one pass, such as a slice, a counter, or an item that one writes and another reads",
 	}, "\n\t")
-	if message != want || !strings.Contains("12345", shuffled) {
-		t.Errorf("it says\n%s\nwant\n%s", message, want)
-	}
+	failIf(t, message != want || !strings.Contains("12345", shuffled), "it says\n%s\nwant\n%s", message, want)
 	expect(t, run(t, storetest.Options{}, arrivals), "tick 2, flush 1: not the same with ", " as with 1 worker\n", `table "ship", shard `,
 		"Hull is ", "the order of tasks matters: ")
 }
@@ -281,9 +282,7 @@ func TestRun_ReportsErrorsOfFrames(t *testing.T) {
 				return nil
 			}, nil
 		})
-		if !strings.HasPrefix(message, want) {
-			t.Errorf("it says\n%s\nwant\n%s", message, want)
-		}
+		failIf(t, !strings.HasPrefix(message, want), "it says\n%s\nwant\n%s", message, want)
 	}
 }
 
@@ -322,8 +321,6 @@ func TestRun_ReportsErrorsOfSetup(t *testing.T) {
 			number++
 			return c.setup(number, s)
 		})
-		if !strings.HasPrefix(message, c.want) {
-			t.Errorf("it says\n%s\nwant\n%s", message, c.want)
-		}
+		failIf(t, !strings.HasPrefix(message, c.want), "it says\n%s\nwant\n%s", message, c.want)
 	}
 }

@@ -58,27 +58,21 @@ func TestRun_DescribesDifference(t *testing.T) {
 					}
 				})
 			},
-			[]string{
-				"tick 3, at its end: not the same with 1 worker once more as with 1 worker\n",
-				`table "ship", shard 1 (typeId 2)` + "\n", "row 1 (2:1.1): Leader.ID is 0:0.0 with 1 worker, 0:1.0 with 1 worker once more\n",
-			},
+			[]string{"tick 3, at its end: not the same with 1 worker once more as with 1 worker\n",
+				`table "ship", shard 1 (typeId 2)` + "\n", "row 1 (2:1.1): Leader.ID is 0:0.0 with 1 worker, 0:1.0 with 1 worker once more\n"},
 		},
 		"items that one has": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
 				return f.create(ctx, 1+number, func(i int) ship { return ship{Hull: i} })
 			},
-			[]string{
-				"tick 3, flush 1: ", `table "ship", shard 1 (typeId 2)` + "\n",
+			[]string{"tick 3, flush 1: ", `table "ship", shard 1 (typeId 2)` + "\n",
 				"the number of items is 10 with 1 worker, 11 with 1 worker once more; the first rows are the same\n",
-				"the report is epoch 2: 1 created with 1 worker, epoch 2: 2 created with 1 worker once more\n",
-			},
+				"the report is epoch 2: 1 created with 1 worker, epoch 2: 2 created with 1 worker once more\n"},
 		},
 		"rows": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error { return f.erase(ctx, 3+number) },
-			[]string{
-				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "\n",
-				"row 3 holds 1:9.1 with 1 worker, 1:3.1 with 1 worker once more\n",
-			},
+			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "\n",
+				"row 3 holds 1:9.1 with 1 worker, 1:3.1 with 1 worker once more\n"},
 		},
 		"the order of vacant slots": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -90,10 +84,8 @@ func TestRun_DescribesDifference(t *testing.T) {
 					return nil
 				})
 			},
-			[]string{
-				"tick 3, at its end: ", `table "ship", shard 0 (typeId 1)` + "\n",
-				"items and rows are the same; the order or the generations of vacant slots differ, what Defragment knows, or the order of optional data\n",
-			},
+			[]string{"tick 3, at its end: ", `table "ship", shard 0 (typeId 1)` + "\n",
+				"items and rows are the same; the order or the generations of vacant slots differ, what Defragment knows, or the order of optional data\n"},
 		},
 		"a report": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -105,10 +97,8 @@ func TestRun_DescribesDifference(t *testing.T) {
 				}
 				return f.erase(ctx, 4, 5, 4)
 			},
-			[]string{
-				"tick 3, flush 2: ", "the state is the same\n",
-				"the report is epoch 3: 2 erased with 1 worker, epoch 3: 2 erased 1 redundant with 1 worker once more\n",
-			},
+			[]string{"tick 3, flush 2: ", "the state is the same\n",
+				"the report is epoch 3: 2 erased with 1 worker, epoch 3: 2 erased 1 redundant with 1 worker once more\n"},
 		},
 		"a stale command": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -139,10 +129,8 @@ func TestRun_DescribesDifference(t *testing.T) {
 				}
 				return f.create(ctx, 6, func(i int) ship { return ship{Hull: 7} })
 			},
-			[]string{
-				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards; at the end of the frame` + "\n",
-				"row 11 (1:11.1): Hull is 100 with 1 worker, 101 with 1 worker once more\n",
-			},
+			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards; at the end of the frame` + "\n",
+				"row 11 (1:11.1): Hull is 100 with 1 worker, 101 with 1 worker once more\n"},
 		},
 		"what one run changes later": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
@@ -153,10 +141,8 @@ func TestRun_DescribesDifference(t *testing.T) {
 					c.Items[0].Hull = -1
 				})
 			},
-			[]string{
-				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "; at the end of the frame\n",
-				"row 0 (1:0.1): Hull is 0 with 1 worker, -1 with 1 worker once more\n",
-			},
+			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "; at the end of the frame\n",
+				"row 0 (1:0.1): Hull is 0 with 1 worker, -1 with 1 worker once more\n"},
 		},
 		"the report of a table": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -175,10 +161,8 @@ func TestRun_DescribesDifference(t *testing.T) {
 					}
 				})
 			},
-			[]string{
-				"tick 3, flush 2: ", "the state is the same\n",
-				"the report says ship: 1 erased 2 redundant with 1 worker, ship: 1 erased 1 redundant with 1 worker once more\n",
-			},
+			[]string{"tick 3, flush 2: ", "the state is the same\n",
+				"the report says ship: 1 erased 2 redundant with 1 worker, ship: 1 erased 1 redundant with 1 worker once more\n"},
 		},
 		"the report of optional data": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -193,10 +177,8 @@ func TestRun_DescribesDifference(t *testing.T) {
 					}
 				})
 			},
-			[]string{
-				"tick 3, flush 1: ", "the state is the same\n",
-				"the report says ship.shield: 1 superseded 1 redundant with 1 worker, ship.shield: 1 redundant with 1 worker once more\n",
-			},
+			[]string{"tick 3, flush 1: ", "the state is the same\n",
+				"the report says ship.shield: 1 superseded 1 redundant with 1 worker, ship.shield: 1 redundant with 1 worker once more\n"},
 		},
 		"what a later flush mends": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -209,10 +191,8 @@ func TestRun_DescribesDifference(t *testing.T) {
 				}
 				return errors.Join(put(number), put(0))
 			},
-			[]string{
-				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards` + "\n",
-				"at the end of the frame it is the same again\n",
-			},
+			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards` + "\n",
+				"at the end of the frame it is the same again\n"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

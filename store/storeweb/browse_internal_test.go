@@ -131,9 +131,7 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 	equal(t, name+": background", back, want)
 	var uneven []string // figures with digits of different widths
 	b.Eval(`[...document.querySelectorAll("td")].filter(e => !getComputedStyle(e).fontVariantNumeric.includes("tabular-nums")).map(e => e.textContent)`, &uneven)
-	if len(uneven) > 0 {
-		t.Errorf("%s: figures do not line up: %q", name, uneven)
-	}
+	failIf(t, len(uneven) > 0, "%s: figures do not line up: %q", name, uneven)
 	if *screenshots != "" {
 		noError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), b.Picture(false), 0o644))
 	}

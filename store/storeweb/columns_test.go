@@ -21,7 +21,7 @@ func addColumn[C, T any](t *testing.T, table *store.Table[T], name string) *stor
 
 func TestTable_HasColumnElements(t *testing.T) {
 	const evil = `<script>alert(1)</script>`
-	f := newFleet(t, 0)
+	f, h := newFleet(t, 0)
 	more := store.Register(f.Store, store.TableOptions[uint64]{Name: "ship.more"})
 	fuel, mate := addColumn[float32](t, f.ships, "fuel"), addColumn[ship](t, f.ships, evil)
 	addColumn[struct{}](t, more, "tag")
@@ -37,15 +37,12 @@ func TestTable_HasColumnElements(t *testing.T) {
 	more.Emplace(q[0], 77)
 	fuel.Set(q[0], store.Handle[ship]{}, 1)
 	noError(t, onlyError(f.Flush(t.Context())))
-	h := storeweb.Handler(f.Store)
 	for _, from := range []int{0, 50, 100} {
 		target := fmt.Sprintf("/?table=ship&from=%d", from)
 		body := page(t, h, target)
 		says(t, target, body, "<h2>Columns</h2>", `fuel</th><td>120</td><td>0</td><td>0</td><td>1</td><td>0</td>`,
 			html.EscapeString(evil)+`</th><td>60</td>`, "<th>ship.fuel</th>", `<th class="left">ship.`+html.EscapeString(evil)+"</th>")
-		if strings.Contains(body, "<script") || strings.Contains(body, "tag") {
-			t.Errorf("%s has a script, or the column of another table", target)
-		}
+		failIf(t, strings.Contains(body, "<script") || strings.Contains(body, "tag"), "%s has a script, or the column of another table", target)
 		view := read(t, h, target, http.StatusOK).Table
 		if len(view.Columns) != 2 || view.Columns[0].Name != "fuel" || view.Columns[0].Flushed.Put != 120 || view.Columns[1].Flushed.Put != 60 {
 			t.Errorf("%s: of columns it says %+v", target, view.Columns)
@@ -53,21 +50,16 @@ func TestTable_HasColumnElements(t *testing.T) {
 		for _, i := range view.Items {
 			id := store.Handle[ship]{ID: i.Handle}
 			var beside ship
-			if err := json.Unmarshal(i.Columns[evil], &beside); err != nil || beside != *mate.At(id) {
-				t.Errorf("beside %v there is %s, %v", id, i.Columns[evil], err)
-			}
+			noError(t, json.Unmarshal(i.Columns[evil], &beside))
+			equal(t, "element of the column", beside, *mate.At(id))
 			if text := fmt.Sprint(*fuel.At(id)); string(i.Columns["fuel"]) != text || !strings.Contains(body, "<td title=\""+text+"\">"+text+"</td>") {
 				t.Errorf("beside %v there is %s, or not shown; want %s", id, i.Columns["fuel"], text)
 			}
 		}
 	}
 	says(t, "the page of a table whose name has a dot", page(t, h, "/?table=ship.more&from=0"), "ship.more.tag</th>", "tag</th><td>0</td>")
-	if body := page(t, h, "/?table=shot"); strings.Contains(body, "<h2>Columns</h2>") {
-		t.Error("a table without columns shows some")
-	}
-	if view := read(t, h, "/?table=shot", http.StatusOK).Table; view.Columns != nil {
-		t.Errorf("of a table without columns it says %+v", view.Columns)
-	}
+	failIf(t, strings.Contains(page(t, h, "/?table=shot"), "<h2>Columns</h2>"), "a table without columns shows some")
+	failIf(t, read(t, h, "/?table=shot", http.StatusOK).Table.Columns != nil, "JSON of a table without columns has some")
 }
 
 // wide fills as much of a page as an item can.
@@ -114,12 +106,9 @@ func TestHandler_LimitsPageSize(t *testing.T) {
 				t.Errorf("a page has %d bytes and %d cells, want at most %d bytes and %d cells", len(body), strings.Count(body, " title=\""), most, 100*(32+4))
 			}
 			w := ask(h, "GET", target, asProgram)
-			if w.Body.Len() > most {
-				t.Errorf("JSON has %d bytes, want at most %d", w.Body.Len(), most)
-			}
-			if view := read(t, h, target, http.StatusOK).Table; len(view.Items) != 100 || len(view.Items[99].Columns) != 4 {
-				t.Errorf("JSON has %d items, want 100 with 4 columns each", len(view.Items))
-			}
+			failIf(t, w.Body.Len() > most, "JSON has %d bytes, want at most %d", w.Body.Len(), most)
+			view := read(t, h, target, http.StatusOK).Table
+			failIf(t, len(view.Items) != 100 || len(view.Items[99].Columns) != 4, "JSON has %d items, want 100 with 4 columns each", len(view.Items))
 		})
 	}
 }

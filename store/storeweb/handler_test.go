@@ -23,8 +23,7 @@ import (
 )
 
 func TestHandler_WorksAtAnyPath(t *testing.T) {
-	f := newFleet(t, 10)
-	h := storeweb.Handler(f.Store, f.frame)
+	_, h := newFleet(t, 10)
 	mux := http.NewServeMux()
 	mux.Handle("/debug/store/", h)
 	mux.Handle("GET /one", h)
@@ -37,9 +36,7 @@ func TestHandler_WorksAtAnyPath(t *testing.T) {
 		body := fetch(t, server, path, http.StatusOK)
 		says(t, path, body, "<h1>Store</h1>")
 		for _, link := range links.FindAllStringSubmatch(body, -1) {
-			if !strings.HasPrefix(link[1], "?") {
-				t.Errorf("on %s a link leads to %s", path, link[1])
-			}
+			failIf(t, !strings.HasPrefix(link[1], "?"), "on %s a link leads to %s", path, link[1])
 			fetch(t, server, path+html.UnescapeString(link[1]), http.StatusOK)
 		}
 	}
@@ -60,9 +57,8 @@ func fetch(t *testing.T, server *httptest.Server, path string, status int) strin
 }
 
 func TestPages_DescribeTheStore(t *testing.T) {
-	f := newFleet(t, 1234)
+	f, h := newFleet(t, 1234)
 	noError(t, f.tick(t.Context()))
-	h := storeweb.Handler(f.Store, f.frame)
 	for target, wants := range map[string][]string{
 		"/": {
 			"<title>Store</title>", "1,334 items in 2 tables take ", `<a href="?table=ship">ship</a></th><td>1,234</td><td>-</td>`,
@@ -76,22 +72,19 @@ func TestPages_DescribeTheStore(t *testing.T) {
 	} {
 		body := page(t, h, target)
 		says(t, target, body, wants...)
-		if target != "/?table=ship&from=1000&count=3" && strings.Contains(body, "Argo") {
-			t.Errorf("%s shows items that nobody asked for", target)
-		}
+		failIf(t, target != "/?table=ship&from=1000&count=3" && strings.Contains(body, "Argo"), "%s shows items that nobody asked for", target)
 	}
 }
 
 func TestPages_WithoutTables(t *testing.T) {
 	s := store.New(store.Options{})
 	says(t, "the page", page(t, storeweb.Handler(s), "/"), "The store has no tables.", "0 items in 0 tables")
-	if a := read(t, storeweb.Handler(s), "/", http.StatusOK); a.Store == nil || len(a.Store.Stats.Tables) > 0 {
-		t.Errorf("it says %+v", a)
-	}
+	a := read(t, storeweb.Handler(s), "/", http.StatusOK)
+	failIf(t, a.Store == nil || len(a.Store.Stats.Tables) > 0, "it says %+v", a)
 }
 
 func TestHandler_AnswersOnlyGETAndHEAD(t *testing.T) {
-	h := storeweb.Handler(newFleet(t, 1).Store)
+	_, h := newFleet(t, 1)
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "BREW", "<b>"} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Method = method
@@ -108,7 +101,7 @@ func TestHandler_AnswersOnlyGETAndHEAD(t *testing.T) {
 }
 
 func TestHandler_RefusesBadRequests(t *testing.T) {
-	h := storeweb.Handler(newFleet(t, 10).Store)
+	_, h := newFleet(t, 10)
 	for target, status := range map[string]int{
 		"/?table=ships":                                404,
 		"/?table=":                                     404,
@@ -141,14 +134,11 @@ func TestHandler_RefusesBadRequests(t *testing.T) {
 		"//elsewhere/?table=ship":                      200,
 	} {
 		asHTML := ask(h, "GET", target, asBrowser)
-		if asHTML.Code != status || strings.Contains(asHTML.Body.String(), "<script") {
-			t.Errorf("%s: %d, want %d", target, asHTML.Code, status)
-		}
+		failIf(t, asHTML.Code != status || strings.Contains(asHTML.Body.String(), "<script"), "%s: %d, want %d", target, asHTML.Code, status)
 		equal(t, target+" succeeds", read(t, h, target, status).Error == "", status == 200)
 	}
-	if a := read(t, h, "/?table=ship&from=10", 404); a.Table == nil || a.Table.Stats.Live != 10 {
-		t.Errorf("beyond the end it says %+v", a)
-	}
+	a := read(t, h, "/?table=ship&from=10", 404)
+	failIf(t, a.Table == nil || a.Table.Stats.Live != 10, "beyond the end it says %+v", a)
 }
 
 func TestPages_EscapeHTML(t *testing.T) {
@@ -172,9 +162,7 @@ func TestPages_EscapeHTML(t *testing.T) {
 	}
 	view := html.UnescapeString(link[1])
 	for target, body := range map[string]string{"/": overview, view: page(t, h, "/"+view), "items": page(t, h, "/"+view+"&from=0")} {
-		if strings.Contains(body, "<script") || strings.Contains(body, "</td><") && strings.Contains(body, "</td><script") {
-			t.Errorf("%s has a script", target)
-		}
+		failIf(t, strings.Contains(body, "<script") || strings.Contains(body, "</td><") && strings.Contains(body, "</td><script"), "%s has a script", target)
 		if !strings.Contains(body, html.EscapeString(evil)) && !strings.Contains(body, "&lt;script&gt;") {
 			t.Errorf("%s does not name the table", target)
 		}
@@ -185,8 +173,7 @@ func TestPages_EscapeHTML(t *testing.T) {
 }
 
 func TestPages_LoadNothing(t *testing.T) {
-	f := newFleet(t, 10)
-	h := storeweb.Handler(f.Store, f.frame)
+	_, h := newFleet(t, 10)
 	outside := regexp.MustCompile(`(?i)https?:|//|<script|<link|<img|<iframe|<object|@import|url\(| style=| on[a-z]+=|javascript:`)
 	for _, target := range []string{"/", "/?table=ship", "/?table=ship&from=0", "/?table=none", "/?bad", "/?format=json"} {
 		w := ask(h, "GET", target, asBrowser)
@@ -204,18 +191,14 @@ func TestPages_LoadNothing(t *testing.T) {
 		_, rest, _ := strings.Cut(body, "<style>")
 		style, rest, found := strings.Cut(rest, "</style>")
 		sum := sha256.Sum256([]byte(style))
-		if !found || !strings.Contains(policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
-			t.Errorf("%s: the policy refuses the style sheet", target)
-		}
-		if strings.Contains(rest, "<style") || outside.MatchString(style) {
-			t.Errorf("%s has more than one style sheet, or one that loads something", target)
-		}
+		failIf(t, !found || !strings.Contains(policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'"), "%s: the policy refuses the style sheet", target)
+		failIf(t, strings.Contains(rest, "<style") || outside.MatchString(style), "%s has more than one style sheet, or one that loads something", target)
 		equal(t, target+": forbidden text", outside.FindString(rest), "")
 	}
 }
 
 func TestFormat_FollowsRequest(t *testing.T) {
-	h := storeweb.Handler(newFleet(t, 10).Store)
+	_, h := newFleet(t, 10)
 	for _, c := range []struct {
 		target, accept string
 		json           bool
@@ -238,9 +221,8 @@ func TestFormat_FollowsRequest(t *testing.T) {
 }
 
 func TestJSON_EqualsStats(t *testing.T) {
-	f := newFleet(t, 10)
+	f, h := newFleet(t, 10)
 	noError(t, f.tick(t.Context()))
-	h := storeweb.Handler(f.Store, f.frame)
 	a := read(t, h, "/", http.StatusOK).Store
 	if a.Stats.Epoch != 2 || !slices.Equal(a.Stats.Tables, f.Stats().Tables) || !a.Flushed.Equal(f.Flushed()) || a.Flushed.Epoch != 2 || a.Recent != nil || a.Heap == 0 {
 		t.Errorf("it says %+v", a)
@@ -261,19 +243,15 @@ func TestJSON_EqualsStats(t *testing.T) {
 	for i, got := range view.Items {
 		var s ship
 		h := all[4+i]
-		if err := json.Unmarshal(got.Value, &s); err != nil || got.Handle != h.ID || s != *f.ships.At(h) {
-			t.Errorf("item %d is %v %s, %v", i, got.Handle, got.Value, err)
-		}
+		err := json.Unmarshal(got.Value, &s)
+		failIf(t, err != nil || got.Handle != h.ID || s != *f.ships.At(h), "item %d is %v %s, %v", i, got.Handle, got.Value, err)
 	}
-	if view := read(t, h, "/?table=ship", http.StatusOK).Table; len(view.Items) > 0 {
-		t.Errorf("it shows %d items that nobody asked for", len(view.Items))
-	}
+	equal(t, "items that were not requested", len(read(t, h, "/?table=ship", http.StatusOK).Table.Items), 0)
 }
 
 func TestPager_LinksReachAllItems(t *testing.T) {
-	f := newFleet(t, 237)
+	f, h := newFleet(t, 237)
 	noError(t, f.tick(t.Context()))
-	h := storeweb.Handler(f.Store)
 	handle := regexp.MustCompile(`<th scope="row">(\d+:\d+\.\d+)</th>`)
 	follow := func(target, name string) (handles []string, pages int) {
 		for target != "" {
@@ -315,8 +293,7 @@ func TestPager_LinksReachAllItems(t *testing.T) {
 
 // A tick of this store replaces all ships in two flushes; after the first there are none.
 func TestHandler_ShowsWholeTicks(t *testing.T) {
-	f := newFleet(t, 100)
-	h := storeweb.Handler(f.Store, f.frame)
+	f, h := newFleet(t, 100)
 	ticks := 60
 	if testing.Short() {
 		ticks = 20
@@ -359,9 +336,7 @@ func TestHandler_ShowsWholeTicks(t *testing.T) {
 		})
 	}
 	for range ticks {
-		if err := f.Write(t.Context(), tick); err != nil {
-			t.Error(err)
-		}
+		noError(t, f.Write(t.Context(), tick))
 	}
 	close(done)
 	readers.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"handloom/batch"
 	"handloom/store"
+	"handloom/store/storeweb"
 
 	"go.uber.org/goleak"
 )
@@ -32,7 +33,7 @@ type fleet struct {
 	frame *store.Schedule
 }
 
-func newFleet(t testing.TB, ships int) *fleet {
+func newFleet(t testing.TB, ships int) (*fleet, http.Handler) {
 	t.Helper()
 	s := store.New(store.Options{Workers: 2})
 	f := &fleet{Store: s}
@@ -46,7 +47,7 @@ func newFleet(t testing.TB, ships int) *fleet {
 		store.System{Name: "hit", Reads: on{f.shots}, Writes: on{f.ships}, If: func() bool { return false }, Run: idle})
 	f.launch(t, ships)
 	t.Cleanup(func() { _, _ = s.Close(context.Background()) })
-	return f
+	return f, storeweb.Handler(s, f.frame)
 }
 
 func (f *fleet) launch(t testing.TB, n int) {
@@ -83,6 +84,13 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func failIf(t testing.TB, failed bool, format string, args ...any) {
+	t.Helper()
+	if failed {
+		t.Errorf(format, args...)
 	}
 }
 
@@ -123,9 +131,7 @@ func page(t *testing.T, h http.Handler, target string) string {
 func says(t *testing.T, what, body string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if !strings.Contains(body, text) {
-			t.Errorf("%s does not say %q:\n%s", what, text, body)
-		}
+		failIf(t, !strings.Contains(body, text), "%s does not say %q:\n%s", what, text, body)
 	}
 }
 
@@ -170,9 +176,7 @@ type answer struct {
 func read(t *testing.T, h http.Handler, target string, status int) (a answer) {
 	t.Helper()
 	w := ask(h, "GET", target, asProgram)
-	if w.Code != status || w.Header().Get("Content-Type") != "application/json" {
-		t.Errorf("%s: %d, %s", target, w.Code, w.Header().Get("Content-Type"))
-	}
+	failIf(t, w.Code != status || w.Header().Get("Content-Type") != "application/json", "%s: %d, %s", target, w.Code, w.Header().Get("Content-Type"))
 	d := json.NewDecoder(w.Body)
 	if err := d.Decode(&a); err != nil {
 		t.Fatalf("%s: %v", target, err)

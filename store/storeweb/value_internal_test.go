@@ -24,6 +24,13 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	}
 }
 
+func failIf(t testing.TB, failed bool, format string, args ...any) {
+	t.Helper()
+	if failed {
+		t.Errorf(format, args...)
+	}
+}
+
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -94,9 +101,7 @@ func TestCopyItem_CopiesEachField(t *testing.T) {
 		`"ID":"7:9.2","Next":"1:0.1","secret":"2:0.3","For":"1.5s","At":"2020-01-02T03:04:05.000000006Z","In":{"A":1,"b":2},` +
 		`"List":[1,2,3,4,5,6,7,8,"… of 10"],"Array":[{"A":0,"b":0},{"A":0,"b":0}],"Any":{"A":3,"b":0},"None":"nil","Map":"map of 1",` +
 		`"Pointer":"ptr","Nil":"nil","Func":"func","Loud":{"Level":77}}`
-	if string(text) != wantJSON || err != nil {
-		t.Errorf("as JSON it is %v\n%s\nwant\n%s", err, text, wantJSON)
-	}
+	failIf(t, string(text) != wantJSON || err != nil, "as JSON it is %v\n%s\nwant\n%s", err, text, wantJSON)
 }
 
 func TestCopyItem_OtherTypes(t *testing.T) {
@@ -148,9 +153,8 @@ func TestCopyItem_IsBounded(t *testing.T) {
 	loop[0] = loop // contains itself
 	for name, p := range map[string]any{"deep": &deep, "wide": &wide, "many": &many, "fields": new(fields), "loop": &struct{ Loop []any }{loop}} {
 		v := copyItem(p, roomy())
-		if n := size(v); n > (maxFields+1)*2*(maxParts+2) {
-			t.Errorf("%s has %d parts", name, n)
-		}
+		n := size(v)
+		failIf(t, n > (maxFields+1)*2*(maxParts+2), "%s has %d parts", name, n)
 		if text := v.text(); len(text) > 32*1024 || strings.Contains(text, "\uFFFD") {
 			t.Errorf("%s has %d bytes", name, len(text))
 		}
@@ -159,9 +163,7 @@ func TestCopyItem_IsBounded(t *testing.T) {
 		}
 	}
 	columns := copyItem(new(fields), roomy()).(object)
-	if len(columns) != maxFields+1 || columns[maxFields].name != "…" {
-		t.Errorf("of 34 fields %d are shown", len(columns))
-	}
+	failIf(t, len(columns) != maxFields+1 || columns[maxFields].name != "…", "of 34 fields %d are shown", len(columns))
 }
 
 func TestLook_OneRequestAtATime(t *testing.T) {
@@ -240,9 +242,7 @@ func TestHistory_CoversTimeBetweenRequests(t *testing.T) {
 	h.add(begin, store.Stats{}, report(before))
 	since, points := h.add(begin.Add(seconds*time.Second), store.Stats{Tables: []store.TableStats{{Live: 5}, {Live: 6}}}, report(later))
 	done := since.Flushed
-	if since.Seconds != seconds || since.Flushes != later-before || done.Total != counts(later-before) {
-		t.Errorf("got %+v, want %d flushes of %+v", since, later-before, counts(later-before))
-	}
+	failIf(t, since.Seconds != seconds || since.Flushes != later-before || done.Total != counts(later-before), "got %+v, want %d flushes of %+v", since, later-before, counts(later-before))
 	for i := range done.Tables {
 		if done.Tables[i].Counts != counts(later-before) || done.Columns[i].Counts != counts(later-before) {
 			t.Errorf("got table %v and column %v, want %v of each", done.Tables[i], done.Columns[i], counts(later-before))
@@ -250,9 +250,7 @@ func TestHistory_CoversTimeBetweenRequests(t *testing.T) {
 	}
 	const n = (later - before) / seconds
 	want := point{at: begin.Add(seconds * time.Second), live: 11, created: n, erased: 2 * n, put: 3 * n, flush: 4000}
-	if len(points) != 1 || points[0] != want {
-		t.Errorf("got points %+v, want %+v", points, want)
-	}
+	failIf(t, len(points) != 1 || points[0] != want, "got points %+v, want %+v", points, want)
 }
 
 func TestPager_PreviousHasItems(t *testing.T) {
@@ -287,8 +285,6 @@ func TestColumnsOf_NamesWithDots(t *testing.T) {
 				t.Errorf("the column %q of table %q is called %q", c.Name, table, c.FullName)
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("table %q: got columns %q, want %q", table, got, want)
-		}
+		failIf(t, !slices.Equal(got, want), "table %q: got columns %q, want %q", table, got, want)
 	}
 }

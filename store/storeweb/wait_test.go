@@ -11,13 +11,11 @@ import (
 	"time"
 
 	"handloom/store"
-	"handloom/store/storeweb"
 )
 
 func TestHandler_ReportsBusyStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 10)
-		h := storeweb.Handler(f.Store)
+		f, h := newFleet(t, 10)
 		noError(t, f.Write(t.Context(), func(context.Context, *store.Writer) error {
 			for target, figures := range map[string]bool{"/": true, "/?table=ship&from=0": false} {
 				begin := time.Now()
@@ -25,9 +23,8 @@ func TestHandler_ReportsBusyStore(t *testing.T) {
 				if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || time.Since(begin) != time.Second {
 					t.Errorf("%s: %d after %v", target, w.Code, time.Since(begin))
 				}
-				if body := w.Body.String(); !strings.Contains(body, "store is busy") || strings.Contains(body, "10 items in 2 tables") != figures {
-					t.Errorf("%s shows\n%s", target, body)
-				}
+				body := w.Body.String()
+				failIf(t, !strings.Contains(body, "store is busy") || strings.Contains(body, "10 items in 2 tables") != figures, "%s shows\n%s", target, body)
 			}
 			return nil
 		}))
@@ -37,8 +34,7 @@ func TestHandler_ReportsBusyStore(t *testing.T) {
 
 func TestHandler_WaitsForPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 10)
-		h := storeweb.Handler(f.Store)
+		f, h := newFleet(t, 10)
 		answered := make(chan int, 5)
 		err := f.Write(t.Context(), func(context.Context, *store.Writer) error {
 			for range cap(answered) {
@@ -48,17 +44,15 @@ func TestHandler_WaitsForPhases(t *testing.T) {
 			return nil
 		})
 		for range cap(answered) {
-			if code := <-answered; code != http.StatusOK || err != nil {
-				t.Errorf("%d, %v", code, err)
-			}
+			code := <-answered
+			failIf(t, code != http.StatusOK || err != nil, "%d, %v", code, err)
 		}
 	})
 }
 
 func TestHandler_StopsWhenClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 10)
-		h := storeweb.Handler(f.Store)
+		f, h := newFleet(t, 10)
 		noError(t, f.Write(t.Context(), func(context.Context, *store.Writer) error {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("enough"))
 			defer cancel()
@@ -81,34 +75,28 @@ func TestHandler_StopsWhenClientLeaves(t *testing.T) {
 }
 
 func TestHandler_ClosedStoreIsGone(t *testing.T) {
-	f := newFleet(t, 10)
-	h := storeweb.Handler(f.Store, f.frame)
+	f, h := newFleet(t, 10)
 	noError(t, onlyError(f.Close(t.Context())))
-	if a := read(t, h, "/", http.StatusGone); a.Error != "the store is closed" || a.Store.Stats.Tables[0].Live != 10 {
-		t.Errorf("it says %+v", a)
-	}
-	if a := read(t, h, "/?table=ship&from=0", http.StatusGone); a.Error != "the store is closed" || a.Table != nil {
-		t.Errorf("of a table it says %+v", a)
-	}
+	a := read(t, h, "/", http.StatusGone)
+	failIf(t, a.Error != "the store is closed" || a.Store.Stats.Tables[0].Live != 10, "got %+v", a)
+	a = read(t, h, "/?table=ship&from=0", http.StatusGone)
+	failIf(t, a.Error != "the store is closed" || a.Table != nil, "table: got %+v", a)
 	says(t, "the page", ask(h, "GET", "/", asBrowser).Body.String(), "the store is closed. The figures are those of the last flush")
 }
 
 func TestHandler_RefusesRequestInsidePhase(t *testing.T) {
-	f := newFleet(t, 10)
+	f, h := newFleet(t, 10)
 	noError(t, f.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		w := httptest.NewRecorder()
-		storeweb.Handler(f.Store).ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
-		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "not allowed in this phase") {
-			t.Errorf("%d\n%s", w.Code, w.Body)
-		}
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+		failIf(t, w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "not allowed in this phase"), "%d\n%s", w.Code, w.Body)
 		return nil
 	}))
 }
 
 func TestRates_CoverTimeBetweenRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 10)
-		h := storeweb.Handler(f.Store)
+		f, h := newFleet(t, 10)
 		equal(t, "rates of the first request", read(t, h, "/", http.StatusOK).Store.Recent, nil)
 		time.Sleep(500 * time.Millisecond)
 		f.launch(t, 30)
@@ -120,9 +108,8 @@ func TestRates_CoverTimeBetweenRequests(t *testing.T) {
 			t.Errorf("two seconds later they are %+v", a)
 		}
 		time.Sleep(100 * time.Millisecond) // a request soon afterwards reports about the same time
-		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || a.Seconds != 2.1 || a.Flushes != 2 {
-			t.Errorf("soon afterwards they are %+v", a)
-		}
+		a = read(t, h, "/", http.StatusOK).Store.Recent
+		failIf(t, a == nil || a.Seconds != 2.1 || a.Flushes != 2, "soon afterwards they are %+v", a)
 		time.Sleep(1900 * time.Millisecond)
 		says(t, "a page without a flush", page(t, h, "/"), "In the last 2.00 s: no flush.", "<td>0/s</td>")
 		time.Sleep(4 * time.Second)
@@ -134,8 +121,7 @@ func TestRates_CoverTimeBetweenRequests(t *testing.T) {
 
 func TestRates_IncludeLaterTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 10)
-		h := storeweb.Handler(f.Store)
+		f, h := newFleet(t, 10)
 		read(t, h, "/", http.StatusOK)
 		late := store.Register(f.Store, store.TableOptions[int]{Name: "late"})
 		qs, err := f.Queues(1)
@@ -143,17 +129,15 @@ func TestRates_IncludeLaterTables(t *testing.T) {
 		late.Emplace(qs[0], 1)
 		noError(t, onlyError(f.Flush(t.Context())))
 		time.Sleep(time.Second) // of the bubble
-		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || len(a.Flushed.Tables) != 3 || a.Flushed.Tables[2].Created != 1 {
-			t.Errorf("they are %+v", a)
-		}
+		a := read(t, h, "/", http.StatusOK).Store.Recent
+		failIf(t, a == nil || len(a.Flushed.Tables) != 3 || a.Flushed.Tables[2].Created != 1, "they are %+v", a)
 		says(t, "the page of the items", page(t, h, "/?table=late&from=0"), "<th>value</th>", `<td title="1">1</td>`)
 	})
 }
 
 func TestRates_ContinueAfterRollback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 10)
-		h := storeweb.Handler(f.Store)
+		f, h := newFleet(t, 10)
 		var before store.Checkpoint
 		noError(t, f.Checkpoint(t.Context(), &before))
 		for range 5 {
