@@ -209,22 +209,15 @@ func (s suite) Clone_PanicLeavesEmptyCopy(t *testing.T) {
 }
 
 func (s suite) CopyTo_ReleasesReplacedItems(t *testing.T) {
+	by := func(n int, clone func(dst, src **PointerItem)) func(c Map[*PointerItem]) {
+		return func(c Map[*PointerItem]) {
+			m := s.PointerItems.Zero()
+			m.InsertItems(make([]*PointerItem, n), nil)
+			m.CopiedTo(c, clone)
+		}
+	}
 	for name, replace := range map[string]func(c Map[*PointerItem]){
-		"by fewer": func(c Map[*PointerItem]) {
-			m := s.PointerItems.Zero()
-			Insert(t, m, nil)
-			m.CopiedTo(c, nil)
-		},
-		"by more": func(c Map[*PointerItem]) {
-			m := s.PointerItems.Zero()
-			m.InsertItems(make([]*PointerItem, 100), nil)
-			m.CopiedTo(c, nil)
-		},
-		"by fewer, by clone": func(c Map[*PointerItem]) {
-			m := s.PointerItems.Zero()
-			Insert(t, m, nil)
-			m.CopiedTo(c, func(dst, src **PointerItem) { *dst = *src })
-		},
+		"by fewer": by(1, nil), "by more": by(100, nil), "by fewer, by clone": by(1, func(dst, src **PointerItem) { *dst = *src }),
 		"by a clone that panics": func(c Map[*PointerItem]) {
 			m := c.Cloned()
 			PanicOf(func() { m.CopiedTo(c, func(dst, src **PointerItem) { panic("no") }) })

@@ -6,16 +6,13 @@ import (
 
 func (s suite) Digest_CoversTheState(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
+		type change = func(m Map[uint64], hs []number)
+		keep := change(func(Map[uint64], []number) {})
 		// Each pair differs in one respect.
-		pairs := map[string][2]func(m Map[uint64], hs []number){
-			"a value": {
-				func(m Map[uint64], hs []number) {},
-				func(m Map[uint64], hs []number) { *m.At(hs[3]) ^= 1 << 63 },
-			},
-			"a generation": {
-				func(m Map[uint64], hs []number) {},
-				func(m Map[uint64], hs []number) { m.Erase(hs[5]); m.Insert(7) },
-			},
+		pairs := map[string][2]change{
+			"a value":             {keep, func(m Map[uint64], hs []number) { *m.At(hs[3]) ^= 1 << 63 }},
+			"a generation":        {keep, func(m Map[uint64], hs []number) { m.Erase(hs[5]); m.Insert(7) }},
+			"the number of items": {keep, func(m Map[uint64], hs []number) { m.Insert(7) }},
 			"freelist order": {
 				func(m Map[uint64], hs []number) { m.Erase(hs[5]); m.Erase(hs[4]) },
 				func(m Map[uint64], hs []number) { m.EraseItems(hs[4:]) },
@@ -28,14 +25,10 @@ func (s suite) Digest_CoversTheState(t *testing.T) {
 				func(m Map[uint64], hs []number) { s.Numbers.Zero().CopiedTo(m, nil) },
 				func(m Map[uint64], hs []number) { m.Reset() },
 			},
-			"the number of items": {
-				func(m Map[uint64], hs []number) {},
-				func(m Map[uint64], hs []number) { m.Insert(7) },
-			},
 		}
 		if s.Packed {
 			// Equal values: only the owners of rows differ.
-			pairs["row order"] = [2]func(m Map[uint64], hs []number){
+			pairs["row order"] = [2]change{
 				func(m Map[uint64], hs []number) { m.Erase(hs[0]); m.Erase(hs[1]) },
 				func(m Map[uint64], hs []number) { m.EraseItems(hs[:2]) },
 			}

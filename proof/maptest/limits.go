@@ -206,11 +206,7 @@ func (s suite) InsertFunc_ItemsAreZero(t *testing.T) {
 		"CopyTo": func(m Map[uint64], _ []number) { newMap(t, s.Numbers, Options{}).CopiedTo(m, nil) },
 	} {
 		m := newMap(t, s.Numbers, Options{Reserve: 16})
-		var values []uint64
-		for i := range uint64(6) {
-			values = append(values, i+1)
-		}
-		hs, _ := m.InsertItems(values, nil)
+		hs, _ := m.InsertItems([]uint64{1, 2, 3, 4, 5, 6}, nil)
 		erase(m, hs[1:])
 		_, err := m.EmplaceItems(9, func(i int, h number, v *uint64) {
 			if *v != 0 {

@@ -114,27 +114,19 @@ func PanicOf(f func()) (value any) {
 func ExpectNothing[T any](t testing.TB, m Map[T], what string, h handle.Of[T]) {
 	t.Helper()
 	before := m.Digest()
-	if v, ok := m.Get(h); ok || v != nil {
-		t.Errorf("%s %v: Get finds an item", what, h)
-	}
-	if m.Has(h) {
-		t.Errorf("%s %v: Has finds an item", what, h)
-	}
-	if row, ok := m.RowOf(h); ok {
-		t.Errorf("%s %v: RowOf finds row %d", what, h, row)
-	}
+	v, found := m.Get(h)
+	_, hasRow := m.RowOf(h)
 	var marks slotset.Bitset
-	if got := m.Core().Mark(&marks, h.ID); got != slotset.Stale || marks.Len() != 0 || m.Core().IsMarked(&marks, h.ID) {
-		t.Errorf("%s %v: Mark says %v", what, h, got)
-	}
-	if m.Erase(h) {
-		t.Errorf("%s %v: Erase erases", what, h)
-	}
-	if n := m.EraseItems([]handle.Of[T]{h}) + m.EraseItems([]handle.Of[T]{h, h}); n != 0 {
-		t.Errorf("%s %v: EraseItems erases %d items", what, h, n)
-	}
-	if stale, ok := PanicOf(func() { m.At(h) }).(*handle.StaleError); !ok || stale.Handle != h.ID {
-		t.Errorf("%s %v: At panics with %v", what, h, stale)
+	mark := m.Core().Mark(&marks, h.ID)
+	stale, ok := PanicOf(func() { m.At(h) }).(*handle.StaleError)
+	for method, wrong := range map[string]bool{
+		"Get": found || v != nil, "Has": m.Has(h), "RowOf": hasRow, "At": !ok || stale.Handle != h.ID,
+		"Mark":  mark != slotset.Stale || marks.Len() != 0 || m.Core().IsMarked(&marks, h.ID),
+		"Erase": m.Erase(h), "EraseItems": m.EraseItems([]handle.Of[T]{h})+m.EraseItems([]handle.Of[T]{h, h}) != 0,
+	} {
+		if wrong {
+			t.Errorf("%s %v: %s does not find it stale", what, h, method)
+		}
 	}
 	if m.Digest() != before {
 		t.Errorf("%s %v: the map has changed", what, h)
