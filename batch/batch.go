@@ -216,3 +216,31 @@ func (b *Batch) Finish() {
 	b.input.finish()
 	b.serial = serials.Add(1)
 }
+
+// A Mark is a place between the passes of a batch.
+type Mark struct {
+	serial uint64
+	passes int
+}
+
+// Mark returns the place after the passes that began so far.
+func (b *Batch) Mark() Mark { return Mark{b.serial, len(b.order)} }
+
+// DropSince drops the commands of the passes that began after m, or of all passes if a
+// flush or Drop came after m. These passes have ended.
+func (b *Batch) DropSince(m Mark) {
+	if m.serial != b.serial {
+		m.passes = 0
+	}
+	for _, p := range b.order[m.passes:] {
+		for task := range p.buffers[:p.tasks] {
+			p.buffers[task].reset()
+		}
+	}
+	b.ended.reset()
+	for _, p := range b.order {
+		if !p.open {
+			b.count(p)
+		}
+	}
+}

@@ -80,34 +80,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	return nil
 }
 
-// Remaining returns the number of pending commands, and the table of the first, or -1 if
-// none has its handle.
-func (b *Batch) Remaining() (ordinal, n int) {
-	ordinal = -1
-	for buf := range b.buffers {
-		if n == 0 && !buf.empty() {
-			ordinal = b.targetOf(buf)
-		}
-		n += buf.load().Commands
-	}
-	return ordinal, n
-}
-
-// targetOf returns a table of a buffer's commands, or -1.
-func (b *Batch) targetOf(buf *buffer) int {
-	switch {
-	case len(buf.touched) > 0:
-		return buf.touched[0].ordinal
-	case len(buf.lists) > 0:
-		return b.byList[buf.lists[0]].ordinal
-	case len(buf.all) > 0:
-		return buf.all[0]
-	case len(buf.attached) > 0:
-		return buf.attached[0].log.table.ordinal
-	}
-	return -1
-}
-
+// load returns the load of a waiting input.
 func (p *input) load() Load {
 	if !p.waits {
 		return Load{}

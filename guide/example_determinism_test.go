@@ -67,9 +67,9 @@ func TestWalk_DiffersByTickAndTable(t *testing.T) {
 	var tables [2]*store.Table[walker]
 	for i := range tables {
 		tables[i] = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)})
-		noError(s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		noError(s.Write(ctx, func(w *store.Writer) {
 			_, err := store.Maps(tables[i], w)[0].InsertItems(make([]walker, 3000), nil)
-			return err
+			noError(err)
 		}))
 	}
 	tick := func() (steps []float64) {

@@ -38,21 +38,16 @@ func newFlock(ctx context.Context) (*flock, error) {
 	f := &flock{Store: s}
 	f.boids = store.Register(s, store.TableOptions[Boid]{Name: "boid", ChunkItems: 64})
 	f.squares = store.Register(s, store.TableOptions[Square]{Name: "square"})
-	return f, s.Write(ctx, func(_ context.Context, w *store.Writer) (err error) {
+	return f, s.Write(ctx, func(w *store.Writer) {
 		for row := range side {
 			for column := range side {
-				if f.at[row][column], err = f.squares.Insert(w, Square{column, row}); err != nil {
-					return err
-				}
+				f.at[row][column] = f.squares.Insert(w, Square{column, row})
 			}
 		}
 		for i := range 500 {
 			place := [2]float64{float64(i*37%400) / 100, float64(i*61%400) / 100}
-			if _, err := f.boids.Insert(w, Boid{Now: place, Square: f.squareAt(place)}); err != nil {
-				return err
-			}
+			f.boids.Insert(w, Boid{Now: place, Square: f.squareAt(place)})
 		}
-		return nil
 	})
 }
 

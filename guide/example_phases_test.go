@@ -14,14 +14,10 @@ func Example_phases() {
 	s, asteroids := newField(4)
 
 	// region join
-	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) error { // this ctx carries the phase
-		if err := asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
+	_, err := s.Frame(ctx, func(ctx context.Context, w *store.Writer) error { // this ctx carries the phase
+		return asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 			c.Erase(0)
-		}); err != nil {
-			return err
-		}
-		_, err := s.Flush(ctx)
-		return err
+		})
 	})
 	fmt.Println(asteroids.Len(), err)
 	// endregion
@@ -92,10 +88,7 @@ func Example_flush() {
 	// endregion
 
 	// region puts
-	if err := s.Write(ctx, func(_ context.Context, w *store.Writer) error {
-		_, err := asteroids.Insert(w, Asteroid{})
-		return err
-	}); err != nil {
+	if err := s.Write(ctx, func(w *store.Writer) { asteroids.Insert(w, Asteroid{}) }); err != nil {
 		fmt.Println(err)
 	}
 	err = s.Each(ctx, 3, func(task int, q store.Queue) {

@@ -45,9 +45,9 @@ func newGame() *game {
 
 // region tick
 
-// tick is one Write: readers see whole ticks. Its first flush applies the inbox.
+// tick is one Frame: readers see whole ticks. Its first flush applies the inbox.
 func (g *game) tick(ctx context.Context, _ uint64) error {
-	return g.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+	_, err := g.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 		if _, err := g.Flush(ctx); err != nil {
 			return err
 		}
@@ -59,6 +59,7 @@ func (g *game) tick(ctx context.Context, _ uint64) error {
 			}
 		})
 	})
+	return err
 }
 
 // endregion

@@ -108,14 +108,10 @@ func Example_spawn() {
 	// endregion
 
 	// region now
-	err = s.Write(ctx, func(_ context.Context, w *store.Writer) error {
-		h, err := asteroids.Insert(w, Asteroid{Size: 3})
-		if err != nil {
-			return err
-		}
+	err = s.Write(ctx, func(w *store.Writer) {
+		h := asteroids.Insert(w, Asteroid{Size: 3})
 		fmt.Println("at once:", asteroids.At(h).Size)
 		asteroids.Remove(w, h)
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -156,10 +152,9 @@ func Example_handles() {
 	for h := range asteroids.All() {
 		all = append(all, h)
 	}
-	if err := s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+	if err := s.Write(ctx, func(w *store.Writer) {
 		asteroids.Remove(w, all[0]) // the last item takes its row
-		_, err := asteroids.Insert(w, Asteroid{Size: 7})
-		return err
+		asteroids.Insert(w, Asteroid{Size: 7})
 	}); err != nil {
 		fmt.Println(err)
 	}

@@ -23,12 +23,12 @@ func (s *Store) callAfterFlush(r *Report) {
 
 var afterFlushEntry = reflect.ValueOf((*Store).callAfterFlush).Pointer()
 
-// refusedAfterFlush returns an error if the phase would wait for the Write or Run that
+// refusedAfterFlush returns an error if the phase would wait for the Frame or Run that
 // called AfterFlush and waits for it to return. Phases of other goroutines wait as usual.
 // An AfterFlush of another store is refused too, because two of them could wait for each
 // other.
 //
-// It reads the stack only while an AfterFlush runs inside a Write or Run; otherwise it
+// It reads the stack only while an AfterFlush runs inside a Frame or Run; otherwise it
 // costs one load.
 func (p *phase) refusedAfterFlush() error {
 	flush := p.store.flush.reporting.Load()
@@ -36,8 +36,8 @@ func (p *phase) refusedAfterFlush() error {
 		return nil
 	}
 	holds, fix := flush.outer.op, "call it when Run has returned"
-	if holds == opWrite {
-		fix = "pass it the context that Write gave to its function"
+	if holds == opFrame {
+		fix = "pass it the context that Frame gave to its function"
 	}
 	return fmt.Errorf("store: %v inside Options.AfterFlush of a flush inside %v: %w: it would wait forever; %s", p.op, holds, ErrPhase, fix)
 }

@@ -13,7 +13,7 @@ import (
 const (
 	warmUp        = 20
 	frameCount    = 100
-	phasesInFrame = 7
+	phasesInFrame = 8
 	chunkItems    = 64
 	// The collector empties pools, and the runtime allocates for itself.
 	slack = 40
@@ -105,7 +105,8 @@ func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx conte
 		}
 	}
 	look := func(context.Context) error { return nil }
-	change := func(context.Context, *store.Writer) error { return nil }
+	change := func(*store.Writer) {}
+	tick := func(context.Context, *store.Writer) error { return nil }
 	return func(ctx context.Context) {
 		check := func(err error) {
 			wantError(t, "", err, nil)
@@ -114,6 +115,7 @@ func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx conte
 		check(s.Each(ctx, 4, launch))
 		check(s.Read(ctx, look))
 		check(s.Write(ctx, change))
+		check(onlyError(s.Frame(ctx, tick)))
 		check(table.count(ctx))
 		check(table.mean(ctx))
 		_, err := s.Flush(ctx)

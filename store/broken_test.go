@@ -27,14 +27,14 @@ func TestFlush_FailingAfterCommitIsErrBroken(t *testing.T) {
 	hs := fill(t, s, table, 3)
 	table.EraseItems(queues(t, s, 1)[0], hs[:2])
 	breakFlush(t)
-	noError(t, s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+	wantError(t, "Frame", onlyError(s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		wantError(t, "Flush", onlyError(s.Flush(ctx)), store.ErrBroken)
 		perturb(t, nil)
 		for _, what := range []string{"Reduce", "Digest", "Verify", "ForEach", "Each", "Do", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"} {
 			wantError(t, what+" in the same Write", phases(s, table)[what](ctx), store.ErrBroken)
 		}
 		return nil
-	}))
+	})), store.ErrBroken)
 	for what, call := range phases(s, table) {
 		wantError(t, what, call(t.Context()), store.ErrBroken)
 	}

@@ -278,12 +278,12 @@ func TestBurst_ChunkNotesAreReleased(t *testing.T) {
 
 func (s swollen) empty(t tb) {
 	t.Helper()
-	write(t, s.Store, writeOf(func(w *store.Writer) {
+	write(t, s.Store, func(w *store.Writer) {
 		s.table.Clear(w)
 		m := store.Maps(s.table, w)[0]
 		m.Reset()
 		m.Shrink()
-	}))
+	})
 }
 
 // A full queue refuses commands, and memory stays within the limit.

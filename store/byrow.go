@@ -39,19 +39,19 @@ func (t *table) eraseRows(q batch.Queue, shard int) {
 // nameRows replaces the rows to be erased by handles.
 func (t *table) nameRows() { t.store.batch.ResolveRows(&t.recorder, t.idsAt) }
 
-// nameIfChanged replaces rows by handles in a pass inside a Write that has changed the
+// nameIfChanged replaces rows by handles in a pass inside a Frame that has changed the
 // table.
 func (t *table) nameIfChanged(p *phase, queues *batch.Pass) {
-	if s := t.store; s.written[t.ordinal] == s.writes && p.insideWrite() {
+	if s := t.store; s.written[t.ordinal] == s.writes && p.insideFrame() {
 		queues.ResolveRows(&t.recorder, t.idsAt)
 	}
 }
 
 func (t *table) idsAt(shard int, rows []uint32, ids []ID) { t.packed(shard).IDsAt(rows, ids) }
 
-func (p *phase) insideWrite() bool {
+func (p *phase) insideFrame() bool {
 	for ; p != nil; p = p.outer {
-		if p.op == opWrite {
+		if p.op == opFrame {
 			return true
 		}
 	}

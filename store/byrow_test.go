@@ -121,7 +121,7 @@ func (w *twin) do(ctx context.Context, wr *store.Writer, step twinStep) (out []s
 	case "rollback":
 		err = w.Rollback(ctx, &w.saved)
 	case "write":
-		err = w.Write(ctx, func(ctx context.Context, wr *store.Writer) error {
+		_, err = w.Frame(ctx, func(ctx context.Context, wr *store.Writer) error {
 			w.lent = nil
 			for _, step := range step.inner {
 				out = append(out, w.do(ctx, wr, step)...)
@@ -190,9 +190,7 @@ func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int)
 	switch kind {
 	case "insert":
 		for i := range n {
-			if _, err := w.table.Insert(wr, item{Value: uint64(100*n + i)}); err != nil {
-				return err
-			}
+			w.table.Insert(wr, item{Value: uint64(100*n + i)})
 		}
 	case "remove":
 		for i := 0; i < n && len(hs) > 0; i++ {
@@ -201,8 +199,7 @@ func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int)
 	case "replace": // the last row and its slot are reused
 		if len(hs) > 0 {
 			w.table.Remove(wr, hs[len(hs)-1])
-			_, err := w.table.Insert(wr, item{Value: uint64(n)})
-			return err
+			w.table.Insert(wr, item{Value: uint64(n)})
 		}
 	case "sort":
 		return store.SortFunc(ctx, w.table, wr, func(a, b *item) int {
@@ -259,7 +256,7 @@ func TestChunkErase_InsideAWriteNamesItems(t *testing.T) {
 			y := &twin{Store: s, table: table, wanted: eraseWanted{kind: pass, divisor: 3}}
 			// The system does not list the table in Emits, so the Run does not flush it.
 			frame := newSchedule(t, s, store.System{Name: "only", Writes: on(table), Run: func(ctx context.Context) error { return y.pass(ctx, y.wanted) }})
-			err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+			_, err := s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
 				maps := store.Maps(table, w)
 				if _, err := frame.Run(ctx); err != nil {
 					return err
@@ -288,14 +285,14 @@ func TestChunkErase_WriteResolvesItsTableOnly(t *testing.T) {
 		noError(t, y.pass(t.Context(), eraseWanted{kind: "items", divisor: 4}))
 	}
 	for _, table := range tables {
-		write(t, s, writeOf(func(w *store.Writer) {
+		write(t, s, func(w *store.Writer) {
 			for h, v := range table.All() {
 				if v.Value == 1 {
 					table.Remove(w, h)
 					break
 				}
 			}
-		}))
+		})
 	}
 	wantFlush(t, s, batch.Counts{Erased: 6})
 	for i, name := range names {

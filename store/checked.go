@@ -25,7 +25,7 @@ func (t *table) lookup(method string) {
 		return
 	}
 	if s.applying.Load() {
-		panic(fmt.Sprintf("store: %s of table %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, t.name))
+		panic(fmt.Sprintf("store: %s of table %q while a flush applies; look things up in a phase (Read, a pass, Frame)", method, t.name))
 	}
 	if y := s.currentSystem(); y != nil && !y.reads(t) {
 		panic(y.undeclared("calls "+method+" of", t, "Reads"))
@@ -89,7 +89,7 @@ func (f *flush) verifyCounts(recorded int) {
 // of a pass over it. It skips systems, which write at the same time as others of their
 // wave.
 func (s *Store) watch(p *phase) func() {
-	if !check.Full || p.outer != nil && p.outer.op != opWrite {
+	if !check.Full || p.outer != nil && p.outer.op != opFrame {
 		return func() {}
 	}
 	before := s.digests(p)

@@ -57,7 +57,7 @@ type copyWork struct {
 // slices, maps or pointers need [TableOptions.Clone]; elements of columns and sparse data
 // need [ColumnOptions.Clone].
 //
-// Checkpoint holds the store alone, or joins the Write of its context. It fails with
+// Checkpoint holds the store alone, or joins the Frame of its context. It fails with
 // [ErrCheckpoint] when a table lacks Clone, and with the cause of ctx when that has
 // ended; nothing was copied. When Clone panics, the error is a [*PanicError], the store
 // is unchanged and into is empty.
@@ -85,7 +85,7 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 // that time, unless Shrink has released the memory since; other pointers are invalid.
 // Rollback costs the same as [Store.Checkpoint].
 //
-// Rollback holds the store alone, or joins the Write of its context. It fails with
+// Rollback holds the store alone, or joins the Frame of its context. It fails with
 // [ErrCheckpoint] when c is empty, belongs to another store or is older than a table,
 // column or sparse data, and with the cause of ctx when that has ended; nothing has
 // changed. Once begun, it completes: when Clone panics, the store takes the items of c
@@ -103,12 +103,16 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
 	}
-	defer s.rolledBack(c.epoch, c.calls)
+	defer p.rolledBack(c.epoch, c.calls)
 	return c.restore(p)
 }
 
 // rolledBack restores everything except the items.
-func (s *Store) rolledBack(epoch uint64, calls []uint64) {
+func (p *phase) rolledBack(epoch uint64, calls []uint64) {
+	s := p.store
+	if p.outer != nil {
+		p.outer.frame.refused = nil
+	}
 	s.batch.Drop(ErrRolledBack)
 	s.receipts.rollBack(calls)
 	for _, t := range s.tables {

@@ -44,11 +44,10 @@ func TestRollback_DropsLaterRecordings(t *testing.T) {
 		noError(t, s.Inbox(callOf(func(q store.Queue) { table.Emplace(q, item{}) })))
 		resolve(t, table, flushed[0])
 		if inWrite {
-			write(t, s, func(ctx context.Context, w *store.Writer) error {
+			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 				noError(t, s.Rollback(ctx, &c))
-				h, err := table.Insert(w, item{})
-				table.Remove(w, h)
-				return err
+				table.Remove(w, table.Insert(w, item{}))
+				return nil
 			})
 		} else {
 			rollback(t, s, &c)
@@ -94,11 +93,11 @@ func TestRollback_KeepsStableAddresses(t *testing.T) {
 				}
 			}
 			flush(t, s)
-			write(t, s, writeOf(func(w *store.Writer) {
+			write(t, s, func(w *store.Writer) {
 				for _, m := range store.StableMaps(table, w) {
 					m.Shrink()
 				}
-			}))
+			})
 			rollback(t, s, &c)
 			for h, v := range table.All() {
 				if addresses[h] != v {

@@ -66,7 +66,7 @@ func TestRollback_InsideAWriteUndoesTheTick(t *testing.T) {
 	fill(t, s, table, 50)
 	before := digest(t, s)
 	var c store.Checkpoint
-	err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+	_, err := s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
 		noError(t, s.Checkpoint(ctx, &c))
 		maps := store.Maps(table, w)
 		for range 3 {
@@ -76,10 +76,10 @@ func TestRollback_InsideAWriteUndoesTheTick(t *testing.T) {
 				c.Queue.Fail(s.Rollback(ctx, new(store.Checkpoint)))
 			})
 			wantError(t, "Rollback beside a pass", err, store.ErrPhase)
-			_, err = table.Insert(w, item{})
-			_, err2 := s.Flush(ctx)
+			table.Insert(w, item{})
+			_, err = s.Flush(ctx)
 			maps[0].SortFunc(func(a, b *item) int { return int(b.Value) - int(a.Value) })
-			if err := errors.Join(err, err2, s.Rollback(ctx, &c)); err != nil {
+			if err := errors.Join(err, s.Rollback(ctx, &c)); err != nil {
 				return err
 			}
 			equal(t, "the items of the maps", maps[0].Len()+maps[1].Len(), 50)

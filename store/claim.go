@@ -85,7 +85,7 @@ func (c *claim) contextOf(ctx context.Context) *claimed {
 	return nil
 }
 
-// mayRollBack reports whether a phase inside a Write may replace the logged state: only
+// mayRollBack reports whether a phase inside a Frame may replace the logged state: only
 // the driver may, not its tick.
 func (p *phase) mayRollBack() bool {
 	c := p.store.claim.Load()
@@ -217,17 +217,18 @@ func (c *claim) Schema() string {
 func (c *claim) ResetChanges() {
 	s := c.store
 	if !s.gate.heldExclusive() {
-		panic("store: ResetChanges outside a Write; call it inside, before the tick")
+		panic("store: ResetChanges outside a Frame; call it inside, before the tick")
 	}
 	s.forgetFrame()
 }
 
-func (c *claim) Remaining() (table string, n int) {
-	ordinal, n := c.store.batch.Remaining()
-	if ordinal >= 0 {
-		table = c.store.tables[ordinal].name
+func (c *claim) Hold(ctx context.Context, fn func(ctx context.Context) error) error {
+	y, err := c.store.beginWriting(c.Context(ctx), opFrame)
+	if err != nil {
+		return err
 	}
-	return table, n
+	defer y.end()
+	return fn(&y.phase)
 }
 
 func (c *claim) DigestShard(typeID uint16) uint64 {

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -87,19 +86,10 @@ func (c *claimed) tick(t tb, input []byte, calls hook.Calls) {
 }
 
 func (c *claimed) play(input []byte, calls hook.Calls) error {
-	return c.Write(c.claim.Context(context.Background()), func(ctx context.Context, _ *store.Writer) error {
+	return onlyError(c.Frame(c.claim.Context(context.Background()), func(ctx context.Context, _ *store.Writer) error {
 		c.claim.ResetChanges()
-		if err := c.claim.Unseal(ctx, input, calls); err != nil {
-			return err
-		}
-		if _, err := c.Flush(ctx); err != nil {
-			return err
-		}
-		if table, n := c.claim.Remaining(); n > 0 {
-			return fmt.Errorf("%d left for %q", n, table)
-		}
-		return nil
-	})
+		return c.claim.Unseal(ctx, input, calls)
+	}))
 }
 
 func (c *claimed) digest(t tb) uint64 { return digest(t, c.Store) }

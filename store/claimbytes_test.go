@@ -53,8 +53,8 @@ func (c *claimed) takes(t tb, input []byte) (refused bool) {
 	}
 	if err != nil {
 		wantError(t, "", err, hook.ErrInput)
-		if table, n := c.claim.Remaining(); n > 0 {
-			t.Fatalf("%d commands are kept for %q of %v", n, table, err)
+		if n := c.Pending().Commands; n > 0 {
+			t.Fatalf("%d commands are kept of %v", n, err)
 		}
 		return true
 	}
@@ -199,8 +199,7 @@ func TestClaim_PanicOfLinksIsReturned(t *testing.T) {
 	if err := c.Unseal(c.Context(t.Context()), append([]byte{1, 1, 1, 1, 1}, make([]byte, 10)...), nil); !errors.As(err, &p) {
 		t.Errorf("%v", err)
 	}
-	_, n := c.Remaining()
-	equal(t, "commands that are kept", n, 0)
+	equal(t, "commands that are kept", s.Pending().Commands, 0)
 	_, calls := c.Seal(nil, 100)
 	equal(t, "calls that arrived", calls.Len(), 0)
 }

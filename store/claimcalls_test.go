@@ -140,7 +140,7 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	c.send(record(1)).fails(t, store.ErrQueueFull, "the inbox holds 25 commands")
 
 	// The number of waiting calls depends on timing: batch limits do not count them.
-	err = c.Write(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+	_, err = c.Frame(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		input, calls := c.claim.Seal(nil, 1<<20)
 		defer calls.Done(1, nil)
 		err := c.claim.Unseal(ctx, input, calls)
@@ -181,17 +181,14 @@ func TestClaim_EndedContextIsUncertain(t *testing.T) {
 func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 3})
 	c, input, calls, errs := sealedCreates(t, s, table, 4)
-	noError(t, s.Write(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
+	wantError(t, "the Frame", onlyError(s.Frame(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		noError(t, c.Unseal(ctx, input, calls))
 		noError(t, s.Do(ctx, func(q store.Queue) { table.EmplaceItems(q, make([]item, 4), nil) }))
-		for range 2 {
-			wantError(t, "", onlyError(s.Flush(ctx)), store.ErrFull)
-		}
-		if table, n := c.Remaining(); table != "store_test.item" || n != 8 {
-			t.Errorf("%d left for %q", n, table)
-		}
+		wantError(t, "", onlyError(s.Flush(ctx)), store.ErrFull)
+		equal(t, "commands that wait", s.Pending().Commands, 8)
 		return nil
-	}))
+	})), store.ErrFull)
+	equal(t, "commands that still wait", s.Pending().Commands, 8)
 	calls.Done(1, store.ErrFull)
 	wantError(t, "", <-errs[0], store.ErrFull)
 }
@@ -202,17 +199,17 @@ func TestClaim_FirstFlushTakesTheInput(t *testing.T) {
 	one, _ := encodedStem(t)
 	input, calls := c.claim.Seal(nil, one)
 	var values []int
-	noError(t, c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
+	noError(t, onlyError(c.Frame(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		noError(t, c.claim.Unseal(ctx, input, calls))
 		noError(t, c.Do(ctx, func(q store.Queue) { q.Fail(emplaceStem(c, 0)(q)) }))
 		flushIn(t, c.Store, ctx)
 		for _, v := range store.Created(c.stems) {
 			values = append(values, v.Value)
 		}
-		w.EndFrame()
+		noError(t, onlyError(w.EndFrame()))
 		equal(t, "the second flush", flushIn(t, c.Store, ctx).Total.Commands(), 0)
 		return nil
-	}))
+	})))
 	equalLists(t, "the creates, after what passes recorded", values, 0, 1)
 	calls.Done(1, nil)
 	input, calls = c.claim.Seal(nil, 1000)

@@ -53,13 +53,13 @@ func pairs[K, V any](all iter.Seq2[K, V]) (n int) {
 // write runs a tick. ResetChanges must empty the lists.
 func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	t.Helper()
-	noError(t, f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+	noError(t, onlyError(f.Frame(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		f.claim.ResetChanges()
 		for list, n := range f.lists() {
 			equal(t, "entries after ResetChanges of "+list, n, 0)
 		}
 		return tick(ctx)
-	}))
+	})))
 }
 
 func (f *forgetful) change(ctx context.Context) error {

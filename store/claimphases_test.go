@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/batch"
 	"handloom/internal/hook"
 	"handloom/store"
 )
@@ -50,8 +49,8 @@ func TestClaim_OthersMayOnlyRead(t *testing.T) {
 				check(t.Context(), looks, "others")
 				other := claim(t, newStore(t, store.Options{}))
 				check(other.Context(t.Context()), looks, "the driver of another store")
-				inWrite, _ := fits(rows, name, []string{"Write"})
-				noError(t, v.enter(c.Context(t.Context()), []string{"Write"}, func(ctx context.Context) {
+				inWrite, _ := fits(rows, name, []string{"Frame"})
+				noError(t, v.enter(c.Context(t.Context()), []string{"Frame"}, func(ctx context.Context) {
 					check(ctx, inWrite && name != "Inbox" && name != "Rollback" && name != "Load", "inside a tick")
 				}))
 				if v.writer = nil; name == "Close" {
@@ -82,7 +81,7 @@ func TestClaim_DriverRollsBackOutsideTicks(t *testing.T) {
 	waits := c.send(emplaceStem(c, 2))
 	noError(t, c.Rollback(own, &saved))
 	equal(t, "between ticks: digest", c.digest(t), before)
-	err := c.Write(own, func(ctx context.Context, w *store.Writer) error {
+	_, err := c.Frame(own, func(ctx context.Context, w *store.Writer) error {
 		c.claim.ResetChanges()
 		err := c.claim.Unseal(ctx, input, nil)
 		flushIn(t, c.Store, ctx)
@@ -143,47 +142,13 @@ func TestClaim_UnsealAndResetChangesNeedATick(t *testing.T) {
 	wantError(t, "inside a pass", c.Each(c.claim.Context(t.Context()), 1, func(_ int, q store.Queue) {
 		q.Fail(c.claim.Unseal(c.claim.Context(q.Context()), nil, nil))
 	}), store.ErrPhase)
-	wantIn(t, "the panic of ResetChanges", panicOf(c.claim.ResetChanges), "outside a Write")
+	wantIn(t, "the panic of ResetChanges", panicOf(c.claim.ResetChanges), "outside a Frame")
 	c.claim.Release()
 	c.claim.Release()
 	wantError(t, "behind the release", c.claim.Unseal(t.Context(), nil, nil), store.ErrPhase)
 	input, calls := c.claim.Seal([]byte("head"), 1000)
 	equal(t, "the input", string(input), "head")
 	equal(t, "calls.Len", calls.Len(), 0)
-}
-
-func TestClaim_RemainingCountsWaitingCommands(t *testing.T) {
-	c := newClaimed(t, 1)
-	own := c.claim.Context(t.Context())
-	left := func(table string, n int) {
-		t.Helper()
-		if got, of := c.claim.Remaining(); got != table || of != n {
-			t.Errorf("%d are left for %q; want %d for %q", of, got, n, table)
-		}
-	}
-	pass := func(record func(q store.Queue)) {
-		t.Helper()
-		noError(t, c.Do(own, func(q store.Queue) { record(q) }))
-	}
-	left("", 0)
-	pass(func(q store.Queue) { q.Erase(compose(999, 1, 1)) })
-	left("", 1)
-	flushIn(t, c.Store, own)
-	pass(func(q store.Queue) { c.leaves.EraseAll(q) })
-	left("leaf", 1)
-	sent := c.send(emplaceStem(c, 1))
-	input, calls := c.claim.Seal(nil, 1000)
-	noError(t, c.claim.Unseal(own, input, calls))
-	left("leaf", 2)
-	wantError(t, "a second input", c.claim.Unseal(own, input, nil), hook.ErrInput)
-	flushIn(t, c.Store, own)
-	left("", 0)
-	noError(t, c.claim.Unseal(own, input, nil))
-	left("stem", 1)
-	c.claim.Release() // drops it
-	wantFlush(t, c.Store, batch.Counts{})
-	calls.Done(1, nil)
-	sent.returned(t)
 }
 
 // Tables without Changes or Links keep their schema, so existing logs still open.

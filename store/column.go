@@ -17,7 +17,7 @@ import (
 //
 // Elements of new items are zero, unless [Column.Set] sets them. They are part of
 // digests, checkpoints and snapshots. Inserts cost nothing more; each erase of a single
-// item in a Write costs about 5 ns.
+// item in a Frame costs about 5 ns.
 //
 // See guide/columns.md and guide/sparse-data.md.
 type Column[T, C any] struct {
@@ -181,7 +181,7 @@ func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
 //	err = store.Exchange(ctx, cur, next)
 //
 // It invalidates slices and pointers of both. Pending Sets, digests, snapshots and
-// Written belong to the name of the column. Exchange joins a Write, or a system that
+// Written belong to the name of the column. Exchange joins a Frame, or a system that
 // names both in its Writes, while no pass of it runs; elsewhere it is [ErrPhase]. Columns
 // of two tables, or with Clone or Links, are an error.
 //

@@ -112,7 +112,7 @@ func exchange(ctx context.Context, a, b *column) error {
 	case a.copies() || b.copies():
 		return fmt.Errorf("store: Exchange of columns %q and %q, one of which has Clone or Links; copy the elements instead", a.fullName, b.fullName)
 	case s.phaseOf(ctx) == nil:
-		return fmt.Errorf("store: Exchange outside a phase: %w; call it inside a Write, or in a system that writes both columns", ErrPhase)
+		return fmt.Errorf("store: Exchange outside a phase: %w; call it inside a Frame, or in a system that writes both columns", ErrPhase)
 	}
 	p, err := s.enter(ctx, opExchange)
 	if err != nil {

@@ -126,7 +126,7 @@ func byTable(a, b *component) int {
 func (p *component) lookup(method string) {
 	s := p.table.store
 	if s.applying.Load() {
-		panic(fmt.Sprintf("store: %s of %s %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, p.what, p.fullName))
+		panic(fmt.Sprintf("store: %s of %s %q while a flush applies; look things up in a phase (Read, a pass, Frame)", method, p.what, p.fullName))
 	}
 	if y := s.currentSystem(); y != nil && !y.readsPart(p) {
 		panic(y.undeclaredComponent("calls "+method+" of", p, "Reads"))

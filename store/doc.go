@@ -18,7 +18,7 @@
 //   - batch: all queues recorded since the last flush.
 //   - flush: the phase that applies the batch.
 //   - chunk: a run of rows given to one task of a pass.
-//   - frame: the outermost of [Store.Write], [Schedule.Run] and [Store.Flush], with all
+//   - frame: the outermost of [Store.Frame], [Store.Write], [Schedule.Run] and [Store.Flush], with all
 //     its flushes. Readers see whole frames.
 //   - system: a step of a [Schedule] that declares its reads, writes and emits.
 //   - claim: the sole right of package world to change its store.
@@ -106,7 +106,7 @@
 //
 // For data that few items have, use a [Sparse], which [AddSparse] adds to a table of
 // either kind. [Sparse.Set] and [Sparse.Unset] are recorded; [Sparse.Put] and
-// [Sparse.Remove] take effect at once in a Write.
+// [Sparse.Remove] take effect at once.
 //
 // A task may read all elements that no task of the pass writes. If each element depends
 // on its neighbours, read one column, write another, and swap them by [Exchange], as the
@@ -144,7 +144,7 @@
 // A ForEach counts as a write of its table. To only read a table, use [Reduce], or
 // [Store.Each] and lookups to record commands.
 //
-// A Run is one phase, alone or inside a [Store.Write]: a [Store.Read] waits for the end
+// A Run is one phase, alone or inside a [Store.Frame]: a [Store.Read] waits for the end
 // of the frame, and no other goroutine changes anything between two waves.
 //
 // # Changes
@@ -208,7 +208,7 @@
 //	Created, Erased, Written                 a later frame flushes, even nothing, or changes such a table at once
 //	Receipt of Submit                        forever
 //	Report of Flush                          the next flush; of Run: the next one; Report.Clone: forever
-//	Writer, and maps from Maps               its Write ends
+//	Writer, and maps from Maps               its Write or Frame ends
 //	Handle                                   forever: it finds its item or nothing; issued after a Checkpoint: its Rollback
 //	Checkpoint                               the next Checkpoint into it
 //
@@ -218,8 +218,8 @@
 // # Concurrency
 //
 //	call                                inside                        from
-//	Get Has At All Len Resolve Find     Read, pass, Reduce, Write,    any goroutine of that phase
-//	Created Erased Written Of Member    system
+//	Get Has At All Len Resolve Find     Read, pass, Reduce, Frame,    any goroutine of that phase
+//	Created Erased Written Of Member    Write, system
 //	DumpTable DumpColumns
 //	DigestTables
 //	                                    no phase, System.If           the goroutine that flushes
@@ -228,25 +228,26 @@
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    system                        one goroutine, tables it writes, while no pass of it runs
-//	                                    Write                         one goroutine, while no pass or flush runs
+//	                                    Frame, Write                  one goroutine, while no pass or flush runs
 //	write elements in place             ForEach, ForEachRows          the task, its own chunk
 //	                                    system                        one goroutine, columns it writes, while no pass of it runs
-//	                                    Write                         one goroutine, while no pass or flush runs
-//	Insert Remove Clear Maps            Write                         one goroutine, while no pass or flush runs
-//	Sparse.Put EndFrame
-//	ForEach Each Do GroupBy             no phase, Write, system       one at a time
+//	                                    Frame, Write                  one goroutine, while no pass or flush runs
+//	Insert Remove Clear Maps            Frame, Write                  one goroutine, while no pass or flush runs
+//	Sparse.Put
+//	EndFrame                            Frame                         one goroutine, while no pass or flush runs
+//	ForEach Each Do GroupBy             no phase, Frame, system       one at a time
 //	Groups.ForEach ForEachRows
 //	EraseFunc EraseOrphans Fold
-//	Exchange                            Write, system                 one at a time
+//	Exchange                            Frame, system                 one at a time
 //	Reduce                              no phase, Read, task          any
-//	                                    Write, system                 one at a time
+//	                                    Frame, system                 one at a time
 //	Digest Verify Snapshot              no phase, Read                any
 //	ReadCheckpoint
-//	                                    Write                         one at a time
-//	Flush Schedule.Run                  no phase, Write               one at a time
-//	Checkpoint Rollback Load            no phase, Write               one at a time
-//	SortFunc SortByKey Defragment       Write                         one at a time
-//	Write Read Close Submit             no phase                      any
+//	                                    Frame                         one at a time
+//	Flush Schedule.Run                  no phase, Frame               one at a time
+//	Checkpoint Rollback Load            no phase, Frame               one at a time
+//	SortFunc SortByKey Defragment       Frame                         one at a time
+//	Frame Write Read Close Submit       no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
 //	Register RegisterStable AddColumn   no phase open at all          any
 //	AddSparse

@@ -57,7 +57,7 @@ func TestEraseFunc_MatchesAMap(t *testing.T) {
 			flush(t, s)
 			want, most := itemsOf(table), rapid.Uint64Range(0, 10).Draw(t, "most")
 			removed := rapid.Bool().Draw(t, "removes before and after the pass")
-			noError(t, s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+			noError(t, onlyError(s.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
 				remove := func() {
 					for h, v := range table.All() {
 						if removed && v.Value%3 == 0 {
@@ -79,7 +79,7 @@ func TestEraseFunc_MatchesAMap(t *testing.T) {
 					}
 				}
 				return errors.Join(err, onlyError(s.Flush(ctx)))
-			}))
+			})))
 			wantItems(t, table, want)
 		}
 	})

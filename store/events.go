@@ -36,7 +36,7 @@ func (c *Schedule) planEnds() {
 }
 
 // endEvents makes the flush p of a Run end the events of tables. It skips tables that
-// this schedule only emits to and another schedule reads, or that the Write around ends.
+// this schedule only emits to and another schedule reads, or that the Frame around ends.
 func (c *Schedule) endEvents(p *phase, tables []schedule.Resource) {
 	for _, number := range tables {
 		r := &c.resources[number]

@@ -181,7 +181,10 @@ func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
 			if kind > 3 {
 				noError(t, run(ctx))
 			} else {
-				write(t, f.Store, func(ctx context.Context, _ *store.Writer) error { return run(ctx) })
+				runFrame(t, f.Store, func(ctx context.Context, _ *store.Writer) error { return run(ctx) })
+				if !f.read { // the end of the Frame ends them
+					f.live = nil
+				}
 			}
 			for i := range f.systems {
 				check(fmt.Sprint("system ", i), f.systems[i].found, want[i])
@@ -222,10 +225,12 @@ func TestEvents_SurviveAFailedFlush(t *testing.T) {
 	wantError(t, "Flush", onlyError(s.Flush(t.Context())), store.ErrFull)
 	equal(t, "events", table.Len(), 3)
 	noError(t, s.Discard())
-	write(t, s, func(ctx context.Context, _ *store.Writer) error { return onlyError(s.Flush(ctx)) })
-	equal(t, "events after a Flush in a Write", table.Len(), 3)
-	flush(t, s)
-	equal(t, "events after a Flush", table.Len(), 0)
+	runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
+		flushIn(t, s, ctx)
+		equal(t, "events after a Flush in a Frame", table.Len(), 3)
+		return nil
+	})
+	equal(t, "events after the Frame", table.Len(), 0)
 }
 
 func TestEvents_MakeRoomForCalls(t *testing.T) {

@@ -70,13 +70,10 @@ func newArena(s *store.Store, players int) (*arena, error) {
 		store.System{Name: "hit", Reads: on{a.fighters}, Writes: on{a.bullets}, Emits: on{a.bullets, a.wounds}, Run: a.hit},
 		store.System{Name: "suffer", Reads: on{a.wounds}, Writes: on{a.fighters}, Emits: on{a.fighters}, Run: a.suffer},
 	)
-	return a, s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
+	return a, s.Write(context.Background(), func(w *store.Writer) {
 		for player := range players {
-			if _, err := a.fighters.Insert(w, newFighter(player)); err != nil {
-				return err
-			}
+			a.fighters.Insert(w, newFighter(player))
 		}
-		return nil
 	})
 }
 
@@ -211,16 +208,17 @@ func newServer(o store.Options) (*server, error) {
 	return v, err
 }
 
-// tick runs one tick: one Write, so readers see whole ticks, and one frame, so calls that
-// arrive meanwhile wait for the next tick.
+// tick plays one tick. It is one Frame, so that readers see whole ticks, and one
+// frame: what arrives while it runs is for the next.
 func (v *server) tick(ctx context.Context) error {
-	return v.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	_, err := v.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		if err := v.step(ctx, w); err != nil {
 			return err
 		}
 		v.publish(deltaOf(v))
 		return nil
 	})
+	return err
 }
 
 // step changes the arena.
@@ -467,7 +465,7 @@ func differs[T comparable](name string, t *store.Table[T], items map[store.Handl
 	return nil
 }
 
-// A game server over HTTP: players join and act while ticks run. Each tick is one Write and one
+// A game server over HTTP: players join and act while ticks run. Each tick is one Frame and one
 // frame. Damage is items. Late orders run late or are lost. A client that receives the created,
 // replaced, written and erased items of each tick has the same arena, without comparisons.
 func Example_arenaServer() {

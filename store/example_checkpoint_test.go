@@ -83,9 +83,8 @@ func ExampleStore_Checkpoint() {
 
 	var undo store.Checkpoint
 	_ = s.Checkpoint(ctx, &undo)
-	_ = s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+	_ = s.Write(ctx, func(w *store.Writer) {
 		routes.At(h).Stops[1] = "nowhere"
-		return nil
 	})
 	fmt.Println(routes.At(h).Stops)
 	_ = s.Rollback(ctx, &undo)

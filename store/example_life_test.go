@@ -30,12 +30,9 @@ func newLife(ctx context.Context, s *store.Store, torus ...string) (*life, error
 	l.cells = store.Register(s, store.TableOptions[cell]{Name: "cells", Shards: 2, ChunkItems: 8})
 	l.now = store.AddColumn(l.cells, store.ColumnOptions[bool]{Name: "now"})
 	l.next = store.AddColumn(l.cells, store.ColumnOptions[bool]{Name: "next"})
-	return l, s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+	return l, s.Write(ctx, func(w *store.Writer) {
 		for _, alive := range strings.Join(torus, "") {
-			h, err := l.cells.Insert(w, cell{})
-			if err != nil {
-				return err
-			}
+			h := l.cells.Insert(w, cell{})
 			*l.now.At(h) = alive == '#'
 			l.places = append(l.places, h)
 		}
@@ -45,7 +42,6 @@ func newLife(ctx context.Context, s *store.Store, torus ...string) (*life, error
 				near = append(near, l.place(at/l.width+d[0], at%l.width+d[1]))
 			}
 		}
-		return nil
 	})
 }
 

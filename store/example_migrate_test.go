@@ -23,9 +23,8 @@ func ExampleFields() {
 	old := store.New(store.Options{})
 	oldShips := store.Register(old, store.TableOptions[OldShip]{Name: "ship"})
 	var a store.Handle[OldShip]
-	_ = old.Write(ctx, func(_ context.Context, w *store.Writer) error {
-		a, _ = oldShips.Insert(w, OldShip{HP: 5, Name: "a", Crew: []int32{7, 8}})
-		return nil
+	_ = old.Write(ctx, func(w *store.Writer) {
+		a = oldShips.Insert(w, OldShip{HP: 5, Name: "a", Crew: []int32{7, 8}})
 	})
 	var file bytes.Buffer
 	_ = old.Snapshot(ctx, &file)

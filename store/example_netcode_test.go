@@ -48,14 +48,14 @@ func (v *replica) send(i intent) error {
 
 // region tick
 
-// tick runs the next tick, and first repeats the ticks that have new intents. It is one Write,
-// so readers see whole ticks.
+// tick plays the next tick and, if intents for earlier ones have arrived, those
+// again. It is one Frame, so that readers see whole ticks and no going back.
 func (v *replica) tick(ctx context.Context) error {
 	from, err := v.receive(ctx)
 	if err != nil {
 		return err
 	}
-	return v.arena.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	_, err = v.arena.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		if from < v.next {
 			v.rollbacks++
 			if err := v.arena.Rollback(ctx, &v.before[from%history]); err != nil {
@@ -74,6 +74,7 @@ func (v *replica) tick(ctx context.Context) error {
 		delete(v.log, v.next-1-history)
 		return nil
 	})
+	return err
 }
 
 // endregion
@@ -82,7 +83,7 @@ func (v *replica) tick(ctx context.Context) error {
 // does not depend on their order.
 func (v *replica) receive(ctx context.Context) (from int, err error) {
 	from = v.next
-	err = v.lobby.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	_, err = v.lobby.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		if _, err := v.lobby.Flush(ctx); err != nil {
 			return err
 		}

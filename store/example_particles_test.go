@@ -51,13 +51,10 @@ func newFountain(s *store.Store) *fountain {
 
 // add adds nozzles to the fountain.
 func (f *fountain) add(ctx context.Context, s *store.Store, nozzles ...nozzle) error {
-	return s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+	return s.Write(ctx, func(w *store.Writer) {
 		for _, n := range nozzles {
-			if _, err := f.nozzles.Insert(w, n); err != nil {
-				return err
-			}
+			f.nozzles.Insert(w, n)
 		}
-		return nil
 	})
 }
 

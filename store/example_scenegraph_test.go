@@ -53,38 +53,33 @@ func newScene(s *store.Store) *scene {
 
 // add adds a part to a parent, which is null for a root.
 func (g *scene) add(ctx context.Context, parent store.Handle[part], p part) (h store.Handle[part], err error) {
-	err = g.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
+	err = g.store.Write(ctx, func(w *store.Writer) {
 		if at, ok := g.parts.Get(parent); ok {
 			p.Parent, p.Depth = parent, at.Depth+1
 		}
-		h, err = g.parts.Insert(w, p)
-		return err
+		h = g.parts.Insert(w, p)
 	})
 	return h, err
 }
 
 // region cut
 
-// cut removes a part and all its descendants in one Write.
+// cut removes a part and all its descendants in one Frame.
 func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
-	return g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	_, err := g.store.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		g.parts.Remove(w, h)
-		err := store.EraseOrphans(ctx, g.parts, g.parts, func(p *part) store.Handle[part] { return p.Parent })
-		if err != nil {
-			return err
-		}
-		_, err = g.store.Flush(ctx)
-		return err
+		return store.EraseOrphans(ctx, g.parts, g.parts, func(p *part) store.Handle[part] { return p.Parent })
 	})
+	return err
 }
 
 // endregion
 
 // region tick
 
-// tick runs the next tick in one Write, so readers see whole ticks.
+// tick moves the scene on. It is one Frame, so that nobody sees half of it.
 func (g *scene) tick(ctx context.Context) error {
-	return g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	_, err := g.store.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		if err := g.parts.ForEach(ctx, g.live); err != nil {
 			return err
 		}
@@ -103,6 +98,7 @@ func (g *scene) tick(ctx context.Context) error {
 		}
 		return err
 	})
+	return err
 }
 
 func byDepth(a, b *part) int { return cmp.Compare(a.Depth, b.Depth) }

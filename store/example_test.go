@@ -161,17 +161,14 @@ func ExampleReduce() {
 	// Output: 5050 <nil>
 }
 
-func ExampleStore_Write() {
+func ExampleStore_Frame() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
 	ships := store.Register(s, store.TableOptions[Ship]{})
 
 	var flagship store.Handle[Ship]
-	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) (err error) {
-		flagship, err = ships.Insert(w, Ship{Name: "flagship"}) // at once, without a flush
-		if err != nil {
-			return err
-		}
+	_, err := s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
+		flagship = ships.Insert(w, Ship{Name: "flagship"}) // at once, without a flush
 		return ships.ForEach(ctx, func(c store.Chunk[Ship]) {
 			for i := range c.Items {
 				c.Items[i].Hull = 100

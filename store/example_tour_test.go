@@ -69,7 +69,7 @@ func Example_tour() {
 	}()
 	fmt.Println(<-arrived)
 
-	// A tick is one Write, so readers inside s.Read see whole ticks.
+	// A tick is one Frame, so that others, who look inside s.Read, see whole ticks.
 	var before store.Checkpoint
 	tick := func(ctx context.Context, _ *store.Writer) error {
 		if err := s.Checkpoint(ctx, &before); err != nil {
@@ -79,8 +79,8 @@ func Example_tour() {
 		fmt.Println(report)
 		return err
 	}
-	_ = s.Write(ctx, tick)
-	_ = s.Write(ctx, tick)
+	_, _ = s.Frame(ctx, tick)
+	_, _ = s.Frame(ctx, tick)
 	fmt.Println(s.Rollback(ctx, &before), "back to", units.Len(), "units")
 	// Output:
 	// epoch 1: 4 created <nil>

@@ -25,8 +25,11 @@ func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
 func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Read": func(ctx context.Context) error { return s.Read(ctx, func(context.Context) error { return nil }) },
+		"Frame": func(ctx context.Context) error {
+			return onlyError(s.Frame(ctx, func(context.Context, *store.Writer) error { return nil }))
+		},
 		"Write": func(ctx context.Context) error {
-			return s.Write(ctx, func(context.Context, *store.Writer) error { return nil })
+			return s.Write(ctx, func(*store.Writer) {})
 		},
 		"Each": func(ctx context.Context) error {
 			return s.Each(ctx, 2, func(int, store.Queue) {})
@@ -135,10 +138,10 @@ func TestPhase_PanicOrExitReleasesTheGate(t *testing.T) {
 		for _, phase := range []func() error{
 			func() error { return s.Read(t.Context(), func(context.Context) error { end(); return nil }) },
 			func() error {
-				return s.Write(t.Context(), writeOf(func(w *store.Writer) {
-					_, _ = table.Insert(w, item{})
+				return s.Write(t.Context(), func(w *store.Writer) {
+					table.Insert(w, item{})
 					end()
-				}))
+				})
 			},
 		} {
 			done := make(chan struct{})

@@ -25,13 +25,13 @@ import (
 // [Store.Inbox]. A batch without commands changes nothing, nor the epoch. The report is
 // valid until the next flush.
 //
-// A Flush outside a Write is a frame, and erases events that no schedule reads; see
+// A Flush outside a Frame is a frame, and erases events that no schedule reads; see
 // [TableOptions]. The first flush of a frame applies calls of the inbox.
 //
 // After a flush with commands, Options.AfterFlush is called with the report, on the same
 // goroutine, after the phase.
 //
-// Flush holds the store alone, or joins the Write of its context. A second flush at the
+// Flush holds the store alone, or joins the Frame of its context. A second flush at the
 // same time is [ErrPhase], also inside AfterFlush.
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
 	p, err := s.enterFlush(ctx)
@@ -72,7 +72,7 @@ func (s *Store) flushOnce(p *phase) (*Report, error) {
 }
 
 // enterFlush refuses a flush while another waits at the gate or runs; otherwise it would
-// wait and then apply nothing. A flush inside a Write or Run has no rival.
+// wait and then apply nothing. A flush inside a Frame or Run has no rival.
 func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 	s.given(ctx, "Flush")
 	if s.flush.reporting.Load() != nil {
@@ -197,7 +197,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	f.ctx = p
 	defer func() { f.ctx = nil }()
 	begin := elapsed()
-	if !f.collect(p.insideWrite()) {
+	if !f.collect(p.insideFrame()) {
 		s.batch.Finish()
 		return f.nothing(), nil
 	}

@@ -36,7 +36,7 @@ import (
 // [*PanicError] whose Task is the number of the event. Fold checks ctx once, before the
 // first event.
 //
-// Fold holds the store alone, or joins the Write or system of its context. The system
+// Fold holds the store alone, or joins the Frame or system of its context. The system
 // names the events in Reads and the targets in Writes. Fold panics if the tables are the
 // same or belong to different stores.
 func Fold[E, T any](ctx context.Context, events *Table[E], targets TableOf[T], key func(e *E) Handle[T], f func(t *T, e *E)) error {

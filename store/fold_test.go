@@ -131,7 +131,7 @@ func TestFold_TouchesTheOrder(t *testing.T) {
 		noError(t, s.Do(t.Context(), func(q store.Queue) { shots.Emplace(q, shot{Target: hs[0], Damage: 100}) }))
 		flush(t, s)
 		order := func() (first uint64) {
-			write(t, s, func(ctx context.Context, w *store.Writer) error {
+			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 				_, _, err := store.Defragment(ctx, table, w, byValue, 0)
 				return err
 			})

@@ -106,7 +106,7 @@ func (c *Chunk[T]) WroteAll() {
 // [*PanicError]. Items written in place stay written. ForEach checks ctx once, before the
 // first chunk.
 //
-// A pass holds the store alone, or joins the Write or system of its context. A system
+// A pass holds the store alone, or joins the Frame or system of its context. A system
 // that calls ForEach names the table in Writes, even if f only reads. Only Reduce over
 // other tables may run inside a task.
 func (t *Table[T]) ForEach(ctx context.Context, f func(c Chunk[T])) error {

@@ -90,7 +90,7 @@ func TestExchange_SwapsColumns(t *testing.T) {
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	far := addColumn(t, other, store.ColumnOptions[int]{Name: "far"})
 	cloned := addColumn(t, table, store.ColumnOptions[int]{Name: "cloned", Clone: func(dst, src *int) { *dst = *src }})
-	write(t, s, func(ctx context.Context, _ *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
 		for says, column := range map[string]*store.Column[item, int]{"two tables": far, "Clone": cloned} {
 			wantText(t, "Exchange", store.Exchange(ctx, cur, column), says)
 		}

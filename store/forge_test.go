@@ -45,10 +45,7 @@ func oneItem[T any](t tb) (s *store.Store, empty, before []byte) {
 	s = newStore(t, store.Options{Workers: 1})
 	table := register(t, s, store.TableOptions[T]{Name: "items"})
 	empty = image(t, s)
-	noError(t, s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
-		_, err := table.Insert(w, *new(T))
-		return err
-	}))
+	noError(t, s.Write(context.Background(), func(w *store.Writer) { table.Insert(w, *new(T)) }))
 	payload := shardsOf(image(t, s))[0].payload
 	return s, empty, payload[:16+8+4+4+4+4+2+2+4+1] // typeId, slots, one word, freelist, no order
 }

@@ -27,7 +27,7 @@ func holds(t tb, table *store.Table[item], when string, want ...uint64) {
 func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		s, table := newInbox(t, store.Options{})
-		write(t, s, func(ctx context.Context, w *store.Writer) error {
+		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 			if !empty {
 				post(t, s, table, 1)
 			}
@@ -86,11 +86,86 @@ func TestRun_SealsTheInboxOnce(t *testing.T) {
 	post(t, s, table, 10)
 	noError(t, onlyError(frame.Run(t.Context())))
 	holds(t, table, "after the run", 1, 10, 101, 2)
-	write(t, s, func(ctx context.Context, _ *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
 		for range 2 {
 			noError(t, onlyError(frame.Run(ctx)))
 		}
 		return nil
 	})
 	holds(t, table, "after two runs in a Write", 1, 10, 101, 2, 1, 102, 101, 2, 1, 2)
+}
+
+// A Frame that fails drops its own commands since its last flush, and nothing else.
+func TestFrame_DropsItsCommandsWhenItFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		pending int
+		fails   func(ctx context.Context, s *store.Store, table *store.Table[item], w *store.Writer) error
+		want    error
+	}{
+		"error": {1, func(context.Context, *store.Store, *store.Table[item], *store.Writer) error { return errTask }, errTask},
+		"error after a flush": {0, func(ctx context.Context, s *store.Store, table *store.Table[item], _ *store.Writer) error {
+			flushIn(t, s, ctx)
+			emplaceIn(t, s, ctx, table, 1)
+			return errTask
+		}, errTask},
+		"refused Insert": {0, func(ctx context.Context, s *store.Store, table *store.Table[item], w *store.Writer) error {
+			flushIn(t, s, ctx)
+			emplaceIn(t, s, ctx, table, 1)
+			equal(t, "the handle of a refused Insert", table.Insert(w, item{}), store.Handle[item]{})
+			wantError(t, "EndFrame", onlyError(w.EndFrame()), store.ErrFull)
+			return nil
+		}, store.ErrFull},
+		"panic": {1, func(context.Context, *store.Store, *store.Table[item], *store.Writer) error { panic(errTask) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 2})
+			emplaceIn(t, s, t.Context(), table, 1)
+			var err error
+			panicked := panicOf(func() {
+				_, err = s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
+					emplaceIn(t, s, ctx, table, 1)
+					return c.fails(ctx, s, table, w)
+				})
+			})
+			wantError(t, "Frame", err, c.want)
+			equal(t, "panics", panicked != "", c.want == nil)
+			equal(t, "commands that wait", s.Pending().Commands, c.pending)
+		})
+	}
+}
+
+// After an EndFrame a Frame flushes again only if there is something to flush.
+func TestFrame_EndsOnce(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
+	for _, more := range []bool{false, true} {
+		var last *store.Report
+		r, err := s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) (err error) {
+			emplaceIn(t, s, ctx, table, 1)
+			last, err = w.EndFrame()
+			if more {
+				emplaceIn(t, s, ctx, table, 1)
+			}
+			return err
+		})
+		noError(t, err)
+		equal(t, "the report of EndFrame", r == last && r.Epoch == 1, !more)
+	}
+	equal(t, "the epoch", s.Epoch(), 3)
+}
+
+// A Write changes tables at once, and takes no pass, flush or ordering.
+func TestWrite_TakesChangesAlone(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 1})
+	err := s.Write(t.Context(), func(w *store.Writer) {
+		h := table.Insert(w, item{Value: 1})
+		equal(t, "the item", table.At(h).Value, 1)
+		equal(t, "the handle of a refused Insert", table.Insert(w, item{}), store.Handle[item]{})
+		wantIn(t, "the panic of EndFrame", panicOf(func() { _, _ = w.EndFrame() }), "use it inside a Frame")
+		err := store.SortFunc(t.Context(), table, w, byValue)
+		wantError(t, "SortFunc", err, store.ErrPhase, "use a Frame instead of the Write")
+		table.Clear(w)
+		table.Insert(w, item{})
+	})
+	wantError(t, "Write", err, store.ErrFull, "1 items are MaxItems")
+	equal(t, "items", table.Len(), 1)
 }

@@ -30,7 +30,7 @@ func inFrame(t *testing.T, stable bool, f func(y *framed, hs []store.Handle[item
 	for i, p := range hs {
 		hs[i] = resolve(t, y.table, p)
 	}
-	write(t, s, func(ctx context.Context, w *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 		y.ctx, y.w = ctx, w
 		f(y, hs)
 		return nil
@@ -155,10 +155,7 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 }
 
 func (y *framed) insert(value uint64) store.Handle[item] {
-	y.t.Helper()
-	h, err := y.table.Insert(y.w, item{Value: value})
-	noError(y.t, err)
-	return h
+	return y.table.Insert(y.w, item{Value: value})
 }
 
 func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
@@ -168,7 +165,7 @@ func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 	var hs []store.Handle[item]
 	frame := func(steps ...int) func() {
 		return func() {
-			_ = s.Write(context.Background(), func(ctx context.Context, _ *store.Writer) error {
+			_, _ = s.Frame(context.Background(), func(ctx context.Context, _ *store.Writer) error {
 				for _, n := range steps {
 					hs = hs[:0]
 					for h := range table.All() {
@@ -217,7 +214,7 @@ func TestErased_KeepsValuesForAFrame(t *testing.T) {
 			record(ctx, func(q store.Queue) { table.Emplace(q, holder{}) })
 		}, false},
 		"created and erased in a frame": {func(_ context.Context, own *burden) {
-			write(t, s, func(ctx context.Context, _ *store.Writer) error { createAndErase(ctx, own); return nil })
+			runFrame(t, s, func(ctx context.Context, _ *store.Writer) error { createAndErase(ctx, own); return nil })
 		}, false},
 	} {
 		_, got := heldBy(t, t.Context(), func(ctx context.Context, own *burden) error { c.do(ctx, own); return nil })

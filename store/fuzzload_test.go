@@ -102,10 +102,10 @@ func (g *grove) grow(t tb, seed uint64) {
 		return
 	}
 	byV := func(a, b *tree) int { return int(a.V) - int(b.V) }
-	noError(t, g.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+	noError(t, onlyError(g.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		_, _, err := store.Defragment(ctx, g.trees, w, byV, 1+r.IntN(10))
 		return err
-	}))
+	})))
 }
 
 type shardImage struct {

@@ -27,6 +27,7 @@ const (
 	opFlush
 	opCheckpoint
 	opRollback
+	opFrame
 	opWrite
 	opRun
 	opSystem
@@ -47,7 +48,7 @@ const (
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
-//	Write                these, and ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans,
+//	Frame                these, and ForEach, ForEachRows, Each, Do, EraseFunc, EraseOrphans,
 //	                     GroupBy, Fold, Exchange, Flush, Checkpoint, Rollback, Run, the
 //	                     orderings of tables, Unseal of a claim
 //	Run                  its own flushes
@@ -62,33 +63,34 @@ var operations = [...]struct {
 	givesContext bool        // passes its context to functions of the caller
 }{
 	opRead:        {name: "Read", shared: true, givesContext: true},
-	opReduce:      {name: "Reduce", shared: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opForEachRows, opEach, opDo}},
-	opInspect:     {name: "Digest or Verify", shared: true, joins: []operation{opRead, opWrite}},
-	opForEach:     {name: "ForEach", givesContext: true, joins: []operation{opWrite, opSystem}},
-	opForEachRows: {name: "ForEachRows", givesContext: true, joins: []operation{opWrite, opSystem}},
-	opExchange:    {name: "Exchange", joins: []operation{opWrite, opSystem}},
-	opEach:        {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
-	opDo:          {name: "Do", givesContext: true, joins: []operation{opWrite, opSystem}},
-	opEraseFunc:   {name: "EraseFunc", joins: []operation{opWrite, opSystem}},
-	opOrphans:     {name: "EraseOrphans", joins: []operation{opWrite, opSystem}},
-	opGroupBy:     {name: "GroupBy", joins: []operation{opWrite, opSystem}},
-	opFold:        {name: "Fold", joins: []operation{opWrite, opSystem}},
-	opFlush:       {name: "Flush", joins: []operation{opWrite, opRun}},
-	opCheckpoint:  {name: "Checkpoint", joins: []operation{opWrite}},
-	opRollback:    {name: "Rollback", joins: []operation{opWrite}},
-	opWrite:       {name: "Write", givesContext: true},
-	opRun:         {name: "Run", joins: []operation{opWrite}},
+	opReduce:      {name: "Reduce", shared: true, joins: []operation{opRead, opFrame, opSystem, opForEach, opForEachRows, opEach, opDo}},
+	opInspect:     {name: "Digest or Verify", shared: true, joins: []operation{opRead, opFrame}},
+	opForEach:     {name: "ForEach", givesContext: true, joins: []operation{opFrame, opSystem}},
+	opForEachRows: {name: "ForEachRows", givesContext: true, joins: []operation{opFrame, opSystem}},
+	opExchange:    {name: "Exchange", joins: []operation{opFrame, opSystem}},
+	opEach:        {name: "Each", givesContext: true, joins: []operation{opFrame, opSystem}},
+	opDo:          {name: "Do", givesContext: true, joins: []operation{opFrame, opSystem}},
+	opEraseFunc:   {name: "EraseFunc", joins: []operation{opFrame, opSystem}},
+	opOrphans:     {name: "EraseOrphans", joins: []operation{opFrame, opSystem}},
+	opGroupBy:     {name: "GroupBy", joins: []operation{opFrame, opSystem}},
+	opFold:        {name: "Fold", joins: []operation{opFrame, opSystem}},
+	opFlush:       {name: "Flush", joins: []operation{opFrame, opRun}},
+	opCheckpoint:  {name: "Checkpoint", joins: []operation{opFrame}},
+	opRollback:    {name: "Rollback", joins: []operation{opFrame}},
+	opFrame:       {name: "Frame", givesContext: true},
+	opWrite:       {name: "Write"},
+	opRun:         {name: "Run", joins: []operation{opFrame}},
 	opSystem:      {name: "a system", givesContext: true},
 	opClose:       {name: "Close"},
 	opDiscard:     {name: "Discard"},
 	opQueues:      {name: "Queues"},
 	opSubmit:      {name: "Submit"},
 	opAfterFlush:  {name: "Options.AfterFlush"},
-	opSortFunc:    {name: "SortFunc", joins: []operation{opWrite}},
-	opSortByKey:   {name: "SortByKey", joins: []operation{opWrite}},
-	opDefragment:  {name: "Defragment", joins: []operation{opWrite}},
+	opSortFunc:    {name: "SortFunc", joins: []operation{opFrame}},
+	opSortByKey:   {name: "SortByKey", joins: []operation{opFrame}},
+	opDefragment:  {name: "Defragment", joins: []operation{opFrame}},
 	opClaim:       {name: "Claim"},
-	opUnseal:      {name: "Unseal of a Claim", joins: []operation{opWrite}},
+	opUnseal:      {name: "Unseal of a Claim", joins: []operation{opFrame}},
 }
 
 func (o operation) String() string { return operations[o].name }
@@ -114,8 +116,10 @@ func (o operation) advice(outer operation) string {
 		return "lookups need no Read here"
 	case o == opFlush && outer == opSystem:
 		return "the schedule flushes the tables that systems name in Emits"
-	case o == opWrite && outer == opWrite:
-		return "use the Writer of the outer Write"
+	case (o == opWrite || o == opFrame) && outer == opFrame:
+		return "use the Writer of the outer Frame"
+	case outer == opWrite && o.joins(opFrame):
+		return "use a Frame instead of the Write"
 	case joined != "":
 		return fmt.Sprintf("%s; call it when %v has returned", joined, outer)
 	}
@@ -276,7 +280,7 @@ func (p *phase) join() error {
 		p.release()
 		return err
 	}
-	if outer.op == opWrite {
+	if outer.op == opFrame {
 		p.store.sweep()
 	}
 	return nil
@@ -301,7 +305,7 @@ func (p *phase) release() {
 }
 
 // takesTurns reports whether phases join p only one at a time.
-func (p *phase) takesTurns() bool { return p.op == opWrite || p.op == opSystem }
+func (p *phase) takesTurns() bool { return p.op == opFrame || p.op == opSystem }
 
 // inline reports whether the phase runs inside a task, so that its worker must do all
 // work alone.

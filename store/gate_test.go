@@ -56,7 +56,7 @@ func hold(t *testing.T, s *store.Store) (release func()) {
 func holdAlone(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
 	return held(t, func(wait func()) error {
-		return s.Write(context.Background(), func(context.Context, *store.Writer) error { wait(); return nil })
+		return s.Write(context.Background(), func(*store.Writer) { wait() })
 	})
 }
 
@@ -123,7 +123,7 @@ func TestPass_RunsNoTaskAfterItsContextEnded(t *testing.T) {
 	cancel()
 	check(cancelled)
 	check(ended{t.Context()})
-	write(t, s, func(ctx context.Context, _ *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
 		check(ended{ctx})
 		return nil
 	})
@@ -142,7 +142,7 @@ func TestGate_QueuesIgnoreReaders(t *testing.T) {
 		var order []string
 		note := func(what string) *call {
 			c := begin(func() error {
-				return s.Write(context.Background(), func(context.Context, *store.Writer) error { order = append(order, what); return nil })
+				return s.Write(context.Background(), func(*store.Writer) { order = append(order, what) })
 			})
 			c.waits(t, what)
 			return c
@@ -181,11 +181,11 @@ func TestContext_PhasesOfTwoStoresDoNotMix(t *testing.T) {
 			for what, phase := range phases(b, tableB) {
 				wantError(t, what+" of another store inside a Read", phase(ctx), nil)
 			}
-			return b.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+			return onlyError(b.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 				wantError(t, "Reduce inside the Read, through a Write of another store", onlyError(sum(ctx, tableA)), nil)
 				wantError(t, "Flush inside the Read", onlyError(a.Flush(ctx)), store.ErrPhase)
 				return nil
-			})
+			}))
 		}))
 	})
 }

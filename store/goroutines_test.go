@@ -43,10 +43,10 @@ func (s *hooked) set(f func() error) {
 }
 
 func (s *hooked) sorted(ctx context.Context, f func() error, order func(ctx context.Context, w *store.Writer) error) error {
-	return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	return onlyError(s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		s.set(f)
 		return order(ctx, w)
-	})
+	}))
 }
 
 func (s *hooked) frame(ctx context.Context, y store.System) error {
@@ -62,14 +62,17 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 	"Read": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Read(ctx, func(context.Context) error { return f() })
 	},
-	"Write": func(ctx context.Context, s *hooked, f func() error) error {
-		return s.Write(ctx, func(context.Context, *store.Writer) error { return f() })
+	"Write": func(ctx context.Context, s *hooked, f func() error) (err error) {
+		return errors.Join(s.Write(ctx, func(*store.Writer) { err = f() }), err)
 	},
-	"Write (behind a pass)": func(ctx context.Context, s *hooked, f func() error) error {
-		return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+	"Frame": func(ctx context.Context, s *hooked, f func() error) error {
+		return onlyError(s.Frame(ctx, func(context.Context, *store.Writer) error { return f() }))
+	},
+	"Frame (after a pass)": func(ctx context.Context, s *hooked, f func() error) error {
+		return onlyError(s.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 			err := s.Each(ctx, 3, func(int, store.Queue) {})
 			return errors.Join(err, f())
-		})
+		}))
 	},
 	"Each": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Each(ctx, 3, func(task int, q store.Queue) {
@@ -158,7 +161,7 @@ func TestChecked_NamesSelfWaitingCalls(t *testing.T) {
 		for name, call := range map[string]func(s *hooked) error{
 			"Flush": func(s *hooked) error { return onlyError(s.Flush(outside)) },
 			"Write": func(s *hooked) error {
-				return s.Write(outside, func(context.Context, *store.Writer) error { return nil })
+				return s.Write(outside, func(*store.Writer) {})
 			},
 			"ForEach": func(s *hooked) error {
 				return s.table.ForEach(outside, func(store.Chunk[item]) {})
@@ -203,7 +206,7 @@ func TestChecked_NamesWaitingReads(t *testing.T) {
 		var waiting *call
 		_ = s.Read(t.Context(), func(context.Context) error {
 			waiting = begin(func() error {
-				return s.Write(context.Background(), func(context.Context, *store.Writer) error { return nil })
+				return s.Write(context.Background(), func(*store.Writer) {})
 			})
 			waiting.waits(t, "Write")
 			wantError(t, "the second Read", s.Read(t.Context(), func(context.Context) error { return nil }), store.ErrPhase)
@@ -229,7 +232,7 @@ func TestChecked_RefusesSubmitInsideAfterFlush(t *testing.T) {
 	var s *store.Store
 	s, table := newTable(t, store.Options{AfterFlush: func(*store.Report) {
 		wantError(t, "Submit", onlyError(s.Submit(context.Background(), func(store.Queue) error { return errTask })), store.ErrPhase)
-		write(t, s, func(context.Context, *store.Writer) error { return nil })
+		write(t, s, func(*store.Writer) {})
 	}}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
 }

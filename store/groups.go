@@ -47,7 +47,7 @@ type Groups[T, K any] struct {
 // key may only look at the item; several goroutines call it at once. GroupBy fails with
 // the [*PanicError] of the lowest block of rows when key panics, and with the cause of
 // ctx when that ends before the end; g is then unusable until another GroupBy. GroupBy
-// holds the store alone, or joins the Write or system of its context, as a ForEach does;
+// holds the store alone, or joins the Frame or system of its context, as a ForEach does;
 // the system names both tables in Reads.
 //
 // Both tables may be stable, but [Groups.ForEach] needs owners in a [Table]. Tables of

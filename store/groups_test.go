@@ -210,7 +210,7 @@ func TestGroups_PanicAfterChanges(t *testing.T) {
 	const over = `of table "store_test.shot" by table "store_test.item", changed since by a flush, Rollback or Writer; call GroupBy again`
 	inWrite := func(f func(ctx context.Context, g *grouped, w *store.Writer)) func(g *grouped) {
 		return func(g *grouped) {
-			write(t, g.Store, func(ctx context.Context, w *store.Writer) error { f(ctx, g, w); return nil })
+			runFrame(t, g.Store, func(ctx context.Context, w *store.Writer) error { f(ctx, g, w); return nil })
 		}
 	}
 	for name, c := range map[string]struct {
@@ -224,11 +224,13 @@ func TestGroups_PanicAfterChanges(t *testing.T) {
 		"a pass":                   {func(g *grouped) { _, _ = sum(context.Background(), g.targets) }, ""},
 		"a flush of the owners":    {func(g *grouped) { fill(t, g.Store, g.targets, 1) }, over},
 		"a flush of the members":   {func(g *grouped) { g.shots.Erase(queues(t, g.Store, 1)[0], g.hits[3]); flush(t, g.Store) }, over},
-		"an Insert":                {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { _, _ = g.targets.Insert(w, item{}) }), over},
-		"a Remove":                 {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Remove(w, g.hits[0]) }), over},
-		"a Clear":                  {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Clear(w) }), over},
-		"Maps":                     {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { store.Maps(g.shots, w) }), over},
-		"a sort":                   {inWrite(func(ctx context.Context, g *grouped, w *store.Writer) { _ = store.SortFunc(ctx, g.targets, w, byValue) }), over},
+		"an Insert": {inWrite(func(_ context.Context, g *grouped, w *store.Writer) {
+			g.targets.Insert(w, item{})
+		}), over},
+		"a Remove": {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Remove(w, g.hits[0]) }), over},
+		"a Clear":  {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Clear(w) }), over},
+		"Maps":     {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { store.Maps(g.shots, w) }), over},
+		"a sort":   {inWrite(func(ctx context.Context, g *grouped, w *store.Writer) { _ = store.SortFunc(ctx, g.targets, w, byValue) }), over},
 		"a Rollback": {func(g *grouped) {
 			var c store.Checkpoint
 			checkpoint(t, g.Store, &c)

@@ -26,9 +26,10 @@ func keyOf(i int) func(v *twoKeys) (uint8, bool) {
 
 type keyModel struct {
 	*store.Store
-	table anyTable[twoKeys]
-	byKey [2]*store.Index[uint8, twoKeys]
-	r     *rand.Rand
+	table   anyTable[twoKeys]
+	refused bool // an Insert of the Frame
+	byKey   [2]*store.Index[uint8, twoKeys]
+	r       *rand.Rand
 
 	events bool // end with each flush
 	live   map[store.Handle[twoKeys]]twoKeys
@@ -235,13 +236,12 @@ func (m *keyModel) change(t tb, ctx context.Context, w *store.Writer) {
 				m.insertByMap(t, ctx, w, v)
 			}
 		default:
-			h, err := m.table.Insert(w, v)
-			if (err == nil) != (want == nil) || err != nil && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrFull) {
-				t.Fatalf("Insert: %v, want %v", err, want)
-			}
-			if err == nil {
+			h := m.table.Insert(w, v)
+			equal(t, "the null handle of a refused Insert", h.ID.IsZero(), want != nil)
+			if want == nil {
 				m.live[h], m.known = v, append(m.known, h)
 			}
+			m.refused = m.refused || want != nil
 			m.compare(t, false)
 		}
 	}
@@ -335,12 +335,16 @@ func (m *keyModel) playAll(t *testing.T) (dropped, failed int) {
 		case n < 6 || m.events && n < 9:
 			tick(ctx, false)
 		case n < 9:
-			write(t, m.Store, func(ctx context.Context, w *store.Writer) error {
+			m.refused = false
+			_, err := m.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 				m.change(t, ctx, w)
 				tick(ctx, true)
 				m.change(t, ctx, w)
 				return nil
 			})
+			if (m.refused || fails) != (errors.Is(err, store.ErrDuplicate) || errors.Is(err, store.ErrFull)) {
+				t.Fatalf("Frame: %v, an Insert was refused: %t, a flush: %t", err, m.refused, fails)
+			}
 		case n < 10:
 			checkpoint(t, m.Store, &saved)
 			old = maps.Clone(m.live)
@@ -428,10 +432,10 @@ func TestSubmit_PanicOfKeyFailsAlone(t *testing.T) {
 func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	s, table, x := newTwoKeys(t)
 	var h store.Handle[twoKeys]
-	write(t, s, writeOf(func(w *store.Writer) {
-		h, _ = table.Insert(w, twoKeys{Keys: [2]uint8{1}})
+	write(t, s, func(w *store.Writer) {
+		h = table.Insert(w, twoKeys{Keys: [2]uint8{1}})
 		table.At(h).Keys[0] = 2
-	}))
+	})
 	equal(t, "the key before", found(x.Find(1)), false)
 	equal(t, "the key after", found(x.Find(2)), false)
 	wantText(t, "Verify", s.Verify(t.Context()), fmt.Sprintf(`index "key": item %v in row 0 of shard 0 has key 2`, h))
@@ -441,17 +445,17 @@ func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	} else {
 		flush(t, s)
 	}
-	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
+	write(t, s, func(w *store.Writer) { table.Clear(w) })
 }
 
 func TestLoad_RefusesDuplicateKeys(t *testing.T) {
 	without := newStore(t, store.Options{})
 	table := register(t, without, store.TableOptions[twoKeys]{Name: "twoKeys"})
-	write(t, without, writeOf(func(w *store.Writer) {
+	write(t, without, func(w *store.Writer) {
 		for range 2 {
-			noError(t, onlyError(table.Insert(w, twoKeys{Keys: [2]uint8{9}})))
+			table.Insert(w, twoKeys{Keys: [2]uint8{9}})
 		}
-	}))
+	})
 	s, _, x := newTwoKeys(t)
 	before := digest(t, s)
 	for _, err := range []error{s.Load(t.Context(), bytes.NewReader(image(t, without))), s.ReadCheckpoint(t.Context(), bytes.NewReader(image(t, without)), new(store.Checkpoint))} {
@@ -465,13 +469,13 @@ func TestLoad_RefusesDuplicateKeys(t *testing.T) {
 func TestMaps_DuplicateKeysPanic(t *testing.T) {
 	s, table, _ := newTwoKeys(t)
 	wantIn(t, "the Write", panicOf(func() {
-		_ = s.Write(t.Context(), writeOf(func(w *store.Writer) {
+		_ = s.Write(t.Context(), func(w *store.Writer) {
 			for range 2 {
 				_, _ = store.Maps(table, w)[0].Insert(twoKeys{Keys: [2]uint8{9}})
 			}
-		}))
+		})
 	}), "use Insert")
-	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
+	write(t, s, func(w *store.Writer) { table.Clear(w) })
 }
 
 func TestAddIndex_RefusesInvalidArguments(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // Digest returns a 64-bit hash of the whole state: slots, generations, freelist order,
 // depletion, MinFree, row order and item values of every table; not capacity, epoch or
-// pending batch. It shares the gate with Read and joins a Read or a Write.
+// pending batch. It shares the gate with Read and joins a Read or a Frame.
 //
 // Stores with equal digests respond to all future calls equally, with an error
 // probability of 2^-64. The digest does not include the change lists of the last frame
@@ -36,7 +36,7 @@ func (s *Store) Digest(ctx context.Context) (uint64, error) {
 
 // Verify checks every invariant of every shard and returns an error for the first
 // violation, by table and typeId, or nil. It shares the gate with Read and joins a Read
-// or a Write.
+// or a Frame.
 func (s *Store) Verify(ctx context.Context) error {
 	_, err := s.inspect(ctx, func(t *table, shard int, _ *uint64) error { return t.verify(shard) })
 	return err

@@ -24,7 +24,7 @@ type anyTable[T any] interface {
 	EraseAll(q store.Queue)
 	Put(q store.Queue, h store.Handle[T], v T)
 
-	Insert(w *store.Writer, v T) (store.Handle[T], error)
+	Insert(w *store.Writer, v T) store.Handle[T]
 	Remove(w *store.Writer, h store.Handle[T]) bool
 	Clear(w *store.Writer)
 

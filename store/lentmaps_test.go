@@ -38,7 +38,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 	s := newStore(t, store.Options{})
 	maps := newTable(s, store.TableOptions[uint64]{Name: "of", Shards: 2, MinFree: 1, MaxItems: 3})
 	others := newTable(s, store.TableOptions[uint64]{Name: "other", MinFree: 1})
-	write(t, s, writeOf(func(w *store.Writer) {
+	write(t, s, func(w *store.Writer) {
 		of, next, other := P(maps(w)[0]), P(maps(w)[1]), P(others(w)[0])
 		h, err := of.Insert(7)
 		noError(t, err)
@@ -59,19 +59,19 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 		}
 		other.CopyTo(copied, nil)
 		equal(t, "copied.TypeID()", copied.TypeID(), other.TypeID())
-	}))
+	})
 	for _, name := range []string{"a zero map", "the other table's"} {
 		s := store.New(store.Options{})
 		maps := newTable(s, store.TableOptions[uint64]{Name: "of"})
 		others := newTable(s, store.TableOptions[uint64]{Name: "other"})
 		p := panicOf(func() {
-			_ = s.Write(context.Background(), writeOf(func(w *store.Writer) {
+			_ = s.Write(context.Background(), func(w *store.Writer) {
 				from := new(M)
 				if name != "a zero map" {
 					from = others(w)[0]
 				}
 				*maps(w)[0] = *from
-			}))
+			})
 		})
 		wantIn(t, "a Write that assigns "+name, p, `table "of"`)
 		wantIn(t, "a Write that assigns "+name, p, "CopyTo")

@@ -99,7 +99,7 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 			"Flush alone": func() error { return onlyError(s.Flush(t.Context())) },
 			"frame":       func() error { return onlyError(frame.Run(inside)) },
 			"Write": func() error {
-				return s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { return onlyError(s.Flush(ctx)) })
+				return onlyError(s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error { return onlyError(s.Flush(ctx)) }))
 			},
 		}
 		one := func(ctx context.Context) (*store.Report, error) {
@@ -122,7 +122,7 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 		}
 		check("a flush", one)
 		check("a frame", frame.Run)
-		write(t, s, func(ctx context.Context, _ *store.Writer) error {
+		runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
 			inside = ctx
 			check("a Write", one)
 			return nil

@@ -50,7 +50,7 @@ func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) 
 // handles issued since the save, as after a Rollback: some will name other items. Items
 // of a stable table move to new addresses, so pointers are invalid.
 //
-// Load holds the store alone, or joins the Write of its context, after all input is
+// Load holds the store alone, or joins the Frame of its context, after all input is
 // verified. Its errors are as for [Store.ReadCheckpoint]; the store is then unchanged.
 func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	s.given(ctx, "Load")
@@ -76,7 +76,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 			shard.MoveFrom(s.tables[i].order[sh].State(), m)
 		}
 	}
-	s.rolledBack(c.epoch, nil)
+	p.rolledBack(c.epoch, nil)
 	return nil
 }
 

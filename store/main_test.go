@@ -197,13 +197,7 @@ func callOf(f func(q store.Queue)) func(store.Queue) error {
 	}
 }
 
-func writeOf(f func(w *store.Writer)) func(context.Context, *store.Writer) error {
-	return func(_ context.Context, w *store.Writer) error {
-		f(w)
-		return nil
-	}
-}
-
+// fill creates items with the values from 0 to n-1 and returns their handles.
 func fill(t tb, s *store.Store, table *store.Table[item], n int) []store.Handle[item] {
 	t.Helper()
 	q := queues(t, s, 1)[0]

@@ -110,11 +110,9 @@ func (c *everyTable) record(_ int, q store.Queue) {
 
 func (c *everyTable) tick(t *testing.T) {
 	t.Helper()
-	write(t, c.Store, func(ctx context.Context, w *store.Writer) error {
+	runFrame(t, c.Store, func(ctx context.Context, w *store.Writer) error {
 		for _, table := range slices.Concat(c.tables, c.tables) {
-			if _, err := table.Insert(w, item{}); err != nil {
-				return err
-			}
+			table.Insert(w, item{})
 		}
 		report, err := c.frame.Run(ctx)
 		if err == nil && (len(report.Tables) != len(c.tables) || report.Tables[len(c.tables)-1].CancelledOut != 4) {
@@ -147,11 +145,11 @@ func TestTick_VisitsTablesAFewTimes(t *testing.T) {
 func TestWrite_NotesATableOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	for range 2 {
-		write(t, s, writeOf(func(w *store.Writer) {
+		write(t, s, func(w *store.Writer) {
 			for i, want := range []int{1, 0, 0} {
 				table.Clear(w)
 				equal(t, fmt.Sprintf("change %d: tables noted anew", i), w.ForgetChanged(), want)
 			}
-		}))
+		})
 	}
 }

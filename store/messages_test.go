@@ -17,8 +17,8 @@ func TestErrors_NameTheFix(t *testing.T) {
 		{"Flush", "ForEach", "Flush inside ForEach: not allowed in this phase; only Reduce joins a task; call it when ForEach has returned"},
 		{"ForEach", "Do", "only Reduce joins a task; call it when Do has returned"},
 		{"ForEach", "Read", "only Reduce, Digest and Verify join a Read; call it when Read has returned"},
-		{"Write", "Write", "use the Writer of the outer Write"},
-		{"Read", "Write", "lookups need no Read here"},
+		{"Write", "Frame", "use the Writer of the outer Frame"},
+		{"Read", "Frame", "lookups need no Read here"},
 		{"Read", "ForEach", "lookups need no Read here"},
 	} {
 		call := calls[c.what]
@@ -28,11 +28,11 @@ func TestErrors_NameTheFix(t *testing.T) {
 		v := &visitor{Store: s, outer: table}
 		noError(t, v.enter(t.Context(), []string{c.inside}, func(ctx context.Context) { wantText(t, c.what, call(ctx), c.says) }))
 	}
-	err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+	_, err := s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		_, err := s.Close(ctx)
 		return err
 	})
-	wantText(t, "the call", err, "Close inside Write: not allowed in this phase; call it when Write has returned")
+	wantText(t, "the call", err, "Close inside Frame: not allowed in this phase; call it when Frame has returned")
 
 	flushing := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return onlyError(s.Flush(ctx)) }})
 	_, err = flushing.Run(t.Context())

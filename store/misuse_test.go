@@ -11,8 +11,33 @@ import (
 	"handloom/store"
 )
 
-func TestContext_AfterItsPhaseIsErrPhase(t *testing.T) {
-	for _, kind := range []string{"Read", "Write", "ForEach", "Each", "Do", "system"} {
+// joins says what may run inside a phase, through its context; everything else
+// is ErrPhase.
+var joins = map[string][]string{
+	"Read":    {"Reduce", "Digest", "Verify"},
+	"Frame":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Do", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"},
+	"ForEach": {"Reduce"},
+	"Each":    {"Reduce"},
+}
+
+// inside calls f once inside a phase of a kind.
+func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx context.Context)) error {
+	ctx := context.Background()
+	switch kind {
+	case "Read":
+		return s.Read(ctx, func(ctx context.Context) error { f(ctx); return nil })
+	case "Frame":
+		return onlyError(s.Frame(ctx, func(ctx context.Context, _ *store.Writer) error { f(ctx); return nil }))
+	case "ForEach":
+		return table.ForEach(ctx, func(c store.Chunk[item]) { f(c.Queue.Context()) })
+	default:
+		return s.Do(ctx, func(q store.Queue) { f(q.Context()) })
+	}
+}
+
+// The cells of the table "Who may do what" have a test of their own.
+func TestContext_OfAnEndedPhaseIsErrPhase(t *testing.T) {
+	for kind := range joins {
 		atOnce(t, func(t *testing.T) {
 			v := newVisitor(t)
 			var kept context.Context
@@ -44,7 +69,7 @@ func TestFlush_OneWaitsAtATime(t *testing.T) {
 		wantError(t, "first", first.result(), nil)
 		equal(t, "items", table.Len(), 1)
 		table.Emplace(queues(t, s, 1)[0], item{})
-		write(t, s, func(ctx context.Context, _ *store.Writer) error {
+		runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
 			first = begin(func() error { return onlyError(s.Flush(context.Background())) })
 			synctest.Wait()
 			return onlyError(s.Flush(ctx))
@@ -80,7 +105,7 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 		})
 	}
 	alone := pass(t.Context())
-	whole := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
+	_, whole := s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
 	system := store.System{Name: "only", Reads: on(other), Writes: on(table), Run: pass}
 	_, framed := newSchedule(t, s, system).Run(t.Context())
 	noError(t, errors.Join(alone, whole, framed))
@@ -167,13 +192,13 @@ func TestWriter_MisusePanics(t *testing.T) {
 	refuses := func(w *store.Writer, message string) {
 		t.Helper()
 		for what, change := range map[string]func(){
-			"Insert":   func() { _, _ = table.Insert(w, item{}) },
+			"Insert":   func() { table.Insert(w, item{}) },
 			"Remove":   func() { table.Remove(w, live) },
 			"Clear":    func() { table.Clear(w) },
 			"Maps":     func() { store.Maps(table, w) },
 			"EndFrame": func() { w.EndFrame() },
 
-			"Insert stable": func() { _, _ = stable.Insert(w, item{}) },
+			"Insert stable": func() { stable.Insert(w, item{}) },
 			"Remove stable": func() { stable.Remove(w, live) },
 			"Clear stable":  func() { stable.Clear(w) },
 			"Maps stable":   func() { store.StableMaps(stable, w) },
@@ -187,17 +212,17 @@ func TestWriter_MisusePanics(t *testing.T) {
 			wantIn(t, what, got, message)
 		}
 	}
-	refuses(nil, "a Writer that no Write gave")
-	refuses(&store.Writer{}, "a Writer that no Write gave")
+	refuses(nil, "a Writer that no Write or Frame gave")
+	refuses(&store.Writer{}, "a Writer that no Write or Frame gave")
 	var kept *store.Writer
-	write(t, s, func(ctx context.Context, w *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 		kept = w
 		return s.Each(ctx, 1, func(int, store.Queue) {
-			refuses(w, "while a pass or flush runs in the same Write")
+			refuses(w, "while a pass or flush runs in the same Frame")
 		})
 	})
-	refuses(kept, "a Writer whose Write has ended")
-	write(t, newStore(t, store.Options{}), writeOf(func(w *store.Writer) { refuses(w, "the Writer of another store") }))
+	refuses(kept, "a Writer whose Write or Frame has ended")
+	write(t, newStore(t, store.Options{}), func(w *store.Writer) { refuses(w, "the Writer of another store") })
 	equal(t, "items", table.Len(), 1)
 }
 

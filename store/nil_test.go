@@ -40,7 +40,7 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 		return func() error { return faultOf(func() { store.NewSchedule(s, y) }) }
 	}
 	write := func(f func(ctx context.Context, w *store.Writer) error) func() error {
-		return func() error { return s.Write(ctx, f) }
+		return func() error { return onlyError(s.Frame(ctx, f)) }
 	}
 	var (
 		noStore   *store.Store
@@ -61,6 +61,7 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 		"Read: store":                       {func() error { return noStore.Read(ctx, run) }, "store: Read of a nil or zero Store"},
 		"Read: zero store":                  {func() error { return new(store.Store).Read(ctx, run) }, "store: Read of a nil or zero Store"},
 		"Write: function":                   {func() error { return s.Write(ctx, nil) }, "store: Write with a nil function"},
+		"Frame: function":                   {func() error { return onlyError(s.Frame(ctx, nil)) }, "store: Frame with a nil function"},
 		"Each: function":                    {func() error { return s.Each(ctx, 1, nil) }, "store: Each with a nil function"},
 		"Flush: store":                      {func() error { return onlyError(noStore.Flush(ctx)) }, "store: Flush of a nil or zero Store"},
 		"Flush: zero store":                 {func() error { return onlyError(new(store.Store).Flush(ctx)) }, "store: Flush of a nil or zero Store"},

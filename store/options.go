@@ -25,7 +25,7 @@ const MaxShards = 64
 //     event once; a system before the emitter finds none if another system reads after
 //     the emitter. NewSchedule adds a flush at the end if needed. A second schedule must
 //     not read or write the table.
-//   - Otherwise it is each [Store.Flush] outside a Write, and in a Run outside a Write
+//   - Otherwise it is each [Store.Flush] outside a Frame, the end of each Frame, and in a Run outside a Frame
 //     the first flush after the wave of the first system that emits to the table. The
 //     program finds the events between Runs.
 //

@@ -19,8 +19,8 @@ import (
 // the [*PanicError] of the lowest such shard, with the shard's number as the task. When
 // ctx has ended before the first shard, nothing changes and SortFunc returns its cause.
 //
-// SortFunc joins the Write of w as a pass does: passes and flushes meanwhile are
-// [ErrPhase]. It panics when w is used outside its Write.
+// SortFunc joins the Frame of w as a pass does: passes and flushes meanwhile are
+// [ErrPhase]. It panics when w is used outside its Frame.
 func SortFunc[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int) error {
 	check.Given(t != nil, "store: SortFunc", "table")
 	check.Given(cmp != nil, "store: SortFunc", "function")
@@ -95,7 +95,7 @@ func partOf(budget, n, i int) int {
 	return max(of, 1)
 }
 
-// reorder calls f for every shard, in parallel, in a phase that joins the Write of w.
+// reorder calls f for every shard, in parallel, in a phase that joins the Frame of w.
 func (t *table) reorder(ctx context.Context, w *Writer, op operation, f func(shard int)) error {
 	t.store.given(ctx, op.String())
 	w.use(t, op.String())

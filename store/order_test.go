@@ -31,9 +31,15 @@ func mixed(t tb, s *store.Store, shards, items int) *store.Table[item] {
 	return table
 }
 
-func write(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) error) {
+// write calls f inside a Write, which must succeed.
+func write(t tb, s *store.Store, f func(w *store.Writer)) {
 	t.Helper()
 	noError(t, s.Write(context.Background(), f))
+}
+
+func runFrame(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) error) {
+	t.Helper()
+	noError(t, onlyError(s.Frame(context.Background(), f)))
 }
 
 // The shares of a budget add up to it.
@@ -41,19 +47,19 @@ func TestDefragment_ContinuesUntilSorted(t *testing.T) {
 	byHand := 0
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)
-	write(t, s, writeOf(func(w *store.Writer) {
+	write(t, s, func(w *store.Writer) {
 		for _, m := range store.Maps(table, w) {
 			moves, _ := m.Defragment(byValue, 0)
 			byHand += moves
 		}
-	}))
+	})
 	for _, budget := range []int{0, 1, 2, 3, 4, 7, 50, 1000} {
 		s := newStore(t, store.Options{Workers: 1})
 		table := mixed(t, s, 3, 90)
 		compared, calls, moved := 0, 0, 0
 		counting := func(a, b *item) int { compared++; return byValue(a, b) }
 		for done := false; !done; calls++ {
-			write(t, s, func(ctx context.Context, w *store.Writer) (err error) {
+			runFrame(t, s, func(ctx context.Context, w *store.Writer) (err error) {
 				compared = 0
 				var moves int
 				moves, done, err = store.Defragment(ctx, table, w, counting, budget)
@@ -84,7 +90,7 @@ func TestDefragment_WithoutCompareResets(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)
 	blank := digest(t, s)
-	write(t, s, func(ctx context.Context, w *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 		ended, cancel := context.WithCancelCause(ctx)
 		cancel(errTask)
 		if _, done, err := store.Defragment(ended, table, w, byValue, 0); done || !errors.Is(err, errTask) {
@@ -112,7 +118,7 @@ func TestSort_PanicIsReturnedAndOthersSorted(t *testing.T) {
 		s := newStore(t, store.Options{Workers: workers})
 		table := mixed(t, s, 4, 400)
 		bad := func(v *item) bool { return v.Value == 1<<60 }
-		write(t, s, func(ctx context.Context, w *store.Writer) error {
+		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 			for _, shard := range []int{2, 1} {
 				store.Maps(table, w)[shard].Items()[20].Value = 1 << 60
 			}
@@ -168,19 +174,19 @@ func TestSort_ForeignWriterPanics(t *testing.T) {
 		}
 	}
 	var kept *store.Writer
-	write(t, s, func(ctx context.Context, w *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 		kept = w
 		return s.Each(ctx, 1, func(int, store.Queue) {
-			expect(refusals(ctx, table, w), "while a pass or flush runs in the same Write")
+			expect(refusals(ctx, table, w), "while a pass or flush runs in the same Frame")
 		})
 	})
-	expect(refusals(t.Context(), table, kept), "with a Writer whose Write has ended")
-	expect(refusals(t.Context(), table, new(store.Writer)), "with a Writer that no Write gave")
-	write(t, other, func(ctx context.Context, w *store.Writer) error {
+	expect(refusals(t.Context(), table, kept), "with a Writer whose Write or Frame has ended")
+	expect(refusals(t.Context(), table, new(store.Writer)), "with a Writer that no Write or Frame gave")
+	runFrame(t, other, func(ctx context.Context, w *store.Writer) error {
 		expect(refusals(ctx, table, w), "with the Writer of another store")
 		return nil
 	})
-	write(t, s, func(ctx context.Context, w *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 		want := `store: Defragment of table "store_test.item" with a budget of -1; 0 is unlimited`
 		equal(t, "panic", panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, -1) }), want)
 		return nil
@@ -193,7 +199,7 @@ func TestSort_ExcludesCallsOfItsWrite(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
 	table := mixed(t, s, 2, 40)
 	outside := t.Context()
-	write(t, s, func(ctx context.Context, w *store.Writer) error {
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 		calls := 0
 		err := store.SortFunc(outside, table, w, func(a, b *item) int {
 			if calls++; calls == 1 {
@@ -219,7 +225,7 @@ func ExampleSortFunc() {
 	}
 	_, _ = s.Flush(ctx)
 
-	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	_, err := s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		return store.SortFunc(ctx, ships, w, func(a, b *Ship) int { return cmp.Compare(a.Hull, b.Hull) })
 	})
 	fmt.Println(err)

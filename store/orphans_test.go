@@ -44,7 +44,7 @@ func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 					v.Parent = rapid.SampledFrom(keys).Draw(t, "to")
 				}
 			}
-			noError(t, s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+			noError(t, onlyError(s.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
 				q := func(_ int, q store.Queue) {
 					for h := range table.All() {
 						if rapid.IntRange(0, 9).Draw(t, "erased") == 0 {
@@ -67,7 +67,7 @@ func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 				err = errors.Join(err, onlyError(s.Flush(ctx)))
 				wantItems(t, table, want)
 				return errors.Join(err, store.EraseOrphans(ctx, table, table, parent))
-			}))
+			})))
 			equal(t, "erases of a second call", s.Pending().Commands, 0)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 // [*PanicError], and everything the pass recorded is dropped. Each looks at ctx once,
 // before the first task, so that a pass runs whole or not at all.
 //
-// A pass holds the store alone, or joins the Write whose context it is given.
+// A pass holds the store alone, or joins the Frame whose context it is given.
 // Inside a task only Reduce joins. A negative n panics.
 func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) error {
 	if n < 0 {
@@ -105,7 +105,7 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 // that flush return [ErrQueueFull] and apply nothing.
 //
 // Queues is called by the goroutine that flushes, between phases or inside a Read or
-// Reduce. While anything else is open (a pass, a Write, a Flush, a Run) it is
+// Reduce. While anything else is open (a pass, a Write, a Frame, a Flush, a Run) it is
 // [ErrPhase]; readers, and who waits for them, do not matter. It waits for nothing.
 // A negative n panics.
 func (s *Store) Queues(n int) ([]Queue, error) {

@@ -41,8 +41,8 @@ func TestRead_SharesWithAFrameLoop(t *testing.T) {
 		})
 	}
 	for behind() {
-		write(t, s, func(ctx context.Context, w *store.Writer) error {
-			_, err := table.Insert(w, item{})
+		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
+			table.Insert(w, item{})
 			pass := table.ForEach(ctx, func(c store.Chunk[item]) {
 				for i := range c.Items {
 					c.Items[i].Value++
@@ -53,7 +53,7 @@ func TestRead_SharesWithAFrameLoop(t *testing.T) {
 				}
 			})
 			emplaceIn(t, s, ctx, table, 1)
-			return errors.Join(err, pass, onlyError(s.Flush(ctx)))
+			return errors.Join(pass, onlyError(s.Flush(ctx)))
 		})
 		framed.Add(1)
 	}

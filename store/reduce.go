@@ -33,7 +33,7 @@ func (s *Sparse[T, C]) chunked(SparseChunk[T, C]) {}
 //	}, func(a, b float64) float64 { return a + b })
 //
 // f must only read; the Queue of its chunk is the zero Queue. Reduce shares the gate with
-// Read. It joins a Read, and a Write or system one at a time with passes. With
+// Read. It joins a Read, and a Frame or system one at a time with passes. With
 // [Queue.Context] it runs inline inside a task, over data that the passes around it do
 // not write. All chunks run even if f panics; Reduce then returns the [*PanicError] of
 // the lowest chunk. When ctx ends, Reduce stops between chunks and returns its cause.

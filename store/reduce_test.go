@@ -89,7 +89,7 @@ func TestReduce_InsideATaskRunsOnItsGoroutine(t *testing.T) {
 	}
 	for name, pass := range map[string]func(ctx context.Context) error{"Each": inEach, "ForEach": inForEach} {
 		inWrite := func(ctx context.Context) error {
-			return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
+			return onlyError(s.Frame(ctx, func(ctx context.Context, _ *store.Writer) error { return pass(ctx) }))
 		}
 		wantError(t, name, errors.Join(pass(t.Context()), inWrite(t.Context())), nil)
 	}

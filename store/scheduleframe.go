@@ -11,9 +11,9 @@ import (
 	"handloom/internal/seam"
 )
 
-// Run runs one frame, or a part of the frame of its Write: the waves one after another,
+// Run runs one frame, or a part of the frame of its Frame: the waves one after another,
 // with flushes between them and at the end. It holds the store alone from the first wave
-// to the last flush, or joins the Write of its context, so readers see whole frames and
+// to the last flush, or joins the Frame of its context, so readers see whole frames and
 // no other goroutine changes anything between two waves. The report is the sum of the
 // flushes, with the Epoch of the last one, and valid until the next frame.
 //

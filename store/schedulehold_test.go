@@ -54,7 +54,7 @@ func TestAfterFlush_OpensNoPhaseInsideAnother(t *testing.T) {
 				if around == "Run" {
 					err = run(t.Context())
 				} else {
-					err = s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+					_, err = s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 						inside = ctx
 						return run(ctx)
 					})

@@ -86,7 +86,7 @@ func runScheduleProgram(t *testing.T, seed uint64, workers int) []string {
 		run, inWrite := h.drawRun(t, random, 2), random.IntN(4) == 0
 		h.do("Run", func(ctx context.Context) error {
 			if inWrite {
-				return h.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return run(ctx) })
+				return onlyError(h.Frame(ctx, func(ctx context.Context, _ *store.Writer) error { return run(ctx) }))
 			}
 			return run(ctx)
 		})
@@ -151,15 +151,12 @@ func (h *herd) key() uint64 {
 }
 
 func (h *herd) insert(ctx context.Context, n int) error {
-	return h.Write(ctx, func(_ context.Context, w *store.Writer) error {
+	return h.Write(ctx, func(w *store.Writer) {
 		for range n {
 			key := h.key()
 			h.ages[key] = 0
-			if _, err := h.table.Insert(w, creature{Key: key}); err != nil {
-				return err
-			}
+			h.table.Insert(w, creature{Key: key})
 		}
-		return nil
 	})
 }
 
@@ -324,13 +321,13 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 	call := map[string]func(ctx context.Context) error{
 		"Read": func(ctx context.Context) error { return h.Read(ctx, h.check("a Read")) },
 		"Write": func(ctx context.Context) error {
-			return h.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+			return onlyError(h.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 				_ = h.check("a Write")(ctx)
 				return h.change(ctx, w, change, which, n)
-			})
+			}))
 		},
 		"pass in a Write": func(ctx context.Context) error {
-			return h.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+			return onlyError(h.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 				y := &randomSystem{of: h, kind: "erase items", which: which}
 				if err := y.run(ctx); err != nil {
 					return err
@@ -343,7 +340,7 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 				}
 				maps.DeleteFunc(h.ages, func(key, _ uint64) bool { _, is := erased[key]; return is })
 				return errors.Join(err, h.check("after a pass in a Write")(ctx))
-			})
+			}))
 		},
 		"Flush": func(ctx context.Context) error {
 			if _, err := h.Flush(ctx); !errors.Is(err, store.ErrPhase) || strings.Contains(err.Error(), "claimed") {
@@ -373,13 +370,13 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 			return err
 		},
 		"Checkpoint": func(ctx context.Context) error {
-			return h.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+			return onlyError(h.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 				h.saved = maps.Clone(h.ages)
 				return h.Checkpoint(ctx, &h.before)
-			})
+			}))
 		},
 		"Rollback": func(ctx context.Context) error {
-			return h.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+			return onlyError(h.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 				if h.saved == nil {
 					return nil
 				}
@@ -388,7 +385,7 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 				h.mutex.Unlock()
 				h.ages = maps.Clone(h.saved)
 				return h.Rollback(ctx, &h.before)
-			})
+			}))
 		},
 		"Queues": func(context.Context) error {
 			if _, err := h.Queues(1); !errors.Is(err, store.ErrPhase) {
@@ -429,9 +426,7 @@ func (h *herd) change(ctx context.Context, w *store.Writer, kind string, which c
 		for range n {
 			key := h.key()
 			h.ages[key] = 0
-			if _, err := h.table.Insert(w, creature{Key: key}); err != nil {
-				return err
-			}
+			h.table.Insert(w, creature{Key: key})
 		}
 	}
 	return nil

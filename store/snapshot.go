@@ -77,7 +77,7 @@ func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 // Snapshot writes the state of the store to w: Checkpoint and WriteTo without the copy. w
 // is called inside the phase, so ticks wait, but readers may continue.
 //
-// It shares the gate with Read and joins a Read or a Write. Its errors are as for
+// It shares the gate with Read and joins a Read or a Frame. Its errors are as for
 // [Checkpoint.WriteTo].
 //
 // See guide/save-and-load.md.

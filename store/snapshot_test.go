@@ -83,7 +83,7 @@ func (w *realm) tick(t tb, seed uint64) {
 	noError(t, err)
 	flush(t, w.Store)
 	r := rand.New(rand.NewPCG(seed, 7))
-	err = w.Write(ctx, func(ctx context.Context, x *store.Writer) error {
+	_, err = w.Frame(ctx, func(ctx context.Context, x *store.Writer) error {
 		switch r.IntN(12) {
 		case 0:
 			w.units.Clear(x)
@@ -238,7 +238,7 @@ func TestLoad_JoinsAWrite(t *testing.T) {
 	w := newRealm(t, 1)
 	w.tick(t, 1)
 	b, before := image(t, w.Store), digest(t, w.Store)
-	write(t, w.Store, func(ctx context.Context, x *store.Writer) error {
+	runFrame(t, w.Store, func(ctx context.Context, x *store.Writer) error {
 		w.units.Clear(x)
 		return w.Load(ctx, bytes.NewReader(b))
 	})

@@ -105,9 +105,7 @@ func (y *shielded) step(t *testing.T, ctx context.Context, w *store.Writer, r *r
 		y.items.Remove(w, y.die(i))
 		equal(t, "Put for an item that is gone", y.shield.Put(w, h, v) || y.shield.Remove(w, h), false)
 	case kind == 5:
-		h, err := y.items.Insert(w, item{})
-		noError(t, err)
-		y.all = append(y.all, h)
+		y.all = append(y.all, y.items.Insert(w, item{}))
 	case kind == 6:
 		mark := r.Uint64N(4)
 		noError(t, y.shield.ForEach(ctx, func(c store.SparseChunk[item, int]) {
@@ -180,15 +178,13 @@ func TestSparse_ListsMatchModel(t *testing.T) {
 				var order strings.Builder
 				var c store.Checkpoint
 				for frame := range 20 {
-					write(t, s, func(ctx context.Context, w *store.Writer) error {
+					runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 						y.begin()
 						flushIn(t, s, ctx)
 						y.compare(t)
 						if frame == 0 {
 							for range 20 {
-								h, err := y.items.Insert(w, item{})
-								noError(t, err)
-								y.all = append(y.all, h)
+								y.all = append(y.all, y.items.Insert(w, item{}))
 							}
 						}
 						if frame == 10 {

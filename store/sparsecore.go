@@ -157,7 +157,7 @@ func (t *table) lend() {
 }
 
 // sweep drops the sparse data of items that disappeared from exposed maps, and rebuilds
-// indexes, for a phase that joins the Write.
+// indexes, for a phase that joins the Frame.
 func (s *Store) sweep() {
 	for _, t := range s.lent {
 		for _, c := range t.sparse {

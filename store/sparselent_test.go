@@ -125,7 +125,7 @@ func TestMaps_PanicEndsTheirUse(t *testing.T) {
 	f := newLender(t, false)
 	func() {
 		defer func() { _ = recover() }()
-		_ = f.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+		_ = f.Write(t.Context(), func(w *store.Writer) {
 			f.lend(w)(f.hs[3])
 			panic("no more")
 		})
@@ -162,10 +162,10 @@ func newLender(t *testing.T, isStable bool) *lender {
 
 func (f *lender) write(fn func(ctx context.Context, w *store.Writer)) {
 	f.t.Helper()
-	noError(f.t, f.Write(f.t.Context(), func(ctx context.Context, w *store.Writer) error {
+	noError(f.t, onlyError(f.Frame(f.t.Context(), func(ctx context.Context, w *store.Writer) error {
 		fn(ctx, w)
 		return nil
-	}))
+	})))
 	noError(f.t, f.Verify(f.t.Context()))
 }
 

@@ -40,9 +40,9 @@ type Options struct {
 
 	// AfterFlush is called after each flush with commands, by the goroutine that flushed,
 	// with the report that Flush will return. A flush inside it is [ErrPhase]. After a
-	// Flush outside other phases it may open phases. Inside a Write it may open phases
-	// that join the Write, with its context. Any other phase there, and every phase
-	// inside a Run, is ErrPhase, because the Write or Run holds the store until
+	// Flush outside other phases it may open phases. Inside a Frame it may open phases
+	// that join the Frame, with its context. Any other phase there, and every phase
+	// inside a Run, is ErrPhase, because the Frame or Run holds the store until
 	// AfterFlush returns; this includes phases in the AfterFlush of another store.
 	// Commands that it records belong to the next flush.
 	AfterFlush func(r *Report)

@@ -54,7 +54,7 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 
 // Submit takes commands from outside the passes, as [Store.Inbox] does, and returns after
 // the frame that applied them, so that a Read sees the result; after an EndFrame, the
-// Read waits for the end of that Write. The receipt has the handles of the creates. When
+// Read waits for the end of that Frame. The receipt has the handles of the creates. When
 // f records nothing, Submit returns at once.
 //
 // Any number of goroutines may call it, but not one whose return a frame waits for: not

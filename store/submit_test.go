@@ -65,7 +65,7 @@ func (r *submitted) refused(t *testing.T, is error, says string) {
 	}
 }
 
-// A loop in one Write ends frames by EndFrame.
+// A loop in one Frame ends frames by EndFrame.
 func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
@@ -76,7 +76,7 @@ func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 
 		second := submit(t, s, t.Context(), table, 2)
 		var third *submitted
-		write(t, s, func(ctx context.Context, w *store.Writer) error {
+		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 			flushIn(t, s, ctx)
 			second.waits(t, "the frame goes on")
 			third = submit(t, s, t.Context(), table, 3)
@@ -141,7 +141,7 @@ func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 			checkpoint(t, s, &before)
 			kept := submit(t, s, t.Context(), table, 1)
 			var call *submitted
-			write(t, s, func(ctx context.Context, w *store.Writer) error {
+			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 				flushIn(t, s, ctx)
 				noError(t, s.Checkpoint(ctx, &between))
 				w.EndFrame()
@@ -158,7 +158,7 @@ func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 		"Rollback there and back": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			var before, behind store.Checkpoint
 			var kept, gone *submitted
-			write(t, s, func(ctx context.Context, w *store.Writer) error {
+			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 				kept = submit(t, s, t.Context(), table, 1)
 				noError(t, s.Checkpoint(ctx, &before))
 				flushIn(t, s, ctx)
@@ -167,7 +167,7 @@ func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 				return s.Rollback(ctx, &behind)
 			})
 			kept.applied(t, table, 1, 1)
-			write(t, s, func(ctx context.Context, w *store.Writer) error {
+			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 				gone = submit(t, s, t.Context(), table, 2)
 				flushIn(t, s, ctx)
 				return errors.Join(s.Rollback(ctx, &behind), s.Checkpoint(ctx, &before), s.Rollback(ctx, &before))
@@ -285,11 +285,11 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 			case 1:
 				return onlyError(frame.Run(t.Context()))
 			}
-			return s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+			return onlyError(s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
 				err := onlyError(s.Flush(ctx))
 				w.EndFrame()
 				return errors.Join(err, onlyError(s.Flush(ctx)))
-			})
+			}))
 		})
 	})
 	t.Run("ticks", func(t *testing.T) {

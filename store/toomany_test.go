@@ -20,10 +20,10 @@ func serve(t *testing.T, s *store.Store) {
 	go func() {
 		loop := store.Loop{Hz: 1000}
 		ended <- loop.Run(ctx, func(ctx context.Context, _ uint64) error {
-			return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+			return onlyError(s.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 				_, err := s.Flush(ctx)
 				return err
-			})
+			}))
 		})
 	}()
 	t.Cleanup(func() {
@@ -104,7 +104,7 @@ func TestClaim_DropsOversizedCalls(t *testing.T) {
 			input[0] = version
 		}
 		var report *store.Report
-		err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+		_, err := s.Frame(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 			err := c.Unseal(ctx, input, calls)
 			r, failed := s.Flush(ctx)
 			if failed == nil {

@@ -17,13 +17,13 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 		comparisons++
 		return int(a.Value) - int(b.Value)
 	}
-	noError(t, s.Write(t.Context(), writeOf(func(w *store.Writer) {
+	noError(t, s.Write(t.Context(), func(w *store.Writer) {
 		for _, m := range store.Maps(table, w) {
 			equal(t, "Defragment without a bound is done", found(m.Defragment(byValue, 0)), true)
 			inOrder := slices.IsSortedFunc(m.Items(), func(a, b item) int { return int(a.Value) - int(b.Value) })
 			equal(t, "after Defragment the map is in order", inOrder, true)
 		}
-	})))
+	}))
 	return comparisons
 }
 
@@ -150,6 +150,6 @@ func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 		}))
 		refused("after the pass")
 	}
-	write(t, s, writeOf(func(w *store.Writer) { store.StableMaps(table, w)[0].Reset() }))
+	write(t, s, func(w *store.Writer) { store.StableMaps(table, w)[0].Reset() })
 	refused("with its rows gone")
 }

@@ -39,10 +39,10 @@ func newTraced(t *testing.T) (*Store, *Table[int]) {
 func TestTrace_ShowsPhasesAndShards(t *testing.T) {
 	s, table := newTraced(t)
 	out := traced(t, func(ctx context.Context) {
-		write := s.Write(ctx, func(ctx context.Context, w *Writer) error {
-			_, err := table.Insert(w, 1)
+		_, write := s.Frame(ctx, func(ctx context.Context, w *Writer) error {
+			table.Insert(w, 1)
 			_, _, failed := Defragment(ctx, table, w, func(a, b *int) int { return *a - *b }, 0)
-			return errors.Join(err, failed)
+			return failed
 		})
 		forEach := table.ForEach(ctx, func(c Chunk[int]) {
 			c.Erase(0)
@@ -60,7 +60,7 @@ func TestTrace_ShowsPhasesAndShards(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	expectRegions(t, out, "store: Write", "store: Defragment ships", "store: Digest or Verify", "store: ForEach ships",
+	expectRegions(t, out, "store: Frame", "store: Defragment ships", "store: Digest or Verify", "store: ForEach ships",
 		"store: Read", "store: Reduce ships", "store: Each",
 		"store: Flush", "store: plan", "store: plan ships/0", "store: apply", "store: apply ships/2")
 	if bytes.Contains(out, []byte("store: link")) {

@@ -116,11 +116,11 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 		return next(ctx)
 	case "Read":
 		return v.Read(ctx, next)
-	case "Write":
-		return v.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	case "Frame":
+		return onlyError(v.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 			v.writer = w
 			return next(ctx)
-		})
+		}))
 	case "ForEach":
 		return v.outer.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(next(c.Queue.Context())) })
 	case "Each":
@@ -174,7 +174,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		v.added++
 		return faultOf(func() { store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
 	}
-	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
+	calls["EndFrame"] = func(context.Context) error { return onlyError(v.writer.EndFrame()) }
 	calls["Submit"] = func(ctx context.Context) error {
 		return onlyError(v.Submit(ctx, func(store.Queue) error { return nil }))
 	}
@@ -240,17 +240,17 @@ func TestPhases_MatchTheConcurrencyTable(t *testing.T) {
 	for _, phases := range [][]string{
 		{"no phase"},
 		{"Read"},
-		{"Write"},
+		{"Frame"},
 		{"ForEach"},
 		{"Each"},
 		{"system"},
-		{"Write", "ForEach"},
-		{"Write", "Do"},
-		{"Write", "system"},
+		{"Frame", "ForEach"},
+		{"Frame", "Do"},
+		{"Frame", "system"},
 		{"system", "ForEach"},
 		{"system", "Each"},
-		{"Write", "system", "ForEach"},
-		{"Write", "system", "Each"},
+		{"Frame", "system", "ForEach"},
+		{"Frame", "system", "Each"},
 	} {
 		for name := range calls {
 			t.Run(name+" in "+strings.Join(phases, ", "), func(t *testing.T) {
@@ -274,7 +274,7 @@ func checkCell(t *testing.T, rows []may, name string, phases []string) {
 	}
 	err := v.enter(t.Context(), phases, func(ctx context.Context) { check(ctx, fits, "alone") })
 	noError(t, err)
-	turns := phases[len(phases)-1] == "Write" || phases[len(phases)-1] == "system"
+	turns := phases[len(phases)-1] == "Frame" || phases[len(phases)-1] == "system"
 	if _, reduces := map[string]bool{"Reduce": true, "Digest": true, "Verify": true}[name]; !turns && !reduces || !fits {
 		return
 	}

@@ -11,45 +11,62 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// Writer proves that its holder is inside a Write, where tables may be changed
-// at once. It is good until that Write ends.
+// Writer changes tables at once. It is valid inside the Write or Frame that gave it.
 type Writer struct {
 	phase   *phase
 	changed []*table
 }
 
-// Write holds the store alone while fn runs. Inside, w gives immediate changes,
-// and ForEach, Each, Reduce, Flush, Digest and Verify join through the context,
-// one after another, so that a whole tick can be one phase and readers see whole
-// ticks. All of it is one frame, unless [Writer.EndFrame] ends it before. Changes
-// made before fn fails stay. Write returns the error of fn, or the cause of ctx when
-// that ends before the gate opens.
-func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Writer) error) error {
+// Write holds the store alone and calls fn, which changes tables at once with w: Insert,
+// Remove, Clear, Put and Remove of a [Sparse], and [Maps]. Passes, flushes and orderings
+// need a [Store.Frame]. A Write is one frame.
+//
+// Write returns the first error of an Insert, or the cause of ctx if ctx ends before the
+// store is free. Changes stay in both cases.
+//
+//	err := s.Write(ctx, func(w *store.Writer) { h = ships.Insert(w, Ship{Hull: 100}) })
+func (s *Store) Write(ctx context.Context, fn func(w *Writer)) error {
 	check.Given(fn != nil, "store: Write", "function")
-	all := new(struct { // one object
-		phase  phase
-		writer Writer
-		frame  frame
-	})
-	p, w := &all.phase, &all.writer
-	if err := p.enter(ctx, s, opWrite); err != nil {
+	y, err := s.beginWriting(ctx, opWrite)
+	if err != nil {
 		return err
 	}
-	defer s.receipts.end(&all.frame)
-	defer p.leave()
-	defer p.trace("").end()
-	w.phase, p.frame = p, &all.frame
-	p.frame.begin(s)
-	s.flush.adopt(p.frame.number)
-	s.writes++
-	defer func() {
-		s.endLending()
-		s.publishAll(w.changed)
-	}()
-	return fn(p, w)
+	defer y.end()
+	fn(&y.writer)
+	return y.frame.refused
 }
 
-// use panics unless w is inside a Write of the table's store that no pass or
+// writing is an open Write or Frame, in one object.
+type writing struct {
+	phase  phase
+	writer Writer
+	frame  frame
+	region region
+}
+
+func (s *Store) beginWriting(ctx context.Context, op operation) (*writing, error) {
+	y := new(writing)
+	if err := y.phase.enter(ctx, s, op); err != nil {
+		return nil, err
+	}
+	y.region = y.phase.trace("")
+	y.writer.phase, y.phase.frame = &y.phase, &y.frame
+	y.frame.begin(s)
+	s.flush.adopt(y.frame.number)
+	s.writes++
+	return y, nil
+}
+
+func (y *writing) end() {
+	s := y.phase.store
+	defer s.receipts.end(&y.frame)
+	defer y.phase.leave()
+	defer y.region.end()
+	s.endLending()
+	s.publishAll(y.writer.changed)
+}
+
+// use panics unless w is inside a Write or Frame of the table's store that no pass or
 // flush is running in; it notes that t changes.
 func (w *Writer) use(t *table, operation string) {
 	w.useComponent(t, operation)
@@ -61,7 +78,7 @@ func (w *Writer) useComponent(t *table, operation string) {
 	w.check(operation)
 	s := t.store
 	if w.phase.store != s {
-		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that this store's Write gave to its function", operation))
+		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that a Write or Frame of this store gave to its function", operation))
 	}
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
@@ -70,65 +87,77 @@ func (w *Writer) useComponent(t *table, operation string) {
 	}
 }
 
-// check panics unless w is inside a Write that no pass or flush is running in.
+// check panics unless w is inside a Write or Frame that no pass or flush is running in.
 func (w *Writer) check(operation string) {
 	switch {
 	case w == nil || w.phase == nil:
-		panic(fmt.Sprintf("store: %s with a Writer that no Write gave; change tables inside the function given to Write", operation))
+		panic(fmt.Sprintf("store: %s with a Writer that no Write or Frame gave; change tables inside the function given to one", operation))
 	case w.phase.ended.Load():
-		panic(fmt.Sprintf("store: %s with a Writer whose Write has ended; change tables inside the function given to Write", operation))
+		panic(fmt.Sprintf("store: %s with a Writer whose Write or Frame has ended; change tables inside the function given to it", operation))
 	case w.phase.busy.Load():
-		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Write; record into the queue of the task instead", operation))
+		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Frame; record into the queue of the task instead", operation))
 	}
 }
 
-// Insert adds v to the shard with the fewest items, the first of those by
-// typeId, and returns its handle. It fails with [ErrFull], or with [ErrDuplicate] if an
-// [Index] has the key of v, and then nothing has changed. It takes O(shards) time and panics
-// when w is not in its Write.
-func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
+// Insert adds v to the shard with the fewest items, the first by typeId of several, and
+// returns its handle. It takes O(shards) time and panics when w is not in its Write.
+//
+// If the table is full, or an [Index] has the key of v, Insert changes nothing and returns
+// the null handle. w keeps the first such error, which wraps [ErrFull] or [ErrDuplicate], and
+// its Write or Frame returns it.
+func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 	shard, err := t.core.insertInto(w)
-	if err != nil {
-		return Handle[T]{}, err
-	}
-	if t.core.indexes != nil {
+	if err == nil && t.core.indexes != nil {
 		value := new(T) // v would be on the heap in every call
 		*value = v
-		if err := t.core.mayAdd(unsafe.Pointer(value)); err != nil {
-			return Handle[T]{}, err
-		}
+		err = t.core.mayAdd(unsafe.Pointer(value))
+	}
+	if err != nil {
+		return Handle[T]{ID: w.fail(err)}
 	}
 	h, err := dense.Insert(t.mapOf(shard), v)
-	if t.core.tracked && err == nil {
+	if err != nil {
+		return Handle[T]{ID: w.fail(t.core.named(err))}
+	}
+	if t.core.tracked {
 		t.core.inserted(w, shard, h.ID)
 	}
-	if t.core.indexes != nil && err == nil {
+	if t.core.indexes != nil {
 		t.core.added(h.ID)
 	}
-	return h, t.core.named(err)
+	return h
 }
 
 // Insert adds v at once; see [Table.Insert].
-func (t *StableTable[T]) Insert(w *Writer, v T) (Handle[T], error) {
+func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 	shard, err := t.core.insertInto(w)
-	if err != nil {
-		return Handle[T]{}, err
-	}
-	if t.core.indexes != nil {
+	if err == nil && t.core.indexes != nil {
 		value := new(T) // v would be on the heap in every call
 		*value = v
-		if err := t.core.mayAdd(unsafe.Pointer(value)); err != nil {
-			return Handle[T]{}, err
-		}
+		err = t.core.mayAdd(unsafe.Pointer(value))
+	}
+	if err != nil {
+		return Handle[T]{ID: w.fail(err)}
 	}
 	h, err := paged.Insert(t.mapOf(shard), v)
-	if t.core.tracked && err == nil {
+	if err != nil {
+		return Handle[T]{ID: w.fail(t.core.named(err))}
+	}
+	if t.core.tracked {
 		t.core.inserted(w, shard, h.ID)
 	}
-	if t.core.indexes != nil && err == nil {
+	if t.core.indexes != nil {
 		t.core.added(h.ID)
 	}
-	return h, t.core.named(err)
+	return h
+}
+
+// fail keeps the error of an Insert, unless it has one, and returns the null ID.
+func (w *Writer) fail(err error) ID {
+	if f := w.phase.frame; f.refused == nil {
+		f.refused = err
+	}
+	return 0
 }
 
 // insertInto returns the shard that the next item goes to.
@@ -212,10 +241,10 @@ func (t *table) clear(w *Writer) {
 }
 
 // Maps returns the maps of the shards of t, by typeId, with their whole
-// vocabulary. They may be used until the Write ends, but not while a pass or flush
+// vocabulary. They may be used until the Write or Frame ends, but not while a pass or flush
 // runs in it. MaxItems of the table bounds each of them, not their sum. They keep their
 // typeId and options: [handlemap.Map.CopyTo] into one panics unless the source has the
-// same typeId and MinFree, and a Write that assigns one panics at its end. Maps allocates
+// same typeId and MinFree, and a Write or Frame that assigns one panics at its end. Maps allocates
 // the slice it returns and panics when w is not in its Write.
 func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 	check.Given(t != nil, "store: Maps", "table")

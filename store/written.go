@@ -15,7 +15,7 @@ import (
 // [Chunk.WroteAll]. The order is typeId, then row; each item is listed once. [Created]
 // and [Erased] have the other items.
 //
-// Writes of a pass outside a Write or Run belong to the next Write, Run or flush.
+// Writes of a pass outside a Frame or Run belong to the next Frame, Write, Run or flush.
 //
 // The frame is as for [Created], except that the list is of a newer frame if that has
 // noted items of t and not yet flushed. It is read like the items; Written panics unless
@@ -140,7 +140,7 @@ func (w *written) rest() {
 // isOver reports whether the items belong to a past frame.
 func (w *written) isOver() bool { return w.frame < w.table.store.flush.lists || w.frame == 0 }
 
-// adopt assigns the items of frameToCome to a frame: a Write or Run that begins, or a
+// adopt assigns the items of frameToCome to a frame: a Frame, Write or Run that begins, or a
 // flush.
 func (f *flush) adopt(frame uint64) {
 	for _, w := range f.early {

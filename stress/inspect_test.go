@@ -82,7 +82,7 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 		j, err := journal.Open(dir, journal.Options{})
 		noError(t, err)
 		tick := func(_ context.Context, w *store.Writer, t world.Tick) error {
-			_, err := numbers.Insert(w, int64(t.Number))
+			numbers.Insert(w, int64(t.Number))
 			return err
 		}
 		w, err := world.Open(ctx, s, j, world.Options{Version: "inspected", Tick: tick})

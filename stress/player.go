@@ -66,9 +66,10 @@ func (p *player) whole(events *[tasks][]trace.Event) error {
 	if p.tick%2 != 0 {
 		return p.phases(p.ctx, events)
 	}
-	return p.store.Write(p.ctx, func(ctx context.Context, _ *store.Writer) error {
+	_, err := p.store.Frame(p.ctx, func(ctx context.Context, _ *store.Writer) error {
 		return p.phases(ctx, events)
 	})
+	return err
 }
 
 // phases runs a tick: age, record, flush, sum.

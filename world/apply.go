@@ -100,7 +100,7 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
 	p := tickRun{w, h, r.Input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
-	err := w.store.Write(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
+	_, err := w.store.Frame(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
 		err := p.run(ctx, writer, w.skips[r.Tick])
 		if err != nil {
 			w.recordHalt(err) // before readers see a half-finished tick

@@ -4,7 +4,7 @@
 //
 // # Terms
 //
-//   - tick: one call of Options.Tick, inside one Write.
+//   - tick: one call of Options.Tick, inside one Frame.
 //   - input: the calls of [World.Submit] in a tick.
 //   - record: one position of the log: a tick's input, or the start or end (handoff) of a term.
 //   - leader: the world that appends. The others that share the log are followers.

@@ -125,14 +125,32 @@ func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
 	})
 }
 
-// leave leaves two commands unflushed.
-func leave(g *game, ctx context.Context) error {
-	return g.Each(ctx, 2, func(_ int, q store.Queue) {
-		g.hits.Emplace(q, hit{})
-	})
+// The end of a tick, and of Init, flushes what they recorded, and the input.
+func TestTick_FlushesAtItsEnd(t *testing.T) {
+	synctest.Test(t, flushesAtItsEnd)
 }
 
-func TestTick_UnfinishedHalts(t *testing.T) {
+func flushesAtItsEnd(t *testing.T) {
+	g := newGame(t, store.Options{})
+	hit := func(ctx context.Context, _ *store.Writer) error {
+		return g.Do(ctx, func(q store.Queue) { g.hits.Emplace(q, hit{}) })
+	}
+	w := openWith(t, g, world.Memory(), func(o *world.Options) {
+		o.Init = hit
+		o.Tick = func(ctx context.Context, w *store.Writer, _ world.Tick) error { return hit(ctx, w) }
+	})
+	orders := g.orders.Len()
+	s := submit(t.Context(), w, g.order(1))
+	steps(t, w, 2)
+	wantError(t, s.err, nil)
+	if hits, more := g.hits.Len(), g.orders.Len()-orders; hits != 3 || more != 1 {
+		t.Errorf("got %d hits and %d orders, want 3 and 1", hits, more)
+	}
+	mustClose(t, w)
+}
+
+// A tick that ends its goroutine halts its world.
+func TestTick_ThatDoesNotEndHalts(t *testing.T) {
 	exit := func(*game, context.Context) error {
 		runtime.Goexit()
 		return nil
@@ -143,17 +161,12 @@ func TestTick_UnfinishedHalts(t *testing.T) {
 		want error
 		text string
 	}{
-		{"commands are left", leave, world.ErrTick, `commands not flushed: 2, the first for table "hit"`},
-		{"nothing is flushed", nil, world.ErrTick, ""},
 		{"the goroutine ends", exit, store.ErrGoexit, ""},
 	} {
 		inBubble(t, c.name, func(t *testing.T) {
 			g := newGame(t, store.Options{})
 			w := openWith(t, g, world.Memory(), func(o *world.Options) {
 				o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
-					if tick.Number == 3 && c.end == nil {
-						return nil
-					}
 					err := g.tick(ctx, w, tick)
 					if err == nil && tick.Number == 3 {
 						err = c.end(g, ctx)
@@ -181,8 +194,7 @@ func TestTick_UnfinishedHalts(t *testing.T) {
 
 func TestInit_UnfinishedFailsOpen(t *testing.T) {
 	for name, init := range map[string]func(g *game, ctx context.Context) error{
-		"error":             func(*game, context.Context) error { return errGame },
-		"commands are left": leave,
+		"error": func(*game, context.Context) error { return errGame },
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, l := newGame(t, store.Options{}), world.Memory()

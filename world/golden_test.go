@@ -98,13 +98,10 @@ func TestSealedInput_MatchesGoldenFile(t *testing.T) {
 		t.Helper()
 		s := store.New(store.Options{Workers: 1})
 		items := store.Register(s, store.TableOptions[goldenItem]{Name: "items"})
-		err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+		err := s.Write(t.Context(), func(w *store.Writer) {
 			for n := range int32(3) {
-				if _, err := items.Insert(w, goldenItem{N: n}); err != nil {
-					return err
-				}
+				items.Insert(w, goldenItem{N: n})
 			}
-			return nil
 		})
 		noError(t, err)
 		c, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
@@ -137,7 +134,7 @@ func TestSealedInput_MatchesGoldenFile(t *testing.T) {
 	})
 	s, items, c := open(t)
 	defer c.Release()
-	err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+	_, err := s.Frame(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		if err := c.Unseal(ctx, b, nil); err != nil {
 			return err
 		}

@@ -91,11 +91,11 @@ func (g *game) options() world.Options {
 }
 
 func (g *game) init(_ context.Context, w *store.Writer) error {
-	home, err := g.camps.Insert(w, camp{Units: 8})
-	for i := 0; err == nil && i < 8; i++ {
-		_, err = g.units.Insert(w, unit{Hull: 3 + i, Pos: uint64(i * 7), Camp: home, Name: fmt.Sprint("u", i)})
+	home := g.camps.Insert(w, camp{Units: 8})
+	for i := range 8 {
+		g.units.Insert(w, unit{Hull: 3 + i, Pos: uint64(i * 7), Camp: home, Name: fmt.Sprint("u", i)})
 	}
-	return err
+	return nil
 }
 
 func (g *game) tick(ctx context.Context, w *store.Writer, t world.Tick) error {

@@ -19,7 +19,7 @@ import (
 // the newest snapshot and replays the later ticks. Then the World leads, or, if another World
 // may lead, follows.
 //
-// Until Close only Read of the store may be called; Inbox, Submit, Flush, Write and other
+// Until Close only Read of the store may be called; Inbox, Submit, Flush, Frame and other
 // changes return [store.ErrPhase]. A log serves one World of a process: two Worlds on one
 // journal fence each other.
 //
@@ -107,6 +107,15 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 	return w.catchUp(ctx, tail, origin{replay: true}, func() bool { return w.now().Number >= upTo })
 }
 
+// init builds the first state.
+func (w *World) init(ctx context.Context, writer *store.Writer) error {
+	if w.o.Init == nil {
+		return nil
+	}
+	return w.o.Init(ctx, writer)
+}
+
+// begin builds and saves the first state if the log is empty.
 func (w *World) begin(ctx context.Context) error {
 	tail, err := ask(ctx, w.log, w.log.Tail)
 	if err != nil {
@@ -122,13 +131,8 @@ func (w *World) begin(ctx context.Context) error {
 	if w.o.Observe {
 		return errNoState
 	}
-	if w.o.Init != nil {
-		if err := w.store.Write(w.exclusive.Context(ctx), w.o.Init); err != nil {
-			return fmt.Errorf("world: Init: %w", err)
-		}
-	}
-	if table, n := w.exclusive.Remaining(); n > 0 {
-		return fmt.Errorf("world: Init: commands not flushed: %d, the first for table %q; flush what Init records", n, table)
+	if _, err := w.store.Frame(w.exclusive.Context(ctx), w.init); err != nil {
+		return fmt.Errorf("world: Init: %w", err)
 	}
 	return w.saveNow(ctx)
 }

@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 
 	"handloom/internal/entry"
@@ -60,7 +59,6 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 	}
 	failed := p.once(ctx, writer, nil)
 	state := p.state(p.position.tick)
-	writer.EndFrame()
 	if err := p.store.Rollback(p.exclusive.Context(ctx), &p.before); err != nil {
 		return entry.StateDigest{}, err
 	}
@@ -79,8 +77,8 @@ func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Cal
 	if err := p.call(ctx, writer); err != nil {
 		return failed(err)
 	}
-	if table, n := p.exclusive.Remaining(); n > 0 {
-		return failed(fmt.Errorf("commands not flushed: %d, the first for table %q; flush what the tick records", n, table))
+	if _, err := writer.EndFrame(); err != nil {
+		return failed(err)
 	}
 	return nil
 }

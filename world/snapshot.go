@@ -21,7 +21,7 @@ type snapshot struct {
 }
 
 func (w *World) copyInto(ctx context.Context, i *snapshot) error {
-	return w.store.Write(w.exclusive.Context(ctx), func(ctx context.Context, _ *store.Writer) error {
+	return w.exclusive.Hold(ctx, func(ctx context.Context) error {
 		if err := w.stopped(); err != nil {
 			return err
 		}

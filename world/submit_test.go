@@ -56,7 +56,7 @@ func inside(t *testing.T) (tick, applied error) {
 	}
 	o.Applied = func(ctx context.Context, _ world.Outcome) {
 		_, applied = w.Submit(ctx, g.order(1))
-		wantError(t, g.Write(ctx, func(context.Context, *store.Writer) error { return nil }), store.ErrPhase)
+		wantError(t, g.Write(ctx, func(*store.Writer) {}), store.ErrPhase)
 		wantError(t, w.Handoff(ctx, ""), store.ErrPhase)
 		wantError(t, w.Close(ctx), store.ErrPhase)
 		wantError(t, errorOf(w.Step(ctx)), store.ErrPhase)

@@ -93,9 +93,9 @@ func (r *register) random(rt *rapid.T, names []string) {
 			}
 		})
 	})
-	noError(rt, r.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+	noError(rt, onlyError(r.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		return tick(ctx, w, world.Tick{Number: r.tick})
-	}))
+	})))
 	for _, name := range moved {
 		r.moved[name] = forward[string]{name, to, until}
 	}

@@ -57,8 +57,8 @@ func (d *Directory[K, T]) Forward(w *store.Writer, key K, to cells.ID, until uin
 		*d.forwards.At(h) = f
 		return nil
 	}
-	_, err := d.forwards.Insert(w, f)
-	return err
+	d.forwards.Insert(w, f)
+	return nil
 }
 
 // Tick returns a tick of a world that calls tick, flushes its commands, and removes old

@@ -46,7 +46,7 @@ func found(ctx context.Context, self, east cells.ID, players ...Player) (*land, 
 		Version: "land",
 		Init: func(_ context.Context, w *store.Writer) error {
 			for _, p := range players {
-				_, _ = l.players.Insert(w, p)
+				l.players.Insert(w, p)
 			}
 			return l.moves.Init(w, self)
 		},

@@ -84,8 +84,8 @@ func (o *Outbox[M]) Init(w *store.Writer, self ID) error {
 	if self == 0 || o.core.pairs.self() != 0 {
 		return fmt.Errorf("cells: Init: cell %v, got ID %v, want one call with an ID of NewID", o.core.pairs.self(), self)
 	}
-	_, err := o.core.pairs.peers.Insert(w, peer{Cell: self})
-	return err
+	o.core.pairs.peers.Insert(w, peer{Cell: self})
+	return nil
 }
 
 // Self returns the ID of the cell. It may be called where [store.Table.Get] may.
@@ -187,19 +187,11 @@ func (o *Outbox[M]) begin(w *store.Writer) error {
 	if o.core.pairs.self() == 0 {
 		return errNoID
 	}
-	acked, err := o.core.pairs.applyEvents(w)
-	if err != nil {
-		return err
-	}
-	if acked {
+	if o.core.pairs.applyEvents(w) {
 		o.eraseAcked(w)
 	}
 	for _, l := range o.arrived.All() {
-		next, err := o.core.pairs.accept(w, l.Cell, l.Number)
-		if err != nil {
-			return err
-		}
-		if !next {
+		if !o.core.pairs.accept(w, l.Cell, l.Number) {
 			l.Number = 0
 		}
 	}
@@ -224,11 +216,7 @@ func (o *Outbox[M]) end(w *store.Writer) error {
 		if l.Number != 0 {
 			continue // from the frame before, as this one had no commands
 		}
-		number, err := o.core.pairs.number(w, l.Cell)
-		if err != nil {
-			return err
-		}
-		l.Number = number
+		l.Number = o.core.pairs.number(w, l.Cell)
 	}
 	if pending := o.core.pairs.pending(); pending != o.sent.Len() {
 		return fmt.Errorf("cells: %d messages without a number: the tick called Writer.EndFrame after Send", o.sent.Len()-pending)

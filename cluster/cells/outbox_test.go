@@ -46,12 +46,12 @@ func (p *post[M]) begin(t testing.TB) {
 }
 
 func (p *post[M]) init(self cells.ID) error {
-	return p.Write(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, self) })
+	return onlyError(p.Frame(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, self) }))
 }
 
 // tick runs a tick that records commands, and returns the received messages.
 func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
-	err = p.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+	_, err = p.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		return p.out.Tick(func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			for _, m := range p.out.Received() {
 				received = append(received, *m)
@@ -108,7 +108,7 @@ func TestOutbox_NumbersIgnoreWorkers(t *testing.T) {
 		}
 		return func(ctx context.Context, frame int) error {
 			arrive(s, out, other, frame)
-			return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+			return onlyError(s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 				if frame == 0 {
 					if err := out.Init(w, self); err != nil {
 						return err
@@ -129,7 +129,7 @@ func TestOutbox_NumbersIgnoreWorkers(t *testing.T) {
 						}
 					})
 				})(ctx, w, world.Tick{})
-			})
+			}))
 		}, nil
 	}
 	storetest.Run(t, storetest.Options{Workers: []int{1, 2, 8}, Frames: 12}, setup)
@@ -258,14 +258,13 @@ func TestOutbox_ReportsMisuse(t *testing.T) {
 
 func TestTick_RefusesEndFrame(t *testing.T) {
 	a := newPost(t, cells.Options[int]{})
-	err := a.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+	_, err := a.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
 		return a.out.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
 			err := a.Do(ctx, func(q store.Queue) { a.out.Send(q, 9, 1) })
 			if err == nil {
 				_, err = a.Flush(ctx)
 			}
-			w.EndFrame()
-			return err
+			return errors.Join(err, onlyError(w.EndFrame()))
 		})(ctx, w, world.Tick{})
 	})
 	if err == nil || !strings.Contains(err.Error(), "EndFrame") {

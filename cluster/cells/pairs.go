@@ -77,53 +77,48 @@ func (p *pairs) find(cell ID) (store.Handle[peer], *peer) {
 	return store.Handle[peer]{}, nil
 }
 
-// getOrAdd returns a peer, new if needed. Other peers may move.
-func (p *pairs) getOrAdd(w *store.Writer, cell ID) (*peer, error) {
+// getOrAdd returns a peer, new if needed. Other peers may move. If there is no memory
+// for it, the frame of w fails, and the peer is not in the table.
+func (p *pairs) getOrAdd(w *store.Writer, cell ID) *peer {
 	if known := p.get(cell); known != nil {
-		return known, nil
+		return known
 	}
-	h, err := p.peers.Insert(w, peer{Cell: cell})
-	if err != nil {
-		return nil, err
+	if known, ok := p.peers.Get(p.peers.Insert(w, peer{Cell: cell})); ok {
+		return known
 	}
-	return p.peers.At(h), nil
+	return &peer{Cell: cell}
 }
 
 // number returns the number of the next message to a cell.
-func (p *pairs) number(w *store.Writer, to ID) (uint64, error) {
-	known, err := p.getOrAdd(w, to)
-	if err != nil {
-		return 0, err
-	}
+func (p *pairs) number(w *store.Writer, to ID) uint64 {
+	known := p.getOrAdd(w, to)
 	known.Sent++
-	return known.Sent, nil
+	return known.Sent
 }
 
 // accept counts a message if it is the next one from its cell, and reports whether it is.
-func (p *pairs) accept(w *store.Writer, from ID, number uint64) (bool, error) {
-	known, err := p.getOrAdd(w, from)
-	if err != nil || number != known.Received+1 {
-		return false, err
+func (p *pairs) accept(w *store.Writer, from ID, number uint64) bool {
+	known := p.getOrAdd(w, from)
+	if number != known.Received+1 {
+		return false
 	}
 	known.advance(number)
-	return true, nil
+	return true
 }
 
 // applyEvents applies the events, and reports whether Acked of a peer rose.
-func (p *pairs) applyEvents(w *store.Writer) (acked bool, err error) {
+func (p *pairs) applyEvents(w *store.Writer) (acked bool) {
 	for _, n := range p.events.All() {
 		known := p.get(n.Cell)
 		if known == nil && n.Kind == eventSkip {
-			if known, err = p.getOrAdd(w, n.Cell); err != nil {
-				return acked, err
-			}
+			known = p.getOrAdd(w, n.Cell)
 		}
 		if known != nil {
 			acked = known.apply(n) || acked
 		}
 	}
 	p.events.Clear(w)
-	return acked, nil
+	return acked
 }
 
 // advance moves the cursor to a number, and over skipped messages.

@@ -129,11 +129,8 @@ type Claim[Queue, Receipt any] interface {
 	// elsewhere it panics.
 	ResetChanges()
 
-	// Remaining returns the number of commands that wait for a flush, those of the input
-	// included, and the name of one of their tables; "" for erases of handles that no table
-	// has. A tick that leaves commands cannot be run again, because no snapshot has them.
-	// The driver calls it after a tick. It takes O(queues) time.
-	Remaining() (table string, n int)
+	// Hold holds the store alone while fn runs, as a Frame of the driver that does not flush.
+	Hold(ctx context.Context, fn func(ctx context.Context) error) error
 
 	// DigestShard returns the hash of the shard with a typeId, or 0 if no table has the
 	// typeId. Its cost is in proportion to the shard. It may be called where DigestTables of

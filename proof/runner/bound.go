@@ -33,7 +33,7 @@ type bound interface {
 	forEach(ctx context.Context, f func(c chunk)) error
 	reduce(ctx context.Context, f func()) (model.Sum, error) // f is called for each chunk, unless nil
 
-	insert(w *store.Writer, i model.Item) (uint64, error)
+	insert(w *store.Writer, i model.Item) uint64
 	remove(w *store.Writer, id uint64) bool
 	Clear(w *store.Writer)
 	maps(w *store.Writer) []boundMap
@@ -78,7 +78,7 @@ type common[T any] interface {
 	Has(h store.Handle[T]) bool
 	Len() int
 	All() iter.Seq2[store.Handle[T], *T]
-	Insert(w *store.Writer, v T) (store.Handle[T], error)
+	Insert(w *store.Writer, v T) store.Handle[T]
 	Remove(w *store.Writer, h store.Handle[T]) bool
 	Clear(w *store.Writer)
 }
@@ -193,9 +193,8 @@ func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle
 	return ids
 }
 
-func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
-	h, err := b.Insert(w, b.make(i))
-	return uint64(h.ID), err
+func (b *binding[T]) insert(w *store.Writer, i model.Item) uint64 {
+	return uint64(b.Insert(w, b.make(i)).ID)
 }
 
 func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }

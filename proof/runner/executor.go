@@ -32,7 +32,9 @@ type executor struct {
 	checkpoints map[int]*checkpoint
 	columns     int // number of components of all tables
 	pointers    bool
-	exposed     map[int]bool // tables whose maps the Write has exposed
+	exposed     map[int]bool  // tables whose maps the Frame has exposed
+	full        bool          // an Insert of the Frame was refused
+	last        *store.Report // of the EndFrame that began the frame
 	tracked     map[model.ColumnID]bool
 	sortedBy    map[int]int // by table: last order of Defragment, plus 1
 

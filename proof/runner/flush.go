@@ -20,13 +20,12 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	if !inWrite {
 		p.beginFrame()
 	}
-	p.seal()
-	plan := p.exact.Plan(!inWrite)
+	y := p.planFlush(!inWrite)
 	unchanged := func() {}
-	if s.Op != script.Flush || plan.IsRefused || plan.IsEmpty {
+	if s.Op != script.Flush || y.plan.IsRefused || y.plan.IsEmpty {
 		unchanged = p.unchanged(ctx, "a flush that applied nothing")
 	}
-	outer := ctx
+	y.op, y.ctx = s.Op, ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	switch s.Op {
@@ -38,24 +37,45 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 		p.inject.cancelIn(2, func() { cancel(errCancelled) })
 	}
 	report, err := p.store.Flush(ctx)
-	cancelled := p.inject.cancelled()
+	y.compare(report, err, p.inject.cancelled())
+	if err == nil && !inWrite { // in a Write, Stats includes the Write that has not ended
+		p.checkStats()
+	}
+	if err != nil || y.plan.IsEmpty {
+		unchanged()
+	}
+}
 
+// flushing is a flush and its plan.
+type flushing struct {
+	*executor
+	ctx  context.Context // outside of the flush
+	op   script.Op
+	ends bool // the events of tables
+	plan *model.Plan
+}
+
+func (p *executor) planFlush(ends bool) *flushing {
+	p.seal()
+	return &flushing{executor: p, op: script.Flush, ends: ends, plan: p.exact.Plan(ends)}
+}
+
+// compare compares what the flush returned, and did, with the plan.
+func (y *flushing) compare(report *store.Report, err error, cancelled bool) {
+	p, plan := y.executor, y.plan
 	switch {
-	case s.Op == script.FlushCancelled && errors.Is(err, errCancelled):
+	case y.op == script.FlushCancelled && errors.Is(err, errCancelled):
 	case err == nil && plan.IsRefused:
 		p.fail(Limit, "Flush succeeds beyond a limit (%v)", plan.Refused)
-	case err == nil && s.Op == script.FlushCancelPlan && cancelled:
+	case err == nil && y.op == script.FlushCancelPlan && cancelled:
 		p.fail(Model, "Flush succeeds, whose context ended while it planned")
-	case err == nil && s.Op == script.FlushCancelled && !plan.IsEmpty:
+	case err == nil && y.op == script.FlushCancelled && !plan.IsEmpty:
 		p.fail(Model, "Flush succeeds, whose context ended before")
 	case err == nil:
-		if !inWrite && !plan.IsEmpty {
+		if y.ends && !plan.IsEmpty {
 			p.abstract.EndEvents()
 		}
-		p.flushed(outer, plan, report, cancelled)
-		if !inWrite { // in a Write, Stats includes the Write that has not ended
-			p.checkStats()
-		}
+		p.flushed(y.ctx, plan, report, cancelled)
 	case cancelled && errors.Is(err, errCancelled):
 		p.see(model.CancelInPlan)
 	case plan.IsRefused:
@@ -63,9 +83,6 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 		p.see(plan.Refused)
 	default:
 		p.fail(Model, "Flush fails: %v", err)
-	}
-	if err != nil || plan.IsEmpty {
-		unchanged()
 	}
 }
 

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 // calls are calls that some phase refuses.
 var calls = map[string]func(p *executor, ctx context.Context) error{
 	"flush":      func(p *executor, ctx context.Context) error { return second(p.store.Flush(ctx)) },
-	"write":      func(p *executor, ctx context.Context) error { return p.store.Write(ctx, noWrite) },
+	"write":      func(p *executor, ctx context.Context) error { return p.store.Write(ctx, func(*store.Writer) {}) },
 	"each":       func(p *executor, ctx context.Context) error { return p.store.Each(ctx, 1, noTask) },
 	"read":       func(p *executor, ctx context.Context) error { return p.store.Read(ctx, noRead) },
 	"foreach":    func(p *executor, ctx context.Context) error { return p.tables[0].forEach(ctx, noChunk) },
@@ -47,10 +48,16 @@ func (p *executor) inRead(ctx context.Context, f func(ctx context.Context) error
 }
 
 func (p *executor) inWrite(ctx context.Context, f func(ctx context.Context) error) error {
-	return p.store.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+	mark := p.exact.Mark(p.abstract)
+	err := second(p.store.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 		p.beginWrite()
-		return f(ctx)
-	})
+		return cmp.Or(f(ctx), errWrite) // no flush
+	}))
+	p.exact.DropSince(mark, p.abstract)
+	if err == errWrite {
+		return nil
+	}
+	return err
 }
 
 func init() {
@@ -90,11 +97,10 @@ func (p *executor) misuse(ctx context.Context, word string) {
 	unchanged()
 }
 
-func noWrite(context.Context, *store.Writer) error { return nil }
-func noTask(int, store.Queue)                      {}
-func noRead(context.Context) error                 { return nil }
-func noChunk(chunk)                                {}
-func second[T any](_ T, err error) error           { return err }
+func noTask(int, store.Queue)            {}
+func noRead(context.Context) error       { return nil }
+func noChunk(chunk)                      {}
+func second[T any](_ T, err error) error { return err }
 
 // refused returns nil for an error that wraps ErrPhase.
 func refused(err error) error { return wraps(err, store.ErrPhase) }

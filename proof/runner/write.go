@@ -11,18 +11,21 @@ import (
 
 var errWrite = errors.New("the write fails")
 
-// write runs the steps of its body in a Write. Changes persist if it fails by
-// an error (fail=1) or a panic (fail=2).
+// write runs the steps of its body in a Frame. If that fails by an error (fail=1) or a panic
+// (fail=2), its changes persist and its recorded commands are dropped.
 func (p *executor) write(ctx context.Context, s *script.Step) {
-	err := p.guarded(func() error {
-		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+	mark := p.exact.Mark(p.abstract)
+	var closing *flushing // nil: the Frame fails, or its last frame is over
+	var report *store.Report
+	err := p.guarded(func() (err error) {
+		report, err = p.store.Frame(ctx, func(frame context.Context, w *store.Writer) error {
 			p.beginWrite()
-			p.exposed = make(map[int]bool)
+			p.exposed, p.full, p.last = make(map[int]bool), false, nil
 			for i := range s.Body {
 				if p.failed() {
 					break
 				}
-				p.do(ctx, &s.Body[i], w)
+				p.do(frame, &s.Body[i], w)
 			}
 			p.line = s
 			switch {
@@ -31,20 +34,48 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 				return errWrite
 			case s.Arg("fail") == 2:
 				panic(errWrite)
+			case !p.full && (p.last == nil || p.sealed || p.exact.Passes() > 0):
+				closing = p.planFlush(true)
+				closing.ctx = ctx
 			}
 			return nil
 		})
+		return err
 	}, errWrite)
-	if wants := s.Arg("fail") == 1 || s.Arg("fail") == 2; wants && !p.failed() {
-		p.expect(err, errWrite, "Write")
-	} else if err != nil {
-		p.fail(Model, "Write: %v", err)
+	switch wants := s.Arg("fail") == 1 || s.Arg("fail") == 2; {
+	case p.failed():
+	case wants:
+		p.expect(err, errWrite, "Frame")
+		p.exact.DropSince(mark, p.abstract)
+	case p.full:
+		p.expect(err, store.ErrFull, "a Frame after an insert beyond a limit")
+		p.exact.DropSince(mark, p.abstract)
+	case closing != nil:
+		closing.compare(report, err, false)
+	default:
+		p.want(err == nil && report == p.last, "a Frame after EndFrame returns %v, %v", report, err)
 	}
 	if !p.failed() {
 		p.checkChanges()
 		p.inspect(ctx)
 		p.checkStats()
 		p.mark(ctx, "write")
+	}
+}
+
+// endFrame ends the frame, which fails after an insert beyond a limit.
+func (y *writing) endFrame() {
+	if y.full {
+		y.expect(second(y.w.EndFrame()), store.ErrFull, "EndFrame after an insert beyond a limit")
+		return
+	}
+	closing := y.planFlush(true)
+	closing.ctx = y.ctx
+	report, err := y.w.EndFrame()
+	closing.compare(report, err, false)
+	if err == nil {
+		y.beginFrame()
+		y.last = report
 	}
 }
 
@@ -75,7 +106,7 @@ var writeSteps map[script.Op]func(y *writing)
 
 func init() { // the functions refer to writeSteps
 	writeSteps = map[script.Op]func(y *writing){
-		script.EndFrame:  func(y *writing) { y.w.EndFrame(); y.beginFrame() },
+		script.EndFrame:  (*writing).endFrame,
 		script.Insert:    (*writing).insert,
 		script.Clear:     func(y *writing) { y.t.Clear(y.w); y.exact.Clear(y.s.Table); y.gone(-1, every) },
 		script.ClearMap:  func(y *writing) { y.m.Clear(); y.x.Clear(); y.gone(y.s.Shard, every) },

@@ -24,9 +24,14 @@ func (y *writing) insert() {
 		}
 	}
 	item := kept(y.t, value(y.made(y.s, 0), links)).Item
-	id, err := y.t.insert(y.w, item)
+	id := y.t.insert(y.w, item)
 	want, fits := y.exact.Insert(y.s.Table, item)
-	y.inserted([]uint64{id}, err, []uint64{want}, fits, []model.Item{item})
+	if !fits {
+		y.want(id == 0, "an insert beyond a limit returns %s", model.Text(id))
+		y.full = true
+		return
+	}
+	y.inserted([]uint64{id}, nil, []uint64{want}, true, []model.Item{item})
 }
 
 func (y *writing) insertMany() {

@@ -125,7 +125,7 @@ func game(s *store.Store) (frame, error) {
 		if _, err := s.Flush(ctx); err != nil {
 			return err
 		}
-		return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		_, err = s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 			err := s.Each(ctx, 4, func(task int, q store.Queue) {
 				for h, v := range shots.All() {
 					if *v%4 == task && *v+2 < tick {
@@ -137,6 +137,7 @@ func game(s *store.Store) (frame, error) {
 			sorted := store.SortByKey(ctx, f.ships, w, func(v *ship) uint64 { return uint64(v.Hull) % 16 })
 			return errors.Join(err, flushed, sorted)
 		})
+		return err
 	}, err
 }
 

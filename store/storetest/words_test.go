@@ -76,12 +76,11 @@ func TestRun_DescribesDifference(t *testing.T) {
 		},
 		"the order of vacant slots": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
-				return s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+				return s.Write(ctx, func(w *store.Writer) {
 					m := store.Maps(f.ships, w)[0]
 					last, before := m.HandleAt(9-number), m.HandleAt(8+number)
 					m.Erase(last)
 					m.Erase(before)
-					return nil
 				})
 			},
 			[]string{"tick 3, at its end: ", `table "ship", shard 0 (typeId 1)` + "\n",

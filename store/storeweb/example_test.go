@@ -15,10 +15,7 @@ import (
 func Example() {
 	s := store.New(store.Options{})
 	ships := store.Register(s, store.TableOptions[string]{Name: "ship"})
-	_ = s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
-		_, err := ships.Insert(w, "Argo")
-		return err
-	})
+	_ = s.Write(context.Background(), func(w *store.Writer) { ships.Insert(w, "Argo") })
 
 	mux := http.NewServeMux()
 	mux.Handle("/debug/store/", storeweb.Handler(s))

@@ -146,11 +146,7 @@ func TestPages_EscapeHTML(t *testing.T) {
 	s := store.New(store.Options{})
 	type odd struct{ Text string }
 	table := store.Register(s, store.TableOptions[odd]{Name: evil})
-	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-		_, err := table.Insert(w, odd{"</td><script>" + evil})
-		return err
-	})
-	noError(t, err)
+	noError(t, s.Write(t.Context(), func(w *store.Writer) { table.Insert(w, odd{"</td><script>" + evil}) }))
 	frame := store.NewSchedule(s, store.System{
 		Name: evil, Writes: []store.Resource{table, store.Other(evil)}, Run: func(context.Context) error { return nil },
 	}, store.System{Name: "second", Reads: []store.Resource{store.Other(evil)}, Run: func(context.Context) error { return nil }})
@@ -336,7 +332,7 @@ func TestHandler_ShowsWholeTicks(t *testing.T) {
 		})
 	}
 	for range ticks {
-		noError(t, f.Write(t.Context(), tick))
+		noError(t, onlyError(f.Frame(t.Context(), tick)))
 	}
 	close(done)
 	readers.Wait()

@@ -74,10 +74,10 @@ func (f *fleet) shoot(ctx context.Context) error {
 }
 
 func (f *fleet) tick(ctx context.Context) error {
-	return f.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+	return onlyError(f.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 		_, err := f.frame.Run(ctx)
 		return err
-	})
+	}))
 }
 
 func equal[T comparable](t testing.TB, what string, got, want T) {

@@ -16,7 +16,7 @@ import (
 func TestHandler_ReportsBusyStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := newFleet(t, 10)
-		noError(t, f.Write(t.Context(), func(context.Context, *store.Writer) error {
+		noError(t, f.Write(t.Context(), func(*store.Writer) {
 			for target, figures := range map[string]bool{"/": true, "/?table=ship&from=0": false} {
 				begin := time.Now()
 				w := ask(h, "GET", target, asBrowser)
@@ -26,7 +26,6 @@ func TestHandler_ReportsBusyStore(t *testing.T) {
 				body := w.Body.String()
 				failIf(t, !strings.Contains(body, "store is busy") || strings.Contains(body, "10 items in 2 tables") != figures, "%s shows\n%s", target, body)
 			}
-			return nil
 		}))
 		equal(t, "error afterwards", read(t, h, "/", http.StatusOK).Error, "")
 	})
@@ -36,12 +35,11 @@ func TestHandler_WaitsForPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := newFleet(t, 10)
 		answered := make(chan int, 5)
-		err := f.Write(t.Context(), func(context.Context, *store.Writer) error {
+		err := f.Write(t.Context(), func(*store.Writer) {
 			for range cap(answered) {
 				go func() { answered <- ask(h, "GET", "/", "").Code }()
 			}
 			time.Sleep(900 * time.Millisecond) // of the bubble
-			return nil
 		})
 		for range cap(answered) {
 			code := <-answered
@@ -53,7 +51,7 @@ func TestHandler_WaitsForPhases(t *testing.T) {
 func TestHandler_StopsWhenClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := newFleet(t, 10)
-		noError(t, f.Write(t.Context(), func(context.Context, *store.Writer) error {
+		noError(t, f.Write(t.Context(), func(*store.Writer) {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("enough"))
 			defer cancel()
 			begin := time.Now()
@@ -69,7 +67,6 @@ func TestHandler_StopsWhenClientLeaves(t *testing.T) {
 			<-done
 			<-done
 			equal(t, "wait", time.Since(begin), 300*time.Millisecond)
-			return nil
 		}))
 	})
 }
@@ -86,12 +83,12 @@ func TestHandler_ClosedStoreIsGone(t *testing.T) {
 
 func TestHandler_RefusesRequestInsidePhase(t *testing.T) {
 	f, h := newFleet(t, 10)
-	noError(t, f.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+	noError(t, onlyError(f.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
 		failIf(t, w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "not allowed in this phase"), "%d\n%s", w.Code, w.Body)
 		return nil
-	}))
+	})))
 }
 
 func TestRates_CoverTimeBetweenRequests(t *testing.T) {

@@ -167,11 +167,10 @@ func (s set[T]) eraseColumns(columns int) *measure.Work {
 			}
 		},
 		Body: func() {
-			check(st.Write(ctx, func(_ context.Context, w *store.Writer) error {
+			check(st.Write(ctx, func(w *store.Writer) {
 				for _, h := range live {
 					t.Remove(w, h)
 				}
-				return nil
 			}))
 		},
 		Count: func() int { return s.n - t.Len() },
@@ -217,10 +216,7 @@ func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record fun
 	return &measure.Work{
 		Items: s.n,
 		Prepare: func() {
-			check(st.Write(ctx, func(_ context.Context, w *store.Writer) error {
-				empty(w)
-				return nil
-			}))
+			check(st.Write(ctx, empty))
 			check(st.Do(ctx, func(q store.Queue) {
 				record(q)
 			}))

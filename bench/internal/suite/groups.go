@@ -89,13 +89,12 @@ func addMembers(c store.GroupChunk[hit, item32]) {
 }
 
 func (a arena) loop(ctx context.Context) {
-	check(a.Write(ctx, func(context.Context, *store.Writer) error {
+	check(a.Write(ctx, func(*store.Writer) {
 		for _, h := range a.hits.All() {
 			if v, ok := a.targets.Get(h.to); ok {
 				v.v += h.amount
 			}
 		}
-		return nil
 	}))
 }
 

@@ -96,9 +96,7 @@ func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	if _, err := g.store.Flush(ctx); err != nil { // input
 		return err
 	}
-	if err := g.obey(w, t.Seed); err != nil {
-		return err
-	}
+	g.obey(w, t.Seed)
 	g.orders.Clear(w)
 	_, err := g.frame.Run(ctx)
 	g.wounds.Clear(w)
@@ -106,7 +104,7 @@ func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 }
 
 // obey carries out the orders in sequence.
-func (g *arena) obey(w *store.Writer, seed uint64) error {
+func (g *arena) obey(w *store.Writer, seed uint64) {
 	g.obeyed = g.obeyed[:0]
 	byPlayer := make(map[uint64]store.Handle[fighter], g.fighters.Len())
 	for h, f := range g.fighters.All() {
@@ -118,23 +116,16 @@ func (g *arena) obey(w *store.Writer, seed uint64) error {
 			seed = seed*6364136223846793005 + 1442695040888963407
 			f := fighter{Player: o.Player, Done: 1, Heading: o.Turn & 3, Hull: fullHull}
 			f.X, f.Y = int32(seed>>33%width), int32(seed>>48%height)
-			h, err := g.fighters.Insert(w, f)
-			if err != nil {
-				return err
-			}
-			byPlayer[o.Player] = h
+			byPlayer[o.Player] = g.fighters.Insert(w, f)
 			g.obeyed = append(g.obeyed, *o)
 		}
 		if f, _ := g.fighters.Get(h); plays && o.Number == f.Done+1 {
-			if err := g.carryOut(w, h, f, o); err != nil {
-				return err
-			}
+			g.carryOut(w, h, f, o)
 		}
 	}
-	return nil
 }
 
-func (g *arena) carryOut(w *store.Writer, h store.Handle[fighter], f *fighter, o *order) (err error) {
+func (g *arena) carryOut(w *store.Writer, h store.Handle[fighter], f *fighter, o *order) {
 	g.obeyed = append(g.obeyed, *o)
 	f.Done++
 	f.Heading = o.Turn & 3
@@ -142,9 +133,8 @@ func (g *arena) carryOut(w *store.Writer, h store.Handle[fighter], f *fighter, o
 		f.X, f.Y = f.Heading.move(f.X, f.Y, 1)
 	}
 	if o.Fire {
-		_, err = g.bullets.Insert(w, bullet{Owner: h, X: f.X, Y: f.Y, Heading: f.Heading, Life: bulletLife})
+		g.bullets.Insert(w, bullet{Owner: h, X: f.X, Y: f.Y, Heading: f.Heading, Life: bulletLife})
 	}
-	return err
 }
 
 func (g *arena) fly(ctx context.Context) error {

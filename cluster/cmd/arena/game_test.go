@@ -26,7 +26,8 @@ func play(t *testing.T, workers, players, ticks int) *arena {
 			}
 			return nil
 		}))
-		noError(t, g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, tick) }))
+		_, err := g.store.Frame(ctx, func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, tick) })
+		noError(t, err)
 	}
 	return g
 }
@@ -70,7 +71,7 @@ func TestArena_RefusesDisorder(t *testing.T) {
 			}
 			return nil
 		})
-		if err := g.store.Write(t.Context(), func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, world.Tick{}) }); err != nil {
+		if _, err := g.store.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, world.Tick{}) }); err != nil {
 			t.Fatal(err)
 		}
 	}

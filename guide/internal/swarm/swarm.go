@@ -111,29 +111,19 @@ func register(s *store.Store) (w *Swarm, err error) {
 
 // begin creates the squares and n motes.
 func (w *Swarm) begin(ctx context.Context, n int) error {
-	err := w.Store.Write(ctx, func(_ context.Context, writer *store.Writer) (err error) {
+	_, err := w.Store.Frame(ctx, func(ctx context.Context, writer *store.Writer) error {
 		for row := range rows {
 			for column := range columns {
-				if w.at[row][column], err = w.squares.Insert(writer, Square{}); err != nil {
-					return err
-				}
+				w.at[row][column] = w.squares.Insert(writer, Square{})
 			}
 		}
-		return nil
+		return w.Store.Do(ctx, func(q store.Queue) {
+			for i := range n {
+				h := w.born(q, uint32(i)*2654435761+1)
+				w.Lives.Set(q, h, 1+int32(i)%600) // not all die at once
+			}
+		})
 	})
-	if err != nil {
-		return err
-	}
-	err = w.Store.Do(ctx, func(q store.Queue) {
-		for i := range n {
-			h := w.born(q, uint32(i)*2654435761+1)
-			w.Lives.Set(q, h, 1+int32(i)%600) // not all die at once
-		}
-	})
-	if err != nil {
-		return err
-	}
-	_, err = w.Store.Flush(ctx)
 	return err
 }
 
@@ -171,10 +161,8 @@ func (w *Swarm) squareAt(p Vector) store.Handle[Square] {
 func (w *Swarm) Tick(ctx context.Context, workers, tick int, acts []Act) error {
 	w.tick, w.acts, w.Flushes = tick, acts, w.Flushes[:0]
 	return tasks.WithTeam(ctx, workers, func(ctx context.Context) error {
-		return w.Store.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
-			_, err := w.Frame.Run(ctx)
-			return err
-		})
+		_, err := w.Frame.Run(ctx)
+		return err
 	})
 }
 
