@@ -16,7 +16,7 @@ func (p *command) builds(ctx context.Context) (int, error) {
 	fmt.Fprintf(p.stdout, "%s\n%s %s/%s, %s, %d processors, revision %s, %s, %d rounds\n\n",
 		cli.CommandLine(goRun, p.args...), here.Go, here.GOOS, here.GOARCH, here.CPU, here.CPUs, here.Revision, here.Date, p.count)
 	var all []buildcost.Cost
-	for _, source := range buildcost.Programs() {
+	for _, source := range buildcost.Sources() {
 		fmt.Fprintf(p.stderr, "bench: building %v\n", source)
 		costs, err := source.Measure(ctx, p.count)
 		if ctx.Err() != nil {

@@ -78,7 +78,7 @@ func parse(args []string) (*settings, error) {
 // conflicts are flags without effect next to another flag.
 var conflicts = []struct {
 	flag   string
-	beside []string
+	others []string
 	why    string
 }{
 	{"list", []string{"targets", "format", "html", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
@@ -89,7 +89,7 @@ var conflicts = []struct {
 // conflict returns an error for flags that conflict.
 func (s *settings) conflict() error {
 	for _, c := range conflicts {
-		for _, other := range c.beside {
+		for _, other := range c.others {
 			if s.given[c.flag] && s.given[other] {
 				return fmt.Errorf("-%s and -%s do not go together: %s", c.flag, other, c.why)
 			}

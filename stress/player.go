@@ -108,7 +108,7 @@ func (p *player) flush(ctx context.Context) error {
 	}
 	p.report = report
 	p.depleted += report.Total.Depleted
-	return p.settle()
+	return p.resolveCreates()
 }
 
 func age(c store.Chunk[item]) {

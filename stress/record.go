@@ -10,7 +10,7 @@ import (
 // section has the keys of one task. Tasks share no section and need no lock.
 type section struct {
 	held  map[name]entry
-	fresh []name // created in this tick, with provisional handles until settle
+	fresh []name // created in this tick, with provisional handles until resolveCreates
 	gone  []lastName
 }
 
@@ -75,8 +75,8 @@ func (held *entry) update(q store.Queue, t *table, e trace.Event, tick uint32) e
 	return nil
 }
 
-// settle resolves the provisional handles of this tick.
-func (p *player) settle() error {
+// resolveCreates resolves the provisional handles of this tick.
+func (p *player) resolveCreates() error {
 	for i := range p.parts {
 		for _, n := range p.parts[i].fresh {
 			held := p.parts[i].held[n]

@@ -116,8 +116,8 @@ func (d *drawing) run(table int) script.Ref {
 	return r
 }
 
-// settle marks flushed creates as live, roughly.
-func (d *drawing) settle() {
+// flushCreates marks flushed creates as live, roughly.
+func (d *drawing) flushCreates() {
 	for _, k := range d.known {
 		k.live = append(k.live, k.pending...)
 		k.pending = nil

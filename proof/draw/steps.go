@@ -81,7 +81,7 @@ func (d *drawing) addDrawn(op script.Op) {
 	if s, ok := d.make(op, -1); ok {
 		d.bodyOf(&s)
 		d.add(s)
-		d.settled(op)
+		d.recordEffect(op)
 	}
 }
 
@@ -176,10 +176,10 @@ func (d *drawing) account(s *script.Step, makes bool) {
 	}
 }
 
-func (d *drawing) settled(op script.Op) {
+func (d *drawing) recordEffect(op script.Op) {
 	switch op {
 	case script.Flush:
-		d.settle()
+		d.flushCreates()
 	case script.Discard:
 		for _, k := range d.known {
 			d.dead, k.pending = append(d.dead, k.pending...), nil

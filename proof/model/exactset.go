@@ -94,7 +94,7 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 		if s != nil {
 			for _, c := range s.order {
 				if col := (ColumnID{table, number}); s.items[c.ID] == c && c.Kind == Unset && p.m.holder(c.ID) == sh && p.m.Element(col, c.ID) != nil {
-					p.m.takes(col, c.ID)
+					p.m.removeOwner(col, c.ID)
 				}
 			}
 		}
@@ -125,7 +125,7 @@ func (p *Plan) columns() []ColumnID {
 func (p *Plan) applySets(col ColumnID) {
 	s := p.settings[col]
 	set := func(id uint64, v Value) {
-		p.m.gives(col, id)
+		p.m.addOwner(col, id)
 		p.m.holder(id).components[col.Column].set(uint32(id), p.linked(&s.counts, v))
 	}
 	var written []uint64

@@ -32,8 +32,8 @@ func (m *Exact) shardOf(col ColumnID, id uint64) int {
 	return int(typeIDOf(id) - m.tables[col.Table].TypeID)
 }
 
-// gives records that an item gets sparse data; it may have some already.
-func (m *Exact) gives(col ColumnID, id uint64) {
+// addOwner records that an item gets sparse data; it may have some already.
+func (m *Exact) addOwner(col ColumnID, id uint64) {
 	if c := m.sparse[col]; c != nil && !c.before[id] {
 		if all := &c.created[m.shardOf(col, id)]; !slices.Contains(*all, id) {
 			*all = append(*all, id)
@@ -41,7 +41,7 @@ func (m *Exact) gives(col ColumnID, id uint64) {
 	}
 }
 
-func (m *Exact) takes(col ColumnID, id uint64) {
+func (m *Exact) removeOwner(col ColumnID, id uint64) {
 	if c := m.sparse[col]; c != nil && c.before[id] {
 		if i := m.shardOf(col, id); !slices.Contains(c.erased[i], id) {
 			c.erased[i], c.values[i] = append(c.erased[i], id), append(c.values[i], *m.Element(col, id))
@@ -55,7 +55,7 @@ func (m *Exact) PutSparse(col ColumnID, id uint64, v Item) bool {
 	}
 	if m.sparse[col] != nil {
 		m.beginLists()
-		m.gives(col, id)
+		m.addOwner(col, id)
 		m.wrote(col, []uint64{id}, m.frame)
 	}
 	m.holder(id).components[col.Column].set(uint32(id), v)
@@ -68,7 +68,7 @@ func (m *Exact) RemoveSparse(col ColumnID, id uint64) bool {
 	}
 	if m.sparse[col] != nil {
 		m.beginLists()
-		m.takes(col, id)
+		m.removeOwner(col, id)
 	}
 	m.holder(id).components[col.Column].drop(func(n uint32) bool { return n == uint32(id) })
 	return true

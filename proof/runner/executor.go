@@ -138,7 +138,7 @@ func (p *executor) steps(ctx context.Context) {
 func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 	p.line = s
 	p.step = p.order[s]
-	if !besides(s.Op) && w == nil {
+	if !mayRunDuringCall(s.Op) && w == nil {
 		p.endLate()
 	}
 	p.result.Operations++

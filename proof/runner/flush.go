@@ -109,7 +109,7 @@ func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.
 		p.fail(Model, "%v", err)
 		return
 	}
-	p.settle(p.resolved)
+	p.resolveCreates(p.resolved)
 	for _, name := range fresh {
 		touched = append(touched, p.names[name].id)
 	}
@@ -132,7 +132,7 @@ func (p *executor) resolved(table int, id uint64) (uint64, bool) {
 	return got, ok
 }
 
-func (p *executor) settle(resolve func(table int, id uint64) (uint64, bool)) {
+func (p *executor) resolveCreates(resolve func(table int, id uint64) (uint64, bool)) {
 	for _, name := range p.old {
 		p.probeProvisional(name)
 	}

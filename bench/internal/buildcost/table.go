@@ -11,8 +11,8 @@ import (
 	"handloom/internal/report"
 )
 
-// Programs returns the measured programs, ascending in tables.
-func Programs() (all []Source) {
+// Sources returns the measured programs, ascending in tables.
+func Sources() (all []Source) {
 	for _, every := range []bool{false, true} {
 		for _, tables := range []int{1, 8, 32} {
 			all = append(all, Source{Tables: tables, Every: every})

@@ -110,7 +110,7 @@ func (d chartData) bars(title string, unit measure.Unit, ops ...string) chart.Ch
 	}
 	for _, op := range ops {
 		found := d.where(func(r *measure.Result) bool { return r.Op == op && r.Unit == unit })
-		for _, r := range alike(found) {
+		for _, r := range perImplementation(found) {
 			name := r.Impl
 			if len(ops) > 1 {
 				name = op + ": " + r.Impl
@@ -135,9 +135,9 @@ func note(r *measure.Result) string {
 	return s + "."
 }
 
-// alike returns the result of each implementation with the n and size of the
+// perImplementation returns the result of each implementation with the n and size of the
 // first result and the most workers.
-func alike(found []*measure.Result) (chosen []*measure.Result) {
+func perImplementation(found []*measure.Result) (chosen []*measure.Result) {
 	at := make(map[string]int)
 	for _, r := range found {
 		if r.N != found[0].N || r.Size != found[0].Size {

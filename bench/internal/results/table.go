@@ -24,8 +24,8 @@ func (r *Run) Rows() (groups [][][]string) {
 			}
 			s := result.Summary()
 			row[5], row[7] = report.Digits(s.Median), report.Share(s.Noise())
-			if beside := Reference(group, result); beside != nil {
-				row[8] = RatioOf(result, beside).words(result.Unit)
+			if first := Reference(group, result); first != nil {
+				row[8] = RatioOf(result, first).words(result.Unit)
 			}
 			rows = append(rows, row)
 		}

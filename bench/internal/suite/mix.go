@@ -22,9 +22,9 @@ func (s step) kind() kind { return kind(s >> kindShift) }
 
 func (s step) entry() uint32 { return uint32(s) & (1<<kindShift - 1) }
 
-// frame is the steps of one tick by task. Inserting steps are listed again,
+// mixTick is the steps of one tick by task. Inserting steps are listed again,
 // because a flush changes their names.
-type frame struct {
+type mixTick struct {
 	steps    [queues][]step
 	inserted [queues][]uint32
 }
@@ -57,7 +57,7 @@ func changed(n int) int { return max(1, n/20) }
 
 func entries(n int) int { return n + changed(n) }
 
-func (m *mix) draw(f *frame) {
+func (m *mix) draw(f *mixTick) {
 	n := changed(len(m.all))
 	drawFirst(m.random, m.live, n)
 	steps := m.all[:0]

@@ -9,7 +9,7 @@ import (
 
 type peer interface {
 	fill(n int) // with items for the entries 0 to n-1
-	tick(ctx context.Context, f *frame)
+	tick(ctx context.Context, f *mixTick)
 }
 
 // mixed returns the cases of the mixed load on n items, in ticks of n steps by
@@ -35,18 +35,18 @@ func mixed(s set[item8]) (cases []measure.Case) {
 func runMix(s set[item8], r peer, workers int) *measure.Work {
 	r.fill(s.n)
 	m := newMix(s.random(), s.n)
-	var frames [8]frame
+	var ticks [8]mixTick
 	var ctx context.Context
 	return &measure.Work{
-		Items: len(frames) * s.n, Within: within(workers, &ctx),
+		Items: len(ticks) * s.n, Within: within(workers, &ctx),
 		Prepare: func() {
-			for i := range frames {
-				m.draw(&frames[i])
+			for i := range ticks {
+				m.draw(&ticks[i])
 			}
 		},
 		Body: func() {
-			for i := range frames {
-				r.tick(ctx, &frames[i])
+			for i := range ticks {
+				r.tick(ctx, &ticks[i])
 			}
 		},
 	}
@@ -58,7 +58,7 @@ type tablePeer struct {
 	store     *store.Store
 	table     *store.Table[item8]
 	directory []store.Handle[item8]
-	frame     *frame
+	current   *mixTick
 }
 
 func newTablePeer(workers int) *tablePeer {
@@ -71,8 +71,8 @@ func (r *tablePeer) fill(n int) {
 	copy(r.directory, emplace(r.store, r.table, values[item8](n)))
 }
 
-func (r *tablePeer) tick(ctx context.Context, f *frame) {
-	r.frame = f
+func (r *tablePeer) tick(ctx context.Context, f *mixTick) {
+	r.current = f
 	check(r.store.Each(ctx, queues, r.record))
 	must(r.store.Flush(ctx))
 	check(r.store.Each(ctx, queues, r.takeOver))
@@ -81,7 +81,7 @@ func (r *tablePeer) tick(ctx context.Context, f *frame) {
 func (r *tablePeer) record(task int, q store.Queue) {
 	t, directory := r.table, r.directory
 	var sum uint64
-	for _, s := range r.frame.steps[task] {
+	for _, s := range r.current.steps[task] {
 		switch s.kind() {
 		case lookUp:
 			if v, ok := t.Get(directory[s.entry()]); ok {
@@ -97,7 +97,7 @@ func (r *tablePeer) record(task int, q store.Queue) {
 }
 
 func (r *tablePeer) takeOver(task int, _ store.Queue) {
-	for _, entry := range r.frame.inserted[task] {
+	for _, entry := range r.current.inserted[task] {
 		r.directory[entry], _ = r.table.Resolve(r.directory[entry])
 	}
 }

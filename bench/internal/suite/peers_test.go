@@ -25,7 +25,7 @@ func TestPeers_HoldTheMixedLoad(t *testing.T) {
 		r.fill(n)
 		_ = tasks.WithTeam(t.Context(), 4, func(ctx context.Context) error {
 			for range 60 {
-				var f frame
+				var f mixTick
 				m.draw(&f)
 				r.tick(ctx, &f)
 			}
@@ -103,7 +103,7 @@ func TestMix_KeepsItsPromises(t *testing.T) {
 		live[uint32(i)] = true
 	}
 	for tick := range 50 {
-		var f frame
+		var f mixTick
 		m.draw(&f)
 		var count [3]int
 		written, erased := make(map[uint32]bool), make(map[uint32]bool)

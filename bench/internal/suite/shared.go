@@ -16,9 +16,9 @@ type sharedMap interface {
 
 type shared struct {
 	sharedMap
-	keys  [queues]keys
-	frame *frame
-	task  func(task int) error
+	keys    [queues]keys
+	current *mixTick
+	task    func(task int) error
 }
 
 // keys makes unused keys without synchronization.
@@ -38,7 +38,7 @@ func newShared(m sharedMap) *shared {
 		s.keys[i].next = uint64(i) << 48
 	}
 	s.task = func(task int) error {
-		s.run(&s.keys[task], s.frame.steps[task])
+		s.run(&s.keys[task], s.current.steps[task])
 		return nil
 	}
 	return s
@@ -55,8 +55,8 @@ func (s *shared) fill(n int) {
 	}
 }
 
-func (s *shared) tick(ctx context.Context, f *frame) {
-	s.frame = f
+func (s *shared) tick(ctx context.Context, f *mixTick) {
+	s.current = f
 	check(tasks.Run(ctx, queues, s.task, tasks.Options{}))
 }
 

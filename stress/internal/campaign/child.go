@@ -53,7 +53,7 @@ func (c *child) play(ctx context.Context, r request) (*runner.Result, error) {
 	}
 	p := c.running
 	dying := context.AfterFunc(ctx, func() { p.Signal(os.Kill) })
-	answer, err := p.ask(r)
+	answer, err := p.request(r)
 	if !dying() {
 		c.running = nil
 		p.Kill()
@@ -90,7 +90,7 @@ func (c Command) start() (*playing, error) {
 	return p, err
 }
 
-func (p *playing) ask(r request) (answer response, err error) {
+func (p *playing) request(r request) (answer response, err error) {
 	// A child that does not report a hang is killed, which ends the read.
 	kill := time.AfterFunc(r.Patience+grace, func() {
 		p.silent.Store(true)

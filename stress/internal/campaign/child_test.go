@@ -36,7 +36,7 @@ func TestChild_InterpretsEndedProcess(t *testing.T) {
 		if err != nil {
 			t.Skip(err) // no shell here
 		}
-		_, cause := p.ask(request{Patience: tt.patience})
+		_, cause := p.request(request{Patience: tt.patience})
 		r, err := p.verdict(errors.Join(cause, p.End()))
 		switch {
 		case tt.kind == "" && err == nil:

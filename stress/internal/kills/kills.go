@@ -161,20 +161,20 @@ func (l *listener) line(text string) bool {
 	switch what {
 	case "ack":
 		if _, err := fmt.Sscan(rest, &tick); err != nil {
-			return l.odd(text)
+			return l.invalid(text)
 		}
 		l.Acks++
 		l.acked[tick] = true
 		return true
 	case "replay", "open", "tick":
 		if _, err := fmt.Sscan(rest, &tick, &digest); err != nil {
-			return l.odd(text)
+			return l.invalid(text)
 		}
 	case "fail":
 		l.failed = rest
 		return true
 	default:
-		return l.odd(text)
+		return l.invalid(text)
 	}
 	if was, ok := l.digests[tick]; ok && was != digest {
 		l.fault(&l.Wrong, "child %d: %s of tick %d has digest %016x, which was %016x", l.child, what, tick, digest, was)
@@ -197,8 +197,8 @@ func (l *listener) line(text string) bool {
 	return true
 }
 
-// odd fails for an invalid line, such as half of one.
-func (l *listener) odd(text string) bool {
+// invalid fails for an invalid line, such as half of one.
+func (l *listener) invalid(text string) bool {
 	l.failed = fmt.Sprintf("it says %q", text)
 	return false
 }
