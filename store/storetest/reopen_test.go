@@ -42,8 +42,10 @@ func TestReopen_FindsDataOutsideSnapshots(t *testing.T) {
 				*kept++
 				return f.create(ctx, 1, func(int) ship { return ship{Hull: *kept} })
 			},
-			[]string{"storetest: tick 1, flush 1: not the same with 1 worker, loaded from a snapshot as with 1 worker", `table "ship"`,
-				"Hull is 2 with 1 worker, 1 with 1 worker, loaded from a snapshot", "different: 1 worker, loaded from a snapshot\n", hint},
+			[]string{
+				"storetest: tick 1, flush 1: not the same with 1 worker, loaded from a snapshot as with 1 worker", `table "ship"`,
+				"Hull is 2 with 1 worker, 1 with 1 worker, loaded from a snapshot", "different: 1 worker, loaded from a snapshot\n", hint,
+			},
 		},
 		"a variable that matters late": {
 			func(f fleet, ctx context.Context, tick int, kept *int) error {

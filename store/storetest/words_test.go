@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"handloom/store"
@@ -48,7 +49,7 @@ func (f fleet) first() store.Handle[ship] {
 func TestRun_DescribesDifference(t *testing.T) {
 	for name, c := range map[string]struct {
 		play func(ctx context.Context, s *store.Store, f fleet, number int) error
-		want []string
+		want string // parts, with any text at …
 	}{
 		"an item written in place": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
@@ -58,21 +59,17 @@ func TestRun_DescribesDifference(t *testing.T) {
 					}
 				})
 			},
-			[]string{"tick 3, at its end: not the same with 1 worker once more as with 1 worker\n",
-				`table "ship", shard 1 (typeId 2)` + "\n", "row 1 (2:1.1): Leader.ID is 0:0.0 with 1 worker, 0:1.0 with 1 worker once more\n"},
+			"tick 3, at its end: not the same with 1 worker once more as with 1 worker\n … table \"ship\", shard 1 (typeId 2)\n … row 1 (2:1.1): Leader.ID is 0:0.0 with 1 worker, 0:1.0 with 1 worker once more\n",
 		},
 		"items that one has": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
 				return f.create(ctx, 1+number, func(i int) ship { return ship{Hull: i} })
 			},
-			[]string{"tick 3, flush 1: ", `table "ship", shard 1 (typeId 2)` + "\n",
-				"the number of items is 10 with 1 worker, 11 with 1 worker once more; the first rows are the same\n",
-				"the report is epoch 2: 1 created with 1 worker, epoch 2: 2 created with 1 worker once more\n"},
+			"tick 3, flush 1:  … table \"ship\", shard 1 (typeId 2)\n … the number of items is 10 with 1 worker, 11 with 1 worker once more; the first rows are the same\n … the report is epoch 2: 1 created with 1 worker, epoch 2: 2 created with 1 worker once more\n",
 		},
 		"rows": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error { return f.erase(ctx, 3+number) },
-			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "\n",
-				"row 3 holds 1:9.1 with 1 worker, 1:3.1 with 1 worker once more\n"},
+			"tick 3, flush 1:  … table \"ship\", shard 0 (typeId 1)\n … row 3 holds 1:9.1 with 1 worker, 1:3.1 with 1 worker once more\n",
 		},
 		"the order of vacant slots": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -83,8 +80,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 					m.Erase(before)
 				})
 			},
-			[]string{"tick 3, at its end: ", `table "ship", shard 0 (typeId 1)` + "\n",
-				"items and rows are the same; the order or the generations of vacant slots differ, what Defragment knows, or the order of optional data\n"},
+			"tick 3, at its end:  … table \"ship\", shard 0 (typeId 1)\n … items and rows are the same; the order or the generations of vacant slots differ, what Defragment knows, or the order of optional data\n",
 		},
 		"a report": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -96,8 +92,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 				}
 				return f.erase(ctx, 4, 5, 4)
 			},
-			[]string{"tick 3, flush 2: ", "the state is the same\n",
-				"the report is epoch 3: 2 erased with 1 worker, epoch 3: 2 erased 1 redundant with 1 worker once more\n"},
+			"tick 3, flush 2:  … the state is the same\n … the report is epoch 3: 2 erased with 1 worker, epoch 3: 2 erased 1 redundant with 1 worker once more\n",
 		},
 		"a stale command": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -109,7 +104,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 				_, err = s.Flush(ctx)
 				return err
 			},
-			[]string{"tick 3, flush 1: ", "the state is the same\n", "the first stale commands are [erase of 0:1.0 by task 0 in pass 0 (typeId 0, sequence 0)] with 1 worker, [erase of 0:1.0 by task 1 "},
+			"tick 3, flush 1:  … the state is the same\n … the first stale commands are [erase of 0:1.0 by task 0 in pass 0 (typeId 0, sequence 0)] with 1 worker, [erase of 0:1.0 by task 1 ",
 		},
 		"a flush": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
@@ -118,7 +113,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 				}
 				return f.erase(ctx, 4)
 			},
-			[]string{"tick 3, at its end: flushes with commands are 1 with 1 worker, 2 with 1 worker once more\n"},
+			"tick 3, at its end: flushes with commands are 1 with 1 worker, 2 with 1 worker once more\n",
 		},
 		"what a later flush changes": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
@@ -128,8 +123,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 				}
 				return f.create(ctx, 6, func(i int) ship { return ship{Hull: 7} })
 			},
-			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards; at the end of the frame` + "\n",
-				"row 11 (1:11.1): Hull is 100 with 1 worker, 101 with 1 worker once more\n"},
+			"tick 3, flush 1:  … table \"ship\", shard 0 (typeId 1), and 2 more shards; at the end of the frame\n … row 11 (1:11.1): Hull is 100 with 1 worker, 101 with 1 worker once more\n",
 		},
 		"what one run changes later": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
@@ -140,8 +134,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 					c.Items[0].Hull = -1
 				})
 			},
-			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "; at the end of the frame\n",
-				"row 0 (1:0.1): Hull is 0 with 1 worker, -1 with 1 worker once more\n"},
+			"tick 3, flush 1:  … table \"ship\", shard 0 (typeId 1); at the end of the frame\n … row 0 (1:0.1): Hull is 0 with 1 worker, -1 with 1 worker once more\n",
 		},
 		"the report of a table": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -160,8 +153,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 					}
 				})
 			},
-			[]string{"tick 3, flush 2: ", "the state is the same\n",
-				"the report says ship: 1 erased 2 redundant with 1 worker, ship: 1 erased 1 redundant with 1 worker once more\n"},
+			"tick 3, flush 2:  … the state is the same\n … the report says ship: 1 erased 2 redundant with 1 worker, ship: 1 erased 1 redundant with 1 worker once more\n",
 		},
 		"the report of optional data": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -176,8 +168,7 @@ func TestRun_DescribesDifference(t *testing.T) {
 					}
 				})
 			},
-			[]string{"tick 3, flush 1: ", "the state is the same\n",
-				"the report says ship.shield: 1 superseded 1 redundant with 1 worker, ship.shield: 1 redundant with 1 worker once more\n"},
+			"tick 3, flush 1:  … the state is the same\n … the report says ship.shield: 1 superseded 1 redundant with 1 worker, ship.shield: 1 redundant with 1 worker once more\n",
 		},
 		"what a later flush mends": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
@@ -190,12 +181,11 @@ func TestRun_DescribesDifference(t *testing.T) {
 				}
 				return errors.Join(put(number), put(0))
 			},
-			[]string{"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards` + "\n",
-				"at the end of the frame it is the same again\n"},
+			"tick 3, flush 1:  … table \"ship\", shard 0 (typeId 1), and 2 more shards\n … at the end of the frame it is the same again\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, unlike(t, c.play), append([]string{"storetest: "}, append(c.want,
+			expect(t, unlike(t, c.play), append([]string{"storetest: "}, append(strings.Split(c.want, " … "),
 				"the same: 1 worker and shuffled tasks\n", "different: 1 worker once more\n", "equal runs differ: ")...)...)
 		})
 	}
