@@ -12,7 +12,7 @@ import (
 // handles of its creates to memory of the call's own.
 type Call struct {
 	Epoch     uint64 // epoch of the flush
-	Tick      uint64 // that applied it in a claimed inbox; else 0
+	Tick      uint64 // tick that applied it in a claimed inbox; else 0
 	completed chan struct{}
 	err       error // nil if applied, once completed
 	dropped   error // cause of a drop

@@ -225,7 +225,7 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	}
 }
 
-// erase calls found with each handle that the queue is the first to erase.
+// erase calls found with each provisional handle that the queue is the first to erase.
 func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	for _, list := range buf.lists {
 		r := a.batch.byList[list]

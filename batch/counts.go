@@ -19,7 +19,7 @@ var ErrQueueFull = errors.New("queue is full")
 // first eight counters (B1), except the first EraseAll of a table: it counts as an erase of
 // each item.
 type Counts struct {
-	Created      int `json:"created"`       // created items
+	Created      int `json:"created"`       // created items, without cancelled creates
 	Erased       int `json:"erased"`        // erased items of earlier batches; sparse data removed by an Unset
 	Put          int `json:"put"`           // replaced items, including created ones; column elements and sparse data that were set
 	Superseded   int `json:"superseded"`    // puts replaced by a later put to the same item; also Sets and Unsets

@@ -50,8 +50,8 @@ func (b *Batch) Claim(cause error) *EncodedInbox {
 	return x.claimed
 }
 
-// Release ends the claim. Calls that were not sealed return err, and a waiting input is
-// dropped.
+// Release ends the claim. Calls that still record or were not sealed return err, and a
+// waiting input is dropped.
 func (a *EncodedInbox) Release(err error) {
 	x := &a.batch.inbox
 	x.mu.Lock()

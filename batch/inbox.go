@@ -114,7 +114,7 @@ func (b *Batch) Leave(q Queue) {
 	b.inbox.recycle(q.buf)
 }
 
-// Close makes all further and encoded waiting calls return err.
+// Close makes all further calls, and waiting calls of an [EncodedInbox], return err.
 func (b *Batch) Close(err error) {
 	b.inbox.mu.Lock()
 	defer b.inbox.mu.Unlock()

@@ -107,7 +107,8 @@ func (buf *buffer) close() {
 	buf.serial, buf.state = 0, ended
 }
 
-// fail also drops the table buffers: the function of an EmplaceFunc may still write to one.
+// fail drops all commands, and also the table buffers, to which the function of an
+// EmplaceFunc may still write.
 func (buf *buffer) fail() {
 	for _, t := range buf.touched {
 		buf.spare[t.ordinal] = nil
@@ -293,8 +294,8 @@ func (q Queue) leave() {
 	}
 }
 
-// Erase records an erase of the item id names, in any table. A handle of an unknown typeId
-// counts as stale.
+// Erase records an erase of the item id names, in any table of the store. A provisional
+// handle of this batch cancels the create. A handle of an unknown typeId counts as stale.
 func (q Queue) Erase(id handle.ID) {
 	if q.buf == nil {
 		q.usable(nil)

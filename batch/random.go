@@ -31,8 +31,8 @@ func mix(a, b uint64) uint64 {
 	return v ^ v>>31
 }
 
-// Rand returns the random source of the queue. It panics if the pass has no seed or has
-// ended.
+// Rand returns the random source of the queue, which depends only on seed, pass and task.
+// It panics if the pass has no seed or has ended.
 func (q Queue) Rand() *rand.Rand {
 	if q.buf == nil {
 		q.usable(nil)
