@@ -201,8 +201,8 @@ func (r *reader) drain(ctx context.Context, f *consumer) error {
 	}
 }
 
-// checkConsumer fails if the leader has the next message. A consumer on a lagging or damaged
-// server only sends heartbeats.
+// checkConsumer fails if the leader has the next message or does not answer. A consumer on a
+// lagging or damaged server only sends heartbeats.
 func (r *reader) checkConsumer(ctx context.Context) error {
 	_, end, err := r.log.ends(ctx)
 	if err == nil && end.seq >= r.seq {

@@ -132,7 +132,7 @@ func (l *Log) compareReplica(ctx context.Context) error {
 	return err
 }
 
-// waitForRecord waits for record at, or for a checkLength error.
+// waitForRecord waits for record at or a permanent error.
 func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	certain := func(err error) bool {
 		return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrOtherStream)
