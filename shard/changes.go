@@ -15,13 +15,11 @@ type listener interface {
 	Created(ids []handle.ID)                         // a run; ids are valid until the batch's handles no longer resolve
 }
 
-// tracking is the listener of a shard, with bound methods.
 type tracking struct {
-	listener         listener // may be nil
+	listener         listener
 	erased, replaced func(id handle.ID, item unsafe.Pointer) bool
 }
 
-// Track makes flushes report to l what they do to the items.
 func (s *Shard) Track(l listener) { s.tracking = tracking{l, l.Erased, l.Replaced} }
 
 // begin reports the planned erases and puts before the items change.

@@ -16,14 +16,14 @@ type columnShard struct {
 	number  int            // attachment number of the table
 	setting slotset.Bitset // existing items whose elements the batch sets
 	counts  batch.Counts
-	sampled int // number of sampled stale Sets
+	sampled int
 	links   links
-	onSet   func(id handle.ID, item unsafe.Pointer) bool // may be nil
+	onSet   func(id handle.ID, item unsafe.Pointer) bool
 }
 
-// AddColumn adds the next column of the map. number is the number of the table's
-// attachment. fields and visitor locate handles in an element, as for [New]. Each flush
-// calls onSet, unless nil, for existing items whose element it sets, by ascending row.
+// AddColumn adds a column with the number of the table's attachment. fields and visitor
+// locate handles in an element. Each flush calls onSet, unless nil, for existing items
+// whose element it sets, by ascending row.
 func (s *Shard) AddColumn(c *dense.Column, number int, fields []uintptr, visitor LinkVisitor, onSet func(id handle.ID, item unsafe.Pointer) bool) {
 	l := links{fields: fields, visitor: visitor, size: c.Kind.Type.Size}
 	s.columns = append(s.columns, &columnShard{Column: c, number: number, links: l, onSet: onSet})
@@ -128,7 +128,7 @@ func (s *Shard) linkColumn(c *batch.Commands, col *columnShard, index int, resol
 	})
 	for _, sets := range c.Sets(col.number) {
 		for _, id := range sets.Puts(index).IDs {
-			if row, ok := s.Map.RowOf(id); ok { // false if it was set and erased
+			if row, ok := s.Map.RowOf(id); ok { // false if set and erased
 				col.links.makeReal(col.At(row), resolve, &col.counts)
 			}
 		}

@@ -8,10 +8,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Leak returns an error for the first item, element of a column or sparse value that holds
-// a provisional handle, and its attachment ([batch.ToTable] for an item). err is nil if
-// there is none. It takes O(Rows()) time for each component with handles and is for checked
-// builds.
+// Leak returns an error for the first component that holds a provisional handle, and its
+// attachment ([batch.ToTable] for an item), or nil. It takes O(Rows()) time and is for
+// checked builds.
 func (s *Shard) Leak() (attachment int, err error) {
 	if l := &s.links; l.exist() {
 		for id, v := range s.Map.All {
@@ -45,7 +44,6 @@ func (s *Shard) Leak() (attachment int, err error) {
 
 func (l *links) exist() bool { return len(l.fields) > 0 || l.visitor != nil }
 
-// leak returns an error if the value at v, of the item id, holds a provisional handle.
 func (l *links) leak(what string, id handle.ID, v unsafe.Pointer) error {
 	for _, offset := range l.fields {
 		if held := *(*handle.ID)(unsafe.Add(v, offset)); held.IsProvisional() {

@@ -20,19 +20,19 @@ type LinkVisitor func(v unsafe.Pointer, visit func(*handle.ID))
 // values into the map but not the memory they refer to, so the addresses remain valid after
 // the commit.
 type links struct {
-	fields  []uintptr   // offsets of handles within a value
+	fields  []uintptr
 	visitor LinkVisitor // finds handles through references; may be nil
-	size    uintptr     // size of a value in bytes
+	size    uintptr
 
 	found  []*handle.ID
 	peak   highwater.Mark
 	marked slotset.Bitset // scratch: items whose last put was seen
 
-	visit func(*handle.ID) // note, bound once
-	value unsafe.Pointer   // the visited value
+	visit func(*handle.ID)
+	value unsafe.Pointer
 }
 
-// note keeps the address of a provisional handle outside of the value itself.
+// note keeps the address of a provisional handle outside of the value.
 func (l *links) note(id *handle.ID) {
 	inside := uintptr(unsafe.Pointer(id))-uintptr(l.value) < l.size
 	if id.IsProvisional() && !inside { // a handle inside is copied; Link finds it in the map
@@ -40,7 +40,6 @@ func (l *links) note(id *handle.ID) {
 	}
 }
 
-// begin starts visits and returns the function that visits a value.
 func (l *links) begin() (find func(value unsafe.Pointer)) {
 	l.clear()
 	if l.visit == nil {
@@ -52,7 +51,6 @@ func (l *links) begin() (find func(value unsafe.Pointer)) {
 	}
 }
 
-// end ends the visits and keeps the results.
 func (l *links) end() {
 	l.marked.Clear()
 	l.value = nil
@@ -65,9 +63,8 @@ func (l *links) clear() {
 	l.value = nil
 }
 
-// FindLinks collects the addresses of provisional handles that are reached through
-// references in values that the planned batch leaves in the shard. It runs user code, which
-// may panic; nothing has changed then.
+// FindLinks collects provisional handles referenced by values that the batch leaves
+// in the shard. It runs user code, which may panic; nothing has changed then.
 func (s *Shard) FindLinks(c *batch.Commands, index int) {
 	if s.links.visitor != nil {
 		s.findInItems(c, index)
@@ -124,7 +121,7 @@ func (l *links) patch(resolve func(handle.ID) handle.ID, counts *batch.Counts) {
 }
 
 // Link resolves the provisional handles in the fields of every value that the batch
-// created, put or set. resolve is as for Patch.
+// created, put or set.
 func (s *Shard) Link(c *batch.Commands, index int, resolve func(handle.ID) handle.ID) {
 	if len(s.links.fields) > 0 {
 		s.linkItems(c, index, resolve)
@@ -143,7 +140,7 @@ func (s *Shard) Link(c *batch.Commands, index int, resolve func(handle.ID) handl
 
 func (s *Shard) linkItems(c *batch.Commands, index int, resolve func(handle.ID) handle.ID) {
 	visit := func(id handle.ID) {
-		if item := s.Map.Item(id); item != nil { // nil if it was put and erased
+		if item := s.Map.Item(id); item != nil { // nil if put and erased
 			s.links.makeReal(item, resolve, &s.counts)
 		}
 	}

@@ -15,12 +15,12 @@ import (
 // Shard is one typeId of a table: its map and the state of a flush for it.
 type Shard struct {
 	Map Map
-	typ *items.Type // of its items
+	typ *items.Type
 
-	erasing      slotset.Bitset     // items that the batch erases
-	putting      slotset.Bitset     // items that the batch puts a value to
+	erasing      slotset.Bitset
+	putting      slotset.Bitset
 	unmarked     []slotset.Unmarked // scratch: handles of one queue that marked nothing
-	maxUnmarked  int                // maximum length of unmarked in this plan
+	maxUnmarked  int
 	unmarkedPeak highwater.Mark
 	counts       batch.Counts
 	samples      []batch.Sample
@@ -29,7 +29,7 @@ type Shard struct {
 	tracking     tracking
 	columns      []*columnShard
 	data         []*sparseShard
-	all          []*sparse.Map // the maps of data
+	all          []*sparse.Map
 }
 
 // New returns the shard of a map of items of type t. Handles are at the offsets fields of
@@ -38,7 +38,6 @@ func New(m Map, t *items.Type, fields []uintptr, visitor LinkVisitor) *Shard {
 	return &Shard{Map: m, typ: t, links: links{fields: fields, visitor: visitor, size: t.Size}}
 }
 
-// Begin starts a flush with an empty plan.
 func (s *Shard) Begin() {
 	s.counts, s.samples = batch.Counts{}, s.samples[:0]
 	s.lo, s.hi = 0, 0
@@ -50,8 +49,8 @@ func (s *Shard) Begin() {
 	}
 }
 
-// Plan determines the effect of the commands to the index-th shard in c: erased items, puts
-// that count, stale commands. It does not change the map. It takes O(commands) time.
+// Plan determines which items are erased, which puts count, and what is stale, for the
+// index-th shard in c. It takes O(commands) time.
 func (s *Shard) Plan(c *batch.Commands, index int) {
 	s.maxUnmarked = 0
 	if c.All() > 0 {
@@ -77,8 +76,7 @@ func (s *Shard) Plan(c *batch.Commands, index int) {
 	}
 }
 
-// planErases marks all items and then handles the few handles that marked nothing. Rows
-// always have an item.
+// planErases marks all items and then handles the few handles that marked nothing.
 func (s *Shard) planErases(c *batch.Commands, erases batch.Erases) {
 	if len(erases.Rows) > 0 {
 		s.counts.Redundant += s.Map.(*dense.Set).MarkRows(&s.erasing, erases.Rows)
@@ -134,20 +132,17 @@ func (s *Shard) sampleOf(kind batch.Kind, id handle.ID, key batch.Key, sequence 
 	return batch.Sample{Handle: id, TypeID: s.Map.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence}
 }
 
-// Erased returns the number of items that the planned batch erases.
 func (s *Shard) Erased() int {
 	return s.erasing.Len()
 }
 
-// PlanErase adds an item to the planned erases. It reports whether the item is new there
-// and whether the erase depletes its slot.
+// PlanErase reports whether the item was not yet planned, and whether its slot is depleted.
 func (s *Shard) PlanErase(id handle.ID) (marked, depleting bool) {
 	before := s.erasing.Depleting()
 	marked = s.Map.Mark(&s.erasing, id) == slotset.Marked
 	return marked, s.erasing.Depleting() > before
 }
 
-// UnplanErase undoes a PlanErase that marked the item.
 func (s *Shard) UnplanErase(id handle.ID, depleting bool) {
 	if row, ok := s.Map.RowOf(id); ok {
 		s.erasing.Rows.Remove(row)
@@ -157,14 +152,13 @@ func (s *Shard) UnplanErase(id handle.ID, depleting bool) {
 	}
 }
 
-// Fits returns nil if creates more items fit after the planned erases, or an error that
-// wraps [handle.ErrFull].
+// Fits returns an error that wraps [handle.ErrFull] unless creates more items fit after the
+// planned erases.
 func (s *Shard) Fits(creates int) error {
 	return s.Map.CanInsert(creates, s.erasing.Len(), s.erasing.Depleting())
 }
 
-// Deal gives the shard the surviving creates lo to hi-1. It returns nil if they fit, or an
-// error that wraps [handle.ErrFull].
+// Deal gives the shard the surviving creates lo to hi-1 and checks [Shard.Fits].
 func (s *Shard) Deal(c *batch.Commands, lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo
@@ -172,16 +166,14 @@ func (s *Shard) Deal(c *batch.Commands, lo, hi int) error {
 	return s.Fits(hi - lo)
 }
 
-// Dealt returns the number of creates dealt to the shard.
 func (s *Shard) Dealt() int { return s.hi - s.lo }
 
-// NeedsMemory reports whether the planned batch needs growth.
 func (s *Shard) NeedsMemory() bool {
 	return !s.Map.HasRoom(s.hi-s.lo) || len(s.data) > 0 && slices.ContainsFunc(s.data, (*sparseShard).needsMemory)
 }
 
-// MakeRoom allocates the memory for the planned batch. Capacity is not part of the state,
-// so a flush that fails later has changed nothing.
+// MakeRoom allocates all memory of the batch. Capacity is not part of the state, so a later
+// failure has changed nothing.
 func (s *Shard) MakeRoom() {
 	s.Map.ReserveMore(s.hi - s.lo)
 	for _, d := range s.data {
@@ -189,8 +181,7 @@ func (s *Shard) MakeRoom() {
 	}
 }
 
-// Apply changes the map as planned: puts, Sets, erases, creates. It cannot fail and runs no
-// user code.
+// Apply applies the plan. It cannot fail and runs no user code.
 func (s *Shard) Apply(c *batch.Commands, index int) {
 	if s.tracking.listener != nil {
 		s.tracking.begin(s)
@@ -225,15 +216,13 @@ func (s *Shard) Apply(c *batch.Commands, index int) {
 	}
 }
 
-// applyPuts writes the values in the order of keys, so that the last put of an item wins.
-// Puts to items that are also erased have no effect.
+// applyPuts writes in the order of keys, so that the last put of an item wins.
 func (s *Shard) applyPuts(c *batch.Commands, index int) {
 	for _, puts := range c.Puts(index) {
 		s.Map.PutItems(puts.IDs, puts.Values)
 	}
 }
 
-// Cancel discards the plan.
 func (s *Shard) Cancel() {
 	s.erasing.Clear()
 	s.putting.Clear()
@@ -248,7 +237,7 @@ func (s *Shard) Cancel() {
 	}
 }
 
-// Trim releases the memory kept between flushes. The map does not change.
+// Trim releases the memory kept between flushes.
 func (s *Shard) Trim() {
 	columns, all, tracking := s.columns, s.data, s.tracking
 	*s = *New(s.Map, s.typ, s.links.fields, s.links.visitor)
@@ -262,8 +251,7 @@ func (s *Shard) Trim() {
 	}
 }
 
-// Report adds the counts of the planned or applied batch to counts and returns the first
-// stale commands.
+// Report adds to counts and returns the first stale commands.
 func (s *Shard) Report(counts *batch.Counts) []batch.Sample {
 	counts.Add(s.counts)
 	return s.samples

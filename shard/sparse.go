@@ -15,35 +15,34 @@ import (
 type sparseShard struct {
 	*sparse.Map
 	name     string
-	number   int            // attachment number of the table
-	named    slotset.Bitset // scratch of planning: items whose last command was seen
-	dropping slotset.Bits   // rows to drop
-	last     []command      // last Set of each existing item, in reverse order
+	number   int // attachment number of the table
+	named    slotset.Bitset
+	dropping slotset.Bits
+	last     []command // last Set of each existing item, in reverse order
 	lastPeak highwater.Mark
 	added    int // new rows for last
 	given    int // new rows for creates
-	slots    int // slots of the map, including the creates
+	slots    int
 	counts   batch.Counts
 	links    links
 
 	onErased func(id handle.ID, item unsafe.Pointer) bool
 
-	changed   func(id handle.ID, before unsafe.Pointer, has bool) // may be nil
-	unset     []handle.ID                                         // items that lose their value, in reverse order
+	changed   func(id handle.ID, before unsafe.Pointer, has bool)
+	unset     []handle.ID // items that lose their value, in reverse order
 	unsetPeak highwater.Mark
 }
 
-// command is a Set: the item, the number of its queue and the index in the queue.
+// command is a Set: item, number of the queue and index in the queue.
 type command struct {
 	id       handle.ID
 	queue    uint32
 	sequence uint32
 }
 
-// AddSparse adds sparse data. number is the number of the table's attachment. fields and
-// visitor locate handles in a value, as for [New]. Each flush calls changed, unless nil,
-// before an item gets or loses a value, with the old value or nil. It does not call changed
-// for erased items.
+// AddSparse adds sparse data with the number of the table's attachment. fields and visitor
+// locate handles in a value. Each flush calls changed, unless nil, before an item gets or
+// loses a value, with the old value or nil, but not for erased items.
 func (s *Shard) AddSparse(d *sparse.Map, name string, number int, fields []uintptr, visitor LinkVisitor, changed func(id handle.ID, before unsafe.Pointer, has bool)) {
 	data := &sparseShard{Map: d, name: name, number: number, changed: changed, links: links{fields: fields, visitor: visitor, size: d.Type.Size}}
 	data.onErased = func(id handle.ID, _ unsafe.Pointer) bool {
@@ -54,15 +53,13 @@ func (s *Shard) AddSparse(d *sparse.Map, name string, number int, fields []uintp
 	s.all = append(s.all, d)
 }
 
-// begin starts a flush with an empty plan.
 func (d *sparseShard) begin() {
 	d.counts, d.added, d.given = batch.Counts{}, 0, 0
 	d.last = highwater.Trim(&d.lastPeak, d.last)
 	d.unset = highwater.Trim(&d.unsetPeak, d.unset)
 }
 
-// planData determines the effect of Sets, Unsets and erases. The last command of an item
-// counts, so it iterates in reverse order.
+// planData iterates in reverse order, because the last command of an item counts.
 func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 	d.dropping.Grow(d.Rows())
 	if index == 0 {
@@ -90,7 +87,7 @@ func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 	s.planDrops(d)
 }
 
-// planItem is planData for a command to an existing item or a stale handle.
+// planItem handles existing items and stale handles.
 func (s *Shard) planItem(d *sparseShard, cmd command, unset bool) {
 	if s.Map.IsMarked(&s.erasing, cmd.id) {
 		d.counts.Dropped++
@@ -122,14 +119,13 @@ func (s *Shard) planItem(d *sparseShard, cmd command, unset bool) {
 	}
 }
 
-// drop marks the row of an item, if any.
 func (d *sparseShard) drop(id handle.ID) {
 	if row, ok := d.Row(id); ok {
 		d.dropping.Add(row)
 	}
 }
 
-// planDrops marks the rows of erased items, in time proportional to the smaller number.
+// planDrops takes time proportional to the smaller number.
 func (s *Shard) planDrops(d *sparseShard) {
 	switch erased := s.erasing.Len(); {
 	case erased == 0 || d.Rows() == 0:
@@ -164,7 +160,6 @@ func (s *Shard) sampleData(c *batch.Commands, d *sparseShard, index int) {
 	}
 }
 
-// dealData counts the rows for the creates of the shard.
 func (s *Shard) dealData(c *batch.Commands) {
 	for _, d := range s.data {
 		d.given = c.CountGiven(d.number, s.lo, s.hi)
@@ -176,7 +171,7 @@ func (s *Shard) dealData(c *batch.Commands) {
 
 func (d *sparseShard) needsMemory() bool { return !d.HasRoom(d.added+d.given, d.slots) }
 
-// applyData drops rows and then applies Sets in the order of keys, for existing items.
+// applyData drops rows, then applies Sets in the order of keys.
 func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
 	if d.changed != nil {
 		d.report()
@@ -190,7 +185,6 @@ func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
 	}
 }
 
-// report reports the planned changes of existing items.
 func (d *sparseShard) report() {
 	before := func(id handle.ID) unsafe.Pointer {
 		if row, ok := d.Row(id); ok {
@@ -214,8 +208,7 @@ func (d *sparseShard) give(id handle.ID, v unsafe.Pointer) {
 	d.Set(id, v)
 }
 
-// ComponentCounts returns the counts of the planned or applied batch for the column or
-// sparse data with the number.
+// ComponentCounts returns the counts of a column or sparse data.
 func (s *Shard) ComponentCounts(number int) batch.Counts {
 	for _, col := range s.columns {
 		if col.number == number {

@@ -13,14 +13,13 @@ import (
 	"handloom/shard/handle"
 )
 
-// Map is the storage of a shard. Its steps take handles and values without their type. User
-// lookups do not use it.
+// Map is the storage of a shard without item types. User lookups do not use it.
 type Map interface {
 	TypeID() uint16
 	IsPinned() bool // the map belongs to a table and was not replaced
 	Len() int
-	Rows() int                        // number of positions that a pass visits
-	Item(id handle.ID) unsafe.Pointer // nil if there is none
+	Rows() int // number of positions that a pass visits
+	Item(id handle.ID) unsafe.Pointer
 	RowOf(id handle.ID) (row int, ok bool)
 	IDAt(row int) handle.ID // null if the row is empty
 	All(yield func(id handle.ID, item unsafe.Pointer) bool)
@@ -47,7 +46,6 @@ type Map interface {
 	Load(in *digest.Decoder) // the inverse of DigestTo, for an unused map
 }
 
-// State is the content of a shard: its items and sparse data.
 type State struct {
 	Map
 	data []*sparse.Map
@@ -56,14 +54,13 @@ type State struct {
 // CloneFuncs are functions that make *dst a copy of *src; nil copies by assignment.
 type CloneFuncs struct {
 	dense.Clones
-	Data []func(dst, src unsafe.Pointer) // by sparse map of the State; may be shorter
+	Data []func(dst, src unsafe.Pointer)
 }
 
-// State returns the content of the shard.
 func (s *Shard) State() State { return State{s.Map, s.all} }
 
-// Copy copies the state of a shard into to, a state of the same kind or zero for a new one,
-// and returns it; see handlemap.Map.CopyTo and slotmap.Map.CopyTo.
+// Copy copies the state into to, of the same kind or zero for a new one, and returns it;
+// see handlemap.Map.CopyTo and slotmap.Map.CopyTo.
 func Copy(from, to State, clones CloneFuncs) State {
 	if to.Map == nil {
 		to = EmptyLike(from)
@@ -86,7 +83,6 @@ func Copy(from, to State, clones CloneFuncs) State {
 	return to
 }
 
-// EmptyLike returns an unused state of the same kind and types.
 func EmptyLike(s State) (e State) {
 	switch m := s.Map.(type) {
 	case *dense.Set:
@@ -102,7 +98,6 @@ func EmptyLike(s State) (e State) {
 	return e
 }
 
-// MoveFrom moves the state of a shard of the same kind into s.
 func MoveFrom(s, from State) {
 	switch m := s.Map.(type) {
 	case *dense.Set:
@@ -127,8 +122,7 @@ func (s State) Digest() uint64 {
 	return h.Sum()
 }
 
-// DigestTo writes the state to h. The state must not change while a [digest.Tee] of h uses
-// it.
+// DigestTo writes the state to h. It must not change while a [digest.Tee] of h uses it.
 func (s State) DigestTo(h *digest.Hash) {
 	s.Map.DigestTo(h)
 	for _, d := range s.data {

@@ -8,7 +8,6 @@ import (
 	"handloom/internal/slotset"
 )
 
-// rowsFrom returns the rows i to j-1 in scratch memory.
 func (d *Set) rowsFrom(i, j int) []slotset.Row {
 	d.scratch.order = slices.Grow(d.scratch.order[:0], j-i)[:j-i]
 	for k := range d.scratch.order {
@@ -17,22 +16,21 @@ func (d *Set) rowsFrom(i, j int) []slotset.Row {
 	return d.scratch.order
 }
 
-// spareRows returns separate scratch memory for n rows.
+// spareRows returns other scratch memory.
 func (d *Set) spareRows(n int) []slotset.Row {
 	d.scratch.spare = slices.Grow(d.scratch.spare[:0], n)[:n]
 	return d.scratch.spare
 }
 
-// reorder arranges rows and marks them as changed for Defragment.
+// reorder is arrange that marks the rows as changed for Defragment.
 func (d *Set) reorder(first int, order, spare []slotset.Row) {
 	if d.arrange(first, order, spare) > 0 {
 		d.touchRange(first, first+len(order))
 	}
 }
 
-// arrange moves the item at row order[k] to row first+k for every k and returns the number
-// of moved items. order is a permutation of the rows from first on. order and spare, of
-// equal length, are overwritten.
+// arrange moves the item at row order[k], a permutation from first on, to row first+k. It
+// returns the number of moves and overwrites order and spare.
 func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 	k := 0
 	for k < len(order) && int(order[k]) == first+k {
@@ -49,8 +47,7 @@ func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 	return arrange(d.typ, d.items, &d.scratch.gathered, &d.scratch.one, first, order)
 }
 
-// arrange is [Set.arrange] for one array. It overwrites order unless elements are small.
-// gathered and one are scratch.
+// arrange overwrites order unless elements are small. gathered and one are scratch.
 func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first int, order []slotset.Row) (moves int) {
 	if t.Size <= lineBytes {
 		*gathered = gather(t, all, *gathered, first, order)
@@ -67,7 +64,6 @@ func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first i
 	return permute(t, all, *one, first, order)
 }
 
-// arrangeOwners arranges the meta set and updates the slots.
 func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	for k, row := range order {
 		spare[k] = slotset.Row(d.meta[row])
@@ -79,19 +75,18 @@ func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	}
 }
 
-// gather moves elements through a second array, which it returns. All addresses are known
-// in advance, so many reads overlap (op=sort).
+// gather moves elements through a second array. All addresses are known in advance, so
+// reads overlap (op=sort).
 func gather(t *items.Type, all, gathered items.Slice, first int, order []slotset.Row) items.Slice {
 	gathered = t.Gather(gathered, all, order)
 	t.Copy(all.Sub(first, first+len(order), t.Size), gathered)
 	if t.Pointers {
-		t.Clear(gathered) // lets the collector free the elements
+		t.Clear(gathered)
 	}
 	return gathered
 }
 
-// permute moves elements along the cycles of the permutation. Large elements move once and
-// need scratch for only one element.
+// permute moves large elements once each, along the cycles, with scratch for one.
 func permute(t *items.Type, all, single items.Slice, first int, order []slotset.Row) (moves int) {
 	one := single.Pointer(0, t.Size)
 	element := func(k int) unsafe.Pointer { return all.Pointer(first+k, t.Size) }
@@ -116,7 +111,6 @@ func permute(t *items.Type, all, single items.Slice, first int, order []slotset.
 	return moves
 }
 
-// exchange swaps two rows.
 func (d *Set) exchange(a, b slotset.Row) {
 	d.typ.Exchange(d.items, a, b)
 	for _, c := range d.Columns() {

@@ -25,16 +25,15 @@ type Column struct {
 
 	owner         *Set
 	all           items.Slice
-	gathered, one items.Slice // scratch of reorders
+	gathered, one items.Slice
 }
 
-// followers holds the data that moves with the rows. It is nil in maps without such data.
+// followers are the data that moves with the rows, nil without any.
 type followers struct {
-	known   *ordering // state of Defragment, or nil
+	known   *ordering
 	columns []*Column
 }
 
-// AddColumn adds and returns a column of zero elements.
 func (d *Set) AddColumn(k *Kind) *Column {
 	d.guard("AddColumn")
 	c := &Column{Kind: k, owner: d, all: k.Type.Make(d.items.Cap())}
@@ -43,7 +42,6 @@ func (d *Set) AddColumn(k *Kind) *Column {
 	return c
 }
 
-// Columns returns the columns in the order they were added.
 func (d *Set) Columns() []*Column {
 	if d.followers == nil {
 		return nil
@@ -51,7 +49,6 @@ func (d *Set) Columns() []*Column {
 	return d.followers.columns
 }
 
-// following returns the followers, creating them if needed.
 func (d *Set) following() *followers {
 	if d.followers == nil {
 		d.followers = new(followers)
@@ -59,7 +56,6 @@ func (d *Set) following() *followers {
 	return d.followers
 }
 
-// ordering returns the state of Defragment, or nil.
 func (d *Set) ordering() *ordering {
 	if d.followers == nil {
 		return nil
@@ -67,7 +63,6 @@ func (d *Set) ordering() *ordering {
 	return d.followers.known
 }
 
-// erase follows an Erase that moves the last row to row.
 func (f *followers) erase(row, last int) {
 	if f.known != nil {
 		f.known.shorten(last)
@@ -78,7 +73,6 @@ func (f *followers) erase(row, last int) {
 	}
 }
 
-// erased follows a bulk erase that leaves kept of n rows.
 func (f *followers) erased(moves []slotset.Move, kept, n int) {
 	if f.known != nil {
 		f.known.erased(moves, kept)
@@ -89,7 +83,6 @@ func (f *followers) erased(moves []slotset.Move, kept, n int) {
 	}
 }
 
-// reset follows a reset of the map.
 func (f *followers) reset() {
 	f.known = nil
 	for _, c := range f.columns {
@@ -97,7 +90,6 @@ func (f *followers) reset() {
 	}
 }
 
-// shrink follows a shrink of a map of n rows.
 func (f *followers) shrink(n int) {
 	f.known = f.known.shrink()
 	for _, c := range f.columns {
@@ -105,22 +97,18 @@ func (f *followers) shrink(n int) {
 	}
 }
 
-// Elements returns the elements of the rows lo to hi-1. C is the type of the column.
+// C is the type of the column.
 func Elements[C any](c *Column, lo, hi int) []C { return (*items.As[C](&c.all))[lo:hi:hi] }
 
-// Range returns the elements of the rows lo to hi-1.
 func (c *Column) Range(lo, hi int) items.Slice { return c.all.Sub(lo, hi, c.Kind.Type.Size) }
 
-// At returns the address of the element of a row.
 func (c *Column) At(row int) unsafe.Pointer { return c.all.Pointer(row, c.Kind.Type.Size) }
 
-// Fill copies values to the elements from row on.
 func (c *Column) Fill(row int, values items.Slice) {
 	t := c.Kind.Type
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)
 }
 
-// NewStaleError is [Set.NewStaleError] of the column's map.
 func (c *Column) NewStaleError(id handle.ID) *handle.StaleError { return c.owner.NewStaleError(id) }
 
 // Exchange exchanges the elements of two columns of the same type and map. rows is the
@@ -134,7 +122,7 @@ func (c *Column) Exchange(other *Column, rows int) {
 	}
 }
 
-// erase copies elements without pointers as bytes, without typed steps.
+// erase avoids typed steps for elements without pointers.
 func (c *Column) erase(row, last int) {
 	t := c.Kind.Type
 	to, from := c.all.Pointer(row, t.Size), c.all.Pointer(last, t.Size)
@@ -148,25 +136,21 @@ func (c *Column) erase(row, last int) {
 	clear(vacated)
 }
 
-// clear zeroes the elements of the rows lo to hi-1.
 func (c *Column) clear(lo, hi int) {
 	if lo < hi {
 		c.Kind.Type.Clear(c.all.Sub(lo, hi, c.Kind.Type.Size))
 	}
 }
 
-// grow moves the first rows elements to an array of n elements.
 func (c *Column) grow(rows, n int) {
 	old := c.all
 	c.all = c.Kind.Type.Grown(old.Resize(rows), n)
 	poison(c.Kind.Type, old)
 }
 
-// clip reduces the column to n elements.
 func (c *Column) clip(n int) { c.all = c.all.Resize(n).Clip(n) }
 
-// arrange moves elements as [Set.arrange] moves items. It preserves order and overwrites
-// spare.
+// arrange preserves order, which the items still need, and overwrites spare.
 func (c *Column) arrange(first int, order, spare []slotset.Row) {
 	if c.Kind.Type.Size > lineBytes {
 		order = spare[:copy(spare, order)]
@@ -174,7 +158,6 @@ func (c *Column) arrange(first int, order, spare []slotset.Row) {
 	arrange(c.Kind.Type, c.all, &c.gathered, &c.one, first, order)
 }
 
-// copyTo copies the first n elements to dst, with clone unless it is nil.
 func (c *Column) copyTo(dst *Column, n int, clone func(dst, src unsafe.Pointer)) {
 	t := c.Kind.Type
 	if clone == nil {
@@ -186,12 +169,11 @@ func (c *Column) copyTo(dst *Column, n int, clone func(dst, src unsafe.Pointer))
 	}
 }
 
-// digest adds the elements of n rows to h.
 func (c *Column) digest(h *digest.Hash, n int) {
 	c.Kind.Type.DigestItems(h, c.all.Sub(0, n, c.Kind.Type.Size))
 }
 
-// verify checks C1 and C2 for a map of length rows and capacity room.
+// verify checks C1 and C2.
 func (c *Column) verify(rows, room int) error {
 	if c.all.Len() != room || c.all.Cap() != room {
 		return fmt.Errorf("C1: column %q has length %d and capacity %d, want %d", c.Kind.Name, c.all.Len(), c.all.Cap(), room)
@@ -204,7 +186,6 @@ func (c *Column) verify(rows, room int) error {
 	return nil
 }
 
-// poison fills an array that growth abandoned.
 func poison(t *items.Type, all items.Slice) {
 	if check.Full && all.Cap() > 0 && !t.Pointers {
 		check.Poison(all.Data(), uintptr(all.Cap())*t.Size)

@@ -7,7 +7,6 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Clone returns a copy; see handlemap.Map.Clone.
 func (d *Set) Clone() *Set {
 	d.guard("Clone")
 	c := d.EmptyLike()
@@ -18,7 +17,7 @@ func (d *Set) Clone() *Set {
 // Clones are functions that make *dst a copy of *src; nil copies by assignment.
 type Clones struct {
 	Items   func(dst, src unsafe.Pointer)
-	Columns []func(dst, src unsafe.Pointer) // by index in [Set.Columns]; may be shorter
+	Columns []func(dst, src unsafe.Pointer)
 }
 
 func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
@@ -61,7 +60,7 @@ func (d *Set) CopyTo(dst *Set, clones Clones) {
 	}
 }
 
-// copyColumns copies columns. The meta set of dst still has its old length.
+// copyColumns runs while the meta set of dst has its old length.
 func (d *Set) copyColumns(dst *Set, clones Clones) {
 	n, had := len(d.meta), len(dst.meta)
 	for _, to := range dst.Columns() {
@@ -76,8 +75,8 @@ func (d *Set) copyColumns(dst *Set, clones Clones) {
 	}
 }
 
-// makeCopyRoom makes room for a copy. A map without memory gets the exact size, because a
-// copy rarely grows; a map that receives repeated copies gets spare room.
+// makeCopyRoom gives the first copy the exact size, because copies rarely grow, and
+// repeated copies spare room.
 func (d *Set) makeCopyRoom(rows, words int) {
 	roomy := func(need, have int) int {
 		if have == 0 {
@@ -94,8 +93,7 @@ func (d *Set) makeCopyRoom(rows, words int) {
 	}
 }
 
-// setRows makes the first n rows, already written, the dense set. Its capacity respects
-// MaxItems, as inserts require.
+// setRows makes the first n rows, already written, the dense set.
 func (d *Set) setRows(n int) {
 	if n < d.items.Len() {
 		d.release(n, d.items.Len())
@@ -116,7 +114,6 @@ func (d *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	dst.setRows(n)
 }
 
-// cloning runs f, which calls user functions; dst becomes empty if they panic.
 func (d *Set) cloning(dst *Set, f func()) {
 	done := false
 	d.busy++
@@ -132,7 +129,6 @@ func (d *Set) cloning(dst *Set, f func()) {
 	done = true
 }
 
-// empty makes the map like new but keeps its memory.
 func (d *Set) empty() {
 	d.setRows(0)
 	for _, c := range d.Columns() {
@@ -145,7 +141,6 @@ func (d *Set) empty() {
 	d.forgetOrder()
 }
 
-// copyTo copies o to dst, which may be nil, and returns it.
 func (o *ordering) copyTo(dst *ordering) *ordering {
 	if o.isBlank() {
 		if dst != nil {
@@ -177,7 +172,7 @@ func (r *round) copyTo(dst *round) {
 	dst.skips = append(dst.skips[:0], r.skips...)
 }
 
-// EmptyLike returns an unused map of the same item type, options and columns.
+// EmptyLike returns an unused map of the same type, options and columns.
 func (d *Set) EmptyLike() *Set {
 	e := &Set{typ: d.typ, maxItems: d.maxItems, set: slotset.Set{Freelist: d.set.Unused()}}
 	for _, c := range d.Columns() {
@@ -186,8 +181,7 @@ func (d *Set) EmptyLike() *Set {
 	return e
 }
 
-// MoveFrom moves the state out of from, of the same type and columns. from must not be used
-// afterwards.
+// MoveFrom leaves from unusable. Both have the same type and columns.
 func (d *Set) MoveFrom(from *Set) {
 	d.guard("MoveFrom")
 	d.set, d.meta, d.items = from.set, from.meta, from.items

@@ -24,7 +24,7 @@ func (d *Set) Load(in *digest.Decoder) {
 	d.meta = meta
 	known := loadOrdering(in, len(meta), len(d.set.Words))
 	if in.Migrates() {
-		known = nil // the meaning of keys may have changed
+		known = nil // keys may have changed
 	}
 	if known != nil {
 		d.following().known = known
@@ -39,7 +39,6 @@ func (d *Set) Load(in *digest.Decoder) {
 	}
 }
 
-// loadColumns reads the columns that were written; others become zero.
 func (d *Set) loadColumns(in *digest.Decoder) {
 	own := d.Columns()
 	for _, from := range in.Columns(len(own)) {
@@ -58,11 +57,9 @@ func (d *Set) loadColumns(in *digest.Decoder) {
 	}
 }
 
-// bytesAtOnce limits the memory allocated for items before they were read. Their number is
-// backed by 8 bytes of input each.
+// bytesAtOnce limits memory for items not yet read. Input of 8 bytes backs each item.
 const bytesAtOnce = 1 << 20
 
-// LoadItems reads n items of a type.
 func LoadItems(in *digest.Decoder, t *items.Type, n int) items.Slice {
 	at := n
 	if t.Size > 128 {
@@ -80,7 +77,6 @@ func LoadItems(in *digest.Decoder, t *items.Type, n int) items.Slice {
 	}
 }
 
-// loadOrdering reads the state of Defragment; see ordering.digest.
 func loadOrdering(in *digest.Decoder, rows, slots int) *ordering {
 	kind := in.Uint8()
 	if kind == 0 {
@@ -137,7 +133,7 @@ func loadSlots(in *digest.Decoder, slots int) []slotset.Slot {
 	return list
 }
 
-// loadNumbers reads up to limit numbers and allocates as they arrive.
+// loadNumbers allocates as numbers arrive.
 func loadNumbers[N ~uint32](in *digest.Decoder, limit int, what string) []N {
 	var list []N
 	for range in.Count(limit, what) {
@@ -176,7 +172,6 @@ func (o *ordering) resume(slots int) error {
 	return nil
 }
 
-// mergesSoundly reports whether merging can continue from the runs and the cursor.
 func (o *ordering) mergesSoundly() bool {
 	n := len(o.list)
 	if o.pair >= len(o.ends) || o.pair%2 != 0 || o.made != o.pair/2 || int(o.ends[len(o.ends)-1]) != n {
@@ -193,7 +188,6 @@ func (o *ordering) mergesSoundly() bool {
 	return int(start) <= o.left && o.left <= mid && o.right <= hi
 }
 
-// rising reports whether ends ascend strictly between start and limit.
 func rising(start uint32, ends []uint32, limit int) bool {
 	for _, end := range ends {
 		if end <= start || int64(end) >= int64(limit) {

@@ -9,7 +9,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// comparison compares items by row.
 type comparison struct {
 	compare   func(a, b slotset.Row) int // nil: forget the order
 	mergeSort func(order, spare []slotset.Row) (sorted, rest []slotset.Row)
@@ -54,8 +53,7 @@ func (d *Set) defragment(by comparison, budget int) (moves int, done bool) {
 	return f.moves, done
 }
 
-// Touch marks the item of id as changed for Defragment and reports whether the item exists.
-// It takes O(1) time.
+// Touch marks the item as changed for Defragment, in O(1) time.
 func (d *Set) Touch(id handle.ID) bool {
 	d.guard("Touch")
 	row, ok := d.set.Lookup(id)
@@ -65,8 +63,8 @@ func (d *Set) Touch(id handle.ID) bool {
 	return ok
 }
 
-// TouchRows is Touch for the rows i to j-1. It takes O((j-i)/64) time, none in a map that
-// was never defragmented. It panics unless 0 <= i <= j <= Len().
+// TouchRows takes O((j-i)/64) time, none in a map that was never defragmented. It panics
+// unless 0 <= i <= j <= Len().
 func (d *Set) TouchRows(i, j int) {
 	d.guard("TouchRows")
 	_ = d.meta[:len(d.meta):len(d.meta)][i:j]
@@ -83,7 +81,6 @@ func (d *Set) touchRange(i, j int) {
 	}
 }
 
-// forgetOrder marks every row as changed.
 func (d *Set) forgetOrder() {
 	if known := d.ordering(); known != nil {
 		known.forget()
@@ -96,13 +93,11 @@ type defragmenter struct {
 	m     *Set
 	known *ordering
 	comparison
-	left      int // remaining budget
+	left      int
 	unbounded bool
 	moves     int
 }
 
-// run works until the map is in order or the budget is spent, and reports whether the map
-// is in order.
 func (d *defragmenter) run() (done bool) {
 	for {
 		paused := false
@@ -133,7 +128,6 @@ func (d *defragmenter) run() (done bool) {
 	}
 }
 
-// spend takes one comparison or exchange from the budget and reports false if none is left.
 func (d *defragmenter) spend() bool {
 	if d.left == 0 {
 		return false
@@ -142,9 +136,8 @@ func (d *defragmenter) spend() bool {
 	return true
 }
 
-// rowOf returns the row of an item of the round, or false if it was erased or changed since
-// the round began. A slot issued again is at a changed row, because new rows count as
-// changed.
+// rowOf returns false if the item was erased or changed since the round began. New rows
+// count as changed, so reissued slots are found changed.
 func (d *defragmenter) rowOf(slot slotset.Slot) (slotset.Row, bool) {
 	word := d.m.set.Words[slot]
 	row := int(uint32(word))

@@ -4,7 +4,6 @@ import (
 	"handloom/internal/digest"
 )
 
-// Digest returns a 64-bit hash of the state; see handlemap.Map.Digest.
 func (d *Set) Digest() uint64 {
 	var h digest.Hash
 	d.DigestTo(&h)
@@ -18,7 +17,6 @@ func (d *Set) ItemsDigest() uint64 {
 	return h.Sum()
 }
 
-// DigestTo writes the state to h.
 func (d *Set) DigestTo(h *digest.Hash) {
 	d.digestItems(h)
 	for _, c := range d.Columns() {

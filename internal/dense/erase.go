@@ -54,8 +54,7 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 	return true
 }
 
-// EraseItems removes the items of ids and returns their number; see
-// handlemap.Map.EraseItems.
+// EraseItems is handlemap.Map.EraseItems.
 func (d *Set) EraseItems(ids []handle.ID) int {
 	d.guard("EraseItems")
 	marks := d.scratchMarks()
@@ -63,8 +62,8 @@ func (d *Set) EraseItems(ids []handle.ID) int {
 	return d.EraseMarked(marks)
 }
 
-// EraseFunc removes the rows for which f returns true and returns their number. f sees
-// every row once, in dense order, before any removal. Nothing is removed if f panics.
+// EraseFunc shows f every row once, in dense order, before any removal. Nothing is removed
+// if f panics.
 func EraseFunc[T any](d *Set, f func(h handle.Of[T], v *T) bool) int {
 	d.guard("EraseFunc")
 	marks := d.scratchMarks()
@@ -91,8 +90,7 @@ func markRows[T any](d *Set, f func(handle.Of[T], *T) bool, marks *Bitset) {
 	done = true
 }
 
-// EraseMarked removes the marked items, clears marks and returns the number of removed
-// items. The order is that of [Set.EraseItems].
+// EraseMarked removes the marked items in the order of [Set.EraseItems] and clears marks.
 func (d *Set) EraseMarked(marks *Bitset) int {
 	d.guard("EraseMarked")
 	erased := marks.Len()
@@ -107,14 +105,12 @@ func (d *Set) EraseMarked(marks *Bitset) int {
 	return erased
 }
 
-// truncate drops the rows from n on. Their slots are already vacant.
 func (d *Set) truncate(n int) {
 	d.release(n, len(d.meta))
 	d.items, d.meta = d.items.Resize(n), d.meta[:n]
 }
 
-// release zeroes the removed rows lo to hi-1 if items hold pointers (S4). Zeroing other
-// items would only cost time (op=clear).
+// release zeroes rows if items hold pointers (S4).
 func (d *Set) release(lo, hi int) {
 	if d.typ.Pointers {
 		d.typ.Clear(d.items.Sub(lo, hi, d.typ.Size))

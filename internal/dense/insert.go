@@ -65,9 +65,8 @@ func insertSlow[T any](d *Set, v T) (handle.Of[T], error) {
 	return handle.Of[T]{ID: h[0]}, nil
 }
 
-// InsertItems adds copies of values after the last row and appends their handles to dst,
-// which it returns. It inserts all or, with [handle.ErrFull], none. It takes O(n) time and
-// grows each array at most once (op=insertitems).
+// InsertItems inserts all or, with [handle.ErrFull], none. It takes O(n) time and grows
+// each array at most once (op=insertitems).
 func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	d.guard("InsertItems")
 	n := values.Len()
@@ -85,8 +84,8 @@ func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, err
 	return dst[:len(dst)+n], nil
 }
 
-// stage begins to add n items: it makes room, appends their future handles to dst and marks
-// the map as busy. The caller fills the rows past the length and calls finishStaged.
+// stage begins to add n items with these handles. The caller fills the rows past the length
+// and calls finishStaged.
 func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	d.guard(operation)
 	if n < 0 {
@@ -102,7 +101,7 @@ func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 	return dst[:len(dst)+n], nil
 }
 
-// finishStaged adds the staged rows to the map, or zeroes them (S4) unless all were filled.
+// finishStaged adds the staged rows, or zeroes them (S4) unless all were filled.
 func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 	d.busy--
 	d.staged = 0
@@ -115,8 +114,7 @@ func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 	d.issue(handles)
 }
 
-// EmplaceItems adds n items that f fills in place and appends their handles to dst, which
-// it returns. It inserts all or, with [handle.ErrFull] or if f panics, none.
+// EmplaceItems inserts all n items or, with [handle.ErrFull] or if f panics, none.
 func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		d.guard("EmplaceItems")
@@ -130,7 +128,7 @@ func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	defer func() { d.finishStaged(handles, filled) }()
 	rows := (*items.As[T](&d.items))[len(d.meta) : len(d.meta)+n]
 	if !d.typ.Pointers {
-		clear(rows) // erased items may remain there
+		clear(rows) // of erased items
 	}
 	for i := range rows {
 		f(i, handle.Of[T]{ID: handles[i]}, &rows[i])
@@ -139,14 +137,12 @@ func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	return all, nil
 }
 
-// issue issues handles for the rows past the last one.
 func (d *Set) issue(handles []handle.ID) {
 	row := len(d.meta)
 	d.meta = d.meta[:row+len(handles)]
 	d.set.Issue(slotset.Row(row), d.meta[row:], handles)
 }
 
-// InsertFunc adds an item that f fills in place; see [EmplaceItems].
 func InsertFunc[T any](d *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	d.guard("InsertFunc")
 	one, err := EmplaceItems(d, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, d.one[:0])

@@ -14,13 +14,10 @@ func Items[T any](d *Set) []T {
 	return all[:len(all):len(all)]
 }
 
-// Range returns the items of the rows lo to hi-1.
 func Range[T any](d *Set, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
 
-// Range returns the items of the rows lo to hi-1.
 func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
 
-// All iterates over handles and items in dense order (op=iterate).
 func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		all := *items.As[T](&d.items)

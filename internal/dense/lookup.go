@@ -17,8 +17,8 @@ type Inline struct{}
 func Words[_ any](d *Set) []handle.ID    { return d.set.Words }
 func Array[_ any](d *Set) unsafe.Pointer { return unsafe.Pointer(&d.items) }
 
-// Find returns the address of the item of id and whether it exists. It takes O(1) time and
-// inlines, also within a table method that finds the map first (op=get).
+// Find takes O(1) time and inlines, also within a table method that finds the map first
+// (op=get).
 func Find[T any](d *Set, id handle.ID) (*T, bool) {
 	words := d.set.Words
 	if i := uint64(id) & slotset.IndexMask; i < uint64(len(words)) {
@@ -29,8 +29,7 @@ func Find[T any](d *Set, id handle.ID) (*T, bool) {
 	return nil, false
 }
 
-// FindColumn returns the address of the item's element in a column and whether the item
-// exists; see [Find]. C is the type of the column.
+// FindColumn is [Find] for an element of type C.
 func FindColumn[C any](c *Column, id handle.ID) (*C, bool) {
 	words := c.owner.set.Words
 	if i := uint64(id) & slotset.IndexMask; i < uint64(len(words)) {
@@ -47,12 +46,11 @@ func (d *Set) Has(id handle.ID) bool {
 	return i < uint64(len(d.set.Words)) && (d.set.Words[i]^id)>>32 == 0
 }
 
-// NewStaleError returns the panic value of an At method for a handle of no item.
+// NewStaleError returns the panic value of the At methods.
 func (d *Set) NewStaleError(id handle.ID) *handle.StaleError {
 	return &handle.StaleError{Handle: id, Held: d.set.Held(id), TypeID: d.TypeID()}
 }
 
-// Item returns the address of the item of id, or nil.
 func (d *Set) Item(id handle.ID) unsafe.Pointer {
 	if row, ok := d.set.Lookup(id); ok {
 		return d.items.Pointer(int(row), d.typ.Size)
@@ -60,20 +58,16 @@ func (d *Set) Item(id handle.ID) unsafe.Pointer {
 	return nil
 }
 
-// RowOf returns the row of the item of id and whether it exists.
 func (d *Set) RowOf(id handle.ID) (int, bool) {
 	row, ok := d.set.Lookup(id)
 	return int(row), ok
 }
 
-// IDAt returns the handle of the item at row in O(1) time. It panics if row is out of
-// range.
 func (d *Set) IDAt(row int) handle.ID {
 	slot := d.meta[row]
 	return d.set.Words[slot]&slotset.UpperHalf | handle.ID(slot)
 }
 
-// IDsAt puts the handle of the item at rows[i] into ids[i].
 func (d *Set) IDsAt(rows []uint32, ids []handle.ID) {
 	meta, words := d.meta, d.set.Words
 	for i, row := range rows {
@@ -82,10 +76,10 @@ func (d *Set) IDsAt(rows []uint32, ids []handle.ID) {
 	}
 }
 
-// All calls yield for every handle and item in dense order until yield returns false.
+// All is the untyped iteration in dense order.
 func (d *Set) All(yield func(id handle.ID, item unsafe.Pointer) bool) { d.From(0, yield) }
 
-// From is All without the first n items, which it skips in O(1) time.
+// From skips the first n items in O(1) time.
 func (d *Set) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for row := n; row < len(d.meta); row++ {
 		if !yield(d.IDAt(row), d.items.Pointer(row, d.typ.Size)) {

@@ -12,18 +12,16 @@ import (
 // Bitset is a set of items to erase.
 type Bitset = slotset.Bitset
 
-// Mark marks the item of id in O(1) amortized time.
 func (d *Set) Mark(marks *Bitset, id handle.ID) slotset.Marking {
 	return d.set.Mark(marks, id, len(d.meta))
 }
 
-// MarkItems marks the items of ids, appends the handles that mark nothing to unmarked and
-// returns it. It takes O(len(ids)) amortized time.
+// MarkItems appends the handles that mark nothing to unmarked.
 func (d *Set) MarkItems(marks *Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked {
 	return d.set.MarkItems(marks, ids, len(d.meta), unmarked)
 }
 
-// MarkRows marks the items at rows and returns the number of items that were marked before.
+// MarkRows returns the number of items that were already marked.
 func (d *Set) MarkRows(marks *Bitset, rows []uint32) (again int) {
 	marks.Rows.Grow(len(d.meta))
 	deplete := d.set.MayDeplete()
@@ -40,7 +38,6 @@ func (d *Set) MarkRows(marks *Bitset, rows []uint32) (again int) {
 // MarkEvery marks every item in O(Len()/64) time, or O(Len()) if slots may be depleted.
 func (d *Set) MarkEvery(marks *Bitset) { d.set.MarkEvery(marks, d.meta) }
 
-// Marked calls yield for each marked item by ascending row until yield returns false.
 func (d *Set) Marked(marks *Bitset, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
@@ -52,14 +49,12 @@ func (d *Set) Marked(marks *Bitset, yield func(id handle.ID, item unsafe.Pointer
 	}
 }
 
-// IsMarked reports whether the item of id exists and is marked.
 func (d *Set) IsMarked(marks *Bitset, id handle.ID) bool {
 	row, ok := d.set.Lookup(id)
 	return ok && marks.Rows.Has(int(row))
 }
 
-// PutItems replaces the items of ids by values, in order, and marks them as changed for
-// Defragment. It skips handles of no item.
+// PutItems skips handles of no item and marks the others as changed for Defragment.
 func (d *Set) PutItems(ids []handle.ID, values items.Slice) {
 	for i, id := range ids {
 		if row, ok := d.set.Lookup(id); ok {

@@ -9,7 +9,7 @@ import (
 // array locates the items of a dense set until it grows. It is separate from the comparison
 // functions, with which it would escape.
 type array struct {
-	first unsafe.Pointer // the item at row 0
+	first unsafe.Pointer
 	size  uintptr
 }
 
@@ -22,9 +22,8 @@ func (a array) at(row slotset.Row) unsafe.Pointer {
 // runLength is the length of the runs that insertion sorts before merging begins (op=sort).
 const runLength = 10
 
-// mergeSort sorts the rows in order stably by comparing their items. It returns the sorted
-// rows, in order or in spare of the same length, and the other slice. It sorts rows so that
-// cmp sees each item in place, without copies.
+// mergeSort sorts rows, not items, so that cmp sees each item in place. It returns order
+// and spare, the sorted one first.
 func (a array) mergeSort(order, spare []slotset.Row, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
 	for lo := 0; lo < len(order); lo += runLength {
 		a.insertionSort(order[lo:min(lo+runLength, len(order))], cmp)
@@ -32,7 +31,6 @@ func (a array) mergeSort(order, spare []slotset.Row, cmp func(a, b unsafe.Pointe
 	return a.mergeRuns(order, spare, runLength, cmp)
 }
 
-// mergeRuns merges sorted runs of length width.
 func (a array) mergeRuns(order, spare []slotset.Row, width int, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
 	for ; width < len(order); width *= 2 {
 		for lo := 0; lo < len(order); lo += 2 * width {
@@ -57,8 +55,7 @@ func (a array) insertionSort(rows []slotset.Row, cmp func(a, b unsafe.Pointer) i
 	}
 }
 
-// merge merges the sorted runs left and right into dst. The loop is in one piece for speed
-// (op=sort).
+// merge is one loop for speed (op=sort). It is stable.
 func (a array) merge(dst, left, right []slotset.Row, cmp func(a, b unsafe.Pointer) int) {
 	if len(right) == 0 || cmp(a.at(left[len(left)-1]), a.at(right[0])) <= 0 {
 		copy(dst[copy(dst, left):], right)
@@ -68,7 +65,7 @@ func (a array) merge(dst, left, right []slotset.Row, cmp func(a, b unsafe.Pointe
 	rowL, rowR := left[0], right[0]
 	itemL, itemR := a.at(rowL), a.at(rowR)
 	for i := range dst {
-		if cmp(itemL, itemR) <= 0 { // on equality the left item is first
+		if cmp(itemL, itemR) <= 0 {
 			dst[i] = rowL
 			if l++; l >= len(left) {
 				copy(dst[i+1:], right[r:])

@@ -6,8 +6,8 @@ import (
 	"handloom/internal/slotset"
 )
 
-// beginMoving lists the items of every row from the first to the last affected row: the
-// sorted items there and the round's items between them.
+// beginMoving lists the items of all affected rows: the sorted items there and the round's
+// items between them.
 func (d *defragmenter) beginMoving() {
 	o := d.known
 	lo, hi := o.seen, 0
@@ -34,8 +34,8 @@ func (d *defragmenter) beginMoving() {
 	o.lo, o.hi = lo, hi
 }
 
-// moveAtOnce fills all rows without a pause. It returns false if the rows are no
-// permutation because an item was erased or changed meanwhile.
+// moveAtOnce returns false if an item was erased or changed meanwhile, so that the rows are
+// not a permutation.
 func (d *defragmenter) moveAtOnce() bool {
 	o := d.known
 	order := d.m.rowsFrom(0, len(o.list))[:0]
@@ -52,8 +52,7 @@ func (d *defragmenter) moveAtOnce() bool {
 	return true
 }
 
-// move fills row after row. It exchanges the wanted item with the current one; the slot of
-// a displaced item still finds it.
+// move fills row after row by exchanges. The slot of a displaced item still finds it.
 func (d *defragmenter) move() bool {
 	o := d.known
 	for ; o.at < len(o.list); o.at++ {

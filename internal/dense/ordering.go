@@ -18,26 +18,25 @@ type ordering struct {
 type stage uint8
 
 const (
-	resting stage = iota // no round
-	finding              // finds the ascending runs in list
-	merging              // merges the runs in pairs
-	placing              // list is sorted; finds the place of each item
-	moving               // list has the items for the rows from cursor.lo on
+	resting stage = iota
+	finding       // finds the ascending runs in list
+	merging       // merges the runs in pairs
+	placing       // list is sorted; finds the place of each item
+	moving        // list has the items for the rows from cursor.lo on
 )
 
 // round is the work in progress. It refers to items by slot, because rows move; items
 // erased or changed meanwhile are skipped.
 type round struct {
 	stage  stage
-	list   []slotset.Slot // items of the round
+	list   []slotset.Slot
 	spare  []slotset.Slot // target of merges
-	ends   []uint32       // ends of the runs in list
-	places []slotset.Row  // by item of list: the number of sorted rows before it
-	skips  []uint32       // see nextSorted
+	ends   []uint32
+	places []slotset.Row // by item of list: the number of sorted rows before it
+	skips  []uint32      // see nextSorted
 	cursor
 }
 
-// cursor is the progress within a stage. It starts from zero.
 type cursor struct {
 	at    int // finding, moving: index in list
 	pair  int // merging: index in ends of the first run of the pair
@@ -50,10 +49,8 @@ type cursor struct {
 	step  int // placing: rows to the next guess; 0 if hi was guessed
 }
 
-// isSorted reports whether row, which is below seen, is in no set.
 func (o *ordering) isSorted(row int) bool { return !o.changed.has(row) && !o.sorting.has(row) }
 
-// change notes that the item at row, or its key, has changed.
 func (o *ordering) change(row int) { o.changeRange(row, row+1) }
 
 func (o *ordering) changeRange(lo, hi int) {
@@ -62,7 +59,6 @@ func (o *ordering) changeRange(lo, hi int) {
 	o.sorting.removeRange(lo, hi)
 }
 
-// shorten notes that only the rows below n remain.
 func (o *ordering) shorten(n int) {
 	if n < o.seen {
 		o.changed.removeRange(n, o.seen)
@@ -71,7 +67,6 @@ func (o *ordering) shorten(n int) {
 	}
 }
 
-// erased notes a bulk erase that leaves kept rows.
 func (o *ordering) erased(moves []slotset.Move, kept int) {
 	o.shorten(kept)
 	for _, move := range moves {
@@ -79,7 +74,6 @@ func (o *ordering) erased(moves []slotset.Move, kept int) {
 	}
 }
 
-// forget resets the state and keeps the memory.
 func (o *ordering) forget() {
 	o.changed.clear()
 	o.sorting.clear()
@@ -87,7 +81,6 @@ func (o *ordering) forget() {
 	o.rest()
 }
 
-// rest ends the round.
 func (o *ordering) rest() {
 	o.enter(resting)
 	o.list, o.spare, o.ends, o.places = o.list[:0], o.spare[:0], o.ends[:0], o.places[:0]
@@ -95,15 +88,13 @@ func (o *ordering) rest() {
 
 func (o *ordering) enter(s stage) { o.stage, o.cursor = s, cursor{} }
 
-// isBlank reports whether nothing is known, as in a map that was never defragmented.
+// isBlank reports whether nothing is known.
 func (o *ordering) isBlank() bool { return o == nil || o.seen == 0 && o.stage == resting }
 
-// isDone reports whether all n rows are sorted.
 func (o *ordering) isDone(n int) bool {
 	return o.stage == resting && o.seen == n && o.changed.count == 0
 }
 
-// merged returns the length of the merged runs in spare.
 func (o *ordering) merged() int {
 	switch {
 	case o.stage != merging:
@@ -114,7 +105,6 @@ func (o *ordering) merged() int {
 	return o.left + max(0, o.right-int(o.ends[o.pair]))
 }
 
-// shrink releases memory that no round needs.
 func (o *ordering) shrink() *ordering {
 	if o.isBlank() {
 		return nil

@@ -15,7 +15,6 @@ func (o *ordering) beginPlacing() {
 	o.beginSearch()
 }
 
-// linkWords resets skips.
 func (o *ordering) linkWords() {
 	words := (o.seen + 63) / 64
 	o.skips = slices.Grow(o.skips[:0], words+1)[:words+1]
@@ -24,19 +23,17 @@ func (o *ordering) linkWords() {
 	}
 }
 
-// beginSearch starts the search for the place of the next item. It guesses at the average
-// distance and doubles it each time: O(log(n/k)) comparisons for one of k items, so many
-// items need no more than a merge.
+// beginSearch guesses at the average distance and doubles it each time: O(log(n/k))
+// comparisons for one of k items, so many items need no more than a merge.
 func (o *ordering) beginSearch() {
 	o.hi = o.top
 	o.step = max(o.top-o.lo, 0)/(len(o.list)-len(o.places)+1) + 1
 }
 
-// place finds the place of every item between the previous item's place and the last sorted
-// row.
+// place searches between the previous item's place and the last sorted row.
 func (d *defragmenter) place() bool {
 	o := d.known
-	o.top, o.hi = min(o.top, o.seen), min(o.hi, o.seen) // rows may have been erased meanwhile
+	o.top, o.hi = min(o.top, o.seen), min(o.hi, o.seen) // rows may have been erased
 	for len(o.places) < len(o.list) {
 		row, valid := d.rowOf(o.list[len(o.places)])
 		for valid && o.lo < o.hi {
@@ -51,7 +48,6 @@ func (d *defragmenter) place() bool {
 	return true
 }
 
-// narrow compares the item at row with a sorted item between lo and hi.
 func (d *defragmenter) narrow(row slotset.Row) bool {
 	o := d.known
 	guess := o.lo + o.step - 1
@@ -60,7 +56,7 @@ func (d *defragmenter) narrow(row slotset.Row) bool {
 	}
 	at := o.nextSorted(guess, o.hi)
 	switch {
-	case at == o.hi: // none from guess on
+	case at == o.hi:
 		if o.hi == o.top {
 			o.top = guess
 		}

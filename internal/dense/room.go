@@ -8,17 +8,14 @@ import (
 	"handloom/internal/slotset"
 )
 
-// smallest is the capacity in rows after the first growth.
 const smallest = 8
 
-// CanInsert returns nil if n more items fit after the removal of erased items, or an error
-// that wraps [handle.ErrFull]. depleting of the erased items are at their last generation;
-// their slots do not come back. It changes nothing.
+// CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit once
+// erased items are gone, whose slots are partly depleting.
 func (d *Set) CanInsert(n, erased, depleting int) error {
 	return d.set.CanInsert(n, erased, depleting, d.maxItems)
 }
 
-// makeRoom checks the limits for n more items and grows each array at most once.
 func (d *Set) makeRoom(n int) error {
 	if err := d.CanInsert(n, 0, 0); err != nil {
 		return err
@@ -27,13 +24,11 @@ func (d *Set) makeRoom(n int) error {
 	return nil
 }
 
-// HasRoom reports whether n more items fit without growth.
 func (d *Set) HasRoom(n int) bool {
 	return len(d.meta)+n <= cap(d.meta) && d.set.Slots()+d.set.Fresh(n) <= cap(d.set.Words)
 }
 
-// ReserveMore makes room for n more items, up to the limits of the map. It changes only
-// capacity.
+// ReserveMore changes only capacity, up to the limits of the map.
 func (d *Set) ReserveMore(n int) {
 	d.guard("ReserveMore")
 	if n < 0 {
@@ -54,7 +49,6 @@ func (d *Set) needs(n int) (rows, words int) {
 	return min(len(d.meta)+n, max(limit, len(d.meta))), d.set.Slots() + d.set.Fresh(n)
 }
 
-// grow makes room for n more items and some spare.
 func (d *Set) grow(n int) {
 	rows, words := d.needs(n)
 	if rows > d.items.Cap() {
@@ -66,9 +60,8 @@ func (d *Set) grow(n int) {
 	}
 }
 
-// roomy returns the capacity to grow to from have if need is needed: at least double,
-// because copying costs more than spare memory (op=create). All three arrays use it, so
-// they grow together.
+// roomy at least doubles, because copying costs more than spare memory (op=create). All
+// arrays use it, so they grow together.
 func (d *Set) roomy(need, have int) int {
 	grown := max(smallest, have*2)
 	if need <= d.maxItems { // slots may exceed MaxItems: vacant and depleted slots
@@ -77,7 +70,6 @@ func (d *Set) roomy(need, have int) int {
 	return max(need, grown)
 }
 
-// growRows moves the dense and meta sets to arrays of n rows unless they are as large.
 func (d *Set) growRows(n int) {
 	if n > d.items.Cap() {
 		grown := d.typ.Grown(d.items, n)
@@ -90,8 +82,7 @@ func (d *Set) growRows(n int) {
 	d.growMeta(n)
 }
 
-// growMeta grows the meta set to the capacity of the dense set if it is too small for n
-// rows. A Clear may have left less, or none.
+// growMeta also repairs the meta set that a Clear gave away.
 func (d *Set) growMeta(n int) {
 	if n > cap(d.meta) {
 		// make followed by copy avoids zeroing the copied part (op=create).
@@ -102,7 +93,7 @@ func (d *Set) growMeta(n int) {
 	}
 }
 
-// clipMeta limits the capacity of the meta set to that of the dense set (S1).
+// clipMeta limits the capacity of the meta set to the capacity of the dense set (S1).
 func (d *Set) clipMeta() {
 	d.meta = d.meta[:len(d.meta):min(cap(d.meta), d.items.Cap())]
 }
@@ -111,9 +102,7 @@ func (d *Set) growWords(n int) {
 	d.set.Grow(int(min(uint64(n), d.set.Limit())))
 }
 
-// Reserve makes room for n items in total, up to the limits of the map, so that inserts up
-// to n grow no array. It changes only capacity. It panics if n is negative. It takes
-// O(Len()) time and invalidates pointers to items if it grows.
+// Reserve is handlemap.Map.Reserve.
 func (d *Set) Reserve(n int) {
 	d.guard("Reserve")
 	if n < 0 {
@@ -129,8 +118,7 @@ func (d *Set) Reserve(n int) {
 	}
 }
 
-// Shrink releases unused capacity. It takes O(slots) time and invalidates pointers to
-// items.
+// Shrink is handlemap.Map.Shrink.
 func (d *Set) Shrink() {
 	d.guard("Shrink")
 	d.items = d.typ.Grown(d.items, len(d.meta))

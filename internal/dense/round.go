@@ -6,7 +6,6 @@ import (
 	"handloom/internal/slotset"
 )
 
-// begin starts a round with the changed rows.
 func (o *ordering) begin(meta []slotset.Slot) {
 	n := len(meta)
 	o.changed.grow(n)
@@ -21,7 +20,6 @@ func (o *ordering) begin(meta []slotset.Slot) {
 	o.enter(finding)
 }
 
-// sortAtOnce sorts the list without a pause.
 func (d *defragmenter) sortAtOnce() {
 	o := d.known
 	order := d.m.rowsFrom(0, len(o.list))[:0]
@@ -61,7 +59,6 @@ func (d *defragmenter) findRuns() bool {
 	return true
 }
 
-// mergeRuns merges the runs pair by pair until one is left.
 func (d *defragmenter) mergeRuns() bool {
 	o := d.known
 	for len(o.ends) > 1 {

@@ -5,13 +5,12 @@ import (
 	"math/bits"
 )
 
-// rowSet is a bitmap of rows. Unlike [slotset.Bits], it can remove rows.
+// rowSet is a bitmap that, unlike [slotset.Bits], removes ranges.
 type rowSet struct {
 	words []uint64
 	count int
 }
 
-// grow makes room for the rows below n.
 func (s *rowSet) grow(n int) {
 	if words := (n + 63) / 64; words > len(s.words) {
 		words = max(words, len(s.words)*3/2)
@@ -30,7 +29,6 @@ func (s *rowSet) word(w int) uint64 {
 	return 0
 }
 
-// addRange adds the rows lo to hi-1, which must be within the room.
 func (s *rowSet) addRange(lo, hi int) {
 	for lo < hi {
 		mask, next := span(lo, hi)
@@ -41,7 +39,6 @@ func (s *rowSet) addRange(lo, hi int) {
 	}
 }
 
-// removeRange removes the rows lo to hi-1, which must be within the room.
 func (s *rowSet) removeRange(lo, hi int) {
 	for lo < hi && s.count > 0 {
 		mask, next := span(lo, hi)
@@ -59,7 +56,6 @@ func span(lo, hi int) (mask uint64, next int) {
 	return ^uint64(0) >> (64 - (next - lo)) << (lo % 64), next
 }
 
-// exchange exchanges the membership of two rows.
 func (s *rowSet) exchange(a, b int) {
 	if s.count > 0 && s.has(a) != s.has(b) {
 		s.words[a/64] ^= 1 << (a % 64)

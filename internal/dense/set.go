@@ -15,19 +15,18 @@ type Set struct {
 	meta  []slotset.Slot // by row (S1, S2)
 	typ   *items.Type    // nil until bound
 
-	maxItems int         // 0: limited only by the slots
-	busy     int         // number of running callbacks
-	staged   int         // rows past the length that an insert callback is filling
-	marks    *Bitset     // scratch of the bulk erases
-	one      []handle.ID // scratch of EmplaceItems for one item
+	maxItems int // 0: limited only by the slots
+	busy     int // running callbacks
+	staged   int // rows past the length that an insert callback is filling
+	marks    *Bitset
+	one      []handle.ID
 	scratch  reordering
 	audit    check.Audit
 	pinned   *Set // the map itself if it belongs to a table; see Pin
 
-	followers *followers // nil: none
+	followers *followers
 }
 
-// reordering is scratch of the reorders, unused between calls.
 type reordering struct {
 	order, spare, origin []slotset.Row
 	keys                 []keyed
@@ -43,9 +42,7 @@ func Bind[T any](d *Set) *Set {
 	return d
 }
 
-// New returns an empty map of items of a type. It fails on a typeId that does not fit a
-// handle and on sizes that are negative or beyond the handle's range, and names every
-// fault.
+// New names every fault of the options.
 func New(t *items.Type, o handle.Options) (*Set, error) {
 	d := &Set{typ: t}
 	if err := d.Init(o); err != nil {
@@ -54,7 +51,6 @@ func New(t *items.Type, o handle.Options) (*Set, error) {
 	return d, nil
 }
 
-// Init initializes a bound Set. It must precede every other use.
 func (d *Set) Init(o handle.Options) error {
 	if err := slotset.Validate(o, "handlemap"); err != nil {
 		return err
@@ -65,15 +61,13 @@ func (d *Set) Init(o handle.Options) error {
 	return nil
 }
 
-// Pin makes the typeId and options final, for a map of a table: a copy into the map must
-// have the same.
+// Pin makes the typeId and options final, because the map belongs to a table.
 func (d *Set) Pin() { d.pinned = d }
 
-// IsPinned reports whether Pin was called and no other map was assigned to this one.
+// IsPinned reports whether Pin was called on this map and it was not replaced.
 func (d *Set) IsPinned() bool { return d.pinned == d }
 
-// Len returns the number of items, Cap the capacity of the dense set in items, and TypeID
-// the typeId in the handles.
+// Cap is the capacity in items.
 func (d *Set) Len() int       { return len(d.meta) }
 func (d *Set) Cap() int       { return d.items.Cap() }
 func (d *Set) TypeID() uint16 { return d.set.TypeID() }
@@ -81,7 +75,6 @@ func (d *Set) TypeID() uint16 { return d.set.TypeID() }
 // Rows returns the number of positions that a pass visits.
 func (d *Set) Rows() int { return len(d.meta) }
 
-// Stats takes O(1) time.
 func (d *Set) Stats() handle.Stats {
 	return handle.Stats{
 		Live:     d.set.Live(),
@@ -92,7 +85,6 @@ func (d *Set) Stats() handle.Stats {
 	}
 }
 
-// rowBytes returns the bytes of a row's item and columns.
 func (d *Set) rowBytes() uintptr {
 	size := d.typ.Size
 	for _, c := range d.Columns() {
@@ -101,8 +93,8 @@ func (d *Set) rowBytes() uintptr {
 	return size
 }
 
-// guard panics while a callback of the map is running. In a checked build it also verifies
-// the state that the previous operation left.
+// guard panics while a callback runs. A checked build also verifies the result of the
+// previous operation.
 func (d *Set) guard(operation string) {
 	if d.busy != 0 {
 		panic("handlemap: " + operation + " called from a callback of the same map; " +

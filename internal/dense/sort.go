@@ -9,7 +9,7 @@ import (
 
 const (
 	lineBytes  = 64      // cache line: smaller items are cheaper to move than to fetch
-	blockBytes = 1 << 16 // size of a block of such items to sort first (op=sort)
+	blockBytes = 1 << 16 // bytes of small items to sort before merging (op=sort)
 )
 
 // SortFunc orders the dense set by cmp; see handlemap.Map.SortFunc.

@@ -72,7 +72,7 @@ func rankPass(ranks, dst []uint64, shift, width int) {
 
 // mend sorts keys of equal rank. It returns false if a run of equal ranks is too long.
 func mend(ranks []uint64, keys []keyed) bool {
-	begin := 0 // of the run of equal ranks
+	begin := 0 // start of the run of equal ranks
 	for i := 1; i < len(ranks); i++ {
 		r := ranks[i]
 		if r>>32 != ranks[i-1]>>32 {

@@ -6,8 +6,8 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Verify checks every invariant of the map and its sparse set and returns an error that
-// cites the first violation, or nil. It takes O(slots + Cap()) time and changes nothing.
+// Verify returns an error that cites the first broken invariant. It takes O(slots + Cap())
+// time.
 func (d *Set) Verify() error {
 	if err := d.verify(); err != nil {
 		return fmt.Errorf("handlemap: typeId %d: %w", d.TypeID(), err)

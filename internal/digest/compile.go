@@ -7,12 +7,10 @@ import (
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// layout selects the types that may be copied as memory.
 type layout struct {
 	memory bool // false: none, as on a big-endian machine
 }
 
-// isMemory reports whether the memory of a t equals its encoding.
 func (l layout) isMemory(t reflect.Type) bool {
 	if !l.memory {
 		return false
@@ -50,7 +48,6 @@ func (l layout) isMemoryStruct(t reflect.Type) bool {
 	return end == t.Size()
 }
 
-// isEmpty reports whether every t encodes to nothing.
 func isEmpty(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Func, reflect.Chan, reflect.UnsafePointer:
@@ -69,14 +66,13 @@ func isEmpty(t reflect.Type) bool {
 	}
 }
 
-// node is the encoding of one type.
 type node struct {
-	size   uintptr // bytes of memory
-	least  int     // minimum bytes of an encoding
-	empty  bool    // encodes to nothing; no ops
-	memory bool    // encodes to its memory; no ops
-	ops    []op    // in the order of the encoding
-	bools  []run   // bytes that must be 0 or 1
+	size   uintptr
+	least  int  // minimum bytes of an encoding
+	empty  bool // encodes to nothing; no ops
+	memory bool // encodes to its memory; no ops
+	ops    []op
+	bools  []run // bytes that must be 0 or 1
 }
 
 type run struct{ offset, n uintptr }
@@ -113,8 +109,8 @@ const (
 	opWiden                    // narrower integer of an older type
 )
 
-// compile returns the node of t. If recursive is set (see [Codec.Recursive]), a walker
-// counts the depth of slices. Values of other types are never too deep.
+// compile makes walkers count the depth of slices if recursive is set; see
+// [Codec.Recursive].
 func compile(t reflect.Type, l layout, recursive bool) *node {
 	c := compiler{layout: l, slice: opSlice, nodes: map[reflect.Type]*node{}}
 	if recursive {
@@ -175,7 +171,6 @@ func (c *compiler) bools(runs []run, t reflect.Type, offset uintptr) []run {
 	return runs
 }
 
-// emit appends the ops of a t at offset.
 func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
 	if isEmpty(t) {
 		return ops
@@ -206,7 +201,6 @@ func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
 	}
 }
 
-// emitMemory appends a run of bytes and joins adjacent runs.
 func emitMemory(ops []op, offset, size uintptr) []op {
 	if len(ops) > 0 {
 		if last := &ops[len(ops)-1]; last.kind == opMemory && last.offset+uintptr(last.count) == offset {
@@ -232,7 +226,6 @@ func emitNumber(ops []op, t reflect.Type, offset uintptr) []op {
 	}
 }
 
-// loadOf returns the op that reads a number of size bytes.
 func loadOf(size uintptr) opKind {
 	switch size {
 	case 1:

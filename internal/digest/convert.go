@@ -8,18 +8,16 @@ type readAs struct {
 	typ reflect.Type
 }
 
-// migrating compiles nodes that read one type as another: ops in the order of the written
-// type, with offsets of the wanted type.
+// migrating compiles nodes that read one type as another.
 type migrating struct {
 	compiler
 	nodes      map[readAs]*migrated
 	types      map[reflect.Type]*target
 	mismatches []string
 	lost       []string
-	recursive  bool // the type is recursive
+	recursive  bool
 }
 
-// maxLost limits the number of lost fields named in messages.
 const maxLost = 8
 
 // maxPairs limits the pairs of schema part and type for a recursive type. Other types have
@@ -27,9 +25,8 @@ const maxLost = 8
 // type without end.
 const maxPairs = 1000
 
-// target caches facts about a wanted type.
 type target struct {
-	text   string                         // its schema
+	text   string
 	fields map[string]reflect.StructField // of a struct: the encoded fields
 }
 
@@ -70,8 +67,7 @@ func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool)
 	return m.node, m.fits
 }
 
-// emit appends the ops that read old as a t at offset and reports whether that is possible;
-// otherwise it returns ops unchanged.
+// emit appends the ops that read old as a t, or returns ops and false.
 func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) ([]op, bool) {
 	if !old.within && old.text == c.target(t).text {
 		return c.compiler.emit(ops, t, offset), true
@@ -129,7 +125,6 @@ func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uin
 	return emitSkip(ops, old.fields()[next:])
 }
 
-// emitSkip appends an op that skips fields.
 func emitSkip(ops []op, fields []schemaField) []op {
 	if len(fields) == 0 {
 		return ops
@@ -142,15 +137,14 @@ func emitSkip(ops []op, fields []schemaField) []op {
 	return append(ops, op{kind: opSkip, old: all})
 }
 
-// widens reports whether to holds every integer of from and is wider. An int has 64 bits on
-// every machine.
+// widens reports whether to holds every integer of from and is wider.
 func widens(from, to reflect.Kind) bool {
 	fromBits, fromSigned := integer(from)
 	toBits, toSigned := integer(to)
 	return 0 < fromBits && fromBits < toBits && (toSigned || !fromSigned)
 }
 
-// integer returns the encoded bits of an integer, 0 for other kinds.
+// integer returns the encoded bits, 0 for other kinds. An int has 64.
 func integer(kind reflect.Kind) (bits int, signed bool) {
 	switch kind {
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

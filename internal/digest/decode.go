@@ -33,7 +33,7 @@ func (p *Codec) Decode(d *Decoder, base unsafe.Pointer, n int) {
 	}
 }
 
-// own returns the schema of the type, or nil if it exceeds the depth of schemas.
+// own returns nil if the type exceeds the depth of schemas.
 func (p *Codec) own() *Schema {
 	p.parse.Do(func() { p.schema, _ = ParseSchema(p.Schema()) })
 	return p.schema
@@ -99,7 +99,6 @@ func (r *reading) cut(n int) ([]byte, error) {
 	return b, nil
 }
 
-// number reads an unsigned number of size bytes.
 func (r *reading) number(size int) (uint64, error) {
 	if size > len(r.b) {
 		return 0, errShort
@@ -110,7 +109,6 @@ func (r *reading) number(size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), nil
 }
 
-// length reads the length of values of at least least bytes each.
 func (r *reading) length(least int) (int, error) {
 	n, err := r.number(8)
 	switch {
@@ -124,7 +122,6 @@ func (r *reading) length(least int) (int, error) {
 	return int(n), nil
 }
 
-// measure computes the minimum bytes of a value and of the values after each op.
 func (n *node) measure() int {
 	switch {
 	case n.empty || n.least > 0:
@@ -161,7 +158,7 @@ func (o *op) measure() int {
 	}
 }
 
-// boolsHold reports whether the bools of n values are 0 or 1. Go allows no other.
+// boolsHold reports whether bools are 0 or 1, as Go requires.
 func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
 	if len(n.bools) == 0 {
 		return true
@@ -178,7 +175,6 @@ func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
 	return true
 }
 
-// decodeItems reads count adjacent values from base on.
 func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 	switch {
 	case n.empty || count == 0:
@@ -204,8 +200,7 @@ func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 	return nil
 }
 
-// decode runs the ops of one value in reverse direction. It is one switch for speed,
-// because it runs for every item of a table.
+// decode is one switch for speed, because it runs for every item of a table.
 func (n *node) decode(r *reading, base unsafe.Pointer) error {
 	if n.memory {
 		return n.decodeItems(r, base, 1)
@@ -269,7 +264,6 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 	return nil
 }
 
-// nested reads a value that adds to the depth.
 func (r *reading) nested(o *op, at unsafe.Pointer, read func(r *reading, o *op, at unsafe.Pointer) error) error {
 	if r.depth++; r.depth > maxDepth {
 		return errDepth
@@ -291,8 +285,7 @@ func (r *reading) decodeString(s *string) error {
 	return err
 }
 
-// decodeSlice makes the slice at at. Memory with pointers is typed for the collector; other
-// memory is untyped, which is faster.
+// Typed memory is for the collector; other memory is faster untyped.
 func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
 	n, err := r.length(max(o.elem.least, 1))
 	if err != nil || n == 0 {
@@ -309,8 +302,7 @@ func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
 	return o.elem.decodeItems(r, base, n)
 }
 
-// decodeMap makes the map at at. Entries must be in ascending order of bytes, without
-// duplicate keys.
+// Entries must be in ascending order of bytes, without duplicate keys.
 func (r *reading) decodeMap(o *op, at unsafe.Pointer) error {
 	least := o.key.least + o.elem.least
 	n, err := r.length(max(least, 1))

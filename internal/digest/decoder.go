@@ -11,16 +11,16 @@ import (
 // and Err returns it. One goroutine at a time may use it.
 type Decoder struct {
 	next func() ([]byte, error) // returns the next piece; none is an error
-	end  error                  // error of next, which is not called again
-	b    []byte                 // rest of the pieces so far
-	own  []byte                 // memory of b if pieces were joined
+	end  error
+	b    []byte
+	own  []byte
 	err  error
 
 	again int // bytes scanned more than once, for tests
 
-	migration *Migration   // nil: items have their written type
-	columns   []ColumnPlan // nil: columns have their written types
-	data      []ColumnPlan // nil: sparse data have their written types
+	migration *Migration   // nil: as written
+	columns   []ColumnPlan // nil: as written
+	data      []ColumnPlan
 }
 
 // ErrEncoding means that bytes are not an encoding of the wanted type.
@@ -30,10 +30,8 @@ var ErrEncoding = errors.New("not an encoding of this type")
 // is called again.
 func NewDecoder(next func() ([]byte, error)) *Decoder { return &Decoder{next: next} }
 
-// Err returns the first error.
 func (d *Decoder) Err() error { return d.err }
 
-// Fail sets the error if there is none.
 func (d *Decoder) Fail(err error) {
 	if d.err == nil {
 		d.err = err
@@ -41,10 +39,10 @@ func (d *Decoder) Fail(err error) {
 	d.b = nil
 }
 
-// Remaining returns the number of remaining bytes of the pieces so far.
+// Remaining returns the remaining bytes of the pieces so far.
 func (d *Decoder) Remaining() int { return len(d.b) }
 
-// have joins pieces to at least n adjacent bytes and reports whether the stream has them.
+// have joins pieces to at least n adjacent bytes.
 func (d *Decoder) have(n int) bool {
 	for len(d.b) < n {
 		if !d.join() {
@@ -55,8 +53,7 @@ func (d *Decoder) have(n int) bool {
 	return true
 }
 
-// more doubles the adjacent bytes, as far as the stream allows, and reports whether it
-// added any.
+// more doubles the adjacent bytes if the stream has more.
 func (d *Decoder) more() bool {
 	had := len(d.b)
 	if err := tooLong(uint64(had) + 1); err != nil {
@@ -73,7 +70,6 @@ func (d *Decoder) more() bool {
 	return true
 }
 
-// join adds one piece and reports whether there was one.
 func (d *Decoder) join() bool {
 	if d.end != nil || d.err != nil {
 		return false
@@ -102,7 +98,6 @@ func (d *Decoder) join() bool {
 	return true
 }
 
-// Fill fills all of b.
 func (d *Decoder) Fill(b []byte) {
 	for len(b) > 0 {
 		if len(d.b) == 0 && !d.have(1) {

@@ -9,7 +9,7 @@ import (
 // [Migration.Item].
 type Fields struct {
 	m *Migration
-	b []byte // the encoding
+	b []byte
 }
 
 // Read sets *into to the value of the named field, or of the whole item if name is "". It
@@ -40,7 +40,6 @@ func (f Fields) Read(name string, into any) error {
 	return m.root.decode(&reading{b: b}, v.UnsafePointer())
 }
 
-// find returns the schema and the bytes of the named field.
 func (f Fields) find(name string) (*Schema, []byte, error) {
 	if name == "" {
 		return f.m.from, f.b, nil

@@ -23,7 +23,7 @@ const (
 
 const (
 	blockSize = 32 // bytes: one word for each lane
-	wordSize  = 8  // bytes
+	wordSize  = 8
 )
 
 // Hash is a streaming 64-bit hash over bytes. The zero Hash is ready to use. A copy of a Hash
@@ -37,12 +37,11 @@ type Hash struct {
 	// buf[:length%blockSize] is an incomplete block. The extra word lets a number be stored
 	// before it is split.
 	buf    [blockSize + wordSize]byte
-	length uint64 // bytes so far
+	length uint64
 
-	tee *Tee // receives all bytes; may be nil
+	tee *Tee // may be nil
 }
 
-// Uint8 adds one byte.
 func (h *Hash) Uint8(v uint8) {
 	at := h.length % blockSize
 	h.buf[at] = v
@@ -52,7 +51,6 @@ func (h *Hash) Uint8(v uint8) {
 	}
 }
 
-// Uint16 adds two bytes, the low one first.
 func (h *Hash) Uint16(v uint16) {
 	at := h.length % blockSize
 	binary.LittleEndian.PutUint16(h.buf[at:], v)
@@ -62,7 +60,6 @@ func (h *Hash) Uint16(v uint16) {
 	}
 }
 
-// Uint32 adds four bytes, the lowest first.
 func (h *Hash) Uint32(v uint32) {
 	at := h.length % blockSize
 	binary.LittleEndian.PutUint32(h.buf[at:], v)
@@ -72,7 +69,6 @@ func (h *Hash) Uint32(v uint32) {
 	}
 }
 
-// Uint64 adds eight bytes, the lowest first.
 func (h *Hash) Uint64(v uint64) {
 	at := h.length % blockSize
 	binary.LittleEndian.PutUint64(h.buf[at:], v)
@@ -82,12 +78,12 @@ func (h *Hash) Uint64(v uint64) {
 	}
 }
 
-// String adds the bytes of s, without its length.
+// String omits the length.
 func (h *Hash) String(s string) {
 	h.Bytes(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
-// Bytes adds b, without its length. It keeps no reference to b.
+// Bytes omits the length and keeps no reference to b.
 func (h *Hash) Bytes(b []byte) {
 	at := h.length % blockSize
 	h.length += uint64(len(b))
@@ -106,13 +102,12 @@ func (h *Hash) Bytes(b []byte) {
 	copy(h.buf[:blockSize], b)
 }
 
-// nextBlock hashes the full block and moves the excess bytes to the front.
 func (h *Hash) nextBlock() {
 	h.take(h.buf[:blockSize])
 	copy(h.buf[:wordSize], h.buf[blockSize:])
 }
 
-// take hashes the whole blocks of b and ignores the rest. It does not change the length.
+// take hashes the whole blocks of b.
 func (h *Hash) take(b []byte) {
 	if h.tee != nil {
 		h.tee.take(h, b)
@@ -121,7 +116,6 @@ func (h *Hash) take(b []byte) {
 	h.blocks(b)
 }
 
-// blocks is take without a Tee.
 func (h *Hash) blocks(b []byte) {
 	l0, l1, l2, l3 := h.lanes[0]^seed0, h.lanes[1]^seed1, h.lanes[2]^seed2, h.lanes[3]^seed3
 	for ; len(b) >= blockSize; b = b[blockSize:] {
@@ -139,7 +133,7 @@ func absorb(lane, word uint64) uint64 {
 	return bits.RotateLeft64(lane^word*mulWord, 29) * mulLane
 }
 
-// Sum returns the hash of the bytes so far in O(1) time. More bytes may follow.
+// Sum takes O(1) time. More bytes may follow.
 func (h *Hash) Sum() uint64 {
 	end := *h
 	if at := h.length % blockSize; at > 0 {

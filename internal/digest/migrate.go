@@ -23,10 +23,9 @@ type Migration struct {
 	codec  *Codec
 	from   *Schema
 	root   *node
-	fields map[readAs]*Migration // conversions requested by Item
+	fields map[readAs]*Migration
 }
 
-// From returns a Migration of items of the old schema to items of p.
 func (p *Codec) From(old *Schema) *Migration {
 	m := &Migration{codec: p, from: old, fields: map[readAs]*Migration{}}
 	c := migrating{compiler: compiler{layout: p.layout, slice: opSlice, nodes: map[reflect.Type]*node{}}, nodes: map[readAs]*migrated{}, types: map[reflect.Type]*target{}, recursive: p.recursive}
@@ -44,7 +43,6 @@ func (p *Codec) From(old *Schema) *Migration {
 	return m
 }
 
-// A ColumnPlan is the plan to read one column of an encoding.
 type ColumnPlan struct {
 	Into      int        // index of the target column; -1 to skip
 	Migration *Migration // nil: elements have their written type
@@ -56,10 +54,8 @@ type ColumnPlan struct {
 // empty.
 func (d *Decoder) MigrateColumns(columns, data []ColumnPlan) { d.columns, d.data = columns, data }
 
-// Columns returns the plans for columns; own is the number of columns of the map.
 func (d *Decoder) Columns(own int) []ColumnPlan { return asWritten(d.columns, own) }
 
-// Data returns the plans for sparse data.
 func (d *Decoder) Data(own int) []ColumnPlan { return asWritten(d.data, own) }
 
 func asWritten(how []ColumnPlan, own int) []ColumnPlan {
@@ -73,10 +69,10 @@ func asWritten(how []ColumnPlan, own int) []ColumnPlan {
 	return all
 }
 
-// Migrate makes [Codec.DecodeItems] of m's codec read items of the older type.
+// Migrate makes [Codec.DecodeItems] of m's codec read the older type.
 func (d *Decoder) Migrate(m *Migration) { d.migration = m }
 
-// DecodeItems is [Codec.Decode] for items of a table, which may have an older type.
+// DecodeItems is [Codec.Decode] for items that may have an older type.
 func (p *Codec) DecodeItems(d *Decoder, base unsafe.Pointer, n int) {
 	if d.migration != nil && d.migration.codec == p {
 		d.migration.decode(d, base, n)
@@ -85,7 +81,6 @@ func (p *Codec) DecodeItems(d *Decoder, base unsafe.Pointer, n int) {
 	p.Decode(d, base, n)
 }
 
-// Migrates reports whether items are read as an older type.
 func (d *Decoder) Migrates() bool { return d.migration != nil }
 
 func (m *Migration) decode(d *Decoder, base unsafe.Pointer, n int) {

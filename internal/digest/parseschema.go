@@ -11,7 +11,6 @@ import (
 
 var errSchema = errors.New("not a schema")
 
-// maxNested is the maximum depth of types in a schema.
 const maxNested = 100
 
 // ParseSchema parses a text of [Codec.Schema]. It returns an error for any text that is not
@@ -28,13 +27,13 @@ func ParseSchema(text string) (*Schema, error) {
 	return s, nil
 }
 
-// schemaParser reads a schema from left to right. An error ends the text.
+// schemaParser has no text left after an error.
 type schemaParser struct {
 	text   string
 	at     int
 	around [maxNested]*Schema // on the stack, as all of the parser
-	depth  int                // number of types in around
-	empty  int                // number of arrays of length 0 in around
+	depth  int
+	empty  int
 	err    error
 }
 
@@ -46,7 +45,6 @@ func (p *schemaParser) fail(why string) {
 	p.at = len(p.text)
 }
 
-// skip skips prefix and reports whether it was next.
 func (p *schemaParser) skip(prefix string) bool {
 	if !strings.HasPrefix(p.text[p.at:], prefix) {
 		return false
@@ -61,7 +59,6 @@ func (p *schemaParser) want(prefix string) {
 	}
 }
 
-// word returns the text before one of these bytes, or all.
 func (p *schemaParser) word(end string) string {
 	rest := p.text[p.at:]
 	if n := strings.IndexAny(rest, end); n >= 0 {
@@ -71,7 +68,6 @@ func (p *schemaParser) word(end string) string {
 	return rest
 }
 
-// number reads a number up to limit.
 func (p *schemaParser) number(limit int, end string) int {
 	word := p.word(end)
 	n, err := strconv.ParseUint(word, 10, 31)
@@ -82,7 +78,6 @@ func (p *schemaParser) number(limit int, end string) int {
 	return int(n)
 }
 
-// part reads the schema of one type.
 func (p *schemaParser) part() *Schema {
 	start := p.at
 	switch {
@@ -100,7 +95,6 @@ func (p *schemaParser) part() *Schema {
 	return p.basic()
 }
 
-// composite reads the rest of a type with parts. Its text begins at start.
 func (p *schemaParser) composite(kind reflect.Kind, start int) *Schema {
 	s := &Schema{code: uint8(kind), fixed: true}
 	if p.depth == maxNested {
@@ -125,7 +119,6 @@ func (p *schemaParser) composite(kind reflect.Kind, start int) *Schema {
 	return s
 }
 
-// structure reads the fields and the end of a struct.
 func (p *schemaParser) structure(s *Schema) {
 	s.parts = new(schemaParts)
 	for p.err == nil && !p.skip("}") {
@@ -165,7 +158,6 @@ func (p *schemaParser) array(s *Schema) {
 	p.add(s, s.elem, s.count)
 }
 
-// add adds count values of part to the size of s.
 func (p *schemaParser) add(s, part *Schema, count int32) {
 	if int64(part.least)*int64(count) > MaxBytes-int64(s.least) {
 		p.fail(fmt.Sprintf("items of more than %d bytes", MaxBytes))
@@ -201,7 +193,7 @@ func (p *schemaParser) outer() *Schema {
 	return &Schema{}
 }
 
-// basic reads a type without parts. An array of length 0 may have elements of any type.
+// An array of length 0 may have elements of any type.
 func (p *schemaParser) basic() *Schema {
 	word := p.word("]; }")
 	for i := range basicSchemas {
@@ -216,7 +208,6 @@ func (p *schemaParser) basic() *Schema {
 	return &Schema{}
 }
 
-// kindsWithoutValues are kinds whose values cannot be decoded.
 var kindsWithoutValues = []string{
 	reflect.Pointer.String(), reflect.Func.String(), reflect.Chan.String(), reflect.UnsafePointer.String(), reflect.Interface.String(),
 }

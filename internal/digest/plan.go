@@ -12,14 +12,13 @@ type Codec struct {
 	typ       reflect.Type
 	layout    layout
 	root      *node
-	recursive bool      // values can contain others of the type
+	recursive bool
 	parse     sync.Once // guards schema
-	schema    *Schema   // see own
-	dynamic   sync.Map  // reflect.Type to *node, for values in interfaces
-	walkers   sync.Pool // of *walker
+	schema    *Schema
+	dynamic   sync.Map
+	walkers   sync.Pool
 }
 
-// codecs maps reflect.Type to the *Codec of each type used so far.
 var codecs sync.Map
 
 // Of returns the codec of t. It works for every type and never panics. The first call for a
@@ -34,10 +33,8 @@ func Of(t reflect.Type) *Codec {
 	return p.(*Codec)
 }
 
-// Plan is the [Codec] of T.
 type Plan[T any] struct{ codec *Codec }
 
-// For returns the plan of T; see [Of].
 func For[T any]() Plan[T] { return Plan[T]{Of(reflect.TypeFor[T]())} }
 
 // Items adds the encodings of items to h, one after another and without their number. A T that
@@ -55,7 +52,6 @@ func (p Plan[T]) Lasting(h *Hash, items []T) {
 	p.codec.Lasting(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
-// Decode reads items; see [Codec.Decode].
 func (p Plan[T]) Decode(d *Decoder, items []T) {
 	p.codec.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
@@ -73,7 +69,6 @@ func (p *Codec) init(t reflect.Type, l layout) {
 	p.walkers.New = func() any { return &walker{codec: p} }
 }
 
-// Items is [Plan.Items] for n items from base on.
 func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	switch {
 	case n == 0 || p.root.empty:
@@ -91,7 +86,7 @@ func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	}
 }
 
-// appendLimited is appendItems with the limits of a reader of the Tee's output.
+// appendLimited applies the limits of a reader of the Tee's output.
 func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) []byte {
 	for i := range uintptr(n) {
 		from := w.hash.length + uint64(len(b))
@@ -105,7 +100,6 @@ func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) [
 	return b
 }
 
-// Lasting is Items for items that do not change; see [Hash.Lasting].
 func (p *Codec) Lasting(h *Hash, base unsafe.Pointer, n int) {
 	if p.root.memory && n > 0 {
 		h.Lasting(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
@@ -129,7 +123,6 @@ func (p *Codec) release(w *walker) {
 	p.walkers.Put(w)
 }
 
-// nodeOf returns the node of a dynamic type.
 func (p *Codec) nodeOf(t reflect.Type) *node {
 	if n, ok := p.dynamic.Load(t); ok {
 		return n.(*node)

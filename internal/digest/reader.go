@@ -9,7 +9,6 @@ import (
 	"unsafe"
 )
 
-// Append appends the encodings of n items from base on to b and returns it.
 func (p *Codec) Append(b []byte, base unsafe.Pointer, n int) []byte {
 	switch {
 	case n == 0 || p.root.empty:
@@ -57,16 +56,12 @@ type Reader struct {
 	err error
 }
 
-// Reset starts reading b.
 func (r *Reader) Reset(b []byte) { *r = Reader{r: reading{b: b}} }
 
-// Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Remaining returns the number of remaining bytes.
 func (r *Reader) Remaining() int { return len(r.r.b) }
 
-// Fail sets the error if there is none.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -76,7 +71,7 @@ func (r *Reader) Fail(err error) {
 
 var errEnds = fmt.Errorf("%w: the bytes end too early", ErrEncoding)
 
-// Bytes returns the next n bytes without copying, or nil after an error.
+// Bytes does not copy. It returns nil after an error.
 func (r *Reader) Bytes(n int) []byte {
 	if n < 0 || n > len(r.r.b) {
 		r.Fail(errEnds)
@@ -87,7 +82,6 @@ func (r *Reader) Bytes(n int) []byte {
 	return b
 }
 
-// Uint8 reads a byte.
 func (r *Reader) Uint8() uint8 {
 	if len(r.r.b) == 0 {
 		r.Fail(errEnds)
@@ -98,7 +92,6 @@ func (r *Reader) Uint8() uint8 {
 	return v
 }
 
-// Uint64 reads a number of 8 bytes.
 func (r *Reader) Uint64() uint64 {
 	if b := r.Bytes(8); b != nil {
 		return binary.LittleEndian.Uint64(b)
@@ -108,7 +101,7 @@ func (r *Reader) Uint64() uint64 {
 
 // Count reads a number by [binary.AppendUvarint] from 1 to limit and fails for any other.
 func (r *Reader) Count(limit int, what string) int {
-	if len(r.r.b) > 0 && r.r.b[0]-1 < 0x7f && int(r.r.b[0]) <= limit { // nearly always
+	if len(r.r.b) > 0 && r.r.b[0]-1 < 0x7f && int(r.r.b[0]) <= limit {
 		v := int(r.r.b[0])
 		r.r.b = r.r.b[1:]
 		return v

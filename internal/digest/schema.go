@@ -12,18 +12,18 @@ import (
 // A forged snapshot needs only 2 bytes of text per Schema, so a Schema has only 48 bytes.
 type Schema struct {
 	text   string
-	elem   *Schema      // of an array, slice or map
-	parts  *schemaParts // of a struct or map
-	least  int32        // minimum bytes of a value
-	count  int32        // length of an array
-	code   uint8        // reflect.Kind
-	fixed  bool         // every value has least bytes
-	within bool         // a part of it is an enclosing type
+	elem   *Schema
+	parts  *schemaParts
+	least  int32 // minimum bytes of a value
+	count  int32 // length of an array
+	code   uint8
+	fixed  bool // every value has least bytes
+	within bool // a part of it is an enclosing type
 }
 
 type schemaParts struct {
-	fields []schemaField // of a struct
-	key    *Schema       // of a map
+	fields []schemaField
+	key    *Schema
 }
 
 type schemaField struct {
@@ -33,7 +33,6 @@ type schemaField struct {
 
 func (s *Schema) kind() reflect.Kind { return reflect.Kind(s.code) }
 
-// fields returns the fields of a struct, nil for other types.
 func (s *Schema) fields() []schemaField {
 	if s.parts == nil {
 		return nil
@@ -41,7 +40,6 @@ func (s *Schema) fields() []schemaField {
 	return s.parts.fields
 }
 
-// String returns the text.
 func (s *Schema) String() string { return s.text }
 
 // SchemaHash returns a hash of a text of [Codec.Schema] as 16 digits.
@@ -51,7 +49,7 @@ func SchemaHash(text string) string {
 	return fmt.Sprintf("%016x", h.Sum())
 }
 
-// maxIndent limits the indentation: a text that is no schema can nest arbitrarily deep.
+// maxIndent limits the indentation, because text may nest arbitrarily deep.
 const maxIndent = 8
 
 // IndentSchema returns a text of [Codec.Schema] with a line for each field, down to 8
@@ -99,7 +97,6 @@ func IndentSchema(text string) string {
 	return b.String()
 }
 
-// basicSchemas are the schemas of types without parts.
 var basicSchemas = [...]Schema{
 	{text: "bool", code: uint8(reflect.Bool), least: 1, fixed: true},
 	{text: "int8", code: uint8(reflect.Int8), least: 1, fixed: true},

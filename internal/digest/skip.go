@@ -6,7 +6,6 @@ import (
 	"unsafe"
 )
 
-// Skip skips n values.
 func (s *Schema) Skip(d *Decoder, n int) {
 	for range n {
 		if !d.have(int(min(s.least, 1))) || !d.skip(s) {
@@ -34,7 +33,6 @@ func (d *Decoder) skip(s *Schema) bool {
 	}
 }
 
-// skip skips a value.
 func (r *reading) skip(s *Schema) error {
 	if s.fixed {
 		_, err := r.cut(int(s.least))
@@ -77,7 +75,6 @@ func (r *reading) skip(s *Schema) error {
 	}
 }
 
-// skipAll skips n groups of one value of each part.
 func (r *reading) skipAll(n int, parts ...*Schema) error {
 	if len(parts) == 1 && parts[0].fixed {
 		_, err := r.cut(n * int(parts[0].least))
@@ -93,7 +90,6 @@ func (r *reading) skipAll(n int, parts ...*Schema) error {
 	return nil
 }
 
-// widen reads an integer into a wider one.
 func (r *reading) widen(o *op, at unsafe.Pointer) error {
 	v, err := r.number(int(o.old.least))
 	if err != nil {

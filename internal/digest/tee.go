@@ -8,7 +8,7 @@ type Tee struct {
 	err  error
 }
 
-// Err returns an error for the first item beyond the limits of a reader.
+// Err reports the first item beyond the limits of a reader.
 func (t *Tee) Err() error { return t.err }
 
 // NewTee returns a Tee that passes all bytes to add, in order. Pieces of size bytes, a
@@ -36,8 +36,7 @@ func (h *Hash) Flush() {
 const (
 	// nearBytes is the number of bytes passed on and hashed at a time: distant memory is
 	// read once and is cached for the second reader (op=save).
-	nearBytes = 4 << 10
-	// lastingBytes is the minimum size of a separate part.
+	nearBytes    = 4 << 10
 	lastingBytes = 4 << 10
 )
 
@@ -61,7 +60,6 @@ func (h *Hash) Lasting(b []byte) {
 	h.Bytes(b)
 }
 
-// take passes on and hashes the whole blocks of b.
 func (t *Tee) take(h *Hash, b []byte) {
 	for b = b[:len(b)&^(blockSize-1)]; len(b) > 0; {
 		part := b[:min(len(b), nearBytes, t.left)]

@@ -17,15 +17,14 @@ const (
 // does.
 type walker struct {
 	codec *Codec
-	hash  *Hash  // receives spilled bytes; nil: no spilling
-	buf   []byte // the buffer between walks
+	hash  *Hash // receives spilled bytes; nil: no spilling
+	buf   []byte
 
 	// Current and maximum depth of nested slices and maps. Slices count only in recursive
 	// types.
 	depth, deepest int
 }
 
-// enter and leave enclose a slice or map.
 func (w *walker) enter() {
 	w.depth++
 	w.deepest = max(w.deepest, w.depth)
@@ -33,7 +32,6 @@ func (w *walker) enter() {
 
 func (w *walker) leave() { w.depth-- }
 
-// spill passes a long enough buffer to the hash.
 func (w *walker) spill(b []byte) []byte {
 	if len(b) < spillBytes || w.hash == nil {
 		return b
@@ -52,7 +50,6 @@ func (w *walker) put(b, run []byte) []byte {
 	return b[:0]
 }
 
-// appendItems encodes count adjacent values from base on.
 func (n *node) appendItems(w *walker, b []byte, base unsafe.Pointer, count int) []byte {
 	switch {
 	case n.empty || count == 0:
@@ -66,8 +63,7 @@ func (n *node) appendItems(w *walker, b []byte, base unsafe.Pointer, count int) 
 	return b
 }
 
-// appendItem runs the ops of one value. It is one switch for speed, because it runs for
-// every item of a table.
+// appendItem is one switch for speed, because it runs for every item of a table.
 func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 	for i := range n.ops {
 		o := &n.ops[i]
@@ -108,7 +104,6 @@ func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 	return b
 }
 
-// appendNested encodes a slice in a recursive type.
 func (w *walker) appendNested(b []byte, o *op, s []struct{}) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
 	w.enter()

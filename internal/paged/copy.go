@@ -7,7 +7,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// Clone returns a copy; see slotmap.Map.Clone.
 func (s *Set) Clone() *Set {
 	s.guard("Clone")
 	c := s.EmptyLike()
@@ -15,8 +14,7 @@ func (s *Set) Clone() *Set {
 	return c
 }
 
-// CopyTo makes dst, of the same type, a copy of s; see slotmap.Map.CopyTo. clone, unless
-// nil, makes *dst a copy of *src.
+// CopyTo is slotmap.Map.CopyTo.
 func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	s.guard("CopyTo")
 	dst.guard("CopyTo")
@@ -49,7 +47,6 @@ func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	dst.slots, dst.maxItems = s.slots, maxItems
 }
 
-// makeCopyPages makes the pages in dst for a copy of s, with item memory where s has it.
 func (s *Set) makeCopyPages(dst *Set) {
 	if s.slots > dst.room {
 		dst.addPages(s.slots)
@@ -83,7 +80,6 @@ func (s *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	done = true
 }
 
-// clearItems zeroes the items of page p, which has memory, if items hold pointers (S4).
 func (s *Set) clearItems(p int) {
 	if s.typ.Pointers {
 		s.typ.Clear(s.items(p))
@@ -102,8 +98,7 @@ func (s *Set) blank(first, end int) {
 	}
 }
 
-// empty makes the map like new but keeps its memory. pages is the minimum number of pages
-// to reset.
+// empty resets at least the first pages pages and keeps their memory.
 func (s *Set) empty(pages int) {
 	s.blank(0, max(pages, s.usedPages()))
 	s.live.Clear()
@@ -111,12 +106,11 @@ func (s *Set) empty(pages int) {
 	s.slots = 0
 }
 
-// EmptyLike returns an unused map of the same item type and options.
 func (s *Set) EmptyLike() *Set {
 	return &Set{typ: s.typ, maxItems: s.maxItems, list: s.list.Unused()}
 }
 
-// MoveFrom moves the state out of from, of the same type. from must not be used afterwards.
+// MoveFrom leaves from unusable. Both have the same type.
 func (s *Set) MoveFrom(from *Set) {
 	s.guard("MoveFrom")
 	s.pages, s.released, s.shift, s.mask = from.pages, from.released, from.shift, from.mask

@@ -5,14 +5,12 @@ import (
 	"handloom/shard/handle"
 )
 
-// Digest returns a 64-bit hash of the state; see slotmap.Map.Digest.
 func (s *Set) Digest() uint64 {
 	var h digest.Hash
 	s.DigestTo(&h)
 	return h.Sum()
 }
 
-// DigestTo writes the state to h.
 func (s *Set) DigestTo(h *digest.Hash) {
 	s.list.DigestWords(h, s.slots, func(yield func(words []handle.ID) bool) {
 		for first, end := range s.pieces(0, s.slots) {

@@ -10,7 +10,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// Erase removes the item of h and reports whether it existed, in O(1) amortized time.
 func Erase[T any](s *Set, h handle.Of[T]) bool {
 	if s.busy != 0 || check.Full {
 		s.guard("Erase")
@@ -22,7 +21,7 @@ func Erase[T any](s *Set, h handle.Of[T]) bool {
 	return ok
 }
 
-// EraseItems removes the items of ids and returns their number; see slotmap.Map.EraseItems.
+// EraseItems is slotmap.Map.EraseItems.
 func (s *Set) EraseItems(ids []handle.ID) int {
 	s.guard("EraseItems")
 	marks := s.scratchMarks()
@@ -32,8 +31,8 @@ func (s *Set) EraseItems(ids []handle.ID) int {
 	return s.EraseMarked(marks)
 }
 
-// EraseFunc removes the items for which f returns true and returns their number. f sees
-// every item once, by ascending row, before any removal. Nothing is removed if f panics.
+// EraseFunc shows f every item once, by ascending row, before any removal. Nothing is
+// removed if f panics.
 func EraseFunc[T any](s *Set, f func(h handle.Of[T], v *T) bool) int {
 	s.guard("EraseFunc")
 	marks := s.scratchMarks()
@@ -59,7 +58,6 @@ func markSlots[T any](s *Set, f func(handle.Of[T], *T) bool, marks *slotset.Bits
 	done = true
 }
 
-// Mark marks the item of id in O(1) amortized time.
 func (s *Set) Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking {
 	if !s.Has(id) {
 		return slotset.Stale
@@ -67,8 +65,7 @@ func (s *Set) Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking {
 	return marks.Add(int(id.Slot()), s.slots, s.list.IsLast(id))
 }
 
-// MarkItems marks the items of ids, appends the handles that mark nothing to unmarked and
-// returns it.
+// MarkItems appends the handles that mark nothing to unmarked.
 func (s *Set) MarkItems(marks *slotset.Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked {
 	for i, id := range ids {
 		if marking := s.Mark(marks, id); marking != slotset.Marked {
@@ -94,7 +91,6 @@ func (s *Set) MarkEvery(marks *slotset.Bitset) {
 	marks.NoteDepleting(depleting)
 }
 
-// Marked calls yield for each marked item by ascending slot until yield returns false.
 func (s *Set) Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
@@ -106,12 +102,11 @@ func (s *Set) Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe
 	}
 }
 
-// IsMarked reports whether the item of id exists and is marked.
 func (s *Set) IsMarked(marks *slotset.Bitset, id handle.ID) bool {
 	return s.Has(id) && marks.Rows.Has(int(id.Slot()))
 }
 
-// PutItems replaces the items of ids by values, in order. It skips handles of no item.
+// PutItems skips handles of no item.
 func (s *Set) PutItems(ids []handle.ID, values items.Slice) {
 	for i, id := range ids {
 		if s.Has(id) {
@@ -120,8 +115,7 @@ func (s *Set) PutItems(ids []handle.ID, values items.Slice) {
 	}
 }
 
-// EraseMarked removes the marked items, clears marks and returns the number of removed
-// items. The order is that of [Set.EraseItems].
+// EraseMarked removes the marked items in the order of [Set.EraseItems] and clears marks.
 func (s *Set) EraseMarked(marks *slotset.Bitset) int {
 	s.guard("EraseMarked")
 	for base, word := range marks.Rows.Words {
@@ -157,7 +151,6 @@ func (s *Set) Clear() {
 	s.live.RemoveRange(0, s.slots)
 }
 
-// retire frees the live slots first to end-1 of one page.
 func (s *Set) retire(first, end int) {
 	words := s.wordsOf(first, end)
 	for i, w := range words {
@@ -174,7 +167,7 @@ func (s *Set) vacate(first, end int) {
 	}
 }
 
-// Reset removes every item and releases the memory; see slotmap.Map.Reset.
+// Reset is slotmap.Map.Reset.
 func (s *Set) Reset() {
 	s.guard("Reset")
 	if !s.list.CanDrop() {

@@ -42,7 +42,6 @@ func Insert[T any](s *Set, v T) (handle.Of[T], error) {
 	return insertSlow(s, v)
 }
 
-// insertSlow handles missing pages, limits and running callbacks.
 func insertSlow[T any](s *Set, v T) (handle.Of[T], error) {
 	Bind[T](s).guard("Insert")
 	if err := s.makeRoom(1); err != nil {
@@ -58,8 +57,8 @@ func insertSlow[T any](s *Set, v T) (handle.Of[T], error) {
 	return handle.Of[T]{ID: id}, nil
 }
 
-// InsertItems adds copies of values and appends their handles to dst, which it returns. It
-// inserts all or, with [handle.ErrFull], none. It takes O(n) time and moves no item.
+// InsertItems inserts all or, with [handle.ErrFull], none. It takes O(n) time and moves no
+// item.
 func (s *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	s.guard("InsertItems")
 	n := values.Len()
@@ -74,7 +73,6 @@ func (s *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, err
 	return dst[:len(dst)+n], nil
 }
 
-// InsertFunc adds an item that f fills in place; see [EmplaceItems].
 func InsertFunc[T any](s *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	s.guard("InsertFunc")
 	one, err := EmplaceItems(s, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, s.one[:0])
@@ -85,8 +83,7 @@ func InsertFunc[T any](s *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], erro
 	return handle.Of[T]{ID: one[0]}, nil
 }
 
-// EmplaceItems adds n items that f fills in place and appends their handles to dst, which
-// it returns. It inserts all or, with [handle.ErrFull] or if f panics, none.
+// EmplaceItems inserts all n items or, with [handle.ErrFull] or if f panics, none.
 func EmplaceItems[T any](s *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		s.guard("EmplaceItems")
@@ -101,15 +98,15 @@ func EmplaceItems[T any](s *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	var none T
 	for i, id := range handles {
 		item := itemOf[T](s, slotset.Slot(id))
-		*item = none // an erased item may remain there
+		*item = none // instead of an erased item
 		f(i, handle.Of[T]{ID: id}, item)
 	}
 	filled = true
 	return all, nil
 }
 
-// stage begins to add n items: it makes room, appends their future handles to dst and marks
-// the map as busy. The caller fills the items and calls finishStaged.
+// stage begins to add n items with these handles. The caller fills the items and calls
+// finishStaged.
 func (s *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	s.guard(operation)
 	if n < 0 {
@@ -126,8 +123,7 @@ func (s *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 	return dst[:len(dst)+n], nil
 }
 
-// finishStaged adds the staged items to the map, or zeroes them (S4) unless all were
-// filled.
+// finishStaged adds the staged items, or zeroes them (S4) unless all were filled.
 func (s *Set) finishStaged(filled bool) {
 	handles := s.staged
 	s.busy--

@@ -10,12 +10,10 @@ import (
 	"handloom/shard/handle"
 )
 
-// All iterates over handles and items by ascending row; see [Range].
 func All[T any](s *Set) iter.Seq2[handle.Of[T], *T] { return Range[T](s, 0, s.slots) }
 
-// Range iterates over handles and items of the rows lo to hi-1 in ascending order. Any item
-// may be erased meanwhile; see slotmap.Map.Range. yield is called in one place, so that the
-// compiler inlines the loop with its body (op=iterate).
+// Range yields in one place, so that the compiler inlines the loop with its body
+// (op=iterate). Any item may be erased meanwhile.
 func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		if lo < 0 || lo > hi || hi > s.slots {
@@ -24,7 +22,7 @@ func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 		for base := lo &^ 63; base < hi && base>>6/slotset.BitmapWords < len(s.live.Pages); base += 64 {
 			live := &s.live.Pages[uint(base)/64/slotset.BitmapWords][uint(base)/64%slotset.BitmapWords]
 			todo := *live & (^uint64(0) << max(0, lo-base)) & (^uint64(0) >> max(0, base+64-hi))
-			for ; todo != 0; todo &= *live { // skip items that yield erased
+			for ; todo != 0; todo &= *live {
 				// One row, or all rows to the end of the word: the length of other runs is
 				// unpredictable for the processor.
 				bit := uint(bits.TrailingZeros64(todo))
@@ -53,8 +51,6 @@ func (s *Set) badRange(lo, hi int) {
 	panic(fmt.Sprintf("slotmap: Range of rows %d to %d of a map of %d", lo, hi, s.slots))
 }
 
-// Backward iterates over handles and items by descending row. Any item may be erased
-// meanwhile.
 func Backward[T any](s *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		for w := (s.slots - 1) >> 6; w >= 0; w-- {
@@ -84,8 +80,8 @@ func (s *Set) pieces(first, end int) iter.Seq2[int, int] {
 	}
 }
 
-// runs yields maximal ranges of rows with items within one page, as first and end. Rows of
-// a range may lose their items meanwhile.
+// runs yields maximal ranges of rows with items within one page. Rows of a range may lose
+// their items meanwhile.
 func (s *Set) runs() iter.Seq2[int, int] {
 	return func(yield func(first, end int) bool) {
 		for at := 0; at < s.slots; {

@@ -8,9 +8,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// Find returns the address of the item of id and whether it exists. It takes O(1) time and
-// inlines, also within a table method that finds the map first; it is at the inliner's
-// budget (op=get).
+// Find takes O(1) time and inlines, also within a table method that finds the map first; it
+// is at the inliner's budget (op=get).
 func Find[T any](s *Set, id handle.ID) (v *T, ok bool) {
 	if p := id & slotset.IndexMask >> (s.shift & 63); p < handle.ID(len(s.pages)) {
 		if i := uintptr(id & s.mask); *(*handle.ID)(unsafe.Add(s.pages[p].words, i*8)) == id {
@@ -20,26 +19,25 @@ func Find[T any](s *Set, id handle.ID) (v *T, ok bool) {
 	return
 }
 
-// At returns the address of the item at the row in the lower half of ref, which must have
-// an item. It is at the inliner's budget.
+// At requires that the row in the lower half of ref has an item. It is at the inliner's
+// budget.
 func At[T any](s *Set, ref handle.ID) *T {
 	return (*T)(unsafe.Add(s.pages[uint32(ref)>>(s.shift&31)].items, uintptr(ref&s.mask)*unsafe.Sizeof(*new(T))))
 }
 
-// Has reports whether id names an item. It takes O(1) time.
+// Has takes O(1) time.
 func (s *Set) Has(id handle.ID) bool {
 	i := id & slotset.IndexMask
 	p := i >> (s.shift & 63)
 	return p < handle.ID(len(s.pages)) && *s.word(slotset.Slot(i)) == id
 }
 
-// NewStaleError returns the panic value of an At method for a handle of no item.
+// NewStaleError returns the panic value of the At methods.
 func (s *Set) NewStaleError(id handle.ID) *handle.StaleError {
 	return &handle.StaleError{Handle: id, Held: s.held(id), TypeID: s.TypeID()}
 }
 
-// held returns the word of the slot of id with the slot in place of the ticket, or the null
-// handle if the slot does not exist.
+// held returns the word of id's slot as a handle, or null if the slot does not exist.
 func (s *Set) held(id handle.ID) handle.ID {
 	if uint64(id.Slot()) >= uint64(s.slots) {
 		return 0
@@ -47,7 +45,6 @@ func (s *Set) held(id handle.ID) handle.ID {
 	return *s.word(slotset.Slot(id.Slot()))&slotset.UpperHalf | handle.ID(id.Slot())
 }
 
-// Item returns the address of the item of id, or nil.
 func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	if s.Has(id) {
 		return s.item(slotset.Slot(id.Slot()))
@@ -55,7 +52,6 @@ func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	return nil
 }
 
-// RowOf returns the row of the item of id, which is its slot, and whether it exists.
 func (s *Set) RowOf(id handle.ID) (int, bool) {
 	if s.Has(id) {
 		return int(id.Slot()), true
@@ -63,8 +59,7 @@ func (s *Set) RowOf(id handle.ID) (int, bool) {
 	return 0, false
 }
 
-// IDAt returns the handle of the item at row, or the null handle if the row is empty, in
-// O(1) time. It panics unless 0 <= row < Rows().
+// IDAt returns null if the row is empty. It panics unless 0 <= row < Rows().
 func (s *Set) IDAt(row int) handle.ID {
 	if row < 0 || row >= s.slots {
 		panic(fmt.Sprintf("slotmap: HandleAt of row %d of %d", row, s.slots))
@@ -75,8 +70,8 @@ func (s *Set) IDAt(row int) handle.ID {
 	return *s.word(slotset.Slot(row))
 }
 
-// At returns the address of the item at row, 0 to Rows()-1, or nil if the row is empty, in
-// O(1) time. It does not inline, so that loops over rows of either kind of table do.
+// At returns nil if the row is empty. It does not inline, so that loops over rows of either
+// kind of table do.
 //
 //go:noinline
 func (s *Set) At(row int) unsafe.Pointer {
@@ -86,10 +81,10 @@ func (s *Set) At(row int) unsafe.Pointer {
 	return nil
 }
 
-// All calls yield for every handle and item by ascending row until yield returns false.
+// All is the untyped iteration by ascending row.
 func (s *Set) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.From(0, yield) }
 
-// From is All without the first n items. It reaches them in O(slots/64) time.
+// From skips the first n items in O(slots/64) time.
 func (s *Set) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for first, end := range s.live.Runs(s.live.Nth(n), s.slots) {
 		for slot := first; slot < end; slot++ {

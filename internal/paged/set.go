@@ -11,22 +11,22 @@ import (
 // Set is a stable map whose item type is a run-time [Type]. The zero Set has typeId 0 and
 // needs [Bind] before use.
 type Set struct {
-	pages []page    // by slot (S1)
-	shift uint8     // a page has 1<<shift rows; 0 before the first page
-	mask  handle.ID // 1<<shift - 1
-	slots int       // issued so far: rows with an item and empty rows
+	pages []page // by slot (S1)
+	shift uint8  // a page has 1<<shift rows; 0 before the first page
+	mask  handle.ID
+	slots int // issued so far: rows with an item and empty rows
 	list  slotset.Freelist
 	live  slotset.Live // rows with an item (S2)
 	typ   *Type        // nil until bound
 
-	released int             // pages without item memory
-	room     int             // slots that the pages hold, within the limit
-	maxItems int             // 0: limited only by the slots
-	busy     int             // number of running callbacks
-	staged   []handle.ID     // items that an insert callback is filling
-	marks    *slotset.Bitset // scratch of the bulk erases
-	one      []handle.ID     // scratch of InsertFunc
-	some     []slotset.Slot  // scratch of the bulk steps
+	released int
+	room     int         // slots that the pages hold, within the limit
+	maxItems int         // 0: limited only by the slots
+	busy     int         // running callbacks
+	staged   []handle.ID // items that an insert callback is filling
+	marks    *slotset.Bitset
+	one      []handle.ID
+	some     []slotset.Slot
 	audit    check.Audit
 	pinned   *Set // the map itself if it belongs to a table; see Pin
 }
@@ -39,9 +39,7 @@ func Bind[T any](s *Set) *Set {
 	return s
 }
 
-// New returns an empty map of items of a type. It fails on a typeId that does not fit a
-// handle and on sizes that are negative or beyond the handle's range, and names every
-// fault.
+// New names every fault of the options.
 func New(t *Type, o handle.Options) (*Set, error) {
 	s := &Set{typ: t}
 	if err := s.Init(o); err != nil {
@@ -50,7 +48,6 @@ func New(t *Type, o handle.Options) (*Set, error) {
 	return s, nil
 }
 
-// Init initializes a bound Set. It must precede every other use.
 func (s *Set) Init(o handle.Options) error {
 	if err := slotset.Validate(o, "slotmap"); err != nil {
 		return err
@@ -61,21 +58,18 @@ func (s *Set) Init(o handle.Options) error {
 	return nil
 }
 
-// Pin makes the typeId and options final, for a map of a table: a copy into the map must
-// have the same.
+// Pin makes the typeId and options final, because the map belongs to a table.
 func (s *Set) Pin() { s.pinned = s }
 
-// IsPinned reports whether Pin was called and no other map was assigned to this one.
+// IsPinned reports whether Pin was called on this map and it was not replaced.
 func (s *Set) IsPinned() bool { return s.pinned == s }
 
-// Len returns the number of items, Rows the number of rows including empty rows, Cap the
-// capacity in rows, and TypeID the typeId in the handles.
+// Rows counts empty rows too. Cap is the capacity in rows.
 func (s *Set) Len() int       { return s.list.Live(s.slots) }
 func (s *Set) Rows() int      { return s.slots }
 func (s *Set) Cap() int       { return s.room }
 func (s *Set) TypeID() uint16 { return s.list.TypeID() }
 
-// Stats takes O(1) time.
 func (s *Set) Stats() handle.Stats {
 	rows, withItems := int64(len(s.pages))<<s.shift, int64(len(s.pages)-s.released)<<s.shift
 	return handle.Stats{
@@ -88,8 +82,8 @@ func (s *Set) Stats() handle.Stats {
 	}
 }
 
-// guard panics while a callback of the map is running. In a checked build it also verifies
-// the state that the previous operation left.
+// guard panics while a callback runs. A checked build also verifies the result of the
+// previous operation.
 func (s *Set) guard(operation string) {
 	if s.busy != 0 {
 		panic("slotmap: " + operation + " called from a callback of the same map; " +

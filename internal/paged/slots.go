@@ -9,7 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// reuse issues the slot at the front of the freelist. Its page has memory.
+// reuse requires that the front slot's page has memory.
 func (s *Set) reuse() handle.ID {
 	slot := s.list.Front()
 	word := s.word(slot)
@@ -18,7 +18,6 @@ func (s *Set) reuse() handle.ID {
 	return *word
 }
 
-// makeSlot issues a new slot. There is room.
 func (s *Set) makeSlot() handle.ID {
 	slot := slotset.Slot(s.slots)
 	s.slots++
@@ -28,7 +27,6 @@ func (s *Set) makeSlot() handle.ID {
 	return id
 }
 
-// issue issues n slots whose items are in place. There is room.
 func (s *Set) issue(n int) {
 	reused, fresh, _ := s.list.Split(s.slots, n)
 	for i := range n {
@@ -40,7 +38,6 @@ func (s *Set) issue(n int) {
 	}
 }
 
-// insert issues a slot for each value. There is room.
 func (s *Set) insert(values items.Slice, dst []handle.ID) {
 	reused, fresh, _ := s.list.Split(s.slots, len(dst))
 	end := reused + fresh
@@ -49,11 +46,10 @@ func (s *Set) insert(values items.Slice, dst []handle.ID) {
 	s.reuseMany(values.Sub(end, len(dst), s.typ.Size), dst[end:])
 }
 
-// atOnce is the number of slots taken off the freelist at a time.
 const atOnce = 256
 
-// reuseMany is reuse for each value. Slots that a Clear freed are consecutive and are
-// handled page by page (op=insertitems).
+// reuseMany handles slots that a Clear freed page by page, because they are consecutive
+// (op=insertitems).
 func (s *Set) reuseMany(values items.Slice, dst []handle.ID) {
 	for done := 0; done < len(dst); {
 		slots := s.someSlots(min(atOnce, len(dst)-done))
@@ -69,7 +65,7 @@ func (s *Set) reuseMany(values items.Slice, dst []handle.ID) {
 	}
 }
 
-// reuseRun is reuseMany for consecutive slots from first on, already off the freelist.
+// reuseRun takes consecutive slots from first on, already off the freelist.
 func (s *Set) reuseRun(first int, values items.Slice, dst []handle.ID) {
 	var highest handle.ID
 	for at, end := range s.pieces(first, first+len(dst)) {
@@ -84,7 +80,6 @@ func (s *Set) reuseRun(first int, values items.Slice, dst []handle.ID) {
 	s.list.Raise(highest)
 }
 
-// makeMany is makeSlot for each value, page by page.
 func (s *Set) makeMany(values items.Slice, dst []handle.ID) {
 	if len(dst) == 0 {
 		return
@@ -101,13 +96,11 @@ func (s *Set) makeMany(values items.Slice, dst []handle.ID) {
 	}
 }
 
-// fill copies values to the rows first to end-1 of one page and marks the rows as live.
 func (s *Set) fill(first, end int, values items.Slice) {
 	s.typ.Copy(s.itemsOf(first, end), values)
 	s.live.AddRange(first, end)
 }
 
-// areNeighbours reports whether the slots are consecutive.
 func areNeighbours(slots []slotset.Slot) bool {
 	first := slots[0]
 	if slots[len(slots)-1]-first != slotset.Slot(len(slots)-1) {
@@ -121,14 +114,13 @@ func areNeighbours(slots []slotset.Slot) bool {
 	return true
 }
 
-// someSlots returns scratch memory for n slots.
 func (s *Set) someSlots(n int) []slotset.Slot {
 	s.some = slices.Grow(s.some[:0], n)[:n]
 	return s.some
 }
 
-// eraseSlot removes the item of a live slot. It zeroes an item with pointers so that the
-// collector can free it. Calls except one are written out (op=erase).
+// eraseSlot zeroes an item with pointers so that the collector can free it. Calls except
+// one are written out (op=erase).
 func eraseSlot[T any](s *Set, slot slotset.Slot) {
 	page, at := &s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
 	if s.typ.Pointers {
@@ -140,7 +132,6 @@ func eraseSlot[T any](s *Set, slot slotset.Slot) {
 	s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] &^= 1 << (slot % 64)
 }
 
-// eraseSlots is eraseSlot for each.
 func (s *Set) eraseSlots(slots []slotset.Slot) {
 	if s.typ.Pointers {
 		s.typ.zero(s, slots)

@@ -8,17 +8,15 @@ import (
 	"handloom/shard/handle"
 )
 
-// Type is the item type of a [Set].
 type Type struct {
 	*items.Type
 	steps
 }
 
-// steps are the steps on many items that need T in addition to [items.Type], without a call
-// per item for speed.
+// steps are typed to avoid a call per item.
 type steps interface {
-	// reuse puts values into slots, already off the freelist, makes them live and returns
-	// the highest handle.
+	// reuse puts values into slots, already off the freelist, and returns the highest
+	// handle.
 	reuse(s *Set, slots []slotset.Slot, values items.Slice, dst []handle.ID) (highest handle.ID)
 	zero(s *Set, slots []slotset.Slot)
 }

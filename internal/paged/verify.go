@@ -8,8 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Verify checks every invariant of the map and its sparse set and returns an error that
-// cites the first violation, or nil. It takes O(Cap()) time and changes nothing.
+// Verify returns an error that cites the first broken invariant. It takes O(Cap()) time.
 func (s *Set) Verify() error {
 	if err := s.verify(); err != nil {
 		return fmt.Errorf("slotmap: typeId %d: %w", s.TypeID(), err)

@@ -12,7 +12,6 @@ type Bits struct {
 	count   int
 }
 
-// Grow makes room for the numbers below n.
 func (b *Bits) Grow(n int) {
 	if words := (n + 63) / 64; words > len(b.words) {
 		words = max(words, len(b.words)*3/2)
@@ -22,7 +21,7 @@ func (b *Bits) Grow(n int) {
 	}
 }
 
-// Add adds i, below the n of [Bits.Grow], and reports whether it was new.
+// Add reports whether i, below the n of [Bits.Grow], was new.
 func (b *Bits) Add(i int) bool {
 	w, bit := i/64, uint64(1)<<(i%64)
 	old := b.words[w]
@@ -37,7 +36,6 @@ func (b *Bits) Add(i int) bool {
 	return true
 }
 
-// Remove removes i.
 func (b *Bits) Remove(i int) {
 	if !b.Has(i) {
 		return
@@ -60,16 +58,15 @@ func (b *Bits) AddWord(w int, word uint64) {
 	b.summary[w/64] |= 1 << (w % 64)
 }
 
-// Has reports whether i is in the set. Any i is allowed.
+// Has allows any i.
 func (b *Bits) Has(i int) bool {
 	w := uint(i) / 64
 	return w < uint(len(b.words)) && b.words[w]&(1<<(uint(i)%64)) != 0
 }
 
-// Count returns the number of members.
 func (b *Bits) Count() int { return b.count }
 
-// CountRange returns the number of members in [lo, hi) in O((hi-lo)/64) time.
+// CountRange takes O((hi-lo)/64) time.
 func (b *Bits) CountRange(lo, hi int) int {
 	if b.count == 0 {
 		return 0
@@ -83,7 +80,6 @@ func (b *Bits) CountRange(lo, hi int) int {
 	return n
 }
 
-// window returns the bits from i to the end of its word, shifted down.
 func (b *Bits) window(i int) uint64 {
 	if i/64 >= len(b.words) {
 		return 0
@@ -91,8 +87,8 @@ func (b *Bits) window(i int) uint64 {
 	return b.words[i/64] >> (i % 64)
 }
 
-// Words yields the nonzero words in ascending order, each with the number of its lowest
-// bit. It is an iterator itself, so that a flush allocates no closure.
+// Words yields the nonzero words with the number of their lowest bit. It is an iterator
+// itself, so that a flush allocates no closure.
 func (b *Bits) Words(yield func(base int, word uint64) bool) {
 	for i, s := range b.summary {
 		for ; s != 0; s &= s - 1 {
@@ -104,7 +100,6 @@ func (b *Bits) Words(yield func(base int, word uint64) bool) {
 	}
 }
 
-// Clear empties the set and keeps its memory.
 func (b *Bits) Clear() {
 	if b.count == 0 {
 		return

@@ -11,16 +11,15 @@ import (
 // links to the next slot. The ends of the list follow the words. A link is slot+1; 0 ends
 // the list. Tickets are not part of a digest.
 
-// linkedAtOnce is the number of words prepared for a hash at a time.
 const linkedAtOnce = 512
 
-// Digest writes slots, generations, floor, freelist order, depletion and MinFree to h. The
-// set must not change while a [digest.Tee] of h copies it.
+// Digest covers slots, generations, floor, freelist order, depletion and MinFree. The set
+// must not change while a [digest.Tee] of h copies it.
 func (s *Set) Digest(h *digest.Hash) {
 	s.DigestWords(h, len(s.Words), func(yield func([]handle.ID) bool) { yield(s.Words) })
 }
 
-// DigestWords is [Set.Digest] for words that pieces yields.
+// DigestWords is [Set.Digest] for the words of pieces.
 func (s *Freelist) DigestWords(h *digest.Hash, slots int, pieces iter.Seq[[]handle.ID]) {
 	s.digestAround(h, slots, func() {
 		plan := digest.For[handle.ID]()
@@ -60,7 +59,6 @@ func (s *Freelist) digestAround(h *digest.Hash, slots int, words func()) {
 	h.Uint32(s.minFree)
 }
 
-// anyVacant reports whether a word is vacant or depleted.
 func anyVacant(words []handle.ID) bool {
 	var all handle.ID
 	for _, w := range words {
@@ -69,14 +67,13 @@ func anyVacant(words []handle.ID) bool {
 	return all.IsProvisional()
 }
 
-// link replaces the tickets of words by links. Vacancy is unpredictable for the processor,
-// so every word is looked up without a branch; live words mostly read the front
-// (op=digest).
+// link replaces tickets by links without branches, because vacancy is unpredictable; live
+// words mostly read the front (op=digest).
 func (s *Freelist) link(words []handle.ID) {
 	ring, head, ticket, length := s.ring, s.at(s.front), uint32(s.front), s.vacant()
 	for i, w := range words {
 		if w&generationMask == 0 {
-			continue // depleted
+			continue
 		}
 		vacant := handle.ID(int64(w) >> 63) // all bits if vacant, else none
 		next := (uint32(w) - ticket + 1) & uint32(vacant)

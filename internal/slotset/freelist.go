@@ -4,44 +4,40 @@ import (
 	"handloom/shard/handle"
 )
 
-// Freelist is the state of the slots except the words: the ends of the freelist, counts,
-// limits and generations. Its methods compute new words; the caller, [Set] or the stable
-// map, stores them. The zero Freelist has typeId 0 and MinFree 0.
+// Freelist is the state of the slots except the words, which [Set] or the stable map
+// stores. Its methods compute new words.
 type Freelist struct {
 	// Next is the upper half of the handle of the next new slot if there is one and no
 	// vacant slot goes first; else 0. Inserts of the maps read it to issue the slot
 	// themselves (op=insert).
 	Next handle.ID
 
-	typeID   handle.ID // shifted to its place in a word
-	ring     []Slot    // the vacant slots by ticket (F1, F2)
-	base     uint64    // ticket of the first position in the ring
-	front    uint64    // ticket of the next slot to issue
-	back     uint64    // next ticket; back-front slots are vacant
+	typeID   handle.ID
+	ring     []Slot
+	base     uint64 // ticket of the first position in the ring
+	front    uint64 // ticket of the next slot to issue
+	back     uint64 // next ticket; back-front slots are vacant
 	depleted uint32
-	minFree  uint32 // vacant slots held back from reuse
-	limit    uint32 // on slots; 0 until the first growth
+	minFree  uint32
+	limit    uint32 // maximum number of slots; 0 until the first growth
 	highest  uint16 // highest generation issued
 	floor    uint16 // new slots begin above this generation
 	last     uint16 // last generation of a slot; 0 until the first growth
 }
 
-// Init sets the typeId of handles and the number of vacant slots held back from reuse. It
-// must precede the first slot.
+// Init must precede the first slot.
 func (s *Freelist) Init(typeID uint16, minFree uint32) {
 	s.typeID = handle.New(typeID, 0, 0)
 	s.minFree = minFree
 }
 
-// setWidths reads the field widths before the first slot is made, so that the zero Freelist
-// needs no constructor.
+// setWidths lets the zero Freelist work without a constructor.
 func (s *Freelist) setWidths() {
 	if s.last == 0 {
 		s.last, s.limit = LastGeneration(), SlotLimit()
 	}
 }
 
-// TypeID returns the typeId of the handles.
 func (s *Freelist) TypeID() uint16 { return s.typeID.TypeID() }
 
 // Vacant and Depleted return numbers of slots; with the live slots they sum to all (S3).
@@ -50,10 +46,8 @@ func (s *Freelist) Depleted() int { return int(s.depleted) }
 
 func (s *Freelist) vacant() uint32 { return uint32(s.back - s.front) }
 
-// Live returns the number of live slots among slots.
 func (s *Freelist) Live(slots int) int { return slots - int(s.vacant()) - int(s.depleted) }
 
-// Limit returns the maximum number of slots.
 func (s *Freelist) Limit() uint64 {
 	s.setWidths()
 	return uint64(s.limit)
@@ -62,13 +56,12 @@ func (s *Freelist) Limit() uint64 {
 // MayDeplete reports whether a slot may be at its last generation.
 func (s *Freelist) MayDeplete() bool { return s.highest >= s.last }
 
-// IsLast reports whether vacating the live slot of id would deplete it.
+// IsLast reports whether vacating the slot of id depletes it.
 func (s *Freelist) IsLast(id handle.ID) bool { return id.Generation() == s.last }
 
 // CanReuse reports whether the next slot to issue is vacant, regardless of the slot limit.
 func (s *Freelist) CanReuse() bool { return s.vacant() > s.minFree }
 
-// Fresh returns the upper half of the handles of new slots.
 func (s *Freelist) Fresh() handle.ID {
 	if s.highest <= s.floor {
 		s.highest = s.floor + 1
@@ -85,8 +78,7 @@ func (s *Freelist) NextFresh() handle.ID {
 	return upper
 }
 
-// Pop takes the front slot, whose word is w, off the freelist and returns the upper half of
-// its new handle.
+// Pop takes the front slot, with the word w, and returns the upper half of its new handle.
 func (s *Freelist) Pop(w handle.ID) handle.ID {
 	s.popped(1)
 	upper := w &^ (handle.FreeBit | rowMask)
@@ -96,8 +88,8 @@ func (s *Freelist) Pop(w handle.ID) handle.ID {
 	return upper
 }
 
-// Retire vacates or depletes a live slot and returns its new word. w is the old word and
-// slots the number of slots. A vacated slot joins the back of the freelist.
+// Retire vacates or depletes the slot, one of slots, with the word w, and returns its new
+// word.
 func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 	if w.Generation() == s.last {
 		// Reuse would need an issued generation, and an old handle would name the new item.

@@ -15,7 +15,6 @@ type Handles struct {
 	generations []uint16 // by slot, valid for members of slots
 }
 
-// Grow makes room for the slots below n.
 func (s *Handles) Grow(n int) {
 	s.slots.Grow(n)
 	if n > len(s.generations) {
@@ -25,24 +24,19 @@ func (s *Handles) Grow(n int) {
 	}
 }
 
-// Add adds a handle whose slot is below the n of [Handles.Grow].
 func (s *Handles) Add(id handle.ID) {
 	slot := id.Slot()
 	s.slots.Add(int(slot))
 	s.generations[slot] = id.Generation()
 }
 
-// Has reports whether id is in the set. Any id is allowed.
 func (s *Handles) Has(id handle.ID) bool {
 	slot := id.Slot()
 	return s.slots.Has(int(slot)) && s.generations[slot] == id.Generation()
 }
 
-// Len returns the number of handles.
 func (s *Handles) Len() int { return s.slots.Count() }
 
-// All calls yield for each handle, with typeID, by ascending slot until yield returns
-// false.
 func (s *Handles) All(typeID uint16, yield func(id handle.ID) bool) {
 	for base, word := range s.slots.Words {
 		for ; word != 0; word &= word - 1 {

@@ -8,8 +8,8 @@ import "handloom/shard/handle"
 // freelist work of single erases and inserts (op=churn, op=refillrandom).
 type Inline struct{}
 
-// TryRetire is [Freelist.Retire] without a wrap of the ring, growth or depletion. Where
-// these are needed it changes nothing and returns false.
+// TryRetire is [Freelist.Retire] if the ring neither wraps nor grows and no slot depletes;
+// else it changes nothing.
 func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	ticket := s.back
 	at := ticket - s.base
@@ -24,8 +24,8 @@ func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	return (w | rowMask) + (handle.FreeBit + 1) + handle.ID(uint32(ticket)), true // see retired
 }
 
-// TryPop takes the front slot off the freelist if it is the next to issue and the ring has
-// not wrapped there. The caller passes its word to [Reissue].
+// TryPop takes the front slot if a vacant slot is next and the ring has not wrapped there.
+// The caller passes its word to [Reissue].
 func TryPop[_ any](s *Freelist) (Slot, bool) {
 	ticket := s.front
 	at := ticket - s.base

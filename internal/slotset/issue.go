@@ -2,23 +2,19 @@ package slotset
 
 import "handloom/shard/handle"
 
-// CanIssue reports whether n more slots can be issued after freed more were vacated.
 func (s *Set) CanIssue(n, freed int) bool { return s.canIssue(len(s.Words), n, freed) }
 
-// CanInsert is [Freelist.CanInsert] for the set.
 func (s *Set) CanInsert(n, erased, depleting, maxItems int) error {
 	return s.Freelist.CanInsert(len(s.Words), n, erased, depleting, maxItems)
 }
 
-// Fresh returns the number of new slots that the next n issues make. The caller has checked
-// [Set.CanIssue].
+// Fresh returns the number of new slots of the next n issues, which fit.
 func (s *Set) Fresh(n int) int {
 	_, fresh, _ := s.Split(len(s.Words), n)
 	return fresh
 }
 
-// TryIssue issues one slot for the item at row if that needs no growth and no check of
-// limits.
+// TryIssue fails if it needs growth or a check of limits.
 func (s *Set) TryIssue(row Row) (handle.ID, bool) {
 	if s.CanReuse() {
 		slot := s.Front()
@@ -36,9 +32,8 @@ func (s *Set) TryIssue(row Row) (handle.ID, bool) {
 	return 0, false
 }
 
-// Issue issues len(dst) slots for the items from row on, and writes their slots to meta and
-// their handles to dst. The caller has made capacity for [Set.Fresh] more words with
-// [Set.Grow].
+// Issue issues slots for the items from row on. The caller has made capacity for
+// [Set.Fresh] more words.
 func (s *Set) Issue(row Row, meta []Slot, dst []handle.ID) {
 	reuse, fresh, _ := s.Split(len(s.Words), len(dst))
 	s.issueVacant(row, meta[:reuse], dst[:reuse])
@@ -80,7 +75,6 @@ func (s *Set) issueFresh(row Row, meta []Slot, dst []handle.ID) {
 	}
 }
 
-// Preview writes the handles of the next [Set.Issue] to dst and changes nothing.
 func (s *Set) Preview(dst []handle.ID) {
 	word := func(slot Slot) handle.ID { return s.Words[slot] }
 	s.Peek(len(s.Words), len(dst), word, func(i int, id handle.ID) { dst[i] = id })

@@ -19,24 +19,22 @@ type Live struct {
 	Pages []*[BitmapWords]uint64
 }
 
-// Grow makes room for the rows below n.
 func (l *Live) Grow(n int) {
 	for l.Cap() < n {
 		l.Pages = append(l.Pages, new([BitmapWords]uint64))
 	}
 }
 
-// Cap returns the capacity in rows.
 func (l *Live) Cap() int { return len(l.Pages) << bitmapBits }
 
-// Add and Remove set and clear a row, which is below the n of [Live.Grow].
+// Add and Remove require a row below the n of [Live.Grow].
 func (l *Live) Add(row Row)    { l.Pages[row>>bitmapBits][row/64%BitmapWords] |= 1 << (row % 64) }
 func (l *Live) Remove(row Row) { l.Pages[row>>bitmapBits][row/64%BitmapWords] &^= 1 << (row % 64) }
 
-// Has reports whether the row has an item. Any row is allowed.
+// Has allows any row.
 func (l *Live) Has(row Row) bool { return l.Bits(int(row/64))>>(row%64)&1 == 1 }
 
-// Bits returns the bits of the rows from 64*w on, lowest first. Any w from 0 on is allowed.
+// Bits returns the bits of the rows from 64*w on. Any w >= 0 is allowed.
 func (l *Live) Bits(w int) uint64 {
 	if p := uint(w) / BitmapWords; p < uint(len(l.Pages)) {
 		return l.Pages[p][w%BitmapWords]
@@ -44,7 +42,6 @@ func (l *Live) Bits(w int) uint64 {
 	return 0
 }
 
-// AddRange and RemoveRange set and clear the rows lo to hi-1.
 func (l *Live) AddRange(lo, hi int) {
 	for base := lo &^ 63; base < hi; base += 64 {
 		l.Pages[base>>bitmapBits][base/64%BitmapWords] |= window(base, lo, hi)
@@ -57,8 +54,8 @@ func (l *Live) RemoveRange(lo, hi int) {
 	}
 }
 
-// Run returns the first maximal range of rows with items in [lo, hi), as first and end, or
-// hi twice. It takes O((end-lo)/64) time.
+// Run returns the first maximal range of rows with items in [lo, hi), or hi twice. It takes
+// O((end-lo)/64) time.
 func (l *Live) Run(lo, hi int) (first, end int) {
 	for first = lo; first < hi; first = first&^63 + 64 {
 		if live := l.Bits(first/64) >> (first % 64); live != 0 {
@@ -77,8 +74,8 @@ func (l *Live) Run(lo, hi int) (first, end int) {
 	return first, hi
 }
 
-// Runs yields ranges of rows with items in [lo, hi), as first and end. No range crosses a
-// multiple of 64. The iteration takes O(runs + (hi-lo)/64) time.
+// Runs yields ranges of rows with items in [lo, hi), cut at multiples of 64, in O(runs +
+// (hi-lo)/64) time.
 func (l *Live) Runs(lo, hi int) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for base := lo &^ 63; base < hi; base += 64 {
@@ -113,24 +110,19 @@ func (l *Live) Nth(n int) int {
 	return l.Cap()
 }
 
-// window returns the bits of the rows lo to hi-1 in the word of the rows from base on,
-// which is below hi.
 func window(base, lo, hi int) uint64 {
 	return ^uint64(0) << max(0, lo-base) & (^uint64(0) >> max(0, base+64-hi))
 }
 
-// Clear removes all rows and keeps the memory.
 func (l *Live) Clear() {
 	for _, page := range l.Pages {
 		clear(page[:])
 	}
 }
 
-// Shrink releases the pages for rows from n on.
 func (l *Live) Shrink(n int) {
 	pages := (n + 1<<bitmapBits - 1) >> bitmapBits
 	l.Pages = append(make([]*[BitmapWords]uint64, 0, pages), l.Pages[:pages]...)
 }
 
-// Bytes returns the memory of the bitmap in O(1) time.
 func (l *Live) Bytes() int64 { return int64(len(l.Pages))*BitmapWords*8 + int64(cap(l.Pages))*8 }

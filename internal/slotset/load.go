@@ -15,7 +15,7 @@ const wordsAtOnce = 1 << 14
 // reports faults to d or leaves them to Verify.
 func (s *Set) Load(d *digest.Decoder) { s.Words = s.LoadWords(d) }
 
-// LoadWords is [Set.Load] for a map that stores the words itself.
+// LoadWords is [Set.Load] for maps that store the words.
 func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 	if id := handle.ID(d.Uint64()); id != s.typeID {
 		d.Fail(fmt.Errorf("slots of typeId %d, not %d", id.TypeID(), s.TypeID()))

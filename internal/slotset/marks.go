@@ -11,23 +11,21 @@ import (
 // examine an erase before it happens. A Bitset is valid until the map changes; the zero
 // Bitset is empty.
 type Bitset struct {
-	Rows Bits // the marked items
+	Rows Bits
 
 	depleting int
-	moves     []Move // scratch of EraseMarked
+	moves     []Move
 }
 
-// Marking is the result of marking a handle.
 type Marking int
 
 const (
-	Stale         Marking = iota // the handle names no item
-	AlreadyMarked                // the item was marked before
-	Marked                       // the item is now marked
+	Stale Marking = iota
+	AlreadyMarked
+	Marked
 )
 
-// Add marks a row of a map of n rows. depleting reports that its item is at its last
-// generation.
+// depleting reports that the item is at its last generation.
 func (k *Bitset) Add(row, n int, depleting bool) Marking {
 	k.Rows.Grow(n)
 	if !k.Rows.Add(row) {
@@ -39,11 +37,9 @@ func (k *Bitset) Add(row, n int, depleting bool) Marking {
 	return Marked
 }
 
-// Len returns the number of marked items.
 func (k *Bitset) Len() int { return k.Rows.Count() }
 
-// Depleting returns the number of marked items at their last generation, whose slots an
-// erase depletes.
+// Depleting returns the number of marked items whose slots an erase depletes.
 func (k *Bitset) Depleting() int { return k.depleting }
 
 func (k *Bitset) Clear() {
@@ -51,7 +47,6 @@ func (k *Bitset) Clear() {
 	k.depleting = 0
 }
 
-// Mark marks the item of id in a map of rows rows.
 func (s *Set) Mark(k *Bitset, id handle.ID, rows int) Marking {
 	row, ok := s.Lookup(id)
 	if !ok {
@@ -60,14 +55,13 @@ func (s *Set) Mark(k *Bitset, id handle.ID, rows int) Marking {
 	return k.Add(int(row), rows, s.IsLast(id))
 }
 
-// Unmarked is the index of a handle that marked nothing, and the reason.
+// Unmarked is a handle, by index, that marked nothing.
 type Unmarked struct {
 	Index   int
-	Marking Marking // Stale or AlreadyMarked
+	Marking Marking
 }
 
-// MarkItems marks the items of ids in a map of rows rows, appends the handles that mark
-// nothing to unmarked and returns it.
+// MarkItems appends the handles that mark nothing to unmarked.
 func (s *Set) MarkItems(k *Bitset, ids []handle.ID, rows int, unmarked []Unmarked) []Unmarked {
 	k.Rows.Grow(rows)
 	deplete := s.MayDeplete()
@@ -85,8 +79,7 @@ func (s *Set) MarkItems(k *Bitset, ids []handle.ID, rows int, unmarked []Unmarke
 	return unmarked
 }
 
-// MarkEvery marks every item of a map with the meta set in O(rows/64) time, or O(rows) if
-// slots may be depleted.
+// MarkEvery takes O(rows/64) time, or O(rows) if slots may be depleted.
 func (s *Set) MarkEvery(k *Bitset, meta []Slot) {
 	k.Rows.Grow(len(meta))
 	for row := 0; row < len(meta); row += 64 {
@@ -102,11 +95,10 @@ func (s *Set) MarkEvery(k *Bitset, meta []Slot) {
 	}
 }
 
-// NoteDepleting adds n to the count of Depleting, for rows that the caller marked itself.
+// NoteDepleting counts depleting items for rows that the caller marked.
 func (k *Bitset) NoteDepleting(n int) { k.depleting += n }
 
-// MarkAll marks the items of ids in a map of rows rows for an immediate erase: it does not
-// count depleting items.
+// MarkAll is for an immediate erase: it does not count depleting items.
 func (s *Set) MarkAll(k *Bitset, ids []handle.ID, rows int) {
 	k.Rows.Grow(rows)
 	for _, id := range ids {
@@ -116,7 +108,6 @@ func (s *Set) MarkAll(k *Bitset, ids []handle.ID, rows int) {
 	}
 }
 
-// Move is the move of an item between rows.
 type Move struct{ To, From Row }
 
 // EraseMarked vacates the slots of the marked rows in ascending order, and fills the gaps below
@@ -164,11 +155,10 @@ func (s *Set) vacateMarked(k *Bitset, meta []Slot) {
 	s.vacateRun(ring[:n-(end-first)], ticket+uint32(end-first))
 }
 
-// fillGaps fills the gaps in meta and records the moves.
 func (k *Bitset) fillGaps(meta []Slot) {
 	kept := len(meta) - k.Len()
 	moves := slices.Grow(k.moves[:0], min(kept, k.Len()))
-	word := kept / 64 // of rows that may have to move
+	word := kept / 64 // word of rows that may have to move
 	var staying uint64
 	if word < len(k.Rows.words) {
 		staying = ^k.Rows.words[word] & (^uint64(0) << (kept % 64))

@@ -2,10 +2,8 @@ package slotset
 
 import "handloom/shard/handle"
 
-// Front returns the vacant slot to issue next.
 func (s *Freelist) Front() Slot { return s.ring[s.at(s.front)] }
 
-// at returns the position in the ring for a ticket.
 func (s *Freelist) at(ticket uint64) int {
 	at := int(ticket - s.base)
 	if at >= len(s.ring) {
@@ -14,8 +12,7 @@ func (s *Freelist) at(ticket uint64) int {
 	return at
 }
 
-// pushAll adds slots to the back of the freelist and returns the ticket of the first. slots
-// is the total number of slots.
+// pushAll adds slots to the freelist, of slots in total, and returns the first ticket.
 func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 	s.GrowRing(len(all), slots)
 	n := copy(s.ring[s.at(s.back):], all)
@@ -23,9 +20,8 @@ func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 	return s.pushed(uint32(len(all)))
 }
 
-// exchange is pushAll that may turn the array of all into the ring and returns the old
-// ring, if that copies less and leaves no more of a larger ring unused than growth would.
-// Otherwise it returns the array of all.
+// exchange is pushAll that may make the array of all the ring, if that copies less and
+// leaves no more unused than growth would. It returns the spare array.
 func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 	vacant, room := int(s.vacant()), cap(all)
 	need := vacant + len(all)
@@ -44,9 +40,8 @@ func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 	return spare
 }
 
-// PushRun adds the slots first to end-1 to the back of the freelist and returns the ticket
-// of the first. None may be at its last generation. The caller updates the words. slots is
-// the total number of slots.
+// PushRun is pushAll for the slots first to end-1, not at their last generation. The caller
+// updates the words.
 func (s *Freelist) PushRun(first, end Slot, slots int) (ticket uint32) {
 	s.GrowRing(int(end-first), slots)
 	back := s.ring[s.at(s.back):]
@@ -62,8 +57,7 @@ func countUp(slots []Slot, first Slot) {
 	}
 }
 
-// pushed counts n slots that were added at the back of the ring and returns the ticket of
-// the first.
+// pushed counts n slots added to the ring and returns the first ticket.
 func (s *Freelist) pushed(n uint32) (ticket uint32) {
 	ticket = uint32(s.back)
 	s.back += uint64(n)
@@ -73,8 +67,8 @@ func (s *Freelist) pushed(n uint32) (ticket uint32) {
 	return ticket
 }
 
-// popped counts n slots that were taken off the front. An empty ring restarts at its
-// beginning, which the cache holds if few slots are vacant at a time.
+// popped counts n slots taken off the front. An empty ring restarts at its beginning, which
+// is likely cached.
 func (s *Freelist) popped(n uint32) {
 	s.front += uint64(n)
 	switch {
@@ -85,8 +79,7 @@ func (s *Freelist) popped(n uint32) {
 	}
 }
 
-// PopAll takes len(dst) slots off the front of the freelist into dst. The caller updates
-// their words and calls [Freelist.Raise].
+// PopAll fills dst from the front. The caller updates the words and calls [Freelist.Raise].
 func (s *Freelist) PopAll(dst []Slot) {
 	if len(dst) == 0 {
 		return
@@ -110,7 +103,6 @@ func (s *Freelist) GrowRing(n, slots int) {
 	}
 }
 
-// ShrinkRing releases unused room.
 func (s *Freelist) ShrinkRing() {
 	if s.vacant() == 0 {
 		s.moveRing(nil)
@@ -124,7 +116,6 @@ func (s *Freelist) moveRing(to []Slot) {
 	s.ring, s.base = to, s.front
 }
 
-// copyRing copies the vacant slots in order to the front of to, which has room.
 func (s *Freelist) copyRing(to []Slot) {
 	if vacant := s.vacant(); vacant > 0 {
 		n := copy(to[:vacant], s.ring[s.at(s.front):])
@@ -132,5 +123,4 @@ func (s *Freelist) copyRing(to []Slot) {
 	}
 }
 
-// RingBytes returns the memory of the ring in bytes.
 func (s *Freelist) RingBytes() int64 { return int64(len(s.ring)) * 4 }

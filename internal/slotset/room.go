@@ -7,8 +7,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Validate returns an error that names every fault of the options, or nil. pkg begins the
-// messages.
+// Validate returns an error that names every fault of the options. pkg begins the messages.
 func Validate(o handle.Options, pkg string) error {
 	var errs []error
 	if o.TypeID < 0 || o.TypeID > handle.MaxTypeID {
@@ -28,15 +27,14 @@ func Validate(o handle.Options, pkg string) error {
 	return errors.Join(errs...)
 }
 
-// canIssue reports whether n more slots can be issued after freed more were vacated.
 func (s *Freelist) canIssue(slots, n, freed int) bool {
 	s.setWidths()
 	return uint64(n) <= uint64(s.vacant())+uint64(freed)+uint64(s.limit)-uint64(slots)
 }
 
-// CanInsert returns nil if n more items fit a map of at most maxItems (0: limited only by
-// slots) after erased items are gone and depleting of their slots depleted. Otherwise it
-// returns an error that wraps [handle.ErrFull].
+// CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit once
+// erased items are gone and depleting of their slots depleted. maxItems 0 means no limit
+// except slots.
 func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
 	kept := s.Live(slots) - erased
 	if maxItems > 0 && uint64(kept)+uint64(n) > uint64(maxItems) {
@@ -49,9 +47,8 @@ func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
 	return nil
 }
 
-// Split returns the order of the next n issues: reuse slots from the front of the freelist,
-// then fresh slots, then, at the slot limit, heldBack slots from the freelist. The caller
-// has checked [Freelist.CanInsert].
+// Split divides the next n issues: reused slots, then fresh slots, then, at the slot limit,
+// held-back slots. The caller has checked [Freelist.CanInsert].
 func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
 	reuse = min(n, max(0, int(s.vacant())-int(s.minFree)))
 	fresh = n - reuse
@@ -62,8 +59,7 @@ func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
 	return reuse, fresh, heldBack
 }
 
-// Peek calls f with the handles of the next n issues. word returns the word of a vacant
-// slot.
+// Peek calls f with the handles of the next n issues.
 func (s *Freelist) Peek(slots, n int, word func(Slot) handle.ID, f func(i int, id handle.ID)) {
 	reuse, fresh, _ := s.Split(slots, n)
 	ticket := s.front

@@ -36,7 +36,6 @@ type Set struct {
 	Freelist
 }
 
-// Live returns the number of live slots, Slots the number of all slots.
 func (s *Set) Live() int  { return s.Freelist.Live(len(s.Words)) }
 func (s *Set) Slots() int { return len(s.Words) }
 
@@ -50,13 +49,12 @@ func (s *Set) Lookup(id handle.ID) (Row, bool) {
 	return 0, false
 }
 
-// Handle returns the handle of the item in a live slot.
 func (s *Set) Handle(slot Slot) handle.ID {
 	return s.Words[slot]&^rowMask | handle.ID(slot)
 }
 
-// Held returns the word of the slot of id with the slot in place of the row, or the null
-// handle if the slot does not exist. It is for messages.
+// Held returns the word of id's slot as a handle, for messages, or null if the slot does
+// not exist.
 func (s *Set) Held(id handle.ID) handle.ID {
 	if uint64(id.Slot()) >= uint64(len(s.Words)) {
 		return 0
@@ -64,13 +62,12 @@ func (s *Set) Held(id handle.ID) handle.ID {
 	return s.Handle(Slot(id.Slot()))
 }
 
-// SetRow sets the row of a live slot.
 func (s *Set) SetRow(slot Slot, row Row) {
 	w := &s.Words[slot]
 	*w = *w&^rowMask | handle.ID(row)
 }
 
-// Grow makes capacity for n words in total. It never shrinks.
+// Grow makes capacity for n words in total.
 func (s *Set) Grow(n int) {
 	s.setWidths()
 	if old := s.Words; n > cap(old) {
@@ -81,13 +78,12 @@ func (s *Set) Grow(n int) {
 	}
 }
 
-// Shrink releases unused capacity of words and ring.
 func (s *Set) Shrink() {
 	s.ShrinkRing()
 	s.Words = slices.Clip(append([]handle.ID(nil), s.Words...))
 }
 
-// Drop drops every slot. [Freelist.CanDrop] must allow it.
+// Drop requires [Freelist.CanDrop].
 func (s *Set) Drop() {
 	s.Freelist.Drop()
 	s.Words = nil

@@ -1,13 +1,11 @@
 package slotset
 
-// Vacate vacates a live slot: its generation rises and it joins the back of the freelist,
-// or it is depleted.
 func (s *Set) Vacate(slot Slot) {
 	s.Words[slot] = s.Retire(slot, s.Words[slot], len(s.Words))
 }
 
-// VacateAll vacates slots, which are all live slots, in this order. The set takes the
-// array; VacateAll returns an array for other slots, which may be smaller, or the same.
+// VacateAll vacates all live slots in this order. The set keeps the array and returns one
+// for other slots.
 func (s *Set) VacateAll(slots []Slot) []Slot {
 	if s.highest >= s.last {
 		for _, slot := range slots {
@@ -19,8 +17,8 @@ func (s *Set) VacateAll(slots []Slot) []Slot {
 	return s.exchange(slots, len(s.Words))
 }
 
-// vacateRun vacates live slots with consecutive tickets. None can be depleted, so no slot
-// needs a decision (op=clear).
+// vacateRun vacates live slots with consecutive tickets, none at its last generation
+// (op=clear).
 func (s *Set) vacateRun(slots []Slot, ticket uint32) {
 	words := s.Words
 	for _, slot := range slots {

@@ -13,7 +13,7 @@ func (s *Set) Verify(live func(Slot, Row) error) error {
 	return s.VerifyWords(len(s.Words), func(slot Slot) handle.ID { return s.Words[slot] }, live)
 }
 
-// VerifyWords is [Set.Verify] for words that word returns.
+// VerifyWords is [Set.Verify] for the words that word returns.
 func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(Slot, Row) error) error {
 	var vacant, depleted uint32
 	for i := range slots {

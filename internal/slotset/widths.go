@@ -7,7 +7,6 @@ import (
 	"handloom/internal/seam"
 )
 
-// lastGeneration is the last generation of a slot: erasing at it depletes the slot.
 const lastGeneration = 1<<16 - 1
 
 // maxSlots is the maximum number of slots of a map. The slots 1<<32-2 and 1<<32-1 are never
@@ -15,8 +14,6 @@ const lastGeneration = 1<<16 - 1
 // addresses, memory bounds the words, and sums of two numbers of slots or items fit an int.
 const maxSlots = min(1<<32-2, math.MaxInt/8)
 
-// LastGeneration returns the last generation of slots for maps made now.
 func LastGeneration() uint16 { return cmp.Or(seam.Widths.LastGeneration, lastGeneration) }
 
-// SlotLimit returns the maximum number of slots for maps made now.
 func SlotLimit() uint32 { return cmp.Or(seam.Widths.Slots, maxSlots) }

@@ -4,7 +4,6 @@ import (
 	"unsafe"
 )
 
-// EmptyLike returns empty data of the same type.
 func (d *Map) EmptyLike() *Map { return New(d.Type) }
 
 // CopyTo makes dst a copy of d. clone, unless nil, makes *dst a copy of *src; if it panics,
@@ -44,7 +43,6 @@ func (d *Map) cloneTo(dst *Map, clone func(dst, src unsafe.Pointer)) {
 	done = true
 }
 
-// number sets the index of the owners (N2).
 func (d *Map) number() {
 	for row, id := range d.owners {
 		d.index[id.Slot()] = uint32(row)

@@ -29,15 +29,13 @@ type Map struct {
 	items    items.Slice // by row (N3)
 	deferred Host        // set while its items may be erased without Drop; else nil
 
-	moves   []slotset.Move // scratch
+	moves   []slotset.Move
 	sorting sorting
 }
 
-// New returns empty data of a type.
 func New(t *items.Type) *Map { return &Map{Type: t} }
 
-// Find returns the address of the item's data and whether it has any. It takes O(1) time
-// and inlines. C is the type of the data.
+// Find takes O(1) time and inlines. C is the type of the data.
 func Find[C any](d *Map, id handle.ID) (*C, bool) {
 	if slot := uint(uint32(id)); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
@@ -48,7 +46,6 @@ func Find[C any](d *Map, id handle.ID) (*C, bool) {
 	return nil, false
 }
 
-// Row returns the row of the item and whether it has one.
 func (d *Map) Row(id handle.ID) (row int, ok bool) {
 	if slot := uint(id.Slot()); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
@@ -57,17 +54,14 @@ func (d *Map) Row(id handle.ID) (row int, ok bool) {
 	return 0, false
 }
 
-// Has reports whether the item of id has data.
 func (d *Map) Has(id handle.ID) bool {
 	_, ok := d.Row(id)
 	return ok && (d.deferred == nil || d.deferred.Has(id))
 }
 
-// Rows returns the number of rows.
 func (d *Map) Rows() int { return len(d.owners) }
 
-// Len returns the number of items with data. It takes O(1) time, or O(rows) between
-// DeferSweep and Return.
+// Len takes O(1) time, or O(rows) between DeferSweep and Return.
 func (d *Map) Len() int {
 	if d.deferred == nil {
 		return len(d.owners)
@@ -85,16 +79,15 @@ func (d *Map) Len() int {
 func (d *Map) Owners(lo, hi int) []handle.ID { return d.owners[lo:hi:hi] }
 func (d *Map) Range(lo, hi int) items.Slice  { return d.items.Sub(lo, hi, d.Type.Size) }
 
-// At returns the address of the data in a row.
 func (d *Map) At(row int) unsafe.Pointer { return d.items.Pointer(row, d.Type.Size) }
 
-// HasRoom reports whether n more rows, in a map of slots slots, fit without growth.
+// HasRoom reports whether n more rows fit a map of slots slots without growth.
 func (d *Map) HasRoom(n, slots int) bool {
 	return n == 0 || len(d.owners)+n <= d.items.Cap() && slots <= len(d.index)
 }
 
 const (
-	smallest = 8       // capacity in rows after the first growth
+	smallest = 8
 	doubling = 1 << 15 // capacity in rows up to which growth doubles; above, it adds half
 )
 
@@ -124,7 +117,6 @@ func (d *Map) reserveRows(n int) {
 	}
 }
 
-// roomy returns the capacity to grow to from have if need is needed.
 func roomy(need, have int) int {
 	grown := max(smallest, have*2)
 	if have > doubling {
@@ -133,8 +125,7 @@ func roomy(need, have int) int {
 	return max(need, grown)
 }
 
-// Append adds a row for the item, which has none, and returns its address. The data is
-// zero. There is room.
+// Append returns the address of a new zero row for the item. There is room.
 func (d *Map) Append(id handle.ID) unsafe.Pointer {
 	row := len(d.owners)
 	d.owners = append(d.owners, id)
@@ -181,7 +172,6 @@ func (d *Map) move(row, from int) {
 	d.index[owner.Slot()] = uint32(row)
 }
 
-// truncate drops the rows from n on.
 func (d *Map) truncate(n int) {
 	d.Type.Clear(d.items.Sub(n, len(d.owners), d.Type.Size)) // N3
 	d.owners, d.items = d.owners[:n], d.items.Resize(n)
@@ -216,7 +206,6 @@ func (d *Map) DropMarked(marked *slotset.Bits) {
 
 func (d *Map) Clear() { d.truncate(0) }
 
-// Trim releases scratch memory.
 func (d *Map) Trim() { d.moves, d.sorting = nil, sorting{} }
 
 // DeferSweep allows items of host to be erased without Drop from now on. Their data is not
@@ -245,20 +234,17 @@ func (d *Map) Sweep() {
 	d.truncate(kept)
 }
 
-// Return sweeps and ends DeferSweep.
 func (d *Map) Return() {
 	d.Sweep()
 	d.deferred = nil
 }
 
-// Bytes returns the memory of the data, capacity included.
 func (d *Map) Bytes() int64 {
 	const ownerBytes, indexBytes = 8, 4
 	return int64(d.items.Cap())*int64(d.Type.Size) + int64(cap(d.owners))*ownerBytes + int64(len(d.index))*indexBytes
 }
 
-// Verify checks every invariant and returns an error that cites the first violation, or
-// nil. It takes O(capacity) time.
+// Verify returns an error that cites the first broken invariant. It takes O(capacity) time.
 func (d *Map) Verify(host Host) error {
 	if d.items.Len() != len(d.owners) {
 		return fmt.Errorf("N3: %d items of %d owners", d.items.Len(), len(d.owners))
