@@ -37,11 +37,7 @@ func tracked(t *testing.T, stable bool) (*store.Store, itemTable, changes) {
 	t.Helper()
 	s := newStore(t, store.Options{})
 	table := registerKind(t, s, store.TableOptions[item]{Shards: 3, Changes: true}, stable)
-	hs := table.EmplaceItems(queues(t, s, 1)[0], make([]item, 9), nil)
-	flush(t, s)
-	for i, p := range hs {
-		hs[i] = resolve(t, table, p)
-	}
+	hs := fill(t, s, table, 9)
 	q := queues(t, s, 1)[0]
 	table.EmplaceItems(q, make([]item, 4), nil)
 	table.EraseItems(q, hs[:3])
@@ -65,7 +61,7 @@ func TestLists_CoverTheLastFrame(t *testing.T) {
 			"flush":           {true, func(s *store.Store, _, _, _ itemTable, _ changes) { flush(t, s) }},
 			"flush of a pass": {true, func(s *store.Store, _, _, _ itemTable, _ changes) { queues(t, s, 2); flush(t, s) }},
 			"Run without work": {true, func(s *store.Store, _, _, _ itemTable, _ changes) {
-				noError(t, onlyError(newSchedule(t, s, store.System{Name: "idle", Run: func(context.Context) error { return nil }}).Run(t.Context())))
+				noError(t, onlyError(newSchedule(t, s, store.System{Name: "idle", Run: nothing}).Run(t.Context())))
 			}},
 			"commands for another table": {true, func(s *store.Store, _, _, plain itemTable, _ changes) {
 				plain.Emplace(queues(t, s, 1)[0], item{})
@@ -163,9 +159,7 @@ func TestErased_ReleasesValuesWithItsList(t *testing.T) {
 					names = append(names, table.Emplace(q, big{data}))
 				}
 				flush(t, s)
-				for i, p := range names {
-					names[i] = resolve(t, table, p)
-				}
+				resolveAll(t, table, names)
 			}()
 			for _, step := range []struct {
 				what   string

@@ -76,7 +76,7 @@ func TestRollback_DropsLaterRecordings(t *testing.T) {
 func TestRollback_KeepsStableAddresses(t *testing.T) {
 	for _, clone := range []func(dst, src *item){nil, func(dst, src *item) { *dst = *src }} {
 		s, table := newStable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 3, Clone: clone})
-		hs := fillStable(t, s, table, 5000)
+		hs := fill(t, s, table, 5000)
 		q := queues(t, s, 1)[0]
 		table.EraseItems(q, hs[1000:2000])
 		flush(t, s)
@@ -85,7 +85,7 @@ func TestRollback_KeepsStableAddresses(t *testing.T) {
 		checkpoint(t, s, &c)
 		saved := image(t, s)
 		for range 5 {
-			fillStable(t, s, table, 3000)
+			fill(t, s, table, 3000)
 			q := queues(t, s, 1)[0]
 			for _, h := range hs[2000:] {
 				if h.ID.Slot()%64 != 0 { // each page keeps some items

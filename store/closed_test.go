@@ -14,19 +14,15 @@ func findsNothing(t tb, s *store.Store, table itemTable, h store.Handle[item]) {
 	if found(table.Get(h)) || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
 		t.Errorf("a lookup finds an item of %d", table.Len())
 	}
-	if panicOf(func() { table.At(h) }) == "" {
-		t.Errorf("At finds an item")
-	}
-	for h := range table.All() {
-		t.Errorf("All finds %v", h)
-	}
+	equal(t, "At finds an item", panicOf(func() { table.At(h) }) == "", false)
+	equal(t, "items of All", len(itemsOf(table)), 0)
 }
 
 func TestClose_PhasesFailAndLookupsFindNothing(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
 		stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", Shards: 3})
-		g := fillStable(t, s, stable, 5)[4]
+		g := fill(t, s, stable, 5)[4]
 		p := table.EmplaceItems(queues(t, s, 1)[0], make([]item, 5), nil)[4]
 		flush(t, s)
 		h := resolve(t, table, p)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync/atomic"
 	"testing"
 
@@ -36,13 +37,9 @@ func itemsOf(table itemTable) map[store.Handle[item]]item {
 
 func wantItems(t tb, table itemTable, want map[store.Handle[item]]item) {
 	t.Helper()
-	got := itemsOf(table)
-	for h, v := range got {
-		if w, ok := want[h]; !ok || v != w {
-			t.Errorf("item %v: %v, want %v, %t", h, v, w, ok)
-		}
+	if got := itemsOf(table); !maps.Equal(got, want) {
+		t.Errorf("items: %v, want %v", got, want)
 	}
-	equal(t, "items", len(got), len(want))
 }
 
 func TestEraseFunc_MatchesAMap(t *testing.T) {
@@ -85,25 +82,38 @@ func TestEraseFunc_MatchesAMap(t *testing.T) {
 	})
 }
 
-func TestEraseFunc_RecordsNothingAfterAPanic(t *testing.T) {
+func TestErase_RecordsNothingAfterAPanic(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{Workers: 4})
 		table := registerKind(t, s, store.TableOptions[item]{ChunkItems: 10}, stable)
-		q := queues(t, s, 1)[0]
-		for i := range 100 {
-			table.Emplace(q, item{Value: uint64(i)})
+		other := register(t, s, store.TableOptions[item]{Name: "other"})
+		fill(t, s, table, 100)
+		for h, v := range table.All() {
+			v.Parent.ID = h.ID + 1000
 		}
-		flush(t, s)
-		err := store.EraseFunc(t.Context(), table, func(v *item) bool {
+		panics := func(v *item) {
 			if v.Value >= 35 {
 				panic(v.Value)
 			}
-			return true
-		})
-		var p *store.PanicError
-		if !errors.As(err, &p) || p.Task != 3 || p.Value != uint64(35) {
-			t.Errorf("%v, want the panic of task 3 with 35", err)
 		}
+		key := func(v *item) store.Handle[item] { panics(v); return v.Parent }
+		for what, erase := range map[string]func(ctx context.Context) error{
+			"EraseFunc": func(ctx context.Context) error {
+				return store.EraseFunc(ctx, table, func(v *item) bool { panics(v); return true })
+			},
+			"EraseOrphans":            func(ctx context.Context) error { return store.EraseOrphans(ctx, table, table, key) },
+			"EraseOrphans of another": func(ctx context.Context) error { return store.EraseOrphans(ctx, table, other, key) },
+		} {
+			err := erase(t.Context())
+			var p *store.PanicError
+			if !errors.As(err, &p) || p.Task != 3 || p.Value != uint64(35) {
+				t.Errorf("%s: %v, want the panic of task 3 with 35", what, err)
+			}
+			wantError(t, what+" with an ended context", erase(ended{t.Context()}), context.Canceled)
+		}
+		_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{})
+		wantIn(t, "tables of two stores", panicOf(func() { _ = store.EraseOrphans(t.Context(), table, stranger, parent) }), "of another store")
 		equal(t, "pending commands", s.Pending().Commands, 0)
+		usable(t, s, other)
 	})
 }

@@ -24,20 +24,16 @@ func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
 
 func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"Read": func(ctx context.Context) error { return s.Read(ctx, func(context.Context) error { return nil }) },
+		"Read": func(ctx context.Context) error { return s.Read(ctx, nothing) },
 		"Frame": func(ctx context.Context) error {
 			return onlyError(s.Frame(ctx, func(context.Context, *store.Writer) error { return nil }))
 		},
 		"Write": func(ctx context.Context) error {
 			return s.Write(ctx, func(*store.Writer) {})
 		},
-		"Each": func(ctx context.Context) error {
-			return s.Each(ctx, 2, func(int, store.Queue) {})
-		},
-		"Do": func(ctx context.Context) error { return s.Do(ctx, func(store.Queue) {}) },
-		"ForEach": func(ctx context.Context) error {
-			return table.ForEach(ctx, func(store.Chunk[item]) {})
-		},
+		"Each":    func(ctx context.Context) error { return s.Each(ctx, 2, nothingToDo) },
+		"Do":      func(ctx context.Context) error { return s.Do(ctx, func(store.Queue) {}) },
+		"ForEach": func(ctx context.Context) error { return table.ForEach(ctx, func(store.Chunk[item]) {}) },
 		"EraseFunc": func(ctx context.Context) error {
 			return store.EraseFunc(ctx, table, func(*item) bool { return false })
 		},
@@ -48,9 +44,7 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 			return store.GroupBy(ctx, new(store.Groups[item, item]), table, table, parent)
 		},
 		"Reduce": func(ctx context.Context) error {
-			_, err := store.Reduce(ctx, table, func(store.Rows[item]) int { return 1 },
-				func(a, b int) int { return a + b })
-			return err
+			return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) int { return 1 }, addInt))
 		},
 		"Digest":     func(ctx context.Context) error { return onlyError(s.Digest(ctx)) },
 		"Verify":     func(ctx context.Context) error { return s.Verify(ctx) },

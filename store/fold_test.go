@@ -31,21 +31,12 @@ func playFold(t *testing.T, seed uint64, events, workers int) uint64 {
 	s := newStore(t, store.Options{Workers: workers})
 	noError(t, s.Shuffle(seed))
 	o := store.TableOptions[item]{Name: "target", Shards: 1 + random.IntN(5), Changes: true}
-	var targets interface {
-		store.TableOf[item]
-		EmplaceItems(q store.Queue, values []item, dst []store.Handle[item]) []store.Handle[item]
-		EraseItems(q store.Queue, hs []store.Handle[item])
-		Resolve(p store.Handle[item]) (store.Handle[item], bool)
-	}
-	if targets = register(t, s, o); seed%2 > 0 {
-		o.Name = "stable"
-		targets = registerStable(t, s, o)
-	}
+	targets := registerKind(t, s, o, seed%2 > 0)
 	shots := register(t, s, store.TableOptions[shot]{Shards: 1 + random.IntN(3)})
-	hs := targets.EmplaceItems(queues(t, s, 1)[0], make([]item, 1+random.IntN(300)), nil)
-	flush(t, s)
-	for i, p := range hs {
-		hs[i], _ = targets.Resolve(p)
+	hs := fill(t, s, targets, 1+random.IntN(300))
+	want, number, failed, wrote := map[store.Handle[item]]uint64{}, 0, -1, map[store.Handle[item]]bool{}
+	for i, h := range hs {
+		want[h] = uint64(i)
 	}
 	q := queues(t, s, 1)[0]
 	targets.EraseItems(q, hs[:len(hs)/4])
@@ -55,7 +46,6 @@ func playFold(t *testing.T, seed uint64, events, workers int) uint64 {
 	}
 	flush(t, s)
 
-	want, number, failed, wrote := map[store.Handle[item]]uint64{}, 0, -1, map[store.Handle[item]]bool{}
 	fails := func(damage uint64) bool { return seed >= 2 && damage%97 == 5 }
 	keyFails := func(damage uint64) bool { return seed >= 4 && damage%89 == 7 }
 	for _, e := range shots.All() {

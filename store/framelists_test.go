@@ -21,15 +21,7 @@ func inFrame(t *testing.T, stable bool, f func(y *framed, hs []store.Handle[item
 	t.Helper()
 	s := newStore(t, store.Options{})
 	y := &framed{t: t, s: s, table: registerKind(t, s, store.TableOptions[item]{Changes: true}, stable)}
-	q := queues(t, s, 1)[0]
-	var hs []store.Handle[item]
-	for i := range 10 {
-		hs = append(hs, y.table.Emplace(q, item{Value: uint64(i)}))
-	}
-	flush(t, s)
-	for i, p := range hs {
-		hs[i] = resolve(t, y.table, p)
-	}
+	hs := fill(t, s, y.table, 10)
 	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 		y.ctx, y.w = ctx, w
 		f(y, hs)
@@ -187,9 +179,7 @@ func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
 		full()
 	}
 	before := testing.AllocsPerRun(100, full)
-	if empty := testing.AllocsPerRun(100, frame(0, 0, 0)); before > empty {
-		t.Errorf("a frame allocates %v objects, one without commands %v", before, empty)
-	}
+	atMost(t, "objects in a frame", before, testing.AllocsPerRun(100, frame(0, 0, 0)))
 }
 
 func TestErased_KeepsValuesForAFrame(t *testing.T) {

@@ -209,7 +209,7 @@ func TestChecked_NamesWaitingReads(t *testing.T) {
 				return s.Write(context.Background(), func(*store.Writer) {})
 			})
 			waiting.waits(t, "Write")
-			wantError(t, "the second Read", s.Read(t.Context(), func(context.Context) error { return nil }), store.ErrPhase)
+			wantError(t, "the second Read", s.Read(t.Context(), nothing), store.ErrPhase)
 			return nil
 		})
 		noError(t, waiting.result())

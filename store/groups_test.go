@@ -92,12 +92,7 @@ func TestGroups_MatchAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStore(t)
 		targets, shots := drawTable[item](t, s, "targets"), drawTable[shot](t, s, "shots")
-		q := queues(t, s, 1)[0]
-		hs := targets.EmplaceItems(q, make([]item, rapid.IntRange(0, 40).Draw(t, "targets")), nil)
-		flush(t, s)
-		for i, p := range hs {
-			hs[i] = resolve(t, targets, p)
-		}
+		hs := fill(t, s, targets, rapid.IntRange(0, 40).Draw(t, "targets"))
 		var g store.Groups[shot, item]
 		for range rapid.IntRange(1, 4).Draw(t, "flushes") {
 			q := queues(t, s, 1)[0]
@@ -188,9 +183,7 @@ func newGrouped(t tb) *grouped {
 		g.hits = append(g.hits, g.shots.Emplace(q, shot{Target: h}))
 	}
 	flush(t, g.Store)
-	for i, p := range g.hits {
-		g.hits[i] = resolve(t, g.shots, p)
-	}
+	resolveAll(t, g.shots, g.hits)
 	groupBy(t, &g.groups, g.shots, g.targets, targetOf)
 	return g
 }

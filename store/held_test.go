@@ -163,8 +163,7 @@ func TestClose_ReleasesItems(t *testing.T) {
 			table.Put(q, resolve(t, table, names[1]), holder{own})
 			flush(t, s)
 			table.Emplace(queues(t, s, 1)[0], holder{own}) // never flushed
-			_, err := s.Close(ctx)
-			return err
+			return onlyError(s.Close(ctx))
 		})
 		equal(t, "what an item held is held by the closed store", held, false)
 		runtime.KeepAlive(table)

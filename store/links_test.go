@@ -60,9 +60,7 @@ func staying(t *testing.T, s *store.Store, table nodes) (target store.Handle[nod
 	t.Helper()
 	live := table.EmplaceItems(queues(t, s, 1)[0], make([]node, 2), nil)
 	flush(t, s)
-	for i, p := range live {
-		live[i] = resolve(t, table, p)
-	}
+	resolveAll(t, table, live)
 	qs := queues(t, s, 2)
 	target = table.Emplace(qs[0], kids(1))
 	gone := func(value uint64) node {

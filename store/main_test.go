@@ -197,19 +197,21 @@ func callOf(f func(q store.Queue)) func(store.Queue) error {
 	}
 }
 
-// fill creates items with the values from 0 to n-1 and returns their handles.
-func fill(t tb, s *store.Store, table *store.Table[item], n int) []store.Handle[item] {
+func fill(t tb, s *store.Store, table emplacer, n int) []store.Handle[item] {
 	t.Helper()
-	q := queues(t, s, 1)[0]
-	names := make([]store.Handle[item], n)
-	for i := range names {
-		names[i] = table.Emplace(q, item{Value: uint64(i)})
+	values := make([]item, n)
+	for i := range values {
+		values[i].Value = uint64(i)
 	}
+	names := table.EmplaceItems(queues(t, s, 1)[0], values, nil)
 	flush(t, s)
-	for i, p := range names {
-		names[i] = resolve(t, table, p)
-	}
+	resolveAll(t, table, names)
 	return names
+}
+
+type emplacer interface {
+	resolver[item]
+	EmplaceItems(q store.Queue, values []item, dst []store.Handle[item]) []store.Handle[item]
 }
 
 func resolve[T any](t tb, table resolver[T], p store.Handle[T]) store.Handle[T] {
@@ -219,6 +221,13 @@ func resolve[T any](t tb, table resolver[T], p store.Handle[T]) store.Handle[T] 
 		t.Fatalf("%v does not resolve", p)
 	}
 	return h
+}
+
+func resolveAll[T any](t tb, table resolver[T], names []store.Handle[T]) {
+	t.Helper()
+	for i, p := range names {
+		names[i] = resolve(t, table, p)
+	}
 }
 
 type resolver[T any] interface {

@@ -19,14 +19,7 @@ func newOfMost(t *testing.T, stable bool) *ofMost {
 	t.Helper()
 	s := newStore(t, store.Options{Workers: 2})
 	c := &ofMost{Store: s, table: registerKind(t, s, store.TableOptions[item]{Shards: store.MaxShards, Changes: true}, stable)}
-	q := queues(t, s, 1)[0]
-	for range store.MaxShards - 1 {
-		c.names = append(c.names, c.table.Emplace(q, item{}))
-	}
-	flush(t, s)
-	for i, p := range c.names {
-		c.names[i] = resolve(t, c.table, p)
-	}
+	c.names = fill(t, s, c.table, store.MaxShards-1)
 	return c
 }
 

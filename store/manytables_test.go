@@ -47,8 +47,7 @@ func (c *ofMany) frame(ctx context.Context) error {
 	if err := c.Each(ctx, 1, c.task); err != nil {
 		return err
 	}
-	_, err := c.Flush(ctx)
-	return err
+	return onlyError(c.Flush(ctx))
 }
 
 func TestFlush_VisitsTablesWithWorkOnly(t *testing.T) {

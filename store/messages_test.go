@@ -22,15 +22,11 @@ func TestErrors_NameTheFix(t *testing.T) {
 		{"Read", "ForEach", "lookups need no Read here"},
 	} {
 		call := calls[c.what]
-		if call == nil {
-			t.Fatalf("no call of %s", c.what)
-		}
 		v := &visitor{Store: s, outer: table}
 		noError(t, v.enter(t.Context(), []string{c.inside}, func(ctx context.Context) { wantText(t, c.what, call(ctx), c.says) }))
 	}
 	_, err := s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error {
-		_, err := s.Close(ctx)
-		return err
+		return onlyError(s.Close(ctx))
 	})
 	wantText(t, "the call", err, "Close inside Frame: not allowed in this phase; call it when Frame has returned")
 

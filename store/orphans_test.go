@@ -119,8 +119,7 @@ func TestEraseOrphans_ErasesALongChain(t *testing.T) {
 		table.At(h).Parent = hs[i]
 	}
 	table.At(hs[4000]).Parent = hs[4999]
-	q := queues(t, s, 1)[0]
-	table.Erase(q, hs[1000])
+	table.Erase(queues(t, s, 1)[0], hs[1000])
 	flush(t, s)
 	noError(t, store.EraseOrphans(t.Context(), table, table, parent))
 	flush(t, s)
@@ -129,28 +128,4 @@ func TestEraseOrphans_ErasesALongChain(t *testing.T) {
 			t.Fatalf("item %d lives: %t, want %t", i, !want, want)
 		}
 	}
-}
-
-func TestEraseOrphans_RecordsNothingAfterAnError(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 10})
-	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{})
-	for i, h := range fill(t, s, table, 100) {
-		table.At(h).Parent = handleOf(compose(1, 1, uint32(1000+i)))
-	}
-	for _, of := range []*store.Table[item]{table, register(t, s, store.TableOptions[item]{Name: "other"})} {
-		err := store.EraseOrphans(t.Context(), table, of, func(v *item) store.Handle[item] {
-			if v.Value >= 35 {
-				panic(v.Value)
-			}
-			return v.Parent
-		})
-		var p *store.PanicError
-		if !errors.As(err, &p) || p.Task != 3 || p.Value != uint64(35) {
-			t.Errorf("%v, want the panic of task 3 with 35", err)
-		}
-		wantError(t, "a context that has ended", store.EraseOrphans(ended{t.Context()}, table, of, parent), context.Canceled)
-	}
-	wantIn(t, "tables of two stores", panicOf(func() { _ = store.EraseOrphans(t.Context(), table, stranger, parent) }), "of another store")
-	equal(t, "pending commands", s.Pending().Commands, 0)
-	usable(t, s, table)
 }

@@ -21,7 +21,7 @@ func TestReduce_StopsWhenItsContextEnds(t *testing.T) {
 			cancel(cause)
 		}
 		return 1
-	}, func(a, b int) int { return a + b })
+	}, addInt)
 	if got != 0 || !errors.Is(err, cause) || ran != 3 {
 		t.Errorf("%d, %v after %d chunks", got, err, ran)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -266,4 +267,50 @@ func TestSystems_AloneUseAllWorkers(t *testing.T) {
 		}))
 	})
 	noError(t, onlyError(c.Run(t.Context())))
+}
+
+// An unrelated system moves a flush between the waves of the two systems.
+func TestRun_LaterSystemsPutWins(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "x"})
+		y := register(t, s, store.TableOptions[item]{Name: "y"})
+		z := register(t, s, store.TableOptions[item]{Name: "z"})
+		h := fill(t, s, table, 1)[0]
+		put := func(value uint64) func(ctx context.Context) error {
+			return func(ctx context.Context) error {
+				return s.Do(ctx, func(q store.Queue) { table.Put(q, h, item{Value: value}) })
+			}
+		}
+		systems := []store.System{
+			{Name: "w", Writes: on(y), Emits: on(z), Run: nothing},
+			{Name: "first", Reads: on(y), Emits: on(table), Run: put(1)},
+			{Name: "second", Emits: on(table), Run: func(ctx context.Context) error { return errors.Join(put(9)(ctx), put(2)(ctx)) }},
+		}
+		if moved {
+			systems = append(systems, store.System{Name: "g", Reads: on(z), Run: nothing})
+		}
+		seen := uint64(0)
+		systems = append(systems, store.System{Name: "c", Reads: on(table), Run: func(context.Context) error {
+			seen = table.At(h).Value
+			return nil
+		}})
+		if _, err := newSchedule(t, s, systems...).Run(t.Context()); err != nil || seen != 2 {
+			t.Errorf("with a flush between them %t: the item is %d, %v", moved, seen, err)
+		}
+	}
+}
+
+func TestSchedule_UsesAllResources(t *testing.T) {
+	s := newStore(t, store.Options{})
+	var r []store.Resource
+	for i := range 6 {
+		r = append(r, register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i)}))
+	}
+	systems := []store.System{{Name: "it", Reads: r[:2], Writes: r[2:4], Emits: r[4:], Run: nothing}}
+	for i := range r {
+		systems = append(systems, store.System{Name: fmt.Sprint("writes ", i), Writes: r[i : i+1], Run: nothing})
+	}
+	first, second, _ := strings.Cut(newSchedule(t, s, systems...).Explain(), "wave 2")
+	equal(t, "systems in the first wave: "+first, strings.Count(first, "\n  writes "), 0)
+	equal(t, "a third wave", strings.Contains(second, "wave 3"), false)
 }

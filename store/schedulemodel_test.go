@@ -298,8 +298,7 @@ func (h *herd) drawRun(t *testing.T, random *rand.Rand, depth int) (run func(ctx
 	schedule := newSchedule(t, h.Store, given...)
 	return func(ctx context.Context) error {
 		asked = 0
-		_, err := schedule.Run(ctx)
-		return err
+		return onlyError(schedule.Run(ctx))
 	}
 }
 

@@ -85,18 +85,13 @@ func TestSparse_IsAResource(t *testing.T) {
 	shield.Set(queues(t, s, 1)[0], hs[1], 7)
 	flush(t, s)
 	wear := func(ctx context.Context) error {
-		return shield.ForEach(ctx, func(c store.SparseChunk[item, int]) {
-			c.Items[0]--
-		})
+		return shield.ForEach(ctx, func(c store.SparseChunk[item, int]) { c.Items[0]-- })
 	}
 	look := func(ctx context.Context) error {
-		_, err := store.Reduce(ctx, table, func(store.Rows[item]) int { return 0 }, addInt)
-		return err
+		return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) int { return 0 }, addInt))
 	}
 	take := func(ctx context.Context) error {
-		return s.Do(ctx, func(q store.Queue) {
-			shield.Unset(q, hs[0])
-		})
+		return s.Do(ctx, func(q store.Queue) { shield.Unset(q, hs[0]) })
 	}
 	frame := newSchedule(
 		t, s,
@@ -126,12 +121,7 @@ func TestSet_AllocatesNothing(t *testing.T) {
 		if p, ok := table.(packed[item]); ok {
 			name = addColumn(t, p.Table, store.ColumnOptions[string]{Name: "name"}).Set
 		}
-		q := queues(t, s, 1)[0]
-		kept := table.EmplaceItems(q, make([]item, 500), nil)
-		flush(t, s)
-		for i, p := range kept {
-			kept[i] = resolve[item](t, table, p)
-		}
+		kept := fill(t, s, table, 500)
 		recordAll := func(_ int, q store.Queue) {
 			for i, h := range kept {
 				switch i % 4 {

@@ -154,9 +154,7 @@ func newLender(t *testing.T, isStable bool) *lender {
 		f.hs = append(f.hs, h)
 	}
 	flush(t, f.Store)
-	for i, h := range f.hs {
-		f.hs[i] = resolve[item](t, f.items, h)
-	}
+	resolveAll(t, f.items, f.hs)
 	return f
 }
 

@@ -15,23 +15,9 @@ func newStable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store
 	return s, registerStable(t, s, to)
 }
 
-func fillStable(t tb, s *store.Store, table *store.StableTable[item], n int) []store.Handle[item] {
-	t.Helper()
-	q := queues(t, s, 1)[0]
-	hs := make([]store.Handle[item], n)
-	for i := range hs {
-		hs[i] = table.Emplace(q, item{Value: uint64(i)})
-	}
-	flush(t, s)
-	for i, p := range hs {
-		hs[i] = resolve(t, table, p)
-	}
-	return hs
-}
-
 func TestStableChunk_TasksMayStopEarly(t *testing.T) {
 	s, table := newStable(t, store.Options{Workers: 3}, store.TableOptions[item]{ChunkItems: 8})
-	fillStable(t, s, table, 100)
+	fill(t, s, table, 100)
 	noError(t, table.ForEach(t.Context(), func(c store.StableChunk[item]) {
 		for h := range c.All() {
 			table.Erase(c.Queue, h)
@@ -59,12 +45,11 @@ func sumStable(ctx context.Context, table *store.StableTable[item]) (uint64, err
 func TestStableTable_Lookups(t *testing.T) {
 	for _, shards := range []int{1, 2, 3, 64} {
 		s, table := newStable(t, store.Options{}, store.TableOptions[item]{Name: "stable", Shards: shards, TypeID: 61})
-		hs := fillStable(t, s, table, 200)
+		hs := fill(t, s, table, 200)
 		table.Erase(queues(t, s, 1)[0], hs[1])
 		flush(t, s)
 		for what, id := range badHandles(hs[0].ID, hs[1].ID) {
-			q := queues(t, s, 1)[0]
-			table.Put(q, handleOf(id), item{Value: 1})
+			table.Put(queues(t, s, 1)[0], handleOf(id), item{Value: 1})
 			if report := flush(t, s); report.Total != (batch.Counts{Stale: 1}) || table.Has(handleOf(id)) || s.Has(id) {
 				t.Errorf("%d shards, handle %v (%s): %v", shards, id, what, report)
 			}

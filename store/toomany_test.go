@@ -21,8 +21,7 @@ func serve(t *testing.T, s *store.Store) {
 		loop := store.Loop{Hz: 1000}
 		ended <- loop.Run(ctx, func(ctx context.Context, _ uint64) error {
 			return onlyError(s.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
-				_, err := s.Flush(ctx)
-				return err
+				return onlyError(s.Flush(ctx))
 			}))
 		})
 	}()

@@ -126,7 +126,7 @@ func TestChunk_AfterItsPassPanics(t *testing.T) {
 
 func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 	s, table := newStable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 64})
-	fillStable(t, s, table, 300)
+	fill(t, s, table, 300)
 	var kept store.StableChunk[item]
 	refused := func(when string) {
 		t.Helper()

@@ -118,7 +118,7 @@ func TestAddValue_RefusesInvalidOptions(t *testing.T) {
 	}
 	err := faultOf(func() {
 		store.NewSchedule(s, store.System{
-			Name: "emits", Emits: []store.Resource{table, newValue(t, s, "more")}, Run: func(context.Context) error { return nil },
+			Name: "emits", Emits: []store.Resource{table, newValue(t, s, "more")}, Run: nothing,
 		})
 	})
 	wantText(t, "a system that emits to a value", err, `emits to "more"`)
