@@ -214,20 +214,20 @@ func (m *Map[V]) Sort(compare func(a, b V) int) {
 // with the same items, but are sorted if done.
 func (m *Map[V]) Follow(rows []uint64, done bool, compare func(a, b V) int) error {
 	if len(rows) != len(m.rows) {
-		return fmt.Errorf("Defragment left %d rows of %d", len(rows), len(m.rows))
+		return fmt.Errorf("rows after Defragment: it left %d rows of %d", len(rows), len(m.rows))
 	}
 	seen := make(map[uint32]bool)
 	for row, id := range rows {
 		n, ok := m.find(id)
 		if !ok || seen[n] {
-			return fmt.Errorf("Defragment left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
+			return fmt.Errorf("rows after Defragment: it left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
 		}
 		seen[n] = true
 		m.place(row, n)
 	}
 	for row := 1; done && row < len(m.rows); row++ {
 		if a, b := m.items[m.rows[row-1]], m.items[m.rows[row]]; compare(a, b) > 0 {
-			return fmt.Errorf("Defragment is done, but row %d has %v after %v", row, b, a)
+			return fmt.Errorf("rows after Defragment: it is done, but row %d has %v after %v", row, b, a)
 		}
 	}
 	return nil
