@@ -26,9 +26,8 @@ var (
 	// acknowledged records. It wraps [fs.ErrClosed], which halts a world. See [Reseed].
 	ErrBehind error = permanent("cluster: the stream lost records")
 
-	// ErrOtherStream means that a record of the stream differs from the one that this Log read,
-	// appended, or has in its journal. It wraps [fs.ErrClosed], which halts a world. See
-	// [Reseed].
+	// ErrOtherStream means that the stream and this Log, or its journal, have different
+	// records at one number. It wraps [fs.ErrClosed], which halts a world. See [Reseed].
 	ErrOtherStream error = permanent("cluster: the stream has another history")
 
 	// ErrClosed means that the Log is closed. It wraps [fs.ErrClosed].

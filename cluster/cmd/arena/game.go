@@ -18,7 +18,7 @@ const (
 	fullHull   = 3
 	bulletLife = 16 // ticks
 	bulletStep = 2
-	reach      = 1 // of a bullet, in all directions
+	reach      = 1 // range of a bullet in all directions
 )
 
 // A fighter is the piece of a player.

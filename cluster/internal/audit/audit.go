@@ -21,7 +21,7 @@ import (
 type TickResult struct {
 	world.Outcome
 	Digest uint64   // of the store
-	Keys   []uint64 // of calls in the tick
+	Keys   []uint64 // keys of the calls in the tick
 }
 
 // An App creates a store and the options of its World. applied is called after each tick.

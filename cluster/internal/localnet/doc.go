@@ -6,5 +6,5 @@
 //	          bytes of each direction are held, delayed or passed
 //
 // A cut holds bytes, like lost packets that are sent again, so connections survive. A Link
-// keeps its address when the process behind it restarts.
+// keeps its address when its target restarts.
 package localnet

@@ -34,7 +34,7 @@ type fleet struct {
 	servers []*member
 	nodes   []*member
 	all     []*member // servers first
-	urls    []string  // of the servers, for the parent
+	urls    []string  // server URLs for the parent
 
 	auditor *audit.Auditor
 	gaps    *gaps
