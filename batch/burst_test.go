@@ -28,7 +28,6 @@ func newYard(tables int) *yard {
 	return y
 }
 
-// flush flushes and trims as a store does.
 func (y *yard) flush() {
 	y.Seal()
 	gathered, _ := y.Gather()
@@ -50,7 +49,6 @@ func (y *yard) flush() {
 	clear(y.used)
 }
 
-// record records a pass in which each task calls f.
 func (y *yard) record(tasks int, f func(q queue)) {
 	p := y.Begin(tasks)
 	for task := range tasks {
@@ -59,7 +57,6 @@ func (y *yard) record(tasks int, f func(q queue)) {
 	_ = p.End(false)
 }
 
-// call records and adds a call of the inbox.
 func (y *yard) call(f func(q queue)) {
 	q, _ := y.Enter()
 	f(q)
@@ -68,7 +65,6 @@ func (y *yard) call(f func(q queue)) {
 
 var someItem = name{ID: handle.New(7, 1, 1)}
 
-// times returns a burst of one task that calls f each*n times.
 func times(each int, f func(y *yard, q queue)) func(y *yard, n int) {
 	return func(y *yard, n int) {
 		y.record(1, func(q queue) {
@@ -79,7 +75,6 @@ func times(each int, f func(y *yard, q queue)) func(y *yard, n int) {
 	}
 }
 
-// inTables returns a burst of 16 tasks that call f for many tables.
 func inTables(f func(r *recorder[value], q queue)) func(y *yard, n int) {
 	return func(y *yard, n int) {
 		y.record(16, func(q queue) {
@@ -127,7 +122,6 @@ var encodedBursts = map[string]func(y *yard, q queue){
 	"arrived erases": func(y *yard, q queue) { y.tables[2].EraseItems(q, make([]name, 256)) },
 }
 
-// Later batches that need less release the memory of each burst.
 func TestTrim_ReleasesMemoryOfABurst(t *testing.T) {
 	alone(t)
 	for what, record := range bursts {
@@ -170,7 +164,6 @@ func expectGivenBack(t *testing.T, y *yard, record func(y *yard, n int)) {
 	runtime.KeepAlive(y)
 }
 
-// heap returns the number of reachable bytes.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC() // empties pools
@@ -179,8 +172,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Equal batches allocate nothing, also not after a trim, for tables used in alternation. An
-// input allocates the list that Seal returns.
+// Equal batches allocate nothing, also after a trim. An input allocates the list that Seal
+// returns.
 func TestBatch_SteadyStateAllocatesNothing(t *testing.T) {
 	y := newYard(20)
 	items, names := make([]value, 300), make([]name, 0, 300)
@@ -223,7 +216,6 @@ func TestBatch_SteadyStateAllocatesNothing(t *testing.T) {
 
 const rounds = 500
 
-// expectMallocs fails the test if all rounds together allocate more than limit objects.
 func expectMallocs(t *testing.T, limit uint64, round func()) {
 	t.Helper()
 	for range 200 {

@@ -7,7 +7,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// Resolved erases by row are erases by handle, once.
 func TestResolveRows_ReplacesRowsByHandles(t *testing.T) {
 	b := newBench(1<<20, 2)
 	for range 3 {

@@ -95,7 +95,6 @@ func (d *droppable) record() {
 	d.Seal()
 }
 
-// command records a random command.
 func (d *droppable) command(q queue, c *modelCall) {
 	table := d.r.IntN(modelTables)
 	r := &d.tables[table]
@@ -183,7 +182,7 @@ func (d *droppable) survivors(table int, calls ...*modelCall) (ids []handle.ID, 
 	return ids, own
 }
 
-// valueOf returns the value of a create after the puts of the passes and some calls.
+// valueOf returns the value of a create after puts.
 func (d *droppable) valueOf(table int, id handle.ID, calls ...*modelCall) uint64 {
 	n := d.values[id]
 	all := append([]*modelCall{d.passes}, calls...)
@@ -198,7 +197,6 @@ func (d *droppable) valueOf(table int, id handle.ID, calls ...*modelCall) uint64
 	return n
 }
 
-// plan gathers the batch and plans it.
 func (d *droppable) plan() {
 	gathered, _ := d.Gather()
 	for _, ordinal := range gathered {
@@ -252,7 +250,6 @@ func (d *droppable) admit(limits [modelTables]int) (kept []*modelCall) {
 	return kept
 }
 
-// compareErases compares the erases of a call with the model.
 func (d *droppable) compareErases(c batch.InboxCall, model *modelCall) {
 	d.t.Helper()
 	var got [modelTables][]handle.ID
@@ -275,7 +272,6 @@ func (d *droppable) compareErases(c batch.InboxCall, model *modelCall) {
 	}
 }
 
-// compareDropped compares the counts of dropped calls with the model.
 func (d *droppable) compareDropped(kept []*modelCall) {
 	d.t.Helper()
 	var calls, unknown, sets int
@@ -304,7 +300,6 @@ func (d *droppable) compareDropped(kept []*modelCall) {
 	}
 }
 
-// apply applies the planned batch and compares it with the model.
 func (d *droppable) apply(kept []*modelCall) {
 	d.t.Helper()
 	real := make(map[handle.ID]handle.ID)
@@ -374,8 +369,7 @@ func (d *droppable) flush() {
 }
 
 // A flush admits a call if the surviving creates of the passes, of earlier calls and of the
-// call fit every table that the call changes. After a failure it decides again. Calls
-// record and arrive in any order, and name creates of each other.
+// call fit every table that the call changes.
 func TestAdmission_AgreesWithModel(t *testing.T) {
 	for name, encoded := range map[string]bool{"inbox": false, "input": true} {
 		t.Run(name, func(t *testing.T) {

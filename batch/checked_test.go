@@ -4,7 +4,6 @@ package batch_test
 
 import "testing"
 
-// The function of EmplaceFunc may record more, but another goroutine may not.
 func TestQueue_UseByTwoGoroutinesPanics(t *testing.T) {
 	b := newBench(100, 1)
 	q := b.Begin(1).Queue(0)

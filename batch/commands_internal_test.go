@@ -7,14 +7,12 @@ import (
 	"handloom/internal/items"
 )
 
-// newInternal returns a batch and the recorder of its table.
 func newInternal() (*Batch, *Recorder) {
 	b, r := New(Limits{}), new(Recorder)
 	r.Init(b, 7, 1, items.For[int]())
 	return b, r
 }
 
-// Released commands keep no array of the queues, which reuse or release them.
 func TestCommands_ReleaseDropsQueues(t *testing.T) {
 	b, r := newInternal()
 	c := r.Pending
@@ -40,7 +38,7 @@ func TestCommands_ReleaseDropsQueues(t *testing.T) {
 	}
 }
 
-// expectNil fails the test unless all pointers of an array are nil, past its length, too.
+// expectNil also checks elements past the length.
 func expectNil[T any](t *testing.T, name string, all []*T) {
 	t.Helper()
 	if i := slices.IndexFunc(all[:cap(all)], func(v *T) bool { return v != nil }); i >= 0 {

@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// arrive records a call and adds it.
 func arrive(t *testing.T, a *batch.EncodedInbox, f func(q queue)) {
 	t.Helper()
 	q, err := a.Enter()
@@ -24,7 +23,6 @@ func arrive(t *testing.T, a *batch.EncodedInbox, f func(q queue)) {
 	noError(t, a.AddCall(q, batch.NewCall(0)))
 }
 
-// putSealed puts the arrived calls into b as an input.
 func putSealed(t *testing.T, b interface {
 	PutInput(input []byte, calls []*batch.Call) error
 }, a *batch.EncodedInbox,
@@ -34,7 +32,6 @@ func putSealed(t *testing.T, b interface {
 	noError(t, b.PutInput(input, calls))
 }
 
-// Sealed calls do not count for the limit of the inbox.
 func TestEncodedInbox_SealMakesRoom(t *testing.T) {
 	b := newLimited(batch.Limits{InboxCommands: 20}, 1)
 	a := b.Claim(errReleased)
@@ -68,8 +65,7 @@ func TestEncodedInbox_SealMakesRoom(t *testing.T) {
 // sharer has a handle in memory that other values may share.
 type sharer struct{ To []handle.ID }
 
-// Encoding does not change memory that values refer to, so values that share memory name
-// the same create.
+// Values that share memory name the same create.
 func TestEncodedInbox_KeepsSharedMemory(t *testing.T) {
 	b, r := newTable[sharer](1)
 	r.Links(nil, func(v unsafe.Pointer, visit func(*handle.ID)) {
@@ -126,7 +122,6 @@ func TestEncodedInbox_KeepsSharedMemory(t *testing.T) {
 	}
 }
 
-// nested is a value of any depth.
 type nested struct{ Of []nested }
 
 func deep(n int) (v nested) {
@@ -136,8 +131,7 @@ func deep(n int) (v nested) {
 	return v
 }
 
-// addEncoded records two values in a call of a claimed inbox, and reads it back if it
-// arrives.
+// addEncoded records a call, and reads it back if it arrives.
 func addEncoded[T any](t *testing.T, first, second T) error {
 	b, r := newTable[T](1)
 	a := b.Claim(errReleased)
@@ -298,8 +292,8 @@ func TestInput_Encoding(t *testing.T) {
 	})
 	input, _ := a.Seal(nil, 1000)
 	want := []byte{
-		2,                                                          // version
-		2,                                                          // calls
+		2,
+		2,
 		1, 1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 9, 0x80, // a create for the first table, which names create 2 of typeId 9
 		1, 2, 2, // two creates for the second
 		2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -2,7 +2,6 @@ package batch
 
 import "handloom/internal/items"
 
-// InboxPass is the pass of the inbox in a [Sample].
 const InboxPass = inboxPass
 
 // Watch adds and returns a buffer that notices when the queue computes its load.
@@ -30,7 +29,6 @@ func (r *Recorder) BeginSegments(first uint64) { r.segments.given.Store(first) }
 
 func (r *Recorder) SkipSegments(n uint64) { r.segments.given.Add(n) }
 
-// Places returns the size of the index.
 func (c *Commands) Places() int { return len(c.createIndex.at) }
 
 // Load returns the load that is not joined.

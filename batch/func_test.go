@@ -31,7 +31,6 @@ func TestEmplaceFunc_KnowsItsNameAndNests(t *testing.T) {
 	}
 }
 
-// A pointer to a staged value stays valid until the pass ends, also if its array grows.
 func TestStaged_PointersStayValidInThePass(t *testing.T) {
 	b := newBench(1<<20, 1)
 	for round := range 4 { // in new memory, then in reused memory

@@ -24,7 +24,6 @@ func (b *bench) arrive(t rapid.TB, q batch.Queue) {
 	noError(t, b.AddCall(q, nil))
 }
 
-// create records a call of n creates, and returns the error of AddCall.
 func (b *bench) create(t rapid.TB, n int) error {
 	t.Helper()
 	q := b.enter(t)
@@ -49,7 +48,6 @@ type create struct {
 	n uint64
 }
 
-// entry is an open call.
 type entry struct {
 	batch.Queue
 	creates []*create
@@ -106,7 +104,6 @@ func (h *history) pass() {
 	noError(h, p.End(false))
 }
 
-// flush gathers the batch and applies it, or fails.
 func (h *history) flush(do int) {
 	c := h.commands()
 	h.plan(c)

@@ -10,7 +10,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// kinds are kinds of commands and their size.
 var kinds = map[string]struct {
 	bytes  int64
 	record func(b *bench, q batch.Queue)
@@ -25,7 +24,6 @@ var kinds = map[string]struct {
 	"unknown": {8, func(_ *bench, q batch.Queue) { q.Erase(handle.New(999, 1, 0)) }},
 }
 
-// The limit of a queue is exact in commands and bytes, in new and in reused memory.
 func TestLimits_QueueIsExact(t *testing.T) {
 	const limit = 100
 	for what, kind := range kinds {

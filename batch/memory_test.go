@@ -10,7 +10,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// big is a value with memory of its own.
 type big struct{ data *[1 << 16]byte }
 
 // made records the memory of big values.
@@ -22,7 +21,6 @@ func (m *made) big() big {
 	return v
 }
 
-// expectGone fails the test if any of the n values is reachable.
 func (m made) expectGone(t *testing.T, n int) {
 	t.Helper()
 	runtime.GC()

@@ -30,7 +30,6 @@ func TestResolve_ForgedNamesAreStale(t *testing.T) {
 	}
 }
 
-// Names of a batch are stale in all later batches, flushed or dropped.
 func TestResolve_NamesStayStale(t *testing.T) {
 	alone(t)
 	const batches = 1<<16 + 5
@@ -59,7 +58,6 @@ func TestResolve_NamesStayStale(t *testing.T) {
 	}
 }
 
-// expectStale fails the test if a name resolves in c.
 func expectStale(t *testing.T, c *batch.Commands, p name) {
 	t.Helper()
 	var counts batch.Counts
@@ -73,8 +71,7 @@ func expectStale(t *testing.T, c *batch.Commands, p name) {
 
 const allSegments = 1 << 34
 
-// Names of a batch across the end of the segment numbers differ, resolve, and are stale in
-// the next batch.
+// Names across the end of the numbers differ, resolve, and are stale in the next batch.
 func TestSegments_WrapWithinABatch(t *testing.T) {
 	const queues, each = 3, segmentItems + 1 // two segments each
 	for before := range uint64(2*queues + 2) {
@@ -128,7 +125,6 @@ func TestSegments_RepeatAfterSeventeenBillion(t *testing.T) {
 	}
 }
 
-// The size of the index does not depend on gaps between numbers or on dropped commands.
 func TestCreateIndex_SizeDependsOnSegmentsOnly(t *testing.T) {
 	b := newBench(1<<20, 1)
 	long := b.enter(t)

@@ -33,8 +33,6 @@ func publish(b *Batch, r *Recorder, tasks int, first bool, names map[handle.ID]h
 	b.Finish()
 }
 
-// expectResolves fails the test unless the names resolve to their handles or, if not known,
-// to none.
 func expectResolves(t *testing.T, r *Recorder, when string, names map[handle.ID]handle.ID, known bool) {
 	t.Helper()
 	for name, want := range names {

@@ -7,7 +7,6 @@ import (
 	"handloom/batch"
 )
 
-// values returns the values of created items, in order.
 func (b *bench) values() []uint64 {
 	c := b.commands()
 	b.plan(c)
@@ -27,7 +26,6 @@ func (b *bench) recordPasses(t *testing.T, s *batch.Sequence, passes, tasks int,
 	}
 }
 
-// Keys follow the order of Join and the passes of a sequence, not timing.
 func TestJoin_AssignsKeysInOrder(t *testing.T) {
 	const systems, passes, tasks = 6, 3, 4
 	b := newBench(1<<20, 1)
@@ -69,7 +67,6 @@ func TestJoin_AssignsKeysInOrder(t *testing.T) {
 	}
 }
 
-// Commands count for the batch and its limits once they are joined.
 func TestSequence_CountsOnceJoined(t *testing.T) {
 	b := newLimited(batch.Limits{BatchCommands: 5}, 1)
 	s := b.NewSequence()

@@ -38,10 +38,8 @@ func newLimited(limits batch.Limits, shards int) *bench {
 	return b
 }
 
-// recorder is a [batch.Recorder] with typed methods.
 type recorder[T any] struct{ batch.Recorder }
 
-// newTable returns a batch and the recorder of its first table.
 func newTable[T any](shards int, fields ...uintptr) (*batch.Batch, *recorder[T]) {
 	b, r := batch.New(batch.Limits{}), new(recorder[T])
 	r.Init(b, 7, shards, items.For[T]())
@@ -72,7 +70,6 @@ func (r *recorder[T]) EraseItems(q queue, hs []handle.Of[T]) {
 	r.Recorder.EraseItems(q, handle.IDs(hs))
 }
 
-// commands gathers the batch.
 func (b *bench) commands() *batch.Commands {
 	b.Recorder.Pending = new(batch.Commands)
 	b.Seal()
@@ -87,7 +84,6 @@ func (b *bench) plan(c *batch.Commands) batch.Counts {
 	return counts
 }
 
-// planAll applies the erases and then the puts.
 func planAll(c *batch.Commands) (counts batch.Counts) {
 	for _, erases := range c.Erases(0) {
 		for _, id := range erases.IDs {
@@ -136,7 +132,7 @@ func panicOf(f func()) (value any) {
 
 type queue = batch.Queue
 
-// alone skips a long test of one goroutine under the race detector.
+// alone skips a test of one goroutine under the race detector.
 func alone(t *testing.T) {
 	t.Helper()
 	if check.Cheap && !check.Full {

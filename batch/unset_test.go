@@ -11,7 +11,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// A queue forgets the Unsets of a batch, flushed or dropped.
 func TestUnset_EndsWithItsBatch(t *testing.T) {
 	for name, end := range map[string]func(b *bench){
 		"flushed": func(b *bench) { b.Finish() },
@@ -47,7 +46,7 @@ func TestUnset_EndsWithItsBatch(t *testing.T) {
 	}
 }
 
-// given returns the values of the n creates of the batch, by creation number.
+// given returns the creates' values, by creation number.
 func given(b *bench, a *batch.SetLog, n int) map[int]uint32 {
 	c := b.commands()
 	var counts batch.Counts
