@@ -226,8 +226,8 @@ type Mark struct {
 // Mark returns the place after the passes that began so far.
 func (b *Batch) Mark() Mark { return Mark{b.serial, len(b.order)} }
 
-// DropSince drops the commands of all passes after m, or of all passes if a flush or Drop
-// followed m. They must have ended.
+// DropSince drops the commands of the passes after m, which have ended. If a flush or Drop
+// followed m, it drops the commands of all passes.
 func (b *Batch) DropSince(m Mark) {
 	if m.serial != b.serial {
 		m.passes = 0
