@@ -7,7 +7,7 @@ import (
 
 // Labels are profile labels for goroutines of one kind of work. Goroutines inherit them.
 type Labels struct {
-	ctx   context.Context // carries them
+	ctx   context.Context
 	label Label
 }
 
@@ -17,10 +17,8 @@ func NewLabels(key, value string) *Labels {
 	return &Labels{ctx, labelOf(ctx)}
 }
 
-// Value returns the value of key in a context with the labels.
 func (l *Labels) Value(key any) any { return l.ctx.Value(key) }
 
-// Set gives the labels to the calling goroutine.
 func (l *Labels) Set() { pprof.SetGoroutineLabels(l.ctx) }
 
 // Label identifies the labels in checked builds.

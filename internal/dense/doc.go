@@ -1,8 +1,6 @@
-// Package dense is the packed map of package handlemap without its item type. Maps of any
-// type and the tables of a store consist of it. Rows, slots, moves, ordering and copies are
-// numeric; items are handled through their [items.Type]; comparisons receive addresses.
-// [Find], [Insert] and others are typed functions over a [Set]. Package handlemap documents
-// the contracts and invariants.
+// Package dense is the packed map of package handlemap without its item type, for maps of any
+// type and the tables of a store. Typed functions such as [Find] and [Insert] wrap a [Set]. Package
+// handlemap documents the contracts and invariants.
 //
 //	Set      meta set, sparse set, items    what a flush, a pass and a digest use
 //	  |

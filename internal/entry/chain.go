@@ -11,7 +11,6 @@ import (
 // position.
 type Chain [16]byte
 
-// Next returns the chain after the record rec.
 func (c Chain) Next(rec []byte) Chain { return wire.Chain(c, rec) }
 
 // Seed returns the random seed of the tick whose record follows c. It is unpredictable

@@ -37,14 +37,13 @@ type Record struct {
 	To    string
 }
 
-// A Kind is the kind of a record.
 type Kind uint8
 
 const (
 	KindTermStart Kind = 1 + iota // start of a term with another leader
-	KindTick                      // input of a tick
-	KindHandoff                   // end of the leader's term
-	KindSkip                      // no input for the previous tick, which failed
+	KindTick
+	KindHandoff // end of the leader's term
+	KindSkip    // no input for the previous tick, which failed
 )
 
 func (k Kind) String() string {
@@ -62,7 +61,6 @@ type TermStart struct {
 	Schema            Chain // of tables, limits and the size of an int
 }
 
-// A StateDigest has digests of some shards after a tick.
 type StateDigest struct {
 	Tick   uint64
 	Shards []ShardDigest

@@ -33,7 +33,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Encode returns the bytes of t.
 func (t *Trailer) Encode() []byte {
 	b := append([]byte(nil), trailerMagic...)
 	b = binary.LittleEndian.AppendUint64(b, t.Cell)
@@ -52,7 +51,6 @@ func (t *Trailer) Encode() []byte {
 
 var errTrailer = errors.New("it does not end as the snapshot of a world does")
 
-// Decode reads t from b.
 func (t *Trailer) Decode(b []byte) error {
 	n := len(b) - 4
 	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {

@@ -43,7 +43,6 @@ func (h *Histogram) Add(d time.Duration) {
 	h.max = max(h.max, d)
 }
 
-// Merge adds the counts of o.
 func (h *Histogram) Merge(o *Histogram) {
 	for i, n := range o.counts {
 		h.counts[i] += n
@@ -52,7 +51,6 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.max = max(h.max, o.max)
 }
 
-// Len returns the number of durations.
 func (h *Histogram) Len() int { return int(h.len) }
 
 // Max returns the longest duration, or 0 if the histogram is empty.
@@ -76,13 +74,11 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return h.max
 }
 
-// bucket returns the bucket of v, which is below 1<<63.
 func bucket(v uint64) int {
 	shift := max(bits.Len64(v)-(subBits+1), 0)
 	return shift<<subBits + int(v>>shift)
 }
 
-// upper returns the highest value of a bucket.
 func upper(bucket int) time.Duration {
 	shift := max(bucket>>subBits-1, 0)
 	mantissa := uint64(bucket - shift<<subBits)

@@ -59,12 +59,11 @@ import (
 const (
 	magic      = "HLSNAP\x00\x01"
 	blockHead  = 16
-	blockSum   = 12      // offset of the checksum
+	blockSum   = 12
 	blockBytes = 1 << 20 // max bytes of payload
 	headBytes  = 64 << 20
 )
 
-// A blockKind is the kind of a payload.
 type blockKind uint8
 
 const (
@@ -100,7 +99,6 @@ func (h *blockHeader) cover(b []byte) {
 	binary.LittleEndian.PutUint32(h[blockSum:], crc32.Update(sum, castagnoli, b))
 }
 
-// Header is the description of a store in its snapshot.
 type Header struct {
 	Epoch  uint64
 	Tag    Tag
@@ -128,7 +126,6 @@ const (
 	KindColumns = 2 // has columns or sparse data
 )
 
-// Column is the description of a column or of sparse data.
 type Column struct {
 	Name   string
 	Kind   uint8 // 0: column, 1: sparse data
@@ -209,7 +206,7 @@ func readTable(r *wire.Reader) Table {
 	return t
 }
 
-// countOf reads a number of entries, each of at least least bytes.
+// countOf reads a number of entries of at least least bytes.
 func countOf(r *wire.Reader, least int) int {
 	n := r.Number(4)
 	if n > uint64(len(r.Left)/least) {
@@ -218,7 +215,7 @@ func countOf(r *wire.Reader, least int) int {
 	return int(n)
 }
 
-// KindName returns the kind of the column in words.
+// KindName returns "column" or "sparse data".
 func (c *Column) KindName() string { return [...]string{"column", "sparse data"}[c.Kind] }
 
 // IsPlacedAs reports whether two tables differ only in fields and columns.
@@ -241,8 +238,7 @@ func (t Table) String() string {
 	return b.String()
 }
 
-// maxText is the maximum length of a text in a message, in bytes. The text itself may have
-// any length.
+// maxText limits texts in messages, in bytes.
 const maxText = 2 << 10
 
 // Clip shortens a text for a message.
@@ -253,14 +249,14 @@ func Clip[T string | []byte](text T) T {
 	return T(fmt.Appendf(nil, "%s... (%d bytes)", text[:maxText], len(text)))
 }
 
-// KindName returns "column" or "optional data".
+// ErrSnapshot is store.ErrSnapshot.
 var ErrSnapshot = errors.New("no usable snapshot")
 
 // Error is the store.SnapshotError.
 type Error struct {
 	Table string // "": the snapshot as a whole
-	Shard int    // of the table
-	Block int    // number of good blocks before the error
+	Shard int
+	Block int // number of good blocks before the error
 	Err   error
 }
 

@@ -8,7 +8,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// Info is the result of [Inspect].
 type Info struct {
 	Tag    Tag
 	Epoch  uint64
@@ -17,7 +16,6 @@ type Info struct {
 	Blocks int
 }
 
-// TableInfo describes a table of a snapshot.
 type TableInfo struct {
 	Name       string
 	Stable     bool // StableTable
@@ -31,7 +29,6 @@ type TableInfo struct {
 	Columns    []ColumnInfo
 }
 
-// ColumnInfo describes a column or sparse data.
 type ColumnInfo struct {
 	Name     string
 	Optional bool // a Sparse
@@ -52,7 +49,6 @@ func Inspect(r io.Reader) (Info, error) {
 	return info, nil
 }
 
-// inspect reads a whole snapshot. at is the table and shard of an error.
 func (r *Reader) inspect() (info Info, at Error, err error) {
 	head, err := r.Header()
 	if err != nil {

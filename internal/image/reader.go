@@ -23,14 +23,12 @@ type Reader struct {
 // NewReader returns a Reader of the snapshot in r. It checks ctx before each read.
 func NewReader(ctx context.Context, r io.Reader) *Reader { return &Reader{ctx: ctx, r: r} }
 
-// Blocks returns the number of good blocks so far.
 func (r *Reader) Blocks() int { return int(r.blocks) }
 
 // readAtOnce limits the memory allocated before bytes were read; the length alone is not
 // trusted further.
 const readAtOnce = 64 << 10
 
-// read appends the next n bytes to b.
 func (r *Reader) read(b []byte, n int) ([]byte, error) {
 	for all := len(b) + n; len(b) < all; {
 		if r.ctx.Err() != nil {
@@ -53,7 +51,6 @@ func (r *Reader) read(b []byte, n int) ([]byte, error) {
 	return b, nil
 }
 
-// Header reads the header.
 func (r *Reader) Header() (h Header, err error) {
 	start, err := r.read(nil, len(magic)+4)
 	got := string(start[:min(len(start), len(magic))])
@@ -121,7 +118,6 @@ type ShardReader struct {
 	ended        bool
 }
 
-// Shard returns a reader of the next shard.
 func (r *Reader) Shard(table, shard int) *ShardReader {
 	return &ShardReader{r: r, table: table, shard: shard}
 }
@@ -163,7 +159,6 @@ func (r *ShardReader) End() (uint64, error) {
 	return sum, nil
 }
 
-// blockOf reads the next block, which must be of this shard and kind.
 func (r *Reader) blockOf(table, shard int, kind blockKind) (block, error) {
 	f, err := r.block()
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"handloom/internal/digest"
 )
 
-// A State is a shard to write.
 type State interface{ DigestTo(h *digest.Hash) }
 
 // Write writes a snapshot of the tables in head to w. state returns the shards of a table.
@@ -38,7 +37,7 @@ type writer struct {
 	err       error       // error for an item that cannot be decoded; valid once full is closed
 
 	// Fields of the encoding goroutine:
-	run            *run   // receives blocks
+	run            *run
 	table, shardOf uint16 // table and shard of the blocks
 	blocks         uint32
 	tee            *digest.Tee // makes blocks of the bytes of a shard's digest
@@ -53,15 +52,13 @@ const (
 	maxMade  = runBytes + blockHead + blockBytes
 )
 
-// A run is a piece of a snapshot.
 type run struct {
-	parts  [][]byte // in order
+	parts  [][]byte
 	length int
 	made   []byte // memory of the copied parts
 	open   bool   // the last part is the end of made
 }
 
-// add adds a copy of b, and returns it.
 func (r *run) add(b []byte) []byte {
 	at := len(r.made)
 	if len(b) > cap(r.made)-at {
@@ -79,7 +76,6 @@ func (r *run) add(b []byte) []byte {
 	return r.made[at:]
 }
 
-// share adds b without a copy.
 func (r *run) share(b []byte) {
 	r.parts, r.open = append(r.parts, b), false
 	r.length += len(b)
@@ -99,7 +95,6 @@ func newWriter() *writer {
 	return w
 }
 
-// writeTo writes what encode makes.
 func (w *writer) writeTo(to io.Writer) (n int64, err error) {
 	defer w.abandon() // after an error or when the goroutine ends
 	for run := range w.full {
@@ -122,7 +117,6 @@ func (w *writer) abandon() {
 	}
 }
 
-// encode makes the snapshot.
 func (w *writer) encode(head *Header, state func(table, shard int) State) {
 	w.head(head)
 	var whole digest.Hash
@@ -185,7 +179,6 @@ func (w *writer) block(kind blockKind, payload []byte) {
 	w.finish(kind)
 }
 
-// start opens a block, unless one is open.
 func (w *writer) start() {
 	if w.header == nil {
 		w.header = w.run.add(make([]byte, blockHead))

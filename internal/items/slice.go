@@ -49,7 +49,6 @@ func (s Slice) Resize(n int) Slice {
 	return s
 }
 
-// Clip returns s with capacity n.
 func (s Slice) Clip(n int) Slice {
 	if n < s.len || n > s.cap {
 		outOfRange(n, s.cap)

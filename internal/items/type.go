@@ -12,9 +12,9 @@ import (
 
 // Type describes an item type for code without T.
 type Type struct {
-	Size     uintptr      // in bytes
-	Pointers bool         // items contain pointers for the collector
-	Reflect  reflect.Type // for messages, dumps and checks
+	Size     uintptr // in bytes
+	Pointers bool    // items contain pointers for the collector
+	Reflect  reflect.Type
 	Digest   *digest.Codec
 	Steps
 }
@@ -37,7 +37,6 @@ type Steps interface {
 	Exchange(s Slice, a, b slotset.Row)
 }
 
-// types maps reflect.Type to the *Type of each type used so far.
 var types sync.Map
 
 // For returns the Type of T, the same on each call. The first call takes some microseconds,
@@ -68,10 +67,8 @@ func (t *Type) IsZero(p unsafe.Pointer) bool {
 	return true
 }
 
-// Zero zeroes the item at p.
 func (t *Type) Zero(p unsafe.Pointer) { t.Clear(Slice{data: p, len: 1, cap: 1}) }
 
-// Any returns p as a *T.
 func (t *Type) Any(p unsafe.Pointer) any { return reflect.NewAt(t.Reflect, p).Interface() }
 
 // DigestItems adds the items of s to h. They must not change while a [digest.Tee] of h uses
@@ -81,19 +78,15 @@ func (t *Type) DigestItems(h *digest.Hash, s Slice) { t.Digest.Lasting(h, s.data
 // DecodeItems reads into s, which is zero; see [digest.Codec.DecodeItems].
 func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.DecodeItems(d, s.data, s.len) }
 
-// AppendItems appends the encodings of s to b; see [digest.Codec.Append].
 func (t *Type) AppendItems(b []byte, s Slice) []byte { return t.Digest.Append(b, s.data, s.len) }
 
-// AppendItem appends the encoding of the item at p to b.
 func (t *Type) AppendItem(b []byte, p unsafe.Pointer) []byte { return t.Digest.Append(b, p, 1) }
 
 // ReadItems reads into s, which is zero.
 func (t *Type) ReadItems(r *digest.Reader, s Slice) { r.Items(t.Digest, s.data, s.len) }
 
-// ReadItem reads into the item at p, which is zero.
 func (t *Type) ReadItem(r *digest.Reader, p unsafe.Pointer) { r.Items(t.Digest, p, 1) }
 
-// typed is Steps for T.
 type typed[T any] struct{}
 
 func (*typed[T]) Make(n int) Slice { return From(make([]T, n)) }

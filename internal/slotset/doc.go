@@ -10,14 +10,13 @@
 //	vacant    free=1   typeId   next generation   ticket
 //	depleted  free=1   typeId   0                 0
 //
-// One comparison of the upper half decides whether a handle names a live item: free bit,
-// typeId and generation at once (see [Set.Lookup]). A handle with the next generation of a
-// vacant slot differs in the free bit; a handle with the vacant word's own upper half fails
-// the bounds check, because the index keeps the free bit.
+// One comparison of the upper half decides whether a handle names a live item (see
+// [Set.Lookup]). A handle with the next generation of a vacant slot differs in the free bit; a
+// handle with the free bit fails the bounds check, because the index keeps that bit.
 //
 // [Set] keeps the words of the packed map in one array. The stable map keeps them next to its
 // items; there row and slot are equal, and the word of a live slot is the handle of its item.
-// [Freelist] is the common part: it computes the new word of an issued or vacated slot.
+// [Freelist] computes the new word of an issued or vacated slot for both.
 //
 // Methods of a generic map are compiled in the package that uses the map. There, functions of
 // this package are not inlined unless that package imports it. Therefore the hot paths of the
@@ -35,11 +34,10 @@
 //
 // The position in the ring is the ticket minus base, the ticket of the first position, modulo
 // the length. So the next slots are known without reading words, and bulk issues overlap many
-// memory reads. The ticket minus that of the front is the number of slots issued before. A
-// single erase or insert moves only the front or the back (the next ticket). The ring has room
-// for the largest number of slots vacant at once and at most twice that; above the number of
-// all slots it grows by a quarter. A packed map that vacates all slots turns its array of slot
-// numbers into the ring without copying.
+// memory reads. A single erase or insert moves only the front or the back (the next ticket). The
+// ring has room for the largest number of slots vacant at once and at most twice that; above the
+// number of all slots it grows by a quarter. A packed map that vacates all slots turns its array
+// of slot numbers into the ring without copying.
 //
 // A slot that used its last generation is depleted: it joins no queue and is never issued
 // again, because a wrapped generation would issue a handle twice.

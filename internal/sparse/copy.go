@@ -6,8 +6,7 @@ import (
 
 func (d *Map) EmptyLike() *Map { return New(d.Type) }
 
-// CopyTo makes dst a copy of d. clone, unless nil, makes *dst a copy of *src; if it panics,
-// dst is empty.
+// CopyTo makes dst a copy of d, or empty if clone panics.
 func (d *Map) CopyTo(dst *Map, clone func(dst, src unsafe.Pointer)) {
 	if dst == d {
 		return
@@ -49,5 +48,5 @@ func (d *Map) number() {
 	}
 }
 
-// MoveFrom moves the state out of from, which must not be used afterwards.
+// MoveFrom leaves from unusable.
 func (d *Map) MoveFrom(from *Map) { d.index, d.owners, d.items = from.index, from.owners, from.items }

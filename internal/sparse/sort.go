@@ -8,7 +8,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// sorting is scratch of SortAs.
 type sorting struct {
 	rows   slotset.Bits // by row of the map
 	order  []slotset.Row

@@ -15,7 +15,7 @@ import (
 func (m *Map[T]) Insert(v T) (handle.Of[T], error) { return dense.Insert(&m.dense, v) }
 
 // InsertFunc adds an item that f fills in place. h is its handle and names nothing until f
-// has returned. Costs and errors are those of [Map.Insert]; nothing is inserted if f
+// has returned. It has the costs and errors of [Map.Insert]; nothing is inserted if f
 // panics.
 func (m *Map[T]) InsertFunc(f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	return dense.InsertFunc(m.bound(), f)

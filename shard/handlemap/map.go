@@ -46,7 +46,7 @@ func (m *Map[T]) Verify() error { return m.dense.Verify() }
 // O(slots) time.
 //
 // Maps with equal digests return equal results in every future sequence of calls, with an error
-// probability of 2^-64. The digest ignores memory behind pointers, functions and channels,
+// probability of 2^-64. The digest ignores memory reached by pointers, functions and channels,
 // fields named _, and MaxItems. It follows slices, maps and interfaces; package digest of the
 // module documents the encoding.
 func (m *Map[T]) Digest() uint64 { return m.bound().Digest() }

@@ -31,7 +31,7 @@ func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
 //
 // SortByKey takes O(n) time for each 11 bits in which keys differ; if the highest log2(n) of these
 // and a few more distinguish nearly all keys, only these count. It takes O(n) time if the items
-// are sorted. Its scratch is that of [Map.SortFunc] and 32 to 48 bytes per item (op=sort).
+// are sorted. It adds 32 to 48 bytes per item to the scratch of [Map.SortFunc] (op=sort).
 func (m *Map[T]) SortByKey(key func(*T) uint64) {
 	check.Given(key != nil, "handlemap: SortByKey", "function")
 	m.bound().SortByKey(items.Key(key))

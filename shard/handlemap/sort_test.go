@@ -64,7 +64,7 @@ func expectCards(t testing.TB, m *handlemap.Map[card], hs []handle.Of[card], wan
 	maptest.Verify(t, m)
 }
 
-// Sizes around those of runs and blocks.
+// Sizes around the lengths of runs and blocks.
 var cardCounts = []int{0, 1, 2, 3, 9, 10, 11, 20, 100, 255, 256, 257, 2047, 2049, 10_000}
 
 func TestSort_IsStable(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Insert adds v and returns its handle. It takes O(1) time, at most that of making one page, and
+// Insert adds v and returns its handle. It takes O(1) time, at most the time to make one page, and
 // moves no item.
 //
 // It fails with [handle.ErrFull] and changes nothing. It reuses the oldest vacant slot before it
@@ -15,7 +15,7 @@ import (
 func (m *Map[T]) Insert(v T) (handle.Of[T], error) { return paged.Insert(&m.stable, v) }
 
 // InsertFunc adds an item that f fills in place. h is its handle and names nothing until f
-// has returned. Costs and errors are those of [Map.Insert]; nothing is inserted if f
+// has returned. It has the costs and errors of [Map.Insert]; nothing is inserted if f
 // panics.
 func (m *Map[T]) InsertFunc(f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	return paged.InsertFunc(m.bound(), f)

@@ -12,7 +12,7 @@ import (
 func (m *Map[T]) Reserve(n int) { m.bound().Reserve(n) }
 
 // Shrink releases the item memory of pages without items; inserts allocate it again. Items
-// and slots do not change: 8 bytes per slot of such a page remain, and 4 in the freelist.
+// and slots do not change: each slot of a released page keeps 12 bytes.
 // It takes O(Rows()/64) time.
 func (m *Map[T]) Shrink() { m.bound().Shrink() }
 
