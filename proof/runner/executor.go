@@ -34,7 +34,7 @@ type executor struct {
 	pointers    bool
 	exposed     map[int]bool  // tables whose maps the Frame has exposed
 	full        bool          // an Insert of the Frame was refused
-	last        *store.Report // of the EndFrame that began the frame
+	last        *store.Report // report of the EndFrame that began the frame
 	tracked     map[model.ColumnID]bool
 	sortedBy    map[int]int // by table: last order of Defragment, plus 1
 
