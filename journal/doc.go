@@ -22,8 +22,8 @@
 //
 // # Promises
 //
-//   - J1: with Always, every record acknowledged by Append is read back after a kill, and after
-//     a power failure if the disk keeps what it acknowledged.
+//   - J1: with Always, a record acknowledged by Append survives a kill, and a power failure if the
+//     disk keeps acknowledged bytes.
 //   - J2: records are read back as appended: checksums cover every byte of a unit and the order
 //     of units.
 //   - J3: damage is an error that names file and record, never a shorter or another log. Two

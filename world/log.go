@@ -45,8 +45,7 @@ type Log interface {
 	Trim(ctx context.Context, through uint64) error
 }
 
-// A rejecter is a [Log] that can drop damaged snapshots. A World calls Reject before it saves
-// another one.
+// A rejecter is a [Log] that can drop damaged snapshots. A World calls Reject before it saves again.
 type rejecter interface {
 	// Reject drops a snapshot. An [io/fs.ErrNotExist] means that it was dropped before.
 	Reject(ctx context.Context, at uint64) error

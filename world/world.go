@@ -55,7 +55,7 @@ type World struct {
 
 // A position is a place in the log.
 type position struct {
-	at    uint64 // of the last record, from 1
+	at    uint64 // position of the last record, from 1
 	chain entry.Chain
 	tick  uint64
 	entry.Trailer
