@@ -30,13 +30,13 @@ func TestAlias_CommentListsItsMembers(t *testing.T) {
 		if !ok {
 			return true
 		}
-		of := aliased[spec.Name.Name]
-		if of == nil {
+		typ := aliased[spec.Name.Name]
+		if typ == nil {
 			t.Errorf("%s is an alias that the test does not know", spec.Name)
 			return false
 		}
 		seen++
-		equalLists(t, "list in the comment of "+spec.Name.Name, listedIn(spec.Doc.Text()), members(of)...)
+		equalLists(t, "list in the comment of "+spec.Name.Name, listedIn(spec.Doc.Text()), members(typ)...)
 		return false
 	})
 	equal(t, "aliases of alias.go", seen, len(aliased))

@@ -144,12 +144,12 @@ func TestTick_AllocatesOnePhase(t *testing.T) {
 	}
 	s := newStore(t, store.Options{Workers: 1})
 	const tables = 8
-	var of [tables]*store.Table[item]
-	for i := range of {
-		of[i] = register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i)})
+	var all [tables]*store.Table[item]
+	for i := range all {
+		all[i] = register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i)})
 	}
 	record := func(_ int, q store.Queue) {
-		for _, table := range of {
+		for _, table := range all {
 			table.Erase(q, table.Emplace(q, item{}))
 		}
 	}

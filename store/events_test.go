@@ -76,8 +76,8 @@ func newFeed(t tb, seed uint64, workers int) *feed {
 	return f
 }
 
-func keysOf(of events) (keys []uint64) {
-	for _, v := range of.All() {
+func keysOf(table events) (keys []uint64) {
+	for _, v := range table.All() {
 		keys = append(keys, v.Value)
 	}
 	slices.Sort(keys)

@@ -208,8 +208,8 @@ func newServer(o store.Options) (*server, error) {
 	return v, err
 }
 
-// tick plays one tick. It is one Frame, so that readers see whole ticks, and one
-// frame: what arrives while it runs is for the next.
+// tick runs one tick as one Frame, so readers see whole ticks. Calls that arrive meanwhile wait
+// for the next one.
 func (v *server) tick(ctx context.Context) error {
 	_, err := v.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		if err := v.step(ctx, w); err != nil {
@@ -437,8 +437,8 @@ func (c changed[T]) applyTo(items map[store.Handle[T]]T) map[store.Handle[T]]T {
 	if items == nil {
 		items = make(map[store.Handle[T]]T)
 	}
-	for _, of := range [][]named[T]{c.Created, c.Written} {
-		for _, n := range of {
+	for _, list := range [][]named[T]{c.Created, c.Written} {
+		for _, n := range list {
 			items[n.Handle] = n.Value
 		}
 	}

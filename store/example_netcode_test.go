@@ -48,8 +48,8 @@ func (v *replica) send(i intent) error {
 
 // region tick
 
-// tick plays the next tick and, if intents for earlier ones have arrived, those
-// again. It is one Frame, so that readers see whole ticks and no going back.
+// tick runs the next tick, and first repeats the ticks that have new intents. It is one Frame,
+// so readers see whole ticks.
 func (v *replica) tick(ctx context.Context) error {
 	from, err := v.receive(ctx)
 	if err != nil {

@@ -77,7 +77,7 @@ func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
 
 // region tick
 
-// tick moves the scene on. It is one Frame, so that nobody sees half of it.
+// tick runs the next tick in one Frame, so readers see whole ticks.
 func (g *scene) tick(ctx context.Context) error {
 	_, err := g.store.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		if err := g.parts.ForEach(ctx, g.live); err != nil {

@@ -69,7 +69,7 @@ func Example_tour() {
 	}()
 	fmt.Println(<-arrived)
 
-	// A tick is one Frame, so that others, who look inside s.Read, see whole ticks.
+	// A tick is one Frame, so readers inside s.Read see whole ticks.
 	var before store.Checkpoint
 	tick := func(ctx context.Context, _ *store.Writer) error {
 		if err := s.Checkpoint(ctx, &before); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestFields_HiddenHandlesAreNamed(t *testing.T) {
-	for says, of := range map[string]reflect.Type{
+	for says, typ := range map[string]reflect.Type{
 		".Target is of type interface {}": reflect.TypeFor[struct{ Target any }](),
 		".In[0].Name is of type fmt.Stringer": reflect.TypeFor[struct {
 			In [2]struct{ Name fmt.Stringer }
@@ -24,18 +24,18 @@ func TestFields_HiddenHandlesAreNamed(t *testing.T) {
 		}](),
 		"interface {} is of type interface {}": reflect.TypeFor[any](),
 	} {
-		_, err := handleFields(of, false, "TableOptions.Links")
+		_, err := handleFields(typ, false, "TableOptions.Links")
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "TableOptions.Links") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v; want it to say %q and TableOptions.Links, once", err, says)
 		}
-		if _, err := handleFields(of, true, "TableOptions.Links"); err != nil {
+		if _, err := handleFields(typ, true, "TableOptions.Links"); err != nil {
 			t.Errorf("declared: %v", err)
 		}
 	}
 }
 
 func TestFields_InterfacesWithoutHandlesAreAccepted(t *testing.T) {
-	for _, of := range []reflect.Type{
+	for _, typ := range []reflect.Type{
 		reflect.TypeFor[error](), reflect.TypeFor[io.Reader](), reflect.TypeFor[func(any) ID](),
 		reflect.TypeFor[interface {
 			fmt.Stringer
@@ -44,8 +44,8 @@ func TestFields_InterfacesWithoutHandlesAreAccepted(t *testing.T) {
 		reflect.TypeFor[interface{ Slot() int }](),
 		reflect.TypeFor[interface{ String() []byte }](),
 	} {
-		if offsets, err := handleFields(of, false, "TableOptions.Links"); err != nil || len(offsets) > 0 {
-			t.Errorf("%v: %v, %v", of, offsets, err)
+		if offsets, err := handleFields(typ, false, "TableOptions.Links"); err != nil || len(offsets) > 0 {
+			t.Errorf("%v: %v, %v", typ, offsets, err)
 		}
 	}
 }

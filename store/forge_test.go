@@ -115,10 +115,10 @@ func schema(before, part, after string) forgery {
 
 func columns(schema string) forgery {
 	return header[tree](func(h *snapshot.Header, n int) {
-		of := &h.Tables[0]
-		of.Kind |= snapshot.KindColumns
+		table := &h.Tables[0]
+		table.Kind |= snapshot.KindColumns
 		for i := range n / (13 + len(schema)) {
-			of.Columns = append(of.Columns, snapshot.Column{Name: string(binary.LittleEndian.AppendUint32(nil, uint32(i))), Schema: schema})
+			table.Columns = append(table.Columns, snapshot.Column{Name: string(binary.LittleEndian.AppendUint32(nil, uint32(i))), Schema: schema})
 		}
 	})
 }

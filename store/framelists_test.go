@@ -109,8 +109,8 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 				Erase(h store.Handle[item]) bool
 				Insert(v item) (store.Handle[item], error)
 			}
-			if of, ok := y.table.(packedTable); ok {
-				lent = store.Maps(of.Table, y.w)[0]
+			if p, ok := y.table.(packedTable); ok {
+				lent = store.Maps(p.Table, y.w)[0]
 			} else {
 				lent = store.StableMaps(y.table.(stableTable).StableTable, y.w)[0]
 			}

@@ -135,18 +135,18 @@ func shardsOf(b []byte) (all []shardImage) {
 // reblocked appends the blocks of shards to a header, of size bytes each, with valid digests.
 func reblocked(head []byte, shards []shardImage, size int) []byte {
 	b := slices.Clone(head)
-	block := func(of shardImage, kind byte, payload []byte) {
+	block := func(shard shardImage, kind byte, payload []byte) {
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
-		b = binary.LittleEndian.AppendUint16(b, of.table)
-		b = binary.LittleEndian.AppendUint16(b, of.shard)
+		b = binary.LittleEndian.AppendUint16(b, shard.table)
+		b = binary.LittleEndian.AppendUint16(b, shard.shard)
 		b = append(b, kind, 0, 0, 0, 0, 0, 0, 0)
 		b = append(b, payload...)
 	}
-	for _, of := range shards {
-		for part := range slices.Chunk(of.payload, size) {
-			block(of, 0, part)
+	for _, shard := range shards {
+		for part := range slices.Chunk(shard.payload, size) {
+			block(shard, 0, part)
 		}
-		block(of, 1, make([]byte, 8))
+		block(shard, 1, make([]byte, 8))
 	}
 	block(shardImage{}, 2, make([]byte, 12))
 	return signed(b)
@@ -197,8 +197,8 @@ func forged(r *rand.Rand, b []byte) (forged []byte, plain bool) {
 	head := slices.Clone(b[:headOf(b)])
 	shards := shardsOf(b)
 	for range 1 + r.IntN(3) {
-		of := &shards[r.IntN(len(shards))]
-		p := slices.Clone(of.payload)
+		shard := &shards[r.IntN(len(shards))]
+		p := slices.Clone(shard.payload)
 		at := r.IntN(len(p))
 		switch r.IntN(9) {
 		case 0:
@@ -224,7 +224,7 @@ func forged(r *rand.Rand, b []byte) (forged []byte, plain bool) {
 			p, shards[0].payload = shards[0].payload, p
 		}
 		if len(p) > 0 {
-			of.payload = p
+			shard.payload = p
 		}
 	}
 	plain = true

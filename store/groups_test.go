@@ -24,9 +24,9 @@ func targetOf(v *shot) store.Handle[item] { return v.Target }
 
 func parent(v *item) store.Handle[item] { return v.Parent }
 
-func groupBy[T, K any](t tb, g *store.Groups[T, K], of store.TableOf[T], by store.TableOf[K], key func(*T) store.Handle[K]) {
+func groupBy[T, K any](t tb, g *store.Groups[T, K], items store.TableOf[T], by store.TableOf[K], key func(*T) store.Handle[K]) {
 	t.Helper()
-	noError(t, store.GroupBy(context.Background(), g, of, by, key))
+	noError(t, store.GroupBy(context.Background(), g, items, by, key))
 }
 
 type groupTable[T any] interface {
@@ -38,24 +38,24 @@ type groupTable[T any] interface {
 }
 
 // checkGroups compares groups with a map that is filled in the order of shards and rows.
-func checkGroups[T, K any](t tb, g *store.Groups[T, K], of groupTable[T], by groupTable[K], key func(*T) store.Handle[K]) {
+func checkGroups[T, K any](t tb, g *store.Groups[T, K], items groupTable[T], by groupTable[K], key func(*T) store.Handle[K]) {
 	t.Helper()
 	ctx := context.Background()
 	want, stale := make(map[store.Handle[K]][]store.Handle[T]), 0
-	for h, v := range of.All() {
+	for h, v := range items.All() {
 		if owner := key(v); by.Has(owner) {
 			want[owner] = append(want[owner], h)
 		} else {
 			stale++
 		}
 	}
-	if g.Stale() != stale || g.Len() != of.Len()-stale {
-		t.Fatalf("%d items have an owner, %d have none; want %d and %d", g.Len(), g.Stale(), of.Len()-stale, stale)
+	if g.Stale() != stale || g.Len() != items.Len()-stale {
+		t.Fatalf("%d items have an owner, %d have none; want %d and %d", g.Len(), g.Stale(), items.Len()-stale, stale)
 	}
 	names := func(m store.Members[T]) (hs []store.Handle[T]) {
 		for h, v := range m.All() {
-			if k := len(hs); v != of.At(h) || v != m.At(k) {
-				t.Errorf("member %d, %v: %p by All, %p by At, want %p", k, h, v, m.At(k), of.At(h))
+			if k := len(hs); v != items.At(h) || v != m.At(k) {
+				t.Errorf("member %d, %v: %p by All, %p by At, want %p", k, h, v, m.At(k), items.At(h))
 			}
 			hs = append(hs, h)
 		}
@@ -191,12 +191,12 @@ func newGrouped(t tb) *grouped {
 // use calls both methods that need valid groups, and returns their panics.
 func (g *grouped) use(t tb) string {
 	t.Helper()
-	of := panicOf(func() { g.groups.Of(g.hs[0]) })
+	said := panicOf(func() { g.groups.Of(g.hs[0]) })
 	forEach := panicOf(func() {
 		noError(t, g.groups.ForEach(context.Background(), func(store.GroupChunk[shot, item]) {}))
 	})
-	equal(t, "panic of Of", strings.TrimPrefix(of, "store: Of"), strings.TrimPrefix(forEach, "store: ForEach"))
-	return of
+	equal(t, "panic of Of", strings.TrimPrefix(said, "store: Of"), strings.TrimPrefix(forEach, "store: ForEach"))
+	return said
 }
 
 func TestGroups_PanicAfterChanges(t *testing.T) {

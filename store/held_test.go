@@ -20,9 +20,9 @@ func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *
 	t.Helper()
 	var refs [2]weak.Pointer[burden]
 	func() {
-		carried, of := new(burden), new(burden)
-		refs[0], refs[1] = weak.Make(carried), weak.Make(of)
-		if err := f(context.WithValue(ctx, burdenKey{}, carried), of); err != nil && !errors.Is(err, errTask) {
+		carried, owned := new(burden), new(burden)
+		refs[0], refs[1] = weak.Make(carried), weak.Make(owned)
+		if err := f(context.WithValue(ctx, burdenKey{}, carried), owned); err != nil && !errors.Is(err, errTask) {
 			t.Error(err)
 		}
 	}()

@@ -62,7 +62,7 @@ func TestIdle_ReleasesMemory(t *testing.T) {
 				_ = s.Inbox(func(q store.Queue) error { table.EmplaceItems(q, make([]item, n/8), nil); return nil })
 			}
 			flush(t, s)
-			noError(t, table.ForEach(t.Context(), func(of chunk) { c.last(table, of) }))
+			noError(t, table.ForEach(t.Context(), func(ch chunk) { c.last(table, ch) }))
 			flush(t, s)
 			for range 130 {
 				noError(t, tick(t.Context(), s))

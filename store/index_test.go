@@ -75,7 +75,7 @@ func verdict(live map[store.Handle[twoKeys]]twoKeys, creates bool) error {
 // keyOrder is a recorded command; from is the item, or the handle of a create.
 type keyOrder struct {
 	erase, all, create bool
-	of                 store.Handle[twoKeys]
+	from               store.Handle[twoKeys]
 	v                  twoKeys
 }
 
@@ -83,17 +83,17 @@ func (m *keyModel) record(q store.Queue, names *[]store.Handle[twoKeys], orders 
 	for range m.r.IntN(6) {
 		o := keyOrder{v: m.item()}
 		if all := slices.Concat(m.known, *names); len(all) > 0 {
-			o.of = all[m.r.IntN(len(all))]
+			o.from = all[m.r.IntN(len(all))]
 		}
 		switch n := m.r.IntN(20); {
 		case n < 9:
-			o.create, o.of = true, m.table.Emplace(q, o.v)
-			*names = append(*names, o.of)
+			o.create, o.from = true, m.table.Emplace(q, o.v)
+			*names = append(*names, o.from)
 		case n < 15:
-			m.table.Put(q, o.of, o.v)
+			m.table.Put(q, o.from, o.v)
 		case n < 19:
 			o.erase = true
-			m.table.Erase(q, o.of)
+			m.table.Erase(q, o.from)
 		default:
 			o.all = true
 			m.table.EraseAll(q)
@@ -110,19 +110,19 @@ func (m *keyModel) play(queues [][]keyOrder) (map[store.Handle[twoKeys]]twoKeys,
 	}
 	for _, o := range all {
 		if o.create {
-			live[o.of] = o.v
+			live[o.from] = o.v
 		}
 	}
 	for _, o := range all {
 		if o.erase {
-			delete(live, o.of)
+			delete(live, o.from)
 		}
 	}
 	for _, o := range all {
-		if _, ok := live[o.of]; ok && !o.erase && !o.all && !o.create {
-			live[o.of] = o.v
+		if _, ok := live[o.from]; ok && !o.erase && !o.all && !o.create {
+			live[o.from] = o.v
 		}
-		creates = creates || o.create && hasKey(live, o.of)
+		creates = creates || o.create && hasKey(live, o.from)
 	}
 	return live, verdict(live, creates)
 }
@@ -160,11 +160,11 @@ func (m *keyModel) flush(t tb, ctx context.Context, passes, calls [][]keyOrder) 
 		if !o.create {
 			continue
 		}
-		h, ok := m.table.Resolve(o.of)
-		if v, lives := live[o.of]; ok != lives {
+		h, ok := m.table.Resolve(o.from)
+		if v, lives := live[o.from]; ok != lives {
 			t.Fatalf("Resolve of the create of %v: %t, want %t", o.v, ok, lives)
 		} else if ok {
-			delete(live, o.of)
+			delete(live, o.from)
 			m.live[h], m.known = v, append(m.known, h)
 		}
 	}
@@ -192,7 +192,7 @@ func (m *keyModel) tick(t tb, ctx context.Context, inWrite bool) (dropped int, f
 	noError(t, store.EraseFunc(ctx, m.table, dead))
 	for h, v := range m.live {
 		if dead(&v) {
-			passes[0] = append(passes[0], keyOrder{erase: true, of: h})
+			passes[0] = append(passes[0], keyOrder{erase: true, from: h})
 		}
 	}
 	if inWrite {
@@ -253,14 +253,14 @@ func (m *keyModel) insertByMap(t tb, ctx context.Context, w *store.Writer, v two
 	var erase func(h store.Handle[twoKeys]) bool
 	var h store.Handle[twoKeys]
 	var err error
-	if of, ok := m.table.(packed[twoKeys]); ok {
-		lent := store.Maps(of.Table, w)[1]
-		h, err = lent.Insert(v)
-		erase = lent.Erase
+	if p, ok := m.table.(packed[twoKeys]); ok {
+		exposed := store.Maps(p.Table, w)[1]
+		h, err = exposed.Insert(v)
+		erase = exposed.Erase
 	} else {
-		lent := store.StableMaps(m.table.(stable[twoKeys]).StableTable, w)[1]
-		h, err = lent.Insert(v)
-		erase = lent.Erase
+		exposed := store.StableMaps(m.table.(stable[twoKeys]).StableTable, w)[1]
+		h, err = exposed.Insert(v)
+		erase = exposed.Erase
 	}
 	noError(t, err)
 	m.live[h], m.known = v, append(m.known, h)

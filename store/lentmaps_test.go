@@ -39,22 +39,22 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 	maps := newTable(s, store.TableOptions[uint64]{Name: "of", Shards: 2, MinFree: 1, MaxItems: 3})
 	others := newTable(s, store.TableOptions[uint64]{Name: "other", MinFree: 1})
 	write(t, s, func(w *store.Writer) {
-		of, next, other := P(maps(w)[0]), P(maps(w)[1]), P(others(w)[0])
-		h, err := of.Insert(7)
+		m, next, other := P(maps(w)[0]), P(maps(w)[1]), P(others(w)[0])
+		h, err := m.Insert(7)
 		noError(t, err)
 		for name, from := range map[string]P{"zero map": new(M), "next shard": next, "other table": other} {
-			id := of.TypeID()
-			wantIn(t, name, panicOf(func() { from.CopyTo(of, nil) }), "belongs to a table")
-			equal(t, name+": TypeID", of.TypeID(), id)
-			equal(t, name+": Has", of.Has(h), true)
+			id := m.TypeID()
+			wantIn(t, name, panicOf(func() { from.CopyTo(m, nil) }), "belongs to a table")
+			equal(t, name+": TypeID", m.TypeID(), id)
+			equal(t, name+": Has", m.Has(h), true)
 		}
-		copied, cloned := P(new(M)), P(of.Clone())
-		of.CopyTo(copied, nil)
+		copied, cloned := P(new(M)), P(m.Clone())
+		m.CopyTo(copied, nil)
 		for name, from := range map[string]P{"copy": copied, "clone": cloned} {
-			gone, err := of.Insert(8)
+			gone, err := m.Insert(8)
 			noError(t, err)
-			if from.CopyTo(of, nil); !of.Has(h) || of.Has(gone) {
-				t.Errorf("%s: CopyTo back has item %t and the later one %t, want true and false", name, of.Has(h), of.Has(gone))
+			if from.CopyTo(m, nil); !m.Has(h) || m.Has(gone) {
+				t.Errorf("%s: CopyTo back has item %t and the later one %t, want true and false", name, m.Has(h), m.Has(gone))
 			}
 		}
 		other.CopyTo(copied, nil)

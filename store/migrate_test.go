@@ -323,8 +323,8 @@ func TestLoad_DefragmentContinues(t *testing.T) {
 	runFrame(t, later, func(ctx context.Context, w *store.Writer) error {
 		byValue := func(a, b *laterItem) int { return cmp.Compare(a.Value, b.Value) }
 		_, _, err := store.Defragment(ctx, items, w, byValue, 0)
-		if of := store.Maps(items, w)[0].Items(); !slices.IsSortedFunc(of, func(a, b laterItem) int { return byValue(&a, &b) }) {
-			t.Errorf("after Defragment by other keys the items are %+v", of)
+		if rows := store.Maps(items, w)[0].Items(); !slices.IsSortedFunc(rows, func(a, b laterItem) int { return byValue(&a, &b) }) {
+			t.Errorf("after Defragment by other keys the items are %+v", rows)
 		}
 		return err
 	})
@@ -341,8 +341,8 @@ func reschemed(r *rand.Rand, b []byte) []byte {
 			}
 		}
 		for range 1 + r.IntN(2) {
-			of := all[r.IntN(len(all))]
-			text := []byte(*of)
+			schema := all[r.IntN(len(all))]
+			text := []byte(*schema)
 			switch at := r.IntN(len(text)); r.IntN(4) {
 			case 0:
 				text[at] ^= 1 << r.IntN(8)
@@ -355,7 +355,7 @@ func reschemed(r *rand.Rand, b []byte) []byte {
 					}
 				}
 			}
-			*of = string(text)
+			*schema = string(text)
 		}
 	})
 }

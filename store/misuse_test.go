@@ -11,33 +11,8 @@ import (
 	"handloom/store"
 )
 
-// joins says what may run inside a phase, through its context; everything else
-// is ErrPhase.
-var joins = map[string][]string{
-	"Read":    {"Reduce", "Digest", "Verify"},
-	"Frame":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Do", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"},
-	"ForEach": {"Reduce"},
-	"Each":    {"Reduce"},
-}
-
-// inside calls f once inside a phase of a kind.
-func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx context.Context)) error {
-	ctx := context.Background()
-	switch kind {
-	case "Read":
-		return s.Read(ctx, func(ctx context.Context) error { f(ctx); return nil })
-	case "Frame":
-		return onlyError(s.Frame(ctx, func(ctx context.Context, _ *store.Writer) error { f(ctx); return nil }))
-	case "ForEach":
-		return table.ForEach(ctx, func(c store.Chunk[item]) { f(c.Queue.Context()) })
-	default:
-		return s.Do(ctx, func(q store.Queue) { f(q.Context()) })
-	}
-}
-
-// The cells of the table "Who may do what" have a test of their own.
-func TestContext_OfAnEndedPhaseIsErrPhase(t *testing.T) {
-	for kind := range joins {
+func TestContext_AfterItsPhaseIsErrPhase(t *testing.T) {
+	for _, kind := range []string{"Read", "Frame", "ForEach", "Each", "Do", "system"} {
 		atOnce(t, func(t *testing.T) {
 			v := newVisitor(t)
 			var kept context.Context

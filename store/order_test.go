@@ -31,7 +31,6 @@ func mixed(t tb, s *store.Store, shards, items int) *store.Table[item] {
 	return table
 }
 
-// write calls f inside a Write, which must succeed.
 func write(t tb, s *store.Store, f func(w *store.Writer)) {
 	t.Helper()
 	noError(t, s.Write(context.Background(), f))

@@ -17,13 +17,13 @@ const players = 6
 func match(ticks int) (all [][]intent) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for tick := range ticks {
-		var of []intent
+		var now []intent
 		for player := range players {
 			if random.IntN(10) > 0 {
-				of = append(of, intent{tick, player, random.IntN(3) - 1, random.IntN(4) == 0})
+				now = append(now, intent{tick, player, random.IntN(3) - 1, random.IntN(4) == 0})
 			}
 		}
-		all = append(all, of)
+		all = append(all, now)
 	}
 	return all
 }

@@ -118,8 +118,7 @@ func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 	}
 }
 
-// Only the recorded commands decide which of them fit and what a flush does: not the capacity
-// of the arrays, and not the values of provisional handles.
+// Neither array capacities nor the values of provisional handles change the outcome.
 func TestQueueLimit_DoesNotDependOnHistory(t *testing.T) {
 	for _, o := range []store.Options{
 		{}, {QueueLimit: 100}, {QueueLimit: 12}, {QueueBytes: 3000}, {QueueLimit: 150, QueueBytes: 4000}, {QueueLimit: 1000},

@@ -171,7 +171,7 @@ func drawChosen(random *rand.Rand) chosen {
 func (c chosen) has(key uint64) bool { return key%c.modulus == c.rest }
 
 type randomSystem struct {
-	of    *herd
+	herd  *herd
 	kind  string
 	which chosen
 	base  uint64
@@ -180,7 +180,7 @@ type randomSystem struct {
 }
 
 func (y *randomSystem) declare(name string) store.System {
-	on := []store.Resource{y.of.table}
+	on := []store.Resource{y.herd.table}
 	s := store.System{Name: name, Run: y.run}
 	switch y.kind {
 	case "idle":
@@ -197,7 +197,7 @@ func (y *randomSystem) declare(name string) store.System {
 }
 
 func (y *randomSystem) run(ctx context.Context) error {
-	table := y.of.table
+	table := y.herd.table
 	erase := func(items []creature, erase func(int)) error {
 		for i := range items {
 			if y.which.has(items[i].Key) {
@@ -208,11 +208,11 @@ func (y *randomSystem) run(ctx context.Context) error {
 	}
 	switch y.kind {
 	case "create":
-		return y.of.Each(ctx, int(y.makes), func(task int, q store.Queue) {
+		return y.herd.Each(ctx, int(y.makes), func(task int, q store.Queue) {
 			table.Emplace(q, creature{Key: y.base + uint64(task)})
 		})
 	case "put":
-		return y.of.Do(ctx, func(q store.Queue) {
+		return y.herd.Do(ctx, func(q store.Queue) {
 			for name, v := range table.All() {
 				if y.which.has(v.Key) {
 					table.Put(q, name, creature{Key: v.Key, Age: v.Age + 1})
@@ -245,11 +245,11 @@ func (y *randomSystem) run(ctx context.Context) error {
 
 // model changes the model as the system will change the store.
 func (y *randomSystem) model() {
-	ages := y.of.ages
+	ages := y.herd.ages
 	switch y.kind {
 	case "create":
-		y.base = y.of.nextKey + 1
-		y.of.nextKey += y.makes
+		y.base = y.herd.nextKey + 1
+		y.herd.nextKey += y.makes
 		for i := range y.makes {
 			ages[y.base+i] = 0
 		}
@@ -273,7 +273,7 @@ func (h *herd) drawRun(t *testing.T, random *rand.Rand, depth int) (run func(ctx
 	all, given := make([]*randomSystem, n), make([]store.System, n)
 	asked := 0
 	for i := range all {
-		y := &randomSystem{of: h, kind: randomKinds[random.IntN(len(randomKinds))], which: drawChosen(random), makes: random.Uint64N(20)}
+		y := &randomSystem{herd: h, kind: randomKinds[random.IntN(len(randomKinds))], which: drawChosen(random), makes: random.Uint64N(20)}
 		all[i], given[i] = y, y.declare(fmt.Sprint(i))
 		if i > 0 && random.IntN(2) == 0 {
 			given[i].After = []string{fmt.Sprint(random.IntN(i))}
@@ -327,7 +327,7 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 		},
 		"pass in a Write": func(ctx context.Context) error {
 			return onlyError(h.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
-				y := &randomSystem{of: h, kind: "erase items", which: which}
+				y := &randomSystem{herd: h, kind: "erase items", which: which}
 				if err := y.run(ctx); err != nil {
 					return err
 				}

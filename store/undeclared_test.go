@@ -209,11 +209,11 @@ func TestLookup_CasesAreComplete(t *testing.T) {
 		reflect.TypeFor[*store.Table[item]](), reflect.TypeFor[*store.StableTable[item]](),
 		reflect.TypeFor[*store.Column[item, int]](), reflect.TypeFor[*store.Sparse[item, int]](), reflect.TypeFor[*store.Value[int]](),
 	} {
-		of, _, _ := strings.Cut(typ.Elem().Name(), "[")
+		name, _, _ := strings.Cut(typ.Elem().Name(), "[")
 		for m := range typ.Methods() {
 			takes := slices.ContainsFunc(others, func(o reflect.Type) bool { return slices.Contains(slices.Collect(m.Type.Ins()), o) })
-			if !takes && m.Type.NumOut() > 0 && m.Name != "Name" && !tested[of+"."+m.Name] {
-				t.Errorf("%s.%s is not among the look-ups of this test", of, m.Name)
+			if !takes && m.Type.NumOut() > 0 && m.Name != "Name" && !tested[name+"."+m.Name] {
+				t.Errorf("%s.%s is not among the look-ups of this test", name, m.Name)
 			}
 		}
 	}

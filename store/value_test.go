@@ -42,9 +42,9 @@ func TestValue_IsPartOfTheState(t *testing.T) {
 	noError(t, s.Load(ctx, bytes.NewReader(saved)))
 	equal(t, "after Load", *v.Get(), score{Goals: 7})
 	equal(t, "the digest after Load", digest(t, s), changed)
-	of := s.DigestTables()[1]
-	equal(t, "the last of DigestTables", of.Name, "score")
-	equal(t, "shards of the value", len(of.Shards), 1)
+	last := s.DigestTables()[1]
+	equal(t, "the last of DigestTables", last.Name, "score")
+	equal(t, "shards of the value", len(last.Shards), 1)
 
 	handles := 0
 	for id := range s.DumpTable("score", 0) {

@@ -118,13 +118,13 @@ func TestFlushed_SumsReports(t *testing.T) {
 		want.Total.Add(flushed.Total)
 		want.Plan += flushed.Plan
 		want.Apply += flushed.Apply
-		for _, of := range flushed.Tables {
-			at := slices.IndexFunc(want.Tables, func(r store.TableReport) bool { return r.Name == of.Name })
-			want.Tables[at].Add(of.Counts)
+		for _, table := range flushed.Tables {
+			at := slices.IndexFunc(want.Tables, func(r store.TableReport) bool { return r.Name == table.Name })
+			want.Tables[at].Add(table.Counts)
 		}
-		for _, of := range flushed.Columns {
-			at := slices.IndexFunc(want.Columns, func(r store.TableReport) bool { return r.Name == of.Name })
-			want.Columns[at].Add(of.Counts)
+		for _, column := range flushed.Columns {
+			at := slices.IndexFunc(want.Columns, func(r store.TableReport) bool { return r.Name == column.Name })
+			want.Columns[at].Add(column.Counts)
 		}
 		got := s.Flushed()
 		if !reflect.DeepEqual(got, want) {
