@@ -56,7 +56,7 @@
 // their order. A key created and erased in one tick is erased by its
 // provisional handle. An update of an item of the same tick is a Put if the key
 // is even, and completes the staged value if it is odd. Every second tick is
-// one Write; in the other ticks every phase passes the gate. The workers of a
+// one Frame; in the other ticks every phase passes the gate. The workers of a
 // player are one team.
 //
 // # Checks

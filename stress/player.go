@@ -48,7 +48,7 @@ func (p *player) register(number uint16, shards int) error {
 	})
 }
 
-// play replays one tick. Every other tick is one Write; in the others, each
+// play replays one tick. Every other tick is one Frame; in the others, each
 // phase passes the gate.
 func (p *player) play(tick int, events *[tasks][]trace.Event) error {
 	p.tick = tick

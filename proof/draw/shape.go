@@ -136,7 +136,7 @@ func (d *drawing) renewed() {
 }
 
 // framed has frames with many flushes and few changes. The first frame erases
-// its own creates, and a Write reuses their slots. Two flushes of the second
+// its own creates, and a Frame reuses their slots. Two flushes of the second
 // put to one item.
 func (d *drawing) framed() {
 	d.first().Changes, d.first().MinFree, d.first().Item = 1, 0, script.Word

@@ -17,7 +17,7 @@ type frameChanges struct {
 
 func (m *Exact) BeginFrame() { m.frame++ }
 
-// BeginWrite begins the frame of a Write. It includes writes noted by passes
+// BeginWrite begins a Frame. It includes writes noted by passes
 // since the last frame.
 func (m *Exact) BeginWrite() {
 	m.BeginFrame()
@@ -39,7 +39,7 @@ func (m *Exact) changesOf(table int) *frameChanges {
 	return m.changes[table]
 }
 
-// changesAtOnce returns the lists of a table for a Write, or nil.
+// changesAtOnce returns the lists of a table for a Frame, or nil.
 func (m *Exact) changesAtOnce(table int) *frameChanges {
 	if !m.tables[table].Changes {
 		return nil

@@ -101,7 +101,7 @@ type Table struct {
 	Max     int // MaxItems; 0: no limit
 	Chunk   int // rows per chunk
 	Changes bool
-	Events  bool // all items end in a flush outside a Write
+	Events  bool // all items end in a flush outside a Frame
 }
 
 // has reports whether the handle has a typeId of the table.

@@ -23,7 +23,7 @@ type Exact struct {
 	attempts int             // number of calls, including failed calls
 	creates  map[int]*create // by name
 	depleted int
-	alone    bool // the planned flush is outside a Write
+	alone    bool // the planned flush is outside a Frame
 }
 
 type table struct {

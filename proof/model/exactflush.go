@@ -27,7 +27,7 @@ type Plan struct {
 	lost      map[*create]bool
 }
 
-// Plan plans a flush of the batch, alone or in a Write. If the batch does not
+// Plan plans a flush of the batch, alone or in a Frame. If the batch does not
 // fit, it drops the calls of the inbox that do not fit after its passes and the
 // earlier calls.
 func (m *Exact) Plan(alone bool) *Plan {

@@ -1,6 +1,6 @@
 package model
 
-// The following methods take effect at once, inside a Write.
+// The following methods take effect at once, inside a Frame.
 
 // Insert returns the expected handle of an insert, or false if it must fail.
 // The shard with the fewest items takes the item.

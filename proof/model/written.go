@@ -14,7 +14,7 @@ const toCome = -1
 // items is the column number of the items themselves.
 const items = -1
 
-// Wrote records the writes noted by a pass over a table, in a Write if inFrame.
+// Wrote records the writes noted by a pass over a table, in a Frame if inFrame.
 func (m *Exact) Wrote(table int, ids []uint64, inFrame bool) {
 	m.WroteColumn(ColumnID{table, items}, ids, inFrame)
 }

@@ -38,7 +38,7 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	}
 	report, err := p.store.Flush(ctx)
 	y.compare(report, err, p.inject.cancelled())
-	if err == nil && !inWrite { // in a Write, Stats includes the Write that has not ended
+	if err == nil && !inWrite { // in a Frame, Stats includes the Frame that has not ended
 		p.checkStats()
 	}
 	if err != nil || y.plan.IsEmpty {
@@ -160,7 +160,7 @@ func (p *executor) resolveCreates(resolve func(table int, id uint64) (uint64, bo
 	p.fresh = waiting
 }
 
-// beginFrame begins the frame of a flush, or the next frame in a Write.
+// beginFrame begins the frame of a flush, or the next frame of a Frame.
 func (p *executor) beginFrame() {
 	p.sealed = false
 	p.exact.BeginFrame()

@@ -136,7 +136,7 @@ func init() { // the functions refer to writeSteps
 	}
 }
 
-// writeStep runs one step of a Write. Ordering steps do nothing to a stable
+// writeStep runs one step of a Frame. Ordering steps do nothing to a stable
 // table.
 func (p *executor) writeStep(ctx context.Context, s *script.Step, w *store.Writer) {
 	y := &writing{executor: p, ctx: ctx, s: s, w: w, t: p.tables[s.Table]}

@@ -6,7 +6,7 @@ import (
 	"handloom/store"
 )
 
-// Steps of a Write on one map.
+// Steps of a Frame on one map.
 
 func (y *writing) reset() {
 	y.m.Reset()

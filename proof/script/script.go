@@ -56,7 +56,7 @@ type Table struct {
 	Chunk   int // ChunkItems
 	Fixed   int // 1: FixedKeys
 	Changes int
-	Events  int // 1: items end in a flush outside a Write
+	Events  int // 1: items end in a flush outside a Frame
 }
 
 // Config is a configuration of a run. It must not change the result.
