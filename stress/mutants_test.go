@@ -12,7 +12,7 @@ import (
 )
 
 // A patch without its place fails here, not after minutes of a run.
-func TestEveryFaultHasItsPlace(t *testing.T) {
+func TestMutants_Apply(t *testing.T) {
 	known, err := knownFaults()
 	noError(t, err)
 	if len(known) < 24 {
