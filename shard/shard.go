@@ -49,7 +49,7 @@ func (s *Shard) Begin() {
 	}
 }
 
-// Plan determines which items are erased, which puts count, and what is stale, for the
+// Plan determines the erased items, the puts that count and the stale commands for the
 // index-th shard in c. It takes O(commands) time.
 func (s *Shard) Plan(c *batch.Commands, index int) {
 	s.maxUnmarked = 0

@@ -11,7 +11,7 @@ import (
 const smallest = 8
 
 // CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit once
-// erased items are gone, whose slots are partly depleting.
+// erased items are gone, of which depleting lose their slots.
 func (d *Set) CanInsert(n, erased, depleting int) error {
 	return d.set.CanInsert(n, erased, depleting, d.maxItems)
 }

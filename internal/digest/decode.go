@@ -13,10 +13,9 @@ import (
 // Decode reads n items into the memory at base, which must have the type of p and be zero.
 // Items share no memory with the input. A string, slice or map of length 0 becomes "" or nil.
 //
-// For any input, Decode takes time proportional to the input and allocates at most a multiple
-// of the bytes read; the type determines the factor. Bytes that are no encoding of the type, or
-// exceed the limits of an item, make [ErrEncoding] the error of d. Some items may be set then.
-// The type must be [Codec.Codable].
+// Decode takes time proportional to the input and allocates at most a multiple of the bytes read,
+// by a factor of the type. Bytes that do not encode the type, or exceed the limits of an item, make
+// [ErrEncoding] the error of d. Some items may be set then. The type must be [Codec.Codable].
 func (p *Codec) Decode(d *Decoder, base unsafe.Pointer, n int) {
 	switch {
 	case n == 0 || p.root.empty:

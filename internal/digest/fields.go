@@ -12,8 +12,8 @@ type Fields struct {
 	b []byte
 }
 
-// Read sets *into to the value of the named field, or of the whole item if name is "". It
-// converts as a [Migration] does; other conversions are errors.
+// Read sets *into to the named field, or to the whole item if name is "". It converts as a
+// [Migration] does; other conversions are errors.
 func (f Fields) Read(name string, into any) error {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {

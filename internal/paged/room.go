@@ -9,7 +9,7 @@ import (
 )
 
 // CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit once
-// erased items are gone, whose slots are partly depleting.
+// erased items are gone, of which depleting lose their slots.
 func (s *Set) CanInsert(n, erased, depleting int) error {
 	return s.list.CanInsert(s.slots, n, erased, depleting, s.maxItems)
 }
