@@ -194,7 +194,7 @@ func library(t *testing.T) (all, public []string) {
 
 // computed maps panics without a literal message to the section that explains them.
 var computed = map[string]string{
-	"of.NewStaleError(h.ID)":       "StaleError",
+	"shard.NewStaleError(h.ID)":    "StaleError",
 	"m.NewStaleError(h.ID)":        "StaleError",
 	"m.dense.NewStaleError(h.ID)":  "StaleError",
 	"m.stable.NewStaleError(h.ID)": "StaleError",

@@ -36,12 +36,12 @@ func (t *table) eraseRows(q batch.Queue, shard int) {
 	}
 }
 
-// nameRows replaces the rows to be erased by handles.
-func (t *table) nameRows() { t.store.batch.ResolveRows(&t.recorder, t.idsAt) }
+// resolveRows replaces the rows to be erased by handles.
+func (t *table) resolveRows() { t.store.batch.ResolveRows(&t.recorder, t.idsAt) }
 
-// nameIfChanged replaces rows by handles in a pass inside a Frame that has changed the
+// resolveIfChanged replaces rows by handles in a pass inside a Frame that has changed the
 // table.
-func (t *table) nameIfChanged(p *phase, queues *batch.Pass) {
+func (t *table) resolveIfChanged(p *phase, queues *batch.Pass) {
 	if s := t.store; s.written[t.ordinal] == s.writes && p.insideFrame() {
 		queues.ResolveRows(&t.recorder, t.idsAt)
 	}

@@ -29,15 +29,15 @@ import (
 //
 // See guide/changes.md.
 func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := tableOf("Created", t)
-	of.mustTrack("Created")
+	core := tableOf("Created", t)
+	core.mustTrack("Created")
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
-			of.lookup("Created")
+			core.lookup("Created")
 		}
-		for _, ids := range of.changes.created {
+		for _, ids := range core.changes.created {
 			for _, id := range ids { // null: a cancelled create
-				if item := of.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
+				if item := core.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
 					return
 				}
 			}
@@ -50,14 +50,14 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 // Clear. Values include puts of earlier flushes; puts of the same batch were dropped. See
 // [Created].
 func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := tableOf("Erased", t)
-	of.mustTrack("Erased")
+	core := tableOf("Erased", t)
+	core.mustTrack("Erased")
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
-			of.lookup("Erased")
+			core.lookup("Erased")
 		}
-		for i := range of.changes.shards {
-			gone := &of.changes.shards[i].erased
+		for i := range core.changes.shards {
+			gone := &core.changes.shards[i].erased
 			values := *items.As[T](&gone.values)
 			for i, id := range gone.ids {
 				if !yield(Handle[T]{ID: id}, &values[i]) {
@@ -253,7 +253,7 @@ func (f *flush) list(t *table) {
 	if !t.changes.isListed {
 		t.changes.isListed = true
 		f.listed = append(f.listed, t)
-		f.awake.add(t)
+		f.active.add(t)
 	}
 }
 

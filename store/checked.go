@@ -51,7 +51,7 @@ func (t *table) leak() error {
 		case attachment == batch.ToTable:
 			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrLeak, err)
 		default:
-			p := t.parts[attachment]
+			p := t.components[attachment]
 			return fmt.Errorf("%s %q: %w: %w; store it in values given to Set", p.what, p.fullName, ErrLeak, err)
 		}
 	}
@@ -112,11 +112,11 @@ func (s *Store) digests(p *phase) []uint64 {
 		}
 		shards := len(t.order)
 		for shard := range shards {
-			sums[i] = sums[i]*31 + t.mapDigest(shard, t == p.writesBeside)
+			sums[i] = sums[i]*31 + t.mapDigest(shard, t == p.writesColumns)
 			for _, c := range t.sparse {
 				if c != p.writesSparse {
 					var h digest.Hash
-					c.of(shard).DigestTo(&h)
+					c.shard(shard).DigestTo(&h)
 					sums[i] = sums[i]*31 + h.Sum()
 				}
 			}

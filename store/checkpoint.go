@@ -146,9 +146,9 @@ func (c *Checkpoint) covers(s *Store) error {
 		return fmt.Errorf("%w: it was taken before table %q was registered", ErrCheckpoint, s.tables[len(c.tables)].name)
 	}
 	for _, t := range c.tables {
-		if all := t.table.parts; len(t.parts) < len(all) {
-			of := all[len(t.parts)]
-			return fmt.Errorf("%w: it was taken before %s %q was added to table %q", ErrCheckpoint, of.what, of.name, t.table.name)
+		if all := t.table.components; len(t.components) < len(all) {
+			missing := all[len(t.components)]
+			return fmt.Errorf("%w: it was taken before %s %q was added to table %q", ErrCheckpoint, missing.what, missing.name, t.table.name)
 		}
 	}
 	return nil

@@ -18,58 +18,58 @@ type copying struct {
 	faults []error // fields that assignment would share, without a Clone
 }
 
-func (c *copying) init(name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
-	c.clones.Items, c.afresh.Items = clone, afresh(of, clone)
-	c.add(fmt.Sprintf("table %q", name), "TableOptions.Clone", of, clone)
+func (c *copying) init(name string, typ *items.Type, clone func(dst, src unsafe.Pointer)) {
+	c.clones.Items, c.afresh.Items = clone, afresh(typ, clone)
+	c.add(fmt.Sprintf("table %q", name), "TableOptions.Clone", typ, clone)
 }
 
-func (c *copying) addColumn(table, name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
+func (c *copying) addColumn(table, name string, typ *items.Type, clone func(dst, src unsafe.Pointer)) {
 	c.clones.Columns = append(c.clones.Columns, clone)
-	c.afresh.Columns = append(c.afresh.Columns, afresh(of, clone))
-	c.add(fmt.Sprintf("column %q of table %q", name, table), "ColumnOptions.Clone", of, clone)
+	c.afresh.Columns = append(c.afresh.Columns, afresh(typ, clone))
+	c.add(fmt.Sprintf("column %q of table %q", name, table), "ColumnOptions.Clone", typ, clone)
 }
 
-func (c *copying) addSparse(table, name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
+func (c *copying) addSparse(table, name string, typ *items.Type, clone func(dst, src unsafe.Pointer)) {
 	c.clones.Data = append(c.clones.Data, clone)
-	c.afresh.Data = append(c.afresh.Data, afresh(of, clone))
-	c.add(fmt.Sprintf("sparse data %q of table %q", name, table), "ColumnOptions.Clone", of, clone)
+	c.afresh.Data = append(c.afresh.Data, afresh(typ, clone))
+	c.add(fmt.Sprintf("sparse data %q of table %q", name, table), "ColumnOptions.Clone", typ, clone)
 }
 
-func (c *copying) add(what, option string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
+func (c *copying) add(what, option string, typ *items.Type, clone func(dst, src unsafe.Pointer)) {
 	if clone != nil {
 		c.cloned++
-	} else if shared := sharedField(of.Reflect); shared != "" {
+	} else if shared := sharedField(typ.Reflect); shared != "" {
 		c.faults = append(c.faults, fmt.Errorf("%w of %s: copies would share %s; give it %s", ErrCheckpoint, what, shared, option))
 	}
 }
 
 // afresh returns a function that clones to a zero *dst. The program may share memory with
 // a live item, so Clone must not write to it.
-func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src unsafe.Pointer) {
+func afresh(typ *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src unsafe.Pointer) {
 	if clone == nil {
 		return nil
 	}
 	return func(dst, src unsafe.Pointer) {
-		of.Zero(dst)
+		typ.Zero(dst)
 		clone(dst, src)
 	}
 }
 
 type savedTable struct {
-	table  *table
-	parts  []*component  // components that are copied; the table may have more
-	shards []shard.State // zero: never copied
-	begun  []bool        // shards whose restore has begun and not ended
+	table      *table
+	components []*component  // components that are copied; the table may have more
+	shards     []shard.State // zero: never copied
+	begun      []bool        // shards whose restore has begun and not ended
 }
 
 func (t *table) newCopy() *savedTable {
 	n := len(t.order)
-	return &savedTable{table: t, parts: slices.Clip(t.parts), shards: make([]shard.State, n), begun: make([]bool, n)}
+	return &savedTable{table: t, components: slices.Clip(t.components), shards: make([]shard.State, n), begun: make([]bool, n)}
 }
 
 // renew resets the copy if the table has more components.
 func (c *savedTable) renew() {
-	if len(c.parts) != len(c.table.parts) {
+	if len(c.components) != len(c.table.components) {
 		*c = *c.table.newCopy()
 	}
 }
@@ -83,7 +83,7 @@ func (s *Store) forgetFrame() {
 			t.recorder.Reset()
 		}
 		t.written.clear()
-		for _, p := range t.parts {
+		for _, p := range t.components {
 			p.written.clear()
 		}
 	}
@@ -119,8 +119,8 @@ const (
 func (c *savedTable) cost(shard int) int64 {
 	from := c.table.order[shard].State().Stats()
 	if saved := c.shards[shard]; saved.Map != nil {
-		if of := saved.Stats(); of.Bytes > from.Bytes {
-			from = of
+		if old := saved.Stats(); old.Bytes > from.Bytes {
+			from = old
 		}
 	}
 	cost := from.Bytes / bytesCopiedPerNanosecond

@@ -70,7 +70,7 @@ func (t *table) forEach(ph *phase, task func(int) error) error {
 		defer t.written.finish(ph, p.n)
 	}
 	err := t.store.runPass(ph, p.queues, p.n, task)
-	t.nameIfChanged(ph, p.queues)
+	t.resolveIfChanged(ph, p.queues)
 	return err
 }
 

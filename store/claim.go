@@ -59,10 +59,10 @@ func (c *claim) Release() {
 
 func (c *claim) Context(ctx context.Context) context.Context {
 	c.store.given(ctx, "Context")
-	return &claimed{ctx, c, c.store.phaseOf(ctx)}
+	return &claimContext{ctx, c, c.store.phaseOf(ctx)}
 }
 
-type claimed struct {
+type claimContext struct {
 	context.Context
 	claim *claim
 	phase *phase // the phase it was made in, or nil
@@ -70,7 +70,7 @@ type claimed struct {
 
 type claimKey struct{ store *Store }
 
-func (c *claimed) Value(key any) any {
+func (c *claimContext) Value(key any) any {
 	if k, ok := key.(claimKey); ok && k.store == c.claim.store {
 		return c
 	}
@@ -78,9 +78,9 @@ func (c *claimed) Value(key any) any {
 }
 
 // contextOf returns the innermost context of the driver in ctx, or nil.
-func (c *claim) contextOf(ctx context.Context) *claimed {
-	if of, ok := ctx.Value(claimKey{c.store}).(*claimed); ok && of.claim == c {
-		return of
+func (c *claim) contextOf(ctx context.Context) *claimContext {
+	if found, ok := ctx.Value(claimKey{c.store}).(*claimContext); ok && found.claim == c {
+		return found
 	}
 	return nil
 }
@@ -92,8 +92,8 @@ func (p *phase) mayRollBack() bool {
 	if c == nil {
 		return true
 	}
-	of := c.contextOf(p.Context)
-	return of != nil && of.phase == p.outer
+	driver := c.contextOf(p.Context)
+	return driver != nil && driver.phase == p.outer
 }
 
 // unclaimed returns an error if the store is claimed or unusable. It is for calls without

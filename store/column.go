@@ -75,10 +75,10 @@ func (c *Column[T, C]) At(h Handle[T]) *C {
 	if check.Cheap {
 		c.core.lookup("At")
 	}
-	of := c.core.shards[h.ID>>48&(MaxShards-1)]
-	v, ok := dense.FindColumn[C](of, h.ID)
+	shard := c.core.shards[h.ID>>48&(MaxShards-1)]
+	v, ok := dense.FindColumn[C](shard, h.ID)
 	if !ok {
-		panic(of.NewStaleError(h.ID))
+		panic(shard.NewStaleError(h.ID))
 	}
 	return v
 }

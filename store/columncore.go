@@ -20,11 +20,11 @@ type column struct {
 }
 
 // add adds the column to the table; on failure neither has changed.
-func (c *column) add(t *table, o columnOptions, of *items.Type) error {
+func (c *column) add(t *table, o columnOptions, typ *items.Type) error {
 	c.what, c.element = isColumn, c.item
-	return c.component.add(t, "AddColumn", o, of, func() {
+	return c.component.add(t, "AddColumn", o, typ, func() {
 		c.index = len(t.columns)
-		c.kind = &dense.Kind{Name: c.name, Type: of}
+		c.kind = &dense.Kind{Name: c.name, Type: typ}
 		c.forget()
 		for i, sh := range t.order {
 			shard := t.packed(i).AddColumn(c.kind)
@@ -32,7 +32,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 			sh.AddColumn(shard, c.number, c.fields, c.visitor, c.onSet(i))
 		}
 		t.columns = append(t.columns, c)
-		t.copying.addColumn(t.name, c.name, of, o.clone)
+		t.copying.addColumn(t.name, c.name, typ, o.clone)
 	})
 }
 
@@ -55,22 +55,22 @@ func (c *column) onSet(shard int) func(id ID, item unsafe.Pointer) bool {
 
 // beginSets begins the written lists of the components that a flush sets.
 func (t *table) beginSets(frame uint64) {
-	for _, p := range t.parts {
+	for _, p := range t.components {
 		if p.tracked && len(p.sets()) > 0 {
 			p.written.begins(frame)
 		}
 	}
 }
 
-// of returns the array of the column for a map of the table.
-func (c *column) of(m *dense.Set) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
+// shard returns the array of the column for a map of the table.
+func (c *column) shard(m *dense.Set) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
 
 func (c *column) run(method string, m *dense.Set, row, n int) items.Slice {
 	if m == nil || c.table.lookups.packed[m.TypeID()%MaxShards] != m {
 		panic(fmt.Sprintf("store: %s of column %q with rows not of table %q; use rows of a pass over that table",
 			method, c.name, c.table.name))
 	}
-	return c.of(m).Range(row, row+n)
+	return c.shard(m).Range(row, row+n)
 }
 
 // wrongMembers is the panic value of Member for members of another table; a value to
@@ -84,7 +84,7 @@ func (w wrongMembers) Error() string {
 // mustWrite and mustRead panic, in checked builds, with the error for the pass, if its
 // system does not name the column.
 func (c *column) mustWrite(p *phase) {
-	if err := p.mayWritePart(&c.component, "writes"); err != nil {
+	if err := p.mayWriteComponent(&c.component, "writes"); err != nil {
 		panic(err)
 	}
 }
@@ -119,12 +119,12 @@ func exchange(ctx context.Context, a, b *column) error {
 		return err
 	}
 	defer p.leave()
-	if err := cmp.Or(p.mayWritePart(&a.component, "exchanges"), p.mayWritePart(&b.component, "exchanges")); err != nil {
+	if err := cmp.Or(p.mayWriteComponent(&a.component, "exchanges"), p.mayWriteComponent(&b.component, "exchanges")); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrPhase) // in every build, because other systems of the wave may hold slices of both
 	}
 	for i := range a.table.order {
 		m := a.table.packed(i)
-		a.of(m).Exchange(b.of(m), m.Len())
+		a.shard(m).Exchange(b.shard(m), m.Len())
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (c *column) item(id ID) unsafe.Pointer {
 	}
 	m := c.table.packed(int(id.TypeID() - c.table.first))
 	if row, ok := m.RowOf(id); ok {
-		return c.of(m).At(row)
+		return c.shard(m).At(row)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
 
 // add adds the component to the table; on failure neither has changed. It calls attach
 // when nothing can fail anymore.
-func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, attach func()) error {
+func (p *component) add(t *table, verb string, o columnOptions, typ *items.Type, attach func()) error {
 	s := t.store
 	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: %s: %w: a phase is open; add columns and sparse data outside phases", verb, ErrPhase)
@@ -69,22 +69,22 @@ func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, 
 		return fmt.Errorf("store: %s: %w", verb, errClaimed)
 	}
 	if o.name == "" {
-		o.name = of.Reflect.String()
+		o.name = typ.Reflect.String()
 	}
-	fields, err := handleFields(of.Reflect, o.links != nil, "ColumnOptions.Links")
+	fields, err := handleFields(typ.Reflect, o.links != nil, "ColumnOptions.Links")
 	if err := errors.Join(err, o.validate(t)); err != nil {
 		return prefixed(fmt.Sprintf("store: %s %q to table %q", verb, o.name, t.name), err)
 	}
-	p.table, p.number, p.name, p.fullName = t, len(t.parts), o.name, t.name+"."+o.name
-	p.typ, p.fields, p.visitor, p.tracked = of, fields, o.links, o.changes
+	p.table, p.number, p.name, p.fullName = t, len(t.components), o.name, t.name+"."+o.name
+	p.typ, p.fields, p.visitor, p.tracked = typ, fields, o.links, o.changes
 	if p.tracked {
 		p.written.init(t, nil)
 	}
-	p.recorder.Init(&t.recorder, of, p.what == isSparse, fields, o.links)
-	t.parts = append(t.parts, p)
+	p.recorder.Init(&t.recorder, typ, p.what == isSparse, fields, o.links)
+	t.components = append(t.components, p)
 	t.links, t.visits = t.links || len(fields) > 0, t.visits || o.links != nil
 	attach()
-	s.parts[p.fullName] = p
+	s.components[p.fullName] = p
 	s.statsLock.Lock()
 	p.line = len(s.flushed.Columns)
 	s.flushed.Columns = append(s.flushed.Columns, TableReport{Name: p.fullName})
@@ -97,7 +97,7 @@ func (o columnOptions) validate(t *table) error {
 	var errs []error
 	if t.component(o.name) != nil {
 		errs = append(errs, errors.New("the name is taken; give each column and sparse data of a table its own Name"))
-	} else if other := t.store.parts[t.name+"."+o.name]; other != nil {
+	} else if other := t.store.components[t.name+"."+o.name]; other != nil {
 		errs = append(errs, fmt.Errorf("%s %q of table %q has the same name in reports; choose another", other.what, other.name, other.table.name))
 	}
 	if o.changes && !t.tracked {
@@ -107,7 +107,7 @@ func (o columnOptions) validate(t *table) error {
 }
 
 func (t *table) component(name string) *component {
-	for _, p := range t.parts {
+	for _, p := range t.components {
 		if p.name == name {
 			return p
 		}
@@ -128,7 +128,7 @@ func (p *component) lookup(method string) {
 	if s.applying.Load() {
 		panic(fmt.Sprintf("store: %s of %s %q while a flush applies; look things up in a phase (Read, a pass, Frame)", method, p.what, p.fullName))
 	}
-	if y := s.currentSystem(); y != nil && !y.readsPart(p) {
+	if y := s.currentSystem(); y != nil && !y.readsComponent(p) {
 		panic(y.undeclaredComponent("calls "+method+" of", p, "Reads"))
 	}
 }

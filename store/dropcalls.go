@@ -201,8 +201,8 @@ func (t *table) fits(creates, own int) error {
 		return nil
 	}
 	take, kept := t.flushing.take, 0
-	for i, of := range t.figures.shards {
-		take[i] = of.Live - t.order[i].Erased()
+	for i, stats := range t.stats.shards {
+		take[i] = stats.Live - t.order[i].Erased()
 		kept += take[i]
 	}
 	if t.maxItems > 0 && kept+creates > t.maxItems {

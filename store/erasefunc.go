@@ -86,7 +86,7 @@ func (t *table) takeErasing() *erasing {
 // record runs the tasks of the pass.
 func (p *erasing) record(task func(int) error) error {
 	err := p.table.store.runPass(p.phase, p.queues, p.n, task)
-	p.table.nameIfChanged(p.phase, p.queues)
+	p.table.resolveIfChanged(p.phase, p.queues)
 	return err
 }
 

@@ -58,4 +58,4 @@ func (w *Writer) ForgetChanged() int {
 	return n
 }
 
-func (s *Store) Lent() int { return len(s.lent) }
+func (s *Store) Lent() int { return len(s.exposed) }

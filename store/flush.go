@@ -82,7 +82,7 @@ func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 		p := &phase{Context: ctx, store: s, op: opFlush, outer: outer}
 		return p, p.open()
 	}
-	if !s.flush.claimed.CompareAndSwap(false, true) {
+	if !s.flush.taken.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("store: Flush while another flush runs: %w; one goroutine flushes", ErrPhase)
 	}
 	p := &s.flush.phase
@@ -91,7 +91,7 @@ func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 	err := p.open()
 	if err != nil {
 		p.Context = nil
-		s.flush.claimed.Store(false)
+		s.flush.taken.Store(false)
 	}
 	return p, err
 }
@@ -102,7 +102,7 @@ func (s *Store) leaveFlush(p *phase) {
 	if p.outer == nil {
 		p.Context = nil
 		s.receipts.end(&s.flush.singleFrame)
-		s.flush.claimed.Store(false)
+		s.flush.taken.Store(false)
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *Store) leaveFlush(p *phase) {
 // allocates nothing.
 type flush struct {
 	store       *Store
-	claimed     atomic.Bool           // a flush outside other phases runs
+	taken       atomic.Bool           // a flush outside other phases runs
 	reporting   atomic.Pointer[phase] // phase of the flush with the report for which AfterFlush runs
 	singleFrame frame                 // frame of a flush outside other phases
 	phase       phase                 // phase of a flush outside other phases; reused, because the caller never gets it
@@ -129,7 +129,7 @@ type flush struct {
 	early  []*written // lists written before their frame began
 	lists  uint64     // number of the frame of the change lists
 	listed []*table   // tables with change lists
-	awake  active     // tables that keep memory for flushes
+	active active     // tables that keep memory for flushes
 	ctx    context.Context
 	shield uncancelled // context after the commit point
 	report Report
@@ -184,10 +184,10 @@ func (f *flush) init(s *Store) {
 	f.resolve = each("link", func(w *shardWork) { w.Link(w.commands, w.index, w.table.flushing.real) }, linkCost)
 }
 
-func (f *flush) flush(p *phase, of *frame) (*Report, error) {
+func (f *flush) flush(p *phase, current *frame) (*Report, error) {
 	s := f.store
-	of.seal(s)
-	f.frame = of.number
+	current.seal(s)
+	f.frame = current.number
 	if !s.batch.Started() && len(f.ended) == 0 {
 		return f.nothing(), nil
 	}
@@ -225,7 +225,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 		s.batch.Break(ErrBroken)
 		return nil, fmt.Errorf("store: Flush: %w: %w", ErrBroken, err)
 	}
-	f.publish(of)
+	f.publish(current)
 	if check.Full {
 		f.verifyCounts(recorded)
 	}
@@ -238,7 +238,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 // nothing returns the report of a flush without commands.
 func (f *flush) nothing() *Report {
 	f.beginLists(f.frame)
-	f.awake.nothing(f.store.batch)
+	f.active.nothing(f.store.batch)
 	f.empty = Report{Epoch: f.store.Epoch()}
 	return &f.empty
 }
@@ -253,7 +253,7 @@ func (f *flush) collect(inWrite bool) (found bool) {
 		t := f.store.tables[ordinal]
 		f.tables = append(f.tables, t)
 		f.links, f.visits, f.keyed = f.links || t.links, f.visits || t.visits, f.keyed || t.indexes != nil
-		f.awake.add(t)
+		f.active.add(t)
 		t.begin(f.frame, inWrite)
 	}
 	if !slices.IsSortedFunc(f.tables, byTypeID) {
@@ -396,12 +396,12 @@ func (f *flush) cancel() {
 }
 
 // publish publishes the outcome and begins the next batch.
-func (f *flush) publish(of *frame) {
+func (f *flush) publish(current *frame) {
 	s := f.store
 	r := &f.report
 	f.number++
 	r.begin(s.epoch.Add(1))
-	s.receipts.applied(s.batch, of, f.number, r.Epoch)
+	s.receipts.applied(s.batch, current, f.number, r.Epoch)
 	s.batch.UnknownErases(f.unrouted)
 	calls, unrouted := s.batch.Dropped()
 	r.DroppedCalls = calls
@@ -412,7 +412,7 @@ func (f *flush) publish(of *frame) {
 	r.Stale = batch.KeepLowest(r.Stale)
 	f.last = f.frame
 	s.batch.Finish()
-	f.awake.rest()
+	f.active.trimIdle()
 }
 
 // resolvePending returns the real handle of a provisional handle in a recorded value, or

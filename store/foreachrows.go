@@ -69,7 +69,7 @@ func (t *table) forEachRows(ctx context.Context, f func(Rows[untyped])) error {
 			return err
 		}
 	}
-	ph.writesBeside = t
+	ph.writesColumns = t
 	p := t.takeRowsPass()
 	defer p.release()
 	n := t.cut(&p.chunks)
@@ -82,7 +82,7 @@ func (t *table) forEachRows(ctx context.Context, f func(Rows[untyped])) error {
 		defer p.finish(n)
 	}
 	err = t.store.runPass(ph, p.queues, n, p.task)
-	t.nameIfChanged(ph, p.queues)
+	t.resolveIfChanged(ph, p.queues)
 	return err
 }
 
@@ -121,8 +121,8 @@ func (p *rowsPass) beginNotes(n int) {
 	p.wrote = append(p.wrote, make([]columnWrites, max(0, n-len(p.wrote)))...)
 	for _, w := range p.wrote[n:] {
 		for i := range w.columns {
-			of := &w.columns[i]
-			of.rows = highwater.Trim(&of.peak, of.rows)
+			wrote := &w.columns[i]
+			wrote.rows = highwater.Trim(&wrote.peak, wrote.rows)
 		}
 	}
 	if len(p.wrote) <= fewChunks {
@@ -136,8 +136,8 @@ func (p *rowsPass) beginNotes(n int) {
 func (p *rowsPass) note(c *column, chunk, row int) {
 	w := &p.wrote[chunk]
 	for i := range w.columns {
-		if of := &w.columns[i]; of.column == c {
-			of.rows = append(of.rows, row)
+		if wrote := &w.columns[i]; wrote.column == c {
+			wrote.rows = append(wrote.rows, row)
 			return
 		}
 	}
@@ -151,14 +151,14 @@ func (p *rowsPass) finish(n int) {
 		shard, _, _ := p.chunks.find(chunk)
 		m := p.table.packed(shard)
 		for i := range p.wrote[chunk].columns {
-			of := &p.wrote[chunk].columns[i]
-			if len(of.rows) > 0 {
-				of.column.written.begins(frame)
+			wrote := &p.wrote[chunk].columns[i]
+			if len(wrote.rows) > 0 {
+				wrote.column.written.begins(frame)
 			}
-			for _, row := range of.rows {
-				of.column.written.add(shard, m.IDAt(row))
+			for _, row := range wrote.rows {
+				wrote.column.written.add(shard, m.IDAt(row))
 			}
-			of.rows = highwater.Trim(&of.peak, of.rows)
+			wrote.rows = highwater.Trim(&wrote.peak, wrote.rows)
 		}
 	}
 }

@@ -129,16 +129,16 @@ func (o operation) advice(outer operation) string {
 // phase is an open phase and its context; calls with that context join the phase.
 type phase struct {
 	context.Context
-	store        *Store
-	op           operation
-	outer        *phase      // the phase it joined; nil: it holds the gate
-	system       *system     // the system that runs in this phase, or nil
-	writes       *table      // the table whose items a ForEach writes
-	writesBeside *table      // the table whose columns a ForEachRows writes
-	writesSparse *sparseData // the sparse data that a ForEach writes
-	frame        *frame
-	busy         atomic.Bool // another phase has joined this Write or system
-	ended        atomic.Bool
+	store         *Store
+	op            operation
+	outer         *phase      // the phase it joined; nil: it holds the gate
+	system        *system     // the system that runs in this phase, or nil
+	writes        *table      // the table whose items a ForEach writes
+	writesColumns *table      // the table whose columns a ForEachRows writes
+	writesSparse  *sparseData // the sparse data that a ForEach writes
+	frame         *frame
+	busy          atomic.Bool // another phase has joined this Write or system
+	ended         atomic.Bool
 }
 
 // phaseKey is the context key of the phase of one store.

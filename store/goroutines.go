@@ -37,12 +37,12 @@ func (g *phaseGoroutines) leave() {
 	number := check.Goroutine()
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	of := g.phases[number]
-	if len(of) == 1 {
+	phases := g.phases[number]
+	if len(phases) == 1 {
 		delete(g.phases, number)
 		return
 	}
-	g.phases[number] = of[:len(of)-1]
+	g.phases[number] = phases[:len(phases)-1]
 }
 
 func (g *phaseGoroutines) around(p *phase, task func(int) error) func(int) error {

@@ -26,11 +26,11 @@ import (
 // order. One task writes each element, into memory small enough for a cache. Blocks and
 // buckets depend only on the two tables; the result does not depend on them.
 type grouping struct {
-	table, of *table
-	versions  [2]uint64 // versions of the two tables when grouped
-	state     groupState
-	stale     int
-	vacant    int // number of rows without an item
+	table, ownerTable *table
+	versions          [2]uint64 // versions of the two tables when grouped
+	state             groupState
+	stale             int
+	vacant            int // number of rows without an item
 
 	key     func(*untyped) Handle[untyped] // key function of the running GroupBy
 	members []uint64                       // references to rows, by owner
@@ -66,30 +66,30 @@ type block struct{ shard, lo, hi, at int }
 const (
 	refBits     = 38 // bits of a reference: typeId & 63 and row
 	blockRows   = 8 << 10
-	mostBlocks  = 512 // in addition to one per shard
+	maxBlocks   = 512 // in addition to one per shard
 	bucketShift = 10
-	mostBuckets = 512
+	maxBuckets  = 512
 	stripRows   = 512 // rows whose keys are read together
 	scatterCost = 5   // estimated nanoseconds per row
 	gatherCost  = 4   // estimated nanoseconds per row
 )
 
 // enter begins the phase of a GroupBy. On success [grouping.group] must follow.
-func (g *grouping) enter(ctx context.Context, t, of *table) (*phase, error) {
-	if t.store != of.store {
-		panic(fmt.Sprintf("store: GroupBy of table %q by table %q of another store; use tables of one store", t.name, of.name))
+func (g *grouping) enter(ctx context.Context, t, owners *table) (*phase, error) {
+	if t.store != owners.store {
+		panic(fmt.Sprintf("store: GroupBy of table %q by table %q of another store; use tables of one store", t.name, owners.name))
 	}
 	p := &g.phase
 	if err := p.enter(ctx, t.store, opGroupBy); err != nil {
 		return nil, err
 	}
 	if check.Cheap {
-		if err := errors.Join(p.mayRead(t), p.mayRead(of)); err != nil {
+		if err := errors.Join(p.mayRead(t), p.mayRead(owners)); err != nil {
 			g.leave()
 			return nil, err
 		}
 	}
-	g.table, g.of, g.state = t, of, groupingFailed
+	g.table, g.ownerTable, g.state = t, owners, groupingFailed
 	return p, nil
 }
 
@@ -109,14 +109,14 @@ func (g *grouping) group(p *phase, key func(*untyped) Handle[untyped]) error {
 	g.cut()
 	if err := g.sort(p); err != nil {
 		g.members, g.stale, g.vacant = g.members[:0], 0, 0
-		return fmt.Errorf("store: GroupBy of table %q by table %q: %w", g.table.name, g.of.name, err)
+		return fmt.Errorf("store: GroupBy of table %q by table %q: %w", g.table.name, g.ownerTable.name, err)
 	}
 	g.versions, g.state = g.now(), grouped
 	return nil
 }
 
 // now returns the current versions of both tables.
-func (g *grouping) now() [2]uint64 { return [2]uint64{g.table.version, g.of.version} }
+func (g *grouping) now() [2]uint64 { return [2]uint64{g.table.version, g.ownerTable.version} }
 
 // good panics if the groups are not valid.
 func (g *grouping) good(method string) {
@@ -127,7 +127,7 @@ func (g *grouping) good(method string) {
 		panic(fmt.Sprintf("store: %s of Groups whose last GroupBy failed; look at its error", method))
 	case g.versions != g.now():
 		panic(fmt.Sprintf("store: %s of Groups of table %q by table %q, changed since by a flush, Rollback or Writer; call GroupBy again",
-			method, g.table.name, g.of.name))
+			method, g.table.name, g.ownerTable.name))
 	}
 }
 
@@ -136,17 +136,17 @@ func (g *grouping) enterForEach(ctx context.Context) (*phase, error) {
 	if g.state == notGrouped {
 		g.good("ForEach") // panics
 	}
-	if g.of.lookups.packed == nil {
-		return nil, fmt.Errorf("store: ForEach of Groups by stable table %q: use owners in a Table, or call Of in a ForEach over the table", g.of.name)
+	if g.ownerTable.lookups.packed == nil {
+		return nil, fmt.Errorf("store: ForEach of Groups by stable table %q: use owners in a Table, or call Of in a ForEach over the table", g.ownerTable.name)
 	}
-	p, err := g.of.enterForEach(ctx)
+	p, err := g.ownerTable.enterForEach(ctx)
 	if err != nil {
 		return nil, err
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			g.of.leaveForEach(p)
+			g.ownerTable.leaveForEach(p)
 		}
 	}()
 	g.good("ForEach")
@@ -161,8 +161,8 @@ func (g *grouping) enterForEach(ctx context.Context) (*phase, error) {
 
 // endsOf returns the ends of the owners in a chunk, preceded by their start.
 func (g *grouping) endsOf(chunk int) []int {
-	shard, lo, hi := g.of.pass.find(chunk)
-	base := g.bases[(int(g.of.first)+shard)%MaxShards]
+	shard, lo, hi := g.ownerTable.pass.find(chunk)
+	base := g.bases[(int(g.ownerTable.first)+shard)%MaxShards]
 	return g.ends[base+lo : base+hi+1]
 }
 
@@ -170,11 +170,11 @@ func (g *grouping) endsOf(chunk int) []int {
 func (g *grouping) refs(id ID) []uint64 {
 	g.good("Of")
 	if check.Cheap {
-		g.of.lookup("Of")
+		g.ownerTable.lookup("Of")
 		g.table.lookup("Of")
 	}
 	tag := id >> 48 & (MaxShards - 1)
-	row, ok := g.of.lookups.rowOf(id)
+	row, ok := g.ownerTable.lookups.rowOf(id)
 	if !ok {
 		return nil
 	}
@@ -189,14 +189,14 @@ func (g *grouping) maps() *lookups { return &g.table.lookups }
 // cut divides the rows into blocks and the owners into buckets, and obtains the memory.
 func (g *grouping) cut() {
 	g.owners = 0
-	for i, sh := range g.of.order {
-		g.bases[(int(g.of.first)+i)%MaxShards] = g.owners
+	for i, sh := range g.ownerTable.order {
+		g.bases[(int(g.ownerTable.first)+i)%MaxShards] = g.owners
 		g.owners += sh.Map.Rows()
 	}
-	g.shift = max(bucketShift, min(64-refBits, bits.Len(uint(max(g.owners-1, 0)/mostBuckets))))
+	g.shift = max(bucketShift, min(64-refBits, bits.Len(uint(max(g.owners-1, 0)/maxBuckets))))
 	g.buckets = (g.owners + 1<<g.shift - 1) >> g.shift
 
-	n, most := 0, max(blockRows, g.table.len()/mostBlocks)
+	n, most := 0, max(blockRows, g.table.len()/maxBlocks)
 	g.blocks = g.blocks[:0]
 	for shard, sh := range g.table.order {
 		rows := sh.Map.Rows()
@@ -295,7 +295,7 @@ func (g *grouping) read(shard, lo, hi int, into []uint64) {
 
 // find replaces each key by the number of its owner, and counts the owners by bucket.
 func (g *grouping) find(keys []uint64, counts []uint32) {
-	maps, shift := g.of.lookups.packed, g.shift&63
+	maps, shift := g.ownerTable.lookups.packed, g.shift&63
 	none := uint64(g.buckets) << shift
 	if maps == nil {
 		g.findStable(keys, counts)
@@ -313,7 +313,7 @@ func (g *grouping) find(keys []uint64, counts []uint32) {
 
 // findStable is find for owners in a stable table.
 func (g *grouping) findStable(keys []uint64, counts []uint32) {
-	maps, shift := g.of.lookups.stable, g.shift&63
+	maps, shift := g.ownerTable.lookups.stable, g.shift&63
 	none := uint64(g.buckets) << shift
 	for i, key := range keys {
 		owner, tag := none, key>>48&(MaxShards-1)

@@ -25,9 +25,9 @@ type Groups[T, K any] struct {
 	task  func(int) error // run, bound once
 }
 
-// GroupBy groups the items of t into g by the item of table `of` that key names: children
-// by parent, shots by target. [Groups.Stale] counts keys that name no item of `of` (null
-// and stale handles, handles of other tables). t and of may be one table.
+// GroupBy groups the items of t into g by the item of table by that key names: children
+// by parent, shots by target. [Groups.Stale] counts keys that name no item of by (null
+// and stale handles, handles of other tables). t and by may be one table.
 //
 //	var hits store.Groups[Hit, Ship] // kept from tick to tick
 //	err := store.GroupBy(ctx, &hits, shots, ships, func(h *Hit) store.Handle[Ship] { return h.Target })
@@ -40,7 +40,7 @@ type Groups[T, K any] struct {
 //		}
 //	})
 //
-// It takes O(t.Len() + of.Len()) time, in parallel, and allocates nothing in steady use
+// It takes O(t.Len() + by.Len()) time, in parallel, and allocates nothing in steady use
 // (op=groupby). For one pass over events that records nothing [Fold] is faster. GroupBy
 // pays if owners record commands, or members are visited repeatedly.
 //
@@ -52,9 +52,9 @@ type Groups[T, K any] struct {
 //
 // Both tables may be stable, but [Groups.ForEach] needs owners in a [Table]. Tables of
 // different stores panic.
-func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t TableOf[T], of TableOf[K], key func(*T) Handle[K]) error {
+func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t TableOf[T], by TableOf[K], key func(*T) Handle[K]) error {
 	check.Given(g != nil, "store: GroupBy", "Groups")
-	members, owners := tableOf("GroupBy", t), tableOf("GroupBy", of)
+	members, owners := tableOf("GroupBy", t), tableOf("GroupBy", by)
 	check.Given(key != nil, "store: GroupBy", "key function")
 	if g.task == nil {
 		g.task = g.run
@@ -94,13 +94,13 @@ func (g *Groups[T, K]) ForEach(ctx context.Context, f func(c GroupChunk[T, K])) 
 		return err
 	}
 	g.visit = f
-	defer func() { g.visit = nil; g.core.of.leaveForEach(p) }()
-	return g.core.of.forEach(p, g.task)
+	defer func() { g.visit = nil; g.core.ownerTable.leaveForEach(p) }()
+	return g.core.ownerTable.forEach(p, g.task)
 }
 
 func (g *Groups[T, K]) run(index int) error {
-	p := &g.core.of.pass
-	owners := chunkOf[K](g.core.of, index)
+	p := &g.core.ownerTable.pass
+	owners := chunkOf[K](g.core.ownerTable, index)
 	g.visit(GroupChunk[T, K]{
 		Owners: owners.Items, Queue: owners.Queue, Index: index,
 		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: g.core.maps(),

@@ -80,8 +80,8 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, reference 
 // mayHoldHandle reports whether the interface t can hold a handle or a pointer to one, as
 // any and fmt.Stringer can.
 func mayHoldHandle(t reflect.Type) bool {
-	for _, of := range []reflect.Type{idType, reflect.TypeFor[handle.Of[struct{}]]()} { // typed handles all have the same methods
-		if reflect.PointerTo(of).Implements(t) { // includes the methods of the value
+	for _, typ := range []reflect.Type{idType, reflect.TypeFor[handle.Of[struct{}]]()} { // typed handles all have the same methods
+		if reflect.PointerTo(typ).Implements(t) { // includes the methods of the value
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Store) newKeyTrials() *keyTrials {
 		if k == nil {
 			k = &keyTrials{s, make([][]keyTrial, len(s.tables))}
 		}
-		t.nameRows() // what passes erase
+		t.resolveRows() // what passes erase
 		for _, x := range t.indexes {
 			k.tables[t.ordinal] = append(k.tables[t.ordinal], x.trial())
 		}

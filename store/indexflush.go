@@ -71,10 +71,10 @@ func (x *Index[K, T]) apply() {
 // cancel undoes erase, put and claim.
 func (x *Index[K, T]) cancel() {
 	for i := len(x.before) - 1; i >= 0; i-- {
-		if of := x.before[i]; of.id.IsZero() {
-			delete(x.ids, of.key)
+		if e := x.before[i]; e.id.IsZero() {
+			delete(x.ids, e.key)
 		} else {
-			x.ids[of.key] = of.id
+			x.ids[e.key] = e.id
 		}
 	}
 	x.forget()
@@ -139,14 +139,14 @@ func (t *table) planRows(index int) {
 	}
 	puts := commands.Puts(index)
 	for i := len(puts) - 1; i >= 0; i-- {
-		of := puts[i]
-		for at := len(of.IDs) - 1; at >= 0; at-- {
-			id := &of.IDs[at]
+		p := puts[i]
+		for at := len(p.IDs) - 1; at >= 0; at-- {
+			id := &p.IDs[at]
 			if id.IsProvisional() || m.Mark(seen, *id) != slotset.Marked {
 				continue // the create has the value, or the item is erased, stale or put later
 			}
 			for _, x := range t.indexes {
-				x.put(id, m.Item(*id), of.Values.Pointer(at, t.typ.Size))
+				x.put(id, m.Item(*id), p.Values.Pointer(at, t.typ.Size))
 			}
 		}
 	}

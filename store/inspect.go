@@ -131,7 +131,7 @@ func (s *Store) DumpColumns(id ID) iter.Seq2[string, any] {
 		if check.Cheap {
 			t.lookup("DumpColumns")
 		}
-		for _, p := range t.parts {
+		for _, p := range t.components {
 			if check.Cheap {
 				p.lookup("DumpColumns")
 			}

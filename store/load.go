@@ -173,35 +173,35 @@ type source struct {
 	how   migration
 }
 
-// mostFaults is the maximum of table mismatches in one error.
-const mostFaults = 4
+// maxFaults is the maximum of table mismatches in one error.
+const maxFaults = 4
 
 // match finds the table of the store for each table of the snapshot, or returns the
-// mismatches. It stops at a duplicate and at mostFaults.
+// mismatches. It stops at a duplicate and at maxFaults.
 func match(saved []image.Table, tables []emptyTable) (order []source, err error) {
 	places := make(map[string]int, len(tables)) // 1 + ordinal; negative when found
 	for i, t := range tables {
 		places[t.image.Name] = i + 1
 	}
 	var faults []error
-	for _, of := range saved {
-		place := places[of.Name]
+	for _, table := range saved {
+		place := places[table.Name]
 		if place < 0 {
-			faults = append(faults, fmt.Errorf("table %q: duplicate", image.Clip(of.Name)))
+			faults = append(faults, fmt.Errorf("table %q: duplicate", image.Clip(table.Name)))
 			break
 		}
 		if place == 0 {
-			err = fmt.Errorf("table %q: not in the store; register it with its old type", image.Clip(of.Name))
+			err = fmt.Errorf("table %q: not in the store; register it with its old type", image.Clip(table.Name))
 		} else {
-			places[of.Name] = -place
+			places[table.Name] = -place
 			var how migration
-			how, err = tables[place-1].migration(of)
+			how, err = tables[place-1].migration(table)
 			order = append(order, source{place - 1, how})
 		}
 		if err == nil {
 			continue
 		}
-		if faults = append(faults, err); len(faults) == mostFaults {
+		if faults = append(faults, err); len(faults) == maxFaults {
 			break
 		}
 	}

@@ -34,39 +34,39 @@ type migration struct {
 
 // migration returns the migration of a snapshot's table to e, or an error if there is no
 // such migration.
-func (e *emptyTable) migration(of image.Table) (how migration, err error) {
+func (e *emptyTable) migration(saved image.Table) (how migration, err error) {
 	if err := e.codable(); err != nil {
 		return how, fmt.Errorf("table %q: %w", e.table.name, err)
 	}
-	if !e.image.IsPlacedAs(&of) {
-		return how, e.differs(of, "the table has changed, or its place among the typeIds")
+	if !e.image.IsPlacedAs(&saved) {
+		return how, e.differs(saved, "the table has changed, or its place among the typeIds")
 	}
-	if e.image.Schema != of.Schema {
-		if how.items, err = e.itemMigration(of); err != nil {
+	if e.image.Schema != saved.Schema {
+		if how.items, err = e.itemMigration(saved); err != nil {
 			return how, err
 		}
 	}
-	if !slices.Equal(e.image.Columns, of.Columns) {
-		err = e.columnMigrations(of, &how)
+	if !slices.Equal(e.image.Columns, saved.Columns) {
+		err = e.columnMigrations(saved, &how)
 	}
 	return how, err
 }
 
-func (e *emptyTable) itemMigration(of image.Table) (*digest.Migration, error) {
+func (e *emptyTable) itemMigration(saved image.Table) (*digest.Migration, error) {
 	t := e.table
-	old, err := digest.ParseSchema(of.Schema)
+	old, err := digest.ParseSchema(saved.Schema)
 	if err != nil {
-		return nil, e.differs(of, err.Error())
+		return nil, e.differs(saved, err.Error())
 	}
-	m, hash := t.typ.Digest.From(old), digest.SchemaHash(of.Schema)
+	m, hash := t.typ.Digest.From(old), digest.SchemaHash(saved.Schema)
 	convert, known := t.migrate[hash]
 	switch {
 	case convert != nil:
 		m.Item = func(old digest.Fields, item unsafe.Pointer) error { return guarded(convert, old, item) }
 	case len(m.Mismatches) > 0:
-		return nil, e.differs(of, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Mismatches, ", "), hash))
+		return nil, e.differs(saved, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Mismatches, ", "), hash))
 	case len(m.Lost) > 0 && len(t.migrate) > 0 && !known:
-		return nil, e.differs(of, fmt.Sprintf("%s would be lost, and TableOptions.Migrate has no key %q, got %q; a nil function for the key drops them",
+		return nil, e.differs(saved, fmt.Sprintf("%s would be lost, and TableOptions.Migrate has no key %q, got %q; a nil function for the key drops them",
 			strings.Join(m.Lost, ", "), hash, slices.Sorted(maps.Keys(t.migrate))))
 	}
 	return m, nil
@@ -81,22 +81,22 @@ func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields
 	return convert(Fields(old), item)
 }
 
-func (e *emptyTable) differs(of image.Table, why string) error {
-	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", image.Clip(of.Name), image.Clip(why), of, e.image)
+func (e *emptyTable) differs(saved image.Table, why string) error {
+	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", image.Clip(saved.Name), image.Clip(why), saved, e.image)
 }
 
 // columnMigrations sets the migrations of all saved columns and sparse data, matched by
 // name.
-func (e *emptyTable) columnMigrations(of image.Table, how *migration) error {
-	how.columns, how.data = make([]digest.ColumnPlan, 0, len(of.Columns)), []digest.ColumnPlan{}
-	seen := make(map[string]bool, len(of.Columns))
-	for _, was := range of.Columns {
+func (e *emptyTable) columnMigrations(saved image.Table, how *migration) error {
+	how.columns, how.data = make([]digest.ColumnPlan, 0, len(saved.Columns)), []digest.ColumnPlan{}
+	seen := make(map[string]bool, len(saved.Columns))
+	for _, was := range saved.Columns {
 		from, err := e.columnMigration(was)
 		if seen[was.Name] {
 			err = errors.New("duplicate")
 		}
 		if seen[was.Name] = true; err != nil {
-			return e.differs(of, fmt.Sprintf("%v %q: %v", was.KindName(), image.Clip(was.Name), err))
+			return e.differs(saved, fmt.Sprintf("%v %q: %v", was.KindName(), image.Clip(was.Name), err))
 		}
 		list := &how.columns
 		if was.Kind != 0 {
@@ -109,12 +109,12 @@ func (e *emptyTable) columnMigrations(of image.Table, how *migration) error {
 
 func (e *emptyTable) columnMigration(was image.Column) (how digest.ColumnPlan, err error) {
 	how.Into = -1
-	var part *component
+	var into *component
 	before := [2]int{} // number of components of both kinds before this one
 	for i := range e.image.Columns {
 		c := &e.image.Columns[i]
 		if c.Name == was.Name {
-			part, how.Into = e.parts[i], before[c.Kind]
+			into, how.Into = e.components[i], before[c.Kind]
 			if c.Kind != was.Kind {
 				return how, fmt.Errorf("it is of kind %q in the store; rename that", c.KindName())
 			}
@@ -129,11 +129,11 @@ func (e *emptyTable) columnMigration(was image.Column) (how digest.ColumnPlan, e
 	switch {
 	case err != nil:
 		return how, err
-	case part == nil:
+	case into == nil:
 		how.Skip = old
 		return how, nil
 	}
-	how.Migration = part.typ.Digest.From(old)
+	how.Migration = into.typ.Digest.From(old)
 	if misfits := how.Migration.Mismatches; len(misfits) > 0 {
 		return how, fmt.Errorf("%s cannot be converted; rename it or its fields", strings.Join(misfits, ", "))
 	}

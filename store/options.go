@@ -215,7 +215,7 @@ func (s *Store) add(t *table, name string) {
 	t.count()
 	s.statsLock.Lock()
 	s.stats.Tables = append(s.stats.Tables, TableStats{Name: name, Shards: shards})
-	s.stats.Tables[t.ordinal].set(&t.figures.sum)
+	s.stats.Tables[t.ordinal].set(&t.stats.sum)
 	s.flushed.Tables = append(s.flushed.Tables, TableReport{Name: name})
 	s.statsLock.Unlock()
 }

@@ -71,13 +71,13 @@ func (t *table) defragment(ctx context.Context, w *Writer, budget int, one func(
 		done  bool
 	}, len(t.order))
 	err = t.reorder(ctx, w, opDefragment, func(shard int) {
-		of := &shards[shard]
-		of.moves, of.done = one(shard, partOf(budget, len(shards), shard))
+		result := &shards[shard]
+		result.moves, result.done = one(shard, partOf(budget, len(shards), shard))
 	})
 	done = true
-	for _, of := range shards {
-		moves += of.moves
-		done = done && of.done
+	for _, result := range shards {
+		moves += result.moves
+		done = done && result.done
 	}
 	return moves, done, err
 }
@@ -88,11 +88,11 @@ func partOf(budget, n, i int) int {
 	if budget == 0 {
 		return 0
 	}
-	of := budget / n
+	share := budget / n
 	if i < budget%n {
-		of++
+		share++
 	}
-	return max(of, 1)
+	return max(share, 1)
 }
 
 // reorder calls f for every shard, in parallel, in a phase that joins the Frame of w.

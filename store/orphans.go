@@ -27,8 +27,8 @@ import (
 // of different stores panic. EraseOrphans is a phase like [Table.ForEach]. A system that
 // calls it names both tables in Reads, and t in Emits; the schedule then flushes the
 // erases of parents before it.
-func EraseOrphans[T, K any](ctx context.Context, t TableOf[T], of TableOf[K], key func(v *T) Handle[K]) error {
-	children, parents := tableOf("EraseOrphans", t), tableOf("EraseOrphans", of)
+func EraseOrphans[T, K any](ctx context.Context, t TableOf[T], by TableOf[K], key func(v *T) Handle[K]) error {
+	children, parents := tableOf("EraseOrphans", t), tableOf("EraseOrphans", by)
 	check.Given(key != nil, "store: EraseOrphans", "key function")
 	return children.eraseOrphans(ctx, parents, untypedKey(key))
 }

@@ -57,15 +57,15 @@ func untypedKey[T, K any](key func(*T) Handle[K]) func(*untyped) Handle[untyped]
 
 func reduce[A any](ctx context.Context, over Resource, f func(untyped) A, combine func(a, b A) A) (A, error) {
 	var none A
-	of := over.resource()
-	t, data := of.table, of.table.sparseOf(of.part)
+	target := over.resource()
+	t, data := target.table, target.table.sparseOf(target.component)
 	p, err := t.store.enter(ctx, opReduce)
 	if err != nil {
 		return none, err
 	}
 	defer p.leave()
-	defer p.trace(of.name(over)).end()
-	if err := p.mayReduce(of, data); err != nil {
+	defer p.trace(target.name(over)).end()
+	if err := p.mayReduce(target, data); err != nil {
 		return none, err
 	}
 	if check.Full {
@@ -79,31 +79,31 @@ func reduce[A any](ctx context.Context, over Resource, f func(untyped) A, combin
 
 // mayReduce returns an error when a Reduce would read data that a pass around it writes
 // or, in checked builds, that its system does not declare.
-func (p *phase) mayReduce(of resource, data *sparseData) error {
+func (p *phase) mayReduce(target resource, data *sparseData) error {
 	if check.Cheap {
-		if err := p.mayReadResource(of); err != nil {
+		if err := p.mayReadResource(target); err != nil {
 			return err
 		}
 	}
 	if o := p.outer; o != nil {
-		if data == nil && o.writes == of.table || data != nil && o.writesSparse == data {
-			return fmt.Errorf("store: Reduce over %v inside a pass that writes it: %w; read it in a pass of its own", of, ErrPhase)
+		if data == nil && o.writes == target.table || data != nil && o.writesSparse == data {
+			return fmt.Errorf("store: Reduce over %v inside a pass that writes it: %w; read it in a pass of its own", target, ErrPhase)
 		}
 	}
 	return nil
 }
 
-func (p *phase) mayReadResource(of resource) error {
-	if of.part != nil {
-		return p.mayReadComponent(of.part, "reduces")
+func (p *phase) mayReadResource(target resource) error {
+	if target.component != nil {
+		return p.mayReadComponent(target.component, "reduces")
 	}
-	return p.mayRead(of.table)
+	return p.mayRead(target.table)
 }
 
 // sparseOf returns the sparse data with the component, or nil.
-func (t *table) sparseOf(part *component) *sparseData {
+func (t *table) sparseOf(wanted *component) *sparseData {
 	for _, c := range t.sparse {
-		if &c.component == part {
+		if &c.component == wanted {
 			return c
 		}
 	}

@@ -55,24 +55,24 @@ type Resource interface {
 
 // resource is the table or component of a Resource.
 type resource struct {
-	table *table     // nil: an [Other]
-	part  *component // nil: the table itself
+	table     *table     // nil: an [Other]
+	component *component // nil: the table itself
 }
 
 func isNil(r Resource) bool { return r == nil || r.isNil() }
 
 // name returns the name for messages and pictures.
-func (r resource) name(of Resource) string {
-	if r.part != nil {
-		return r.part.fullName
+func (r resource) name(original Resource) string {
+	if r.component != nil {
+		return r.component.fullName
 	}
-	return of.Name()
+	return original.Name()
 }
 
 // String returns the kind and name for messages.
 func (r resource) String() string {
-	if r.part != nil {
-		return fmt.Sprintf("%s %q", r.part.what, r.part.fullName)
+	if r.component != nil {
+		return fmt.Sprintf("%s %q", r.component.what, r.component.fullName)
 	}
 	return fmt.Sprintf("table %q", r.table.name)
 }
@@ -117,7 +117,7 @@ type Schedule struct {
 	plan      *schedule.Schedule
 	systems   []*system
 	given     []System
-	resources []named
+	resources []namedResource
 	running   atomic.Bool
 	frame     frame
 	report    Report
@@ -139,8 +139,8 @@ type system struct {
 	labels *check.Labels
 
 	// In checked builds:
-	tables []*table     // tables that it reads or writes, also through components
-	parts  []*component // components that it reads or writes
+	tables     []*table     // tables that it reads or writes, also through components
+	components []*component // components that it reads or writes
 }
 
 // NewSchedule computes the waves and flushes of systems on the tables of s. If two
@@ -187,14 +187,14 @@ func NewSchedule(s *Store, systems ...System) *Schedule {
 
 // faults returns errors for the resources of a system.
 func (y *System) faults(s *Store) (errs []error) {
-	for _, of := range []struct {
+	for _, list := range []struct {
 		field     string
 		resources []Resource
 	}{{"Reads", y.Reads}, {"Writes", y.Writes}, {"Emits", y.Emits}} {
-		for i, r := range of.resources {
+		for i, r := range list.resources {
 			switch {
 			case isNil(r):
-				errs = append(errs, fmt.Errorf("system %q: %s[%d] is nil; register the table before NewSchedule", y.Name, of.field, i))
+				errs = append(errs, fmt.Errorf("system %q: %s[%d] is nil; register the table before NewSchedule", y.Name, list.field, i))
 			case r.resource().table != nil && !slices.Contains(s.tables, r.resource().table):
 				errs = append(errs, fmt.Errorf("system %q: table %q belongs to another store", y.Name, r.resource().table.name))
 			}
@@ -215,20 +215,20 @@ func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 		if isNil(r) { // reported by faults
 			continue
 		}
-		of := r.resource()
-		numbers = append(numbers, c.number(named{resource: of, name: of.name(r)}))
+		target := r.resource()
+		numbers = append(numbers, c.number(namedResource{resource: target, name: target.name(r)}))
 	}
 	return numbers
 }
 
-type named struct {
+type namedResource struct {
 	resource
 	name    string
 	touched bool // a system reads or writes it, and it has Events
 }
 
-func (c *Schedule) number(r named) schedule.Resource {
-	at := slices.IndexFunc(c.resources, func(o named) bool {
+func (c *Schedule) number(r namedResource) schedule.Resource {
+	at := slices.IndexFunc(c.resources, func(o namedResource) bool {
 		return o.resource == r.resource && (r.table != nil || o.name == r.name) // a table may be passed as an embedded field
 	})
 	if at < 0 {
@@ -243,12 +243,12 @@ func (c *Schedule) number(r named) schedule.Resource {
 func (c *Schedule) reads(y *System) []schedule.Resource {
 	numbers := c.numbers(y.Reads)
 	for _, r := range slices.Concat(y.Reads, y.Writes) {
-		if isNil(r) || r.resource().part == nil {
+		if isNil(r) || r.resource().component == nil {
 			continue
 		}
 		t := r.resource().table
 		if !contains(y.Reads, t) && !contains(y.Writes, t) {
-			numbers = append(numbers, c.number(named{resource: resource{table: t}, name: t.name}))
+			numbers = append(numbers, c.number(namedResource{resource: resource{table: t}, name: t.name}))
 		}
 	}
 	return numbers

@@ -32,14 +32,14 @@ func contains(resources []Resource, t *table) bool {
 }
 
 func containsComponent(resources []Resource, p *component) bool {
-	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource().part == p })
+	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource().component == p })
 }
 
 // reads reports whether the system declares to read the table or a component of it.
 func (y *system) reads(t *table) bool { return slices.Contains(y.tables, t) }
 
-// readsPart reports whether the system declares to read the component.
-func (y *system) readsPart(p *component) bool { return slices.Contains(y.parts, p) }
+// readsComponent reports whether the system declares to read the component.
+func (y *system) readsComponent(p *component) bool { return slices.Contains(y.components, p) }
 
 // currentSystem returns the system of the calling goroutine, or nil. In checked builds
 // the goroutine of the system, the workers of its tasks, and all goroutines that these
@@ -90,12 +90,12 @@ func (y *system) looks() {
 		if isNil(r) {
 			continue // reported by faults
 		}
-		of := r.resource()
-		if of.part != nil {
-			y.parts = append(y.parts, of.part)
+		target := r.resource()
+		if target.component != nil {
+			y.components = append(y.components, target.component)
 		}
-		if of.table != nil {
-			y.tables = append(y.tables, of.table)
+		if target.table != nil {
+			y.tables = append(y.tables, target.table)
 		}
 	}
 }
@@ -117,8 +117,9 @@ func (p *phase) mayRead(t *table) error {
 	return nil
 }
 
-// mayWritePart is mayWrite for columns and sparse data. Exchange calls it in every build.
-func (p *phase) mayWritePart(c *component, does string) error {
+// mayWriteComponent is mayWrite for columns and sparse data. Exchange calls it in every
+// build.
+func (p *phase) mayWriteComponent(c *component, does string) error {
 	if y := p.systemOf(); y != nil && !containsComponent(y.Writes, c) {
 		return y.undeclaredComponent(does, c, "Writes")
 	}
@@ -127,7 +128,7 @@ func (p *phase) mayWritePart(c *component, does string) error {
 
 // mayReadComponent is mayRead for columns and sparse data.
 func (p *phase) mayReadComponent(c *component, does string) error {
-	if y := p.systemOf(); y != nil && !y.readsPart(c) {
+	if y := p.systemOf(); y != nil && !y.readsComponent(c) {
 		return y.undeclaredComponent(does, c, "Reads")
 	}
 	return nil
@@ -151,7 +152,7 @@ func (p *phase) mayRecord(queues *batch.Pass) error {
 		t := s.tables[ordinal]
 		switch {
 		case attachment != batch.ToTable:
-			if c := t.parts[attachment]; !containsComponent(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
+			if c := t.components[attachment]; !containsComponent(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
 				set = c
 			}
 		case !contains(y.Emits, t) && (found == nil || t.ordinal < found.ordinal):

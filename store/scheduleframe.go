@@ -146,7 +146,7 @@ func (c *Schedule) add(o *Report) {
 	s := c.store
 	spare := &c.spare
 	r.Tables, spare.tables = merge(spare.tables[:0], r.Tables, o.Tables, func(a, b string) int { return byTypeID(s.names[a], s.names[b]) }), r.Tables
-	r.Columns, spare.columns = merge(spare.columns[:0], r.Columns, o.Columns, func(a, b string) int { return byTable(s.parts[a], s.parts[b]) }), r.Columns
+	r.Columns, spare.columns = merge(spare.columns[:0], r.Columns, o.Columns, func(a, b string) int { return byTable(s.components[a], s.components[b]) }), r.Columns
 }
 
 // merge appends the sorted lines of both lists to all, and adds up lines of one name.

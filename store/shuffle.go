@@ -68,9 +68,9 @@ func (s *Store) runInOrder(ctx context.Context, n int, task func(int) error, ins
 		returned = true
 		return nil
 	}, tasks.Options{Workers: s.options.Workers, Whole: true})
-	for _, of := range errs {
-		if of != nil {
-			return of
+	for _, failed := range errs {
+		if failed != nil {
+			return failed
 		}
 	}
 	return err

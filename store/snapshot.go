@@ -127,25 +127,25 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int
 // image returns the description of the table in a snapshot.
 func (c *savedTable) image() image.Table {
 	t := c.table
-	of := image.Table{Name: t.name, First: t.first, Shards: uint16(len(t.order)), Schema: t.typ.Digest.Schema()}
+	out := image.Table{Name: t.name, First: t.first, Shards: uint16(len(t.order)), Schema: t.typ.Digest.Schema()}
 	if t.lookups.stable != nil {
-		of.Kind = image.KindStable
+		out.Kind = image.KindStable
 	}
-	for _, p := range c.parts {
-		of.Kind |= image.KindColumns
+	for _, p := range c.components {
+		out.Kind |= image.KindColumns
 		column := image.Column{Name: p.name, Schema: p.typ.Digest.Schema()}
 		if p.what == isSparse {
 			column.Kind = 1
 		}
-		of.Columns = append(of.Columns, column)
+		out.Columns = append(out.Columns, column)
 	}
-	return of
+	return out
 }
 
 // codable returns an error if items, columns or sparse data cannot be read back.
 func (c *savedTable) codable() error {
 	err := c.table.typ.Digest.Codable()
-	for _, p := range c.parts {
+	for _, p := range c.components {
 		if err == nil {
 			err = p.typ.Digest.Codable()
 		}

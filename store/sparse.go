@@ -79,7 +79,7 @@ func (s *Sparse[T, C]) All() iter.Seq2[Handle[T], *C] {
 			s.core.lookup("All")
 		}
 		for shard := range s.core.table.order {
-			data := s.core.of(shard)
+			data := s.core.shard(shard)
 			for _, id := range data.Owners(0, data.Rows()) {
 				if v, ok := sparse.Find[C](data, id); ok && !yield(Handle[T]{ID: id}, v) {
 					return

@@ -21,21 +21,21 @@ type sparseData struct {
 }
 
 // add adds the data to the table; on failure neither has changed.
-func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
+func (c *sparseData) add(t *table, o columnOptions, typ *items.Type) error {
 	c.what, c.element = isSparse, c.item
-	return c.component.add(t, "AddSparse", o, of, func() {
+	return c.component.add(t, "AddSparse", o, typ, func() {
 		c.forget()
 		c.changes = c.newChanges()
 		for i, sh := range t.order {
-			data := sparse.New(of)
+			data := sparse.New(typ)
 			c.shards[(int(t.first)+i)%MaxShards] = data
 			sh.AddSparse(data, c.name, c.number, c.fields, c.visitor, c.onChange(i))
 		}
-		c.pass.chunk = options{}.chunkRows(of.Size + unsafe.Sizeof(ID(0)))
+		c.pass.chunk = options{}.chunkRows(typ.Size + unsafe.Sizeof(ID(0)))
 		c.pass.task = c.pass.run
 		c.pass.data = c
 		t.sparse = append(t.sparse, c)
-		t.copying.addSparse(t.name, c.name, of, o.clone)
+		t.copying.addSparse(t.name, c.name, typ, o.clone)
 	})
 }
 
@@ -53,14 +53,14 @@ func (c *sparseData) newChanges() (all []sparseChanges) {
 // forget makes the lookups find nothing.
 func (c *sparseData) forget() { fill(c.shards[:], sparse.New(c.typ)) }
 
-func (c *sparseData) of(shard int) *sparse.Map {
+func (c *sparseData) shard(shard int) *sparse.Map {
 	return c.shards[(int(c.table.first)+shard)%MaxShards]
 }
 
 func (c *sparseData) len() int {
 	n := 0
 	for i := range c.table.order {
-		n += c.of(i).Len()
+		n += c.shard(i).Len()
 	}
 	return n
 }
@@ -70,7 +70,7 @@ func (c *sparseData) item(id ID) unsafe.Pointer {
 	if !c.table.owns(id) {
 		return nil
 	}
-	data := c.of(int(id.TypeID() - c.table.first))
+	data := c.shard(int(id.TypeID() - c.table.first))
 	if !data.Has(id) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 		return nil
 	}
 	shard := int(id.TypeID() - t.first)
-	data := c.of(shard)
+	data := c.shard(shard)
 	data.Sweep()
 	var place unsafe.Pointer
 	if row, ok := data.Row(id); ok {
@@ -109,7 +109,7 @@ func (c *sparseData) remove(w *Writer, id ID) bool {
 		return false
 	}
 	shard := int(id.TypeID() - t.first)
-	data := c.of(shard)
+	data := c.shard(shard)
 	data.Sweep()
 	row, ok := data.Row(id)
 	if !ok {
@@ -125,7 +125,7 @@ func (c *sparseData) remove(w *Writer, id ID) bool {
 func (c *sparseData) sortAsTable(w *Writer) {
 	w.use(c.table, "SortAsTable")
 	for i, sh := range c.table.order {
-		data := c.of(i)
+		data := c.shard(i)
 		data.Sweep()
 		data.SortAs(sh.Map)
 	}
@@ -137,7 +137,7 @@ func (t *table) drop(id ID) {
 		return
 	}
 	for _, c := range t.sparse {
-		c.of(int(id.TypeID() - t.first)).Drop(id)
+		c.shard(int(id.TypeID() - t.first)).Drop(id)
 	}
 }
 
@@ -145,13 +145,13 @@ func (t *table) drop(id ID) {
 // unnoticed until the Write ends.
 func (t *table) lend() {
 	s := t.store
-	if slices.Contains(s.lent, t) {
+	if slices.Contains(s.exposed, t) {
 		return
 	}
-	s.lent = append(s.lent, t)
+	s.exposed = append(s.exposed, t)
 	for _, c := range t.sparse {
 		for i, sh := range t.order {
-			c.of(i).DeferSweep(sh.Map)
+			c.shard(i).DeferSweep(sh.Map)
 		}
 	}
 }
@@ -159,10 +159,10 @@ func (t *table) lend() {
 // sweep drops the sparse data of items that disappeared from exposed maps, and rebuilds
 // indexes, for a phase that joins the Frame.
 func (s *Store) sweep() {
-	for _, t := range s.lent {
+	for _, t := range s.exposed {
 		for _, c := range t.sparse {
 			for i := range t.order {
-				c.of(i).Sweep()
+				c.shard(i).Sweep()
 			}
 		}
 		_ = t.reindex()
@@ -173,16 +173,16 @@ func (s *Store) sweep() {
 // map or gave two items one key.
 func (s *Store) endLending() {
 	defer func() {
-		clear(s.lent)
-		s.lent = s.lent[:0]
+		clear(s.exposed)
+		s.exposed = s.exposed[:0]
 	}()
-	for _, t := range s.lent {
+	for _, t := range s.exposed {
 		if t.assigned() {
 			panic(fmt.Sprintf("store: a Write assigned a map of table %q; copy into it by CopyTo, or insert the items", t.name))
 		}
 		for _, c := range t.sparse {
 			for i := range t.order {
-				c.of(i).Return()
+				c.shard(i).Return()
 			}
 		}
 		if err := t.reindex(); err != nil {
@@ -221,7 +221,7 @@ func (c *sparseData) forEach(ctx context.Context, f func(SparseChunk[untyped, un
 	defer ph.leave()
 	defer ph.trace(c.fullName).end()
 	if check.Cheap {
-		if err := ph.mayWritePart(&c.component, "writes"); err != nil {
+		if err := ph.mayWriteComponent(&c.component, "writes"); err != nil {
 			return err
 		}
 	}
@@ -256,12 +256,12 @@ func (p *sparsePass) run(index int) error {
 }
 
 func (c *sparseData) cut(chunks *chunking) int {
-	return chunks.cut(c.pass.chunk, len(c.table.order), func(shard int) int { return c.of(shard).Rows() })
+	return chunks.cut(c.pass.chunk, len(c.table.order), func(shard int) int { return c.shard(shard).Rows() })
 }
 
 // rows returns a run of rows, read-only unless it gets a queue.
 func (c *sparseData) rows(shard, lo, hi, index int) SparseChunk[untyped, untyped] {
-	data := c.of(shard)
+	data := c.shard(shard)
 	hi = min(hi, data.Rows())
 	values, owners := data.Range(lo, hi), data.Owners(lo, hi)
 	return SparseChunk[untyped, untyped]{

@@ -50,20 +50,20 @@ func (s *Store) Flushed() *Report {
 
 // publishFlush updates the sums by the report of a flush and by its tables, which are
 // counted and in the order of the report.
-func (s *Store) publishFlush(of []*table, r *Report) {
+func (s *Store) publishFlush(tables []*table, r *Report) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
 	s.stats.Epoch = r.Epoch
 	sum := &s.flushed
 	sum.Epoch++
 	sum.Total.Add(r.Total)
-	for i, t := range of {
-		s.stats.Tables[t.ordinal].set(&t.figures.sum)
+	for i, t := range tables {
+		s.stats.Tables[t.ordinal].set(&t.stats.sum)
 		sum.Tables[t.ordinal].Add(r.Tables[i].Counts)
 	}
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		sum.Columns[s.parts[c.Name].line].Add(c.Counts)
+		sum.Columns[s.components[c.Name].line].Add(c.Counts)
 	}
 	sum.Plan += r.Plan
 	sum.Apply += r.Apply
@@ -78,43 +78,43 @@ func (s *Store) publishAll(changed []*table) {
 	defer s.statsLock.Unlock()
 	s.stats.Epoch = s.epoch.Load()
 	for _, t := range changed {
-		s.stats.Tables[t.ordinal].set(&t.figures.sum)
+		s.stats.Tables[t.ordinal].set(&t.stats.sum)
 	}
 }
 
 // set sets the sizes of a table, not its name and shards.
-func (t *TableStats) set(of *handle.Stats) {
-	t.Live, t.Vacant, t.Depleted, t.Slots, t.Bytes = of.Live, of.Vacant, of.Depleted, of.Slots, of.Bytes
+func (t *TableStats) set(from *handle.Stats) {
+	t.Live, t.Vacant, t.Depleted, t.Slots, t.Bytes = from.Live, from.Vacant, from.Depleted, from.Slots, from.Bytes
 }
 
-// figures are the sizes of a table by shard; a flush recounts only shards that it
+// shardStats are the sizes of a table by shard; a flush recounts only shards that it
 // changed. Only holders of the exclusive gate use them.
-type figures struct {
+type shardStats struct {
 	shards  []handle.Stats
 	sum     handle.Stats
 	version uint64
 }
 
 func (t *table) count() {
-	if t.figures.shards == nil {
-		t.figures.shards = make([]handle.Stats, len(t.order))
+	if t.stats.shards == nil {
+		t.stats.shards = make([]handle.Stats, len(t.order))
 	}
 	t.recount(batch.AllShards(len(t.order)))
 }
 
 // recount counts some shards again. No other shard has changed since the last count.
 func (t *table) recount(shards batch.Shards) {
-	f := &t.figures
+	f := &t.stats
 	sum := &f.sum
 	for ; shards != 0; shards = shards.Rest() {
-		of := &f.shards[shards.First()]
+		counted := &f.shards[shards.First()]
 		now := t.order[shards.First()].State().Stats()
-		sum.Live += now.Live - of.Live
-		sum.Vacant += now.Vacant - of.Vacant
-		sum.Depleted += now.Depleted - of.Depleted
-		sum.Slots += now.Slots - of.Slots
-		sum.Bytes += now.Bytes - of.Bytes
-		*of = now
+		sum.Live += now.Live - counted.Live
+		sum.Vacant += now.Vacant - counted.Vacant
+		sum.Depleted += now.Depleted - counted.Depleted
+		sum.Slots += now.Slots - counted.Slots
+		sum.Bytes += now.Bytes - counted.Bytes
+		*counted = now
 	}
 	f.version = t.version
 }

@@ -74,13 +74,13 @@ type Store struct {
 	events  []*table // tables with Events
 	writes  uint64   // number of calls of Write; guarded by the gate
 	written []uint64 // by ordinal: the last Write that changed the table
-	lent    []*table // tables whose maps the running Write has exposed
+	exposed []*table // tables whose maps the running Write has exposed
 	byType  []*table // by typeId; nil: free or a value's
 	values  []*table // by [handle.MaxTypeID] minus typeId; nil: free
 	names   map[string]*table
 
-	firstFree int                   // tables have all lower typeIds
-	parts     map[string]*component // by full name
+	firstFree  int                   // tables have all lower typeIds
+	components map[string]*component // by full name
 
 	claim    atomic.Pointer[claim] // nil: not claimed
 	flush    flush
@@ -108,7 +108,7 @@ func New(o Options) *Store {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names: make(map[string]*table), parts: make(map[string]*component),
+		names: make(map[string]*table), components: make(map[string]*component),
 	}
 	s.flush.init(s)
 	s.each.init(s)

@@ -139,30 +139,30 @@ type openReceipt struct {
 }
 
 // applied adds the calls that a flush of a frame has applied.
-func (o *receipts) applied(b *batch.Batch, of *frame, flush, epoch uint64) {
+func (o *receipts) applied(b *batch.Batch, current *frame, flush, epoch uint64) {
 	o.calls = b.Applied(epoch, o.calls[:0])
 	if len(o.calls) == 0 {
 		return
 	}
-	of.waitedFor = true
+	current.waitedFor = true
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	for _, call := range o.calls {
-		o.open = append(o.open, openReceipt{call: call, frame: of, flush: flush})
+		o.open = append(o.open, openReceipt{call: call, frame: current, flush: flush})
 	}
 	clear(o.calls)
 }
 
 // end completes the calls of a frame that has ended.
-func (o *receipts) end(of *frame) {
-	if !of.waitedFor {
+func (o *receipts) end(ended *frame) {
+	if !ended.waitedFor {
 		return
 	}
-	of.waitedFor = false
+	ended.waitedFor = false
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.open = slices.DeleteFunc(o.open, func(r openReceipt) bool {
-		if r.frame != of {
+		if r.frame != ended {
 			return false
 		}
 		var err error

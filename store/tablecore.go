@@ -19,36 +19,36 @@ import (
 // handles and numbers, so it is compiled once for all tables; [Table] and [StableTable]
 // are thin typed shells.
 type table struct {
-	store    *Store
-	name     string
-	ordinal  int
-	first    uint16         // typeId of the first shard
-	order    []*shard.Shard // by typeId
-	typ      *items.Type    // of the items
-	maxItems int
-	minFree  int
-	chunk    int               // rows per chunk
-	fields   []uintptr         // offsets of handles in an item
-	visitor  shard.LinkVisitor // visits handles inside references; nil: none
-	links    bool              // items, columns or sparse data have handle fields
-	visits   bool              // items, columns or sparse data have a Links function
-	tracked  bool              // keeps change lists
-	events   bool              // items end without a command
-	isRead   atomic.Bool       // by a schedule, which ends the events
-	version  uint64            // of its rows; increases when items are created, erased or moved
-	copying  copying
-	lookups  lookups
-	migrate  map[string]func(old Fields, v unsafe.Pointer) error
-	initial  items.Slice  // one item, the initial [Value]; empty for a table
-	value    handle.ID    // handle of that item
-	parts    []*component // columns and sparse data, in the order of addition
-	columns  []*column
-	sparse   []*sparseData
-	indexes  []keyIndex // in the order of addition
+	store      *Store
+	name       string
+	ordinal    int
+	first      uint16         // typeId of the first shard
+	order      []*shard.Shard // by typeId
+	typ        *items.Type    // of the items
+	maxItems   int
+	minFree    int
+	chunk      int               // rows per chunk
+	fields     []uintptr         // offsets of handles in an item
+	visitor    shard.LinkVisitor // visits handles inside references; nil: none
+	links      bool              // items, columns or sparse data have handle fields
+	visits     bool              // items, columns or sparse data have a Links function
+	tracked    bool              // keeps change lists
+	events     bool              // items end without a command
+	isRead     atomic.Bool       // by a schedule, which ends the events
+	version    uint64            // of its rows; increases when items are created, erased or moved
+	copying    copying
+	lookups    lookups
+	migrate    map[string]func(old Fields, v unsafe.Pointer) error
+	initial    items.Slice  // one item, the initial [Value]; empty for a table
+	value      handle.ID    // handle of that item
+	components []*component // columns and sparse data, in the order of addition
+	columns    []*column
+	sparse     []*sparseData
+	indexes    []keyIndex // in the order of addition
 
 	recorder   batch.Recorder
 	flushing   tableFlush
-	figures    figures
+	stats      shardStats
 	pass       pass
 	touched    touched
 	written    written
@@ -123,7 +123,7 @@ func fill[E any](all []E, v E) {
 
 // register adds a table of either kind to s: it checks the options and makes a shard per
 // typeId. On failure s is unchanged. cells is nil for a packed table.
-func (t *table) register(s *Store, verb string, o options, of *items.Type, cells *paged.Type) error {
+func (t *table) register(s *Store, verb string, o options, typ *items.Type, cells *paged.Type) error {
 	s.made(verb)
 	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: %s: %w: a phase is open; register outside phases", verb, ErrPhase)
@@ -136,12 +136,12 @@ func (t *table) register(s *Store, verb string, o options, of *items.Type, cells
 		return fmt.Errorf("store: %s: %w", verb, errClaimed)
 	}
 	if o.Name == "" {
-		o.Name = of.Reflect.String()
+		o.Name = typ.Reflect.String()
 	}
 	if o.Shards == 0 {
 		o.Shards = 1
 	}
-	t.typ, t.lookups.cells = of, cells
+	t.typ, t.lookups.cells = typ, cells
 	if err := t.init(s, o); err != nil {
 		what := "table "
 		if o.initial.Len() > 0 {

@@ -12,7 +12,7 @@ import (
 type tableFlush struct {
 	frame  uint64 // number of the frame of the last flush with commands for the table
 	writes uint64 // number of the last Write to the table before that flush
-	awake  bool   // keeps memory for flushes
+	active bool   // keeps memory for flushes
 
 	// Since the last trimIfIdle:
 	used   bool         // the table had commands
@@ -38,7 +38,7 @@ func (f *tableFlush) init(s *Store, shards int) {
 func (t *table) begin(frame uint64, inWrite bool) {
 	f := &t.flushing
 	f.sameFrame = t.inFrame(frame)
-	if t.markDirty(inWrite) || t.figures.version != t.version {
+	if t.markDirty(inWrite) || t.stats.version != t.version {
 		t.count()
 	}
 	f.shards = t.recorder.Pending.Shards()
@@ -85,20 +85,20 @@ var (
 	linkCost  = cost{create: 5, erase: 0, put: 5}
 )
 
-func (w *shardWork) cost(of cost) int64 {
-	n := w.Dealt() * of.create
+func (w *shardWork) cost(each cost) int64 {
+	n := w.Dealt() * each.create
 	for _, erases := range w.commands.Erases(w.index) {
-		n += erases.Len() * of.erase
+		n += erases.Len() * each.erase
 	}
 	if w.commands.All() > 0 {
-		n += w.Map.Len() * of.erase
+		n += w.Map.Len() * each.erase
 	}
 	for _, puts := range w.commands.Puts(w.index) {
-		n += len(puts.IDs) * of.put
+		n += len(puts.IDs) * each.put
 	}
-	for number := range w.table.parts {
+	for number := range w.table.components {
 		for _, sets := range w.commands.Sets(number) {
-			n += len(sets.Puts(w.index).IDs) * of.put
+			n += len(sets.Puts(w.index).IDs) * each.put
 		}
 	}
 	return int64(n)
@@ -110,14 +110,14 @@ func (t *table) deal(room *bool) (more bool, err error) {
 	f, commands := &t.flushing, t.recorder.Pending
 	commands.FixSurvivors()
 	creates := commands.Survivors()
-	named := f.shards
+	before := f.shards
 	if creates > 0 {
 		if err := t.spread(creates); err != nil {
 			return false, err
 		}
 	}
-	if more = f.shards != named; more {
-		t.beginShards(f.shards &^ named)
+	if more = f.shards != before; more {
+		t.beginShards(f.shards &^ before)
 	}
 	lo := 0
 	for shards := f.shards; shards != 0; shards = shards.Rest() {
@@ -139,9 +139,9 @@ func (t *table) deal(room *bool) (more bool, err error) {
 // ones.
 func (t *table) spread(creates int) error {
 	f := &t.flushing
-	kept := t.figures.sum.Live
-	for i, of := range t.figures.shards {
-		f.take[i] = of.Live
+	kept := t.stats.sum.Live
+	for i, stats := range t.stats.shards {
+		f.take[i] = stats.Live
 	}
 	for shards := f.shards; shards != 0; shards = shards.Rest() {
 		i := shards.First()
@@ -200,18 +200,18 @@ func (t *table) publish(frame uint64, r *Report) {
 		}
 	}
 	r.Total.Add(*counts)
-	for number, p := range t.parts {
+	for number, p := range t.components {
 		dropped := t.recorder.Pending.DroppedSets(number)
 		if len(p.sets()) == 0 && dropped == 0 {
 			continue
 		}
-		of := TableReport{Name: p.fullName}
-		of.Dropped = dropped
+		line := TableReport{Name: p.fullName}
+		line.Dropped = dropped
 		for i := range f.shards.All {
-			of.Counts.Add(t.order[i].ComponentCounts(number))
+			line.Counts.Add(t.order[i].ComponentCounts(number))
 		}
-		r.Columns = append(r.Columns, of)
-		r.Total.Add(of.Counts)
+		r.Columns = append(r.Columns, line)
+		r.Total.Add(line.Counts)
 	}
 	t.recorder.Publish(!f.sameFrame)
 	if t.tracked {

@@ -15,12 +15,12 @@ type touched struct {
 type chunkNotes struct {
 	chunks []notes
 	peak   highwater.Mark // number of chunks
-	used   bool           // since the last rest
+	used   bool           // since the last trimIfUnused
 }
 
-// rest releases the memory unless it was used since the last call, and reports whether it
-// did.
-func (l *chunkNotes) rest() bool {
+// trimIfUnused releases the memory unless it was used since the last call, and reports
+// whether it did.
+func (l *chunkNotes) trimIfUnused() bool {
 	if l.used {
 		l.used = false
 		return false

@@ -17,11 +17,11 @@ import (
 //	                            on its worker
 //
 // Regions of one goroutine nest. They belong to the trace task of the caller's context.
-type region struct{ of *trace.Region }
+type region struct{ traced *trace.Region }
 
 func (r region) end() {
-	if r.of != nil {
-		r.of.End()
+	if r.traced != nil {
+		r.traced.End()
 	}
 }
 
@@ -48,10 +48,10 @@ func traceShard(ctx context.Context, step string, w *shardWork) region {
 	return begin(ctx, step, w.table.name+"/"+strconv.Itoa(w.index))
 }
 
-func begin(ctx context.Context, what, of string) region {
+func begin(ctx context.Context, what, object string) region {
 	name := "store: " + what
-	if of != "" {
-		name += " " + of
+	if object != "" {
+		name += " " + object
 	}
 	return region{trace.StartRegion(ctx, name)}
 }

@@ -16,14 +16,14 @@ type active struct {
 }
 
 func (a *active) add(t *table) {
-	if t.wake() {
+	if t.activate() {
 		a.tables = append(a.tables, t)
 	}
 }
 
-// rest trims idle tables every highwater.Period flushes. It is called after each flush
-// with commands.
-func (a *active) rest() {
+// trimIdle trims idle tables every highwater.Period flushes. It is called after each
+// flush with commands.
+func (a *active) trimIdle() {
 	a.quiet = 0
 	if a.flushes++; a.flushes < highwater.Period {
 		return
@@ -43,16 +43,16 @@ func (a *active) nothing(b *batch.Batch) {
 	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.trimWhenIdle(first) })
 }
 
-func (t *table) wake() (slept bool) {
-	slept = !t.flushing.awake
-	t.flushing.awake, t.flushing.used = true, true
-	return slept
+func (t *table) activate() (added bool) {
+	added = !t.flushing.active
+	t.flushing.active, t.flushing.used = true, true
+	return added
 }
 
 // trimIfIdle releases the flush memory of the table if it had no commands since the last
 // call, or else of the shards without commands. The last frame stays resolvable and
 // listed.
-func (t *table) trimIfIdle() (rests bool) {
+func (t *table) trimIfIdle() (trimmed bool) {
 	f := &t.flushing
 	if f.used || t.inFrame(t.store.flush.last) {
 		t.trimShards(f.warm &^ f.recent)
@@ -60,8 +60,8 @@ func (t *table) trimIfIdle() (rests bool) {
 		return false
 	}
 	t.trimFlushes()
-	f.awake = !t.trimPasses()
-	return !f.awake
+	f.active = !t.trimPasses()
+	return !f.active
 }
 
 func (t *table) trimFlushes() {
@@ -71,20 +71,20 @@ func (t *table) trimFlushes() {
 
 // trimPasses releases the pass memory unless a pass ran since the last call, and reports
 // whether it did.
-func (t *table) trimPasses() (rests bool) {
-	t.written.rest()
-	rests = t.touched.rest()
-	rests = t.written.chunkNotes.rest() && rests
-	for _, p := range t.parts {
-		p.written.rest()
-		rests = p.written.chunkNotes.rest() && rests
+func (t *table) trimPasses() (trimmed bool) {
+	t.written.trim()
+	trimmed = t.touched.trimIfUnused()
+	trimmed = t.written.chunkNotes.trimIfUnused() && trimmed
+	for _, p := range t.components {
+		p.written.trim()
+		trimmed = p.written.chunkNotes.trimIfUnused() && trimmed
 	}
-	return rests
+	return trimmed
 }
 
 // trimWhenIdle releases flush memory, if first, and pass memory, except the data of the
 // last frame that a program can see.
-func (t *table) trimWhenIdle(first bool) (rests bool) {
+func (t *table) trimWhenIdle(first bool) (trimmed bool) {
 	f := &t.flushing
 	last := t.inFrame(t.store.flush.last)
 	switch {
@@ -95,8 +95,8 @@ func (t *table) trimWhenIdle(first bool) (rests bool) {
 	case first:
 		t.trimFlushes()
 	}
-	f.awake = !t.trimPasses() || last
-	return !f.awake
+	f.active = !t.trimPasses() || last
+	return !f.active
 }
 
 func (t *table) trimShards(shards batch.Shards) {

@@ -46,7 +46,7 @@ const (
 )
 
 // addValue makes t the table of a value, with the highest free typeId up to highest.
-func (t *table) addValue(s *Store, maps *[MaxShards]*paged.Set, o columnOptions, highest int, initial items.Slice, of *items.Type, cells *paged.Type) error {
+func (t *table) addValue(s *Store, maps *[MaxShards]*paged.Set, o columnOptions, highest int, initial items.Slice, typ *items.Type, cells *paged.Type) error {
 	s.made("AddValue")
 	if o.changes {
 		return errors.New("store: AddValue: a value keeps no changes; leave Changes out")
@@ -55,7 +55,7 @@ func (t *table) addValue(s *Store, maps *[MaxShards]*paged.Set, o columnOptions,
 		highest--
 	}
 	t.lookups.stable = maps
-	return t.register(s, "AddValue", options{Name: o.name, TypeID: highest, links: o.links, clone: o.clone, initial: initial}, of, cells)
+	return t.register(s, "AddValue", options{Name: o.name, TypeID: highest, links: o.links, clone: o.clone, initial: initial}, typ, cells)
 }
 
 // setInitial inserts the initial item into the empty map m. All such maps issue the same

@@ -83,7 +83,7 @@ func (w *Writer) useComponent(t *table, operation string) {
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
 		w.changed = append(w.changed, t)
-		t.nameRows()
+		t.resolveRows()
 	}
 }
 
@@ -232,7 +232,7 @@ func (t *table) clear(w *Writer) {
 	for i, sh := range t.order {
 		sh.Map.Clear()
 		for _, c := range t.sparse {
-			c.of(i).Clear()
+			c.shard(i).Clear()
 		}
 	}
 	for _, x := range t.indexes {

@@ -23,13 +23,13 @@ import (
 // pass, and two bytes and a bit per slot; iteration over k of n items takes O(k + n/64)
 // time and n/8 bytes.
 func Written[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := tableOf("Written", t)
-	of.mustTrack("Written")
+	core := tableOf("Written", t)
+	core.mustTrack("Written")
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
-			of.lookup("Written")
+			core.lookup("Written")
 		}
-		of.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}, (*T)(of.item(id))) })
+		core.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}, (*T)(core.item(id))) })
 	}
 }
 
@@ -105,7 +105,7 @@ func (w *written) keep(chunk int, notes *notes) {
 	if w.sparse != nil {
 		shard, _, _ := w.sparse.pass.chunks.find(chunk)
 		for _, row := range notes.rows {
-			w.add(shard, w.sparse.of(shard).Owners(row, row+1)[0])
+			w.add(shard, w.sparse.shard(shard).Owners(row, row+1)[0])
 		}
 		return
 	}
@@ -128,8 +128,8 @@ func (w *written) add(shard int, id ID) {
 	set.Add(id)
 }
 
-// rest releases the memory for items of past frames.
-func (w *written) rest() {
+// trim releases the memory for items of past frames.
+func (w *written) trim() {
 	if w.table != nil && w.isOver() {
 		t, c := w.table, w.sparse
 		*w = written{}
