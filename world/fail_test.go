@@ -150,7 +150,7 @@ func flushesAtItsEnd(t *testing.T) {
 }
 
 // A tick that ends its goroutine halts its world.
-func TestTick_ThatDoesNotEndHalts(t *testing.T) {
+func TestTick_UnfinishedHalts(t *testing.T) {
 	exit := func(*game, context.Context) error {
 		runtime.Goexit()
 		return nil
