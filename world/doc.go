@@ -34,8 +34,8 @@
 // A tick is a function of the state and its input. Random numbers come from Tick.Seed, the time
 // from Tick.Time. The tick uses no clock, no other random numbers, no order of a map, no Go
 // variable of an earlier tick, no duration of a report, no Stats and no Flushed, because snapshots
-// do not contain them. Lists of changes (Created, Erased, Written) are empty when it begins. It
-// flushes its commands. The number of workers has no effect.
+// do not contain them. Lists of changes (Created, Erased, Written) are empty when it begins. Its
+// end flushes the remaining commands. The number of workers has no effect.
 //
 // A world that breaks the rule halts with [ErrDiverged], which names tick, table and shard: each
 // record has digests of some shards, so every shard is compared once in Options.DigestTicks, and

@@ -23,7 +23,7 @@ type Options struct {
 	Init func(ctx context.Context, w *store.Writer) error
 
 	// Tick runs one tick in one Write. It must be a function of the state, t and the input,
-	// which its first flush applies, and leave no command unflushed.
+	// which its first flush applies. Its end flushes the remaining commands.
 	Tick func(ctx context.Context, w *store.Writer, t Tick) error
 
 	// Applied is called after each tick, on every World, also for ticks replayed by Open. It
