@@ -65,10 +65,7 @@ func (s *lookedSnapshot) writeTo(w io.Writer, schema bool) {
 	table := report.NewTable("table", "kind", "typeIds", "shards", "rows", "slots", "bytes", "schema")
 	table.Left("table", "kind", "typeIds")
 	for _, t := range i.Tables {
-		kind := "Table"
-		if t.Stable {
-			kind = "StableTable"
-		}
+		kind := map[bool]string{false: "Table", true: "StableTable"}[t.Stable]
 		table.Row(t.Name, kind, fmt.Sprintf("%d-%d", t.TypeID, t.TypeID+t.Shards-1), report.Count(t.Shards),
 			report.Count(t.Rows), report.Count(t.Slots), grouped(t.Bytes), t.SchemaHash)
 	}

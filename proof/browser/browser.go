@@ -179,10 +179,7 @@ func (b *Browser) Show(url string, width int) {
 
 func (b *Browser) Scheme(dark bool) {
 	b.t.Helper()
-	scheme := "light"
-	if dark {
-		scheme = "dark"
-	}
+	scheme := map[bool]string{false: "light", true: "dark"}[dark]
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
@@ -233,10 +230,7 @@ func (b *Browser) Until(expression string) {
 // Picture returns the whole page as PNG, without colours if gray.
 func (b *Browser) Picture(gray bool) []byte {
 	b.t.Helper()
-	vision := "none"
-	if gray {
-		vision = "achromatopsia"
-	}
+	vision := map[bool]string{false: "none", true: "achromatopsia"}[gray]
 	b.call("Emulation.setEmulatedVisionDeficiency", map[string]any{"type": vision}, nil)
 	var picture struct{ Data string }
 	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &picture)

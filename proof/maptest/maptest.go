@@ -114,13 +114,6 @@ func Test(t *testing.T, m Maps) {
 	}
 }
 
-func choose[V any](s suite, packed, stable V) V {
-	if s.Packed {
-		return packed
-	}
-	return stable
-}
-
 func itemAt[T any](m Map[T], row int) *T {
 	if m, ok := m.(Packed[T]); ok {
 		return &m.Items()[row]

@@ -155,8 +155,8 @@ type Mark struct{ serial, passes, commands int }
 // Mark returns the place after the passes that began so far.
 func (m *Exact) Mark(a *Abstract) Mark { return Mark{m.serial, len(m.passes), len(a.batch)} }
 
-// DropSince drops the commands of the passes that began after k, or of all passes if the
-// batch of k was flushed.
+// DropSince drops the commands of the passes that began after k. If a flush has
+// applied the batch of k, it drops all commands.
 func (m *Exact) DropSince(k Mark, a *Abstract) {
 	if k.serial != m.serial {
 		k = Mark{}

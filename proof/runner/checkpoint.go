@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,8 @@ type checkpoint struct {
 // checkpoint takes a checkpoint under a reusable number.
 func (p *executor) checkpoint(ctx context.Context, as int) {
 	unchanged := p.unchanged(ctx, "a checkpoint")
-	c := p.checkpoints[as]
-	if c == nil {
-		c = new(checkpoint)
-		p.checkpoints[as] = c
-	}
+	c := cmp.Or(p.checkpoints[as], new(checkpoint))
+	p.checkpoints[as] = c
 	if err := p.store.Checkpoint(ctx, &c.image); err != nil {
 		p.fail(Model, "Checkpoint: %v", err)
 		return

@@ -36,7 +36,7 @@
 //
 // Columns and sparse components of a table are numbered from 0 in the order of
 // their lines. The arguments c and d select among the components that fit
-// the operation, modulo their count. The argument beside selects one of them,
+// the operation, modulo their count. Also the argument beside selects one,
 // plus 1; 0 selects none. An operation without a fitting component does nothing.
 //
 // # References

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -39,11 +40,7 @@ type Comparison struct {
 
 // Comparison returns the comparison of the case, for any number of workers.
 func (c *Case) Comparison() Comparison {
-	op := c.With
-	if op == "" {
-		op = c.Op
-	}
-	return Comparison{op, c.N, c.Size}
+	return Comparison{cmp.Or(c.With, c.Op), c.N, c.Size}
 }
 
 // Unit is the unit of the samples of a case.

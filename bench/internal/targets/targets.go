@@ -30,8 +30,8 @@ type planned struct {
 	place
 }
 
-// NewPlan returns the targets whose id matches, without those that need more
-// workers than processors.
+// NewPlan returns the targets whose id matches, unless they need more workers
+// than processors.
 func NewPlan(id *regexp.Regexp, processors int) *Plan {
 	p := &Plan{workers: processors}
 	for _, c := range contract {
