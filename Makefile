@@ -44,7 +44,7 @@ race: ## the tests under the race detector, in random order
 	go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -timeout $(RACE_TIMEOUT) $(filter-out $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
 
 checked: ## the tests of the library in the checked build
-	go test -tags handloom_check -gcflags=handloom/...='-d=checkptr -dwarf=false' -timeout $(TIMEOUT) ./store/... ./proof/runner ./shard/... ./batch ./world $(addprefix ./internal/,dense digest highwater items paged slotset sparse)
+	go test -short -vet=off -tags handloom_check -gcflags=handloom/...='-d=checkptr -dwarf=false' -timeout $(TIMEOUT) ./store/... ./proof/runner ./shard/... ./batch ./world $(addprefix ./internal/,dense digest highwater items paged slotset sparse)
 
 lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
