@@ -53,8 +53,12 @@ func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) *Column[T, C] {
 	return c
 }
 
-func (c *Column[T, C]) resource() resource { return c.core.component.resource() }
-func (c *Column[T, C]) isNil() bool        { return c == nil }
+func (c *Column[T, C]) resource() resource {
+	if c == nil {
+		return resource{}
+	}
+	return c.core.component.resource()
+}
 
 // Name returns the name of the column.
 func (c *Column[T, C]) Name() string { return c.core.name }

@@ -115,7 +115,7 @@ func (t *table) component(name string) *component {
 	return nil
 }
 
-func (p *component) resource() resource { return resource{p.table, p} }
+func (p *component) resource() resource { return resource{table: p.table, component: p} }
 
 // byTable orders components by typeId of the table, then by number.
 func byTable(a, b *component) int {

@@ -133,7 +133,7 @@ type rowItems struct {
 
 func (t *table) rowItems(shard int) rowItems {
 	if t.lookups.packed == nil {
-		return rowItems{stable: t.order[shard].Map.(*paged.Set)}
+		return rowItems{stable: t.pages(shard)}
 	}
 	m := t.packed(shard)
 	all := m.Range(0, m.Len())

@@ -62,7 +62,7 @@ type folder[E, T any] struct {
 
 // route finds the bucket of each event of a block.
 func (x *folder[E, T]) route(g *folding, k *foldTask) {
-	items := dense.Range[E](x.events.mapOf(k.shard), k.lo, k.hi)
+	items := dense.Range[E](x.events.core.packed(k.shard), k.lo, k.hi)
 	for ; k.done < len(items); k.done++ {
 		k.buckets[k.done] = g.bucketOf(x.key(&items[k.done]).ID)
 	}
@@ -70,7 +70,7 @@ func (x *folder[E, T]) route(g *folding, k *foldTask) {
 
 // apply calls f for the events in rows, or for all events of the block.
 func (x *folder[E, T]) apply(g *folding, k *foldTask) {
-	items := dense.Range[E](x.events.mapOf(k.shard), k.lo, k.hi)
+	items := dense.Range[E](x.events.core.packed(k.shard), k.lo, k.hi)
 	for ; k.done < k.n; k.done++ {
 		e := &items[k.row()]
 		id := x.key(e).ID

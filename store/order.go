@@ -48,11 +48,11 @@ func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) 
 func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int, budget int) (moves int, done bool, err error) {
 	check.Given(t != nil, "store: Defragment", "table")
 	return t.core.defragment(ctx, w, budget, func(shard, budget int) (int, bool) {
-		return dense.Defragment(t.mapOf(shard), cmp, budget)
+		return dense.Defragment(t.core.packed(shard), cmp, budget)
 	})
 }
 
-func (t *table) packed(shard int) *dense.Set { return t.order[shard].Map.(*dense.Set) }
+func (t *table) packed(shard int) *dense.Set { return t.lookups.packed[(int(t.first)+shard)%MaxShards] }
 
 func (t *table) sortFunc(ctx context.Context, w *Writer, cmp func(a, b unsafe.Pointer) int) error {
 	return t.reorder(ctx, w, opSortFunc, func(shard int) { t.packed(shard).SortFunc(cmp) })

@@ -110,7 +110,7 @@ func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle
 }
 
 func tableOf[T any](call string, t TableOf[T]) *table {
-	if t == nil || t.isNil() {
+	if t == nil || t.resource().table == nil {
 		check.Given(false, "store: "+call, "table")
 	}
 	return t.resource().table

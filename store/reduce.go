@@ -7,13 +7,12 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
-	"handloom/internal/paged"
 )
 
 // Chunked is a resource that [Reduce] visits in chunks of type R: a [*Table] in [Rows], a
 // [*StableTable] in [StableChunk], a [*Sparse] in [SparseChunk].
 type Chunked[R any] interface {
-	Resource
+	resource() resource
 	chunked(R)
 }
 
@@ -38,10 +37,10 @@ func (s *Sparse[T, C]) chunked(SparseChunk[T, C]) {}
 // not write. All chunks run even if f panics; Reduce then returns the [*PanicError] of
 // the lowest chunk. When ctx ends, Reduce stops between chunks and returns its cause.
 func Reduce[R, A any](ctx context.Context, t Chunked[R], f func(r R) A, combine func(a, b A) A) (A, error) {
-	check.Given(!isNil(t), "store: Reduce", "table")
+	check.Given(t != nil && t.resource().table != nil, "store: Reduce", "table")
 	check.Given(f != nil, "store: Reduce", "function")
 	check.Given(combine != nil, "store: Reduce", "combine function")
-	return reduce(ctx, t, *(*func(untyped) A)(unsafe.Pointer(&f)), combine)
+	return reduce(ctx, t.resource(), *(*func(untyped) A)(unsafe.Pointer(&f)), combine)
 }
 
 // untyped replaces the T of a table in untyped code. [Rows], [StableChunk] and
@@ -55,16 +54,15 @@ func untypedKey[T, K any](key func(*T) Handle[K]) func(*untyped) Handle[untyped]
 	return *(*func(*untyped) Handle[untyped])(unsafe.Pointer(&key))
 }
 
-func reduce[A any](ctx context.Context, over Resource, f func(untyped) A, combine func(a, b A) A) (A, error) {
+func reduce[A any](ctx context.Context, target resource, f func(untyped) A, combine func(a, b A) A) (A, error) {
 	var none A
-	target := over.resource()
 	t, data := target.table, target.table.sparseOf(target.component)
 	p, err := t.store.enter(ctx, opReduce)
 	if err != nil {
 		return none, err
 	}
 	defer p.leave()
-	defer p.trace(target.name(over)).end()
+	defer p.trace(target.name(nil)).end()
 	if err := p.mayReduce(target, data); err != nil {
 		return none, err
 	}
@@ -181,7 +179,7 @@ func (t *table) rows(shard, lo, hi, index int) Rows[untyped] {
 }
 
 func (t *table) stableRows(shard, lo, hi, index int) StableChunk[untyped] {
-	m := t.order[shard].Map.(*paged.Set)
+	m := t.pages(shard)
 	return StableChunk[untyped]{Index: index, items: m, lo: lo, hi: min(hi, m.Rows())}
 }
 

@@ -49,22 +49,25 @@ type System struct {
 // or Unset emits only to the column or sparse data.
 type Resource interface {
 	Name() string
-	resource() resource // the receiver is not nil
-	isNil() bool
+	resource() resource // the zero resource of a nil receiver
 }
 
 // resource is the table or component of a Resource.
 type resource struct {
-	table     *table     // nil: an [Other]
+	table     *table     // nil: an Other, or a nil resource
 	component *component // nil: the table itself
+	isOther   bool       // an [Other]
 }
 
-func isNil(r Resource) bool { return r == nil || r.isNil() }
+func isNil(r Resource) bool { return r == nil || r.resource() == resource{} }
 
 // name returns the name for messages and pictures.
 func (r resource) name(original Resource) string {
-	if r.component != nil {
+	switch {
+	case r.component != nil:
 		return r.component.fullName
+	case r.table != nil:
+		return r.table.name
 	}
 	return original.Name()
 }
@@ -84,8 +87,7 @@ type Other string
 // Name returns the name.
 func (o Other) Name() string { return string(o) }
 
-func (Other) resource() resource { return resource{} }
-func (Other) isNil() bool        { return false }
+func (Other) resource() resource { return resource{isOther: true} }
 
 // Schedule runs systems frame after frame. Systems that do not conflict run at the same
 // time, in waves, with flushes between them. To touch a table is to read or write it. The

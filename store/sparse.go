@@ -37,8 +37,12 @@ func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) *Sparse[T, C] {
 	return c
 }
 
-func (s *Sparse[T, C]) resource() resource { return s.core.component.resource() }
-func (s *Sparse[T, C]) isNil() bool        { return s == nil }
+func (s *Sparse[T, C]) resource() resource {
+	if s == nil {
+		return resource{}
+	}
+	return s.core.component.resource()
+}
 
 // Name returns the name of the data.
 func (s *Sparse[T, C]) Name() string { return s.core.name }

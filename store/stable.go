@@ -34,8 +34,12 @@ func RegisterStable[T any](s *Store, o TableOptions[T]) *StableTable[T] {
 	return t
 }
 
-func (t *StableTable[T]) resource() resource { return resource{table: &t.core} }
-func (t *StableTable[T]) isNil() bool        { return t == nil }
+func (t *StableTable[T]) resource() resource {
+	if t == nil {
+		return resource{}
+	}
+	return resource{table: &t.core}
+}
 
 // Name returns the name of the table.
 func (t *StableTable[T]) Name() string { return t.core.name }
@@ -97,7 +101,7 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 			t.core.lookup("All")
 		}
 		for i := range t.core.order {
-			for h, v := range paged.All[T](t.mapOf(i)) {
+			for h, v := range paged.All[T](t.core.pages(i)) {
 				if !yield(h, v) {
 					return
 				}
@@ -113,7 +117,7 @@ func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 	t.core.lend()
 	maps := make([]*slotmap.Map[T], len(t.core.order))
 	for i := range maps {
-		maps[i] = (*slotmap.Map[T])(unsafe.Pointer(t.mapOf(i)))
+		maps[i] = (*slotmap.Map[T])(unsafe.Pointer(t.core.pages(i)))
 	}
 	return maps
 }
@@ -121,9 +125,8 @@ func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 // StableMaps requires that a map is only a set with pages of items.
 var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(paged.Set{})]
 
-func (t *StableTable[T]) mapOf(shard int) *paged.Set {
-	return t.maps[(int(t.core.first)+shard)%MaxShards]
-}
+// pages returns the map of a shard of a stable table.
+func (t *table) pages(shard int) *paged.Set { return t.lookups.stable[(int(t.first)+shard)%MaxShards] }
 
 // StableChunk is a run of rows of a stable table given to one task, valid until the task
 // returns. In a ForEach the task may write the items; in a [Reduce] it reads them, and
@@ -200,7 +203,7 @@ func (t *StableTable[T]) task(index int) error {
 	p := &t.core.pass
 	shard, lo, hi := p.find(index)
 	t.visit(StableChunk[T]{
-		Queue: Queue(p.queues.Queue(index)), Index: index, items: t.mapOf(shard), lo: lo, hi: hi,
+		Queue: Queue(p.queues.Queue(index)), Index: index, items: t.core.pages(shard), lo: lo, hi: hi,
 		table: &t.core, wrote: t.core.written.notesOf(index), serial: p.serial,
 	})
 	return p.endTask(index)

@@ -33,8 +33,12 @@ func Register[T any](s *Store, o TableOptions[T]) *Table[T] {
 	return t
 }
 
-func (t *Table[T]) resource() resource { return resource{table: &t.core} }
-func (t *Table[T]) isNil() bool        { return t == nil }
+func (t *Table[T]) resource() resource {
+	if t == nil {
+		return resource{}
+	}
+	return resource{table: &t.core}
+}
 
 // Name returns the name of the table.
 func (t *Table[T]) Name() string { return t.core.name }
@@ -99,7 +103,7 @@ func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 			t.core.lookup("All")
 		}
 		for i := range t.core.order {
-			for h, v := range dense.All[T](t.mapOf(i)) {
+			for h, v := range dense.All[T](t.core.packed(i)) {
 				if !yield(h, v) {
 					return
 				}
@@ -107,5 +111,3 @@ func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 		}
 	}
 }
-
-func (t *Table[T]) mapOf(shard int) *dense.Set { return t.maps[(int(t.core.first)+shard)%MaxShards] }

@@ -97,8 +97,12 @@ func (t *table) mayBe(m shard.Map) error {
 	return nil
 }
 
-func (v *Value[T]) resource() resource { return resource{table: &v.core} }
-func (v *Value[T]) isNil() bool        { return v == nil }
+func (v *Value[T]) resource() resource {
+	if v == nil {
+		return resource{}
+	}
+	return resource{table: &v.core}
+}
 
 // Name returns the name of the value.
 func (v *Value[T]) Name() string { return v.core.name }

@@ -115,7 +115,7 @@ func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 	if err != nil {
 		return Handle[T]{ID: w.fail(err)}
 	}
-	h, err := dense.Insert(t.mapOf(shard), v)
+	h, err := dense.Insert(t.core.packed(shard), v)
 	if err != nil {
 		return Handle[T]{ID: w.fail(t.core.named(err))}
 	}
@@ -139,7 +139,7 @@ func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 	if err != nil {
 		return Handle[T]{ID: w.fail(err)}
 	}
-	h, err := paged.Insert(t.mapOf(shard), v)
+	h, err := paged.Insert(t.core.pages(shard), v)
 	if err != nil {
 		return Handle[T]{ID: w.fail(t.core.named(err))}
 	}
@@ -252,7 +252,7 @@ func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 	t.core.lend()
 	maps := make([]*handlemap.Map[T], len(t.core.order))
 	for i := range maps {
-		maps[i] = (*handlemap.Map[T])(unsafe.Pointer(t.mapOf(i)))
+		maps[i] = (*handlemap.Map[T])(unsafe.Pointer(t.core.packed(i)))
 	}
 	return maps
 }

@@ -15,7 +15,7 @@ func TestTable_CostsFewFunctions(t *testing.T) {
 	for _, limit := range []struct {
 		every     bool
 		functions int
-	}{{false, 160}, {true, 220}} {
+	}{{false, 138}, {true, 190}} {
 		one := functions(t, Source{Tables: 1, Every: limit.every})
 		three := functions(t, Source{Tables: 3, Every: limit.every})
 		further := (three - one + 1) / 2
