@@ -7,24 +7,22 @@ import (
 	"handloom/internal/check"
 )
 
-// frame is the outermost of a Frame, a Write, a Run of a schedule and a Flush, or the part
-// of a Frame between two calls of [Writer.EndFrame]. To the outside it is one change, for any
-// number of flushes.
+// frame is the outermost of a Frame, a Write, a Run of a schedule and a Flush, or the
+// part of a Frame between two calls of [Writer.EndFrame].
 type frame struct {
-	number  uint64     // no other frame of the store has it; 0: never begun
-	sealed  bool       // the inbox, which is sealed once in a frame
-	follows *Report    // of the EndFrame that began it
-	refused error      // of the first Insert that failed
-	mark    batch.Mark // of its beginning, in a Frame
+	number  uint64     // unique in the store; 0: never begun
+	sealed  bool       // the inbox is sealed, which is done once per frame
+	follows *Report    // report of the EndFrame that began it
+	refused error      // error of the first failed Insert
+	mark    batch.Mark // the batch at its beginning, in a Frame
 
-	waitedFor bool // by calls of Submit that a flush of it applied
+	waitedFor bool // a call of Submit waits for its end
 }
 
 func (f *frame) begin(s *Store) { f.number, f.sealed, f.refused = s.frames.Add(1), false, nil }
 
-// seal hands the calls of the inbox that have returned to the batch, unless a flush of
-// the frame did so before: which of its flushes applies a call must not depend on when
-// that call came.
+// seal adds the waiting calls of the inbox to the batch, once per frame: which flush of
+// the frame applies a call must not depend on its arrival time.
 func (f *frame) seal(s *Store) {
 	if !f.sealed {
 		f.sealed = true
@@ -42,17 +40,16 @@ func (s *Store) frameOf(p *phase) *frame {
 	return &s.flush.singleFrame
 }
 
-// Frame holds the store alone, calls fn, and flushes. Passes, flushes, schedules, orderings,
-// checkpoints, Reduce, Digest and Verify inside of fn join through the context that fn is
-// given, one after another, so that a whole tick can be one phase and readers see whole
-// ticks. w changes tables at once. All of it is one frame, unless [Writer.EndFrame] ends it
-// before.
+// Frame holds the store alone, calls fn, and flushes. Passes, flushes, schedules,
+// orderings, checkpoints, Reduce, Digest and Verify join it through fn's context, one at
+// a time, so that a whole tick can be one phase. w changes tables at once. All of it is
+// one frame, unless [Writer.EndFrame] ends it before.
 //
-// Frame returns the report of its flush, which is good until the next flush. Three errors
-// keep it from flushing: the error of fn, else the first error of an Insert, and the cause
-// of ctx if ctx ends before the store is free. Then the commands that fn recorded since its
-// last flush are dropped, and immediate changes stay. If the flush itself fails, the batch
-// is kept, as by [Store.Flush].
+// Frame returns the report of its flush, which is valid until the next flush. It does not
+// flush if fn or an Insert fails, or ctx ends before the store is free; it returns the
+// error of fn, else the first error of an Insert, or the cause of ctx. The commands since
+// the last flush of fn are then dropped, and immediate changes stay. If the flush itself
+// fails, the batch is kept, as by [Store.Flush].
 func (s *Store) Frame(ctx context.Context, fn func(ctx context.Context, w *Writer) error) (*Report, error) {
 	check.Given(fn != nil, "store: Frame", "function")
 	y, err := s.beginWriting(ctx, opFrame)

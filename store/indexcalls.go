@@ -7,8 +7,8 @@ import (
 	"handloom/batch"
 )
 
-// keyTrials find out which calls of the inbox claim no key that is taken: each is added to the
-// passes and the calls that were kept before it, and taken back if it does.
+// keyTrials find the calls of the inbox that claim a taken key: each call is added to the
+// passes and accepted calls, and removed if it does.
 type keyTrials struct {
 	store  *Store
 	tables [][]keyTrial // by ordinal
@@ -19,7 +19,7 @@ type keyTrial interface {
 	create(id ID, v unsafe.Pointer)
 	put(id ID, v unsafe.Pointer)
 	erase(id ID)
-	settle() error // an error of a call that has to be undone
+	settle() error // on error the caller must undo
 	keep()
 	undo()
 }
@@ -34,7 +34,7 @@ func (s *Store) newKeyTrials() *keyTrials {
 		if k == nil {
 			k = &keyTrials{s, make([][]keyTrial, len(s.tables))}
 		}
-		t.resolveRows() // what passes erase
+		t.resolveRows() // erases of passes
 		for _, x := range t.indexes {
 			k.tables[t.ordinal] = append(k.tables[t.ordinal], x.trial())
 		}
@@ -47,8 +47,8 @@ func (s *Store) newKeyTrials() *keyTrials {
 	return k
 }
 
-// try adds a call, or queues of passes, and returns ErrDuplicate if the items have a key twice
-// then. keep or undo follows, also after a panic of a key function.
+// try adds calls or queues of passes, and returns ErrDuplicate if two items have one key
+// then. keep or undo must follow, also after a panic of a key function.
 func (k *keyTrials) try(all ...batch.InboxCall) error {
 	for _, c := range all {
 		k.add(c)
@@ -63,7 +63,6 @@ func (k *keyTrials) try(all ...batch.InboxCall) error {
 	return nil
 }
 
-// add adds the commands of a call.
 func (k *keyTrials) add(c batch.InboxCall) {
 	c.Values(func(ordinal int, id ID, v unsafe.Pointer, put bool) {
 		for _, x := range k.tables[ordinal] {
@@ -86,7 +85,6 @@ func (k *keyTrials) add(c batch.InboxCall) {
 	})
 }
 
-// eraseAll adds the erases of all items of a table.
 func (k *keyTrials) eraseAll(ordinal int) {
 	for _, x := range k.tables[ordinal] {
 		for _, sh := range k.store.tables[ordinal].order {
@@ -112,13 +110,13 @@ func (k *keyTrials) each(f func(keyTrial)) {
 type trial[K comparable, T any] struct {
 	index *Index[K, T]
 	items map[ID]tried[K]
-	ids   map[K]ID // where they differ from the index; null: the key is free
+	ids   map[K]ID // differences to the index; null: the key is free
 
-	// Of the call that is tried:
-	touched []ID        // items, each once
-	before  []tried[K]  // of touched
-	changed []entry[K]  // of ids, as they were
-	known   map[ID]bool // of touched
+	// These belong to the call being tried:
+	touched []ID        // items, without duplicates
+	before  []tried[K]  // old items, by touched
+	changed []entry[K]  // old entries of ids
+	known   map[ID]bool // set of touched
 }
 
 // tried is an item that the batch creates, puts or erases.

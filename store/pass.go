@@ -8,14 +8,14 @@ import (
 	"handloom/internal/check"
 )
 
-// Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with a queue
-// of its own. All tasks run, whatever happens in one of them; then the error of
-// the lowest task that failed is returned, by [Queue.Fail] or with a panic as a
-// [*PanicError], and everything the pass recorded is dropped. Each looks at ctx once,
-// before the first task, so that a pass runs whole or not at all.
+// Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with its own queue. If
+// tasks fail, by [Queue.Fail] or a panic, Each runs all others, drops everything that the
+// pass recorded and returns the error of the lowest task, a panic as a [*PanicError].
+// Each checks ctx once, before the first task, so that a pass runs completely or not at
+// all.
 //
-// A pass holds the store alone, or joins the Frame whose context it is given.
-// Inside a task only Reduce joins. A negative n panics.
+// A pass holds the store alone, or joins the Frame of its context. Only Reduce may run
+// inside a task. A negative n panics.
 func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) error {
 	if n < 0 {
 		panic(fmt.Sprintf("store: Each of %d tasks; n must not be negative", n))
@@ -24,8 +24,8 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 	return s.pass(ctx, opEach, n, func(e *eachPass) { e.f = f })
 }
 
-// Do runs f as the one task of a pass, with a queue to record into. Everything else is as
-// for [Store.Each] with n = 1.
+// Do runs f as the only task of a pass, with a queue. Everything else is as for
+// [Store.Each] with n = 1.
 //
 //	err := s.Do(ctx, func(q store.Queue) { ships.Emplace(q, Ship{Hull: 100}) })
 func (s *Store) Do(ctx context.Context, f func(q Queue)) error {
@@ -33,7 +33,7 @@ func (s *Store) Do(ctx context.Context, f func(q Queue)) error {
 	return s.pass(ctx, opDo, 1, func(e *eachPass) { e.one = f })
 }
 
-// pass runs the pass of an Each or Do, whose function set puts in its place.
+// pass runs the pass of an Each or Do; set stores its function.
 func (s *Store) pass(ctx context.Context, op operation, n int, set func(e *eachPass)) error {
 	p, err := s.enter(ctx, op)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) pass(ctx context.Context, op operation, n int, set func(e *eachP
 	defer p.trace("").end()
 	e, y := &s.each, p.systemOf()
 	if y != nil {
-		e = &y.each // those of other systems may run at the same time
+		e = &y.each // passes of other systems may run at the same time
 	}
 	queues, err := s.begin(p, n)
 	if err != nil {
@@ -55,11 +55,11 @@ func (s *Store) pass(ctx context.Context, op operation, n int, set func(e *eachP
 	return s.runPass(p, e.queues, n, e.task)
 }
 
-// eachPass is the state of the pass of Each or Do that runs; the store keeps it, so
-// that a pass allocates nothing but its phase.
+// eachPass is the state of a running Each or Do. The store keeps it, so that a pass
+// allocates only its phase.
 type eachPass struct {
 	f      func(int, Queue)
-	one    func(Queue) // of a Do
+	one    func(Queue) // function of a Do
 	queues *batch.Pass
 	task   func(int) error // run, bound once
 }
@@ -78,9 +78,8 @@ func (e *eachPass) run(task int) error {
 
 func (e *eachPass) release() { e.f, e.one, e.queues = nil, nil, nil }
 
-// runPass runs the tasks of a pass and closes its queues, dropping what they
-// hold unless every task succeeded. That is done too when the caller's goroutine
-// ends inside a task.
+// runPass runs the tasks of a pass and closes its queues. It drops their commands unless
+// every task succeeded, also when the caller's goroutine ends inside a task.
 func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) error) (err error) {
 	if check.Full {
 		defer s.watch(p)()
@@ -99,22 +98,19 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 	return err
 }
 
-// Queues begins a pass of n queues for a caller with goroutines of its own. Each
-// queue belongs to one goroutine at a time, until the next flush or Discard ends
-// them; recording must be over by then. A queue that reaches its limit makes
-// that flush return [ErrQueueFull] and apply nothing.
+// Queues begins a pass of n queues for goroutines of the caller. Each queue belongs to
+// one goroutine at a time, until the next flush or Discard; recording must end before. A
+// queue over its limit makes that flush return [ErrQueueFull] and apply nothing.
 //
-// Queues is called by the goroutine that flushes, between phases or inside a Read or
-// Reduce. While anything else is open (a pass, a Write, a Frame, a Flush, a Run) it is
-// [ErrPhase]; readers, and who waits for them, do not matter. It waits for nothing.
-// A negative n panics.
+// The goroutine that flushes calls Queues, between phases or inside a Read or Reduce.
+// During any other phase it is [ErrPhase]. It does not wait. A negative n panics.
 func (s *Store) Queues(n int) ([]Queue, error) {
 	if n < 0 {
 		panic(fmt.Sprintf("store: Queues of %d; n must not be negative", n))
 	}
 	s.made("Queues")
 	if !s.gate.tryPass() {
-		return nil, fmt.Errorf("store: Queues: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
+		return nil, fmt.Errorf("store: Queues: %w: another phase than Read or Reduce is open; call it between phases", ErrPhase)
 	}
 	defer s.gate.release(true)
 	if err := s.unclaimed(opQueues); err != nil {
@@ -131,15 +127,13 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 	return queues, nil
 }
 
-// Discard drops the pending batch: every command recorded since the last flush,
-// calls of the inbox that have returned included.
-// Its queues panic from now on, and its provisional handles are stale.
-//
-// Who may call Discard, and when it is [ErrPhase], is as for [Store.Queues].
+// Discard drops the pending batch: every command recorded since the last flush, and the
+// calls of the inbox that have returned. Its queues then panic, and its provisional
+// handles are stale. Callers and [ErrPhase] are as for [Store.Queues].
 func (s *Store) Discard() error {
 	s.made("Discard")
 	if !s.gate.tryPass() {
-		return fmt.Errorf("store: Discard: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
+		return fmt.Errorf("store: Discard: %w: another phase than Read or Reduce is open; call it between phases", ErrPhase)
 	}
 	defer s.gate.release(true)
 	if err := s.unclaimed(opDiscard); err != nil {

@@ -36,7 +36,7 @@ func (s *Store) Write(ctx context.Context, fn func(w *Writer)) error {
 	return y.frame.refused
 }
 
-// writing is an open Write or Frame, in one object.
+// writing is an open Write or Frame, allocated at once.
 type writing struct {
 	phase  phase
 	writer Writer
@@ -66,14 +66,14 @@ func (y *writing) end() {
 	s.publishAll(y.writer.changed)
 }
 
-// use panics unless w is inside a Write or Frame of the table's store that no pass or
-// flush is running in; it notes that t changes.
+// use panics unless w is inside a Write or Frame of the table's store, outside passes and
+// flushes. It notes that t changes.
 func (w *Writer) use(t *table, operation string) {
 	w.useComponent(t, operation)
 	t.version++
 }
 
-// useComponent is use for what lies beside the items of t: rows stay as they are.
+// useComponent is use for columns and sparse data of t, whose rows do not change.
 func (w *Writer) useComponent(t *table, operation string) {
 	w.check(operation)
 	s := t.store
@@ -87,7 +87,7 @@ func (w *Writer) useComponent(t *table, operation string) {
 	}
 }
 
-// check panics unless w is inside a Write or Frame that no pass or flush is running in.
+// check panics unless w is inside a Write or Frame, outside passes and flushes.
 func (w *Writer) check(operation string) {
 	switch {
 	case w == nil || w.phase == nil:
@@ -100,15 +100,16 @@ func (w *Writer) check(operation string) {
 }
 
 // Insert adds v to the shard with the fewest items, the first by typeId of several, and
-// returns its handle. It takes O(shards) time and panics when w is not in its Write.
+// returns its handle. It takes O(shards) time and panics when w is used outside its Write
+// or Frame.
 //
-// If the table is full, or an [Index] has the key of v, Insert changes nothing and returns
-// the null handle. w keeps the first such error, which wraps [ErrFull] or [ErrDuplicate], and
-// its Write or Frame returns it.
+// If the table is full, or an [Index] has the key of v, Insert changes nothing and
+// returns the null handle. The Write or Frame then returns the first such error, which
+// wraps [ErrFull] or [ErrDuplicate].
 func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 	shard, err := t.core.insertInto(w)
 	if err == nil && t.core.indexes != nil {
-		value := new(T) // v would be on the heap in every call
+		value := new(T) // v itself would escape to the heap in every call
 		*value = v
 		err = t.core.mayAdd(unsafe.Pointer(value))
 	}
@@ -132,7 +133,7 @@ func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 	shard, err := t.core.insertInto(w)
 	if err == nil && t.core.indexes != nil {
-		value := new(T) // v would be on the heap in every call
+		value := new(T) // v itself would escape to the heap in every call
 		*value = v
 		err = t.core.mayAdd(unsafe.Pointer(value))
 	}
@@ -152,7 +153,7 @@ func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 	return h
 }
 
-// fail keeps the error of an Insert, unless it has one, and returns the null ID.
+// fail keeps the first error of an Insert, and returns the null ID.
 func (w *Writer) fail(err error) ID {
 	if f := w.phase.frame; f.refused == nil {
 		f.refused = err
@@ -160,7 +161,7 @@ func (w *Writer) fail(err error) ID {
 	return 0
 }
 
-// insertInto returns the shard that the next item goes to.
+// insertInto returns the shard for the next item.
 func (t *table) insertInto(w *Writer) (least int, err error) {
 	w.use(t, "Insert")
 	items := 0
@@ -176,7 +177,7 @@ func (t *table) insertInto(w *Writer) (least int, err error) {
 	return least, nil
 }
 
-// named returns err, if there is one, with the name of the table.
+// named adds the name of the table to err, unless it is nil.
 func (t *table) named(err error) error {
 	if err != nil {
 		err = fmt.Errorf("store: table %q: %w", t.name, err)
@@ -184,26 +185,25 @@ func (t *table) named(err error) error {
 	return err
 }
 
-// Remove erases the item that h names and reports whether there was one, so that
-// removing twice is safe: the second time changes nothing. Handles of any other
-// table, and provisional ones, name none.
+// Remove erases the item h and reports whether it existed, so that a second Remove has no
+// effect. It returns false for handles of other tables and provisional handles.
 //
-// It takes O(1) time, moves the last item of the shard into the gap and makes
-// pointers into the shard no good. It panics when w is not in its Write; anywhere
-// else record [Table.Erase].
+// It takes O(1) time, moves the last item of the shard into the gap and invalidates
+// pointers into the shard. It panics when w is used outside its Write or Frame; elsewhere
+// record [Table.Erase].
 func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
 	t.core.remove(w, h.ID)
 	return dense.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
-// Remove erases the item that h names and reports whether there was one; see
-// [Table.Remove]. It takes O(1) time and moves no item.
+// Remove erases the item h and reports whether it existed; see [Table.Remove]. It takes
+// O(1) time and moves no item.
 func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
 	t.core.remove(w, h.ID)
 	return paged.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
-// remove does what the table does before it erases an item at once.
+// remove prepares the immediate erase of an item.
 func (t *table) remove(w *Writer, id ID) {
 	w.use(t, "Remove")
 	if t.tracked {
@@ -217,8 +217,8 @@ func (t *table) remove(w *Writer, id ID) {
 	}
 }
 
-// Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
-// takes O(Len()) time and panics when w is not in its Write.
+// Clear erases every item, as [handlemap.Map.Clear] does. It takes O(Len()) time and
+// panics when w is used outside its Write or Frame.
 func (t *Table[T]) Clear(w *Writer) { t.core.clear(w) }
 
 // Clear erases every item; see [Table.Clear].
@@ -240,12 +240,12 @@ func (t *table) clear(w *Writer) {
 	}
 }
 
-// Maps returns the maps of the shards of t, by typeId, with their whole
-// vocabulary. They may be used until the Write or Frame ends, but not while a pass or flush
-// runs in it. MaxItems of the table bounds each of them, not their sum. They keep their
-// typeId and options: [handlemap.Map.CopyTo] into one panics unless the source has the
-// same typeId and MinFree, and a Write or Frame that assigns one panics at its end. Maps allocates
-// the slice it returns and panics when w is not in its Write.
+// Maps returns the maps of the shards of t, by typeId, with all their methods. They are
+// valid until the Write or Frame ends, and must not be used while a pass or flush runs in
+// it. MaxItems of the table bounds each of them, not their sum. They keep their typeId
+// and options: [handlemap.Map.CopyTo] into one panics unless the source has the same
+// typeId and MinFree, and a Write or Frame that assigns one panics at its end. Maps
+// allocates the slice it returns and panics when w is used outside its Write or Frame.
 func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 	check.Given(t != nil, "store: Maps", "table")
 	w.use(&t.core, "Maps")
@@ -257,5 +257,5 @@ func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 	return maps
 }
 
-// Maps rests on this: a map is a dense set, and nothing else.
+// Maps requires that a map is only a dense set.
 var _ = [1]struct{}{}[unsafe.Sizeof(handlemap.Map[int]{})-unsafe.Sizeof(dense.Set{})]
