@@ -272,7 +272,7 @@ func (p *phase) join() error {
 		return fmt.Errorf("store: %v inside %v: %w; %s", p.op, outer.op, ErrPhase, p.op.advice(outer.op))
 	case p.op == opRollback && !p.mayRollBack():
 		return fmt.Errorf("store: Rollback or Load inside a tick: %w; the log would no longer lead to the state", ErrPhase)
-	case outer.takesTurns() && !outer.busy.CompareAndSwap(false, true):
+	case outer.isExclusive() && !outer.busy.CompareAndSwap(false, true):
 		return fmt.Errorf("store: %v while another pass or flush runs in the same %v: %w; run them one after another",
 			p.op, outer.op, ErrPhase)
 	}
@@ -299,18 +299,18 @@ func (p *phase) release() {
 	switch {
 	case p.outer == nil:
 		p.store.gate.release(p.op.shared())
-	case p.outer.takesTurns():
+	case p.outer.isExclusive():
 		p.outer.busy.Store(false)
 	}
 }
 
-// takesTurns reports whether phases join p only one at a time.
-func (p *phase) takesTurns() bool { return p.op == opFrame || p.op == opSystem }
+// isExclusive reports whether phases join p only one at a time.
+func (p *phase) isExclusive() bool { return p.op == opFrame || p.op == opSystem }
 
 // inline reports whether the phase runs inside a task, so that its worker must do all
 // work alone.
 func (p *phase) inline() bool {
-	return p.outer != nil && p.outer.op != opRead && !p.outer.takesTurns()
+	return p.outer != nil && p.outer.op != opRead && !p.outer.isExclusive()
 }
 
 // Read holds a read-only phase open while fn runs. Any number of reads hold the gate

@@ -141,9 +141,9 @@ func (t *table) drop(id ID) {
 	}
 }
 
-// lend notes that a Write exposes the maps of the table, so that items may disappear
+// expose notes that a Write exposes the maps of the table, so that items may disappear
 // unnoticed until the Write ends.
-func (t *table) lend() {
+func (t *table) expose() {
 	s := t.store
 	if slices.Contains(s.exposed, t) {
 		return
@@ -169,9 +169,9 @@ func (s *Store) sweep() {
 	}
 }
 
-// endLending ends the exposure of maps with the Write. It panics if the Write assigned a
+// endExposure ends the exposure of maps with the Write. It panics if the Write assigned a
 // map or gave two items one key.
-func (s *Store) endLending() {
+func (s *Store) endExposure() {
 	defer func() {
 		clear(s.exposed)
 		s.exposed = s.exposed[:0]

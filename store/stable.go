@@ -114,7 +114,7 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 	check.Given(t != nil, "store: StableMaps", "table")
 	w.use(&t.core, "StableMaps")
-	t.core.lend()
+	t.core.expose()
 	maps := make([]*slotmap.Map[T], len(t.core.order))
 	for i := range maps {
 		maps[i] = (*slotmap.Map[T])(unsafe.Pointer(t.core.pages(i)))

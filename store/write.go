@@ -62,7 +62,7 @@ func (y *writing) end() {
 	defer s.receipts.end(&y.frame)
 	defer y.phase.leave()
 	defer y.region.end()
-	s.endLending()
+	s.endExposure()
 	s.publishAll(y.writer.changed)
 }
 
@@ -249,7 +249,7 @@ func (t *table) clear(w *Writer) {
 func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 	check.Given(t != nil, "store: Maps", "table")
 	w.use(&t.core, "Maps")
-	t.core.lend()
+	t.core.expose()
 	maps := make([]*handlemap.Map[T], len(t.core.order))
 	for i := range maps {
 		maps[i] = (*handlemap.Map[T])(unsafe.Pointer(t.core.packed(i)))
