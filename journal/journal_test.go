@@ -136,7 +136,7 @@ func TestRead_FollowsAppends(t *testing.T) {
 	})
 }
 
-func TestEvery_WritesCollectedRecordsAsOne(t *testing.T) {
+func TestSyncEvery_WritesCollectedRecordsAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newCrashDisk()
 		o := small(d)
@@ -163,7 +163,7 @@ func TestEvery_WritesCollectedRecordsAsOne(t *testing.T) {
 	})
 }
 
-func TestEvery_BoundsWaitingBytes(t *testing.T) {
+func TestSyncEvery_BoundsWaitingBytes(t *testing.T) {
 	o := small(newCrashDisk())
 	o.Sync = Every(time.Hour)
 	j := mustOpen(t, o)
@@ -175,7 +175,7 @@ func TestEvery_BoundsWaitingBytes(t *testing.T) {
 	mustClose(t, j)
 }
 
-func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
+func TestSyncEvery_WritesRefusedRecordsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := false // while true, no file can be created
 		d := newCrashDisk()

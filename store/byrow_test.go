@@ -47,7 +47,7 @@ type twin struct {
 	frame    *store.Schedule
 	wanted   eraseWanted
 	saved    store.Checkpoint
-	lent     []*handlemap.Map[item]
+	exposed  []*handlemap.Map[item]
 }
 
 func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
@@ -122,7 +122,7 @@ func (w *twin) do(ctx context.Context, wr *store.Writer, step twinStep) (out []s
 		err = w.Rollback(ctx, &w.saved)
 	case "write":
 		_, err = w.Frame(ctx, func(ctx context.Context, wr *store.Writer) error {
-			w.lent = nil
+			w.exposed = nil
 			for _, step := range step.inner {
 				out = append(out, w.do(ctx, wr, step)...)
 			}
@@ -208,9 +208,9 @@ func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int)
 	case "clear":
 		w.table.Clear(wr)
 	case "lend":
-		w.lent = store.Maps(w.table, wr)
+		w.exposed = store.Maps(w.table, wr)
 	case "swap", "erase":
-		for _, m := range w.lent {
+		for _, m := range w.exposed {
 			switch last := m.Len() - 1; {
 			case last < 0:
 			case kind == "swap":

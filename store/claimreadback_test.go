@@ -47,14 +47,14 @@ func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
 }
 
 func refusesType[V any](t *testing.T) {
-	type of struct{ Void V }
+	type holder struct{ Void V }
 	for part, add := range map[string]func(s *store.Store){
-		"item": func(s *store.Store) { register(t, s, store.TableOptions[of]{Name: "items"}) },
+		"item": func(s *store.Store) { register(t, s, store.TableOptions[holder]{Name: "items"}) },
 		"column": func(s *store.Store) {
-			addColumn(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[of]{Name: "column"})
+			addColumn(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[holder]{Name: "column"})
 		},
 		"sparse data": func(s *store.Store) {
-			addSparse(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[of]{Name: "some"})
+			addSparse(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[holder]{Name: "some"})
 		},
 	} {
 		s := newStore(t, store.Options{Workers: 1})

@@ -68,7 +68,7 @@ func newArena(s *store.Store, players int) (*arena, error) {
 		store.System{Name: "fly", Writes: on{a.bullets}, Emits: on{a.bullets}, Run: a.fly},
 		store.System{Name: "steer", Writes: on{a.fighters}, Emits: on{a.bullets}, Run: a.steer},
 		store.System{Name: "hit", Reads: on{a.fighters}, Writes: on{a.bullets}, Emits: on{a.bullets, a.wounds}, Run: a.hit},
-		store.System{Name: "suffer", Reads: on{a.wounds}, Writes: on{a.fighters}, Emits: on{a.fighters}, Run: a.suffer},
+		store.System{Name: "suffer", Reads: on{a.wounds}, Writes: on{a.fighters}, Emits: on{a.fighters}, Run: a.takeDamage},
 	)
 	return a, s.Write(context.Background(), func(w *store.Writer) {
 		for player := range players {
@@ -133,7 +133,7 @@ func (a *arena) hit(ctx context.Context) error {
 	})
 }
 
-func (a *arena) suffer(ctx context.Context) error {
+func (a *arena) takeDamage(ctx context.Context) error {
 	type amounts = map[store.Handle[fighter]]int
 	sum, err := store.Reduce(ctx, a.wounds, func(r store.Rows[wound]) amounts {
 		sum := make(amounts)
@@ -375,8 +375,8 @@ func (v *server) follow(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case line, goesOn := <-lines:
-			if !goesOn {
+		case line, more := <-lines:
+			if !more {
 				return
 			}
 			if _, err := w.Write(line); err != nil {
@@ -515,14 +515,14 @@ func Example_arenaServer() {
 	defer answer.Body.Close()
 	lines := json.NewDecoder(answer.Body)
 	var client mirror
-	told := func() {
+	read := func() {
 		var d delta
 		if err := lines.Decode(&d); err != nil {
 			fmt.Println(err)
 		}
 		client.apply(d)
 	}
-	told() // everything
+	read() // everything
 
 	// The first player walks up to the second and shoots. Its order for tick 10 comes three
 	// ticks late, and its order for tick 20 is lost.
@@ -549,7 +549,7 @@ func Example_arenaServer() {
 		if err := v.tick(ctx); err != nil {
 			fmt.Println(err)
 		}
-		told()
+		read()
 		if err := client.differs(v); err != nil {
 			fmt.Println(err)
 		}

@@ -105,18 +105,18 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			y.insert(12)
 		},
 		"[12] [1 11] []": func(y *framed, hs []store.Handle[item]) { // changes by maps are not listed
-			var lent interface {
+			var exposed interface {
 				Erase(h store.Handle[item]) bool
 				Insert(v item) (store.Handle[item], error)
 			}
 			if p, ok := y.table.(packedTable); ok {
-				lent = store.Maps(p.Table, y.w)[0]
+				exposed = store.Maps(p.Table, y.w)[0]
 			} else {
-				lent = store.StableMaps(y.table.(stableTable).StableTable, y.w)[0]
+				exposed = store.StableMaps(y.table.(stableTable).StableTable, y.w)[0]
 			}
-			lent.Erase(hs[0])
-			lent.Erase(y.create(10))
-			other, err := lent.Insert(item{Value: 11})
+			exposed.Erase(hs[0])
+			exposed.Erase(y.create(10))
+			other, err := exposed.Insert(item{Value: 11})
 			noError(y.t, err)
 			y.table.Remove(y.w, hs[1])
 			y.table.Remove(y.w, other)

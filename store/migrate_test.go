@@ -116,13 +116,13 @@ func TestLoad_ReadsOlderTypes(t *testing.T) {
 			equal(t, "odds", is.Odds[uint32(key)], odds)
 		}
 	}
-	w.goesOn(t)
+	w.advance(t)
 	again := newLaterRealm(t)
 	wantError(t, "written and read as what it is", again.Load(context.Background(), bytes.NewReader(image(t, w.Store))), nil)
 	equal(t, "digest when read again", digest(t, again.Store), digest(t, w.Store))
 }
 
-func (w *laterRealm) goesOn(t tb) {
+func (w *laterRealm) advance(t tb) {
 	t.Helper()
 	ctx := context.Background()
 	noError(t, w.units.ForEach(ctx, func(c store.Chunk[laterUnit]) {

@@ -78,10 +78,10 @@ func TestMaps_StateMayBeReplaced(t *testing.T) {
 
 func TestClear_DropsSparseData(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
-		for _, lent := range []bool{false, true} {
+		for _, exposed := range []bool{false, true} {
 			f := newLender(t, stable)
 			f.write(func(_ context.Context, w *store.Writer) {
-				if lent {
+				if exposed {
 					f.lend(w)
 				}
 				f.items.Clear(w)

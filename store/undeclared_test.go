@@ -21,7 +21,7 @@ import (
 
 type lookup struct {
 	name string
-	of   store.Resource
+	res  store.Resource
 	rest []store.Resource
 	says string
 	call func()
@@ -140,7 +140,7 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/workers=%d", l.name, place.name, workers), func(t *testing.T) {
 					for where, err := range map[string]error{
 						"nothing": frame(store.System{Reads: l.rest}),
-						"Emits":   frame(store.System{Reads: l.rest, Emits: on{l.of}}),
+						"Emits":   frame(store.System{Reads: l.rest, Emits: on{l.res}}),
 					} {
 						system := new(store.SystemError)
 						if !check.Cheap {
@@ -150,8 +150,8 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 						}
 					}
 					for where, err := range map[string]error{
-						"Reads":  frame(store.System{Reads: append(on{l.of}, l.rest...)}),
-						"Writes": frame(store.System{Reads: l.rest, Writes: on{l.of}}),
+						"Reads":  frame(store.System{Reads: append(on{l.res}, l.rest...)}),
+						"Writes": frame(store.System{Reads: l.rest, Writes: on{l.res}}),
 					} {
 						wantError(t, "declared in "+where, err, nil)
 					}
