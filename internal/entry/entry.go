@@ -28,7 +28,7 @@ type Record struct {
 	Incarnation uint64 // of the leader; random for each Open
 	Term        uint32
 	Tick        uint64 // of this tick, else the last tick; for skip the skipped tick
-	Time        int64  // of the tick, in nanoseconds since 1970
+	Time        int64  // Tick.Time, in nanoseconds since 1970
 	Chain       Chain
 	State       StateDigest
 

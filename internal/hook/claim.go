@@ -49,9 +49,8 @@ var ErrInput = errors.New("no input of such a store")
 //	})
 //	calls.Done(number, err)
 //
-// A store with the same tables and the same state that is given the same bytes, with calls
-// nil, reaches the same state: both record the calls anew from the bytes, so that no store
-// applies anything outside the bytes.
+// A store with the same tables, state and bytes, with calls nil, reaches the same state:
+// both stores record the calls again from the bytes.
 //
 // A Claim has one driver, on one goroutine at a time; any goroutine may call Submit.
 type Claim[Queue, Receipt any] interface {
@@ -122,8 +121,8 @@ type Claim[Queue, Receipt any] interface {
 
 	// ResetChanges empties everything that a program can see of the last frame: Created, Erased
 	// and Written of tables, and Written of columns. Provisional handles of the frame
-	// resolve no more. A snapshot has none of them, so that a tick that read them
-	// would reach another state when it is run again from a snapshot.
+	// resolve no more. Snapshots do not contain them: without ResetChanges a tick
+	// that reads them would reach another state when it runs again from a snapshot.
 	//
 	// It takes O(shards) time. The driver calls it in the Write of a tick, before the tick;
 	// elsewhere it panics.

@@ -18,7 +18,7 @@ var InspectJournal func(dir string, each func(at uint64, rec []byte) error) (Con
 type Contents struct {
 	Segments  []Segment
 	Snapshots []uint64 // positions, ascending
-	TornTail  string   // text of the unit that Open would cut, or of one being written; "": none
+	TornTail  string   // text of the unit that Open would cut or that is being written; "": none
 	Damage    error    // the first journal.ErrCorrupt; the files after it were not read
 }
 

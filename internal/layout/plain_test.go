@@ -1,0 +1,240 @@
+package layout
+
+import (
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// The standard library is the model for comments, pages and error texts.
+//
+//	go test ./internal/layout -run Prose -v            # percent for each package and page
+//	go test ./internal/layout -run Prose -v -plain=DIR # all hits below DIR
+var plain = flag.String("plain", "", "folder or page whose sentences with a habit TestProse_IsPlain lists")
+
+// Limits in percent of the sentences. Patterns that find more in the standard
+// library are too wide.
+const (
+	maxInPackage = 2.0 // package or page
+	maxInTree    = 1.0
+	maxInStd     = 0.6
+)
+
+type tally struct {
+	all    int
+	hits   []sentence
+	habits map[string]int
+}
+
+func (c *tally) percent() float64 { return 100 * float64(len(c.hits)) / float64(max(c.all, 1)) }
+
+func (c *tally) add(s sentence) {
+	c.all++
+	names := habitsOf(s.text)
+	if len(names) == 0 {
+		return
+	}
+	c.hits = append(c.hits, s)
+	for _, n := range names {
+		c.habits[n]++
+	}
+}
+
+// measure returns the tally of the tree and of each package and page in it.
+func measure(t *testing.T, tree fs.FS, wanted func(file string) bool) (total *tally, units map[string]*tally) {
+	t.Helper()
+	total, units = &tally{habits: map[string]int{}}, map[string]*tally{}
+	eachFile(t, tree, func(file, text string) {
+		unit := file
+		if strings.HasSuffix(file, ".go") {
+			unit = path.Dir(file)
+		}
+		if units[unit] == nil {
+			units[unit] = &tally{habits: map[string]int{}}
+		}
+		for _, s := range sentences(t, file, text) {
+			units[unit].add(s)
+			total.add(s)
+		}
+	}, wanted)
+	return total, units
+}
+
+// eachFile calls f for the wanted Go files and pages of a tree, without testdata.
+func eachFile(t *testing.T, tree fs.FS, f func(file, text string), wanted func(file string) bool) {
+	t.Helper()
+	noError(t, fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != "." && (d.Name() == "testdata" || d.Name()[0] == '.'):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(file) != ".go" && path.Ext(file) != ".md" || !wanted(file):
+			return nil
+		}
+		text, err := fs.ReadFile(tree, file)
+		f(file, string(text))
+		return err
+	}))
+}
+
+func all(string) bool { return true }
+
+// tooMany returns the units above their limit, sorted.
+func tooMany(units map[string]*tally) (names []string) {
+	for _, unit := range slices.Sorted(maps.Keys(units)) {
+		if units[unit].percent() > maxInPackage {
+			names = append(names, unit)
+		}
+	}
+	return names
+}
+
+func (c *tally) log(t *testing.T, tree string) {
+	t.Helper()
+	t.Logf("%s: %d of %d sentences have a habit (%.2f %%)", tree, len(c.hits), c.all, c.percent())
+	for _, h := range habits {
+		t.Logf("  %-14s %5d   write: %s", h.name, c.habits[h.name], h.instead)
+	}
+}
+
+func TestProse_IsPlain(t *testing.T) {
+	total, units := measure(t, os.DirFS("../.."), all)
+	total.log(t, "this tree")
+	for _, unit := range slices.Sorted(maps.Keys(units)) {
+		c := units[unit]
+		t.Logf("%5.1f %%  %4d of %5d  %s", c.percent(), len(c.hits), c.all, unit)
+		if *plain == "." || unit == *plain || strings.HasPrefix(unit, *plain+"/") {
+			for _, s := range c.hits {
+				t.Log(s)
+			}
+		}
+	}
+	for _, unit := range tooMany(units) {
+		t.Errorf("%s: sentences with a habit, got %.1f %%, want at most %v, such as\n\t%v", unit, units[unit].percent(), maxInPackage, units[unit].hits[0])
+	}
+	if p := total.percent(); p > maxInTree {
+		t.Errorf("sentences with a habit, got %.1f %%, want at most %v", p, maxInTree)
+	}
+}
+
+func TestProse_StandardLibraryIsPlain(t *testing.T) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	noError(t, err)
+	src := filepath.Join(strings.TrimSpace(string(root)), "src")
+	if _, err := os.Stat(src); err != nil {
+		t.Skip("no sources of the standard library: ", err)
+	}
+	model := []string{"sync", "sync/atomic", "context", "net/http", "encoding/json", "database/sql", "os", "io", "io/fs", "slices", "maps"}
+	total, _ := measure(t, os.DirFS(src), func(file string) bool {
+		return slices.Contains(model, path.Dir(file)) && !strings.HasSuffix(file, "_test.go")
+	})
+	total.log(t, "standard library")
+	if p := total.percent(); p > maxInStd || total.all < 1000 {
+		t.Errorf("standard library: sentences with a habit, got %.2f %% of %d, want at most %v %%", p, total.all, maxInStd)
+	}
+}
+
+// Ten sentences of the old kind among 400 plain ones are above the limit, as
+// comments, error texts and a page.
+func TestProse_OldSentencesFail(t *testing.T) {
+	old := []string{
+		"What spinning workers look at lies apart from the rest.",
+		"Close returns what is left of the batch.",
+		"Applied is called behind each tick that a world applies.",
+		"Whoever breaks the rule is told about it.",
+		"The flush goes on with the tables of another one.",
+		"It is open what became of the record.",
+		"A table of no rows comes to the same, for it is empty.",
+		"Of two worlds that write, one takes its turn.",
+		"Columns are no part of it but for the first.",
+		"Some items have none, and so does the table.",
+	}
+	for _, s := range old {
+		if len(habitsOf(s)) == 0 {
+			t.Errorf("no habit found in %q", s)
+		}
+	}
+	for form, write := range map[string]func(s string) string{
+		"comments":    func(s string) string { return "// " + s + "\n" },
+		"error texts": func(s string) string { return "var _ = errors.New(\"" + s + "\")\n" },
+		"page":        func(s string) string { return "- " + s + "\n" },
+	} {
+		t.Run(form, func(t *testing.T) {
+			file, text := "store/x.go", "package store\n\n"
+			if form == "page" {
+				file, text = "guide/x.md", "# Page\n"
+			}
+			text += strings.Repeat(write("Flush applies the commands of all queues."), 400)
+			for i, s := range old {
+				text += write(s)
+				if i != 7 && i != 9 {
+					continue
+				}
+				_, units := measure(t, fstest.MapFS{file: {Data: []byte(text)}}, all)
+				if failed := len(tooMany(units)) > 0; failed != (i == 9) {
+					t.Errorf("%d old sentences: got failed=%v, want %v", i+1, failed, i == 9)
+				}
+			}
+		})
+	}
+}
+
+// oldNames are identifiers, with the words to write instead.
+var oldNames = map[string]string{
+	"of": "a noun: from, owner, items", "told": "reported", "goesOn": "sameFrame, more", "doubts": "dirty", "meddled": "markDirty",
+	"awake": "active", "lent": "exposed", "foretell": "dryRun", "hear": "receive", "suffer": "takeDamage",
+}
+
+// maxTestWords is the limit for the words of a test name after Test, and
+// medianTestWords the limit of their median.
+const (
+	maxTestWords    = 10
+	medianTestWords = 6
+)
+
+var (
+	testOpener = re(`^Test_?(?:A|An|The|What|Who|Whoever|Whose|Whatever|Where|Which|How|Those|None|Nothing|No|Every|Each|Some|One|It|Of|All)(?:[A-Z_]|$)`)
+	nameWord   = re(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
+)
+
+func TestNames_ArePlain(t *testing.T) {
+	var lengths []int
+	eachFile(t, os.DirFS("../.."), func(file, text string) {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
+		noError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if id, is := n.(*ast.Ident); is && oldNames[id.Name] != "" {
+				t.Errorf("%v: %s, write %s", fset.Position(id.Pos()), id.Name, oldNames[id.Name])
+			}
+			return true
+		})
+		for _, d := range f.Decls {
+			fn, is := d.(*ast.FuncDecl)
+			if !is || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Test") || !strings.HasSuffix(file, "_test.go") || fn.Name.Name == "TestMain" {
+				continue
+			}
+			n := len(nameWord.FindAllString(fn.Name.Name, -1)) - 1
+			lengths = append(lengths, n)
+			if n > maxTestWords || testOpener.MatchString(fn.Name.Name) {
+				t.Errorf("%v: %s, want a subject first and at most %d words, as in TestFlush_ContextEndsBeforeCommit", fset.Position(fn.Pos()), fn.Name.Name, maxTestWords)
+			}
+		}
+	}, func(file string) bool { return strings.HasSuffix(file, ".go") })
+	slices.Sort(lengths)
+	if n := lengths[len(lengths)/2]; n > medianTestWords {
+		t.Errorf("median of the words in test names: got %d, want at most %d", n, medianTestWords)
+	}
+}
