@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -104,5 +105,33 @@ func expectPanic(t *testing.T, want string, f func()) {
 	t.Helper()
 	if message := fmt.Sprint(panicOf(f)); !strings.Contains(message, want) {
 		t.Errorf("the panic is %q, want one that says %q", message, want)
+	}
+}
+
+// A late Set counts the bytes of its segment. Memory of earlier batches must not decide where
+// the segment begins.
+func TestLoad_DoesNotDependOnMemory(t *testing.T) {
+	for creates := 1; creates < 1000; creates += creates/2 + 1 {
+		b := newBench(1<<20, 1)
+		var a batch.SetLog
+		a.Init(&b.Recorder, items.For[uint64](), false, nil, nil)
+		record := func(n int) batch.Load {
+			q := b.Begin(1).Queue(0)
+			h := b.Emplace(q, value{})
+			b.Staged(q, h)
+			for range n - 1 {
+				h = b.Emplace(q, value{})
+			}
+			a.Set(q, h.ID)
+			load := b.Pending()
+			b.Drop(nil)
+			return load
+		}
+		cold := record(creates)
+		b.EmplaceItems(b.Begin(1).Queue(0), make([]value, 5000), nil)
+		b.Drop(nil)
+		if warm := record(creates); warm != cold {
+			t.Errorf("%d creates and a Set: got load %v, want %v as in a new batch", creates, warm, cold)
+		}
 	}
 }

@@ -244,27 +244,26 @@ func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
 		return false
 	}
-	n, room := c.current.Len(), 0
-	if c.used > 0 {
-		room = c.segments[c.used-1].values.Cap()
-	}
-	larger := min(max(room*2, r.few), segmentItems)
+	n := c.current.Len()
+	larger := min(max(c.capacity*2, r.few), segmentItems)
 	switch {
 	case c.used == 0 || n == segmentItems:
 		c.begin(r.segments.next(), r, r.few)
-	case n < room:
+	case n < c.capacity:
 	case c.staged:
 		c.begin(r.segments.next(), r, larger)
 	default:
-		c.segments[c.used-1].values = r.typ.Grown(c.current, larger)
+		c.capacity = larger
+		if s := &c.segments[c.used-1]; s.values.Cap() < larger {
+			s.values = r.typ.Grown(c.current, larger)
+		}
 	}
-	whole := c.segments[c.used-1].values
 	n = c.current.Len()
-	c.current = whole.Resize(n).Clip(n + 1 + q.buf.share(whole.Cap()-n-1, r.typ.Size))
+	c.current = c.segments[c.used-1].values.Resize(n).Clip(n + 1 + q.buf.share(c.capacity-n-1, r.typ.Size))
 	return true
 }
 
-// begin starts the next segment, in an array for n creates unless it has one.
+// begin starts the next segment, for n creates before it grows.
 func (c *tableBuffer) begin(number uint64, r *Recorder, n int) {
 	c.seal()
 	if c.used == len(c.segments) {
@@ -274,7 +273,8 @@ func (c *tableBuffer) begin(number uint64, r *Recorder, n int) {
 	s.number = number
 	c.used++
 	c.base = r.name(number)
-	if s.values.Cap() == 0 {
+	c.capacity = n
+	if s.values.Cap() < n {
 		s.values = r.typ.Make(n)
 	}
 	s.values = s.values.Resize(0)

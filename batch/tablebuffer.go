@@ -17,6 +17,7 @@ type tableBuffer struct {
 	recorder *Recorder   // the only writer
 	puts     []Puts      // by shard; nil before the first put
 	segments []segment   // the newest's length is stale while current grows
+	capacity int         // creates of the newest segment before it grows or the next begins
 	used     int
 	spare    []Puts // unused puts, by shard
 	put      Shards
@@ -28,6 +29,8 @@ type tableBuffer struct {
 	first    int  // first segment in the table's order, once gathered
 }
 
+// Arrays of earlier batches may be longer than capacity. It alone decides where segments
+// begin, because a late Set counts the bytes of its segment up to its create.
 type segment struct {
 	values items.Slice
 	number uint64
