@@ -6,6 +6,7 @@
 // # Terms
 //
 //   - cell: one world with one log. It has a number.
+//   - leader: the node whose world appends records.
 //   - stream: the messages of a cell in JetStream. Their numbers are sequences.
 //   - record: the content of a position of the log. Positions begin at 1.
 //   - fragment: a message of a record. Records above 900 KiB have several.
@@ -23,17 +24,17 @@
 //	           12      13 1/3  13 1/2  13 2/2  14
 //	                   └ void  └─── record 13  ┘
 //
-// If an owner dies between two fragments, readers skip the record, and the next owner appends
+// If a leader dies between two fragments, readers skip the record, and the next leader appends
 // after it.
 //
 // # Invariants
 //
-//   - C1: a writer appends only directly after the last sequence it knows, so two owners cannot
+//   - C1: a writer appends only directly after the last sequence it knows, so two leaders cannot
 //     both append.
-//   - C2: after an error of Append the outcome is unknown. Only the leader's record at that
-//     position decides it.
+//   - C2: after an error of Append the outcome is unknown. Only the record that the stream
+//     leader has at that position decides it.
 //   - C3: Read returns every record once, in order, with verified sums. It waits for lost
-//     connections, lost leaders and restarting servers.
+//     connections, elections and restarting servers.
 //   - C4: only Trim and Reseed remove messages. Trim removes only records covered by two
 //     snapshots that were read back.
 //
@@ -45,13 +46,13 @@
 //
 // # Stream leader
 //
-// If the owner's process contains the stream leader, its death costs an election of 4 to 9
+// If the leader's process contains the stream leader, its death costs an election of 4 to 9
 // seconds instead of Options.ElectionTimeout. Run servers in separate processes, best on
-// separate machines, or call [Log.StepDown] when the node becomes the owner.
+// separate machines, or call [Log.StepDown] when the node becomes the leader.
 //
 // # Limits
 //
-// A Log keeps no snapshots on the node: without shared blobs nothing is trimmed. The world
-// decides who owns the log. Every client that can publish on the subject of a cell can own its
-// world: grant this right to nodes only.
+// A Log keeps no snapshots on the node: without shared blobs nothing is trimmed. The worlds
+// elect the leader. Every client that can publish on the subject of a cell controls its world:
+// grant this right to nodes only.
 package cluster

@@ -13,7 +13,7 @@ var (
 	// [Embedded] open.
 	ErrLocked = errors.New("cluster: the folder is open in another process")
 
-	// ErrFenced means that another node appended at this position: it owns the log.
+	// ErrFenced means that another node, the leader, has appended at this position.
 	ErrFenced = errors.New("cluster: fenced: another record at this position")
 
 	// ErrTrimmed means that the records are no longer kept. Use a newer snapshot.

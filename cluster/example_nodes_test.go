@@ -57,7 +57,7 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 	return n, nil
 }
 
-// run plays until ctx ends: its own ticks while the node owns the log, else the owner's.
+// run runs ticks until ctx ends: its own while the node leads, otherwise the leader's.
 func (n *Node) run(ctx context.Context) error {
 	err := n.world.Run(ctx)
 	return errors.Join(err, n.world.Close(context.WithoutCancel(ctx)), n.log.Close(), n.journal.Close())
@@ -66,7 +66,7 @@ func (n *Node) run(ctx context.Context) error {
 // endregion
 
 // region submit
-// submit calls Submit on one node after another until the owner accepts the call.
+// submit calls Submit on one node after another until the leader accepts the call.
 func submit(ctx context.Context, nodes []*Node, call func(n *Node, q store.Queue) error) error {
 	for {
 		for _, n := range nodes {
@@ -83,7 +83,7 @@ func submit(ctx context.Context, nodes []*Node, call func(n *Node, q store.Queue
 
 // endregion
 
-// Two nodes use three servers. The owner ends, and the other node continues.
+// Two nodes use three servers. The leader ends, and the other node continues.
 func Example_nodes() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "herd")
@@ -120,20 +120,20 @@ func Example_nodes() {
 	}
 	fmt.Println(submit(ctx, nodes, born))
 
-	owner := 0
+	leader := 0
 	if nodes[1].world.Status().Leader {
-		owner = 1
+		leader = 1
 	}
-	stop[owner]()
-	<-ended[owner]
-	rest := nodes[1-owner : 2-owner]
+	stop[leader]()
+	<-ended[leader]
+	rest := nodes[1-leader : 2-leader]
 	fmt.Println(submit(ctx, rest, born)) // after the failover
 	_ = rest[0].world.Read(ctx, func(context.Context, world.Tick) error {
 		fmt.Println(rest[0].sheep.Len(), "sheep")
 		return nil
 	})
-	stop[1-owner]()
-	<-ended[1-owner]
+	stop[1-leader]()
+	<-ended[1-leader]
 	// Output:
 	// <nil>
 	// <nil>

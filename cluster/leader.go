@@ -11,11 +11,11 @@ import (
 )
 
 // StepDown makes the stream leader resign if this Log is connected to it, and reports whether
-// it did. Use it if the owner's process contains a server, because losing both at once costs an
-// election.
+// it did. Call it on the leading node if its process contains a server, because losing both at
+// once costs an election.
 //
-// Appends wait some milliseconds for the new leader. StepDown fails while a follower lags,
-// because the new leader might be dead. Try again later.
+// Appends wait some milliseconds for the new stream leader. StepDown fails while another server
+// lags, because the new stream leader might be dead. Try again later.
 func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	check.Given(ctx != nil, "cluster: StepDown", "context")
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)

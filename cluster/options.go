@@ -13,7 +13,7 @@ type CellID = cells.ID
 
 // Options of a Log. The zero value is valid.
 type Options struct {
-	// ElectionTimeout is the time without records until another world may own the log; default
+	// ElectionTimeout is the time without records until another node may lead; default
 	// and minimum 300 ms. Use more than three ticks.
 	ElectionTimeout time.Duration
 

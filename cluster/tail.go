@@ -57,7 +57,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	}
 	end = location{m.number, m.before, m.sum, s.LastSeq}
 	if !m.last() {
-		// The record is incomplete: its owner died, or is still writing.
+		// The record is incomplete: its writer died, or is still writing.
 		end = location{at: m.number - 1, sum: m.before, seq: s.LastSeq}
 	}
 	if err := l.sameRecord(end, seen); err != nil {

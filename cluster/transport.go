@@ -25,11 +25,11 @@ const maxWorkers = 64
 
 func mailSubject(cell CellID) string { return "handloom.mail." + cell.String() }
 
-func (t *transport) Request(ctx context.Context, to CellID, parcel []byte) (cursor uint64, err error) {
+func (t *transport) Request(ctx context.Context, to CellID, packet []byte) (cursor uint64, err error) {
 	check.Given(ctx != nil, "cluster: Request", "context")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	reply, err := t.conn.RequestWithContext(ctx, mailSubject(to), parcel)
+	reply, err := t.conn.RequestWithContext(ctx, mailSubject(to), packet)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return 0, fmt.Errorf("cluster: %v: %w", to, cells.ErrUnreachable)
@@ -41,14 +41,14 @@ func (t *transport) Request(ctx context.Context, to CellID, parcel []byte) (curs
 	return binary.LittleEndian.Uint64(reply.Data), nil
 }
 
-// Serve answers on every node of the cell. Only the owner's answer is sent.
-func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, parcel []byte) (uint64, error)) error {
+// Serve answers on every node of the cell. Only the leader's answer is sent.
+func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, packet []byte) (uint64, error)) error {
 	check.Given(ctx != nil, "cluster: Serve", "context")
 	check.Given(answer != nil, "cluster: Serve", "function")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	parcels := make(chan *nats.Msg, maxWorkers)
-	sub, err := t.conn.ChanSubscribe(mailSubject(cell), parcels)
+	packets := make(chan *nats.Msg, maxWorkers)
+	sub, err := t.conn.ChanSubscribe(mailSubject(cell), packets)
 	if err != nil {
 		return fmt.Errorf("cluster: %w", (*Log)(t).withCause(ctx, err))
 	}
@@ -59,7 +59,7 @@ func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx cont
 		answers.Go(func() {
 			for {
 				select {
-				case m := <-parcels:
+				case m := <-packets:
 					if cursor, err := answer(ctx, m.Data); err == nil {
 						_ = m.Respond(binary.LittleEndian.AppendUint64(nil, cursor))
 					}

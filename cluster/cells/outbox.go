@@ -143,14 +143,14 @@ func (o *Outbox[M]) Resume(q store.Queue, to ID) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventResume})
 }
 
-// Abandon records that the messages waiting for a cell are erased, because it is gone forever.
-// If it returns, the pair stops with [ErrGap].
+// Abandon records that the messages waiting for a cell are erased, because the cell is gone forever.
+// If the cell returns, the pair stops with [ErrGap].
 func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventGone})
 }
 
 // Run sends the messages of w's ticks through t, and submits received packets to w, while w
-// owns its log. It returns the cause of ctx, or the error of t.Serve. Call one Run per World,
+// leads. It returns the cause of ctx, or the error of t.Serve. Call one Run per World,
 // concurrently with World.Run, on every node of the cell. Each cell gets one packet at a time,
 // which takes one pass over all waiting messages.
 func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error {

@@ -121,8 +121,8 @@ func (l *sendLoop) send(to ID) {
 	}
 }
 
-// pack returns the next packet to a cell, or nil, and the number before it. A halted World is
-// not an owner, so messages of a failed tick are never sent.
+// pack returns the next packet to a cell, or nil, and the number before it. A halted World does
+// not lead, so messages of a failed tick are never sent.
 func (l *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 	_ = l.read(func() {
 		_, p := l.pairs.find(to)
@@ -148,7 +148,7 @@ func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	if cursor == acked {
 		return errNotTaken
 	} else if cursor < acked {
-		n.Kind = eventGap // the peer owns its log, and had these messages earlier
+		n.Kind = eventGap // the peer leads, and had these messages earlier
 	}
 	_, err = l.world.Submit(l.ctx, func(q store.Queue) error {
 		l.pairs.events.Emplace(q, n)

@@ -18,7 +18,7 @@ type Transport interface {
 	Request(ctx context.Context, to ID, packet []byte) (cursor uint64, err error)
 
 	// Serve calls answer with the packets for a cell until ctx ends, and returns the cause.
-	// Every node of the cell serves it; all but the owner's answers are errors, which may be
+	// Every node of the cell serves it; all answers except the leader's are errors, which may be
 	// dropped.
 	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, packet []byte) (cursor uint64, err error)) error
 }
