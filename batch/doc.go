@@ -8,13 +8,13 @@
 //   - key: (pass, task), the order of queues in a batch.
 //   - batch: all queues recorded since the last flush.
 //   - table buffer: the creates and puts of one queue for one table, in typed arrays.
-//     A position in such an array is a sequence.
+//     A position in such an array is a sequence number.
 //   - list: the erases of one queue for one typeId. A chunk's task erases by row,
 //     until something else changes the table.
 //   - segment: up to 16,384 creates of one table buffer.
 //   - provisional handle: the name of an item that is recorded but not yet flushed.
 //   - inbox: calls of goroutines outside of passes, each with a queue.
-//   - sequence: a run of passes that is placed in the batch later.
+//   - Sequence: a run of passes that is placed in the batch later.
 //
 // # From queues to commands
 //

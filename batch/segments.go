@@ -11,7 +11,7 @@ import (
 // failed pass or a rollback, because somebody may hold its handles. The random start makes
 // a handle of another store, such as a snapshot's, stale except with probability n in 2^34.
 type segmentNumbers struct {
-	_     [64]byte // given is written, the fields before it are read often
+	_     [64]byte // given is written often, the fields before it are read often
 	given atomic.Uint64
 }
 
@@ -24,7 +24,7 @@ const (
 
 func (n *segmentNumbers) begin() { n.given.Store(rand.Uint64N(segmentMask + 1)) }
 
-// Numbers repeat after 17 billion.
+// next returns the next number. Numbers repeat after 2^34 calls, 17 billion.
 func (n *segmentNumbers) next() uint64 { return n.given.Add(1) & segmentMask }
 
 func split(id handle.ID) (number uint64, offset int) {

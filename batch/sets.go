@@ -53,7 +53,7 @@ type Sets struct {
 	creates  *tableBuffer // of the queue; nil: nothing is staged
 	staged   []staged
 	used     int     // number of staged in use
-	setCount int     // creates that were set
+	setCount int     // creates that were set or unset
 	again    []place // one per repeated Set of a create
 	key      Key
 

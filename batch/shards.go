@@ -11,8 +11,8 @@ func (s *Shards) Add(shard int) { *s |= 1 << (shard & 63) }
 
 func (s Shards) has(shard int) bool { return s>>(shard&63)&1 != 0 }
 
-// First returns the lowest shard, and Rest the others: a flush avoids the call of All
-// (op=manytables).
+// First returns the lowest shard, and Rest the others. A flush loops with them to
+// avoid the call of All (op=manytables).
 func (s Shards) First() int   { return bits.TrailingZeros64(uint64(s)) }
 func (s Shards) Rest() Shards { return s & (s - 1) }
 

@@ -16,8 +16,8 @@ import (
 // that write different columns of a table run at the same time. [AddColumn] adds one.
 //
 // Elements of new items are zero, unless [Column.Set] sets them. They are part of
-// digests, checkpoints and snapshots. Inserts cost nothing more; each erase of a single
-// item in a Frame costs about 5 ns.
+// digests, checkpoints and snapshots. A column adds nothing to the cost of an insert,
+// and about 5 ns to the erase of a single item in a Frame.
 //
 // See guide/columns.md and guide/sparse-data.md.
 type Column[T, C any] struct {
@@ -27,9 +27,9 @@ type Column[T, C any] struct {
 // ColumnOptions configure a column of elements of type C. The zero value is valid.
 type ColumnOptions[C any] struct {
 	Name    string // unique in the table; default: the name of C
-	Changes bool   // keep lists for [Column.Written] and of [Sparse]; the table needs Changes, too
+	Changes bool   // keep the change lists of the [Column] or [Sparse]; the table needs Changes, too
 
-	// Clone and Links are for elements what they are for items in [TableOptions].
+	// Clone and Links of elements; see [TableOptions].
 	Clone func(dst, src *C)
 	Links func(v *C, visit func(id *ID))
 }
@@ -39,8 +39,8 @@ type ColumnOptions[C any] struct {
 //
 //	pos := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
 //
-// It takes the time of making the array. Older [Checkpoint] values fail with
-// [ErrCheckpoint] from then on. Any goroutine may call it; it does not wait. It panics
+// It takes O(rows) time. Older [Checkpoint] values fail with [ErrCheckpoint] from then on.
+// Any goroutine may call it; it does not wait. It panics
 // with an error as [Register] does, and t is unchanged: [ErrPhase] while a phase is open
 // or the store is claimed, [ErrClosed], or an error that names every other fault (a name
 // that is taken, Changes that the table lacks, handles in C that a flush cannot reach).
@@ -178,8 +178,8 @@ func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	}
 }
 
-// Exchange swaps the elements of two columns of one table, in O(shards) time. Typical use
-// is a pass that reads cur of any item and writes next of its own:
+// Exchange swaps the elements of two columns of one table, in O(shards) time. In typical
+// use a pass reads cur of any item and writes next of its own items:
 //
 //	err := cells.ForEachRows(ctx, live) // reads cur, writes next
 //	err = store.Exchange(ctx, cur, next)

@@ -42,7 +42,7 @@ type TableOptions[T any] struct {
 	MinFree    int    // vacant slots each shard holds back, so that a slot is reused only after that many erases; default 0
 	ChunkItems int    // rows per chunk; 1 for slow items; default: a multiple of 64, at least 1,024 rows and 64 KiB
 	Changes    bool   // keeps change lists of the frame; see [Created] and [Written]
-	Events     bool   // a flush erases the items; see above
+	Events     bool   // flushes erase the items, by the rules in the comment of TableOptions
 	FixedKeys  bool   // ForEach changes sort keys of Defragment only with Chunk.Touch
 
 	// Links calls visit with the address of each handle inside a slice, map, pointer,

@@ -39,11 +39,11 @@ func (q Queue) Erase(id ID) { batch.Queue(q).Erase(id) }
 // the flush [Table.Resolve] returns the real handle. Lookups do not find it, and flushes
 // do not replace it in live items written in place.
 //
-// In every other batch the handle is stale, also after a Discard or [Store.Rollback],
-// until the table has recorded into 2^34 more queues (a queue counts once per batch, and
-// once more per 16,384 creates). In another store, for example after a load, it is stale
-// with an error probability of n in 2^34 in a batch of n queues. Its bits have no order
-// and may differ between runs; no flush depends on them.
+// In every other batch the handle is stale, also after a Discard or [Store.Rollback]. The
+// table issues it again only after 2^34 more queues (a queue counts once per batch, and
+// once more per 16,384 creates). In another store, for example after a load, a batch of n
+// queues takes it for its own with a probability of n in 2^34. Its bits have no order and
+// may differ between runs; no flush depends on them.
 //
 // It takes O(1) time and allocates nothing in steady use (op=record). It panics when q is
 // used after its pass or belongs to another store. From the first command over the

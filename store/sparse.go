@@ -95,7 +95,8 @@ func (s *Sparse[T, C]) All() iter.Seq2[Handle[T], *C] {
 
 // Put sets the data of the item h at once, and reports whether the item exists. It takes
 // O(1) time, or O(rows) after [Maps] or [StableMaps]. It invalidates pointers to the
-// data. It panics when w is used outside its Write.
+// data. It panics when w is used outside its Write or
+// Frame.
 func (s *Sparse[T, C]) Put(w *Writer, h Handle[T], v C) bool {
 	place := (*C)(s.core.put(w, h.ID))
 	if place != nil {
@@ -132,7 +133,7 @@ func (s *Sparse[T, C]) Unset(q Queue, h Handle[T]) {
 // SortAsTable sorts the rows of each shard in the order of their items in the table, so
 // that a pass over both reads memory in one direction. Later changes do not keep the
 // order. It takes O(rows) time and invalidates pointers. It panics when w is used outside
-// its Write.
+// its Write or Frame.
 func (s *Sparse[T, C]) SortAsTable(w *Writer) { s.core.sortAsTable(w) }
 
 // SparseChunk is a run of rows of a [Sparse] given to one task, valid until the task

@@ -57,11 +57,12 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 // Read waits for the end of that Frame. The receipt has the handles of the creates. When
 // f records nothing, Submit returns at once.
 //
-// Any number of goroutines may call it, but not one whose return a frame waits for: not
-// the goroutine that flushes, nor one inside a phase. With the context of a phase Submit
-// is [ErrPhase]. With another context, such as an HTTP request's inside a Read, or inside
-// Options.AfterFlush, Links or Clone, it waits until that ends. A build with the tag
-// handloom_check makes that ErrPhase, too, unless the context has a deadline.
+// Any number of goroutines may call it, except the goroutine that flushes and goroutines
+// inside a phase, because Submit waits for them. With the context of a phase it is
+// [ErrPhase]. With another context inside a phase, such as an HTTP request's inside a
+// Read, or inside Options.AfterFlush, Links or Clone, it waits until that context ends.
+// A build with the tag handloom_check makes that ErrPhase, too, unless the context has a
+// deadline.
 //
 // After a failed flush the call waits for the next one. All errors except two mean that
 // nothing of the call is or will be applied: the error of f, ErrPhase, [ErrQueueFull],

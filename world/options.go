@@ -19,10 +19,10 @@ type Options struct {
 
 	Hz int // ticks per second of Run; default 60
 
-	// Init builds the first state in one Write if the log is empty; default: no change.
+	// Init builds the first state in one Frame if the log is empty; default: no change.
 	Init func(ctx context.Context, w *store.Writer) error
 
-	// Tick runs one tick in one Write. It must be a function of the state, t and the input,
+	// Tick runs one tick in one Frame. It must be a function of the state, t and the input,
 	// which its first flush applies. Its end flushes the remaining commands.
 	Tick func(ctx context.Context, w *store.Writer, t Tick) error
 
@@ -47,8 +47,9 @@ type Options struct {
 	// states.
 	Shadow float64
 
-	// Portable means that the program reaches the same state on every architecture and version
-	// of Go: no float64 that a compiler may fuse, no package math.
+	// Portable accepts records of other architectures and versions of Go, which are [ErrVersion]
+	// otherwise. The program must reach the same state on all: no float64 that a compiler may
+	// fuse, no package math.
 	Portable bool
 }
 

@@ -18,7 +18,7 @@ type tickRun struct {
 	from     origin
 }
 
-// run runs the tick inside its Write. With skips, a tick that fails with its input runs without
+// run runs the tick inside its Frame. With skips, a tick that fails with its input runs without
 // it.
 func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) error {
 	if skips {
