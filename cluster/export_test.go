@@ -2,7 +2,7 @@ package cluster
 
 import "context"
 
-// PublishFragments publishes the first fragments of a record, as a dying owner does.
+// PublishFragments publishes the first fragments of a record, as a dying leader does.
 func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) error {
 	_, end, err := l.ends(ctx)
 	if err != nil {

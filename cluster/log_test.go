@@ -58,7 +58,7 @@ func long(n uint64) []byte {
 	return bytes.Repeat([]byte{byte(n)}, []int{900 << 10, 900<<10 + 1, 1800 << 10, 3 << 20, 5}[n%5])
 }
 
-// An owner dies between two fragments. Readers skip them, and appends continue.
+// A leader dies between two fragments. Readers skip them, and appends continue.
 func TestRecord_IsWholeOrAbsent(t *testing.T) {
 	ctx := t.Context()
 	last := uint64(14)

@@ -97,10 +97,10 @@ func (r *localReplica) trim(ctx context.Context, through uint64) error {
 	return err
 }
 
-// HasLocalReplica returns the number of the last record in this node's journal, and the error
+// LocalTail returns the number of the last record in this node's journal, and the error
 // that ended writing to it, such as a full disk. The Log continues without it until the next
 // Open.
-func (l *Log) HasLocalReplica() (at uint64, err error) {
+func (l *Log) LocalTail() (at uint64, err error) {
 	l.replica.mutex.Lock()
 	defer l.replica.mutex.Unlock()
 	return l.replica.last.at, l.replica.err

@@ -44,7 +44,7 @@ func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	follower := openLog(t, s, 1, o)
 	wantRecords(t, follower, 0, 20, record)
 	for _, l := range []*cluster.Log{owner, follower} {
-		wantNumber(t, "the journal", 20)(l.HasLocalReplica())
+		wantNumber(t, "the journal", 20)(l.LocalTail())
 		mustClose(t, l)
 	}
 	return a, b, s
@@ -165,7 +165,7 @@ func TestJournal_MayLackRecords(t *testing.T) {
 		o.Journal = []*journal.Journal{b, openJournal(t, t.TempDir())}[i]
 		l := openLog(t, s, 1, o)
 		wantRecords(t, l, after, 60, record)
-		wantNumber(t, "the journal", 60)(l.HasLocalReplica())
+		wantNumber(t, "the journal", 60)(l.LocalTail())
 		if err := l.Trim(t.Context(), 50); err != nil {
 			t.Errorf("read behind record %d: %v", after, err)
 		}
@@ -178,14 +178,14 @@ func TestJournal_MayLackRecords(t *testing.T) {
 }
 
 // The Log continues without the journal.
-func TestHasLocalReplica_ReportsFailedJournal(t *testing.T) {
+func TestLocalTail_ReportsFailedJournal(t *testing.T) {
 	j := openJournal(t, t.TempDir())
 	o := withJournal(t, j)
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
 	fill(t, l, 10)
 	mustClose(t, j)
 	fill(t, l, 20)
-	if at, err := l.HasLocalReplica(); at != 10 || !errors.Is(err, journal.ErrBroken) || !strings.Contains(err.Error(), "record 11") {
+	if at, err := l.LocalTail(); at != 10 || !errors.Is(err, journal.ErrBroken) || !strings.Contains(err.Error(), "record 11") {
 		t.Errorf("the journal has record %d, %v", at, err)
 	}
 	saveText(t, l, 12)
@@ -272,7 +272,7 @@ func TestJournal_RefusesOtherHistory(t *testing.T) {
 		}); !errors.Is(err, cluster.ErrOtherStream) {
 			t.Errorf("Read after record %d: %v, want ErrOtherStream", after, err)
 		}
-		if at, err := l.HasLocalReplica(); at != 20 {
+		if at, err := l.LocalTail(); at != 20 {
 			t.Errorf("Read after record %d: the journal has record %d, %v, want 20", after, at, err)
 		}
 	}
@@ -299,7 +299,7 @@ func TestCutText_NamesTornRecord(t *testing.T) {
 		t.Errorf("cut %q, want record 20", got)
 	}
 	wantRecords(t, l, 0, 20, record)
-	wantNumber(t, "the journal", 20)(l.HasLocalReplica())
+	wantNumber(t, "the journal", 20)(l.LocalTail())
 	if got := openLog(t, s, 1, alone(t)).CutText(); got != "" {
 		t.Errorf("no journal: cut %q", got)
 	}

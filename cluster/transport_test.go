@@ -113,7 +113,7 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 	return n, arrived
 }
 
-// Cells with two nodes each exchange numbers over three servers, while owners die or hand over.
+// Cells with two nodes each exchange numbers over three servers, while leaders die or hand over.
 func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	c := startServers(t, 3, nil)
 	ids := [2]cells.ID{cells.NewID(), cells.NewID()}

@@ -233,7 +233,7 @@ func until(t testing.TB, what string, is func() bool) {
 	t.Fatalf("timeout: %s", what)
 }
 
-// locked is a log with a lock, so its world owns it at once.
+// locked is a log with a lock, so its world leads at once.
 type locked struct{ world.Log }
 
 func (locked) ElectionTimeout() time.Duration { return 0 }

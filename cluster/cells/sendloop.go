@@ -158,7 +158,7 @@ func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 }
 
 // receive takes a packet and returns the sender's new cursor. The applied call proves that this
-// World owned the log, so the cursor is current.
+// World led, so the cursor is current.
 func (l *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
 	var p packet
 	if err := p.decode(b, l.schema); err != nil {
