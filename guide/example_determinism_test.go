@@ -12,7 +12,7 @@ import (
 
 // region setup
 
-// setup registers the tables of a game in s and returns a function that plays a frame.
+// setup registers the tables of a game in s and returns a function that runs a frame.
 func setup(s *store.Store) (frame func(ctx context.Context, tick int) error, err error) {
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", Shards: 2, ChunkItems: 64})
 	return func(ctx context.Context, tick int) error {

@@ -184,10 +184,10 @@ func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
 //	err := cells.ForEachRows(ctx, live) // reads cur, writes next
 //	err = store.Exchange(ctx, cur, next)
 //
-// It invalidates slices and pointers of both. Pending Sets, digests, snapshots and
-// Written belong to the name of the column. Exchange joins a Frame, or a system that
-// names both in its Writes, while no pass of it runs; elsewhere it is [ErrPhase]. Columns
-// of two tables, or with Clone or Links, are an error.
+// It invalidates slices and pointers of both. Only elements are exchanged: pending Sets
+// and the list of Written stay with their column. Exchange joins a Frame, or a system
+// that names both in its Writes, while no pass of it runs; elsewhere it is [ErrPhase].
+// Columns of two tables, or with Clone or Links, are an error.
 //
 // See guide/neighbours.md.
 func Exchange[T, C any](ctx context.Context, a, b *Column[T, C]) error {

@@ -25,9 +25,9 @@ type Groups[T, K any] struct {
 	task  func(int) error // run, bound once
 }
 
-// GroupBy groups the items of t into g by the item of table by that key names: children
-// by parent, shots by target. [Groups.Stale] counts keys that name no item of by (null
-// and stale handles, handles of other tables). t and by may be one table.
+// GroupBy groups the items of t into g by owner, the item of by whose handle key returns:
+// children by parent, shots by target. [Groups.Stale] counts keys that name no item of by
+// (null and stale handles, handles of other tables). t and by may be one table.
 //
 //	var hits store.Groups[Hit, Ship] // kept from tick to tick
 //	err := store.GroupBy(ctx, &hits, shots, ships, func(h *Hit) store.Handle[Ship] { return h.Target })

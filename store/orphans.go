@@ -16,7 +16,7 @@ import (
 //
 //	_, err := s.Flush(ctx) // erases parents
 //	err = store.EraseOrphans(ctx, parts, parts, func(p *Part) store.Handle[Part] { return p.Parent })
-//	_, err = s.Flush(ctx) // erases their descendants, in the same frame of a Frame
+//	_, err = s.Flush(ctx) // erases their descendants; inside a Frame all is one frame
 //
 // It runs in parallel and records the same erases for any number of workers. Between two
 // tables it takes O(rows) time. In one table it takes O(rows * log(depth)) time and 16
