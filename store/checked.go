@@ -86,10 +86,10 @@ func (f *flush) verifyCounts(recorded int) {
 
 // watch returns a function that panics if a table changed that the phase must not write
 // (P1). It skips the table of a ForEach, the columns of a ForEachRows and the sparse data
-// of a pass over it. It skips systems, which write at the same time as others of their
-// wave.
+// of a pass over it. It skips Do, which may write all, and systems, which write at the same
+// time as others of their wave.
 func (s *Store) watch(p *phase) func() {
-	if !check.Full || p.outer != nil && p.outer.op != opFrame {
+	if !check.Full || p.op == opDo || p.outer != nil && p.outer.op != opFrame {
 		return func() {}
 	}
 	before := s.digests(p)

@@ -78,7 +78,7 @@ func TestChecked_PhaseFindsForbiddenWrites(t *testing.T) {
 	for phase, run := range map[string]func() error{
 		"Read": func() error { return s.Read(ctx, func(context.Context) error { return write() }) },
 		"Each": func() error {
-			return s.Do(ctx, func(q store.Queue) { q.Fail(write()) })
+			return s.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(write()) })
 		},
 		"ForEach": func() error {
 			return other.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(write()) })
@@ -91,6 +91,7 @@ func TestChecked_PhaseFindsForbiddenWrites(t *testing.T) {
 	}
 	err := table.ForEach(ctx, func(c store.Chunk[leaky]) { c.Queue.Fail(write()) })
 	wantError(t, "a pass over the table itself", err, nil)
+	wantError(t, "a Do", s.Do(ctx, func(q store.Queue) { q.Fail(write()) }), nil)
 }
 
 func TestChecked_LookupDuringFlushPanics(t *testing.T) {

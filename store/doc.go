@@ -228,10 +228,10 @@
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    system                        one goroutine, tables it writes, while no pass of it runs
-//	                                    Frame, Write                  one goroutine, while no pass or flush runs
+//	                                    Frame, Write, Do              one goroutine, while no other pass or flush runs
 //	write elements in place             ForEach, ForEachRows          the task, its own chunk
 //	                                    system                        one goroutine, columns it writes, while no pass of it runs
-//	                                    Frame, Write                  one goroutine, while no pass or flush runs
+//	                                    Frame, Write, Do              one goroutine, while no other pass or flush runs
 //	Insert Remove Clear Maps            Frame, Write                  one goroutine, while no pass or flush runs
 //	Sparse.Put
 //	EndFrame                            Frame                         one goroutine, while no pass or flush runs
