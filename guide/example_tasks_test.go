@@ -39,12 +39,10 @@ func Example_everydayTasks() {
 
 	// region spawn
 	var leader store.Handle[Boat]
-	_ = s.Do(ctx, func(q store.Queue) {
-		leader = boats.Emplace(q, Boat{Hull: 9, Speed: 2})
-		boats.Emplace(q, Boat{Hull: 5, Speed: 1, Leader: leader})
+	err := s.Write(ctx, func(w *store.Writer) {
+		leader = boats.Insert(w, Boat{Hull: 9, Speed: 2})
+		boats.Insert(w, Boat{Hull: 5, Speed: 1, Leader: leader})
 	})
-	_, err := s.Flush(ctx)
-	leader, _ = boats.Resolve(leader)
 	// endregion
 	fmt.Println("spawned:", boats.Len(), boats.At(leader).Hull, err)
 
@@ -68,8 +66,7 @@ func Example_everydayTasks() {
 
 	// region part
 	leaks := store.AddSparse(boats, store.ColumnOptions[Leak]{Name: "leak"})
-	_ = s.Do(ctx, func(q store.Queue) { leaks.Set(q, leader, Leak{Left: 1}) })
-	_, _ = s.Flush(ctx)
+	_ = s.Write(ctx, func(w *store.Writer) { leaks.Put(w, leader, Leak{Left: 1}) })
 	_ = leaks.ForEach(ctx, func(c store.SparseChunk[Boat, Leak]) {
 		for i := range c.Items {
 			if c.Items[i].Left--; c.Items[i].Left == 0 {
@@ -83,11 +80,11 @@ func Example_everydayTasks() {
 
 	// region event
 	shots := store.Register(s, store.TableOptions[Shot]{Name: "shot", Events: true})
-	_ = s.Do(ctx, func(q store.Queue) { shots.Emplace(q, Shot{Target: leader, Damage: 4}) })
-	_, _ = s.Flush(ctx)
-	_ = store.Fold(ctx, shots, boats, func(e *Shot) store.Handle[Boat] { return e.Target },
-		func(b *Boat, e *Shot) { b.Hull -= e.Damage })
-	_, err = s.Flush(ctx) // ends the event
+	_, err = s.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
+		shots.Insert(w, Shot{Target: leader, Damage: 4})
+		return store.Fold(ctx, shots, boats, func(e *Shot) store.Handle[Boat] { return e.Target },
+			func(b *Boat, e *Shot) { b.Hull -= e.Damage })
+	})
 	// endregion
 	fmt.Println("after the shot:", boats.At(leader).Hull, err)
 
@@ -134,8 +131,7 @@ func Example_everydayTasks() {
 	fmt.Println("loaded:", again.At(leader).Hull, err)
 
 	// region kill
-	_ = store.EraseFunc(ctx, boats, func(b *Boat) bool { return b.Speed == 2 })
-	_, err = s.Flush(ctx)
+	err = s.Write(ctx, func(w *store.Writer) { boats.Remove(w, leader) })
 	// endregion
 	fmt.Println("after the kill:", boats.Len(), err)
 
@@ -156,21 +152,29 @@ func Example_everydayTasks() {
 	// without the leader: 0 <nil>
 }
 
-func TestEverydayTasks_TakeFewLines(t *testing.T) {
-	text, err := os.ReadFile("example_tasks_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := 0
-	for _, region := range regexp.MustCompile(`(?s)// region [^\n]*\n(.*?)// endregion`).FindAllSubmatch(text, -1) {
-		for line := range strings.Lines(string(region[1])) {
-			if strings.TrimSpace(line) != "" {
-				lines++
+func TestExamples_TakeFewLines(t *testing.T) {
+	for _, c := range []struct {
+		file, code string
+		max        int
+	}{
+		{"example_tasks_test.go", `(?s)// region [^\n]*\n(.*?)// endregion`, 110},
+		{"../store/example_ants_test.go", `(?s)^(.*)$`, 300},
+	} {
+		text, err := os.ReadFile(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := 0
+		for _, code := range regexp.MustCompile(c.code).FindAllStringSubmatch(string(text), -1) {
+			for line := range strings.Lines(code[1]) {
+				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+					lines++
+				}
 			}
 		}
+		if lines == 0 || lines > c.max {
+			t.Errorf("%s: code lines, got %d, want at most %d", c.file, lines, c.max)
+		}
+		t.Logf("%s: %d code lines", c.file, lines)
 	}
-	if lines == 0 || lines > 110 {
-		t.Errorf("code lines of the tasks, got %d, want at most 110", lines)
-	}
-	t.Logf("%d code lines", lines)
 }

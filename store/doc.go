@@ -179,7 +179,7 @@
 // Package world logs input before it is applied, so that nothing is lost between
 // snapshots.
 //
-// The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs,
+// The examples Tour, Particles, Ants, SceneGraph, ArenaServer and Netcode are whole programs,
 // in the files example_*_test.go; go doc does not print them.
 //
 // # Determinism
@@ -196,7 +196,8 @@
 // # Lifetimes
 //
 //	value                                    is valid until
-//	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased, or a Load
+//	pointer from Get, At, All, Chunk.Items   the phase ends, or an Insert, Remove, Clear, flush or sort of the table;
+//	                                         in a StableTable: the item is erased, or a Load
 //	element of a Column, by Get, At          the phase ends, or an Exchange of the column
 //	slice from Rows, Read, Write             the task ends
 //	Chunk, Rows, GroupChunk                  the task ends
@@ -230,7 +231,8 @@
 //	                                    system                        one goroutine, tables it writes, while no pass of it runs
 //	                                    Frame, Write, Do              one goroutine, while no other pass or flush runs
 //	write elements in place             ForEach, ForEachRows          the task, its own chunk
-//	                                    system                        one goroutine, columns it writes, while no pass of it runs
+//	                                    system                        one goroutine, columns, sparse data and values it writes,
+//	                                                                  while no pass of it runs
 //	                                    Frame, Write, Do              one goroutine, while no other pass or flush runs
 //	Insert Remove Clear Maps            Frame, Write                  one goroutine, while no pass or flush runs
 //	Sparse.Put

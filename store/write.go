@@ -100,8 +100,8 @@ func (w *Writer) check(operation string) {
 }
 
 // Insert adds v to the shard with the fewest items, the first by typeId of several, and
-// returns its handle. It takes O(shards) time and panics when w is used outside its Write
-// or Frame.
+// returns its handle. It takes O(shards) time, invalidates pointers into the shard, and
+// panics when w is used outside its Write or Frame.
 //
 // If the table is full, or an [Index] has the key of v, Insert changes nothing and
 // returns the null handle. The Write or Frame then returns the first such error, which
