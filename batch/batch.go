@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// serials numbers the uses of queues of the process: one compare tells a queue that may
-// record from all others. No outcome depends on the value.
+// serials numbers the uses of queues: one compare rejects every queue that may not
+// record.
 var serials atomic.Uint64
 
-// Batch is the set of queues that one store recorded since its last flush.
+// Batch is the set of queues recorded since the last flush.
 type Batch struct {
 	serial      uint64 // never 0
 	limits      Limits
@@ -38,7 +38,6 @@ func New(limits Limits) *Batch {
 	return b
 }
 
-// eraseList returns the erase list of a typeId, or 0.
 func (b *Batch) eraseList(typeID uint16) int {
 	if byType := *b.byType.Load(); int(typeID) < len(byType) {
 		return int(byType[typeID])

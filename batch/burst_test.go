@@ -11,7 +11,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// yard is a batch with many tables that reuses its commands.
 type yard struct {
 	*batch.Batch
 	tables []recorder[value]
@@ -172,8 +171,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Equal batches allocate nothing, also after a trim. An input allocates the list that Seal
-// returns.
+// An input allocates the list that Seal returns.
 func TestBatch_SteadyStateAllocatesNothing(t *testing.T) {
 	y := newYard(20)
 	items, names := make([]value, 300), make([]name, 0, 300)

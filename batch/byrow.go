@@ -2,9 +2,9 @@ package batch
 
 import "handloom/shard/handle"
 
-// byRow are a chunk's erases as rows of its shard. Looking up each row's handle would be a
-// cache miss (op=storm), and a flush needs the row. [Pass.ResolveRows] replaces rows by
-// handles before anything except a flush moves them.
+// byRow are a chunk's erases as rows of its shard. Handles would cost a cache miss per row
+// (op=storm). [Pass.ResolveRows] replaces rows by handles before anything except a flush
+// moves them.
 type byRow struct {
 	rows   []uint32
 	list   int         // 0: the task has not ended, and rows do not count

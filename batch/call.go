@@ -8,8 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Call is a call of the inbox whose caller waits. The flush that applies it copies the
-// handles of its creates to memory of the call's own.
+// Call is a call of the inbox whose caller waits.
 type Call struct {
 	Epoch     uint64 // epoch of the flush
 	Tick      uint64 // tick that applied it in a claimed inbox; else 0
@@ -21,7 +20,6 @@ type Call struct {
 	one       [1]recordedRun // memory of recorded, usually enough
 }
 
-// createRun maps the provisional handles of a segment, from name on, to ids.
 type createRun struct {
 	name handle.ID
 	ids  []handle.ID

@@ -8,7 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// InboxCall is a call of the inbox during a flush, which may drop it as a whole.
+// InboxCall is a call of the inbox, which a flush may drop as a whole.
 type InboxCall struct {
 	batch *Batch
 	buf   *buffer
@@ -152,8 +152,7 @@ func (c *Commands) DroppedSets(attachment int) int {
 	return 0
 }
 
-// Admission computes, call by call, the number of creates that a flush makes. It starts
-// from the planned batch without its calls.
+// Admission computes, call by call, the number of creates that a flush makes.
 type Admission struct {
 	batch     *Batch
 	survivors map[int]int       // by ordinal: creates of kept calls, less creates that they cancel
@@ -173,8 +172,7 @@ type createsOf struct {
 	n    int
 }
 
-// NewAdmission calls visit with each queue of the batch except calls, which are withheld;
-// the rest is not yet gathered.
+// NewAdmission calls visit with each queue of the batch except the withheld calls.
 func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 	a := &Admission{
 		batch: b, survivors: make(map[int]int), creates: make(map[handle.ID]int),
@@ -225,7 +223,6 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	}
 }
 
-// erase calls found with each provisional handle that the queue is the first to erase.
 func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	for _, list := range buf.lists {
 		r := a.batch.byList[list]

@@ -36,7 +36,6 @@ type modelPut struct {
 	n  uint64
 }
 
-// droppable is a batch of one pass and some calls, with its model.
 type droppable struct {
 	*yard
 	t       *testing.T
@@ -64,7 +63,6 @@ func newDroppable(t *testing.T, seed uint64, encoded bool) *droppable {
 	return d
 }
 
-// record records a pass and calls in turns; the calls arrive in another order.
 func (d *droppable) record() {
 	d.passes, d.calls, d.names = &modelCall{set: map[handle.ID]bool{}}, nil, nil
 	clear(d.values)
@@ -151,7 +149,6 @@ func (d *droppable) create(q queue, c *modelCall, table, n int) {
 	c.commands[table] += n
 }
 
-// countSet counts a Set or Unset. Only the last one of each create is encoded.
 func (d *droppable) countSet(c *modelCall, id handle.ID) {
 	if d.encoded && c.set[id] {
 		return
@@ -160,11 +157,9 @@ func (d *droppable) countSet(c *modelCall, id handle.ID) {
 	c.set[id] = slices.Contains(c.creates[0], id)
 }
 
-// knows reports whether c can name creates of creator: an encoded call names only its own.
+// An encoded call names only its own creates.
 func (d *droppable) knows(c, creator *modelCall) bool { return !d.encoded || c == creator }
 
-// survivors returns the creates of a table that the passes and some calls leave, and the
-// number of the last call's own.
 func (d *droppable) survivors(table int, calls ...*modelCall) (ids []handle.ID, own int) {
 	all := append([]*modelCall{d.passes}, calls...)
 	for _, creator := range all {
@@ -182,7 +177,6 @@ func (d *droppable) survivors(table int, calls ...*modelCall) (ids []handle.ID, 
 	return ids, own
 }
 
-// valueOf returns the value of a create after puts.
 func (d *droppable) valueOf(table int, id handle.ID, calls ...*modelCall) uint64 {
 	n := d.values[id]
 	all := append([]*modelCall{d.passes}, calls...)
@@ -210,7 +204,6 @@ func (d *droppable) cancel() {
 	}
 }
 
-// admit drops the calls that exceed limits in the model, and returns the others.
 func (d *droppable) admit(limits [modelTables]int) (kept []*modelCall) {
 	d.t.Helper()
 	calls, err := d.Calls()
@@ -347,7 +340,6 @@ func (d *droppable) apply(kept []*modelCall) {
 	d.Finish()
 }
 
-// flush applies the batch after a few failed flushes, dropping calls that do not fit.
 func (d *droppable) flush() {
 	d.t.Helper()
 	for fails := d.r.IntN(3); ; fails-- {
@@ -368,8 +360,7 @@ func (d *droppable) flush() {
 	}
 }
 
-// A flush admits a call if the surviving creates of the passes, of earlier calls and of the
-// call fit every table that the call changes.
+// A flush admits a call if the creates of the passes, earlier calls and the call fit.
 func TestAdmission_AgreesWithModel(t *testing.T) {
 	for name, encoded := range map[string]bool{"inbox": false, "input": true} {
 		t.Run(name, func(t *testing.T) {
@@ -386,7 +377,6 @@ func TestAdmission_AgreesWithModel(t *testing.T) {
 	}
 }
 
-// Visit visits every value once: creates, puts, and Sets of own creates and of other items.
 func TestInboxCall_VisitsEveryValue(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -444,7 +434,6 @@ func TestInboxCall_VisitsEveryValue(t *testing.T) {
 	}
 }
 
-// Calls of the inbox reuse the memory of a divided input, with their limits.
 func TestKeepCalls_RestoresLimits(t *testing.T) {
 	b := newLimited(batch.Limits{QueueCommands: 10}, 1)
 	a := b.Claim(errReleased)

@@ -18,8 +18,6 @@ type worded struct {
 
 var errReleased = errors.New("the claim is over")
 
-// BenchmarkClaim measures calls of one create: left in the inbox, encoded with a seal per
-// 1,000, and decoded.
 func BenchmarkClaim(b *testing.B) {
 	claims(b, "memory", wide{1, 2, 3, 4})
 	claims(b, "words", worded{Name: "a name"})

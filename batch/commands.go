@@ -10,9 +10,8 @@ import (
 )
 
 // Commands are the commands of a batch for one table, in (key, sequence) order, and the
-// handles that their creates get. [Batch.Gather] fills them in. A flush plans (cancels and
-// replaces creates), and then each shard inserts a range of the survivors
-// ([Commands.Runs]).
+// handles of their creates. A flush plans (cancels and replaces creates), and then each
+// shard inserts a range of the survivors ([Commands.Runs]).
 type Commands struct {
 	columns []*tableBuffer // in key order
 
@@ -39,7 +38,7 @@ type Commands struct {
 	}
 }
 
-// Erases are one queue's erases for one shard, in sequence, by handle or by row.
+// Erases are one queue's erases for one shard, in sequence.
 type Erases struct {
 	IDs    []handle.ID
 	Rows   []uint32
@@ -201,7 +200,6 @@ func (c *Commands) number(r *Recorder) {
 
 func (c *Commands) Survivors() int { return len(c.created) - c.cancelled }
 
-// locate returns the segment and the creation number of a provisional handle.
 func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	if c.recorder == nil || !c.recorder.isProvisional(id) {
 		return nil, 0, false
@@ -215,8 +213,7 @@ func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	return s, s.first + offset, offset < s.creates
 }
 
-// fewSegments are searched one by one, which is faster than an index. Most tables have no
-// more in a small tick (op=replay).
+// fewSegments are searched one by one, which is faster than an index.
 const fewSegments = 8
 
 func (c *Commands) find(number uint64) int {
@@ -285,7 +282,7 @@ type swap struct {
 	a, b  unsafe.Pointer
 }
 
-// swap swaps the values at a and b. One goroutine at a time may use spare.
+// One goroutine at a time may use spare.
 func (c *Commands) swap(t *items.Type, spare *items.Slice, a, b unsafe.Pointer) {
 	s := swap{t, spare, a, b}
 	s.do()
@@ -334,10 +331,8 @@ func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []ha
 	})
 }
 
-// segments calls f for each run of adjacent survivors from lo to hi-1; at indexes order.
 func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
-	// The last segment with at most lo survivors before it has survivor lo, unless segments
-	// without survivors follow; those have no runs.
+	// Segments without survivors may follow the segment of survivor lo.
 	at := sort.Search(len(c.order), func(i int) bool { return c.order[i].survivors > lo }) - 1
 	for ; at < len(c.order) && c.order[at].survivors < hi; at++ {
 		s := &c.order[at]
@@ -351,7 +346,6 @@ func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
 	}
 }
 
-// runs calls f for each run of adjacent survivors from lo to hi-1 of the segment.
 func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 	survivor := s.survivors
 	for i := 0; i < len(marks); {

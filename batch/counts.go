@@ -71,8 +71,8 @@ func (c Counts) nonzero() []counter {
 	return slices.DeleteFunc(all, func(c counter) bool { return c.value == 0 })
 }
 
-// String returns the counters that are not 0 in one line, such as
-// "3 created 1 cancelled out", or "nothing".
+// String returns the counters that are not 0, such as "3 created 1 cancelled
+// out", or "nothing".
 func (c Counts) String() string {
 	var b strings.Builder
 	for i, counter := range c.nonzero() {
@@ -107,7 +107,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// MarshalText returns the name. The error is always nil.
+// MarshalText returns the name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText sets k from its name. On error k is unchanged.

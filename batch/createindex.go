@@ -6,8 +6,8 @@ import (
 	"handloom/internal/highwater"
 )
 
-// createIndex maps segment numbers to positions. It is an open hash table whose hash is the
-// number itself: most numbers are consecutive.
+// createIndex maps segment numbers to positions. It is an open hash table; most numbers are
+// consecutive.
 type createIndex struct {
 	at   []uint64 // number and position+1; 0: vacant. Length is a power of two, at most half full
 	peak highwater.Mark

@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Numbers may be consecutive, wrap around, or collide in their low bits.
 func TestCreateIndex_FindsExactlyItsNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p createIndex

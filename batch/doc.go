@@ -1,6 +1,6 @@
 // Package batch is part of the engine of package store, without a compatibility promise. It
-// records commands in queues, passes them to a flush in an order that depends only on the
-// commands, and counts their outcomes in [Counts]. See guide/flush.md.
+// records commands in queues and orders them for a flush by (pass, task). See
+// guide/flush.md.
 //
 // # Terms
 //
@@ -23,9 +23,8 @@
 //	  A B     A         A C       B    ->   table B  (0,0) (inbox,0)
 //	                                        table C  (1,0)
 //
-// Values lie in typed arrays, and recording allocates nothing in the steady state. The
-// queue with the same key reuses the memory in the next batch, so growth does not depend on
-// timing. Memory of a burst is released after a while.
+// The queue with the same key reuses the memory in the next batch, so growth does not
+// depend on timing. Memory of a burst is released after a while.
 //
 // # Provisional handles
 //
@@ -35,10 +34,9 @@
 //
 // The segments of a table are numbered over its whole history, from a random start, in the
 // order in which queues ask for them. Failed passes, dropped batches and rollbacks return
-// no numbers. So a handle is stale in every batch except its own, until the table has used
-// 2^34 segments: 207 days of 16 creating queues in 60 batches per second. A call of the
-// inbox may span a flush; its handles belong to the batch in which it ends. No outcome
-// depends on the bits.
+// no numbers. So a handle is stale in every batch except its own for 2^34 segments: 207
+// days of 16 creating queues in 60 batches per second. A call of the inbox may span a
+// flush; its handles belong to the batch in which it ends. No outcome depends on the bits.
 //
 // # Invariants
 //

@@ -9,8 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// EncodedInbox holds the calls of a claimed inbox. Each is encoded when it arrives, on its
-// own goroutine, and its values are not kept.
+// EncodedInbox holds the calls of a claimed inbox. Their goroutines encode them.
 type EncodedInbox struct {
 	batch       *Batch
 	cause       error       // error of other calls until Release
@@ -131,7 +130,6 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	return nil
 }
 
-// knows reports whether a buffer recorded only for tables of the time of Claim.
 func (a *EncodedInbox) knows(buf *buffer) bool {
 	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
 		!slices.ContainsFunc(buf.all, func(ordinal int) bool { return ordinal >= len(a.tables) })
@@ -179,7 +177,7 @@ func (a *EncodedInbox) Seal(dst []byte, maxBytes int) ([]byte, []*Call) {
 	return dst, calls
 }
 
-// fitting returns the number of calls that fit, at least one, and their size.
+// At least one call fits.
 func (a *EncodedInbox) fitting(calls []arrival, maxBytes int) (n, size int) {
 	const header = 1 + binary.MaxVarintLen32
 	for _, c := range calls {

@@ -62,7 +62,6 @@ func TestEncodedInbox_SealMakesRoom(t *testing.T) {
 	}
 }
 
-// sharer has a handle in memory that other values may share.
 type sharer struct{ To []handle.ID }
 
 // Values that share memory name the same create.
@@ -131,7 +130,6 @@ func deep(n int) (v nested) {
 	return v
 }
 
-// addEncoded records a call, and reads it back if it arrives.
 func addEncoded[T any](t *testing.T, first, second T) error {
 	b, r := newTable[T](1)
 	a := b.Claim(errReleased)
@@ -158,7 +156,6 @@ func TestEncodedInbox_RefusesCalls(t *testing.T) {
 	wantError(t, addEncoded(t, "", long), batch.ErrQueueFull)
 }
 
-// Calls that come before Claim or after Release fail.
 func TestClaim_Release(t *testing.T) {
 	y := newYard(1)
 	enter := func(inbox interface{ Enter() (queue, error) }) queue {
@@ -195,7 +192,6 @@ func TestClaim_Release(t *testing.T) {
 	wantError(t, errorOf(y.Enter()), over)
 }
 
-// Names of a call are new in the input, and foreign names are stale.
 func TestInput_NamesOnlyItsOwnCreates(t *testing.T) {
 	b, r := newTable[value](2, 8)
 	a := b.Claim(errReleased)
@@ -244,7 +240,7 @@ func TestInput_NamesOnlyItsOwnCreates(t *testing.T) {
 	}
 }
 
-// A create of the last input is stale in the next input, although both are of call 1.
+// Both creates are of call 1.
 func TestInput_EarlierCreatesAreStale(t *testing.T) {
 	b, r := newTable[value](1)
 	a := b.Claim(errReleased)

@@ -4,7 +4,6 @@ import "handloom/internal/items"
 
 const InboxPass = inboxPass
 
-// Watch adds and returns a buffer that notices when the queue computes its load.
 func (q Queue) Watch(ordinal int) *tableBuffer {
 	for len(q.buf.columns) <= ordinal {
 		q.buf.columns = append(q.buf.columns, nil)
@@ -17,8 +16,7 @@ func (q Queue) Watch(ordinal int) *tableBuffer {
 	return c
 }
 
-// AddedUp reports whether the load was computed since the last call: that writes back the
-// newest segment.
+// Computing the load writes back the newest segment.
 func (c *tableBuffer) AddedUp() bool {
 	added := c.segments[0].values.Len() > 0
 	c.segments[0].values = c.segments[0].values.Resize(0)

@@ -9,7 +9,7 @@ import (
 )
 
 // inbox takes commands from goroutines outside of passes. Its lock guards the list of
-// calls. Recording takes no lock.
+// calls.
 type inbox struct {
 	waiting atomic.Int64 // arrived calls that are not flushed
 
@@ -163,7 +163,6 @@ func (x *inbox) seal() {
 	x.arrived = highwater.Trim(&x.arrivedPeak, x.arrived)
 }
 
-// finish drops the sealed calls, and trims once per period.
 func (x *inbox) finish() {
 	if len(x.sealed) > 0 {
 		x.drop()

@@ -31,7 +31,6 @@ func (b *bench) create(t rapid.TB, n int) error {
 	return b.AddCall(q, nil)
 }
 
-// history is a random sequence of calls, passes and flushes, with a model of names.
 type history struct {
 	*rapid.T
 	*bench
@@ -53,7 +52,6 @@ type entry struct {
 	creates []*create
 }
 
-// emplace records a create, whose name must be new.
 func (h *history) emplace(q batch.Queue) *create {
 	c := &create{n: uint64(len(h.given))}
 	c.name = h.Emplace(q, value{N: c.n})
@@ -94,7 +92,6 @@ func (h *history) step(do int) {
 	}
 }
 
-// pass records a pass, whose creates precede all calls.
 func (h *history) pass() {
 	p := h.Begin(2)
 	for task := range 2 {
@@ -126,7 +123,6 @@ func (h *history) flush(do int) {
 	h.checkNames(h.table, h.before)
 }
 
-// checkNames checks that exactly the names of known resolve.
 func (h *history) checkNames(c *batch.Commands, known []*create) {
 	if c == nil {
 		return
@@ -144,8 +140,7 @@ func (h *history) checkNames(c *batch.Commands, known []*create) {
 	}
 }
 
-// realOrNull returns the expected handle of create i, which is null until the batch is
-// applied.
+// Handles are null until the batch is applied.
 func realOrNull(c *batch.Commands, i int) name {
 	if c.Created()[i].IsZero() {
 		return name{}
@@ -197,7 +192,7 @@ func TestInbox_ConcurrentNamesAreUnique(t *testing.T) {
 	wg.Wait()
 }
 
-// The limit of the inbox counts all waiting calls; sealed calls wait until a flush succeeds.
+// Sealed calls count until a flush succeeds.
 func TestLimits_InboxIsExact(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		b := newLimited(batch.Limits{InboxCommands: 10}, 1)

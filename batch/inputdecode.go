@@ -9,8 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// input holds the calls of a tick's encoded inbox, in one queue without limits, for the
-// next flush.
+// input holds an encoded inbox for the next flush, in one queue without limits.
 type input struct {
 	buf     *buffer
 	waits   bool
@@ -33,13 +32,11 @@ type decoder struct {
 	renaming renaming
 }
 
-// made holds the creates of one call in a table.
 type made struct {
 	call     int // number over all inputs; else stale
 	first, n int
 }
 
-// decodedRun is a run of creates whose handles are still encoded.
 type decodedRun struct {
 	table       *Recorder
 	first, next int
@@ -123,7 +120,6 @@ func (p *input) read() {
 	}
 }
 
-// begin reads the header and returns the number of calls.
 func (d *decoder) begin(encoded []byte) int {
 	d.in.Reset(encoded)
 	d.before += d.call
@@ -179,7 +175,6 @@ func (d *decoder) table() *Recorder {
 	return nil
 }
 
-// count reads a number of commands of at least one byte each.
 func (d *decoder) count() int { return d.in.Count(d.in.Remaining(), "commands") }
 
 func (d *decoder) creates() {
@@ -216,7 +211,7 @@ func (d *decoder) creates() {
 
 func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
 
-// creates assumes that only the last segment is not full, as in an input.
+// Only the last segment of an input is not full.
 func (c *tableBuffer) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
 
 func (d *decoder) puts() {
@@ -294,7 +289,7 @@ func (d *decoder) erases(erase func(id handle.ID)) {
 	}
 }
 
-// link renames handles in the creates of the call, which may name each other in any order.
+// Creates of a call may name each other in any order.
 func (d *decoder) link() {
 	for _, run := range d.linked {
 		c := d.q.buf.columns[run.table.ordinal]
@@ -343,7 +338,6 @@ func (d *decoder) place(c *Call) bool {
 	return true
 }
 
-// applied copies handles of created items to their calls.
 func (p *input) applied(b *Batch, epoch uint64) {
 	for i, c := range p.calls {
 		c.Epoch = epoch
@@ -373,7 +367,6 @@ func (c *Call) placeAlone() {
 	}
 }
 
-// createdBy returns the handles of n creates of a queue from at on.
 func createdBy(buf *buffer, r *Recorder, at, n int) []handle.ID {
 	ids := make([]handle.ID, 0, n)
 	c := buf.columns[r.ordinal]

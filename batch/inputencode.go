@@ -50,7 +50,6 @@ const (
 	partOptional
 )
 
-// encoder belongs to a buffer, which keeps it from call to call.
 type encoder struct {
 	inbox    *EncodedInbox
 	buf      *buffer
@@ -62,8 +61,7 @@ type encoder struct {
 	err      error // the first item that cannot be decoded
 }
 
-// recordedRun is a segment of an encoded call: the n creates from at on are named name and
-// following.
+// recordedRun is a segment of an encoded call: n creates from at on, named from name on.
 type recordedRun struct {
 	name         handle.ID
 	table, n, at int
@@ -102,7 +100,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	return e.out, e.err
 }
 
-// part begins a part. r may be nil; n = 0 writes no count.
+// part writes no count if n is 0.
 func (e *encoder) part(kind uint8, r *Recorder, n int) {
 	e.out = append(e.out, kind)
 	if r != nil {
@@ -151,7 +149,7 @@ func (e *encoder) puts(r *Recorder, c *tableBuffer) {
 	}
 }
 
-// sets encodes the last Set or Unset of each create of the call, and all other Sets.
+// sets encodes the last command of each create of the call, and all others.
 func (e *encoder) sets(s *Sets) {
 	n := s.setCount
 	for shard := range s.shards.All {
@@ -252,7 +250,7 @@ func (e *encoder) name(id handle.ID) handle.ID {
 	return stale | handle.ID(e.buf.columns[r.ordinal].number(id))
 }
 
-// number returns the number of a create in this buffer, from 1, or 0.
+// number returns a create's number in this buffer, from 1, or 0.
 func (c *tableBuffer) number(id handle.ID) int {
 	c.seal()
 	segment, offset := split(id)

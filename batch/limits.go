@@ -59,7 +59,6 @@ func (l Limits) ofQueue() string {
 
 func (l Limits) ofBatch() bool { return l.BatchCommands > 0 || l.BatchBytes > 0 }
 
-// admit fails if a batch of the given load is at its limit.
 func (l Limits) admit(load Load) error {
 	if (l.BatchCommands == 0 || load.Commands < l.BatchCommands) && (l.BatchBytes == 0 || load.Bytes < l.BatchBytes) {
 		return nil
@@ -68,7 +67,6 @@ func (l Limits) admit(load Load) error {
 		ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
 }
 
-// inbox fails if no call may begin while held commands wait.
 func (l Limits) inbox(held int) error {
 	if limit := l.InboxCommands; limit > 0 && held >= limit {
 		return fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", ErrQueueFull, held, limit)
@@ -76,7 +74,6 @@ func (l Limits) inbox(held int) error {
 	return nil
 }
 
-// arrive fails if a call of so many commands exceeds the limit.
 func (l Limits) arrive(held, commands int) error {
 	if limit := l.InboxCommands; limit > 0 && held+commands > limit {
 		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", ErrQueueFull, held, commands, limit)

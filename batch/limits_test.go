@@ -46,7 +46,6 @@ func TestLimits_QueueIsExact(t *testing.T) {
 	}
 }
 
-// After a flush, failed or not, and after a Drop, exactly the waiting calls count.
 func TestLimits_FlushedCommandsDoNotCount(t *testing.T) {
 	const bytes = 8 + 16 + 8
 	for _, limits := range []batch.Limits{{BatchCommands: 3}, {BatchBytes: bytes}} {
@@ -82,7 +81,6 @@ func TestLimits_FlushedCommandsDoNotCount(t *testing.T) {
 	}
 }
 
-// A failed queue ignores commands until its batch ends. Then it panics, as every kept queue.
 func TestQueue_FailedPanicsAfterItsBatch(t *testing.T) {
 	b := newBench(1, 1)
 	p := b.Begin(2)

@@ -23,7 +23,6 @@ type renaming struct {
 	found []renamed
 }
 
-// renamed is a handle in a reference and its old value.
 type renamed struct {
 	id  *handle.ID
 	was handle.ID
@@ -32,8 +31,7 @@ type renamed struct {
 func (n *renaming) init(to func(handle.ID) handle.ID) {
 	n.to = to
 	n.note = func(id *handle.ID) {
-		// Handles inside the value are fields. One that is visited twice gets the same new
-		// value twice.
+		// Handles inside the value are fields.
 		inside := uintptr(unsafe.Pointer(id))-uintptr(n.value) < n.size
 		if !inside && id.IsProvisional() {
 			n.found = append(n.found, renamed{id, *id})
@@ -58,7 +56,7 @@ func (n *renaming) rename(l *links, t *items.Type, v unsafe.Pointer) {
 	}
 }
 
-// undo restores handles in references of the last value: others may share them.
+// Other values may share the references.
 func (n *renaming) undo() {
 	for _, at := range n.found {
 		*at.id = at.was

@@ -8,7 +8,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// A queue far below its limit does not compute its load.
 func TestQueue_CommandsDoNotComputeTheLoad(t *testing.T) {
 	for _, c := range []struct{ tables, batches, limit int }{{2000, 3, 1 << 24}, {1, 500, 10_000}} {
 		b := batch.New(batch.Limits{QueueCommands: c.limit})

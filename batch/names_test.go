@@ -71,7 +71,6 @@ func expectStale(t *testing.T, c *batch.Commands, p name) {
 
 const allSegments = 1 << 34
 
-// Names across the end of the numbers differ, resolve, and are stale in the next batch.
 func TestSegments_WrapWithinABatch(t *testing.T) {
 	const queues, each = 3, segmentItems + 1 // two segments each
 	for before := range uint64(2*queues + 2) {
@@ -111,7 +110,6 @@ func TestSegments_WrapWithinABatch(t *testing.T) {
 	}
 }
 
-// A name is reused after 2^34 segments, not after half of them or one less.
 func TestSegments_RepeatAfterSeventeenBillion(t *testing.T) {
 	b := newBench(100, 1)
 	first := b.Emplace(b.Begin(1).Queue(0), value{})

@@ -11,8 +11,7 @@ import (
 // Only the last command of an item has an effect on an optional attachment. So a flush
 // plans commands by handle from the last to the first.
 
-// CountOptional begins to plan an optional attachment and counts the staged commands. The
-// rules of CountStaged apply.
+// CountOptional begins to plan an optional attachment. The rules of CountStaged apply.
 func (c *Commands) CountOptional(attachment int, counts *Counts) {
 	if len(c.Sets(attachment)) == 0 {
 		return
@@ -42,8 +41,7 @@ func (c *Commands) CountOptional(attachment int, counts *Counts) {
 }
 
 // GiveCreate applies and counts a Set of the value at v, or an Unset if v is nil, of a
-// provisional handle, and reports whether id is of this batch. Commands are given from the
-// last to the first.
+// provisional handle, and reports whether id is of this batch.
 func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -89,8 +87,7 @@ func (c *Commands) CountGiven(attachment, lo, hi int) (n int) {
 	return n
 }
 
-// Given calls f for the survivors lo to hi-1 with a value of an optional attachment: the
-// handle of the created item and the address of the value.
+// Given calls f for the survivors lo to hi-1 with a value of an optional attachment.
 func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.Pointer)) {
 	if lo == hi || len(c.Sets(attachment)) == 0 {
 		return

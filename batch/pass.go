@@ -10,7 +10,7 @@ import (
 // Key orders the queues of a batch.
 type Key struct{ Pass, Task int }
 
-// Pass is a numbered set of queues, one per task.
+// Pass is a set of queues, one per task.
 type Pass struct {
 	Context context.Context // of the tasks; nil: not a pass of tasks
 
@@ -86,7 +86,6 @@ func (p *Pass) full() error {
 	return nil
 }
 
-// finish drops all commands and closes the queues for good.
 func (p *Pass) finish() {
 	for task := range p.buffers[:p.tasks] {
 		buf := &p.buffers[task]
@@ -105,8 +104,7 @@ func (p *Pass) finish() {
 	}
 }
 
-// passPool reuses passes in order: a pass gets the queues of the pass with its number in
-// the last batch.
+// passPool gives a pass the queues of the pass with its number in the last batch.
 type passPool struct {
 	passes []*Pass
 	used   int

@@ -7,8 +7,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// published are the commands of the current frame's flushes. Their handles resolve until
-// the next frame has flushed something.
+// published are the commands of the current frame's flushes.
 type published struct {
 	flushes []*Commands
 	spare   []*Commands // for reuse
@@ -39,7 +38,6 @@ func (p *published) unused() *Commands {
 	return c
 }
 
-// reset keeps memory for as many flushes as recent frames had.
 func (p *published) reset() {
 	for i, c := range p.flushes {
 		c.Reset()

@@ -7,8 +7,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// publish flushes a pass whose tasks create two items each, and adds their handles to names,
-// by provisional handle.
 func publish(b *Batch, r *Recorder, tasks int, first bool, names map[handle.ID]handle.ID) {
 	p := b.Begin(tasks)
 	var order []handle.ID
@@ -42,8 +40,7 @@ func expectResolves(t *testing.T, r *Recorder, when string, names map[handle.ID]
 	}
 }
 
-// The provisional handles of all flushes of a frame resolve until the first flush of the next
-// frame, also after a Trim that keeps them. After another Trim or a Reset none resolves.
+// Another Trim or a Reset drops the handles.
 func TestResolve_KnowsTheFlushesOfTheFrame(t *testing.T) {
 	for name, drop := range map[string]func(r *Recorder){"Trim": func(r *Recorder) { r.Trim(false) }, "Reset": (*Recorder).Reset} {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 )
 
 // Queue records the commands of one task or of one call of the inbox. It belongs to the
-// goroutine of the task until the pass ends. Later use, use with a table of another store,
-// and use of the zero Queue panic.
+// goroutine of the task until the pass ends. Later use, a table of another store, and the
+// zero Queue panic.
 //
 // A queue that exceeds its limit fails as a whole: its commands are dropped, and its pass
 // returns [ErrQueueFull].
@@ -32,12 +32,11 @@ func (q Queue) String() string {
 	return fmt.Sprintf("the queue of task %d in pass %d", q.buf.task, q.buf.pass)
 }
 
-// buffer is the memory of a queue. Neighbouring buffers have different writers, hence the
-// padding.
+// Neighbouring buffers have different writers, hence the padding.
 //
-// Recording counts nothing per command. Each array has a share of the limits as capacity,
-// so the first command past a limit finds its array full. When the shares are used up,
-// arrays return the unused rest and get new shares.
+// Each array has a share of the limits as capacity, so the first command past a limit
+// finds its array full. When the shares are used up, arrays return the rest and get new
+// shares.
 type buffer struct {
 	serial  uint64 // current use; 0: closed
 	batch   *Batch
@@ -102,13 +101,13 @@ func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
 	buf.state = recording
 }
 
-// close makes the queue panic: no queue has serial 0, so recording needs no extra check.
+// No queue has serial 0, so recording needs no extra check.
 func (buf *buffer) close() {
 	buf.serial, buf.state = 0, ended
 }
 
-// fail drops all commands, and also the table buffers, to which the function of an
-// EmplaceFunc may still write.
+// The function of an EmplaceFunc may still write to the table buffers, so they are
+// dropped.
 func (buf *buffer) fail() {
 	for _, t := range buf.touched {
 		buf.spare[t.ordinal] = nil
@@ -141,7 +140,6 @@ func (buf *buffer) reset() {
 	buf.releaseIdle()
 }
 
-// releaseIdle releases the arrays that this period did not use.
 func (buf *buffer) releaseIdle() {
 	if buf.uses++; buf.uses < highwater.Period {
 		return
@@ -167,7 +165,7 @@ func (buf *buffer) releaseIdle() {
 	clear(buf.usedLists)
 }
 
-// release releases all memory. A queue that was kept can still panic with its name.
+// A released queue can still panic with its name.
 func (buf *buffer) release() {
 	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
 }
@@ -204,8 +202,7 @@ func (buf *buffer) load() Load {
 	return sum
 }
 
-// admit reports whether n more commands of size bytes each are within the limits, and fails
-// the queue if not.
+// admit fails the queue unless n more commands of size bytes each are within the limits.
 func (buf *buffer) admit(n int, size uintptr) bool {
 	return buf.admits(Load{n, int64(n) * int64(size)})
 }
@@ -221,7 +218,6 @@ func (buf *buffer) admits(more Load) bool {
 	return false
 }
 
-// take adds more to the shares, or fails the queue and returns false.
 func (buf *buffer) take(more Load) bool {
 	if !buf.admits(more) {
 		return false
@@ -263,7 +259,6 @@ func (buf *buffer) fits(more Load) bool {
 	return more.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
-// overflowed reports whether the queue exceeded its limits, and then fails it.
 func (buf *buffer) overflowed() bool {
 	if check.Full {
 		buf.auditRoom()
@@ -314,8 +309,8 @@ func (q Queue) Erase(id handle.ID) {
 	}
 }
 
-// router chooses the erase list of a handle: the list of its shard, or the table's first,
-// which counts foreign handles as stale (B1).
+// router chooses the erase list of a handle's shard. The table's first list counts
+// foreign handles as stale (B1).
 type router struct {
 	batch  *Batch
 	list   int // list of the first shard; the others follow
@@ -330,8 +325,8 @@ func (r *router) shard(typeID uint16) int {
 	return 0
 }
 
-// Erase records an erase of the item id names. It is one non-generic function, because a
-// call costs as much as the rest of it (op=record/kind=erase).
+// Erase is one non-generic function, because a call costs as much as the rest of it
+// (op=record/kind=erase).
 func (r *router) Erase(q Queue, id handle.ID) {
 	if check.Cheap {
 		q.enter()
@@ -359,8 +354,7 @@ func (r *router) erase(q Queue, list int, id handle.ID) {
 	}
 }
 
-// erasesIn returns a list with room for n more erases, already taken, and for its next
-// share.
+// erasesIn returns a list with room for n more erases and for its next share.
 func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	for len(buf.erases) <= list {
 		buf.erases = append(buf.erases, nil)

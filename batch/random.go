@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 )
 
-// random belongs to a queue, whose later uses reuse it.
 type random struct {
 	seed uint64 // of its pass; 0: none
 	pcg  rand.PCG

@@ -47,8 +47,8 @@ func (r *Recorder) Links(fields []uintptr, visitor func(v unsafe.Pointer, visit 
 // Emplace records a create of v and returns its provisional handle, or null if the queue is
 // full. T is the item type of r.
 //
-// Arrays are taken as arrays of T without a check: a buffer with this recorder proves the
-// type and the store. A call here would cost as much as the rest (op=record.emplace).
+// The buffer proves T and the store, so arrays need no check. A call would cost as much as
+// the rest (op=record.emplace).
 func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	if check.Cheap {
 		q.enter()
@@ -199,8 +199,6 @@ func put[T any](p *Puts, n int, id handle.ID, v T) {
 	(*values)[n] = v
 }
 
-// roomForPut returns puts to a shard with room for one more, or nil if the queue has
-// failed.
 func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	c := r.column(q)
 	if c == nil {
@@ -213,7 +211,6 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	return p
 }
 
-// column returns the queue's buffer for the table, or nil if the queue has failed.
 func (r *Recorder) column(q Queue) *tableBuffer {
 	if !q.usable(r.batch) {
 		return nil
@@ -237,9 +234,7 @@ func (r *Recorder) column(q Queue) *tableBuffer {
 	return c
 }
 
-// room makes room for one more create and for the next share: in the current array, in a
-// larger one unless pointers into it exist, or in a new segment. It returns false if that
-// exceeds the limits.
+// room grows the current array unless pointers into it exist, or begins a segment.
 func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
 		return false

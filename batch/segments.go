@@ -8,8 +8,8 @@ import (
 )
 
 // segmentNumbers numbers the segments of a table. No number is returned, even after a
-// failed pass or a rollback, because somebody may hold its handles. The random start makes
-// a handle of another store, such as a snapshot's, stale except with probability n in 2^34.
+// failed pass or a rollback, because its handles may be kept. The random start makes a
+// handle of another store, such as a snapshot's, stale except with probability n in 2^34.
 type segmentNumbers struct {
 	_     [64]byte // given is written often, the fields before it are read often
 	given atomic.Uint64

@@ -21,7 +21,6 @@ func (s *Sequence) Begin(n int) *Pass {
 	return p
 }
 
-// renew rewinds the pool once per batch, which also trims it.
 func (s *Sequence) renew() {
 	if s.serial != s.batch.serial {
 		s.serial = s.batch.serial

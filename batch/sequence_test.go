@@ -13,7 +13,6 @@ func (b *bench) values() []uint64 {
 	return survivors(c, 0, c.Survivors())
 }
 
-// recordPasses records passes whose tasks create the numbers from first on.
 func (b *bench) recordPasses(t *testing.T, s *batch.Sequence, passes, tasks int, first uint64) {
 	t.Helper()
 	for range passes {

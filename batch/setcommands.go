@@ -10,7 +10,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// attached are the commands of a batch for one attachment.
 type attached struct {
 	sets      []*Sets
 	dropped   int
@@ -22,7 +21,7 @@ type attached struct {
 	setsPeak, companionPeak, namedPeak, givenPeak highwater.Mark
 }
 
-// room is memory for a segment's values, if its own queue staged too few.
+// room is memory for a segment's values if its queue staged too few.
 type room struct {
 	typ    *items.Type
 	values items.Slice
@@ -113,7 +112,7 @@ func (c *Commands) countAgain(s *Sets, counts *Counts) {
 // SetCreate applies and counts a Set of a provisional handle, recorded by handle in the
 // queue with the given key, and reports whether id is of this batch. It is called after
 // CountStaged, by the same worker. A value staged by the create's own queue wins if its key
-// is higher. Values are swapped, as in [Commands.Replace].
+// is higher.
 func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -158,7 +157,6 @@ func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, 
 	c.swap(t, &c.recorder.attachments[attachment].spare, to.values.Pointer(offset, t.Size), v)
 }
 
-// widened extends the values of a segment to n creates.
 func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int) items.Slice {
 	if len(a.room) <= segment {
 		a.room = append(a.room, make([]room, segment+1-len(a.room))...)
@@ -195,7 +193,6 @@ func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values item
 	})
 }
 
-// releaseSets drops the Sets, which the next batch writes to.
 func (c *Commands) releaseSets() {
 	for i := range c.attached {
 		a := &c.attached[i]

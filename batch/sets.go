@@ -12,8 +12,7 @@ import (
 )
 
 // SetLog records the values for an attachment of a table, such as a column. A Set gives an
-// item a value; the last by (key, sequence) wins. An Unset removes an optional value. Sets
-// and Unsets share one sequence.
+// item a value; the last by (key, sequence) wins. An Unset removes an optional value.
 type SetLog struct {
 	table    *Recorder
 	number   int
@@ -24,8 +23,8 @@ type SetLog struct {
 	optional bool
 }
 
-// Init registers the next attachment of a table. fields and visitor are the arguments of
-// [Recorder.Links]. Only queues of the inbox may record meanwhile.
+// Init registers the next attachment of a table. Only queues of the inbox may record
+// meanwhile.
 func (a *SetLog) Init(table *Recorder, t *items.Type, optional bool, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
 	b := table.batch
 	a.links, a.optional = links{fields, visitor}, optional
@@ -137,7 +136,6 @@ func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	return st.values.Pointer(n, s.log.typ.Size)
 }
 
-// sets returns the queue's Sets, or nil if the queue has failed.
 func (a *SetLog) sets(q Queue) *Sets {
 	if !q.usable(a.table.batch) {
 		return nil
@@ -183,7 +181,6 @@ func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	return p.Values.Pointer(n, t.Size)
 }
 
-// stage makes room for a Set of a create of c, the buffer of the queue.
 func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Pointer {
 	t := s.log.typ
 	s.creates = c
@@ -221,8 +218,7 @@ func (s *Sets) begin(segment int) {
 	}
 }
 
-// grow makes room for the value at offset and for the next share, in an array for room
-// values. It returns false if that exceeds the limits.
+// grow makes room for the value at offset and for the next share.
 func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
 	t := s.log.typ
 	have, unused := st.values.Len(), st.values.Cap()-st.values.Len()
@@ -252,7 +248,6 @@ func (s *Sets) clip() {
 	}
 }
 
-// reset drops all Sets and keeps the memory that recent batches needed.
 func (s *Sets) reset() {
 	t := s.log.typ
 	for i := range s.staged[:s.used] {
@@ -274,7 +269,6 @@ func (s *Sets) reset() {
 	s.again = highwater.Trim(&s.againPeak, s.again)
 }
 
-// resetPuts drops the Sets by handle, and releases idle arrays once per period.
 func (s *Sets) resetPuts() {
 	for shard := range s.shards.All {
 		s.puts[shard].reset(s.log.typ)

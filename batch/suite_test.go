@@ -20,7 +20,6 @@ type name = handle.Of[value]
 
 const segmentItems = 16_384
 
-// bench is a batch with one table, whose typeIds begin at 7.
 type bench struct {
 	*batch.Batch
 	recorder[value]
@@ -99,7 +98,6 @@ func planAll(c *batch.Commands) (counts batch.Counts) {
 	return counts
 }
 
-// survivors returns the values of the survivors lo to hi-1, and sets their handles.
 func survivors(c *batch.Commands, lo, hi int) (values []uint64) {
 	c.Runs(lo, hi, func(run items.Slice, names []handle.ID) {
 		for i, v := range *items.As[value](&run) {

@@ -9,8 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// tableBuffer holds one queue's creates and puts for one table. Its arrays have the item
-// type, which only typed recording functions know; see [Emplace] and [PutItem].
+// tableBuffer holds one queue's creates and puts for one table.
 type tableBuffer struct {
 	current  items.Slice // creates of the newest segment; capacity is the share
 	base     handle.ID   // of current[0]
@@ -45,8 +44,7 @@ type Puts struct {
 	peak   highwater.Mark
 }
 
-// reset empties the buffer and keeps the memory that recent batches needed. Values with
-// pointers are zeroed.
+// Values with pointers are zeroed.
 func (c *tableBuffer) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
@@ -67,7 +65,6 @@ func (c *tableBuffer) reset() {
 	}
 }
 
-// releaseIdle releases the segments and puts that this period did not use.
 func (c *tableBuffer) releaseIdle() {
 	if len(c.segments) > c.maxUsed {
 		clear(c.segments[c.maxUsed:])
@@ -79,8 +76,7 @@ func (c *tableBuffer) releaseIdle() {
 	c.recent, c.maxUsed, c.uses = 0, 0, 0
 }
 
-// putsTo returns the puts to a shard. Puts without commands have no capacity, so recording
-// needs no extra check.
+// Puts without commands have no capacity, so recording needs no extra check.
 func (c *tableBuffer) putsTo(shard int) *Puts {
 	if c.puts == nil {
 		c.puts, c.spare = make([]Puts, c.recorder.shards), make([]Puts, c.recorder.shards)
@@ -112,8 +108,7 @@ func (p *Puts) reset(t *items.Type) {
 	p.IDs = p.whole[:0:0]
 }
 
-// grow makes room for one more put and for the next share, and returns false if that
-// exceeds the limits.
+// grow makes room for one more put and for the next share.
 func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 	size := idBytes + t.Size
 	if !buf.take(Load{1, int64(size)}) {
@@ -148,7 +143,6 @@ func (c *tableBuffer) load() Load {
 	return Load{creates + puts, int64(creates)*int64(c.recorder.typ.Size) + int64(puts)*int64(c.putBytes())}
 }
 
-// putBytes is the size of a put for limits.
 func (c *tableBuffer) putBytes() uintptr { return idBytes + c.recorder.typ.Size }
 
 // seal updates the length of the newest segment.
@@ -159,7 +153,6 @@ func (c *tableBuffer) seal() {
 	}
 }
 
-// find returns the address of a create, or nil.
 func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	segment, offset := c.locate(id)
 	if segment < 0 {
@@ -168,7 +161,6 @@ func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	return c.segments[segment].values.Pointer(offset, c.recorder.typ.Size)
 }
 
-// locate returns the segment and offset of a create, or -1.
 func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	c.seal()
 	number, offset := split(id)
