@@ -65,7 +65,6 @@ func (f folder) Put(ctx context.Context, name string, r io.Reader) (err error) {
 	return f.syncNames()
 }
 
-// create creates the folder and its parents, and syncs their names.
 func (f folder) create() error {
 	if _, err := os.Stat(f.dir); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -39,7 +39,6 @@ func (s *syncs) sync(f *os.File) error {
 	return f.Sync()
 }
 
-// The file is synced before its name, and the name before Put returns.
 func TestFolder_PutSyncs(t *testing.T) {
 	s := &syncs{root: t.TempDir()}
 	f := folder{filepath.Join(s.root, "shared", "blobs"), s.sync}

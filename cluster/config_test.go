@@ -26,7 +26,6 @@ import (
 	"handloom/cluster/internal/localnet"
 )
 
-// certify writes an authority and a certificate to dir.
 func certify(t *testing.T, dir string) {
 	t.Helper()
 	write := func(name, kind string, b []byte) {
@@ -123,7 +122,6 @@ func TestServerConf_RestrictsNodesToTheirCell(t *testing.T) {
 	}
 }
 
-// askOneself sends 3 bytes to the cell of l. Its node answers with the length.
 func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint64, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -72,11 +72,9 @@ func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 	return &consumer{messages: messages, seq: seq}, nil
 }
 
-// isAlive reports whether a message arrived lately. Otherwise the server may be lost.
 func (c *consumer) isAlive() bool { return time.Since(c.lastMessage) < 2*heartbeat }
 
-// keepConsumer keeps f for the next Read. A stepped world reads one record at a time, and all
-// servers take part in creating a consumer.
+// A stepped world reads one record at a time, and creating a consumer involves all servers.
 func (l *Log) keepConsumer(f *consumer) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

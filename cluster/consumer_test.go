@@ -28,7 +28,6 @@ func (s *stopped) Stop() { s.times++ }
 
 const records = 4 * directMessages
 
-// A lagging server sends heartbeats only. The reader asks the leader and drops the consumer.
 func TestRead_LeavesSilentConsumer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -1,7 +1,6 @@
 // Package cluster keeps the log of a world on several machines. [Log] is a [world.Log] on a
-// stream of NATS JetStream; a quorum of servers acknowledges each record. The package is a
-// separate module, so other programs do not depend on NATS. The guide's page is
-// guide/several-machines.md.
+// stream of NATS JetStream; a quorum of servers acknowledges each record. It is a separate
+// module, so other programs do not depend on NATS. See guide/several-machines.md.
 //
 // # Terms
 //
@@ -18,7 +17,7 @@
 //	"HLM" | version u8 | number u64 | before [16] | sum [16] | fragment u16 | fragments u16 | bytes
 //
 // number is the record's number, before the sum of the previous record, and sum the first half
-// of the SHA-256 of before and the whole record. So readers detect an incomplete record.
+// of the SHA-256 of before and the whole record.
 //
 //	sequence   7       8       9       10      11
 //	           12      13 1/3  13 1/2  13 2/2  14

@@ -83,7 +83,6 @@ func submit(ctx context.Context, nodes []*Node, call func(n *Node, q store.Queue
 
 // endregion
 
-// Two nodes use three servers. The leader ends, and the other node continues.
 func Example_nodes() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "herd")

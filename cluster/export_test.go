@@ -2,7 +2,6 @@ package cluster
 
 import "context"
 
-// PublishFragments publishes the first fragments of a record, as a dying leader does.
 func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) error {
 	_, end, err := l.ends(ctx)
 	if err != nil {
@@ -19,7 +18,6 @@ func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) e
 	return nil
 }
 
-// PublishOther publishes a record with a wrong previous sum.
 func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 	_, end, err := l.ends(ctx)
 	if err != nil {

@@ -51,7 +51,6 @@ func oneServer(t testing.TB) (*localnet.Cluster, cluster.Servers) {
 	return c, cluster.URLs(c.URLs(0))
 }
 
-// openLog closes the log at the end of the test.
 func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Options) *cluster.Log {
 	t.Helper()
 	l, err := cluster.Open(t.Context(), s, cell, o)
@@ -94,7 +93,6 @@ func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 	return js
 }
 
-// record returns the n-th record of a log. Lengths vary.
 func record(n uint64) []byte { return fmt.Append(nil, "record ", n, make([]byte, n%7)) }
 
 func fill(t testing.TB, l *cluster.Log, n uint64) {
@@ -106,13 +104,11 @@ func fill(t testing.TB, l *cluster.Log, n uint64) {
 	noError(t, err)
 }
 
-// wantRecords fails the test unless Read returns the records after+1 to last.
 func wantRecords(t testing.TB, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) {
 	t.Helper()
 	noError(t, readRecords(t.Context(), l, after, last, rec))
 }
 
-// readRecords returns an error unless Read returns these records.
 func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -134,7 +130,6 @@ func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec fu
 
 func errorOf(_ any, err error) error { return err }
 
-// wantError fails the test unless err is want and contains the texts.
 func wantError(t testing.TB, err, want error, texts ...string) {
 	t.Helper()
 	lacks := func(text string) bool { return !strings.Contains(err.Error(), text) }

@@ -8,7 +8,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// led is a stream with a leader and another replica.
 type led struct {
 	jetstream.Stream
 	info jetstream.ClusterInfo

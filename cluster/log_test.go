@@ -34,7 +34,6 @@ func TestLog_Conformance(t *testing.T) {
 	})
 }
 
-// One of two writers at the same position is fenced, unless both records are equal.
 func TestAppend_ComparesExistingRecord(t *testing.T) {
 	ctx := t.Context()
 	s := cluster.Embedded(t.TempDir())
@@ -58,7 +57,6 @@ func long(n uint64) []byte {
 	return bytes.Repeat([]byte{byte(n)}, []int{900 << 10, 900<<10 + 1, 1800 << 10, 3 << 20, 5}[n%5])
 }
 
-// A leader dies between two fragments. Readers skip them, and appends continue.
 func TestRecord_IsWholeOrAbsent(t *testing.T) {
 	ctx := t.Context()
 	last := uint64(14)

@@ -11,7 +11,6 @@ import (
 	"handloom/journal"
 )
 
-// deliver feeds messages to a new reader and returns the records.
 func deliver(messages ...[]byte) (recs [][]byte) {
 	r := reader{log: new(Log), seq: 1, known: true, each: func(_ uint64, rec []byte) error {
 		recs = append(recs, bytes.Clone(rec))
@@ -38,7 +37,6 @@ func fragments(number uint64, before chain, bytes ...string) (all [][]byte) {
 	return all
 }
 
-// Every cut and every flipped bit of a message is detected.
 func TestReader_DropsDamagedMessages(t *testing.T) {
 	for _, whole := range [][][]byte{fragments(1, chain{}, "record"), fragments(1, chain{}, ""), fragments(1, chain{}, "one", "two", "three")} {
 		if recs := deliver(whole...); len(recs) != 1 {
@@ -82,7 +80,7 @@ func TestReader_SkipsIncompleteRecords(t *testing.T) {
 	}
 }
 
-// The reader starts again at the first fragment. A good record resets the retries.
+// A good record resets the retries.
 func TestReader_RereadsWrongRecord(t *testing.T) {
 	var recs []string
 	r := reader{log: new(Log), seq: 1, known: true, retries: 1, each: func(_ uint64, rec []byte) error {

@@ -19,7 +19,6 @@ type objects struct {
 	stallLimit time.Duration // limit of a Read without bytes
 }
 
-// openObjects opens the cell's object store. It creates the store if it is missing.
 func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 	o := objects{stallLimit: stalledTime}
 	err := retry(ctx, never, func(ctx context.Context) (err error) {
@@ -99,7 +98,7 @@ type object struct {
 	cancel func()
 }
 
-// Read fails with [ErrCorrupt] if the digest is wrong at the end.
+// Read fails with [ErrCorrupt] on a wrong digest.
 func (o *object) Read(p []byte) (n int, err error) {
 	n, err = o.ObjectResult.Read(p)
 	if errors.Is(err, jetstream.ErrDigestMismatch) {
@@ -116,8 +115,8 @@ func (o *object) Close() error {
 // listTime is the time limit of a try. A dying server ends a list without an error.
 const listTime = 3 * requestTime
 
-// Names fails if the list lacks an object of the stream leader: a lagging server, or a list
-// that ended early, lacks objects without an error.
+// Names fails if the list lacks an object of the stream leader: a lagging server or a short
+// list reports no error.
 func (o objects) Names(ctx context.Context) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()

@@ -72,7 +72,7 @@ func TestObjects_AreReadFromLeader(t *testing.T) {
 	})
 }
 
-// Metadata of an object without a list entry simulates a list that lacks an object.
+// Metadata without a list entry simulates a short list.
 func TestObjects_NamesFailsOnMissingObject(t *testing.T) {
 	c := startServers(t, 1, nil)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, cluster.Options{Replicas: 1})

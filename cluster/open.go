@@ -141,7 +141,6 @@ func (l *Log) Close() error {
 // ElectionTimeout returns Options.ElectionTimeout.
 func (l *Log) ElectionTimeout() time.Duration { return l.o.ElectionTimeout }
 
-// untilClosed returns a context that ends with ctx and with the Log.
 func (l *Log) untilClosed(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if l.life.Err() != nil {
@@ -154,7 +153,6 @@ func (l *Log) untilClosed(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// pause waits for d. It returns the cause of ctx if that ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

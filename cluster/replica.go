@@ -10,7 +10,7 @@ import (
 	"handloom/journal"
 )
 
-// localReplica is this node's copy of the log. Each record is a message with one fragment.
+// Each record is a message with one fragment.
 type localReplica struct {
 	mutex   sync.Mutex
 	journal *journal.Journal // or nil
@@ -45,8 +45,6 @@ func (r *localReplica) open(ctx context.Context, j *journal.Journal) (err error)
 	return nil
 }
 
-// add adds a new record. It fails if the journal has a different record at its number or before
-// it.
 func (r *localReplica) add(p location, rec []byte) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -68,8 +66,7 @@ func (r *localReplica) add(p location, rec []byte) error {
 	return nil
 }
 
-// trim removes records up to through. A journal trims up to the older of two snapshots, so
-// each trim saves a dummy snapshot.
+// A journal trims up to the older of two snapshots, so each trim saves a dummy snapshot.
 func (r *localReplica) trim(ctx context.Context, through uint64) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -115,7 +112,6 @@ func (l *Log) CutText() string {
 	return l.replica.journal.CutText()
 }
 
-// compareReplica compares the last record of the journal with the stream.
 func (l *Log) compareReplica(ctx context.Context) error {
 	want := l.replica.last
 	if want.at == 0 {
@@ -132,7 +128,6 @@ func (l *Log) compareReplica(ctx context.Context) error {
 	return err
 }
 
-// waitForRecord waits for record at or a permanent error.
 func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	certain := func(err error) bool {
 		return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrOtherStream)
@@ -146,7 +141,6 @@ func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	})
 }
 
-// trimReplica trims the journal to the first record of the stream.
 func (l *Log) trimReplica(ctx context.Context) error {
 	if l.replica.last.at == 0 {
 		return nil

@@ -33,7 +33,6 @@ func saveText(t testing.TB, l *cluster.Log, at uint64) {
 	noError(t, err)
 }
 
-// journals returns the journals of an owner and a follower, both with 20 records.
 func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	t.Helper()
 	a, b, s = openJournal(t, t.TempDir()), openJournal(t, t.TempDir()), cluster.Embedded(t.TempDir())
@@ -81,7 +80,6 @@ func TestOpen_ComparesJournal(t *testing.T) {
 	}
 }
 
-// wantReseeded reseeds the stream from journal a, and fails the test unless b agrees.
 func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	t.Helper()
 	o := withJournal(t, a)
@@ -152,7 +150,6 @@ func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 }
 
-// A node returns after its next records were trimmed, and a journal starts late.
 func TestJournal_MayLackRecords(t *testing.T) {
 	a, b, s := journals(t)
 	o := withJournal(t, a)
@@ -193,8 +190,6 @@ func TestLocalTail_ReportsFailedJournal(t *testing.T) {
 	noError(t, l.Trim(t.Context(), 5))
 }
 
-// reseededOther replaces the stream by 20 records of another history, and appends records up to
-// last.
 func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	t.Helper()
 	o := withJournal(t, openJournal(t, t.TempDir()))
@@ -278,7 +273,6 @@ func TestJournal_RefusesOtherHistory(t *testing.T) {
 	}
 }
 
-// The torn record is read from the servers again.
 func TestCutText_NamesTornRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "j")
 	s := cluster.Embedded(t.TempDir())

@@ -126,8 +126,6 @@ func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 	return nil
 }
 
-// lastRun returns the first message of the last consecutive records, and the position before
-// it.
 func (r *localReplica) lastRun(ctx context.Context) (from uint64, first message, err error) {
 	if r.at == 0 {
 		return 0, first, errors.New("the journal is empty")

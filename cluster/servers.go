@@ -81,8 +81,8 @@ func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
 	}
 }
 
-// noteResponse records the result of a request sent at the given time. After leaveTime without
-// an answer it changes servers: the current one may be connected and cut off from the others.
+// After leaveTime without an answer noteResponse changes servers: the current one may be cut
+// off from the others.
 func (l *Log) noteResponse(at time.Time, err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

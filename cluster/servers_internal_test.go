@@ -25,7 +25,6 @@ func openFilled(t *testing.T, n int) *Log {
 	return l
 }
 
-// readTo reads a log from its first record to record n.
 func readTo(ctx context.Context, l *Log, n uint64) error {
 	return l.Read(ctx, 0, func(at uint64, _ []byte) error {
 		if at == n {
@@ -35,7 +34,7 @@ func readTo(ctx context.Context, l *Log, n uint64) error {
 	})
 }
 
-// A 5xx code comes from a server without a known leader. The Log has to leave such a server
+// A 5xx code comes from a server without a known leader. The Log has to leave it
 // eventually.
 func TestNoteResponse_CountsAnswersBelow500(t *testing.T) {
 	first, second := time.Now(), time.Now().Add(time.Millisecond)

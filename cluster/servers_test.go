@@ -17,8 +17,6 @@ import (
 	"handloom/cluster"
 )
 
-// The servers stop and restart one after another: the reader's server, the stream leader, and
-// the consumer's server.
 func TestRead_SurvivesServerRestarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("servers that are lost take seconds to be replaced")
@@ -153,7 +151,6 @@ func TestBlobs_ArePutWhole(t *testing.T) {
 	}
 }
 
-// A damaged snapshot is not saved, and does not count for Trim.
 func TestSave_ReadsBack(t *testing.T) {
 	dir := t.TempDir()
 	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}

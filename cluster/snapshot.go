@@ -34,7 +34,6 @@ const (
 	blobTime = 15 * time.Second
 )
 
-// A snapshot is the name of a snapshot without its suffix.
 type snapshot struct {
 	at   uint64
 	name string
@@ -128,7 +127,6 @@ func (l *Log) readBack(ctx context.Context, i snapshot, sum []byte) error {
 	return err
 }
 
-// verify reads a snapshot of any node back, once.
 func (l *Log) verify(ctx context.Context, i snapshot) error {
 	if l.isVerified(i) {
 		return nil
@@ -190,8 +188,8 @@ func (l *Log) Reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// newest returns the positions of the two newest readable snapshots. It fails if one is
-// unreachable, and with [ErrCorrupt] if damage leaves fewer than two.
+// newest fails if a snapshot is unreachable, and with [ErrCorrupt] if damage leaves
+// fewer than two.
 func (l *Log) newest(ctx context.Context, counts []snapshot) (at []uint64, err error) {
 	var bad error
 	for _, p := range positions(counts) {
@@ -211,7 +209,6 @@ func (l *Log) newest(ctx context.Context, counts []snapshot) (at []uint64, err e
 	return at, errors.Join(errNotEnough, bad)
 }
 
-// removeOld removes all snapshots before the two newest readable ones.
 func (l *Log) removeOld(ctx context.Context) error {
 	counts, all, err := l.snapshots(ctx)
 	if err != nil {

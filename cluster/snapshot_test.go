@@ -39,7 +39,6 @@ func wantSaved(t *testing.T, l saver, want ...uint64) {
 	}
 }
 
-// savedTwice returns a log of 60 records with snapshots of records 10 and 20.
 func savedTwice(t *testing.T) (l *cluster.Log, s cluster.Servers, o cluster.Options, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -71,7 +70,6 @@ func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
 	}
 }
 
-// Save reads other nodes' snapshots back before it removes older ones.
 func TestSave_KeepsUnreadableSnapshots(t *testing.T) {
 	l, s, o, dir := savedTwice(t)
 	o.Snapshots = away{cluster.Folder(dir), "0000000000000014"}
@@ -141,7 +139,7 @@ func TestAppend_RefusesLongRecord(t *testing.T) {
 	wantNumber(t, "Tail", 3)(l.Tail(t.Context()))
 }
 
-// A writer died before the check. The snapshot is removed with others of its age.
+// The writer died before the check.
 func TestSave_IgnoresUnverifiedSnapshots(t *testing.T) {
 	_, s, o, _ := savedTwice(t)
 	names, err := o.Snapshots.Names(t.Context())
@@ -162,7 +160,6 @@ func TestSave_IgnoresUnverifiedSnapshots(t *testing.T) {
 	}
 }
 
-// One of two snapshots of a record is damaged.
 func TestSave_CountsGoodDuplicate(t *testing.T) {
 	l, s, o, dir := savedTwice(t)
 	other := openLog(t, s, 1, o)

@@ -9,7 +9,6 @@ import (
 	"handloom/cluster"
 )
 
-// Otherwise a world would wait forever for a lost record.
 func TestLog_ReportsShrunkStream(t *testing.T) {
 	c, s := oneServer(t)
 	owner, follower := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))

@@ -34,7 +34,6 @@ func (l *Log) withCause(ctx context.Context, err error) error {
 	return err
 }
 
-// ends returns the first sequence and the last record and message of the stream leader.
 func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -66,7 +65,6 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	return s.FirstSeq, end, l.checkLength(end.at, highest)
 }
 
-// sameRecord fails if both records have the same number and different sums.
 func (l *Log) sameRecord(end, known location) error {
 	if end.at == known.at && end.sum != known.sum {
 		return fmt.Errorf("%w: record %d of stream %s has sum %x, want %x", ErrOtherStream, end.at, l.cell.Stream(), end.sum, known.sum)
@@ -107,9 +105,8 @@ func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 
 var errTooShort = errors.New("cluster: record after the end of the stream")
 
-// find returns the sequence of the first message after a record, and the record's sum if known.
-// At the end it returns the next sequence. It takes O(log n) requests in the number of
-// messages.
+// find returns the sequence of the first message after a record, else the next sequence, and
+// the record's sum if known. It takes O(log n) requests in the number of messages.
 func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, known bool, err error) {
 	if p, ok := l.lastSeen(after); ok && p.seq > 0 {
 		return p.seq + 1, p.sum, true, nil
@@ -159,7 +156,6 @@ func (l *Log) lastSeen(at uint64) (location, bool) {
 	return l.seen, l.seen.at == at && at > 0
 }
 
-// forgetSequence drops the sequence of the last seen record and keeps its sum.
 func (l *Log) forgetSequence() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Two reports of a short stream with an append in between do not count as one period.
 func TestCheckLength_RestartsAfterAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &Log{grace: maxGrace}
@@ -32,7 +31,6 @@ func TestCheckLength_RestartsAfterAppend(t *testing.T) {
 	})
 }
 
-// cutOff is a stream that does not answer first, and is empty later.
 type cutOff struct {
 	jetstream.Stream
 	until time.Time
@@ -45,7 +43,6 @@ func (s cutOff) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.St
 	return new(jetstream.StreamInfo), nil
 }
 
-// Missing answers are not reports of a short stream.
 func TestCheckLength_IgnoresMissingLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := time.Now().Add(time.Minute)
@@ -57,7 +54,6 @@ func TestCheckLength_IgnoresMissingLeader(t *testing.T) {
 	})
 }
 
-// A Read from the middle knows the sum that the next record must follow.
 func TestFind_ReturnsPreviousSum(t *testing.T) {
 	ctx, s, o := t.Context(), Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
 	var logs [2]*Log

@@ -13,7 +13,6 @@ import (
 	"handloom/world"
 )
 
-// A post is a node that sends numbers from 1 to another cell, and checks received ones.
 type post struct {
 	*store.Store
 	out   *cells.Outbox[int]
@@ -91,7 +90,6 @@ func (p *post) kill(t testing.TB) {
 	_ = p.world.Close(dead)
 }
 
-// look returns the node's counts, and whether all its messages arrived.
 func (p *post) look(t testing.TB) (n count, arrived bool) {
 	t.Helper()
 	if why := p.world.Status().Halted; why != "" {
@@ -113,7 +111,6 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 	return n, arrived
 }
 
-// Cells with two nodes each exchange numbers over three servers, while leaders die or hand over.
 func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	c := startServers(t, 3, nil)
 	ids := [2]cells.ID{cells.NewID(), cells.NewID()}

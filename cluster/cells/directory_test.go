@@ -13,7 +13,6 @@ import (
 	"handloom/world"
 )
 
-// A register is a store with a directory, and its expected contents.
 type register struct {
 	*store.Store
 	items *store.Table[string]
@@ -31,7 +30,6 @@ func newRegister(t testing.TB) *register {
 	return r
 }
 
-// Items and forwards come and go in random ticks, with loads between them.
 func TestDirectory_AgainstMap(t *testing.T) {
 	names := []string{"a", "b", "c", "d", "e"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -64,7 +62,6 @@ func (r *register) check(rt *rapid.T, names []string) {
 	}
 }
 
-// random runs a tick that erases, creates and forwards names.
 func (r *register) random(rt *rapid.T, names []string) {
 	some := func(what string) []string {
 		return rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 3, rapid.ID).Draw(rt, what)

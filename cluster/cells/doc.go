@@ -1,6 +1,5 @@
 // Package cells sends messages between cells, each exactly once. A cell is a store with one
-// log: a world of package world, on any number of nodes. The guide's page is
-// guide/several-machines.md.
+// log: a world of package world, on any number of nodes. See guide/several-machines.md.
 //
 // # Terms
 //
@@ -21,8 +20,8 @@
 //	tick      erased up to the cursor
 //
 // Ticks change the tables at both ends. So a message is sent if the sending tick is in the log
-// of its cell, and received if the receiving tick is in the log of the other. Each cell is
-// recovered, followed and replayed alone, without a second log or transactions.
+// of its cell, and received if the receiving tick is in the log of the other. No second log or
+// transaction is needed.
 //
 // # Invariants
 //

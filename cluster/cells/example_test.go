@@ -60,7 +60,7 @@ func found(ctx context.Context, self, east cells.ID, players ...Player) (*land, 
 }
 
 // region tick
-// tick adds players who arrived, moves all players, and sends players across the border.
+// tick adds arrived players, moves all, and sends some across the border.
 func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	err := l.Do(ctx, func(q store.Queue) {
 		for _, p := range l.moves.Received() {

@@ -7,10 +7,8 @@ import (
 	"handloom/store"
 )
 
-// Pack returns the next packet to a cell, or nil.
 func (o *Outbox[M]) Pack(to ID, after uint64) []byte { return o.collect(to, after) }
 
-// Open returns a call that records the messages of a packet.
 func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
 	var p packet
 	if err := p.decode(b, o.core.schema); err != nil {
@@ -19,22 +17,18 @@ func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
 	return o.open(&p, o.core.pairs.received(p.from))
 }
 
-// Acked records that a cell has the messages up to a number.
 func (o *Outbox[M]) Acked(q store.Queue, cell ID, number uint64) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: cell, Last: number, Kind: eventAcked})
 }
 
-// Erased returns the number of messages in the last erase.
 func (o *Outbox[M]) Erased() int { return len(o.erase) }
 
-// Cursor returns the number of the last message from a cell.
 func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) }
 
 func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
 	o.arrived.Emplace(q, numbered[M]{from, number, m})
 }
 
-// Again decodes b and returns the encoding of the result.
 func (o *Outbox[M]) Again(b []byte) ([]byte, error) {
 	var p packet
 	if err := p.decode(b, o.core.schema); err != nil {

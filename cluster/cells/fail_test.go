@@ -16,7 +16,6 @@ import (
 
 var errFault = errors.New("program fault")
 
-// two are a cell that sends 100 words, and a cell that receives them.
 type two struct {
 	*testing.T
 	by     cells.Transport
@@ -49,7 +48,6 @@ func newTwo(t *testing.T) *two {
 	return b
 }
 
-// withTwo runs a test in a synctest bubble, and kills both cells at the end.
 func withTwo(t *testing.T, test func(t *testing.T, b *two)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,10 +63,9 @@ func withTwo(t *testing.T, test func(t *testing.T, b *two)) {
 
 func (b *two) send() { b.sender = start(b, b.towns[0](), b.logs[0], b.by) }
 
-// receive opens the receiving cell. With nil its outbox does not run.
+// receive runs no outbox if by is nil.
 func (b *two) receive(by cells.Transport) { b.hearer = start(b, b.towns[1](), b.logs[1], by) }
 
-// heard returns the number of the last received word, and the number of wrong words.
 func (b *two) heard() (last uint64, wrong int) {
 	b.hearer.look(b, func() {
 		if h := b.hearer.heardFrom(b.ids[0]); h != nil {
@@ -83,7 +80,6 @@ func (b *two) allHeard() bool {
 	return last == words && b.sender.pair(b, b.ids[1]).Acked == words
 }
 
-// halted waits until the receiving cell halts, and returns the failed tick.
 func (b *two) halted() uint64 {
 	b.Helper()
 	until(b, "the world halts", func() bool { return b.hearer.world.Status().Halted != "" })
@@ -107,7 +103,6 @@ func (b *two) submit(n *node, record func(q store.Queue)) {
 	}
 }
 
-// A failed tick that is replayed without its input received nothing.
 func TestSkipInput_ResendsMessages(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		failed := uint64(math.MaxUint64)
@@ -129,7 +124,6 @@ func TestSkipInput_ResendsMessages(t *testing.T) {
 	})
 }
 
-// A message that fails every tick is skipped by its number.
 func TestSkip_DropsFailingMessage(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		b.hears = func(m *word, _ uint64) error {
@@ -185,7 +179,6 @@ func TestTick_FailedSendsNothing(t *testing.T) {
 	})
 }
 
-// backup opens a town from an image, on a new log.
 func (b *two) backup(i int, image []byte) *node {
 	b.Helper()
 	g := b.towns[i]()
@@ -239,7 +232,6 @@ func TestPair_StopsAfterReceiverRestore(t *testing.T) {
 	})
 }
 
-// The sender has sent fewer messages than were received.
 func TestPair_StopsAfterSenderRestore(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		b.send()

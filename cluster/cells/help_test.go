@@ -20,7 +20,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// onlyError returns the error of a call that returns a value, too.
 func onlyError[V any](_ V, err error) error { return err }
 
 func noError(t rapid.TB, err error) {
@@ -32,7 +31,6 @@ func noError(t rapid.TB, err error) {
 
 func errorOf(_ any, err error) error { return err }
 
-// A town is a program that sends numbered words along its roads, and checks received ones.
 type town struct {
 	*store.Store
 	out   *cells.Outbox[word]
@@ -148,7 +146,6 @@ func (g *town) receive(w *store.Writer, from cells.ID, m *word) error {
 	return nil
 }
 
-// heardFrom returns the words received from a town, or nil.
 func (g *town) heardFrom(from cells.ID) *heard {
 	for _, h := range g.heard.All() {
 		if h.From == from {
@@ -168,7 +165,6 @@ type node struct {
 	err   error
 }
 
-// start opens a world of a town, and runs it and its outbox.
 func start(t testing.TB, g *town, l world.Log, by cells.Transport) *node {
 	t.Helper()
 	w, err := world.Open(context.Background(), g.Store, l, g.options())
@@ -187,7 +183,6 @@ func (n *node) runOutbox(by cells.Transport) {
 	n.ended.Go(func() { _ = n.out.Run(n.life, n.world, by) })
 }
 
-// kill ends a node without a snapshot, and returns the error of World.Run.
 func (n *node) kill(t testing.TB) error {
 	t.Helper()
 	n.stop()
@@ -221,7 +216,6 @@ func (n *node) pair(t testing.TB, with cells.ID) (pair cells.Pair) {
 	return pair
 }
 
-// until waits in a synctest bubble until a condition holds.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for range 10_000 {
@@ -238,7 +232,6 @@ type locked struct{ world.Log }
 
 func (locked) ElectionTimeout() time.Duration { return 0 }
 
-// whole is a log that keeps all records and the first snapshot.
 type whole struct {
 	world.Log
 	genesis []byte
@@ -257,7 +250,6 @@ func (l *whole) Save(ctx context.Context, at uint64, write func(w io.Writer) err
 	return l.Log.Save(ctx, at, write)
 }
 
-// beginning is the log with only the first snapshot.
 type beginning struct{ *whole }
 
 func (beginning) Snapshots(context.Context) ([]uint64, error) { return []uint64{0}, nil }

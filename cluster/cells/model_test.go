@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// Packets and cursors arrive in any order, repeatedly or never, and cells load snapshots.
+// Packets and cursors arrive in any order, repeatedly or never.
 func TestOutbox_AgainstList(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &mail{T: t}

@@ -17,7 +17,6 @@ import (
 
 var messages = flag.Int("messages", 10_000, "messages in each direction of TestOutbox_DeliversOnceUnderKills")
 
-// A war is two towns on two nodes each that send each other words.
 type war struct {
 	random *rand.Rand
 	ids    [2]cells.ID
@@ -51,7 +50,6 @@ func (w *war) open(t testing.TB, i int) {
 
 var errNeverArrive = errors.New("words missing")
 
-// fight runs the towns under faults until every word arrived, or an error.
 func (w *war) fight(t testing.TB) error {
 	for i := range w.nodes {
 		w.open(t, i)
@@ -102,7 +100,6 @@ func (w *war) handOff(town int) {
 	}
 }
 
-// look reports whether every word has arrived, and returns an error for wrong words.
 func (w *war) look(t testing.TB) (done bool, err error) {
 	done = true
 	for i, n := range w.nodes {
@@ -127,8 +124,7 @@ func (w *war) look(t testing.TB) (done bool, err error) {
 	return done && err == nil, err
 }
 
-// Nodes are killed and paused, logs do not answer, and packets and answers are lost, repeated
-// and late. Replays of the logs result in one state.
+// Replays of the logs result in one state.
 func TestOutbox_DeliversOnceUnderKills(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
@@ -149,7 +145,6 @@ func TestOutbox_DeliversOnceUnderKills(t *testing.T) {
 	}
 }
 
-// wantWords fails the test unless replays of a log receive all words from a town.
 func wantWords(t *testing.T, l *whole, from cells.ID, words int) {
 	t.Helper()
 	var first uint64

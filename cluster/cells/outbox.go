@@ -182,7 +182,6 @@ func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world
 	}
 }
 
-// begin erases acknowledged messages and marks duplicates among arrived ones.
 func (o *Outbox[M]) begin(w *store.Writer) error {
 	if o.core.pairs.self() == 0 {
 		return errNoID
@@ -210,7 +209,6 @@ func (o *Outbox[M]) eraseAcked(w *store.Writer) {
 	}
 }
 
-// end numbers the sent messages and clears the arrived ones.
 func (o *Outbox[M]) end(w *store.Writer) error {
 	for _, l := range store.Created(o.sent) {
 		if l.Number != 0 {

@@ -16,7 +16,6 @@ import (
 	"handloom/world"
 )
 
-// A post is a store with an outbox, without a world.
 type post[M any] struct {
 	*store.Store
 	out  *cells.Outbox[M]
@@ -49,7 +48,6 @@ func (p *post[M]) init(self cells.ID) error {
 	return onlyError(p.Frame(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, self) }))
 }
 
-// tick runs a tick that records commands, and returns the received messages.
 func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
 	_, err = p.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		return p.out.Tick(func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
@@ -62,7 +60,6 @@ func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
 	return received, err
 }
 
-// send runs a tick that sends messages, and returns the received ones.
 func (p *post[M]) send(to cells.ID, messages ...M) (received []M, err error) {
 	return p.tick(func(q store.Queue) {
 		for _, m := range messages {
@@ -90,7 +87,6 @@ func (p *post[M]) submit(t testing.TB, packet []byte) {
 	noError(t, p.Inbox(record))
 }
 
-// newPacket returns a packet with three words, and its receiver.
 func newPacket(t testing.TB) (to *post[word], packet []byte) {
 	t.Helper()
 	a, b := newPost(t, cells.Options[word]{}), newPost(t, cells.Options[word]{})

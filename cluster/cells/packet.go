@@ -37,7 +37,6 @@ var (
 	errSchema    = errors.New("messages of another outbox, type or program version")
 )
 
-// header returns the header of p with count 0.
 func (p *packet) header(schema string) []byte {
 	b := append([]byte{packetVersion}, schema...)
 	for _, n := range [...]uint64{uint64(p.from), uint64(p.to), p.first} {
@@ -61,7 +60,6 @@ func (p *packet) decode(b []byte, schema string) error {
 	return nil
 }
 
-// collect returns a packet of messages to a cell after a number, or nil.
 func (o *Outbox[M]) collect(to ID, after uint64) []byte {
 	var row [maxMessages]*M // by number
 	n := 0
@@ -104,7 +102,6 @@ func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
 	return messages, nil
 }
 
-// open returns a call that records the messages of a packet after received, or the last one.
 func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue) error, error) {
 	messages, err := o.decode(p)
 	if err != nil {

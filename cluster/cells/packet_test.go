@@ -7,8 +7,6 @@ import (
 	"handloom/cluster/cells"
 )
 
-// wantShipped sends messages of these sizes in one tick, and fails the test unless packets
-// carry all of them in order.
 func wantShipped(t *testing.T, sizes []int) (packets int) {
 	t.Helper()
 	o := cells.Options[[]byte]{Clone: func(dst, src *[]byte) { *dst = bytes.Clone(*src) }}
@@ -70,7 +68,6 @@ func TestPacket_CarriesEveryMessage(t *testing.T) {
 	}
 }
 
-// A flipped bit results in an error, or in the packet that the bytes encode.
 func TestPacket_WithFlippedBit(t *testing.T) {
 	b, good := newPacket(t)
 	const addresses, counts, messages = 17, 41, 45

@@ -89,14 +89,12 @@ func (p *pairs) getOrAdd(w *store.Writer, cell ID) *peer {
 	return &peer{Cell: cell}
 }
 
-// number returns the number of the next message to a cell.
 func (p *pairs) number(w *store.Writer, to ID) uint64 {
 	known := p.getOrAdd(w, to)
 	known.Sent++
 	return known.Sent
 }
 
-// accept counts a message if it is the next one from its cell, and reports whether it is.
 func (p *pairs) accept(w *store.Writer, from ID, number uint64) bool {
 	known := p.getOrAdd(w, from)
 	if number != known.Received+1 {
@@ -121,7 +119,6 @@ func (p *pairs) applyEvents(w *store.Writer) (acked bool) {
 	return acked
 }
 
-// advance moves the cursor to a number, and over skipped messages.
 func (p *peer) advance(number uint64) {
 	p.Received = number
 	if p.SkipFirst <= number+1 {

@@ -12,7 +12,6 @@ import (
 	"handloom/world"
 )
 
-// sender is the part of an Outbox without the type of messages.
 type sender struct {
 	store    *store.Store
 	pairs    pairs
@@ -73,7 +72,6 @@ func (l *sendLoop) read(look func()) error {
 	})
 }
 
-// sendAll sends to each cell with waiting messages in a goroutine of its own.
 func (l *sendLoop) sendAll() error {
 	sending := make(map[ID]bool)
 	for {
@@ -103,7 +101,6 @@ func (l *sendLoop) await(more <-chan struct{}) error {
 	}
 }
 
-// send sends to one cell, a packet at a time, until the Run ends.
 func (l *sendLoop) send(to ID) {
 	wait := firstRetry
 	for l.ctx.Err() == nil {
@@ -121,8 +118,7 @@ func (l *sendLoop) send(to ID) {
 	}
 }
 
-// pack returns the next packet to a cell, or nil, and the number before it. A halted World does
-// not lead, so messages of a failed tick are never sent.
+// A halted World does not lead, so messages of a failed tick are never sent.
 func (l *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 	_ = l.read(func() {
 		_, p := l.pairs.find(to)
@@ -136,7 +132,6 @@ func (l *sendLoop) pack(to ID) (acked uint64, packet []byte) {
 
 var errNotTaken = errors.New("cells: the peer accepted no message")
 
-// deliver sends a packet to a cell and submits the peer's cursor.
 func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	ctx, cancel := context.WithTimeout(l.ctx, requestTimeout)
 	defer cancel()
@@ -157,8 +152,7 @@ func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	return err
 }
 
-// receive takes a packet and returns the sender's new cursor. The applied call proves that this
-// World led, so the cursor is current.
+// The applied call proves that this World led, so the cursor is current.
 func (l *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
 	var p packet
 	if err := p.decode(b, l.schema); err != nil {
@@ -203,7 +197,6 @@ func (s *sender) wake() {
 	}
 }
 
-// next returns a channel that the next tick closes.
 func (s *sender) next() <-chan struct{} {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

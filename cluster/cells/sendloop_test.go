@@ -15,7 +15,6 @@ import (
 	"handloom/world"
 )
 
-// counting is a Transport that counts requests and answers by a function.
 type counting struct {
 	cells.Transport
 	times  atomic.Int64
@@ -51,8 +50,7 @@ func TestRun_LimitsRequests(t *testing.T) {
 	}
 }
 
-// The answer to a known packet also goes through the log: a node that cannot append may have
-// lost the log, and its cursor may be old.
+// Also this answer waits for the log: a node that lost the log may have an old cursor.
 func TestRun_AnswersCursorAfterPacket(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		l := &kit.FaultyLog{Log: b.logs[1]}
