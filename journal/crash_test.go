@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// units is the number of records that these tests append.
 const units = 50
 
 func wantSnapshot(t *testing.T, j *Journal, at uint64) {
@@ -50,7 +49,6 @@ func set(n int, has func(i int) bool) []bool {
 	return s
 }
 
-// Only a failed write or sync breaks a journal.
 func TestAppend_FailedNameIsRefused(t *testing.T) {
 	names, n := 0, calls(t, Always)
 	for fail := 1; fail <= n; fail++ {

@@ -32,7 +32,6 @@ type crashDisk struct {
 	full  func(n int) bool // reports whether call n fails; nil: none fails
 }
 
-// A nameChange gives a name a file, or none.
 type nameChange struct {
 	name string
 	file *crashFile
@@ -66,7 +65,6 @@ func newCrashDisk() *crashDisk {
 	return &crashDisk{files: map[string]*crashFile{}, kept: map[string]*crashFile{}}
 }
 
-// change counts a changing call, and returns an injected error.
 func (d *crashDisk) change(kind callKind) error {
 	d.calls++
 	switch {
@@ -295,7 +293,6 @@ func (f *crashFile) pending() (sectors []int) {
 	return sectors
 }
 
-// written returns the bytes on the disk with the pending sectors that keep accepts.
 func (f *crashFile) written(keep func(at int) bool) []byte {
 	b := slices.Clone(f.kept)
 	for _, at := range f.pending() {
@@ -312,7 +309,6 @@ func (d *crashDisk) newFile(b []byte) *crashFile {
 	return &crashFile{disk: d, bytes: slices.Clone(b), kept: slices.Clone(b), dirty: map[int]bool{}}
 }
 
-// choices returns the number of changes that a power failure may keep.
 func (d *crashDisk) choices() int {
 	n := len(d.names)
 	for _, f := range d.pendingFiles() {
@@ -338,7 +334,6 @@ func (d *crashDisk) pendingFiles() (files []*crashFile) {
 	return files
 }
 
-// afterPowerFailure returns the disk with the choices that choose accepts.
 func (d *crashDisk) afterPowerFailure(choose func(i int) bool) *crashDisk {
 	found := newCrashDisk()
 	names := maps.Clone(d.kept)

@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// fifty returns a journal of 50 records, its segments, and the end of its last unit.
 func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 	d = newCrashDisk()
 	j := mustOpen(t, small(d))
@@ -23,7 +22,6 @@ func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 
 type outcomes struct{ refused, cut, whole int }
 
-// open opens a damaged journal; Inspect must find the same.
 func (o *outcomes) open(t *testing.T, d *crashDisk) {
 	t.Helper()
 	found, err := inspect(d, func(uint64, []byte) error { return nil })
@@ -83,7 +81,6 @@ func TestOpen_FindsEveryFlippedBit(t *testing.T) {
 	failIf(t, o.refused == 0 || o.cut == 0, "%+v", o)
 }
 
-// Whole units and segments at wrong places are damage.
 func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
 	d, segments, _ := fifty(t)
 	history := func(salt uint64, change byte) []byte {
@@ -190,7 +187,6 @@ func signed(s segment, b []byte, chained bool) {
 	}
 }
 
-// FuzzJournal opens any bytes, or any units with valid checksums or chains.
 func FuzzJournal(f *testing.F) {
 	const header, checksums, chain, short = 1, 2, 4, 8
 	s := segment{salt: 0x5a17}

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// Lack of a descriptor at any call, once, twice or from then on, breaks nothing.
 func TestDescriptors_LackIsRefused(t *testing.T) {
 	run := func(what string, tries int, full func(n int) bool) *crashDisk {
 		t.Helper()

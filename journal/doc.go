@@ -1,6 +1,5 @@
-// Package journal keeps a log of records and snapshots in a folder of the local disk. A program
-// continues with them after a kill or a power failure. See guide/survive-a-kill.md for its use
-// with package world.
+// Package journal keeps a log of records and snapshots in a folder of the local disk. See
+// guide/survive-a-kill.md for its use with package world.
 //
 // # Terms
 //
@@ -53,8 +52,8 @@
 //
 // # Limits
 //
-// One process writes. Records are neither compressed nor encrypted. A disk that loses
-// acknowledged bytes is detected (J3), but not repaired.
+// Records are neither compressed nor encrypted. A disk that loses acknowledged bytes is
+// detected (J3), but not repaired.
 //
 // If a folder is copied while it is open, the copied file lock must not be newer than the
 // segments: copy it first, or leave it out. The lock is advisory: if lock or folder are

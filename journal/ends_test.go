@@ -10,7 +10,6 @@ import (
 	"testing"
 )
 
-// wantRepaired repairs a damaged journal, which must then have every record before the damage.
 func wantRepaired(t *testing.T, d *crashDisk) {
 	t.Helper()
 	_, err := Open("", small(d))
@@ -127,7 +126,7 @@ func unitEnds(t *testing.T, d *crashDisk, segments []string) (ends []int64) {
 	return ends[:len(ends)-1]
 }
 
-// Zeros or garbage replace all bytes from any position on. See doc.go for zeros.
+// See doc.go for zeros.
 func TestTruncated_CoversLostRecords(t *testing.T) {
 	d, segments, end := fifty(t)
 	name := segments[len(segments)-1]
@@ -193,14 +192,14 @@ func TestTruncated_HasRangeRecordsAndBytes(t *testing.T) {
 	unit := b[start : start+unitSize(3*16)]
 	want := TornTail{File: fileName(1, segmentExt), At: 3, Records: 3, Offset: start, End: start + int64(len(unit))}
 
-	// The last byte is damaged: the lengths of the records are readable.
+	// The lengths of the records are readable.
 	unit[len(unit)-1] ^= 0xff
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	j = mustOpen(t, small(d.clone()))
 	wantTornTail(t, j, want)
 	mustClose(t, j)
 
-	// The header is lost: 48 bytes have room for 4 records.
+	// 48 bytes have room for 4 records.
 	clear(unit[:unitHead])
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	want.Records = 12
@@ -223,7 +222,6 @@ func TestOpen_BytesPastTheTornUnitAreDamage(t *testing.T) {
 			t.Fatalf("byte %d past a torn unit that ends at %d: %v", past, end, err)
 		}
 	}
-	// A later header without a whole unit, past a record without a header.
 	damaged := d.clone()
 	b := damaged.files[name].bytes
 	clear(b[start : start+unitHead])

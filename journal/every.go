@@ -5,7 +5,6 @@ import "time"
 // maxWaiting is the limit of collected records, in bytes.
 const maxWaiting = 1 << 20
 
-// collect adds rec to the next unit, which is written on a timer, or when it is large.
 func (j *Journal) collect(rec []byte) (at uint64, err error) {
 	if j.timerErr != nil || len(j.waiting)+len(rec) > maxWaiting {
 		if err := j.writeWaiting(); err != nil {

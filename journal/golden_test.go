@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of the current version")
 
-// goldenRecords is the number of records in a golden folder, three per unit.
+// goldenRecords has three records per unit.
 const goldenRecords = 30
 
 // golden returns the segments in testdata/version.

@@ -11,7 +11,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// inline runs background work at once, for a fixed order.
 func inline(f func()) { f() }
 
 // small returns options with short segments on d.
@@ -57,7 +56,6 @@ func mustClose(t *testing.T, j *Journal) {
 	noError(t, j.Close())
 }
 
-// record returns the record at a position. All differ, also in length.
 func record(at uint64) []byte {
 	return fmt.Appendf(make([]byte, 0, 64), "%0*d", (at*at*37)%150, at)
 }
@@ -73,8 +71,7 @@ func mustAppend(t *testing.T, j *Journal, from, to uint64) {
 
 var errEnough = errors.New("enough")
 
-// readAll reads the records after a position and returns their number, and the error unless it
-// is the end. It fails the test if a record is wrong.
+// readAll returns the error unless it is the end.
 func readAll(t *testing.T, j *Journal, after uint64) (n int, err error) {
 	t.Helper()
 	ctx := context.Background()

@@ -15,7 +15,6 @@ func inspectFolder(dir string, each func(at uint64, rec []byte) error) (hook.Con
 	return inspect(onlyRead{newFolder(dir)}, each)
 }
 
-// onlyRead is a folder whose files are opened for reading.
 type onlyRead struct{ *osDir }
 
 func (d onlyRead) list() ([]string, error) {
@@ -71,8 +70,6 @@ func inspectLock(d disk) (newest uint64) {
 	return newest
 }
 
-// inspectSegment adds the segment of c, which must follow before, to found. newest is named in
-// the lock file.
 func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
 	if err := c.joins(before); err != nil {
 		return err
@@ -97,7 +94,6 @@ func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest u
 	return err
 }
 
-// ending returns the torn tail or the damage at the end of the segment.
 func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) {
 	if !last {
 		return nil, c.fault(end)

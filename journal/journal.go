@@ -41,8 +41,7 @@ type Journal struct {
 }
 
 // A TornTail is the last unit, removed by Open: its write did not finish, so no record of it
-// was acknowledged, or it was damaged later, which looks the same. A damaged block of zeros
-// hides units that began in it.
+// was acknowledged, or it was damaged later, which looks the same.
 type TornTail struct {
 	File    string
 	At      uint64 // position of the first removed record
@@ -112,7 +111,7 @@ func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint6
 	return j.tail.seq, nil
 }
 
-// write writes n records as the next unit: one write and, unless Sync is Never, one sync.
+// write writes n records with one write and, unless Sync is Never, one sync.
 func (j *Journal) write(payload []byte, n uint64) error {
 	if err := j.makeRoom(unitSize(len(payload))); err != nil {
 		return err

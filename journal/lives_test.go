@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A death ends a process at a call to the disk, counted from its start; 0: never.
+// at counts the calls to the disk; 0: never.
 type death struct {
 	call  int
 	fails bool // the call fails; else the process is killed
@@ -26,7 +26,6 @@ func (x death) String() string {
 	return fmt.Sprintf("killed at call %d", x.call)
 }
 
-// lives are successive processes with one folder, and their promises.
 type lives struct {
 	durable  uint64 // records that must survive a power failure
 	appended uint64 // records that may survive
@@ -37,8 +36,6 @@ type lives struct {
 // syncModes are the modes of every crash test. Tests call onTimer themselves.
 var syncModes = map[string]Sync{"always": Always, "never": Never, "every": Every(time.Hour)}
 
-// live appends records up to to, saves, trims, and ends as x describes. It returns the last
-// error.
 func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 	ctx := context.Background()
 	if x.fails {
@@ -104,8 +101,7 @@ func (l *lives) again(f func() error) error {
 	return err
 }
 
-// check opens the journal on d, which must keep all promises and accept records. mayBeCorrupt
-// allows damage after the durable records.
+// mayBeCorrupt allows damage after the durable records.
 func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func() string) {
 	t.Helper()
 	ctx := context.Background()
@@ -147,7 +143,6 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	mustClose(t, j)
 }
 
-// powerFailure checks many outcomes of a power failure, or few.
 func (l *lives) powerFailure(t *testing.T, d *crashDisk, sync Sync, few bool, what func() string) {
 	t.Helper()
 	n := d.choices()
@@ -169,7 +164,6 @@ func calls(t *testing.T, sync Sync) int {
 	return d.calls
 }
 
-// deaths returns all deaths of a life of n calls, with -short one of seven.
 func deaths(n int) (all []death) {
 	for call := 1; call <= n; call++ {
 		if testing.Short() && call%7 != 0 {
@@ -196,7 +190,6 @@ func TestPowerFailure_KeepsDurableRecords(t *testing.T) {
 	})
 }
 
-// After a death the next process appends without a reboot, then the power fails.
 func TestOpen_MakesReadRecordsDurable(t *testing.T) {
 	eachMode(t, func(t *testing.T, sync Sync) {
 		for _, x := range deaths(calls(t, sync)) {
@@ -212,7 +205,6 @@ func TestOpen_MakesReadRecordsDurable(t *testing.T) {
 	})
 }
 
-// Three processes die, with or without reboots between them.
 func TestPowerFailure_SeveralDeathsKeepDurableRecords(t *testing.T) {
 	modes := []Sync{Always, Always, Never, Every(time.Hour)}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -247,8 +239,7 @@ func TestPowerFailure_SeveralDeathsKeepDurableRecords(t *testing.T) {
 	}
 }
 
-// The clearing of a torn unit fails at any call. The unit never reappears past a shorter
-// record.
+// The unit never reappears past a shorter record.
 func TestOpen_RepeatsFailedClear(t *testing.T) {
 	options := func(d disk) Options {
 		o := small(d)

@@ -78,7 +78,6 @@ func (j *Journal) recover() error {
 	return nil
 }
 
-// lostAll returns the damage of a folder without segments that had some.
 func lostAll(names []string, newest uint64) error {
 	trace, at := "", uint64(1)
 	for _, ext := range []string{rejectedExt, snapshotExt} {
@@ -95,8 +94,7 @@ func lostAll(names []string, newest uint64) error {
 	return &CorruptError{File: fileName(max(1, newest), segmentExt), At: at, Reason: "all segments are missing: see " + trace}
 }
 
-// lostNewest returns the damage of a folder that lost the segment named in the lock file; c is
-// the last one left.
+// c is the last segment left.
 func lostNewest(c *cursor, newest uint64) error {
 	if newest <= c.first() {
 		return nil
@@ -194,7 +192,6 @@ func (c *cursor) fault(err error) error {
 	return err
 }
 
-// verifyEnd prepares the last segment for appends, and finds a torn unit.
 func (j *Journal) verifyEnd(c *cursor, end error) error {
 	j.last, j.size, j.end = c.file, c.size, c.offset
 	var err error

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// A prealloc is a file of zeros that becomes the next segment. It is written in the background:
-// a growing file costs each record a second sync, and all zeros at once take 100 ms.
+// A prealloc becomes the next segment. It is written in the background: a growing file costs
+// each record a second sync, and all zeros at once take 100 ms.
 type prealloc struct {
 	done chan struct{} // closed when the following fields are set
 	file file
@@ -135,7 +135,6 @@ func (j *Journal) dropPrealloc() {
 	j.prealloc = nil
 }
 
-// begin writes the header of a segment without a name.
 func (a *prealloc) begin(s segment) error {
 	s.size = a.size
 	if _, err := a.file.WriteAt(s.header(), 0); err != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// savedAt opens a journal of 100 records with snapshots at these positions.
 func savedAt(t *testing.T, d *crashDisk, positions ...uint64) *Journal {
 	t.Helper()
 	j := mustOpen(t, small(d))
@@ -42,7 +41,6 @@ func TestReject_SnapshotNoLongerCounts(t *testing.T) {
 	noError(t, j.Trim(ctx, 40))
 	mustClose(t, j)
 
-	// The records after the older good snapshot are still there.
 	j = mustOpen(t, small(d))
 	wantAfter(t, j, 40, 60)
 	for _, at := range []uint64{90, 95} {

@@ -130,7 +130,6 @@ func (r *repairing) end(lock file) error {
 	return writeNewest(lock, newest)
 }
 
-// begin creates an empty segment after the newest remaining snapshot.
 func (r *repairing) begin() error {
 	for _, at := range r.saved {
 		if at+1 < r.from {

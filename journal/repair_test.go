@@ -53,7 +53,6 @@ func TestRepair_OnOperatingSystem(t *testing.T) {
 	failIf(t, errorOf(Repair(context.Background(), dir, 0)) == nil, "Repair from record 0 succeeds")
 }
 
-// A repair dies at any call, by a kill or a power failure, and is repeated.
 func TestRepair_SurvivesAPowerFailure(t *testing.T) {
 	ctx := context.Background()
 	whole, segments, _ := fifty(t)
@@ -111,8 +110,7 @@ func TestRepair_SurvivesAPowerFailure(t *testing.T) {
 	}
 }
 
-// A segment without a header is moved. If it is the only one, the journal continues from a
-// snapshot.
+// If it is the only one, the journal continues from a snapshot.
 func TestRepair_LeavesOneSegment(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {

@@ -96,7 +96,6 @@ func (w *fileWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// dropSnapshots removes all snapshots except the newest, and older rejected ones.
 func (j *Journal) dropSnapshots() error {
 	names, err := j.o.disk.list()
 	if err != nil {
@@ -212,7 +211,6 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	}
 }
 
-// takeFirst removes the first segment from the list if through is past its records.
 func (j *Journal) takeFirst(through uint64) (first uint64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -61,7 +61,7 @@ func TestStraced_Program(t *testing.T) {
 	mustClose(t, j)
 }
 
-// straced returns the calls of TestStraced_Program that change files, by step, as "name(file)".
+// The calls are by step, as "name(file)".
 func straced(t *testing.T) map[string][]string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -112,7 +112,6 @@ func straced(t *testing.T) map[string][]string {
 	return steps
 }
 
-// wantInOrder fails the test unless calls contains want in this order.
 func wantInOrder(t *testing.T, step string, calls []string, want ...string) {
 	t.Helper()
 	left := calls

@@ -54,7 +54,6 @@ func TestTrim_NeedsDurableSnapshotNames(t *testing.T) {
 	mustClose(t, j)
 }
 
-// Damage at any byte between the two snapshots is found.
 func TestOpen_ReadsFromTheOlderSnapshot(t *testing.T) {
 	d := newCrashDisk()
 	j := savedAt(t, d, 30, 60)

@@ -48,7 +48,6 @@ func appendRecord(payload, rec []byte) []byte {
 	return append(payload, rec...)
 }
 
-// unitSize returns the size of a unit with a payload of n bytes.
 func unitSize[N int | uint32](n N) int64 {
 	return (int64(n) + unitHead + unitAlign - 1) &^ (unitAlign - 1)
 }
@@ -90,7 +89,6 @@ var (
 	errPayload  = errors.New("record lengths do not match the unit")
 )
 
-// intact reports whether b, a unit with its zeros, has the right checksum.
 func (h unitHeader) intact(b []byte) bool { return unitSum(b) == h.crc }
 
 func (h unitHeader) follows(l link, salt uint64) error {
@@ -103,7 +101,6 @@ func (h unitHeader) follows(l link, salt uint64) error {
 	return nil
 }
 
-// eachRecord calls f with the records of a payload and returns their number.
 func eachRecord(payload []byte, f func(rec []byte) error) (n uint64, err error) {
 	for len(payload) > 0 {
 		if len(payload) < 4 {

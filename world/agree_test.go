@@ -14,8 +14,8 @@ import (
 
 var _ world.Log = (*journal.Journal)(nil)
 
-// The same calls lead to the same state after every tick: on a leader with Shadow, a follower,
-// Replay, and a journal that is closed or crashes now and then.
+// The replicas are a leader with Shadow, a follower, Replay, and a journal that crashes now
+// and then.
 func TestWorld_AgreesOnEveryReplica(t *testing.T) {
 	seeds := uint64(2)
 	if testing.Short() {

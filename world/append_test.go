@@ -16,7 +16,6 @@ import (
 
 var errLost = errors.New("the answer was lost")
 
-// A tick is applied once if it is in the log, and never otherwise, also after a crash.
 func TestAppend_AppliesEachTickOnce(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -17,8 +17,7 @@ type origin struct {
 	calls    hook.Calls // local calls whose input is in the record
 }
 
-// apply applies the record at position at. Also the leader decodes the bytes of the log. After
-// any error the World has halted.
+// Also the leader decodes the bytes of the log. After any error the World has halted.
 func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) error {
 	h, r := w.at(), entry.Record{}
 	if err := w.check(&r, &h, at, b, from); err != nil {
@@ -95,7 +94,7 @@ func follows(r *entry.Record, h *position) error {
 	return nil
 }
 
-// applyTick runs the tick of r. The position after it is h.
+// h is the position after the tick.
 func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from origin) error {
 	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
 	p := tickRun{w, h, r.Input, from}
@@ -133,7 +132,6 @@ func callError(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUncertain, err)
 }
 
-// insideKey marks the contexts of ticks and of Applied.
 type insideKey struct{ *World }
 
 func (w *World) inside(ctx context.Context) bool { return ctx.Value(insideKey{w}) != nil }

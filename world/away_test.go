@@ -13,7 +13,6 @@ import (
 	"handloom/world"
 )
 
-// refusing fails the given number of times, then calls answer.
 func refusing[A any](questions *int, err error, answer func(ctx context.Context) (A, error)) func(ctx context.Context) (A, error) {
 	return func(ctx context.Context) (a A, _ error) {
 		if *questions--; *questions >= 0 {

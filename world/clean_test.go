@@ -11,8 +11,7 @@ import (
 	"handloom/world"
 )
 
-// clockBy runs a world on the journal in dir for n ticks at its rate. The clock begins at the
-// year 2000 plus later.
+// The clock begins at the year 2000 plus later.
 func clockBy(t *testing.T, dir string, later time.Duration, n int) (seen []world.Outcome, status world.Status) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -33,7 +33,6 @@ func TestClose_SavesLastState(t *testing.T) {
 	})
 }
 
-// The World completes the append that a Handoff left pending.
 func TestHandoff_IsCompletedAfterTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}

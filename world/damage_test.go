@@ -58,7 +58,6 @@ func (l *rotten) Trim(ctx context.Context, through uint64) error {
 	return l.Log.Trim(ctx, through)
 }
 
-// A rejecting log is a rotten log with Reject.
 type rejecting struct{ *rotten }
 
 func (l rejecting) Reject(ctx context.Context, at uint64) error {
@@ -67,7 +66,6 @@ func (l rejecting) Reject(ctx context.Context, at uint64) error {
 	}).Reject(ctx, at)
 }
 
-// A world opens if at most one snapshot is damaged between two saves.
 func TestSnapshot_OneDamagedIsSurvived(t *testing.T) {
 	for seed := range uint64(30) {
 		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { surviveDamage(t, rand.New(rand.NewPCG(seed, 9))) })
@@ -144,7 +142,6 @@ func flipSnapshot(t *testing.T, dir string, at uint64) {
 	noError(t, os.WriteFile(file, b, 0o600))
 }
 
-// The log is not trimmed while the older snapshot is unreadable, and Status reports it.
 func TestSnapshot_OlderIsVerifiedBeforeTrim(t *testing.T) {
 	for name, spoil := range map[string]func(l *rotten, at uint64){
 		"it cannot be read":                     func(l *rotten, at uint64) { l.lost[at] = true },
@@ -183,7 +180,6 @@ func TestReplay_RejectsNothing(t *testing.T) {
 	})
 }
 
-// Without Reject, a World does not save over a good snapshot.
 func TestSnapshot_RejectFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := stubborn{newRotten()}

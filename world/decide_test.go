@@ -11,7 +11,6 @@ import (
 	"handloom/world"
 )
 
-// A silent log loses the answer of an Append, and fails the next Read.
 type silent struct {
 	world.Log
 	lose, mute bool

@@ -21,7 +21,6 @@ func shardsOf(s *store.Store) (shards []shardName) {
 	return shards
 }
 
-// state returns the digests of all shards after the last tick.
 func (w *World) state(tick uint64) entry.StateDigest {
 	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards)}
 }
@@ -46,7 +45,6 @@ func (w *World) digest(typeID uint16) uint64 {
 	return w.exclusive.DigestShard(typeID) ^ entry.Mix(w.store.Epoch())
 }
 
-// compare returns a DivergedError for the first shard that differs.
 func (w *World) compare(at uint64, state entry.StateDigest) error {
 	if n := len(w.shards); len(state.Shards) > n {
 		return corrupt(at, "%d digests, want at most %d", len(state.Shards), n)

@@ -11,7 +11,7 @@ import (
 	"handloom/world"
 )
 
-// drifts makes a tick write a value that is not a function of state and input.
+// drifts makes a tick depend on more than state and input.
 func (g *game) drifts(from uint64) {
 	g.fault = func(t world.Tick) error {
 		if t.Number == from {
@@ -24,7 +24,7 @@ func (g *game) drifts(from uint64) {
 	}
 }
 
-// Divergence is found within DigestTicks + 2 records. The follower does not take over.
+// The follower does not take over.
 func TestDiverged_FollowerHalts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
@@ -50,7 +50,6 @@ func TestDiverged_FollowerHalts(t *testing.T) {
 	})
 }
 
-// The start of a term has the digests of every shard.
 func TestDiverged_LeaderHaltsFollowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}

@@ -1,6 +1,6 @@
 // Package world runs a program on a store in ticks that survive the process. A log holds the
-// input of each tick before it is applied, so the state can be recovered, followed by other
-// machines, and replayed. See guide/survive-a-kill.md.
+// input of each tick before it is applied, for recovery, followers and replays. See
+// guide/survive-a-kill.md.
 //
 // # Terms
 //
@@ -31,16 +31,15 @@
 //
 // # The rule
 //
-// A tick is a function of the state and its input. Random numbers come from Tick.Seed, the time
-// from Tick.Time. The tick uses no clock, no other random numbers, no order of a map, no Go
-// variable of an earlier tick, no duration of a report, no Stats and no Flushed, because snapshots
-// do not contain them. Lists of changes (Created, Erased, Written) are empty when it begins. Its
-// end flushes the remaining commands. The number of workers has no effect.
+// A tick is a function of the state and its input. Random numbers come from Tick.Seed, the
+// time from Tick.Time. The tick uses no clock, no other random numbers, no order of a map, no
+// Go variable of an earlier tick, no duration of a report, no Stats and no Flushed, because
+// snapshots do not contain them. The number of workers has no effect.
 //
-// A world that breaks the rule halts with [ErrDiverged], which names tick, table and shard: each
-// record has digests of some shards, so every shard is compared once in Options.DigestTicks, and
-// all at the start of a term. To find the cause, use Shadow, package storetest, and [Replay].
-// A digest takes as long as hashing the largest shard.
+// A world that breaks the rule halts with [ErrDiverged], which names tick, table and shard:
+// each record has digests of some shards, so every shard is compared once in
+// Options.DigestTicks, and all at the start of a term. To find the cause, use Shadow, package
+// storetest, and [Replay]. A digest takes as long as hashing the largest shard.
 //
 // # Invariants
 //
@@ -54,9 +53,9 @@
 //
 // # Leaders
 //
-// After a failed append the outcome is unknown. The world retries the same bytes at the same
-// position until the log has them or has others. In the latter case another world leads: the
-// calls are not applied, Submit returns [ErrNotLeader], and the world follows.
+// After a failed append the outcome is unknown. The world retries the same bytes until the log
+// has these or other bytes at the position. In the latter case another world leads: the calls
+// are not applied, Submit returns [ErrNotLeader], and the world follows.
 //
 // A follower takes over after a time without records: the log's ElectionTimeout, but three ticks
 // at least. If ticks take longer, the time doubles, up to 5 s. On a log with a lock, such as a

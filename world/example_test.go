@@ -18,7 +18,6 @@ type fleet struct {
 	ships *store.Table[Ship]
 }
 
-// tick is a function of the state and the input.
 func (f *fleet) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 	if _, err := f.Flush(ctx); err != nil {
 		return err

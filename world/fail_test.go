@@ -16,8 +16,6 @@ import (
 
 var errGame = errors.New("the game is up")
 
-// Every world halts at the record of a failed tick, also after Open, until its input is
-// skipped.
 func TestErrTick_HaltsEveryWorld(t *testing.T) {
 	for name, fault := range map[string]func() error{
 		"error": func() error { return errGame },
@@ -125,7 +123,6 @@ func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
 	})
 }
 
-// The end of a tick, and of Init, flushes what they recorded, and the input.
 func TestTick_FlushesAtItsEnd(t *testing.T) {
 	synctest.Test(t, flushesAtItsEnd)
 }
@@ -149,7 +146,6 @@ func flushesAtItsEnd(t *testing.T) {
 	mustClose(t, w)
 }
 
-// A tick that ends its goroutine halts its world.
 func TestTick_UnfinishedHalts(t *testing.T) {
 	exit := func(*game, context.Context) error {
 		runtime.Goexit()
@@ -206,7 +202,6 @@ func TestInit_UnfinishedFailsOpen(t *testing.T) {
 	}
 }
 
-// The state before the failed tick can begin a new log.
 func TestReplay_RestoresStateBeforeFailedTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()

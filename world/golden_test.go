@@ -19,7 +19,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden returns the bytes of a golden file. -update writes the file first.
 func golden(t *testing.T, name string, write func() []byte) []byte {
 	t.Helper()
 	file := filepath.Join("testdata", name+".hex")
@@ -34,7 +33,6 @@ func golden(t *testing.T, name string, write func() []byte) []byte {
 	return b
 }
 
-// wantGolden fails the test unless the golden file decodes as want and equals written.
 func wantGolden(t *testing.T, name string, written []byte, got interface{ Decode(b []byte) error }, want any) {
 	t.Helper()
 	b := golden(t, name, func() []byte { return written })
@@ -92,7 +90,6 @@ type goldenItem struct {
 	To   store.Handle[goldenItem]
 }
 
-// The input of a sealed tick, with its provisional handles, is read as before.
 func TestSealedInput_MatchesGoldenFile(t *testing.T) {
 	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], hook.Claim[store.Queue, *store.Receipt]) {
 		t.Helper()

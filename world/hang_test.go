@@ -13,7 +13,6 @@ import (
 	"handloom/world"
 )
 
-// A hang blocks one goroutine, regardless of its context, until letGo is closed.
 type hang struct{ letGo, hangs chan struct{} }
 
 func newHang() *hang { return &hang{make(chan struct{}), make(chan struct{})} }
@@ -36,7 +35,6 @@ func (h *hang) save(l world.Log) func(ctx context.Context, at uint64, write func
 	}
 }
 
-// append returns an Append that blocks, and then fails with err unless that is nil.
 func (h *hang) append(l world.Log, err error) func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 	return func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 		if h.here(); err != nil {
@@ -46,7 +44,6 @@ func (h *hang) append(l world.Log, err error) func(ctx context.Context, prev uin
 	}
 }
 
-// wantLate closes a blocked world: Close must end with its context and name the operation.
 func wantLate(t *testing.T, w *world.World, names string) {
 	t.Helper()
 	for range 2 {
@@ -68,7 +65,6 @@ func wantLate(t *testing.T, w *world.World, names string) {
 	}
 }
 
-// wantFree fails the test unless the world closes by itself and releases the store.
 func wantFree(t *testing.T, w *world.World, g *game) {
 	t.Helper()
 	synctest.Wait()

@@ -19,7 +19,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A game has units that breed, hit each other and die, and orders from Submit.
 type game struct {
 	*store.Store
 	units  *store.Table[unit]
@@ -69,7 +68,6 @@ func newGame(t testing.TB, o store.Options) *game {
 	return g
 }
 
-// newHerd returns a game whose ticks read lists of changes, columns and sparse data.
 func newHerd(t testing.TB, o store.Options) *game {
 	t.Helper()
 	h := kit.New(o.Workers, 0)
@@ -196,7 +194,6 @@ func (g *game) order(n int) func(q store.Queue) error {
 	}
 }
 
-// wantSame fails the test if two games had different states after one tick.
 func wantSame(t testing.TB, a, b *game) {
 	t.Helper()
 	if a == b {
@@ -213,7 +210,6 @@ func wantSame(t testing.TB, a, b *game) {
 	}
 }
 
-// wantTicks fails the test unless the game has seen ticks 1 to n and no others.
 func wantTicks(t testing.TB, g *game, n int) {
 	t.Helper()
 	g.mutex.Lock()
@@ -290,7 +286,6 @@ func stepEach(t testing.TB, worlds ...*world.World) {
 	}
 }
 
-// stepsSaving makes n steps in a bubble of synctest, and waits for each snapshot.
 func stepsSaving(t testing.TB, w *world.World, n int) {
 	t.Helper()
 	for range n {
@@ -306,7 +301,6 @@ func mustClose(t testing.TB, worlds ...*world.World) {
 	}
 }
 
-// snapshotsOf returns the positions of the snapshots of a log.
 func snapshotsOf(t testing.TB, l world.Log) []uint64 {
 	t.Helper()
 	at, err := l.Snapshots(t.Context())
@@ -330,7 +324,6 @@ type submission struct {
 	done    bool
 }
 
-// submit begins a Submit in a bubble of synctest, and returns when it waits.
 func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *submission {
 	s := new(submission)
 	go func() {
@@ -358,7 +351,6 @@ func inBubble(t *testing.T, name string, fn func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, fn) })
 }
 
-// A faulty log calls its functions instead of Log's methods.
 type faulty struct {
 	world.Log
 	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error)

@@ -10,7 +10,6 @@ import (
 	"handloom/world"
 )
 
-// A directory is a world of units with an index of names.
 type directory struct {
 	*store.Store
 	world *world.World

@@ -87,7 +87,6 @@ func (m *memory) Read(ctx context.Context, after uint64, each func(at uint64, re
 	}
 }
 
-// after returns the records after a position, and a channel that the next Append closes.
 func (m *memory) after(after uint64) (recs [][]byte, more <-chan struct{}, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

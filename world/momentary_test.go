@@ -12,7 +12,6 @@ import (
 	"handloom/world"
 )
 
-// A momentary log fails Load while failing is set, and records rejections.
 type momentary struct {
 	world.Log
 	failing  func(r io.ReadCloser) (io.ReadCloser, error)
@@ -34,7 +33,6 @@ func (l *momentary) Reject(_ context.Context, at uint64) error {
 	return nil
 }
 
-// A brokenReader returns an error once instead of io.EOF.
 type brokenReader struct {
 	io.Reader
 	err error
@@ -79,7 +77,6 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	before := snapshotsOf(t, l)
 	failIf(t, len(before) != 2 || l.loads == 0, "snapshots %v; %d loads", before, l.loads)
 
-	// Open skips the newest snapshot and reads the older one.
 	l.failing = func(r io.ReadCloser) (io.ReadCloser, error) {
 		l.failing = nil
 		return failing(r)

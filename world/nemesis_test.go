@@ -13,8 +13,7 @@ import (
 	"handloom/world"
 )
 
-// Worlds are killed, paused and cut off while clients submit. Acknowledged marks are applied
-// once, refused ones never, uncertain ones at most once.
+// Acknowledged calls are applied once, refused ones never, uncertain ones at most once.
 func TestNemesis_AppliesAcknowledgedCallsOnce(t *testing.T) {
 	for seed := range uint64(8) {
 		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { playNemesis(t, seed) })
@@ -23,7 +22,6 @@ func TestNemesis_AppliesAcknowledgedCallsOnce(t *testing.T) {
 
 type mark struct{ Key int }
 
-// A node is a world that can be killed and opened again.
 type node struct {
 	log   *kit.FaultyLog
 	world *world.World
@@ -141,7 +139,6 @@ func wantMarks(t *testing.T, l world.Log, o outcomes) {
 
 type outcomes struct{ applied, not, uncertain []int }
 
-// note adds the outcome of a Submit, and reports whether it refused the call.
 func (o *outcomes) note(key int, err error) (refused bool) {
 	switch {
 	case err == nil:
@@ -159,8 +156,7 @@ func (o *outcomes) add(p outcomes) {
 	o.applied, o.not, o.uncertain = append(o.applied, p.applied...), append(o.not, p.not...), append(o.uncertain, p.uncertain...)
 }
 
-// want fails the test unless each call was applied as reported; times counts the items of each
-// key.
+// times counts the items of each key.
 func (o *outcomes) want(t *testing.T, times map[int]int) {
 	t.Helper()
 	for outcome, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// observed is the log of an observing World, which writes nothing.
 type observed struct{ Log }
 
 // endless exceeds any election timeout, and can be multiplied by stormWaits.

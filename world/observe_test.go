@@ -11,7 +11,6 @@ import (
 	"handloom/world"
 )
 
-// A readOnly log fails the test if a method other than Read, Tail, Snapshots or Load is called.
 type readOnly struct {
 	world.Log
 	t *testing.T

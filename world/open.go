@@ -16,8 +16,7 @@ import (
 
 // Open opens a World on a log, with a store whose tables are registered. If the log is empty,
 // Options.Init builds the first state, and Open saves it as a snapshot. Otherwise Open loads
-// the newest snapshot and replays the later ticks. Then the World leads, or, if another World
-// may lead, follows.
+// the newest snapshot and replays the later ticks. Then the World leads or follows.
 //
 // Until Close only Read of the store may be called; Inbox, Submit, Flush, Frame and other
 // changes return [store.ErrPhase]. A log serves one World of a process: two Worlds on one
@@ -86,7 +85,6 @@ func (w *World) open(ctx context.Context) error {
 	return nil
 }
 
-// recover restores the state after the last record, or after tick upTo.
 func (w *World) recover(ctx context.Context, upTo uint64) error {
 	found, err := w.load(ctx, func(h position) bool { return h.tick <= upTo })
 	if err != nil {
@@ -115,7 +113,6 @@ func (w *World) init(ctx context.Context, writer *store.Writer) error {
 	return w.o.Init(ctx, writer)
 }
 
-// begin builds and saves the first state if the log is empty.
 func (w *World) begin(ctx context.Context) error {
 	tail, err := ask(ctx, w.log, w.log.Tail)
 	if err != nil {

@@ -240,7 +240,6 @@ func records(t *testing.T, l world.Log) (recs [][]byte) {
 	return recs
 }
 
-// logOf returns a log with these records and the oldest snapshot of a log.
 func logOf(t *testing.T, source world.Log, recs [][]byte) world.Log {
 	t.Helper()
 	l := world.Memory()

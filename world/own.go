@@ -13,7 +13,6 @@ import (
 	"handloom/store"
 )
 
-// errFenced means that another record has the position of an append.
 var errFenced = fmt.Errorf("world: %w", ErrNotLeader)
 
 // A pending record may or may not be in the log.
@@ -23,7 +22,6 @@ type pending struct {
 	calls hook.Calls // of a tick
 }
 
-// leaderTick seals, appends and applies a tick, after the pending record, if any.
 func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
@@ -75,7 +73,6 @@ func (w *World) record(k entry.Kind, h *position) entry.Record {
 	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain}
 }
 
-// complete appends the pending record until the outcome is known, and applies it.
 func (w *World) complete(ctx context.Context) error {
 	p := w.pending
 	at, err := w.append(ctx, p)
@@ -119,8 +116,8 @@ const (
 	lastRetry  = time.Second
 )
 
-// append retries p at the same position until the log has it, or another record (errFenced), or
-// ctx ends, or the log is closed: a failed append may have succeeded.
+// append retries p until the log has it or another record (errFenced), ctx ends, or the log is
+// closed: a failed append may have succeeded.
 func (w *World) append(ctx context.Context, p *pending) (at uint64, err error) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		begin := time.Now()

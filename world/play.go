@@ -18,8 +18,7 @@ type tickRun struct {
 	from     origin
 }
 
-// run runs the tick inside its Frame. With skips, a tick that fails with its input runs without
-// it.
+// With skips, a tick that fails with its input runs without it.
 func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) error {
 	if skips {
 		if _, err := p.dryRun(ctx, writer); err != nil {
@@ -52,7 +51,6 @@ func (p *tickRun) shadowIsDue() bool {
 	return true
 }
 
-// dryRun runs the tick, rolls back, and returns the digests.
 func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.StateDigest, error) {
 	if err := p.store.Checkpoint(ctx, &p.before); err != nil {
 		return entry.StateDigest{}, err
@@ -65,7 +63,6 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 	return state, failed
 }
 
-// once runs the tick on a clean store. Its first flush applies the input.
 func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
 	p.exclusive.ResetChanges()

@@ -117,7 +117,6 @@ func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error 
 	})
 }
 
-// verifySnapshot reads a snapshot with 1 MiB of memory.
 func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
 		info, err := image.Inspect(r)
@@ -132,7 +131,6 @@ func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 	})
 }
 
-// errDamaged means that a snapshot differs from the bytes written.
 var errDamaged = errors.New("damaged")
 
 // openSnapshot calls read, which returns the position inside. Errors of neither log nor ctx are
@@ -210,9 +208,8 @@ func (s *saver) wait(ctx context.Context) error {
 // restart counts from tick on and drops a held image. Nothing may be in progress.
 func (s *saver) restart(tick uint64) { s.tick, s.held = tick, false }
 
-// saveIfDue copies the state if a snapshot is due, and saves it in the background. A follower
-// holds its copy until the leader's digests confirm every shard: recovery must not begin with a
-// diverged state.
+// A follower holds its copy until the leader's digests confirm every shard: recovery must not
+// begin with a diverged state.
 func (w *World) saveIfDue(ctx context.Context, leader bool) {
 	if w.o.Observe {
 		return
@@ -289,7 +286,7 @@ func (w *World) othersSaved(h *position) bool {
 	if isOpen(s.newestKnown) || s.othersNewest <= s.saved {
 		return false
 	}
-	// A record has at most one tick, so this tick is at or before the snapshot's.
+	// A record has at most one tick.
 	behind := h.at - min(h.at, s.othersNewest)
 	s.saved, s.tick = s.othersNewest, h.tick-min(h.tick, behind)
 	w.noteSaved(s.tick)
@@ -309,8 +306,6 @@ func (w *World) saveNow(ctx context.Context) error {
 	return w.save(ctx, &s.image)
 }
 
-// save saves a snapshot and trims the records before the older of the last two, after verifying
-// it.
 func (w *World) save(ctx context.Context, i *snapshot) error {
 	older, err := w.newestWhole(ctx, i.position.at)
 	if err == nil {
@@ -329,8 +324,8 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 	return err
 }
 
-// newestWhole returns the newest undamaged snapshot except but, or 0. It rejects newer damaged
-// ones, which the log would count.
+// newestWhole returns the newest undamaged snapshot except but, or 0, and rejects newer
+// damaged ones.
 func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err error) {
 	saved, err := w.log.Snapshots(ctx)
 	if err != nil {
@@ -375,8 +370,6 @@ func (w *World) reject(ctx context.Context, at uint64) error {
 	return nil
 }
 
-// trim drops the records before the second newest snapshot, which is verified unless it is
-// whole.
 func (w *World) trim(ctx context.Context, whole uint64) error {
 	saved, err := w.log.Snapshots(ctx)
 	if err != nil || len(saved) < 2 {

@@ -105,7 +105,6 @@ func TestApplied_GetsEveryTick(t *testing.T) {
 	})
 }
 
-// The torn record of a killed process is in Status until the journal is opened again.
 func TestStatus_NamesTornTail(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	j := openJournal(t, dir)

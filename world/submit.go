@@ -60,7 +60,6 @@ func (w *World) refusal() error {
 	return ErrNotLeader
 }
 
-// drain refuses all waiting calls, unless the World accepts calls.
 func (w *World) drain() {
 	err := w.refusal()
 	if err == nil {

@@ -45,7 +45,6 @@ func TestSubmit_ReportsRefusal(t *testing.T) {
 	})
 }
 
-// inside returns the errors of Submit inside a tick and inside Applied.
 func inside(t *testing.T) (tick, applied error) {
 	g := newGame(t, store.Options{})
 	var w *world.World

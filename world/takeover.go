@@ -29,7 +29,6 @@ func (w *World) firstWait() time.Duration {
 	return max(timeout, 3*time.Second/time.Duration(w.o.Hz))
 }
 
-// failoverDelay returns the time until this World may take over.
 func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 	if err := w.lockRunning(ctx); err != nil {
 		return 0, err
@@ -89,7 +88,6 @@ func (w *World) newTermStart() entry.TermStart {
 	return entry.TermStart{Program: w.o.Version, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
 }
 
-// mayApply returns an error if a term belongs to another program.
 func (w *World) mayApply(other *entry.TermStart) error {
 	program := &w.termStart
 	switch {
@@ -103,8 +101,7 @@ func (w *World) mayApply(other *entry.TermStart) error {
 	return nil
 }
 
-// sawTerm doubles the wait, up to 5 s, if terms follow too fast because ticks take longer than
-// the wait.
+// sawTerm doubles the wait, up to 5 s, if ticks take longer than the wait.
 func (w *World) sawTerm() {
 	now := time.Now()
 	if !w.termAt.IsZero() && now.Sub(w.termAt) < stormWaits*w.wait {

@@ -15,7 +15,6 @@ import (
 // alone avoids idle workers, which would spin while the fake clock stands.
 var alone = store.Options{Workers: 1}
 
-// running is a World in a goroutine that calls Run.
 type running struct {
 	*world.World
 	game *game
@@ -102,8 +101,7 @@ func pauseOwner(t *testing.T, trims bool) {
 	equal(t, "terms", v.Status().Term, 2)
 }
 
-// Ticks take longer than the election timeout, so each term ends with its first tick until the
-// timeout has grown.
+// Each term ends with its first tick until the timeout has grown.
 func TestTakeover_StormsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
@@ -134,7 +132,6 @@ func TestTakeover_StormsEnd(t *testing.T) {
 	})
 }
 
-// A world that cannot reach the log does not take over.
 func TestTakeover_NeedsTailOfLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := keeping{world.Memory()}

@@ -13,7 +13,6 @@ import (
 	"handloom/world"
 )
 
-// A lobby is a store with small limits, and a model of its contents.
 type lobby struct {
 	*store.Store
 	guests, bags *store.Table[unit]
@@ -46,7 +45,6 @@ func (l *lobby) open(t *testing.T, log world.Log) *world.World {
 	return w
 }
 
-// A visit is a call that erases present items and creates some in both tables.
 type visit struct {
 	erase  [2][]store.Handle[unit]
 	create [2]int
@@ -78,7 +76,7 @@ func (l *lobby) record(v *visit) func(q store.Queue) error {
 	}
 }
 
-// admit returns which calls of a tick fit: all together, or else one after another.
+// All calls fit together, or they are tried one after another.
 func (l *lobby) admit(visits []*visit) (fits []bool) {
 	fits = make([]bool, len(visits))
 	try := func() bool {

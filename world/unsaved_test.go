@@ -24,7 +24,6 @@ func deepOf(n int) (d deep) {
 	return d
 }
 
-// Tick deepFrom inserts an unsavable item, and tick deepUntil erases it.
 const (
 	deepFrom  = 11
 	deepUntil = 26

@@ -11,7 +11,6 @@ import (
 	"handloom/world"
 )
 
-// A walk is two tables whose items walk at random.
 type walk struct {
 	tables  [2]*store.Table[uint64]
 	digests map[uint64]uint64 // by tick

@@ -128,7 +128,6 @@ func (w *World) lead(ctx context.Context, enough func() bool) error {
 // drainTime is the time for an append after its context has ended.
 const drainTime = time.Second
 
-// lingering returns a context that ends d after ctx.
 func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -158,8 +157,7 @@ func (w *World) drive(ctx context.Context, name string) (context.Context, func()
 	}, nil
 }
 
-// outside returns an error if ctx belongs to a phase of the store, in which a tick whose record
-// is in the log could not run.
+// A tick whose record is in the log could not run inside a phase of the store.
 func (w *World) outside(ctx context.Context, name string) error {
 	if w.inside(ctx) {
 		return fmt.Errorf("world: %s inside a tick or Applied: %w", name, store.ErrPhase)
@@ -206,7 +204,6 @@ func (w *World) stopped() error {
 	return w.halted
 }
 
-// halt ends all ticks with err, refuses waiting calls, and returns err.
 func (w *World) halt(err error) error {
 	w.recordHalt(err)
 	w.drain()
@@ -332,7 +329,7 @@ func (w *World) close(ctx context.Context) error {
 
 var errUnfinished = errors.New("not finished")
 
-// within returns the error of f, or, when ctx ends first, errUnfinished; f continues.
+// f continues after errUnfinished.
 func within(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
