@@ -100,7 +100,6 @@ func keep(h harnessing, whole, small *campaign.Failure) artifacts {
 	return a
 }
 
-// write returns the name of the file, or "" if the write failed.
 func (a *artifacts) write(file string, text []byte) string {
 	if err := cli.WriteFile(file, text); err != nil {
 		a.faults = append(a.faults, err)

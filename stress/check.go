@@ -19,7 +19,6 @@ func (m mismatch) String() string {
 	return fmt.Sprintf("tick %d: workers %d: %s", m.Tick, m.Workers, m.What)
 }
 
-// compare returns the difference between the first player and p, or "".
 func compare(first, p *player) string {
 	switch {
 	case p.digest != first.digest:
@@ -30,7 +29,6 @@ func compare(first, p *player) string {
 	return ""
 }
 
-// checkTick compares a player with the model after a tick.
 func checkTick(m *model, p *player) error {
 	if err := checkReport(m, p); err != nil {
 		return err
@@ -77,7 +75,6 @@ func checkReport(m *model, p *player) error {
 	return nil
 }
 
-// checkStats compares the length, Stats and sums of every table.
 func checkStats(m *model, p *player) error {
 	depleted := 0
 	for i, s := range p.store.Stats().Tables {
@@ -129,7 +126,6 @@ func checkGone(p *player) error {
 	return nil
 }
 
-// checkAll compares all live items in both directions, and verifies the store.
 func checkAll(m *model, p *player) error {
 	if err := p.store.Verify(p.ctx); err != nil {
 		return err

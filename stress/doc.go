@@ -40,24 +40,21 @@
 //     │                     └─> player, 8 workers ──┘      │
 //     └──────> model ───────────────────────────────────> check
 //
-// Reader and checker read a whole tick before it is played, so a malformed
-// trace leaves no partial tick. The tick of a player:
+// A malformed trace leaves no partial tick. The tick of a player:
 //
 //	age      ForEach over every table counts one up in every item, in place
 //	record   Each with 16 tasks: creates are Emplace, updates Put, erases Erase
 //	flush    Flush, then provisional handles are resolved
 //	sum      Reduce over every table
 //
-// The model does the same on one goroutine. The time of a player includes the
-// maps from key to handle of its tasks.
+// The time of a player includes the maps from key to handle of its tasks.
 //
 // The number of tasks is fixed and each key belongs to one task by hash. So the
-// batch is the same for any number of workers, and the events of a key keep
-// their order. A key created and erased in one tick is erased by its
-// provisional handle. An update of an item of the same tick is a Put if the key
-// is even, and completes the staged value if it is odd. Every second tick is
-// one Frame; in the other ticks every phase passes the gate. The workers of a
-// player are one team.
+// batch is the same for any number of workers, and the events of a key keep their
+// order. A key created and erased in one tick is erased by its provisional handle.
+// An update of an item of the same tick is a Put if the key is even, and completes
+// the staged value if it is odd. Every second tick is one Frame; in the other ticks
+// every phase passes the gate.
 //
 // # Checks
 //

@@ -9,7 +9,6 @@ import (
 	"handloom/internal/cli"
 )
 
-// following is the progress of a run, on the terminal and in its report.
 type following struct {
 	runPage
 	progress *cli.Progress
@@ -19,7 +18,6 @@ type following struct {
 	done     int
 }
 
-// follow begins a run. The first line on the terminal repeats it.
 func (p *command) follow(html string, r runPage) (*following, error) {
 	if html != "" {
 		if err := cli.CheckFile(html); err != nil {
@@ -36,7 +34,7 @@ func (f *following) addPoint(done int) {
 	f.runPage.addPoint(f.last, done)
 }
 
-// notify shows a line of progress. operations counts from the last line.
+// operations counts from the last line.
 func (f *following) notify(line string, operations int) {
 	f.done += operations
 	f.addPoint(f.done)

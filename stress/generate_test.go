@@ -13,8 +13,7 @@ import (
 	"handloom/internal/trace"
 )
 
-// random writes a valid trace. A few tables and keys are hot, keys return, many
-// items live within one tick, and some ticks are empty.
+// A few tables and keys are hot, keys return, and some ticks are empty.
 type random struct {
 	*rand.Rand
 	w    *bytes.Buffer
@@ -98,7 +97,6 @@ func (p *player) items() []item {
 	return items
 }
 
-// lines formats events separated by blanks as a trace.
 func lines(events string) []byte {
 	var text strings.Builder
 	text.WriteString("handloom-trace 1")

@@ -123,7 +123,6 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 
 const shrinkTime = time.Minute
 
-// explain shrinks a failure, writes its files and prints how to repeat it.
 func (p *command) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
 	out := p.stdout
 	fmt.Fprintf(out, "\nFAIL %s: seed %d, at %q\n%s\n", failure.Kind, failure.Program.Seed, failure.Line, failure.What)

@@ -87,8 +87,6 @@ func faultyProgram(t *testing.T, word string) (file string) {
 	return file
 }
 
-// Each failure has its own verdict, is shrunk to one line, and is kept with the
-// command that repeats it.
 func TestFailure_IsShrunkAndKept(t *testing.T) {
 	for word, want := range map[string]struct {
 		exit   int
@@ -158,7 +156,6 @@ func TestMainJob_EndsWithRandomPrograms(t *testing.T) {
 	}
 }
 
-// cancelling is an output that calls cancel when a text is written.
 type cancelling struct {
 	bytes.Buffer
 	at     []byte

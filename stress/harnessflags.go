@@ -128,7 +128,6 @@ func randomSeed() uint64 {
 	return binary.LittleEndian.Uint64(b[:])>>33 + 1
 }
 
-// lasts returns the duration of the run; d is the default of its profile.
 func (h *harnessing) lasts(d time.Duration) time.Duration {
 	switch {
 	case h.duration > 0:
@@ -149,7 +148,6 @@ func (h *harnessing) title(p campaign.Profile) string {
 	return "profile " + p.Name + ": " + p.About
 }
 
-// line returns the command line of the user, with the seed.
 func (h *harnessing) line() string {
 	args := h.args
 	if h.program == "" && !h.given["seed"] {
@@ -166,7 +164,6 @@ func (h *harnessing) page(title string) runPage {
 	return runPage{Title: title, Command: h.line(), Unit: "operations", Facts: facts}
 }
 
-// again returns the command line that plays a program in the same build.
 func (h *harnessing) again(file string) string {
 	args := []string{"-program", file}
 	if h.mutant != "" {

@@ -36,7 +36,6 @@ type lookedSnapshot struct {
 	Fault string // "": whole
 }
 
-// lookedRecords are the records that a world wrote to a journal.
 type lookedRecords struct {
 	First, Last uint64
 	Kinds       map[string]int // number by kind
@@ -47,7 +46,6 @@ type lookedRecords struct {
 	Epoch       lookedEpoch // last one
 }
 
-// lookedEpoch is the start of a term, with the version of its leader.
 type lookedEpoch struct {
 	Term    uint32
 	Program string
@@ -131,7 +129,6 @@ func (l *looked) snapshot(path string) error {
 	return nil
 }
 
-// end reads the trailer of a world after the snapshot, if any.
 func (s *lookedSnapshot) end(r io.Reader) error {
 	b, err := io.ReadAll(r)
 	if s.Bytes -= int64(len(b)); len(b) == 0 {

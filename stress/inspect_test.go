@@ -71,8 +71,6 @@ func TestInspect_FindsDamage(t *testing.T) {
 	}
 }
 
-// record has a new world run ticks on a journal in dir. Each tick changes one
-// item. It calls open before it closes the world.
 func record(t *testing.T, dir string, ticks int, open func()) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { // for the time
@@ -140,7 +138,6 @@ func TestInspect_ShowsAJournal(t *testing.T) {
 	stress(t, "inspect", dir).want(t, 11, "\nverdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: checksum differs\n")
 }
 
-// Each world that opens a journal has its own term.
 func TestInspect_ShowsFirstAndLastTerm(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	const terms, ticks = 3, 4

@@ -33,7 +33,6 @@ const (
 	exitInterrupted = campaign.ExitInterrupted
 )
 
-// bySignal returns exit, or the code of the signal that ended ctx.
 func bySignal(ctx context.Context, exit int) int {
 	if exit == exitInterrupted {
 		return cli.Exit(ctx)
@@ -81,7 +80,6 @@ func (p *command) run(ctx context.Context, args []string) int {
 	return p.misused("", fmt.Errorf("unknown command %q; want replay, inspect or help", command))
 }
 
-// bad prints the one line of exit code 2.
 func (p *command) bad(err error) int {
 	fmt.Fprintln(p.stderr, strings.ReplaceAll(err.Error(), "\n", "; "))
 	return exitBad

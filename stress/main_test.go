@@ -33,8 +33,7 @@ func (o outcomeOf) lastLine() string {
 	return lines[len(lines)-1]
 }
 
-// want fails unless the run has an exit code and its output contains all texts,
-// verdicts at the start of the last line.
+// Verdicts are at the start of the last line.
 func (o outcomeOf) want(t *testing.T, code int, texts ...string) {
 	t.Helper()
 	for _, text := range texts {

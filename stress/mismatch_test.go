@@ -52,7 +52,7 @@ func TestReplay_PrintsAllMismatches(t *testing.T) {
 	}
 }
 
-// Each check finds its fault alone: the state is changed outside the player.
+// The state is changed outside the player.
 func TestChecks_FindSpoiledState(t *testing.T) {
 	first := name{0, 1}
 	spoil := map[string]func(p *player){

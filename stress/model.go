@@ -20,7 +20,6 @@ type modelTable struct {
 	want   tally // of this tick
 }
 
-// touch is the effect of this tick on an item.
 type touch struct {
 	fresh bool
 	puts  int // number of puts
@@ -41,8 +40,6 @@ func (m *model) register(number uint16) bool {
 	return true
 }
 
-// play plays the next tick: it ages all items, applies the checked events,
-// counts the outcomes and sums the items.
 func (m *model) play(events []trace.Event) {
 	m.tick++
 	m.touched = m.touched[:0]

@@ -33,7 +33,6 @@ const (
 	rareFaults = "rare"
 )
 
-// chooseFaults returns the fault called name, or all or rare faults.
 func chooseFaults(name string) ([]*mutants.Fault, error) {
 	known, err := knownFaults()
 	if err != nil {
@@ -51,8 +50,6 @@ func chooseFaults(name string) ([]*mutants.Fault, error) {
 	return chosen, nil
 }
 
-// withFaults plays the program in a file with a fault, or checks that faults
-// are found.
 func (p *command) withFaults(ctx context.Context, h harnessing) int {
 	chosen, err := chooseFaults(h.mutant)
 	if err != nil {
@@ -103,7 +100,7 @@ func (all mutationRuns) table() *report.Table {
 	return table
 }
 
-// verdict returns the verdict on all faults. A fault not tried is not missed.
+// A fault not tried is not missed.
 func (all mutationRuns) verdict(interrupted bool) cli.Verdict {
 	var missed []string
 	var stopped error
@@ -126,7 +123,6 @@ func (all mutationRuns) verdict(interrupted bool) cli.Verdict {
 	return cli.NewVerdict("passed", campaign.ExitPassed, fmt.Sprintf("%d of %d seeded faults found", len(all), len(all)))
 }
 
-// shortened returns the first line of s, at most n runes of it.
 func shortened(s string, n int) string {
 	s, _, _ = strings.Cut(s, "\n")
 	if r := []rune(s); len(r) > n {

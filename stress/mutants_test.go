@@ -52,7 +52,6 @@ func TestMutant_UnknownNameIsWrongUsage(t *testing.T) {
 	stress(t, "-canary", "budgie").want(t, exitBad, `no fault is called "budgie"; want all, rare or one of applied-twice, `)
 }
 
-// A program that fails anyway proves nothing about a fault.
 func TestMutant_ControlRunsWithoutTheFault(t *testing.T) {
 	command, err := new(command).children()
 	noError(t, err)

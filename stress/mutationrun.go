@@ -93,7 +93,6 @@ func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error
 	return err
 }
 
-// faultyBuild is a build with all faults, each with a switch.
 type faultyBuild struct {
 	root    string // of the module
 	dir     string // temporary folder
@@ -120,8 +119,6 @@ func newFaultyBuild(ctx context.Context, all []*mutants.Fault) (*faultyBuild, er
 
 func (b *faultyBuild) remove() { os.RemoveAll(b.dir) }
 
-// player returns the command of a player with a fault. The first call builds
-// it.
 func (b *faultyBuild) player(ctx context.Context, f *mutants.Fault) (campaign.Command, error) {
 	if b.built.Path == "" {
 		path := filepath.Join(b.dir, "with-faults")

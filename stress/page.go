@@ -64,7 +64,6 @@ type pageView struct {
 	Style      template.CSS
 }
 
-// renderPage writes the report of a run. It fails only if out fails.
 func renderPage(out io.Writer, r runPage) error {
 	v := pageView{runPage: r, Mood: pageMood(r.ExitCode), Style: template.CSS(chart.Style + pageCSS)}
 	v.Facts = append(append([]fact{}, r.Facts...), fact{"time", report.Duration(r.Elapsed)}, fact{"Go", runtime.Version()},

@@ -22,8 +22,6 @@ var (
 	machineFacts = regexp.MustCompile(`(<dt>(?:Go|platform|GOMAXPROCS)</dt><dd>)[^<]*`)
 )
 
-// pageStructure returns a page without its charts, tested by package chart, and
-// without machine data.
 func pageStructure(page []byte) string {
 	page = svgDrawing.ReplaceAll(page, []byte("[$1]"))
 	page = machineFacts.ReplaceAll(page, []byte("$1-"))

@@ -7,7 +7,7 @@ import (
 	"handloom/store"
 )
 
-// section has the keys of one task. Tasks share no section and need no lock.
+// Tasks share no section and need no lock.
 type section struct {
 	held  map[name]entry
 	fresh []name // created in this tick, with provisional handles until resolveCreates
@@ -52,8 +52,7 @@ func (p *player) record(part *section, events []trace.Event, q store.Queue) erro
 	return nil
 }
 
-// update records the next version of an item as a Put. For an item created in
-// this tick with an odd key, it completes the staged value.
+// An item created in this tick with an odd key completes its staged value.
 func (held *entry) update(q store.Queue, t *table, e trace.Event, tick uint32) error {
 	held.version++
 	next := item{Key: e.Key, Table: uint32(e.Table), Born: tick, Version: held.version}

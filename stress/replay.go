@@ -131,8 +131,6 @@ func (r *replay) tick(events []trace.Event) {
 	}
 }
 
-// deal distributes the events to the tasks of their keys, except events that a
-// fault drops.
 func (r *replay) deal(events []trace.Event, p *player) {
 	for i := range r.split {
 		r.split[i] = r.split[i][:0]
@@ -145,7 +143,6 @@ func (r *replay) deal(events []trace.Event, p *player) {
 	}
 }
 
-// check compares the players with each other and with the model.
 func (r *replay) check(full bool) {
 	for _, p := range r.players[1:] {
 		if what := compare(r.players[0], p); what != "" {
@@ -166,7 +163,6 @@ func (r *replay) check(full bool) {
 	}
 }
 
-// finish checks everything at the end, unless the last tick did.
 func (r *replay) finish() {
 	if r.model.tick%fullEvery != 0 {
 		r.check(true)

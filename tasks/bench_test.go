@@ -26,7 +26,6 @@ var sink [64]struct {
 	_ [cacheLine - 8]byte
 }
 
-// roundsFor returns the number of rounds of burn that take d.
 func roundsFor(d time.Duration) int {
 	const rounds = 10_000
 	best := time.Hour

@@ -43,7 +43,6 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// broken returns the error of a panic with value, or a Goexit error if value is nil.
 func broken(task int, value any) error {
 	if value == nil {
 		return fmt.Errorf("tasks: task %d: %w", task, ErrGoexit)

@@ -6,11 +6,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// phases keeps the memory of Runs without a team.
 var phases = sync.Pool{New: func() any { return new(phase) }}
 
-// fresh runs the work with new goroutines. Nothing replaces a worker lost to Goexit: the
-// others run its tasks.
+// Other workers run the tasks of a worker lost to Goexit.
 func (w *work) fresh(workers int) (err error) {
 	p := phases.Get().(*phase)
 	p.begin(*w, workers)

@@ -16,8 +16,7 @@ type sequence struct {
 	resumed bool  // a task panicked or called Goexit
 }
 
-// stretch runs tasks until none is left, or returns true after a panic. This saves a
-// deferred call per task.
+// A loop until a panic saves a deferred call per task.
 func (s *sequence) stretch() (more bool) {
 	returned := false
 	defer func() {

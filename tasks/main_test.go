@@ -21,7 +21,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
 }
 
-// everyForm runs the test inline, without a team, and in teams of several sizes.
 func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, workers int)) {
 	t.Helper()
 	for _, workers := range []int{1, 2, 3, 64} {
@@ -48,7 +47,6 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team))
 // patience is the time limit of a test.
 const patience = 4 * time.Minute
 
-// alarm panics with all stacks unless stop is called in time.
 func alarm() (stop func() bool) {
 	if bytes.Contains(stack(), []byte("synctest bubble")) {
 		return func() bool { return true } // finds deadlocks itself
@@ -66,7 +64,6 @@ func setHook(t *testing.T, f func(at seam.Point, worker int)) {
 	t.Cleanup(func() { seam.Worker = nil })
 }
 
-// repeats reduces n with the race detector and for short tests.
 func repeats(n int) int {
 	if raceDetector || testing.Short() {
 		return n / 20
@@ -82,7 +79,6 @@ func stack() []byte {
 	return buf[:runtime.Stack(buf, false)]
 }
 
-// meeting makes n tasks wait for each other, so they run on different goroutines.
 func meeting(n int) (wait func()) {
 	var all sync.WaitGroup
 	all.Add(n)
@@ -104,7 +100,6 @@ func (c counts) checkOnce(t *testing.T) {
 	}
 }
 
-// runOnce fails the test unless each task runs once.
 func runOnce(t *testing.T, ctx context.Context, n int, fn func(task int) error, o Options) error {
 	t.Helper()
 	ran := make(counts, n)
@@ -117,7 +112,6 @@ func runOnce(t *testing.T, ctx context.Context, n int, fn func(task int) error, 
 
 func nothing(int) error { return nil }
 
-// runMeeting runs n tasks that must run at the same time.
 func runMeeting(t *testing.T, ctx context.Context, n int, o Options) {
 	t.Helper()
 	m := meeting(n)

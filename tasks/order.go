@@ -14,7 +14,6 @@ const (
 	wakeBelow = 20_000
 )
 
-// light reports whether weights exist with a sum below the bound.
 func light(weights []int64, below int64) bool {
 	if weights == nil {
 		return false

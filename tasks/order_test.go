@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// The heaviest task occupies one worker until the other has run the rest in order.
 func TestWeights_DecideTheOrder(t *testing.T) {
 	weights := []int64{2, 7, 3, 5, 7, 1}
 	for i := range weights {

@@ -45,12 +45,11 @@ func (p *phase) begin(w work, limit int) {
 	p.word.Store(number<<32 | uint64(w.n)) // n fits, see Options.check
 }
 
-// open reports whether the worker could take a task now.
 func (p *phase) open(worker int) bool {
 	return uint32(p.word.Load()) != 0 && int64(worker) < p.limit.Load()
 }
 
-// end closes the phase and returns its error. All taken tasks must be finished.
+// All taken tasks must be finished.
 func (p *phase) end() error {
 	if seam.Worker != nil {
 		seam.Worker(seam.BeforeEnd, 0)
@@ -88,8 +87,7 @@ func (p *phase) drain(h *workerPhase) {
 	ended = true
 }
 
-// stretch runs tasks until none is left, or returns true after a panic. This saves a
-// deferred call per task.
+// A loop until a panic saves a deferred call per task.
 func (p *phase) stretch(h *workerPhase) (more bool) {
 	defer func() {
 		if h.task != idle {
@@ -149,7 +147,6 @@ func (p *phase) at(position, worker int) int {
 	return int(p.order[position])
 }
 
-// abandon skips the worker's task and all that are left.
 func (p *phase) abandon(h *workerPhase) {
 	word := p.word.Load()
 	for !p.word.CompareAndSwap(word, word>>32<<32) {

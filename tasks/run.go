@@ -117,7 +117,6 @@ func (o *Options) check(n int) error {
 	return checkWorkers(o.Workers)
 }
 
-// workers returns the number of workers in team t, which may be nil.
 func (o *Options) workers(t *team) int {
 	switch {
 	case t != nil && o.Workers == 0:

@@ -188,7 +188,6 @@ func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 	}
 }
 
-// Tasks return, exit, or exit with a panic in a deferred call.
 func TestGoexit_EndsTheCallerLast(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		ended := make(chan bool)

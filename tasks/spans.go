@@ -25,7 +25,6 @@ func (p *phase) divide(workers int) {
 	}
 }
 
-// pick returns a task for a taken position, from the worker's own span if possible.
 func (p *phase) pick(worker int) int {
 	for i := worker; ; i++ {
 		own := &p.spans[i%len(p.spans)]

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// Each task is picked once, and a worker picks its own span first, in order.
 func TestSpans_PickOwnTasksFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

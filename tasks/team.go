@@ -43,7 +43,6 @@ func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) err
 
 type teamKey struct{}
 
-// teamOf returns the running team that ctx carries, or nil.
 func teamOf(ctx context.Context) *team {
 	t, _ := ctx.Value(teamKey{}).(*team)
 	if t == nil || t.closed.Load() {
@@ -101,7 +100,7 @@ func (t *team) close() {
 	_ = t.group.Wait() // the phase keeps the lowest error
 }
 
-// run runs the work on workers below the limit. The caller has set busy.
+// The caller has set busy.
 func (t *team) run(w work, limit int) (err error) {
 	defer func() { // deferred: Goexit may end the caller
 		t.finishTasks(&t.workers[0].workerPhase)
@@ -116,7 +115,6 @@ func (t *team) run(w work, limit int) (err error) {
 	return nil
 }
 
-// isSpinning reports whether a worker other than the caller is not parked.
 func (t *team) isSpinning() bool {
 	return t != nil && t.parked.Load() < int64(len(t.workers)-1)
 }
@@ -140,7 +138,7 @@ func (t *team) call(limit int) {
 	}
 }
 
-// finishTasks subtracts the taken tasks from pending. The phase may end with it.
+// The phase may end with it.
 func (t *team) finishTasks(h *workerPhase) {
 	taken := h.taken
 	h.taken = 0

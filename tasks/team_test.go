@@ -46,7 +46,6 @@ func TestTeam_RunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
 	}
 }
 
-// pauses delays a worker by up to limit-1 yields.
 func pauses(limit int) func(seam.Point, int) {
 	return func(seam.Point, int) {
 		for range rand.IntN(limit) {
@@ -55,7 +54,7 @@ func pauses(limit int) func(seam.Point, int) {
 	}
 }
 
-// manyPhases runs phases of up to maxTasks tasks. Task 7 fails or panics.
+// Task 7 fails or panics.
 func manyPhases(t *testing.T, ctx context.Context, phases, maxTasks int) {
 	failed := errors.New("failed")
 	ran := make(counts, maxTasks)

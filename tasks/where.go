@@ -35,7 +35,6 @@ type call struct {
 	file     string // with the line
 }
 
-// panicked iterates over the calls from the panic up to the task runner.
 func panicked(stack string) iter.Seq[call] {
 	return func(yield func(call) bool) {
 		_, rest, found := strings.Cut(stack, "\npanic(")

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// stackOf returns a stack of calls, innermost first, each a function and a file.
 func stackOf(root string, calls ...string) []byte {
 	var text strings.Builder
 	text.WriteString("goroutine 7 [running]:\nruntime/debug.Stack()\n\t" + root + "runtime/debug/stack.go:26 +0x5e\n" +

@@ -60,7 +60,6 @@ func (t *team) replace(w *worker) {
 	t.finishTasks(&last)
 }
 
-// next returns true if the worker may take a task, or false if the team is closed.
 func (t *team) next(w *worker) bool {
 	called := func() bool { return t.closed.Load() || t.phase.open(w.worker) }
 	for !called() && !t.linger(called) {
@@ -69,13 +68,12 @@ func (t *team) next(w *worker) bool {
 	return !t.closed.Load()
 }
 
-// linger spins until called returns true, unless too many workers spin.
 func (t *team) linger(called func() bool) bool {
 	defer spinning.Add(-1)
 	return spinning.Add(1) <= int64(t.spinners) && spin(called)
 }
 
-// spin looks until seen returns true, and reports whether it did. It sometimes yields.
+// spin sometimes yields.
 func spin(seen func() bool) bool {
 	for i := 1; i <= spins; i++ {
 		if seen() {
@@ -103,7 +101,6 @@ func (t *team) park(w *worker, called func() bool) {
 	<-w.wake
 }
 
-// isParked reports whether the worker waits or is about to wait.
 func (w *worker) isParked() bool { return w.parked.Load() }
 
 // unpark reports whether the worker was parked.

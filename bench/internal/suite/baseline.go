@@ -82,7 +82,6 @@ func (m *baseline[T]) clear() {
 	m.items, m.meta = m.items[:0], m.meta[:0]
 }
 
-// clearWords is the part of clear that every map with handles needs.
 func (m *baseline[T]) clearWords() {
 	for _, slot := range m.meta {
 		m.sparse[slot] = (m.sparse[slot]>>32 + 1) << 32

@@ -69,8 +69,6 @@ func (s set[T]) bulk() (cases []measure.Case) {
 	)
 }
 
-// bulkLoop is InsertItems by hand: append the items, fill meta and sparse set,
-// return the names.
 type bulkLoop[T item] struct {
 	load[T]
 	items  []T

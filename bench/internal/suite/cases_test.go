@@ -27,8 +27,6 @@ type figure struct {
 	values counted // sum of the values read; nil: not visible
 }
 
-// figures has the operations of each figure, or an operation of one
-// implementation.
 var figures = map[string]figure{
 	"create insert refillrandom erase churn clear digest checkpoint rollback save load savefile": {items: all},
 
@@ -65,10 +63,8 @@ func figureOf(names ...string) (figure, bool) {
 	return figure{}, false
 }
 
-// of64Tables is the number of commands of a small flush to 64 tables.
 func of64Tables(n int) int { return 2 * 64 * max(1, n/128) }
 
-// dying is the number of items that die in the first frame.
 func dying(percent uint64) counted {
 	return func(n int) (dead int) {
 		for v := range uint64(n) {

@@ -55,8 +55,6 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 	return append(cases, s.newMemory())
 }
 
-// Bodies of the cases, for a store and a checkpoint of its state.
-
 func takeCheckpoint(ctx context.Context, st *store.Store, c *store.Checkpoint) func() error {
 	return func() error { return st.Checkpoint(ctx, c) }
 }

@@ -103,7 +103,6 @@ func newColumnTable[T item](n int) columnTable[T] {
 	return b
 }
 
-// added returns the number of rows incremented by the first body.
 func (b columnTable[T]) added() int {
 	return must(store.Reduce(context.Background(), b.table, func(r store.Rows[T]) (n int) {
 		for i, x := range b.x.Read(r) {

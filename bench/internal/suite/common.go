@@ -1,8 +1,7 @@
 package suite
 
-// common is shared by the cases of one comparison. Tables of the same size can
-// differ by half in speed, if one gets larger pages; so all numbers of workers
-// use one.
+// Tables of the same size can differ by half in speed, if one gets larger
+// pages; so all numbers of workers use one.
 type common[V any] struct {
 	make  func() V
 	value V

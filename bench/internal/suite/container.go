@@ -27,13 +27,11 @@ func fill(c container) {
 	c.shuffle(c.random())
 }
 
-// eraseAtRandom erases all items, so that slots become vacant in random order.
 func eraseAtRandom(c container) {
 	c.shuffle(c.random())
 	c.erase()
 }
 
-// containers returns the containers for items of type T, Handloom's first.
 func containers[T item]() []implementation[T] {
 	return []implementation[T]{
 		{"handlemap", func(l load[T]) container { return &packed[T]{load: l} }},

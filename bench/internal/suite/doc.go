@@ -22,7 +22,5 @@
 //
 // A method called through an interface or a type parameter is not inlined and
 // can cost more than the measured operation. So each implementation has its own
-// loops below the interface. Generic code that calls generic code is slower
-// than code for one type; the loops over tables and queues are written for one
-// type.
+// loops, and the loops over tables and queues are written for one type.
 package suite

@@ -10,8 +10,6 @@ import (
 	"handloom/store"
 )
 
-// newMemory returns the case compared with load: memory for the same items is
-// allocated and filled.
 func (s set[T]) newMemory() measure.Case {
 	return s.newCase("load", "makecopy", func() *measure.Work {
 		h := newHandCopy[T](s.n)

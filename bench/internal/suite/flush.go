@@ -105,7 +105,6 @@ func drawFirst[E any](r *rand.Rand, all []E, n int) {
 	}
 }
 
-// drawLive returns the handles of all items, n random ones at the front.
 func drawLive[T any](r *rand.Rand, t *store.Table[T], live []store.Handle[T], n int) []store.Handle[T] {
 	live = live[:0]
 	for h := range t.All() {
@@ -120,8 +119,6 @@ func part[E any](all []E, task int) []E {
 	return all[len(all)*task/queues : len(all)*(task+1)/queues]
 }
 
-// within returns a Within that runs samples in a team and sets ctx to its
-// context.
 func within(workers int, ctx *context.Context) func(sample func()) {
 	return func(sample func()) {
 		check(tasks.WithTeam(context.Background(), workers, func(team context.Context) error {
@@ -132,8 +129,6 @@ func within(workers int, ctx *context.Context) func(sample func()) {
 	}
 }
 
-// fullTable is a table of 8 shards with n items, in a store with the workers of
-// the team.
 type fullTable[T item] struct {
 	store *store.Store
 	table *store.Table[T]

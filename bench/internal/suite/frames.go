@@ -8,8 +8,6 @@ import (
 	"handloom/store"
 )
 
-// system is the work of a program in a frame: it moves every item, replaces
-// some, and looks some up.
 type system struct {
 	op      string
 	percent uint64

@@ -1,6 +1,5 @@
 package suite
 
-// keyed is a map by keys from a counter, never reused, as handles are.
 type keyed[T item, V any] struct {
 	load[T]
 	names[uint64]

@@ -56,7 +56,6 @@ func newArena(s set[item32]) arena {
 	return a
 }
 
-// brought returns the number of hits applied by the first body.
 func (a arena) brought() int {
 	var had, has uint64
 	for i := range a.targets.Len() {
@@ -98,7 +97,6 @@ func (a arena) loop(ctx context.Context) {
 	}))
 }
 
-// allocations returns the number of objects that a GroupBy allocates.
 func (a arena) allocations() (n float64) {
 	const times = 100
 	check(a.Team(context.Background(), func(ctx context.Context) error {

@@ -19,8 +19,6 @@ type (
 // The first word of an item is its value.
 var _ [0]struct{} = [unsafe.Offsetof(item8{}.v) + unsafe.Offsetof(item32{}.v) + unsafe.Offsetof(item64{}.v)]struct{}{}
 
-// first returns the address of the first word, for loops over items of any
-// size.
 func first[T item](v *T) *uint64 { return (*uint64)(unsafe.Pointer(v)) }
 
 func itemOf[T item](v uint64) (item T) {
@@ -33,7 +31,6 @@ func sizeOf[T item]() int {
 	return int(unsafe.Sizeof(item))
 }
 
-// values returns n items whose first words count from 0.
 func values[T item](n int) []T {
 	vs := make([]T, n)
 	for i := range vs {

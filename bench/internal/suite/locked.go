@@ -80,8 +80,6 @@ func (m *shardedMap) run(keys *keys, steps []step) {
 	keep(sum)
 }
 
-// lockedBaseline is the handle map by hand with one lock. The map makes the
-// names.
 type lockedBaseline struct {
 	directory
 	lock sync.RWMutex

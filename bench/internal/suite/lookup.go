@@ -10,8 +10,6 @@ import (
 
 const shards = 8
 
-// tableLookUp returns the cases of look-ups through tables, which find the
-// shard first.
 func (s set[T]) tableLookUp() []measure.Case {
 	return []measure.Case{
 		s.newCase("get", "table", func() *measure.Work {
@@ -111,7 +109,6 @@ func newStore(workers int) *store.Store {
 	return store.New(store.Options{Workers: workers})
 }
 
-// must returns v. An error is a bug of the suite.
 func must[V any](v V, err error) V {
 	check(err)
 	return v

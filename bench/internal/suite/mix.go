@@ -52,7 +52,6 @@ func newMix(r *rand.Rand, n int) *mix {
 	return m
 }
 
-// changed is the number of inserts, and of erases, in n steps.
 func changed(n int) int { return max(1, n/20) }
 
 func entries(n int) int { return n + changed(n) }

@@ -10,8 +10,6 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// budget limits the comparisons and moves of a Defragment called once per
-// frame.
 const budget = 1000
 
 // sorts returns the cases of sorting shuffled items, and of restoring the order
@@ -61,7 +59,6 @@ func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	})
 }
 
-// restore is a case that orders a nearly sorted map.
 func (s set[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
 	c := s.newCase("defragment", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
@@ -119,14 +116,12 @@ func newShuffled[T item](vs []T) *shuffledMap[T] {
 	return &shuffledMap[T]{m, vs, must(m.InsertItems(vs, nil))}
 }
 
-// restore puts rows in the order of slots, with shuffled keys.
 func (m *shuffledMap[T]) restore() {
 	m.SortAs(m.handles)
 	copy(m.Items(), m.values)
 	m.Defragment(nil, 0)
 }
 
-// inFrames restores the order with one call per frame.
 func inFrames[T item](m *handlemap.Map[T], cmp func(a, b *T) int) {
 	for done := false; !done; {
 		_, done = m.Defragment(cmp, budget)

@@ -8,8 +8,6 @@ import (
 	"handloom/tasks"
 )
 
-// After many ticks, each implementation must hold exactly the live entries,
-// each with its inserted item.
 func TestPeers_HoldTheMixedLoad(t *testing.T) {
 	const n = 400
 	peers := map[string]peer{

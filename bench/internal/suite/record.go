@@ -55,8 +55,6 @@ func recording(s set[item32], f recorded) *measure.Work {
 	}
 }
 
-// allocations is the case of the allocations per recorded command, including
-// the discard.
 func allocations(s set[item32], op string, f recorded) measure.Case {
 	return s.measured(op, "table", "allocs/item", func() float64 {
 		const passes = 10
@@ -71,8 +69,7 @@ func allocations(s set[item32], op string, f recorded) measure.Case {
 	})
 }
 
-// mallocs returns the number of allocations of f, called times times after two
-// warm-up calls.
+// Two warm-up calls precede.
 func mallocs(times int, f func()) uint64 {
 	var before, after runtime.MemStats
 	for i := range 2 + times {
@@ -85,7 +82,6 @@ func mallocs(times int, f func()) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// appending records by hand: one typed slice, and the index as name.
 func appending(s set[item32]) *measure.Work {
 	var column []item32
 	names := make([]uint64, s.n)

@@ -61,8 +61,6 @@ func (s set[T]) scaling(op, impl string, open func(workers int) *measure.Work) (
 	return cases
 }
 
-// onOneWorker returns the case with one worker, for comparison with cases that
-// scale.
 func onOneWorker(c measure.Case) measure.Case {
 	c.Workers = 1
 	return c
@@ -74,7 +72,6 @@ func (s set[T]) measured(op, impl string, unit measure.Unit, f func() float64) m
 	return c
 }
 
-// random returns the same random numbers for every case of one n.
 func (s set[T]) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64(s.n))) }
 
 // kinds lists the makers of cases with their n and sizes, the headline first.

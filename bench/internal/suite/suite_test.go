@@ -9,7 +9,6 @@ import (
 	"handloom/bench/internal/suite"
 )
 
-// defaults are the options on a machine of two processors.
 var defaults = suite.Options{Workers: []int{1, 2}, Seed: 1}
 
 func names(cases []measure.Case) (names []string) {
