@@ -51,7 +51,7 @@ func (l *links) leak(what string, id handle.ID, v unsafe.Pointer) error {
 		}
 	}
 	if leaked := findLeak(v, l.visitor); !leaked.IsZero() {
-		return fmt.Errorf("%s %v holds %v behind a reference", what, id, leaked)
+		return fmt.Errorf("%s %v holds %v in a reference", what, id, leaked)
 	}
 	return nil
 }

@@ -45,8 +45,8 @@ func says(t *testing.T, message string, words ...string) {
 
 func TestChecked_FlushFindsProvisionalHandles(t *testing.T) {
 	for where, write := range map[string]func(v *leaky, p store.Handle[leaky]){
-		"at offset 0":        func(v *leaky, p store.Handle[leaky]) { v.Next = p },
-		"behind a reference": func(v *leaky, p store.Handle[leaky]) { v.More = append(v.More, p) },
+		"at offset 0":    func(v *leaky, p store.Handle[leaky]) { v.Next = p },
+		"in a reference": func(v *leaky, p store.Handle[leaky]) { v.More = append(v.More, p) },
 	} {
 		s, table, hs := leakyTable(t)
 		var p store.Handle[leaky]

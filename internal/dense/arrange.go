@@ -22,7 +22,6 @@ func (d *Set) spareRows(n int) []slotset.Row {
 	return d.scratch.spare
 }
 
-// reorder is arrange that marks the rows as changed for Defragment.
 func (d *Set) reorder(first int, order, spare []slotset.Row) {
 	if d.arrange(first, order, spare) > 0 {
 		d.touchRange(first, first+len(order))
@@ -75,8 +74,7 @@ func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	}
 }
 
-// gather moves elements through a second array. All addresses are known in advance, so
-// reads overlap (op=sort).
+// All addresses are known in advance, so reads overlap (op=sort).
 func gather(t *items.Type, all, gathered items.Slice, first int, order []slotset.Row) items.Slice {
 	gathered = t.Gather(gathered, all, order)
 	t.Copy(all.Sub(first, first+len(order), t.Size), gathered)

@@ -8,8 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Clear gives the array of the meta set to the freelist. From the second Clear on they
-// exchange arrays without allocation.
+// From the second Clear on meta set and freelist exchange arrays.
 func TestClear_RefillAllocatesNothing(t *testing.T) {
 	d, err := New(items.For[uint64](), handle.Options{Reserve: 100})
 	noError(t, err)
@@ -32,8 +31,7 @@ func TestClear_RefillAllocatesNothing(t *testing.T) {
 	noError(t, d.Verify())
 }
 
-// HasRoom accounts for the meta set that a Clear took. Room is made there again, for at
-// most the rows of the dense set.
+// Room is made again in the meta set that a Clear took.
 func TestClear_LeavesRoom(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -28,7 +28,6 @@ type Column struct {
 	gathered, one items.Slice
 }
 
-// followers are the data that moves with the rows, nil without any.
 type followers struct {
 	known   *ordering
 	columns []*Column

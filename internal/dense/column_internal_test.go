@@ -10,7 +10,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// An element stays with its item, is zero for a new item, and is zero past the length.
 // Elements are small and large, with pointers and without.
 func TestColumn_FollowsItems(t *testing.T) {
 	elementsStay(t, func(n int) uint32 { return uint32(n) })

@@ -93,7 +93,6 @@ func (d *Set) makeCopyRoom(rows, words int) {
 	}
 }
 
-// setRows makes the first n rows, already written, the dense set.
 func (d *Set) setRows(n int) {
 	if n < d.items.Len() {
 		d.release(n, d.items.Len())

@@ -46,8 +46,6 @@ func load(b []byte, n int) (*Set, error) {
 	return m, in.Err()
 }
 
-// A loaded map and a copy behave alike, from every stage of a round and whatever the copy
-// held before.
 func TestLoad_ContinuesLikeTheOriginal(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -87,7 +85,6 @@ func TestLoad_ContinuesLikeTheOriginal(t *testing.T) {
 	}
 }
 
-// changeAlike makes the same random change to both maps and compares them.
 func changeAlike(t *testing.T, r *rand.Rand, a, b *Set, values int) {
 	t.Helper()
 	seed, budget := r.Uint64(), 1+r.IntN(40)
@@ -104,8 +101,7 @@ func changeAlike(t *testing.T, r *rand.Rand, a, b *Set, values int) {
 	}
 }
 
-// Load refuses forged bytes or loads exactly these bytes; the map then works, with all
-// invariants.
+// Load refuses forged bytes or loads exactly these.
 func TestLoad_RefusesForgery(t *testing.T) {
 	n := 6000
 	if testing.Short() {
@@ -230,7 +226,6 @@ func TestLoad_ForgetsOrderOfMigratedKeys(t *testing.T) {
 	}
 }
 
-// Memory for items grows with the input, by at least one item.
 func TestLoadItems_LargeItems(t *testing.T) {
 	type large struct {
 		Text string

@@ -1,6 +1,5 @@
 // Package dense is the packed map of package handlemap without its item type, for maps of any
-// type and the tables of a store. Typed functions such as [Find] and [Insert] wrap a [Set]. Package
-// handlemap documents the contracts and invariants.
+// type and the tables of a store. Package handlemap documents the contracts and invariants.
 //
 //	Set      meta set, sparse set, items    what a flush, a pass and a digest use
 //	  |

@@ -10,8 +10,7 @@ import (
 )
 
 // Erase removes the item of h and reports whether it existed, in O(1) amortized time. It
-// moves the last row into the gap. It finds the row by the slot word alone: the meta set
-// would be one more cache miss at random rows.
+// moves the last row into the gap. The meta set would be one more cache miss at random rows.
 //
 // It is typed and in one piece, without calls except where a slot is depleted or the ring of
 // the freelist wraps: fewer instructions let the processor run further ahead while it waits

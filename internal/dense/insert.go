@@ -101,7 +101,6 @@ func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 	return dst[:len(dst)+n], nil
 }
 
-// finishStaged adds the staged rows, or zeroes them (S4) unless all were filled.
 func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 	d.busy--
 	d.staged = 0

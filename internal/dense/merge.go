@@ -6,8 +6,7 @@ import (
 	"handloom/internal/slotset"
 )
 
-// array locates the items of a dense set until it grows. It is separate from the comparison
-// functions, with which it would escape.
+// array is separate from the comparison functions, with which it would escape.
 type array struct {
 	first unsafe.Pointer
 	size  uintptr
@@ -22,8 +21,7 @@ func (a array) at(row slotset.Row) unsafe.Pointer {
 // runLength is the length of the runs that insertion sorts before merging begins (op=sort).
 const runLength = 10
 
-// mergeSort sorts rows, not items, so that cmp sees each item in place. It returns order
-// and spare, the sorted one first.
+// mergeSort sorts rows, not items, so that cmp sees each item in place.
 func (a array) mergeSort(order, spare []slotset.Row, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
 	for lo := 0; lo < len(order); lo += runLength {
 		a.insertionSort(order[lo:min(lo+runLength, len(order))], cmp)

@@ -34,8 +34,6 @@ func (d *defragmenter) beginMoving() {
 	o.lo, o.hi = lo, hi
 }
 
-// moveAtOnce returns false if an item was erased or changed meanwhile, so that the rows are
-// not a permutation.
 func (d *defragmenter) moveAtOnce() bool {
 	o := d.known
 	order := d.m.rowsFrom(0, len(o.list))[:0]

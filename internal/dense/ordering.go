@@ -6,8 +6,7 @@ import "handloom/internal/slotset"
 //
 // A row is sorted if it is below seen and in neither set. Sorted rows are in order among each
 // other (O4), so only other rows need comparisons. A round takes the changed rows, sorts
-// them, finds their places among the sorted rows and moves them there. Changes during a round
-// wait for the next round, so no work is lost.
+// them, finds their places among the sorted rows and moves them there.
 type ordering struct {
 	seen    int    // rows from here on are changed without being in a set (O1)
 	changed rowSet // changed since the round began, below seen (O1)

@@ -18,8 +18,7 @@ func values(m *Set) []int { return Items[int](m) }
 
 func at(m *Set, row int) handle.Of[int] { return handle.Of[int]{ID: m.IDAt(row)} }
 
-// verifyOrder checks O4. While rows are moved, the rows in place and the rows to come must
-// be in order together.
+// While rows are moved, the rows in place and the rows to come are in order together.
 func verifyOrder(t *testing.T, m *Set) {
 	t.Helper()
 	noError(t, m.Verify())
@@ -61,8 +60,6 @@ func verifyOrder(t *testing.T, m *Set) {
 	}
 }
 
-// After any change in any stage, sorted rows stay in order, calls keep to their budget, and
-// the last call sorts the map.
 func TestDefragment_SurvivesChanges(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
@@ -181,7 +178,6 @@ func disturb(m *Set, r *rand.Rand, limit int) string {
 	}
 }
 
-// A search over long ranges of changed rows could take long.
 func TestNextSorted_TakesShortPaths(t *testing.T) {
 	const n = 1 << 17
 	m := Bind[int](new(Set))

@@ -30,7 +30,6 @@ func (o *ordering) beginSearch() {
 	o.step = max(o.top-o.lo, 0)/(len(o.list)-len(o.places)+1) + 1
 }
 
-// place searches between the previous item's place and the last sorted row.
 func (d *defragmenter) place() bool {
 	o := d.known
 	o.top, o.hi = min(o.top, o.seen), min(o.hi, o.seen) // rows may have been erased
@@ -92,7 +91,6 @@ func (o *ordering) nextSorted(row, hi int) int {
 	return min(hi, w*64+bits.TrailingZeros64(word))
 }
 
-// skip returns the first word from w on that may have sorted rows.
 func (o *ordering) skip(w int) int {
 	for int(o.skips[w]) != w {
 		o.skips[w] = o.skips[o.skips[w]]

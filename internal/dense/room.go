@@ -10,8 +10,8 @@ import (
 
 const smallest = 8
 
-// CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit once
-// erased items are gone, of which depleting lose their slots.
+// CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit after
+// erased items are gone and depleting of their slots are lost.
 func (d *Set) CanInsert(n, erased, depleting int) error {
 	return d.set.CanInsert(n, erased, depleting, d.maxItems)
 }

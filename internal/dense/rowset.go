@@ -18,10 +18,8 @@ func (s *rowSet) grow(n int) {
 	}
 }
 
-// has reports whether row is in the set. Any row is allowed.
 func (s *rowSet) has(row int) bool { return s.word(row/64)>>(row%64)&1 != 0 }
 
-// word returns the bits of the 64 rows from 64*w on. Any w is allowed.
 func (s *rowSet) word(w int) uint64 {
 	if w < len(s.words) {
 		return s.words[w]

@@ -62,7 +62,6 @@ func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	}
 }
 
-// restore undoes the moves that origin records from row i on.
 func (d *Set) restore(i int) {
 	origin := d.scratch.origin
 	order := d.rowsFrom(i, i+len(origin))

@@ -8,8 +8,7 @@ import (
 	"handloom/internal/items"
 )
 
-// Blocks are reversed but in order, so the last step of the sort moves nothing. Defragment
-// must still see the earlier moves.
+// The last step of the sort moves nothing: the blocks are in order.
 func TestSortRange_ReportsMovesWithinBlocks(t *testing.T) {
 	type item struct{ key, _ uint64 }
 	const block = blockBytes / 16

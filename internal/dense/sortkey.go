@@ -14,7 +14,6 @@ const (
 	fewKeys   = 256
 )
 
-// keyed is a row and the key of its item.
 type keyed struct {
 	key uint64
 	row slotset.Row
@@ -50,14 +49,12 @@ func (d *Set) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (diff
 	return differ, sorted
 }
 
-// keyScratch returns an array of n keys and preserves its content.
 func (d *Set) keyScratch(n int) []keyed {
 	keys := d.scratch.keys
 	d.scratch.keys = slices.Grow(keys, max(0, n-len(keys)))[:n]
 	return d.scratch.keys
 }
 
-// sortKeys arranges the rows by the keys in scratch.
 func (d *Set) sortKeys(differ uint64) {
 	n := len(d.meta)
 	all := d.keyScratch(2 * n)

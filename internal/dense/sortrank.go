@@ -47,10 +47,8 @@ func (d *Set) sortByRank(keys []keyed, differ uint64) bool {
 	return true
 }
 
-// digits returns the number of passes for width bits.
 func digits(width int) int { return (width + digitBits - 1) / digitBits }
 
-// rankPass is one stable distribution by the digit of width bits at shift.
 func rankPass(ranks, dst []uint64, shift, width int) {
 	var counters [1 << digitBits]uint32
 	next := counters[:1<<width]

@@ -12,8 +12,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// The order is that of a stable sort for any differing bits. Ranks are used if they take
-// fewer passes and few keys share one.
+// Ranks are used if they take fewer passes and few keys share one.
 func TestSortByKey_IsStable(t *testing.T) {
 	type item struct{ key, id uint64 }
 	for name, c := range map[string]struct {

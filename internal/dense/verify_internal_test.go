@@ -10,7 +10,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// Each case breaks one thing, and Verify must name the invariant.
 func TestVerify_CitesInvariant(t *testing.T) {
 	t.Cleanup(seam.Narrow(7, 16))
 
@@ -32,7 +31,6 @@ func TestVerify_CitesInvariant(t *testing.T) {
 		{"S3", "a slot of another typeId", func(m *Set) { m.set.Words[2] ^= handle.New(1, 0, 0) }},
 		{"G1", "a live slot at generation 0", func(m *Set) { m.set.Words[1] &^= 0xffff << 32 }},
 	} {
-		// Slot 0 is depleted; slots 3 and 4 are vacant in this order.
 		m, err := New(items.For[uint64](), handle.Options{TypeID: 5, Reserve: 10})
 		noError(t, err)
 		m.AddColumn(&Kind{"column", items.For[int]()})
@@ -53,8 +51,7 @@ func TestVerify_CitesInvariant(t *testing.T) {
 	}
 }
 
-// Rows past the last hold nothing for the collector; items without pointers may remain
-// there.
+// Items without pointers may remain there.
 func TestVerify_FindsPointersPastLastRow(t *testing.T) {
 	for _, row := range []int{2, 9} {
 		one := 1
@@ -65,7 +62,6 @@ func TestVerify_FindsPointersPastLastRow(t *testing.T) {
 	}
 }
 
-// verifyWith verifies a map of two items with v in a row past them.
 func verifyWith[T any](t *testing.T, v T, row int) error {
 	m := Bind[T](new(Set))
 	m.Reserve(10)

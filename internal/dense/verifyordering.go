@@ -66,7 +66,6 @@ func (o *ordering) verifySets() error {
 	return nil
 }
 
-// unmerged returns the items that are not yet in spare.
 func (o *ordering) unmerged() []slotset.Slot {
 	if o.pair >= len(o.ends) {
 		return nil
@@ -76,8 +75,8 @@ func (o *ordering) unmerged() []slotset.Slot {
 	return append(todo, o.list[max(o.right, mid):]...)
 }
 
-// verifyList checks O2 and O3: the rows of items that are still in the round are the rows
-// for which listed is true, each once.
+// The rows of items that are still in the round are the rows for which listed is true,
+// each once.
 func (d *defragmenter) verifyList(list []slotset.Slot, listed func(row int) bool) error {
 	seen := make([]bool, d.known.seen)
 	for _, slot := range list {
@@ -126,7 +125,6 @@ func (o *ordering) digest(h *digest.Hash) {
 // one.
 const rowsPerPiece = 512
 
-// digest writes the number of rows and the rows to h.
 func (s *rowSet) digest(h *digest.Hash) {
 	h.Uint64(uint64(s.count))
 	piece, plan := make([]slotset.Row, 0, min(s.count, rowsPerPiece)), digest.For[slotset.Row]()

@@ -77,7 +77,6 @@ type node struct {
 
 type run struct{ offset, n uintptr }
 
-// op encodes one piece of a value, at an offset in the value.
 type op struct {
 	kind   opKind
 	offset uintptr
@@ -109,8 +108,7 @@ const (
 	opWiden                    // narrower integer of an older type
 )
 
-// compile makes walkers count the depth of slices if recursive is set; see
-// [Codec.Recursive].
+// Walkers count the depth of slices if recursive is set; see [Codec.Recursive].
 func compile(t reflect.Type, l layout, recursive bool) *node {
 	c := compiler{layout: l, slice: opSlice, nodes: map[reflect.Type]*node{}}
 	if recursive {
@@ -146,7 +144,7 @@ func (c *compiler) node(t reflect.Type) *node {
 	return n
 }
 
-// bools appends the bools of a t at offset, except those inside separate nodes.
+// bools omits the bools inside separate nodes.
 func (c *compiler) bools(runs []run, t reflect.Type, offset uintptr) []run {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -2,13 +2,11 @@ package digest
 
 import "reflect"
 
-// readAs is a pair of a written and a wanted type.
 type readAs struct {
 	old *Schema
 	typ reflect.Type
 }
 
-// migrating compiles nodes that read one type as another.
 type migrating struct {
 	compiler
 	nodes      map[readAs]*migrated
@@ -20,14 +18,13 @@ type migrating struct {
 
 const maxLost = 8
 
-// maxPairs limits the pairs of schema part and type for a recursive type. Other types have
-// at most as many pairs as parts, but a forged schema can repeat the parts of a recursive
-// type without end.
+// maxPairs limits the pairs of schema part and type for a recursive type. A forged schema
+// can repeat the parts of a recursive type without end.
 const maxPairs = 1000
 
 type target struct {
 	text   string
-	fields map[string]reflect.StructField // of a struct: the encoded fields
+	fields map[string]reflect.StructField // encoded fields of a struct
 }
 
 func (c *migrating) target(t reflect.Type) *target {
@@ -67,7 +64,6 @@ func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool)
 	return m.node, m.fits
 }
 
-// emit appends the ops that read old as a t, or returns ops and false.
 func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) ([]op, bool) {
 	if !old.within && old.text == c.target(t).text {
 		return c.compiler.emit(ops, t, offset), true
@@ -137,7 +133,6 @@ func emitSkip(ops []op, fields []schemaField) []op {
 	return append(ops, op{kind: opSkip, old: all})
 }
 
-// widens reports whether to holds every integer of from and is wider.
 func widens(from, to reflect.Kind) bool {
 	fromBits, fromSigned := integer(from)
 	toBits, toSigned := integer(to)

@@ -39,9 +39,8 @@ func (p *Codec) own() *Schema {
 }
 
 // item reads one item of at least need bytes and returns its encoding, valid until the next
-// read. It first tries the bytes at hand, which nearly always suffice. Otherwise it joins
-// pieces until the item is complete. It checks that by skipping, without memory, each time
-// the bytes have doubled.
+// read. The bytes at hand nearly always suffice. Otherwise item joins pieces, and checks by
+// skipping, without memory, each time the bytes have doubled.
 func (d *Decoder) item(n *node, t reflect.Type, written func() *Schema, at unsafe.Pointer, need int) []byte {
 	if !d.have(need) {
 		return nil
@@ -157,7 +156,6 @@ func (o *op) measure() int {
 	}
 }
 
-// boolsHold reports whether bools are 0 or 1, as Go requires.
 func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
 	if len(n.bools) == 0 {
 		return true
@@ -199,7 +197,7 @@ func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 	return nil
 }
 
-// decode is one switch for speed, because it runs for every item of a table.
+// One switch for speed: decode runs for every item of a table.
 func (n *node) decode(r *reading, base unsafe.Pointer) error {
 	if n.memory {
 		return n.decodeItems(r, base, 1)

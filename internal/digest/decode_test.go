@@ -57,7 +57,6 @@ type clan struct {
 	V     uint8
 }
 
-// decodable are types that can be decoded, with their schemas.
 var decodable = map[reflect.Type]string{
 	reflect.TypeFor[uint8]():             "uint8",
 	reflect.TypeFor[bool]():              "bool",
@@ -86,7 +85,6 @@ func drawRand(t *rapid.T) *rand.Rand {
 	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "values"), 1))
 }
 
-// drawItems returns n random values of a type as a slice.
 func drawItems(r *rand.Rand, typ reflect.Type, n int) reflect.Value {
 	items := reflect.MakeSlice(reflect.SliceOf(typ), n, n)
 	for i := range n {
@@ -95,7 +93,6 @@ func drawItems(r *rand.Rand, typ reflect.Type, n int) reflect.Value {
 	return items
 }
 
-// draw sets v, which is addressable, to a random value.
 func draw(r *rand.Rand, v reflect.Value, depth int) {
 	n := r.IntN(4)
 	if depth > 3 {
@@ -162,7 +159,7 @@ func pieces(b []byte, n int) func() ([]byte, error) {
 	}
 }
 
-// Values are decoded from the hashed bytes: in pieces, in memory and by their schema.
+// The bytes are decoded in pieces, in memory and by their schema.
 func TestCodable_AcceptsDecodableTypes(t *testing.T) {
 	known := slices.SortedFunc(maps.Keys(decodable), func(a, b reflect.Type) int { return cmp.Compare(a.String(), b.String()) })
 	rapid.Check(t, func(t *rapid.T) {

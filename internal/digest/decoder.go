@@ -42,7 +42,6 @@ func (d *Decoder) Fail(err error) {
 // Remaining returns the remaining bytes of the pieces so far.
 func (d *Decoder) Remaining() int { return len(d.b) }
 
-// have joins pieces to at least n adjacent bytes.
 func (d *Decoder) have(n int) bool {
 	for len(d.b) < n {
 		if !d.join() {
@@ -74,7 +73,6 @@ func (d *Decoder) join() bool {
 	if d.end != nil || d.err != nil {
 		return false
 	}
-	// The rest is moved before the next piece overwrites it.
 	if left := len(d.b); left == 0 || cap(d.own) == 0 || &d.own[:1][0] != &d.b[0] {
 		d.own = append(d.own[:0], d.b...)
 	} else {

@@ -28,10 +28,8 @@
 //	pointer, function, channel,
 //	unsafe.Pointer, field _       nothing
 //
-// An entry of a map is the key's bytes followed by the value's bytes. Entries are in ascending
-// order of these bytes, as by [bytes.Compare]. The rule serves every key type: entries that
-// compare equal have the same bytes, so NaN and pointer keys need no rule of their own. It is
-// not numeric order.
+// An entry of a map is the key's bytes followed by the value's bytes. Entries are in
+// ascending order of these bytes, as by [bytes.Compare], also for NaN and pointer keys.
 //
 // Floats are compared by their bits: 0 and -0 differ, as do NaNs with different payloads. The
 // name of a dynamic type is the result of its String method in package reflect, for example
@@ -46,8 +44,7 @@
 // A memory type has only numbers of fixed size and bools, no padding, and no skipped field of
 // nonzero size. int, uint and uintptr count if they have 64 bits. A big-endian machine has no
 // memory types. A slice of a memory type is hashed as one run of bytes. Other types are walked
-// by the offsets in the plan; only maps and interfaces need reflection again. Adjacent memory
-// fields inside such a type are still one run.
+// by the offsets in the plan. Adjacent memory fields inside such a type are still one run.
 //
 // # Older types
 //
@@ -67,11 +64,10 @@
 //
 //	lane = rotate(lane ^ word*a, 29) * b
 //
-// For a given word this is a bijection of the lane, and for a given lane of the word, so one
-// changed word always changes the lane. The lanes are independent, which makes the hash fast.
-// The sum pads the last block with zero bytes, folds the four lanes and the length, and mixes
-// the result. Bytes of an incomplete block wait in a buffer, so the sum depends only on the
-// bytes and not on the division into calls.
+// This is a bijection of the lane and of the word, so one changed word always changes the
+// lane. Independent lanes make the hash fast. The sum pads the last block with zero bytes,
+// folds the four lanes and the length, and mixes the result. The sum does not depend on the
+// division into calls.
 //
 // # Limits
 //

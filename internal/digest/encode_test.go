@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// encode is the encoding of the package comment by reflect.Value alone: slow, without
-// offsets, plans or buffers.
+// encode is the encoding of the package comment by reflect.Value alone.
 func encode(v reflect.Value) []byte {
 	le := binary.LittleEndian
 	switch v.Kind() {

@@ -29,8 +29,7 @@ const (
 // Hash is a streaming 64-bit hash over bytes. The zero Hash is ready to use. A copy of a Hash
 // continues on its own. One goroutine at a time may use it.
 //
-// The sum depends only on the byte sequence: Uint16(0x0201) is the same as Uint8(1) and
-// Uint8(2). Hash is not cryptographic.
+// Uint16(0x0201) is the same as Uint8(1) and Uint8(2).
 type Hash struct {
 	lanes [4]uint64 // each is lane ^ seed, so that the zero Hash is ready
 
@@ -127,8 +126,7 @@ func (h *Hash) blocks(b []byte) {
 	h.lanes = [4]uint64{l0 ^ seed0, l1 ^ seed1, l2 ^ seed2, l3 ^ seed3}
 }
 
-// absorb is a bijection in lane and in word. It multiplies the word too, so that no other
-// single bit can undo a flipped high bit.
+// The word is multiplied too, so that no other single bit can undo a flipped high bit.
 func absorb(lane, word uint64) uint64 {
 	return bits.RotateLeft64(lane^word*mulWord, 29) * mulLane
 }

@@ -16,7 +16,7 @@ func sumOf(b []byte) uint64 {
 	return h.Sum()
 }
 
-// modelSum is the hash of the package comment, slow and in one piece.
+// modelSum is the hash of the package comment in one piece.
 func modelSum(b []byte) uint64 {
 	lanes := [4]uint64{seed0, seed1, seed2, seed3}
 	length := uint64(len(b))
@@ -91,8 +91,7 @@ func TestSum_EqualsModel(t *testing.T) {
 	})
 }
 
-// Every flipped input bit should flip each output bit in half of the inputs. The bounds
-// exceed six standard deviations.
+// The bounds exceed six standard deviations.
 func TestSum_FlippedBitChangesHalf(t *testing.T) {
 	r := rand.NewChaCha8([32]byte{5, 6})
 	var trials, flips int

@@ -31,7 +31,6 @@ func linksOf(n int, maps bool) (c links) {
 	return c
 }
 
-// written returns the output and the error of a Tee for an item.
 func written(t reflect.Type, item unsafe.Pointer) (b []byte, err error) {
 	var h Hash
 	tee := NewTee(1<<20, func(piece []byte, _ bool) { b = append(b, piece...) })
@@ -119,7 +118,7 @@ func TestTee_FailsWhereDecoderFails(t *testing.T) {
 	}
 }
 
-// Pieces are blocks of a snapshot. Long items must be scanned only about twice.
+// Pieces are blocks of a snapshot.
 func TestDecoder_ScansLongItemsTwice(t *testing.T) {
 	for _, n := range []int{10, 100, 1000} {
 		const piece = 4 << 10

@@ -151,7 +151,6 @@ func from(t *testing.T, typ, old reflect.Type) *Migration {
 	return Of(typ).From(s)
 }
 
-// decodeAs decodes n items of typ from b, in pieces, to the memory at to.
 func decodeAs(m *Migration, typ reflect.Type, to unsafe.Pointer, n int, b []byte, piece int) *Decoder {
 	d := NewDecoder(pieces(b, piece))
 	d.Migrate(m)
@@ -326,7 +325,6 @@ func TestFields_ReadErrors(t *testing.T) {
 	}
 }
 
-// Items of a type without bytes are converted without input.
 func TestMigration_ItemsWithoutBytes(t *testing.T) {
 	m := from(t, reflect.TypeFor[kin](), reflect.TypeFor[struct{}]())
 	calls := 0
@@ -377,7 +375,6 @@ func TestIndentSchema_LineByLine(t *testing.T) {
 	}
 }
 
-// The memory of a schema is proportional to its text.
 func TestParseSchema_ForgeryAllocatesLittle(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("struct{a ", 5000), "struct{" + strings.Repeat("A int8; ", 5000) + "A int8}", strings.Repeat("[1]", 5000), strings.Repeat("map[", 5000),

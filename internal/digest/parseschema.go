@@ -167,16 +167,15 @@ func (p *schemaParser) add(s, part *Schema, count int32) {
 	s.fixed = s.fixed && part.fixed
 }
 
-// counts checks that values of part, whose number is unlimited, have bytes. A part without
-// text is an enclosing type and has bytes: the length of a slice or map.
+// counts checks that values of part have bytes. A part without text is an enclosing type
+// and has bytes: the length of a slice or map.
 func (p *schemaParser) counts(part *Schema) {
 	if p.empty == 0 && part.text != "" && part.least == 0 {
 		p.fail("elements or keys without bytes")
 	}
 }
 
-// outer reads a reference to an enclosing type. A slice or a map must be in between, or
-// values would be infinite.
+// A slice or a map must be in between, or values would be infinite.
 func (p *schemaParser) outer() *Schema {
 	n := p.number(p.depth, "]; }")
 	if n == 0 {

@@ -86,7 +86,6 @@ func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	}
 }
 
-// appendLimited applies the limits of a reader of the Tee's output.
 func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) []byte {
 	for i := range uintptr(n) {
 		from := w.hash.length + uint64(len(b))
@@ -108,7 +107,7 @@ func (p *Codec) Lasting(h *Hash, base unsafe.Pointer, n int) {
 	p.Items(h, base, n)
 }
 
-// walker returns a walker that spills into h, or keeps all bytes if h is nil.
+// If h is nil the walker keeps all bytes.
 func (p *Codec) walker(h *Hash) *walker {
 	w := p.walkers.Get().(*walker)
 	w.hash, w.buf, w.depth, w.deepest = h, w.buf[:0], 0, 0

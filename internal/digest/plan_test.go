@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// walkAll is the layout of a machine without memory types.
 var walkAll = layout{memory: false}
 
 func digestOf[T any](items ...T) uint64 {
@@ -31,7 +30,6 @@ func newCodec(t reflect.Type, l layout) *Codec {
 	return p
 }
 
-// stream returns the encoding of n values at base, without a hash.
 func (p *Codec) stream(base unsafe.Pointer, n int) []byte {
 	w := p.walker(nil)
 	defer p.release(w)
@@ -39,14 +37,12 @@ func (p *Codec) stream(base unsafe.Pointer, n int) []byte {
 	return slices.Clone(w.buf)
 }
 
-// sum returns the digest of n values at base.
 func (p *Codec) sum(base unsafe.Pointer, n int) uint64 {
 	var h Hash
 	p.Items(&h, base, n)
 	return h.Sum()
 }
 
-// checkItems compares the memory path, the walking path and the slow encoder.
 func checkItems(t rapid.TB, items reflect.Value) {
 	t.Helper()
 	base, n := items.UnsafePointer(), items.Len()
@@ -70,7 +66,6 @@ type padded struct {
 	C uint16
 }
 
-// typed is a handle as in package handle: a number and a phantom.
 type typed[T any] struct {
 	_  [0]*T
 	ID uint64
@@ -262,7 +257,6 @@ type nest []nest
 
 type chain map[string]chain
 
-// drawType draws a type of any kind, nested up to depth.
 func drawType(t *rapid.T, depth int) reflect.Type {
 	scalars := append(
 		[]reflect.Type{

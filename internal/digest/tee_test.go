@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// A Tee receives the hashed bytes in pieces: lasting memory without a copy, other bytes as
-// they were during the call.
 func TestTee_ReceivesHashedBytes(t *testing.T) {
 	memory := make([]byte, 1<<17)
 	rand.NewChaCha8([32]byte{1}).Read(memory)

@@ -13,8 +13,7 @@ const (
 	keepBuffer = 64 << 10 // maximum buffer kept for the next walk
 )
 
-// walker encodes values into a buffer, which every function takes and returns as append
-// does.
+// Every function takes and returns the buffer as append does.
 type walker struct {
 	codec *Codec
 	hash  *Hash // receives spilled bytes; nil: no spilling
@@ -63,7 +62,7 @@ func (n *node) appendItems(w *walker, b []byte, base unsafe.Pointer, count int) 
 	return b
 }
 
-// appendItem is one switch for speed, because it runs for every item of a table.
+// One switch for speed: appendItem runs for every item of a table.
 func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 	for i := range n.ops {
 		o := &n.ops[i]
@@ -88,8 +87,7 @@ func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 		case opString:
 			b = w.appendString(b, *(*string)(at))
 		case opSlice:
-			// A slice header is the same for every element type; this element type has no
-			// size to multiply by and no pointers to scan.
+			// This element type has no size to multiply by and no pointers to scan.
 			s := *(*[]struct{})(at)
 			b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
 			b = o.elem.appendItems(w, b, unsafe.Pointer(unsafe.SliceData(s)), len(s))
@@ -117,8 +115,7 @@ func (w *walker) appendString(b []byte, s string) []byte {
 	return w.put(b, unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
-// appendMap first encodes every entry into a side buffer, because entries are ordered by
-// their bytes.
+// Entries are ordered by their bytes, so a side buffer takes them first.
 func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(m.Len()))
 	w.enter()

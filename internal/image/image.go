@@ -50,7 +50,7 @@ import (
 //	byte 0        8       16         16+8*slots                        +24
 //	     | typeId | slots | words ... | freelist, counts, generations | order ... | items ... |
 //
-// order is the state of Defragment; a StableTable has none. After the items there are,
+// order is the state of Defragment; a StableTable lacks it. After the items there are,
 // for each column, the elements, and then, for optional data, rows u64, as many handles
 // and as many values. The last block of a shard and the last of all:
 //

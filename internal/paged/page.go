@@ -14,7 +14,7 @@ import (
 // for word and item at once.
 type page struct {
 	words unsafe.Pointer
-	items unsafe.Pointer // nil: released. If items hold pointers, those of dead slots are zero (S4).
+	items unsafe.Pointer // nil: released. Dead items with pointers are zero (S4).
 }
 
 // pageBytes is the maximum size of a page with more than one row: large enough for a short

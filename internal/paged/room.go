@@ -8,8 +8,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit once
-// erased items are gone, of which depleting lose their slots.
+// CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit after
+// erased items are gone and depleting of their slots are lost.
 func (s *Set) CanInsert(n, erased, depleting int) error {
 	return s.list.CanInsert(s.slots, n, erased, depleting, s.maxItems)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // wordsAtTheBound returns n-3 words of a mapping of n words. Only the words past n-64 are
-// accessible; the other 32 GB take no memory.
+// accessible.
 func wordsAtTheBound(t *testing.T, n uint64) []handle.ID {
 	t.Helper()
 	if bits.UintSize < 64 {
@@ -30,8 +30,7 @@ func wordsAtTheBound(t *testing.T, n uint64) []handle.ID {
 	return unsafe.Slice((*handle.ID)(unsafe.Pointer(&memory[0])), int(n))[:n-3]
 }
 
-// The last slots of a handle's range are issued as Preview predicts, in every order of
-// vacating: arithmetic on slot numbers does not carry into the generation.
+// Arithmetic on slot numbers does not carry into the generation.
 func TestSet_IssuesLastSlots(t *testing.T) {
 	words := wordsAtTheBound(t, uint64(SlotLimit()))
 	first := Slot(len(words)) // the first of the last three
@@ -78,8 +77,7 @@ func TestSet_IssuesLastSlots(t *testing.T) {
 	}
 }
 
-// largeFreelist returns a freelist with a ring of 3,000,000,000 places, mostly without
-// memory, and 2,000,000,000 vacant slots that wrap around its end.
+// The ring is mostly without memory, and the vacant slots wrap around its end.
 func largeFreelist(t *testing.T) *Freelist {
 	t.Helper()
 	if bits.UintSize < 64 {

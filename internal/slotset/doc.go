@@ -16,11 +16,10 @@
 //
 // [Set] keeps the words of the packed map in one array. The stable map keeps them next to its
 // items; there row and slot are equal, and the word of a live slot is the handle of its item.
-// [Freelist] computes the new word of an issued or vacated slot for both.
 //
 // Methods of a generic map are compiled in the package that uses the map. There, functions of
-// this package are not inlined unless that package imports it. Therefore the hot paths of the
-// maps read words themselves or pass whole slices.
+// this package are not inlined unless that package imports it. So the hot paths of the maps
+// read words themselves or pass whole slices.
 //
 // # Freelist
 //
@@ -34,13 +33,12 @@
 //
 // The position in the ring is the ticket minus base, the ticket of the first position, modulo
 // the length. So the next slots are known without reading words, and bulk issues overlap many
-// memory reads. A single erase or insert moves only the front or the back (the next ticket). The
-// ring has room for the largest number of slots vacant at once and at most twice that; above the
-// number of all slots it grows by a quarter. A packed map that vacates all slots turns its array
-// of slot numbers into the ring without copying.
+// memory reads. The ring has room for the largest number of slots vacant at once and at most
+// twice that; above the number of all slots it grows by a quarter. A packed map that vacates
+// all slots turns its array of slot numbers into the ring without copying.
 //
-// A slot that used its last generation is depleted: it joins no queue and is never issued
-// again, because a wrapped generation would issue a handle twice.
+// A slot that used its last generation is depleted: a wrapped generation would issue a handle
+// twice.
 //
 // # Invariants
 //

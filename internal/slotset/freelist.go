@@ -31,7 +31,6 @@ func (s *Freelist) Init(typeID uint16, minFree uint32) {
 	s.minFree = minFree
 }
 
-// setWidths lets the zero Freelist work without a constructor.
 func (s *Freelist) setWidths() {
 	if s.last == 0 {
 		s.last, s.limit = LastGeneration(), SlotLimit()

@@ -7,9 +7,8 @@ import (
 )
 
 // Handles is a set of handles of one map, at most one per slot: Add replaces an older
-// handle of the slot. The map may change meanwhile. Add takes O(1) time; iterating and
-// clearing a set of k handles below n slots take O(k + n/4096). The zero Handles is empty
-// and needs [Handles.Grow] before Add.
+// handle of the slot. The map may change meanwhile. It has the costs of [Bits] and needs
+// [Handles.Grow] before Add.
 type Handles struct {
 	slots       Bits
 	generations []uint16 // by slot, valid for members of slots

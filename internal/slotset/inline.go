@@ -2,10 +2,9 @@ package slotset
 
 import "handloom/shard/handle"
 
-// Inline instantiates functions that are generic only to be inlined: importers can inline
-// the bodies of generic functions. These functions call nothing, not even a method of a
-// handle. They do nearly all freelist work of single erases and inserts (op=churn,
-// op=refillrandom).
+// Inline instantiates functions that are generic only to be inlined; see package dense.
+// These functions call nothing, not even a method of a handle. They do nearly all
+// freelist work of single erases and inserts (op=churn, op=refillrandom).
 type Inline struct{}
 
 // TryRetire is [Freelist.Retire] if the ring neither wraps nor grows and no slot depletes;

@@ -6,7 +6,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// A canceled plan leaves no depleting marks to the next one.
 func TestBitset_ClearResetsCounts(t *testing.T) {
 	setWidths(t, 1, 16) // every erase depletes
 	var o owners

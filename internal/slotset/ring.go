@@ -57,7 +57,6 @@ func countUp(slots []Slot, first Slot) {
 	}
 }
 
-// pushed counts n slots added to the ring and returns the first ticket.
 func (s *Freelist) pushed(n uint32) (ticket uint32) {
 	ticket = uint32(s.back)
 	s.back += uint64(n)

@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The model is a plain queue. Calls are single and bulk, with growth, copies and Shrink, at
-// any number of tickets.
+// The model is a plain queue.
 func TestFreelist_IsFIFO(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var o owners
@@ -72,8 +71,7 @@ func TestFreelist_IsFIFO(t *testing.T) {
 	})
 }
 
-// Inlined steps and the methods they replace leave equal states, with held-back slots and
-// depletion.
+// Slots may be held back or depleted.
 func TestInline_EqualsMethods(t *testing.T) {
 	check := func(t *rapid.T) {
 		o := worn(t)
@@ -111,7 +109,6 @@ func TestInline_EqualsMethods(t *testing.T) {
 	}
 }
 
-// Load restores the state; it refuses changed bytes or loads the changed state.
 func TestSet_LoadRestoresOrRefuses(t *testing.T) {
 	setWidths(t, 3, 12)
 	rapid.Check(t, func(t *rapid.T) {
@@ -161,7 +158,6 @@ func encoding(s *Set) (saved []byte) {
 	return saved
 }
 
-// readBack loads bytes into an unused set like s.
 func readBack(s *Set, saved []byte) (*Set, error) {
 	in := digest.NewDecoder(func() ([]byte, error) {
 		if len(saved) == 0 {
@@ -176,8 +172,7 @@ func readBack(s *Set, saved []byte) (*Set, error) {
 	return loaded, in.Err()
 }
 
-// Balanced erases and creates do not allocate. VacateAll exchanges the array of slots with
-// the ring.
+// VacateAll exchanges the array of slots with the ring.
 func TestRing_IsReused(t *testing.T) {
 	o := owners{slots: make([]Slot, 0, 1000)}
 	o.issue(1000)

@@ -21,7 +21,6 @@ func setWidths(t testing.TB, lastGeneration uint16, slotLimit uint32) {
 	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
 }
 
-// owners is a set and the owners of its rows: a map without items.
 type owners struct {
 	Set
 	slots []Slot // by row
@@ -39,7 +38,6 @@ func (o *owners) issue(n int) []itemID {
 	return ids
 }
 
-// vacate removes the item at row; the last row fills the gap.
 func (o *owners) vacate(row int) {
 	slot, last := o.slots[row], o.slots[len(o.slots)-1]
 	o.SetRow(last, Row(row))
@@ -59,7 +57,6 @@ func (o *owners) verify() error { return o.Verify(anyOwner) }
 
 func anyOwner(Slot, Row) error { return nil }
 
-// worn draws a set with a history, of few generations and slots.
 func worn(t *rapid.T) *owners {
 	var o owners
 	o.Init(uint16(rapid.IntRange(0, handle.MaxTypeID).Draw(t, "typeID")), uint32(rapid.IntRange(0, 5).Draw(t, "minFree")))
@@ -92,7 +89,6 @@ func worn(t *rapid.T) *owners {
 	return &o
 }
 
-// state returns the state of s as a comparable value.
 func state(s *Set) any {
 	var words, vacant [64]handle.ID
 	copy(words[:], s.Words)

@@ -9,8 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// sampleSet returns a set with slot 0 depleted, slots 1, 3, 5 and 6 live, and slots 4 and 2
-// vacant in this order.
+// Slot 0 is depleted; slots 1, 3, 5 and 6 are live; slots 4 and 2 are vacant in this order.
 func sampleSet(t *testing.T) *Set {
 	t.Helper()
 	setWidths(t, 7, 16)

@@ -174,9 +174,9 @@ func (d *drawing) few(ops ...script.Op) {
 	}
 }
 
-// behind rolls back to a checkpoint older than two columns. It then exchanges
-// the columns around a flush that sets one of them in the second shard, one
-// item twice. A sort leaves the first row in place.
+// The rollback is to a checkpoint older than two columns. The columns are then
+// exchanged around a flush that sets one of them in the second shard, one item
+// twice. A sort leaves the first row in place.
 func (d *drawing) behind() {
 	d.first().Shards, d.first().Changes, d.first().Item = 2, 1, script.Word
 	made := d.name(4)

@@ -36,8 +36,9 @@
 //
 // Columns and sparse components of a table are numbered from 0 in the order of
 // their lines. The arguments c and d select among the components that fit
-// the operation, modulo their count. Also the argument beside selects one,
-// plus 1; 0 selects none. An operation without a fitting component does nothing.
+// the operation, modulo their count. The last argument of foreach
+// selects one, plus 1; 0 selects none. An operation without a fitting component
+// does nothing.
 //
 // # References
 //

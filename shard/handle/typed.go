@@ -2,8 +2,8 @@ package handle
 
 import "unsafe"
 
-// Of is the handle of an item of type T: an [ID] with a type of its own. The methods of a
-// handle are those of its ID: h.ID.IsZero(), h.ID.Slot(). Of has only the text form, for
+// Of is the handle of an item of type T: an [ID] with a type of its own. Call the
+// methods of its ID: h.ID.IsZero(), h.ID.Slot(). Of has only the text form, for
 // printing and JSON, also as map keys; more methods would be compiled for each item type.
 //
 // It is 8 bytes, comparable and usable as a map key. Numbers and handles of other types do not

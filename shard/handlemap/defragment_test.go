@@ -25,7 +25,6 @@ func (c *counter) ascend(a, b *uint64) int {
 	return ascend(a, b)
 }
 
-// step makes one call of Defragment and checks budget and order.
 func step(t testing.TB, m *handlemap.Map[uint64], budget int) (spent, moves int, done bool) {
 	t.Helper()
 	var c counter
@@ -39,7 +38,7 @@ func step(t testing.TB, m *handlemap.Map[uint64], budget int) (spent, moves int,
 	return c.calls, moves, done
 }
 
-// finish calls Defragment until it is done. The number of calls is bounded by the work.
+// The number of calls is bounded by the work.
 func finish(t testing.TB, m *handlemap.Map[uint64], budget int) (comparisons, moves int) {
 	t.Helper()
 	n := m.Len()
@@ -55,8 +54,7 @@ func finish(t testing.TB, m *handlemap.Map[uint64], budget int) (comparisons, mo
 	}
 }
 
-// eachOrder calls f with every permutation of 0 to n-1, and with halved values, for
-// duplicates.
+// eachOrder also halves the values, for duplicates.
 func eachOrder(n int, f func(values []uint64)) {
 	var extend func(values, halves []uint64)
 	extend = func(values, halves []uint64) {
@@ -74,7 +72,6 @@ func eachOrder(n int, f func(values []uint64)) {
 	extend(nil, nil)
 }
 
-// ordered returns a map of values and their handles.
 func ordered(t testing.TB, values []uint64) (*handlemap.Map[uint64], []number) {
 	t.Helper()
 	var m handlemap.Map[uint64]
@@ -123,7 +120,6 @@ func TestDefragment_AllOrdersAndBudgets(t *testing.T) {
 	}
 }
 
-// large returns a map of n items in random order, with few duplicates.
 func large(t testing.TB, n int) (*handlemap.Map[uint64], *rand.Rand) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), 1))
@@ -213,7 +209,6 @@ func TestTouch_ReportsItem(t *testing.T) {
 	})
 }
 
-// attempt calls f, which may panic or end its goroutine.
 func attempt(f func()) {
 	done := make(chan struct{})
 	go func() {

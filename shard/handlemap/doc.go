@@ -1,5 +1,5 @@
-// Package handlemap is the packed container: items of one type are adjacent in a dense array and
-// have handles that never dangle. The guide's page is guide/container.md.
+// Package handlemap is the packed container: items of one type are adjacent in a dense array
+// and have handles that never dangle. See guide/container.md.
 //
 // # Terms
 //
@@ -58,8 +58,7 @@
 //	place   each item among the settled rows             may pause between any two
 //	move    items to their rows
 //
-// A round refers to items by slot, because slots do not move. Items inserted, erased or changed
-// during a round wait for the next.
+// A round refers to items by slot, because slots do not move.
 //
 // # Invariants
 //

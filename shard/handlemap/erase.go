@@ -45,6 +45,6 @@ func (m *Map[T]) Clear() { m.bound().Clear() }
 
 // Reset removes every item and releases the memory. While the highest generation issued is
 // below 32,768 it also drops the slots: new slots begin above that generation, so that old
-// handles stay stale. Later it keeps the slots and is [Map.Clear]. It takes O(1) time, plus
-// that of Clear in the second case.
+// handles stay stale. Later it keeps the slots and is [Map.Clear]. It takes O(1)
+// time, or the time of Clear if it keeps the slots.
 func (m *Map[T]) Reset() { m.bound().Reset() }

@@ -7,8 +7,6 @@ import (
 	"testing"
 )
 
-// Freelist steps of single inserts and erases inline in a package that imports only
-// handlemap.
 func TestFreelist_Inlines(t *testing.T) {
 	// A generic method is compiled where it is instantiated: in testdata.
 	out, err := exec.Command("go", "build", "-gcflags=-m", "./testdata/inline").CombinedOutput()

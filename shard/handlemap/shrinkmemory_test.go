@@ -8,7 +8,6 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// The scratch kept until Shrink is far above the limits checked here.
 func TestShrink_ReleasesScratch(t *testing.T) {
 	const n = 1 << 18
 	heap := func() int {

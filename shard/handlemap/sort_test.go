@@ -15,8 +15,7 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// card has few keys, to show the order of duplicates. card has the size of a cache line;
-// oversize is larger and is moved in another way.
+// card has few keys, for duplicates, and the size of a cache line; oversize is larger.
 type (
 	card struct {
 		key, id uint64
@@ -30,8 +29,7 @@ type (
 
 func byKey(a, b *card) int { return cmp.Compare(a.key, b.key) }
 
-// cards returns a map of n cards and their handles by id. Some items were erased, so that
-// slots and rows differ.
+// Some items were erased, so that slots and rows differ.
 func cards(t testing.TB, n, keys int) (*handlemap.Map[card], []handle.Of[card]) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), uint64(keys)))

@@ -8,7 +8,7 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// The specification of every map; other tests here are specific to this map.
+// Other tests here are specific to this map.
 func TestSpecification(t *testing.T) { maptest.Test(t, underTest) }
 
 var underTest = maptest.Maps{

@@ -34,5 +34,5 @@ func (m *Map[T]) Clear() { m.bound().Clear() }
 // Reset removes every item and releases the memory. While the highest generation issued is
 // below 32,768 it also drops the slots: new slots begin above that generation, so that old
 // handles stay stale. Later it keeps the slots and is [Map.Clear]. It takes O(Rows()/4096)
-// time, plus that of Clear in the second case.
+// time, and the time of Clear if it keeps the slots.
 func (m *Map[T]) Reset() { m.bound().Reset() }
