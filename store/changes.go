@@ -13,7 +13,7 @@ import (
 )
 
 // Created iterates over the items of t that the last frame created, or the current frame
-// so far. Items of flushes are in recording order (queue key, then sequence).
+// so far. Items of flushes are in recording order (key, then sequence).
 // [Table.Insert] adds items between the flushes, in call order.
 //
 // Created, [Erased] and [Written] are net over the frame. An item that was created and

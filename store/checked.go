@@ -9,9 +9,9 @@ import (
 	"handloom/internal/digest"
 )
 
-// ErrLeak means that a live item holds a provisional handle. It was written in place,
-// where no flush makes it real. Only flushes of checked builds return it, with table,
-// item and handle; nothing was applied.
+// ErrLeak means that a live item holds a provisional handle. The handle was written in
+// place, where no flush makes it real. Only flushes of checked builds return it, with
+// table, item and handle; nothing was applied.
 var ErrLeak = errors.New("provisional handle in a live item")
 
 // The functions below run only with the build tag handloom_check. lookup also runs with

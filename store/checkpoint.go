@@ -48,7 +48,7 @@ type copyWork struct {
 	shard int
 }
 
-// Checkpoint copies the whole state into into, for [Store.Rollback]: everything that
+// Checkpoint copies the whole state to into, for [Store.Rollback]: everything that
 // [Store.Digest] covers, and the epoch, but not the pending batch. It replaces the
 // previous content of into.
 //

@@ -14,7 +14,8 @@
 //     after a [Store.Rollback].
 //   - phase: a period with one rule for access.
 //   - pass: a parallel phase in which tasks record commands into queues.
-//   - queue: the creates, erases and puts that one task recorded.
+//   - queue: the creates, erases and puts that one task recorded. Its key is (pass, task);
+//     the position of a command in it is the sequence. Commands are ordered by (key, sequence).
 //   - batch: all queues recorded since the last flush.
 //   - flush: the phase that applies the batch.
 //   - chunk: a run of rows given to one task of a pass.
@@ -203,7 +204,7 @@
 //	Chunk, Rows, GroupChunk                  the task ends
 //	Groups                                   the next flush or reorder of one of its two tables
 //	Queue                                    its task or call returns; of Queues: the next flush or Discard
-//	pointer from Staged, EmplaceFunc         the task or call returns
+//	pointer from Staged, EmplaceFunc         the life of its Queue ends
 //	provisional handle, in commands          the batch is flushed or dropped; then it is stale
 //	provisional handle, by Resolve           the next frame flushes something, or a Rollback or Load
 //	Created, Erased, Written                 a later frame flushes, even nothing, or changes such a table at once
@@ -256,7 +257,7 @@
 //	Shuffle
 //	Inbox Stats Flushed Epoch Timings   anywhere                      any
 //
-// A task is a call of the function of a pass or Reduce. Inside a Write or system a second
+// A task is a call of the function of a pass or Reduce. Inside a Frame or system a second
 // call marked "one at a time" is [ErrPhase]. Without a phase such calls wait for each
 // other, except that a second Flush, or Run of one schedule, is [ErrPhase]. While package
 // world drives the store, inbox calls and phases of others that are not shared are

@@ -41,9 +41,9 @@ func (s *Store) frameOf(p *phase) *frame {
 }
 
 // Frame holds the store alone, calls fn, and flushes. Passes, flushes, schedules,
-// orderings, checkpoints, Reduce, Digest and Verify join it through fn's context, one at
-// a time, so that a whole tick can be one phase. w changes tables at once. All of it is
-// one frame, unless [Writer.EndFrame] ends it before.
+// orderings, checkpoints, rollbacks, snapshots, Load, Reduce, Digest and Verify join it
+// through fn's context, one at a time, so that a whole tick can be one phase. w changes
+// tables at once. All of it is one frame, unless [Writer.EndFrame] ends it before.
 //
 // Frame returns the report of its flush, which is valid until the next flush. It does not
 // flush if fn or an Insert fails, or ctx ends before the store is free; it returns the

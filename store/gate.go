@@ -105,7 +105,7 @@ func (o operation) advice(outer operation) string {
 	joined := ""
 	switch outer {
 	case opRead:
-		joined = "only Reduce, Digest and Verify join a Read"
+		joined = "only Reduce, Digest, Verify, Snapshot and ReadCheckpoint join a Read"
 	case opForEach, opForEachRows, opEach, opDo:
 		joined = "only Reduce joins a task"
 	case opSystem:
@@ -315,8 +315,9 @@ func (p *phase) inline() bool {
 
 // Read holds a read-only phase open while fn runs. Any number of reads hold the gate
 // together. Lookups and iteration are safe inside, from any goroutine that fn starts and
-// waits for. Only Reduce, Digest and Verify join it, through fn's context. Read returns
-// the error of fn, or the cause of ctx when that ends before the gate opens.
+// waits for. Only Reduce, Digest, Verify, [Store.Snapshot] and [Store.ReadCheckpoint]
+// join it, through fn's context. Read returns the error of fn, or the cause of ctx when
+// that ends before the gate opens.
 func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) error {
 	check.Given(fn != nil, "store: Read", "function")
 	p, err := s.enter(ctx, opRead)

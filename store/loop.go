@@ -22,11 +22,11 @@ type Loop struct {
 	steps   *ticking // of Steps; nil before the first call
 }
 
-// Run calls tick with the numbers 0, 1, 2 and so on, tick n as soon as n/Hz seconds have
-// passed since Run began, one at a time, on the caller's goroutine. Overdue ticks follow
-// without a pause, at most MaxCatchUp of them; the oldest of the others are dropped, so
-// that slow ticks slow the simulation instead of accumulating delay. Numbers have no gap;
-// [Loop.Dropped] counts dropped ticks.
+// Run calls tick with the numbers 0, 1, 2 and so on, one at a time, on the caller's
+// goroutine. Tick n begins as soon as n/Hz seconds have passed since Run began. Overdue
+// ticks follow without a pause, at most MaxCatchUp of them; the oldest of the others are
+// dropped, so that slow ticks slow the simulation instead of accumulating delay. Numbers
+// have no gap; [Loop.Dropped] counts dropped ticks.
 //
 // Run returns the first error of tick, or the cause of ctx, which it checks before each
 // tick. It fails at once if MaxCatchUp is negative or Hz is outside 0 to 1e9.

@@ -16,7 +16,7 @@ func TestErrors_NameTheFix(t *testing.T) {
 	for _, c := range []struct{ what, inside, says string }{
 		{"Flush", "ForEach", "Flush inside ForEach: not allowed in this phase; only Reduce joins a task; call it when ForEach has returned"},
 		{"ForEach", "Do", "only Reduce joins a task; call it when Do has returned"},
-		{"ForEach", "Read", "only Reduce, Digest and Verify join a Read; call it when Read has returned"},
+		{"ForEach", "Read", "only Reduce, Digest, Verify, Snapshot and ReadCheckpoint join a Read; call it when Read has returned"},
 		{"Write", "Frame", "use the Writer of the outer Frame"},
 		{"Read", "Frame", "lookups need no Read here"},
 		{"Read", "ForEach", "lookups need no Read here"},

@@ -60,7 +60,7 @@ func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T
 }
 
 // Staged returns the value recorded in q under the provisional handle p, to complete it,
-// and whether q holds it. The pointer is valid until the pass ends or q fails. It takes
+// and whether q holds it. The pointer is valid as long as q, or until q fails. It takes
 // O(1 + n/16,384) time for n creates of q in the table.
 func (t *Table[T]) Staged(q Queue, p Handle[T]) (*T, bool) {
 	v := (*T)(t.core.recorder.Staged(batch.Queue(q), p.ID))
@@ -85,9 +85,10 @@ func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
 // the flush takes the time of all erases, without handle look-ups.
 func (t *Table[T]) EraseAll(q Queue) { t.core.recorder.EraseAll(batch.Queue(q)) }
 
-// Put records the replacement of the item h by v, over writes in place since the last
-// flush. The last put by (key, sequence) wins; a put to an item erased in the same batch
-// is dropped. For a provisional handle of the same batch it replaces the created value.
+// Put records the replacement of the item h by v. It also replaces writes in place since
+// the last flush. The last put by (key, sequence) wins; a put to an item erased in the
+// same batch is dropped. For a provisional handle of the same batch it replaces the
+// created value.
 func (t *Table[T]) Put(q Queue, h Handle[T], v T) {
 	batch.PutItem(&t.core.recorder, batch.Queue(q), h, v)
 }
@@ -103,8 +104,8 @@ func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 }
 
 // EmplaceFunc records a create in t whose value f sets, with its provisional handle; see
-// [Table.Emplace]. f may record more into q. The pointer is valid until the pass ends.
-// When f panics the create is cancelled.
+// [Table.Emplace]. f may record more into q. The pointer is valid as long as q. When f
+// panics the create is cancelled.
 func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle[T] {
 	return batch.EmplaceFunc(&t.resource().table.recorder, batch.Queue(q), f)
 }

@@ -12,11 +12,10 @@ import (
 	"handloom/internal/schedule"
 )
 
-// System is one step of a frame. The resources it reads, writes and emits to decide which
-// systems may run at the same time. In a checked build (tag handloom_check, or the race
-// detector) a pass with undeclared access is [ErrUndeclared], also a look-up on any
-// goroutine of the system: the caller of Run, the workers of its tasks, and goroutines
-// that these start.
+// System is one step of a frame. Its Reads, Writes and Emits decide which systems may run
+// at the same time. In a checked build (tag handloom_check, or the race detector) a pass
+// with undeclared access is [ErrUndeclared], also a look-up on any goroutine of the
+// system: the caller of Run, the workers of its tasks, and goroutines that these start.
 //
 // In every build these goroutines have the profiler label "system" with Name. The context
 // of Run carries it in place of the caller's labels; after Run the goroutine has the

@@ -62,7 +62,7 @@ func (t *StableTable[T]) Handle(id ID) (Handle[T], bool) {
 
 // Get returns a pointer to the item h, and whether it exists. It takes O(1) time and
 // inlines (op=get/impl=stabletable). Callers are as for [Table.Get]; the pointer is valid
-// until the item is erased.
+// until the item is erased, or a Load.
 func (t *StableTable[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
 		t.core.lookup("Get")

@@ -38,8 +38,8 @@ func (s *Store) Stats() Stats {
 // Flushed returns the sum of the reports of all flushes with commands, including those
 // before a [Store.Rollback], so that no counter ever falls. Epoch is their number; Tables
 // and Columns list all tables and columns in the order of registration; there are no
-// stale commands. Insert, Remove and Clear of a Write are not commands and do not count.
-// The difference of two sums is the activity between them.
+// stale commands. Insert, Remove and Clear are not commands and do not count. The
+// difference of two sums is the activity between them.
 //
 // Any goroutine may call it at any time. It takes O(tables) time.
 func (s *Store) Flushed() *Report {

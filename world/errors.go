@@ -7,7 +7,7 @@ import (
 
 var (
 	// ErrNotLeader means that this World does not lead the log. Submit and Handoff return it,
-	// wrapped; the call is never applied. After a halt, its text is the cause.
+	// wrapped; the call is never applied. After a halt the message has the cause.
 	ErrNotLeader = errors.New("another world is the leader")
 
 	// ErrTick means that a tick failed or panicked. The World has halted. The record stays in
