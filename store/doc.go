@@ -11,7 +11,7 @@
 //   - column: an array with one element per row of a packed table.
 //   - sparse data: data that few items of a table have, in its own rows.
 //   - handle: the name of one item. It never dangles, and is never issued twice, except
-//     after a [Store.Rollback].
+//     after a [Store.Rollback] or [Store.Load].
 //   - phase: a period with one rule for access.
 //   - pass: a parallel phase in which tasks record commands into queues.
 //   - queue: the creates, erases and puts that one task recorded. Its key is (pass, task);
