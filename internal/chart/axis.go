@@ -61,7 +61,6 @@ func (s *scale) overhang(font float64) (left, right float64) {
 	return left, right
 }
 
-// apart reports whether the labels of a horizontal axis are separated.
 func (s *scale) apart(font float64) bool {
 	for i, b := range s.ticks {
 		if i == 0 {

@@ -31,7 +31,6 @@ func px(v float64) string {
 	return text
 }
 
-// text writes s with its baseline at y. anchor is start, middle or end.
 func (c *canvas) text(x, y float64, anchor, color, s string) {
 	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s">%s</text>`+"\n", px(x), px(y), anchor, color, escape(s))
 }
@@ -98,7 +97,6 @@ func (c *canvas) legend(keys []key) {
 	}
 }
 
-// document returns the drawing, with the colours of [Style].
 func (c *canvas) document(title string) string {
 	height := px(c.y + margin)
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+

@@ -8,7 +8,6 @@ import (
 
 var sinceStart = chart.Axis{Title: "time since the start", Unit: chart.Nanoseconds}
 
-// charts are the charts of the tests, by golden file.
 var charts = map[string]chart.Chart{
 	"series": chart.Lines{
 		Title: "Flush time, per interval", X: sinceStart, Y: chart.Axis{Title: "flush time", Unit: chart.Nanoseconds},

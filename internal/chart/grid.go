@@ -1,6 +1,5 @@
 package chart
 
-// grid draws both axes of a line chart and moves below them.
 func (c *canvas) grid(x, y scale, ofX, ofY Axis) {
 	if ofY.Title != "" {
 		c.text(margin, y.to-c.line()*0.6, "start", faint, fit(ofY.Title, c.font, c.room()))

@@ -80,7 +80,6 @@ func boxes(t *testing.T, svg string) (all []box, w, h float64) {
 	}
 }
 
-// crowded returns a description of misplaced texts, or "".
 func crowded(all []box, w, h float64) string {
 	for i, a := range all {
 		if a.left < 0 || a.right > w || a.top < 0 || a.bottom > h {

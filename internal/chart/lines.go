@@ -52,7 +52,6 @@ func (l Lines) keys(c *canvas) []key {
 
 func (p Point) shown() bool { return Linear.shows(p.X) && Linear.shows(p.Y) }
 
-// axes returns both axes, placed below the drawing so far.
 func (l Lines) axes(c *canvas) (x, y scale) {
 	var ex, ey extent
 	for _, s := range l.Series {

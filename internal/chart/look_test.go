@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// luminance returns the relative luminance of a colour (WCAG), 0 to 1.
 func luminance(color string) float64 {
 	sum := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {

@@ -51,7 +51,6 @@ func fit(s string, size, room float64) string {
 	return strings.TrimRight(string(runes), " ") + "…"
 }
 
-// wrap breaks s between words into lines that fit into room.
 func wrap(s string, size, room float64) []string {
 	var lines []string
 	line := ""

@@ -75,7 +75,6 @@ func logScale(a Axis, e extent, want int) scale {
 	return scale{kind: a.Scale, lo: lo, hi: hi, ticks: a.Unit.label(values, 0)}
 }
 
-// stride returns a round number of powers between ticks, for about want ticks.
 func stride(powers, want int) int {
 	for _, round := range []int{1, 2, 3, 5, 6, 10} {
 		if round*want >= powers {

@@ -27,7 +27,7 @@ func OpenClaim[Queue, Receipt any](ctx context.Context, store any) (Claim[Queue,
 
 // ErrInput means that no Seal of a store with the same tables gave the bytes of an Unseal. The
 // error of Unseal wraps it with the reason.
-var ErrInput = errors.New("no input of such a store")
+var ErrInput = errors.New("not an input of this store")
 
 // Claim is the sole right to change a store, for a driver that logs its input.
 //

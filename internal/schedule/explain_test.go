@@ -44,7 +44,6 @@ func TestExplain_Game(t *testing.T) {
 	golden(t, "game.txt", game(t).Explain())
 }
 
-// An emitter that waits for another emitter needs no flush.
 func TestExplain_OrderedEmitters(t *testing.T) {
 	s := newSchedule(t, System{Name: "a", Writes: on(7)}, System{Name: "b", Reads: on(7), Emits: on(8)}, System{Name: "c", Emits: on(8)})
 	want := "wave 1\n  a\nwave 2\n  b\n    reads resource 7, which a writes\n  c\n    emits resource 8, which b emits\n" +

@@ -158,7 +158,6 @@ func (f *frame) fail(i int, err error) {
 	f.failed[i] = &SystemError{System: f.schedule.systems[i].Name, Err: err}
 }
 
-// lowest returns the failure of the wave's first failed system.
 func (f *frame) lowest() error {
 	for _, i := range f.systems {
 		if f.failed[i] != nil {

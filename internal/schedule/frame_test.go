@@ -21,7 +21,6 @@ import (
 	"handloom/tasks"
 )
 
-// atWork counts goroutines that work at the same time.
 type atWork struct{ now, peak atomic.Int64 }
 
 func (a *atWork) work() {

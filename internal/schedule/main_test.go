@@ -18,7 +18,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
 }
 
-// everyForm runs the test with teams that the frame opens and in teams of several sizes.
 func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, workers int)) {
 	t.Helper()
 	for _, workers := range []int{1, 2, 3, 64} {
@@ -42,7 +41,6 @@ func numbered(systems ...System) (*Schedule, error) {
 	return New(func(r Resource) string { return fmt.Sprintf("resource %d", r) }, systems...)
 }
 
-// meeting makes n tasks wait for each other, so they run on different goroutines.
 func meeting(n int) (wait func()) {
 	var all sync.WaitGroup
 	all.Add(n)

@@ -55,7 +55,6 @@ func wavesApart(systems []System, first, second int) int {
 	return apart
 }
 
-// serially returns the serial order, or false for a cycle.
 func serially(systems []System) (order []int, ok bool) {
 	waits := func(i int) bool {
 		for other := range systems {
@@ -125,7 +124,6 @@ func TestWaves_AreTheEarliestPossible(t *testing.T) {
 	})
 }
 
-// world holds the effects of systems. Only the schedule protects it.
 type world struct {
 	happened [drawnResources][]int // by resource: systems that wrote or emitted, in order
 	pending  [][]Resource          // by system: recorded emits

@@ -34,8 +34,6 @@ func serialOrder(w words, reasons [][]reason) ([]int, error) {
 	return order, errors.Join(cycles...)
 }
 
-// findCycle returns a cycle in running order; a reason is why a system waits for the
-// previous one.
 func findCycle(reasons [][]reason, placed []bool) []cause {
 	at := slices.Index(placed, false)
 	var path []cause

@@ -102,7 +102,6 @@ func reasons(systems []System, all []accesses) [][]reason {
 	return waits
 }
 
-// conflict returns whether and why a system waits for one that was registered earlier.
 func conflict(earlier, later mode) (reason, bool) {
 	const touches = reads | writes
 	switch {

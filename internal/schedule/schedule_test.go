@@ -41,7 +41,6 @@ func newSchedule(t testing.TB, systems ...System) *Schedule {
 	return s
 }
 
-// shape returns the waves of a schedule, with a bar for each flush.
 func shape(s *Schedule) string {
 	var parts []string
 	for w := range len(s.waves) + 1 {
@@ -148,7 +147,6 @@ func TestNew_ListsCycles(t *testing.T) {
 	}
 }
 
-// recorded returns the names of systems that ran, and "flush" for flushes.
 func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (events []string, err error) {
 	t.Helper()
 	note := make(chan string, 3*len(systems)+1)

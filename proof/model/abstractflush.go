@@ -112,8 +112,6 @@ func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve f
 	return real, nil
 }
 
-// linked returns the item of a value, with real handles or null in the place of
-// provisional handles.
 func linked(v Value, real map[uint64]uint64) Item {
 	for i, l := range v.Links {
 		if isProvisional(l) {

@@ -39,7 +39,6 @@ func (m *Exact) changesOf(table int) *frameChanges {
 	return m.changes[table]
 }
 
-// changesAtOnce returns the lists of a table for a Frame, or nil.
 func (m *Exact) changesAtOnce(table int) *frameChanges {
 	if !m.tables[table].Changes {
 		return nil

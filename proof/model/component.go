@@ -30,13 +30,11 @@ func (b *component[V]) set(n uint32, v V) {
 	b.elements[n] = v
 }
 
-// vacate removes an element at once and keeps the order of rows.
 func (b *component[V]) vacate(n uint32) {
 	b.elements[n] = *new(V)
 	b.rows = slices.DeleteFunc(b.rows, func(row uint32) bool { return row == n })
 }
 
-// drop removes the rows of some items and packs the others; see packed.
 func (b *component[V]) drop(gone func(n uint32) bool) {
 	for _, n := range b.rows {
 		if gone(n) {
@@ -61,8 +59,6 @@ func packed(rows []uint32, gone func(n uint32) bool) []uint32 {
 	return rows[:left]
 }
 
-// dropOne removes the sparse data of an item that its table erases. The map
-// would remove it later.
 func (m *Map[V]) dropOne(id uint64) {
 	if slot, ok := m.find(id); ok {
 		for _, b := range m.components {

@@ -37,7 +37,6 @@ func TestDeal_FollowsTheRule(t *testing.T) {
 	})
 }
 
-// The two models share no code. They must agree where both predict a result.
 func TestModels_AgreeOverAShard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tables := []Table{{TypeID: 5, Shards: 1, MinFree: rapid.IntRange(0, 2).Draw(t, "minfree"), Chunk: 4, Stable: rapid.Bool().Draw(t, "stable")}}

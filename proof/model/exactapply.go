@@ -33,8 +33,7 @@ func (p *Plan) Apply() Report {
 	return p.finish()
 }
 
-// applyTable erases and creates items. Values follow after all handles are
-// known.
+// Values follow after all handles are known.
 func (p *Plan) applyTable(i int, t *table) {
 	var sizes []int
 	for _, s := range t.shards {

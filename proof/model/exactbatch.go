@@ -5,7 +5,6 @@ import (
 	"math"
 )
 
-// inboxPass is the pass number of the inbox in keys.
 const inboxPass = math.MaxInt32
 
 // BeginPass returns the number of a new pass; failed passes count.

@@ -27,7 +27,6 @@ func deal(sizes []int, n int) []int {
 
 func fits(sizes []int, level, n int) bool { return poured(sizes, level) <= n }
 
-// poured returns the number of items that raise all lower shards to a level.
 func poured(sizes []int, level int) int {
 	sum := 0
 	for _, size := range sizes {

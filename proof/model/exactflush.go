@@ -84,7 +84,6 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	return p
 }
 
-// ends reports whether the flush ends items of the table as events.
 func (m *Exact) ends(t *table) bool { return m.alone && t.Events && t.live() > 0 }
 
 func (p *Plan) commands(f func(c *Command, pass, task int)) {
@@ -161,8 +160,7 @@ func (p *Plan) countsOf(table int) *Counts {
 	return p.counts[table]
 }
 
-// each calls f for the erases, the puts, or the Sets and Unsets. s is the
-// sample of a stale command.
+// s is the sample of a stale command.
 func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	type list struct {
 		table      int
@@ -272,8 +270,7 @@ func (p *Plan) stale(c *Command, counts *Counts, s Sample) {
 	}
 }
 
-// staleFor returns the rare state of a stale command, if any. Forged
-// generations have no state.
+// Forged generations are not counted.
 func (m *Exact) staleFor(c *Command) (Seen, bool) {
 	generation, live, ok := m.Slot(c.ID)
 	own := uint16(c.ID >> 32)

@@ -21,8 +21,7 @@ func (p *Plan) settingOf(col ColumnID) *setting {
 	return p.settings[col]
 }
 
-// isOwn reports whether the same queue recorded the create of a Set. Such a Set
-// addresses the create by place, not by handle.
+// A Set of the same queue addresses its create by place, not by handle.
 func (m *Exact) isOwn(c *Command, batch, pass, task int) bool {
 	made := m.creates[c.Name]
 	return c.Name != 0 && made != nil && made.batch == batch && made.table == c.Table && made.pass == pass && made.task == task
@@ -83,8 +82,6 @@ func (p *Plan) countSets() {
 	}
 }
 
-// dropOptional removes the sparse data that a batch unsets or whose items it
-// erases.
 func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 	for number, b := range sh.components {
 		if !b.optional {
@@ -120,8 +117,6 @@ func (p *Plan) columns() []ColumnID {
 	return all
 }
 
-// applySets writes the elements with real handles: of older items in command
-// order, then of creates.
 func (p *Plan) applySets(col ColumnID) {
 	s := p.settings[col]
 	set := func(id uint64, v Value) {

@@ -39,7 +39,6 @@ func (m *Map[V]) Rows() int {
 	return len(m.rows)
 }
 
-// order returns the slots with items in rows lo to hi-1, by row.
 func (m *Map[V]) order(lo, hi int) []uint32 {
 	if !m.Stable {
 		return m.rows[lo:hi]
@@ -159,9 +158,7 @@ func (m *Map[V]) EraseWhere(f func(V) bool) int {
 	return len(set)
 }
 
-// eraseSet erases a set of items. Gaps below the new length take the remaining
-// items at or above it, both ascending. Slots are freed in the order of their
-// rows.
+// Gaps are filled as in packed. Slots are freed in the order of their rows.
 func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	if len(set) == 0 {
 		return

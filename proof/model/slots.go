@@ -44,7 +44,6 @@ func (s *Slots) Full(n, erased, depleting int) (Seen, bool) {
 	return 0, false
 }
 
-// issue returns the slot of a new item, which must fit.
 func (s *Slots) issue() uint32 {
 	var n uint32
 	atLimit := uint64(len(s.slots)) == s.SlotLimit
@@ -85,8 +84,6 @@ func (s *Slots) vacate(n uint32) {
 	s.free = append(s.free, n)
 }
 
-// drop drops every slot and returns true if at most half of the generations
-// were issued.
 func (s *Slots) drop() bool {
 	if uint32(s.highest) >= (uint32(s.LastGeneration)+1)/2 {
 		return false

@@ -32,7 +32,6 @@ func (m *Exact) shardOf(col ColumnID, id uint64) int {
 	return int(typeIDOf(id) - m.tables[col.Table].TypeID)
 }
 
-// addOwner records that an item gets sparse data; it may have some already.
 func (m *Exact) addOwner(col ColumnID, id uint64) {
 	if c := m.sparse[col]; c != nil && !c.before[id] {
 		if all := &c.created[m.shardOf(col, id)]; !slices.Contains(*all, id) {

@@ -2,7 +2,6 @@ package model
 
 import "slices"
 
-// written are the items that puts and passes wrote.
 type written struct {
 	frame int             // toCome: the next frame; 0: none
 	items map[uint64]bool // by handle
@@ -42,8 +41,6 @@ func (m *Exact) wrote(col ColumnID, ids []uint64, frame int) {
 	}
 }
 
-// createdIn returns the items that a frame created in a table, if the lists are
-// current.
 func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	created := make(map[uint64]bool)
 	if c := m.changes[table]; c != nil && frame == m.listed {
@@ -54,7 +51,6 @@ func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	return created
 }
 
-// adopt moves the writes of toCome to the frame that has begun.
 func (m *Exact) adopt() {
 	for _, w := range m.written {
 		if w.frame == toCome {

@@ -83,7 +83,6 @@ type common[T any] interface {
 	Clear(w *store.Writer)
 }
 
-// binding implements the part of [bound] that both kinds of tables share.
 type binding[T any] struct {
 	common[T]
 	kind[T]
@@ -181,8 +180,6 @@ func (b *binding[T]) changes() (c model.Changes) {
 
 func (b *binding[T]) written() []uint64 { return listed(store.Written(b.common), b.Get) }
 
-// listed returns the handles of a change list, 0 for an entry with a wrong
-// pointer.
 func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle[T]) (*C, bool)) (ids []uint64) {
 	for h, v := range list {
 		if at, _ := get(h); at != v {
@@ -199,7 +196,6 @@ func (b *binding[T]) insert(w *store.Writer, i model.Item) uint64 {
 
 func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }
 
-// fold returns a Reduce function that calls f and sums the items of a chunk.
 func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	if f != nil {
 		f()

@@ -63,8 +63,8 @@ func (p *executor) mark(ctx context.Context, text string) {
 	p.result.Marks = append(p.result.Marks, strings.TrimSpace(fmt.Sprintf("%016x %s", p.digestOf(ctx), text)))
 }
 
-// stateOf returns the digest of the store. With random numbers, it returns the
-// digest of the program's tables, because even refused passes draw.
+// With random numbers, stateOf digests only the program's tables, because even
+// refused passes draw.
 func (p *executor) stateOf(ctx context.Context) (sum uint64) {
 	whole := p.digestOf(ctx) // drops the sparse data of items erased through maps
 	if p.program.Store.Seed == 0 {
@@ -90,8 +90,6 @@ func (p *executor) unchanged(ctx context.Context, what string) func() {
 	}
 }
 
-// inspect compares the number of live items and probes some handles. It
-// compares a large state in full from time to time.
 func (p *executor) inspect(ctx context.Context) {
 	p.want(p.store.Epoch() == p.exact.Epoch(), "the epoch is %d; want %d", p.store.Epoch(), p.exact.Epoch())
 	rows := 0

@@ -43,8 +43,6 @@ func (p *executor) checkpoint(ctx context.Context, as int) {
 	unchanged()
 }
 
-// restore restores a checkpoint, through a snapshot if saved is set and no item
-// holds pointers.
 func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool) error {
 	if !saved {
 		return p.store.Rollback(ctx, c)
@@ -65,13 +63,11 @@ func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool)
 // maxAbandoned limits the kept handles of ended histories.
 const maxAbandoned = 4096
 
-// abandon keeps the handles not issued in a restored state.
 func (p *executor) abandon(to *model.Abstract) {
 	p.abandoned = append(p.abandoned, p.abstract.IssuedOnly(to)...)
 	p.abandoned = p.abandoned[max(0, len(p.abandoned)-maxAbandoned):]
 }
 
-// rollback restores a checkpoint, or a snapshot of it if saved.
 func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 	c := p.checkpoints[to]
 	if c == nil {

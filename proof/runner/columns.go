@@ -20,7 +20,6 @@ type boundPart interface {
 	written() []uint64
 }
 
-// boundColumn is a boundPart with an element for every item.
 type boundColumn interface {
 	boundPart
 	exchange(ctx context.Context, with boundColumn) (ok bool, err error) // the columns must have one type
@@ -113,7 +112,6 @@ func (o *optional[T, C]) changes() (c model.Changes) {
 	return c
 }
 
-// chunkRows returns the number of rows of a chunk, including their owners.
 func (o *optional[T, C]) chunkRows() int {
 	return chunkRowsOf(unsafe.Sizeof(*new(C)) + unsafe.Sizeof(store.ID(0)))
 }

@@ -8,8 +8,7 @@ import (
 	"handloom/store"
 )
 
-// command runs one command of a task and logs it. ctx is the context of the
-// task, or nil.
+// ctx is the context of the task, or nil.
 func (r *running) command(ctx context.Context, c *script.Step, task int, q store.Queue) {
 	at := r.places[task]
 	switch c.Op {
@@ -51,7 +50,7 @@ func (r *running) command(ctx context.Context, c *script.Step, task int, q store
 
 func (r *running) note(task int, c model.Command) { r.logs[task] = append(r.logs[task], c) }
 
-// made returns the item of a create. Its name is its serial.
+// The name of an item is its serial.
 func (p *executor) made(c *script.Step, i int) model.Item {
 	return p.tables[c.Table].keeps(model.Item{Key: uint64(c.Arg("v") + i), Serial: uint64(c.Name + i)})
 }
@@ -102,7 +101,6 @@ type keeper interface {
 	keeps(i model.Item) model.Item
 }
 
-// kept clears what the item or element type cannot hold.
 func kept(by keeper, v model.Value) model.Value {
 	v.Item = by.keeps(v.Item)
 	if v.Links == [model.Links]uint64{} {
@@ -111,8 +109,6 @@ func kept(by keeper, v model.Value) model.Value {
 	return v
 }
 
-// emplaceFunc returns the provisional handle and whether the function panicked,
-// which cancels the create.
 func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id uint64, cancelled bool) {
 	defer func() {
 		switch v := recover(); {
@@ -136,8 +132,6 @@ func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id
 	return id, false
 }
 
-// replacement returns the target and the value of a put or completion, from the
-// first and the other references.
 func (r *running) replacement(c *script.Step, at place) (target, model.Value) {
 	all := r.targets(c.Refs, at)
 	return all[0], recorded(r.tables[c.Table], c, all[1:])
@@ -173,8 +167,7 @@ func (r *running) erasing(c *script.Step, task int, q store.Queue, targets []tar
 	}
 }
 
-// reduceInTask reduces a table inside a task. The store must refuse the table
-// that the pass writes.
+// The store must refuse the table that the pass writes.
 func (r *running) reduceInTask(ctx context.Context, table int) {
 	got, err := r.tables[table].reduce(ctx, func() {
 		if r.writes >= 0 {

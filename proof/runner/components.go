@@ -10,7 +10,6 @@ import (
 	"handloom/store"
 )
 
-// part returns the component of a step by number, if one fits.
 func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part boundPart, ok bool) {
 	columns, optional := s.Op.About()
 	var all []int
@@ -66,7 +65,6 @@ func (p *executor) changeElement(c model.ColumnID, id uint64, f func(key *uint64
 	*element = p.tables[c.Table].parts()[c.Column].keeps(*element)
 }
 
-// isChunk checks that a chunk is one of the model's chunks.
 func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 	if c.index >= len(chunks) || !slices.Equal(c.handles, chunks[c.index].Handles) {
 		p.fail(Model, "chunk %d holds %s; want one of %d chunks, with %s",
@@ -181,8 +179,6 @@ func (p *executor) inspectParts(table int) {
 	}
 }
 
-// checkElement compares the element of a live item and reports whether it has
-// one.
 func (p *executor) checkElement(c model.ColumnID, part boundPart, id uint64) bool {
 	got, ok := part.get(id)
 	data, optional := part.(boundSparse)

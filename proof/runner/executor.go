@@ -134,7 +134,6 @@ func (p *executor) steps(ctx context.Context) {
 	}
 }
 
-// do runs one step, inside the Frame of w unless w is nil.
 func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 	p.line = s
 	p.step = p.order[s]

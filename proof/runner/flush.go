@@ -15,7 +15,6 @@ import (
 
 func isFlush(op script.Op) bool { return op >= script.Flush && op <= script.FlushCancelLate }
 
-// flush flushes in one of several ways and compares the outcome.
 func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	if !inWrite {
 		p.beginFrame()
@@ -60,7 +59,6 @@ func (p *executor) planFlush(ends bool) *flushing {
 	return &flushing{executor: p, op: script.Flush, ends: ends, plan: p.exact.Plan(ends)}
 }
 
-// compare compares what the flush returned, and did, with the plan.
 func (y *flushing) compare(report *store.Report, err error, cancelled bool) {
 	p, plan := y.executor, y.plan
 	switch {
@@ -88,7 +86,6 @@ func (y *flushing) compare(report *store.Report, err error, cancelled bool) {
 
 var errCancelled = errors.New("the program cancels it")
 
-// flushed compares the effect of a flush with both models.
 func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.Report, cancelled bool) {
 	p.result.Flushes++
 	if cancelled {
@@ -121,8 +118,6 @@ func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.
 	p.mark(ctx, summary(want))
 }
 
-// resolved returns the answer of the store for a create, after comparing both
-// ways to ask.
 func (p *executor) resolved(table int, id uint64) (uint64, bool) {
 	got, ok := p.tables[table].resolve(id)
 	if untyped, found := p.store.Resolve(store.ID(id)); found != ok || ok && uint64(untyped) != got {
@@ -160,7 +155,6 @@ func (p *executor) resolveCreates(resolve func(table int, id uint64) (uint64, bo
 	p.fresh = waiting
 }
 
-// beginFrame begins the frame of a flush, or the next frame of a Frame.
 func (p *executor) beginFrame() {
 	p.sealed = false
 	p.exact.BeginFrame()
@@ -171,7 +165,6 @@ func (p *executor) beginWrite() {
 	p.exact.BeginWrite()
 }
 
-// seal makes the next flush apply the calls of the inbox, once per frame.
 func (p *executor) seal() {
 	if !p.sealed {
 		p.sealed = true

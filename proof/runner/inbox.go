@@ -60,7 +60,6 @@ func (c *call) record(q store.Queue, recorded chan struct{}) error {
 	return nil
 }
 
-// mayRunDuringCall reports whether a step may run while a call of the inbox is open.
 func mayRunDuringCall(op script.Op) bool {
 	switch op {
 	case script.Each, script.ForEach, script.ForEachRows, script.ForEachSparse, script.AddColumn, script.AddSparse, script.Queues, script.Inbox, script.Reduce, script.Read, script.Write:

@@ -8,7 +8,6 @@ import (
 	"handloom/proof/script"
 )
 
-// injector reorders, delays and cancels the parallel steps of a store.
 type injector struct {
 	config script.Config
 	steps  atomic.Uint64 // number of steps
@@ -29,13 +28,11 @@ func (d *injector) procs() func() {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// cancelIn calls cancel in the which-th parallel step from now.
 func (d *injector) cancelIn(which int, cancel func()) {
 	d.cancel, d.which = cancel, which
 	d.fired.Store(false)
 }
 
-// cancelled reports whether cancel was called, and resets it.
 func (d *injector) cancelled() bool {
 	d.cancel = nil
 	return d.fired.Swap(false)
@@ -85,7 +82,6 @@ func divisor(a, b int) int {
 	return a
 }
 
-// injectFault yields or delays the goroutine of a task, by its dice.
 func (d *injector) injectFault(dice uint64) {
 	c := &d.config
 	if int(dice%1000) < c.Yield {

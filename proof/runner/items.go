@@ -38,15 +38,12 @@ type (
 
 // kind converts and compares items of one type.
 type kind[T any] struct {
-	make func(model.Item) T
-	read func(*T) model.Item
-	key  func(*T) *uint64 // nil: no key
-	// serial returns the unique serial of an item; nil: no serial.
-	serial func(*T) (uint64, bool)
-	// keeps clears the fields that the type cannot hold.
-	keeps func(model.Item) model.Item
-	// share makes two items share the slice of their links.
-	share func(dst, src *T)
+	make   func(model.Item) T
+	read   func(*T) model.Item
+	key    func(*T) *uint64        // nil: no key
+	serial func(*T) (uint64, bool) // unique; nil: no serial
+	keeps  func(model.Item) model.Item
+	share  func(dst, src *T)
 }
 
 func (k *kind[T]) makeAll(items []model.Item) []T {

@@ -102,7 +102,6 @@ func noRead(context.Context) error       { return nil }
 func noChunk(chunk)                      {}
 func second[T any](_ T, err error) error { return err }
 
-// refused returns nil for an error that wraps ErrPhase.
 func refused(err error) error { return wraps(err, store.ErrPhase) }
 
 func wraps(err, want error) error {
@@ -112,7 +111,6 @@ func wraps(err, want error) error {
 	return fmt.Errorf("the error is %v; want one that wraps %q", err, want)
 }
 
-// lonePass runs a pass of one task; the models count it.
 func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) error) error {
 	var inner error
 	full := p.exact.BatchFull()

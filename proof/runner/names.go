@@ -5,7 +5,6 @@ import (
 	"handloom/proof/script"
 )
 
-// variable is the value of a name of the program.
 type variable struct {
 	id          uint64 // handle; provisional until the flush, and if the create was dropped or cancelled
 	provisional uint64
@@ -53,7 +52,6 @@ type place struct {
 	chunk          []uint64 // of the task
 }
 
-// visible returns the variable of a name at a place, or nil.
 func (p *executor) visible(n int, at place) *variable {
 	v := p.names[n]
 	if v == nil || v.step > at.step || v.step == at.step && (v.task != at.task || v.at >= at.at) {

@@ -25,7 +25,6 @@ const sortBlock = uint64(1 << 16 / unsafe.Sizeof(linked{}))
 
 func order(s *script.Step) func(a, b model.Item) int { return orders[s.Arg("by")%len(orders)] }
 
-// keyMask returns the bits of keys that a step sorts by.
 func keyMask(s *script.Step) uint64 { return uint64(1)<<(s.Arg("by")%64+1) - 1 }
 
 func byMasked(mask uint64) func(a, b model.Item) int {
@@ -45,8 +44,6 @@ func (y *writing) sortTable() {
 	y.sorted(compare)
 }
 
-// checkBudget compares the work of a Defragment with its budget; budget 0 is
-// unlimited.
 func (p *executor) checkBudget(compared, moves, budget int, done bool) {
 	p.want(budget == 0 || compared+moves <= budget, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
 	p.want(budget != 0 || done, "Defragment without a bound is not done")

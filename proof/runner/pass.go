@@ -86,7 +86,6 @@ func (p *executor) each(ctx context.Context, s *script.Step) {
 	r.run(ctx, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
 }
 
-// A visit is a pass over chunks of items, columns or sparse data.
 type visit struct {
 	chunks  []model.Chunk
 	pass    func(ctx context.Context, f func(c chunk)) error
@@ -95,7 +94,6 @@ type visit struct {
 	source  model.ColumnID // column whose elements the pass adds to column; -1: none
 }
 
-// visit returns the pass of a step, if the table has its components.
 func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	t := p.tables[s.Table]
 	v.column.Column, v.source.Column = -1, -1
@@ -120,7 +118,6 @@ func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	return v, true
 }
 
-// forEach runs a pass over chunks that changes keys in place.
 func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	v, ok := p.visit(s)
 	if !ok {
@@ -187,7 +184,6 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	}
 }
 
-// changeElements adds the elements of the source to the elements of a chunk.
 func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) {
 	if v.column.Column < 0 {
 		return
@@ -214,7 +210,6 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 	}
 }
 
-// note notes a write of every n-th row; for n = 1, at once.
 func (c *chunk) note(column, every int) {
 	if every == 1 && c.wroteAll != nil {
 		c.wroteAll()
@@ -232,8 +227,6 @@ func everyNth(handles []uint64, n int) (some []uint64) {
 	return some
 }
 
-// changing returns the change of a key by a pass. It reports whether the key
-// changed.
 func changing(s *script.Step) func(*uint64) bool {
 	add, every, rem := s.Arg("add"), s.Arg("every"), s.Arg("rem")
 	return func(key *uint64) bool {
@@ -245,7 +238,6 @@ func changing(s *script.Step) func(*uint64) bool {
 	}
 }
 
-// picks reports whether the key has the remainder; with every 0 it picks all.
 func picks(every, rem int, key uint64) bool {
 	return every == 0 || key%uint64(every) == uint64(rem%every)
 }

@@ -14,7 +14,6 @@ var errTask = errors.New("the task fails")
 
 func taskError(task int) error { return fmt.Errorf("task %d: %w", task, errTask) }
 
-// run runs the pass, informs the models, and reports whether its tasks ran.
 func (r *running) run(ctx context.Context, pass func(context.Context) error) bool {
 	if r.exact.BatchFull() {
 		r.refused(pass(ctx))
@@ -37,8 +36,6 @@ func (r *running) run(ctx context.Context, pass func(context.Context) error) boo
 	return true
 }
 
-// refused reports whether the pass must be refused because the batch is full,
-// and checks the answer.
 func (p *executor) refused(err error) bool {
 	full := p.exact.BatchFull()
 	switch {
@@ -66,8 +63,7 @@ func (r *running) checkFailed(err error) {
 	}
 }
 
-// unexpected reports the error of a pass. Panics not asked for by the program
-// come from the store.
+// Panics not asked for by the program come from the store.
 func (r *running) unexpected(err error, want string) {
 	var panicked *store.PanicError
 	if errors.As(err, &panicked) && panicked.Value != errTask {

@@ -9,8 +9,6 @@ import (
 
 const probes = 8
 
-// probeSome looks up the newest and random handles of the history, valid and
-// forged.
 func (p *executor) probeSome() {
 	issued := p.abstract.Issued()
 	random := rand.New(rand.NewPCG(p.program.Seed, uint64(p.step)))
@@ -28,8 +26,6 @@ func (p *executor) probeSome() {
 	p.probeRecorded(random)
 }
 
-// probeOthers looks up handles of abandoned histories and of another store, and
-// random bits.
 func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
@@ -42,8 +38,7 @@ func (p *executor) probeOthers(random *rand.Rand) {
 	p.probe(uint64(some.TypeID)<<48 | random.Uint64N(4)<<32 | random.Uint64N(64))
 }
 
-// probeRecorded looks up the newest and random provisional handles. They
-// resolve only until the next flush.
+// Provisional handles resolve only until the next flush.
 func (p *executor) probeRecorded(random *rand.Rand) {
 	for i := range min(probes/4, len(p.recorded)) {
 		at := len(p.recorded) - 1 - i
@@ -96,7 +91,6 @@ func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15-1)<<48)
 }
 
-// probe looks a handle of any bits up in every way.
 func (p *executor) probe(id uint64) {
 	lives := p.exact.Lives(id)
 	item, owner, known := p.abstract.Find(id)

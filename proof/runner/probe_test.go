@@ -84,7 +84,6 @@ rollback
 	}
 }
 
-// Every kind of probe reports a store that differs from the models.
 func TestProbes_NoticeDifferences(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(p *executor)
