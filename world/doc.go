@@ -47,7 +47,7 @@
 //   - W2: each record has the chain of all records before it, the term and the leader. A
 //     record that does not follow is [ErrCorrupt].
 //   - W3: a tick begins clean (no lists or names of the last frame, only its record's input)
-//     and ends clean (no unflushed command).
+//     and ends with a flush.
 //   - W4: recovery begins with a snapshot; the first one has the state after Init.
 //   - W5: a world appends only directly after the last record that it has applied.
 //
