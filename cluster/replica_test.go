@@ -37,12 +37,12 @@ func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	t.Helper()
 	a, b, s = openJournal(t, t.TempDir()), openJournal(t, t.TempDir()), cluster.Embedded(t.TempDir())
 	o := withJournal(t, a)
-	owner := openLog(t, s, 1, o)
-	fill(t, owner, 20)
+	leader := openLog(t, s, 1, o)
+	fill(t, leader, 20)
 	o.Journal = b
 	follower := openLog(t, s, 1, o)
 	wantRecords(t, follower, 0, 20, record)
-	for _, l := range []*cluster.Log{owner, follower} {
+	for _, l := range []*cluster.Log{leader, follower} {
 		wantNumber(t, "the journal", 20)(l.LocalTail())
 		mustClose(t, l)
 	}
@@ -132,14 +132,14 @@ func TestReseed_FromTrimmedJournal(t *testing.T) {
 func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
 	c, s := oneServer(t)
 	o := alone(t)
-	owner := openLog(t, s, 1, o)
-	fill(t, owner, 20)
+	leader := openLog(t, s, 1, o)
+	fill(t, leader, 20)
 	o.Journal = openJournal(t, t.TempDir())
 	follower := openLog(t, s, 1, o)
 	wantRecords(t, follower, 0, 20, record)
 	mustClose(t, follower)
-	fill(t, owner, 30)
-	saveText(t, owner, 30)
+	fill(t, leader, 30)
+	saveText(t, leader, 30)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	wantText(t, "Reseed from a journal of 20 records", cluster.Reseed(t.Context(), s, 1, o), "snapshot of record 30")
 	names, err := o.Snapshots.Names(t.Context())
@@ -167,7 +167,7 @@ func TestJournal_MayLackRecords(t *testing.T) {
 			t.Errorf("read behind record %d: %v", after, err)
 		}
 	}
-	// The owner was closed meanwhile. Open trims its journal like the stream.
+	// The leader was closed meanwhile. Open trims its journal like the stream.
 	mustClose(t, l)
 	o.Journal = a
 	openLog(t, s, 1, o)
@@ -223,7 +223,7 @@ func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
 		{"Read of what follows", read, 30},
 		{"Trim", func(ctx context.Context, l *cluster.Log) error { return l.Trim(ctx, 10) }, 20},
 	}
-	for _, role := range []string{"owner", "follower"} {
+	for _, role := range []string{"leader", "follower"} {
 		for _, test := range calls {
 			t.Run(role+"/"+test.name, func(t *testing.T) {
 				c, s := oneServer(t)

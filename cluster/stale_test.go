@@ -11,8 +11,8 @@ import (
 
 func TestLog_ReportsShrunkStream(t *testing.T) {
 	c, s := oneServer(t)
-	owner, follower := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
-	fill(t, owner, 20)
+	leader, follower := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
+	fill(t, leader, 20)
 	wantRecords(t, follower, 0, 20, record)
 
 	js, name := operator(t, c), cluster.CellID(1).Stream()
@@ -22,7 +22,7 @@ func TestLog_ReportsShrunkStream(t *testing.T) {
 	noError(t, errorOf(js.CreateStream(t.Context(), stream.CachedInfo().Config)))
 	fill(t, openLog(t, s, 1, alone(t)), 10)
 
-	for _, l := range []*cluster.Log{owner, follower} {
+	for _, l := range []*cluster.Log{leader, follower} {
 		_, append := l.Append(t.Context(), 20, record(21))
 		_, tail := l.Tail(t.Context())
 		read := l.Read(t.Context(), 20, func(uint64, []byte) error { return errEnough })

@@ -97,11 +97,11 @@ func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
 		return other.files[segments[0]].bytes
 	}
 	swap := func(b []byte) {
-		next := segmentHead + int(unitSize(binary.LittleEndian.Uint32(b[segmentHead:])))
+		next := segmentHeaderSize + int(unitSize(binary.LittleEndian.Uint32(b[segmentHeaderSize:])))
 		end := next + int(unitSize(binary.LittleEndian.Uint32(b[next:])))
-		copy(b[segmentHead:], slices.Concat(b[next:end], b[segmentHead:next]))
+		copy(b[segmentHeaderSize:], slices.Concat(b[next:end], b[segmentHeaderSize:next]))
 	}
-	second := segmentHead + int(unitSize(4+len(record(1))))
+	second := segmentHeaderSize + int(unitSize(4+len(record(1))))
 	size := int(unitSize(4 + len(record(2))))
 	put := func(d *crashDisk, from []byte) { copy(d.files[segments[0]].bytes[second:], from[second:][:size]) }
 	for name, damage := range map[string]func(d *crashDisk){
@@ -168,7 +168,7 @@ func TestOpen_FindsForgedLengths(t *testing.T) {
 // signed gives the units of b valid checksums after s and, with chained, chains.
 func signed(s segment, b []byte, chained bool) {
 	at := s.before
-	for len(b) >= unitHead {
+	for len(b) >= unitHeaderSize {
 		h := parseUnitHeader(b)
 		size := unitSize(h.length)
 		if size > int64(len(b)) {
@@ -180,7 +180,7 @@ func signed(s segment, b []byte, chained bool) {
 			binary.LittleEndian.PutUint64(b[24:], s.salt)
 		}
 		binary.LittleEndian.PutUint32(b[4:], unitSum(b[:size]))
-		payload := b[unitHead : unitHead+int(h.length)]
+		payload := b[unitHeaderSize : unitHeaderSize+int(h.length)]
 		n, _ := eachRecord(payload, func([]byte) error { return nil })
 		at = at.next(n, payload)
 		b = b[size:]
@@ -204,7 +204,7 @@ func FuzzJournal(f *testing.F) {
 		d := newCrashDisk()
 		file := d.newFile(nil)
 		s := s
-		if s.size = int64(segmentHead + len(b)); has&short != 0 {
+		if s.size = int64(segmentHeaderSize + len(b)); has&short != 0 {
 			s.size++
 		}
 		if has&header != 0 {

@@ -140,7 +140,7 @@ func TestTruncated_CoversLostRecords(t *testing.T) {
 		garbage[i] = byte(r.Uint64())
 	}
 	cuts := 0
-	for at := segmentHead; at < int(end); at++ {
+	for at := segmentHeaderSize; at < int(end); at++ {
 		for kind, fill := range map[string][]byte{"zeros": make([]byte, minSegment), "garbage": garbage} {
 			damaged := d.clone()
 			b := damaged.files[name].bytes
@@ -200,7 +200,7 @@ func TestTruncated_HasRangeRecordsAndBytes(t *testing.T) {
 	mustClose(t, j)
 
 	// 48 bytes have room for 4 records.
-	clear(unit[:unitHead])
+	clear(unit[:unitHeaderSize])
 	want.NonZero = int64(len(unit) - bytes.Count(unit, []byte{0}))
 	want.Records = 12
 	j = mustOpen(t, small(d.clone()))
@@ -224,8 +224,8 @@ func TestOpen_BytesPastTheTornUnitAreDamage(t *testing.T) {
 	}
 	damaged := d.clone()
 	b := damaged.files[name].bytes
-	clear(b[start : start+unitHead])
-	h := appendUnit(nil, 0x5a17, link{seq: units}, make([]byte, 64))[:unitHead]
+	clear(b[start : start+unitHeaderSize])
+	h := appendUnit(nil, 0x5a17, link{seq: units}, make([]byte, 64))[:unitHeaderSize]
 	copy(b[end:], h)
 	wantError(t, errorOf(Open("", small(damaged))), ErrCorrupt)
 }

@@ -15,7 +15,7 @@ func TestAppend_EmptyAndLargeRecords(t *testing.T) {
 	dir := t.TempDir()
 	j := mustOpenDir(t, dir, Options{SegmentBytes: minSegment})
 	ctx := context.Background()
-	recs := [][]byte{{}, bytes.Repeat([]byte("x"), 3*minSegment), {}, bytes.Repeat([]byte("y"), minSegment-segmentHead-unitHead-4), {1}}
+	recs := [][]byte{{}, bytes.Repeat([]byte("x"), 3*minSegment), {}, bytes.Repeat([]byte("y"), minSegment-segmentHeaderSize-unitHeaderSize-4), {1}}
 	for i, rec := range recs {
 		noError(t, errorOf(j.Append(ctx, uint64(i), rec)))
 	}

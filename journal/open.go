@@ -260,9 +260,9 @@ func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
 	for rest[end-1] == 0 {
 		end--
 	}
-	records := uint64(max(1, (end-unitHead)/recordHead))
+	records := uint64(max(1, (end-unitHeaderSize)/recordHeaderSize))
 	if size > 0 {
-		payload := rest[unitHead:][:parseUnitHeader(rest).length]
+		payload := rest[unitHeaderSize:][:parseUnitHeader(rest).length]
 		if n, err := eachRecord(payload, func([]byte) error { return nil }); err == nil {
 			records = n
 		}

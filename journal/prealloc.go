@@ -84,7 +84,7 @@ func (j *Journal) makeRoom(size int64) error {
 	case err != nil:
 		return refused(err)
 	}
-	a, err := j.usePrealloc(segmentHead + size)
+	a, err := j.usePrealloc(segmentHeaderSize + size)
 	if err != nil {
 		return refused(err)
 	}
@@ -174,7 +174,7 @@ func (j *Journal) enter(s segment, a *prealloc) error {
 	if j.last != nil {
 		err = j.last.Close()
 	}
-	j.last, j.size, j.end = f, a.size, segmentHead
+	j.last, j.size, j.end = f, a.size, segmentHeaderSize
 	j.segments = append(j.segments, s.first())
 	return err
 }

@@ -26,11 +26,11 @@ type segment struct {
 }
 
 const (
-	segmentHead   = 56
-	segmentMagic  = "HLJRNL\x00\x02"
-	segmentHead1  = 48 // of version 1
-	segmentMagic1 = "HLJRNL\x00\x01"
-	flagHeals     = 1
+	segmentHeaderSize = 56
+	segmentMagic      = "HLJRNL\x00\x02"
+	segmentHead1      = 48 // of version 1
+	segmentMagic1     = "HLJRNL\x00\x01"
+	flagHeals         = 1
 
 	segmentExt  = ".log"
 	snapshotExt = ".snap"
@@ -61,7 +61,7 @@ func numbered(names []string, ext string) []uint64 {
 }
 
 func (s segment) header() []byte {
-	b := append(make([]byte, 0, segmentHead), segmentMagic...)
+	b := append(make([]byte, 0, segmentHeaderSize), segmentMagic...)
 	b = binary.LittleEndian.AppendUint64(b, s.salt)
 	b = binary.LittleEndian.AppendUint64(b, s.first())
 	b = append(b, s.before.chain[:]...)
@@ -77,12 +77,12 @@ func (s segment) header() []byte {
 var errHeader = errors.New("header does not match the file name")
 
 func readHeader(f io.ReaderAt, first uint64) (segment, error) {
-	var b [segmentHead]byte
+	var b [segmentHeaderSize]byte
 	if _, err := f.ReadAt(b[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return segment{}, err
 	}
 	var s segment
-	end := segmentHead
+	end := segmentHeaderSize
 	switch string(b[:8]) {
 	case segmentMagic:
 		s.size = int64(binary.LittleEndian.Uint64(b[40:]))
@@ -93,7 +93,7 @@ func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 	}
 	flags := binary.LittleEndian.Uint32(b[end-8:])
 	sum := binary.LittleEndian.Uint32(b[end-4:])
-	if sum != crc32.Checksum(b[:end-4], castagnoli) || binary.LittleEndian.Uint64(b[16:]) != first || first == 0 || end == segmentHead && s.size < segmentHead {
+	if sum != crc32.Checksum(b[:end-4], castagnoli) || binary.LittleEndian.Uint64(b[16:]) != first || first == 0 || end == segmentHeaderSize && s.size < segmentHeaderSize {
 		return segment{}, errHeader
 	}
 	s.salt, s.heals = binary.LittleEndian.Uint64(b[8:]), flags&flagHeals != 0
@@ -122,7 +122,7 @@ func openCursor(d disk, first uint64) (*cursor, error) {
 	if err == nil {
 		var s segment
 		if s, err = readHeader(f, first); err == nil {
-			c := &cursor{segment: s, file: f, size: s.size, have: have, offset: segmentHead, at: s.before}
+			c := &cursor{segment: s, file: f, size: s.size, have: have, offset: segmentHeaderSize, at: s.before}
 			if s.size == 0 {
 				c.size, c.offset = have, segmentHead1
 			}
@@ -144,21 +144,21 @@ var errEnd = errors.New("end of units")
 // next reads the unit at the cursor and moves past it. The payload is valid until the next
 // call. It returns errEnd, a damage, or an error of the disk.
 func (c *cursor) next() (payload []byte, err error) {
-	var head [unitHead]byte
-	if c.size-c.offset < unitHead {
+	var header [unitHeaderSize]byte
+	if c.size-c.offset < unitHeaderSize {
 		return nil, errEnd
 	}
-	has := head[:max(0, min(unitHead, c.have-c.offset))]
+	has := header[:max(0, min(unitHeaderSize, c.have-c.offset))]
 	if err := readFull(c.file, has, c.offset); err != nil {
 		return nil, err
 	}
 	if allZero(has) {
 		return nil, errEnd
 	}
-	if len(has) < unitHead {
+	if len(has) < unitHeaderSize {
 		return nil, c.short()
 	}
-	h := parseUnitHeader(head[:])
+	h := parseUnitHeader(header[:])
 	unit, err := c.unit(h)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (c *cursor) next() (payload []byte, err error) {
 	if err := h.follows(c.at, c.salt); err != nil {
 		return nil, damage{err}
 	}
-	payload = unit[unitHead : unitHead+int(h.length)]
+	payload = unit[unitHeaderSize : unitHeaderSize+int(h.length)]
 	n, err := eachRecord(payload, func([]byte) error { return nil })
 	if err != nil || n == 0 {
 		return nil, damage{errPayload}
@@ -222,7 +222,7 @@ func (c *cursor) corrupt(why error) error {
 // hasLaterUnit reports whether rest, the bytes from the cursor, contains a later unit of this
 // journal, or its header.
 func (c *cursor) hasLaterUnit(rest []byte) bool {
-	for o := unitAlign; o+unitHead <= len(rest); o += unitAlign {
+	for o := unitAlign; o+unitHeaderSize <= len(rest); o += unitAlign {
 		h := parseUnitHeader(rest[o:])
 		if h.salt != c.salt || h.length == 0 {
 			continue
@@ -240,7 +240,7 @@ func (c *cursor) hasLaterUnit(rest []byte) bool {
 // unitAt returns the size of the unit at the start of rest, or 0 if its header is damaged. A
 // missing sector has zeros for length or position.
 func (c *cursor) unitAt(rest []byte) int64 {
-	if len(rest) < unitHead {
+	if len(rest) < unitHeaderSize {
 		return 0
 	}
 	h := parseUnitHeader(rest)

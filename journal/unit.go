@@ -16,9 +16,9 @@ import (
 // because several lengths have the same zeros. seq is the position of the first record, chain the
 // first half of the chain before it.
 const (
-	unitHead   = 32
-	unitAlign  = 8
-	recordHead = 4
+	unitHeaderSize   = 32
+	unitAlign        = 8
+	recordHeaderSize = 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -49,7 +49,7 @@ func appendRecord(payload, rec []byte) []byte {
 }
 
 func unitSize[N int | uint32](n N) int64 {
-	return (int64(n) + unitHead + unitAlign - 1) &^ (unitAlign - 1)
+	return (int64(n) + unitHeaderSize + unitAlign - 1) &^ (unitAlign - 1)
 }
 
 func appendUnit(b []byte, salt uint64, l link, payload []byte) []byte {

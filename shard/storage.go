@@ -53,7 +53,7 @@ type State struct {
 
 // CloneFuncs are functions that make *dst a copy of *src; nil copies by assignment.
 type CloneFuncs struct {
-	dense.Clones
+	dense.CloneFuncs
 	Data []func(dst, src unsafe.Pointer)
 }
 
@@ -67,7 +67,7 @@ func Copy(from, to State, clones CloneFuncs) State {
 	}
 	switch m := from.Map.(type) {
 	case *dense.Set:
-		m.CopyTo(to.Map.(*dense.Set), clones.Clones)
+		m.CopyTo(to.Map.(*dense.Set), clones.CloneFuncs)
 	case *paged.Set:
 		m.CopyTo(to.Map.(*paged.Set), clones.Items)
 	default:

@@ -275,7 +275,7 @@ func (x *Index[K, T]) verify() error {
 func (t *table) mayAdd(v unsafe.Pointer) error {
 	for _, x := range t.indexes {
 		if err := x.mayAdd(v); err != nil {
-			return t.named(err)
+			return t.withName(err)
 		}
 	}
 	return nil

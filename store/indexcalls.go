@@ -19,7 +19,7 @@ type keyTrial interface {
 	create(id ID, v unsafe.Pointer)
 	put(id ID, v unsafe.Pointer)
 	erase(id ID)
-	settle() error // on error the caller must undo
+	finish() error // on error the caller must undo
 	keep()
 	undo()
 }
@@ -55,7 +55,7 @@ func (k *keyTrials) try(all ...batch.InboxCall) error {
 	}
 	for ordinal, all := range k.tables {
 		for _, x := range all {
-			if err := x.settle(); err != nil {
+			if err := x.finish(); err != nil {
 				return fmt.Errorf("table %q: %w", k.store.tables[ordinal].name, err)
 			}
 		}
@@ -161,9 +161,9 @@ func (t *trial[K, T]) erase(id ID) {
 	t.touch(id, func(it *tried[K]) { it.erased = true })
 }
 
-// settle gives up the keys of all items that the call touches, and takes the keys that they
+// finish gives up the keys of all items that the call touches, and takes the keys that they
 // have then.
-func (t *trial[K, T]) settle() error {
+func (t *trial[K, T]) finish() error {
 	for _, id := range t.touched {
 		if it := t.items[id]; it.keyed {
 			t.set(it.key, id, 0)

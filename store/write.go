@@ -118,7 +118,7 @@ func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 	}
 	h, err := dense.Insert(t.core.packed(shard), v)
 	if err != nil {
-		return Handle[T]{ID: w.fail(t.core.named(err))}
+		return Handle[T]{ID: w.fail(t.core.withName(err))}
 	}
 	if t.core.tracked {
 		t.core.inserted(w, shard, h.ID)
@@ -142,7 +142,7 @@ func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
 	}
 	h, err := paged.Insert(t.core.pages(shard), v)
 	if err != nil {
-		return Handle[T]{ID: w.fail(t.core.named(err))}
+		return Handle[T]{ID: w.fail(t.core.withName(err))}
 	}
 	if t.core.tracked {
 		t.core.inserted(w, shard, h.ID)
@@ -172,13 +172,13 @@ func (t *table) insertInto(w *Writer) (least int, err error) {
 		}
 	}
 	if t.maxItems > 0 && items >= t.maxItems {
-		return 0, t.named(fmt.Errorf("%w: %d items are MaxItems", ErrFull, items))
+		return 0, t.withName(fmt.Errorf("%w: %d items are MaxItems", ErrFull, items))
 	}
 	return least, nil
 }
 
-// named adds the name of the table to err, unless it is nil.
-func (t *table) named(err error) error {
+// withName adds the name of the table to err, unless it is nil.
+func (t *table) withName(err error) error {
 	if err != nil {
 		err = fmt.Errorf("store: table %q: %w", t.name, err)
 	}

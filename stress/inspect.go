@@ -48,7 +48,7 @@ type lookedRecords struct {
 
 type lookedEpoch struct {
 	Term    uint32
-	Program string
+	Version string
 	Hz      int
 	Arch    string
 	Go      string
@@ -182,7 +182,7 @@ func (r *lookedRecords) add(at uint64, rec []byte) error {
 	switch info.Kind {
 	case logentry.KindTermStart:
 		s := &info.Start
-		r.Epoch = lookedEpoch{info.Term, s.Program, int(s.Hz), s.Arch, s.Go}
+		r.Epoch = lookedEpoch{info.Term, s.Version, int(s.Hz), s.Arch, s.Go}
 	case logentry.KindTick:
 		if r.Ticks[0] == 0 {
 			r.Ticks[0] = info.Tick

@@ -38,8 +38,8 @@ func TestWorld_AgreesOnEveryReplica(t *testing.T) {
 func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB, o store.Options) *game, o store.Options) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	shared := keeping{world.Memory()}
-	owner, follower, local := newGame(t, alone), newGame(t, o), newGame(t, o)
-	first := openWith(t, owner, shared, func(o *world.Options) { o.Shadow = 0.5 })
+	leader, follower, local := newGame(t, alone), newGame(t, o), newGame(t, o)
+	first := openWith(t, leader, shared, func(o *world.Options) { o.Shadow = 0.5 })
 	second := mustOpen(t, follower, shared)
 	j := openJournal(t, dir)
 	third := mustOpen(t, local, j)
@@ -48,7 +48,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 	for tick := uint64(1); tick <= ticks; tick++ {
 		var both []*submission
 		for range random.IntN(4) {
-			both = append(both, submit(t.Context(), first, owner.order(calls)), submit(t.Context(), third, local.order(calls)))
+			both = append(both, submit(t.Context(), first, leader.order(calls)), submit(t.Context(), third, local.order(calls)))
 			calls++
 		}
 		for _, w := range []*world.World{first, third, second} {
@@ -58,8 +58,8 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 		for _, s := range both {
 			wantApplied(t, s, tick)
 		}
-		wantSame(t, owner, follower)
-		wantSame(t, owner, local)
+		wantSame(t, leader, follower)
+		wantSame(t, leader, local)
 		if random.IntN(6) == 0 {
 			if random.IntN(2) == 0 {
 				crash(t, third)
@@ -71,20 +71,20 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			fresh := newGame(t, o)
 			j = openJournal(t, dir)
 			third = mustOpen(t, fresh, j)
-			wantSame(t, owner, fresh)
-			equal(t, fmt.Sprint("digest of the journal after tick ", tick), digest(t, fresh), digest(t, owner))
+			wantSame(t, leader, fresh)
+			equal(t, fmt.Sprint("digest of the journal after tick ", tick), digest(t, fresh), digest(t, leader))
 			local = fresh
 		}
 	}
-	wantTicks(t, owner, ticks)
+	wantTicks(t, leader, ticks)
 	wantTicks(t, follower, ticks)
-	if owner.herd != nil {
-		failIf(t, owner.herd.Entries() < 100, "ticks have read %d changes, want 100", owner.herd.Entries())
+	if leader.herd != nil {
+		failIf(t, leader.herd.Entries() < 100, "ticks have read %d changes, want 100", leader.herd.Entries())
 	}
 	for upTo := uint64(ticks - 8); upTo <= ticks; upTo++ {
 		again := newGame(t, o)
 		noError(t, world.Replay(t.Context(), again.Store, shared, again.options(), upTo))
-		equal(t, fmt.Sprint("digest of Replay to tick ", upTo), digest(t, again), owner.digests[upTo])
+		equal(t, fmt.Sprint("digest of Replay to tick ", upTo), digest(t, again), leader.digests[upTo])
 	}
 	mustClose(t, first, second, third)
 }

@@ -29,7 +29,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	case entry.KindTick:
 		return w.applyTick(ctx, &r, h, from)
 	case entry.KindTermStart:
-		h.Term, h.Owner, h.Start, h.Handed, h.To = r.Term, r.Incarnation, r.Start, false, ""
+		h.Term, h.Leader, h.Start, h.Handed, h.To = r.Term, r.Incarnation, r.Start, false, ""
 	case entry.KindHandoff:
 		h.Handed, h.To = true, r.To
 	}
@@ -72,7 +72,7 @@ func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from or
 }
 
 func follows(r *entry.Record, h *position) error {
-	term, leader, tick := h.Term, h.Owner, h.tick
+	term, leader, tick := h.Term, h.Leader, h.tick
 	switch r.Kind {
 	case entry.KindTermStart:
 		term, leader = term+1, r.Incarnation

@@ -84,14 +84,14 @@ func TestShadow_RunsFractionOfTicksTwice(t *testing.T) {
 	for shadow, want := range map[float64]int{0.25: 50, 0.75: 70, 1: 80} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGame(t, store.Options{})
-			played := 0
+			ticks := 0
 			g.fault = func(world.Tick) error {
-				played++
+				ticks++
 				return nil
 			}
 			w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = shadow })
 			steps(t, w, 40)
-			equal(t, fmt.Sprint("runs with Shadow ", shadow), played, want)
+			equal(t, fmt.Sprint("runs with Shadow ", shadow), ticks, want)
 			mustClose(t, w)
 		})
 	}

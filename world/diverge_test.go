@@ -122,11 +122,11 @@ func TestShadow_FindsDivergence(t *testing.T) {
 			wantApplied(t, s, uint64(n+1))
 		}
 		wantTicks(t, g, 20)
-		played := 0
+		ticks := 0
 		g.fault = func(world.Tick) error {
-			played++
+			ticks++
 			for _, c := range g.camps.All() {
-				c.Born = played
+				c.Born = ticks
 				break
 			}
 			return nil
@@ -142,7 +142,7 @@ func TestShadow_FindsDivergence(t *testing.T) {
 		synctest.Wait()
 		wantError(t, s.err, store.ErrUncertain, world.ErrDiverged)
 		d := (*world.DivergedError)(nil)
-		failIf(t, !errors.As(err, &d) || d.Table != "camp" || played != 5, "behind %d plays: %v", played, err)
+		failIf(t, !errors.As(err, &d) || d.Table != "camp" || ticks != 5, "after %d ticks: %v", ticks, err)
 		mustClose(t, w)
 	})
 }

@@ -26,7 +26,7 @@ func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
 		if err := errors.Join(r.Decode(rec), follows(&r, &h)); err != nil {
 			return fmt.Errorf("record %d: %w", at, err)
 		}
-		h.at, h.chain, h.Cell, h.Term, h.Owner = at, h.chain.Next(rec), r.Cell, r.Term, r.Incarnation
+		h.at, h.chain, h.Cell, h.Term, h.Leader = at, h.chain.Next(rec), r.Cell, r.Term, r.Incarnation
 		if r.Kind == entry.KindTick {
 			h.tick = r.Tick
 		}

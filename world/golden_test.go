@@ -45,7 +45,7 @@ func wantGolden(t *testing.T, name string, written []byte, got interface{ Decode
 }
 
 func goldenEpoch() entry.TermStart {
-	return entry.TermStart{Program: "game 1", Hz: 60, Arch: "amd64", Go: "go1.26.1", Schema: entry.Chain{1, 2, 3}}
+	return entry.TermStart{Version: "game 1", Hz: 60, Arch: "amd64", Go: "go1.26.1", Schema: entry.Chain{1, 2, 3}}
 }
 
 func TestRecord_MatchesGoldenFiles(t *testing.T) {
@@ -70,7 +70,7 @@ func TestRecord_MatchesGoldenFiles(t *testing.T) {
 
 func TestTrailer_MatchesGoldenFile(t *testing.T) {
 	want := position{Trailer: entry.Trailer{
-		Cell: 0x0102030405060708, Term: 3, Owner: 0x1112131415161718, Time: 1_700_000_000_123_456_789, Seed: 42,
+		Cell: 0x0102030405060708, Term: 3, Leader: 0x1112131415161718, Time: 1_700_000_000_123_456_789, Seed: 42,
 		Handed: true, To: "game 2", Start: goldenEpoch(),
 	}}
 	s := store.New(store.Options{})

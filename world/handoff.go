@@ -60,7 +60,7 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	}
 	h := w.at()
 	switch {
-	case h.Handed && h.Owner == w.incarnation && h.To == to:
+	case h.Handed && h.Leader == w.incarnation && h.To == to:
 		return nil // an earlier call ended before its snapshot was saved
 	case !w.isLeader():
 		return w.refusal()

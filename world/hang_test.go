@@ -181,7 +181,7 @@ func TestStep_EndsWithItsContextDuringSave(t *testing.T) {
 			g := newGame(t, alone)
 			return g, openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 4 })
 		}
-		owner, w := open(shared)
+		leader, w := open(shared)
 		h := newHang()
 		follower, v := open(&faulty{Log: shared, save: h.save(shared)})
 		for range 100 {
@@ -197,7 +197,7 @@ func TestStep_EndsWithItsContextDuringSave(t *testing.T) {
 		for v.Status().Tick < 100 {
 			mustStep(t, v)
 		}
-		wantSame(t, owner, follower)
+		wantSame(t, leader, follower)
 		mustClose(t, v, w)
 	})
 }

@@ -182,17 +182,17 @@ func TestErrCorrupt_RecordsThatDoNotFollow(t *testing.T) {
 		crash(t, w)
 		recs := records(t, good)
 		for name, bad := range map[string][][]byte{
-			"the input of tick 3 has another byte":        slices.Concat(recs[:3], [][]byte{flipped(recs[3], -1)}, recs[4:]),
-			"the time of tick 3 has another byte":         slices.Concat(recs[:3], [][]byte{flipped(recs[3], 33)}, recs[4:]),
-			"the owner of the last tick has another byte": slices.Concat(recs[:6], [][]byte{flipped(recs[6], 13)}),
-			"the cell of the last tick has another byte":  slices.Concat(recs[:6], [][]byte{flipped(recs[6], 5)}),
-			"the chain in the last tick has another byte": slices.Concat(recs[:6], [][]byte{flipped(recs[6], 41)}),
-			"tick 3 is missing":                           slices.Concat(recs[:3], recs[4:]),
-			"tick 3 is there twice":                       slices.Concat(recs[:4], recs[3:]),
-			"ticks 3 and 4 are in the wrong order":        slices.Concat(recs[:3], [][]byte{recs[4], recs[3]}, recs[5:]),
-			"the epoch is missing":                        recs[1:],
-			"something else stands in its place":          slices.Concat(recs[:3], [][]byte{[]byte("no record")}, recs[4:]),
-			"the end is missing, then another tick":       slices.Concat(recs[:3], recs[5:]),
+			"the input of tick 3 has another byte":         slices.Concat(recs[:3], [][]byte{flipped(recs[3], -1)}, recs[4:]),
+			"the time of tick 3 has another byte":          slices.Concat(recs[:3], [][]byte{flipped(recs[3], 33)}, recs[4:]),
+			"the leader of the last tick has another byte": slices.Concat(recs[:6], [][]byte{flipped(recs[6], 13)}),
+			"the cell of the last tick has another byte":   slices.Concat(recs[:6], [][]byte{flipped(recs[6], 5)}),
+			"the chain in the last tick has another byte":  slices.Concat(recs[:6], [][]byte{flipped(recs[6], 41)}),
+			"tick 3 is missing":                            slices.Concat(recs[:3], recs[4:]),
+			"tick 3 is there twice":                        slices.Concat(recs[:4], recs[3:]),
+			"ticks 3 and 4 are in the wrong order":         slices.Concat(recs[:3], [][]byte{recs[4], recs[3]}, recs[5:]),
+			"the epoch is missing":                         recs[1:],
+			"something else stands in its place":           slices.Concat(recs[:3], [][]byte{[]byte("no record")}, recs[4:]),
+			"the end is missing, then another tick":        slices.Concat(recs[:3], recs[5:]),
 		} {
 			l := logOf(t, good, bad)
 			h := newGame(t, store.Options{})

@@ -43,7 +43,7 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		failIf(t, byLeader != 0 || followed < 200/15 || followed > 200/10, "of 200 ticks, with a snapshot after 20, the owner has saved %d and the follower %d", byLeader, followed)
+		failIf(t, byLeader != 0 || followed < 200/15 || followed > 200/10, "of 200 ticks, with a snapshot after 20, the leader has saved %d and the follower %d", byLeader, followed)
 		failIf(t, lagged > 0, "followers that are behind one that saves have saved %d", lagged)
 		for n, u := range behind {
 			s := u.Status()
@@ -51,11 +51,11 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 			crash(t, u)
 		}
 		if leader, follows := w.Status(), v.Status(); leader.SavedTick+40 < 200 || leader.SavedTick > follows.SavedTick {
-			t.Errorf("the owner knows of a snapshot of tick %d, and the follower has saved tick %d", leader.SavedTick, follows.SavedTick)
+			t.Errorf("the leader knows of a snapshot of tick %d, and the follower has saved tick %d", leader.SavedTick, follows.SavedTick)
 		}
 		crash(t, v)
 		stepsSaving(t, w, 200)
-		failIf(t, byLeader < 200/20-1 || byLeader > 200/20, "of 200 ticks, with a snapshot after 20, the owner, whom nobody follows, has saved %d", byLeader)
+		failIf(t, byLeader < 200/20-1 || byLeader > 200/20, "of 200 ticks, with a snapshot after 20, the leader, whom nobody follows, has saved %d", byLeader)
 		stepsSaving(t, w, 10)
 		followed = 0
 		v = open(2, &followed) // from a snapshot that it does not count as new

@@ -32,7 +32,7 @@ func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 
 func (i *snapshot) writeTo(w io.Writer) error {
 	h := &i.position
-	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Version: h.Start.Program})
+	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Version: h.Start.Version})
 	if _, err := i.state.WriteTo(w); err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		if !serves(h) {
 			continue
 		}
-		if h.at > 0 && h.Start.Program != w.o.Version && (!h.Handed || h.To != w.o.Version) {
-			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: got %q, want %q", at, ErrVersion, h.Start.Program, w.o.Version)
+		if h.at > 0 && h.Start.Version != w.o.Version && (!h.Handed || h.To != w.o.Version) {
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: got %q, want %q", at, ErrVersion, h.Start.Version, w.o.Version)
 		}
 		if err := w.saver.wait(ctx); err != nil {
 			return false, gone, err

@@ -40,7 +40,7 @@ func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 		return endless, nil
 	case w.pending != nil:
 		return 0, nil // the start of its term is pending
-	case h.Handed && (h.To != w.o.Version || h.Owner == w.incarnation):
+	case h.Handed && (h.To != w.o.Version || h.Leader == w.incarnation):
 		wait = max(wait, minHandoffWait) // the named version may take over first
 	case h.Handed, h.at == 0:
 		wait = 0
@@ -85,18 +85,18 @@ func (w *World) sealTermStart() *pending {
 
 func (w *World) newTermStart() entry.TermStart {
 	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.exclusive.Schema())
-	return entry.TermStart{Program: w.o.Version, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
+	return entry.TermStart{Version: w.o.Version, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
 }
 
 func (w *World) mayApply(other *entry.TermStart) error {
-	program := &w.termStart
+	local := &w.termStart
 	switch {
-	case other.Program != program.Program:
-		return fmt.Errorf("%w: got %q, want %q", ErrVersion, other.Program, program.Program)
-	case other.Schema != program.Schema:
+	case other.Version != local.Version:
+		return fmt.Errorf("%w: got %q, want %q", ErrVersion, other.Version, local.Version)
+	case other.Schema != local.Schema:
 		return fmt.Errorf("%w: its tables, limits or size of int differ from these, of %d bits:\n%s", ErrVersion, strconv.IntSize, w.exclusive.Schema())
-	case !w.o.Portable && (other.Arch != program.Arch || other.Go != program.Go):
-		return fmt.Errorf("%w: built by %s for %s, want %s for %s; see Options.Portable", ErrVersion, other.Go, other.Arch, program.Go, program.Arch)
+	case !w.o.Portable && (other.Arch != local.Arch || other.Go != local.Go):
+		return fmt.Errorf("%w: built by %s for %s, want %s for %s; see Options.Portable", ErrVersion, other.Go, other.Arch, local.Go, local.Arch)
 	}
 	return nil
 }

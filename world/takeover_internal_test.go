@@ -14,7 +14,7 @@ func TestErrVersion_NeedsSameProgram(t *testing.T) {
 	claim, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
 	noError(t, err)
 	defer claim.Release()
-	program := entry.TermStart{Program: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}
+	local := entry.TermStart{Version: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}
 	for name, c := range map[string]struct {
 		change   func(e *entry.TermStart)
 		refused  bool
@@ -22,16 +22,16 @@ func TestErrVersion_NeedsSameProgram(t *testing.T) {
 	}{
 		"the same":        {func(*entry.TermStart) {}, false, false},
 		"another rate":    {func(e *entry.TermStart) { e.Hz = 30 }, false, false},
-		"another program": {func(e *entry.TermStart) { e.Program = "game 2" }, true, true},
+		"another program": {func(e *entry.TermStart) { e.Version = "game 2" }, true, true},
 		"other tables":    {func(e *entry.TermStart) { e.Schema = entry.Chain{2} }, true, true},
 		"another machine": {func(e *entry.TermStart) { e.Arch = "arm64" }, true, false},
 		"another Go":      {func(e *entry.TermStart) { e.Go = "go1.26.2" }, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			other := program
+			other := local
 			c.change(&other)
 			for portable, want := range map[bool]bool{false: c.refused, true: c.portable} {
-				w := World{exclusive: claim, termStart: program, o: Options{Portable: portable}}
+				w := World{exclusive: claim, termStart: local, o: Options{Portable: portable}}
 				if err := w.mayApply(&other); errors.Is(err, ErrVersion) != want || (err != nil) != want {
 					t.Errorf("portable %t: %v, want refused %t", portable, err, want)
 				}

@@ -20,7 +20,7 @@ func TestFollower_LoadsSnapshotAfterTrim(t *testing.T) {
 			g := newGame(t, store.Options{})
 			return g, openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks = 20 })
 		}
-		owner, w := open(shared)
+		leader, w := open(shared)
 		follower, v := open(&faulty{Log: shared, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
 			select {
 			case <-time.After(time.Second): // longer than the election timeout
@@ -37,7 +37,7 @@ func TestFollower_LoadsSnapshotAfterTrim(t *testing.T) {
 		for v.Status().Tick < 100 {
 			mustStep(t, v)
 		}
-		wantSame(t, owner, follower)
+		wantSame(t, leader, follower)
 		mustClose(t, v, w)
 	})
 }

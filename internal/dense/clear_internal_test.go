@@ -39,7 +39,7 @@ func TestClear_LeavesRoom(t *testing.T) {
 	}{
 		{"ReserveMore", func(d *Set) { d.ReserveMore(90) }},
 		{"Reserve", func(d *Set) { d.Reserve(90) }},
-		{"CopyTo", func(d *Set) { full(t).CopyTo(d, Clones{}); d.EraseItems(idsOf(d)) }},
+		{"CopyTo", func(d *Set) { full(t).CopyTo(d, CloneFuncs{}); d.EraseItems(idsOf(d)) }},
 		{"Insert", func(d *Set) { h, _ := Insert(d, uint64(1)); Erase(d, h) }},
 	} {
 		d := full(t)

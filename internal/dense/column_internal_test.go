@@ -83,7 +83,7 @@ func TestCopyTo_CopiesColumnsByKind(t *testing.T) {
 	for row := range 40 {
 		*(*int)(to.Columns()[0].At(row)), *(*int)(to.Columns()[1].At(row)) = 1, 2
 	}
-	m.CopyTo(to, Clones{Columns: []func(dst, src unsafe.Pointer){
+	m.CopyTo(to, CloneFuncs{Columns: []func(dst, src unsafe.Pointer){
 		func(dst, src unsafe.Pointer) { *(*int)(dst) = *(*int)(src) * 3 },
 	}})
 	noError(t, to.Verify())
@@ -102,10 +102,10 @@ func TestCopyTo_PanicLeavesEmptyColumns(t *testing.T) {
 		*(*int)(m.Columns()[0].At(i)) = i + 1
 	}
 	to := m.EmptyLike()
-	m.CopyTo(to, Clones{})
+	m.CopyTo(to, CloneFuncs{})
 	func() {
 		defer func() { _ = recover() }()
-		m.CopyTo(to, Clones{Columns: []func(dst, src unsafe.Pointer){func(unsafe.Pointer, unsafe.Pointer) { panic("clone") }}})
+		m.CopyTo(to, CloneFuncs{Columns: []func(dst, src unsafe.Pointer){func(unsafe.Pointer, unsafe.Pointer) { panic("clone") }}})
 		t.Error("it did not panic")
 	}()
 	if err := to.Verify(); err != nil || to.Len() != 0 {

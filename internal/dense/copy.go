@@ -10,17 +10,17 @@ import (
 func (d *Set) Clone() *Set {
 	d.guard("Clone")
 	c := d.EmptyLike()
-	d.CopyTo(c, Clones{})
+	d.CopyTo(c, CloneFuncs{})
 	return c
 }
 
-// Clones are functions that make *dst a copy of *src; nil copies by assignment.
-type Clones struct {
+// CloneFuncs are functions that make *dst a copy of *src; nil copies by assignment.
+type CloneFuncs struct {
 	Items   func(dst, src unsafe.Pointer)
 	Columns []func(dst, src unsafe.Pointer)
 }
 
-func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
+func (c CloneFuncs) column(i int) func(dst, src unsafe.Pointer) {
 	if i < len(c.Columns) {
 		return c.Columns[i]
 	}
@@ -29,7 +29,7 @@ func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
 
 // CopyTo makes dst, of the same type, a copy of d; see handlemap.Map.CopyTo. Columns of dst
 // whose kind d lacks become zero.
-func (d *Set) CopyTo(dst *Set, clones Clones) {
+func (d *Set) CopyTo(dst *Set, clones CloneFuncs) {
 	d.guard("CopyTo")
 	dst.guard("CopyTo")
 	if dst == d {
@@ -61,7 +61,7 @@ func (d *Set) CopyTo(dst *Set, clones Clones) {
 }
 
 // copyColumns runs while the meta set of dst has its old length.
-func (d *Set) copyColumns(dst *Set, clones Clones) {
+func (d *Set) copyColumns(dst *Set, clones CloneFuncs) {
 	n, had := len(d.meta), len(dst.meta)
 	for _, to := range dst.Columns() {
 		to.clear(n, had)

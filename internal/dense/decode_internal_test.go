@@ -72,7 +72,7 @@ func TestLoad_ContinuesLikeTheOriginal(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			m.CopyTo(other, Clones{})
+			m.CopyTo(other, CloneFuncs{})
 			for range 5 {
 				changeAlike(t, r, back, other, values)
 			}

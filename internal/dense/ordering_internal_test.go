@@ -158,7 +158,7 @@ func disturb(m *Set, r *rand.Rand, limit int) string {
 			return "sort as"
 		}
 		c := m.EmptyLike()
-		m.CopyTo(c, Clones{})
+		m.CopyTo(c, CloneFuncs{})
 		*m = *c
 		return "clone"
 	default:

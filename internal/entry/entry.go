@@ -56,7 +56,7 @@ func (k Kind) String() string {
 // A TermStart describes the program of a leader. Other programs may compute ticks
 // differently.
 type TermStart struct {
-	Program, Arch, Go string
+	Version, Arch, Go string
 	Hz                uint32
 	Schema            Chain // of tables, limits and the size of an int
 }
@@ -106,7 +106,7 @@ func (r *Record) Append(b []byte) []byte {
 }
 
 func (e *TermStart) append(b []byte) []byte {
-	b = wire.AppendText(b, e.Program)
+	b = wire.AppendText(b, e.Version)
 	b = binary.LittleEndian.AppendUint32(b, e.Hz)
 	b = wire.AppendText(b, e.Arch)
 	b = wire.AppendText(b, e.Go)
@@ -158,7 +158,7 @@ func (r *Record) Decode(b []byte) error {
 }
 
 func readTermStart(r *wire.Reader) (e TermStart) {
-	e.Program, e.Hz = r.Text(), uint32(r.Number(4))
+	e.Version, e.Hz = r.Text(), uint32(r.Number(4))
 	e.Arch, e.Go = r.Text(), r.Text()
 	copy(e.Schema[:], r.Cut(16))
 	return e

@@ -20,7 +20,7 @@ func someRecord(random *rand.Rand, k Kind) Record {
 	}
 	switch k {
 	case KindTermStart:
-		r.Start = TermStart{Program: "p", Arch: "amd64", Go: "go1.26", Hz: 60, Schema: Chain{1, 2}}
+		r.Start = TermStart{Version: "p", Arch: "amd64", Go: "go1.26", Hz: 60, Schema: Chain{1, 2}}
 	case KindTick:
 		r.Input = []byte("some input")[:random.IntN(10)]
 	case KindHandoff:

@@ -16,7 +16,7 @@ import (
 type Trailer struct {
 	Cell   uint64 // 0 before the first record
 	Term   uint32
-	Owner  uint64    // incarnation
+	Leader uint64    // incarnation
 	Start  TermStart // of the leader
 	Time   int64     // time of the last tick
 	Seed   uint64    // seed of the last tick
@@ -37,7 +37,7 @@ func (t *Trailer) Encode() []byte {
 	b := append([]byte(nil), trailerMagic...)
 	b = binary.LittleEndian.AppendUint64(b, t.Cell)
 	b = binary.LittleEndian.AppendUint32(b, t.Term)
-	b = binary.LittleEndian.AppendUint64(b, t.Owner)
+	b = binary.LittleEndian.AppendUint64(b, t.Leader)
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Time))
 	b = binary.LittleEndian.AppendUint64(b, t.Seed)
 	if t.Handed {
@@ -60,7 +60,7 @@ func (t *Trailer) Decode(b []byte) error {
 	if string(in.Cut(uint64(len(trailerMagic)))) != trailerMagic {
 		return errTrailer
 	}
-	t.Cell, t.Term, t.Owner, t.Time, t.Seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
+	t.Cell, t.Term, t.Leader, t.Time, t.Seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
 	t.Handed, t.To, t.Start = in.Number(1) != 0, in.Text(), readTermStart(&in)
 	if !in.Done() {
 		return errTrailer

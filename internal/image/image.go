@@ -20,13 +20,13 @@ import (
 //	head      length u32 | epoch u64 | tag | tables u32 | (table)... | crc u32
 //	tag       At u64 | Tick u64 | Chain [16] | Version
 //	table     name | first typeId u16 | shards u16 | kind u8 | schema       a text is its length u32, and its bytes
-//	          and, if kind has the bit 2, columns u32 | (name | kind u8 | schema)...    1: optional data
+//	          and, if kind has the bit 2, columns u32 | (name | kind u8 | schema)...    1: sparse data
 //	block     length u32 | table u16 | shard u16 | kind u8 | 0 [3] | crc u32 | payload, at most 1 MiB
 //
 // Each shard of each table, in order, has blocks of kind state and then one of kind
 // shard. All blocks of kind state are full except the last. Their payloads together are
 // the bytes that the digest of the shard hashes: package digest has their form, with
-// columns after the items and optional data after the columns. The block of kind shard
+// columns after the items and sparse data after the columns. The block of kind shard
 // has the digest, u64. The last block of all is of kind whole: the digest of the store
 // u64 and the number of blocks before it u32.
 //
@@ -51,7 +51,7 @@ import (
 //	     | typeId | slots | words ... | freelist, counts, generations | order ... | items ... |
 //
 // order is the state of Defragment; a StableTable lacks it. After the items there are,
-// for each column, the elements, and then, for optional data, rows u64, as many handles
+// for each column, the elements, and then, for sparse data, rows u64, as many handles
 // and as many values. The last block of a shard and the last of all:
 //
 //	kind 1, 8 bytes    | digest of the shard |

@@ -10,7 +10,7 @@ import (
 
 // Skip skips the output of [Map.DigestTo] for a map of at most limit items.
 func Skip(in *digest.Decoder, values *digest.Schema, limit int) {
-	n := in.Count(limit, "rows of optional data")
+	n := in.Count(limit, "rows of sparse data")
 	for range n {
 		if in.Uint64(); in.Err() != nil {
 			return
@@ -23,7 +23,7 @@ func Skip(in *digest.Decoder, values *digest.Schema, limit int) {
 // are the numbers of items and slots of host, which is loaded. It verifies all invariants
 // and reports violations to in; d is then unusable.
 func (d *Map) Load(in *digest.Decoder, host Host, limit, slots int) {
-	n := in.Count(limit, "rows of optional data")
+	n := in.Count(limit, "rows of sparse data")
 	if n > 0 {
 		d.index = make([]uint32, slots)
 	}

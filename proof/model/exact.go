@@ -160,8 +160,8 @@ func (m *Exact) Chunks(table int) []Chunk {
 	return all
 }
 
-// OptionalChunks returns the chunks of sparse data, with the given rows each.
-func (m *Exact) OptionalChunks(col ColumnID, rows int) (all []Chunk) {
+// SparseChunks returns the chunks of sparse data, with the given rows each.
+func (m *Exact) SparseChunks(col ColumnID, rows int) (all []Chunk) {
 	for i, s := range m.tables[col.Table].shards {
 		for some := range slices.Chunk(s.Owners(col.Column), rows) {
 			all = append(all, Chunk{Shard: i, Handles: some})

@@ -124,9 +124,9 @@ func (m *Exact) InboxFull() bool {
 	return m.BatchFull() || m.InboxLimit > 0 && held(m.calls) >= m.InboxLimit
 }
 
-// Arrive records a call of the inbox. It reports whether the call is dropped
+// AddCall records a call of the inbox. It reports whether the call is dropped
 // because the inbox is full.
-func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
+func (m *Exact) AddCall(commands []Command, failed bool) (full bool, err error) {
 	full = m.InboxLimit > 0 && records(commands) > 0 && held(m.calls)+records(commands) > m.InboxLimit
 	if full {
 		m.seen.See(InboxLimit)

@@ -88,7 +88,7 @@ func (c *call) arrive() {
 		c.want(len(c.logs[0]) == 0, "Inbox calls its function although the batch is full")
 		return
 	}
-	full, wrong := c.exact.Arrive(c.logs[0], failing)
+	full, wrong := c.exact.AddCall(c.logs[0], failing)
 	switch {
 	case wrong != nil:
 		c.fail(Model, "%v", wrong)

@@ -110,7 +110,7 @@ func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	}
 	v.column = column
 	if data, ok := part.(boundSparse); ok {
-		v.chunks, v.pass = p.exact.OptionalChunks(column, data.chunkRows()), data.forEach
+		v.chunks, v.pass = p.exact.SparseChunks(column, data.chunkRows()), data.forEach
 	} else {
 		v.chunks, v.pass = p.exact.Chunks(s.Table), t.(orderedTable).forEachRows
 		v.source, _, _ = p.part(s, s.Arg("d"))

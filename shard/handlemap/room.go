@@ -48,5 +48,5 @@ func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	if clone != nil {
 		untyped = func(dst, src unsafe.Pointer) { clone((*T)(dst), (*T)(src)) }
 	}
-	m.bound().CopyTo(dst.bound(), dense.Clones{Items: untyped})
+	m.bound().CopyTo(dst.bound(), dense.CloneFuncs{Items: untyped})
 }

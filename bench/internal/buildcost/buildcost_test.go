@@ -18,10 +18,10 @@ func TestTable_CostsFewFunctions(t *testing.T) {
 	}{{false, 138}, {true, 190}} {
 		one := functions(t, Source{Tables: 1, Every: limit.every})
 		three := functions(t, Source{Tables: 3, Every: limit.every})
-		further := (three - one + 1) / 2
-		t.Logf("every operation: %v: %d functions for a further type", limit.every, further)
-		if further > limit.functions || further < 40 {
-			t.Errorf("every operation: %v: a further type costs %d functions; want at most %d", limit.every, further, limit.functions)
+		perTable := (three - one + 1) / 2
+		t.Logf("every operation: %v: %d functions for a further type", limit.every, perTable)
+		if perTable > limit.functions || perTable < 40 {
+			t.Errorf("every operation: %v: a further type costs %d functions; want at most %d", limit.every, perTable, limit.functions)
 		}
 	}
 }
@@ -33,10 +33,10 @@ func TestColumn_CostsFewFunctions(t *testing.T) {
 	const limit = 80
 	one := functions(t, Source{Tables: 1, Columns: 1})
 	three := functions(t, Source{Tables: 1, Columns: 3})
-	further := (three - one + 1) / 2
-	t.Logf("%d functions for a further column", further)
-	if further > limit || further < 20 {
-		t.Errorf("a further column costs %d functions; want at most %d", further, limit)
+	perColumn := (three - one + 1) / 2
+	t.Logf("%d functions for a further column", perColumn)
+	if perColumn > limit || perColumn < 20 {
+		t.Errorf("a further column costs %d functions; want at most %d", perColumn, limit)
 	}
 }
 

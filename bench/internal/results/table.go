@@ -35,7 +35,7 @@ func (r *Run) Rows() (groups [][][]string) {
 }
 
 const (
-	besideNote = "vs first: the median of the ratios of the single rounds, in each of which both saw the same machine;\n" +
+	ratioNote = "vs first: the median of the ratios of the single rounds, in each of which both saw the same machine;\n" +
 		"it is not the ratio of the medians"
 	unknownNote = "±: ? where there are too few rounds to tell; 6 are needed"
 )
@@ -49,7 +49,7 @@ func notes(groups [][][]string) (lines []string) {
 		}
 	}
 	if ratios {
-		lines = append(lines, besideNote)
+		lines = append(lines, ratioNote)
 	}
 	if unknowns {
 		lines = append(lines, unknownNote)

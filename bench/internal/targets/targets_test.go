@@ -106,13 +106,13 @@ func TestEvaluate_TakesTheMedianOfRatios(t *testing.T) {
 	set(results, "op=get/impl=handlemap/n=100000/size=8", 3, 3, 3, 30, 30, 30)
 	set(results, "op=get/impl=straight/n=100000/size=8", 2, 2, 2, 20, 20, 20)
 	set(results, "op=get/impl=map/n=100000/size=8", 12, 12, 12, 120, 120, 120)
-	straight := evaluate(t, p, results, "P5", "baseline", 100_000, 8)
-	if straight.Value.Median != 1.5 || straight.Value.High != 1.5 || straight.Met || straight.Higher || straight.Limit != 1 {
-		t.Errorf("beside straight Go the target is %+v; want 1.5, missed", straight)
+	base := evaluate(t, p, results, "P5", "baseline", 100_000, 8)
+	if base.Value.Median != 1.5 || base.Value.High != 1.5 || base.Met || base.Higher || base.Limit != 1 {
+		t.Errorf("compared with the baseline the target is %+v; want 1.5, missed", base)
 	}
 	gomap := evaluate(t, p, results, "P5", "map[uint64]T", 100_000, 8)
 	if gomap.Value.Median != 4 || !gomap.Met || !gomap.Higher || gomap.Limit != 4 {
-		t.Errorf("beside the map the target is %+v; want 4, met", gomap)
+		t.Errorf("compared with the map the target is %+v; want 4, met", gomap)
 	}
 	if other := evaluate(t, p, results, "P5", "baseline", 1_000_000, 8); other.Value.Median != 1 || !other.Met {
 		t.Errorf("with another n the target is %+v", other)

@@ -312,9 +312,9 @@ func (a *Auditor) compareAgain(at uint64, rec []byte) {
 
 // replay replays a log and compares each tick with the reports.
 func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, each func(p TickResult)) error {
-	played := 0
+	ticks := 0
 	s, o, err := p(workers, func(p TickResult) {
-		played++
+		ticks++
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
 		a.applied(fmt.Sprintf("replay with %d workers", workers), p.Number, p.Digest)
@@ -327,7 +327,7 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, e
 	}
 	switch err := world.Replay(ctx, s, l, o, 1<<62); {
 	case errors.Is(err, world.ErrDiverged), errors.Is(err, world.ErrCorrupt), errors.Is(err, world.ErrTick), errors.Is(err, world.ErrVersion):
-		a.Fault("replay with %d workers ends after %d ticks: %v", workers, played, err)
+		a.Fault("replay with %d workers ends after %d ticks: %v", workers, ticks, err)
 	case err != nil:
 		return err
 	}

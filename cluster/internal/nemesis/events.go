@@ -258,7 +258,7 @@ func (e *event) happen(ctx context.Context) error {
 	if e.kind.zombie && e.After > e.Before {
 		err := until(ctx, func() bool {
 			s, _, up := e.owner.look()
-			e.Fenced = up && s.overtaken > then.overtaken
+			e.Fenced = up && s.lostAppends > then.lostAppends
 			return e.Fenced || f.bad()
 		})
 		if err != nil && ctx.Err() == nil {

@@ -33,9 +33,9 @@ type member struct {
 
 // state is the last report of a node.
 type state struct {
-	owner           bool
-	term            uint32
-	tick, overtaken uint64
+	owner             bool
+	term              uint32
+	tick, lostAppends uint64
 }
 
 func (m *member) start() error {
@@ -154,7 +154,7 @@ func (m *member) nodeSays(line string) {
 		}
 	case "status":
 		var s state
-		if _, err = fmt.Sscan(rest, &s.owner, &s.term, &s.tick, &s.overtaken); err == nil {
+		if _, err = fmt.Sscan(rest, &s.owner, &s.term, &s.tick, &s.lostAppends); err == nil {
 			m.fleet.gaps.sawTerm(s.term)
 			m.mutex.Lock()
 			m.state, m.up = s, true
