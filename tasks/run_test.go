@@ -296,7 +296,7 @@ func TestRun_Misuse(t *testing.T) {
 		"tasks: WithTeam with a nil context; give one":  func() error { return WithTeam(none, 1, inTeam) },
 		"tasks: WithTeam with a nil function; give one": func() error { return WithTeam(t.Context(), 1, nil) },
 	}
-	if n := math.MaxInt; n > math.MaxUint32 {
+	if n := math.MaxInt; uint64(n) > math.MaxUint32 {
 		panics["2^32-1"] = func() error { return Run(t.Context(), n, fn, Options{}) }
 	}
 	for want, call := range panics {
