@@ -47,8 +47,7 @@ func (a *Abstract) IssuedOnly(other *Abstract) []uint64 {
 	})
 }
 
-// Record adds the commands of a successful pass, task by task, or of a call of the
-// inbox.
+// Record adds the commands of a successful pass, task by task, or an inbox call.
 func (a *Abstract) Record(commands []Command, late bool) {
 	if late {
 		if records(commands) > 0 {
