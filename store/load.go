@@ -111,18 +111,18 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 			c.tables = nil
 		}
 	}()
-	head, err := in.Header()
+	header, err := in.Header()
 	if err != nil {
 		return readError(ctx, &SnapshotError{Err: err})
 	}
-	order, err := match(head.Tables, tables)
+	order, err := match(header.Tables, tables)
 	if err != nil {
 		return err
 	}
 	for _, t := range tables {
 		c.tables = append(c.tables, t.savedTable)
 	}
-	c.epoch, c.tag = head.Epoch, Tag(head.Tag)
+	c.epoch, c.tag = header.Epoch, Tag(header.Tag)
 	if err := setMissing(tables, order); err != nil {
 		return err
 	}

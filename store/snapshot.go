@@ -110,14 +110,14 @@ func (s *Store) asSaved() []*savedTable {
 }
 
 func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int64, err error) {
-	head := image.Header{Epoch: epoch, Tag: image.Tag(tag)}
+	header := image.Header{Epoch: epoch, Tag: image.Tag(tag)}
 	for _, t := range tables {
 		if err := t.codable(); err != nil {
 			return 0, &SnapshotError{Table: t.table.name, Err: err}
 		}
-		head.Tables = append(head.Tables, t.image())
+		header.Tables = append(header.Tables, t.image())
 	}
-	n, err = image.Write(w, &head, func(table, shard int) image.State { return tables[table].shards[shard] })
+	n, err = image.Write(w, &header, func(table, shard int) image.State { return tables[table].shards[shard] })
 	if at, ok := err.(*image.Error); ok {
 		err = (*SnapshotError)(at)
 	}

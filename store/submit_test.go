@@ -278,8 +278,8 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 			store.System{Name: "look", Reads: on(table), Run: nothing},
 			store.System{Name: "emit again", Emits: on(table), Run: nothing, After: []string{"look"}},
 		)
-		manySubmit(t, s, table, s.Submit, func(turn uint64) error {
-			switch turn % 3 {
+		manySubmit(t, s, table, s.Submit, func(round uint64) error {
+			switch round % 3 {
 			case 0:
 				return onlyError(s.Flush(t.Context()))
 			case 1:
@@ -301,11 +301,11 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 		}
 		owner, replica := &stores[0], &stores[1]
 		var input []byte
-		manySubmit(t, owner.Store, tables[0], owner.claim.Submit, func(turn uint64) error {
+		manySubmit(t, owner.Store, tables[0], owner.claim.Submit, func(round uint64) error {
 			var calls hook.Calls
 			input, calls = owner.claim.Seal(input[:0], 4<<10)
 			err := owner.play(input, calls)
-			calls.Done(turn, nil)
+			calls.Done(round, nil)
 			return errors.Join(err, replica.play(input, nil))
 		})
 		equal(t, "digest of the replica", replica.digest(t), owner.digest(t))
@@ -313,7 +313,7 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 }
 
 func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
-	submit func(context.Context, func(store.Queue) error) (*store.Receipt, error), frame func(turn uint64) error,
+	submit func(context.Context, func(store.Queue) error) (*store.Receipt, error), frame func(round uint64) error,
 ) {
 	t.Helper()
 	const callers, calls = 1000, 3
@@ -341,8 +341,8 @@ func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
 			}
 		})
 	}
-	for turn := uint64(0); left.Load() > 0; turn++ {
-		noError(t, frame(turn))
+	for round := uint64(0); left.Load() > 0; round++ {
+		noError(t, frame(round))
 		runtime.Gosched()
 	}
 	wg.Wait()
