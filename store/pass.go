@@ -25,7 +25,7 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 }
 
 // Do runs f as the only task of a pass, with a queue. f may also write items in place: in a
-// system those of the tables in Writes, elsewhere all. Everything else is as for [Store.Each]
+// system the items of tables in Writes, elsewhere all. Everything else is as for [Store.Each]
 // with n = 1.
 //
 //	err := s.Do(ctx, func(q store.Queue) { ships.Emplace(q, Ship{Hull: 100}) })

@@ -109,8 +109,8 @@ func (s *Sparse[T, C]) Put(w *Writer, h Handle[T], v C) bool {
 // row of the shard takes its place. Everything else is as for [Sparse.Put].
 func (s *Sparse[T, C]) Remove(w *Writer, h Handle[T]) bool { return s.core.remove(w, h.ID) }
 
-// Set records v as the data of the item h, which may be provisional in the same batch. Of
-// all Sets and Unsets of an item the last by (key, sequence) wins. A flush applies it
+// Set records v as the data of the item h, which may be provisional in the same batch. The
+// last Set or Unset of an item by (key, sequence) wins. A flush applies it
 // after puts, which do not change the data, and before erases: commands for an item
 // erased in the same batch are dropped. A system that calls Set emits to the data, not to
 // the table. A [Report] has a line for it.

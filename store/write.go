@@ -78,7 +78,7 @@ func (w *Writer) useComponent(t *table, operation string) {
 	w.check(operation)
 	s := t.store
 	if w.phase.store != s {
-		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that a Write or Frame of this store gave to its function", operation))
+		panic(fmt.Sprintf("store: %s with the Writer of another store; use the Writer of a Write or Frame of this store", operation))
 	}
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
