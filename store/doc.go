@@ -180,7 +180,7 @@
 // Package world logs input before it is applied, so that nothing is lost between
 // snapshots.
 //
-// The examples Tour, Particles, Ants, SceneGraph, ArenaServer and Netcode are whole programs,
+// The examples Tour, Ants, SceneGraph, ArenaServer and Netcode are whole programs,
 // in the files example_*_test.go; go doc does not print them.
 //
 // # Determinism

@@ -52,12 +52,12 @@ type antMark struct {
 type antMeal struct{ At store.Handle[antNode] }
 
 const (
-	antColumns, antRows = 24, 16
+	antColumns, antRows = 16, 12
 	antCount            = 300
 	antReleases         = 5       // ants that leave the nest per tick
 	antSpeed            = 5       // per tick
 	antSearch           = 160     // ticks
-	antPatches          = 12      // places with food
+	antPatches          = 8       // places with food
 	antFood             = 300     // amount in a new patch
 	antScent            = 1 << 30 // at the nest and at food
 )
@@ -276,18 +276,29 @@ func (c *colony) grow(ctx context.Context) error {
 func Example_ants() {
 	ctx := context.Background()
 	c, err := newColony(ctx, store.New(store.Options{Seed: 1}))
-	for tick := 1; tick <= 500 && err == nil; tick++ {
-		if _, err = c.frame.Run(ctx); tick%100 == 0 {
-			fmt.Printf("tick %d: %d ants are out, the nest has %d food\n", tick, c.ants.Len(), *c.stock.Get())
-		}
+	if err != nil {
+		panic(err)
 	}
+	// region team
+	err = c.Team(ctx, func(ctx context.Context) error { // workers spin between frames
+		for tick := 1; tick <= 500; tick++ {
+			if _, err := c.frame.Run(ctx); err != nil {
+				return err
+			}
+			if tick%100 == 0 {
+				fmt.Printf("tick %d: %d ants are out, the nest has %d food\n", tick, c.ants.Len(), *c.stock.Get())
+			}
+		}
+		return nil
+	})
+	// endregion
 	fmt.Println(err)
 	// Output:
-	// tick 100: 79 ants are out, the nest has 224 food
-	// tick 200: 237 ants are out, the nest has 533 food
-	// tick 300: 208 ants are out, the nest has 906 food
-	// tick 400: 298 ants are out, the nest has 1074 food
-	// tick 500: 300 ants are out, the nest has 1411 food
+	// tick 100: 141 ants are out, the nest has 195 food
+	// tick 200: 220 ants are out, the nest has 615 food
+	// tick 300: 299 ants are out, the nest has 791 food
+	// tick 400: 236 ants are out, the nest has 1193 food
+	// tick 500: 268 ants are out, the nest has 1649 food
 	// <nil>
 }
 
@@ -299,7 +310,7 @@ func TestAnts_AreDeterministic(t *testing.T) {
 			return err
 		}, err
 	}
-	o := storetest.Options{Frames: 60, Store: store.Options{Seed: 1}}
+	o := storetest.Options{Frames: 50, Store: store.Options{Seed: 1}}
 	storetest.Run(t, o, setup)
 	storetest.Reopen(t, o, setup)
 }
