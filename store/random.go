@@ -19,6 +19,8 @@ import (
 // the seed also has the name of the system and the number of its pass in the Run, so a
 // further system does not affect others.
 //
+// IntN and other methods with a bound draw other numbers on 32-bit machines, except Uint32N.
+//
 // Rand panics without Seed, and for the queues of [Store.Inbox], [Store.Submit] and
 // [Store.Queues].
 func (q Queue) Rand() *rand.Rand { return batch.Queue(q).Rand() }
