@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -80,32 +77,17 @@ func replayed(t testing.TB, text []byte, shards int, each func(*replay), workers
 	return r
 }
 
-func (p *player) items() []item {
+func (p *player) items() map[name]item {
 	all := make(map[name]item)
 	for _, t := range p.tables {
 		for _, it := range t.items.All() {
 			all[name{t.number, it.Key}] = *it
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(all), func(a, b name) int {
-		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.key, b.key))
-	})
-	items := make([]item, len(order))
-	for i, n := range order {
-		items[i] = all[n]
-	}
-	return items
+	return all
 }
 
 func lines(events string) []byte {
-	var text strings.Builder
-	text.WriteString("handloom-trace 1")
-	for word := range strings.FieldsSeq(events) {
-		if strings.ContainsAny(word, "TCUE") {
-			text.WriteString("\n" + word)
-		} else {
-			text.WriteString(" " + word)
-		}
-	}
-	return []byte(text.String() + "\n")
+	events = strings.NewReplacer(" T", "\nT", " C", "\nC", " U", "\nU", " E", "\nE").Replace(events)
+	return []byte("handloom-trace 1\n" + events + "\n")
 }

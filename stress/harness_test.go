@@ -20,8 +20,7 @@ import (
 const smokeTime = 3 * time.Second
 
 func TestSmoke(t *testing.T) {
-	got := stress(t, "-profile", "smoke", "-duration", smokeTime.String(), "-artifacts", t.TempDir())
-	got.want(t, campaign.ExitPassed, "verdict: passed (exit code 0): programs ")
+	stress(t, "-profile", "smoke", "-duration", smokeTime.String(), "-artifacts", t.TempDir()).want(t, campaign.ExitPassed, "verdict: passed (exit code 0): programs ")
 }
 
 func TestRegressions(t *testing.T) {
@@ -39,15 +38,9 @@ func TestRegressions(t *testing.T) {
 func TestRegressions_ReachTheStateInTheirName(t *testing.T) {
 	for _, state := range models.AllSeen() {
 		text, err := regress.ReadFile("testdata/regress/" + state.String() + programSuffix)
-		if err != nil {
-			t.Errorf("no regression is named after %v", state)
-			continue
-		}
+		noError(t, err)
 		p, err := parseProgram(text, state.String())
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+		noError(t, err)
 		if r := runner.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil); r.Seen[state] == 0 {
 			t.Errorf("the regression %v does not come to it", state)
 		}
@@ -149,26 +142,21 @@ func TestMainJob_EndsWithRandomPrograms(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	out := &cancelling{at: []byte("profile smoke: "), cancel: cancel}
-	code := run(ctx, []string{"-workers", "1"}, strings.NewReader(""), out, new(bytes.Buffer))
+	var out bytes.Buffer
+	code := run(ctx, []string{"-workers", "1"}, strings.NewReader(""), writer(func(b []byte) (int, error) {
+		if out.Write(b); strings.Contains(out.String(), "profile smoke: ") {
+			cancel()
+		}
+		return len(b), nil
+	}), new(bytes.Buffer))
 	if code != exitInterrupted || !strings.Contains(out.String(), "verdict: verified (exit code 0)") {
-		t.Errorf("exit code %d\n%s", code, out)
+		t.Errorf("exit code %d\n%s", code, &out)
 	}
 }
 
-type cancelling struct {
-	bytes.Buffer
-	at     []byte
-	cancel func()
-}
+type writer func(b []byte) (int, error)
 
-func (c *cancelling) Write(b []byte) (int, error) {
-	n, err := c.Buffer.Write(b)
-	if bytes.Contains(c.Bytes(), c.at) {
-		c.cancel()
-	}
-	return n, err
-}
+func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 func (p command) page(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
 	t.Helper()

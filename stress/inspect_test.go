@@ -151,20 +151,6 @@ func TestInspect_ShowsFirstAndLastTerm(t *testing.T) {
 	}
 }
 
-func TestInspect_NeedsAFile(t *testing.T) {
-	for args, want := range map[string]string{
-		"inspect":              "stress inspect: want one FILE or DIR, not 0; see: go run ./stress inspect -h\n",
-		"inspect a b":          "stress inspect: want one FILE or DIR, not 2; see: go run ./stress inspect -h\n",
-		"inspect no-such-file": "stress inspect: stat no-such-file: no such file or directory\n",
-		"inspect testdata":     "stress inspect: testdata: there is no journal in it\n",
-		"inspect -x no-such":   "stress inspect: flag provided but not defined: -x; see: go run ./stress inspect -h\n",
-	} {
-		if o := (command{}).stress(context.Background(), strings.Fields(args)...); o.code != 2 || o.stderr != want {
-			t.Errorf("%s: exit code %d\n%s", args, o.code, o.stderr)
-		}
-	}
-}
-
 func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(dir, journal.Options{SegmentBytes: 1 << 10})

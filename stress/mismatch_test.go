@@ -56,10 +56,8 @@ func TestReplay_PrintsAllMismatches(t *testing.T) {
 func TestChecks_FindSpoiledState(t *testing.T) {
 	first := name{0, 1}
 	spoil := map[string]func(p *player){
-		"a pass sums up": func(p *player) { p.tables[0].sums.Versions++ },
-		"and its handle finds nothing": func(p *player) {
-			clear(p.parts[first.task()].held)
-		},
+		"a pass sums up":               func(p *player) { p.tables[0].sums.Versions++ },
+		"and its handle finds nothing": func(p *player) { clear(p.parts[first.task()].held) },
 		"want {Key:1 ": func(p *player) {
 			it, _ := p.byTable[0].items.Get(p.parts[first.task()].held[first].handle)
 			it.Version++

@@ -15,14 +15,10 @@ import (
 func TestMutants_Apply(t *testing.T) {
 	known, err := knownFaults()
 	noError(t, err)
-	if len(known) < 24 {
-		t.Errorf("there are %d faults", len(known))
-	}
 	root, err := filepath.Abs("..")
 	noError(t, err)
-	if _, err := mutants.Overlay(known, root, t.TempDir()); err != nil {
-		t.Error(err)
-	}
+	_, err = mutants.Overlay(known, root, t.TempDir())
+	noError(t, err)
 }
 
 func TestMutant_NeedsAToolchain(t *testing.T) {

@@ -76,14 +76,11 @@ func TestRenderPage_MoodFollowsExitCode(t *testing.T) {
 }
 
 func TestRenderPage_NeedsNoOtherFile(t *testing.T) {
-	text := string(renderExample(t, examplePage(40)))
-	for _, foreign := range []string{"<script", "src=", "href=", "url(", "@import", "<link", "<iframe", "https://"} {
+	text := strings.ReplaceAll(string(renderExample(t, examplePage(40))), `xmlns="http://www.w3.org/2000/svg"`, "")
+	for _, foreign := range []string{"<script", "src=", "href=", "url(", "@import", "<link", "<iframe", "https://", "http://"} {
 		if strings.Contains(text, foreign) {
 			t.Errorf("the report has %s", foreign)
 		}
-	}
-	if rest := strings.ReplaceAll(text, `xmlns="http://www.w3.org/2000/svg"`, ""); strings.Contains(rest, "http://") {
-		t.Error("the report names an address")
 	}
 	if !strings.Contains(text, "default-src 'none'") {
 		t.Error("the report has no content security policy")

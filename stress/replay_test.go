@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestReplay_ShardsKeepTheLiveSet(t *testing.T) {
 	}
 	for seed := range seeds {
 		text := generate(t, seed, 60)
-		sets := make(map[int][][]item)
+		sets := make(map[int][]map[name]item)
 		for _, shards := range []int{1, 3, 8} {
 			replayed(t, text, shards, func(r *replay) {
 				sets[shards] = append(sets[shards], r.players[0].items())
@@ -47,7 +48,7 @@ func TestReplay_ShardsKeepTheLiveSet(t *testing.T) {
 		}
 		for tick, want := range sets[1] {
 			for _, shards := range []int{3, 8} {
-				if got := sets[shards][tick]; !slices.Equal(got, want) {
+				if got := sets[shards][tick]; !maps.Equal(got, want) {
 					t.Fatalf("seed %d: after tick %d, items in 1 shard and in %d (-, +):\n%s", seed, tick+1, shards, cmp.Diff(want, got))
 				}
 			}

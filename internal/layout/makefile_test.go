@@ -2,10 +2,8 @@ package layout
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,34 +26,39 @@ func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
 	if list == nil {
 		t.Fatal("the Makefile has no SERIAL")
 	}
-	serial := strings.Fields(strings.ReplaceAll(string(list[1]), "\\", ""))
-	for _, dir := range serial {
-		names, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
-		noError(t, err)
-		if len(names) == 0 {
-			t.Errorf("%s has no file", dir)
-		}
-		for _, name := range names {
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			noError(t, err)
-			for _, i := range file.Imports {
-				path := strings.Trim(i.Path.Value, `"`)
-				ours, is := strings.CutPrefix(path, "handloom/")
-				if is && !slices.Contains(serial, ours) && !slices.Contains(serialImports, ours) || slices.Contains(startingImports, path) {
-					t.Errorf("%s imports %s, which may start goroutines", name, path)
-				}
+	files := map[string]int{}
+	for dir := range strings.FieldsSeq(strings.ReplaceAll(string(list[1]), "\\", "")) {
+		files[dir] = 0
+	}
+	eachFile(t, repository, func(name, text string) {
+		files[path.Dir(name)]++
+		_, file := parse(t, name, text)
+		for _, i := range file.Imports {
+			imported := strings.Trim(i.Path.Value, `"`)
+			ours, is := strings.CutPrefix(imported, "handloom/")
+			_, serial := files[ours]
+			if is && !serial && !slices.Contains(serialImports, ours) || slices.Contains(startingImports, imported) {
+				t.Errorf("%s imports %s, which may start goroutines", name, imported)
 			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				_, starts := n.(*ast.GoStmt)
-				if call, is := n.(*ast.CallExpr); is {
-					method, is := call.Fun.(*ast.SelectorExpr)
-					starts = is && slices.Contains(startingCalls, method.Sel.Name)
-				}
-				if starts {
-					t.Errorf("%s starts goroutines", name)
-				}
-				return true
-			})
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			_, starts := n.(*ast.GoStmt)
+			if call, is := n.(*ast.CallExpr); is {
+				method, is := call.Fun.(*ast.SelectorExpr)
+				starts = is && slices.Contains(startingCalls, method.Sel.Name)
+			}
+			if starts {
+				t.Errorf("%s starts goroutines", name)
+			}
+			return true
+		})
+	}, func(name string) bool {
+		_, serial := files[path.Dir(name)]
+		return serial && isGo(name)
+	})
+	for dir, n := range files {
+		if n == 0 {
+			t.Errorf("%s has no file", dir)
 		}
 	}
 }

@@ -32,36 +32,29 @@ const (
 )
 
 type tally struct {
-	all    int
-	hits   []sentence
-	habits map[string]int
+	all  int
+	hits []sentence
 }
 
 func (c *tally) percent() float64 { return 100 * float64(len(c.hits)) / float64(max(c.all, 1)) }
 
 func (c *tally) add(s sentence) {
-	c.all++
-	names := habitsOf(s.text)
-	if len(names) == 0 {
-		return
-	}
-	c.hits = append(c.hits, s)
-	for _, n := range names {
-		c.habits[n]++
+	if c.all++; len(habitsOf(s.text)) > 0 {
+		c.hits = append(c.hits, s)
 	}
 }
 
 // measure returns the tally of the tree and of each package and page in it.
 func measure(t *testing.T, tree fs.FS, wanted func(file string) bool) (total *tally, units map[string]*tally) {
 	t.Helper()
-	total, units = &tally{habits: map[string]int{}}, map[string]*tally{}
+	total, units = &tally{}, map[string]*tally{}
 	eachFile(t, tree, func(file, text string) {
 		unit := file
 		if strings.HasSuffix(file, ".go") {
 			unit = path.Dir(file)
 		}
 		if units[unit] == nil {
-			units[unit] = &tally{habits: map[string]int{}}
+			units[unit] = &tally{}
 		}
 		for _, s := range sentences(t, file, text) {
 			units[unit].add(s)
@@ -89,7 +82,21 @@ func eachFile(t *testing.T, tree fs.FS, f func(file, text string), wanted func(f
 	}))
 }
 
+var repository = os.DirFS("../..")
+
 func all(string) bool { return true }
+
+func isGo(file string) bool { return strings.HasSuffix(file, ".go") }
+
+func isCode(file string) bool { return isGo(file) && !strings.HasSuffix(file, "_test.go") }
+
+func parse(t *testing.T, file, text string) (*token.FileSet, *ast.File) {
+	t.Helper()
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
+	noError(t, err)
+	return fset, f
+}
 
 // tooMany returns the units above their limit, sorted.
 func tooMany(units map[string]*tally) (names []string) {
@@ -104,13 +111,19 @@ func tooMany(units map[string]*tally) (names []string) {
 func (c *tally) log(t *testing.T, tree string) {
 	t.Helper()
 	t.Logf("%s: %d of %d sentences have a habit (%.2f %%)", tree, len(c.hits), c.all, c.percent())
+	count := map[string]int{}
+	for _, s := range c.hits {
+		for _, name := range habitsOf(s.text) {
+			count[name]++
+		}
+	}
 	for _, h := range habits {
-		t.Logf("  %-14s %5d   write: %s", h.name, c.habits[h.name], h.instead)
+		t.Logf("  %-14s %5d   write: %s", h.name, count[h.name], h.instead)
 	}
 }
 
 func TestProse_IsPlain(t *testing.T) {
-	total, units := measure(t, os.DirFS("../.."), all)
+	total, units := measure(t, repository, all)
 	total.log(t, "this tree")
 	for _, unit := range slices.Sorted(maps.Keys(units)) {
 		c := units[unit]
@@ -138,7 +151,7 @@ func TestProse_StandardLibraryIsPlain(t *testing.T) {
 	}
 	model := []string{"sync", "sync/atomic", "context", "net/http", "encoding/json", "database/sql", "os", "io", "io/fs", "slices", "maps"}
 	total, _ := measure(t, os.DirFS(src), func(file string) bool {
-		return slices.Contains(model, path.Dir(file)) && !strings.HasSuffix(file, "_test.go")
+		return slices.Contains(model, path.Dir(file)) && isCode(file)
 	})
 	total.log(t, "standard library")
 	if p := total.percent(); p > maxInStd || total.all < 1000 {
@@ -211,10 +224,8 @@ var (
 
 func TestNames_ArePlain(t *testing.T) {
 	var lengths []int
-	eachFile(t, os.DirFS("../.."), func(file, text string) {
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
-		noError(t, err)
+	eachFile(t, repository, func(file, text string) {
+		fset, f := parse(t, file, text)
 		ast.Inspect(f, func(n ast.Node) bool {
 			if id, is := n.(*ast.Ident); is && oldNames[id.Name] != "" {
 				t.Errorf("%v: %s, write %s", fset.Position(id.Pos()), id.Name, oldNames[id.Name])
@@ -232,7 +243,7 @@ func TestNames_ArePlain(t *testing.T) {
 				t.Errorf("%v: %s, want a subject first and at most %d words, as in TestFlush_ContextEndsBeforeCommit", fset.Position(fn.Pos()), fn.Name.Name, maxTestWords)
 			}
 		}
-	}, func(file string) bool { return strings.HasSuffix(file, ".go") })
+	}, isGo)
 	slices.Sort(lengths)
 	if n := lengths[len(lengths)/2]; n > medianTestWords {
 		t.Errorf("median of the words in test names: got %d, want at most %d", n, medianTestWords)

@@ -3,9 +3,10 @@ package layout
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
+	"go/types"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -161,12 +162,7 @@ func (r *reader) comments(fset *token.FileSet, f *ast.File) {
 func (r *reader) errorTexts(fset *token.FileSet, f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		call, is := n.(*ast.CallExpr)
-		if !is || len(call.Args) == 0 {
-			return true
-		}
-		switch name(call.Fun) {
-		case "errors.New", "fmt.Errorf", "panic":
-		default:
+		if !is || len(call.Args) == 0 || !slices.Contains([]string{"errors.New", "fmt.Errorf", "panic"}, types.ExprString(call.Fun)) {
 			return true
 		}
 		text := ""
@@ -184,19 +180,6 @@ func (r *reader) errorTexts(fset *token.FileSet, f *ast.File) {
 	})
 }
 
-// name returns "f" or "pkg.f" of a called function, or "".
-func name(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.SelectorExpr:
-		if pkg, is := e.X.(*ast.Ident); is {
-			return pkg.Name + "." + e.Sel.Name
-		}
-	}
-	return ""
-}
-
 // sentences returns the sentences of a page or Go file that is not generated.
 func sentences(t *testing.T, path, text string) []sentence {
 	t.Helper()
@@ -205,10 +188,7 @@ func sentences(t *testing.T, path, text string) []sentence {
 		r.page(text)
 		return r.found
 	}
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, text, parser.ParseComments)
-	noError(t, err)
-	if !ast.IsGenerated(f) {
+	if fset, f := parse(t, path, text); !ast.IsGenerated(f) {
 		r.comments(fset, f)
 		r.errorTexts(fset, f)
 	}

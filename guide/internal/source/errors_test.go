@@ -2,9 +2,9 @@ package source_test
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+	"testing/fstest"
 
 	"handloom/guide/internal/source"
 )
@@ -34,17 +34,10 @@ func f(n int, what string) {
 
 func TestFind_ListsErrorsAndPanics(t *testing.T) {
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "sample"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"sample.go": library, "sample_test.go": "package sample\nvar ErrTest = 1\n"} {
-		if err := os.WriteFile(filepath.Join(root, "sample", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	wrong := os.CopyFS(root, fstest.MapFS{"sample/sample.go": {Data: []byte(library)}, "sample/sample_test.go": {Data: []byte("package sample\nvar ErrTest = 1\n")}})
 	f, err := source.Find(root, "sample")
-	if err != nil {
-		t.Fatal(err)
+	if wrong != nil || err != nil {
+		t.Fatal(wrong, err)
 	}
 	if want := []source.Error{{"sample", "ErrFull"}, {"sample", "BadError"}}; !slices.Equal(f.Errors, want) {
 		t.Errorf("errors %v, want %v", f.Errors, want)

@@ -34,30 +34,29 @@ func TestSwarm_IsDeterministic(t *testing.T) {
 	})
 }
 
+// playTo plays the ticks before a tick.
+func playTo(t *testing.T, h *History, tick int) {
+	t.Helper()
+	for h.Now < tick {
+		_, err := h.Play(t.Context(), 2, some(h.Now))
+		noError(t, err)
+	}
+}
+
 // Ticks played again have the same states, also with another number of workers; other
 // acts result in other states.
 func TestHistory_BackRestoresStates(t *testing.T) {
 	ctx := t.Context()
 	h, err := NewHistory(ctx, 150)
 	noError(t, err)
-	play := func(n int) {
-		t.Helper()
-		for range n {
-			if _, err := h.Play(ctx, 2, some(h.Now)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	play(300)
+	playTo(t, h, 300)
 	was := h.digests
 	for _, tick := range []int{299, 297, 296, 288, 250, h.First() + 1} {
 		if err := h.Back(ctx, 3, tick); err != nil || h.Now != tick {
 			t.Fatalf("back to %d: at %d, %v", tick, h.Now, err)
 		}
 	}
-	for h.Now < 300 {
-		play(1)
-	}
+	playTo(t, h, 300)
 	if h.digests != was {
 		t.Error("the same acts resulted in other states")
 	}
@@ -77,11 +76,7 @@ func TestHistory_BackComparesEveryTick(t *testing.T) {
 	ctx := t.Context()
 	h, err := NewHistory(ctx, 50)
 	noError(t, err)
-	for range 2 * every {
-		if _, err := h.Play(ctx, 1, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
+	playTo(t, h, 2*every)
 	for tick := every; tick < 2*every; tick++ {
 		was := h.digests[tick]
 		h.digests[tick]++
@@ -90,11 +85,7 @@ func TestHistory_BackComparesEveryTick(t *testing.T) {
 			t.Errorf("changed digest of tick %d: error %v, want %s", tick, err, want)
 		}
 		h.digests[tick] = was
-		for h.Now < 2*every {
-			if _, err := h.Play(ctx, 1, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
+		playTo(t, h, 2*every)
 		noError(t, h.Back(ctx, 1, 2*every))
 	}
 }

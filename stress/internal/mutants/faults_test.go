@@ -26,8 +26,7 @@ something else.
 `
 
 func TestPatch_ChangesItsLines(t *testing.T) {
-	f, err := Parse("two", two)
-	noError(t, err)
+	f := mustParse(t, "two", two)
 	if f.About != "Two and four are something else." || f.Rare || f.Test != "" {
 		t.Errorf("%+v", f)
 	}
@@ -41,8 +40,7 @@ func TestPatch_ChangesItsLines(t *testing.T) {
 }
 
 func TestPatch_LinesMustOccurOnce(t *testing.T) {
-	f, err := Parse("two", two)
-	noError(t, err)
+	f := mustParse(t, "two", two)
 	for text, want := range map[string]string{
 		"one\n\ntwo\nfour\n":              `two.patch:5: the lines from "one" are in a/x.go 0 times, not once`,
 		"one\ntwo\none\ntwo\nfour\n":      `two.patch:5: the lines from "one" are in a/x.go 2 times, not once`,
