@@ -141,26 +141,6 @@ func ExampleStore_Queues() {
 	// 1:1.1 second
 }
 
-func ExampleReduce() {
-	ctx := context.Background()
-	s := store.New(store.Options{})
-	ships := store.Register(s, store.TableOptions[Ship]{Shards: 4, ChunkItems: 10})
-	qs, _ := s.Queues(1)
-	for hull := range 101 {
-		ships.Emplace(qs[0], Ship{Hull: hull})
-	}
-	_, _ = s.Flush(ctx)
-
-	sum, err := store.Reduce(ctx, ships, func(r store.Rows[Ship]) (sum int) {
-		for i := range r.Items {
-			sum += r.Items[i].Hull
-		}
-		return sum
-	}, func(a, b int) int { return a + b })
-	fmt.Println(sum, err)
-	// Output: 5050 <nil>
-}
-
 func ExampleStore_Frame() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -207,28 +187,4 @@ func ExampleTable_Resolve() {
 	// false
 	// 1:0.1 true
 	// 0:0.0 false
-}
-
-// A team keeps workers warm between phases.
-func ExampleStore_Team() {
-	ctx := context.Background()
-	s := store.New(store.Options{Workers: 2})
-	ships := store.Register(s, store.TableOptions[Ship]{})
-
-	err := s.Team(ctx, func(ctx context.Context) error {
-		for range 3 {
-			err := s.Each(ctx, 10, func(_ int, q store.Queue) {
-				ships.Emplace(q, Ship{})
-			})
-			if err != nil {
-				return err
-			}
-			if _, err := s.Flush(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	fmt.Println(ships.Len(), s.Epoch(), err)
-	// Output: 30 3 <nil>
 }
