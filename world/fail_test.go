@@ -139,6 +139,7 @@ func flushesAtItsEnd(t *testing.T) {
 	orders := g.orders.Len()
 	s := submit(t.Context(), w, g.order(1))
 	steps(t, w, 2)
+	synctest.Wait()
 	wantError(t, s.err, nil)
 	if hits, more := g.hits.Len(), g.orders.Len()-orders; hits != 3 || more != 1 {
 		t.Errorf("got %d hits and %d orders, want 3 and 1", hits, more)
