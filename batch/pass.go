@@ -12,7 +12,7 @@ type Key struct{ Pass, Task int }
 
 // Pass is a set of queues, one per task.
 type Pass struct {
-	Context context.Context // of the tasks; nil: not a pass of tasks
+	Context context.Context // the tasks' context; nil: not a pass of tasks
 
 	batch   *Batch
 	buffers []buffer // by task

@@ -7,7 +7,7 @@ import (
 )
 
 type random struct {
-	seed uint64 // of its pass; 0: none
+	seed uint64 // the pass's seed; 0: none
 	pcg  rand.PCG
 	rand *rand.Rand
 }

@@ -49,7 +49,7 @@ type Sets struct {
 	shards   Shards   // shards with puts
 	recent   Shards   // used in this period
 	uses     int
-	creates  *tableBuffer // of the queue; nil: nothing is staged
+	creates  *tableBuffer // the queue's buffer; nil: nothing is staged
 	staged   []staged
 	used     int     // number of staged in use
 	setCount int     // creates that were set or unset

@@ -42,7 +42,7 @@ func TestConsumer_IsReusedByNextRead(t *testing.T) {
 	ctx := t.Context()
 	l := openFilled(t, records)
 	if err := readTo(ctx, l, records); err != errFound || l.idle == nil || l.idle.seq != records+1 {
-		t.Fatalf("Read: %v; kept is %+v, want that of message %d", err, l.idle, records+1)
+		t.Fatalf("Read: %v; kept is %+v, want the consumer of message %d", err, l.idle, records+1)
 	}
 	l.takeConsumer().messages.Stop()
 	now, long := time.Now(), time.Now().Add(-time.Hour)

@@ -26,7 +26,7 @@ func (c chain) next(rec []byte) chain { return wire.Chain(c, rec) }
 
 // A message is one fragment of a record.
 type message struct {
-	number              uint64 // of the record
+	number              uint64 // record number
 	before, sum         chain
 	fragment, fragments int // from 1
 	bytes               []byte

@@ -52,7 +52,7 @@ var _ world.Log = (*Log)(nil)
 // A location is a record and a message.
 type location struct {
 	at          uint64 // position of the record; 0: before the first
-	before, sum chain  // of the record
+	before, sum chain  // the record's
 	seq         uint64 // of any message from the record's last fragment to the next record
 }
 

@@ -220,7 +220,7 @@ func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
 		{"Append before the end", next([]byte("x")), 30},
 		{"Tail", func(ctx context.Context, l *cluster.Log) error { return errorOf(l.Tail(ctx)) }, 20},
 		{"Read at the end", read, 20},
-		{"Read of what follows", read, 30},
+		{"Read of later records", read, 30},
 		{"Trim", func(ctx context.Context, l *cluster.Log) error { return l.Trim(ctx, 10) }, 20},
 	}
 	for _, role := range []string{"leader", "follower"} {

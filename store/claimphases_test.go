@@ -145,7 +145,7 @@ func TestClaim_UnsealAndResetChangesNeedATick(t *testing.T) {
 	wantIn(t, "the panic of ResetChanges", panicOf(c.claim.ResetChanges), "outside a Frame")
 	c.claim.Release()
 	c.claim.Release()
-	wantError(t, "behind the release", c.claim.Unseal(t.Context(), nil, nil), store.ErrPhase)
+	wantError(t, "after the release", c.claim.Unseal(t.Context(), nil, nil), store.ErrPhase)
 	input, calls := c.claim.Seal([]byte("head"), 1000)
 	equal(t, "the input", string(input), "head")
 	equal(t, "calls.Len", calls.Len(), 0)

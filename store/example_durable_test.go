@@ -128,7 +128,7 @@ func Example_durableArena() {
 	}
 	fmt.Println("playing:", players)
 
-	// The machine stops here. Another one continues.
+	// The machine stops here. Another machine continues.
 	_ = os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "arena")))
 	next, u, other := open("copy")
 	before, _ := v.Digest(ctx)

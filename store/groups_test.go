@@ -50,7 +50,7 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], items groupTable[T], by 
 		}
 	}
 	if g.Stale() != stale || g.Len() != items.Len()-stale {
-		t.Fatalf("%d items have an owner, %d have none; want %d and %d", g.Len(), g.Stale(), items.Len()-stale, stale)
+		t.Fatalf("%d items with an owner, %d without; want %d and %d", g.Len(), g.Stale(), items.Len()-stale, stale)
 	}
 	names := func(m store.Members[T]) (hs []store.Handle[T]) {
 		for h, v := range m.All() {

@@ -24,7 +24,7 @@ type table struct {
 	ordinal    int
 	first      uint16         // typeId of the first shard
 	order      []*shard.Shard // by typeId
-	typ        *items.Type    // of the items
+	typ        *items.Type    // item type
 	maxItems   int
 	minFree    int
 	chunk      int               // rows per chunk
@@ -35,7 +35,7 @@ type table struct {
 	tracked    bool              // keeps change lists
 	events     bool              // items end without a command
 	isRead     atomic.Bool       // by a schedule, which ends the events
-	version    uint64            // of its rows; increases when items are created, erased or moved
+	version    uint64            // increases when items are created, erased or moved
 	copying    copying
 	lookups    lookups
 	migrate    map[string]func(old Fields, v unsafe.Pointer) error

@@ -94,7 +94,7 @@ func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error
 }
 
 type faultyBuild struct {
-	root    string // of the module
+	root    string // the module's folder
 	dir     string // temporary folder
 	overlay string
 	built   campaign.Command

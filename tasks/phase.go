@@ -70,7 +70,7 @@ type workerPhase struct {
 	task   int // or idle
 	taken  int // not reported as finished
 
-	labels *check.Labels // of its goroutine; nil: labels of the team
+	labels *check.Labels // its goroutine's; nil: labels of the team
 }
 
 // drain runs tasks until none is left. If Goexit ends the caller, a deferred call resumes

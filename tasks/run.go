@@ -90,7 +90,7 @@ type work struct {
 	fn      func(task int) error
 	weights []int64
 	watch   bool          // stop when ctx ends
-	labels  *check.Labels // of the workers; nil: labels of the team
+	labels  *check.Labels // the workers'; nil: labels of the team
 }
 
 // labeled is a context with profile labels for a team; nil: labels of the team. The caller

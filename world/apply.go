@@ -85,9 +85,9 @@ func follows(r *entry.Record, h *position) error {
 	case r.Chain != h.chain:
 		return errors.New("chain does not match the record before it")
 	case h.Cell != 0 && r.Cell != h.Cell:
-		return fmt.Errorf("world=%x, want world=%x", r.Cell, h.Cell)
+		return fmt.Errorf("cell=%x, want cell=%x", r.Cell, h.Cell)
 	case r.Term != term || r.Incarnation != leader || r.Tick != tick:
-		return fmt.Errorf("%v term=%d tick=%d world=%x, want term=%d tick=%d world=%x", r.Kind, r.Term, r.Tick, r.Incarnation, term, tick, leader)
+		return fmt.Errorf("%v term=%d tick=%d leader=%x, want term=%d tick=%d leader=%x", r.Kind, r.Term, r.Tick, r.Incarnation, term, tick, leader)
 	case r.Kind != entry.KindSkip && r.State.Tick != h.tick:
 		return fmt.Errorf("digests after tick %d, want tick %d", r.State.Tick, h.tick)
 	}

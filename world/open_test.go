@@ -191,7 +191,7 @@ func TestErrCorrupt_RecordsThatDoNotFollow(t *testing.T) {
 			"tick 3 is there twice":                        slices.Concat(recs[:4], recs[3:]),
 			"ticks 3 and 4 are in the wrong order":         slices.Concat(recs[:3], [][]byte{recs[4], recs[3]}, recs[5:]),
 			"the epoch is missing":                         recs[1:],
-			"something else stands in its place":           slices.Concat(recs[:3], [][]byte{[]byte("no record")}, recs[4:]),
+			"another record is in its place":               slices.Concat(recs[:3], [][]byte{[]byte("no record")}, recs[4:]),
 			"the end is missing, then another tick":        slices.Concat(recs[:3], recs[5:]),
 		} {
 			l := logOf(t, good, bad)

@@ -44,10 +44,10 @@ func TestSnapshot_FollowersSave(t *testing.T) {
 			synctest.Wait()
 		}
 		failIf(t, byLeader != 0 || followed < 200/15 || followed > 200/10, "of 200 ticks, with a snapshot after 20, the leader has saved %d and the follower %d", byLeader, followed)
-		failIf(t, lagged > 0, "followers that are behind one that saves have saved %d", lagged)
+		failIf(t, lagged > 0, "lagging followers saved %d snapshots, want 0", lagged)
 		for n, u := range behind {
 			s := u.Status()
-			failIf(t, s.SavedTick+40 < s.Tick || s.SavedTick > s.Tick, "%d ticks behind: at tick %d it knows of a snapshot of tick %d", n, s.Tick, s.SavedTick)
+			failIf(t, s.SavedTick+40 < s.Tick || s.SavedTick > s.Tick, "lag of %d ticks: at tick %d it knows of a snapshot of tick %d", n, s.Tick, s.SavedTick)
 			crash(t, u)
 		}
 		if leader, follows := w.Status(), v.Status(); leader.SavedTick+40 < 200 || leader.SavedTick > follows.SavedTick {
@@ -73,7 +73,7 @@ func TestSnapshot_OneSaveAtATime(t *testing.T) {
 		shared := world.Memory()
 		var saving atomic.Bool
 		w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: shared, save: func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
-			failIf(t, saving.Swap(true), "the snapshot of record %d is saved while another one is", at)
+			failIf(t, saving.Swap(true), "the snapshot of record %d is saved while another save runs", at)
 			time.Sleep(time.Second)
 			saving.Store(false)
 			return shared.Save(ctx, at, write)

@@ -101,7 +101,7 @@ func skipsAheadBehind(t *testing.T, follows int) {
 	}
 	mustClose(t, v)
 	for _, at := range saves[before:] {
-		failIf(t, at < skipped.SavedTick, "%d ticks followed: behind the snapshot of tick %d it saves that of record %d", follows, skipped.SavedTick, at)
+		failIf(t, at < skipped.SavedTick, "%d ticks followed: after the snapshot of tick %d it saves record %d", follows, skipped.SavedTick, at)
 	}
 	mustClose(t, w)
 }

@@ -24,8 +24,8 @@ type two struct {
 	towns  [2]func() *town
 	sender *node
 	hearer *node
-	fault  func(g *town, tick uint64) error // of the sender
-	hears  func(m *word, tick uint64) error // of the hearer
+	fault  func(g *town, tick uint64) error // the sender's
+	hears  func(m *word, tick uint64) error // the receiver's
 }
 
 const words = 100

@@ -28,7 +28,7 @@ type sender struct {
 }
 
 const (
-	requestTimeout = 2 * time.Second // of an answer; then the packet is sent again
+	requestTimeout = 2 * time.Second // limit for a response; then the packet is sent again
 	firstRetry     = time.Millisecond
 	lastRetry      = time.Second
 )

@@ -25,7 +25,7 @@ import (
 type Record struct {
 	Kind        Kind
 	Cell        uint64 // ID of the world; random
-	Incarnation uint64 // of the leader; random for each Open
+	Incarnation uint64 // the leader's; random for each Open
 	Term        uint32
 	Tick        uint64 // of this tick, else the last tick; for skip the skipped tick
 	Time        int64  // Tick.Time, in nanoseconds since 1970

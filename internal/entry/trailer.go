@@ -17,7 +17,7 @@ type Trailer struct {
 	Cell   uint64 // 0 before the first record
 	Term   uint32
 	Leader uint64    // incarnation
-	Start  TermStart // of the leader
+	Start  TermStart // the leader's
 	Time   int64     // time of the last tick
 	Seed   uint64    // seed of the last tick
 	Handed bool      // the leader handed the log over

@@ -20,9 +20,9 @@ func TestSeen_CountsOnlyReachedStates(t *testing.T) {
 		not         model.Seen
 		steps, head string
 	}{
-		"the null handle is of no other table":          {model.ForeignHandle, "each tasks=1\n@0 erase t %9\nflush\n", ""},
-		"a handle out of range is of no other table":    {model.ForeignHandle, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1+s\nflush\n", ""},
-		"what a flush made real was not forged":         {model.ForgedFree, "each tasks=1\n@0 emplace t %1\nflush\neach tasks=1\n@0 erase t ~1\nflush\n", ""},
+		"the null handle is not foreign":                {model.ForeignHandle, "each tasks=1\n@0 erase t %9\nflush\n", ""},
+		"a handle out of range is not foreign":          {model.ForeignHandle, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1+s\nflush\n", ""},
+		"a handle from a flush is not forged":           {model.ForgedFree, "each tasks=1\n@0 emplace t %1\nflush\neach tasks=1\n@0 erase t ~1\nflush\n", ""},
 		"generation 0 is not stale on a reused slot":    {model.StaleReused, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1-g\nflush\n", ""},
 		"one row is not one more than a chunk":          {model.ChunkOneMore, "write\ninsert t %1\nend\nforeach t\n", ""},
 		"a rollback over nothing pending drops nothing": {model.RolledBackOverBatch, "checkpoint\nrollback\n", ""},

@@ -80,7 +80,7 @@ func TestPages_WithoutTables(t *testing.T) {
 	s := store.New(store.Options{})
 	says(t, "the page", page(t, storeweb.Handler(s), "/"), "The store has no tables.", "0 items in 0 tables")
 	a := read(t, storeweb.Handler(s), "/", http.StatusOK)
-	failIf(t, a.Store == nil || len(a.Store.Stats.Tables) > 0, "it says %+v", a)
+	failIf(t, a.Store == nil || len(a.Store.Stats.Tables) > 0, "got %+v", a)
 }
 
 func TestHandler_AnswersOnlyGETAndHEAD(t *testing.T) {
@@ -138,7 +138,7 @@ func TestHandler_RefusesBadRequests(t *testing.T) {
 		equal(t, target+" succeeds", read(t, h, target, status).Error == "", status == 200)
 	}
 	a := read(t, h, "/?table=ship&from=10", 404)
-	failIf(t, a.Table == nil || a.Table.Stats.Live != 10, "beyond the end it says %+v", a)
+	failIf(t, a.Table == nil || a.Table.Stats.Live != 10, "beyond the end: got %+v", a)
 }
 
 func TestPages_EscapeHTML(t *testing.T) {
@@ -221,16 +221,16 @@ func TestJSON_EqualsStats(t *testing.T) {
 	noError(t, f.tick(t.Context()))
 	a := read(t, h, "/", http.StatusOK).Store
 	if a.Stats.Epoch != 2 || !slices.Equal(a.Stats.Tables, f.Stats().Tables) || !a.Flushed.Equal(f.Flushed()) || a.Flushed.Epoch != 2 || a.Recent != nil || a.Heap == 0 {
-		t.Errorf("it says %+v", a)
+		t.Errorf("got %+v", a)
 	}
 	if len(a.Schedules) != 1 || a.Schedules[0].Explain != f.frame.Explain() || len(a.Schedules[0].Systems) != 3 ||
 		a.Schedules[0].Systems[1].System != "shoot" || a.Schedules[0].Systems[1].Runs != 1 || a.Schedules[0].Systems[1].P50 <= 0 ||
 		!slices.Equal(a.Schedules[0].Systems[1].Reads, []string{"ship", "shot"}) || !slices.Equal(a.Schedules[0].Systems[1].Emits, []string{"shot"}) {
-		t.Errorf("of schedules it says %+v", a.Schedules)
+		t.Errorf("schedules: got %+v", a.Schedules)
 	}
 	view := read(t, h, "/?table=ship&from=4&count=2", http.StatusOK).Table
 	if view.Stats != f.Stats().Tables[0] || view.Flushed.Created != 10 || view.From != 4 || len(view.Items) != 2 {
-		t.Fatalf("of a table it says %+v", view)
+		t.Fatalf("a table: got %+v", view)
 	}
 	var all []store.Handle[ship]
 	for h := range f.ships.All() {

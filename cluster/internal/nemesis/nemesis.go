@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Dir      string        // of logs, journals and stores, empty or new; "": a temporary folder
 	Duration time.Duration // after the start; a running event is completed; 0: no end
-	Seed     uint64        // of the events
+	Seed     uint64        // seed of the events
 	Hz       int
 	Clients  int
 	Only     []string // names of kinds; nil: all; empty: none

@@ -18,7 +18,7 @@ import (
 )
 
 type Options struct {
-	Dir      string // of the journal; need not exist
+	Dir      string // the journal's folder; need not exist
 	Kills    int
 	Seed     uint64   // for moments and numbers of workers
 	Command  []string // runs [Child], without its arguments
