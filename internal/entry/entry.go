@@ -14,14 +14,16 @@ import (
 // is its length u32, and its bytes.
 //
 //	"HL" | version u8 | kind u8 | cell u64 | incarnation u64 | term u32 | tick u64 | time i64 | chain [16]
+//	          | idle u32
 //	state     tick u64 | n u32 | (typeId u16 | digest u64)...
 //	epoch     program | Hz u32 | GOARCH | Go version | schema [16]
 //	tick      the input, as package store sealed it
-//	handoff   to
+//	handoff   to | wait i64
 //	skip      nothing
+//	idle      nothing
 //
 // chain is the chain before the record; state is the leader's state after the last tick that
-// it had applied.
+// it had applied. Version 1 has neither idle nor wait.
 type Record struct {
 	Kind        Kind
 	Cell        uint64 // ID of the world; random
@@ -30,11 +32,13 @@ type Record struct {
 	Tick        uint64 // of this tick, else the last tick; for skip the skipped tick
 	Time        int64  // Tick.Time, in nanoseconds since 1970
 	Chain       Chain
+	Idle        uint32 // ticks without input since the record before, at most MaxIdle
 	State       StateDigest
 
 	Start TermStart
 	Input []byte
 	To    string
+	Wait  int64 // time of a handoff in nanoseconds that other versions leave to To
 }
 
 type Kind uint8
@@ -44,13 +48,14 @@ const (
 	KindTick
 	KindHandoff // end of the leader's term
 	KindSkip    // no input for the previous tick, which failed
+	KindIdle    // no tick of its own
 )
 
 func (k Kind) String() string {
-	if k == 0 || k > KindSkip {
+	if k == 0 || k > KindIdle {
 		return fmt.Sprintf("kind %d", uint8(k))
 	}
-	return [...]string{"epoch", "tick", "handoff", "skip"}[k-1]
+	return [...]string{"epoch", "tick", "handoff", "skip", "idle"}[k-1]
 }
 
 // A TermStart describes the program of a leader. Other programs may compute ticks
@@ -73,11 +78,15 @@ type ShardDigest struct {
 
 const (
 	recordMagic   = "HL"
-	recordVersion = 1
+	recordVersion = 2
+	idleVersion   = 2 // the first with Idle, Wait and KindIdle
 
 	// MaxInput is the maximum size of input in bytes. Logs take records of 64 MiB, header
 	// included.
 	MaxInput = 63 << 20
+
+	// MaxIdle is the maximum number of ticks without input between two records.
+	MaxIdle = 1 << 16
 )
 
 // Append appends r to b, without the input of a tick, which comes last.
@@ -90,6 +99,7 @@ func (r *Record) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, r.Tick)
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.Time))
 	b = append(b, r.Chain[:]...)
+	b = binary.LittleEndian.AppendUint32(b, r.Idle)
 	b = binary.LittleEndian.AppendUint64(b, r.State.Tick)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.State.Shards)))
 	for _, s := range r.State.Shards {
@@ -101,6 +111,7 @@ func (r *Record) Append(b []byte) []byte {
 		b = r.Start.append(b)
 	case KindHandoff:
 		b = wire.AppendText(b, r.To)
+		b = binary.LittleEndian.AppendUint64(b, uint64(r.Wait))
 	}
 	return b
 }
@@ -132,6 +143,12 @@ func (r *Record) Decode(b []byte) error {
 	}
 	*r = Record{Kind: Kind(in.Number(1)), Cell: in.Number(8), Incarnation: in.Number(8), Term: uint32(in.Number(4)), Tick: in.Number(8), Time: int64(in.Number(8))}
 	copy(r.Chain[:], in.Cut(16))
+	if version >= idleVersion {
+		r.Idle = uint32(in.Number(4))
+	}
+	if r.Idle > MaxIdle || r.Kind == KindIdle && version < idleVersion {
+		return ErrRecord
+	}
 	r.State.Tick = in.Number(8)
 	for range in.Number(4) {
 		s := ShardDigest{TypeID: uint16(in.Number(2)), Sum: in.Number(8)}
@@ -147,7 +164,10 @@ func (r *Record) Decode(b []byte) error {
 		r.Input, in.Left = in.Left, nil
 	case KindHandoff:
 		r.To = in.Text()
-	case KindSkip:
+		if version >= idleVersion {
+			r.Wait = int64(in.Number(8))
+		}
+	case KindSkip, KindIdle:
 	default:
 		return ErrRecord
 	}

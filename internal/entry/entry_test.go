@@ -10,7 +10,7 @@ import (
 func someRecord(random *rand.Rand, k Kind) Record {
 	r := Record{
 		Kind: k, Cell: random.Uint64(), Incarnation: random.Uint64(), Term: random.Uint32(),
-		Tick: random.Uint64(), Time: random.Int64(), State: StateDigest{Tick: random.Uint64()},
+		Tick: random.Uint64(), Time: random.Int64(), Idle: random.Uint32N(MaxIdle + 1), State: StateDigest{Tick: random.Uint64()},
 	}
 	for i := range r.Chain {
 		r.Chain[i] = byte(random.Uint32())
@@ -24,7 +24,7 @@ func someRecord(random *rand.Rand, k Kind) Record {
 	case KindTick:
 		r.Input = []byte("some input")[:random.IntN(10)]
 	case KindHandoff:
-		r.To = "q"
+		r.To, r.Wait = "q", random.Int64()
 	}
 	return r
 }
@@ -32,7 +32,7 @@ func someRecord(random *rand.Rand, k Kind) Record {
 func TestRecord_RoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
-		for k := KindTermStart; k <= KindSkip; k++ {
+		for k := KindTermStart; k <= KindIdle; k++ {
 			want := someRecord(random, k)
 			b := append(want.Append(nil), want.Input...)
 			var got Record
@@ -49,7 +49,7 @@ func TestRecord_RoundTrips(t *testing.T) {
 
 func TestRecord_RefusesOtherBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
-	for k := KindTermStart; k <= KindSkip; k++ {
+	for k := KindTermStart; k <= KindIdle; k++ {
 		r := someRecord(random, k)
 		b := r.Append(nil)
 		for n := range b {
@@ -60,12 +60,16 @@ func TestRecord_RefusesOtherBytes(t *testing.T) {
 		if err := new(Record).Decode(append(bytes.Clone(b), 0)); (err == nil) != (k == KindTick) {
 			t.Errorf("%v with an extra byte: %v", k, err)
 		}
-		for at, value := range map[int]byte{0: 'X', 1: 'X', 2: 0, 3: byte(KindSkip) + 1} {
+		for at, value := range map[int]byte{0: 'X', 1: 'X', 2: 0, 3: byte(KindIdle) + 1} {
 			bad := bytes.Clone(b)
 			bad[at] = value
 			if err := new(Record).Decode(bad); err != ErrRecord {
 				t.Errorf("%v with byte %d of %d: %v", k, at, value, err)
 			}
+		}
+		r.Idle = MaxIdle + 1
+		if err := new(Record).Decode(r.Append(nil)); err != ErrRecord {
+			t.Errorf("%v of %d idle ticks: %v", k, r.Idle, err)
 		}
 		b[2] = recordVersion + 1
 		if err := new(Record).Decode(b); err != ErrVersion {
@@ -76,13 +80,13 @@ func TestRecord_RefusesOtherBytes(t *testing.T) {
 
 func FuzzRecord(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 1))
-	for k := KindTermStart; k <= KindSkip; k++ {
+	for k := KindTermStart; k <= KindIdle; k++ {
 		r := someRecord(random, k)
 		f.Add(append(r.Append(nil), r.Input...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r Record
-		if r.Decode(b) != nil {
+		if r.Decode(b) != nil || b[2] != recordVersion {
 			return
 		}
 		if got := append(r.Append(nil), r.Input...); !bytes.Equal(got, b) {

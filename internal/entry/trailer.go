@@ -10,9 +10,10 @@ import (
 
 // A Trailer follows the state in a snapshot of a world:
 //
-//	"HLWRLD" 0 1 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | handed u8 | to | epoch | crc32c of this
+//	"HLWRLD" 0 2 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | idle u32 | handed u8 | to | wait i64 | epoch | crc32c of this
 //
-// The tag of the snapshot has position, chain, tick and program.
+// Version 1 has neither idle nor wait. The tag of the snapshot has position, chain, tick and
+// program.
 type Trailer struct {
 	Cell   uint64 // 0 before the first record
 	Term   uint32
@@ -20,12 +21,15 @@ type Trailer struct {
 	Start  TermStart // the leader's
 	Time   int64     // time of the last tick
 	Seed   uint64    // seed of the last tick
+	Idle   uint32    // ticks without input since the last record, at most MaxIdle
 	Handed bool      // the leader handed the log over
-	To     string    // ID of the new leader
+	To     string    // new leader's version
+	Wait   int64     // wait of the handoff record, see [Record]
 }
 
 const (
-	trailerMagic = "HLWRLD\x00\x01"
+	trailerMagic   = "HLWRLD\x00"
+	trailerVersion = 2
 
 	// MaxTrailer is the maximum size of a trailer in bytes.
 	MaxTrailer = 1 << 16
@@ -34,18 +38,20 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (t *Trailer) Encode() []byte {
-	b := append([]byte(nil), trailerMagic...)
+	b := append([]byte(trailerMagic), trailerVersion)
 	b = binary.LittleEndian.AppendUint64(b, t.Cell)
 	b = binary.LittleEndian.AppendUint32(b, t.Term)
 	b = binary.LittleEndian.AppendUint64(b, t.Leader)
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Time))
 	b = binary.LittleEndian.AppendUint64(b, t.Seed)
+	b = binary.LittleEndian.AppendUint32(b, t.Idle)
 	if t.Handed {
 		b = append(b, 1)
 	} else {
 		b = append(b, 0)
 	}
-	b = t.Start.append(wire.AppendText(b, t.To))
+	b = wire.AppendText(b, t.To)
+	b = t.Start.append(binary.LittleEndian.AppendUint64(b, uint64(t.Wait)))
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
@@ -57,12 +63,21 @@ func (t *Trailer) Decode(b []byte) error {
 		return errTrailer
 	}
 	in := wire.Reader{Left: b[:n]}
-	if string(in.Cut(uint64(len(trailerMagic)))) != trailerMagic {
+	magic, version := in.Cut(uint64(len(trailerMagic))), in.Number(1)
+	if string(magic) != trailerMagic || version == 0 || version > trailerVersion {
 		return errTrailer
 	}
+	*t = Trailer{}
 	t.Cell, t.Term, t.Leader, t.Time, t.Seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
-	t.Handed, t.To, t.Start = in.Number(1) != 0, in.Text(), readTermStart(&in)
-	if !in.Done() {
+	if version > 1 {
+		t.Idle = uint32(in.Number(4))
+	}
+	t.Handed, t.To = in.Number(1) != 0, in.Text()
+	if version > 1 {
+		t.Wait = int64(in.Number(8))
+	}
+	t.Start = readTermStart(&in)
+	if !in.Done() || t.Idle > MaxIdle {
 		return errTrailer
 	}
 	return nil
