@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A crashDisk is a disk in memory. Synced bytes and names survive a power failure; later ones
@@ -21,7 +22,8 @@ type crashDisk struct {
 	kept   map[string]*crashFile // as of the last sync of the names
 	names  []nameChange          // since then
 	locked bool
-	lost   bool // the lock file was replaced
+	lost   bool      // the lock file was replaced
+	now    time.Time // time of new files
 
 	calls  int // number of changing calls
 	stopAt int // this call and all later ones fail; 0: none
@@ -53,6 +55,8 @@ type crashFile struct {
 	bytes []byte       // as the system sees it
 	kept  []byte       // as the disk has it
 	dirty map[int]bool // sectors for the next sync, by offset
+
+	changed time.Time
 }
 
 var (
@@ -94,6 +98,15 @@ func (d *crashDisk) list() ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+func (d *crashDisk) stat(name string) (bytes int64, changed time.Time, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if f := d.files[name]; f != nil {
+		return int64(len(f.bytes)), f.changed, nil
+	}
+	return 0, time.Time{}, fs.ErrNotExist
 }
 
 func (d *crashDisk) set(name string, f *crashFile) {
@@ -306,7 +319,7 @@ func (f *crashFile) written(keep func(at int) bool) []byte {
 }
 
 func (d *crashDisk) newFile(b []byte) *crashFile {
-	return &crashFile{disk: d, bytes: slices.Clone(b), kept: slices.Clone(b), dirty: map[int]bool{}}
+	return &crashFile{disk: d, bytes: slices.Clone(b), kept: slices.Clone(b), dirty: map[int]bool{}, changed: d.now}
 }
 
 func (d *crashDisk) choices() int {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"handloom/internal/lockfile"
 )
@@ -16,6 +17,7 @@ import (
 // A disk is a file system. Tests fail calls or cut the power.
 type disk interface {
 	list() ([]string, error)
+	stat(name string) (bytes int64, changed time.Time, err error)
 	create(name string) (file, error) // truncates an existing file
 	open(name string) (file, error)
 	rename(from, to string) error
@@ -73,6 +75,14 @@ func (d *osDir) entries() ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	return d.dirFile.ReadDir(-1)
+}
+
+func (d *osDir) stat(name string) (bytes int64, changed time.Time, err error) {
+	info, err := os.Stat(d.path(name))
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	return info.Size(), info.ModTime(), nil
 }
 
 func (d *osDir) create(name string) (file, error) {

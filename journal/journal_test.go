@@ -98,7 +98,7 @@ func TestErrLocked_SecondOpenOfFolder(t *testing.T) {
 }
 
 func TestOptions_InvalidAreRefused(t *testing.T) {
-	for _, o := range []Options{{SegmentBytes: 100}, {SegmentBytes: -1}, {Sync: Every(0)}, {Sync: Every(-1)}} {
+	for _, o := range []Options{{SegmentBytes: 100}, {SegmentBytes: -1}, {Sync: Every(0)}, {Sync: Every(-1)}, {Keep: -1}} {
 		if j, err := Open(t.TempDir(), o); err == nil {
 			j.Close()
 			t.Errorf("Open accepts %+v", o)

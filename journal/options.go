@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -13,6 +15,18 @@ type Options struct {
 	// SegmentBytes is the size of a segment, at least 1 KiB; default 16 MiB. A larger record
 	// gets a segment of its own.
 	SegmentBytes int
+
+	// Keep is the number of bytes of history that Trim leaves: trimmed segments, and of the
+	// snapshots older than the newest two one per 10 minutes, or per 6 hours once they are 6
+	// hours older than the newest, by file time. Every snapshot left has all records after it,
+	// so world.Replay reaches back to the oldest. Default 0: none.
+	Keep int64
+
+	// Archive receives each segment and each snapshot before Trim removes it, oldest first.
+	// Beside a copy of the folder they extend its history. After an error the file stays, and
+	// a later Trim calls Archive again, as it may after a kill, with the same name and bytes.
+	// Append does not wait for Archive; Save, Trim and Close do.
+	Archive func(ctx context.Context, name string, r io.Reader) error
 
 	// For tests.
 	disk       disk
@@ -59,6 +73,9 @@ func (o Options) withDefaults(dir string) (Options, error) {
 	}
 	if o.SegmentBytes < minSegment {
 		return o, fmt.Errorf("journal: SegmentBytes is %d, want at least %d, or 0 for %d", o.SegmentBytes, minSegment, defaultSegment)
+	}
+	if o.Keep < 0 {
+		return o, fmt.Errorf("journal: Keep is %d, want at least 0", o.Keep)
 	}
 	if o.Sync.mode == every && o.Sync.every <= 0 {
 		return o, fmt.Errorf("journal: Every(%v), want a positive duration", o.Sync.every)

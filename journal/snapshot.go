@@ -16,8 +16,8 @@ import (
 const keptSnapshots = 2
 
 // Save saves the bytes of write as the snapshot after record at, which is durable when Save
-// returns, and removes snapshots except the newest two. Append may run meanwhile. After an
-// error Save may be called again.
+// returns. It removes snapshots except the newest two, unless Options.Keep or Options.Archive
+// is set: then Trim does. Append may run meanwhile. After an error Save may be called again.
 func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "journal: Save", "context")
 	check.Given(write != nil, "journal: Save", "function")
@@ -35,7 +35,7 @@ func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) e
 	if err := j.o.disk.sync(""); err != nil {
 		return refused(err)
 	}
-	if err := j.dropSnapshots(); err != nil {
+	if err := j.dropSnapshots(ctx); err != nil {
 		return refused(err)
 	}
 	return nil
@@ -96,27 +96,21 @@ func (w *fileWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (j *Journal) dropSnapshots() error {
-	names, err := j.o.disk.list()
-	if err != nil {
-		return err
-	}
-	saved := numbered(names, snapshotExt)
-	if len(saved) < keptSnapshots {
+// dropSnapshots removes snapshots except the newest two, if Trim keeps and archives none.
+func (j *Journal) dropSnapshots(ctx context.Context) error {
+	if j.o.Keep > 0 || j.o.Archive != nil {
 		return nil
 	}
-	oldest := saved[len(saved)-keptSnapshots]
-	for _, ext := range []string{snapshotExt, rejectedExt} {
-		for _, at := range numbered(names, ext) {
-			if at >= oldest {
-				break
-			}
-			if err := j.o.disk.remove(fileName(at, ext)); err != nil {
-				return err
-			}
+	saved, err := j.Snapshots(ctx)
+	if err != nil || len(saved) < keptSnapshots {
+		return err
+	}
+	for _, at := range slices.Backward(saved[keptSnapshots:]) {
+		if err := j.o.disk.remove(fileName(at, snapshotExt)); err != nil {
+			return err
 		}
 	}
-	return nil
+	return j.dropRejected(saved[keptSnapshots-1])
 }
 
 // Reject renames a damaged snapshot to .bad. Save, Trim and [Journal.Snapshots] no longer count
@@ -183,8 +177,10 @@ type snapshotReader struct {
 	io.Closer
 }
 
-// Trim removes files with only records up to through. It returns ErrRefused unless two
-// snapshots are at or after through, because one could be damaged.
+// Trim removes files with only records up to through, and snapshots older than the newest two,
+// except those that [Options.Keep] has room for. It returns ErrRefused unless two snapshots are
+// at or after through, because one could be damaged, and if [Options.Archive] fails, whose file
+// then stays. It may be repeated.
 func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "journal: Trim", "context")
 	j.saving.Lock()
@@ -196,28 +192,8 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	if len(saved) < keptSnapshots || saved[keptSnapshots-1] < through {
 		return fmt.Errorf("%w: trim through record %d with snapshots %d", ErrRefused, through, saved)
 	}
-	// The Save of a snapshot may have failed after its rename.
-	if err := j.o.disk.sync(""); err != nil {
+	if err := j.dropHistory(ctx, saved, through); err != nil {
 		return refused(err)
 	}
-	for {
-		first, ok := j.takeFirst(through)
-		if !ok {
-			return nil
-		}
-		if err := j.o.disk.remove(fileName(first, segmentExt)); err != nil {
-			return refused(err)
-		}
-	}
-}
-
-func (j *Journal) takeFirst(through uint64) (first uint64, ok bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if len(j.segments) < 2 || j.segments[1]-1 > through {
-		return 0, false
-	}
-	first = j.segments[0]
-	j.segments = j.segments[1:]
-	return first, true
+	return nil
 }

@@ -41,6 +41,8 @@ func TestTrim_NeedsDurableSnapshotNames(t *testing.T) {
 		}
 	}
 	wantSaved(t, j, 80, 60)
+	d.failAt = d.calls + 1
+	wantError(t, j.Trim(ctx, 60), ErrRefused)
 	noError(t, j.Trim(ctx, 60))
 	for _, kept := range subsets(d.choices(), 1) {
 		found := d.afterPowerFailure(func(i int) bool { return kept[i] })
@@ -49,8 +51,6 @@ func TestTrim_NeedsDurableSnapshotNames(t *testing.T) {
 		wantAfter(t, j, 60, 40)
 		mustClose(t, j)
 	}
-	d.failAt = d.calls + 1
-	wantError(t, j.Trim(ctx, 60), ErrRefused)
 	mustClose(t, j)
 }
 
