@@ -25,6 +25,8 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 		return w.halt(err)
 	}
 	h.at, h.chain, h.Cell = at, h.chain.Next(b), r.Cell
+	w.saver.countRecord(len(b))
+	w.noteProgress()
 	switch r.Kind {
 	case entry.KindTick:
 		return w.applyTick(ctx, &r, h, from)
@@ -99,6 +101,7 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
 	p := tickRun{w, h, r.Input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
+	epoch := w.store.Epoch()
 	_, err := w.store.Frame(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
 		err := p.run(ctx, writer, w.skips[r.Tick])
 		if err != nil {
@@ -112,6 +115,7 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 	if err != nil {
 		return w.halt(err)
 	}
+	w.saver.countTick(w.store.Epoch() != epoch)
 	w.lastRecord = time.Now()
 	w.noteLag(&h)
 	if w.o.Applied != nil {

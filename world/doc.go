@@ -76,7 +76,7 @@
 // see the state that the tick left.
 //
 // Records are for one version of a program. A new version takes over after [World.Handoff],
-// which, like Close, ends with a snapshot. A damaged snapshot is skipped, and is not one of the
+// which ends with a snapshot. A damaged snapshot is skipped, and is not one of the
 // two that the log keeps. The older one is verified before the log is trimmed.
 //
 // # Limits

@@ -33,10 +33,11 @@ type Options struct {
 	InputBytes  int // max bytes of input per tick; a larger call is taken alone; default 1 MiB
 	DigestTicks int // ticks in which every shard is compared once; default 60
 
-	// SnapshotTicks is the number of ticks between snapshots; default 600. On a shared log it
-	// may be a quarter of it, and followers save, which costs the leader no pause, unless
-	// DigestTicks exceeds SnapshotTicks/2.
-	SnapshotTicks int
+	// A snapshot is due after SnapshotBytes of records, default a third of the newest snapshot
+	// but at least 1 MiB, or after SnapshotTicks ticks, default 36,000. A tick without commands
+	// counts a hundredth. On a shared log followers save after 3/4 of that, which costs the
+	// leader no pause, unless DigestTicks are more than half of it.
+	SnapshotBytes, SnapshotTicks int
 
 	// Observe makes a follower that writes nothing: it calls only Read, Tail, Snapshots and
 	// Load of the log. Submit and Handoff return [ErrNotLeader]; Open of an empty log returns
@@ -73,7 +74,7 @@ const maxName = 1 << 10
 const (
 	defaultHz            = 60
 	defaultInputBytes    = 1 << 20
-	defaultSnapshotTicks = 600
+	defaultSnapshotTicks = 36_000
 	defaultDigestTicks   = 60
 )
 
@@ -97,6 +98,9 @@ func (o Options) withDefaults() (Options, error) {
 			errs = append(errs, fmt.Errorf("world: Options.%s is %d, want 1 to %d, or 0 for %d", n.name, *n.value, n.max, n.instead))
 		}
 		*n.value = cmp.Or(*n.value, n.instead)
+	}
+	if o.SnapshotBytes < 0 {
+		errs = append(errs, fmt.Errorf("world: Options.SnapshotBytes is %d, want at least 1, or 0 for a third of the newest snapshot", o.SnapshotBytes))
 	}
 	if !(o.Shadow >= 0 && o.Shadow <= 1) {
 		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v, want 0 to 1", o.Shadow))

@@ -101,9 +101,9 @@ func TestSnapshot_FailedCopyWaitsForNext(t *testing.T) {
 			*dst = slices.Clone(*src)
 		}})
 		w := openWith(t, g, world.Memory(), func(o *world.Options) {
-			o.Init = func(_ context.Context, w *store.Writer) error {
+			o.Init = func(ctx context.Context, w *store.Writer) error {
 				lists.Insert(w, []int{1})
-				return nil
+				return g.init(ctx, w)
 			}
 		})
 		fails = true

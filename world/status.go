@@ -42,6 +42,10 @@ type stats struct {
 	appendErr    error
 	lostAppends  uint64
 	savedTick    uint64
+	savedTotal   progress // of the saver, there
+	total        progress
+	saveTook     time.Duration
+	savedBytes   int64
 	savedAt      time.Time
 	saveErr      error
 	badSnapshots int
@@ -132,7 +136,7 @@ func (w *World) noteLag(h *position) {
 	lag := time.Since(time.Unix(0, h.Time))
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.stats.lag = lag
+	w.stats.lag, w.stats.total = lag, w.saver.total
 }
 
 func (w *World) noteClock(off time.Duration) {
@@ -147,10 +151,31 @@ func (w *World) appendErr() error {
 	return w.stats.appendErr
 }
 
-func (w *World) noteSaved(tick uint64) {
+// noteSaved notes the newest snapshot; total is the progress at its position.
+func (w *World) noteSaved(tick uint64, total progress) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.stats.savedTick, w.stats.savedAt, w.stats.saveErr = tick, time.Now(), nil
+	f := &w.stats
+	f.savedTick, f.savedTotal, f.savedAt, f.saveErr = tick, total, time.Now(), nil
+}
+
+func (w *World) noteSave(took time.Duration, size int64) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.stats.saveTook, w.stats.savedBytes = took, size
+}
+
+func (w *World) noteProgress() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.stats.total = w.saver.total
+}
+
+// sinceSaved returns the progress since the newest snapshot.
+func (w *World) sinceSaved() progress {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.stats.total.since(w.stats.savedTotal)
 }
 
 func (w *World) noteUnsaved(err error) {

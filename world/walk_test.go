@@ -24,7 +24,7 @@ func newWalk(t testing.TB, n, workers int, l world.Log, shadow float64) (*walk, 
 		g.tables[i] = store.Register(s, store.TableOptions[uint64]{Name: fmt.Sprint("walkers ", i), Shards: 2})
 	}
 	w, err := world.Open(t.Context(), s, l, world.Options{
-		Version: "walk", SnapshotTicks: 3, Shadow: shadow,
+		Version: "walk", SnapshotBytes: 1, Shadow: shadow,
 		Init: func(_ context.Context, w *store.Writer) (err error) {
 			for _, table := range g.tables {
 				for _, m := range store.Maps(table, w) {

@@ -279,8 +279,8 @@ func (w untilDone) Write(b []byte) (int, error) {
 }
 
 // Close ends Run and Step and releases the store. A leader saves a snapshot, unless ctx has
-// ended. Waiting calls of Submit fail, with ErrUncertain if the log may have them. Log and
-// store stay open.
+// ended, or fewer than SnapshotTicks ticks, none with commands, follow the newest one. Waiting
+// calls of Submit fail, with ErrUncertain if the log may have them. Log and store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
 // has ended before. Its error then wraps the cause of ctx and names the operation, after which
@@ -318,13 +318,20 @@ func (w *World) close(ctx context.Context) error {
 	}
 	_ = w.saver.wait(context.Background()) // the World's end may have ended a save
 	var err error
-	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.saver.saved < w.at().at {
+	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.isUnsaved() {
 		err = w.saveNow(ctx)
 	}
 	w.dropPending(fmt.Errorf("%w: the world is closed", store.ErrUncertain))
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
 	w.exclusive.Release()
 	return err
+}
+
+// isUnsaved reports whether Close saves: a recovery without its snapshot would run more than a
+// few idle ticks. No save may be in progress.
+func (w *World) isUnsaved() bool {
+	since := w.sinceSaved()
+	return w.saver.saved < w.at().at && (since.active > 0 || since.idle >= uint64(w.o.SnapshotTicks))
 }
 
 var errUnfinished = errors.New("not finished")
