@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"bench/internal/results":   {"internal/cli", "bench/internal/measure", "bench/internal/targets", "internal/chart", "internal/report"},
 	"bench/internal/suite":     {"bench/internal/measure", "journal", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace"},
 	"guide/internal/swarm":     {"store", "tasks"},
+	"guide/bank":               {"journal", "store", "world"},
 	"guide":                    {"guide/internal/site", "internal/chart", "internal/cli"},
 	"cluster":                  {"cluster/cells", "world", "journal", "internal/check", "internal/lockfile", "internal/wire"},
 	"cluster/cells":            {"internal/check", "internal/digest", "internal/wire", "store", "world"},
@@ -80,7 +81,7 @@ type pkg struct {
 var engineUsers = map[string][]string{"batch": {"shard", "store", "proof"}, "shard": {"store", "proof"}}
 
 // maxPackages is the current count; a merge lowers it.
-const maxPackages = 62
+const maxPackages = 63
 
 func TestImports_FollowTheLayers(t *testing.T) {
 	pkgs := list(t, "./...", "./cluster/...")

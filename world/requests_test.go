@@ -1,0 +1,175 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A till adds each request to a sum, which is the answer. A negative one panics.
+type till struct {
+	*world.World
+	requests *world.Requests[int, int]
+	sum      *store.Value[int]
+}
+
+const (
+	tillLimit = 3
+	tillKeep  = time.Minute
+)
+
+func openTill(t *testing.T, l world.Log) *till {
+	t.Helper()
+	s := store.New(store.Options{})
+	a := &till{requests: world.NewRequests[int, int](s, "request", tillLimit, tillKeep)}
+	a.sum = store.AddValue[int](s, store.ColumnOptions[int]{Name: "sum"})
+	var err error
+	a.World, err = world.Open(t.Context(), s, l, world.Options{
+		Version: "till", Hz: 60, DigestTicks: 1, Shadow: 1,
+		Tick: a.requests.Tick(func(_ *store.Writer, _ world.Tick, n int) int {
+			if n < 0 {
+				panic("negative")
+			}
+			*a.sum.Get() += n
+			return *a.sum.Get()
+		}),
+	})
+	noError(t, err)
+	return a
+}
+
+type tillAnswer struct {
+	sum  int
+	err  error
+	done bool
+}
+
+func (a *till) submit(ctx context.Context, key string, n int) *tillAnswer {
+	got := new(tillAnswer)
+	go func() {
+		got.sum, got.err = a.requests.Submit(ctx, a.World, key, n)
+		got.done = true
+	}()
+	synctest.Wait()
+	return got
+}
+
+func (a *till) want(t *testing.T, key string, n, sum int, wants ...error) {
+	t.Helper()
+	got := a.submit(t.Context(), key, n)
+	mustStep(t, a.World)
+	got.want(t, sum, wants...)
+}
+
+func (g *tillAnswer) want(t *testing.T, sum int, wants ...error) {
+	t.Helper()
+	synctest.Wait()
+	if wantError(t, g.err, wants...); !g.done || g.sum != sum || g.err != nil && len(wants) == 0 {
+		t.Errorf("got %+v, want %d, %v", *g, sum, wants)
+	}
+}
+
+func TestRequests_CountOnce(t *testing.T) {
+	inBubble(t, "repeated, also after a restart", func(t *testing.T) {
+		l := world.Memory()
+		a := openTill(t, l)
+		first, second := a.submit(t.Context(), "a", 5), a.submit(t.Context(), "a", 5)
+		mustStep(t, a.World)
+		first.want(t, 5)
+		second.want(t, 5)
+		a.want(t, "b", 2, 7)
+		a.want(t, "a", 6, 0, store.ErrDuplicate)
+		for range 2 {
+			crash(t, a.World)
+			a = openTill(t, l)
+			a.want(t, "a", 5, 5)
+			a.want(t, "b", 2, 7)
+		}
+		mustClose(t, a.World)
+	})
+	inBubble(t, "repeated after an unknown outcome", func(t *testing.T) {
+		l := &faulty{Log: world.Memory()}
+		a := openTill(t, l)
+		l.append = func(ctx context.Context, _ uint64, _ []byte) (uint64, error) {
+			<-ctx.Done()
+			return 0, context.Cause(ctx)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		got := a.submit(ctx, "a", 5)
+		hung, end := context.WithCancel(t.Context())
+		stepped := make(chan error)
+		go func() { stepped <- errorOf(a.Step(hung)) }()
+		synctest.Wait()
+		cancel()
+		got.want(t, 0, store.ErrUncertain)
+		end()
+		wantError(t, <-stepped, context.Canceled)
+		l.append = nil
+		mustStep(t, a.World) // completes the append
+		a.want(t, "a", 5, 5)
+		equal(t, "sum", *a.sum.Get(), 5)
+		mustClose(t, a.World)
+	})
+	inBubble(t, "repeated while the table is full", func(t *testing.T) {
+		a := openTill(t, world.Memory())
+		for i, key := range []string{"a", "b", "c"} {
+			a.want(t, key, 1, i+1)
+		}
+		a.want(t, "d", 1, 0, store.ErrFull)
+		a.want(t, "b", 1, 2)
+		mustClose(t, a.World)
+	})
+	inBubble(t, "on a follower", func(t *testing.T) {
+		l := world.Memory()
+		a, b := openTill(t, l), openTill(t, l)
+		a.want(t, "a", 5, 5)
+		mustStep(t, b.World)
+		b.submit(t.Context(), "a", 5).want(t, 5)
+		b.submit(t.Context(), "b", 5).want(t, 0, world.ErrNotLeader)
+		mustClose(t, a.World, b.World)
+	})
+}
+
+func TestRequests_ForgetOldAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := openTill(t, world.Memory())
+		a.want(t, "a", 5, 5)
+		until := func(tick uint64) {
+			for a.Status().Tick < tick {
+				time.Sleep(time.Second / 60)
+				mustStep(t, a.World)
+			}
+		}
+		until(1024) // 17 s
+		a.want(t, "a", 5, 5)
+		until(4*1024 - 2)
+		a.want(t, "a", 5, 5)
+		for range 2 { // forgotten in tick 4,096, after 68 s
+			a.want(t, "a", 5, 10)
+		}
+		mustClose(t, a.World)
+	})
+}
+
+// The state of a failed tick answers nothing.
+func TestRequests_HaltedWorldAnswersNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := openTill(t, world.Memory())
+		good, bad := a.submit(t.Context(), "a", 5), a.submit(t.Context(), "b", -1)
+		wantError(t, errorOf(a.Step(t.Context())), world.ErrTick)
+		good.want(t, 0, world.ErrTick)
+		bad.want(t, 0, world.ErrTick)
+		for _, key := range []string{"a", "b", "c"} {
+			got := a.submit(t.Context(), key, 5)
+			got.want(t, 0, store.ErrUncertain)
+			failIf(t, errors.Is(got.err, fs.ErrClosed), "got %v", got.err)
+		}
+		mustClose(t, a.World)
+	})
+}
