@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -26,7 +27,15 @@ func (o *outcomes) open(t *testing.T, d *crashDisk) {
 	t.Helper()
 	found, err := inspect(d, func(uint64, []byte) error { return nil })
 	noError(t, err)
+	calls := d.calls
+	live, liveErr := openRead(d)
+	failIf(t, d.calls != calls, "OpenRead changes the folder")
 	j, err := Open("", small(d))
+	failIf(t, fmt.Sprint(liveErr) != fmt.Sprint(err), "OpenRead: %v; Open: %v", liveErr, err)
+	if liveErr == nil && err == nil {
+		equal(t, "tail of OpenRead", live.live.at, j.tail)
+		mustClose(t, live)
+	}
 	if err != nil {
 		var at *CorruptError
 		if !errors.As(err, &at) || at.File == "" || at.At == 0 || at.At > units || found.Damage == nil || err.Error() != found.Damage.Error() {

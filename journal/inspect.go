@@ -3,7 +3,6 @@ package journal
 import (
 	"cmp"
 	"errors"
-	"os"
 
 	"handloom/internal/hook"
 )
@@ -12,10 +11,10 @@ func init() { hook.InspectJournal = inspectFolder }
 
 // inspectFolder is [hook.InspectJournal].
 func inspectFolder(dir string, each func(at uint64, rec []byte) error) (hook.Contents, error) {
-	return inspect(onlyRead{newFolder(dir)}, each)
+	return inspect(onlyRead{readOnlyDir{newFolder(dir)}}, each)
 }
 
-type onlyRead struct{ *osDir }
+type onlyRead struct{ readOnlyDir }
 
 func (d onlyRead) list() ([]string, error) {
 	names, err := d.osDir.list()
@@ -24,8 +23,6 @@ func (d onlyRead) list() ([]string, error) {
 	}
 	return names, err
 }
-
-func (d onlyRead) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
 
 func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Contents, err error) {
 	newest := inspectLock(d) // first: another segment may begin meanwhile

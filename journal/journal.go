@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -38,7 +39,11 @@ type Journal struct {
 	timerErr error // the last error of onTimer
 
 	saving sync.Mutex // one Save or Trim at a time
+
+	live *tailing // of OpenRead: the journal of another process; nil otherwise
 }
+
+var errClosed = fmt.Errorf("%w: closed", ErrBroken)
 
 // A TornTail is the last unit, removed by Open: its write did not finish, so no record of it
 // was acknowledged, or it was damaged later, which looks the same.
@@ -76,6 +81,9 @@ func (j *Journal) ElectionTimeout() time.Duration { return 0 }
 func (j *Journal) Tail(context.Context) (at uint64, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if err := j.refresh(); err != nil {
+		return 0, err
+	}
 	return j.accepted(), j.broken
 }
 
@@ -94,6 +102,8 @@ func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint6
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
+	case j.live != nil:
+		return 0, errReadOnly
 	case j.broken != nil:
 		return 0, j.broken
 	case ctx.Err() != nil:
@@ -153,14 +163,17 @@ func (j *Journal) Close() error {
 	defer j.saving.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.lock == nil {
+	if j.lock == nil && j.live == nil || errors.Is(j.broken, errClosed) {
 		return nil
 	}
 	err := j.syncAll()
 	if j.broken == nil {
-		j.broken = fmt.Errorf("%w: closed", ErrBroken)
+		j.broken = errClosed
 	}
 	j.wake()
+	if j.live != nil {
+		return j.live.close()
+	}
 	j.dropPrealloc()
 	for _, c := range []io.Closer{j.last, j.lock} {
 		if e := c.Close(); err == nil {

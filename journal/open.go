@@ -137,16 +137,9 @@ func (j *Journal) beginSegment(s segment) error {
 // appends. Earlier segments may have gaps: a power failure keeps no order of removals. newest
 // is named in the lock file.
 func (j *Journal) verify(saved []uint64, newest uint64) error {
-	var after uint64
-	if n := len(saved); n > 0 {
-		after = saved[max(0, n-keptSnapshots)]
-	}
-	k, found := slices.BinarySearch(j.segments, after+1)
-	if !found {
-		k--
-	}
-	if k < 0 {
-		return &CorruptError{File: fileName(j.segments[0], segmentExt), At: after + 1, Reason: fmt.Sprintf("the first record is %d", j.segments[0])}
+	k, err := firstNeeded(j.segments, saved)
+	if err != nil {
+		return err
 	}
 	var before *cursor
 	for i := k; i < len(j.segments); i++ {
@@ -157,6 +150,23 @@ func (j *Journal) verify(saved []uint64, newest uint64) error {
 		before = c
 	}
 	return nil
+}
+
+// firstNeeded returns the index of the segment with the first record after the older of the two
+// newest snapshots.
+func firstNeeded(segments, saved []uint64) (int, error) {
+	var after uint64
+	if n := len(saved); n > 0 {
+		after = saved[max(0, n-keptSnapshots)]
+	}
+	k, found := slices.BinarySearch(segments, after+1)
+	if !found {
+		k--
+	}
+	if k < 0 {
+		return 0, &CorruptError{File: fileName(segments[0], segmentExt), At: after + 1, Reason: fmt.Sprintf("the first record is %d", segments[0])}
+	}
+	return k, nil
 }
 
 // verifySegment reads segment i, which must follow before unless that is nil, up to j.tail.
@@ -273,6 +283,8 @@ func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
 	}
 }
 
+var errMissing = errors.New("snapshot of missing records")
+
 // skipToSnapshot continues after a snapshot newer than the last record, which was damaged after
 // the save.
 func (j *Journal) skipToSnapshot(saved []uint64) error {
@@ -281,7 +293,7 @@ func (j *Journal) skipToSnapshot(saved []uint64) error {
 	}
 	newest := saved[len(saved)-1]
 	if j.tornTail == nil {
-		return &CorruptError{File: fileName(newest, snapshotExt), At: j.tail.seq + 1, Reason: "snapshot of missing records"}
+		return &CorruptError{File: fileName(newest, snapshotExt), At: j.tail.seq + 1, Reason: errMissing.Error()}
 	}
 	before := j.last
 	j.last = nil

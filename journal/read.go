@@ -1,8 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"handloom/internal/check"
@@ -37,6 +40,7 @@ func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, r
 		}
 		select {
 		case <-more:
+		case <-j.poll():
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -48,7 +52,8 @@ func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, r
 func (j *Journal) written() (at uint64, more <-chan struct{}, broken error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.tail.seq, j.more, j.broken
+	err := j.refresh()
+	return j.tail.seq, j.more, cmp.Or(err, j.broken)
 }
 
 type reader struct {
@@ -104,6 +109,9 @@ func (r *reader) enter() error {
 	}
 	before := r.c
 	c, err := openCursor(r.j.o.disk, first)
+	if errors.Is(err, fs.ErrNotExist) && r.j.isTrimmed(first) {
+		return fmt.Errorf("%w: record %d", ErrTrimmed, at+1)
+	}
 	if err != nil {
 		return err
 	}
@@ -131,4 +139,11 @@ func (j *Journal) findSegment(at uint64) (first uint64, ok bool) {
 		return 0, false
 	}
 	return j.segments[i], true
+}
+
+// isTrimmed reports whether a segment found before is no longer there.
+func (j *Journal) isTrimmed(first uint64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.refresh() == nil && !slices.Contains(j.segments, first)
 }

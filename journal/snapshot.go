@@ -47,6 +47,8 @@ func (j *Journal) mayBeSaved(ctx context.Context, at uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
+	case j.live != nil:
+		return errReadOnly
 	case j.broken != nil:
 		return j.broken
 	case ctx.Err() != nil:
@@ -138,7 +140,10 @@ func (j *Journal) Reject(ctx context.Context, at uint64) error {
 func (j *Journal) mayChange(ctx context.Context) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.broken == nil && ctx.Err() != nil {
+	switch {
+	case j.live != nil:
+		return errReadOnly
+	case j.broken == nil && ctx.Err() != nil:
 		return refused(context.Cause(ctx))
 	}
 	return j.broken
@@ -185,6 +190,9 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "journal: Trim", "context")
 	j.saving.Lock()
 	defer j.saving.Unlock()
+	if err := j.mayChange(ctx); err != nil {
+		return err
+	}
 	saved, err := j.Snapshots(ctx)
 	if err != nil {
 		return err

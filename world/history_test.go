@@ -1,0 +1,82 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"handloom/journal"
+	"handloom/world"
+)
+
+// While a world plays, others replay its history and observe it in its folder.
+func TestReplay_ReachesBackThroughKeptHistory(t *testing.T) {
+	const ticks = 300
+	dir := t.TempDir()
+	l, err := journal.Open(dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10, Keep: 1 << 20})
+	noError(t, err)
+	g, w := newWorld(t, alone, l)
+	steps(t, w, 1)
+	r, err := journal.OpenRead(dir)
+	noError(t, err)
+	seen, u := observe(t, r)
+	for tick := uint64(1); tick < ticks; {
+		tick = mustStep(t, w).Number
+		if tick%20 != 0 {
+			continue
+		}
+		for u.Status().Tick < tick {
+			mustStep(t, u)
+		}
+		wantSame(t, g, seen)
+		for _, upTo := range []uint64{0, tick / 3, tick / 2, tick} {
+			again := newGame(t, alone)
+			noError(t, world.Replay(t.Context(), again.Store, r, again.options(), upTo))
+			if upTo > 0 {
+				equal(t, fmt.Sprint("digest of Replay to tick ", upTo), digest(t, again), g.digests[upTo])
+			}
+		}
+	}
+	// Without Observe a world would have to write.
+	again := newGame(t, alone)
+	_, err = world.Open(t.Context(), again.Store, r, again.options())
+	wantError(t, err, fs.ErrClosed)
+	mustClose(t, u, w)
+	noError(t, r.Close())
+	mustCloseJournal(t, l)
+}
+
+// A failed Archive is an error of the snapshot; ticks continue, and later all is archived.
+func TestArchive_FailureIsReported(t *testing.T) {
+	dir, down := t.TempDir(), true
+	archived := 0
+	synctest.Test(t, func(t *testing.T) {
+		l, err := journal.Open(dir, journal.Options{
+			Sync: journal.Never, SegmentBytes: 1 << 10,
+			Archive: func(context.Context, string, io.Reader) error {
+				if down {
+					return errors.New("no bucket")
+				}
+				archived++
+				return nil
+			},
+		})
+		noError(t, err)
+		_, w := newWorld(t, alone, l)
+		stepsSaving(t, w, 50)
+		s := w.Status()
+		failIf(t, !strings.Contains(s.SaveErr, "archive 0000000000000000.snap: no bucket") || s.SavedTick < 40, "Status: %v", s)
+		equal(t, "snapshots", len(snapshotsOf(t, l)) > 5, true)
+		down = false
+		stepsSaving(t, w, 20)
+		failIf(t, w.Status().SaveErr != "" || archived < 5, "%d files are archived; Status: %v", archived, w.Status())
+		equal(t, "snapshots", len(snapshotsOf(t, l)), 2)
+		mustClose(t, w)
+		mustCloseJournal(t, l)
+	})
+}
