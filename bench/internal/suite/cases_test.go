@@ -3,6 +3,7 @@ package suite
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type counted func(n int) int
 
 func all(n int) int   { return n }
 func half(n int) int  { return n / 2 }
+func tenth(n int) int { return n / 20 * 2 }
 func sumTo(n int) int { return n * (n - 1) / 2 } // sum of the values
 
 func times(k int) counted { return func(n int) int { return k * n } }
@@ -36,6 +38,8 @@ var figures = map[string]figure{
 	"iterate getinorder get columnsum":      {items: all, values: sumTo},
 	"iterate/slotmap iterate/handlemap.All": {items: all}, // the sum includes handles
 	"eraseitems":                            {items: half, done: half},
+	"putflush sparseflush":                  {items: tenth, done: tenth},
+	"sparseframe":                           {items: fixed(0), done: withEffects},
 	"groupby":                               {items: times(2), done: times(2)},
 	"columncreate/table.4columns":           {items: all, done: times(5)},
 	"append halves":                         {items: fixed(0)},
@@ -75,6 +79,20 @@ func dying(percent uint64) counted {
 		}
 		return dead
 	}
+}
+
+// withEffects counts distinct items of the last ten of eleven frames.
+func withEffects(n int) int {
+	r, order, has := set[item64]{n: n, seed: 1}.random(), permutation(rand.New(rand.NewPCG(1, 1)), n), make(map[uint32]bool)
+	for frame := range effectFrames + 1 {
+		drawFirst(r, order, n/100)
+		for _, i := range order[:n/100] {
+			if frame > 0 {
+				has[i] = true
+			}
+		}
+	}
+	return len(has)
 }
 
 func events(int) int { n, _ := countTrace(); return n }

@@ -30,6 +30,7 @@ type family interface {
 	collector() []measure.Case
 	growth() []measure.Case
 	flushes() []measure.Case
+	puts() []measure.Case
 	checkpoints() []measure.Case
 	files() []measure.Case
 	passes() []measure.Case
@@ -88,6 +89,8 @@ var kinds = []struct {
 	{typed(groups), []int{1e5}, []int{32}, only("groupby")},
 	{typed(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
+	{family.puts, []int{1e5, 1e6}, []int{8, 64}, none},
+	{typed(sparseData), []int{1e5, 1e6}, []int{64}, none},
 	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, nil},
 	{family.files, []int{1e6}, []int{8, 64}, none},
 	{appends, nil, nil, none},
