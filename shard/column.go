@@ -34,28 +34,24 @@ func (s *Shard) planSets(c *batch.Commands, col *columnShard, index int) {
 	if index == 0 {
 		c.CountStaged(number, &col.counts)
 	}
+	col.setting.Rows.Grow(s.Map.Rows())
 	size := col.Kind.Type.Size
 	for _, sets := range c.Sets(number) {
 		puts := sets.Puts(index)
-		for sequence, id := range puts.IDs {
-			if id.IsProvisional() {
-				if !c.SetCreate(number, id, puts.Values.Pointer(sequence, size), sets.Key(), &col.counts) {
-					s.sampleSet(col, id, sets.Key(), sequence)
+		for from := 0; from < len(puts.IDs); from += lookahead {
+			for i, row := range s.rowsOf(slotset.Block(puts.IDs[from:])) {
+				if row != slotset.NoRow {
+					s.planValue(&col.setting, row, &col.counts)
+					continue
 				}
-				continue
-			}
-			if s.Map.IsMarked(&s.erasing, id) {
-				col.counts.Dropped++
-				continue
-			}
-			switch s.Map.Mark(&col.setting, id) {
-			case slotset.Stale:
-				col.counts.Stale++
+				sequence := from + i
+				id := puts.IDs[sequence]
+				if !id.IsProvisional() {
+					col.counts.Stale++
+				} else if c.SetCreate(number, id, puts.Values.Pointer(sequence, size), sets.Key(), &col.counts) {
+					continue
+				}
 				s.sampleSet(col, id, sets.Key(), sequence)
-			case slotset.AlreadyMarked:
-				col.counts.Superseded++
-			case slotset.Marked:
-				col.counts.Put++
 			}
 		}
 	}
@@ -85,9 +81,13 @@ func (s *Shard) applySets(c *batch.Commands, col *columnShard, index int) {
 	t := col.Kind.Type
 	for _, sets := range c.Sets(col.number) {
 		puts := sets.Puts(index)
-		for i, id := range puts.IDs {
-			if row, ok := s.Map.RowOf(id); ok {
-				t.Set(col.At(row), puts.Values.Pointer(i, t.Size))
+		for from := 0; from < len(puts.IDs); from += lookahead {
+			rows := s.rowsOf(slotset.Block(puts.IDs[from:]))
+			col.ReadAhead(rows)
+			for i, row := range rows {
+				if row != slotset.NoRow {
+					t.Set(col.At(int(row)), puts.Values.Pointer(from+i, t.Size))
+				}
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (s *Shard) findInColumn(c *batch.Commands, col *columnShard, index int) {
 		puts := all[i].Puts(index)
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
-			if s.Map.IsMarked(&col.setting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
+			if s.isMarked(&col.setting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
 				find(puts.Values.Pointer(j, t.Size))
 			}
 		}

@@ -92,7 +92,7 @@ func (s *Shard) findInItems(c *batch.Commands, index int) {
 	for _, puts := range slices.Backward(c.Puts(index)) { // the last put of an item wins
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
-			if s.Map.IsMarked(&s.putting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
+			if s.isMarked(&s.putting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
 				find(puts.Values.Pointer(j, s.typ.Size))
 			}
 		}

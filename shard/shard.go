@@ -24,7 +24,10 @@ type Shard struct {
 	unmarkedPeak highwater.Mark
 	counts       batch.Counts
 	samples      []batch.Sample
-	lo, hi       int // range of the surviving creates dealt to the shard
+	rows         []slotset.Row // scratch: see rowsOf
+	dataRows     []slotset.Row // scratch: see rowsIn
+	ids          []handle.ID   // scratch
+	lo, hi       int           // range of the surviving creates dealt to the shard
 	links        links
 	tracking     tracking
 	columns      []*columnShard
@@ -98,26 +101,39 @@ func (s *Shard) planErases(c *batch.Commands, erases batch.Erases) {
 }
 
 func (s *Shard) planPuts(c *batch.Commands, puts batch.KeyedPuts) {
-	for sequence, id := range puts.IDs {
-		if id.IsProvisional() {
-			if !c.Replace(id, puts.Values.Pointer(sequence, s.typ.Size), &s.counts) {
-				s.sample(batch.Put, id, puts.Key, sequence)
+	s.putting.Rows.Grow(s.Map.Rows())
+	for from := 0; from < len(puts.IDs); from += lookahead {
+		for i, row := range s.rowsOf(slotset.Block(puts.IDs[from:])) {
+			if row != slotset.NoRow {
+				s.planValue(&s.putting, row, &s.counts)
+				continue
 			}
-			continue
-		}
-		if s.Map.IsMarked(&s.erasing, id) {
-			s.counts.Dropped++
-			continue
-		}
-		switch s.Map.Mark(&s.putting, id) {
-		case slotset.Stale:
-			s.counts.Stale++
+			sequence := from + i
+			id := puts.IDs[sequence]
+			if !id.IsProvisional() {
+				s.counts.Stale++
+			} else if c.Replace(id, puts.Values.Pointer(sequence, s.typ.Size), &s.counts) {
+				continue
+			}
 			s.sample(batch.Put, id, puts.Key, sequence)
-		case slotset.AlreadyMarked:
-			s.counts.Superseded++
-		case slotset.Marked:
-			s.counts.Put++
 		}
+	}
+}
+
+func (s *Shard) isMarked(marks *slotset.Bitset, id handle.ID) bool {
+	row, ok := s.Map.RowOf(id)
+	return ok && marks.Rows.Has(row)
+}
+
+// planValue marks and counts a put or Set of the existing item at row.
+func (s *Shard) planValue(marks *slotset.Bitset, row slotset.Row, counts *batch.Counts) {
+	switch {
+	case s.erasing.Rows.Has(int(row)):
+		counts.Dropped++
+	case marks.Rows.Add(int(row)):
+		counts.Put++
+	default:
+		counts.Superseded++
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"handloom/internal/dense"
 	"handloom/internal/items"
 	"handloom/internal/paged"
+	"handloom/internal/slotset"
 	"handloom/internal/sparse"
 	"handloom/shard"
 	"handloom/shard/handle"
@@ -182,6 +183,12 @@ func TestShard_EqualsModel(t *testing.T) {
 		for seed := range uint64(30) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			tab, other, model := newTable(t, stable), newTable(t, stable), make(map[handle.ID]entry)
+			if seed%10 == 0 { // enough items for several blocks of Sets
+				other.fill(t, 500, 2)
+				for i, id := range tab.fill(t, 500, 2) {
+					model[id] = entry{value: uint64(i), extra: uint64(i * (i % 2)), has: i%2 == 1}
+				}
+			}
 			for range 20 {
 				if r.IntN(5) == 0 { // canceled and dropped
 					tab.randomBatch(r, maps.Clone(model), stable)
@@ -230,6 +237,9 @@ func (tab *table) randomBatch(r *rand.Rand, model map[handle.ID]entry, stable bo
 	erased := make(map[handle.ID]bool)
 	mass := r.IntN(3) == 0
 	commands := r.IntN(60)
+	if r.IntN(5) == 0 {
+		commands *= slotset.Lookahead / 4 // several blocks of each kind
+	}
 	if mass {
 		commands += 40
 	}

@@ -15,8 +15,8 @@ import (
 type sparseShard struct {
 	*sparse.Map
 	name     string
-	number   int // attachment number of the table
-	named    slotset.Bitset
+	number   int          // attachment number of the table
+	named    slotset.Bits // rows of items
 	dropping slotset.Bits
 	last     []command // last Set of each existing item, in reverse order
 	lastPeak highwater.Mark
@@ -62,21 +62,30 @@ func (d *sparseShard) begin() {
 // planData iterates in reverse order, because the last command of an item counts.
 func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 	d.dropping.Grow(d.Rows())
+	d.named.Grow(s.Map.Rows())
 	if index == 0 {
 		c.CountOptional(d.number, &d.counts)
 	}
 	all, size := c.Sets(d.number), d.Type.Size
 	for queue := len(all) - 1; queue >= 0; queue-- {
 		puts := all[queue].Puts(index)
-		for sequence := len(puts.IDs) - 1; sequence >= 0; sequence-- {
-			id, unset := puts.IDs[sequence], all[queue].IsUnset(index, sequence)
-			switch {
-			case !id.IsProvisional():
-				s.planItem(d, command{id, uint32(queue), uint32(sequence)}, unset)
-			case unset:
-				c.GiveCreate(d.number, id, nil, all[queue].Key(), &d.counts)
-			default:
-				c.GiveCreate(d.number, id, puts.Values.Pointer(sequence, size), all[queue].Key(), &d.counts)
+		for end := len(puts.IDs); end > 0; {
+			ids := puts.IDs[end-min(lookahead, end) : end]
+			end -= len(ids)
+			rows, dataRows := s.rowsOf(ids), s.rowsIn(d, ids)
+			for i := len(ids) - 1; i >= 0; i-- {
+				id, sequence := ids[i], end+i
+				unset := all[queue].IsUnset(index, sequence)
+				switch {
+				case rows[i] != slotset.NoRow:
+					s.planItem(d, command{id, uint32(queue), uint32(sequence)}, rows[i], dataRows[i], unset)
+				case !id.IsProvisional():
+					d.counts.Stale++
+				case unset:
+					c.GiveCreate(d.number, id, nil, all[queue].Key(), &d.counts)
+				default:
+					c.GiveCreate(d.number, id, puts.Values.Pointer(sequence, size), all[queue].Key(), &d.counts)
+				}
 			}
 		}
 	}
@@ -87,24 +96,20 @@ func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 	s.planDrops(d)
 }
 
-// planItem handles existing items and stale handles.
-func (s *Shard) planItem(d *sparseShard, cmd command, unset bool) {
-	if s.Map.IsMarked(&s.erasing, cmd.id) {
+// planItem handles the item at row, whose data is at dataRow.
+func (s *Shard) planItem(d *sparseShard, cmd command, row, dataRow slotset.Row, unset bool) {
+	if s.erasing.Rows.Has(int(row)) {
 		d.counts.Dropped++
 		return
 	}
-	switch s.Map.Mark(&d.named, cmd.id) {
-	case slotset.Stale:
-		d.counts.Stale++
-		return
-	case slotset.AlreadyMarked:
+	if !d.named.Add(int(row)) {
 		d.counts.Superseded++
 		return
 	}
-	switch has := d.Has(cmd.id); {
+	switch has := dataRow != slotset.NoRow; {
 	case unset && has:
 		d.counts.Erased++
-		d.drop(cmd.id)
+		d.dropping.Add(int(dataRow))
 		if d.changed != nil {
 			d.unset = append(d.unset, cmd.id)
 		}
@@ -132,9 +137,12 @@ func (s *Shard) planDrops(d *sparseShard) {
 	case erased <= d.Rows():
 		s.Map.Marked(&s.erasing, d.onErased)
 	default:
-		for row, id := range d.Owners(0, d.Rows()) {
-			if s.Map.IsMarked(&s.erasing, id) {
-				d.dropping.Add(row)
+		owners := d.Owners(0, d.Rows())
+		for from := 0; from < len(owners); from += lookahead {
+			for i, row := range s.rowsOf(slotset.Block(owners[from:])) {
+				if s.erasing.Rows.Has(int(row)) {
+					d.dropping.Add(from + i)
+				}
 			}
 		}
 	}
@@ -178,10 +186,19 @@ func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
 	}
 	d.DropMarked(&d.dropping)
 	d.dropping.Clear()
-	all, size := c.Sets(d.number), d.Type.Size
-	for i := len(d.last) - 1; i >= 0; i-- {
-		cmd := &d.last[i]
-		d.Set(cmd.id, all[cmd.queue].Puts(index).Values.Pointer(int(cmd.sequence), size))
+	all, t := c.Sets(d.number), d.Type
+	for end := len(d.last); end > 0; {
+		last := d.last[end-min(lookahead, end) : end]
+		end -= len(last)
+		s.ids = s.ids[:0]
+		for i := range last {
+			s.ids = append(s.ids, last[i].id)
+		}
+		rows := s.rowsIn(d, s.ids)
+		for i := len(last) - 1; i >= 0; i-- {
+			cmd := &last[i]
+			t.Set(d.Place(cmd.id, rows[i]), all[cmd.queue].Puts(index).Values.Pointer(int(cmd.sequence), t.Size))
+		}
 	}
 }
 

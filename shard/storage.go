@@ -21,7 +21,8 @@ type Map interface {
 	Rows() int // number of positions that a pass visits
 	Item(id handle.ID) unsafe.Pointer
 	RowOf(id handle.ID) (row int, ok bool)
-	IDAt(row int) handle.ID // null if the row is empty
+	RowsOf(ids []handle.ID, rows []slotset.Row) // sets rows[i] to the row of ids[i], or NoRow
+	IDAt(row int) handle.ID                     // null if the row is empty
 	All(yield func(id handle.ID, item unsafe.Pointer) bool)
 	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All without the first n items
 	Clear()
@@ -37,7 +38,6 @@ type Map interface {
 	MarkItems(marks *slotset.Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked
 	MarkEvery(marks *slotset.Bitset)
 	Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe.Pointer) bool)
-	IsMarked(marks *slotset.Bitset, id handle.ID) bool
 	EraseMarked(marks *slotset.Bitset) int
 
 	Verify() error

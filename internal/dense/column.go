@@ -103,6 +103,9 @@ func (c *Column) Range(lo, hi int) items.Slice { return c.all.Sub(lo, hi, c.Kind
 
 func (c *Column) At(row int) unsafe.Pointer { return c.all.Pointer(row, c.Kind.Type.Size) }
 
+// ReadAhead is [items.Type.ReadAhead].
+func (c *Column) ReadAhead(rows []slotset.Row) { c.Kind.Type.ReadAhead(c.all, rows) }
+
 func (c *Column) Fill(row int, values items.Slice) {
 	t := c.Kind.Type
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)

@@ -63,6 +63,9 @@ func (d *Set) RowOf(id handle.ID) (int, bool) {
 	return int(row), ok
 }
 
+// RowsOf sets rows[i] to the row of ids[i], or to [slotset.NoRow].
+func (d *Set) RowsOf(ids []handle.ID, rows []slotset.Row) { d.set.LookupAll(ids, rows) }
+
 func (d *Set) IDAt(row int) handle.ID {
 	slot := d.meta[row]
 	return d.set.Words[slot]&slotset.UpperHalf | handle.ID(slot)

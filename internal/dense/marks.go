@@ -49,17 +49,19 @@ func (d *Set) Marked(marks *Bitset, yield func(id handle.ID, item unsafe.Pointer
 	}
 }
 
-func (d *Set) IsMarked(marks *Bitset, id handle.ID) bool {
-	row, ok := d.set.Lookup(id)
-	return ok && marks.Rows.Has(int(row))
-}
-
 // PutItems skips handles of no item and marks the others as changed for Defragment.
 func (d *Set) PutItems(ids []handle.ID, values items.Slice) {
-	for i, id := range ids {
-		if row, ok := d.set.Lookup(id); ok {
-			d.typ.Set(d.items.Pointer(int(row), d.typ.Size), values.Pointer(i, d.typ.Size))
-			d.touchRange(int(row), int(row)+1)
+	var space [slotset.Lookahead]slotset.Row
+	for from := 0; from < len(ids); from += slotset.Lookahead {
+		block := slotset.Block(ids[from:])
+		rows := space[:len(block)]
+		d.set.LookupAll(block, rows)
+		d.typ.ReadAhead(d.items, rows)
+		for i, row := range rows {
+			if row != slotset.NoRow {
+				d.typ.Set(d.items.Pointer(int(row), d.typ.Size), values.Pointer(from+i, d.typ.Size))
+				d.touchRange(int(row), int(row)+1)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package items
 
 import (
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
@@ -70,6 +71,21 @@ func (t *Type) IsZero(p unsafe.Pointer) bool {
 func (t *Type) Zero(p unsafe.Pointer) { t.Clear(Slice{data: p, len: 1, cap: 1}) }
 
 func (t *Type) Any(p unsafe.Pointer) any { return reflect.NewAt(t.Reflect, p).Interface() }
+
+// ReadAhead reads a byte of each item at rows, except at [slotset.NoRow]; see
+// [slotset.Lookahead].
+func (t *Type) ReadAhead(s Slice, rows []slotset.Row) {
+	if t.Size == 0 {
+		return
+	}
+	var sum byte
+	for _, row := range rows {
+		if row != slotset.NoRow {
+			sum += *(*byte)(s.Pointer(int(row), t.Size))
+		}
+	}
+	runtime.KeepAlive(sum) // else the compiler would drop the reads
+}
 
 // DigestItems adds the items of s to h. They must not change while a [digest.Tee] of h uses
 // them; see [digest.Plan.Lasting].

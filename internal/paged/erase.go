@@ -2,6 +2,7 @@ package paged
 
 import (
 	"math/bits"
+	"runtime"
 	"unsafe"
 
 	"handloom/internal/check"
@@ -102,17 +103,33 @@ func (s *Set) Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe
 	}
 }
 
-func (s *Set) IsMarked(marks *slotset.Bitset, id handle.ID) bool {
-	return s.Has(id) && marks.Rows.Has(int(id.Slot()))
-}
-
 // PutItems skips handles of no item.
 func (s *Set) PutItems(ids []handle.ID, values items.Slice) {
-	for i, id := range ids {
-		if s.Has(id) {
-			s.typ.Set(s.item(slotset.Slot(id)), values.Pointer(i, s.typ.Size))
+	var rows [slotset.Lookahead]slotset.Row
+	for from := 0; from < len(ids); from += slotset.Lookahead {
+		block := slotset.Block(ids[from:])
+		s.RowsOf(block, rows[:])
+		s.readAhead(rows[:len(block)])
+		for i, row := range rows[:len(block)] {
+			if row != slotset.NoRow {
+				s.typ.Set(s.item(slotset.Slot(row)), values.Pointer(from+i, s.typ.Size))
+			}
 		}
 	}
+}
+
+// readAhead is [items.Type.ReadAhead].
+func (s *Set) readAhead(rows []slotset.Row) {
+	if s.typ.Size == 0 {
+		return
+	}
+	var sum byte
+	for _, row := range rows {
+		if row != slotset.NoRow {
+			sum += *(*byte)(s.item(slotset.Slot(row)))
+		}
+	}
+	runtime.KeepAlive(sum)
 }
 
 // EraseMarked removes the marked items in the order of [Set.EraseItems] and clears marks.

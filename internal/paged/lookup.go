@@ -59,6 +59,17 @@ func (s *Set) RowOf(id handle.ID) (int, bool) {
 	return 0, false
 }
 
+// RowsOf sets rows[i] to the row of ids[i], or to [slotset.NoRow].
+func (s *Set) RowsOf(ids []handle.ID, rows []slotset.Row) {
+	rows = rows[:len(ids)]
+	for i, id := range ids {
+		rows[i] = slotset.NoRow
+		if s.Has(id) {
+			rows[i] = slotset.Row(id)
+		}
+	}
+}
+
 // IDAt returns null if the row is empty. It panics unless 0 <= row < Rows().
 func (s *Set) IDAt(row int) handle.ID {
 	if row < 0 || row >= s.slots {

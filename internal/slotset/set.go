@@ -13,6 +13,9 @@ type (
 	Row  uint32
 )
 
+// NoRow is the row of a handle that names no item.
+const NoRow Row = 1<<32 - 1
+
 // IndexMask selects the slot and the free bit of a handle. With the free bit set the index
 // is beyond every sparse set.
 const IndexMask = 1<<63 | 1<<32 - 1
@@ -47,6 +50,25 @@ func (s *Set) Lookup(id handle.ID) (Row, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Lookahead is the number of handles whose rows are found in one loop, and then whose items
+// are read. Each loop does nothing else, so that the cache misses of different handles
+// overlap (op=putflush, op=sparseflush).
+const Lookahead = 64
+
+// Block returns the first handles of ids, at most [Lookahead].
+func Block(ids []handle.ID) []handle.ID { return ids[:min(Lookahead, len(ids))] }
+
+// LookupAll sets rows[i] to the row of the item of ids[i], or to [NoRow].
+func (s *Set) LookupAll(ids []handle.ID, rows []Row) {
+	rows = rows[:len(ids)]
+	for i, id := range ids {
+		rows[i] = NoRow
+		if row, ok := s.Lookup(id); ok {
+			rows[i] = row
+		}
+	}
 }
 
 func (s *Set) Handle(slot Slot) handle.ID {

@@ -54,6 +54,23 @@ func (d *Map) Row(id handle.ID) (row int, ok bool) {
 	return 0, false
 }
 
+// RowsOf sets rows[i] to the row of ids[i], or to [slotset.NoRow]. Two loops, so that cache
+// misses of different handles overlap (op=sparseflush).
+func (d *Map) RowsOf(ids []handle.ID, rows []slotset.Row) {
+	rows = rows[:len(ids)]
+	for i, id := range ids {
+		rows[i] = slotset.NoRow
+		if slot := uint(id.Slot()); slot < uint(len(d.index)) {
+			rows[i] = slotset.Row(d.index[slot])
+		}
+	}
+	for i, id := range ids {
+		if row := uint(rows[i]); row >= uint(len(d.owners)) || d.owners[row] != id {
+			rows[i] = slotset.NoRow
+		}
+	}
+}
+
 func (d *Map) Has(id handle.ID) bool {
 	_, ok := d.Row(id)
 	return ok && (d.deferred == nil || d.deferred.Has(id))
@@ -141,6 +158,15 @@ func (d *Map) Set(id handle.ID, v unsafe.Pointer) {
 		return
 	}
 	d.Type.Set(d.Append(id), v)
+}
+
+// Place returns the address of the item's row, or of a new row if it is [slotset.NoRow].
+// There is room.
+func (d *Map) Place(id handle.ID, row slotset.Row) unsafe.Pointer {
+	if row == slotset.NoRow {
+		return d.Append(id)
+	}
+	return d.At(int(row))
 }
 
 // Drop removes the row of an item that will be erased, if it has one. The last row takes

@@ -60,7 +60,7 @@ type Core interface {
 	Rows() int
 	Stats() handle.Stats
 	Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking
-	IsMarked(marks *slotset.Bitset, id handle.ID) bool
+	RowsOf(ids []handle.ID, rows []slotset.Row)
 	EraseMarked(marks *slotset.Bitset) int
 	CanInsert(n, erased, depleting int) error
 	HasRoom(n int) bool

@@ -118,10 +118,12 @@ func ExpectNothing[T any](t testing.TB, m Map[T], what string, h handle.Of[T]) {
 	_, hasRow := m.RowOf(h)
 	var marks slotset.Bitset
 	mark := m.Core().Mark(&marks, h.ID)
+	rows := make([]slotset.Row, 1)
+	m.Core().RowsOf([]handle.ID{h.ID}, rows)
 	stale, ok := PanicOf(func() { m.At(h) }).(*handle.StaleError)
 	for method, wrong := range map[string]bool{
-		"Get": found || v != nil, "Has": m.Has(h), "RowOf": hasRow, "At": !ok || stale.Handle != h.ID,
-		"Mark":  mark != slotset.Stale || marks.Len() != 0 || m.Core().IsMarked(&marks, h.ID),
+		"Get": found || v != nil, "Has": m.Has(h), "RowOf": hasRow, "RowsOf": rows[0] != slotset.NoRow, "At": !ok || stale.Handle != h.ID,
+		"Mark":  mark != slotset.Stale || marks.Len() != 0,
 		"Erase": m.Erase(h), "EraseItems": m.EraseItems([]handle.Of[T]{h})+m.EraseItems([]handle.Of[T]{h, h}) != 0,
 	} {
 		if wrong {
