@@ -12,6 +12,7 @@ import (
 type Call struct {
 	Epoch     uint64 // epoch of the flush
 	Tick      uint64 // tick that applied it in a claimed inbox; else 0
+	number    int    // of the arrival in a claimed inbox
 	completed chan struct{}
 	err       error // nil if applied, once completed
 	dropped   error // cause of a drop

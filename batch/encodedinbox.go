@@ -17,19 +17,23 @@ type EncodedInbox struct {
 	byList      []*Recorder
 	attachments int
 
+	arrived chan struct{} // has a value after a call has arrived
+
 	// Guarded by the lock of the inbox:
 	closed    error  // after Release or Close
 	bytes     []byte // calls from at on
 	at        int
 	calls     []arrival // calls from next on
 	next      int
-	held      int // commands
+	first     int       // number of calls[0]
+	withdrawn withdrawn // of calls from next on
+	held      int       // commands
 	peak      highwater.Mark
 	callsPeak highwater.Mark
 }
 
 type arrival struct {
-	call            *Call
+	call            *Call // nil if withdrawn
 	bytes, commands int
 }
 
@@ -45,7 +49,7 @@ func (b *Batch) Claim(cause error) *EncodedInbox {
 	if len(x.sealed)+len(x.arrived) > 0 {
 		return nil
 	}
-	x.claimed = &EncodedInbox{batch: b, cause: cause, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList), attachments: len(b.attachments)}
+	x.claimed = &EncodedInbox{batch: b, cause: cause, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList), attachments: len(b.attachments), arrived: make(chan struct{}, 1)}
 	return x.claimed
 }
 
@@ -68,9 +72,12 @@ func (a *EncodedInbox) close(err error) {
 		a.closed = err
 	}
 	for _, c := range a.calls[a.next:] {
-		c.call.Complete(err)
+		if c.call != nil {
+			c.call.Complete(err)
+		}
 	}
-	a.bytes, a.calls, a.at, a.next, a.held = nil, nil, 0, 0, 0
+	a.first += len(a.calls)
+	a.bytes, a.calls, a.at, a.next, a.held, a.withdrawn = nil, nil, 0, 0, 0, withdrawn{}
 }
 
 // Enter begins a call.
@@ -126,9 +133,22 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	}
 	a.held += commands
 	a.bytes = append(a.bytes, encoded...)
+	call.number = a.first + len(a.calls)
 	a.calls = append(a.calls, arrival{call, len(encoded), commands})
+	a.signal()
 	return nil
 }
+
+func (a *EncodedInbox) signal() {
+	select {
+	case a.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// Arrived returns a channel with one value while calls that arrived since the last value, or
+// did not fit the last Seal, may wait.
+func (a *EncodedInbox) Arrived() <-chan struct{} { return a.arrived }
 
 func (a *EncodedInbox) knows(buf *buffer) bool {
 	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
@@ -158,43 +178,53 @@ func (a *EncodedInbox) recorderOf(id handle.ID) *Recorder {
 func (a *EncodedInbox) Seal(dst []byte, maxBytes int) ([]byte, []*Call) {
 	a.batch.inbox.mu.Lock()
 	defer a.batch.inbox.mu.Unlock()
-	waiting := a.calls[a.next:]
-	n, size := a.fitting(waiting, maxBytes)
-	if n == 0 {
-		return dst, nil
+	n := a.fitting(maxBytes)
+	calls := make([]*Call, 0, n)
+	if n > 0 {
+		dst = append(dst, inputVersion)
+		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	dst = append(dst, inputVersion)
-	dst = binary.AppendUvarint(dst, uint64(n))
-	dst = append(dst, a.bytes[a.at:a.at+size]...)
-	calls := make([]*Call, n)
-	for i := range calls {
-		calls[i] = waiting[i].call
-		a.held -= waiting[i].commands
+	for a.next < len(a.calls) && (len(calls) < n || a.calls[a.next].call == nil) {
+		c := &a.calls[a.next]
+		if c.call == nil {
+			a.withdrawn.remove(c)
+		} else {
+			dst = append(dst, a.bytes[a.at:a.at+c.bytes]...)
+			calls = append(calls, c.call)
+			a.held -= c.commands
+		}
+		a.next, a.at = a.next+1, a.at+c.bytes
+		*c = arrival{}
 	}
-	clear(waiting[:n])
-	a.next, a.at = a.next+n, a.at+size
 	a.compact()
+	if len(a.calls) > 0 {
+		a.signal()
+	}
 	return dst, calls
 }
 
-// At least one call fits.
-func (a *EncodedInbox) fitting(calls []arrival, maxBytes int) (n, size int) {
-	const header = 1 + binary.MaxVarintLen32
-	for _, c := range calls {
-		if n > 0 && header+size+c.bytes > maxBytes {
+// fitting returns the number of calls of the next Seal: at least one, if one waits.
+func (a *EncodedInbox) fitting(maxBytes int) (n int) {
+	size := 1 + binary.MaxVarintLen32
+	for _, c := range a.calls[a.next:] {
+		if c.call == nil {
+			continue
+		}
+		if size += c.bytes; n > 0 && size > maxBytes {
 			break
 		}
 		n++
-		size += c.bytes
 	}
-	return n, size
+	return n
 }
 
 func (a *EncodedInbox) compact() {
 	switch {
 	case a.next == len(a.calls):
+		a.first += a.next
 		a.bytes, a.calls = highwater.Trim(&a.peak, a.bytes), highwater.Trim(&a.callsPeak, a.calls)
 	case a.at > len(a.bytes)/2:
+		a.first += a.next
 		a.bytes = slices.Delete(a.bytes, 0, a.at)
 		a.calls = slices.Delete(a.calls, 0, a.next)
 	default:

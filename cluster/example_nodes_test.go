@@ -39,7 +39,7 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 		return nil, errors.Join(err, n.journal.Close())
 	}
 	n.world, err = world.Open(ctx, herd, n.log, world.Options{
-		Version: "herd 1",
+		Version: "herd 1", Hz: 60,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			if _, err := herd.Flush(ctx); err != nil { // input
 				return err

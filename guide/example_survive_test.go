@@ -19,7 +19,7 @@ func openField(ctx context.Context, l world.Log, program string) (*world.World, 
 	s := store.New(store.Options{})
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
 	w, err := world.Open(ctx, s, l, world.Options{
-		Version: program,
+		Version: program, Hz: 60,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			if _, err := s.Flush(ctx); err != nil { // the input
 				return err

@@ -138,6 +138,9 @@ func (c *claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}
 	if err := await(ctx, call); err != nil {
+		if c.arrivals.Withdraw(call) {
+			err = fmt.Errorf("store: Submit: context ended before a tick took the call: %w; the call is not applied", context.Cause(ctx))
+		}
 		return nil, err
 	}
 	if err := call.Err(); err != nil {
@@ -145,6 +148,8 @@ func (c *claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	}
 	return &Receipt{call}, nil
 }
+
+func (c *claim) Arrived() <-chan struct{} { return c.arrivals.Arrived() }
 
 type sealedCalls struct{ calls []*batch.Call }
 

@@ -153,28 +153,45 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	last.returned(t)
 }
 
-func TestClaim_EndedContextIsUncertain(t *testing.T) {
+func TestClaim_EndedContextIsUncertainAfterSeal(t *testing.T) {
 	c := newClaimed(t, 1)
 	children := []store.ID{0, 7}
 	ctx, end := context.WithCancelCause(t.Context())
 	var name store.Handle[stem]
-	_, err := c.claim.Submit(ctx, callOf(func(q store.Queue) {
+	call := callOf(func(q store.Queue) {
 		name = c.stems.Emplace(q, stem{Children: children, Name: "kept"})
 		children[0] = name.ID
-		end(errTask)
-	}))
-	if !errors.Is(err, store.ErrUncertain) || !errors.Is(err, errTask) {
+	})
+	failed := make(chan error)
+	go func() { failed <- onlyError(c.claim.Submit(ctx, call)) }()
+	<-c.claim.Arrived()
+	input, calls := c.claim.Seal(nil, 1000)
+	end(errTask)
+	if err := <-failed; !errors.Is(err, store.ErrUncertain) || !errors.Is(err, errTask) {
 		t.Fatal(err)
 	}
 	equal(t, "the first child of the caller", children[0], name.ID)
-	clear(children)
-	input, calls := c.claim.Seal(nil, 1000)
 	clear(children)
 	c.tick(t, input, calls)
 	calls.Done(1, nil)
 	for h, v := range c.stems.All() {
 		equalLists(t, fmt.Sprintf("children of %v", h), v.Children, h.ID, 7)
 	}
+}
+
+func TestClaim_EndedContextWithdrawsCall(t *testing.T) {
+	c := newClaimed(t, 1)
+	ctx, end := context.WithCancelCause(t.Context())
+	err := onlyError(c.claim.Submit(ctx, callOf(func(q store.Queue) {
+		c.stems.Emplace(q, stem{})
+		end(errTask)
+	})))
+	wantText(t, "Submit", err, "not applied")
+	if errors.Is(err, store.ErrUncertain) || !errors.Is(err, errTask) {
+		t.Errorf("Submit: %v", err)
+	}
+	_, calls := c.claim.Seal(nil, 1000)
+	equal(t, "sealed calls", calls.Len(), 0)
 }
 
 // The next flush of the tick takes the input.

@@ -34,7 +34,7 @@ func newDurableServer(ctx context.Context, log world.Log) (*server, *world.World
 	}
 	var w *world.World
 	w, err = world.Open(ctx, v.Store, log, world.Options{
-		Version: "arena 1",
+		Version: "arena 1", Hz: 60,
 		Tick: func(ctx context.Context, writer *store.Writer, t world.Tick) error {
 			v.now = int(t.Number)
 			return v.step(ctx, writer)

@@ -83,7 +83,7 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 			numbers.Insert(w, int64(t.Number))
 			return err
 		}
-		w, err := world.Open(ctx, s, j, world.Options{Version: "inspected", Tick: tick})
+		w, err := world.Open(ctx, s, j, world.Options{Version: "inspected", Hz: 60, Tick: tick})
 		noError(t, err)
 		for range ticks {
 			_, err := w.Step(ctx)

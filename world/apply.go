@@ -37,7 +37,12 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	}
 	w.mutex.Lock()
 	w.position = h
-	w.leads = r.Kind == entry.KindTermStart && r.Incarnation == w.incarnation || r.Kind == entry.KindSkip && w.leads
+	switch r.Kind {
+	case entry.KindTermStart:
+		w.leads = r.Incarnation == w.incarnation
+	case entry.KindHandoff:
+		w.leads = false
+	}
 	w.mutex.Unlock()
 	w.lastRecord = time.Now()
 	w.drain() // after a handoff

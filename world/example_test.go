@@ -39,7 +39,7 @@ func launch(ctx context.Context, dir string) (*fleet, *world.World, *journal.Jou
 	if err != nil {
 		panic(err)
 	}
-	w, err := world.Open(ctx, s, log, world.Options{Version: "fleet 1", Tick: f.tick})
+	w, err := world.Open(ctx, s, log, world.Options{Version: "fleet 1", Hz: 60, Tick: f.tick})
 	if err != nil {
 		panic(err)
 	}

@@ -76,7 +76,7 @@ func newHerd(t testing.TB, o store.Options) *game {
 
 func (g *game) options() world.Options {
 	o := world.Options{
-		Version: "game", Init: g.init, Tick: g.tick, Applied: g.applied, SnapshotTicks: 7, DigestTicks: 5,
+		Version: "game", Hz: 60, Init: g.init, Tick: g.tick, Applied: g.applied, SnapshotTicks: 7, DigestTicks: 5,
 	}
 	if g.herd != nil {
 		o.Init = g.herd.Init

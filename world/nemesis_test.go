@@ -36,7 +36,7 @@ func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
 	s := store.New(alone)
 	marks := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})
 	return s, marks, world.Options{
-		SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
+		Hz: 60, SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			_, err := s.Flush(ctx)
 			return err

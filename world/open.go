@@ -51,7 +51,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}
-	w := &World{store: s, exclusive: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1)}
+	w := &World{store: s, exclusive: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
 	if o.Observe {
 		w.log = observed{l}
 	}

@@ -17,7 +17,9 @@ type Options struct {
 	// so its logs are [ErrVersion].
 	Version string
 
-	Hz int // ticks per second of Run; default 60
+	// Hz is the number of ticks per second of Run; 0: a tick when a call has arrived, and none
+	// without.
+	Hz int
 
 	// Init builds the first state in one Frame if the log is empty; default: no change.
 	Init func(ctx context.Context, w *store.Writer) error
@@ -72,7 +74,6 @@ type Outcome struct {
 const maxName = 1 << 10
 
 const (
-	defaultHz            = 60
 	defaultInputBytes    = 1 << 20
 	defaultSnapshotTicks = 36_000
 	defaultDigestTicks   = 60
@@ -83,13 +84,15 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Tick == nil {
 		errs = append(errs, errors.New("world: Options.Tick is nil"))
 	}
+	if o.Hz < 0 || o.Hz > int(time.Second) {
+		errs = append(errs, fmt.Errorf("world: Options.Hz is %d, want 0 to %d", o.Hz, int(time.Second)))
+	}
 	for _, n := range []struct {
 		name    string
 		value   *int
 		instead int
 		max     int
 	}{
-		{"Hz", &o.Hz, defaultHz, int(time.Second)},
 		{"InputBytes", &o.InputBytes, defaultInputBytes, entry.MaxInput},
 		{"SnapshotTicks", &o.SnapshotTicks, defaultSnapshotTicks, 1 << 30},
 		{"DigestTicks", &o.DigestTicks, defaultDigestTicks, 1 << 30},

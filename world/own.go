@@ -20,6 +20,8 @@ type pending struct {
 	prev  uint64
 	bytes []byte
 	calls hook.Calls // of a tick
+
+	sealed time.Time // of a tick
 }
 
 func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
@@ -31,31 +33,37 @@ func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 		return errFenced // after a concurrent Handoff
 	}
 	if w.pending == nil {
-		w.pending = w.sealTick()
+		w.beginTick(w.sealTick())
 	}
 	return w.complete(ctx)
 }
 
+// beginTick makes p the pending record.
+func (w *World) beginTick(p *pending) { w.pending, w.sealed = p, p.sealed }
+
+// sealTick returns the record of the next tick, whose input may be empty.
 func (w *World) sealTick() *pending {
-	h := w.at()
+	h, now := w.at(), time.Now()
 	r := w.record(entry.KindTick, &h)
 	r.Tick++
-	r.Time = w.nextTime(&h)
+	r.Time = w.nextTime(&h, now)
 	r.State = w.digestPart(h.tick)
 	rec, calls := w.exclusive.Seal(r.Append(w.buf[:0]), w.o.InputBytes)
 	w.buf = rec
-	return &pending{h.at, rec, calls}
+	return &pending{prev: h.at, bytes: rec, calls: calls, sealed: now}
 }
 
 // nextTime returns the time of the tick after h: the leader's clock. After a jump ahead the
 // time follows at 1.5 times normal speed, after a jump back at half of it.
-func (w *World) nextTime(h *position) int64 {
-	now, tick := time.Now(), time.Second/time.Duration(w.o.Hz)
+func (w *World) nextTime(h *position, now time.Time) int64 {
+	tick := w.tickTime()
 	passed := tick // since the last tick, by the monotonic clock
 	if !w.sealed.IsZero() {
 		passed = now.Sub(w.sealed)
 	}
-	w.sealed = now
+	if w.o.Hz == 0 {
+		tick = passed
+	}
 	clock := now.UnixNano()
 	next := clock
 	switch off := time.Duration(clock - h.Time); {
@@ -67,6 +75,14 @@ func (w *World) nextTime(h *position) int64 {
 	}
 	w.noteClock(time.Duration(clock - next))
 	return next
+}
+
+// tickTime returns the duration of a tick, 0 without Hz.
+func (w *World) tickTime() time.Duration {
+	if w.o.Hz == 0 {
+		return 0
+	}
+	return time.Second / time.Duration(w.o.Hz)
 }
 
 func (w *World) record(k entry.Kind, h *position) entry.Record {

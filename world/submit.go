@@ -16,10 +16,11 @@ import (
 //
 // These errors mean that the call is never applied: [ErrNotLeader]; [store.ErrFull] if it does
 // not fit a table; [store.ErrQueueFull]; [store.ErrPhase] inside a tick or Applied;
-// [store.ErrClosed]; the error of fn. After [store.ErrUncertain] it may be applied: ctx ended,
-// or the log failed, while it waited; a call that must not count twice needs a key in its
-// commands. [ErrTick] means that its tick failed. It wraps that error, so test for ErrTick and
-// ErrUncertain first.
+// [store.ErrClosed]; the error of fn; the cause of ctx, if it ended before a tick took the call.
+// After [store.ErrUncertain] it may be applied: ctx ended, or the log failed, after a tick took
+// it; a call that must not count twice needs a key in its commands. [ErrTick] means that its
+// tick failed. It wraps that error, so test for ErrTick and ErrUncertain first. While the log
+// refuses appends, the error of an ended ctx names the log's error, too.
 func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*store.Receipt, error) {
 	check.Given(ctx != nil, "world: Submit", "context")
 	check.Given(fn != nil, "world: Submit", "function")
@@ -31,9 +32,9 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(w.ticks, func() { cancel(context.Cause(w.ticks)) })()
+	defer context.AfterFunc(w.ticks, func() { cancel(w.refusal()) })()
 	r, err := w.exclusive.Submit(ctx, fn)
-	if reason := w.appendErr(); reason != nil && errors.Is(err, store.ErrUncertain) {
+	if reason := w.appendErr(); err != nil && reason != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w; the log: %w", err, reason)
 	}
 	return r, err
@@ -67,4 +68,5 @@ func (w *World) drain() {
 	}
 	_, calls := w.exclusive.Seal(nil, math.MaxInt)
 	calls.Done(0, err)
+	w.wake()
 }

@@ -26,7 +26,7 @@ func (w *World) firstWait() time.Duration {
 	if timeout == 0 {
 		return 0
 	}
-	return max(timeout, 3*time.Second/time.Duration(w.o.Hz))
+	return max(timeout, 3*w.tickTime())
 }
 
 func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {

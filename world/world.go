@@ -46,6 +46,8 @@ type World struct {
 	sealed     time.Time // of this World's last seal
 	saver      saver
 
+	woken chan struct{} // has a value after the World stopped leading
+
 	mutex    sync.Mutex
 	position position
 	leads    bool
@@ -66,8 +68,10 @@ func (h *position) shown() Tick {
 }
 
 // Run runs Options.Hz ticks per second while the World leads, and the leader's ticks while it
-// follows. When ctx ends, it returns the cause after the current tick. Otherwise it returns
-// [ErrTick], [ErrDiverged], [ErrVersion], [ErrCorrupt], or the error of a broken log.
+// follows. With Hz 0 a leader's tick begins when a call has arrived, and takes all calls that
+// arrived during the tick before. When ctx ends, Run returns the cause after the current tick.
+// Otherwise it returns [ErrTick], [ErrDiverged], [ErrVersion], [ErrCorrupt], or the error of a
+// broken log.
 //
 // A late World catches up on two ticks and drops the rest. Workers stay warm, as in
 // [store.Store.Team].
@@ -90,9 +94,10 @@ func (w *World) Run(ctx context.Context) error {
 	})
 }
 
-// Step runs the next tick if the World leads. Otherwise it waits for ticks of the leader, and
-// takes over after the election timeout. It returns the last applied tick, or the errors of
-// Run. If ctx ends during an append, the next Step completes it.
+// Step runs the next tick if the World leads, at once for any Hz, also without input.
+// Otherwise it waits for ticks of the leader, and takes over after the election timeout. It
+// returns the last applied tick, or the errors of Run. If ctx ends during an append, the next
+// Step completes it.
 func (w *World) Step(ctx context.Context) (Tick, error) {
 	ctx, done, err := w.drive(ctx, "Step")
 	if err != nil {
@@ -115,29 +120,6 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 }
 
 func forever() bool { return false }
-
-const maxCatchUp = 2
-
-func (w *World) lead(ctx context.Context, enough func() bool) error {
-	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
-	late, cancel := lingering(ctx, drainTime)
-	defer cancel()
-	return loop.Run(ctx, func(context.Context, uint64) error { return w.leaderTick(late, enough) })
-}
-
-// drainTime is the time for an append after its context has ended.
-const drainTime = time.Second
-
-func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
-	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(d, func() { cancel(context.Cause(ctx)) })
-	})
-	return late, func() {
-		stop()
-		cancel(nil)
-	}
-}
 
 func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
 	if ctx == nil {

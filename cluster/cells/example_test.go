@@ -43,7 +43,7 @@ func found(ctx context.Context, self, east cells.ID, players ...Player) (*land, 
 	l.moves = moves
 	l.names = NewDirectory(s, l.players, func(p *Player) [8]byte { return p.Name })
 	w, err := world.Open(ctx, s, world.Memory(), world.Options{
-		Version: "land",
+		Version: "land", Hz: 60,
 		Init: func(_ context.Context, w *store.Writer) error {
 			for _, p := range players {
 				l.players.Insert(w, p)

@@ -89,7 +89,7 @@ func (g *town) from(self cells.ID, roads ...road) *town {
 
 func (g *town) options() world.Options {
 	return world.Options{
-		Version: "town", SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
+		Version: "town", Hz: 60, SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
 		Init: func(_ context.Context, w *store.Writer) error { return g.init(g, w) },
 		Tick: g.tick,
 	}

@@ -79,10 +79,14 @@ type Claim[Queue, Receipt any] interface {
 	// Any number of goroutines may call it, except the goroutine of the driver: with the
 	// context of a phase or of the claim it is store.ErrPhase. It fails as Submit of the
 	// store does, with nothing of the call applied, or with store.ErrUncertain when ctx ends
-	// while the call waits. Before the call is sealed, it fails with store.ErrDiscarded when
-	// the claim is released, store.ErrClosed when the store is closed, and store.ErrBroken
-	// when the store is broken.
+	// after the call is sealed. Before the call is sealed, it fails with the cause of ctx when
+	// ctx ends, store.ErrDiscarded when the claim is released, store.ErrClosed when the store
+	// is closed, and store.ErrBroken when the store is broken; the call is not applied.
 	Submit(ctx context.Context, f func(q Queue) error) (Receipt, error)
+
+	// Arrived returns a channel with one value while calls that arrived since the last value,
+	// or did not fit the last Seal, may wait. Only the driver receives from it.
+	Arrived() <-chan struct{}
 
 	// Seal appends the calls that have arrived to b, in their order and as bytes, and
 	// returns the result: calls of up to maxBytes bytes in all, or one longer call. The

@@ -1,0 +1,106 @@
+package world
+
+import (
+	"context"
+	"time"
+
+	"handloom/internal/entry"
+	"handloom/store"
+)
+
+const maxCatchUp = 2
+
+func (w *World) lead(ctx context.Context, enough func() bool) error {
+	late, cancel := lingering(ctx, drainTime)
+	defer cancel()
+	if w.o.Hz == 0 {
+		return w.leadOnInput(ctx, late)
+	}
+	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
+	return loop.Run(ctx, func(context.Context, uint64) error { return w.leaderTick(late, enough) })
+}
+
+// drainTime is the time for an append after its context has ended.
+const drainTime = time.Second
+
+func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(d, func() { cancel(context.Cause(ctx)) })
+	})
+	return late, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// leadOnInput runs a tick when calls have arrived. On a shared log it appends a record before
+// others take over.
+func (w *World) leadOnInput(ctx, late context.Context) error {
+	var beat <-chan time.Time
+	if every := w.heartbeat(); every > 0 {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		beat = ticker.C
+	}
+	for due := false; ; {
+		if err := w.inputTick(late, due); err != nil {
+			return err
+		}
+		due = false
+		select {
+		case <-w.exclusive.Arrived():
+		case <-beat:
+			due = true
+		case <-w.woken:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil { // select picks any ready channel
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// heartbeats is the minimum number of a leader's records within the election timeout.
+const heartbeats = 3
+
+// heartbeat returns the maximum time between two records of a leader; 0 means no limit.
+func (w *World) heartbeat() time.Duration { return w.log.ElectionTimeout() / heartbeats }
+
+// inputTick runs a tick if calls wait. Otherwise, if due, it appends a record without a tick.
+func (w *World) inputTick(ctx context.Context, due bool) error {
+	if err := w.lockRunning(ctx); err != nil {
+		return err
+	}
+	defer w.unlock()
+	switch {
+	case !w.isLeader():
+		return errFenced
+	case w.pending == nil:
+		switch p := w.sealTick(); {
+		case p.calls.Len() > 0:
+			w.beginTick(p)
+		case due:
+			w.pending = w.sealIdle()
+		default:
+			return nil
+		}
+	}
+	return w.complete(ctx)
+}
+
+// sealIdle returns a record without a tick.
+func (w *World) sealIdle() *pending {
+	h := w.at()
+	r := w.record(entry.KindIdle, &h)
+	r.State = w.digestPart(h.tick)
+	w.buf = r.Append(w.buf[:0])
+	return &pending{prev: h.at, bytes: w.buf}
+}
+
+func (w *World) wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default:
+	}
+}

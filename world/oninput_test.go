@@ -1,0 +1,116 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A locked log has one leader.
+type locked struct{ world.Log }
+
+func (locked) ElectionTimeout() time.Duration { return 0 }
+
+// runOnInput runs a world without Hz.
+func runOnInput(t *testing.T, g *game, l world.Log) *running {
+	t.Helper()
+	w := openWith(t, g, l, func(o *world.Options) { o.Hz = 0 })
+	ctx, stop := context.WithCancel(context.Background())
+	r := &running{w, g, stop, make(chan error, 1)}
+	go func() { r.done <- w.Run(ctx) }()
+	return r
+}
+
+func TestRun_WithoutHzTicksOnlyWithInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: locked{world.Memory()}}
+		g := newGame(t, alone)
+		r := runOnInput(t, g, l)
+		time.Sleep(time.Hour)
+		if s := r.Status(); s.Tick != 0 || s.Position != 1 {
+			t.Fatalf("an idle hour: %v", s)
+		}
+		wantApplied(t, submit(t.Context(), r.World, g.order(1)), 1)
+		h := newHang()
+		l.append = h.append(l.Log, nil)
+		calls := []*submission{submit(t.Context(), r.World, g.order(2))}
+		<-h.hangs
+		for n := range 5 {
+			calls = append(calls, submit(t.Context(), r.World, g.order(n)))
+		}
+		close(h.letGo)
+		synctest.Wait()
+		for i, s := range calls {
+			wantApplied(t, s, uint64(2+min(i, 1))) // calls gather during an append
+		}
+		last := g.seen[len(g.seen)-1].Time
+		failIf(t, time.Since(last) > time.Second, "the last tick has the time %v", last)
+		r.end(t)
+	})
+}
+
+func TestRun_WithoutHzKeepsLeadingASharedLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g, h := newGame(t, alone), newGame(t, alone)
+		r, v := runOnInput(t, g, l), runOnInput(t, h, l)
+		time.Sleep(10 * time.Minute)
+		s := v.Status()
+		failIf(t, !r.Status().Leader || s.Leader || s.Term != 1 || s.Tick != 0, "after 10 idle minutes: %v", s)
+		failIf(t, s.Position < 5900 || s.Position > 6100, "%d heartbeats in 600 s", s.Position)
+		wantApplied(t, submit(t.Context(), r.World, g.order(1)), 1)
+		noError(t, r.Handoff(t.Context(), "game"))
+		time.Sleep(time.Second)
+		failIf(t, !v.Status().Leader || r.Status().Leader, "after the handoff: %v, %v", r.Status(), v.Status())
+		wantApplied(t, submit(t.Context(), v.World, h.order(2)), 2)
+		synctest.Wait()
+		wantSame(t, g, h)
+		wantTicks(t, h, 2)
+		r.end(t)
+		v.end(t)
+	})
+}
+
+func TestStep_WithoutHzTicksAtOnce(t *testing.T) {
+	g := newGame(t, alone)
+	w := openWith(t, g, locked{world.Memory()}, func(o *world.Options) { o.Hz = 0 })
+	steps(t, w, 3)
+	wantTicks(t, g, 3)
+	equal(t, "records", w.Status().Position, 4)
+	mustClose(t, w)
+}
+
+// A call whose context ends before a tick took it is not applied, and does not wait for the log.
+func TestSubmit_WithdrawsCalls(t *testing.T) {
+	const many = 250_000
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: locked{world.Memory()}}
+		g := newGame(t, store.Options{Workers: 1, InboxLimit: 100})
+		r := runOnInput(t, g, l)
+		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+		sealed := submit(t.Context(), r.World, g.order(1))
+		for n := range many {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			_, err := r.Submit(ctx, func(q store.Queue) error {
+				cancel(errGame)
+				return g.order(n)(q)
+			})
+			if errors.Is(err, store.ErrUncertain) || !errors.Is(err, errGame) || !errors.Is(err, errLost) || !strings.Contains(err.Error(), "not applied") {
+				t.Fatalf("call %d: %v", n, err)
+			}
+		}
+		time.Sleep(time.Second)
+		l.append = nil
+		time.Sleep(2 * time.Second)
+		wantApplied(t, sealed, 1)
+		wantApplied(t, submit(t.Context(), r.World, g.order(2)), 2)
+		equal(t, "camps", g.camps.Len(), 3)
+		r.end(t)
+	})
+}
