@@ -10,7 +10,8 @@
 //   - record: the content of a position of the log. Positions begin at 1.
 //   - fragment: a message of a record. Records above 900 KiB have several.
 //   - stream leader: the server that orders the messages of a stream.
-//   - blobs: the storage of snapshots, shared by all nodes.
+//   - bucket: the stream of a cell's snapshots, an object store of JetStream.
+//   - blobs: another storage of snapshots, shared by all nodes.
 //
 // # A message
 //
@@ -37,10 +38,16 @@
 //   - C4: only Trim and Reseed remove messages. Trim removes only records covered by two
 //     snapshots that were read back.
 //
+// # Snapshots
+//
+// The bucket has two objects, a and b. A save writes new chunks, reads them back, and then
+// replaces the older snapshot in one step, if no other node did. Nodes save one after another.
+// A save that dies leaves chunks, which the next save purges.
+//
 // # Settings
 //
-// A stream that discards or deletes messages loses records. Open creates the stream, and
-// refuses other settings with [ErrSettings]. A client cannot query the servers' sync_always:
+// A stream that discards or deletes messages loses records. Open creates the stream and the
+// bucket, and refuses other settings with [ErrSettings]. A client cannot query the servers' sync_always:
 // without it, a power failure of all servers can lose acknowledged records.
 //
 // # Stream leader
@@ -51,7 +58,7 @@
 //
 // # Limits
 //
-// A Log keeps no snapshots on the node: without shared blobs nothing is trimmed. The worlds
+// A Log keeps no snapshots on the node: if they cannot be saved, nothing is trimmed. The worlds
 // elect the leader. Every client that can publish on the subject of a cell controls its world:
 // grant this right to nodes only.
 package cluster

@@ -28,4 +28,4 @@ func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 	return err
 }
 
-func (l *Log) Blobs() Blobs { return l.blobs }
+func (l *Log) Blobs() Blobs { return l.o.Snapshots }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -18,12 +17,11 @@ import (
 // A Log is the log of a cell, for one node. Its methods may be called by any goroutine.
 type Log struct {
 	cell   CellID
-	writer uint32 // part of snapshot names
 	o      Options
 	conn   *nats.Conn
 	js     jetstream.JetStream
 	stream jetstream.Stream
-	blobs  Blobs
+	saved  snapshotStore
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
 	done   func() // releases the embedded server
@@ -86,7 +84,7 @@ func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, e
 }
 
 func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
-	l := &Log{cell: cell, o: o, writer: rand.Uint32()}
+	l := &Log{cell: cell, o: o}
 	if o.Replicas > 1 {
 		l.grace = maxGrace
 	}
@@ -115,14 +113,7 @@ func (l *Log) open(ctx context.Context) error {
 	if err := l.trimReplica(ctx); err != nil {
 		return err
 	}
-	return l.openBlobs(ctx)
-}
-
-func (l *Log) openBlobs(ctx context.Context) (err error) {
-	if l.blobs = l.o.Snapshots; l.blobs == nil {
-		l.blobs, err = l.openObjects(ctx)
-	}
-	return err
+	return l.openSnapshots(ctx)
 }
 
 // Close ends the Log and its connection. Reads return [ErrClosed]. The journal stays open.

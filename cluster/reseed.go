@@ -88,7 +88,7 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 
 // checkSnapshots fails if a snapshot is newer than the journal: worlds would report damage.
 func (l *Log) checkSnapshots(ctx context.Context) error {
-	if err := l.openBlobs(ctx); err != nil {
+	if err := l.openSnapshots(ctx); err != nil {
 		return err
 	}
 	snapshots, _, err := l.snapshots(ctx)

@@ -99,56 +99,51 @@ func TestStepDown_MovesStreamLeader(t *testing.T) {
 	}
 }
 
-func TestBlobs_ArePutWhole(t *testing.T) {
-	s := cluster.Embedded(t.TempDir())
-	objects := openLog(t, s, 1, cluster.Options{}).Blobs()
-	for name, b := range map[string]cluster.Blobs{"folder": cluster.Folder(t.TempDir() + "/blobs"), "objects": objects} {
-		t.Run(name, func(t *testing.T) {
-			ctx := t.Context()
-			want := func(name, content string) {
-				t.Helper()
-				r, err := b.Get(ctx, name)
-				noError(t, err)
-				got, err := io.ReadAll(r)
-				if err = errors.Join(err, r.Close()); err != nil || string(got) != content {
-					t.Errorf("%s is %q, %v", name, got, err)
-				}
-			}
-			put := func(name, content string) {
-				t.Helper()
-				noError(t, b.Put(ctx, name, bytes.NewBufferString(content)))
-			}
-			names := func(want ...string) {
-				t.Helper()
-				got, err := b.Names(ctx)
-				slices.Sort(got)
-				if err != nil || !slices.Equal(got, want) {
-					t.Errorf("names %v, %v, want %v", got, err, want)
-				}
-			}
-			names()
-			put("a.snap", "first")
-			put("a.snap", "second")
-			put("b", "")
-			big := string(bytes.Repeat([]byte("big"), 1<<18))
-			put("c", big)
-			names("a.snap", "b", "c")
-			want("a.snap", "second")
-			want("b", "")
-			want("c", big)
-			broken := io.MultiReader(bytes.NewBufferString(big), iotest.ErrReader(errEnough))
-			wantError(t, b.Put(ctx, "d", broken), errEnough)
-			if err := b.Put(ctx, "c", io.MultiReader(bytes.NewBufferString("x"), iotest.ErrReader(errEnough))); err == nil {
-				t.Error("Put of what cannot be read, in the place of another")
-			}
-			want("c", big)
-			for range 2 {
-				noError(t, b.Delete(ctx, "b"))
-			}
-			names("a.snap", "c")
-			wantError(t, errorOf(b.Get(ctx, "b")), fs.ErrNotExist)
-		})
+func TestFolder_PutsWholeBlobs(t *testing.T) {
+	b := cluster.Folder(t.TempDir() + "/blobs")
+	ctx := t.Context()
+	want := func(name, content string) {
+		t.Helper()
+		r, err := b.Get(ctx, name)
+		noError(t, err)
+		got, err := io.ReadAll(r)
+		if err = errors.Join(err, r.Close()); err != nil || string(got) != content {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
 	}
+	put := func(name, content string) {
+		t.Helper()
+		noError(t, b.Put(ctx, name, bytes.NewBufferString(content)))
+	}
+	names := func(want ...string) {
+		t.Helper()
+		got, err := b.Names(ctx)
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("names %v, %v, want %v", got, err, want)
+		}
+	}
+	names()
+	put("a.snap", "first")
+	put("a.snap", "second")
+	put("b", "")
+	big := string(bytes.Repeat([]byte("big"), 1<<18))
+	put("c", big)
+	names("a.snap", "b", "c")
+	want("a.snap", "second")
+	want("b", "")
+	want("c", big)
+	broken := io.MultiReader(bytes.NewBufferString(big), iotest.ErrReader(errEnough))
+	wantError(t, b.Put(ctx, "d", broken), errEnough)
+	if err := b.Put(ctx, "c", io.MultiReader(bytes.NewBufferString("x"), iotest.ErrReader(errEnough))); err == nil {
+		t.Error("Put of what cannot be read, in the place of another")
+	}
+	want("c", big)
+	for range 2 {
+		noError(t, b.Delete(ctx, "b"))
+	}
+	names("a.snap", "c")
+	wantError(t, errorOf(b.Get(ctx, "b")), fs.ErrNotExist)
 }
 
 func TestSave_ReadsBack(t *testing.T) {

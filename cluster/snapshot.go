@@ -1,17 +1,13 @@
 package cluster
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,126 +15,107 @@ import (
 	"handloom/internal/check"
 )
 
-// A snapshot is two blobs: its bytes and, once they were read back, their SHA-256. One without
-// the other is ignored. Several nodes may save the same record, so names include the writer:
-//
-//	<cell>-<record>-<writer>.snap
-//	<cell>-<record>-<writer>.sum
-const (
-	snapshotExt = ".snap"
-	sumExt      = ".sum"
+// A snapshotStore keeps the snapshots of a cell: [slots], or [pairs] in Options.Snapshots.
+type snapshotStore interface {
+	// list returns the snapshots that were stored and read back, and all others, in any order.
+	list(ctx context.Context) (whole, all []snapshot, err error)
 
+	// save stores the output of write and reads it back. It may replace damaged and older
+	// snapshots. It returns the zero snapshot if there are two newer ones.
+	save(ctx context.Context, at uint64, write func(w io.Writer) error, is damage) (snapshot, error)
+
+	// open fails with [fs.ErrNotExist] if the snapshot was removed.
+	open(ctx context.Context, i snapshot) (io.ReadCloser, error)
+
+	// verify reads a snapshot. It fails with [ErrCorrupt] if it is damaged.
+	verify(ctx context.Context, i snapshot) error
+
+	// remove removes a snapshot unless save replaces it.
+	remove(ctx context.Context, i snapshot) error
+}
+
+// damage reports whether a snapshot is damaged.
+type damage func(ctx context.Context, i snapshot) (bool, error)
+
+const (
 	keptSnapshots = 2
 
-	// blobTime is the time limit of retries for blobs.
+	// blobTime is the time limit of retries for snapshots.
 	blobTime = 15 * time.Second
 )
 
+// A snapshot is a position, and a name that no other snapshot has.
 type snapshot struct {
 	at   uint64
 	name string
 }
 
-func (l *Log) snapshot(at uint64) snapshot {
-	return snapshot{at, fmt.Sprintf("%v-%016x-%08x", l.cell, at, l.writer)}
+func (l *Log) openSnapshots(ctx context.Context) error {
+	if l.o.Snapshots != nil {
+		l.saved = &pairs{l.o.Snapshots, l.cell, rand.Uint32()}
+		return nil
+	}
+	b, err := openBucket(ctx, l.js, l.cell, l.o.Replicas)
+	l.saved = &slots{bucket: b, cell: l.cell, staleLimit: staleTime}
+	return err
 }
 
 // snapshots returns the valid snapshots of the cell and all of them, newest first.
 func (l *Log) snapshots(ctx context.Context) (counts, all []snapshot, err error) {
-	var names []string
+	var whole []snapshot
 	err = l.reach(ctx, func(ctx context.Context) (err error) {
-		names, err = l.blobs.Names(ctx)
+		whole, all, err = l.saved.list(ctx)
 		return err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("cluster: snapshots: %w", err)
 	}
-	for _, name := range names {
-		name, ok := strings.CutSuffix(name, snapshotExt)
-		fields := strings.Split(name, "-")
-		if !ok || len(fields) != 3 || fields[0] != l.cell.String() {
-			continue
-		}
-		if at, err := strconv.ParseUint(fields[1], 16, 64); err == nil {
-			all = append(all, snapshot{at, name})
-		}
-	}
-	slices.SortFunc(all, func(a, b snapshot) int {
-		return cmp.Or(cmp.Compare(b.at, a.at), strings.Compare(a.name, b.name))
-	})
+	newestFirst(whole)
+	newestFirst(all)
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.rejected = slices.DeleteFunc(l.rejected, func(i snapshot) bool { return !slices.Contains(all, i) })
-	for _, i := range all {
-		if slices.Contains(names, i.name+sumExt) && !slices.Contains(l.rejected, i) {
-			counts = append(counts, i)
-		}
-	}
+	counts = slices.DeleteFunc(slices.Clone(whole), func(i snapshot) bool { return slices.Contains(l.rejected, i) })
 	return counts, all, nil
 }
 
 // Save stores the output of write as the snapshot after record at, reads it back, and removes
-// all but the two newest readable snapshots.
+// all but the two newest readable snapshots. In the object store it waits while another node
+// saves, and stores nothing if two newer snapshots exist.
 func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "cluster: Save", "context")
 	check.Given(write != nil, "cluster: Save", "function")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
-	i := l.snapshot(at)
-	sum, err := l.put(ctx, i, write)
-	if err == nil {
-		err = l.readBack(ctx, i, sum)
-	}
-	if err == nil {
-		err = l.blobs.Put(ctx, i.name+sumExt, bytes.NewReader(sum))
-	}
+	i, err := l.saved.save(ctx, at, write, l.isDamaged)
 	if err != nil {
 		return l.withCause(ctx, fmt.Errorf("cluster: snapshot of record %d: %w", at, err))
 	}
-	l.noteVerified(i)
+	if i.name != "" {
+		l.noteVerified(i)
+	}
 	return l.removeOld(ctx)
 }
 
-func (l *Log) put(ctx context.Context, i snapshot, write func(w io.Writer) error) (sum []byte, err error) {
-	pr, pw := io.Pipe()
-	h := sha256.New()
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		pw.CloseWithError(write(io.MultiWriter(pw, h)))
-	}()
-	err = l.blobs.Put(ctx, i.name+snapshotExt, pr)
-	pr.CloseWithError(cmp.Or(err, io.ErrClosedPipe))
-	<-written
-	return h.Sum(nil), err
-}
-
-func (l *Log) readBack(ctx context.Context, i snapshot, sum []byte) error {
-	r, err := l.blobs.Get(ctx, i.name+snapshotExt)
-	if err != nil {
-		return err
+func (l *Log) isDamaged(ctx context.Context, i snapshot) (bool, error) {
+	l.mutex.Lock()
+	rejected := slices.Contains(l.rejected, i)
+	l.mutex.Unlock()
+	if rejected {
+		return true, nil
 	}
-	h := sha256.New()
-	_, err = io.Copy(h, r)
-	err = errors.Join(err, r.Close())
-	if err == nil && !bytes.Equal(h.Sum(nil), sum) {
-		err = fmt.Errorf("%w: read back with another sum", ErrCorrupt)
+	err := l.verify(ctx, i)
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+		return true, nil
 	}
-	return err
+	return false, err
 }
 
 func (l *Log) verify(ctx context.Context, i snapshot) error {
 	if l.isVerified(i) {
 		return nil
 	}
-	r, err := l.blobs.Get(ctx, i.name+sumExt)
-	if err != nil {
-		return err
-	}
-	sum, err := io.ReadAll(io.LimitReader(r, 2*sha256.Size))
-	if err = errors.Join(err, r.Close()); err == nil {
-		err = l.readBack(ctx, i, sum)
-	}
+	err := l.saved.verify(ctx, i)
 	if err == nil {
 		l.noteVerified(i)
 	}
@@ -228,8 +205,7 @@ func (l *Log) removeOld(ctx context.Context) error {
 		if i.at >= newest[keptSnapshots-1] {
 			continue
 		}
-		// Sum first: without it a snapshot is ignored.
-		if err := errors.Join(l.blobs.Delete(ctx, i.name+sumExt), l.blobs.Delete(ctx, i.name+snapshotExt)); err != nil {
+		if err := l.saved.remove(ctx, i); err != nil {
 			return l.withCause(ctx, fmt.Errorf("cluster: remove snapshot of record %d: %w", i.at, err))
 		}
 	}
@@ -265,7 +241,7 @@ func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) 
 		return nil, fmt.Errorf("cluster: snapshot of record %d: %w", at, fs.ErrNotExist)
 	}
 	err = l.reach(ctx, func(context.Context) (err error) {
-		r, err = l.blobs.Get(ctx, counts[i].name+snapshotExt)
+		r, err = l.saved.open(ctx, counts[i])
 		return err
 	})
 	if err != nil {
@@ -274,7 +250,7 @@ func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) 
 	return r, nil
 }
 
-// reach retries f while the blobs are unreachable.
+// reach retries f while the snapshots are unreachable.
 func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, done := l.untilClosed(ctx)
 	defer done()
@@ -283,7 +259,9 @@ func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return retry(ctx, func(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrClosed) }, f)
+	return retry(ctx, func(err error) bool {
+		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrClosed) || errors.Is(err, ErrSettings)
+	}, f)
 }
 
 var errNotEnough = errors.New("not covered by two readable snapshots")

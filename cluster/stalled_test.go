@@ -1,70 +1,63 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"handloom/cluster/internal/localnet"
 )
 
-// A dying server ends its consumer of an object silently. Read fails after stallLimit.
-func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
-	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
+// A request without an answer is repeated until stallLimit.
+func TestSlots_ReadEndsWhenServersDie(t *testing.T) {
+	c, l := oneServerLog(t)
+	s := l.saved.(*slots)
+	s.stallLimit = 100 * time.Millisecond
+	saveBytes(t, l, 1, make([]byte, 3*chunkBytes))
+	r, err := l.Load(t.Context(), 1)
 	noError(t, err)
-	defer func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	l, err := Open(t.Context(), URLs(c.URLs(0)), 1, Options{Replicas: 1})
-	noError(t, err)
-	defer l.Close()
-	o := l.blobs.(objects)
-	o.stallLimit = time.Second
-	const size = 32 << 20 // more than the server's prefetch of 2 MB
-	noError(t, o.Put(t.Context(), "a.snap", bytes.NewReader(make([]byte, size))))
-	r, err := o.Get(t.Context(), "a.snap")
-	noError(t, err)
+	defer r.Close()
 	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
 	c.Stop(0)
-	ended := make(chan error, 1)
-	go func() {
-		n, err := io.Copy(io.Discard, r)
-		if n == size-1 {
-			err = errFound
-		}
-		ended <- err
-	}()
-	select {
-	case err := <-ended:
-		if err == nil || err == errFound {
-			t.Errorf("Read without a server: %v, want an error before the end", err)
-		}
-		_ = r.Close()
-	case <-time.After(time.Minute):
-		t.Error("Read waits for a server that is gone") // Close would wait for Read
+	if n, err := io.Copy(io.Discard, r); err == nil || n >= 3*chunkBytes-1 {
+		t.Errorf("read %d bytes without a server: %v", n, err)
 	}
 }
 
-type damagedObject struct{ jetstream.ObjectResult }
-
-func (damagedObject) Read([]byte) (int, error) { return 0, jetstream.ErrDigestMismatch }
-
-func TestObjects_ReadReportsDamage(t *testing.T) {
-	_, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	if _, err := io.ReadAll(&object{damagedObject{}, cancel}); !errors.Is(err, ErrCorrupt) || !errors.Is(err, jetstream.ErrDigestMismatch) {
-		t.Errorf("%v, want ErrCorrupt", err)
-	}
+func oneServerLog(t testing.TB) (*localnet.Cluster, *Log) {
+	t.Helper()
+	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
+	noError(t, err)
+	t.Cleanup(func() { noError(t, c.Close()) })
+	return c, openSlots(t, c)
 }
+
+// openSlots opens a Log with snapshots in a bucket.
+func openSlots(t testing.TB, c *localnet.Cluster) *Log {
+	t.Helper()
+	l, err := Open(t.Context(), URLs(c.URLs(0)), 1, Options{Replicas: c.Len()})
+	noError(t, err)
+	t.Cleanup(func() { noError(t, l.Close()) })
+	return l
+}
+
+func saveBytes(t testing.TB, l *Log, at uint64, b []byte) {
+	t.Helper()
+	noError(t, trySave(t.Context(), l, at, b))
+}
+
+func trySave(ctx context.Context, l *Log, at uint64, b []byte) error {
+	return l.Save(ctx, at, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+func state(at uint64) []byte { return fmt.Append(nil, "state ", at) }
 
 func noError(t testing.TB, err error) {
 	t.Helper()

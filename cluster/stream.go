@@ -35,7 +35,7 @@ func (l *Log) openStream(ctx context.Context) error {
 			return fmt.Errorf("cluster: stream %s: %w", l.cell.Stream(), err)
 		}
 		l.stream = s
-		wrong = l.check(s.CachedInfo().Config)
+		wrong = checkSettings(l.settings(), s.CachedInfo().Config)
 		return wrong
 	})
 	if err == nil && l.conn.MaxPayload() < headerBytes+fragmentBytes {
@@ -44,9 +44,8 @@ func (l *Log) openStream(ctx context.Context) error {
 	return err
 }
 
-// check returns an error that names each wrong setting, or nil.
-func (l *Log) check(c jetstream.StreamConfig) error {
-	want := l.settings()
+// checkSettings returns an error that names each wrong setting, or nil.
+func checkSettings(want, c jetstream.StreamConfig) error {
 	var errs []error
 	for _, s := range []struct {
 		name      string
@@ -57,7 +56,7 @@ func (l *Log) check(c jetstream.StreamConfig) error {
 		{"storage", c.Storage, want.Storage},
 		{"num_replicas", c.Replicas, want.Replicas},
 		{"discard", c.Discard, want.Discard},
-		{"deny_delete", c.DenyDelete, true},
+		{"deny_delete", c.DenyDelete, want.DenyDelete},
 		{"deny_purge", c.DenyPurge, false},
 		{"duplicate_window", c.Duplicates, want.Duplicates},
 		{"max_age", c.MaxAge, want.MaxAge},
@@ -67,7 +66,7 @@ func (l *Log) check(c jetstream.StreamConfig) error {
 		{"max_msg_size", c.MaxMsgSize, want.MaxMsgSize},
 		{"max_consumers", c.MaxConsumers, want.MaxConsumers},
 		{"allow_direct", c.AllowDirect, false},
-		{"allow_rollup_hdrs", c.AllowRollup, false},
+		{"allow_rollup_hdrs", c.AllowRollup, want.AllowRollup},
 		{"allow_msg_ttl", c.AllowMsgTTL, false},
 		{"allow_msg_counter", c.AllowMsgCounter, false},
 		{"allow_msg_schedules", c.AllowMsgSchedules, false},
@@ -75,6 +74,7 @@ func (l *Log) check(c jetstream.StreamConfig) error {
 		{"no_ack", c.NoAck, false},
 		{"mirror", c.Mirror != nil, false},
 		{"sources", len(c.Sources), 0},
+		{"republish", c.RePublish != nil, false},
 		{"subject_transform", c.SubjectTransform != nil, false},
 		{"persist_mode", c.PersistMode, want.PersistMode},
 	} {
@@ -85,5 +85,5 @@ func (l *Log) check(c jetstream.StreamConfig) error {
 	if errs == nil {
 		return nil
 	}
-	return fmt.Errorf("%w of cell %v: %w", ErrSettings, l.cell, errors.Join(errs...))
+	return fmt.Errorf("%w %s: %w", ErrSettings, want.Name, errors.Join(errs...))
 }
