@@ -20,7 +20,9 @@ type origin struct {
 // Also the leader decodes the bytes of the log. After any error the World has halted.
 func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) error {
 	h, r := w.at(), entry.Record{}
-	if err := w.check(&r, &h, at, b, from); err != nil {
+	if err := w.check(&r, &h, at, b, from); w.mayWait(err) {
+		return w.waitAfter(at)
+	} else if err != nil {
 		hook.Done(from.calls, 0, fmt.Errorf("%w: %w", store.ErrUncertain, err))
 		return w.halt(err)
 	}
@@ -31,9 +33,9 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	case entry.KindTick:
 		return w.applyTick(ctx, &r, h, from)
 	case entry.KindTermStart:
-		h.Term, h.Leader, h.Start, h.Handed, h.To = r.Term, r.Incarnation, r.Start, false, ""
+		h.Term, h.Leader, h.Start, h.Handed, h.To, h.Wait = r.Term, r.Incarnation, r.Start, false, "", 0
 	case entry.KindHandoff:
-		h.Handed, h.To = true, r.To
+		h.Handed, h.To, h.Wait = true, r.To, r.Wait
 	}
 	w.mutex.Lock()
 	w.position = h
@@ -68,6 +70,7 @@ func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from or
 		return nil
 	case entry.KindTermStart:
 		start = &r.Start
+		w.noteSuccessor(r, h)
 	}
 	if err := w.mayApply(start); err != nil {
 		return fmt.Errorf("world: record %d: %w", at, err)

@@ -75,9 +75,28 @@
 // the same way. [SkipInput] lets the tick run without its input. Readers of a halted world
 // see the state that the tick left.
 //
-// Records are for one version of a program. A new version takes over after [World.Handoff],
-// which ends with a snapshot. A damaged snapshot is skipped, and is not one of the
-// two that the log keeps. The older one is verified before the log is trimmed.
+// A damaged snapshot is skipped, and is not one of the two that the log keeps. The older one is
+// verified before the log is trimmed.
+//
+// # Versions
+//
+// Records are for one version of a program. [World.Handoff] ends a term, and another version
+// continues from its snapshot. A World with Options.Wait is open before that. The handoff says
+// for how long worlds of the old version leave the log to the successor; each counts from the
+// arrival of the record. On a log that several worlds share, after Handoff(ctx, to):
+//
+//	event                                  next leader                       Handoff returns
+//	a World of version to waits            that World, at once               nil
+//	one opens before ctx ends              that World                        nil
+//	ctx ends first                         this World, in a new term         cause of ctx
+//	several wait                           one of them; the others follow    nil
+//	the successor dies                     another World of to, no older one nil, it led
+//	this World dies                        a World of to; after the time of  -
+//	                                       ctx one of the old version
+//	Handoff to the same version again      -                                 as the first call
+//	Handoff to another version meanwhile   -                                 ErrNotLeader
+//	to is the World's own version          a follower, at once               nil
+//	no snapshot can be saved               this World                        the error
 //
 // # Limits
 //

@@ -20,7 +20,7 @@ var (
 	ErrDiverged = errors.New("the state differs from the leader's")
 
 	// ErrVersion means that log or snapshot have another Options.Version, other tables, or,
-	// unless Options.Portable, another architecture or version of Go.
+	// unless Options.Portable, another architecture or version of Go. See Options.Wait.
 	ErrVersion = errors.New("the log has another version")
 
 	// ErrCorrupt means that a record is invalid or does not follow its predecessor, or that

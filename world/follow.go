@@ -11,13 +11,7 @@ var errElectionTimeout = errors.New("no record within the election timeout")
 
 func (w *World) follow(ctx context.Context, enough func() bool) error {
 	for !enough() {
-		left, err := w.failoverDelay(ctx)
-		if err == nil && left > 0 {
-			err = w.listen(ctx, left, enough)
-		} else if err == nil {
-			err = w.becomeLeader(ctx)
-		}
-		if err != nil {
+		if err := w.followOnce(ctx, enough); err != nil {
 			return err
 		}
 		if w.isLeader() {
@@ -25,6 +19,20 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 		}
 	}
 	return nil
+}
+
+func (w *World) followOnce(ctx context.Context, enough func() bool) error {
+	if w.isWaiting() {
+		return w.await(ctx)
+	}
+	left, err := w.failoverDelay(ctx)
+	switch {
+	case err != nil:
+		return err
+	case left > 0:
+		return w.listen(ctx, left, enough)
+	}
+	return w.becomeLeader(ctx)
 }
 
 // listen applies records until enough returns true, or until none arrives for wait.
@@ -44,7 +52,7 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 		timer.Reset(w.wait)
 		return nil
 	})
-	if errors.Is(err, errEnds) || context.Cause(listening) == errElectionTimeout {
+	if errors.Is(err, errEnds) || errors.Is(err, errWaits) || context.Cause(listening) == errElectionTimeout {
 		return nil
 	}
 	if err := w.lockRunning(ctx); err != nil {
@@ -59,6 +67,9 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) error {
 		return err
 	}
 	defer w.unlock()
+	if at <= w.at().at || w.isWaiting() {
+		return errEnds // a Handoff has appended or applied it
+	}
 	defer w.drain()
 	return w.apply(ctx, at, rec, origin{})
 }
@@ -77,8 +88,11 @@ func (w *World) catchUp(ctx context.Context, tail uint64, from origin, enough fu
 		}
 		return nil
 	})
-	if errors.Is(err, errEnds) {
+	switch {
+	case errors.Is(err, errEnds):
 		return nil
+	case errors.Is(err, errWaits):
+		return err
 	}
 	return w.loadNewer(ctx, err)
 }
@@ -97,8 +111,11 @@ func (w *World) loadNewer(ctx context.Context, cause error) error {
 	if err == nil && !found {
 		err = fmt.Errorf("world: after record %d: %w", from, cause)
 	}
-	if err == nil || errors.Is(err, context.Cause(ctx)) {
+	switch {
+	case err == nil || errors.Is(err, context.Cause(ctx)):
 		return err
+	case w.mayWait(err):
+		return w.waitAfter(from)
 	}
 	return w.halt(err)
 }

@@ -10,14 +10,22 @@ import (
 	"handloom/internal/entry"
 )
 
-// Handoff ends the term and offers the log to version to, whose worlds take over at once. If
-// there are none, a World of this version may take over after the election timeout, at least
-// 300 ms. Handoff returns after a snapshot is saved. Waiting calls of Submit return
-// [ErrNotLeader], and the World follows. When ctx ends, Handoff returns its cause; an append or
-// a snapshot may still finish.
+const (
+	defaultHandoff = 30 * time.Second // for a context without a deadline
+	maxHandoff     = 10 * time.Minute
+)
+
+// Handoff gives the log to version to: it saves a snapshot, ends the term, and returns nil once
+// a World of that version leads. The package comment has a table of the outcomes. From the end
+// of the term on, Submit returns [ErrNotLeader].
 //
-// To deploy a version of at most 1 KiB, hand off to it, close this World, and open the new one.
-// On a log with a lock end Run first; otherwise this World may take over again.
+// If nobody has taken over when ctx ends, 30 s after the term if ctx has no deadline, or after 10
+// minutes, this World leads again, and Handoff returns the cause; an append may still finish. If
+// no snapshot can be saved, the term does not end. A handoff to the World's own version changes
+// the leader and saves nothing.
+//
+// On a log with a lock nobody can take over before World and log are closed. End Run first; then
+// call Handoff, which returns once the snapshot is saved; then Close.
 func (w *World) Handoff(ctx context.Context, to string) error {
 	check.Given(ctx != nil, "world: Handoff", "context")
 	if err := w.outside(ctx, "Handoff"); err != nil {
@@ -26,34 +34,94 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 	if len(to) > maxName {
 		return fmt.Errorf("world: Handoff: version of %d bytes, want at most %d", len(to), maxName)
 	}
-	if err := w.lockRunning(ctx); err != nil {
-		return fmt.Errorf("world: Handoff: %w", err)
+	ctx, cancel := w.untilClosed(ctx) // a log that does not answer must not block Close
+	defer cancel()
+	err := w.saveAside(ctx, to)
+	if err == nil {
+		err = w.handOff(ctx, to)
 	}
-	err := within(ctx, func() error {
-		defer w.unlock()
-		return w.handOffAndSave(ctx, to)
-	})
+	if err == nil {
+		return nil
+	}
 	if reason := w.appendErr(); reason != nil && errors.Is(err, errUnfinished) {
 		err = fmt.Errorf("%w; the log: %w", err, reason)
 	}
-	if err != nil {
-		return fmt.Errorf("world: Handoff: %w", err)
-	}
-	return nil
+	return fmt.Errorf("world: Handoff: %w", err)
 }
 
-func (w *World) handOffAndSave(ctx context.Context, to string) error {
-	if err := w.handOff(ctx, to); err != nil {
-		return err
+func (w *World) isShared() bool { return w.log.ElectionTimeout() > 0 }
+
+// handoffTime returns the time that a handoff leaves to its successor.
+func handoffTime(ctx context.Context) time.Duration {
+	deadline, has := ctx.Deadline()
+	if !has {
+		return defaultHandoff
 	}
-	defer func() { w.lastRecord = time.Now() }() // others wait from now on
-	return w.saveNow(ctx)
+	return min(time.Until(deadline), maxHandoff)
 }
 
+// An offer is the last handoff of this World.
+type offer struct {
+	calls int       // of Handoff that wait for a successor
+	until time.Time // on a log with a lock: the World leads again after it
+	next  *string   // version of the next term, if this World read its start
+}
+
+// handOff ends the term and waits for the successor. Without one, this World leads again.
 func (w *World) handOff(ctx context.Context, to string) error {
-	ctx, cancel := w.untilClosed(ctx) // a log that does not answer must not block Close
-	defer cancel()
-	if w.isLeader() && w.pending != nil {
+	if w.isShared() {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, handoffTime(ctx))
+		defer cancel()
+	}
+	w.noteOffer(func(o *offer) { o.calls++ })
+	at, err := w.endTerm(ctx, to)
+	if err == nil && w.isShared() {
+		err = w.awaitSuccessor(ctx, at, to)
+	}
+	now := w.noteOffer(func(o *offer) {
+		if o.calls--; err == nil {
+			o.until = time.Now().Add(handoffTime(ctx))
+		}
+	})
+	if err != nil && now.calls == 0 && w.life.Err() == nil {
+		err = w.takeBack(ctx, to, err)
+	}
+	return err
+}
+
+// endTerm appends the handoff and saves the state after it.
+func (w *World) endTerm(ctx context.Context, to string) (at uint64, err error) {
+	if err := w.lockRunning(ctx); err != nil {
+		return 0, err
+	}
+	ended := make(chan saving, 1)
+	err = within(ctx, func() error {
+		defer w.unlock()
+		if err := w.appendHandoff(ctx, to); err != nil {
+			return err
+		}
+		s, err := saving{}, error(nil)
+		switch {
+		case !w.isShared():
+			s, err = w.beginSave(ctx, w.save)
+		case to != w.o.Version:
+			s, err = w.beginSave(ctx, w.put)
+		}
+		s.at = w.at().at
+		ended <- s
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	s := <-ended
+	return s.at, s.wait(ctx)
+}
+
+// appendHandoff is called with the lock.
+func (w *World) appendHandoff(ctx context.Context, to string) error {
+	if w.pending != nil {
 		if err := w.complete(ctx); err != nil {
 			return err
 		}
@@ -61,81 +129,102 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	h := w.at()
 	switch {
 	case h.Handed && h.Leader == w.incarnation && h.To == to:
-		return nil // an earlier call ended before its snapshot was saved
+		return nil // by an earlier call
 	case !w.isLeader():
 		return w.refusal()
 	}
+	w.noteOffer(func(o *offer) { o.until, o.next = time.Time{}, nil })
 	r := w.record(entry.KindHandoff, &h)
-	r.To = to
+	r.To, r.Wait = to, int64(handoffTime(ctx))
 	r.State = w.state(h.tick)
 	w.pending = &pending{prev: h.at, bytes: r.Append(nil)}
 	return w.complete(ctx)
 }
 
-// SkipInput makes worlds that are opened later run a tick without its input if the input fails
-// it. The tick must be the last one of the log; the [TickError] has its number. If it fails
-// without input, too, fix the program.
-func SkipInput(ctx context.Context, l Log, tick uint64) error {
-	check.Given(ctx != nil, "world: SkipInput", "context")
-	check.Given(l != nil, "world: SkipInput", "Log")
-	at, rec, err := lastRecord(ctx, l)
-	if err != nil {
-		return fmt.Errorf("world: SkipInput: %w", err)
+// awaitSuccessor waits for the term after the handoff at position at.
+func (w *World) awaitSuccessor(ctx context.Context, at uint64, to string) error {
+	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		next := w.noteOffer(func(*offer) {}).next
+		if next == nil {
+			next = w.termAfter(ctx, at)
+		}
+		switch {
+		case next != nil && *next == to:
+			return nil
+		case next != nil:
+			return fmt.Errorf("got a term of version %q, want %q: %w", *next, to, ErrNotLeader)
+		case sleep(ctx, pause) != nil:
+			return fmt.Errorf("no world of version %q has taken over: %w", to, context.Cause(ctx))
+		}
 	}
-	var r entry.Record
-	switch err := r.Decode(rec); {
-	case err != nil:
-		return fmt.Errorf("world: SkipInput: %w", corrupt(at, "%w", err))
-	case r.Kind == entry.KindSkip && r.Tick == tick:
-		return nil
-	case r.Kind != entry.KindTick || r.Tick != tick:
-		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; want tick %d", r.Kind, r.Tick, tick)
-	}
-	skip := entry.Record{Kind: entry.KindSkip, Cell: r.Cell, Incarnation: random(), Term: r.Term, Tick: tick, Time: r.Time, Chain: r.Chain.Next(rec)}
-	if _, err := l.Append(ctx, at, skip.Append(nil)); err != nil {
-		return fmt.Errorf("world: SkipInput: %w", err)
-	}
-	return nil
 }
 
-func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
-	tail, err := l.Tail(ctx)
-	if err != nil || tail == 0 {
-		return 0, nil, errors.Join(err, entry.ErrRecord)
-	}
-	err = l.Read(ctx, tail-1, func(there uint64, b []byte) error {
-		at, rec = there, append([]byte(nil), b...)
+// termAfter waits for the term after a handoff, and returns its version, or nil if reading
+// fails.
+func (w *World) termAfter(ctx context.Context, at uint64) (version *string) {
+	err := w.log.Read(ctx, at, func(_ uint64, rec []byte) error {
+		var r entry.Record
+		if err := r.Decode(rec); err != nil {
+			return err
+		}
+		version = &r.Start.Version
 		return errEnds
 	})
-	if errors.Is(err, errEnds) {
-		err = nil
+	if errors.Is(err, errEnds) || ctx.Err() != nil {
+		return version
 	}
-	return at, rec, err
+	saved, err := w.log.Snapshots(ctx) // the record may be trimmed
+	if err != nil || len(saved) == 0 || saved[0] <= at {
+		return nil
+	}
+	t, err := w.inspectSnapshot(ctx, saved[0])
+	if err != nil {
+		return nil
+	}
+	return &t.Start.Version
 }
 
-// findSkips finds the skip records up to position tail, because each follows its tick.
-func (w *World) findSkips(ctx context.Context, tail uint64) error {
-	w.skips = nil
-	if w.at().at >= tail {
-		return nil
+// takeBack starts a term after a handoff without a successor. cause is the reason.
+func (w *World) takeBack(ctx context.Context, to string, cause error) error {
+	h := w.at()
+	if !h.Handed || h.Leader != w.incarnation {
+		return cause
 	}
-	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
-		if len(rec) > 3 && entry.Kind(rec[3]) == entry.KindSkip {
-			var r entry.Record
-			if r.Decode(rec) == nil {
-				if w.skips == nil {
-					w.skips = make(map[uint64]bool)
-				}
-				w.skips[r.Tick] = true
-			}
-		}
-		if at >= tail {
-			return errEnds
-		}
-		return nil
-	})
-	if errors.Is(err, errEnds) {
-		return nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	err := w.becomeLeader(ctx) // else Run or Step does
+	next := w.noteOffer(func(*offer) {}).next
+	if next == nil && errors.Is(err, errFenced) {
+		next = w.termAfter(ctx, h.at)
 	}
-	return fmt.Errorf("world: %w", err)
+	if next != nil && *next == to {
+		return nil // in the last moment
+	}
+	return cause
+}
+
+// noteSuccessor notes the version of the term r after a handoff of this World.
+func (w *World) noteSuccessor(r *entry.Record, h *position) {
+	if h.Handed && h.Leader == w.incarnation && r.Incarnation != w.incarnation {
+		w.noteOffer(func(o *offer) { o.next = &r.Start.Version })
+	}
+}
+
+func (w *World) noteOffer(change func(o *offer)) (now offer) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	change(&w.offer)
+	return w.offer
+}
+
+// offered returns the time until this World may lead after its own handoff.
+func (w *World) offered() time.Duration {
+	o := w.noteOffer(func(*offer) {})
+	switch {
+	case o.calls > 0:
+		return minHandoffWait // then ask again
+	case w.isShared():
+		return 0
+	}
+	return time.Until(o.until)
 }

@@ -131,31 +131,6 @@ func closeWhileAnAppendHangs(t *testing.T, kept bool) {
 	failIf(t, !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain), "a call that no tick has taken: done %t, %v", waits.done, waits.err)
 }
 
-func TestHandoff_EndsWithItsContext(t *testing.T) {
-	hangs := map[string]func(l *faulty, h *hang){
-		"an append hangs":  func(l *faulty, h *hang) { l.append = h.append(l.Log, nil) },
-		"a snapshot hangs": func(l *faulty, h *hang) { l.save = h.save(l.Log) },
-	}
-	for name, begin := range hangs {
-		inBubble(t, name, func(t *testing.T) {
-			h, g := newHang(), newGame(t, alone)
-			l := &faulty{Log: world.Memory()}
-			w := mustOpen(t, g, l)
-			steps(t, w, 2)
-			begin(l, h)
-			ctx := within(t, time.Second)
-			wantError(t, w.Handoff(ctx, "second"), context.DeadlineExceeded)
-			wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
-			close(h.letGo)
-			noError(t, w.Handoff(t.Context(), "second"))
-			if a := mustAudit(t, l); a.Kinds[len(a.Kinds)-1] != "handoff" || a.Ticks != 2 {
-				t.Errorf("the log has %v", a.Kinds)
-			}
-			mustClose(t, w)
-		})
-	}
-}
-
 func TestExport_EndsWithItsContext(t *testing.T) {
 	w := mustOpen(t, newGame(t, store.Options{}), world.Memory())
 	ctx, cancel := context.WithCancel(t.Context())

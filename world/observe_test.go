@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/store"
 	"handloom/world"
 )
 
@@ -81,12 +82,15 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 			wantError(t, u.Handoff(t.Context(), "game"), world.ErrNotLeader)
 		}
 		wantTicks(t, seen, 20)
-		noError(t, w.Handoff(t.Context(), "game"))
-		crash(t, w)
+		handed := handOff(t.Context(), w, "game")
 		stepsSaving(t, v, 3)
+		wantHanded(t, handed, nil)
+		crash(t, w)
 		want(23)
-		noError(t, v.Handoff(t.Context(), "game"))
+		handed = handOff(t.Context(), v, "game")
 		crash(t, v)
+		synctest.Wait()
+		wantHanded(t, handed, store.ErrClosed)
 		idle()
 		again, x := newWorld(t, alone, l)
 		late = 0

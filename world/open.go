@@ -72,7 +72,7 @@ func (w *World) open(ctx context.Context) error {
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
-	if err := w.recover(ctx, math.MaxUint64); err != nil {
+	if waits, err := w.recoverOrWait(ctx); waits || err != nil {
 		return err
 	}
 	w.lastRecord = time.Now()
@@ -83,6 +83,24 @@ func (w *World) open(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// recoverOrWait recovers the state, or makes the World wait if Options.Wait allows it.
+func (w *World) recoverOrWait(ctx context.Context) (waits bool, err error) {
+	var tail uint64
+	if w.o.Wait { // a handoff after it must not be missed
+		if tail, err = ask(ctx, w.log, w.log.Tail); err != nil {
+			return false, fmt.Errorf("world: %w", err)
+		}
+	}
+	err = w.recover(ctx, math.MaxUint64)
+	if w.mayWait(err) {
+		err = w.waitAfter(max(tail, 1) - 1)
+	}
+	if errors.Is(err, errWaits) {
+		return true, nil
+	}
+	return false, err
 }
 
 func (w *World) recover(ctx context.Context, upTo uint64) error {

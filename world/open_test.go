@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"handloom/store"
 	"handloom/world"
@@ -74,62 +72,6 @@ func TestErrVersion_TicksOfOtherTables(t *testing.T) {
 			mustClose(t, w)
 		})
 	}
-}
-
-func TestHandoff_NewVersionContinues(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
-		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
-		steps(t, w, 5)
-		s := submit(t.Context(), w, g.order(1))
-		for _, c := range []struct {
-			to   string
-			want error
-		}{{"second", nil}, {"second", nil}, {"third", world.ErrNotLeader}} {
-			wantError(t, w.Handoff(t.Context(), c.to), c.want)
-		}
-		synctest.Wait()
-		third := newGame(t, store.Options{})
-		o := third.options()
-		o.Version = "third"
-		wantError(t, errorOf(world.Open(t.Context(), third.Store, l, o)), world.ErrVersion)
-		wantError(t, s.err, world.ErrNotLeader)
-		second := func(o *world.Options) { o.Version = "second" }
-		next := newGame(t, store.Options{})
-		u := openWith(t, next, l, second)
-		failIf(t, !u.Status().Leader || digest(t, g) != digest(t, next), "the new program: %v", u.Status())
-		steps(t, u, 20)
-		for _, old := range []*world.World{w, v} {
-			err := error(nil)
-			for err == nil {
-				_, err = old.Step(t.Context())
-			}
-			wantError(t, err, world.ErrVersion)
-			mustClose(t, old)
-		}
-		wantSame(t, g, h)
-		mustClose(t, u)
-		again := newGame(t, store.Options{})
-		u = openWith(t, again, l, second)
-		wantSame(t, next, again)
-		mustClose(t, u)
-		mustAudit(t, l)
-	})
-}
-
-func TestHandoff_OldVersionContinuesAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "log")
-		j := openJournal(t, dir)
-		w := mustOpen(t, newGame(t, store.Options{}), j)
-		steps(t, w, 3)
-		noError(t, w.Handoff(t.Context(), "second"))
-		begin := time.Now()
-		tick := mustStep(t, w)
-		failIf(t, tick.Number != 4 || time.Since(begin) == 0, "tick %d after %v", tick.Number, time.Since(begin))
-		mustClose(t, w)
-	})
 }
 
 type closing struct {

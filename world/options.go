@@ -46,6 +46,13 @@ type Options struct {
 	// [io/fs.ErrNotExist].
 	Observe bool
 
+	// Wait makes a World wait on a shared log of another version instead of [ErrVersion]. Once a
+	// World hands off to its version, it loads that World's snapshot and takes over or follows.
+	// It waits again after a handoff to another version. While it waits, Submit, Handoff, Read
+	// and Export return [ErrNotLeader], and Applied is not called. On a log with a lock Wait has
+	// no effect.
+	Wait bool
+
 	// Shadow is the fraction of ticks, 0 to 1, that the leader runs twice to compare the
 	// states.
 	Shadow float64

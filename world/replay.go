@@ -15,6 +15,7 @@ func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) 
 	check.Given(ctx != nil, "world: Replay", "context")
 	check.Given(s != nil, "world: Replay", "Store")
 	check.Given(l != nil, "world: Replay", "Log")
+	o.Wait = false
 	w, err := newWorld(ctx, s, l, o)
 	if err != nil {
 		return err

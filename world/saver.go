@@ -180,22 +180,35 @@ func (w *World) saveNow(ctx context.Context) error {
 }
 
 func (w *World) save(ctx context.Context, i *snapshot) error {
-	begun := time.Now()
 	older, err := w.newestWhole(ctx, i.position.at)
-	if err == nil {
-		err = w.log.Save(ctx, i.position.at, i.writeTo)
-	}
-	if err == nil {
-		w.saver.saved, w.saver.size = i.position.at, i.size
-		w.noteSaved(i.position.tick, i.total)
-		w.noteSave(i.took+time.Since(begun), i.size)
-		w.forgetDamage()
-		err = w.trim(ctx, older)
-	}
 	if err != nil {
-		err = fmt.Errorf("world: the snapshot of record %d: %w", i.position.at, err)
-		w.noteUnsaved(err)
+		return w.unsaved(i, err)
 	}
+	if err := w.put(ctx, i); err != nil {
+		return err
+	}
+	w.forgetDamage()
+	if err := w.trim(ctx, older); err != nil {
+		return w.unsaved(i, err)
+	}
+	return nil
+}
+
+// put saves i. It neither verifies older snapshots nor trims.
+func (w *World) put(ctx context.Context, i *snapshot) error {
+	begun := time.Now()
+	if err := w.log.Save(ctx, i.position.at, i.writeTo); err != nil {
+		return w.unsaved(i, err)
+	}
+	w.saver.saved, w.saver.size = i.position.at, i.size
+	w.noteSaved(i.position.tick, i.total)
+	w.noteSave(i.took+time.Since(begun), i.size)
+	return nil
+}
+
+func (w *World) unsaved(i *snapshot, err error) error {
+	err = fmt.Errorf("world: the snapshot of record %d: %w", i.position.at, err)
+	w.noteUnsaved(err)
 	return err
 }
 
@@ -227,7 +240,7 @@ func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err err
 func (w *World) verify(ctx context.Context, at uint64) error {
 	err := w.damage(at)
 	if err == nil {
-		if err = w.verifySnapshot(ctx, at); errors.Is(err, errDamaged) {
+		if _, err = w.inspectSnapshot(ctx, at); errors.Is(err, errDamaged) {
 			w.notePassed(at, err)
 		}
 	}

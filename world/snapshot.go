@@ -99,7 +99,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 			continue
 		}
 		if h.at > 0 && h.Start.Version != w.o.Version && (!h.Handed || h.To != w.o.Version) {
-			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: got %q, want %q", at, ErrVersion, h.Start.Version, w.o.Version)
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: got %q, want %q", at, errOther, h.Start.Version, w.o.Version)
 		}
 		if err := w.saver.wait(ctx); err != nil {
 			return false, gone, err
@@ -124,18 +124,19 @@ func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error 
 	})
 }
 
-func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
-	return w.openSnapshot(ctx, at, func(r *source) (uint64, error) {
+func (w *World) inspectSnapshot(ctx context.Context, at uint64) (t entry.Trailer, err error) {
+	err = w.openSnapshot(ctx, at, func(r *source) (uint64, error) {
 		info, err := image.Inspect(r)
 		if err != nil {
 			return 0, err
 		}
 		b, err := io.ReadAll(io.LimitReader(r, entry.MaxTrailer))
 		if err == nil {
-			err = new(entry.Trailer).Decode(b)
+			err = t.Decode(b)
 		}
 		return info.Tag.At, err
 	})
+	return t, err
 }
 
 var errDamaged = errors.New("damaged")

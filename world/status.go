@@ -12,6 +12,7 @@ import (
 // Status is the state of a World, for packages expvar and log/slog.
 type Status struct {
 	Leader   bool          `json:"leader"`
+	Waits    bool          `json:"waits"`    // for a handoff, see Options.Wait
 	Term     uint32        `json:"term"`     // number of leaders so far
 	Position uint64        `json:"position"` // position of the last applied record
 	Tick     uint64        `json:"tick"`     // the last applied tick
@@ -61,7 +62,7 @@ func (w *World) Status() Status {
 	defer w.mutex.Unlock()
 	f := &w.stats
 	return Status{
-		Leader: w.leads, Term: w.position.Term, Position: w.position.at, Tick: w.position.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
+		Leader: w.leads, Waits: w.waits, Term: w.position.Term, Position: w.position.at, Tick: w.position.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
 		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
 		Refused: f.refused, AppendErr: text(f.appendErr), LostAppends: f.lostAppends,
 		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SaveErr: text(f.saveErr), BadSnapshots: f.badSnapshots, Cut: cutText(w.log),
@@ -85,8 +86,11 @@ func text(err error) string {
 // String returns one line.
 func (s Status) String() string {
 	line := "follows"
-	if s.Leader {
+	switch {
+	case s.Leader:
 		line = "leads"
+	case s.Waits:
+		line = "waits"
 	}
 	line += fmt.Sprintf(": term %d, tick %d, record %d, lag %v; appends p50 %v p99 %v max %v; snapshot of tick %d, %v ago",
 		s.Term, s.Tick, s.Position, s.Lag, s.AppendP50, s.AppendP99, s.AppendMax, s.SavedTick, s.SavedAge.Round(time.Millisecond))

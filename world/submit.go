@@ -57,6 +57,8 @@ func (w *World) refusal() error {
 		return nil
 	case w.halted != nil:
 		return haltedError{w.halted}
+	case w.waits:
+		return errWaiting
 	}
 	return ErrNotLeader
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	minHandoffWait = 300 * time.Millisecond // after a handoff to another version
+	minHandoffWait = 300 * time.Millisecond // for a handoff to another version
 	maxWait        = 5 * time.Second
 
 	// Two terms within this many waits mean that ticks take longer than the wait.
@@ -40,9 +40,11 @@ func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 		return endless, nil
 	case w.pending != nil:
 		return 0, nil // the start of its term is pending
-	case h.Handed && (h.To != w.o.Version || h.Leader == w.incarnation):
-		wait = max(wait, minHandoffWait) // the named version may take over first
-	case h.Handed, h.at == 0:
+	case h.Handed && h.Leader == w.incarnation:
+		return w.offered(), nil
+	case h.Handed && h.To != w.o.Version && w.isShared():
+		wait += min(max(time.Duration(h.Wait), minHandoffWait), maxHandoff)
+	case h.Handed, h.at == 0: // with a lock, no other World can be there
 		wait = 0
 	}
 	return wait - time.Since(w.lastRecord), nil
@@ -54,6 +56,9 @@ func (w *World) becomeLeader(ctx context.Context) error {
 		return err
 	}
 	defer w.unlock()
+	if w.isLeader() || w.isWaiting() {
+		return nil // by a Handoff
+	}
 	if w.pending == nil {
 		tail, err := w.log.Tail(ctx)
 		switch {
@@ -92,11 +97,11 @@ func (w *World) mayApply(other *entry.TermStart) error {
 	local := &w.termStart
 	switch {
 	case other.Version != local.Version:
-		return fmt.Errorf("%w: got %q, want %q", ErrVersion, other.Version, local.Version)
+		return fmt.Errorf("%w: got %q, want %q", errOther, other.Version, local.Version)
 	case other.Schema != local.Schema:
 		return fmt.Errorf("%w: its tables, limits or size of int differ from these, of %d bits:\n%s", ErrVersion, strconv.IntSize, w.exclusive.Schema())
 	case !w.o.Portable && (other.Arch != local.Arch || other.Go != local.Go):
-		return fmt.Errorf("%w: built by %s for %s, want %s for %s; see Options.Portable", ErrVersion, other.Go, other.Arch, local.Go, local.Arch)
+		return fmt.Errorf("%w: built by %s for %s, want %s for %s; name another Options.Version, or see Options.Portable", ErrVersion, other.Go, other.Arch, local.Go, local.Arch)
 	}
 	return nil
 }

@@ -24,7 +24,10 @@ type running struct {
 
 func run(t *testing.T, g *game, l world.Log) *running {
 	t.Helper()
-	w := mustOpen(t, g, l)
+	return runWorld(g, mustOpen(t, g, l))
+}
+
+func runWorld(g *game, w *world.World) *running {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &running{w, g, stop, make(chan error, 1)}
 	go func() { r.done <- w.Run(ctx) }()
@@ -144,47 +147,5 @@ func TestTakeover_NeedsTailOfLog(t *testing.T) {
 		s := v.Status()
 		failIf(t, s.Leader || s.Term != 1 || s.Tick != 3, "%+v", s)
 		mustClose(t, v, w)
-	})
-}
-
-func TestHandoff_FollowerLeadsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		a, b := run(t, newGame(t, alone), l), run(t, newGame(t, alone), l)
-		time.Sleep(time.Second)
-		begin := time.Now()
-		noError(t, a.Handoff(t.Context(), "game"))
-		synctest.Wait()
-		failIf(t, !b.Status().Leader || time.Since(begin) > 0, "after %v: %v", time.Since(begin), b.Status())
-		time.Sleep(time.Second)
-		wantError(t, a.Handoff(t.Context(), "game"), world.ErrNotLeader)
-		a.end(t)
-		b.end(t)
-		wantSame(t, a.game, b.game)
-		found := mustAudit(t, l)
-		failIf(t, found.Terms != 2 || found.Ticks < 115, "%d terms, %d ticks", found.Terms, found.Ticks)
-	})
-}
-
-func TestHandoff_OthersComeFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		a, b := newGame(t, alone), newGame(t, alone)
-		w, v := mustOpen(t, a, l), mustOpen(t, b, l)
-		steps(t, w, 3)
-		noError(t, w.Handoff(t.Context(), "game"))
-		stepped := stepAside(t, w)
-		synctest.Wait() // no time passes
-		if w.Status().Leader || w.Status().Tick != 3 {
-			t.Fatalf("the world that handed off: %v", w.Status())
-		}
-		for !v.Status().Leader {
-			mustStep(t, v)
-		}
-		noError(t, <-stepped)
-		s := w.Status()
-		failIf(t, s.Leader || s.Term != 2, "the world that handed off: %v", s)
-		wantSame(t, a, b)
-		mustClose(t, w, v)
 	})
 }

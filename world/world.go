@@ -45,12 +45,15 @@ type World struct {
 	termAt     time.Time
 	sealed     time.Time // of this World's last seal
 	saver      saver
+	watched    uint64 // while it waits: the last record that watch has read
 
 	woken chan struct{} // has a value after the World stopped leading
 
 	mutex    sync.Mutex
 	position position
 	leads    bool
+	waits    bool // see Options.Wait
+	offer    offer
 	halted   error // the error of all further ticks; ErrClosed after Close
 	stats    stats
 }
@@ -227,6 +230,9 @@ func (w *World) setPosition(h position) {
 func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) error) error {
 	check.Given(ctx != nil, "world: Read", "context")
 	check.Given(fn != nil, "world: Read", "function")
+	if w.isWaiting() {
+		return fmt.Errorf("world: Read: %w", errWaiting)
+	}
 	return w.store.Read(ctx, func(ctx context.Context) error { return fn(ctx, w.now()) })
 }
 
@@ -237,6 +243,9 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	check.Given(dst != nil, "world: Export", "io.Writer")
 	if err := w.stopped(); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
+	}
+	if w.isWaiting() {
+		return fmt.Errorf("world: Export: %w", errWaiting)
 	}
 	var image snapshot
 	if err := w.copyInto(ctx, &image); err != nil {

@@ -1,0 +1,128 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"handloom/internal/entry"
+)
+
+var (
+	// errOther is ErrVersion for another Options.Version.
+	errOther = fmt.Errorf("%w", ErrVersion)
+
+	errWaiting = fmt.Errorf("%w: this world waits for a handoff to its version", ErrNotLeader)
+	errWaits   = fmt.Errorf("%w: it waits", errFenced)
+)
+
+func (w *World) isWaiting() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.waits
+}
+
+// waitAfter makes the World wait, because the record at position after, or a later one, is of
+// another version. The state stays as it is.
+func (w *World) waitAfter(after uint64) error {
+	w.watched = after
+	w.mutex.Lock()
+	w.waits, w.leads = true, false
+	w.mutex.Unlock()
+	w.drain()
+	return errWaits
+}
+
+// mayWait reports whether a World waits after err.
+func (w *World) mayWait(err error) bool { return w.o.Wait && w.isShared() && errors.Is(err, errOther) }
+
+// await waits until the log has a term of this version, or a handoff to it, and loads its newest
+// snapshot.
+func (w *World) await(ctx context.Context) error {
+	from, err := w.watch(ctx)
+	for pause := firstRetry; err == nil; pause *= 2 {
+		there, err := w.enter(ctx, from)
+		if errors.Is(err, errOther) || err == nil && !w.isWaiting() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		// The handoff may be over before its snapshot is saved.
+		if tail, err := w.log.Tail(ctx); err == nil && tail > w.watched {
+			return nil
+		}
+		if pause = min(pause, maxPoll); there {
+			pause = lastRetry // it cannot be read
+		}
+		if sleep(ctx, pause) != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return err
+}
+
+// maxPoll limits the time between two looks for the snapshot of a handoff.
+const maxPoll = 20 * time.Millisecond
+
+// watch reads records until one gives the log to this version. It returns the position of the
+// handoff, or 0 for a term that has begun.
+func (w *World) watch(ctx context.Context) (from uint64, err error) {
+	err = w.log.Read(ctx, w.watched, func(at uint64, rec []byte) error {
+		w.watched = at
+		var r entry.Record
+		if len(rec) < 4 || entry.Kind(rec[3]) != entry.KindTermStart && entry.Kind(rec[3]) != entry.KindHandoff || r.Decode(rec) != nil {
+			return nil
+		}
+		switch {
+		case r.Kind == entry.KindHandoff && r.To == w.o.Version:
+			from = at
+		case r.Kind == entry.KindTermStart && r.Start.Version == w.o.Version:
+		default:
+			return nil
+		}
+		return errEnds
+	})
+	switch {
+	case errors.Is(err, errEnds):
+		return from, nil
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case errors.Is(err, fs.ErrClosed):
+		return 0, w.halt(fmt.Errorf("world: %w", err))
+	}
+	// The records are trimmed. The newest snapshot shows the version.
+	tail, err := ask(ctx, w.log, w.log.Tail)
+	if err != nil {
+		return 0, fmt.Errorf("world: %w", err)
+	}
+	w.watched = tail
+	return 0, nil
+}
+
+// enter loads the snapshot of a handoff at position from, and ends the wait. there: a snapshot
+// is there.
+func (w *World) enter(ctx context.Context, from uint64) (there bool, err error) {
+	saved, err := w.log.Snapshots(ctx)
+	if err != nil || len(saved) == 0 || saved[0] < from {
+		return false, nil
+	}
+	if err := w.lockRunning(ctx); err != nil {
+		return true, err
+	}
+	defer w.unlock()
+	found, err := w.load(ctx, func(h position) bool { return h.at >= from })
+	switch {
+	case err == nil && found:
+		w.lastRecord = time.Now()
+		w.mutex.Lock()
+		w.waits = false
+		w.mutex.Unlock()
+		return true, nil
+	case err == nil, ctx.Err() != nil, errors.Is(err, errOther):
+		return true, err
+	}
+	return true, w.halt(err)
+}
