@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 
 	"handloom/cluster/cells"
 	"handloom/internal/check"
@@ -20,8 +20,9 @@ func (l *Log) Transport() cells.Transport { return (*transport)(l) }
 
 type transport Log
 
-// maxWorkers is the number of packets processed at a time; others wait.
-const maxWorkers = 64
+// maxPackets is the number of packets processed at a time; others wait. A sender has one packet
+// in flight, and a tick takes all that have arrived.
+const maxPackets = 1 << 12
 
 func mailSubject(cell CellID) string { return "handloom.mail." + cell.String() }
 
@@ -47,28 +48,26 @@ func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx cont
 	check.Given(answer != nil, "cluster: Serve", "function")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	packets := make(chan *nats.Msg, maxWorkers)
+	packets := make(chan *nats.Msg, maxPackets)
 	sub, err := t.conn.ChanSubscribe(mailSubject(cell), packets)
 	if err != nil {
 		return fmt.Errorf("cluster: %w", (*Log)(t).withCause(ctx, err))
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	var answers sync.WaitGroup
-	defer answers.Wait()
-	for range maxWorkers {
-		answers.Go(func() {
-			for {
-				select {
-				case m := <-packets:
-					if cursor, err := answer(ctx, m.Data); err == nil {
-						_ = m.Respond(binary.LittleEndian.AppendUint64(nil, cursor))
-					}
-				case <-ctx.Done():
-					return
+	var answers errgroup.Group
+	answers.SetLimit(maxPackets)
+	defer func() { _ = answers.Wait() }()
+	for {
+		select {
+		case m := <-packets:
+			answers.Go(func() error {
+				if cursor, err := answer(ctx, m.Data); err == nil {
+					_ = m.Respond(binary.LittleEndian.AppendUint64(nil, cursor))
 				}
-			}
-		})
+				return nil
+			})
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	<-ctx.Done()
-	return context.Cause(ctx)
 }

@@ -99,7 +99,7 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 		for _, c := range p.count.All() {
 			n = *c
 		}
-		arrived = p.out.Available() == 1<<16
+		arrived = p.out.Available(p.other) == 1<<16
 		for _, pair := range p.out.Pairs() {
 			if pair.Err != nil {
 				t.Error(pair.Err)

@@ -38,8 +38,9 @@
 //
 // # Failure
 //
-// While a cell is unreachable, its messages wait. A full outbox fails the tick that sends more;
-// see [Outbox.Available].
+// While a cell is unreachable, its messages wait, at most Options.Limit. Further messages to it
+// are not sent, and [Outbox.Refused] returns them to the next tick. Messages to other cells
+// continue.
 //
 // If world.SkipInput replays a failed tick without its input, the cursor has not moved (C3),
 // and the messages are sent again. If one message fails every tick, open the world without Run,

@@ -14,14 +14,13 @@ func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
 	if err := p.decode(b, o.core.schema); err != nil {
 		return nil, err
 	}
-	return o.open(&p, o.core.pairs.received(p.from))
+	record, err := o.open(&p, o.core.pairs.received(p.from))
+	return func(q store.Queue) error { record(q); return nil }, err
 }
 
 func (o *Outbox[M]) Acked(q store.Queue, cell ID, number uint64) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: cell, Last: number, Kind: eventAcked})
 }
-
-func (o *Outbox[M]) Erased() int { return len(o.erase) }
 
 func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) }
 
@@ -44,4 +43,12 @@ func (o *Outbox[M]) Again(b []byte) ([]byte, error) {
 	}
 	binary.LittleEndian.PutUint32(again[packetHeaderBytes:], uint32(len(messages)))
 	return again, nil
+}
+
+func CallOf(messages, bytes, packets int) int {
+	all := make([]*arrival, packets)
+	for i := range all {
+		all[i] = &arrival{count: messages, bytes: bytes}
+	}
+	return callOf(all)
 }

@@ -37,6 +37,7 @@ type town struct {
 	roads *store.Table[road]
 	heard *store.Table[heard]
 
+	hz    int
 	init  func(t *town, w *store.Writer) error
 	fault func(t *town, tick uint64) error // called after a tick
 	hears func(m *word, tick uint64) error
@@ -66,7 +67,7 @@ type heard struct {
 func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
 	t.Helper()
 	s := store.New(store.Options{Workers: workers})
-	g := &town{Store: s}
+	g := &town{Store: s, hz: 60}
 	var err error
 	g.out, err = cells.New(s, o)
 	noError(t, err)
@@ -89,7 +90,7 @@ func (g *town) from(self cells.ID, roads ...road) *town {
 
 func (g *town) options() world.Options {
 	return world.Options{
-		Version: "town", Hz: 60, SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
+		Version: "town", Hz: g.hz, SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
 		Init: func(_ context.Context, w *store.Writer) error { return g.init(g, w) },
 		Tick: g.tick,
 	}
@@ -116,9 +117,8 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 			}
 		}
 	}
-	room := g.out.Available()
 	for h, r := range g.roads.All() {
-		n := min(r.Left, r.PerTick, room)
+		n := min(r.Left, r.PerTick, g.out.Available(r.To))
 		const tasks = 8
 		err := g.Each(ctx, tasks, func(task int, q store.Queue) {
 			for i := task * n / tasks; i < (task+1)*n/tasks; i++ {
@@ -128,7 +128,7 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 		if err != nil {
 			return err
 		}
-		r.Left, r.Next, room = r.Left-n, r.Next+uint64(n), room-n
+		r.Left, r.Next = r.Left-n, r.Next+uint64(n)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cells_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,7 +17,7 @@ func TestOutbox_AgainstList(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &mail{T: t}
 		for i := range m.cells {
-			m.cells[i] = newPost(t, cells.Options[int]{Limit: 40})
+			m.cells[i] = newPost(t, cells.Options[int]{Limit: limit})
 		}
 		r.Repeat(map[string]func(*rapid.T){
 			"":        m.check,
@@ -29,6 +30,8 @@ func TestOutbox_AgainstList(t *testing.T) {
 		m.finish(r)
 	})
 }
+
+const limit = 40 // messages that wait for a cell
 
 type mail struct {
 	*testing.T
@@ -44,12 +47,20 @@ func (m *mail) side(r *rapid.T) int { return rapid.IntRange(0, 1).Draw(r, "side"
 func (m *mail) tick(from int, numbers ...int) {
 	p, other := m.cells[from], m.cells[1-from]
 	m.received[1-from] = append(m.received[1-from], p.mustSend(m, other.self, numbers...)...)
-	m.sent[from] = append(m.sent[from], numbers...)
+	var refused []int
+	for _, n := range p.out.Refused() {
+		refused = append(refused, *n)
+	}
+	fits := len(numbers) - len(refused)
+	if !slices.Equal(refused, numbers[fits:]) || len(refused) > 0 && p.out.Available(other.self) != 0 {
+		m.Errorf("refused %v of %v, Available %d", refused, numbers, p.out.Available(other.self))
+	}
+	m.sent[from] = append(m.sent[from], numbers[:fits]...)
 }
 
 func (m *mail) send(r *rapid.T) {
 	from := m.side(r)
-	numbers := make([]int, min(rapid.IntRange(0, 9).Draw(r, "messages"), m.cells[from].out.Available()))
+	numbers := make([]int, rapid.IntRange(0, 9).Draw(r, "messages"))
 	for i := range numbers {
 		numbers[i] = len(m.sent[from]) + i
 	}
@@ -98,7 +109,7 @@ func (m *mail) reload(r *rapid.T) {
 	i := m.side(r)
 	var image bytes.Buffer
 	noError(m, m.cells[i].Snapshot(context.Background(), &image))
-	p := newPost(m, cells.Options[int]{Limit: 40})
+	p := newPost(m, cells.Options[int]{Limit: limit})
 	p.self = m.cells[i].self
 	noError(m, p.Load(context.Background(), &image))
 	m.cells[i] = p
@@ -138,8 +149,8 @@ func (m *mail) finish(r *rapid.T) {
 		}
 		p.enqueue(m, func(q store.Queue) { p.out.Acked(q, to.self, to.out.Cursor(p.self)) })
 		m.tick(from)
-		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Available() != 40 {
-			r.Fatalf("of %d messages %d were received, Available %d", len(m.sent[from]), n, p.out.Available())
+		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Available(to.self) != limit {
+			r.Fatalf("of %d messages %d were received, Available %d", len(m.sent[from]), n, p.out.Available(to.self))
 		}
 		for _, table := range to.Stats().Tables {
 			if table.Name == "message arrived" && table.Live != 0 {
@@ -148,4 +159,61 @@ func (m *mail) finish(r *rapid.T) {
 		}
 	}
 	m.check(r)
+}
+
+// Lines of handles follow a Rollback to any state: packets and erases are those of a cell that
+// was loaded from the same state, and so has no lines.
+func TestLines_FollowRollback(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		a := newPost(t, cells.Options[int]{Limit: limit})
+		peers := []cells.ID{7, 8}
+		next, saved := 0, make([]store.Checkpoint, 3)
+		for i := range saved {
+			noError(r, a.Checkpoint(t.Context(), &saved[i]))
+		}
+		acked := func(to cells.ID) uint64 {
+			for _, p := range a.out.Pairs() {
+				if p.Cell == to {
+					return p.Acked
+				}
+			}
+			return 0
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"send": func(r *rapid.T) {
+				to := rapid.SampledFrom(peers).Draw(r, "to")
+				for range rapid.IntRange(0, 5).Draw(r, "messages") {
+					next++
+					a.mustSend(t, to, next)
+				}
+			},
+			"ack": func(r *rapid.T) {
+				to := rapid.SampledFrom(peers).Draw(r, "to")
+				number := acked(to) + rapid.Uint64Range(0, 3).Draw(r, "number")
+				a.enqueue(t, func(q store.Queue) {
+					if pack := a.out.Pack(to, acked(to)); pack != nil {
+						a.out.Acked(q, to, min(number, acked(to)+1))
+					}
+				})
+				a.mustSend(t, to)
+			},
+			"save": func(r *rapid.T) {
+				noError(r, a.Checkpoint(t.Context(), &saved[rapid.IntRange(0, 2).Draw(r, "slot")]))
+			},
+			"roll back": func(r *rapid.T) {
+				noError(r, a.Rollback(t.Context(), &saved[rapid.IntRange(0, 2).Draw(r, "slot")]))
+			},
+			"": func(r *rapid.T) {
+				var image bytes.Buffer
+				noError(r, a.Snapshot(t.Context(), &image))
+				b := newOutbox(t, cells.Options[int]{Limit: limit})
+				noError(r, b.Load(t.Context(), &image))
+				for _, to := range peers {
+					if !bytes.Equal(a.out.Pack(to, acked(to)), b.out.Pack(to, acked(to))) {
+						r.Fatalf("packets to %v differ after a Rollback", to)
+					}
+				}
+			},
+		})
+	})
 }

@@ -16,7 +16,7 @@ import (
 // Options of an Outbox. The zero value is valid.
 type Options[M any] struct {
 	Name  string // begins the names of its tables; "": message
-	Limit int    // max messages that wait for other cells; 0: 65,536
+	Limit int    // max messages that wait for each cell; 0: 65,536
 
 	// Links and Clone work as in [store.TableOptions].
 	Links func(m *M, visit func(id *store.ID))
@@ -41,10 +41,12 @@ type Outbox[M any] struct {
 	core    sender
 	sent    *store.Table[numbered[M]] // without acknowledgement
 	arrived *store.Table[numbered[M]] // in this tick
-	erase   []store.Handle[numbered[M]]
+	refused *store.Table[numbered[M]] // over the limit in the tick before
+	lines   lines[M]
+	over    []store.Handle[numbered[M]] // scratch memory of end
 }
 
-// New adds an Outbox to a store, as four tables. All stores of a cell and its peers need the
+// New adds an Outbox to a store, as five tables. All stores of a cell and its peers need the
 // same Outbox. New panics as [store.Register] does.
 func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	check.Given(s != nil, "cells: New", "Store")
@@ -59,14 +61,15 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	}
 	out.core = sender{store: s, limit: limit, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
 	out.core.pairs.register(s, name)
-	out.sent = store.Register(s, o.table(name+" sent", limit))
-	out.arrived = store.Register(s, o.table(name+" arrived", 0))
+	out.sent = store.Register(s, o.table(name+" sent", true))
+	out.arrived = store.Register(s, o.table(name+" arrived", false))
+	out.refused = store.Register(s, o.table(name+" refused", false))
 	out.core.messages = out
 	return out, nil
 }
 
-func (o Options[M]) table(name string, limit int) store.TableOptions[numbered[M]] {
-	t := store.TableOptions[numbered[M]]{Name: name, MaxItems: limit, Changes: limit > 0}
+func (o Options[M]) table(name string, changes bool) store.TableOptions[numbered[M]] {
+	t := store.TableOptions[numbered[M]]{Name: name, Changes: changes}
 	if o.Links != nil {
 		t.Links = func(l *numbered[M], visit func(id *store.ID)) { o.Links(&l.Message, visit) }
 	}
@@ -101,9 +104,28 @@ func (o *Outbox[M]) Send(q store.Queue, to ID, m M) {
 	o.sent.Emplace(q, numbered[M]{Cell: to, Message: m})
 }
 
-// Available returns the number of messages that may be recorded before older ones arrive. A
-// tick that sends more fails with [store.ErrFull], which halts the world on every node.
-func (o *Outbox[M]) Available() int { return o.core.limit - o.sent.Len() }
+// Available returns the number of messages to a cell that may be recorded before older ones
+// arrive. Messages past it are not sent: see [Outbox.Refused]. It may be called where
+// [store.Table.Get] may.
+func (o *Outbox[M]) Available(to ID) int {
+	if p := o.core.pairs.get(to); p != nil {
+		return o.core.limit - int(p.Sent-p.Acked)
+	}
+	return o.core.limit
+}
+
+// Refused iterates over the messages of the tick before, and their receivers, that were not sent
+// because too many wait for the receiver, in order for each receiver. A tick that moves items
+// creates them again. Read it inside the tick, like a table.
+func (o *Outbox[M]) Refused() iter.Seq2[ID, *M] {
+	return func(yield func(ID, *M) bool) {
+		for _, l := range o.refused.All() {
+			if !yield(l.Cell, &l.Message) {
+				return
+			}
+		}
+	}
+}
 
 // Received iterates over the messages of this tick and their senders, in order for each sender.
 // Read it inside the tick, like a table.
@@ -151,8 +173,8 @@ func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
 
 // Run sends the messages of w's ticks through t, and submits received packets to w, while w
 // leads. It returns the cause of ctx, or the error of t.Serve. Call one Run per World,
-// concurrently with World.Run, on every node of the cell. Each cell gets one packet at a time,
-// which takes one pass over all waiting messages.
+// concurrently with World.Run, on every node of the cell. Each cell gets one packet at a time.
+// A tick costs time in proportion to its messages and, in a short scan, to the number of peers.
 func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error {
 	check.Given(ctx != nil, "cells: Run", "context")
 	check.Given(w != nil, "cells: Run", "World")
@@ -186,8 +208,8 @@ func (o *Outbox[M]) begin(w *store.Writer) error {
 	if o.core.pairs.self() == 0 {
 		return errNoID
 	}
-	if o.core.pairs.applyEvents(w) {
-		o.eraseAcked(w)
+	for _, a := range o.core.pairs.applyEvents(w) {
+		o.eraseAcked(w, a)
 	}
 	for _, l := range o.arrived.All() {
 		if !o.core.pairs.accept(w, l.Cell, l.Number) {
@@ -197,24 +219,28 @@ func (o *Outbox[M]) begin(w *store.Writer) error {
 	return nil
 }
 
-func (o *Outbox[M]) eraseAcked(w *store.Writer) {
-	o.erase = o.erase[:0]
-	for h, l := range o.sent.All() {
-		if l.Number <= o.core.pairs.get(l.Cell).Acked {
-			o.erase = append(o.erase, h)
-		}
-	}
-	for _, h := range o.erase {
-		o.sent.Remove(w, h)
+func (o *Outbox[M]) eraseAcked(w *store.Writer, a ack) {
+	for number := a.from + 1; number <= o.core.pairs.get(a.cell).Acked; number++ {
+		o.sent.Remove(w, o.lines.take(o.sent, a.cell, number))
 	}
 }
 
 func (o *Outbox[M]) end(w *store.Writer) error {
-	for _, l := range store.Created(o.sent) {
+	o.refused.Clear(w)
+	o.over = o.over[:0]
+	for h, l := range store.Created(o.sent) {
 		if l.Number != 0 {
 			continue // from the frame before, as this one had no commands
 		}
-		l.Number = o.core.pairs.number(w, l.Cell)
+		if l.Number = o.core.pairs.number(w, l.Cell, o.core.limit); l.Number != 0 {
+			o.lines.add(l.Cell, l.Number, h)
+			continue
+		}
+		o.refused.Insert(w, *l)
+		o.over = append(o.over, h)
+	}
+	for _, h := range o.over {
+		o.sent.Remove(w, h)
 	}
 	if pending := o.core.pairs.pending(); pending != o.sent.Len() {
 		return fmt.Errorf("cells: %d messages without a number: the tick called Writer.EndFrame after Send", o.sent.Len()-pending)

@@ -147,16 +147,16 @@ func TestCursor_ErasesEachMessageOnce(t *testing.T) {
 	a, other := newPost(t, cells.Options[int]{}), cells.NewID()
 	a.mustSend(t, other, 10, 11, 12, 13)
 	for _, c := range []struct {
-		known        uint64
-		left, erased int
-	}{{3, 1, 3}, {1, 1, 3}, {4, 0, 1}} {
+		known uint64
+		left  int
+	}{{3, 1}, {1, 1}, {4, 0}} {
 		a.enqueue(t, func(q store.Queue) {
 			a.out.Acked(q, other, c.known)
 			a.out.Acked(q, other, 0) // a late cursor
 		})
 		a.mustSend(t, other)
-		if left := 65_536 - a.out.Available(); left != c.left || a.out.Erased() != c.erased {
-			t.Errorf("cursor %d: %d messages wait, %d erased", c.known, left, a.out.Erased())
+		if left := 65_536 - a.out.Available(other); left != c.left {
+			t.Errorf("cursor %d: %d messages wait, want %d", c.known, left, c.left)
 		}
 	}
 	a.enqueue(t, func(q store.Queue) { a.out.Acked(q, other, 5) }) // only 4 messages exist
@@ -166,14 +166,40 @@ func TestCursor_ErasesEachMessageOnce(t *testing.T) {
 	}
 }
 
-func TestSend_FailsWhenFull(t *testing.T) {
+// A receiver that is away takes no room from others, and refused messages return to the tick.
+func TestSend_RefusesPastLimit(t *testing.T) {
 	a := newPost(t, cells.Options[int]{Limit: 3})
-	a.mustSend(t, 7, 1, 2)
-	if room := a.out.Available(); room != 1 {
-		t.Errorf("Available: %d, want 1", room)
+	away, near := cells.ID(7), cells.ID(8)
+	refused := func() (all []string) {
+		for to, m := range a.out.Refused() {
+			all = append(all, fmt.Sprint(uint64(to), "=", *m))
+		}
+		return all
 	}
-	if _, err := a.send(7, 3, 4); !errors.Is(err, store.ErrFull) {
-		t.Errorf("got %v, want ErrFull", err)
+	for _, c := range []struct {
+		to        cells.ID
+		messages  []int
+		refused   string
+		available [2]int
+	}{
+		{away, []int{1, 2}, "[]", [2]int{1, 3}},
+		{away, []int{3, 4, 5}, "[7=4 7=5]", [2]int{0, 3}},
+		{near, []int{6, 7, 8}, "[]", [2]int{0, 0}},
+		{away, []int{9}, "[7=9]", [2]int{0, 0}},
+		{near, nil, "[]", [2]int{0, 0}},
+	} {
+		a.mustSend(t, c.to, c.messages...)
+		if got := fmt.Sprint(refused()); got != c.refused {
+			t.Errorf("sent %v: refused %v, want %v", c.messages, got, c.refused)
+		}
+		if got := [2]int{a.out.Available(away), a.out.Available(near)}; got != c.available {
+			t.Errorf("sent %v: Available %v, want %v", c.messages, got, c.available)
+		}
+	}
+	a.enqueue(t, func(q store.Queue) { a.out.Acked(q, away, 2) })
+	a.mustSend(t, away, 10, 11, 12)
+	if got := fmt.Sprint(refused()); got != "[7=12]" {
+		t.Errorf("refused %v after two of three are acknowledged", got)
 	}
 }
 
@@ -186,8 +212,8 @@ func TestAbandon_ErasesMessages(t *testing.T) {
 	a.enqueue(t, func(q store.Queue) { a.out.Abandon(q, back.self) })
 	a.mustSend(t, back.self, 4)
 	a.mustSend(t, back.self) // Abandon applies once
-	if room := a.out.Available(); room != 1 || a.out.Pack(other, 0) == nil {
-		t.Errorf("Available: %d, want 1", room)
+	if room := a.out.Available(back.self); room != 2 || a.out.Pack(other, 0) == nil {
+		t.Errorf("Available: %d, want 2", room)
 	}
 	back.submit(t, a.out.Pack(back.self, 2))
 	if got := back.mustSend(t, a.self); len(got) > 0 || back.out.Cursor(a.self) != 0 {

@@ -60,30 +60,52 @@ func (p *packet) decode(b []byte, schema string) error {
 	return nil
 }
 
+// collect encodes the messages to a cell after a number, or returns nil if there are none.
 func (o *Outbox[M]) collect(to ID, after uint64) []byte {
-	var row [maxMessages]*M // by number
-	n := 0
-	for _, l := range o.sent.All() {
-		if at := l.Number - after - 1; l.Cell == to && l.Number > after && at < maxMessages {
-			row[at] = &l.Message
-			n++
-		}
-	}
-	if n == 0 {
+	messages := o.waiting(to, after)
+	if len(messages) == 0 {
 		return nil
 	}
 	p := packet{from: o.core.pairs.self(), to: to, first: after + 1}
-	b := p.header(o.core.schema)
-	for i := range n {
+	b, n := p.header(o.core.schema), 0
+	for _, m := range messages {
 		before := len(b)
-		b = o.core.codec.Append(b, unsafe.Pointer(row[i]), 1)
-		if len(b) > maxBytes && i > 0 {
-			b, n = b[:before], i
+		b = o.core.codec.Append(b, unsafe.Pointer(m), 1)
+		if len(b) > maxBytes && n > 0 {
+			b = b[:before]
 			break
 		}
+		n++
 	}
 	binary.LittleEndian.PutUint32(b[packetHeaderBytes:], uint32(n))
 	return b
+}
+
+// waiting returns the messages to a cell after a number, as many as a packet takes. Readers must
+// not rebuild lines, so it scans the table if a line is stale.
+func (o *Outbox[M]) waiting(to ID, after uint64) []*M {
+	known := o.core.pairs.get(to)
+	if known == nil || known.Sent <= after {
+		return nil
+	}
+	messages := make([]*M, min(known.Sent-after, maxMessages))
+	for i := range messages {
+		_, m := o.lines.get(o.sent, to, after+1+uint64(i))
+		if m == nil {
+			o.scan(messages, to, after)
+			break
+		}
+		messages[i] = &m.Message
+	}
+	return messages
+}
+
+func (o *Outbox[M]) scan(messages []*M, to ID, after uint64) {
+	for _, l := range o.sent.All() {
+		if at := l.Number - after - 1; l.Cell == to && l.Number > after && at < uint64(len(messages)) {
+			messages[at] = &l.Message
+		}
+	}
 }
 
 func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
@@ -102,7 +124,9 @@ func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
 	return messages, nil
 }
 
-func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue) error, error) {
+// open returns a function that records the messages of p. It drops messages received before,
+// except the last one, because the tick answers with the cursor.
+func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue), error) {
 	messages, err := o.decode(p)
 	if err != nil {
 		return nil, err
@@ -110,8 +134,5 @@ func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue) error,
 	for len(messages) > 1 && messages[0].Number <= received {
 		messages = messages[1:]
 	}
-	return func(q store.Queue) error {
-		o.arrived.EmplaceItems(q, messages, nil)
-		return nil
-	}, nil
+	return func(q store.Queue) { o.arrived.EmplaceItems(q, messages, nil) }, nil
 }

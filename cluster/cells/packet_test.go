@@ -92,3 +92,13 @@ func TestPacket_WithFlippedBit(t *testing.T) {
 		t.Errorf("%d packets accepted, want all with another number", taken)
 	}
 }
+
+func TestCallOf_LimitsCalls(t *testing.T) {
+	for _, c := range []struct{ messages, bytes, packets, want int }{
+		{1, 100, 1000, 1000}, {4096, 100, 5, 4}, {1, 256 << 10, 5, 4}, {1, 2 << 20, 3, 1},
+	} {
+		if n := cells.CallOf(c.messages, c.bytes, c.packets); n != c.want {
+			t.Errorf("packets of %d messages and %d bytes: a call takes %d of %d, want %d", c.messages, c.bytes, n, c.packets, c.want)
+		}
+	}
+}

@@ -38,12 +38,20 @@ const (
 // pairs are the message numbers of all pairs.
 type pairs struct {
 	peers  *store.Table[peer]
+	byCell *store.Index[ID, peer]
 	events *store.Table[peerEvent]
-	hint   store.Handle[peer] // last result of get
+	acked  []ack // scratch memory of applyEvents
+}
+
+// An ack is a peer whose Acked rose.
+type ack struct {
+	cell ID
+	from uint64 // Acked before
 }
 
 func (p *pairs) register(s *store.Store, name string) {
 	p.peers = store.Register(s, store.TableOptions[peer]{Name: name + " peers"})
+	p.byCell = store.AddIndex(p.peers, "cell", func(v *peer) (ID, bool) { return v.Cell, true })
 	p.events = store.Register(s, store.TableOptions[peerEvent]{Name: name + " notices"})
 }
 
@@ -55,26 +63,11 @@ func (p *pairs) self() ID {
 	return 0
 }
 
-// get returns a peer or nil, in O(1) time for the last result, otherwise O(peers).
+// get returns a peer or nil, in O(1) time. Readers may call it.
 func (p *pairs) get(cell ID) *peer {
-	if known, ok := p.peers.Get(p.hint); ok && known.Cell == cell {
-		return known
-	}
-	h, known := p.find(cell)
-	if known != nil {
-		p.hint = h
-	}
+	h, _ := p.byCell.Find(cell)
+	known, _ := p.peers.Get(h)
 	return known
-}
-
-// find is get for readers, which must not write the hint.
-func (p *pairs) find(cell ID) (store.Handle[peer], *peer) {
-	for h, known := range p.peers.All() {
-		if known.Cell == cell {
-			return h, known
-		}
-	}
-	return store.Handle[peer]{}, nil
 }
 
 // getOrAdd returns a peer, new if needed. Other peers may move. If there is no memory
@@ -89,8 +82,12 @@ func (p *pairs) getOrAdd(w *store.Writer, cell ID) *peer {
 	return &peer{Cell: cell}
 }
 
-func (p *pairs) number(w *store.Writer, to ID) uint64 {
+// number returns the number of the next message, or 0 if limit messages wait for the cell.
+func (p *pairs) number(w *store.Writer, to ID, limit int) uint64 {
 	known := p.getOrAdd(w, to)
+	if known.Sent-known.Acked >= uint64(limit) {
+		return 0
+	}
 	known.Sent++
 	return known.Sent
 }
@@ -104,19 +101,24 @@ func (p *pairs) accept(w *store.Writer, from ID, number uint64) bool {
 	return true
 }
 
-// applyEvents applies the events, and reports whether Acked of a peer rose.
-func (p *pairs) applyEvents(w *store.Writer) (acked bool) {
+// applyEvents applies the events, and returns the peers whose Acked rose, valid until the next
+// call.
+func (p *pairs) applyEvents(w *store.Writer) []ack {
+	p.acked = p.acked[:0]
 	for _, n := range p.events.All() {
 		known := p.get(n.Cell)
 		if known == nil && n.Kind == eventSkip {
 			known = p.getOrAdd(w, n.Cell)
 		}
-		if known != nil {
-			acked = known.apply(n) || acked
+		if known == nil {
+			continue
+		}
+		if from := known.Acked; known.apply(n) {
+			p.acked = append(p.acked, ack{n.Cell, from})
 		}
 	}
 	p.events.Clear(w)
-	return acked
+	return p.acked
 }
 
 func (p *peer) advance(number uint64) {
@@ -148,19 +150,10 @@ func (p *peer) apply(n *peerEvent) (acked bool) {
 }
 
 func (p *pairs) received(from ID) uint64 {
-	if _, known := p.find(from); known != nil {
+	if known := p.get(from); known != nil {
 		return known.Received
 	}
 	return 0
-}
-
-func (p *pairs) waiting() (to []ID) {
-	for _, known := range p.peers.All() {
-		if known.Sent > known.Acked {
-			to = append(to, known.Cell)
-		}
-	}
-	return to
 }
 
 // pending returns the number of unacknowledged messages.

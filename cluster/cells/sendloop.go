@@ -3,7 +3,6 @@ package cells
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -20,7 +19,7 @@ type sender struct {
 	schema   string
 	messages interface {
 		collect(to ID, after uint64) []byte
-		open(p *packet, received uint64) (func(q store.Queue) error, error)
+		open(p *packet, received uint64) (func(q store.Queue), error)
 	}
 
 	mutex sync.Mutex
@@ -33,37 +32,56 @@ const (
 	lastRetry      = time.Second
 )
 
-// A sendLoop is one Run.
+// A sendLoop is one Run. Its goroutines: sendAll packs packets, one per packet waits for the
+// answer, submitAcks submits the answers, and receiveAll submits packets that arrive.
 type sendLoop struct {
 	*sender
 	world     *world.World
 	transport Transport
 	ctx       context.Context
 	running   sync.WaitGroup
+	self      ID
+
+	peers    map[ID]*delivery // of sendAll
+	outcomes list[outcome]
+	acks     list[answer]
+	arrivals list[*arrival]
+}
+
+// A delivery is the packet to one peer.
+type delivery struct {
+	busy    bool
+	wait    time.Duration // the next retry after a failure
+	retryAt time.Time
+}
+
+// An outcome is the end of a delivery.
+type outcome struct {
+	to  ID
+	err error
 }
 
 func (s *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	l := &sendLoop{sender: s, world: w, transport: t, ctx: ctx}
+	l := &sendLoop{
+		sender: s, world: w, transport: t, ctx: ctx, peers: make(map[ID]*delivery),
+		outcomes: newList[outcome](), acks: newList[answer](), arrivals: newList[*arrival](),
+	}
 	defer l.running.Wait()
 	defer cancel(nil)
-	self, err := l.self()
-	if err != nil {
+	if err := l.read(func() { l.self = l.pairs.self() }); err != nil {
 		return err
 	}
-	l.running.Go(func() { cancel(t.Serve(ctx, self, l.receive)) })
+	if l.self == 0 {
+		return errNoID
+	}
+	l.running.Go(func() { cancel(t.Serve(ctx, l.self, l.receive)) })
+	l.running.Go(l.receiveAll)
+	l.running.Go(l.submitAcks)
 	return l.sendAll()
 }
 
 var errNoID = errors.New("cells: cell without ID: call Outbox.Init in world.Options.Init")
-
-func (l *sendLoop) self() (self ID, err error) {
-	err = l.read(func() { self = l.pairs.self() })
-	if err == nil && self == 0 {
-		err = errNoID
-	}
-	return self, err
-}
 
 func (l *sendLoop) read(look func()) error {
 	return l.world.Read(l.ctx, func(context.Context, world.Tick) error {
@@ -72,66 +90,88 @@ func (l *sendLoop) read(look func()) error {
 	})
 }
 
+// sendAll sends packets to every peer for which messages wait, one packet at a time for each.
 func (l *sendLoop) sendAll() error {
-	sending := make(map[ID]bool)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
 		more := l.next()
-		var waits []ID
-		if err := l.read(func() { waits = l.pairs.waiting() }); err != nil {
+		next, err := l.sendDue(time.Now())
+		if err != nil {
 			return err
 		}
-		for _, to := range waits {
-			if !sending[to] {
-				sending[to] = true
-				l.running.Go(func() { l.send(to) })
-			}
+		if timer.Stop(); !next.IsZero() {
+			timer.Reset(time.Until(next))
 		}
-		if err := l.await(more); err != nil {
-			return err
+		select {
+		case <-more:
+		case <-timer.C:
+		case <-l.outcomes.filled:
+		case <-l.ctx.Done():
+			return context.Cause(l.ctx)
 		}
-	}
-}
-
-func (l *sendLoop) await(more <-chan struct{}) error {
-	select {
-	case <-more:
-		return nil
-	case <-l.ctx.Done():
-		return context.Cause(l.ctx)
-	}
-}
-
-func (l *sendLoop) send(to ID) {
-	wait := firstRetry
-	for l.ctx.Err() == nil {
-		more := l.next()
-		acked, packet := l.pack(to)
-		switch {
-		case packet == nil:
-			_ = l.await(more)
-		case l.deliver(to, acked, packet) == nil:
-			wait = firstRetry
-		default:
-			l.sleep(wait)
-			wait = min(2*wait, lastRetry)
+		for _, o := range l.outcomes.take() {
+			l.peers[o.to].end(o.err, time.Now())
 		}
 	}
 }
 
-// A halted World does not lead, so messages of a failed tick are never sent.
-func (l *sendLoop) pack(to ID) (acked uint64, packet []byte) {
-	_ = l.read(func() {
-		_, p := l.pairs.find(to)
-		if p == nil || p.Stopped || p.Sent == p.Acked || !l.world.Status().Leader {
+func (d *delivery) end(err error, now time.Time) {
+	d.busy = false
+	if err == nil {
+		d.wait = 0
+		return
+	}
+	d.wait = min(max(2*d.wait, firstRetry), lastRetry)
+	d.retryAt = now.Add(d.wait)
+}
+
+// sendDue starts the deliveries that are due, and returns the time of the next retry, or 0. A
+// halted World does not lead, so messages of a failed tick are never sent.
+func (l *sendLoop) sendDue(now time.Time) (next time.Time, err error) {
+	err = l.read(func() {
+		if !l.world.Status().Leader {
 			return
 		}
-		acked, packet = p.Acked, l.messages.collect(to, p.Acked)
+		for _, p := range l.pairs.peers.All() {
+			if p.Stopped || p.Sent == p.Acked {
+				continue
+			}
+			d := l.peers[p.Cell]
+			if d == nil {
+				d = new(delivery)
+				l.peers[p.Cell] = d
+			}
+			switch {
+			case d.busy:
+			case d.wait > 0 && now.Before(d.retryAt):
+				if next.IsZero() || d.retryAt.Before(next) {
+					next = d.retryAt
+				}
+			default:
+				l.send(d, p.Cell, p.Acked)
+			}
+		}
 	})
-	return acked, packet
+	return next, err
+}
+
+func (l *sendLoop) send(d *delivery, to ID, acked uint64) {
+	packet := l.messages.collect(to, acked)
+	if packet == nil {
+		return
+	}
+	d.busy = true
+	l.running.Go(func() {
+		if err := l.deliver(to, acked, packet); err != nil {
+			l.outcomes.add(outcome{to, err})
+		}
+	})
 }
 
 var errNotTaken = errors.New("cells: the peer accepted no message")
 
+// deliver leaves the outcome of an answer to submitAcks.
 func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	ctx, cancel := context.WithTimeout(l.ctx, requestTimeout)
 	defer cancel()
@@ -139,51 +179,40 @@ func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
 	if err != nil {
 		return err
 	}
-	n := peerEvent{Cell: to, Last: cursor, Kind: eventAcked}
 	if cursor == acked {
 		return errNotTaken
-	} else if cursor < acked {
-		n.Kind = eventGap // the peer leads, and had these messages earlier
 	}
-	_, err = l.world.Submit(l.ctx, func(q store.Queue) error {
-		l.pairs.events.Emplace(q, n)
-		return nil
-	})
-	return err
+	l.acks.add(answer{to, acked, cursor})
+	return nil
 }
 
-// The applied call proves that this World led, so the cursor is current.
-func (l *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
-	var p packet
-	if err := p.decode(b, l.schema); err != nil {
-		return 0, fmt.Errorf("cells: packet: %w", err)
-	}
-	var self ID
-	if err := l.read(func() { self, cursor = l.pairs.self(), l.pairs.received(p.from) }); err != nil {
-		return 0, err
-	}
-	if p.to != self {
-		return 0, fmt.Errorf("cells: packet: %w: got %v, want %v", errAddress, p.to, self)
-	}
-	record, err := l.messages.open(&p, cursor)
-	if err != nil {
-		return 0, fmt.Errorf("cells: packet from %v: %w", p.from, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // later the answer is useless
-	defer cancel()
-	if _, err := l.world.Submit(ctx, record); err != nil {
-		return 0, err
-	}
-	err = l.read(func() { cursor = l.pairs.received(p.from) })
-	return cursor, err
+// An answer is the cursor of a peer, after a packet that follows acked.
+type answer struct {
+	from          ID
+	acked, cursor uint64
 }
 
-func (l *sendLoop) sleep(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-l.ctx.Done():
+func (a answer) event() peerEvent {
+	e := peerEvent{Cell: a.from, Last: a.cursor, Kind: eventAcked}
+	if a.cursor < a.acked {
+		e.Kind = eventGap // the peer leads, and had these messages earlier
+	}
+	return e
+}
+
+// submitAcks submits the answers of each tick as one call.
+func (l *sendLoop) submitAcks() {
+	for l.acks.wait(l.ctx) {
+		answers := l.acks.take()
+		_, err := l.world.Submit(l.ctx, func(q store.Queue) error {
+			for _, a := range answers {
+				l.pairs.events.Emplace(q, a.event())
+			}
+			return nil
+		})
+		for _, a := range answers {
+			l.outcomes.add(outcome{a.from, err})
+		}
 	}
 }
 
@@ -204,4 +233,43 @@ func (s *sender) next() <-chan struct{} {
 		s.more = make(chan struct{})
 	}
 	return s.more
+}
+
+// list is an unbounded queue with one reader.
+type list[E any] struct {
+	mutex  *sync.Mutex
+	all    *[]E
+	filled chan struct{}
+}
+
+func newList[E any]() list[E] {
+	return list[E]{new(sync.Mutex), new([]E), make(chan struct{}, 1)}
+}
+
+func (l list[E]) add(e E) {
+	l.mutex.Lock()
+	*l.all = append(*l.all, e)
+	l.mutex.Unlock()
+	select {
+	case l.filled <- struct{}{}:
+	default:
+	}
+}
+
+func (l list[E]) take() []E {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	taken := *l.all
+	*l.all = nil
+	return taken
+}
+
+// wait reports whether the list was filled before ctx ended.
+func (l list[E]) wait(ctx context.Context) bool {
+	select {
+	case <-l.filled:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

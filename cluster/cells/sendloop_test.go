@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -165,5 +166,42 @@ func TestLocal_RequestsEveryServingNode(t *testing.T) {
 		if cursor, err := by.Request(t.Context(), 1, nil); err == nil || *owner != 2 {
 			t.Errorf("%d, %v, %d requests of an ended node", cursor, err, *owner-2)
 		}
+	})
+}
+
+// Packets of one tick are one call, but a packet that fails the call fails alone.
+func TestReceive_IsolatesFailingPacket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		by := cells.Local()
+		hub := newTown(t, 1, cells.Options[word]{Links: func(m *word, _ func(id *store.ID)) {
+			if m.Text == "poison" {
+				panic(m.Text)
+			}
+		}}).from(1)
+		n := start(t, hub, locked{world.Memory()}, by)
+		synctest.Wait()
+		cursors, errs := make([]uint64, 8), make([]error, 8)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				from := newPost(t, cells.Options[word]{})
+				text := "hello"
+				if i == 3 {
+					text = "poison"
+				}
+				from.mustSend(t, 1, word{N: 1, Road: cells.Ref[road]{Cell: from.self}, Text: text})
+				cursors[i], errs[i] = by.Request(t.Context(), 1, from.out.Pack(1, 0))
+			})
+		}
+		all.Wait()
+		for i, err := range errs {
+			if (err == nil && cursors[i] == 1) != (i != 3) {
+				t.Errorf("packet %d: cursor %d, %v", i, cursors[i], err)
+			}
+		}
+		if why := n.world.Status().Halted; why != "" {
+			t.Error(why)
+		}
+		noError(t, n.kill(t))
 	})
 }

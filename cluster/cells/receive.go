@@ -1,0 +1,117 @@
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// An arrival is a packet that waits for its tick.
+type arrival struct {
+	from   ID
+	count  int
+	bytes  int
+	record func(q store.Queue)
+	done   chan error // 1 entry
+}
+
+// Limits of the packets of one call. A single larger packet is a call of its own.
+const (
+	maxCallMessages = 1 << 14
+	maxCallBytes    = 1 << 20
+)
+
+// receive returns the cursor after a packet. The applied call proves that this World led, so the
+// cursor is current. Many packets wait at the same time, and each tick takes them as one call.
+func (l *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
+	var p packet
+	if err := p.decode(b, l.schema); err != nil {
+		return 0, fmt.Errorf("cells: packet: %w", err)
+	}
+	if p.to != l.self {
+		return 0, fmt.Errorf("cells: packet: %w: got %v, want %v", errAddress, p.to, l.self)
+	}
+	if err := l.read(func() { cursor = l.pairs.received(p.from) }); err != nil {
+		return 0, err
+	}
+	record, err := l.messages.open(&p, cursor)
+	if err != nil {
+		return 0, fmt.Errorf("cells: packet from %v: %w", p.from, err)
+	}
+	a := &arrival{p.from, p.count, len(b), record, make(chan error, 1)}
+	l.arrivals.add(a)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // later the answer is useless
+	defer cancel()
+	select {
+	case err = <-a.done:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return 0, err
+	}
+	err = l.read(func() { cursor = l.pairs.received(p.from) })
+	return cursor, err
+}
+
+// receiveAll submits the packets that arrive during a tick as one call.
+func (l *sendLoop) receiveAll() {
+	for l.arrivals.wait(l.ctx) {
+		for all := l.arrivals.take(); len(all) > 0; {
+			n := callOf(all)
+			l.submit(all[:n])
+			all = all[n:]
+		}
+	}
+}
+
+// callOf returns the number of arrivals for the next call, at least 1.
+func callOf(all []*arrival) (n int) {
+	messages, bytes := 0, 0
+	for _, a := range all {
+		messages, bytes = messages+a.count, bytes+a.bytes
+		if n > 0 && (messages > maxCallMessages || bytes > maxCallBytes) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// submit submits arrivals as one call, or one by one if the call fails for a reason that one
+// packet may be the cause of.
+func (l *sendLoop) submit(all []*arrival) {
+	ctx, cancel := context.WithTimeout(l.ctx, requestTimeout)
+	defer cancel()
+	err := l.record(ctx, all)
+	mayDiffer := err != nil && ctx.Err() == nil && !errors.Is(err, world.ErrNotLeader) && !errors.Is(err, store.ErrUncertain)
+	if mayDiffer && len(all) > 1 {
+		for i := range all {
+			l.submit(all[i : i+1])
+		}
+		return
+	}
+	for _, a := range all {
+		a.done <- err
+	}
+}
+
+// record returns a panic of Options.Links as an error, because a message of another cell caused
+// it.
+func (l *sendLoop) record(ctx context.Context, all []*arrival) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("cells: Options.Links: panic: %v", v)
+		}
+	}()
+	_, err = l.world.Submit(ctx, func(q store.Queue) error {
+		for _, a := range all {
+			a.record(q)
+		}
+		return nil
+	})
+	return err
+}
