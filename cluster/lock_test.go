@@ -50,7 +50,7 @@ func wantLocked(t *testing.T, dir string) {
 		mustClose(t, l)
 	}
 	wantError(t, err, cluster.ErrLocked, dir)
-	wantError(t, cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t, openJournal(t, t.TempDir()))), cluster.ErrLocked)
+	wantError(t, cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t, openJournal(t, t.TempDir())), stateAt(t, 0)), cluster.ErrLocked)
 }
 
 func TestEmbedded_LocksFolder(t *testing.T) {

@@ -16,7 +16,7 @@ func TestNil_IsNamed(t *testing.T) {
 	transport := l.Transport()
 	for want, f := range map[string]func(){
 		"cluster: Open with a nil context":      func() { _, _ = cluster.Open(none, cluster.Servers{}, 1, cluster.Options{}) },
-		"cluster: Reseed with a nil context":    func() { _ = cluster.Reseed(none, cluster.Servers{}, 1, cluster.Options{}) },
+		"cluster: Reseed with a nil context":    func() { _ = cluster.Reseed(none, cluster.Servers{}, 1, cluster.Options{}, nil) },
 		"cluster: Append with a nil context":    func() { _, _ = l.Append(none, 0, nil) },
 		"cluster: Read with a nil context":      func() { _ = l.Read(none, 0, nil) },
 		"cluster: Read with a nil function":     func() { _ = l.Read(ctx, 0, nil) },

@@ -88,7 +88,7 @@ func (r *localReplica) trim(ctx context.Context, through uint64) error {
 	if err == nil {
 		saved, err = r.journal.Snapshots(ctx)
 	}
-	if err == nil && len(saved) == keptSnapshots {
+	if err == nil && len(saved) >= keptSnapshots {
 		err = r.journal.Trim(ctx, saved[keptSnapshots-1])
 	}
 	return err

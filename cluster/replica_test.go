@@ -83,13 +83,13 @@ func TestOpen_ComparesJournal(t *testing.T) {
 func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	t.Helper()
 	o := withJournal(t, a)
-	noError(t, cluster.Reseed(t.Context(), s, 1, o))
+	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
 	l := openLog(t, s, 1, o)
 	wantRecords(t, l, 0, 20, record)
 	fill(t, l, 25)
 	o.Journal = b
 	wantRecords(t, openLog(t, s, 1, o), 0, 25, record)
-	wantText(t, "a stream that nothing is wrong with is made anew", cluster.Reseed(t.Context(), s, 1, o), "has all that the journal has")
+	wantText(t, "a stream that nothing is wrong with is made anew", cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)), "has all that")
 	wantRecords(t, l, 24, 25, record)
 }
 
@@ -101,7 +101,7 @@ func TestReseed_FencesOldOwner(t *testing.T) {
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 	js := operator(t, c)
 	noError(t, js.DeleteStream(t.Context(), cluster.CellID(1).Stream()))
-	noError(t, cluster.Reseed(t.Context(), s, 1, o))
+	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
 	l := openLog(t, s, 1, o)
 	noError(t, errorOf(kit.Append(t.Context(), l, 20, []byte("anew"))))
 	wantError(t, errorOf(zombie.Append(t.Context(), 20, record(21))), cluster.ErrFenced)
@@ -123,7 +123,7 @@ func TestReseed_FromTrimmedJournal(t *testing.T) {
 	}
 	wantError(t, j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }), journal.ErrTrimmed)
 	s := cluster.Embedded(t.TempDir())
-	noError(t, cluster.Reseed(t.Context(), s, 1, o))
+	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
 	wantRecords(t, openLog(t, s, 1, o), 300, 400, record)
 	fill(t, l, 401)
 }
@@ -141,12 +141,12 @@ func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
 	fill(t, leader, 30)
 	saveText(t, leader, 30)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
-	wantText(t, "Reseed from a journal of 20 records", cluster.Reseed(t.Context(), s, 1, o), "snapshot of record 30")
+	wantText(t, "Reseed from a journal of 20 records", cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)), "snapshot of record 30")
 	names, err := o.Snapshots.Names(t.Context())
 	for _, name := range names {
 		err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
 	}
-	noError(t, errors.Join(err, cluster.Reseed(t.Context(), s, 1, o)))
+	noError(t, errors.Join(err, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0))))
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 }
 
@@ -198,7 +198,7 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	fill(t, elsewhere, 20)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	s := cluster.URLs(c.URLs(0))
-	noError(t, cluster.Reseed(t.Context(), s, 1, o))
+	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
 	fill(t, openLog(t, s, 1, o), last)
 }
 

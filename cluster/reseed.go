@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -11,55 +13,90 @@ import (
 	"handloom/internal/check"
 )
 
-// Reseed deletes the stream of a cell and creates it again from Options.Journal. Use it after
-// [ErrBehind] or [ErrOtherStream]: end every node of the cell, and take the journal with the
-// last record.
+// Reseed deletes the stream of a cell and creates it again from Options.Journal, or from state,
+// or from both. Use it after [ErrBehind] or [ErrOtherStream], or if the servers lost their
+// disks. First get state, with World.Export of a node that runs, then end every node of the
+// cell; the journal must be the one with the last record.
 //
-// It fails if the stream has all records of the journal, or if a snapshot is newer than the
-// journal. In the latter case use a longer journal. If none exists, remove the snapshot;
-// records after this journal are lost.
+// State is a snapshot of the cell's world: the bytes of World.Export or of a backup, or nil. It
+// is needed if Options.Snapshots has no snapshot that the journal continues, and is saved there
+// unless a newer one exists. If state is newer than the journal, or if there is no journal, the
+// stream begins after state, and nodes with other journals get [ErrOtherStream].
+//
+// It fails, and changes nothing, if state is damaged, if records between state and journal are
+// missing, if the stream has all records and Options.Snapshots has a snapshot, or if a snapshot
+// is newer than journal and state. In the last case use a longer journal. If none exists,
+// remove the snapshot; records after this journal are lost.
 //
 // Reseed may be repeated after an interruption. Open then refuses longer or different journals.
-func Reseed(ctx context.Context, servers Servers, cell CellID, o Options) error {
+func Reseed(ctx context.Context, servers Servers, cell CellID, o Options, state io.ReadSeeker) error {
 	check.Given(ctx != nil, "cluster: Reseed", "context")
 	o, err := o.withDefaults(servers.replicas())
 	if err != nil {
 		return err
 	}
-	if o.Journal == nil {
-		return errors.New("cluster: Reseed: Options.Journal: got nil")
+	if o.Journal == nil && state == nil {
+		return errors.New("cluster: Reseed: Options.Journal and state: got nil, want one of them")
+	}
+	from, err := readSeed(state)
+	if err != nil {
+		return fmt.Errorf("cluster: Reseed: state: %w", err)
 	}
 	l, err := connect(ctx, servers, cell, o)
 	if err != nil {
 		return err
 	}
-	err = l.reseed(ctx)
+	err = l.reseed(ctx, from)
 	if err := errors.Join(err, l.Close()); err != nil {
 		return fmt.Errorf("cluster: Reseed: %w", err)
 	}
 	return nil
 }
 
-var errComplete = errors.New("the stream has all that the journal has")
+var errComplete = errors.New("the stream has all that journal and state have")
 
-func (l *Log) reseed(ctx context.Context) error {
-	from, first, err := l.replica.lastRun(ctx)
+// A source has the records and the state of a new stream.
+type source struct {
+	seed
+
+	records uint64  // position in the journal before the first record; equal to the end: none
+	first   message // the first record, without bytes; number 0: none
+}
+
+func (l *Log) reseed(ctx context.Context, s seed) error {
+	from := source{seed: s}
+	if l.replica.journal != nil {
+		var err error
+		if from.records, from.first, err = l.replica.lastRun(ctx); err != nil {
+			return err
+		}
+	}
+	saves, err := l.checkState(ctx, &from)
 	if err != nil {
 		return err
 	}
-	if err := l.checkSnapshots(ctx); err != nil {
+	exists, err := l.isComplete(ctx, &from.seed)
+	switch {
+	case err != nil:
 		return err
+	case exists && !saves:
+		return errComplete
 	}
-	if l.stream, err = l.js.Stream(ctx, l.cell.Stream()); err == nil {
-		switch err := l.compareReplica(ctx); {
-		case err == nil:
-			return errComplete
-		case !errors.Is(err, ErrBehind) && !errors.Is(err, ErrOtherStream) && !errors.Is(err, ErrCorrupt):
+	if exists {
+		// Trimmed records after state would be missing.
+		if _, _, _, err := l.find(ctx, s.at); err != nil {
 			return err
 		}
-		err = l.js.DeleteStream(ctx, l.cell.Stream())
 	}
-	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+	if saves {
+		if err := l.Save(ctx, s.at, s.copyTo); err != nil {
+			return err
+		}
+	}
+	if exists {
+		return nil
+	}
+	if err := l.js.DeleteStream(ctx, l.cell.Stream()); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
 	// Sequences never repeat, so nodes that know an old sequence cannot append.
@@ -68,7 +105,68 @@ func (l *Log) reseed(ctx context.Context) error {
 	if err := l.recreateStream(ctx, c); err != nil {
 		return err
 	}
-	return l.fill(ctx, from, location{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
+	if s.r != nil && s.at > l.replica.last.at {
+		return l.beginAfter(ctx, s.at, c.FirstSeq)
+	}
+	return l.fill(ctx, from.records, location{at: from.first.number - 1, sum: from.first.before, seq: c.FirstSeq - 1})
+}
+
+// isComplete reports whether the stream has the records of journal and state.
+func (l *Log) isComplete(ctx context.Context, s *seed) (bool, error) {
+	var err error
+	if l.stream, err = l.js.Stream(ctx, l.cell.Stream()); errors.Is(err, jetstream.ErrStreamNotFound) {
+		return false, nil
+	}
+	if err == nil {
+		err = l.compareReplica(ctx)
+	}
+	if err == nil && s.r != nil {
+		l.highest = max(l.highest, s.at)
+		err = l.waitForRecord(ctx, s.at)
+	}
+	if errors.Is(err, ErrBehind) || errors.Is(err, ErrOtherStream) || errors.Is(err, ErrCorrupt) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// checkState reports whether the state must be saved. It fails if the records of the journal do
+// not continue it, or the newest snapshot: worlds would report damage.
+func (l *Log) checkState(ctx context.Context, from *source) (saves bool, err error) {
+	if err := l.openSnapshots(ctx); err != nil {
+		return false, err
+	}
+	snapshots, _, err := l.snapshots(ctx)
+	if err != nil {
+		return false, err
+	}
+	newest, last := uint64(0), max(l.replica.last.at, from.at)
+	if len(snapshots) > 0 {
+		newest = snapshots[0].at
+	}
+	has := len(snapshots) > 0 && (from.first.number == 0 || newest+1 >= from.first.number)
+	switch {
+	case newest > last:
+		return false, fmt.Errorf("journal and state end with record %d, before the snapshot of record %d, %s: "+
+			"use a longer journal, or remove the snapshot if none exists", last, newest, snapshots[0].name)
+	case from.r == nil && !has:
+		return false, fmt.Errorf("no snapshot before record %d of the journal: got state nil, want a snapshot", from.first.number)
+	case from.r != nil && !has && from.at+1 < from.first.number:
+		return false, fmt.Errorf("state is of record %d, but the journal begins with record %d", from.at, from.first.number)
+	}
+	return from.r != nil && (!has || from.at > newest), nil
+}
+
+// beginAfter appends an empty record at the position of a state, whose record is lost. Its sum
+// is random: streams that begin so differ.
+func (l *Log) beginAfter(ctx context.Context, at, firstSeq uint64) error {
+	if at == 0 {
+		return nil
+	}
+	end := location{at: at - 1, seq: firstSeq - 1}
+	rand.Read(end.sum[:])
+	_, err := l.publish(ctx, end, nil)
+	return err
 }
 
 // recreateStream retries while a server still removes the files of the old stream.
@@ -84,22 +182,6 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 		l.stream, err = l.js.CreateStream(ctx, c)
 		return err
 	})
-}
-
-// checkSnapshots fails if a snapshot is newer than the journal: worlds would report damage.
-func (l *Log) checkSnapshots(ctx context.Context) error {
-	if err := l.openSnapshots(ctx); err != nil {
-		return err
-	}
-	snapshots, _, err := l.snapshots(ctx)
-	if err != nil {
-		return err
-	}
-	if last := l.replica.last.at; len(snapshots) > 0 && snapshots[0].at > last {
-		return fmt.Errorf("the journal ends with record %d, before the snapshot of record %d, %s: "+
-			"use a longer journal, or remove the snapshot if none exists", last, snapshots[0].at, snapshots[0].name)
-	}
-	return nil
 }
 
 func (l *Log) fill(ctx context.Context, from uint64, end location) error {

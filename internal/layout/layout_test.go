@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"guide/internal/swarm":     {"store", "tasks"},
 	"guide/bank":               {"journal", "store", "world"},
 	"guide":                    {"guide/internal/site", "internal/chart", "internal/cli"},
-	"cluster":                  {"cluster/cells", "world", "journal", "internal/check", "internal/lockfile", "internal/wire"},
+	"cluster":                  {"cluster/cells", "world", "journal", "internal/check", "internal/entry", "internal/image", "internal/lockfile", "internal/wire"},
 	"cluster/cells":            {"internal/check", "internal/digest", "internal/wire", "store", "world"},
 	"cluster/cmd/arena":        {anything},
 	"cluster/internal/audit":   {"internal/entry", "store", "world"},
