@@ -7,7 +7,7 @@ import (
 	"handloom/internal/hook"
 )
 
-func init() { hook.InspectJournal = inspectFolder }
+func init() { hook.InspectJournal, hook.PlanRepair = inspectFolder, planRepair }
 
 // inspectFolder is [hook.InspectJournal].
 func inspectFolder(dir string, each func(at uint64, rec []byte) error) (hook.Contents, error) {

@@ -27,12 +27,8 @@ func repair(ctx context.Context, d disk, from uint64) (moved string, err error) 
 		return "", err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	names, err := d.list()
+	r, err := newRepairing(d, from)
 	if err != nil {
-		return "", err
-	}
-	r := repairing{disk: d, from: from, segments: numbered(names, segmentExt), saved: numbered(names, snapshotExt)}
-	if err := r.find(); err != nil {
 		return "", err
 	}
 	if r.moved, err = makeAside(d); err != nil {
@@ -45,6 +41,27 @@ func repair(ctx context.Context, d disk, from uint64) (moved string, err error) 
 		return r.moved, err
 	}
 	return r.moved, r.end(lock)
+}
+
+// planRepair is [hook.PlanRepair].
+func planRepair(dir string, from uint64) (moved []string, cut string, err error) {
+	r, err := newRepairing(readOnlyDir{newFolder(dir)}, from)
+	if err != nil {
+		return nil, "", failed("repair", dir, err)
+	}
+	if moved = r.later(); r.last >= 0 {
+		cut = fileName(r.segments[r.last], segmentExt)
+	}
+	return moved, cut, nil
+}
+
+func newRepairing(d disk, from uint64) (*repairing, error) {
+	names, err := d.list()
+	if err != nil {
+		return nil, err
+	}
+	r := &repairing{disk: d, from: from, segments: numbered(names, segmentExt), saved: numbered(names, snapshotExt)}
+	return r, r.find()
 }
 
 type repairing struct {
@@ -94,14 +111,22 @@ func (r *repairing) isDamagedAfter(k int) bool {
 	return c.at.seq+1 == r.from && !errors.Is(err, errEnd)
 }
 
-func (r *repairing) moveAside() (err error) {
+// later returns the snapshots and segments to move, the newest first.
+func (r *repairing) later() (names []string) {
 	for _, at := range slices.Backward(r.saved) {
 		if at >= r.from {
-			err = errors.Join(err, r.move(fileName(at, snapshotExt)))
+			names = append(names, fileName(at, snapshotExt))
 		}
 	}
 	for _, first := range slices.Backward(r.segments[r.last+1:]) {
-		err = errors.Join(err, r.move(fileName(first, segmentExt)))
+		names = append(names, fileName(first, segmentExt))
+	}
+	return names
+}
+
+func (r *repairing) moveAside() (err error) {
+	for _, name := range r.later() {
+		err = errors.Join(err, r.move(name))
 	}
 	return err
 }

@@ -10,14 +10,15 @@ go build -o "$dir/stress" ./stress
 "$dir/stress" -h >"$dir/help"
 (cd "$dir" && ./stress)
 "$dir/stress" -durable "$dir/log" -kills 20
-"$dir/stress" inspect "$dir/log"
+go build -o "$dir/world" ./world/cmd/world
+"$dir/world" info "$dir/log"
 
 printf 'handloom-trace 1\nC 0 1\nC 0 1\n' >"$dir/twice.trace"
 refused "$dir/stress" replay "$dir/twice.trace"
 printf 'handloom-stress 1\ndo\njump\n' >"$dir/jump.program"
 refused "$dir/stress" -program "$dir/jump.program"
 refused "$dir/stress" -durable "$dir/log"
-refused "$dir/stress" inspect "$dir/missing"
+refused "$dir/world" info "$dir/missing"
 
 # It handles signals after its first line.
 rm "$dir/out" # of another run

@@ -8,7 +8,6 @@
 //	go run ./stress -canary all             seeded faults
 //	go run ./stress replay TRACE            another trace
 //	go run ./stress -durable DIR -kills N   a program on a journal, killed N times
-//	go run ./stress inspect FILE|DIR        content of a snapshot or journal
 //
 // # Random programs
 //

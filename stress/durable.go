@@ -27,11 +27,11 @@ func wantsDurable(args []string) bool {
 func (p *command) durable(ctx context.Context, args []string) int {
 	const command = "-durable"
 	o := kills.Options{Kills: 20, Seed: rand.Uint64N(1e6)}
-	flags := newFlags()
+	flags := cli.NewFlags()
 	flags.StringVar(&o.Dir, "durable", "", "")
 	flags.IntVar(&o.Kills, "kills", o.Kills, "")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "")
-	words, err := parse(flags, args)
+	words, err := cli.ParseFlags(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return p.help([]string{"durable"})
@@ -56,7 +56,7 @@ func (p *command) durable(ctx context.Context, args []string) int {
 	progress := cli.NewProgress(p.stderr, time.Now)
 	o.Progress = func(r *kills.Result) {
 		progress.Show(func(time.Duration) string {
-			return fmt.Sprintf("kills %s of %s, ticks %s, acknowledged %s", report.Count(r.Kills), report.Count(o.Kills), grouped(r.Ticks), report.Count(r.Acks))
+			return fmt.Sprintf("kills %s of %s, ticks %s, acknowledged %s", report.Count(r.Kills), report.Count(o.Kills), report.Count(int(r.Ticks)), report.Count(r.Acks))
 		})
 	}
 	r, err := kills.Run(ctx, o)
@@ -66,7 +66,7 @@ func (p *command) durable(ctx context.Context, args []string) int {
 
 func (p *command) printKills(ctx context.Context, r *kills.Result, err error) int {
 	table := report.NewTable("kills", "in Open", "ticks", "replayed", "acknowledged", "slowest start", "took")
-	table.Row(report.Count(r.Kills), report.Count(r.InOpen), grouped(r.Ticks), report.Count(r.Replayed), report.Count(r.Acks),
+	table.Row(report.Count(r.Kills), report.Count(r.InOpen), report.Count(int(r.Ticks)), report.Count(r.Replayed), report.Count(r.Acks),
 		report.Duration(r.Slowest), report.Duration(r.Took))
 	fmt.Fprintln(p.stdout)
 	table.WriteTo(p.stdout)

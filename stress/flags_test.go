@@ -14,7 +14,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "x.txt")
 	writeFile(t, trace, lines(someTicks))
 	tests := []struct{ args, want string }{
-		{"bogus", `stress: unknown command "bogus"; want replay, inspect or help; see: go run ./stress -h`},
+		{"bogus", `stress: unknown command "bogus"; want replay or help; see: go run ./stress -h`},
 		{"-bogus", "stress: flag provided but not defined: -bogus; see: go run ./stress -h"},
 		{"-shards 0", "stress: -shards is 0; want 1 to 64; see: go run ./stress -h"},
 		{"-shards 65", "stress: -shards is 65; want 1 to 64; see: go run ./stress -h"},
@@ -28,7 +28,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"replay no/such", "stress replay: open no/such: no such file or directory"},
 		{"replay " + trace + " -html -", "stress replay: -html wants a file; see: go run ./stress replay -h"},
 		{"-html no/such", "stress: -html: stat no: no such file or directory"},
-		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, durable or inspect; see: go run ./stress help -h`},
+		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay or durable; see: go run ./stress help -h`},
 		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly or long; see: go run ./stress -h`},
 		{"-profile smoke -workers 1", "stress: flag provided but not defined: -workers; see: go run ./stress -h"},
 		{"-profile smoke FILE", `stress: "FILE" is too much; a program is played by -program FILE; see: go run ./stress -h`},
@@ -45,11 +45,6 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-program testdata/table-1024.txt", "testdata/table-1024.txt:1: it is a trace, or compressed; a trace is replayed by: replay testdata/table-1024.txt"},
 		{"-program testdata/bad-operation.txt", `testdata/bad-operation.txt:5: no operation is called "jump"`},
 		{"-program testdata/bad-misuse.txt", `testdata/bad-misuse.txt:5: no misuse is called "kindness"; want one of ` + strings.Join(runner.Misuses(), ", ")},
-		{"inspect", "stress inspect: want one FILE or DIR, not 0; see: go run ./stress inspect -h"},
-		{"inspect a b", "stress inspect: want one FILE or DIR, not 2; see: go run ./stress inspect -h"},
-		{"inspect no-such-file", "stress inspect: stat no-such-file: no such file or directory"},
-		{"inspect testdata", "stress inspect: testdata: there is no journal in it"},
-		{"inspect -x no-such", "stress inspect: flag provided but not defined: -x; see: go run ./stress inspect -h"},
 		{"-durable testdata", "stress -durable: testdata is not empty; the journal begins there"},
 		{"-durable= -kills 1", "stress -durable: want one DIR, and [] is too much; see: go run ./stress -durable -h"},
 		{"-durable x y", `stress -durable: want one DIR, and ["y"] is too much; see: go run ./stress -durable -h`},
@@ -88,7 +83,7 @@ func TestFlags_MaySurroundTheFile(t *testing.T) {
 func TestHelp_CoversEveryFlag(t *testing.T) {
 	for args, topic := range map[string]string{
 		"-h": "stress", "help -h": "stress", "-profile pr -h": "profile", "replay -h": "replay",
-		"help replay": "replay", "-durable x -h": "durable", "inspect -h": "inspect",
+		"help replay": "replay", "-durable x -h": "durable",
 	} {
 		want, err := helpText(topic)
 		if got := (command{smokes: true}).stress(t.Context(), strings.Fields(args)...); err != nil || got.code != exitVerified || got.stdout != want || got.stderr != "" {

@@ -45,7 +45,7 @@ func wantsHarness(args []string) bool {
 
 func parseHarness(args []string) (harnessing, error) {
 	h := harnessing{profile: "smoke", artifacts: "artifacts", args: args, given: make(map[string]bool)}
-	flags := newFlags()
+	flags := cli.NewFlags()
 	flags.StringVar(&h.profile, "profile", h.profile, "")
 	flags.Uint64Var(&h.seed, "seed", 0, "")
 	flags.IntVar(&h.seeds, "seeds", 0, "")
@@ -55,7 +55,7 @@ func parseHarness(args []string) (harnessing, error) {
 	flags.StringVar(&h.mutant, "canary", "", "")
 	flags.StringVar(&h.artifacts, "artifacts", h.artifacts, "")
 	flags.StringVar(&h.html, "html", "", "")
-	words, err := parse(flags, args)
+	words, err := cli.ParseFlags(flags, args)
 	flags.Visit(func(f *flag.Flag) { h.given[f.Name] = true })
 	switch {
 	case err != nil:

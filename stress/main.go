@@ -72,12 +72,10 @@ func (p *command) run(ctx context.Context, args []string) int {
 		return p.smoke(ctx, p.replay(ctx, command, args))
 	case "replay":
 		return p.replay(ctx, command, args)
-	case "inspect":
-		return p.inspect(args)
 	case "help":
 		return p.help(args)
 	}
-	return p.misused("", fmt.Errorf("unknown command %q; want replay, inspect or help", command))
+	return p.misused("", fmt.Errorf("unknown command %q; want replay or help", command))
 }
 
 func (p *command) bad(err error) int {

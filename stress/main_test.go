@@ -58,6 +58,13 @@ func stress(t *testing.T, args ...string) outcomeOf {
 	return command{}.stress(t.Context(), args...)
 }
 
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -2,8 +2,8 @@
 // public names. A package sets its variables in init, and they are nil in programs that do
 // not import it.
 //
-//	journal   [InspectJournal]   for the program stress, which inspects folders
-//	store     [OpenClaim]        for package world, which drives a store
+//	journal   [InspectJournal], [PlanRepair]   for the command world/cmd/world
+//	store     [OpenClaim]                      for package world, which drives a store
 package hook
 
 // InspectJournal reads all of the journal in dir and changes nothing, also while the journal is
@@ -13,6 +13,10 @@ package hook
 // It reads records that a recovery would not, from before the snapshots that are kept,
 // and reports damage in them like any other.
 var InspectJournal func(dir string, each func(at uint64, rec []byte) error) (Contents, error)
+
+// PlanRepair returns the files that journal.Repair would move, and the file that it would cut, or
+// "". It changes nothing and needs no lock.
+var PlanRepair func(dir string, from uint64) (moved []string, cut string, err error)
 
 // Contents is the result of [InspectJournal].
 type Contents struct {

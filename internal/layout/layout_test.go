@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"journal":                  {"internal/check", "internal/hook", "internal/lockfile"},
 	"world":                    {"store", "internal/entry", "internal/hook", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
 	"world/logtest":            {"world"},
+	"world/cmd/world":          {"journal", "world", "internal/cli", "internal/entry", "internal/hook", "internal/image", "internal/report", "store"},
 	"internal/entry":           {"internal/wire"},
 	"internal/image":           {"internal/digest", "internal/wire", "shard/handle"},
 	"shard":                    {"batch", "internal/digest", "internal/sparse", "internal/dense", "internal/paged", "internal/items", "internal/slotset", "shard/handle", "internal/highwater"},
@@ -81,7 +82,7 @@ type pkg struct {
 var engineUsers = map[string][]string{"batch": {"shard", "store", "proof"}, "shard": {"store", "proof"}}
 
 // maxPackages is the current count; a merge lowers it.
-const maxPackages = 63
+const maxPackages = 64
 
 func TestImports_FollowTheLayers(t *testing.T) {
 	pkgs := list(t, "./...", "./cluster/...")

@@ -1,20 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"handloom/internal/cli"
 	logentry "handloom/internal/entry"
 	"handloom/internal/hook"
 	"handloom/internal/image"
-	_ "handloom/journal" // sets hook.InspectJournal
+	_ "handloom/journal" // sets the variables of package hook
 	"handloom/store"
-	"handloom/stress/internal/campaign"
 )
 
 type looked struct {
@@ -54,29 +54,21 @@ type lookedEpoch struct {
 	Go      string
 }
 
-// inspect reads a snapshot or journal without knowing the item types.
-func (p *command) inspect(args []string) int {
-	const command = "inspect"
-	flags := newFlags()
+// info shows a snapshot or journal without knowing the item types.
+func (p *command) info(_ context.Context, args []string) (exit int, err error) {
+	flags := cli.NewFlags()
 	schema := flags.Bool("schema", false, "")
-	words, err := parse(flags, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return p.help([]string{command})
-	case err != nil:
-		return p.misused(command, err)
-	case len(words) != 1:
-		return p.misused(command, fmt.Errorf("want one FILE or DIR, not %d", len(words)))
+	words, err := cli.ParseFlags(flags, args)
+	if err != nil || len(words) != 1 {
+		return 0, misused(err, "want one FILE or DIR, got %d", len(words))
 	}
 	l, err := look(words[0])
 	if err != nil {
-		return p.failed(command, err)
+		return 0, err
 	}
 	l.writeTo(p.stdout, *schema)
-	return l.ExitCode
+	return l.ExitCode, nil
 }
-
-const exitDamaged = campaign.ExitInvariant
 
 // look inspects a file or folder. Damage is a finding, not an error.
 func look(path string) (*looked, error) {

@@ -16,7 +16,7 @@ import (
 	"handloom/world"
 )
 
-const worldSnap = "../store/testdata/world.snap"
+const worldSnap = "../../../store/testdata/world.snap"
 
 const seenInWorldSnap = `world.snap: 16,663 bytes, 11 blocks
 epoch 4, digest 2629ecfa7d14ab0d
@@ -43,14 +43,14 @@ plans struct{
 verdict: whole (exit code 0): snapshots 1, files of records 0: all checksums and digests are right
 `
 
-func TestInspect_ShowsASnapshot(t *testing.T) {
-	o := command{}.stress(context.Background(), "inspect", worldSnap, "-schema")
+func TestInfo_ShowsASnapshot(t *testing.T) {
+	o := call(t, "info", worldSnap, "-schema")
 	if o.code != 0 || o.stdout != seenInWorldSnap {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
 
-func TestInspect_FindsDamage(t *testing.T) {
+func TestInfo_FindsDamage(t *testing.T) {
 	b := readFile(t, worldSnap)
 	path := filepath.Join(t.TempDir(), "a.snap")
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func TestInspect_FindsDamage(t *testing.T) {
 		{[]byte("handloom"), "no snapshot of Handloom"},
 	} {
 		writeFile(t, path, c.b)
-		o := stress(t, "inspect", path)
+		o := call(t, "info", path)
 		o.want(t, 11, "verdict: damaged (exit code 11): a.snap: ")
 		if !strings.Contains(o.lastLine(), c.want) {
 			t.Errorf("got %s, want %q", o.lastLine(), c.want)
@@ -79,9 +79,8 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 		numbers := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
 		j, err := journal.Open(dir, journal.Options{})
 		noError(t, err)
-		tick := func(_ context.Context, w *store.Writer, t world.Tick) error {
-			numbers.Insert(w, int64(t.Number))
-			return err
+		tick := func(ctx context.Context, _ *store.Writer, t world.Tick) error {
+			return s.Do(ctx, func(q store.Queue) { numbers.Emplace(q, int64(t.Number)) })
 		}
 		w, err := world.Open(ctx, s, j, world.Options{Version: "inspected", Hz: 60, Tick: tick})
 		noError(t, err)
@@ -110,7 +109,7 @@ numbers  Table  1-1           1     0      0     41  d6d03e9321b8735e
 
 0000000000000007.snap: 303 bytes, 3 blocks
 tag: record 7, tick 6, chain CHAIN, program "inspected"
-epoch 0, digest 454eba9e94885689
+epoch 6, digest 454eba9e94885689
 
 table    kind   typeIds  shards  rows  slots  bytes            schema
 numbers  Table  1-1           1     6      6    137  d6d03e9321b8735e
@@ -118,12 +117,12 @@ numbers  Table  1-1           1     6      6    137  d6d03e9321b8735e
 verdict: whole (exit code 0): snapshots 2, files of records 1: all checksums and digests are right
 `
 
-func TestInspect_ShowsAJournal(t *testing.T) {
+func TestInfo_ShowsAJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	record(t, dir, 6, func() {
-		command{}.stress(context.Background(), "inspect", dir).want(t, 0, "")
+		call(t, "info", dir).want(t, 0, "")
 	})
-	o := command{}.stress(context.Background(), "inspect", dir)
+	o := call(t, "info", dir)
 	want := "^" + regexp.QuoteMeta(seenInJournal) + "$"
 	for word, form := range map[string]string{"840 B": `\d+ B`, "ARCH": `\w+`, "GO": `go[^;]+`, "CHAIN": "[0-9a-f]{32}"} {
 		want = strings.ReplaceAll(want, word, form)
@@ -135,10 +134,10 @@ func TestInspect_ShowsAJournal(t *testing.T) {
 	b := readFile(t, log)
 	b[100] ^= 1
 	writeFile(t, log, b)
-	stress(t, "inspect", dir).want(t, 11, "\nverdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: checksum differs\n")
+	call(t, "info", dir).want(t, 11, "\nverdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: checksum differs\n")
 }
 
-func TestInspect_ShowsFirstAndLastTerm(t *testing.T) {
+func TestInfo_ShowsFirstAndLastTerm(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	const terms, ticks = 3, 4
 	for range terms {
@@ -151,7 +150,7 @@ func TestInspect_ShowsFirstAndLastTerm(t *testing.T) {
 	}
 }
 
-func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
+func TestInfo_CutOrTruncatedIsNotWhole(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(dir, journal.Options{SegmentBytes: 1 << 10})
 	noError(t, err)
@@ -179,7 +178,7 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 		if noError(t, os.Remove(path)); c.b != nil {
 			writeFile(t, path, c.b)
 		}
-		stress(t, "inspect", dir).want(t, c.code, c.want)
+		call(t, "info", dir).want(t, c.code, c.want)
 		writeFile(t, path, whole)
 	}
 }
