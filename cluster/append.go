@@ -51,24 +51,31 @@ func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, er
 			return end, err
 		}
 	}
-	_, end, err := l.ends(ctx)
-	if err == nil && known.seq > 0 {
-		err = l.sameRecord(end, known)
+	foreign := l.ForeignMessages()
+	for refusals := 0; ; refusals++ {
+		_, end, err := l.ends(ctx)
+		if err == nil && known.seq > 0 {
+			err = l.sameRecord(end, known)
+		}
+		switch {
+		case err != nil:
+			return location{}, err
+		case end.at > prev:
+			return l.recordAfter(ctx, prev, rec)
+		case end.at < prev:
+			return location{}, fmt.Errorf("cluster: append after record %d: last record is %d", prev, end.at)
+		}
+		found := l.ForeignMessages()
+		if refusals > 0 && found == foreign { // refused because of another record
+			return l.recordAfter(ctx, prev, rec)
+		}
+		foreign = found
+		// The new record voids an incomplete one before it.
+		end, err = l.publish(ctx, end, rec)
+		if !refused(err) {
+			return end, err
+		}
 	}
-	switch {
-	case err != nil:
-		return location{}, err
-	case end.at > prev:
-		return l.recordAfter(ctx, prev, rec)
-	case end.at < prev:
-		return location{}, fmt.Errorf("cluster: append after record %d: last record is %d", prev, end.at)
-	}
-	// The new record voids an incomplete one before it.
-	end, err = l.publish(ctx, end, rec)
-	if refused(err) {
-		return l.recordAfter(ctx, prev, rec)
-	}
-	return end, err
 }
 
 // publish sends the fragments of rec directly after end.
@@ -98,6 +105,9 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	l.noteResponse(begin, err)
 	if err != nil {
 		return 0, err
+	}
+	if ack.Sequence != behind+1 {
+		return 0, fmt.Errorf("cluster: message: got sequence %d, want %d", ack.Sequence, behind+1) // void
 	}
 	return ack.Sequence, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -30,7 +31,7 @@ type consumer struct {
 var errNoMessage = errors.New("no message")
 
 // next waits up to checkInterval for the next message.
-func (c *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
+func (c *consumer) next(ctx context.Context) (seq uint64, h nats.Header, b []byte, err error) {
 	wait, cancel := context.WithTimeout(ctx, checkInterval)
 	defer cancel()
 	msg, err := c.messages.Next(jetstream.NextContext(wait))
@@ -38,14 +39,14 @@ func (c *consumer) next(ctx context.Context) (seq uint64, b []byte, err error) {
 		if wait.Err() != nil && ctx.Err() == nil {
 			err = errNoMessage
 		}
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	meta, err := msg.Metadata()
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	c.seq, c.lastMessage = meta.Sequence.Stream+1, time.Now()
-	return meta.Sequence.Stream, msg.Data(), nil
+	return meta.Sequence.Stream, msg.Headers(), msg.Data(), nil
 }
 
 // consumer returns a consumer of the messages from seq on, the idle one if possible.

@@ -78,7 +78,7 @@ func TestConsumer_IsReusedByNextRead(t *testing.T) {
 func TestConsumer_NextReportsEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := (&consumer{messages: silent{}}).next(ctx); err == nil || err == errNoMessage {
+	if _, _, _, err := (&consumer{messages: silent{}}).next(ctx); err == nil || err == errNoMessage {
 		t.Error(err)
 	}
 }

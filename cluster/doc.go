@@ -37,6 +37,8 @@
 //     connections, elections and restarting servers.
 //   - C4: only Trim and Reseed remove messages. Trim removes only records covered by two
 //     snapshots that were read back.
+//   - C5: a message is part of the log only if its writer named the previous sequence in the
+//     header that C1 uses. Any other message is foreign, and void like an incomplete record.
 //
 // # Snapshots
 //

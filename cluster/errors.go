@@ -19,7 +19,8 @@ var (
 	// ErrTrimmed means that the records are no longer kept. Use a newer snapshot.
 	ErrTrimmed = errors.New("cluster: the records are trimmed")
 
-	// ErrCorrupt means that a message is missing from the stream, or is not part of its log.
+	// ErrCorrupt means that a message is missing from the stream, or that a writer of another log
+	// appended one.
 	ErrCorrupt = errors.New("cluster: corrupt")
 
 	// ErrBehind means that the stream ends before a record known to this node: servers lost

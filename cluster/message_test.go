@@ -11,12 +11,17 @@ import (
 	"handloom/journal"
 )
 
+// deliver returns the records of the messages; nil is a foreign one.
 func deliver(messages ...[]byte) (recs [][]byte) {
 	r := reader{log: new(Log), seq: 1, known: true, each: func(_ uint64, rec []byte) error {
 		recs = append(recs, bytes.Clone(rec))
 		return nil
 	}}
 	for _, b := range messages {
+		if b == nil {
+			r.skip()
+			continue
+		}
 		var m message
 		if m.decode(b) != nil || r.take(&m) != nil {
 			break
@@ -70,6 +75,8 @@ func TestReader_SkipsIncompleteRecords(t *testing.T) {
 		"one part before":           {a[0], b[0], b[1], next[0]},
 		"two parts before":          {a[0], a[1], b[0], b[1], next[0]},
 		"one part twice":            {b[0], b[0], b[1], next[0]},
+		"a foreign message before":  {nil, b[0], b[1], nil, next[0]},
+		"a foreign message between": {b[0], nil, b[1], b[0], b[1], next[0]},
 		"a part in between":         {b[0], a[0], b[1], b[0], b[1], next[0]},
 		"another's middle between":  {b[0], a[1], b[1], b[0], b[1], next[0]},
 		"parts of another's middle": {b[0], a[1], a[2], b[0], b[1], next[0]},

@@ -43,6 +43,7 @@ type Log struct {
 	verified     []snapshot // snapshots that were read back
 	rejected     []snapshot // snapshots dropped by Reject
 	idle         *consumer  // consumer for the next Read, or nil
+	foreign      foreignRuns
 }
 
 var _ world.Log = (*Log)(nil)

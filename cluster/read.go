@@ -123,6 +123,10 @@ func (r *reader) read(ctx context.Context) error {
 			}
 			break
 		}
+		if err == errForeign {
+			r.skip()
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -175,7 +179,7 @@ func (r *reader) consume(ctx context.Context) error {
 
 func (r *reader) drain(ctx context.Context, f *consumer) error {
 	for {
-		seq, b, err := f.next(ctx)
+		seq, h, b, err := f.next(ctx)
 		if err == errNoMessage {
 			if err := r.checkConsumer(ctx); err != nil {
 				return err
@@ -191,6 +195,10 @@ func (r *reader) drain(ctx context.Context, f *consumer) error {
 		if seq > r.seq {
 			return r.wrong("got message %d", seq)
 		}
+		if isForeign(seq, h) {
+			r.skip()
+			continue
+		}
 		var m message
 		if err := m.decode(b); err != nil {
 			return r.wrong("%w", err)
@@ -199,6 +207,15 @@ func (r *reader) drain(ctx context.Context, f *consumer) error {
 			return err
 		}
 	}
+}
+
+// skip passes over a foreign message. It voids an incomplete record, whose writer could not
+// continue.
+func (r *reader) skip() {
+	r.recordBuilder.fragments = 0
+	r.log.noteSkipped(r.last.at, r.seq)
+	r.seq++
+	r.retries, r.shortSince = 0, time.Time{}
 }
 
 // checkConsumer fails if the leader has the next message or does not answer. A consumer on a

@@ -150,7 +150,7 @@ func (l *Log) trimReplica(ctx context.Context) error {
 		return err
 	}
 	var m message
-	if err := l.request(ctx, first, &m); err != nil {
+	if seq, err := l.next(ctx, first, end.seq, &m); err != nil || seq == 0 {
 		return err
 	}
 	return l.replica.trim(ctx, m.number-1)

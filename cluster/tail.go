@@ -50,9 +50,14 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	if s.Msgs == 0 {
 		return s.LastSeq + 1, location{seq: s.LastSeq}, l.checkLength(0, highest)
 	}
+	l.trimForeign(info)
 	var m message
-	if err := l.get(ctx, s.LastSeq, &m); err != nil {
+	seq, err := l.previous(ctx, s.FirstSeq, s.LastSeq, &m)
+	switch {
+	case err != nil:
 		return 0, location{}, err
+	case seq == 0: // all messages are foreign
+		return s.FirstSeq, location{seq: s.LastSeq}, l.checkLength(0, highest)
 	}
 	end = location{m.number, m.before, m.sum, s.LastSeq}
 	if !m.last() {
@@ -97,6 +102,10 @@ func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 	if err != nil {
 		return fmt.Errorf("cluster: message %d: %w", seq, err)
 	}
+	if isForeign(seq, raw.Header) {
+		l.noteForeign(seq)
+		return errForeign
+	}
 	if err := m.decode(raw.Data); err != nil {
 		return fmt.Errorf("%w: message %d: %w", ErrCorrupt, seq, err)
 	}
@@ -118,23 +127,27 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 	case after > end.at:
 		return 0, sum, false, fmt.Errorf("%w: got record %d, last is %d", errTooShort, after, end.at)
 	}
-	low, high := first, end.seq+1 // the message is in this range, or at high
+	// The message is in this range, or the first at or after high that is not foreign.
+	low, high := first, end.seq+1
 	var m message
 	for low < high {
-		if err := l.request(ctx, (low+high)/2, &m); err != nil {
+		middle := (low + high) / 2
+		seq, err := l.next(ctx, middle, high-1, &m)
+		if err != nil {
 			return 0, sum, false, err
 		}
-		if m.number > after {
-			high = (low + high) / 2
+		if seq == 0 || m.number > after {
+			high = middle
 		} else {
-			low = (low+high)/2 + 1
+			low = seq + 1
 		}
 	}
-	if low > end.seq {
-		return low, end.sum, true, nil
-	}
-	if err := l.request(ctx, low, &m); err != nil {
+	low, err = l.next(ctx, low, end.seq, &m)
+	switch {
+	case err != nil:
 		return 0, sum, false, err
+	case low == 0:
+		return end.seq + 1, end.sum, true, nil
 	}
 	if m.number != after+1 || m.fragment != 1 {
 		return 0, sum, false, fmt.Errorf("%w: after record %d, first is %d", ErrTrimmed, after, m.number)
