@@ -15,7 +15,9 @@ import (
 // Append adds rec after the record at prev and returns its position once a quorum has it. If
 // the next record has the same bytes, Append returns its position; if it differs, Append fails
 // with [ErrFenced]. If the record at prev differs from the one this Log read or appended there,
-// Append fails with [ErrOtherStream] and appends nothing.
+// Append fails with [ErrOtherStream] and appends nothing. If somebody changed the settings of
+// the stream, Append notices it within seconds, and then fails with [ErrSettings] and appends
+// nothing until they are restored.
 //
 // After any other error the outcome is unknown.
 func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
@@ -29,6 +31,9 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 	}
 	if len(rec) > maxRecord {
 		return 0, fmt.Errorf("cluster: record: got %d bytes, want at most %d", len(rec), maxRecord)
+	}
+	if err := l.wrongSettings(ctx); err != nil {
+		return 0, l.withCause(ctx, fmt.Errorf("cluster: append after record %d: %w", prev, err))
 	}
 	end, err := l.append(ctx, prev, rec)
 	if err == nil {

@@ -49,8 +49,11 @@
 // # Settings
 //
 // A stream that discards or deletes messages loses records. Open creates the stream and the
-// bucket, and refuses other settings with [ErrSettings]. A client cannot query the servers' sync_always:
-// without it, a power failure of all servers can lose acknowledged records.
+// bucket, and refuses other settings with [ErrSettings]. A Log also compares them with each
+// answer about the state of the stream, and at least every two seconds while it appends. Wrong
+// settings of the stream fail Append and Trim until they are restored. Wrong settings of the
+// bucket fail all calls for snapshots. A client cannot query the servers' sync_always: without
+// it, a power failure of all servers can lose acknowledged records.
 //
 // # Stream leader
 //

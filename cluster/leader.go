@@ -20,7 +20,7 @@ func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	check.Given(ctx != nil, "cluster: StepDown", "context")
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 	defer cancel()
-	info, err := l.stream.Info(ctx)
+	info, err := l.info(ctx)
 	if err != nil {
 		return false, fmt.Errorf("cluster: the stream leader: %w", err)
 	}

@@ -21,6 +21,7 @@ type Log struct {
 	conn   *nats.Conn
 	js     jetstream.JetStream
 	stream jetstream.Stream
+	watch  settingsWatch
 	saved  snapshotStore
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
@@ -85,7 +86,7 @@ func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, e
 }
 
 func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
-	l := &Log{cell: cell, o: o}
+	l := &Log{cell: cell, o: o, watch: settingsWatch{interval: settingsTime}}
 	if o.Replicas > 1 {
 		l.grace = maxGrace
 	}

@@ -267,7 +267,7 @@ func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) erro
 var errNotEnough = errors.New("not covered by two readable snapshots")
 
 // Trim removes records up to through, except the last record, if two readable snapshots at or
-// after through exist.
+// after through exist. With wrong settings of the stream it fails with [ErrSettings].
 func (l *Log) Trim(ctx context.Context, through uint64) error {
 	check.Given(ctx != nil, "cluster: Trim", "context")
 	ctx, cancel := l.untilClosed(ctx)
@@ -292,6 +292,9 @@ func (l *Log) trim(ctx context.Context, through uint64) error {
 	}
 	_, end, err := l.ends(ctx)
 	if err != nil {
+		return err
+	}
+	if err := l.wrongSettings(ctx); err != nil {
 		return err
 	}
 	through = min(through, end.at-min(end.at, 1))

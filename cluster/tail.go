@@ -41,7 +41,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	highest, seen := l.highest, l.seen // later appends may be missing from the answer
 	l.mutex.Unlock()
 	begin := time.Now()
-	info, err := l.stream.Info(ctx)
+	info, err := l.info(ctx)
 	l.noteResponse(begin, err)
 	if err != nil {
 		return 0, location{}, fmt.Errorf("cluster: last record: %w", err)

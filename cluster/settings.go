@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A settingsWatch knows whether somebody changed the settings of the stream.
+type settingsWatch struct {
+	mutex    sync.Mutex
+	wrong    error
+	at       time.Time // of the last comparison or its start
+	interval time.Duration
+}
+
+// settingsTime is the time between comparisons of an appending Log. Others compare while they
+// wait for records.
+const settingsTime = 2 * time.Second
+
+// info requests the stream's state and compares its settings.
+func (l *Log) info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	info, err := l.stream.Info(ctx)
+	if err == nil {
+		w := &l.watch
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.wrong, w.at = checkSettings(l.settings(), info.Config), time.Now()
+	}
+	return info, err
+}
+
+// wrongSettings returns [ErrSettings] if the last comparison found wrong ones and another does
+// not find them restored. It starts a comparison now and then, and does not wait for it.
+func (l *Log) wrongSettings(ctx context.Context) error {
+	w := &l.watch
+	wrong, due := w.look()
+	switch {
+	case wrong != nil:
+		ctx, cancel := context.WithTimeout(ctx, requestTime)
+		defer cancel()
+		if _, err := l.info(ctx); err != nil {
+			return errors.Join(wrong, err)
+		}
+		wrong, _ = w.look()
+	case due:
+		go func() {
+			ctx, cancel := context.WithTimeout(l.life, requestTime)
+			defer cancel()
+			_, _ = l.info(ctx)
+		}()
+	}
+	return wrong
+}
+
+// look returns the result of the last comparison, and whether the next is due.
+func (w *settingsWatch) look() (wrong error, due bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if due = time.Since(w.at) >= w.interval; due {
+		w.at = time.Now()
+	}
+	return w.wrong, due
+}
+
+// checkSettings returns an error that names each wrong setting, or nil.
+func checkSettings(want, c jetstream.StreamConfig) error {
+	var errs []error
+	for _, s := range []struct {
+		name      string
+		got, want any
+	}{
+		{"subjects", fmt.Sprint(c.Subjects), fmt.Sprint(want.Subjects)},
+		{"retention", c.Retention, want.Retention},
+		{"storage", c.Storage, want.Storage},
+		{"num_replicas", c.Replicas, want.Replicas},
+		{"discard", c.Discard, want.Discard},
+		{"deny_delete", c.DenyDelete, want.DenyDelete},
+		{"deny_purge", c.DenyPurge, false},
+		{"duplicate_window", c.Duplicates, want.Duplicates},
+		{"max_age", c.MaxAge, want.MaxAge},
+		{"max_msgs", c.MaxMsgs, want.MaxMsgs},
+		{"max_bytes", c.MaxBytes, want.MaxBytes},
+		{"max_msgs_per_subject", c.MaxMsgsPerSubject, want.MaxMsgsPerSubject},
+		{"max_msg_size", c.MaxMsgSize, want.MaxMsgSize},
+		{"max_consumers", c.MaxConsumers, want.MaxConsumers},
+		{"allow_direct", c.AllowDirect, false},
+		{"allow_rollup_hdrs", c.AllowRollup, want.AllowRollup},
+		{"allow_msg_ttl", c.AllowMsgTTL, false},
+		{"allow_msg_counter", c.AllowMsgCounter, false},
+		{"allow_msg_schedules", c.AllowMsgSchedules, false},
+		{"sealed", c.Sealed, false},
+		{"no_ack", c.NoAck, false},
+		{"mirror", c.Mirror != nil, false},
+		{"sources", len(c.Sources), 0},
+		{"republish", c.RePublish != nil, false},
+		{"subject_transform", c.SubjectTransform != nil, false},
+		{"persist_mode", c.PersistMode, want.PersistMode},
+	} {
+		if s.got != s.want {
+			errs = append(errs, fmt.Errorf("%s: got %v, want %v", s.name, s.got, s.want))
+		}
+	}
+	if errs == nil {
+		return nil
+	}
+	return fmt.Errorf("%w %s: %w", ErrSettings, want.Name, errors.Join(errs...))
+}

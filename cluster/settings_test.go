@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/proof/game"
+	"handloom/world"
+)
+
+// Somebody changes the stream while nodes run, and restores it.
+func TestAppend_RefusesChangedSettings(t *testing.T) {
+	for name, change := range map[string]func(c *jetstream.StreamConfig){
+		"max_msgs":     func(c *jetstream.StreamConfig) { c.MaxMsgs, c.Discard = 5, jetstream.DiscardOld },
+		"allow_direct": func(c *jetstream.StreamConfig) { c.AllowDirect = true },
+		"retention":    func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy },
+		"republish":    func(c *jetstream.StreamConfig) { c.RePublish = &jetstream.RePublish{Source: ">", Destination: "x.>"} },
+		"sources":      func(c *jetstream.StreamConfig) { c.Sources = []*jetstream.StreamSource{{Name: "other"}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, l := oneServerLog(t)
+			follower := openSlots(t, c)
+			l.watch.interval = 0
+			saveBytes(t, l, 1, nil)
+			saveBytes(t, l, 2, nil)
+			at := uint64(0)
+			appendNext := func() (err error) {
+				if _, err = l.Append(t.Context(), at, []byte("record")); err == nil {
+					at++
+				}
+				return err
+			}
+			for at < 3 {
+				noError(t, appendNext())
+			}
+			config := l.settings()
+			config.Subjects = slices.Clone(config.Subjects)
+			change(&config)
+			setStream(t, l, config)
+			err := error(nil)
+			for begin := time.Now(); err == nil && time.Since(begin) < time.Minute; {
+				err = appendNext()
+			}
+			wantSettings := func(do string, err error) {
+				t.Helper()
+				if !isWrongSettings(err) || !strings.Contains(err.Error(), name+": got") {
+					t.Errorf("%s: %v, want ErrSettings with %s", do, err, name)
+				}
+			}
+			wantSettings("Append", err)
+			wantSettings("Append again", appendNext())
+			wantSettings("Trim of a follower", follower.Trim(t.Context(), 1))
+			if tail, err := follower.Tail(t.Context()); err != nil || tail != at && name != "retention" { // nobody has interest, so the server drops all
+				t.Errorf("Tail: %d, %v, want %d", tail, err, at)
+			}
+			setStream(t, l, l.settings())
+			noError(t, appendNext())
+			noError(t, follower.Trim(t.Context(), 1))
+		})
+	}
+}
+
+func setStream(t testing.TB, l *Log, c jetstream.StreamConfig) {
+	t.Helper()
+	_, err := l.js.UpdateStream(t.Context(), c)
+	noError(t, err)
+}
+
+// A leader reports changed settings in its Status, and continues when they are restored.
+func TestStatus_ReportsChangedSettings(t *testing.T) {
+	_, l := oneServerLog(t)
+	l.watch.interval = 0
+	g := game.New(1, 100)
+	w, err := world.Open(t.Context(), g.Store, l, world.Options{Version: "settings", Hz: 1000, Init: g.Init, Tick: g.Tick})
+	noError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx) }()
+	until := func(what string, is func(s world.Status) bool) {
+		t.Helper()
+		for begin := time.Now(); !is(w.Status()); time.Sleep(time.Millisecond) {
+			if time.Since(begin) > time.Minute {
+				t.Fatalf("%s: %+v", what, w.Status())
+			}
+		}
+	}
+	until("no tick", func(s world.Status) bool { return s.Tick > 3 })
+	config := l.settings()
+	config.MaxMsgs, config.Discard = 5, jetstream.DiscardOld
+	setStream(t, l, config)
+	until("not reported", func(s world.Status) bool { return strings.Contains(s.AppendErr, "max_msgs: got 5, want -1") })
+	setStream(t, l, l.settings())
+	at := w.Status().Tick
+	until("no tick after the repair", func(s world.Status) bool { return s.Tick > at && s.AppendErr == "" })
+	stop()
+	<-ended
+	noError(t, w.Close(context.Background()))
+}
