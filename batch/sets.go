@@ -78,11 +78,15 @@ func (a *SetLog) Set(q Queue, id handle.ID) unsafe.Pointer {
 		q.enter()
 		defer q.leave()
 	}
-	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == a.table.batch && a.number < len(buf.sets) {
-		if s := buf.sets[a.number]; s != nil {
-			if p := s.next(id); p != nil {
-				return p
-			}
+	if s := a.used(q); s != nil {
+		var p unsafe.Pointer
+		if id.IsProvisional() {
+			p = s.next(id)
+		} else {
+			p = s.append(&s.puts[a.table.shard(id.TypeID())], id)
+		}
+		if p != nil {
+			return p
 		}
 	}
 	return a.record(q, id, false)
@@ -94,7 +98,23 @@ func (a *SetLog) Unset(q Queue, id handle.ID) {
 		q.enter()
 		defer q.leave()
 	}
+	if s := a.used(q); s != nil && !id.IsProvisional() {
+		shard := a.table.shard(id.TypeID())
+		puts, unsets := &s.puts[shard], s.unsets[shard]
+		if n := len(puts.IDs); n/64 < len(unsets) && s.append(puts, id) != nil {
+			unsets[n/64] |= 1 << (n % 64)
+			return
+		}
+	}
 	a.record(q, id, true)
+}
+
+// used returns the queue's Sets if it has any, for the fast paths.
+func (a *SetLog) used(q Queue) *Sets {
+	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == a.table.batch && a.number < len(buf.sets) {
+		return buf.sets[a.number]
+	}
+	return nil
 }
 
 func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
@@ -117,6 +137,19 @@ func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 		s.unsets[shard].put(len(s.puts[shard].IDs)-1, true)
 	}
 	return p
+}
+
+// append is the fast path of Set and Unset by handle. It returns nil if the share is used up.
+// The first command for a shard has no share, so put has noted the shard.
+func (s *Sets) append(p *Puts, id handle.ID) unsafe.Pointer {
+	n := len(p.IDs)
+	if n == cap(p.IDs) {
+		return nil
+	}
+	p.IDs = p.IDs[:n+1]
+	p.IDs[n] = id
+	p.Values = p.Values.Resize(n + 1)
+	return p.Values.Pointer(n, s.log.typ.Size)
 }
 
 // next is the fast path of Set, for the create after the last one that was set.
@@ -170,15 +203,12 @@ func (a *SetLog) newSets() *Sets {
 func (s *Sets) putBytes() uintptr { return idBytes + s.log.typ.Size }
 
 func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
-	p, t := &s.puts[shard], s.log.typ
-	n := len(p.IDs)
-	if n == cap(p.IDs) && !p.grow(buf, t) {
+	p := &s.puts[shard]
+	if len(p.IDs) == cap(p.IDs) && !p.grow(buf, s.log.typ) {
 		return nil
 	}
 	s.shards.Add(shard)
-	p.IDs = append(p.IDs, id)
-	p.Values = p.Values.Resize(n + 1)
-	return p.Values.Pointer(n, t.Size)
+	return s.append(p, id)
 }
 
 func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Pointer {

@@ -19,10 +19,11 @@ func (s set[T]) puts() []measure.Case {
 func (s set[T]) putFlush() *measure.Work {
 	b := newFullTable[T](s.n)
 	var live []store.Handle[T]
-	r, ctx, tenth := s.random(), context.Background(), s.n/10
+	r, tenth := s.random(), s.n/10
+	var ctx context.Context
 	var f flushing
 	return &measure.Work{
-		Items: tenth,
+		Items: tenth, Within: within(1, &ctx),
 		Prepare: func() {
 			live = drawLive(r, b.table, live, tenth)
 			check(b.store.Each(ctx, queues, func(task int, q store.Queue) {
@@ -91,7 +92,7 @@ func (s set[T]) sparseFlush() *measure.Work {
 	must(b.store.Flush(ctx))
 	var f flushing
 	return &measure.Work{
-		Items: 2 * few,
+		Items: 2 * few, Within: within(1, &ctx),
 		Prepare: func() { // the first few items have the data
 			drawFirst(r, live[few:], few)
 			check(b.store.Each(ctx, queues, func(task int, q store.Queue) {
@@ -169,7 +170,7 @@ func (s set[T]) sparseFrame() *measure.Work {
 		draw()
 		frame()
 	}
-	return &measure.Work{Prepare: draw, Body: frame, Count: effects.Len}
+	return &measure.Work{Within: within(1, &ctx), Prepare: draw, Body: frame, Count: effects.Len}
 }
 
 func (s set[T]) sparseFrameByHand() *measure.Work {
