@@ -38,7 +38,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 		h.Handed, h.To, h.Wait = true, r.To, r.Wait
 	}
 	w.mutex.Lock()
-	w.position = h
+	w.move(&h)
 	switch r.Kind {
 	case entry.KindTermStart:
 		w.leads = r.Incarnation == w.incarnation
@@ -109,7 +109,7 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
 	p := tickRun{w, h, r.Input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
-	epoch := w.store.Epoch()
+	begun, epoch, sealed := time.Now(), w.store.Epoch(), hook.Len(from.calls)
 	_, err := w.store.Frame(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
 		err := p.run(ctx, writer, w.skips[r.Tick])
 		if err != nil {
@@ -119,13 +119,14 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 		w.setPosition(h)
 		return nil
 	})
-	hook.Done(from.calls, r.Tick, callError(err))
+	took := time.Since(begun)
+	dropped := hook.Done(from.calls, r.Tick, callError(err))
 	if err != nil {
 		return w.halt(err)
 	}
 	w.saver.countTick(w.store.Epoch() != epoch)
 	w.lastRecord = time.Now()
-	w.noteLag(&h)
+	w.noteTick(&h, took, sealed, dropped)
 	if w.o.Applied != nil {
 		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Replay: from.replay})
 	}

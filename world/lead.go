@@ -17,7 +17,7 @@ func (w *World) lead(ctx context.Context, enough func() bool) error {
 		return w.leadOnInput(ctx, late)
 	}
 	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
-	return loop.Run(ctx, func(context.Context, uint64) error { return w.leaderTick(late, enough) })
+	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late, enough) }))
 }
 
 // drainTime is the time for an append after its context has ended.

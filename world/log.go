@@ -51,7 +51,18 @@ type rejecter interface {
 	Reject(ctx context.Context, at uint64) error
 }
 
-type tornLog interface {
-	// CutText describes records removed from a torn end, or returns "".
-	CutText() string
-}
+// A Status has the figures of a [Log] with these methods.
+type (
+	tornLog interface {
+		// CutText describes records removed from a torn end, or returns "".
+		CutText() string
+	}
+	foreignLog interface {
+		// ForeignMessages returns the number of messages that no World wrote.
+		ForeignMessages() uint64
+	}
+	sizedLog interface {
+		// DiskBytes returns the disk use of records and snapshots.
+		DiskBytes() (int64, error)
+	}
+)

@@ -111,6 +111,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		w.saver.restart(h.tick)
 		w.saver.saved, w.saver.size = h.at, i.size
 		w.noteSaved(h.tick, w.saver.total)
+		w.noteSave(0, i.size)
 		return true, gone, nil
 	}
 	return false, gone, nil

@@ -1,43 +1,68 @@
 package world
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"handloom/internal/histogram"
+	"handloom/store"
 )
 
 // Status is the state of a World, for packages expvar and log/slog.
 type Status struct {
-	Leader   bool          `json:"leader"`
-	Waits    bool          `json:"waits"`    // for a handoff, see Options.Wait
-	Term     uint32        `json:"term"`     // number of leaders so far
-	Position uint64        `json:"position"` // position of the last applied record
-	Tick     uint64        `json:"tick"`     // the last applied tick
-	Lag      time.Duration `json:"lag_ns"`   // time from that tick, by its leader's clock, to its end here
+	Leader   bool          `json:"leader"`      // this World leads
+	Waits    bool          `json:"waits"`       // for a handoff, see Options.Wait
+	Term     uint32        `json:"term"`        // number of leaders so far
+	TermAge  time.Duration `json:"term_age_ns"` // time since this World saw the term begin, or since Open
+	LeaderID string        `json:"leader_id"`   // of the term: random for each World; "" before the first term
+	Position uint64        `json:"position"`    // position of the last applied record
+	Tick     uint64        `json:"tick"`        // the last applied tick
+	Lag      time.Duration `json:"lag_ns"`      // time from that tick, by its leader's clock, to its end here
 	Halted   string        `json:"halted,omitempty"`
 
 	// ClockOff is the leader's clock minus Tick.Time; after a jump of the clock, Tick.Time
 	// follows at 1.5 times normal speed, or at half of it.
 	ClockOff time.Duration `json:"clock_off_ns"`
 
-	Appended     int           `json:"appended"`      // records of this World
-	AppendP50    time.Duration `json:"append_p50_ns"` // append latency
-	AppendP99    time.Duration `json:"append_p99_ns"`
-	AppendMax    time.Duration `json:"append_max_ns"`
-	Refused      uint64        `json:"refused"`                // failed attempts to append
-	AppendErr    string        `json:"append_error,omitempty"` // the last one, until an append succeeds
-	LostAppends  uint64        `json:"lost_appends"`           // records that lost to another leader
-	SavedTick    uint64        `json:"saved_tick"`             // tick of the newest snapshot; another World's may be later
-	SavedAge     time.Duration `json:"saved_age_ns"`           // time since that save, or since Open
-	SaveErr      string        `json:"save_error,omitempty"`   // the last failed save, until one succeeds
-	BadSnapshots int           `json:"bad_snapshots"`          // unreadable snapshots
-	Cut          string        `json:"cut,omitempty"`          // torn records that Open of the log removed
+	TickP50      time.Duration `json:"tick_p50_ns"` // duration of ticks, with Shadow
+	TickP99      time.Duration `json:"tick_p99_ns"`
+	TickMax      time.Duration `json:"tick_max_ns"`
+	TicksDropped uint64        `json:"ticks_dropped"` // by Run, because ticks or appends took too long
+
+	CallsWaiting int    `json:"calls_waiting"` // calls of Submit that have not returned
+	CallsSealed  uint64 `json:"calls_sealed"`  // calls in ticks of this World
+	CallsDropped uint64 `json:"calls_dropped"` // of these, calls that did not fit
+
+	Appended        int           `json:"appended"`      // records of this World
+	AppendP50       time.Duration `json:"append_p50_ns"` // append latency
+	AppendP99       time.Duration `json:"append_p99_ns"`
+	AppendMax       time.Duration `json:"append_max_ns"`
+	Refused         uint64        `json:"refused"`                // failed attempts to append
+	AppendErr       string        `json:"append_error,omitempty"` // the last one, until an append succeeds
+	LostAppends     uint64        `json:"lost_appends"`           // records that lost to another leader
+	ForeignMessages uint64        `json:"foreign_messages"`       // in the log, by others than worlds
+	Cut             string        `json:"cut,omitempty"`          // torn records that Open of the log removed
+
+	SavedTick    uint64        `json:"saved_tick"`           // tick of the newest snapshot; another World's may be later
+	SavedAge     time.Duration `json:"saved_age_ns"`         // time since that save, or since Open
+	SavedBytes   int64         `json:"saved_bytes"`          // size of the newest that this World wrote or read
+	SaveTime     time.Duration `json:"save_ns"`              // duration of this World's last save
+	SaveErr      string        `json:"save_error,omitempty"` // the last failed save, until one succeeds
+	BadSnapshots int           `json:"bad_snapshots"`        // unreadable snapshots
+	LogRecords   uint64        `json:"log_records"`          // records since the newest snapshot
+	LogBytes     uint64        `json:"log_bytes"`            // their size
+	DiskBytes    int64         `json:"disk_bytes"`           // disk use of the log, 0 if unknown
 }
 
 type stats struct {
+	termSeen     time.Time
+	ticks        histogram.Histogram
+	ticksDropped uint64
+	callsSealed  uint64
+	callsDropped uint64
 	appends      histogram.Histogram
 	refused      uint64
 	appendErr    error
@@ -56,24 +81,47 @@ type stats struct {
 	clockOff     time.Duration
 }
 
-// Status returns the status. Any goroutine may call it.
+// Status returns the status. It lists the folder of a journal. Any goroutine may call it.
 func (w *World) Status() Status {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	f := &w.stats
-	return Status{
-		Leader: w.leads, Waits: w.waits, Term: w.position.Term, Position: w.position.at, Tick: w.position.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
-		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
-		Refused: f.refused, AppendErr: text(f.appendErr), LostAppends: f.lostAppends,
-		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SaveErr: text(f.saveErr), BadSnapshots: f.badSnapshots, Cut: cutText(w.log),
-	}
+	s := w.status()
+	s.describe(w.log)
+	return s
 }
 
-func cutText(l Log) string {
-	if c, ok := l.(tornLog); ok {
-		return c.CutText()
+func (w *World) status() Status {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	f, h := &w.stats, &w.position
+	since := f.total.since(f.savedTotal)
+	s := Status{
+		Leader: w.leads, Waits: w.waits, Term: h.Term, TermAge: time.Since(f.termSeen), Position: h.at, Tick: h.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
+		TickP50: f.ticks.Quantile(0.5), TickP99: f.ticks.Quantile(0.99), TickMax: f.ticks.Max(), TicksDropped: f.ticksDropped,
+		CallsWaiting: int(w.calls.Load()), CallsSealed: f.callsSealed, CallsDropped: f.callsDropped,
+		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
+		Refused: f.refused, AppendErr: text(f.appendErr), LostAppends: f.lostAppends,
+		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SavedBytes: f.savedBytes, SaveTime: f.saveTook, SaveErr: text(f.saveErr),
+		BadSnapshots: f.badSnapshots, LogRecords: since.records, LogBytes: since.bytes,
 	}
-	return ""
+	if h.Leader != 0 {
+		s.LeaderID = fmt.Sprintf("%016x", h.Leader)
+	}
+	return s
+}
+
+// describe adds the figures of a log that has them.
+func (s *Status) describe(l Log) {
+	if o, ok := l.(observed); ok {
+		l = o.Log
+	}
+	if c, ok := l.(tornLog); ok {
+		s.Cut = c.CutText()
+	}
+	if c, ok := l.(foreignLog); ok {
+		s.ForeignMessages = c.ForeignMessages()
+	}
+	if c, ok := l.(sizedLog); ok {
+		s.DiskBytes, _ = c.DiskBytes()
+	}
 }
 
 func text(err error) string {
@@ -136,11 +184,30 @@ func (w *World) noteLostAppend() {
 	w.stats.lostAppends++
 }
 
-func (w *World) noteLag(h *position) {
+// noteTick notes a tick that ended after h.
+func (w *World) noteTick(h *position, took time.Duration, sealed, dropped int) {
 	lag := time.Since(time.Unix(0, h.Time))
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.stats.lag, w.stats.total = lag, w.saver.total
+	f := &w.stats
+	f.lag, f.total = lag, w.saver.total
+	f.ticks.Add(took)
+	f.callsSealed += uint64(sealed)
+	f.callsDropped += uint64(dropped)
+}
+
+// countDropped returns tick, which also notes the ticks that l drops.
+func (w *World) countDropped(l *store.Loop, tick func(context.Context, uint64) error) func(context.Context, uint64) error {
+	noted := uint64(0)
+	return func(ctx context.Context, number uint64) error {
+		if n := l.Dropped(); n > noted {
+			w.mutex.Lock()
+			w.stats.ticksDropped += n - noted
+			w.mutex.Unlock()
+			noted = n
+		}
+		return tick(ctx, number)
+	}
 }
 
 func (w *World) noteClock(off time.Duration) {

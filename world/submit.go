@@ -30,6 +30,8 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	if err := w.refusal(); err != nil {
 		return nil, fmt.Errorf("world: Submit: %w; the call is not applied", err)
 	}
+	w.calls.Add(1)
+	defer w.calls.Add(-1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ticks, func() { cancel(w.refusal()) })()

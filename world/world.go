@@ -31,6 +31,7 @@ type World struct {
 	ticks   context.Context // ends with the last tick
 	dies    context.CancelCauseFunc
 	driven  atomic.Bool
+	calls   atomic.Int64  // of Submit, that have not returned
 	lock    chan struct{} // held while log or state change
 	closing atomic.Bool
 
@@ -222,7 +223,15 @@ func (w *World) at() position {
 func (w *World) setPosition(h position) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.position = h
+	w.move(&h)
+}
+
+// move needs the mutex.
+func (w *World) move(h *position) {
+	if h.Term != w.position.Term {
+		w.stats.termSeen = time.Now()
+	}
+	w.position = *h
 }
 
 // Read calls fn with the last applied tick, in a [store.Store.Read]. A World that lags, or has
