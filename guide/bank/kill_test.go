@@ -27,23 +27,23 @@ var (
 
 // A server is a bank in a child process, on one folder and one address.
 type server struct {
-	t            *testing.T
+	t            testing.TB
 	folder, addr string
 	web          http.Client
 	child        *process.Process
 }
 
-func newServer(t *testing.T) *server {
+func newServer(t testing.TB) *server {
 	t.Helper()
 	b := &server{t: t, folder: filepath.Join(t.TempDir(), "log"), addr: freeAddress(t)}
-	b.web.Transport = &http.Transport{MaxIdleConnsPerHost: *clients}
+	b.web.Transport = &http.Transport{MaxIdleConnsPerHost: 64}
 	t.Cleanup(b.web.CloseIdleConnections)
 	return b
 }
 
 // freeAddress returns an address below the ports that systems choose for connections, so that
 // each child can listen on it.
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
 	for {
 		addr := fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(10_000))

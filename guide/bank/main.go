@@ -63,7 +63,7 @@ func run(ctx context.Context, folder, addr string) error {
 		return err
 	}
 	defer log.Close()
-	w, err := world.Open(ctx, s, log, world.Options{Version: "bank 1", Hz: 1000, Tick: tick})
+	w, err := world.Open(ctx, s, log, world.Options{Version: "bank 1", Tick: tick})
 	if err != nil {
 		return err
 	}
