@@ -128,7 +128,9 @@ func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint6
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- l.Transport().Serve(ctx, cell, func(_ context.Context, packet []byte) (uint64, error) { return uint64(len(packet)), nil })
+		ended <- l.Transport().Serve(ctx, cell, func(_ context.Context, _ cluster.CellID, packet []byte) (uint64, error) {
+			return uint64(len(packet)), nil
+		})
 	}()
 	for err = cells.ErrUnreachable; errors.Is(err, cells.ErrUnreachable); {
 		cursor, err = l.Transport().Request(ctx, cell, []byte("abc"))

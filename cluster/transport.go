@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
@@ -14,8 +16,8 @@ import (
 )
 
 // Transport returns the transport between cells for [cells.Outbox.Run]. A packet is a request
-// on a subject of the receiving cell. Every client that can publish there can forge messages:
-// grant this right to nodes only. A message above the servers' max_payload never arrives.
+// on a subject of both cells, handloom.mail.<to>.<from>, so the servers' rights decide who may
+// send in the name of a cell. A message above the servers' max_payload never arrives.
 func (l *Log) Transport() cells.Transport { return (*transport)(l) }
 
 type transport Log
@@ -24,13 +26,24 @@ type transport Log
 // in flight, and a tick takes all that have arrived.
 const maxPackets = 1 << 12
 
-func mailSubject(cell CellID) string { return "handloom.mail." + cell.String() }
+const mailPrefix = "handloom.mail."
+
+func mailSubject(to, from CellID) string { return mailPrefix + to.String() + "." + from.String() }
+
+// mailSender returns the sender of a message to a cell, or 0.
+func mailSender(subject string) CellID {
+	_, text, _ := strings.Cut(strings.TrimPrefix(subject, mailPrefix), ".")
+	if from, err := strconv.ParseUint(text, 16, 64); err == nil && CellID(from).String() == text {
+		return CellID(from)
+	}
+	return 0
+}
 
 func (t *transport) Request(ctx context.Context, to CellID, packet []byte) (cursor uint64, err error) {
 	check.Given(ctx != nil, "cluster: Request", "context")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	reply, err := t.conn.RequestWithContext(ctx, mailSubject(to), packet)
+	reply, err := t.conn.RequestWithContext(ctx, mailSubject(to, t.cell), packet)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return 0, fmt.Errorf("cluster: %v: %w", to, cells.ErrUnreachable)
@@ -43,13 +56,16 @@ func (t *transport) Request(ctx context.Context, to CellID, packet []byte) (curs
 }
 
 // Serve answers on every node of the cell. Only the leader's answer is sent.
-func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, packet []byte) (uint64, error)) error {
+func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, from CellID, packet []byte) (uint64, error)) error {
 	check.Given(ctx != nil, "cluster: Serve", "context")
 	check.Given(answer != nil, "cluster: Serve", "function")
+	if cell != t.cell {
+		return fmt.Errorf("cluster: Serve: got cell %v, want the log's, %v", cell, t.cell)
+	}
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
 	packets := make(chan *nats.Msg, maxPackets)
-	sub, err := t.conn.ChanSubscribe(mailSubject(cell), packets)
+	sub, err := t.conn.ChanSubscribe(mailPrefix+cell.String()+".*", packets)
 	if err != nil {
 		return fmt.Errorf("cluster: %w", (*Log)(t).withCause(ctx, err))
 	}
@@ -61,7 +77,11 @@ func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx cont
 		select {
 		case m := <-packets:
 			answers.Go(func() error {
-				if cursor, err := answer(ctx, m.Data); err == nil {
+				from := mailSender(m.Subject)
+				if from == 0 {
+					return nil
+				}
+				if cursor, err := answer(ctx, from, m.Data); err == nil {
 					_ = m.Respond(binary.LittleEndian.AppendUint64(nil, cursor))
 				}
 				return nil

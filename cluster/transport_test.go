@@ -179,15 +179,16 @@ func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 
 // A closed Log ends Serve.
 func TestTransport_ReportsUnreachableCell(t *testing.T) {
-	l := openLog(t, cluster.Embedded(t.TempDir()), cells.NewID(), cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
+	self := cells.NewID()
+	l := openLog(t, cluster.Embedded(t.TempDir()), self, cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()
 	wantError(t, errorOf(by.Request(t.Context(), cells.NewID(), []byte("parcel"))), cells.ErrUnreachable)
-	self := cells.NewID()
+	wantText(t, "Serve for another cell", by.Serve(t.Context(), self+1, func(context.Context, cells.ID, []byte) (uint64, error) { return 0, nil }), "want the log's")
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		wantError(t, by.Serve(ctx, self, func(_ context.Context, packet []byte) (uint64, error) {
-			if string(packet) != "parcel" {
+		wantError(t, by.Serve(ctx, self, func(_ context.Context, from cells.ID, packet []byte) (uint64, error) {
+			if string(packet) != "parcel" || from != self {
 				return 0, errors.New("another one")
 			}
 			return 7, nil
@@ -209,7 +210,7 @@ func TestTransport_ReportsUnreachableCell(t *testing.T) {
 	stop()
 	ended.Wait()
 	ended.Go(func() {
-		wantError(t, by.Serve(t.Context(), self, func(context.Context, []byte) (uint64, error) { return 0, nil }), cluster.ErrClosed)
+		wantError(t, by.Serve(t.Context(), self, func(context.Context, cells.ID, []byte) (uint64, error) { return 0, nil }), cluster.ErrClosed)
 	})
 	noError(t, l.Close())
 	ended.Wait()

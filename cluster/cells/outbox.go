@@ -182,6 +182,10 @@ func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error 
 	return o.core.run(ctx, w, t)
 }
 
+// Forged returns the number of packets that this node dropped because another cell than the
+// claimed one had sent them. Any goroutine may call it.
+func (o *Outbox[M]) Forged() uint64 { return o.core.forged.Load() }
+
 // Tick returns a tick for a world. It flushes the input, calls tick, flushes the recorded
 // commands, and numbers the messages. A tick fails if it calls [store.Writer.EndFrame] after
 // Send.

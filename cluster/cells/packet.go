@@ -34,6 +34,7 @@ const (
 var (
 	errNotPacket = errors.New("invalid packet")
 	errAddress   = errors.New("wrong cell")
+	errForged    = errors.New("forged packet")
 	errSchema    = errors.New("messages of another outbox, type or program version")
 )
 

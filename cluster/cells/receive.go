@@ -26,10 +26,14 @@ const (
 
 // receive returns the cursor after a packet. The applied call proves that this World led, so the
 // cursor is current. Many packets wait at the same time, and each tick takes them as one call.
-func (l *sendLoop) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
+func (l *sendLoop) receive(ctx context.Context, from ID, b []byte) (cursor uint64, err error) {
 	var p packet
 	if err := p.decode(b, l.schema); err != nil {
 		return 0, fmt.Errorf("cells: packet: %w", err)
+	}
+	if from != 0 && from != p.from {
+		l.forged.Add(1)
+		return 0, fmt.Errorf("cells: packet of %v: %w: got sender %v", p.from, errForged, from)
 	}
 	if p.to != l.self {
 		return 0, fmt.Errorf("cells: packet: %w: got %v, want %v", errAddress, p.to, l.self)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"handloom/internal/digest"
@@ -21,6 +22,8 @@ type sender struct {
 		collect(to ID, after uint64) []byte
 		open(p *packet, received uint64) (func(q store.Queue), error)
 	}
+
+	forged atomic.Uint64
 
 	mutex sync.Mutex
 	more  chan struct{} // closed after a tick; nil: nobody waits

@@ -149,7 +149,7 @@ func TestLocal_RequestsEveryServingNode(t *testing.T) {
 		serve := func(cursor uint64, err error) (calls *int, end func()) {
 			calls = new(int)
 			ctx, cancel := context.WithCancel(t.Context())
-			go by.Serve(ctx, 1, func(context.Context, []byte) (uint64, error) { *calls++; return cursor, err })
+			go by.Serve(ctx, 1, func(context.Context, cells.ID, []byte) (uint64, error) { *calls++; return cursor, err })
 			synctest.Wait()
 			return calls, func() { cancel(); synctest.Wait() }
 		}
@@ -203,5 +203,39 @@ func TestReceive_IsolatesFailingPacket(t *testing.T) {
 			t.Error(why)
 		}
 		noError(t, n.kill(t))
+	})
+}
+
+// A vouching transport names the sender of every packet.
+type vouching struct {
+	cells.Transport
+	from cells.ID
+}
+
+func (v *vouching) Serve(ctx context.Context, cell cells.ID, answer func(ctx context.Context, from cells.ID, packet []byte) (uint64, error)) error {
+	return v.Transport.Serve(ctx, cell, func(ctx context.Context, _ cells.ID, packet []byte) (uint64, error) {
+		return answer(ctx, v.from, packet)
+	})
+}
+
+func TestRun_DropsForgedPackets(t *testing.T) {
+	withTwo(t, func(t *testing.T, b *two) {
+		by := &vouching{Transport: b.by}
+		from := newPost(t, cells.Options[word]{})
+		b.ids[0] = from.self
+		b.receive(by)
+		from.mustSend(t, b.ids[1], word{})
+		packet := from.out.Pack(b.ids[1], 0)
+		for i, sender := range []cells.ID{b.ids[1], from.self + 1, from.self} {
+			synctest.Wait()
+			by.from = sender
+			cursor, err := b.by.Request(t.Context(), b.ids[1], packet)
+			if is := sender == from.self; (err == nil) != is || (cursor == 1) != is {
+				t.Errorf("sender %v: %d, %v", sender, cursor, err)
+			}
+			if n := b.hearer.out.Forged(); n != uint64(min(i+1, 2)) {
+				t.Errorf("Forged: got %d, want %d", n, min(i+1, 2))
+			}
+		}
 	})
 }

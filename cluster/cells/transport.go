@@ -19,8 +19,9 @@ type Transport interface {
 
 	// Serve calls answer with the packets for a cell until ctx ends, and returns the cause.
 	// Every node of the cell serves it; all answers except the leader's are errors, which may be
-	// dropped.
-	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, packet []byte) (cursor uint64, err error)) error
+	// dropped. from is the sender that the transport vouches for, or 0: a packet in the name of
+	// another cell is dropped.
+	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, from ID, packet []byte) (cursor uint64, err error)) error
 }
 
 // Local returns a Transport between the cells of one process.
@@ -33,7 +34,7 @@ type local struct {
 
 // A node serves a cell.
 type node struct {
-	answer func(ctx context.Context, packet []byte) (uint64, error)
+	answer func(ctx context.Context, from ID, packet []byte) (uint64, error)
 }
 
 func (l *local) Request(ctx context.Context, to ID, packet []byte) (uint64, error) {
@@ -43,7 +44,7 @@ func (l *local) Request(ctx context.Context, to ID, packet []byte) (uint64, erro
 	l.mutex.Unlock()
 	err := fmt.Errorf("cells: %v: %w", to, ErrUnreachable)
 	for _, n := range nodes {
-		cursor, failed := n.answer(ctx, packet)
+		cursor, failed := n.answer(ctx, 0, packet)
 		if failed == nil {
 			return cursor, nil
 		}
@@ -52,7 +53,7 @@ func (l *local) Request(ctx context.Context, to ID, packet []byte) (uint64, erro
 	return 0, err
 }
 
-func (l *local) Serve(ctx context.Context, cell ID, answer func(ctx context.Context, packet []byte) (uint64, error)) error {
+func (l *local) Serve(ctx context.Context, cell ID, answer func(ctx context.Context, from ID, packet []byte) (uint64, error)) error {
 	check.Given(ctx != nil, "cells: Serve", "context")
 	check.Given(answer != nil, "cells: Serve", "function")
 	n := &node{answer}
