@@ -14,6 +14,9 @@ import (
 var Mutants = map[string]string{
 	"ack-before-append": "a log that acknowledges a record and appends it a moment later",
 	"altered-record":    "a log that gives a follower other bytes than were appended, now and then",
+	directBucket:        "a bucket of snapshots that any replica answers for, after it was opened",
+	namedSnapshots:      "a save that also stores an object with a new name",
+	orphanChunks:        "a save that leaves a chunk that no object names",
 	restoredServers:     "servers that come back, all at once, with what they had at a kill-servers before",
 }
 

@@ -139,7 +139,7 @@ func (f *fleet) openLog(ctx context.Context) (*cluster.Log, error) {
 
 // snapshots returns the folder of snapshots, or "" for the object store.
 func (f *fleet) snapshots() string {
-	if f.o.Seed%2 == 1 {
+	if f.o.Seed%2 == 1 || isBucketMutant(f.o.Mutant) {
 		return ""
 	}
 	return f.dir("snapshots")

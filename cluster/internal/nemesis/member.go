@@ -28,6 +28,8 @@ type member struct {
 	kills  int
 	last   string // last output except ticks
 	addr   string
+
+	saveErr string // error of the node's last save, or ""
 	state
 }
 
@@ -163,7 +165,11 @@ func (m *member) nodeSays(line string) {
 	case "listen":
 		m.note(line)
 		m.mutex.Lock()
-		m.addr, m.state = rest, state{}
+		m.addr, m.saveErr, m.state = rest, "", state{}
+		m.mutex.Unlock()
+	case "save":
+		m.mutex.Lock()
+		m.saveErr = rest
 		m.mutex.Unlock()
 	case "wait", "cut", "closed":
 		m.note(line)

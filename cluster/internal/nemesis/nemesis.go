@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,6 +140,11 @@ func (r *Run) run(ctx context.Context) (err error) {
 		return fmt.Errorf("log: %w", err)
 	}
 	defer log.Close()
+	careless, end, err := carelessLog(log, r.Mutant, strings.Join(r.fleet.urls, ","))
+	if err != nil {
+		return err
+	}
+	defer end()
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
 	follow, leave := context.WithCancel(context.WithoutCancel(ctx))
 	var clients, follower sync.WaitGroup
@@ -159,6 +165,9 @@ func (r *Run) run(ctx context.Context) (err error) {
 	}
 	r.logf("%d servers and %d nodes are up; %d clients call", Members, Members, r.Clients)
 	err = r.events(ctx, log)
+	if err == nil && ctx.Err() == nil {
+		err = r.saves(ctx, careless)
+	}
 	stop()
 	clients.Wait()
 	if err != nil {
@@ -349,6 +358,9 @@ func (r *Run) finish(log world.Log, err error) error {
 	}
 	if err != nil {
 		return err
+	}
+	if err := retry(context.Background(), r.fleet.checkBucket); err != nil {
+		return fmt.Errorf("bucket: %w", err)
 	}
 	return retry(context.Background(), all)
 }

@@ -61,13 +61,18 @@ func (c child) node(ctx context.Context, words []string, game NewGame) error {
 		return ended(ctx, err)
 	}
 	defer l.Close()
+	careless, end, err := carelessLog(l, words[4], words[3])
+	if err != nil {
+		return err
+	}
+	defer end()
 	p := player{child: c, file: log, log: l, apart: words[5] == apart}
 	for ctx.Err() == nil {
 		g, err := game(workers)
 		if err != nil {
 			return err
 		}
-		if err := p.play(ctx, g, g.options(hz, c.notify), faulty(l, words[4])); err != nil {
+		if err := p.play(ctx, g, g.options(hz, c.notify), faulty(careless, words[4])); err != nil {
 			return err
 		}
 	}
@@ -181,6 +186,9 @@ func (p player) watch(ctx context.Context) {
 		s := p.world.Status()
 		if s.Leader != was.Leader || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
 			p.file.Info("world", "status", s, "append_max", s.AppendMax)
+			if s.SaveErr != was.SaveErr {
+				p.Logf("save %s", strings.ReplaceAll(s.SaveErr, "\n", "; "))
+			}
 			was = s
 		}
 		if s.Halted != "" {
