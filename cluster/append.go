@@ -105,8 +105,12 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	ctx, cancel := context.WithTimeout(ctx, appendTime)
 	defer cancel()
 	begin := time.Now()
-	ack, err := l.js.Publish(ctx, l.cell.Subject(), b,
-		jetstream.WithExpectLastSequence(behind), jetstream.WithExpectStream(l.cell.Stream()), jetstream.WithRetryAttempts(0))
+	// The stream takes the message once, because it must follow the last sequence. A repeated one
+	// is refused if the first one arrived, and the caller compares the records.
+	ack, err := repeat(ctx, 2*firstAnswer+time.Duration(len(b))*time.Microsecond, func(ctx context.Context) (*jetstream.PubAck, error) {
+		return l.js.Publish(ctx, l.cell.Subject(), b,
+			jetstream.WithExpectLastSequence(behind), jetstream.WithExpectStream(l.cell.Stream()), jetstream.WithRetryAttempts(0))
+	})
 	l.noteResponse(begin, err)
 	if err != nil {
 		return 0, err

@@ -24,7 +24,7 @@ const settingsTime = 2 * time.Second
 
 // info requests the stream's state and compares its settings.
 func (l *Log) info(ctx context.Context) (*jetstream.StreamInfo, error) {
-	info, err := l.stream.Info(ctx)
+	info, err := repeat(ctx, firstAnswer, func(ctx context.Context) (*jetstream.StreamInfo, error) { return l.stream.Info(ctx) })
 	if err == nil {
 		w := &l.watch
 		w.mutex.Lock()

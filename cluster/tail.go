@@ -97,7 +97,7 @@ func (l *Log) checkLength(last, highest uint64) error {
 
 func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
 	begin := time.Now()
-	raw, err := l.stream.GetMsg(ctx, seq)
+	raw, err := repeat(ctx, firstAnswer, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return l.stream.GetMsg(ctx, seq) })
 	l.noteResponse(begin, err)
 	if err != nil {
 		return fmt.Errorf("cluster: message %d: %w", seq, err)

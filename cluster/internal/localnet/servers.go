@@ -116,6 +116,19 @@ func (c *Cluster) Stop(i int) {
 	}
 }
 
+// LameDuck stops a server in lame duck mode, as SIGUSR2 does: it gives its streams and
+// connections to the others first.
+func (c *Cluster) LameDuck(i int) {
+	c.mutex.Lock()
+	s := c.running[i]
+	c.running[i] = nil
+	c.mutex.Unlock()
+	if s != nil {
+		s.LameDuckShutdown()
+		s.WaitForShutdown()
+	}
+}
+
 func (c *Cluster) Close() error {
 	for i := range c.running {
 		c.Stop(i)

@@ -1,0 +1,305 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/cluster"
+	"handloom/cluster/internal/localnet"
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+var (
+	rounds    = flag.Int("rounds", 1, "number of upgrades and of restarts of all servers")
+	stateSize = flag.Int("state", 1, "MB of state in tests of upgrades")
+)
+
+// A mark is a call of a client. The marks of a client are in their order.
+type mark struct{ Client, Number int }
+
+// A herd is three nodes under load, on three servers.
+type herd struct {
+	t       *testing.T
+	servers *localnet.Cluster
+	dir     string
+	life    context.Context
+	stop    context.CancelFunc
+	clients sync.WaitGroup
+
+	mutex sync.Mutex
+	nodes []*herdNode
+	acked map[mark]uint64 // tick of each acknowledged call
+	tried map[mark]bool   // outcome unknown
+	at    time.Time       // of the last acknowledgement
+	gap   time.Duration   // the longest since look
+}
+
+type herdNode struct {
+	world *world.World
+	marks *store.Table[mark]
+	log   *cluster.Log
+	own   *journal.Journal
+	stop  context.CancelFunc
+	ended chan error
+}
+
+func newHerd(t *testing.T, version string) *herd {
+	t.Helper()
+	h := &herd{t: t, dir: t.TempDir(), acked: make(map[mark]uint64), tried: make(map[mark]bool)}
+	h.servers = startServers(t, 3, func(_ int, o *server.Options) {
+		o.LameDuckDuration, o.LameDuckGracePeriod = 2*time.Second, 500*time.Millisecond
+	})
+	h.life, h.stop = context.WithCancel(context.Background())
+	h.nodes = make([]*herdNode, h.servers.Len())
+	for i := range h.nodes {
+		h.replace(i, version)
+	}
+	for client := range 4 {
+		h.clients.Go(func() { h.call(client) })
+	}
+	h.until("the first calls", func() bool { return h.count() > 20 })
+	return h
+}
+
+// open opens a node and runs it.
+func (h *herd) open(i int, version string) *herdNode {
+	h.t.Helper()
+	n, s := new(herdNode), store.New(store.Options{Workers: 1 + i})
+	n.marks = store.Register(s, store.TableOptions[mark]{Name: "mark"})
+	land := store.Register(s, store.TableOptions[[64]byte]{Name: "land"})
+	var err error
+	n.own, err = journal.Open(filepath.Join(h.dir, fmt.Sprint(i)), journal.Options{Sync: journal.Every(time.Second)})
+	noError(h.t, err)
+	n.log, err = cluster.Open(h.t.Context(), cluster.URLs(h.servers.URLs(i)), 1, cluster.Options{Journal: n.own})
+	noError(h.t, err)
+	n.world, err = world.Open(h.t.Context(), s, n.log, world.Options{
+		Version: version, Wait: true, Hz: 60,
+		Init: func(_ context.Context, w *store.Writer) error {
+			for i := range *stateSize << 20 / 64 {
+				land.Insert(w, [64]byte{byte(i)})
+			}
+			return nil
+		},
+		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+			_, err := s.Flush(ctx)
+			return err
+		},
+	})
+	noError(h.t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	n.stop, n.ended = stop, make(chan error, 1)
+	go func() { n.ended <- n.world.Run(ctx) }()
+	return n
+}
+
+func (n *herdNode) close() error {
+	n.stop()
+	err := <-n.ended
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, n.world.Close(context.Background()), n.log.Close(), n.own.Close())
+}
+
+// replace ends node i and starts it with another version.
+func (h *herd) replace(i int, version string) {
+	h.t.Helper()
+	if old := h.node(i); old != nil {
+		noError(h.t, old.close())
+	}
+	n := h.open(i, version)
+	h.mutex.Lock()
+	h.nodes[i] = n
+	h.mutex.Unlock()
+}
+
+func (h *herd) node(i int) *herdNode {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.nodes[i]
+}
+
+// call submits marks until the herd ends.
+func (h *herd) call(client int) {
+	for number, i := 0, client; h.life.Err() == nil; {
+		m, n := mark{client, number}, h.node(i%len(h.nodes))
+		ctx, cancel := context.WithTimeout(h.life, 10*time.Second)
+		r, err := n.world.Submit(ctx, func(q store.Queue) error {
+			n.marks.Emplace(q, m)
+			return nil
+		})
+		cancel()
+		if err != nil && !errors.Is(err, store.ErrUncertain) {
+			i++
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		h.note(m, r, err)
+		number++
+	}
+}
+
+func (h *herd) note(m mark, r *store.Receipt, err error) {
+	now := time.Now()
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if err != nil {
+		h.tried[m] = true
+		return
+	}
+	h.acked[m] = r.Tick()
+	if !h.at.IsZero() {
+		h.gap = max(h.gap, now.Sub(h.at))
+	}
+	h.at = now
+}
+
+func (h *herd) count() int {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return len(h.acked)
+}
+
+// look returns the longest time between two acknowledged calls since the last look.
+func (h *herd) look() (gap time.Duration) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	gap, h.gap = max(h.gap, time.Since(h.at)), 0
+	return gap
+}
+
+func (h *herd) until(what string, is func() bool) {
+	h.t.Helper()
+	for late := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(late) {
+			h.t.Fatalf("this never came: %s", what)
+		}
+	}
+}
+
+// leader waits for a leader.
+func (h *herd) leader() (leader int) {
+	h.t.Helper()
+	h.until("a leader", func() bool {
+		for i := range h.nodes {
+			if h.node(i).world.Status().Leader {
+				leader = i
+				return true
+			}
+		}
+		return false
+	})
+	return leader
+}
+
+// ends ends clients and nodes, and compares the state with the answers.
+func (h *herd) ends() {
+	h.t.Helper()
+	h.stop()
+	h.clients.Wait()
+	n := h.node(h.leader())
+	times, next := make(map[mark]int), make(map[int]int)
+	err := n.world.Read(context.Background(), func(context.Context, world.Tick) error {
+		for _, m := range n.marks.All() {
+			times[*m]++
+			if m.Number < next[m.Client] {
+				h.t.Errorf("client %d: call %d after call %d", m.Client, m.Number, next[m.Client])
+			}
+			next[m.Client] = m.Number
+		}
+		return nil
+	})
+	noError(h.t, err)
+	for m := range h.acked {
+		if times[m] != 1 {
+			h.t.Errorf("the acknowledged call %v is there %d times", m, times[m])
+		}
+	}
+	for m, n := range times {
+		if _, acked := h.acked[m]; !acked && !h.tried[m] || n > 1 {
+			h.t.Errorf("call %v is there %d times; acknowledged: %t", m, n, acked)
+		}
+	}
+	for i := range h.nodes {
+		noError(h.t, h.node(i).close())
+	}
+	h.t.Logf("%d calls acknowledged, %d uncertain", len(h.acked), len(h.tried))
+}
+
+// The followers are replaced by nodes of the new version, then the leader hands off.
+func TestUpgrade_Rolling(t *testing.T) {
+	h := newHerd(t, "herd 0")
+	for round := range *rounds {
+		h.look()
+		version, first := fmt.Sprint("herd ", round+1), h.leader()
+		for i := range h.nodes {
+			if i != first {
+				h.replace(i, version)
+			}
+		}
+		if h.leader() != first { // a busy machine
+			first = h.leader()
+		}
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		noError(t, h.node(first).world.Handoff(ctx, version))
+		cancel()
+		took := time.Since(begun)
+		h.replace(first, version)
+		h.until("calls of the new version", func() bool { s := h.node(h.leader()).world.Status(); return s.Appended > 20 })
+		t.Logf("upgrade %d: %v without an acknowledged call; Handoff took %v", round+1, h.look(), took)
+	}
+	h.ends()
+}
+
+// Each server in turn is stopped in lame duck mode, and started again.
+func TestServers_RollingRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lame duck mode takes seconds")
+	}
+	h := newHerd(t, "herd")
+	js, stream := operator(t, h.servers), cluster.CellID(1).Stream()
+	for round := range *rounds {
+		for i := range h.servers.Len() {
+			h.look()
+			leads := h.servers.Leader(stream) == i
+			h.servers.LameDuck(i)
+			noError(t, h.servers.Restart(i))
+			h.until("current replicas", func() bool { return isCurrent(t.Context(), js) })
+			t.Logf("restart %d of server %d (stream leader: %t): %v without an acknowledged call", round+1, i, leads, h.look())
+		}
+	}
+	h.ends()
+}
+
+// isCurrent reports whether the leader of each stream has both others up to date. A server may
+// be stopped only then: its streams go to one of them.
+func isCurrent(ctx context.Context, js jetstream.JetStream) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	streams := js.ListStreams(ctx)
+	n := 0
+	for s := range streams.Info() {
+		n++
+		if s.Cluster == nil || s.Cluster.Leader == "" || len(s.Cluster.Replicas) != 2 {
+			return false
+		}
+		for _, r := range s.Cluster.Replicas {
+			if !r.Current || r.Offline || r.Lag > 0 {
+				return false
+			}
+		}
+	}
+	return streams.Err() == nil && n > 0
+}
