@@ -93,6 +93,16 @@ func TestPages_AreReadable(t *testing.T) {
 	b := browser.Open(t)
 	mux := http.NewServeMux()
 	mux.Handle("/debug/store/", harbour(t))
+	mux.Handle("/debug/store/status", Status("Status of a cell with a rather long name", func() any {
+		return struct {
+			Leader bool          `json:"leader"`
+			ID     string        `json:"leader_id"`
+			Tick   uint64        `json:"tick"`
+			Age    time.Duration `json:"the_age_of_the_newest_snapshot_ns"`
+			Disk   int64         `json:"disk_bytes"`
+			Err    string        `json:"append_error,omitempty"`
+		}{true, "0123456789abcdef", math.MaxUint64, 100 * time.Hour, 1 << 40, "write /srv/" + strings.Repeat("folder/", 40) + ": no space left on device"}
+	}))
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	at := server.URL + "/debug/store/"
@@ -105,7 +115,7 @@ func TestPages_AreReadable(t *testing.T) {
 				charts []string
 			}{
 				"overview": {"", charts}, "table": {"?table=vessel", nil}, "items": {"?table=vessel&from=20000", nil},
-				"values": {"?table=a_table_of_a_rather_long_name_that_has_no_space_in_it&from=0&count=5", nil}, "none": {"?table=none", nil},
+				"values": {"?table=a_table_of_a_rather_long_name_that_has_no_space_in_it&from=0&count=5", nil}, "none": {"?table=none", nil}, "status": {"status", nil},
 			} {
 				b.Show(at+p.query, width)
 				readsWell(t, b, fmt.Sprintf("%s-%d-dark=%t", name, width, dark), width, dark, p.charts)
@@ -122,8 +132,10 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 		t.Errorf("%s: %s", name, fault)
 	}
 	var window int
+	b.Eval("innerWidth", &window)
 	equal(t, name+": window width", window, width)
 	var back string // the policy allows the style sheet
+	b.Eval("getComputedStyle(document.body).backgroundColor", &back)
 	want := "rgb(243, 243, 241)"
 	if dark {
 		want = "rgb(19, 20, 22)"

@@ -19,6 +19,8 @@ type answer struct {
 	Store  *overview  `json:"store,omitempty"`
 	Table  *tableView `json:"table,omitempty"`
 
+	Figures *figures `json:"-"` // of a status; they are the whole JSON
+
 	asked request
 }
 

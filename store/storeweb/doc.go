@@ -13,6 +13,8 @@
 //	?format=json                   as JSON, which is also sent to clients that accept only JSON
 //	?refresh=2                     reloads the page every 2 seconds
 //
+// [Status] has a page about other figures, such as a world's.
+//
 // Rates cover the time between two requests, at least a second apart. There is no counting
 // without requests, and no goroutine.
 //

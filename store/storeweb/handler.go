@@ -28,14 +28,9 @@ type handler struct {
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		problem(http.StatusMethodNotAllowed, r.Method+" is not allowed; a store is only looked at here").write(w, r)
-		return
-	}
-	asked, err := parse(r)
-	if err != nil {
-		problem(http.StatusBadRequest, err.Error()).write(w, r)
+	asked, refused := ask(r)
+	if refused != nil {
+		refused.write(w, r)
 		return
 	}
 	var a *answer
@@ -46,6 +41,18 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a.asked = asked
 	a.write(w, r)
+}
+
+// ask returns the request of r, or the answer to an invalid one.
+func ask(r *http.Request) (asked request, refused *answer) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return asked, problem(http.StatusMethodNotAllowed, r.Method+" is not allowed; these pages change nothing")
+	}
+	asked, err := parse(r)
+	if err != nil {
+		return asked, problem(http.StatusBadRequest, err.Error())
+	}
+	return asked, nil
 }
 
 // patience limits the wait for the store.

@@ -53,14 +53,21 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	var err error
 	if wantsJSON(r) {
 		head.Set("Content-Type", "application/json")
-		err = json.NewEncoder(&b).Encode(a)
+		var data any = a
+		if a.Figures != nil {
+			data = a.Figures
+		}
+		err = json.NewEncoder(&b).Encode(data)
 	} else {
 		head.Set("Content-Type", "text/html; charset=utf-8")
 		err = pages.Execute(&b, a)
 	}
-	if err != nil { // impossible for these types
+	if err != nil { // a status that cannot be JSON
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
+	}
+	if a.Status == http.StatusMethodNotAllowed {
+		head.Set("Allow", "GET, HEAD")
 	}
 	if a.Status == http.StatusServiceUnavailable {
 		head.Set("Retry-After", "1")
@@ -82,6 +89,9 @@ func (a *answer) Refresh() int { return a.asked.refresh }
 func (a *answer) Title() string {
 	if a.Table != nil {
 		return "Table " + a.Table.Stats.Name
+	}
+	if a.Figures != nil {
+		return a.Figures.Title
 	}
 	if a.Store == nil {
 		return http.StatusText(a.Status)
