@@ -227,9 +227,9 @@ func TestLoss_DiskOfOneServer(t *testing.T) {
 
 func TestLoss_DisksOfAllServers(t *testing.T) {
 	for _, test := range []struct {
-		name                string
-		journaled, exported bool
-	}{{"state and journal", true, true}, {"state alone", false, true}} {
+		name             string
+		journaled, early bool // early: the state is older than the journal's end
+	}{{"state and journal", true, false}, {"older state and journal", true, true}, {"state alone", false, false}} {
 		t.Run(test.name, func(t *testing.T) {
 			c, s, wipe := wipedServers(t, 3)
 			var o cluster.Options
@@ -238,11 +238,15 @@ func TestLoss_DisksOfAllServers(t *testing.T) {
 			}
 			a := startNode(t, s, o)
 			a.leave(t, 20)
+			early := a.export(t)
 			a.waitSaved(t)
 			for i := range c.Len() {
 				wipe(i)
 			}
 			state := a.export(t)
+			if test.early {
+				state = early
+			}
 			for i := range c.Len() {
 				noError(t, c.Restart(i))
 			}

@@ -276,3 +276,30 @@ func noError(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Each row of the page names a test.
+func TestLosses_NameTests(t *testing.T) {
+	var tests strings.Builder
+	for _, dir := range []string{"world", "cluster"} {
+		files, err := filepath.Glob(filepath.Join("..", dir, "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			tests.Write(readFile(t, file))
+		}
+	}
+	rows := 0
+	for line := range strings.Lines(string(readFile(t, "losses.md"))) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| loss |") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if rows++; len(cells) != 4 || !strings.Contains(tests.String(), "\nfunc "+strings.Trim(cells[3], "`")+"(t *testing.T) {") {
+			t.Errorf("no test of the row %q", line)
+		}
+	}
+	if rows < 15 {
+		t.Errorf("got %d rows", rows)
+	}
+}

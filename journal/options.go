@@ -23,7 +23,7 @@ type Options struct {
 	Keep int64
 
 	// Archive receives each segment and each snapshot before Trim removes it, oldest first.
-	// Beside a copy of the folder they extend its history. After an error the file stays, and
+	// In a copy of the folder they extend its history. After an error the file stays, and
 	// a later Trim calls Archive again, as it may after a kill, with the same name and bytes.
 	// Append does not wait for Archive; Save, Trim and Close do.
 	Archive func(ctx context.Context, name string, r io.Reader) error

@@ -50,6 +50,7 @@ var mayImport = map[string][]string{
 	"cluster":                  {"cluster/cells", "world", "journal", "internal/check", "internal/entry", "internal/image", "internal/lockfile", "internal/wire"},
 	"cluster/cells":            {"internal/check", "internal/digest", "internal/wire", "store", "world"},
 	"cluster/cmd/arena":        {anything},
+	"cluster/cmd/reseed":       {"cluster", "journal", "internal/cli"},
 	"cluster/internal/audit":   {"internal/entry", "store", "world"},
 	"cluster/internal/nemesis": {"store", "journal", "world", "cluster", "cluster/internal/audit", "cluster/internal/localnet", "internal/cli", "internal/report", "proof/game", "proof/process"},
 	"cluster/cmd/nemesis":      {"cluster/internal/nemesis", "internal/cli"},
@@ -82,7 +83,7 @@ type pkg struct {
 var engineUsers = map[string][]string{"batch": {"shard", "store", "proof"}, "shard": {"store", "proof"}}
 
 // maxPackages is the current count; a merge lowers it.
-const maxPackages = 64
+const maxPackages = 65
 
 func TestImports_FollowTheLayers(t *testing.T) {
 	pkgs := list(t, "./...", "./cluster/...")

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"go.uber.org/goleak"
+
+	"handloom/cluster"
+	"handloom/cluster/internal/localnet"
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func want(t *testing.T, args []string, exit int, text string) {
+	t.Helper()
+	var out, failed bytes.Buffer
+	got := run(t.Context(), args, &out, &failed)
+	if all := out.String() + failed.String(); got != exit || !strings.Contains(all, text) || exit == 0 && failed.Len() > 0 {
+		t.Errorf("reseed %q: exit %d, %s want %d and %q", args, got, all, exit, text)
+	}
+}
+
+func noError(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReseed_RefusesBadInput(t *testing.T) {
+	dir := t.TempDir()
+	base := func(more ...string) []string {
+		return append([]string{"-servers", "nats://127.0.0.1:1", "-cell", "1"}, more...)
+	}
+	text := filepath.Join(dir, "text")
+	noError(t, os.WriteFile(text, []byte("no snapshot"), 0o600))
+	missing := filepath.Join(dir, "missing")
+	want(t, []string{"-h"}, 0, "Usage: go run handloom/cluster/cmd/reseed")
+	for _, test := range []struct {
+		args []string
+		text string
+	}{
+		{nil, "-servers: got none"},
+		{[]string{"-servers", "x"}, "-cell: got none"},
+		{base(), "-journal, -state: got none"},
+		{base("-journal", dir, "more"), `got ["more"], want none`},
+		{base("-cell", "x"), "invalid value"},
+		{base("-journal", missing), "no such file"},
+		{base("-state", missing), "no such file"},
+		{base("-state", text), "corrupt"},
+		{base("-state", text, "-cert", text), "-cert, -key: got one"},
+		{base("-state", text, "-user", "u"), "-user, -password: got one"},
+		{base("-state", text, "-user", "u", "-password", missing), "no such file"},
+		{base("-journal", dir, "-replicas", "2"), "want 1, 3 or 5"},
+	} {
+		want(t, test.args, exitRefused, test.text)
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("a missing journal was created")
+	}
+}
+
+func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	var disk string
+	c, err := localnet.Start(ctx, dir, 1, func(_ int, o *server.Options) { disk = o.StoreDir })
+	noError(t, err)
+	defer c.Close()
+	folder, state := filepath.Join(dir, "journal"), filepath.Join(dir, "state")
+	j, err := journal.Open(folder, journal.Options{})
+	noError(t, err)
+	s := cluster.URLs(c.URLs(0))
+	l, err := cluster.Open(ctx, s, 1, cluster.Options{Replicas: 1, Journal: j})
+	noError(t, err)
+	w := play(t, l)
+	c.Stop(0)
+	f, err := os.Create(state)
+	noError(t, err, w.Export(ctx, f), f.Close())
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	noError(t, w.Close(ended), l.Close(), os.RemoveAll(disk), c.Restart(0), c.Ready(ctx))
+
+	args := []string{"-servers", c.URL(0), "-cell", "1", "-replicas", "1", "-journal", folder}
+	want(t, append(args, "-state", state), exitRefused, "open elsewhere")
+	noError(t, j.Close())
+	want(t, args, exitRefused, "want a snapshot")
+	want(t, append(args, "-state", state), 0, "cell 1 continues")
+	want(t, append(args, "-state", state), exitRefused, "the stream has all")
+	l, err = cluster.Open(ctx, s, 1, cluster.Options{Replicas: 1})
+	noError(t, err)
+	again := play(t, l)
+	if got, before := again.Status().Tick, w.Status().Tick; got <= before {
+		t.Errorf("tick %d follows tick %d", got, before)
+	}
+	noError(t, again.Close(ctx), l.Close())
+}
+
+// play opens a world and runs a tick.
+func play(t *testing.T, l world.Log) *world.World {
+	t.Helper()
+	s := store.New(store.Options{Workers: 1})
+	store.Register(s, store.TableOptions[int64]{Name: "n"})
+	w, err := world.Open(t.Context(), s, l, world.Options{Version: "v", Hz: 60, Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+		_, err := s.Flush(ctx)
+		return err
+	}})
+	noError(t, err)
+	for !w.Status().Leader {
+		_, err := w.Step(t.Context())
+		noError(t, err)
+	}
+	_, err = w.Step(t.Context())
+	noError(t, err)
+	return w
+}
