@@ -156,15 +156,21 @@ func (c *shardChanges) Replaced(id ID, _ unsafe.Pointer) bool {
 func (c *shardChanges) Created(ids []ID) { c.runs = append(c.runs, ids) }
 
 func (c *shardChanges) wasCreated(id ID) bool {
-	if c.marked < len(c.runs) {
-		c.made.Grow(c.table.order[c.index].Map.Stats().Slots)
-		for ; c.marked < len(c.runs); c.marked++ {
-			for _, id := range c.runs[c.marked] {
-				c.made.Add(id)
-			}
+	c.mark()
+	return c.made.Has(id)
+}
+
+// mark adds the runs to made, in order, because a later item may have the slot of an earlier one.
+func (c *shardChanges) mark() {
+	if c.marked == len(c.runs) {
+		return
+	}
+	c.made.Grow(c.table.order[c.index].Map.Stats().Slots)
+	for ; c.marked < len(c.runs); c.marked++ {
+		for _, id := range c.runs[c.marked] {
+			c.made.Add(id)
 		}
 	}
-	return c.made.Has(id)
 }
 
 // all calls add for each item that the frame created.
@@ -205,6 +211,7 @@ func (t *table) inserted(w *Writer, shard int, id ID) {
 	last := &c.created[len(c.created)-1]
 	*last = append(*last, id)
 	c.touched.Add(shard)
+	c.shards[shard].mark()
 	made := &c.shards[shard].made
 	made.Grow(int(id.Slot()) + 1)
 	made.Add(id)

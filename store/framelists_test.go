@@ -76,15 +76,7 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			y.insert(12)
 		},
 		"[12] [1 11] []": func(y *framed, hs []store.Handle[item]) { // changes by maps are not listed
-			var exposed interface {
-				Erase(h store.Handle[item]) bool
-				Insert(v item) (store.Handle[item], error)
-			}
-			if p, ok := y.table.(packedTable); ok {
-				exposed = store.Maps(p.Table, y.w)[0]
-			} else {
-				exposed = store.StableMaps(y.table.(stableTable).StableTable, y.w)[0]
-			}
+			exposed := y.exposed()
 			exposed.Erase(hs[0])
 			exposed.Erase(y.create(10))
 			other, err := exposed.Insert(item{Value: 11})
@@ -92,6 +84,10 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			y.table.Remove(y.w, hs[1])
 			y.table.Remove(y.w, other)
 			y.insert(12)
+		},
+		"[] [] []": func(y *framed, _ []store.Handle[item]) { // the second item has the slot of the first
+			y.exposed().Erase(y.create(10))
+			y.erase(y.insert(11))
 		},
 		"[10] [1] [20]": func(y *framed, hs []store.Handle[item]) { // memory is trimmed meanwhile
 			y.create(10)
@@ -115,6 +111,16 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			equal(t, "lists after the frame", lists(table), want)
 		})
 	}
+}
+
+func (y *framed) exposed() interface {
+	Erase(h store.Handle[item]) bool
+	Insert(v item) (store.Handle[item], error)
+} {
+	if p, ok := y.table.(packedTable); ok {
+		return store.Maps(p.Table, y.w)[0]
+	}
+	return store.StableMaps(y.table.(stableTable).StableTable, y.w)[0]
 }
 
 func (y *framed) insert(value uint64) store.Handle[item] {
