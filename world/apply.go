@@ -12,26 +12,43 @@ import (
 )
 
 type origin struct {
-	appended bool       // this World appended it
+	appended bool       // this World appended it, or runs it before its record
 	replay   bool       // an earlier World applied it
 	calls    hook.Calls // local calls whose input is in the record
+	at       uint64     // position of the record; 0: a tick before its record
+	upTo     uint64     // the last tick to run; 0: no limit
 }
 
-// Also the leader decodes the bytes of the log. After any error the World has halted.
+// Also the leader decodes the bytes of the log. After any error but errEnds, at from.upTo, the
+// World has halted.
 func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) error {
 	h, r := w.at(), entry.Record{}
-	if err := w.check(&r, &h, at, b, from); w.mayWait(err) {
+	from.at = at
+	err := w.check(&r, &h, at, b)
+	if w.mayWait(err) {
 		return w.waitAfter(at)
-	} else if err != nil {
+	}
+	if err == nil {
+		err = w.runIdle(ctx, &r, from)
+	}
+	if errors.Is(err, errEnds) {
+		return err
+	}
+	if err == nil && !from.appended {
+		err = w.compare(at, r.State)
+	}
+	if err != nil {
 		hook.Done(from.calls, 0, fmt.Errorf("%w: %w", store.ErrUncertain, err))
 		return w.halt(err)
 	}
-	h.at, h.chain, h.Cell = at, h.chain.Next(b), r.Cell
+	h = w.at()
+	h.at, h.chain, h.Cell, h.Idle = at, h.chain.Next(b), r.Cell, 0
 	w.saver.countRecord(len(b))
 	w.noteProgress()
 	switch r.Kind {
 	case entry.KindTick:
-		return w.applyTick(ctx, &r, h, from)
+		h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
+		return w.applyTick(ctx, h, r.Input, from)
 	case entry.KindTermStart:
 		h.Term, h.Leader, h.Start, h.Handed, h.To, h.Wait = r.Term, r.Incarnation, r.Start, false, "", 0
 	case entry.KindHandoff:
@@ -54,7 +71,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	return nil
 }
 
-func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from origin) error {
+func (w *World) check(r *entry.Record, h *position, at uint64, b []byte) error {
 	switch err := r.Decode(b); {
 	case errors.Is(err, entry.ErrVersion):
 		return fmt.Errorf("world: record %d: %w: %w", at, ErrVersion, err)
@@ -75,14 +92,12 @@ func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from or
 	if err := w.mayApply(start); err != nil {
 		return fmt.Errorf("world: record %d: %w", at, err)
 	}
-	if from.appended {
-		return nil
-	}
-	return w.compare(at, r.State)
+	return nil
 }
 
 func follows(r *entry.Record, h *position) error {
-	term, leader, tick := h.Term, h.Leader, h.tick
+	term, leader, before := h.Term, h.Leader, h.tick+uint64(r.Idle)-uint64(h.Idle)
+	tick := before
 	switch r.Kind {
 	case entry.KindTermStart:
 		term, leader = term+1, r.Incarnation
@@ -98,20 +113,21 @@ func follows(r *entry.Record, h *position) error {
 		return fmt.Errorf("cell=%x, want cell=%x", r.Cell, h.Cell)
 	case r.Term != term || r.Incarnation != leader || r.Tick != tick:
 		return fmt.Errorf("%v term=%d tick=%d leader=%x, want term=%d tick=%d leader=%x", r.Kind, r.Term, r.Tick, r.Incarnation, term, tick, leader)
-	case r.Kind != entry.KindSkip && r.State.Tick != h.tick:
-		return fmt.Errorf("digests after tick %d, want tick %d", r.State.Tick, h.tick)
+	case r.Idle < h.Idle, r.Idle > h.Idle && h.Start.Hz == 0:
+		return fmt.Errorf("%d ticks without input since the record before, want at least %d, and none if the leader has no Hz", r.Idle, h.Idle)
+	case r.Kind != entry.KindSkip && r.State.Tick != before:
+		return fmt.Errorf("digests after tick %d, want tick %d", r.State.Tick, before)
 	}
 	return nil
 }
 
 // h is the position after the tick.
-func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from origin) error {
-	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
-	p := tickRun{w, h, r.Input, from}
+func (w *World) applyTick(ctx context.Context, h position, input []byte, from origin) error {
+	p := tickRun{w, h, input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
 	begun, epoch, sealed := time.Now(), w.store.Epoch(), hook.Len(from.calls)
 	_, err := w.store.Frame(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
-		err := p.run(ctx, writer, w.skips[r.Tick])
+		err := p.run(ctx, writer, w.skips[h.tick])
 		if err != nil {
 			w.recordHalt(err) // before readers see a half-finished tick
 			return err
@@ -120,17 +136,19 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 		return nil
 	})
 	took := time.Since(begun)
-	dropped := hook.Done(from.calls, r.Tick, callError(err))
+	dropped := hook.Done(from.calls, h.tick, callError(err))
 	if err != nil {
 		return w.halt(err)
 	}
 	w.saver.countTick(w.store.Epoch() != epoch)
-	w.lastRecord = time.Now()
+	if h.Idle == 0 {
+		w.lastRecord = time.Now()
+	}
 	w.noteTick(&h, took, sealed, dropped)
 	if w.o.Applied != nil {
-		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Replay: from.replay})
+		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Unrecorded: from.at == 0, Replay: from.replay || h.tick <= w.ran})
 	}
-	if !from.replay {
+	if !from.replay && h.Idle == 0 {
 		w.saveIfDue(ctx, from.appended)
 	}
 	return nil

@@ -25,11 +25,19 @@ func (w *World) state(tick uint64) entry.StateDigest {
 	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards)}
 }
 
-// digestPart returns the digests for the next record: each shard once in DigestTicks ticks.
-func (w *World) digestPart(tick uint64) entry.StateDigest {
-	n, ticks := uint64(len(w.shards)), uint64(w.o.DigestTicks)
-	at := tick % ticks
-	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards[at*n/ticks : (at+1)*n/ticks])}
+// digestPart returns the digests for the next record: each shard once in DigestTicks ticks, and
+// so the parts of all ticks since the record before.
+func (w *World) digestPart(h *position) entry.StateDigest {
+	n, ticks, idle := uint64(len(w.shards)), uint64(w.o.DigestTicks), uint64(h.Idle)
+	if idle >= ticks-1 {
+		return w.state(h.tick)
+	}
+	state := entry.StateDigest{Tick: h.tick}
+	for tick := h.tick - idle; tick <= h.tick; tick++ {
+		at := tick % ticks
+		state.Shards = append(state.Shards, w.digests(w.shards[at*n/ticks:(at+1)*n/ticks])...)
+	}
+	return state
 }
 
 func (w *World) digests(shards []shardName) []entry.ShardDigest {

@@ -26,8 +26,8 @@
 //	                         │             └→ Submit returns, Applied, sometimes a snapshot
 //	                         └→ every later state contains the tick
 //
-// Leader, follower and recovery run the same code on the same bytes, so a leader that lost has
-// nothing to undo.
+// Leader, follower and recovery run the same code on the same bytes. A leader that lost undoes
+// its ticks without a record: it loads a snapshot, and Applied is called again.
 //
 // # The rule
 //
@@ -43,7 +43,9 @@
 //
 // # Invariants
 //
-//   - W1: a tick is applied if and only if its record is in the log.
+//   - W1: a tick with input is applied if and only if its record is in the log. A leader runs
+//     ticks without input at once. Their number is in the next record, and other worlds run
+//     them before its tick. See Options.Idle.
 //   - W2: each record has the chain of all records before it, the term and the leader. A
 //     record that does not follow is [ErrCorrupt].
 //   - W3: a tick begins clean (no lists or names of the last frame, only its record's input)
@@ -101,7 +103,10 @@
 // # Limits
 //
 // Applied sends the output, on every world; it is not called for a tick after which the
-// process died. One tick is in flight at a time. Changes of two stores are not atomic.
+// process died. Acknowledged calls are never lost. Ticks of at most Options.Idle without input
+// are, if the leader dies before its next record: another leader then runs ticks of the same
+// numbers again, with another Seed, and perhaps with input. Output that cannot be taken back,
+// such as mail, waits for the next tick that is not Outcome.Unrecorded. Readers see all ticks. One tick is in flight at a time. Changes of two stores are not atomic.
 //
 // # Sources
 //

@@ -31,12 +31,12 @@ var (
 // A TickError is a tick that failed.
 type TickError struct {
 	Tick uint64
-	At   uint64 // position of its record
+	At   uint64 // position of its record; 0 if the leader failed before the record
 	Err  error  // the error of Options.Tick; a [*store.PanicError] if it panicked
 }
 
 func (e *TickError) Error() string {
-	return fmt.Sprintf("world: tick %d (record %d): %v: %v", e.Tick, e.At, ErrTick, e.Err)
+	return fmt.Sprintf("world: tick %d (%s): %v: %v", e.Tick, place(e.At), ErrTick, e.Err)
 }
 
 // Unwrap returns [ErrTick] and the cause.
@@ -45,17 +45,24 @@ func (e *TickError) Unwrap() []error { return []error{ErrTick, e.Err} }
 // A DivergedError names the first different shard.
 type DivergedError struct {
 	Tick  uint64
-	At    uint64 // position of the record with the other digest
+	At    uint64 // position of the record with the other digest; 0: Shadow found it before a record
 	Table string
 	Shard int // of the table
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("world: after tick %d (record %d): table %q, shard %d: %v; replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, e.At, e.Table, e.Shard, ErrDiverged)
+	return fmt.Sprintf("world: after tick %d (%s): table %q, shard %d: %v; replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, place(e.At), e.Table, e.Shard, ErrDiverged)
 }
 
 // Unwrap returns [ErrDiverged].
 func (e *DivergedError) Unwrap() error { return ErrDiverged }
+
+func place(at uint64) string {
+	if at == 0 {
+		return "no record"
+	}
+	return fmt.Sprint("record ", at)
+}
 
 func corrupt(at uint64, format string, args ...any) error {
 	return fmt.Errorf("world: record %d: %w: %w", at, ErrCorrupt, fmt.Errorf(format, args...))

@@ -27,8 +27,9 @@ func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
 			return fmt.Errorf("record %d: %w", at, err)
 		}
 		h.at, h.chain, h.Cell, h.Term, h.Leader = at, h.chain.Next(rec), r.Cell, r.Term, r.Incarnation
-		if r.Kind == entry.KindTick {
-			h.tick = r.Tick
+		h.tick = r.Tick
+		if r.Kind == entry.KindTermStart {
+			h.Start = r.Start
 		}
 		a.Kinds = append(a.Kinds, r.Kind.String())
 		if at == tail {

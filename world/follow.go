@@ -25,6 +25,9 @@ func (w *World) followOnce(ctx context.Context, enough func() bool) error {
 	if w.isWaiting() {
 		return w.await(ctx)
 	}
+	if err := w.undoIdle(ctx); err != nil {
+		return err
+	}
 	left, err := w.failoverDelay(ctx)
 	switch {
 	case err != nil:

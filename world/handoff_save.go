@@ -43,7 +43,11 @@ func (w *World) saveAside(ctx context.Context, to string) error {
 			w.unlock()
 			return nil // handOff has the reason
 		case !isOpen(running):
-			s, err := w.beginSave(ctx, w.save)
+			var s saving
+			err := w.recordIdle(ctx) // the snapshot of a tick that another leader may run again is useless
+			if err == nil {
+				s, err = w.beginSave(ctx, w.save)
+			}
 			w.unlock()
 			if err != nil {
 				return err

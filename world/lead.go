@@ -89,11 +89,11 @@ func (w *World) inputTick(ctx context.Context, due bool) error {
 	return w.complete(ctx)
 }
 
-// sealIdle returns a record without a tick.
+// sealIdle returns a record without a tick of its own.
 func (w *World) sealIdle() *pending {
 	h := w.at()
 	r := w.record(entry.KindIdle, &h)
-	r.State = w.digestPart(h.tick)
+	r.State = w.digestPart(&h)
 	w.buf = r.Append(w.buf[:0])
 	return &pending{prev: h.at, bytes: w.buf}
 }

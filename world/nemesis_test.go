@@ -22,6 +22,9 @@ func TestNemesis_AppliesAcknowledgedCallsOnce(t *testing.T) {
 
 type mark struct{ Key int }
 
+// past depends on every tick, with or without input.
+type past struct{ Sum uint64 }
+
 type node struct {
 	log   *kit.FaultyLog
 	world *world.World
@@ -35,9 +38,17 @@ func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
 	t.Helper()
 	s := store.New(alone)
 	marks := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})
+	pasts := store.Register(s, store.TableOptions[past]{Name: "past"})
 	return s, marks, world.Options{
 		Hz: 60, SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
-		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+		Init: func(_ context.Context, w *store.Writer) error {
+			pasts.Insert(w, past{})
+			return nil
+		},
+		Tick: func(ctx context.Context, _ *store.Writer, t world.Tick) error {
+			for _, p := range pasts.All() {
+				p.Sum = (p.Sum ^ t.Seed ^ uint64(t.Time.UnixNano())) * 0x9e3779b97f4a7c15
+			}
 			_, err := s.Flush(ctx)
 			return err
 		},
@@ -78,7 +89,7 @@ func playNemesis(t *testing.T, seed uint64) {
 	for range 40 {
 		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 		n := nodes[random.IntN(len(nodes))]
-		switch random.IntN(4) {
+		switch random.IntN(5) {
 		case 0:
 			lock <- struct{}{}
 			n.kill(t)
@@ -87,6 +98,12 @@ func playNemesis(t *testing.T, seed uint64) {
 			<-lock
 		case 1:
 			n.log.SetFaults(time.Duration(random.IntN(2000))*time.Millisecond, 0, false)
+		case 2:
+			lock <- struct{}{} // ticks without input
+			time.Sleep(200 * time.Millisecond)
+			n.log.SetFaults(time.Duration(random.IntN(1000))*time.Millisecond, 0, false)
+			time.Sleep(time.Second)
+			<-lock
 		default:
 			n.log.SetFaults(0, 1+random.IntN(4), random.IntN(2) == 0)
 		}

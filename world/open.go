@@ -120,7 +120,7 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 	if err := w.findSkips(ctx, tail); err != nil {
 		return err
 	}
-	return w.catchUp(ctx, tail, origin{replay: true}, func() bool { return w.now().Number >= upTo })
+	return w.catchUp(ctx, tail, origin{replay: true, upTo: upTo}, func() bool { return w.now().Number >= upTo })
 }
 
 // init builds the first state.

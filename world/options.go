@@ -21,6 +21,12 @@ type Options struct {
 	// without.
 	Hz int
 
+	// Idle is the maximum time between records of a leader whose ticks have no input; default
+	// 1 s, at most a minute, and on a shared log a third of its election timeout. The ticks
+	// between are run without a record; the next record has their number. 1 gives each tick a
+	// record.
+	Idle time.Duration
+
 	// Init builds the first state in one Frame if the log is empty; default: no change.
 	Init func(ctx context.Context, w *store.Writer) error
 
@@ -73,14 +79,21 @@ type Tick struct {
 // An Outcome is a tick that was applied.
 type Outcome struct {
 	Tick
-	Leader bool // this World appended the tick
-	Replay bool // by Open or Replay: the tick was applied before
+	Leader bool // this World ran the tick first
+
+	// Unrecorded means that the log lacks this leader's tick, which had no input, until the
+	// next tick that is not Unrecorded. Until then another leader may run a tick of this number
+	// again, with another Seed and with input. Output that cannot be taken back waits for it.
+	Unrecorded bool
+	Replay     bool // by Open or Replay: the tick was applied before
 }
 
 // maxName is in bytes. Records and snapshots contain the name.
 const maxName = 1 << 10
 
 const (
+	defaultIdle          = time.Second
+	maxIdle              = time.Minute
 	defaultInputBytes    = 1 << 20
 	defaultSnapshotTicks = 36_000
 	defaultDigestTicks   = 60
@@ -112,6 +125,10 @@ func (o Options) withDefaults() (Options, error) {
 	if o.SnapshotBytes < 0 {
 		errs = append(errs, fmt.Errorf("world: Options.SnapshotBytes is %d, want at least 1, or 0 for a third of the newest snapshot", o.SnapshotBytes))
 	}
+	if o.Idle < 0 || o.Idle > maxIdle {
+		errs = append(errs, fmt.Errorf("world: Options.Idle is %v, want 1ns to %v, or 0 for %v", o.Idle, maxIdle, defaultIdle))
+	}
+	o.Idle = cmp.Or(o.Idle, defaultIdle)
 	if !(o.Shadow >= 0 && o.Shadow <= 1) {
 		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v, want 0 to 1", o.Shadow))
 	}

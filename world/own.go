@@ -33,6 +33,9 @@ func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 		return errFenced // after a concurrent Handoff
 	}
 	if w.pending == nil {
+		if h := w.at(); !w.hasInput() && w.mayIdle(&h) {
+			return w.idleTick(ctx, h, origin{appended: true})
+		}
 		w.beginTick(w.sealTick())
 	}
 	return w.complete(ctx)
@@ -47,7 +50,7 @@ func (w *World) sealTick() *pending {
 	r := w.record(entry.KindTick, &h)
 	r.Tick++
 	r.Time = w.nextTime(&h, now)
-	r.State = w.digestPart(h.tick)
+	r.State = w.digestPart(&h)
 	rec, calls := w.exclusive.Seal(r.Append(w.buf[:0]), w.o.InputBytes)
 	w.buf = rec
 	return &pending{prev: h.at, bytes: rec, calls: calls, sealed: now}
@@ -57,13 +60,14 @@ func (w *World) sealTick() *pending {
 // time follows at 1.5 times normal speed, after a jump back at half of it.
 func (w *World) nextTime(h *position, now time.Time) int64 {
 	tick := w.tickTime()
-	passed := tick // since the last tick, by the monotonic clock
+	passed := tick // since the last tick with a record, by the monotonic clock
 	if !w.sealed.IsZero() {
 		passed = now.Sub(w.sealed)
 	}
 	if w.o.Hz == 0 {
 		tick = passed
 	}
+	idle := time.Duration(h.Idle) * tick // they had normal speed
 	clock := now.UnixNano()
 	next := clock
 	switch off := time.Duration(clock - h.Time); {
@@ -71,7 +75,7 @@ func (w *World) nextTime(h *position, now time.Time) int64 {
 	case off < 0:
 		next = h.Time + max(1, int64(min(passed, tick)/2))
 	default:
-		next = h.Time + int64(min(off, max(tick, passed+passed/2)))
+		next = h.Time + int64(min(off, max(tick, passed+passed/2-idle)))
 	}
 	w.noteClock(time.Duration(clock - next))
 	return next
@@ -86,7 +90,7 @@ func (w *World) tickTime() time.Duration {
 }
 
 func (w *World) record(k entry.Kind, h *position) entry.Record {
-	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain}
+	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain, Idle: h.Idle}
 }
 
 func (w *World) complete(ctx context.Context) error {
@@ -101,6 +105,7 @@ func (w *World) complete(ctx context.Context) error {
 			w.dropPending(errFenced)
 		}
 		w.lose()
+		w.ahead = w.at().Idle > 0
 		return err
 	case errors.Is(err, fs.ErrClosed):
 		w.dropPending(fmt.Errorf("%w: %w", store.ErrUncertain, err))

@@ -36,7 +36,7 @@ func (p *tickRun) run(ctx context.Context, writer *store.Writer, skips bool) err
 	if err := p.once(ctx, writer, p.from.calls); err != nil {
 		return err
 	}
-	return p.compare(p.position.at, state)
+	return p.compare(p.from.at, state)
 }
 
 func (p *tickRun) shadowIsDue() bool {
@@ -64,10 +64,10 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 }
 
 func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
-	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
+	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.from.at, Err: err} }
 	p.exclusive.ResetChanges()
 	if err := p.exclusive.Unseal(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
-		return corrupt(p.position.at, "%w", err)
+		return corrupt(p.from.at, "%w", err)
 	} else if err != nil {
 		return failed(err)
 	}
@@ -86,7 +86,7 @@ func (p *tickRun) call(ctx context.Context, writer *store.Writer) (err error) {
 		if v := recover(); v != nil {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
 		} else if !returned { // runtime.Goexit: no caller will report it
-			gone := &TickError{Tick: p.position.tick, At: p.position.at, Err: store.ErrGoexit}
+			gone := &TickError{Tick: p.position.tick, At: p.from.at, Err: store.ErrGoexit}
 			hook.Done(p.from.calls, p.position.tick, gone)
 			_ = p.halt(gone)
 		}

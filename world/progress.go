@@ -2,7 +2,7 @@ package world
 
 import "slices"
 
-// A progress counts what a World has applied since Open. A difference of two decides whether a
+// A progress is the amount of work since Open. A difference of two decides whether a
 // snapshot is due.
 type progress struct {
 	records, bytes uint64 // of the log

@@ -98,6 +98,13 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		if !serves(h) {
 			continue
 		}
+		if err := w.verifyIdle(ctx, &h); err != nil {
+			if ctx.Err() != nil {
+				return false, gone, context.Cause(ctx)
+			}
+			w.notePassed(at, err)
+			continue
+		}
 		if h.at > 0 && h.Start.Version != w.o.Version && (!h.Handed || h.To != w.o.Version) {
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: got %q, want %q", at, errOther, h.Start.Version, w.o.Version)
 		}
@@ -108,6 +115,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
 		w.setPosition(h)
+		w.ahead = false
 		w.saver.restart(h.tick)
 		w.saver.saved, w.saver.size = h.at, i.size
 		w.noteSaved(h.tick, w.saver.total)

@@ -13,15 +13,16 @@ import (
 
 // Status is the state of a World, for packages expvar and log/slog.
 type Status struct {
-	Leader   bool          `json:"leader"`      // this World leads
-	Waits    bool          `json:"waits"`       // for a handoff, see Options.Wait
-	Term     uint32        `json:"term"`        // number of leaders so far
-	TermAge  time.Duration `json:"term_age_ns"` // time since this World saw the term begin, or since Open
-	LeaderID string        `json:"leader_id"`   // of the term: random for each World; "" before the first term
-	Position uint64        `json:"position"`    // position of the last applied record
-	Tick     uint64        `json:"tick"`        // the last applied tick
-	Lag      time.Duration `json:"lag_ns"`      // time from that tick, by its leader's clock, to its end here
-	Halted   string        `json:"halted,omitempty"`
+	Leader     bool          `json:"leader"`      // this World leads
+	Waits      bool          `json:"waits"`       // for a handoff, see Options.Wait
+	Term       uint32        `json:"term"`        // number of leaders so far
+	TermAge    time.Duration `json:"term_age_ns"` // time since this World saw the term begin, or since Open
+	LeaderID   string        `json:"leader_id"`   // of the term: random for each World; "" before the first term
+	Position   uint64        `json:"position"`    // position of the last applied record
+	Tick       uint64        `json:"tick"`        // the last applied tick
+	Unrecorded int           `json:"unrecorded"`  // ticks since that record, see Options.Idle
+	Lag        time.Duration `json:"lag_ns"`      // time from that tick, by its leader's clock, to its end here
+	Halted     string        `json:"halted,omitempty"`
 
 	// ClockOff is the leader's clock minus Tick.Time; after a jump of the clock, Tick.Time
 	// follows at 1.5 times normal speed, or at half of it.
@@ -94,7 +95,7 @@ func (w *World) status() Status {
 	f, h := &w.stats, &w.position
 	since := f.total.since(f.savedTotal)
 	s := Status{
-		Leader: w.leads, Waits: w.waits, Term: h.Term, TermAge: time.Since(f.termSeen), Position: h.at, Tick: h.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
+		Leader: w.leads, Waits: w.waits, Term: h.Term, TermAge: time.Since(f.termSeen), Position: h.at, Tick: h.tick, Unrecorded: int(h.Idle), Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
 		TickP50: f.ticks.Quantile(0.5), TickP99: f.ticks.Quantile(0.99), TickMax: f.ticks.Max(), TicksDropped: f.ticksDropped,
 		CallsWaiting: int(w.calls.Load()), CallsSealed: f.callsSealed, CallsDropped: f.callsDropped,
 		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),

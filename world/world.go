@@ -46,6 +46,8 @@ type World struct {
 	termAt     time.Time
 	sealed     time.Time // of this World's last seal
 	saver      saver
+	ahead      bool   // another leader's log lacks the last ticks, see undoIdle
+	ran        uint64 // the last tick with a record before undoIdle
 	watched    uint64 // while it waits: the last record that watch has read
 
 	woken chan struct{} // has a value after the World stopped leading
@@ -278,7 +280,8 @@ func (w untilDone) Write(b []byte) (int, error) {
 	return w.dst.Write(b)
 }
 
-// Close ends Run and Step and releases the store. A leader saves a snapshot, unless ctx has
+// Close ends Run and Step and releases the store. A leader appends a record of its ticks that
+// lack one, for at most a second, and saves a snapshot, unless ctx has
 // ended, or fewer than SnapshotTicks ticks, none with commands, follow the newest one. Waiting
 // calls of Submit fail, with ErrUncertain if the log may have them. Log and store stay open.
 //
@@ -318,6 +321,11 @@ func (w *World) close(ctx context.Context) error {
 	}
 	_ = w.saver.wait(context.Background()) // the World's end may have ended a save
 	var err error
+	if w.isLeader() && w.pending == nil && ctx.Err() == nil {
+		waits, cancel := context.WithTimeout(ctx, drainTime)
+		err = w.recordIdle(waits)
+		cancel()
+	}
 	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.isUnsaved() {
 		err = w.saveNow(ctx)
 	}

@@ -130,10 +130,11 @@ func (d *delivery) end(err error, now time.Time) {
 }
 
 // sendDue starts the deliveries that are due, and returns the time of the next retry, or 0. A
-// halted World does not lead, so messages of a failed tick are never sent.
+// halted World does not lead, so messages of a failed tick are never sent. Messages of a tick
+// without a record wait for it: another leader may run the tick again.
 func (l *sendLoop) sendDue(now time.Time) (next time.Time, err error) {
 	err = l.read(func() {
-		if !l.world.Status().Leader {
+		if s := l.world.Status(); !s.Leader || s.Unrecorded > 0 {
 			return
 		}
 		for _, p := range l.pairs.peers.All() {

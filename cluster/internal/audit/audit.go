@@ -234,7 +234,8 @@ func (a *Auditor) add(at uint64, rec []byte) {
 		a.fault(&a.found.Broken, "record %d: %v", at, err)
 		return
 	}
-	term, tick := a.term, a.tick
+	term, tick := a.term, a.tick+uint64(info.Idle)
+	a.found.Ticks += int(info.Idle)
 	switch info.Kind {
 	case entry.KindTermStart:
 		term++

@@ -48,6 +48,9 @@ func (g *Game) options(hz int, applied func(p audit.TickResult)) world.Options {
 	o := g.World
 	o.Hz = hz
 	o.Applied = func(ctx context.Context, o world.Outcome) {
+		if o.Unrecorded {
+			return // another leader may run it again
+		}
 		digest, err := g.Store.Digest(ctx)
 		if err != nil {
 			panic(err) // impossible outside of a phase

@@ -82,7 +82,7 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 		tick := func(ctx context.Context, _ *store.Writer, t world.Tick) error {
 			return s.Do(ctx, func(q store.Queue) { numbers.Emplace(q, int64(t.Number)) })
 		}
-		w, err := world.Open(ctx, s, j, world.Options{Version: "inspected", Hz: 60, Tick: tick})
+		w, err := world.Open(ctx, s, j, world.Options{Version: "inspected", Hz: 60, Idle: 1, Tick: tick})
 		noError(t, err)
 		for range ticks {
 			_, err := w.Step(ctx)

@@ -1,0 +1,347 @@
+package world_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/world"
+)
+
+const idleTick = time.Second / 60
+
+// newIdle returns a game whose ticks depend on Seed and Time, and a world with idle ticks.
+func newIdle(t *testing.T, l world.Log) (*game, *world.World) {
+	t.Helper()
+	g := newGame(t, alone)
+	g.seeded = true
+	return g, openIdle(t, g, l)
+}
+
+func openIdle(t *testing.T, g *game, l world.Log) *world.World {
+	t.Helper()
+	return openWith(t, g, l, func(o *world.Options) { o.Idle = 0 })
+}
+
+// pass runs ticks at their rate.
+func pass(t *testing.T, w *world.World, ticks int) {
+	t.Helper()
+	for range ticks {
+		mustStep(t, w)
+		time.Sleep(idleTick)
+	}
+	synctest.Wait()
+}
+
+// callAndPass runs a tick with a call.
+func callAndPass(t *testing.T, g *game, w *world.World, n int) {
+	t.Helper()
+	s := submit(t.Context(), w, g.order(n))
+	pass(t, w, 1)
+	failIf(t, !s.done || s.err != nil, "Submit: done %t, %v", s.done, s.err)
+}
+
+func TestIdle_TicksShareRecords(t *testing.T) {
+	for name, c := range map[string]struct {
+		log     func() world.Log
+		idle    time.Duration
+		records uint64 // in 600 ticks
+	}{
+		"a log with a lock":  {func() world.Log { return locked{world.Memory()} }, 0, 10},
+		"a shared log":       {world.Memory, 0, 600 / 6},
+		"a shared log, 40ms": {world.Memory, 40 * time.Millisecond, 300},
+		"each tick":          {world.Memory, 1, 600},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			g := newGame(t, alone)
+			w := openWith(t, g, c.log(), func(o *world.Options) { o.Idle = c.idle })
+			pass(t, w, 600)
+			s := w.Status()
+			failIf(t, s.Tick != 600 || s.Position-1 > c.records || s.Position < c.records*9/10, "%d ticks, %d records, want %d", s.Tick, s.Position-1, c.records)
+			for i, o := range g.seen[1:] {
+				if d := o.Time.Sub(g.seen[i].Time); d < idleTick-time.Millisecond || d > idleTick+time.Millisecond {
+					t.Fatalf("tick %d is %v after the tick before", o.Number, d)
+				}
+			}
+			failIf(t, s.ClockOff.Abs() > time.Millisecond, "%v", s)
+			mustClose(t, w)
+		})
+	}
+}
+
+// Followers, recovery and replays run the same ticks; the digests of records agree.
+func TestIdle_TicksAreEqualEverywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		g := newGame(t, alone)
+		g.seeded = true
+		w := openWith(t, g, l, func(o *world.Options) { o.Idle, o.Shadow, o.SnapshotTicks = 0, 0.5, 1000 })
+		h := newGame(t, alone)
+		h.seeded = true
+		v := openWith(t, h, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		for n := range 12 {
+			callAndPass(t, g, w, n)
+			pass(t, w, n)
+			if n%4 == 3 {
+				time.Sleep(time.Duration(n-5) * 10 * time.Millisecond) // the clock jumps
+			}
+		}
+		callAndPass(t, g, w, 20)
+		last := w.Status().Tick
+		for v.Status().Tick < last {
+			mustStep(t, v)
+		}
+		wantSame(t, g, h)
+		for i, o := range h.seen {
+			if want := g.seen[i]; o.Tick != want.Tick || o.Leader || o.Unrecorded {
+				t.Fatalf("the follower ran %+v, the leader %+v", o, want)
+			}
+		}
+		equal(t, "ticks of the follower", len(h.seen), len(g.seen))
+		for upTo := uint64(1); upTo <= last; upTo++ { // also between two records
+			r := newGame(t, alone)
+			r.seeded = true
+			noError(t, world.Replay(t.Context(), r.Store, l, r.options(), upTo))
+			wantTicks(t, r, int(upTo))
+			wantSame(t, g, r)
+		}
+		pass(t, w, 3)
+		handed := make(chan error, 1)
+		go func() { handed <- w.Handoff(t.Context(), "game") }()
+		pass(t, v, 3)
+		noError(t, <-handed)
+		equal(t, "tick of the successor", v.Status().Tick, last+5)
+		wantSame(t, g, h)
+		mustAudit(t, l)
+		crash(t, w, v)
+	})
+}
+
+func TestIdle_TicksAreInTheLogAfter(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, w *world.World){
+		"Close": func(t *testing.T, w *world.World) { mustClose(t, w) },
+		"Handoff": func(t *testing.T, w *world.World) {
+			noError(t, w.Handoff(t.Context(), "game"))
+			crash(t, w)
+		},
+		"crash": func(t *testing.T, w *world.World) { crash(t, w) },
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			l := locked{keeping{world.Memory()}}
+			g, w := newIdle(t, l)
+			callAndPass(t, g, w, 1)
+			pass(t, w, 30)
+			for _, o := range g.seen {
+				equal(t, fmt.Sprint("tick ", o.Number, " is unrecorded"), o.Unrecorded, o.Number > 1)
+			}
+			end(t, w)
+			h, v := newIdle(t, l)
+			want := uint64(31)
+			if name == "crash" {
+				want = 1 // the others may run again
+			}
+			equal(t, "ticks", v.Status().Tick, want)
+			wantSame(t, g, h)
+			callAndPass(t, h, v, 2)
+			mustClose(t, v)
+			mustAudit(t, l)
+		})
+	}
+}
+
+// A leader that lost takes its ticks without records back, and agrees with the others.
+func TestIdle_LostTicksAreUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g, w := newIdle(t, l)
+		h, v := newIdle(t, l)
+		callAndPass(t, g, w, 1)
+		mustStep(t, v)
+		pass(t, w, 3)
+		equal(t, "ticks of the leader", w.Status().Tick, 4)
+		taken := v.Status().Tick
+		time.Sleep(time.Second) // the leader stops; its next tick has a record
+		pass(t, v, 2)
+		failIf(t, !v.Status().Leader || taken != 1, "%v", v.Status())
+		lost := submit(t.Context(), w, g.order(2))
+		g.digests, g.seen = make(map[uint64]uint64), nil
+		kept := callTwice(t, h, v)
+		ctx := within(t, 50*time.Millisecond)
+		for w.Status().Tick != kept && ctx.Err() == nil {
+			_, _ = w.Step(ctx)
+		}
+		synctest.Wait()
+		wantError(t, lost.err, world.ErrNotLeader)
+		equal(t, "tick of the leader that lost", w.Status().Tick, kept)
+		wantSame(t, g, h)
+		failIf(t, len(g.seen) < 4 || !g.seen[0].Replay || g.seen[0].Number != 1 || g.seen[1].Replay, "applied again: %+v", g.seen)
+		mustClose(t, w, v)
+		mustAudit(t, l)
+	})
+}
+
+// callTwice runs ticks with calls and returns the last one.
+func callTwice(t *testing.T, g *game, w *world.World) uint64 {
+	t.Helper()
+	callAndPass(t, g, w, 3)
+	callAndPass(t, g, w, 4)
+	return w.Status().Tick
+}
+
+func TestIdle_DivergedTickIsFound(t *testing.T) {
+	for drifts := uint64(2); drifts < 6; drifts++ {
+		inBubble(t, fmt.Sprint("tick ", drifts), func(t *testing.T) {
+			l := keeping{world.Memory()}
+			g, w := newIdle(t, l)
+			h, v := newIdle(t, l)
+			h.drifts(drifts)
+			callAndPass(t, g, w, 1)
+			pass(t, w, 5)
+			var err error
+			for n := range 3 {
+				callAndPass(t, g, w, n)
+			}
+			for err == nil && v.Status().Tick < w.Status().Tick {
+				_, err = v.Step(t.Context())
+			}
+			wantError(t, err, world.ErrDiverged)
+			crash(t, w)
+			mustClose(t, v)
+		})
+	}
+}
+
+func TestIdle_FailedTickHasNoRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := locked{world.Memory()}
+		g, w := newIdle(t, l)
+		g.fault = failsAt(9)
+		callAndPass(t, g, w, 1)
+		pass(t, w, 7)
+		_, err := w.Step(t.Context())
+		var e *world.TickError
+		failIf(t, !errors.As(err, &e) || e.Tick != 9 || e.At != 0 || !errors.Is(err, errGame) || !strings.Contains(err.Error(), "tick 9 (no record)"), "Step: %v", err)
+		wantError(t, errorOf(w.Submit(t.Context(), g.order(1))), world.ErrNotLeader)
+		mustClose(t, w)
+		h, v := newIdle(t, l)
+		equal(t, "ticks after a restart", v.Status().Tick, 1)
+		callAndPass(t, h, v, 1)
+		mustClose(t, v)
+	})
+}
+
+func failsAt(tick uint64) func(n world.Tick) error {
+	return func(n world.Tick) error {
+		if n.Number == tick {
+			return errGame
+		}
+		return nil
+	}
+}
+
+func TestIdle_SkipInputCountsTicksBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := locked{keeping{world.Memory()}}
+		g, w := newIdle(t, l)
+		pass(t, w, 5)
+		tick := w.Status().Tick + 1
+		g.fault = failsAt(tick)
+		s := submit(t.Context(), w, g.order(1))
+		wantError(t, errorOf(w.Step(t.Context())), errGame)
+		synctest.Wait()
+		wantError(t, s.err, world.ErrTick)
+		crash(t, w)
+		failIf(t, world.SkipInput(t.Context(), l, tick-1) == nil, "SkipInput of a tick without a record of its own succeeds")
+		noError(t, world.SkipInput(t.Context(), l, tick))
+		h := newGame(t, alone)
+		h.seeded, h.fault = true, func(n world.Tick) error {
+			if h.orders.Len() > 0 {
+				return errGame
+			}
+			return nil
+		}
+		v := openIdle(t, h, l)
+		equal(t, "tick", v.Status().Tick, tick)
+		mustClose(t, v)
+	})
+}
+
+// An export between two records is a snapshot of a log that ends there or has its ticks. Other
+// logs skip it.
+func TestIdle_ExportKeepsTicks(t *testing.T) {
+	for name, end := range map[string]int{"the log ends there": 0, "the log has the ticks": 1, "another leader": 2} {
+		inBubble(t, name, func(t *testing.T) {
+			l := locked{keeping{world.Memory()}}
+			g := newGame(t, alone)
+			g.seeded = true
+			w := openWith(t, g, l, func(o *world.Options) { o.Idle, o.SnapshotTicks = 0, 1000 })
+			callAndPass(t, g, w, 1)
+			pass(t, w, 3)
+			var exported bytes.Buffer
+			noError(t, w.Export(t.Context(), &exported))
+			at := w.Status().Position
+			if end == 1 {
+				callAndPass(t, g, w, 2)
+			}
+			crash(t, w)
+			if end == 2 {
+				_, other := newIdle(t, l)
+				crash(t, other)
+			}
+			noError(t, l.Save(t.Context(), at, func(dst io.Writer) error {
+				_, err := dst.Write(exported.Bytes())
+				return err
+			}))
+			h, v := newIdle(t, l)
+			s := v.Status()
+			equal(t, "tick", s.Tick, []uint64{4, 5, 1}[end])
+			equal(t, "bad snapshots", s.BadSnapshots, max(0, end-1))
+			wantSame(t, g, h)
+			callAndPass(t, h, v, 3)
+			mustClose(t, v)
+			mustAudit(t, l)
+		})
+	}
+}
+
+// A clock that was set back slows the time of ticks, so each has a record.
+func TestIdle_ClockThatWasSetBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	for _, c := range []struct{ clock, least time.Duration }{{time.Hour, 0}, {0, idleTick / 2}, {2 * time.Hour, idleTick}} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(c.clock)
+			j := openJournal(t, dir)
+			g, w := newIdle(t, j)
+			first := len(g.seen)
+			before := w.Status().Position
+			pass(t, w, 120)
+			seen := g.seen[first:]
+			passed, records := seen[119].Time.Sub(seen[0].Time), w.Status().Position-before
+			if c.least > 0 {
+				failIf(t, passed < 118*c.least || passed > 119*c.least*3/2+time.Second, "clock %v: 119 ticks take %v", c.clock, passed)
+				failIf(t, (records > 100) != (c.clock == 0), "clock %v: %d records", c.clock, records)
+			}
+			crash(t, w)
+			mustCloseJournal(t, j)
+		})
+	}
+}
+
+func TestIdle_CloseDoesNotWaitForTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: locked{world.Memory()}}
+		g, w := newIdle(t, l)
+		callAndPass(t, g, w, 1)
+		pass(t, w, 3)
+		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+		err := w.Close(t.Context())
+		failIf(t, !errors.Is(err, errLost) || !strings.Contains(err.Error(), "3 ticks without input"), "Close: %v", err)
+	})
+}
