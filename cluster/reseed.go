@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/internal/check"
+	"handloom/internal/hook"
 )
 
 // Reseed deletes the stream of a cell and creates it again from Options.Journal, or from state,
@@ -31,6 +32,20 @@ import (
 // Reseed may be repeated after an interruption. Open then refuses longer or different journals.
 func Reseed(ctx context.Context, servers Servers, cell CellID, o Options, state io.ReadSeeker) error {
 	check.Given(ctx != nil, "cluster: Reseed", "context")
+	return withSeed(ctx, servers, cell, o, state, func(l *Log, p *reseeding) error { return l.reseed(ctx, p) })
+}
+
+func init() {
+	hook.PlanReseed = func(ctx context.Context, servers, cell, o any, state io.ReadSeeker) (plan []string, err error) {
+		err = withSeed(ctx, servers.(Servers), cell.(CellID), o.(Options), state, func(l *Log, p *reseeding) error {
+			plan, err = l.describe(ctx, p)
+			return err
+		})
+		return plan, err
+	}
+}
+
+func withSeed(ctx context.Context, servers Servers, cell CellID, o Options, state io.ReadSeeker, do func(l *Log, p *reseeding) error) error {
 	o, err := o.withDefaults(servers.replicas())
 	if err != nil {
 		return err
@@ -46,7 +61,10 @@ func Reseed(ctx context.Context, servers Servers, cell CellID, o Options, state 
 	if err != nil {
 		return err
 	}
-	err = l.reseed(ctx, from)
+	p, err := l.planReseed(ctx, from)
+	if err == nil {
+		err = do(l, p)
+	}
 	if err := errors.Join(err, l.Close()); err != nil {
 		return fmt.Errorf("cluster: Reseed: %w", err)
 	}
@@ -63,37 +81,70 @@ type source struct {
 	first   message // the first record, without bytes; number 0: none
 }
 
-func (l *Log) reseed(ctx context.Context, s seed) error {
-	from := source{seed: s}
+// A reseeding is a checked Reseed.
+type reseeding struct {
+	source
+	exists bool // the stream has all records and stays
+	saves  bool // the state becomes a snapshot
+}
+
+func (l *Log) planReseed(ctx context.Context, s seed) (*reseeding, error) {
+	p := &reseeding{source: source{seed: s}}
+	var err error
 	if l.replica.journal != nil {
-		var err error
-		if from.records, from.first, err = l.replica.lastRun(ctx); err != nil {
-			return err
+		if p.records, p.first, err = l.replica.lastRun(ctx); err != nil {
+			return nil, err
 		}
 	}
-	saves, err := l.checkState(ctx, &from)
-	if err != nil {
-		return err
+	if p.saves, err = l.checkState(ctx, &p.source); err != nil {
+		return nil, err
 	}
-	exists, err := l.isComplete(ctx, &from.seed)
-	switch {
-	case err != nil:
-		return err
-	case exists && !saves:
-		return errComplete
+	if p.exists, err = l.isComplete(ctx, &p.seed); err != nil {
+		return nil, err
 	}
-	if exists {
+	if p.exists && !p.saves {
+		return nil, errComplete
+	}
+	if p.exists {
 		// Trimmed records after state would be missing.
-		if _, _, _, err := l.find(ctx, s.at); err != nil {
+		_, _, _, err = l.find(ctx, s.at)
+	}
+	return p, err
+}
+
+// beginsAfterState reports whether the new stream has no records.
+func (l *Log) beginsAfterState(p *reseeding) bool { return p.r != nil && p.at > l.replica.last.at }
+
+// describe returns the steps of reseed.
+func (l *Log) describe(ctx context.Context, p *reseeding) (steps []string, err error) {
+	step := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
+	if p.saves {
+		step("save the state of record %d as a snapshot", p.at)
+	}
+	if p.exists {
+		return steps, nil
+	}
+	stream, err := l.js.Stream(ctx, l.cell.Stream())
+	if err == nil {
+		step("delete stream %s with %d messages", l.cell.Stream(), stream.CachedInfo().State.Msgs)
+	} else if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, err
+	}
+	if l.beginsAfterState(p) {
+		step("create stream %s after record %d", l.cell.Stream(), p.at)
+	} else {
+		step("create stream %s with records %d to %d of the journal", l.cell.Stream(), p.first.number, l.replica.last.at)
+	}
+	return steps, nil
+}
+
+func (l *Log) reseed(ctx context.Context, p *reseeding) error {
+	if p.saves {
+		if err := l.Save(ctx, p.at, p.copyTo); err != nil {
 			return err
 		}
 	}
-	if saves {
-		if err := l.Save(ctx, s.at, s.copyTo); err != nil {
-			return err
-		}
-	}
-	if exists {
+	if p.exists {
 		return nil
 	}
 	if err := l.js.DeleteStream(ctx, l.cell.Stream()); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -105,10 +156,10 @@ func (l *Log) reseed(ctx context.Context, s seed) error {
 	if err := l.recreateStream(ctx, c); err != nil {
 		return err
 	}
-	if s.r != nil && s.at > l.replica.last.at {
-		return l.beginAfter(ctx, s.at, c.FirstSeq)
+	if l.beginsAfterState(p) {
+		return l.beginAfter(ctx, p.at, c.FirstSeq)
 	}
-	return l.fill(ctx, from.records, location{at: from.first.number - 1, sum: from.first.before, seq: c.FirstSeq - 1})
+	return l.fill(ctx, p.records, location{at: p.first.number - 1, sum: p.first.before, seq: c.FirstSeq - 1})
 }
 
 // isComplete reports whether the stream has the records of journal and state.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -32,7 +33,8 @@ type mark struct{ Client, Number int }
 type herd struct {
 	t       *testing.T
 	servers *localnet.Cluster
-	dir     string
+	dirs    [3]string // of servers
+	dir     string    // of nodes
 	life    context.Context
 	stop    context.CancelFunc
 	clients sync.WaitGroup
@@ -57,7 +59,8 @@ type herdNode struct {
 func newHerd(t *testing.T, version string) *herd {
 	t.Helper()
 	h := &herd{t: t, dir: t.TempDir(), acked: make(map[mark]uint64), tried: make(map[mark]bool)}
-	h.servers = startServers(t, 3, func(_ int, o *server.Options) {
+	h.servers = startServers(t, len(h.dirs), func(i int, o *server.Options) {
+		h.dirs[i] = o.StoreDir
 		o.LameDuckDuration, o.LameDuckGracePeriod = 2*time.Second, 500*time.Millisecond
 	})
 	h.life, h.stop = context.WithCancel(context.Background())
@@ -280,6 +283,30 @@ func TestServers_RollingRestart(t *testing.T) {
 			t.Logf("restart %d of server %d (stream leader: %t): %v without an acknowledged call", round+1, i, leads, h.look())
 		}
 	}
+	h.ends()
+}
+
+// A fourth server takes new cells, a server with an empty folder replaces one of the same name.
+func TestServers_AddAndReplace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lame duck mode takes seconds")
+	}
+	h := newHerd(t, "herd")
+	js := operator(t, h.servers)
+	added, err := h.servers.Add()
+	noError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	noError(t, h.servers.Ready(ctx))
+	fill(t, openLog(t, cluster.URLs([]string{h.servers.URL(added)}), 2, cluster.Options{}), 10)
+
+	h.servers.Stop(1)
+	noError(t, os.RemoveAll(h.dirs[1]))
+	noError(t, h.servers.Restart(1))
+	h.until("current replicas", func() bool { return isCurrent(t.Context(), js) })
+	h.servers.LameDuck(2) // a quorum needs the new one
+	n := h.count()
+	h.until("calls without server 2", func() bool { return h.count() > n+20 })
 	h.ends()
 }
 

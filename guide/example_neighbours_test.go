@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"handloom/store"
@@ -106,6 +107,18 @@ func (f *flock) middle(h store.Handle[Square]) (sum [2]float64) {
 
 // endregion
 
+// region arrange
+
+// arrange sorts the boids by square, so that neighbours are near each other in memory.
+func (f *flock) arrange(ctx context.Context) error {
+	_, err := f.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
+		return store.SortByKey(ctx, f.boids, w, func(b *Boid) uint64 { return uint64(b.Square.ID) })
+	})
+	return err
+}
+
+// endregion
+
 // Boids follow their neighbours, with equal results on 1 worker and on many.
 func Example_neighbours() {
 	ctx := context.Background()
@@ -114,8 +127,11 @@ func Example_neighbours() {
 		fmt.Println(err)
 		return
 	}
-	for range 40 {
-		if err := f.tick(ctx); err != nil {
+	for tick := range 40 {
+		if tick%8 == 0 {
+			err = f.arrange(ctx)
+		}
+		if err := errors.Join(err, f.tick(ctx)); err != nil {
 			fmt.Println(err)
 		}
 	}

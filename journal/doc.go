@@ -55,8 +55,7 @@
 // Records are neither compressed nor encrypted. A disk that loses acknowledged bytes is
 // detected (J3), but not repaired.
 //
-// If a folder is copied while it is open, the copied file lock must not be newer than the
-// segments: copy it first, or leave it out. The lock is advisory: if lock or folder are
+// [Copy] copies a folder that is open. The lock is advisory: if lock or folder are
 // removed, another process can open the folder. The Journal detects this when a segment begins,
 // and is ErrBroken.
 package journal

@@ -24,6 +24,7 @@ func TestNil_IsNamed(t *testing.T) {
 		"journal: Save with a nil function":  func() { _ = j.Save(ctx, 0, nil) },
 		"journal: Reject with a nil context": func() { _ = j.Reject(none, 0) },
 		"journal: Trim with a nil context":   func() { _ = j.Trim(none, 0) },
+		"journal: Copy with a nil context":   func() { _ = journal.Copy(none, dir, dir) },
 		"journal: Repair with a nil context": func() { _, _ = journal.Repair(none, dir, 1) },
 	} {
 		if got := maptest.PanicOf(f); got != want+"; give one" {

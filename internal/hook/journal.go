@@ -4,6 +4,7 @@
 //
 //	journal   [InspectJournal], [PlanRepair]   for the command world/cmd/world
 //	store     [OpenClaim]                      for package world, which drives a store
+//	cluster   [PlanReseed]                     for the command cluster/cmd/reseed
 package hook
 
 // InspectJournal reads all of the journal in dir and changes nothing, also while the journal is

@@ -11,15 +11,36 @@ import (
 	"handloom/shard/handle"
 )
 
+// Erase removes the item of h and reports whether it existed, in O(1) time.
+//
+// It is typed and in one piece, without calls except where a slot is depleted or the ring of
+// the freelist wraps (op=erase, op=churn).
 func Erase[T any](s *Set, h handle.Of[T]) bool {
 	if s.busy != 0 || check.Full {
 		s.guard("Erase")
 	}
-	_, ok := Find[T](s, h.ID) // Has would be a call
-	if ok {
-		eraseSlot[T](s, slotset.Slot(h.ID))
+	p := h.ID & slotset.IndexMask >> (s.shift & 63)
+	if p >= handle.ID(len(s.pages)) {
+		return false
 	}
-	return ok
+	page, at := &s.pages[p], uintptr(h.ID&s.mask)
+	word := (*handle.ID)(unsafe.Add(page.words, at*wordSize))
+	w := *word
+	if w != h.ID {
+		return false
+	}
+	if s.typ.Pointers {
+		var none T
+		*(*T)(unsafe.Add(page.items, at*unsafe.Sizeof(none))) = none // lets the collector free the item
+	}
+	slot := slotset.Slot(h.ID)
+	vacated, ok := slotset.TryRetire[slotset.Inline](&s.list, slot, w)
+	if !ok {
+		vacated = s.list.Retire(slot, w, s.slots)
+	}
+	*word = vacated
+	s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] &^= 1 << (slot % 64)
+	return true
 }
 
 // EraseItems is slotmap.Map.EraseItems.

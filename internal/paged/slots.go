@@ -2,7 +2,6 @@ package paged
 
 import (
 	"slices"
-	"unsafe"
 
 	"handloom/internal/items"
 	"handloom/internal/slotset"
@@ -117,19 +116,6 @@ func areNeighbours(slots []slotset.Slot) bool {
 func (s *Set) someSlots(n int) []slotset.Slot {
 	s.some = slices.Grow(s.some[:0], n)[:n]
 	return s.some
-}
-
-// eraseSlot zeroes an item with pointers so that the collector can free it. Calls except
-// one are written out (op=erase).
-func eraseSlot[T any](s *Set, slot slotset.Slot) {
-	page, at := &s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
-	if s.typ.Pointers {
-		var none T
-		*(*T)(unsafe.Add(page.items, at*unsafe.Sizeof(none))) = none
-	}
-	word := (*handle.ID)(unsafe.Add(page.words, at*wordSize))
-	*word = s.list.Retire(slot, *word, s.slots)
-	s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] &^= 1 << (slot % 64)
 }
 
 func (s *Set) eraseSlots(slots []slotset.Slot) {

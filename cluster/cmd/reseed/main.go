@@ -16,6 +16,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/internal/cli"
+	"handloom/internal/hook"
 	"handloom/journal"
 )
 
@@ -36,11 +37,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exit int
 		fmt.Fprintf(stderr, "reseed: %v; see: go run handloom/cluster/cmd/reseed -h\n", err)
 		return exitRefused
 	}
-	if err := c.reseed(ctx); err != nil {
+	if err := c.reseed(ctx, stdout); err != nil {
 		fmt.Fprintf(stderr, "reseed: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return exitRefused
 	}
-	fmt.Fprintf(stdout, "done: cell %d continues; start its nodes\n", c.cell)
+	if c.write {
+		fmt.Fprintf(stdout, "done: cell %d continues; start its nodes\n", c.cell)
+	} else {
+		fmt.Fprintln(stdout, "dry run: nothing has changed; end all nodes of the cell and repeat this with -write")
+	}
 	return 0
 }
 
@@ -49,11 +54,11 @@ type command struct {
 	user, password, ca, cert, key, inbox string
 	cell                                 uint64
 	replicas                             int
+	write                                bool
 }
 
 func parse(args []string) (c command, err error) {
-	flags := flag.NewFlagSet("reseed", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
+	flags := cli.NewFlags()
 	for name, value := range map[string]*string{
 		"servers": &c.servers, "journal": &c.journal, "state": &c.state, "snapshots": &c.snapshots,
 		"user": &c.user, "password": &c.password, "ca": &c.ca, "cert": &c.cert, "key": &c.key, "inbox": &c.inbox,
@@ -62,11 +67,12 @@ func parse(args []string) (c command, err error) {
 	}
 	flags.Uint64Var(&c.cell, "cell", 0, "")
 	flags.IntVar(&c.replicas, "replicas", 0, "")
-	err = flags.Parse(args)
+	flags.BoolVar(&c.write, "write", false, "")
+	words, err := cli.ParseFlags(flags, args)
 	switch {
 	case err != nil:
-	case flags.NArg() > 0:
-		err = fmt.Errorf("arguments: got %q, want none", flags.Args())
+	case len(words) > 0:
+		err = fmt.Errorf("arguments: got %q, want none", words)
 	case c.servers == "":
 		err = errors.New("-servers: got none, want URLs such as nats://one:4222,nats://two:4222")
 	case c.cell == 0:
@@ -81,7 +87,7 @@ func parse(args []string) (c command, err error) {
 	return c, err
 }
 
-func (c *command) reseed(ctx context.Context) (err error) {
+func (c *command) reseed(ctx context.Context, stdout io.Writer) (err error) {
 	o := cluster.Options{Replicas: c.replicas}
 	if c.snapshots != "" {
 		o.Snapshots = cluster.Folder(c.snapshots)
@@ -100,17 +106,32 @@ func (c *command) reseed(ctx context.Context) (err error) {
 		state = f
 	}
 	if c.journal != "" {
-		// Open would create a missing folder.
-		if _, err := os.Stat(c.journal); err != nil {
-			return err
-		}
-		if o.Journal, err = journal.Open(c.journal, journal.Options{}); err != nil {
+		if o.Journal, err = c.openJournal(); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, o.Journal.Close()) }()
 	}
 	servers := cluster.URLs(strings.Split(c.servers, ","), options...)
+	steps, err := hook.PlanReseed(ctx, servers, cluster.CellID(c.cell), o, state)
+	for _, step := range steps {
+		fmt.Fprintln(stdout, step)
+	}
+	if err != nil || !c.write {
+		return err
+	}
 	return cluster.Reseed(ctx, servers, cluster.CellID(c.cell), o, state)
+}
+
+// openJournal locks the journal only to write.
+func (c *command) openJournal() (*journal.Journal, error) {
+	if !c.write {
+		return journal.OpenRead(c.journal)
+	}
+	// Open would create a missing folder.
+	if _, err := os.Stat(c.journal); err != nil {
+		return nil, err
+	}
+	return journal.Open(c.journal, journal.Options{})
 }
 
 func (c *command) connection() (o []nats.Option, err error) {

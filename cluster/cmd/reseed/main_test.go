@@ -61,7 +61,7 @@ func TestReseed_RefusesBadInput(t *testing.T) {
 		{base("-state", text, "-cert", text), "-cert, -key: got one"},
 		{base("-state", text, "-user", "u"), "-user, -password: got one"},
 		{base("-state", text, "-user", "u", "-password", missing), "no such file"},
-		{base("-journal", dir, "-replicas", "2"), "want 1, 3 or 5"},
+		{base("-state", text, "-replicas", "2"), "want 1, 3 or 5"},
 	} {
 		want(t, test.args, exitRefused, test.text)
 	}
@@ -91,10 +91,14 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	noError(t, w.Close(ended), l.Close(), os.RemoveAll(disk), c.Restart(0), c.Ready(ctx))
 
 	args := []string{"-servers", c.URL(0), "-cell", "1", "-replicas", "1", "-journal", folder}
-	want(t, append(args, "-state", state), exitRefused, "open elsewhere")
+	want(t, append(args, "-state", state, "-write"), exitRefused, "open elsewhere")
 	noError(t, j.Close())
 	want(t, args, exitRefused, "want a snapshot")
-	want(t, append(args, "-state", state), 0, "cell 1 continues")
+	for range 2 {
+		want(t, append(args, "-state", state), 0, "create stream HANDLOOM-0000000000000001 with records 1 to ")
+		want(t, append(args, "-state", state), 0, "dry run: nothing has changed")
+	}
+	want(t, append(args, "-state", state, "-write"), 0, "cell 1 continues")
 	want(t, append(args, "-state", state), exitRefused, "the stream has all")
 	l, err = cluster.Open(ctx, s, 1, cluster.Options{Replicas: 1})
 	noError(t, err)

@@ -105,6 +105,23 @@ func (c *Cluster) Restart(i int) error {
 	return nil
 }
 
+// Add starts one more server next to the first.
+func (c *Cluster) Add() (i int, err error) {
+	ports, err := freePorts(2)
+	if err != nil {
+		return 0, err
+	}
+	i = c.Len()
+	o := c.options[0].Clone()
+	o.ServerName = fmt.Sprint("server", i)
+	o.StoreDir = filepath.Join(filepath.Dir(o.StoreDir), o.ServerName)
+	o.Port, o.Cluster.Port = ports[0], ports[1]
+	c.mutex.Lock()
+	c.options, c.running = append(c.options, o), append(c.running, nil)
+	c.mutex.Unlock()
+	return i, c.Restart(i)
+}
+
 // Stop stops a server without a handover, as far as possible within one process.
 func (c *Cluster) Stop(i int) {
 	c.mutex.Lock()

@@ -28,7 +28,7 @@ var helpTexts embed.FS
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exit int) {
 	p := &command{stdout}
-	commands := map[string]func(context.Context, []string) (int, error){"info": p.info, "repair": p.repair, "skip-input": p.skipInput}
+	commands := map[string]func(context.Context, []string) (int, error){"info": p.info, "copy": p.copy, "repair": p.repair, "skip-input": p.skipInput}
 	called := "world"
 	err := misused(nil, "want a command")
 	if len(args) > 0 {
@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exit int
 			called += " " + args[0]
 			exit, err = do(ctx, args[1:])
 		} else {
-			err = misused(nil, "got command %q, want info, repair or skip-input", args[0])
+			err = misused(nil, "got command %q, want info, copy, repair or skip-input", args[0])
 			if _, flags := cli.ParseFlags(cli.NewFlags(), args); errors.Is(flags, flag.ErrHelp) {
 				err = flags
 			}

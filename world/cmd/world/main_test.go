@@ -100,7 +100,7 @@ func TestHelp_ExplainsCommands(t *testing.T) {
 func TestWrongUsage_IsOneLine(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "world: want a command; see: go run handloom/world/cmd/world -h"},
-		{"inspect x", `world: got command "inspect", want info, repair or skip-input; see: go run handloom/world/cmd/world -h`},
+		{"inspect x", `world: got command "inspect", want info, copy, repair or skip-input; see: go run handloom/world/cmd/world -h`},
 		{"info", "world info: want one FILE or DIR, got 0; see: go run handloom/world/cmd/world info -h"},
 		{"info a b", "world info: want one FILE or DIR, got 2; see: go run handloom/world/cmd/world info -h"},
 		{"info none", "world info: stat none: no such file or directory"},
@@ -224,4 +224,23 @@ func TestSkipInput_LetsFailedTickRunWithout(t *testing.T) {
 	}
 	noError(t, errors.Join(w.Close(context.Background()), j.Close()))
 	call(t, "info", dir).want(t, 0, "skip 1")
+}
+
+func TestCopy_OfOpenFolder(t *testing.T) {
+	dir, to := t.TempDir(), t.TempDir()
+	j, err := journal.Open(dir, journal.Options{})
+	noError(t, err)
+	_, err = j.Append(t.Context(), 0, []byte("record"))
+	noError(t, err)
+	call(t, "copy", dir).want(t, exitRefused, "want DIR and TO")
+	call(t, "copy", filepath.Join(dir, "none"), to).want(t, exitRefused, "no such file")
+	call(t, "copy", dir, to).want(t, 0, "copied to "+to)
+	call(t, "copy", dir, to).want(t, exitRefused, "want none")
+	noError(t, j.Close())
+	copied, err := journal.Open(to, journal.Options{})
+	noError(t, err)
+	if at, err := copied.Tail(t.Context()); at != 1 || err != nil {
+		t.Errorf("the copy ends with record %d, %v", at, err)
+	}
+	noError(t, copied.Close())
 }

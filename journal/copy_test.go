@@ -1,0 +1,126 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// busy appends, saves and trims in dir until stop. It returns the number of acknowledged
+// records.
+func busy(t *testing.T, dir string) (acknowledged func() uint64, stop func()) {
+	t.Helper()
+	j := mustOpenDir(t, dir, Options{Sync: Never, SegmentBytes: 2 << 10, Keep: 1 << 10})
+	ended, ctx := make(chan error), t.Context()
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		at := uint64(0)
+		var err error
+		for ; ctx.Err() == nil && err == nil; at++ {
+			if _, err = j.Append(context.Background(), at, record(at+1)); err == nil && at%40 == 0 {
+				err = save(j, at, "state")
+				if saved, _ := j.Snapshots(context.Background()); len(saved) > 1 {
+					err = errors.Join(err, j.Trim(context.Background(), saved[1]))
+				}
+			}
+		}
+		ended <- err
+	}()
+	return func() uint64 { return errorless(t)(j.Tail(context.Background())) }, func() {
+		cancel()
+		noError(t, <-ended)
+		mustClose(t, j)
+	}
+}
+
+// wantCopy opens dir, which must have the records after its oldest snapshot up to least.
+func wantCopy(t *testing.T, dir string, least uint64) {
+	t.Helper()
+	j := mustOpenDir(t, dir, Options{})
+	defer mustClose(t, j)
+	tail := errorless(t)(j.Tail(t.Context()))
+	if cut, ok := j.Truncated(); tail < least || tail == 0 {
+		t.Fatalf("the copy has %d records, cut %v %t; %d were acknowledged", tail, cut, ok, least)
+	}
+	saved, err := j.Snapshots(t.Context())
+	noError(t, err)
+	if len(saved) > 0 {
+		wantAfter(t, j, saved[len(saved)-1], int(tail-saved[len(saved)-1]))
+	}
+}
+
+func TestCopy_OpensWhileRecordsAreAppended(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "running")
+	acknowledged, stop := busy(t, dir)
+	copies := 0
+	for acknowledged() < 2000 {
+		to, least := filepath.Join(t.TempDir(), "copy"), acknowledged()
+		if least == 0 {
+			continue
+		}
+		noError(t, Copy(t.Context(), dir, to))
+		_, err := os.Stat(filepath.Join(to, lockName))
+		noError(t, err)
+		wantCopy(t, to, least)
+		copies++
+	}
+	stop()
+	failIf(t, copies < 3, "%d copies", copies)
+}
+
+// A plain copy has what was acknowledged before it began, or is refused.
+func TestCopy_PlainCopyLosesNothingSilently(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "running")
+	acknowledged, stop := busy(t, dir)
+	whole := 0
+	for acknowledged() < 2000 || whole == 0 {
+		to, least := t.TempDir(), acknowledged()
+		entries, err := os.ReadDir(dir)
+		noError(t, err)
+		for _, e := range entries {
+			b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err == nil {
+				noError(t, os.WriteFile(filepath.Join(to, e.Name()), b, 0o600))
+			}
+		}
+		j, err := Open(to, Options{})
+		if err != nil {
+			wantError(t, err, ErrCorrupt)
+			continue
+		}
+		mustClose(t, j)
+		if least > 0 {
+			wantCopy(t, to, least)
+			whole++
+		}
+	}
+	stop()
+}
+
+func TestCopy_Refuses(t *testing.T) {
+	ctx, dir, to := t.Context(), t.TempDir(), t.TempDir()
+	wantError(t, Copy(ctx, filepath.Join(dir, "none"), filepath.Join(to, "1")), fs.ErrNotExist)
+	wantError(t, Copy(ctx, dir, filepath.Join(to, "2")), fs.ErrNotExist)
+	j := mustOpenDir(t, dir, Options{SegmentBytes: minSegment})
+	mustAppend(t, j, 1, 50)
+	noError(t, Copy(ctx, dir, filepath.Join(to, "3")))
+	wantCopy(t, filepath.Join(to, "3"), 50)
+	failIf(t, Copy(ctx, dir, filepath.Join(to, "3")) == nil, "Copy writes over files")
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	wantError(t, Copy(ended, dir, filepath.Join(to, "4")), context.Canceled)
+	mustClose(t, j)
+	for i, first := range []uint64{1, j.segments[len(j.segments)-1]} {
+		name := filepath.Join(dir, fileName(first, segmentExt))
+		b, err := os.ReadFile(name)
+		noError(t, err)
+		bad := append([]byte(nil), b...)
+		bad[segmentHeaderSize+unitHeaderSize+2] ^= 1
+		noError(t, os.WriteFile(name, bad, 0o600))
+		wantError(t, Copy(ctx, dir, filepath.Join(to, "5", string(rune('a'+i)))), ErrCorrupt)
+		noError(t, os.WriteFile(name, b, 0o600))
+	}
+}
