@@ -31,6 +31,9 @@ const (
 	chunkBytes  = 256 << 10
 	chunkWindow = 16 // unacknowledged chunks
 	stalledTime = 10 * requestTime
+
+	// listTime is the limit of a list. A week of the former layout has 160,000 names.
+	listTime = 10 * requestTime
 )
 
 func bucketSettings(cell CellID, replicas int) jetstream.StreamConfig {
@@ -89,7 +92,7 @@ func (b *bucket) meta(name string) string {
 
 // subjects returns the last tokens of the used subjects that match, and compares the settings.
 func (b *bucket) subjects(ctx context.Context, match string) (last map[string]bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*requestTime)
+	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	info, err := b.stream.Info(ctx, jetstream.WithSubjectFilter(match))
 	if err == nil {

@@ -87,7 +87,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "arena:", err)
 		return nemesis.ExitFailed
 	}
-	server := servePage(l, &page{r, &p, &log}, kill)
+	server := servePage(l, o.page, &page{r, &p, &log}, kill)
 	defer server.Close()
 	fmt.Fprintf(&log, "%s\npage: http://%s/\n", command, l.Addr())
 	_, v := r.Play(ctx)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"handloom/cluster/internal/nemesis"
@@ -54,7 +55,8 @@ func (p *page) state() state {
 // minPause is the shortest reported pause.
 const minPause = 250 * time.Millisecond
 
-func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {
+// servePage serves p at the address of the flag -page.
+func servePage(l net.Listener, address string, p *page, kill chan<- int) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(files))
 	mux.HandleFunc("GET /state", func(out http.ResponseWriter, _ *http.Request) {
@@ -70,7 +72,7 @@ func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {
 		}
 	})
 	// Pages of other sites can neither kill nor read.
-	guarded := http.NewCrossOriginProtection().Handler(mux)
+	guarded := http.NewCrossOriginProtection().Handler(onlyHost(address, mux))
 	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		h := out.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'")
@@ -80,4 +82,25 @@ func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {
 	})}
 	go func() { _ = server.Serve(l) }()
 	return server
+}
+
+// onlyHost refuses requests for another host name than the address has: a site may let its name
+// point to this machine. IP addresses and localhost belong to no site.
+func onlyHost(address string, next http.Handler) http.Handler {
+	own := hostOf(address)
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		host := hostOf(r.Host)
+		if host != own && host != "localhost" && net.ParseIP(host) == nil {
+			http.Error(out, fmt.Sprintf("host: got %q, want the address of the page", r.Host), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(out, r)
+	})
+}
+
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return strings.Trim(address, "[]")
 }
