@@ -2,13 +2,17 @@ package main_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 
 	"handloom/journal"
 	"handloom/store"
+	"handloom/store/storeweb"
 	"handloom/world"
 )
 
@@ -101,6 +105,15 @@ func Example_survive() {
 	fmt.Println(err)
 	// endregion
 
+	// region figures
+	mux := http.NewServeMux()
+	mux.Handle("GET /status", storeweb.Status("Asteroids", func() any { return w.Status() }))
+	// endregion
+	page := httptest.NewRecorder()
+	mux.ServeHTTP(page, httptest.NewRequest("GET", "/status?format=json", nil))
+	var status world.Status
+	fmt.Println("status:", json.Unmarshal(page.Body.Bytes(), &status), status.Leader, status.Tick == tick)
+
 	// region version
 	// The old version, running or started again:
 	if err := errors.Join(w.Handoff(ctx, "asteroids 2"), w.Close(ctx)); err != nil {
@@ -144,6 +157,7 @@ func Example_survive() {
 	// as far as before: true
 	// it is there: 5
 	// <nil>
+	// status: <nil> true true
 	// the new version has it: 5 true
 	// <nil> <nil>
 	// the old one is refused: true

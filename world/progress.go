@@ -2,7 +2,7 @@ package world
 
 import "slices"
 
-// A progress is the amount of work since Open. A difference of two decides whether a
+// A progress counts records and ticks since Open. A difference of two decides whether a
 // snapshot is due.
 type progress struct {
 	records, bytes uint64 // of the log
@@ -45,7 +45,7 @@ type mark struct {
 }
 
 const (
-	markPart = 1.0 / 16 // of the progress after which a snapshot is due
+	markPart = 1.0 / 16 // a snapshot is due at 1
 	maxMarks = 64
 )
 

@@ -72,7 +72,7 @@ func (w *World) snapshotBytes() int {
 }
 
 const (
-	followerPart = 3.0 / 4 // of the progress after which the leader saves
+	followerPart = 3.0 / 4 // the leader saves at 1
 	askPart      = 1.0 / 8 // before a save is due, a World asks for the snapshots of others
 )
 

@@ -20,7 +20,7 @@ type snapshot struct {
 	state    store.Checkpoint
 	position position
 	size     int64         // bytes, once written or read
-	total    progress      // of the saver, at the position
+	total    progress      // until the position
 	took     time.Duration // the copy
 }
 
@@ -119,7 +119,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		w.saver.restart(h.tick)
 		w.saver.saved, w.saver.size = h.at, i.size
 		w.noteSaved(h.tick, w.saver.total)
-		w.noteSave(0, i.size)
+		w.noteSavedBytes(i.size)
 		return true, gone, nil
 	}
 	return false, gone, nil

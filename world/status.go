@@ -17,7 +17,7 @@ type Status struct {
 	Waits      bool          `json:"waits"`       // for a handoff, see Options.Wait
 	Term       uint32        `json:"term"`        // number of leaders so far
 	TermAge    time.Duration `json:"term_age_ns"` // time since this World saw the term begin, or since Open
-	LeaderID   string        `json:"leader_id"`   // of the term: random for each World; "" before the first term
+	LeaderID   string        `json:"leader_id"`   // ID of the last leader, a random number; "" before the first term
 	Position   uint64        `json:"position"`    // position of the last applied record
 	Tick       uint64        `json:"tick"`        // the last applied tick
 	Unrecorded int           `json:"unrecorded"`  // ticks since that record, see Options.Idle
@@ -35,7 +35,7 @@ type Status struct {
 
 	CallsWaiting int    `json:"calls_waiting"` // calls of Submit that have not returned
 	CallsSealed  uint64 `json:"calls_sealed"`  // calls in ticks of this World
-	CallsDropped uint64 `json:"calls_dropped"` // of these, calls that did not fit
+	CallsDropped uint64 `json:"calls_dropped"` // sealed calls that did not fit
 
 	Appended        int           `json:"appended"`      // records of this World
 	AppendP50       time.Duration `json:"append_p50_ns"` // append latency
@@ -69,7 +69,7 @@ type stats struct {
 	appendErr    error
 	lostAppends  uint64
 	savedTick    uint64
-	savedTotal   progress // of the saver, there
+	savedTotal   progress // total at its position
 	total        progress
 	saveTook     time.Duration
 	savedBytes   int64
@@ -232,9 +232,16 @@ func (w *World) noteSaved(tick uint64, total progress) {
 }
 
 func (w *World) noteSave(took time.Duration, size int64) {
+	w.noteSavedBytes(size)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.stats.saveTook, w.stats.savedBytes = took, size
+	w.stats.saveTook = took
+}
+
+func (w *World) noteSavedBytes(size int64) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.stats.savedBytes = size
 }
 
 func (w *World) noteProgress() {
