@@ -12,6 +12,6 @@
 //	internal/suite     the cases: Handloom's containers and store, and peers
 //	internal/results   output: text, and a page with charts
 //	internal/buildcost costs of building generated programs
-//	internal/targets   the contract P1 to P38 as data
+//	internal/targets   the contract P1 to P38 and Q1 to Q11 as data
 //	bench              flags, progress, exit codes
 package main

@@ -37,6 +37,7 @@ var figures = map[string]figure{
 
 	"iterate getinorder get columnsum":      {items: all, values: sumTo},
 	"iterate/slotmap iterate/handlemap.All": {items: all}, // the sum includes handles
+	"neighbours":                            {items: all, done: all},
 	"eraseitems":                            {items: half, done: half},
 	"putflush sparseflush":                  {items: tenth, done: tenth},
 	"sparseframe":                           {items: fixed(0), done: withEffects},

@@ -1,9 +1,11 @@
 package suite
 
 import (
+	"fmt"
 	"runtime"
 
 	"handloom/bench/internal/measure"
+	"handloom/store"
 )
 
 // memory returns the cases of the bytes per item beyond the item itself, in the
@@ -32,6 +34,24 @@ func (s set[T]) memory() (cases []measure.Case) {
 		})
 	}
 	return append(cases, own("memory.own", false), own("memoryreserved.own", true))
+}
+
+// tableHeap returns the case of the heap of a table with n items and one shard.
+func tableHeap(s set[item8]) []measure.Case {
+	return []measure.Case{s.measured("tableheap", "table", "B/table", func() float64 {
+		st := newStore(1)
+		register := func(name int) {
+			emplace(st, store.Register(st, store.TableOptions[item8]{Name: fmt.Sprint(name)}), values[item8](s.n))
+		}
+		register(tables64)
+		before := heapInUse()
+		for name := range tables64 {
+			register(name)
+		}
+		after := heapInUse()
+		runtime.KeepAlive(st)
+		return float64(after-before) / tables64
+	})}
 }
 
 func heapInUse() int64 {

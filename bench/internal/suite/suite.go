@@ -87,6 +87,8 @@ var kinds = []struct {
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{typed(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
 	{typed(groups), []int{1e5}, []int{32}, only("groupby")},
+	{typed(neighbours), []int{1e5}, []int{32}, none},
+	{typed(tableHeap), []int{10}, []int{8}, none},
 	{typed(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
 	{family.puts, []int{1e5, 1e6}, []int{8, 64}, none},
