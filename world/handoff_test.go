@@ -155,6 +155,17 @@ func TestHandoff_Table(t *testing.T) {
 			f.wantLeader(c, 2)
 			f.ends(f.a, f.b)
 		},
+		"a successor that waits opens before the snapshot": func(t *testing.T, f *trio) {
+			f.slowSave()
+			h := handOff(t.Context(), f.a.World, "second")
+			time.Sleep(time.Second)
+			c := f.second(true)
+			failIf(t, !c.Status().Waits, "%v", c.Status())
+			time.Sleep(3 * time.Second)
+			wantHanded(t, h, nil)
+			f.wantLeader(c, 2)
+			f.ends(f.a, f.b)
+		},
 		"no successor before the deadline": func(t *testing.T, f *trio) {
 			c := f.open(version("third", true))
 			h := handOff(within(t, time.Minute), f.a.World, "second")
@@ -344,6 +355,14 @@ func (f *trio) onSave(n int, do saveFunc) {
 	f.saves.Store(&save)
 }
 
+// slowSave delays the save after the term.
+func (f *trio) slowSave() {
+	f.onSave(2, func(context.Context, uint64, func(io.Writer) error) error {
+		time.Sleep(3 * time.Second)
+		return nil
+	})
+}
+
 func (f *trio) failSave(n int) {
 	f.onSave(n, func(context.Context, uint64, func(io.Writer) error) error { return errLost })
 }
@@ -384,14 +403,8 @@ func TestWait_RefusesUntilNamed(t *testing.T) {
 func TestWait_OneOfSeveralLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTrio(t)
-		f.onSave(2, func(context.Context, uint64, func(io.Writer) error) error {
-			time.Sleep(3 * time.Second)
-			return nil
-		})
-		var next []*running
-		for range 3 {
-			next = append(next, f.second(true))
-		}
+		f.slowSave()
+		next := []*running{f.second(true), f.second(true), f.second(true)}
 		observer := f.open(version("second", true), func(o *world.Options) { o.Observe = true })
 		h := handOff(t.Context(), f.a.World, "second")
 		time.Sleep(10 * time.Second)
