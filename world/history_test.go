@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"handloom/journal"
+	"handloom/store"
 	"handloom/world"
 )
 
@@ -79,4 +80,48 @@ func TestArchive_FailureIsReported(t *testing.T) {
 		mustClose(t, w)
 		mustCloseJournal(t, l)
 	})
+}
+
+// Replay reads only the headers of snapshots that are too new.
+func TestReplay_ReadsHeadersOfNewerSnapshots(t *testing.T) {
+	l := &faulty{Log: world.Memory()}
+	big := func() (*game, world.Options) {
+		g := newGame(t, alone)
+		names := store.Register(g.Store, store.TableOptions[string]{Name: "names"})
+		o := g.options()
+		o.SnapshotTicks = 1000
+		o.Init = func(ctx context.Context, w *store.Writer) error {
+			names.Insert(w, strings.Repeat("x", 4<<20))
+			return g.init(ctx, w)
+		}
+		return g, o
+	}
+	g, o := big()
+	w, err := world.Open(t.Context(), g.Store, l, o)
+	noError(t, err)
+	noError(t, errorOf(w.Step(t.Context())))
+	mustClose(t, w)
+	saved := snapshotsOf(t, l)
+	equal(t, "snapshots", len(saved), 2)
+	bytes := map[uint64]int{}
+	l.load = func(ctx context.Context, at uint64) (io.ReadCloser, error) {
+		r, err := l.Log.Load(ctx, at)
+		return countingReader{r, func(n int) { bytes[at] += n }}, err
+	}
+	again, o := big()
+	noError(t, world.Replay(t.Context(), again.Store, l, o, 0))
+	if bytes[saved[0]] > 1<<20 || bytes[saved[1]] < 4<<20 {
+		t.Errorf("bytes read: %v", bytes)
+	}
+}
+
+type countingReader struct {
+	io.ReadCloser
+	count func(n int)
+}
+
+func (r countingReader) Read(b []byte) (int, error) {
+	n, err := r.ReadCloser.Read(b)
+	r.count(n)
+	return n, err
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,18 @@ func (i *snapshot) writeTo(w io.Writer) error {
 	return err
 }
 
-func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) error {
+// readFrom reads only the header, and sets record and tick, if serves refuses these.
+func (i *snapshot) readFrom(ctx context.Context, s *store.Store, from *source, serves func(h position) bool) error {
+	var head bytes.Buffer
+	h, err := image.NewReader(ctx, io.TeeReader(from, &head)).Header()
+	if from.err != nil {
+		return from.err
+	}
+	i.position = position{at: h.Tag.At, tick: h.Tag.Tick}
+	if err == nil && !serves(i.position) {
+		return nil
+	}
+	r := io.MultiReader(&head, from)
 	if err := s.ReadCheckpoint(ctx, r, &i.state); err != nil {
 		return err
 	}
@@ -83,7 +95,7 @@ func (w *World) load(ctx context.Context, serves func(h position) bool) (found b
 func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h position) bool) (found, gone bool, err error) {
 	for _, at := range saved {
 		var i snapshot
-		if err := w.readSnapshot(ctx, at, &i); err != nil {
+		if err := w.readSnapshot(ctx, at, &i, serves); err != nil {
 			if ctx.Err() != nil {
 				return false, gone, context.Cause(ctx)
 			}
@@ -125,9 +137,9 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 	return false, gone, nil
 }
 
-func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error {
+func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot, serves func(h position) bool) error {
 	return w.openSnapshot(ctx, at, func(r *source) (uint64, error) {
-		err := i.readFrom(ctx, w.store, r)
+		err := i.readFrom(ctx, w.store, r, serves)
 		i.size = r.size
 		return i.position.at, err
 	})
