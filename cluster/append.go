@@ -50,14 +50,13 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 
 func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	known := l.tail
+	a := attempt{until: time.Now().Add(appendTime), wait: firstRetry}
 	if known.at == prev && known.seq > 0 {
-		end, err := l.publish(ctx, known, rec)
-		if !refused(err) {
+		if end, err := l.publish(ctx, known, rec); !refused(err) {
 			return end, err
 		}
 	}
-	foreign := l.ForeignMessages()
-	for refusals := 0; ; refusals++ {
+	for {
 		_, end, err := l.ends(ctx)
 		if err == nil && known.seq > 0 {
 			err = l.sameRecord(end, known)
@@ -70,17 +69,39 @@ func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, er
 		case end.at < prev:
 			return location{}, fmt.Errorf("cluster: append after record %d: last record is %d", prev, end.at)
 		}
-		found := l.ForeignMessages()
-		if refusals > 0 && found == foreign { // refused because of another record
+		if !a.again(ctx, end, l.ForeignMessages()) {
 			return l.recordAfter(ctx, prev, rec)
 		}
-		foreign = found
 		// The new record voids an incomplete one before it.
-		end, err = l.publish(ctx, end, rec)
-		if !refused(err) {
+		if end, err = l.publish(ctx, end, rec); !refused(err) {
 			return end, err
 		}
+		a.refused = true
 	}
+}
+
+// An attempt is the last try of an append at an end that the stream leader reported.
+type attempt struct {
+	end     location
+	refused bool
+	foreign uint64 // known foreign messages
+	until   time.Time
+	wait    time.Duration
+}
+
+// again reports whether the append may be tried at end. If it was refused, a foreign message must
+// have come first, or a message that the stream leader does not show yet.
+func (a *attempt) again(ctx context.Context, end location, foreign uint64) bool {
+	hidden := a.refused && foreign == a.foreign
+	if hidden && (end.seq != a.end.seq || time.Now().After(a.until)) {
+		return false
+	}
+	if hidden {
+		_ = pause(ctx, a.wait)
+		a.wait = min(2*a.wait, lastRetry)
+	}
+	a.end, a.foreign = end, foreign
+	return true
 }
 
 // publish sends the fragments of rec directly after end.

@@ -2,99 +2,113 @@ package cluster_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
-	"math/big"
+	"math/rand/v2"
 	"net"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-
 	"github.com/nats-io/nats.go"
+
 	"handloom/cluster"
 	"handloom/cluster/cells"
 	"handloom/cluster/internal/localnet"
+	"handloom/cluster/internal/rights"
 )
 
-func certify(t *testing.T, dir string) {
-	t.Helper()
-	write := func(name, kind string, b []byte) {
-		noError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600))
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	noError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	noError(t, err)
-	secret, err := x509.MarshalECPrivateKey(key)
-	noError(t, err)
-	write("ca.pem", "CERTIFICATE", cert)
-	write("server.pem", "CERTIFICATE", cert)
-	write("server.key", "EC PRIVATE KEY", secret)
+// A secured cluster runs with files of cluster/cmd/config.
+type secured struct {
+	*localnet.Cluster
+	dir  string
+	urls []string
 }
 
-// startSecured starts three servers with the guide's configuration, and returns their URLs by
-// user.
-func startSecured(t *testing.T) func(user, password string) cluster.Servers {
+// startSecured starts three servers. weaken may change their files, or is nil.
+func startSecured(t *testing.T, weaken func(dir string), ids ...cells.ID) *secured {
 	t.Helper()
-	t.Setenv("CELL_7", "seven")
-	t.Setenv("OPERATOR", "all")
-	dir := t.TempDir()
-	certify(t, dir)
-	text, err := os.ReadFile("testdata/server.conf")
-	noError(t, err)
-	file := filepath.Join(dir, "server.conf")
-	noError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "/etc/handloom", dir)), 0o600))
-	c := startServers(t, 3, func(_ int, o *server.Options) {
-		conf, err := server.ProcessConfigFile(file)
+	s := &secured{dir: filepath.Join(t.TempDir(), "config")}
+	var hosts []string
+	for range 3 {
+		hosts = append(hosts, fmt.Sprint("localhost:", freePort(t)))
+		s.urls = append(s.urls, "nats://"+hosts[len(hosts)-1])
+	}
+	noError(t, rights.Create(rights.Options{Servers: hosts, Cells: ids, Dir: s.dir}))
+	if weaken != nil {
+		weaken(s.dir)
+	}
+	s.Cluster = startServers(t, 3, func(i int, o *server.Options) {
+		conf, err := server.ProcessConfigFile(filepath.Join(s.dir, fmt.Sprint("server-", i+1), "server.conf"))
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		conf.ServerName, conf.Host, conf.Port, conf.StoreDir, conf.Routes = o.ServerName, o.Host, o.Port, o.StoreDir, o.Routes
-		conf.Cluster.Host, conf.Cluster.Port, conf.Cluster.PoolSize = o.Cluster.Host, o.Cluster.Port, o.Cluster.PoolSize
 		conf.NoLog, conf.NoSigs = true, true
 		*o = *conf
 	})
-	return func(user, password string) cluster.Servers {
-		return securedURLs(c, dir, user, password)
-	}
-}
-
-func securedURLs(c *localnet.Cluster, dir, user, password string) cluster.Servers {
-	addresses := c.URLs(0)
-	// region connect
-	s := cluster.URLs(
-		addresses, // nats://one:4222 and so on
-		nats.UserInfo(user, password),
-		nats.RootCAs(filepath.Join(dir, "ca.pem")),
-		nats.ClientCert(filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key")),
-	)
-	// endregion
 	return s
 }
 
-func TestServerConf_RestrictsNodesToTheirCell(t *testing.T) {
-	as := startSecured(t)
-	o := cluster.Options{}
-	l := openLog(t, as("cell-7", "seven"), 7, o)
+// freePort returns a port p without a listener at p and p + 2000.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 1000 {
+		port := 10_000 + rand.IntN(20_000)
+		a, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err != nil {
+			continue
+		}
+		b, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port+2000))
+		if noError(t, a.Close()); err == nil {
+			noError(t, b.Close())
+			return port
+		}
+	}
+	t.Fatal("no free ports")
+	return 0
+}
+
+// options returns the credentials of a cell.
+func (s *secured) options(t *testing.T, cell cells.ID) []nats.Option {
+	t.Helper()
+	dir := filepath.Join(s.dir, "cells", cell.String())
+	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, "node.nkey"))
+	noError(t, err)
+	return []nats.Option{key, nats.RootCAs(filepath.Join(dir, "ca.pem")), nats.ClientCert(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key"))}
+}
+
+func (s *secured) as(t *testing.T, cell cells.ID) cluster.Servers {
+	t.Helper()
+	servers, err := connect(filepath.Join(s.dir, "cells", cell.String()), s.urls...)
+	noError(t, err)
+	return servers
+}
+
+// region connect
+
+// connect returns the servers for a node with the files of its cell in dir.
+func connect(dir string, urls ...string) (s cluster.Servers, err error) {
+	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, "node.nkey"))
+	if err != nil {
+		return s, err
+	}
+	return cluster.URLs(
+		urls, // nats://one:4222 and so on
+		key,
+		nats.RootCAs(filepath.Join(dir, "ca.pem")),
+		nats.ClientCert(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key")),
+	), nil
+}
+
+// endregion
+
+func TestRights_SufficeForTheCell(t *testing.T) {
+	c := startSecured(t, nil, 7, 8)
+	o := cluster.Options{Journal: openJournal(t, t.TempDir())}
+	l := openLog(t, c.as(t, 7), 7, o)
 	fill(t, l, 5)
 	wantRecords(t, l, 0, 5, record)
 	for _, at := range []uint64{3, 4, 5} {
@@ -114,12 +128,22 @@ func TestServerConf_RestrictsNodesToTheirCell(t *testing.T) {
 	}
 	noError(t, err)
 	wantNumber(t, "a message to the cell", 3)(askOneself(t, l, 7))
-	if err := enters(t, as("cell-7", "seven"), 8); err == nil {
-		t.Error("the nodes of cell 7 have rights in cell 8")
+	for name, err := range map[string]error{
+		"cell 7 in cell 8": enters(t, c.as(t, 7), 8),
+		"no key":           enters(t, cluster.URLs(c.urls, c.options(t, 7)[1:]...), 7),
+		"no certificate":   enters(t, cluster.URLs(c.urls, c.options(t, 7)[:2]...), 7),
+	} {
+		if err == nil {
+			t.Errorf("%s: Open succeeds", name)
+		}
 	}
-	if err := enters(t, as("cell-7", "wrong"), 7); err == nil {
-		t.Error("a wrong password does")
-	}
+	mustClose(t, l)
+
+	// Its own nodes may do everything that Reseed needs.
+	js := c.js(t, 7)
+	noError(t, js.DeleteStream(t.Context(), cells.ID(7).Stream()))
+	noError(t, cluster.Reseed(t.Context(), c.as(t, 7), 7, o, nil))
+	wantNumber(t, "Tail after Reseed", 5)(openLog(t, c.as(t, 7), 7, o).Tail(t.Context()))
 }
 
 func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint64, err error) {

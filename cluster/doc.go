@@ -65,5 +65,5 @@
 //
 // A Log keeps no snapshots on the node: if they cannot be saved, nothing is trimmed. The worlds
 // elect the leader. Every client that can publish on the subject of a cell controls its world:
-// grant this right to nodes only.
+// go run ./cluster/cmd/config writes rights for its nodes only.
 package cluster

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == lockArg {
 		os.Exit(openEmbedded(os.Args[2]))
 	}
-	goleak.VerifyTestMain(m)
+	// A server that closes waits some seconds for the source of a stream.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*stream).trySetupSourceConsumer.func3"))
 }
 
 var errEnough = errors.New("that is enough")

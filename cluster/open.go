@@ -95,7 +95,7 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 		return nil, fmt.Errorf("cluster: journal: %w", err)
 	}
 	l.highest = l.replica.last.at
-	if l.conn, l.done, err = servers.connect(ctx); err != nil {
+	if l.conn, l.done, err = servers.connect(ctx, cell); err != nil {
 		return nil, err
 	}
 	l.life, l.end = context.WithCancelCause(context.Background())

@@ -48,13 +48,15 @@ const (
 )
 
 // connect returns a reconnecting connection, and the function to call after Close.
-func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
+// Replies arrive on subjects of the cell, so that rights can keep other clients from them.
+func (s Servers) connect(ctx context.Context, cell CellID) (*nats.Conn, func(), error) {
 	o := nats.GetDefaultOptions()
 	o.Servers = s.urls
 	o.MaxReconnect, o.ReconnectWait = -1, reconnectWait
 	o.PingInterval, o.MaxPingsOut = pingTime, 2
 	o.ReconnectBufSize = -1 // fail while disconnected instead of sending later
 	o.Timeout = dialTime
+	o.InboxPrefix = "_INBOX." + cell.String()
 	done := func() {}
 	if s.embedded != nil {
 		srv, err := s.embedded.start()

@@ -204,6 +204,15 @@ func (c *Cluster) Ready(ctx context.Context) error {
 	})
 }
 
+// Reload makes every running server read its configuration file again.
+func (c *Cluster) Reload() (err error) {
+	c.each(func(_ int, s *server.Server) bool {
+		err = errors.Join(err, s.Reload())
+		return false
+	})
+	return err
+}
+
 // Leader returns the server that leads a stream, or -1.
 func (c *Cluster) Leader(stream string) (leader int) {
 	leader = -1

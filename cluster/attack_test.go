@@ -1,0 +1,274 @@
+package cluster_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/cluster"
+	"handloom/cluster/cells"
+	"handloom/cluster/internal/rights"
+)
+
+func (s *secured) conn(t *testing.T, cell cells.ID) *nats.Conn {
+	t.Helper()
+	conn, err := nats.Connect(strings.Join(s.urls, ","), append(s.options(t, cell), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
+	noError(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+func (s *secured) js(t *testing.T, cell cells.ID) jetstream.JetStream {
+	t.Helper()
+	conn, err := nats.Connect(strings.Join(s.urls, ","), append(s.options(t, cell), nats.CustomInboxPrefix("_INBOX."+cell.String()))...)
+	noError(t, err)
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(2*time.Second))
+	noError(t, err)
+	return js
+}
+
+// weaken writes the rights that this project once advised: one account, a user for each cell, and
+// one CA for nodes and routes.
+func weaken(t *testing.T) func(dir string) {
+	return func(dir string) {
+		for i := 1; i <= 3; i++ {
+			edit := func(name string, change func(text string) string) {
+				t.Helper()
+				name = filepath.Join(dir, fmt.Sprint("server-", i), name)
+				b, err := os.ReadFile(name)
+				noError(t, err)
+				noError(t, os.WriteFile(name, []byte(change(string(b))), 0o600))
+			}
+			edit("accounts.conf", func(text string) string {
+				var b strings.Builder
+				b.WriteString("authorization { users: [\n")
+				for id, key := range keysOf(text) {
+					b.WriteString(strings.NewReplacer("ID", id, "KEY", key).Replace(`{ nkey: KEY, permissions: {
+						subscribe: ["_INBOX.>", "handloom.mail.ID.*"], allow_responses: true
+						publish: ["handloom.cell.ID", "handloom.mail.>", "$O.HANDLOOM-ID.>", "$JS.API.INFO"
+							"$JS.API.STREAM.*.HANDLOOM-ID", "$JS.API.STREAM.*.*.HANDLOOM-ID"
+							"$JS.API.CONSUMER.*.HANDLOOM-ID.>", "$JS.API.CONSUMER.MSG.NEXT.HANDLOOM-ID.>"
+							"$JS.API.STREAM.*.OBJ_HANDLOOM-ID", "$JS.API.STREAM.*.*.OBJ_HANDLOOM-ID"
+							"$JS.API.CONSUMER.*.OBJ_HANDLOOM-ID.>"]
+					} }
+					`))
+				}
+				return b.String() + "] }\n"
+			})
+			nodes, err := os.ReadFile(filepath.Join(dir, "ca/nodes.pem"))
+			noError(t, err)
+			edit("routes-ca.pem", func(text string) string { return text + string(nodes) })
+		}
+	}
+}
+
+// keysOf returns the public keys of the cells in a file of accounts.
+func keysOf(accounts string) map[string]string {
+	keys := map[string]string{}
+	for _, part := range strings.Split(accounts, "\n  CELL-")[1:] {
+		_, key, _ := strings.Cut(part, "nkey: ")
+		keys[part[:16]], _, _ = strings.Cut(key, "\n")
+	}
+	return keys
+}
+
+// An attack is made with the credentials of cell 7. It returns whether it has succeeded, so far.
+type attack func(t *testing.T, c *secured) (succeeded func() bool)
+
+const secret = "secret of eight" // 15 bytes: a multiple of 3 for base64
+
+// streamOfSeven creates or changes a stream that cell 7 may create.
+func streamOfSeven(t *testing.T, c *secured, name string, change func(o *jetstream.StreamConfig)) (jetstream.Stream, error) {
+	t.Helper()
+	js, o := c.js(t, 7), jetstream.StreamConfig{Name: name, Subjects: []string{"$O." + cells.ID(7).Stream() + ".>"}}
+	if s, err := js.Stream(t.Context(), name); err == nil { // of another attack
+		o = s.CachedInfo().Config
+	}
+	change(&o)
+	return js.CreateOrUpdateStream(t.Context(), o)
+}
+
+// inLogOfEight returns whether the stream of cell 8 has a message with this text.
+func inLogOfEight(t *testing.T, c *secured, text string) func() bool {
+	js, next := c.js(t, 8), uint64(1)
+	return func() bool {
+		s, err := js.Stream(t.Context(), cells.ID(8).Stream())
+		if err != nil {
+			return false
+		}
+		for next = max(next, s.CachedInfo().State.FirstSeq); next <= s.CachedInfo().State.LastSeq; next++ {
+			m, err := s.GetMsg(t.Context(), next)
+			if err != nil {
+				return false
+			}
+			if bytes.Contains(m.Data, []byte(text)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+var attacks = map[string]attack{
+	"write by republishing": func(t *testing.T, c *secured) func() bool {
+		_, err := streamOfSeven(t, c, "OBJ_"+cells.ID(7).Stream(), func(o *jetstream.StreamConfig) {
+			o.RePublish = &jetstream.RePublish{Source: "$O." + cells.ID(7).Stream() + ".x", Destination: cells.ID(8).Subject()}
+		})
+		noError(t, err)
+		_ = c.conn(t, 7).Publish("$O."+cells.ID(7).Stream()+".x", []byte("republished by 7"))
+		return inLogOfEight(t, c, "republished by 7")
+	},
+	"write by a push consumer": func(t *testing.T, c *secured) func() bool {
+		s, err := streamOfSeven(t, c, "OBJ_"+cells.ID(7).Stream(), func(*jetstream.StreamConfig) {})
+		noError(t, err)
+		_ = c.conn(t, 7).Publish("$O."+cells.ID(7).Stream()+".x", []byte("delivered by 7"))
+		_, _ = c.js(t, 7).CreateOrUpdatePushConsumer(t.Context(), s.CachedInfo().Config.Name,
+			jetstream.ConsumerConfig{Name: "push", DeliverSubject: cells.ID(8).Subject(), AckPolicy: jetstream.AckNonePolicy})
+		return inLogOfEight(t, c, "delivered by 7")
+	},
+	"copy the log": func(t *testing.T, c *secured) func() bool {
+		s, err := streamOfSeven(t, c, cells.ID(7).Stream(), func(o *jetstream.StreamConfig) {
+			o.Subjects, o.Sources = nil, []*jetstream.StreamSource{{Name: cells.ID(8).Stream()}}
+		})
+		return func() bool {
+			if err != nil {
+				return false
+			}
+			info, err := s.Info(t.Context())
+			return err == nil && info.State.Msgs > 0
+		}
+	},
+	"read the answers to others": func(t *testing.T, c *secured) func() bool {
+		var read atomic.Bool
+		_, err := c.conn(t, 7).Subscribe("_INBOX.>", func(m *nats.Msg) {
+			if bytes.Contains(m.Data, []byte(secret)) || bytes.Contains(m.Data, []byte(base64.StdEncoding.EncodeToString([]byte(secret)))) {
+				read.Store(true)
+			}
+		})
+		noError(t, err)
+		return read.Load
+	},
+	"speak for another cell": func(t *testing.T, c *secured) func() bool {
+		var heard atomic.Bool
+		_, err := c.conn(t, 9).Subscribe(fmt.Sprintf("handloom.mail.%v.*", cells.ID(9)), func(m *nats.Msg) {
+			if string(m.Data) == "forged by 7" {
+				heard.Store(true)
+			}
+		})
+		noError(t, err)
+		conn := c.conn(t, 7)
+		return func() bool {
+			_ = conn.Publish(fmt.Sprintf("handloom.mail.%v.%v", cells.ID(9), cells.ID(8)), []byte("forged by 7"))
+			_ = conn.Flush()
+			return heard.Load()
+		}
+	},
+	"be a server": func(t *testing.T, c *secured) func() bool {
+		dir := filepath.Join(c.dir, "cells", cells.ID(7).String())
+		cert, err := tls.LoadX509KeyPair(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key"))
+		noError(t, err)
+		conf, err := server.ProcessConfigFile(filepath.Join(c.dir, "server-1", "server.conf"))
+		noError(t, err)
+		rogue, err := server.NewServer(&server.Options{
+			ServerName: "rogue", Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, Routes: conf.Routes,
+			Cluster: server.ClusterOpts{
+				Name: "handloom", Host: "127.0.0.1", Port: -1, TLSTimeout: 5,
+				TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
+			},
+		})
+		noError(t, err)
+		rogue.Start()
+		t.Cleanup(func() { rogue.Shutdown(); rogue.WaitForShutdown() })
+		return func() bool { return rogue.NumRoutes() > 0 }
+	},
+}
+
+// workAsEight appends and reads records with the secret, until done.
+func workAsEight(t *testing.T, c *secured, done func() bool) {
+	t.Helper()
+	writer, reader := openLog(t, c.as(t, 8), 8, cluster.Options{}), openLog(t, c.as(t, 8), 8, cluster.Options{})
+	rec := func(at uint64) []byte { return fmt.Append(nil, secret, at) }
+	late := time.Now().Add(patience)
+	at, err := writer.Tail(t.Context())
+	for ; err == nil && (at == 0 || !done()) && time.Now().Before(late); at++ {
+		if _, err = writer.Append(t.Context(), at, rec(at+1)); err == nil {
+			err = readRecords(t.Context(), reader, at, at+1, rec)
+		}
+	}
+	noError(t, err)
+	mustClose(t, writer)
+	mustClose(t, reader)
+}
+
+func TestAttack_SucceedsWithOneAccount(t *testing.T) {
+	for name, attack := range attacks {
+		t.Run(name, func(t *testing.T) {
+			c := startSecured(t, weaken(t), 7, 8, 9)
+			fill(t, openLog(t, c.as(t, 8), 8, cluster.Options{}), 1)
+			succeeded := attack(t, c)
+			workAsEight(t, c, succeeded)
+			if !succeeded() {
+				t.Error("the attack fails without the guard, so this test proves nothing")
+			}
+		})
+	}
+}
+
+func TestAttack_FailsWithRights(t *testing.T) {
+	c := startSecured(t, nil, 7, 8, 9)
+	fill(t, openLog(t, c.as(t, 8), 8, cluster.Options{}), 1)
+	succeeded := map[string]func() bool{}
+	for name, attack := range attacks {
+		succeeded[name] = attack(t, c)
+	}
+	noError(t, rights.Add(c.dir, []cells.ID{10}))
+	noError(t, c.Reload())
+	noError(t, c.Reload()) // the first activates no imports of new accounts
+
+	// Meanwhile cell 8 appends, and the worlds of 9 and of the new cell 10 exchange messages, save
+	// snapshots and take over.
+	var posts []*post
+	for i := range 4 {
+		self, other := cells.ID(9+i/2), cells.ID(10-i/2)
+		posts = append(posts, startPost(t, c.as(t, self), nil, 1+i%2, self, other))
+	}
+	killed := false
+	workAsEight(t, c, func() bool {
+		all := true
+		for i, p := range posts {
+			n, arrived := p.look(t)
+			all = all && arrived && n.Sent == numbers && n.Received == numbers
+			if !killed && n.Received > numbers/2 && p.world.Status().Leader {
+				p.kill(t)
+				posts[i], killed = startPost(t, c.as(t, cells.ID(9+i/2)), nil, 1, cells.ID(9+i/2), p.other), true
+			}
+		}
+		return all
+	})
+	for i, p := range posts {
+		if n, _ := p.look(t); n.Wrong > 0 || n.Received != numbers || p.out.Forged() > 0 || p.log.ForeignMessages() > 0 {
+			t.Errorf("node %d: received %d, wrong %d, forged %d, foreign %d", i, n.Received, n.Wrong, p.out.Forged(), p.log.ForeignMessages())
+		}
+		if saved, err := p.log.Snapshots(t.Context()); err != nil || len(saved) == 0 {
+			t.Errorf("node %d: snapshots %v, %v", i, saved, err)
+		}
+		p.kill(t)
+	}
+	for name, is := range succeeded {
+		if is() {
+			t.Errorf("%s: cell 7 succeeds", name)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package rights_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"handloom/cluster/cells"
+	"handloom/cluster/internal/rights"
+)
+
+func create(t *testing.T, hosts ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "config")
+	if err := rights.Create(rights.Options{Servers: hosts, Cells: []cells.ID{7, 8}, Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// files returns the contents of all files.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v, want 0600", path, info.Mode())
+		}
+		b, failed := os.ReadFile(path)
+		if failed != nil {
+			return failed
+		}
+		all[strings.TrimPrefix(path, dir)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestCreate_WritesValidConfiguration(t *testing.T) {
+	for _, hosts := range [][]string{{"localhost"}, {"one", "10.0.0.2:5000", "three"}} {
+		dir := create(t, hosts...)
+		files(t, dir)
+		for i := range hosts {
+			o, err := server.ProcessConfigFile(filepath.Join(dir, "server-"+string(rune('1'+i)), "server.conf"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(o.Accounts) != 3 || len(o.Nkeys) != 3 || len(o.Users) != 0 || !o.SyncAlways {
+				t.Errorf("%d accounts, %d keys, %d users, sync_always %t", len(o.Accounts), len(o.Nkeys), len(o.Users), o.SyncAlways)
+			}
+		}
+	}
+}
+
+func TestCreate_RefusesInvalidOptions(t *testing.T) {
+	used := create(t, "one")
+	fresh := filepath.Join(t.TempDir(), "config")
+	for _, test := range []struct {
+		o    rights.Options
+		want string
+	}{
+		{rights.Options{Dir: fresh}, "servers: got 0"},
+		{rights.Options{Dir: fresh, Servers: []string{"one", "two"}}, "servers: got 2"},
+		{rights.Options{Dir: fresh, Servers: []string{`one"`}}, "host name"},
+		{rights.Options{Dir: fresh, Servers: []string{""}}, "host name"},
+		{rights.Options{Dir: fresh, Servers: []string{"one:0"}}, "port"},
+		{rights.Options{Dir: fresh, Servers: []string{"one:65000"}}, "port"},
+		{rights.Options{Dir: fresh, Servers: []string{"one", "two", "one:6222"}}, "already used"},
+		{rights.Options{Dir: fresh, Servers: []string{"one"}, Cells: []cells.ID{7, 7}}, "cell 0000000000000007"},
+		{rights.Options{Dir: fresh, Servers: []string{"one"}, Cells: []cells.ID{0}}, "cell 0000000000000000"},
+		{rights.Options{Dir: used, Servers: []string{"one"}}, "-add"},
+		{rights.Options{Dir: fresh + "/none/config", Servers: []string{"one"}}, "no such file"},
+	} {
+		if err := rights.Create(test.o); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: got %v, want %q", test.o, err, test.want)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(fresh)); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+func TestAdd_ReplacesOnlyAccounts(t *testing.T) {
+	dir := create(t, "one", "two", "three")
+	before := files(t, dir)
+	for _, id := range []cells.ID{0, 7} {
+		if err := rights.Add(dir, []cells.ID{id}); err == nil {
+			t.Errorf("Add of cell %v succeeds", id)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "cells/.new-0000000000000009/node.pem"), 0o700); err != nil { // an interrupted Add
+		t.Fatal(err)
+	}
+	if err := rights.Add(dir, []cells.ID{9}); err != nil {
+		t.Fatal(err)
+	}
+	after := files(t, dir)
+	for name, text := range after {
+		switch old, existed := before[name]; {
+		case filepath.Base(name) == "accounts.conf":
+			if !strings.Contains(text, "CELL-0000000000000009") || text != after["/server-1/accounts.conf"] {
+				t.Errorf("%s: lacks cell 9, or differs from other servers", name)
+			}
+		case existed != !strings.HasPrefix(name, "/cells/0000000000000009/") || existed && old != text:
+			t.Errorf("%s: existed %t, changed %t", name, existed, old != text)
+		}
+	}
+	for _, missing := range []string{"cells/0000000000000007/node.nkey", "ca/nodes.key", "operator"} {
+		if err := os.RemoveAll(filepath.Join(dir, missing)); err != nil {
+			t.Fatal(err)
+		}
+		if err := rights.Add(dir, []cells.ID{10}); err == nil {
+			t.Errorf("Add without %s succeeds", missing)
+		}
+	}
+}
