@@ -3,7 +3,9 @@ package world_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,16 +88,24 @@ func TestStep_WithoutHzTicksAtOnce(t *testing.T) {
 	mustClose(t, w)
 }
 
+var withdrawn = flag.Int("withdrawn", 20_000, "calls whose contexts end while the log fails")
+
 // A call whose context ends before a tick took it is not applied, and does not wait for the log.
 func TestSubmit_WithdrawsCalls(t *testing.T) {
-	const many = 250_000
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: locked{world.Memory()}}
+		var full atomic.Bool
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			if full.Load() {
+				return 0, errLost
+			}
+			return l.Log.Append(ctx, prev, rec)
+		}
 		g := newGame(t, store.Options{Workers: 1, InboxLimit: 100})
 		r := runOnInput(t, g, l)
-		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+		full.Store(true)
 		sealed := submit(t.Context(), r.World, g.order(1))
-		for n := range many {
+		for n := range *withdrawn {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			_, err := r.Submit(ctx, func(q store.Queue) error {
 				cancel(errGame)
@@ -106,8 +116,9 @@ func TestSubmit_WithdrawsCalls(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		l.append = nil
+		full.Store(false)
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		wantApplied(t, sealed, 1)
 		wantApplied(t, submit(t.Context(), r.World, g.order(2)), 2)
 		equal(t, "camps", g.camps.Len(), 3)
