@@ -98,7 +98,7 @@ func (w *World) saveIfDue(ctx context.Context, leader bool) {
 	if ahead > 1.0/2 {
 		return // the leader is earlier
 	}
-	if shared && !s.asked && part+max(askPart, each) >= due {
+	if shared && !s.asked && !isOpen(s.newestKnown) && part+max(askPart, each) >= due {
 		s.asked, s.newestKnown = true, begin(func() { w.newestSnapshot() })
 	}
 	switch {
