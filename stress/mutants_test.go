@@ -45,7 +45,7 @@ func TestMutants_SelectedByWord(t *testing.T) {
 }
 
 func TestMutant_UnknownNameIsWrongUsage(t *testing.T) {
-	stress(t, "-canary", "budgie").want(t, exitBad, `no fault is called "budgie"; want all, rare or one of applied-twice, `)
+	stress(t, "-canary", "budgie").want(t, exitBad, `no fault is called "budgie"; want all, rare or one of answer-computed-again, `)
 }
 
 func TestMutant_ControlRunsWithoutTheFault(t *testing.T) {
