@@ -280,7 +280,7 @@ func noError(t testing.TB, err error) {
 // Each row of the page names a test.
 func TestLosses_NameTests(t *testing.T) {
 	var tests strings.Builder
-	for _, dir := range []string{"world", "cluster"} {
+	for _, dir := range []string{"world", "cluster", "cluster/cells"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*_test.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(files, err)

@@ -43,8 +43,8 @@
 // continue.
 //
 // If world.SkipInput replays a failed tick without its input, the cursor has not moved (C3),
-// and the messages are sent again. If one message fails every tick, open the world without Run,
-// submit an Outbox.Skip of its number, and continue: only this message is lost.
+// and the messages are sent again. If one message fails every tick, start the program again with
+// its number in Options.Skip: only this message is lost.
 //
 // Two cells that disagree on the received messages stop with [ErrGap]. This detects a restored
 // receiver. It detects a restored sender only while the sender has sent fewer messages than

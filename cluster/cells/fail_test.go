@@ -26,6 +26,8 @@ type two struct {
 	hearer *node
 	fault  func(g *town, tick uint64) error // the sender's
 	hears  func(m *word, tick uint64) error // the receiver's
+
+	options cells.Options[word] // the receiver's
 }
 
 const words = 100
@@ -41,7 +43,7 @@ func newTwo(t *testing.T) *two {
 		return g
 	}
 	b.towns[1] = func() *town {
-		g := newTown(t, 1, cells.Options[word]{}).from(b.ids[1])
+		g := newTown(t, 1, b.options).from(b.ids[1])
 		g.hears = b.hears
 		return g
 	}
@@ -125,34 +127,46 @@ func TestSkipInput_ResendsMessages(t *testing.T) {
 }
 
 func TestSkip_DropsFailingMessage(t *testing.T) {
-	withTwo(t, func(t *testing.T, b *two) {
-		b.hears = func(m *word, _ uint64) error {
-			if m.N == 30 {
-				return errFault
+	for name, skip := range map[string]func(b *two){
+		"by a call": func(b *two) {
+			b.receive(nil)
+			b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], 30, 30) })
+			if last, wrong := b.heard(); last >= 30 || wrong > 0 {
+				b.Fatalf("last word %d, %d wrong", last, wrong)
 			}
-			return nil
-		}
-		b.send()
-		for range 2 {
+			b.hearer.runOutbox(b.by)
+		},
+		"by an option": func(b *two) {
+			b.options.Skip = b.ids[0].String() + ":30-30"
 			b.receive(b.by)
-			b.skipInput(b.halted())
-		}
-		b.receive(nil)
-		b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], 30, 30) })
-		if last, wrong := b.heard(); last >= 30 || wrong > 0 {
-			t.Fatalf("last word %d, %d wrong", last, wrong)
-		}
-		b.hearer.runOutbox(b.by)
-		until(t, "all words", b.allHeard)
-		if _, wrong := b.heard(); wrong != 1 { // 31 follows 29
-			t.Errorf("%d unexpected words, want 1", wrong)
-		}
-		b.hearer.look(t, func() {
-			if n := b.hearer.heardFrom(b.ids[0]).Count; n != words-1 {
-				t.Errorf("%d words were heard, want %d", n, words-1)
-			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withTwo(t, func(t *testing.T, b *two) {
+				b.hears = func(m *word, _ uint64) error {
+					if m.N == 30 {
+						return errFault
+					}
+					return nil
+				}
+				b.send()
+				for range 2 {
+					b.receive(b.by)
+					b.skipInput(b.halted())
+				}
+				skip(b)
+				until(t, "all words", b.allHeard)
+				if _, wrong := b.heard(); wrong != 1 { // 31 follows 29
+					t.Errorf("%d unexpected words, want 1", wrong)
+				}
+				b.hearer.look(t, func() {
+					if n := b.hearer.heardFrom(b.ids[0]).Count; n != words-1 {
+						t.Errorf("%d words were heard, want %d", n, words-1)
+					}
+				})
+			})
 		})
-	})
+	}
 }
 
 // Readers see these messages, but they are not sent.

@@ -18,6 +18,10 @@ type Options[M any] struct {
 	Name  string // begins the names of its tables; "": message
 	Limit int    // max messages that wait for each cell; 0: 65,536
 
+	// Skip, "CELL:FIRST-LAST", names messages from a cell that are never received, because one of
+	// them fails the tick. It is for a flag of the program: Run skips them before it receives.
+	Skip string
+
 	// Links and Clone work as in [store.TableOptions].
 	Links func(m *M, visit func(id *store.ID))
 	Clone func(dst, src *M)
@@ -53,13 +57,17 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	if o.Limit < 0 {
 		return nil, fmt.Errorf("cells: Options.Limit: got %d, want at least 1, or 0 for %d", o.Limit, defaultLimit)
 	}
+	skip, err := parseSkip(o.Skip)
+	if err != nil {
+		return nil, err
+	}
 	name, limit := cmp.Or(o.Name, defaultName), cmp.Or(o.Limit, defaultLimit)
 	out := new(Outbox[M])
 	codec := digest.Of(reflect.TypeFor[M]())
 	if err := codec.Codable(); err != nil {
 		return nil, fmt.Errorf("cells: type of messages: %w", err)
 	}
-	out.core = sender{store: s, limit: limit, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
+	out.core = sender{store: s, limit: limit, skip: skip, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
 	out.core.pairs.register(s, name)
 	out.sent = store.Register(s, o.table(name+" sent", true))
 	out.arrived = store.Register(s, o.table(name+" arrived", false))

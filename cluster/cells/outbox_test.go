@@ -255,6 +255,11 @@ func TestOutbox_ReportsMisuse(t *testing.T) {
 	_, negative := cells.New(p.Store, cells.Options[int]{Limit: -1})
 	twice := runner.PanicOf(func() { _, _ = cells.New(p.Store, cells.Options[int]{}) })
 	_, functions := cells.New(p.Store, cells.Options[func()]{Name: "orders", Links: func(*func(), func(*store.ID)) {}})
+	for _, text := range []string{"7", "0000000000000007:0-1", "0000000000000007:3-2", "7:1-1", "0000000000000007:1-2x", "0000000000000007:+1-2"} {
+		if _, err := cells.New(p.Store, cells.Options[int]{Name: "skips", Skip: text}); err == nil || !strings.Contains(err.Error(), "CELL:FIRST-LAST") {
+			t.Errorf("Skip %q: %v", text, err)
+		}
+	}
 	_, idle := p.send(7)
 	none := p.init(0)
 	p.begin(t)

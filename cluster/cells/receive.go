@@ -112,10 +112,30 @@ func (l *sendLoop) record(ctx context.Context, all []*arrival) (err error) {
 		}
 	}()
 	_, err = l.world.Submit(ctx, func(q store.Queue) error {
+		if l.skip.Kind != 0 { // in each call, because another node may have led; again has no effect
+			l.pairs.events.Emplace(q, l.skip)
+		}
 		for _, a := range all {
 			a.record(q)
 		}
 		return nil
 	})
 	return err
+}
+
+// parseSkip parses Options.Skip.
+func parseSkip(text string) (e peerEvent, err error) {
+	if text == "" {
+		return e, nil
+	}
+	var digits string
+	n, err := fmt.Sscanf(text, "%16s:%d-%d", &digits, &e.First, &e.Last)
+	if err == nil {
+		e.Cell, err = ParseID(digits)
+	}
+	if again := fmt.Sprintf("%s:%d-%d", digits, e.First, e.Last); n != 3 || err != nil || again != text || e.First == 0 || e.Last < e.First {
+		return e, fmt.Errorf("cells: Options.Skip: got %q, want CELL:FIRST-LAST, such as %v:7-7", text, ID(1))
+	}
+	e.Kind = eventSkip
+	return e, nil
 }

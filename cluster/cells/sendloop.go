@@ -16,6 +16,7 @@ type sender struct {
 	store    *store.Store
 	pairs    pairs
 	limit    int
+	skip     peerEvent // of Options.Skip; Kind 0: none
 	codec    *digest.Codec
 	schema   string
 	messages interface {

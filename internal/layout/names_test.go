@@ -16,7 +16,7 @@ var (
 // Limits of exported names, including fields and interface methods. They equal
 // the current counts: a removal lowers them.
 const (
-	maxProgramNames = 675
+	maxProgramNames = 676
 	maxEngineNames  = 257
 )
 
