@@ -111,7 +111,7 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 func (p *phase) rolledBack(epoch uint64, calls []uint64) {
 	s := p.store
 	if p.outer != nil {
-		p.outer.frame.refused = nil
+		p.outer.frame.refused, p.outer.frame.follows = nil, nil
 	}
 	s.batch.Drop(ErrRolledBack)
 	s.receipts.rollBack(calls)

@@ -90,8 +90,8 @@ func (s *Store) endFrame(p *phase) (*Report, error) {
 // EndFrame flushes as the end of a [Store.Frame] does, ends the frame and begins the next
 // one, for a loop that lives in one Frame. Calls of Submit that the frame applied return; a
 // Read waits until the Frame has ended. A Frame whose function returns after an
-// EndFrame, without a pass or flush in between, does not flush again and returns the same
-// report.
+// EndFrame, without a pass, flush or Rollback in between, does not flush again and
+// returns the same report.
 //
 // EndFrame takes O(1) time for each such call, and the time of the flush. If an Insert
 // failed before, or the flush fails, it returns that error and the frame continues. It
