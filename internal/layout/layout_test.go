@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"cluster":                  {"cluster/cells", "world", "journal", "internal/check", "internal/entry", "internal/hook", "internal/image", "internal/lockfile", "internal/wire"},
 	"cluster/cells":            {"internal/check", "internal/digest", "internal/wire", "store", "world"},
 	"cluster/cmd/arena":        {anything},
-	"cluster/cmd/reseed":       {"cluster", "journal", "internal/cli", "internal/hook"},
+	"cluster/cmd/reseed":       {"cluster", "cluster/internal/rights", "journal", "internal/cli", "internal/hook"},
 	"cluster/internal/audit":   {"internal/entry", "store", "world"},
 	"cluster/internal/nemesis": {"store", "journal", "world", "cluster", "cluster/internal/audit", "cluster/internal/localnet", "internal/cli", "internal/report", "proof/game", "proof/process"},
 	"cluster/cmd/config":       {"cluster/cells", "cluster/internal/rights"},

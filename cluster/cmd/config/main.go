@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"handloom/cluster/cells"
@@ -73,18 +72,14 @@ func run(stdout, stderr io.Writer, args []string) int {
 	return 0
 }
 
-// parseCells parses decimal numbers and IDs of 16 hexadecimal digits.
 func parseCells(list string) (ids []cells.ID, err error) {
 	if list == "" {
 		return nil, nil
 	}
 	for text := range strings.SplitSeq(list, ",") {
-		id, err := cells.ParseID(text)
-		if n, failed := strconv.ParseUint(text, 10, 64); err != nil && failed == nil && n > 0 {
-			id, err = cells.ID(n), nil
-		}
+		id, err := rights.ParseCell(text)
 		if err != nil {
-			return nil, fmt.Errorf("-cells: got %q, want numbers, or 16 hexadecimal digits", text)
+			return nil, fmt.Errorf("-cells: %w", err)
 		}
 		ids = append(ids, id)
 	}

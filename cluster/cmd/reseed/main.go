@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"handloom/cluster"
+	"handloom/cluster/internal/rights"
 	"handloom/internal/cli"
 	"handloom/internal/hook"
 	"handloom/journal"
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exit int
 		return exitRefused
 	}
 	if c.write {
-		fmt.Fprintf(stdout, "done: cell %d continues; start its nodes\n", c.cell)
+		fmt.Fprintf(stdout, "done: stream %s of cell %s is complete; start its nodes\n", c.cell.Stream(), c.cell)
 	} else {
 		fmt.Fprintln(stdout, "dry run: nothing has changed; end all nodes of the cell and repeat this with -write")
 	}
@@ -52,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exit int
 type command struct {
 	servers, journal, state, snapshots   string
 	user, password, ca, cert, key, inbox string
-	cell                                 uint64
+	cell                                 cluster.CellID
 	replicas                             int
 	write                                bool
 }
@@ -65,7 +66,10 @@ func parse(args []string) (c command, err error) {
 	} {
 		flags.StringVar(value, name, "", "")
 	}
-	flags.Uint64Var(&c.cell, "cell", 0, "")
+	flags.Func("cell", "", func(text string) (err error) {
+		c.cell, err = rights.ParseCell(text)
+		return err
+	})
 	flags.IntVar(&c.replicas, "replicas", 0, "")
 	flags.BoolVar(&c.write, "write", false, "")
 	words, err := cli.ParseFlags(flags, args)
@@ -76,7 +80,7 @@ func parse(args []string) (c command, err error) {
 	case c.servers == "":
 		err = errors.New("-servers: got none, want URLs such as nats://one:4222,nats://two:4222")
 	case c.cell == 0:
-		err = errors.New("-cell: got none, want the number of the cell")
+		err = errors.New("-cell: got none, want a number, or 16 hexadecimal digits")
 	case c.journal == "" && c.state == "":
 		err = errors.New("-journal, -state: got none, want one of them or both")
 	case (c.cert == "") != (c.key == ""):
@@ -112,14 +116,14 @@ func (c *command) reseed(ctx context.Context, stdout io.Writer) (err error) {
 		defer func() { err = errors.Join(err, o.Journal.Close()) }()
 	}
 	servers := cluster.URLs(strings.Split(c.servers, ","), options...)
-	steps, err := hook.PlanReseed(ctx, servers, cluster.CellID(c.cell), o, state)
+	steps, err := hook.PlanReseed(ctx, servers, c.cell, o, state)
 	for _, step := range steps {
 		fmt.Fprintln(stdout, step)
 	}
 	if err != nil || !c.write {
 		return err
 	}
-	return cluster.Reseed(ctx, servers, cluster.CellID(c.cell), o, state)
+	return cluster.Reseed(ctx, servers, c.cell, o, state)
 }
 
 // openJournal locks the journal only to write.

@@ -54,7 +54,8 @@ func TestReseed_RefusesBadInput(t *testing.T) {
 		{[]string{"-servers", "x"}, "-cell: got none"},
 		{base(), "-journal, -state: got none"},
 		{base("-journal", dir, "more"), `got ["more"], want none`},
-		{base("-cell", "x"), "invalid value"},
+		{base("-cell", "x"), "given twice"},
+		{[]string{"-servers", "x", "-cell", "010"}, `got "010", want a number without leading zeros`},
 		{base("-journal", missing), "no such file"},
 		{base("-state", missing), "no such file"},
 		{base("-state", text), "corrupt"},
@@ -98,7 +99,7 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 		want(t, append(args, "-state", state), 0, "create stream HANDLOOM-0000000000000001 with records 1 to ")
 		want(t, append(args, "-state", state), 0, "dry run: nothing has changed")
 	}
-	want(t, append(args, "-state", state, "-write"), 0, "cell 1 continues")
+	want(t, append(args, "-state", state, "-write"), 0, "done: stream HANDLOOM-0000000000000001 ")
 	want(t, append(args, "-state", state), exitRefused, "the stream has all")
 	l, err = cluster.Open(ctx, s, 1, cluster.Options{Replicas: 1})
 	noError(t, err)
