@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -51,18 +52,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exit int
 }
 
 type command struct {
-	servers, journal, state, snapshots   string
-	user, password, ca, cert, key, inbox string
-	cell                                 cluster.CellID
-	replicas                             int
-	write                                bool
+	servers, files, journal, state, snapshots string
+	cell                                      cluster.CellID
+	replicas                                  int
+	write                                     bool
 }
 
 func parse(args []string) (c command, err error) {
 	flags := cli.NewFlags()
 	for name, value := range map[string]*string{
-		"servers": &c.servers, "journal": &c.journal, "state": &c.state, "snapshots": &c.snapshots,
-		"user": &c.user, "password": &c.password, "ca": &c.ca, "cert": &c.cert, "key": &c.key, "inbox": &c.inbox,
+		"servers": &c.servers, "files": &c.files, "journal": &c.journal, "state": &c.state, "snapshots": &c.snapshots,
 	} {
 		flags.StringVar(value, name, "", "")
 	}
@@ -83,10 +82,6 @@ func parse(args []string) (c command, err error) {
 		err = errors.New("-cell: got none, want a number, or 16 hexadecimal digits")
 	case c.journal == "" && c.state == "":
 		err = errors.New("-journal, -state: got none, want one of them or both")
-	case (c.cert == "") != (c.key == ""):
-		err = errors.New("-cert, -key: got one, want both or none")
-	case (c.user == "") != (c.password == ""):
-		err = errors.New("-user, -password: got one, want both or none")
 	}
 	return c, err
 }
@@ -138,22 +133,20 @@ func (c *command) openJournal() (*journal.Journal, error) {
 	return journal.Open(c.journal, journal.Options{})
 }
 
-func (c *command) connection() (o []nats.Option, err error) {
-	if c.user != "" {
-		password, err := os.ReadFile(c.password)
-		if err != nil {
-			return nil, err
+// connection returns the credentials of a cell, from files of cluster/cmd/config.
+func (c *command) connection() ([]nats.Option, error) {
+	if c.files == "" {
+		return nil, nil
+	}
+	file := func(name string) string { return filepath.Join(c.files, name) }
+	key, err := nats.NkeyOptionFromSeed(file("node.nkey"))
+	if err != nil {
+		return nil, fmt.Errorf("-files: %w", err)
+	}
+	for _, name := range []string{"ca.pem", "node.pem", "node.key"} { // without them, no server answers
+		if _, err := os.Stat(file(name)); err != nil {
+			return nil, fmt.Errorf("-files: %w", err)
 		}
-		o = append(o, nats.UserInfo(c.user, strings.TrimSpace(string(password))))
 	}
-	if c.ca != "" {
-		o = append(o, nats.RootCAs(c.ca))
-	}
-	if c.cert != "" {
-		o = append(o, nats.ClientCert(c.cert, c.key))
-	}
-	if c.inbox != "" {
-		o = append(o, nats.CustomInboxPrefix(c.inbox))
-	}
-	return o, nil
+	return []nats.Option{key, nats.RootCAs(file("ca.pem")), nats.ClientCert(file("node.pem"), file("node.key"))}, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
+	"handloom/cluster/internal/rights"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
@@ -59,9 +60,7 @@ func TestReseed_RefusesBadInput(t *testing.T) {
 		{base("-journal", missing), "no such file"},
 		{base("-state", missing), "no such file"},
 		{base("-state", text), "corrupt"},
-		{base("-state", text, "-cert", text), "-cert, -key: got one"},
-		{base("-state", text, "-user", "u"), "-user, -password: got one"},
-		{base("-state", text, "-user", "u", "-password", missing), "no such file"},
+		{base("-state", text, "-files", dir), "node.nkey: no such file"},
 		{base("-state", text, "-replicas", "2"), "want 1, 3 or 5"},
 	} {
 		want(t, test.args, exitRefused, test.text)
@@ -73,14 +72,23 @@ func TestReseed_RefusesBadInput(t *testing.T) {
 
 func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
-	var disk string
-	c, err := localnet.Start(ctx, dir, 1, func(_ int, o *server.Options) { disk = o.StoreDir })
+	config, disk := filepath.Join(dir, "config"), filepath.Join(dir, "disk")
+	files := filepath.Join(config, "cells", cluster.CellID(1).String())
+	noError(t, rights.Create(rights.Options{Servers: []string{"127.0.0.1"}, Cells: []cluster.CellID{1, 2}, Dir: config, Data: disk}))
+	c, err := localnet.Start(ctx, dir, 1, func(_ int, o *server.Options) {
+		conf, err := server.ProcessConfigFile(filepath.Join(config, "server-1", "server.conf"))
+		noError(t, err)
+		conf.Host, conf.Port, conf.ClientAdvertise, conf.NoLog, conf.NoSigs = o.Host, o.Port, "", true, true
+		*o = *conf
+	})
 	noError(t, err)
 	defer c.Close()
+	credentials, err := (&command{files: files}).connection()
+	noError(t, err)
 	folder, state := filepath.Join(dir, "journal"), filepath.Join(dir, "state")
 	j, err := journal.Open(folder, journal.Options{})
 	noError(t, err)
-	s := cluster.URLs(c.URLs(0))
+	s := cluster.URLs(c.URLs(0), credentials...)
 	l, err := cluster.Open(ctx, s, 1, cluster.Options{Replicas: 1, Journal: j})
 	noError(t, err)
 	w := play(t, l)
@@ -91,7 +99,7 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	cancel()
 	noError(t, w.Close(ended), l.Close(), os.RemoveAll(disk), c.Restart(0), c.Ready(ctx))
 
-	args := []string{"-servers", c.URL(0), "-cell", "1", "-replicas", "1", "-journal", folder}
+	args := []string{"-servers", c.URL(0), "-files", files, "-cell", "1", "-replicas", "1", "-journal", folder}
 	want(t, append(args, "-state", state, "-write"), exitRefused, "open elsewhere")
 	noError(t, j.Close())
 	want(t, args, exitRefused, "want a snapshot")
