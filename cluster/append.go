@@ -52,7 +52,7 @@ func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, er
 	known := l.tail
 	a := attempt{until: time.Now().Add(appendTime), wait: firstRetry}
 	if known.at == prev && known.seq > 0 {
-		if end, err := l.publish(ctx, known, rec); !refused(err) {
+		if end, err := l.publish(ctx, known, rec, l.send); !refused(err) {
 			return end, err
 		}
 	}
@@ -73,7 +73,7 @@ func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, er
 			return l.recordAfter(ctx, prev, rec)
 		}
 		// The new record voids an incomplete one before it.
-		if end, err = l.publish(ctx, end, rec); !refused(err) {
+		if end, err = l.publish(ctx, end, rec, l.send); !refused(err) {
 			return end, err
 		}
 		a.refused = true
@@ -104,13 +104,13 @@ func (a *attempt) again(ctx context.Context, end location, foreign uint64) bool 
 	return true
 }
 
-// publish sends the fragments of rec directly after end.
-func (l *Log) publish(ctx context.Context, end location, rec []byte) (location, error) {
+// publish sends the fragments of rec directly after end, each by send.
+func (l *Log) publish(ctx context.Context, end location, rec []byte, send sendFunc) (location, error) {
 	m := message{number: end.at + 1, before: end.sum, sum: end.sum.next(rec), fragments: max(1, (len(rec)+fragmentBytes-1)/fragmentBytes)}
 	for m.fragment = 1; m.fragment <= m.fragments; m.fragment++ {
 		m.bytes = rec[:min(len(rec), fragmentBytes)]
 		rec = rec[len(m.bytes):]
-		ack, err := l.send(ctx, end.seq, m.encode())
+		ack, err := send(ctx, end.seq, m.encode())
 		if err != nil {
 			return location{}, fmt.Errorf("cluster: record %d: %w", m.number, err)
 		}
@@ -118,6 +118,9 @@ func (l *Log) publish(ctx context.Context, end location, rec []byte) (location, 
 	}
 	return location{m.number, m.before, m.sum, end.seq}, nil
 }
+
+// A sendFunc appends a message after a sequence and returns its sequence.
+type sendFunc func(ctx context.Context, behind uint64, b []byte) (seq uint64, err error)
 
 // appendTime is the time limit of an acknowledgement. Callers may retry.
 const appendTime = 2 * requestTime

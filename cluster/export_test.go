@@ -24,7 +24,7 @@ func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 		return err
 	}
 	end.sum = chain{1}
-	_, err = l.publish(ctx, end, rec)
+	_, err = l.publish(ctx, end, rec, l.send)
 	return err
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -10,11 +11,14 @@ import (
 // A noisyStream gets a foreign message after each of the next answers of Info.
 type noisyStream struct {
 	jetstream.Stream
-	log  *Log
-	left int
+	log   *Log
+	mutex sync.Mutex
+	left  int
 }
 
 func (s *noisyStream) Info(ctx context.Context, o ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
+	s.mutex.Lock() // another goroutine compares the settings
+	defer s.mutex.Unlock()
 	info, err := s.Stream.Info(ctx, o...)
 	if err == nil && s.left > 0 {
 		s.left--
@@ -28,7 +32,7 @@ func TestForeignMessage_DoesNotFailAppend(t *testing.T) {
 	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
 	noError(t, err)
 	defer l.Close()
-	l.stream = &noisyStream{l.stream, l, 5}
+	l.stream = &noisyStream{Stream: l.stream, log: l, left: 5}
 	for at := range uint64(3) {
 		if _, err := l.Append(t.Context(), at, []byte{byte(at)}); err != nil {
 			t.Fatalf("append after record %d: %v", at, err)

@@ -216,7 +216,7 @@ func (l *Log) beginAfter(ctx context.Context, at, firstSeq uint64) error {
 	}
 	end := location{at: at - 1, seq: firstSeq - 1}
 	rand.Read(end.sum[:])
-	_, err := l.publish(ctx, end, nil)
+	_, err := l.publish(ctx, end, nil, l.sendToNew)
 	return err
 }
 
@@ -235,6 +235,19 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 	})
 }
 
+// sendToNew is send for a new stream, whose servers may be electing a leader: then no server has
+// the message.
+func (l *Log) sendToNew(ctx context.Context, behind uint64, b []byte) (seq uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	final := func(err error) bool { return !errors.Is(err, jetstream.ErrNoStreamResponse) }
+	err = retry(ctx, final, func(ctx context.Context) (err error) {
+		seq, err = l.send(ctx, behind, b)
+		return err
+	})
+	return seq, err
+}
+
 func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 	if from == l.replica.at {
 		return nil
@@ -243,7 +256,7 @@ func (l *Log) fill(ctx context.Context, from uint64, end location) error {
 		var m message
 		err := m.decode(b)
 		if err == nil {
-			end, err = l.publish(ctx, end, m.bytes)
+			end, err = l.publish(ctx, end, m.bytes, l.sendToNew)
 		}
 		if err == nil && at == l.replica.at {
 			err = errFound
