@@ -37,10 +37,12 @@ type town struct {
 	roads *store.Table[road]
 	heard *store.Table[heard]
 
-	hz    int
-	init  func(t *town, w *store.Writer) error
-	fault func(t *town, tick uint64) error // called after a tick
-	hears func(m *word, tick uint64) error
+	hz      int
+	version string
+	wait    bool
+	init    func(t *town, w *store.Writer) error
+	fault   func(t *town, tick uint64) error // called after a tick
+	hears   func(m *word, tick uint64) error
 }
 
 type word struct {
@@ -67,7 +69,7 @@ type heard struct {
 func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
 	t.Helper()
 	s := store.New(store.Options{Workers: workers})
-	g := &town{Store: s, hz: 60}
+	g := &town{Store: s, hz: 60, version: "town"}
 	var err error
 	g.out, err = cells.New(s, o)
 	noError(t, err)
@@ -90,7 +92,7 @@ func (g *town) from(self cells.ID, roads ...road) *town {
 
 func (g *town) options() world.Options {
 	return world.Options{
-		Version: "town", Hz: g.hz, SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
+		Version: g.version, Wait: g.wait, Hz: g.hz, SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
 		Init: func(_ context.Context, w *store.Writer) error { return g.init(g, w) },
 		Tick: g.tick,
 	}

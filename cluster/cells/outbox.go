@@ -232,7 +232,7 @@ func (o *Outbox[M]) begin(w *store.Writer) error {
 }
 
 func (o *Outbox[M]) eraseAcked(w *store.Writer, a ack) {
-	for number := a.from + 1; number <= o.core.pairs.get(a.cell).Acked; number++ {
+	for number := a.from + 1; number <= a.to; number++ {
 		o.sent.Remove(w, o.lines.take(o.sent, a.cell, number))
 	}
 }

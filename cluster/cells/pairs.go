@@ -45,8 +45,8 @@ type pairs struct {
 
 // An ack is a peer whose Acked rose.
 type ack struct {
-	cell ID
-	from uint64 // Acked before
+	cell     ID
+	from, to uint64 // Acked before and after
 }
 
 func (p *pairs) register(s *store.Store, name string) {
@@ -114,7 +114,7 @@ func (p *pairs) applyEvents(w *store.Writer) []ack {
 			continue
 		}
 		if from := known.Acked; known.apply(n) {
-			p.acked = append(p.acked, ack{n.Cell, from})
+			p.acked = append(p.acked, ack{n.Cell, from, known.Acked})
 		}
 	}
 	p.events.Clear(w)

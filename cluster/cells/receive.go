@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"handloom/store"
 	"handloom/world"
@@ -11,6 +12,7 @@ import (
 
 // An arrival is a packet that waits for its tick.
 type arrival struct {
+	ctx    context.Context // of its sender's request
 	from   ID
 	count  int
 	bytes  int
@@ -45,10 +47,10 @@ func (l *sendLoop) receive(ctx context.Context, from ID, b []byte) (cursor uint6
 	if err != nil {
 		return 0, fmt.Errorf("cells: packet from %v: %w", p.from, err)
 	}
-	a := &arrival{p.from, p.count, len(b), record, make(chan error, 1)}
-	l.arrivals.add(a)
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // later the answer is useless
 	defer cancel()
+	a := &arrival{ctx, p.from, p.count, len(b), record, make(chan error, 1)}
+	l.arrivals.add(a)
 	select {
 	case err = <-a.done:
 	case <-ctx.Done():
@@ -85,17 +87,21 @@ func callOf(all []*arrival) (n int) {
 	return n
 }
 
-// submit submits arrivals as one call, or one by one if the call fails for a reason that one
-// packet may be the cause of.
+// submit submits arrivals as one call, or each half of them if the call fails for a reason that
+// one packet may be the cause of.
 func (l *sendLoop) submit(all []*arrival) {
+	all = slices.DeleteFunc(all, func(a *arrival) bool { return a.ctx.Err() != nil })
+	if len(all) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(l.ctx, requestTimeout)
 	defer cancel()
 	err := l.record(ctx, all)
 	mayDiffer := err != nil && ctx.Err() == nil && !errors.Is(err, world.ErrNotLeader) && !errors.Is(err, store.ErrUncertain)
 	if mayDiffer && len(all) > 1 {
-		for i := range all {
-			l.submit(all[i : i+1])
-		}
+		half := len(all) / 2
+		l.submit(all[:half:half])
+		l.submit(all[half:])
 		return
 	}
 	for _, a := range all {

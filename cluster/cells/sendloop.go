@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -34,6 +35,7 @@ const (
 	requestTimeout = 2 * time.Second // limit for a response; then the packet is sent again
 	firstRetry     = time.Millisecond
 	lastRetry      = time.Second
+	leaderPoll     = 100 * time.Millisecond // a World may begin to lead without a tick
 )
 
 // A sendLoop is one Run. Its goroutines: sendAll packs packets, one per packet waits for the
@@ -47,6 +49,7 @@ type sendLoop struct {
 	self      ID
 
 	peers    map[ID]*delivery // of sendAll
+	nudged   bool             // a call waits that makes a tick have a record
 	outcomes list[outcome]
 	acks     list[answer]
 	arrivals list[*arrival]
@@ -73,8 +76,14 @@ func (s *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	}
 	defer l.running.Wait()
 	defer cancel(nil)
-	if err := l.read(func() { l.self = l.pairs.self() }); err != nil {
-		return err
+	for {
+		err := l.read(func() { l.self = l.pairs.self() })
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, world.ErrNotLeader) || !l.sleep(leaderPoll) { // see world.Options.Wait
+			return cmp.Or(context.Cause(ctx), err)
+		}
 	}
 	if l.self == 0 {
 		return errNoID
@@ -115,7 +124,11 @@ func (l *sendLoop) sendAll() error {
 			return context.Cause(l.ctx)
 		}
 		for _, o := range l.outcomes.take() {
-			l.peers[o.to].end(o.err, time.Now())
+			if o.to == 0 {
+				l.nudged = false
+			} else {
+				l.peers[o.to].end(o.err, time.Now())
+			}
 		}
 	}
 }
@@ -130,12 +143,14 @@ func (d *delivery) end(err error, now time.Time) {
 	d.retryAt = now.Add(d.wait)
 }
 
-// sendDue starts the deliveries that are due, and returns the time of the next retry, or 0. A
+// sendDue starts the deliveries that are due, and returns the time of the next look, or 0. A
 // halted World does not lead, so messages of a failed tick are never sent. Messages of a tick
-// without a record wait for it: another leader may run the tick again.
+// without a record wait for one, because another leader may run the tick again.
 func (l *sendLoop) sendDue(now time.Time) (next time.Time, err error) {
 	err = l.read(func() {
-		if s := l.world.Status(); !s.Leader || s.Unrecorded > 0 {
+		s := l.world.Status()
+		if !s.Leader {
+			next = now.Add(leaderPoll)
 			return
 		}
 		for _, p := range l.pairs.peers.All() {
@@ -153,12 +168,25 @@ func (l *sendLoop) sendDue(now time.Time) (next time.Time, err error) {
 				if next.IsZero() || d.retryAt.Before(next) {
 					next = d.retryAt
 				}
+			case s.Unrecorded > 0:
+				l.nudge()
 			default:
 				l.send(d, p.Cell, p.Acked)
 			}
 		}
 	})
+	if errors.Is(err, world.ErrNotLeader) { // the World waits
+		return now.Add(leaderPoll), nil
+	}
 	return next, err
+}
+
+// nudge submits an answer of no cell, which changes nothing but makes the next tick have a record.
+func (l *sendLoop) nudge() {
+	if !l.nudged {
+		l.nudged = true
+		l.acks.add(answer{})
+	}
 }
 
 func (l *sendLoop) send(d *delivery, to ID, acked uint64) {
@@ -275,6 +303,18 @@ func (l list[E]) wait(ctx context.Context) bool {
 	case <-l.filled:
 		return true
 	case <-ctx.Done():
+		return false
+	}
+}
+
+// sleep reports whether ctx lasted.
+func (l *sendLoop) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.ctx.Done():
 		return false
 	}
 }

@@ -239,3 +239,81 @@ func TestRun_DropsForgedPackets(t *testing.T) {
 		}
 	})
 }
+
+// A new leader sends although no tick follows the takeover: no call arrives, with Hz 0.
+func TestRun_SendsAfterTakeover(t *testing.T) {
+	for name, do := range map[string]func(b *two, open func(version string, by cells.Transport) *node) (leader *node){
+		"of a dead leader": func(b *two, open func(string, cells.Transport) *node) *node {
+			first := open("town", nil)
+			b.resume(first)
+			second := open("town", b.by)
+			noError(b, first.kill(b))
+			return second
+		},
+		"by a version that waits": func(b *two, open func(string, cells.Transport) *node) *node {
+			first := open("town", nil)
+			b.resume(first)
+			second := open("next", b.by)
+			noError(b, first.world.Handoff(b.Context(), "next"))
+			noError(b, first.kill(b))
+			return second
+		},
+		"by a leader that waited": func(b *two, open func(string, cells.Transport) *node) *node {
+			first, second := open("town", b.by), open("next", nil)
+			b.resume(first)
+			noError(b, first.world.Handoff(b.Context(), "next"))
+			time.Sleep(time.Second)
+			b.resume(second)
+			noError(b, second.world.Handoff(b.Context(), "town"))
+			noError(b, second.kill(b))
+			return first
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withTwo(t, func(t *testing.T, b *two) {
+				b.receive(b.by)
+				log := world.Memory()
+				leader := do(b, func(version string, by cells.Transport) *node {
+					g := newTown(t, 1, cells.Options[word]{}).from(b.ids[0], road{To: b.ids[1], Left: words, PerTick: words / 2})
+					g.hz, g.version, g.wait = 0, version, true
+					n := start(t, g, log, by)
+					time.Sleep(time.Second)
+					return n
+				})
+				half := words / 2
+				if name == "by a leader that waited" {
+					half = words
+				}
+				until(t, "the words", func() bool { last, _ := b.heard(); return last >= uint64(half) })
+				noError(t, leader.kill(t))
+			})
+		})
+	}
+}
+
+// resume submits a call that changes nothing, so that a tick runs.
+func (b *two) resume(n *node) {
+	b.submit(n, func(q store.Queue) { n.out.Resume(q, b.ids[1]) })
+}
+
+// Messages of a tick without a record wait for one tick, not for Options.Idle.
+func TestRun_NudgesUnrecordedTicks(t *testing.T) {
+	withTwo(t, func(t *testing.T, b *two) {
+		b.fault = func(g *town, tick uint64) error {
+			for _, r := range g.roads.All() {
+				if r.Left = 0; tick == 30 {
+					r.Left = 7
+				}
+			}
+			return nil
+		}
+		b.receive(b.by)
+		b.sender = start(b, b.towns[0](), b.logs[0], nil)
+		time.Sleep(100 * time.Millisecond) // the first ticks send before the fault
+		b.sender.runOutbox(b.by)
+		until(t, "the words", b.heardUpTo(8))
+		if tick := b.sender.world.Status().Tick; tick > 40 {
+			t.Errorf("words of tick 31 arrived in tick %d", tick)
+		}
+	})
+}
