@@ -57,6 +57,9 @@ func (c *claim) take(ctx context.Context) (err error) {
 			if err = c.put(ctx, c.slot().info, c.id); err == nil {
 				return nil
 			}
+			if !refused(err) {
+				c.release(ctx)
+			}
 		}
 		if err != nil && err != errChanged && !refused(err) {
 			return err
@@ -132,18 +135,30 @@ func (c *claim) replace(ctx context.Context, info jetstream.ObjectInfo, saving s
 	}
 	ctx, cancel := context.WithTimeout(ctx, blobTime)
 	defer cancel()
-	return retry(ctx, func(err error) bool { return errors.Is(err, errSuperseded) || isWrongSettings(err) }, func(ctx context.Context) (err error) {
-		if c.view, err = c.look(ctx); err != nil {
+	return retry(ctx, func(err error) bool { return errors.Is(err, errSuperseded) || isWrongSettings(err) }, func(ctx context.Context) error {
+		if err := c.lookAgain(ctx); err != nil {
 			return err
 		}
-		if c.slot().claim() == saving && c.slot().info.NUID == info.NUID {
-			return nil
-		}
-		if c.slot().claim() != c.id {
+		switch stored := c.slot().info.NUID == c.id; {
+		case stored && saving == "":
+			return nil // also if another node has claimed the slot
+		case c.slot().claim() != c.id:
 			return errSuperseded
 		}
 		return c.put(ctx, info, saving)
 	})
+}
+
+// lookAgain updates the view. It keeps the view if the look fails or is older.
+func (c *claim) lookAgain(ctx context.Context) error {
+	v, err := c.look(ctx)
+	if err == nil && v.last < c.view.last {
+		err = errChanged
+	}
+	if err == nil {
+		c.view = v
+	}
+	return err
 }
 
 // renew renews the claim now and then.
@@ -165,14 +180,18 @@ func (c *claim) holds(ctx context.Context) (bool, error) {
 }
 
 // release removes the claim and its chunks, as far as possible now. Another save removes the
-// rest.
+// rest. The failed put of the snapshot may have arrived, or may still arrive. So the chunks stay
+// until a newer description refuses it.
 func (c *claim) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 	defer cancel()
-	_ = c.purgeChunks(ctx, c.id)
-	if c.slot().claim() == c.id {
-		_ = c.put(ctx, c.slot().info, "")
+	if c.lookAgain(ctx) != nil || c.slot().info.NUID == c.id {
+		return
 	}
+	if c.slot().claim() == c.id && c.put(ctx, c.slot().info, "") != nil {
+		return
+	}
+	_ = c.purgeChunks(ctx, c.id)
 }
 
 func (c *claim) store(ctx context.Context, write func(w io.Writer) error) error {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -12,12 +13,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A cut lets some requests pass, as a process that is killed. lost: the last one arrives.
+// A cut lets some requests pass, as a process that is killed.
 type cut struct {
+	cutMode
 	mutex sync.Mutex
 	left  int
-	lost  bool
 	kill  func()
+}
+
+type cutMode struct {
+	lost  bool // the failed request arrives
+	alive bool // later requests pass, as after a cancel
 }
 
 var errCut = errors.New("killed")
@@ -28,7 +34,7 @@ func (c *cut) do(f func() error) error {
 	left := c.left
 	c.mutex.Unlock()
 	switch {
-	case left > 0:
+	case left > 0, left < 0 && c.alive:
 		return f()
 	case left == 0 && c.lost:
 		_ = f()
@@ -77,22 +83,27 @@ func (c cutStream) Purge(ctx context.Context, o ...jetstream.StreamPurgeOpt) err
 }
 
 // cutSave saves until the nth request, and reports whether it was cut.
-func cutSave(t testing.TB, l *Log, at uint64, b []byte, n int, lost bool) bool {
+func cutSave(t testing.TB, l *Log, at uint64, b []byte, n int, mode cutMode) bool {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	whole := l.saved
 	defer func() { l.saved = whole }()
-	c := &cut{left: n, lost: lost, kill: kill}
+	c := &cut{left: n, cutMode: mode, kill: kill}
 	s, bucket := *whole.(*slots), *whole.(*slots).bucket
 	bucket.js, bucket.stream = cutJetStream{bucket.js, c}, cutStream{bucket.stream, c}
 	s.bucket, s.staleLimit, l.saved = &bucket, time.Millisecond, &s
-	_ = trySave(ctx, l, at, b)
+	if err := trySave(ctx, l, at, b); mode.alive && err != nil {
+		v, err := whole.(*slots).look(t.Context())
+		if noError(t, err); (&claim{view: v}).claimed() >= 0 {
+			t.Errorf("canceled at request %d, lost %t: a claim stays", n, mode.lost)
+		}
+	}
 	return c.left <= 0
 }
 
-// A node is killed at each request of a save. The two older snapshots stay until the new one is
-// whole, and the next save removes the rest.
+// A node is killed, or its save canceled, at each request of a save. The two older snapshots stay
+// until the new one is whole, and the next save removes the rest.
 func TestSlots_KillLeavesNothing(t *testing.T) {
 	_, l := oneServerLog(t)
 	l.saved.(*slots).staleLimit = time.Millisecond
@@ -100,27 +111,82 @@ func TestSlots_KillLeavesNothing(t *testing.T) {
 	at, cuts := uint64(2), 0
 	saveBytes(t, l, 1, state(1))
 	saveBytes(t, l, 2, state(2))
-	for _, lost := range []bool{false, true} {
-		for n := 1; cutSave(t, l, at+1, big, n, lost); n++ {
+	for _, mode := range []cutMode{{}, {lost: true}, {alive: true}, {lost: true, alive: true}} {
+		for n := 1; cutSave(t, l, at+1, big, n, mode); n++ {
 			cuts++
 			whole, err := l.Snapshots(t.Context())
 			if err != nil || !slices.Equal(whole, []uint64{at, at - 1}) && !slices.Equal(whole, []uint64{at + 1, at}) {
-				t.Fatalf("killed at request %d: snapshots %v, %v, want %d", n, whole, err, at)
+				t.Fatalf("%+v at request %d: snapshots %v, %v, want %d", mode, n, whole, err, at)
 			}
 			for _, at := range whole {
-				_, err := load(l, at)
-				noError(t, err)
+				if _, err := load(l, at); err != nil {
+					t.Fatalf("%+v at request %d: snapshot %d: %v", mode, n, at, err)
+				}
 			}
 			saveBytes(t, l, at+2, state(at+2))
 			saveBytes(t, l, at+3, state(at+3))
 			at += 3
 			if wantTidy(t, l, at, at-1); t.Failed() {
-				t.Fatalf("after a kill at request %d, lost %t", n, lost)
+				t.Fatalf("%+v at request %d", mode, n)
 			}
 		}
 		at++ // of the save that was not cut
 	}
-	if cuts < 40 {
-		t.Errorf("%d cuts, want two at each of 20 requests", cuts)
+	if cuts < 80 {
+		t.Errorf("%d cuts, want four at each of 20 requests", cuts)
+	}
+}
+
+// The answer to the last put is lost, and another node claims the slot before the next look.
+func TestSlots_SaveFindsSnapshotWithClaim(t *testing.T) {
+	_, l := oneServerLog(t)
+	saveBytes(t, l, 1, state(1))
+	saveBytes(t, l, 2, state(2))
+	whole := l.saved.(*slots)
+	other := &claim{slots: whole, at: 3, id: "other", damaged: l.isDamaged}
+	s, bucket := *whole, *whole.bucket
+	const lastPut = 3 // after the claim and a chunk
+	bucket.js = cutJetStream{bucket.js, &cut{left: lastPut, cutMode: cutMode{lost: true, alive: true}, kill: func() {
+		if err := other.take(t.Context()); err != nil || other.slot().info.Metadata[recordKey] != "3" {
+			t.Errorf("the other claim: %v, of %v", err, other.slot().info.Metadata)
+		}
+	}}}
+	s.bucket, l.saved = &bucket, &s
+	saveBytes(t, l, 3, state(3))
+	wantLoad(t, l, 3, state(3))
+	other.release(t.Context())
+	wantTidy(t, l, 3, 2)
+}
+
+// The snapshot is stored, but the node knows nothing of it, and a lagging server answers with the
+// description before the claim, or with the claim.
+func TestSlots_ReleaseKeepsStoredSnapshot(t *testing.T) {
+	for _, claimed := range []bool{false, true} {
+		_, l := oneServerLog(t)
+		saveBytes(t, l, 1, state(1))
+		saveBytes(t, l, 2, state(2))
+		s := l.saved.(*slots)
+		lagging := laggingStream{Stream: s.stream, subject: s.meta("a")}
+		c := claim{slots: s, at: 3, id: "new", damaged: l.isDamaged}
+		keepOld := func() (err error) {
+			lagging.old, err = s.stream.GetLastMsgForSubject(t.Context(), lagging.subject)
+			return err
+		}
+		noError(t, keepOld())
+		noError(t, c.take(t.Context()))
+		if claimed {
+			noError(t, keepOld())
+		}
+		unaware := c
+		noError(t, c.store(t.Context(), func(w io.Writer) error { _, err := w.Write(state(3)); return err }))
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if unaware.lookAgain(canceled) == nil {
+			t.Error("a canceled look succeeded")
+		}
+		s.stream = lagging
+		unaware.release(t.Context())
+		s.stream = lagging.Stream
+		wantLoad(t, l, 3, state(3))
 	}
 }
