@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,8 @@ import (
 // snapshots and history, and opens. Copy reads no more than dir's files, twice if Trim removes
 // some meanwhile, and syncs the copy.
 //
-// It fails with [ErrCorrupt] if dir is damaged. After an error the content of to is undefined.
+// It fails with [ErrCorrupt] for the same damage as [OpenRead]. After an error the content of to
+// is undefined.
 //
 // A plain copy of an open folder may have a later part of a file and lack an earlier one, or
 // lack a file. Open then fails with ErrCorrupt, and never loses acknowledged records silently.
@@ -40,67 +42,63 @@ func copyFolder(ctx context.Context, from disk, to *osDir) error {
 	if err == nil && len(names) > 0 {
 		err = fmt.Errorf("%s: got files such as %s, want none", to.dir, names[0])
 	}
-	for err == nil {
-		var trimmed bool
-		if trimmed, err = copyOnce(ctx, from, to); !trimmed {
-			break
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return untilSteady(from, func() error { return copyOnce(ctx, from, to) })
 }
 
-// copyOnce copies the files that to lacks. trimmed: a file was removed meanwhile.
-func copyOnce(ctx context.Context, from, to disk) (trimmed bool, err error) {
+// copyOnce copies the files that to lacks.
+func copyOnce(ctx context.Context, from, to disk) error {
+	newest := inspectLock(from) // first: another segment may begin meanwhile
 	early, err := from.list()
 	if err != nil {
-		return false, err
+		return err
 	}
 	segments := numbered(early, segmentExt)
 	if len(segments) == 0 {
-		return false, fmt.Errorf("no segments: %w", fs.ErrNotExist)
+		return cmp.Or(lostAll(early, newest), fmt.Errorf("no segments: %w", fs.ErrNotExist))
 	}
 	last := segments[len(segments)-1]
 	// The first list may have a segment that began meanwhile, and lack one before it.
 	names, err := from.list()
 	if err != nil {
-		return false, err
+		return err
+	}
+	segments = numbered(names, segmentExt)
+	if !slices.Contains(segments, last) {
+		return fmt.Errorf("%s: %w", fileName(last, segmentExt), fs.ErrNotExist)
 	}
 	had, err := dropOthers(to, names)
 	if err != nil {
-		return false, err
+		return err
 	}
 	var end uint64
-	for _, first := range numbered(names, segmentExt) {
+	for _, first := range segments {
 		name := fileName(first, segmentExt)
 		switch {
 		case first == last:
-			end, err = copyLast(from, to, first)
+			end, err = copyLast(from, to, first, newest)
 		case first < last:
 			err = copyWhole(ctx, from, to, name, slices.Contains(had, name))
 		}
 		if err != nil {
-			return errors.Is(err, fs.ErrNotExist), ifOther(err)
+			return err
 		}
 	}
-	// A later snapshot needs records that were not copied.
 	for _, at := range numbered(names, snapshotExt) {
 		name := fileName(at, snapshotExt)
-		if at > end {
-			continue
+		switch {
+		case at > end && segments[len(segments)-1] > last:
+			continue // it needs records that are not copied
+		case at > end:
+			return missingRecords(at, end)
 		}
 		if err := copyWhole(ctx, from, to, name, slices.Contains(had, name)); err != nil {
-			return errors.Is(err, fs.ErrNotExist), ifOther(err)
+			return err
 		}
 	}
-	return false, nil
-}
-
-// ifOther returns err unless a file was missing.
-func ifOther(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // dropOthers removes the files of to that are not among names, and the newest segment, which
@@ -142,8 +140,8 @@ func copyWhole(ctx context.Context, from, to disk, name string, had bool) error 
 }
 
 // copyLast copies the whole units of a segment that may grow, and returns the position of its
-// last record. Zeros follow.
-func copyLast(from, to disk, first uint64) (end uint64, err error) {
+// last record. Zeros follow. newest is named in the lock file.
+func copyLast(from, to disk, first, newest uint64) (end uint64, err error) {
 	c, err := openCursor(from, first)
 	if err != nil {
 		return 0, err
@@ -154,6 +152,9 @@ func copyLast(from, to disk, first uint64) (end uint64, err error) {
 		if atEnd, err = t.check(t.drain()); err != nil {
 			return 0, err
 		}
+	}
+	if err := lostNewest(c, newest); err != nil {
+		return 0, err
 	}
 	name := fileName(first, segmentExt)
 	if err := copyFile(to, c.file, c.offset, name); err != nil {

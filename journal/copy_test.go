@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -122,5 +124,54 @@ func TestCopy_Refuses(t *testing.T) {
 		noError(t, os.WriteFile(name, bad, 0o600))
 		wantError(t, Copy(ctx, dir, filepath.Join(to, "5", string(rune('a'+i)))), ErrCorrupt)
 		noError(t, os.WriteFile(name, b, 0o600))
+	}
+}
+
+// Open of the folder finds a lost segment by the lock file, and continues after the snapshot.
+func TestCopy_RefusesLostRecords(t *testing.T) {
+	for name, lose := range map[string]func(d *crashDisk, last string, end int64){
+		"newest segment": func(d *crashDisk, last string, _ int64) { delete(d.files, last) },
+		"all segments": func(d *crashDisk, _ string, _ int64) {
+			maps.DeleteFunc(d.files, func(name string, _ *crashFile) bool { return filepath.Ext(name) == segmentExt })
+		},
+		"last record, saved": func(d *crashDisk, last string, end int64) { d.files[last].bytes[end-9] ^= 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newCrashDisk()
+			j := savedAt(t, d, 60, 100)
+			mustClose(t, j)
+			lose(d, fileName(j.segments[len(j.segments)-1], segmentExt), j.end)
+			wantError(t, copyFolder(t.Context(), d, newFolder(filepath.Join(t.TempDir(), "to"))), ErrCorrupt)
+		})
+	}
+}
+
+// A listDisk calls before before each list, which lacks the names that it returns.
+type listDisk struct {
+	*crashDisk
+	before func() (hidden []string)
+}
+
+func (d listDisk) list() ([]string, error) {
+	hidden := d.before()
+	names, err := d.crashDisk.list()
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(hidden, name) }), err
+}
+
+func TestCopy_AllSegmentsTrimmedBetweenLists(t *testing.T) {
+	for at := 1; at <= 4; at++ {
+		d := newCrashDisk()
+		j, lists := savedAt(t, d), 0
+		from := listDisk{d, func() []string {
+			if lists++; lists == at {
+				mustAppend(t, j, 101, 200)
+				noError(t, errors.Join(save(j, 190, "state"), save(j, 200, "state"), j.Trim(t.Context(), 190)))
+			}
+			return nil
+		}}
+		to := filepath.Join(t.TempDir(), "to")
+		noError(t, copyFolder(t.Context(), from, newFolder(to)))
+		wantCopy(t, to, 100)
+		mustClose(t, j)
 	}
 }

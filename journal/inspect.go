@@ -24,7 +24,33 @@ func (d onlyRead) list() ([]string, error) {
 	return names, err
 }
 
+// inspect calls each once for a record, also if it reads the folder again.
 func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Contents, err error) {
+	var done uint64
+	var ended error
+	once := func(at uint64, rec []byte) error {
+		if at > done && ended == nil {
+			done, ended = at, each(at, rec)
+		}
+		return ended
+	}
+	failed := untilSteady(d, func() error {
+		found, err = inspectOnce(d, once)
+		if ended != nil {
+			return nil
+		}
+		return cmp.Or(err, found.Damage)
+	})
+	switch {
+	case ended != nil:
+		return found, ended
+	case errors.Is(failed, ErrCorrupt):
+		return found, nil
+	}
+	return found, failed
+}
+
+func inspectOnce(d disk, each func(at uint64, rec []byte) error) (found hook.Contents, err error) {
 	newest := inspectLock(d) // first: another segment may begin meanwhile
 	names, err := d.list()
 	if err != nil {

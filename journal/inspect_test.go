@@ -73,3 +73,30 @@ func TestInspect_WhileRecordsAreAppended(t *testing.T) {
 	}
 	mustClose(t, j)
 }
+
+// Files that come and go while the folder is read are no damage, and records are read once.
+func TestInspect_WhileListChanges(t *testing.T) {
+	d := newCrashDisk()
+	j := savedAt(t, d, 60, 80)
+	lists := 0
+	missed := fileName(j.segments[1], segmentExt)
+	began := listDisk{d, func() []string {
+		if lists++; lists <= 2 {
+			return []string{missed}
+		}
+		return nil
+	}}
+	found, n := contents(t, began)
+	failIf(t, found.Damage != nil || n != 100, "a segment began: %d records, %v", n, found.Damage)
+	last, trimmed := uint64(0), false
+	found, err := inspect(d, func(at uint64, rec []byte) error {
+		failIf(t, at <= last || string(rec) != string(record(at)), "record %d after %d is %q", at, last, rec)
+		if last = at; !trimmed {
+			trimmed = true
+			return j.Trim(t.Context(), 60)
+		}
+		return nil
+	})
+	failIf(t, err != nil || found.Damage != nil || last != 100, "trimmed: %d records, %v, %v", last, found.Damage, err)
+	mustClose(t, j)
+}

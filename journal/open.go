@@ -283,7 +283,10 @@ func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
 	}
 }
 
-var errMissing = errors.New("snapshot of missing records")
+// missingRecords is the damage of a snapshot after the last record left, at.
+func missingRecords(snapshot, at uint64) error {
+	return &CorruptError{File: fileName(snapshot, snapshotExt), At: at + 1, Reason: "snapshot of missing records"}
+}
 
 // skipToSnapshot continues after a snapshot newer than the last record, which was damaged after
 // the save.
@@ -293,7 +296,7 @@ func (j *Journal) skipToSnapshot(saved []uint64) error {
 	}
 	newest := saved[len(saved)-1]
 	if j.tornTail == nil {
-		return &CorruptError{File: fileName(newest, snapshotExt), At: j.tail.seq + 1, Reason: errMissing.Error()}
+		return missingRecords(newest, j.tail.seq)
 	}
 	before := j.last
 	j.last = nil

@@ -15,7 +15,8 @@ import (
 // Trim and Reject fail with an error that is [fs.ErrPermission] and [fs.ErrClosed].
 //
 // It reads the same records as [Open], and fails with [ErrCorrupt] for the same damage, or with
-// [fs.ErrNotExist] if dir has no journal. A unit being written is not seen. On Windows, files
+// [fs.ErrNotExist] if dir has no journal. It also fails with ErrCorrupt if the last record is
+// damaged and a snapshot has it: Open begins a segment after that snapshot. A unit being written is not seen. On Windows, files
 // that are open for reading cannot be trimmed.
 func OpenRead(dir string) (*Journal, error) {
 	j, err := openRead(readOnlyDir{newFolder(dir)})
@@ -42,20 +43,30 @@ func (readOnly) Is(target error) bool {
 	return target == fs.ErrPermission || target == fs.ErrClosed
 }
 
-func openRead(d disk) (*Journal, error) {
-	for {
+func openRead(d disk) (j *Journal, err error) {
+	err = untilSteady(d, func() (err error) {
+		j, err = tryOpenRead(d)
+		return err
+	})
+	return j, err
+}
+
+// untilSteady repeats read while it finds damage or misses a file, and files come and go: files
+// that begin or are trimmed meanwhile look like damage. The same error twice is real.
+func untilSteady(d disk, read func() error) error {
+	for last := ""; ; {
 		before, err := d.list()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		j, err := tryOpenRead(d)
-		if err == nil {
-			return j, nil
+		err = read()
+		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) || err.Error() == last {
+			return err
 		}
-		// Files that were trimmed meanwhile look like damage.
 		if after, e := d.list(); e != nil || slices.Equal(before, after) {
-			return nil, errors.Join(err, e)
+			return errors.Join(err, e)
 		}
+		last = err.Error()
 	}
 }
 
@@ -83,7 +94,7 @@ func tryOpenRead(d disk) (*Journal, error) {
 		err = lostNewest(j.live.cursor, newest)
 	}
 	if n := len(saved); err == nil && n > 0 && saved[n-1] > j.tail.seq {
-		err = &CorruptError{File: fileName(saved[n-1], snapshotExt), At: j.tail.seq + 1, Reason: errMissing.Error()}
+		err = missingRecords(saved[n-1], j.tail.seq)
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.live.close())
