@@ -58,6 +58,8 @@ func (r *Requests[Q, A]) Submit(ctx context.Context, w *World, key string, q Q) 
 	}
 	kept, unread := r.read(ctx, w, key)
 	switch {
+	case unread != nil && err != nil && !errors.Is(err, store.ErrDuplicate):
+		return answer, err // not applied
 	case unread != nil:
 		return answer, fmt.Errorf("world: Requests.Submit: key %q: %w: %w", key, store.ErrUncertain, unread)
 	case kept.Time != 0 && kept.Request == q:

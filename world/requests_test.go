@@ -134,6 +134,16 @@ func TestRequests_CountOnce(t *testing.T) {
 		b.submit(t.Context(), "b", 5).want(t, 0, world.ErrNotLeader)
 		mustClose(t, a.World, b.World)
 	})
+	inBubble(t, "canceled before a tick", func(t *testing.T) {
+		a := openTill(t, world.Memory())
+		ctx, cancel := context.WithCancel(t.Context())
+		got := a.submit(ctx, "a", 5)
+		cancel()
+		got.want(t, 0, context.Canceled)
+		failIf(t, errors.Is(got.err, store.ErrUncertain), "got %v", got.err)
+		a.want(t, "a", 6, 6)
+		mustClose(t, a.World)
+	})
 }
 
 func TestRequests_ForgetOldAnswers(t *testing.T) {
@@ -167,8 +177,8 @@ func TestRequests_HaltedWorldAnswersNothing(t *testing.T) {
 		bad.want(t, 0, world.ErrTick)
 		for _, key := range []string{"a", "b", "c"} {
 			got := a.submit(t.Context(), key, 5)
-			got.want(t, 0, store.ErrUncertain)
-			failIf(t, errors.Is(got.err, fs.ErrClosed), "got %v", got.err)
+			got.want(t, 0, world.ErrNotLeader)
+			failIf(t, errors.Is(got.err, fs.ErrClosed) || errors.Is(got.err, store.ErrUncertain), "got %v", got.err)
 		}
 		mustClose(t, a.World)
 	})
