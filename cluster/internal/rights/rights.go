@@ -46,6 +46,7 @@ type server struct {
 
 // Create writes a configuration. Dir appears when it is complete.
 func Create(o Options) (err error) {
+	o.Dir = filepath.Clean(o.Dir)
 	servers, err := o.servers()
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func Create(o Options) (err error) {
 }
 
 func fill(dir string, servers []server, ids []cells.ID) error {
-	f := &folder{dir: dir}
+	f := &folder{dir: dir, err: os.Mkdir(filepath.Join(dir, "cells"), 0o700)}
 	nodes, routes := f.newCA("nodes"), f.newCA("routes")
 	for _, s := range servers {
 		f.copy("ca/nodes.pem", s.Name+"/nodes-ca.pem")
@@ -118,6 +119,9 @@ func (o *Options) servers() (all []server, err error) {
 		}
 		route := net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
 		for _, other := range all {
+			if other.Host == s.Host && o.Etc+o.Data != "" {
+				return nil, fmt.Errorf("server %q: host: shares folders with %s, want -etc \"\" and -data \"\"", address, other.Name)
+			}
 			if other.Host == s.Host && (other.Client == s.Client || other.Port == s.Client || other.Client == s.Port) {
 				return nil, fmt.Errorf("server %q: ports: already used by %s", address, other.Name)
 			}
@@ -221,13 +225,17 @@ func writeAccounts(dir string) error {
 		u.Cell, u.Account, u.Streams = id, "CELL-"+id.String(), []string{id.Stream(), "OBJ_" + id.Stream()}
 		users = append(users, u)
 	}
-	var b bytes.Buffer
-	if err := accounts.Execute(&b, map[string]any{"Operator": operator.Key, "Cells": users}); err != nil {
-		return err
-	}
 	servers, err := filepath.Glob(filepath.Join(dir, "server-*"))
 	if err == nil && servers == nil {
 		err = fmt.Errorf("%s: no folders of servers: want a folder that this command wrote", dir)
+	}
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	// A single server reserves the limits of all accounts when it starts.
+	if err := accounts.Execute(&b, map[string]any{"Operator": operator.Key, "Cells": users, "HasLimits": len(servers) > 1}); err != nil {
+		return err
 	}
 	for _, s := range servers {
 		file := filepath.Join(s, accountsFile)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -63,6 +64,43 @@ func TestCreate_WritesValidConfiguration(t *testing.T) {
 	}
 }
 
+func TestCreate_OneServerKeepsStreamsOfItsAccounts(t *testing.T) {
+	o, err := server.ProcessConfigFile(filepath.Join(create(t, "localhost"), "server-1", "server.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Port, o.JetStreamMaxStore, o.JetStreamMaxMemory, o.NoLog, o.NoSigs = server.RANDOM_PORT, 1<<20, 1<<20, true, true // a small machine
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	for _, id := range []cells.ID{7, 8} {
+		a, err := s.LookupAccount("CELL-" + id.String())
+		if err != nil || !a.JetStreamEnabled() {
+			t.Errorf("account of cell %v: got %v, want JetStream", id, err)
+		}
+	}
+}
+
+func TestCreate_TakesAnyNameOfDirAndNoCells(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"config/", "./other/../some//"} {
+		err := rights.Create(rights.Options{Servers: []string{"one"}, Dir: dir})
+		if err == nil {
+			err = rights.Add(dir, []cells.ID{7})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestCreate_RefusesInvalidOptions(t *testing.T) {
 	used := create(t, "one")
 	fresh := filepath.Join(t.TempDir(), "config")
@@ -77,6 +115,8 @@ func TestCreate_RefusesInvalidOptions(t *testing.T) {
 		{rights.Options{Dir: fresh, Servers: []string{"one:0"}}, "port"},
 		{rights.Options{Dir: fresh, Servers: []string{"one:65000"}}, "port"},
 		{rights.Options{Dir: fresh, Servers: []string{"one", "two", "one:6222"}}, "already used"},
+		{rights.Options{Dir: fresh, Servers: []string{"one:1", "two", "one:2"}, Etc: "/etc"}, "shares folders"},
+		{rights.Options{Dir: fresh, Servers: []string{"one:1", "two", "one:2"}, Data: "/data"}, "shares folders"},
 		{rights.Options{Dir: fresh, Servers: []string{"one"}, Cells: []cells.ID{7, 7}}, "cell 0000000000000007"},
 		{rights.Options{Dir: fresh, Servers: []string{"one"}, Cells: []cells.ID{0}}, "cell 0000000000000000"},
 		{rights.Options{Dir: used, Servers: []string{"one"}}, "-add"},
