@@ -233,7 +233,7 @@ func TestAttack_FailsWithRights(t *testing.T) {
 	for name, attack := range attacks {
 		succeeded[name] = attack(t, c)
 	}
-	noError(t, rights.Add(c.dir, []cells.ID{10}))
+	noError(t, rights.Add(rights.Options{Dir: c.dir, Cells: []cells.ID{10}}))
 	noError(t, c.Reload())
 	noError(t, c.Reload()) // the first activates no imports of new accounts
 

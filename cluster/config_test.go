@@ -146,6 +146,27 @@ func TestRights_SufficeForTheCell(t *testing.T) {
 	wantNumber(t, "Tail after Reseed", 5)(openLog(t, c.as(t, 7), 7, o).Tail(t.Context()))
 }
 
+func TestRights_AddedServerJoins(t *testing.T) {
+	c := startSecured(t, nil, 7)
+	noError(t, rights.Add(rights.Options{Dir: c.dir, Servers: []string{fmt.Sprint("localhost:", freePort(t))}}))
+	conf, err := server.ProcessConfigFile(filepath.Join(c.dir, "server-4", "server.conf"))
+	noError(t, err)
+	conf.NoLog, conf.NoSigs = true, true
+	s, err := server.NewServer(conf)
+	noError(t, err)
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	begin := time.Now()
+	for !s.JetStreamIsCurrent() || s.NumRemotes() != 3 {
+		if time.Since(begin) > patience/4 {
+			t.Fatalf("current %t, %d others, want 3", s.JetStreamIsCurrent(), s.NumRemotes())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	openLog(t, cluster.URLs([]string{s.ClientURL()}, c.options(t, 7)...), 7, cluster.Options{})
+}
+
 func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint64, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"cluster/cmd/reseed":       {"cluster", "cluster/internal/rights", "journal", "internal/cli", "internal/hook"},
 	"cluster/internal/audit":   {"internal/entry", "store", "world"},
 	"cluster/internal/nemesis": {"store", "journal", "world", "cluster", "cluster/internal/audit", "cluster/internal/localnet", "internal/cli", "internal/report", "proof/game", "proof/process"},
-	"cluster/cmd/config":       {"cluster/cells", "cluster/internal/rights"},
+	"cluster/cmd/config":       {"cluster/cells", "cluster/internal/rights", "internal/cli"},
 	"cluster/internal/rights":  {"cluster/cells"},
 	"cluster/cmd/nemesis":      {"cluster/internal/nemesis", "internal/cli"},
 	"stress":                   {anything},

@@ -12,6 +12,7 @@ import (
 
 	"handloom/cluster/cells"
 	"handloom/cluster/internal/rights"
+	"handloom/internal/cli"
 )
 
 func main() { os.Exit(run(os.Stdout, os.Stderr, os.Args[1:])) }
@@ -19,56 +20,56 @@ func main() { os.Exit(run(os.Stdout, os.Stderr, os.Args[1:])) }
 //go:embed usage.txt
 var usage string
 
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
+const exitRefused = 2
 
 func run(stdout, stderr io.Writer, args []string) int {
 	var servers, ids string
 	var add bool
 	o := rights.Options{Dir: "handloom-config"}
-	flags := flag.NewFlagSet("config", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
+	flags := cli.NewFlags()
 	flags.StringVar(&servers, "servers", "", "")
 	flags.StringVar(&ids, "cells", "", "")
 	flags.StringVar(&o.Dir, "dir", o.Dir, "")
 	flags.StringVar(&o.Etc, "etc", "/etc/handloom", "")
 	flags.StringVar(&o.Data, "data", "/var/lib/handloom", "")
 	flags.BoolVar(&add, "add", false, "")
-	err := flags.Parse(args)
+	words, err := cli.ParseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, usage)
 		return 0
 	}
-	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("arguments: got %q, want none", flags.Args())
+	if err == nil && len(words) > 0 {
+		err = fmt.Errorf("arguments: got %q, want none", words)
 	}
-	if err == nil && add == (servers != "") {
-		err = errors.New("want either -servers for a new folder, or -add for an existing one")
+	if err == nil && !add && servers == "" {
+		err = errors.New("-servers, -add: got none, want -servers for a new folder, or -add for an existing one")
 	}
 	if err == nil {
 		o.Cells, err = parseCells(ids)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "config: %v; see -h\n", err)
-		return exitUsage
+		fmt.Fprintf(stderr, "config: %v; see: go run handloom/cluster/cmd/config -h\n", err)
+		return exitRefused
 	}
-	if add {
-		err = rights.Add(o.Dir, o.Cells)
-	} else {
+	if servers != "" {
 		o.Servers = strings.Split(servers, ",")
-		err = rights.Create(o)
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "config: %v\n", err)
-		return exitFailed
-	}
+	write := rights.Create
 	if add {
-		fmt.Fprintf(stdout, "%s: copy accounts.conf to each server, and reload it twice: nats-server --signal reload\n", o.Dir)
-	} else {
-		fmt.Fprintf(stdout, "%s/README.txt names the place of each file\n", o.Dir)
+		write = rights.Add
 	}
+	if err := write(o); err != nil {
+		fmt.Fprintf(stderr, "config: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return exitRefused
+	}
+	if !add {
+		fmt.Fprintf(stdout, "%s/README.txt names the place of each file\n", o.Dir)
+		return 0
+	}
+	if servers != "" {
+		fmt.Fprintf(stdout, "%s: copy the folder of each new server, and start it: the first line of its server.conf has the command\n", o.Dir)
+	}
+	fmt.Fprintf(stdout, "%s: copy accounts.conf to each server, and reload it twice: nats-server --signal reload\n", o.Dir)
 	return 0
 }
 

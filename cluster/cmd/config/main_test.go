@@ -15,17 +15,19 @@ func TestRun_ReportsExitStatus(t *testing.T) {
 		text string
 	}{
 		{"-h", 0, "Usage:"},
-		{"", exitUsage, "-servers"},
-		{"-servers one extra", exitUsage, "arguments"},
-		{"-servers one -add", exitUsage, "either"},
-		{"-servers one -cells 7,x", exitUsage, `"x"`},
-		{"-servers one -cells 0", exitUsage, `"0"`},
-		{"-servers one,two", exitFailed, "servers: got 2"},
-		{"-add -cells 8", exitFailed, "cells"},
+		{"", exitRefused, "-servers"},
+		{"-servers one extra", exitRefused, "arguments"},
+		{"-add -add", exitRefused, "given twice"},
+		{"-servers one -cells 7,x", exitRefused, `"x"`},
+		{"-servers one -cells 0", exitRefused, `"0"`},
+		{"-servers one,two", exitRefused, "servers: got 2"},
+		{"-add -cells 8", exitRefused, "cells"},
 		{"-servers one -cells 7,00000000000000ff", 0, "README"},
-		{"-servers one -cells 7", exitFailed, "-add"},
+		{"-servers one -cells 7", exitRefused, "-add"},
 		{"-add -cells 8", 0, "reload"},
-		{"-add -cells 8", exitFailed, "cell 0000000000000008"},
+		{"-add -cells 8", exitRefused, "cell 0000000000000008"},
+		{"-add", 0, "reload"},
+		{"-add -servers two", exitRefused, "got routes of no server"},
 	} {
 		var out bytes.Buffer
 		got := run(&out, &out, append(strings.Fields(test.args), "-dir", dir))

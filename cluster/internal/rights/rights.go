@@ -51,7 +51,7 @@ func Create(o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := checkCells(o.Cells, nil); err != nil {
+	if err := checkCells(o.Dir, o.Cells, nil); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(o.Dir); !errors.Is(err, fs.ErrNotExist) {
@@ -72,11 +72,7 @@ func fill(dir string, servers []server, ids []cells.ID) error {
 	f := &folder{dir: dir, err: os.Mkdir(filepath.Join(dir, "cells"), 0o700)}
 	nodes, routes := f.newCA("nodes"), f.newCA("routes")
 	for _, s := range servers {
-		f.copy("ca/nodes.pem", s.Name+"/nodes-ca.pem")
-		f.copy("ca/routes.pem", s.Name+"/routes-ca.pem")
-		f.certify(nodes, s.Name+"/server", s.Name, s.Host, isServer)
-		f.certify(routes, s.Name+"/route", s.Name, s.Host, isServer|isClient)
-		f.execute(s.Name+"/server.conf", serverConf, s)
+		f.server(s.Name, s, nodes, routes)
 	}
 	f.user(nodes, "operator", "operator")
 	for _, id := range ids {
@@ -89,6 +85,14 @@ func fill(dir string, servers []server, ids []cells.ID) error {
 	return writeAccounts(dir)
 }
 
+func (f *folder) server(dir string, s server, nodes, routes *ca) {
+	f.copy("ca/nodes.pem", dir+"/nodes-ca.pem")
+	f.copy("ca/routes.pem", dir+"/routes-ca.pem")
+	f.certify(nodes, dir+"/server", s.Name, s.Host, isServer)
+	f.certify(routes, dir+"/route", s.Name, s.Host, isServer|isClient)
+	f.execute(dir+"/server.conf", serverConf, s)
+}
+
 func (o *Options) servers() (all []server, err error) {
 	if n := len(o.Servers); n != 1 && n != 3 && n != 5 {
 		return nil, fmt.Errorf("servers: got %d, want 1, 3 or 5", n)
@@ -98,26 +102,10 @@ func (o *Options) servers() (all []server, err error) {
 		return nil, err
 	}
 	for i, address := range o.Servers {
-		s := server{Name: "server-" + strconv.Itoa(i+1), Host: address, Client: clientPort, Listen: "0.0.0.0", Etc: o.Etc, Data: o.Data}
-		if host, port, err := net.SplitHostPort(address); err == nil {
-			s.Host = host
-			if s.Client, err = strconv.Atoi(port); err != nil || s.Client < 1 || s.Client > 1<<16-1-routeOffset {
-				return nil, fmt.Errorf("server %q: port: want 1 to %d", address, 1<<16-1-routeOffset)
-			}
+		s, err := o.server(i+1, address, dir)
+		if err != nil {
+			return nil, err
 		}
-		if s.Host == "" || strings.ContainsAny(s.Host, " \t\n\"'\\/:,*$") {
-			return nil, fmt.Errorf("server %q: want a host name, or an IPv4 address", address)
-		}
-		if s.Host == "localhost" {
-			s.Listen = "127.0.0.1"
-		}
-		if s.Port = s.Client + routeOffset; s.Etc == "" {
-			s.Etc = filepath.Join(dir, s.Name)
-		}
-		if s.Data == "" {
-			s.Data = filepath.Join(s.Etc, "data")
-		}
-		route := net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
 		for _, other := range all {
 			if other.Host == s.Host && o.Etc+o.Data != "" {
 				return nil, fmt.Errorf("server %q: host: shares folders with %s, want -etc \"\" and -data \"\"", address, other.Name)
@@ -128,63 +116,38 @@ func (o *Options) servers() (all []server, err error) {
 		}
 		all = append(all, s)
 		for j := range all {
-			all[j].Routes = append(all[j].Routes, route)
+			all[j].Routes = append(all[j].Routes, s.route())
 		}
 		all[i].Routes = slices.Clone(all[0].Routes)
 	}
 	return all, nil
 }
 
-func checkCells(ids, existing []cells.ID) error {
-	seen := slices.Clone(existing)
-	for _, id := range ids {
-		if id == 0 || slices.Contains(seen, id) {
-			return fmt.Errorf("cell %v: want a new one, not 0", id)
+// server returns server n of the configuration in dir, an absolute path, without routes.
+func (o *Options) server(n int, address, dir string) (s server, err error) {
+	s = server{Name: "server-" + strconv.Itoa(n), Host: address, Client: clientPort, Listen: "0.0.0.0", Etc: o.Etc, Data: o.Data}
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		s.Host = host
+		if s.Client, err = strconv.Atoi(port); err != nil || s.Client < 1 || s.Client > 1<<16-1-routeOffset {
+			return s, fmt.Errorf("server %q: port: want 1 to %d", address, 1<<16-1-routeOffset)
 		}
-		seen = append(seen, id)
 	}
-	return nil
+	if s.Host == "" || strings.ContainsAny(s.Host, " \t\n\"'\\/:,*$") {
+		return s, fmt.Errorf("server %q: want a host name, or an IPv4 address", address)
+	}
+	if s.Host == "localhost" {
+		s.Listen = "127.0.0.1"
+	}
+	if s.Port = s.Client + routeOffset; s.Etc == "" {
+		s.Etc = filepath.Join(dir, s.Name)
+	}
+	if s.Data == "" {
+		s.Data = filepath.Join(s.Etc, "data")
+	}
+	return s, nil
 }
 
-// Add adds cells to a configuration, and writes the accounts of every server again: copy them,
-// and reload the servers.
-func Add(dir string, ids []cells.ID) error {
-	existing, err := cellsIn(dir)
-	if err != nil {
-		return err
-	}
-	if err := checkCells(ids, existing); err != nil {
-		return err
-	}
-	f := &folder{dir: dir}
-	nodes := f.readCA("nodes")
-	for _, id := range ids {
-		fresh := &folder{dir: filepath.Join(dir, "cells", ".new-"+id.String()), err: f.err}
-		if fresh.err == nil {
-			fresh.err = os.RemoveAll(fresh.dir) // left by an interrupted Add
-		}
-		fresh.user(nodes, ".", "cell "+id.String())
-		if fresh.err == nil {
-			fresh.err = os.Rename(fresh.dir, filepath.Join(dir, "cells", id.String()))
-		}
-		f.err = fresh.err
-	}
-	if f.err != nil {
-		return f.err
-	}
-	return writeAccounts(dir)
-}
-
-// cellsIn returns the cells of a configuration, in ascending order.
-func cellsIn(dir string) (ids []cells.ID, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, "cells"))
-	for _, e := range entries {
-		if id, err := cells.ParseID(e.Name()); err == nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids, err
-}
+func (s *server) route() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
 // A user is the owner of an account.
 type user struct {

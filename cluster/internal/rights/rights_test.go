@@ -93,7 +93,7 @@ func TestCreate_TakesAnyNameOfDirAndNoCells(t *testing.T) {
 	for _, dir := range []string{"config/", "./other/../some//"} {
 		err := rights.Create(rights.Options{Servers: []string{"one"}, Dir: dir})
 		if err == nil {
-			err = rights.Add(dir, []cells.ID{7})
+			err = rights.Add(rights.Options{Dir: dir, Cells: []cells.ID{7}})
 		}
 		if err != nil {
 			t.Error(err)
@@ -135,14 +135,14 @@ func TestAdd_ReplacesOnlyAccounts(t *testing.T) {
 	dir := create(t, "one", "two", "three")
 	before := files(t, dir)
 	for _, id := range []cells.ID{0, 7} {
-		if err := rights.Add(dir, []cells.ID{id}); err == nil {
+		if err := rights.Add(rights.Options{Dir: dir, Cells: []cells.ID{id}}); err == nil {
 			t.Errorf("Add of cell %v succeeds", id)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "cells/.new-0000000000000009/node.pem"), 0o700); err != nil { // an interrupted Add
 		t.Fatal(err)
 	}
-	if err := rights.Add(dir, []cells.ID{9}); err != nil {
+	if err := rights.Add(rights.Options{Dir: dir, Cells: []cells.ID{9}}); err != nil {
 		t.Fatal(err)
 	}
 	after := files(t, dir)
@@ -156,11 +156,31 @@ func TestAdd_ReplacesOnlyAccounts(t *testing.T) {
 			t.Errorf("%s: existed %t, changed %t", name, existed, old != text)
 		}
 	}
+	if err := rights.Add(rights.Options{Dir: dir, Servers: []string{"four", "five"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"one", "five", "x:y:z"} {
+		if err := rights.Add(rights.Options{Dir: dir, Servers: []string{host}}); err == nil {
+			t.Errorf("Add of server %s succeeds", host)
+		}
+	}
+	for name, old := range after {
+		if text := files(t, dir)[name]; text != old {
+			t.Errorf("%s: Add of servers changed it", name)
+		}
+	}
+	o, err := server.ProcessConfigFile(filepath.Join(dir, "server-5", "server.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Routes) != 5 || o.Routes[4].Host != "five:6222" || len(o.Accounts) != 4 {
+		t.Errorf("server-5: got routes %v, %d accounts, want 5 and 4", o.Routes, len(o.Accounts))
+	}
 	for _, missing := range []string{"cells/0000000000000007/node.nkey", "ca/nodes.key", "operator"} {
 		if err := os.RemoveAll(filepath.Join(dir, missing)); err != nil {
 			t.Fatal(err)
 		}
-		if err := rights.Add(dir, []cells.ID{10}); err == nil {
+		if err := rights.Add(rights.Options{Dir: dir, Cells: []cells.ID{10}}); err == nil {
 			t.Errorf("Add without %s succeeds", missing)
 		}
 	}
