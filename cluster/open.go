@@ -118,13 +118,15 @@ func (l *Log) open(ctx context.Context) error {
 	return l.openSnapshots(ctx)
 }
 
-// Close ends the Log and its connection. Reads return [ErrClosed]. The journal stays open.
+// Close ends the Log and its connection, and waits for a running comparison of settings. Reads
+// return [ErrClosed]. The journal stays open.
 func (l *Log) Close() error {
 	l.closing.Do(func() {
 		l.end(ErrClosed)
 		if f := l.takeConsumer(); f != nil {
 			f.messages.Stop()
 		}
+		l.watch.close()
 		l.conn.Close()
 		l.done()
 	})

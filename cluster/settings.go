@@ -16,6 +16,9 @@ type settingsWatch struct {
 	wrong    error
 	at       time.Time // of the last comparison or its start
 	interval time.Duration
+
+	closed    bool
+	comparing sync.WaitGroup
 }
 
 // settingsTime is the time between comparisons of an appending Log. Others compare while they
@@ -48,13 +51,30 @@ func (l *Log) wrongSettings(ctx context.Context) error {
 		}
 		wrong, _ = w.look()
 	case due:
-		go func() {
+		w.start(func() {
 			ctx, cancel := context.WithTimeout(l.life, requestTime)
 			defer cancel()
 			_, _ = l.info(ctx)
-		}()
+		})
 	}
 	return wrong
+}
+
+// start starts a comparison unless the Log is closed.
+func (w *settingsWatch) start(compare func()) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if !w.closed {
+		w.comparing.Go(compare)
+	}
+}
+
+// close waits for comparisons, which end with the life of the Log.
+func (w *settingsWatch) close() {
+	w.mutex.Lock()
+	w.closed = true
+	w.mutex.Unlock()
+	w.comparing.Wait()
 }
 
 // look returns the result of the last comparison, and whether the next is due.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,4 +101,38 @@ func TestStatus_ReportsChangedSettings(t *testing.T) {
 	stop()
 	<-ended
 	noError(t, w.Close(context.Background()))
+}
+
+// Close ends a comparison and waits for it, also if the answer is slow.
+func TestClose_WaitsForComparison(t *testing.T) {
+	_, l := oneServerLog(t)
+	slow := &slowStream{Stream: l.stream, asked: make(chan struct{})}
+	l.stream = slow
+	l.watch.mutex.Lock()
+	l.watch.at = time.Time{} // due
+	l.watch.mutex.Unlock()
+	noError(t, l.wrongSettings(t.Context()))
+	<-slow.asked
+	noError(t, l.Close())
+	if !slow.answered.Load() {
+		t.Error("the comparison runs after Close")
+	}
+	l.watch.at = time.Time{}
+	_ = l.wrongSettings(t.Context()) // starts none: another would close asked again
+	l.watch.close()
+}
+
+// A slowStream answers some time after the request ends.
+type slowStream struct {
+	jetstream.Stream
+	asked    chan struct{}
+	answered atomic.Bool
+}
+
+func (s *slowStream) Info(ctx context.Context, o ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
+	close(s.asked)
+	<-ctx.Done()
+	time.Sleep(20 * time.Millisecond) // a Close that does not wait returns before
+	s.answered.Store(true)
+	return s.Stream.Info(ctx, o...)
 }
