@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/internal/entry"
 	"handloom/world"
 )
 
@@ -65,7 +66,10 @@ func TestIdle_TicksShareRecords(t *testing.T) {
 			pass(t, w, 600)
 			s := w.Status()
 			failIf(t, s.Tick != 600 || s.Position-1 > c.records || s.Position < c.records*9/10, "%d ticks, %d records, want %d", s.Tick, s.Position-1, c.records)
+			seeds := map[uint64]bool{g.seen[0].Seed: true}
 			for i, o := range g.seen[1:] {
+				failIf(t, seeds[o.Seed], "tick %d has the seed of another tick", o.Number)
+				seeds[o.Seed] = true
 				if d := o.Time.Sub(g.seen[i].Time); d < idleTick-time.Millisecond || d > idleTick+time.Millisecond {
 					t.Fatalf("tick %d is %v after the tick before", o.Number, d)
 				}
@@ -193,6 +197,43 @@ func callTwice(t *testing.T, g *game, w *world.World) uint64 {
 	callAndPass(t, g, w, 3)
 	callAndPass(t, g, w, 4)
 	return w.Status().Tick
+}
+
+// Records compare the shards of ticks without a record, too: each once in DigestTicks.
+func TestIdle_RecordsCompareAllShards(t *testing.T) {
+	for _, digestTicks := range []int{4, 20, 60} {
+		inBubble(t, fmt.Sprint("DigestTicks ", digestTicks), func(t *testing.T) {
+			l := keeping{world.Memory()}
+			g := newGame(t, alone)
+			w := openWith(t, g, l, func(o *world.Options) { o.Idle, o.DigestTicks, o.SnapshotTicks = 0, digestTicks, 2000 })
+			for n := range 40 {
+				pass(t, w, n%11)
+				callAndPass(t, g, w, n)
+			}
+			shards, want, compared, most := 0, 0, 0, 0
+			for _, table := range g.Stats().Tables {
+				shards += table.Shards
+			}
+			last := w.Status().Position
+			_ = l.Read(t.Context(), 0, func(at uint64, rec []byte) error {
+				var r entry.Record
+				noError(t, r.Decode(rec))
+				if r.Kind == entry.KindTick {
+					want += min(int(r.Idle)+1, digestTicks) * shards
+					compared += len(r.State.Shards)
+					most = max(most, len(r.State.Shards))
+				}
+				if at == last {
+					return io.EOF
+				}
+				return nil
+			})
+			want = want/digestTicks - shards // the last round is not complete
+			failIf(t, compared < want || want <= 0, "%d shards compared in %d ticks, want %d", compared, w.Status().Tick, want)
+			failIf(t, most > shards, "a record compares %d of %d shards", most, shards)
+			mustClose(t, w)
+		})
+	}
 }
 
 func TestIdle_DivergedTickIsFound(t *testing.T) {
