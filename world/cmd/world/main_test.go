@@ -141,6 +141,7 @@ func TestRepair_EndsJournalBeforeDamage(t *testing.T) {
 	call(t, "info", dir).want(t, exitDamaged, "verdict: damaged")
 
 	before := content(t, dir)
+	call(t, "repair", dir, "-from", "5", "-write").want(t, 2, "-from: got 5, want at most 4, the first damaged record")
 	plan := call(t, "repair", dir)
 	plan.want(t, 0, "damage: journal: corrupt: 0000000000000001.log, record 4,", "the journal ends before record 4; the last readable one is 3",
 		"cut, after a copy: 0000000000000001.log", "moved: 0000000000000008.log", "dry run: nothing has changed")

@@ -34,6 +34,9 @@ func (p *command) repair(ctx context.Context, args []string) (exit int, err erro
 		if *from == 0 {
 			*from = damage.At
 		}
+		if *from > damage.At {
+			return 0, fmt.Errorf("%s: -from: got %d, want at most %d, the first damaged record", dir, *from, damage.At)
+		}
 	case found.Damage != nil:
 		return 0, found.Damage
 	case *from == 0:
