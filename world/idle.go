@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"handloom/internal/entry"
@@ -86,8 +87,20 @@ func (w *World) recordIdle(ctx context.Context) error {
 }
 
 // undoIdle loads a snapshot if another leader's log lacks the last ticks of this World, which
-// then follows.
+// then follows. It repeats that while the log does not answer.
 func (w *World) undoIdle(ctx context.Context) error {
+	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		if err := w.tryUndoIdle(ctx); !errors.Is(err, errOpen) {
+			return err
+		}
+		if sleep(ctx, pause) != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// tryUndoIdle returns errOpen if another try may succeed.
+func (w *World) tryUndoIdle(ctx context.Context) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
@@ -96,18 +109,39 @@ func (w *World) undoIdle(ctx context.Context) error {
 		return nil
 	}
 	h := w.at()
+	w.ran = max(w.ran, h.tick-uint64(h.Idle))
 	found, err := w.load(ctx, func(position) bool { return true })
-	if err == nil && !found {
-		err = errors.New("no snapshot")
+	switch {
+	case found:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case w.mayWait(err):
+		w.ahead = false
+		return w.waitAfter(h.at)
+	case err == nil:
+		err = w.unreadable(ctx)
 	}
+	if _, silent := errors.AsType[silentError](err); silent && !errors.Is(err, fs.ErrClosed) {
+		return errOpen
+	}
+	return w.halt(fmt.Errorf("world: undo %d ticks after record %d: %w", h.Idle, h.at, err))
+}
+
+// unreadable returns the reason why no snapshot could be loaded: a silentError unless each is
+// damaged.
+func (w *World) unreadable(ctx context.Context) error {
+	saved, err := w.log.Snapshots(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return w.halt(fmt.Errorf("world: undo %d ticks after record %d: %w", h.Idle, h.at, err))
+		return silentError{err}
 	}
-	w.ahead, w.ran = false, max(w.ran, h.tick-uint64(h.Idle))
-	return nil
+	err = errors.New("no snapshot")
+	for _, at := range saved {
+		if err = w.damage(at); err == nil {
+			return silentError{errOpen}
+		}
+	}
+	return err
 }
 
 // verifyIdle returns an error if the log, after the record of h, lacks the ticks of h without a

@@ -179,6 +179,7 @@ func (w *World) saveNow(ctx context.Context) error {
 	return w.save(ctx, &s.image)
 }
 
+// save saves i and trims the log. A failed trim, which the next save repeats, is only noted.
 func (w *World) save(ctx context.Context, i *snapshot) error {
 	older, err := w.newestWhole(ctx, i.position.at)
 	if err != nil {
@@ -189,7 +190,7 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 	}
 	w.forgetDamage()
 	if err := w.trim(ctx, older); err != nil {
-		return w.unsaved(i, err)
+		w.noteUnsaved(fmt.Errorf("world: trim after the snapshot of record %d: %w", i.position.at, err))
 	}
 	return nil
 }
@@ -266,7 +267,7 @@ func (w *World) trim(ctx context.Context, whole uint64) error {
 	older := saved[1]
 	if older != whole || older == 0 { // 0 may mean none
 		if err := w.verify(ctx, older); err != nil {
-			return fmt.Errorf("trim: snapshot of record %d: %w", older, err)
+			return fmt.Errorf("snapshot of record %d: %w", older, err)
 		}
 	}
 	return w.log.Trim(ctx, older)

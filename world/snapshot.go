@@ -71,6 +71,11 @@ func (i *snapshot) readFrom(ctx context.Context, s *store.Store, from *source, s
 	return i.position.Decode(b)
 }
 
+// A silentError means that the log did not answer.
+type silentError struct{ error }
+
+func (e silentError) Unwrap() error { return e.error }
+
 // load loads the newest readable snapshot that serves accepts. One of another version is an
 // error.
 func (w *World) load(ctx context.Context, serves func(h position) bool) (found bool, err error) {
@@ -78,15 +83,18 @@ func (w *World) load(ctx context.Context, serves func(h position) bool) (found b
 	for {
 		saved, err := ask(ctx, w.log, w.log.Snapshots)
 		if err != nil {
-			return false, fmt.Errorf("world: %w", err)
+			return false, silentError{fmt.Errorf("world: %w", err)}
 		}
 		found, gone, err := w.loadFirst(ctx, saved, serves)
 		if found || err != nil || !gone {
 			return found, err
 		}
 		// The snapshots were dropped because newer ones were saved.
-		if now, err := ask(ctx, w.log, w.log.Snapshots); err != nil || slices.Equal(now, saved) {
-			return false, err
+		switch now, err := ask(ctx, w.log, w.log.Snapshots); {
+		case err != nil:
+			return false, silentError{fmt.Errorf("world: %w", err)}
+		case slices.Equal(now, saved):
+			return false, nil
 		}
 	}
 }

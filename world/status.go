@@ -51,7 +51,7 @@ type Status struct {
 	SavedAge     time.Duration `json:"saved_age_ns"`         // time since that save, or since Open
 	SavedBytes   int64         `json:"saved_bytes"`          // size of the newest that this World wrote or read
 	SaveTime     time.Duration `json:"save_ns"`              // duration of this World's last save
-	SaveErr      string        `json:"save_error,omitempty"` // the last failed save, until one succeeds
+	SaveErr      string        `json:"save_error,omitempty"` // of the last save or trim, "" once both succeed
 	BadSnapshots int           `json:"bad_snapshots"`        // unreadable snapshots
 	LogRecords   uint64        `json:"log_records"`          // records since the newest snapshot
 	LogBytes     uint64        `json:"log_bytes"`            // their size

@@ -105,3 +105,35 @@ func skipsAheadBehind(t *testing.T, follows int) {
 	}
 	mustClose(t, w)
 }
+
+// The snapshot is saved, although older records stay.
+func TestTrim_FailureIsNotAFailedSave(t *testing.T) {
+	for name, shared := range map[string]bool{"a log with a lock": false, "a shared log": true} {
+		inBubble(t, name, func(t *testing.T) {
+			l := world.Log(untrimmable{world.Memory()})
+			if !shared {
+				l = locked{l}
+			}
+			w := mustOpen(t, newGame(t, alone), l)
+			stepsSaving(t, w, 16)
+			s := w.Status()
+			failIf(t, s.SavedTick != 14 || s.SaveErr == "", "%v", s)
+			h := handOff(within(t, time.Minute), w, "second")
+			u := w
+			if shared {
+				u = openWith(t, newGame(t, alone), l, version("second", true))
+				mustStep(t, u)
+			}
+			wantHanded(t, h, nil)
+			mustClose(t, w)
+			if shared {
+				steps(t, u, 3)
+				mustClose(t, u)
+			}
+		})
+	}
+}
+
+type untrimmable struct{ world.Log }
+
+func (untrimmable) Trim(context.Context, uint64) error { return errLost }

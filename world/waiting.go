@@ -42,7 +42,11 @@ func (w *World) mayWait(err error) bool { return w.o.Wait && w.isShared() && err
 // snapshot.
 func (w *World) await(ctx context.Context) error {
 	from, err := w.watch(ctx)
-	for pause := firstRetry; err == nil; pause *= 2 {
+	if err != nil {
+		return err
+	}
+	for pause := firstRetry; ; pause *= 2 {
+		w.drain() // calls of Submit that began before the wait
 		there, err := w.enter(ctx, from)
 		if errors.Is(err, errOther) || err == nil && !w.isWaiting() {
 			return nil
@@ -61,7 +65,6 @@ func (w *World) await(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	return err
 }
 
 // maxPoll limits the time between two looks for the snapshot of a handoff.
@@ -72,6 +75,7 @@ const maxPoll = 20 * time.Millisecond
 func (w *World) watch(ctx context.Context) (from uint64, err error) {
 	err = w.log.Read(ctx, w.watched, func(at uint64, rec []byte) error {
 		w.watched = at
+		w.drain()
 		var r entry.Record
 		if len(rec) < 4 || entry.Kind(rec[3]) != entry.KindTermStart && entry.Kind(rec[3]) != entry.KindHandoff || r.Decode(rec) != nil {
 			return nil
@@ -93,12 +97,17 @@ func (w *World) watch(ctx context.Context) (from uint64, err error) {
 	case errors.Is(err, fs.ErrClosed):
 		return 0, w.halt(fmt.Errorf("world: %w", err))
 	}
-	// The records are trimmed. The newest snapshot shows the version.
-	tail, err := ask(ctx, w.log, w.log.Tail)
-	if err != nil {
+	// If the records are trimmed, the newest snapshot shows the version, and has a position from
+	// which the log can be read.
+	saved, err := ask(ctx, w.log, w.log.Snapshots)
+	switch {
+	case err != nil:
 		return 0, fmt.Errorf("world: %w", err)
+	case len(saved) > 0 && saved[0] > w.watched:
+		w.watched = saved[0]
+	case sleep(ctx, lastRetry) != nil:
+		return 0, context.Cause(ctx)
 	}
-	w.watched = tail
 	return 0, nil
 }
 

@@ -1,0 +1,74 @@
+package world_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A broken log ends one Read before it delivers a record.
+type broken struct {
+	world.Log
+	ends atomic.Bool
+}
+
+func (l *broken) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	return l.Log.Read(ctx, after, func(at uint64, rec []byte) error {
+		if l.ends.Swap(false) {
+			return errLost
+		}
+		return each(at, rec)
+	})
+}
+
+// A failed Read is no reason to skip records, such as a handoff whose snapshot is not saved yet.
+func TestWait_FindsHandoffAfterFailedRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTrio(t)
+		f.drop(f.b)
+		l := &broken{Log: f.log}
+		g := newGame(t, alone)
+		c := runWorld(g, openWith(t, g, l, version("second", true)))
+		time.Sleep(time.Second)
+		f.slowSave()
+		f.a.stop() // its next record is the handoff
+		<-f.a.done
+		l.ends.Store(true)
+		h := handOff(t.Context(), f.a.World, "second")
+		time.Sleep(10 * time.Second)
+		failIf(t, l.ends.Load(), "Read did not fail")
+		wantHanded(t, h, nil)
+		crash(t, f.a.World)
+		c.end(t)
+	})
+}
+
+// A call that Submit records while the World begins to wait is refused.
+func TestWait_RefusesCallsThatBeganBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newTrio(t)
+		c := f.second(true)
+		d := f.open(func(o *world.Options) { o.Wait = true })
+		wantHanded(t, handOff(t.Context(), f.a.World, "game"), nil)
+		if !d.Status().Leader { // the other one does not wait
+			wantHanded(t, handOff(t.Context(), f.b.World, "game"), nil)
+		}
+		begin := make(chan struct{})
+		s := submit(t.Context(), d.World, func(q store.Queue) error {
+			<-begin
+			return d.game.order(1)(q)
+		})
+		wantHanded(t, handOff(t.Context(), d.World, "second"), nil)
+		failIf(t, !d.Status().Waits || !c.Status().Leader, "%v; %v", d.Status(), c.Status())
+		close(begin)
+		time.Sleep(time.Second)
+		failIf(t, !s.done, "Submit has not returned")
+		wantError(t, s.err, world.ErrNotLeader)
+		f.ends(f.a, f.b)
+	})
+}
