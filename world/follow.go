@@ -35,7 +35,7 @@ func (w *World) followOnce(ctx context.Context, enough func() bool) error {
 	case left > 0:
 		return w.listen(ctx, left, enough)
 	}
-	return w.becomeLeader(ctx)
+	return w.becomeLeader(ctx, w.mayLead)
 }
 
 // listen applies records until enough returns true, or until none arrives for wait.
@@ -46,13 +46,14 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 	defer timer.Stop()
 	err := w.log.Read(listening, w.at().at, func(at uint64, rec []byte) error {
 		timer.Stop()
-		if err := w.applyNext(listening, at, rec); err != nil {
+		wait, err := w.applyNext(listening, at, rec)
+		if err != nil {
 			return err
 		}
 		if enough() || w.at().Handed {
 			return errEnds
 		}
-		timer.Reset(w.wait)
+		timer.Reset(wait)
 		return nil
 	})
 	if errors.Is(err, errEnds) || errors.Is(err, errWaits) || context.Cause(listening) == errElectionTimeout {
@@ -65,16 +66,18 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 	return w.loadNewer(ctx, err)
 }
 
-func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) error {
+// applyNext returns the election timeout after the record.
+func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) (wait time.Duration, err error) {
 	if err := w.lockRunning(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	defer w.unlock()
-	if at <= w.at().at || w.isWaiting() {
-		return errEnds // a Handoff has appended or applied it
+	if at <= w.at().at || w.isWaiting() || w.pending != nil {
+		return 0, errEnds // a Handoff has appended or applied it
 	}
 	defer w.drain()
-	return w.apply(ctx, at, rec, origin{})
+	err = w.apply(ctx, at, rec, origin{})
+	return w.wait, err
 }
 
 // catchUp applies records up to position tail, or until enough returns true.

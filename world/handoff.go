@@ -63,7 +63,7 @@ func handoffTime(ctx context.Context) time.Duration {
 // An offer is the last handoff of this World.
 type offer struct {
 	calls int       // of Handoff that wait for a successor
-	until time.Time // on a log with a lock: the World leads again after it
+	until time.Time // of one that succeeded; on a log with a lock the World leads again after it
 	next  *string   // version of the next term, if this World read its start
 }
 
@@ -84,7 +84,7 @@ func (w *World) handOff(ctx context.Context, to string) error {
 			o.until = time.Now().Add(handoffTime(ctx))
 		}
 	})
-	if err != nil && now.calls == 0 && w.life.Err() == nil {
+	if err != nil && now.calls == 0 && w.life.Err() == nil && time.Until(now.until) <= 0 {
 		err = w.takeBack(ctx, to, err)
 	}
 	return err
@@ -187,12 +187,12 @@ func (w *World) termAfter(ctx context.Context, at uint64) (version *string) {
 // takeBack starts a term after a handoff without a successor. cause is the reason.
 func (w *World) takeBack(ctx context.Context, to string, cause error) error {
 	h := w.at()
-	if !h.Handed || h.Leader != w.incarnation {
+	if !w.hasHanded() {
 		return cause
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
-	err := w.becomeLeader(ctx) // else Run or Step does
+	err := w.becomeLeader(ctx, w.hasHanded) // else Run or Step does
 	next := w.noteOffer(func(*offer) {}).next
 	if next == nil && errors.Is(err, errFenced) {
 		next = w.termAfter(ctx, h.at)
@@ -201,6 +201,12 @@ func (w *World) takeBack(ctx context.Context, to string, cause error) error {
 		return nil // in the last moment
 	}
 	return cause
+}
+
+// hasHanded reports whether the newest term ended with a handoff of this World.
+func (w *World) hasHanded() bool {
+	h := w.at()
+	return h.Handed && h.Leader == w.incarnation
 }
 
 // noteSuccessor notes the version of the term r after a handoff of this World.

@@ -79,7 +79,7 @@ func (w *World) open(ctx context.Context) error {
 	if left, err := w.failoverDelay(ctx); err != nil || left > 0 {
 		return err
 	}
-	if err := w.becomeLeader(ctx); err != nil && !errors.Is(err, errFenced) {
+	if err := w.becomeLeader(ctx, w.mayLead); err != nil && !errors.Is(err, errFenced) {
 		return err
 	}
 	return nil

@@ -93,8 +93,13 @@ func (w *World) record(k entry.Kind, h *position) entry.Record {
 	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain, Idle: h.Idle}
 }
 
+// complete appends the pending record and applies it. A record whose place is taken is dropped.
 func (w *World) complete(ctx context.Context) error {
 	p := w.pending
+	if p.prev < w.at().at {
+		w.dropPending(store.ErrUncertain)
+		return errFenced
+	}
 	at, err := w.append(ctx, p)
 	switch {
 	case errors.Is(err, errFenced):

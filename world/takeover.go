@@ -34,29 +34,37 @@ func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	defer w.unlock()
+	return w.untilLead(), nil
+}
+
+// mayLead reports whether the failover delay is over. The caller has the lock.
+func (w *World) mayLead() bool { return w.untilLead() <= 0 }
+
+func (w *World) untilLead() time.Duration {
 	h, wait := w.at(), w.wait
 	switch {
 	case w.o.Observe:
-		return endless, nil
+		return endless
 	case w.pending != nil:
-		return 0, nil // the start of its term is pending
+		return 0 // the start of its term is pending
 	case h.Handed && h.Leader == w.incarnation:
-		return w.offered(), nil
+		return w.offered()
 	case h.Handed && h.To != w.o.Version && w.isShared():
 		wait += min(max(time.Duration(h.Wait), minHandoffWait), maxHandoff)
 	case h.Handed, h.at == 0: // with a lock, no other World can be there
 		wait = 0
 	}
-	return wait - time.Since(w.lastRecord), nil
+	return wait - time.Since(w.lastRecord)
 }
 
-// becomeLeader begins a term, if the log answers and all its records are applied.
-func (w *World) becomeLeader(ctx context.Context) error {
+// becomeLeader begins a term, if the log answers and all its records are applied, and due, which
+// is called with the lock, returns true.
+func (w *World) becomeLeader(ctx context.Context, due func() bool) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
 	defer w.unlock()
-	if w.isLeader() || w.isWaiting() {
+	if w.isLeader() || w.isWaiting() || !due() {
 		return nil // by a Handoff
 	}
 	if w.pending == nil {

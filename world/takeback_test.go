@@ -1,0 +1,55 @@
+package world_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/world"
+)
+
+// The World reads the start of its term while the append of it has no outcome.
+func TestHandoff_TakenBackTermIsAppliedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := keeping{world.Memory()}
+		l := &faulty{Log: shared}
+		r := run(t, newGame(t, alone), l)
+		time.Sleep(time.Second)
+		appends := 0
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			at, err := shared.Append(ctx, prev, rec)
+			if appends++; appends == 2 { // the handoff is the first
+				<-ctx.Done()
+				return 0, context.Cause(ctx)
+			}
+			return at, err
+		}
+		h := handOff(within(t, time.Second), r.World, "second")
+		time.Sleep(5 * time.Second)
+		wantHanded(t, h, context.DeadlineExceeded)
+		s := r.Status()
+		failIf(t, !s.Leader || s.Term != 2 || s.Halted != "", "%v", s)
+		r.end(t)
+		mustAudit(t, l)
+	})
+}
+
+// A Handoff that appends nothing does not end an earlier one, which has succeeded.
+func TestHandoff_FailedOneKeepsTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := openJournal(t, filepath.Join(t.TempDir(), "log"))
+		w := mustOpen(t, newGame(t, alone), j)
+		steps(t, w, 2)
+		noError(t, w.Handoff(t.Context(), "second"))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		wantError(t, w.Handoff(ended, "second"), context.Canceled)
+		wantError(t, w.Handoff(t.Context(), "third"), world.ErrNotLeader)
+		s := w.Status()
+		failIf(t, s.Leader || s.Term != 1, "%v", s)
+		mustClose(t, w)
+		mustCloseJournal(t, j)
+	})
+}
