@@ -31,7 +31,7 @@ check: lint portable alone test race checked bench-check stress nemesis-check ca
 # Packages that start no goroutine, in code or tests; TestMakefile_SerialPackagesAreSerial
 # verifies it. The race detector finds nothing there. The checked build has its checks of
 # unsafe pointers.
-SERIAL = guide/internal/site guide/internal/source internal/chart internal/dense internal/layout \
+SERIAL = guide/internal/site guide/internal/source internal/chart internal/dense \
 	internal/entry internal/highwater internal/histogram internal/items internal/lockfile \
 	internal/paged internal/report internal/slotset internal/sparse internal/trace \
 	internal/wire proof/model shard shard/handle shard/slotmap

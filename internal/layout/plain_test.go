@@ -122,7 +122,17 @@ func (c *tally) log(t *testing.T, tree string) {
 	}
 }
 
+// skipSlow skips a test that takes 20 times as long under the race detector, which finds nothing
+// in it.
+func skipSlow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("in the long tests only")
+	}
+}
+
 func TestProse_IsPlain(t *testing.T) {
+	skipSlow(t)
 	total, units := measure(t, repository, all)
 	total.log(t, "this tree")
 	for _, unit := range slices.Sorted(maps.Keys(units)) {
@@ -143,6 +153,7 @@ func TestProse_IsPlain(t *testing.T) {
 }
 
 func TestProse_StandardLibraryIsPlain(t *testing.T) {
+	skipSlow(t)
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	noError(t, err)
 	src := filepath.Join(strings.TrimSpace(string(root)), "src")
@@ -162,6 +173,7 @@ func TestProse_StandardLibraryIsPlain(t *testing.T) {
 // Ten sentences of the old kind among 400 plain ones are above the limit, as
 // comments, error texts and a page.
 func TestProse_OldSentencesFail(t *testing.T) {
+	skipSlow(t)
 	old := []string{
 		"What spinning workers look at lies apart from the rest.",
 		"Close returns what is left of the batch.",
