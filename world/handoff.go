@@ -21,8 +21,9 @@ const (
 //
 // If nobody has taken over when ctx ends, 30 s after the term if ctx has no deadline, or after 10
 // minutes, this World leads again, and Handoff returns the cause; an append may still finish. If
-// no snapshot can be saved, the term does not end. A handoff to the World's own version changes
-// the leader and saves nothing.
+// no snapshot can be saved, the term of a shared log does not end. On a log with a lock it ends
+// before the save, and this World leads again in a new term. On a shared log a handoff to the
+// World's own version changes the leader and saves nothing.
 //
 // On a log with a lock nobody can take over before World and log are closed. End Run first; then
 // call Handoff, which returns once the snapshot is saved; then Close.

@@ -43,15 +43,15 @@ func (w *World) leadOnInput(ctx, late context.Context) error {
 		defer ticker.Stop()
 		beat = ticker.C
 	}
-	for due := false; ; {
-		if err := w.inputTick(late, due); err != nil {
+	for calls, due := true, false; ; {
+		if err := w.inputTick(late, calls, due); err != nil {
 			return err
 		}
-		due = false
+		calls, due = true, false
 		select {
 		case <-w.exclusive.Arrived():
 		case <-beat:
-			due = true
+			calls, due = w.hasInput(), true
 		case <-w.woken:
 		case <-ctx.Done():
 		}
@@ -67,25 +67,31 @@ const heartbeats = 3
 // heartbeat returns the maximum time between two records of a leader; 0 means no limit.
 func (w *World) heartbeat() time.Duration { return w.log.ElectionTimeout() / heartbeats }
 
-// inputTick runs a tick if calls wait. Otherwise, if due, it appends a record without a tick.
-func (w *World) inputTick(ctx context.Context, due bool) error {
+// inputTick runs a tick if calls wait, which they may only if calls is true. Otherwise, if due, it
+// appends a record without a tick.
+func (w *World) inputTick(ctx context.Context, calls, due bool) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
 	defer w.unlock()
-	switch {
-	case !w.isLeader():
-		return errFenced
-	case w.pending == nil:
-		switch p := w.sealTick(); {
-		case p.calls.Len() > 0:
-			w.beginTick(p)
-		case due:
-			w.pending = w.sealIdle()
-		default:
-			return nil
+	if w.isLeader() && w.pending != nil { // an earlier Run has ended during its append
+		if err := w.complete(ctx); err != nil {
+			return err
 		}
 	}
+	if !w.isLeader() {
+		return errFenced
+	}
+	if calls {
+		if p := w.sealTick(); p.calls.Len() > 0 {
+			w.beginTick(p)
+			return w.complete(ctx)
+		}
+	}
+	if !due {
+		return nil
+	}
+	w.pending = w.sealIdle()
 	return w.complete(ctx)
 }
 

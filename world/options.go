@@ -83,9 +83,14 @@ type Outcome struct {
 
 	// Unrecorded means that the log lacks this leader's tick, which had no input, until the
 	// next tick that is not Unrecorded. Until then another leader may run a tick of this number
-	// again, with another Seed and with input. Output that cannot be taken back waits for it.
+	// again, with another Seed and with input. Output that cannot be taken back waits for it, or
+	// for nil from Handoff. nil from Close is as good if the World leads, ctx has not ended and
+	// Status.AppendErr is empty.
 	Unrecorded bool
-	Replay     bool // by Open or Replay: the tick was applied before
+
+	// Replay means that a tick of this number was applied before: by Open or Replay, or after
+	// this leader lost and undid later ticks, which lacked a record.
+	Replay bool
 }
 
 // maxName is in bytes. Records and snapshots contain the name.

@@ -49,16 +49,17 @@ const (
 	maxMarks = 64
 )
 
-// mark remembers the progress here, because other Worlds save at positions of their own.
-func (s *saver) mark(h *position, bytes, ticks int) {
+// mark remembers the progress here, unless the last mark is near, because other Worlds save at positions of their own.
+func (s *saver) mark(h *position, bytes, ticks int) (marked bool) {
 	n := len(s.marks)
 	if n > 0 && s.total.since(s.marks[n-1].total).part(bytes, ticks) < markPart {
-		return
+		return false
 	}
 	if n == maxMarks {
 		s.marks = slices.Delete(s.marks, 0, 1)
 	}
 	s.marks = append(s.marks, mark{h.at, h.tick, s.total})
+	return true
 }
 
 // markOf returns the last mark at or before a position; else the start of the progress.

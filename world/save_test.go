@@ -145,3 +145,25 @@ func savesWhatWasCompared(t *testing.T, wrong uint64, digestTicks int) {
 	equal(t, fmt.Sprint("digest after recovery, wrong from tick ", wrong), got, want)
 	mustClose(t, u)
 }
+
+// The leader saves if DigestTicks are too many for followers. These learn of its snapshots.
+func TestSnapshot_FollowersLearnOfTheLeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		lists := 0
+		l := &faulty{Log: shared, saved: func(ctx context.Context) ([]uint64, error) {
+			lists++
+			return shared.Snapshots(ctx)
+		}}
+		few := func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 15 }
+		w, v := openWith(t, newGame(t, alone), shared, few), openWith(t, newGame(t, alone), l, few)
+		for range 200 {
+			stepEach(t, w, v)
+			synctest.Wait()
+		}
+		s := v.Status()
+		failIf(t, s.SavedTick+40 < s.Tick || s.LogRecords > 40 || lists > 3*10, "%d lists; %+v", lists, s)
+		crash(t, v)
+		mustClose(t, w)
+	})
+}

@@ -85,7 +85,7 @@ func (w *World) saveIfDue(ctx context.Context, leader bool) {
 		return
 	}
 	bytes, ticks := w.snapshotBytes(), w.o.SnapshotTicks
-	s.mark(&h, bytes, ticks)
+	marked := s.mark(&h, bytes, ticks)
 	since := s.total.since(s.base)
 	part := since.part(bytes, ticks)
 	each := part / float64(max(1, since.ticks()))
@@ -95,13 +95,17 @@ func (w *World) saveIfDue(ctx context.Context, leader bool) {
 		due, kept = followerPart, uint64(w.o.DigestTicks)
 	}
 	ahead := each * float64(kept) // the progress while the copy is held
-	if ahead > 1.0/2 {
-		return // the leader is earlier
+	leaves := ahead > 1.0/2       // to the leader, which is earlier
+	if leaves {
+		s.held, due = false, 1+askPart
+		s.asked = s.asked && !marked // the leader's save may have been later
 	}
 	if shared && !s.asked && !isOpen(s.newestKnown) && part+max(askPart, each) >= due {
 		s.asked, s.newestKnown = true, begin(func() { w.newestSnapshot() })
 	}
 	switch {
+	case leaves:
+		w.othersSaved()
 	case s.held && h.tick < s.image.position.tick+kept:
 	case s.held:
 		s.held = false

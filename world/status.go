@@ -24,8 +24,9 @@ type Status struct {
 	Lag        time.Duration `json:"lag_ns"`      // time from that tick, by its leader's clock, to its end here
 	Halted     string        `json:"halted,omitempty"`
 
-	// ClockOff is the leader's clock minus Tick.Time; after a jump of the clock, Tick.Time
-	// follows at 1.5 times normal speed, or at half of it.
+	// ClockOff is the leader's clock minus Tick.Time. After a jump of the clock, Tick.Time
+	// follows at 1.5 times normal speed, or at half of it. Time without a leader counts as a
+	// jump: after 8 h without one, Tick.Time needs 16 h to reach the clock.
 	ClockOff time.Duration `json:"clock_off_ns"`
 
 	TickP50      time.Duration `json:"tick_p50_ns"` // duration of ticks, with Shadow
@@ -269,7 +270,7 @@ func (w *World) notePassed(at uint64, err error) {
 	f := &w.stats
 	f.badSnapshots++
 	f.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, errDamaged) && f.damage(at) == nil {
 		f.damaged = append(f.damaged, damagedSnapshot{at, err})
 	}
 }
@@ -288,7 +289,11 @@ func (w *World) forgetDamage() {
 func (w *World) damage(at uint64) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	for _, d := range w.stats.damaged {
+	return w.stats.damage(at)
+}
+
+func (f *stats) damage(at uint64) error {
+	for _, d := range f.damaged {
 		if d.at == at {
 			return d.err
 		}
