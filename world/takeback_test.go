@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,18 +15,18 @@ import (
 func TestHandoff_TakenBackTermIsAppliedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := keeping{world.Memory()}
-		l := &faulty{Log: shared}
-		r := run(t, newGame(t, alone), l)
-		time.Sleep(time.Second)
-		appends := 0
-		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+		var appends atomic.Int64
+		l := &faulty{Log: shared, append: func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 			at, err := shared.Append(ctx, prev, rec)
-			if appends++; appends == 2 { // the handoff is the first
+			if appends.Add(-1) == 0 {
 				<-ctx.Done()
 				return 0, context.Cause(ctx)
 			}
 			return at, err
-		}
+		}}
+		r := run(t, newGame(t, alone), l)
+		time.Sleep(time.Second)
+		appends.Store(2) // the handoff is the first
 		h := handOff(within(t, time.Second), r.World, "second")
 		time.Sleep(5 * time.Second)
 		wantHanded(t, h, context.DeadlineExceeded)
