@@ -29,3 +29,8 @@ func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 }
 
 func (l *Log) Blobs() Blobs { return l.o.Snapshots }
+
+// CompareOften looks at the stream for each record.
+func (l *Log) CompareOften() { l.watch.interval = 0 }
+
+func (l *Log) TrimReplica(ctx context.Context) error { return l.trimReplica(ctx) }

@@ -109,17 +109,19 @@ func (l *Log) open(ctx context.Context) error {
 	if err := l.openStream(ctx); err != nil {
 		return err
 	}
+	created := l.stream.CachedInfo().Created // before the comparison, which a later stream may pass
 	if err := l.compareReplica(ctx); err != nil {
 		return err
 	}
+	l.replica.follow(created)
 	if err := l.trimReplica(ctx); err != nil {
 		return err
 	}
 	return l.openSnapshots(ctx)
 }
 
-// Close ends the Log and its connection, and waits for a running comparison of settings. Reads
-// return [ErrClosed]. The journal stays open.
+// Close ends the Log and its connection, and waits for a running comparison of settings
+// or trim of the journal. Reads return [ErrClosed]. The journal stays open.
 func (l *Log) Close() error {
 	l.closing.Do(func() {
 		l.end(ErrClosed)

@@ -23,7 +23,8 @@ type Options struct {
 
 	// Journal is this node's copy of the records, or nil. Open it with Sync:
 	// journal.Every(time.Second). Records are written to it after their acknowledgement. Open
-	// compares it with the stream.
+	// compares it with the stream. It is trimmed within seconds of the stream while the Log
+	// reads.
 	Journal *journal.Journal
 
 	// Snapshots is the shared storage of snapshots; default an object store of JetStream with

@@ -248,6 +248,7 @@ func (r *reader) take(m *message) error {
 		}
 		r.last, r.known = p, true
 		r.log.noteSeen(p)
+		r.log.trimLater()
 		if r.failed = r.each(m.number, rec); r.failed != nil {
 			return r.failed
 		}

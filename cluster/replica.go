@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"handloom/journal"
 )
@@ -17,6 +18,9 @@ type localReplica struct {
 	at      uint64
 	last    location
 	err     error // reason why nothing is added
+
+	created time.Time // of the stream that has its last record; zero: not compared
+	first   uint64    // sequence of that stream's first message at the last trim
 }
 
 // open reads the last record of the journal.
@@ -141,17 +145,59 @@ func (l *Log) waitForRecord(ctx context.Context, at uint64) error {
 	})
 }
 
+// follow allows to trim the journal like this stream, which has its last record.
+func (r *localReplica) follow(created time.Time) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.created = created
+}
+
+// isAhead reports whether the stream was trimmed after the journal. Another stream may have
+// other records.
+func (r *localReplica) isAhead(created time.Time, first uint64) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return !r.created.IsZero() && created.Equal(r.created) && first > r.first
+}
+
+func (r *localReplica) noteTrimmed(first uint64) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.first = max(r.first, first)
+}
+
+// trimLater trims the journal of a Log that reads: Trim trims only the journal of its caller.
+// It looks for a trim of the stream now and then, and does not wait for it.
+func (l *Log) trimLater() {
+	if l.replica.journal == nil {
+		return
+	}
+	if _, due := l.watch.look(); !due {
+		return
+	}
+	l.watch.start(func() {
+		ctx, cancel := context.WithTimeout(l.life, requestTime)
+		defer cancel()
+		_ = l.trimReplica(ctx) // a later look repeats it after an error
+	})
+}
+
+// trimReplica trims the journal if the stream was trimmed.
 func (l *Log) trimReplica(ctx context.Context) error {
-	if l.replica.last.at == 0 {
+	if l.replica.journal == nil {
 		return nil
 	}
 	first, end, err := l.ends(ctx)
-	if err != nil || first > end.seq {
+	if err != nil || first > end.seq || !l.replica.isAhead(l.watch.stream(), first) {
 		return err
 	}
 	var m message
 	if seq, err := l.next(ctx, first, end.seq, &m); err != nil || seq == 0 {
 		return err
 	}
-	return l.replica.trim(ctx, m.number-1)
+	if err := l.replica.trim(ctx, m.number-1); err != nil {
+		return err
+	}
+	l.replica.noteTrimmed(first)
+	return nil
 }

@@ -174,6 +174,42 @@ func TestJournal_MayLackRecords(t *testing.T) {
 	wantSaved(t, a, 50, 40) // trimmed through record 40
 }
 
+// A node that only reads keeps no more records than the stream.
+func TestRead_TrimsJournalAfterStream(t *testing.T) {
+	c, s := oneServer(t)
+	o := alone(t)
+	leader := openLog(t, s, 1, o)
+	o.Journal = openJournal(t, t.TempDir())
+	follower := openLog(t, s, 1, o)
+	follower.CompareOften()
+	at := uint64(0)
+	for trimmed := false; !trimmed; at += 20 {
+		fill(t, leader, at+20)
+		saveText(t, leader, at+10)
+		saveText(t, leader, at+20)
+		noError(t, leader.Trim(t.Context(), at))
+		wantRecords(t, follower, at, at+20, record)
+		if saved, err := o.Journal.Snapshots(t.Context()); err != nil || at > 2000 {
+			t.Fatalf("after record %d: snapshots %v, %v", at, saved, err)
+		} else {
+			trimmed = len(saved) == 2
+		}
+	}
+	none := func(uint64, []byte) error { return errEnough }
+	wantError(t, o.Journal.Read(t.Context(), 0, none), journal.ErrTrimmed)
+	// The records of another stream decide nothing: the journal may be their last copy.
+	noError(t, follower.TrimReplica(t.Context()))
+	before, err := o.Journal.Snapshots(t.Context())
+	noError(t, err)
+	reseededOther(t, c, at+20)
+	other := openLog(t, s, 1, alone(t))
+	saveText(t, other, at)
+	saveText(t, other, at+10)
+	noError(t, other.Trim(t.Context(), at))
+	noError(t, follower.TrimReplica(t.Context()))
+	wantSaved(t, o.Journal, before...)
+}
+
 // The Log continues without the journal.
 func TestLocalTail_ReportsFailedJournal(t *testing.T) {
 	j := openJournal(t, t.TempDir())

@@ -15,6 +15,7 @@ type settingsWatch struct {
 	mutex    sync.Mutex
 	wrong    error
 	at       time.Time // of the last comparison or its start
+	created  time.Time // of the stream at the last comparison
 	interval time.Duration
 
 	closed    bool
@@ -32,7 +33,7 @@ func (l *Log) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 		w := &l.watch
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
-		w.wrong, w.at = checkSettings(l.settings(), info.Config), time.Now()
+		w.wrong, w.at, w.created = checkSettings(l.settings(), info.Config), time.Now(), info.Created
 	}
 	return info, err
 }
@@ -60,7 +61,7 @@ func (l *Log) wrongSettings(ctx context.Context) error {
 	return wrong
 }
 
-// start starts a comparison unless the Log is closed.
+// start starts a comparison, or a trim of the journal, unless the Log is closed.
 func (w *settingsWatch) start(compare func()) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -85,6 +86,13 @@ func (w *settingsWatch) look() (wrong error, due bool) {
 		w.at = time.Now()
 	}
 	return w.wrong, due
+}
+
+// stream returns the time at which the stream of the last comparison was created.
+func (w *settingsWatch) stream() (created time.Time) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.created
 }
 
 // checkSettings returns an error that names each wrong setting, or nil.
