@@ -84,7 +84,7 @@ type Outcome struct {
 	// Unrecorded means that the log lacks this leader's tick, which had no input, until the
 	// next tick that is not Unrecorded. Until then another leader may run a tick of this number
 	// again, with another Seed and with input. Output that cannot be taken back waits for it, or
-	// for nil from Handoff. An error of nil from Close is as good if the World leads, ctx has not ended and
+	// for nil from Handoff, or from Close if the World leads, ctx has not ended and
 	// Status.AppendErr is empty.
 	Unrecorded bool
 
