@@ -146,15 +146,24 @@ func (b *bucket) put(ctx context.Context, info jetstream.ObjectInfo, last uint64
 	m := nats.NewMsg(b.meta(info.Name))
 	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
 	m.Data = data
-	ctx, cancel := context.WithTimeout(ctx, appendTime)
+	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	ack, err := b.js.PublishMsg(ctx, m, jetstream.WithExpectStream(b.settings.Name),
-		jetstream.WithExpectLastSequenceForSubject(last, b.meta(anyName)), jetstream.WithRetryAttempts(0))
-	if err != nil {
-		return 0, err
-	}
-	return ack.Sequence, nil
+	err = retry(ctx, isDelivered, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, appendTime)
+		defer cancel()
+		ack, err := b.js.PublishMsg(ctx, m, jetstream.WithExpectStream(b.settings.Name),
+			jetstream.WithExpectLastSequenceForSubject(last, b.meta(anyName)), jetstream.WithRetryAttempts(0))
+		if err == nil {
+			seq = ack.Sequence
+		}
+		return err
+	})
+	return seq, err
 }
+
+// isDelivered reports whether a server may have the message whose publication failed with err.
+// None has it while the stream has no leader, such as a new one.
+func isDelivered(err error) bool { return !errors.Is(err, jetstream.ErrNoStreamResponse) }
 
 func (b *bucket) purge(ctx context.Context, o ...jetstream.StreamPurgeOpt) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)

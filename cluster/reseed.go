@@ -240,8 +240,7 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 func (l *Log) sendToNew(ctx context.Context, behind uint64, b []byte) (seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	final := func(err error) bool { return !errors.Is(err, jetstream.ErrNoStreamResponse) }
-	err = retry(ctx, final, func(ctx context.Context) (err error) {
+	err = retry(ctx, isDelivered, func(ctx context.Context) (err error) {
 		seq, err = l.send(ctx, behind, b)
 		return err
 	})
