@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,11 +53,18 @@ func startSecured(t *testing.T, weaken func(dir string), ids ...cells.ID) *secur
 	return s
 }
 
-// freePort returns a port p without a listener at p and p + 2000.
+// usedPorts are the results of freePort, and the ports of their routes.
+var usedPorts sync.Map
+
+// freePort returns a port p without a listener at p and p + 2000, and none twice.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 1000 {
 		port := 10_000 + rand.IntN(20_000)
+		_, used := usedPorts.LoadOrStore(port, true)
+		if _, routes := usedPorts.LoadOrStore(port+2000, true); used || routes {
+			continue
+		}
 		a, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
 		if err != nil {
 			continue
