@@ -29,7 +29,7 @@ func (a *EncodedInbox) Withdraw(call *Call) bool {
 	return true
 }
 
-// sweep removes withdrawn calls, and those that were sealed.
+// sweep removes withdrawn and sealed calls.
 func (a *EncodedInbox) sweep() {
 	a.first += a.next
 	bytes, calls := a.bytes[:0], a.calls[:0]

@@ -204,7 +204,7 @@ func TestSlots_KeepNewestOfManyWriters(t *testing.T) {
 	}
 }
 
-// A node is paused during its save. Another one takes over, and the first replaces nothing.
+// A node is paused during its save. Another node takes over, and the first node replaces nothing.
 func TestSlots_PausedSaveReplacesNothing(t *testing.T) {
 	c, paused := oneServerLog(t)
 	l := openSlots(t, c)

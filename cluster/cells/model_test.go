@@ -161,8 +161,8 @@ func (m *mail) finish(r *rapid.T) {
 	m.check(r)
 }
 
-// Lines of handles follow a Rollback to any state: packets and erases are those of a cell that
-// was loaded from the same state, and so has no lines.
+// Lines of handles follow a Rollback to any state: packets and erases equal the ones
+// of a cell without lines, which was loaded from the same state.
 func TestLines_FollowRollback(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		a := newPost(t, cells.Options[int]{Limit: limit})

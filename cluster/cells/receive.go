@@ -12,7 +12,7 @@ import (
 
 // An arrival is a packet that waits for its tick.
 type arrival struct {
-	ctx    context.Context // of its sender's request
+	ctx    context.Context // ends with the sender's request
 	from   ID
 	count  int
 	bytes  int
