@@ -21,10 +21,15 @@ ALL = ./... ./cluster/...
 # Faster builds without debug information; panics do not need it.
 BARE = -gcflags=handloom/...=-dwarf=false
 
-.PHONY: help check test race checked lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries
+.PHONY: help check test race checked lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
+
+# A release has no workspace.
+check test race lint: go.work
+go.work:
+	go work init . ./cluster
 
 check: lint portable alone test race checked bench-check stress nemesis-check canaries ## all that CI runs
 
@@ -90,6 +95,12 @@ nemesis-check: ## nemesis for 20 seconds, a seeded fault, and no files left
 
 canaries: ## seeded faults, which the harness must find
 	go run ./stress -canary all -seed 1
+
+release: ## the tree as MODULE=example.org/handloom VERSION=v0.1.0 in OUT=dir, without the workspace
+	@go run ./internal/release -module "$(MODULE)" -version "$(VERSION)" -out "$(OUT)"
+
+release-check: ## the tests of both modules of a release, and programs outside that require them
+	go test ./internal/release -full -timeout 30m -v
 
 picture: ## the picture of the playground in the README; needs a Chromium
 	go test ./guide -run TestPlayground -picture pictures/playground.png

@@ -80,6 +80,9 @@ func build() (map[string][]byte, error) {
 	}
 	if err == nil {
 		files["frame.css"] = []byte(chart.FrameStyle)
+		var index string
+		index, err = llms(pages, func(file string) string { return strings.TrimSuffix(file, ".md") + ".html" })
+		files["llms.txt"] = []byte(index)
 	}
 	return files, err
 }

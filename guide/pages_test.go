@@ -176,8 +176,9 @@ func TestLinks_LeadToPagesOrFiles(t *testing.T) {
 // the public ones among them.
 func library(t *testing.T) (all, public []string) {
 	t.Helper()
+	all = []string{"cluster", "cluster/cells"} // without a workspace go list does not find this module
 	list := exec.Command("go", "list", "-deps", "-f", "{{if and (not .Standard) .Module.Main}}{{.Dir}}{{end}}",
-		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...", "./cluster", "./cluster/cells")
+		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...")
 	list.Dir = ".."
 	out, err := list.Output()
 	root, wrong := filepath.Abs("..")

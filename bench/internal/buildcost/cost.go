@@ -56,9 +56,9 @@ func (p Source) with(ctx context.Context, f func(b *builder) error) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "handloom").Output()
+	root, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", "handloom/store").Output()
 	if err != nil {
-		return fmt.Errorf("go list -m: %w", err)
+		return fmt.Errorf("go list: %w", err)
 	}
 	b.root = strings.TrimSpace(string(root))
 	if err := b.write(0); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Root returns the root folder of the module of the current folder.
 func Root(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "handloom").Output()
+	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", "handloom/store").Output()
 	if err != nil {
 		return "", fmt.Errorf("faults are put into the source, which is not here, or there is no Go toolchain: %w", err)
 	}
