@@ -25,7 +25,7 @@ import (
 	"handloom/internal/cli"
 )
 
-//go:embed *.md pictures/*.svg
+//go:embed *.md pictures search.txt
 var pages embed.FS
 
 //go:embed usage.txt
@@ -79,7 +79,7 @@ func build() (map[string][]byte, error) {
 		}
 	}
 	if err == nil {
-		files["frame.css"] = []byte(chart.FrameStyle)
+		files["frame.css"], files["icon.svg"] = []byte(chart.FrameStyle), chart.Icon
 		var index string
 		index, err = llms(pages, func(file string) string { return strings.TrimSuffix(file, ".md") + ".html" })
 		files["llms.txt"] = []byte(index)

@@ -8,7 +8,9 @@ trap 'rm -rf "$dir"' EXIT
 . ./proof/check.sh
 go build -o "$dir/stress" ./stress
 "$dir/stress" -h >"$dir/help"
-(cd "$dir" && ./stress)
+(cd "$dir" && ./stress) >"$dir/main" || { cat "$dir/main"; exit 1; }
+cat "$dir/main"
+test "$(grep -c '^verdict: ' "$dir/main")" -eq 1 # at the end of both parts
 "$dir/stress" -durable "$dir/log" -kills 20
 go build -o "$dir/world" ./world/cmd/world
 "$dir/world" info "$dir/log"

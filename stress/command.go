@@ -39,7 +39,7 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 	if err != nil {
 		return p.failed(command, err)
 	}
-	return p.printResults(r, f, p.play(ctx, r, f, src))
+	return p.printResults(r, f, p.play(ctx, r, f, src), command == "" && p.smokes)
 }
 
 func (p *command) play(ctx context.Context, r *replay, f *following, src source) cli.Verdict {
@@ -71,10 +71,13 @@ func (f *following) tick(r *replay) {
 	})
 }
 
-func (p *command) printResults(r *replay, f *following, o cli.Verdict) int {
+// printResults ends a replay. If more follows, only a failure has a verdict, because the
+// verdict is the last line.
+func (p *command) printResults(r *replay, f *following, o cli.Verdict, more bool) int {
 	if o.Exit != exitBad {
 		fmt.Fprintf(p.stdout, "ticks %s, tables %s, shards %d of each table\n\n",
 			report.Count(r.model.tick), report.Count(len(r.model.tables)), r.shards)
+		fmt.Fprintf(p.stdout, figuresInWords, report.Count(r.events/max(r.model.tick, 1)))
 		r.stats().WriteTo(p.stdout)
 		fmt.Fprintln(p.stdout)
 	}
@@ -83,5 +86,18 @@ func (p *command) printResults(r *replay, f *following, o cli.Verdict) int {
 		f.Failures = append(f.Failures, pageFailure{What: m.String(), Replay: f.Command})
 	}
 	f.Totals = r.totals()
-	return p.end(f, o)
+	if o = p.finish(f, o); more && o.Exit == exitVerified {
+		fmt.Fprintln(p.stdout, "the trace is verified:", o.Reason)
+	} else {
+		fmt.Fprintln(p.stdout, o)
+	}
+	return o.Exit
 }
+
+// figuresInWords precedes the table of a replay.
+const figuresInWords = `An event creates, changes or erases one item. A tick is a pass over all items, a pass that
+records the tick's events, %s on average, a flush that applies them, and sums over all
+items. events/s counts the time of all four. So few events per tick are the worst case for
+a store: each pays for its share of the passes. More workers help with large ticks only.
+
+`

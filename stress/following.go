@@ -41,9 +41,15 @@ func (f *following) notify(line string, operations int) {
 	f.progress.Show(func(time.Duration) string { return line })
 }
 
-// end writes the report and prints the verdict last. A failed report fails the
-// run.
+// end writes the report and prints the verdict last.
 func (p *command) end(f *following, o cli.Verdict) int {
+	o = p.finish(f, o)
+	fmt.Fprintln(p.stdout, o)
+	return o.Exit
+}
+
+// finish writes the report and returns the verdict. A failed report fails the run.
+func (p *command) finish(f *following, o cli.Verdict) cli.Verdict {
 	f.progress.Clear()
 	if err := f.report(o); err != nil {
 		p.bad(fmt.Errorf("-html: %w", err))
@@ -52,8 +58,7 @@ func (p *command) end(f *following, o cli.Verdict) int {
 			o.Name, o.Exit = "failed", exitBad
 		}
 	}
-	fmt.Fprintln(p.stdout, o)
-	return o.Exit
+	return o
 }
 
 func (f *following) report(o cli.Verdict) error {

@@ -47,7 +47,7 @@ func (p *command) children() (campaign.Command, error) {
 
 // smoke follows the replay of the embedded trace.
 func (p *command) smoke(ctx context.Context, replayed int) int {
-	if !p.smokes || replayed != exitVerified || ctx.Err() != nil {
+	if !p.smokes || replayed != exitVerified {
 		return replayed
 	}
 	fmt.Fprintln(p.stdout)

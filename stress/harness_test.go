@@ -149,8 +149,8 @@ func TestMainJob_EndsWithRandomPrograms(t *testing.T) {
 		}
 		return len(b), nil
 	}), new(bytes.Buffer))
-	if code != exitInterrupted || !strings.Contains(out.String(), "verdict: verified (exit code 0)") {
-		t.Errorf("exit code %d\n%s", code, &out)
+	if code != exitInterrupted || !strings.Contains(out.String(), "\nthe trace is verified: ") || strings.Count(out.String(), "verdict: ") != 1 {
+		t.Errorf("got exit code %d, want %d and one verdict\n%s", code, exitInterrupted, &out)
 	}
 }
 

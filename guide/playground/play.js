@@ -163,7 +163,10 @@ function mark(n) {
 }
 
 function details() {
+	const left = $("graph").firstElementChild?.scrollLeft ?? 0;
 	$("graph").innerHTML = ask("graph"); // the program escapes its text
+	$("reasons").replaceChildren(...document.querySelectorAll("#graph .reasons"));
+	$("graph").firstElementChild.scrollLeft = left;
 	if (phases.length === 0) makePhases();
 	showPhases();
 	showRows();

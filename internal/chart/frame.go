@@ -31,35 +31,40 @@ func bars() string {
 	return b.String()
 }
 
-// Frame draws a frame of a schedule: waves and flushes in order, with the data
-// and times of the systems. explain is the output of Explain: stages are not
-// indented, systems by two spaces, reasons by four.
+// Frame draws a frame of a schedule: waves and flushes from left to right, with the data and
+// times of the systems, and below them the reasons. explain is the output of Explain: stages
+// are not indented, systems by two spaces, reasons by four.
 func Frame(explain string, systems []System) string {
-	var b strings.Builder
+	var stages, reasons strings.Builder
 	longest := time.Duration(1)
 	for i := range systems {
 		longest = max(longest, systems[i].Took)
 	}
-	open := ""
+	open, at := "", ""
 	for line := range strings.Lines(explain) {
 		line = strings.TrimSuffix(line, "\n")
 		text := strings.TrimLeft(line, " ")
 		switch indent := len(line) - len(text); {
 		case indent == 0:
-			b.WriteString(open)
-			open = "</li>\n"
+			stages.WriteString(open)
+			open, at = "</li>\n", text
 			class := ""
 			if text == "flush" {
 				class = ` class="flush"`
 			}
-			fmt.Fprintf(&b, "<li%s><h3>%s</h3>\n", class, escape(text))
+			fmt.Fprintf(&stages, "<li%s><h3>%s</h3>\n", class, escape(text))
 		case indent == 2:
-			drawSystem(&b, text, systems, longest)
+			at = text
+			drawSystem(&stages, text, systems, longest)
 		default:
-			fmt.Fprintf(&b, "<span class=\"why\">%s</span>\n", escape(text))
+			fmt.Fprintf(&reasons, "<li><b>%s</b> %s</li>\n", escape(at), escape(text))
 		}
 	}
-	return "<ol class=\"frame\">\n" + b.String() + open + "</ol>\n"
+	picture := "<ol class=\"frame\" tabindex=\"0\">\n" + stages.String() + open + "</ol>\n"
+	if reasons.Len() == 0 {
+		return picture
+	}
+	return picture + "<ul class=\"reasons\">\n" + reasons.String() + "</ul>\n"
 }
 
 func drawSystem(b *strings.Builder, line string, systems []System, longest time.Duration) {

@@ -31,10 +31,10 @@ func TestHandler_WorksAtAnyPath(t *testing.T) {
 	mux.Handle("GET /of/{player}/{$}", h)
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	links := regexp.MustCompile(`href="([^"]*)"`)
+	links := regexp.MustCompile(`<a href="([^"]*)"`)
 	for _, path := range []string{"/debug/store", "/debug/store/", "/debug/store/deeper/down", "/debug/store/../store/", "/one", "/strip/", "/of/argo/"} {
 		body := fetch(t, server, path, http.StatusOK)
-		says(t, path, body, "<h1>Store</h1>")
+		says(t, path, body, "<h1>Store of storeweb.test, process ")
 		for _, link := range links.FindAllStringSubmatch(body, -1) {
 			failIf(t, !strings.HasPrefix(link[1], "?"), "on %s a link leads to %s", path, link[1])
 			fetch(t, server, path+html.UnescapeString(link[1]), http.StatusOK)
@@ -61,7 +61,7 @@ func TestPages_DescribeTheStore(t *testing.T) {
 	noError(t, f.tick(t.Context()))
 	for target, wants := range map[string][]string{
 		"/": {
-			"<title>Store</title>", "1,334 items in 2 tables take ", `<a href="?table=ship">ship</a></th><td>1,234</td><td>-</td>`,
+			"<title>Store · storeweb.test, process ", `<link rel="icon" href="data:image/svg&#43;xml;base64,`, "1,334 items in 2 tables take ", `<a href="?table=ship">ship</a></th><td>1,234</td><td>-</td>`,
 			"when you ask again in a second", "heap of the program", "<h3>wave 2</h3>", "shoot", "reads ship, which steer writes", "<h3>flush</h3>",
 			"hit (if its condition holds)", "hit reads shot, which shoot emits", "steer</th><td>",
 		},

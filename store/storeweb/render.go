@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"handloom/internal/chart"
@@ -34,11 +37,14 @@ var (
 	}).Parse(pageHTML))
 )
 
-// policy allows one style sheet and forms to this page.
+// program is the name of the running program, with its process number.
+var program = fmt.Sprintf("%s, process %d", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.Getpid())
+
+// policy allows one style sheet, the icon and forms to this page.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+		"'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
 // write writes the answer in the requested format.
@@ -82,6 +88,13 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 // The template calls these methods.
 
 func (a *answer) Style() template.CSS { return template.CSS(style) }
+
+// Icon returns the icon as an address, because the pages load nothing.
+func (a *answer) Icon() template.URL {
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(chart.Icon))
+}
+
+func (a *answer) Program() string { return program }
 
 // Refresh returns the seconds until a reload; 0: never.
 func (a *answer) Refresh() int { return a.asked.refresh }

@@ -59,7 +59,7 @@ func TestStatus_ShowsFiguresOfJSON(t *testing.T) {
 	noError(t, err)
 	equal(t, "JSON", strings.TrimSpace(w.Body.String()), string(want))
 	body := page(t, h, "/?refresh=2")
-	says(t, "the page", body, "<title>Cell 7 &amp; co</title>", "again every 2 s", `content="2"`)
+	says(t, "the page", body, "<title>Cell 7 &amp; co · storeweb.test, process ", "again every 2 s", `content="2"`)
 	failIf(t, strings.Contains(body, "<script"), "the page has a script")
 	rows, problems := rowsOf(body)
 	equal(t, "problems", fmt.Sprint(problems), fmt.Sprint([]string{"cut: " + unwell.Cut}))

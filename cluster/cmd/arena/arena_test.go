@@ -51,7 +51,7 @@ func TestArena_LosesNothingWhenNodesDie(t *testing.T) {
 	if exit := run(t.Context(), o, out, errs); exit != 0 {
 		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
 	}
-	for _, want := range []string{`n\d and s\d are killed`, `term 1 to \d`, `verdict: passed`} {
+	for _, want := range []string{`^go run .*\n.* are up; .*\npage: http://.*\n`, `n\d and s\d are killed`, `term 1 to \d`, `verdict: passed`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("nothing says %q:\n%s%s", want, out, errs)
 		}
@@ -80,7 +80,7 @@ func TestPage_ShowsArenaAndKills(t *testing.T) {
 		for _, dark := range []bool{false, true} {
 			b.Scheme(dark)
 			b.Show(url.FindStringSubmatch(out.String())[1], width)
-			b.Until(`document.querySelectorAll("#nodes .owner").length === 1 && !document.querySelector("#nodes .down") && document.querySelector("#says").textContent.includes("carried out")`)
+			b.Until(`document.querySelectorAll("#nodes .owner").length === 1 && !document.querySelector("#nodes .down") && document.querySelector("#says").textContent.includes("carried out") && document.querySelector("#equal.good").textContent.endsWith("all equal")`)
 			keep(t, b, width, dark)
 			var wide bool
 			if b.Eval(`document.documentElement.scrollWidth > innerWidth`, &wide); wide {
@@ -89,6 +89,7 @@ func TestPage_ShowsArenaAndKills(t *testing.T) {
 		}
 	}
 	b.Eval(`document.querySelector("#nodes tr:has(.owner) button").click() === undefined`, new(bool))
+	b.Until(`kills.length === 1 && kills[0].text.endsWith(" killed")`) // the mark in the field
 	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("is the owner"))`)
 	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("term 1 to 2"))`)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"handloom/cluster/internal/nemesis"
+	"handloom/internal/chart"
 )
 
 //go:embed index.html page.css page.js
@@ -59,6 +60,10 @@ const minPause = 250 * time.Millisecond
 func servePage(l net.Listener, address string, p *page, kill chan<- int) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(files))
+	mux.HandleFunc("GET /icon.svg", func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = out.Write(chart.Icon)
+	})
 	mux.HandleFunc("GET /state", func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(out).Encode(p.state())
@@ -75,7 +80,7 @@ func servePage(l net.Listener, address string, p *page, kill chan<- int) *http.S
 	guarded := http.NewCrossOriginProtection().Handler(onlyHost(address, mux))
 	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		h := out.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		guarded.ServeHTTP(out, r)

@@ -40,20 +40,23 @@ at("nodes").addEventListener("click", (e) => {
 	if (e.target.dataset.node !== undefined) fetch("kill/" + e.target.dataset.node, { method: "POST" });
 });
 
+// showEqual shows the figure that matters: whether the states of all nodes are equal.
+function showEqual(state) {
+	const found = state.Findings.Faults?.[0], compared = state.Findings.Reported;
+	at("equal").className = found ? "bad" : compared ? "good" : "";
+	at("equal").textContent = found ? "Fault: " + found : compared ? count(compared) + " states compared, all equal" : "No states compared yet";
+}
+
 function showFacts(state) {
-	const found = state.Findings.Faults?.[0];
 	const facts = [
 		["tick", count(state.Tick)],
 		["orders answered", count(state.Answered)],
 		["repeated", count(state.Again)],
-		["digests compared", count(state.Findings.Reported)],
-		["fault", found || "none"],
 	];
 	at("facts").replaceChildren(...facts.map(([name, value]) => {
 		const div = document.createElement("div"), dt = document.createElement("dt"), dd = document.createElement("dd");
 		dt.textContent = name;
 		dd.textContent = value;
-		if (name === "fault" && found) dd.className = "bad";
 		div.append(dt, dd);
 		return div;
 	}));
@@ -65,6 +68,29 @@ function showEvents(state) {
 		li.textContent = e;
 		return li;
 	}));
+}
+
+// kills are the kills of the last seconds.
+let kills = [], killed = null;
+const marked = 5000; // milliseconds
+
+function noteKills(state) {
+	const now = performance.now();
+	state.Nodes.forEach((n, i) => {
+		if (killed && n.Kills > killed[i]) kills.push({text: "node " + n.Name + " killed", since: now});
+	});
+	killed = state.Nodes.map(n => n.Kills);
+	kills = kills.filter(k => now - k.since < marked);
+}
+
+// markKills frames the field and names the killed nodes.
+function markKills() {
+	if (kills.length === 0) return;
+	draw.strokeStyle = draw.fillStyle = dark.matches ? "#ff8f8f" : "#a11a1a";
+	draw.lineWidth = 12;
+	draw.strokeRect(0, 0, canvas.width, canvas.height);
+	draw.font = "600 28px system-ui, sans-serif";
+	kills.forEach((k, i) => draw.fillText(k.text, 24, 44 + 34 * i));
 }
 
 function showField(field) {
@@ -87,10 +113,13 @@ async function show() {
 	try {
 		const state = await (await fetch("state")).json();
 		at("says").textContent = state.Says;
+		showEqual(state);
 		showNodes(state);
+		noteKills(state);
 		showFacts(state);
 		showEvents(state);
 		if (state.Field) showField(state.Field);
+		markKills();
 	} catch {
 		at("says").textContent = "the program has ended";
 	}

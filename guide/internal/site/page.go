@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"strings"
 	"unicode"
 
@@ -37,6 +38,7 @@ type Link struct {
 type Section struct {
 	ID, Heading string
 	Text        string
+	Names       []string // other words for it, for the search
 }
 
 // Block is a block of code.
@@ -103,10 +105,13 @@ func (p *Page) fillSections() {
 	}
 }
 
-// linkTarget returns the address of a link on the site.
+// linkTarget returns the address of a link on the site. The site has the pages of folders, too.
 func linkTarget(to, anchor string) string {
-	if strings.HasSuffix(to, ".md") && !strings.Contains(to, "/") {
+	switch {
+	case strings.HasSuffix(to, ".md") && !strings.Contains(to, "/"):
 		to = target(to)
+	case strings.HasSuffix(to, ".html"):
+		to = path.Base(to)
 	}
 	if anchor != "" {
 		to += "#" + anchor

@@ -1,6 +1,5 @@
 "use strict";
-// Search over the sections of all pages in index.js. A section matches if it has every
-// typed word; words in its heading count more.
+// The field above each page that searches all pages.
 
 { // a scope
 
@@ -9,31 +8,16 @@ const list = document.getElementById("found");
 const most = 12;
 let chosen = -1;
 
-function rank(section, terms) {
-	const heading = section.heading.toLowerCase(), page = section.page.toLowerCase(), text = section.text.toLowerCase();
-	let sum = 0;
-	for (const t of terms) {
-		const points = (heading.includes(t) ? 8 : 0) + (page.includes(t) ? 4 : 0) + (text.includes(t) ? 1 : 0);
-		if (points === 0) return 0;
-		sum += points;
-	}
-	return sum;
-}
-
 function search(query) {
-	const terms = query.toLowerCase().split(/\s+/).filter(t => t !== "");
-	if (terms.length === 0) return null;
-	return sections
-		.map((section, order) => ({section, order, points: rank(section, terms)}))
-		.filter(f => f.points > 0)
-		.sort((a, b) => b.points - a.points || a.order - b.order)
-		.slice(0, most)
-		.map(f => ({section: f.section, around: around(f.section.text, terms)}));
+	const found = findSections(sections, query, most);
+	return found.words.length === 0 ? null : found;
 }
 
-// around returns the part of a text around the first word.
-function around(text, terms) {
-	const before = Math.max(0, text.toLowerCase().indexOf(terms[0]) - 40);
+// around returns the part of a text around the first word that it has.
+function around(text, words) {
+	const lower = text.toLowerCase();
+	const has = words.flatMap(word => [word, stem(word)]).find(word => lower.includes(word));
+	const before = Math.max(0, lower.indexOf(has ?? "") - 40);
 	const at = before && text.lastIndexOf(" ", before) + 1;
 	const cut = text.slice(at, at + 140);
 	return (at > 0 ? "… " : "") + cut + (at + 140 < text.length ? " …" : "");
@@ -53,8 +37,8 @@ function show(found) {
 	field.setAttribute("aria-expanded", String(!list.hidden));
 	field.removeAttribute("aria-activedescendant");
 	if (found === null) return;
-	if (found.length === 0) add(list, "li", "No section has all these words.").className = "none";
-	found.forEach(({section, around}, i) => {
+	if (!found.whole) add(list, "li", "No section has all these words.").className = "none";
+	found.sections.forEach((section, i) => {
 		const item = add(list, "li", "");
 		item.id = "found" + i;
 		item.setAttribute("role", "option");
@@ -62,7 +46,7 @@ function show(found) {
 		a.href = section.to;
 		a.tabIndex = -1;
 		add(a, "b", section.heading === section.page ? section.page : section.page + " · " + section.heading);
-		add(a, "small", around);
+		add(a, "small", around(section.text, found.words));
 		a.addEventListener("click", () => show(null));
 	});
 }

@@ -4,9 +4,7 @@ package site
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -26,8 +24,12 @@ var (
 	pageHTML string
 	//go:embed page.css
 	pageCSS []byte
+	//go:embed find.js
+	findJS []byte
 	//go:embed search.js
 	searchJS []byte
+	//go:embed copy.js
+	copyJS []byte
 
 	frame = template.Must(template.New("page").Parse(pageHTML))
 )
@@ -40,13 +42,14 @@ type Extra struct {
 	Body            template.HTML
 }
 
-// Build returns the files of the site by name. pages has Markdown and pictures.
+// Build returns the files of the site by name, except its icon, icon.svg. pages has Markdown,
+// pictures and the names of sections.
 func Build(pages fs.FS, extras ...Extra) (map[string][]byte, error) {
 	g, err := Read(pages)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{"page.css": pageCSS, "search.js": searchJS}
+	files := map[string][]byte{"page.css": pageCSS, "find.js": findJS, "search.js": searchJS, "copy.js": copyJS}
 	for _, name := range g.Pictures {
 		if files[name], err = fs.ReadFile(pages, name); err != nil {
 			return nil, err
@@ -102,7 +105,7 @@ func Read(pages fs.FS) (*Guide, error) {
 		return nil, fmt.Errorf("no %s", Index)
 	}
 	g := &Guide{Pages: []*Page{index}}
-	if g.Pictures, err = fs.Glob(pages, "pictures/*.svg"); err != nil {
+	if g.Pictures, err = fs.Glob(pages, "pictures/*"); err != nil {
 		return nil, err
 	}
 	for _, l := range index.Links {
@@ -125,7 +128,7 @@ func Read(pages fs.FS) (*Guide, error) {
 			return nil, fmt.Errorf("%s does not name %s", Index, file)
 		}
 	}
-	return g, nil
+	return g, g.readNames(pages, byFile)
 }
 
 // target returns the site's file for a page.
@@ -182,7 +185,7 @@ func (g *Guide) render(i int, extras []Extra) ([]byte, error) {
 func (g *Guide) frame(e *Extra, extras []Extra) *framed {
 	f := &framed{Extra: *e}
 	f.Styles = append([]string{"page.css"}, e.Styles...)
-	f.Scripts = append([]string{"index.js", "search.js"}, e.Scripts...)
+	f.Scripts = append([]string{"index.js", "find.js", "search.js", "copy.js"}, e.Scripts...)
 	f.Home = f.to(target(Index), g.Pages[0].Title)
 	for _, e := range extras {
 		f.Extras = append(f.Extras, *f.to(e.File, e.Title))
@@ -199,23 +202,3 @@ func (g *Guide) frame(e *Extra, extras []Extra) *framed {
 
 // to returns a link to a page.
 func (f *framed) to(file, title string) *link { return &link{file, title, file == f.File} }
-
-// entry is a section in the search index.
-type entry struct {
-	To      string `json:"to"`
-	Page    string `json:"page"`
-	Heading string `json:"heading"`
-	Text    string `json:"text"`
-}
-
-// searchIndex returns a script with the text of every section.
-func (g *Guide) searchIndex() ([]byte, error) {
-	var all []entry
-	for _, p := range g.Pages[1:] {
-		for _, s := range p.Sections {
-			all = append(all, entry{target(p.File) + "#" + s.ID, p.Title, cmp.Or(s.Heading, p.Title), s.Text})
-		}
-	}
-	list, err := json.Marshal(all)
-	return slices.Concat([]byte("const sections = "), list, []byte(";\n")), err
-}

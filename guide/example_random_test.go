@@ -1,0 +1,121 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"handloom/store"
+)
+
+// region random
+
+type walker struct{ Pos float64 }
+
+// walk moves each walker by a random step.
+func walk(ctx context.Context, walkers *store.Table[walker]) error {
+	return walkers.ForEach(ctx, func(c store.Chunk[walker]) {
+		r := c.Queue.Rand()
+		for i := range c.Items {
+			c.Items[i].Pos += r.Float64() - 0.5
+		}
+	})
+}
+
+// endregion
+
+func TestWalk_DiffersByTickAndTable(t *testing.T) {
+	ctx := t.Context()
+	noError := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := store.New(store.Options{Seed: 1})
+	var tables [2]*store.Table[walker]
+	for i := range tables {
+		tables[i] = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)})
+		noError(s.Write(ctx, func(w *store.Writer) {
+			_, err := store.Maps(tables[i], w)[0].InsertItems(make([]walker, 3000), nil)
+			noError(err)
+		}))
+	}
+	tick := func() (steps []float64) {
+		for _, walkers := range tables {
+			for _, v := range walkers.All() {
+				v.Pos = 0
+			}
+			noError(walk(ctx, walkers))
+			for _, v := range walkers.All() {
+				steps = append(steps, v.Pos)
+			}
+		}
+		return steps
+	}
+	var before store.Checkpoint
+	noError(s.Checkpoint(ctx, &before))
+	first := tick()
+	all := append(slices.Clone(first), tick()...)
+	slices.Sort(all)
+	if n := len(slices.Compact(all)); n != 12000 {
+		t.Errorf("two ticks of two tables of 3000 walkers: got %d different steps, want 12000", n)
+	}
+	noError(s.Rollback(ctx, &before))
+	if !slices.Equal(tick(), first) {
+		t.Error("after a Rollback the first tick has other steps")
+	}
+}
+
+// region loot
+
+// loot draws one of three prizes, by weight.
+func loot(r *rand.Rand) string {
+	prizes := []struct {
+		name   string
+		weight uint32
+	}{{"nothing", 70}, {"gold", 25}, {"a sword", 5}}
+	at := r.Uint32N(100)
+	for _, p := range prizes {
+		if at < p.weight {
+			return p.name
+		}
+		at -= p.weight
+	}
+	panic("the weights have a sum below 100")
+}
+
+// endregion
+
+func Example_random() {
+	ctx := context.Background()
+	// region seed
+	for _, workers := range []int{1, 8} {
+		s := store.New(store.Options{Seed: 42, Workers: workers})
+		asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
+		var prizes []string
+		err := s.Do(ctx, func(q store.Queue) { // a pass of one task
+			r := q.Rand()
+			for range 4 {
+				asteroids.Emplace(q, Asteroid{X: int(r.Uint32N(100))})
+			}
+			prizes = append(prizes, loot(r), loot(r), loot(r))
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+		if _, err = s.Flush(ctx); err != nil {
+			fmt.Println(err)
+		}
+		for _, a := range asteroids.All() {
+			fmt.Print(a.X, " ")
+		}
+		fmt.Println(prizes)
+	}
+	// endregion
+
+	// Output:
+	// 1 20 66 77 [gold nothing nothing]
+	// 1 20 66 77 [gold nothing nothing]
+}

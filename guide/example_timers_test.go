@@ -1,0 +1,155 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"handloom/store"
+	"handloom/store/storetest"
+)
+
+// region clock
+
+// Hz is the number of ticks per second.
+const Hz = 60
+
+// ticks returns a duration in ticks.
+func ticks(d time.Duration) uint64 { return uint64(d * Hz / time.Second) }
+
+// Clock is the time of the game.
+type Clock struct{ Tick uint64 }
+
+// endregion
+
+// region timer
+
+// Timer rings for a ship.
+type Timer struct {
+	Due, Every uint64 // ticks; Every 0: once
+	Ship       store.Handle[Ship]
+}
+
+// Ring is the event of a due timer.
+type Ring struct{ Ship store.Handle[Ship] }
+
+// Ship has an energy, which timers fill.
+type Ship struct{ Energy int }
+
+type harbour struct {
+	store  *store.Store
+	clock  *store.Value[Clock]
+	timers *store.Table[Timer]
+	ships  *store.Table[Ship]
+	frame  *store.Schedule
+}
+
+func newHarbour(s *store.Store) *harbour {
+	h := &harbour{store: s}
+	h.clock = store.AddValue(s, store.ColumnOptions[Clock]{Name: "clock"})
+	h.timers = store.Register(s, store.TableOptions[Timer]{Name: "timer"})
+	h.ships = store.Register(s, store.TableOptions[Ship]{Name: "ship"})
+	rings := store.Register(s, store.TableOptions[Ring]{Name: "ring", Events: true})
+	type on = []store.Resource
+	h.frame = store.NewSchedule(
+		s,
+		store.System{Name: "clock", Writes: on{h.clock}, Run: func(context.Context) error {
+			h.clock.Get().Tick++
+			return nil
+		}},
+		store.System{Name: "ring", Reads: on{h.clock}, Writes: on{h.timers}, Emits: on{h.timers, rings}, Run: func(ctx context.Context) error {
+			now := h.clock.Get().Tick
+			return h.timers.ForEach(ctx, func(c store.Chunk[Timer]) {
+				for i := range c.Items {
+					t := &c.Items[i]
+					if t.Due > now {
+						continue
+					}
+					rings.Emplace(c.Queue, Ring{t.Ship})
+					if t.Due += t.Every; t.Every == 0 {
+						c.Erase(i)
+					}
+				}
+			})
+		}},
+		store.System{Name: "load", Reads: on{rings}, Writes: on{h.ships}, Run: func(ctx context.Context) error {
+			return store.Fold(ctx, rings, h.ships, func(r *Ring) store.Handle[Ship] { return r.Ship },
+				func(s *Ship, _ *Ring) { s.Energy++ })
+		}},
+	)
+	return h
+}
+
+// endregion
+
+func Example_timers() {
+	ctx := context.Background()
+	h := newHarbour(store.New(store.Options{}))
+	// region use
+	var ship store.Handle[Ship]
+	err := h.store.Write(ctx, func(w *store.Writer) {
+		now := h.clock.Get().Tick
+		ship = h.ships.Insert(w, Ship{})
+		h.timers.Insert(w, Timer{Due: now + ticks(500*time.Millisecond), Ship: ship})
+		h.timers.Insert(w, Timer{Due: now + ticks(time.Second), Every: ticks(time.Second), Ship: ship})
+	})
+	fmt.Println(err)
+	for range 3 * Hz {
+		if _, err := h.frame.Run(ctx); err != nil {
+			fmt.Println(err)
+			return
+		}
+		if now := h.clock.Get().Tick; now%30 == 0 {
+			fmt.Println("tick", now, "energy", h.ships.At(ship).Energy)
+		}
+	}
+	// endregion
+
+	// Output:
+	// <nil>
+	// tick 30 energy 1
+	// tick 60 energy 2
+	// tick 90 energy 2
+	// tick 120 energy 3
+	// tick 150 energy 3
+	// tick 180 energy 4
+}
+
+// Timers ring at their ticks for any number of workers, and in a state that was saved and loaded.
+func TestTimers_RingAtTheirTicks(t *testing.T) {
+	setup := func(s *store.Store) (func(ctx context.Context, tick int) error, error) {
+		h := newHarbour(s)
+		var ships []store.Handle[Ship]
+		err := s.Write(t.Context(), func(w *store.Writer) {
+			for i := range 40 {
+				ships = append(ships, h.ships.Insert(w, Ship{}))
+				h.timers.Insert(w, Timer{Due: 1 + uint64(i%7), Every: uint64(i % 4), Ship: ships[i]})
+			}
+		})
+		return func(ctx context.Context, tick int) error {
+			if _, err := h.frame.Run(ctx); err != nil {
+				return err
+			}
+			now := tick + 1
+			var got, want []int
+			for i, ship := range ships {
+				rings := 0
+				if due, every := 1+i%7, i%4; now >= due {
+					rings = 1
+					if every > 0 {
+						rings += (now - due) / every
+					}
+				}
+				got, want = append(got, h.ships.At(ship).Energy), append(want, rings)
+			}
+			if !slices.Equal(got, want) {
+				return fmt.Errorf("tick %d: got energies %v, want %v", now, got, want)
+			}
+			return nil
+		}, err
+	}
+	storetest.Run(t, storetest.Options{Frames: 12}, setup)
+	storetest.Reopen(t, storetest.Options{Frames: 12}, setup)
+}

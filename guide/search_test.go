@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/proof/browser"
+)
+
+// queries maps searches to a page or section among the first three results.
+var queries = map[string]string{
+	"undo": "undo.html", "redo": "undo.html", "undoing": "undo.html", "revert": "undo.html", "ctrl-z": "undo.html",
+	"kill -9": "survive-a-kill.html", "power failure": "survive-a-kill.html", "crash": "survive-a-kill.html", "WAL": "survive-a-kill.html",
+	"collision": "find-items.html#collisions", "collis": "find-items.html#collisions", "collision detection": "find-items.html#collisions",
+	"spatial hash": "find-items.html#by-place", "quadtree": "find-items.html#by-place", "find by key": "find-items.html",
+	"thread safe": "phases.html#calls-allowed-in-each-phase", "is it thread-safe?": "phases.html", "deadlock": "phases.html#calls-allowed-in-each-phase",
+	"timer": "timers.html", "timers": "timers.html", "cooldown": "timers.html", "How do I pause?": "timers.html",
+	"multiplayer": "server.html", "many players": "server.html", "lag compensation": "netcode.html", "rollback": "netcode.html",
+	"lockstep": "netcode.html", "prediction": "netcode.html", "serialization": "save-and-load.html", "serialize": "save-and-load.html",
+	"save game": "save-and-load.html", "rng": "random.html", "dice": "random.html", "random numbers": "random.html",
+	"ebiten": "engine.html", "wasm": "engine.html#in-a-browser", "window": "engine.html", "game loop": "frames.html",
+	"unit test": "test-your-program.html", "race detector": "rules.html#checks", "entity component system": "from-an-ecs.html",
+	"idempotent": "durable-server.html", "backup": "losses.html", "memory usage": "memory-and-disk.html", "pprof": "profile.html",
+	"ErrDuplicate": "errors.html#errduplicate", "name of a new": "spawn-and-kill.html#the-name-of-a-new-item", "install": "quick-start.html",
+}
+
+func TestSearch_FindsPagesByWordsOfUsers(t *testing.T) {
+	files, err := build()
+	noError(t, err)
+	search := slices.Concat(files["index.js"], files["find.js"])
+	asked, err := json.Marshal(queries)
+	noError(t, err)
+	script := fmt.Sprintf("%s\nfunction answers() {\n\treturn Object.fromEntries(Object.keys(%s).map(q => [q, findSections(sections, q, 3).sections.map(s => s.to)]));\n}\n", search, asked)
+	found := make(map[string][]string)
+	if node, err := exec.LookPath("node"); err == nil {
+		cmd := exec.Command(node, "-")
+		cmd.Stdin = strings.NewReader(script + "console.log(JSON.stringify(answers()));\n")
+		out, err := cmd.Output()
+		noError(t, err)
+		noError(t, json.NewDecoder(bytes.NewReader(out)).Decode(&found))
+	} else {
+		b := browser.Open(t)
+		b.Eval(fmt.Sprintf("(() => {\n%s\nreturn answers();\n})()", script), &found)
+	}
+	for query, want := range queries {
+		if !slices.ContainsFunc(found[query], func(to string) bool { return strings.HasPrefix(to, want) }) {
+			t.Errorf("%q: got %q, want %s among them", query, found[query], want)
+		}
+	}
+}
+
+// The button of a block copies its code, unchanged.
+func TestCopy_HasTheCode(t *testing.T) {
+	files, err := build()
+	noError(t, err)
+	web := httptest.NewServer(handler(files, nil))
+	defer web.Close()
+	b := browser.Open(t)
+	for _, p := range read(t).Pages {
+		if len(p.Blocks) == 0 {
+			continue
+		}
+		b.Show(web.URL+"/"+strings.TrimSuffix(strings.Replace(p.File, "README", "index", 1), ".md")+".html", 1280)
+		var copied []string
+		b.Eval(`(() => {
+			const all = [];
+			Object.defineProperty(navigator, "clipboard", {value: {writeText: async text => { all.push(text); }}});
+			document.querySelectorAll(".code button").forEach(button => button.click());
+			return all;
+		})()`, &copied)
+		for i, block := range p.Blocks {
+			if i >= len(copied) || copied[i] != block.Text {
+				t.Errorf("%s: copied %q, want the text of block %d, %q", p.File, copied, i, block.Text)
+				break
+			}
+		}
+	}
+}
