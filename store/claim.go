@@ -123,7 +123,7 @@ func (p *phase) refusedBy(c *claim) error {
 	return fmt.Errorf("store: %v: %w", p.op, errClaimed)
 }
 
-func (c *claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, error) {
+func (c *claim) Submit(ctx, life context.Context, f func(q Queue) error) (*Receipt, error) {
 	const not = "store: Submit: %w; nothing of the call is applied"
 	c.store.given(ctx, "Submit")
 	check.Given(f != nil, "store: Submit", "function")
@@ -137,11 +137,11 @@ func (c *claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	if failed, refused := arrive(c.arrivals, f, call); failed != nil || refused != nil {
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}
-	if err := await(ctx, call); err != nil {
+	if cause := await(ctx, life, call); cause != nil {
 		if c.arrivals.Withdraw(call) {
-			err = fmt.Errorf("store: Submit: context ended before a tick took the call: %w; the call is not applied", context.Cause(ctx))
+			return nil, fmt.Errorf("store: Submit: context ended before a tick took the call: %w; the call is not applied", cause)
 		}
-		return nil, err
+		return nil, uncertain(cause)
 	}
 	if err := call.Err(); err != nil {
 		return nil, fmt.Errorf("store: Submit: %w", err)

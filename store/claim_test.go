@@ -244,7 +244,7 @@ func (c *claimed) send(calls ...func(q store.Queue) error) *sent {
 		arrived := sync.OnceFunc(func() { close(waits) })
 		s.done.Go(func() {
 			defer arrived() // if it was refused
-			s.receipts[i], s.errs[i] = c.claim.Submit(arriving{context.Background(), arrived}, call)
+			s.receipts[i], s.errs[i] = c.claim.Submit(arriving{context.Background(), arrived}, context.Background(), call)
 		})
 		<-waits
 	}

@@ -192,7 +192,7 @@ func TestClaim_PanicOfLinksIsReturned(t *testing.T) {
 	table := register(t, s, store.TableOptions[picky]{Links: func(v *picky, visit func(*store.ID)) { visit(&v.Near[0]) }})
 	c := claim(t, s)
 	says := panicOf(func() {
-		_, _ = c.Submit(t.Context(), func(q store.Queue) error { table.Emplace(q, picky{}); return nil })
+		_, _ = c.Submit(t.Context(), context.Background(), func(q store.Queue) error { table.Emplace(q, picky{}); return nil })
 	})
 	wantIn(t, "the panic of Submit", says, "index out of range")
 	var p *store.PanicError

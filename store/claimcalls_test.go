@@ -126,12 +126,16 @@ func TestClaim_SubmitReportsRefusals(t *testing.T) {
 	c.send(func(store.Queue) error { return errTask }).fails(t, errTask, not)
 	c.send(record(11)).fails(t, store.ErrQueueFull, not)
 	for what, ctx := range map[string]context.Context{"the driver": c.claim.Context(t.Context()), "an ended call": ended{t.Context()}} {
-		wantText(t, "with the context of "+what, onlyError(c.claim.Submit(ctx, record(1))), not)
+		wantText(t, "with the context of "+what, onlyError(c.claim.Submit(ctx, context.Background(), record(1))), not)
 	}
-	err := c.Read(t.Context(), func(ctx context.Context) error { return onlyError(c.claim.Submit(ctx, record(1))) })
+	err := c.Read(t.Context(), func(ctx context.Context) error {
+		return onlyError(c.claim.Submit(ctx, context.Background(), record(1)))
+	})
 	wantError(t, "inside a Read", err, store.ErrPhase)
 	c.send(record(0)).returned(t)
-	says := panicOf(func() { _, _ = c.claim.Submit(t.Context(), func(store.Queue) error { panic("the call") }) })
+	says := panicOf(func() {
+		_, _ = c.claim.Submit(t.Context(), context.Background(), func(store.Queue) error { panic("the call") })
+	})
 	equal(t, "the panic", says, "the call")
 
 	first := c.send(record(10), record(10))
@@ -163,7 +167,7 @@ func TestClaim_EndedContextIsUncertainAfterSeal(t *testing.T) {
 		children[0] = name.ID
 	})
 	failed := make(chan error)
-	go func() { failed <- onlyError(c.claim.Submit(ctx, call)) }()
+	go func() { failed <- onlyError(c.claim.Submit(ctx, context.Background(), call)) }()
 	<-c.claim.Arrived()
 	input, calls := c.claim.Seal(nil, 1000)
 	end(errTask)
@@ -182,7 +186,7 @@ func TestClaim_EndedContextIsUncertainAfterSeal(t *testing.T) {
 func TestClaim_EndedContextWithdrawsCall(t *testing.T) {
 	c := newClaimed(t, 1)
 	ctx, end := context.WithCancelCause(t.Context())
-	err := onlyError(c.claim.Submit(ctx, callOf(func(q store.Queue) {
+	err := onlyError(c.claim.Submit(ctx, context.Background(), callOf(func(q store.Queue) {
 		c.stems.Emplace(q, stem{})
 		end(errTask)
 	})))

@@ -85,8 +85,8 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	if failed, refused := arrive(s.batch, f, call); failed != nil || refused != nil {
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}
-	if err := await(ctx, call); err != nil {
-		return nil, err
+	if cause := await(ctx, context.Background(), call); cause != nil {
+		return nil, uncertain(cause)
 	}
 	switch err := call.Err(); {
 	case errors.Is(err, ErrBroken):
@@ -97,16 +97,23 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	return &Receipt{call}, nil
 }
 
-// await waits for the outcome of a call, or until ctx ends.
-func await(ctx context.Context, call *batch.Call) error {
+// await waits for the outcome of a call. If ctx or life ends before, it returns the cause.
+func await(ctx, life context.Context, call *batch.Call) error {
 	select {
 	case <-call.Completed():
+		return nil
 	case <-ctx.Done():
-		if !isClosed(call.Completed()) { // select picks any ready channel
-			return fmt.Errorf("store: Submit: its context ended while the call waited for a frame to apply it: %w: %w", ErrUncertain, context.Cause(ctx))
-		}
+	case <-life.Done():
+		ctx = life
 	}
-	return nil
+	if isClosed(call.Completed()) { // select picks any ready channel
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+func uncertain(cause error) error {
+	return fmt.Errorf("store: Submit: its context ended while the call waited for a frame to apply it: %w: %w", ErrUncertain, cause)
 }
 
 // maySubmit returns an error if Submit would wait forever or without effect, as far as it

@@ -301,7 +301,10 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 		}
 		owner, replica := &stores[0], &stores[1]
 		var input []byte
-		manySubmit(t, owner.Store, tables[0], owner.claim.Submit, func(round uint64) error {
+		submit := func(ctx context.Context, f func(store.Queue) error) (*store.Receipt, error) {
+			return owner.claim.Submit(ctx, context.Background(), f)
+		}
+		manySubmit(t, owner.Store, tables[0], submit, func(round uint64) error {
 			var calls hook.Calls
 			input, calls = owner.claim.Seal(input[:0], 4<<10)
 			err := owner.play(input, calls)

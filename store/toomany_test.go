@@ -78,7 +78,7 @@ func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], count
 		ctx := arriving{context.Background(), sync.OnceFunc(func() { close(waits) })}
 		go func() {
 			var names []store.Handle[item]
-			r, failed := c.Submit(ctx, callOf(func(q store.Queue) { names = table.EmplaceItems(q, make([]item, n), nil) }))
+			r, failed := c.Submit(ctx, context.Background(), callOf(func(q store.Queue) { names = table.EmplaceItems(q, make([]item, n), nil) }))
 			for _, name := range names {
 				if failed != nil {
 					break

@@ -131,7 +131,7 @@ func TestSealedInput_MatchesGoldenFile(t *testing.T) {
 				all = append(all, h)
 			}
 			go func() {
-				_, _ = c.Submit(context.Background(), func(q store.Queue) error {
+				_, _ = c.Submit(context.Background(), context.Background(), func(q store.Queue) error {
 					a := items.Emplace(q, goldenItem{N: 10, Name: "a"})
 					items.Emplace(q, goldenItem{N: 11, Name: "b", To: a})
 					items.Put(q, all[1], goldenItem{N: 12, Name: "c", To: all[2]})

@@ -32,14 +32,14 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	}
 	w.calls.Add(1)
 	defer w.calls.Add(-1)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.ticks, func() { cancel(w.refusal()) })()
-	r, err := w.exclusive.Submit(ctx, fn)
-	if reason := w.appendErr(); err != nil && reason != nil && ctx.Err() != nil {
+	r, err := w.exclusive.Submit(ctx, w.ticks, fn)
+	if err == nil {
+		return r, nil
+	}
+	if reason := w.appendErr(); reason != nil && (ctx.Err() != nil || w.ticks.Err() != nil) {
 		err = fmt.Errorf("%w; the log: %w", err, reason)
 	}
-	return r, err
+	return nil, err
 }
 
 type haltedError struct{ cause error }

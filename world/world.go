@@ -195,7 +195,7 @@ func (w *World) stopped() error {
 func (w *World) halt(err error) error {
 	w.recordHalt(err)
 	w.drain()
-	w.dies(err) // refuses later calls
+	w.dies(w.refusal()) // ends calls that arrive later
 	return err
 }
 

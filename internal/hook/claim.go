@@ -82,7 +82,8 @@ type Claim[Queue, Receipt any] interface {
 	// after the call is sealed. Before the call is sealed, it fails with the cause of ctx when
 	// ctx ends, store.ErrDiscarded when the claim is released, store.ErrClosed when the store
 	// is closed, and store.ErrBroken when the store is broken; the call is not applied.
-	Submit(ctx context.Context, f func(q Queue) error) (Receipt, error)
+	// life ends calls as ctx does; its values do not count. It is the driver's.
+	Submit(ctx, life context.Context, f func(q Queue) error) (Receipt, error)
 
 	// Arrived returns a channel with one value while calls that arrived since the last value,
 	// or did not fit the last Seal, may wait. Only the driver receives from it.
