@@ -39,6 +39,7 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 	if err == nil {
 		err = l.replica.add(end, rec)
 	}
+	l.noteLeading(err == nil)
 	if err != nil {
 		l.tail = location{}
 		return 0, l.withCause(ctx, err)
@@ -46,6 +47,18 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 	l.tail = end
 	l.noteSeen(end)
 	return end.at, nil
+}
+
+// noteLeading wakes Serve when the World begins or may have ceased to lead.
+func (l *Log) noteLeading(leading bool) {
+	if l.leading == leading {
+		return
+	}
+	l.leading = leading
+	select {
+	case l.led <- struct{}{}:
+	default:
+	}
 }
 
 func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, error) {
@@ -139,6 +152,7 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	if err != nil {
 		return 0, err
 	}
+	l.conn.noteAppend()
 	if ack.Sequence != behind+1 {
 		return 0, fmt.Errorf("cluster: message: got sequence %d, want %d", ack.Sequence, behind+1) // void
 	}

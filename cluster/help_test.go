@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == lockArg {
 		os.Exit(openEmbedded(os.Args[2]))
 	}
+	if len(os.Args) == 4 && os.Args[1] == cluster.BankArg {
+		os.Exit(cluster.BankNode(os.Args[2:]))
+	}
 	// A server that closes waits some seconds for the source of a stream.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*stream).trySetupSourceConsumer.func3"))
 }

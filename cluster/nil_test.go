@@ -30,6 +30,9 @@ func TestNil_IsNamed(t *testing.T) {
 		"cluster: StepDown with a nil context":  func() { _, _ = l.StepDown(none) },
 		"cluster: Request with a nil context":   func() { _, _ = transport.Request(none, 1, nil) },
 		"cluster: Serve with a nil function":    func() { _ = transport.Serve(ctx, 1, nil) },
+		"cluster: Serve with a nil World":       func() { _ = l.Serve(ctx, nil, nil) },
+		"cluster: Dial with a nil context":      func() { _, _ = cluster.Dial(none, cluster.Servers{}) },
+		"cluster: Call with a nil context":      func() { _, _ = new(cluster.Client).Call(none, 1, nil) },
 	} {
 		if got := maptest.PanicOf(f); got != want+"; give one" {
 			t.Errorf("got panic %v, want %s; give one", got, want)

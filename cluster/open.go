@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/internal/check"
@@ -18,19 +17,20 @@ import (
 type Log struct {
 	cell   CellID
 	o      Options
-	conn   *nats.Conn
+	conn   *connection
 	js     jetstream.JetStream
 	stream jetstream.Stream
 	watch  settingsWatch
 	saved  snapshotStore
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
-	done   func() // releases the embedded server
 
 	replica localReplica
 	grace   time.Duration // during which a leader may report a stream that is too short
 
 	closing sync.Once
+	led     chan struct{} // has a value after the first append of a term, and after a failed one
+	leading bool          // the last append succeeded; protected by appending
 
 	appending sync.Mutex
 	tail      location // end of the log, if known
@@ -39,7 +39,6 @@ type Log struct {
 	seen         location   // the last record read or appended
 	highest      uint64     // highest known position, including the journal
 	failingSince time.Time  // start of unanswered requests; zero: the last one was answered
-	leftAt       time.Time  // time of the last reconnect
 	shortSince   time.Time  // start of reports of a short stream; zero: none
 	verified     []snapshot // snapshots that were read back
 	rejected     []snapshot // snapshots dropped by Reject
@@ -86,7 +85,7 @@ func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, e
 }
 
 func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
-	l := &Log{cell: cell, o: o, watch: settingsWatch{interval: settingsTime}}
+	l := &Log{cell: cell, o: o, watch: settingsWatch{interval: settingsTime}, led: make(chan struct{}, 1)}
 	if o.Replicas > 1 {
 		l.grace = maxGrace
 	}
@@ -95,11 +94,11 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 		return nil, fmt.Errorf("cluster: journal: %w", err)
 	}
 	l.highest = l.replica.last.at
-	if l.conn, l.done, err = servers.connect(ctx, cell); err != nil {
+	if l.conn, err = servers.connect(ctx, "_INBOX."+cell.String()); err != nil {
 		return nil, err
 	}
 	l.life, l.end = context.WithCancelCause(context.Background())
-	if l.js, err = jetstream.New(l.conn); err != nil {
+	if l.js, err = jetstream.New(l.conn.Conn); err != nil {
 		return nil, errors.Join(fmt.Errorf("cluster: %w", err), l.Close())
 	}
 	return l, nil
@@ -120,7 +119,7 @@ func (l *Log) open(ctx context.Context) error {
 	return l.openSnapshots(ctx)
 }
 
-// Close ends the Log and its connection, and waits for a running comparison of settings
+// Close ends the Log and a connection of its own, and waits for a running comparison of settings
 // or trim of the journal. Reads return [ErrClosed]. The journal stays open.
 func (l *Log) Close() error {
 	l.closing.Do(func() {
@@ -129,8 +128,7 @@ func (l *Log) Close() error {
 			f.messages.Stop()
 		}
 		l.watch.close()
-		l.conn.Close()
-		l.done()
+		l.conn.release()
 	})
 	return nil
 }

@@ -22,6 +22,7 @@ type Servers struct {
 	urls     []string
 	options  []nats.Option
 	embedded *embedded
+	shared   *connection // nil: each Log connects
 }
 
 // URLs returns a cluster's servers. A Log connects to any of them. o sets TLS and credentials.
@@ -47,38 +48,41 @@ const (
 	stayTime      = 5 * requestTime      // on a new server: elections may be under way
 )
 
-// connect returns a reconnecting connection, and the function to call after Close.
-// Replies arrive on subjects of the cell, so that rights can keep other clients from them.
-func (s Servers) connect(ctx context.Context, cell CellID) (*nats.Conn, func(), error) {
+// connect returns a reconnecting connection; release it. Replies arrive on subjects with the
+// inbox prefix, so that rights can keep other clients from them.
+func (s Servers) connect(ctx context.Context, inbox string) (*connection, error) {
+	if s.shared != nil {
+		return s.shared.share(), nil
+	}
 	o := nats.GetDefaultOptions()
 	o.Servers = s.urls
 	o.MaxReconnect, o.ReconnectWait = -1, reconnectWait
 	o.PingInterval, o.MaxPingsOut = pingTime, 2
 	o.ReconnectBufSize = -1 // fail while disconnected instead of sending later
 	o.Timeout = dialTime
-	o.InboxPrefix = "_INBOX." + cell.String()
+	o.InboxPrefix = inbox
 	done := func() {}
 	if s.embedded != nil {
 		srv, err := s.embedded.start()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		o.InProcessServer, done = srv, s.embedded.stop
 	}
 	for _, option := range s.options {
 		if err := option(&o); err != nil {
 			done()
-			return nil, nil, fmt.Errorf("cluster: %w", err)
+			return nil, fmt.Errorf("cluster: %w", err)
 		}
 	}
 	for {
 		conn, err := o.Connect()
 		if err == nil {
-			return conn, done, nil
+			return &connection{Conn: conn, done: done, users: 1}, nil
 		}
 		if pause(ctx, reconnectWait) != nil {
 			done()
-			return nil, nil, fmt.Errorf("cluster: no server answers: %w", err)
+			return nil, fmt.Errorf("cluster: no server answers: %w", err)
 		}
 	}
 }
@@ -98,9 +102,8 @@ func (l *Log) noteResponse(at time.Time, err error) {
 	case l.failingSince.IsZero():
 		l.failingSince = at
 	}
-	if now := time.Now(); now.Sub(l.failingSince) >= leaveTime && now.Sub(l.leftAt) >= stayTime && len(l.conn.Servers()) > 1 {
-		l.failingSince, l.leftAt = time.Time{}, now
-		_ = l.conn.ForceReconnect() // fails if closed
+	if l.conn.leave(l.failingSince) {
+		l.failingSince = time.Time{}
 	}
 }
 

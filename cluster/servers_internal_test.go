@@ -56,7 +56,7 @@ func TestNoteResponse_CountsAnswersBelow500(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for before, want := range map[time.Time]time.Time{{}: tt.good, first: tt.bad} {
-				l := Log{failingSince: before, leftAt: first.Add(time.Hour)} // no reconnect
+				l := Log{failingSince: before, conn: &connection{leftAt: first.Add(time.Hour)}} // no reconnect
 				if l.noteResponse(second, tt.err); !l.failingSince.Equal(want) {
 					t.Errorf("failing since %v before: got %v, want %v", before, l.failingSince, want)
 				}

@@ -23,6 +23,10 @@ var (
 	// unless Options.Portable, another architecture or version of Go. See Options.Wait.
 	ErrVersion = errors.New("the log has another version")
 
+	// ErrExpired means that a request began so long ago that an earlier answer to it may be
+	// forgotten. The repetition does not count; whether an earlier one did is unknown.
+	ErrExpired = errors.New("the answer has expired")
+
 	// ErrCorrupt means that a record is invalid or does not follow its predecessor, or that
 	// there is no snapshot before the first record.
 	ErrCorrupt = errors.New("the log is corrupt")

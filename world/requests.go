@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"handloom/internal/check"
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -29,9 +30,13 @@ type request[Q comparable, A any] struct {
 	Time    int64 // of the answer, Unix nanoseconds; 0: unanswered
 }
 
+// expired is the Time of a request that is refused because its answer may be forgotten.
+const expired = -1
+
 // NewRequests adds a table of at most limit requests to a store. Answers are kept at least
-// for the time keep, by [Tick].Time: a client must not repeat a request after it. keep times
-// the rate of requests should stay below limit. NewRequests panics as [store.Register] does.
+// for the time keep, by [Tick].Time: a client must not repeat a request after it. Keys of calls
+// through package cluster have a time, and are refused after it. keep times the rate of requests
+// should stay below limit. NewRequests panics as [store.Register] does.
 func NewRequests[Q comparable, A any](s *store.Store, name string, limit int, keep time.Duration) *Requests[Q, A] {
 	check.Given(s != nil, "world: NewRequests", "Store")
 	r := &Requests[Q, A]{store: s, keep: keep}
@@ -43,8 +48,8 @@ func NewRequests[Q comparable, A any](s *store.Store, name string, limit int, ke
 // Submit submits a request to w and returns the answer of its tick, or of the tick that
 // answered it before. It costs a [World.Submit] and a [World.Read].
 //
-// The error is [store.ErrDuplicate] if the key belongs to another request, and otherwise as
-// of World.Submit. [store.ErrUncertain] and [ErrTick] leave open whether the request is
+// The error is [store.ErrDuplicate] if the key belongs to another request, [ErrExpired] if the
+// answer may be forgotten, and otherwise as of World.Submit. [store.ErrUncertain] and [ErrTick] leave open whether the request is
 // answered: repeat it with its key to know. After any other error nothing is applied, unless
 // an earlier Submit of the request left that open.
 func (r *Requests[Q, A]) Submit(ctx context.Context, w *World, key string, q Q) (answer A, err error) {
@@ -62,6 +67,8 @@ func (r *Requests[Q, A]) Submit(ctx context.Context, w *World, key string, q Q) 
 		return answer, err // not applied
 	case unread != nil:
 		return answer, fmt.Errorf("world: Requests.Submit: key %q: %w: %w", key, store.ErrUncertain, unread)
+	case kept.Time == expired:
+		return answer, fmt.Errorf("world: Requests.Submit: key %q: %w", key, ErrExpired)
 	case kept.Time != 0 && kept.Request == q:
 		return kept.Answer, nil
 	case kept.Time != 0:
@@ -104,8 +111,24 @@ func (r *Requests[Q, A]) Tick(answer func(w *store.Writer, t Tick, q Q) A) func(
 			return err
 		}
 		for _, v := range store.Created(r.table) {
-			v.Answer, v.Time = answer(w, t, v.Request), now
+			if v.Time = r.answerTime(v.Key, now); v.Time != expired {
+				v.Answer = answer(w, t, v.Request)
+			}
 		}
 		return nil
 	}
+}
+
+// answerTime returns the time of an answer given now, or expired for a call that began more than
+// keep ago, because an earlier answer to it may be forgotten. A call from a term whose clock was
+// ahead has a later time than now: its answer is kept from then.
+func (r *Requests[Q, A]) answerTime(key string, now int64) int64 {
+	began, ok := entry.CallBegan(key)
+	switch age := now - began; {
+	case !ok:
+		return now
+	case age > int64(r.keep), age < -int64(r.keep):
+		return expired
+	}
+	return max(now, began)
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/internal/entry"
 	"handloom/store"
 	"handloom/world"
 )
@@ -180,6 +181,38 @@ func TestRequests_HaltedWorldAnswersNothing(t *testing.T) {
 			got.want(t, 0, world.ErrNotLeader)
 			failIf(t, errors.Is(got.err, fs.ErrClosed) || errors.Is(got.err, store.ErrUncertain), "got %v", got.err)
 		}
+		mustClose(t, a.World)
+	})
+}
+
+// A key with a time counts once, however late it is repeated. The answer to a key of a clock that
+// is ahead stays for longer.
+func TestRequests_RefuseExpiredCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := openTill(t, world.Memory())
+		mustStep(t, a.World)
+		key := func(after time.Duration, id string) string {
+			return entry.CallKey(time.Now().Add(after).UnixNano(), id)
+		}
+		first, ahead := key(0, "a"), key(tillKeep/2, "b")
+		a.want(t, ahead, 1, 1)
+		for a.Status().Tick < 8*1024 {
+			time.Sleep(time.Second / 60)
+			switch tick := a.Status().Tick; {
+			case tick%100 == 0 && tick < 4000:
+				a.want(t, first, 5, 6)
+			case tick%100 == 0 && tick > 4100: // forgotten in tick 4,096
+				a.want(t, first, 5, 0, world.ErrExpired)
+			default:
+				mustStep(t, a.World)
+			}
+			if a.Status().Tick == 5000 { // 83 s
+				a.want(t, ahead, 1, 1)
+			}
+		}
+		a.want(t, ahead, 1, 0, world.ErrExpired)
+		a.want(t, key(2*tillKeep, "c"), 1, 0, world.ErrExpired)
+		a.want(t, key(tillKeep/2, "d"), 1, 7)
 		mustClose(t, a.World)
 	})
 }

@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/release":         {"internal/cli"},
 	"guide/bank":               {"journal", "store", "world"},
 	"guide":                    {"guide/internal/site", "internal/chart", "internal/cli"},
-	"cluster":                  {"cluster/cells", "world", "journal", "internal/check", "internal/entry", "internal/hook", "internal/image", "internal/lockfile", "internal/wire"},
+	"cluster":                  {"cluster/cells", "store", "world", "journal", "internal/check", "internal/entry", "internal/hook", "internal/image", "internal/lockfile", "internal/wire"},
 	"cluster/cells":            {"internal/check", "internal/digest", "internal/wire", "store", "world"},
 	"cluster/cmd/arena":        {anything},
 	"cluster/cmd/reseed":       {"cluster", "cluster/internal/rights", "journal", "internal/cli", "internal/hook"},

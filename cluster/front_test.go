@@ -1,0 +1,175 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"handloom/cluster/cells"
+	"handloom/internal/entry"
+	"handloom/world"
+)
+
+// serveBank runs the bank of cell 1 until the returned function is called. change may replace serve.
+func serveBank(t *testing.T, s Servers, o Options, serve func(ctx context.Context, c Call) ([]byte, error)) (l *Log, end func()) {
+	t.Helper()
+	l, err := Open(t.Context(), s, 1, o)
+	noError(t, err)
+	b := newBank()
+	w, err := world.Open(t.Context(), b.store, l, b.options())
+	noError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.Run(ctx) })
+	running.Go(func() {
+		err := l.Serve(ctx, w, func(ctx context.Context, c Call) ([]byte, error) {
+			if serve != nil && len(c.Body) > 0 && c.Body[0] != '{' {
+				return serve(ctx, c)
+			}
+			return b.serve(ctx, w, c)
+		})
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, ErrClosed) {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	end = sync.OnceFunc(func() {
+		stop()
+		running.Wait()
+		noError(t, w.Close(context.Background()))
+		noError(t, l.Close())
+	})
+	t.Cleanup(end)
+	return l, end
+}
+
+func dial(t *testing.T, s Servers) *Client {
+	t.Helper()
+	c, err := Dial(t.Context(), s)
+	noError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+const transfer = `{"From": 0, "To": 1, "Amount": 1}`
+
+func TestCall_ReportsErrors(t *testing.T) {
+	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
+	unowned, err := Open(t.Context(), s, 2, o)
+	noError(t, err)
+	defer unowned.Close()
+	serveBank(t, s, o, func(_ context.Context, c Call) ([]byte, error) {
+		switch string(c.Body) {
+		case "panic":
+			panic("no such thing")
+		case "long":
+			return make([]byte, 1<<20), nil
+		}
+		return nil, fmt.Errorf("body: got %q", c.Body)
+	})
+	c := dial(t, s)
+	ended := dial(t, s)
+	noError(t, ended.Close())
+	for _, tt := range []struct {
+		name   string
+		client *Client
+		cell   CellID
+		body   string
+		want   []error
+		text   string
+	}{
+		{"answered", c, 1, transfer, nil, ""},
+		{"no such cell", c, 77, transfer, []error{ErrNoCell}, "cell 000000000000004d: the cell does not exist"},
+		{"no leader", c, 2, transfer, []error{cells.ErrUnreachable, context.DeadlineExceeded}, "cell 0000000000000002: context deadline exceeded"},
+		{"long body", c, 1, strings.Repeat("x", 1<<20), []error{nil}, "body: got 1048576 bytes, want at most 1047552"},
+		{"long reply", c, 1, "long", []error{ErrRefused}, "reply: got 1048576 bytes, want at most 1047552"},
+		{"error", c, 1, "nonsense", []error{ErrRefused}, `the cell refused the call: body: got "nonsense"`},
+		{"panic", c, 1, "panic", []error{ErrRefused}, "serve: panic: no such thing"},
+		{"closed client", ended, 1, transfer, []error{ErrClosed}, "closed"},
+		{"after all", c, 1, transfer, nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			limit := time.Minute
+			if tt.cell == 2 {
+				limit = 300 * time.Millisecond
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			reply, err := tt.client.Call(ctx, tt.cell, []byte(tt.body))
+			if tt.want == nil && (string(reply) != "done" || err != nil) {
+				t.Errorf("got %q, %v", reply, err)
+			}
+			for _, want := range tt.want {
+				if want != nil && !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), tt.text) {
+					t.Errorf("got %v, want %v with %q", err, want, tt.text)
+				}
+			}
+		})
+	}
+}
+
+// A client with a wrong clock is not refused, and an old call is.
+func TestCall_AdjustsClock(t *testing.T) {
+	s := Embedded(t.TempDir())
+	serveBank(t, s, Options{Snapshots: Folder(t.TempDir())}, nil)
+	c := dial(t, s)
+	for _, off := range []time.Duration{-48 * time.Hour, 48 * time.Hour, 0} {
+		c.clocks[1] = off
+		if reply, err := c.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
+			t.Errorf("clock off by %v: got %q, %v", off, reply, err)
+		}
+	}
+	old := entry.CallKey(time.Now().Add(-2*time.Hour).UnixNano(), "a")
+	if _, sent, err := c.call(t.Context(), 1, old, []byte(transfer)); sent != 1 || !errors.Is(err, world.ErrExpired) {
+		t.Errorf("old call: got %d, %v, want %v", sent, err, world.ErrExpired)
+	}
+	if b, err := c.Call(t.Context(), 1, nil); err != nil || !bytes.Contains(b, []byte(`{"Balance":97}`)) {
+		t.Errorf("balances: got %s, %v, want 3 transfers", b, err)
+	}
+}
+
+// Repetitions of a running call share its reply.
+func TestServe_RunsCallOnce(t *testing.T) {
+	s := Embedded(t.TempDir())
+	var runs atomic.Int32
+	release := make(chan struct{})
+	serveBank(t, s, Options{Snapshots: Folder(t.TempDir())}, func(context.Context, Call) ([]byte, error) {
+		runs.Add(1)
+		<-release
+		return []byte("once"), nil
+	})
+	c := dial(t, s)
+	if _, err := c.Call(t.Context(), 1, []byte(transfer)); err != nil { // the world leads
+		t.Fatal(err)
+	}
+	key := c.newKey(1)
+	for range 3 {
+		if _, err := c.request(t.Context(), 1, key, []byte("wait"), 10*time.Millisecond); !errors.Is(err, errNoReply) {
+			t.Fatal(err)
+		}
+	}
+	close(release)
+	if reply, _, err := c.call(t.Context(), 1, key, []byte("wait")); string(reply) != "once" || err != nil || runs.Load() > 2 {
+		t.Errorf("got %q, %v after %d runs", reply, err, runs.Load())
+	}
+}
+
+// A call made while the leader ends is answered by its follower.
+func TestCall_FollowsTakeover(t *testing.T) {
+	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
+	_, end := serveBank(t, s, o, nil)
+	c := dial(t, s)
+	for range 3 {
+		if reply, err := c.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
+			t.Fatalf("got %q, %v", reply, err)
+		}
+		_, next := serveBank(t, s, o, nil)
+		end()
+		end = next
+	}
+}
