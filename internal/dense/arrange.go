@@ -1,7 +1,6 @@
 package dense
 
 import (
-	"slices"
 	"unsafe"
 
 	"handloom/internal/items"
@@ -9,7 +8,7 @@ import (
 )
 
 func (d *Set) rowsFrom(i, j int) []slotset.Row {
-	d.scratch.order = slices.Grow(d.scratch.order[:0], j-i)[:j-i]
+	d.scratch.order = atLeast(d.scratch.order, j-i)
 	for k := range d.scratch.order {
 		d.scratch.order[k] = slotset.Row(i + k)
 	}
@@ -18,7 +17,7 @@ func (d *Set) rowsFrom(i, j int) []slotset.Row {
 
 // spareRows returns other scratch memory.
 func (d *Set) spareRows(n int) []slotset.Row {
-	d.scratch.spare = slices.Grow(d.scratch.spare[:0], n)[:n]
+	d.scratch.spare = atLeast(d.scratch.spare, n)
 	return d.scratch.spare
 }
 

@@ -72,12 +72,25 @@ func (f *followers) erase(row, last int) {
 	}
 }
 
-func (f *followers) erased(moves []slotset.Move, kept, n int) {
+// beginErase comes before the moves of a bulk erase, and endErase after them. kept of n rows
+// remain.
+func (f *followers) beginErase(kept int) {
 	if f.known != nil {
-		f.known.erased(moves, kept)
+		f.known.shorten(kept)
+	}
+}
+
+func (f *followers) move(moves []slotset.Move) {
+	if f.known != nil {
+		f.known.moved(moves)
 	}
 	for _, c := range f.columns {
 		c.Kind.Type.Move(c.all, moves)
+	}
+}
+
+func (f *followers) endErase(kept, n int) {
+	for _, c := range f.columns {
 		c.clear(kept, n)
 	}
 }

@@ -94,10 +94,17 @@ func (d *Set) EraseMarked(marks *Bitset) int {
 	d.guard("EraseMarked")
 	erased := marks.Len()
 	kept := len(d.meta) - erased
-	moves := d.set.EraseMarked(marks, d.meta)
-	d.typ.Move(d.items, moves)
 	if d.followers != nil {
-		d.followers.erased(moves, kept, len(d.meta))
+		d.followers.beginErase(kept)
+	}
+	d.set.EraseMarked(marks, d.meta, func(moves []slotset.Move) {
+		d.typ.Move(d.items, moves)
+		if d.followers != nil {
+			d.followers.move(moves)
+		}
+	})
+	if d.followers != nil {
+		d.followers.endErase(kept, len(d.meta))
 	}
 	d.truncate(kept)
 	marks.Clear()

@@ -66,8 +66,7 @@ func (o *ordering) shorten(n int) {
 	}
 }
 
-func (o *ordering) erased(moves []slotset.Move, kept int) {
-	o.shorten(kept)
+func (o *ordering) moved(moves []slotset.Move) {
 	for _, move := range moves {
 		o.change(int(move.To))
 	}

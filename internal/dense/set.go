@@ -29,8 +29,8 @@ type Set struct {
 
 type reordering struct {
 	order, spare, origin []slotset.Row
-	keys                 []keyed
-	ranks                []uint64
+	keys, ranks          []uint64
+	keyed                []keyed
 	gathered, one        items.Slice
 }
 

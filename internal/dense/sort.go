@@ -42,7 +42,7 @@ func (d *Set) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 // memory forwards; without blocks every comparison would jump.
 func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	all, order, spare := d.array(), d.rowsFrom(i, j), d.spareRows(j-i)
-	d.scratch.origin = d.scratch.origin[:0]
+	d.scratch.origin = atLeast(d.scratch.origin, j-i)[:0]
 	moves, merged := 0, false
 	defer func() {
 		if !merged {

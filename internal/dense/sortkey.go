@@ -22,45 +22,52 @@ type keyed struct {
 // SortByKey orders the dense set by ascending key; see handlemap.Map.SortByKey.
 func (d *Set) SortByKey(key func(item unsafe.Pointer) uint64) {
 	d.guard("SortByKey")
-	keys := d.keyScratch(len(d.meta))
+	d.scratch.keys = atLeast(d.scratch.keys, len(d.meta))
+	keys := d.scratch.keys
 	differ, sorted := d.readKeys(keys, key)
 	if sorted {
 		return
 	}
 	if len(keys) < fewKeys || !d.sortByRank(keys, differ) {
-		d.sortKeys(differ)
+		d.sortKeys(keys, differ)
 	}
+}
+
+// atLeast returns n elements of scratch memory, of any content.
+func atLeast[E any](scratch []E, n int) []E {
+	if cap(scratch) < n {
+		return make([]E, n) // new pages are zero already; [slices.Grow] clears them again (op=firstsort)
+	}
+	return scratch[:n]
 }
 
 // readKeys fills keys in dense order. It returns the bits in which keys differ and whether
 // they ascend.
-func (d *Set) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (differ uint64, sorted bool) {
+func (d *Set) readKeys(keys []uint64, key func(item unsafe.Pointer) uint64) (differ uint64, sorted bool) {
 	d.busy++
 	defer func() { d.busy-- }()
 	sorted = true
 	all, last := d.array(), uint64(0)
 	for row := range keys {
 		k := key(all.at(slotset.Row(row)))
-		keys[row] = keyed{k, slotset.Row(row)}
+		keys[row] = k
 		sorted = sorted && k >= last
-		differ |= k ^ keys[0].key
+		differ |= k ^ keys[0]
 		last = k
 	}
 	return differ, sorted
 }
 
-func (d *Set) keyScratch(n int) []keyed {
-	keys := d.scratch.keys
-	d.scratch.keys = slices.Grow(keys, max(0, n-len(keys)))[:n]
-	return d.scratch.keys
-}
-
-func (d *Set) sortKeys(differ uint64) {
-	n := len(d.meta)
-	all := d.keyScratch(2 * n)
-	keys := radixSort(all[:n:n], all[n:], differ)
+func (d *Set) sortKeys(keys []uint64, differ uint64) {
+	n := len(keys)
+	d.scratch.keyed = atLeast(d.scratch.keyed, 2*n)
+	sorted, spare := d.scratch.keyed[:n:n], d.scratch.keyed[n:]
+	for row, key := range keys {
+		sorted[row] = keyed{key, slotset.Row(row)}
+	}
+	sorted = radixSort(sorted, spare, differ)
 	order := d.rowsFrom(0, n)
-	for i, k := range keys {
+	for i, k := range sorted {
 		order[i] = k.row
 	}
 	d.reorder(0, order, d.spareRows(n))

@@ -2,52 +2,65 @@ package dense
 
 import (
 	"math/bits"
-	"slices"
+	"unsafe"
 
 	"handloom/internal/slotset"
 )
 
 const (
+	rankBits  = 32 // maximum width of a rank, which shares a word with its row
 	rankSpare = 5  // bits of a rank beyond those needed for n ranks
 	longRun   = 16 // maximum number of keys of equal rank that insertion sorts
 )
 
-// sortByRank sorts the rows by ranks if ranks need fewer passes than keys, and reports
-// whether it did. A rank is the highest differing bits of a key, a few more than n keys
-// need, so that nearly all ranks are distinct. A rank and its row fit one word; at most
-// half as many bits are distributed. Keys of equal rank are sorted by insertion
-// (op=sort/impl=SortByKey).
-func (d *Set) sortByRank(keys []keyed, differ uint64) bool {
+// sortByRank sorts the rows by the ranks of their keys and reports whether it did. A rank
+// and its row fit one word, half of a key and its row (op=sort/impl=SortByKey). If all keys
+// differ in few adjacent bits, these are the ranks, and they replace keys.
+//
+// Otherwise a rank is the highest differing bits of a key, a few more than n keys need, so
+// that nearly all ranks are distinct; insertion sorts keys of equal rank. The result is
+// false if a run of these is too long; keys are then unchanged.
+func (d *Set) sortByRank(keys []uint64, differ uint64) bool {
 	n := len(keys)
-	high := bits.Len64(differ)
-	width := min(bits.Len(uint(n))+rankSpare, 32, high)
-	if digits(width) >= digits(high-bits.TrailingZeros64(differ)) {
-		return false // keys need as few passes
+	low, high := bits.TrailingZeros64(differ), bits.Len64(differ)
+	if high-low <= rankBits {
+		d.scratch.ranks = atLeast(d.scratch.ranks, n)
+		setRanks(keys, keys, low, high-low)
+		d.reorderByRank(rankSort(keys, d.scratch.ranks, high-low))
+		return true
 	}
-	d.scratch.ranks = slices.Grow(d.scratch.ranks[:0], 2*n)[:2*n]
+	width := min(bits.Len(uint(n))+rankSpare, rankBits)
+	d.scratch.ranks = atLeast(d.scratch.ranks, 2*n)
 	ranks, spare := d.scratch.ranks[:n:n], d.scratch.ranks[n:]
-	shift, mask := high-width, uint64(1)<<width-1
-	for row := range keys {
-		ranks[row] = keys[row].key>>(shift&63)&mask<<32 | uint64(row)
-	}
-	passes := digits(width)
-	for pass := range passes {
-		from, to := width*pass/passes, width*(pass+1)/passes
-		rankPass(ranks, spare, 32+from, to-from)
-		ranks, spare = spare, ranks
-	}
+	setRanks(ranks, keys, high-width, width)
+	ranks, spare = rankSort(ranks, spare, width)
 	if !mend(ranks, keys) {
 		return false
 	}
-	order := d.rowsFrom(0, n)
-	for i, r := range ranks {
-		order[i] = slotset.Row(r)
-	}
-	d.reorder(0, order, d.spareRows(n))
+	d.reorderByRank(ranks, spare)
 	return true
 }
 
+// setRanks sets ranks, which may be keys, to width bits of each key from low on, and the row.
+func setRanks(ranks, keys []uint64, low, width int) {
+	mask := uint64(1)<<width - 1
+	for row, key := range keys {
+		ranks[row] = key>>(low&63)&mask<<rankBits | uint64(row)
+	}
+}
+
 func digits(width int) int { return (width + digitBits - 1) / digitBits }
+
+// rankSort returns the sorted ranks, and the other slice.
+func rankSort(ranks, spare []uint64, width int) (sorted, rest []uint64) {
+	passes := digits(width)
+	for pass := range passes {
+		from, to := width*pass/passes, width*(pass+1)/passes
+		rankPass(ranks, spare, rankBits+from, to-from)
+		ranks, spare = spare, ranks
+	}
+	return ranks, spare
+}
 
 func rankPass(ranks, dst []uint64, shift, width int) {
 	var counters [1 << digitBits]uint32
@@ -69,22 +82,34 @@ func rankPass(ranks, dst []uint64, shift, width int) {
 }
 
 // mend sorts keys of equal rank. It returns false if a run of equal ranks is too long.
-func mend(ranks []uint64, keys []keyed) bool {
+func mend(ranks, keys []uint64) bool {
 	begin := 0 // start of the run of equal ranks
 	for i := 1; i < len(ranks); i++ {
 		r := ranks[i]
-		if r>>32 != ranks[i-1]>>32 {
+		if r>>rankBits != ranks[i-1]>>rankBits {
 			begin = i
 			continue
 		}
 		if i-begin >= longRun {
 			return false
 		}
-		at, key := i, keys[uint32(r)].key
-		for ; at > begin && keys[uint32(ranks[at-1])].key > key; at-- {
+		at, key := i, keys[uint32(r)]
+		for ; at > begin && keys[uint32(ranks[at-1])] > key; at-- {
 			ranks[at] = ranks[at-1]
 		}
 		ranks[at] = r
 	}
 	return true
+}
+
+// reorderByRank moves the items to the order of ranks. Its rows are in the memory of
+// unused, of the same length, so that a first sort touches less new memory (op=firstsort).
+func (d *Set) reorderByRank(ranks, unused []uint64) {
+	n := len(ranks)
+	rows := unsafe.Slice((*slotset.Row)(unsafe.Pointer(unsafe.SliceData(unused))), 2*n)
+	order, spare := rows[:n:n], rows[n:]
+	for i, r := range ranks {
+		order[i] = slotset.Row(r)
+	}
+	d.reorder(0, order, spare)
 }

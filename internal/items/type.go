@@ -3,7 +3,6 @@ package items
 import (
 	"reflect"
 	"runtime"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -130,7 +129,11 @@ func (*typed[T]) Move(s Slice, moves []slotset.Move) {
 
 func (*typed[T]) Gather(to, from Slice, order []slotset.Row) Slice {
 	src := *As[T](&from)
-	dst := slices.Grow((*As[T](&to))[:0], len(order))[:len(order)] // without zeroing (op=sort)
+	dst := *As[T](&to)
+	if cap(dst) < len(order) {
+		dst = make([]T, len(order))
+	}
+	dst = dst[:len(order)]
 	for k, row := range order {
 		dst[k] = src[row]
 	}

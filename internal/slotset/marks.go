@@ -112,20 +112,21 @@ type Move struct{ To, From Row }
 
 // EraseMarked vacates the slots of the marked rows in ascending order, and fills the gaps below
 // the number of remaining rows with the unmarked rows at or above it, both in ascending order.
-// It changes words and meta and returns the moves, which the caller applies to the items. The
-// moves are valid until the next call. The marks remain.
+// It changes words and meta and passes the moves, at most movesAtOnce at a time, to apply, which
+// moves the items. The marks remain.
 //
 // Words are scattered. Loops that do nothing else change them, so that many memory accesses
 // overlap (op=eraseitems, op=storm).
-func (s *Set) EraseMarked(k *Bitset, meta []Slot) []Move {
+func (s *Set) EraseMarked(k *Bitset, meta []Slot, apply func(moves []Move)) {
 	s.vacateMarked(k, meta)
-	k.fillGaps(meta)
-	words := s.Words
-	for _, move := range k.moves {
-		w := &words[meta[move.To]]
-		*w = *w&UpperHalf | handle.ID(move.To)
-	}
-	return k.moves
+	k.fillGaps(meta, func(moves []Move) {
+		words := s.Words
+		for _, move := range moves {
+			w := &words[meta[move.To]]
+			*w = *w&UpperHalf | handle.ID(move.To)
+		}
+		apply(moves)
+	})
 }
 
 func (s *Set) vacateMarked(k *Bitset, meta []Slot) {
@@ -155,9 +156,13 @@ func (s *Set) vacateMarked(k *Bitset, meta []Slot) {
 	s.vacateRun(ring[:n-(end-first)], ticket+uint32(end-first))
 }
 
-func (k *Bitset) fillGaps(meta []Slot) {
+// movesAtOnce is many overlapping memory accesses, and little memory.
+const movesAtOnce = 1 << 10
+
+// fillGaps changes meta and passes the moves to apply.
+func (k *Bitset) fillGaps(meta []Slot, apply func(moves []Move)) {
 	kept := len(meta) - k.Len()
-	moves := slices.Grow(k.moves[:0], min(kept, k.Len()))
+	moves := slices.Grow(k.moves[:0], min(kept, k.Len(), movesAtOnce))
 	word := kept / 64 // word of rows that may have to move
 	var staying uint64
 	if word < len(k.Rows.words) {
@@ -176,8 +181,12 @@ func (k *Bitset) fillGaps(meta []Slot) {
 			from := word*64 + bits.TrailingZeros64(staying)
 			staying &= staying - 1
 			meta[row] = meta[from]
-			moves = append(moves, Move{Row(row), Row(from)})
+			if moves = append(moves, Move{Row(row), Row(from)}); len(moves) == movesAtOnce {
+				apply(moves)
+				moves = moves[:0]
+			}
 		}
 	}
+	apply(moves)
 	k.moves = moves
 }

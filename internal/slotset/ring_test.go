@@ -50,7 +50,7 @@ func TestFreelist_IsFIFO(t *testing.T) {
 						queue = append(queue, o.slots[row])
 					}
 				}
-				o.EraseMarked(&marks, o.slots)
+				o.EraseMarked(&marks, o.slots, func([]Move) {})
 				o.slots = o.slots[:len(o.slots)-marks.Len()]
 			default:
 				o.Shrink()

@@ -31,7 +31,9 @@ func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
 //
 // SortByKey takes O(n) time for each 11 bits in which keys differ; if the highest log2(n) of these
 // and a few more distinguish nearly all keys, only these count. It takes O(n) time if the items
-// are sorted. It adds 32 to 48 bytes per item to the scratch of [Map.SortFunc] (op=sort).
+// are sorted. Its scratch, kept until [Map.Shrink], is 16 bytes per item if the bits in which keys
+// differ are within 32, else 24, or 64 if many keys differ only in low bits; and, for items of up
+// to 64 bytes, a copy of the items (op=sort, op=firstsort).
 func (m *Map[T]) SortByKey(key func(*T) uint64) {
 	check.Given(key != nil, "handlemap: SortByKey", "function")
 	m.bound().SortByKey(items.Key(key))

@@ -32,7 +32,7 @@ type figure struct {
 var figures = map[string]figure{
 	"create insert refillrandom erase churn clear digest checkpoint rollback save load savefile": {items: all},
 
-	"insertitems refillitems sort defragment record.emplace record.erase record.set record.unset": {items: all, done: all},
+	"insertitems refillitems sort firstsort defragment record.emplace record.erase record.set record.unset": {items: all, done: all},
 	"columnadd columnerase columncreate/table flush register smallflush":                          {items: all, done: all},
 
 	"iterate getinorder get columnsum":      {items: all, values: sumTo},

@@ -45,6 +45,8 @@ func (s set[T]) sorts() []measure.Case {
 				},
 			}
 		}),
+		s.firstSort("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
+		s.firstSort("handlemap.SortByKey", func(m *handlemap.Map[T]) { m.SortByKey(keyOf[T]) }),
 		s.restore("handlemap.Defragment", func(m *handlemap.Map[T]) { m.Defragment(byItem[T], 0) }),
 		s.restore("handlemap.Defragment.1000", func(m *handlemap.Map[T]) { inFrames(m, byItem[T]) }),
 		s.restore("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
@@ -56,6 +58,15 @@ func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	return s.newCase("sort", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
 		return &measure.Work{Items: s.n, Prepare: m.restore, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
+	})
+}
+
+// firstSort returns the case of a sort without scratch memory of an earlier one.
+func (s set[T]) firstSort(impl string, f func(*handlemap.Map[T])) measure.Case {
+	return s.newCase("firstsort", impl, func() *measure.Work {
+		vs := s.shuffled()
+		var m *shuffledMap[T]
+		return &measure.Work{Items: s.n, Prepare: func() { m = newShuffled(vs) }, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
 	})
 }
 
