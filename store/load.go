@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"handloom/internal/check"
-	"handloom/internal/digest"
 	"handloom/internal/image"
 	"handloom/shard"
 )
@@ -26,6 +25,10 @@ import (
 // when that ends. c is then empty. For any input it does not panic, takes time in
 // proportion to the bytes, and allocates at most a small multiple of them, or more for
 // items larger than their encoding. It checks ctx at least every 1 MiB.
+//
+// Shards longer than 1 MiB are read by the calling goroutine while another, which ends
+// before ReadCheckpoint, decodes them, unless Options.Workers is 1 or a type has changed.
+// This takes 4 MiB more memory, and up to 4 MiB after a fault may have been read (op=load).
 //
 // It waits at the gate as Verify does, only to read the tables of s, and does not change
 // s.
@@ -126,21 +129,9 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	if err := setMissing(tables, order); err != nil {
 		return err
 	}
-	var whole digest.Hash
-	for i, from := range order {
-		for shard, m := range c.tables[from.table].shards {
-			sum, err := loadShard(in.Shard(i, shard), m, &from.how)
-			if err == nil {
-				err = tables[from.table].table.mayBe(m.Map)
-			}
-			if err != nil {
-				return readError(ctx, &SnapshotError{Table: tables[from.table].image.Name, Shard: shard, Block: in.Blocks(), Err: err})
-			}
-			whole.Uint64(sum)
-		}
-	}
-	if err := in.End(whole.Sum()); err != nil {
-		return readError(ctx, &SnapshotError{Block: in.Blocks(), Err: err})
+	load := loading{in: in, from: order, into: c.tables, ahead: s.options.Workers != 1 && !migrates(order)}
+	if err := load.run(); err != nil {
+		return readError(ctx, err)
 	}
 	for _, t := range c.tables {
 		if err := t.checkKeys(ctx); err != nil {
@@ -209,18 +200,4 @@ func match(saved []image.Table, tables []emptyTable) (order []source, err error)
 		return nil, &SnapshotError{Err: fmt.Errorf("%w: %w", ErrSchema, errors.Join(faults...))}
 	}
 	return order, nil
-}
-
-// loadShard reads one shard into m, which is empty, and returns its digest.
-func loadShard(r *image.ShardReader, m shard.State, how *migration) (uint64, error) {
-	in := digest.NewDecoder(r.Next)
-	in.Migrate(how.items)
-	in.MigrateColumns(how.columns, how.data)
-	if m.Load(in); in.Err() != nil {
-		return 0, in.Err()
-	}
-	if in.Remaining() > 0 {
-		return 0, fmt.Errorf("%d bytes after the last item", in.Remaining())
-	}
-	return r.End()
 }

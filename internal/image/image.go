@@ -78,6 +78,7 @@ type block struct {
 	table, shard uint16
 	kind         blockKind
 	payload      []byte
+	sum          uint64 // of the state blocks before it, when read
 }
 
 type blockHeader [blockHead]byte

@@ -15,9 +15,12 @@ import (
 type Reader struct {
 	ctx    context.Context
 	r      io.Reader
-	blocks uint32
+	blocks uint32 // good blocks that were taken
 	buf    []byte
-	ahead  *block // next block, already read
+	sum    digest.Hash // of the state blocks since the last block of another kind
+	ahead  *block      // next block, already taken
+	failed error       // error of the next block, already read
+	queue  *queue      // inside ReadAhead
 }
 
 // NewReader returns a Reader of the snapshot in r. It checks ctx before each read.
@@ -37,7 +40,7 @@ func (r *Reader) read(b []byte, n int) ([]byte, error) {
 		some := min(all-len(b), max(cap(b)-len(b), len(b), readAtOnce), blockBytes)
 		had := len(b)
 		if cap(b)-had < some {
-			b = append(make([]byte, 0, min(all, max(2*had, had+some))), b...)
+			b = append(make([]byte, 0, max(2*had, had+some)), b...)
 		}
 		n, err := io.ReadFull(r.r, b[had:had+some])
 		b = b[:had+n]
@@ -78,42 +81,81 @@ func (r *Reader) Header() (h Header, err error) {
 	return h, h.decode(b[:length])
 }
 
-// block reads the next block. Its payload is valid until the next call.
-func (r *Reader) block() (f block, err error) {
-	if r.ahead != nil {
-		f, r.ahead = *r.ahead, nil
-		return f, nil
+// block returns the next block. Its payload is valid until the next call.
+func (r *Reader) block() (b block, err error) {
+	switch {
+	case r.ahead != nil:
+		b, r.ahead = *r.ahead, nil
+		return b, nil
+	case r.failed != nil:
+		return b, r.failed
+	case r.queue != nil:
+		b, err = r.queue.next()
+	default:
+		b, r.buf, err = r.readBlock(r.buf)
 	}
-	b, err := r.read(r.buf[:0], blockHead)
-	if r.buf = b; err != nil {
-		return f, err
+	if err == nil {
+		r.blocks++
 	}
-	start := blockHeader(b)
-	length := binary.LittleEndian.Uint32(b)
-	if length > blockBytes {
-		return f, fmt.Errorf("block of %d bytes, want at most %d", length, blockBytes)
-	}
-	f = block{
-		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]), kind: blockKind(b[8]),
-	}
-	if r.buf, err = r.read(b[:0], int(length)); err != nil {
-		return f, err
-	}
-	f.payload = r.buf
-	h := f.header(len(f.payload))
-	if h.cover(f.payload); start != h {
-		return f, errChecksum
-	}
-	r.blocks++
-	return f, nil
+	return b, err
 }
 
-// ShardReader reads and hashes the state blocks of one shard. All except the last are full,
+// IsLong reads the next block and reports whether it is full, which all blocks of a long
+// shard are except the last.
+func (r *Reader) IsLong() bool {
+	b, err := r.block()
+	if err != nil {
+		r.failed = err
+		return false
+	}
+	r.ahead = &b
+	return b.kind == blockState && len(b.payload) == blockBytes
+}
+
+// nearBytes is the number of bytes read, checked and hashed at a time: small enough for a
+// cache near the processor (op=load).
+const nearBytes = 128 << 10
+
+// readBlock reads and checks a block, with its payload in memory or, if that is too small, in
+// new memory, which it returns.
+func (r *Reader) readBlock(memory []byte) (b block, payload []byte, err error) {
+	head, err := r.read(memory[:0], blockHead)
+	if err != nil {
+		return b, head, err
+	}
+	start := blockHeader(head)
+	length := binary.LittleEndian.Uint32(head)
+	if length > blockBytes {
+		return b, head, fmt.Errorf("block of %d bytes, want at most %d", length, blockBytes)
+	}
+	b = block{
+		table: binary.LittleEndian.Uint16(head[4:]), shard: binary.LittleEndian.Uint16(head[6:]), kind: blockKind(head[8]),
+	}
+	h := b.header(int(length))
+	b.payload = head[:0]
+	for had := 0; had < int(length); had = len(b.payload) {
+		if b.payload, err = r.read(b.payload, min(int(length)-had, nearBytes)); err != nil {
+			return b, b.payload, err
+		}
+		h.cover(b.payload[had:])
+		if b.kind == blockState {
+			r.sum.Bytes(b.payload[had:])
+		}
+	}
+	if start != h {
+		return b, b.payload, errChecksum
+	}
+	if b.kind != blockState {
+		b.sum, r.sum = r.sum.Sum(), digest.Hash{}
+	}
+	return b, b.payload, nil
+}
+
+// ShardReader reads the state blocks of one shard. All except the last are full,
 // so a value that spans blocks is long.
 type ShardReader struct {
 	r            *Reader
 	table, shard int
-	sum          digest.Hash
 	bytes        int64
 	ended        bool
 }
@@ -140,7 +182,6 @@ func (r *ShardReader) Next() ([]byte, error) {
 	if int(f.table) != r.table || int(f.shard) != r.shard || f.kind != blockState || len(f.payload) == 0 {
 		return nil, f.unexpected(r.table, r.shard, blockState)
 	}
-	r.sum.Bytes(f.payload)
 	r.bytes += int64(len(f.payload))
 	r.ended = len(f.payload) < blockBytes
 	return f.payload, nil
@@ -152,11 +193,10 @@ func (r *ShardReader) End() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	sum := r.sum.Sum()
-	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != sum {
-		return 0, fmt.Errorf("digest of the shard: got %x, want %x", sum, Clip(f.payload))
+	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != f.sum {
+		return 0, fmt.Errorf("digest of the shard: got %x, want %x", f.sum, Clip(f.payload))
 	}
-	return sum, nil
+	return f.sum, nil
 }
 
 func (r *Reader) blockOf(table, shard int, kind blockKind) (block, error) {
