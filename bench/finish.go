@@ -38,7 +38,7 @@ func (p *command) print(r *results.Run) error {
 }
 
 func (p *command) printTargets(r *results.Run) error {
-	reached := p.plan.Evaluate(r.Results)
+	reached := p.plan.Evaluate(r.Results, r.Starts)
 	fmt.Fprintf(p.stdout, "%s\n%s\n\n", r.Command, r.Environment)
 	if err := targets.Write(p.stdout, reached); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (p *command) writePage(r *results.Run) error {
 	var b bytes.Buffer
 	var reached []targets.Target
 	if p.plan != nil {
-		reached = p.plan.Evaluate(r.Results)
+		reached = p.plan.Evaluate(r.Results, r.Starts)
 	}
 	if err := r.WritePage(&b, reached); err != nil {
 		return err

@@ -118,8 +118,16 @@ func (p *command) measure(ctx context.Context, cases []measure.Case) (*results.R
 	}}
 	r.Results, err = o.Run(ctx, cases)
 	shown.Clear()
-	r.Partial = err != nil
-	return r, stop()
+	if err := stop(); err != nil {
+		return nil, err
+	}
+	if err == nil && p.plan != nil {
+		r.Starts, err = p.measureStarts(ctx, p.plan.Starts(cases))
+	}
+	if r.Partial = ctx.Err() != nil; !r.Partial && err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // profile starts the profile, if requested. stop ends it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"handloom/bench/internal/measure"
 
@@ -46,4 +47,23 @@ func (r *Run) WriteGo(w io.Writer) error {
 		_, err = out.WriteTo(w)
 	}
 	return err
+}
+
+// ReadGo returns the samples that [Run.WriteGo] wrote, by the name of the case.
+func ReadGo(r io.Reader) (map[string][]float64, error) {
+	values := make(map[string][]float64)
+	lines := benchfmt.NewReader(r, "output")
+	for lines.Scan() {
+		switch line := lines.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return nil, line
+		case *benchfmt.Result:
+			name := strings.TrimPrefix(line.Name.String(), benchmark)
+			if at := strings.LastIndexByte(name, '-'); at >= 0 {
+				name = name[:at] // without GOMAXPROCS
+			}
+			values[name] = append(values[name], line.Values[0].Value)
+		}
+	}
+	return values, lines.Err()
 }

@@ -11,6 +11,7 @@ type Run struct {
 	Environment Environment
 	Partial     bool // interrupted
 	Results     []measure.Result
+	Starts      []measure.Result // with a sample per start of the program
 }
 
 // Groups returns the results with samples by operation, n and item size, in

@@ -33,7 +33,7 @@ var figures = map[string]figure{
 	"create insert refillrandom erase churn clear digest checkpoint rollback save load savefile": {items: all},
 
 	"insertitems refillitems sort firstsort defragment record.emplace record.erase record.set record.unset": {items: all, done: all},
-	"columnadd columnerase columncreate/table flush register smallflush":                          {items: all, done: all},
+	"columnadd columnerase columncreate/table flush register smallflush":                                    {items: all, done: all},
 
 	"iterate getinorder get columnsum":      {items: all, values: sumTo},
 	"iterate/slotmap iterate/handlemap.All": {items: all}, // the sum includes handles
@@ -41,7 +41,7 @@ var figures = map[string]figure{
 	"eraseitems":                            {items: half, done: half},
 	"putflush sparseflush":                  {items: tenth, done: tenth},
 	"sparseframe":                           {items: fixed(0), done: withEffects},
-	"groupby":                               {items: times(2), done: times(2)},
+	"groupby fold":                          {items: times(2), done: times(2)},
 	"columncreate/table.4columns":           {items: all, done: times(5)},
 	"append halves":                         {items: fixed(0)},
 	"foreach":                               {items: all, done: func(n int) int { return n - 1 }}, // item 0 remains 0

@@ -14,7 +14,7 @@ type hit struct {
 }
 
 // groups returns the cases of applying 2n hits to n targets: by a GroupBy and a
-// pass over the owners, and by a loop in a Write that looks up each target.
+// pass over the owners, by a Fold, and by a loop in a Write that looks up each target.
 func groups(s set[item32]) []measure.Case {
 	on := &common[arena]{make: func() arena { return newArena(s) }}
 	cases := s.scaling("groupby", "table", func(workers int) *measure.Work {
@@ -27,6 +27,14 @@ func groups(s set[item32]) []measure.Case {
 			Count:   a.brought,
 		}
 	})
+	for _, c := range s.scaling("fold", "table", func(workers int) *measure.Work {
+		a := on.open()
+		var ctx context.Context
+		return &measure.Work{Items: 2 * s.n, Within: within(workers, &ctx), Close: on.close, Body: func() { a.fold(ctx) }, Count: a.brought}
+	}) {
+		c.With = "groupby"
+		cases = append(cases, c)
+	}
 	loop := s.newCase("groupby", "table.loop", func() *measure.Work {
 		a := on.open()
 		ctx := context.Background()
@@ -85,6 +93,10 @@ func addMembers(c store.GroupChunk[hit, item32]) {
 			c.Owners[i].v += m.At(k).amount
 		}
 	}
+}
+
+func (a arena) fold(ctx context.Context) {
+	check(store.Fold(ctx, a.hits, a.targets, targetOf, func(v *item32, h *hit) { v.v += h.amount }))
 }
 
 func (a arena) loop(ctx context.Context) {

@@ -71,14 +71,22 @@ func (p *Plan) Select(cases []measure.Case) (needed []measure.Case) {
 	return needed
 }
 
-// Evaluate returns the targets whose cases were all measured.
-func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
-	byName := make(map[string]*measure.Result)
-	for i := range results {
-		byName[results[i].Name()] = &results[i]
-	}
+// Starts returns the cases of targets that need several starts of the program.
+func (p *Plan) Starts(cases []measure.Case) (needed []measure.Case) {
+	q := Plan{clauses: slices.DeleteFunc(slices.Clone(p.clauses), func(c planned) bool { return !c.value.starts })}
+	return q.Select(cases)
+}
+
+// Evaluate returns the targets whose cases were all measured. starts are the results with a
+// sample per start of the program.
+func (p *Plan) Evaluate(results, starts []measure.Result) (targets []Target) {
+	inRounds, inStarts := byName(results), byName(starts)
 	for _, c := range p.clauses {
-		values := c.rounds(byName)
+		from := inRounds
+		if c.value.starts {
+			from = inStarts
+		}
+		values := c.rounds(from)
 		if len(values) == 0 {
 			continue
 		}
@@ -90,6 +98,14 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 		})
 	}
 	return targets
+}
+
+func byName(results []measure.Result) map[string]*measure.Result {
+	all := make(map[string]*measure.Result)
+	for i := range results {
+		all[results[i].Name()] = &results[i]
+	}
+	return all
 }
 
 func (c planned) rounds(byName map[string]*measure.Result) (values []float64) {

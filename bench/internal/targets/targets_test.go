@@ -32,11 +32,17 @@ func measured(cases []measure.Case, rounds int) (results []measure.Result) {
 	return results
 }
 
+// evaluateOnes returns the targets if every sample is 1.
+func evaluateOnes(p *targets.Plan) []targets.Target {
+	all := measured(selected(p), 6)
+	return p.Evaluate(all, all)
+}
+
 func TestTargets_CanBeMeasured(t *testing.T) {
 	for _, processors := range []int{2, 6, 16, 64} {
 		p := plan(processors)
 		ids := make(map[string]bool)
-		for _, target := range p.Evaluate(measured(selected(p), 6)) {
+		for _, target := range evaluateOnes(p) {
 			ids[target.ID] = true
 			if target.Value.Median != 1 {
 				t.Errorf("%s, %s: the value is %v; want 1", target.ID, target.Work, target.Value.Median)
@@ -52,7 +58,7 @@ func TestTargets_CanBeMeasured(t *testing.T) {
 
 func TestPlan_OmitsTooManyWorkers(t *testing.T) {
 	for processors, want := range map[int]int{1: 0, 2: 2, 16: 4} {
-		all := plan(processors).Evaluate(measured(selected(plan(processors)), 6))
+		all := evaluateOnes(plan(processors))
 		all = slices.DeleteFunc(all, func(target targets.Target) bool { return target.ID != "P12" })
 		if len(all) != want {
 			t.Errorf("on %d processors P12 has %d lines, want %d", processors, len(all), want)
@@ -85,7 +91,7 @@ func set(results []measure.Result, name string, samples ...float64) {
 
 func evaluate(t *testing.T, p *targets.Plan, results []measure.Result, id, work string, n, size int) targets.Target {
 	t.Helper()
-	for _, target := range p.Evaluate(results) {
+	for _, target := range p.Evaluate(results, results) {
 		if target.ID == id && strings.Contains(target.Work, work) && target.N == n && target.Size == size {
 			return target
 		}
@@ -114,6 +120,25 @@ func TestEvaluate_TakesTheMedianOfRatios(t *testing.T) {
 	}
 }
 
+// A process has one placement of code and data.
+func TestEvaluate_TakesP5FromStarts(t *testing.T) {
+	p := targets.NewPlan(regexp.MustCompile("^P5$"), 2)
+	rounds, starts := measured(selected(p), 6), measured(selected(p), 6)
+	set(starts, "op=get/impl=handlemap/n=100000/size=8", 2, 2, 3, 3, 4, 4)
+	for _, target := range p.Evaluate(rounds, starts) {
+		want := 1.0
+		if target.Work == "random Get / baseline" && target.N == 100_000 && target.Size == 8 {
+			want = 3
+		}
+		if target.Value.Median != want {
+			t.Errorf("%s of %d: %v, want %v", target.Work, target.N, target.Value.Median, want)
+		}
+	}
+	if n := len(p.Starts(selected(p))); n != 8 {
+		t.Errorf("%d cases are measured per start, want 8", n)
+	}
+}
+
 // The best peer has the best median of the run, not of one round.
 func TestEvaluate_TakesTheBestPeerOfTheRun(t *testing.T) {
 	p := plan(2)
@@ -134,7 +159,7 @@ func TestEvaluate_OmitsTargetsWithoutCases(t *testing.T) {
 	p := targets.NewPlan(regexp.MustCompile("^P18$"), 2)
 	results := measured(selected(p), 6)
 	set(results, "op=halves/impl=fresh")
-	got := p.Evaluate(results)
+	got := p.Evaluate(results, results)
 	if len(got) != 1 || got[0].Value.Median != 1 || !got[0].Promise {
 		t.Errorf("the targets are %+v; want only that of the team", got)
 	}
@@ -145,7 +170,7 @@ func TestWrite_ShowsMetTargets(t *testing.T) {
 	results := measured(selected(p), 6)
 	set(results, "op=clear/impl=handlemap/n=100000/size=64", 1.25, 1.5, 1.5, 1.5, 1.5, 1.5)
 	var b bytes.Buffer
-	if err := targets.Write(&b, p.Evaluate(results)); err != nil {
+	if err := targets.Write(&b, p.Evaluate(results, results)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `id           n  size  work                                                 value     ±   target
@@ -171,7 +196,7 @@ func TestReadme_StatesTheContract(t *testing.T) {
 		}
 	}
 	p := plan(16)
-	for _, target := range p.Evaluate(measured(selected(p), 6)) {
+	for _, target := range evaluateOnes(p) {
 		i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+target.ID+" |") })
 		if i < 0 {
 			t.Errorf("the README has no line for %s", target.ID)

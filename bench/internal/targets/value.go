@@ -13,6 +13,8 @@ type value struct {
 	cases []string // op/impl or op/impl/workers
 	from  func(samples []float64) float64
 	best  bool // only the first case and the best of the others count
+
+	starts bool // a sample is the median of one start of the program
 }
 
 func sample(name string) value {
@@ -23,9 +25,17 @@ func ratio(a, b string) value {
 	return value{cases: []string{a, b}, from: func(s []float64) float64 { return s[0] / s[1] }}
 }
 
+// perStart is [ratio] for cases whose ratio changes with the place of code and data in
+// memory. ± is then the reach over the starts of the program.
+func perStart(a, b string) value {
+	v := ratio(a, b)
+	v.starts = true
+	return v
+}
+
 // best returns the best peer divided by a.
 func best(a string, peers ...string) value {
-	return value{append([]string{a}, peers...), func(s []float64) float64 { return s[1] / s[0] }, true}
+	return value{cases: append([]string{a}, peers...), from: func(s []float64) float64 { return s[1] / s[0] }, best: true}
 }
 
 // bestMixed returns the best peer in the mixed load divided by the table.
