@@ -4,14 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math/rand/v2"
-	"slices"
-	"testing"
 
 	"handloom/store"
 )
-
-// region plane
 
 // cellSize is at least the diameter of the largest disc.
 const cellSize = 10
@@ -65,10 +60,6 @@ func wrap(x, cells int) int {
 	return (n%cells + cells) % cells
 }
 
-// endregion
-
-// region within
-
 // group sorts the discs by cell. Call it when discs have moved.
 func (p *plane) group(ctx context.Context) error {
 	return store.GroupBy(ctx, &p.near, p.discs, p.cells, func(d *Disc) store.Handle[Cell] { return d.Cell })
@@ -92,10 +83,6 @@ func (p *plane) within(x, y, reach int) iter.Seq2[store.Handle[Disc], *Disc] {
 
 func square(x int) int { return x * x }
 
-// endregion
-
-// region collide
-
 // Bump is the event of two discs that touch. A disc gets one from each disc that it touches.
 type Bump struct{ Disc, Other store.Handle[Disc] }
 
@@ -116,8 +103,6 @@ func (p *plane) collide(ctx context.Context, bumps *store.Table[Bump]) error {
 	})
 }
 
-// endregion
-
 func Example_collide() {
 	ctx := context.Background()
 	p, err := newPlane(ctx)
@@ -126,7 +111,6 @@ func Example_collide() {
 		return
 	}
 	bumps := store.Register(p.store, store.TableOptions[Bump]{Name: "bump", Events: true})
-	// region use
 	_, err = p.store.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
 		for _, x := range []int{0, 5, 9, 30} {
 			p.discs.Insert(w, Disc{X: x, Radius: 3, Cell: p.cellAt(x, 0)})
@@ -143,7 +127,6 @@ func Example_collide() {
 	for h, d := range p.discs.All() {
 		fmt.Println(h, "at", d.X, "touches", d.Hits)
 	}
-	// endregion
 	fmt.Println(err)
 	// Output:
 	// 1:0.1 at 0 touches 1
@@ -151,48 +134,4 @@ func Example_collide() {
 	// 1:2.1 at 9 touches 1
 	// 1:3.1 at 30 touches 0
 	// <nil>
-}
-
-// The model compares all pairs.
-func TestWithin_FindsAllDiscs(t *testing.T) {
-	ctx := t.Context()
-	p, err := newPlane(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	err = p.store.Write(ctx, func(w *store.Writer) {
-		for range 2000 {
-			x, y := r.IntN(400)-200, r.IntN(400)-200
-			p.discs.Insert(w, Disc{X: x, Y: y, Cell: p.cellAt(x, y)})
-		}
-	})
-	if err == nil {
-		err = p.group(ctx)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for range 500 {
-		x, y, reach := r.IntN(440)-220, r.IntN(440)-220, r.IntN(cellSize+1)
-		var got, want []store.ID
-		for h := range p.within(x, y, reach) {
-			got = append(got, h.ID)
-		}
-		for h, d := range p.discs.All() {
-			if square(d.X-x)+square(d.Y-y) <= square(reach) {
-				want = append(want, h.ID)
-			}
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Fatalf("within %d of %d, %d: got %v, want %v", reach, x, y, got, want)
-		}
-		found += len(got)
-	}
-	if found < 500 {
-		t.Errorf("discs found: got %d, want 500 or more", found)
-	}
 }
