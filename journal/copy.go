@@ -147,7 +147,7 @@ func copyLast(from, to disk, first, newest uint64) (end uint64, err error) {
 		return 0, err
 	}
 	defer c.close()
-	t := tailing{disk: from, cursor: c}
+	t := tailing{disk: from, cursor: c, note: func() {}}
 	for atEnd := false; !atEnd; {
 		if atEnd, err = t.check(t.drain()); err != nil {
 			return 0, err

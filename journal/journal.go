@@ -40,7 +40,10 @@ type Journal struct {
 
 	saving sync.Mutex // one Save or Trim at a time
 
-	live *tailing // of OpenRead: the journal of another process; nil otherwise
+	// Of OpenRead; nil otherwise.
+	live   *tailing         // the journal of another process
+	places map[uint64]place // by position / placeRecords
+	placed uint64           // the first segment with places
 }
 
 var errClosed = fmt.Errorf("%w: closed", ErrBroken)

@@ -89,7 +89,8 @@ func tryOpenRead(d disk) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{o: Options{disk: d}, live: &tailing{disk: d, cursor: c}, more: make(chan struct{})}
+	j := &Journal{o: Options{disk: d}, live: &tailing{disk: d, cursor: c}, places: make(map[uint64]place), more: make(chan struct{})}
+	j.live.note = func() { j.note(j.live.cursor) }
 	if err = j.refresh(); err == nil {
 		err = lostNewest(j.live.cursor, newest)
 	}
@@ -108,10 +109,12 @@ func (j *Journal) refresh() error {
 		return nil
 	}
 	segments, err := j.live.refresh()
-	if err == nil {
-		j.segments, j.tail = segments, j.live.at
+	if err != nil {
+		return err
 	}
-	return err
+	j.segments, j.tail = segments, j.live.at
+	j.dropPlaces()
+	return nil
 }
 
 // poll returns a channel that ends a wait for another process, or nil.
@@ -131,8 +134,9 @@ const maxGaps = 3
 type tailing struct {
 	disk disk
 	*cursor
-	checked int64 // offset of the last check for damage in this segment; 0: not yet, 1: none needed
-	gaps    int   // lists in a row without the next segment
+	note    func() // notes the place of the cursor
+	checked int64  // offset of the last check for damage in this segment; 0: not yet, 1: none needed
+	gaps    int    // lists in a row without the next segment
 }
 
 // refresh moves to the end, and returns the segments.
@@ -163,6 +167,7 @@ func (t *tailing) refresh() (segments []uint64, err error) {
 
 func (t *tailing) drain() (end error) {
 	for end == nil {
+		t.note()
 		_, end = t.next()
 	}
 	return end

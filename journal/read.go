@@ -61,6 +61,7 @@ type reader struct {
 	after uint64 // position of the last record passed to each
 	each  func(at uint64, rec []byte) error
 	c     *cursor
+	noted uint64 // the last stretch of records whose place is noted, plus 1
 }
 
 func (r *reader) close() {
@@ -75,6 +76,7 @@ func (r *reader) unit() error {
 		return err
 	}
 	at := r.c.at.seq
+	r.note()
 	payload, err := r.c.next()
 	if err == errEnd {
 		return r.c.corrupt(err)
@@ -117,6 +119,7 @@ func (r *reader) enter() error {
 	}
 	r.c = c
 	if before == nil {
+		r.skip(first)
 		return nil
 	}
 	if err := before.close(); err != nil {
@@ -126,6 +129,24 @@ func (r *reader) enter() error {
 		return &CorruptError{File: c.name(), At: before.at.seq + 1, Reason: errChain.Error()}
 	}
 	return nil
+}
+
+// skip moves to the last known place in the segment before the next record.
+func (r *reader) skip(first uint64) {
+	if p, ok := r.j.place(first, r.after); ok {
+		r.c.offset, r.c.at = p.offset, p.at
+	}
+}
+
+func (r *reader) note() {
+	stretch := r.c.at.seq/placeRecords + 1
+	if r.j.live == nil || r.noted == stretch {
+		return
+	}
+	r.noted = stretch
+	r.j.mu.Lock()
+	defer r.j.mu.Unlock()
+	r.j.note(r.c)
 }
 
 func (j *Journal) findSegment(at uint64) (first uint64, ok bool) {
