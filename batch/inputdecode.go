@@ -25,8 +25,9 @@ type decoder struct {
 	batch    *Batch
 	q        Queue
 	in       digest.Reader
-	call     int // current one, from 1
-	before   int // calls of earlier inputs: made is never cleared
+	call     int   // current one, from 1
+	before   int   // calls of earlier inputs: made is never cleared
+	ends     []int // offsets of the end of the header and of each call
 	made     []made
 	linked   []decodedRun
 	renaming renaming
@@ -106,10 +107,12 @@ func (p *input) read() {
 	if p.calls != nil && n != len(p.calls) && d.in.Err() == nil {
 		d.in.Fail(fmt.Errorf("got %d calls, the input has %d", len(p.calls), n))
 	}
+	d.ends = append(d.ends[:0], len(p.encoded)-d.in.Remaining())
 	for range n {
 		if d.call++; !d.readCall() {
 			return
 		}
+		d.ends = append(d.ends, len(p.encoded)-d.in.Remaining())
 		if p.calls != nil && !d.place(p.calls[d.call-1]) {
 			d.in.Fail(errors.New("not the recorded call"))
 			return

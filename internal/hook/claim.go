@@ -118,6 +118,11 @@ type Claim[Queue, Receipt any] interface {
 	// proportion to the bytes (op=claim/step=put).
 	Unseal(ctx context.Context, input []byte, calls Calls) error
 
+	// Edit returns an input of the calls of input for whose number, from 0, keep returns true,
+	// and then the calls of add. It also returns the number of calls of the result. A nil keep
+	// keeps all. It reads both inputs as Unseal does, with the same errors, and keeps nothing.
+	Edit(ctx context.Context, input []byte, keep func(call int) bool, add []byte) (edited []byte, calls int, err error)
+
 	// Schema returns a text of everything that must be equal wherever a tick is run again:
 	// names, typeIds, item types and options of the tables, in the order of registration,
 	// the limits of queues and batches, and Changes and Links of columns and sparse data.
