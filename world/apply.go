@@ -17,6 +17,8 @@ type origin struct {
 	calls    hook.Calls // local calls whose input is in the record
 	at       uint64     // position of the record; 0: a tick before its record
 	upTo     uint64     // the last tick to run; 0: no limit
+	edited   bool       // the state is not the log's
+	edit     *edit      // input of the tick instead of the log's; nil: the log's
 }
 
 // Also the leader decodes the bytes of the log. After any error but errEnds, at from.upTo, the
@@ -34,7 +36,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	if errors.Is(err, errEnds) {
 		return err
 	}
-	if err == nil && !from.appended {
+	if err == nil && !from.appended && !from.edited {
 		err = w.compare(at, r.State)
 	}
 	if err != nil {
@@ -123,6 +125,9 @@ func follows(r *entry.Record, h *position) error {
 
 // h is the position after the tick.
 func (w *World) applyTick(ctx context.Context, h position, input []byte, from origin) error {
+	if from.edit != nil {
+		input = from.edit.input
+	}
 	p := tickRun{w, h, input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
 	begun, epoch, sealed := time.Now(), w.store.Epoch(), hook.Len(from.calls)

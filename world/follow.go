@@ -80,16 +80,16 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) (wait time
 	return w.wait, err
 }
 
-// catchUp applies records up to position tail, or until enough returns true.
-func (w *World) catchUp(ctx context.Context, tail uint64, from origin, enough func() bool) error {
-	if w.at().at >= tail || enough() {
+// catchUp applies records up to position tail.
+func (w *World) catchUp(ctx context.Context, tail uint64, from origin) error {
+	if w.at().at >= tail {
 		return nil
 	}
 	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
 		if err := w.apply(ctx, at, rec, from); err != nil {
 			return err
 		}
-		if at >= tail || enough() {
+		if at >= tail {
 			return errEnds
 		}
 		return nil

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"handloom/internal/check"
@@ -94,7 +93,7 @@ func (w *World) recoverOrWait(ctx context.Context) (waits bool, err error) {
 			return false, fmt.Errorf("world: %w", err)
 		}
 	}
-	err = w.recover(ctx, math.MaxUint64)
+	err = w.recover(ctx)
 	if w.mayWait(err) {
 		err = w.waitAfter(max(tail, 1) - 1)
 	}
@@ -104,24 +103,34 @@ func (w *World) recoverOrWait(ctx context.Context) (waits bool, err error) {
 	return false, err
 }
 
-func (w *World) recover(ctx context.Context, upTo uint64) error {
-	found, err := w.load(ctx, func(h position) bool { return h.tick <= upTo })
+// recover restores the newest snapshot and applies the records after it.
+func (w *World) recover(ctx context.Context) error {
+	tail, err := w.restore(ctx, func(position) bool { return true })
 	if err != nil {
 		return err
-	}
-	tail, err := ask(ctx, w.log, w.log.Tail)
-	switch {
-	case err != nil:
-		return fmt.Errorf("world: %w", err)
-	case !found:
-		return fmt.Errorf("world: %w: %d records and no snapshot to start from: %v", ErrCorrupt, tail, w.stats.passedErr)
-	case w.at().at > tail:
-		return fmt.Errorf("world: %w: snapshot of record %d, but the log ends at %d", ErrCorrupt, w.at().at, tail)
 	}
 	if err := w.findSkips(ctx, tail); err != nil {
 		return err
 	}
-	return w.catchUp(ctx, tail, origin{replay: true, upTo: upTo}, func() bool { return w.now().Number >= upTo })
+	return w.catchUp(ctx, tail, origin{replay: true})
+}
+
+// restore restores the newest snapshot that serves, and returns the position of the last record.
+func (w *World) restore(ctx context.Context, serves func(h position) bool) (tail uint64, err error) {
+	found, err := w.load(ctx, serves)
+	if err != nil {
+		return 0, err
+	}
+	tail, err = ask(ctx, w.log, w.log.Tail)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("world: %w", err)
+	case !found:
+		return 0, fmt.Errorf("world: %w: %d records and no snapshot to start from: %v", ErrCorrupt, tail, w.stats.passedErr)
+	case w.at().at > tail:
+		return 0, fmt.Errorf("world: %w: snapshot of record %d, but the log ends at %d", ErrCorrupt, w.at().at, tail)
+	}
+	return tail, nil
 }
 
 // init builds the first state.

@@ -77,7 +77,7 @@ func (w *World) becomeLeader(ctx context.Context, due func() bool) error {
 			return sleep(ctx, firstRetry)
 		case tail > w.at().at:
 			defer w.drain()
-			return w.catchUp(ctx, tail, origin{}, forever)
+			return w.catchUp(ctx, tail, origin{})
 		}
 		w.pending = w.sealTermStart()
 	}

@@ -1,0 +1,289 @@
+package world_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+// skipped is a tick that fails with its input.
+const skipped = 50
+
+func newPlayed(t testing.TB, herd bool, workers int) *game {
+	if herd {
+		return newHerd(t, store.Options{Workers: workers})
+	}
+	g := newGame(t, store.Options{Workers: workers})
+	g.seeded = true
+	g.fault = func(tick world.Tick) error {
+		if tick.Number == skipped && g.orders.Len() > 0 {
+			return errGame
+		}
+		return nil
+	}
+	return g
+}
+
+// played returns the journal of three terms with idle ticks and a skipped input, and a game with
+// the digests.
+func played(t *testing.T, herd bool) (l *journal.Journal, g *game) {
+	dir := t.TempDir()
+	g = newPlayed(t, herd, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	synctest.Test(t, func(t *testing.T) {
+		l, err := journal.Open(dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 12, Keep: 1 << 20})
+		noError(t, err)
+		for term := range 4 {
+			w := openWith(t, g, l, func(o *world.Options) { o.Idle = 200 * time.Millisecond })
+			for n := range 30 {
+				tick := w.Status().Tick + 1
+				if random.IntN(2) == 0 || tick == skipped {
+					for range 1 + random.IntN(3) {
+						submit(t.Context(), w, g.order(30*term+n))
+					}
+				}
+				if _, err := w.Step(t.Context()); err != nil {
+					wantError(t, err, world.ErrTick)
+					noError(t, w.Close(t.Context()))
+					noError(t, world.SkipInput(t.Context(), l, tick))
+					break
+				}
+				synctest.Wait()
+			}
+			mustClose(t, w)
+			again := newPlayed(t, herd, 1)
+			again.digests, again.open, again.seen = g.digests, g.open, g.seen
+			g = again
+		}
+		mustCloseJournal(t, l)
+	})
+	l, err := journal.OpenRead(dir)
+	noError(t, err)
+	return l, g
+}
+
+// A visitor compares each state that a Replayer reaches with the world's.
+type visitor struct {
+	*world.Replayer
+	game, want *game
+	ticks      map[uint64]world.Tick
+	visits     int
+}
+
+func newVisitor(t testing.TB, l world.Log, want *game, workers int) *visitor {
+	t.Helper()
+	v := &visitor{game: newPlayed(t, want.herd != nil, workers), want: want, ticks: map[uint64]world.Tick{}}
+	for _, o := range want.seen {
+		v.ticks[o.Number] = o.Tick
+	}
+	var err error
+	v.Replayer, err = world.NewReplayer(t.Context(), v.game.Store, l, v.game.options())
+	noError(t, err)
+	t.Cleanup(v.Close)
+	return v
+}
+
+func (v *visitor) check(t testing.TB, tick world.Tick) {
+	t.Helper()
+	if tick.Number == 0 {
+		return
+	}
+	v.visits++
+	if d := digest(t, v.game); tick != v.ticks[tick.Number] || d != v.want.digests[tick.Number] {
+		t.Fatalf("after %d visits: %+v with digest %x, want %+v with %x", v.visits, tick, d, v.ticks[tick.Number], v.want.digests[tick.Number])
+	}
+}
+
+// next reports whether there was a further tick.
+func (v *visitor) next(t testing.TB) bool {
+	t.Helper()
+	tick, err := v.Next(t.Context())
+	if err == io.EOF {
+		return false
+	}
+	noError(t, err)
+	v.check(t, tick)
+	return true
+}
+
+func (v *visitor) start(t testing.TB, at uint64) {
+	t.Helper()
+	tick, err := v.Start(t.Context(), at)
+	noError(t, err)
+	v.check(t, tick)
+}
+
+// Every walk gives, at each visit, the state of the world, for any number of workers.
+func TestReplayer_EveryWalkReachesTheSameStates(t *testing.T) {
+	for _, herd := range []bool{false, true} {
+		t.Run(fmt.Sprint("herd=", herd), func(t *testing.T) {
+			l, want := played(t, herd)
+			defer mustCloseJournal(t, l)
+			tail, err := l.Tail(t.Context())
+			noError(t, err)
+			for _, workers := range []int{1, 3} {
+				v := newVisitor(t, l, want, workers)
+				for v.start(t, 0); v.next(t); {
+				}
+				equal(t, "ticks of a straight run", v.visits, len(want.digests))
+				v.walk(t, rand.New(rand.NewPCG(2, uint64(workers))), tail, 600)
+				equal(t, "calls of Applied", len(v.game.seen), 0)
+			}
+		})
+	}
+}
+
+func (v *visitor) walk(t *testing.T, random *rand.Rand, tail uint64, steps int) {
+	var moments [5]world.Moment
+	for range steps {
+		m := &moments[random.IntN(len(moments))]
+		switch random.IntN(20) {
+		case 0:
+			v.start(t, random.Uint64N(tail+1))
+		case 1, 2:
+			noError(t, v.Save(t.Context(), m))
+		case 3, 4:
+			if m.Bytes() > 0 {
+				noError(t, v.Back(t.Context(), m))
+				v.check(t, m.Tick())
+			}
+		case 5:
+			if err := v.Edit(t.Context(), func(int) bool { return true }); err != io.EOF {
+				noError(t, err)
+			}
+		default:
+			if !v.next(t) {
+				v.start(t, 0)
+			}
+		}
+	}
+}
+
+// An Edit changes the input of a tick and nothing else of the log.
+func TestReplayer_EditPinsTheTicks(t *testing.T) {
+	ctx := t.Context()
+	l, want := played(t, false)
+	defer mustCloseJournal(t, l)
+	v := newVisitor(t, l, want, 1)
+	v.start(t, 0)
+	_, err := v.Calls(ctx)
+	for n := 0; n < 2; n, err = v.Calls(ctx) {
+		noError(t, err)
+		v.next(t)
+	}
+	var before world.Moment
+	noError(t, v.Save(ctx, &before))
+	number := before.Tick().Number + 1
+	play := func(keep func(call int) bool, add ...func(q store.Queue) error) (digests []uint64) {
+		t.Helper()
+		noError(t, v.Back(ctx, &before))
+		noError(t, v.Edit(ctx, keep, add...))
+		for range 5 {
+			tick, err := v.Next(ctx)
+			noError(t, err)
+			equal(t, "tick", tick, v.ticks[tick.Number])
+			digests = append(digests, digest(t, v.game))
+		}
+		return digests
+	}
+	none := func(int) bool { return false }
+	without, first, all := play(none), play(func(call int) bool { return call == 0 }), play(nil)
+	for i, d := range all {
+		n := number + uint64(i)
+		equal(t, fmt.Sprint("digest after tick ", n), d, want.digests[n])
+		if without[i] == d || first[i] == d || first[i] == without[i] {
+			t.Errorf("after tick %d: digests %x, %x and %x, want three", n, without[i], first[i], d)
+		}
+	}
+	one, two := v.game.order(1), v.game.order(2)
+	ab, ba := play(none, one, two), play(none, two, one)
+	if ab[4] == ba[4] || ab[4] == without[4] {
+		t.Error("the order of added calls has no effect")
+	}
+	wantError(t, v.Edit(ctx, nil, func(store.Queue) error { return errGame }), errGame)
+	// The end of the log has no input.
+	for err = nil; err == nil; {
+		_, err = v.Next(ctx)
+	}
+	equal(t, "error of Next", err, io.EOF)
+	equal(t, "error of Edit", v.Edit(ctx, nil), io.EOF)
+}
+
+// After an error a Replayer has no state until Back or Start.
+func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
+	ctx := t.Context()
+	l, want := played(t, false)
+	defer mustCloseJournal(t, l)
+	for name, c := range map[string]struct {
+		change func(g *game, o *world.Options)
+		rec    func(rec []byte)
+		want   error
+		text   string
+	}{
+		"failed tick":     {func(g *game, o *world.Options) { g.fault = func(world.Tick) error { return errGame } }, nil, world.ErrTick, "world: tick 1 (record 2): "},
+		"other version":   {func(_ *game, o *world.Options) { o.Version = "other" }, nil, world.ErrVersion, `got "game", want "other"`},
+		"other program":   {func(g *game, _ *world.Options) { g.seeded = false }, nil, world.ErrDiverged, "world: after tick 1 (record 3): table \"unit\", shard "},
+		"damaged record":  {nil, func(rec []byte) { rec[len(rec)-1] ^= 1 }, world.ErrCorrupt, "world: record 10: "},
+		"no world record": {nil, func(rec []byte) { rec[0] = 0 }, world.ErrCorrupt, "world: record 10: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newPlayed(t, false, 1)
+			o := g.options()
+			if c.change != nil {
+				c.change(g, &o)
+			}
+			damaged := damagedRecord{l, 10, c.rec}
+			r, err := world.NewReplayer(ctx, g.Store, damaged, o)
+			noError(t, err)
+			defer r.Close()
+			var m world.Moment
+			wantError(t, errorOf(r.Next(ctx)), store.ErrPhase)
+			wantError(t, r.Save(ctx, &m), store.ErrPhase)
+			for range 2 {
+				_, err = r.Start(ctx, 8)
+				if err == nil {
+					noError(t, r.Save(ctx, &m))
+				}
+				for err == nil {
+					_, err = r.Next(ctx)
+				}
+				wantError(t, err, c.want)
+				failIf(t, !strings.Contains(err.Error(), c.text), "got %v, want %q", err, c.text)
+				wantError(t, errorOf(r.Next(ctx)), c.want)
+				if m.Bytes() > 0 {
+					noError(t, r.Back(ctx, &m))
+					noError(t, r.Save(ctx, &m))
+				}
+			}
+		})
+	}
+	r := newVisitor(t, l, want, 1)
+	r.Close()
+	wantError(t, errorOf(r.Start(ctx, 0)), store.ErrClosed)
+	wantError(t, r.Back(ctx, new(world.Moment)), store.ErrClosed)
+}
+
+// A damagedRecord is a log with a changed record.
+type damagedRecord struct {
+	world.Log
+	at     uint64
+	change func(rec []byte)
+}
+
+func (l damagedRecord) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	return l.Log.Read(ctx, after, func(at uint64, rec []byte) error {
+		if rec = append([]byte(nil), rec...); at == l.at && l.change != nil {
+			l.change(rec)
+		}
+		return each(at, rec)
+	})
+}
