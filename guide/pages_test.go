@@ -178,7 +178,7 @@ func library(t *testing.T) (all, public []string) {
 	t.Helper()
 	all = []string{"cluster", "cluster/cells"} // without a workspace go list does not find this module
 	list := exec.Command("go", "list", "-deps", "-f", "{{if and (not .Standard) .Module.Main}}{{.Dir}}{{end}}",
-		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...")
+		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...", "./history")
 	list.Dir = ".."
 	out, err := list.Output()
 	root, wrong := filepath.Abs("..")
@@ -225,7 +225,7 @@ func TestErrorsAndPanics_AreExplained(t *testing.T) {
 	}
 	for _, e := range exported.Errors {
 		heading := e.Name
-		if slices.Contains([]string{"journal", "world", "cluster", "cells"}, e.Package) {
+		if slices.Contains([]string{"journal", "world", "history", "cluster", "cells"}, e.Package) {
 			heading = e.Package + "." + e.Name
 		}
 		if _, ok := headings[heading]; !ok {

@@ -86,7 +86,7 @@ func (r *Replayer) encode(ctx context.Context, fn func(q store.Queue) error) (in
 	go func() {
 		err := store.ErrGoexit
 		defer func() { done <- err }()
-		_, err = claim.Submit(ctx, fn)
+		_, err = claim.Submit(ctx, r.world.life, fn)
 	}()
 	for {
 		select {

@@ -1,0 +1,29 @@
+// Package history is a debugger over the log of a world. It runs the ticks of a log again, in a
+// program that has the tables and the Tick of the world, and returns to the state after each of
+// them.
+//
+// # Terms
+//
+//   - tick, record, snapshot, version: as in package world.
+//   - state: the state after a tick. Tick 0 is the state of Options.Init.
+//   - range: ticks in a row that can be played, all of one version.
+//   - check: a function that fails for a state that is wrong.
+//
+// # Seeks
+//
+// A History has a cursor, which is a store, and checkpoints of it: some at equal distances, and a
+// ladder of them just before the cursor, so that a step back is short too.
+//
+//	snapshot                                              cursor
+//	   │      ○         ○         ○         ○     ○  ○ ○ ○  ▼
+//	───┴──────────────────────────────────────────────────────── ticks
+//
+// A seek starts from the nearest checkpoint or snapshot before its tick, and plays the ticks in
+// between. The distance doubles when the checkpoints need more than Options.Memory.
+//
+// # Limits
+//
+// The program must be pure, as package world demands: Open plays three ticks twice and compares
+// the states, and [History.Verify] more. A tick that failed in production fails here, so the state
+// before it is the last one. Opening reads every record once; records of later ticks are not seen.
+package history

@@ -1,0 +1,226 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"handloom/internal/check"
+	"handloom/store"
+	"handloom/world"
+)
+
+// Found is a tick after which a check fails.
+type Found struct {
+	Tick world.Tick
+	Err  error // of the check; a [*store.PanicError] if it panicked; nil: the check holds
+}
+
+// First returns the first tick from from to to, both included, after which a check fails. It
+// plays and checks every tick; up to Options.Stores stores share them, each from a snapshot on.
+// If a tick before fails or cannot be played, First returns the error of [History.Seek].
+func (h *History) First(ctx context.Context, name string, from, to uint64) (Found, error) {
+	check.Given(ctx != nil, "history: First", "context")
+	p, err := h.seekCheck(ctx, "First", name, from, to)
+	if err != nil {
+		return Found{}, err
+	}
+	s := search{History: h, span: p.span, name: name, parts: p.span.parts(from, to)}
+	s.results = make([]result, len(s.parts))
+	s.least.Store(int64(len(s.parts)))
+	var others sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range min(h.o.Stores, len(s.parts)) - 1 {
+		others.Go(func() { s.work(ctx, nil) })
+	}
+	s.work(ctx, p)
+	others.Wait()
+	if i := s.least.Load(); i < int64(len(s.parts)) {
+		return s.results[i].found, s.results[i].err
+	}
+	return Found{}, nil
+}
+
+// seekCheck moves the cursor to tick from, whose range includes tick to.
+func (h *History) seekCheck(ctx context.Context, op, name string, from, to uint64) (*player, error) {
+	if from > to {
+		return nil, fmt.Errorf("history: %s: got ticks %d to %d, want the first not after the last", op, from, to)
+	}
+	p, err := h.seek(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if to > p.span.Last {
+		if _, err := h.spanOf(p.span.Last + 1); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("history: tick %d: %w in one range with tick %d, nearest %d", to, ErrRange, from, p.span.Last)
+	}
+	if p.checks[name] == nil {
+		return nil, fmt.Errorf("history: %s: got check %q, want one of %s", op, name, strings.Join(slices.Sorted(maps.Keys(p.checks)), ", "))
+	}
+	return p, nil
+}
+
+// run runs a check on the state of p.
+func (p *player) run(name string) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &store.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return p.checks[name]()
+}
+
+// A part is ticks that one store plays, from a snapshot on.
+type part struct {
+	from, to uint64
+	start    start
+}
+
+func (s *span) parts(from, to uint64) []part {
+	parts := []part{{from: from, start: s.before(from)}}
+	for _, at := range s.starts {
+		if at.tick > from && at.tick <= to {
+			parts = append(parts, part{from: at.tick, start: at})
+		}
+	}
+	for i := range parts {
+		parts[i].to = to
+		if i+1 < len(parts) {
+			parts[i].to = parts[i+1].from - 1
+		}
+	}
+	return parts
+}
+
+// A search runs a check after each tick of some parts. The first part with a result decides, in
+// the order of ticks.
+type search struct {
+	*History
+	span    *span
+	name    string
+	parts   []part
+	results []result
+	taken   atomic.Int64
+	least   atomic.Int64 // the first part with a result
+}
+
+type result struct {
+	found Found
+	err   error
+}
+
+// work takes parts until none is left. p is the cursor, or nil.
+func (s *search) work(ctx context.Context, p *player) {
+	cursor := p != nil
+	for {
+		i := s.taken.Add(1) - 1
+		if i >= s.least.Load() {
+			break
+		}
+		r := &s.results[i]
+		if p == nil {
+			p, r.err = s.newPlayer(ctx, s.span, 1)
+		}
+		if r.err == nil {
+			*r = s.scan(ctx, p, i, cursor)
+		}
+		if r.err != nil || r.found.Err != nil {
+			lower(&s.least, i)
+		}
+	}
+	if !cursor && p != nil {
+		p.Close()
+	}
+}
+
+func lower(least *atomic.Int64, i int64) {
+	for old := least.Load(); i < old && !least.CompareAndSwap(old, i); old = least.Load() {
+	}
+}
+
+// scan checks the ticks of a part, until an earlier part has a result.
+func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r result) {
+	part := s.parts[i]
+	goTo := func(tick uint64) error {
+		if cursor {
+			_, err := s.seek(ctx, tick)
+			return err
+		}
+		for p.tick.Number < tick {
+			if err := p.next(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !cursor {
+		if r.err = p.start(ctx, part.start.at); r.err != nil {
+			return r
+		}
+	}
+	r.err = p.store.Team(ctx, func(ctx context.Context) error {
+		for tick := part.from; tick <= part.to && i <= s.least.Load(); tick++ {
+			if err := goTo(tick); err != nil {
+				return err
+			}
+			if err := p.run(s.name); err != nil {
+				r.found = Found{p.tick, err}
+				return nil
+			}
+		}
+		return nil
+	})
+	return r
+}
+
+// Turn returns a tick after which a check fails, while the check holds after the tick before. It
+// bisects the ticks from from to to, with a play and a check for each try. The result is the first
+// such tick if the check never holds again once it fails, tick from if it fails there, and empty
+// if it holds after tick to. It returns the errors of [History.Seek].
+func (h *History) Turn(ctx context.Context, name string, from, to uint64) (Found, error) {
+	check.Given(ctx != nil, "history: Turn", "context")
+	p, err := h.seekCheck(ctx, "Turn", name, from, to)
+	if err != nil {
+		return Found{}, err
+	}
+	fails := func(tick uint64) (Found, error) {
+		p, err := h.seek(ctx, tick)
+		if err != nil {
+			return Found{}, err
+		}
+		return Found{p.tick, p.run(name)}, nil
+	}
+	found, err := fails(to)
+	if err != nil || found.Err == nil {
+		return Found{}, err
+	}
+	// Snapshots first: their states need no play.
+	var tries []uint64
+	for _, s := range p.span.parts(from, to)[1:] {
+		tries = append(tries, s.from)
+	}
+	for low, high := from, to; low < high; {
+		middle := low + (high-low)/2
+		if tries = slices.DeleteFunc(tries, func(t uint64) bool { return t < low || t >= high }); len(tries) > 0 {
+			middle = tries[len(tries)/2]
+		}
+		try, err := fails(middle)
+		if err != nil {
+			return Found{}, err
+		}
+		if try.Err != nil {
+			found, high = try, middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,129 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/journal"
+	"handloom/proof/game"
+	"handloom/store"
+	"handloom/world"
+)
+
+// A recording is the folder of a world that played a game, with the digest after each tick.
+type recording struct {
+	dir     string
+	digests map[uint64]uint64
+	ticks   map[uint64]world.Tick
+	last    uint64
+}
+
+// A variant changes the program of a term.
+type variant func(g *game.Game, o *world.Options)
+
+// record plays n ticks of a game in terms of 30, with a snapshot after every 20. Each variant is
+// a term's program; the last one continues.
+func record(t testing.TB, n int, terms ...variant) *recording {
+	t.Helper()
+	r := &recording{dir: t.TempDir(), digests: map[uint64]uint64{}, ticks: map[uint64]world.Tick{}}
+	archive := t.TempDir()
+	play := func(t *testing.T) {
+		l, err := journal.Open(r.dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 12, Archive: func(_ context.Context, name string, from io.Reader) error {
+			b, err := io.ReadAll(from)
+			return errors.Join(err, os.WriteFile(filepath.Join(archive, name), b, 0o644))
+		}})
+		noError(t, err)
+		for term := 0; r.last < uint64(n); term++ {
+			r.playTerm(t, l, min(n, int(r.last)+30), terms[min(term, len(terms)-1)])
+		}
+		noError(t, l.Close())
+	}
+	synctest.Test(t.(*testing.T), play)
+	noError(t, os.CopyFS(r.dir, os.DirFS(archive)))
+	return r
+}
+
+func (r *recording) playTerm(t *testing.T, l world.Log, upTo int, change variant) {
+	g := game.New(1, 50)
+	o := options(g)
+	o.Idle, o.SnapshotTicks, o.DigestTicks = 100*time.Millisecond, 20, 5
+	o.Applied = func(ctx context.Context, a world.Outcome) {
+		d, err := g.Digest(ctx)
+		noError(t, err)
+		r.digests[a.Number], r.ticks[a.Number] = d, a.Tick
+	}
+	change(g, &o)
+	w, err := world.Open(t.Context(), g.Store, l, o)
+	noError(t, err)
+	for r.last < uint64(upTo) {
+		if next := r.last + 1; next%3 == 0 {
+			go func() { _, _ = w.Submit(t.Context(), g.Leave(next)) }()
+			synctest.Wait()
+		}
+		tick, err := w.Step(t.Context())
+		noError(t, err)
+		r.last = tick.Number
+		synctest.Wait()
+	}
+	noError(t, w.Close(t.Context()))
+}
+
+func options(g *game.Game) world.Options {
+	return world.Options{Version: "game", Hz: 60, Init: g.Init, Tick: g.Tick}
+}
+
+func same(*game.Game, *world.Options) {}
+
+// herd is the program of a recording, with a change.
+func herd(change variant, checks func(g *game.Game) Checks) Game {
+	return Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
+		g := game.New(workers, 50)
+		o := options(g)
+		change(g, &o)
+		if checks == nil {
+			return g.Store, o, nil, nil
+		}
+		return g.Store, o, checks(g), nil
+	}}
+}
+
+func mustOpen(t testing.TB, dir string, g Game, o Options) *History {
+	t.Helper()
+	h, err := Open(t.Context(), dir, g, o)
+	noError(t, err)
+	t.Cleanup(func() { noError(t, h.Close()) })
+	return h
+}
+
+// wantState seeks a tick and compares the state with the world's.
+func (r *recording) wantState(t testing.TB, h *History, tick uint64) {
+	t.Helper()
+	s, at, err := h.Seek(t.Context(), tick)
+	noError(t, err)
+	d, err := s.Digest(t.Context())
+	noError(t, err)
+	if tick > 0 && (at != r.ticks[tick] || d != r.digests[tick]) {
+		t.Fatalf("Seek of tick %d: %+v with digest %x, want %+v with %x", tick, at, d, r.ticks[tick], r.digests[tick])
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantError(t testing.TB, err, want error, text string) {
+	t.Helper()
+	if !errors.Is(err, want) || !strings.Contains(err.Error(), text) {
+		t.Errorf("got error %v, want %v with %q", err, want, text)
+	}
+}

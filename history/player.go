@@ -1,0 +1,105 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A player plays the ticks of a span in a store of its own.
+type player struct {
+	*world.Replayer
+	span   *span
+	store  *store.Store
+	checks Checks
+	tick   world.Tick // of the state
+	lost   bool       // there is no state
+}
+
+func (h *History) newPlayer(ctx context.Context, sp *span, workers int) (*player, error) {
+	s, o, checks, err := h.game.New(workers)
+	if err != nil {
+		return nil, fmt.Errorf("history: Game.New: %w", err)
+	}
+	if h.o.Any {
+		o.Version, o.Portable = sp.Version, true
+	}
+	r, err := world.NewReplayer(ctx, s, h.log, o)
+	if err != nil {
+		return nil, err
+	}
+	return &player{Replayer: r, span: sp, store: s, checks: checks, lost: true}, nil
+}
+
+// start restores the snapshot of a record, or an older one if that is damaged.
+func (p *player) start(ctx context.Context, at uint64) (err error) {
+	p.tick, err = p.Start(ctx, at)
+	p.lost = err != nil
+	return err
+}
+
+func (p *player) back(ctx context.Context, m *moment) error {
+	err := p.Back(ctx, &m.state)
+	p.tick, p.lost = m.state.Tick(), err != nil
+	return err
+}
+
+// next plays the next tick.
+func (p *player) next(ctx context.Context) error {
+	tick, err := p.Next(ctx)
+	if err == nil {
+		p.tick = tick
+		return nil
+	}
+	p.lost = true
+	if err == io.EOF {
+		err = fmt.Errorf("history: tick %d: %w, nearest %d", p.tick.Number+1, ErrRange, p.tick.Number)
+	}
+	return err
+}
+
+// spanOf returns the span of a tick, if it can be played.
+func (h *History) spanOf(tick uint64) (*span, error) {
+	var other *span
+	nearest, found := uint64(0), false
+	var why error
+	for i := range h.spans {
+		sp := &h.spans[i]
+		inside := sp.First <= tick && tick <= sp.Last
+		switch {
+		case !h.plays(sp):
+			if inside {
+				other = sp
+			}
+			continue
+		case inside:
+			return sp, nil
+		}
+		near, err := sp.First, error(nil)
+		if tick > sp.Last {
+			near, err = sp.Last, sp.Err
+		}
+		if !found || distance(near, tick) < distance(nearest, tick) {
+			nearest, why, found = near, err, true
+		}
+	}
+	switch {
+	case other != nil:
+		return nil, fmt.Errorf("history: tick %d: %w: got %q, want %q", tick, world.ErrVersion, other.Version, h.version)
+	case !found:
+		return nil, fmt.Errorf("history: tick %d: %w, nor is any other of version %q", tick, ErrRange, h.version)
+	case why != nil:
+		return nil, fmt.Errorf("history: tick %d: %w, nearest %d: %w", tick, ErrRange, nearest, why)
+	}
+	return nil, fmt.Errorf("history: tick %d: %w, nearest %d", tick, ErrRange, nearest)
+}
+
+// plays reports whether the program plays the records of a span.
+func (h *History) plays(sp *span) bool {
+	return h.o.Any || sp.Version == h.version || sp.Version == ""
+}
+
+func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }

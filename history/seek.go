@@ -1,0 +1,71 @@
+package history
+
+import "context"
+
+// seek moves the cursor to the state after a tick.
+func (h *History) seek(ctx context.Context, tick uint64) (*player, error) {
+	sp, err := h.spanOf(tick)
+	if err != nil {
+		return nil, err
+	}
+	if h.cursor == nil || h.cursor.span != sp {
+		h.dropCursor()
+		if h.cursor, err = h.newPlayer(ctx, sp, 0); err != nil {
+			return nil, err
+		}
+		h.shelf = shelf{limit: h.o.Memory, ticks: sp.Last - sp.First}
+	}
+	p := h.cursor
+	if err := h.approach(ctx, tick); err != nil {
+		return nil, err
+	}
+	return p, h.play(ctx, tick)
+}
+
+func (h *History) dropCursor() {
+	if h.cursor != nil {
+		h.cursor.Close()
+	}
+	h.cursor, h.shelf = nil, shelf{}
+}
+
+// nearTicks are ticks that are rather played than skipped by reading a snapshot.
+const nearTicks = 16
+
+// approach moves the cursor to the nearest state at or before a tick that needs no play.
+func (h *History) approach(ctx context.Context, tick uint64) error {
+	p, m, s := h.cursor, h.shelf.nearest(tick), h.cursor.span.before(tick)
+	at := p.tick.Number
+	here := !p.lost && at <= tick
+	switch {
+	case here && (m == nil || at >= m.tick) && at+nearTicks >= s.tick:
+		return nil
+	case m != nil && m.tick+nearTicks >= s.tick:
+		return p.back(ctx, m)
+	}
+	if err := p.start(ctx, s.at); err != nil {
+		return err
+	}
+	h.shelf.fit(p)
+	return nil
+}
+
+// play plays up to a tick, and saves checkpoints.
+func (h *History) play(ctx context.Context, tick uint64) error {
+	p := h.cursor
+	if p.tick.Number == tick {
+		return nil
+	}
+	rungs := h.shelf.ladder(tick)
+	return p.store.Team(ctx, func(ctx context.Context) error {
+		for p.tick.Number < tick {
+			if err := p.next(ctx); err != nil {
+				return err
+			}
+			if err := h.shelf.keep(ctx, p, rungs); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

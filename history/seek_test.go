@@ -1,0 +1,45 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// Any order of seeks gives the states of the world, for any memory.
+func TestSeek_ReachesTheStatesOfTheWorld(t *testing.T) {
+	r := record(t, 200, same)
+	for _, memory := range []int64{1, 200 << 10, 1 << 30} {
+		t.Run(fmt.Sprint("memory=", memory), func(t *testing.T) {
+			h := mustOpen(t, r.dir, herd(same, nil), Options{Memory: memory})
+			random := rand.New(rand.NewPCG(1, uint64(memory)))
+			tick := r.last
+			for range 150 {
+				switch random.IntN(4) {
+				case 0:
+					tick = random.Uint64N(r.last + 1)
+				case 1:
+					tick = min(tick+1, r.last)
+				default:
+					tick = max(tick, 1) - 1
+				}
+				r.wantState(t, h, tick)
+				h.shelf.verify(t)
+			}
+		})
+	}
+}
+
+// verify compares the memory of the moments with the limit.
+func (s *shelf) verify(t testing.TB) {
+	t.Helper()
+	bytes := int64(0)
+	for _, list := range [][]*moment{s.grid, s.rungs, s.free} {
+		for _, m := range list {
+			bytes += m.state.Bytes()
+		}
+	}
+	if bytes > s.limit {
+		t.Fatalf("%d, %d and %d moments have %d bytes, want at most %d", len(s.grid), len(s.rungs), len(s.free), bytes, s.limit)
+	}
+}

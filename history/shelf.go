@@ -1,0 +1,165 @@
+package history
+
+import (
+	"context"
+	"slices"
+
+	"handloom/world"
+)
+
+// A shelf has the checkpoints of a player: a grid at the multiples of a distance, and a ladder
+// before the tick of the last seek. Their number times the bytes of the largest one is at most the
+// limit.
+type shelf struct {
+	limit    int64
+	ticks    uint64 // of the span
+	each     int64  // bytes of the largest moment
+	distance uint64
+	grid     []*moment // ascending
+	rungs    []*moment // ascending
+	free     []*moment
+}
+
+type moment struct {
+	tick  uint64
+	state world.Moment
+}
+
+const (
+	minDistance = 16 // ticks
+	maxRungs    = 16
+)
+
+// room returns the number of moments of the ladder and of the grid.
+func (s *shelf) room() (rungs, grid int) {
+	all := int(min(s.limit/max(s.each, 1), 1<<30))
+	rungs = min((all+3)/4, maxRungs)
+	return rungs, all - rungs
+}
+
+// fit adapts the distance to the bytes of a checkpoint of the present state.
+func (s *shelf) fit(p *player) {
+	bytes := int64(0)
+	for _, t := range p.store.Stats().Tables {
+		bytes += t.Bytes
+	}
+	s.grow(bytes)
+}
+
+// grow notes the bytes of a moment, and drops moments for which there is no room.
+func (s *shelf) grow(bytes int64) {
+	if bytes <= s.each && s.distance > 0 {
+		return
+	}
+	s.each, s.distance = max(s.each, bytes), max(s.distance, minDistance)
+	rungs, grid := s.room()
+	for grid > 0 && s.ticks/s.distance+1 > uint64(grid) {
+		s.distance *= 2
+	}
+	s.thin()
+	for len(s.rungs) > rungs {
+		s.rungs = s.release(s.rungs, 0)
+	}
+	s.free = s.free[:min(len(s.free), max(0, rungs+grid-len(s.grid)-len(s.rungs)))]
+}
+
+// thin releases the moments of the grid that are at no multiple of the distance.
+func (s *shelf) thin() {
+	kept := s.grid[:0]
+	for _, m := range s.grid {
+		if m.tick%s.distance == 0 {
+			kept = append(kept, m)
+		} else {
+			s.free = append(s.free, m)
+		}
+	}
+	s.grid = kept
+}
+
+func (s *shelf) release(from []*moment, i int) []*moment {
+	s.free = append(s.free, from[i])
+	return slices.Delete(from, i, i+1)
+}
+
+// nearest returns the newest moment at or before a tick, or nil.
+func (s *shelf) nearest(tick uint64) (m *moment) {
+	for _, list := range [][]*moment{s.grid, s.rungs} {
+		i, found := find(list, tick)
+		if !found {
+			i--
+		}
+		if i >= 0 && (m == nil || list[i].tick > m.tick) {
+			m = list[i]
+		}
+	}
+	return m
+}
+
+func find(list []*moment, tick uint64) (int, bool) {
+	return slices.BinarySearchFunc(list, tick, func(m *moment, tick uint64) int {
+		switch {
+		case m.tick < tick:
+			return -1
+		case m.tick > tick:
+			return 1
+		}
+		return 0
+	})
+}
+
+// ladder releases the rungs after a tick, and returns the ticks of the rungs before it: at
+// distances 1, n, n*n, ... for the least n from 2 with which they reach the grid.
+func (s *shelf) ladder(tick uint64) (at []uint64) {
+	for len(s.rungs) > 0 && s.rungs[len(s.rungs)-1].tick > tick {
+		s.rungs = s.release(s.rungs, len(s.rungs)-1)
+	}
+	rungs, _ := s.room()
+	for n := uint64(2); rungs > 0; n++ {
+		at = at[:0]
+		step := uint64(1)
+		for ; len(at) < rungs && step < s.distance && step <= tick; step *= n {
+			at = append(at, tick-step)
+		}
+		if step >= s.distance || step > tick {
+			break
+		}
+	}
+	return at
+}
+
+// keep saves the state of p if its tick is a multiple of the distance, or one of rungs.
+func (s *shelf) keep(ctx context.Context, p *player, rungs []uint64) error {
+	tick := p.tick.Number
+	maxRungs, maxGrid := s.room()
+	list, most := &s.grid, maxGrid
+	if tick%s.distance != 0 {
+		if !slices.Contains(rungs, tick) {
+			return nil
+		}
+		list, most = &s.rungs, maxRungs
+	}
+	i, found := find(*list, tick)
+	if found || most == 0 {
+		return nil
+	}
+	if len(*list) >= most { // only of rungs: the oldest is the farthest
+		*list, i = s.release(*list, 0), max(i-1, 0)
+	}
+	m := s.take()
+	m.tick = tick
+	if err := p.Save(ctx, &m.state); err != nil {
+		return err
+	}
+	*list = slices.Insert(*list, i, m)
+	s.grow(m.state.Bytes())
+	return nil
+}
+
+func (s *shelf) take() *moment {
+	if n := len(s.free); n > 0 {
+		m := s.free[n-1]
+		s.free = s.free[:n-1]
+		return m
+	}
+	return new(moment)
+}

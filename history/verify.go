@@ -1,0 +1,160 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/internal/check"
+	"handloom/store"
+	"handloom/world"
+)
+
+const (
+	verifyTicks  = 3
+	verifyStarts = 32 // max number of snapshots per range
+)
+
+// Verify plays three ticks after each of at most 32 snapshots of each range three times: from the
+// snapshot, again from a checkpoint of the same store, and with another number of workers. It
+// returns [ErrImpure] if two states differ. It skips ticks that fail, and records of another build.
+func (h *History) Verify(ctx context.Context) error {
+	check.Given(ctx != nil, "history: Verify", "context")
+	for i := range h.spans {
+		sp := &h.spans[i]
+		if !h.plays(sp) {
+			continue
+		}
+		all := len(sp.starts)
+		n := min(all, verifyStarts)
+		var starts []start
+		for i := range n {
+			starts = append(starts, sp.starts[i*all/n])
+		}
+		if err := h.verify(ctx, sp, starts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyNewest verifies ticks after the newest snapshot that has some.
+func (h *History) verifyNewest(ctx context.Context) error {
+	for i := len(h.spans) - 1; i >= 0; i-- {
+		sp := &h.spans[i]
+		if sp.First < sp.Last && h.plays(sp) {
+			return h.verify(ctx, sp, []start{sp.before(sp.Last - 1)})
+		}
+	}
+	return nil
+}
+
+func (h *History) verify(ctx context.Context, sp *span, starts []start) error {
+	var players [2]*player
+	for i, workers := range []int{1, 3} {
+		p, err := h.newPlayer(ctx, sp, workers)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		players[i] = p
+	}
+	for _, s := range starts {
+		if err := verifyAt(ctx, players, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verifyAt(ctx context.Context, players [2]*player, s start) error {
+	var m moment
+	p := players[0]
+	if err := p.start(ctx, s.at); err != nil {
+		return unlessUnplayable(err)
+	}
+	first, err := visit(ctx, p)
+	if err != nil {
+		return err
+	}
+	// The checkpoint is of the second visit, so that the third one has a past of its own.
+	if err := p.start(ctx, s.at); err != nil {
+		return err
+	}
+	if err := p.Save(ctx, &m.state); err != nil {
+		return err
+	}
+	if err := again(ctx, p, first); err != nil {
+		return err
+	}
+	if err := p.back(ctx, &m); err != nil {
+		return err
+	}
+	if err := again(ctx, p, first); err != nil {
+		return err
+	}
+	if err := players[1].start(ctx, s.at); err != nil {
+		return err
+	}
+	return again(ctx, players[1], first)
+}
+
+// A state has the digests after a tick.
+type state struct {
+	tick   uint64
+	epoch  uint64
+	tables []store.TableDigest
+}
+
+// visit plays some ticks and returns the states after them: fewer if a tick fails or is not kept.
+func visit(ctx context.Context, p *player) (states []state, err error) {
+	for range verifyTicks {
+		if err := p.next(ctx); err != nil {
+			return states, unlessUnplayable(err)
+		}
+		states = append(states, state{p.tick.Number, p.store.Epoch(), p.store.DigestTables()})
+	}
+	return states, nil
+}
+
+// unlessUnplayable returns nil for the error of a tick that does not lead to a state, and for
+// records of another build.
+func unlessUnplayable(err error) error {
+	for _, is := range []error{ErrRange, world.ErrTick, world.ErrDiverged, world.ErrVersion, world.ErrCorrupt} {
+		if errors.Is(err, is) {
+			return nil
+		}
+	}
+	return err
+}
+
+func again(ctx context.Context, p *player, first []state) error {
+	states, err := visit(ctx, p)
+	if err != nil {
+		return err
+	}
+	for i := range min(len(first), len(states)) {
+		if err := compare(first[i], states[i]); err != nil {
+			return err
+		}
+	}
+	if len(first) != len(states) {
+		n := min(len(first), len(states))
+		return fmt.Errorf("history: tick %d: %w: one of them fails", append(first, states...)[0].tick+uint64(n), ErrImpure)
+	}
+	return nil
+}
+
+func compare(a, b state) error {
+	for i, t := range a.tables {
+		for shard, sum := range t.Shards {
+			if b.tables[i].Shards[shard] != sum {
+				return fmt.Errorf("history: tick %d: %w: table %q, shard %d", a.tick, ErrImpure, t.Name, shard)
+			}
+		}
+	}
+	if a.epoch != b.epoch {
+		return fmt.Errorf("history: tick %d: %w: %d flushes with commands, then %d", a.tick, ErrImpure, a.epoch, b.epoch)
+	}
+	return nil
+}
