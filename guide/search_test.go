@@ -28,6 +28,7 @@ var queries = map[string]string{
 	"unit test": "test-your-program.html", "race detector": "rules.html#checks", "entity component system": "from-an-ecs.html",
 	"idempotent": "durable-server.html", "backup": "losses.html", "memory usage": "memory-and-disk.html", "pprof": "profile.html",
 	"ErrDuplicate": "errors.html#errduplicate", "name of a new": "spawn-and-kill.html#the-name-of-a-new-item", "install": "quick-start.html",
+	"wrong value": "find-out-why.html",
 }
 
 func TestSearch_FindsPagesByWordsOfUsers(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package history is a debugger over the log of a world. It runs the ticks of a log again, in a
 // program that has the tables and the Tick of the world, and returns to the state after each of
-// them.
+// them. [Main] has commands for it; see guide/find-out-why.md.
 //
 // # Terms
 //

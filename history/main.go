@@ -1,0 +1,157 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"handloom/internal/cli"
+	"handloom/journal"
+	"handloom/world"
+)
+
+// Main runs a command of the program's arguments on the folder of a journal, and exits. The
+// commands copy a folder, list its ticks, and find the first tick that fails a check, and
+// differences between this build and the log. The argument -h explains
+// them. See guide/find-out-why.md.
+//
+// A program that also serves calls Main for arguments of its own.
+func Main(g Game) { os.Exit(run(cli.Context(), g, os.Args[1:], os.Stdout, os.Stderr)) }
+
+const (
+	exitFound   = 1 // the check fails, the build differs
+	exitRefused = 2 // wrong usage, or not possible
+	exitDamaged = 11
+	exitImpure  = 12
+)
+
+// A command is one call of the program.
+type command struct {
+	game   Game
+	stdout io.Writer
+}
+
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+func run(ctx context.Context, g Game, args []string, stdout, stderr io.Writer) (exit int) {
+	c := &command{g, stdout}
+	commands := map[string]func(context.Context, []string) (int, error){
+		"copy": c.copy, "info": c.info, "first": c.first, "check": c.check,
+	}
+	called, do := "history", c.unknown
+	if len(args) > 0 {
+		if known, ok := commands[args[0]]; ok {
+			called, do, args = args[0], known, args[1:]
+		}
+	}
+	exit, err := do(ctx, args)
+	switch {
+	case err == nil:
+		return exit
+	case errors.Is(err, flag.ErrHelp):
+		text, _ := helpTexts.ReadFile("help/" + called + ".txt")
+		_, _ = stdout.Write(text)
+		return 0
+	case ctx.Err() != nil:
+		err, exit = context.Cause(ctx), cli.Exit(ctx)
+	default:
+		exit = exitOf(err)
+	}
+	text := called + ": " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	if errors.As(err, new(usageError)) {
+		text += "; -h explains it"
+	}
+	fmt.Fprintln(stderr, text)
+	return exit
+}
+
+func exitOf(err error) int {
+	switch {
+	case errors.Is(err, ErrImpure):
+		return exitImpure
+	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, world.ErrCorrupt):
+		return exitDamaged
+	}
+	return exitRefused
+}
+
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func (c *command) unknown(_ context.Context, args []string) (int, error) {
+	if _, err := cli.ParseFlags(cli.NewFlags(), args); errors.Is(err, flag.ErrHelp) {
+		return 0, err
+	}
+	const want = "want copy, info, first or check"
+	if len(args) == 0 {
+		return 0, misused("got no command, %s", want)
+	}
+	return 0, misused("got command %q, %s", args[0], want)
+}
+
+// parse returns the words of a command line, as many as want names.
+func parse(flags *flag.FlagSet, args []string, want ...string) ([]string, error) {
+	words, err := cli.ParseFlags(flags, args)
+	switch {
+	case err != nil:
+		return nil, usageError{err}
+	case len(words) != len(want):
+		return nil, misused("got %q, want %s", words, strings.Join(want, " and "))
+	}
+	return words, nil
+}
+
+// ticksFlags are the flags of a command that computes ticks.
+type ticksFlags struct {
+	from, to *uint64
+	other    *bool
+}
+
+func newTicksFlags(flags *flag.FlagSet) ticksFlags {
+	return ticksFlags{flags.Uint64("from", 0, ""), flags.Uint64("to", 0, ""), flags.Bool("any", false, "")}
+}
+
+// limits returns the ticks of the flags; the rest is from the range that has them, by default
+// the last one.
+func (f ticksFlags) limits(h *History) (from, to uint64) {
+	given := cmp.Or(*f.from, *f.to)
+	var near Range
+	for _, r := range h.Ranges() {
+		if near = r; given > 0 && r.First <= given && given <= r.Last {
+			break
+		}
+	}
+	return cmp.Or(*f.from, near.First), cmp.Or(*f.to, near.Last)
+}
+
+func (c *command) copy(ctx context.Context, args []string) (exit int, err error) {
+	words, err := parse(cli.NewFlags(), args, "DIR", "TO")
+	if err != nil {
+		return 0, err
+	}
+	if err := journal.Copy(ctx, words[0], words[1]); err != nil {
+		return 0, err
+	}
+	fmt.Fprintln(c.stdout, "copied to", words[1])
+	return 0, nil
+}
+
+// with runs f with the History of a folder.
+func (c *command) with(ctx context.Context, dir string, g Game, any bool, f func(h *History) (exit int, err error)) (exit int, err error) {
+	h, err := Open(ctx, dir, g, Options{Any: any})
+	if err != nil {
+		return 0, err
+	}
+	exit, err = f(h)
+	return exit, errors.Join(err, h.Close())
+}

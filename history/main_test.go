@@ -1,0 +1,196 @@
+package history_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/history"
+	"handloom/internal/cli"
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+func newArenaGame(workers int, p plant) planted { return newArena(workers, p) }
+
+// inArena plays an arena with a fault in a new folder.
+func inArena(t *testing.T, name string, ticks uint64, set ...func(r *recording)) *recording {
+	t.Helper()
+	r := newRecording(t, plant{name: name, tick: faultTick}, newArenaGame)
+	for _, f := range set {
+		f(r)
+	}
+	w, _ := r.open(t)
+	for w.Status().Tick < ticks && w.Status().Halted == "" {
+		_, _ = w.Step(t.Context())
+	}
+	r.kill()
+	return r
+}
+
+// versioned is an arena of another version, or of another build.
+type versioned struct {
+	*arena
+	version string
+}
+
+func (v versioned) game() (*store.Store, world.Options, history.Checks, error) {
+	s, o, checks, err := v.arena.game()
+	o.Version = v.version
+	return s, o, checks, err
+}
+
+func other(version string, p plant) history.Game {
+	r := recording{start: func(workers int) planted { return versioned{newArena(workers, p), version} }}
+	return r.game()
+}
+
+// handedOver plays 30 ticks of version 1 and 30 of version 2.
+func handedOver(t *testing.T) *recording {
+	t.Helper()
+	r := inArena(t, "none", 30)
+	w, _ := r.open(t)
+	noError(t, w.Handoff(t.Context(), "arena 2"))
+	r.kill()
+	r.start = func(workers int) planted { return versioned{newArena(workers, plant{}), "arena 2"} }
+	w, _ = r.open(t)
+	for w.Status().Tick < 60 {
+		step(t, w)
+	}
+	r.kill()
+	return r
+}
+
+func small(r *recording) {
+	r.snapshots, r.journal = 20, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10}
+}
+
+// damaged flips a byte in the middle of the first segment.
+func damaged(t *testing.T, dir string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	noError(t, err)
+	b, err := os.ReadFile(slices.Min(names))
+	noError(t, err)
+	end := bytes.LastIndexFunc(b, func(r rune) bool { return r != 0 })
+	b[end/2] ^= 1
+	noError(t, os.WriteFile(slices.Min(names), b, 0o600))
+	return dir
+}
+
+func TestMain_AnswersInWords(t *testing.T) {
+	good := inArena(t, "put", 100)
+	trimmed := inArena(t, "none", 400, small)
+	failed := inArena(t, "panic", 100)
+	impure := inArena(t, "variable", 100)
+	broken := inArena(t, "none", 100)
+	damaged(t, broken.dir)
+	two := handedOver(t)
+	open := newRecording(t, plant{name: "none"}, newArenaGame)
+	w, _ := open.open(t)
+	defer func() { open.kill() }()
+	for range 50 {
+		step(t, w)
+	}
+	for _, c := range []struct {
+		from *recording
+		game history.Game // nil New: the recording's
+		args string
+		exit int
+		want []string
+	}{
+		{from: good, args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1"`}},
+		{from: good, args: "first DIR -check teams", exit: 1, want: []string{`verdict: fails (exit code 1): check "teams" after tick 60: fighter `}},
+		{from: good, args: "first DIR -check teams -turn", exit: 1, want: []string{`after tick 60: fighter `}},
+		{from: good, args: "first DIR -check teams -to 59", want: []string{`verdict: holds (exit code 0): check "teams" after every tick from 0 to 59`}},
+		{from: good, args: "first DIR -check teams -turn -from 30 -to 59", want: []string{`check "teams" after tick 59`}},
+		{from: good, args: "first DIR -check broken", exit: 1, want: []string{`check "broken" after tick 0: `, "a broken check", "arena_test.go"}},
+		{from: good, args: "first DIR -check none", exit: 2, want: []string{`got check "none", want one of broken, teams`}},
+		{from: good, args: "first DIR -check teams -to 900", exit: 2, want: []string{"the tick is not kept, nearest 100"}},
+		{from: good, args: "check DIR", want: []string{`verdict: equal (exit code 0): all digests of ticks 0 to 100`}},
+		{from: good, game: other("arena 1", plant{}), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 79: table "fighter", shard 0`}},
+		{from: good, game: other("arena 2", plant{}), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
+		{from: good, game: other("arena 2", plant{}), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
+		{from: good, game: other("arena 2", plant{name: "put", tick: 60}), args: "check DIR -any", want: []string{"verdict: equal"}},
+		{from: two, args: "info DIR", want: []string{`ticks 0 to 30: version "arena 1", not "arena 2": needs -any`, `ticks 30 to 60: version "arena 2"`}},
+		{from: two, args: "check DIR", want: []string{"all digests of ticks 30 to 60"}},
+		{from: two, args: "check DIR -any -to 20", want: []string{"all digests of ticks 0 to 20"}},
+		{from: trimmed, args: "info DIR", want: []string{`ticks 3`, `to 400: version "arena 1"`}},
+		{from: trimmed, args: "first DIR -check teams -from 5", exit: 2, want: []string{"tick 5: the tick is not kept, nearest 3"}},
+		{from: failed, args: "info DIR", want: []string{"ticks 0 to 60", "tick 60: fails: ", "the roof falls in"}},
+		{from: failed, args: "first DIR -check teams", exit: 2, want: []string{"tick 60 ", "the roof falls in"}},
+		{from: failed, args: "first DIR -check teams -to 59", want: []string{"verdict: holds"}},
+		{from: impure, args: "info DIR", exit: 12, want: []string{"two plays of the tick differ", `table "fighter"`}},
+		{from: broken, args: "check DIR", exit: 11, want: []string{"corrupt"}},
+		{from: open, args: "check DIR", want: []string{"verdict: equal"}},
+		{from: open, args: "copy DIR TO", want: []string{"copied to "}},
+		{from: open, args: "copy DIR DIR", exit: 2, want: []string{"want none"}},
+
+		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first or check; -h explains it"}},
+		{from: good, args: "inspect DIR", exit: 2, want: []string{`got command "inspect", want copy`}},
+		{from: good, args: "first", exit: 2, want: []string{"first: got [], want DIR; -h explains it"}},
+		{from: good, args: "check DIR -x", exit: 2, want: []string{"check: flag provided but not defined: -x; -h explains it"}},
+		{from: good, args: "info DIR/none", exit: 2, want: []string{"no such file or directory"}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			if c.game.New == nil {
+				c.game = c.from.game()
+			}
+			args := strings.NewReplacer("DIR", c.from.dir, "TO", t.TempDir()).Replace(c.args)
+			call(t, c.game, args).want(t, c.exit, c.want...)
+		})
+	}
+}
+
+type outcome struct {
+	exit           int
+	stdout, stderr string
+}
+
+func call(t *testing.T, g history.Game, args string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	exit := history.Run(t.Context(), g, strings.Fields(args), &stdout, &stderr)
+	if exit > 1 && strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("%s: got %q, want one line", args, stderr.String())
+	}
+	return outcome{exit, stdout.String(), stderr.String()}
+}
+
+func (o outcome) want(t *testing.T, exit int, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if o.exit != exit || !strings.Contains(o.stdout+o.stderr, text) {
+			t.Errorf("got exit code %d, want %d and %q:\n%s%s", o.exit, exit, text, o.stdout, o.stderr)
+		}
+	}
+}
+
+func TestHelp_ExplainsCommands(t *testing.T) {
+	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "check x -h"} {
+		o := call(t, history.Game{}, args)
+		o.want(t, 0, "Usage: PROGRAM ", "Exit codes: 0")
+		for line := range strings.SplitSeq(o.stdout, "\n") {
+			if len(line) > 92 {
+				t.Errorf("%s: a line has %d characters: %s", args, len(line), line)
+			}
+		}
+	}
+}
+
+func TestMain_EndsWithItsContext(t *testing.T) {
+	r := inArena(t, "none", 50)
+	for cause, exit := range map[error]int{cli.ErrInterrupted: 130, cli.ErrTerminated: 143} {
+		ctx, end := context.WithCancelCause(t.Context())
+		end(cause)
+		var stderr bytes.Buffer
+		if got := history.Run(ctx, r.game(), []string{"check", r.dir}, new(bytes.Buffer), &stderr); got != exit {
+			t.Errorf("got exit code %d, want %d: %s", got, exit, &stderr)
+		}
+	}
+}

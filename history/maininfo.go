@@ -1,0 +1,66 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/internal/cli"
+	"handloom/world"
+)
+
+// info lists the ranges and plays the newest ticks, to see whether they fail.
+func (c *command) info(ctx context.Context, args []string) (exit int, err error) {
+	flags := cli.NewFlags()
+	other := flags.Bool("any", false, "")
+	words, err := parse(flags, args, "DIR")
+	if err != nil {
+		return 0, err
+	}
+	return c.with(ctx, words[0], c.game, *other, func(h *History) (exit int, err error) {
+		for i, r := range h.Ranges() {
+			if i > 0 {
+				c.writeGap(h.spans[i-1].Last, r.First)
+			}
+			c.writeRange(h, i, r)
+		}
+		return c.playNewest(ctx, h)
+	})
+}
+
+func (c *command) writeGap(last, first uint64) {
+	if last+1 < first {
+		fmt.Fprintf(c.stdout, "ticks %d to %d: not kept\n", last+1, first-1)
+	}
+}
+
+func (c *command) writeRange(h *History, i int, r Range) {
+	fmt.Fprintf(c.stdout, "ticks %d to %d: version %q", r.First, r.Last, r.Version)
+	if !h.plays(&h.spans[i]) {
+		fmt.Fprintf(c.stdout, ", not %q: needs -any", h.version)
+	}
+	fmt.Fprintln(c.stdout)
+	for _, tick := range r.Terms {
+		fmt.Fprintf(c.stdout, "  after tick %d: another leader\n", tick)
+	}
+	for _, tick := range r.Skipped {
+		fmt.Fprintf(c.stdout, "  tick %d: without its input\n", tick)
+	}
+	if r.Err != nil {
+		fmt.Fprintf(c.stdout, "  end: %v\n", r.Err)
+	}
+}
+
+// playNewest shows the failure of the newest tick: a world that fails writes no later record.
+func (c *command) playNewest(ctx context.Context, h *History) (exit int, err error) {
+	newest := len(h.spans) - 1
+	if newest < 0 || !h.plays(&h.spans[newest]) {
+		return 0, nil
+	}
+	_, _, err = h.Seek(ctx, h.spans[newest].Last)
+	if failed, ok := errors.AsType[*world.TickError](err); ok {
+		fmt.Fprintf(c.stdout, "  tick %d: fails: %v\n", failed.Tick, failed.Err)
+		return 0, nil
+	}
+	return 0, err
+}

@@ -1,0 +1,77 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/internal/cli"
+	"handloom/store"
+	"handloom/world"
+)
+
+// first finds the first tick after which a check fails.
+func (c *command) first(ctx context.Context, args []string) (exit int, err error) {
+	flags := cli.NewFlags()
+	name, turn, ticks := flags.String("check", "", ""), flags.Bool("turn", false, ""), newTicksFlags(flags)
+	words, err := parse(flags, args, "DIR")
+	if err != nil {
+		return 0, err
+	}
+	return c.with(ctx, words[0], c.game, *ticks.other, func(h *History) (exit int, err error) {
+		find := h.First
+		if *turn {
+			find = h.Turn
+		}
+		from, to := ticks.limits(h)
+		found, err := find(ctx, *name, from, to)
+		switch {
+		case err != nil:
+			return 0, err
+		case found.Err == nil && *turn:
+			return c.verdict("holds", 0, "check %q after tick %d", *name, to)
+		case found.Err == nil:
+			return c.verdict("holds", 0, "check %q after every tick from %d to %d", *name, from, to)
+		}
+		c.writePanic(found.Err)
+		return c.verdict("fails", exitFound, "check %q after tick %d: %v", *name, found.Tick.Number, found.Err)
+	})
+}
+
+// writePanic shows where a check panicked.
+func (c *command) writePanic(err error) {
+	if p, ok := errors.AsType[*store.PanicError](err); ok {
+		fmt.Fprintf(c.stdout, "%s\n", p.Stack)
+	}
+}
+
+// check compares this build with the digests in the records.
+func (c *command) check(ctx context.Context, args []string) (exit int, err error) {
+	flags := cli.NewFlags()
+	ticks := newTicksFlags(flags)
+	words, err := parse(flags, args, "DIR")
+	if err != nil {
+		return 0, err
+	}
+	const digests = "digests"
+	onlyPlay := Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
+		s, o, _, err := c.game.New(workers)
+		return s, o, Checks{digests: func() error { return nil }}, err
+	}}
+	return c.with(ctx, words[0], onlyPlay, *ticks.other, func(h *History) (exit int, err error) {
+		from, to := ticks.limits(h)
+		_, err = h.First(ctx, digests, from, to)
+		if d, ok := errors.AsType[*world.DivergedError](err); ok {
+			return c.verdict("differs", exitFound, "after tick %d: table %q, shard %d", d.Tick, d.Table, d.Shard)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return c.verdict("equal", 0, "all digests of ticks %d to %d", from, to)
+	})
+}
+
+func (c *command) verdict(name string, exit int, format string, args ...any) (int, error) {
+	fmt.Fprintln(c.stdout, cli.NewVerdict(name, exit, fmt.Sprintf(format, args...)))
+	return exit, nil
+}
