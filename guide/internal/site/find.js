@@ -32,7 +32,6 @@ function rank(section, words) {
 		if (sum > 0) has++;
 		points += sum;
 	}
-	if ((section.names ?? []).some(name => split(name).join() === words.join())) points += 100; // people call it exactly this
 	return {has, points};
 }
 
