@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,33 +90,58 @@ func (b *bank) serve(ctx context.Context, w *world.World, c Call) (reply []byte,
 // BankArg is the first argument of a process that runs [BankNode].
 const BankArg = "bank-node"
 
-// BankNode runs a node of cell 1 until standard input ends, and reports when it leads. words are
-// URLs and the folder of snapshots.
+// BankNode runs a node until standard input ends. words are its name, copies of a cell, the
+// lease, the election timeout, the folder of snapshots, and URLs. It reports leads CELL, lost CELL,
+// and open N.
 func BankNode(words []string) (exit int) {
 	return process.Serve(os.Stdin, os.Stdout, func(ctx context.Context, c *process.Child) error {
-		l, err := Open(ctx, URLs(strings.Split(words[0], ",")), 1, Options{Snapshots: Folder(words[1])})
+		copies, err := strconv.Atoi(words[1])
+		lease, err2 := time.ParseDuration(words[2])
+		election, err3 := time.ParseDuration(words[3])
+		if err := errors.Join(err, err2, err3); err != nil {
+			return err
+		}
+		o := Options{Snapshots: Folder(words[4]), ElectionTimeout: election}
+		n, err := Join(ctx, URLs(strings.Split(words[5], ",")), Host{Name: words[0], Copies: copies, Open: openBanks(o)})
 		if err != nil {
 			return err
 		}
-		defer l.Close()
-		b := newBank()
-		w, err := world.Open(ctx, b.store, l, b.options())
-		if err != nil {
-			return err
-		}
-		defer w.Close(context.Background())
-		go func() {
-			for leads := false; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-				if now := w.Status().Leader; now != leads {
-					leads = now
-					c.Logf("leads %t", leads)
-				}
-			}
-		}()
-		go l.Serve(ctx, w, func(ctx context.Context, c Call) ([]byte, error) { return b.serve(ctx, w, c) })
-		if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
+		n.lease = lease
+		go n.report(ctx, c)
+		if err := n.Run(ctx); !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("run: %w", err)
 		}
 		return nil
 	})
+}
+
+// openBanks returns a Host.Open for banks with logs of o.
+func openBanks(o Options) func(context.Context, CellID) (*Cell, error) {
+	return func(context.Context, CellID) (*Cell, error) {
+		b := newBank()
+		return &Cell{Store: b.store, World: b.options(), Log: o, Serve: b.serve}, nil
+	}
+}
+
+func (n *Node) report(ctx context.Context, c *process.Child) {
+	leads, open := map[CellID]bool{}, -1
+	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		n.mutex.Lock()
+		now := maps.Clone(n.hosted)
+		n.mutex.Unlock()
+		count := 0
+		for id, h := range now {
+			if h.get() != nil {
+				count++
+			}
+			if is := h.leads(); is != leads[id] {
+				leads[id] = is
+				c.Logf("%s %d", map[bool]string{true: "leads", false: "lost"}[is], id)
+			}
+		}
+		if count != open {
+			open = count
+			c.Logf("open %d", open)
+		}
+	}
 }

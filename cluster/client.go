@@ -133,11 +133,19 @@ func isFinal(err error) bool {
 	return false
 }
 
-// lacks reports whether a cell has no log. Clients without the right to ask do not know.
+// lacks reports whether a cell has neither a place on nodes nor a log. Clients without the right to
+// ask do not know.
 func (c *Client) lacks(ctx context.Context, cell CellID) (none, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	_, err := c.js.Stream(ctx, cell.Stream())
+	bucket, err := c.js.KeyValue(ctx, bucketName)
+	if err == nil {
+		_, err = bucket.Get(ctx, cellPrefix+cell.String())
+	}
+	if !errors.Is(err, jetstream.ErrBucketNotFound) && !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return false, err == nil
+	}
+	_, err = c.js.Stream(ctx, cell.Stream())
 	return errors.Is(err, jetstream.ErrStreamNotFound), err == nil
 }
 

@@ -65,6 +65,24 @@
 // seconds instead of Options.ElectionTimeout. Run servers in separate processes, best on
 // separate machines, or call [Log.StepDown] when the node becomes the leader.
 //
+// # Many cells
+//
+// [Join] makes a process a node of many cells. The bucket "handloom" has an entry for each cell and
+// each node, and nodes with equal entries compute equal assignments, by rendezvous hashing. So
+// no node leads the placement. Nodes that disagree for a moment do no harm, because C1 holds. A
+// node renews its entry every 2.5 s. After four such beats of its own it removes a node that has
+// renewed nothing, so clocks do not matter.
+//
+// A cell that moves is opened on its new node first, then handed over if it is led, and closed
+// last, one cell at a time.
+//
+// # Calls
+//
+// The leader of a cell subscribes to handloom.call.<cell>; see [Log.Serve] and [Client.Call]. A
+// call has a key with the time of its begin, by the time of the cell's ticks as the client knows
+// it. [world.Requests] keeps an answer for its time after the later of answer and begin, and refuses
+// a call that began longer ago. So a call counts at most once, for any clocks and delays.
+//
 // # Limits
 //
 // A Log keeps no snapshots on the node: if they cannot be saved, nothing is trimmed. The worlds

@@ -31,11 +31,15 @@ var (
 	// records at one number. It wraps [fs.ErrClosed], which halts a world. See [Reseed].
 	ErrOtherStream error = permanent("cluster: the stream has another history")
 
-	// ErrNoCell means that no cell has this ID: it has no log. Nothing is applied.
+	// ErrNoCell means that no cell has this ID: it has neither a place on nodes nor a log. Nothing is applied.
 	ErrNoCell = errors.New("the cell does not exist")
 
 	// ErrRefused means that the node that leads the cell returned an error. The message has its text.
 	ErrRefused = errors.New("the cell refused the call")
+
+	// ErrNameTaken means that a running node has the Host.Name. The message names its machine and
+	// process.
+	ErrNameTaken = errors.New("the name belongs to another node")
 
 	// ErrClosed means that the Log or the Client is closed. It wraps [fs.ErrClosed].
 	ErrClosed error = permanent("cluster: the log is closed")

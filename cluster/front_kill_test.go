@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -23,29 +24,111 @@ var (
 	callSeed  = flag.Uint64("call-seed", 1, "seed of its orders and kills")
 )
 
-// A bankRun is a bank on three nodes.
+// A bankRun is a set of banks on three servers and three nodes.
 type bankRun struct {
 	*testing.T
-	words    []string // of a node
+	servers  *localnet.Cluster
+	words    []string // of a node, after its name
 	nodes    [3]*process.Process
-	leads    [3]atomic.Bool
 	answered atomic.Int64
 	longest  atomic.Int64 // duration of a call
+
+	mutex   sync.Mutex
+	leaders map[CellID]int
+	since   map[CellID]time.Time // of the first leader after a kill
+	open    [3]int               // cells per node
+}
+
+// startBanks starts nodes with copies of each of some cells.
+func startBanks(t *testing.T, copies, cells int, lease, election time.Duration) *bankRun {
+	t.Helper()
+	servers, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
+	noError(t, err)
+	t.Cleanup(func() { noError(t, servers.Close()) })
+	r := &bankRun{T: t, servers: servers, leaders: make(map[CellID]int), since: make(map[CellID]time.Time)}
+	r.words = []string{fmt.Sprint(copies), lease.String(), election.String(), t.TempDir(), strings.Join(servers.URLs(0), ",")}
+	n, err := Join(t.Context(), URLs(servers.URLs(0)), Host{Name: "operator", Copies: copies, Open: openBanks(Options{})})
+	noError(t, err)
+	for id := range cells {
+		noError(t, n.Place(t.Context(), CellID(id+1), 1))
+	}
+	noError(t, n.bucket.Delete(t.Context(), nodePrefix+"operator"))
+	noError(t, n.Close())
+	for i := range r.nodes {
+		r.start(i)
+	}
+	r.await("leaders and copies", cells, copies*cells)
+	return r
 }
 
 func (r *bankRun) start(i int) {
 	path, err := os.Executable()
 	noError(r, err)
-	r.nodes[i], err = process.Start(append([]string{path, BankArg}, r.words...), nil, func(line string) {
-		switch line {
-		case "leads true", "leads false":
-			r.leads[i].Store(strings.HasSuffix(line, "true"))
-		default:
-			r.Errorf("node %d: %s", i, line)
-		}
-	})
+	r.nodes[i], err = process.Start(slices.Concat([]string{path, BankArg, fmt.Sprint("node", i)}, r.words), nil, func(line string) { r.receive(i, line) })
 	noError(r, err)
 	r.Cleanup(r.nodes[i].Kill)
+}
+
+func (r *bankRun) receive(i int, line string) {
+	var word string
+	var n int
+	if _, err := fmt.Sscan(line, &word, &n); err != nil || word == "fail" {
+		r.Errorf("node %d: %s", i, line)
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	switch id := CellID(n); {
+	case word == "open":
+		r.open[i] = n
+	case word == "leads":
+		r.leaders[id] = i
+		if r.since[id].IsZero() {
+			r.since[id] = time.Now()
+		}
+	case r.leaders[id] == i:
+		delete(r.leaders, id)
+	}
+}
+
+// kill kills a node, and returns the time and the cells that it led.
+func (r *bankRun) kill(i int) (at time.Time, led []CellID) {
+	r.nodes[i].Kill()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for id, leader := range r.leaders {
+		if leader == i {
+			led = append(led, id)
+			delete(r.leaders, id)
+			delete(r.since, id)
+		}
+	}
+	r.open[i] = 0
+	return time.Now(), led
+}
+
+// await waits for leaders and copies of cells.
+func (r *bankRun) await(what string, leaders, copies int) {
+	r.Helper()
+	for begin := time.Now(); !r.Failed(); time.Sleep(time.Millisecond) {
+		r.mutex.Lock()
+		now, open := len(r.leaders), r.open[0]+r.open[1]+r.open[2]
+		r.mutex.Unlock()
+		if now == leaders && open >= copies {
+			return
+		}
+		if time.Since(begin) > 2*time.Minute {
+			r.Fatalf("%s: got %d leaders and %d copies, want %d and %d", what, now, open, leaders, copies)
+		}
+	}
+}
+
+func (r *bankRun) end() {
+	for i, n := range r.nodes {
+		if err := n.End(); err != nil {
+			r.Errorf("node %d: %v", i, err)
+		}
+	}
 }
 
 // A bankClient loses the first reply to each of its calls, and repeats them now and then.
@@ -99,22 +182,13 @@ func (c *bankClient) repeat(r *bankRun, o bankCall) {
 // Clients repeat every call under kills of the nodes. A call counts once if its reply is "done",
 // otherwise not, and keeps its reply.
 func TestCall_CountsOnceUnderKills(t *testing.T) {
-	servers, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
-	noError(t, err)
-	defer func() { noError(t, servers.Close()) }()
-	r := &bankRun{T: t, words: []string{strings.Join(servers.URLs(0), ","), t.TempDir()}}
-	for i := range r.nodes {
-		r.start(i)
-	}
-	for !slices.ContainsFunc([]int{0, 1, 2}, func(i int) bool { return r.leads[i].Load() }) && !t.Failed() {
-		time.Sleep(time.Millisecond)
-	}
+	r := startBanks(t, 3, 1, 10*time.Second, 0)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var clients [4]*bankClient
 	var work sync.WaitGroup
 	for i := range clients {
-		c, err := Dial(ctx, URLs(servers.URLs(i)))
+		c, err := Dial(ctx, URLs(r.servers.URLs(i)))
 		noError(t, err)
 		defer c.Close()
 		clients[i] = &bankClient{Client: c, random: rand.New(rand.NewPCG(*callSeed, uint64(i+1)))}
@@ -122,7 +196,7 @@ func TestCall_CountsOnceUnderKills(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(*callSeed, 0))
 	for range *callKills {
-		r.kill(random)
+		r.killSoon(random)
 	}
 	stop()
 	work.Wait()
@@ -133,29 +207,25 @@ func TestCall_CountsOnceUnderKills(t *testing.T) {
 		}
 	}
 	r.judge(clients[:])
-	for i, n := range r.nodes {
-		if err := n.End(); err != nil {
-			t.Errorf("node %d: %v", i, err)
-		}
-	}
+	r.end()
 	t.Logf("%d kills, %d calls, longest %v", *callKills, r.answered.Load(), time.Duration(r.longest.Load()))
 }
 
-// kill kills the leader, or any node in a third of the cases, after some calls, and starts it again.
-func (r *bankRun) kill(random *rand.Rand) {
+// killSoon kills the leader, or any node in a third of the cases, after some calls, and starts it
+// again.
+func (r *bankRun) killSoon(random *rand.Rand) {
 	after := r.answered.Load() + 5 + random.Int64N(50)
 	victim := random.IntN(len(r.nodes))
 	whoever := random.IntN(3) == 0
 	for r.answered.Load() < after && !r.Failed() {
 		time.Sleep(time.Millisecond)
 	}
-	for i := range r.leads {
-		if r.leads[i].Load() && !whoever {
-			victim = i
-		}
+	r.mutex.Lock()
+	if leader, ok := r.leaders[1]; ok && !whoever {
+		victim = leader
 	}
-	r.nodes[victim].Kill()
-	r.leads[victim].Store(false)
+	r.mutex.Unlock()
+	r.kill(victim)
 	r.start(victim)
 }
 

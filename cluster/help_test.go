@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == lockArg {
 		os.Exit(openEmbedded(os.Args[2]))
 	}
-	if len(os.Args) == 4 && os.Args[1] == cluster.BankArg {
+	if len(os.Args) == 8 && os.Args[1] == cluster.BankArg {
 		os.Exit(cluster.BankNode(os.Args[2:]))
 	}
 	// A server that closes waits some seconds for the source of a stream.

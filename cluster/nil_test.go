@@ -32,6 +32,10 @@ func TestNil_IsNamed(t *testing.T) {
 		"cluster: Serve with a nil function":    func() { _ = transport.Serve(ctx, 1, nil) },
 		"cluster: Serve with a nil World":       func() { _ = l.Serve(ctx, nil, nil) },
 		"cluster: Dial with a nil context":      func() { _, _ = cluster.Dial(none, cluster.Servers{}) },
+		"cluster: Join with a nil context":      func() { _, _ = cluster.Join(none, cluster.Servers{}, cluster.Host{}) },
+		"cluster: Join with a nil Host.Open":    func() { _, _ = cluster.Join(ctx, cluster.Servers{}, cluster.Host{}) },
+		"cluster: Run with a nil context":       func() { _ = new(cluster.Node).Run(none) },
+		"cluster: Place with a nil context":     func() { _ = new(cluster.Node).Place(none, 1, 1) },
 		"cluster: Call with a nil context":      func() { _, _ = new(cluster.Client).Call(none, 1, nil) },
 	} {
 		if got := maptest.PanicOf(f); got != want+"; give one" {

@@ -225,3 +225,12 @@ func (c *Cluster) Leader(stream string) (leader int) {
 	})
 	return leader
 }
+
+// Connections returns the number of clients of all running servers.
+func (c *Cluster) Connections() (n int) {
+	c.each(func(_ int, s *server.Server) bool {
+		n += s.NumClients()
+		return false
+	})
+	return n
+}

@@ -1,0 +1,167 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"handloom/world"
+)
+
+// A hosted cell is open on a node, or opens.
+type hosted struct {
+	stop  context.CancelFunc
+	ended chan struct{} // closed when the cell is closed
+
+	mutex   sync.Mutex
+	world   *world.World // nil: not open
+	version string
+	err     error // of the last attempt
+}
+
+const (
+	firstReopen = time.Second
+	lastReopen  = 30 * time.Second
+	closeTime   = 10 * time.Second
+)
+
+func (h *hosted) get() *world.World {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.world
+}
+
+func (h *hosted) set(w *world.World, version string, err error) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.world, h.version, h.err = w, version, err
+}
+
+func (h *hosted) leads() bool {
+	w := h.get()
+	return w != nil && w.Status().Leader
+}
+
+// handOff makes another node the leader.
+func (h *hosted) handOff(ctx context.Context) error {
+	w := h.get()
+	if w == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTime/2)
+	defer cancel()
+	return w.Handoff(ctx, h.version)
+}
+
+func (h *hosted) status(id CellID, nodes []string) CellStatus {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	s := CellStatus{Cell: id, Nodes: nodes}
+	if h.world != nil {
+		s.World = h.world.Status()
+	}
+	if h.err != nil {
+		s.Err = h.err.Error()
+	}
+	return s
+}
+
+// play opens a cell, and opens it again after errors, until its stop is called.
+func (n *Node) play(ctx context.Context, id CellID, h *hosted) {
+	defer close(h.ended)
+	for wait := firstReopen; ctx.Err() == nil; wait = min(2*wait, lastReopen) {
+		opened, err := n.playOnce(ctx, id, h)
+		h.set(nil, "", err)
+		wake(n.dirty)
+		if opened {
+			wait = firstReopen
+		}
+		_ = pause(ctx, wait)
+	}
+}
+
+func (n *Node) playOnce(ctx context.Context, id CellID, h *hosted) (opened bool, err error) {
+	select {
+	case n.opening <- struct{}{}:
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	o, err := n.open(ctx, id)
+	<-n.opening
+	if err != nil {
+		return false, fmt.Errorf("cell %v: %w", id, err)
+	}
+	h.set(o.world, o.World.Version, nil)
+	wake(n.dirty)
+	running, ctx := errgroup.WithContext(ctx)
+	running.Go(func() error { return o.world.Run(ctx) })
+	if o.Serve != nil {
+		running.Go(func() error {
+			return o.log.Serve(ctx, o.world, func(ctx context.Context, c Call) ([]byte, error) { return o.Serve(ctx, o.world, c) })
+		})
+	}
+	if o.Run != nil {
+		running.Go(func() error { return o.Run(ctx, o.world, o.log) })
+	}
+	err = running.Wait()
+	return true, errors.Join(err, o.close())
+}
+
+// An openCell is open on this node.
+type openCell struct {
+	*Cell
+	log   *Log
+	world *world.World
+}
+
+func (n *Node) open(ctx context.Context, id CellID) (o *openCell, err error) {
+	o = new(openCell)
+	if o.Cell, err = n.describe(ctx, id); err != nil {
+		return nil, err
+	}
+	if o.Log.Replicas == 0 {
+		o.Log.Replicas = n.host.Replicas
+	}
+	if o.log, err = Open(ctx, n.servers, id, o.Log); err == nil {
+		o.world, err = world.Open(ctx, o.Store, o.log, o.World)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return o, nil
+}
+
+// describe calls Host.Open, whose panic must not end the other cells.
+func (n *Node) describe(ctx context.Context, id CellID) (c *Cell, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("open: panic: %v", p)
+		}
+	}()
+	c, err = n.host.Open(ctx, id)
+	if err == nil && (c == nil || c.Store == nil) {
+		err = errors.New("open: got no Cell with a Store, want one, or an error")
+	}
+	return c, err
+}
+
+// close closes the opened parts, also after an error.
+func (o *openCell) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	var errs []error
+	if o.world != nil {
+		errs = append(errs, o.world.Close(ctx))
+	}
+	if o.log != nil {
+		errs = append(errs, o.log.Close())
+	}
+	if o.Close != nil {
+		errs = append(errs, o.Close())
+	}
+	return errors.Join(errs...)
+}

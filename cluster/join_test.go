@@ -1,0 +1,166 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"handloom/cluster/internal/localnet"
+)
+
+// A testNode is a node in this process.
+type testNode struct {
+	*Node
+	end func() error
+}
+
+func startNode(t *testing.T, s Servers, h Host) *testNode {
+	t.Helper()
+	if h.Open == nil {
+		h.Open = openBanks(Options{Snapshots: Folder(t.TempDir())})
+	}
+	n, err := Join(t.Context(), s, h)
+	noError(t, err)
+	n.lease = time.Second
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	end := sync.OnceValue(func() error {
+		stop()
+		return <-ended
+	})
+	t.Cleanup(func() { _ = end() })
+	return &testNode{n, end}
+}
+
+func waitUntil(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for begin := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begin) > 2*time.Minute {
+			t.Fatalf("not in two minutes: %s", what)
+		}
+	}
+}
+
+// leads returns the cells that a node leads and should lead, all of them open.
+func (n *testNode) leads(want int) (all []CellID) {
+	s := n.Status()
+	open := 0
+	for _, c := range s.Cells {
+		if c.World.Term > 0 {
+			open++
+		}
+		if c.World.Leader && c.Nodes[0] == n.host.Name {
+			all = append(all, c.Cell)
+		}
+	}
+	if open != want {
+		return nil
+	}
+	return all
+}
+
+// A second node takes its share of the leaders, and gives it back at its end. Each node has one
+// connection.
+func TestNode_SharesCells(t *testing.T) {
+	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
+	noError(t, err)
+	defer func() { noError(t, c.Close()) }()
+	s, snapshots := URLs(c.URLs(0)), Folder(t.TempDir())
+	h := Host{Name: "a", Replicas: 1, Open: openBanks(Options{Snapshots: snapshots})}
+	a := startNode(t, s, h)
+	const cells = 6
+	for id := range CellID(cells) {
+		noError(t, a.Place(t.Context(), id+1, 1))
+	}
+	waitUntil(t, "one node leads all", func() bool { return len(a.leads(cells)) == cells })
+	h.Name = "b"
+	b := startNode(t, s, h)
+	waitUntil(t, "both lead their share", func() bool {
+		x, y := a.leads(cells), b.leads(cells)
+		return len(x)+len(y) == cells && len(x) > 0 && len(y) > 0
+	})
+	if n := c.Connections(); n != 2 {
+		t.Errorf("connections of two nodes: got %d, want 2", n)
+	}
+	for id := range CellID(cells) {
+		if reply, err := b.Call(t.Context(), id+1, []byte(transfer)); string(reply) != "done" || err != nil {
+			t.Errorf("cell %v: got %q, %v", id+1, reply, err)
+		}
+	}
+	if err := b.end(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	waitUntil(t, "one node leads all again", func() bool { return len(a.leads(cells)) == cells })
+	noError(t, a.Place(t.Context(), 1, 0))
+	waitUntil(t, "a cell ended", func() bool { return len(a.Status().Cells) == cells-1 })
+	if _, err := a.bucket.Put(t.Context(), "cell.7", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
+}
+
+// Open of one cell fails and panics before it succeeds; the other cell runs.
+func TestNode_OpensAgain(t *testing.T) {
+	open := openBanks(Options{Snapshots: Folder(t.TempDir())})
+	var tries atomic.Int32
+	n := startNode(t, Embedded(t.TempDir()), Host{Name: "a", Open: func(ctx context.Context, id CellID) (*Cell, error) {
+		if id == 2 {
+			switch tries.Add(1) {
+			case 1:
+				return nil, errors.New("no disk")
+			case 2:
+				panic("no luck")
+			}
+		}
+		return open(ctx, id)
+	}})
+	noError(t, n.Place(t.Context(), 1, 1))
+	noError(t, n.Place(t.Context(), 2, 1))
+	for _, text := range []string{"cell 0000000000000002: no disk", "cell 0000000000000002: open: panic: no luck"} {
+		waitUntil(t, text, func() bool {
+			return slices.ContainsFunc(n.Status().Cells, func(c CellStatus) bool { return c.Err == text })
+		})
+		if reply, err := n.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
+			t.Errorf("cell 1: got %q, %v", reply, err)
+		}
+	}
+	if reply, err := n.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
+		t.Errorf("cell 2: got %q, %v", reply, err)
+	}
+}
+
+// A second node of a name is refused while the first runs. A dead one's name is free, and a node
+// that gives no sign of life is replaced.
+func TestJoin_RefusesTakenName(t *testing.T) {
+	s := Embedded(t.TempDir())
+	h := Host{Name: "a", Open: openBanks(Options{Snapshots: Folder(t.TempDir())})}
+	first := startNode(t, s, h)
+	_, err := Join(t.Context(), s, h)
+	if !errors.Is(err, ErrNameTaken) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+		t.Errorf("second node: got %v, want %v with its host", err, ErrNameTaken)
+	}
+	for _, name := range []string{"", "b c", "b.c"} {
+		h.Name = name
+		if _, err := Join(t.Context(), s, h); err == nil || !strings.Contains(err.Error(), "name: want 1 to 64 letters") {
+			t.Errorf("name %q: got %v", name, err)
+		}
+	}
+	other := startNode(t, s, Host{Name: "b", Open: h.Open})
+	waitUntil(t, "both see each other", func() bool { return len(first.Status().Nodes) == 2 && len(other.Status().Nodes) == 2 })
+	if _, err := other.bucket.Put(t.Context(), nodePrefix+"a", []byte(`{"host":"elsewhere","id":"x","beat":1,"cells":[]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.end(); !errors.Is(err, context.Canceled) && !errors.Is(err, ErrNameTaken) {
+		t.Error(err)
+	}
+	// Nobody renews the entry: after a lease the other node removes it, by its own beats.
+	waitUntil(t, "the silent node is removed", func() bool { return slices.Equal(other.Status().Nodes, []string{"b"}) })
+}

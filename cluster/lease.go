@@ -1,0 +1,249 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A node renews its entry every quarter of a lease, and removes the entry of another node that
+// has not renewed it during leaseBeats of its own. So neither clocks nor delays of all nodes
+// matter, such as an election of the servers: the bucket orders the beats.
+
+func presenceSubject(name string) string { return "handloom.node." + name }
+
+// claimName takes the node's entry in the bucket. A running node answers on its presence
+// subject; without a listener, it is gone.
+func (n *Node) claimName(ctx context.Context) error {
+	var seen uint64
+	var since time.Time
+	for {
+		old, err := n.bucket.Get(ctx, nodePrefix+n.host.Name)
+		var revision uint64
+		switch {
+		case errors.Is(err, jetstream.ErrKeyNotFound):
+			err = nil
+		case err == nil:
+			if revision = old.Revision(); revision != seen {
+				if seen > 0 {
+					return n.taken(old.Value())
+				}
+				seen, since = revision, time.Now()
+			}
+			err = n.askPresence(ctx, time.Since(since) > n.lease*(leaseBeats+1)/leaseBeats)
+		}
+		if err == nil {
+			if err = n.take(ctx, revision); err == nil {
+				return nil
+			}
+		}
+		if errors.Is(err, ErrNameTaken) {
+			return err
+		}
+		if pause(ctx, lastRetry) != nil {
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// askPresence returns nil if no node has the name: none listens, or late and none answers.
+func (n *Node) askPresence(ctx context.Context, late bool) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	m, err := n.conn.RequestWithContext(ctx, presenceSubject(n.host.Name), nil)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return nil
+	case err == nil:
+		return n.taken(m.Data)
+	case late:
+		return nil
+	}
+	return err
+}
+
+func (n *Node) taken(entry []byte) error {
+	var e nodeEntry
+	if err := json.Unmarshal(entry, &e); err != nil {
+		e.Host = "an unknown host"
+	}
+	return fmt.Errorf("%w: on %s", ErrNameTaken, e.Host)
+}
+
+// take listens on the presence subject and puts the entry.
+func (n *Node) take(ctx context.Context, revision uint64) error {
+	value, err := json.Marshal(n.entry())
+	if err != nil {
+		return err
+	}
+	sub, err := n.conn.Subscribe(presenceSubject(n.host.Name), func(m *nats.Msg) { _ = m.Respond(value) })
+	if err != nil {
+		return err
+	}
+	if err = n.put(ctx, revision); err != nil {
+		_ = sub.Unsubscribe()
+	}
+	return err
+}
+
+// entry returns this node's entry, with the open cells.
+func (n *Node) entry() nodeEntry {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	e := n.self
+	for _, id := range n.ids() {
+		if n.hosted[id].get() != nil {
+			e.Cells = append(e.Cells, id.String())
+		}
+	}
+	return e
+}
+
+// put replaces the entry of a revision, 0 for none.
+func (n *Node) put(ctx context.Context, revision uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, appendTime)
+	defer cancel()
+	value, err := json.Marshal(n.entry())
+	if err != nil {
+		return err
+	}
+	if revision == 0 {
+		revision, err = n.bucket.Create(ctx, nodePrefix+n.host.Name, value)
+	} else {
+		revision, err = n.bucket.Update(ctx, nodePrefix+n.host.Name, value, revision)
+	}
+	if err == nil {
+		n.revision = revision
+	}
+	return err
+}
+
+// renew puts the entry. After a failure it finds out whether the entry is still this node's.
+func (n *Node) renew(ctx context.Context) error {
+	n.beating.Lock()
+	defer n.beating.Unlock()
+	err := n.put(ctx, n.revision)
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	now, failed := n.bucket.Get(ctx, nodePrefix+n.host.Name)
+	var e nodeEntry
+	switch {
+	case errors.Is(failed, jetstream.ErrKeyNotFound):
+		n.revision = 0 // another node has removed it
+	case failed != nil:
+	case json.Unmarshal(now.Value(), &e) != nil: // edited by hand: put it again
+		n.revision = now.Revision()
+	case e.ID != n.self.ID:
+		return n.taken(now.Value())
+	default: // only the answer was lost
+		n.revision = now.Revision()
+	}
+	return err
+}
+
+// beat renews the entry until ctx ends or the name is lost.
+func (n *Node) beat(ctx context.Context) error {
+	for wait := time.Duration(0); ; {
+		over := time.NewTimer(wait)
+		due := false
+		select {
+		case <-over.C:
+			due = true
+		case <-n.dirty:
+			_ = pause(ctx, lastRetry) // more cells may open
+		case <-ctx.Done():
+		}
+		over.Stop()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		begin := time.Now()
+		if due {
+			n.mutex.Lock()
+			n.self.Beat++
+			n.mutex.Unlock()
+		}
+		switch err := n.renew(ctx); {
+		case errors.Is(err, ErrNameTaken):
+			return err
+		case err != nil:
+			wait = lastRetry
+		case due:
+			wait = n.lease / leaseBeats
+		default:
+			wait = max(0, wait-time.Since(begin))
+		}
+	}
+}
+
+// watch takes over the entries of the bucket until ctx ends.
+func (n *Node) watch(ctx context.Context) error {
+	for ; ctx.Err() == nil; _ = pause(ctx, lastRetry) {
+		w, err := n.bucket.WatchAll(ctx)
+		if err != nil {
+			continue
+		}
+		for e := range w.Updates() {
+			if e == nil {
+				n.mutex.Lock()
+				n.read = true
+				n.mutex.Unlock()
+			} else {
+				n.see(ctx, e)
+			}
+			wake(n.changed)
+		}
+		_ = w.Stop()
+	}
+	return context.Cause(ctx)
+}
+
+// see takes over an entry, and counts this node's beats for others.
+func (n *Node) see(ctx context.Context, e jetstream.KeyValueEntry) {
+	value := e.Value()
+	if e.Operation() != jetstream.KeyValuePut {
+		value = nil
+	} else if value == nil {
+		value = []byte{}
+	}
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	name, isNode := strings.CutPrefix(e.Key(), nodePrefix)
+	before := n.placement.nodes[name].Beat
+	n.placement.set(e.Key(), value)
+	if !isNode {
+		return
+	}
+	n.revisions[name], n.missed[name] = e.Revision(), 0
+	if name != n.host.Name || n.placement.nodes[name].Beat <= before {
+		return
+	}
+	for other := range n.placement.nodes {
+		if n.missed[other]++; other != name && n.missed[other] >= leaseBeats {
+			go n.remove(ctx, other, n.revisions[other])
+		}
+	}
+}
+
+// remove removes the entry of a node that gives no sign of life. It fails if there was one.
+func (n *Node) remove(ctx context.Context, name string, revision uint64) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	_ = n.bucket.Delete(ctx, nodePrefix+name, jetstream.LastRevision(revision))
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,138 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"handloom/internal/check"
+)
+
+// Run opens and closes cells as the bucket places them, until ctx ends. Then it hands its cells to
+// the other nodes, closes them, and leaves the bucket. It returns the cause of ctx, or
+// [ErrNameTaken] if another process has taken the name while this node gave no sign of life. It
+// closes the node's Client. Call it once.
+func (n *Node) Run(ctx context.Context) error {
+	check.Given(ctx != nil, "cluster: Run", "context")
+	running, live := errgroup.WithContext(ctx)
+	running.Go(func() error { return n.watch(live) })
+	running.Go(func() error { return n.beat(live) })
+	running.Go(func() error { return n.rebalance(live) })
+	err := running.Wait()
+	n.leave()
+	return errors.Join(err, n.Close())
+}
+
+// rebalanceEvery is the time between looks at the cells, because followers report nothing when
+// they have caught up.
+const rebalanceEvery = 500 * time.Millisecond
+
+// rebalance opens all cells of this node, and moves one cell at a time to other nodes.
+func (n *Node) rebalance(ctx context.Context) error {
+	tick := time.NewTicker(rebalanceEvery)
+	defer tick.Stop()
+	for {
+		n.openMissing(ctx)
+		if m := n.nextMove(); m.hosted != nil {
+			n.move(ctx, m)
+		}
+		select {
+		case <-n.changed:
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// ids returns the hosted cells in order. It needs the mutex.
+func (n *Node) ids() []CellID { return slices.Sorted(maps.Keys(n.hosted)) }
+
+func (n *Node) openMissing(ctx context.Context) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	if !n.read {
+		return
+	}
+	all := n.placement.assign(n.host.Copies)
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if n.hosted[id] == nil && slices.Contains(all[id], n.host.Name) {
+			life, stop := context.WithCancel(context.WithoutCancel(ctx))
+			h := &hosted{stop: stop, ended: make(chan struct{})}
+			n.hosted[id] = h
+			go n.play(life, id, h)
+		}
+	}
+}
+
+// A move gives a cell to other nodes.
+type move struct {
+	*hosted
+	hand bool // make another node the leader first
+	away bool // close the cell
+}
+
+// nextMove returns the next cell that should change its leader, or close here, or the zero move. A
+// cell closes once all its nodes have it open.
+func (n *Node) nextMove() move {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	if _, joined := n.placement.nodes[n.host.Name]; !joined || !n.read {
+		return move{} // others have removed this node
+	}
+	all := n.placement.assign(n.host.Copies)
+	for _, id := range n.ids() {
+		h, nodes := n.hosted[id], all[id]
+		missing := func(name string) bool { return !n.placement.hasOpen(name, id) }
+		mine := slices.Contains(nodes, n.host.Name)
+		switch {
+		case !mine && !slices.ContainsFunc(nodes, missing):
+			delete(n.hosted, id)
+			return move{h, len(nodes) > 0, true}
+		case mine && nodes[0] != n.host.Name && !missing(nodes[0]) && h.leads():
+			return move{h, true, false}
+		}
+	}
+	return move{}
+}
+
+func (n *Node) move(ctx context.Context, m move) {
+	if m.hand && m.leads() {
+		_ = m.handOff(ctx) // without a successor a follower takes over after the election timeout
+	}
+	if m.away {
+		m.stop()
+		<-m.ended
+		wake(n.dirty)
+		wake(n.changed)
+	}
+}
+
+// leave closes all cells, and removes the entry of the node, unless another process has renewed it.
+func (n *Node) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	n.mutex.Lock()
+	hosted := slices.Collect(maps.Values(n.hosted))
+	alone := len(n.placement.nodes) < 2
+	n.mutex.Unlock()
+	var closing errgroup.Group
+	closing.SetLimit(maxOpening)
+	for _, h := range hosted {
+		closing.Go(func() error {
+			if !alone && h.leads() {
+				_ = h.handOff(ctx)
+			}
+			h.stop()
+			<-h.ended
+			return nil
+		})
+	}
+	_ = closing.Wait()
+	_ = n.bucket.Delete(ctx, nodePrefix+n.host.Name, jetstream.LastRevision(n.revision))
+}
