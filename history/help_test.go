@@ -17,62 +17,79 @@ import (
 	"handloom/world"
 )
 
-// A recording is the folder of a world that played a game, with the digest after each tick.
+// A recording is the folder of a world that played a game, with digests and sums after each tick.
 type recording struct {
 	dir     string
 	digests map[uint64]uint64
+	entries map[uint64]uint64
 	ticks   map[uint64]world.Tick
 	last    uint64
+	failed  error // error of the last tick
 }
+
+type herd = game.Game
 
 // A variant changes the program of a term.
 type variant func(g *game.Game, o *world.Options)
 
-// record plays n ticks of a game in terms of 30, with a snapshot after every 20. Each variant is
-// a term's program; the last one continues.
-func record(t testing.TB, n int, terms ...variant) *recording {
+// record plays n ticks of a game in terms of 30, with a snapshot after every 20 and at the end of
+// each term. Each variant is a term's program; the last one continues. A tick that fails is run
+// without its input if another variant follows. With all the folder keeps every snapshot.
+func record(t *testing.T, n int, all bool, terms ...variant) *recording {
 	t.Helper()
-	r := &recording{dir: t.TempDir(), digests: map[uint64]uint64{}, ticks: map[uint64]world.Tick{}}
+	r := &recording{dir: t.TempDir(), digests: map[uint64]uint64{}, entries: map[uint64]uint64{}, ticks: map[uint64]world.Tick{}}
 	archive := t.TempDir()
-	play := func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		l, err := journal.Open(r.dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 12, Archive: func(_ context.Context, name string, from io.Reader) error {
 			b, err := io.ReadAll(from)
 			return errors.Join(err, os.WriteFile(filepath.Join(archive, name), b, 0o644))
 		}})
 		noError(t, err)
-		for term := 0; r.last < uint64(n); term++ {
-			r.playTerm(t, l, min(n, int(r.last)+30), terms[min(term, len(terms)-1)])
+		for term := 0; r.last < uint64(n) && (r.failed == nil || term < len(terms)); term++ {
+			next := terms[min(term+1, len(terms)-1)]
+			r.playTerm(t, l, min(n, int(r.last)+30), terms[min(term, len(terms)-1)], next)
 		}
 		noError(t, l.Close())
+	})
+	if all {
+		noError(t, os.CopyFS(r.dir, os.DirFS(archive)))
 	}
-	synctest.Test(t.(*testing.T), play)
-	noError(t, os.CopyFS(r.dir, os.DirFS(archive)))
 	return r
 }
 
-func (r *recording) playTerm(t *testing.T, l world.Log, upTo int, change variant) {
-	g := game.New(1, 50)
-	o := options(g)
+func (r *recording) playTerm(t *testing.T, l world.Log, upTo int, change, next variant) {
+	if r.failed != nil {
+		noError(t, world.SkipInput(t.Context(), l, r.last+1))
+	}
+	r.failed = nil
+	g, o := program(change, 1)
 	o.Idle, o.SnapshotTicks, o.DigestTicks = 100*time.Millisecond, 20, 5
 	o.Applied = func(ctx context.Context, a world.Outcome) {
 		d, err := g.Digest(ctx)
 		noError(t, err)
-		r.digests[a.Number], r.ticks[a.Number] = d, a.Tick
+		r.digests[a.Number], r.entries[a.Number], r.ticks[a.Number], r.last = d, g.Entries(), a.Tick, a.Number
 	}
-	change(g, &o)
 	w, err := world.Open(t.Context(), g.Store, l, o)
 	noError(t, err)
-	for r.last < uint64(upTo) {
-		if next := r.last + 1; next%3 == 0 {
-			go func() { _, _ = w.Submit(t.Context(), g.Leave(next)) }()
+	for r.last < uint64(upTo) && r.failed == nil {
+		if n := r.last + 1; n%3 == 0 {
+			go func() { _, _ = w.Submit(t.Context(), g.Leave(n)) }()
 			synctest.Wait()
 		}
-		tick, err := w.Step(t.Context())
-		noError(t, err)
-		r.last = tick.Number
+		_, r.failed = w.Step(t.Context())
 		synctest.Wait()
 	}
+	if _, other := program(next, 1); other.Version != o.Version && r.failed == nil {
+		noError(t, w.Handoff(t.Context(), other.Version))
+	}
 	noError(t, w.Close(t.Context()))
+}
+
+func program(change variant, workers int) (*game.Game, world.Options) {
+	g := game.New(workers, 50)
+	o := options(g)
+	change(g, &o)
+	return g, o
 }
 
 func options(g *game.Game) world.Options {
@@ -81,12 +98,29 @@ func options(g *game.Game) world.Options {
 
 func same(*game.Game, *world.Options) {}
 
-// herd is the program of a recording, with a change.
-func herd(change variant, checks func(g *game.Game) Checks) Game {
+// failsAt fails a tick with its call.
+func failsAt(tick uint64) variant {
+	return func(g *game.Game, o *world.Options) {
+		o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
+			err := g.Tick(ctx, w, at)
+			for _, n := range g.Notes.All() {
+				if at.Number == tick && n.Key == tick {
+					return errGame
+				}
+			}
+			return err
+		}
+	}
+}
+
+var errGame = errors.New("the game is up")
+
+func version(v string) variant { return func(_ *game.Game, o *world.Options) { o.Version = v } }
+
+// replay is the program of a recording, with a change and the checks of its game.
+func replay(change variant, checks func(g *game.Game) Checks) Game {
 	return Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
-		g := game.New(workers, 50)
-		o := options(g)
-		change(g, &o)
+		g, o := program(change, workers)
 		if checks == nil {
 			return g.Store, o, nil, nil
 		}

@@ -64,8 +64,8 @@ func (p *player) next(ctx context.Context) error {
 // spanOf returns the span of a tick, if it can be played.
 func (h *History) spanOf(tick uint64) (*span, error) {
 	var other *span
-	nearest, found := uint64(0), false
-	var why error
+	var gap error // the reason why the last span before the tick ends
+	var nearest *uint64
 	for i := range h.spans {
 		sp := &h.spans[i]
 		inside := sp.First <= tick && tick <= sp.Last
@@ -74,27 +74,23 @@ func (h *History) spanOf(tick uint64) (*span, error) {
 			if inside {
 				other = sp
 			}
-			continue
 		case inside:
 			return sp, nil
-		}
-		near, err := sp.First, error(nil)
-		if tick > sp.Last {
-			near, err = sp.Last, sp.Err
-		}
-		if !found || distance(near, tick) < distance(nearest, tick) {
-			nearest, why, found = near, err, true
+		case tick < sp.First:
+			nearest = nearer(tick, nearest, &sp.First)
+		default:
+			nearest, gap = nearer(tick, nearest, &sp.Last), sp.Err
 		}
 	}
 	switch {
 	case other != nil:
 		return nil, fmt.Errorf("history: tick %d: %w: got %q, want %q", tick, world.ErrVersion, other.Version, h.version)
-	case !found:
+	case nearest == nil:
 		return nil, fmt.Errorf("history: tick %d: %w, nor is any other of version %q", tick, ErrRange, h.version)
-	case why != nil:
-		return nil, fmt.Errorf("history: tick %d: %w, nearest %d: %w", tick, ErrRange, nearest, why)
+	case gap != nil:
+		return nil, fmt.Errorf("history: tick %d: %w, nearest %d: %w", tick, ErrRange, *nearest, gap)
 	}
-	return nil, fmt.Errorf("history: tick %d: %w, nearest %d", tick, ErrRange, nearest)
+	return nil, fmt.Errorf("history: tick %d: %w, nearest %d", tick, ErrRange, *nearest)
 }
 
 // plays reports whether the program plays the records of a span.
@@ -102,4 +98,10 @@ func (h *History) plays(sp *span) bool {
 	return h.o.Any || sp.Version == h.version || sp.Version == ""
 }
 
-func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
+// nearer returns the nearest of two ticks to a tick. a may be nil.
+func nearer(tick uint64, a, b *uint64) *uint64 {
+	if a != nil && max(*a, tick)-min(*a, tick) <= max(*b, tick)-min(*b, tick) {
+		return a
+	}
+	return b
+}

@@ -8,10 +8,10 @@ import (
 
 // Any order of seeks gives the states of the world, for any memory.
 func TestSeek_ReachesTheStatesOfTheWorld(t *testing.T) {
-	r := record(t, 200, same)
+	r := record(t, 200, true, same)
 	for _, memory := range []int64{1, 200 << 10, 1 << 30} {
 		t.Run(fmt.Sprint("memory=", memory), func(t *testing.T) {
-			h := mustOpen(t, r.dir, herd(same, nil), Options{Memory: memory})
+			h := mustOpen(t, r.dir, replay(same, nil), Options{Memory: memory})
 			random := rand.New(rand.NewPCG(1, uint64(memory)))
 			tick := r.last
 			for range 150 {

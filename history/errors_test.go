@@ -1,0 +1,138 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+// The ranges have the versions, terms and skipped ticks of the log.
+func TestRanges_NameVersionsTermsAndSkips(t *testing.T) {
+	ctx := t.Context()
+	r := record(t, 90, true, failsAt(12), failsAt(12), version("two"))
+	var seeks []error
+	for _, c := range []struct {
+		version string
+		any     bool
+		want    error
+	}{{"game", false, world.ErrVersion}, {"two", false, world.ErrVersion}, {"three", false, world.ErrVersion}, {"three", true, nil}} {
+		h := mustOpen(t, r.dir, replay(both(failsAt(12), version(c.version)), nil), Options{Any: c.any})
+		ranges := h.Ranges()
+		if len(ranges) != 2 {
+			t.Fatalf("got %+v, want two ranges", ranges)
+		}
+		for i, want := range []Range{{First: 0, Last: 41, Version: "game", Terms: []uint64{12}, Skipped: []uint64{12}}, {First: 41, Last: 90, Version: "two", Terms: []uint64{71}}} {
+			got := ranges[i]
+			if got.First != want.First || got.Last != want.Last || got.Version != want.Version || !slices.Equal(got.Terms, want.Terms) || !slices.Equal(got.Skipped, want.Skipped) || errors.Is(got.Err, world.ErrVersion) != (i == 0) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		}
+		for _, tick := range []uint64{12, 30, 60, 90} {
+			sp := ranges[0]
+			if tick > 41 {
+				sp = ranges[1]
+			}
+			_, _, err := h.Seek(ctx, tick)
+			if c.any || sp.Version == c.version {
+				r.wantState(t, h, tick)
+				continue
+			}
+			wantError(t, err, world.ErrVersion, `got "`+sp.Version+`", want "`+c.version+`"`)
+			seeks = append(seeks, err)
+		}
+	}
+	if len(seeks) != 8 {
+		t.Errorf("%d seeks are refused, want 8", len(seeks))
+	}
+}
+
+func both(a, b variant) variant {
+	return func(g *herd, o *world.Options) {
+		a(g, o)
+		b(g, o)
+	}
+}
+
+// Each row is a folder, and the error of a Seek.
+func TestSeek_ErrorsNameTheTickAndTheCause(t *testing.T) {
+	for name, c := range map[string]struct {
+		record func(t *testing.T) *recording
+		change variant
+		tick   uint64
+		want   error
+		text   string
+		good   []uint64
+	}{
+		"after the log": {kept, same, 1000, ErrRange, "history: tick 1000: the tick is not kept, nearest 100", []uint64{0, 1, 100}},
+		"trimmed": {
+			func(t *testing.T) *recording { return record(t, 100, false, same) }, same, 3, ErrRange,
+			"history: tick 3: the tick is not kept, nearest 90",
+			[]uint64{90, 91, 100},
+		},
+		"damaged record": {damaged, same, 15, ErrRange, "history: tick 15: the tick is not kept, nearest ", []uint64{0, 1, 60, 100}},
+		"failed tick": {
+			func(t *testing.T) *recording { return record(t, 100, true, failsAt(45)) }, failsAt(45), 45, world.ErrTick,
+			"world: tick 45 (record 41): the tick failed: the game is up",
+			[]uint64{44, 1},
+		},
+		"other program": {
+			kept, func(_ *herd, o *world.Options) { o.Tick = idle }, 5, world.ErrDiverged,
+			"world: after tick 2 (record 3): table ", nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.record(t)
+			h := mustOpen(t, r.dir, replay(c.change, nil), Options{})
+			for range 2 {
+				_, _, err := h.Seek(t.Context(), c.tick)
+				wantError(t, err, c.want, c.text)
+				for _, tick := range c.good {
+					r.wantState(t, h, tick)
+				}
+			}
+			if c.want == ErrRange && name == "damaged record" {
+				_, _, err := h.Seek(t.Context(), c.tick)
+				wantError(t, err, journal.ErrCorrupt, ".log, record ")
+				wantError(t, h.Ranges()[0].Err, journal.ErrCorrupt, ".log, record ")
+			}
+		})
+	}
+	_, err := Open(t.Context(), t.TempDir(), replay(same, nil), Options{})
+	wantError(t, err, os.ErrNotExist, "history: journal: open ")
+	_, err = OpenLog(t.Context(), world.Memory(), replay(same, nil), Options{Memory: -1})
+	wantError(t, err, err, "history: OpenLog: got Memory -1 and Stores 0, want at least 0")
+	h, err := OpenLog(t.Context(), world.Memory(), replay(same, nil), Options{})
+	noError(t, err)
+	_, _, err = h.Seek(t.Context(), 1)
+	wantError(t, err, ErrRange, `history: tick 1: the tick is not kept, nor is any other of version "game"`)
+}
+
+func kept(t *testing.T) *recording { return record(t, 100, true, same) }
+
+// damaged returns a recording whose records after the first snapshots have a damaged byte.
+func damaged(t *testing.T) *recording {
+	r := kept(t)
+	files, err := filepath.Glob(filepath.Join(r.dir, "*.log"))
+	noError(t, err)
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		noError(t, err)
+		if i := bytes.Index(b, []byte("call")); i > 0 {
+			b[i] ^= 1
+			noError(t, os.WriteFile(file, b, 0o644))
+			return r
+		}
+	}
+	t.Fatal("no record has a call")
+	return nil
+}
+
+func idle(context.Context, *store.Writer, world.Tick) error { return nil }

@@ -1,0 +1,70 @@
+package history
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// impure adds a number to each note, in the ticks before a tick.
+func impure(before uint64, number func(g *herd) uint64) variant {
+	return func(g *herd, o *world.Options) {
+		o.Tick = func(ctx context.Context, w *store.Writer, t world.Tick) error {
+			if err := g.Tick(ctx, w, t); err != nil {
+				return err
+			}
+			for _, n := range g.Notes.All() {
+				if t.Number < before {
+					n.Key += number(g)
+				}
+			}
+			return nil
+		}
+	}
+}
+
+// A program that is not pure is refused, with tick, table and shard.
+func TestVerify_RefusesImpurePrograms(t *testing.T) {
+	const always = 1000
+	var shared atomic.Uint64
+	for name, number := range map[string]func() func(g *herd) uint64{
+		"clock":  func() func(g *herd) uint64 { return func(*herd) uint64 { return uint64(time.Now().UnixNano()) } },
+		"random": func() func(g *herd) uint64 { return func(*herd) uint64 { return rand.Uint64() } },
+		"global variable": func() func(g *herd) uint64 {
+			return func(*herd) uint64 { return shared.Add(1) }
+		},
+		"variable of the program": func() func(g *herd) uint64 {
+			runs := map[*herd]uint64{}
+			return func(g *herd) uint64 { runs[g]++; return runs[g] }
+		},
+		"order of a map": func() func(g *herd) uint64 {
+			return func(*herd) uint64 {
+				for k := range map[uint64]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true} {
+					return k
+				}
+				return 0
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change := func(before uint64) variant {
+				return func(g *herd, o *world.Options) { impure(before, number())(g, o) }
+			}
+			r := record(t, 70, true, change(always))
+			_, err := Open(t.Context(), r.dir, replay(change(always), nil), Options{})
+			wantError(t, err, ErrImpure, `: two plays of the tick differ: table "notes", shard `)
+			r = record(t, 70, true, change(40))
+			h := mustOpen(t, r.dir, replay(change(40), nil), Options{})
+			wantError(t, h.Verify(t.Context()), ErrImpure, `: two plays of the tick differ: table "notes", shard `)
+		})
+	}
+	r := record(t, 70, true, failsAt(12), failsAt(12))
+	h := mustOpen(t, r.dir, replay(failsAt(12), nil), Options{})
+	noError(t, h.Verify(t.Context()))
+	r.wantState(t, h, 12)
+}
