@@ -196,7 +196,7 @@ func (b *Batch) Break(cause error) {
 // Trim releases memory that was not used since the last Trim. The batch must be empty.
 func (b *Batch) Trim() {
 	if !b.used {
-		b.pool, b.input, b.gathered = passPool{}, input{}, nil
+		b.pool, b.input, b.gathered = passPool{}, input{marks: b.input.marks}, nil
 	}
 	b.used = false
 	b.inbox.trim()

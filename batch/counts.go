@@ -96,9 +96,10 @@ const (
 	Put
 	Set
 	Unset
+	Create // of a [Command]; a [Sample] is never a create
 )
 
-var kindNames = []string{Erase: "erase", Put: "put", Set: "set", Unset: "unset"}
+var kindNames = []string{Erase: "erase", Put: "put", Set: "set", Unset: "unset", Create: "create"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {

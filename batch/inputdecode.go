@@ -17,6 +17,7 @@ type input struct {
 	encoded []byte
 	whole   bool      // version 1: calls that do not fit fail the flush
 	single  []*buffer // one per call, once a flush may drop calls
+	marks   marks
 
 	decoder
 }
@@ -104,6 +105,7 @@ func (p *input) read() {
 	d := &p.decoder
 	n := d.begin(p.encoded)
 	p.whole = len(p.encoded) > 0 && p.encoded[0] == inputVersionWhole
+	p.marks.ends = p.marks.ends[:0]
 	if p.calls != nil && n != len(p.calls) && d.in.Err() == nil {
 		d.in.Fail(fmt.Errorf("got %d calls, the input has %d", len(p.calls), n))
 	}
@@ -116,6 +118,9 @@ func (p *input) read() {
 		if p.calls != nil && !d.place(p.calls[d.call-1]) {
 			d.in.Fail(errors.New("not the recorded call"))
 			return
+		}
+		if p.marks.recorder != nil {
+			p.marks.end(p.buf)
 		}
 	}
 	if left := d.in.Remaining(); left > 0 {

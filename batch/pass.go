@@ -13,6 +13,7 @@ type Key struct{ Pass, Task int }
 // Pass is a set of queues, one per task.
 type Pass struct {
 	Context context.Context // the tasks' context; nil: not a pass of tasks
+	Origin  any             // for the caller; passes that are reused keep it
 
 	batch   *Batch
 	buffers []buffer // by task

@@ -78,6 +78,7 @@ type buffer struct {
 	cause         error // reason for the drop of the call
 	encoder       *encoder
 	busy          atomic.Bool // a goroutine is inside a method; checked builds only
+	wires         []*Wire
 
 	_ [64]byte
 }
@@ -222,6 +223,9 @@ func (buf *buffer) take(more Load) bool {
 	if !buf.admits(more) {
 		return false
 	}
+	if buf.wires != nil {
+		buf.trip()
+	}
 	buf.room.add(more)
 	return true
 }
@@ -229,6 +233,9 @@ func (buf *buffer) take(more Load) bool {
 // share adds up to n commands of size bytes each to the share of an array and returns their
 // number, at most half of the rest of the limits: other arrays need room too.
 func (buf *buffer) share(n int, size uintptr) int {
+	if buf.wires != nil {
+		return 0
+	}
 	if limit := buf.batch.limits.QueueCommands; limit > 0 && !buf.unlimited {
 		n = min(n, (limit-buf.room.Commands)/2)
 	}

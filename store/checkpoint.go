@@ -122,6 +122,9 @@ func (p *phase) rolledBack(epoch uint64, calls []uint64) {
 	s.forgetFrame()
 	s.epoch.Store(epoch)
 	s.publishAll(s.tables)
+	if s.probe != nil {
+		s.probe.rebase()
+	}
 }
 
 // mayServe returns the reason why the phase cannot copy to or from c, or nil.

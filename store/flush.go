@@ -225,6 +225,9 @@ func (f *flush) flush(p *phase, current *frame) (*Report, error) {
 		s.batch.Break(ErrBroken)
 		return nil, fmt.Errorf("store: Flush: %w: %w", ErrBroken, err)
 	}
+	if s.probe != nil {
+		s.probe.flushed(f)
+	}
 	f.publish(current)
 	if check.Full {
 		f.verifyCounts(recorded)

@@ -210,6 +210,9 @@ func (p *phase) open() (err error) {
 	if check.Full && err == nil {
 		p.store.goroutines.enter(p)
 	}
+	if p.store.probe != nil && err == nil {
+		p.store.probe.opened(p)
+	}
 	return err
 }
 
@@ -295,6 +298,9 @@ func (p *phase) leave() {
 }
 
 func (p *phase) release() {
+	if p.store.probe != nil {
+		p.store.probe.released(p)
+	}
 	p.ended.Store(true)
 	switch {
 	case p.outer == nil:

@@ -85,6 +85,9 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 	if check.Full {
 		defer s.watch(p)()
 	}
+	if s.probe != nil {
+		task = s.probe.pass(p, queues, task)
+	}
 	failed := true
 	defer func() {
 		if full := queues.End(failed); full != nil && err == nil {
@@ -121,6 +124,9 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 		return nil, fmt.Errorf("store: Queues: %w", err)
 	}
 	pass := s.batch.Begin(n)
+	if s.probe != nil {
+		s.probe.begin(pass, opQueues, nil)
+	}
 	queues := make([]Queue, n)
 	for i := range queues {
 		queues[i] = Queue(pass.Queue(i))

@@ -130,6 +130,9 @@ func (y *system) run(ctx context.Context) error {
 		defer y.store.goroutines.leave()
 	}
 	defer y.labels.Enter().Restore(ctx)
+	if y.store.probe != nil {
+		return y.store.probe.system(p)
+	}
 	return y.Run(p)
 }
 

@@ -82,6 +82,9 @@ func (c *sparseData) item(id ID) unsafe.Pointer {
 func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 	t := c.table
 	w.useComponent(t, "Put")
+	if t.store.probe != nil {
+		t.store.probe.writesItem(c, id)
+	}
 	if !t.has(id) {
 		return nil
 	}
@@ -105,6 +108,9 @@ func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 func (c *sparseData) remove(w *Writer, id ID) bool {
 	t := c.table
 	w.useComponent(t, "Remove")
+	if t.store.probe != nil {
+		t.store.probe.writesItem(c, id)
+	}
 	if !t.has(id) {
 		return false
 	}

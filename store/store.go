@@ -87,6 +87,7 @@ type Store struct {
 	receipts receipts
 	each     eachPass
 	random   *random                        // nil: no Seed
+	probe    *probe                         // nil in programs
 	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: off
 
 	planning  sync.Mutex // held by NewSchedule

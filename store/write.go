@@ -80,6 +80,9 @@ func (w *Writer) useComponent(t *table, operation string) {
 	if w.phase.store != s {
 		panic(fmt.Sprintf("store: %s with the Writer of another store; use the Writer of a Write or Frame of this store", operation))
 	}
+	if s.probe != nil {
+		s.probe.writes(w, t, operation)
+	}
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
 		w.changed = append(w.changed, t)

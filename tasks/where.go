@@ -5,6 +5,8 @@ import (
 	"iter"
 	"path"
 	"strings"
+
+	"handloom/internal/check"
 )
 
 // origin returns the first call of the user's code on the stack of a panic. It skips the
@@ -17,7 +19,7 @@ func origin(stack []byte) string {
 		case c.function == "panic":
 			standard, _, _ = strings.Cut(c.file, "runtime/panic.go:")
 		case strings.HasPrefix(c.function, "runtime."):
-		case !c.ours() && (standard == "" || !strings.HasPrefix(c.file, standard)):
+		case !check.IsEngine(c.function, c.file) && (standard == "" || !strings.HasPrefix(c.file, standard)):
 			return c.String()
 		case first == call{}:
 			first = c
@@ -53,19 +55,6 @@ func panicked(stack string) iter.Seq[call] {
 
 func (c call) runsTasks() bool {
 	return strings.HasPrefix(c.function, "handloom/tasks.") && strings.HasSuffix(c.function, ").stretch")
-}
-
-// ours excludes tests of this library.
-func (c call) ours() bool {
-	if file, _, _ := strings.Cut(c.file, ".go:"); strings.HasSuffix(file, "_test") {
-		return false
-	}
-	for _, prefix := range []string{"tasks.", "store.", "batch.", "shard.", "shard/", "internal/"} {
-		if strings.HasPrefix(c.function, "handloom/"+prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 func (c call) String() string { return fmt.Sprintf("%s, %s", c.function, path.Base(c.file)) }

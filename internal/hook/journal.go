@@ -4,6 +4,7 @@
 //
 //	journal   [InspectJournal], [PlanRepair]   for the command world/cmd/world
 //	store     [OpenClaim]                      for package world, which drives a store
+//	store     [NewProbe]                       for package history, which looks for causes
 //	cluster   [PlanReseed]                     for the command cluster/cmd/reseed
 package hook
 
