@@ -63,7 +63,32 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 	return state, failed
 }
 
+// once runs the tick, and again from the state before it as often as the program asks for with
+// [hook.Redo].
 func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
+	if len(p.input) == 0 {
+		return p.attempt(ctx, writer, calls)
+	}
+	saved, epoch := false, p.store.Epoch()
+	redo := &hook.Redo{Save: func(ctx context.Context) bool {
+		if !saved && p.store.Epoch() == epoch {
+			saved = p.store.Checkpoint(ctx, &p.undo) == nil
+		}
+		return saved
+	}}
+	ctx = hook.WithRedo(ctx, redo)
+	for {
+		err := p.attempt(ctx, writer, calls)
+		if err == nil || !redo.Again(err) {
+			return err
+		}
+		if err := p.store.Rollback(p.exclusive.Context(ctx), &p.undo); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *tickRun) attempt(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.from.at, Err: err} }
 	p.exclusive.ResetChanges()
 	if err := p.exclusive.Unseal(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {

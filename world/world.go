@@ -36,13 +36,14 @@ type World struct {
 	closing atomic.Bool
 
 	// Protected by lock.
-	pending    *pending        // the record that is being appended
-	buf        []byte          // the bytes of the pending record
-	skips      map[uint64]bool // ticks that may run without their input
-	shadow     float64         // fraction of a tick that is due to run twice
-	before     store.Checkpoint
-	lastRecord time.Time     // time of the last record
-	wait       time.Duration // election timeout, see firstWait
+	pending    *pending         // the record that is being appended
+	buf        []byte           // the bytes of the pending record
+	skips      map[uint64]bool  // ticks that may run without their input
+	shadow     float64          // fraction of a tick that is due to run twice
+	before     store.Checkpoint // of a tick that runs twice
+	undo       store.Checkpoint // of a tick with input that asks for it, see hook.Redo
+	lastRecord time.Time        // time of the last record
+	wait       time.Duration    // election timeout, see firstWait
 	termAt     time.Time
 	sealed     time.Time // of this World's last seal
 	saver      saver

@@ -7,6 +7,7 @@
 //   - pair: a sending and a receiving cell. Its messages are numbered from 1.
 //   - packet: consecutive messages of a pair.
 //   - cursor: the number of the last received message of a pair.
+//   - dead letter: a message that failed its ticks and was moved aside.
 //
 // # Message flow
 //
@@ -28,8 +29,8 @@
 //   - C1: the numbers of a pair rise by one, in the order in which the sender's ticks recorded
 //     the messages, for any number of workers.
 //   - C2: the sender keeps each message after Acked. Acked never exceeds the cursor.
-//   - C3: the cursor moves by one, in the tick that receives the message. Only [Outbox.Skip]
-//     moves it further.
+//   - C3: the cursor moves by one, in the tick that receives the message or makes it a dead
+//     letter. Only [Outbox.Skip] moves it further.
 //   - C4: only messages in the log are sent, so a failed tick sends none.
 //
 // By C1 and C3, messages are received at most once and in order, even if the transport loses,
@@ -42,9 +43,14 @@
 // are not sent, and [Outbox.Refused] returns them to the next tick. Messages to other cells
 // continue.
 //
+// If a tick fails because of a received message, it runs again without the message, and the cell
+// continues. After Options.Tries such ticks the message is a dead letter, equal on all nodes: see
+// [Outbox.DeadLetters]. A tick that finds the message among n new ones runs about log2(n)+3
+// times. Faults that end the process, such as a lack of memory, need an operator: start the
+// program again with the number of the message in Options.Skip.
+//
 // If world.SkipInput replays a failed tick without its input, the cursor has not moved (C3),
-// and the messages are sent again. If one message fails every tick, start the program again with
-// its number in Options.Skip: only this message is lost.
+// and the messages are sent again.
 //
 // Two cells that disagree on the received messages stop with [ErrGap]. This detects a restored
 // receiver. It detects a restored sender only while the sender has sent fewer messages than

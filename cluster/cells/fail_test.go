@@ -24,8 +24,8 @@ type two struct {
 	towns  [2]func() *town
 	sender *node
 	hearer *node
-	fault  func(g *town, tick uint64) error // the sender's
-	hears  func(m *word, tick uint64) error // the receiver's
+	fault  func(g *town, tick uint64) error          // the sender's
+	hears  func(g *town, m *word, tick uint64) error // the receiver's
 
 	options cells.Options[word] // the receiver's
 }
@@ -107,8 +107,9 @@ func (b *two) submit(n *node, record func(q store.Queue)) {
 
 func TestSkipInput_ResendsMessages(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
+		b.options.Tries = -1
 		failed := uint64(math.MaxUint64)
-		b.hears = func(m *word, tick uint64) error {
+		b.hears = func(_ *town, m *word, tick uint64) error {
 			if m.N == 30 && tick <= failed {
 				return errFault
 			}
@@ -143,7 +144,8 @@ func TestSkip_DropsFailingMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			withTwo(t, func(t *testing.T, b *two) {
-				b.hears = func(m *word, _ uint64) error {
+				b.options.Tries = -1
+				b.hears = func(_ *town, m *word, _ uint64) error {
 					if m.N == 30 {
 						return errFault
 					}

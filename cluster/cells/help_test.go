@@ -42,7 +42,8 @@ type town struct {
 	wait    bool
 	init    func(t *town, w *store.Writer) error
 	fault   func(t *town, tick uint64) error // called after a tick
-	hears   func(m *word, tick uint64) error
+	hears   func(g *town, m *word, tick uint64) error
+	poison  func(number uint64) bool // words whose ticks fail
 }
 
 type word struct {
@@ -114,7 +115,7 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 			return err
 		}
 		if g.hears != nil {
-			if err := g.hears(m, t.Number); err != nil {
+			if err := g.hears(g, m, t.Number); err != nil {
 				return err
 			}
 		}
@@ -140,12 +141,21 @@ func (g *town) receive(w *store.Writer, from cells.ID, m *word) error {
 	if h == nil {
 		h = g.heard.At(g.heard.Insert(w, heard{From: from, Next: 1}))
 	}
+	for g.poison != nil && g.poison(h.Next) {
+		h.Next++
+	}
 	if m.N != h.Next || m.Road.Cell != from || m.Text != "hello" {
 		h.Wrong++
 	}
 	h.Next = m.N + 1
 	h.Count++
-	return nil
+	if g.poison == nil || !g.poison(m.N) {
+		return nil
+	}
+	if m.N%2 == 0 {
+		panic(errFault)
+	}
+	return errFault
 }
 
 func (g *town) heardFrom(from cells.ID) *heard {

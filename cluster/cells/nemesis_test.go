@@ -17,6 +17,18 @@ import (
 
 var messages = flag.Int("messages", 10_000, "messages in each direction of TestOutbox_DeliversOnceUnderKills")
 
+// poison names a thousandth of the words.
+func poison(number uint64) bool { return number%997 == 13 }
+
+func poisoned(words int) (n int) {
+	for number := range uint64(words) {
+		if poison(number + 1) {
+			n++
+		}
+	}
+	return n
+}
+
 type war struct {
 	random *rand.Rand
 	ids    [2]cells.ID
@@ -44,6 +56,7 @@ func newWar(seed uint64, words int) *war {
 func (w *war) open(t testing.TB, i int) {
 	g := newTown(t, 1, cells.Options[word]{Limit: 4096})
 	perTick := max(20, w.words/4000) // at most 4,000 ticks
+	g.poison = poison
 	g.from(w.ids[i/2], road{To: w.ids[1-i/2], Left: w.words, PerTick: perTick})
 	w.nodes[i] = start(t, g, w.faulty[i], w.way)
 }
@@ -124,7 +137,8 @@ func (w *war) look(t testing.TB) (done bool, err error) {
 	return done && err == nil, err
 }
 
-// Replays of the logs result in one state.
+// Replays of the logs result in one state, with a dead letter for each message that fails its
+// ticks.
 func TestOutbox_DeliversOnceUnderKills(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
@@ -150,9 +164,13 @@ func wantWords(t *testing.T, l *whole, from cells.ID, words int) {
 	var first uint64
 	for _, workers := range []int{1, 2, 8} {
 		g := newTown(t, workers, cells.Options[word]{Limit: 4096})
+		g.poison = poison
 		noError(t, world.Replay(context.Background(), g.Store, beginning{l}, g.options(), 1<<40))
 		if h := g.heardFrom(from); h == nil || h.Wrong != 0 || h.Next != uint64(words)+1 {
 			t.Errorf("%d workers: want %d words, got %+v", workers, words, h)
+		}
+		if n := g.out.DeadLetters().Len(); n != poisoned(words) {
+			t.Errorf("%d workers: %d dead letters, want %d", workers, n, poisoned(words))
 		}
 		if d := digest(t, g.Store); workers == 1 {
 			first = d

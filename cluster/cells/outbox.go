@@ -18,6 +18,13 @@ type Options[M any] struct {
 	Name  string // begins the names of its tables; "": message
 	Limit int    // max messages that wait for each cell; 0: 65,536
 
+	// Tries is the number of ticks that receive a message before it becomes a dead letter if each
+	// of them fails: see [Outbox.DeadLetters]. Such a tick runs again without the message, so the
+	// cell continues. Each tick with input first copies the state, as [store.Store.Checkpoint]
+	// does; without Clone of a table that needs it there are no dead letters. 0: 3; -1: no copy,
+	// and the tick fails.
+	Tries int
+
 	// Skip, "CELL:FIRST-LAST", names messages from a cell that are never received, because one of
 	// them fails the tick. It is for a flag of the program: Run skips them before it receives.
 	Skip string
@@ -30,6 +37,7 @@ type Options[M any] struct {
 const (
 	defaultName  = "message"
 	defaultLimit = 1 << 16
+	defaultTries = 3
 )
 
 // numbered is a message with its number. 0: not numbered yet, or not to be received.
@@ -46,16 +54,21 @@ type Outbox[M any] struct {
 	sent    *store.Table[numbered[M]] // without acknowledgement
 	arrived *store.Table[numbered[M]] // in this tick
 	refused *store.Table[numbered[M]] // over the limit in the tick before
+	dead    *store.Table[DeadLetter[M]]
 	lines   lines[M]
+	later   []*numbered[M]              // scratch memory of receive
 	over    []store.Handle[numbered[M]] // scratch memory of end
 }
 
-// New adds an Outbox to a store, as five tables. All stores of a cell and its peers need the
+// New adds an Outbox to a store, as six tables. All stores of a cell and its peers need the
 // same Outbox. New panics as [store.Register] does.
 func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	check.Given(s != nil, "cells: New", "Store")
 	if o.Limit < 0 {
 		return nil, fmt.Errorf("cells: Options.Limit: got %d, want at least 1, or 0 for %d", o.Limit, defaultLimit)
+	}
+	if o.Tries < -1 {
+		return nil, fmt.Errorf("cells: Options.Tries: got %d, want at least 1, -1 for no dead letters, or 0 for %d", o.Tries, defaultTries)
 	}
 	skip, err := parseSkip(o.Skip)
 	if err != nil {
@@ -67,11 +80,12 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	if err := codec.Codable(); err != nil {
 		return nil, fmt.Errorf("cells: type of messages: %w", err)
 	}
-	out.core = sender{store: s, limit: limit, skip: skip, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
+	out.core = sender{store: s, limit: limit, tries: cmp.Or(o.Tries, defaultTries), skip: skip, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
 	out.core.pairs.register(s, name)
 	out.sent = store.Register(s, o.table(name+" sent", true))
 	out.arrived = store.Register(s, o.table(name+" arrived", false))
 	out.refused = store.Register(s, o.table(name+" refused", false))
+	out.dead = store.Register(s, o.deadTable(name+" dead letters"))
 	out.core.messages = out
 	return out, nil
 }
@@ -84,6 +98,20 @@ func (o Options[M]) table(name string, changes bool) store.TableOptions[numbered
 	if o.Clone != nil {
 		t.Clone = func(dst, src *numbered[M]) {
 			dst.Cell, dst.Number = src.Cell, src.Number
+			o.Clone(&dst.Message, &src.Message)
+		}
+	}
+	return t
+}
+
+func (o Options[M]) deadTable(name string) store.TableOptions[DeadLetter[M]] {
+	t := store.TableOptions[DeadLetter[M]]{Name: name}
+	if o.Links != nil {
+		t.Links = func(d *DeadLetter[M], visit func(id *store.ID)) { o.Links(&d.Message, visit) }
+	}
+	if o.Clone != nil {
+		t.Clone = func(dst, src *DeadLetter[M]) {
+			dst.From, dst.Number, dst.Tick, dst.Error = src.From, src.Number, src.Tick, src.Error
 			o.Clone(&dst.Message, &src.Message)
 		}
 	}
@@ -200,10 +228,11 @@ func (o *Outbox[M]) Forged() uint64 { return o.core.forged.Load() }
 func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world.Tick) error) func(ctx context.Context, w *store.Writer, t world.Tick) error {
 	check.Given(tick != nil, "cells: Tick", "function")
 	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
+		o.core.trial.begin(ctx, o.core.tries > 0)
 		if _, err := o.core.store.Flush(ctx); err != nil {
 			return err
 		}
-		if err := o.begin(w); err != nil {
+		if err := o.begin(w, t); err != nil {
 			return err
 		}
 		if err := tick(ctx, w, t); err != nil {
@@ -212,23 +241,52 @@ func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world
 		if _, err := o.core.store.Flush(ctx); err != nil {
 			return err
 		}
-		return o.end(w)
+		if err := o.end(w); err != nil {
+			return err
+		}
+		return o.core.trial.end()
 	}
 }
 
-func (o *Outbox[M]) begin(w *store.Writer) error {
+func (o *Outbox[M]) begin(w *store.Writer, t world.Tick) error {
 	if o.core.pairs.self() == 0 {
 		return errNoID
 	}
 	for _, a := range o.core.pairs.applyEvents(w) {
 		o.eraseAcked(w, a)
 	}
-	for _, l := range o.arrived.All() {
-		if !o.core.pairs.accept(w, l.Cell, l.Number) {
-			l.Number = 0
+	o.receive(w, t.Number)
+	return nil
+}
+
+// receive moves the cursors over the messages of the tick. Messages of pairs whose next message
+// failed a tick before are the last ones, so a trial does not delay the others again.
+func (o *Outbox[M]) receive(w *store.Writer, tick uint64) {
+	o.later = o.later[:0]
+	for _, m := range o.arrived.All() {
+		if from := o.core.pairs.getOrAdd(w, m.Cell); from.Tries == 0 {
+			o.accept(w, from, m, tick)
+		} else {
+			o.later = append(o.later, m)
 		}
 	}
-	return nil
+	for _, m := range o.later {
+		o.accept(w, o.core.pairs.getOrAdd(w, m.Cell), m, tick)
+	}
+}
+
+// accept moves the cursor to m, or drops m: the sender keeps it.
+func (o *Outbox[M]) accept(w *store.Writer, from *peer, m *numbered[M], tick uint64) {
+	if m.Number == from.Received+1 && (from.Tries < uint32(o.core.tries) || !o.deadFull()) {
+		if o.core.trial.take() {
+			from.advance(m.Number)
+			return
+		}
+		if o.core.trial.blame() {
+			o.blame(w, from, m, tick)
+		}
+	}
+	m.Number = 0
 }
 
 func (o *Outbox[M]) eraseAcked(w *store.Writer, a ack) {

@@ -12,6 +12,7 @@ type peer struct {
 	Sent     uint64 // number of the last message to the peer
 	Acked    uint64 // acknowledged and erased up to this number
 	Received uint64 // number of the last message from the peer: the cursor
+	Tries    uint32 // ticks that failed because of the next message from the peer
 	Stopped  bool   // no messages to the peer: ErrGap
 
 	SkipFirst, SkipLast uint64 // messages from the peer that are never received
@@ -92,15 +93,6 @@ func (p *pairs) number(w *store.Writer, to ID, limit int) uint64 {
 	return known.Sent
 }
 
-func (p *pairs) accept(w *store.Writer, from ID, number uint64) bool {
-	known := p.getOrAdd(w, from)
-	if number != known.Received+1 {
-		return false
-	}
-	known.advance(number)
-	return true
-}
-
 // applyEvents applies the events, and returns the peers whose Acked rose, valid until the next
 // call.
 func (p *pairs) applyEvents(w *store.Writer) []ack {
@@ -122,9 +114,11 @@ func (p *pairs) applyEvents(w *store.Writer) []ack {
 }
 
 func (p *peer) advance(number uint64) {
-	p.Received = number
 	if p.SkipFirst <= number+1 {
-		p.Received = max(number, p.SkipLast)
+		number = max(number, p.SkipLast)
+	}
+	if number != p.Received {
+		p.Received, p.Tries = number, 0
 	}
 }
 

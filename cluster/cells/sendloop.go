@@ -17,6 +17,8 @@ type sender struct {
 	store    *store.Store
 	pairs    pairs
 	limit    int
+	tries    int       // of Options.Tries
+	trial    trial     // of the running tick
 	skip     peerEvent // of Options.Skip; Kind 0: none
 	codec    *digest.Codec
 	schema   string

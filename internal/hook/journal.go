@@ -6,6 +6,7 @@
 //	store     [OpenClaim]                      for package world, which drives a store
 //	store     [NewProbe]                       for package history, which looks for causes
 //	cluster   [PlanReseed]                     for the command cluster/cmd/reseed
+//	world     [RedoOf]                         for package cluster/cells
 package hook
 
 // InspectJournal reads all of the journal in dir and changes nothing, also while the journal is

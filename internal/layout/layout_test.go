@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"guide/market":             {"history", "journal", "store", "world"},
 	"guide":                    {"guide/internal/site", "internal/chart", "internal/cli"},
 	"cluster":                  {"cluster/cells", "store", "world", "journal", "internal/check", "internal/entry", "internal/hook", "internal/image", "internal/lockfile", "internal/wire"},
-	"cluster/cells":            {"internal/check", "internal/digest", "internal/wire", "store", "world"},
+	"cluster/cells":            {"internal/check", "internal/digest", "internal/hook", "internal/wire", "store", "world"},
 	"cluster/cmd/arena":        {anything},
 	"cluster/cmd/reseed":       {"cluster", "cluster/internal/rights", "journal", "internal/cli", "internal/hook"},
 	"cluster/internal/audit":   {"internal/entry", "store", "world"},
