@@ -21,6 +21,16 @@
 // A seek starts from the nearest checkpoint or snapshot before its tick, and plays the ticks in
 // between. The distance doubles when the checkpoints need more than Options.Memory.
 //
+// # Causes
+//
+// [History.Why] runs a tick with one worker and compares one item at each boundary of the tick. A
+// change is by the command that a flush applied, or by a write between two boundaries:
+//
+//	tick opens   pass 0      pass 1      flush 0         tick ends
+//	    ├──code──┼─task─task─┼─task─task─┼──commands──┼──code──┤
+//
+// A second run of the tick finds the line of the program. Nothing is inferred.
+//
 // # Limits
 //
 // The program must be pure, as package world demands: Open plays three ticks twice and compares
