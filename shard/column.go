@@ -111,7 +111,7 @@ func (s *Shard) findInColumn(c *batch.Commands, col *columnShard, index int) {
 		puts := all[i].Puts(index)
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
-			if s.isMarked(&col.setting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
+			if s.isMarked(&col.setting, id) && s.Map.Mark(l.marked, id) == slotset.Marked {
 				find(puts.Values.Pointer(j, t.Size))
 			}
 		}

@@ -26,7 +26,7 @@ type links struct {
 
 	found  []*handle.ID
 	peak   highwater.Mark
-	marked slotset.Bitset // scratch: items whose last put was seen
+	marked *slotset.Bitset // scratch: items whose last put was seen; nil before the first use
 
 	visit func(*handle.ID)
 	value unsafe.Pointer
@@ -41,10 +41,10 @@ func (l *links) note(id *handle.ID) {
 }
 
 func (l *links) begin() (find func(value unsafe.Pointer)) {
-	l.clear()
 	if l.visit == nil {
-		l.visit = l.note
+		l.visit, l.marked = l.note, new(slotset.Bitset)
 	}
+	l.clear()
 	return func(value unsafe.Pointer) {
 		l.value = value
 		l.visitor(value, l.visit)
@@ -59,7 +59,9 @@ func (l *links) end() {
 func (l *links) clear() {
 	clear(l.found)
 	l.found = highwater.Trim(&l.peak, l.found)
-	l.marked.Clear()
+	if l.marked != nil {
+		l.marked.Clear()
+	}
 	l.value = nil
 }
 
@@ -92,7 +94,7 @@ func (s *Shard) findInItems(c *batch.Commands, index int) {
 	for _, puts := range slices.Backward(c.Puts(index)) { // the last put of an item wins
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
-			if s.isMarked(&s.putting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
+			if s.isMarked(&s.putting, id) && s.Map.Mark(l.marked, id) == slotset.Marked {
 				find(puts.Values.Pointer(j, s.typ.Size))
 			}
 		}

@@ -106,8 +106,8 @@ func (n notInChunk) Error() string {
 
 // chunking has the bounds of the chunks of a table.
 type chunking struct {
-	rows int            // rows per chunk; the last chunk of a shard may have fewer
-	ends [MaxShards]int // number of chunks up to and including each shard
+	rows int   // rows per chunk; the last chunk of a shard may have fewer
+	ends []int // number of chunks up to and including each shard
 }
 
 // cut computes the chunks of the table and returns their number.
@@ -117,7 +117,9 @@ func (t *table) cut(c *chunking) int {
 
 // cut computes the chunks of the given number of rows and returns their number.
 func (c *chunking) cut(rows, shards int, rowsOf func(shard int) int) int {
-	c.rows = rows
+	if c.rows = rows; len(c.ends) < shards {
+		c.ends = make([]int, shards)
+	}
 	n := 0
 	for i := range shards {
 		switch rows := rowsOf(i); {

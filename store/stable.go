@@ -18,7 +18,7 @@ import (
 //
 // See guide/size-a-table.md.
 type StableTable[T any] struct {
-	maps  [MaxShards]*paged.Set // by typeId & 63; unused entries point to an empty map
+	maps  [MaxShards]*paged.Set // by typeId & 63; see lookups
 	core  table
 	visit func(c StableChunk[T])
 }

@@ -13,7 +13,7 @@ import (
 //
 // See guide/quick-start.md and guide/size-a-table.md.
 type Table[T any] struct {
-	maps  [MaxShards]*dense.Set // by typeId & 63; unused entries point to an empty map
+	maps  [MaxShards]*dense.Set // by typeId & 63; see lookups
 	core  table
 	visit func(c Chunk[T])
 }

@@ -60,7 +60,8 @@ type table struct {
 }
 
 // lookups are the maps of a table by typeId & 63, for its typed shell. Depending on the
-// kind of the table only packed or stable is set. Unused entries point to an empty map.
+// kind of the table only packed or stable is set. Unused entries are the first map, which
+// has no word with another typeId, so that they find nothing.
 type lookups struct {
 	packed *[MaxShards]*dense.Set
 	stable *[MaxShards]*paged.Set
@@ -102,6 +103,23 @@ func (l *lookups) makeMap(t *items.Type, o handle.Options) (shard.Map, error) {
 		l.stable[o.TypeID%MaxShards] = m
 	}
 	return m, err
+}
+
+// complete sets the unused entries.
+func (l *lookups) complete(first uint16) {
+	if l.packed != nil {
+		complete(l.packed, first)
+		return
+	}
+	complete(l.stable, first)
+}
+
+func complete[M any](maps *[MaxShards]*M, first uint16) {
+	for i, m := range maps {
+		if m == nil {
+			maps[i] = maps[first%MaxShards]
+		}
+	}
 }
 
 // forget makes the lookups find nothing: all entries are an empty map of the typeId.
@@ -178,7 +196,6 @@ func (t *table) init(s *Store, o options) error {
 	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
 	t.visitor, t.tracked, t.events, t.migrate = o.links, o.Changes, o.Events, o.migrate
 	t.links, t.visits = len(fields) > 0, o.links != nil
-	t.lookups.forget(t.typ, t.first)
 	t.copying.init(o.Name, t.typ, o.clone)
 	for i := range o.Shards {
 		m, err := t.lookups.makeMap(t.typ, handle.Options{
@@ -190,6 +207,7 @@ func (t *table) init(s *Store, o options) error {
 		}
 		t.order = append(t.order, shard.New(m, t.typ, fields, o.links))
 	}
+	t.lookups.complete(t.first)
 	routed := o.Shards
 	if t.initial = o.initial; t.isValue() {
 		routed = 0 // an erase without a type does not reach it

@@ -8,17 +8,19 @@ import (
 )
 
 func (d *Set) rowsFrom(i, j int) []slotset.Row {
-	d.scratch.order = atLeast(d.scratch.order, j-i)
-	for k := range d.scratch.order {
-		d.scratch.order[k] = slotset.Row(i + k)
+	all := d.scratch()
+	all.order = atLeast(all.order, j-i)
+	for k := range all.order {
+		all.order[k] = slotset.Row(i + k)
 	}
-	return d.scratch.order
+	return all.order
 }
 
 // spareRows returns other scratch memory.
 func (d *Set) spareRows(n int) []slotset.Row {
-	d.scratch.spare = atLeast(d.scratch.spare, n)
-	return d.scratch.spare
+	all := d.scratch()
+	all.spare = atLeast(all.spare, n)
+	return all.spare
 }
 
 func (d *Set) reorder(first int, order, spare []slotset.Row) {
@@ -42,7 +44,8 @@ func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 	for _, c := range d.Columns() {
 		c.arrange(first, order, spare)
 	}
-	return arrange(d.typ, d.items, &d.scratch.gathered, &d.scratch.one, first, order)
+	all := d.scratch()
+	return arrange(d.typ, d.items, &all.gathered, &all.one, first, order)
 }
 
 // arrange overwrites order unless elements are small. gathered and one are scratch.

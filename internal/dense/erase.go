@@ -146,7 +146,7 @@ func (d *Set) Reset() {
 	}
 	d.set.Drop()
 	d.items, d.meta, d.marks = items.Slice{}, nil, nil
-	d.scratch = reordering{}
+	d.sorting = nil
 	if d.followers != nil {
 		d.followers.reset()
 	}

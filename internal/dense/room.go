@@ -124,7 +124,7 @@ func (d *Set) Shrink() {
 	d.items = d.typ.Grown(d.items, len(d.meta))
 	d.meta = slices.Clip(append([]slotset.Slot(nil), d.meta...))
 	d.set.Shrink()
-	d.marks, d.scratch = nil, reordering{}
+	d.marks, d.sorting = nil, nil
 	if d.followers != nil {
 		d.followers.shrink(len(d.meta))
 	}

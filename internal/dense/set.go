@@ -20,7 +20,7 @@ type Set struct {
 	staged   int // rows past the length that an insert callback is filling
 	marks    *Bitset
 	one      []handle.ID
-	scratch  reordering
+	sorting  *reordering // scratch memory; nil before the first sort
 	audit    check.Audit
 	pinned   *Set // the map itself if it belongs to a table; see Pin
 
@@ -32,6 +32,13 @@ type reordering struct {
 	keys, ranks          []uint64
 	keyed                []keyed
 	gathered, one        items.Slice
+}
+
+func (d *Set) scratch() *reordering {
+	if d.sorting == nil {
+		d.sorting = new(reordering)
+	}
+	return d.sorting
 }
 
 // Bind sets the item type to T if it is not set, and returns d.

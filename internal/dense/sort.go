@@ -42,7 +42,8 @@ func (d *Set) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 // memory forwards; without blocks every comparison would jump.
 func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	all, order, spare := d.array(), d.rowsFrom(i, j), d.spareRows(j-i)
-	d.scratch.origin = atLeast(d.scratch.origin, j-i)[:0]
+	origin := &d.scratch().origin
+	*origin = atLeast(*origin, j-i)[:0]
 	moves, merged := 0, false
 	defer func() {
 		if !merged {
@@ -52,7 +53,7 @@ func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	for lo := 0; lo < len(order); lo += block {
 		hi := min(lo+block, len(order))
 		sorted, rest := all.mergeSort(order[lo:hi], spare[lo:hi], cmp)
-		d.scratch.origin = append(d.scratch.origin, sorted...)
+		*origin = append(*origin, sorted...)
 		moves += d.arrange(i+lo, sorted, rest)
 	}
 	order, spare = all.mergeRuns(d.rowsFrom(i, j), spare, block, cmp)
@@ -63,7 +64,7 @@ func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 }
 
 func (d *Set) restore(i int) {
-	origin := d.scratch.origin
+	origin := d.scratch().origin
 	order := d.rowsFrom(i, i+len(origin))
 	for k, row := range origin {
 		order[int(row)-i] = slotset.Row(i + k)

@@ -22,8 +22,9 @@ type keyed struct {
 // SortByKey orders the dense set by ascending key; see handlemap.Map.SortByKey.
 func (d *Set) SortByKey(key func(item unsafe.Pointer) uint64) {
 	d.guard("SortByKey")
-	d.scratch.keys = atLeast(d.scratch.keys, len(d.meta))
-	keys := d.scratch.keys
+	all := d.scratch()
+	all.keys = atLeast(all.keys, len(d.meta))
+	keys := all.keys
 	differ, sorted := d.readKeys(keys, key)
 	if sorted {
 		return
@@ -60,8 +61,9 @@ func (d *Set) readKeys(keys []uint64, key func(item unsafe.Pointer) uint64) (dif
 
 func (d *Set) sortKeys(keys []uint64, differ uint64) {
 	n := len(keys)
-	d.scratch.keyed = atLeast(d.scratch.keyed, 2*n)
-	sorted, spare := d.scratch.keyed[:n:n], d.scratch.keyed[n:]
+	all := d.scratch()
+	all.keyed = atLeast(all.keyed, 2*n)
+	sorted, spare := all.keyed[:n:n], all.keyed[n:]
 	for row, key := range keys {
 		sorted[row] = keyed{key, slotset.Row(row)}
 	}

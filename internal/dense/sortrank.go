@@ -21,17 +21,17 @@ const (
 // that nearly all ranks are distinct; insertion sorts keys of equal rank. The result is
 // false if a run of these is too long; keys are then unchanged.
 func (d *Set) sortByRank(keys []uint64, differ uint64) bool {
-	n := len(keys)
+	n, all := len(keys), d.scratch()
 	low, high := bits.TrailingZeros64(differ), bits.Len64(differ)
 	if high-low <= rankBits {
-		d.scratch.ranks = atLeast(d.scratch.ranks, n)
+		all.ranks = atLeast(all.ranks, n)
 		setRanks(keys, keys, low, high-low)
-		d.reorderByRank(rankSort(keys, d.scratch.ranks, high-low))
+		d.reorderByRank(rankSort(keys, all.ranks, high-low))
 		return true
 	}
 	width := min(bits.Len(uint(n))+rankSpare, rankBits)
-	d.scratch.ranks = atLeast(d.scratch.ranks, 2*n)
-	ranks, spare := d.scratch.ranks[:n:n], d.scratch.ranks[n:]
+	all.ranks = atLeast(all.ranks, 2*n)
+	ranks, spare := all.ranks[:n:n], all.ranks[n:]
 	setRanks(ranks, keys, high-width, width)
 	ranks, spare = rankSort(ranks, spare, width)
 	if !mend(ranks, keys) {
