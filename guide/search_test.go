@@ -27,6 +27,7 @@ var queries = map[string]string{
 	"ebiten": "engine.html", "wasm": "engine.html#in-a-browser", "window": "engine.html", "game loop": "frames.html",
 	"unit test": "test-your-program.html", "race detector": "rules.html#checks", "entity component system": "from-an-ecs.html",
 	"idempotent": "durable-server.html", "backup": "losses.html", "memory usage": "memory-and-disk.html", "pprof": "profile.html",
+	"time travel debugging": "find-out-why.html", "root cause": "find-out-why.html", "post mortem": "find-out-why.html",
 	"failover": "several-machines.html", "raft": "several-machines.html", "distributed": "several-machines.html",
 	"how do I save a game": "save-and-load.html#save-and-load", "how does it handle a crash": "survive-a-kill.html#survive-a-kill",
 	"what is a handle": "handles.html#handles", "how do I test my program": "test-your-program.html",
