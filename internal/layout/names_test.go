@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"go/ast"
+	"io/fs"
 	"path"
 	"strings"
 	"testing"
@@ -35,4 +37,58 @@ func TestRooms_HoldAtMostTheirShare(t *testing.T) {
 			t.Errorf("%s: got %.1f %% of the code lines, want at most %d", room, percent, maxPercent)
 		}
 	}
+}
+
+// Tests with these names list deliberate mistakes, one per entry of a table. A user's first
+// session made 66.
+func TestMistakes_AreListed(t *testing.T) {
+	const minMistakes = 66
+	listed := 0
+	eachFile(t, repository, func(file, text string) {
+		_, parsed := parse(t, file, text)
+		for _, d := range parsed.Decls {
+			if f, is := d.(*ast.FuncDecl); is && f.Name.Name == "TestMistakes_NameTheirFix" {
+				n := 0
+				ast.Inspect(f, func(node ast.Node) bool {
+					if c, is := node.(*ast.CompositeLit); is {
+						if _, table := c.Type.(*ast.MapType); table {
+							n += len(c.Elts)
+						}
+					}
+					return true
+				})
+				t.Logf("%-12s %3d", path.Dir(file), n)
+				listed += n
+			}
+		}
+	}, func(file string) bool { return strings.HasSuffix(file, "_test.go") })
+	if listed < minMistakes {
+		t.Errorf("mistakes in tests: got %d, want at least %d", listed, minMistakes)
+	}
+}
+
+// Each fuzz target has inputs that go test replays.
+func TestFuzz_CorporaAreCommitted(t *testing.T) {
+	const maxBytes = 64 << 10
+	eachFile(t, repository, func(file, text string) {
+		_, parsed := parse(t, file, text)
+		for _, d := range parsed.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is || !strings.HasPrefix(f.Name.Name, "Fuzz") {
+				continue
+			}
+			inputs, err := fs.Glob(repository, path.Join(path.Dir(file), "testdata/fuzz", f.Name.Name, "*"))
+			noError(t, err)
+			if len(inputs) == 0 {
+				t.Errorf("%s: %s has no inputs in testdata/fuzz; run make fuzz, and keep some", file, f.Name.Name)
+			}
+			for _, input := range inputs {
+				info, err := fs.Stat(repository, input)
+				noError(t, err)
+				if info.Size() > maxBytes {
+					t.Errorf("%s: got %d bytes, want at most %d", input, info.Size(), maxBytes)
+				}
+			}
+		}
+	}, func(file string) bool { return strings.HasSuffix(file, "_test.go") })
 }
