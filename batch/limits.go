@@ -13,6 +13,10 @@ type Limits struct {
 	BatchCommands int   // at the start of a pass or call
 	BatchBytes    int64 // at the start of a pass or call
 	InboxCommands int   // all calls that wait for a flush
+
+	// InReduce reports, in builds with handloom_check, whether the calling goroutine runs
+	// the function of a Reduce; nil: never.
+	InReduce func() bool
 }
 
 // Load is an amount of commands. Bytes count values and handles, not array capacity.

@@ -282,9 +282,14 @@ func (buf *buffer) auditRoom() {
 	}
 }
 
-// enter and leave surround a call in checked builds: two goroutines inside would lose
-// commands.
+// enter and leave surround a call in checked builds: two goroutines inside, as in the tasks
+// of a Reduce, would lose commands.
 func (q Queue) enter() {
+	if check.Full && q.buf != nil && q.buf.pass != inboxPass {
+		if in := q.buf.batch.limits.InReduce; in != nil && in() {
+			panic(fmt.Sprintf("store: %v records inside a Reduce, whose tasks share it; return the values, and record them after the Reduce", q))
+		}
+	}
 	if q.buf != nil && !q.buf.busy.CompareAndSwap(false, true) {
 		panic(fmt.Sprintf("store: %v is used by two goroutines at once; give each task its own queue", q))
 	}

@@ -120,6 +120,9 @@ func (d *osDir) sync(name string) error {
 // lock creates and locks the folder, and keeps it open: a segment then needs no other
 // descriptor.
 func (d *osDir) lock() (file, error) {
+	if info, err := os.Stat(d.dir); err == nil && !info.IsDir() {
+		return nil, errors.New("a file, want a folder")
+	}
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,11 @@ package journal_test
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"handloom/journal"
 	"handloom/proof/maptest"
@@ -36,5 +40,31 @@ func TestNil_IsNamed(t *testing.T) {
 	}
 	if err := j.Close(); err != nil {
 		t.Errorf("Close afterwards: %v", err)
+	}
+}
+
+func TestMistakes_NameTheirFix(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "game.snap")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "log")
+	j, err := journal.Open(log, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	open := func(dir string, o journal.Options) error { _, err := journal.Open(dir, o); return err }
+	for want, err := range map[string]error{
+		"journal: open " + file + ": a file, want a folder":                    open(file, journal.Options{}),
+		"journal: the folder is open elsewhere: " + filepath.Join(log, "lock"): open(log, journal.Options{}),
+		"journal: SegmentBytes is 1, want at least 1024":                       open(filepath.Join(dir, "a"), journal.Options{SegmentBytes: 1}),
+		"journal: Keep is -1, want at least 0":                                 open(filepath.Join(dir, "a"), journal.Options{Keep: -1}),
+		"journal: Every(0s), want a positive duration":                         open(filepath.Join(dir, "a"), journal.Options{Sync: journal.Every(time.Duration(0))}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }

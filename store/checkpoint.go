@@ -133,7 +133,7 @@ func (c *Checkpoint) mayServe(p *phase) error {
 	case c == nil:
 		return fmt.Errorf("%w: it is nil; give the address of one", ErrCheckpoint)
 	case c.store != nil && c.store != p.store:
-		return fmt.Errorf("%w: it belongs to another store", ErrCheckpoint)
+		return fmt.Errorf("%w: it belongs to another store; use one Checkpoint per store", ErrCheckpoint)
 	case p.Err() != nil:
 		return context.Cause(p)
 	}

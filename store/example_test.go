@@ -23,7 +23,7 @@ func ExampleRegister() {
 	// Output:
 	// ship 0
 	// store: Register table "ship": the name is taken; give each table its own Name
-	// store: Register table "ship": ChunkItems -1 is negative
+	// store: Register table "ship": ChunkItems -1 is negative; 0 means the default
 }
 
 // In a stable table a pointer stays valid until its item is erased.

@@ -67,6 +67,12 @@ func (g *phaseGoroutines) innermost(asks operation) *phase {
 	return nil
 }
 
+// inReduce reports whether the calling goroutine runs the function of a Reduce.
+func (g *phaseGoroutines) inReduce() bool {
+	p := g.innermost(opReduce)
+	return p != nil && p.op == opReduce
+}
+
 // waits returns an error if p would wait forever at the gate for the phase of its own
 // goroutine, with a context that has no deadline. If both phases are shared, p only waits
 // for another goroutine that waits for the outer phase: forever, too.

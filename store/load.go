@@ -105,7 +105,7 @@ type emptyTable struct {
 // read reads a snapshot into c, which is empty after a failure.
 func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r io.Reader) (err error) {
 	if c.store != nil && c.store != s {
-		return fmt.Errorf("%w: it belongs to another store", ErrCheckpoint)
+		return fmt.Errorf("%w: it belongs to another store; use one Checkpoint per store", ErrCheckpoint)
 	}
 	*c = Checkpoint{store: s}
 	in := image.NewReader(ctx, r)

@@ -39,7 +39,7 @@ func (e *emptyTable) migration(saved image.Table) (how migration, err error) {
 		return how, fmt.Errorf("table %q: %w", e.table.name, err)
 	}
 	if !e.image.IsPlacedAs(&saved) {
-		return how, e.differs(saved, "the table has changed, or its place among the typeIds")
+		return how, e.differs(saved, "the table has another kind, Shards or place among the typeIds; register tables as before, new ones last")
 	}
 	if e.image.Schema != saved.Schema {
 		if how.items, err = e.itemMigration(saved); err != nil {

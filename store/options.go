@@ -123,7 +123,7 @@ func (o options) validate(s *Store) error {
 		fault("the name is taken; give each table its own Name")
 	}
 	if o.Shards < 0 || o.Shards > MaxShards {
-		fault("Shards %d is outside 1..%d", o.Shards, MaxShards)
+		fault("Shards %d is outside 1..%d; 0 means 1", o.Shards, MaxShards)
 		o.Shards = 1
 	}
 	// The maps check other bounds of sizes, but only per shard for Reserve.
@@ -132,11 +132,11 @@ func (o options) validate(s *Store) error {
 		value int
 	}{{"ChunkItems", o.ChunkItems}, {"Reserve", o.Reserve}, {"MaxItems", o.MaxItems}, {"MinFree", o.MinFree}} {
 		if size.value < 0 {
-			fault("%s %d is negative", size.name, size.value)
+			fault("%s %d is negative; 0 means the default", size.name, size.value)
 		}
 	}
 	if o.MaxItems > 0 && o.Reserve > o.MaxItems {
-		fault("Reserve %d exceeds MaxItems %d", o.Reserve, o.MaxItems)
+		fault("Reserve %d exceeds MaxItems %d; lower Reserve", o.Reserve, o.MaxItems)
 	}
 	last := o.TypeID + o.Shards - 1
 	switch run := fmt.Sprintf("TypeIDs %d to %d", o.TypeID, last); {

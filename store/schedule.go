@@ -197,7 +197,7 @@ func (y *System) faults(s *Store) (errs []error) {
 			case isNil(r):
 				errs = append(errs, fmt.Errorf("system %q: %s[%d] is nil; register the table before NewSchedule", y.Name, list.field, i))
 			case r.resource().table != nil && !slices.Contains(s.tables, r.resource().table):
-				errs = append(errs, fmt.Errorf("system %q: table %q belongs to another store", y.Name, r.resource().table.name))
+				errs = append(errs, fmt.Errorf("system %q: table %q belongs to another store; declare tables of the store given to NewSchedule", y.Name, r.resource().table.name))
 			}
 		}
 	}

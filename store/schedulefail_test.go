@@ -208,12 +208,12 @@ func TestNewSchedule_ReportsEveryFault(t *testing.T) {
 			store.System{Name: "b"},
 		)
 	})
-	want := `store: NewSchedule: system "a": table "aliens" belongs to another store
+	want := `store: NewSchedule: system "a": table "aliens" belongs to another store; declare tables of the store given to NewSchedule
 system "a": Reads[1] is nil; register the table before NewSchedule
 system "a" emits to "window", which is not a table; use Writes
-system "b": the name is taken
+system "b": the name is taken; give each system its own Name
 system "b": Run is nil
-systems wait for each other: a -> b -> a: a is after b; b reads ships, which a writes`
+systems wait for each other: a -> b -> a: a is after b; b reads ships, which a writes; remove one of these After or declarations`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
 	}

@@ -102,15 +102,13 @@ func New(o Options) *Store {
 	if err := o.validate(); err != nil {
 		panic(err)
 	}
-	s := &Store{
-		options: o,
-		batch: batch.New(batch.Limits{
-			QueueCommands: cmp.Or(o.QueueLimit, defaultQueueLimit), QueueBytes: o.QueueBytes,
-			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
-			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
-		}),
-		names: make(map[string]*table), components: make(map[string]*component),
-	}
+	s := &Store{options: o, names: make(map[string]*table), components: make(map[string]*component)}
+	s.batch = batch.New(batch.Limits{
+		QueueCommands: cmp.Or(o.QueueLimit, defaultQueueLimit), QueueBytes: o.QueueBytes,
+		BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
+		InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
+		InReduce:      s.goroutines.inReduce,
+	})
 	s.flush.init(s)
 	s.each.init(s)
 	if o.Seed != 0 {

@@ -162,7 +162,7 @@ func (t *table) spread(creates int) error {
 }
 
 func (t *table) tooMany(items, more int) error {
-	return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d", t.name, ErrFull, items, more, t.maxItems)
+	return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d; erase some, or raise it", t.name, ErrFull, items, more, t.maxItems)
 }
 
 func (w shardWork) patch() {

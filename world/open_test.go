@@ -15,22 +15,48 @@ import (
 	"handloom/world"
 )
 
-func TestOptions_InvalidAreRefused(t *testing.T) {
+// The nil arguments are in TestNil_IsNamed.
+func TestMistakes_NameTheirFix(t *testing.T) {
 	g := newGame(t, store.Options{})
-	for _, change := range []func(o *world.Options){
-		func(o *world.Options) { o.Tick = nil },
-		func(o *world.Options) { o.Hz = -1 },
-		func(o *world.Options) { o.InputBytes = 1 << 27 },
-		func(o *world.Options) { o.SnapshotTicks = -1 },
-		func(o *world.Options) { o.DigestTicks = -1 },
-		func(o *world.Options) { o.Shadow = 1.5 },
-		func(o *world.Options) { o.Version = strings.Repeat("a", 1<<10+1) },
+	for want, change := range map[string]func(o *world.Options){
+		"Options.Tick is nil; give the function": func(o *world.Options) { o.Tick = nil },
+		"Options.Hz is -1, want 0 to":            func(o *world.Options) { o.Hz = -1 },
+		"Options.InputBytes is 134217728, want":  func(o *world.Options) { o.InputBytes = 1 << 27 },
+		"Options.SnapshotTicks is -1, want 1 to": func(o *world.Options) { o.SnapshotTicks = -1 },
+		"Options.DigestTicks is -1, want 1 to":   func(o *world.Options) { o.DigestTicks = -1 },
+		"Options.Shadow is 1.5, want 0 to 1":     func(o *world.Options) { o.Shadow = 1.5 },
+		"Options.Version has 1025 bytes, want":   func(o *world.Options) { o.Version = strings.Repeat("a", 1<<10+1) },
 	} {
 		o := g.options()
 		change(&o)
 		_, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-		failIf(t, err == nil, "Open accepts %+v", o)
+		wantText(t, err, want)
 	}
+	s := store.New(store.Options{})
+	var w *world.World
+	inTick := map[string]func(ctx context.Context) error{
+		"Submit inside a tick or Applied: not allowed in this phase; record in a pass of the tick": func(ctx context.Context) error {
+			return errorOf(w.Submit(ctx, func(store.Queue) error { return nil }))
+		},
+		"Export inside a tick or Applied: not allowed in this phase; call it from another": func(ctx context.Context) error { return w.Export(ctx, io.Discard) },
+		"Close inside a tick or Applied: not allowed in this phase; end the context":       func(ctx context.Context) error { return w.Close(ctx) },
+		"Step during another Run or Step, or inside a tick":                                func(ctx context.Context) error { return errorOf(w.Step(ctx)) },
+	}
+	w, err := world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+		for want, call := range inTick {
+			wantText(t, call(ctx), want)
+		}
+		return nil
+	}})
+	noError(t, err)
+	defer mustClose(t, w)
+	noError(t, errorOf(w.Step(t.Context())))
+	wantText(t, errorOf(world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})), "a driver has claimed the store")
+}
+
+func wantText(t testing.TB, err error, want string) {
+	t.Helper()
+	failIf(t, err == nil || !strings.Contains(err.Error(), want), "got error %v, want %s", err, want)
 }
 
 func TestOpen_RefusesUnsavableTables(t *testing.T) {

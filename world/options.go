@@ -107,7 +107,7 @@ const (
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
 	if o.Tick == nil {
-		errs = append(errs, errors.New("world: Options.Tick is nil"))
+		errs = append(errs, errors.New("world: Options.Tick is nil; give the function of a tick"))
 	}
 	if o.Hz < 0 || o.Hz > int(time.Second) {
 		errs = append(errs, fmt.Errorf("world: Options.Hz is %d, want 0 to %d", o.Hz, int(time.Second)))

@@ -25,7 +25,7 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	check.Given(ctx != nil, "world: Submit", "context")
 	check.Given(fn != nil, "world: Submit", "function")
 	if w.inside(ctx) {
-		return nil, fmt.Errorf("world: Submit inside a tick or Applied: %w", store.ErrPhase)
+		return nil, fmt.Errorf("world: Submit inside a tick or Applied: %w; record in a pass of the tick, or submit from another goroutine", store.ErrPhase)
 	}
 	if err := w.refusal(); err != nil {
 		return nil, fmt.Errorf("world: Submit: %w; the call is not applied", err)

@@ -146,10 +146,14 @@ func (w *World) drive(ctx context.Context, name string) (context.Context, func()
 	}, nil
 }
 
+func insideTick(name string) error {
+	return fmt.Errorf("world: %s inside a tick or Applied: %w; call it from another goroutine, or after the tick", name, store.ErrPhase)
+}
+
 // A tick whose record is in the log could not run inside a phase of the store.
 func (w *World) outside(ctx context.Context, name string) error {
 	if w.inside(ctx) {
-		return fmt.Errorf("world: %s inside a tick or Applied: %w", name, store.ErrPhase)
+		return insideTick(name)
 	}
 	if err := w.store.Read(ctx, nothing); errors.Is(err, store.ErrPhase) {
 		return fmt.Errorf("world: %s inside a phase of the store: %w", name, err)
@@ -253,6 +257,9 @@ func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) e
 func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	check.Given(ctx != nil, "world: Export", "context")
 	check.Given(dst != nil, "world: Export", "io.Writer")
+	if w.inside(ctx) {
+		return insideTick("Export")
+	}
 	if err := w.stopped(); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
@@ -292,7 +299,7 @@ func (w untilDone) Write(b []byte) (int, error) {
 func (w *World) Close(ctx context.Context) error {
 	check.Given(ctx != nil, "world: Close", "context")
 	if w.inside(ctx) {
-		return fmt.Errorf("world: Close inside a tick or Applied: %w", store.ErrPhase)
+		return fmt.Errorf("world: Close inside a tick or Applied: %w; end the context of Run, and close after Run has returned", store.ErrPhase)
 	}
 	w.end(fmt.Errorf("world: %w", store.ErrClosed))
 	waits, cancel := ctx, func() {}

@@ -3,6 +3,7 @@ package image
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -58,6 +59,8 @@ func (r *Reader) Header() (h Header, err error) {
 	start, err := r.read(nil, len(magic)+4)
 	got := string(start[:min(len(start), len(magic))])
 	switch {
+	case len(start) == 0 && errors.Is(err, io.ErrUnexpectedEOF):
+		return h, fmt.Errorf("no snapshot of Handloom: no bytes: %w", err)
 	case strings.HasPrefix(magic, got):
 	case strings.HasPrefix(got, magic[:6]):
 		return h, fmt.Errorf("format of the snapshot, got version %d, want %d", got[len(got)-1], magic[7])

@@ -16,14 +16,14 @@ func faults(systems []System) (errs []error) {
 			label = fmt.Sprintf("system %d", i)
 			fault("no name")
 		} else if named(systems[:i], s.Name) {
-			fault("the name is taken")
+			fault("the name is taken; give each system its own Name")
 		}
 		if s.Run == nil {
 			fault("Run is nil")
 		}
 		for _, name := range s.After {
 			if !named(systems, name) {
-				fault("After names unknown system %q", name)
+				fault("After names %q, which is not a system; use the Name of a system of this schedule", name)
 			}
 		}
 		for _, r := range slices.Concat(s.Reads, s.Writes, s.Emits) {

@@ -113,10 +113,10 @@ func TestNew_ReportsAllFaults(t *testing.T) {
 	want := `system "a": resource -2 is negative
 system "a": resource -3 is negative
 system 1: no name
-system "a": the name is taken
+system "a": the name is taken; give each system its own Name
 system "a": Run is nil
-system "a": After names unknown system "nobody"
-systems wait for each other: p -> q -> p: p is after q; q is after p`
+system "a": After names "nobody", which is not a system; use the Name of a system of this schedule
+systems wait for each other: p -> q -> p: p is after q; q is after p; remove one of these After or declarations`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
 	}
@@ -136,12 +136,12 @@ func TestNew_ListsCycles(t *testing.T) {
 			{Name: "a", Reads: on(particle), After: []string{"b"}}, {Name: "b", Emits: on(particle)},
 		},
 		"b -> d -> c -> b: b is after c; d is after b; c is after d": {after("a", "d"), after("b", "c"), after("c", "d"), after("d", "b")},
-		"a -> b -> a: a is after b; b is after a\nsystems wait for each other: c -> d -> c: c is after d; d is after c": {
+		"a -> b -> a: a is after b; b is after a; remove one of these After or declarations\nsystems wait for each other: c -> d -> c: c is after d; d is after c": {
 			after("a", "b"), after("b", "a"), after("c", "d"), after("d", "c"), after("e", "a", "c"),
 		},
 	} {
 		_, err := numbered(idle(systems)...)
-		if want := "systems wait for each other: " + want; err == nil || err.Error() != want {
+		if want := "systems wait for each other: " + want + "; remove one of these After or declarations"; err == nil || err.Error() != want {
 			t.Errorf("the error is\n%v\nwant\n%s", err, want)
 		}
 	}

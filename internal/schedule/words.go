@@ -32,6 +32,6 @@ func (w words) cycleError(cycle []cause) error {
 		names = append(names, w.systems[c.system].Name)
 		why = append(why, w.systems[c.system].Name+" "+w.because(c.reason))
 	}
-	return fmt.Errorf("systems wait for each other: %s -> %s: %s",
+	return fmt.Errorf("systems wait for each other: %s -> %s: %s; remove one of these After or declarations",
 		strings.Join(names, " -> "), names[0], strings.Join(why, "; "))
 }
