@@ -6,7 +6,7 @@ import "errors"
 // or two between, for blocks that take longer than others.
 const aheadBlocks = 4
 
-// queue has blocks between the goroutine that reads them and the one that decodes them.
+// queue has blocks between the goroutines that read and decode them.
 type queue struct {
 	read chan block  // checked blocks; closed after the last
 	err  error       // error of the block after the last; valid once read is closed
