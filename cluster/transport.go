@@ -46,7 +46,9 @@ func (t *transport) Request(ctx context.Context, to CellID, packet []byte) (curs
 	reply, err := t.conn.RequestWithContext(ctx, mailSubject(to, t.cell), packet)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return 0, fmt.Errorf("cluster: %v: %w", to, cells.ErrUnreachable)
+		return 0, fmt.Errorf("cluster: %v: %w; start it, or call Outbox.Abandon if it is gone forever", to, cells.ErrUnreachable)
+	case errors.Is(err, nats.ErrMaxPayload):
+		return 0, fmt.Errorf("cluster: %v: packet: got %d bytes, want at most max_payload of the servers, %d: raise it: %w", to, len(packet), t.conn.MaxPayload(), err)
 	case err != nil:
 		return 0, fmt.Errorf("cluster: %w", (*Log)(t).withCause(ctx, err))
 	case len(reply.Data) != 8:

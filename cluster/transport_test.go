@@ -183,6 +183,8 @@ func TestTransport_ReportsUnreachableCell(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), self, cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()
 	wantError(t, errorOf(by.Request(t.Context(), cells.NewID(), []byte("parcel"))), cells.ErrUnreachable)
+	large := make([]byte, 65<<20)
+	wantText(t, "a packet above max_payload", errorOf(by.Request(t.Context(), cells.NewID(), large)), "raise it")
 	wantText(t, "Serve for another cell", by.Serve(t.Context(), self+1, func(context.Context, cells.ID, []byte) (uint64, error) { return 0, nil }), "want the log's")
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -300,4 +301,49 @@ func TestPacket_ForAnotherCellIsRefused(t *testing.T) {
 		until(t, "all words", b.allHeard)
 		noError(t, wrong.kill(t))
 	})
+}
+
+// A bad packet is refused with the fix, and words of other cells arrive.
+func TestReceive_NamesFixOfBadPacket(t *testing.T) {
+	from := func(b *two, self, to cells.ID, o cells.Options[word], text string) []byte {
+		p := newOutbox(b, o)
+		p.self = self
+		p.begin(b)
+		p.mustSend(b, to, word{N: 1, Text: text})
+		return p.out.Pack(to, 0)
+	}
+	none := cells.Options[word]{}
+	for _, c := range []struct {
+		name   string
+		packet func(b *two) []byte
+		fix    string
+	}{
+		{"no packet", func(*two) []byte { return []byte("parcel") }, "one version of the library"},
+		{"a byte less", func(b *two) []byte {
+			good := from(b, b.ids[0], b.ids[1], none, "")
+			return good[:len(good)-1]
+		}, "one version of the library"},
+		{"another outbox", func(b *two) []byte { return from(b, b.ids[0], b.ids[1], cells.Options[word]{Name: "other"}, "") }, "hand one cell over"},
+		{"another sender", func(b *two) []byte { return from(b, cells.NewID(), b.ids[1], none, "") }, "end the program"},
+		{"another receiver", func(b *two) []byte { return from(b, b.ids[0], cells.NewID(), none, "") }, "an ID of its own"},
+		{"too large", func(b *two) []byte {
+			return from(b, b.ids[0], b.ids[1], none, strings.Repeat("x", 33<<20))
+		}, store.ErrQueueFull.Error()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			withTwo(t, func(t *testing.T, b *two) {
+				inner := b.by
+				b.receive(&vouching{Transport: inner, from: b.ids[0]})
+				synctest.Wait()
+				if _, err := inner.Request(t.Context(), b.ids[1], c.packet(b)); err == nil || !strings.Contains(err.Error(), c.fix) {
+					t.Errorf("got %v, want an error with %q", err, c.fix)
+				}
+				if _, err := inner.Request(t.Context(), cells.NewID(), nil); !errors.Is(err, cells.ErrUnreachable) || !strings.Contains(err.Error(), "Abandon") {
+					t.Errorf("a cell that does not exist: %v", err)
+				}
+				b.send()
+				until(t, "all words", b.allHeard)
+			})
+		})
+	}
 }

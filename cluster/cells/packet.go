@@ -32,10 +32,10 @@ const (
 )
 
 var (
-	errNotPacket = errors.New("invalid packet")
-	errAddress   = errors.New("wrong cell")
-	errForged    = errors.New("forged packet")
-	errSchema    = errors.New("messages of another outbox, type or program version")
+	errNotPacket = errors.New("invalid packet; give both cells one version of the library")
+	errAddress   = errors.New("wrong cell; give each cell an ID of its own")
+	errForged    = errors.New("forged packet; end the program that has the files of the sender")
+	errSchema    = errors.New("messages of another outbox, type or program version; hand one cell over to the version of the other")
 )
 
 func (p *packet) header(schema string) []byte {

@@ -35,10 +35,10 @@ func (l *sendLoop) receive(ctx context.Context, from ID, b []byte) (cursor uint6
 	}
 	if from != 0 && from != p.from {
 		l.forged.Add(1)
-		return 0, fmt.Errorf("cells: packet of %v: %w: got sender %v", p.from, errForged, from)
+		return 0, fmt.Errorf("cells: packet: got sender %v, want %v: %w", p.from, from, errForged)
 	}
 	if p.to != l.self {
-		return 0, fmt.Errorf("cells: packet: %w: got %v, want %v", errAddress, p.to, l.self)
+		return 0, fmt.Errorf("cells: packet: got receiver %v, want %v: %w", p.to, l.self, errAddress)
 	}
 	if err := l.read(func() { cursor = l.pairs.received(p.from) }); err != nil {
 		return 0, err

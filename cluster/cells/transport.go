@@ -42,7 +42,7 @@ func (l *local) Request(ctx context.Context, to ID, packet []byte) (uint64, erro
 	l.mutex.Lock()
 	nodes := slices.Clone(l.nodes[to])
 	l.mutex.Unlock()
-	err := fmt.Errorf("cells: %v: %w", to, ErrUnreachable)
+	err := fmt.Errorf("cells: %v: %w; start it, or call Outbox.Abandon if it is gone forever", to, ErrUnreachable)
 	for _, n := range nodes {
 		cursor, failed := n.answer(ctx, 0, packet)
 		if failed == nil {
