@@ -104,7 +104,7 @@ func (a *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 		break
 	}
 	if a.is("insert") {
-		a.note(a.fighters.Insert(w, fighter{Team: 1000}).ID, "", "") // fault insert
+		a.note(a.fighters.Insert(w, fighter{Team: 1000}).ID, "", 1000) // fault insert
 	}
 	a.disturb()
 	_, err := a.frame.Run(ctx)
@@ -142,11 +142,13 @@ func (a *arena) disturb() {
 
 func (a *arena) fly(ctx context.Context) error {
 	return a.bullets.ForEach(ctx, func(c store.Chunk[bullet]) {
+		erased := 0
 		for i := range c.Items {
 			b := &c.Items[i]
 			b.X += b.DX
 			b.Life--
 			if b.Life == 0 {
+				erased++
 				c.Erase(i)
 			}
 		}
@@ -154,6 +156,7 @@ func (a *arena) fly(ctx context.Context) error {
 			for i := range c.Items {
 				if c.Items[i].Life > 0 {
 					a.note(c.Handle(i).ID, "", "")
+					a.sequence = erased
 					c.Erase(i)
 					break
 				}
@@ -190,18 +193,15 @@ func (a *arena) hit(ctx context.Context) error {
 			a.note(r.Handle(0).ID, "", "")
 			a.bullets.EraseAll(r.Queue) // fault erase all
 		}
-		recorded := 0
 		for i := range r.Items {
 			b := &r.Items[i]
 			for h, f := range a.fighters.All() {
 				if h != b.Owner && f.X == b.X {
 					a.wounds.Emplace(r.Queue, wound{Target: h})
-					recorded++
 				}
 			}
 			if i == 1 && r.Index == 0 && a.is("dangling link") {
 				a.note(b.Owner.ID, "", "")
-				a.sequence = recorded
 				a.fighters.Erase(r.Queue, b.Owner) // fault dangling link
 			}
 		}
@@ -267,7 +267,6 @@ func (a *arena) mendWrongly(r *store.Rows[fighter]) {
 	case a.is("superseded put"):
 		a.fighters.Put(r.Queue, h, fighter{Team: 7})
 		set(&a.plant, h.ID, &next.Team, 1000)
-		a.sequence = 1
 		a.fighters.Put(r.Queue, h, next) // fault superseded put
 	case a.is("erase by handle"):
 		a.note(h.ID, "", "")

@@ -19,12 +19,9 @@ import (
 func newArenaGame(workers int, p plant) planted { return newArena(workers, p) }
 
 // inArena plays an arena with a fault in a new folder.
-func inArena(t *testing.T, name string, ticks uint64, set ...func(r *recording)) *recording {
+func inArena(t *testing.T, name string, ticks uint64) *recording {
 	t.Helper()
 	r := newRecording(t, plant{name: name, tick: faultTick}, newArenaGame)
-	for _, f := range set {
-		f(r)
-	}
 	w, _ := r.open(t)
 	for w.Status().Tick < ticks && w.Status().Halted == "" {
 		_, _ = w.Step(t.Context())
@@ -33,7 +30,7 @@ func inArena(t *testing.T, name string, ticks uint64, set ...func(r *recording))
 	return r
 }
 
-// versioned is an arena of another version, or of another build.
+// versioned is an arena with another version.
 type versioned struct {
 	*arena
 	version string
@@ -66,8 +63,20 @@ func handedOver(t *testing.T) *recording {
 	return r
 }
 
-func small(r *recording) {
-	r.snapshots, r.journal = 20, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10}
+// trimmed plays ticks that a journal without history drops.
+func trimmed(t *testing.T) *recording {
+	t.Helper()
+	r := newRecording(t, plant{name: "none"}, newArenaGame)
+	r.journal = journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10}
+	for until := uint64(30); until <= 90; until += 30 {
+		w, _ := r.open(t)
+		for w.Status().Tick < until {
+			step(t, w)
+		}
+		noError(t, w.Close(t.Context())) // saves
+		r.kill()
+	}
+	return r
 }
 
 // damaged flips a byte in the middle of the first segment.
@@ -85,9 +94,10 @@ func damaged(t *testing.T, dir string) string {
 
 func TestMain_AnswersInWords(t *testing.T) {
 	good := inArena(t, "put", 100)
-	trimmed := inArena(t, "none", 400, small)
+	late := trimmed(t)
 	failed := inArena(t, "panic", 100)
 	impure := inArena(t, "variable", 100)
+	ordered := inArena(t, "map order", 100)
 	broken := inArena(t, "none", 100)
 	damaged(t, broken.dir)
 	two := handedOver(t)
@@ -112,6 +122,14 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "first DIR -check broken", exit: 1, want: []string{`check "broken" after tick 0: `, "a broken check", "arena_test.go"}},
 		{from: good, args: "first DIR -check none", exit: 2, want: []string{`got check "none", want one of broken, teams`}},
 		{from: good, args: "first DIR -check teams -to 900", exit: 2, want: []string{"the tick is not kept, nearest 100"}},
+		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Team", want: []string{
+			`tick 60, 1:1.1 Team: 1 -> 1000, put #0 of task 0 in pass `, `, system "mend", `, "arena_test.go:",
+		}},
+		{from: good, args: "why DIR -tick 100 -item 1:99.1 -field Team", exit: 2, want: []string{"why: history: Why: item 1:99.1 does not exist in ticks 0 to 100"}},
+		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Gold", exit: 2, want: []string{"Team", "Deaths", "hull.Left"}},
+		{from: good, args: "why DIR -tick 59 -item 1:1.1 -field Team", exit: 2, want: []string{"changed at or before tick 0: the tick is not kept, nearest 1"}},
+		{from: good, args: "why DIR -tick 60 -item one", exit: 2, want: []string{`-item: got "one", want a handle such as 3:17.2; -h explains it`}},
+		{from: good, args: "why DIR -item 1:1.1", exit: 2, want: []string{"-tick: got none, want a tick; first finds one"}},
 		{from: good, args: "check DIR", want: []string{`verdict: equal (exit code 0): all digests of ticks 0 to 100`}},
 		{from: good, game: other("arena 1", plant{}), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 79: table "fighter", shard 0`}},
 		{from: good, game: other("arena 2", plant{}), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
@@ -120,18 +138,21 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: two, args: "info DIR", want: []string{`ticks 0 to 30: version "arena 1", not "arena 2": needs -any`, `ticks 30 to 60: version "arena 2"`}},
 		{from: two, args: "check DIR", want: []string{"all digests of ticks 30 to 60"}},
 		{from: two, args: "check DIR -any -to 20", want: []string{"all digests of ticks 0 to 20"}},
-		{from: trimmed, args: "info DIR", want: []string{`ticks 3`, `to 400: version "arena 1"`}},
-		{from: trimmed, args: "first DIR -check teams -from 5", exit: 2, want: []string{"tick 5: the tick is not kept, nearest 3"}},
+		{from: late, args: "info DIR", want: []string{`ticks 60 to 90: version "arena 1"`}},
+		{from: late, args: "first DIR -check teams -from 5", exit: 2, want: []string{"tick 5: the tick is not kept, nearest 60"}},
 		{from: failed, args: "info DIR", want: []string{"ticks 0 to 60", "tick 60: fails: ", "the roof falls in"}},
 		{from: failed, args: "first DIR -check teams", exit: 2, want: []string{"tick 60 ", "the roof falls in"}},
 		{from: failed, args: "first DIR -check teams -to 59", want: []string{"verdict: holds"}},
+		{from: failed, args: "why DIR -tick 60 -item 1:1.1", exit: 2, want: []string{"tick 60 ", "the roof falls in"}},
+		{from: impure, args: "why DIR -tick 60 -item 1:1.1", exit: 12, want: []string{"two plays of the tick differ"}},
 		{from: impure, args: "info DIR", exit: 12, want: []string{"two plays of the tick differ", `table "fighter"`}},
+		{from: ordered, args: "first DIR -check teams", exit: 12, want: []string{"two plays of the tick differ", `table "fighter"`}},
 		{from: broken, args: "check DIR", exit: 11, want: []string{"corrupt"}},
 		{from: open, args: "check DIR", want: []string{"verdict: equal"}},
 		{from: open, args: "copy DIR TO", want: []string{"copied to "}},
 		{from: open, args: "copy DIR DIR", exit: 2, want: []string{"want none"}},
 
-		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first or check; -h explains it"}},
+		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why or check; -h explains it"}},
 		{from: good, args: "inspect DIR", exit: 2, want: []string{`got command "inspect", want copy`}},
 		{from: good, args: "first", exit: 2, want: []string{"first: got [], want DIR; -h explains it"}},
 		{from: good, args: "check DIR -x", exit: 2, want: []string{"check: flag provided but not defined: -x; -h explains it"}},
@@ -142,7 +163,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 				c.game = c.from.game()
 			}
 			args := strings.NewReplacer("DIR", c.from.dir, "TO", t.TempDir()).Replace(c.args)
-			call(t, c.game, args).want(t, c.exit, c.want...)
+			execute(t, c.game, args).want(t, c.exit, c.want...)
 		})
 	}
 }
@@ -152,7 +173,7 @@ type outcome struct {
 	stdout, stderr string
 }
 
-func call(t *testing.T, g history.Game, args string) outcome {
+func execute(t *testing.T, g history.Game, args string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	exit := history.Run(t.Context(), g, strings.Fields(args), &stdout, &stderr)
@@ -172,8 +193,8 @@ func (o outcome) want(t *testing.T, exit int, texts ...string) {
 }
 
 func TestHelp_ExplainsCommands(t *testing.T) {
-	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "check x -h"} {
-		o := call(t, history.Game{}, args)
+	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "check x -h"} {
+		o := execute(t, history.Game{}, args)
 		o.want(t, 0, "Usage: PROGRAM ", "Exit codes: 0")
 		for line := range strings.SplitSeq(o.stdout, "\n") {
 			if len(line) > 92 {

@@ -2,8 +2,12 @@ package history_test
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"handloom/history"
@@ -11,6 +15,8 @@ import (
 	"handloom/store"
 	"handloom/world"
 )
+
+var plantedTicks = flag.Uint64("planted", 0, "ticks of each game with a planted fault, under kills; 36000 are ten minutes at 60 Hz; 0: few")
 
 // A plant is a fault of a game in one tick. The game notes the truth about it.
 type plant struct {
@@ -20,7 +26,7 @@ type plant struct {
 
 	item     store.ID
 	from, to string // of the field
-	sequence int    // of the command
+	sequence int    // number of the command, if the table of faults has none
 }
 
 func (p *plant) is(name string) bool { return p.name == name && p.now == p.tick }
@@ -41,6 +47,98 @@ func (p *plant) truth() *plant { return p }
 type planted interface {
 	game() (*store.Store, world.Options, history.Checks, error)
 	truth() *plant
+}
+
+// A fault is a plant and its cause.
+type fault struct {
+	name  string
+	field string // "": the item
+	want  history.Cause
+	later uint64 // ticks from the fault to the question
+	calls int    // number of calls that make the fault
+}
+
+// command is a command of the first task, unless task is another.
+func command(kind, system string, task int) history.Cause {
+	return history.Cause{Kind: kind, System: system, Task: task}
+}
+
+// place is a write by a task, or outside of tasks.
+func place(kind, system string, task int) history.Cause {
+	return history.Cause{Kind: kind, System: system, Task: task, Sequence: -1}
+}
+
+// call is a command of the last of the calls that a tick takes.
+func call(number int, lost ...history.Cause) history.Cause {
+	return history.Cause{Kind: "put", Task: -1, Call: history.Call{Number: number}, Lost: lost}
+}
+
+var arenaFaults = []fault{
+	{name: "put", field: "Team", want: command("put", "mend", 0)},
+	{name: "superseded put", field: "Team", want: history.Cause{Kind: "put", System: "mend", Sequence: 1, Lost: []history.Cause{command("put", "mend", 0)}}},
+	{name: "create", want: command("create", "steer", 1)},
+	{name: "erase by handle", want: command("erase", "mend", 0)},
+	{name: "erase by row", want: command("erase", "fly", 0)},
+	{name: "erase all", want: command("erase all", "hit", 0)},
+	{name: "set", field: "hull.Hit", want: command("set", "mend", 0)},
+	{name: "for each", field: "Team", want: place("in place", "steer", 2)},
+	{name: "column", field: "hull.Hit", want: place("in place", "rest", 0)},
+	{name: "late", field: "hull.Hit", want: place("in place", "rest", 0)},
+	{name: "groups", field: "Team", want: place("in place", "count", 1)},
+	{name: "between phases", field: "Team", want: place("in place", "", -1)},
+	{name: "in a system", field: "hull.Hit", want: place("in place", "suffer", -1)},
+	{name: "insert", field: "Team", want: place("at once", "", -1)},
+	{name: "dangling link", want: command("erase", "hit", 0)},
+	{name: "one call", field: "Team", want: call(1), calls: 1},
+	{name: "two calls", field: "Team", want: call(2, call(1)), calls: 2},
+	{name: "long before", field: "Team", want: call(1), calls: 1, later: 500},
+}
+
+var colonyFaults = []fault{
+	{name: "unset", field: "food", want: command("unset", "grow", 0)},
+	{name: "wrong set", field: "food", want: command("set", "grow", 0)},
+	{name: "remove", field: "food", want: place("at once", "", -1)},
+	{name: "stable", field: "Trail", want: place("in place", "decay", 0)},
+	{name: "twin", field: "Load", want: command("create", "release", 0)},
+	{name: "lost node", want: command("erase", "walk", 1)},
+	{name: "mistaken ant", field: "Load", want: place("in place", "walk", 0)},
+}
+
+func TestWhy_NamesPlantedFaults(t *testing.T) {
+	for _, games := range []struct {
+		file   string
+		faults []fault
+		start  func(workers int, p plant) planted
+	}{
+		{"arena_test.go", arenaFaults, func(workers int, p plant) planted { return newArena(workers, p) }},
+		{"colony_test.go", colonyFaults, func(workers int, p plant) planted { return newColony(workers, p) }},
+	} {
+		lines := markers(t, games.file)
+		for _, f := range games.faults {
+			t.Run(f.name, func(t *testing.T) {
+				t.Parallel()
+				r := record(t, f, games.start)
+				h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
+				noError(t, err)
+				got, err := h.Why(t.Context(), r.item, f.field, r.tick+f.later)
+				noError(t, errors.Join(err, h.Close()))
+				r.compare(t, got, f, lines[f.name])
+			})
+		}
+	}
+}
+
+// markers returns the lines with "// fault NAME" by name, as FILE:LINE.
+func markers(t *testing.T, file string) map[string]string {
+	text, err := os.ReadFile(file)
+	noError(t, err)
+	lines := map[string]string{}
+	for i, line := range strings.Split(string(text), "\n") {
+		if _, name, ok := strings.Cut(line, "// fault "); ok {
+			lines[name] = fmt.Sprintf("%s:%d", file, i+1)
+		}
+	}
+	return lines
 }
 
 // A recording is a journal with a planted fault.
@@ -67,7 +165,35 @@ func (r *recording) game() history.Game {
 	}}
 }
 
-const faultTick = 60
+const (
+	faultTick = 60
+	fewTicks  = 100
+	runTicks  = 40 // between two kills
+)
+
+// record plays a game with a fault on a journal, which a kill ends every few ticks.
+func record(t *testing.T, f fault, start func(workers int, p plant) planted) *recording {
+	t.Helper()
+	p := plant{name: f.name, tick: faultTick}
+	ticks, every := fewTicks+f.later, uint64(runTicks)
+	if *plantedTicks > 0 {
+		ticks, p.tick, every = *plantedTicks, *plantedTicks/2, *plantedTicks/20
+	}
+	r := newRecording(t, p, start)
+	called := f.calls == 0
+	for now := uint64(0); now < max(ticks, r.tick+f.later); now += every {
+		w, g := r.open(t)
+		for w.Status().Tick < now+every {
+			if a, ok := g.(*arena); ok && !called && w.Status().Tick >= p.tick {
+				called = true
+				r.call(t, a, w, f.calls)
+			}
+			step(t, w)
+		}
+		r.kill()
+	}
+	return r
+}
 
 // open opens the world.
 func (r *recording) open(t *testing.T) (*world.World, planted) {
@@ -93,6 +219,65 @@ func step(t *testing.T, w *world.World) {
 	t.Helper()
 	_, err := w.Step(t.Context())
 	noError(t, err)
+}
+
+// call makes the fault with calls that one tick takes.
+func (r *recording) call(t *testing.T, a *arena, w *world.World, calls int) {
+	var h store.Handle[fighter]
+	for h = range a.fighters.All() {
+		break
+	}
+	for team := 1000; ; team += calls {
+		before := a.fighters.At(h).Team
+		receipts := make(chan *store.Receipt)
+		for n := range calls {
+			go func() {
+				receipt, _ := w.Submit(t.Context(), func(q store.Queue) error {
+					a.fighters.Put(q, h, fighter{Team: team + n})
+					return nil
+				})
+				receipts <- receipt
+			}()
+		}
+		ticks := map[uint64]bool{}
+		for left := calls; left > 0; {
+			select {
+			case receipt := <-receipts:
+				ticks[receipt.Tick()] = true
+				r.tick = receipt.Tick()
+				left--
+			default:
+				step(t, w)
+			}
+		}
+		if len(ticks) == 1 {
+			r.note(h.ID, before, a.fighters.At(h).Team)
+			return
+		}
+	}
+}
+
+func (r *recording) compare(t *testing.T, got history.Change, f fault, line string) {
+	t.Helper()
+	f.want.Sequence += r.sequence
+	if got.Tick != r.tick || got.Item != r.item || short(got.By) != short(f.want) {
+		t.Errorf("got tick %d, item %v, %s, want tick %d, item %v, %s", got.Tick, got.Item, short(got.By), r.tick, r.item, short(f.want))
+	}
+	if f.field != "" && (got.From != r.from || got.To != r.to) {
+		t.Errorf("got %s -> %s, want %s -> %s", got.From, got.To, r.from, r.to)
+	}
+	if line != "" && filepath.Base(got.By.Where) != line {
+		t.Errorf("got line %s, want %s", got.By.Where, line)
+	}
+}
+
+// short returns the parts of a cause that a fault knows.
+func short(c history.Cause) string {
+	texts := []string{fmt.Sprintf("%s %q task %d command %d call %d", c.Kind, c.System, c.Task, c.Sequence, c.Call.Number)}
+	for _, lost := range c.Lost {
+		texts = append(texts, short(lost))
+	}
+	return strings.Join(texts, ", without effect: ")
 }
 
 func noError(t testing.TB, err error) {

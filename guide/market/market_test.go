@@ -83,6 +83,14 @@ func Example_first() {
 	// verdict: fails (exit code 1): check "gold" after tick 78: got 605 gold, want 600
 }
 
+func Example_why() {
+	served()
+	fmt.Print(run("why", "copy", "-tick", "78", "-item", "1:0.1", "-field", "Gold"))
+	// Output:
+	// tick 78, 1:0.1 Gold: 61 -> 58, put #2 of task 0 in pass 1 (Do), system "pay", market.go:96
+	//   without effect: put #0 of task 0 in pass 1 (Do), system "pay", market.go:96
+}
+
 func Example_check() {
 	served()
 	fmt.Print(run("check", "copy"))

@@ -1,0 +1,46 @@
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/internal/cli"
+	"handloom/store"
+)
+
+// why finds the cause of a value.
+func (c *command) why(ctx context.Context, args []string) (exit int, err error) {
+	flags := cli.NewFlags()
+	tick, item, field := flags.Uint64("tick", 0, ""), flags.String("item", "", ""), flags.String("field", "", "")
+	other := flags.Bool("any", false, "")
+	words, err := parse(flags, args, "DIR")
+	if err != nil {
+		return 0, err
+	}
+	id, err := store.ParseID(*item)
+	if err != nil {
+		return 0, misused("-item: got %q, want a handle such as 3:17.2", *item)
+	}
+	if *tick == 0 {
+		return 0, misused("-tick: got none, want a tick; first finds one")
+	}
+	return c.with(ctx, words[0], c.game, *other, func(h *History) (exit int, err error) {
+		change, err := h.Why(ctx, id, *field, *tick)
+		if err != nil {
+			return 0, err
+		}
+		c.writeChange(&change)
+		return 0, nil
+	})
+}
+
+// writeChange prints a change, its cause, and the limits of the answer.
+func (c *command) writeChange(change *Change) {
+	fmt.Fprintln(c.stdout, change)
+	for _, lost := range change.By.Lost {
+		fmt.Fprintln(c.stdout, "  without effect:", lost)
+	}
+	if change.By.Kind == "in place" {
+		fmt.Fprintln(c.stdout, "  limits: the line begins the pass; several writes between two boundaries are one change")
+	}
+}
