@@ -103,7 +103,10 @@ func BankNode(words []string) (exit int) {
 		}
 		o := Options{Snapshots: Folder(words[4]), ElectionTimeout: election}
 		n, err := Join(ctx, URLs(strings.Split(words[5], ",")), Host{Name: words[0], Copies: copies, Open: openBanks(o)})
-		if err != nil {
+		switch {
+		case ctx.Err() != nil: // ended while it joined
+			return nil
+		case err != nil:
 			return err
 		}
 		n.lease = lease

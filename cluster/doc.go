@@ -1,6 +1,6 @@
 // Package cluster keeps the log of a world on several machines. [Log] is a [world.Log] on a
 // stream of NATS JetStream; a quorum of servers acknowledges each record. It is a separate
-// module, so other programs do not depend on NATS. See guide/several-machines.md.
+// module, so other programs do not depend on NATS. See guide/several-machines.md and guide/many-cells.md.
 //
 // # Terms
 //

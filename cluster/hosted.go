@@ -46,15 +46,17 @@ func (h *hosted) leads() bool {
 	return w != nil && w.Status().Leader
 }
 
-// handOff makes another node the leader.
-func (h *hosted) handOff(ctx context.Context) error {
-	w := h.get()
+// handOff makes another node the leader within a time limit.
+func (h *hosted) handOff(ctx context.Context, limit time.Duration) error {
+	h.mutex.Lock()
+	w, version := h.world, h.version
+	h.mutex.Unlock()
 	if w == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, closeTime/2)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return w.Handoff(ctx, h.version)
+	return w.Handoff(ctx, version)
 }
 
 func (h *hosted) status(id CellID, nodes []string) CellStatus {

@@ -32,6 +32,11 @@ func (n *Node) Run(ctx context.Context) error {
 // they have caught up.
 const rebalanceEvery = 500 * time.Millisecond
 
+const (
+	moveHandoff  = 5 * time.Second // time limit of a handoff
+	leaveHandoff = time.Second     // the successor may leave, too
+)
+
 // rebalance opens all cells of this node, and moves one cell at a time to other nodes.
 func (n *Node) rebalance(ctx context.Context) error {
 	tick := time.NewTicker(rebalanceEvery)
@@ -103,7 +108,7 @@ func (n *Node) nextMove() move {
 
 func (n *Node) move(ctx context.Context, m move) {
 	if m.hand && m.leads() {
-		_ = m.handOff(ctx) // without a successor a follower takes over after the election timeout
+		_ = m.handOff(ctx, moveHandoff) // without a successor a follower takes over after the election timeout
 	}
 	if m.away {
 		m.stop()
@@ -113,20 +118,20 @@ func (n *Node) move(ctx context.Context, m move) {
 	}
 }
 
-// leave closes all cells, and removes the entry of the node, unless another process has renewed it.
+// leave removes the entry of the node, unless another process has renewed it, hands the cells to
+// nodes that stay, and closes them.
 func (n *Node) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	n.mutex.Lock()
-	hosted := slices.Collect(maps.Values(n.hosted))
-	alone := len(n.placement.nodes) < 2
-	n.mutex.Unlock()
+	_ = n.bucket.Delete(ctx, nodePrefix+n.host.Name, jetstream.LastRevision(n.revision))
+	stay, err := n.readNodes(ctx)
 	var closing errgroup.Group
 	closing.SetLimit(maxOpening)
-	for _, h := range hosted {
+	for id, h := range n.hosted {
 		closing.Go(func() error {
-			if !alone && h.leads() {
-				_ = h.handOff(ctx)
+			isOpen := func(name string) bool { return stay.hasOpen(name, id) }
+			if err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(stay.nodes)), isOpen) && h.leads() {
+				_ = h.handOff(ctx, leaveHandoff)
 			}
 			h.stop()
 			<-h.ended
@@ -134,5 +139,21 @@ func (n *Node) leave() {
 		})
 	}
 	_ = closing.Wait()
-	_ = n.bucket.Delete(ctx, nodePrefix+n.host.Name, jetstream.LastRevision(n.revision))
+}
+
+// readNodes returns the nodes now in the bucket.
+func (n *Node) readNodes(ctx context.Context) (p placement, err error) {
+	p = newPlacement()
+	w, err := n.bucket.Watch(ctx, nodePrefix+"*", jetstream.IgnoreDeletes())
+	if err != nil {
+		return p, err
+	}
+	defer func() { _ = w.Stop() }()
+	for e := range w.Updates() {
+		if e == nil {
+			return p, nil
+		}
+		p.set(e.Key(), e.Value())
+	}
+	return p, context.Cause(ctx)
 }
