@@ -10,13 +10,14 @@ import (
 
 type (
 	node struct {
-		Next  [3]store.Handle[node]
-		Trail int
+		Next         [3]store.Handle[node]
+		Trail, Color int
 	}
 	ant struct {
 		At   store.Handle[node]
 		Load int
 		Age  int
+		Mood int
 	}
 	trail struct{ On store.Handle[node] }
 )
@@ -48,7 +49,7 @@ func newColony(workers int, p plant) *colony {
 	c.frame = store.NewSchedule(
 		c.Store,
 		store.System{Name: "decay", Writes: on{c.nodes}, Run: c.decay},
-		store.System{Name: "release", Reads: on{c.nodes, c.food, c.ants}, Emits: on{c.ants}, Run: c.release},
+		store.System{Name: "release", Reads: on{c.nodes, c.ants}, Emits: on{c.ants}, Run: c.release},
 		store.System{Name: "walk", Reads: on{c.nodes, c.food}, Writes: on{c.ants}, Emits: on{c.ants, c.trails, c.nodes}, Run: c.walk},
 		store.System{Name: "mark", Reads: on{c.trails}, Writes: on{c.nodes}, Run: c.mark},
 		store.System{Name: "grow", Reads: on{c.nodes, c.food}, Emits: on{c.food}, Run: c.grow},
@@ -77,7 +78,7 @@ func (c *colony) tick(ctx context.Context, w *store.Writer, t world.Tick) error 
 		return err
 	}
 	for h, a := range c.ants.All() {
-		if c.name == "twin" && c.now == c.plant.tick+1 && a.Load < -900 {
+		if c.name == "twin" && c.now == c.plant.tick+1 && a.Mood < -900 {
 			c.note(h.ID, "", -1000)
 		}
 	}
@@ -96,7 +97,7 @@ func (c *colony) decay(ctx context.Context) error {
 	return c.nodes.ForEach(ctx, func(k store.StableChunk[node]) {
 		for h, n := range k.All() {
 			if k.Index == 0 && c.is("stable") {
-				set(&c.plant, h.ID, &n.Trail, 5000)
+				set(&c.plant, h.ID, &n.Color, 5000)
 				return
 			}
 			n.Trail = n.Trail * 9 / 10
@@ -107,20 +108,23 @@ func (c *colony) decay(ctx context.Context) error {
 func (c *colony) release(ctx context.Context) error {
 	return c.Do(ctx, func(q store.Queue) {
 		for h := range c.nodes.All() {
-			if c.is("twin") && !c.food.Has(h) {
-				c.ants.Emplace(q, ant{At: h, Load: -1000}) // fault twin
+			if c.is("twin") {
+				c.ants.Emplace(q, ant{At: h, Mood: -1000}) // fault twin
 				return
 			}
-			if c.ants.Len() < 30 && !c.is("twin") {
+			if c.ants.Len() < 30 {
 				c.ants.Emplace(q, ant{At: h})
-				return
 			}
+			return
 		}
 	})
 }
 
 func (c *colony) walk(ctx context.Context) error {
 	return c.ants.ForEach(ctx, func(k store.Chunk[ant]) {
+		if k.Index == 0 && c.is("mistaken ant") {
+			set(&c.plant, k.Handle(0).ID, &k.Items[0].Mood, -1000)
+		}
 		r := k.Queue.Rand()
 		for i, a := range k.All() {
 			n, ok := c.nodes.Get(a.At)
@@ -137,9 +141,6 @@ func (c *colony) walk(ctx context.Context) error {
 		if k.Index == 1 && c.is("lost node") {
 			c.note(k.Items[0].At.ID, "", "")
 			c.nodes.Erase(k.Queue, k.Items[0].At) // fault lost node
-		}
-		if k.Index == 0 && c.is("mistaken ant") {
-			set(&c.plant, k.Handle(0).ID, &k.Items[0].Load, -1000)
 		}
 	})
 }

@@ -98,10 +98,10 @@ var colonyFaults = []fault{
 	{name: "unset", field: "food", want: command("unset", "grow", 0)},
 	{name: "wrong set", field: "food", want: command("set", "grow", 0)},
 	{name: "remove", field: "food", want: place("at once", "", -1)},
-	{name: "stable", field: "Trail", want: place("in place", "decay", 0)},
-	{name: "twin", field: "Load", want: command("create", "release", 0)},
+	{name: "stable", field: "Color", want: place("in place", "decay", 0)},
+	{name: "twin", field: "Mood", want: command("create", "release", 0)},
 	{name: "lost node", want: command("erase", "walk", 1)},
-	{name: "mistaken ant", field: "Load", want: place("in place", "walk", 0)},
+	{name: "mistaken ant", field: "Mood", want: place("in place", "walk", 0)},
 }
 
 func TestWhy_NamesPlantedFaults(t *testing.T) {
