@@ -87,6 +87,12 @@ func TestFirst_EqualsTheStatesOfTheWorld(t *testing.T) {
 					}
 				}
 			}
+			for to := r.firstOf(1, r.last, few) - 1; to <= r.last; to++ {
+				turn, err := h.Turn(ctx, "few", 1+random.Uint64N(20), to)
+				if want := r.firstOf(1, to, few); err != nil || turn.Tick.Number != want {
+					t.Fatalf("Turn up to %d: %+v, %v, want tick %d", to, turn, err, want)
+				}
+			}
 			found, err := h.First(ctx, "holds", 0, r.last)
 			if err != nil || found != (Found{}) {
 				t.Errorf("First of a check that holds: %+v, %v", found, err)

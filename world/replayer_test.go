@@ -180,7 +180,7 @@ func TestReplayer_EditPinsTheTicks(t *testing.T) {
 		noError(t, err)
 		v.next(t)
 	}
-	var before world.Moment
+	var before, after world.Moment
 	noError(t, v.Save(ctx, &before))
 	number := before.Tick().Number + 1
 	play := func(keep func(call int) bool, add ...func(q store.Queue) error) (digests []uint64) {
@@ -192,6 +192,8 @@ func TestReplayer_EditPinsTheTicks(t *testing.T) {
 			noError(t, err)
 			equal(t, "tick", tick, v.ticks[tick.Number])
 			digests = append(digests, digest(t, v.game))
+			noError(t, v.Save(ctx, &after)) // an edited state stays one
+			noError(t, v.Back(ctx, &after))
 		}
 		return digests
 	}
