@@ -52,7 +52,7 @@ func newProbeWorld(t *testing.T, seed uint64, observed bool) *probeWorld {
 	w.probeOracle = newProbeOracle(w.Store, observed)
 	all := []store.Resource{w.units, w.weight, w.height, w.mark, w.plans, w.locked, w.flashes}
 	system := func(name string, run func(ctx context.Context)) store.System {
-		return store.System{Name: name, Writes: all, Emits: all[:6], Run: func(ctx context.Context) error {
+		return store.System{Name: name, Writes: all, Emits: all, Run: func(ctx context.Context) error {
 			w.inSystem(name, func() { run(ctx) })
 			return nil
 		}}
