@@ -120,13 +120,24 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 	if p, ok := l.lastSeen(after); ok && p.seq > 0 {
 		return p.seq + 1, p.sum, true, nil
 	}
-	first, end, err := l.ends(ctx)
-	switch {
-	case err != nil:
-		return 0, sum, false, err
-	case after > end.at:
-		return 0, sum, false, fmt.Errorf("%w: got record %d, last is %d", errTooShort, after, end.at)
+	for removed := uint64(0); ; {
+		first, end, err := l.ends(ctx)
+		switch {
+		case err != nil:
+			return 0, sum, false, err
+		case after > end.at:
+			return 0, sum, false, fmt.Errorf("%w: got record %d, last is %d", errTooShort, after, end.at)
+		}
+		seq, sum, err = l.search(ctx, after, first, end)
+		if !isNotFound(err) || first <= removed {
+			return seq, sum, err == nil, err
+		}
+		removed = first // another Log may have trimmed meanwhile
 	}
+}
+
+// search is find among the messages from first to end.
+func (l *Log) search(ctx context.Context, after, first uint64, end location) (seq uint64, sum chain, err error) {
 	// The message is in this range, or the first at or after high that is not foreign.
 	low, high := first, end.seq+1
 	var m message
@@ -134,7 +145,7 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 		middle := (low + high) / 2
 		seq, err := l.next(ctx, middle, high-1, &m)
 		if err != nil {
-			return 0, sum, false, err
+			return 0, sum, err
 		}
 		if seq == 0 || m.number > after {
 			high = middle
@@ -145,14 +156,14 @@ func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, kn
 	low, err = l.next(ctx, low, end.seq, &m)
 	switch {
 	case err != nil:
-		return 0, sum, false, err
+		return 0, sum, err
 	case low == 0:
-		return end.seq + 1, end.sum, true, nil
+		return end.seq + 1, end.sum, nil
 	}
 	if m.number != after+1 || m.fragment != 1 {
-		return 0, sum, false, fmt.Errorf("%w: after record %d, first is %d", ErrTrimmed, after, m.number)
+		return 0, sum, fmt.Errorf("%w: after record %d, first is %d", ErrTrimmed, after, m.number)
 	}
-	return low, m.before, true, nil
+	return low, m.before, nil
 }
 
 func (l *Log) request(ctx context.Context, seq uint64, m *message) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -165,5 +166,24 @@ func TestSnapshot_FollowersLearnOfTheLeaders(t *testing.T) {
 		failIf(t, s.SavedTick+40 < s.Tick || s.LogRecords > 40 || lists > 3*10, "%d lists; %+v", lists, s)
 		crash(t, v)
 		mustClose(t, w)
+	})
+}
+
+// Another World replaces the older snapshot between the list and the look.
+func TestTrim_ReplacedSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, gone := world.Memory(), 0
+		w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: shared, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
+			if saved := snapshotsOf(t, shared); at == 0 && len(saved) > 1 {
+				gone++
+				return nil, fs.ErrNotExist
+			}
+			return shared.Load(ctx, at)
+		}})
+		steps(t, w, 7)
+		synctest.Wait()
+		s := w.Status()
+		failIf(t, gone == 0 || s.SaveErr != "" || s.SavedTick == 0, "after %d looks: %v", gone, s)
+		crash(t, w)
 	})
 }

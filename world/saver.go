@@ -270,7 +270,10 @@ func (w *World) trim(ctx context.Context, whole uint64) error {
 	}
 	older := saved[1]
 	if older != whole || older == 0 { // 0 may mean none
-		if err := w.verify(ctx, older); err != nil {
+		switch err := w.verify(ctx, older); {
+		case errors.Is(err, fs.ErrNotExist): // another World has replaced it, and trims
+			return nil
+		case err != nil:
 			return fmt.Errorf("snapshot of record %d: %w", older, err)
 		}
 	}

@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A trimmedStream runs trim before its next answer.
+type trimmedStream struct {
+	jetstream.Stream
+	trim func()
+}
+
+func (s *trimmedStream) GetMsg(ctx context.Context, seq uint64, o ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+	if trim := s.trim; trim != nil && seq < 9 { // not for the end
+		s.trim = nil
+		trim()
+	}
+	return s.Stream.GetMsg(ctx, seq, o...)
+}
+
+// Two nodes that saved trim at once.
+func TestTrim_DuringAnotherTrim(t *testing.T) {
+	ctx, servers := t.Context(), Embedded(t.TempDir())
+	o := Options{Snapshots: Folder(t.TempDir())}
+	var logs [2]*Log
+	for i := range logs {
+		var err error
+		logs[i], err = Open(ctx, servers, 1, o)
+		noError(t, err)
+		defer logs[i].Close()
+	}
+	for at := range uint64(10) {
+		_, err := logs[0].Append(ctx, at, []byte{byte(at)})
+		noError(t, err)
+	}
+	for _, at := range []uint64{9, 10} {
+		noError(t, logs[0].Save(ctx, at, func(w io.Writer) error {
+			_, err := fmt.Fprint(w, at)
+			return err
+		}))
+	}
+	late, trimmed := logs[1], false
+	late.stream = &trimmedStream{late.stream, func() {
+		trimmed = true
+		noError(t, logs[0].Trim(ctx, 9))
+	}}
+	noError(t, late.Trim(ctx, 6))
+	if !trimmed {
+		t.Error("the other trim did not run")
+	}
+}
