@@ -29,7 +29,7 @@ func newHistory(ctx context.Context, s *store.Store, steps int) (*history, error
 // that fails changes nothing.
 func (h *history) do(ctx context.Context, step func(ctx context.Context, w *store.Writer) error) error {
 	if _, err := h.store.Frame(ctx, step); err != nil {
-		return errors.Join(err, h.store.Rollback(ctx, h.states[h.now]))
+		return errors.Join(err, h.store.Rollback(context.WithoutCancel(ctx), h.states[h.now]))
 	}
 	if h.now+1 == len(h.states) { // the oldest state lends its memory to the newest
 		h.states = append(h.states[1:], h.states[0])
@@ -37,7 +37,7 @@ func (h *history) do(ctx context.Context, step func(ctx context.Context, w *stor
 	}
 	h.now++
 	h.last = h.now
-	return h.store.Checkpoint(ctx, h.states[h.now])
+	return h.store.Checkpoint(context.WithoutCancel(ctx), h.states[h.now])
 }
 
 // undo takes the last step back, and reports whether there was one.

@@ -15,6 +15,9 @@ func TestLLMs_ListsThePages(t *testing.T) {
 	if got != string(readFile(t, "../llms.txt")) {
 		t.Error("../llms.txt differs from the pages; go test ./guide -update rewrites it")
 	}
+	if strings.Contains(got, "|") {
+		t.Error("a note has the end of a row")
+	}
 	if n := strings.Count(got, "\n- "); n < 30 || n != len(read(t).Pages)-1 {
 		t.Errorf("got %d pages, want %d", n, len(read(t).Pages)-1)
 	}

@@ -29,6 +29,7 @@ var queries = map[string]string{
 	"idempotent": "durable-server.html", "backup": "losses.html", "memory usage": "memory-and-disk.html", "pprof": "profile.html",
 	"time travel debugging": "find-out-why.html", "root cause": "find-out-why.html", "post mortem": "find-out-why.html",
 	"failover": "several-machines.html", "raft": "several-machines.html", "distributed": "several-machines.html",
+	"sharding": "many-cells.html", "dead letter": "many-cells.html",
 	"how do I save a game": "save-and-load.html#save-and-load", "how does it handle a crash": "survive-a-kill.html#survive-a-kill",
 	"what is a handle": "handles.html#handles", "how do I test my program": "test-your-program.html",
 	"ErrDuplicate": "errors.html#errduplicate", "name of a new": "spawn-and-kill.html#the-name-of-a-new-item", "install": "quick-start.html",

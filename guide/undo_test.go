@@ -27,13 +27,16 @@ func TestUndo_MatchesModel(t *testing.T) {
 		switch kind := r.IntN(8); {
 		case kind < 3:
 			fails := kind == 0
+			ctx, end := context.WithCancel(ctx)
 			err = h.do(ctx, func(_ context.Context, w *store.Writer) error {
 				asteroids.Insert(w, Asteroid{X: i})
 				if fails {
+					end()
 					return errStep
 				}
 				return nil
 			})
+			end()
 			if fails && errors.Is(err, errStep) {
 				err = nil
 				break
