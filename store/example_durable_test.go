@@ -26,7 +26,8 @@ import (
 //	for { v.step(...); v.publish(...) }  w.Run(ctx)
 //
 // A tick must be a function of the arena and its input: the state in Go variables moves
-// to the tick or to a table. Followers get a tick only after it is in the log.
+// to the tick or to a table. With Idle 1 each tick is in the log before followers get it,
+// so none runs again after a kill.
 func newDurableServer(ctx context.Context, log world.Log) (*server, *world.World, error) {
 	v, err := newServer(store.Options{})
 	if err != nil {
@@ -34,7 +35,7 @@ func newDurableServer(ctx context.Context, log world.Log) (*server, *world.World
 	}
 	var w *world.World
 	w, err = world.Open(ctx, v.Store, log, world.Options{
-		Version: "arena 1", Hz: 60,
+		Version: "arena 1", Hz: 60, Idle: 1,
 		Tick: func(ctx context.Context, writer *store.Writer, t world.Tick) error {
 			v.now = int(t.Number)
 			return v.step(ctx, writer)
