@@ -9,7 +9,7 @@ const aheadBlocks = 4
 // queue has blocks between the goroutines that read and decode them.
 type queue struct {
 	read chan block  // checked blocks; closed after the last
-	err  error       // error of the block after the last; valid once read is closed
+	err  error       // of a block after the last; valid once read is closed
 	free chan []byte // memory for blocks; aheadBlocks in all
 	last []byte      // payload that the decoding goroutine has
 	done chan struct{}
@@ -62,13 +62,13 @@ func (r *Reader) fill(q *queue) {
 		if memory == nil {
 			memory = make([]byte, 0, blockBytes)
 		}
-		var b block
-		if b, _, q.err = r.readBlock(memory); q.err != nil {
+		b, _, err := r.readBlock(memory)
+		if err != nil {
+			q.err = err
 			return
 		}
 		q.read <- b // has room for all memory
 		if b.kind == blockWhole {
-			q.err = errStopped
 			return
 		}
 	}
