@@ -9,7 +9,7 @@ const aheadBlocks = 4
 // queue has blocks between the goroutines that read and decode them.
 type queue struct {
 	read chan block  // checked blocks; closed after the last
-	err  error       // of a block after the last; valid once read is closed
+	err  error       // ends the blocks; valid once read is closed
 	free chan []byte // memory for blocks; aheadBlocks in all
 	last []byte      // payload that the decoding goroutine has
 	done chan struct{}

@@ -18,7 +18,7 @@ type Reader struct {
 	r      io.Reader
 	blocks uint32 // good blocks that were taken
 	buf    []byte
-	sum    digest.Hash // of the state blocks since the last block of another kind
+	sum    digest.Hash // digest of the state blocks since the last block of another kind
 	ahead  *block      // next block, already taken
 	failed error       // error of the next block, already read
 	queue  *queue      // inside ReadAhead
