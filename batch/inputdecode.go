@@ -3,6 +3,7 @@ package batch
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"handloom/internal/digest"
 	"handloom/internal/hook"
@@ -85,6 +86,12 @@ func (p *input) load() Load {
 		return Load{}
 	}
 	return p.buf.load()
+}
+
+// InputHas reports whether the waiting input creates or puts items of a table.
+func (b *Batch) InputHas(r *Recorder) bool {
+	p := &b.input
+	return p.waits && slices.ContainsFunc(p.buf.touched, func(t touched) bool { return t.ordinal == r.ordinal })
 }
 
 func (p *input) finish() {

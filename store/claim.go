@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"handloom/batch"
@@ -190,6 +191,10 @@ func (c *claim) Unseal(ctx context.Context, input []byte, calls hook.Calls) erro
 		return fmt.Errorf("store: Unseal: %w", err)
 	}
 	return nil
+}
+
+func (c *claim) InputHas(is func(table string) bool) bool {
+	return slices.ContainsFunc(c.store.tables, func(t *table) bool { return is(t.name) && c.store.batch.InputHas(&t.recorder) })
 }
 
 func (c *claim) Edit(ctx context.Context, input []byte, keep func(call int) bool, add []byte) (edited []byte, calls int, err error) {

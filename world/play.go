@@ -70,7 +70,7 @@ func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Cal
 		return p.attempt(ctx, writer, calls)
 	}
 	saved, epoch := false, p.store.Epoch()
-	redo := &hook.Redo{Save: func(ctx context.Context) bool {
+	redo := &hook.Redo{HasInput: p.exclusive.InputHas, Save: func(ctx context.Context) bool {
 		if !saved && p.store.Epoch() == epoch {
 			saved = p.store.Checkpoint(ctx, &p.undo) == nil
 		}

@@ -21,6 +21,10 @@ func repeat(t *testing.T, g *game, runs int, created *int) func(o *world.Options
 			if redo == nil {
 				return tick(ctx, w, at)
 			}
+			for _, table := range []string{"order", "hit"} {
+				has := redo.HasInput(func(name string) bool { return name == table })
+				failIf(t, has != (table == "order"), "HasInput(%q): got %t", table, has)
+			}
 			failIf(t, !redo.Save(ctx), "Save fails before the first flush")
 			redo.OnError(func(err error) bool { return errors.Is(err, errGame) && redo.Attempt < runs-1 })
 			if _, err := g.Flush(ctx); err != nil {

@@ -21,8 +21,9 @@ type DeadLetter[M any] struct {
 }
 
 // DeadLetters returns the table of messages that were moved aside: see [Options.Tries]. It is
-// part of the state, so each node of the cell has the same rows. While it has Options.Limit rows,
-// further failing messages wait at their senders, and other pairs continue.
+// part of the state, so each node of the cell has the same rows, and the text of an error must
+// depend only on state and input, as a tick does: no times, for example. While the table has
+// Options.Limit rows, further failing messages wait at their senders, and other pairs continue.
 func (o *Outbox[M]) DeadLetters() *store.Table[DeadLetter[M]] { return o.dead }
 
 // blame counts a failure of the next message of a pair, and moves it aside after enough of them.

@@ -89,6 +89,22 @@ func TestDeadLetters_NotForOtherFaults(t *testing.T) {
 	})
 }
 
+// Acknowledgements are input of the sender's ticks, too.
+func TestDeadLetters_CopyStateOnlyForMessages(t *testing.T) {
+	withTwo(t, func(t *testing.T, b *two) {
+		b.send()
+		b.receive(b.by)
+		until(t, "all words", b.allHeard)
+		for _, n := range []*node{b.sender, b.hearer} {
+			n.look(t, func() {
+				if n.inputs == 0 || (n.saves > 0) != (n == b.hearer) {
+					t.Errorf("receives=%t: %d copies in %d ticks with input", n == b.hearer, n.saves, n.inputs)
+				}
+			})
+		}
+	})
+}
+
 // A depot has two outboxes, one inside the tick of the other, and repeats ticks as a World does.
 type depot struct {
 	*store.Store
@@ -139,7 +155,11 @@ func (d *depot) run(t rapid.TB, record func(q store.Queue)) (runs int) {
 	var before store.Checkpoint
 	noError(t, d.Checkpoint(ctx, &before))
 	d.tick++
-	redo := &hook.Redo{Save: func(context.Context) bool { return true }}
+	epoch, saved := d.Epoch(), false
+	redo := &hook.Redo{
+		HasInput: func(is func(table string) bool) bool { return is("outbox 1 arrived") }, // the inner one
+		Save:     func(context.Context) bool { saved = saved || d.Epoch() == epoch; return saved },
+	}
 	for {
 		noError(t, d.Inbox(func(q store.Queue) error { record(q); return nil }))
 		runs++

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handloom/cluster/cells"
+	"handloom/internal/hook"
 	"handloom/store"
 	"handloom/world"
 )
@@ -44,6 +45,8 @@ type town struct {
 	fault   func(t *town, tick uint64) error // called after a tick
 	hears   func(g *town, m *word, tick uint64) error
 	poison  func(number uint64) bool // words whose ticks fail
+
+	inputs, saves int // ticks with input, and copies of the state for dead letters
 }
 
 type word struct {
@@ -100,6 +103,11 @@ func (g *town) options() world.Options {
 }
 
 func (g *town) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
+	if redo := hook.RedoOf(ctx); redo != nil {
+		g.inputs++
+		save := redo.Save
+		redo.Save = func(ctx context.Context) bool { g.saves++; return save(ctx) }
+	}
 	if err := g.out.Tick(g.live)(ctx, w, t); err != nil {
 		return err
 	}

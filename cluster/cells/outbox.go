@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"strings"
 
 	"handloom/internal/check"
 	"handloom/internal/digest"
@@ -20,9 +21,12 @@ type Options[M any] struct {
 
 	// Tries is the number of ticks that receive a message before it becomes a dead letter if each
 	// of them fails: see [Outbox.DeadLetters]. Such a tick runs again without the message, so the
-	// cell continues. Each tick with input first copies the state, as [store.Store.Checkpoint]
-	// does; without Clone of a table that needs it there are no dead letters. 0: 3; -1: no copy,
-	// and the tick fails.
+	// cell continues. 0: 3; -1: the tick fails.
+	//
+	// Each tick that receives messages first copies the whole state, as [store.Store.Checkpoint]
+	// does, on every node and in every replay: O(state) time, and once in memory as much as the
+	// state. Ticks without messages copy nothing, and neither does -1. Without Clone of a table
+	// that needs it there are no dead letters.
 	Tries int
 
 	// Skip, "CELL:FIRST-LAST", names messages from a cell that are never received, because one of
@@ -38,7 +42,11 @@ const (
 	defaultName  = "message"
 	defaultLimit = 1 << 16
 	defaultTries = 3
+
+	arrivedTable = " arrived" // after Options.Name
 )
+
+func isArrived(table string) bool { return strings.HasSuffix(table, arrivedTable) }
 
 // numbered is a message with its number. 0: not numbered yet, or not to be received.
 type numbered[M any] struct {
@@ -83,7 +91,7 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	out.core = sender{store: s, limit: limit, tries: cmp.Or(o.Tries, defaultTries), skip: skip, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
 	out.core.pairs.register(s, name)
 	out.sent = store.Register(s, o.table(name+" sent", true))
-	out.arrived = store.Register(s, o.table(name+" arrived", false))
+	out.arrived = store.Register(s, o.table(name+arrivedTable, false))
 	out.refused = store.Register(s, o.table(name+" refused", false))
 	out.dead = store.Register(s, o.deadTable(name+" dead letters"))
 	out.core.messages = out

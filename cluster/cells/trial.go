@@ -28,14 +28,15 @@ type trial struct {
 // errRepeat is the error of a run that succeeds and is not the last one.
 var errRepeat = errors.New("cells: a trial of fewer messages")
 
-// begin begins a run. It costs a copy of the state in the first run of a tick with input.
+// begin begins a run. It costs a copy of the state in the first run of a tick that receives
+// messages, also through another outbox of the store, whose tick may be inside this one.
 func (t *trial) begin(ctx context.Context, on bool) {
 	redo := hook.RedoOf(ctx)
 	if redo == nil || redo != t.redo {
 		*t = trial{redo: redo, limit: math.MaxInt}
 	}
 	t.received, t.passed = 0, false
-	if on && redo != nil && redo.Save(ctx) {
+	if on && redo != nil && redo.HasInput(isArrived) && redo.Save(ctx) {
 		redo.OnError(t.failed)
 	}
 }

@@ -118,6 +118,10 @@ type Claim[Queue, Receipt any] interface {
 	// proportion to the bytes (op=claim/step=put).
 	Unseal(ctx context.Context, input []byte, calls Calls) error
 
+	// InputHas reports whether an input that waits for its flush has items of a table for whose
+	// name is returns true. It takes O(tables) time.
+	InputHas(is func(table string) bool) bool
+
 	// Edit returns an input of the calls of input for whose number, from 0, keep returns true,
 	// and then the calls of add. It also returns the number of calls of the result. A nil keep
 	// keeps all. It reads both inputs as Unseal does, with the same errors, and keeps nothing.

@@ -5,7 +5,7 @@ import "context"
 // A Redo lets a tick with input run again, from the state before it and with the same input, if
 // it fails. Package world puts one into the context of such a tick.
 //
-//	if redo := hook.RedoOf(ctx); redo != nil && redo.Save(ctx) {
+//	if redo := hook.RedoOf(ctx); redo != nil && redo.HasInput(isMine) && redo.Save(ctx) {
 //		redo.OnError(func(err error) (again bool) { ... })
 //	}
 //
@@ -14,6 +14,10 @@ import "context"
 type Redo struct {
 	// Attempt is the number of earlier runs of the tick.
 	Attempt int
+
+	// HasInput reports whether the input has items of a table for whose name is returns true. A
+	// tick calls it before its first flush, to save no state that it does not need.
+	HasInput func(is func(table string) bool) bool
 
 	// Save copies the state, once per tick, and reports whether the tick may run again. A tick
 	// calls it before its first change and flush.
