@@ -127,10 +127,17 @@ func (f *front) receive(wait time.Duration) (changed bool) {
 	}
 }
 
-var errBusy = errors.New("too many calls")
+var (
+	errBusy  = errors.New("too many calls")
+	errNoKey = errors.New("header " + keyHeader + ": got none; use Client.Call")
+)
 
 func (f *front) answer(m *nats.Msg) {
 	key := m.Header.Get(keyHeader)
+	if key == "" {
+		f.reply(m, nil, errNoKey)
+		return
+	}
 	reply, err, _ := f.calls.Do(key, func() (any, error) { return f.play(Call{key, m.Data}) })
 	body, _ := reply.([]byte)
 	if limit := int(f.log.conn.MaxPayload()) - callHeaders; err == nil && len(body) > limit {

@@ -147,6 +147,9 @@ func TestServe_RunsCallOnce(t *testing.T) {
 	if _, err := c.Call(t.Context(), 1, []byte(transfer)); err != nil { // the world leads
 		t.Fatal(err)
 	}
+	if _, err := c.request(t.Context(), 1, "", []byte("wait"), time.Minute); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "Handloom-Key: got none") {
+		t.Errorf("call without a key: got %v", err)
+	}
 	key := c.newKey(1)
 	for range 3 {
 		if _, err := c.request(t.Context(), 1, key, []byte("wait"), 10*time.Millisecond); !errors.Is(err, errNoReply) {

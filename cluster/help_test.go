@@ -92,7 +92,7 @@ func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 	conn, err := nats.Connect(c.URL(0))
 	noError(t, err)
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(patience))
 	noError(t, err)
 	return js
 }
@@ -113,11 +113,15 @@ func wantRecords(t testing.TB, l *cluster.Log, after, last uint64, rec func(n ui
 	noError(t, readRecords(t.Context(), l, after, last, rec))
 }
 
+// readRecords fails after patience without a record.
 func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(patience, func() { cancel(errors.New("no record for " + patience.String())) })
+	defer silent.Stop()
 	next := after + 1
 	err := l.Read(ctx, after, func(at uint64, b []byte) error {
+		silent.Reset(patience)
 		if at != next || string(b) != string(rec(at)) {
 			return fmt.Errorf("record %d of %d bytes is not record %d", at, len(b), next)
 		}

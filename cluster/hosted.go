@@ -17,6 +17,8 @@ type hosted struct {
 	stop  context.CancelFunc
 	ended chan struct{} // closed when the cell is closed
 
+	nextHandoff time.Time // after a failed one; of rebalance
+
 	mutex   sync.Mutex
 	world   *world.World // nil: not open
 	version string

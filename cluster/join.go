@@ -79,8 +79,8 @@ type Node struct {
 }
 
 const (
-	// leaseTime is the time without a sign of life until another node takes the place of a node,
-	// between leaseBeats beats and one more.
+	// leaseTime is the longest time without a sign of life until another node takes the place of a
+	// node: its next leaseBeats beats.
 	leaseTime  = 10 * time.Second
 	leaseBeats = 4
 

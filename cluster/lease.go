@@ -31,7 +31,7 @@ func (n *Node) claimName(ctx context.Context) error {
 			err = nil
 		case err == nil:
 			if revision = old.Revision(); revision != seen {
-				if seen > 0 {
+				if seen > 0 && entryID(old.Value()) != n.self.ID { // else only the answer to take was lost
 					return n.taken(old.Value())
 				}
 				seen, since = revision, time.Now()
@@ -68,6 +68,13 @@ func (n *Node) askPresence(ctx context.Context, late bool) error {
 	return err
 }
 
+// entryID returns the ID in an entry, or "" if somebody edited the entry.
+func entryID(entry []byte) string {
+	var e nodeEntry
+	_ = json.Unmarshal(entry, &e)
+	return e.ID
+}
+
 func (n *Node) taken(entry []byte) error {
 	var e nodeEntry
 	if err := json.Unmarshal(entry, &e); err != nil {
@@ -92,13 +99,14 @@ func (n *Node) take(ctx context.Context, revision uint64) error {
 	return err
 }
 
-// entry returns this node's entry, with the open cells.
+// entry returns this node's entry, with the open cells. A cell of a version that waits for the
+// leader's handoff cannot lead, so it is not open for others.
 func (n *Node) entry() nodeEntry {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	e := n.self
 	for _, id := range n.ids() {
-		if n.hosted[id].get() != nil {
+		if w := n.hosted[id].get(); w != nil && !w.Status().Waits {
 			e.Cells = append(e.Cells, id.String())
 		}
 	}
@@ -135,29 +143,26 @@ func (n *Node) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	now, failed := n.bucket.Get(ctx, nodePrefix+n.host.Name)
-	var e nodeEntry
 	switch {
 	case errors.Is(failed, jetstream.ErrKeyNotFound):
 		n.revision = 0 // another node has removed it
 	case failed != nil:
-	case json.Unmarshal(now.Value(), &e) != nil: // edited by hand: put it again
+	case entryID(now.Value()) == "", entryID(now.Value()) == n.self.ID: // edited by hand, or the answer was lost
 		n.revision = now.Revision()
-	case e.ID != n.self.ID:
+	default:
 		return n.taken(now.Value())
-	default: // only the answer was lost
-		n.revision = now.Revision()
 	}
 	return err
 }
 
-// beat renews the entry until ctx ends or the name is lost.
+// beat renews the entry until ctx ends or the name is lost. Cells that open and close cause further
+// renewals, which are not beats and delay none. The retry of a beat has its number.
 func (n *Node) beat(ctx context.Context) error {
-	for wait := time.Duration(0); ; {
-		over := time.NewTimer(wait)
-		due := false
+	failed := false // the last beat
+	for due := time.Now(); ; {
+		over := time.NewTimer(time.Until(due))
 		select {
 		case <-over.C:
-			due = true
 		case <-n.dirty:
 			_ = pause(ctx, lastRetry) // more cells may open
 		case <-ctx.Done():
@@ -166,21 +171,24 @@ func (n *Node) beat(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		begin := time.Now()
-		if due {
+		now := time.Now()
+		beats := failed || !now.Before(due)
+		if beats && !failed {
 			n.mutex.Lock()
 			n.self.Beat++
 			n.mutex.Unlock()
 		}
-		switch err := n.renew(ctx); {
+		err := n.renew(ctx)
+		failed = beats && err != nil
+		switch {
 		case errors.Is(err, ErrNameTaken):
 			return err
+		case failed:
+			due = time.Now().Add(lastRetry)
 		case err != nil:
-			wait = lastRetry
-		case due:
-			wait = n.lease / leaseBeats
-		default:
-			wait = max(0, wait-time.Since(begin))
+			wake(n.dirty)
+		case beats:
+			due = now.Add(n.lease / leaseBeats)
 		}
 	}
 }

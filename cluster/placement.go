@@ -127,31 +127,31 @@ func (p *placement) problems() (all []string) {
 func (p *placement) assign(copies int) map[CellID][]string {
 	names := slices.Sorted(maps.Keys(p.nodes))
 	copies = min(copies, len(names))
-	total, largest := 0, 0
+	total, largest := int64(0), int64(0) // int may overflow, and differ between nodes
 	for _, c := range p.cells {
-		total += c.Weight
-		largest = max(largest, c.Weight)
+		total += int64(c.Weight)
+		largest = max(largest, int64(c.Weight))
 	}
 	ids := slices.SortedFunc(maps.Keys(p.cells), func(a, b CellID) int {
 		return cmp.Or(cmp.Compare(p.cells[b].Weight, p.cells[a].Weight), cmp.Compare(a, b))
 	})
-	limit := total*copies*5/4/max(1, len(names)) + largest
-	load, all := make(map[string]int), make(map[CellID][]string)
+	limit := total*int64(copies)*5/4/max(1, int64(len(names))) + largest
+	load, all := make(map[string]int64), make(map[CellID][]string)
 	for _, id := range ids {
-		ranked := rank(id, names)
+		ranked, weight := rank(id, names), int64(p.cells[id].Weight)
 		// The sort is stable: nodes at their limit are last.
 		slices.SortStableFunc(ranked, func(a, b string) int {
-			return cmp.Compare(over(load[a]+p.cells[id].Weight, limit), over(load[b]+p.cells[id].Weight, limit))
+			return cmp.Compare(over(load[a]+weight, limit), over(load[b]+weight, limit))
 		})
 		all[id] = ranked[:copies]
 		for _, name := range all[id] {
-			load[name] += p.cells[id].Weight
+			load[name] += weight
 		}
 	}
 	return all
 }
 
-func over(load, limit int) int {
+func over(load, limit int64) int {
 	if load > limit {
 		return 1
 	}

@@ -57,13 +57,36 @@ func TestPlacement_AssignsEvenly(t *testing.T) {
 	}
 }
 
-// An entry edited by hand is named, and stops no other cell.
+// Without the limit many of these numbers of cells exceed it.
+func TestPlacement_LimitsLoad(t *testing.T) {
+	for cells := 1; cells <= 100; cells++ {
+		for nodes := 2; nodes <= 5; nodes++ {
+			for copies := 1; copies <= 2; copies++ {
+				p := placementOf(cells, []string{"a", "b", "c", "d", "e"}[:nodes]...)
+				total, load := 0, map[string]int{}
+				for id, names := range p.assign(copies) {
+					total += copies * p.cells[id].Weight
+					for _, name := range names {
+						load[name] += p.cells[id].Weight
+					}
+				}
+				for name, got := range load {
+					if limit := total*5/4/nodes + min(cells, 3); got > limit {
+						t.Errorf("%d cells, %d nodes, %d copies: load of %s: got %d, want at most %d", cells, nodes, copies, name, got, limit)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An entry edited by hand is named, and stops no other cell. Its cell has weight 1.
 func TestPlacement_NamesWrongEntries(t *testing.T) {
 	good := placementOf(3, "a", "b")
 	for _, tt := range []struct{ key, value, text string }{
 		{"cell.0000000000000002", `{"weight":`, "key cell.0000000000000002: unexpected EOF"},
 		{"cell.0000000000000002", ``, "unexpected EOF"},
-		{"cell.0000000000000002", `{"weight":1,"colour":"red"}`, `unknown field "colour"`},
+		{"cell.0000000000000002", `{"weight":3,"colour":"red"}`, `unknown field "colour"`},
 		{"cell.0000000000000002", `{"weight":0}`, "weight: got 0, want 1 to 1048576"},
 		{"cell.0000000000000002", `{"weight":1}{}`, "got bytes after the value"},
 		{"cell.2", `{"weight":1}`, `key cell.2: cells: ID: got "2", want 16 lower-case hexadecimal digits`},
@@ -76,6 +99,9 @@ func TestPlacement_NamesWrongEntries(t *testing.T) {
 		p.set(tt.key, []byte(tt.value))
 		if got := p.problems(); len(got) != 1 || !strings.HasPrefix(got[0], "bucket handloom: key ") || !strings.Contains(got[0], tt.text) {
 			t.Errorf("%s %s: got %q, want %q", tt.key, tt.value, got, tt.text)
+		}
+		if want := (cellEntry{1}); strings.HasPrefix(tt.key, "cell.0000000000000002") && p.cells[2] != want {
+			t.Errorf("%s %s: got %+v, want %+v", tt.key, tt.value, p.cells[2], want)
 		}
 		for id, nodes := range p.assign(2) {
 			if len(good.cells) != len(p.cells) || len(nodes) != 2 {

@@ -99,7 +99,7 @@ func (n *Node) nextMove() move {
 		case !mine && !slices.ContainsFunc(nodes, missing):
 			delete(n.hosted, id)
 			return move{h, len(nodes) > 0, true}
-		case mine && nodes[0] != n.host.Name && !missing(nodes[0]) && h.leads():
+		case mine && nodes[0] != n.host.Name && !missing(nodes[0]) && h.leads() && time.Now().After(h.nextHandoff):
 			return move{h, true, false}
 		}
 	}
@@ -108,7 +108,11 @@ func (n *Node) nextMove() move {
 
 func (n *Node) move(ctx context.Context, m move) {
 	if m.hand && m.leads() {
-		_ = m.handOff(ctx, moveHandoff) // without a successor a follower takes over after the election timeout
+		// After an error nobody led for the time limit. A cell that closes has a leader after the
+		// election timeout.
+		if err := m.handOff(ctx, moveHandoff); err != nil {
+			m.nextHandoff = time.Now().Add(lastReopen)
+		}
 	}
 	if m.away {
 		m.stop()
@@ -123,7 +127,9 @@ func (n *Node) move(ctx context.Context, m move) {
 func (n *Node) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	_ = n.bucket.Delete(ctx, nodePrefix+n.host.Name, jetstream.LastRevision(n.revision))
+	if n.revision > 0 { // else the entry is removed; LastRevision(0) is no condition
+		_ = n.bucket.Delete(ctx, nodePrefix+n.host.Name, jetstream.LastRevision(n.revision))
+	}
 	stay, err := n.readNodes(ctx)
 	var closing errgroup.Group
 	closing.SetLimit(maxOpening)
