@@ -213,8 +213,10 @@ func workAsEight(t *testing.T, c *secured, done func() bool) {
 }
 
 func TestAttack_SucceedsWithOneAccount(t *testing.T) {
+	t.Parallel()
 	for name, attack := range attacks {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := startSecured(t, weaken(t), 7, 8, 9)
 			fill(t, openLog(t, c.as(t, 8), 8, cluster.Options{}), 1)
 			succeeded := attack(t, c)

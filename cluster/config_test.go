@@ -114,6 +114,7 @@ func connect(dir string, urls ...string) (s cluster.Servers, err error) {
 // endregion
 
 func TestRights_SufficeForTheCell(t *testing.T) {
+	t.Parallel()
 	c := startSecured(t, nil, 7, 8)
 	o := cluster.Options{Journal: openJournal(t, t.TempDir())}
 	l := openLog(t, c.as(t, 7), 7, o)

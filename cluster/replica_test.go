@@ -240,6 +240,7 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 
 // A node that was not closed before the Reseed knows another record.
 func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
+	t.Parallel()
 	next := func(rec []byte) func(context.Context, *cluster.Log) error {
 		return func(ctx context.Context, l *cluster.Log) error { return errorOf(l.Append(ctx, 20, rec)) }
 	}

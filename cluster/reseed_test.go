@@ -213,6 +213,7 @@ func wipedServers(t *testing.T, n int) (c *localnet.Cluster, s cluster.Servers, 
 }
 
 func TestLoss_DiskOfOneServer(t *testing.T) {
+	t.Parallel()
 	c, s, wipe := wipedServers(t, 3)
 	a := startNode(t, s, cluster.Options{})
 	a.leave(t, 20)
@@ -226,11 +227,13 @@ func TestLoss_DiskOfOneServer(t *testing.T) {
 }
 
 func TestLoss_DisksOfAllServers(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name             string
 		journaled, early bool // early: the state is older than the journal's end
 	}{{"state and journal", true, false}, {"older state and journal", true, true}, {"state alone", false, false}} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			c, s, wipe := wipedServers(t, 3)
 			var o cluster.Options
 			if test.journaled {

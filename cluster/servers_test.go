@@ -18,6 +18,7 @@ import (
 )
 
 func TestRead_SurvivesServerRestarts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("servers that are lost take seconds to be replaced")
 	}

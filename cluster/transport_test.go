@@ -112,6 +112,7 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 }
 
 func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
+	t.Parallel()
 	c := startServers(t, 3, nil)
 	ids := [2]cells.ID{cells.NewID(), cells.NewID()}
 	blobs := [2]cluster.Blobs{cluster.Folder(t.TempDir()), cluster.Folder(t.TempDir())}

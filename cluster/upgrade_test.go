@@ -288,6 +288,7 @@ func TestServers_RollingRestart(t *testing.T) {
 
 // A fourth server takes new cells, a server with an empty folder replaces one of the same name.
 func TestServers_AddAndReplace(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("lame duck mode takes seconds")
 	}
