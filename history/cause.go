@@ -24,8 +24,8 @@ type Change struct {
 // A Cause is the command that a flush applied, or the place of a write. Nothing in it is inferred:
 // the command named the item, and a write is known up to the boundaries around it.
 type Cause struct {
-	// Kind is "create", "put", "erase", "erase all", "set" or "unset" for a command, "at once" for an operation
-	// of a Writer or an Exchange, and "in place" for any other write.
+	// Kind is "create", "put", "erase", "erase all", "set" or "unset" for a command, "at once" for
+	// an operation of a Writer or an Exchange, and "in place" for any other write.
 	Kind   string
 	System string // system of a schedule that recorded or wrote; "": none
 	Phase  string // kind of the pass, or the operation; for code outside of both, the boundaries around it

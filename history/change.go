@@ -55,7 +55,7 @@ func (h *History) Changes(ctx context.Context, id store.ID, field string, from, 
 // plays of the tick of the change lead to two states.
 func (h *History) Why(ctx context.Context, id store.ID, field string, tick uint64) (Change, error) {
 	check.Given(ctx != nil, "history: Why", "context")
-	sp, err := h.spanOf(tick)
+	sp, err := h.spanOf(tick, tick)
 	if err != nil {
 		return Change{}, err
 	}
@@ -107,7 +107,7 @@ func (t *tickChanges) all(id store.ID) (all []Change) {
 
 // begin moves the cursor to the state before a tick and begins to watch.
 func (w *watch) begin(ctx context.Context, tick uint64) (*player, hook.Probe, error) {
-	p, err := w.seek(ctx, tick-1)
+	p, err := w.seek(ctx, tick-1, tick)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +130,7 @@ func (w *watch) play(ctx context.Context, from, to uint64) (found []tickChanges,
 		return nil, false, err
 	}
 	defer probe.Close()
-	if _, err := w.spanOf(to); err != nil {
+	if _, err := w.spanOf(to, to); err != nil {
 		return nil, false, err
 	}
 	lives = probe.Lives()
@@ -192,7 +192,7 @@ func (w *watch) last(ctx context.Context, t tickChanges) (Change, error) {
 			if err := w.locate(ctx, t); err != nil {
 				return Change{}, err
 			}
-		} else if _, err := w.seek(ctx, t.tick); err != nil {
+		} else if _, err := w.seek(ctx, t.tick, t.tick); err != nil {
 			return Change{}, err
 		}
 		s := w.cursor.store

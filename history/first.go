@@ -30,7 +30,7 @@ func (h *History) First(ctx context.Context, name string, from, to uint64) (Foun
 	if err != nil {
 		return Found{}, err
 	}
-	s := search{History: h, span: p.span, name: name, parts: p.span.parts(from, to)}
+	s := search{History: h, span: p.span, to: to, name: name, parts: p.span.parts(from, to)}
 	s.results = make([]result, len(s.parts))
 	s.least.Store(int64(len(s.parts)))
 	var others sync.WaitGroup
@@ -52,12 +52,12 @@ func (h *History) seekCheck(ctx context.Context, op, name string, from, to uint6
 	if from > to {
 		return nil, fmt.Errorf("history: %s: got ticks %d to %d, want the first not after the last", op, from, to)
 	}
-	p, err := h.seek(ctx, from)
+	p, err := h.seek(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
 	if to > p.span.Last {
-		if _, err := h.spanOf(p.span.Last + 1); err != nil {
+		if _, err := h.spanOf(p.span.Last+1, to); err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("history: tick %d: %w in one range with tick %d, nearest %d", to, ErrRange, from, p.span.Last)
@@ -105,6 +105,7 @@ func (s *span) parts(from, to uint64) []part {
 type search struct {
 	*History
 	span    *span
+	to      uint64
 	name    string
 	parts   []part
 	results []result
@@ -151,7 +152,7 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 	part := s.parts[i]
 	goTo := func(tick uint64) error {
 		if cursor {
-			_, err := s.seek(ctx, tick)
+			_, err := s.seek(ctx, tick, s.to)
 			return err
 		}
 		for p.tick.Number < tick {
@@ -192,7 +193,7 @@ func (h *History) Turn(ctx context.Context, name string, from, to uint64) (Found
 		return Found{}, err
 	}
 	fails := func(tick uint64) (Found, error) {
-		p, err := h.seek(ctx, tick)
+		p, err := h.seek(ctx, tick, to)
 		if err != nil {
 			return Found{}, err
 		}

@@ -129,7 +129,7 @@ func (h *History) Ranges() []Range {
 // tick or an earlier one fails, and the other errors of [world.Replayer.Next].
 func (h *History) Seek(ctx context.Context, tick uint64) (*store.Store, world.Tick, error) {
 	check.Given(ctx != nil, "history: Seek", "context")
-	p, err := h.seek(ctx, tick)
+	p, err := h.seek(ctx, tick, tick)
 	if err != nil {
 		return nil, world.Tick{}, err
 	}

@@ -137,6 +137,8 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, game: other("arena 2", plant{name: "put", tick: 60}), args: "check DIR -any", want: []string{"verdict: equal"}},
 		{from: two, args: "info DIR", want: []string{`ticks 0 to 30: version "arena 1", not "arena 2": needs -any`, `ticks 30 to 60: version "arena 2"`}},
 		{from: two, args: "check DIR", want: []string{"all digests of ticks 30 to 60"}},
+		{from: two, args: "check DIR -any", want: []string{"all digests of ticks 30 to 60"}},
+		{from: two, args: "why DIR -any -tick 60 -item 1:1.1", want: []string{"tick 60, 1:1.1: "}},
 		{from: two, args: "check DIR -any -to 20", want: []string{"all digests of ticks 0 to 20"}},
 		{from: late, args: "info DIR", want: []string{`ticks 60 to 90: version "arena 1"`}},
 		{from: late, args: "first DIR -check teams -from 5", exit: 2, want: []string{"tick 5: the tick is not kept, nearest 60"}},

@@ -61,21 +61,23 @@ func (p *player) next(ctx context.Context) error {
 	return err
 }
 
-// spanOf returns the span of a tick, if it can be played.
-func (h *History) spanOf(tick uint64) (*span, error) {
-	var other *span
+// spanOf returns the first span of a tick that can be played. A span that also has tick to comes
+// before others.
+func (h *History) spanOf(tick, to uint64) (*span, error) {
+	var found, other *span
 	var gap error // the reason why the last span before the tick ends
 	var nearest *uint64
 	for i := range h.spans {
 		sp := &h.spans[i]
-		inside := sp.First <= tick && tick <= sp.Last
+		inside := sp.has(tick)
 		switch {
+		case inside && !h.plays(sp):
+			other = sp
 		case !h.plays(sp):
-			if inside {
-				other = sp
-			}
 		case inside:
-			return sp, nil
+			if found == nil || sp.has(to) && !found.has(to) {
+				found = sp
+			}
 		case tick < sp.First:
 			nearest = nearer(tick, nearest, &sp.First)
 		default:
@@ -83,6 +85,8 @@ func (h *History) spanOf(tick uint64) (*span, error) {
 		}
 	}
 	switch {
+	case found != nil:
+		return found, nil
 	case other != nil:
 		return nil, fmt.Errorf("history: tick %d: %w: got %q, want %q", tick, world.ErrVersion, other.Version, h.version)
 	case nearest == nil:

@@ -42,6 +42,8 @@ func (s *span) before(tick uint64) start {
 	return s.starts[i]
 }
 
+func (s *span) has(tick uint64) bool { return s.First <= tick && tick <= s.Last }
+
 // A scanner finds the spans of a log.
 type scanner struct {
 	left   []start // snapshots after the last record, ascending

@@ -2,9 +2,10 @@ package history
 
 import "context"
 
-// seek moves the cursor to the state after a tick.
-func (h *History) seek(ctx context.Context, tick uint64) (*player, error) {
-	sp, err := h.spanOf(tick)
+// seek moves the cursor to the state after a tick. It prefers a span that also has tick to,
+// because the last tick of a version is the first tick of the next version.
+func (h *History) seek(ctx context.Context, tick, to uint64) (*player, error) {
+	sp, err := h.spanOf(tick, to)
 	if err != nil {
 		return nil, err
 	}

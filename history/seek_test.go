@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -30,13 +31,16 @@ func TestSeek_ReachesTheStatesOfTheWorld(t *testing.T) {
 	}
 }
 
-// verify compares the memory of the moments with the limit.
+// verify compares the memory of the moments with the limit, and the arrays for dropped moments.
 func (s *shelf) verify(t testing.TB) {
 	t.Helper()
 	bytes := int64(0)
 	for _, list := range [][]*moment{s.grid, s.rungs, s.free} {
 		for _, m := range list {
 			bytes += m.state.Bytes()
+		}
+		if slices.ContainsFunc(list[len(list):cap(list)], func(m *moment) bool { return m != nil }) {
+			t.Fatal("an array keeps moments that were dropped")
 		}
 	}
 	if bytes > s.limit {

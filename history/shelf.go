@@ -60,20 +60,19 @@ func (s *shelf) grow(bytes int64) {
 	for len(s.rungs) > rungs {
 		s.rungs = s.release(s.rungs, 0)
 	}
-	s.free = s.free[:min(len(s.free), max(0, rungs+grid-len(s.grid)-len(s.rungs)))]
+	kept := min(len(s.free), max(0, rungs+grid-len(s.grid)-len(s.rungs)))
+	s.free = slices.Delete(s.free, kept, len(s.free))
 }
 
 // thin releases the moments of the grid that are at no multiple of the distance.
 func (s *shelf) thin() {
-	kept := s.grid[:0]
-	for _, m := range s.grid {
+	s.grid = slices.DeleteFunc(s.grid, func(m *moment) bool {
 		if m.tick%s.distance == 0 {
-			kept = append(kept, m)
-		} else {
-			s.free = append(s.free, m)
+			return false
 		}
-	}
-	s.grid = kept
+		s.free = append(s.free, m)
+		return true
+	})
 }
 
 func (s *shelf) release(from []*moment, i int) []*moment {
@@ -130,13 +129,13 @@ func (s *shelf) ladder(tick uint64) (at []uint64) {
 // keep saves the state of p if its tick is a multiple of the distance, or one of rungs.
 func (s *shelf) keep(ctx context.Context, p *player, rungs []uint64) error {
 	tick := p.tick.Number
-	maxRungs, maxGrid := s.room()
-	list, most := &s.grid, maxGrid
+	forRungs, forGrid := s.room()
+	list, most := &s.grid, forGrid
 	if tick%s.distance != 0 {
 		if !slices.Contains(rungs, tick) {
 			return nil
 		}
-		list, most = &s.rungs, maxRungs
+		list, most = &s.rungs, forRungs
 	}
 	i, found := find(*list, tick)
 	if found || most == 0 {
@@ -158,7 +157,7 @@ func (s *shelf) keep(ctx context.Context, p *player, rungs []uint64) error {
 func (s *shelf) take() *moment {
 	if n := len(s.free); n > 0 {
 		m := s.free[n-1]
-		s.free = s.free[:n-1]
+		s.free = slices.Delete(s.free, n-1, n)
 		return m
 	}
 	return new(moment)
