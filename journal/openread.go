@@ -16,8 +16,8 @@ import (
 //
 // It reads the same records as [Open], and fails with [ErrCorrupt] for the same damage, or with
 // [fs.ErrNotExist] if dir has no journal. It also fails with ErrCorrupt if the last record is
-// damaged and a snapshot has it: Open begins a segment after that snapshot. A unit being written is not seen. On Windows, files
-// that are open for reading cannot be trimmed.
+// damaged and a snapshot has it: Open begins a segment after that snapshot. A unit being written
+// is not seen. On Windows, files that are open for reading cannot be trimmed.
 func OpenRead(dir string) (*Journal, error) {
 	j, err := openRead(readOnlyDir{newFolder(dir)})
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 )
 
 // record returns the record at a position and, unless it is unreadable, its successor, or nil.
-// Both are valid until the next call. It returns io.EOF after the tail.
+// Both are valid until the next call. It returns io.EOF after the tail, and the error of ctx.
 func (a *readAhead) record(ctx context.Context, at uint64) (rec, next []byte, err error) {
 	if at > a.tail {
 		return nil, nil, io.EOF
@@ -31,7 +31,7 @@ func (a *readAhead) record(ctx context.Context, at uint64) (rec, next []byte, er
 	if !a.has(at) || at < a.tail && !a.has(at+1) {
 		err = a.read(ctx, at)
 	}
-	if !a.has(at) {
+	if !a.has(at) || err != nil && ctx.Err() != nil {
 		return nil, nil, err
 	}
 	if a.has(at + 1) {
