@@ -192,10 +192,19 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	// Nobody renews the entry: after a lease another node removes it, by its own beats, although
 	// its cells open and close all the time.
 	other := startNode(t, s, Host{Name: "b", Open: h.Open})
+	other.beating.Lock()
+	began := other.revision
+	other.beating.Unlock()
 	waitUntil(t, "the silent node is removed", func() bool {
 		wake(other.dirty)
 		return slices.Equal(other.Status().Nodes, []string{"b"})
 	})
+	e := other.entry()
+	other.beating.Lock()
+	defer other.beating.Unlock()
+	if most := began + 3*e.Beat + 10; other.revision > most {
+		t.Errorf("revision %d after %d beats, want at most %d: renewals delay beats", other.revision, e.Beat, most)
+	}
 }
 
 // A cell of a version that waits for a handoff is not open for other nodes, which would hand it over
