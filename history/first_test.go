@@ -58,11 +58,15 @@ func TestFirst_EqualsTheStatesOfTheWorld(t *testing.T) {
 	if turn := r.firstOf(1, 200, few); turn < 30 || turn > 170 {
 		t.Fatalf("the check turns at tick %d, want one in the middle", turn)
 	}
+	rounds, step := 12, uint64(1)
+	if testing.Short() {
+		rounds, step = 2, 20
+	}
 	for _, stores := range []int{1, 3} {
 		t.Run(fmt.Sprint("stores=", stores), func(t *testing.T) {
 			h := mustOpen(t, r.dir, replay(same, checks), Options{Stores: stores})
 			random := rand.New(rand.NewPCG(1, 1))
-			for range 12 {
+			for range rounds {
 				from := 1 + random.Uint64N(r.last)
 				to := from + random.Uint64N(r.last-from+1)
 				for _, c := range []struct {
@@ -87,7 +91,7 @@ func TestFirst_EqualsTheStatesOfTheWorld(t *testing.T) {
 					}
 				}
 			}
-			for to := r.firstOf(1, r.last, few) - 1; to <= r.last; to++ {
+			for to := r.firstOf(1, r.last, few) - 1; to <= r.last; to += step {
 				turn, err := h.Turn(ctx, "few", 1+random.Uint64N(20), to)
 				if want := r.firstOf(1, to, few); err != nil || turn.Tick.Number != want {
 					t.Fatalf("Turn up to %d: %+v, %v, want tick %d", to, turn, err, want)

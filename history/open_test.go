@@ -54,6 +54,9 @@ func TestOpen_ReadsAFolderThatIsWritten(t *testing.T) {
 
 // Steps back play few ticks.
 func TestSeek_PlaysFewTicks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays thousands of ticks on one goroutine")
+	}
 	const ticks = 600
 	r := record(t, ticks, true, same)
 	r.keepFirstSnapshot(t)
