@@ -22,7 +22,7 @@ type Command struct {
 	Origin   any  // Origin of its pass; nil: a call
 	Task     int  // 0 for a call
 	Call     int  // number of the call of the inbox or the input, from 1; 0: recorded in a pass
-	Sequence int  // as in [Sample], for a call of the input within the call; of a staged Set that of its create
+	Sequence int  // as in [Sample], for a call of the input within the call; a staged Set has the number of its create
 
 	series series
 	at     int // sequence in the queue; of a staged Set the number of earlier Sets of the create
@@ -39,8 +39,8 @@ type series struct {
 }
 
 // Trace calls visit with the commands of the gathered batch for a target: its create, erases, and
-// either puts or, for an attachment, Sets and Unsets. They are in key order, and those of a queue
-// in sequence by kind. It takes O(commands for the table) time. It is called after the shards
+// either puts or, for an attachment, Sets and Unsets. They are in key order, and the commands
+// of a queue are in sequence by kind. It takes O(commands for the table) time. It is called after the shards
 // have applied the commands and before [Recorder.Publish].
 func (r *Recorder) Trace(to Target, visit func(c Command)) {
 	t := tracing{Recorder: r, to: to, made: r.Pending.nameOf(to.ID), visit: visit}

@@ -54,8 +54,8 @@ const (
 // is closed. It returns that cause.
 //
 // serve runs in a goroutine per call, at most once at a time for each key. Its reply must be
-// repeatable: that of [world.Requests.Submit] is, and a call then counts once. serve may read w
-// instead. A refusal by the program belongs in the reply. An error, or a panic, is [ErrRefused]
+// repeatable. A reply of [world.Requests.Submit] is repeatable, and a call then counts once. serve
+// may read w instead. A refusal by the program belongs in the reply. An error, or a panic, is [ErrRefused]
 // for the caller, with its text, except the errors after which another attempt may succeed, such
 // as [world.ErrNotLeader] and [store.ErrUncertain]: the caller repeats the call.
 func (l *Log) Serve(ctx context.Context, w *world.World, serve func(ctx context.Context, c Call) (reply []byte, err error)) error {
@@ -82,7 +82,7 @@ func (l *Log) Serve(ctx context.Context, w *world.World, serve func(ctx context.
 }
 
 // A front answers the calls of a cell. Only the leader subscribes, so that callers learn at once
-// that a cell has none.
+// that a cell has no leader.
 type front struct {
 	log     *Log
 	world   *world.World

@@ -207,8 +207,8 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	}
 }
 
-// A cell of a version that waits for a handoff is not open for other nodes, which would hand it over
-// in vain.
+// A cell of a version that waits for a handoff is not open for other nodes, whose handoff
+// would have no effect.
 func TestNode_WaitingCellIsNotOpen(t *testing.T) {
 	s, open := Embedded(t.TempDir()), openBanks(Options{Snapshots: Folder(t.TempDir())})
 	a := startNode(t, s, Host{Name: "a", Open: open})

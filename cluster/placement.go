@@ -50,7 +50,7 @@ func newPlacement() placement {
 var nodeName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // set takes over an entry; nil removes it. An entry that was edited by hand and is invalid is
-// wrong: a cell keeps its place with weight 1, and a node has none.
+// wrong: a cell keeps its place with weight 1, and a node gets no cells.
 func (p *placement) set(key string, value []byte) {
 	delete(p.wrong, key)
 	if text, ok := strings.CutPrefix(key, cellPrefix); ok {

@@ -127,7 +127,7 @@ func (n *Node) move(ctx context.Context, m move) {
 func (n *Node) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	if n.revision > 0 { // else the entry is removed; LastRevision(0) is no condition
+	if n.revision > 0 { // else the entry is removed; LastRevision(0) would always delete
 		_ = n.bucket.Delete(ctx, nodePrefix+n.host.Name, jetstream.LastRevision(n.revision))
 	}
 	stay, err := n.readNodes(ctx)

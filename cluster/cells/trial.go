@@ -50,7 +50,7 @@ func (t *trial) take() bool {
 	return true
 }
 
-// blame reports once, in the last run, that the next message is the one that fails the tick.
+// blame reports once, in the last run, that the next message fails the tick.
 func (t *trial) blame() bool {
 	is := t.searches && t.last
 	t.searches = t.searches && !is
