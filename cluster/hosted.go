@@ -89,13 +89,7 @@ func (n *Node) play(ctx context.Context, id CellID, h *hosted) {
 }
 
 func (n *Node) playOnce(ctx context.Context, id CellID, h *hosted) (opened bool, err error) {
-	select {
-	case n.opening <- struct{}{}:
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-	o, err := n.open(ctx, id)
-	<-n.opening
+	o, err := n.openInTurn(ctx, id)
 	if err != nil {
 		return false, fmt.Errorf("cell %v: %w", id, err)
 	}
@@ -120,6 +114,20 @@ type openCell struct {
 	*Cell
 	log   *Log
 	world *world.World
+}
+
+// openInTurn limits the cells that open at a time. A cell that takes longer than openTime lets the
+// next one open.
+func (n *Node) openInTurn(ctx context.Context, id CellID) (*openCell, error) {
+	select {
+	case n.opening <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	release := sync.OnceFunc(func() { <-n.opening })
+	defer release()
+	defer time.AfterFunc(n.openTurn, release).Stop()
+	return n.open(ctx, id)
 }
 
 func (n *Node) open(ctx context.Context, id CellID) (o *openCell, err error) {

@@ -58,13 +58,14 @@ type Cell struct {
 // be called by any goroutine.
 type Node struct {
 	*Client
-	host    Host
-	servers Servers
-	bucket  jetstream.KeyValue
-	lease   time.Duration
-	opening chan struct{} // limits cells that open at a time
-	changed chan struct{} // has a value after the placement or a hosted cell changed
-	dirty   chan struct{} // has a value after the set of open cells changed
+	host     Host
+	servers  Servers
+	bucket   jetstream.KeyValue
+	lease    time.Duration
+	opening  chan struct{} // limits cells that open at a time
+	openTurn time.Duration // for which a cell counts as opening
+	changed  chan struct{} // has a value after the placement or a hosted cell changed
+	dirty    chan struct{} // has a value after the set of open cells changed
 
 	beating  sync.Mutex
 	revision uint64 // of this node's entry; protected by beating
@@ -123,7 +124,7 @@ func newNode(c *Client, servers Servers, h Host) *Node {
 	servers.shared = c.conn
 	machine, _ := os.Hostname()
 	return &Node{
-		Client: c, host: h, servers: servers, lease: leaseTime,
+		Client: c, host: h, servers: servers, lease: leaseTime, openTurn: openTime,
 		opening: make(chan struct{}, maxOpening), changed: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		placement: newPlacement(), self: nodeEntry{Host: fmt.Sprintf("%s, process %d", machine, os.Getpid()), ID: rand.Text()},
 		revisions: make(map[string]uint64), missed: make(map[string]int), hosted: make(map[CellID]*hosted),

@@ -28,7 +28,7 @@ func startNode(t *testing.T, s Servers, h Host) *testNode {
 	}
 	n, err := Join(t.Context(), s, h)
 	noError(t, err)
-	n.lease = time.Second
+	n.lease, n.openTurn = time.Second, 50*time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- n.Run(ctx) }()
@@ -135,6 +135,27 @@ func TestNode_OpensAgain(t *testing.T) {
 	if reply, err := n.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
 		t.Errorf("cell 2: got %q, %v", reply, err)
 	}
+}
+
+func TestNode_HangingOpenBlocksNoOther(t *testing.T) {
+	open := openBanks(Options{Snapshots: Folder(t.TempDir())})
+	var hanging atomic.Int32
+	n := startNode(t, Embedded(t.TempDir()), Host{Name: "a", Open: func(ctx context.Context, id CellID) (*Cell, error) {
+		if id <= maxOpening {
+			hanging.Add(1)
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		return open(ctx, id)
+	}})
+	for id := range CellID(maxOpening) {
+		noError(t, n.Place(t.Context(), id+1, 1))
+	}
+	waitUntil(t, "all slots are taken", func() bool { return hanging.Load() == maxOpening })
+	noError(t, n.Place(t.Context(), maxOpening+1, 1))
+	waitUntil(t, "the last cell has a leader", func() bool {
+		return slices.ContainsFunc(n.Status().Cells, func(c CellStatus) bool { return c.World.Leader })
+	})
 }
 
 // A second node of a name is refused while the first runs. A dead one's name is free, and a node

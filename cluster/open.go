@@ -37,6 +37,7 @@ type Log struct {
 
 	mutex        sync.Mutex
 	seen         location   // the last record read or appended
+	found        location   // of the last search; seq 0: none
 	highest      uint64     // highest known position, including the journal
 	failingSince time.Time  // start of unanswered requests; zero: the last one was answered
 	shortSince   time.Time  // start of reports of a short stream; zero: none
@@ -63,9 +64,9 @@ const (
 )
 
 // Open returns the log of a cell, and creates a missing stream. It waits up to 30 s for the
-// start of servers. It fails with [ErrSettings] if the stream may lose records, with
-// [ErrBehind] if it ends before the journal, and with [ErrOtherStream] if it differs from the
-// journal.
+// start of servers, unless they refuse the credentials. It fails with [ErrSettings] if the stream
+// may lose records, with [ErrBehind] if it ends before the journal, and with [ErrOtherStream] if
+// it differs from the journal.
 func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
 	check.Given(ctx != nil, "cluster: Open", "context")
 	o, err := o.withDefaults(servers.replicas())

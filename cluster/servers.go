@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,11 +82,23 @@ func (s Servers) connect(ctx context.Context, inbox string) (*connection, error)
 		if err == nil {
 			return &connection{Conn: conn, done: done, users: 1}, nil
 		}
+		if isRefused(err) {
+			done()
+			return nil, fmt.Errorf("cluster: connect: %w", err)
+		}
 		if pause(ctx, reconnectWait) != nil {
 			done()
 			return nil, fmt.Errorf("cluster: no server answers: %w", err)
 		}
 	}
+}
+
+// isRefused reports whether a server refused the credentials, or has a wrong certificate, and no
+// server accepted the connection.
+func isRefused(err error) bool {
+	var wrong *tls.CertificateVerificationError
+	return errors.As(err, &wrong) || slices.ContainsFunc([]error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired},
+		func(refused error) bool { return errors.Is(err, refused) })
 }
 
 // After leaveTime without an answer noteResponse changes servers: the current one may be cut

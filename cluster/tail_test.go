@@ -81,3 +81,34 @@ func TestFind_ReturnsPreviousSum(t *testing.T) {
 		t.Errorf("behind a record that is not there: %v", err)
 	}
 }
+
+// A counted stream counts requests for messages.
+type counted struct {
+	jetstream.Stream
+	requests int
+}
+
+func (c *counted) GetMsg(ctx context.Context, seq uint64, o ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+	c.requests++
+	return c.Stream.GetMsg(ctx, seq, o...)
+}
+
+// One request is for the last record, and three find a record of one message. A second search of it
+// takes none.
+func TestFind_TakesFewRequests(t *testing.T) {
+	l := openFilled(t, 100)
+	c := &counted{Stream: l.stream}
+	l.stream, l.seen = c, location{}
+	for _, after := range []uint64{1, 50, 98, 99, 100} {
+		for _, most := range []int{4, 0} {
+			c.requests = 0
+			if seq, _, _, err := l.find(t.Context(), after); seq != after+1 || err != nil || c.requests > most {
+				t.Errorf("after record %d: got message %d, %v and %d requests, want %d and %d", after, seq, err, c.requests, after+1, most)
+			}
+		}
+		l.forgetSequence()
+		if _, known := l.located(after); known {
+			t.Errorf("record %d is located", after)
+		}
+	}
+}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
 	"go.uber.org/goleak"
 
 	"handloom/cluster"
@@ -102,6 +104,7 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	args := []string{"-servers", c.URL(0), "-files", files, "-cell", "1", "-replicas", "1", "-journal", folder}
 	want(t, append(args, "-state", state, "-write"), exitRefused, "open elsewhere")
 	noError(t, j.Close())
+	refuseCredentials(t, args, files)
 	want(t, args, exitRefused, "want a snapshot")
 	for range 2 {
 		want(t, append(args, "-state", state), 0, "create stream HANDLOOM-0000000000000001 with records 1 to ")
@@ -116,6 +119,31 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 		t.Errorf("tick %d follows tick %d", got, before)
 	}
 	noError(t, again.Close(ctx), l.Close())
+}
+
+// refuseCredentials checks that a key or an authority that the servers do not know is an error.
+func refuseCredentials(t *testing.T, args []string, files string) {
+	t.Helper()
+	key, err := nkeys.CreateUser()
+	noError(t, err)
+	seed, err := key.Seed()
+	noError(t, err)
+	cert, err := os.ReadFile(filepath.Join(files, "node.pem"))
+	noError(t, err)
+	for name, test := range map[string]struct {
+		content []byte
+		text    string
+	}{
+		"node.nkey": {seed, "Authorization Violation"},
+		"ca.pem":    {cert, "failed to verify certificate"},
+	} {
+		dir := t.TempDir()
+		noError(t, os.CopyFS(dir, os.DirFS(files)))
+		noError(t, os.WriteFile(filepath.Join(dir, name), test.content, 0o600))
+		other := slices.Clone(args)
+		other[slices.Index(other, files)] = dir
+		want(t, other, exitRefused, test.text)
+	}
 }
 
 // play opens a world and runs a tick.
