@@ -122,5 +122,5 @@ bench: ## the benchmarks of every package
 bench-check: ## output of the bench program for benchstat, and refused input
 	BENCHSTAT="$(BENCHSTAT)" sh bench/check.sh
 
-bench-compare: ## BASE=rev and the working tree, alternating; RUN=regexp selects cases, ROUNDS=10
+bench-compare: ## BASE=rev and the working tree, alternating, 20 minutes; RUN=regexp selects cases, ROUNDS=10
 	BENCHSTAT="$(BENCHSTAT)" sh bench/compare.sh "$(BASE)" "$(RUN)" "$(ROUNDS)"
