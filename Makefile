@@ -79,7 +79,7 @@ stress: ## the main job, and refused input
 	sh stress/check.sh
 
 kills: ## a program on a journal, killed KILLS times
-	@dir=$$(mktemp -d) && go build -o $$dir/stress ./stress && { $$dir/stress -durable $$dir/log -kills $(KILLS); code=$$?; rm -rf $$dir; exit $$code; }
+	@dir=$$(mktemp -d) && go build -o $$dir/kills ./stress/kills && { $$dir/kills -kills $(KILLS) $$dir/log; code=$$?; rm -rf $$dir; exit $$code; }
 
 schedules: ## random schedules next to other goroutines for DURATION, from SEED on, on 1, 2 and 8 workers
 	go test ./store -run TestSchedule_MatchesModel -schedules $(DURATION) -schedule-seed $(SEED) -timeout 0 -v

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"handloom/internal/entry"
 	"handloom/internal/wire"
 )
 
@@ -22,7 +23,7 @@ const (
 // A chain is the sum of a record and all records before it.
 type chain [16]byte
 
-func (c chain) next(rec []byte) chain { return wire.Chain(c, rec) }
+func (c chain) next(rec []byte) chain { return chain(entry.Chain(c).Next(rec)) }
 
 // A message is one fragment of a record.
 type message struct {

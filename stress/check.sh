@@ -11,7 +11,8 @@ go build -o "$dir/stress" ./stress
 (cd "$dir" && ./stress) >"$dir/main" || { cat "$dir/main"; exit 1; }
 cat "$dir/main"
 test "$(grep -c '^verdict: ' "$dir/main")" -eq 1 # at the end of both parts
-"$dir/stress" -durable "$dir/log" -kills 20
+go build -o "$dir/kills" ./stress/kills
+"$dir/kills" -kills 20 "$dir/log"
 go build -o "$dir/world" ./world/cmd/world
 "$dir/world" info "$dir/log"
 
@@ -19,7 +20,7 @@ printf 'handloom-trace 1\nC 0 1\nC 0 1\n' >"$dir/twice.trace"
 refused "$dir/stress" replay "$dir/twice.trace"
 printf 'handloom-stress 1\ndo\njump\n' >"$dir/jump.program"
 refused "$dir/stress" -program "$dir/jump.program"
-refused "$dir/stress" -durable "$dir/log"
+refused "$dir/kills" "$dir/log"
 refused "$dir/world" info "$dir/missing"
 
 # It handles signals after its first line.

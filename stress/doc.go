@@ -7,7 +7,7 @@
 //	go run ./stress -program FILE           one random program
 //	go run ./stress -canary all             seeded faults
 //	go run ./stress replay TRACE            another trace
-//	go run ./stress -durable DIR -kills N   a program on a journal, killed N times
+//	go run ./stress/kills -kills N DIR      a program on a journal, killed N times
 //
 // # Random programs
 //

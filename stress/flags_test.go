@@ -28,7 +28,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"replay no/such", "stress replay: open no/such: no such file or directory"},
 		{"replay " + trace + " -html -", "stress replay: -html wants a file; see: go run ./stress replay -h"},
 		{"-html no/such", "stress: -html: stat no: no such file or directory"},
-		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay or durable; see: go run ./stress help -h`},
+		{"help bogus", `stress help: no help about ["bogus"]; want profile or replay; see: go run ./stress help -h`},
 		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly or long; see: go run ./stress -h`},
 		{"-profile smoke -workers 1", "stress: flag provided but not defined: -workers; see: go run ./stress -h"},
 		{"-profile smoke FILE", `stress: "FILE" is too much; a program is played by -program FILE; see: go run ./stress -h`},
@@ -45,11 +45,6 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-program testdata/table-1024.txt", "testdata/table-1024.txt:1: it is a trace, or compressed; a trace is replayed by: replay testdata/table-1024.txt"},
 		{"-program testdata/bad-operation.txt", `testdata/bad-operation.txt:5: no operation is called "jump"`},
 		{"-program testdata/bad-misuse.txt", `testdata/bad-misuse.txt:5: no misuse is called "kindness"; want one of ` + strings.Join(runner.Misuses(), ", ")},
-		{"-durable testdata", "stress -durable: testdata is not empty; the journal begins there"},
-		{"-durable= -kills 1", "stress -durable: want one DIR, and [] is too much; see: go run ./stress -durable -h"},
-		{"-durable x y", `stress -durable: want one DIR, and ["y"] is too much; see: go run ./stress -durable -h`},
-		{"-durable x -kills 0", "stress -durable: -kills is 0; want 1 to 1000000; see: go run ./stress -durable -h"},
-		{"-durable x -profile smoke", "stress -durable: flag provided but not defined: -profile; see: go run ./stress -durable -h"},
 	}
 	for _, tt := range tests {
 		got := stress(t, strings.Fields(tt.args)...)
@@ -83,7 +78,7 @@ func TestFlags_MaySurroundTheFile(t *testing.T) {
 func TestHelp_CoversEveryFlag(t *testing.T) {
 	for args, topic := range map[string]string{
 		"-h": "stress", "help -h": "stress", "-profile pr -h": "profile", "replay -h": "replay",
-		"help replay": "replay", "-durable x -h": "durable",
+		"help replay": "replay",
 	} {
 		want, err := helpText(topic)
 		if got := (command{smokes: true}).stress(t.Context(), strings.Fields(args)...); err != nil || got.code != exitVerified || got.stdout != want || got.stderr != "" {

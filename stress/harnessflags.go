@@ -1,11 +1,10 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -122,11 +121,8 @@ func profileNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-func randomSeed() uint64 {
-	var b [8]byte
-	rand.Read(b[:]) // cannot fail
-	return binary.LittleEndian.Uint64(b[:])>>33 + 1
-}
+// randomSeed returns a number with at most 31 bits, which is easy to copy.
+func randomSeed() uint64 { return rand.Uint64N(1<<31) + 1 }
 
 func (h *harnessing) lasts(d time.Duration) time.Duration {
 	switch {

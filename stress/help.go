@@ -22,7 +22,7 @@ func (p *command) help(words []string) int {
 	}
 	text, err := helpText(topic)
 	if err != nil || len(words) > 1 {
-		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay or durable", words))
+		return p.misused("help", fmt.Errorf("no help about %q; want profile or replay", words))
 	}
 	io.WriteString(p.stdout, text)
 	return 0

@@ -9,15 +9,11 @@ import (
 
 	"handloom/internal/cli"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/kills"
 )
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
 		campaign.ServeChild(os.Stdin, os.Stdout)
-	}
-	if len(os.Args) > 1 && os.Args[1] == kills.ChildCommand {
-		os.Exit(kills.Child(os.Args[2:], os.Stdin, os.Stdout))
 	}
 	os.Exit(run(cli.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -60,9 +56,6 @@ func (p *command) run(ctx context.Context, args []string) int {
 	command := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		command, args = args[0], args[1:]
-	}
-	if command == "" && wantsDurable(args) {
-		return p.durable(ctx, args)
 	}
 	if command == "" && wantsHarness(args) {
 		return p.harness(ctx, args)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/kills"
 
 	"go.uber.org/goleak"
 )
@@ -16,9 +15,6 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
 		campaign.ServeChild(os.Stdin, os.Stdout)
-	}
-	if len(os.Args) > 1 && os.Args[1] == kills.ChildCommand {
-		os.Exit(kills.Child(os.Args[2:], os.Stdin, os.Stdout))
 	}
 	goleak.VerifyTestMain(m)
 }

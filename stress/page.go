@@ -2,23 +2,13 @@ package main
 
 import (
 	_ "embed"
-	"fmt"
-	"html/template"
-	"io"
-	"runtime"
 	"time"
 
 	"handloom/internal/chart"
-	"handloom/internal/report"
 )
-
-//go:embed page.html
-var pageHTML string
 
 //go:embed page.css
 var pageCSS string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // runPage is the content of the report of a run: one HTML file with charts,
 // without scripts or links to other files.
@@ -55,25 +45,6 @@ func (r *runPage) addPoint(at time.Duration, done int) {
 		r.points = r.points[:maxPoints/2]
 	}
 	r.points = append(r.points, chart.Point{X: float64(at), Y: float64(done)})
-}
-
-type pageView struct {
-	runPage
-	Mood, Says string // Mood is good, bad or empty
-	Speed      template.HTML
-	Style      template.CSS
-}
-
-func renderPage(out io.Writer, r runPage) error {
-	v := pageView{runPage: r, Mood: pageMood(r.ExitCode), Style: template.CSS(chart.Style + pageCSS)}
-	v.Facts = append(append([]fact{}, r.Facts...), fact{"time", report.Duration(r.Elapsed)}, fact{"Go", runtime.Version()},
-		fact{"platform", runtime.GOOS + "/" + runtime.GOARCH}, fact{"GOMAXPROCS", fmt.Sprint(runtime.GOMAXPROCS(0))})
-	if n := len(r.points); n > 0 {
-		done := int(r.points[n-1].Y)
-		v.Says = fmt.Sprintf("%s %s in %s, %s.", report.Count(done), r.Unit, report.Duration(r.Elapsed), report.Rate(done, r.Elapsed))
-		v.Speed = template.HTML(chart.Figure(r.speed())) // Figure escapes
-	}
-	return pageTemplate.Execute(out, v)
 }
 
 func pageMood(exitCode int) string {

@@ -147,7 +147,7 @@ func (b Bars) row(c *canvas, v Value, x scale, l look, y float64) {
 // halo writes s with a halo over lines.
 func (c *canvas) halo(x, y float64, s string) {
 	fmt.Fprintf(c, `<text x="%s" y="%s" fill="%s" stroke="%s" stroke-width="3" paint-order="stroke">%s</text>`+"\n",
-		px(x), px(y), ink, paper, escape(s))
+		px(x), px(y), ink, paper, Escape(s))
 }
 
 func (b Bars) labels(c *canvas, x scale) {

@@ -32,7 +32,7 @@ func px(v float64) string {
 }
 
 func (c *canvas) text(x, y float64, anchor, color, s string) {
-	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s">%s</text>`+"\n", px(x), px(y), anchor, color, escape(s))
+	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s">%s</text>`+"\n", px(x), px(y), anchor, color, Escape(s))
 }
 
 func (c *canvas) stroke(path, color string, width float64, dash string) {
@@ -56,7 +56,7 @@ func (c *canvas) title(s string) {
 	for _, line := range wrap(s, size*1.08, c.room()) { // bold is wider
 		c.y += size * 1.3
 		fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" font-weight="bold" fill="%s">%s</text>`+"\n",
-			px(margin), px(c.y-size*0.3), px(size), ink, escape(line))
+			px(margin), px(c.y-size*0.3), px(size), ink, Escape(line))
 	}
 	c.y += 4
 }
@@ -101,6 +101,6 @@ func (c *canvas) document(title string) string {
 	height := px(c.y + margin)
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+
 		"\n<title>%s</title>\n"+`<rect width="%s" height="%s" fill="%s"/>`+"\n%s</svg>\n",
-		px(c.width), height, px(c.width), height, escape(title), px(c.font),
-		escape(title), px(c.width), height, paper, c.String())
+		px(c.width), height, px(c.width), height, Escape(title), px(c.font),
+		Escape(title), px(c.width), height, paper, c.String())
 }

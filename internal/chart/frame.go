@@ -52,12 +52,12 @@ func Frame(explain string, systems []System) string {
 			if text == "flush" {
 				class = ` class="flush"`
 			}
-			fmt.Fprintf(&stages, "<li%s><h3>%s</h3>\n", class, escape(text))
+			fmt.Fprintf(&stages, "<li%s><h3>%s</h3>\n", class, Escape(text))
 		case indent == 2:
 			at = text
 			drawSystem(&stages, text, systems, longest)
 		default:
-			fmt.Fprintf(&reasons, "<li><b>%s</b> %s</li>\n", escape(at), escape(text))
+			fmt.Fprintf(&reasons, "<li><b>%s</b> %s</li>\n", Escape(at), Escape(text))
 		}
 	}
 	picture := "<ol class=\"frame\" tabindex=\"0\">\n" + stages.String() + open + "</ol>\n"
@@ -76,9 +76,9 @@ func drawSystem(b *strings.Builder, line string, systems []System, longest time.
 		}
 	}
 	if y.Runs > 0 {
-		fmt.Fprintf(b, `<span class="took">%s</span>`, escape(Nanoseconds.Format(float64(y.Took))))
+		fmt.Fprintf(b, `<span class="took">%s</span>`, Escape(Nanoseconds.Format(float64(y.Took))))
 	}
-	fmt.Fprintf(b, "<b>%s</b>", escape(line))
+	fmt.Fprintf(b, "<b>%s</b>", Escape(line))
 	if y.Runs > 0 {
 		fmt.Fprintf(b, `<span class="track"><span class="bar part%d"></span></span>`, 20*y.Took/longest)
 	}
@@ -87,7 +87,7 @@ func drawSystem(b *strings.Builder, line string, systems []System, longest time.
 		to   []string
 	}{{"reads", y.Reads}, {"writes", y.Writes}, {"emits", y.Emits}} {
 		if len(does.to) > 0 {
-			fmt.Fprintf(b, `<span class="does">%s %s</span>`, does.verb, escape(strings.Join(does.to, ", ")))
+			fmt.Fprintf(b, `<span class="does">%s %s</span>`, does.verb, Escape(strings.Join(does.to, ", ")))
 		}
 	}
 	b.WriteString("</div>\n")

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// escape returns s as XML text. Characters not allowed in XML become the
+// Escape returns s as text of XML and HTML. Characters not allowed in XML become the
 // replacement character.
-func escape(s string) string {
+func Escape(s string) string {
 	clean := func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
 			return utf8.RuneError

@@ -1,17 +1,23 @@
 package entry
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
-
-	"handloom/internal/wire"
 )
 
-// A Chain is the hash of all records up to a position; see [wire.Chain]. Logs with equal
+// A Chain is the hash of all records of a log up to a position. Logs with equal
 // chains contain equal records. A record after another chain belongs to another log or
 // position.
 type Chain [16]byte
 
-func (c Chain) Next(rec []byte) Chain { return wire.Chain(c, rec) }
+// Next returns the chain up to rec: the first half of the SHA-256 of c and rec.
+func (c Chain) Next(rec []byte) (next Chain) {
+	h := sha256.New()
+	h.Write(c[:])
+	h.Write(rec)
+	copy(next[:], h.Sum(nil))
+	return next
+}
 
 // Seed returns the random seed of the tick whose record follows c. It is unpredictable
 // until the previous record is sealed.

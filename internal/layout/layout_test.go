@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/paged":           {"internal/items", "internal/slotset", "internal/digest", "shard/handle", "internal/check"},
 	"proof/maptest":            {"internal/check", "internal/seam", "internal/slotset", "shard/handle"}, // for tests only
 	"stress/internal/campaign": {"internal/report", "proof/draw", "proof/model", "proof/process", "proof/runner", "proof/script"},
-	"stress/internal/kills":    {"internal/hook", "journal", "world", "proof/game", "proof/process"},
+	"stress/kills":             {"internal/cli", "internal/hook", "internal/report", "journal", "world", "proof/game", "proof/process"},
 	"proof/game":               {"store", "world"},
 	"proof/draw":               {"proof/script"},
 	"proof/runner":             {"batch", "store", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/slotset", "proof/model", "proof/script"},

@@ -83,11 +83,17 @@ type common[T any] interface {
 	Clear(w *store.Writer)
 }
 
+// binding embeds nothing: each promoted method is compiled once more for each item type.
 type binding[T any] struct {
-	common[T]
-	kind[T]
+	common     common[T]
+	kind       kind[T]
 	components []boundPart
 }
+
+func (b *binding[T]) EraseAll(q store.Queue) { b.common.EraseAll(q) }
+func (b *binding[T]) Len() int               { return b.common.Len() }
+func (b *binding[T]) Clear(w *store.Writer)  { b.common.Clear(w) }
+func (b *binding[T]) Name() string           { return b.common.Name() }
 
 func handleOf[T any](id uint64) store.Handle[T] { return store.Handle[T]{ID: store.ID(id)} }
 
@@ -110,58 +116,60 @@ func idsOf[T any](hs []store.Handle[T]) []uint64 {
 func (b *binding[T]) keeps(i model.Item) model.Item { return b.kind.keeps(i) }
 
 func (b *binding[T]) emplace(q store.Queue, i model.Item) uint64 {
-	return uint64(b.Emplace(q, b.make(i)).ID)
+	return uint64(b.common.Emplace(q, b.kind.make(i)).ID)
 }
 
 func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item, share bool) []uint64 {
-	made := b.makeAll(items)
+	made := b.kind.makeAll(items)
 	for i := range made {
 		if share {
-			b.share(&made[i], &made[0])
+			b.kind.share(&made[i], &made[0])
 		}
 	}
-	return idsOf(b.EmplaceItems(q, made, nil))
+	return idsOf(b.common.EmplaceItems(q, made, nil))
 }
 
 func (b *binding[T]) emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64 {
-	return uint64(store.EmplaceFunc(b.common, q, func(h store.Handle[T], v *T) { *v = b.make(fill(uint64(h.ID))) }).ID)
+	return uint64(store.EmplaceFunc(b.common, q, func(h store.Handle[T], v *T) { *v = b.kind.make(fill(uint64(h.ID))) }).ID)
 }
 
 func (b *binding[T]) staged(q store.Queue, id uint64, i model.Item) bool {
-	v, ok := b.Staged(q, handleOf[T](id))
+	v, ok := b.common.Staged(q, handleOf[T](id))
 	if ok {
-		*v = b.make(i)
+		*v = b.kind.make(i)
 	}
 	return ok
 }
 
-func (b *binding[T]) erase(q store.Queue, id uint64) { b.Erase(q, handleOf[T](id)) }
+func (b *binding[T]) erase(q store.Queue, id uint64) { b.common.Erase(q, handleOf[T](id)) }
 
-func (b *binding[T]) eraseItems(q store.Queue, ids []uint64) { b.EraseItems(q, handlesOf[T](ids)) }
+func (b *binding[T]) eraseItems(q store.Queue, ids []uint64) {
+	b.common.EraseItems(q, handlesOf[T](ids))
+}
 
 func (b *binding[T]) put(q store.Queue, id uint64, i model.Item) {
-	b.Put(q, handleOf[T](id), b.make(i))
+	b.common.Put(q, handleOf[T](id), b.kind.make(i))
 }
 
 func (b *binding[T]) resolve(id uint64) (uint64, bool) {
-	h, ok := b.Resolve(handleOf[T](id))
+	h, ok := b.common.Resolve(handleOf[T](id))
 	return uint64(h.ID), ok
 }
 
 func (b *binding[T]) get(id uint64) (model.Item, bool) {
-	v, ok := b.Get(handleOf[T](id))
+	v, ok := b.common.Get(handleOf[T](id))
 	if !ok {
 		return model.Item{}, false
 	}
-	return b.read(v), true
+	return b.kind.read(v), true
 }
 
-func (b *binding[T]) has(id uint64) bool { return b.Has(handleOf[T](id)) }
+func (b *binding[T]) has(id uint64) bool { return b.common.Has(handleOf[T](id)) }
 
 func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 	return func(yield func(uint64, model.Item) bool) {
-		for h, v := range b.All() {
-			if !yield(uint64(h.ID), b.read(v)) {
+		for h, v := range b.common.All() {
+			if !yield(uint64(h.ID), b.kind.read(v)) {
 				return
 			}
 		}
@@ -173,12 +181,12 @@ func (b *binding[T]) changes() (c model.Changes) {
 		c.Created = append(c.Created, uint64(h.ID))
 	}
 	for h, v := range store.Erased(b.common) {
-		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, b.read(v))
+		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, b.kind.read(v))
 	}
 	return c
 }
 
-func (b *binding[T]) written() []uint64 { return listed(store.Written(b.common), b.Get) }
+func (b *binding[T]) written() []uint64 { return listed(store.Written(b.common), b.common.Get) }
 
 func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle[T]) (*C, bool)) (ids []uint64) {
 	for h, v := range list {
@@ -191,21 +199,23 @@ func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle
 }
 
 func (b *binding[T]) insert(w *store.Writer, i model.Item) uint64 {
-	return uint64(b.Insert(w, b.make(i)).ID)
+	return uint64(b.common.Insert(w, b.kind.make(i)).ID)
 }
 
-func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }
+func (b *binding[T]) remove(w *store.Writer, id uint64) bool {
+	return b.common.Remove(w, handleOf[T](id))
+}
 
 func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	if f != nil {
 		f()
 	}
 	for v := range items {
-		s = model.FoldItem(s, b.read(v).Key)
+		s = model.FoldItem(s, b.kind.read(v).Key)
 	}
 	return s
 }
 
 func (b *binding[T]) changeKey(v *T, f func(*uint64) bool) bool {
-	return b.key != nil && f(b.key(v))
+	return b.kind.key != nil && f(b.kind.key(v))
 }

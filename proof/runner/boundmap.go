@@ -5,7 +5,6 @@ import (
 
 	"handloom/proof/model"
 	"handloom/shard/handlemap"
-	"handloom/shard/slotmap"
 	"handloom/store"
 )
 
@@ -38,38 +37,42 @@ type commonMap[T any] interface {
 }
 
 type mapBinding[T any] struct {
-	commonMap[T]
-	kind[T]
+	m    commonMap[T]
+	kind kind[T]
 }
 
+func (b *mapBinding[T]) Clear()   { b.m.Clear() }
+func (b *mapBinding[T]) Reset()   { b.m.Reset() }
+func (b *mapBinding[T]) Len() int { return b.m.Len() }
+
 func (b *mapBinding[T]) insertItems(items []model.Item) ([]uint64, error) {
-	hs, err := b.InsertItems(b.makeAll(items), make([]store.Handle[T], 1)) // InsertItems appends to it
+	hs, err := b.m.InsertItems(b.kind.makeAll(items), make([]store.Handle[T], 1)) // InsertItems appends to it
 	return idsOf(hs)[1:], err
 }
 
 func (b *mapBinding[T]) emplaceItems(n int, fill func(i int, id uint64) model.Item) ([]uint64, error) {
-	hs, err := b.EmplaceItems(n, func(i int, h store.Handle[T], v *T) { *v = b.make(fill(i, uint64(h.ID))) }, nil)
+	hs, err := b.m.EmplaceItems(n, func(i int, h store.Handle[T], v *T) { *v = b.kind.make(fill(i, uint64(h.ID))) }, nil)
 	return idsOf(hs), err
 }
 
-func (b *mapBinding[T]) erase(id uint64) bool { return b.Erase(handleOf[T](id)) }
+func (b *mapBinding[T]) erase(id uint64) bool { return b.m.Erase(handleOf[T](id)) }
 
-func (b *mapBinding[T]) eraseItems(ids []uint64) int { return b.EraseItems(handlesOf[T](ids)) }
+func (b *mapBinding[T]) eraseItems(ids []uint64) int { return b.m.EraseItems(handlesOf[T](ids)) }
 
 func (b *mapBinding[T]) eraseFunc(f func(model.Item) bool) int {
-	return b.EraseFunc(func(_ store.Handle[T], v *T) bool { return f(b.read(v)) })
+	return b.m.EraseFunc(func(_ store.Handle[T], v *T) bool { return f(b.kind.read(v)) })
 }
 
 func (b *mapBinding[T]) set(id, key uint64) {
-	if v, ok := b.Get(handleOf[T](id)); ok && b.key != nil {
-		*b.key(v) = key
+	if v, ok := b.m.Get(handleOf[T](id)); ok && b.kind.key != nil {
+		*b.kind.key(v) = key
 	}
 }
 
-func (b *mapBinding[T]) has(id uint64) bool { return b.Has(handleOf[T](id)) }
+func (b *mapBinding[T]) has(id uint64) bool { return b.m.Has(handleOf[T](id)) }
 
 func (b *mapBinding[T]) rows() (ids []uint64) {
-	for h := range b.All() {
+	for h := range b.m.All() {
 		ids = append(ids, uint64(h.ID))
 	}
 	return ids
@@ -77,15 +80,10 @@ func (b *mapBinding[T]) rows() (ids []uint64) {
 
 type packedMap[T any] struct {
 	mapBinding[T]
-	m *handlemap.Map[T]
+	packed *handlemap.Map[T]
 }
 
 func (b *packedMap[T]) set(id, key uint64) {
 	b.mapBinding.set(id, key)
-	b.m.Touch(handleOf[T](id))
-}
-
-type stableMap[T any] struct {
-	mapBinding[T]
-	m *slotmap.Map[T]
+	b.packed.Touch(handleOf[T](id))
 }

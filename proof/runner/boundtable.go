@@ -50,15 +50,15 @@ func (b *packed[T]) maps(w *store.Writer) []boundMap {
 }
 
 func (b *packed[T]) sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error {
-	return store.SortFunc(ctx, b.table, w, b.compares(compare))
+	return store.SortFunc(ctx, b.table, w, b.kind.compares(compare))
 }
 
 func (b *packed[T]) sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error {
-	return store.SortByKey(ctx, b.table, w, func(v *T) uint64 { return key(b.read(v)) })
+	return store.SortByKey(ctx, b.table, w, func(v *T) uint64 { return key(b.kind.read(v)) })
 }
 
 func (b *packed[T]) defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error) {
-	return store.Defragment(ctx, b.table, w, b.compares(compare), budget)
+	return store.Defragment(ctx, b.table, w, b.kind.compares(compare), budget)
 }
 
 type stable[T any] struct {
@@ -95,7 +95,7 @@ func (b *stable[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
 func (b *stable[T]) maps(w *store.Writer) []boundMap {
 	var maps []boundMap
 	for _, m := range store.StableMaps(b.table, w) {
-		maps = append(maps, &stableMap[T]{mapBinding[T]{m, b.kind}, m})
+		maps = append(maps, &mapBinding[T]{m, b.kind})
 	}
 	return maps
 }

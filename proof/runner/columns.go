@@ -55,24 +55,23 @@ type columnOf[T any] interface {
 }
 
 type partOf[T, C any] interface {
-	store.Resource
 	Set(q store.Queue, h store.Handle[T], v C)
 	Get(h store.Handle[T]) (*C, bool)
 }
 
 type component[T, C any] struct {
-	partOf[T, C]
+	part partOf[T, C]
 	kind kind[C]
 }
 
 func (p *component[T, C]) keeps(i model.Item) model.Item { return p.kind.keeps(i) }
 
 func (p *component[T, C]) set(q store.Queue, id uint64, i model.Item) {
-	p.Set(q, handleOf[T](id), p.kind.make(i))
+	p.part.Set(q, handleOf[T](id), p.kind.make(i))
 }
 
 func (p *component[T, C]) get(id uint64) (model.Item, bool) {
-	v, ok := p.Get(handleOf[T](id))
+	v, ok := p.part.Get(handleOf[T](id))
 	if !ok {
 		return model.Item{}, false
 	}
@@ -80,33 +79,36 @@ func (p *component[T, C]) get(id uint64) (model.Item, bool) {
 }
 
 func (p *component[T, C]) write(id uint64, key uint64) {
-	if v, _ := p.Get(handleOf[T](id)); p.kind.key != nil {
+	if v, _ := p.part.Get(handleOf[T](id)); p.kind.key != nil {
 		*p.kind.key(v) = key
 	}
 }
 
 type optional[T, C any] struct {
 	component[T, C]
-	*store.Sparse[T, C]
+	data *store.Sparse[T, C]
 }
 
-func (o *optional[T, C]) unset(q store.Queue, id uint64) { o.Unset(q, handleOf[T](id)) }
-func (o *optional[T, C]) has(id uint64) bool             { return o.Has(handleOf[T](id)) }
+func (o *optional[T, C]) Len() int                    { return o.data.Len() }
+func (o *optional[T, C]) SortAsTable(w *store.Writer) { o.data.SortAsTable(w) }
 
-func (o *optional[T, C]) written() []uint64 { return listed(o.Written(), o.Sparse.Get) }
-func (o *optional[T, C]) all() []uint64     { return listed(o.All(), o.Sparse.Get) }
+func (o *optional[T, C]) unset(q store.Queue, id uint64) { o.data.Unset(q, handleOf[T](id)) }
+func (o *optional[T, C]) has(id uint64) bool             { return o.data.Has(handleOf[T](id)) }
+
+func (o *optional[T, C]) written() []uint64 { return listed(o.data.Written(), o.data.Get) }
+func (o *optional[T, C]) all() []uint64     { return listed(o.data.All(), o.data.Get) }
 
 func (o *optional[T, C]) putNow(w *store.Writer, id uint64, i model.Item) bool {
-	return o.Put(w, handleOf[T](id), o.kind.make(i))
+	return o.data.Put(w, handleOf[T](id), o.kind.make(i))
 }
 
 func (o *optional[T, C]) removeNow(w *store.Writer, id uint64) bool {
-	return o.Remove(w, handleOf[T](id))
+	return o.data.Remove(w, handleOf[T](id))
 }
 
 func (o *optional[T, C]) changes() (c model.Changes) {
-	c.Created = listed(o.Created(), o.Sparse.Get)
-	for h, v := range o.Erased() {
+	c.Created = listed(o.data.Created(), o.data.Get)
+	for h, v := range o.data.Erased() {
 		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, o.kind.read(v))
 	}
 	return c
@@ -117,7 +119,7 @@ func (o *optional[T, C]) chunkRows() int {
 }
 
 func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
-	return o.ForEach(ctx, func(c store.SparseChunk[T, C]) {
+	return o.data.ForEach(ctx, func(c store.SparseChunk[T, C]) {
 		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
 			return &elementsOf[C]{c.Items, &o.kind}
 		}, wrote: func(_, i int) { c.Wrote(i) }})
@@ -154,16 +156,16 @@ func (c *columnDriver[T, C]) readOnly(k store.Rows[T]) elements {
 func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.column.Wrote(k, row) }
 
 type elementsOf[C any] struct {
-	all []C
-	*kind[C]
+	all  []C
+	kind *kind[C]
 }
 
 func (e *elementsOf[C]) len() int              { return len(e.all) }
-func (e *elementsOf[C]) at(row int) model.Item { return e.read(&e.all[row]) }
+func (e *elementsOf[C]) at(row int) model.Item { return e.kind.read(&e.all[row]) }
 
 func (e *elementsOf[C]) change(row int, f func(key *uint64)) {
-	if e.key != nil {
-		f(e.key(&e.all[row]))
+	if e.kind.key != nil {
+		f(e.kind.key(&e.all[row]))
 	}
 }
 

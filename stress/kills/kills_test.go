@@ -1,4 +1,4 @@
-package kills
+package main
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
-		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout))
+	if len(os.Args) > 1 && os.Args[1] == childCommand {
+		os.Exit(runChild(os.Args[2:], os.Stdin, os.Stdout))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -32,8 +32,8 @@ func TestKills_LoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := 0
-	r, err := Run(context.Background(), Options{
-		Dir: filepath.Join(t.TempDir(), "log"), Kills: n, Seed: 1, Command: []string{path}, Progress: func(*Result) { calls++ },
+	r, err := kill(context.Background(), options{
+		Dir: filepath.Join(t.TempDir(), "log"), Kills: n, Seed: 1, Command: []string{path}, Progress: func(*result) { calls++ },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -53,28 +53,28 @@ func TestResult_CountsEveryVerdict(t *testing.T) {
 		name  string
 		lines string
 		keys  []uint64
-		want  Result
+		want  result
 	}{
-		{"sound", "open 0 1, tick 1 2, ack 5, ack 6, open 1 2, tick 2 3", []uint64{6, 5}, Result{Ticks: 2, Acks: 2}},
-		{"key without an acknowledgement", "ack 5", []uint64{5, 7}, Result{Acks: 1}},
-		{"opens an earlier tick", "tick 1 2, tick 2 3, open 1 2", nil, Result{Ticks: 2, LostTicks: 1}},
-		{"plays a tick again", "tick 1 2, tick 2 3, tick 2 3", nil, Result{Ticks: 2, LostTicks: 1}},
-		{"replays to another digest", "tick 1 2, tick 2 3, replay 2 4, open 2 3", nil, Result{Ticks: 2, Replayed: 1, Wrong: 2}},
-		{"opens with another digest", "tick 1 2, open 1 7", nil, Result{Ticks: 1, Wrong: 1}},
-		{"acknowledged key is gone", "ack 5, ack 6, ack 7", []uint64{6}, Result{Acks: 3, LostAcks: 2}},
-		{"all acknowledged keys are gone", "ack 5", nil, Result{Acks: 1, LostAcks: 1}},
-		{"key is there twice", "ack 5", []uint64{5, 7, 5, 7, 7}, Result{Acks: 1, Twice: 2}},
+		{"sound", "open 0 1, tick 1 2, ack 5, ack 6, open 1 2, tick 2 3", []uint64{6, 5}, result{Ticks: 2, Acks: 2}},
+		{"key without an acknowledgement", "ack 5", []uint64{5, 7}, result{Acks: 1}},
+		{"opens an earlier tick", "tick 1 2, tick 2 3, open 1 2", nil, result{Ticks: 2, LostTicks: 1}},
+		{"plays a tick again", "tick 1 2, tick 2 3, tick 2 3", nil, result{Ticks: 2, LostTicks: 1}},
+		{"replays to another digest", "tick 1 2, tick 2 3, replay 2 4, open 2 3", nil, result{Ticks: 2, Replayed: 1, Wrong: 2}},
+		{"opens with another digest", "tick 1 2, open 1 7", nil, result{Ticks: 1, Wrong: 1}},
+		{"acknowledged key is gone", "ack 5, ack 6, ack 7", []uint64{6}, result{Acks: 3, LostAcks: 2}},
+		{"all acknowledged keys are gone", "ack 5", nil, result{Acks: 1, LostAcks: 1}},
+		{"key is there twice", "ack 5", []uint64{5, 7, 5, 7, 7}, result{Acks: 1, Twice: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
+			r := result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
 			for line := range strings.SplitSeq(c.lines, ", ") {
-				l := listener{Result: &r}
+				l := listener{result: &r}
 				if !l.line(line) || l.failed != "" {
 					t.Fatalf("%s: %q", line, l.failed)
 				}
 			}
 			r.judge(slices.Values(c.keys))
-			got := Result{Ticks: r.Ticks, Acks: r.Acks, Replayed: r.Replayed, LostTicks: r.LostTicks, LostAcks: r.LostAcks, Twice: r.Twice, Wrong: r.Wrong}
+			got := result{Ticks: r.Ticks, Acks: r.Acks, Replayed: r.Replayed, LostTicks: r.LostTicks, LostAcks: r.LostAcks, Twice: r.Twice, Wrong: r.Wrong}
 			if faults := got.LostTicks + got.LostAcks + got.Twice + got.Wrong; !reflect.DeepEqual(got, c.want) || len(r.Faults) != faults || r.Bad() != (faults > 0) {
 				t.Errorf("got %+v with faults %q, want %+v", got, r.Faults, c.want)
 			}
@@ -82,14 +82,14 @@ func TestResult_CountsEveryVerdict(t *testing.T) {
 	}
 	for _, damage := range []error{nil, journal.ErrCorrupt} {
 		for _, cut := range []string{"", "record 3"} {
-			r := new(Result)
+			r := new(result)
 			if r.judgeFiles(damage, cut); r.Bad() != (damage != nil || cut != "") {
 				t.Errorf("damage %v, cut %v: bad is %v", damage, cut, r.Bad())
 			}
 		}
 	}
 	for _, line := range []string{"", "tick", "tick 1", "ti", "ack x", "open 1 x"} {
-		l := listener{Result: &Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}}
+		l := listener{result: &result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}}
 		if l.line(line) || l.failed == "" {
 			t.Errorf("%q is a line", line)
 		}

@@ -1,4 +1,4 @@
-package kills
+package main
 
 import (
 	"context"
@@ -17,15 +17,15 @@ import (
 	"handloom/world"
 )
 
-type Options struct {
+type options struct {
 	Dir      string // the journal's folder; need not exist
 	Kills    int
 	Seed     uint64   // for moments and numbers of workers
-	Command  []string // runs [Child], without its arguments
-	Progress func(r *Result)
+	Command  []string // runs [runChild], without its arguments
+	Progress func(r *result)
 }
 
-type Result struct {
+type result struct {
 	Kills    int    // number of kills
 	InOpen   int    // kills before the child had opened the world
 	Ticks    uint64 // last reported tick
@@ -44,19 +44,19 @@ type Result struct {
 	acked   map[uint64]bool   // by key
 }
 
-func (r *Result) Bad() bool { return len(r.Faults) > 0 }
+func (r *result) Bad() bool { return len(r.Faults) > 0 }
 
-func (r *Result) fault(count *int, format string, args ...any) {
+func (r *result) fault(count *int, format string, args ...any) {
 	if *count++; len(r.Faults) < 20 {
 		r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
 	}
 }
 
-// Run starts children one after another and kills all but the last, which ends
-// by itself. Then it replays the journal. After an error the Result is
+// kill starts children one after another and kills all but the last, which ends
+// by itself. Then it replays the journal. After an error the result is
 // incomplete.
-func Run(ctx context.Context, o Options) (*Result, error) {
-	r := &Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
+func kill(ctx context.Context, o options) (*result, error) {
+	r := &result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
 	begun := time.Now()
 	random := rand.New(rand.NewPCG(o.Seed, 0))
 	for n := 0; r.Kills < o.Kills && ctx.Err() == nil; n++ {
@@ -85,15 +85,15 @@ const replayWorkers = 5
 
 func newGame(workers int) *game.Game { return game.New(workers, 0) }
 
-// options have frequent snapshots and digests.
-func options(g *game.Game, applied func(ctx context.Context, o world.Outcome)) world.Options {
+// worldOptions have frequent snapshots and digests.
+func worldOptions(g *game.Game, applied func(ctx context.Context, o world.Outcome)) world.Options {
 	return world.Options{Version: "kills 1", Init: g.Init, Tick: g.Tick, Applied: applied, SnapshotTicks: 5, DigestTicks: 6, Portable: true}
 }
 
 var journalOptions = journal.Options{SegmentBytes: 32 << 10}
 
 // child runs one child until it is killed or, as the last one, for some ticks.
-func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
+func (r *result) child(o options, n int, random *rand.Rand, last bool) error {
 	// A third of the kills come while the child opens the journal, or soon
 	// after.
 	lines := random.IntN(80)
@@ -104,12 +104,12 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 	if last {
 		lines = 80
 	}
-	l := listener{Result: r, child: n, begun: time.Now()}
+	l := listener{result: r, child: n, begun: time.Now()}
 	enough := make(chan struct{})
 	if lines == 0 {
 		close(enough)
 	}
-	words := []string{ChildCommand, o.Dir, fmt.Sprint(n), fmt.Sprint(workers[n%len(workers)])}
+	words := []string{childCommand, o.Dir, fmt.Sprint(n), fmt.Sprint(workers[n%len(workers)])}
 	p, err := process.Start(slices.Concat(o.Command, words), nil, func(line string) {
 		if l.failed == "" {
 			l.line(line)
@@ -148,7 +148,7 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 }
 
 type listener struct {
-	*Result
+	*result
 	child  int
 	begun  time.Time
 	open   bool
@@ -203,7 +203,7 @@ func (l *listener) invalid(text string) bool {
 	return false
 }
 
-func (r *Result) replay(o Options) error {
+func (r *result) replay(o options) error {
 	found, err := hook.InspectJournal(o.Dir, func(uint64, []byte) error { return nil })
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (r *Result) replay(o Options) error {
 	}
 	defer j.Close()
 	upTo, replayed := r.Ticks, uint64(0)
-	err = world.Replay(ctx, g.Store, older{j}, options(g, func(ctx context.Context, t world.Outcome) {
+	err = world.Replay(ctx, g.Store, older{j}, worldOptions(g, func(ctx context.Context, t world.Outcome) {
 		replayed++
 		if digest, err := g.Digest(ctx); err != nil || digest != r.digests[t.Number] {
 			r.fault(&r.Wrong, "the replay of tick %d with %d workers has digest %016x, which was %016x; %v", t.Number, replayWorkers, digest, r.digests[t.Number], err)
@@ -242,14 +242,14 @@ func (r *Result) replay(o Options) error {
 
 // judgeFiles checks the files of the journal. Kills of a process damage no
 // file, and the last child leaves nothing to truncate.
-func (r *Result) judgeFiles(damage error, cut string) {
+func (r *result) judgeFiles(damage error, cut string) {
 	if damage != nil || cut != "" {
 		r.fault(new(int), "the journal: damage %v, cut %q", damage, cut)
 	}
 }
 
 // judge compares the keys in the state at the end with the acknowledged keys.
-func (r *Result) judge(keys iter.Seq[uint64]) {
+func (r *result) judge(keys iter.Seq[uint64]) {
 	kept := make(map[uint64]int)
 	for key := range keys {
 		if kept[key]++; kept[key] == 2 {

@@ -1,4 +1,4 @@
-// Package kills runs a world on a journal in a child process, kills it
+// Command kills runs a world on a journal in a child process, kills it
 // repeatedly, and checks that no acknowledged call is lost.
 //
 //	parent                                  child
@@ -21,4 +21,4 @@
 //
 // A kill loses the memory of the process, not of the system. The tests of
 // package journal cover power failures.
-package kills
+package main

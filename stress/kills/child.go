@@ -1,4 +1,4 @@
-package kills
+package main
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"handloom/world"
 )
 
-const ChildCommand = "kills-child"
+const childCommand = "kills-child"
 
-// Child runs the program on a journal until in ends or it is killed, and
+// runChild runs the program on a journal until in ends or it is killed, and
 // reports to out. words are the folder and the numbers of the child and its
 // workers.
-func Child(words []string, in io.Reader, out io.Writer) (exit int) {
+func runChild(words []string, in io.Reader, out io.Writer) (exit int) {
 	return process.Serve(in, out, func(ctx context.Context, p *process.Child) error {
 		if len(words) != 3 {
 			return errors.New("want DIR NUMBER WORKERS")
@@ -46,7 +46,7 @@ func (c *child) run(parent context.Context, dir string, number uint64, workers i
 	if err != nil {
 		return err
 	}
-	w, err := world.Open(ctx, g.Store, j, options(g, func(ctx context.Context, o world.Outcome) {
+	w, err := world.Open(ctx, g.Store, j, worldOptions(g, func(ctx context.Context, o world.Outcome) {
 		if o.Replay {
 			c.logDigest(ctx, g, "replay", o.Number)
 		} else {
