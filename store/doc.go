@@ -307,8 +307,10 @@
 //
 //	queue.go                     Table.Emplace
 //	  batch/recorder.go          appends the value to the queue's buffer and names its place
-//	flush.go                     Flush: gather, plan, deal, apply
-//	  batch/commands.go          joins the buffers in key order and finds the surviving creates
+//	flush.go                     Flush: gather, prepare, commit, publish
+//	  batch/gather.go            joins the buffers in key order
+//	flushsteps.go                plan, deal and make room; then apply
+//	  batch/commands.go          finds the surviving creates
 //	tableflush.go                deals the surviving creates to the shards of the table
 //	  shard/shard.go             plans and applies one shard: puts, erases, creates
 //	    internal/dense/insert.go copies a run of values after the last row; internal/slotset

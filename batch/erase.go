@@ -1,0 +1,94 @@
+package batch
+
+import (
+	"handloom/internal/check"
+	"handloom/internal/highwater"
+	"handloom/shard/handle"
+)
+
+// Erase records an erase of the item id names, in any table of the store. A provisional
+// handle of this batch cancels the create. A handle of an unknown typeId counts as stale.
+func (q Queue) Erase(id handle.ID) {
+	if q.buf == nil {
+		q.usable(nil)
+	}
+	b := q.buf.batch
+	if list := b.eraseList(id.TypeID()); list > 0 {
+		(&router{batch: b, list: list}).Erase(q, id)
+		return
+	}
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	if buf := q.buf; q.usable(b) && buf.take(Load{1, idBytes}) {
+		buf.unknownErases, buf.holds = append(buf.unknownErases, id), true
+	}
+}
+
+// router chooses the erase list of a handle's shard. The table's first list counts
+// foreign handles as stale (B1).
+type router struct {
+	batch  *Batch
+	list   int // list of the first shard; the others follow
+	first  uint16
+	shards uint16
+}
+
+func (r *router) shard(typeID uint16) int {
+	if shard := typeID - r.first; shard < r.shards {
+		return int(shard)
+	}
+	return 0
+}
+
+// Erase is one non-generic function, because a call costs as much as the rest of it
+// (op=record/kind=erase).
+func (r *router) Erase(q Queue, id handle.ID) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	list := r.list + r.shard(id.TypeID())
+	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && uint(list) < uint(len(buf.erases)) {
+		ids := &buf.erases[list]
+		if n := len(*ids); n < cap(*ids) {
+			*ids = (*ids)[:n+1]
+			(*ids)[n] = id
+			return
+		}
+	}
+	r.erase(q, list, id)
+}
+
+// erase is the slow path of Erase.
+//
+//go:noinline
+func (r *router) erase(q Queue, list int, id handle.ID) {
+	if q.usable(r.batch) && q.buf.take(Load{1, idBytes}) {
+		ids := q.buf.erasesIn(list, 1)
+		*ids = append(*ids, id)
+	}
+}
+
+// erasesIn returns a list with room for n more erases and for its next share.
+func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
+	for len(buf.erases) <= list {
+		buf.erases = append(buf.erases, nil)
+		buf.spareErases = append(buf.spareErases, nil)
+		buf.peaks = append(buf.peaks, highwater.Mark{})
+		buf.usedLists = append(buf.usedLists, false)
+	}
+	ids, whole := &buf.erases[list], &buf.spareErases[list]
+	if *ids == nil {
+		buf.lists, buf.holds = append(buf.lists, list), true
+		buf.usedLists[list] = true
+	}
+	held := len(*ids)
+	if cap(*whole)-held < n {
+		*whole = grow(*ids, n)
+	}
+	more := n + buf.share(cap(*whole)-held-n, idBytes)
+	*ids = (*whole)[: held : held+more]
+	return ids
+}
