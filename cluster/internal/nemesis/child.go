@@ -23,13 +23,14 @@ type child struct{ *process.Child }
 
 // Child runs a server or a node until in ends. It reports on out.
 func Child(words []string, in io.Reader, out io.Writer, game NewGame) (exit int) {
-	return process.Serve(in, out, func(ctx context.Context, p *process.Child) error {
+	calls, pipe := io.Pipe()
+	return process.Serve(io.TeeReader(in, pipe), out, func(ctx context.Context, p *process.Child) error {
 		c := child{p}
 		switch {
 		case len(words) == 4 && words[0] == "server":
 			return c.server(ctx, words[1], words[2], strings.Split(words[3], ","))
 		case len(words) == 8 && words[0] == "node":
-			return c.node(ctx, words[1:], game)
+			return c.node(ctx, words[1:], calls, game)
 		}
 		return fmt.Errorf("child: got arguments %q", words)
 	})

@@ -1,13 +1,11 @@
 package nemesis
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"time"
 )
@@ -19,15 +17,11 @@ type Client struct {
 
 	fleet *fleet
 	node  int
-	conn  net.Conn
-	lines *bufio.Scanner
-	addr  string
 }
 
 const (
 	patience  = 2 * callTime // time limit of an answer
 	refusedBy = 10 * time.Millisecond
-	maxLine   = 1 << 20
 )
 
 func (f *fleet) client(number int) *Client {
@@ -54,13 +48,10 @@ func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused 
 	} else {
 		auditor.Asked(key)
 	}
-	if !c.dial() { // the call has reached no node
+	answer, sent := c.fleet.nodes[c.node].request(fmt.Sprint(key, " ", text))
+	if !sent { // the call has reached no node
 		c.refused(key)
 		return false, true
-	}
-	answer, ok := c.request(fmt.Sprint(key, " ", text))
-	if !ok {
-		return false, false
 	}
 	var what string
 	var answered, tick uint64
@@ -72,7 +63,7 @@ func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused 
 	case what == "no" && answered == key:
 		c.refused(key)
 		return false, true
-	case what != "open" || answered != key:
+	case answer != "" && (what != "open" || answered != key):
 		auditor.Fault("a node answers %q to call %d", answer, key)
 	}
 	return false, false
@@ -86,55 +77,14 @@ func (c *Client) refused(key uint64) {
 
 var errNoView = errors.New("no node has a view")
 
-// view decodes the view of a node, preferably the leader.
+// view decodes the view of a node, preferably the owner.
 func (f *fleet) view(into any) error {
-	c := f.client(0)
-	defer c.hangUp()
-	if owner := f.owner(); owner != nil {
-		c.node = slices.Index(f.nodes, owner)
-	}
-	for range Members {
-		if c.dial() {
-			if answer, ok := c.request(viewLine); ok && answer != "null" {
-				return json.Unmarshal([]byte(answer), into)
-			}
+	first := max(0, slices.Index(f.nodes, f.owner()))
+	for i := range Members {
+		answer, _ := f.nodes[(first+i)%Members].request(viewLine)
+		if answer != "" && answer != "null" {
+			return json.Unmarshal([]byte(answer), into)
 		}
-		c.node = (c.node + 1) % Members
 	}
 	return errNoView
-}
-
-func (c *Client) request(line string) (answer string, ok bool) {
-	_ = c.conn.SetDeadline(time.Now().Add(patience))
-	if _, err := fmt.Fprintln(c.conn, line); err != nil || !c.lines.Scan() {
-		c.hangUp()
-		return "", false
-	}
-	return c.lines.Text(), true
-}
-
-func (c *Client) dial() bool {
-	_, addr, up := c.fleet.nodes[c.node].look()
-	if !up {
-		c.hangUp()
-		return false
-	}
-	if c.conn != nil && c.addr == addr {
-		return true
-	}
-	c.hangUp()
-	conn, err := net.DialTimeout("tcp", addr, patience)
-	if err != nil {
-		return false
-	}
-	c.conn, c.addr, c.lines = conn, addr, bufio.NewScanner(conn)
-	c.lines.Buffer(nil, maxLine)
-	return true
-}
-
-func (c *Client) hangUp() {
-	if c.conn != nil {
-		c.conn.Close()
-		c.conn = nil
-	}
 }

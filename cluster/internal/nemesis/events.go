@@ -230,7 +230,7 @@ func (e *event) happen(ctx context.Context) error {
 		return f.why(err)
 	}
 	e.Before = f.gaps.look().term
-	then, _, _ := e.owner.look()
+	then, _ := e.owner.look()
 	begun := time.Now()
 	f.gaps.begin()
 	if e.kind.do(e); e.failed != nil {
@@ -257,7 +257,7 @@ func (e *event) happen(ctx context.Context) error {
 	e.LeaderLost = leader != e.leader || slices.Contains(e.Victims, e.leader.name)
 	if e.kind.zombie && e.After > e.Before {
 		err := until(ctx, func() bool {
-			s, _, up := e.owner.look()
+			s, up := e.owner.look()
 			e.Fenced = up && s.lostAppends > then.lostAppends
 			return e.Fenced || f.bad()
 		})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"handloom/world"
@@ -14,13 +15,51 @@ import (
 var Mutants = map[string]string{
 	"ack-before-append": "a log that acknowledges a record and appends it a moment later",
 	"altered-record":    "a log that gives a follower other bytes than were appended, now and then",
-	directBucket:        "a bucket of snapshots that any replica answers for, after it was opened",
-	namedSnapshots:      "a save that also stores an object with a new name",
-	orphanChunks:        "a save that leaves a chunk that no object names",
+	directBucket:        "a bucket of snapshots that any replica answers for",
+	namedSnapshots:      "an object of another name in the bucket",
+	orphanChunks:        "a chunk in the bucket that no object names",
 	restoredServers:     "servers that come back, all at once, with what they had at a kill-servers before",
 }
 
 const restoredServers = "restored-servers"
+
+// Mutants of the bucket of snapshots. Runs with them save in the object store.
+const (
+	directBucket   = "direct-bucket"
+	namedSnapshots = "named-snapshots"
+	orphanChunks   = "orphan-chunks"
+)
+
+func isBucketMutant(name string) bool {
+	return name == directBucket || name == namedSnapshots || name == orphanChunks
+}
+
+// spoil damages the bucket after the last save if the run has a mutant of it.
+func (f *fleet) spoil(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	bucket := cell.Stream()
+	switch f.o.Mutant {
+	case namedSnapshots:
+		o, err := f.js.ObjectStore(ctx, bucket)
+		if err == nil {
+			_, err = o.PutString(ctx, "snapshot400", strings.Repeat("state", 10))
+		}
+		return err
+	case orphanChunks:
+		_, err := f.js.Publish(ctx, "$O."+bucket+".C.left400", []byte("state"))
+		return err
+	case directBucket:
+		s, err := f.js.Stream(ctx, "OBJ_"+bucket)
+		if err == nil {
+			config := s.CachedInfo().Config
+			config.AllowDirect = true
+			_, err = f.js.UpdateStream(ctx, config)
+		}
+		return err
+	}
+	return nil
+}
 
 // restoreServers copies the files of all stopped servers the first time, and restores them
 // later.

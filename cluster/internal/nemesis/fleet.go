@@ -183,7 +183,7 @@ func (f *fleet) waitHealthy(ctx context.Context) error {
 			return true
 		}
 		for i, m := range f.all {
-			if s, _, up := m.look(); !up || i >= Members && s.tick < from {
+			if s, up := m.look(); !up || i >= Members && s.tick < from {
 				return false
 			}
 		}

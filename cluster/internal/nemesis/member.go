@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"handloom/cluster/internal/localnet"
 	"handloom/proof/process"
@@ -22,12 +24,13 @@ type member struct {
 
 	process *process.Process // nil: not running
 
-	mutex  sync.Mutex
-	up     bool // has reported its address
-	paused bool
-	kills  int
-	last   string // last output except ticks
-	addr   string
+	mutex   sync.Mutex
+	up      bool // has opened its world, or listens
+	paused  bool
+	kills   int
+	last    string // last output except ticks
+	asked   int    // number of requests
+	waiting map[int]chan<- string
 
 	saveErr string // error of the node's last save, or ""
 	state
@@ -51,6 +54,8 @@ func (m *member) start() error {
 	if err != nil {
 		return err
 	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
 	p, err := process.Start(slices.Concat([]string{path, ChildCommand}, m.words), nil, m.receive)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
@@ -77,9 +82,47 @@ func (m *member) down() {
 		l.Down()
 	}
 	m.mutex.Lock()
-	m.up, m.paused = false, false
+	defer m.mutex.Unlock()
+	m.up, m.paused, m.process = false, false, nil
+	for _, answer := range m.waiting {
+		close(answer)
+	}
+	m.waiting = nil
+}
+
+// request sends a line to a node, unless it is down. The answer is "" if it is unknown.
+func (m *member) request(line string) (answer string, sent bool) {
+	m.mutex.Lock()
+	if !m.up {
+		m.mutex.Unlock()
+		return "", false
+	}
+	if m.waiting == nil {
+		m.waiting = make(map[int]chan<- string)
+	}
+	m.asked++
+	id, got := m.asked, make(chan string, 1)
+	m.waiting[id] = got
+	fmt.Fprintln(m.process, id, line)
 	m.mutex.Unlock()
-	m.process = nil
+	select {
+	case answer = <-got:
+	case <-time.After(patience):
+		m.answer(fmt.Sprint(id))
+	}
+	return answer, true
+}
+
+// answer passes the answer to a request on: its number, and a text.
+func (m *member) answer(line string) {
+	number, text, _ := strings.Cut(line, " ")
+	id, _ := strconv.Atoi(number)
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if got, ok := m.waiting[id]; ok {
+		got <- text
+		delete(m.waiting, id)
+	}
 }
 
 func (m *member) pause(paused bool) {
@@ -108,14 +151,14 @@ func (m *member) ended() bool {
 }
 
 // look returns the last report of a node, and whether it is up.
-func (m *member) look() (s state, addr string, up bool) {
+func (m *member) look() (s state, up bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	return m.state, m.addr, m.up
+	return m.state, m.up
 }
 
 func (m *member) isUp() bool {
-	_, _, up := m.look()
+	_, up := m.look()
 	return up
 }
 
@@ -162,10 +205,12 @@ func (m *member) nodeSays(line string) {
 			m.state, m.up = s, true
 			m.mutex.Unlock()
 		}
-	case "listen":
+	case "answer":
+		m.answer(rest)
+	case "open":
 		m.note(line)
 		m.mutex.Lock()
-		m.addr, m.saveErr, m.state = rest, "", state{}
+		m.saveErr, m.state = "", state{}
 		m.mutex.Unlock()
 	case "save":
 		m.mutex.Lock()

@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -140,11 +139,6 @@ func (r *Run) run(ctx context.Context) (err error) {
 		return fmt.Errorf("log: %w", err)
 	}
 	defer log.Close()
-	careless, end, err := carelessLog(log, r.Mutant, strings.Join(r.fleet.urls, ","))
-	if err != nil {
-		return err
-	}
-	defer end()
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
 	follow, leave := context.WithCancel(context.WithoutCancel(ctx))
 	var clients, follower sync.WaitGroup
@@ -158,15 +152,13 @@ func (r *Run) run(ctx context.Context) (err error) {
 	}
 	for i := range r.Clients {
 		clients.Go(func() {
-			c := r.fleet.client(i)
-			defer c.hangUp()
-			r.Client(live, c)
+			r.Client(live, r.fleet.client(i))
 		})
 	}
 	r.logf("%d servers and %d nodes are up; %d clients call", Members, Members, r.Clients)
 	err = r.events(ctx, log)
 	if err == nil && ctx.Err() == nil {
-		err = r.saves(ctx, careless)
+		err = r.saves(ctx, log)
 	}
 	stop()
 	clients.Wait()
@@ -358,6 +350,9 @@ func (r *Run) finish(log world.Log, err error) error {
 	}
 	if err != nil {
 		return err
+	}
+	if err := retry(context.Background(), r.fleet.spoil); err != nil {
+		return fmt.Errorf("fault: %w", err)
 	}
 	if err := retry(context.Background(), r.fleet.checkBucket); err != nil {
 		return fmt.Errorf("bucket: %w", err)

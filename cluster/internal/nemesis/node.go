@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,7 +28,7 @@ const cell cluster.CellID = 1
 
 // node runs the world and serves clients. words are: folder, workers, Hz, server URLs, fault or
 // none, [apart] or another word, folder of snapshots or none.
-func (c child) node(ctx context.Context, words []string, game NewGame) error {
+func (c child) node(ctx context.Context, words []string, calls io.Reader, game NewGame) error {
 	workers, err1 := strconv.Atoi(words[1])
 	hz, err2 := strconv.Atoi(words[2])
 	if err := errors.Join(err1, err2); err != nil {
@@ -61,18 +62,14 @@ func (c child) node(ctx context.Context, words []string, game NewGame) error {
 		return ended(ctx, err)
 	}
 	defer l.Close()
-	careless, end, err := carelessLog(l, words[4], words[3])
-	if err != nil {
-		return err
-	}
-	defer end()
 	p := player{child: c, file: log, log: l, apart: words[5] == apart}
+	go p.serve(calls)
 	for ctx.Err() == nil {
 		g, err := game(workers)
 		if err != nil {
 			return err
 		}
-		if err := p.play(ctx, g, g.options(hz, c.notify), faulty(careless, words[4])); err != nil {
+		if err := p.play(ctx, g, g.options(hz, c.notify), faulty(l, words[4])); err != nil {
 			return err
 		}
 	}
@@ -118,12 +115,16 @@ type player struct {
 	file  *slog.Logger
 	log   *cluster.Log
 	apart bool
-	game  *Game
-	world *world.World
+	now   atomic.Pointer[playing] // nil: no world is open
+}
+
+type playing struct {
+	*Game
+	*world.World
 }
 
 // play opens the world and runs it until ctx ends or the servers fail.
-func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log) error {
+func (p *player) play(ctx context.Context, g *Game, o world.Options, l world.Log) error {
 	w, err := world.Open(ctx, g.Store, l, o)
 	if err != nil {
 		// With apart, the node's server may lag after its start: the log looks corrupt. The
@@ -136,20 +137,15 @@ func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log)
 		}
 		return err
 	}
-	p.game, p.world = g, w
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return errors.Join(err, w.Close(ctx))
-	}
-	go p.serve(listener)
-	go p.watch(ctx)
+	p.now.Store(&playing{g, w})
+	defer p.now.Store(nil)
+	p.Logf("open")
+	go p.watch(ctx, w)
 	if p.apart {
-		go p.keepApart(ctx)
+		go p.keepApart(ctx, w)
 	}
-	p.Logf("listen %s", listener.Addr())
 	p.file.Info("open", "status", w.Status())
 	err = w.Run(ctx)
-	listener.Close()
 	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	closing := w.Close(late)
@@ -177,13 +173,13 @@ func (c child) notify(p audit.TickResult) {
 const watchEvery = 50 * time.Millisecond
 
 // watch prints the state of the world until ctx ends, and logs changes.
-func (p player) watch(ctx context.Context) {
+func (p *player) watch(ctx context.Context, w *world.World) {
 	var was world.Status
 	for range time.Tick(watchEvery) {
 		if ctx.Err() != nil {
 			return
 		}
-		s := p.world.Status()
+		s := w.Status()
 		if s.Leader != was.Leader || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
 			p.file.Info("world", "status", s, "append_max", s.AppendMax)
 			if s.SaveErr != was.SaveErr {
@@ -200,31 +196,22 @@ func (p player) watch(ctx context.Context) {
 
 // keepApart moves the stream leader off this node's server while this node is the owner.
 // Leaders change, so it repeats this every second.
-func (p player) keepApart(ctx context.Context) {
+func (p *player) keepApart(ctx context.Context, w *world.World) {
 	for range time.Tick(time.Second) {
 		if ctx.Err() != nil {
 			return
 		}
-		if p.world.Status().Leader {
+		if w.Status().Leader {
 			_, _ = p.log.StepDown(ctx)
 		}
 	}
 }
 
-func (p player) serve(listener net.Listener) {
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			defer conn.Close()
-			for lines := bufio.NewScanner(conn); lines.Scan(); {
-				if _, err := fmt.Fprintln(conn, p.answer(lines.Text())); err != nil {
-					return
-				}
-			}
-		}()
+// serve answers requests, each a number and a line.
+func (p *player) serve(requests io.Reader) {
+	for lines := bufio.NewScanner(requests); lines.Scan(); {
+		number, line, _ := strings.Cut(lines.Text(), " ")
+		go func() { p.Logf("answer %s %s", number, p.answer(line)) }()
 	}
 }
 
@@ -234,35 +221,43 @@ const callTime = time.Second
 const viewLine = "view"
 
 // answer answers a line: [viewLine], or the key and text of a call.
-func (p player) answer(line string) string {
+func (p *player) answer(line string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), callTime)
 	defer cancel()
-	if line == viewLine {
-		var view any
-		err := p.world.Read(ctx, func(context.Context, world.Tick) error {
-			view = p.game.View()
-			return nil
-		})
-		if b, failed := json.Marshal(view); err == nil && failed == nil {
-			return string(b)
-		}
-		return "null"
+	now := p.now.Load()
+	if line == viewLine && now != nil {
+		return now.view(ctx)
 	}
-	word, text, _ := strings.Cut(line, " ")
-	key, err := strconv.ParseUint(word, 10, 64)
+	key, text, _ := strings.Cut(line, " ")
+	if now == nil {
+		return "no " + key
+	}
+	number, err := strconv.ParseUint(key, 10, 64)
 	if err != nil {
-		return "bad key: " + word
+		return "bad key: " + key
 	}
-	call, err := p.game.Call(key, text)
+	call, err := now.Call(number, text)
 	if err != nil {
 		return "bad call: " + err.Error()
 	}
-	receipt, err := p.world.Submit(ctx, call)
+	receipt, err := now.Submit(ctx, call)
 	switch {
 	case err == nil:
-		return fmt.Sprintf("ok %d %d", key, receipt.Tick())
+		return fmt.Sprint("ok ", key, " ", receipt.Tick())
 	case errors.Is(err, store.ErrUncertain), errors.Is(err, world.ErrTick):
-		return fmt.Sprintf("open %d", key)
+		return "open " + key
 	}
-	return fmt.Sprintf("no %d", key)
+	return "no " + key
+}
+
+func (p *playing) view(ctx context.Context) string {
+	var view any
+	err := p.Read(ctx, func(context.Context, world.Tick) error {
+		view = p.View()
+		return nil
+	})
+	if b, failed := json.Marshal(view); err == nil && failed == nil {
+		return string(b)
+	}
+	return "null"
 }

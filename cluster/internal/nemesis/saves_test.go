@@ -16,7 +16,7 @@ import (
 // Saves leave two objects, and each mutant of the bucket is found.
 func TestCheckBucket_FindsMutants(t *testing.T) {
 	for mutant, want := range map[string]string{
-		"": "", directBucket: "any replica answers: true", namedSnapshots: "bucket: 3 objects", orphanChunks: ".C.left3",
+		"": "", directBucket: "any replica answers: true", namedSnapshots: "bucket: 3 objects", orphanChunks: ".C.left400",
 	} {
 		t.Run(mutant, func(t *testing.T) {
 			c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
@@ -30,17 +30,14 @@ func TestCheckBucket_FindsMutants(t *testing.T) {
 			defer conn.Close()
 			js, err := jetstream.New(conn)
 			failIf(t, err)
-			f := &fleet{o: Options{Seed: 1}, js: js, auditor: new(audit.Auditor)}
-			for at := range uint64(3) {
+			f := &fleet{o: Options{Seed: 1, Mutant: mutant}, js: js, auditor: new(audit.Auditor)}
+			for at := range uint64(4) {
 				failIf(t, l.Save(t.Context(), at, func(w io.Writer) error {
 					_, err := io.WriteString(w, "state")
 					return err
 				}))
 			}
-			log, end, err := carelessLog(l, mutant, c.URL(0))
-			failIf(t, err)
-			defer end()
-			failIf(t, log.Save(t.Context(), 3, func(io.Writer) error { return nil }))
+			failIf(t, f.spoil(t.Context()))
 			failIf(t, f.checkBucket(t.Context()))
 			found := f.auditor.Findings()
 			if f.bad() != (want != "") || !strings.Contains(strings.Join(found.Faults, "\n"), want) {
@@ -55,7 +52,7 @@ func TestNodeSays_KeepsSaveError(t *testing.T) {
 	f := &fleet{auditor: new(audit.Auditor), gaps: new(gaps)}
 	n := &member{name: "n0", fleet: f}
 	f.nodes = []*member{{name: "n1"}, n}
-	for _, c := range [][2]string{{"save no room", "n0: no room"}, {"status true 1 2 0", "n0: no room"}, {"save ", ""}, {"save gone", "n0: gone"}, {"listen :1", ""}} {
+	for _, c := range [][2]string{{"save no room", "n0: no room"}, {"status true 1 2 0", "n0: no room"}, {"save ", ""}, {"save gone", "n0: gone"}, {"open", ""}} {
 		n.nodeSays(c[0])
 		if got := f.saveErr(); got != c[1] || f.bad() {
 			t.Errorf("after %q: %q, want %q", c[0], got, c[1])
