@@ -106,7 +106,7 @@ func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
 
 func TestRun_SeparatesUsageFromFailure(t *testing.T) {
 	for args, says := range map[string]string{
-		"-for -1s": "-for: got -1s", "now": "want none", "-nemesis": "not defined",
+		"-for -1s": "got [], -1s", "now": `got ["now"]`, "-nemesis": "not defined",
 	} {
 		if _, err := parse(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, and not %q", args, err, says)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"handloom/store"
 	"handloom/world"
@@ -67,7 +66,6 @@ type arena struct {
 	orders   *store.Table[order] // in the current tick
 	obeyed   []order             // orders of the last tick; not part of the state
 	wounds   *store.Table[wound]
-	suffered store.Groups[wound, fighter]
 	frame    *store.Schedule
 }
 
@@ -83,7 +81,6 @@ func newArena(workers int) *arena {
 		s,
 		store.System{Name: "fly", Writes: on{g.bullets}, Emits: on{g.bullets}, Run: g.fly},
 		store.System{Name: "hit", Reads: on{g.bullets, g.fighters}, Emits: on{g.bullets, g.wounds}, Run: g.hit},
-		store.System{Name: "suffer", Reads: on{g.wounds}, Writes: on{g.fighters}, Run: g.takeDamage},
 	)
 	return g
 }
@@ -99,6 +96,7 @@ func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	g.obey(w, t.Seed)
 	g.orders.Clear(w)
 	_, err := g.frame.Run(ctx)
+	g.takeDamage()
 	g.wounds.Clear(w)
 	return err
 }
@@ -170,24 +168,18 @@ func near(d, around int32) bool {
 
 // takeDamage counts the wounds for fighters and shooters. A fighter without hull restarts in
 // place.
-func (g *arena) takeDamage(ctx context.Context) error {
-	group := func(key func(*wound) store.Handle[fighter], count func(f *fighter, n int32)) error {
-		return errors.Join(
-			store.GroupBy(ctx, &g.suffered, g.wounds, g.fighters, key),
-			g.suffered.ForEach(ctx, func(c store.GroupChunk[wound, fighter]) {
-				for i := range c.Owners {
-					count(&c.Owners[i], int32(c.Members(i).Len()))
-				}
-			}),
-		)
+func (g *arena) takeDamage() {
+	for _, x := range g.wounds.All() {
+		if by, ok := g.fighters.Get(x.By); ok {
+			by.Hits++
+		}
+		f, ok := g.fighters.Get(x.Target)
+		if !ok {
+			continue
+		}
+		if f.Hull--; f.Hull == 0 {
+			f.Hull = fullHull
+			f.Deaths++
+		}
 	}
-	return errors.Join(
-		group(func(w *wound) store.Handle[fighter] { return w.By }, func(f *fighter, n int32) { f.Hits += n }),
-		group(func(w *wound) store.Handle[fighter] { return w.Target }, func(f *fighter, n int32) {
-			if f.Hull -= n; f.Hull <= 0 {
-				f.Hull = fullHull
-				f.Deaths++
-			}
-		}),
-	)
 }

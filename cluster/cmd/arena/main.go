@@ -47,21 +47,16 @@ func main() {
 }
 
 func parse(args []string) (o options, err error) {
-	f := flag.NewFlagSet("arena", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
+	f := cli.NewFlags()
 	f.BoolVar(&o.kill, "kill", false, "")
 	f.DurationVar(&o.limit, "for", 0, "")
 	f.Uint64Var(&o.seed, "seed", rand.Uint64N(1e6), "")
 	f.StringVar(&o.page, "page", "127.0.0.1:0", "")
-	switch err := f.Parse(args); {
-	case err != nil:
-		return o, err
-	case f.NArg() > 0:
-		return o, fmt.Errorf("arguments: got %q, want none", f.Args())
-	case o.limit < 0:
-		return o, fmt.Errorf("-for: got %v, want at least 0", o.limit)
+	words, err := cli.ParseFlags(f, args)
+	if err == nil && (len(words) > 0 || o.limit < 0) {
+		err = fmt.Errorf("arguments, -for: got %q, %v, want none, and at least 0", words, o.limit)
 	}
-	return o, nil
+	return o, err
 }
 
 func run(ctx context.Context, o options, out, errs io.Writer) int {

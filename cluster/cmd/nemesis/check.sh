@@ -22,12 +22,13 @@ for wrong in '-duration 0s' '-only kill-moon' '-canary none' 'more' '-unknown'; 
 	refused "$dir/nemesis" $wrong
 done
 
-"$dir/nemesis" -duration 10m -dir "$dir/log" >"$dir/out" &
+"$dir/nemesis" -duration 10m >"$dir/out" &
 until grep -q 'are up' "$dir/out"; do sleep 0.1; done
 interrupted nemesis
 
 # Children of a killed parent end.
-"$dir/nemesis" -duration 10m -dir "$dir/killed" >"$dir/out" &
+mkdir "$dir/killed"
+TMPDIR=$dir/killed "$dir/nemesis" -duration 10m >"$dir/out" &
 until grep -q "are up" "$dir/out"; do sleep 0.1; done
 alone
 left=$(ls "$TMPDIR")

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"handloom/cluster/internal/nemesis"
@@ -24,71 +26,74 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
 		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Notes))
 	}
-	os.Exit((&command{os.Stdout, os.Stderr}).run(cli.Context(), os.Args[1:]))
+	os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-type command struct{ stdout, stderr io.Writer }
-
-func (p *command) run(ctx context.Context, args []string) int {
-	o := nemesis.Options{Duration: time.Minute, Seed: rand.Uint64N(1e6), Hz: 20, Clients: 8, Game: nemesis.Notes, Client: nemesis.LeaveNotes, Out: p.stdout}
-	var only string
-	flags := flag.NewFlagSet("nemesis", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.DurationVar(&o.Duration, "duration", o.Duration, "")
-	flags.Uint64Var(&o.Seed, "seed", o.Seed, "")
-	flags.StringVar(&only, "only", "", "")
-	flags.StringVar(&o.Mutant, "canary", "", "")
-	flags.StringVar(&o.Dir, "dir", "", "")
-	err := flags.Parse(args)
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		usage(p.stdout)
+		usage(stdout)
 		return nemesis.ExitPassed
 	}
-	if err == nil {
-		err = check(&o, flags.Args(), only)
-	}
 	if err != nil {
-		fmt.Fprintf(p.stderr, "nemesis: %v; see -h\n", err)
+		fmt.Fprintf(stderr, "nemesis: %v; see -h\n", err)
 		return nemesis.ExitUsage
 	}
-	again := fmt.Sprintf("go run ./cluster/cmd/nemesis -duration %v -seed %d", o.Duration, o.Seed)
-	if only != "" {
-		again += " -only " + only
+	again := []string{"-duration", o.Duration.String(), "-seed", fmt.Sprint(o.Seed)}
+	if o.Only != nil {
+		again = append(again, "-only", strings.Join(o.Only, ","))
 	}
 	if o.Mutant != "" {
-		again += " -canary " + o.Mutant
+		again = append(again, "-canary", o.Mutant)
 	}
-	fmt.Fprintln(p.stdout, again)
-	run, err := nemesis.New(o)
+	fmt.Fprintln(stdout, cli.CommandLine("go run ./cluster/cmd/nemesis", again...))
+	o.Out = stdout
+	r, err := nemesis.New(o)
 	if err != nil {
-		fmt.Fprintf(p.stderr, "nemesis: %v\n", err)
+		fmt.Fprintf(stderr, "nemesis: %v\n", err)
 		return nemesis.ExitFailed
 	}
-	_, v := run.Play(ctx)
+	_, v := r.Play(ctx)
 	return v.Exit
 }
 
-// check returns an error for wrong flags.
-func check(o *nemesis.Options, rest []string, only string) error {
-	var names []string
-	for _, k := range nemesis.Kinds() {
-		names = append(names, k.Name)
-	}
-	if only != "" {
-		o.Only = strings.Split(only, ",")
-	}
-	for _, name := range o.Only {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("-only: got %q, want some of %s", name, strings.Join(names, ","))
+func parse(args []string) (o nemesis.Options, err error) {
+	o = nemesis.Options{Hz: 20, Clients: 8, Game: nemesis.Notes, Client: nemesis.LeaveNotes}
+	flags := cli.NewFlags()
+	flags.DurationVar(&o.Duration, "duration", time.Minute, "")
+	flags.Uint64Var(&o.Seed, "seed", rand.Uint64N(1e6), "")
+	flags.Func("only", "", func(list string) error {
+		o.Only = strings.Split(list, ",")
+		for _, name := range o.Only {
+			if !slices.ContainsFunc(nemesis.Kinds(), func(k nemesis.Kind) bool { return k.Name == name }) {
+				return fmt.Errorf("got %q, want an event", name)
+			}
 		}
+		return nil
+	})
+	flags.Func("canary", "", func(name string) error {
+		if o.Mutant = name; nemesis.Mutants[name] == "" {
+			return fmt.Errorf("got %q, want a fault", name)
+		}
+		return nil
+	})
+	words, err := cli.ParseFlags(flags, args)
+	if err == nil && (len(words) > 0 || o.Duration <= 0) {
+		err = fmt.Errorf("arguments, -duration: got %q, %v, want none, and more than 0, such as 30m", words, o.Duration)
 	}
-	switch _, known := nemesis.Mutants[o.Mutant]; {
-	case len(rest) > 0:
-		return fmt.Errorf("arguments: got %q, want none", rest)
-	case o.Duration <= 0:
-		return fmt.Errorf("-duration: got %v, want more than 0, such as 30m", o.Duration)
-	case o.Mutant != "" && !known:
-		return fmt.Errorf("-canary: got %q, want a fault", o.Mutant)
+	return o, err
+}
+
+//go:embed usage.txt
+var usageText string
+
+// usage writes the help for -h, with all events and faults.
+func usage(w io.Writer) {
+	kinds, deck := nemesis.Kinds(), 0
+	for _, k := range kinds {
+		deck += k.Weight
 	}
-	return nil
+	_ = template.Must(template.New("usage").Parse(usageText)).Execute(w, map[string]any{
+		"Kinds": kinds, "Deck": deck, "Canaries": nemesis.Mutants,
+	})
 }

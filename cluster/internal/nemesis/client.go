@@ -25,7 +25,7 @@ const (
 )
 
 func (f *fleet) client(number int) *Client {
-	return &Client{Number: number, Random: rand.New(rand.NewPCG(f.o.Seed, uint64(number))), fleet: f}
+	return &Client{Number: number, Random: rand.New(rand.NewPCG(f.Seed, uint64(number))), fleet: f}
 }
 
 // LeaveNotes makes calls of [Notes] until ctx ends, each with its own key.

@@ -139,7 +139,7 @@ func (e *event) killTwice() {
 
 func (e *event) killServers() {
 	e.kill(e.fleet.servers...)
-	if e.fleet.o.Mutant == restoredServers {
+	if e.fleet.Mutant == restoredServers {
 		e.failed = e.fleet.restoreServers()
 	}
 }
@@ -155,7 +155,7 @@ func (e *event) killMachine(i int) {
 	if e.fleet.nodes[i] == e.owner {
 		is = "the owner"
 	}
-	fmt.Fprintf(e.fleet.o.Out, "          n%d and s%d are killed: n%d is %s\n", i, i, i, is)
+	fmt.Fprintf(e.fleet.Out, "          n%d and s%d are killed: n%d is %s\n", i, i, i, is)
 	e.kill(e.fleet.nodes[i], e.fleet.servers[i])
 }
 
@@ -224,7 +224,7 @@ func (e *event) happen(ctx context.Context) error {
 		e.leader, _ = f.leader(ctx)
 		e.owner = f.owner()
 		// An earlier outage does not count.
-		flows := time.Since(f.gaps.look().at) < 3*time.Second/time.Duration(f.o.Hz)
+		flows := time.Since(f.gaps.look().at) < 3*time.Second/time.Duration(f.Hz)
 		return e.owner != nil && e.leader != nil && flows || f.bad()
 	}); err != nil || f.bad() {
 		return f.why(err)

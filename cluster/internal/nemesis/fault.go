@@ -39,7 +39,7 @@ func (f *fleet) spoil(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	bucket := cell.Stream()
-	switch f.o.Mutant {
+	switch f.Mutant {
 	case namedSnapshots:
 		o, err := f.js.ObjectStore(ctx, bucket)
 		if err == nil {

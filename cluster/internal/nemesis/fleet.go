@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +30,8 @@ const replayWorkers = 5
 
 // A fleet is the set of processes of a run and the links between them.
 type fleet struct {
-	o       Options
+	Options
+	folder  string // of logs, journals and stores
 	net     *localnet.Net
 	servers []*member
 	nodes   []*member
@@ -43,8 +45,11 @@ type fleet struct {
 	js   jetstream.JetStream
 }
 
-func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
-	f := &fleet{o: o, net: localnet.NewNet(), auditor: auditor, gaps: g}
+func newFleet(o Options) (f *fleet, err error) {
+	f = &fleet{Options: o, net: localnet.NewNet(), auditor: new(audit.Auditor), gaps: new(gaps)}
+	if f.folder, err = os.MkdirTemp("", "nemesis-"); err != nil {
+		return f, err
+	}
 	for i := range Members {
 		s := &member{name: fmt.Sprint("s", i), fleet: f}
 		s.receive = s.serverSays
@@ -79,7 +84,6 @@ func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
 		}
 		n.words = []string{"node", f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Mutant, mode, f.snapshots()}
 	}
-	var err error
 	f.urls, err = f.link(parent, 0)
 	return f, err
 }
@@ -98,7 +102,7 @@ func (f *fleet) link(from string, first int) (urls []string, err error) {
 	return urls, nil
 }
 
-func (f *fleet) dir(name string) string { return filepath.Join(f.o.Dir, name) }
+func (f *fleet) dir(name string) string { return filepath.Join(f.folder, name) }
 
 func (f *fleet) connect() (err error) {
 	f.conn, err = nats.Connect(strings.Join(f.urls, ","), nats.MaxReconnects(-1), nats.ReconnectWait(askEvery), nats.RetryOnFailedConnect(true))
@@ -139,7 +143,7 @@ func (f *fleet) openLog(ctx context.Context) (*cluster.Log, error) {
 
 // snapshots returns the folder of snapshots, or "" for the object store.
 func (f *fleet) snapshots() string {
-	if f.o.Seed%2 == 1 || isBucketMutant(f.o.Mutant) {
+	if f.Seed%2 == 1 || isBucketMutant(f.Mutant) {
 		return ""
 	}
 	return f.dir("snapshots")

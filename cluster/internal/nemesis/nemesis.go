@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"handloom/cluster/internal/audit"
+	"handloom/internal/cli"
 	"handloom/world"
 )
 
 // Options of a run.
 type Options struct {
-	Dir      string        // of logs, journals and stores, empty or new; "": a temporary folder
 	Duration time.Duration // after the start; a running event is completed; 0: no end
 	Seed     uint64        // seed of the events
 	Hz       int
@@ -46,51 +46,47 @@ type Result struct {
 
 const checkEvery = 30 * time.Second
 
-// A Run is one run. Its methods except Do may be called by any goroutine.
+// A Run is one run. Its methods except Play may be called by any goroutine.
 type Run struct {
-	Options
-	temporary bool
-	result    Result
-	begun     time.Time
-	random    *rand.Rand
-	deck      []Kind
-	fleet     *fleet
-	gaps      *gaps
-	auditor   *audit.Auditor
-	checked   time.Time
+	*fleet
+	result  Result
+	begun   time.Time
+	random  *rand.Rand
+	deck    []Kind
+	checked time.Time
 }
 
-// New prepares a run whose processes execute this program. Only Do ends it.
-func New(o Options) (r *Run, err error) {
-	temporary := o.Dir == ""
-	if temporary {
-		o.Dir, err = os.MkdirTemp("", "nemesis-")
-	} else if err = os.MkdirAll(o.Dir, 0o700); err == nil {
-		var names []os.DirEntry
-		if names, err = os.ReadDir(o.Dir); len(names) > 0 {
-			err = fmt.Errorf("folder %s is not empty", o.Dir)
-		}
-	}
+// New prepares a run whose processes execute this program. Only Play ends it.
+func New(o Options) (*Run, error) {
+	f, err := newFleet(o)
 	if err != nil {
-		return nil, err
+		f.close()
+		return nil, errors.Join(err, os.RemoveAll(f.folder))
 	}
-	r = &Run{Options: o, temporary: temporary, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0)), gaps: new(gaps), auditor: new(audit.Auditor)}
-	if r.fleet, err = newFleet(o, r.auditor, r.gaps); err != nil {
-		r.fleet.close()
-		return nil, err
-	}
-	return r, nil
+	return &Run{fleet: f, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0))}, nil
 }
 
-// Do starts all processes, runs events until the time is over, and checks all reports. The
-// error is the reason of an early end; the Result has the findings so far.
-func (r *Run) Do(ctx context.Context) (*Result, error) {
+// Play starts all processes, runs events until the time is over, checks all reports, and prints
+// the result. It keeps the files of a failed run.
+func (r *Run) Play(ctx context.Context) (*Result, cli.Verdict) {
 	// Children die with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := r.run(ctx)
-	r.result.Findings, r.result.Took = r.auditor.Findings(), time.Since(r.begun)
-	return &r.result, err
+	result := &r.result
+	result.Findings, result.Took = r.auditor.Findings(), time.Since(r.begun)
+	v := judge(ctx, result, err, r.Mutant)
+	result.Print(r.Out)
+	for _, f := range result.Faults {
+		fmt.Fprintln(r.Out, "fault:", f)
+	}
+	if v.Exit == ExitLost || v.Exit == ExitStuck || v.Exit == ExitFailed {
+		fmt.Fprintf(r.Out, "logs, journals and stores are in %s\n", r.folder)
+	} else if err := os.RemoveAll(r.folder); err != nil {
+		v = cli.NewVerdict("failed", ExitFailed, err.Error())
+	}
+	fmt.Fprintln(r.Out, v)
+	return result, v
 }
 
 // A Node is the state of a node.
@@ -114,8 +110,8 @@ type State struct {
 func (r *Run) State() State {
 	seen := r.gaps.look()
 	s := State{Tick: seen.last, Still: time.Since(seen.at), Findings: r.auditor.Findings()}
-	owner := r.fleet.owner()
-	for i, n := range r.fleet.nodes {
+	owner := r.owner()
+	for i, n := range r.nodes {
 		n.mutex.Lock()
 		s.Nodes = append(s.Nodes, Node{n.name, n.up, n == owner, nodeWorkers[i], n.kills, n.term, n.tick})
 		n.mutex.Unlock()
@@ -124,17 +120,14 @@ func (r *Run) State() State {
 }
 
 // View decodes the view of the game of some node.
-func (r *Run) View(into any) error { return r.fleet.view(into) }
+func (r *Run) View(into any) error { return r.view(into) }
 
-func (r *Run) run(ctx context.Context) (err error) {
-	defer r.fleet.close()
-	if err := r.fleet.heal(); err != nil {
+func (r *Run) run(ctx context.Context) error {
+	defer r.close()
+	if err := errors.Join(r.heal(), r.connect()); err != nil {
 		return err
 	}
-	if err := r.fleet.connect(); err != nil {
-		return err
-	}
-	log, err := r.fleet.openLog(ctx)
+	log, err := r.openLog(ctx)
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
@@ -147,13 +140,11 @@ func (r *Run) run(ctx context.Context) (err error) {
 	defer clients.Wait()
 	defer stop()
 	follower.Go(func() { r.auditor.Follow(follow, log) })
-	if err := r.fleet.waitHealthy(ctx); err != nil {
+	if err := r.waitHealthy(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
 	for i := range r.Clients {
-		clients.Go(func() {
-			r.Client(live, r.fleet.client(i))
-		})
+		clients.Go(func() { r.Client(live, r.client(i)) })
 	}
 	r.logf("%d servers and %d nodes are up; %d clients call", Members, Members, r.Clients)
 	err = r.events(ctx, log)
@@ -175,7 +166,7 @@ func (r *Run) run(ctx context.Context) (err error) {
 // ending node may trim the log. After a failure it no longer waits.
 func (r *Run) stopNodes(log world.Log) error {
 	var errs []error
-	for _, n := range r.fleet.nodes {
+	for _, n := range r.nodes {
 		if n.process == nil {
 			continue
 		}
@@ -183,7 +174,7 @@ func (r *Run) stopNodes(log world.Log) error {
 			errs = append(errs, fmt.Errorf("%s: %w", n.name, err))
 		}
 		n.down()
-		if r.fleet.bad() || errors.Join(errs...) != nil {
+		if r.bad() || errors.Join(errs...) != nil {
 			continue
 		}
 		errs = append(errs, retry(context.Background(), func(ctx context.Context) error {
@@ -195,7 +186,7 @@ func (r *Run) stopNodes(log world.Log) error {
 
 // events runs one event after another until the time is over.
 func (r *Run) events(ctx context.Context, log world.Log) error {
-	timed, cancel := ctx, context.CancelFunc(func() {})
+	timed, cancel := context.WithCancel(ctx)
 	if r.Duration > 0 {
 		timed, cancel = context.WithTimeout(ctx, r.Duration)
 	}
@@ -203,40 +194,35 @@ func (r *Run) events(ctx context.Context, log world.Log) error {
 	r.checked = time.Now()
 	for {
 		kind := r.next(timed)
-		if timed.Err() != nil || r.fleet.bad() {
+		if timed.Err() != nil || r.bad() {
 			break
 		}
 		if kind.do == nil {
-			if err := r.fleet.heal(); err != nil {
+			if err := r.heal(); err != nil {
 				return err
 			}
 			continue
 		}
 		e := &event{kind: kind, fleet: r.fleet, random: r.random, Event: Event{At: time.Since(r.begun), Name: kind.Name}}
 		err := e.happen(ctx)
-		if err != nil && ctx.Err() == nil {
-			r.logf("%-18s %-12s %v", e.Name, fmt.Sprint(e.Victims), err)
-			return fmt.Errorf("%s %s: %w", e.Name, e.Victims, err)
-		}
-		if err != nil || r.fleet.bad() {
+		if ctx.Err() != nil || err == nil && r.bad() {
 			break
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", e.Name, e.Victims, err)
 		}
 		r.note(e)
 		if err := r.check(ctx, log); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
-	return r.fleet.healAll(context.WithoutCancel(ctx))
-}
-
-func (f *fleet) healAll(ctx context.Context) error {
-	if f.bad() {
+	if r.bad() {
 		return nil
 	}
-	if err := f.heal(); err != nil {
+	if err := r.heal(); err != nil {
 		return err
 	}
-	return f.waitHealthy(ctx)
+	return r.waitHealthy(context.WithoutCancel(ctx))
 }
 
 // note reports the result of an event.
@@ -342,7 +328,7 @@ func (r *Run) finish(log world.Log, err error) error {
 	all := func(ctx context.Context) error {
 		return r.auditor.Finish(ctx, log, r.Game.program(r.Hz), replayWorkers)
 	}
-	if r.fleet.bad() {
+	if r.bad() {
 		ctx, cancel := context.WithTimeout(context.Background(), startTime)
 		defer cancel()
 		_ = all(ctx)
@@ -351,10 +337,10 @@ func (r *Run) finish(log world.Log, err error) error {
 	if err != nil {
 		return err
 	}
-	if err := retry(context.Background(), r.fleet.spoil); err != nil {
+	if err := retry(context.Background(), r.spoil); err != nil {
 		return fmt.Errorf("fault: %w", err)
 	}
-	if err := retry(context.Background(), r.fleet.checkBucket); err != nil {
+	if err := retry(context.Background(), r.checkBucket); err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
 	return retry(context.Background(), all)

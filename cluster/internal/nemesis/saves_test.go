@@ -30,7 +30,7 @@ func TestCheckBucket_FindsMutants(t *testing.T) {
 			defer conn.Close()
 			js, err := jetstream.New(conn)
 			failIf(t, err)
-			f := &fleet{o: Options{Seed: 1, Mutant: mutant}, js: js, auditor: new(audit.Auditor)}
+			f := &fleet{Options: Options{Seed: 1, Mutant: mutant}, js: js, auditor: new(audit.Auditor)}
 			for at := range uint64(4) {
 				failIf(t, l.Save(t.Context(), at, func(w io.Writer) error {
 					_, err := io.WriteString(w, "state")

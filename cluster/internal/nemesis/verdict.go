@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"handloom/internal/cli"
 )
@@ -38,21 +37,4 @@ func judge(ctx context.Context, r *Result, err error, mutant string) cli.Verdict
 		return cli.NewVerdict("missed", ExitMissed, mutant+" was not found")
 	}
 	return cli.NewVerdict("passed", ExitPassed, all)
-}
-
-// Play runs Do, prints the result, and removes a temporary folder after success.
-func (r *Run) Play(ctx context.Context) (*Result, cli.Verdict) {
-	result, err := r.Do(ctx)
-	v := judge(ctx, result, err, r.Mutant)
-	result.Print(r.Out)
-	for _, f := range result.Faults {
-		fmt.Fprintln(r.Out, "fault:", f)
-	}
-	if !r.temporary || v.Exit == ExitLost || v.Exit == ExitStuck || v.Exit == ExitFailed {
-		fmt.Fprintf(r.Out, "logs, journals and stores are in %s\n", r.Dir)
-	} else if err := os.RemoveAll(r.Dir); err != nil {
-		v = cli.NewVerdict("failed", ExitFailed, err.Error())
-	}
-	fmt.Fprintln(r.Out, v)
-	return result, v
 }

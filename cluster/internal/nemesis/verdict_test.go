@@ -20,7 +20,7 @@ func TestNote_CountsZombies(t *testing.T) {
 		{zombie: true, before: 3, after: 3, fenced: true}, // no new owner
 		{before: 3, after: 4, fenced: true},
 	} {
-		r := Run{Options: Options{Out: io.Discard}}
+		r := Run{fleet: &fleet{Options: Options{Out: io.Discard}}}
 		r.note(&event{kind: Kind{zombie: c.zombie}, owner: &member{}, Event: Event{Before: c.before, After: c.after, Fenced: c.fenced}})
 		if r.result.Zombies != c.all || r.result.Fenced != c.zombies || len(r.result.Events) != 1 {
 			t.Errorf("%+v: %d zombies, %d fenced", c, r.result.Zombies, r.result.Fenced)
