@@ -33,6 +33,7 @@ var kinds = []Kind{
 	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, func(e *event) { e.kill(e.owner, e.leader) }},
 	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, (*event).killServers},
 	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, (*event).killAll},
+	{"end-owner", "orderly end of the owner", 1, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.end(e.owner) }},
 	{"end-leader", "orderly end, as by SIGTERM, of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader) }},
 	{"lame-duck-leader", "lame duck mode of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader, lameDuck) }},
 	{killMachine, "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, (*event).killSomeMachine},
@@ -92,7 +93,7 @@ func (e *event) kill(all ...*member) {
 	}
 }
 
-// end ends a server in order, by signals or by the end of its input.
+// end ends a process in order, by signals or by the end of its input.
 func (e *event) end(m *member, signals ...os.Signal) {
 	e.noteVictim(m)
 	for _, s := range signals {
