@@ -31,6 +31,9 @@
 //
 // A second run of the tick finds the line of the program. Nothing is inferred.
 //
+// [History.Calls] finds the calls of the input that a change needs, by plays without some of them.
+// Number, Seed and Time of the ticks stay, and handles in calls follow the items that they named.
+//
 // # Limits
 //
 // The program must be pure, as package world demands: Open plays three ticks twice and compares

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,8 +122,10 @@ func TestWhy_NamesPlantedFaults(t *testing.T) {
 				h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
 				noError(t, err)
 				got, err := h.Why(t.Context(), r.item, f.field, r.tick+f.later)
-				noError(t, errors.Join(err, h.Close()))
+				noError(t, err)
 				r.compare(t, got, f, lines[f.name])
+				r.compareCalls(t, h, got, f)
+				noError(t, h.Close())
 			})
 		}
 	}
@@ -268,6 +271,18 @@ func (r *recording) compare(t *testing.T, got history.Change, f fault, line stri
 	}
 	if line != "" && filepath.Base(got.By.Where) != line {
 		t.Errorf("got line %s, want %s", got.By.Where, line)
+	}
+}
+
+// compareCalls wants the call of a change by a call, and none else.
+func (r *recording) compareCalls(t *testing.T, h *history.History, c history.Change, f fault) {
+	t.Helper()
+	calls, err := h.Calls(t.Context(), c)
+	if f.calls == 0 && !errors.Is(err, history.ErrFixed) {
+		t.Errorf("got calls %v, %v, want %v", calls, err, history.ErrFixed)
+	}
+	if want := []history.Call{{Tick: r.tick, Number: f.want.Call.Number}}; f.calls > 0 && (err != nil || !slices.Equal(calls, want)) {
+		t.Errorf("got calls %v, %v, want %v", calls, err, want)
 	}
 }
 

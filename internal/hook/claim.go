@@ -127,6 +127,15 @@ type Claim[Queue, Receipt any] interface {
 	// keeps all. It reads both inputs as Unseal does, with the same errors, and keeps nothing.
 	Edit(ctx context.Context, input []byte, keep func(call int) bool, add []byte) (edited []byte, calls int, err error)
 
+	// Decode returns the commands of the calls of an input, and Encode the input of calls, or nil
+	// if there is no command. Both keep nothing. Decode fails as Unseal does, and Encode for a
+	// command without a fitting table or value.
+	Decode(ctx context.Context, input []byte) ([][]Command, error)
+	Encode(calls [][]Command) (input []byte, err error)
+
+	// Tables returns the tables that a [Command] numbers.
+	Tables() []Table
+
 	// Schema returns a text of everything that must be equal wherever a tick is run again:
 	// names, typeIds, item types and options of the tables, in the order of registration,
 	// the limits of queues and batches, and Changes and Links of columns and sparse data.

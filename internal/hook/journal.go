@@ -6,6 +6,7 @@
 //	store     [OpenClaim]                      for package world, which drives a store
 //	store     [NewProbe]                       for package history, which looks for causes
 //	cluster   [PlanReseed]                     for the command cluster/cmd/reseed
+//	world     [NewDriver]                      for package history, which changes inputs
 //	world     [RedoOf]                         for package cluster/cells
 package hook
 

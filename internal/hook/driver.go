@@ -1,0 +1,60 @@
+package hook
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// A Command is a command of a call of the input of a tick.
+type Command struct {
+	Kind  string // "create", "put", "erase", "erase all", "set" or "unset"
+	Table int    // in the order of registration; -1: the typeId is unknown
+	Part  int    // column or sparse data of the table, in the order of addition; -1: the item
+
+	// ID is the item of a put, erase, set and unset. A handle with the free bit, also in a Value,
+	// has the number of a create of the call in its table, from 1, in the lowest 48 bits; with
+	// number 0 it is stale.
+	ID uint64
+
+	Value any // pointer to the item, element or value; nil: none
+}
+
+// A Table describes a table for commands.
+type Table struct {
+	Name   string
+	TypeID uint16 // of the first shard
+	Shards int
+	New    func() any // returns a pointer to a zero item
+	Parts  []Part
+}
+
+// A Part is a column or sparse data of a [Table].
+type Part struct {
+	Name   string
+	Sparse bool
+	New    func() any
+}
+
+// NewDriver makes the [Driver] of a *world.Replayer. Package world sets it.
+var NewDriver func(replayer any) Driver
+
+// A Driver runs ticks on a *world.Replayer that are not in its log, for tools that change inputs.
+type Driver interface {
+	// Input returns the calls in the logged input of the next tick, with the errors of Calls of the
+	// Replayer.
+	Input(ctx context.Context) ([][]Command, error)
+
+	// Run runs a tick after the present state, with these calls. The Replayer needs Back or Start
+	// before its Next. After an error the state is undefined.
+	Run(ctx context.Context, tick uint64, seed uint64, at time.Time, calls [][]Command) error
+
+	// Begin saves the state of Options.Init in the log of the Replayer, if it is empty.
+	Begin(ctx context.Context) error
+
+	// WriteState writes the state as a snapshot for the beginning of a log.
+	WriteState(ctx context.Context, w io.Writer) error
+
+	// Tables returns the tables of the store.
+	Tables() []Table
+}
