@@ -183,7 +183,7 @@ func (c *claim) holds(ctx context.Context) (bool, error) {
 // rest. The failed put of the snapshot may have arrived, or may still arrive. So the chunks stay
 // until a newer description refuses it.
 func (c *claim) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.releaseLimit)
 	defer cancel()
 	if c.lookAgain(ctx) != nil || c.slot().info.NUID == c.id {
 		return

@@ -147,7 +147,7 @@ func (e *embedded) startServer() error {
 	}
 	lock, err := lockfile.Lock(filepath.Join(e.dir, "lock"))
 	if errors.Is(err, lockfile.ErrHeld) {
-		return fmt.Errorf("%w: %s", ErrLocked, e.dir)
+		return fmt.Errorf("%w: %s is locked by %s", ErrLocked, e.dir, lockfile.Holder(filepath.Join(e.dir, "lock")))
 	}
 	if err != nil {
 		return err

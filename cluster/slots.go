@@ -29,8 +29,9 @@ import (
 //     put, and that no description then names, are of no use. They are purged.
 type slots struct {
 	*bucket
-	cell       CellID
-	staleLimit time.Duration // time without renewal after which a claim is void
+	cell         CellID
+	staleLimit   time.Duration // time without renewal after which a claim is void
+	releaseLimit time.Duration // of a release
 }
 
 // A slot is an object that may have a snapshot and a claim.

@@ -56,7 +56,7 @@ func (l *Log) openSnapshots(ctx context.Context) error {
 		return nil
 	}
 	b, err := openBucket(ctx, l.js, l.cell, l.o.Replicas)
-	l.saved = &slots{bucket: b, cell: l.cell, staleLimit: staleTime}
+	l.saved = &slots{bucket: b, cell: l.cell, staleLimit: staleTime, releaseLimit: requestTime}
 	return err
 }
 

@@ -131,7 +131,7 @@ func (d *osDir) lock() (file, error) {
 	}
 	f, err := lockfile.Lock(d.path(lockName))
 	if errors.Is(err, lockfile.ErrHeld) {
-		return nil, fmt.Errorf("%w: %s", ErrLocked, d.path(lockName))
+		return nil, fmt.Errorf("%w: %s is locked by %s; close that journal, or use another folder", ErrLocked, d.path(lockName), lockfile.Holder(d.path(lockName)))
 	}
 	if err != nil {
 		return nil, err

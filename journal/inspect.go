@@ -7,7 +7,9 @@ import (
 	"handloom/internal/hook"
 )
 
-func init() { hook.InspectJournal, hook.PlanRepair = inspectFolder, planRepair }
+func init() {
+	hook.InspectJournal, hook.PlanRepair, hook.HoldJournal = inspectFolder, planRepair, hold
+}
 
 // inspectFolder is [hook.InspectJournal].
 func inspectFolder(dir string, each func(at uint64, rec []byte) error) (hook.Contents, error) {

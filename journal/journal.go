@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"handloom/internal/check"
@@ -39,6 +40,8 @@ type Journal struct {
 	timerErr error // the last error of onTimer
 
 	saving sync.Mutex // one Save or Trim at a time
+
+	held atomic.Bool // a World writes it
 
 	// Of OpenRead; nil otherwise.
 	live   *tailing         // the journal of another process
@@ -75,6 +78,15 @@ func (c *TornTail) text() string {
 		return ""
 	}
 	return fmt.Sprintf("record %d: at most %d cut: %s, bytes %d to %d, %d not zero", c.At, c.Records, c.File, c.Offset, c.End, c.NonZero)
+}
+
+// hold is [hook.HoldJournal].
+func hold(log any) (release func(), ok bool) {
+	j, is := log.(*Journal)
+	if !is || j.live != nil {
+		return func() {}, true
+	}
+	return func() { j.held.Store(false) }, j.held.CompareAndSwap(false, true)
 }
 
 // ElectionTimeout returns 0, because a lock protects the folder.

@@ -57,11 +57,11 @@ func TestMistakes_NameTheirFix(t *testing.T) {
 	defer j.Close()
 	open := func(dir string, o journal.Options) error { _, err := journal.Open(dir, o); return err }
 	for want, err := range map[string]error{
-		"journal: open " + file + ": a file, want a folder":                    open(file, journal.Options{}),
-		"journal: the folder is open elsewhere: " + filepath.Join(log, "lock"): open(log, journal.Options{}),
-		"journal: SegmentBytes is 1, want at least 1024":                       open(filepath.Join(dir, "a"), journal.Options{SegmentBytes: 1}),
-		"journal: Keep is -1, want at least 0":                                 open(filepath.Join(dir, "a"), journal.Options{Keep: -1}),
-		"journal: Every(0s), want a positive duration":                         open(filepath.Join(dir, "a"), journal.Options{Sync: journal.Every(time.Duration(0))}),
+		"journal: open " + file + ": a file, want a folder": open(file, journal.Options{}),
+		"journal: the folder is open elsewhere: " + filepath.Join(log, "lock") + " is locked by this process; close that journal, or use another folder": open(log, journal.Options{}),
+		"journal: SegmentBytes is 1, want at least 1024": open(filepath.Join(dir, "a"), journal.Options{SegmentBytes: 1}),
+		"journal: Keep is -1, want at least 0":           open(filepath.Join(dir, "a"), journal.Options{Keep: -1}),
+		"journal: Every(0s), want a positive duration":   open(filepath.Join(dir, "a"), journal.Options{Sync: journal.Every(time.Duration(0))}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -25,6 +25,8 @@ func TestMistakes_NameTheirFix(t *testing.T) {
 	live := fill(t, s, table, 1)[0]
 	q := queues(t, s, 1)[0]
 	_ = s.Discard()
+	distantStore, distant := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship", TypeID: 9})
+	far := fill(t, distantStore, distant, 1)[0].ID
 	other, foreign := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	gone := newStore(t, store.Options{})
 	_, _ = gone.Close(ctx)
@@ -115,6 +117,7 @@ func TestMistakes_NameTheirFix(t *testing.T) {
 		"GroupBy of two stores":      {func() error { return store.GroupBy(ctx, new(store.Groups[hit, item]), hits, foreign, refers) }, "use tables of one store"},
 		"EraseOrphans of two stores": {func() error { return store.EraseOrphans(ctx, hits, foreign, refers) }, "use tables of one store"},
 		"At of a stale handle":       {say(func() { table.At(store.Handle[item]{}) }), "use Get where a handle may be null"},
+		"handle of another store":    {say(func() { table.At(store.Handle[item]{ID: far}) }), "it has typeId 9, but*use the table or map that issued it"},
 		"too many items": {func() error {
 			_ = s.Do(ctx, func(q store.Queue) { table.EmplaceItems(q, make([]item, 3), nil) })
 			defer s.Discard()

@@ -18,8 +18,8 @@ import (
 // the newest snapshot and replays the later ticks. Then the World leads or follows.
 //
 // Until Close only Read of the store may be called; Inbox, Submit, Flush, Frame and other
-// changes return [store.ErrPhase]. A log serves one World of a process: two Worlds on one
-// journal fence each other.
+// changes return [store.ErrPhase]. A Log value serves one World; Open refuses a journal that
+// another World writes. Worlds with Options.Observe may share it.
 //
 // Requests to a shared log are repeated for up to 30 s, longer than an election takes. Open
 // returns the errors of Run, [store.ErrSnapshot] for a table that cannot be saved, and
@@ -33,12 +33,39 @@ func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.open(ctx); err != nil {
+	if err = w.hold(l); err == nil {
+		err = w.open(ctx)
+	}
+	if err != nil {
 		_ = w.halt(err)
-		w.exclusive.Release()
+		w.release()
 		return nil, err
 	}
 	return w, nil
+}
+
+var errHeld = errors.New("world: Open: another World writes this journal; close that World, give this one a folder of its own, or set Options.Observe")
+
+// hold refuses a journal that another World writes: they would fence each other.
+func (w *World) hold(l Log) error {
+	if hook.HoldJournal == nil || w.o.Observe {
+		return nil
+	}
+	release, ok := hook.HoldJournal(l)
+	if !ok {
+		return errHeld
+	}
+	w.unhold = release
+	return nil
+}
+
+// release gives the store and the log to others. Nothing of the World may run.
+func (w *World) release() {
+	w.exclusive.Release()
+	if w.unhold != nil {
+		w.unhold()
+		w.unhold = nil
+	}
 }
 
 func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {

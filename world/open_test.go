@@ -51,6 +51,17 @@ func TestMistakes_NameTheirFix(t *testing.T) {
 	noError(t, err)
 	defer mustClose(t, w)
 	noError(t, errorOf(w.Step(t.Context())))
+	one := world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }}
+	log := openJournal(t, t.TempDir())
+	first, err := world.Open(t.Context(), store.New(store.Options{}), log, one)
+	noError(t, err)
+	second := func() error { return errorOf(world.Open(t.Context(), store.New(store.Options{}), log, one)) }
+	wantText(t, second(), "another World writes this journal; close that World, give this one a folder of its own, or set Options.Observe")
+	mustClose(t, first)
+	first, err = world.Open(t.Context(), store.New(store.Options{}), log, one)
+	noError(t, err)
+	mustClose(t, first)
+	mustCloseJournal(t, log)
 	wantText(t, errorOf(world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})), "a driver has claimed the store")
 }
 

@@ -36,6 +36,7 @@ type World struct {
 	closing atomic.Bool
 
 	// Protected by lock.
+	unhold     func()           // ends the sole right to write the journal; nil: none
 	pending    *pending         // the record that is being appended
 	buf        []byte           // the bytes of the pending record
 	skips      map[uint64]bool  // ticks that may run without their input
@@ -339,7 +340,7 @@ func (w *World) close(ctx context.Context) error {
 	}
 	w.dropPending(fmt.Errorf("%w: the world is closed", store.ErrUncertain))
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
-	w.exclusive.Release()
+	w.release()
 	return err
 }
 

@@ -3,6 +3,7 @@
 // not import it.
 //
 //	journal   [InspectJournal], [PlanRepair]   for the command world/cmd/world
+//	journal   [HoldJournal]                    for package world, which writes a journal
 //	store     [OpenClaim]                      for package world, which drives a store
 //	store     [NewProbe]                       for package history, which looks for causes
 //	cluster   [PlanReseed]                     for the command cluster/cmd/reseed
@@ -21,6 +22,10 @@ var InspectJournal func(dir string, each func(at uint64, rec []byte) error) (Con
 // PlanRepair returns the files that journal.Repair would move, and the file that it would cut, or
 // "". It changes nothing and needs no lock.
 var PlanRepair func(dir string, from uint64) (moved []string, cut string, err error)
+
+// HoldJournal gives the caller the sole right to write a *journal.Journal until release. It
+// reports false if another has the right. Other logs have no such right: release does nothing.
+var HoldJournal func(log any) (release func(), ok bool)
 
 // Contents is the result of [InspectJournal].
 type Contents struct {

@@ -39,10 +39,10 @@ func TestRooms_HoldAtMostTheirShare(t *testing.T) {
 	}
 }
 
-// Tests with these names list deliberate mistakes, one per entry of a table. A user's first
-// session made 66.
+// Tests with these names list deliberate mistakes, one per entry of a table. Users in their first
+// sessions made 67.
 func TestMistakes_AreListed(t *testing.T) {
-	const minMistakes = 66
+	const minMistakes = 68
 	listed := 0
 	eachFile(t, repository, func(file, text string) {
 		_, parsed := parse(t, file, text)

@@ -20,9 +20,10 @@ func Lock(path string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w: %s", ErrHeld, path)
+			return nil, fmt.Errorf("%w: %s, by %s", ErrHeld, path, Holder(path))
 		}
 		return nil, os.NewSyscallError("flock", err)
 	}
+	sign(f)
 	return f, nil
 }

@@ -58,7 +58,7 @@ func (s suite) At_DescribesTheSlot(t *testing.T) {
 		says string
 	}{
 		{handle.New(5, 3, 1), "handle 5:1.3 names no item: the slot holds 5:1.1; use Get"},
-		{handle.New(6, 1, 1), "handle 6:1.1 names no item: it has typeId 6, but it was looked up among handles of typeId 5; use the map that issued it"},
+		{handle.New(6, 1, 1), "handle 6:1.1 names no item: it has typeId 6, but it was looked up among handles of typeId 5; use the table or map that issued it"},
 		{handle.New(6, 1, 99), "handle 6:99.1 names no item: it has typeId 6, but it was looked up among handles of typeId 5; "},
 		{handle.New(0, 1, 1), "handle 0:1.1 names no item: it has typeId 0, but it was looked up among handles of typeId 5; "},
 		{handle.New(5, 1, 1) | handle.FreeBit, "handle ~5:1.1 names no item: it is provisional; after the flush Resolve"},

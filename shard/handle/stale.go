@@ -17,7 +17,7 @@ func (e *StaleError) Error() string {
 	case e.Handle.IsProvisional():
 		return fmt.Sprintf("handle %v names no item: it is provisional; after the flush Resolve gives the real one", e.Handle)
 	case e.Handle.TypeID() != e.TypeID:
-		return fmt.Sprintf("handle %v names no item: it has typeId %d, but it was looked up among handles of typeId %d; use the map that issued it",
+		return fmt.Sprintf("handle %v names no item: it has typeId %d, but it was looked up among handles of typeId %d; use the table or map that issued it",
 			e.Handle, e.Handle.TypeID(), e.TypeID)
 	}
 	return fmt.Sprintf("handle %v names no item: %s; use Get where a handle may be stale", e.Handle, e.held())
