@@ -28,7 +28,8 @@ func (r *Replayer) Calls(ctx context.Context) (n int, err error) {
 // later ones: keep reports whether a logged call stays, by its number from 0, and each function of
 // add records a further call after them, as for [World.Submit]. A nil keep keeps all. Another
 // Edit replaces this one. The later records' digests are not compared from then on, unless the
-// input is the same. After an error, which may be one of add, the input is as before.
+// input is the same. After an error, which may be one of add, or a panic of add the input is as
+// before.
 func (r *Replayer) Edit(ctx context.Context, keep func(call int) bool, add ...func(q store.Queue) error) error {
 	check.Given(ctx != nil, "world: Edit", "context")
 	input, err := r.nextInput(ctx)
@@ -80,22 +81,30 @@ func (r *Replayer) nextInput(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// encode returns the input of one call, or nil if the call records nothing.
+// encode returns the input of one call, or nil if the call records nothing. fn runs on the caller's
+// goroutine, where its panic belongs, while another one seals.
 func (r *Replayer) encode(ctx context.Context, fn func(q store.Queue) error) (input []byte, err error) {
-	claim, done := r.world.exclusive, make(chan error, 1)
+	claim, done, sealed := r.world.exclusive, make(chan bool), make(chan bool)
 	go func() {
-		err := store.ErrGoexit
-		defer func() { done <- err }()
-		_, err = claim.Submit(ctx, r.world.life, fn)
-	}()
-	for {
-		select {
-		case <-claim.Arrived():
-			sealed, calls := claim.Seal(nil, entry.MaxInput)
-			calls.Done(0, nil)
-			input = append(input, sealed...)
-		case err := <-done:
-			return input, err
+		defer close(sealed)
+		for {
+			select {
+			case <-claim.Arrived():
+				part, calls := claim.Seal(nil, entry.MaxInput)
+				calls.Done(0, nil)
+				input = append(input, part...)
+			case <-done:
+				return
+			}
 		}
-	}
+	}()
+	err = func() error {
+		defer func() {
+			close(done)
+			<-sealed
+		}()
+		_, err := claim.Submit(ctx, r.world.life, fn)
+		return err
+	}()
+	return input, err
 }

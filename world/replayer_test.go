@@ -212,6 +212,11 @@ func TestReplayer_EditPinsTheTicks(t *testing.T) {
 		t.Error("the order of added calls has no effect")
 	}
 	wantError(t, v.Edit(ctx, nil, func(store.Queue) error { return errGame }), errGame)
+	func() {
+		defer func() { equal(t, "panic of an added call", recover(), any(errGame)) }()
+		_ = v.Edit(ctx, nil, func(store.Queue) error { panic(errGame) })
+	}()
+	play(nil, one)
 	// The end of the log has no input.
 	for err = nil; err == nil; {
 		_, err = v.Next(ctx)

@@ -9,6 +9,7 @@
 //	cluster   [PlanReseed]                     for the command cluster/cmd/reseed
 //	world     [NewDriver]                      for package history, which changes inputs
 //	world     [RedoOf]                         for package cluster/cells
+//	world     [SkipDigests]                    for package history, which compares programs
 package hook
 
 // InspectJournal reads all of the journal in dir and changes nothing, also while the journal is
