@@ -34,6 +34,14 @@
 // [History.Calls] finds the calls of the input that a change needs, by plays without some of them.
 // Number, Seed and Time of the ticks stay, and handles in calls follow the items that they named.
 //
+// # Two programs
+//
+// [Diff] runs the old and the new build of a program as two processes, and compares the digests of
+// their states:
+//
+//	Diff ──run 256 ticks─▶ old diff-serve ──digests─┐
+//	  └────run 256 ticks─▶ new diff-serve ──digests─┴▶ first difference ─▶ rows, fields, Why
+//
 // # Limits
 //
 // The program must be pure, as package world demands: Open plays three ticks twice and compares

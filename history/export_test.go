@@ -1,3 +1,6 @@
 package history
 
-var Run = run
+var (
+	Run        = run
+	DiffMemory = &diffMemory
+)

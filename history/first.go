@@ -56,16 +56,24 @@ func (h *History) seekCheck(ctx context.Context, op, name string, from, to uint6
 	if err != nil {
 		return nil, err
 	}
-	if to > p.span.Last {
-		if _, err := h.spanOf(p.span.Last+1, to); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("history: tick %d: %w in one range with tick %d, nearest %d", to, ErrRange, from, p.span.Last)
+	if err := h.within(p.span, from, to); err != nil {
+		return nil, err
 	}
 	if p.checks[name] == nil {
 		return nil, fmt.Errorf("history: %s: got check %q, want one of %s", op, name, strings.Join(slices.Sorted(maps.Keys(p.checks)), ", "))
 	}
 	return p, nil
+}
+
+// within returns an error if tick to is after a span that has tick from.
+func (h *History) within(sp *span, from, to uint64) error {
+	if to <= sp.Last {
+		return nil
+	}
+	if _, err := h.spanOf(sp.Last+1, to); err != nil {
+		return err
+	}
+	return fmt.Errorf("history: tick %d: %w in one range with tick %d, nearest %d", to, ErrRange, from, sp.Last)
 }
 
 // run runs a check on the state of p.

@@ -54,6 +54,8 @@ type History struct {
 	spans   []span
 	cursor  *player
 	shelf   shelf
+
+	unchecked bool // players do not compare digests with the log
 }
 
 const defaultMemory = 1 << 30

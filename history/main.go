@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"handloom/internal/cli"
@@ -44,6 +45,7 @@ func run(ctx context.Context, g Game, args []string, stdout, stderr io.Writer) (
 	c := &command{g, stdout}
 	commands := map[string]func(context.Context, []string) (int, error){
 		"copy": c.copy, "info": c.info, "first": c.first, "why": c.why, "check": c.check,
+		"diff": c.diff, diffCommand: c.serveDiff,
 	}
 	called, do := "history", c.unknown
 	if len(args) > 0 {
@@ -92,7 +94,7 @@ func (c *command) unknown(_ context.Context, args []string) (int, error) {
 	if _, err := cli.ParseFlags(cli.NewFlags(), args); errors.Is(err, flag.ErrHelp) {
 		return 0, err
 	}
-	const want = "want copy, info, first, why or check"
+	const want = "want copy, info, first, why, check or diff"
 	if len(args) == 0 {
 		return 0, misused("got no command, %s", want)
 	}
@@ -121,17 +123,21 @@ func newTicksFlags(flags *flag.FlagSet) ticksFlags {
 	return ticksFlags{flags.Uint64("from", 0, ""), flags.Uint64("to", 0, ""), flags.Bool("any", false, "")}
 }
 
-// limits returns the ticks of the flags; the rest is from the range that has them, by default
-// the last one.
 func (f ticksFlags) limits(h *History) (from, to uint64) {
-	given := cmp.Or(*f.from, *f.to)
+	return limits(h.Ranges(), *f.from, *f.to)
+}
+
+// limits replaces ticks that are 0 by the ends of a range: of the newest one that has tick from, else
+// of the oldest one that has tick to, else of the newest one. Two ranges may have one tick in common.
+func limits(ranges []Range, from, to uint64) (uint64, uint64) {
 	var near Range
-	for _, r := range h.Ranges() {
-		if near = r; given > 0 && r.First <= given && given <= r.Last {
-			break
+	for _, r := range slices.Backward(ranges) {
+		has := func(tick uint64) bool { return r.First <= tick && tick <= r.Last }
+		if near.Last == 0 || from > 0 && has(from) && !(near.First <= from && from <= near.Last) || from == 0 && to > 0 && has(to) {
+			near = r
 		}
 	}
-	return cmp.Or(*f.from, near.First), cmp.Or(*f.to, near.Last)
+	return cmp.Or(from, near.First), cmp.Or(to, near.Last)
 }
 
 func (c *command) copy(ctx context.Context, args []string) (exit int, err error) {

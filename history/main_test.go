@@ -144,6 +144,8 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: two, args: "check DIR", want: []string{"all digests of ticks 30 to 60"}},
 		{from: two, args: "check DIR -any", want: []string{"all digests of ticks 30 to 60"}},
 		{from: two, args: "why DIR -any -tick 60 -item 1:1.1", want: []string{"tick 60, 1:1.1: "}},
+		{from: two, args: "check DIR -any -from 30", want: []string{"all digests of ticks 30 to 60"}},
+		{from: two, args: "check DIR -any -to 30", want: []string{"all digests of ticks 0 to 30"}},
 		{from: two, args: "check DIR -any -to 20", want: []string{"all digests of ticks 0 to 20"}},
 		{from: late, args: "info DIR", want: []string{`ticks 60 to 90: version "arena 1"`}},
 		{from: late, args: "first DIR -check teams -from 5", exit: 2, want: []string{"tick 5: the tick is not kept, nearest 60"}},
@@ -159,9 +161,10 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: open, args: "copy DIR TO", want: []string{"copied to "}},
 		{from: open, args: "copy DIR DIR", exit: 2, want: []string{"want none"}},
 
-		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why or check; -h explains it"}},
+		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why, check or diff; -h explains it"}},
 		{from: good, args: "inspect DIR", exit: 2, want: []string{`got command "inspect", want copy`}},
 		{from: good, args: "first", exit: 2, want: []string{"first: got [], want DIR; -h explains it"}},
+		{from: good, args: "diff DIR", exit: 2, want: []string{"diff: -old: got none, want a program made with history.Main; -h explains it"}},
 		{from: good, args: "check DIR -x", exit: 2, want: []string{"check: flag provided but not defined: -x; -h explains it"}},
 		{from: good, args: "info DIR/none", exit: 2, want: []string{"no such file or directory"}},
 	} {
@@ -200,7 +203,7 @@ func (o outcome) want(t *testing.T, exit int, texts ...string) {
 }
 
 func TestHelp_ExplainsCommands(t *testing.T) {
-	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "check x -h"} {
+	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "diff -h", "check x -h"} {
 		o := execute(t, history.Game{}, args)
 		o.want(t, 0, "Usage: PROGRAM ", "Exit codes: 0")
 		for line := range strings.SplitSeq(o.stdout, "\n") {
