@@ -74,7 +74,7 @@ func TestOpen_FindsEveryFlippedBit(t *testing.T) {
 		}
 		for at := range n {
 			for bit := range 8 {
-				if testing.Short() && bit != at%8 {
+				if testing.Short() && (8*at+bit)%61 != 0 {
 					continue
 				}
 				flips++
