@@ -50,7 +50,7 @@ func (h *History) Changes(ctx context.Context, id store.ID, field string, from, 
 // Why returns the last change of an item at or before a tick; id and field are as for
 // [History.Changes]. It plays as many ticks before it as the change is back, at most four times.
 //
-// The errors are those of Changes. If the log does not keep the tick of the change, the error wraps
+// The errors are the errors of Changes. If the log does not keep the tick of the change, the error wraps
 // [ErrRange], and has the first tick that it keeps. It is [ErrImpure], with table and shard, if two
 // plays of the tick of the change lead to two states.
 func (h *History) Why(ctx context.Context, id store.ID, field string, tick uint64) (Change, error) {
@@ -117,10 +117,15 @@ func (w *watch) begin(ctx context.Context, tick uint64) (*player, hook.Probe, er
 	}
 	if err := probe.Watch(uint64(w.id), w.field); err != nil {
 		probe.Close()
-		return nil, nil, fmt.Errorf("history: %w", err)
+		return nil, nil, watchError{fmt.Errorf("history: %w", err)}
 	}
 	return p, probe, nil
 }
+
+// A watchError means that no table has such an item or field.
+type watchError struct{ error }
+
+func (e watchError) Unwrap() error { return e.error }
 
 // play plays ticks and returns their changes, and whether the item existed at the beginning or the
 // end.

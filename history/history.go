@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"handloom/internal/check"
 	"handloom/journal"
@@ -54,6 +55,7 @@ type History struct {
 	spans   []span
 	cursor  *player
 	shelf   shelf
+	played  atomic.Uint64 // number of ticks that the players played
 
 	unchecked bool // players do not compare digests with the log
 }

@@ -156,12 +156,15 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: impure, args: "why DIR -tick 60 -item 1:1.1", exit: 12, want: []string{"two plays of the tick differ"}},
 		{from: impure, args: "info DIR", exit: 12, want: []string{"two plays of the tick differ", `table "fighter"`}},
 		{from: ordered, args: "first DIR -check teams", exit: 12, want: []string{"two plays of the tick differ", `table "fighter"`}},
+		{from: impure, args: "serve DIR", exit: 12, want: []string{"two plays of the tick differ"}},
+		{from: good, args: "serve DIR -addr none", exit: 2, want: []string{"serve: -addr: listen tcp: address none: missing port"}},
+		{from: broken, args: "serve DIR", exit: 11, want: []string{"corrupt"}},
 		{from: broken, args: "check DIR", exit: 11, want: []string{"corrupt"}},
 		{from: open, args: "check DIR", want: []string{"verdict: equal"}},
 		{from: open, args: "copy DIR TO", want: []string{"copied to "}},
 		{from: open, args: "copy DIR DIR", exit: 2, want: []string{"want none"}},
 
-		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why, check or diff; -h explains it"}},
+		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why, check, diff or serve; -h explains it"}},
 		{from: good, args: "inspect DIR", exit: 2, want: []string{`got command "inspect", want copy`}},
 		{from: good, args: "first", exit: 2, want: []string{"first: got [], want DIR; -h explains it"}},
 		{from: good, args: "diff DIR", exit: 2, want: []string{"diff: -old: got none, want a program made with history.Main; -h explains it"}},
@@ -203,7 +206,7 @@ func (o outcome) want(t *testing.T, exit int, texts ...string) {
 }
 
 func TestHelp_ExplainsCommands(t *testing.T) {
-	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "diff -h", "check x -h"} {
+	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "diff -h", "check x -h", "serve -h"} {
 		o := execute(t, history.Game{}, args)
 		o.want(t, 0, "Usage: PROGRAM ", "Exit codes: 0")
 		for line := range strings.SplitSeq(o.stdout, "\n") {

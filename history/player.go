@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"handloom/internal/hook"
 	"handloom/store"
@@ -17,7 +18,8 @@ type player struct {
 	store  *store.Store
 	checks Checks
 	tick   world.Tick // of the state
-	lost   bool       // there is no state
+	played *atomic.Uint64
+	lost   bool // there is no state
 }
 
 func (h *History) newPlayer(ctx context.Context, sp *span, workers int) (*player, error) {
@@ -35,7 +37,7 @@ func (h *History) newPlayer(ctx context.Context, sp *span, workers int) (*player
 	if h.unchecked {
 		hook.SkipDigests(r)
 	}
-	return &player{Replayer: r, span: sp, store: s, checks: checks, lost: true}, nil
+	return &player{Replayer: r, span: sp, store: s, checks: checks, played: &h.played, lost: true}, nil
 }
 
 // start restores the snapshot of a record, or an older one if that is damaged.
@@ -56,6 +58,7 @@ func (p *player) next(ctx context.Context) error {
 	tick, err := p.Next(ctx)
 	if err == nil {
 		p.tick = tick
+		p.played.Add(1)
 		return nil
 	}
 	p.lost = true

@@ -19,10 +19,10 @@ import (
 // region main
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == "serve" {
+	if len(os.Args) == 3 && os.Args[1] == "play" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		if err := serve(ctx, os.Args[2]); err != nil {
+		if err := play(ctx, os.Args[2]); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -34,8 +34,8 @@ func main() {
 
 const requests = 300
 
-// serve runs the market in a folder until it has answered the requests of random players.
-func serve(ctx context.Context, folder string) (err error) {
+// play runs the market in a folder until it has answered the requests of random players.
+func play(ctx context.Context, folder string) (err error) {
 	// region serve
 	log, err := journal.Open(folder, journal.Options{Keep: 1 << 30})
 	if err != nil {

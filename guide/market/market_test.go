@@ -38,7 +38,7 @@ var served = sync.OnceValue(func() string {
 	if folder, err = os.MkdirTemp("", "market"); err != nil {
 		return err.Error()
 	}
-	out := run("serve", "log")
+	out := run("play", "log")
 	run("copy", "log", "copy")
 	return out
 })
@@ -58,7 +58,7 @@ func run(args ...string) string {
 	return string(out)
 }
 
-func Example_serve() {
+func Example_play() {
 	fmt.Print(served())
 	// Output:
 	// 1:0.1 ada has  84 gold
