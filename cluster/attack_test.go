@@ -229,6 +229,7 @@ func TestAttack_SucceedsWithOneAccount(t *testing.T) {
 }
 
 func TestAttack_FailsWithRights(t *testing.T) {
+	t.Parallel()
 	c := startSecured(t, nil, 7, 8, 9)
 	fill(t, openLog(t, c.as(t, 8), 8, cluster.Options{}), 1)
 	succeeded := map[string]func() bool{}

@@ -15,6 +15,7 @@ var cellCount = flag.Int("cells", 8, "number of cells that TestOpen_ManyCells op
 
 // New cells open one after another, while the others tick.
 func TestOpen_ManyCells(t *testing.T) {
+	t.Parallel()
 	c, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
 	noError(t, err)
 	defer func() { noError(t, c.Close()) }()

@@ -105,6 +105,7 @@ func cutSave(t testing.TB, l *Log, at uint64, b []byte, n int, mode cutMode) boo
 // A node is killed, or its save canceled, at each request of a save. The two older snapshots stay
 // until the new one is whole, and the next save removes the rest.
 func TestSlots_KillLeavesNothing(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	saved := l.saved.(*slots)
 	saved.staleLimit, saved.releaseLimit = time.Millisecond, time.Hour // a busy machine releases, too

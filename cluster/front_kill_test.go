@@ -182,6 +182,7 @@ func (c *bankClient) repeat(r *bankRun, o bankCall) {
 // Clients repeat every call under kills of the nodes. A call counts once if its reply is "done",
 // otherwise not, and keeps its reply.
 func TestCall_CountsOnceUnderKills(t *testing.T) {
+	t.Parallel()
 	r := startBanks(t, 3, 1, 10*time.Second, 0)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -48,6 +48,7 @@ func (r *bankRun) callBank(ctx context.Context, c *Client, id CellID) {
 // Nodes are killed under calls to all cells, and come back at once or after other nodes have taken
 // their place.
 func TestNode_CellsSurviveKills(t *testing.T) {
+	t.Parallel()
 	begin := time.Now()
 	r := startBanks(t, 2, *joinCells, *joinLease, *joinElection)
 	t.Logf("%d cells open on two of three nodes each after %v", *joinCells, time.Since(begin))

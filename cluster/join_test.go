@@ -109,6 +109,7 @@ func TestNode_SharesCells(t *testing.T) {
 
 // Open of one cell fails and panics before it succeeds; the other cell runs.
 func TestNode_OpensAgain(t *testing.T) {
+	t.Parallel()
 	open := openBanks(Options{Snapshots: Folder(t.TempDir())})
 	var tries atomic.Int32
 	n := startNode(t, Embedded(t.TempDir()), Host{Name: "a", Open: func(ctx context.Context, id CellID) (*Cell, error) {

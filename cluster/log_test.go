@@ -18,6 +18,7 @@ import (
 )
 
 func TestLog_Conformance(t *testing.T) {
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		s, cell := cluster.Embedded(t.TempDir()), cluster.CellID(0)
 		logtest.Run(t, func(t *testing.T) world.Log {

@@ -68,6 +68,7 @@ func insist(t *testing.T, l *cluster.Log, n uint64) {
 }
 
 func TestStepDown_MovesStreamLeader(t *testing.T) {
+	t.Parallel()
 	c := startServers(t, 3, nil)
 	stream := cluster.CellID(1).Stream()
 	first := openLog(t, cluster.URLs(c.URLs(0)[:1]), 1, cluster.Options{})

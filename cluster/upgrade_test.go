@@ -61,7 +61,7 @@ func newHerd(t *testing.T, version string) *herd {
 	h := &herd{t: t, dir: t.TempDir(), acked: make(map[mark]uint64), tried: make(map[mark]bool)}
 	h.servers = startServers(t, len(h.dirs), func(i int, o *server.Options) {
 		h.dirs[i] = o.StoreDir
-		o.LameDuckDuration, o.LameDuckGracePeriod = 2*time.Second, 500*time.Millisecond
+		o.LameDuckDuration, o.LameDuckGracePeriod = time.Second, 300*time.Millisecond
 	})
 	h.life, h.stop = context.WithCancel(context.Background())
 	h.nodes = make([]*herdNode, h.servers.Len())
@@ -242,6 +242,7 @@ func (h *herd) ends() {
 
 // The followers are replaced by nodes of the new version, then the leader hands off.
 func TestUpgrade_Rolling(t *testing.T) {
+	t.Parallel()
 	h := newHerd(t, "herd 0")
 	for round := range *rounds {
 		h.look()
@@ -268,6 +269,7 @@ func TestUpgrade_Rolling(t *testing.T) {
 
 // Each server in turn is stopped in lame duck mode, and started again.
 func TestServers_RollingRestart(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("lame duck mode takes seconds")
 	}
