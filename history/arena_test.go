@@ -66,7 +66,7 @@ func newArena(workers int, p plant) *arena {
 }
 
 func (a *arena) game() (*store.Store, world.Options, history.Checks, error) {
-	checks := history.Checks{"teams": a.teamsAreKept, "broken": func() error { panic("a broken check") }}
+	checks := history.Checks{"rules": a.rulesAreKept, "teams": a.teamsAreKept, "broken": func() error { panic("a broken check") }}
 	return a.Store, world.Options{Version: "arena 1", Init: a.init, Tick: a.tick}, checks, nil
 }
 
@@ -78,6 +78,24 @@ func (a *arena) teamsAreKept() error {
 		}
 	}
 	return nil
+}
+
+// rulesAreKept holds until a fault, unless that erases bullets.
+func (a *arena) rulesAreKept() error {
+	for h := range a.fighters.All() {
+		if hit := a.hulls.At(h).Hit; hit < 0 || hit >= 1000 {
+			return fmt.Errorf("fighter %v: got %d hits", h, hit)
+		}
+	}
+	for h, b := range a.bullets.All() {
+		if b.Life < 0 {
+			return fmt.Errorf("bullet %v: got life %d", h, b.Life)
+		}
+	}
+	if a.fighters.Len() != fighters {
+		return fmt.Errorf("got %d fighters, want %d", a.fighters.Len(), fighters)
+	}
+	return a.teamsAreKept()
 }
 
 func (a *arena) init(_ context.Context, w *store.Writer) error {

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"context"
+	"fmt"
 
 	"handloom/history"
 	"handloom/store"
@@ -58,7 +59,30 @@ func newColony(workers int, p plant) *colony {
 }
 
 func (c *colony) game() (*store.Store, world.Options, history.Checks, error) {
-	return c.Store, world.Options{Version: "colony 1", Init: c.init, Tick: c.tick}, nil, nil
+	return c.Store, world.Options{Version: "colony 1", Init: c.init, Tick: c.tick}, history.Checks{"rules": c.rulesAreKept}, nil
+}
+
+// rulesAreKept holds until a fault, unless that takes food.
+func (c *colony) rulesAreKept() error {
+	for h, amount := range c.food.All() {
+		if *amount < 0 {
+			return fmt.Errorf("node %v: got %d food", h, *amount)
+		}
+	}
+	for h, n := range c.nodes.All() {
+		if n.Color != 0 {
+			return fmt.Errorf("node %v: got color %d", h, n.Color)
+		}
+	}
+	for h, a := range c.ants.All() {
+		if a.Mood < 0 {
+			return fmt.Errorf("ant %v: got mood %d", h, a.Mood)
+		}
+	}
+	if c.nodes.Len() != nodes {
+		return fmt.Errorf("got %d nodes, want %d", c.nodes.Len(), nodes)
+	}
+	return nil
 }
 
 func (c *colony) init(_ context.Context, w *store.Writer) error {

@@ -34,6 +34,9 @@
 // [History.Calls] finds the calls of the input that a change needs, by plays without some of them.
 // Number, Seed and Time of the ticks stay, and handles in calls follow the items that they named.
 //
+// [History.Shortest] finds the calls and commands that a failed check needs, and [Play] plays them in
+// a test.
+//
 // # Two programs
 //
 // [Diff] runs the old and the new build of a program as two processes, and compares the digests of

@@ -123,7 +123,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "first DIR -check teams -to 59", want: []string{`verdict: holds (exit code 0): check "teams" after every tick from 0 to 59`}},
 		{from: good, args: "first DIR -check teams -turn -from 30 -to 59", want: []string{`check "teams" after tick 59`}},
 		{from: good, args: "first DIR -check broken", exit: 1, want: []string{`check "broken" after tick 0: `, "a broken check", "arena_test.go"}},
-		{from: good, args: "first DIR -check none", exit: 2, want: []string{`got check "none", want one of broken, teams`}},
+		{from: good, args: "first DIR -check none", exit: 2, want: []string{`got check "none", want one of broken, rules, teams`}},
 		{from: good, args: "first DIR -check teams -to 900", exit: 2, want: []string{"the tick is not kept, nearest 100"}},
 		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Team", want: []string{
 			`tick 60, 1:1.1 Team: 1 -> 1000, put #0 of task 0 in pass `, `, system "mend", `, "arena_test.go:",
@@ -135,6 +135,8 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "why DIR -tick 59 -item 1:1.1 -field Team", exit: 2, want: []string{"changed at or before tick 0: the tick is not kept, nearest 1"}},
 		{from: good, args: "why DIR -tick 60 -item one", exit: 2, want: []string{`-item: got "one", want a handle such as 3:17.2; -h explains it`}},
 		{from: good, args: "why DIR -item 1:1.1", exit: 2, want: []string{"-tick: got none, want a tick; first finds one"}},
+		{from: good, args: "test DIR -check rules -state TO/a.state -game theGame", exit: 1, want: []string{"func TestRules_HoldsAfterTick60(t *testing.T) {\n\thistory.Play(t, theGame, \"/", "/a.state\", `\ntick 60 seed 0x", "`, \"rules\")\n}\n"}},
+		{from: good, args: "test DIR -check rules -to 59", want: []string{"verdict: holds"}},
 		{from: good, args: "check DIR", want: []string{`verdict: equal (exit code 0): all digests of ticks 0 to 100`}},
 		{from: good, game: other("arena 1", plant{}), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 79: table "fighter", shard 0`}},
 		{from: good, game: other("arena 2", plant{}), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
@@ -164,7 +166,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: open, args: "copy DIR TO", want: []string{"copied to "}},
 		{from: open, args: "copy DIR DIR", exit: 2, want: []string{"want none"}},
 
-		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why, check, diff or serve; -h explains it"}},
+		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why, check, diff, test or serve; -h explains it"}},
 		{from: good, args: "inspect DIR", exit: 2, want: []string{`got command "inspect", want copy`}},
 		{from: good, args: "first", exit: 2, want: []string{"first: got [], want DIR; -h explains it"}},
 		{from: good, args: "diff DIR", exit: 2, want: []string{"diff: -old: got none, want a program made with history.Main; -h explains it"}},
@@ -206,7 +208,7 @@ func (o outcome) want(t *testing.T, exit int, texts ...string) {
 }
 
 func TestHelp_ExplainsCommands(t *testing.T) {
-	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "diff -h", "check x -h", "serve -h"} {
+	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "diff -h", "check x -h", "serve -h", "test -h"} {
 		o := execute(t, history.Game{}, args)
 		o.want(t, 0, "Usage: PROGRAM ", "Exit codes: 0")
 		for line := range strings.SplitSeq(o.stdout, "\n") {

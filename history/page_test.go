@@ -141,9 +141,9 @@ func TestPage_TickEqualsAPI(t *testing.T) {
 			}
 			equal(t, "says", root.all(".says")[0].text(), fmt.Sprintf("The tick had %s and created %d, changed %d and erased %d items.", calls, sum[0], sum[1], sum[2]))
 			for _, form := range root.all(".checks") {
-				found, err := api.First(t.Context(), "teams", tick, tick)
+				found, err := api.First(t.Context(), "rules", tick, tick)
 				noError(t, err)
-				equal(t, "check holds", strings.Contains(form.text(), "holds ✓ teams"), found.Err == nil)
+				equal(t, "check holds", strings.Contains(form.text(), "holds ✓ rules"), found.Err == nil)
 			}
 		}
 	}
@@ -287,7 +287,7 @@ func TestPage_BadInput(t *testing.T) {
 		{good, "?tick=0", 200, []string{"The first tick that is kept"}},
 		{good, "?tick=60&table=none", 404, []string{`table "none": not found`}},
 		{good, "?tick=60&table=fighter&from=900", 200, []string{"None of 12 items"}},
-		{good, "?tick=60&check=none", 500, []string{`got check "none", want one of broken, teams`}},
+		{good, "?tick=60&check=none", 500, []string{`got check "none", want one of broken, rules, teams`}},
 		{good, "?check=broken", 200, []string{"Check broken fails after tick for the first time. 0", "a broken check", "arena_test.go:"}},
 		{good, "?tick=one", 400, []string{`tick: got "one", want a whole number`}},
 		{good, "?item=1", 400, []string{`item: got "1", want a handle such as 3:17.2`}},

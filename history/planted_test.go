@@ -125,6 +125,7 @@ func TestWhy_NamesPlantedFaults(t *testing.T) {
 				noError(t, err)
 				r.compare(t, got, f, lines[f.name])
 				r.compareCalls(t, h, got, f)
+				r.compareScript(t, h, f, games.start)
 				noError(t, h.Close())
 			})
 		}

@@ -42,7 +42,12 @@ func (d driver) Run(ctx context.Context, tick, seed uint64, at time.Time, calls 
 	return w.applyTick(ctx, h, input, origin{replay: true, edited: true})
 }
 
-func (d driver) Begin(ctx context.Context) error { return d.world.begin(ctx) }
+func (d driver) Begin(ctx context.Context) error {
+	if err := d.leave(); err != nil { // begin saves
+		return err
+	}
+	return d.world.begin(ctx)
+}
 
 func (d driver) WriteState(ctx context.Context, w io.Writer) error {
 	var i snapshot

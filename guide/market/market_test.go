@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -109,35 +110,48 @@ func Example_check() {
 
 // region test
 
-func TestTick78_KeepsGold(t *testing.T) {
-	h, err := history.Open(t.Context(), copied(), mended, history.Options{Any: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	if found, err := h.First(t.Context(), "gold", 78, 78); err != nil || found.Err != nil {
-		t.Error(err, found.Err)
-	}
+func TestGold_HoldsAfterTick78(t *testing.T) {
+	history.Play(t, mended, "testdata/gold.state", `
+tick 78 seed 0xe65e63f148cb85ee time 2026-11-24T00:21:57.910130916Z
+	call create payment {From: 1:0.1, To: 1:5.1, Gold: 5}
+	and create payment {From: 1:0.1, To: 1:3.1, Gold: 3}
+`, "gold")
 }
 
 // endregion
 
-// The test on the page fails with the fault.
-func TestTick78_LosesGoldWithTheFault(t *testing.T) {
-	h, err := history.Open(t.Context(), copied(), game, history.Options{})
+var seedAndTime = regexp.MustCompile(`seed \S+ time \S+`)
+
+// The test on the page is the output of the program, up to the seed and time of its log.
+func TestPrinted_IsTheTestOnThePage(t *testing.T) {
+	served()
+	printed := run("test", "copy", "-check", "gold", "-game", "mended")
+	page, err := os.ReadFile("market_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Close()
-	if found, err := h.First(t.Context(), "gold", 77, 78); err != nil || found.Tick.Number != 78 {
-		t.Errorf("got tick %d, %v, want tick 78", found.Tick.Number, err)
+	plain := func(text string) string { return seedAndTime.ReplaceAllString(text, "") }
+	if !strings.Contains(plain(string(page)), "// region test\n\n"+plain(printed)+"\n// endregion") {
+		t.Errorf("the program prints\n%s", printed)
+	}
+	script := strings.Split(printed, "`")[1]
+	for _, file := range []string{filepath.Join(folder, "testdata/gold.state"), "testdata/gold.state"} {
+		for g, want := range map[*history.Game]string{&game: `check "gold" after tick 78: got 605 gold, want 600`, &mended: ""} {
+			failed := failure{T: t}
+			if history.Play(&failed, *g, file, script, "gold"); failed.text != want {
+				t.Errorf("got failure %q, want %q", failed.text, want)
+			}
+		}
 	}
 }
 
-func copied() string {
-	served()
-	return filepath.Join(folder, "copy")
+// A failure is a test that notes its failure.
+type failure struct {
+	*testing.T
+	text string
 }
+
+func (f *failure) Errorf(format string, args ...any) { f.text = fmt.Sprintf(format, args...) }
 
 // region mended
 

@@ -49,7 +49,8 @@ type Driver interface {
 	// before its Next. After an error the state is undefined.
 	Run(ctx context.Context, tick uint64, seed uint64, at time.Time, calls [][]Command) error
 
-	// Begin saves the state of Options.Init in the log of the Replayer, if it is empty.
+	// Begin saves the state of Options.Init in the log of the Replayer, if it is empty. Start
+	// comes next.
 	Begin(ctx context.Context) error
 
 	// WriteState writes the state as a snapshot for the beginning of a log.

@@ -1,0 +1,203 @@
+package history_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/history"
+	"handloom/store"
+	"handloom/world"
+)
+
+// unseen are the planted faults that lead to states of a right program.
+var unseen = []string{"erase by row", "erase all", "unset", "remove"}
+
+// A verdict is a test that notes its failure.
+type verdict struct {
+	ctx    context.Context
+	failed string
+}
+
+func (v *verdict) Helper()                           {}
+func (v *verdict) Context() context.Context          { return v.ctx }
+func (v *verdict) Errorf(format string, args ...any) { v.failed = fmt.Sprintf(format, args...) }
+func (v *verdict) Fatalf(format string, args ...any) {
+	v.failed = "ends: " + fmt.Sprintf(format, args...)
+}
+
+// played returns the failure of a script, or "".
+func played(t *testing.T, g history.Game, s *history.Script) string {
+	t.Helper()
+	file := ""
+	if s.State != nil {
+		file = filepath.Join(t.TempDir(), "state")
+		noError(t, os.WriteFile(file, s.State, 0o600))
+	}
+	v := &verdict{ctx: t.Context()}
+	history.Play(v, g, file, s.Text, "rules")
+	return v.failed
+}
+
+// compareScript wants a script that fails with the fault and not without: in the program, or in
+// the calls. It has the calls that make the fault.
+func (r *recording) compareScript(t *testing.T, h *history.History, f fault, start func(workers int, p plant) planted) {
+	t.Helper()
+	ranges := h.Ranges()
+	found, err := h.First(t.Context(), "rules", 0, ranges[len(ranges)-1].Last)
+	noError(t, err)
+	if slices.Contains(unseen, f.name) != (found.Err == nil) {
+		t.Errorf("rules after tick %d: %v", found.Tick.Number, found.Err)
+	}
+	if found.Err == nil {
+		return
+	}
+	s, err := h.Shortest(t.Context(), "rules", found)
+	noError(t, err)
+	if calls := strings.Count(s.Text, "call"); calls != min(f.calls, 1) || strings.Count(s.Text, "\n") != 1+calls {
+		t.Errorf("got %d calls, want %d:\n%s", calls, f.calls, s.Text)
+	}
+	want := fmt.Sprintf("check %q after tick %d: %v", "rules", found.Tick.Number, found.Err)
+	if got := played(t, r.game(), s); got != want {
+		t.Errorf("got failure %q, want %q", got, want)
+	}
+	right := (&recording{start: func(workers int) planted { return start(workers, plant{}) }}).game()
+	if f.calls > 0 {
+		s.Text, _, _ = strings.Cut(s.Text, "\n")
+	}
+	if got := played(t, right, s); got != "" {
+		t.Errorf("without the fault got failure %q", got)
+	}
+}
+
+// Each part of a call that a failure does not need is left out.
+func TestShortest_LeavesOutCommands(t *testing.T) {
+	r := inArena(t, "none", 50)
+	w, g := r.open(t)
+	a := g.(*arena)
+	var all []store.Handle[fighter]
+	for h := range a.fighters.All() {
+		all = append(all, h)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := w.Submit(t.Context(), func(q store.Queue) error {
+			a.orders.Emplace(q, order{By: all[0], Move: -1})
+			a.wounds.Emplace(q, wound{Target: all[1]})
+			f := a.fighters.Emplace(q, fighter{Team: 3})
+			a.hulls.Set(q, f, hull{Left: -2})
+			a.bullets.Emplace(q, bullet{Owner: f, Life: 9})
+			a.hulls.Set(q, all[2], hull{Left: 3, Hit: 4000})
+			a.fighters.Erase(q, f)
+			return nil
+		})
+		done <- err
+	}()
+	for waits := true; waits; {
+		select {
+		case err := <-done:
+			noError(t, err)
+			waits = false
+		default:
+			step(t, w)
+		}
+	}
+	r.kill()
+	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
+	noError(t, err)
+	defer h.Close()
+	found, err := h.First(t.Context(), "rules", 0, h.Ranges()[0].Last)
+	noError(t, err)
+	s, err := h.Shortest(t.Context(), "rules", found)
+	noError(t, err)
+	if _, calls, _ := strings.Cut(s.Text, "\n"); calls != "\tcall set fighter.hull 1:2.1 {Left: 3, Hit: 4000}\n" {
+		t.Errorf("got %s", s.Text)
+	}
+	const wants = "func TestRules_HoldsAfterTick"
+	if got := s.Test("game", "a"); !strings.HasPrefix(got, wants) || !strings.Contains(got, `history.Play(t, game, "a", `+"`\n"+s.Text+"`, \"rules\")") {
+		t.Errorf("got %s", got)
+	}
+	for name, row := range map[string]struct {
+		check string
+		tick  uint64
+		text  string
+	}{
+		"holds":          {"rules", 10, `history: Shortest: check "rules" holds after tick 10, want a tick after which it fails`},
+		"after the log":  {"rules", 9999, "history: tick 9999: the tick is not kept, nearest "},
+		"always panics":  {"broken", 10, `history: Shortest: check "broken" fails after tick 0 and before every later tick up to 10`},
+		"no such check":  {"none", 10, `got check "none", want one of broken, rules, teams`},
+		"the first tick": {"broken", 0, `check "broken" fails after tick 0 `},
+	} {
+		_, err := h.Shortest(t.Context(), row.check, history.Found{Tick: world.Tick{Number: row.tick}})
+		if err == nil || !strings.Contains(err.Error(), row.text) {
+			t.Errorf("%s: got error %v, want %q", name, err, row.text)
+		}
+	}
+	later, err := h.Shortest(t.Context(), "rules", history.Found{Tick: world.Tick{Number: h.Ranges()[0].Last}})
+	if noError(t, err); later.Text != s.Text {
+		t.Errorf("from a later tick got\n%s, want\n%s", later.Text, s.Text)
+	}
+}
+
+// A script that cannot be played names its line.
+func TestPlay_Errors(t *testing.T) {
+	const tick = "tick 1 seed 0x1 time 2026-11-22T21:03:07.25Z\n"
+	game := (&recording{start: func(workers int) planted { return newArena(workers, plant{}) }}).game()
+	file := filepath.Join(t.TempDir(), "state")
+	noError(t, os.WriteFile(file, []byte("no state"), 0o600))
+	for _, row := range []struct{ file, text, check, want string }{
+		{"", tick + "call create bullet {Life: 3, X: -4}\nand put fighter 1:0.1 {Team: 2}", "rules", ""},
+		{"", tick + "call create fighter {}\nand create bullet {Owner: $1, Life: 1}\n\ncall erase fighter 1:0.1\ncall set fighter.hull $0 {Left: 1}", "rules", ""},
+		{"", tick + "call erase 99:1.1\nand erase all bullet", "rules", ""},
+		{"", tick + "call put fighter 1:0.1 {Team: 2000}", "rules", `check "rules" after tick 1: fighter 1:0.1: got team 2000`},
+		{"", "", "rules", "ends: history: Play: line 1: got no tick"},
+		{"", "tick 1 seed x time y", "rules", "line 1: seed: "},
+		{"", "tick 1 seed 1 time y", "rules", "line 1: parsing time"},
+		{"", "tick one", "rules", `line 1: got tick "one", want NUMBER seed SEED time TIME`},
+		{"", tick + tick, "rules", "line 2: got tick 1, want 2"},
+		{"", "call create bullet {}", "rules", "line 1: got a call before the first tick"},
+		{"", tick + "and create bullet {}", "rules", "line 2: got and without a call before it"},
+		{"", tick + "tock", "rules", `line 2: got "tock", want tick, call or and`},
+		{"", tick + "call move bullet {}", "rules", `line 2: got command "move", want create, put, erase, set or unset`},
+		{"", tick + "call create cannon {}", "rules", `line 2: got table "cannon", want a table of the game`},
+		{"", tick + "call set fighter.Hull 1:0.1 {}", "rules", `line 2: got "Hull", want a column or sparse data of table "fighter"`},
+		{"", tick + "call create bullet {}\n\nand create bullet {Gold: 1}", "rules", `line 4: bullet: got field "Gold", want one of history_test.bullet`},
+		{"", tick + "call create bullet {X: x}", "rules", `line 2: bullet: field X: got "x", want a value of type int`},
+		{"", tick + "call create bullet {X: 1", "rules", `line 2: bullet: got "", want , or }`},
+		{"", tick + "call create bullet {} {}", "rules", `line 2: got "{}", want the end of the line`},
+		{"", tick + "call create bullet {Owner: $2}", "rules", `line 2: bullet: field Owner: got $2, want at most $1: the creates of the call`},
+		{"", tick + "call put fighter {}", "rules", `line 2: got "{}", want a handle such as 3:17.2 or $1`},
+		{"", tick + "call unset fighter.hull 1:0.1", "rules", "call 1, command 1: got an unset of a column"},
+		{"", tick, "none", `ends: history: Play: got check "none", want one of broken, rules, teams`},
+		{"", tick, "broken", `ends: history: Play: check "broken" fails before tick 1: `},
+		{file, tick, "rules", "ends: history: Play: world: "},
+		{file + "s", tick, "rules", "no such file"},
+	} {
+		v := &verdict{ctx: t.Context()}
+		history.Play(v, game, row.file, row.text, row.check)
+		if !strings.Contains(v.failed, row.want) || (row.want == "") != (v.failed == "") {
+			t.Errorf("%q: got %q, want %q", row.text, v.failed, row.want)
+		}
+	}
+	// A state of other tables.
+	r := inArena(t, "put", 100)
+	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
+	noError(t, err)
+	defer h.Close()
+	s, err := h.Shortest(t.Context(), "rules", history.Found{Tick: world.Tick{Number: 60}})
+	noError(t, err)
+	ants := (&recording{start: func(workers int) planted { return newColony(workers, plant{}) }}).game()
+	if got := played(t, ants, s); !strings.Contains(got, "ends: history: Play: world: ") || !strings.Contains(got, "tables differ") {
+		t.Errorf("got %q", got)
+	}
+	game.New = func(int) (*store.Store, world.Options, history.Checks, error) {
+		return nil, world.Options{}, nil, os.ErrPermission
+	}
+	if got := played(t, game, s); got != "ends: history: Play: Game.New: permission denied" {
+		t.Errorf("got %q", got)
+	}
+}
