@@ -212,9 +212,7 @@ func (t *table) inserted(w *Writer, shard int, id ID) {
 	*last = append(*last, id)
 	c.touched.Add(shard)
 	c.shards[shard].mark()
-	made := &c.shards[shard].made
-	made.Grow(int(id.Slot()) + 1)
-	made.Add(id)
+	c.shards[shard].made.Add(id)
 }
 
 // removing lists an item before Remove erases it.

@@ -89,6 +89,14 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			y.exposed().Erase(y.create(10))
 			y.erase(y.insert(11))
 		},
+		"[12] [] []": func(y *framed, _ []store.Handle[item]) { // the map has fewer slots than the lists
+			for range 100 {
+				y.create(10)
+			}
+			y.exposed().Reset()
+			y.insert(12)
+			y.erase(y.insert(11))
+		},
 		"[10] [1] [20]": func(y *framed, hs []store.Handle[item]) { // memory is trimmed meanwhile
 			y.create(10)
 			y.erase(hs[1])
@@ -116,6 +124,7 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 func (y *framed) exposed() interface {
 	Erase(h store.Handle[item]) bool
 	Insert(v item) (store.Handle[item], error)
+	Reset()
 } {
 	if p, ok := y.table.(packedTable); ok {
 		return store.Maps(p.Table, y.w)[0]

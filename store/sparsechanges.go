@@ -88,14 +88,12 @@ func (c *sparseChanges) change(id ID, before unsafe.Pointer, has bool) {
 	case !has:
 		if !c.made.Has(id) && !c.taken.Has(id) {
 			c.gone.add(c.data.typ, id, before)
-			c.taken.Grow(int(id.Slot()) + 1)
 			c.taken.Add(id)
 		}
 	case before != nil || c.taken.Has(id):
 		c.data.written.add(c.index, id)
 	case !c.made.Has(id):
 		c.created = append(c.created, id)
-		c.made.Grow(int(id.Slot()) + 1)
 		c.made.Add(id)
 	}
 }

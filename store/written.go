@@ -123,9 +123,7 @@ func (w *written) keep(chunk int, notes *notes) {
 }
 
 func (w *written) add(shard int, id ID) {
-	set := &w.shards[shard]
-	set.Grow(int(id.Slot()) + 1)
-	set.Add(id)
+	w.shards[shard].Add(id)
 }
 
 // trim releases the memory for items of past frames.

@@ -7,24 +7,28 @@ import (
 )
 
 // Handles is a set of handles of one map, at most one per slot: Add replaces an older
-// handle of the slot. The map may change meanwhile. It has the costs of [Bits] and needs
-// [Handles.Grow] before Add.
+// handle of the slot. The map may change meanwhile, even to fewer slots. It has the costs of
+// [Bits] and grows as needed.
 type Handles struct {
 	slots       Bits
 	generations []uint16 // by slot, valid for members of slots
 }
 
+// Grow makes room for slots below n.
 func (s *Handles) Grow(n int) {
-	s.slots.Grow(n)
 	if n > len(s.generations) {
 		grown := make([]uint16, max(n, len(s.generations)*3/2))
 		copy(grown, s.generations)
 		s.generations = grown
+		s.slots.Grow(len(grown))
 	}
 }
 
 func (s *Handles) Add(id handle.ID) {
 	slot := id.Slot()
+	if int(slot) >= len(s.generations) {
+		s.Grow(int(slot) + 1)
+	}
 	s.slots.Add(int(slot))
 	s.generations[slot] = id.Generation()
 }
