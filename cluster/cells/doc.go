@@ -52,8 +52,8 @@
 // If world.SkipInput replays a failed tick without its input, the cursor has not moved (C3),
 // and the messages are sent again.
 //
-// Two cells that disagree on the received messages stop with [ErrGap]. This detects a restored
-// receiver. It detects a restored sender only while the sender has sent fewer messages than
+// Two cells that disagree on the received messages stop with [ErrGap], which both report. This
+// detects a restored receiver. It detects a restored sender only while the sender has sent fewer messages than
 // were received before the restore; later messages would pass for these. So restart a sender
 // whose log lost ticks with another ID.
 //

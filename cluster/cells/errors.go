@@ -5,7 +5,7 @@ import "errors"
 var (
 	// ErrGap, in [Pair].Err, means that two cells disagree on the received messages, because
 	// one of them was restored from a backup or repaired. Nothing is sent to the peer until
-	// [Outbox.Resume].
+	// [Outbox.Resume]. A receiver reports the lost numbers until [Outbox.Skip].
 	ErrGap = errors.New("gap between messages of two cells")
 
 	// ErrUnreachable means that no node answers for the cell. A [Transport] wraps it.

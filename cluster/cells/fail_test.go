@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -240,11 +241,34 @@ func TestPair_StopsAfterReceiverRestore(t *testing.T) {
 		if cursor >= erased {
 			t.Fatalf("no gap: %d received, %d erased", cursor, erased)
 		}
+		err := b.hearer.pair(t, b.ids[0]).Err
+		if text := fmt.Sprintf("received %d, erased by the sender %d", cursor, erased); !errors.Is(err, cells.ErrGap) || !strings.Contains(err.Error(), text) {
+			t.Errorf("the receiver's pair: %v, want ErrGap with %q", err, text)
+		}
 		b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], cursor+1, erased) })
 		b.submit(b.sender, func(q store.Queue) { b.sender.out.Resume(q, b.ids[1]) })
 		until(t, "all words", b.allHeard)
 		if _, wrong := b.heard(); wrong != 1 {
 			t.Errorf("%d unexpected words, want 1", wrong)
+		}
+		noError(t, b.hearer.pair(t, b.ids[0]).Err)
+	})
+}
+
+// A packet ahead of the cursor reports a gap until the cursor moves.
+func TestPair_ReportsGapUntilMessagesArrive(t *testing.T) {
+	withTwo(t, func(t *testing.T, b *two) {
+		from := newPost(t, cells.Options[word]{})
+		b.ids[0] = from.self
+		b.receive(b.by)
+		from.mustSend(t, b.ids[1], word{N: 1}, word{N: 2}, word{N: 3})
+		synctest.Wait()
+		for _, after := range []uint64{2, 0, 0} {
+			cursor, err := b.by.Request(t.Context(), b.ids[1], from.out.Pack(b.ids[1], after))
+			pair := b.hearer.pair(t, from.self)
+			if gap := after > 0; err != nil || errors.Is(pair.Err, cells.ErrGap) != gap || (cursor == 0) != gap {
+				t.Errorf("packet after %d: cursor %d, %v, pair %+v", after, cursor, err, pair)
+			}
 		}
 	})
 }

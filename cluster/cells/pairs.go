@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"errors"
 	"fmt"
 
 	"handloom/store"
@@ -13,6 +14,7 @@ type peer struct {
 	Acked    uint64 // acknowledged and erased up to this number
 	Received uint64 // number of the last message from the peer: the cursor
 	Tries    uint32 // ticks that failed because of the next message from the peer
+	Lost     uint64 // the peer erased messages after Received up to this number: ErrGap; 0: none
 	Stopped  bool   // no messages to the peer: ErrGap
 
 	SkipFirst, SkipLast uint64 // messages from the peer that are never received
@@ -34,6 +36,7 @@ const (
 	eventSkip                        // never receive these messages from the peer
 	eventResume                      // send to the peer again
 	eventGone                        // the peer is gone forever
+	eventLost                        // the peer's oldest message has number First
 )
 
 // pairs are the message numbers of all pairs.
@@ -99,7 +102,7 @@ func (p *pairs) applyEvents(w *store.Writer) []ack {
 	p.acked = p.acked[:0]
 	for _, n := range p.events.All() {
 		known := p.get(n.Cell)
-		if known == nil && n.Kind == eventSkip {
+		if known == nil && (n.Kind == eventSkip || n.Kind == eventLost) {
 			known = p.getOrAdd(w, n.Cell)
 		}
 		if known == nil {
@@ -118,7 +121,7 @@ func (p *peer) advance(number uint64) {
 		number = max(number, p.SkipLast)
 	}
 	if number != p.Received {
-		p.Received, p.Tries = number, 0
+		p.Received, p.Tries, p.Lost = number, 0, 0
 	}
 }
 
@@ -139,6 +142,10 @@ func (p *peer) apply(n *peerEvent) (acked bool) {
 		p.Stopped = false
 	case eventGone:
 		acked, p.Acked = p.Acked < p.Sent, p.Sent
+	case eventLost:
+		if n.First > p.Received+1 {
+			p.Lost = n.First - 1
+		}
 	}
 	return acked
 }
@@ -166,13 +173,16 @@ type Pair struct {
 	Sent     uint64 // to the cell
 	Acked    uint64 // by the cell, and erased here
 	Received uint64 // from the cell
-	Err      error  // ErrGap if nothing is sent to the cell any more
+	Err      error  // ErrGap if nothing is sent to the cell, or nothing received from it, any more
 }
 
 func (p *peer) pair() Pair {
 	pair := Pair{Cell: p.Cell, Sent: p.Sent, Acked: p.Acked, Received: p.Received}
 	if p.Stopped {
 		pair.Err = fmt.Errorf("cells: messages to %v: sent %d, erased %d: %w", p.Cell, p.Sent, p.Acked, ErrGap)
+	}
+	if p.Lost > 0 {
+		pair.Err = errors.Join(pair.Err, fmt.Errorf("cells: messages from %v: received %d, erased by the sender %d: %w; call Outbox.Skip", p.Cell, p.Received, p.Lost, ErrGap))
 	}
 	return pair
 }

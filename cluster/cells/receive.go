@@ -47,6 +47,11 @@ func (l *sendLoop) receive(ctx context.Context, from ID, b []byte) (cursor uint6
 	if err != nil {
 		return 0, fmt.Errorf("cells: packet from %v: %w", p.from, err)
 	}
+	if p.first > cursor+1 { // no message of the packet follows the cursor
+		record = func(q store.Queue) {
+			l.pairs.events.Emplace(q, peerEvent{Cell: p.from, First: p.first, Kind: eventLost})
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout) // later the answer is useless
 	defer cancel()
 	a := &arrival{ctx, p.from, p.count, len(b), record, make(chan error, 1)}
