@@ -14,5 +14,5 @@ var (
 func PageHandler(h *History, patience time.Duration) http.Handler {
 	p := newPage(h, "copy")
 	p.patience = patience
-	return onlyHere("127.0.0.1:0", p)
+	return p.handler("127.0.0.1:0")
 }

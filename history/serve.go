@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"handloom/internal/cli"
@@ -38,7 +37,7 @@ const maxStop = 5 * time.Second
 // serve answers requests until ctx ends, which also ends the requests.
 func (p *page) serve(ctx context.Context, l net.Listener, address string) error {
 	server := &http.Server{
-		Handler: onlyHere(address, p), ReadHeaderTimeout: maxStop,
+		Handler: p.handler(address), ReadHeaderTimeout: maxStop,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	ended := make(chan error, 1)
@@ -61,38 +60,14 @@ func (p *page) serve(ctx context.Context, l net.Listener, address string) error 
 	return err
 }
 
-// policy allows the files of the page and forms to it, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// onlyHere refuses requests for another host name than address has, because a site may let its name
-// point to this machine, and requests that pages of other sites make.
-func onlyHere(address string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		head := w.Header()
-		head.Set("Cache-Control", "no-store")
-		head.Set("Content-Security-Policy", policy)
-		head.Set("Cross-Origin-Resource-Policy", "same-origin")
-		head.Set("Referrer-Policy", "no-referrer")
-		head.Set("X-Content-Type-Options", "nosniff")
-		host, site := hostOf(r.Host), r.Header.Get("Sec-Fetch-Site")
-		switch {
-		case host != hostOf(address) && host != "localhost" && net.ParseIP(host) == nil:
-			http.Error(w, fmt.Sprintf("host: got %q, want the address of the page", r.Host), http.StatusForbidden)
-		case site != "" && site != "same-origin" && site != "none":
-			http.Error(w, fmt.Sprintf("request from another site: got Sec-Fetch-Site %q, want same-origin", site), http.StatusForbidden)
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			head.Set("Allow", "GET, HEAD")
+// handler answers requests of this machine that read.
+func (p *page) handler(address string) http.Handler {
+	return cli.LocalPage(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, r.Method+" is not allowed; these pages change nothing", http.StatusMethodNotAllowed)
-		default:
-			next.ServeHTTP(w, r)
+			return
 		}
-	})
-}
-
-func hostOf(address string) string {
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		return host
-	}
-	return strings.Trim(address, "[]")
+		p.ServeHTTP(w, r)
+	}))
 }

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"handloom/cluster/internal/nemesis"
 	"handloom/internal/chart"
+	"handloom/internal/cli"
 )
 
 //go:embed index.html page.css page.js
@@ -76,36 +76,7 @@ func servePage(l net.Listener, address string, p *page, kill chan<- int) *http.S
 			}
 		}
 	})
-	// Pages of other sites can neither kill nor read.
-	guarded := http.NewCrossOriginProtection().Handler(onlyHost(address, mux))
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		h := out.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		guarded.ServeHTTP(out, r)
-	})}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: cli.LocalPage(address, mux)}
 	go func() { _ = server.Serve(l) }()
 	return server
-}
-
-// onlyHost refuses requests for another host name than the address has: a site may let its name
-// point to this machine. IP addresses and localhost belong to no site.
-func onlyHost(address string, next http.Handler) http.Handler {
-	own := hostOf(address)
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		host := hostOf(r.Host)
-		if host != own && host != "localhost" && net.ParseIP(host) == nil {
-			http.Error(out, fmt.Sprintf("host: got %q, want the address of the page", r.Host), http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(out, r)
-	})
-}
-
-func hostOf(address string) string {
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		return host
-	}
-	return strings.Trim(address, "[]")
 }
