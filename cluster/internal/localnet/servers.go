@@ -96,6 +96,7 @@ func (c *Cluster) Restart(i int) error {
 	if err != nil {
 		return fmt.Errorf("servers: %s: %w", c.options[i].ServerName, err)
 	}
+	s.ConfigureLogger()
 	s.Start()
 	if !s.ReadyForConnections(startTime) {
 		s.Shutdown()
@@ -158,6 +159,13 @@ func (c *Cluster) Len() int { return len(c.options) }
 
 func (c *Cluster) URL(i int) string {
 	return "nats://" + net.JoinHostPort(host, strconv.Itoa(c.options[i].Port))
+}
+
+// Listeners returns the addresses of a running server for clients and for routes.
+func (c *Cluster) Listeners(i int) (clients, routes net.Addr) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.running[i].Addr(), c.running[i].ClusterAddr()
 }
 
 // URLs returns the URLs of all servers, beginning with first.

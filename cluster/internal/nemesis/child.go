@@ -2,7 +2,6 @@ package nemesis
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"handloom/cluster/internal/localnet"
 	"handloom/proof/process"
 )
 
@@ -41,30 +41,24 @@ const startTime = 20 * time.Second
 // server advertises a port without a listener, so every connection uses a link.
 func (c child) server(ctx context.Context, name, dir string, routes []string) error {
 	const nobody = "127.0.0.1:1"
-	s, err := server.NewServer(&server.Options{
-		ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, Logtime: true, LogFile: filepath.Join(dir, "log"),
-		JetStream: true, StoreDir: dir, SyncAlways: true, LameDuckDuration: 2 * time.Second, LameDuckGracePeriod: time.Second,
-		Cluster: server.ClusterOpts{Name: "nemesis", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoAdvertise: true, Advertise: nobody},
-		Routes:  server.RoutesFromStr(strings.Join(routes, ",")),
+	s, err := localnet.Start(ctx, dir, 1, func(_ int, o *server.Options) {
+		o.ServerName, o.StoreDir, o.Port = name, dir, server.RANDOM_PORT
+		o.NoLog, o.Logtime, o.LogFile = false, true, filepath.Join(dir, "log")
+		o.LameDuckDuration, o.LameDuckGracePeriod = 2*time.Second, time.Second
+		o.Cluster = server.ClusterOpts{Name: "nemesis", Host: o.Host, Port: server.RANDOM_PORT, NoAdvertise: true, Advertise: nobody}
+		o.Routes = server.RoutesFromStr(strings.Join(routes, ","))
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: see its log in %s", err, dir)
 	}
-	s.ConfigureLogger()
-	s.Start()
-	defer func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	}()
-	if !s.ReadyForConnections(startTime) || s.ClusterAddr() == nil {
-		return errors.New("server does not start: see its log in " + dir)
-	}
+	defer s.Close()
 	duck := make(chan os.Signal, 1)
 	signal.Notify(duck, lameDuck)
-	c.Logf("listen %s %s", s.Addr(), s.ClusterAddr())
+	clients, others := s.Listeners(0)
+	c.Logf("listen %v %v", clients, others)
 	select {
 	case <-duck:
-		s.LameDuckShutdown()
+		s.LameDuck(0)
 	case <-ctx.Done():
 	}
 	return nil
