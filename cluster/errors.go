@@ -32,13 +32,13 @@ var (
 	ErrOtherStream error = permanent("cluster: the stream has another history")
 
 	// ErrNoCell means that no cell has this ID: it has neither a place on nodes nor a log. Nothing is applied.
-	ErrNoCell = errors.New("the cell does not exist")
+	ErrNoCell = errors.New("the cell does not exist: correct its ID, or Place it")
 
 	// ErrRefused means that the node that leads the cell returned an error. The message has its text.
 	ErrRefused = errors.New("the cell refused the call")
 
 	// ErrNameTaken means that a running node has the Host.Name. The message names its machine and
-	// process.
+	// process, and the fix.
 	ErrNameTaken = errors.New("the name belongs to another node")
 
 	// ErrClosed means that the Log or the Client is closed. It wraps [fs.ErrClosed].

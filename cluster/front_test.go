@@ -84,7 +84,7 @@ func TestCall_ReportsErrors(t *testing.T) {
 		text   string
 	}{
 		{"answered", c, 1, transfer, nil, ""},
-		{"no such cell", c, 77, transfer, []error{ErrNoCell}, "cell 000000000000004d: the cell does not exist"},
+		{"no such cell", c, 77, transfer, []error{ErrNoCell}, "cell 000000000000004d: the cell does not exist: correct its ID, or Place it"},
 		{"no leader", c, 2, transfer, []error{cells.ErrUnreachable, context.DeadlineExceeded}, "cell 0000000000000002: context deadline exceeded"},
 		{"long body", c, 1, strings.Repeat("x", 1<<20), []error{nil}, "body: got 1048576 bytes, want at most 1047552"},
 		{"long reply", c, 1, "long", []error{ErrRefused}, "reply: got 1048576 bytes, want at most 1047552"},

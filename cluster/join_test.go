@@ -105,6 +105,17 @@ func TestNode_SharesCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
+	if _, err := b.Call(t.Context(), 77, []byte(transfer)); !errors.Is(err, ErrClosed) {
+		t.Errorf("call by a node that has ended: got %v, want %v", err, ErrClosed)
+	}
+	if _, err := a.Call(t.Context(), 77, []byte(transfer)); !errors.Is(err, ErrNoCell) {
+		t.Errorf("call of a cell without a place: got %v, want %v", err, ErrNoCell)
+	}
+	for cell, weight := range map[CellID]int{0: 1, 1: -1, 2: maxWeight + 1} {
+		if err := a.Place(t.Context(), cell, weight); err == nil || !strings.Contains(err.Error(), "want 0 to 1048576, and a cell other than 0") {
+			t.Errorf("Place of cell %v with weight %d: got %v", cell, weight, err)
+		}
+	}
 }
 
 // Open of one cell fails and panics before it succeeds; the other cell runs.
@@ -166,8 +177,8 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	h := Host{Name: "a", Open: openBanks(Options{Snapshots: Folder(t.TempDir())})}
 	first := startNode(t, s, h)
 	_, err := Join(t.Context(), s, h)
-	if !errors.Is(err, ErrNameTaken) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
-		t.Errorf("second node: got %v, want %v with its host", err, ErrNameTaken)
+	if !errors.Is(err, ErrNameTaken) || !strings.Contains(err.Error(), fmt.Sprintf("process %d: end that one, or set another Host.Name", os.Getpid())) {
+		t.Errorf("second node: got %v, want %v with its host and the fix", err, ErrNameTaken)
 	}
 	for _, name := range []string{"", "b c", "b.c"} {
 		h.Name = name

@@ -80,7 +80,7 @@ func (n *Node) taken(entry []byte) error {
 	if err := json.Unmarshal(entry, &e); err != nil {
 		e.Host = "an unknown host"
 	}
-	return fmt.Errorf("%w: on %s", ErrNameTaken, e.Host)
+	return fmt.Errorf("%w, on %s: end that one, or set another Host.Name", ErrNameTaken, e.Host)
 }
 
 // take listens on the presence subject and puts the entry.

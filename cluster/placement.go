@@ -55,22 +55,23 @@ func (p *placement) set(key string, value []byte) {
 	delete(p.wrong, key)
 	if text, ok := strings.CutPrefix(key, cellPrefix); ok {
 		id, err := cells.ParseID(text)
+		fix := deleteKey
 		if err == nil {
-			err = p.setCell(id, value)
+			err, fix = p.setCell(id, value), "Place the cell again"
 		}
-		p.note(key, value, err)
+		p.note(key, value, err, fix)
 		return
 	}
 	name, ok := strings.CutPrefix(key, nodePrefix)
 	var e nodeEntry
 	switch err := decodeEntry(value, &e); {
 	case !ok:
-		p.note(key, value, errors.New("key: want cell.ID or node.NAME"))
+		p.note(key, value, errors.New("key: want cell.ID or node.NAME"), deleteKey)
 	case value == nil:
 		delete(p.nodes, name)
 	case err != nil || !nodeName.MatchString(name):
 		delete(p.nodes, name)
-		p.note(key, value, cmp.Or(err, errName))
+		p.note(key, value, cmp.Or(err, errName), deleteKey)
 	default:
 		p.nodes[name] = e
 	}
@@ -93,9 +94,11 @@ func (p *placement) setCell(id CellID, value []byte) error {
 	return err
 }
 
-func (p *placement) note(key string, value []byte, err error) {
+const deleteKey = "delete the key"
+
+func (p *placement) note(key string, value []byte, err error, fix string) {
 	if value != nil && err != nil {
-		p.wrong[key] = fmt.Errorf("bucket %s: key %s: %w", bucketName, key, err)
+		p.wrong[key] = fmt.Errorf("bucket %s: key %s: %w; %s", bucketName, key, err, fix)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestPlacement_LimitsLoad(t *testing.T) {
 	}
 }
 
-// An entry edited by hand is named, and stops no other cell. Its cell has weight 1.
+// An entry edited by hand is named with the fix, and stops no other cell. Its cell has weight 1.
 func TestPlacement_NamesWrongEntries(t *testing.T) {
 	good := placementOf(3, "a", "b")
 	for _, tt := range []struct{ key, value, text string }{
@@ -95,12 +95,16 @@ func TestPlacement_NamesWrongEntries(t *testing.T) {
 		{"node.b c", `{}`, "name: want 1 to 64 letters"},
 		{"node.c", `true`, "key node.c: json:"},
 	} {
-		p := placementOf(3, "a", "b")
-		p.set(tt.key, []byte(tt.value))
-		if got := p.problems(); len(got) != 1 || !strings.HasPrefix(got[0], "bucket handloom: key ") || !strings.Contains(got[0], tt.text) {
-			t.Errorf("%s %s: got %q, want %q", tt.key, tt.value, got, tt.text)
+		p, ofCell, fix := placementOf(3, "a", "b"), tt.key == "cell.0000000000000002", "; delete the key"
+		if ofCell {
+			fix = "; Place the cell again"
 		}
-		if want := (cellEntry{1}); strings.HasPrefix(tt.key, "cell.0000000000000002") && p.cells[2] != want {
+		p.set(tt.key, []byte(tt.value))
+		if got := p.problems(); len(got) != 1 || !strings.HasPrefix(got[0], "bucket handloom: key ") ||
+			!strings.Contains(got[0], tt.text) || !strings.HasSuffix(got[0], fix) {
+			t.Errorf("%s %s: got %q, want %q%s", tt.key, tt.value, got, tt.text, fix)
+		}
+		if want := (cellEntry{1}); ofCell && p.cells[2] != want {
 			t.Errorf("%s %s: got %+v, want %+v", tt.key, tt.value, p.cells[2], want)
 		}
 		for id, nodes := range p.assign(2) {
