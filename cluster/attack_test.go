@@ -84,15 +84,16 @@ func keysOf(accounts string) map[string]string {
 	return keys
 }
 
-// An attack is made with the credentials of cell 7. It returns whether it has succeeded, so far.
-type attack func(t *testing.T, c *secured) (succeeded func() bool)
+// An attack uses the credentials of a cell or the program. It returns whether it has
+// succeeded, so far.
+type attack func(t *testing.T, c *secured, by cells.ID) (succeeded func() bool)
 
 const secret = "secret of eight" // 15 bytes: a multiple of 3 for base64
 
-// streamOfSeven creates or changes a stream that cell 7 may create.
-func streamOfSeven(t *testing.T, c *secured, name string, change func(o *jetstream.StreamConfig)) (jetstream.Stream, error) {
+// changeStream creates or changes a stream of cell 7.
+func changeStream(t *testing.T, c *secured, by cells.ID, name string, change func(o *jetstream.StreamConfig)) (jetstream.Stream, error) {
 	t.Helper()
-	js, o := c.js(t, 7), jetstream.StreamConfig{Name: name, Subjects: []string{"$O." + cells.ID(7).Stream() + ".>"}}
+	js, o := c.js(t, by), jetstream.StreamConfig{Name: name, Subjects: []string{"$O." + cells.ID(7).Stream() + ".>"}}
 	if s, err := js.Stream(t.Context(), name); err == nil { // of another attack
 		o = s.CachedInfo().Config
 	}
@@ -122,24 +123,24 @@ func inLogOfEight(t *testing.T, c *secured, text string) func() bool {
 }
 
 var attacks = map[string]attack{
-	"write by republishing": func(t *testing.T, c *secured) func() bool {
-		_, err := streamOfSeven(t, c, "OBJ_"+cells.ID(7).Stream(), func(o *jetstream.StreamConfig) {
+	"write by republishing": func(t *testing.T, c *secured, by cells.ID) func() bool {
+		_, err := changeStream(t, c, by, "OBJ_"+cells.ID(7).Stream(), func(o *jetstream.StreamConfig) {
 			o.RePublish = &jetstream.RePublish{Source: "$O." + cells.ID(7).Stream() + ".x", Destination: cells.ID(8).Subject()}
 		})
 		noError(t, err)
-		_ = c.conn(t, 7).Publish("$O."+cells.ID(7).Stream()+".x", []byte("republished by 7"))
-		return inLogOfEight(t, c, "republished by 7")
+		_ = c.conn(t, by).Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "republished by %d", uint64(by)))
+		return inLogOfEight(t, c, fmt.Sprint("republished by ", uint64(by)))
 	},
-	"write by a push consumer": func(t *testing.T, c *secured) func() bool {
-		s, err := streamOfSeven(t, c, "OBJ_"+cells.ID(7).Stream(), func(*jetstream.StreamConfig) {})
+	"write by a push consumer": func(t *testing.T, c *secured, by cells.ID) func() bool {
+		s, err := changeStream(t, c, by, "OBJ_"+cells.ID(7).Stream(), func(*jetstream.StreamConfig) {})
 		noError(t, err)
-		_ = c.conn(t, 7).Publish("$O."+cells.ID(7).Stream()+".x", []byte("delivered by 7"))
-		_, _ = c.js(t, 7).CreateOrUpdatePushConsumer(t.Context(), s.CachedInfo().Config.Name,
+		_ = c.conn(t, by).Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "delivered by %d", uint64(by)))
+		_, _ = c.js(t, by).CreateOrUpdatePushConsumer(t.Context(), s.CachedInfo().Config.Name,
 			jetstream.ConsumerConfig{Name: "push", DeliverSubject: cells.ID(8).Subject(), AckPolicy: jetstream.AckNonePolicy})
-		return inLogOfEight(t, c, "delivered by 7")
+		return inLogOfEight(t, c, fmt.Sprint("delivered by ", uint64(by)))
 	},
-	"copy the log": func(t *testing.T, c *secured) func() bool {
-		s, err := streamOfSeven(t, c, cells.ID(7).Stream(), func(o *jetstream.StreamConfig) {
+	"copy the log": func(t *testing.T, c *secured, by cells.ID) func() bool {
+		s, err := changeStream(t, c, by, cells.ID(7).Stream(), func(o *jetstream.StreamConfig) {
 			o.Subjects, o.Sources = nil, []*jetstream.StreamSource{{Name: cells.ID(8).Stream()}}
 		})
 		return func() bool {
@@ -150,9 +151,9 @@ var attacks = map[string]attack{
 			return err == nil && info.State.Msgs > 0
 		}
 	},
-	"read the answers to others": func(t *testing.T, c *secured) func() bool {
+	"read the answers to others": func(t *testing.T, c *secured, by cells.ID) func() bool {
 		var read atomic.Bool
-		_, err := c.conn(t, 7).Subscribe("_INBOX.>", func(m *nats.Msg) {
+		_, err := c.conn(t, by).Subscribe("_INBOX.>", func(m *nats.Msg) {
 			if bytes.Contains(m.Data, []byte(secret)) || bytes.Contains(m.Data, []byte(base64.StdEncoding.EncodeToString([]byte(secret)))) {
 				read.Store(true)
 			}
@@ -160,23 +161,23 @@ var attacks = map[string]attack{
 		noError(t, err)
 		return read.Load
 	},
-	"speak for another cell": func(t *testing.T, c *secured) func() bool {
+	"speak for another cell": func(t *testing.T, c *secured, by cells.ID) func() bool {
 		var heard atomic.Bool
 		_, err := c.conn(t, 9).Subscribe(fmt.Sprintf("handloom.mail.%v.*", cells.ID(9)), func(m *nats.Msg) {
-			if string(m.Data) == "forged by 7" {
+			if string(m.Data) == fmt.Sprint("forged by ", uint64(by)) {
 				heard.Store(true)
 			}
 		})
 		noError(t, err)
-		conn := c.conn(t, 7)
+		conn := c.conn(t, by)
 		return func() bool {
-			_ = conn.Publish(fmt.Sprintf("handloom.mail.%v.%v", cells.ID(9), cells.ID(8)), []byte("forged by 7"))
+			_ = conn.Publish(fmt.Sprintf("handloom.mail.%v.%v", cells.ID(9), cells.ID(8)), fmt.Appendf(nil, "forged by %d", uint64(by)))
 			_ = conn.Flush()
 			return heard.Load()
 		}
 	},
-	"be a server": func(t *testing.T, c *secured) func() bool {
-		dir := filepath.Join(c.dir, "cells", cells.ID(7).String())
+	"be a server": func(t *testing.T, c *secured, by cells.ID) func() bool {
+		dir := c.folder(by)
 		cert, err := tls.LoadX509KeyPair(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key"))
 		noError(t, err)
 		conf, err := server.ProcessConfigFile(filepath.Join(c.dir, "server-1", "server.conf"))
@@ -219,7 +220,7 @@ func TestAttack_SucceedsWithOneAccount(t *testing.T) {
 			t.Parallel()
 			c := startSecured(t, weaken(t), 7, 8, 9)
 			fill(t, openLog(t, c.as(t, 8), 8, cluster.Options{}), 1)
-			succeeded := attack(t, c)
+			succeeded := attack(t, c, 7)
 			workAsEight(t, c, succeeded)
 			if !succeeded() {
 				t.Error("the attack fails without the guard, so this test proves nothing")
@@ -234,7 +235,9 @@ func TestAttack_FailsWithRights(t *testing.T) {
 	fill(t, openLog(t, c.as(t, 8), 8, cluster.Options{}), 1)
 	succeeded := map[string]func() bool{}
 	for name, attack := range attacks {
-		succeeded[name] = attack(t, c)
+		for _, by := range []cells.ID{7, program} {
+			succeeded[fmt.Sprintf("%s, by cell %v", name, by)] = attack(t, c, by)
+		}
 	}
 	noError(t, rights.Add(rights.Options{Dir: c.dir, Cells: []cells.ID{10}}))
 	noError(t, c.Reload())
@@ -271,7 +274,7 @@ func TestAttack_FailsWithRights(t *testing.T) {
 	}
 	for name, is := range succeeded {
 		if is() {
-			t.Errorf("%s: cell 7 succeeds", name)
+			t.Errorf("%s: succeeds", name)
 		}
 	}
 }

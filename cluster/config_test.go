@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
 	"handloom/cluster/cells"
@@ -79,10 +80,21 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// options returns the credentials of a cell.
+// program selects the account of a program with many cells, in place of the account of a cell.
+const program = cells.ID(0)
+
+// folder returns the files of a cell or the program.
+func (s *secured) folder(cell cells.ID) string {
+	if cell == program {
+		return filepath.Join(s.dir, "program")
+	}
+	return filepath.Join(s.dir, "cells", cell.String())
+}
+
+// options returns the credentials of a cell or the program.
 func (s *secured) options(t *testing.T, cell cells.ID) []nats.Option {
 	t.Helper()
-	dir := filepath.Join(s.dir, "cells", cell.String())
+	dir := s.folder(cell)
 	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, "node.nkey"))
 	noError(t, err)
 	return []nats.Option{key, nats.RootCAs(filepath.Join(dir, "ca.pem")), nats.ClientCert(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key"))}
@@ -90,7 +102,7 @@ func (s *secured) options(t *testing.T, cell cells.ID) []nats.Option {
 
 func (s *secured) as(t *testing.T, cell cells.ID) cluster.Servers {
 	t.Helper()
-	servers, err := connect(filepath.Join(s.dir, "cells", cell.String()), s.urls...)
+	servers, err := connect(s.folder(cell), s.urls...)
 	noError(t, err)
 	return servers
 }
@@ -153,6 +165,43 @@ func TestRights_SufficeForTheCell(t *testing.T) {
 	noError(t, js.DeleteStream(t.Context(), cells.ID(7).Stream()))
 	noError(t, cluster.Reseed(t.Context(), c.as(t, 7), 7, o, nil))
 	wantNumber(t, "Tail after Reseed", 5)(openLog(t, c.as(t, 7), 7, o).Tail(t.Context()))
+}
+
+// Nodes place and play cells, with the bucket, logs, snapshots, calls and messages of each.
+func TestRights_SufficeForTheProgram(t *testing.T) {
+	t.Parallel()
+	c := startSecured(t, nil, 7)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	n, err := cluster.Join(ctx, c.as(t, program), cluster.Host{Name: "a", Open: openScore})
+	noError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	client, err := cluster.Dial(ctx, c.as(t, program))
+	noError(t, err)
+	for _, cell := range []cluster.CellID{7, 8} { // 7 also is the cell of another account
+		noError(t, n.Place(ctx, cell, 1))
+		for _, want := range []string{"21", "42"} {
+			if reply, err := client.Call(ctx, cell, []byte("21")); string(reply) != want || err != nil {
+				t.Errorf("cell %v: got %q, %v, want %q", cell, reply, err, want)
+			}
+		}
+	}
+	l := openLog(t, c.as(t, program), 9, cluster.Options{})
+	saveText(t, l, 0)
+	wantNumber(t, "a message to a cell", 3)(askOneself(t, l, 9))
+	mustClose(t, l)
+	noError(t, client.Close())
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+
+	// The account of cell 7 does not have this log.
+	_, err = c.js(t, 7).Stream(t.Context(), cells.ID(7).Stream())
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Errorf("log of the account of cell 7: got %v, want %v", err, jetstream.ErrStreamNotFound)
+	}
 }
 
 func TestRights_AddedServerJoins(t *testing.T) {

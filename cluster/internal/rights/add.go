@@ -2,7 +2,9 @@ package rights
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,6 +30,9 @@ func Add(o Options) error {
 	nodes := f.readCA("nodes")
 	for _, address := range o.Servers {
 		f.err = cmp.Or(f.err, f.addServer(o, address, nodes))
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, programFolder)); errors.Is(err, fs.ErrNotExist) { // written by an older version
+		f.add(".new-"+programFolder, programFolder, func(fresh string) { f.user(nodes, fresh, programFolder) })
 	}
 	for _, id := range o.Cells {
 		name := "cells/" + id.String()

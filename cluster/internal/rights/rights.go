@@ -33,6 +33,9 @@ const (
 	clientPort   = 4222
 	routeOffset  = 2000
 	accountsFile = "accounts.conf"
+
+	// programFolder has the user of a program that uses cluster.Join.
+	programFolder = "program"
 )
 
 // A server is one of Options.Servers.
@@ -75,6 +78,7 @@ func fill(dir string, servers []server, ids []cells.ID) error {
 		f.server(s.Name, s, nodes, routes)
 	}
 	f.user(nodes, "operator", "operator")
+	f.user(nodes, programFolder, programFolder)
 	for _, id := range ids {
 		f.user(nodes, "cells/"+id.String(), "cell "+id.String())
 	}
@@ -179,6 +183,10 @@ func writeAccounts(dir string) error {
 	if err != nil {
 		return err
 	}
+	program, err := readUser(dir, programFolder)
+	if err != nil {
+		return err
+	}
 	var users []user
 	for _, id := range ids {
 		u, err := readUser(dir, "cells/"+id.String())
@@ -197,7 +205,7 @@ func writeAccounts(dir string) error {
 	}
 	var b bytes.Buffer
 	// A single server reserves the limits of all accounts when it starts.
-	if err := accounts.Execute(&b, map[string]any{"Operator": operator.Key, "Cells": users, "HasLimits": len(servers) > 1}); err != nil {
+	if err := accounts.Execute(&b, map[string]any{"Operator": operator.Key, "Program": program.Key, "Cells": users, "HasLimits": len(servers) > 1}); err != nil {
 		return err
 	}
 	for _, s := range servers {

@@ -57,7 +57,7 @@ func TestCreate_WritesValidConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(o.Accounts) != 3 || len(o.Nkeys) != 3 || len(o.Users) != 0 || !o.SyncAlways {
+			if len(o.Accounts) != 4 || len(o.Nkeys) != 4 || len(o.Users) != 0 || !o.SyncAlways {
 				t.Errorf("%d accounts, %d keys, %d users, sync_always %t", len(o.Accounts), len(o.Nkeys), len(o.Users), o.SyncAlways)
 			}
 		}
@@ -131,6 +131,20 @@ func TestCreate_RefusesInvalidOptions(t *testing.T) {
 	}
 }
 
+func TestAdd_AddsProgramToOlderFolder(t *testing.T) {
+	dir := create(t, "one")
+	if err := os.RemoveAll(filepath.Join(dir, "program")); err != nil {
+		t.Fatal(err)
+	}
+	if err := rights.Add(rights.Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	o, err := server.ProcessConfigFile(filepath.Join(dir, "server-1", "server.conf"))
+	if err != nil || len(o.Nkeys) != 4 || files(t, dir)["/program/node.nkey"] == "" {
+		t.Errorf("got %d keys, %v, want 4, and the files of the program", len(o.Nkeys), err)
+	}
+}
+
 func TestAdd_ReplacesOnlyAccounts(t *testing.T) {
 	dir := create(t, "one", "two", "three")
 	before := files(t, dir)
@@ -173,8 +187,8 @@ func TestAdd_ReplacesOnlyAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Routes) != 5 || o.Routes[4].Host != "five:6222" || len(o.Accounts) != 4 {
-		t.Errorf("server-5: got routes %v, %d accounts, want 5 and 4", o.Routes, len(o.Accounts))
+	if len(o.Routes) != 5 || o.Routes[4].Host != "five:6222" || len(o.Accounts) != 5 {
+		t.Errorf("server-5: got routes %v, %d accounts, want 5 and 5", o.Routes, len(o.Accounts))
 	}
 	for _, missing := range []string{"cells/0000000000000007/node.nkey", "ca/nodes.key", "operator"} {
 		if err := os.RemoveAll(filepath.Join(dir, missing)); err != nil {
