@@ -53,9 +53,10 @@
 // and the messages are sent again.
 //
 // Two cells that disagree on the received messages stop with [ErrGap], which both report. This
-// detects a restored receiver. It detects a restored sender only while the sender has sent fewer messages than
-// were received before the restore; later messages would pass for these. So restart a sender
-// whose log lost ticks with another ID.
+// detects a restored receiver. It detects a restored sender that has sent fewer messages than were
+// received before the restore, or when its packet has another message with the number of the last
+// received one; earlier messages are lost. A sender restored by more than 4,096 messages may go
+// undetected. So restart a sender whose log lost ticks with another ID.
 //
 // Packets wait while both cells disagree on the type of messages. Hand one cell over to the
 // other version first.

@@ -273,6 +273,39 @@ func TestPair_ReportsGapUntilMessagesArrive(t *testing.T) {
 	})
 }
 
+// A restored sender has sent more messages than were received before.
+func TestPair_StopsAtOtherMessage(t *testing.T) {
+	withTwo(t, func(t *testing.T, b *two) {
+		sender := func(words ...word) *post[word] {
+			p := newOutbox(t, cells.Options[word]{})
+			p.self = b.ids[0]
+			p.begin(t)
+			p.mustSend(t, b.ids[1], words...)
+			return p
+		}
+		b.receive(b.by)
+		first := sender(word{N: 1}, word{N: 2}, word{N: 3})
+		restored := sender(word{N: 1}, word{N: 2}, word{N: 33}, word{N: 44}, word{N: 55})
+		synctest.Wait()
+		for _, c := range []struct {
+			from          *post[word]
+			after, cursor uint64
+			forked        bool
+		}{{first, 0, 3, false}, {first, 1, 3, false}, {restored, 0, 3, true}, {restored, 3, 3, true}} {
+			cursor, err := b.by.Request(t.Context(), b.ids[1], c.from.out.Pack(b.ids[1], c.after))
+			pair := b.hearer.pair(t, b.ids[0])
+			if cursor != c.cursor || err != nil || errors.Is(pair.Err, cells.ErrGap) != c.forked {
+				t.Errorf("got cursor %d, %v, pair %+v, want %+v", cursor, err, pair, c)
+			}
+		}
+		b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], 4, 4) })
+		cursor, err := b.by.Request(t.Context(), b.ids[1], restored.out.Pack(b.ids[1], 0))
+		if pair := b.hearer.pair(t, b.ids[0]); cursor != 5 || err != nil || pair.Err != nil {
+			t.Errorf("after Skip: cursor %d, %v, pair %+v", cursor, err, pair)
+		}
+	})
+}
+
 func TestPair_StopsAfterSenderRestore(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		b.send()

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"reflect"
 	"strings"
+	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/digest"
@@ -89,6 +90,9 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 		return nil, fmt.Errorf("cells: type of messages: %w", err)
 	}
 	out.core = sender{store: s, limit: limit, tries: cmp.Or(o.Tries, defaultTries), skip: skip, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
+	var typeHash digest.Hash
+	typeHash.String(out.core.schema)
+	out.core.typeHash = typeHash.Sum()
 	out.core.pairs.register(s, name)
 	out.sent = store.Register(s, o.table(name+" sent", true))
 	out.arrived = store.Register(s, o.table(name+arrivedTable, false))
@@ -283,11 +287,18 @@ func (o *Outbox[M]) receive(w *store.Writer, tick uint64) {
 	}
 }
 
-// accept moves the cursor to m, or drops m: the sender keeps it.
+// accept moves the cursor to m, or drops m: the sender keeps it. A packet that begins before the
+// cursor has the last received message again, so a restored sender is found when it passes that.
 func (o *Outbox[M]) accept(w *store.Writer, from *peer, m *numbered[M], tick uint64) {
-	if m.Number == from.Received+1 && (from.Tries < uint32(o.core.tries) || !o.deadFull()) {
+	if m.Number == from.Received && from.differs(o.hash(&m.Message), o.core.typeHash) {
+		from.Forked = true
+	}
+	if m.Number == from.Received+1 && !from.Forked && (from.Tries < uint32(o.core.tries) || !o.deadFull()) {
 		if o.core.trial.take() {
 			from.advance(m.Number)
+			if from.Received == m.Number { // nothing is skipped
+				from.Last, from.LastType = o.hash(&m.Message), o.core.typeHash
+			}
 			return
 		}
 		if o.core.trial.blame() {
@@ -295,6 +306,12 @@ func (o *Outbox[M]) accept(w *store.Writer, from *peer, m *numbered[M], tick uin
 		}
 	}
 	m.Number = 0
+}
+
+func (o *Outbox[M]) hash(m *M) uint64 {
+	var h digest.Hash
+	o.core.codec.Items(&h, unsafe.Pointer(m), 1)
+	return h.Sum()
 }
 
 func (o *Outbox[M]) eraseAcked(w *store.Writer, a ack) {

@@ -126,13 +126,13 @@ func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
 }
 
 // open returns a function that records the messages of p. It drops messages received before,
-// except the last one, because the tick answers with the cursor.
+// except the last received one, which the tick compares, and the last one of p.
 func (o *Outbox[M]) open(p *packet, received uint64) (func(q store.Queue), error) {
 	messages, err := o.decode(p)
 	if err != nil {
 		return nil, err
 	}
-	for len(messages) > 1 && messages[0].Number <= received {
+	for len(messages) > 1 && messages[0].Number < received {
 		messages = messages[1:]
 	}
 	return func(q store.Queue) { o.arrived.EmplaceItems(q, messages, nil) }, nil

@@ -16,6 +16,9 @@ type peer struct {
 	Tries    uint32 // ticks that failed because of the next message from the peer
 	Lost     uint64 // the peer erased messages after Received up to this number: ErrGap; 0: none
 	Stopped  bool   // no messages to the peer: ErrGap
+	Forked   bool   // the peer sent another message Received: ErrGap
+
+	Last, LastType uint64 // hashes of message Received; 0: unknown
 
 	SkipFirst, SkipLast uint64 // messages from the peer that are never received
 }
@@ -121,8 +124,14 @@ func (p *peer) advance(number uint64) {
 		number = max(number, p.SkipLast)
 	}
 	if number != p.Received {
-		p.Received, p.Tries, p.Lost = number, 0, 0
+		p.Received, p.Tries, p.Lost, p.Last = number, 0, 0, 0
 	}
+}
+
+// differs reports whether a message with number Received, of these hashes, is another one than
+// the received one. Hashes of another type do not compare.
+func (p *peer) differs(message, typ uint64) bool {
+	return p.Last != 0 && p.LastType == typ && p.Last != message
 }
 
 func (p *peer) apply(n *peerEvent) (acked bool) {
@@ -137,6 +146,7 @@ func (p *peer) apply(n *peerEvent) (acked bool) {
 		p.Stopped = true
 	case eventSkip:
 		p.SkipFirst, p.SkipLast = n.First, n.Last
+		p.Forked, p.Last = false, 0
 		p.advance(p.Received)
 	case eventResume:
 		p.Stopped = false
@@ -183,6 +193,9 @@ func (p *peer) pair() Pair {
 	}
 	if p.Lost > 0 {
 		pair.Err = errors.Join(pair.Err, fmt.Errorf("cells: messages from %v: received %d, erased by the sender %d: %w; call Outbox.Skip", p.Cell, p.Received, p.Lost, ErrGap))
+	}
+	if p.Forked {
+		pair.Err = errors.Join(pair.Err, fmt.Errorf("cells: messages from %v: got another message %d than before: %w; start the sender with another ID", p.Cell, p.Received, ErrGap))
 	}
 	return pair
 }

@@ -22,6 +22,7 @@ type sender struct {
 	skip     peerEvent // of Options.Skip; Kind 0: none
 	codec    *digest.Codec
 	schema   string
+	typeHash uint64 // of schema
 	messages interface {
 		collect(to ID, after uint64) []byte
 		open(p *packet, received uint64) (func(q store.Queue), error)
