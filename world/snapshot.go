@@ -80,7 +80,7 @@ func (e silentError) Unwrap() error { return e.error }
 // error.
 func (w *World) load(ctx context.Context, serves func(h position) bool) (found bool, err error) {
 	ctx = w.exclusive.Context(ctx)
-	for {
+	for attempt := 1; ; attempt++ {
 		saved, err := ask(ctx, w.log, w.log.Snapshots)
 		if err != nil {
 			return false, silentError{fmt.Errorf("world: %w", err)}
@@ -89,15 +89,19 @@ func (w *World) load(ctx context.Context, serves func(h position) bool) (found b
 		if found || err != nil || !gone {
 			return found, err
 		}
-		// The snapshots were dropped because newer ones were saved.
+		// Newer snapshots replaced them, or another node's of the same record.
 		switch now, err := ask(ctx, w.log, w.log.Snapshots); {
 		case err != nil:
 			return false, silentError{fmt.Errorf("world: %w", err)}
-		case slices.Equal(now, saved):
+		case slices.Equal(now, saved) && attempt >= maxReplaced:
 			return false, nil
 		}
 	}
 }
+
+// maxReplaced is the number of nodes that may save the snapshot of one record while a node
+// opens it; all nodes save the first one if they start together.
+const maxReplaced = 10
 
 // loadFirst is one attempt of load. gone: a snapshot had been dropped.
 func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h position) bool) (found, gone bool, err error) {
