@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -112,13 +113,14 @@ func TestRelease_WorksOutsideTheWorkspace(t *testing.T) {
 		return
 	}
 	t.Run("node", func(t *testing.T) {
-		text, err := os.ReadFile("testdata/node.txt")
+		page, err := fs.ReadFile(tree, "guide/several-machines.md")
 		noError(t, err)
+		_, page, _ = bytes.Cut(page, []byte("## A first node\n"))
 		dir := t.TempDir()
-		noError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(r.rewritePaths(string(text))), 0o644))
-		o.shell(t, dir, "go mod init example && go get "+r.module+"/cluster@"+r.version)
-		if got := o.shell(t, dir, "go mod tidy && go run ."); !strings.HasSuffix(got, "1 sheep <nil>\n") {
-			t.Errorf("got %q, want 1 sheep", got)
+		noError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(block(t, page, "go cluster/example_first_test.go")), 0o644))
+		o.shell(t, dir, block(t, page, "sh"))
+		if got := o.shell(t, dir, "go mod tidy && go run ."); !strings.HasSuffix(got, "1 goat\n") {
+			t.Errorf("the program of the page prints %q, want 1 goat", got)
 		}
 	})
 	for name, dir := range map[string]string{"root": r.out, "cluster": cluster} {
