@@ -51,7 +51,7 @@ func TestArena_LosesNothingWhenNodesDie(t *testing.T) {
 	if exit := run(t.Context(), o, out, errs); exit != 0 {
 		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
 	}
-	for _, want := range []string{`^go run .*\n.* are up; .*\npage: http://.*\n`, `n\d and s\d are killed`, `term 1 to \d`, `verdict: passed`} {
+	for _, want := range []string{`^go run .*\npage: http://.*\n.* are up; `, `n\d and s\d are killed`, `term 1 to \d`, `verdict: passed`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("nothing says %q:\n%s%s", want, out, errs)
 		}

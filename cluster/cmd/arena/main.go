@@ -67,7 +67,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	}
 	defer l.Close()
 	var p players
-	log, kill := lines{out: out, address: fmt.Sprintf("http://%s/", l.Addr())}, make(chan int, 1)
+	log, kill := lines{out: out}, make(chan int, 1)
 	n := nemesis.Options{
 		Duration: o.limit, Seed: o.seed, Hz: 30, Clients: 20, Only: []string{}, Out: &log,
 		Game: newGame, Client: p.play, Apart: true, Kill: kill,
@@ -84,19 +84,17 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	}
 	server := servePage(l, o.page, &page{r, &p, &log}, kill)
 	defer server.Close()
-	fmt.Fprintln(out, command)
+	fmt.Fprintf(out, "%s\npage: http://%s/\n", command, l.Addr())
 	_, v := r.Play(ctx)
 	fmt.Fprintf(out, "%d orders answered, %d repeated\n", p.answered.Load(), p.again.Load())
 	return v.Exit
 }
 
-// lines writes and keeps the lines of a run. The address of the page follows the first line, that
-// all nodes are up.
+// lines writes and keeps the lines of a run.
 type lines struct {
-	out     io.Writer
-	address string
-	mutex   sync.Mutex
-	all     []string
+	out   io.Writer
+	mutex sync.Mutex
+	all   []string
 }
 
 func (l *lines) Write(b []byte) (int, error) {
@@ -105,10 +103,5 @@ func (l *lines) Write(b []byte) (int, error) {
 	for line := range strings.Lines(string(b)) {
 		l.all = append(l.all, strings.TrimRight(line, "\n"))
 	}
-	n, err := l.out.Write(b)
-	if l.address != "" && err == nil {
-		_, err = fmt.Fprintln(l.out, "page:", l.address)
-		l.address = ""
-	}
-	return n, err
+	return l.out.Write(b)
 }
