@@ -57,7 +57,7 @@ func (t *transport) Request(ctx context.Context, to CellID, packet []byte) (curs
 	return binary.LittleEndian.Uint64(reply.Data), nil
 }
 
-// Serve answers on every node of the cell. Only the leader's answer is sent.
+// Serve sends only answers without error.
 func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, from CellID, packet []byte) (uint64, error)) error {
 	check.Given(ctx != nil, "cluster: Serve", "context")
 	check.Given(answer != nil, "cluster: Serve", "function")

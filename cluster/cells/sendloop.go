@@ -42,7 +42,7 @@ const (
 )
 
 // A sendLoop is one Run. Its goroutines: sendAll packs packets, one per packet waits for the
-// answer, submitAcks submits the answers, and receiveAll submits packets that arrive.
+// answer, submitAcks submits the answers, serve receives packets, and receiveAll submits them.
 type sendLoop struct {
 	*sender
 	world     *world.World
@@ -91,7 +91,7 @@ func (s *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	if l.self == 0 {
 		return errNoID
 	}
-	l.running.Go(func() { cancel(t.Serve(ctx, l.self, l.receive)) })
+	l.running.Go(func() { cancel(l.serve()) })
 	l.running.Go(l.receiveAll)
 	l.running.Go(l.submitAcks)
 	return l.sendAll()
@@ -104,6 +104,47 @@ func (l *sendLoop) read(look func()) error {
 		look()
 		return nil
 	})
+}
+
+var errFollows = errors.New("cells: another node leads")
+
+// serve serves packets while the World leads, so that senders learn at once that a cell has no
+// leader. It returns the error of Serve, or the cause of the end of Run.
+func (l *sendLoop) serve() error {
+	for l.awaitLeading(l.ctx, true) {
+		ctx, cancel := context.WithCancelCause(l.ctx)
+		l.running.Go(func() {
+			if l.awaitLeading(ctx, false) {
+				cancel(errFollows)
+			}
+		})
+		err := l.transport.Serve(ctx, l.self, l.receive)
+		if follows := errors.Is(context.Cause(ctx), errFollows); !follows {
+			cancel(nil)
+			return err
+		}
+	}
+	return context.Cause(l.ctx)
+}
+
+// awaitLeading reports whether the World began, or ceased, to lead before ctx ended. It looks
+// after each tick, and now and then.
+func (l *sendLoop) awaitLeading(ctx context.Context, leads bool) bool {
+	timer := time.NewTimer(leaderPoll)
+	defer timer.Stop()
+	for {
+		more := l.next()
+		if l.world.Status().Leader == leads {
+			return ctx.Err() == nil
+		}
+		timer.Reset(leaderPoll)
+		select {
+		case <-more:
+		case <-timer.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // sendAll sends packets to every peer for which messages wait, one packet at a time for each.

@@ -296,6 +296,49 @@ func (b *two) resume(n *node) {
 	b.submit(n, func(q store.Queue) { n.out.Resume(q, b.ids[1]) })
 }
 
+// A serving transport counts the nodes that serve a cell.
+type serving struct {
+	cells.Transport
+	nodes atomic.Int64
+}
+
+func (s *serving) Serve(ctx context.Context, cell cells.ID, answer func(ctx context.Context, from cells.ID, packet []byte) (uint64, error)) error {
+	s.nodes.Add(1)
+	defer s.nodes.Add(-1)
+	return s.Transport.Serve(ctx, cell, answer)
+}
+
+// Only the leader serves the cell, so without a leader a request ends at once.
+func TestRun_ServesWhileLeading(t *testing.T) {
+	withTwo(t, func(t *testing.T, b *two) {
+		log := world.Memory()
+		var nodes [2]*node
+		var by [2]*serving
+		for i := range nodes {
+			by[i] = &serving{Transport: b.by}
+			nodes[i] = start(t, newTown(t, 1, cells.Options[word]{}).from(b.ids[1]), log, by[i])
+		}
+		for range 3 {
+			until(t, "one node serves", func() bool { return by[0].nodes.Load()+by[1].nodes.Load() == 1 })
+			time.Sleep(10 * time.Second)
+			leads := 0
+			for i, n := range nodes {
+				is := n.world.Status().Leader
+				if (by[i].nodes.Load() == 1) != is {
+					t.Errorf("node %d: leads %t, serves %d times", i, is, by[i].nodes.Load())
+				}
+				if is {
+					leads = i
+				}
+			}
+			noError(t, nodes[leads].world.Handoff(t.Context(), "town"))
+		}
+		for _, n := range nodes {
+			noError(t, n.kill(t))
+		}
+	})
+}
+
 // Messages of a tick without a record wait for one tick, not for Options.Idle.
 func TestRun_NudgesUnrecordedTicks(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {

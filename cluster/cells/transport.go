@@ -17,10 +17,10 @@ type Transport interface {
 	// never the answer to another packet.
 	Request(ctx context.Context, to ID, packet []byte) (cursor uint64, err error)
 
-	// Serve calls answer with the packets for a cell until ctx ends, and returns the cause.
-	// Every node of the cell serves it; all answers except the leader's are errors, which may be
-	// dropped. from is the sender that the transport vouches for, or 0: a packet in the name of
-	// another cell is dropped.
+	// Serve calls answer with the packets for a cell until ctx ends, and returns the cause. Only
+	// nodes that lead the cell, or have just led it, serve it. Errors may be dropped. from is the
+	// sender that the transport vouches for, or 0: a packet in the name of another cell is
+	// dropped.
 	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, from ID, packet []byte) (cursor uint64, err error)) error
 }
 
