@@ -197,10 +197,14 @@ func TestDiff_NamesTheFirstDifference(t *testing.T) {
 }
 
 // Programs that differ in nothing a tick depends on are equal: in their version, their number of
-// workers, and after the last tick. A fault shortly before the last tick is found.
+// workers, and after the last tick. A fault shortly before the last tick is found, with the cause of
+// the value in both programs. -v prints the time of each comparison:
+//
+//	go test ./history -run Diff_ReportsNoDifference -parallel 1 -v -args -planted 72000
 func TestDiff_ReportsNoDifferenceOfEqualPrograms(t *testing.T) {
 	ticks := max(600, *plantedTicks)
-	for game, fault := range map[string]string{"arena": "put", "colony": "unset"} {
+	for game, fault := range map[string]string{"arena": "column", "colony": "unset"} {
+		field := map[string]string{"column": "hull.Hit", "unset": "food"}[fault]
 		r := newRecording(t, plant{name: "none"}, func(workers int, p plant) planted {
 			if game == "colony" {
 				return newColony(workers, p)
@@ -227,9 +231,14 @@ func TestDiff_ReportsNoDifferenceOfEqualPrograms(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(game, " ", c.variant, " every ", c.every), func(t *testing.T) {
 				t.Parallel()
+				begin := time.Now()
 				d, err := history.Diff(t.Context(), r.dir, built(t, game+"+none+0+0"), built(t, game+"+"+c.variant), history.DiffOptions{Every: c.every})
+				t.Log(time.Since(begin).Round(time.Millisecond), d)
 				if err != nil || d.Tick != c.want || d.Tick == 0 && d.To != ticks || d.From != 0 {
-					t.Errorf("got %v, %v, want a difference after tick %d", d, err, c.want)
+					t.Fatalf("got %v, %v, want a difference after tick %d", d, err, c.want)
+				}
+				if old, next := d.Old.Cause, d.New.Cause; c.want > 0 && (d.Field != field || old == nil || next == nil || old.Tick > late || next.Tick != late) {
+					t.Errorf("got %v, want field %s with causes in both programs", d, field)
 				}
 			})
 		}
