@@ -237,7 +237,7 @@ func TestDiff_ReportsNoDifferenceOfEqualPrograms(t *testing.T) {
 				if err != nil || d.Tick != c.want || d.Tick == 0 && d.To != ticks || d.From != 0 {
 					t.Fatalf("got %v, %v, want a difference after tick %d", d, err, c.want)
 				}
-				if old, next := d.Old.Cause, d.New.Cause; c.want > 0 && (d.Field != field || old == nil || next == nil || old.Tick > late || next.Tick != late) {
+				if old, next := d.Old.Cause, d.New.Cause; c.want > 0 && (d.Field != field || old == nil || next == nil || old.Tick > late || next.Tick != late || old.To != d.Old.Value || next.To != d.New.Value) {
 					t.Errorf("got %v, want field %s with causes in both programs", d, field)
 				}
 			})

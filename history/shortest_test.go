@@ -2,12 +2,14 @@ package history_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"handloom/history"
 	"handloom/store"
@@ -74,6 +76,79 @@ func (r *recording) compareScript(t *testing.T, h *history.History, f fault, sta
 	}
 }
 
+// submit submits a call and plays the tick that takes it.
+func submit(t *testing.T, w *world.World, record func(q store.Queue)) {
+	t.Helper()
+	done := make(chan error)
+	go func() {
+		_, err := w.Submit(t.Context(), func(q store.Queue) error {
+			record(q)
+			return nil
+		})
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			noError(t, err)
+			return
+		default:
+			step(t, w)
+		}
+	}
+}
+
+// A guarded arena has ticks that fail if a wrong team has no bullet of a long life.
+type guarded struct{ *arena }
+
+func (g guarded) game() (*store.Store, world.Options, history.Checks, error) {
+	s, o, checks, err := g.arena.game()
+	tick := o.Tick
+	o.Tick = func(ctx context.Context, w *store.Writer, t world.Tick) error {
+		if err := tick(ctx, w, t); err != nil || g.teamsAreKept() == nil {
+			return err
+		}
+		for _, b := range g.bullets.All() {
+			if b.Life > 900 {
+				return nil
+			}
+		}
+		return errors.New("got a wrong team alone")
+	}
+	return s, o, checks, err
+}
+
+// A command stays without which the tick fails, and its create gets the number of its new place.
+func TestShortest_KeepsWhatTheTickNeeds(t *testing.T) {
+	r := newRecording(t, plant{}, func(workers int, p plant) planted { return guarded{newArena(workers, p)} })
+	w, g := r.open(t)
+	a := g.(guarded)
+	step(t, w)
+	submit(t, w, func(q store.Queue) {
+		for h := range a.fighters.All() {
+			a.fighters.Put(q, h, fighter{Team: 1000})
+			break
+		}
+		a.bullets.Emplace(q, bullet{Life: 7})
+		a.bullets.Put(q, a.bullets.Emplace(q, bullet{Life: 8}), bullet{Life: 999})
+	})
+	r.kill()
+	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
+	noError(t, err)
+	defer h.Close()
+	found, err := h.First(t.Context(), "rules", 0, h.Ranges()[0].Last)
+	noError(t, err)
+	s, err := h.Shortest(t.Context(), "rules", found)
+	noError(t, err)
+	const want = "\tcall create bullet {Life: 8}\n\tand put fighter 1:0.1 {Team: 1000}\n\tand put bullet $1 {Life: 999}\n"
+	if _, got, _ := strings.Cut(s.Text, "\n"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := played(t, r.game(), s); !strings.Contains(got, "got team 1000") {
+		t.Errorf("got failure %q", got)
+	}
+}
+
 // Each part of a call that a failure does not need is left out.
 func TestShortest_LeavesOutCommands(t *testing.T) {
 	r := inArena(t, "none", 50)
@@ -83,28 +158,17 @@ func TestShortest_LeavesOutCommands(t *testing.T) {
 	for h := range a.fighters.All() {
 		all = append(all, h)
 	}
-	done := make(chan error)
-	go func() {
-		_, err := w.Submit(t.Context(), func(q store.Queue) error {
-			a.orders.Emplace(q, order{By: all[0], Move: -1})
-			a.wounds.Emplace(q, wound{Target: all[1]})
-			f := a.fighters.Emplace(q, fighter{Team: 3})
-			a.hulls.Set(q, f, hull{Left: -2})
-			a.bullets.Emplace(q, bullet{Owner: f, Life: 9})
-			a.hulls.Set(q, all[2], hull{Left: 3, Hit: 4000})
-			a.fighters.Erase(q, f)
-			return nil
-		})
-		done <- err
-	}()
-	for waits := true; waits; {
-		select {
-		case err := <-done:
-			noError(t, err)
-			waits = false
-		default:
-			step(t, w)
-		}
+	submit(t, w, func(q store.Queue) {
+		a.orders.Emplace(q, order{By: all[0], Move: -1})
+		a.wounds.Emplace(q, wound{Target: all[1]})
+		f := a.fighters.Emplace(q, fighter{Team: 3})
+		a.hulls.Set(q, f, hull{Left: -2})
+		a.bullets.Emplace(q, bullet{Owner: f, Life: 9})
+		a.hulls.Set(q, all[2], hull{Left: 5000, Hit: 4000})
+		a.fighters.Erase(q, f)
+	})
+	for range 5 {
+		step(t, w)
 	}
 	r.kill()
 	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
@@ -114,7 +178,7 @@ func TestShortest_LeavesOutCommands(t *testing.T) {
 	noError(t, err)
 	s, err := h.Shortest(t.Context(), "rules", found)
 	noError(t, err)
-	if _, calls, _ := strings.Cut(s.Text, "\n"); calls != "\tcall set fighter.hull 1:2.1 {Left: 3, Hit: 4000}\n" {
+	if _, calls, _ := strings.Cut(s.Text, "\n"); calls != "\tcall set fighter.hull 1:2.1 {Left: 5000, Hit: 4000}\n" {
 		t.Errorf("got %s", s.Text)
 	}
 	const wants = "func TestRules_HoldsAfterTick"
@@ -140,6 +204,37 @@ func TestShortest_LeavesOutCommands(t *testing.T) {
 	later, err := h.Shortest(t.Context(), "rules", history.Found{Tick: world.Tick{Number: h.Ranges()[0].Last}})
 	if noError(t, err); later.Text != s.Text {
 		t.Errorf("from a later tick got\n%s, want\n%s", later.Text, s.Text)
+	}
+}
+
+// A tick of a script has the number, the seed and the time of its line.
+func TestPlay_PinsTicks(t *testing.T) {
+	var got world.Tick
+	var seen []world.Tick
+	game := history.Game{New: func(workers int) (*store.Store, world.Options, history.Checks, error) {
+		s, o, checks, err := newArena(workers, plant{}).game()
+		tick := o.Tick
+		o.Tick = func(ctx context.Context, w *store.Writer, t world.Tick) error {
+			got = t
+			return tick(ctx, w, t)
+		}
+		checks["seen"] = func() error {
+			seen = append(seen, got)
+			return nil
+		}
+		return s, o, checks, err
+	}}
+	history.Play(t, game, "", "tick 1 seed 0x9 time 2026-11-22T21:03:07.25Z\ntick 2 seed 7 time 2026-11-22T21:04:00Z", "seen")
+	at := func(text string) time.Time {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		noError(t, err)
+		return at
+	}
+	want := []world.Tick{{}, {Number: 1, Seed: 9, Time: at("2026-11-22T21:03:07.25Z")}, {Number: 2, Seed: 7, Time: at("2026-11-22T21:04:00Z")}}
+	if !slices.EqualFunc(seen, want, func(a, b world.Tick) bool {
+		return a.Number == b.Number && a.Seed == b.Seed && a.Time.Equal(b.Time)
+	}) {
+		t.Errorf("got %v, want %v", seen, want)
 	}
 }
 
