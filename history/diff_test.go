@@ -47,6 +47,10 @@ func serveAs(parts []string) {
 		fmt.Print("\x00\x00\x00\x10{\"Protocol\":99} ")
 		os.Stdout.Close()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "play" {
+		playAs(p, games[parts[0]], os.Args[2:])
+		return
+	}
 	history.Main(history.Game{New: func(workers int) (*store.Store, world.Options, history.Checks, error) {
 		workers = cmp.Or(fixed, workers)
 		if parts[0] == "colony" {

@@ -108,7 +108,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 	for range 50 {
 		step(t, w)
 	}
-	called := record(t, fault{name: "two calls", calls: 2}, newArenaGame)
+	called := record(t, fault{name: "two calls", calls: 2}, "arena")
 	ofCall := fmt.Sprintf("why DIR -tick %d -item %v -field Team -calls", called.tick, called.item)
 	for _, c := range []struct {
 		from *recording

@@ -1,15 +1,21 @@
 package history_test
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"handloom/history"
 	"handloom/journal"
@@ -105,30 +111,53 @@ var colonyFaults = []fault{
 	{name: "mistaken ant", field: "Mood", want: place("in place", "walk", 0)},
 }
 
+var games = map[string]func(workers int, p plant) planted{"arena": newArenaGame, "colony": newColonyGame}
+
+// A game is played by processes that are killed. -v prints the time of each answer:
+//
+//	go test ./history -run NamesPlantedFaults -parallel 1 -timeout 1h -v -args -planted 36000
 func TestWhy_NamesPlantedFaults(t *testing.T) {
-	for _, games := range []struct {
-		file   string
-		faults []fault
-		start  func(workers int, p plant) planted
-	}{
-		{"arena_test.go", arenaFaults, func(workers int, p plant) planted { return newArena(workers, p) }},
-		{"colony_test.go", colonyFaults, func(workers int, p plant) planted { return newColony(workers, p) }},
-	} {
-		lines := markers(t, games.file)
-		for _, f := range games.faults {
+	for game, faults := range map[string][]fault{"arena": arenaFaults, "colony": colonyFaults} {
+		lines := markers(t, game+"_test.go")
+		for _, f := range faults {
 			t.Run(f.name, func(t *testing.T) {
 				t.Parallel()
-				r := record(t, f, games.start)
+				r := record(t, f, game)
+				begin := time.Now()
 				h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
 				noError(t, err)
+				opened := time.Since(begin)
 				got, err := h.Why(t.Context(), r.item, f.field, r.tick+f.later)
 				noError(t, err)
+				t.Log("opened after", opened, "explained after", time.Since(begin), got)
 				r.compare(t, got, f, lines[f.name])
 				r.compareCalls(t, h, got, f)
-				r.compareScript(t, h, f, games.start)
+				r.compareScript(t, h, f, games[game])
 				noError(t, h.Close())
+				t.Log("all after", time.Since(begin))
 			})
 		}
+	}
+}
+
+// A killed process may also refuse its own log.
+func TestWhy_RefusesPlantedImpurity(t *testing.T) {
+	for _, name := range []string{"variable", "map order"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := fault{name: name}
+			r := newRecording(t, plant{name: name, tick: 1}, newArenaGame)
+			if failed := r.playUnderKills(t, "arena", max(fewTicks, *plantedTicks), f); failed != "" && !strings.Contains(failed, "differ") {
+				t.Error(failed)
+			}
+			h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
+			if err == nil {
+				err = errors.Join(h.Verify(t.Context()), h.Close())
+			}
+			if !errors.Is(err, history.ErrImpure) {
+				t.Errorf("got %v, want %v", err, history.ErrImpure)
+			}
+		})
 	}
 }
 
@@ -157,8 +186,12 @@ type recording struct {
 }
 
 func newRecording(t *testing.T, p plant, start func(workers int, p plant) planted) *recording {
+	return recordingIn(filepath.Join(t.TempDir(), "log"), p, start)
+}
+
+func recordingIn(dir string, p plant, start func(workers int, p plant) planted) *recording {
 	return &recording{
-		plant: p, dir: filepath.Join(t.TempDir(), "log"), start: func(workers int) planted { return start(workers, p) },
+		plant: p, dir: dir, start: func(workers int) planted { return start(workers, p) },
 		journal: journal.Options{Sync: journal.Never, Keep: 1 << 30}, snapshots: 1000,
 	}
 }
@@ -175,32 +208,121 @@ const (
 	runTicks  = 40 // between two kills
 )
 
-// record plays a game with a fault on a journal, which a kill ends every few ticks.
-func record(t *testing.T, f fault, start func(workers int, p plant) planted) *recording {
+// record plays a game with a fault on a journal, in processes that are killed at random moments.
+func record(t *testing.T, f fault, game string) *recording {
 	t.Helper()
-	p := plant{name: f.name, tick: faultTick}
-	ticks, every := fewTicks+f.later, uint64(runTicks)
+	p, ticks := plant{name: f.name, tick: faultTick}, fewTicks+f.later
 	if *plantedTicks > 0 {
-		ticks, p.tick, every = *plantedTicks, *plantedTicks/2, *plantedTicks/20
+		ticks, p.tick = *plantedTicks, *plantedTicks/2+7 // no snapshot has it before a kill
 	}
-	r := newRecording(t, p, start)
-	called := f.calls == 0
-	for now := uint64(0); now < max(ticks, r.tick+f.later); now += every {
-		w, g := r.open(t)
-		for w.Status().Tick < now+every {
-			if a, ok := g.(*arena); ok && !called && w.Status().Tick >= p.tick {
-				called = true
-				r.call(t, a, w, f.calls)
-			}
-			step(t, w)
-		}
-		r.kill()
+	r := newRecording(t, p, games[game])
+	if failed := r.playUnderKills(t, game, ticks, f); failed != "" {
+		t.Fatal(failed)
 	}
 	return r
 }
 
+// playUnderKills returns the error of a process that failed, or "" after the last tick.
+func (r *recording) playUnderKills(t *testing.T, game string, ticks uint64, f fault) string {
+	t.Helper()
+	program := built(t, fmt.Sprint(game, "+", r.name, "+", r.tick, "+2"))
+	for kills := 0; ; kills++ {
+		child := exec.Command(program, "play", r.dir, fmt.Sprint(ticks), fmt.Sprint(f.later), fmt.Sprint(f.calls))
+		var stderr strings.Builder
+		child.Stderr = &stderr
+		out, err := child.StdoutPipe()
+		noError(t, err)
+		noError(t, child.Start())
+		lines := bufio.NewScanner(out)
+		for range rand.N(2 * max(runTicks, ticks/20)) {
+			lines.Scan()
+		}
+		noError(t, errors.Join(lines.Err(), ignore(child.Process.Kill(), os.ErrProcessDone)))
+		err = child.Wait()
+		if err == nil || stderr.Len() > 0 {
+			t.Log(kills, "kills")
+			r.readTruth(t)
+			return stderr.String()
+		}
+	}
+}
+
+func ignore(err, kind error) error {
+	if errors.Is(err, kind) {
+		return nil
+	}
+	return err
+}
+
+// playing is the test of a process that plays: failures go to stderr.
+type playing struct{ testing.TB }
+
+func (playing) Helper()                  {}
+func (playing) Context() context.Context { return context.Background() }
+func (playing) Fatal(args ...any) {
+	fmt.Fprintln(os.Stderr, args...)
+	os.Exit(1)
+}
+
+// playAs plays a game until a tick, and until some ticks after a fault by calls. It prints the number
+// of each tick.
+func playAs(p plant, start func(workers int, p plant) planted, args []string) {
+	t := playing{}
+	var numbers [3]uint64
+	for i := range numbers {
+		var err error
+		numbers[i], err = strconv.ParseUint(args[i+1], 10, 64)
+		noError(t, err)
+	}
+	ticks, later, calls := numbers[0], numbers[1], int(numbers[2])
+	r := recordingIn(args[0], p, start)
+	r.readTruth(t)
+	w, g := r.open(t)
+	for now := w.Status().Tick; now < max(ticks, r.tick+later); now = w.Status().Tick {
+		fmt.Println(now)
+		a, isArena := g.(*arena)
+		if calls > 0 && isArena && r.item == 0 && now >= r.tick {
+			r.call(t, a, w, calls)
+			r.writeTruth(t)
+			continue
+		}
+		step(t, w)
+		if p := g.truth(); r.item == 0 && p.item != 0 {
+			r.plant = *p
+			r.writeTruth(t)
+		}
+	}
+	r.kill()
+}
+
+// A truth is a plant in a file next to the log.
+type truth struct {
+	Tick     uint64
+	Item     store.ID
+	From, To string
+	Sequence int
+}
+
+func (r *recording) writeTruth(t testing.TB) {
+	b, err := json.Marshal(truth{r.tick, r.item, r.from, r.to, r.sequence})
+	noError(t, err)
+	noError(t, os.WriteFile(r.dir+".new", b, 0o600))
+	noError(t, os.Rename(r.dir+".new", r.dir+".truth"))
+}
+
+func (r *recording) readTruth(t testing.TB) {
+	b, err := os.ReadFile(r.dir + ".truth")
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	noError(t, err)
+	var v truth
+	noError(t, json.Unmarshal(b, &v))
+	r.tick, r.item, r.from, r.to, r.sequence = v.Tick, v.Item, v.From, v.To, v.Sequence
+}
+
 // open opens the world.
-func (r *recording) open(t *testing.T) (*world.World, planted) {
+func (r *recording) open(t testing.TB) (*world.World, planted) {
 	t.Helper()
 	log, err := journal.Open(r.dir, r.journal)
 	noError(t, err)
@@ -219,19 +341,19 @@ func (r *recording) open(t *testing.T) (*world.World, planted) {
 	return w, g
 }
 
-func step(t *testing.T, w *world.World) {
+func step(t testing.TB, w *world.World) {
 	t.Helper()
 	_, err := w.Step(t.Context())
 	noError(t, err)
 }
 
 // call makes the fault with calls that one tick takes.
-func (r *recording) call(t *testing.T, a *arena, w *world.World, calls int) {
+func (r *recording) call(t testing.TB, a *arena, w *world.World, calls int) {
 	var h store.Handle[fighter]
 	for h = range a.fighters.All() {
 		break
 	}
-	for team := 1000; ; team += calls {
+	for team := max(1000, a.fighters.At(h).Team+1); ; team += calls { // an earlier process may have called
 		before := a.fighters.At(h).Team
 		receipts := make(chan *store.Receipt)
 		for n := range calls {
