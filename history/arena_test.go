@@ -27,6 +27,7 @@ const (
 	fighters  = 12
 	chunkRows = 4
 	fullHull  = 5
+	manyHits  = 1_000_000 // more than a long play has
 )
 
 // An arena is a game of fighters who shoot at each other. In its systems "// fault NAME" marks
@@ -83,7 +84,7 @@ func (a *arena) teamsAreKept() error {
 // rulesAreKept holds until a fault, unless that erases bullets.
 func (a *arena) rulesAreKept() error {
 	for h := range a.fighters.All() {
-		if hit := a.hulls.At(h).Hit; hit < 0 || hit >= 1000 {
+		if hit := a.hulls.At(h).Hit; hit < 0 || hit >= manyHits {
 			return fmt.Errorf("fighter %v: got %d hits", h, hit)
 		}
 	}
@@ -254,7 +255,7 @@ func (a *arena) rest(ctx context.Context) error {
 			set(&a.plant, r.Handle(2).ID, &hulls[2].Hit, -1000)
 		}
 		if r.Index == 0 && a.is("late") { // the wounds of an earlier tick
-			set(&a.plant, r.Handle(3).ID, &hulls[3].Hit, hulls[3].Hit+1000)
+			set(&a.plant, r.Handle(3).ID, &hulls[3].Hit, hulls[3].Hit+manyHits)
 		}
 	})
 }

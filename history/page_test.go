@@ -108,7 +108,7 @@ func items(t *testing.T, h *history.History, tick uint64, table string) map[stri
 func TestPage_TickEqualsAPI(t *testing.T) {
 	for _, r := range []*recording{inArena(t, "put", 70), record(t, fault{name: "two calls", calls: 2}, "arena"), record(t, fault{name: "unset"}, "colony")} {
 		page, api := history.PageHandler(mustOpen(t, r), time.Hour), mustOpen(t, r)
-		for _, tick := range []uint64{1, 7, r.tick - 1, r.tick} {
+		for _, tick := range []uint64{1, 7, faultTick - 1, r.tick} {
 			status, root := ask(t, page, fmt.Sprintf("?tick=%d", tick))
 			s, at, err := api.Seek(t.Context(), tick)
 			noError(t, err)

@@ -278,7 +278,7 @@ func playAs(p plant, start func(workers int, p plant) planted, args []string) {
 	r := recordingIn(args[0], p, start)
 	r.readTruth(t)
 	w, g := r.open(t)
-	for now := w.Status().Tick; now < max(ticks, r.tick+later); now = w.Status().Tick {
+	for now := w.Status().Tick; now < max(ticks, r.tick+later) || calls > 0 && r.item == 0; now = w.Status().Tick {
 		fmt.Println(now)
 		a, isArena := g.(*arena)
 		if calls > 0 && isArena && r.item == 0 && now >= r.tick {

@@ -130,7 +130,7 @@ func TestShortest_KeepsWhatTheTickNeeds(t *testing.T) {
 			break
 		}
 		a.bullets.Emplace(q, bullet{Life: 7})
-		a.bullets.Put(q, a.bullets.Emplace(q, bullet{Life: 8}), bullet{Life: 999})
+		a.bullets.Put(q, a.bullets.Emplace(q, bullet{Life: 8}), bullet{Life: 1000000})
 	})
 	r.kill()
 	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
@@ -140,7 +140,7 @@ func TestShortest_KeepsWhatTheTickNeeds(t *testing.T) {
 	noError(t, err)
 	s, err := h.Shortest(t.Context(), "rules", found)
 	noError(t, err)
-	const want = "\tcall create bullet {Life: 8}\n\tand put fighter 1:0.1 {Team: 1000}\n\tand put bullet $1 {Life: 999}\n"
+	const want = "\tcall create bullet {Life: 8}\n\tand put fighter 1:0.1 {Team: 1000}\n\tand put bullet $1 {Life: 1000000}\n"
 	if _, got, _ := strings.Cut(s.Text, "\n"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -164,7 +164,7 @@ func TestShortest_LeavesOutCommands(t *testing.T) {
 		f := a.fighters.Emplace(q, fighter{Team: 3})
 		a.hulls.Set(q, f, hull{Left: -2})
 		a.bullets.Emplace(q, bullet{Owner: f, Life: 9})
-		a.hulls.Set(q, all[2], hull{Left: 5000, Hit: 4000})
+		a.hulls.Set(q, all[2], hull{Left: 5000, Hit: manyHits})
 		a.fighters.Erase(q, f)
 	})
 	for range 5 {
@@ -178,7 +178,7 @@ func TestShortest_LeavesOutCommands(t *testing.T) {
 	noError(t, err)
 	s, err := h.Shortest(t.Context(), "rules", found)
 	noError(t, err)
-	if _, calls, _ := strings.Cut(s.Text, "\n"); calls != "\tcall set fighter.hull 1:2.1 {Left: 5000, Hit: 4000}\n" {
+	if _, calls, _ := strings.Cut(s.Text, "\n"); calls != "\tcall set fighter.hull 1:2.1 {Left: 5000, Hit: 1000000}\n" {
 		t.Errorf("got %s", s.Text)
 	}
 	const wants = "func TestRules_HoldsAfterTick"
