@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -292,7 +293,8 @@ func (w untilDone) Write(b []byte) (int, error) {
 // Close ends Run and Step and releases the store. A leader appends a record of its ticks that
 // lack one, for at most a second, and saves a snapshot, unless ctx has
 // ended, or fewer than SnapshotTicks ticks, none with commands, follow the newest one. Waiting
-// calls of Submit fail, with ErrUncertain if the log may have them. Log and store stay open.
+// calls of Submit fail, with ErrUncertain if the log may have them; then Close fails with it, too.
+// Log and store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
 // has ended before. Its error then wraps the cause of ctx and names the operation, after which
@@ -338,7 +340,11 @@ func (w *World) close(ctx context.Context) error {
 	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.isUnsaved() {
 		err = w.saveNow(ctx)
 	}
-	w.dropPending(fmt.Errorf("%w: the world is closed", store.ErrUncertain))
+	if w.pending != nil {
+		uncertain := fmt.Errorf("the record after %d: %w: the world is closed", w.pending.prev, store.ErrUncertain)
+		w.dropPending(uncertain)
+		err = cmp.Or(err, fmt.Errorf("world: Close: %w", uncertain))
+	}
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
 	w.release()
 	return err
