@@ -21,8 +21,8 @@
 //	|   number   | tasks left |
 //	+------------+------------+
 //
-// To take a task, a worker swaps the word it has read for that word less one. With weights
-// and k of n tasks left it gets position n-k of the order, heaviest first. Without weights
+// To take a task, a worker swaps the word it has read for that word less one. With uneven
+// weights and k of n tasks left it gets position n-k of the order, heaviest first. Otherwise
 // it picks a task: from its own span, a run of neighbouring tasks, then from other spans.
 //
 //   - T1 Each position is taken once: a phase has no word twice. Each task is picked
@@ -49,7 +49,7 @@
 //	                     left are taken and skipped
 //
 // Each worker finishes its tasks at once when no task is left. So a task costs one swap
-// and, without weights, one count in a span that others seldom touch. The caller waits: it
+// and, without an order, one count in a span that others seldom touch. The caller waits: it
 // spins, adds a large number to the count of pending tasks, and blocks on a channel. The
 // worker whose subtraction leaves exactly that number sends to the channel. Both operations
 // are on one word, so either the caller sees that nothing is pending, or the last worker

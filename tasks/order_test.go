@@ -9,7 +9,7 @@ import (
 )
 
 func TestWeights_DecideTheOrder(t *testing.T) {
-	weights := []int64{2, 7, 3, 5, 7, 1}
+	weights := []int64{5, 7, 7, 2, 3, 1}
 	for i := range weights {
 		weights[i] *= inlineBelow
 	}
@@ -27,7 +27,7 @@ func TestWeights_DecideTheOrder(t *testing.T) {
 				rest.Done()
 				return nil
 			}, Options{Workers: 2, Weights: weights})
-			if want := []int{4, 3, 2, 0, 5}; err != nil || !slices.Equal(order, want) {
+			if want := []int{2, 0, 4, 3, 5}; err != nil || !slices.Equal(order, want) {
 				t.Fatalf("order %v, want %v; error %v", order, want, err)
 			}
 		}
@@ -97,9 +97,20 @@ func TestWeights_EvenTasksAreNotOrdered(t *testing.T) {
 	}
 }
 
-func TestEven_BoundIsAnEighth(t *testing.T) {
-	ones := []int64{1, 1, 1, 1, 1, 1, 1, 1}
-	if !even(ones, 1) || even(ones[1:], 1) || even(ones, 2) || even([]int64{2, 2, 2, 2, 2, 2, 2, 1}, 1) {
-		t.Error("the bound is not an eighth")
+func TestEven_BoundsAreEighths(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		weights []int64
+		want    bool
+	}{
+		{"an eighth of a share", append(make([]int64, 16), 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), true},
+		{"equal spans", []int64{4, 4, 4, 4}, true},
+		{"span of 9 eighths", []int64{4, 5, 6, 1}, true},
+		{"longer span", []int64{4, 5, 3, 3}, false},
+		{"negative weights count as zero", []int64{4, -8, 2, 2}, true},
+	} {
+		if got := even(c.weights, 2); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }

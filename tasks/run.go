@@ -16,8 +16,8 @@ type Options struct {
 	Workers int
 
 	// Weights are estimated costs of the tasks in ns, or nil. The heaviest task is taken
-	// first and then the lowest, unless all are small parts of the whole; too little work
-	// to share stays on the caller. Run keeps no reference.
+	// first and then the lowest, unless equal shares of neighbours cost about the same; too
+	// little work to share stays on the caller. Run keeps no reference.
 	Weights []int64
 
 	// Whole makes Run check the context only once, before the first task: either all tasks

@@ -13,15 +13,23 @@ type span struct {
 // maxSpans bounds the setup cost.
 const maxSpans = 64
 
+func spansOf(tasks, workers int) int { return max(1, min(workers, tasks, maxSpans)) }
+
+// spanOf returns the tasks of span i of n.
+func spanOf(i, n, tasks int) (lo, hi int) {
+	return int(int64(i) * int64(tasks) / int64(n)), int(int64(i+1) * int64(tasks) / int64(n))
+}
+
 func (p *phase) divide(workers int) {
-	n := max(1, min(workers, p.n, maxSpans))
+	n := spansOf(p.n, workers)
 	if n > cap(p.spans) {
 		p.spans = make([]span, n)
 	}
 	p.spans = p.spans[:n]
 	for i := range p.spans {
-		p.spans[i].next.Store(int64(i) * int64(p.n) / int64(n))
-		p.spans[i].end = int64(i+1) * int64(p.n) / int64(n)
+		lo, hi := spanOf(i, n, p.n)
+		p.spans[i].next.Store(int64(lo))
+		p.spans[i].end = int64(hi)
 	}
 }
 
