@@ -72,33 +72,40 @@ func (t *table) markDirty(inWrite bool) bool {
 	return at != t.flushing.writes || inWrite && at == t.store.writes
 }
 
-// cost has estimated nanoseconds per command in a step of a flush. It only decides
-// whether the step runs inline and which shard is first.
-type cost struct{ create, erase, put int }
+// cost has estimated nanoseconds per command in a step of a flush, and per line of rows
+// that random erases and puts touch. It only decides whether the step runs inline and
+// which shard is first.
+type cost struct{ create, erase, put, line int }
 
-// The costs are measured with items of 8 bytes that caches hold in part
-// (op=smallflush/n=100000).
+// The costs are measured with items of 8 bytes (op=smallflush, op=mixed/n=10000).
 var (
-	planCost  = cost{create: 0, erase: 7, put: 7}
-	roomCost  = cost{create: 4, erase: 0, put: 0}
-	applyCost = cost{create: 5, erase: 9, put: 7}
-	linkCost  = cost{create: 5, erase: 0, put: 5}
+	planCost  = cost{create: 0, erase: 4, put: 4, line: 4}
+	roomCost  = cost{create: 4, erase: 0, put: 0, line: 0}
+	applyCost = cost{create: 5, erase: 5, put: 4, line: 8}
+	linkCost  = cost{create: 5, erase: 0, put: 5, line: 0}
 )
 
+// rowsPerLine is the number of slots of a map in a cache line.
+const rowsPerLine = 8
+
 func (w *shardWork) cost(each cost) int64 {
+	lines := w.Map.Rows() / rowsPerLine
 	n := w.Dealt() * each.create
+	commands := func(count, cost int) {
+		n += count*cost + min(count, lines)*each.line
+	}
 	for _, erases := range w.commands.Erases(w.index) {
-		n += erases.Len() * each.erase
+		commands(erases.Len(), each.erase)
 	}
 	if w.commands.All() > 0 {
-		n += w.Map.Len() * each.erase
+		commands(w.Map.Len(), each.erase)
 	}
 	for _, puts := range w.commands.Puts(w.index) {
-		n += len(puts.IDs) * each.put
+		commands(len(puts.IDs), each.put)
 	}
 	for number := range w.table.components {
 		for _, sets := range w.commands.Sets(number) {
-			n += len(sets.Puts(w.index).IDs) * each.put
+			commands(len(sets.Puts(w.index).IDs), each.put)
 		}
 	}
 	return int64(n)

@@ -7,7 +7,7 @@ import (
 
 // Sums of weights, in ns, below which sharing the work does not pay.
 const (
-	inlineBelow = 5_000
+	inlineBelow = 8_000
 
 	// wakeBelow is the bound if all other workers are parked. Waking one takes the caller
 	// 10 us (gap=2ms of BenchmarkPhase), and saves at most half of the work.
