@@ -74,15 +74,17 @@ func (c Cause) String() string {
 	var b strings.Builder
 	b.WriteString(c.Kind)
 	if c.Sequence >= 0 {
-		fmt.Fprintf(&b, " #%d of", c.Sequence)
+		fmt.Fprintf(&b, " #%d of ", c.Sequence)
+	} else {
+		b.WriteString(", ")
 	}
 	switch {
 	case c.Call.Number > 0:
-		fmt.Fprintf(&b, " call %d of the input", c.Call.Number)
+		fmt.Fprintf(&b, "call %d of the input", c.Call.Number)
 	case c.Task >= 0:
-		fmt.Fprintf(&b, " task %d in pass %d (%s)", c.Task, c.Pass, c.Phase)
+		fmt.Fprintf(&b, "task %d in pass %d (%s)", c.Task, c.Pass, c.Phase)
 	default:
-		fmt.Fprintf(&b, ", %s", c.Phase)
+		b.WriteString(c.Phase)
 	}
 	if c.System != "" {
 		fmt.Fprintf(&b, ", system %q", c.System)

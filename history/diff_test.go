@@ -155,7 +155,7 @@ func TestDiff_NamesTheFirstDifference(t *testing.T) {
 			"  old: history: Why: item 1:1.1 changed at or before tick 0", "verdict: differs (exit code 1): ",
 		}},
 		{"put", "none", "-every 50", 1, []string{"tick 60, fighter 1:1.1 Team: old 1000, new 1\n", "  old: tick 60, 1:1.1 Team: 1 -> 1000, put "}},
-		{"none", "column", "", 1, []string{"tick 60, fighter 1:2.1 hull.Hit: old ", ", new -1000", `-> -1000, in place task 0 in pass `, `system "rest"`}},
+		{"none", "column", "", 1, []string{"tick 60, fighter 1:2.1 hull.Hit: old ", ", new -1000", `-> -1000, in place, task 0 in pass `, `system "rest"`}},
 		{"none", "insert", "", 1, []string{"tick 60, fighter 1:12.1: old nothing, new {X:0 Team:1000 ", "  new: tick 60, 1:12.1: nothing -> {X:0 Team:1000 ", "at once, Insert, arena_test.go:", "  old: history: Why: item 1:12.1 does not exist"}},
 		{"none", "erase by handle", "", 1, []string{", fighter 1:1.1: old {X:", ", new nothing", "  new: tick 60, 1:1.1: {X:", " -> nothing, erase "}},
 		{"none", "heals", "", 1, []string{"tick 60, fighter 1:0.1 Team: old 0, new 1000"}},

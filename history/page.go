@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"handloom/internal/hook"
 	"handloom/store"
 	"handloom/world"
 )
@@ -57,7 +58,8 @@ type view struct {
 	Tick     world.Tick
 	Played   bool // the state after the tick exists
 	HasFirst bool // the state before the tick is kept
-	Calls    int
+	Calls    [][]hook.Command
+	Script   string // the tick as in a [Script], without calls after the first ones
 	Checks   []verdict
 	Scan     *scanned
 	Tables   []tableCount
@@ -130,7 +132,7 @@ func (v *view) visit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if v.Calls, err = cursor.Calls(ctx); err != nil {
+		if v.Calls, err = hook.NewDriver(cursor.Replayer).Input(ctx); err != nil {
 			return fmt.Errorf("history: calls of tick %d: %w", tick, err)
 		}
 		v.lens.before(cursor.store)
@@ -140,6 +142,10 @@ func (v *view) visit(ctx context.Context) error {
 		return err
 	}
 	v.Tick, v.Played = at, true
+	if len(v.Calls) > 0 {
+		text := appendTick(nil, hook.NewDriver(p.cursor.Replayer).Tables(), stageTick{at, v.Calls[:min(len(v.Calls), tickCalls)]})
+		v.Script = cut(string(text), maxStack)
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.cursor.checks)) {
 		v.Checks = append(v.Checks, verdict{name, p.cursor.run(name)})
 		p.noteCheck(name, tick, tick, v.Checks[len(v.Checks)-1].Err != nil)

@@ -24,27 +24,36 @@ func TestPage_InBrowser(t *testing.T) {
 	h := mustOpen(t, r)
 	server := httptest.NewServer(history.PageHandler(h, time.Second))
 	defer server.Close()
-	lanes := []string{"Ticks 0 to 100", "Check broken", "Check teams"}
+	lanes := []string{"Ticks 0 to 100", "Check broken", "Check rules", "Check teams"}
 	pages := map[string]string{
 		"tick": "?tick=60", "table": "?tick=60&table=bullet", "item": "?tick=60&item=1:1.1", "cause": "?tick=90&item=1:1.1&field=Team&last=1",
 		"found": "?check=teams", "unborn": "?tick=5&item=3:400.1", "unkept": "?tick=500", "unknown": "?tick=60&item=9:9.9", "wrong": "?tick=x",
 	}
-	for width, dark := range map[int]bool{1280: false, 400: true} {
-		b.Scheme(dark)
+	for _, view := range []struct {
+		name   string
+		width  int
+		script bool
+	}{{"wide", 1280, true}, {"narrow", 400, true}, {"wide-plain", 1280, false}, {"narrow-plain", 400, false}} {
+		b.Script(view.script)
 		for name, query := range pages {
-			b.Show(server.URL+"/"+query, width)
+			b.Show(server.URL+"/"+query, view.width)
 			want := lanes
 			if name == "unkept" || name == "wrong" {
 				want = lanes[:1] // no state, no checks
 			}
-			for _, fault := range b.Read().Faults(want) {
-				t.Errorf("%s, width %d: %s", name, width, fault)
-			}
-			if *screenshots != "" {
-				noError(t, os.WriteFile(filepath.Join(*screenshots, fmt.Sprintf("%s-%d.png", name, width)), b.Picture(false), 0o644))
+			for _, scheme := range []string{"light", "dark"} {
+				b.Scheme(scheme == "dark")
+				for _, fault := range b.Read().Faults(want) {
+					t.Errorf("%s, %s, %s: %s", name, view.name, scheme, fault)
+				}
+				if *screenshots != "" {
+					file := fmt.Sprintf("%s-%s-%s.png", name, view.name, scheme)
+					noError(t, os.WriteFile(filepath.Join(*screenshots, file), b.Picture(false), 0o644))
+				}
 			}
 		}
 	}
+	b.Script(true)
 	slides(t, b, server.URL, bornLate(t, h, r))
 	types(t, b, server.URL)
 	follows(t, b, server.URL)

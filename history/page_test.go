@@ -138,6 +138,9 @@ func TestPage_TickEqualsAPI(t *testing.T) {
 			calls := "0 calls"
 			if tick == r.tick && r.name == "two calls" {
 				calls = "2 calls"
+				script := root.all("pre")[0].text()
+				begin := fmt.Sprintf("tick %d seed %#x time %s call put fighter %v {Team: ", tick, at.Seed, at.Time.UTC().Format(time.RFC3339Nano), r.item)
+				equal(t, script, strings.HasPrefix(script, begin) && strings.Count(script, "call put fighter") == 2, true)
 			}
 			equal(t, "says", root.all(".says")[0].text(), fmt.Sprintf("The tick had %s and created %d, changed %d and erased %d items.", calls, sum[0], sum[1], sum[2]))
 			for _, form := range root.all(".checks") {
@@ -206,6 +209,27 @@ func TestPage_ItemEqualsAPI(t *testing.T) {
 			equal(t, query+": error", root.all(".error")[0].text(), err.Error())
 		} else {
 			equal(t, query+": cause", texts(root.all(".cause")[0].all(".change")), changeTexts([]history.Change{why}))
+		}
+	}
+}
+
+// The calls that a change needs are those of Calls.
+func TestPage_CallsEqualAPI(t *testing.T) {
+	r := record(t, fault{name: "two calls", calls: 2}, "arena")
+	page, api := history.PageHandler(mustOpen(t, r), time.Hour), mustOpen(t, r)
+	for field, want := range map[string]string{"Team": "", "hull.Hit": history.ErrFixed.Error()} {
+		_, root := ask(t, page, fmt.Sprintf("?tick=%d&item=%v&field=%s&last=1&calls=1", r.tick, r.item, field))
+		if want == "" {
+			why, err := api.Why(t.Context(), r.item, field, r.tick)
+			noError(t, err)
+			calls, err := api.Calls(t.Context(), why)
+			noError(t, err)
+			for _, call := range calls {
+				want += fmt.Sprintf("Needs call %d of . tick %d", call.Number, call.Tick)
+			}
+		}
+		if got := root.all(".needs")[0].text(); !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", field, got, want)
 		}
 	}
 }

@@ -23,6 +23,9 @@ type itemView struct {
 
 	Last        *Change // if the query asks for it
 	LastProblem string
+
+	Needs        []Call // calls that Last needs, if the query asks for them
+	NeedsProblem string
 }
 
 // HasList reports whether Changes can say more than Last.
@@ -86,7 +89,11 @@ func (l *itemLens) finish(ctx context.Context) error {
 			i.Changes = i.Changes[1:]
 		}
 	}
-	i.LastProblem, err = l.problem(ctx, err)
+	if i.LastProblem, err = l.problem(ctx, err); err != nil || !q.Calls || i.Last == nil {
+		return err
+	}
+	i.Needs, err = l.page.Calls(ctx, last)
+	i.NeedsProblem, err = l.problem(ctx, err)
 	return err
 }
 

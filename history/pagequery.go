@@ -19,6 +19,7 @@ type query struct {
 	Field string
 	Ticks uint64 // number of ticks whose changes of Item are shown
 	Last  bool   // the last change of Item is wanted
+	Calls bool   // and the calls that it needs
 	Check string // to search its first failure
 	Turn  bool   // by bisection
 }
@@ -37,7 +38,7 @@ func parseQuery(raw string, newest uint64) (q query, err error) {
 	if err != nil {
 		return q, fmt.Errorf("parse parameters: %w", err)
 	}
-	names := []string{"tick", "table", "from", "item", "field", "ticks", "last", "check", "turn"}
+	names := []string{"tick", "table", "from", "item", "field", "ticks", "last", "calls", "check", "turn"}
 	for name, all := range values {
 		switch {
 		case !slices.Contains(names, name):
@@ -60,7 +61,7 @@ func parseQuery(raw string, newest uint64) (q query, err error) {
 	q.From = int(whole("from", 1<<40, 0))
 	q.Ticks = max(whole("ticks", maxTicks, changeTicks), 1)
 	q.Table, q.Field, q.Check = values.Get("table"), values.Get("field"), values.Get("check")
-	q.Last, q.Turn = values.Has("last"), values.Has("turn")
+	q.Last, q.Calls, q.Turn = values.Has("last"), values.Has("calls"), values.Has("turn")
 	if text := strings.TrimSpace(values.Get("item")); text != "" {
 		if q.Item, err = store.ParseID(text); err != nil || q.Item.IsZero() {
 			return q, fmt.Errorf("item: got %q, want a handle such as 3:17.2", text)
@@ -83,6 +84,7 @@ func (q query) String() string {
 	set("field", q.Field, q.Field != "")
 	set("ticks", strconv.FormatUint(q.Ticks, 10), q.Ticks != changeTicks)
 	set("last", "1", q.Last)
+	set("calls", "1", q.Calls)
 	set("check", q.Check, q.Check != "")
 	set("turn", "1", q.Turn)
 	return "?" + values.Encode()
@@ -92,7 +94,7 @@ func (q query) String() string {
 
 // At is the same content of another tick.
 func (q query) At(tick uint64) string {
-	q.Tick, q.Last, q.Check, q.Turn, q.Ticks = tick, false, "", false, changeTicks
+	q.Tick, q.Last, q.Calls, q.Check, q.Turn, q.Ticks = tick, false, false, "", false, changeTicks
 	return q.String()
 }
 
@@ -109,6 +111,12 @@ func (q query) OfItem(id store.ID) string {
 // OfField is an item's field, with its last change.
 func (q query) OfField(id store.ID, field string) string {
 	return query{Tick: q.Tick, Item: id, Field: field, Ticks: changeTicks, Last: true}.String()
+}
+
+// OfCalls is the same content, with the calls that the last change needs.
+func (q query) OfCalls() string {
+	q.Calls = true
+	return q.String()
 }
 
 // Further is the changes in more ticks.

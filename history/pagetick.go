@@ -3,6 +3,8 @@ package history
 import (
 	"context"
 	"reflect"
+	"slices"
+	"strings"
 
 	"handloom/internal/digest"
 	"handloom/store"
@@ -22,6 +24,7 @@ func (t *tableCount) Same() bool { return t.Created+t.Changed+t.Erased == 0 }
 const (
 	maxHashed = 1 << 20 // items of a store that are compared
 	tickRows  = 20      // of a table
+	tickCalls = 20      // with their commands
 )
 
 // A tickLens finds the items that the tick created, changed or erased: with another encoding of the
@@ -100,7 +103,16 @@ func (l *tickLens) finish(ctx context.Context) error {
 		g.Rest = t.Created + t.Changed + t.Erased - len(g.Rows)
 		l.Grids = append(l.Grids, g)
 	}
+	slices.SortStableFunc(l.Grids, func(a, b *grid) int { return a.order() - b.order() })
 	return nil
+}
+
+// order is 1 for the tables of package store, such as store.Rand, which almost each tick changes.
+func (g *grid) order() int {
+	if strings.HasPrefix(g.Table, "store.") {
+		return 1
+	}
+	return 0
 }
 
 // hashOf hashes an item, its columns and its sparse data.

@@ -135,8 +135,8 @@ func (v *view) Says() string {
 	for _, t := range v.Tables {
 		all.Created, all.Changed, all.Erased = all.Created+t.Created, all.Changed+t.Changed, all.Erased+t.Erased
 	}
-	calls := fmt.Sprintf("%d calls", v.Calls)
-	if v.Calls == 1 {
+	calls := fmt.Sprintf("%d calls", len(v.Calls))
+	if len(v.Calls) == 1 {
 		calls = "1 call"
 	}
 	if !v.HasFirst {
