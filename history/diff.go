@@ -17,6 +17,7 @@ type DiffOptions struct {
 
 	// Ignore are values that may differ: "fighter.Gold", "fighter.Pos.X", or "fighter.hull" and
 	// "fighter.hull.Left" of a column or sparse data. Free slots of their tables are not compared.
+	// "flushes" is the number of flushes with commands.
 	Ignore []string
 }
 

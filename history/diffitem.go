@@ -107,8 +107,10 @@ func fieldOf(v reflect.Value, path string) (reflect.Value, bool) {
 	return v, true
 }
 
-// ignored are values that may differ, as "table.Field".
+// ignored are values that may differ, as "table.Field" or ignoreFlushes.
 type ignored []string
+
+const ignoreFlushes = "flushes"
 
 // newIgnored checks that the values exist.
 func newIgnored(s *store.Store, values []string) (ignored, error) {
@@ -122,11 +124,14 @@ func newIgnored(s *store.Store, values []string) (ignored, error) {
 	defer probe.Close()
 	var errs []error
 	for _, v := range values {
+		if v == ignoreFlushes {
+			continue
+		}
 		table, field, ok := strings.Cut(v, ".")
 		tables := s.DigestTables()
 		i := slices.IndexFunc(tables, func(t store.TableDigest) bool { return t.Name == table })
 		if !ok || field == "" || i < 0 {
-			errs = append(errs, fmt.Errorf("ignore: got %q, want TABLE.FIELD", v))
+			errs = append(errs, fmt.Errorf("ignore: got %q, want TABLE.FIELD or %s", v, ignoreFlushes))
 		} else if err := probe.Watch(anyItem(tables[i].TypeID), field); err != nil {
 			errs = append(errs, fmt.Errorf("ignore %q: %w", v, err))
 		}

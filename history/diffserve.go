@@ -166,7 +166,7 @@ func (s *server) run(ctx context.Context, r request) (answer reply, err error) {
 				return err
 			}
 			if (tick-r.From)%max(r.Every, 1) == 0 || tick == r.To {
-				answer.Sums = append(answer.Sums, sumOf(p.store.Epoch(), tableSums(p.store, s.ignored)))
+				answer.Sums = append(answer.Sums, sumOf(s.flushes(), tableSums(p.store, s.ignored)))
 			}
 		}
 		return nil
@@ -179,8 +179,16 @@ func (s *server) state(ctx context.Context, tick uint64) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	tables, epoch := tableSums(p.store, s.ignored), p.store.Epoch()
+	tables, epoch := tableSums(p.store, s.ignored), s.flushes()
 	return reply{Tables: tables, Epoch: epoch, Sums: []uint64{sumOf(epoch, tables)}}, nil
+}
+
+// flushes returns the number of flushes with commands, or 0 if it is ignored.
+func (s *server) flushes() uint64 {
+	if slices.Contains(s.ignored, ignoreFlushes) {
+		return 0
+	}
+	return s.store().Epoch()
 }
 
 // tableSums returns the digest of each table.
