@@ -41,6 +41,9 @@ func texts(t *testing.T, h *History, id store.ID, tick uint64) map[string]string
 // The changes of an item lead from its state after each tick to the next, one from the other, and
 // Why is the last of them.
 func TestChanges_LeadThroughTheStates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays one tick after another")
+	}
 	const first, last = 60, 90
 	r := record(t, last, true, same)
 	h := mustOpen(t, r.dir, replay(same, nil), Options{})

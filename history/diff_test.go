@@ -142,7 +142,7 @@ func TestDiff_NamesTheFirstDifference(t *testing.T) {
 		noError(t, w.Close(t.Context())) // saves
 		a.kill()
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		old, next, args string
 		exit            int
 		want            []string
@@ -185,6 +185,9 @@ func TestDiff_NamesTheFirstDifference(t *testing.T) {
 		{"none", "none", "-to 400", 2, []string{"the tick is not kept, nearest 100"}},
 		{"none", "none", "-from 40 -to 30", 2, []string{"got ticks 40 to 30, want the first not after the last"}},
 	} {
+		if testing.Short() && i%6 > 0 {
+			continue
+		}
 		t.Run(c.old+" "+c.next+c.args, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"diff", a.dir}
@@ -208,7 +211,12 @@ func TestDiff_NamesTheFirstDifference(t *testing.T) {
 //	go test ./history -run Diff_ReportsNoDifference -parallel 1 -v -args -planted 72000
 func TestDiff_ReportsNoDifferenceOfEqualPrograms(t *testing.T) {
 	ticks := max(600, *plantedTicks)
-	for game, fault := range map[string]string{"arena": "column", "colony": "unset"} {
+	faults := map[string]string{"arena": "column", "colony": "unset"}
+	if testing.Short() {
+		ticks = 300
+		delete(faults, "arena")
+	}
+	for game, fault := range faults {
 		field := map[string]string{"column": "hull.Hit", "unset": "food"}[fault]
 		r := newRecording(t, plant{name: "none"}, func(workers int, p plant) planted {
 			if game == "colony" {

@@ -58,11 +58,11 @@ func TestFirst_EqualsTheStatesOfTheWorld(t *testing.T) {
 	if turn := r.firstOf(1, 200, few); turn < 30 || turn > 170 {
 		t.Fatalf("the check turns at tick %d, want one in the middle", turn)
 	}
-	rounds, step := 12, uint64(1)
+	rounds, step, most := 12, uint64(1), []int{1, 3}
 	if testing.Short() {
-		rounds, step = 2, 20
+		rounds, step, most = 2, 50, most[1:]
 	}
-	for _, stores := range []int{1, 3} {
+	for _, stores := range most {
 		t.Run(fmt.Sprint("stores=", stores), func(t *testing.T) {
 			h := mustOpen(t, r.dir, replay(same, checks), Options{Stores: stores})
 			random := rand.New(rand.NewPCG(1, 1))

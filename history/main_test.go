@@ -94,6 +94,9 @@ func damaged(t *testing.T, dir string) string {
 }
 
 func TestMain_AnswersInWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays one tick after another")
+	}
 	good := inArena(t, "put", 100)
 	late := trimmed(t)
 	failed := inArena(t, "panic", 100)

@@ -106,6 +106,9 @@ func items(t *testing.T, h *history.History, tick uint64, table string) map[stri
 
 // Each number of a page equals the API's.
 func TestPage_TickEqualsAPI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays one tick after another")
+	}
 	for _, r := range []*recording{inArena(t, "put", 70), record(t, fault{name: "two calls", calls: 2}, "arena"), record(t, fault{name: "unset"}, "colony")} {
 		page, api := history.PageHandler(mustOpen(t, r), time.Hour), mustOpen(t, r)
 		for _, tick := range []uint64{1, 7, faultTick - 1, r.tick} {
@@ -215,6 +218,9 @@ func TestPage_ItemEqualsAPI(t *testing.T) {
 
 // The calls that a change needs are those of Calls.
 func TestPage_CallsEqualAPI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays one tick after another")
+	}
 	r := record(t, fault{name: "two calls", calls: 2}, "arena")
 	page, api := history.PageHandler(mustOpen(t, r), time.Hour), mustOpen(t, r)
 	for field, want := range map[string]string{"Team": "", "hull.Hit": history.ErrFixed.Error()} {
@@ -294,6 +300,9 @@ func TestPage_SearchEqualsAPI(t *testing.T) {
 }
 
 func TestPage_BadInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays one tick after another")
+	}
 	good, failed := inArena(t, "put", 70), inArena(t, "panic", 70)
 	late, two := trimmed(t), handedOver(t)
 	for _, c := range []struct {

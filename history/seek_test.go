@@ -9,13 +9,17 @@ import (
 
 // Any order of seeks gives the states of the world, for any memory.
 func TestSeek_ReachesTheStatesOfTheWorld(t *testing.T) {
-	r := record(t, 200, true, same)
+	ticks, seeks := 200, 150
+	if testing.Short() {
+		ticks, seeks = 70, 20
+	}
+	r := record(t, ticks, true, same)
 	for _, memory := range []int64{1, 200 << 10, 1 << 30} {
 		t.Run(fmt.Sprint("memory=", memory), func(t *testing.T) {
 			h := mustOpen(t, r.dir, replay(same, nil), Options{Memory: memory})
 			random := rand.New(rand.NewPCG(1, uint64(memory)))
 			tick := r.last
-			for range 150 {
+			for range seeks {
 				switch random.IntN(4) {
 				case 0:
 					tick = random.Uint64N(r.last + 1)

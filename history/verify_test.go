@@ -51,6 +51,9 @@ func TestVerify_RefusesImpurePrograms(t *testing.T) {
 			}
 		},
 	} {
+		if testing.Short() && name != "global variable" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			change := func(before uint64) variant {
 				return func(g *herd, o *world.Options) { impure(before, number())(g, o) }
