@@ -200,8 +200,7 @@ func (w *watch) last(ctx context.Context, t tickChanges) (Change, error) {
 		} else if _, err := w.seek(ctx, t.tick, t.tick); err != nil {
 			return Change{}, err
 		}
-		s := w.cursor.store
-		states[i] = state{t.tick, s.Epoch(), s.DigestTables()}
+		states[i] = stateOf(w.cursor)
 	}
 	if err := compare(states[0], states[1]); err != nil {
 		return Change{}, err

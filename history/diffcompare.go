@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -212,9 +213,12 @@ func (c *comparison) compareItem(table string, id store.ID) error {
 	}
 	c.Table, c.Item, c.Kind = table, id, "value"
 	old, next := replies[0].Leaves, replies[1].Leaves
+	has := func(all []leaf, path string) bool {
+		return slices.ContainsFunc(all, func(l leaf) bool { return l.Path == path })
+	}
 	for i := 0; i < len(old) || i < len(next); i++ {
 		switch {
-		case i == len(next) || i < len(old) && !hasLeaf(next, old[i].Path):
+		case i == len(next) || i < len(old) && !has(next, old[i].Path):
 			c.note(old[i].Path, old[i].Text, "")
 		case i == len(old) || old[i].Path != next[i].Path:
 			c.note(next[i].Path, "", next[i].Text)
@@ -233,15 +237,6 @@ func (c *comparison) note(path, old, next string) {
 	if c.Kind = "data"; path == "" {
 		c.Kind = "item"
 	}
-}
-
-func hasLeaf(all []leaf, path string) bool {
-	for i := range all {
-		if all[i].Path == path {
-			return true
-		}
-	}
-	return false
 }
 
 // why asks both programs for the last change of the value.

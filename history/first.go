@@ -26,11 +26,16 @@ type Found struct {
 // If a tick before fails or cannot be played, First returns the error of [History.Seek].
 func (h *History) First(ctx context.Context, name string, from, to uint64) (Found, error) {
 	check.Given(ctx != nil, "history: First", "context")
+	return h.first(ctx, name, from, to, false)
+}
+
+// first is First. If joined, it also compares the end of each part with the snapshot there.
+func (h *History) first(ctx context.Context, name string, from, to uint64, joined bool) (Found, error) {
 	p, err := h.seekCheck(ctx, "First", name, from, to)
 	if err != nil {
 		return Found{}, err
 	}
-	s := search{History: h, span: p.span, to: to, name: name, parts: p.span.parts(from, to)}
+	s := search{History: h, span: p.span, to: to, name: name, parts: p.span.parts(from, to), joined: joined}
 	s.results = make([]result, len(s.parts))
 	s.least.Store(int64(len(s.parts)))
 	var others sync.WaitGroup
@@ -116,6 +121,7 @@ type search struct {
 	to      uint64
 	name    string
 	parts   []part
+	joined  bool // a part may not lead to another state than the snapshot of the next one
 	results []result
 	taken   atomic.Int64
 	least   atomic.Int64 // the first part with a result
@@ -184,6 +190,20 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 				r.found = Found{p.tick, err}
 				return nil
 			}
+		}
+		if !s.joined || i+1 == int64(len(s.parts)) || i > s.least.Load() {
+			return nil
+		}
+		next := s.parts[i+1]
+		if err := goTo(next.from); err != nil {
+			return err
+		}
+		played := stateOf(p)
+		if err := p.start(ctx, next.start.at); err != nil {
+			return err
+		}
+		if table, shard, same := equalTables(played, stateOf(p)); !same {
+			return &world.DivergedError{Tick: next.from, At: next.start.at, Table: table, Shard: shard}
 		}
 		return nil
 	})

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -102,6 +104,32 @@ func TestFirst_EqualsTheStatesOfTheWorld(t *testing.T) {
 				t.Errorf("First of a check that holds: %+v, %v", found, err)
 			}
 		})
+	}
+}
+
+// Check finds a difference of any tick before the last ones, also one just before a snapshot.
+func TestCheck_FindsADifferenceOfEachTick(t *testing.T) {
+	r := record(t, 70, true, same)
+	first, last := uint64(30), uint64(64)
+	if testing.Short() {
+		first, last = 40, 41
+	}
+	for tick := first; tick <= last; tick++ {
+		alters := func(g *herd, o *world.Options) {
+			o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
+				err := g.Tick(ctx, w, at)
+				for _, n := range g.Notes.All() {
+					if at.Number == tick {
+						n.Key++
+					}
+				}
+				return err
+			}
+		}
+		var stdout, stderr bytes.Buffer
+		if exit := run(t.Context(), replay(alters, nil), []string{"check", r.dir}, &stdout, &stderr); exit != exitFound {
+			t.Errorf("tick %d: got exit code %d, want %d: %s%s", tick, exit, exitFound, &stdout, &stderr)
+		}
 	}
 }
 

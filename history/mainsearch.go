@@ -60,7 +60,7 @@ func (c *command) check(ctx context.Context, args []string) (exit int, err error
 	}}
 	return c.with(ctx, words[0], onlyPlay, *ticks.other, func(h *History) (exit int, err error) {
 		from, to := ticks.limits(h)
-		_, err = h.First(ctx, digests, from, to)
+		_, err = h.first(ctx, digests, from, to, true)
 		if d, ok := errors.AsType[*world.DivergedError](err); ok {
 			return c.verdict("differs", exitFound, "after tick %d: table %q, shard %d", d.Tick, d.Table, d.Shard)
 		}

@@ -36,7 +36,7 @@ func fieldsOf(s *store.Store, id store.ID, item any) (fields []field) {
 }
 
 func appendFields(fields []field, prefix string, v reflect.Value) []field {
-	if v.Kind() != reflect.Struct || isHandle(v.Type()) || v.NumField() == 0 {
+	if v.Kind() != reflect.Struct || isTypedHandle(v.Type()) || v.NumField() == 0 {
 		return appendField(fields, prefix, v)
 	}
 	if _, ok := v.Addr().Interface().(fmt.Stringer); ok && !hasExported(v.Type()) {
@@ -76,11 +76,6 @@ func appendField(fields []field, name string, v reflect.Value) []field {
 		f.Text = cut(textOf(v), maxText)
 	}
 	return append(fields, f)
-}
-
-// isHandle reports whether t is a store.Handle.
-func isHandle(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "_" && t.Field(1).Type == idType
 }
 
 // links appends the handles in v. left counts down the leaves; below 0 the rest is not visited.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -95,15 +96,7 @@ func (s *shelf) nearest(tick uint64) (m *moment) {
 }
 
 func find(list []*moment, tick uint64) (int, bool) {
-	return slices.BinarySearchFunc(list, tick, func(m *moment, tick uint64) int {
-		switch {
-		case m.tick < tick:
-			return -1
-		case m.tick > tick:
-			return 1
-		}
-		return 0
-	})
+	return slices.BinarySearchFunc(list, tick, func(m *moment, tick uint64) int { return cmp.Compare(m.tick, tick) })
 }
 
 // ladder releases the rungs after a tick, and returns the ticks of the rungs before it: at

@@ -106,13 +106,15 @@ type state struct {
 	tables []store.TableDigest
 }
 
+func stateOf(p *player) state { return state{p.tick.Number, p.store.Epoch(), p.store.DigestTables()} }
+
 // visit plays some ticks and returns the states after them: fewer if a tick fails or is not kept.
 func visit(ctx context.Context, p *player) (states []state, err error) {
 	for range verifyTicks {
 		if err := p.next(ctx); err != nil {
 			return states, unlessUnplayable(err)
 		}
-		states = append(states, state{p.tick.Number, p.store.Epoch(), p.store.DigestTables()})
+		states = append(states, stateOf(p))
 	}
 	return states, nil
 }
@@ -145,13 +147,21 @@ func again(ctx context.Context, p *player, first []state) error {
 	return nil
 }
 
-func compare(a, b state) error {
+// equalTables returns the first shard with another digest, if any.
+func equalTables(a, b state) (table string, shard int, same bool) {
 	for i, t := range a.tables {
 		for shard, sum := range t.Shards {
 			if b.tables[i].Shards[shard] != sum {
-				return fmt.Errorf("history: tick %d: %w: table %q, shard %d", a.tick, ErrImpure, t.Name, shard)
+				return t.Name, shard, false
 			}
 		}
+	}
+	return "", 0, true
+}
+
+func compare(a, b state) error {
+	if table, shard, same := equalTables(a, b); !same {
+		return fmt.Errorf("history: tick %d: %w: table %q, shard %d", a.tick, ErrImpure, table, shard)
 	}
 	if a.epoch != b.epoch {
 		return fmt.Errorf("history: tick %d: %w: %d flushes with commands, then %d", a.tick, ErrImpure, a.epoch, b.epoch)
