@@ -121,7 +121,7 @@ func Example_diff() {
 			fmt.Println(err)
 		}
 	}
-	fmt.Print(run("diff", "copy", "-old", "./old", "-new", "./new", "-ignore", "flushes"))
+	fmt.Print(run("diff", "copy", "-old", "./old", "-new", "./new"))
 	// Output:
 	// tick 78, player 1:0.1 Gold: old 58, new 53
 	//   old: tick 78, 1:0.1 Gold: 61 -> 58, put #2 of task 0 in pass 1 (Do), system "pay", market.go:96
