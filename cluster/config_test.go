@@ -107,24 +107,6 @@ func (s *secured) as(t *testing.T, cell cells.ID) cluster.Servers {
 	return servers
 }
 
-// region connect
-
-// connect returns the servers for a node with the files of its cell in dir.
-func connect(dir string, urls ...string) (s cluster.Servers, err error) {
-	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, "node.nkey"))
-	if err != nil {
-		return s, err
-	}
-	return cluster.URLs(
-		urls, // nats://one:4222 and so on
-		key,
-		nats.RootCAs(filepath.Join(dir, "ca.pem")),
-		nats.ClientCert(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key")),
-	), nil
-}
-
-// endregion
-
 func TestRights_SufficeForTheCell(t *testing.T) {
 	t.Parallel()
 	c := startSecured(t, nil, 7, 8)

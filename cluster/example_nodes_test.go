@@ -6,64 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
-	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
 )
-
-// A Sheep walks.
-type Sheep struct{ X, Step int }
-
-// region node
-// Node is one process of a cell. All nodes run the same program.
-type Node struct {
-	world   *world.World
-	sheep   *store.Table[Sheep]
-	log     *cluster.Log
-	journal *journal.Journal
-}
-
-// join opens a node of cell 7. Each node needs its own dir.
-func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err error) {
-	n = new(Node)
-	herd := store.New(store.Options{})
-	n.sheep = store.Register(herd, store.TableOptions[Sheep]{Name: "sheep"})
-	if n.journal, err = journal.Open(dir, journal.Options{Sync: journal.Every(time.Second)}); err != nil {
-		return nil, err
-	}
-	if n.log, err = cluster.Open(ctx, s, 7, cluster.Options{Journal: n.journal}); err != nil {
-		return nil, errors.Join(err, n.journal.Close())
-	}
-	n.world, err = world.Open(ctx, herd, n.log, world.Options{
-		Version: "herd 1", Hz: 60,
-		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
-			if _, err := herd.Flush(ctx); err != nil { // input
-				return err
-			}
-			return n.sheep.ForEach(ctx, func(c store.Chunk[Sheep]) {
-				for i := range c.Items {
-					c.Items[i].X += c.Items[i].Step
-				}
-			})
-		},
-	})
-	if err != nil {
-		return nil, errors.Join(err, n.log.Close(), n.journal.Close())
-	}
-	return n, nil
-}
-
-// run runs ticks until ctx ends: its own while the node leads, otherwise the leader's.
-func (n *Node) run(ctx context.Context) error {
-	err := n.world.Run(ctx)
-	return errors.Join(err, n.world.Close(context.WithoutCancel(ctx)), n.log.Close(), n.journal.Close())
-}
-
-// endregion
 
 // region submit
 // submit calls Submit on one node after another until the leader accepts the call.
