@@ -14,7 +14,7 @@ func (o *overview) Charts() []template.HTML {
 	if len(o.points) < 2 {
 		return nil
 	}
-	since := chart.Axis{Title: "time since the first request that counts", Unit: chart.Nanoseconds}
+	since := chart.Axis{Title: "time since the first request", Unit: chart.Nanoseconds}
 	lines := []chart.Lines{
 		{Title: "Commands applied", X: since, Y: chart.Axis{Title: "per second"}, Series: []chart.Series{
 			o.series("created", func(p *point) float64 { return p.created }),
