@@ -44,6 +44,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 		return w.halt(err)
 	}
 	h = w.at()
+	handed := h.Handed
 	h.at, h.chain, h.Cell, h.Idle = at, h.chain.Next(b), r.Cell, 0
 	w.saver.countRecord(len(b))
 	w.noteProgress()
@@ -67,7 +68,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	w.mutex.Unlock()
 	w.lastRecord = time.Now()
 	w.drain() // after a handoff
-	if r.Kind == entry.KindTermStart && !from.replay {
+	if r.Kind == entry.KindTermStart && !from.replay && !handed {
 		w.sawTerm()
 	}
 	return nil

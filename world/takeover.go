@@ -114,7 +114,8 @@ func (w *World) mayApply(other *entry.TermStart) error {
 	return nil
 }
 
-// sawTerm doubles the wait, up to 5 s, if ticks take longer than the wait.
+// sawTerm doubles the wait, up to 5 s, if ticks take longer than the wait. It ignores the terms
+// that follow handoffs.
 func (w *World) sawTerm() {
 	now := time.Now()
 	if !w.termAt.IsZero() && now.Sub(w.termAt) < stormWaits*w.wait {

@@ -135,6 +135,26 @@ func TestTakeover_StormsEnd(t *testing.T) {
 	})
 }
 
+// Handoffs are not a storm: the next takeover is as fast as the first.
+func TestTakeover_FastAfterHandoffs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		a, b := run(t, newGame(t, alone), l), run(t, newGame(t, alone), l)
+		for range 4 {
+			time.Sleep(l.ElectionTimeout())
+			if !a.Status().Leader {
+				a, b = b, a
+			}
+			noError(t, a.Handoff(t.Context(), "game"))
+		}
+		a, b = b, a
+		a.end(t)
+		time.Sleep(l.ElectionTimeout() + 10*time.Millisecond)
+		failIf(t, !b.Status().Leader, "nobody leads after the election timeout: %v", b.Status())
+		b.end(t)
+	})
+}
+
 func TestTakeover_NeedsTailOfLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := keeping{world.Memory()}
