@@ -11,14 +11,14 @@ import (
 
 	"go.uber.org/goleak"
 
-	"handloom/cluster/internal/nemesis"
+	"handloom/cluster/internal/localnet"
 	"handloom/proof/browser"
 )
 
 // TestMain also runs the nodes.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
-		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, newGame))
+	if len(os.Args) > 1 && os.Args[1] == localnet.ChildCommand {
+		os.Exit(localnet.Child(os.Args[2:], os.Stdin, os.Stdout, runNode))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -51,7 +51,7 @@ func TestArena_LosesNothingWhenNodesDie(t *testing.T) {
 	if exit := run(t.Context(), o, out, errs); exit != 0 {
 		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
 	}
-	for _, want := range []string{`^go run .*\npage: http://.*\n.* are up; `, `n\d and s\d are killed`, `term 1 to \d`, `verdict: passed`} {
+	for _, want := range []string{`^go run .*\npage: http://.*\n.* are up; 6 cells`, `(node|server) [ns]\d is killed`, `have a leader and a follower after`, `verdict: passed`, `[1-9]\d* crossings`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("nothing says %q:\n%s%s", want, out, errs)
 		}
@@ -80,7 +80,7 @@ func TestPage_ShowsArenaAndKills(t *testing.T) {
 		for _, dark := range []bool{false, true} {
 			b.Scheme(dark)
 			b.Show(url.FindStringSubmatch(out.String())[1], width)
-			b.Until(`document.querySelectorAll("#nodes .owner").length === 1 && !document.querySelector("#nodes .down") && document.querySelector("#says").textContent.includes("carried out") && document.querySelector("#equal.good").textContent.endsWith("all equal")`)
+			b.Until(`document.querySelectorAll("#processes .up").length === 6 && document.querySelector("#says").textContent.includes("carried out") && document.querySelector("#verdict.good").textContent.endsWith("none lost")`)
 			keep(t, b, width, dark)
 			var wide bool
 			if b.Eval(`document.documentElement.scrollWidth > innerWidth`, &wide); wide {
@@ -88,10 +88,9 @@ func TestPage_ShowsArenaAndKills(t *testing.T) {
 			}
 		}
 	}
-	b.Eval(`document.querySelector("#nodes tr:has(.owner) button").click() === undefined`, new(bool))
-	b.Until(`kills.length === 1 && kills[0].text.endsWith(" killed")`) // the mark in the field
-	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("is the owner"))`)
-	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("term 1 to 2"))`)
+	b.Eval(`document.querySelector("button[data-name=n0]").click() === undefined`, new(bool))
+	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("node n0 is killed"))`)
+	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("players waited"))`)
 }
 
 // keep saves a picture of the page to the folder ARENA_PICTURES.
@@ -113,7 +112,7 @@ func TestRun_SeparatesUsageFromFailure(t *testing.T) {
 		}
 	}
 	errs := newLocked()
-	if exit := run(t.Context(), options{page: "127.0.0.1:no"}, newLocked(), errs); exit != nemesis.ExitFailed {
+	if exit := run(t.Context(), options{page: "127.0.0.1:no"}, newLocked(), errs); exit != localnet.ExitFailed {
 		t.Errorf("a page nowhere: exit code %d, %s", exit, errs)
 	}
 }

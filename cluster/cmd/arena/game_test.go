@@ -4,80 +4,75 @@ import (
 	"context"
 	"testing"
 
+	"handloom/cluster/cells"
 	"handloom/store"
 	"handloom/world"
 )
 
-// play runs ticks with an order of every player, some of them twice.
-func play(t *testing.T, workers, players, ticks int) *arena {
+// obeyAll carries out orders in a cell, one in a frame, and returns the answers.
+func obeyAll(t *testing.T, g *arena, orders ...order) (at []cells.ID) {
 	t.Helper()
-	ctx := t.Context()
-	g := newArena(workers)
-	tick := world.Tick{}
-	for range ticks {
-		tick.Number++
-		tick.Seed = tick.Number * 0x9e3779b97f4a7c15
-		noError(t, g.store.Inbox(func(q store.Queue) error {
-			for player := range uint64(players) {
-				o := orderOf(player, tick.Number)
-				for range 1 + tick.Number%2 {
-					g.orders.Emplace(q, o)
-				}
-			}
+	for _, o := range orders {
+		_, err := g.store.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
+			at = append(at, g.obey(w, world.Tick{Seed: 5 << 33}, o))
 			return nil
-		}))
-		_, err := g.store.Frame(ctx, func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, tick) })
+		})
 		noError(t, err)
 	}
+	return at
+}
+
+func newCell(t *testing.T, id cells.ID) *arena {
+	t.Helper()
+	g, err := newArena(1)
+	noError(t, err)
+	_, err = g.store.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error { return g.options(id).Init(ctx, w) })
+	noError(t, err)
 	return g
 }
 
-func orderOf(player, number uint64) order {
-	draw := (player*31 + number) * 0x9e3779b97f4a7c15 >> 40
-	return order{Player: player, Number: number, Turn: heading(draw & 3), Step: true, Fire: draw&12 == 0}
-}
-
-func TestArena_IgnoresWorkers(t *testing.T) {
-	const players, ticks = 40, 300
-	var digests []uint64
-	for _, workers := range []int{1, 2, 8} {
-		g := play(t, workers, players, ticks)
-		d, err := g.store.Digest(t.Context())
-		noError(t, err)
-		digests = append(digests, d)
-		var hits, deaths int32
-		for _, f := range g.fighters.All() {
-			if f.Done != ticks {
-				t.Errorf("player %d: %d orders were carried out of %d", f.Player, f.Done, ticks)
-			}
-			hits += f.Hits
-			deaths += f.Deaths
-		}
-		if g.fighters.Len() != players || hits < 10 || deaths == 0 {
-			t.Errorf("%d fighters, %d hits, %d deaths: nothing goes on here", g.fighters.Len(), hits, deaths)
-		}
-	}
-	if digests[0] != digests[1] || digests[0] != digests[2] {
-		t.Errorf("digests with 1, 2 and 8 workers: %x", digests)
-	}
-}
-
-func TestArena_RefusesDisorder(t *testing.T) {
-	g := newArena(1)
-	for _, numbers := range [][]uint64{{2}, {1, 1, 3, 2}, {2, 4}, {3}} {
-		_ = g.store.Inbox(func(q store.Queue) error {
-			for _, n := range numbers {
-				g.orders.Emplace(q, order{Player: 7, Number: n})
-			}
-			return nil
-		})
-		if _, err := g.store.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, world.Tick{}) }); err != nil {
-			t.Fatal(err)
+func TestObey_RefusesDisorder(t *testing.T) {
+	g := newCell(t, 1)
+	for i, at := range obeyAll(t, g, order{Number: 2}, order{Number: 1}, order{Number: 1}, order{Number: 3}, order{Number: 2}, order{Number: 4}, order{Number: 3}) {
+		if (at == 0) != (i == 0) {
+			t.Errorf("order %d: the fighter is in cell %v", i, at)
 		}
 	}
 	for _, f := range g.fighters.All() {
-		if f.Player != 7 || f.Done != 3 {
-			t.Errorf("player %d has had %d orders carried out", f.Player, f.Done)
+		if f.Done != 3 {
+			t.Errorf("%d orders were carried out, want 3", f.Done)
+		}
+	}
+}
+
+// A fighter at X 5 of cell 1 walks west, into the last cell of the row.
+func TestObey_Crosses(t *testing.T) {
+	g := newCell(t, 1)
+	obeyAll(t, g, order{Number: 1})
+	for n := uint64(2); n <= 6; n++ {
+		if at := obeyAll(t, g, order{Number: n, Turn: 2, Step: true}); at[0] != 1 {
+			t.Fatalf("order %d: the fighter is in cell %v", n, at)
+		}
+	}
+	if at := obeyAll(t, g, order{Number: 7, Turn: 2, Step: true}); at[0] != columns || g.fighters.Len() != 0 || len(g.leaving) != 1 || g.leaving[0].to != columns || g.leaving[0].X != width-1 {
+		t.Errorf("the fighter is in cell %v, %d remain, %+v leave", at, g.fighters.Len(), g.leaving)
+	}
+}
+
+// The nearest fighter ahead is hit.
+func TestObey_Shoots(t *testing.T) {
+	g := newCell(t, 1)
+	for player := range uint64(3) {
+		obeyAll(t, g, order{Player: player, Number: 1})
+		for step := range player {
+			obeyAll(t, g, order{Player: player, Number: 2 + step, Step: true})
+		}
+	}
+	obeyAll(t, g, order{Number: 2, Fire: true}, order{Number: 3, Fire: true}, order{Number: 4, Fire: true}, order{Number: 5, Turn: 2, Fire: true})
+	for _, f := range g.fighters.All() {
+		want := [3]fighter{{Hits: 3, Hull: fullHull}, {Deaths: 1, Hull: fullHull}, {Hull: fullHull}}[f.Player]
+		if f.Hits != want.Hits || f.Deaths != want.Deaths || f.Hull != want.Hull {
+			t.Errorf("player %d: %+v, want %+v", f.Player, f, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Command arena runs a game on three local nodes, each with a server of the log and a world,
+// Command arena runs a game in several cells on three local nodes and three servers of the log,
 // while they are killed. It needs no setup.
 package main
 
@@ -12,11 +12,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"strings"
-	"sync"
 	"time"
 
-	"handloom/cluster/internal/nemesis"
+	"handloom/cluster/internal/localnet"
 	"handloom/internal/cli"
 )
 
@@ -31,8 +29,8 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
-		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, newGame))
+	if len(os.Args) > 1 && os.Args[1] == localnet.ChildCommand {
+		os.Exit(localnet.Child(os.Args[2:], os.Stdin, os.Stdout, runNode))
 	}
 	o, err := parse(os.Args[1:])
 	switch {
@@ -41,7 +39,7 @@ func main() {
 		return
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "arena: %v; -h lists the flags\n", err)
-		os.Exit(nemesis.ExitUsage)
+		os.Exit(localnet.ExitUsage)
 	}
 	os.Exit(run(cli.Context(), o, os.Stdout, os.Stderr))
 }
@@ -60,48 +58,24 @@ func parse(args []string) (o options, err error) {
 }
 
 func run(ctx context.Context, o options, out, errs io.Writer) int {
+	a := &arenaRun{options: o, out: out, begun: time.Now(), kills: make(chan string, 1)}
 	l, err := net.Listen("tcp", o.page)
+	if err == nil {
+		defer l.Close()
+		err = a.start()
+	}
 	if err != nil {
 		fmt.Fprintln(errs, "arena:", err)
-		return nemesis.ExitFailed
+		return localnet.ExitFailed
 	}
-	defer l.Close()
-	var p players
-	log, kill := lines{out: out}, make(chan int, 1)
-	n := nemesis.Options{
-		Duration: o.limit, Seed: o.seed, Hz: 30, Clients: 20, Only: []string{}, Out: &log,
-		Game: newGame, Client: p.play, Apart: true, Kill: kill,
-	}
+	server := a.serve(l)
+	defer server.Close()
 	command := fmt.Sprintf("go run ./cluster/cmd/arena -seed %d", o.seed)
 	if o.kill {
-		n.Only = []string{"kill-machine"}
 		command += " -kill"
 	}
-	r, err := nemesis.New(n)
-	if err != nil {
-		fmt.Fprintln(errs, "arena:", err)
-		return nemesis.ExitFailed
-	}
-	server := servePage(l, o.page, &page{r, &p, &log}, kill)
-	defer server.Close()
 	fmt.Fprintf(out, "%s\npage: http://%s/\n", command, l.Addr())
-	_, v := r.Play(ctx)
-	fmt.Fprintf(out, "%d orders answered, %d repeated\n", p.answered.Load(), p.again.Load())
+	v := a.run(ctx)
+	fmt.Fprintln(out, v)
 	return v.Exit
-}
-
-// lines writes and keeps the lines of a run.
-type lines struct {
-	out   io.Writer
-	mutex sync.Mutex
-	all   []string
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	for line := range strings.Lines(string(b)) {
-		l.all = append(l.all, strings.TrimRight(line, "\n"))
-	}
-	return l.out.Write(b)
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
-	"strconv"
 	"time"
 
-	"handloom/cluster/internal/nemesis"
+	"handloom/cluster/internal/localnet"
 	"handloom/internal/chart"
 	"handloom/internal/cli"
 )
@@ -18,46 +16,64 @@ import (
 //go:embed index.html page.css page.js
 var files embed.FS
 
-// A page shows a run.
-type page struct {
-	run     *nemesis.Run
-	players *players
-	log     *lines
+// A pageState is the state of a run on the page.
+type pageState struct {
+	Says              string
+	Fault             string
+	Processes         []pageProcess // servers first
+	Cells             []pageCell
+	Answered, Crossed int
+	Open, Longest     int64 // waits of players in milliseconds; Longest: since the last kill
+	Events            []string
 }
 
-type state struct {
-	nemesis.State
-	Says            string
-	Answered, Again int64
-	Events          []string
-	Field           *field `json:",omitempty"`
+type pageProcess struct {
+	Name  string
+	Up    bool
+	Kills int
+	Leads int // cells
 }
 
-func (p *page) state() state {
-	s := state{State: p.run.State(), Answered: p.players.answered.Load(), Again: p.players.again.Load()}
-	var f field
-	if p.run.View(&f) == nil {
-		s.Field = &f
-	}
-	p.log.mutex.Lock()
-	s.Events = slices.Clone(p.log.all)
-	p.log.mutex.Unlock()
-	switch {
-	case s.Answered == 0:
-		s.Says = "The nodes start and elect an owner."
-	case s.Still > minPause:
-		s.Says = fmt.Sprintf("No tick for %.1f s: the nodes elect an owner.", s.Still.Seconds())
-	default:
-		s.Says = "Orders are carried out. Kill a node and watch."
-	}
-	return s
+type pageCell struct {
+	Leader    string
+	Followers []string
+	Fighters  []fighter
 }
 
 // minPause is the shortest reported pause.
 const minPause = 250 * time.Millisecond
 
-// servePage serves p at the address of the flag -page.
-func servePage(l net.Listener, address string, p *page, kill chan<- int) *http.Server {
+func (a *arenaRun) state() pageState {
+	leaders, followers := a.places()
+	longest, open := a.players.wait()
+	leads := make(map[string]int)
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	s := pageState{Says: "Orders are carried out. Kill a node or a server and watch.", Open: open.Milliseconds(), Longest: longest.Milliseconds(), Events: a.events}
+	for i, name := range leaders {
+		leads[name]++
+		s.Cells = append(s.Cells, pageCell{name, followers[i], a.views[i]})
+	}
+	for _, m := range a.All {
+		s.Processes = append(s.Processes, pageProcess{m.Name, m.Up(), m.Kills(), leads[m.Name]})
+	}
+	a.players.mutex.Lock()
+	s.Answered, s.Crossed = a.players.answered, a.players.crossed
+	a.players.mutex.Unlock()
+	if len(a.faults) > 0 {
+		s.Fault = a.faults[0]
+	}
+	switch {
+	case s.Answered == 0:
+		s.Says = fmt.Sprintf("%d servers and %d nodes start, and share the cells.", localnet.Size, localnet.Size)
+	case open > minPause:
+		s.Says = fmt.Sprintf("A player waits for %.1f s: a cell or its log elects a leader.", open.Seconds())
+	}
+	return s
+}
+
+// serve serves the page.
+func (a *arenaRun) serve(l net.Listener) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(files))
 	mux.HandleFunc("GET /icon.svg", func(out http.ResponseWriter, _ *http.Request) {
@@ -66,17 +82,15 @@ func servePage(l net.Listener, address string, p *page, kill chan<- int) *http.S
 	})
 	mux.HandleFunc("GET /state", func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(out).Encode(p.state())
+		_ = json.NewEncoder(out).Encode(a.state())
 	})
-	mux.HandleFunc("POST /kill/{node}", func(_ http.ResponseWriter, r *http.Request) {
-		if i, err := strconv.Atoi(r.PathValue("node")); err == nil && i >= 0 && i < nemesis.Members {
-			select {
-			case kill <- i:
-			default: // another kill waits
-			}
+	mux.HandleFunc("POST /kill/{name}", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case a.kills <- r.PathValue("name"):
+		default: // another kill waits
 		}
 	})
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: cli.LocalPage(address, mux)}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: cli.LocalPage(a.page, mux)}
 	go func() { _ = server.Serve(l) }()
 	return server
 }

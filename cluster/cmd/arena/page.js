@@ -2,105 +2,69 @@
 const at = (id) => document.getElementById(id);
 const canvas = at("field"), draw = canvas.getContext("2d");
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const unit = 10; // pixels of a place
-
-function cell(row, text, kind) {
-	const c = row.insertCell();
-	c.textContent = text;
-	if (kind) c.className = kind;
-	return c;
-}
+const columns = 3, width = 32, height = 27, reach = 12, unit = 10; // unit: pixels of a place
 
 const count = (n) => n.toLocaleString("en");
 
-function showNodes(state) {
-	const rows = state.Nodes.map((n, i) => {
-		const row = document.createElement("tr"), kind = !n.Up ? "down" : n.Owner ? "owner" : "";
-		cell(row, n.Name);
-		cell(row, kind || "follower", kind);
-		cell(row, n.Workers);
-		cell(row, n.Up ? n.Term : "");
-		cell(row, n.Up ? count(n.Tick) : "");
-		cell(row, n.Up ? count(Math.max(0, state.Tick - n.Tick)) + " ticks" : "");
-		cell(row, n.Kills);
-		const b = document.createElement("button");
-		b.textContent = "kill";
-		b.setAttribute("aria-label", "kill node " + n.Name);
-		b.dataset.node = i;
-		b.disabled = !n.Up;
-		cell(row, "").append(b);
-		return row;
-	});
-	const focused = document.activeElement?.dataset?.node;
-	at("nodes").replaceChildren(...rows);
-	if (focused !== undefined) document.querySelector(`button[data-node="${focused}"]`)?.focus();
+function element(name, text, kind) {
+	const e = document.createElement(name);
+	e.textContent = text;
+	if (kind) e.className = kind;
+	return e;
 }
 
-at("nodes").addEventListener("click", (e) => {
-	if (e.target.dataset.node !== undefined) fetch("kill/" + e.target.dataset.node, { method: "POST" });
+function showProcesses(state) {
+	const focused = document.activeElement?.dataset?.name;
+	at("processes").replaceChildren(...state.Processes.map(p => {
+		const row = document.createElement("tr"), isNode = p.Name[0] === "n";
+		const button = element("button", "kill");
+		button.setAttribute("aria-label", "kill " + p.Name);
+		button.dataset.name = p.Name;
+		button.disabled = !p.Up;
+		const last = document.createElement("td");
+		last.append(button);
+		row.append(
+			element("td", (isNode ? "node " : "server ") + p.Name, isNode ? p.Name : ""), element("td", p.Up ? "up" : "down", p.Up ? "up" : "down"),
+			element("td", isNode ? p.Leads : ""), element("td", p.Kills), last);
+		return row;
+	}));
+	if (focused) document.querySelector(`button[data-name="${focused}"]`)?.focus();
+}
+
+at("processes").addEventListener("click", (e) => {
+	if (e.target.dataset.name) fetch("kill/" + e.target.dataset.name, { method: "POST" });
 });
 
-// showEqual shows the figure that matters: whether the states of all nodes are equal.
-function showEqual(state) {
-	const found = state.Findings.Faults?.[0], compared = state.Findings.Reported;
-	at("equal").className = found ? "bad" : compared ? "good" : "";
-	at("equal").textContent = found ? "Fault: " + found : compared ? count(compared) + " states compared, all equal" : "No states compared yet";
-}
-
 function showFacts(state) {
-	const facts = [
-		["tick", count(state.Tick)],
-		["orders answered", count(state.Answered)],
-		["repeated", count(state.Again)],
-	];
+	at("verdict").className = state.Fault ? "bad" : state.Answered ? "good" : "";
+	at("verdict").textContent = state.Fault ? "Fault: " + state.Fault : state.Answered ? count(state.Answered) + " orders answered, none lost" : "";
+	const facts = [["crossings", count(state.Crossed)], ["longest wait of a player since the last kill", count(state.Longest) + " ms"], ["longest wait now", count(state.Open) + " ms"]];
 	at("facts").replaceChildren(...facts.map(([name, value]) => {
-		const div = document.createElement("div"), dt = document.createElement("dt"), dd = document.createElement("dd");
-		dt.textContent = name;
-		dd.textContent = value;
-		div.append(dt, dd);
+		const div = document.createElement("div");
+		div.append(element("dt", name), element("dd", value));
 		return div;
 	}));
+	at("events").replaceChildren(...(state.Events ?? []).slice(-30).reverse().map(e => element("li", e)));
 }
 
-function showEvents(state) {
-	at("events").replaceChildren(...state.Events.toReversed().slice(0, 30).map((e) => {
-		const li = document.createElement("li");
-		li.textContent = e;
-		return li;
-	}));
-}
-
-// kills are the kills of the last seconds.
-let kills = [], killed = null;
-const marked = 5000; // milliseconds
-
-function noteKills(state) {
-	const now = performance.now();
-	state.Nodes.forEach((n, i) => {
-		if (killed && n.Kills > killed[i]) kills.push({text: "node " + n.Name + " killed", since: now});
-	});
-	killed = state.Nodes.map(n => n.Kills);
-	kills = kills.filter(k => now - k.since < marked);
-}
-
-// markKills frames the field and names the killed nodes.
-function markKills() {
-	if (kills.length === 0) return;
-	draw.strokeStyle = draw.fillStyle = dark.matches ? "#ff8f8f" : "#a11a1a";
-	draw.lineWidth = 12;
-	draw.strokeRect(0, 0, canvas.width, canvas.height);
-	draw.font = "600 28px system-ui, sans-serif";
-	kills.forEach((k, i) => draw.fillText(k.text, 24, 44 + 34 * i));
-}
-
-function showField(field) {
-	const ink = dark.matches ? ["#ff8f8f", "#f0c060", "#6fce9a"] : ["#a11a1a", "#8a5a00", "#14663a"];
-	draw.clearRect(0, 0, canvas.width, canvas.height);
+function showCell(cell, i) {
+	const x0 = i % columns * width * unit, y0 = Math.floor(i / columns) * height * unit;
+	const style = getComputedStyle(document.documentElement);
+	draw.fillStyle = style.getPropertyValue("--" + (cell.Leader || "none"));
+	draw.fillRect(x0 + 1, y0 + 1, width * unit - 2, height * unit - 2);
 	draw.fillStyle = dark.matches ? "#ececf1" : "#1b1b1f";
-	for (const b of field.Bullets) draw.fillRect(b.X * unit + 2, b.Y * unit + 2, 6, 6);
-	for (const f of field.Fighters) {
-		const x = f.X * unit + unit / 2, y = f.Y * unit + unit / 2, turn = f.Heading * Math.PI / 2;
-		draw.fillStyle = ink[Math.max(0, Math.min(2, f.Hull - 1))];
+	draw.font = "600 16px system-ui, sans-serif";
+	draw.fillText(`cell ${i + 1}: ${cell.Leader || "no leader"}, ${(cell.Followers ?? []).join(" ")}`, x0 + 8, y0 + 20);
+	const ink = dark.matches ? ["#ff8f8f", "#f0c060", "#6fce9a"] : ["#a11a1a", "#8a5a00", "#14663a"];
+	for (const f of cell.Fighters ?? []) {
+		const x = x0 + f.X * unit + unit / 2, y = y0 + f.Y * unit + unit / 2, turn = f.Heading * Math.PI / 2;
+		draw.fillStyle = draw.strokeStyle = ink[Math.max(0, Math.min(2, f.Hull - 1))];
+		if (f.Fires) {
+			draw.beginPath();
+			draw.moveTo(x, y);
+			draw.lineTo(x + reach * unit * Math.cos(turn), y + reach * unit * Math.sin(turn));
+			draw.stroke();
+		}
 		draw.beginPath();
 		draw.moveTo(x + 16 * Math.cos(turn), y + 16 * Math.sin(turn));
 		draw.arc(x, y, 10, turn + 0.7, turn - 0.7);
@@ -113,13 +77,10 @@ async function show() {
 	try {
 		const state = await (await fetch("state")).json();
 		at("says").textContent = state.Says;
-		showEqual(state);
-		showNodes(state);
-		noteKills(state);
+		showProcesses(state);
 		showFacts(state);
-		showEvents(state);
-		if (state.Field) showField(state.Field);
-		markKills();
+		draw.clearRect(0, 0, canvas.width, canvas.height);
+		state.Cells.forEach(showCell);
 	} catch {
 		at("says").textContent = "the program has ended";
 	}

@@ -18,13 +18,14 @@ import (
 	"text/template"
 	"time"
 
+	"handloom/cluster/internal/localnet"
 	"handloom/cluster/internal/nemesis"
 	"handloom/internal/cli"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
-		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Notes))
+	if len(os.Args) > 1 && os.Args[1] == localnet.ChildCommand {
+		os.Exit(localnet.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Node))
 	}
 	os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -33,11 +34,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		usage(stdout)
-		return nemesis.ExitPassed
+		return localnet.ExitPassed
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "nemesis: %v; see -h\n", err)
-		return nemesis.ExitUsage
+		return localnet.ExitUsage
 	}
 	again := []string{"-duration", o.Duration.String(), "-seed", fmt.Sprint(o.Seed)}
 	if o.Only != nil {
@@ -48,17 +49,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stdout, cli.CommandLine("go run ./cluster/cmd/nemesis", again...))
 	o.Out = stdout
-	r, err := nemesis.New(o)
-	if err != nil {
-		fmt.Fprintf(stderr, "nemesis: %v\n", err)
-		return nemesis.ExitFailed
-	}
-	_, v := r.Play(ctx)
+	_, v := nemesis.Run(ctx, o)
 	return v.Exit
 }
 
 func parse(args []string) (o nemesis.Options, err error) {
-	o = nemesis.Options{Hz: 20, Clients: 8, Game: nemesis.Notes, Client: nemesis.LeaveNotes}
 	flags := cli.NewFlags()
 	flags.DurationVar(&o.Duration, "duration", time.Minute, "")
 	flags.Uint64Var(&o.Seed, "seed", rand.Uint64N(1e6), "")

@@ -2,8 +2,8 @@
 // record before the log trims it. It shares only the decoder of record headers and the final
 // replay with package world.
 //
-//	A1: positions rise; each record has the chain of all records before it.
-//	A2: ticks have no gaps, terms rise by one, time never decreases.
+//	A1: positions rise, and time never decreases.
+//	A2: a replay of every record succeeds: chain, terms and ticks have no gaps.
 //	A3: a record never changes.
 //	A4: an applied tick is in the log, with one digest for all nodes, replays and workers.
 //	A5: an acknowledged call is in the log once, in the reported tick; a refused call is not;

@@ -2,89 +2,83 @@ package nemesis
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"slices"
+	"net"
+	"net/http"
+	"strings"
 	"time"
+
+	"handloom/cluster/internal/localnet"
 )
 
-// A Client makes calls, one after another, on any node, and reports them to the auditor.
-type Client struct {
-	Number int // from 0
-	Random *rand.Rand
-
-	fleet *fleet
-	node  int
-}
-
 const (
+	callTime  = time.Second
 	patience  = 2 * callTime // time limit of an answer
 	refusedBy = 10 * time.Millisecond
 )
 
-func (f *fleet) client(number int) *Client {
-	return &Client{Number: number, Random: rand.New(rand.NewPCG(f.Seed, uint64(number))), fleet: f}
-}
-
-// LeaveNotes makes calls of [Notes] until ctx ends, each with its own key.
-func LeaveNotes(ctx context.Context, c *Client) {
-	for key := uint64(c.Number+1)<<40 + 1; ctx.Err() == nil; key++ {
-		for again := false; ctx.Err() == nil; again = true {
-			if _, refused := c.Call(key, "", again); !refused || c.Random.IntN(8) == 0 {
+// call makes calls, one after another, each with its own key, until ctx ends, and reports them to
+// the auditor. After a refusal the next call uses another node.
+func (r *run) call(ctx context.Context, client int) {
+	random, node := rand.New(rand.NewPCG(r.Seed, uint64(client))), 0
+	for key := uint64(client+1)<<40 + 1; ctx.Err() == nil; key++ {
+		r.auditor.Asked(key)
+		for ctx.Err() == nil {
+			refused := r.request(r.Nodes[node], key)
+			if refused {
+				node = (node + 1) % localnet.Size
+				time.Sleep(refusedBy)
+			}
+			if !refused || random.IntN(8) == 0 {
 				break
 			}
+			r.auditor.Again(key)
 		}
 	}
 }
 
-// Call makes a call and reports whether it was carried out or refused; after a refusal the next
-// call uses another node. If both are false, the outcome is unknown.
-func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused bool) {
-	auditor := c.fleet.auditor
-	if again {
-		auditor.Again(key)
-	} else {
-		auditor.Asked(key)
+// request makes a call and reports whether it was refused.
+func (r *run) request(n *localnet.Member, key uint64) (refused bool) {
+	answer := "no"
+	if addr, up := n.Addr(); up {
+		answer = ask(addr, key)
 	}
-	answer, sent := c.fleet.nodes[c.node].request(fmt.Sprint(key, " ", text))
-	if !sent { // the call has reached no node
-		c.refused(key)
-		return false, true
+	var tick uint64
+	switch _, err := fmt.Sscan(strings.TrimPrefix(answer, "ok "), &tick); {
+	case err == nil && tick > 0:
+		r.auditor.Acked(key, tick)
+	case answer == "no":
+		r.auditor.Refused(key)
+		return true
+	case answer != "open":
+		r.auditor.Fault("%s answers %q to call %d", n.Name, answer, key)
 	}
-	var what string
-	var answered, tick uint64
-	_, _ = fmt.Sscan(answer, &what, &answered, &tick)
-	switch {
-	case what == "ok" && answered == key && tick > 0:
-		auditor.Acked(key, tick)
-		return true, false
-	case what == "no" && answered == key:
-		c.refused(key)
-		return false, true
-	case answer != "" && (what != "open" || answered != key):
-		auditor.Fault("a node answers %q to call %d", answer, key)
-	}
-	return false, false
+	return false
 }
 
-func (c *Client) refused(key uint64) {
-	c.fleet.auditor.Refused(key)
-	c.node = (c.node + 1) % Members
-	time.Sleep(refusedBy)
-}
-
-var errNoView = errors.New("no node has a view")
-
-// view decodes the view of a node, preferably the owner.
-func (f *fleet) view(into any) error {
-	first := max(0, slices.Index(f.nodes, f.owner()))
-	for i := range Members {
-		answer, _ := f.nodes[(first+i)%Members].request(viewLine)
-		if answer != "" && answer != "null" {
-			return json.Unmarshal([]byte(answer), into)
-		}
+// ask returns the answer of a node: ok and the tick, no, or open if the outcome is unknown.
+func ask(addr string, key uint64) string {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://%s/%d", addr, key), nil)
+	if err != nil {
+		return err.Error()
 	}
-	return errNoView
+	reply, err := http.DefaultClient.Do(request)
+	var failed *net.OpError
+	if errors.As(err, &failed) && failed.Op == "dial" {
+		return "no" // the call has reached no node
+	}
+	if err != nil {
+		return "open"
+	}
+	defer reply.Body.Close()
+	b, err := io.ReadAll(reply.Body)
+	if err != nil {
+		return "open"
+	}
+	return string(b)
 }

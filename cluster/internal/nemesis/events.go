@@ -2,12 +2,12 @@ package nemesis
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"handloom/cluster/internal/localnet"
 )
 
 // A Kind is a kind of event.
@@ -27,7 +27,7 @@ var kinds = []Kind{
 	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, func(e *event) { e.kill(e.owner) }},
 	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, (*event).killTwice},
 	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.kill(e.follower()) }},
-	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.kill(e.fleet.nodes...) }},
+	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.kill(e.run.Nodes...) }},
 	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.kill(e.other()) }},
 	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, func(e *event) { e.kill(e.leader) }},
 	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, func(e *event) { e.kill(e.owner, e.leader) }},
@@ -35,8 +35,8 @@ var kinds = []Kind{
 	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, (*event).killAll},
 	{"end-owner", "orderly end of the owner", 1, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.end(e.owner) }},
 	{"end-leader", "orderly end, as by SIGTERM, of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader) }},
-	{"lame-duck-leader", "lame duck mode of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader, lameDuck) }},
-	{killMachine, "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, (*event).killSomeMachine},
+	{"lame-duck-leader", "lame duck mode of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader, localnet.LameDuck) }},
+	{"kill-machine", "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, (*event).killMachine},
 	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, func(e *event) { e.pause(e.owner) }},
 	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, func(e *event) { e.pause(e.follower()) }},
 	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, func(e *event) { e.pause(e.other()) }},
@@ -51,19 +51,16 @@ var kinds = []Kind{
 	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, (*event).slow},
 }
 
-const killMachine = "kill-machine"
-
 // Kinds returns all kinds of events.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
 // An event is a fault, its healing and its measurement.
 type event struct {
 	Event
+	*run
 	kind   Kind
-	fleet  *fleet
-	random *rand.Rand
-	owner  *member
-	leader *member
+	owner  *localnet.Member
+	leader *localnet.Member
 	failed error
 }
 
@@ -79,169 +76,137 @@ type Event struct {
 	Fenced     bool
 }
 
-func (e *event) noteVictim(m *member) { e.Victims = append(e.Victims, m.name) }
+func (e *event) noteVictim(m *localnet.Member) { e.Victims = append(e.Victims, m.Name) }
 
-func (e *event) kill(all ...*member) {
+func (e *event) kill(all ...*localnet.Member) {
 	for _, m := range all {
 		e.noteVictim(m)
-		if m.process != nil {
-			m.process.Signal(os.Kill)
-		}
+		m.Strike()
 	}
 	for _, m := range all {
-		m.kill()
+		m.Kill()
 	}
 }
 
 // end ends a process in order, by signals or by the end of its input.
-func (e *event) end(m *member, signals ...os.Signal) {
+func (e *event) end(m *localnet.Member, signals ...os.Signal) {
 	e.noteVictim(m)
-	for _, s := range signals {
-		m.process.Signal(s)
-		select {
-		case <-m.process.Gone():
-		case <-time.After(startTime):
-		}
-	}
-	if err := m.process.End(); err != nil {
-		e.failed = fmt.Errorf("%s: %w", m.name, err)
-	}
-	m.down()
+	e.failed = m.End(signals...)
 }
 
-func (e *event) pause(m *member) {
+func (e *event) pause(m *localnet.Member) {
 	e.noteVictim(m)
-	m.pause(true)
+	m.Pause(true)
 }
 
-func (e *event) follower() *member { return e.another(e.fleet.nodes, e.owner) }
+func (e *event) follower() *localnet.Member { return e.another(e.Nodes, e.owner) }
 
-func (e *event) other() *member { return e.another(e.fleet.servers, e.leader) }
+func (e *event) other() *localnet.Member { return e.another(e.Servers, e.leader) }
 
-func (e *event) another(all []*member, m *member) *member {
-	return all[(slices.Index(all, m)+1+e.random.IntN(Members-1))%Members]
+func (e *event) another(all []*localnet.Member, m *localnet.Member) *localnet.Member {
+	return all[(m.Index+1+e.random.IntN(localnet.Size-1))%localnet.Size]
 }
 
 func (e *event) killTwice() {
 	e.kill(e.owner)
-	term := e.fleet.gaps.look().term
-	deadline := time.Now().Add(5 * time.Second)
-	for time.Now().Before(deadline) {
-		if e.fleet.gaps.look().term > term {
-			break
-		}
-		time.Sleep(askEvery)
+	term := e.gaps.look().term
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && e.gaps.look().term == term; {
+		time.Sleep(retryEvery)
 	}
 	time.Sleep(time.Duration(e.random.IntN(100)) * ms)
-	if next := e.fleet.owner(); next != nil {
+	if next := e.run.owner(); next != nil {
 		e.kill(next)
 	}
 }
 
 func (e *event) killServers() {
-	e.kill(e.fleet.servers...)
-	if e.fleet.Mutant == restoredServers {
-		e.failed = e.fleet.restoreServers()
+	e.kill(e.Servers...)
+	if e.Mutant == restoredServers {
+		e.failed = e.restoreServers()
 	}
 }
 
 func (e *event) killAll() {
-	all := slices.Clone(e.fleet.all)
+	all := slices.Clone(e.All)
 	e.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	e.kill(all...)
 }
 
-func (e *event) killMachine(i int) {
-	is := "a follower"
-	if e.fleet.nodes[i] == e.owner {
-		is = "the owner"
-	}
-	fmt.Fprintf(e.fleet.Out, "          n%d and s%d are killed: n%d is %s\n", i, i, i, is)
-	e.kill(e.fleet.nodes[i], e.fleet.servers[i])
-}
-
-// killSomeMachine kills a machine, usually the owner's.
-func (e *event) killSomeMachine() {
-	i := e.random.IntN(Members)
+// killMachine kills a node and a server, usually the owner.
+func (e *event) killMachine() {
+	i := e.random.IntN(localnet.Size)
 	if e.random.IntN(2) == 0 {
-		i = slices.Index(e.fleet.nodes, e.owner)
+		i = e.owner.Index
 	}
-	e.killMachine(i)
+	e.kill(e.Nodes[i], e.Servers[i])
 }
 
-// machineKill returns the kind that kills machine i.
-func machineKill(i int) Kind {
-	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == killMachine })
-	k := kinds[at]
-	k.do = func(e *event) { e.killMachine(i) }
-	return k
-}
-
-func (e *event) cut(m *member, others []*member, says, hears bool) {
+func (e *event) cut(m *localnet.Member, others []*localnet.Member, says, hears bool) {
 	for _, other := range others {
 		if says && other != m {
-			e.fleet.net.Cut(m.name, other.name)
+			e.Net.Cut(m.Name, other.Name)
 		}
 		if hears && other != m {
-			e.fleet.net.Cut(other.name, m.name)
+			e.Net.Cut(other.Name, m.Name)
 		}
 	}
 }
 
 // cutOff cuts a node or a server off from the servers.
-func (e *event) cutOff(m *member, says, hears bool) {
+func (e *event) cutOff(m *localnet.Member, says, hears bool) {
 	e.noteVictim(m)
-	e.cut(m, e.fleet.servers, says, hears)
+	e.cut(m, e.Servers, says, hears)
 }
 
 func (e *event) split() {
-	s := e.fleet.servers[e.random.IntN(Members)]
+	s := e.Servers[e.random.IntN(localnet.Size)]
 	e.cutOff(s, true, true)
 	e.noteVictim(e.owner)
-	for _, n := range e.fleet.nodes {
+	for _, n := range e.Nodes {
 		if n != e.owner {
-			e.cut(n, []*member{s}, true, true)
+			e.cut(n, []*localnet.Member{s}, true, true)
 		}
 	}
-	others := slices.DeleteFunc(slices.Clone(e.fleet.servers), func(other *member) bool { return other == s })
+	others := slices.DeleteFunc(slices.Clone(e.Servers), func(other *localnet.Member) bool { return other == s })
 	e.cut(e.owner, others, true, true)
 }
 
 func (e *event) slow() {
-	for _, a := range e.fleet.servers {
-		for _, b := range e.fleet.servers {
+	for _, a := range e.Servers {
+		e.noteVictim(a)
+		for _, b := range e.Servers {
 			if a != b {
-				e.fleet.net.Delay(a.name, b.name, time.Duration(1+e.random.IntN(20))*ms)
+				e.Net.Delay(a.Name, b.Name, time.Duration(1+e.random.IntN(20))*ms)
 			}
 		}
 	}
-	e.Victims = append(e.Victims, "s0", "s1", "s2")
 }
 
 // happen injects the fault, heals it, and waits until all processes are healthy.
 func (e *event) happen(ctx context.Context) error {
-	f := e.fleet
-	if err := until(ctx, func() bool {
-		e.leader, _ = f.leader(ctx)
-		e.owner = f.owner()
+	if err := e.Until(ctx, func() bool {
+		e.leader, _ = e.Leader(ctx, cell.Stream())
+		e.owner = e.run.owner()
 		// An earlier outage does not count.
-		flows := time.Since(f.gaps.look().at) < 3*time.Second/time.Duration(f.Hz)
-		return e.owner != nil && e.leader != nil && flows || f.bad()
-	}); err != nil || f.bad() {
-		return f.why(err)
+		flows := time.Since(e.gaps.look().at) < 3*time.Second/hz
+		return e.owner != nil && e.leader != nil && flows
+	}); err != nil || e.bad() {
+		return err
 	}
-	e.Before = f.gaps.look().term
-	then, _ := e.owner.look()
-	begun := time.Now()
-	f.gaps.begin()
+	e.Before = e.gaps.look().term
+	then, begun := e.look(e.owner), time.Now()
+	e.gaps.begin()
 	if e.kind.do(e); e.failed != nil {
 		return e.failed
 	}
-	e.wait(ctx)
-	if e.random.IntN(2) == 0 {
-		f.net.Reset()
+	select {
+	case <-time.After(e.kind.hold[0] + time.Duration(e.random.Int64N(int64(e.kind.hold[1]-e.kind.hold[0])+1))):
+	case <-ctx.Done():
 	}
-	if err := f.heal(); err != nil {
+	if e.random.IntN(2) == 0 {
+		e.Net.Reset()
+	}
+	if err := e.Heal(); err != nil {
 		return err
 	}
 	if e.random.IntN(4) == 0 {
@@ -249,48 +214,35 @@ func (e *event) happen(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := f.waitHealthy(ctx); err != nil {
+	if err := e.waitHealthy(ctx); err != nil {
 		return err
 	}
-	e.Outage, e.Recovery = f.gaps.end(), time.Since(begun)
-	e.After = f.gaps.look().term
-	leader, _ := f.leader(ctx)
-	e.LeaderLost = leader != e.leader || slices.Contains(e.Victims, e.leader.name)
+	e.Outage, e.Recovery = e.gaps.end(), time.Since(begun)
+	e.After = e.gaps.look().term
+	leader, _ := e.Leader(ctx, cell.Stream())
+	e.LeaderLost = leader != e.leader || slices.Contains(e.Victims, e.leader.Name)
 	if e.kind.zombie && e.After > e.Before {
-		err := until(ctx, func() bool {
-			s, up := e.owner.look()
-			e.Fenced = up && s.lostAppends > then.lostAppends
-			return e.Fenced || f.bad()
+		err := e.Until(ctx, func() bool {
+			e.Fenced = e.owner.Up() && e.look(e.owner).lostAppends > then.lostAppends
+			return e.Fenced
 		})
 		if err != nil && ctx.Err() == nil {
-			f.auditor.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.name, e.Before)
+			e.auditor.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.Name, e.Before)
 		}
 	}
 	return nil
 }
 
-func (e *event) wait(ctx context.Context) {
-	d := e.kind.hold[0] + time.Duration(e.random.Int64N(int64(e.kind.hold[1]-e.kind.hold[0])+1))
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
 // killOpening kills the nodes again while they open the log or the world.
 func (e *event) killOpening() error {
-	var opening []*member
-	for _, n := range e.fleet.nodes {
-		if slices.Contains(e.Victims, n.name) && !n.isUp() && strings.HasPrefix(e.Name, "kill-") {
-			opening = append(opening, n)
-		}
-	}
-	if len(opening) == 0 {
+	if !strings.HasPrefix(e.Name, "kill-") {
 		return nil
 	}
 	time.Sleep(time.Duration(e.random.IntN(400)) * ms)
-	for _, m := range opening {
-		m.kill()
+	for _, n := range e.Nodes {
+		if slices.Contains(e.Victims, n.Name) && !n.Up() {
+			n.Kill()
+		}
 	}
-	return e.fleet.heal()
+	return e.Heal()
 }

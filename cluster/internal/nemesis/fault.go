@@ -5,6 +5,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,26 +36,26 @@ func isBucketMutant(name string) bool {
 }
 
 // spoil damages the bucket after the last save if the run has a mutant of it.
-func (f *fleet) spoil(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+func (r *run) spoil(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
 	bucket := cell.Stream()
-	switch f.Mutant {
+	switch r.Mutant {
 	case namedSnapshots:
-		o, err := f.js.ObjectStore(ctx, bucket)
+		o, err := r.JS.ObjectStore(ctx, bucket)
 		if err == nil {
 			_, err = o.PutString(ctx, "snapshot400", strings.Repeat("state", 10))
 		}
 		return err
 	case orphanChunks:
-		_, err := f.js.Publish(ctx, "$O."+bucket+".C.left400", []byte("state"))
+		_, err := r.JS.Publish(ctx, "$O."+bucket+".C.left400", []byte("state"))
 		return err
 	case directBucket:
-		s, err := f.js.Stream(ctx, "OBJ_"+bucket)
+		s, err := r.JS.Stream(ctx, "OBJ_"+bucket)
 		if err == nil {
 			config := s.CachedInfo().Config
 			config.AllowDirect = true
-			_, err = f.js.UpdateStream(ctx, config)
+			_, err = r.JS.UpdateStream(ctx, config)
 		}
 		return err
 	}
@@ -63,9 +64,9 @@ func (f *fleet) spoil(ctx context.Context) error {
 
 // restoreServers copies the files of all stopped servers the first time, and restores them
 // later.
-func (f *fleet) restoreServers() error {
-	for _, s := range f.servers {
-		has, had := f.dir(s.name), f.dir(s.name+"-had")
+func (r *run) restoreServers() error {
+	for _, s := range r.Servers {
+		has, had := filepath.Join(r.Dir, s.Name), filepath.Join(r.Dir, s.Name+"-had")
 		if _, err := os.Stat(had); err == nil {
 			if err := os.RemoveAll(has); err != nil {
 				return err

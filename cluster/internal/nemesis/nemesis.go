@@ -8,71 +8,82 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"handloom/cluster"
 	"handloom/cluster/internal/audit"
+	"handloom/cluster/internal/localnet"
 	"handloom/internal/cli"
 	"handloom/world"
 )
 
 // Options of a run.
 type Options struct {
-	Duration time.Duration // after the start; a running event is completed; 0: no end
+	Duration time.Duration // after the start; a running event is completed
 	Seed     uint64        // seed of the events
-	Hz       int
-	Clients  int
-	Only     []string // names of kinds; nil: all; empty: none
-	Mutant   string   // fault from Mutants in every node; empty: none
+	Only     []string      // names of kinds; nil: all
+	Mutant   string        // fault from Mutants in every node; empty: none
 	Out      io.Writer
-
-	Game   NewGame
-	Client func(ctx context.Context, c *Client) // makes calls until ctx ends
-	Apart  bool                                 // the owner moves the stream leader off the server with its number
-	Kill   <-chan int                           // numbers of machines to kill; may be nil
 }
+
+const (
+	hz            = 20
+	clients       = 8
+	replayWorkers = 5
+)
+
+var nodeWorkers = [localnet.Size]int{1, 2, 8}
 
 // A Result is the outcome of a run.
 type Result struct {
 	audit.Findings
 	Zombies int // owners that lost the log and survived
 	Fenced  int
-	Checks  int
 	Took    time.Duration
 	Events  []Event
 }
 
-const checkEvery = 30 * time.Second
-
-// A Run is one run. Its methods except Play may be called by any goroutine.
-type Run struct {
-	*fleet
+// A run is one run.
+type run struct {
+	Options
+	*localnet.Fleet
+	auditor audit.Auditor
+	gaps    gaps
 	result  Result
 	begun   time.Time
 	random  *rand.Rand
 	deck    []Kind
-	checked time.Time
+
+	mutex  sync.Mutex
+	states [localnet.Size]state
 }
 
-// New prepares a run whose processes execute this program. Only Play ends it.
-func New(o Options) (*Run, error) {
-	f, err := newFleet(o)
-	if err != nil {
-		f.close()
-		return nil, errors.Join(err, os.RemoveAll(f.folder))
-	}
-	return &Run{fleet: f, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0))}, nil
+// state is the last report of a node.
+type state struct {
+	owner             bool
+	term              uint32
+	tick, lostAppends uint64
+	saveErr           string // of its last save
 }
 
-// Play starts all processes, runs events until the time is over, checks all reports, and prints
-// the result. It keeps the files of a failed run.
-func (r *Run) Play(ctx context.Context) (*Result, cli.Verdict) {
+// Run starts all processes, which execute this program, runs events until the time is over, checks
+// all reports, and prints the result. It keeps the files of a failed run.
+func Run(ctx context.Context, o Options) (*Result, cli.Verdict) {
 	// Children die with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := r.run(ctx)
+	r := &run{Options: o, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0))}
+	var err error
+	r.Fleet, err = localnet.NewFleet(localnet.Options{Node: r.words, Hear: r.hear, Fault: r.auditor.Fault, Bad: r.bad})
+	if err == nil {
+		err = r.run(ctx)
+	}
+	r.Close()
 	result := &r.result
 	result.Findings, result.Took = r.auditor.Findings(), time.Since(r.begun)
 	v := judge(ctx, result, err, r.Mutant)
@@ -80,130 +91,92 @@ func (r *Run) Play(ctx context.Context) (*Result, cli.Verdict) {
 	for _, f := range result.Faults {
 		fmt.Fprintln(r.Out, "fault:", f)
 	}
-	if v.Exit == ExitLost || v.Exit == ExitStuck || v.Exit == ExitFailed {
-		fmt.Fprintf(r.Out, "logs, journals and stores are in %s\n", r.folder)
-	} else if err := os.RemoveAll(r.folder); err != nil {
-		v = cli.NewVerdict("failed", ExitFailed, err.Error())
+	if v.Exit == localnet.ExitLost || v.Exit == localnet.ExitStuck || v.Exit == localnet.ExitFailed {
+		fmt.Fprintf(r.Out, "logs, journals and stores are in %s\n", r.Dir)
+	} else if err := os.RemoveAll(r.Dir); err != nil {
+		v = cli.NewVerdict("failed", localnet.ExitFailed, err.Error())
 	}
 	fmt.Fprintln(r.Out, v)
 	return result, v
 }
 
-// A Node is the state of a node.
-type Node struct {
-	Name           string
-	Up, Owner      bool
-	Workers, Kills int
-	Term           uint32
-	Tick           uint64
+// words returns the arguments of [Node].
+func (r *run) words(i int, dir string, urls []string) []string {
+	return []string{filepath.Join(dir, fmt.Sprint("n", i)), fmt.Sprint(nodeWorkers[i]), strings.Join(urls, ","), r.Mutant, r.snapshots(dir)}
 }
 
-// A State is the state of a run.
-type State struct {
-	Nodes    []Node
-	Tick     uint64        // newest
-	Still    time.Duration // age of Tick
-	Findings audit.Findings
-}
-
-// State returns the state of the run.
-func (r *Run) State() State {
-	seen := r.gaps.look()
-	s := State{Tick: seen.last, Still: time.Since(seen.at), Findings: r.auditor.Findings()}
-	owner := r.owner()
-	for i, n := range r.nodes {
-		n.mutex.Lock()
-		s.Nodes = append(s.Nodes, Node{n.name, n.up, n == owner, nodeWorkers[i], n.kills, n.term, n.tick})
-		n.mutex.Unlock()
+// snapshots returns the folder of snapshots, or "" for the object store.
+func (r *run) snapshots(dir string) string {
+	if r.Seed%2 == 1 || isBucketMutant(r.Mutant) {
+		return ""
 	}
-	return s
+	return filepath.Join(dir, "snapshots")
 }
 
-// View decodes the view of the game of some node.
-func (r *Run) View(into any) error { return r.view(into) }
+func (r *run) bad() bool {
+	found := r.auditor.Findings()
+	return found.Bad()
+}
 
-func (r *Run) run(ctx context.Context) error {
-	defer r.close()
-	if err := errors.Join(r.heal(), r.connect()); err != nil {
+func (r *run) run(ctx context.Context) error {
+	if err := r.Heal(); err != nil {
 		return err
 	}
-	log, err := r.openLog(ctx)
+	log, err := openLog(ctx, cluster.URLs(r.URLs), nil, r.snapshots(r.Dir))
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
 	defer log.Close()
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
 	follow, leave := context.WithCancel(context.WithoutCancel(ctx))
-	var clients, follower sync.WaitGroup
+	var calling, follower sync.WaitGroup
 	defer follower.Wait()
 	defer leave()
-	defer clients.Wait()
+	defer calling.Wait()
 	defer stop()
 	follower.Go(func() { r.auditor.Follow(follow, log) })
 	if err := r.waitHealthy(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	for i := range r.Clients {
-		clients.Go(func() { r.Client(live, r.client(i)) })
+	for i := range clients {
+		calling.Go(func() { r.call(live, i) })
 	}
-	r.logf("%d servers and %d nodes are up; %d clients call", Members, Members, r.Clients)
-	err = r.events(ctx, log)
+	r.logf("%d servers and %d nodes are up; %d clients call", localnet.Size, localnet.Size, clients)
+	err = r.events(ctx)
 	if err == nil && ctx.Err() == nil {
 		err = r.saves(ctx, log)
 	}
 	stop()
-	clients.Wait()
+	calling.Wait()
 	if err != nil {
 		return err
 	}
-	err = r.stopNodes(log)
+	// The auditor catches up after each node, because an ending node may trim the log.
+	err = r.End(func() error {
+		if r.bad() {
+			return nil
+		}
+		return retry(context.Background(), func(ctx context.Context) error { return r.auditor.CaughtUp(ctx, log) })
+	})
 	leave()
 	follower.Wait()
 	return r.finish(log, err)
 }
 
-// stopNodes ends the nodes in order. The auditor catches up before each next one, because an
-// ending node may trim the log. After a failure it no longer waits.
-func (r *Run) stopNodes(log world.Log) error {
-	var errs []error
-	for _, n := range r.nodes {
-		if n.process == nil {
-			continue
-		}
-		if err := n.process.End(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", n.name, err))
-		}
-		n.down()
-		if r.bad() || errors.Join(errs...) != nil {
-			continue
-		}
-		errs = append(errs, retry(context.Background(), func(ctx context.Context) error {
-			return r.auditor.CaughtUp(ctx, log)
-		}))
-	}
-	return errors.Join(errs...)
-}
-
 // events runs one event after another until the time is over.
-func (r *Run) events(ctx context.Context, log world.Log) error {
-	timed, cancel := context.WithCancel(ctx)
-	if r.Duration > 0 {
-		timed, cancel = context.WithTimeout(ctx, r.Duration)
-	}
+func (r *run) events(ctx context.Context) error {
+	timed, cancel := context.WithTimeout(ctx, r.Duration)
 	defer cancel()
-	r.checked = time.Now()
 	for {
-		kind := r.next(timed)
+		select {
+		case <-timed.Done():
+		case <-time.After(r.calm()):
+		}
 		if timed.Err() != nil || r.bad() {
 			break
 		}
-		if kind.do == nil {
-			if err := r.heal(); err != nil {
-				return err
-			}
-			continue
-		}
-		e := &event{kind: kind, fleet: r.fleet, random: r.random, Event: Event{At: time.Since(r.begun), Name: kind.Name}}
+		kind := r.draw()
+		e := &event{kind: kind, run: r, Event: Event{At: time.Since(r.begun), Name: kind.Name}}
 		err := e.happen(ctx)
 		if ctx.Err() != nil || err == nil && r.bad() {
 			break
@@ -212,21 +185,18 @@ func (r *Run) events(ctx context.Context, log world.Log) error {
 			return fmt.Errorf("%s %s: %w", e.Name, e.Victims, err)
 		}
 		r.note(e)
-		if err := r.check(ctx, log); err != nil && ctx.Err() == nil {
-			return err
-		}
 	}
 	if r.bad() {
 		return nil
 	}
-	if err := r.heal(); err != nil {
+	if err := r.Heal(); err != nil {
 		return err
 	}
 	return r.waitHealthy(context.WithoutCancel(ctx))
 }
 
 // note reports the result of an event.
-func (r *Run) note(e *event) {
+func (r *run) note(e *event) {
 	r.result.Events = append(r.result.Events, e.Event)
 	more := ""
 	if e.kind.zombie && e.After > e.Before {
@@ -244,31 +214,18 @@ func (r *Run) note(e *event) {
 		e.Name, fmt.Sprint(e.Victims), e.Before, e.After, e.Outage.Round(ms), e.Recovery.Seconds(), more)
 }
 
-func (r *Run) logf(format string, args ...any) {
+func (r *run) logf(format string, args ...any) {
 	fmt.Fprintf(r.Out, "%7.1fs  %s\n", time.Since(r.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// next waits for the next event. After a pause it returns the zero Kind, which only restarts
-// processes.
-func (r *Run) next(ctx context.Context) Kind {
-	select {
-	case <-ctx.Done():
-		return Kind{}
-	case i := <-r.Kill:
-		return machineKill(i)
-	case <-time.After(r.calm()):
-		return r.draw()
-	}
-}
-
 // calm returns the time until failovers are fast again.
-func (r *Run) calm() time.Duration {
-	wait := 10*max(300*ms, 3*time.Second/time.Duration(r.Hz)) + 100*ms - time.Since(r.gaps.look().termAt)
+func (r *run) calm() time.Duration {
+	wait := 10*300*ms + 100*ms - time.Since(r.gaps.look().termAt)
 	return max(wait, 0) + time.Duration(r.random.IntN(300))*ms
 }
 
 // draw draws a kind from a deck, which contains each kind Weight times.
-func (r *Run) draw() Kind {
+func (r *run) draw() Kind {
 	if len(r.deck) == 0 {
 		for _, k := range kinds {
 			if r.Only == nil || slices.Contains(r.Only, k.Name) {
@@ -277,9 +234,6 @@ func (r *Run) draw() Kind {
 		}
 		r.random.Shuffle(len(r.deck), func(i, j int) { r.deck[i], r.deck[j] = r.deck[j], r.deck[i] })
 	}
-	if len(r.deck) == 0 {
-		return Kind{}
-	}
 	k := r.deck[len(r.deck)-1]
 	r.deck = r.deck[:len(r.deck)-1]
 	return k
@@ -287,23 +241,6 @@ func (r *Run) draw() Kind {
 
 // checkTime is the time limit of a check of the whole log.
 const checkTime = 2 * time.Minute
-
-// check checks the log from a snapshot every checkEvery.
-func (r *Run) check(ctx context.Context, log world.Log) error {
-	if time.Since(r.checked) < checkEvery {
-		return nil
-	}
-	r.checked = time.Now()
-	err := retry(ctx, func(ctx context.Context) error {
-		return r.auditor.Check(ctx, log, r.Game.program(r.Hz), replayWorkers)
-	})
-	if err != nil {
-		return fmt.Errorf("check of the log: %w", err)
-	}
-	r.result.Checks++
-	r.logf("the log, replayed from a snapshot with %d workers, agrees with the reports", replayWorkers)
-	return nil
-}
 
 // retry retries try during elections. A lost leader of snapshots is not an outage.
 func retry(ctx context.Context, try func(ctx context.Context) error) error {
@@ -319,22 +256,22 @@ func retry(ctx context.Context, try func(ctx context.Context) error) error {
 			return cmp.Or(before, err)
 		}
 		before = err
-		time.Sleep(askEvery)
+		time.Sleep(retryEvery)
 	}
 }
 
+const retryEvery = 20 * ms
+
 // finish checks everything after the nodes ended with err.
-func (r *Run) finish(log world.Log, err error) error {
-	all := func(ctx context.Context) error {
-		return r.auditor.Finish(ctx, log, r.Game.program(r.Hz), replayWorkers)
-	}
-	if r.bad() {
-		ctx, cancel := context.WithTimeout(context.Background(), startTime)
+func (r *run) finish(log world.Log, err error) error {
+	all := func(ctx context.Context) error { return r.auditor.Finish(ctx, log, program, replayWorkers) }
+	switch {
+	case r.bad():
+		ctx, cancel := context.WithTimeout(context.Background(), bucketTime)
 		defer cancel()
 		_ = all(ctx)
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	if err := retry(context.Background(), r.spoil); err != nil {
@@ -344,4 +281,70 @@ func (r *Run) finish(log world.Log, err error) error {
 		return fmt.Errorf("bucket: %w", err)
 	}
 	return retry(context.Background(), all)
+}
+
+// waitHealthy waits until every process is up, all replicas are current, and nodes apply new
+// ticks.
+func (r *run) waitHealthy(ctx context.Context) error {
+	from := r.gaps.look().last + 1
+	err := r.Until(ctx, func() bool {
+		behind := func(n *localnet.Member) bool { return r.look(n).tick < from }
+		return r.Up() && !slices.ContainsFunc(r.Nodes, behind) && r.owner() != nil
+	})
+	if err == nil {
+		err = r.Until(ctx, func() bool { _, current := r.Leader(ctx, cell.Stream()); return current })
+	}
+	return err
+}
+
+// look returns the last report of a node.
+func (r *run) look(n *localnet.Member) state {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.states[n.Index]
+}
+
+// owner returns the owner according to the running nodes, or nil.
+func (r *run) owner() (owner *localnet.Member) {
+	var term uint32
+	for _, n := range r.Nodes {
+		if s := r.look(n); n.Up() && s.owner && s.term >= term {
+			owner, term = n, s.term
+		}
+	}
+	return owner
+}
+
+// hear takes a line of a node.
+func (r *run) hear(n *localnet.Member, line string) {
+	what, rest, _ := strings.Cut(line, " ")
+	var err error
+	r.mutex.Lock()
+	s := &r.states[n.Index]
+	switch what {
+	case "tick":
+		var tick, digest uint64
+		if _, err = fmt.Sscan(rest, &tick, &digest); err == nil {
+			r.auditor.Applied(n.Name, tick, digest)
+			r.gaps.applied(tick)
+		}
+	case "status":
+		if _, err = fmt.Sscan(rest, &s.owner, &s.term, &s.tick, &s.lostAppends); err == nil {
+			r.gaps.sawTerm(s.term)
+		}
+	case "open":
+		*s = state{}
+		n.Note(line)
+	case "save":
+		s.saveErr = rest
+	case "wait", "cut", "closed":
+		n.Note(line)
+	default: // fail, or an incomplete line
+		n.Note(line)
+		err = errors.New("unknown line")
+	}
+	r.mutex.Unlock()
+	if err != nil {
+		r.auditor.Fault("%s says %q: %v", n.Name, line, err)
+	}
 }

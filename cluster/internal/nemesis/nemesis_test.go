@@ -12,13 +12,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"handloom/cluster/internal/localnet"
 	"handloom/world"
 )
 
 // TestMain also runs the children.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
-		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout, Notes))
+	if len(os.Args) > 1 && os.Args[1] == localnet.ChildCommand {
+		os.Exit(localnet.Child(os.Args[2:], os.Stdin, os.Stdout, Node))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -30,15 +31,10 @@ func TestRun_LosesNothing(t *testing.T) {
 		lasting, events = 5*time.Second, 1
 	}
 	var out strings.Builder
-	r, err := New(Options{
-		Duration: lasting, Seed: 2, Hz: 20, Clients: 8, Only: []string{"kill-owner", "kill-leader", "stop-owner"},
-		Out: &out, Game: Notes, Client: LeaveNotes,
+	result, v := Run(t.Context(), Options{
+		Duration: lasting, Seed: 2, Only: []string{"kill-owner", "kill-leader", "stop-owner"}, Out: &out,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, v := r.Play(t.Context())
-	if v.Exit != ExitPassed || len(result.Events) < events || result.Acked == 0 || result.Terms < 2 {
+	if v.Exit != localnet.ExitPassed || len(result.Events) < events || result.Acked == 0 || result.Terms < 2 {
 		t.Errorf("%v\n%s", v, out.String())
 	}
 }
@@ -83,7 +79,7 @@ func TestGaps_FindLongest(t *testing.T) {
 // The seed determines the order.
 func TestDeck_HasEveryKind(t *testing.T) {
 	draw := func(seed uint64, only ...string) (names []string, times map[string]int) {
-		r := Run{fleet: &fleet{Options: Options{Only: only}}, random: rand.New(rand.NewPCG(seed, 0))}
+		r := run{Options: Options{Only: only}, random: rand.New(rand.NewPCG(seed, 0))}
 		times = make(map[string]int)
 		for range 2 {
 			for done := false; !done; done = len(r.deck) == 0 {

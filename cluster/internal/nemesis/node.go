@@ -1,13 +1,12 @@
 package nemesis
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,18 +19,19 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
 	"handloom/journal"
+	"handloom/proof/game"
+	"handloom/proof/process"
 	"handloom/store"
 	"handloom/world"
 )
 
 const cell cluster.CellID = 1
 
-// node runs the world and serves clients. words are: folder, workers, Hz, server URLs, fault or
-// none, [apart] or another word, folder of snapshots or none.
-func (c child) node(ctx context.Context, words []string, calls io.Reader, game NewGame) error {
-	workers, err1 := strconv.Atoi(words[1])
-	hz, err2 := strconv.Atoi(words[2])
-	if err := errors.Join(err1, err2); err != nil {
+// Node runs the world and serves clients, for [localnet.Child]. words are: folder, workers, server
+// URLs, fault or none, folder of snapshots or none.
+func Node(ctx context.Context, c *process.Child, words []string) error {
+	workers, err := strconv.Atoi(words[1])
+	if err != nil {
 		return err
 	}
 	file, err := os.OpenFile(filepath.Join(words[0], "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -48,39 +48,39 @@ func (c child) node(ctx context.Context, words []string, calls io.Reader, game N
 	if cut, ok := j.Truncated(); ok {
 		c.Logf("cut %+v", cut)
 	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
 	log.Info("start")
 	connected := func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }
-	o := []nats.Option{
+	l, err := openLog(ctx, cluster.URLs(
+		strings.Split(words[2], ","),
 		nats.ConnectHandler(connected), nats.ReconnectHandler(connected),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Info("disconnected", "err", err) }),
-	}
-	if words[5] == apart {
-		o = append(o, nats.DontRandomize())
-	}
-	l, err := openLog(ctx, cluster.URLs(strings.Split(words[3], ","), o...), withSnapshots(cluster.Options{Journal: j}, words[6]))
+	), j, words[4])
 	if err != nil {
-		return ended(ctx, err)
+		return unlessEnded(ctx, err)
 	}
 	defer l.Close()
-	p := player{child: c, file: log, log: l, apart: words[5] == apart}
-	go p.serve(calls)
+	p := player{Child: c, file: log, addr: listener.Addr()}
+	go func() { _ = http.Serve(listener, &p) }()
 	for ctx.Err() == nil {
-		g, err := game(workers)
-		if err != nil {
-			return err
-		}
-		if err := p.play(ctx, g, g.options(hz, c.notify), faulty(l, words[4])); err != nil {
+		g, o := newGame(workers, func(p audit.TickResult) { c.Logf("tick %d %d", p.Number, p.Digest) })
+		if err := p.play(ctx, g, o, faulty(l, words[3])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apart makes a node prefer the server with its number, and move the stream leader off it while
-// the node owns the log. So one machine never has both.
-const apart = "apart"
-
-func openLog(ctx context.Context, s cluster.Servers, o cluster.Options) (*cluster.Log, error) {
+// openLog opens the log with a journal, which may be nil, and a folder of snapshots, or "".
+func openLog(ctx context.Context, s cluster.Servers, j *journal.Journal, snapshots string) (*cluster.Log, error) {
+	o := cluster.Options{Journal: j}
+	if snapshots != "" {
+		o.Snapshots = cluster.Folder(snapshots)
+	}
 	for {
 		l, err := cluster.Open(ctx, s, cell, o)
 		if err == nil || isPermanent(err) || ctx.Err() != nil {
@@ -102,8 +102,8 @@ func isPermanent(err error) bool {
 	return false
 }
 
-// ended returns err unless the parent ended the node.
-func ended(ctx context.Context, err error) error {
+// unlessEnded returns err unless the parent ended the node.
+func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !isPermanent(err) {
 		return nil
 	}
@@ -111,64 +111,48 @@ func ended(ctx context.Context, err error) error {
 }
 
 type player struct {
-	child
-	file  *slog.Logger
-	log   *cluster.Log
-	apart bool
-	now   atomic.Pointer[playing] // nil: no world is open
+	*process.Child
+	file *slog.Logger
+	addr net.Addr
+	now  atomic.Pointer[playing] // nil: no world is open
 }
 
 type playing struct {
-	*Game
+	*game.Game
 	*world.World
 }
 
 // play opens the world and runs it until ctx ends or the servers fail.
-func (p *player) play(ctx context.Context, g *Game, o world.Options, l world.Log) error {
+func (p *player) play(ctx context.Context, g *game.Game, o world.Options, l world.Log) error {
 	w, err := world.Open(ctx, g.Store, l, o)
 	if err != nil {
-		// With apart, the node's server may lag after its start: the log looks corrupt. The
-		// auditor finds a corrupt log.
-		if !isPermanent(err) || p.apart && errors.Is(err, world.ErrCorrupt) {
-			p.Logf("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-			p.file.Info("open", "err", err)
-			time.Sleep(watchEvery)
-			return nil
+		if isPermanent(err) {
+			return err
 		}
-		return err
+		p.Logf("wait %s", oneLine(err.Error()))
+		p.file.Info("open", "err", err)
+		time.Sleep(watchEvery)
+		return nil
 	}
 	p.now.Store(&playing{g, w})
 	defer p.now.Store(nil)
 	p.Logf("open")
+	p.Logf("listen %v", p.addr)
 	go p.watch(ctx, w)
-	if p.apart {
-		go p.keepApart(ctx, w)
-	}
 	p.file.Info("open", "status", w.Status())
-	err = w.Run(ctx)
+	err = unlessEnded(ctx, w.Run(ctx))
 	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	closing := w.Close(late)
-	if err == nil || ctx.Err() != nil && !isPermanent(err) {
-		err = nil
+	if closing := w.Close(late); isPermanent(closing) {
+		err = errors.Join(err, closing)
 	}
-	if closing != nil && !isPermanent(closing) {
-		closing = nil
-	}
-	if err == nil && closing == nil {
+	if err == nil {
 		p.Logf("closed")
 	}
-	return errors.Join(err, closing)
+	return err
 }
 
-// notify prints a tick.
-func (c child) notify(p audit.TickResult) {
-	what := "tick"
-	if p.Replay {
-		what = "replay"
-	}
-	c.Logf("%s %d %d", what, p.Number, p.Digest)
-}
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
 
 const watchEvery = 50 * time.Millisecond
 
@@ -183,7 +167,7 @@ func (p *player) watch(ctx context.Context, w *world.World) {
 		if s.Leader != was.Leader || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
 			p.file.Info("world", "status", s, "append_max", s.AppendMax)
 			if s.SaveErr != was.SaveErr {
-				p.Logf("save %s", strings.ReplaceAll(s.SaveErr, "\n", "; "))
+				p.Logf("save %s", oneLine(s.SaveErr))
 			}
 			was = s
 		}
@@ -194,70 +178,29 @@ func (p *player) watch(ctx context.Context, w *world.World) {
 	}
 }
 
-// keepApart moves the stream leader off this node's server while this node is the owner.
-// Leaders change, so it repeats this every second.
-func (p *player) keepApart(ctx context.Context, w *world.World) {
-	for range time.Tick(time.Second) {
-		if ctx.Err() != nil {
-			return
-		}
-		if w.Status().Leader {
-			_, _ = p.log.StepDown(ctx)
-		}
+// ServeHTTP makes the call of the key in the path.
+func (p *player) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	key, err := strconv.ParseUint(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
+	if err != nil {
+		fmt.Fprint(out, err)
+		return
 	}
+	fmt.Fprint(out, p.answer(key))
 }
 
-// serve answers requests, each a number and a line.
-func (p *player) serve(requests io.Reader) {
-	for lines := bufio.NewScanner(requests); lines.Scan(); {
-		number, line, _ := strings.Cut(lines.Text(), " ")
-		go func() { p.Logf("answer %s %s", number, p.answer(line)) }()
-	}
-}
-
-const callTime = time.Second
-
-// viewLine is the request for the view.
-const viewLine = "view"
-
-// answer answers a line: [viewLine], or the key and text of a call.
-func (p *player) answer(line string) string {
+func (p *player) answer(key uint64) string {
 	ctx, cancel := context.WithTimeout(context.Background(), callTime)
 	defer cancel()
 	now := p.now.Load()
-	if line == viewLine && now != nil {
-		return now.view(ctx)
-	}
-	key, text, _ := strings.Cut(line, " ")
 	if now == nil {
-		return "no " + key
+		return "no"
 	}
-	number, err := strconv.ParseUint(key, 10, 64)
-	if err != nil {
-		return "bad key: " + key
-	}
-	call, err := now.Call(number, text)
-	if err != nil {
-		return "bad call: " + err.Error()
-	}
-	receipt, err := now.Submit(ctx, call)
+	receipt, err := now.Submit(ctx, now.Leave(key))
 	switch {
 	case err == nil:
-		return fmt.Sprint("ok ", key, " ", receipt.Tick())
+		return fmt.Sprint("ok ", receipt.Tick())
 	case errors.Is(err, store.ErrUncertain), errors.Is(err, world.ErrTick):
-		return "open " + key
+		return "open"
 	}
-	return "no " + key
-}
-
-func (p *playing) view(ctx context.Context) string {
-	var view any
-	err := p.Read(ctx, func(context.Context, world.Tick) error {
-		view = p.View()
-		return nil
-	})
-	if b, failed := json.Marshal(view); err == nil && failed == nil {
-		return string(b)
-	}
-	return "null"
+	return "no"
 }

@@ -23,28 +23,30 @@ const (
 
 	// saveTime limits the wait for a save of each node after the events.
 	saveTime = time.Minute
+
+	bucketTime = 20 * time.Second
 )
 
 // saves checks the snapshots of healthy processes: no node reports an error, and all saves of
 // the parent succeed, while the nodes save, too.
-func (r *Run) saves(ctx context.Context, log world.Log) error {
-	if r.fleet.bad() {
+func (r *run) saves(ctx context.Context, log world.Log) error {
+	if r.bad() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
-	err := until(ctx, func() bool { return r.fleet.saveErr() == "" || r.fleet.bad() })
-	if err == nil && !r.fleet.bad() {
+	err := r.Until(ctx, func() bool { return r.saveErr() == "" })
+	if err == nil && !r.bad() {
 		err = r.fastSaves(log)
 	}
-	if failed := r.fleet.saveErr(); failed != "" {
+	if failed := r.saveErr(); failed != "" {
 		r.auditor.Fault("without an event: %s", failed)
 		return nil
 	}
 	return err
 }
 
-func (r *Run) fastSaves(log world.Log) error {
+func (r *run) fastSaves(log world.Log) error {
 	begin := time.Now()
 	for n := range fastSaves {
 		if err := saveAgain(context.Background(), log); err != nil {
@@ -58,7 +60,7 @@ func (r *Run) fastSaves(log world.Log) error {
 
 // saveAgain replaces the newest snapshot by its copy.
 func saveAgain(ctx context.Context, log world.Log) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	ctx, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
 	for {
 		at, err := log.Snapshots(ctx)
@@ -92,27 +94,24 @@ func readSnapshot(ctx context.Context, log world.Log, at uint64) ([]byte, error)
 }
 
 // saveErr returns the name and the error of a node that could not save, or "".
-func (f *fleet) saveErr() string {
-	for _, n := range f.nodes {
-		n.mutex.Lock()
-		err := n.saveErr
-		n.mutex.Unlock()
-		if err != "" {
-			return n.name + ": " + err
+func (r *run) saveErr() string {
+	for _, n := range r.Nodes {
+		if err := r.look(n).saveErr; err != "" {
+			return n.Name + ": " + err
 		}
 	}
 	return ""
 }
 
 // checkBucket reports a fault if the bucket has more than two objects and their chunks.
-func (f *fleet) checkBucket(ctx context.Context) error {
-	if f.snapshots() != "" {
+func (r *run) checkBucket(ctx context.Context) error {
+	if r.snapshots(r.Dir) != "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	ctx, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
 	bucket := cell.Stream()
-	s, err := f.js.Stream(ctx, "OBJ_"+bucket)
+	s, err := r.JS.Stream(ctx, "OBJ_"+bucket)
 	if err != nil {
 		return err
 	}
@@ -140,7 +139,7 @@ func (f *fleet) checkBucket(ctx context.Context) error {
 		}
 	}
 	if objects > 2 || len(left) > 0 || info.Config.AllowDirect {
-		f.auditor.Fault("bucket: %d objects, any replica answers: %t, other messages: %s", objects, info.Config.AllowDirect, list(left))
+		r.auditor.Fault("bucket: %d objects, any replica answers: %t, other messages: %s", objects, info.Config.AllowDirect, list(left))
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
-	"handloom/cluster/internal/audit"
 	"handloom/cluster/internal/localnet"
 )
 
@@ -30,7 +29,7 @@ func TestCheckBucket_FindsMutants(t *testing.T) {
 			defer conn.Close()
 			js, err := jetstream.New(conn)
 			failIf(t, err)
-			f := &fleet{Options: Options{Seed: 1, Mutant: mutant}, js: js, auditor: new(audit.Auditor)}
+			f := &run{Options: Options{Seed: 1, Mutant: mutant}, Fleet: &localnet.Fleet{JS: js}}
 			for at := range uint64(4) {
 				failIf(t, l.Save(t.Context(), at, func(w io.Writer) error {
 					_, err := io.WriteString(w, "state")
@@ -48,12 +47,11 @@ func TestCheckBucket_FindsMutants(t *testing.T) {
 }
 
 // The errors of saves are kept until the next save.
-func TestNodeSays_KeepsSaveError(t *testing.T) {
-	f := &fleet{auditor: new(audit.Auditor), gaps: new(gaps)}
-	n := &member{name: "n0", fleet: f}
-	f.nodes = []*member{{name: "n1"}, n}
+func TestHear_KeepsSaveError(t *testing.T) {
+	f, n := &run{}, &localnet.Member{Name: "n0"}
+	f.Fleet = &localnet.Fleet{Nodes: []*localnet.Member{{Name: "n1", Index: 1}, n}}
 	for _, c := range [][2]string{{"save no room", "n0: no room"}, {"status true 1 2 0", "n0: no room"}, {"save ", ""}, {"save gone", "n0: gone"}, {"open", ""}} {
-		n.nodeSays(c[0])
+		f.hear(n, c[0])
 		if got := f.saveErr(); got != c[1] || f.bad() {
 			t.Errorf("after %q: %q, want %q", c[0], got, c[1])
 		}

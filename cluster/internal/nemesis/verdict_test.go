@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/cluster/internal/audit"
+	"handloom/cluster/internal/localnet"
 )
 
 func TestNote_CountsZombies(t *testing.T) {
@@ -20,49 +20,35 @@ func TestNote_CountsZombies(t *testing.T) {
 		{zombie: true, before: 3, after: 3, fenced: true}, // no new owner
 		{before: 3, after: 4, fenced: true},
 	} {
-		r := Run{fleet: &fleet{Options: Options{Out: io.Discard}}}
-		r.note(&event{kind: Kind{zombie: c.zombie}, owner: &member{}, Event: Event{Before: c.before, After: c.after, Fenced: c.fenced}})
+		r := run{Options: Options{Out: io.Discard}}
+		r.note(&event{kind: Kind{zombie: c.zombie}, Event: Event{Before: c.before, After: c.after, Fenced: c.fenced}})
 		if r.result.Zombies != c.all || r.result.Fenced != c.zombies || len(r.result.Events) != 1 {
 			t.Errorf("%+v: %d zombies, %d fenced", c, r.result.Zombies, r.result.Fenced)
 		}
 	}
 }
 
-func TestNodeSays_ReportsToAuditor(t *testing.T) {
+func TestHear_ReportsToAuditor(t *testing.T) {
 	for _, c := range []struct {
 		lines    string
 		reported int    // ticks
 		fault    string // "": none
 	}{
-		{"tick 1 7|replay 1 7|tick 2 8|status true 1 2 0|wait|closed|cut", 3, ""},
+		{"tick 1 7|tick 1 7|tick 2 8|status true 1 2 0|wait|closed|cut", 3, ""},
 		{"tick 1 7|tick 1 8", 2, "tick 1 has digest"},
-		{"tick 1 7|replay 1 8", 2, "tick 1 has digest"},
+		{"status true 1 2 0|tick 1 7|tick 1 8", 2, "tick 1 has digest"},
 		{"fail the state differs", 0, `n0 says "fail the state differs"`},
 		{"tick one", 0, `n0 says "tick one"`},
 		{"status true", 0, `n0 says "status true"`},
 		{"ti", 0, `n0 says "ti"`},
 	} {
-		f := &fleet{auditor: new(audit.Auditor), gaps: new(gaps)}
-		n := &member{name: "n0", fleet: f}
+		f, n := &run{}, &localnet.Member{Name: "n0"}
 		for line := range strings.SplitSeq(c.lines, "|") {
-			n.nodeSays(line)
+			f.hear(n, line)
 		}
 		found := f.auditor.Findings()
 		if found.Reported != c.reported || f.bad() != (c.fault != "") || !strings.Contains(strings.Join(found.Faults, "\n"), c.fault) {
 			t.Errorf("%s: %+v, want %d ticks and %q", c.lines, found, c.reported, c.fault)
 		}
-	}
-}
-
-func TestServerSays_RefusesUnknownLines(t *testing.T) {
-	f := &fleet{auditor: new(audit.Auditor)}
-	s := &member{name: "s1", fleet: f}
-	s.serverSays("panic: disk")
-	if found := f.auditor.Findings(); !found.Bad() || s.isUp() {
-		t.Errorf("%+v, up %t", found, s.isUp())
-	}
-	s.serverSays("listen 127.0.0.1:1 127.0.0.1:2")
-	if !s.isUp() {
-		t.Error("a server that listens is not up")
 	}
 }
