@@ -51,7 +51,7 @@ func TestArena_LosesNothingWhenNodesDie(t *testing.T) {
 	if exit := run(t.Context(), o, out, errs); exit != 0 {
 		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
 	}
-	for _, want := range []string{`^go run .*\npage: http://.*\n.* are up; 6 cells`, `(node|server) [ns]\d is killed`, `have a leader and a follower after`, `verdict: passed`, `[1-9]\d* crossings`} {
+	for _, want := range []string{`^go run .*\npage: http://.*\n.* are up; 6 cells`, `(node|server) [ns]\d is killed`, `each cell has a leader and a follower; players waited`, `verdict: passed`, `[1-9]\d* crossings`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("nothing says %q:\n%s%s", want, out, errs)
 		}

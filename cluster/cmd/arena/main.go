@@ -58,13 +58,15 @@ func parse(args []string) (o options, err error) {
 }
 
 func run(ctx context.Context, o options, out, errs io.Writer) int {
-	a := &arenaRun{options: o, out: out, begun: time.Now(), kills: make(chan string, 1)}
 	l, err := net.Listen("tcp", o.page)
-	if err == nil {
-		defer l.Close()
-		err = a.start()
-	}
 	if err != nil {
+		fmt.Fprintln(errs, "arena:", err)
+		return localnet.ExitFailed
+	}
+	defer l.Close()
+	a, err := newRun(o, out)
+	if err != nil {
+		a.Close()
 		fmt.Fprintln(errs, "arena:", err)
 		return localnet.ExitFailed
 	}

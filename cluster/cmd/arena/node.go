@@ -21,8 +21,7 @@ type cellReport struct {
 	Cell   cells.ID
 	Leader bool
 	Term   uint32 // 0: not open
-	Tick   uint64
-	Err    string
+	Fault  string // a state or a log that is wrong
 }
 
 // runNode plays this node's share of the cells, and reports them as JSON. words are the name, the
@@ -49,7 +48,7 @@ func runNode(ctx context.Context, c *process.Child, words []string) error {
 		for ; ctx.Err() == nil; time.Sleep(reportEvery) {
 			report := []cellReport{}
 			for _, s := range n.Status().Cells {
-				report = append(report, cellReport{s.Cell, s.World.Leader, s.World.Term, s.World.Tick, s.Err + s.World.Halted})
+				report = append(report, cellReport{s.Cell, s.World.Leader, s.World.Term, fault(s.Err + s.World.Halted)})
 			}
 			b, _ := json.Marshal(report)
 			c.Logf("%s", b)
@@ -59,6 +58,16 @@ func runNode(ctx context.Context, c *process.Child, words []string) error {
 		return err
 	}
 	return nil
+}
+
+// fault returns the text of an error if it cannot come from killed processes.
+func fault(text string) string {
+	for _, wrong := range []error{world.ErrDiverged, world.ErrCorrupt, world.ErrTick, world.ErrVersion} {
+		if strings.Contains(text, wrong.Error()) {
+			return text
+		}
+	}
+	return ""
 }
 
 func openCell(id cells.ID, workers int) (*cluster.Cell, error) {

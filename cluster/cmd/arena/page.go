@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"handloom/cluster/internal/localnet"
 	"handloom/internal/chart"
 	"handloom/internal/cli"
 )
@@ -18,56 +17,44 @@ var files embed.FS
 
 // A pageState is the state of a run on the page.
 type pageState struct {
-	Says              string
-	Fault             string
-	Processes         []pageProcess // servers first
-	Cells             []pageCell
-	Answered, Crossed int
-	Open, Longest     int64 // waits of players in milliseconds; Longest: since the last kill
-	Events            []string
+	Says          string
+	Faults        []string
+	Processes     []pageProcess // servers first
+	Cells         [fieldCells]place
+	Answered      uint64
+	Crossed       int
+	Longest, Open int64 // waits of players in milliseconds; Longest: since the last kill
+	Events        []string
 }
 
 type pageProcess struct {
 	Name  string
 	Up    bool
 	Kills int
-	Leads int // cells
-}
-
-type pageCell struct {
-	Leader    string
-	Followers []string
-	Fighters  []fighter
 }
 
 // minPause is the shortest reported pause.
 const minPause = 250 * time.Millisecond
 
 func (a *arenaRun) state() pageState {
-	leaders, followers := a.places()
-	longest, open := a.players.wait()
-	leads := make(map[string]int)
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	s := pageState{Says: "Orders are carried out. Kill a node or a server and watch.", Open: open.Milliseconds(), Longest: longest.Milliseconds(), Events: a.events}
-	for i, name := range leaders {
-		leads[name]++
-		s.Cells = append(s.Cells, pageCell{name, followers[i], a.views[i]})
-	}
+	longest, open := a.players.wait(false)
+	s := pageState{Cells: a.places(), Answered: a.players.answered(), Longest: longest.Milliseconds(), Open: open.Milliseconds()}
 	for _, m := range a.All {
-		s.Processes = append(s.Processes, pageProcess{m.Name, m.Up(), m.Kills(), leads[m.Name]})
+		s.Processes = append(s.Processes, pageProcess{m.Name, m.Up(), m.Kills()})
 	}
 	a.players.mutex.Lock()
-	s.Answered, s.Crossed = a.players.answered, a.players.crossed
+	s.Crossed = a.players.crossed
 	a.players.mutex.Unlock()
-	if len(a.faults) > 0 {
-		s.Fault = a.faults[0]
-	}
+	a.mutex.Lock()
+	s.Events, s.Faults = a.events, a.faults
+	a.mutex.Unlock()
 	switch {
 	case s.Answered == 0:
-		s.Says = fmt.Sprintf("%d servers and %d nodes start, and share the cells.", localnet.Size, localnet.Size)
+		s.Says = "Three servers and three nodes start, and share the cells."
 	case open > minPause:
 		s.Says = fmt.Sprintf("A player waits for %.1f s: a cell or its log elects a leader.", open.Seconds())
+	default:
+		s.Says = "Orders are carried out. Kill a node or a server and watch."
 	}
 	return s
 }

@@ -2,7 +2,7 @@
 const at = (id) => document.getElementById(id);
 const canvas = at("field"), draw = canvas.getContext("2d");
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const columns = 3, width = 32, height = 27, reach = 12, unit = 10; // unit: pixels of a place
+const columns = 3, width = 32, height = 27, unit = 10; // unit: pixels of a place
 
 const count = (n) => n.toLocaleString("en");
 
@@ -25,7 +25,7 @@ function showProcesses(state) {
 		last.append(button);
 		row.append(
 			element("td", (isNode ? "node " : "server ") + p.Name, isNode ? p.Name : ""), element("td", p.Up ? "up" : "down", p.Up ? "up" : "down"),
-			element("td", isNode ? p.Leads : ""), element("td", p.Kills), last);
+			element("td", isNode ? state.Cells.filter(c => c.Leader === p.Name).length : ""), element("td", p.Kills), last);
 		return row;
 	}));
 	if (focused) document.querySelector(`button[data-name="${focused}"]`)?.focus();
@@ -36,8 +36,9 @@ at("processes").addEventListener("click", (e) => {
 });
 
 function showFacts(state) {
-	at("verdict").className = state.Fault ? "bad" : state.Answered ? "good" : "";
-	at("verdict").textContent = state.Fault ? "Fault: " + state.Fault : state.Answered ? count(state.Answered) + " orders answered, none lost" : "";
+	const fault = state.Faults?.[0];
+	at("verdict").className = fault ? "bad" : state.Answered ? "good" : "";
+	at("verdict").textContent = fault ? "Fault: " + fault : state.Answered ? count(state.Answered) + " orders answered, none lost" : "";
 	const facts = [["crossings", count(state.Crossed)], ["longest wait of a player since the last kill", count(state.Longest) + " ms"], ["longest wait now", count(state.Open) + " ms"]];
 	at("facts").replaceChildren(...facts.map(([name, value]) => {
 		const div = document.createElement("div");
@@ -55,16 +56,9 @@ function showCell(cell, i) {
 	draw.fillStyle = dark.matches ? "#ececf1" : "#1b1b1f";
 	draw.font = "600 16px system-ui, sans-serif";
 	draw.fillText(`cell ${i + 1}: ${cell.Leader || "no leader"}, ${(cell.Followers ?? []).join(" ")}`, x0 + 8, y0 + 20);
-	const ink = dark.matches ? ["#ff8f8f", "#f0c060", "#6fce9a"] : ["#a11a1a", "#8a5a00", "#14663a"];
-	for (const f of cell.Fighters ?? []) {
-		const x = x0 + f.X * unit + unit / 2, y = y0 + f.Y * unit + unit / 2, turn = f.Heading * Math.PI / 2;
-		draw.fillStyle = draw.strokeStyle = ink[Math.max(0, Math.min(2, f.Hull - 1))];
-		if (f.Fires) {
-			draw.beginPath();
-			draw.moveTo(x, y);
-			draw.lineTo(x + reach * unit * Math.cos(turn), y + reach * unit * Math.sin(turn));
-			draw.stroke();
-		}
+	for (const r of cell.Runners ?? []) {
+		const x = x0 + r.X * unit + unit / 2, y = y0 + r.Y * unit + unit / 2, turn = r.Heading * Math.PI / 2;
+		draw.fillStyle = `hsl(${r.Player * 15} 70% ${dark.matches ? 70 : 35}%)`;
 		draw.beginPath();
 		draw.moveTo(x + 16 * Math.cos(turn), y + 16 * Math.sin(turn));
 		draw.arc(x, y, 10, turn + 0.7, turn - 0.7);

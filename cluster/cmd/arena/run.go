@@ -14,15 +14,12 @@ import (
 	"time"
 
 	"handloom/cluster"
-	"handloom/cluster/cells"
 	"handloom/cluster/internal/localnet"
 	"handloom/internal/cli"
 )
 
 // copies is the number of nodes per cell.
 const copies = 2
-
-var nodeWorkers = [localnet.Size]int{1, 2, 8}
 
 // An arenaRun is one run.
 type arenaRun struct {
@@ -31,13 +28,25 @@ type arenaRun struct {
 	players players
 	begun   time.Time
 	out     io.Writer
-	kills   chan string // names to kill, from the page
+	kills   chan string // names of processes to kill, from the page
 
 	mutex   sync.Mutex
-	reports [localnet.Size][]cellReport // last of each node
-	views   [fieldCells][]fighter       // last of each cell
+	reports [localnet.Size][]cellReport // one per node
+	runners [fieldCells][]runner        // shown on the page
 	events  []string
 	faults  []string
+}
+
+// newRun creates a run with a fleet. Play it.
+func newRun(o options, out io.Writer) (a *arenaRun, err error) {
+	a = &arenaRun{options: o, out: out, begun: time.Now(), kills: make(chan string, 1)}
+	a.Fleet, err = localnet.NewFleet(localnet.Options{
+		Node: func(i int, _ string, urls []string) []string {
+			return []string{fmt.Sprint("n", i), fmt.Sprint(1 << i), strings.Join(urls, ",")}
+		},
+		Receive: a.receive, Fault: a.fault, Bad: a.bad,
+	})
+	return a, err
 }
 
 func (a *arenaRun) logf(format string, args ...any) {
@@ -61,51 +70,55 @@ func (a *arenaRun) bad() bool {
 	return len(a.faults) > 0
 }
 
-// hear takes the report of a node. A state that differs from the leader's is a fault.
-func (a *arenaRun) hear(n *localnet.Member, line string) {
+// receive takes the report of a node.
+func (a *arenaRun) receive(n *localnet.Member, line string) {
 	var report []cellReport
-	if err := json.Unmarshal([]byte(line), &report); err != nil {
-		n.Note(line)
-		a.fault("%s says %q", n.Name, line)
-		return
-	}
-	a.setReport(n, report)
-	for _, c := range report {
-		if strings.Contains(c.Err, "diverged") || strings.Contains(c.Err, "differs") || strings.Contains(c.Err, "corrupt") {
-			a.fault("%s: %s", n.Name, c.Err)
-		}
-	}
-}
-
-func (a *arenaRun) setReport(n *localnet.Member, report []cellReport) {
+	err := json.Unmarshal([]byte(line), &report)
 	a.mutex.Lock()
-	defer a.mutex.Unlock()
 	a.reports[n.Index] = report
+	a.mutex.Unlock()
+	i := slices.IndexFunc(report, func(c cellReport) bool { return c.Fault != "" })
+	switch {
+	case err != nil:
+		a.fault("%s says %q", n.Name, line)
+	case i >= 0:
+		a.fault("%s: %s", n.Name, report[i].Fault)
+	}
 }
 
-// places returns the leader of each cell, or "", and its followers.
-func (a *arenaRun) places() (leaders [fieldCells]string, followers [fieldCells][]string) {
+// A place is the state of a cell.
+type place struct {
+	Leader    string // a node, or ""
+	Followers []string
+	Runners   []runner
+	term      uint32
+}
+
+func (a *arenaRun) places() (all [fieldCells]place) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	var terms [fieldCells]uint32
-	for i, report := range a.reports {
-		name := fmt.Sprint("n", i)
-		for _, c := range report {
-			switch at := c.Cell - 1; {
-			case c.Leader && c.Term >= terms[at]:
-				leaders[at], terms[at] = name, c.Term
+	for _, n := range a.Nodes {
+		if !n.Up() {
+			continue
+		}
+		for _, c := range a.reports[n.Index] {
+			switch p := &all[c.Cell-1]; {
+			case c.Leader && c.Term > p.term:
+				p.Leader, p.term = n.Name, c.Term
 			case c.Term > 0:
-				followers[at] = append(followers[at], name)
+				p.Followers = append(p.Followers, n.Name)
 			}
 		}
 	}
-	return leaders, followers
+	for i := range all {
+		all[i].Runners = a.runners[i]
+	}
+	return all
 }
 
 func (a *arenaRun) isHealthy() bool {
-	leaders, followers := a.places()
-	few := func(names []string) bool { return len(names) < copies-1 }
-	return a.Up() && !slices.Contains(leaders[:], "") && !slices.ContainsFunc(followers[:], few)
+	all := a.places()
+	return a.Up() && !slices.ContainsFunc(all[:], func(p place) bool { return p.Leader == "" || len(p.Followers) < copies-1 })
 }
 
 // run plays until the time is over, and returns the verdict. It keeps the files of a failed run.
@@ -114,38 +127,28 @@ func (a *arenaRun) run(ctx context.Context) cli.Verdict {
 	defer runtime.UnlockOSThread()
 	err := a.play(ctx)
 	a.Close()
-	if err != nil || a.bad() {
+	all := "each player has one runner, which carried out each answered order once"
+	switch {
+	case a.bad():
+		all = a.faults[0]
+		fallthrough
+	case err != nil && ctx.Err() == nil:
 		a.logf("logs and stores are in %s", a.Dir)
-	} else {
+	case err == nil:
 		err = os.RemoveAll(a.Dir)
 	}
-	all := "every player has one fighter, each answered order counts once"
-	if a.bad() {
-		all = a.faults[0]
-	}
-	return localnet.Judge(ctx, a.bad(), err, fmt.Sprintf("%s; %d orders, %d crossings", all, a.players.answered, a.players.crossed))
-}
-
-// start creates the fleet.
-func (a *arenaRun) start() (err error) {
-	a.Fleet, err = localnet.NewFleet(localnet.Options{
-		Node: func(i int, _ string, urls []string) []string {
-			return []string{fmt.Sprint("n", i), fmt.Sprint(nodeWorkers[i]), strings.Join(urls, ",")}
-		},
-		Hear: a.hear, Fault: a.fault, Bad: a.bad,
-	})
-	return err
+	return localnet.Judge(ctx, a.bad(), err, fmt.Sprintf("%s; %d orders, %d crossings", all, a.players.answered(), a.players.crossed))
 }
 
 func (a *arenaRun) play(ctx context.Context) error {
-	if err := a.Heal(); err != nil {
+	err := a.Heal()
+	if err == nil {
+		err = a.Until(ctx, a.isHealthy)
+	}
+	if err != nil || a.bad() {
 		return err
 	}
-	if err := a.Until(ctx, a.isHealthy); err != nil || a.bad() {
-		return err
-	}
-	a.logf("%d servers and %d nodes are up; %d cells, each on %d nodes; %d players", localnet.Size, localnet.Size, fieldCells, copies, playerCount)
-	var err error
+	a.logf("3 servers and 3 nodes are up; %d cells, each on %d nodes; %d players", fieldCells, copies, playerCount)
 	if a.players.client, err = cluster.Dial(ctx, cluster.URLs(a.URLs)); err != nil {
 		return err
 	}
@@ -160,7 +163,7 @@ func (a *arenaRun) play(ctx context.Context) error {
 	for i := range fieldCells {
 		playing.Go(func() { a.watch(live, i) })
 	}
-	if err := a.disturb(ctx); err != nil {
+	if err := a.killAll(ctx); err != nil {
 		return err
 	}
 	stop()
@@ -175,13 +178,12 @@ func (a *arenaRun) play(ctx context.Context) error {
 	return a.End(func() error { return nil })
 }
 
-// watch keeps the view of a cell for the page.
-func (a *arenaRun) watch(ctx context.Context, i int) {
+// watch keeps the runners of a cell for the page.
+func (a *arenaRun) watch(ctx context.Context, cell int) {
 	for ; ctx.Err() == nil; time.Sleep(2 * reportEvery) {
-		all, err := a.players.look(ctx, cells.ID(i+1))
-		if err == nil {
+		if all, err := a.players.look(ctx, cell); err == nil {
 			a.mutex.Lock()
-			a.views[i] = all
+			a.runners[cell] = all
 			a.mutex.Unlock()
 		}
 	}
@@ -192,8 +194,8 @@ const (
 	healAfter = time.Second
 )
 
-// disturb kills processes, chosen on the page or by the seed, until the time is over.
-func (a *arenaRun) disturb(ctx context.Context) error {
+// killAll kills processes, chosen on the page or by the seed, until the time is over.
+func (a *arenaRun) killAll(ctx context.Context) error {
 	timed, cancel := context.WithCancel(ctx)
 	if a.limit > 0 {
 		timed, cancel = context.WithTimeout(ctx, a.limit)
@@ -227,35 +229,32 @@ func (a *arenaRun) disturb(ctx context.Context) error {
 }
 
 func (a *arenaRun) killOne(ctx context.Context, m *localnet.Member) error {
-	leaders, _ := a.places()
-	led := 0
-	for _, name := range leaders {
-		if name == m.Name {
-			led++
+	leads := 0
+	for _, p := range a.places() {
+		if p.Leader == m.Name {
+			leads++
 		}
 	}
-	what := fmt.Sprintf("node %s is killed; it leads %d cells", m.Name, led)
-	if m.Name[0] == 's' {
-		what = fmt.Sprintf("server %s is killed", m.Name)
-	}
-	a.logf("%s", what)
-	begun := time.Now()
-	a.players.begin()
+	a.players.wait(true)
 	m.Kill()
-	if a.Nodes[m.Index] == m {
-		a.setReport(m, nil)
+	if slices.Contains(a.Nodes, m) {
+		a.receive(m, "[]") // until its next report
+		a.logf("node %s is killed; it led %d cells", m.Name, leads)
+	} else {
+		a.logf("server %s is killed", m.Name)
 	}
-	select {
-	case <-time.After(healAfter):
-	case <-ctx.Done():
-	}
+	time.Sleep(healAfter)
 	if err := a.Heal(); err != nil {
 		return err
 	}
-	if err := a.Until(ctx, a.isHealthy); err != nil || a.bad() {
+	healed := time.Now()
+	if err := a.Until(ctx, func() bool {
+		_, open := a.players.wait(false)
+		return a.isHealthy() && open < time.Since(healed)
+	}); err != nil {
 		return err
 	}
-	longest, _ := a.players.wait()
-	a.logf("all cells have a leader and a follower after %.1fs; players waited %v at most", time.Since(begun).Seconds(), longest.Round(time.Millisecond))
+	longest, _ := a.players.wait(false)
+	a.logf("each cell has a leader and a follower; players waited at most %v", longest.Round(time.Millisecond))
 	return nil
 }

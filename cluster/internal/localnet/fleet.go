@@ -26,9 +26,9 @@ type Options struct {
 	// fleet, urls has the servers, beginning with server i.
 	Node func(i int, dir string, urls []string) []string
 
-	Hear  func(m *Member, line string)     // called with lines of nodes, except "listen ADDRESS"
-	Fault func(format string, args ...any) // called for processes that end by themselves
-	Bad   func() bool                      // ends every wait
+	Receive func(m *Member, line string)     // called with lines of nodes, except "listen ADDRESS"
+	Fault   func(format string, args ...any) // called for processes that end by themselves
+	Bad     func() bool                      // ends every wait
 }
 
 // A Fleet is a set of processes and the links between them. Its methods except Leader, Up and Why

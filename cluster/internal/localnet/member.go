@@ -157,7 +157,7 @@ func (m *Member) receive(line string) {
 	rest, listens := strings.CutPrefix(line, "listen ")
 	client, route, _ := strings.Cut(rest, " ")
 	if !listens && m.isNode {
-		m.fleet.Hear(m, line)
+		m.fleet.Receive(m, line)
 		return
 	}
 	m.Note(line)

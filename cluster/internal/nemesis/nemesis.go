@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) (*Result, cli.Verdict) {
 	defer runtime.UnlockOSThread()
 	r := &run{Options: o, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0))}
 	var err error
-	r.Fleet, err = localnet.NewFleet(localnet.Options{Node: r.words, Hear: r.hear, Fault: r.auditor.Fault, Bad: r.bad})
+	r.Fleet, err = localnet.NewFleet(localnet.Options{Node: r.words, Receive: r.receive, Fault: r.auditor.Fault, Bad: r.bad})
 	if err == nil {
 		err = r.run(ctx)
 	}
@@ -315,8 +315,8 @@ func (r *run) owner() (owner *localnet.Member) {
 	return owner
 }
 
-// hear takes a line of a node.
-func (r *run) hear(n *localnet.Member, line string) {
+// receive takes a line of a node.
+func (r *run) receive(n *localnet.Member, line string) {
 	what, rest, _ := strings.Cut(line, " ")
 	var err error
 	r.mutex.Lock()

@@ -47,11 +47,11 @@ func TestCheckBucket_FindsMutants(t *testing.T) {
 }
 
 // The errors of saves are kept until the next save.
-func TestHear_KeepsSaveError(t *testing.T) {
+func TestReceive_KeepsSaveError(t *testing.T) {
 	f, n := &run{}, &localnet.Member{Name: "n0"}
 	f.Fleet = &localnet.Fleet{Nodes: []*localnet.Member{{Name: "n1", Index: 1}, n}}
 	for _, c := range [][2]string{{"save no room", "n0: no room"}, {"status true 1 2 0", "n0: no room"}, {"save ", ""}, {"save gone", "n0: gone"}, {"open", ""}} {
-		f.hear(n, c[0])
+		f.receive(n, c[0])
 		if got := f.saveErr(); got != c[1] || f.bad() {
 			t.Errorf("after %q: %q, want %q", c[0], got, c[1])
 		}

@@ -28,7 +28,7 @@ func TestNote_CountsZombies(t *testing.T) {
 	}
 }
 
-func TestHear_ReportsToAuditor(t *testing.T) {
+func TestReceive_ReportsToAuditor(t *testing.T) {
 	for _, c := range []struct {
 		lines    string
 		reported int    // ticks
@@ -44,7 +44,7 @@ func TestHear_ReportsToAuditor(t *testing.T) {
 	} {
 		f, n := &run{}, &localnet.Member{Name: "n0"}
 		for line := range strings.SplitSeq(c.lines, "|") {
-			f.hear(n, line)
+			f.receive(n, line)
 		}
 		found := f.auditor.Findings()
 		if found.Reported != c.reported || f.bad() != (c.fault != "") || !strings.Contains(strings.Join(found.Faults, "\n"), c.fault) {
