@@ -151,7 +151,7 @@ func (c *Client) lacks(ctx context.Context, cell CellID) (none, known bool) {
 
 // request sends a call once and waits for the reply.
 func (c *Client) request(ctx context.Context, cell CellID, key string, body []byte, wait time.Duration) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, errNoReply)
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	m := nats.NewMsg(callSubject(cell))
 	m.Data = body
@@ -163,7 +163,7 @@ func (c *Client) request(ctx context.Context, cell CellID, key string, body []by
 	case errors.Is(err, nats.ErrConnectionClosed):
 		return nil, ErrClosed
 	case err != nil && ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return nil, errNoReply
 	case err != nil:
 		return nil, err
 	}
@@ -184,4 +184,4 @@ func (c *Client) request(ctx context.Context, cell CellID, key string, body []by
 	}
 }
 
-var errNoReply = errors.New("no reply yet")
+var errNoReply = errors.New("no reply yet: the call may count now or later; wait longer, or read the state")

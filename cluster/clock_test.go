@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/world"
 )
@@ -52,6 +56,34 @@ func TestNode_ContinuesAfterWrongClock(t *testing.T) {
 	for i, c := range n.Status().Cells {
 		if off := c.World.ClockOff; (off > 0) != (i == 0) || off.Abs() < decades/6 {
 			t.Errorf("cell %v: ClockOff: got %v, want decades, negative if the former clock was ahead", c.Cell, off)
+		}
+	}
+}
+
+// A beatEntry is a node's sign of life, by the clock of a server.
+type beatEntry struct {
+	jetstream.KeyValueEntry
+	beat    int
+	created time.Time
+}
+
+func (e beatEntry) Key() string                     { return nodePrefix + "a" }
+func (e beatEntry) Value() []byte                   { return fmt.Appendf(nil, `{"beat":%d}`, e.beat) }
+func (e beatEntry) Revision() uint64                { return uint64(e.beat) }
+func (e beatEntry) Operation() jetstream.KeyValueOp { return jetstream.KeyValuePut }
+func (e beatEntry) Created() time.Time              { return e.created }
+
+func TestNode_ReportsWrongClock(t *testing.T) {
+	n := newNode(dial(t, Embedded(t.TempDir())), Servers{}, Host{Name: "a", Copies: 1})
+	for beat, test := range []struct {
+		off  time.Duration
+		want string
+	}{
+		{0, ""}, {48 * time.Hour, "clock: 48h0m0s ahead of the servers; set the clock"}, {-time.Minute, "clock: -1m0s ahead"}, {time.Second, ""},
+	} {
+		n.see(t.Context(), beatEntry{beat: beat + 1, created: time.Now().Add(-test.off)})
+		if got := strings.Join(n.Status().Problems, "; "); (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
+			t.Errorf("clock off by %v: got %q, want %q", test.off, got, test.want)
 		}
 	}
 }

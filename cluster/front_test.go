@@ -63,10 +63,12 @@ func TestCall_ReportsErrors(t *testing.T) {
 	unowned, err := Open(t.Context(), s, 2, o)
 	noError(t, err)
 	defer unowned.Close()
-	serveBank(t, s, o, func(_ context.Context, c Call) ([]byte, error) {
+	serveBank(t, s, o, func(ctx context.Context, c Call) ([]byte, error) {
 		switch string(c.Body) {
 		case "panic":
 			panic("no such thing")
+		case "hang":
+			<-ctx.Done()
 		case "long":
 			return make([]byte, 1<<20), nil
 		}
@@ -90,12 +92,13 @@ func TestCall_ReportsErrors(t *testing.T) {
 		{"long reply", c, 1, "long", []error{ErrRefused}, "reply: got 1048576 bytes, want at most 1047552"},
 		{"error", c, 1, "nonsense", []error{ErrRefused}, `the cell refused the call: body: got "nonsense"`},
 		{"panic", c, 1, "panic", []error{ErrRefused}, "serve: panic: no such thing"},
+		{"lost reply", c, 1, "hang", []error{context.DeadlineExceeded}, "no reply yet: the call may count now or later; wait longer, or read the state"},
 		{"closed client", ended, 1, transfer, []error{ErrClosed}, "closed"},
 		{"after all", c, 1, transfer, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			limit := time.Minute
-			if tt.cell == 2 {
+			if tt.cell == 2 || tt.body == "hang" {
 				limit = 300 * time.Millisecond
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), limit)

@@ -76,6 +76,7 @@ type Node struct {
 	self      nodeEntry         // without Cells
 	revisions map[string]uint64 // of the entries of nodes
 	missed    map[string]int    // beats of this node since another's last
+	clockOff  time.Duration     // this clock minus the servers', at the last beat
 	hosted    map[CellID]*hosted
 }
 
@@ -86,6 +87,8 @@ const (
 	leaseBeats = 4
 
 	maxOpening = 4
+
+	maxClockOff = 10 * time.Second // includes the delay of a beat
 )
 
 var errName = errors.New("name: want 1 to 64 letters, digits, - and _")
@@ -174,7 +177,7 @@ func (n *Node) Place(ctx context.Context, cell CellID, weight int) error {
 type NodeStatus struct {
 	Nodes    []string     // nodes that run
 	Cells    []CellStatus // that this node plays or should play, by ID
-	Problems []string     // entries of the bucket that somebody edited, and how to mend them
+	Problems []string     // a wrong clock, and edited entries of the bucket, with the fix of each
 }
 
 // A CellStatus is the state of a cell on a node.
@@ -190,6 +193,9 @@ func (n *Node) Status() NodeStatus {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	s := NodeStatus{Problems: n.placement.problems()}
+	if off := n.clockOff; off.Abs() > maxClockOff {
+		s.Problems = append(s.Problems, fmt.Sprintf("clock: %v ahead of the servers; set the clock of this machine, or of the servers", off.Round(time.Second)))
+	}
 	for name := range n.placement.nodes {
 		s.Nodes = append(s.Nodes, name)
 	}

@@ -105,6 +105,9 @@ func TestNode_SharesCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitUntil(t, "the wrong entry is named", func() bool { return len(a.Status().Problems) == 1 })
+	if reply, err := a.Call(t.Context(), 2, []byte(transfer)); string(reply) != "done" || err != nil {
+		t.Errorf("cell 2 next to a wrong entry: got %q, %v", reply, err)
+	}
 	if _, err := b.Call(t.Context(), 77, []byte(transfer)); !errors.Is(err, ErrClosed) {
 		t.Errorf("call by a node that has ended: got %v, want %v", err, ErrClosed)
 	}
@@ -176,9 +179,13 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 	s := Embedded(t.TempDir())
 	h := Host{Name: "a", Open: openBanks(Options{Snapshots: Folder(t.TempDir())})}
 	first := startNode(t, s, h)
+	noError(t, first.Place(t.Context(), 1, 1))
 	_, err := Join(t.Context(), s, h)
 	if !errors.Is(err, ErrNameTaken) || !strings.Contains(err.Error(), fmt.Sprintf("process %d: end that one, or set another Host.Name", os.Getpid())) {
 		t.Errorf("second node: got %v, want %v with its host and the fix", err, ErrNameTaken)
+	}
+	if reply, err := first.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
+		t.Errorf("cell of the first node: got %q, %v", reply, err)
 	}
 	for _, name := range []string{"", "b c", "b.c"} {
 		h.Name = name

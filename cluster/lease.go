@@ -235,6 +235,7 @@ func (n *Node) see(ctx context.Context, e jetstream.KeyValueEntry) {
 	if name != n.host.Name || n.placement.nodes[name].Beat <= before {
 		return
 	}
+	n.clockOff = time.Since(e.Created())
 	for other := range n.placement.nodes {
 		if n.missed[other]++; other != name && n.missed[other] >= leaseBeats {
 			go n.remove(ctx, other, n.revisions[other])
