@@ -67,7 +67,7 @@ func parse(args []string) (o nemesis.Options, err error) {
 		return nil
 	})
 	flags.Func("canary", "", func(name string) error {
-		if o.Mutant = name; nemesis.Mutants[name] == "" {
+		if o.Mutant = name; name != nemesis.AckBeforeAppend {
 			return fmt.Errorf("got %q, want a fault", name)
 		}
 		return nil
@@ -89,6 +89,6 @@ func usage(w io.Writer) {
 		deck += k.Weight
 	}
 	_ = template.Must(template.New("usage").Parse(usageText)).Execute(w, map[string]any{
-		"Kinds": kinds, "Deck": deck, "Canaries": nemesis.Mutants,
+		"Kinds": kinds, "Deck": deck,
 	})
 }

@@ -34,7 +34,7 @@ type Auditor struct {
 	tick     uint64
 	time     int64
 	reported map[uint64]reported // by tick
-	calls    map[uint64]*called  // by key
+	calls    map[uint64]uint64   // acknowledged ticks by key; 0: none
 	readErr  error               // of Follow
 }
 
@@ -45,11 +45,10 @@ type Findings struct {
 	Terms     int
 	Reported  int // ticks applied by nodes, once per node
 	Acked     int
-	Refused   int
 	Uncertain int
 
 	Lost     int // acknowledged calls and applied ticks not in the log
-	Changed  int // calls in another tick, refused ones in the log, unknown ones
+	Changed  int // calls in another tick, and unknown ones
 	Doubled  int // calls in several ticks
 	Diverged int // ticks with two digests, and failed replays
 	Broken   int // records that do not follow, or have changed
@@ -78,20 +77,6 @@ type reported struct {
 	by     string
 }
 
-type called struct {
-	answer answer
-	tick   uint64 // acknowledged tick
-	open   bool   // an earlier attempt has an unknown outcome
-}
-
-type answer uint8
-
-const (
-	none answer = iota // or uncertain
-	acked
-	refused
-)
-
 // Applied reports that a node has applied or replayed a tick.
 func (a *Auditor) Applied(node string, tick, digest uint64) {
 	a.mutex.Lock()
@@ -114,40 +99,16 @@ func (a *Auditor) applied(node string, tick, digest uint64) {
 }
 
 // Asked reports that a client is about to make a call.
-func (a *Auditor) Asked(key uint64) {
+func (a *Auditor) Asked(key uint64) { a.Acked(key, 0) }
+
+// Acked reports that a call is in a tick.
+func (a *Auditor) Acked(key, tick uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	if a.calls == nil {
-		a.calls = make(map[uint64]*called)
+		a.calls = make(map[uint64]uint64)
 	}
-	if a.calls[key] == nil {
-		a.calls[key] = new(called)
-	}
-}
-
-// Acked reports that a call is in a tick, or in an earlier one after an uncertain attempt.
-func (a *Auditor) Acked(key, tick uint64) { a.answered(key, acked, tick) }
-
-// Refused reports that a call was not applied.
-func (a *Auditor) Refused(key uint64) { a.answered(key, refused, 0) }
-
-func (a *Auditor) answered(key uint64, is answer, tick uint64) {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	c := a.calls[key]
-	if is == refused && c.open {
-		is = none
-	}
-	c.answer, c.tick = is, tick
-}
-
-// Again reports another attempt of a refused or uncertain call, so both may be in the log.
-func (a *Auditor) Again(key uint64) {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	c := a.calls[key]
-	c.open = c.open || c.answer == none
-	c.answer = none
+	a.calls[key] = tick
 }
 
 // Fault reports a fault found by a node.

@@ -42,28 +42,23 @@ func (a *Auditor) judge(taken map[uint64][]uint64) {
 	defer a.mutex.Unlock()
 	f := &a.found
 	for _, key := range slices.Sorted(maps.Keys(a.calls)) {
-		c, in := a.calls[key], taken[key]
+		tick, in := a.calls[key], taken[key]
 		switch {
 		case len(in) > 1:
 			a.fault(&f.Doubled, "call %x is in ticks %d", key, in)
-		case c.answer == acked && len(in) == 0:
-			a.fault(&f.Lost, "call %x was acknowledged in tick %d, but is not in the log", key, c.tick)
-		case c.answer == acked && (in[0] > c.tick || in[0] != c.tick && !c.open):
-			a.fault(&f.Changed, "call %x was acknowledged in tick %d, but is in tick %d", key, c.tick, in[0])
-		case c.answer == refused && len(in) > 0:
-			a.fault(&f.Changed, "call %x was refused, but is in tick %d", key, in[0])
+		case tick > 0 && len(in) == 0:
+			a.fault(&f.Lost, "call %x was acknowledged in tick %d, but is not in the log", key, tick)
+		case tick > 0 && in[0] != tick:
+			a.fault(&f.Changed, "call %x was acknowledged in tick %d, but is in tick %d", key, tick, in[0])
 		}
-		switch c.answer {
-		case acked:
+		if tick > 0 {
 			f.Acked++
-		case refused:
-			f.Refused++
-		default:
+		} else {
 			f.Uncertain++
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(taken)) {
-		if a.calls[key] == nil {
+		if _, known := a.calls[key]; !known {
 			a.fault(&f.Changed, "call %x is in ticks %d, but unknown", key, taken[key])
 		}
 	}

@@ -23,13 +23,8 @@ func TestVerdict_CountsItsFault(t *testing.T) {
 		{"nothing is wrong", func(*history) {}, audit.Findings{}, ""},
 		{"call applied twice", func(h *history) { h.call(2) }, audit.Findings{Doubled: 1}, "call 2 is in ticks ["},
 		{"two calls applied twice", func(h *history) { h.call(2); h.call(3); h.call(3) }, audit.Findings{Doubled: 2}, "call 3 is in ticks ["},
-		{"uncertain call applied twice", func(h *history) { h.call(2); h.auditor.Again(2) }, audit.Findings{Doubled: 1}, "call 2 is in ticks ["},
+		{"uncertain call applied twice", func(h *history) { h.call(2); h.auditor.Asked(2) }, audit.Findings{Doubled: 1}, "call 2 is in ticks ["},
 		{"call of nobody", func(h *history) { h.playSilently(100) }, audit.Findings{Changed: 1}, "call 64 is in ticks ["},
-		{"refused call applied", func(h *history) { h.auditor.Refused(2) }, audit.Findings{Changed: 1}, "call 2 was refused, but is in tick"},
-		{"refused call made again", func(h *history) { h.auditor.Refused(2); h.auditor.Again(2) }, audit.Findings{}, ""},
-		{"acknowledged in an earlier tick, of a try before", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 6) }, audit.Findings{}, ""},
-		{"acknowledged before its tick", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 1) }, audit.Findings{Changed: 1}, "call 2 was acknowledged in tick 1, but is in tick"},
-		{"refused after a try with no answer", func(h *history) { tryTwice(h, 2); h.auditor.Refused(2) }, audit.Findings{}, ""},
 		{"uncertain call not applied", func(h *history) { h.auditor.Asked(99) }, audit.Findings{}, ""},
 		{"acknowledged call lost", func(h *history) { h.auditor.Asked(99); h.auditor.Acked(99, 2) }, audit.Findings{Lost: 1}, "call 63 was acknowledged"},
 		{"acknowledged in another tick", func(h *history) { h.auditor.Acked(3, 2) }, audit.Findings{Changed: 1}, "call 3 was acknowledged in tick 2"},
@@ -61,7 +56,7 @@ func TestVerdict_CountsItsFault(t *testing.T) {
 
 func TestFindings_EveryVerdictIsBad(t *testing.T) {
 	var clean audit.Findings
-	clean.Records, clean.Ticks, clean.Terms, clean.Reported, clean.Acked, clean.Refused, clean.Uncertain = 1, 1, 1, 1, 1, 1, 1
+	clean.Records, clean.Ticks, clean.Terms, clean.Reported, clean.Acked, clean.Uncertain = 1, 1, 1, 1, 1, 1
 	if clean.Bad() {
 		t.Error("a run without faults is bad")
 	}
@@ -70,12 +65,6 @@ func TestFindings_EveryVerdictIsBad(t *testing.T) {
 			t.Errorf("verdict %d: %+v is not bad", i, f)
 		}
 	}
-}
-
-// tryTwice makes the outcome of a call unknown, and tries again.
-func tryTwice(h *history, key uint64) {
-	h.auditor.Again(key)
-	h.auditor.Again(key)
 }
 
 // The log returns a record twice, or an old record.

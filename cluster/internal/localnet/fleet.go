@@ -107,9 +107,13 @@ func (f *Fleet) Heal() error {
 	var errs []error
 	for _, m := range f.All {
 		m.Pause(false)
-		if m.ended() {
-			f.Fault("%s has ended by itself, and had said %q\n%s", m.Name, m.last, m.process.Errors())
-			m.down()
+		if m.process != nil {
+			select {
+			case <-m.process.Gone():
+				f.Fault("%s has ended by itself, and had said %q\n%s", m.Name, m.last, m.process.Errors())
+				m.down()
+			default:
+			}
 		}
 		errs = append(errs, m.start())
 	}

@@ -11,7 +11,7 @@ import (
 	"handloom/proof/process"
 )
 
-// A Member is a server or a node. Up, Addr, Kills and Note may be called by any goroutine, all
+// A Member is a server or a node. Up, Kills and Note may be called by any goroutine, all
 // other methods by the goroutine of the fleet.
 type Member struct {
 	Name  string
@@ -25,7 +25,6 @@ type Member struct {
 
 	mutex  sync.Mutex
 	up     bool // listens
-	addr   string
 	paused bool
 	kills  int
 	last   string // last noted line
@@ -112,30 +111,11 @@ func (m *Member) Pause(paused bool) {
 	}
 }
 
-func (m *Member) ended() bool {
-	if m.process == nil {
-		return false
-	}
-	select {
-	case <-m.process.Gone():
-		return true
-	default:
-		return false
-	}
-}
-
 // Up reports whether the process runs and listens.
 func (m *Member) Up() bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.up && !m.paused
-}
-
-// Addr returns the address of a node, and whether it is up.
-func (m *Member) Addr() (addr string, up bool) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	return m.addr, m.up
 }
 
 // Kills returns the number of kills.
@@ -173,5 +153,5 @@ func (m *Member) receive(line string) {
 	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.up, m.addr = true, client
+	m.up = true
 }

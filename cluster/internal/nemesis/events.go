@@ -31,7 +31,7 @@ var kinds = []Kind{
 	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.kill(e.other()) }},
 	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, func(e *event) { e.kill(e.leader) }},
 	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, func(e *event) { e.kill(e.owner, e.leader) }},
-	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, (*event).killServers},
+	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.kill(e.Servers...) }},
 	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, (*event).killAll},
 	{"end-owner", "orderly end of the owner", 1, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.end(e.owner) }},
 	{"end-leader", "orderly end, as by SIGTERM, of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader) }},
@@ -116,13 +116,6 @@ func (e *event) killTwice() {
 	time.Sleep(time.Duration(e.random.IntN(100)) * ms)
 	if next := e.run.owner(); next != nil {
 		e.kill(next)
-	}
-}
-
-func (e *event) killServers() {
-	e.kill(e.Servers...)
-	if e.Mutant == restoredServers {
-		e.failed = e.restoreServers()
 	}
 }
 

@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"time"
 
 	"handloom/cluster/internal/audit"
 	"handloom/proof/game"
@@ -15,11 +16,32 @@ const (
 	noteTicks     = 100 // life of a note
 )
 
+// calls are requests with the key of a call, answered with its tick.
+type calls = world.Requests[uint64, uint64]
+
 // newGame creates a game whose calls leave notes, and the options of its world.
-func newGame(workers int, applied func(p audit.TickResult)) (*game.Game, world.Options) {
+func newGame(workers int, applied func(p audit.TickResult)) (*store.Store, *calls, world.Options) {
 	g := game.New(workers, noteTicks)
-	return g, world.Options{
-		Version: "nemesis 1", Init: g.Init, Tick: g.Tick, SnapshotTicks: snapshotTicks, DigestTicks: digestTicks, Portable: true, Hz: hz,
+	c := world.NewRequests[uint64, uint64](g.Store, "calls", 100_000, time.Minute)
+	var keys []uint64 // of the tick
+	answer := c.Tick(func(_ *store.Writer, t world.Tick, key uint64) uint64 {
+		keys = append(keys, key)
+		return t.Number
+	})
+	return g.Store, c, world.Options{
+		Version: "nemesis 1", Init: g.Init, SnapshotTicks: snapshotTicks, DigestTicks: digestTicks, Portable: true, Hz: hz,
+		Tick: func(ctx context.Context, w *store.Writer, t world.Tick) error {
+			keys = nil
+			if err := answer(ctx, w, t); err != nil {
+				return err
+			}
+			for _, key := range keys {
+				if err := g.Store.Do(ctx, func(q store.Queue) { _ = g.Leave(key)(q) }); err != nil {
+					return err
+				}
+			}
+			return g.Tick(ctx, w, t)
+		},
 		Applied: func(ctx context.Context, o world.Outcome) {
 			if o.Unrecorded {
 				return // another leader may run it again
@@ -35,6 +57,6 @@ func newGame(workers int, applied func(p audit.TickResult)) (*game.Game, world.O
 
 // program is the [audit.App].
 func program(workers int, applied func(p audit.TickResult)) (*store.Store, world.Options, error) {
-	g, o := newGame(workers, applied)
-	return g.Store, o, nil
+	s, _, o := newGame(workers, applied)
+	return s, o, nil
 }

@@ -27,7 +27,7 @@ type Options struct {
 	Duration time.Duration // after the start; a running event is completed
 	Seed     uint64        // seed of the events
 	Only     []string      // names of kinds; nil: all
-	Mutant   string        // fault from Mutants in every node; empty: none
+	Mutant   string        // AckBeforeAppend in every node, or empty
 	Out      io.Writer
 }
 
@@ -107,7 +107,7 @@ func (r *run) words(i int, dir string, urls []string) []string {
 
 // snapshots returns the folder of snapshots, or "" for the object store.
 func (r *run) snapshots(dir string) string {
-	if r.Seed%2 == 1 || isBucketMutant(r.Mutant) {
+	if r.Seed%2 == 1 {
 		return ""
 	}
 	return filepath.Join(dir, "snapshots")
@@ -138,13 +138,18 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.waitHealthy(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
+	c, err := cluster.Dial(ctx, cluster.URLs(r.URLs))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
 	for i := range clients {
-		calling.Go(func() { r.call(live, i) })
+		calling.Go(func() { r.call(live, c, i) })
 	}
 	r.logf("%d servers and %d nodes are up; %d clients call", localnet.Size, localnet.Size, clients)
 	err = r.events(ctx)
 	if err == nil && ctx.Err() == nil {
-		err = r.saves(ctx, log)
+		err = r.saves(ctx)
 	}
 	stop()
 	calling.Wait()
@@ -273,9 +278,6 @@ func (r *run) finish(log world.Log, err error) error {
 		return nil
 	case err != nil:
 		return err
-	}
-	if err := retry(context.Background(), r.spoil); err != nil {
-		return fmt.Errorf("fault: %w", err)
 	}
 	if err := retry(context.Background(), r.checkBucket); err != nil {
 		return fmt.Errorf("bucket: %w", err)

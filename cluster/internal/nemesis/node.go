@@ -3,15 +3,12 @@ package nemesis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,7 +16,6 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
 	"handloom/journal"
-	"handloom/proof/game"
 	"handloom/proof/process"
 	"handloom/store"
 	"handloom/world"
@@ -48,11 +44,6 @@ func Node(ctx context.Context, c *process.Child, words []string) error {
 	if cut, ok := j.Truncated(); ok {
 		c.Logf("cut %+v", cut)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
 	log.Info("start")
 	connected := func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }
 	l, err := openLog(ctx, cluster.URLs(
@@ -64,11 +55,9 @@ func Node(ctx context.Context, c *process.Child, words []string) error {
 		return unlessEnded(ctx, err)
 	}
 	defer l.Close()
-	p := player{Child: c, file: log, addr: listener.Addr()}
-	go func() { _ = http.Serve(listener, &p) }()
+	p := player{Child: c, file: log, log: l, mutant: words[3]}
 	for ctx.Err() == nil {
-		g, o := newGame(workers, func(p audit.TickResult) { c.Logf("tick %d %d", p.Number, p.Digest) })
-		if err := p.play(ctx, g, o, faulty(l, words[3])); err != nil {
+		if err := p.play(ctx, workers); err != nil {
 			return err
 		}
 	}
@@ -112,19 +101,15 @@ func unlessEnded(ctx context.Context, err error) error {
 
 type player struct {
 	*process.Child
-	file *slog.Logger
-	addr net.Addr
-	now  atomic.Pointer[playing] // nil: no world is open
-}
-
-type playing struct {
-	*game.Game
-	*world.World
+	file   *slog.Logger
+	log    *cluster.Log
+	mutant string
 }
 
 // play opens the world and runs it until ctx ends or the servers fail.
-func (p *player) play(ctx context.Context, g *game.Game, o world.Options, l world.Log) error {
-	w, err := world.Open(ctx, g.Store, l, o)
+func (p *player) play(ctx context.Context, workers int) error {
+	s, requests, o := newGame(workers, func(r audit.TickResult) { p.Logf("tick %d %d", r.Number, r.Digest) })
+	w, err := world.Open(ctx, s, faulty(p.log, p.mutant), o)
 	if err != nil {
 		if isPermanent(err) {
 			return err
@@ -134,16 +119,28 @@ func (p *player) play(ctx context.Context, g *game.Game, o world.Options, l worl
 		time.Sleep(watchEvery)
 		return nil
 	}
-	p.now.Store(&playing{g, w})
-	defer p.now.Store(nil)
 	p.Logf("open")
-	p.Logf("listen %v", p.addr)
-	go p.watch(ctx, w)
+	p.Logf("listen world")
 	p.file.Info("open", "status", w.Status())
+	running, stop := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	serving.Go(func() { p.watch(running, w) })
+	serving.Go(func() {
+		_ = p.log.Serve(running, w, func(ctx context.Context, c cluster.Call) (reply []byte, err error) {
+			key, err := strconv.ParseUint(string(c.Body), 10, 64)
+			if err == nil {
+				key, err = requests.Submit(ctx, w, c.Key, key)
+			}
+			return strconv.AppendUint(nil, key, 10), err
+		})
+	})
 	err = unlessEnded(ctx, w.Run(ctx))
+	stop()
 	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if closing := w.Close(late); isPermanent(closing) {
+	closing := w.Close(late)
+	serving.Wait()
+	if isPermanent(closing) {
 		err = errors.Join(err, closing)
 	}
 	if err == nil {
@@ -176,31 +173,4 @@ func (p *player) watch(ctx context.Context, w *world.World) {
 		}
 		p.Logf("status %t %d %d %d", s.Leader, s.Term, s.Tick, s.LostAppends)
 	}
-}
-
-// ServeHTTP makes the call of the key in the path.
-func (p *player) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	key, err := strconv.ParseUint(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
-	if err != nil {
-		fmt.Fprint(out, err)
-		return
-	}
-	fmt.Fprint(out, p.answer(key))
-}
-
-func (p *player) answer(key uint64) string {
-	ctx, cancel := context.WithTimeout(context.Background(), callTime)
-	defer cancel()
-	now := p.now.Load()
-	if now == nil {
-		return "no"
-	}
-	receipt, err := now.Submit(ctx, now.Leave(key))
-	switch {
-	case err == nil:
-		return fmt.Sprint("ok ", receipt.Tick())
-	case errors.Is(err, store.ErrUncertain), errors.Is(err, world.ErrTick):
-		return "open"
-	}
-	return "no"
 }

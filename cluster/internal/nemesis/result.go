@@ -28,8 +28,8 @@ func (r *Result) Print(w io.Writer) {
 			events.Row(k.Name, report.Count(len(o)), quantile(o, 0.5), quantile(o, 0.99), quantile(o, 1))
 		}
 	}
-	what := report.NewTable("records", "ticks", "terms", "applied", "acknowledged", "refused", "uncertain", "zombies", "fenced", "took")
-	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(r.Terms), report.Count(r.Reported), report.Count(r.Acked), report.Count(r.Refused),
+	what := report.NewTable("records", "ticks", "terms", "applied", "acknowledged", "uncertain", "zombies", "fenced", "took")
+	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(r.Terms), report.Count(r.Reported), report.Count(r.Acked),
 		report.Count(r.Uncertain), report.Count(r.Zombies), report.Count(r.Fenced), report.Duration(r.Took))
 	for _, t := range []*report.Table{events, what} {
 		if t.Len() > 0 {

@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -12,12 +13,31 @@ import (
 	"handloom/cluster/internal/localnet"
 )
 
-// Saves leave two objects, and each mutant of the bucket is found.
-func TestCheckBucket_FindsMutants(t *testing.T) {
-	for mutant, want := range map[string]string{
-		"": "", directBucket: "any replica answers: true", namedSnapshots: "bucket: 3 objects", orphanChunks: ".C.left400",
+// Saves leave two objects, and each fault of the bucket is found.
+func TestCheckBucket_FindsFaults(t *testing.T) {
+	bucket := cell.Stream()
+	for want, spoil := range map[string]func(ctx context.Context, js jetstream.JetStream) error{
+		"": func(context.Context, jetstream.JetStream) error { return nil },
+		"any replica answers: true": func(ctx context.Context, js jetstream.JetStream) error {
+			s, err := js.Stream(ctx, "OBJ_"+bucket)
+			failIf(t, err)
+			config := s.CachedInfo().Config
+			config.AllowDirect = true
+			_, err = js.UpdateStream(ctx, config)
+			return err
+		},
+		"bucket: 3 objects": func(ctx context.Context, js jetstream.JetStream) error {
+			o, err := js.ObjectStore(ctx, bucket)
+			failIf(t, err)
+			_, err = o.PutString(ctx, "snapshot400", "state")
+			return err
+		},
+		".C.left400": func(ctx context.Context, js jetstream.JetStream) error {
+			_, err := js.Publish(ctx, "$O."+bucket+".C.left400", []byte("state"))
+			return err
+		},
 	} {
-		t.Run(mutant, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
 			failIf(t, err)
 			defer c.Close()
@@ -29,14 +49,14 @@ func TestCheckBucket_FindsMutants(t *testing.T) {
 			defer conn.Close()
 			js, err := jetstream.New(conn)
 			failIf(t, err)
-			f := &run{Options: Options{Seed: 1, Mutant: mutant}, Fleet: &localnet.Fleet{JS: js}}
+			f := &run{Options: Options{Seed: 1}, Fleet: &localnet.Fleet{JS: js}}
 			for at := range uint64(4) {
 				failIf(t, l.Save(t.Context(), at, func(w io.Writer) error {
 					_, err := io.WriteString(w, "state")
 					return err
 				}))
 			}
-			failIf(t, f.spoil(t.Context()))
+			failIf(t, spoil(t.Context(), js))
 			failIf(t, f.checkBucket(t.Context()))
 			found := f.auditor.Findings()
 			if f.bad() != (want != "") || !strings.Contains(strings.Join(found.Faults, "\n"), want) {
