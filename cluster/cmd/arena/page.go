@@ -38,16 +38,13 @@ const minPause = 250 * time.Millisecond
 
 func (a *arenaRun) state() pageState {
 	longest, open := a.players.wait(false)
-	s := pageState{Cells: a.places(), Answered: a.players.answered(), Longest: longest.Milliseconds(), Open: open.Milliseconds()}
+	s := pageState{Cells: a.places(), Answered: a.players.answered(), Longest: longest.Milliseconds(), Open: open.Milliseconds(), Events: a.Events(), Faults: a.Faults()}
 	for _, m := range a.All {
 		s.Processes = append(s.Processes, pageProcess{m.Name, m.Up(), m.Kills()})
 	}
 	a.players.mutex.Lock()
 	s.Crossed = a.players.crossed
 	a.players.mutex.Unlock()
-	a.mutex.Lock()
-	s.Events, s.Faults = a.events, a.faults
-	a.mutex.Unlock()
 	switch {
 	case s.Answered == 0:
 		s.Says = "Three servers and three nodes start, and share the cells."

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -26,48 +24,23 @@ type arenaRun struct {
 	options
 	*localnet.Fleet
 	players players
-	begun   time.Time
-	out     io.Writer
 	kills   chan string // names of processes to kill, from the page
 
 	mutex   sync.Mutex
 	reports [localnet.Size][]cellReport // one per node
 	runners [fieldCells][]runner        // shown on the page
-	events  []string
-	faults  []string
 }
 
 // newRun creates a run with a fleet. Play it.
 func newRun(o options, out io.Writer) (a *arenaRun, err error) {
-	a = &arenaRun{options: o, out: out, begun: time.Now(), kills: make(chan string, 1)}
+	a = &arenaRun{options: o, kills: make(chan string, 1)}
 	a.Fleet, err = localnet.NewFleet(localnet.Options{
 		Node: func(i int, _ string, urls []string) []string {
 			return []string{fmt.Sprint("n", i), fmt.Sprint(1 << i), strings.Join(urls, ",")}
 		},
-		Receive: a.receive, Fault: a.fault, Bad: a.bad,
+		Receive: a.receive, Out: out,
 	})
 	return a, err
-}
-
-func (a *arenaRun) logf(format string, args ...any) {
-	line := fmt.Sprintf("%7.1fs  %s", time.Since(a.begun).Seconds(), fmt.Sprintf(format, args...))
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	a.events = append(a.events, line)
-	fmt.Fprintln(a.out, line)
-}
-
-func (a *arenaRun) fault(format string, args ...any) {
-	a.logf("fault: "+format, args...)
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	a.faults = append(a.faults, fmt.Sprintf(format, args...))
-}
-
-func (a *arenaRun) bad() bool {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	return len(a.faults) > 0
 }
 
 // receive takes the report of a node.
@@ -80,9 +53,9 @@ func (a *arenaRun) receive(n *localnet.Member, line string) {
 	i := slices.IndexFunc(report, func(c cellReport) bool { return c.Fault != "" })
 	switch {
 	case err != nil:
-		a.fault("%s says %q", n.Name, line)
+		a.Fault("%s says %q", n.Name, line)
 	case i >= 0:
-		a.fault("%s: %s", n.Name, report[i].Fault)
+		a.Fault("%s: %s", n.Name, report[i].Fault)
 	}
 }
 
@@ -121,23 +94,12 @@ func (a *arenaRun) isHealthy() bool {
 	return a.Up() && !slices.ContainsFunc(all[:], func(p place) bool { return p.Leader == "" || len(p.Followers) < copies-1 })
 }
 
-// run plays until the time is over, and returns the verdict. It keeps the files of a failed run.
+// run plays until the time is over, and returns the verdict.
 func (a *arenaRun) run(ctx context.Context) cli.Verdict {
-	runtime.LockOSThread() // children die with the thread that started them
-	defer runtime.UnlockOSThread()
-	err := a.play(ctx)
-	a.Close()
-	all := "each player has one runner, which carried out each answered order once"
-	switch {
-	case a.bad():
-		all = a.faults[0]
-		fallthrough
-	case err != nil && ctx.Err() == nil:
-		a.logf("logs and stores are in %s", a.Dir)
-	case err == nil:
-		err = os.RemoveAll(a.Dir)
-	}
-	return localnet.Judge(ctx, a.bad(), err, fmt.Sprintf("%s; %d orders, %d crossings", all, a.players.answered(), a.players.crossed))
+	return a.Play(ctx, func() (string, error) {
+		err := a.play(ctx)
+		return fmt.Sprintf("each of %d players has one runner, which carried out each answered order once; %d orders, %d crossings", playerCount, a.players.answered(), a.players.crossed), err
+	})
 }
 
 func (a *arenaRun) play(ctx context.Context) error {
@@ -145,10 +107,10 @@ func (a *arenaRun) play(ctx context.Context) error {
 	if err == nil {
 		err = a.Until(ctx, a.isHealthy)
 	}
-	if err != nil || a.bad() {
+	if err != nil || a.Bad() {
 		return err
 	}
-	a.logf("3 servers and 3 nodes are up; %d cells, each on %d nodes; %d players", fieldCells, copies, playerCount)
+	a.Logf("3 servers and 3 nodes are up; %d cells, each on %d nodes; %d players", fieldCells, copies, playerCount)
 	if a.players.client, err = cluster.Dial(ctx, cluster.URLs(a.URLs)); err != nil {
 		return err
 	}
@@ -170,9 +132,9 @@ func (a *arenaRun) play(ctx context.Context) error {
 	playing.Wait()
 	faults, err := a.players.judge(context.WithoutCancel(ctx))
 	for _, f := range faults {
-		a.fault("%s", f)
+		a.Fault("%s", f)
 	}
-	if err != nil || a.bad() {
+	if err != nil || a.Bad() {
 		return err
 	}
 	return a.End(func() error { return nil })
@@ -202,7 +164,7 @@ func (a *arenaRun) killAll(ctx context.Context) error {
 	}
 	defer cancel()
 	random := rand.New(rand.NewPCG(a.seed, playerCount))
-	for last := time.Now(); !a.bad(); {
+	for last := time.Now(); !a.Bad(); {
 		name := ""
 		select {
 		case <-timed.Done():
@@ -239,9 +201,9 @@ func (a *arenaRun) killOne(ctx context.Context, m *localnet.Member) error {
 	m.Kill()
 	if slices.Contains(a.Nodes, m) {
 		a.receive(m, "[]") // until its next report
-		a.logf("node %s is killed; it led %d cells", m.Name, leads)
+		a.Logf("node %s is killed; it led %d cells", m.Name, leads)
 	} else {
-		a.logf("server %s is killed", m.Name)
+		a.Logf("server %s is killed", m.Name)
 	}
 	time.Sleep(healAfter)
 	if err := a.Heal(); err != nil {
@@ -255,6 +217,6 @@ func (a *arenaRun) killOne(ctx context.Context, m *localnet.Member) error {
 		return err
 	}
 	longest, _ := a.players.wait(false)
-	a.logf("each cell has a leader and a follower; players waited at most %v", longest.Round(time.Millisecond))
+	a.Logf("each cell has a leader and a follower; players waited at most %v", longest.Round(time.Millisecond))
 	return nil
 }

@@ -28,6 +28,8 @@ type App func(workers int, applied func(p TickResult)) (*store.Store, world.Opti
 
 // An Auditor checks reports from any goroutine. The zero value is ready.
 type Auditor struct {
+	OnFault func(format string, args ...any) // called with the text of each fault; may be nil
+
 	mutex    sync.Mutex
 	found    Findings
 	records  []record
@@ -62,8 +64,12 @@ func (f *Findings) Bad() bool { return f.Lost+f.Changed+f.Doubled+f.Diverged+f.B
 const maxFaults = 20
 
 func (a *Auditor) fault(count *int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
 	if *count++; len(a.found.Faults) < maxFaults {
-		a.found.Faults = append(a.found.Faults, fmt.Sprintf(format, args...))
+		a.found.Faults = append(a.found.Faults, text)
+	}
+	if a.OnFault != nil {
+		a.OnFault("%s", text)
 	}
 }
 

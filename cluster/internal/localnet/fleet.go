@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,13 +28,12 @@ type Options struct {
 	// fleet, urls has the servers, beginning with server i.
 	Node func(i int, dir string, urls []string) []string
 
-	Receive func(m *Member, line string)     // called with lines of nodes, except "listen ADDRESS"
-	Fault   func(format string, args ...any) // called for processes that end by themselves
-	Bad     func() bool                      // ends every wait
+	Receive func(m *Member, line string) // called with lines of nodes, except "listen ADDRESS"
+	Out     io.Writer                    // gets events and faults
 }
 
-// A Fleet is a set of processes and the links between them. Its methods except Leader, Up and Why
-// are for one goroutine.
+// A Fleet is a set of processes and the links between them. Methods that start, heal or end
+// processes are for one goroutine.
 type Fleet struct {
 	Options
 	Dir     string // of logs, journals and stores
@@ -43,12 +44,57 @@ type Fleet struct {
 	URLs    []string  // of the servers, for this process
 	JS      jetstream.JetStream
 	conn    *nats.Conn
+	begun   time.Time
+
+	mutex  sync.Mutex
+	events []string // lines of Logf
+	faults []string
+}
+
+// Logf writes and keeps a line with the time.
+func (f *Fleet) Logf(format string, args ...any) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	line := fmt.Sprintf("%7.1fs  %s", time.Since(f.begun).Seconds(), fmt.Sprintf(format, args...))
+	f.events = append(f.events, line)
+	fmt.Fprintln(f.Out, line)
+}
+
+const maxFaults = 20
+
+// Fault reports something lost, changed, repeated or different, which ends every wait.
+func (f *Fleet) Fault(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	f.mutex.Lock()
+	f.faults = append(f.faults, text)
+	n := len(f.faults)
+	f.mutex.Unlock()
+	if n <= maxFaults {
+		f.Logf("fault: %s", text)
+	}
+}
+
+// Bad reports whether there is a fault.
+func (f *Fleet) Bad() bool { return len(f.Faults()) > 0 }
+
+// Faults returns the texts of faults.
+func (f *Fleet) Faults() []string {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.faults[:len(f.faults):len(f.faults)]
+}
+
+// Events returns the lines of Logf.
+func (f *Fleet) Events() []string {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.events[:len(f.events):len(f.events)]
 }
 
 // NewFleet creates a fleet without processes, which [Fleet.Heal] starts. They execute this program.
 // Close it, also after an error.
 func NewFleet(o Options) (f *Fleet, err error) {
-	f = &Fleet{Options: o, Net: NewNet()}
+	f = &Fleet{Options: o, Net: NewNet(), begun: time.Now()}
 	if f.Dir, err = os.MkdirTemp("", "fleet-"); err != nil {
 		return f, err
 	}

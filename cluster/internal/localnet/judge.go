@@ -3,6 +3,8 @@ package localnet
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime"
 
 	"handloom/internal/cli"
 )
@@ -17,11 +19,22 @@ const (
 	ExitMissed = 20 // a mutant was not found
 )
 
-// Judge returns the verdict on a run that ended with err. A loss outweighs other errors.
-func Judge(ctx context.Context, lost bool, err error, all string) cli.Verdict {
+// Play plays a run, closes the fleet, and returns the verdict. A fault outweighs other errors. play
+// returns a summary. The files of a failed run remain.
+func (f *Fleet) Play(ctx context.Context, play func() (all string, err error)) cli.Verdict {
+	runtime.LockOSThread() // children die with the thread that started them
+	defer runtime.UnlockOSThread()
+	all, err := play()
+	f.Close()
+	faults := f.Faults()
+	if len(faults) > 0 || err != nil && ctx.Err() == nil {
+		f.Logf("logs, journals and stores are in %s", f.Dir)
+	} else {
+		err = errors.Join(err, os.RemoveAll(f.Dir))
+	}
 	switch {
-	case lost:
-		return cli.NewVerdict("lost", ExitLost, all)
+	case len(faults) > 0:
+		return cli.NewVerdict("lost", ExitLost, faults[0]+"; "+all)
 	case ctx.Err() != nil:
 		return cli.NewVerdict("interrupted", cli.Exit(ctx), "until then: "+all)
 	case errors.Is(err, ErrStuck):

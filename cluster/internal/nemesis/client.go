@@ -20,7 +20,7 @@ func (r *run) call(ctx context.Context, c *cluster.Client, client int) {
 		}
 		tick, wrong := strconv.ParseUint(string(reply), 10, 64)
 		if err != nil || wrong != nil {
-			r.auditor.Fault("call %x: got %q, %v", key, reply, err)
+			r.Fault("call %x: got %q, %v", key, reply, err)
 			return
 		}
 		r.auditor.Acked(key, tick)

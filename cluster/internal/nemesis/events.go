@@ -183,7 +183,7 @@ func (e *event) happen(ctx context.Context) error {
 		// An earlier outage does not count.
 		flows := time.Since(e.gaps.look().at) < 3*time.Second/hz
 		return e.owner != nil && e.leader != nil && flows
-	}); err != nil || e.bad() {
+	}); err != nil || e.Bad() {
 		return err
 	}
 	e.Before = e.gaps.look().term
@@ -220,7 +220,7 @@ func (e *event) happen(ctx context.Context) error {
 			return e.Fenced
 		})
 		if err != nil && ctx.Err() == nil {
-			e.auditor.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.Name, e.Before)
+			e.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.Name, e.Before)
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -72,32 +71,29 @@ type state struct {
 }
 
 // Run starts all processes, which execute this program, runs events until the time is over, checks
-// all reports, and prints the result. It keeps the files of a failed run.
+// all reports, and prints the result.
 func Run(ctx context.Context, o Options) (*Result, cli.Verdict) {
-	// Children die with the thread that started them.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	r := &run{Options: o, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0))}
 	var err error
-	r.Fleet, err = localnet.NewFleet(localnet.Options{Node: r.words, Receive: r.receive, Fault: r.auditor.Fault, Bad: r.bad})
-	if err == nil {
-		err = r.run(ctx)
+	r.Fleet, err = localnet.NewFleet(localnet.Options{Node: r.words, Receive: r.receive, Out: o.Out})
+	r.auditor.OnFault = r.Fault
+	v := r.Play(ctx, func() (string, error) {
+		if err == nil {
+			err = r.run(ctx)
+		}
+		r.result.Findings, r.result.Took = r.auditor.Findings(), time.Since(r.begun)
+		return r.result.String(), err
+	})
+	switch {
+	case o.Mutant != "" && v.Exit == localnet.ExitLost:
+		v = cli.NewVerdict("found", localnet.ExitPassed, o.Mutant+": "+r.Faults()[0])
+		_ = os.RemoveAll(r.Dir)
+	case o.Mutant != "" && v.Exit == localnet.ExitPassed:
+		v = cli.NewVerdict("missed", localnet.ExitMissed, o.Mutant+" was not found")
 	}
-	r.Close()
-	result := &r.result
-	result.Findings, result.Took = r.auditor.Findings(), time.Since(r.begun)
-	v := judge(ctx, result, err, r.Mutant)
-	result.Print(r.Out)
-	for _, f := range result.Faults {
-		fmt.Fprintln(r.Out, "fault:", f)
-	}
-	if v.Exit == localnet.ExitLost || v.Exit == localnet.ExitStuck || v.Exit == localnet.ExitFailed {
-		fmt.Fprintf(r.Out, "logs, journals and stores are in %s\n", r.Dir)
-	} else if err := os.RemoveAll(r.Dir); err != nil {
-		v = cli.NewVerdict("failed", localnet.ExitFailed, err.Error())
-	}
-	fmt.Fprintln(r.Out, v)
-	return result, v
+	r.result.Print(o.Out)
+	fmt.Fprintln(o.Out, v)
+	return &r.result, v
 }
 
 // words returns the arguments of [Node].
@@ -111,11 +107,6 @@ func (r *run) snapshots(dir string) string {
 		return ""
 	}
 	return filepath.Join(dir, "snapshots")
-}
-
-func (r *run) bad() bool {
-	found := r.auditor.Findings()
-	return found.Bad()
 }
 
 func (r *run) run(ctx context.Context) error {
@@ -146,7 +137,7 @@ func (r *run) run(ctx context.Context) error {
 	for i := range clients {
 		calling.Go(func() { r.call(live, c, i) })
 	}
-	r.logf("%d servers and %d nodes are up; %d clients call", localnet.Size, localnet.Size, clients)
+	r.Logf("%d servers and %d nodes are up; %d clients call", localnet.Size, localnet.Size, clients)
 	err = r.events(ctx)
 	if err == nil && ctx.Err() == nil {
 		err = r.saves(ctx)
@@ -158,7 +149,7 @@ func (r *run) run(ctx context.Context) error {
 	}
 	// The auditor catches up after each node, because an ending node may trim the log.
 	err = r.End(func() error {
-		if r.bad() {
+		if r.Bad() {
 			return nil
 		}
 		return retry(context.Background(), func(ctx context.Context) error { return r.auditor.CaughtUp(ctx, log) })
@@ -177,13 +168,13 @@ func (r *run) events(ctx context.Context) error {
 		case <-timed.Done():
 		case <-time.After(r.calm()):
 		}
-		if timed.Err() != nil || r.bad() {
+		if timed.Err() != nil || r.Bad() {
 			break
 		}
 		kind := r.draw()
 		e := &event{kind: kind, run: r, Event: Event{At: time.Since(r.begun), Name: kind.Name}}
 		err := e.happen(ctx)
-		if ctx.Err() != nil || err == nil && r.bad() {
+		if ctx.Err() != nil || err == nil && r.Bad() {
 			break
 		}
 		if err != nil {
@@ -191,7 +182,7 @@ func (r *run) events(ctx context.Context) error {
 		}
 		r.note(e)
 	}
-	if r.bad() {
+	if r.Bad() {
 		return nil
 	}
 	if err := r.Heal(); err != nil {
@@ -215,12 +206,8 @@ func (r *run) note(e *event) {
 	if e.LeaderLost {
 		more += ", new stream leader"
 	}
-	r.logf("%-18s %-12s term %d to %d, %v without a tick, healthy after %.1fs%s",
+	r.Logf("%-18s %-12s term %d to %d, %v without a tick, healthy after %.1fs%s",
 		e.Name, fmt.Sprint(e.Victims), e.Before, e.After, e.Outage.Round(ms), e.Recovery.Seconds(), more)
-}
-
-func (r *run) logf(format string, args ...any) {
-	fmt.Fprintf(r.Out, "%7.1fs  %s\n", time.Since(r.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // calm returns the time until failovers are fast again.
@@ -271,7 +258,7 @@ const retryEvery = 20 * ms
 func (r *run) finish(log world.Log, err error) error {
 	all := func(ctx context.Context) error { return r.auditor.Finish(ctx, log, program, replayWorkers) }
 	switch {
-	case r.bad():
+	case r.Bad():
 		ctx, cancel := context.WithTimeout(context.Background(), bucketTime)
 		defer cancel()
 		_ = all(ctx)
@@ -347,6 +334,6 @@ func (r *run) receive(n *localnet.Member, line string) {
 	}
 	r.mutex.Unlock()
 	if err != nil {
-		r.auditor.Fault("%s says %q: %v", n.Name, line, err)
+		r.Fault("%s says %q: %v", n.Name, line, err)
 	}
 }

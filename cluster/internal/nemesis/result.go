@@ -14,6 +14,12 @@ func quantile(outages []time.Duration, q float64) string {
 	return report.Duration(outages[max(0, int(math.Ceil(q*float64(len(outages))))-1)])
 }
 
+// String returns the counts of the verdict.
+func (r *Result) String() string {
+	return fmt.Sprintf("ticks and calls lost %d, changed %d, done twice %d, diverged %d, records broken %d; zombies %d, fenced %d",
+		r.Lost, r.Changed, r.Doubled, r.Diverged, r.Broken, r.Zombies, r.Fenced)
+}
+
 // Print prints tables of events and outages.
 func (r *Result) Print(w io.Writer) {
 	outages := make(map[string][]time.Duration)

@@ -21,8 +21,8 @@ func (r *run) saves(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, saveTime)
 	defer cancel()
 	err := r.Until(ctx, func() bool { return r.saveErr() == "" })
-	if failed := r.saveErr(); failed != "" && !r.bad() {
-		r.auditor.Fault("without an event: %s", failed)
+	if failed := r.saveErr(); failed != "" && !r.Bad() {
+		r.Fault("without an event: %s", failed)
 		return nil
 	}
 	return err
@@ -74,7 +74,7 @@ func (r *run) checkBucket(ctx context.Context) error {
 		}
 	}
 	if objects > 2 || len(left) > 0 || info.Config.AllowDirect {
-		r.auditor.Fault("bucket: %d objects, any replica answers: %t, other messages: %s", objects, info.Config.AllowDirect, list(left))
+		r.Fault("bucket: %d objects, any replica answers: %t, other messages: %s", objects, info.Config.AllowDirect, list(left))
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 			defer conn.Close()
 			js, err := jetstream.New(conn)
 			failIf(t, err)
-			f := &run{Options: Options{Seed: 1}, Fleet: &localnet.Fleet{JS: js}}
+			f := newTestRun()
+			f.Seed, f.JS = 1, js
 			for at := range uint64(4) {
 				failIf(t, l.Save(t.Context(), at, func(w io.Writer) error {
 					_, err := io.WriteString(w, "state")
@@ -58,9 +59,9 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 			}
 			failIf(t, spoil(t.Context(), js))
 			failIf(t, f.checkBucket(t.Context()))
-			found := f.auditor.Findings()
-			if f.bad() != (want != "") || !strings.Contains(strings.Join(found.Faults, "\n"), want) {
-				t.Errorf("faults %q, want %q", found.Faults, want)
+			found := f.Faults()
+			if f.Bad() != (want != "") || !strings.Contains(strings.Join(found, "\n"), want) {
+				t.Errorf("faults %q, want %q", found, want)
 			}
 		})
 	}
@@ -68,11 +69,11 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 
 // The errors of saves are kept until the next save.
 func TestReceive_KeepsSaveError(t *testing.T) {
-	f, n := &run{}, &localnet.Member{Name: "n0"}
-	f.Fleet = &localnet.Fleet{Nodes: []*localnet.Member{{Name: "n1", Index: 1}, n}}
+	f, n := newTestRun(), &localnet.Member{Name: "n0"}
+	f.Nodes = []*localnet.Member{{Name: "n1", Index: 1}, n}
 	for _, c := range [][2]string{{"save no room", "n0: no room"}, {"status true 1 2 0", "n0: no room"}, {"save ", ""}, {"save gone", "n0: gone"}, {"open", ""}} {
 		f.receive(n, c[0])
-		if got := f.saveErr(); got != c[1] || f.bad() {
+		if got := f.saveErr(); got != c[1] || f.Bad() {
 			t.Errorf("after %q: %q, want %q", c[0], got, c[1])
 		}
 	}

@@ -8,6 +8,12 @@ import (
 	"handloom/cluster/internal/localnet"
 )
 
+func newTestRun() *run {
+	r := &run{Fleet: &localnet.Fleet{Options: localnet.Options{Out: io.Discard}}}
+	r.auditor.OnFault = r.Fault
+	return r
+}
+
 func TestNote_CountsZombies(t *testing.T) {
 	for _, c := range []struct {
 		zombie        bool
@@ -20,7 +26,7 @@ func TestNote_CountsZombies(t *testing.T) {
 		{zombie: true, before: 3, after: 3, fenced: true}, // no new owner
 		{before: 3, after: 4, fenced: true},
 	} {
-		r := run{Options: Options{Out: io.Discard}}
+		r := newTestRun()
 		r.note(&event{kind: Kind{zombie: c.zombie}, Event: Event{Before: c.before, After: c.after, Fenced: c.fenced}})
 		if r.result.Zombies != c.all || r.result.Fenced != c.zombies || len(r.result.Events) != 1 {
 			t.Errorf("%+v: %d zombies, %d fenced", c, r.result.Zombies, r.result.Fenced)
@@ -42,12 +48,12 @@ func TestReceive_ReportsToAuditor(t *testing.T) {
 		{"status true", 0, `n0 says "status true"`},
 		{"ti", 0, `n0 says "ti"`},
 	} {
-		f, n := &run{}, &localnet.Member{Name: "n0"}
+		f, n := newTestRun(), &localnet.Member{Name: "n0"}
 		for line := range strings.SplitSeq(c.lines, "|") {
 			f.receive(n, line)
 		}
 		found := f.auditor.Findings()
-		if found.Reported != c.reported || f.bad() != (c.fault != "") || !strings.Contains(strings.Join(found.Faults, "\n"), c.fault) {
+		if found.Reported != c.reported || f.Bad() != (c.fault != "") || !strings.Contains(strings.Join(f.Faults(), "\n"), c.fault) {
 			t.Errorf("%s: %+v, want %d ticks and %q", c.lines, found, c.reported, c.fault)
 		}
 	}
