@@ -7,14 +7,27 @@ import (
 	"handloom/store"
 )
 
-func (o *Outbox[M]) Pack(to ID, after uint64) []byte { return o.collect(to, after) }
+func (o *Outbox[M]) Pack(to ID, after uint64) []byte {
+	packet, _ := o.collect(to, after)
+	return packet
+}
+
+// Last returns the number of the last message of a packet.
+func Last(b []byte) uint64 {
+	var p packet
+	if err := p.decode(b); err != nil {
+		panic(err)
+	}
+	return p.last()
+}
 
 func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
 	var p packet
-	if err := p.decode(b, o.core.schema); err != nil {
+	if err := p.decode(b); err != nil {
 		return nil, err
 	}
-	record, err := o.open(&p, o.core.pairs.received(p.from))
+	cursor, _ := o.core.pairs.received(p.from)
+	record, err := o.open(&p, cursor)
 	return func(q store.Queue) error { record(q); return nil }, err
 }
 
@@ -22,7 +35,10 @@ func (o *Outbox[M]) Acked(q store.Queue, cell ID, number uint64) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: cell, Last: number, Kind: eventAcked})
 }
 
-func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) }
+func (o *Outbox[M]) Cursor(from ID) uint64 {
+	cursor, _ := o.core.pairs.received(from)
+	return cursor
+}
 
 func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
 	o.arrived.Emplace(q, numbered[M]{from, number, m})
@@ -30,18 +46,18 @@ func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
 
 func (o *Outbox[M]) Again(b []byte) ([]byte, error) {
 	var p packet
-	if err := p.decode(b, o.core.schema); err != nil {
+	if err := p.decode(b); err != nil {
 		return nil, err
 	}
 	messages, err := o.decode(&p)
 	if err != nil {
 		return nil, err
 	}
-	again := p.header(o.core.schema)
+	again := o.core.header(p.from, p.to, p.first)
 	for i := range messages {
 		again = o.core.codec.Append(again, unsafe.Pointer(&messages[i].Message), 1)
 	}
-	binary.LittleEndian.PutUint32(again[packetHeaderBytes:], uint32(len(messages)))
+	binary.LittleEndian.PutUint32(again[packetCount:], uint32(len(messages)))
 	return again, nil
 }
 

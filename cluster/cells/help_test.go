@@ -285,26 +285,26 @@ func digest(t testing.TB, s *store.Store) uint64 {
 	return d
 }
 
-// rough is a Transport that loses, repeats and delays.
+// rough is a Transport that loses, repeats and delays packets on the way to the mailbox.
 type rough struct {
 	cells.Transport
 	random *rand.Rand
 	mutex  sync.Mutex
 	late   sync.WaitGroup
 
-	lostPackets, lostAnswers, doubled, delayed int
+	lostPackets, lostAcks, doubled, delayed int
 }
 
 var errLost = errors.New("lost")
 
-func (r *rough) Request(ctx context.Context, to cells.ID, packet []byte) (uint64, error) {
+func (r *rough) Send(ctx context.Context, from, to cells.ID, outbox string, packet []byte) error {
 	r.mutex.Lock()
 	fate, delay := r.random.IntN(12), time.Duration(r.random.IntN(int(2*time.Second)))
 	switch fate {
 	case 0:
 		r.lostPackets++
 	case 1:
-		r.lostAnswers++
+		r.lostAcks++
 	case 2:
 		r.doubled++
 	case 3:
@@ -315,22 +315,20 @@ func (r *rough) Request(ctx context.Context, to cells.ID, packet []byte) (uint64
 		packet := bytes.Clone(packet)
 		r.late.Go(func() {
 			time.Sleep(after)
-			late, cancel := context.WithTimeout(context.Background(), time.Second)
-			defer cancel()
-			_, _ = r.Transport.Request(late, to, packet)
+			_ = r.Transport.Send(context.Background(), from, to, outbox, packet)
 		})
 	}
 	switch fate {
 	case 0:
-		return 0, errLost
+		return errLost
 	case 1:
-		_, _ = r.Transport.Request(ctx, to, packet)
-		return 0, errLost
+		_ = r.Transport.Send(ctx, from, to, outbox, packet)
+		return errLost
 	case 2:
 		again(0)
 	case 3: // arrives after later packets
 		again(delay)
-		return 0, errLost
+		return errLost
 	}
-	return r.Transport.Request(ctx, to, packet)
+	return r.Transport.Send(ctx, from, to, outbox, packet)
 }

@@ -147,9 +147,9 @@ func TestOutbox_DeliversOnceUnderKills(t *testing.T) {
 				noError(t, w.fight(t))
 			})
 			r := w.way
-			t.Logf("%d words each way: %d kills, %d pauses, %d handoffs, %d lost answers of a log; packets: %d lost, %d answers lost, %d doubled, %d late",
-				w.words, w.kills, w.pauses, w.handoffs, w.lost, r.lostPackets, r.lostAnswers, r.doubled, r.delayed)
-			if w.kills == 0 || r.lostPackets*r.lostAnswers*r.doubled*r.delayed == 0 {
+			t.Logf("%d words each way: %d kills, %d pauses, %d handoffs, %d lost answers of a log; packets: %d lost, %d acknowledgements lost, %d doubled, %d late",
+				w.words, w.kills, w.pauses, w.handoffs, w.lost, r.lostPackets, r.lostAcks, r.doubled, r.delayed)
+			if w.kills == 0 || r.lostPackets*r.lostAcks*r.doubled*r.delayed == 0 {
 				t.Error("too few faults")
 			}
 			for i, l := range w.logs {

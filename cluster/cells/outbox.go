@@ -18,7 +18,7 @@ import (
 // Options of an Outbox. The zero value is valid.
 type Options[M any] struct {
 	Name  string // begins the names of its tables; "": message
-	Limit int    // max messages that wait for each cell; 0: 65,536
+	Limit int    // max messages for each cell that its mailbox does not have yet; 0: 65,536
 
 	// Tries is the number of ticks that receive a message before it becomes a dead letter if each
 	// of them fails: see [Outbox.DeadLetters]. Such a tick runs again without the message, so the
@@ -89,7 +89,8 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	if err := codec.Codable(); err != nil {
 		return nil, fmt.Errorf("cells: type of messages: %w", err)
 	}
-	out.core = sender{store: s, limit: limit, tries: cmp.Or(o.Tries, defaultTries), skip: skip, codec: codec, schema: digest.SchemaHash(name + " of " + codec.Schema())}
+	out.core.store, out.core.limit, out.core.tries, out.core.skip = s, limit, cmp.Or(o.Tries, defaultTries), skip
+	out.core.name, out.core.codec, out.core.schema = name, codec, codec.Schema()
 	var typeHash digest.Hash
 	typeHash.String(out.core.schema)
 	out.core.typeHash = typeHash.Sum()
@@ -152,8 +153,8 @@ func (o *Outbox[M]) Send(q store.Queue, to ID, m M) {
 	o.sent.Emplace(q, numbered[M]{Cell: to, Message: m})
 }
 
-// Available returns the number of messages to a cell that may be recorded before older ones
-// arrive. Messages past it are not sent: see [Outbox.Refused]. It may be called where
+// Available returns the number of messages to a cell that may be recorded before older ones are
+// in its mailbox. Messages past it are not sent: see [Outbox.Refused]. It may be called where
 // [store.Table.Get] may.
 func (o *Outbox[M]) Available(to ID) int {
 	if p := o.core.pairs.get(to); p != nil {
@@ -163,8 +164,9 @@ func (o *Outbox[M]) Available(to ID) int {
 }
 
 // Refused iterates over the messages of the tick before, and their receivers, that were not sent
-// because too many wait for the receiver, in order for each receiver. A tick that moves items
-// creates them again. Read it inside the tick, like a table.
+// because the mailbox of the receiver is full or missing and too many messages wait here, in order
+// for each receiver. A tick that moves items creates them again. Read it inside the tick, like a
+// table.
 func (o *Outbox[M]) Refused() iter.Seq2[ID, *M] {
 	return func(yield func(ID, *M) bool) {
 		for _, l := range o.refused.All() {
@@ -198,8 +200,8 @@ func (o *Outbox[M]) Pairs() []Pair {
 }
 
 // Skip records that messages first to last from a cell are never received: one of them halts
-// the world, or a restore lost them. It waits until the cursor reaches first, and replaces an
-// earlier Skip. If the sender has sent fewer messages, the pair stops.
+// the world, or they are lost. It waits until the cursor reaches first, and replaces an earlier
+// Skip. If the sender has sent fewer messages, the pair stops.
 func (o *Outbox[M]) Skip(q store.Queue, from ID, first, last uint64) {
 	if first == 0 || last < first {
 		panic(fmt.Sprintf("cells: Skip of messages %d to %d; numbers begin at 1", first, last))
@@ -207,28 +209,29 @@ func (o *Outbox[M]) Skip(q store.Queue, from ID, first, last uint64) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: from, First: first, Last: last, Kind: eventSkip})
 }
 
-// Resume records that messages to a cell are sent again after [ErrGap]. The peer has to skip
-// the messages erased here first.
-func (o *Outbox[M]) Resume(q store.Queue, to ID) {
-	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventResume})
-}
-
-// Abandon records that the messages waiting for a cell are erased, because the cell is gone forever.
-// If the cell returns, the pair stops with [ErrGap].
+// Abandon records that the messages to a cell that wait here are erased, because the cell is gone
+// forever. If the cell returns, the pair stops with [ErrGap].
 func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
 	o.core.pairs.events.Emplace(q, peerEvent{Cell: to, Kind: eventGone})
 }
 
-// Run sends the messages of w's ticks through t, and submits received packets to w, while w
-// leads. It returns the cause of ctx, or the error of t.Serve. Call one Run per World,
-// concurrently with World.Run, on every node of the cell. Each cell gets one packet at a time.
-// A tick costs time in proportion to its messages and, in a short scan, to the number of peers.
+// Run sends the messages of w's ticks through t, and submits packets in the mailbox of the cell
+// to w, while w leads. It returns the cause of ctx, or the error of a closed w. Call one Run per
+// World, concurrently with World.Run, on every node of the cell. Each cell gets one packet at a
+// time. A tick costs time in proportion to its messages and, in a short scan, to the number of
+// peers.
 func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error {
 	check.Given(ctx != nil, "cells: Run", "context")
 	check.Given(w != nil, "cells: Run", "World")
 	check.Given(t != nil, "cells: Run", "Transport")
 	return o.core.run(ctx, w, t)
 }
+
+// Problems returns the errors because of which messages wait, or were dropped, on this node since
+// the last success, in the order of cells: a mailbox is missing or full, or a packet does not
+// decode, for example. Errors of the cell itself concern its mailbox. They are not part of the
+// state. Any goroutine may call it.
+func (o *Outbox[M]) Problems() []error { return o.core.problems.list() }
 
 // Forged returns the number of packets that this node dropped because another cell than the
 // claimed one had sent them. Any goroutine may call it.

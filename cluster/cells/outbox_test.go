@@ -308,7 +308,7 @@ func TestPacket_RefusesInvalidBytes(t *testing.T) {
 		}
 	}
 	many := append([]byte(nil), good...)
-	many[41], many[42] = 0, 16 // count 4,096, with three messages
+	many[28], many[29] = 0, 16 // count 4,096, with three messages
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, _ = b.out.Open(many)
@@ -319,11 +319,8 @@ func TestPacket_RefusesInvalidBytes(t *testing.T) {
 	if _, err := b.out.Open(append(good, 0)); err == nil {
 		t.Error("Open accepts an additional byte")
 	}
-	_, number := newPost(t, cells.Options[int]{}).out.Open(good)
-	_, whisper := newPost(t, cells.Options[word]{Name: "whisper"}).out.Open(good)
-	for what, err := range map[string]error{"type": number, "outbox": whisper} {
-		if err == nil || !strings.Contains(err.Error(), "another outbox, type") {
-			t.Errorf("messages of another %s: %v", what, err)
-		}
+	_, err := newPost(t, cells.Options[int]{}).out.Open(good)
+	if err == nil || !strings.Contains(err.Error(), "another type") {
+		t.Errorf("messages of another type: %v", err)
 	}
 }

@@ -11,11 +11,11 @@ import (
 type peer struct {
 	Cell     ID
 	Sent     uint64 // number of the last message to the peer
-	Acked    uint64 // acknowledged and erased up to this number
+	Acked    uint64 // in the peer's mailbox, and erased here, up to this number
 	Received uint64 // number of the last message from the peer: the cursor
 	Tries    uint32 // ticks that failed because of the next message from the peer
-	Lost     uint64 // the peer erased messages after Received up to this number: ErrGap; 0: none
-	Stopped  bool   // no messages to the peer: ErrGap
+	Lost     uint64 // messages after Received up to this number are not in the mailbox: ErrGap; 0: none
+	Stopped  bool   // the peer has received more messages than exist: ErrGap
 	Forked   bool   // the peer sent another message Received: ErrGap
 
 	Last, LastType uint64 // hashes of message Received; 0: unknown
@@ -34,12 +34,12 @@ type peerEvent struct {
 type eventKind uint8
 
 const (
-	eventAcked  eventKind = 1 + iota // the peer has the messages up to Last
-	eventGap                         // the peer has no more than that, and later ones are erased here
+	eventAcked  eventKind = 1 + iota // the peer's mailbox has the messages up to Last
+	eventCursor                      // the peer has received the messages up to Last
 	eventSkip                        // never receive these messages from the peer
-	eventResume                      // send to the peer again
+	_                                // of an older version
 	eventGone                        // the peer is gone forever
-	eventLost                        // the peer's oldest message has number First
+	eventLost                        // the oldest message of the peer in the mailbox has number First
 )
 
 // pairs are the message numbers of all pairs.
@@ -142,14 +142,12 @@ func (p *peer) apply(n *peerEvent) (acked bool) {
 		} else if n.Last > p.Acked {
 			acked, p.Acked = true, n.Last
 		}
-	case eventGap:
-		p.Stopped = true
+	case eventCursor:
+		p.Stopped = p.Stopped || n.Last > p.Sent
 	case eventSkip:
 		p.SkipFirst, p.SkipLast = n.First, n.Last
 		p.Forked, p.Last = false, 0
 		p.advance(p.Received)
-	case eventResume:
-		p.Stopped = false
 	case eventGone:
 		acked, p.Acked = p.Acked < p.Sent, p.Sent
 	case eventLost:
@@ -160,11 +158,12 @@ func (p *peer) apply(n *peerEvent) (acked bool) {
 	return acked
 }
 
-func (p *pairs) received(from ID) uint64 {
+// received returns the cursor of a pair, and the end of its lost messages or 0.
+func (p *pairs) received(from ID) (cursor, lost uint64) {
 	if known := p.get(from); known != nil {
-		return known.Received
+		return known.Received, known.Lost
 	}
-	return 0
+	return 0, 0
 }
 
 // pending returns the number of unacknowledged messages.
@@ -181,7 +180,7 @@ func (p *pairs) pending() int {
 type Pair struct {
 	Cell     ID
 	Sent     uint64 // to the cell
-	Acked    uint64 // by the cell, and erased here
+	Acked    uint64 // in the mailbox of the cell, and erased here
 	Received uint64 // from the cell
 	Err      error  // ErrGap if nothing is sent to the cell, or nothing received from it, any more
 }
@@ -189,10 +188,10 @@ type Pair struct {
 func (p *peer) pair() Pair {
 	pair := Pair{Cell: p.Cell, Sent: p.Sent, Acked: p.Acked, Received: p.Received}
 	if p.Stopped {
-		pair.Err = fmt.Errorf("cells: messages to %v: sent %d, erased %d: %w", p.Cell, p.Sent, p.Acked, ErrGap)
+		pair.Err = fmt.Errorf("cells: messages to %v: sent %d, and the cell has received more: %w; start this cell with another ID", p.Cell, p.Sent, ErrGap)
 	}
 	if p.Lost > 0 {
-		pair.Err = errors.Join(pair.Err, fmt.Errorf("cells: messages from %v: received %d, erased by the sender %d: %w; call Outbox.Skip", p.Cell, p.Received, p.Lost, ErrGap))
+		pair.Err = errors.Join(pair.Err, fmt.Errorf("cells: messages from %v: received %d, lost up to %d: %w; call Outbox.Skip", p.Cell, p.Received, p.Lost, ErrGap))
 	}
 	if p.Forked {
 		pair.Err = errors.Join(pair.Err, fmt.Errorf("cells: messages from %v: got another message %d than before: %w; start the sender with another ID", p.Cell, p.Received, ErrGap))

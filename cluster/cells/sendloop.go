@@ -20,29 +20,33 @@ type sender struct {
 	tries    int       // of Options.Tries
 	trial    trial     // of the running tick
 	skip     peerEvent // of Options.Skip; Kind 0: none
+	name     string    // of the outbox
 	codec    *digest.Codec
-	schema   string
+	schema   string // of codec
 	typeHash uint64 // of schema
+	older    schemaCache
 	messages interface {
-		collect(to ID, after uint64) []byte
-		open(p *packet, received uint64) (func(q store.Queue), error)
+		collect(to ID, after uint64) (packet []byte, last uint64)
+		open(p *packet, cursor uint64) (func(q store.Queue), error)
 	}
 
-	forged atomic.Uint64
+	forged   atomic.Uint64
+	problems problems
 
 	mutex sync.Mutex
 	more  chan struct{} // closed after a tick; nil: nobody waits
 }
 
 const (
-	requestTimeout = 2 * time.Second // limit for a response; then the packet is sent again
+	requestTimeout = 2 * time.Second // limit for a response; then it is requested again
 	firstRetry     = time.Millisecond
 	lastRetry      = time.Second
 	leaderPoll     = 100 * time.Millisecond // a World may begin to lead without a tick
 )
 
-// A sendLoop is one Run. Its goroutines: sendAll packs packets, one per packet waits for the
-// answer, submitAcks submits the answers, serve receives packets, and receiveAll submits them.
+// A sendLoop is one Run. Its goroutines: sendAll packs packets, one per packet waits until the
+// mailbox has it, submitAcks submits that, openMailbox receives packets, and receiveAll submits
+// them.
 type sendLoop struct {
 	*sender
 	world     *world.World
@@ -54,7 +58,7 @@ type sendLoop struct {
 	peers    map[ID]*delivery // of sendAll
 	nudged   bool             // a call waits that makes a tick have a record
 	outcomes list[outcome]
-	acks     list[answer]
+	acks     list[peerEvent]
 	arrivals list[*arrival]
 }
 
@@ -75,7 +79,7 @@ func (s *sender) run(ctx context.Context, w *world.World, t Transport) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &sendLoop{
 		sender: s, world: w, transport: t, ctx: ctx, peers: make(map[ID]*delivery),
-		outcomes: newList[outcome](), acks: newList[answer](), arrivals: newList[*arrival](),
+		outcomes: newList[outcome](), acks: newList[peerEvent](), arrivals: newList[*arrival](),
 	}
 	defer l.running.Wait()
 	defer cancel(nil)
@@ -84,14 +88,14 @@ func (s *sender) run(ctx context.Context, w *world.World, t Transport) error {
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, world.ErrNotLeader) || !l.sleep(leaderPoll) { // see world.Options.Wait
+		if !errors.Is(err, world.ErrNotLeader) || !pause(ctx, leaderPoll) { // see world.Options.Wait
 			return cmp.Or(context.Cause(ctx), err)
 		}
 	}
 	if l.self == 0 {
 		return errNoID
 	}
-	l.running.Go(func() { cancel(l.serve()) })
+	l.running.Go(l.openMailbox)
 	l.running.Go(l.receiveAll)
 	l.running.Go(l.submitAcks)
 	return l.sendAll()
@@ -108,9 +112,8 @@ func (l *sendLoop) read(look func()) error {
 
 var errFollows = errors.New("cells: another node leads")
 
-// serve serves packets while the World leads, so that senders learn at once that a cell has no
-// leader. It returns the error of Serve, or the cause of the end of Run.
-func (l *sendLoop) serve() error {
+// openMailbox receives packets while the World leads.
+func (l *sendLoop) openMailbox() {
 	for l.awaitLeading(l.ctx, true) {
 		ctx, cancel := context.WithCancelCause(l.ctx)
 		l.running.Go(func() {
@@ -118,13 +121,13 @@ func (l *sendLoop) serve() error {
 				cancel(errFollows)
 			}
 		})
-		err := l.transport.Serve(ctx, l.self, l.receive)
-		if follows := errors.Is(context.Cause(ctx), errFollows); !follows {
-			cancel(nil)
-			return err
+		err := l.transport.Receive(ctx, l.self, l.name, l.receive)
+		if ctx.Err() == nil {
+			l.problems.set(l.self, receives, err)
+			pause(ctx, lastRetry)
 		}
+		cancel(nil)
 	}
-	return context.Cause(l.ctx)
 }
 
 // awaitLeading reports whether the World began, or ceased, to lead before ctx ended. It looks
@@ -225,70 +228,49 @@ func (l *sendLoop) sendDue(now time.Time) (next time.Time, err error) {
 	return next, err
 }
 
-// nudge submits an answer of no cell, which changes nothing but makes the next tick have a record.
+// nudge submits an event of no cell, which changes nothing but makes the next tick have a record.
 func (l *sendLoop) nudge() {
 	if !l.nudged {
 		l.nudged = true
-		l.acks.add(answer{})
+		l.acks.add(peerEvent{})
 	}
 }
 
 func (l *sendLoop) send(d *delivery, to ID, acked uint64) {
-	packet := l.messages.collect(to, acked)
+	packet, last := l.messages.collect(to, acked)
 	if packet == nil {
 		return
 	}
 	d.busy = true
 	l.running.Go(func() {
-		if err := l.deliver(to, acked, packet); err != nil {
+		err := l.post(to, packet)
+		l.problems.set(to, sends, err)
+		if err != nil {
 			l.outcomes.add(outcome{to, err})
+			return
 		}
+		l.acks.add(peerEvent{Cell: to, Last: last, Kind: eventAcked}) // leaves the outcome to submitAcks
 	})
 }
 
-var errNotTaken = errors.New("cells: the peer accepted no message")
-
-// deliver leaves the outcome of an answer to submitAcks.
-func (l *sendLoop) deliver(to ID, acked uint64, packet []byte) error {
+func (l *sendLoop) post(to ID, packet []byte) error {
 	ctx, cancel := context.WithTimeout(l.ctx, requestTimeout)
 	defer cancel()
-	cursor, err := l.transport.Request(ctx, to, packet)
-	if err != nil {
-		return err
-	}
-	if cursor == acked {
-		return errNotTaken
-	}
-	l.acks.add(answer{to, acked, cursor})
-	return nil
+	return l.transport.Send(ctx, l.self, to, l.name, packet)
 }
 
-// An answer is the cursor of a peer, after a packet that follows acked.
-type answer struct {
-	from          ID
-	acked, cursor uint64
-}
-
-func (a answer) event() peerEvent {
-	e := peerEvent{Cell: a.from, Last: a.cursor, Kind: eventAcked}
-	if a.cursor < a.acked {
-		e.Kind = eventGap // the peer leads, and had these messages earlier
-	}
-	return e
-}
-
-// submitAcks submits the answers of each tick as one call.
+// submitAcks submits the acknowledgements of mailboxes during each tick as one call.
 func (l *sendLoop) submitAcks() {
 	for l.acks.wait(l.ctx) {
-		answers := l.acks.take()
+		acks := l.acks.take()
 		_, err := l.world.Submit(l.ctx, func(q store.Queue) error {
-			for _, a := range answers {
-				l.pairs.events.Emplace(q, a.event())
+			for _, a := range acks {
+				l.pairs.events.Emplace(q, a)
 			}
 			return nil
 		})
-		for _, a := range answers {
-			l.outcomes.add(outcome{a.from, err})
+		for _, a := range acks {
+			l.outcomes.add(outcome{a.Cell, err})
 		}
 	}
 }
@@ -351,14 +333,14 @@ func (l list[E]) wait(ctx context.Context) bool {
 	}
 }
 
-// sleep reports whether ctx lasted.
-func (l *sendLoop) sleep(d time.Duration) bool {
+// pause reports whether ctx lasted.
+func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-l.ctx.Done():
+	case <-ctx.Done():
 		return false
 	}
 }

@@ -2,6 +2,8 @@ package cells_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -19,10 +21,10 @@ import (
 type counting struct {
 	cells.Transport
 	times  atomic.Int64
-	answer func(ctx context.Context) (uint64, error)
+	answer func(ctx context.Context) error
 }
 
-func (a *counting) Request(ctx context.Context, _ cells.ID, _ []byte) (uint64, error) {
+func (a *counting) Send(ctx context.Context, _, _ cells.ID, _ string, _ []byte) error {
 	a.times.Add(1)
 	return a.answer(ctx)
 }
@@ -30,12 +32,11 @@ func (a *counting) Request(ctx context.Context, _ cells.ID, _ []byte) (uint64, e
 func TestRun_LimitsRequests(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		answer   func(ctx context.Context) (uint64, error)
+		answer   func(ctx context.Context) error
 		min, max int64
 	}{
-		{"stopped pair", func(context.Context) (uint64, error) { return words + 1, nil }, 1, 1},
-		{"errors", func(context.Context) (uint64, error) { return 0, errLost }, 590, 620},
-		{"no answer", func(ctx context.Context) (uint64, error) { <-ctx.Done(); return 0, context.Cause(ctx) }, 190, 220},
+		{"errors", func(context.Context) error { return errLost }, 590, 620},
+		{"no answer", func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }, 190, 220},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			withTwo(t, func(t *testing.T, b *two) {
@@ -51,28 +52,44 @@ func TestRun_LimitsRequests(t *testing.T) {
 	}
 }
 
-// Also this answer waits for the log: a node that lost the log may have an old cursor.
-func TestRun_AnswersCursorAfterPacket(t *testing.T) {
+// A handing transport lets a test deliver packets.
+type handing struct {
+	cells.Transport
+	deliver func(ctx context.Context, from cells.ID, packets [][]byte) error
+}
+
+func (h *handing) Receive(ctx context.Context, _ cells.ID, _ string, deliver func(ctx context.Context, from cells.ID, packets [][]byte) error) error {
+	h.deliver = deliver
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// Otherwise the mailbox would erase messages that the log does not have. That holds for messages
+// received before, too: a node that lost the log may have an old cursor.
+func TestReceive_ReturnsAfterAppend(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		l := &kit.FaultyLog{Log: b.logs[1]}
 		b.logs[1] = l
 		from := newPost(t, cells.Options[word]{})
-		b.ids[0] = from.self
-		b.receive(b.by)
+		by := &handing{Transport: b.by}
+		b.receive(by)
 		var packet []byte
 		for tick := range uint64(3) {
 			from.mustSend(t, b.ids[1], word{N: tick}, word{N: tick})
-			synctest.Wait() // until the hearer serves
+			synctest.Wait()
 			packet = from.out.Pack(b.ids[1], 2*tick)
 			for range 2 {
-				if cursor, err := b.by.Request(t.Context(), b.ids[1], packet); cursor != 2*tick+2 || err != nil {
+				err := by.deliver(t.Context(), from.self, [][]byte{packet})
+				if cursor := b.hearer.pair(t, from.self).Received; cursor != 2*tick+2 || err != nil {
 					t.Errorf("tick %d: %d, %v, want %d", tick, cursor, err, 2*tick+2)
 				}
 			}
 		}
 		l.SetFaults(0, 1<<30, false)
-		if cursor, err := b.by.Request(t.Context(), b.ids[1], packet); err == nil {
-			t.Errorf("a node that cannot append answers: %d, %v", cursor, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := by.deliver(ctx, from.self, [][]byte{packet}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a node that cannot append: %v", err)
 		}
 		l.SetFaults(0, 0, false)
 	})
@@ -98,7 +115,6 @@ func TestPairs_IgnoreUnknownCells(t *testing.T) {
 	for range 2 {
 		a.enqueue(t, func(q store.Queue) {
 			a.out.Acked(q, 77, 0)
-			a.out.Resume(q, 78)
 			a.out.Abandon(q, 79)
 		})
 		a.mustSend(t, a.self)
@@ -143,28 +159,70 @@ func TestSend_ResolvesHandles(t *testing.T) {
 	}
 }
 
-func TestLocal_RequestsEveryServingNode(t *testing.T) {
+// Two nodes may receive at the same time. Packets come in order, again after an error or an end of
+// Receive, and not after a success.
+func TestLocal_KeepsPacketsUntilDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		by := cells.Local()
-		serve := func(cursor uint64, err error) (calls *int, end func()) {
-			calls = new(int)
+		send := func(from cells.ID, text string) error {
+			return by.Send(t.Context(), from, 1, "mail", []byte(text))
+		}
+		if err := send(2, "early"); !errors.Is(err, cells.ErrUnreachable) {
+			t.Errorf("Send before Receive: %v", err)
+		}
+		receive := func(got *[]string, result func() error) (end func()) {
 			ctx, cancel := context.WithCancel(t.Context())
-			go by.Serve(ctx, 1, func(context.Context, cells.ID, []byte) (uint64, error) { *calls++; return cursor, err })
+			var ended sync.WaitGroup
+			ended.Go(func() {
+				err := by.Receive(ctx, 1, "mail", func(_ context.Context, from cells.ID, packets [][]byte) error {
+					for _, p := range packets {
+						*got = append(*got, fmt.Sprint(uint64(from), string(p)))
+					}
+					return result()
+				})
+				if !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			})
 			synctest.Wait()
-			return calls, func() { cancel(); synctest.Wait() }
+			return func() { cancel(); ended.Wait() }
 		}
-		follower, endFollower := serve(0, errFault)
-		owner, endOwner := serve(7, nil)
-		if cursor, err := by.Request(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 || *owner != 1 {
-			t.Errorf("%d, %v, requests: follower %d, owner %d", cursor, err, *follower, *owner)
+		var failed, first, second, other []string
+		end := receive(&failed, func() error { return errFault })
+		noError(t, errors.Join(send(2, "a"), send(2, "b")))
+		synctest.Wait()
+		end()
+		if len(failed) < 1 || failed[0] != "2a" {
+			t.Errorf("got %v", failed)
 		}
-		endFollower()
-		if cursor, err := by.Request(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 {
-			t.Errorf("%d, %v, %d requests of an ended node", cursor, err, *follower-1)
+		noError(t, send(3, "c"))
+		endFirst := receive(&first, func() error { return nil })
+		synctest.Wait()
+		endSecond := receive(&second, func() error { return nil })
+		if err := by.Send(t.Context(), 2, 1, "another outbox", nil); !errors.Is(err, cells.ErrUnreachable) {
+			t.Errorf("Send to another outbox: %v", err)
 		}
-		endOwner()
-		if cursor, err := by.Request(t.Context(), 1, nil); err == nil || *owner != 2 {
-			t.Errorf("%d, %v, %d requests of an ended node", cursor, err, *owner-2)
+		noError(t, send(2, "d"))
+		synctest.Wait()
+		endFirst()
+		noError(t, send(2, "e"))
+		synctest.Wait()
+		endSecond()
+		slices.Sort(first)
+		if !slices.Equal(first, []string{"2a", "2b", "2d", "3c"}) && !slices.Equal(first, []string{"2a", "2b", "3c"}) {
+			t.Errorf("the first node got %v", first)
+		}
+		if slices.Contains(second, "2a") || second[len(second)-1] != "2e" {
+			t.Errorf("the second node got %v", second)
+		}
+		if receive(&other, func() error { return nil })(); len(other) > 0 {
+			t.Errorf("got erased packets %v", other)
+		}
+		for range 1 << 16 {
+			noError(t, send(2, ""))
+		}
+		if err := send(2, ""); err == nil || !strings.Contains(err.Error(), "start the cell") || send(3, "") != nil {
+			t.Errorf("Send to a full mailbox: %v", err)
 		}
 	})
 }
@@ -180,61 +238,48 @@ func TestReceive_IsolatesFailingPacket(t *testing.T) {
 		}}).from(1)
 		n := start(t, hub, locked{world.Memory()}, by)
 		synctest.Wait()
-		cursors, errs := make([]uint64, 8), make([]error, 8)
-		var all sync.WaitGroup
-		for i := range errs {
-			all.Go(func() {
-				from := newPost(t, cells.Options[word]{})
+		for from := range cells.ID(8) {
+			p := newOutbox(t, cells.Options[word]{})
+			p.self = from + 2
+			p.begin(t)
+			for number := range uint64(4) {
 				text := "hello"
-				if i == 3 {
+				if from == 3 && number == 2 {
 					text = "poison"
 				}
-				from.mustSend(t, 1, word{N: 1, Road: cells.Ref[road]{Cell: from.self}, Text: text})
-				cursors[i], errs[i] = by.Request(t.Context(), 1, from.out.Pack(1, 0))
-			})
-		}
-		all.Wait()
-		for i, err := range errs {
-			if (err == nil && cursors[i] == 1) != (i != 3) {
-				t.Errorf("packet %d: cursor %d, %v", i, cursors[i], err)
+				p.mustSend(t, 1, word{N: number + 1, Road: cells.Ref[road]{Cell: p.self}, Text: text})
+				noError(t, by.Send(t.Context(), p.self, 1, "message", p.out.Pack(1, number)))
 			}
 		}
-		if why := n.world.Status().Halted; why != "" {
-			t.Error(why)
+		time.Sleep(10 * time.Second)
+		for from := range cells.ID(8) {
+			want := uint64(4)
+			if from == 3 {
+				want = 2
+			}
+			if cursor := n.pair(t, from+2).Received; cursor != want {
+				t.Errorf("cell %d: got cursor %d, want %d", from, cursor, want)
+			}
+		}
+		if why := n.world.Status().Halted; why != "" || !hasProblem(hub.out, "Options.Links: panic") {
+			t.Errorf("halted: %s, problems %v", why, hub.out.Problems())
 		}
 		noError(t, n.kill(t))
 	})
 }
 
-// A vouching transport names the sender of every packet.
-type vouching struct {
-	cells.Transport
-	from cells.ID
-}
-
-func (v *vouching) Serve(ctx context.Context, cell cells.ID, answer func(ctx context.Context, from cells.ID, packet []byte) (uint64, error)) error {
-	return v.Transport.Serve(ctx, cell, func(ctx context.Context, _ cells.ID, packet []byte) (uint64, error) {
-		return answer(ctx, v.from, packet)
-	})
-}
-
 func TestRun_DropsForgedPackets(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
-		by := &vouching{Transport: b.by}
 		from := newPost(t, cells.Options[word]{})
-		b.ids[0] = from.self
-		b.receive(by)
+		b.receive(b.by)
 		from.mustSend(t, b.ids[1], word{})
 		packet := from.out.Pack(b.ids[1], 0)
+		synctest.Wait()
 		for i, sender := range []cells.ID{b.ids[1], from.self + 1, from.self} {
-			synctest.Wait()
-			by.from = sender
-			cursor, err := b.by.Request(t.Context(), b.ids[1], packet)
-			if is := sender == from.self; (err == nil) != is || (cursor == 1) != is {
-				t.Errorf("sender %v: %d, %v", sender, cursor, err)
-			}
-			if n := b.hearer.out.Forged(); n != uint64(min(i+1, 2)) {
-				t.Errorf("Forged: got %d, want %d", n, min(i+1, 2))
+			noError(t, b.by.Send(t.Context(), sender, b.ids[1], "message", packet))
+			time.Sleep(time.Second)
+			if cursor, n := b.hearer.pair(t, from.self).Received, b.hearer.out.Forged(); (cursor == 1) != (i == 2) || n != uint64(min(i+1, 2)) {
+				t.Errorf("sender %v: cursor %d, Forged %d", sender, cursor, n)
 			}
 		}
 	})
@@ -293,23 +338,22 @@ func TestRun_SendsAfterTakeover(t *testing.T) {
 
 // resume submits a call that changes nothing, so that a tick runs.
 func (b *two) resume(n *node) {
-	b.submit(n, func(q store.Queue) { n.out.Resume(q, b.ids[1]) })
+	b.submit(n, func(q store.Queue) { n.out.Acked(q, 77, 0) })
 }
 
-// A serving transport counts the nodes that serve a cell.
+// A serving transport counts the nodes that receive.
 type serving struct {
 	cells.Transport
 	nodes atomic.Int64
 }
 
-func (s *serving) Serve(ctx context.Context, cell cells.ID, answer func(ctx context.Context, from cells.ID, packet []byte) (uint64, error)) error {
+func (s *serving) Receive(ctx context.Context, cell cells.ID, outbox string, deliver func(ctx context.Context, from cells.ID, packets [][]byte) error) error {
 	s.nodes.Add(1)
 	defer s.nodes.Add(-1)
-	return s.Transport.Serve(ctx, cell, answer)
+	return s.Transport.Receive(ctx, cell, outbox, deliver)
 }
 
-// Only the leader serves the cell, so without a leader a request ends at once.
-func TestRun_ServesWhileLeading(t *testing.T) {
+func TestRun_ReceivesWhileLeading(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		log := world.Memory()
 		var nodes [2]*node
@@ -319,13 +363,13 @@ func TestRun_ServesWhileLeading(t *testing.T) {
 			nodes[i] = start(t, newTown(t, 1, cells.Options[word]{}).from(b.ids[1]), log, by[i])
 		}
 		for range 3 {
-			until(t, "one node serves", func() bool { return by[0].nodes.Load()+by[1].nodes.Load() == 1 })
+			until(t, "one node receives", func() bool { return by[0].nodes.Load()+by[1].nodes.Load() == 1 })
 			time.Sleep(10 * time.Second)
 			leads := 0
 			for i, n := range nodes {
 				is := n.world.Status().Leader
 				if (by[i].nodes.Load() == 1) != is {
-					t.Errorf("node %d: leads %t, serves %d times", i, is, by[i].nodes.Load())
+					t.Errorf("node %d: leads %t, receives %d times", i, is, by[i].nodes.Load())
 				}
 				if is {
 					leads = i
