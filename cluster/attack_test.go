@@ -56,7 +56,7 @@ func weaken(t *testing.T) func(dir string) {
 				b.WriteString("authorization { users: [\n")
 				for id, key := range keysOf(text) {
 					b.WriteString(strings.NewReplacer("ID", id, "KEY", key).Replace(`{ nkey: KEY, permissions: {
-						subscribe: ["_INBOX.>", "handloom.mail.ID.*"], allow_responses: true
+						subscribe: ["_INBOX.>", "handloom.mail.ID.*.*"], allow_responses: true
 						publish: ["handloom.cell.ID", "handloom.mail.>", "$O.HANDLOOM-ID.>", "$JS.API.INFO"
 							"$JS.API.STREAM.*.HANDLOOM-ID", "$JS.API.STREAM.*.*.HANDLOOM-ID"
 							"$JS.API.CONSUMER.*.HANDLOOM-ID.>", "$JS.API.CONSUMER.MSG.NEXT.HANDLOOM-ID.>"
@@ -163,7 +163,7 @@ var attacks = map[string]attack{
 	},
 	"speak for another cell": func(t *testing.T, c *secured, by cells.ID) func() bool {
 		var heard atomic.Bool
-		_, err := c.conn(t, 9).Subscribe(fmt.Sprintf("handloom.mail.%v.*", cells.ID(9)), func(m *nats.Msg) {
+		_, err := c.conn(t, 9).Subscribe(fmt.Sprintf("handloom.mail.%v.*.*", cells.ID(9)), func(m *nats.Msg) {
 			if string(m.Data) == fmt.Sprint("forged by ", uint64(by)) {
 				heard.Store(true)
 			}
@@ -171,7 +171,7 @@ var attacks = map[string]attack{
 		noError(t, err)
 		conn := c.conn(t, by)
 		return func() bool {
-			_ = conn.Publish(fmt.Sprintf("handloom.mail.%v.%v", cells.ID(9), cells.ID(8)), fmt.Appendf(nil, "forged by %d", uint64(by)))
+			_ = conn.Publish(fmt.Sprintf("handloom.mail.%v.%v.message", cells.ID(9), cells.ID(8)), fmt.Appendf(nil, "forged by %d", uint64(by)))
 			_ = conn.Flush()
 			return heard.Load()
 		}

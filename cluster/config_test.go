@@ -130,7 +130,7 @@ func TestRights_SufficeForTheCell(t *testing.T) {
 		_, err = l.StepDown(t.Context())
 	}
 	noError(t, err)
-	wantNumber(t, "a message to the cell", 3)(askOneself(t, l, 7))
+	wantNumber(t, "a message to the cell", 3)(mailToOneself(t, l, 7))
 	for name, err := range map[string]error{
 		"cell 7 in cell 8": enters(t, c.as(t, 7), 8),
 		"no key":           enters(t, cluster.URLs(c.urls, c.options(t, 7)[1:]...), 7),
@@ -171,7 +171,7 @@ func TestRights_SufficeForTheProgram(t *testing.T) {
 	}
 	l := openLog(t, c.as(t, program), 9, cluster.Options{})
 	saveText(t, l, 0)
-	wantNumber(t, "a message to a cell", 3)(askOneself(t, l, 9))
+	wantNumber(t, "a message to a cell", 3)(mailToOneself(t, l, 9))
 	mustClose(t, l)
 	noError(t, client.Close())
 	stop()
@@ -207,22 +207,31 @@ func TestRights_AddedServerJoins(t *testing.T) {
 	openLog(t, cluster.URLs([]string{s.ClientURL()}, c.options(t, 7)...), 7, cluster.Options{})
 }
 
-func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint64, err error) {
+// mailToOneself returns the bytes of a packet that a cell sends to itself.
+func mailToOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (received uint64, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	ended := make(chan error, 1)
+	ended, got := make(chan error, 1), make(chan uint64, 1)
 	go func() {
-		ended <- l.Transport().Serve(ctx, cell, func(_ context.Context, _ cluster.CellID, packet []byte) (uint64, error) {
-			return uint64(len(packet)), nil
+		ended <- l.Transport().Receive(ctx, cell, "mail", func(_ context.Context, from cluster.CellID, packets [][]byte) error {
+			if from == cell {
+				got <- uint64(len(packets[0]))
+			}
+			return nil
 		})
 	}()
 	for err = cells.ErrUnreachable; errors.Is(err, cells.ErrUnreachable); {
-		cursor, err = l.Transport().Request(ctx, cell, []byte("abc"))
+		err = l.Transport().Send(ctx, cell, cell, "mail", []byte("abc"))
+	}
+	select {
+	case received = <-got:
+	case err := <-ended:
+		return 0, err
 	}
 	cancel()
 	<-ended
-	return cursor, err
+	return received, err
 }
 
 func enters(t *testing.T, s cluster.Servers, cell cluster.CellID) error {

@@ -32,6 +32,15 @@ var errNoMessage = errors.New("no message")
 
 // next waits up to checkInterval for the next message.
 func (c *consumer) next(ctx context.Context) (seq uint64, h nats.Header, b []byte, err error) {
+	msg, err := c.nextMessage(ctx)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return c.seq - 1, msg.Headers(), msg.Data(), nil
+}
+
+// nextMessage is next, and sets c.seq to the sequence after the message.
+func (c *consumer) nextMessage(ctx context.Context) (jetstream.Msg, error) {
 	wait, cancel := context.WithTimeout(ctx, checkInterval)
 	defer cancel()
 	msg, err := c.messages.Next(jetstream.NextContext(wait))
@@ -39,14 +48,14 @@ func (c *consumer) next(ctx context.Context) (seq uint64, h nats.Header, b []byt
 		if wait.Err() != nil && ctx.Err() == nil {
 			err = errNoMessage
 		}
-		return 0, nil, nil, err
+		return nil, err
 	}
 	meta, err := msg.Metadata()
 	if err != nil {
-		return 0, nil, nil, err
+		return nil, err
 	}
 	c.seq, c.lastMessage = meta.Sequence.Stream+1, time.Now()
-	return meta.Sequence.Stream, msg.Headers(), msg.Data(), nil
+	return msg, nil
 }
 
 // consumer returns a consumer of the messages from seq on, the idle one if possible.
@@ -57,11 +66,17 @@ func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 		}
 		f.messages.Stop()
 	}
+	return newConsumer(ctx, l.stream, seq, "")
+}
+
+// newConsumer returns a consumer of the messages of a stream from seq on, on the subjects of a
+// filter; "": on all.
+func newConsumer(ctx context.Context, stream jetstream.Stream, seq uint64, filter string) (*consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	c, err := l.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+	c, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: seq, AckPolicy: jetstream.AckNonePolicy,
-		InactiveThreshold: idleTime, Replicas: 1, MemoryStorage: true,
+		InactiveThreshold: idleTime, Replicas: 1, MemoryStorage: true, FilterSubject: filter,
 	})
 	if err != nil {
 		return nil, err

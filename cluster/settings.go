@@ -107,6 +107,7 @@ func checkSettings(want, c jetstream.StreamConfig) error {
 		{"storage", c.Storage, want.Storage},
 		{"num_replicas", c.Replicas, want.Replicas},
 		{"discard", c.Discard, want.Discard},
+		{"discard_new_per_subject", c.DiscardNewPerSubject, want.DiscardNewPerSubject},
 		{"deny_delete", c.DenyDelete, want.DenyDelete},
 		{"deny_purge", c.DenyPurge, false},
 		{"duplicate_window", c.Duplicates, want.Duplicates},

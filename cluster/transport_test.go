@@ -178,42 +178,41 @@ func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	}
 }
 
-// A closed Log ends Serve.
+// A closed Log ends Receive.
 func TestTransport_ReportsUnreachableCell(t *testing.T) {
 	self := cells.NewID()
 	l := openLog(t, cluster.Embedded(t.TempDir()), self, cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()
-	wantError(t, errorOf(by.Request(t.Context(), cells.NewID(), []byte("parcel"))), cells.ErrUnreachable)
-	large := make([]byte, 65<<20)
-	wantText(t, "a packet above max_payload", errorOf(by.Request(t.Context(), cells.NewID(), large)), "raise it")
-	wantText(t, "Serve for another cell", by.Serve(t.Context(), self+1, func(context.Context, cells.ID, []byte) (uint64, error) { return 0, nil }), "want the log's")
+	send := func(to cells.ID, packet []byte) error { return by.Send(t.Context(), self, to, "mail", packet) }
+	wantError(t, send(cells.NewID(), []byte("parcel")), cells.ErrUnreachable, "Abandon")
+	wantText(t, "a packet above max_payload", send(self, make([]byte, 65<<20)), "raise it")
+	none := func(context.Context, cells.ID, [][]byte) error { return nil }
+	wantText(t, "Receive for another cell", by.Receive(t.Context(), self+1, "mail", none), "want the log's")
+	wantText(t, "Send for another cell", by.Send(t.Context(), self+1, self, "mail", nil), "want the log's")
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
+	got := make(chan string)
 	ended.Go(func() {
-		wantError(t, by.Serve(ctx, self, func(_ context.Context, from cells.ID, packet []byte) (uint64, error) {
-			if string(packet) != "parcel" || from != self {
-				return 0, errors.New("another one")
+		wantError(t, by.Receive(ctx, self, "mail", func(_ context.Context, from cells.ID, packets [][]byte) error {
+			if from == self {
+				got <- string(packets[0])
 			}
-			return 7, nil
+			return nil
 		}), context.Canceled)
 	})
 	late := time.Now().Add(patience)
-	for {
-		cursor, err := by.Request(t.Context(), self, []byte("parcel"))
-		if err == nil && cursor == 7 {
-			break
-		}
+	for err := cells.ErrUnreachable; err != nil; err = send(self, []byte("parcel")) {
 		if time.Now().After(late) {
-			t.Fatalf("Ask: %d, %v", cursor, err)
+			t.Fatal(err)
 		}
 	}
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	wantError(t, errorOf(by.Request(short, self, []byte("letter"))), context.DeadlineExceeded)
+	if text := <-got; text != "parcel" {
+		t.Errorf("got %q", text)
+	}
 	stop()
 	ended.Wait()
 	ended.Go(func() {
-		wantError(t, by.Serve(t.Context(), self, func(context.Context, cells.ID, []byte) (uint64, error) { return 0, nil }), cluster.ErrClosed)
+		wantError(t, by.Receive(t.Context(), self, "mail", none), cluster.ErrClosed)
 	})
 	noError(t, l.Close())
 	ended.Wait()

@@ -193,7 +193,7 @@ func writeAccounts(dir string) error {
 		if err != nil {
 			return err
 		}
-		u.Cell, u.Account, u.Streams = id, "CELL-"+id.String(), []string{id.Stream(), "OBJ_" + id.Stream()}
+		u.Cell, u.Account, u.Streams = id, "CELL-"+id.String(), []string{id.Stream(), "OBJ_" + id.Stream(), "MAIL_" + id.Stream()}
 		users = append(users, u)
 	}
 	servers, err := filepath.Glob(filepath.Join(dir, "server-*"))
