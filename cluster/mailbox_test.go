@@ -1,0 +1,200 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"handloom/cluster"
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/world"
+)
+
+var absence = flag.Duration("absence", 2*time.Second, "absence of the cell in TestMailbox_KeepsMailOfAbsentCell")
+
+// A writer sends mails to other cells, and compares theirs with what it expects.
+type writer struct {
+	*store.Store
+	out   *cells.Outbox[mail]
+	flows *store.Table[flow]
+	log   *cluster.Log
+	world *world.World
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+
+	mutex sync.Mutex
+	waits []time.Duration // of mails that this node received, by the times of ticks
+}
+
+type mail struct {
+	Number uint64
+	Time   int64
+}
+
+// A flow is the traffic with another cell.
+type flow struct {
+	With     cells.ID
+	PerTick  int
+	Sent     uint64
+	Received uint64
+	Wrong    int
+}
+
+const mailHz = 50
+
+func startWriter(t testing.TB, s cluster.Servers, blobs cluster.Blobs, self cells.ID, flows ...flow) *writer {
+	t.Helper()
+	p := &writer{Store: store.New(store.Options{Workers: 1})}
+	var err error
+	p.out, err = cells.New(p.Store, cells.Options[mail]{})
+	noError(t, err)
+	p.flows = store.Register(p.Store, store.TableOptions[flow]{})
+	p.log = openLog(t, s, self, cluster.Options{Snapshots: blobs})
+	p.world, err = world.Open(t.Context(), p.Store, p.log, world.Options{
+		Version: "mails", Hz: mailHz, SnapshotTicks: 500, Tick: p.out.Tick(p.tick),
+		Init: func(_ context.Context, w *store.Writer) error {
+			for _, f := range flows {
+				p.flows.Insert(w, f)
+			}
+			return p.out.Init(w, self)
+		},
+	})
+	noError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.ended.Go(func() {
+		if err := p.world.Run(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, cluster.ErrClosed) {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	p.ended.Go(func() { _ = p.out.Run(ctx, p.world, p.log.Transport()) })
+	return p
+}
+
+func (p *writer) tick(ctx context.Context, _ *store.Writer, t world.Tick) error {
+	now := t.Time.UnixNano()
+	for from, m := range p.out.Received() {
+		for _, f := range p.flows.All() {
+			if f.With != from {
+				continue
+			}
+			if f.Received++; m.Number != f.Received {
+				f.Wrong++
+			}
+		}
+		p.mutex.Lock()
+		p.waits = append(p.waits, time.Duration(now-m.Time))
+		p.mutex.Unlock()
+	}
+	return p.Do(ctx, func(q store.Queue) {
+		for _, f := range p.flows.All() {
+			for range min(f.PerTick, p.out.Available(f.With)) {
+				f.Sent++
+				p.out.Send(q, f.With, mail{f.Sent, now})
+			}
+		}
+	})
+}
+
+func (p *writer) kill(t testing.TB) {
+	t.Helper()
+	noError(t, p.log.Close())
+	p.stop()
+	p.ended.Wait()
+	dead, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.world.Close(dead)
+}
+
+// flow returns the traffic with a cell, and the mails that wait in the state.
+func (p *writer) flow(t testing.TB, with cells.ID) (f flow, waiting int) {
+	t.Helper()
+	noError(t, p.world.Read(context.Background(), func(context.Context, world.Tick) error {
+		for _, o := range p.flows.All() {
+			if o.With == with {
+				f = *o
+			}
+		}
+		waiting = 1<<16 - p.out.Available(with)
+		for _, pair := range p.out.Pairs() {
+			if pair.Err != nil {
+				t.Error(pair.Err)
+			}
+		}
+		return nil
+	}))
+	return f, waiting
+}
+
+// takeWaits returns a quantile of the waits since the last call, and their number.
+func (p *writer) takeWaits(quantile int) (time.Duration, int) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	all := p.waits
+	p.waits = nil
+	if len(all) == 0 {
+		return 0, 0
+	}
+	slices.Sort(all)
+	return all[len(all)*quantile/100], len(all)
+}
+
+// The mails to an absent cell are on the disks of the servers, and arrive when it returns. Other
+// mails are not affected.
+func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
+	t.Parallel()
+	c := startServers(t, 3, nil)
+	servers := cluster.URLs(c.URLs(0))
+	var blobs [3]cluster.Blobs
+	for i := range blobs {
+		blobs[i] = cluster.Folder(t.TempDir())
+	}
+	const sender, near, far = 1, 2, 3
+	const perTick = 100 / mailHz
+	b := startWriter(t, servers, blobs[1], near, flow{With: sender, PerTick: perTick})
+	a := startWriter(t, servers, blobs[0], sender, flow{With: near, PerTick: perTick}, flow{With: far, PerTick: perTick})
+	absent := startWriter(t, servers, blobs[2], far, flow{With: sender})
+	wait := func(what string, is func() bool) {
+		t.Helper()
+		for late := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(late) {
+				t.Fatalf("timeout: %s; problems %v", what, errors.Join(a.out.Problems()...))
+			}
+		}
+	}
+	wait("the first mails", func() bool { f, _ := absent.flow(t, sender); return f.Received > 10 })
+	b.takeWaits(99)
+	time.Sleep(*absence / 4)
+	before, n := b.takeWaits(99)
+	absent.kill(t)
+	sent, _ := a.flow(t, far)
+	greatest := 0
+	for end := time.Now().Add(*absence); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		_, waiting := a.flow(t, far)
+		greatest = max(greatest, waiting)
+	}
+	during, m := b.takeWaits(99)
+	missed, _ := a.flow(t, far)
+	t.Logf("p99 to the other cell: %v of %d mails before, %v of %d during the absence; at most %d of %d mails to the absent one in the state",
+		before, n, during, m, greatest, missed.Sent-sent.Sent)
+	if most := int(missed.Sent-sent.Sent) / 2; greatest > most {
+		t.Errorf("%d mails wait in the state, want at most %d", greatest, most)
+	}
+	back := startWriter(t, servers, blobs[2], far, flow{With: sender})
+	begin := time.Now()
+	wait("the missed mails", func() bool { f, _ := back.flow(t, sender); return f.Received > missed.Sent })
+	t.Logf("all %d mails arrived after %v", missed.Sent, time.Since(begin))
+	for cell, p := range map[cells.ID]*writer{sender: a, near: b, far: back} {
+		for _, with := range []cells.ID{sender, near} {
+			if f, _ := p.flow(t, with); f.Wrong > 0 {
+				t.Errorf("cell %d: %d wrong mails of cell %d", cell, f.Wrong, with)
+			}
+		}
+		p.kill(t)
+	}
+}
