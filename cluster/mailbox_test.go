@@ -47,14 +47,14 @@ type flow struct {
 
 const mailHz = 50
 
-func startWriter(t testing.TB, s cluster.Servers, blobs cluster.Blobs, self cells.ID, flows ...flow) *writer {
+func startWriter(t testing.TB, s cluster.Servers, o cluster.Options, self cells.ID, flows ...flow) *writer {
 	t.Helper()
 	p := &writer{Store: store.New(store.Options{Workers: 1})}
 	var err error
 	p.out, err = cells.New(p.Store, cells.Options[mail]{})
 	noError(t, err)
 	p.flows = store.Register(p.Store, store.TableOptions[flow]{})
-	p.log = openLog(t, s, self, cluster.Options{Snapshots: blobs})
+	p.log = openLog(t, s, self, o)
 	p.world, err = world.Open(t.Context(), p.Store, p.log, world.Options{
 		Version: "mails", Hz: mailHz, SnapshotTicks: 500, Tick: p.out.Tick(p.tick),
 		Init: func(_ context.Context, w *store.Writer) error {
@@ -131,8 +131,8 @@ func (p *writer) flow(t testing.TB, with cells.ID) (f flow, waiting int) {
 	return f, waiting
 }
 
-// takeWaits returns a quantile of the waits since the last call, and their number.
-func (p *writer) takeWaits(quantile int) (time.Duration, int) {
+// takeWaits returns the 99th percentile of the waits since the last call, and their number.
+func (p *writer) takeWaits() (time.Duration, int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	all := p.waits
@@ -141,7 +141,7 @@ func (p *writer) takeWaits(quantile int) (time.Duration, int) {
 		return 0, 0
 	}
 	slices.Sort(all)
-	return all[len(all)*quantile/100], len(all)
+	return all[len(all)*99/100], len(all)
 }
 
 // The mails to an absent cell are on the disks of the servers, and arrive when it returns. Other
@@ -150,15 +150,15 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 	t.Parallel()
 	c := startServers(t, 3, nil)
 	servers := cluster.URLs(c.URLs(0))
-	var blobs [3]cluster.Blobs
-	for i := range blobs {
-		blobs[i] = cluster.Folder(t.TempDir())
+	var o [3]cluster.Options
+	for i := range o {
+		o[i].Snapshots = cluster.Folder(t.TempDir())
 	}
 	const sender, near, far = 1, 2, 3
 	const perTick = 100 / mailHz
-	b := startWriter(t, servers, blobs[1], near, flow{With: sender, PerTick: perTick})
-	a := startWriter(t, servers, blobs[0], sender, flow{With: near, PerTick: perTick}, flow{With: far, PerTick: perTick})
-	absent := startWriter(t, servers, blobs[2], far, flow{With: sender})
+	b := startWriter(t, servers, o[1], near, flow{With: sender, PerTick: perTick})
+	a := startWriter(t, servers, o[0], sender, flow{With: near, PerTick: perTick}, flow{With: far, PerTick: perTick})
+	absent := startWriter(t, servers, o[2], far, flow{With: sender})
 	wait := func(what string, is func() bool) {
 		t.Helper()
 		for late := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
@@ -168,9 +168,9 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 		}
 	}
 	wait("the first mails", func() bool { f, _ := absent.flow(t, sender); return f.Received > 10 })
-	b.takeWaits(99)
+	b.takeWaits()
 	time.Sleep(*absence / 4)
-	before, n := b.takeWaits(99)
+	before, n := b.takeWaits()
 	absent.kill(t)
 	sent, _ := a.flow(t, far)
 	greatest := 0
@@ -178,14 +178,14 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 		_, waiting := a.flow(t, far)
 		greatest = max(greatest, waiting)
 	}
-	during, m := b.takeWaits(99)
+	during, m := b.takeWaits()
 	missed, _ := a.flow(t, far)
 	t.Logf("p99 to the other cell: %v of %d mails before, %v of %d during the absence; at most %d of %d mails to the absent one in the state",
 		before, n, during, m, greatest, missed.Sent-sent.Sent)
 	if most := int(missed.Sent-sent.Sent) / 2; greatest > most {
 		t.Errorf("%d mails wait in the state, want at most %d", greatest, most)
 	}
-	back := startWriter(t, servers, blobs[2], far, flow{With: sender})
+	back := startWriter(t, servers, o[2], far, flow{With: sender})
 	begin := time.Now()
 	wait("the missed mails", func() bool { f, _ := back.flow(t, sender); return f.Received > missed.Sent })
 	t.Logf("all %d mails arrived after %v", missed.Sent, time.Since(begin))
