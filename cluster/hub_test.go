@@ -42,9 +42,10 @@ func BenchmarkMailbox_Hub(b *testing.B) {
 			o.Replicas = servers
 			to := startWriter(b, cluster.URLs(c.URLs(0)), o, hub)
 			js := operator(b, c)
-			_, err := js.Stream(b.Context(), "MAIL_"+hub.Stream())
-			for ; err != nil; _, err = js.Stream(b.Context(), "MAIL_"+hub.Stream()) {
-				time.Sleep(10 * time.Millisecond)
+			for err := error(cells.ErrUnreachable); err != nil; { // until the hub receives
+				ctx, cancel := context.WithTimeout(b.Context(), time.Second)
+				_, err = js.Stream(ctx, "MAIL_"+hub.Stream())
+				cancel()
 			}
 			sent := 0
 			var mutex sync.Mutex
@@ -94,6 +95,7 @@ func BenchmarkMailbox_Hub(b *testing.B) {
 			b.ReportMetric(float64(sent)/b.Elapsed().Seconds(), "messages/s")
 			b.ReportMetric(float64(waits[len(waits)*99/100].Milliseconds()), "p99-ms")
 			b.ReportMetric(float64(waits[len(waits)/2].Milliseconds()), "p50-ms")
+			b.ReportMetric(float64(waits[len(waits)-1].Milliseconds()), "max-ms")
 			to.kill(b)
 		})
 	}

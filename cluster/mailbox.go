@@ -89,7 +89,7 @@ func mailSettings(cell CellID, replicas int) jetstream.StreamConfig {
 func (m *mailbox) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 	defer cancel()
-	stream, err := m.js.Stream(ctx, m.settings.Name)
+	stream, err := repeat(ctx, firstAnswer, func(ctx context.Context) (jetstream.Stream, error) { return m.js.Stream(ctx, m.settings.Name) })
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		settings := m.settings
 		settings.FirstSeq = uint64(time.Now().UnixMilli()) * mailPerTime
@@ -286,7 +286,7 @@ var errReplaced = errors.New("the stream was replaced")
 // purgeAll purges now and then, until the stream is gone, another one, or has wrong settings.
 func (m *mailbox) purgeAll(ctx context.Context) error {
 	for pause(ctx, purgeTime) == nil {
-		info, err := m.stream.Info(ctx)
+		info, err := m.info(ctx)
 		switch {
 		case errors.Is(err, jetstream.ErrStreamNotFound):
 			return err
@@ -301,6 +301,12 @@ func (m *mailbox) purgeAll(ctx context.Context) error {
 		m.purge(ctx, info.State.LastSeq)
 	}
 	return context.Cause(ctx)
+}
+
+func (m *mailbox) info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
+	defer cancel()
+	return repeat(ctx, firstAnswer, func(ctx context.Context) (*jetstream.StreamInfo, error) { return m.stream.Info(ctx) })
 }
 
 // purge erases delivered packets of a stream that ends at a sequence. A purge that fails is
@@ -330,7 +336,7 @@ func (m *mailbox) purge(ctx context.Context, end uint64) {
 	if shared {
 		o = append(o, jetstream.WithPurgeSubject(m.filter))
 	}
-	if m.stream.Purge(ctx, o...) != nil {
+	if m.erase(ctx, o...) != nil {
 		return
 	}
 	m.mutex.Lock()
@@ -349,5 +355,11 @@ func (m *mailbox) purgeLane(ctx context.Context, l *lane) {
 	seq := cmp.Or(l.undelivered(), l.last+1)
 	l.delivered = 0
 	m.mutex.Unlock()
-	_ = m.stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject), jetstream.WithPurgeSequence(seq))
+	_ = m.erase(ctx, jetstream.WithPurgeSubject(l.subject), jetstream.WithPurgeSequence(seq))
+}
+
+func (m *mailbox) erase(ctx context.Context, o ...jetstream.StreamPurgeOpt) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
+	defer cancel()
+	return m.stream.Purge(ctx, o...)
 }
