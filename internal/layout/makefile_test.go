@@ -17,17 +17,23 @@ var (
 	serialImports   = []string{"batch", "internal/check", "internal/digest", "internal/seam", "proof/maptest"} // their tests may
 )
 
+// words returns the words of a variable of the Makefile.
+func words(t *testing.T, variable string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../Makefile")
+	noError(t, err)
+	list := regexp.MustCompile(`(?m)^` + variable + ` = ((?:.*\\\n)*.*)`).FindSubmatch(text)
+	if list == nil {
+		t.Fatalf("the Makefile has no %s", variable)
+	}
+	return strings.Fields(strings.ReplaceAll(string(list[1]), "\\", ""))
+}
+
 // Packages that make race omits start no goroutine, in code or tests, and
 // import only such packages of this module.
 func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
-	text, err := os.ReadFile("../../Makefile")
-	noError(t, err)
-	list := regexp.MustCompile(`(?m)^SERIAL = ((?:.*\\\n)*.*)`).FindSubmatch(text)
-	if list == nil {
-		t.Fatal("the Makefile has no SERIAL")
-	}
 	files := map[string]int{}
-	for dir := range strings.FieldsSeq(strings.ReplaceAll(string(list[1]), "\\", "")) {
+	for _, dir := range words(t, "SERIAL") {
 		files[dir] = 0
 	}
 	eachFile(t, repository, func(name, text string) {
@@ -37,7 +43,8 @@ func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
 			imported := strings.Trim(i.Path.Value, `"`)
 			ours, is := strings.CutPrefix(imported, "handloom/")
 			_, serial := files[ours]
-			if is && !serial && !slices.Contains(serialImports, ours) || slices.Contains(startingImports, imported) {
+			runs := imported == "os/exec" && strings.HasSuffix(name, "_test.go") // a test runs go
+			if is && !serial && !slices.Contains(serialImports, ours) || slices.Contains(startingImports, imported) && !runs {
 				t.Errorf("%s imports %s, which may start goroutines", name, imported)
 			}
 		}
@@ -60,5 +67,22 @@ func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
 		if n == 0 {
 			t.Errorf("%s has no file", dir)
 		}
+	}
+}
+
+// A renamed test would run under the race detector again.
+func TestMakefile_UnracedTestsExist(t *testing.T) {
+	unraced := map[string]bool{}
+	for _, name := range words(t, "UNRACED") {
+		unraced[name] = true
+	}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	eachFile(t, repository, func(_, text string) {
+		for _, test := range declared.FindAllStringSubmatch(text, -1) {
+			delete(unraced, test[1])
+		}
+	}, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	for name := range unraced {
+		t.Errorf("no test is called %s", name)
 	}
 }
