@@ -362,9 +362,13 @@ func (d *droppable) flush() {
 
 // A flush admits a call if the creates of the passes, earlier calls and the call fit.
 func TestAdmission_AgreesWithModel(t *testing.T) {
+	seeds := uint64(400)
+	if testing.Short() {
+		seeds = 80
+	}
 	for name, encoded := range map[string]bool{"inbox": false, "input": true} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(400) {
+			for seed := range seeds {
 				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 					d := newDroppable(t, seed, encoded)
 					for range 3 {

@@ -131,7 +131,11 @@ func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
 }
 
 func TestEvents_MatchModel(t *testing.T) {
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 40
+	}
+	for seed := range seeds {
 		var want []uint64
 		for _, workers := range []int{1, 2, 8} {
 			got := playFeed(t, seed, workers)

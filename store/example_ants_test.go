@@ -311,6 +311,9 @@ func TestAnts_AreDeterministic(t *testing.T) {
 		}, err
 	}
 	o := storetest.Options{Frames: 50, Store: store.Options{Seed: 1}}
+	if testing.Short() {
+		o.Frames = 10
+	}
 	storetest.Run(t, o, setup)
 	storetest.Reopen(t, o, setup)
 }

@@ -115,6 +115,10 @@ func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 
 // Neither array capacities nor the values of provisional handles change the outcome.
 func TestQueueLimit_DoesNotDependOnHistory(t *testing.T) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 3
+	}
 	for _, o := range []store.Options{
 		{}, {QueueLimit: 100}, {QueueLimit: 12}, {QueueBytes: 3000}, {QueueLimit: 150, QueueBytes: 4000}, {QueueLimit: 1000},
 	} {
@@ -122,7 +126,7 @@ func TestQueueLimit_DoesNotDependOnHistory(t *testing.T) {
 		if most == 20 {
 			most = 2000
 		}
-		for seed := range uint64(12) {
+		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, 2))
 			cold, warm := newBounded(t, o), newBounded(t, o)
 			for range 5 {

@@ -15,7 +15,11 @@ import (
 
 // Acknowledged calls are applied once, refused ones never, uncertain ones at most once.
 func TestNemesis_AppliesAcknowledgedCallsOnce(t *testing.T) {
-	for seed := range uint64(8) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 3
+	}
+	for seed := range seeds {
 		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { playNemesis(t, seed) })
 	}
 }
