@@ -21,7 +21,7 @@ ALL = ./cluster/... ./...
 # Faster builds without debug information; panics do not need it.
 BARE = -gcflags=handloom/...=-dwarf=false
 
-.PHONY: help check test race checked lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
+.PHONY: help check test race checked checked-world checked-library lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -49,6 +49,7 @@ UNRACED = TestBatch_SteadyStateAllocatesNothing TestBurst_IdleTableReleasesMemor
 	TestClaim_RefusesDamagedInputs TestCopyTo_GrowsRarely TestDefragment_TakesKLogNComparisons \
 	TestErrorsAndPanics_AreExplained TestHandler_LimitsPageSize TestKeep_BoundsBytesOfHistory \
 	TestKeep_SpacesOldSnapshots TestOpenRead_BeginsNearTheRecord \
+	TestOutbox_DeliversOnceUnderKills/seed=1 \
 	TestQueueLimit_DoesNotDependOnHistory TestRanges_NameVersionsTermsAndSkips \
 	TestRequests_ForgetOldAnswers TestRequests_RefuseExpiredCalls TestRun_LimitsRequests \
 	TestSearch_FindsPagesByWordsOfUsers TestSeek_ReachesTheStatesOfTheWorld \
@@ -60,14 +61,19 @@ test: ## the tests
 
 # -short: fewer seeds and smaller sizes, but every kind of concurrent work.
 race: ## the tests under the race detector, in random order
-	go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '^($(shell echo $(UNRACED) | tr ' ' '|'))$$' -timeout $(RACE_TIMEOUT) $(filter-out $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
+	go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(shell echo '$(UNRACED:%=^%$$)' | tr ' ' '|')' -timeout $(RACE_TIMEOUT) $(filter-out $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
 
 # World has no checks of its own: three tests run replicas, kills and walks on a store that
-# has them. All of them would take three minutes.
+# has them. All of them would take three minutes. The packages store and world take long and
+# use one processor each, so make -j2 runs both at once.
 CHECKED = go test -short -vet=off -tags handloom_check -gcflags=handloom/...='-d=checkptr -dwarf=false' -timeout $(TIMEOUT)
 
-checked: ## the tests of the library in the checked build
+checked: checked-world checked-library ## the tests of the library in the checked build
+
+checked-world:
 	$(CHECKED) -run '^(TestWorld_AgreesOnEveryReplica|TestNemesis_AppliesAcknowledgedCallsOnce|TestReplayer_EveryWalkReachesTheSameStates)$$' ./world
+
+checked-library:
 	$(CHECKED) ./store/... ./proof/runner ./shard/... ./batch $(addprefix ./internal/,dense digest highwater items paged slotset sparse)
 
 lint: ## formatting, vet, staticcheck, go fix, go mod tidy

@@ -74,6 +74,7 @@ func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
 func TestMakefile_UnracedTestsExist(t *testing.T) {
 	unraced := map[string]bool{}
 	for _, name := range words(t, "UNRACED") {
+		name, _, _ = strings.Cut(name, "/") // a case
 		unraced[name] = true
 	}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
