@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -235,8 +236,9 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 	})
 }
 
-// sendToNew is send for a new stream, whose servers may be electing a leader: then no server has
-// the message.
+// sendToNew is send for a new stream that nobody else writes. Its servers may be electing a
+// leader: then no server has the message. If the message arrived and the answer was late, send
+// repeats it in vain.
 func (l *Log) sendToNew(ctx context.Context, behind uint64, b []byte) (seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
@@ -244,6 +246,11 @@ func (l *Log) sendToNew(ctx context.Context, behind uint64, b []byte) (seq uint6
 		seq, err = l.send(ctx, behind, b)
 		return err
 	})
+	if refused(err) {
+		if m, getErr := l.stream.GetMsg(ctx, behind+1); getErr == nil && bytes.Equal(m.Data, b) {
+			return behind + 1, nil
+		}
+	}
 	return seq, err
 }
 

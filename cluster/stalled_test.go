@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster/internal/localnet"
 )
@@ -14,7 +17,7 @@ import (
 func TestSlots_ReadEndsWhenServersDie(t *testing.T) {
 	c, l := oneServerLog(t)
 	s := l.saved.(*slots)
-	s.stallLimit = 100 * time.Millisecond
+	s.stallLimit = time.Second // a busy machine answers within it
 	saveBytes(t, l, 1, make([]byte, 3*chunkBytes))
 	r, err := l.Load(t.Context(), 1)
 	noError(t, err)
@@ -63,5 +66,32 @@ func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// lateJetStream publishes the first message without an answer.
+type lateJetStream struct {
+	jetstream.JetStream
+	late *atomic.Bool
+}
+
+func (j lateJetStream) Publish(ctx context.Context, subject string, b []byte, o ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+	ack, err := j.JetStream.Publish(ctx, subject, b, o...)
+	if err == nil && j.late.CompareAndSwap(false, true) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return ack, err
+}
+
+func TestReseed_RepeatsMessageWithLateAnswer(t *testing.T) {
+	_, l := oneServerLog(t)
+	l.js = lateJetStream{l.js, new(atomic.Bool)}
+	first := []byte("first")
+	if seq, err := l.sendToNew(t.Context(), 0, first); seq != 1 || err != nil {
+		t.Errorf("got sequence %d, %v, want 1", seq, err)
+	}
+	if seq, err := l.sendToNew(t.Context(), 0, []byte("other")); !refused(err) {
+		t.Errorf("another message: got sequence %d, %v, want a refusal", seq, err)
 	}
 }
