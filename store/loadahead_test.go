@@ -76,7 +76,7 @@ func TestLoad_EqualsOneWorker(t *testing.T) {
 	equal(t, "digest", digest(t, two), digest(t, saved))
 	step := len(whole)/10 + 7
 	if check.Cheap {
-		step *= 2
+		step *= 4
 	}
 	for at := 1; at < len(whole); at += step {
 		damaged := bytes.Clone(whole)

@@ -106,7 +106,11 @@ func image(t tb, s *store.Store) []byte {
 
 func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 	ctx := context.Background()
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
 		live, loaded, rolled := newRealm(t, 2), newRealm(t, 1), newRealm(t, 8)
 		for tick := range seed * 3 {
 			live.tick(t, seed<<8|tick)
