@@ -54,7 +54,7 @@ UNRACED = TestBatch_SteadyStateAllocatesNothing TestBurst_IdleTableReleasesMemor
 	TestRequests_ForgetOldAnswers TestRequests_RefuseExpiredCalls TestRun_LimitsRequests \
 	TestSearch_FindsPagesByWordsOfUsers TestSeek_ReachesTheStatesOfTheWorld \
 	TestSequence_SteadyStateAllocatesNothing TestShrink_ReleasesScratch TestSort_IsStable \
-	TestVerify_RefusesImpurePrograms TestWritten_IsFreedWhenIdle
+	TestVerify_RefusesImpurePrograms TestWait_RefusesUntilNamed TestWritten_IsFreedWhenIdle
 
 test: ## the tests
 	go test -timeout $(TIMEOUT) $(ALL)

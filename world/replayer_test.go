@@ -124,6 +124,10 @@ func (v *visitor) start(t testing.TB, at uint64) {
 
 // Every walk gives, at each visit, the state of the world, for any number of workers.
 func TestReplayer_EveryWalkReachesTheSameStates(t *testing.T) {
+	steps := 600
+	if testing.Short() {
+		steps = 150
+	}
 	for _, herd := range []bool{false, true} {
 		t.Run(fmt.Sprint("herd=", herd), func(t *testing.T) {
 			l, want := played(t, herd)
@@ -135,7 +139,7 @@ func TestReplayer_EveryWalkReachesTheSameStates(t *testing.T) {
 				for v.start(t, 0); v.next(t); {
 				}
 				equal(t, "ticks of a straight run", v.visits, len(want.digests))
-				v.walk(t, rand.New(rand.NewPCG(2, uint64(workers))), tail, 600)
+				v.walk(t, rand.New(rand.NewPCG(2, uint64(workers))), tail, steps)
 				equal(t, "calls of Applied", len(v.game.seen), 0)
 			}
 		})
