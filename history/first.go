@@ -64,10 +64,17 @@ func (h *History) seekCheck(ctx context.Context, op, name string, from, to uint6
 	if err := h.within(p.span, from, to); err != nil {
 		return nil, err
 	}
-	if p.checks[name] == nil {
-		return nil, fmt.Errorf("history: %s: got check %q, want one of %s", op, name, strings.Join(slices.Sorted(maps.Keys(p.checks)), ", "))
+	if err := p.checks.has(name); err != nil {
+		return nil, fmt.Errorf("history: %s: %w", op, err)
 	}
 	return p, nil
+}
+
+func (c Checks) has(name string) error {
+	if c[name] == nil {
+		return fmt.Errorf("got check %q, want one of %s", name, strings.Join(slices.Sorted(maps.Keys(c)), ", "))
+	}
+	return nil
 }
 
 // within returns an error if tick to is after a span that has tick from.

@@ -152,7 +152,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: two, args: "check DIR -any -from 30", want: []string{"all digests of ticks 30 to 60"}},
 		{from: two, args: "check DIR -any -to 30", want: []string{"all digests of ticks 0 to 30"}},
 		{from: two, args: "check DIR -any -to 20", want: []string{"all digests of ticks 0 to 20"}},
-		{from: late, args: "info DIR", want: []string{`ticks 60 to 90: version "arena 1"`}},
+		{from: late, args: "info DIR", want: []string{"ticks 0 to 59: not kept\n", `ticks 60 to 90: version "arena 1"`}},
 		{from: late, args: "first DIR -check teams -from 5", exit: 2, want: []string{"tick 5: the tick is not kept, nearest 60"}},
 		{from: failed, args: "info DIR", want: []string{"ticks 0 to 60", "tick 60: fails: ", "the roof falls in"}},
 		{from: failed, args: "first DIR -check teams", exit: 2, want: []string{"tick 60 ", "the roof falls in"}},

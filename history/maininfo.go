@@ -18,20 +18,16 @@ func (c *command) info(ctx context.Context, args []string) (exit int, err error)
 		return 0, err
 	}
 	return c.with(ctx, words[0], c.game, *other, func(h *History) (exit int, err error) {
+		next := uint64(0)
 		for i, r := range h.Ranges() {
-			if i > 0 {
-				c.writeGap(h.spans[i-1].Last, r.First)
+			if next < r.First {
+				fmt.Fprintf(c.stdout, "ticks %d to %d: not kept\n", next, r.First-1)
 			}
 			c.writeRange(h, i, r)
+			next = r.Last + 1
 		}
 		return c.playNewest(ctx, h)
 	})
-}
-
-func (c *command) writeGap(last, first uint64) {
-	if last+1 < first {
-		fmt.Fprintf(c.stdout, "ticks %d to %d: not kept\n", last+1, first-1)
-	}
 }
 
 func (c *command) writeRange(h *History, i int, r Range) {

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 
 	"handloom/internal/hook"
 	"handloom/world"
@@ -69,8 +66,8 @@ func play(ctx context.Context, g Game, file, text, name string) (failed, err err
 		return nil, err
 	}
 	p := player{Replayer: r, store: s, checks: checks}
-	if checks[name] == nil {
-		return nil, fmt.Errorf("got check %q, want one of %s", name, strings.Join(slices.Sorted(maps.Keys(checks)), ", "))
+	if err := checks.has(name); err != nil {
+		return nil, err
 	}
 	if file == "" {
 		if err := d.Begin(ctx); err != nil {
