@@ -20,7 +20,6 @@ type ruler struct {
 // A lane is a row of bars below the slider.
 type lane struct {
 	Title, Name string
-	Check       string // "": ranges of the log
 	Verdict     *verdict
 	Bars        []bar
 }
@@ -51,7 +50,7 @@ func (v *view) Ruler() ruler {
 	defer p.mutex.Unlock()
 	r.Lanes = []lane{r.log(p)}
 	for _, e := range v.Checks {
-		l := lane{Title: "Check " + e.Name, Name: e.Name, Check: e.Name, Verdict: &e}
+		l := lane{Title: "Check " + e.Name, Name: e.Name, Verdict: &e}
 		for _, k := range p.strips[e.Name].known {
 			l.Bars = append(l.Bars, r.bar(map[bool]string{true: "fails", false: "holds"}[k.Fails], k.From, k.To))
 		}
