@@ -46,13 +46,15 @@ type fighter struct {
 }
 
 // BenchmarkSeek seeks random ticks of a log, after one pass over all of it. It reports
-// percentiles, the memory of the checkpoints, and their distance in ticks. On two busy cores, with
-// the default Memory of 1 GiB:
+// percentiles of the time and of the ticks that a seek plays, the memory of the checkpoints, and
+// their distance in ticks. With the default Memory of 1 GiB, on a sixth of two cores:
 //
-//	world           ticks    p50      p99      memory    distance
-//	50 players     72,000    0.17 ms  1.6 ms    52 MiB    16 ticks
-//	100k x 128 B    7,200    62 ms    0.9 s    962 MiB   128 ticks
-//	1M x 64 B       1,440    1.0 s    3.5 s    652 MiB   256 ticks
+//	world           ticks    p50      p99      ticks p50, p99   memory    distance
+//	50 players     72,000    0.19 ms  1.2 ms       8,    15      52 MiB    16 ticks
+//	100k x 128 B   72,000    1.8 s    11 s       951, 1,981     681 MiB  2048 ticks
+//	1M x 64 B      14,400    19 s     60 s       945, 1,905     797 MiB  2048 ticks
+//
+// 72,000 ticks of the largest world lead to a distance of 8192 ticks.
 func BenchmarkSeek(b *testing.B) {
 	for _, c := range []struct {
 		name  string
