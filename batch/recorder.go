@@ -73,9 +73,9 @@ func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	if c == nil || !r.room(q, c) {
 		return handle.Of[T]{}
 	}
-	current := items.As[T](&c.current)
-	n := len(*current)
-	*current = append(*current, v)
+	n := c.current.Len()
+	c.current = c.current.Resize(n + 1)
+	(*items.As[T](&c.current))[n] = v
 	return handle.Of[T]{ID: c.base + handle.ID(n)}
 }
 
@@ -177,18 +177,18 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 		defer q.leave()
 	}
 	shard := r.shard(h.ID.TypeID())
+	var p *Puts // with room
 	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
 		if c := buf.columns[r.ordinal]; c != nil && c.recorder == r && shard < len(c.puts) {
-			p := &c.puts[shard]
-			if n := len(p.IDs); n < cap(p.IDs) {
-				put(p, n, h.ID, v)
-				return
-			}
+			p = &c.puts[shard]
 		}
 	}
-	if p := r.roomForPut(q, shard); p != nil {
-		put(p, len(p.IDs), h.ID, v)
+	if p == nil || len(p.IDs) == cap(p.IDs) {
+		if p = r.roomForPut(q, shard); p == nil {
+			return
+		}
 	}
+	put(p, len(p.IDs), h.ID, v)
 }
 
 func put[T any](p *Puts, n int, id handle.ID, v T) {

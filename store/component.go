@@ -43,15 +43,13 @@ type columnOptions struct {
 	clone   func(dst, src unsafe.Pointer)
 }
 
+// untypedColumn converts options as untypedOptions does.
 func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
-	all := columnOptions{name: o.Name, changes: o.Changes}
-	if o.Links != nil {
-		all.links = func(v unsafe.Pointer, visit func(*ID)) { o.Links((*C)(v), visit) }
+	return columnOptions{
+		name: o.Name, changes: o.Changes,
+		links: *(*shard.LinkVisitor)(unsafe.Pointer(&o.Links)),
+		clone: *(*func(dst, src unsafe.Pointer))(unsafe.Pointer(&o.Clone)),
 	}
-	if o.Clone != nil {
-		all.clone = func(dst, src unsafe.Pointer) { o.Clone((*C)(dst), (*C)(src)) }
-	}
-	return all
 }
 
 // add adds the component to the table; on failure neither has changed. It calls attach

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/items"
+	"handloom/internal/paged"
 	"handloom/shard"
 	"handloom/shard/handle"
 )
@@ -102,18 +103,23 @@ type options struct {
 	initial items.Slice // one item, the initial [Value]; empty for a table
 }
 
-func untypedOptions[T any](o TableOptions[T]) options {
-	all := options{
+// untypedOptions returns o for code without T. All TableOptions have one layout, and their
+// functions take addresses as items.Compare says.
+func untypedOptions[T any](o *TableOptions[T]) *TableOptions[untyped] {
+	return (*TableOptions[untyped])(unsafe.Pointer(o))
+}
+
+// registerAs registers t, or panics with an error.
+func (t *table) registerAs(s *Store, o *TableOptions[untyped], typ *items.Type, cells *paged.Type) {
+	err := t.register(s, "Register", options{
 		Name: o.Name, Shards: o.Shards, TypeID: o.TypeID, Reserve: o.Reserve, MaxItems: o.MaxItems, MinFree: o.MinFree,
 		ChunkItems: o.ChunkItems, Changes: o.Changes, Events: o.Events, FixedKeys: o.FixedKeys, migrate: items.ByName(o.Migrate),
+		links: *(*shard.LinkVisitor)(unsafe.Pointer(&o.Links)),
+		clone: *(*func(dst, src unsafe.Pointer))(unsafe.Pointer(&o.Clone)),
+	}, typ, cells)
+	if err != nil {
+		panic(err)
 	}
-	if o.Links != nil {
-		all.links = func(v unsafe.Pointer, visit func(*handle.ID)) { o.Links((*T)(v), visit) }
-	}
-	if o.Clone != nil {
-		all.clone = func(dst, src unsafe.Pointer) { o.Clone((*T)(dst), (*T)(src)) }
-	}
-	return all
 }
 
 func (o options) validate(s *Store) error {

@@ -27,9 +27,7 @@ type StableTable[T any] struct {
 func RegisterStable[T any](s *Store, o TableOptions[T]) *StableTable[T] {
 	t := new(StableTable[T])
 	t.core.lookups.stable = &t.maps
-	if err := t.core.register(s, "Register", untypedOptions(o), items.For[T](), paged.TypeFor[T]()); err != nil {
-		panic(err)
-	}
+	t.core.registerAs(s, untypedOptions(&o), items.For[T](), paged.TypeFor[T]())
 	t.core.pass.init(&t.core, t.task)
 	return t
 }

@@ -26,9 +26,7 @@ type Table[T any] struct {
 func Register[T any](s *Store, o TableOptions[T]) *Table[T] {
 	t := new(Table[T])
 	t.core.lookups.packed = &t.maps
-	if err := t.core.register(s, "Register", untypedOptions(o), items.For[T](), nil); err != nil {
-		panic(err)
-	}
+	t.core.registerAs(s, untypedOptions(&o), items.For[T](), nil)
 	t.core.pass.init(&t.core, t.task)
 	return t
 }

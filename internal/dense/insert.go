@@ -47,22 +47,32 @@ func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 // insertSlow handles a wrap of the freelist ring, the first fresh slot after vacant ones,
 // growth, limits and running callbacks.
 func insertSlow[T any](d *Set, v T) (handle.Of[T], error) {
-	Bind[T](d).guard("Insert")
-	all := items.As[T](&d.items)
-	if row := len(d.meta); row < cap(d.meta) {
+	id, err := Bind[T](d).addRow()
+	if err == nil {
+		all := *items.As[T](&d.items)
+		all[len(all)-1] = v
+	}
+	return handle.Of[T]{ID: id}, err
+}
+
+// addRow adds a row whose item the caller sets.
+func (d *Set) addRow() (handle.ID, error) {
+	d.guard("Insert")
+	row := len(d.meta)
+	if row < cap(d.meta) {
 		if id, ok := d.set.TryIssue(slotset.Row(row)); ok {
 			d.meta = append(d.meta, slotset.Slot(id))
-			*all = append(*all, v)
-			return handle.Of[T]{ID: id}, nil
+			d.items = d.items.Resize(row + 1)
+			return id, nil
 		}
 	}
 	if err := d.makeRoom(1); err != nil {
-		return handle.Of[T]{}, err
+		return 0, err
 	}
-	*all = append(*all, v)
+	d.items = d.items.Resize(row + 1)
 	var h [1]handle.ID
 	d.issue(h[:])
-	return handle.Of[T]{ID: h[0]}, nil
+	return h[0], nil
 }
 
 // InsertItems inserts all or, with [handle.ErrFull], none. It takes O(n) time and grows

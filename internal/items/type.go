@@ -102,10 +102,13 @@ func (t *Type) ReadItems(r *digest.Reader, s Slice) { r.Items(t.Digest, s.data, 
 
 func (t *Type) ReadItem(r *digest.Reader, p unsafe.Pointer) { r.Items(t.Digest, p, 1) }
 
+// typed are the Steps of T. Steps for many items are not inlined: a method in an interface
+// is compiled twice per type, with and without its dictionary.
 type typed[T any] struct{}
 
 func (*typed[T]) Make(n int) Slice { return From(make([]T, n)) }
 
+//go:noinline
 func (*typed[T]) Grown(old Slice, n int) Slice {
 	// make followed by copy avoids zeroing the copied part (op=create).
 	from := *As[T](&old)
@@ -114,12 +117,14 @@ func (*typed[T]) Grown(old Slice, n int) Slice {
 	return From(s)
 }
 
+//go:noinline
 func (*typed[T]) Copy(to, from Slice) { copy(*As[T](&to), *As[T](&from)) }
 
 func (*typed[T]) Clear(s Slice) { clear(*As[T](&s)) }
 
 func (*typed[T]) Set(to, from unsafe.Pointer) { *(*T)(to) = *(*T)(from) }
 
+//go:noinline
 func (*typed[T]) Move(s Slice, moves []slotset.Move) {
 	items := *As[T](&s)
 	for _, move := range moves {
@@ -127,6 +132,7 @@ func (*typed[T]) Move(s Slice, moves []slotset.Move) {
 	}
 }
 
+//go:noinline
 func (*typed[T]) Gather(to, from Slice, order []slotset.Row) Slice {
 	src := *As[T](&from)
 	dst := *As[T](&to)
@@ -140,6 +146,7 @@ func (*typed[T]) Gather(to, from Slice, order []slotset.Row) Slice {
 	return From(dst)
 }
 
+//go:noinline
 func (*typed[T]) Exchange(s Slice, a, b slotset.Row) {
 	items := *As[T](&s)
 	items[a], items[b] = items[b], items[a]

@@ -10,7 +10,8 @@ import (
 )
 
 // checkpoints returns the cases of Checkpoint and Rollback on one worker, and
-// of WriteTo (save) and ReadCheckpoint (load) in memory. For comparison, the
+// of WriteTo (save) and ReadCheckpoint (load) in memory, which uses another
+// goroutine if the store has more workers. For comparison, the
 // same memory is copied by hand, in three arrays: items, 8 bytes per slot and 4
 // per row.
 //
@@ -24,11 +25,15 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 		make func(context.Context, *store.Store, *store.Checkpoint) func() error
 	}{{"checkpoint", takeCheckpoint}, {"rollback", rollBack}, {"save", writeTo}, {"load", readBack}} {
 		for _, impl := range []struct {
-			name   string
-			stable bool
-		}{{"table", false}, {"stabletable", true}} {
+			name    string
+			stable  bool
+			workers int
+		}{{"table", false, 1}, {"stabletable", true, 1}, {"table.2workers", false, 2}} {
+			if impl.workers > 1 && op.name != "load" {
+				continue
+			}
 			cases = append(cases, s.newCase(op.name, impl.name, func() *measure.Work {
-				st, c := newStore(1), new(store.Checkpoint)
+				st, c := newStore(impl.workers), new(store.Checkpoint)
 				emplace(st, s.register(st, impl.stable), values[T](s.n))
 				ctx := context.Background()
 				check(st.Checkpoint(ctx, c))

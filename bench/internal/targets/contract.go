@@ -114,7 +114,7 @@ var contract = []clause{
 	{"Q4", "mixed load, ticks of 10k, 2 workers / 1 worker", []place{{1e4, 8}}, ratio("mixed/table/2", "mixed/table/1"), noLimit},
 	{"Q5", "ForEach, 5 ns body, 1 worker, ns per item", larger, sample("foreach/table/1"), noLimit},
 	{"Q6", "heap of a table with 10 items, 1 shard, bytes", []place{{10, 8}}, sample("tableheap/table"), atMost(5632)},
-	{"Q7", "ReadCheckpoint, 2 workers / copy by hand", wide, ratio("load/table", "load/copy"), atMost(4.5)},
+	{"Q7", "ReadCheckpoint, 2 workers / copy by hand", wide, ratio("load/table.2workers", "load/copy"), atMost(4.5)},
 	{"Q9", "neighbours, sorted by square / grid by hand, 1 worker", []place{{1e5, 32}}, ratio("neighbours/table.sorted/1", "neighbours/grid/1"), atMost(1.1)},
 	{"Q9", "same, not sorted", []place{{1e5, 32}}, ratio("neighbours/table/1", "neighbours/grid/1"), noLimit},
 	{"Q10", "200k events onto 100k targets, Fold, 1 worker / plain loop", []place{{1e5, 32}}, ratio("fold/table/1", "groupby/table.loop"), atMost(2)},
