@@ -50,6 +50,22 @@ func TestPages_ShowCodeOfTheirFiles(t *testing.T) {
 	}
 }
 
+// A reader of one page can run its whole programs.
+func TestPages_ProgramsHaveASetUp(t *testing.T) {
+	programs := 0
+	for _, file := range pageFiles(t) {
+		page := string(readFile(t, file))
+		if before, _, found := strings.Cut(page, "\npackage main\n"); found {
+			if programs++; !strings.Contains(before, "go mod init") && !strings.Contains(page, "quick-start.md") {
+				t.Errorf("%s has a program, want go mod init before it, or a link to quick-start.md", file)
+			}
+		}
+	}
+	if programs < 8 {
+		t.Errorf("got %d pages with programs, want 8 or more", programs)
+	}
+}
+
 // The tables and the machine of benchmarks.md are parts of bench/results.md.
 func TestBenchmarksPage_ShowsResultsFile(t *testing.T) {
 	file, shown := string(readFile(t, "../bench/results.md")), 0
