@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"handloom/internal/cli"
+	"handloom/internal/localpage"
 )
 
 // serve shows the ticks of a folder as pages until ctx ends.
@@ -62,7 +63,7 @@ func (p *page) serve(ctx context.Context, l net.Listener, address string) error 
 
 // handler answers requests of this machine that read.
 func (p *page) handler(address string) http.Handler {
-	return cli.LocalPage(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return localpage.Guard(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, r.Method+" is not allowed; these pages change nothing", http.StatusMethodNotAllowed)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"handloom/internal/chart"
-	"handloom/internal/cli"
+	"handloom/internal/localpage"
 )
 
 //go:embed index.html page.css page.js
@@ -74,7 +74,7 @@ func (a *arenaRun) serve(l net.Listener) *http.Server {
 		default: // another kill waits
 		}
 	})
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: cli.LocalPage(a.page, mux)}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: localpage.Guard(a.page, mux)}
 	go func() { _ = server.Serve(l) }()
 	return server
 }

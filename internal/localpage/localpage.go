@@ -1,4 +1,6 @@
-package cli
+// Package localpage guards the pages that programs serve on this machine. It is apart from
+// internal/cli, whose users then need not compile net/http.
+package localpage
 
 import (
 	"fmt"
@@ -11,10 +13,10 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// LocalPage guards the pages of a program at address. It refuses requests for another host name than
+// Guard guards the pages of a program at address. It refuses requests for another host name than
 // address has, because a site may let its name point to this machine, and requests that pages of
 // other sites make. IP addresses and localhost belong to no site.
-func LocalPage(address string, next http.Handler) http.Handler {
+func Guard(address string, next http.Handler) http.Handler {
 	guarded := http.NewCrossOriginProtection().Handler(next) // browsers without Sec-Fetch-Site
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()

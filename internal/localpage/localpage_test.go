@@ -1,4 +1,4 @@
-package cli
+package localpage
 
 import (
 	"net/http"
@@ -7,7 +7,7 @@ import (
 )
 
 // A site whose name points to this machine gets nothing, and neither does a page of another site.
-func TestLocalPage_RefusesOtherHosts(t *testing.T) {
+func TestGuard_RefusesOtherHosts(t *testing.T) {
 	for _, test := range []struct {
 		page, host   string
 		header, site string
@@ -34,7 +34,7 @@ func TestLocalPage_RefusesOtherHosts(t *testing.T) {
 			r.Header.Set(test.header, test.site)
 		}
 		out := httptest.NewRecorder()
-		LocalPage(test.page, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(out, r)
+		Guard(test.page, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(out, r)
 		if out.Code != test.want {
 			t.Errorf("%+v: got %d", test, out.Code)
 		}
