@@ -76,6 +76,15 @@
 // A cell that moves is opened on its new node first, then handed over if it is led, and closed
 // last, one cell at a time.
 //
+// # Mailboxes
+//
+// The stream MAIL_HANDLOOM-<cell> has the packets for a cell, on handloom.mail.<to>.<from>.<outbox>.
+// The acknowledgement of a packet is its arrival in the mailbox, and the sender erases its messages.
+// Only the leader of the cell reads the stream, with a consumer without acknowledgements, and purges
+// it each second up to the lowest sequence that is not in its log. So a leader that was deposed
+// purges nothing that is needed. Limits: 65,536 packets of each sender, 256 MiB in all. Above them the
+// servers refuse packets, and the senders keep them.
+//
 // # Calls
 //
 // The leader of a cell subscribes to handloom.call.<cell>; see [Log.Serve] and [Client.Call]. A
