@@ -3,6 +3,8 @@ package cells_test
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"testing"
 
 	"handloom/cluster/cells"
@@ -102,5 +104,28 @@ func TestCallOf_LimitsCalls(t *testing.T) {
 		if n := cells.CallOf(c.messages, c.bytes, c.packets); n != c.want {
 			t.Errorf("packets of %d messages and %d bytes: a call takes %d of %d, want %d", c.messages, c.bytes, n, c.packets, c.want)
 		}
+	}
+}
+
+type (
+	oldMessage struct{ N uint32 }
+	newMessage struct {
+		Extra string
+		N     uint64
+	}
+)
+
+// Otherwise messages of an older version would stay in the mailbox for ever.
+func TestPacket_ConvertsOlderMessages(t *testing.T) {
+	older, newer := newPost(t, cells.Options[oldMessage]{}), newPost(t, cells.Options[newMessage]{})
+	older.mustSend(t, newer.self, oldMessage{7}, oldMessage{8})
+	newer.submit(t, older.out.Pack(newer.self, 0))
+	newer.submit(t, older.out.Pack(newer.self, 0)) // the same again
+	got := newer.mustSend(t, older.self, newMessage{"east", 9})
+	if want := []newMessage{{"", 7}, {"", 8}}; !slices.Equal(got, want) || newer.out.Cursor(older.self) != 2 || newer.out.Pairs()[1].Err != nil {
+		t.Errorf("got %v, want %v; pair %+v", got, want, newer.out.Pairs()[1])
+	}
+	if _, err := older.out.Open(newer.out.Pack(older.self, 0)); err == nil || !strings.Contains(err.Error(), "Extra cannot be converted") {
+		t.Errorf("a message with a new field: %v", err)
 	}
 }

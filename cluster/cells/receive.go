@@ -60,7 +60,7 @@ func (l *sendLoop) take(ctx context.Context, from ID, packets [][]byte) (taken i
 	var b batch
 	b.next = cursor + 1
 	for _, p := range packets {
-		if b.bytes > 0 && b.bytes+len(p) > maxCallBytes {
+		if b.bytes > 0 && b.bytes+len(p) > maxCallBytes || b.count >= maxCallMessages {
 			break
 		}
 		if failed := l.add(&b, from, p, cursor); failed != nil {
