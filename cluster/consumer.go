@@ -26,6 +26,7 @@ type consumer struct {
 	messages    jetstream.MessagesContext
 	seq         uint64 // next sequence
 	lastMessage time.Time
+	number      uint64 // of the last message, among those of the consumer
 }
 
 var errNoMessage = errors.New("no message")
@@ -54,7 +55,7 @@ func (c *consumer) nextMessage(ctx context.Context) (jetstream.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.seq, c.lastMessage = meta.Sequence.Stream+1, time.Now()
+	c.seq, c.number, c.lastMessage = meta.Sequence.Stream+1, meta.Sequence.Consumer, time.Now()
 	return msg, nil
 }
 

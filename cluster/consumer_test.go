@@ -52,7 +52,7 @@ func TestConsumer_IsReusedByNextRead(t *testing.T) {
 		taken       bool
 	}{{7, now, true}, {6, now, true}, {8, now, false}, {7, long, false}} {
 		s := new(stopped)
-		l.idle = &consumer{s, c.seq, c.lastMessage}
+		l.idle = &consumer{messages: s, seq: c.seq, lastMessage: c.lastMessage}
 		f, err := l.consumer(ctx, 7)
 		noError(t, err)
 		if taken := f.messages == s; taken != c.taken || taken != (s.times == 0) || l.idle != nil {
@@ -61,14 +61,14 @@ func TestConsumer_IsReusedByNextRead(t *testing.T) {
 		f.messages.Stop()
 	}
 	first, second, dead, late := new(stopped), new(stopped), new(stopped), new(stopped)
-	l.keepConsumer(&consumer{first, 7, time.Now()})
-	l.keepConsumer(&consumer{second, 7, time.Now()})
-	l.keepConsumer(&consumer{dead, 7, long})
+	l.keepConsumer(&consumer{messages: first, seq: 7, lastMessage: time.Now()})
+	l.keepConsumer(&consumer{messages: second, seq: 7, lastMessage: time.Now()})
+	l.keepConsumer(&consumer{messages: dead, seq: 7, lastMessage: long})
 	if first.times != 1 || second.times != 0 || dead.times != 1 || l.idle.messages != second {
 		t.Errorf("stopped %d, %d and %d times; the second is to be kept", first.times, second.times, dead.times)
 	}
 	noError(t, l.Close())
-	l.keepConsumer(&consumer{late, 7, time.Now()})
+	l.keepConsumer(&consumer{messages: late, seq: 7, lastMessage: time.Now()})
 	if second.times != 1 || late.times != 1 {
 		t.Errorf("closed: stopped %d and %d times", second.times, late.times)
 	}

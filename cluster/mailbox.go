@@ -130,7 +130,13 @@ func (m *mailbox) consume(ctx context.Context) error {
 		return err
 	}
 	defer c.messages.Stop()
-	for {
+	return m.readAll(ctx, c)
+}
+
+// readAll reads the packets of a consumer. The numbers of its messages show those that the
+// connection dropped, because sequences may be missing in a stream.
+func (m *mailbox) readAll(ctx context.Context, c *consumer) error {
+	for number := uint64(1); ; {
 		msg, err := c.nextMessage(ctx)
 		switch {
 		case err == errNoMessage:
@@ -139,7 +145,10 @@ func (m *mailbox) consume(ctx context.Context) error {
 			}
 		case err != nil:
 			return err
-		case c.seq > m.next:
+		case c.number != number:
+			return errMissed
+		default:
+			number++
 			m.read(ctx, letter{c.seq - 1, msg.Data()}, msg.Subject())
 		}
 	}
