@@ -67,12 +67,12 @@ func (l *Log) consumer(ctx context.Context, seq uint64) (*consumer, error) {
 		}
 		f.messages.Stop()
 	}
-	return newConsumer(ctx, l.stream, seq, "")
+	return newConsumer(ctx, l.stream, seq, "", pullMessages)
 }
 
 // newConsumer returns a consumer of the messages of a stream from seq on, on the subjects of a
-// filter; "": on all.
-func newConsumer(ctx context.Context, stream jetstream.Stream, seq uint64, filter string) (*consumer, error) {
+// filter; "": on all. It prefetches a number of messages.
+func newConsumer(ctx context.Context, stream jetstream.Stream, seq uint64, filter string, ahead int) (*consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	c, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
@@ -82,7 +82,7 @@ func newConsumer(ctx context.Context, stream jetstream.Stream, seq uint64, filte
 	if err != nil {
 		return nil, err
 	}
-	messages, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(expiry))
+	messages, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(ahead, pullBytes), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(expiry))
 	if err != nil {
 		return nil, err
 	}

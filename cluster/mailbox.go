@@ -70,6 +70,7 @@ const (
 	lanePackets = 1 << 10
 	laneBytes   = 1 << 20
 
+	mailPull    = 1 << 13     // prefetched packets; thousands of cells may send in one tick
 	purgeTime   = time.Second // between purges
 	purgeLanes  = 64          // purges of single lanes, if one lane stands still
 	mailPerTime = 1000        // sequences per millisecond, at most
@@ -125,7 +126,7 @@ func (m *mailbox) run(ctx context.Context) error {
 
 // consume reads packets until the consumer fails, or misses a packet.
 func (m *mailbox) consume(ctx context.Context) error {
-	c, err := newConsumer(ctx, m.stream, m.next, m.filter)
+	c, err := newConsumer(ctx, m.stream, m.next, m.filter, mailPull)
 	if err != nil {
 		return err
 	}
