@@ -26,7 +26,7 @@ type consumer struct {
 	messages    jetstream.MessagesContext
 	seq         uint64 // next sequence
 	lastMessage time.Time
-	number      uint64 // of the last message, among those of the consumer
+	number      uint64 // position of the last message among the messages of the consumer
 }
 
 var errNoMessage = errors.New("no message")

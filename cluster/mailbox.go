@@ -18,8 +18,8 @@ import (
 //	  │   └────────────────→ lane of sender 9 ── deliver
 //	  └─ purge ←──── lowest sequence that is not delivered
 //
-// A lane whose packets are not delivered, such as those of another program version, does not stop
-// other lanes. Past its limits it forgets packets, and reads them again later, one by one.
+// A lane whose packets are not delivered, such as packets of another version, does not stop other
+// lanes. Past its limits it forgets packets, and reads them again later, one by one.
 //
 // The stream is the only place of these packets, so a purge never passes a sequence that is not
 // delivered. Sequences of a stream begin at the time of its creation, so a late purge for a deleted
@@ -72,7 +72,7 @@ const (
 
 	mailPull    = 1 << 13     // prefetched packets; thousands of cells may send in one tick
 	purgeTime   = time.Second // between purges
-	purgeLanes  = 64          // purges of single lanes, if one lane stands still
+	purgeLanes  = 64          // max purges of single lanes, if one lane is blocked
 	mailPerTime = 1000        // sequences per millisecond, at most
 )
 
@@ -134,8 +134,8 @@ func (m *mailbox) consume(ctx context.Context) error {
 	return m.readAll(ctx, c)
 }
 
-// readAll reads the packets of a consumer. The numbers of its messages show those that the
-// connection dropped, because sequences may be missing in a stream.
+// readAll reads the packets of a consumer. Sequences may be missing in a stream, so the position
+// of a message shows whether the connection dropped messages before it.
 func (m *mailbox) readAll(ctx context.Context, c *consumer) error {
 	for number := uint64(1); ; {
 		msg, err := c.nextMessage(ctx)
@@ -205,7 +205,7 @@ func (l *lane) add(packet letter) bool {
 	return true
 }
 
-// drain delivers the packets of a lane until it has none, or ctx ends.
+// drain delivers the packets of a lane until the lane is empty, or ctx ends.
 func (m *mailbox) drain(ctx context.Context, l *lane) {
 	for {
 		packets, missed := m.waiting(l)
@@ -293,7 +293,7 @@ func (l *lane) undelivered() uint64 {
 
 var errReplaced = errors.New("the stream was replaced")
 
-// purgeAll purges now and then, until the stream is gone, another one, or has wrong settings.
+// purgeAll purges now and then, until the stream is gone, was replaced, or has wrong settings.
 func (m *mailbox) purgeAll(ctx context.Context) error {
 	for pause(ctx, purgeTime) == nil {
 		info, err := m.info(ctx)
@@ -359,7 +359,7 @@ func (m *mailbox) purge(ctx context.Context, end uint64) {
 	}
 }
 
-// purgeLane erases delivered packets of one sender, because another lane stands still.
+// purgeLane erases delivered packets of one sender, because another lane is blocked.
 func (m *mailbox) purgeLane(ctx context.Context, l *lane) {
 	m.mutex.Lock()
 	seq := cmp.Or(l.undelivered(), l.last+1)

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// dropping has messages of a consumer, of which the connection dropped some.
+// dropping has messages of a consumer after a connection dropped some.
 type dropping struct {
 	jetstream.MessagesContext
 	left []jetstream.SequencePair
@@ -22,6 +22,7 @@ type numberedMsg struct {
 func (m numberedMsg) Metadata() (*jetstream.MsgMetadata, error) {
 	return &jetstream.MsgMetadata{Sequence: m.SequencePair}, nil
 }
+
 func (numberedMsg) Subject() string { return "handloom.mail.0000000000000001.0000000000000002.mail" }
 func (numberedMsg) Data() []byte    { return nil }
 

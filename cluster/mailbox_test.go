@@ -17,7 +17,7 @@ import (
 
 var absence = flag.Duration("absence", 2*time.Second, "absence of the cell in TestMailbox_KeepsMailOfAbsentCell")
 
-// A writer sends mails to other cells, and compares theirs with what it expects.
+// A writer sends mails to other cells, and counts unexpected mails.
 type writer struct {
 	*store.Store
 	out   *cells.Outbox[mail]

@@ -55,8 +55,8 @@
 // If world.SkipInput replays a failed tick without its input, the cursor has not moved (C3),
 // and the mailbox still has the messages.
 //
-// A packet that does not decode, is for another cell, or of another sender than it claims is
-// dropped. If it had messages of the pair, the next packet shows the gap.
+// A receiver drops invalid packets, packets for other cells, and packets with a false sender. If a
+// dropped packet had messages of the pair, the next packet shows the gap.
 //
 // A receiver that misses messages reports [ErrGap], because it was restored from a backup, or the
 // mailbox lost them. No further message of the pair is received until Outbox.Skip. A receiver

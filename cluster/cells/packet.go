@@ -126,8 +126,8 @@ func (o *Outbox[M]) scan(messages []*M, to ID, after uint64) {
 	}
 }
 
-// decode decodes the messages of p, also those of an older type, whose fields are matched by
-// name as in [store.Store.Load].
+// decode decodes the messages of p. Fields of an older type are matched by name, as in
+// [store.Store.Load].
 func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {
 	older, err := o.core.migration(p.schema)
 	if err != nil {

@@ -115,7 +115,7 @@ type (
 	}
 )
 
-// Otherwise messages of an older version would stay in the mailbox for ever.
+// Otherwise messages of an older version would stay in the mailbox.
 func TestPacket_ConvertsOlderMessages(t *testing.T) {
 	older, newer := newPost(t, cells.Options[oldMessage]{}), newPost(t, cells.Options[newMessage]{})
 	older.mustSend(t, newer.self, oldMessage{7}, oldMessage{8})

@@ -37,7 +37,7 @@ const (
 	eventAcked  eventKind = 1 + iota // the peer's mailbox has the messages up to Last
 	eventCursor                      // the peer has received the messages up to Last
 	eventSkip                        // never receive these messages from the peer
-	_                                // of an older version
+	_                                // used by an older version
 	eventGone                        // the peer is gone forever
 	eventLost                        // the oldest message of the peer in the mailbox has number First
 )
