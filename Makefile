@@ -115,7 +115,7 @@ messages: ## a million messages each way between two cells whose nodes are kille
 nemesis: ## three nodes on three servers, killed, stopped and cut off for DURATION, by SEED
 	@dir=$$(mktemp -d) && go build -o $$dir/nemesis ./cluster/cmd/nemesis && { $$dir/nemesis -duration $(DURATION) -seed $(SEED); code=$$?; rm -rf $$dir; exit $$code; }
 
-nemesis-check: ## nemesis for 20 seconds, a seeded fault, and no files left
+nemesis-check: ## nemesis for 20 seconds, and no files left
 	sh cluster/cmd/nemesis/check.sh
 
 canaries: ## seeded faults, which the harness must find

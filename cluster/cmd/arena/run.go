@@ -52,6 +52,8 @@ func (a *arenaRun) receive(n *localnet.Member, line string) {
 	a.mutex.Unlock()
 	i := slices.IndexFunc(report, func(c cellReport) bool { return c.Fault != "" })
 	switch {
+	case strings.HasPrefix(line, "wait "):
+		n.Note(line)
 	case err != nil:
 		a.Fault("%s says %q", n.Name, line)
 	case i >= 0:
@@ -142,7 +144,7 @@ func (a *arenaRun) play(ctx context.Context) error {
 
 // watch keeps the runners of a cell for the page.
 func (a *arenaRun) watch(ctx context.Context, cell int) {
-	for ; ctx.Err() == nil; time.Sleep(2 * reportEvery) {
+	for ; ctx.Err() == nil; time.Sleep(orderEvery) {
 		if all, err := a.players.look(ctx, cell); err == nil {
 			a.mutex.Lock()
 			a.runners[cell] = all

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Runs the nemesis from a binary, because go run hides exit codes: 20 seconds without
-# losses; with a fault in every node, which must be found; with wrong
-# flags; and until SIGTERM. No files may remain.
+# losses; with wrong flags; and until SIGTERM. No files may remain.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -13,11 +12,8 @@ mkdir "$TMPDIR"
 
 "$dir/nemesis" -h >"$dir/help"
 "$dir/nemesis" -duration 20s -seed "${SEED:-1}"
-"$dir/nemesis" -duration 40s -seed "${SEED:-1}" -only stop-owner -canary ack-before-append | tail -1 >"$dir/out"
-cat "$dir/out"
-grep -q '^verdict: found (exit code 0)' "$dir/out"
 
-for wrong in '-duration 0s' '-only kill-moon' '-canary none' 'more' '-unknown'; do
+for wrong in '-duration 0s' '-only kill-moon' 'more' '-unknown'; do
 	# shellcheck disable=SC2086 # words
 	refused "$dir/nemesis" $wrong
 done

@@ -44,9 +44,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if o.Only != nil {
 		again = append(again, "-only", strings.Join(o.Only, ","))
 	}
-	if o.Mutant != "" {
-		again = append(again, "-canary", o.Mutant)
-	}
 	fmt.Fprintln(stdout, cli.CommandLine("go run ./cluster/cmd/nemesis", again...))
 	o.Out = stdout
 	_, v := nemesis.Run(ctx, o)
@@ -63,12 +60,6 @@ func parse(args []string) (o nemesis.Options, err error) {
 			if !slices.ContainsFunc(nemesis.Kinds(), func(k nemesis.Kind) bool { return k.Name == name }) {
 				return fmt.Errorf("got %q, want an event", name)
 			}
-		}
-		return nil
-	})
-	flags.Func("canary", "", func(name string) error {
-		if o.Mutant = name; name != nemesis.AckBeforeAppend {
-			return fmt.Errorf("got %q, want a fault", name)
 		}
 		return nil
 	})

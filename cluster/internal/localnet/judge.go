@@ -16,7 +16,6 @@ const (
 	ExitUsage  = 2
 	ExitLost   = 11 // lost, changed, repeated or different
 	ExitStuck  = 14 // the fleet did not recover
-	ExitMissed = 20 // a mutant was not found
 )
 
 // Play plays a run, closes the fleet, and returns the verdict. A fault outweighs other errors. play

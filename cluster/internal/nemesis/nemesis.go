@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +25,6 @@ type Options struct {
 	Duration time.Duration // after the start; a running event is completed
 	Seed     uint64        // seed of the events
 	Only     []string      // names of kinds; nil: all
-	Mutant   string        // AckBeforeAppend in every node, or empty
 	Out      io.Writer
 }
 
@@ -84,13 +82,6 @@ func Run(ctx context.Context, o Options) (*Result, cli.Verdict) {
 		r.result.Findings, r.result.Took = r.auditor.Findings(), time.Since(r.begun)
 		return r.result.String(), err
 	})
-	switch {
-	case o.Mutant != "" && v.Exit == localnet.ExitLost:
-		v = cli.NewVerdict("found", localnet.ExitPassed, o.Mutant+": "+r.Faults()[0])
-		_ = os.RemoveAll(r.Dir)
-	case o.Mutant != "" && v.Exit == localnet.ExitPassed:
-		v = cli.NewVerdict("missed", localnet.ExitMissed, o.Mutant+" was not found")
-	}
 	r.result.Print(o.Out)
 	fmt.Fprintln(o.Out, v)
 	return &r.result, v
@@ -98,7 +89,7 @@ func Run(ctx context.Context, o Options) (*Result, cli.Verdict) {
 
 // words returns the arguments of [Node].
 func (r *run) words(i int, dir string, urls []string) []string {
-	return []string{filepath.Join(dir, fmt.Sprint("n", i)), fmt.Sprint(nodeWorkers[i]), strings.Join(urls, ","), r.Mutant, r.snapshots(dir)}
+	return []string{filepath.Join(dir, fmt.Sprint("n", i)), fmt.Sprint(nodeWorkers[i]), strings.Join(urls, ","), r.snapshots(dir)}
 }
 
 // snapshots returns the folder of snapshots, or "" for the object store.
@@ -113,7 +104,11 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.Heal(); err != nil {
 		return err
 	}
-	log, err := openLog(ctx, cluster.URLs(r.URLs), nil, r.snapshots(r.Dir))
+	var log *cluster.Log
+	err := retry(ctx, func(ctx context.Context) (err error) {
+		log, err = cluster.Open(ctx, cluster.URLs(r.URLs), cell, logOptions(nil, r.snapshots(r.Dir)))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
@@ -318,15 +313,15 @@ func (r *run) receive(n *localnet.Member, line string) {
 			r.gaps.applied(tick)
 		}
 	case "status":
-		if _, err = fmt.Sscan(rest, &s.owner, &s.term, &s.tick, &s.lostAppends); err == nil {
-			r.gaps.sawTerm(s.term)
+		var now state
+		if _, err = fmt.Sscan(rest, &now.owner, &now.term, &now.tick, &now.lostAppends); err == nil {
+			r.gaps.sawTerm(now.term)
+			now.saveErr = strings.Join(strings.Fields(rest)[4:], " ")
+			*s = now
 		}
-	case "open":
+	case "closed":
 		*s = state{}
-		n.Note(line)
-	case "save":
-		s.saveErr = rest
-	case "wait", "cut", "closed":
+	case "wait":
 		n.Note(line)
 	default: // fail, or an incomplete line
 		n.Note(line)

@@ -1,8 +1,6 @@
 package nemesis
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
 	"handloom/world"
 )
@@ -124,8 +123,11 @@ func TestResult_PrintsOutages(t *testing.T) {
 	}
 }
 
-func TestIsPermanent(t *testing.T) {
-	if isPermanent(errors.New("no server answers")) || isPermanent(context.Canceled) || !isPermanent(&world.DivergedError{}) {
-		t.Error("an outage is for good, or a state that differs is not")
+func TestFault_IgnoresOutages(t *testing.T) {
+	if text := Fault(cluster.CellStatus{Err: "no server answers"}); text != "" {
+		t.Errorf("an outage is a fault: %s", text)
+	}
+	if Fault(cluster.CellStatus{Err: (&world.DivergedError{}).Error()}) == "" {
+		t.Error("a state that differs is not a fault")
 	}
 }

@@ -2,175 +2,105 @@ package nemesis
 
 import (
 	"context"
-	"errors"
-	"log/slog"
-	"os"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
 	"handloom/journal"
 	"handloom/proof/process"
-	"handloom/store"
 	"handloom/world"
 )
 
-const cell cluster.CellID = 1
+const (
+	cell        cluster.CellID = 1
+	reportEvery                = 50 * ms
+)
 
-// Node runs the world and serves clients, for [localnet.Child]. words are: folder, workers, server
-// URLs, fault or none, folder of snapshots or none.
-func Node(ctx context.Context, c *process.Child, words []string) error {
-	workers, err := strconv.Atoi(words[1])
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(filepath.Join(words[0], "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	log := slog.New(slog.NewTextHandler(file, nil))
-	j, err := journal.Open(filepath.Join(words[0], "journal"), journal.Options{Sync: journal.Every(time.Second), SegmentBytes: 1 << 20})
-	if err != nil {
-		return err
-	}
-	defer j.Close()
-	if cut, ok := j.Truncated(); ok {
-		c.Logf("cut %+v", cut)
-	}
-	log.Info("start")
-	connected := func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }
-	l, err := openLog(ctx, cluster.URLs(
-		strings.Split(words[2], ","),
-		nats.ConnectHandler(connected), nats.ReconnectHandler(connected),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Info("disconnected", "err", err) }),
-	), j, words[4])
-	if err != nil {
-		return unlessEnded(ctx, err)
-	}
-	defer l.Close()
-	p := player{Child: c, file: log, log: l, mutant: words[3]}
-	for ctx.Err() == nil {
-		if err := p.play(ctx, workers); err != nil {
-			return err
+// Host joins the cells 1 to last as a node, with URLs joined by commas, and prints a report
+// every 50 ms, until ctx ends.
+func Host(ctx context.Context, c *process.Child, urls string, last cluster.CellID, h cluster.Host, report func(s cluster.NodeStatus) string) error {
+	for ; ctx.Err() == nil; time.Sleep(reportEvery) {
+		n, err := cluster.Join(ctx, cluster.URLs(strings.Split(urls, ",")), h)
+		for id := cluster.CellID(1); id <= last && err == nil; id++ {
+			err = n.Place(ctx, id, 1)
+		}
+		if err == nil {
+			c.Logf("listen %s", h.Name)
+			running, stop := context.WithCancel(ctx)
+			go func() {
+				for ; running.Err() == nil; time.Sleep(reportEvery) {
+					c.Logf("%s", report(n.Status()))
+				}
+			}()
+			err = n.Run(ctx)
+			stop()
+		}
+		if ctx.Err() == nil {
+			c.Logf("wait %s", oneLine(err.Error()))
 		}
 	}
 	return nil
 }
 
-// openLog opens the log with a journal, which may be nil, and a folder of snapshots, or "".
-func openLog(ctx context.Context, s cluster.Servers, j *journal.Journal, snapshots string) (*cluster.Log, error) {
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
+
+// Fault returns an error of a cell, or "" if it may come from a fault of machines and networks.
+func Fault(c cluster.CellStatus) string {
+	text := oneLine(c.Err + c.World.Halted)
+	for _, wrong := range []error{
+		world.ErrCorrupt, world.ErrDiverged, world.ErrVersion, world.ErrTick,
+		cluster.ErrSettings, cluster.ErrCorrupt, cluster.ErrBehind, cluster.ErrOtherStream, journal.ErrBroken,
+	} {
+		if strings.Contains(text, wrong.Error()) {
+			return text
+		}
+	}
+	return ""
+}
+
+// Node is a node of the cell, for [localnet.Child]. words are: folder, workers, server URLs, folder
+// of snapshots or none.
+func Node(ctx context.Context, c *process.Child, words []string) error {
+	workers, err := strconv.Atoi(words[1])
+	if err != nil {
+		return err
+	}
+	open := func(context.Context, cluster.CellID) (*cluster.Cell, error) {
+		j, err := journal.Open(filepath.Join(words[0], "journal"), journal.Options{Sync: journal.Every(time.Second), SegmentBytes: 1 << 20})
+		if err != nil {
+			return nil, err
+		}
+		s, requests, o := newGame(workers, func(r audit.TickResult) { c.Logf("tick %d %d", r.Number, r.Digest) })
+		serve := func(ctx context.Context, w *world.World, call cluster.Call) (reply []byte, err error) {
+			key, err := strconv.ParseUint(string(call.Body), 10, 64)
+			if err == nil {
+				key, err = requests.Submit(ctx, w, call.Key, key)
+			}
+			return strconv.AppendUint(nil, key, 10), err
+		}
+		return &cluster.Cell{Store: s, World: o, Log: logOptions(j, words[3]), Serve: serve, Close: j.Close}, nil
+	}
+	return Host(ctx, c, words[2], cell, cluster.Host{Name: filepath.Base(words[0]), Copies: 3, Open: open}, func(s cluster.NodeStatus) string {
+		if len(s.Cells) == 0 || s.Cells[0].World.Term == 0 {
+			return "closed"
+		}
+		if wrong := Fault(s.Cells[0]); wrong != "" {
+			return wrong
+		}
+		w := s.Cells[0].World
+		return fmt.Sprintf("status %t %d %d %d %s", w.Leader, w.Term, w.Tick, w.LostAppends, oneLine(w.SaveErr))
+	})
+}
+
+// logOptions returns options with a journal, which may be nil, and a folder of snapshots, or "".
+func logOptions(j *journal.Journal, snapshots string) cluster.Options {
 	o := cluster.Options{Journal: j}
 	if snapshots != "" {
 		o.Snapshots = cluster.Folder(snapshots)
 	}
-	for {
-		l, err := cluster.Open(ctx, s, cell, o)
-		if err == nil || isPermanent(err) || ctx.Err() != nil {
-			return l, err
-		}
-	}
-}
-
-// isPermanent reports whether an error of Open or Run means a damaged log or state.
-func isPermanent(err error) bool {
-	for _, wrong := range []error{
-		world.ErrCorrupt, world.ErrDiverged, world.ErrVersion, world.ErrTick, store.ErrSnapshot,
-		cluster.ErrSettings, cluster.ErrCorrupt, cluster.ErrBehind, cluster.ErrOtherStream, journal.ErrBroken,
-	} {
-		if errors.Is(err, wrong) {
-			return true
-		}
-	}
-	return false
-}
-
-// unlessEnded returns err unless the parent ended the node.
-func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !isPermanent(err) {
-		return nil
-	}
-	return err
-}
-
-type player struct {
-	*process.Child
-	file   *slog.Logger
-	log    *cluster.Log
-	mutant string
-}
-
-// play opens the world and runs it until ctx ends or the servers fail.
-func (p *player) play(ctx context.Context, workers int) error {
-	s, requests, o := newGame(workers, func(r audit.TickResult) { p.Logf("tick %d %d", r.Number, r.Digest) })
-	w, err := world.Open(ctx, s, faulty(p.log, p.mutant), o)
-	if err != nil {
-		if isPermanent(err) {
-			return err
-		}
-		p.Logf("wait %s", oneLine(err.Error()))
-		p.file.Info("open", "err", err)
-		time.Sleep(watchEvery)
-		return nil
-	}
-	p.Logf("open")
-	p.Logf("listen world")
-	p.file.Info("open", "status", w.Status())
-	running, stop := context.WithCancel(ctx)
-	var serving sync.WaitGroup
-	serving.Go(func() { p.watch(running, w) })
-	serving.Go(func() {
-		_ = p.log.Serve(running, w, func(ctx context.Context, c cluster.Call) (reply []byte, err error) {
-			key, err := strconv.ParseUint(string(c.Body), 10, 64)
-			if err == nil {
-				key, err = requests.Submit(ctx, w, c.Key, key)
-			}
-			return strconv.AppendUint(nil, key, 10), err
-		})
-	})
-	err = unlessEnded(ctx, w.Run(ctx))
-	stop()
-	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	closing := w.Close(late)
-	serving.Wait()
-	if isPermanent(closing) {
-		err = errors.Join(err, closing)
-	}
-	if err == nil {
-		p.Logf("closed")
-	}
-	return err
-}
-
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
-
-const watchEvery = 50 * time.Millisecond
-
-// watch prints the state of the world until ctx ends, and logs changes.
-func (p *player) watch(ctx context.Context, w *world.World) {
-	var was world.Status
-	for range time.Tick(watchEvery) {
-		if ctx.Err() != nil {
-			return
-		}
-		s := w.Status()
-		if s.Leader != was.Leader || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
-			p.file.Info("world", "status", s, "append_max", s.AppendMax)
-			if s.SaveErr != was.SaveErr {
-				p.Logf("save %s", oneLine(s.SaveErr))
-			}
-			was = s
-		}
-		if s.Halted != "" {
-			return
-		}
-		p.Logf("status %t %d %d %d", s.Leader, s.Term, s.Tick, s.LostAppends)
-	}
+	return o
 }

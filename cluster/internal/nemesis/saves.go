@@ -3,8 +3,6 @@ package nemesis
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,16 +72,7 @@ func (r *run) checkBucket(ctx context.Context) error {
 		}
 	}
 	if objects > 2 || len(left) > 0 || info.Config.AllowDirect {
-		r.Fault("bucket: %d objects, any replica answers: %t, other messages: %s", objects, info.Config.AllowDirect, list(left))
+		r.Fault("bucket: %d objects, any replica answers: %t, other messages: %v", objects, info.Config.AllowDirect, left)
 	}
 	return nil
-}
-
-func list(messages map[string]uint64) string {
-	var all []string
-	for subject, n := range messages {
-		all = append(all, fmt.Sprintf("%d of %s", n, subject))
-	}
-	slices.Sort(all)
-	return strings.Join(all[:min(len(all), 5)], ", ")
 }

@@ -67,11 +67,11 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 	}
 }
 
-// The errors of saves are kept until the next save.
+// The error of the last save is kept.
 func TestReceive_KeepsSaveError(t *testing.T) {
 	f, n := newTestRun(), &localnet.Member{Name: "n0"}
 	f.Nodes = []*localnet.Member{{Name: "n1", Index: 1}, n}
-	for _, c := range [][2]string{{"save no room", "n0: no room"}, {"status true 1 2 0", "n0: no room"}, {"save ", ""}, {"save gone", "n0: gone"}, {"open", ""}} {
+	for _, c := range [][2]string{{"status true 1 2 0 no room", "n0: no room"}, {"status true 1 2 0 ", ""}, {"status true 1 2 0 gone", "n0: gone"}, {"closed", ""}} {
 		f.receive(n, c[0])
 		if got := f.saveErr(); got != c[1] || f.Bad() {
 			t.Errorf("after %q: %q, want %q", c[0], got, c[1])

@@ -40,7 +40,7 @@ func TestReceive_ReportsToAuditor(t *testing.T) {
 		reported int    // ticks
 		fault    string // "": none
 	}{
-		{"tick 1 7|tick 1 7|tick 2 8|status true 1 2 0|wait|closed|cut", 3, ""},
+		{"tick 1 7|tick 1 7|tick 2 8|status true 1 2 0|wait|closed", 3, ""},
 		{"tick 1 7|tick 1 8", 2, "tick 1 has digest"},
 		{"status true 1 2 0|tick 1 7|tick 1 8", 2, "tick 1 has digest"},
 		{"fail the state differs", 0, `n0 says "fail the state differs"`},
