@@ -22,10 +22,7 @@ type writer struct {
 	*store.Store
 	out   *cells.Outbox[mail]
 	flows *store.Table[flow]
-	log   *cluster.Log
-	world *world.World
-	stop  context.CancelFunc
-	ended sync.WaitGroup
+	mailer
 
 	mutex sync.Mutex
 	waits []time.Duration // of mails that this node received, by the times of ticks
@@ -55,7 +52,7 @@ func startWriter(t testing.TB, s cluster.Servers, o cluster.Options, self cells.
 	noError(t, err)
 	p.flows = store.Register(p.Store, store.TableOptions[flow]{})
 	p.log = openLog(t, s, self, o)
-	p.world, err = world.Open(t.Context(), p.Store, p.log, world.Options{
+	p.start(t, p.Store, world.Options{
 		Version: "mails", Hz: mailHz, SnapshotTicks: 500, Tick: p.out.Tick(p.tick),
 		Init: func(_ context.Context, w *store.Writer) error {
 			for _, f := range flows {
@@ -63,16 +60,7 @@ func startWriter(t testing.TB, s cluster.Servers, o cluster.Options, self cells.
 			}
 			return p.out.Init(w, self)
 		},
-	})
-	noError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	p.stop = stop
-	p.ended.Go(func() {
-		if err := p.world.Run(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, cluster.ErrClosed) {
-			t.Errorf("Run: %v", err)
-		}
-	})
-	p.ended.Go(func() { _ = p.out.Run(ctx, p.world, p.log.Transport()) })
+	}, p.out.Run)
 	return p
 }
 
@@ -99,16 +87,6 @@ func (p *writer) tick(ctx context.Context, _ *store.Writer, t world.Tick) error 
 			}
 		}
 	})
-}
-
-func (p *writer) kill(t testing.TB) {
-	t.Helper()
-	noError(t, p.log.Close())
-	p.stop()
-	p.ended.Wait()
-	dead, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = p.world.Close(dead)
 }
 
 // flow returns the traffic with a cell, and the mails that wait in the state.

@@ -18,10 +18,42 @@ type post struct {
 	out   *cells.Outbox[int]
 	count *store.Table[count] // one row
 	other cells.ID
+	mailer
+}
+
+// A mailer runs a world with an outbox.
+type mailer struct {
 	log   *cluster.Log
 	world *world.World
 	stop  context.CancelFunc
 	ended sync.WaitGroup
+}
+
+// start opens the world, and runs it and its outbox.
+func (p *mailer) start(t testing.TB, s *store.Store, o world.Options, runOutbox func(context.Context, *world.World, cells.Transport) error) {
+	t.Helper()
+	var err error
+	p.world, err = world.Open(t.Context(), s, p.log, o)
+	noError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.ended.Go(func() {
+		if err := p.world.Run(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, cluster.ErrClosed) {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	p.ended.Go(func() { _ = runOutbox(ctx, p.world, p.log.Transport()) })
+}
+
+// kill closes the log first, as a killed process would.
+func (p *mailer) kill(t testing.TB) {
+	t.Helper()
+	noError(t, p.log.Close())
+	p.stop()
+	p.ended.Wait()
+	dead, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.world.Close(dead)
 }
 
 type count struct{ Sent, Received, Wrong int }
@@ -39,22 +71,13 @@ func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, workers int
 	noError(t, err)
 	p.count = store.Register(p.Store, store.TableOptions[count]{})
 	p.log = openLog(t, s, self, cluster.Options{Snapshots: blobs})
-	p.world, err = world.Open(t.Context(), p.Store, p.log, world.Options{
+	p.start(t, p.Store, world.Options{
 		Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: p.out.Tick(p.tick),
 		Init: func(_ context.Context, w *store.Writer) error {
 			p.count.Insert(w, count{})
 			return p.out.Init(w, self)
 		},
-	})
-	noError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	p.stop = stop
-	p.ended.Go(func() {
-		if err := p.world.Run(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, cluster.ErrClosed) {
-			t.Errorf("Run: %v", err)
-		}
-	})
-	p.ended.Go(func() { _ = p.out.Run(ctx, p.world, p.log.Transport()) })
+	}, p.out.Run)
 	return p
 }
 
@@ -77,17 +100,6 @@ func (p *post) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 		}
 	}
 	return nil
-}
-
-// kill closes the log first, as a killed process would.
-func (p *post) kill(t testing.TB) {
-	t.Helper()
-	noError(t, p.log.Close())
-	p.stop()
-	p.ended.Wait()
-	dead, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = p.world.Close(dead)
 }
 
 func (p *post) look(t testing.TB) (n count, arrived bool) {

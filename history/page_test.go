@@ -216,7 +216,7 @@ func TestPage_ItemEqualsAPI(t *testing.T) {
 	}
 }
 
-// The calls that a change needs are those of Calls.
+// The page names the calls that Calls returns.
 func TestPage_CallsEqualAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays one tick after another")
