@@ -31,6 +31,33 @@ func TestClose_SavesLastState(t *testing.T) {
 	})
 }
 
+func TestClose_CompletesAppend(t *testing.T) {
+	for name, kept := range map[string]bool{"the log has the record": true, "the log lacks it": false} {
+		inBubble(t, name, func(t *testing.T) {
+			l := &faulty{Log: world.Memory()}
+			g, w := newWorld(t, store.Options{}, l)
+			steps(t, w, 2)
+			ctx, end := context.WithCancel(t.Context())
+			l.append = func(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+				l.append = nil
+				end()
+				if kept {
+					_, err = l.Log.Append(context.WithoutCancel(ctx), prev, rec)
+				}
+				return 0, errors.Join(err, errLost)
+			}
+			s := submit(t.Context(), w, g.order(1))
+			wantError(t, errorOf(w.Step(ctx)), context.Canceled)
+			mustClose(t, w)
+			synctest.Wait()
+			wantApplied(t, s, 3)
+			fresh, again := newWorld(t, store.Options{}, l)
+			wantSame(t, g, fresh)
+			mustClose(t, again)
+		})
+	}
+}
+
 func TestStep_InsideReadIsErrPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -290,11 +289,11 @@ func (w untilDone) Write(b []byte) (int, error) {
 	return w.dst.Write(b)
 }
 
-// Close ends Run and Step and releases the store. A leader appends a record of its ticks that
-// lack one, for at most a second, and saves a snapshot, unless ctx has
-// ended, or fewer than SnapshotTicks ticks, none with commands, follow the newest one. Waiting
-// calls of Submit fail, with ErrUncertain if the log may have them; then Close fails with it, too.
-// Log and store stay open.
+// Close ends Run and Step and releases the store. A leader completes an append that an earlier
+// Run or Step began, or appends a record of its ticks that lack one, for at most a second, and
+// saves a snapshot, unless ctx has ended, or fewer than SnapshotTicks ticks, none with commands,
+// follow the newest one. Waiting calls of Submit fail, with ErrUncertain if the log may have them;
+// then Close fails with it, too. Log and store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
 // has ended before. Its error then wraps the cause of ctx and names the operation, after which
@@ -332,7 +331,7 @@ func (w *World) close(ctx context.Context) error {
 	}
 	_ = w.saver.wait(context.Background()) // the World's end may have ended a save
 	var err error
-	if w.isLeader() && w.pending == nil && ctx.Err() == nil {
+	if w.isLeader() && ctx.Err() == nil {
 		waits, cancel := context.WithTimeout(ctx, drainTime)
 		err = w.recordIdle(waits)
 		cancel()
@@ -342,8 +341,11 @@ func (w *World) close(ctx context.Context) error {
 	}
 	if w.pending != nil {
 		uncertain := fmt.Errorf("the record after %d: %w: the world is closed", w.pending.prev, store.ErrUncertain)
+		if err != nil {
+			uncertain = fmt.Errorf("%w; %w", uncertain, err)
+		}
 		w.dropPending(uncertain)
-		err = cmp.Or(err, fmt.Errorf("world: Close: %w", uncertain))
+		err = fmt.Errorf("world: Close: %w", uncertain)
 	}
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
 	w.release()
