@@ -63,6 +63,9 @@ func (l *Log) noteLeading(leading bool) {
 
 func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (location, error) {
 	known := l.tail
+	if known.at != prev {
+		known = l.takeEnd()
+	}
 	a := attempt{until: time.Now().Add(appendTime), wait: firstRetry}
 	if known.at == prev && known.seq > 0 {
 		if end, err := l.publish(ctx, known, rec, l.send); !refused(err) {

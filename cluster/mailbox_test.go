@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -122,21 +124,33 @@ func (p *writer) takeWaits() (time.Duration, int) {
 	return all[len(all)*99/100], len(all)
 }
 
+// latencies returns the 99th percentiles of mails to each writer since the last call.
+func latencies(writers ...*writer) string {
+	var b strings.Builder
+	for i, p := range writers {
+		wait, n := p.takeWaits()
+		fmt.Fprintf(&b, "%s%v of %d", map[bool]string{true: ", "}[i > 0], wait.Round(100*time.Microsecond), n)
+	}
+	return b.String()
+}
+
 // The mails to an absent cell are on the disks of the servers, and arrive when it returns. Other
-// mails are not affected.
+// mails of their sender take no longer than mails between two strangers.
 func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 	t.Parallel()
 	c := startServers(t, 3, nil)
 	servers := cluster.URLs(c.URLs(0))
-	var o [3]cluster.Options
+	var o [5]cluster.Options
 	for i := range o {
 		o[i].Snapshots = cluster.Folder(t.TempDir())
 	}
-	const sender, near, far = 1, 2, 3
+	const sender, near, far, stranger, friend = 1, 2, 3, 4, 5
 	const perTick = 100 / mailHz
 	b := startWriter(t, servers, o[1], near, flow{With: sender, PerTick: perTick})
 	a := startWriter(t, servers, o[0], sender, flow{With: near, PerTick: perTick}, flow{With: far, PerTick: perTick})
 	absent := startWriter(t, servers, o[2], far, flow{With: sender})
+	e := startWriter(t, servers, o[4], friend, flow{With: stranger})
+	d := startWriter(t, servers, o[3], stranger, flow{With: friend, PerTick: perTick})
 	wait := func(what string, is func() bool) {
 		t.Helper()
 		for late := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
@@ -146,9 +160,9 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 		}
 	}
 	wait("the first mails", func() bool { f, _ := absent.flow(t, sender); return f.Received > 10 })
-	b.takeWaits()
+	latencies(b, e)
 	time.Sleep(*absence / 4)
-	before, n := b.takeWaits()
+	before := latencies(b, e)
 	absent.kill(t)
 	sent, _ := a.flow(t, far)
 	greatest := 0
@@ -156,7 +170,7 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 		_, waiting := a.flow(t, far)
 		greatest = max(greatest, waiting)
 	}
-	during, m := b.takeWaits()
+	during := latencies(b, e)
 	missed, _ := a.flow(t, far)
 	t.Logf("at most %d of %d mails to the absent cell were in the state", greatest, missed.Sent-sent.Sent)
 	if most := int(missed.Sent-sent.Sent) / 2; greatest > most {
@@ -166,12 +180,11 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 	begin := time.Now()
 	wait("the missed mails", func() bool { f, _ := back.flow(t, sender); return f.Received > missed.Sent })
 	t.Logf("all %d mails arrived after %v", missed.Sent, time.Since(begin))
-	b.takeWaits()
+	latencies(b, e)
 	time.Sleep(*absence / 4)
-	after, k := b.takeWaits()
-	t.Logf("p99 to the other cell: %v of %d mails before, %v of %d during the absence, %v of %d after it", before, n, during, m, after, k)
-	for cell, p := range map[cells.ID]*writer{sender: a, near: b, far: back} {
-		for _, with := range []cells.ID{sender, near} {
+	t.Logf("p99 to the other cell, and between strangers: before the absence %s, during it %s, after it %s", before, during, latencies(b, e))
+	for cell, p := range map[cells.ID]*writer{sender: a, near: b, far: back, stranger: d, friend: e} {
+		for _, with := range []cells.ID{sender, near, stranger} {
 			if f, _ := p.flow(t, with); f.Wrong > 0 {
 				t.Errorf("cell %d: %d wrong mails of cell %d", cell, f.Wrong, with)
 			}

@@ -67,7 +67,27 @@ func (l *Log) ends(ctx context.Context) (first uint64, end location, err error) 
 	if err := l.sameRecord(end, seen); err != nil {
 		return 0, location{}, err
 	}
-	return s.FirstSeq, end, l.checkLength(end.at, highest)
+	err = l.checkLength(end.at, highest)
+	if err == nil {
+		l.noteEnd(end)
+	}
+	return s.FirstSeq, end, err
+}
+
+// noteEnd notes an end that has been compared with the records of this Log, for the next append.
+func (l *Log) noteEnd(end location) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.ended = end
+}
+
+// takeEnd returns the end of the last look. A World that takes over looks, and then appends.
+func (l *Log) takeEnd() location {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	end := l.ended
+	l.ended = location{}
+	return end
 }
 
 func (l *Log) sameRecord(end, known location) error {

@@ -112,3 +112,33 @@ func TestFind_TakesFewRequests(t *testing.T) {
 		}
 	}
 }
+
+// A takeover asks for the end and appends: while the node is busy, each further request would
+// prolong it.
+func TestAppend_AsksNothingAfterTail(t *testing.T) {
+	ctx, s, o := t.Context(), Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
+	l, err := Open(ctx, s, 1, o)
+	noError(t, err)
+	defer l.Close()
+	other, err := Open(ctx, s, 1, o)
+	noError(t, err)
+	defer other.Close()
+	_, err = other.Append(ctx, 0, []byte("first"))
+	noError(t, err)
+	at, err := l.Tail(ctx)
+	noError(t, err)
+	before := l.conn.Stats().OutMsgs
+	_, err = l.Append(ctx, at, []byte("second"))
+	noError(t, err)
+	if sent := l.conn.Stats().OutMsgs - before; sent != 1 {
+		t.Errorf("Append after Tail: got %d requests, want 1", sent)
+	}
+	l.tail = location{}
+	at, err = l.Tail(ctx)
+	noError(t, err)
+	_, err = other.Append(ctx, at, []byte("third"))
+	noError(t, err)
+	if _, err := l.Append(ctx, at, []byte("another third")); !errors.Is(err, ErrFenced) {
+		t.Errorf("Append after another's: got %v, want %v", err, ErrFenced)
+	}
+}
