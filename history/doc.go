@@ -19,7 +19,8 @@
 //	───┴──────────────────────────────────────────────────────── ticks
 //
 // A seek starts from the nearest checkpoint or snapshot before its tick, and plays the ticks in
-// between. The distance doubles when the checkpoints need more than Options.Memory.
+// between. The distance is the least for which the checkpoints fit into Options.Memory, and doubles
+// when they grow.
 //
 // # Causes
 //

@@ -55,7 +55,11 @@ func (s *shelf) grow(bytes int64) {
 	s.each, s.distance = max(s.each, bytes), max(s.distance, minDistance)
 	rungs, grid := s.room()
 	for grid > 0 && s.ticks/s.distance+1 > uint64(grid) {
-		s.distance *= 2
+		if len(s.grid) > 1 {
+			s.distance *= 2 // keeps each second moment
+		} else {
+			s.distance = s.ticks/uint64(grid) + 1
+		}
 	}
 	s.thin()
 	for len(s.rungs) > rungs {
