@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"handloom/internal/hook"
 	"handloom/world"
 )
 
@@ -45,7 +46,7 @@ func (h *hosted) set(w *world.World, version string, err error) {
 
 func (h *hosted) leads() bool {
 	w := h.get()
-	return w != nil && w.Status().Leader
+	return w != nil && hook.Glance(w).Leader
 }
 
 // handOff makes another node the leader within a time limit.

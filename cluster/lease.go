@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/internal/hook"
 )
 
 // A node renews its entry every quarter of a lease, and removes the entry of another node that
@@ -106,7 +108,7 @@ func (n *Node) entry() nodeEntry {
 	defer n.mutex.Unlock()
 	e := n.self
 	for _, id := range n.ids() {
-		if w := n.hosted[id].get(); w != nil && !w.Status().Waits {
+		if w := n.hosted[id].get(); w != nil && !hook.Glance(w).Waits {
 			e.Cells = append(e.Cells, id.String())
 		}
 	}

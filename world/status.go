@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handloom/internal/histogram"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -88,6 +89,14 @@ func (w *World) Status() Status {
 	s := w.status()
 	s.describe(w.log)
 	return s
+}
+
+func init() { hook.Glance = func(w any) hook.State { return w.(*World).glance() } }
+
+func (w *World) glance() hook.State {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return hook.State{Leader: w.leads, Waits: w.waits, ClockOff: w.stats.clockOff}
 }
 
 func (w *World) status() Status {

@@ -10,7 +10,7 @@ import (
 type Command struct {
 	Kind  string // "create", "put", "erase", "erase all", "set" or "unset"
 	Table int    // in the order of registration; -1: the typeId is unknown
-	Part  int    // column or sparse data of the table, in the order of addition; -1: the item
+	Part  int    // column or sparse data, in the order of addition; -1: the item
 
 	// ID is the item of a put, erase, set and unset. A handle with the free bit, also in a Value,
 	// has the number of a create of the call in its table, from 1, in the lowest 48 bits; with
@@ -23,7 +23,7 @@ type Command struct {
 // A Table describes a table for commands.
 type Table struct {
 	Name   string
-	TypeID uint16 // of the first shard
+	TypeID uint16 // the first shard's
 	Shards int
 	New    func() any // returns a pointer to a zero item
 	Parts  []Part
