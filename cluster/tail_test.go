@@ -55,6 +55,7 @@ func TestCheckLength_IgnoresMissingLeader(t *testing.T) {
 }
 
 func TestFind_ReturnsPreviousSum(t *testing.T) {
+	t.Parallel()
 	ctx, s, o := t.Context(), Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
 	var logs [2]*Log
 	for i := range logs {
@@ -141,4 +142,33 @@ func TestAppend_AsksNothingAfterTail(t *testing.T) {
 	if _, err := l.Append(ctx, at, []byte("another third")); !errors.Is(err, ErrFenced) {
 		t.Errorf("Append after another's: got %v, want %v", err, ErrFenced)
 	}
+}
+
+// An answer that takes longer than a request's first time limit arrives after some repetitions, so
+// Read continues on a busy machine.
+func TestRead_WaitsForSlowAnswers(t *testing.T) {
+	t.Parallel()
+	_, l := oneServerLog(t)
+	_, err := l.Append(t.Context(), 0, []byte("first"))
+	noError(t, err)
+	l.forgetSequence()
+	l.stream = delayedStream{l.stream, 600 * time.Millisecond}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := l.Read(ctx, 0, func(uint64, []byte) error { return errCut }); err != errCut {
+		t.Errorf("got %v, want the record", err)
+	}
+}
+
+// A delayedStream answers late.
+type delayedStream struct {
+	jetstream.Stream
+	by time.Duration
+}
+
+func (s delayedStream) GetMsg(ctx context.Context, seq uint64, o ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+	if err := pause(ctx, s.by); err != nil {
+		return nil, err
+	}
+	return s.Stream.GetMsg(ctx, seq, o...)
 }

@@ -78,15 +78,24 @@ func newHerd(t *testing.T, version string) *herd {
 // open opens a node and runs it.
 func (h *herd) open(i int, version string) *herdNode {
 	h.t.Helper()
-	n, s := new(herdNode), store.New(store.Options{Workers: 1 + i})
-	n.marks = store.Register(s, store.TableOptions[mark]{Name: "mark"})
-	land := store.Register(s, store.TableOptions[[64]byte]{Name: "land"})
+	n := new(herdNode)
 	var err error
 	n.own, err = journal.Open(filepath.Join(h.dir, fmt.Sprint(i)), journal.Options{Sync: journal.Every(time.Second)})
 	noError(h.t, err)
 	n.log, err = cluster.Open(h.t.Context(), cluster.URLs(h.servers.URLs(i)), 1, cluster.Options{Journal: n.own})
 	noError(h.t, err)
-	n.world, err = world.Open(h.t.Context(), s, n.log, world.Options{
+	noError(h.t, patiently(func() error { return n.openWorld(h.t.Context(), version, 1+i) }))
+	ctx, stop := context.WithCancel(context.Background())
+	n.stop, n.ended = stop, make(chan error, 1)
+	go func() { n.ended <- n.world.Run(ctx) }()
+	return n
+}
+
+func (n *herdNode) openWorld(ctx context.Context, version string, workers int) (err error) {
+	s := store.New(store.Options{Workers: workers})
+	n.marks = store.Register(s, store.TableOptions[mark]{Name: "mark"})
+	land := store.Register(s, store.TableOptions[[64]byte]{Name: "land"})
+	n.world, err = world.Open(ctx, s, n.log, world.Options{
 		Version: version, Wait: true, Hz: 60,
 		Init: func(_ context.Context, w *store.Writer) error {
 			for i := range *stateSize << 20 / 64 {
@@ -99,11 +108,7 @@ func (h *herd) open(i int, version string) *herdNode {
 			return err
 		},
 	})
-	noError(h.t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	n.stop, n.ended = stop, make(chan error, 1)
-	go func() { n.ended <- n.world.Run(ctx) }()
-	return n
+	return err
 }
 
 func (n *herdNode) close() error {
