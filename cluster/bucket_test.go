@@ -30,6 +30,7 @@ func putPair(t testing.TB, o jetstream.ObjectStore, at uint64, exts ...string) {
 
 // An upgrade finds snapshots of the former layout, and descriptions of many that were deleted.
 func TestSlots_ReadFormerLayout(t *testing.T) {
+	t.Parallel()
 	const deleted = 50
 	_, l := oneServerLog(t)
 	o := olderProgram(t, l)
@@ -67,6 +68,7 @@ func TestSlots_ReadFormerLayout(t *testing.T) {
 
 // The leader answers all reads, also in a bucket that another client created.
 func TestBucket_DisablesDirectGet(t *testing.T) {
+	t.Parallel()
 	c, l := oneServerLog(t)
 	_, err := l.js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: CellID(2).Stream()})
 	noError(t, err)
@@ -82,6 +84,7 @@ func TestBucket_DisablesDirectGet(t *testing.T) {
 
 // Other settings are refused by Open, and noticed while the Log is open.
 func TestBucket_RefusesSettings(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(c *jetstream.StreamConfig){
 		"max_age":           func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour },
 		"max_msgs":          func(c *jetstream.StreamConfig) { c.MaxMsgs = 1000 },

@@ -16,6 +16,10 @@ var cellCount = flag.Int("cells", 8, "number of cells that TestOpen_ManyCells op
 // New cells open one after another, while the others tick.
 func TestOpen_ManyCells(t *testing.T) {
 	t.Parallel()
+	cells := *cellCount
+	if testing.Short() {
+		cells = min(cells, 4)
+	}
 	c, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
 	noError(t, err)
 	defer func() { noError(t, c.Close()) }()
@@ -23,7 +27,7 @@ func TestOpen_ManyCells(t *testing.T) {
 	var worlds []*world.World
 	var ends []func() error
 	slowest := time.Duration(0)
-	for cell := range CellID(*cellCount) {
+	for cell := range CellID(cells) {
 		begin := time.Now()
 		l, err := Open(t.Context(), URLs(c.URLs(int(cell)%3)), cell, Options{})
 		noError(t, err)
@@ -56,5 +60,5 @@ func TestOpen_ManyCells(t *testing.T) {
 	for _, end := range ends {
 		noError(t, end())
 	}
-	t.Logf("%d cells; slowest %v", *cellCount, slowest)
+	t.Logf("%d cells; slowest %v", cells, slowest)
 }

@@ -144,6 +144,7 @@ func TestSlots_KillLeavesNothing(t *testing.T) {
 
 // The answer to the last put is lost, and another node claims the slot before the next look.
 func TestSlots_SaveFindsSnapshotWithClaim(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	saveBytes(t, l, 1, state(1))
 	saveBytes(t, l, 2, state(2))
@@ -166,6 +167,7 @@ func TestSlots_SaveFindsSnapshotWithClaim(t *testing.T) {
 // The snapshot is stored, but the node knows nothing of it, and a lagging server answers with the
 // description before the claim, or with the claim.
 func TestSlots_ReleaseKeepsStoredSnapshot(t *testing.T) {
+	t.Parallel()
 	for _, claimed := range []bool{false, true} {
 		_, l := oneServerLog(t)
 		saveBytes(t, l, 1, state(1))

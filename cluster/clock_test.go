@@ -38,6 +38,7 @@ func stateOfClock(t *testing.T, later time.Duration) (state bytes.Buffer) {
 
 // A node leads cells whose former leaders had wrong clocks. Their calls count.
 func TestNode_ContinuesAfterWrongClock(t *testing.T) {
+	t.Parallel()
 	const decades = 60 * 365 * 24 * time.Hour
 	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
 	for id, later := range map[CellID]time.Duration{1: 0, 2: decades} {
@@ -74,6 +75,7 @@ func (e beatEntry) Operation() jetstream.KeyValueOp { return jetstream.KeyValueP
 func (e beatEntry) Created() time.Time              { return e.created }
 
 func TestNode_ReportsWrongClock(t *testing.T) {
+	t.Parallel()
 	n := newNode(dial(t, Embedded(t.TempDir())), Servers{}, Host{Name: "a", Copies: 1})
 	for beat, test := range []struct {
 		off  time.Duration

@@ -187,6 +187,7 @@ func TestRights_SufficeForTheProgram(t *testing.T) {
 }
 
 func TestRights_AddedServerJoins(t *testing.T) {
+	t.Parallel()
 	c := startSecured(t, nil, 7)
 	noError(t, rights.Add(rights.Options{Dir: c.dir, Servers: []string{fmt.Sprint("localhost:", freePort(t))}}))
 	conf, err := server.ProcessConfigFile(filepath.Join(c.dir, "server-4", "server.conf"))

@@ -29,6 +29,7 @@ func (s *stopped) Stop() { s.times++ }
 const records = 4 * directMessages
 
 func TestRead_LeavesSilentConsumer(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	l := openFilled(t, records)
@@ -39,6 +40,7 @@ func TestRead_LeavesSilentConsumer(t *testing.T) {
 }
 
 func TestConsumer_IsReusedByNextRead(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	l := openFilled(t, records)
 	if err := readTo(ctx, l, records); err != errFound || l.idle == nil || l.idle.seq != records+1 {
@@ -76,6 +78,7 @@ func TestConsumer_IsReusedByNextRead(t *testing.T) {
 
 // Otherwise the end of a Read costs one more request.
 func TestConsumer_NextReportsEndedContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, _, err := (&consumer{messages: silent{}}).next(ctx); err == nil || err == errNoMessage {

@@ -29,6 +29,7 @@ func (s *noisyStream) Info(ctx context.Context, o ...jetstream.StreamInfoOpt) (*
 
 // The messages arrive between the question for the end and the append.
 func TestForeignMessage_DoesNotFailAppend(t *testing.T) {
+	t.Parallel()
 	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
 	noError(t, err)
 	defer l.Close()

@@ -65,7 +65,7 @@ func wantTail(t *testing.T, l *cluster.Log, want uint64) {
 	wantNumber(t, "Tail", want)(at, err)
 }
 
-// Each run publishes all kinds of messages in turn.
+// Each run publishes all kinds of messages in turn, so a short test needs one.
 func TestForeignMessage_IsVoid(t *testing.T) {
 	t.Parallel()
 	c, s := oneServer(t)
@@ -78,8 +78,11 @@ func TestForeignMessage_IsVoid(t *testing.T) {
 	stream, err := js.Stream(t.Context(), cluster.CellID(1).Stream())
 	noError(t, err)
 	config := stream.CachedInfo().Config
-	names := slices.Sorted(maps.Keys(messages))
-	for first := 0; first < len(names); first += 4 {
+	names, step := slices.Sorted(maps.Keys(messages)), 4
+	if testing.Short() {
+		step = len(messages)
+	}
+	for first := 0; first < len(names); first += step {
 		t.Run("first="+names[first], func(t *testing.T) {
 			noError(t, js.DeleteStream(t.Context(), config.Name))
 			noError(t, errorOf(js.CreateStream(t.Context(), config)))
@@ -136,6 +139,7 @@ func TestForeignMessage_IsVoid(t *testing.T) {
 
 // Nodes read the messages before the leader appends again, in windows.
 func TestForeignMessage_ManyAreVoid(t *testing.T) {
+	t.Parallel()
 	const many = 1200
 	c, s := oneServer(t)
 	js := operator(t, c)
@@ -163,6 +167,7 @@ func TestForeignMessage_ManyAreVoid(t *testing.T) {
 
 // Only the servers' check of the header tells a record from a copy.
 func TestForeignMessage_CannotForgeSequence(t *testing.T) {
+	t.Parallel()
 	c, s := oneServer(t)
 	l := openLog(t, s, 1, alone(t))
 	fill(t, l, 3)

@@ -59,6 +59,7 @@ func dial(t *testing.T, s Servers) *Client {
 const transfer = `{"From": 0, "To": 1, "Amount": 1}`
 
 func TestCall_ReportsErrors(t *testing.T) {
+	t.Parallel()
 	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
 	unowned, err := Open(t.Context(), s, 2, o)
 	noError(t, err)
@@ -118,6 +119,7 @@ func TestCall_ReportsErrors(t *testing.T) {
 
 // A client with a wrong clock is not refused, and an old call is.
 func TestCall_AdjustsClock(t *testing.T) {
+	t.Parallel()
 	s := Embedded(t.TempDir())
 	serveBank(t, s, Options{Snapshots: Folder(t.TempDir())}, nil)
 	c := dial(t, s)
@@ -138,6 +140,7 @@ func TestCall_AdjustsClock(t *testing.T) {
 
 // Repetitions of a running call share its reply.
 func TestServe_RunsCallOnce(t *testing.T) {
+	t.Parallel()
 	s := Embedded(t.TempDir())
 	var runs atomic.Int32
 	release := make(chan struct{})
@@ -167,6 +170,7 @@ func TestServe_RunsCallOnce(t *testing.T) {
 
 // A call made while the leader ends is answered by its follower.
 func TestCall_FollowsTakeover(t *testing.T) {
+	t.Parallel()
 	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
 	_, end := serveBank(t, s, o, nil)
 	c := dial(t, s)

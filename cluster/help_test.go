@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 8 && os.Args[1] == cluster.BankArg {
 		os.Exit(cluster.BankNode(os.Args[2:]))
 	}
+	// Most tests wait for servers, not for processors; -parallel replaces the number.
+	_ = flag.Set("test.parallel", "4")
 	// A server that closes waits some seconds for the source of a stream.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*stream).trySetupSourceConsumer.func3"))
 }

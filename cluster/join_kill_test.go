@@ -49,16 +49,20 @@ func (r *bankRun) callBank(ctx context.Context, c *Client, id CellID) {
 // their place.
 func TestNode_CellsSurviveKills(t *testing.T) {
 	t.Parallel()
+	cells := *joinCells
+	if testing.Short() {
+		cells = min(cells, 4)
+	}
 	begin := time.Now()
-	r := startBanks(t, 2, *joinCells, *joinLease, *joinElection)
-	t.Logf("%d cells open on two of three nodes each after %v", *joinCells, time.Since(begin))
+	r := startBanks(t, 2, cells, *joinLease, *joinElection)
+	t.Logf("%d cells open on two of three nodes each after %v", cells, time.Since(begin))
 	c, err := Dial(t.Context(), URLs(r.servers.URLs(0)))
 	noError(t, err)
 	defer c.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var work sync.WaitGroup
-	for id := range *joinCells {
+	for id := range cells {
 		work.Go(func() { r.callBank(ctx, c, CellID(id+1)) })
 	}
 	var leaderless, incomplete []time.Duration
@@ -70,11 +74,11 @@ func TestNode_CellsSurviveKills(t *testing.T) {
 		if n%2 == 0 {
 			r.start(i)
 		}
-		r.await("after a kill", *joinCells, 2**joinCells)
+		r.await("after a kill", cells, 2*cells)
 		incomplete = append(incomplete, time.Since(killed))
 		if n%2 == 1 {
 			r.start(i)
-			r.await("after the return", *joinCells, 2**joinCells)
+			r.await("after the return", cells, 2*cells)
 		}
 		r.mutex.Lock()
 		for _, id := range led {

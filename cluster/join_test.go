@@ -70,6 +70,7 @@ func (n *testNode) leads(want int) (all []CellID) {
 // A second node takes its share of the leaders, and gives it back at its end. Each node has one
 // connection.
 func TestNode_SharesCells(t *testing.T) {
+	t.Parallel()
 	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
 	noError(t, err)
 	defer func() { noError(t, c.Close()) }()
@@ -153,6 +154,7 @@ func TestNode_OpensAgain(t *testing.T) {
 }
 
 func TestNode_HangingOpenBlocksNoOther(t *testing.T) {
+	t.Parallel()
 	open := openBanks(Options{Snapshots: Folder(t.TempDir())})
 	var hanging atomic.Int32
 	n := startNode(t, Embedded(t.TempDir()), Host{Name: "a", Open: func(ctx context.Context, id CellID) (*Cell, error) {
@@ -176,6 +178,7 @@ func TestNode_HangingOpenBlocksNoOther(t *testing.T) {
 // A second node of a name is refused while the first runs. A dead one's name is free, and a node
 // that gives no sign of life is replaced.
 func TestJoin_RefusesTakenName(t *testing.T) {
+	t.Parallel()
 	s := Embedded(t.TempDir())
 	h := Host{Name: "a", Open: openBanks(Options{Snapshots: Folder(t.TempDir())})}
 	first := startNode(t, s, h)
@@ -250,6 +253,7 @@ func TestJoin_RefusesTakenName(t *testing.T) {
 // A cell of a version that waits for a handoff is not open for other nodes, whose handoff
 // would have no effect.
 func TestNode_WaitingCellIsNotOpen(t *testing.T) {
+	t.Parallel()
 	s, open := Embedded(t.TempDir()), openBanks(Options{Snapshots: Folder(t.TempDir())})
 	a := startNode(t, s, Host{Name: "a", Open: open})
 	noError(t, a.Place(t.Context(), 1, 1))

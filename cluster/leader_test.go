@@ -19,6 +19,7 @@ func (s led) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.Strea
 
 // The leader might hand over to a dead server.
 func TestStepDown_FailsWhileFollowersLag(t *testing.T) {
+	t.Parallel()
 	l := openFilled(t, 0)
 	l.o.Replicas = 3
 	for _, r := range []jetstream.PeerInfo{{Name: "b", Current: true, Offline: true}, {Name: "b"}} {

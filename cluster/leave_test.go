@@ -12,6 +12,7 @@ import (
 
 // The server is connected but unreachable, and pings are rare.
 func TestLog_LeavesSilentServer(t *testing.T) {
+	t.Parallel()
 	c := startServers(t, 3, nil)
 	n := localnet.NewNet()
 	t.Cleanup(n.Close)

@@ -54,6 +54,7 @@ func wantLocked(t *testing.T, dir string) {
 }
 
 func TestEmbedded_LocksFolder(t *testing.T) {
+	t.Parallel()
 	t.Run("another process", func(t *testing.T) {
 		dir := t.TempDir()
 		p := startEmbedded(t, dir)

@@ -135,9 +135,9 @@ func latencies(writers ...*writer) string {
 }
 
 // The mails to an absent cell are on the disks of the servers, and arrive when it returns. Other
-// mails of their sender take no longer than mails between two strangers.
+// mails of their sender take no longer than mails between two strangers. Tests next to it would
+// change the numbers of mails.
 func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
-	t.Parallel()
 	c := startServers(t, 3, nil)
 	servers := cluster.URLs(c.URLs(0))
 	var o [5]cluster.Options

@@ -21,6 +21,7 @@ func placementOf(cells int, nodes ...string) placement {
 // Each cell has its copies on different nodes, no node is overloaded, and a lost node moves few
 // cells of others.
 func TestPlacement_AssignsEvenly(t *testing.T) {
+	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e"}
 	for n := 1; n <= len(names); n++ {
 		p := placementOf(300, names[:n]...)
@@ -59,6 +60,7 @@ func TestPlacement_AssignsEvenly(t *testing.T) {
 
 // Without the limit many of these numbers of cells exceed it.
 func TestPlacement_LimitsLoad(t *testing.T) {
+	t.Parallel()
 	for cells := 1; cells <= 100; cells++ {
 		for nodes := 2; nodes <= 5; nodes++ {
 			for copies := 1; copies <= 2; copies++ {

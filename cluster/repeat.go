@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -17,18 +18,20 @@ func repeat[A any](ctx context.Context, first time.Duration, request func(ctx co
 		value A
 		err   error
 	}
+	var running sync.WaitGroup
+	defer running.Wait() // the caller may reuse what request reads
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := make(chan answer, 1)
 	for wait := first; ; wait *= 2 {
-		go func() {
+		running.Go(func() {
 			var a answer
 			a.value, a.err = request(ctx)
 			select {
 			case answers <- a:
 			default: // an earlier answer counts
 			}
-		}()
+		})
 		again := time.NewTimer(wait)
 		select {
 		case a := <-answers:

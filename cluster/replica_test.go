@@ -50,6 +50,7 @@ func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 }
 
 func TestOpen_ComparesJournal(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		before func(t *testing.T, l *cluster.Log)
@@ -94,6 +95,7 @@ func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 }
 
 func TestReseed_FencesOldOwner(t *testing.T) {
+	t.Parallel()
 	c, s := oneServer(t)
 	zombie := openLog(t, s, 1, alone(t))
 	fill(t, zombie, 20)
@@ -109,6 +111,7 @@ func TestReseed_FencesOldOwner(t *testing.T) {
 
 // The records keep their numbers.
 func TestReseed_FromTrimmedJournal(t *testing.T) {
+	t.Parallel()
 	j := openJournal(t, t.TempDir())
 	o := withJournal(t, j)
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
@@ -130,6 +133,7 @@ func TestReseed_FromTrimmedJournal(t *testing.T) {
 
 // Worlds would report a stream that ends before a snapshot as damaged.
 func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
+	t.Parallel()
 	c, s := oneServer(t)
 	o := alone(t)
 	leader := openLog(t, s, 1, o)
@@ -151,6 +155,7 @@ func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
 }
 
 func TestJournal_MayLackRecords(t *testing.T) {
+	t.Parallel()
 	a, b, s := journals(t)
 	o := withJournal(t, a)
 	l := openLog(t, s, 1, o)
@@ -176,6 +181,7 @@ func TestJournal_MayLackRecords(t *testing.T) {
 
 // A node that only reads keeps no more records than the stream.
 func TestRead_TrimsJournalAfterStream(t *testing.T) {
+	t.Parallel()
 	c, s := oneServer(t)
 	o := alone(t)
 	leader := openLog(t, s, 1, o)
@@ -212,6 +218,7 @@ func TestRead_TrimsJournalAfterStream(t *testing.T) {
 
 // The Log continues without the journal.
 func TestLocalTail_ReportsFailedJournal(t *testing.T) {
+	t.Parallel()
 	j := openJournal(t, t.TempDir())
 	o := withJournal(t, j)
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
@@ -288,6 +295,7 @@ func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
 
 // Reads from several positions find the other history.
 func TestJournal_RefusesOtherHistory(t *testing.T) {
+	t.Parallel()
 	for _, after := range []uint64{0, 10, 19, 20} {
 		c, s := oneServer(t)
 		o := withJournal(t, openJournal(t, t.TempDir()))

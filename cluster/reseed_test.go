@@ -36,6 +36,7 @@ func stateAt(t testing.TB, at uint64) *bytes.Reader {
 }
 
 func TestReseed_ChecksState(t *testing.T) {
+	t.Parallel()
 	j := openJournal(t, t.TempDir())
 	o := withJournal(t, j)
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
@@ -83,6 +84,7 @@ func TestReseed_ChecksState(t *testing.T) {
 
 // A stream that begins after a state accepts appends there, and no reader before it.
 func TestReseed_FromStateNewerThanJournal(t *testing.T) {
+	t.Parallel()
 	for _, journaled := range []bool{false, true} {
 		o := alone(t)
 		if journaled {
@@ -262,6 +264,7 @@ func TestLoss_DisksOfAllServers(t *testing.T) {
 }
 
 func TestLoss_DiskOfNode(t *testing.T) {
+	t.Parallel()
 	_, s := oneServer(t)
 	o := withJournal(t, openJournal(t, t.TempDir()))
 	a := startNode(t, s, o)
@@ -277,6 +280,7 @@ func TestLoss_DiskOfNode(t *testing.T) {
 }
 
 func TestLoss_Snapshots(t *testing.T) {
+	t.Parallel()
 	t.Run("while a node runs", func(t *testing.T) {
 		_, s := oneServer(t)
 		dir := t.TempDir()
@@ -305,6 +309,7 @@ func TestLoss_Snapshots(t *testing.T) {
 }
 
 func TestLoss_StreamDeletedByHand(t *testing.T) {
+	t.Parallel()
 	c, s := oneServer(t)
 	o := withJournal(t, openJournal(t, t.TempDir()))
 	a := startNode(t, s, o)

@@ -149,6 +149,7 @@ func TestFolder_PutsWholeBlobs(t *testing.T) {
 }
 
 func TestSave_ReadsBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}
 	l := openLog(t, s, 1, o)

@@ -16,6 +16,7 @@ import (
 
 // Somebody changes the stream while nodes run, and restores it.
 func TestAppend_RefusesChangedSettings(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(c *jetstream.StreamConfig){
 		"max_msgs":     func(c *jetstream.StreamConfig) { c.MaxMsgs, c.Discard = 5, jetstream.DiscardOld },
 		"allow_direct": func(c *jetstream.StreamConfig) { c.AllowDirect = true },
@@ -74,6 +75,7 @@ func setStream(t testing.TB, l *Log, c jetstream.StreamConfig) {
 
 // A leader reports changed settings in its Status, and continues when they are restored.
 func TestStatus_ReportsChangedSettings(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	l.watch.interval = 0
 	g := game.New(1, 100)
@@ -105,6 +107,7 @@ func TestStatus_ReportsChangedSettings(t *testing.T) {
 
 // Close ends a comparison and waits for it, also if the answer is slow.
 func TestClose_WaitsForComparison(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	slow := &slowStream{Stream: l.stream, asked: make(chan struct{})}
 	l.stream = slow

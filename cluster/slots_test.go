@@ -23,6 +23,13 @@ import (
 
 var saveCount = flag.Int("saves", 40, "number of saves in tests of snapshots in JetStream")
 
+func savesOf(t *testing.T) int {
+	if testing.Short() {
+		return min(*saveCount, 10)
+	}
+	return *saveCount
+}
+
 // wantTidy wants exactly these snapshots in the bucket, without claims and other chunks.
 func wantTidy(t testing.TB, l *Log, want ...uint64) {
 	t.Helper()
@@ -76,23 +83,26 @@ func wantPositions(t testing.TB, l *Log, want ...uint64) {
 
 // Any of three servers could receive the read of a new snapshot; only the leader surely has it.
 func TestSlots_EverySaveSucceeds(t *testing.T) {
+	t.Parallel()
 	c, err := localnet.Start(t.Context(), t.TempDir(), 3, nil)
 	noError(t, err)
 	defer func() { noError(t, c.Close()) }()
 	l := openSlots(t, c)
 	var slowest time.Duration
-	for at := range uint64(*saveCount) {
+	saves := savesOf(t)
+	for at := range uint64(saves) {
 		saveBytes(t, l, at, state(at))
 		begin := time.Now()
 		wantPositions(t, l, []uint64{at, at - 1}[:min(2, at+1)]...)
 		slowest = max(slowest, time.Since(begin))
 	}
-	last := uint64(*saveCount - 1)
+	last := uint64(saves - 1)
 	wantTidy(t, l, last, last-1)
-	t.Logf("%d saves; slowest list %v", *saveCount, slowest)
+	t.Logf("%d saves; slowest list %v", saves, slowest)
 }
 
 func TestSlots_StoreAllSizes(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	other := byte(1)
 	for at, size := range []int{0, 1, chunkBytes - 1, chunkBytes, chunkBytes + 1, 40 * chunkBytes} {
@@ -109,6 +119,7 @@ func TestSlots_StoreAllSizes(t *testing.T) {
 
 // A position decides which slot a save replaces.
 func TestSlots_ReplaceOlderOrDamaged(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		do   string // numbers: saves; r20: Reject; d20: damage
@@ -168,15 +179,17 @@ func damageSlot(t testing.TB, l *Log, at uint64) {
 
 // Several nodes save at once. The newest snapshot never becomes older, and the two newest stay.
 func TestSlots_KeepNewestOfManyWriters(t *testing.T) {
+	t.Parallel()
 	c, l := oneServerLog(t)
 	saveBytes(t, l, 1, state(1))
 	saveBytes(t, l, 2, state(2))
 	var writers sync.WaitGroup
-	perm := rand.New(rand.NewPCG(1, 2)).Perm(3 * *saveCount)
+	saves := savesOf(t)
+	perm := rand.New(rand.NewPCG(1, 2)).Perm(3 * saves)
 	for w := range 3 {
 		other := openSlots(t, c)
 		writers.Go(func() {
-			for _, at := range perm[w**saveCount:][:*saveCount] {
+			for _, at := range perm[w*saves:][:saves] {
 				if err := trySave(t.Context(), other, uint64(at+3), state(uint64(at+3))); err != nil {
 					t.Error(err)
 				}
@@ -206,6 +219,7 @@ func TestSlots_KeepNewestOfManyWriters(t *testing.T) {
 
 // A node is paused during its save. Another node takes over, and the first node replaces nothing.
 func TestSlots_PausedSaveReplacesNothing(t *testing.T) {
+	t.Parallel()
 	c, paused := oneServerLog(t)
 	l := openSlots(t, c)
 	l.saved.(*slots).staleLimit = time.Millisecond
@@ -227,6 +241,7 @@ func TestSlots_PausedSaveReplacesNothing(t *testing.T) {
 
 // A lagging server answers for one slot with a former description.
 func TestSlots_LookRefusesMixedTimes(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	s := l.saved.(*slots)
 	for at := uint64(1); at <= 4; at++ {
@@ -261,6 +276,7 @@ func (l laggingStream) GetLastMsgForSubject(ctx context.Context, subject string)
 
 // A save reads its chunks back before it replaces a snapshot.
 func TestSlots_SaveReadsBack(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	saveBytes(t, l, 1, state(1))
 	s := l.saved.(*slots)
@@ -282,6 +298,7 @@ func (a alteringJetStream) PublishMsgAsync(m *nats.Msg, o ...jetstream.PublishOp
 
 // A failed save gives up its claim at once.
 func TestSlots_FailedSaveReleases(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	l.saved.(*slots).staleLimit = time.Hour
 	saveBytes(t, l, 1, state(1))

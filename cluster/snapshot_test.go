@@ -51,6 +51,7 @@ func savedTwice(t *testing.T) (l *cluster.Log, s cluster.Servers, o cluster.Opti
 }
 
 func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
+	t.Parallel()
 	_, s, o, dir := savedTwice(t)
 	damage(t, dir, "0000000000000014")
 	l := openLog(t, s, 1, o)
@@ -71,6 +72,7 @@ func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
 }
 
 func TestSave_KeepsUnreadableSnapshots(t *testing.T) {
+	t.Parallel()
 	l, s, o, dir := savedTwice(t)
 	o.Snapshots = away{cluster.Folder(dir), "0000000000000014"}
 	err := openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
@@ -95,6 +97,7 @@ func (a away) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 func TestReject_DropsOneSnapshot(t *testing.T) {
+	t.Parallel()
 	l, s, o, _ := savedTwice(t)
 	other := openLog(t, s, 1, o)
 	noError(t, l.Reject(t.Context(), 20))
@@ -118,6 +121,7 @@ func TestReject_DropsOneSnapshot(t *testing.T) {
 
 // Cells may share the storage of snapshots.
 func TestSave_IgnoresOtherCells(t *testing.T) {
+	t.Parallel()
 	s, o := cluster.Embedded(t.TempDir()), alone(t)
 	l, other := openLog(t, s, 1, o), openLog(t, s, 2, o)
 	fill(t, l, 60)
@@ -132,6 +136,7 @@ func TestSave_IgnoresOtherCells(t *testing.T) {
 }
 
 func TestAppend_RefusesLongRecord(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	fill(t, l, 3)
 	const maxRecord = 64 << 20
@@ -141,6 +146,7 @@ func TestAppend_RefusesLongRecord(t *testing.T) {
 
 // The writer died before the check.
 func TestSave_IgnoresUnverifiedSnapshots(t *testing.T) {
+	t.Parallel()
 	_, s, o, _ := savedTwice(t)
 	names, err := o.Snapshots.Names(t.Context())
 	for _, name := range names {
@@ -161,6 +167,7 @@ func TestSave_IgnoresUnverifiedSnapshots(t *testing.T) {
 }
 
 func TestSave_CountsGoodDuplicate(t *testing.T) {
+	t.Parallel()
 	l, s, o, dir := savedTwice(t)
 	other := openLog(t, s, 1, o)
 	saveText(t, other, 20)
@@ -176,6 +183,7 @@ func TestSave_CountsGoodDuplicate(t *testing.T) {
 
 // Only the last record holds its number and sum.
 func TestTrim_KeepsLastRecord(t *testing.T) {
+	t.Parallel()
 	s, o := cluster.Embedded(t.TempDir()), alone(t)
 	l := openLog(t, s, 1, o)
 	fill(t, l, 20)

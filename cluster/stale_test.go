@@ -10,6 +10,7 @@ import (
 )
 
 func TestLog_ReportsShrunkStream(t *testing.T) {
+	t.Parallel()
 	c, s := oneServer(t)
 	leader, follower := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
 	fill(t, leader, 20)
@@ -42,6 +43,7 @@ func TestLog_ReportsShrunkStream(t *testing.T) {
 
 // An append may be newer than the leader's answer.
 func TestTail_AllowsConcurrentAppends(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	failed, done := make(chan error, 1), make(chan struct{})
 	go func() {

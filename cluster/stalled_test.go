@@ -85,6 +85,7 @@ func (j lateJetStream) Publish(ctx context.Context, subject string, b []byte, o 
 }
 
 func TestReseed_RepeatsMessageWithLateAnswer(t *testing.T) {
+	t.Parallel()
 	_, l := oneServerLog(t)
 	l.js = lateJetStream{l.js, new(atomic.Bool)}
 	first := []byte("first")

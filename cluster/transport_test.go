@@ -192,6 +192,7 @@ func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 
 // A closed Log ends Receive.
 func TestTransport_ReportsUnreachableCell(t *testing.T) {
+	t.Parallel()
 	self := cells.NewID()
 	l := openLog(t, cluster.Embedded(t.TempDir()), self, cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()

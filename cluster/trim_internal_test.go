@@ -25,6 +25,7 @@ func (s *trimmedStream) GetMsg(ctx context.Context, seq uint64, o ...jetstream.G
 
 // Two nodes that saved trim at once.
 func TestTrim_DuringAnotherTrim(t *testing.T) {
+	t.Parallel()
 	ctx, servers := t.Context(), Embedded(t.TempDir())
 	o := Options{Snapshots: Folder(t.TempDir())}
 	var logs [2]*Log

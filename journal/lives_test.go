@@ -208,9 +208,9 @@ func TestOpen_MakesReadRecordsDurable(t *testing.T) {
 func TestPowerFailure_SeveralDeathsKeepDurableRecords(t *testing.T) {
 	modes := []Sync{Always, Always, Never, Every(time.Hour)}
 	r := rand.New(rand.NewPCG(1, 2))
-	n := 1500
+	n := 600
 	if testing.Short() {
-		n = 300
+		n = 150
 	}
 	for run := range n {
 		d, l := newCrashDisk(), lives{}

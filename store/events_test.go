@@ -133,7 +133,7 @@ func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
 func TestEvents_MatchModel(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
-		seeds = 40
+		seeds = 20
 	}
 	for seed := range seeds {
 		var want []uint64

@@ -117,7 +117,7 @@ func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 func TestQueueLimit_DoesNotDependOnHistory(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
-		seeds = 3
+		seeds = 1
 	}
 	for _, o := range []store.Options{
 		{}, {QueueLimit: 100}, {QueueLimit: 12}, {QueueBytes: 3000}, {QueueLimit: 150, QueueBytes: 4000}, {QueueLimit: 1000},

@@ -67,7 +67,11 @@ func (l rejecting) Reject(ctx context.Context, at uint64) error {
 }
 
 func TestSnapshot_OneDamagedIsSurvived(t *testing.T) {
-	for seed := range uint64(30) {
+	seeds := uint64(30)
+	if testing.Short() {
+		seeds = 6
+	}
+	for seed := range seeds {
 		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { surviveDamage(t, rand.New(rand.NewPCG(seed, 9))) })
 	}
 }

@@ -140,9 +140,13 @@ func (w *war) look(t testing.TB) (done bool, err error) {
 // Replays of the logs result in one state, with a dead letter for each message that fails its
 // ticks.
 func TestOutbox_DeliversOnceUnderKills(t *testing.T) {
+	words := *messages
+	if testing.Short() {
+		words = min(words, 2000)
+	}
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			w := newWar(seed, *messages)
+			w := newWar(seed, words)
 			synctest.Test(t, func(t *testing.T) {
 				noError(t, w.fight(t))
 			})
