@@ -36,32 +36,48 @@ check: lint portable alone test race checked bench-check stress nemesis-check ca
 # Packages that start no goroutine, in code or tests; TestMakefile_SerialPackagesAreSerial
 # verifies it. The race detector finds nothing there. The checked build has its checks of
 # unsafe pointers.
-SERIAL = guide/internal/site guide/internal/source internal/chart internal/dense \
-	internal/entry internal/highwater internal/histogram internal/items internal/layout \
-	internal/lockfile internal/paged internal/report internal/slotset internal/sparse \
-	internal/trace internal/wire proof/draw proof/model proof/script shard shard/handle \
-	shard/slotmap
+SERIAL = bench/internal/buildcost guide/internal/site guide/internal/source internal/chart \
+	internal/dense internal/entry internal/highwater internal/histogram internal/items \
+	internal/layout internal/lockfile internal/paged internal/release internal/report \
+	internal/slotset internal/sparse internal/trace internal/wire proof/draw proof/model \
+	proof/script shard shard/handle shard/slotmap
 
 # Tests that make race omits in other packages: they use one goroutine, or the goroutines of
 # other tests for longer.
-UNRACED = TestBatch_SteadyStateAllocatesNothing TestBurst_IdleTableReleasesMemory \
-	TestBurst_MemoryIsReleased TestCalls_EqualTheModel TestChanges_LeadThroughTheStates \
-	TestClaim_RefusesDamagedInputs TestCopyTo_GrowsRarely TestDefragment_TakesKLogNComparisons \
-	TestErrorsAndPanics_AreExplained TestHandler_LimitsPageSize TestKeep_BoundsBytesOfHistory \
-	TestKeep_SpacesOldSnapshots TestOpenRead_BeginsNearTheRecord \
-	TestOutbox_DeliversOnceUnderKills/seed=1 \
-	TestQueueLimit_DoesNotDependOnHistory TestRanges_NameVersionsTermsAndSkips \
-	TestRequests_ForgetOldAnswers TestRequests_RefuseExpiredCalls TestRun_LimitsRequests \
-	TestSearch_FindsPagesByWordsOfUsers TestSeek_ReachesTheStatesOfTheWorld \
-	TestSequence_SteadyStateAllocatesNothing TestShrink_ReleasesScratch TestSort_IsStable \
+UNRACED = TestAppend_FailedNameIsRefused TestAttack_FailsWithRights \
+	TestAttack_SucceedsWithOneAccount TestBatch_SteadyStateAllocatesNothing \
+	TestBucket_RefusesSettings TestBurst_IdleTableReleasesMemory TestBurst_MemoryIsReleased \
+	TestCalls_EqualTheModel TestChanges_LeadThroughTheStates TestClaim_RefusesDamagedInputs \
+	TestCopyTo_GrowsRarely TestDefragment_TakesKLogNComparisons \
+	TestErrorsAndPanics_AreExplained TestForeignMessage_ManyAreVoid TestHandler_LimitsPageSize \
+	TestJournal_RefusesOtherHistory TestKeep_BoundsBytesOfHistory TestKeep_SpacesOldSnapshots \
+	TestLoad_ChecksContextEveryMiB TestOpenRead_BeginsNearTheRecord \
+	TestOpenRead_LeavesDescriptors TestOpen_FindsEveryFlippedBit \
+	TestOpen_MakesReadRecordsDurable TestOpen_RefusesLossySettings TestOpen_ShortFileIsCorrupt \
+	TestOutbox_DeliversOnceUnderKills/seed=1 TestPowerFailure_KeepsDurableRecords \
+	TestPowerFailure_SeveralDeathsKeepDurableRecords TestQueueLimit_DoesNotDependOnHistory \
+	TestRanges_NameVersionsTermsAndSkips TestRead_ReportsPartlyTrimmedRecord \
+	TestRepair_SurvivesAPowerFailure TestReplay_ReachesBackThroughKeptHistory \
+	TestRequests_ForgetOldAnswers TestRequests_RefuseExpiredCalls TestReseed_ChecksState \
+	TestReseed_RefusesJournalOlderThanSnapshot TestReseed_StopsNodesOfOldHistory \
+	TestRights_AddedServerJoins TestRights_SufficeForTheCell TestRights_SufficeForTheProgram \
+	TestRun_LimitsRequests TestSearch_FindsPagesByWordsOfUsers \
+	TestSeek_ErrorsNameTheTickAndTheCause TestSeek_ReachesTheStatesOfTheWorld \
+	TestSequence_SteadyStateAllocatesNothing TestShrink_ReleasesScratch \
+	TestSlots_ReadFormerLayout TestSlots_ReplaceOlderOrDamaged TestSlots_StoreAllSizes \
+	TestSort_IsStable TestTrim_KeepsLaterRecords TestTruncated_CoversLostRecords \
 	TestVerify_RefusesImpurePrograms TestWait_RefusesUntilNamed TestWritten_IsFreedWhenIdle
 
 test: ## the tests
 	go test -timeout $(TIMEOUT) $(ALL)
 
-# -short: fewer seeds and smaller sizes, but every kind of concurrent work.
+# Packages that take longest; go test begins with them, so none runs alone at the end.
+LONG = cluster world store stress cluster/cells history
+
+# -short: fewer seeds and smaller sizes, but every kind of concurrent work. By default a
+# process waits a second at its end for races of other goroutines; tests leave none.
 race: ## the tests under the race detector, in random order
-	go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(shell echo '$(UNRACED:%=^%$$)' | tr ' ' '|')' -timeout $(RACE_TIMEOUT) $(filter-out $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
+	GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(shell echo '$(UNRACED:%=^%$$)' | tr ' ' '|')' -timeout $(RACE_TIMEOUT) $(LONG:%=handloom/%) $(filter-out $(LONG:%=handloom/%) $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
 
 # World has no checks of its own: three tests run replicas, kills and walks on a store that
 # has them. All of them would take three minutes. The packages store and world take long and
@@ -89,14 +105,15 @@ alone: ## each module without the workspace, whose versions are higher
 	GOWORK=off go test -timeout $(TIMEOUT) ./tasks
 	cd cluster && GOWORK=off go vet ./...
 
+# The tests of the guide compile the playground for the browser, with -trimpath, too.
 # On 32 bits: packages with sizes, offsets or hashes as int, fixed struct layouts, or 64-bit
 # atomics. On other systems: packages with files for each system.
 portable: ## the library on 32 bits, and builds for the browser and other systems
 	GOARCH=386 go build $(BARE) ./store/... ./world ./journal
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./proof/runner ./shard/... ./batch ./tasks ./internal/dense ./internal/paged ./internal/sparse ./internal/items ./internal/slotset ./internal/digest ./internal/highwater ./internal/image ./internal/entry ./internal/wire ./journal ./world; \
+		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./world ./journal ./proof/runner ./shard/... ./batch ./tasks ./internal/dense ./internal/paged ./internal/sparse ./internal/items ./internal/slotset ./internal/digest ./internal/highwater ./internal/image ./internal/entry ./internal/wire; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
-	GOOS=js GOARCH=wasm go build ./store ./world ./guide/playground
+	GOOS=js GOARCH=wasm go build -trimpath ./store ./world
 	GOOS=windows go vet ./journal ./internal/lockfile
 	GOOS=darwin go vet ./journal ./internal/lockfile
 
