@@ -168,7 +168,7 @@ func (buf *buffer) releaseIdle() {
 
 // A released queue can still panic with its name.
 func (buf *buffer) release() {
-	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
+	*buf = buffer{batch: buf.batch, owner: buf.owner, pass: buf.pass, task: buf.task}
 }
 
 func (buf *buffer) empty() bool { return !buf.holds }
@@ -220,7 +220,7 @@ func (buf *buffer) admits(more Load) bool {
 }
 
 func (buf *buffer) take(more Load) bool {
-	if !buf.admits(more) {
+	if !buf.fits(more) && !buf.admits(more) {
 		return false
 	}
 	if buf.wires != nil {
@@ -270,7 +270,7 @@ func (buf *buffer) overflowed() bool {
 	if check.Full {
 		buf.auditRoom()
 	}
-	return buf.state == full || buf.state == recording && !buf.empty() && !buf.admit(0, 0)
+	return buf.state == full || buf.state == recording && !buf.empty() && !buf.fits(Load{}) && !buf.admit(0, 0)
 }
 
 func (buf *buffer) auditRoom() {

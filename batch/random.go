@@ -19,6 +19,11 @@ func (p *Pass) Seed(words ...uint64) {
 		p.seed = mix(p.seed, w)
 	}
 	p.seed = max(p.seed, 1)
+	for task := range p.buffers[:p.tasks] {
+		if r := p.buffers[task].random; r != nil {
+			r.seed = 0
+		}
+	}
 }
 
 // mix mixes all bits of a and b. It is the output function of SplitMix64 (Steele, Lea,

@@ -16,10 +16,10 @@ import (
 // endTask records the erases of a chunk's task, unless the task failed, and returns its
 // error.
 func (p *pass) endTask(chunk int) error {
-	err := p.queues.Failed(chunk)
-	if err == nil {
+	err, q := p.queues.Failed(chunk), p.queues.Queue(chunk)
+	if err == nil && len(*q.Rows()) > 0 {
 		shard, _, _ := p.chunks.find(chunk)
-		p.table.eraseRows(p.queues.Queue(chunk), shard)
+		p.table.eraseRows(q, shard)
 	}
 	return err
 }

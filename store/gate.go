@@ -180,17 +180,23 @@ func (s *Store) enter(ctx context.Context, op operation) (*phase, error) {
 
 // enter is [Store.enter] for a phase that is part of another struct.
 func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
-	s.given(ctx, op.String())
+	if s == nil || s.batch == nil || ctx == nil {
+		s.notGiven(op.String())
+	}
 	p.Context, p.store, p.op, p.outer = ctx, s, op, s.phaseOf(ctx)
 	return p.open()
 }
 
 // given panics on a nil or zero Store, or a nil context.
 func (s *Store) given(ctx context.Context, call string) {
-	s.made(call)
-	if ctx == nil {
-		check.Given(false, "store: "+call, "context")
+	if s == nil || s.batch == nil || ctx == nil {
+		s.notGiven(call)
 	}
+}
+
+func (s *Store) notGiven(call string) {
+	s.made(call)
+	check.Given(false, "store: "+call, "context")
 }
 
 // made panics on a nil or zero Store.
@@ -236,8 +242,10 @@ func (p *phase) acquire() error {
 
 func (p *phase) wait() error {
 	gate := &p.store.gate
-	if err := p.refusedAfterFlush(); err != nil {
-		return err
+	if p.store.flush.reporting.Load() != nil {
+		if err := p.refusedAfterFlush(); err != nil {
+			return err
+		}
 	}
 	if check.Full && p.Err() == nil {
 		if gate.tryAcquire(p.op.shared()) {

@@ -21,7 +21,7 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 		panic(fmt.Sprintf("store: Each of %d tasks; n must not be negative", n))
 	}
 	check.Given(f != nil, "store: Each", "function")
-	return s.pass(ctx, opEach, n, func(e *eachPass) { e.f = f })
+	return s.pass(ctx, opEach, n, f, nil)
 }
 
 // Do runs f as the only task of a pass, with a queue. f may also write items in place: in a
@@ -31,11 +31,11 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 //	err := s.Do(ctx, func(q store.Queue) { ships.Emplace(q, Ship{Hull: 100}) })
 func (s *Store) Do(ctx context.Context, f func(q Queue)) error {
 	check.Given(f != nil, "store: Do", "function")
-	return s.pass(ctx, opDo, 1, func(e *eachPass) { e.one = f })
+	return s.pass(ctx, opDo, 1, nil, f)
 }
 
-// pass runs the pass of an Each or Do; set stores its function.
-func (s *Store) pass(ctx context.Context, op operation, n int, set func(e *eachPass)) error {
+// pass runs the pass of an Each, with f, or of a Do, with one.
+func (s *Store) pass(ctx context.Context, op operation, n int, f func(int, Queue), one func(Queue)) error {
 	p, err := s.enter(ctx, op)
 	if err != nil {
 		return err
@@ -50,8 +50,7 @@ func (s *Store) pass(ctx context.Context, op operation, n int, set func(e *eachP
 	if err != nil {
 		return fmt.Errorf("store: %v: %w", op, err)
 	}
-	set(e)
-	e.queues = queues
+	e.f, e.one, e.queues = f, one, queues
 	defer e.release()
 	return s.runPass(p, e.queues, n, e.task)
 }

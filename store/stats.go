@@ -108,7 +108,11 @@ func (t *table) recount(shards batch.Shards) {
 	sum := &f.sum
 	for ; shards != 0; shards = shards.Rest() {
 		counted := &f.shards[shards.First()]
-		now := t.order[shards.First()].State().Stats()
+		sh := t.order[shards.First()]
+		now := sh.Map.Stats()
+		if len(t.sparse) > 0 {
+			now = sh.State().Stats()
+		}
 		sum.Live += now.Live - counted.Live
 		sum.Vacant += now.Vacant - counted.Vacant
 		sum.Depleted += now.Depleted - counted.Depleted

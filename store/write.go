@@ -75,6 +75,16 @@ func (w *Writer) use(t *table, operation string) {
 
 // useComponent is use for columns and sparse data of t, whose rows do not change.
 func (w *Writer) useComponent(t *table, operation string) {
+	if s := t.store; w != nil && w.phase != nil && w.phase.store == s && s.written[t.ordinal] == s.writes && s.probe == nil &&
+		!w.phase.ended.Load() && !w.phase.busy.Load() {
+		return
+	}
+	w.useFirst(t, operation)
+}
+
+// useFirst is the slow path of useComponent: the first use of t in a Write or Frame, a wrong
+// use, or a use that a probe sees.
+func (w *Writer) useFirst(t *table, operation string) {
 	w.check(operation)
 	s := t.store
 	if w.phase.store != s {

@@ -54,8 +54,10 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 	if n == 0 {
 		return nil
 	}
-	check.Given(ctx != nil, "tasks: Run", "context")
-	check.Given(fn != nil, "tasks: Run", "function")
+	if ctx == nil || fn == nil {
+		check.Given(ctx != nil, "tasks: Run", "context")
+		check.Given(false, "tasks: Run", "function")
+	}
 	if o.Whole && ctx.Err() != nil {
 		return stopped(ctx, 0, n)
 	}

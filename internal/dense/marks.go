@@ -51,6 +51,22 @@ func (d *Set) Marked(marks *Bitset, yield func(id handle.ID, item unsafe.Pointer
 
 // PutItems skips handles of no item and marks the others as changed for Defragment.
 func (d *Set) PutItems(ids []handle.ID, values items.Slice) {
+	if len(ids) > fewPuts {
+		d.putBlocks(ids, values)
+		return
+	}
+	for i, id := range ids {
+		if row, ok := d.set.Lookup(id); ok {
+			d.typ.Set(d.items.Pointer(int(row), d.typ.Size), values.Pointer(i, d.typ.Size))
+			d.touchRange(int(row), int(row)+1)
+		}
+	}
+}
+
+// fewPuts do not repay a block of rows (op=fewcommands).
+const fewPuts = 8
+
+func (d *Set) putBlocks(ids []handle.ID, values items.Slice) {
 	var space [slotset.Lookahead]slotset.Row
 	for from := 0; from < len(ids); from += slotset.Lookahead {
 		block := slotset.Block(ids[from:])

@@ -162,7 +162,8 @@ const movesAtOnce = 1 << 10
 // fillGaps changes meta and passes the moves to apply.
 func (k *Bitset) fillGaps(meta []Slot, apply func(moves []Move)) {
 	kept := len(meta) - k.Len()
-	moves := slices.Grow(k.moves[:0], min(kept, k.Len(), movesAtOnce))
+	most := min(kept, k.Len(), movesAtOnce)
+	moves, n := slices.Grow(k.moves[:0], most)[:most], 0
 	word := kept / 64 // word of rows that may have to move
 	var staying uint64
 	if word < len(k.Rows.words) {
@@ -181,12 +182,15 @@ func (k *Bitset) fillGaps(meta []Slot, apply func(moves []Move)) {
 			from := word*64 + bits.TrailingZeros64(staying)
 			staying &= staying - 1
 			meta[row] = meta[from]
-			if moves = append(moves, Move{Row(row), Row(from)}); len(moves) == movesAtOnce {
+			moves[n] = Move{Row(row), Row(from)}
+			if n++; n == len(moves) {
 				apply(moves)
-				moves = moves[:0]
+				n = 0
 			}
 		}
 	}
-	apply(moves)
+	if n > 0 {
+		apply(moves[:n])
+	}
 	k.moves = moves
 }
