@@ -21,8 +21,7 @@ func (s *Set) VacateAll(slots []Slot) []Slot {
 // (op=clear).
 func (s *Set) vacateRun(slots []Slot, ticket uint32) {
 	words := s.Words
-	for _, slot := range slots {
-		words[slot] = retired(words[slot], ticket)
-		ticket++
+	for i, slot := range slots {
+		words[slot] = retired(words[slot], ticket+uint32(i))
 	}
 }
