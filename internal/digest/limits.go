@@ -21,6 +21,16 @@ func tooLong(n uint64) error {
 	return fmt.Errorf("%w: an item of more than 64 MiB, got %d bytes, want at most %d", ErrEncoding, n, MaxBytes)
 }
 
+// isFixed reports whether all values take the same number of bytes.
+func (n *node) isFixed() bool {
+	for i := range n.ops {
+		if o := &n.ops[i]; o.kind > opMemory && (o.kind != opArray || !o.elem.isFixed()) {
+			return false
+		}
+	}
+	return true
+}
+
 var errDepth = fmt.Errorf("%w: slices and maps within each other, want at most %d deep", ErrEncoding, maxDepth)
 
 func unreadable(t reflect.Type, n uint64, depth int) error {

@@ -169,3 +169,21 @@ func TestDecode_PaysForMemoryWithBytes(t *testing.T) {
 		t.Errorf("%v, %d bytes allocated for %d", in.Err(), grew, n)
 	}
 }
+
+func TestCodec_BoundedTypesSkipTheLimits(t *testing.T) {
+	type padded struct {
+		A uint8
+		B uint64
+	}
+	for typ, want := range map[reflect.Type]bool{
+		reflect.TypeFor[padded]():                                true,
+		reflect.TypeFor[[4]padded]():                             true,
+		reflect.TypeFor[struct{ A []padded }]():                  false,
+		reflect.TypeFor[[2]struct{ A string }]():                 false,
+		reflect.ArrayOf(MaxBytes/9+1, reflect.TypeFor[padded]()): false,
+	} {
+		if got := Of(typ).bounded; got != want {
+			t.Errorf("%v: got %t, want %t", typ, got, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ type Codec struct {
 	layout    layout
 	root      *node
 	recursive bool
+	bounded   bool      // all items are within the limits
 	parse     sync.Once // guards schema
 	schema    *Schema
 	dynamic   sync.Map
@@ -66,6 +67,7 @@ func (p *Codec) init(t reflect.Type, l layout) {
 	p.typ, p.layout = t, l
 	p.recursive = isRecursive(t, nil)
 	p.root = compile(t, l, p.recursive)
+	p.bounded = p.root.isFixed() && p.root.measure() <= MaxBytes
 	p.walkers.New = func() any { return &walker{codec: p} }
 }
 
@@ -76,7 +78,7 @@ func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 		h.Bytes(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
 	default:
 		w := p.walker(h)
-		if h.tee == nil {
+		if h.tee == nil || p.bounded {
 			w.buf = p.root.appendItems(w, w.buf, base, n)
 		} else {
 			w.buf = p.appendLimited(w, w.buf, base, n)
