@@ -27,14 +27,12 @@ type Pass struct {
 func (p *Pass) begin(b *Batch, n, number int) {
 	if n > len(p.buffers) {
 		p.buffers = append(p.buffers, make([]buffer, n-len(p.buffers))...)
-		for task := range p.buffers {
-			p.buffers[task].owner = p
-		}
 	}
 	p.batch, p.tasks, p.open, p.joined, p.seed = b, n, true, false, 0
 	for task := range p.buffers[:n] {
 		buf := &p.buffers[task]
 		buf.begin(b, b.serial, number, task)
+		buf.owner = p
 		if buf.failed != nil {
 			buf.failed = nil
 		}

@@ -168,7 +168,7 @@ func (buf *buffer) releaseIdle() {
 
 // A released queue can still panic with its name.
 func (buf *buffer) release() {
-	*buf = buffer{batch: buf.batch, owner: buf.owner, pass: buf.pass, task: buf.task}
+	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
 }
 
 func (buf *buffer) empty() bool { return !buf.holds }

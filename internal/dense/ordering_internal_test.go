@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"handloom/internal/items"
+	"handloom/internal/slotset"
 	"handloom/shard/handle"
 )
 
@@ -237,6 +239,29 @@ func TestVerify_CitesOrderingInvariant(t *testing.T) {
 		c.corrupt(m.ordering())
 		if err := m.Verify(); err == nil || !strings.Contains(err.Error(), c.cites+":") {
 			t.Errorf("%s: Verify says %v, want %s", c.what, err, c.cites)
+		}
+	}
+}
+
+func TestPutItems_MarksRowsForDefragment(t *testing.T) {
+	for _, n := range []int{1, fewPuts, fewPuts + 1, 3 * slotset.Lookahead} {
+		m := Bind[int](new(Set))
+		all, puts := make([]int, 1000), make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		for i := range puts {
+			puts[i] = -i
+		}
+		ids, err := m.InsertItems(items.From(all), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		Defragment(m, ascending, 0)
+		m.PutItems(ids[len(ids)-n:], items.From(puts))
+		Defragment(m, ascending, 0)
+		if !slices.IsSorted(values(m)) {
+			t.Errorf("%d puts: items are not sorted", n)
 		}
 	}
 }
