@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"cluster/cells":             {"internal/check", "internal/digest", "internal/hook", "internal/wire", "store", "world"},
 	"cluster/cmd/arena":         {anything},
 	"cluster/cmd/reseed":        {"cluster", "cluster/internal/rights", "journal", "internal/cli", "internal/hook"},
-	"cluster/internal/audit":    {"internal/entry", "store", "world"},
+	"cluster/internal/audit":    {"store", "world"},
 	"cluster/internal/localnet": {"internal/cli", "proof/process"},
 	"cluster/internal/nemesis":  {"store", "journal", "world", "cluster", "cluster/internal/audit", "cluster/internal/localnet", "internal/cli", "internal/report", "proof/game", "proof/process"},
 	"cluster/cmd/config":        {"cluster/cells", "cluster/internal/rights", "internal/cli"},

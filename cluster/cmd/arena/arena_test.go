@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"handloom/cluster/internal/localnet"
+	"handloom/internal/cli"
 	"handloom/proof/browser"
 )
 
@@ -46,14 +47,14 @@ func TestArena_LosesNothingWhenNodesDie(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a quarter of a minute")
 	}
-	out, errs := newLocked(), newLocked()
+	out := newLocked()
 	o := options{kill: true, limit: 12 * time.Second, seed: 7, page: "127.0.0.1:0"}
-	if exit := run(t.Context(), o, out, errs); exit != 0 {
-		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
+	if v := run(t.Context(), o, out); v.Exit != 0 {
+		t.Fatalf("%v\n%s", v, out)
 	}
 	for _, want := range []string{`^go run .*\npage: http://.*\n.* are up; 6 cells`, `(node|server) [ns]\d is killed`, `each cell has a leader and a follower; players waited`, `verdict: passed`, `[1-9]\d* crossings`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
-			t.Errorf("nothing says %q:\n%s%s", want, out, errs)
+			t.Errorf("nothing says %q:\n%s", want, out)
 		}
 	}
 }
@@ -61,15 +62,15 @@ func TestArena_LosesNothingWhenNodesDie(t *testing.T) {
 func TestPage_ShowsArenaAndKills(t *testing.T) {
 	b := browser.Open(t)
 	ctx, end := context.WithCancel(t.Context())
-	out, errs := newLocked(), newLocked()
-	ended := make(chan int)
+	out := newLocked()
+	ended := make(chan cli.Verdict)
 	go func() {
-		ended <- run(ctx, options{seed: 7, page: "127.0.0.1:0"}, out, errs)
+		ended <- run(ctx, options{seed: 7, page: "127.0.0.1:0"}, out)
 	}()
 	defer func() {
 		end()
-		if exit := <-ended; !strings.Contains(out.String(), "verdict: interrupted") {
-			t.Errorf("exit code %d\n%s%s", exit, out, errs)
+		if v := <-ended; v.Name != "interrupted" {
+			t.Errorf("%v\n%s", v, out)
 		}
 	}()
 	url := regexp.MustCompile(`page: (\S+)`)
@@ -111,8 +112,7 @@ func TestRun_SeparatesUsageFromFailure(t *testing.T) {
 			t.Errorf("%s: %v, and not %q", args, err, says)
 		}
 	}
-	errs := newLocked()
-	if exit := run(t.Context(), options{page: "127.0.0.1:no"}, newLocked(), errs); exit != localnet.ExitFailed {
-		t.Errorf("a page nowhere: exit code %d, %s", exit, errs)
+	if v := run(t.Context(), options{page: "127.0.0.1:no"}, newLocked()); v.Exit != localnet.ExitFailed {
+		t.Errorf("a page nowhere: %v", v)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"handloom/cluster"
@@ -12,14 +11,6 @@ import (
 	"handloom/world"
 )
 
-// A cellReport is the state of a cell on a node.
-type cellReport struct {
-	Cell   cells.ID
-	Leader bool
-	Term   uint32 // 0: not open
-	Fault  string
-}
-
 // runNode is a node of the cells. words are the name, the number of workers, and server URLs.
 func runNode(ctx context.Context, c *process.Child, words []string) error {
 	workers, err := strconv.Atoi(words[1])
@@ -27,14 +18,7 @@ func runNode(ctx context.Context, c *process.Child, words []string) error {
 		return err
 	}
 	open := func(_ context.Context, id cells.ID) (*cluster.Cell, error) { return openCell(id, workers) }
-	return nemesis.Host(ctx, c, words[2], fieldCells, cluster.Host{Name: words[0], Open: open}, func(s cluster.NodeStatus) string {
-		report := []cellReport{}
-		for _, c := range s.Cells {
-			report = append(report, cellReport{c.Cell, c.World.Leader, c.World.Term, nemesis.Fault(c)})
-		}
-		b, _ := json.Marshal(report)
-		return string(b)
-	})
+	return nemesis.Host(ctx, c, words[2], fieldCells, cluster.Host{Name: words[0], Open: open})
 }
 
 func openCell(id cells.ID, workers int) (*cluster.Cell, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"embed"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -17,41 +16,21 @@ var files embed.FS
 
 // A pageState is the state of a run on the page.
 type pageState struct {
-	Says          string
-	Faults        []string
-	Processes     []pageProcess // servers first
-	Cells         [fieldCells]place
-	Answered      uint64
-	Crossed       int
-	Longest, Open int64 // waits of players in milliseconds; Longest: since the last kill
-	Events        []string
+	tally
+	Faults, Events []string
+	Processes      []pageProcess // servers first
+	Cells          [fieldCells]place
 }
 
 type pageProcess struct {
-	Name  string
-	Up    bool
-	Kills int
+	Name string
+	Up   bool
 }
 
-// minPause is the shortest reported pause.
-const minPause = 250 * time.Millisecond
-
 func (a *arenaRun) state() pageState {
-	longest, open := a.players.wait(false)
-	s := pageState{Cells: a.places(), Answered: a.players.answered(), Longest: longest.Milliseconds(), Open: open.Milliseconds(), Events: a.Events(), Faults: a.Faults()}
+	s := pageState{tally: a.players.tally(false), Faults: a.Faults(), Events: a.Events(), Cells: a.places()}
 	for _, m := range a.All {
-		s.Processes = append(s.Processes, pageProcess{m.Name, m.Up(), m.Kills()})
-	}
-	a.players.mutex.Lock()
-	s.Crossed = a.players.crossed
-	a.players.mutex.Unlock()
-	switch {
-	case s.Answered == 0:
-		s.Says = "Three servers and three nodes start, and share the cells."
-	case open > minPause:
-		s.Says = fmt.Sprintf("A player waits for %.1f s: a cell or its log elects a leader.", open.Seconds())
-	default:
-		s.Says = "Orders are carried out. Kill a node or a server and watch."
+		s.Processes = append(s.Processes, pageProcess{m.Name, m.Up()})
 	}
 	return s
 }

@@ -5,12 +5,19 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const columns = 3, width = 32, height = 27, unit = 10; // unit: pixels of a place
 
 const count = (n) => n.toLocaleString("en");
+const milliseconds = (ns) => count(Math.round(ns / 1e6)) + " ms";
 
 function element(name, text, kind) {
 	const e = document.createElement(name);
 	e.textContent = text;
 	if (kind) e.className = kind;
 	return e;
+}
+
+function summary(state) {
+	if (!state.Answered) return "Three servers and three nodes start, and share the cells.";
+	if (state.Open > 250e6) return `A player waits for ${(state.Open / 1e9).toFixed(1)} s: a cell or its log elects a leader.`;
+	return "Orders are carried out. Kill a node or a server and watch.";
 }
 
 function showProcesses(state) {
@@ -25,7 +32,7 @@ function showProcesses(state) {
 		last.append(button);
 		row.append(
 			element("td", (isNode ? "node " : "server ") + p.Name, isNode ? p.Name : ""), element("td", p.Up ? "up" : "down", p.Up ? "up" : "down"),
-			element("td", isNode ? state.Cells.filter(c => c.Leader === p.Name).length : ""), element("td", p.Kills), last);
+			element("td", isNode ? state.Cells.filter(c => c.Leader === p.Name).length : ""), last);
 		return row;
 	}));
 	if (focused) document.querySelector(`button[data-name="${focused}"]`)?.focus();
@@ -39,7 +46,7 @@ function showFacts(state) {
 	const fault = state.Faults?.[0];
 	at("verdict").className = fault ? "bad" : state.Answered ? "good" : "";
 	at("verdict").textContent = fault ? "Fault: " + fault : state.Answered ? count(state.Answered) + " orders answered, none lost" : "";
-	const facts = [["crossings", count(state.Crossed)], ["longest wait of a player since the last kill", count(state.Longest) + " ms"], ["longest wait now", count(state.Open) + " ms"]];
+	const facts = [["crossings", count(state.Crossed)], ["longest wait of a player since the last kill", milliseconds(state.Longest)], ["longest wait now", milliseconds(state.Open)]];
 	at("facts").replaceChildren(...facts.map(([name, value]) => {
 		const div = document.createElement("div");
 		div.append(element("dt", name), element("dd", value));
@@ -70,7 +77,7 @@ function showCell(cell, i) {
 async function show() {
 	try {
 		const state = await (await fetch("state")).json();
-		at("says").textContent = state.Says;
+		at("says").textContent = summary(state);
 		showProcesses(state);
 		showFacts(state);
 		draw.clearRect(0, 0, canvas.width, canvas.height);

@@ -20,12 +20,9 @@ const (
 
 // players sends the orders of all players.
 type players struct {
-	client *cluster.Client
-
-	mutex   sync.Mutex
-	all     [playerCount]player
-	crossed int
-	longest time.Duration // wait for an answer; the page and each kill begin it again
+	mutex sync.Mutex
+	all   [playerCount]player
+	sum   tally
 }
 
 type player struct {
@@ -33,34 +30,31 @@ type player struct {
 	since      time.Time // zero: the last order is answered
 }
 
-// answered returns the number of answered orders.
-func (p *players) answered() (n uint64) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	for _, one := range p.all {
-		n += one.done
-	}
-	return n
+// A tally counts the orders of all players, and their waits for an answer.
+type tally struct {
+	Answered, Crossed uint64
+	Longest, Open     time.Duration // Longest: since the last kill
 }
 
-// wait returns the longest wait, and the longest one that is open. After begin only open waits and
-// new ones count.
-func (p *players) wait(begin bool) (longest, open time.Duration) {
+// tally returns the present tally. After begin only open waits and new ones count.
+func (p *players) tally(begin bool) tally {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if begin {
-		p.longest = 0
+		p.sum.Longest = 0
 	}
+	t := p.sum
 	for _, one := range p.all {
 		if !one.since.IsZero() {
-			open = max(open, time.Since(one.since))
+			t.Open = max(t.Open, time.Since(one.since))
 		}
 	}
-	return max(p.longest, open), open
+	t.Longest = max(t.Longest, t.Open)
+	return t
 }
 
 // play sends orders of player i, each until it is answered, and follows the runner from cell to cell.
-func (p *players) play(ctx context.Context, i int, random *rand.Rand) {
+func (p *players) play(ctx context.Context, c *cluster.Client, i int, random *rand.Rand) {
 	o := order{Player: uint64(i), Heading: random.Int32N(4)}
 	at, one := cells.ID(1+i%fieldCells), &p.all[i]
 	turn := time.NewTicker(orderEvery)
@@ -73,16 +67,17 @@ func (p *players) play(ctx context.Context, i int, random *rand.Rand) {
 		p.mutex.Lock()
 		one.sent, one.since = o.Number, time.Now()
 		p.mutex.Unlock()
-		next := p.order(ctx, at, o)
+		next := send(ctx, c, at, o)
 		if next == 0 {
 			return
 		}
 		p.mutex.Lock()
-		p.longest = max(p.longest, time.Since(one.since))
-		one.done, one.since = o.Number, time.Time{}
+		p.sum.Answered++
 		if next != at {
-			p.crossed++
+			p.sum.Crossed++
 		}
+		p.sum.Longest = max(p.sum.Longest, time.Since(one.since))
+		one.done, one.since = o.Number, time.Time{}
 		p.mutex.Unlock()
 		at = next
 		select {
@@ -92,13 +87,13 @@ func (p *players) play(ctx context.Context, i int, random *rand.Rand) {
 	}
 }
 
-// order returns the runner's cell after an order to its cell, or 0 if ctx ends. A runner that
+// send returns the runner's cell after an order to its cell, or 0 if ctx ends. A runner that
 // crosses arrives a moment later. After an error the answer may be lost, so other cells are asked
 // for it, too.
-func (p *players) order(ctx context.Context, at cells.ID, o order) (next cells.ID) {
+func send(ctx context.Context, c *cluster.Client, at cells.ID, o order) (next cells.ID) {
 	body, _ := json.Marshal(o)
 	for tries := 1; ctx.Err() == nil; tries++ {
-		reply, err := p.client.Call(ctx, at, body)
+		reply, err := c.Call(ctx, at, body)
 		if err == nil && json.Unmarshal(reply, &next) == nil && next != 0 {
 			return next
 		}
@@ -111,8 +106,8 @@ func (p *players) order(ctx context.Context, at cells.ID, o order) (next cells.I
 }
 
 // look returns the runners of a cell.
-func (p *players) look(ctx context.Context, cell int) (all []runner, err error) {
-	reply, err := p.client.Call(ctx, cells.ID(cell+1), nil)
+func look(ctx context.Context, c *cluster.Client, cell int) (all []runner, err error) {
+	reply, err := c.Call(ctx, cells.ID(cell+1), nil)
 	if err == nil {
 		err = json.Unmarshal(reply, &all)
 	}
@@ -121,23 +116,28 @@ func (p *players) look(ctx context.Context, cell int) (all []runner, err error) 
 
 // judge compares the runners of all cells with the answers, after all players have ended. It waits
 // for runners that cross.
-func (p *players) judge(ctx context.Context) (faults []string, err error) {
+func (p *players) judge(ctx context.Context, c *cluster.Client, fault func(format string, args ...any)) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for until := time.Now().Add(10 * time.Second); ; time.Sleep(askAgain) {
 		found := make(map[uint64][]runner)
 		for cell := range fieldCells {
-			all, err := p.look(ctx, cell)
+			all, err := look(ctx, c, cell)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for _, r := range all {
 				found[r.Player] = append(found[r.Player], r)
 			}
 		}
-		if faults = p.compare(found); len(faults) == 0 || time.Now().After(until) {
-			return faults, nil
+		faults := p.compare(found)
+		if len(faults) > 0 && time.Now().Before(until) {
+			continue
 		}
+		for _, text := range faults {
+			fault("%s", text)
+		}
+		return nil
 	}
 }
 

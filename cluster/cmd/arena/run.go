@@ -2,17 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"handloom/cluster"
+	"handloom/cluster/cells"
 	"handloom/cluster/internal/localnet"
+	"handloom/cluster/internal/nemesis"
 	"handloom/internal/cli"
 )
 
@@ -22,70 +23,79 @@ const copies = 2
 // An arenaRun is one run.
 type arenaRun struct {
 	options
-	*localnet.Fleet
+	*nemesis.Fleet
 	players players
 	kills   chan string // names of processes to kill, from the page
 
 	mutex   sync.Mutex
-	reports [localnet.Size][]cellReport // one per node
-	runners [fieldCells][]runner        // shown on the page
+	runners [fieldCells][]runner // shown on the page
 }
 
-// newRun creates a run with a fleet. Play it.
-func newRun(o options, out io.Writer) (a *arenaRun, err error) {
-	a = &arenaRun{options: o, kills: make(chan string, 1)}
-	a.Fleet, err = localnet.NewFleet(localnet.Options{
-		Node: func(i int, _ string, urls []string) []string {
-			return []string{fmt.Sprint("n", i), fmt.Sprint(1 << i), strings.Join(urls, ",")}
-		},
-		Receive: a.receive, Out: out,
+// run plays until the time is over, and returns the verdict.
+func run(ctx context.Context, o options, out io.Writer) cli.Verdict {
+	a := &arenaRun{options: o, kills: make(chan string, 1)}
+	node := func(i int, _, urls string) []string { return []string{fmt.Sprint("n", i), fmt.Sprint(1 << i), urls} }
+	return nemesis.Play(ctx, out, node, func(f *nemesis.Fleet) (string, error) {
+		a.Fleet = f
+		err := a.play(ctx)
+		t := a.players.tally(false)
+		return fmt.Sprintf("each of %d players has one runner, which carried out each answered order once; %d orders, %d crossings", playerCount, t.Answered, t.Crossed), err
 	})
-	return a, err
 }
 
-// receive takes the report of a node.
-func (a *arenaRun) receive(n *localnet.Member, line string) {
-	var report []cellReport
-	err := json.Unmarshal([]byte(line), &report)
-	a.mutex.Lock()
-	a.reports[n.Index] = report
-	a.mutex.Unlock()
-	i := slices.IndexFunc(report, func(c cellReport) bool { return c.Fault != "" })
-	switch {
-	case strings.HasPrefix(line, "wait "):
-		n.Note(line)
-	case err != nil:
-		a.Fault("%s says %q", n.Name, line)
-	case i >= 0:
-		a.Fault("%s: %s", n.Name, report[i].Fault)
+func (a *arenaRun) play(ctx context.Context) error {
+	l, err := net.Listen("tcp", a.page)
+	if err != nil {
+		return err
 	}
+	defer a.serve(l).Close()
+	command := fmt.Sprintf("go run ./cluster/cmd/arena -seed %d", a.seed)
+	if a.kill {
+		command += " -kill"
+	}
+	fmt.Fprintf(a.Out, "%s\npage: http://%s/\n", command, l.Addr())
+	if err = a.Heal(); err == nil {
+		err = a.Until(ctx, a.isHealthy)
+	}
+	if err != nil || a.Bad() {
+		return err
+	}
+	a.Logf("3 servers and 3 nodes are up; %d cells, each on %d nodes; %d players", fieldCells, copies, playerCount)
+	client := func(ctx context.Context, c *cluster.Client, i int) {
+		if i < playerCount {
+			a.players.play(ctx, c, i, rand.New(rand.NewPCG(a.seed, uint64(i))))
+		} else {
+			a.watch(ctx, c, i-playerCount)
+		}
+	}
+	if err := a.Call(ctx, playerCount+fieldCells, client, func(*cluster.Client) error { return a.killAll(ctx) }); err != nil {
+		return err
+	}
+	err = a.Call(ctx, 0, nil, func(c *cluster.Client) error { return a.players.judge(context.WithoutCancel(ctx), c, a.Fault) })
+	if err != nil || a.Bad() {
+		return err
+	}
+	return a.End(func() error { return nil })
 }
 
-// A place is the state of a cell.
+// A place is the state of a cell on the page.
 type place struct {
 	Leader    string // a node, or ""
 	Followers []string
 	Runners   []runner
-	term      uint32
 }
 
 func (a *arenaRun) places() (all [fieldCells]place) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	for _, n := range a.Nodes {
-		if !n.Up() {
-			continue
-		}
-		for _, c := range a.reports[n.Index] {
-			switch p := &all[c.Cell-1]; {
-			case c.Leader && c.Term > p.term:
-				p.Leader, p.term = n.Name, c.Term
-			case c.Term > 0:
-				p.Followers = append(p.Followers, n.Name)
-			}
-		}
-	}
 	for i := range all {
+		leader, followers := a.Cell(cells.ID(i + 1))
+		if leader != nil {
+			all[i].Leader = leader.Name
+		}
+		for _, n := range followers {
+			all[i].Followers = append(all[i].Followers, n.Name)
+		}
 		all[i].Runners = a.runners[i]
 	}
 	return all
@@ -96,56 +106,10 @@ func (a *arenaRun) isHealthy() bool {
 	return a.Up() && !slices.ContainsFunc(all[:], func(p place) bool { return p.Leader == "" || len(p.Followers) < copies-1 })
 }
 
-// run plays until the time is over, and returns the verdict.
-func (a *arenaRun) run(ctx context.Context) cli.Verdict {
-	return a.Play(ctx, func() (string, error) {
-		err := a.play(ctx)
-		return fmt.Sprintf("each of %d players has one runner, which carried out each answered order once; %d orders, %d crossings", playerCount, a.players.answered(), a.players.crossed), err
-	})
-}
-
-func (a *arenaRun) play(ctx context.Context) error {
-	err := a.Heal()
-	if err == nil {
-		err = a.Until(ctx, a.isHealthy)
-	}
-	if err != nil || a.Bad() {
-		return err
-	}
-	a.Logf("3 servers and 3 nodes are up; %d cells, each on %d nodes; %d players", fieldCells, copies, playerCount)
-	if a.players.client, err = cluster.Dial(ctx, cluster.URLs(a.URLs)); err != nil {
-		return err
-	}
-	defer a.players.client.Close()
-	live, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var playing sync.WaitGroup
-	defer playing.Wait()
-	defer stop()
-	for i := range playerCount {
-		playing.Go(func() { a.players.play(live, i, rand.New(rand.NewPCG(a.seed, uint64(i)))) })
-	}
-	for i := range fieldCells {
-		playing.Go(func() { a.watch(live, i) })
-	}
-	if err := a.killAll(ctx); err != nil {
-		return err
-	}
-	stop()
-	playing.Wait()
-	faults, err := a.players.judge(context.WithoutCancel(ctx))
-	for _, f := range faults {
-		a.Fault("%s", f)
-	}
-	if err != nil || a.Bad() {
-		return err
-	}
-	return a.End(func() error { return nil })
-}
-
 // watch keeps the runners of a cell for the page.
-func (a *arenaRun) watch(ctx context.Context, cell int) {
+func (a *arenaRun) watch(ctx context.Context, c *cluster.Client, cell int) {
 	for ; ctx.Err() == nil; time.Sleep(orderEvery) {
-		if all, err := a.players.look(ctx, cell); err == nil {
+		if all, err := look(ctx, c, cell); err == nil {
 			a.mutex.Lock()
 			a.runners[cell] = all
 			a.mutex.Unlock()
@@ -166,28 +130,26 @@ func (a *arenaRun) killAll(ctx context.Context) error {
 	}
 	defer cancel()
 	random := rand.New(rand.NewPCG(a.seed, playerCount))
-	for last := time.Now(); !a.Bad(); {
+	for !a.Bad() {
 		name := ""
 		select {
 		case <-timed.Done():
 			return nil
 		case name = <-a.kills:
-		case <-time.After(healAfter):
-			if a.kill && time.Since(last) > killEvery {
+		case <-time.After(killEvery):
+			if a.kill {
 				name = a.All[random.IntN(len(a.All))].Name
 			}
 		}
-		i := slices.IndexFunc(a.All, func(m *localnet.Member) bool { return m.Name == name })
-		if i < 0 { // restart processes that ended by themselves
-			if err := a.Heal(); err != nil {
-				return err
-			}
-			continue
+		err := error(nil)
+		if i := slices.IndexFunc(a.All, func(m *localnet.Member) bool { return m.Name == name }); i >= 0 {
+			err = a.killOne(ctx, a.All[i])
+		} else {
+			err = a.Heal() // reports processes that ended by themselves
 		}
-		if err := a.killOne(ctx, a.All[i]); err != nil {
+		if err != nil {
 			return err
 		}
-		last = time.Now()
 	}
 	return nil
 }
@@ -199,10 +161,9 @@ func (a *arenaRun) killOne(ctx context.Context, m *localnet.Member) error {
 			leads++
 		}
 	}
-	a.players.wait(true)
-	m.Kill()
+	a.players.tally(true)
+	a.Kill(m)
 	if slices.Contains(a.Nodes, m) {
-		a.receive(m, "[]") // until its next report
 		a.Logf("node %s is killed; it led %d cells", m.Name, leads)
 	} else {
 		a.Logf("server %s is killed", m.Name)
@@ -212,13 +173,9 @@ func (a *arenaRun) killOne(ctx context.Context, m *localnet.Member) error {
 		return err
 	}
 	healed := time.Now()
-	if err := a.Until(ctx, func() bool {
-		_, open := a.players.wait(false)
-		return a.isHealthy() && open < time.Since(healed)
-	}); err != nil {
-		return err
+	err := a.Until(ctx, func() bool { return a.isHealthy() && a.players.tally(false).Open < time.Since(healed) })
+	if err == nil {
+		a.Logf("each cell has a leader and a follower; players waited at most %v", a.players.tally(false).Longest.Round(time.Millisecond))
 	}
-	longest, _ := a.players.wait(false)
-	a.Logf("each cell has a leader and a follower; players waited at most %v", longest.Round(time.Millisecond))
-	return nil
+	return err
 }

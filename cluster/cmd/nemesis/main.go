@@ -7,15 +7,11 @@ package main
 import (
 	"context"
 	_ "embed"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
-	"text/template"
 	"time"
 
 	"handloom/cluster/internal/localnet"
@@ -23,31 +19,16 @@ import (
 	"handloom/internal/cli"
 )
 
-func main() {
-	if len(os.Args) > 1 && os.Args[1] == localnet.ChildCommand {
-		os.Exit(localnet.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Node))
-	}
-	os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { localnet.Main(usage(), nemesis.Node, parse, run) }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		usage(stdout)
-		return localnet.ExitPassed
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "nemesis: %v; see -h\n", err)
-		return localnet.ExitUsage
-	}
+func run(ctx context.Context, o nemesis.Options, out io.Writer) cli.Verdict {
 	again := []string{"-duration", o.Duration.String(), "-seed", fmt.Sprint(o.Seed)}
 	if o.Only != nil {
 		again = append(again, "-only", strings.Join(o.Only, ","))
 	}
-	fmt.Fprintln(stdout, cli.CommandLine("go run ./cluster/cmd/nemesis", again...))
-	o.Out = stdout
-	_, v := nemesis.Run(ctx, o)
-	return v.Exit
+	fmt.Fprintln(out, cli.CommandLine("go run ./cluster/cmd/nemesis", again...))
+	_, v := nemesis.Run(ctx, o, out)
+	return v
 }
 
 func parse(args []string) (o nemesis.Options, err error) {
@@ -73,13 +54,13 @@ func parse(args []string) (o nemesis.Options, err error) {
 //go:embed usage.txt
 var usageText string
 
-// usage writes the help for -h, with all events and faults.
-func usage(w io.Writer) {
-	kinds, deck := nemesis.Kinds(), 0
-	for _, k := range kinds {
+// usage returns the help for -h, with all events.
+func usage() string {
+	var events strings.Builder
+	deck := 0
+	for _, k := range nemesis.Kinds() {
 		deck += k.Weight
+		fmt.Fprintf(&events, "  %-18s %3d  %s\n", k.Name, k.Weight, k.About)
 	}
-	_ = template.Must(template.New("usage").Parse(usageText)).Execute(w, map[string]any{
-		"Kinds": kinds, "Deck": deck,
-	})
+	return fmt.Sprintf(usageText, deck, &events)
 }

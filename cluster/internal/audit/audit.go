@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"handloom/internal/entry"
 	"handloom/store"
 	"handloom/world"
 )
@@ -26,25 +24,27 @@ type TickResult struct {
 // An App creates a store and the options of its World. applied is called after each tick.
 type App func(workers int, applied func(p TickResult)) (*store.Store, world.Options, error)
 
-// An Auditor checks reports from any goroutine. The zero value is ready.
+// An Auditor checks reports from any goroutine.
 type Auditor struct {
-	OnFault func(format string, args ...any) // called with the text of each fault; may be nil
+	onFault func(format string, args ...any)
 
 	mutex    sync.Mutex
 	found    Findings
-	records  []record
-	tick     uint64
-	time     int64
+	records  [][]byte            // record n at n-1
 	reported map[uint64]reported // by tick
 	calls    map[uint64]uint64   // acknowledged ticks by key; 0: none
 	readErr  error               // of Follow
+}
+
+// New returns an Auditor that calls onFault with the text of each fault.
+func New(onFault func(format string, args ...any)) *Auditor {
+	return &Auditor{onFault: onFault, reported: make(map[uint64]reported), calls: make(map[uint64]uint64)}
 }
 
 // Findings count reports and faults. The fault counts are Lost to Broken.
 type Findings struct {
 	Records   int
 	Ticks     int
-	Terms     int
 	Reported  int // ticks applied by nodes, once per node
 	Acked     int
 	Uncertain int
@@ -54,28 +54,11 @@ type Findings struct {
 	Doubled  int // calls in several ticks
 	Diverged int // ticks with two digests, and failed replays
 	Broken   int // records that do not follow, or have changed
-
-	Faults []string // texts of the first faults
 }
-
-// Bad reports whether there is a fault.
-func (f *Findings) Bad() bool { return f.Lost+f.Changed+f.Doubled+f.Diverged+f.Broken > 0 }
-
-const maxFaults = 20
 
 func (a *Auditor) fault(count *int, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if *count++; len(a.found.Faults) < maxFaults {
-		a.found.Faults = append(a.found.Faults, text)
-	}
-	if a.OnFault != nil {
-		a.OnFault("%s", text)
-	}
-}
-
-type record struct {
-	at    uint64
-	bytes []byte
+	*count++
+	a.onFault(format, args...)
 }
 
 type reported struct {
@@ -97,9 +80,6 @@ func (a *Auditor) applied(node string, tick, digest uint64) {
 		a.fault(&a.found.Diverged, "tick %d has digest %016x from %s, and %016x from %s", tick, digest, node, was.digest, was.by)
 	}
 	if !ok {
-		if a.reported == nil {
-			a.reported = make(map[uint64]reported)
-		}
 		a.reported[tick] = reported{digest, node}
 	}
 }
@@ -111,23 +91,14 @@ func (a *Auditor) Asked(key uint64) { a.Acked(key, 0) }
 func (a *Auditor) Acked(key, tick uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	if a.calls == nil {
-		a.calls = make(map[uint64]uint64)
-	}
 	a.calls[key] = tick
-}
-
-// Fault reports a fault found by a node.
-func (a *Auditor) Fault(format string, args ...any) {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	a.fault(&a.found.Diverged, format, args...)
 }
 
 // Follow copies every record of l until ctx ends, with retries.
 func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 	for ctx.Err() == nil {
-		err := l.Read(ctx, a.last(), a.reader(math.MaxUint64))
+		last := a.last()
+		err := l.Read(ctx, last, a.reader(last, math.MaxUint64))
 		a.mutex.Lock()
 		a.readErr = err
 		a.mutex.Unlock()
@@ -145,9 +116,10 @@ func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 	if err != nil {
 		return err
 	}
+	last := a.last()
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	if last := a.lastAt(); last < tail {
+	if last < tail {
 		return errors.Join(fmt.Errorf("auditor has read record %d of %d", last, tail), a.readErr)
 	}
 	return nil
@@ -156,19 +128,20 @@ func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 // retryDelay is the pause of Follow after an error.
 const retryDelay = 50 * time.Millisecond
 
-func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
-	before := uint64(0)
+// reader returns a function for Read that keeps new records after a position and compares old
+// ones. It ends Read at a position.
+func (a *Auditor) reader(after, through uint64) func(at uint64, rec []byte) error {
 	return func(at uint64, rec []byte) error {
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
-		if at <= before {
-			a.fault(&a.found.Broken, "record %d comes after record %d", at, before)
+		if at != after+1 {
+			a.fault(&a.found.Broken, "record %d comes after record %d", at, after)
 		}
-		before = at
-		if at > a.lastAt() {
-			a.add(at, rec)
-		} else {
-			a.compareAgain(at, rec)
+		after = at
+		if at > uint64(len(a.records)) {
+			a.records = append(a.records, bytes.Clone(rec))
+		} else if !bytes.Equal(a.records[at-1], rec) {
+			a.fault(&a.found.Broken, "record %d has changed", at)
 		}
 		if at >= through {
 			return errEnd
@@ -180,35 +153,7 @@ func (a *Auditor) reader(through uint64) func(at uint64, rec []byte) error {
 func (a *Auditor) last() uint64 {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	return a.lastAt()
-}
-
-func (a *Auditor) lastAt() uint64 {
-	if len(a.records) == 0 {
-		return 0
-	}
-	return a.records[len(a.records)-1].at
-}
-
-func (a *Auditor) add(at uint64, rec []byte) {
-	a.records = append(a.records, record{at, bytes.Clone(rec)})
-	a.found.Records++
-	var info entry.Record
-	if err := info.Decode(rec); err != nil {
-		a.fault(&a.found.Broken, "record %d: %v", at, err)
-		return
-	}
-	a.found.Ticks += int(info.Idle)
-	switch info.Kind {
-	case entry.KindTermStart:
-		a.found.Terms++
-	case entry.KindTick:
-		a.found.Ticks++
-	}
-	if info.Time < a.time {
-		a.fault(&a.found.Broken, "record %d: time: got %v, want at least %v", at, time.Unix(0, info.Time), time.Unix(0, a.time))
-	}
-	a.tick, a.time = info.Tick, info.Time
+	return uint64(len(a.records))
 }
 
 var errEnd = errors.New("end of read")
@@ -230,7 +175,8 @@ func (a *Auditor) Check(ctx context.Context, l world.Log, p App, workers int) er
 	if err := a.compare(ctx, l, from); err != nil {
 		return err
 	}
-	return a.replay(ctx, older{l}, p, workers, nil)
+	_, err = a.replay(ctx, older{l}, p, workers, func(TickResult) {})
+	return err
 }
 
 // compare reads the log after a position up to its end.
@@ -248,43 +194,36 @@ func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error 
 	if tail <= after {
 		return nil
 	}
-	if err = l.Read(ctx, after, a.reader(tail)); errors.Is(err, errEnd) {
+	if err = l.Read(ctx, after, a.reader(after, tail)); errors.Is(err, errEnd) {
 		return nil
 	}
 	return err
 }
 
-func (a *Auditor) compareAgain(at uint64, rec []byte) {
-	i, ok := slices.BinarySearchFunc(a.records, at, func(r record, at uint64) int { return cmp.Compare(r.at, at) })
-	if !ok {
-		a.fault(&a.found.Broken, "record %d is new", at)
-	} else if !bytes.Equal(a.records[i].bytes, rec) {
-		a.fault(&a.found.Broken, "record %d has changed", at)
-	}
-}
-
-// replay replays a log and compares each tick with the reports.
-func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, each func(p TickResult)) error {
-	ticks := 0
+// replay replays a log, compares each tick with the reports, and returns the last tick.
+func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, each func(p TickResult)) (last TickResult, err error) {
 	s, o, err := p(workers, func(p TickResult) {
-		ticks++
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
 		a.applied(fmt.Sprintf("replay with %d workers", workers), p.Number, p.Digest)
-		if each != nil {
-			each(p)
+		if p.Time.Before(last.Time) {
+			a.fault(&a.found.Broken, "tick %d: time: got %v, want at least %v", p.Number, p.Time, last.Time)
 		}
+		last = p
+		each(p)
 	})
 	if err != nil {
-		return err
+		return last, err
 	}
 	switch err := world.Replay(ctx, s, l, o, 1<<62); {
 	case errors.Is(err, world.ErrDiverged), errors.Is(err, world.ErrCorrupt), errors.Is(err, world.ErrTick), errors.Is(err, world.ErrVersion):
-		a.Fault("replay with %d workers ends after %d ticks: %v", workers, ticks, err)
+		a.mutex.Lock()
+		defer a.mutex.Unlock()
+		a.fault(&a.found.Diverged, "replay with %d workers ends after tick %d: %v", workers, last.Number, err)
 	case err != nil:
-		return err
+		return last, err
 	}
-	return nil
+	return last, nil
 }
 
 // older is a log without its newest snapshot, so a replay has ticks.
@@ -302,7 +241,6 @@ func (l older) Snapshots(ctx context.Context) ([]uint64, error) {
 func (a *Auditor) Findings() Findings {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	f := a.found
-	f.Faults = slices.Clone(f.Faults)
-	return f
+	a.found.Records = len(a.records)
+	return a.found
 }

@@ -1,8 +1,7 @@
 // Package audit compares reports of nodes and clients with the log of a world. It copies every
-// record before the log trims it. It shares only the decoder of record headers and the final
-// replay with package world.
+// record before the log trims it. It shares only the final replay with package world.
 //
-//	A1: positions rise, and time never decreases.
+//	A1: positions rise, and the time of ticks never decreases.
 //	A2: a replay of every record succeeds: chain, terms and ticks have no gaps.
 //	A3: a record never changes.
 //	A4: an applied tick is in the log, with one digest for all nodes, replays and workers.

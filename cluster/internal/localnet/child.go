@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -20,9 +22,13 @@ const ChildCommand = "fleet-child"
 
 const serverChild, nodeChild = "server", "node"
 
+// A Node runs a node with its arguments until ctx ends.
+type Node func(ctx context.Context, c *process.Child, words []string) error
+
 // Child runs a server, or node with its arguments, until in ends. It reports on out.
-func Child(words []string, in io.Reader, out io.Writer, node func(ctx context.Context, c *process.Child, words []string) error) (exit int) {
+func Child(words []string, in io.Reader, out io.Writer, node Node) (exit int) {
 	return process.Serve(in, out, func(ctx context.Context, c *process.Child) error {
+		go obeyDisk(c)
 		switch {
 		case len(words) == 4 && words[0] == serverChild:
 			return runServer(ctx, c, words[1], words[2], strings.Split(words[3], ","))
@@ -31,6 +37,26 @@ func Child(words []string, in io.Reader, out io.Writer, node func(ctx context.Co
 		}
 		return fmt.Errorf("child: got arguments %q", words)
 	})
+}
+
+// syncDelay is the delay of each fsync on a slow disk.
+const syncDelay = 200 * time.Millisecond
+
+// obeyDisk makes the disk slow from the signal slowDisk to the signal proceed.
+func obeyDisk(c *process.Child) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, slowDisk, proceed)
+	var delay atomic.Int64
+	delays := sync.OnceValue(func() error { return delaySyncs(func() time.Duration { return time.Duration(delay.Load()) }) })
+	for s := range signals {
+		delay.Store(0)
+		if s == slowDisk {
+			delay.Store(int64(syncDelay))
+			if err := delays(); err != nil {
+				c.Logf("fail slow disk: %v", err)
+			}
+		}
+	}
 }
 
 // runServer advertises a port without a listener, so every connection uses a link.

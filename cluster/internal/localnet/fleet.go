@@ -25,10 +25,10 @@ const parent = "parent"
 // Options of a fleet.
 type Options struct {
 	// Node returns the arguments of node i, for the function of [Child]. dir is the folder of the
-	// fleet, urls has the servers, beginning with server i.
-	Node func(i int, dir string, urls []string) []string
+	// fleet, urls has the servers, beginning with server i, separated by commas.
+	Node func(i int, dir, urls string) []string
 
-	Receive func(m *Member, line string) // called with lines of nodes, except "listen ADDRESS"
+	Receive func(m *Member, line string) // called with lines of nodes, except "wait REASON"
 	Out     io.Writer                    // gets events and faults
 }
 
@@ -91,9 +91,9 @@ func (f *Fleet) Events() []string {
 	return f.events[:len(f.events):len(f.events)]
 }
 
-// NewFleet creates a fleet without processes, which [Fleet.Heal] starts. They execute this program.
+// newFleet creates a fleet without processes, which [Fleet.Heal] starts. They execute this program.
 // Close it, also after an error.
-func NewFleet(o Options) (f *Fleet, err error) {
+func newFleet(o Options) (f *Fleet, err error) {
 	f = &Fleet{Options: o, Net: NewNet(), begun: time.Now()}
 	if f.Dir, err = os.MkdirTemp("", "fleet-"); err != nil {
 		return f, err
@@ -113,7 +113,7 @@ func NewFleet(o Options) (f *Fleet, err error) {
 		s.words = []string{serverChild, s.Name, f.path(s.Name), strings.Join(routes, ",")}
 	}
 	for i, n := range f.Nodes {
-		n.words = append([]string{nodeChild}, o.Node(i, f.Dir, f.links(&err, n.Name, i))...)
+		n.words = append([]string{nodeChild}, o.Node(i, f.Dir, strings.Join(f.links(&err, n.Name, i), ","))...)
 	}
 	f.URLs = f.links(&err, parent, 0)
 	if err == nil {
@@ -152,7 +152,7 @@ func (f *Fleet) Heal() error {
 	f.Net.Heal()
 	var errs []error
 	for _, m := range f.All {
-		m.Pause(false)
+		m.signal(proceed, false)
 		if m.process != nil {
 			select {
 			case <-m.process.Gone():
@@ -164,6 +164,18 @@ func (f *Fleet) Heal() error {
 		errs = append(errs, m.start())
 	}
 	return errors.Join(errs...)
+}
+
+// Kill kills processes at once. Others notice at once.
+func (f *Fleet) Kill(all ...*Member) {
+	all = slices.DeleteFunc(slices.Clone(all), func(m *Member) bool { return m.process == nil })
+	for _, m := range all {
+		m.process.Signal(os.Kill)
+	}
+	for _, m := range all {
+		m.process.Kill()
+		m.down()
+	}
 }
 
 // End ends the nodes in order, and calls then after each.
@@ -180,14 +192,12 @@ func (f *Fleet) End(then func() error) error {
 	return errors.Join(errs...)
 }
 
-// Close kills all processes.
-func (f *Fleet) Close() {
+// close kills all processes.
+func (f *Fleet) close() {
 	if f.conn != nil {
 		f.conn.Close()
 	}
-	for _, m := range f.All {
-		m.Kill()
-	}
+	f.Kill(f.All...)
 	f.Net.Close()
 }
 

@@ -1,9 +1,8 @@
 package localnet
 
 import (
-	"math"
+	"io"
 	"net"
-	"time"
 )
 
 // A Link is a proxy from one process to another.
@@ -26,9 +25,7 @@ func (n *Net) Link(from, to string) (*Link, error) {
 		return nil, err
 	}
 	l := &Link{net: n, from: from, to: to, listener: listener, conns: make(map[net.Conn]bool)}
-	n.mutex.Lock()
-	n.links = append(n.links, l)
-	n.mutex.Unlock()
+	n.change(func() { n.links = append(n.links, l) })
 	n.all.Go(l.accept)
 	return l, nil
 }
@@ -37,17 +34,10 @@ func (n *Net) Link(from, to string) (*Link, error) {
 func (l *Link) Addr() string { return l.listener.Addr().String() }
 
 // Serve sets the address of to.
-func (l *Link) Serve(addr string) { l.point(addr, false) }
+func (l *Link) Serve(addr string) { l.net.change(func() { l.target, l.down = addr, false }) }
 
 // Down makes the link refuse connections.
-func (l *Link) Down() { l.point("", true) }
-
-func (l *Link) point(addr string, down bool) {
-	l.net.mutex.Lock()
-	defer l.net.mutex.Unlock()
-	l.target, l.down = addr, down
-	l.net.wake()
-}
+func (l *Link) Down() { l.net.change(func() { l.target, l.down = "", true }) }
 
 func (l *Link) accept() {
 	for {
@@ -86,6 +76,11 @@ func (l *Link) closeConns() {
 	}
 }
 
+// isCut reports whether a direction is cut.
+func (l *Link) isCut() bool {
+	return max(l.net.delays[way{l.from, l.to}], l.net.delays[way{l.to, l.from}]) == cut
+}
+
 // carry connects conn with the target until either side hangs up.
 func (l *Link) carry(conn net.Conn) {
 	defer l.drop(conn)
@@ -111,7 +106,7 @@ func (l *Link) carry(conn net.Conn) {
 func (l *Link) dialable() (addr string, ok bool) {
 	n := l.net
 	n.mutex.Lock()
-	for !n.closed && !l.down && (l.target == "" || n.ways[way{l.from, l.to}].cut || n.ways[way{l.to, l.from}].cut) {
+	for !n.closed && !l.down && (l.target == "" || l.isCut()) {
 		changed := n.changed
 		n.mutex.Unlock()
 		<-changed
@@ -121,53 +116,28 @@ func (l *Link) dialable() (addr string, ok bool) {
 	return l.target, !n.closed && !l.down
 }
 
-const pieceBytes = 64 << 10
-
 // pump copies src to dst. During a cut it holds one piece, and system buffers the rest.
 func (l *Link) pump(src, dst net.Conn, w way) {
 	// Neither NATS nor line protocols use half-closed connections.
 	defer src.Close()
 	defer dst.Close()
-	for b := make([]byte, pieceBytes); ; {
-		n, err := src.Read(b)
-		if n > 0 {
-			if !l.net.await(w) {
-				return
-			}
-			if _, err := dst.Write(b[:n]); err != nil {
-				return
-			}
-			l.net.mutex.Lock()
-			l.net.passed[w] += int64(n)
-			l.net.mutex.Unlock()
-		}
-		if err != nil {
-			return
-		}
-	}
+	_, _ = io.Copy(gate{dst, l.net, w}, src)
 }
 
-// await waits for the end of the delay and the cut, and reports whether the Net is open.
-func (n *Net) await(w way) bool {
-	begun := time.Now()
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	for !n.closed {
-		is := n.ways[w]
-		left := time.Until(begun.Add(is.delay))
-		if !is.cut && left <= 0 {
-			return true
-		}
-		if is.cut {
-			left = math.MaxInt64
-		}
-		changed := n.changed
-		n.mutex.Unlock()
-		select {
-		case <-changed:
-		case <-time.After(left):
-		}
-		n.mutex.Lock()
+// A gate delays writes like its way.
+type gate struct {
+	to  io.Writer
+	net *Net
+	way way
+}
+
+func (g gate) Write(b []byte) (n int, err error) {
+	if !g.net.await(g.way) {
+		return 0, net.ErrClosed
 	}
-	return false
+	n, err = g.to.Write(b)
+	g.net.mutex.Lock()
+	g.net.passed[g.way] += int64(n)
+	g.net.mutex.Unlock()
+	return n, err
 }

@@ -11,8 +11,8 @@ import (
 	"handloom/proof/process"
 )
 
-// A Member is a server or a node. Up, Kills and Note may be called by any goroutine, all
-// other methods by the goroutine of the fleet.
+// A Member is a server or a node. Up may be called by any goroutine, all other methods by the
+// goroutine of the fleet.
 type Member struct {
 	Name  string
 	Index int // among nodes or servers
@@ -26,8 +26,7 @@ type Member struct {
 	mutex  sync.Mutex
 	up     bool // listens
 	paused bool
-	kills  int
-	last   string // last noted line
+	last   string // last line, except reports
 }
 
 func (m *Member) start() error {
@@ -45,18 +44,6 @@ func (m *Member) start() error {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return nil
-}
-
-// Kill kills the process. Others notice at once.
-func (m *Member) Kill() {
-	if m.process == nil {
-		return
-	}
-	m.process.Kill()
-	m.down()
-	m.mutex.Lock()
-	m.kills++
-	m.mutex.Unlock()
 }
 
 // endTime is the time after which End closes the input of a process with a signal.
@@ -79,13 +66,6 @@ func (m *Member) End(signals ...os.Signal) error {
 	return nil
 }
 
-// Strike sends SIGKILL without waiting.
-func (m *Member) Strike() {
-	if m.process != nil {
-		m.process.Signal(os.Kill)
-	}
-}
-
 // down records that the process has ended.
 func (m *Member) down() {
 	for _, l := range slices.Concat(m.clients, m.routes) {
@@ -97,17 +77,18 @@ func (m *Member) down() {
 	m.up, m.paused = false, false
 }
 
-// Pause stops the process, or lets it continue.
-func (m *Member) Pause(paused bool) {
+// Pause stops the process until Heal.
+func (m *Member) Pause() { m.signal(stop, true) }
+
+// SlowDisk makes each fsync of the process take 200 ms longer, until Heal.
+func (m *Member) SlowDisk() { m.signal(slowDisk, false) }
+
+func (m *Member) signal(s os.Signal, paused bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if m.process == nil || m.paused == paused {
-		return
-	}
-	if m.paused = paused; paused {
-		m.process.Signal(stop)
-	} else {
-		m.process.Signal(proceed)
+	if m.process != nil {
+		m.paused = paused
+		m.process.Signal(s)
 	}
 }
 
@@ -118,40 +99,31 @@ func (m *Member) Up() bool {
 	return m.up && !m.paused
 }
 
-// Kills returns the number of kills.
-func (m *Member) Kills() int {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	return m.kills
-}
-
-// Note keeps a line for the error of a stuck fleet.
-func (m *Member) Note(line string) {
+// receive takes a line: "listen" with the addresses for clients and for routes of a server,
+// "wait" with the reason, or a report of a node.
+func (m *Member) receive(line string) {
+	what, rest, _ := strings.Cut(line, " ")
+	if m.isNode && what != "wait" {
+		m.fleet.Receive(m, line)
+		if what != "listen" {
+			return
+		}
+	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.last = line
-}
-
-// receive takes a line: "listen" with the addresses for clients and for routes.
-func (m *Member) receive(line string) {
-	rest, listens := strings.CutPrefix(line, "listen ")
-	client, route, _ := strings.Cut(rest, " ")
-	if !listens && m.isNode {
-		m.fleet.Receive(m, line)
-		return
-	}
-	m.Note(line)
-	if !listens || client == "" {
+	switch what {
+	case "wait":
+	case "listen":
+		clients, routes, _ := strings.Cut(rest, " ")
+		for _, l := range m.clients {
+			l.Serve(clients)
+		}
+		for _, l := range m.routes {
+			l.Serve(routes)
+		}
+		m.up = true
+	default:
 		m.fleet.Fault("%s says %q", m.Name, line)
-		return
 	}
-	for _, l := range m.clients {
-		l.Serve(client)
-	}
-	for _, l := range m.routes {
-		l.Serve(route)
-	}
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.up = true
 }

@@ -15,7 +15,7 @@ func TestMember_ServerSaysAddresses(t *testing.T) {
 	if s.receive("listen 127.0.0.1:1 127.0.0.1:2"); !s.Up() {
 		t.Error("a server that listens is not up")
 	}
-	if s.Pause(true); !s.Up() {
+	if s.Pause(); !s.Up() {
 		t.Error("a server without a process was stopped")
 	}
 }

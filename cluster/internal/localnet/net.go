@@ -1,6 +1,7 @@
 package localnet
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -10,7 +11,7 @@ type Net struct {
 	mutex   sync.Mutex
 	changed chan struct{} // closed and replaced by every change
 	closed  bool
-	ways    map[way]weather
+	delays  map[way]time.Duration
 	links   []*Link
 	passed  map[way]int64
 	all     sync.WaitGroup
@@ -19,36 +20,31 @@ type Net struct {
 // A way is one direction between two processes.
 type way struct{ from, to string }
 
-// A weather is the fault of a way.
-type weather struct {
-	cut   bool
-	delay time.Duration
-}
+// cut is a delay without an end.
+const cut time.Duration = math.MaxInt64
 
 // NewNet returns a Net without links. Close it after use.
 func NewNet() *Net {
-	return &Net{changed: make(chan struct{}), ways: make(map[way]weather), passed: make(map[way]int64)}
+	return &Net{changed: make(chan struct{}), delays: make(map[way]time.Duration), passed: make(map[way]int64)}
 }
 
 // Cut holds bytes in one direction, on all links between both processes, until Heal.
-func (n *Net) Cut(from, to string) { n.set(way{from, to}, weather{cut: true}) }
+func (n *Net) Cut(from, to string) { n.Delay(from, to, cut) }
 
 // Delay delays bytes in one direction by d, or up to 2 d under load.
-func (n *Net) Delay(from, to string, d time.Duration) { n.set(way{from, to}, weather{delay: d}) }
-
-func (n *Net) set(w way, is weather) {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	n.ways[w] = is
-	n.wake()
+func (n *Net) Delay(from, to string, d time.Duration) {
+	n.change(func() { n.delays[way{from, to}] = d })
 }
 
 // Heal ends every cut and delay. Held bytes arrive.
-func (n *Net) Heal() {
+func (n *Net) Heal() { n.change(func() { clear(n.delays) }) }
+
+func (n *Net) change(do func()) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	clear(n.ways)
-	n.wake()
+	do()
+	close(n.changed)
+	n.changed = make(chan struct{})
 }
 
 // Reset closes the connections between processes with a cut. Held bytes are lost.
@@ -56,7 +52,7 @@ func (n *Net) Reset() {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	for _, l := range n.links {
-		if n.ways[way{l.from, l.to}].cut || n.ways[way{l.to, l.from}].cut {
+		if l.isCut() {
 			l.closeConns()
 		}
 	}
@@ -69,20 +65,35 @@ func (n *Net) Passed(from, to string) int64 {
 	return n.passed[way{from, to}]
 }
 
-func (n *Net) wake() {
-	close(n.changed)
-	n.changed = make(chan struct{})
+// await waits for the end of the delay and the cut, and reports whether the Net is open.
+func (n *Net) await(w way) bool {
+	begun := time.Now()
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	for !n.closed {
+		left := n.delays[w] - time.Since(begun)
+		if left <= 0 {
+			return true
+		}
+		changed := n.changed
+		n.mutex.Unlock()
+		select {
+		case <-changed:
+		case <-time.After(left):
+		}
+		n.mutex.Lock()
+	}
+	return false
 }
 
 // Close closes every link and connection, and waits for their goroutines.
 func (n *Net) Close() {
-	n.mutex.Lock()
-	n.closed = true
-	for _, l := range n.links {
-		l.listener.Close()
-		l.closeConns()
-	}
-	n.wake()
-	n.mutex.Unlock()
+	n.change(func() {
+		n.closed = true
+		for _, l := range n.links {
+			l.listener.Close()
+			l.closeConns()
+		}
+	})
 	n.all.Wait()
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -124,26 +125,19 @@ func (c *Cluster) Add() (i int, err error) {
 }
 
 // Stop stops a server without a handover, as far as possible within one process.
-func (c *Cluster) Stop(i int) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if s := c.running[i]; s != nil {
-		s.Shutdown()
-		s.WaitForShutdown()
-		c.running[i] = nil
-	}
-}
+func (c *Cluster) Stop(i int) { c.stop(i, (*server.Server).Shutdown) }
 
 // LameDuck stops a server in lame duck mode, as SIGUSR2 does: it gives its streams and
 // connections to the others first.
-func (c *Cluster) LameDuck(i int) {
+func (c *Cluster) LameDuck(i int) { c.stop(i, (*server.Server).LameDuckShutdown) }
+
+func (c *Cluster) stop(i int, how func(s *server.Server)) {
 	c.mutex.Lock()
-	s := c.running[i]
-	c.running[i] = nil
-	c.mutex.Unlock()
-	if s != nil {
-		s.LameDuckShutdown()
+	defer c.mutex.Unlock()
+	if s := c.running[i]; s != nil {
+		how(s)
 		s.WaitForShutdown()
+		c.running[i] = nil
 	}
 }
 
@@ -176,69 +170,50 @@ func (c *Cluster) URLs(first int) (all []string) {
 	return all
 }
 
-// each calls f with every running server until f returns true, and reports whether it did.
-func (c *Cluster) each(f func(i int, s *server.Server) bool) bool {
+// up returns the running servers.
+func (c *Cluster) up() []*server.Server {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	for i, s := range c.running {
-		if s != nil && f(i, s) {
-			return true
-		}
-	}
-	return false
+	return slices.DeleteFunc(slices.Clone(c.running), func(s *server.Server) bool { return s == nil })
 }
 
-func until(ctx context.Context, what string, f func() bool) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !f() {
+// Ready waits until JetStream has a leader and every running server follows it.
+func (c *Cluster) Ready(ctx context.Context) error {
+	behind := func(s *server.Server) bool { return !s.JetStreamIsCurrent() }
+	for c.Len() > 1 {
+		if up := c.up(); slices.ContainsFunc(up, (*server.Server).JetStreamIsLeader) && !slices.ContainsFunc(up, behind) {
+			break
+		}
 		select {
-		case <-tick.C:
+		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("servers: %s: %w", what, context.Cause(ctx))
+			return fmt.Errorf("servers: no leader of JetStream: %w", context.Cause(ctx))
 		}
 	}
 	return nil
 }
 
-// Ready waits until JetStream has a leader and every running server follows it.
-func (c *Cluster) Ready(ctx context.Context) error {
-	if c.Len() == 1 {
-		return nil
-	}
-	return until(ctx, "no leader of JetStream", func() bool {
-		leads := c.each(func(_ int, s *server.Server) bool { return s.JetStreamIsLeader() })
-		return leads && !c.each(func(_ int, s *server.Server) bool { return !s.JetStreamIsCurrent() })
-	})
-}
-
 // Reload makes every running server read its configuration file again.
 func (c *Cluster) Reload() (err error) {
-	c.each(func(_ int, s *server.Server) bool {
+	for _, s := range c.up() {
 		err = errors.Join(err, s.Reload())
-		return false
-	})
+	}
 	return err
 }
 
 // Leader returns the server that leads a stream, or -1.
 func (c *Cluster) Leader(stream string) (leader int) {
-	leader = -1
-	c.each(func(i int, s *server.Server) bool {
-		if s.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
-			leader = i
-			return true
-		}
-		return false
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return slices.IndexFunc(c.running, func(s *server.Server) bool {
+		return s != nil && s.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream)
 	})
-	return leader
 }
 
 // Connections returns the number of clients of all running servers.
 func (c *Cluster) Connections() (n int) {
-	c.each(func(_ int, s *server.Server) bool {
+	for _, s := range c.up() {
 		n += s.NumClients()
-		return false
-	})
+	}
 	return n
 }

@@ -8,4 +8,4 @@ import (
 )
 
 // Without these signals a process can neither pause nor end in order.
-var stop, proceed, LameDuck os.Signal = syscall.Signal(0), syscall.Signal(0), os.Kill
+var stop, slowDisk, proceed, LameDuck os.Signal = syscall.Signal(0), syscall.Signal(0), syscall.Signal(0), os.Kill

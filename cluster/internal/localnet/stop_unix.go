@@ -7,5 +7,6 @@ import (
 	"syscall"
 )
 
-// stop and proceed pause a process. With LameDuck a server hands over and ends.
-var stop, proceed, LameDuck os.Signal = syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGUSR2
+// stop pauses a process, slowDisk makes its fsync slow, and proceed ends both. With LameDuck a
+// server hands over and ends.
+var stop, slowDisk, proceed, LameDuck os.Signal = syscall.SIGSTOP, syscall.SIGUSR1, syscall.SIGCONT, syscall.SIGUSR2

@@ -3,6 +3,7 @@ package nemesis
 import (
 	"context"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -49,43 +50,38 @@ var kinds = []Kind{
 	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 16000 * ms}, false, func(e *event) { e.cutOff(e.leader, true, false) }},
 	{"split", "a server and the owner are cut off from all others", 1, [2]time.Duration{500 * ms, 8000 * ms}, true, (*event).split},
 	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, (*event).slow},
+	{"slow-disk-leader", "fsync takes 200 ms more on the server that leads the stream", 1, [2]time.Duration{1000 * ms, 6000 * ms}, false, func(e *event) { e.slowDisk(e.leader) }},
+	{"slow-disk", "fsync takes 200 ms more on another server, or on a node", 1, [2]time.Duration{1000 * ms, 6000 * ms}, false, func(e *event) { e.slowDisk(e.another(e.All, e.leader)) }},
 }
 
-// Kinds returns all kinds of events.
-func Kinds() []Kind { return slices.Clone(kinds) }
+// Kinds returns all kinds of events. Only Linux can make a disk slow.
+func Kinds() []Kind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool {
+		return runtime.GOOS != "linux" && strings.HasPrefix(k.Name, "slow-disk")
+	})
+}
 
 // An event is a fault, its healing and its measurement.
 type event struct {
-	Event
 	*run
-	kind   Kind
-	owner  *localnet.Member
-	leader *localnet.Member
-	failed error
+	kind          Kind
+	owner, leader *localnet.Member
+	victims       []string
+	failed        error
+	before, after uint32 // terms
+	outage        time.Duration
+	recovery      time.Duration // until the fleet was healthy
+	leaderLost    bool
+	fenced        bool // the owner was a zombie
 }
 
-type Event struct {
-	At         time.Duration // since the start of the run
-	Name       string
-	Victims    []string
-	Before     uint32
-	After      uint32
-	Outage     time.Duration
-	Recovery   time.Duration // until the fleet was healthy
-	LeaderLost bool
-	Fenced     bool
-}
-
-func (e *event) noteVictim(m *localnet.Member) { e.Victims = append(e.Victims, m.Name) }
+func (e *event) noteVictim(m *localnet.Member) { e.victims = append(e.victims, m.Name) }
 
 func (e *event) kill(all ...*localnet.Member) {
 	for _, m := range all {
 		e.noteVictim(m)
-		m.Strike()
 	}
-	for _, m := range all {
-		m.Kill()
-	}
+	e.Kill(all...)
 }
 
 // end ends a process in order, by signals or by the end of its input.
@@ -96,7 +92,12 @@ func (e *event) end(m *localnet.Member, signals ...os.Signal) {
 
 func (e *event) pause(m *localnet.Member) {
 	e.noteVictim(m)
-	m.Pause(true)
+	m.Pause()
+}
+
+func (e *event) slowDisk(m *localnet.Member) {
+	e.noteVictim(m)
+	m.SlowDisk()
 }
 
 func (e *event) follower() *localnet.Member { return e.another(e.Nodes, e.owner) }
@@ -109,9 +110,8 @@ func (e *event) another(all []*localnet.Member, m *localnet.Member) *localnet.Me
 
 func (e *event) killTwice() {
 	e.kill(e.owner)
-	term := e.gaps.look().term
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && e.gaps.look().term == term; {
-		time.Sleep(retryEvery)
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && e.run.owner() == nil; {
+		time.Sleep(20 * ms)
 	}
 	time.Sleep(time.Duration(e.random.IntN(100)) * ms)
 	if next := e.run.owner(); next != nil {
@@ -186,16 +186,13 @@ func (e *event) happen(ctx context.Context) error {
 	}); err != nil || e.Bad() {
 		return err
 	}
-	e.Before = e.gaps.look().term
-	then, begun := e.look(e.owner), time.Now()
+	e.before, _ = e.term()
+	then, begun := e.Status(e.owner, cell), time.Now()
 	e.gaps.begin()
 	if e.kind.do(e); e.failed != nil {
 		return e.failed
 	}
-	select {
-	case <-time.After(e.kind.hold[0] + time.Duration(e.random.Int64N(int64(e.kind.hold[1]-e.kind.hold[0])+1))):
-	case <-ctx.Done():
-	}
+	pause(ctx, e.kind.hold[0]+time.Duration(e.random.Int64N(int64(e.kind.hold[1]-e.kind.hold[0])+1)))
 	if e.random.IntN(2) == 0 {
 		e.Net.Reset()
 	}
@@ -210,31 +207,32 @@ func (e *event) happen(ctx context.Context) error {
 	if err := e.waitHealthy(ctx); err != nil {
 		return err
 	}
-	e.Outage, e.Recovery = e.gaps.end(), time.Since(begun)
-	e.After = e.gaps.look().term
+	e.outage, e.recovery = e.gaps.end(), time.Since(begun)
+	e.after, _ = e.term()
 	leader, _ := e.Leader(ctx, cell.Stream())
-	e.LeaderLost = leader != e.leader || slices.Contains(e.Victims, e.leader.Name)
-	if e.kind.zombie && e.After > e.Before {
-		err := e.Until(ctx, func() bool {
-			e.Fenced = e.owner.Up() && e.look(e.owner).lostAppends > then.lostAppends
-			return e.Fenced
-		})
-		if err != nil && ctx.Err() == nil {
-			e.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.Name, e.Before)
-		}
+	e.leaderLost = leader != e.leader
+	if !e.kind.zombie || e.after == e.before {
+		return nil
+	}
+	err := e.Until(ctx, func() bool {
+		e.fenced = e.owner.Up() && e.Status(e.owner, cell).LostAppends > then.LostAppends
+		return e.fenced
+	})
+	if err != nil && ctx.Err() == nil {
+		e.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.Name, e.before)
 	}
 	return nil
 }
 
 // killOpening kills the nodes again while they open the log or the world.
 func (e *event) killOpening() error {
-	if !strings.HasPrefix(e.Name, "kill-") {
+	if !strings.HasPrefix(e.kind.Name, "kill-") {
 		return nil
 	}
 	time.Sleep(time.Duration(e.random.IntN(400)) * ms)
 	for _, n := range e.Nodes {
-		if slices.Contains(e.Victims, n.Name) && !n.Up() {
-			n.Kill()
+		if slices.Contains(e.victims, n.Name) && !n.Up() {
+			e.Kill(n)
 		}
 	}
 	return e.Heal()

@@ -23,22 +23,15 @@ type calls = world.Requests[uint64, uint64]
 func newGame(workers int, applied func(p audit.TickResult)) (*store.Store, *calls, world.Options) {
 	g := game.New(workers, noteTicks)
 	c := world.NewRequests[uint64, uint64](g.Store, "calls", 100_000, time.Minute)
-	var keys []uint64 // of the tick
-	answer := c.Tick(func(_ *store.Writer, t world.Tick, key uint64) uint64 {
-		keys = append(keys, key)
+	answer := c.Tick(func(w *store.Writer, t world.Tick, key uint64) uint64 {
+		g.Notes.Insert(w, game.Note{Key: key})
 		return t.Number
 	})
 	return g.Store, c, world.Options{
 		Version: "nemesis 1", Init: g.Init, SnapshotTicks: snapshotTicks, DigestTicks: digestTicks, Portable: true, Hz: hz,
 		Tick: func(ctx context.Context, w *store.Writer, t world.Tick) error {
-			keys = nil
 			if err := answer(ctx, w, t); err != nil {
 				return err
-			}
-			for _, key := range keys {
-				if err := g.Store.Do(ctx, func(q store.Queue) { _ = g.Leave(key)(q) }); err != nil {
-					return err
-				}
 			}
 			return g.Tick(ctx, w, t)
 		},

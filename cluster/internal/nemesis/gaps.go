@@ -15,8 +15,6 @@ type seen struct {
 	last    uint64 // newest tick
 	at      time.Time
 	longest time.Duration
-	term    uint32
-	termAt  time.Time
 }
 
 func (g *gaps) look() seen {
@@ -36,14 +34,6 @@ func (g *gaps) applied(tick uint64) {
 		g.longest = max(g.longest, now.Sub(g.at))
 	}
 	g.last, g.at = tick, now
-}
-
-func (g *gaps) sawTerm(term uint32) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	if term > g.term {
-		g.term, g.termAt = term, time.Now()
-	}
 }
 
 // begin starts a measurement. An open gap counts from its begin.

@@ -2,10 +2,8 @@ package nemesis
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"handloom/cluster"
@@ -15,52 +13,7 @@ import (
 	"handloom/world"
 )
 
-const (
-	cell        cluster.CellID = 1
-	reportEvery                = 50 * ms
-)
-
-// Host joins the cells 1 to last as a node, with URLs joined by commas, and prints a report
-// every 50 ms, until ctx ends.
-func Host(ctx context.Context, c *process.Child, urls string, last cluster.CellID, h cluster.Host, report func(s cluster.NodeStatus) string) error {
-	for ; ctx.Err() == nil; time.Sleep(reportEvery) {
-		n, err := cluster.Join(ctx, cluster.URLs(strings.Split(urls, ",")), h)
-		for id := cluster.CellID(1); id <= last && err == nil; id++ {
-			err = n.Place(ctx, id, 1)
-		}
-		if err == nil {
-			c.Logf("listen %s", h.Name)
-			running, stop := context.WithCancel(ctx)
-			go func() {
-				for ; running.Err() == nil; time.Sleep(reportEvery) {
-					c.Logf("%s", report(n.Status()))
-				}
-			}()
-			err = n.Run(ctx)
-			stop()
-		}
-		if ctx.Err() == nil {
-			c.Logf("wait %s", oneLine(err.Error()))
-		}
-	}
-	return nil
-}
-
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
-
-// Fault returns an error of a cell, or "" if it may come from a fault of machines and networks.
-func Fault(c cluster.CellStatus) string {
-	text := oneLine(c.Err + c.World.Halted)
-	for _, wrong := range []error{
-		world.ErrCorrupt, world.ErrDiverged, world.ErrVersion, world.ErrTick,
-		cluster.ErrSettings, cluster.ErrCorrupt, cluster.ErrBehind, cluster.ErrOtherStream, journal.ErrBroken,
-	} {
-		if strings.Contains(text, wrong.Error()) {
-			return text
-		}
-	}
-	return ""
-}
+const cell cluster.CellID = 1
 
 // Node is a node of the cell, for [localnet.Child]. words are: folder, workers, server URLs, folder
 // of snapshots or none.
@@ -84,16 +37,7 @@ func Node(ctx context.Context, c *process.Child, words []string) error {
 		}
 		return &cluster.Cell{Store: s, World: o, Log: logOptions(j, words[3]), Serve: serve, Close: j.Close}, nil
 	}
-	return Host(ctx, c, words[2], cell, cluster.Host{Name: filepath.Base(words[0]), Copies: 3, Open: open}, func(s cluster.NodeStatus) string {
-		if len(s.Cells) == 0 || s.Cells[0].World.Term == 0 {
-			return "closed"
-		}
-		if wrong := Fault(s.Cells[0]); wrong != "" {
-			return wrong
-		}
-		w := s.Cells[0].World
-		return fmt.Sprintf("status %t %d %d %d %s", w.Leader, w.Term, w.Tick, w.LostAppends, oneLine(w.SaveErr))
-	})
+	return Host(ctx, c, words[2], cell, cluster.Host{Name: filepath.Base(words[0]), Copies: 3, Open: open})
 }
 
 // logOptions returns options with a journal, which may be nil, and a folder of snapshots, or "".

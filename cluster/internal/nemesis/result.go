@@ -16,15 +16,15 @@ func quantile(outages []time.Duration, q float64) string {
 
 // String returns the counts of the verdict.
 func (r *Result) String() string {
-	return fmt.Sprintf("ticks and calls lost %d, changed %d, done twice %d, diverged %d, records broken %d; zombies %d, fenced %d",
-		r.Lost, r.Changed, r.Doubled, r.Diverged, r.Broken, r.Zombies, r.Fenced)
+	return fmt.Sprintf("ticks and calls lost %d, changed %d, done twice %d, diverged %d, records broken %d; zombies fenced %d",
+		r.Lost, r.Changed, r.Doubled, r.Diverged, r.Broken, r.Fenced)
 }
 
 // Print prints tables of events and outages.
 func (r *Result) Print(w io.Writer) {
 	outages := make(map[string][]time.Duration)
 	for _, e := range r.Events {
-		outages[e.Name] = append(outages[e.Name], e.Outage)
+		outages[e.kind.Name] = append(outages[e.kind.Name], e.outage)
 	}
 	events := report.NewTable("longest time without a tick", "n", "p50", "p99", "max")
 	events.Left("longest time without a tick")
@@ -34,9 +34,9 @@ func (r *Result) Print(w io.Writer) {
 			events.Row(k.Name, report.Count(len(o)), quantile(o, 0.5), quantile(o, 0.99), quantile(o, 1))
 		}
 	}
-	what := report.NewTable("records", "ticks", "terms", "applied", "acknowledged", "uncertain", "zombies", "fenced", "took")
-	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(r.Terms), report.Count(r.Reported), report.Count(r.Acked),
-		report.Count(r.Uncertain), report.Count(r.Zombies), report.Count(r.Fenced), report.Duration(r.Took))
+	what := report.NewTable("records", "ticks", "terms", "applied", "acknowledged", "uncertain", "took")
+	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(int(r.Terms)), report.Count(r.Reported), report.Count(r.Acked),
+		report.Count(r.Uncertain), report.Duration(r.Took))
 	for _, t := range []*report.Table{events, what} {
 		if t.Len() > 0 {
 			fmt.Fprintln(w)

@@ -2,11 +2,7 @@ package nemesis
 
 import (
 	"context"
-	"encoding/json"
-	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 const (
@@ -29,7 +25,7 @@ func (r *run) saves(ctx context.Context) error {
 // saveErr returns the name and the error of a node that could not save, or "".
 func (r *run) saveErr() string {
 	for _, n := range r.Nodes {
-		if err := r.look(n).saveErr; err != "" {
+		if err := r.Status(n, cell).SaveErr; err != "" {
 			return n.Name + ": " + err
 		}
 	}
@@ -43,36 +39,24 @@ func (r *run) checkBucket(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
-	bucket := cell.Stream()
-	s, err := r.JS.Stream(ctx, "OBJ_"+bucket)
+	bucket, err := r.JS.ObjectStore(ctx, cell.Stream())
 	if err != nil {
 		return err
 	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+	objects, err := bucket.List(ctx)
 	if err != nil {
 		return err
 	}
-	objects, left := 0, info.State.Subjects
-	for subject, n := range info.State.Subjects {
-		if !strings.HasPrefix(subject, "$O."+bucket+".M.") {
-			continue
-		}
-		m, err := s.GetLastMsgForSubject(ctx, subject)
-		if err != nil {
-			return err
-		}
-		var o jetstream.ObjectInfo
-		if err := json.Unmarshal(m.Data, &o); err != nil {
-			return err
-		}
-		chunks := "$O." + bucket + ".C." + o.NUID
-		if objects++; n == 1 && left[chunks] == uint64(o.Chunks) {
-			delete(left, chunks)
-			delete(left, subject)
-		}
+	s, err := r.JS.Stream(ctx, "OBJ_"+cell.Stream())
+	if err != nil {
+		return err
 	}
-	if objects > 2 || len(left) > 0 || info.Config.AllowDirect {
-		r.Fault("bucket: %d objects, any replica answers: %t, other messages: %v", objects, info.Config.AllowDirect, left)
+	is, want := s.CachedInfo(), uint64(0)
+	for _, o := range objects {
+		want += 1 + uint64(o.Chunks)
+	}
+	if len(objects) > 2 || is.State.Msgs != want || is.Config.AllowDirect {
+		r.Fault("bucket: %d objects, %d messages, want %d; any replica answers: %t", len(objects), is.State.Msgs, want, is.Config.AllowDirect)
 	}
 	return nil
 }

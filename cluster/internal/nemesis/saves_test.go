@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
+	"handloom/world"
 )
 
 // Saves leave two objects, and each fault of the bucket is found.
@@ -32,7 +34,7 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 			_, err = o.PutString(ctx, "snapshot400", "state")
 			return err
 		},
-		".C.left400": func(ctx context.Context, js jetstream.JetStream) error {
+		"5 messages, want 4": func(ctx context.Context, js jetstream.JetStream) error {
 			_, err := js.Publish(ctx, "$O."+bucket+".C.left400", []byte("state"))
 			return err
 		},
@@ -71,8 +73,11 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 func TestReceive_KeepsSaveError(t *testing.T) {
 	f, n := newTestRun(), &localnet.Member{Name: "n0"}
 	f.Nodes = []*localnet.Member{{Name: "n1", Index: 1}, n}
-	for _, c := range [][2]string{{"status true 1 2 0 no room", "n0: no room"}, {"status true 1 2 0 ", ""}, {"status true 1 2 0 gone", "n0: gone"}, {"closed", ""}} {
-		f.receive(n, c[0])
+	for _, c := range [][2]string{{"", ""}, {"no room", "n0: no room"}, {"", ""}, {"gone", "n0: gone"}} {
+		f.receive(n, "listen")
+		line, err := json.Marshal(cluster.CellStatus{Cell: cell, World: world.Status{SaveErr: c[0]}})
+		failIf(t, err)
+		f.receive(n, string(line))
 		if got := f.saveErr(); got != c[1] || f.Bad() {
 			t.Errorf("after %q: %q, want %q", c[0], got, c[1])
 		}
