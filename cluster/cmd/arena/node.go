@@ -17,19 +17,13 @@ func runNode(ctx context.Context, c *process.Child, words []string) error {
 	if err != nil {
 		return err
 	}
-	open := func(_ context.Context, id cells.ID) (*cluster.Cell, error) { return openCell(id, workers) }
-	return nemesis.Host(ctx, c, words[2], fieldCells, cluster.Host{Name: words[0], Open: open})
-}
-
-func openCell(id cells.ID, workers int) (*cluster.Cell, error) {
-	g, err := newArena(workers)
-	if err != nil {
-		return nil, err
+	open := func(_ context.Context, id cells.ID) (*cluster.Cell, error) {
+		g, err := newArena(workers)
+		if err != nil {
+			return nil, err
+		}
+		mail := func(ctx context.Context, w *world.World, l *cluster.Log) error { return g.outbox.Run(ctx, w, l.Transport()) }
+		return &cluster.Cell{Store: g.store, World: g.options(id), Serve: g.serve, Run: mail}, nil
 	}
-	return &cluster.Cell{
-		Store: g.store, World: g.options(id), Serve: g.serve,
-		Run: func(ctx context.Context, w *world.World, l *cluster.Log) error {
-			return g.outbox.Run(ctx, w, l.Transport())
-		},
-	}, nil
+	return nemesis.Host(ctx, c, words[2], fieldCells, cluster.Host{Name: words[0], Open: open})
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"handloom/internal/chart"
 	"handloom/internal/localpage"
 )
 
@@ -18,19 +17,14 @@ var files embed.FS
 type pageState struct {
 	tally
 	Faults, Events []string
-	Processes      []pageProcess // servers first
+	Up             map[string]bool // by process
 	Cells          [fieldCells]place
 }
 
-type pageProcess struct {
-	Name string
-	Up   bool
-}
-
 func (a *arenaRun) state() pageState {
-	s := pageState{tally: a.players.tally(false), Faults: a.Faults(), Events: a.Events(), Cells: a.places()}
+	s := pageState{tally: a.players.tally(false), Faults: a.Faults(), Events: a.Events(), Up: make(map[string]bool), Cells: a.places()}
 	for _, m := range a.All {
-		s.Processes = append(s.Processes, pageProcess{m.Name, m.Up()})
+		s.Up[m.Name] = m.Up()
 	}
 	return s
 }
@@ -39,10 +33,6 @@ func (a *arenaRun) state() pageState {
 func (a *arenaRun) serve(l net.Listener) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(files))
-	mux.HandleFunc("GET /icon.svg", func(out http.ResponseWriter, _ *http.Request) {
-		out.Header().Set("Content-Type", "image/svg+xml")
-		_, _ = out.Write(chart.Icon)
-	})
 	mux.HandleFunc("GET /state", func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(out).Encode(a.state())

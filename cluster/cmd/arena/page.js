@@ -22,17 +22,17 @@ function summary(state) {
 
 function showProcesses(state) {
 	const focused = document.activeElement?.dataset?.name;
-	at("processes").replaceChildren(...state.Processes.map(p => {
-		const row = document.createElement("tr"), isNode = p.Name[0] === "n";
+	at("processes").replaceChildren(...Object.entries(state.Up).map(([name, up]) => {
+		const row = document.createElement("tr"), isNode = name[0] === "n";
 		const button = element("button", "kill");
-		button.setAttribute("aria-label", "kill " + p.Name);
-		button.dataset.name = p.Name;
-		button.disabled = !p.Up;
+		button.setAttribute("aria-label", "kill " + name);
+		button.dataset.name = name;
+		button.disabled = !up;
 		const last = document.createElement("td");
 		last.append(button);
 		row.append(
-			element("td", (isNode ? "node " : "server ") + p.Name, isNode ? p.Name : ""), element("td", p.Up ? "up" : "down", p.Up ? "up" : "down"),
-			element("td", isNode ? state.Cells.filter(c => c.Leader === p.Name).length : ""), last);
+			element("td", (isNode ? "node " : "server ") + name, isNode ? name : ""), element("td", up ? "up" : "down", up ? "up" : "down"),
+			element("td", isNode ? state.Cells.filter(c => c.Leader === name).length : ""), last);
 		return row;
 	}));
 	if (focused) document.querySelector(`button[data-name="${focused}"]`)?.focus();

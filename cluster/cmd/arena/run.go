@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -54,7 +56,7 @@ func (a *arenaRun) play(ctx context.Context) error {
 		command += " -kill"
 	}
 	fmt.Fprintf(a.Out, "%s\npage: http://%s/\n", command, l.Addr())
-	if err = a.Heal(); err == nil {
+	if err = a.Start(); err == nil {
 		err = a.Until(ctx, a.isHealthy)
 	}
 	if err != nil || a.Bad() {
@@ -124,10 +126,7 @@ const (
 
 // killAll kills processes, chosen on the page or by the seed, until the time is over.
 func (a *arenaRun) killAll(ctx context.Context) error {
-	timed, cancel := context.WithCancel(ctx)
-	if a.limit > 0 {
-		timed, cancel = context.WithTimeout(ctx, a.limit)
-	}
+	timed, cancel := context.WithTimeout(ctx, cmp.Or(a.limit, math.MaxInt64))
 	defer cancel()
 	random := rand.New(rand.NewPCG(a.seed, playerCount))
 	for !a.Bad() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -97,8 +96,7 @@ func (a *Auditor) Acked(key, tick uint64) {
 // Follow copies every record of l until ctx ends, with retries.
 func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 	for ctx.Err() == nil {
-		last := a.last()
-		err := l.Read(ctx, last, a.reader(last, math.MaxUint64))
+		err := read{l, a}.Read(ctx, a.last(), func(uint64, []byte) error { return nil })
 		a.mutex.Lock()
 		a.readErr = err
 		a.mutex.Unlock()
@@ -128,25 +126,40 @@ func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 // retryDelay is the pause of Follow after an error.
 const retryDelay = 50 * time.Millisecond
 
-// reader returns a function for Read that keeps new records after a position and compares old
-// ones. It ends Read at a position.
-func (a *Auditor) reader(after, through uint64) func(at uint64, rec []byte) error {
-	return func(at uint64, rec []byte) error {
-		a.mutex.Lock()
-		defer a.mutex.Unlock()
-		if at != after+1 {
-			a.fault(&a.found.Broken, "record %d comes after record %d", at, after)
-		}
+// A read log keeps new records that are read, and compares old ones. It lacks its newest snapshot,
+// so a replay has ticks.
+type read struct {
+	world.Log
+	a *Auditor
+}
+
+func (l read) Snapshots(ctx context.Context) ([]uint64, error) {
+	at, err := l.Log.Snapshots(ctx)
+	if len(at) > 1 {
+		at = at[1:]
+	}
+	return at, err
+}
+
+func (l read) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	return l.Log.Read(ctx, after, func(at uint64, rec []byte) error {
+		l.a.see(at, after, rec)
 		after = at
-		if at > uint64(len(a.records)) {
-			a.records = append(a.records, bytes.Clone(rec))
-		} else if !bytes.Equal(a.records[at-1], rec) {
-			a.fault(&a.found.Broken, "record %d has changed", at)
-		}
-		if at >= through {
-			return errEnd
-		}
-		return nil
+		return each(at, rec)
+	})
+}
+
+// see takes a record that was read after another one.
+func (a *Auditor) see(at, after uint64, rec []byte) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if at != after+1 {
+		a.fault(&a.found.Broken, "record %d comes after record %d", at, after)
+	}
+	if at > uint64(len(a.records)) {
+		a.records = append(a.records, bytes.Clone(rec))
+	} else if !bytes.Equal(a.records[at-1], rec) {
+		a.fault(&a.found.Broken, "record %d has changed", at)
 	}
 }
 
@@ -156,32 +169,17 @@ func (a *Auditor) last() uint64 {
 	return uint64(len(a.records))
 }
 
-var errEnd = errors.New("end of read")
-
 // Check reads the rest of the log from l and replays it from its older snapshot. It fails if l
 // does not answer; faults are findings.
 func (a *Auditor) Check(ctx context.Context, l world.Log, p App, workers int) error {
+	last := a.last() // before Tail, because Follow reads on
 	saved, err := l.Snapshots(ctx)
-	if err == nil && len(saved) == 0 {
-		err = errors.New("log without snapshot")
-	}
 	if err != nil {
 		return err
 	}
-	from := slices.Min(saved)
-	if last := a.last(); from > last {
-		return fmt.Errorf("log may be trimmed through record %d, read only through record %d", from, last)
+	if len(saved) == 0 || slices.Min(saved) > last {
+		return fmt.Errorf("snapshots %d: log may be trimmed, read only through record %d", saved, last)
 	}
-	if err := a.compare(ctx, l, from); err != nil {
-		return err
-	}
-	_, err = a.replay(ctx, older{l}, p, workers, func(TickResult) {})
-	return err
-}
-
-// compare reads the log after a position up to its end.
-func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error {
-	last := a.last() // before Tail, because Follow reads on
 	tail, err := l.Tail(ctx)
 	if err != nil {
 		return err
@@ -191,12 +189,7 @@ func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error 
 		a.fault(&a.found.Broken, "log ends at record %d, want at least %d", tail, last)
 		a.mutex.Unlock()
 	}
-	if tail <= after {
-		return nil
-	}
-	if err = l.Read(ctx, after, a.reader(after, tail)); errors.Is(err, errEnd) {
-		return nil
-	}
+	_, err = a.replay(ctx, read{l, a}, p, workers, func(TickResult) {})
 	return err
 }
 
@@ -224,17 +217,6 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, e
 		return last, err
 	}
 	return last, nil
-}
-
-// older is a log without its newest snapshot, so a replay has ticks.
-type older struct{ world.Log }
-
-func (l older) Snapshots(ctx context.Context) ([]uint64, error) {
-	at, err := l.Log.Snapshots(ctx)
-	if len(at) > 1 {
-		at = at[1:]
-	}
-	return at, err
 }
 
 // Findings returns the findings so far.

@@ -28,7 +28,9 @@ type Node func(ctx context.Context, c *process.Child, words []string) error
 // Child runs a server, or node with its arguments, until in ends. It reports on out.
 func Child(words []string, in io.Reader, out io.Writer, node Node) (exit int) {
 	return process.Serve(in, out, func(ctx context.Context, c *process.Child) error {
-		go obeyDisk(c)
+		disk := make(chan os.Signal, 1)
+		signal.Notify(disk, slowDisk, proceed)
+		go obeyDisk(c, disk)
 		switch {
 		case len(words) == 4 && words[0] == serverChild:
 			return runServer(ctx, c, words[1], words[2], strings.Split(words[3], ","))
@@ -43,16 +45,14 @@ func Child(words []string, in io.Reader, out io.Writer, node Node) (exit int) {
 const syncDelay = 200 * time.Millisecond
 
 // obeyDisk makes the disk slow from the signal slowDisk to the signal proceed.
-func obeyDisk(c *process.Child) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, slowDisk, proceed)
+func obeyDisk(c *process.Child, signals <-chan os.Signal) {
 	var delay atomic.Int64
-	delays := sync.OnceValue(func() error { return delaySyncs(func() time.Duration { return time.Duration(delay.Load()) }) })
+	install := sync.OnceValue(func() error { return delaySyncs(&delay) })
 	for s := range signals {
 		delay.Store(0)
 		if s == slowDisk {
 			delay.Store(int64(syncDelay))
-			if err := delays(); err != nil {
+			if err := install(); err != nil {
 				c.Logf("fail slow disk: %v", err)
 			}
 		}

@@ -91,8 +91,8 @@ func (f *Fleet) Events() []string {
 	return f.events[:len(f.events):len(f.events)]
 }
 
-// newFleet creates a fleet without processes, which [Fleet.Heal] starts. They execute this program.
-// Close it, also after an error.
+// newFleet creates a fleet without processes, which [Fleet.Start] starts. They execute this
+// program. Close it, also after an error.
 func newFleet(o Options) (f *Fleet, err error) {
 	f = &Fleet{Options: o, Net: NewNet(), begun: time.Now()}
 	if f.Dir, err = os.MkdirTemp("", "fleet-"); err != nil {
@@ -116,13 +116,19 @@ func newFleet(o Options) (f *Fleet, err error) {
 		n.words = append([]string{nodeChild}, o.Node(i, f.Dir, strings.Join(f.links(&err, n.Name, i), ","))...)
 	}
 	f.URLs = f.links(&err, parent, 0)
+	return f, err
+}
+
+// Start starts all processes.
+func (f *Fleet) Start() error {
+	err := f.Heal()
 	if err == nil {
 		f.conn, err = nats.Connect(strings.Join(f.URLs, ","), nats.MaxReconnects(-1), nats.ReconnectWait(askEvery), nats.RetryOnFailedConnect(true))
 	}
 	if err == nil {
 		f.JS, err = jetstream.New(f.conn)
 	}
-	return f, err
+	return err
 }
 
 // link adds a link to a server and returns its URL.

@@ -8,12 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"handloom/cluster/internal/localnet"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A pair is a connection from a to b through a link.
 type pair struct {

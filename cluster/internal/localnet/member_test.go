@@ -2,9 +2,22 @@ package localnet
 
 import (
 	"io"
+	"os"
 	"slices"
 	"testing"
+
+	"go.uber.org/goleak"
 )
+
+var testNode Node
+
+// TestMain also runs the children.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
+		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout, testNode))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestMember_ServerSaysAddresses(t *testing.T) {
 	f := &Fleet{Options: Options{Out: io.Discard}}

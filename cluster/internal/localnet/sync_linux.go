@@ -3,15 +3,16 @@ package localnet
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// delaySyncs makes each fsync and fdatasync of this process wait for delay, from now on. It
-// needs no rights: a seccomp filter has the kernel ask this process before both system calls.
-func delaySyncs(delay func() time.Duration) error {
+// delaySyncs makes each fsync and fdatasync of this process wait for delay, in nanoseconds, from now
+// on. It needs no rights: a seccomp filter has the kernel ask this process before both system calls.
+func delaySyncs(delay *atomic.Int64) error {
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // number of the system call
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_FSYNC, Jt: 1},
@@ -40,7 +41,7 @@ func delaySyncs(delay func() time.Duration) error {
 			if _, _, errno := unix.Syscall(unix.SYS_IOCTL, asks, unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&call))); errno != 0 {
 				continue // a signal interrupted either call
 			}
-			time.AfterFunc(delay(), func() {
+			time.AfterFunc(time.Duration(delay.Load()), func() {
 				answer := struct { // struct seccomp_notif_resp
 					id, value    uint64
 					error, flags uint32

@@ -4,7 +4,7 @@ package localnet
 
 import (
 	"errors"
-	"time"
+	"sync/atomic"
 )
 
-func delaySyncs(func() time.Duration) error { return errors.ErrUnsupported }
+func delaySyncs(*atomic.Int64) error { return errors.ErrUnsupported }

@@ -42,12 +42,12 @@ var kinds = []Kind{
 	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, func(e *event) { e.pause(e.follower()) }},
 	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, func(e *event) { e.pause(e.other()) }},
 	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.pause(e.leader) }},
-	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, func(e *event) { e.cutOff(e.owner, true, true) }},
-	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, func(e *event) { e.cutOff(e.owner, false, true) }},
-	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, func(e *event) { e.cutOff(e.other(), true, true) }},
-	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.cutOff(e.leader, true, true) }},
-	{"cut-leader-answers", "what the others say does not reach it", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.cutOff(e.leader, false, true) }},
-	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 16000 * ms}, false, func(e *event) { e.cutOff(e.leader, true, false) }},
+	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, func(e *event) { e.cut(e.owner, e.Servers, true, true) }},
+	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, func(e *event) { e.cut(e.owner, e.Servers, false, true) }},
+	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, func(e *event) { e.cut(e.other(), e.Servers, true, true) }},
+	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.cut(e.leader, e.Servers, true, true) }},
+	{"cut-leader-answers", "what the others say does not reach it", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.cut(e.leader, e.Servers, false, true) }},
+	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 16000 * ms}, false, func(e *event) { e.cut(e.leader, e.Servers, true, false) }},
 	{"split", "a server and the owner are cut off from all others", 1, [2]time.Duration{500 * ms, 8000 * ms}, true, (*event).split},
 	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, (*event).slow},
 	{"slow-disk-leader", "fsync takes 200 ms more on the server that leads the stream", 1, [2]time.Duration{1000 * ms, 6000 * ms}, false, func(e *event) { e.slowDisk(e.leader) }},
@@ -134,7 +134,9 @@ func (e *event) killMachine() {
 	e.kill(e.Nodes[i], e.Servers[i])
 }
 
+// cut cuts a node or a server off from others.
 func (e *event) cut(m *localnet.Member, others []*localnet.Member, says, hears bool) {
+	e.noteVictim(m)
 	for _, other := range others {
 		if says && other != m {
 			e.Net.Cut(m.Name, other.Name)
@@ -145,22 +147,10 @@ func (e *event) cut(m *localnet.Member, others []*localnet.Member, says, hears b
 	}
 }
 
-// cutOff cuts a node or a server off from the servers.
-func (e *event) cutOff(m *localnet.Member, says, hears bool) {
-	e.noteVictim(m)
-	e.cut(m, e.Servers, says, hears)
-}
-
 func (e *event) split() {
 	s := e.Servers[e.random.IntN(localnet.Size)]
-	e.cutOff(s, true, true)
-	e.noteVictim(e.owner)
-	for _, n := range e.Nodes {
-		if n != e.owner {
-			e.cut(n, []*localnet.Member{s}, true, true)
-		}
-	}
-	others := slices.DeleteFunc(slices.Clone(e.Servers), func(other *localnet.Member) bool { return other == s })
+	others := slices.DeleteFunc(slices.Clone(e.All), func(m *localnet.Member) bool { return m == s || m == e.owner })
+	e.cut(s, others, true, true)
 	e.cut(e.owner, others, true, true)
 }
 

@@ -96,7 +96,7 @@ func (r *run) snapshots(dir string) string {
 }
 
 func (r *run) run(ctx context.Context) error {
-	if err := r.Heal(); err != nil {
+	if err := r.Start(); err != nil {
 		return err
 	}
 	var log *cluster.Log

@@ -20,7 +20,7 @@ func (r *Result) String() string {
 		r.Lost, r.Changed, r.Doubled, r.Diverged, r.Broken, r.Fenced)
 }
 
-// Print prints tables of events and outages.
+// Print prints a table of outages, and counts.
 func (r *Result) Print(w io.Writer) {
 	outages := make(map[string][]time.Duration)
 	for _, e := range r.Events {
@@ -34,14 +34,8 @@ func (r *Result) Print(w io.Writer) {
 			events.Row(k.Name, report.Count(len(o)), quantile(o, 0.5), quantile(o, 0.99), quantile(o, 1))
 		}
 	}
-	what := report.NewTable("records", "ticks", "terms", "applied", "acknowledged", "uncertain", "took")
-	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(int(r.Terms)), report.Count(r.Reported), report.Count(r.Acked),
-		report.Count(r.Uncertain), report.Duration(r.Took))
-	for _, t := range []*report.Table{events, what} {
-		if t.Len() > 0 {
-			fmt.Fprintln(w)
-			t.WriteTo(w)
-		}
-	}
 	fmt.Fprintln(w)
+	events.WriteTo(w)
+	fmt.Fprintf(w, "\n%d records, %d terms, %d ticks, applied %d times; %d calls acknowledged, %d uncertain; took %s\n\n",
+		r.Records, r.Terms, r.Ticks, r.Reported, r.Acked, r.Uncertain, report.Duration(r.Took))
 }

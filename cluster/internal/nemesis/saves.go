@@ -22,14 +22,14 @@ func (r *run) saves(ctx context.Context) error {
 	return err
 }
 
-// saveErr returns the name and the error of a node that could not save, or "".
-func (r *run) saveErr() string {
+// saveErr returns the names and errors of nodes that could not save.
+func (r *run) saveErr() (all string) {
 	for _, n := range r.Nodes {
 		if err := r.Status(n, cell).SaveErr; err != "" {
-			return n.Name + ": " + err
+			all += n.Name + ": " + err
 		}
 	}
-	return ""
+	return all
 }
 
 // checkBucket reports a fault if the bucket has more than two objects and their chunks.
