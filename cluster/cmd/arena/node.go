@@ -22,7 +22,9 @@ func runNode(ctx context.Context, c *process.Child, words []string) error {
 		if err != nil {
 			return nil, err
 		}
-		mail := func(ctx context.Context, w *world.World, l *cluster.Log) error { return g.outbox.Run(ctx, w, l.Transport()) }
+		mail := func(ctx context.Context, w *world.World, l *cluster.Log) error {
+			return g.outbox.Run(ctx, w, l.Transport())
+		}
 		return &cluster.Cell{Store: g.store, World: g.options(id), Serve: g.serve, Run: mail}, nil
 	}
 	return nemesis.Host(ctx, c, words[2], fieldCells, cluster.Host{Name: words[0], Open: open})

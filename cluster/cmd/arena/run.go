@@ -51,11 +51,7 @@ func (a *arenaRun) play(ctx context.Context) error {
 		return err
 	}
 	defer a.serve(l).Close()
-	command := fmt.Sprintf("go run ./cluster/cmd/arena -seed %d", a.seed)
-	if a.kill {
-		command += " -kill"
-	}
-	fmt.Fprintf(a.Out, "%s\npage: http://%s/\n", command, l.Addr())
+	fmt.Fprintf(a.Out, "go run ./cluster/cmd/arena -seed %d -kill=%t\npage: http://%s/\n", a.seed, a.kill, l.Addr())
 	if err = a.Start(); err == nil {
 		err = a.Until(ctx, a.isHealthy)
 	}

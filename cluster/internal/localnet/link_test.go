@@ -151,6 +151,11 @@ func TestLink_DialNeedsBothDirections(t *testing.T) {
 	p.net.Cut("b", "a")
 	a := dial(t, p.link.Addr())
 	a.say(t, "early")
+	noError(t, elsewhere.(*net.TCPListener).SetDeadline(time.Now().Add(20*time.Millisecond)))
+	if _, err := elsewhere.Accept(); err == nil {
+		t.Error("dialed through a cut")
+	}
+	noError(t, elsewhere.(*net.TCPListener).SetDeadline(time.Time{}))
 	p.net.Heal()
 	accept(t, elsewhere).want(t, "early")
 }

@@ -2,7 +2,7 @@
 // journal each. It injects faults of machines and networks while clients call, and checks that
 // nothing acknowledged is lost or done twice, and that nodes never differ.
 //
-// An event kills, stops or cuts off processes for a while, then heals them. The next event
+// An event kills, stops, cuts off or slows processes for a while, then heals them. The next event
 // follows when all processes are healthy. A seed repeats the deck and the faults, but not their
 // timing in the processes.
 //
