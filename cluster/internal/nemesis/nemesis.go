@@ -193,8 +193,12 @@ func (r *run) calm() time.Duration {
 // term returns the newest term and the time since it began.
 func (r *run) term() (term uint32, age time.Duration) {
 	for _, n := range r.Nodes {
-		s := r.Status(n, cell)
-		term, age = max(term, s.Term), max(age, s.TermAge)
+		switch s := r.Status(n, cell); {
+		case s.Term > term:
+			term, age = s.Term, s.TermAge
+		case s.Term == term:
+			age = max(age, s.TermAge)
+		}
 	}
 	return term, age
 }

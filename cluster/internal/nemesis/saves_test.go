@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -81,6 +82,22 @@ func TestReceive_KeepsSaveError(t *testing.T) {
 		if got := f.saveErr(); got != c[1] || f.Bad() {
 			t.Errorf("after %q: %q, want %q", c[0], got, c[1])
 		}
+	}
+}
+
+// A node that has not seen the newest term does not count.
+func TestTerm_AgeIsOfNewest(t *testing.T) {
+	r := newTestRun()
+	for i, s := range []world.Status{{Term: 2, TermAge: time.Hour}, {Term: 3, TermAge: time.Second}, {Term: 3, TermAge: 2 * time.Second}} {
+		n := &localnet.Member{Index: i}
+		r.Nodes = append(r.Nodes, n)
+		r.receive(n, "listen")
+		line, err := json.Marshal(cluster.CellStatus{Cell: cell, World: s})
+		failIf(t, err)
+		r.receive(n, string(line))
+	}
+	if term, age := r.term(); term != 3 || age != 2*time.Second {
+		t.Errorf("got term %d of age %v, want 3 of 2s", term, age)
 	}
 }
 
