@@ -102,9 +102,17 @@ func TestCall_ReportsErrors(t *testing.T) {
 			if tt.cell == 2 || tt.body == "hang" {
 				limit = 300 * time.Millisecond
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
-			defer cancel()
-			reply, err := tt.client.Call(ctx, tt.cell, []byte(tt.body))
+			var reply []byte
+			var err error
+			// An attempt that is under way when the context ends may count, so nothing else is known.
+			for range 10 {
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				reply, err = tt.client.Call(ctx, tt.cell, []byte(tt.body))
+				cancel()
+				if tt.cell != 2 || !errors.Is(err, errNoReply) {
+					break
+				}
+			}
 			if tt.want == nil && (string(reply) != "done" || err != nil) {
 				t.Errorf("got %q, %v", reply, err)
 			}
