@@ -75,6 +75,7 @@ type Node struct {
 	read      bool              // the whole bucket was read
 	self      nodeEntry         // without Cells
 	revisions map[string]uint64 // of the entries of nodes
+	newest    uint64            // the highest of revisions so far
 	missed    map[string]int    // beats of this node since another's last
 	clockOff  time.Duration     // this clock minus the servers', at the last beat
 	hosted    map[CellID]*hosted

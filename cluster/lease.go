@@ -234,6 +234,7 @@ func (n *Node) see(ctx context.Context, e jetstream.KeyValueEntry) {
 		return
 	}
 	n.revisions[name], n.missed[name] = e.Revision(), 0
+	n.newest = max(n.newest, e.Revision())
 	if name != n.host.Name || n.placement.nodes[name].Beat <= before {
 		return
 	}

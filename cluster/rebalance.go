@@ -82,14 +82,28 @@ type move struct {
 	away bool // close the cell
 }
 
+// noteLeads notes since when this node leads its cells. It needs the mutex.
+func (n *Node) noteLeads() {
+	for _, h := range n.hosted {
+		switch leads := h.leads(); {
+		case !leads:
+			h.leadsSince = 0
+		case h.leadsSince == 0:
+			h.leadsSince = n.newest
+		}
+	}
+}
+
 // nextMove returns the next cell that should change its leader, or close here, or the zero move. A
-// cell closes once all its nodes have it open.
+// cell closes once all its nodes have it open. A node gets back a cell after a sign of life that is
+// newer than the present leader: the leader before may have died on that node.
 func (n *Node) nextMove() move {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if _, joined := n.placement.nodes[n.host.Name]; !joined || !n.read {
 		return move{} // others have removed this node
 	}
+	n.noteLeads()
 	all := n.placement.assign(n.host.Copies)
 	for _, id := range n.ids() {
 		h, nodes := n.hosted[id], all[id]
@@ -99,7 +113,7 @@ func (n *Node) nextMove() move {
 		case !mine && !slices.ContainsFunc(nodes, missing):
 			delete(n.hosted, id)
 			return move{h, len(nodes) > 0, true}
-		case mine && nodes[0] != n.host.Name && !missing(nodes[0]) && h.leads() && time.Now().After(h.nextHandoff):
+		case mine && nodes[0] != n.host.Name && !missing(nodes[0]) && h.leadsSince > 0 && n.revisions[nodes[0]] > h.leadsSince && time.Now().After(h.nextHandoff):
 			return move{h, true, false}
 		}
 	}
