@@ -47,14 +47,12 @@ type fighter struct {
 
 // BenchmarkSeek seeks random ticks of a log, after one pass over all of it. It reports
 // percentiles of the time and of the ticks that a seek plays, the memory of the checkpoints, and
-// their distance in ticks. With the default Memory of 1 GiB, on a sixth of two cores:
+// their distance in ticks. With the default Memory of 1 GiB, on two processors, -ticks 72000:
 //
-//	world           ticks    p50      p99      ticks p50, p99   memory    distance
-//	50 players     72,000    0.19 ms  1.2 ms       8,    15      52 MiB    16 ticks
-//	100k x 128 B   72,000    1.8 s    11 s       951, 1,981     681 MiB  2048 ticks
-//	1M x 64 B      14,400    19 s     60 s       945, 1,905     797 MiB  2048 ticks
-//
-// 72,000 ticks of the largest world lead to a distance of 8192 ticks.
+//	world           p50      p99      ticks p50,   p99   memory    distance
+//	50 players      0.16 ms  0.78 ms        8,      15    52 MiB     16 ticks
+//	100k x 128 B    0.11 s   0.22 s       514,   1,198   989 MiB  1,201 ticks
+//	1M x 64 B       6.6 s    14 s       2,972,   6,154   942 MiB  7,201 ticks
 func BenchmarkSeek(b *testing.B) {
 	for _, c := range []struct {
 		name  string
