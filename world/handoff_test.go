@@ -33,8 +33,13 @@ func handOff(ctx context.Context, w *world.World, to string) *handing {
 
 func wantHanded(t *testing.T, h *handing, want error) {
 	t.Helper()
-	time.Sleep(50 * time.Millisecond)
-	synctest.Wait()
+	for range 40 { // a successor that could not read the state may pause for a second
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		if h.done {
+			break
+		}
+	}
 	if !h.done || !errors.Is(h.err, want) || want == nil && h.err != nil {
 		t.Fatalf("Handoff: done %t, %v, want %v", h.done, h.err, want)
 	}
