@@ -220,7 +220,7 @@ func (buf *buffer) admits(more Load) bool {
 }
 
 func (buf *buffer) take(more Load) bool {
-	if !buf.fits(more) && !buf.admits(more) {
+	if !buf.fits(more) && !buf.admits(more) { // fits is inlined (op=fewcommands)
 		return false
 	}
 	if buf.wires != nil {

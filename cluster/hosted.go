@@ -18,9 +18,8 @@ type hosted struct {
 	stop  context.CancelFunc
 	ended chan struct{} // closed when the cell is closed
 
-	// Of rebalance.
-	nextHandoff time.Time // after a failed one
-	leadsSince  uint64    // newest revision of a node's entry when this node began to lead; 0: it does not
+	nextHandoff time.Time // after a failed one; rebalance uses it, as leadsSince
+	leadsSince  uint64    // newest revision of an entry when this node began to lead; 0: it does not
 
 	mutex   sync.Mutex
 	world   *world.World // nil: not open

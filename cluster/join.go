@@ -74,7 +74,7 @@ type Node struct {
 	placement placement
 	read      bool              // the whole bucket was read
 	self      nodeEntry         // without Cells
-	revisions map[string]uint64 // of the entries of nodes
+	revisions map[string]uint64 // revisions of nodes' entries
 	newest    uint64            // the highest of revisions so far
 	missed    map[string]int    // beats of this node since another's last
 	clockOff  time.Duration     // this clock minus the servers', at the last beat

@@ -37,8 +37,8 @@ type Log struct {
 
 	mutex        sync.Mutex
 	seen         location   // the last record read or appended
-	found        location   // of the last search; seq 0: none
-	ended        location   // the end at the last look, until an append; seq 0: none
+	found        location   // last search result; seq 0: none
+	ended        location   // end at the last look, until an append; seq 0: none
 	highest      uint64     // highest known position, including the journal
 	failingSince time.Time  // start of unanswered requests; zero: the last one was answered
 	shortSince   time.Time  // start of reports of a short stream; zero: none

@@ -144,8 +144,8 @@ func TestAppend_AsksNothingAfterTail(t *testing.T) {
 	}
 }
 
-// An answer that takes longer than a request's first time limit arrives after some repetitions, so
-// Read continues on a busy machine.
+// An answer that arrives after the request was sent again counts, so Read continues on a busy
+// machine.
 func TestRead_WaitsForSlowAnswers(t *testing.T) {
 	t.Parallel()
 	_, l := oneServerLog(t)

@@ -51,3 +51,22 @@ func (s *shelf) verify(t testing.TB) {
 		t.Fatalf("%d, %d and %d moments have %d bytes, want at most %d", len(s.grid), len(s.rungs), len(s.free), bytes, s.limit)
 	}
 }
+
+// The distance is the least for which the checkpoints fit. It doubles once there are some, so that
+// each second one stays.
+func TestShelf_UsesItsMemory(t *testing.T) {
+	s := shelf{limit: 100 << 20, ticks: 72_000}
+	s.grow(1 << 20)
+	if _, grid := s.room(); s.ticks/s.distance+1 > uint64(grid) || s.ticks/(s.distance-1)+1 <= uint64(grid) {
+		t.Errorf("got a distance of %d ticks for %d checkpoints of %d ticks", s.distance, grid, s.ticks)
+	}
+	first := s.distance
+	for tick := uint64(0); tick <= s.ticks; tick += first {
+		s.grid = append(s.grid, &moment{tick: tick})
+	}
+	before := len(s.grid)
+	s.grow(3 << 19)
+	if s.distance != 2*first || len(s.grid) != (before+1)/2 {
+		t.Errorf("half as many more bytes: got a distance of %d ticks and %d checkpoints, want %d and %d", s.distance, len(s.grid), 2*first, (before+1)/2)
+	}
+}

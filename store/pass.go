@@ -34,7 +34,7 @@ func (s *Store) Do(ctx context.Context, f func(q Queue)) error {
 	return s.pass(ctx, opDo, 1, nil, f)
 }
 
-// pass runs the pass of an Each, with f, or of a Do, with one.
+// pass runs an Each, with function f, or a Do, with function one.
 func (s *Store) pass(ctx context.Context, op operation, n int, f func(int, Queue), one func(Queue)) error {
 	p, err := s.enter(ctx, op)
 	if err != nil {

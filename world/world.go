@@ -293,7 +293,7 @@ func (w untilDone) Write(b []byte) (int, error) {
 // Run or Step began, or appends a record of its ticks that lack one, for at most a second, and
 // saves a snapshot, unless ctx has ended, or fewer than SnapshotTicks ticks, none with commands,
 // follow the newest one. Waiting calls of Submit fail, with ErrUncertain if the log may have them;
-// then Close fails with it, too. Log and store stay open.
+// then Close fails with it, too. Its other errors are those of Step. Log and store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
 // has ended before. Its error then wraps the cause of ctx and names the operation, after which

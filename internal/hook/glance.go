@@ -2,11 +2,11 @@ package hook
 
 import "time"
 
-// Glance returns what a node asks of a *world.World for each call and beat, without the quantiles
-// of its Status. Package world sets it.
+// Glance returns the State of a *world.World. It costs a lock; Status also scans histograms, which
+// is too slow for each call of a cell. Package world sets it.
 var Glance func(world any) State
 
-// A State has fields of world.Status.
+// A State is a part of world.Status.
 type State struct {
 	Leader   bool
 	Waits    bool

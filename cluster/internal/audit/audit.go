@@ -149,7 +149,7 @@ func (l read) Read(ctx context.Context, after uint64, each func(at uint64, rec [
 	})
 }
 
-// see takes a record that was read after another one.
+// see copies the record at a position, or compares it with its copy. after is the position read before.
 func (a *Auditor) see(at, after uint64, rec []byte) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
