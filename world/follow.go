@@ -28,23 +28,25 @@ func (w *World) followOnce(ctx context.Context, enough func() bool) error {
 	if err := w.undoIdle(ctx); err != nil {
 		return err
 	}
-	left, err := w.failoverDelay(ctx)
+	left, at, err := w.failoverDelay(ctx)
 	switch {
 	case err != nil:
 		return err
 	case left > 0:
-		return w.listen(ctx, left, enough)
+		return w.listen(ctx, at, left, enough)
 	}
 	return w.becomeLeader(ctx, w.mayLead)
 }
 
-// listen applies records until enough returns true, or until none arrives for wait.
-func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bool) error {
+// listen applies records after a position until enough returns true, or until none arrives for
+// wait. It ends if a Handoff has applied a record meanwhile, which may have made this World the
+// leader.
+func (w *World) listen(ctx context.Context, from uint64, wait time.Duration, enough func() bool) error {
 	listening, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(wait, func() { cancel(errElectionTimeout) })
 	defer timer.Stop()
-	err := w.log.Read(listening, w.at().at, func(at uint64, rec []byte) error {
+	err := w.log.Read(listening, from, func(at uint64, rec []byte) error {
 		timer.Stop()
 		wait, err := w.applyNext(listening, at, rec)
 		if err != nil {

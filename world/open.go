@@ -103,7 +103,7 @@ func (w *World) open(ctx context.Context) error {
 		return err
 	}
 	w.lastRecord = time.Now()
-	if left, err := w.failoverDelay(ctx); err != nil || left > 0 {
+	if left, _, err := w.failoverDelay(ctx); err != nil || left > 0 {
 		return err
 	}
 	if err := w.becomeLeader(ctx, w.mayLead); err != nil && !errors.Is(err, errFenced) {

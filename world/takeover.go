@@ -29,12 +29,13 @@ func (w *World) firstWait() time.Duration {
 	return max(timeout, 3*w.tickTime())
 }
 
-func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
+// failoverDelay returns the time until this World may lead, if no record follows position at.
+func (w *World) failoverDelay(ctx context.Context) (left time.Duration, at uint64, err error) {
 	if err := w.lockRunning(ctx); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer w.unlock()
-	return w.untilLead(), nil
+	return w.untilLead(), w.at().at, nil
 }
 
 // mayLead reports whether the failover delay is over. The caller has the lock.
@@ -45,8 +46,8 @@ func (w *World) untilLead() time.Duration {
 	switch {
 	case w.o.Observe:
 		return endless
-	case w.pending != nil:
-		return 0 // the start of its term is pending
+	case w.pending != nil, w.isLeader():
+		return 0 // the start of its term is pending, or a Handoff has appended it
 	case h.Handed && h.Leader == w.incarnation:
 		return w.offered()
 	case h.Handed && h.To != w.o.Version && w.isShared():
