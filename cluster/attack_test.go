@@ -128,8 +128,12 @@ var attacks = map[string]attack{
 			o.RePublish = &jetstream.RePublish{Source: "$O." + cells.ID(7).Stream() + ".x", Destination: cells.ID(8).Subject()}
 		})
 		noError(t, err)
-		_ = c.conn(t, by).Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "republished by %d", uint64(by)))
-		return inLogOfEight(t, c, fmt.Sprint("republished by ", uint64(by)))
+		conn, arrived := c.conn(t, by), inLogOfEight(t, c, fmt.Sprint("republished by ", uint64(by)))
+		return func() bool {
+			// The stream may have the new settings after the first messages.
+			_ = conn.Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "republished by %d", uint64(by)))
+			return arrived()
+		}
 	},
 	"write by a push consumer": func(t *testing.T, c *secured, by cells.ID) func() bool {
 		s, err := changeStream(t, c, by, "OBJ_"+cells.ID(7).Stream(), func(*jetstream.StreamConfig) {})
