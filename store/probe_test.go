@@ -201,3 +201,20 @@ func TestProbe_WriterExplainsOnlyItsItem(t *testing.T) {
 		t.Errorf("changes %+v, want one in place between Put and the end", all)
 	}
 }
+
+// The first operation on a table in a Write takes another path than the others.
+func TestProbe_SeesLaterOperationsOfAWriter(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
+	data := addSparse(t, table, store.ColumnOptions[int]{Name: "data"})
+	h := fill(t, s, table, 1)[0]
+	p := newProbe(t, s)
+	noError(t, p.Watch(uint64(h.ID), "data"))
+	noError(t, s.Write(t.Context(), func(w *store.Writer) {
+		for v := range 3 {
+			data.Put(w, h, v+1)
+		}
+	}))
+	if all := p.Take(); len(all) != 3 || all[1].From != "1" || all[1].To != "2" || all[1].By.Kind == "in place" {
+		t.Errorf("changes %+v, want three, none in place", all)
+	}
+}
