@@ -81,7 +81,7 @@ func TestMakefile_UnracedTestsExist(t *testing.T) {
 		for _, test := range declared.FindAllStringSubmatch(text, -1) {
 			delete(unraced, test[1])
 		}
-	}, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	}, isTest)
 	for name := range unraced {
 		t.Errorf("no test is called %s", name)
 	}

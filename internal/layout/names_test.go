@@ -20,25 +20,6 @@ func TestExamples_ImportNoEngine(t *testing.T) {
 	})
 }
 
-func TestRooms_HoldAtMostTheirShare(t *testing.T) {
-	const maxPercent = 20
-	lines, all := map[string]int{}, 0
-	eachFile(t, repository, func(file, text string) {
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
-				lines[room(file)]++
-				all++
-			}
-		}
-	}, isCode)
-	for room, n := range lines {
-		percent := 100 * float64(n) / float64(all)
-		if t.Logf("%-10s %5d code lines, %4.1f %%", room, n, percent); percent > maxPercent {
-			t.Errorf("%s: got %.1f %% of the code lines, want at most %d", room, percent, maxPercent)
-		}
-	}
-}
-
 // Tests with these names list deliberate mistakes, one per entry of a table. Users in their first
 // sessions made 67.
 func TestMistakes_AreListed(t *testing.T) {
@@ -61,7 +42,7 @@ func TestMistakes_AreListed(t *testing.T) {
 				listed += n
 			}
 		}
-	}, func(file string) bool { return strings.HasSuffix(file, "_test.go") })
+	}, isTest)
 	if listed < minMistakes {
 		t.Errorf("mistakes in tests: got %d, want at least %d", listed, minMistakes)
 	}
@@ -90,5 +71,5 @@ func TestFuzz_CorporaAreCommitted(t *testing.T) {
 				}
 			}
 		}
-	}, func(file string) bool { return strings.HasSuffix(file, "_test.go") })
+	}, isTest)
 }
