@@ -21,17 +21,32 @@ ALL = ./cluster/... ./...
 # Faster builds without debug information; panics do not need it.
 BARE = -gcflags=handloom/...=-dwarf=false
 
-.PHONY: help check test race checked checked-world checked-library lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
+.PHONY: help check nightly short short-cluster full test race checked checked-world checked-library lint alone portable systems picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
+
+# alternatives returns the pattern of -run and -skip for a list of names.
+alternatives = $(subst $() ,|,$(strip $(1:%=^%$$)))
 
 # A release has no workspace.
 check test race lint: go.work
 go.work:
 	go work init . ./cluster
 
-check: lint portable alone test race checked bench-check stress nemesis-check canaries ## all that CI runs
+check: lint portable short short-cluster full race checked bench-check stress nemesis-check canaries ## all that CI runs
+
+# Full sizes, other systems, programs that start compilers or browsers, and faults and seeds that
+# take long. Its seeds differ from day to day; each test prints its own.
+nightly: SEED = $(shell date +%Y%m%d)
+nightly: alone systems test fuzz ## all that takes hours, with drawn seeds
+	$(MAKE) schedules DURATION=10m SEED=$(SEED)
+	$(MAKE) forgeries SEED=$(SEED)
+	go run ./stress -seed $(SEED) -profile pr -duration 30m
+	go run ./stress -canary rare -seed 1
+	$(MAKE) kills messages
+	$(MAKE) nemesis DURATION=20m SEED=$(SEED)
+	$(MAKE) release-check
 
 # Packages that start no goroutine, in code or tests; TestMakefile_SerialPackagesAreSerial
 # verifies it. The race detector finds nothing there. The checked build has its checks of
@@ -68,8 +83,26 @@ UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestSort_IsStable TestTrim_KeepsLaterRecords TestTruncated_CoversLostRecords \
 	TestVerify_RefusesImpurePrograms TestWait_RefusesUntilNamed TestWritten_IsFreedWhenIdle
 
-test: ## the tests
-	go test -timeout $(TIMEOUT) $(ALL)
+short: ## the tests of the library, in small sizes
+	go test -short -timeout $(TIMEOUT) ./...
+
+short-cluster: ## the tests of the module cluster, in small sizes
+	go test -short -timeout $(TIMEOUT) ./cluster/...
+
+# Tests that -short cuts and that take seconds in full size. make test runs the others.
+FULL = TestAdmission_AgreesWithModel TestDefragment_AllOrdersAndBudgets \
+	TestDigest_EqualForAnyWorkers TestEvents_MatchModel TestFold_MatchesALoop \
+	TestIndex_MatchesModel TestLoad_AcceptsOrRefusesForgeries \
+	TestLoad_MigratesComponentsIndependently TestNemesis_AppliesAcknowledgedCallsOnce \
+	TestOpen_ShortFileIsCorrupt TestProbe_MatchesOracle \
+	TestReplayer_EveryWalkReachesTheSameStates TestSchedule_MatchesModel \
+	TestTruncated_CoversLostRecords TestWhy_NamesPlantedFaults TestWorld_AgreesOnEveryReplica
+
+full: ## tests that -short cuts, in full size
+	go test -vet=off -run '$(call alternatives,$(FULL))' -timeout $(TIMEOUT) ./store ./world ./journal ./history ./batch ./shard/handlemap ./stress
+
+test: ## the tests in full size; they start compilers and browsers
+	go test -timeout 30m $(ALL)
 
 # Packages that take longest; go test begins with them, so none runs alone at the end.
 LONG = cluster world store stress cluster/cells history
@@ -77,7 +110,7 @@ LONG = cluster world store stress cluster/cells history
 # -short: fewer seeds and smaller sizes, but every kind of concurrent work. By default a
 # process waits a second at its end for races of other goroutines; tests leave none.
 race: ## the tests under the race detector, in random order
-	GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(shell echo '$(UNRACED:%=^%$$)' | tr ' ' '|')' -timeout $(RACE_TIMEOUT) $(LONG:%=handloom/%) $(filter-out $(LONG:%=handloom/%) $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
+	GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(call alternatives,$(UNRACED))' -timeout $(RACE_TIMEOUT) $(LONG:%=handloom/%) $(filter-out $(LONG:%=handloom/%) $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
 
 # World has no checks of its own: three tests run replicas, kills and walks on a store that
 # has them. All of them would take three minutes. The packages store and world take long and
@@ -93,28 +126,32 @@ checked-world:
 checked-library:
 	$(CHECKED) ./store/... ./proof/runner ./shard/... ./batch $(addprefix ./internal/,dense digest highwater items paged slotset sparse)
 
-lint: ## formatting, vet, staticcheck, go fix, go mod tidy
+lint: ## formatting, vet, staticcheck, go fix, go mod tidy, layout
 	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
 	go vet $(ALL)
 	$(STATICCHECK) $(ALL)
 	go fix -diff $(ALL)
 	go mod tidy -diff
 	cd cluster && go mod tidy -diff
+	go test -vet=off ./internal/layout
 
 alone: ## each module without the workspace, whose versions are higher
 	GOWORK=off go vet ./store/... ./world
 	GOWORK=off go test -timeout $(TIMEOUT) ./tasks
 	cd cluster && GOWORK=off go vet ./...
 
-# The tests of the guide compile the playground for the browser, with -trimpath, too.
-# On 32 bits: packages with sizes, offsets or hashes as int, fixed struct layouts, or 64-bit
-# atomics. On other systems: packages with files for each system.
-portable: ## the library on 32 bits, and builds for the browser and other systems
-	GOARCH=386 go build $(BARE) ./store/... ./world ./journal
+# 386 has other sizes of int, alignments and 64-bit atomics.
+portable: ## store, journal and world on 32 bits, and a build for the browser
+	GOARCH=386 go vet ./store/... ./world ./journal
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./world ./journal ./proof/runner ./shard/... ./batch ./tasks ./internal/dense ./internal/paged ./internal/sparse ./internal/items ./internal/slotset ./internal/digest ./internal/highwater ./internal/image ./internal/entry ./internal/wire; \
+		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./world ./journal; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=js GOARCH=wasm go build -trimpath ./store ./world
+
+systems: ## everything below store on 32 bits, and builds for other systems
+	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
+		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store/... ./world ./journal ./proof/runner ./shard/... ./batch ./tasks ./internal/...; \
+	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=windows go vet ./journal ./internal/lockfile
 	GOOS=darwin go vet ./journal ./internal/lockfile
 

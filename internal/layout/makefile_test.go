@@ -69,20 +69,20 @@ func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
 	}
 }
 
-// A renamed test would run under the race detector again.
-func TestMakefile_UnracedTestsExist(t *testing.T) {
-	unraced := map[string]bool{}
-	for _, name := range words(t, "UNRACED") {
+// A renamed test would run under the race detector again, and no longer in full size.
+func TestMakefile_NamesTests(t *testing.T) {
+	absent := map[string]bool{}
+	for _, name := range slices.Concat(words(t, "UNRACED"), words(t, "FULL")) {
 		name, _, _ = strings.Cut(name, "/") // a case
-		unraced[name] = true
+		absent[name] = true
 	}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 	eachFile(t, repository, func(_, text string) {
 		for _, test := range declared.FindAllStringSubmatch(text, -1) {
-			delete(unraced, test[1])
+			delete(absent, test[1])
 		}
 	}, isTest)
-	for name := range unraced {
+	for name := range absent {
 		t.Errorf("no test is called %s", name)
 	}
 }

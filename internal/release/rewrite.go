@@ -101,7 +101,7 @@ func (r *release) rewriteCommands(text string) string {
 // phrases are texts about the repository that differ in a release.
 var phrases = []struct{ file, from, to string }{
 	{"README.md", "Point your module at a copy of this repository:", "Add it to yours:"},
-	{"README.md", "go test ./cluster/... ./...", "go test ./... && go -C cluster test ./..."},
+	{"README.md", "go test -short ./cluster/...", "go -C cluster test -short ./..."},
 	{"guide/quick-start.md", "In a folder next to a copy of this repository:", "In an empty folder:"},
 	{"CONTRIBUTING.md", "joined by go.work:", "joined by a go.work that `go work init . ./cluster` writes:"},
 }
