@@ -18,7 +18,7 @@ import (
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/seam"
-	"handloom/proof/runner"
+	"handloom/proof/maptest"
 	"handloom/store"
 
 	"go.uber.org/goleak"
@@ -246,16 +246,21 @@ func perturb(t tb, step func(tasks int) func(task int) int) {
 	t.Cleanup(func() { seam.Step = nil })
 }
 
-// panicOf returns the panic of f as text, or "".
-var faultOf = runner.PanicOf
+// faultOf returns the error that f panics with, or nil. It repeats other panics.
+func faultOf(f func()) error {
+	value := maptest.PanicOf(f)
+	err, ok := value.(error)
+	if value != nil && !ok {
+		panic(value)
+	}
+	return err
+}
 
-func panicOf(f func()) (message string) {
-	defer func() {
-		if value := recover(); value != nil {
-			message = fmt.Sprint(value)
-		}
-	}()
-	f()
+// panicOf returns the panic of f as text, or "".
+func panicOf(f func()) string {
+	if value := maptest.PanicOf(f); value != nil {
+		return fmt.Sprint(value)
+	}
 	return ""
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"handloom/cluster/cells"
-	"handloom/proof/runner"
+	"handloom/proof/maptest"
 	"handloom/store"
 	"handloom/store/storetest"
 	"handloom/world"
@@ -253,7 +253,7 @@ func TestOutbox_RollsBackClonedMessages(t *testing.T) {
 func TestOutbox_ReportsMisuse(t *testing.T) {
 	p := newOutbox(t, cells.Options[int]{})
 	_, negative := cells.New(p.Store, cells.Options[int]{Limit: -1})
-	twice := runner.PanicOf(func() { _, _ = cells.New(p.Store, cells.Options[int]{}) })
+	twice, _ := maptest.PanicOf(func() { _, _ = cells.New(p.Store, cells.Options[int]{}) }).(error)
 	_, functions := cells.New(p.Store, cells.Options[func()]{Name: "orders", Links: func(*func(), func(*store.ID)) {}})
 	for _, text := range []string{"7", "0000000000000007:0-1", "0000000000000007:3-2", "7:1-1", "0000000000000007:1-2x", "0000000000000007:+1-2"} {
 		if _, err := cells.New(p.Store, cells.Options[int]{Name: "skips", Skip: text}); err == nil || !strings.Contains(err.Error(), "CELL:FIRST-LAST") {
