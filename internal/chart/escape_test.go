@@ -1,6 +1,7 @@
 package chart_test
 
 import (
+	"encoding/xml"
 	"strings"
 	"testing"
 
@@ -15,12 +16,14 @@ func TestChart_EscapesText(t *testing.T) {
 		chart.Bars{Title: evil, Note: evil, X: axis, Series: []string{evil, evil}, Groups: []chart.Group{{evil, []chart.Value{{At: 1}, {At: 2}}}}},
 	} {
 		svg := c.Draw()
-		texts, _, _ := boxes(t, svg) // parses it as XML
+		if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil {
+			t.Error(err)
+		}
 		if strings.Contains(svg, "<script") || strings.ContainsAny(svg, "\x1b\x00\uffff") || strings.Count(svg, "</svg>") != 1 {
 			t.Errorf("something came through:\n%s", svg)
 		}
-		if len(texts) < 7 || !strings.Contains(svg, "&lt;/svg&gt;&lt;script&gt;") {
-			t.Errorf("texts are missing: %+v", texts)
+		if strings.Count(svg, "&lt;/svg&gt;&lt;script&gt;") < 4 {
+			t.Errorf("texts are missing:\n%s", svg)
 		}
 	}
 }

@@ -19,7 +19,6 @@ func TestDraw_MatchesGoldenFiles(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
 		path := filepath.Join("testdata", name+".html")
 		got := chart.Figure(charts[name])
-		checkTexts(t, name, charts[name])
 		var written error
 		if *update {
 			written = os.WriteFile(path, []byte(got), 0o644)

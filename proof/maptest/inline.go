@@ -27,8 +27,7 @@ func (s suite) Get_Inlines(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, method := range []string{"Get", "Has"} {
-		inlined := regexp.MustCompile(`inlining call to ` + s.Name + `\.\(\*Map\[.*\]\)\.` + method + `\n`)
-		if !inlined.Match(out) {
+		if inlined := regexp.MustCompile(`inlining call to ` + s.Name + `\.\(\*Map\[.*\]\)\.` + method + `\n`); !inlined.Match(out) {
 			t.Errorf("the compiler does not inline %s:\n%s", method, out)
 		}
 	}
