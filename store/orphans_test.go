@@ -44,15 +44,15 @@ func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 					v.Parent = rapid.SampledFrom(keys).Draw(t, "to")
 				}
 			}
-			noError(t, onlyError(s.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
-				q := func(_ int, q store.Queue) {
-					for h := range table.All() {
-						if rapid.IntRange(0, 9).Draw(t, "erased") == 0 {
-							table.Erase(q, h)
-						}
-					}
+			var erased []store.Handle[item]
+			for h := range table.All() {
+				if rapid.IntRange(0, 9).Draw(t, "erased") == 0 {
+					erased = append(erased, h)
 				}
-				if err := errors.Join(s.Each(ctx, 1, q), onlyError(s.Flush(ctx))); err != nil {
+			}
+			noError(t, onlyError(s.Frame(context.Background(), func(ctx context.Context, w *store.Writer) error {
+				err := s.Do(ctx, func(q store.Queue) { table.EraseItems(q, erased) })
+				if err = errors.Join(err, onlyError(s.Flush(ctx))); err != nil {
 					return err
 				}
 				want := itemsOf(table)
@@ -62,7 +62,7 @@ func TestEraseOrphans_ErasesAllDescendants(t *testing.T) {
 					}
 				}
 				before := table.Len()
-				err := store.EraseOrphans(ctx, table, table, parent)
+				err = store.EraseOrphans(ctx, table, table, parent)
 				equal(t, "recorded erases", s.Pending().Commands, before-len(want))
 				err = errors.Join(err, onlyError(s.Flush(ctx)))
 				wantItems(t, table, want)
