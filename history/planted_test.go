@@ -229,6 +229,7 @@ func record(t *testing.T, f fault, game string) *recording {
 func (r *recording) playUnderKills(t *testing.T, game string, ticks uint64, f fault) string {
 	t.Helper()
 	program := built(t, fmt.Sprint(game, "+", r.name, "+", r.tick, "+2"))
+	random := rand.New(rand.NewPCG(1, ticks))
 	for kills := 0; ; kills++ {
 		child := exec.Command(program, "play", r.dir, fmt.Sprint(ticks), fmt.Sprint(f.later), fmt.Sprint(f.calls))
 		var stderr strings.Builder
@@ -237,7 +238,7 @@ func (r *recording) playUnderKills(t *testing.T, game string, ticks uint64, f fa
 		noError(t, err)
 		noError(t, child.Start())
 		lines := bufio.NewScanner(out)
-		for range rand.N(2 * max(runTicks, ticks/20)) {
+		for range random.Uint64N(2 * max(runTicks, ticks/20)) {
 			lines.Scan()
 		}
 		noError(t, errors.Join(lines.Err(), ignore(child.Process.Kill(), os.ErrProcessDone)))

@@ -1,6 +1,7 @@
 package slotset
 
 import (
+	"flag"
 	"math"
 	"slices"
 	"testing"
@@ -10,6 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+// Each run checks the same cases, or drawn ones with -rapid.seed=0.
+var _ = flag.Set("rapid.seed", "1")
 
 type (
 	item   struct{}
