@@ -2,10 +2,12 @@ package batch_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"weak"
 
 	"handloom/batch"
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
@@ -23,14 +25,9 @@ func (m *made) big() big {
 
 func (m made) expectGone(t *testing.T, n int) {
 	t.Helper()
-	runtime.GC()
-	if len(m) != n {
-		t.Errorf("%d values, want %d", len(m), n)
-	}
-	for i, p := range m {
-		if p.Value() != nil {
-			t.Errorf("value %d is reachable", i)
-		}
+	reachable := func(p weak.Pointer[[1 << 16]byte]) bool { return p.Value() != nil }
+	if len(m) != n || !check.Collected(func() bool { return !slices.ContainsFunc(m, reachable) }) {
+		t.Errorf("value %d of %d is reachable, want none of %d", slices.IndexFunc(m, reachable), len(m), n)
 	}
 }
 

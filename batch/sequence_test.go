@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/check"
 )
 
 func (b *bench) values() []uint64 {
@@ -136,7 +137,7 @@ func TestSequence_SteadyStateAllocatesNothing(t *testing.T) {
 	for range 5 {
 		round()
 	}
-	if n := testing.AllocsPerRun(200, round); n > 0 {
+	if n := testing.AllocsPerRun(200, round); n > 0 && !check.Cheap && testing.CoverMode() == "" {
 		t.Errorf("a batch like the one before allocates %v objects", n)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -139,9 +138,7 @@ func allocations(ctx context.Context, frame func(context.Context)) uint64 {
 
 // The phase of a flush is reused because no caller gets it.
 func TestTick_AllocatesOnePhase(t *testing.T) {
-	if check.Full {
-		t.Skip("checked builds allocate to check")
-	}
+	plainBuild(t)
 	s := newStore(t, store.Options{Workers: 1})
 	const tables = 8
 	var all [tables]*store.Table[item]

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,19 +90,12 @@ func TestCheckpoint_SharesNothingWithItems(t *testing.T) {
 }
 
 func TestCheckpoint_ReusesClones(t *testing.T) {
-	if raceDetector {
-		t.Log("the race detector empties pools at random; nothing to measure")
-		return
-	}
+	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		a := newAgents(t, 1000, 1, stable, cloneAgent)
 		var c store.Checkpoint
 		n := allocations(t.Context(), func(context.Context) { checkpoint(t, a.Store, &c) })
-		each := uint64(1)
-		if check.Full {
-			each = 20
-		}
-		atMost(t, "objects", n, frameCount*each+slack)
+		atMost(t, "objects", n, frameCount+slack)
 	})
 }
 
@@ -218,12 +212,10 @@ func TestRollback_ReleasesDroppedItems(t *testing.T) {
 		}
 		flush(t, a.Store)
 		rollback(t, a.Store, &c)
-		runtime.GC()
-		runtime.GC()
-		for _, ref := range dropped {
-			if ref.Value() != nil {
-				t.Fatal("what an item held that was rolled back is still held")
-			}
+		if !check.Collected(func() bool {
+			return !slices.ContainsFunc(dropped, func(ref weak.Pointer[int]) bool { return ref.Value() != nil })
+		}) {
+			t.Fatal("what an item held that was rolled back is still held")
 		}
 		runtime.KeepAlive(a)
 		runtime.KeepAlive(&c)

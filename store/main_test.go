@@ -137,10 +137,11 @@ func equalLists[E comparable](t tb, what string, got []E, want ...E) {
 	}
 }
 
+// plainBuild skips a test of allocations in another build.
 func plainBuild(t *testing.T) {
 	t.Helper()
-	if check.Full || raceDetector {
-		t.Skip("this build allocates more, or empties pools")
+	if check.Cheap || testing.CoverMode() != "" {
+		t.Skip("checks, the race detector and coverage allocate, or empty pools")
 	}
 }
 

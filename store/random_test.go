@@ -187,6 +187,7 @@ func TestRand_RefusesMisuse(t *testing.T) {
 }
 
 func TestRand_AllocatesNothing(t *testing.T) {
+	plainBuild(t)
 	s := newStore(t, store.Options{Seed: 1, Workers: 1})
 	pass := func() {
 		_ = s.Each(context.Background(), 4, func(_ int, q store.Queue) {

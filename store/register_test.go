@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -177,7 +178,7 @@ func TestRegister_CostIgnoresOtherTables(t *testing.T) {
 	perTable(0, 256)
 	few := perTable(256, 512)
 	perTable(512, 2048)
-	if many := perTable(2048, 4096); 2*many > 3*few && !raceDetector {
+	if many := perTable(2048, 4096); 2*many > 3*few && !check.Cheap {
 		t.Errorf("behind 2,048 tables one more allocates %d bytes, behind 256 of them %d", many, few)
 	}
 }

@@ -3,14 +3,11 @@ package store_test
 import (
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
 func TestSet_OfOtherQueuesCreatesAllocatesNothing(t *testing.T) {
-	if check.Cheap {
-		t.Skip("checks allocate")
-	}
+	plainBuild(t)
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 	a, b := addColumn(t, table, store.ColumnOptions[uint64]{Name: "a"}), addColumn(t, table, store.ColumnOptions[string]{Name: "b"})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/check"
 	snapshot "handloom/internal/image"
 	"handloom/store"
 )
@@ -109,9 +108,7 @@ func TestSparse_IsAResource(t *testing.T) {
 }
 
 func TestSet_AllocatesNothing(t *testing.T) {
-	if check.Cheap {
-		t.Skip("checks allocate")
-	}
+	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{Workers: 1})
 		table := registerKind(t, s, store.TableOptions[item]{Shards: 2, ChunkItems: chunkItems}, stable)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"runtime/trace"
 	"testing"
+
+	"handloom/internal/check"
 )
 
 func traced(t *testing.T, f func(ctx context.Context)) []byte {
@@ -85,8 +87,8 @@ func TestTrace_RegionMayOutliveIt(t *testing.T) {
 }
 
 func TestTrace_RegionsAllocateNothingWithoutIt(t *testing.T) {
-	if trace.IsEnabled() {
-		t.Skip("a trace of the whole test is taken")
+	if trace.IsEnabled() || check.Cheap || testing.CoverMode() != "" {
+		t.Skip("a trace of the whole test, checks, the race detector and coverage allocate")
 	}
 	s, _ := newTraced(t)
 	p := &phase{Context: t.Context(), store: s, op: opForEach}

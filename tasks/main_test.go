@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"handloom/internal/check"
 	"handloom/internal/seam"
 )
 
@@ -65,7 +66,7 @@ func setHook(t *testing.T, f func(at seam.Point, worker int)) {
 }
 
 func repeats(n int) int {
-	if raceDetector || testing.Short() {
+	if check.Cheap || testing.Short() {
 		return n / 20
 	}
 	return n

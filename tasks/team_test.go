@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/internal/check"
 	"handloom/internal/seam"
 )
 
@@ -397,12 +398,15 @@ func TestWithTeam_AlwaysJoins(t *testing.T) {
 
 // testing.AllocsPerRun would set GOMAXPROCS to 1.
 func TestRun_SteadyStateAllocatesNothing(t *testing.T) {
+	if check.Cheap || testing.CoverMode() != "" {
+		t.Skip("checks, the race detector and coverage allocate")
+	}
 	const phases = 2000
 	weights := make([]int64, 100)
 	for i := range weights {
 		weights[i] = int64(i) * inlineBelow
 	}
-	check := func(ctx context.Context, name string, n int, o Options) {
+	measure := func(ctx context.Context, name string, n int, o Options) {
 		t.Helper()
 		var before, after runtime.MemStats
 		for _, stats := range []*runtime.MemStats{&before, &after} {
@@ -415,14 +419,14 @@ func TestRun_SteadyStateAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %d allocations in %d phases", name, got, phases)
 		}
 	}
-	check(t.Context(), "inline", 100, Options{Workers: 1})
+	measure(t.Context(), "inline", 100, Options{Workers: 1})
 	inTeam(t, 2, func(ctx context.Context, _ *team) {
 		cancelable, cancel := context.WithCancel(ctx)
 		defer cancel()
-		check(ctx, "one task", 1, Options{})
-		check(ctx, "team", 100, Options{Workers: 2})
-		check(cancelable, "cancelable", 100, Options{})
-		check(ctx, "weights", 100, Options{Weights: weights})
-		check(ctx, "whole", 100, Options{Whole: true})
+		measure(ctx, "one task", 1, Options{})
+		measure(ctx, "team", 100, Options{Workers: 2})
+		measure(cancelable, "cancelable", 100, Options{})
+		measure(ctx, "weights", 100, Options{Weights: weights})
+		measure(ctx, "whole", 100, Options{Whole: true})
 	})
 }

@@ -13,13 +13,15 @@ import (
 	"time"
 	"unsafe"
 
+	"handloom/internal/check"
+
 	"pgregory.net/rapid"
 )
 
-var walkAll = layout{memory: false}
-
 // Each run checks the same cases, or drawn ones with -rapid.seed=0.
 var _ = flag.Set("rapid.seed", "1")
+
+var walkAll = layout{memory: false}
 
 func digestOf[T any](items ...T) uint64 {
 	var h Hash
@@ -335,6 +337,9 @@ func TestPlan_Concurrent(t *testing.T) {
 }
 
 func TestItems_AllocateNothing(t *testing.T) {
+	if check.Cheap || testing.CoverMode() != "" {
+		t.Skip("checks, the race detector and coverage allocate")
+	}
 	items := make([]padded, 1000)
 	p := For[padded]()
 	h := new(Hash)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/internal/highwater"
 )
 
@@ -71,7 +72,7 @@ func TestRoom_GrowsAtOnceAndShrinksLater(t *testing.T) {
 	if small < 1000-2*highwater.Period || small > 1000-highwater.Period {
 		t.Errorf("the array was small %d times", small)
 	}
-	if n := testing.AllocsPerRun(100, func() { s = highwater.Room(&h, s, 5) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { s = highwater.Room(&h, s, 5) }); n > 0 && !check.Cheap && testing.CoverMode() == "" {
 		t.Errorf("it is made anew each time")
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"handloom/internal/check"
 	"handloom/tasks"
 )
 
@@ -132,9 +133,8 @@ func TestGoexit_NamesTheSystemOrEndsTheCaller(t *testing.T) {
 }
 
 func TestFrame_AllocatesNothingInATeam(t *testing.T) {
-	if raceDetector {
-		t.Log("the race detector empties pools at random; nothing to measure")
-		return
+	if check.Cheap || testing.CoverMode() != "" {
+		t.Skip("checks, the race detector and coverage allocate")
 	}
 	var systems []System
 	for i := range 10 {

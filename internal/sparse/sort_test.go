@@ -7,6 +7,7 @@ import (
 	"unsafe"
 	"weak"
 
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
@@ -94,11 +95,9 @@ func TestDrop_FreesValues(t *testing.T) {
 				held = append(held, weakly(d, ids[i]))
 			}
 			drop(d, m, ids)
-			runtime.GC()
-			for i, p := range held {
-				if p.Value() != nil {
-					t.Errorf("value %d is alive after %s", i, name)
-				}
+			alive := func(p weak.Pointer[[1 << 16]byte]) bool { return p.Value() != nil }
+			if !check.Collected(func() bool { return !slices.ContainsFunc(held, alive) }) {
+				t.Errorf("value %d is alive after %s", slices.IndexFunc(held, alive), name)
 			}
 			if n := d.Rows(); n != 0 {
 				t.Errorf("Rows = %d, want 0", n)

@@ -16,13 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"handloom/internal/check"
 	"handloom/internal/trace"
 )
 
-// readAll returns the events of text up to its end or first error. It stops
 // Each run checks the same cases, or drawn ones with -rapid.seed=0.
 var _ = flag.Set("rapid.seed", "1")
 
+// readAll returns the events of text up to its end or first error. It stops
 // after many, because a fuzzed text may expand without end.
 func readAll(text string) ([]trace.Event, error) {
 	r, err := trace.NewReader(strings.NewReader(text), "x.trace")
@@ -159,6 +160,9 @@ func TestReader_TakesSingleBytes(t *testing.T) {
 }
 
 func TestReader_DoesNotAllocatePerEvent(t *testing.T) {
+	if check.Cheap || testing.CoverMode() != "" {
+		t.Skip("checks, the race detector and coverage allocate")
+	}
 	text := "handloom-trace 1\n" + strings.Repeat("C 12 1234567\n", 2000)
 	r := readerOf(t, strings.NewReader(text), "x")
 	if allocs := testing.AllocsPerRun(1000, func() { _, err := r.Next(); noError(t, err) }); allocs != 0 {

@@ -2,9 +2,11 @@ package maptest
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"weak"
 
+	"handloom/internal/check"
 	"handloom/shard/handle"
 )
 
@@ -53,11 +55,8 @@ func InsertPointerItem(t *testing.T, m inserter[*PointerItem]) (holder, weak.Poi
 // ExpectCollected fails the test if a target of refs is still held.
 func ExpectCollected(t *testing.T, refs []weak.Pointer[PointerItem]) {
 	t.Helper()
-	runtime.GC()
-	runtime.GC()
-	for i, ref := range refs {
-		if ref.Value() != nil {
-			t.Errorf("PointerItem %d of %d is still held", i, len(refs))
-		}
+	held := func(ref weak.Pointer[PointerItem]) bool { return ref.Value() != nil }
+	if !check.Collected(func() bool { return !slices.ContainsFunc(refs, held) }) {
+		t.Errorf("PointerItem %d of %d is still held", slices.IndexFunc(refs, held), len(refs))
 	}
 }

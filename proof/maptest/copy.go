@@ -114,7 +114,7 @@ func (s suite) CopyTo_BackAllocatesNothing(t *testing.T) {
 	for range 50 {
 		round()
 	}
-	if n := testing.AllocsPerRun(50, round); n > 0 && !check.Full {
+	if n := testing.AllocsPerRun(50, round); n > 0 && !check.Cheap && testing.CoverMode() == "" {
 		t.Errorf("%v objects per round", n)
 	}
 }
@@ -141,7 +141,7 @@ func (s suite) Clone_ReusesMemory(t *testing.T) {
 	if c.Digest() != before {
 		t.Error("a change of the original changed the copy")
 	}
-	if n := testing.AllocsPerRun(10, func() { m.CopiedTo(c, cloneList) }); n > 0 {
+	if n := testing.AllocsPerRun(10, func() { m.CopiedTo(c, cloneList) }); n > 0 && !check.Cheap && testing.CoverMode() == "" {
 		t.Errorf("%v objects per copy", n)
 	}
 }

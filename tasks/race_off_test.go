@@ -1,5 +1,0 @@
-//go:build !race
-
-package tasks
-
-const raceDetector = false
