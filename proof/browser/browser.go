@@ -69,11 +69,11 @@ func start(t testing.TB, path string) *Browser {
 	return nil
 }
 
-// slow limits the time to the first tab, lifetime the time to the end of the
-// test.
+// slow limits the time to the first tab and each wait, lifetime the time to the
+// end of the test.
 const (
-	slow     = 20 * time.Second
-	lifetime = time.Minute
+	slow     = time.Minute
+	lifetime = 3 * time.Minute
 )
 
 func launch(t testing.TB, path string) (b *Browser, end func()) {
@@ -220,7 +220,7 @@ func (b *Browser) eval(expression string, value any) error {
 // Until waits until an expression is true, on any page.
 func (b *Browser) Until(expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); b.gone == nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(slow); b.gone == nil && time.Now().Before(deadline); {
 		var yes bool
 		if err := b.eval(expression, &yes); err == nil && yes {
 			return

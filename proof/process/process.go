@@ -61,7 +61,7 @@ func (p *Process) Kill() {
 	p.in.Close()
 }
 
-const endTime = 20 * time.Second
+const endTime = time.Minute
 
 // End closes the standard input of the child, waits for its end, and returns
 // its failure. It kills a child that takes longer than endTime.
