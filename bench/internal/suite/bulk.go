@@ -15,7 +15,7 @@ type bulkContainer interface {
 
 // bulk returns the cases of bulk operations, against single operations and
 // loops by hand.
-func (s set[T]) bulk() (cases []measure.Case) {
+func (s full[T]) bulk() (cases []measure.Case) {
 	for _, impl := range containers[T]()[:3] {
 		made := func() bulkContainer { return impl.make(s.load()).(bulkContainer) }
 		inserts := func(op string, prepare func(container)) {

@@ -167,7 +167,7 @@ func checkFigure(t *testing.T, c *measure.Case, w *measure.Work, n int) {
 
 func TestOperations_LeaveTheItemsCountedByHand(t *testing.T) {
 	const n = 200
-	s := set[item8]{n: n, seed: 1}
+	s := full[item8]{set[item8]{n: n, seed: 1}}
 	for _, o := range operations {
 		want := uint64(sumTo(n))
 		if o.op == "erase" || o.op == "clear" {
@@ -219,7 +219,7 @@ func TestDisk_SyncsOncePerBody(t *testing.T) {
 	syncs := 0
 	defer func(f func(*os.File) error) { syncFile = f }(syncFile)
 	syncFile = func(*os.File) error { syncs++; return nil }
-	s := set[item8]{n: 10, seed: 1}
+	s := full[item8]{set[item8]{n: 10, seed: 1}}
 	for _, c := range append(s.files(), appends(s)...) {
 		if c.Impl == "journal" { // syncs its own files
 			continue

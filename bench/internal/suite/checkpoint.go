@@ -19,7 +19,7 @@ import (
 // which saves a third of the traffic. A million items of 8 bytes in 8 shards
 // are below that, pages of a stable table far below: compare them with
 // copy.8shards.
-func (s set[T]) checkpoints() (cases []measure.Case) {
+func (s full[T]) checkpoints() (cases []measure.Case) {
 	for _, op := range []struct {
 		name string
 		make func(context.Context, *store.Store, *store.Checkpoint) func() error
@@ -82,7 +82,7 @@ func readBack(ctx context.Context, st *store.Store, c *store.Checkpoint) func() 
 	return func() error { return st.ReadCheckpoint(ctx, bytes.NewReader(b.Bytes()), new(store.Checkpoint)) }
 }
 
-func (s set[T]) register(st *store.Store, stable bool) emplacer[T] {
+func (s full[T]) register(st *store.Store, stable bool) emplacer[T] {
 	o := store.TableOptions[T]{Shards: shards}
 	if stable {
 		return store.RegisterStable(st, o)

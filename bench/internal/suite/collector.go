@@ -10,7 +10,7 @@ import (
 
 // collector returns the cases of a full collection with n live items. The
 // collector scans the whole heap, so only one case may be open.
-func (s set[T]) collector() (cases []measure.Case) {
+func collector(s set[item8]) (cases []measure.Case) {
 	held := func(impl string, build func() any) {
 		cases = append(cases, s.measured("gc", impl, "ms/gc", func() float64 {
 			held := build()
@@ -20,14 +20,14 @@ func (s set[T]) collector() (cases []measure.Case) {
 			return took
 		}))
 	}
-	for _, impl := range containers[T]() {
+	for _, impl := range containers[item8]() {
 		held(impl.name, func() any {
 			c := impl.make(s.load())
 			fill(c)
 			return c
 		})
 	}
-	held("table", func() any { return newFullTable[T](s.n) })
+	held("table", func() any { return newFullTable[item8](s.n) })
 	return cases
 }
 

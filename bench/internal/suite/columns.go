@@ -12,14 +12,14 @@ import (
 // additions of words, against raw slices; creates and single erases, against
 // tables without columns.
 func columns(s set[item64]) (cases []measure.Case) {
-	cases = append(s.columnPasses(), s.rawColumns()...)
-	cases = append(cases, s.newCase("columnerase", "table", func() *measure.Work { return s.eraseColumns(0) }))
-	cases = append(cases, s.newCase("columnerase", "table.4columns", func() *measure.Work { return s.eraseColumns(4) }))
-	cases = append(cases, s.newCase("columncreate", "table", s.createWide))
-	return append(cases, s.newCase("columncreate", "table.4columns", s.createColumns))
+	cases = append(columnPasses(s), rawColumns(s)...)
+	cases = append(cases, s.newCase("columnerase", "table", func() *measure.Work { return eraseColumns(s, 0) }))
+	cases = append(cases, s.newCase("columnerase", "table.4columns", func() *measure.Work { return eraseColumns(s, 4) }))
+	cases = append(cases, s.newCase("columncreate", "table", func() *measure.Work { return createWide(s) }))
+	return append(cases, s.newCase("columncreate", "table.4columns", func() *measure.Work { return createColumns(s) }))
 }
 
-func (s set[T]) rawColumns() []measure.Case {
+func rawColumns(s set[item64]) []measure.Case {
 	sum := func() *measure.Work {
 		words := make([]uint64, s.n)
 		for i := range words {
@@ -55,16 +55,16 @@ func addTo(to, from []uint64) {
 
 // columnPasses are the same loops in passes over a table, and the sum over a
 // field.
-func (s set[T]) columnPasses() (cases []measure.Case) {
-	on := &common[columnTable[T]]{make: func() columnTable[T] { return newColumnTable[T](s.n) }}
+func columnPasses(s set[item64]) (cases []measure.Case) {
+	on := &common[columnTable[item64]]{make: func() columnTable[item64] { return newColumnTable[item64](s.n) }}
 	for _, pass := range []struct {
 		op, impl string
-		body     func(b columnTable[T], ctx context.Context)
-		count    func(b columnTable[T]) int // nil: the sum shows it
+		body     func(b columnTable[item64], ctx context.Context)
+		count    func(b columnTable[item64]) int // nil: the sum shows it
 	}{
-		{"columnsum", "table", columnTable[T].sum, nil},
-		{"columnsum", "table.field", columnTable[T].sumField, nil},
-		{"columnadd", "table", columnTable[T].add, columnTable[T].added},
+		{"columnsum", "table", columnTable[item64].sum, nil},
+		{"columnsum", "table.field", columnTable[item64].sumField, nil},
+		{"columnadd", "table", columnTable[item64].add, columnTable[item64].added},
 	} {
 		cases = append(cases, s.scaling(pass.op, pass.impl, func(workers int) *measure.Work {
 			b := on.open()
@@ -150,14 +150,14 @@ func (b columnTable[T]) add(ctx context.Context) {
 	}))
 }
 
-func (s set[T]) eraseColumns(columns int) *measure.Work {
+func eraseColumns(s set[item64], columns int) *measure.Work {
 	st := newStore(1)
-	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
+	t := store.Register(st, store.TableOptions[item64]{Reserve: s.n})
 	for i := range columns {
 		addWords(t, string(rune('a'+i)))
 	}
-	items, order := values[T](s.n), permutation(s.random(), s.n)
-	live, ctx := make([]store.Handle[T], s.n), context.Background()
+	items, order := values[item64](s.n), permutation(s.random(), s.n)
+	live, ctx := make([]store.Handle[item64], s.n), context.Background()
 	return &measure.Work{
 		Items: s.n,
 		Prepare: func() {
@@ -182,24 +182,24 @@ type (
 	element12 [12]byte
 )
 
-func (s set[T]) createWide() *measure.Work {
+func createWide(s set[item64]) *measure.Work {
 	st := newStore(1)
-	t := store.Register(st, store.TableOptions[T]{Reserve: s.n})
-	return s.creates(st, t.Clear, func(q store.Queue) {
+	t := store.Register(st, store.TableOptions[item64]{Reserve: s.n})
+	return creates(s, st, t.Clear, func(q store.Queue) {
 		for i := range s.n {
-			t.Emplace(q, itemOf[T](uint64(i)))
+			t.Emplace(q, itemOf[item64](uint64(i)))
 		}
 	})
 }
 
-func (s set[T]) createColumns() *measure.Work {
+func createColumns(s set[item64]) *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[item16]{Reserve: s.n})
 	var columns [4]*store.Column[item16, element12]
 	for i := range columns {
 		columns[i] = store.AddColumn(t, store.ColumnOptions[element12]{Name: string(rune('a' + i))})
 	}
-	return s.creates(st, t.Clear, func(q store.Queue) {
+	return creates(s, st, t.Clear, func(q store.Queue) {
 		for i := range s.n {
 			h := t.Emplace(q, item16{uint64(i)})
 			for _, c := range columns {
@@ -209,7 +209,7 @@ func (s set[T]) createColumns() *measure.Work {
 	})
 }
 
-func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record func(q store.Queue)) *measure.Work {
+func creates(s set[item64], st *store.Store, empty func(w *store.Writer), record func(q store.Queue)) *measure.Work {
 	ctx := context.Background()
 	var f flushing
 	return &measure.Work{

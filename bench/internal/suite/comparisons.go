@@ -5,7 +5,7 @@ import "handloom/bench/internal/measure"
 // comparisons returns the cases that count the comparisons of sorts. For
 // Defragment they count all calls that restore the order after one item in a
 // thousand has changed.
-func (s set[T]) comparisons() []measure.Case {
+func (s full[T]) comparisons() []measure.Case {
 	counted := func(impl string, count func() int) measure.Case {
 		return s.measured("comparisons", impl, "cmp/item", func() float64 { return float64(count()) / float64(s.n) })
 	}

@@ -95,7 +95,7 @@ var operations = []operation{
 	{op: "clear", prepare: fill, body: container.clear},
 }
 
-func (s set[T]) containers() (cases []measure.Case) {
+func (s full[T]) containers() (cases []measure.Case) {
 	for _, o := range operations {
 		for _, impl := range containers[T]() {
 			c := s.newCase(o.op, impl.name, func() *measure.Work { return s.work(impl.make(s.load()), o) })
@@ -108,7 +108,7 @@ func (s set[T]) containers() (cases []measure.Case) {
 
 func (s set[T]) load() load[T] { return newLoad[T](s.n, s.random()) }
 
-func (s set[T]) work(c container, o operation) *measure.Work {
+func (s full[T]) work(c container, o operation) *measure.Work {
 	w := &measure.Work{Items: s.n, Body: func() { o.body(c) }}
 	if o.once != nil {
 		o.once(c)

@@ -10,7 +10,7 @@ import (
 	"handloom/store"
 )
 
-func (s set[T]) newMemory() measure.Case {
+func (s full[T]) newMemory() measure.Case {
 	return s.newCase("load", "makecopy", func() *measure.Work {
 		h := newHandCopy[T](s.n)
 		return &measure.Work{Items: s.n, Body: func() {
@@ -24,7 +24,7 @@ func (s set[T]) newMemory() measure.Case {
 
 // files returns the cases of a synced snapshot file, and of a file of the same
 // size without encoding, in the temporary folder.
-func (s set[T]) files() []measure.Case {
+func (s full[T]) files() []measure.Case {
 	saved := func() *store.Checkpoint {
 		st, c := newStore(1), new(store.Checkpoint)
 		emplace(st, s.register(st, false), values[T](s.n))
@@ -58,7 +58,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 // syncFile syncs a file; tests count the calls.
 var syncFile = (*os.File).Sync
 
-func (s set[T]) toFile(write func(f *os.File)) *measure.Work {
+func (s full[T]) toFile(write func(f *os.File)) *measure.Work {
 	dir := must(os.MkdirTemp("", "handloom-bench-"))
 	return &measure.Work{
 		Items: s.n,

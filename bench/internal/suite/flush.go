@@ -16,13 +16,13 @@ const queues = 8
 // flushes returns the cases of a flush of n commands over 8 shards with n
 // items: half erase items in random order, half create items. For comparison,
 // the bulk calls run by hand on one map per shard.
-func (s set[T]) flushes() []measure.Case {
+func (s full[T]) flushes() []measure.Case {
 	on := s.fullTable()
 	cases := s.scaling("flush", "table", func(workers int) *measure.Work { return s.flush(on, workers) })
 	return append(cases, onOneWorker(s.newCase("flush", "handlemap", s.flushByHand)))
 }
 
-func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
+func (s full[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 	st, t := on.open().both()
 	live := make([]store.Handle[T], 0, s.n)
 	created := values[T](s.n / 2)
@@ -55,7 +55,7 @@ func (f *flushing) flush(ctx context.Context, st *store.Store) {
 
 func (f *flushing) count() int { return f.commands }
 
-func (s set[T]) flushByHand() *measure.Work {
+func (s full[T]) flushByHand() *measure.Work {
 	r := s.random()
 	created := values[T](s.n / 2)
 	var (

@@ -20,7 +20,7 @@ var systems = []system{{"frame1", 1, 100}, {"frame10", 10, 100}, {"storm", 5, 0}
 // without names (one per worker), and the handle map by hand.
 func frames(s set[item32]) (cases []measure.Case) {
 	for _, y := range systems {
-		cases = append(cases, s.scaling(y.op, "table", func(workers int) *measure.Work { return s.frame(y, workers) })...)
+		cases = append(cases, s.scaling(y.op, "table", func(workers int) *measure.Work { return frame(s, y, workers) })...)
 		cases = append(cases, s.scaling(y.op, "slice", func(workers int) *measure.Work { return frameOfSlices(y, s.n, workers) })...)
 		cases = append(cases, onOneWorker(s.newCase(y.op, "straight", func() *measure.Work { return baselineFrame(y, s) })))
 	}
@@ -55,7 +55,7 @@ func (y system) prepare(f func()) func() {
 	return f
 }
 
-func (s set[T]) frame(y system, workers int) *measure.Work {
+func frame(s set[item32], y system, workers int) *measure.Work {
 	st := newStore(0)
 	t := store.Register(st, store.TableOptions[item32]{Shards: shards, Reserve: s.n})
 	emplace(st, t, values[item32](s.n))

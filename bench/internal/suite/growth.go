@@ -13,22 +13,22 @@ import (
 
 // growth returns the cases of the slowest single insert while a map grows to n
 // items.
-func (s set[T]) growth() []measure.Case {
+func growth(s set[item8]) []measure.Case {
 	return []measure.Case{
-		s.longest("handlemap", func() (insert func(T), full func() bool) {
-			m := new(handlemap.Map[T])
-			return func(v T) { _, _ = m.Insert(v) }, func() bool { return m.Len() == m.Cap() }
+		longest(s, "handlemap", func() (insert func(item8), full func() bool) {
+			m := new(handlemap.Map[item8])
+			return func(v item8) { _, _ = m.Insert(v) }, func() bool { return m.Len() == m.Cap() }
 		}),
-		s.longest("slotmap", func() (insert func(T), full func() bool) {
-			m := new(slotmap.Map[T])
-			return func(v T) { _, _ = m.Insert(v) }, func() bool { return m.Rows() == m.Cap() }
+		longest(s, "slotmap", func() (insert func(item8), full func() bool) {
+			m := new(slotmap.Map[item8])
+			return func(v item8) { _, _ = m.Insert(v) }, func() bool { return m.Rows() == m.Cap() }
 		}),
 	}
 }
 
 // longest times only inserts that allocate, and takes the median of each over
 // several growths, to exclude the scheduler. The collector is off.
-func (s set[T]) longest(impl string, newMap func() (insert func(T), full func() bool)) measure.Case {
+func longest(s set[item8], impl string, newMap func() (insert func(item8), full func() bool)) measure.Case {
 	const repeats = 5
 	return s.measured("growth", impl, "ns/longest", func() float64 {
 		var took [][]time.Duration // by allocating insert, then by repeat

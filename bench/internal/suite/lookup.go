@@ -10,7 +10,7 @@ import (
 
 const shards = 8
 
-func (s set[T]) tableLookUp() []measure.Case {
+func (s full[T]) tableLookUp() []measure.Case {
 	return []measure.Case{
 		s.newCase("get", "table", func() *measure.Work {
 			st := newStore(1)

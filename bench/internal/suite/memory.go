@@ -11,7 +11,7 @@ import (
 // memory returns the cases of the bytes per item beyond the item itself, in the
 // heap. Cases with own count the arrays that the packed map reports, which the
 // allocator rounds up.
-func (s set[T]) memory() (cases []measure.Case) {
+func (s full[T]) memory() (cases []measure.Case) {
 	beyond := func(bytes int64) float64 { return float64(bytes)/float64(s.n) - float64(sizeOf[T]()) }
 	for _, impl := range containers[T]() {
 		cases = append(cases, s.measured("memory", impl.name, "B/item", func() float64 {

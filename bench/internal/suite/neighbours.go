@@ -25,13 +25,13 @@ func neighbours(s set[item32]) []measure.Case {
 		return onOneWorker(s.newCase("neighbours", impl, open))
 	}
 	return []measure.Case{
-		made("table", func() *measure.Work { return s.flock(0) }),
-		made("table.sorted", func() *measure.Work { return s.flock(8) }),
-		made("grid", s.grid),
+		made("table", func() *measure.Work { return flock(s, 0) }),
+		made("table.sorted", func() *measure.Work { return flock(s, 8) }),
+		made("grid", func() *measure.Work { return grid(s) }),
 	}
 }
 
-func (s set[T]) side() int {
+func side(s set[item32]) int {
 	side := 1
 	for side*side*perSquare < s.n {
 		side++
@@ -39,8 +39,8 @@ func (s set[T]) side() int {
 	return side
 }
 
-func (s set[T]) places() [][2]float64 {
-	r, side, all := s.random(), float64(s.side()), make([][2]float64, s.n)
+func places(s set[item32]) [][2]float64 {
+	r, side, all := s.random(), float64(side(s)), make([][2]float64, s.n)
 	for i := range all {
 		all[i] = [2]float64{r.Float64() * side, r.Float64() * side}
 	}
@@ -59,8 +59,8 @@ func moved(now [2]float64, sum [2]float64, n int, side float64) (next [2]float64
 	return next
 }
 
-func (s set[T]) flock(every int) *measure.Work {
-	st, side := newStore(1), s.side()
+func flock(s set[item32], every int) *measure.Work {
+	st, side := newStore(1), side(s)
 	boids := store.Register(st, store.TableOptions[boid]{Reserve: s.n})
 	squares := store.Register(st, store.TableOptions[square]{Reserve: side * side})
 	all := make([]square, side*side)
@@ -70,7 +70,7 @@ func (s set[T]) flock(every int) *measure.Work {
 	at := emplace(st, squares, all)
 	squareAt := func(place [2]float64) store.Handle[square] { return at[int(place[1])*side+int(place[0])] }
 	flock := make([]boid, s.n)
-	for i, place := range s.places() {
+	for i, place := range places(s) {
 		flock[i] = boid{now: place, square: squareAt(place)}
 	}
 	emplace(st, boids, flock)
@@ -116,15 +116,15 @@ func (s set[T]) flock(every int) *measure.Work {
 	}, Count: func() int { return near.Len() }}
 }
 
-func (s set[T]) grid() *measure.Work {
+func grid(s set[item32]) *measure.Work {
 	type boid struct {
 		now, next [2]float64
 		square    int
 	}
-	side := s.side()
+	side := side(s)
 	squareAt := func(place [2]float64) int { return int(place[1])*side + int(place[0]) }
 	boids, first, members := make([]boid, s.n), make([]int32, side*side+1), make([]int32, s.n)
-	for i, place := range s.places() {
+	for i, place := range places(s) {
 		boids[i] = boid{now: place, square: squareAt(place)}
 	}
 	group := func() {

@@ -14,7 +14,7 @@ const budget = 1000
 
 // sorts returns the cases of sorting shuffled items, and of restoring the order
 // after one item in a thousand has changed.
-func (s set[T]) sorts() []measure.Case {
+func (s full[T]) sorts() []measure.Case {
 	return []measure.Case{
 		s.sort("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
 		s.sort("handlemap.SortByKey", func(m *handlemap.Map[T]) { m.SortByKey(keyOf[T]) }),
@@ -54,7 +54,7 @@ func (s set[T]) sorts() []measure.Case {
 	}
 }
 
-func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
+func (s full[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	return s.newCase("sort", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
 		return &measure.Work{Items: s.n, Prepare: m.restore, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
@@ -62,7 +62,7 @@ func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 }
 
 // firstSort returns the case of a sort without scratch memory of an earlier one.
-func (s set[T]) firstSort(impl string, f func(*handlemap.Map[T])) measure.Case {
+func (s full[T]) firstSort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	return s.newCase("firstsort", impl, func() *measure.Work {
 		vs := s.shuffled()
 		var m *shuffledMap[T]
@@ -70,7 +70,7 @@ func (s set[T]) firstSort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	})
 }
 
-func (s set[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
+func (s full[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
 	c := s.newCase("defragment", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
 		m.Defragment(byItem[T], 0)
@@ -81,7 +81,7 @@ func (s set[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
 	return c
 }
 
-func (s set[T]) restoreSlice() measure.Case {
+func (s full[T]) restoreSlice() measure.Case {
 	c := s.newCase("defragment", "slices.SortFunc", func() *measure.Work {
 		raw, r := values[T](s.n), s.random()
 		return &measure.Work{
@@ -110,7 +110,7 @@ func changeKeys[T item](m *handlemap.Map[T], r *rand.Rand) {
 	}
 }
 
-func (s set[T]) shuffled() []T {
+func (s full[T]) shuffled() []T {
 	vs := values[T](s.n)
 	s.random().Shuffle(s.n, func(i, j int) { vs[i], vs[j] = vs[j], vs[i] })
 	return vs

@@ -12,7 +12,7 @@ import (
 
 // passes returns the cases of a pass with about 5 ns of work per item, and of
 // the same loop over a raw slice.
-func (s set[T]) passes() []measure.Case {
+func (s full[T]) passes() []measure.Case {
 	on := s.fullTable()
 	changed := func(v *T) bool { return *first(v) >= uint64(s.n) }
 	cases := s.scaling("foreach", "table", func(workers int) *measure.Work {
@@ -77,26 +77,26 @@ func simulate[T item](items []T) {
 // emptyPasses returns the cases of an empty pass over a small table: the cost
 // of a phase, and the goroutines it starts. A table of 8 shards has at least 8
 // chunks. An untimed flush after some passes renumbers them.
-func (s set[T]) emptyPasses() []measure.Case {
+func emptyPasses(s set[item8]) []measure.Case {
 	const passes = 64
 	open := func(shards int) *measure.Work {
 		st := newStore(2)
-		t := store.Register(st, store.TableOptions[T]{Shards: shards})
-		emplace(st, t, values[T](s.n))
+		t := store.Register(st, store.TableOptions[item8]{Shards: shards})
+		emplace(st, t, values[item8](s.n))
 		ctx := context.Background()
 		return &measure.Work{
 			Items:   passes,
 			Prepare: func() { must(st.Flush(ctx)) },
 			Body: func() {
 				for range passes {
-					check(t.ForEach(ctx, func(store.Chunk[T]) {}))
+					check(t.ForEach(ctx, func(store.Chunk[item8]) {}))
 				}
 			},
 		}
 	}
 	return []measure.Case{
-		s.tickCase("emptypass", "table.1shard", func() *measure.Work { return open(1) }),
-		s.tickCase("emptypass", "table", func() *measure.Work { return open(shards) }),
+		tickCase(s, "emptypass", "table.1shard", func() *measure.Work { return open(1) }),
+		tickCase(s, "emptypass", "table", func() *measure.Work { return open(shards) }),
 		s.measured("emptypass.goroutines", "table.1shard", "goroutines/op", func() float64 {
 			const bodies = 1000 / passes
 			w, before := open(1), goroutinesCreated()

@@ -11,12 +11,12 @@ import (
 
 // puts returns the cases of a flush that replaces a tenth of n items in random order. For
 // comparison, lookups by hand in one map per shard.
-func (s set[T]) puts() []measure.Case {
+func (s full[T]) puts() []measure.Case {
 	table := onOneWorker(s.newCase("putflush", "table", s.putFlush))
 	return []measure.Case{table, onOneWorker(s.newCase("putflush", "handlemap", s.putsByHand))}
 }
 
-func (s set[T]) putFlush() *measure.Work {
+func (s full[T]) putFlush() *measure.Work {
 	b := newFullTable[T](s.n)
 	var live []store.Handle[T]
 	r, tenth := s.random(), s.n/10
@@ -37,7 +37,7 @@ func (s set[T]) putFlush() *measure.Work {
 	}
 }
 
-func (s set[T]) putsByHand() *measure.Work {
+func (s full[T]) putsByHand() *measure.Work {
 	var maps [shards]*handlemap.Map[T]
 	var live []handle.Of[T]
 	for i := range maps {
@@ -65,24 +65,24 @@ func (s set[T]) putsByHand() *measure.Work {
 // it and loses it ten frames later. For comparison, a sparse set by hand.
 func sparseData(s set[item64]) []measure.Case {
 	return []measure.Case{
-		onOneWorker(s.newCase("sparseflush", "table", s.sparseFlush)),
-		onOneWorker(s.newCase("sparseflush", "sparseset", s.sparseByHand)),
-		perOp([]measure.Case{onOneWorker(s.newCase("sparseframe", "table", s.sparseFrame))})[0],
-		perOp([]measure.Case{onOneWorker(s.newCase("sparseframe", "sparseset", s.sparseFrameByHand))})[0],
+		onOneWorker(s.newCase("sparseflush", "table", func() *measure.Work { return sparseFlush(s) })),
+		onOneWorker(s.newCase("sparseflush", "sparseset", func() *measure.Work { return sparseByHand(s) })),
+		perOp([]measure.Case{onOneWorker(s.newCase("sparseframe", "table", func() *measure.Work { return sparseFrame(s) }))})[0],
+		perOp([]measure.Case{onOneWorker(s.newCase("sparseframe", "sparseset", func() *measure.Work { return sparseFrameByHand(s) }))})[0],
 	}
 }
 
 // effect is the sparse data: frames left, and a strength.
 type effect struct{ left, strength uint64 }
 
-func (s set[T]) sparseTable() (fullTable[T], *store.Sparse[T, effect], []store.Handle[T]) {
-	b := newFullTable[T](s.n)
+func sparseTable(s set[item64]) (fullTable[item64], *store.Sparse[item64, effect], []store.Handle[item64]) {
+	b := newFullTable[item64](s.n)
 	effects := store.AddSparse(b.table, store.ColumnOptions[effect]{Name: "effect"})
 	return b, effects, drawLive(s.random(), b.table, nil, s.n)
 }
 
-func (s set[T]) sparseFlush() *measure.Work {
-	b, effects, live := s.sparseTable()
+func sparseFlush(s set[item64]) *measure.Work {
+	b, effects, live := sparseTable(s)
 	r, ctx, few := s.random(), context.Background(), s.n/20
 	check(b.store.Do(ctx, func(q store.Queue) {
 		for _, h := range live[:few] {
@@ -116,7 +116,7 @@ func swap[E any](all []E, n int) {
 	}
 }
 
-func (s set[T]) sparseByHand() *measure.Work {
+func sparseByHand(s set[item64]) *measure.Work {
 	e := newSparseSet(s.n)
 	names := values[item8](s.n)
 	few, r, done := s.n/20, s.random(), 0
@@ -145,15 +145,15 @@ func (s set[T]) sparseByHand() *measure.Work {
 
 const effectFrames = 10
 
-func (s set[T]) sparseFrame() *measure.Work {
-	b, effects, live := s.sparseTable()
+func sparseFrame(s set[item64]) *measure.Work {
+	b, effects, live := sparseTable(s)
 	r, ctx, few := s.random(), context.Background(), s.n/100
 	record := func(q store.Queue) {
 		for _, h := range live[:few] {
 			effects.Set(q, h, effect{effectFrames, 1})
 		}
 	}
-	pass := func(c store.SparseChunk[T, effect]) {
+	pass := func(c store.SparseChunk[item64, effect]) {
 		for i := range c.Items {
 			if c.Items[i].left--; c.Items[i].left == 0 {
 				effects.Unset(c.Queue, c.Owners[i])
@@ -173,7 +173,7 @@ func (s set[T]) sparseFrame() *measure.Work {
 	return &measure.Work{Within: within(1, &ctx), Prepare: draw, Body: frame, Count: effects.Len}
 }
 
-func (s set[T]) sparseFrameByHand() *measure.Work {
+func sparseFrameByHand(s set[item64]) *measure.Work {
 	e := newSparseSet(s.n)
 	names := values[item8](s.n)
 	r, few := s.random(), s.n/100

@@ -20,6 +20,11 @@ type set[T item] struct {
 	seed    uint64
 }
 
+// full is a set with the cases that are made for several item types. It is a
+// type of its own, because Go compiles all methods of a generic type for each
+// of its types.
+type full[T item] struct{ set[T] }
+
 type family interface {
 	containers() []measure.Case
 	bulk() []measure.Case
@@ -27,27 +32,24 @@ type family interface {
 	sorts() []measure.Case
 	comparisons() []measure.Case
 	memory() []measure.Case
-	collector() []measure.Case
-	growth() []measure.Case
 	flushes() []measure.Case
 	puts() []measure.Case
 	checkpoints() []measure.Case
 	files() []measure.Case
 	passes() []measure.Case
-	emptyPasses() []measure.Case
 }
 
-func (o Options) set(n, size int) family {
+func (o Options) family(n, size int) family {
 	switch size {
 	case 8:
-		return set[item8]{n, o.Workers, o.Seed}
-	case 32:
-		return set[item32]{n, o.Workers, o.Seed}
+		return full[item8]{setOf[item8](o, n)}
 	case 64:
-		return set[item64]{n, o.Workers, o.Seed}
+		return full[item64]{setOf[item64](o, n)}
 	}
-	panic(fmt.Sprintf("suite: no item has %d bytes", size))
+	panic(fmt.Sprintf("suite: no family has items of %d bytes", size))
 }
+
+func setOf[T item](o Options, n int) set[T] { return set[T]{n, o.Workers, o.Seed} }
 
 func (s set[T]) newCase(op, impl string, open func() *measure.Work) measure.Case {
 	return measure.Case{Op: op, Impl: impl, N: s.n, Size: sizeOf[T](), Unit: measure.PerItem, Open: open}
@@ -77,48 +79,54 @@ func (s set[T]) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64
 
 // kinds lists the makers of cases with their n and sizes, the headline first.
 var kinds = []struct {
-	make     func(family) []measure.Case
+	make     maker
 	n, sizes []int
 	headline func(o Options, c *measure.Case) bool // nil: every case
 }{
-	{family.containers, []int{1e5, 1e6}, []int{8, 64}, allBut("refillrandom")},
-	{family.tableLookUp, []int{1e5, 1e6}, []int{8, 64}, nil},
-	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, allBut("refillitems", "digest")},
-	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
+	{sized(family.containers), []int{1e5, 1e6}, []int{8, 64}, allBut("refillrandom")},
+	{sized(family.tableLookUp), []int{1e5, 1e6}, []int{8, 64}, nil},
+	{sized(family.bulk), []int{1e5, 1e6}, []int{8, 64}, allBut("refillitems", "digest")},
+	{sized(family.sorts), []int{1e5, 1e6}, []int{8, 64}, nil},
 	{typed(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
 	{typed(groups), []int{1e5}, []int{32}, only("groupby")},
 	{typed(neighbours), []int{1e5}, []int{32}, none},
 	{typed(tableHeap), []int{10}, []int{8}, none},
 	{typed(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
-	{family.flushes, []int{1e6}, []int{8, 64}, nil},
-	{family.puts, []int{1e5, 1e6}, []int{8, 64}, none},
+	{sized(family.flushes), []int{1e6}, []int{8, 64}, nil},
+	{sized(family.puts), []int{1e5, 1e6}, []int{8, 64}, none},
 	{typed(sparseData), []int{1e5, 1e6}, []int{64}, none},
-	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, nil},
-	{family.files, []int{1e6}, []int{8, 64}, none},
-	{appends, nil, nil, none},
-	{family.passes, []int{1e6}, []int{8, 64}, nil},
-	{family.emptyPasses, []int{10}, []int{8}, only("emptypass")},
+	{sized(family.checkpoints), []int{1e6, 1e5}, []int{8, 64}, nil},
+	{sized(family.files), []int{1e6}, []int{8, 64}, none},
+	{sized(appends), nil, nil, none},
+	{sized(family.passes), []int{1e6}, []int{8, 64}, nil},
+	{typed(emptyPasses), []int{10}, []int{8}, only("emptypass")},
 	{typed(fewCommands), []int{2}, []int{8}, none},
 	{typed(manyTables), []int{10}, []int{8}, none},
 	{typed(registering), []int{64}, []int{8}, none},
 	{typed(smallFlushes), []int{1e3, 1e4, 1e5, 1e6}, []int{8}, none},
 	{typed(frames), []int{1e6}, []int{32}, none},
-	{halves, nil, nil, nil},
+	{sized(halves), nil, nil, nil},
 	{typed(mixed), []int{1e5, 1e4}, []int{8}, func(o Options, c *measure.Case) bool {
 		return c.Impl == "table" || c.Workers == o.Workers[len(o.Workers)-1]
 	}},
 	{typed(replays), nil, []int{32}, nil},
-	{family.collector, []int{1e6, 5e6}, []int{8}, nil},
-	{family.memory, []int{1e5, 1e6}, []int{8, 64}, only("memory")},
+	{typed(collector), []int{1e6, 5e6}, []int{8}, nil},
+	{sized(family.memory), []int{1e5, 1e6}, []int{8, 64}, only("memory")},
 	{typed(idleMemory), []int{1e5}, []int{32}, none},
-	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},
-	{family.growth, []int{1e7}, []int{8}, none},
+	{sized(family.comparisons), []int{1e5, 1e6}, []int{8, 64}, none},
+	{typed(growth), []int{1e7}, []int{8}, none},
+}
+
+type maker func(o Options, n, size int) []measure.Case
+
+func sized(cases func(family) []measure.Case) maker {
+	return func(o Options, n, size int) []measure.Case { return cases(o.family(n, size)) }
 }
 
 // typed makes cases for one item type. Their loops are written for it, as in a
 // program.
-func typed[T item](cases func(set[T]) []measure.Case) func(family) []measure.Case {
-	return func(f family) []measure.Case { return cases(f.(set[T])) }
+func typed[T item](cases func(set[T]) []measure.Case) maker {
+	return func(o Options, n, _ int) []measure.Case { return cases(setOf[T](o, n)) }
 }
 
 func only(ops ...string) func(Options, *measure.Case) bool {
@@ -151,7 +159,7 @@ func (o Options) Headline() []measure.Case {
 	return Unique(cases)
 }
 
-func (o Options) cases(build func(family) []measure.Case, ns, sizes []int) (cases []measure.Case) {
+func (o Options) cases(build maker, ns, sizes []int) (cases []measure.Case) {
 	if len(ns) == 0 {
 		ns = []int{0}
 	} else if o.N != nil {
@@ -162,7 +170,7 @@ func (o Options) cases(build func(family) []measure.Case, ns, sizes []int) (case
 	}
 	for _, n := range ns {
 		for _, size := range sizes {
-			for _, c := range build(o.set(n, size)) {
+			for _, c := range build(o, n, size) {
 				if n >= large {
 					c.Rounds = fewRounds
 				}

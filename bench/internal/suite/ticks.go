@@ -19,12 +19,12 @@ func fewCommands(s set[item8]) (cases []measure.Case) {
 		impl   string
 		shards int
 	}{{"table.1shard", 1}, {"table.64shards", store.MaxShards}} {
-		cases = append(cases, s.tickCase("fewcommands", variant.impl, func() *measure.Work {
+		cases = append(cases, tickCase(s, "fewcommands", variant.impl, func() *measure.Work {
 			st := newStore(1)
 			t := store.Register(st, store.TableOptions[item8]{Shards: variant.shards})
 			names := emplace(st, t, values[item8](store.MaxShards*64))
 			r := s.random()
-			return s.ticks(st, 1, func(q store.Queue) {
+			return ticks(s, st, 1, func(q store.Queue) {
 				for range s.n {
 					t.Put(q, names[r.IntN(len(names))], item8{})
 				}
@@ -39,28 +39,28 @@ const tables64 = 64
 // manyTables returns the cases of n commands to as many of 64 tables. One tick
 // erases an item, the next tick of that table creates one.
 func manyTables(s set[item8]) []measure.Case {
-	cases := s.scaling("manytables", "table", s.manyTables)
-	return perOp(append(cases, onOneWorker(s.newCase("manytables", "map", s.manyMaps))))
+	cases := s.scaling("manytables", "table", func(workers int) *measure.Work { return tickOfTables(s, workers) })
+	return perOp(append(cases, onOneWorker(s.newCase("manytables", "map", func() *measure.Work { return tickOfMaps(s) }))))
 }
 
-func (s set[T]) manyTables(workers int) *measure.Work {
+func tickOfTables(s set[item8], workers int) *measure.Work {
 	st := newStore(workers)
-	var tables [tables64]*store.Table[T]
-	var live, last [tables64]store.Handle[T] // last: provisional handle of the item
+	var tables [tables64]*store.Table[item8]
+	var live, last [tables64]store.Handle[item8] // last: provisional handle of the item
 	for i := range tables {
-		tables[i] = store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i)})
-		live[i] = emplace(st, tables[i], values[T](1000))[0]
+		tables[i] = store.Register(st, store.TableOptions[item8]{Name: fmt.Sprint(i)})
+		live[i] = emplace(st, tables[i], values[item8](1000))[0]
 	}
 	at, begun := 0, 0 // counters of tables
-	return s.ticks(st, workers, func(q store.Queue) {
+	return ticks(s, st, workers, func(q store.Queue) {
 		for i := begun; i < at; i++ {
 			table := i % tables64
 			live[table], _ = tables[table].Resolve(last[table])
 		}
 		for begun = at; at < begun+s.n; at++ {
 			table := at % tables64
-			if last[table] = (store.Handle[T]{}); live[table].ID.IsZero() {
-				last[table] = tables[table].Emplace(q, itemOf[T](1))
+			if last[table] = (store.Handle[item8]{}); live[table].ID.IsZero() {
+				last[table] = tables[table].Emplace(q, itemOf[item8](1))
 			} else {
 				tables[table].Erase(q, live[table])
 			}
@@ -68,11 +68,11 @@ func (s set[T]) manyTables(workers int) *measure.Work {
 	})
 }
 
-func (s set[T]) manyMaps() *measure.Work {
-	var maps [tables64]map[uint64]T
+func tickOfMaps(s set[item8]) *measure.Work {
+	var maps [tables64]map[uint64]item8
 	for i := range maps {
-		maps[i] = make(map[uint64]T)
-		for key, v := range values[T](1000) {
+		maps[i] = make(map[uint64]item8)
+		for key, v := range values[item8](1000) {
 			maps[i][uint64(key)] = v
 		}
 	}
@@ -80,7 +80,7 @@ func (s set[T]) manyMaps() *measure.Work {
 	return &measure.Work{Items: ticksInBody, Body: func() {
 		for range ticksInBody * s.n {
 			if m := maps[at%tables64]; len(m) < 1000 {
-				m[0] = itemOf[T](1)
+				m[0] = itemOf[item8](1)
 			} else {
 				delete(m, 0)
 			}
@@ -133,19 +133,19 @@ func smallFlushes(s set[item8]) (cases []measure.Case) {
 		{"table.64tables.1task", tables64, 1},
 		{"table.64tables.2tasks", tables64, 2},
 	} {
-		cases = append(cases, s.scaling("smallflush", variant.impl, func(workers int) *measure.Work { return s.smallFlush(variant.tables, variant.tasks, workers) })...)
+		cases = append(cases, s.scaling("smallflush", variant.impl, func(workers int) *measure.Work { return smallFlush(s, variant.tables, variant.tasks, workers) })...)
 	}
 	return cases
 }
 
-func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
+func smallFlush(s set[item8], tables, recorders, workers int) *measure.Work {
 	st := newStore(workers)
-	all := make([]*store.Table[T], tables)
-	live := make([][]store.Handle[T], tables)
+	all := make([]*store.Table[item8], tables)
+	live := make([][]store.Handle[item8], tables)
 	each := max(1, s.n/2/tables) // number of erases, and of creates, per table
 	for i := range all {
-		all[i] = store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i), Shards: shards})
-		emplace(st, all[i], values[T](2*each))
+		all[i] = store.Register(st, store.TableOptions[item8]{Name: fmt.Sprint(i), Shards: shards})
+		emplace(st, all[i], values[item8](2*each))
 	}
 	r := s.random()
 	var ctx context.Context
@@ -161,7 +161,7 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 				for i, t := range all {
 					for _, h := range live[i][each*task/recorders : each*(task+1)/recorders] {
 						t.Erase(q, h)
-						t.Emplace(q, itemOf[T](1))
+						t.Emplace(q, itemOf[item8](1))
 					}
 				}
 			}))
@@ -171,7 +171,7 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 	}
 }
 
-func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
+func ticks(s set[item8], st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
 	var ctx context.Context
 	var f flushing
 	task := func(_ int, q store.Queue) {
@@ -189,7 +189,7 @@ func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) 
 	}
 }
 
-func (s set[T]) tickCase(op, impl string, open func() *measure.Work) measure.Case {
+func tickCase(s set[item8], op, impl string, open func() *measure.Work) measure.Case {
 	return perOp([]measure.Case{s.newCase(op, impl, open)})[0]
 }
 
