@@ -129,8 +129,8 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 
 func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 	s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
-	register(t, s, store.TableOptions[struct{ Of struct{ P *int } }]{Name: "pointers"})
-	register(t, s, store.TableOptions[struct{ Do func() }]{Name: "functions"})
+	store.AddValue(s, store.ColumnOptions[struct{ Of struct{ P *int } }]{Name: "pointers"})
+	store.AddValue(s, store.ColumnOptions[struct{ Do func() }]{Name: "functions"})
 	_, err := openClaim(t.Context(), s)
 	wantError(t, "Claim", err, store.ErrSnapshot, `"pointers"`, ".Of.P of kind ptr", `"functions"`, ".Do of kind func")
 	flush(t, s)

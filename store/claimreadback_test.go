@@ -35,20 +35,11 @@ func TestClaim_ReadsBackItsInput(t *testing.T) {
 	}
 }
 
-// A reader cannot check the length of a slice of elements without bytes.
+// A reader cannot check the length of a slice of elements without bytes. Values take the
+// same check as tables and compile faster.
 func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
-	t.Run("slice of empty structs", refusesType[[]struct{}])
-	t.Run("slice of blank fields", refusesType[[]struct{ _ int }])
-	t.Run("slice of empty arrays", refusesType[[][0]string])
-	t.Run("slice in a map", refusesType[map[int][]struct{}])
-	t.Run("slice in an array", refusesType[[2][]struct{}])
-	t.Run("map with empty keys", refusesType[map[struct{}]int])
-	t.Run("map with empty keys and values", refusesType[map[struct{}]struct{}])
-}
-
-func refusesType[V any](t *testing.T) {
-	type holder struct{ Void V }
-	for part, add := range map[string]func(s *store.Store){
+	type holder struct{ Void []struct{} }
+	for what, add := range map[string]func(s *store.Store){
 		"item": func(s *store.Store) { register(t, s, store.TableOptions[holder]{Name: "items"}) },
 		"column": func(s *store.Store) {
 			addColumn(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[holder]{Name: "column"})
@@ -56,6 +47,12 @@ func refusesType[V any](t *testing.T) {
 		"sparse data": func(s *store.Store) {
 			addSparse(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[holder]{Name: "some"})
 		},
+		"slice of blank fields":          valueOf[[]struct{ _ int }],
+		"slice of empty arrays":          valueOf[[][0]string],
+		"slice in a map":                 valueOf[map[int][]struct{}],
+		"slice in an array":              valueOf[[2][]struct{}],
+		"map with empty keys":            valueOf[map[struct{}]int],
+		"map with empty keys and values": valueOf[map[struct{}]struct{}],
 	} {
 		s := newStore(t, store.Options{Workers: 1})
 		add(s)
@@ -64,9 +61,13 @@ func refusesType[V any](t *testing.T) {
 		for op, err := range map[string]error{"Claim": claimErr, "Snapshot": s.Snapshot(t.Context(), &b)} {
 			var at *store.SnapshotError
 			if !errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "items" || !strings.Contains(err.Error(), ".Void") {
-				t.Errorf("%s of %s: %v, want ErrSnapshot that names table and field", op, part, err)
+				t.Errorf("%s of %s: %v, want ErrSnapshot that names table and field", op, what, err)
 			}
 		}
-		equal(t, "bytes of a snapshot of "+part, b.Len(), 0)
+		equal(t, "bytes of a snapshot of "+what, b.Len(), 0)
 	}
+}
+
+func valueOf[V any](s *store.Store) {
+	store.AddValue(s, store.ColumnOptions[struct{ Void V }]{Name: "items"})
 }

@@ -508,10 +508,10 @@ func TestAddIndex_RefusesInvalidArguments(t *testing.T) {
 
 func TestIndex_NaNIsNoKey(t *testing.T) {
 	s := newStore(t, store.Options{})
-	table := register(t, s, store.TableOptions[float64]{})
-	store.AddIndex(table, "value", func(v *float64) (float64, bool) { return *v, true })
-	nan := math.NaN()
-	send(t, s, func(q store.Queue) { table.EmplaceItems(q, []float64{nan, nan, 1}, nil) })
+	table := register(t, s, store.TableOptions[uint64]{})
+	store.AddIndex(table, "value", func(v *uint64) (float64, bool) { return math.Float64frombits(*v), true })
+	nan := math.Float64bits(math.NaN())
+	send(t, s, func(q store.Queue) { table.EmplaceItems(q, []uint64{nan, nan, math.Float64bits(1)}, nil) })
 	equal(t, "items created", flush(t, s).Total.Created, 3)
 	noError(t, s.Verify(t.Context()))
 }

@@ -35,10 +35,10 @@ func TestLoad_ChecksContextEveryMiB(t *testing.T) {
 	const size = 6 << 20
 	for name, fill := range map[string]func(t *testing.T, s *store.Store){
 		"items": func(t *testing.T, s *store.Store) {
-			table := register(t, s, store.TableOptions[[1 << 10]uint64]{Name: "items"})
+			table := register(t, s, store.TableOptions[[64]uint64]{Name: "items"})
 			q := queues(t, s, 1)[0]
-			for range size / (8 << 10) {
-				table.Emplace(q, [1 << 10]uint64{})
+			for range size / 512 {
+				table.Emplace(q, [64]uint64{})
 			}
 		},
 		"one item": func(t *testing.T, s *store.Store) {

@@ -28,13 +28,13 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	s := store.New(store.Options{})
 	units := store.Register(s, store.TableOptions[int]{Name: "unit", Changes: true})
-	squads := store.RegisterStable(s, store.TableOptions[uint]{Name: "squad"})
-	speeds := store.AddColumn(units, store.ColumnOptions[int8]{Name: "speed"})
-	burns := store.AddSparse(units, store.ColumnOptions[int16]{Name: "burn"})
+	squads := store.RegisterStable(s, store.TableOptions[int]{Name: "squad"})
+	speeds := store.AddColumn(units, store.ColumnOptions[int]{Name: "speed"})
+	burns := store.AddSparse(units, store.ColumnOptions[int]{Name: "burn"})
 	run := func(context.Context) error { return nil }
 	chunk := func(store.Chunk[int]) {}
 	rows := func(store.Rows[int]) int { return 0 }
-	stableRows := func(store.StableChunk[uint]) int { return 0 }
+	stableRows := func(store.StableChunk[int]) int { return 0 }
 	system := func(y store.System) func() error {
 		y.Name, y.Run = "move", run
 		return func() error { return faultOf(func() { store.NewSchedule(s, y) }) }
@@ -45,9 +45,9 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 	var (
 		noStore   *store.Store
 		noTable   *store.Table[int]
-		noStable  *store.StableTable[uint]
-		noColumn  *store.Column[int, int8]
-		noSparse  *store.Sparse[int, int16]
+		noStable  *store.StableTable[int]
+		noColumn  *store.Column[int, int]
+		noSparse  *store.Sparse[int, int]
 		noTableOf store.TableOf[int]
 		groups    store.Groups[int, int]
 		into      store.Checkpoint
@@ -86,10 +86,10 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 		"Register: store":                   {func() error { return faultOf(func() { store.Register(noStore, store.TableOptions[int]{}) }) }, "store: Register of a nil or zero Store"},
 		"Register: zero store":              {func() error { return faultOf(func() { store.Register(new(store.Store), store.TableOptions[int]{}) }) }, "store: Register of a nil or zero Store"},
 		"RegisterStable: store":             {func() error { return faultOf(func() { store.RegisterStable(noStore, store.TableOptions[int]{}) }) }, "store: Register of a nil or zero Store"},
-		"AddColumn: table":                  {func() error { return faultOf(func() { store.AddColumn(noTable, store.ColumnOptions[int8]{}) }) }, "store: AddColumn with a nil table"},
-		"AddSparse: table":                  {func() error { return faultOf(func() { store.AddSparse(noTable, store.ColumnOptions[int8]{}) }) }, "store: AddSparse with a nil table"},
-		"AddSparse: stable table":           {func() error { return faultOf(func() { store.AddSparse(noStable, store.ColumnOptions[int8]{}) }) }, "store: AddSparse with a nil table"},
-		"AddSparse: nil":                    {func() error { return faultOf(func() { store.AddSparse(noTableOf, store.ColumnOptions[int8]{}) }) }, "store: AddSparse with a nil table"},
+		"AddColumn: table":                  {func() error { return faultOf(func() { store.AddColumn(noTable, store.ColumnOptions[int]{}) }) }, "store: AddColumn with a nil table"},
+		"AddSparse: table":                  {func() error { return faultOf(func() { store.AddSparse(noTable, store.ColumnOptions[int]{}) }) }, "store: AddSparse with a nil table"},
+		"AddSparse: stable table":           {func() error { return faultOf(func() { store.AddSparse(noStable, store.ColumnOptions[int]{}) }) }, "store: AddSparse with a nil table"},
+		"AddSparse: nil":                    {func() error { return faultOf(func() { store.AddSparse(noTableOf, store.ColumnOptions[int]{}) }) }, "store: AddSparse with a nil table"},
 		"ForEach: function":                 {func() error { return units.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
 		"ForEach: table":                    {func() error { return noTable.ForEach(ctx, chunk) }, "store: ForEach with a nil table"},
 		"ForEach: zero table":               {func() error { return new(store.Table[int]).ForEach(ctx, chunk) }, "store: ForEach of a nil or zero Store"},

