@@ -34,7 +34,7 @@ func (s *secured) js(t *testing.T, cell cells.ID) jetstream.JetStream {
 	conn, err := nats.Connect(strings.Join(s.urls, ","), append(s.options(t, cell), nats.CustomInboxPrefix("_INBOX."+cell.String()))...)
 	noError(t, err)
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(2*time.Second))
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(patience))
 	noError(t, err)
 	return js
 }
@@ -208,7 +208,7 @@ func workAsEight(t *testing.T, c *secured, done func() bool) {
 	late := time.Now().Add(patience)
 	at, err := writer.Tail(t.Context())
 	for ; err == nil && (at == 0 || !done()) && time.Now().Before(late); at++ {
-		if _, err = writer.Append(t.Context(), at, rec(at+1)); err == nil {
+		if _, err = cluster.AppendTo(t.Context(), writer, at, rec(at+1)); err == nil {
 			err = readRecords(t.Context(), reader, at, at+1, rec)
 		}
 	}
@@ -271,8 +271,10 @@ func TestAttack_FailsWithRights(t *testing.T) {
 		if n, _ := p.look(t); n.Wrong > 0 || n.Received != numbers || p.out.Forged() > 0 || p.log.ForeignMessages() > 0 {
 			t.Errorf("node %d: received %d, wrong %d, forged %d, foreign %d", i, n.Received, n.Wrong, p.out.Forged(), p.log.ForeignMessages())
 		}
-		if saved, err := p.log.Snapshots(t.Context()); err != nil || len(saved) == 0 {
-			t.Errorf("node %d: snapshots %v, %v", i, saved, err)
+		for ctx, saved := cluster.Wait(t), 0; saved == 0; {
+			all, err := p.log.Snapshots(ctx)
+			noError(t, err)
+			saved = len(all)
 		}
 		p.kill(t)
 	}

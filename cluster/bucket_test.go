@@ -11,9 +11,9 @@ import (
 )
 
 // olderProgram is the object store of the former layout.
-func olderProgram(t testing.TB, l *Log) jetstream.ObjectStore {
+func olderProgram(t testing.TB, l PatientLog) jetstream.ObjectStore {
 	t.Helper()
-	o, err := l.js.ObjectStore(t.Context(), l.cell.Stream())
+	o, err := l.js.ObjectStore(Wait(t), l.cell.Stream())
 	noError(t, err)
 	return o
 }
@@ -23,7 +23,7 @@ func pairName(at uint64) string { return fmt.Sprintf("%v-%016x-%08x", CellID(1),
 func putPair(t testing.TB, o jetstream.ObjectStore, at uint64, exts ...string) {
 	t.Helper()
 	for _, ext := range exts {
-		_, err := o.PutBytes(t.Context(), pairName(at)+ext, state(at))
+		_, err := o.PutBytes(Wait(t), pairName(at)+ext, state(at))
 		noError(t, err)
 	}
 }
@@ -36,8 +36,8 @@ func TestSlots_ReadFormerLayout(t *testing.T) {
 	o := olderProgram(t, l)
 	for at := uint64(201); at <= 200+deleted; at++ {
 		putPair(t, o, at, ".snap", ".sum")
-		noError(t, o.Delete(t.Context(), pairName(at)+".snap"))
-		noError(t, o.Delete(t.Context(), pairName(at)+".sum"))
+		noError(t, o.Delete(Wait(t), pairName(at)+".snap"))
+		noError(t, o.Delete(Wait(t), pairName(at)+".sum"))
 	}
 	putPair(t, o, 100, ".snap", ".sum")
 	putPair(t, o, 200, ".snap", ".sum")
@@ -70,12 +70,12 @@ func TestSlots_ReadFormerLayout(t *testing.T) {
 func TestBucket_DisablesDirectGet(t *testing.T) {
 	t.Parallel()
 	c, l := oneServerLog(t)
-	_, err := l.js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: CellID(2).Stream()})
+	_, err := l.js.CreateObjectStore(Wait(t), jetstream.ObjectStoreConfig{Bucket: CellID(2).Stream()})
 	noError(t, err)
 	for _, cell := range []CellID{1, 2} {
-		l, err := Open(t.Context(), URLs(c.URLs(0)), cell, Options{Replicas: 1})
+		l, err := TryOpen(t, URLs(c.URLs(0)), cell, Options{Replicas: 1})
 		noError(t, err)
-		if info, err := l.saved.(*slots).stream.Info(t.Context()); err != nil || info.Config.AllowDirect {
+		if info, err := l.saved.(*slots).stream.Info(Wait(t)); err != nil || info.Config.AllowDirect {
 			t.Errorf("cell %v: any replica answers, %v", cell, err)
 		}
 		noError(t, l.Close())
@@ -100,7 +100,7 @@ func TestBucket_RefusesSettings(t *testing.T) {
 			config := l.saved.(*slots).settings
 			config.Subjects = slices.Clone(config.Subjects)
 			change(&config)
-			_, err := l.js.UpdateStream(t.Context(), config)
+			_, err := l.js.UpdateStream(Wait(t), config)
 			noError(t, err)
 			wantSettings := func(do string, err error) {
 				t.Helper()
@@ -114,7 +114,7 @@ func TestBucket_RefusesSettings(t *testing.T) {
 			if name == "allow_direct" {
 				return // Open corrects it
 			}
-			_, err = Open(t.Context(), URLs(c.URLs(0)), 1, Options{Replicas: 1})
+			_, err = TryOpen(t, URLs(c.URLs(0)), 1, Options{Replicas: 1})
 			wantSettings("Open", err)
 		})
 	}

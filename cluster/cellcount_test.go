@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"flag"
+	"fmt"
 	"testing"
 	"time"
 
@@ -29,11 +30,13 @@ func TestOpen_ManyCells(t *testing.T) {
 	slowest := time.Duration(0)
 	for cell := range CellID(cells) {
 		begin := time.Now()
-		l, err := Open(t.Context(), URLs(c.URLs(int(cell)%3)), cell, Options{})
+		l, err := TryOpen(t, URLs(c.URLs(int(cell)%3)), cell, Options{})
 		noError(t, err)
 		ends = append(ends, l.Close)
-		g := game.New(1, 100)
-		w, err := world.Open(t.Context(), g.Store, l, world.Options{Version: "cells", Hz: 2, SnapshotTicks: 20, Init: g.Init, Tick: g.Tick})
+		w, err := Try(t.Context(), func() (*world.World, error) {
+			g := game.New(1, 100)
+			return world.Open(t.Context(), g.Store, l.Log, world.Options{Version: "cells", Hz: 2, SnapshotTicks: 20, Init: g.Init, Tick: g.Tick})
+		})
 		if err != nil {
 			t.Errorf("cell %d: %v", cell, err)
 			continue
@@ -49,12 +52,7 @@ func TestOpen_ManyCells(t *testing.T) {
 		worlds = append(worlds, w)
 	}
 	for k, w := range worlds {
-		for begin := time.Now(); w.Status().Tick < 2 && time.Since(begin) < time.Minute; {
-			time.Sleep(time.Millisecond)
-		}
-		if s := w.Status(); s.Tick < 2 || s.SaveErr != "" || s.Halted != "" {
-			t.Errorf("cell %d: %v", k, s)
-		}
+		waitUntil(t, fmt.Sprint("ticks of cell ", k), func() bool { s := w.Status(); return s.Tick >= 2 && s.SaveErr == "" && s.Halted == "" })
 	}
 	stop()
 	for _, end := range ends {

@@ -83,7 +83,7 @@ func (c cutStream) Purge(ctx context.Context, o ...jetstream.StreamPurgeOpt) err
 }
 
 // cutSave saves until the nth request, and reports whether it was cut.
-func cutSave(t testing.TB, l *Log, at uint64, b []byte, n int, mode cutMode) bool {
+func cutSave(t testing.TB, l PatientLog, at uint64, b []byte, n int, mode cutMode) bool {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
@@ -176,7 +176,7 @@ func TestSlots_ReleaseKeepsStoredSnapshot(t *testing.T) {
 		lagging := laggingStream{Stream: s.stream, subject: s.meta("a")}
 		c := claim{slots: s, at: 3, id: "new", damaged: l.isDamaged}
 		keepOld := func() (err error) {
-			lagging.old, err = s.stream.GetLastMsgForSubject(t.Context(), lagging.subject)
+			lagging.old, err = s.stream.GetLastMsgForSubject(Wait(t), lagging.subject)
 			return err
 		}
 		noError(t, keepOld())

@@ -43,11 +43,11 @@ func TestNode_ContinuesAfterWrongClock(t *testing.T) {
 	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
 	for id, later := range map[CellID]time.Duration{1: 0, 2: decades} {
 		state := stateOfClock(t, later)
-		noError(t, Reseed(t.Context(), s, id, o, bytes.NewReader(state.Bytes())))
+		noError(t, TryReseed(t, s, id, o, bytes.NewReader(state.Bytes())))
 	}
 	n := startNode(t, s, Host{Name: "a", Open: openBanks(o)})
 	for _, id := range []CellID{1, 2} {
-		noError(t, n.Place(t.Context(), id, 1))
+		place(t, n.Node, id, 1)
 		for range 3 {
 			if reply, err := n.Call(t.Context(), id, []byte(transfer)); string(reply) != "done" || err != nil {
 				t.Errorf("cell %v: got %q, %v, want done", id, reply, err)

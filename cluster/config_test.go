@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -54,30 +51,11 @@ func startSecured(t *testing.T, weaken func(dir string), ids ...cells.ID) *secur
 	return s
 }
 
-// usedPorts are the results of freePort, and the ports of their routes.
-var usedPorts sync.Map
-
-// freePort returns a port p without a listener at p and p + 2000, and none twice.
 func freePort(t *testing.T) int {
 	t.Helper()
-	for range 1000 {
-		port := 10_000 + rand.IntN(20_000)
-		_, used := usedPorts.LoadOrStore(port, true)
-		if _, routes := usedPorts.LoadOrStore(port+2000, true); used || routes {
-			continue
-		}
-		a, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
-		if err != nil {
-			continue
-		}
-		b, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port+2000))
-		if noError(t, a.Close()); err == nil {
-			noError(t, b.Close())
-			return port
-		}
-	}
-	t.Fatal("no free ports")
-	return 0
+	port, err := localnet.FreePort()
+	noError(t, err)
+	return port
 }
 
 // program selects the account of a program with many cells, in place of the account of a cell.
@@ -124,12 +102,9 @@ func TestRights_SufficeForTheCell(t *testing.T) {
 	}
 	mustClose(t, r)
 	noError(t, l.Trim(t.Context(), 4))
-	begin := time.Now()
-	_, err = l.StepDown(t.Context())
-	for err != nil && time.Since(begin) < patience { // fails while a server lags
-		_, err = l.StepDown(t.Context())
+	for ctx := cluster.Wait(t); errorOf(l.StepDown(ctx)) != nil; { // while a server lags
+		noError(t, ctx.Err())
 	}
-	noError(t, err)
 	wantNumber(t, "a message to the cell", 3)(mailToOneself(t, l, 7))
 	for name, err := range map[string]error{
 		"cell 7 in cell 8": enters(t, c.as(t, 7), 8),
@@ -145,7 +120,7 @@ func TestRights_SufficeForTheCell(t *testing.T) {
 	// Its own nodes may do everything that Reseed needs.
 	js := c.js(t, 7)
 	noError(t, js.DeleteStream(t.Context(), cells.ID(7).Stream()))
-	noError(t, cluster.Reseed(t.Context(), c.as(t, 7), 7, o, nil))
+	noError(t, cluster.TryReseed(t, c.as(t, 7), 7, o, nil))
 	wantNumber(t, "Tail after Reseed", 5)(openLog(t, c.as(t, 7), 7, o).Tail(t.Context()))
 }
 
@@ -198,33 +173,29 @@ func TestRights_AddedServerJoins(t *testing.T) {
 	s.Start()
 	defer s.WaitForShutdown()
 	defer s.Shutdown()
-	begin := time.Now()
-	for !s.JetStreamIsCurrent() || s.NumRemotes() != 3 {
-		if time.Since(begin) > patience/4 {
+	for ctx := cluster.Wait(t); !s.JetStreamIsCurrent() || s.NumRemotes() != 3; time.Sleep(10 * time.Millisecond) {
+		if ctx.Err() != nil {
 			t.Fatalf("current %t, %d others, want 3", s.JetStreamIsCurrent(), s.NumRemotes())
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	openLog(t, cluster.URLs([]string{s.ClientURL()}, c.options(t, 7)...), 7, cluster.Options{})
 }
 
 // mailToOneself returns the bytes of a packet that a cell sends to itself.
-func mailToOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (received uint64, err error) {
+func mailToOneself(t *testing.T, l cluster.PatientLog, cell cluster.CellID) (received uint64, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	ended, got := make(chan error, 1), make(chan uint64, 1)
+	ended, got := make(chan error, 1), make(chan uint64, 100) // a packet may be repeated
 	go func() {
-		ended <- l.Transport().Receive(ctx, cell, "mail", func(_ context.Context, from cluster.CellID, packets [][]byte) error {
+		ended <- receive(ctx, l, cell, "mail", func(_ context.Context, from cluster.CellID, packets [][]byte) error {
 			if from == cell {
 				got <- uint64(len(packets[0]))
 			}
 			return nil
 		})
 	}()
-	for err = cells.ErrUnreachable; errors.Is(err, cells.ErrUnreachable); {
-		err = l.Transport().Send(ctx, cell, cell, "mail", []byte("abc"))
-	}
+	err = sendTo(ctx, l, cell, cell, "mail", []byte("abc"))
 	select {
 	case received = <-got:
 	case err := <-ended:

@@ -50,7 +50,9 @@ func Example_nodes() {
 	var stop [2]context.CancelFunc
 	var ended [2]chan error
 	for i := range stop {
-		n, err := join(ctx, cluster.URLs(three.URLs(i)), filepath.Join(dir, fmt.Sprint("node", i)))
+		n, err := cluster.Try(ctx, func() (*Node, error) {
+			return join(ctx, cluster.URLs(three.URLs(i)), filepath.Join(dir, fmt.Sprint("node", i)))
+		})
 		if err != nil {
 			fmt.Println(err)
 			return

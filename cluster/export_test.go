@@ -1,8 +1,15 @@
 package cluster
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) error {
+func (l PatientLog) PublishFragments(ctx context.Context, rec []byte, fragments int) error {
+	return Patiently(ctx, func() error { return l.publishFragments(ctx, rec, fragments) })
+}
+
+func (l *Log) publishFragments(ctx context.Context, rec []byte, fragments int) error {
 	_, end, err := l.ends(ctx)
 	if err != nil {
 		return err
@@ -18,19 +25,30 @@ func (l *Log) PublishFragments(ctx context.Context, rec []byte, fragments int) e
 	return nil
 }
 
-func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
-	_, end, err := l.ends(ctx)
-	if err != nil {
+func (l PatientLog) PublishOther(ctx context.Context, rec []byte) error {
+	return Patiently(ctx, func() error {
+		_, end, err := l.ends(ctx)
+		if err == nil {
+			end.sum = chain{1}
+			_, err = l.publish(ctx, end, rec, l.send)
+		}
 		return err
-	}
-	end.sum = chain{1}
-	_, err = l.publish(ctx, end, rec, l.send)
-	return err
+	})
 }
+
+func MailStream(to CellID) string { return mailStream(to) }
+
+func MailSubject(to, from CellID, outbox string) string {
+	return mailSubject(to, from.String(), outbox)
+}
+
+func (l PatientLog) ConnectedURL() string { return l.conn.ConnectedUrl() }
 
 func (l *Log) Blobs() Blobs { return l.o.Snapshots }
 
-// CompareOften looks at the stream for each record.
-func (l *Log) CompareOften() { l.watch.interval = 0 }
+// CompareEvery sets the time between looks at the settings of the stream.
+func (l *Log) CompareEvery(d time.Duration) { l.watch.interval = d }
 
-func (l *Log) TrimReplica(ctx context.Context) error { return l.trimReplica(ctx) }
+func (l PatientLog) TrimReplica(ctx context.Context) error {
+	return Patiently(ctx, func() error { return l.trimReplica(ctx) })
+}

@@ -2,20 +2,16 @@ package cluster_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
-	kit "handloom/proof/game"
 )
 
 // foreignMessages returns publishers' mistakes: stream has records of cell 1.
@@ -45,24 +41,9 @@ func foreignMessages(t *testing.T, js jetstream.JetStream) map[string]*nats.Msg 
 	}
 }
 
-// patiently repeats a call of a Log while the server does not answer in the Log's time limit, as on
-// a busy machine.
-func patiently(call func() error) (err error) {
-	for {
-		if err = call(); !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-	}
-}
-
-func wantTail(t *testing.T, l *cluster.Log, want uint64) {
+func wantTail(t *testing.T, l cluster.PatientLog, want uint64) {
 	t.Helper()
-	var at uint64
-	err := patiently(func() (err error) {
-		at, err = l.Tail(t.Context())
-		return err
-	})
-	wantNumber(t, "Tail", want)(at, err)
+	wantNumber(t, "Tail", want)(l.Tail(t.Context()))
 }
 
 // Each run publishes all kinds of messages in turn, so a short test needs one.
@@ -106,23 +87,23 @@ func TestForeignMessage_IsVoid(t *testing.T) {
 					publish(1 + int(at)%2)
 				}
 				if at == 10 { // the writer died between two fragments
-					noError(t, patiently(func() error { return leader.PublishFragments(t.Context(), bytes.Repeat([]byte("dead"), 700<<10), 1) }))
+					noError(t, leader.PublishFragments(t.Context(), bytes.Repeat([]byte("dead"), 700<<10), 1))
 					publish(1)
 				}
-				wantNumber(t, "Append", at+1)(kit.Append(t.Context(), leader, at, record(at+1)))
+				wantNumber(t, "Append", at+1)(cluster.AppendTo(t.Context(), leader, at, record(at+1)))
 			}
 			noError(t, <-read)
 			publish(3)
 			late := openLog(t, s, 1, alone(t))
-			for _, l := range []*cluster.Log{leader, follower, late, openLog(t, s, 1, o)} {
+			for _, l := range []cluster.PatientLog{leader, follower, late, openLog(t, s, 1, o)} {
 				wantTail(t, l, 20)
 			}
 			for after := range uint64(20) {
 				wantRecords(t, late, after, after+1, record)
 			}
-			wantNumber(t, "Append of a new leader", 21)(kit.Append(t.Context(), late, 20, record(21)))
+			wantNumber(t, "Append of a new leader", 21)(cluster.AppendTo(t.Context(), late, 20, record(21)))
 			wantRecords(t, follower, 20, 21, record)
-			for name, l := range map[string]*cluster.Log{"follower": follower, "late": late} {
+			for name, l := range map[string]cluster.PatientLog{"follower": follower, "late": late} {
 				if n := l.ForeignMessages(); n != published {
 					t.Errorf("%s: ForeignMessages: got %d, want %d", name, n, published)
 				}
@@ -130,7 +111,7 @@ func TestForeignMessage_IsVoid(t *testing.T) {
 			for _, at := range []uint64{15, 21} {
 				saveText(t, follower, at)
 			}
-			noError(t, patiently(func() error { return follower.Trim(t.Context(), 15) }))
+			noError(t, follower.Trim(t.Context(), 15))
 			noError(t, follower.Close())
 			wantRecords(t, openLog(t, s, 1, o), 15, 21, record)
 		})
@@ -149,14 +130,12 @@ func TestForeignMessage_ManyAreVoid(t *testing.T) {
 	for range many {
 		noError(t, js.Conn().Publish(cluster.CellID(1).Subject(), []byte("hello")))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	noError(t, errorOf(js.Publish(ctx, cluster.CellID(1).Subject(), []byte("hello")))) // the last
+	noError(t, errorOf(js.Publish(cluster.Wait(t), cluster.CellID(1).Subject(), []byte("hello")))) // the last
 	for at := uint64(5); at < 8; at++ {
-		noError(t, errorOf(kit.Append(t.Context(), leader, at, record(at+1))))
+		noError(t, errorOf(cluster.AppendTo(t.Context(), leader, at, record(at+1))))
 	}
 	late := openLog(t, s, 1, alone(t))
-	for name, l := range map[string]*cluster.Log{"leader": leader, "follower": follower, "late": late} {
+	for name, l := range map[string]cluster.PatientLog{"leader": leader, "follower": follower, "late": late} {
 		wantRecords(t, l, 5, 8, record)
 		wantRecords(t, l, 4, 6, record)
 		if n := l.ForeignMessages(); n != many+1 {
@@ -171,10 +150,8 @@ func TestForeignMessage_CannotForgeSequence(t *testing.T) {
 	c, s := oneServer(t)
 	l := openLog(t, s, 1, alone(t))
 	fill(t, l, 3)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
 	m := &nats.Msg{Subject: cluster.CellID(1).Subject(), Data: []byte("hello"), Header: nats.Header{jetstream.ExpectedLastSeqHeader: {"7"}}}
-	if _, err := operator(t, c).PublishMsg(ctx, m); err == nil || !strings.Contains(err.Error(), "wrong last sequence") {
+	if _, err := operator(t, c).PublishMsg(t.Context(), m); err == nil || !strings.Contains(err.Error(), "wrong last sequence") {
 		t.Errorf("message with a wrong sequence: %v", err)
 	}
 	fill(t, l, 5)

@@ -19,10 +19,12 @@ import (
 // serveBank runs the bank of cell 1 until the returned function is called. change may replace serve.
 func serveBank(t *testing.T, s Servers, o Options, serve func(ctx context.Context, c Call) ([]byte, error)) (l *Log, end func()) {
 	t.Helper()
-	l, err := Open(t.Context(), s, 1, o)
-	noError(t, err)
-	b := newBank()
-	w, err := world.Open(t.Context(), b.store, l, b.options())
+	l = OpenPatiently(t, s, 1, o).Log
+	var b *bank
+	w, err := Try(t.Context(), func() (*world.World, error) {
+		b = newBank()
+		return world.Open(t.Context(), b.store, l, b.options())
+	})
 	noError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -41,7 +43,7 @@ func serveBank(t *testing.T, s Servers, o Options, serve func(ctx context.Contex
 	end = sync.OnceFunc(func() {
 		stop()
 		running.Wait()
-		noError(t, w.Close(context.Background()))
+		noError(t, CloseWorld(w))
 		noError(t, l.Close())
 	})
 	t.Cleanup(end)
@@ -61,9 +63,7 @@ const transfer = `{"From": 0, "To": 1, "Amount": 1}`
 func TestCall_ReportsErrors(t *testing.T) {
 	t.Parallel()
 	s, o := Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
-	unowned, err := Open(t.Context(), s, 2, o)
-	noError(t, err)
-	defer unowned.Close()
+	OpenPatiently(t, s, 2, o)
 	serveBank(t, s, o, func(ctx context.Context, c Call) ([]byte, error) {
 		switch string(c.Body) {
 		case "panic":
@@ -98,27 +98,25 @@ func TestCall_ReportsErrors(t *testing.T) {
 		{"after all", c, 1, transfer, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			limit := time.Minute
+			limit := 10 * time.Second
 			if tt.cell == 2 || tt.body == "hang" {
 				limit = 300 * time.Millisecond
 			}
-			var reply []byte
-			var err error
-			// An attempt that is under way when the context ends may count, so nothing else is known.
-			for range 10 {
+			// An attempt that is under way when the context ends may count, so nothing else is known then. A
+			// slow machine gets others.
+			for late := Wait(t); ; {
 				ctx, cancel := context.WithTimeout(t.Context(), limit)
-				reply, err = tt.client.Call(ctx, tt.cell, []byte(tt.body))
+				reply, err := tt.client.Call(ctx, tt.cell, []byte(tt.body))
 				cancel()
-				if tt.cell != 2 || !errors.Is(err, errNoReply) {
+				good := tt.want != nil || string(reply) == "done" && err == nil
+				for _, want := range tt.want {
+					good = good && (want == nil || errors.Is(err, want)) && strings.Contains(fmt.Sprint(err), tt.text)
+				}
+				if good {
 					break
 				}
-			}
-			if tt.want == nil && (string(reply) != "done" || err != nil) {
-				t.Errorf("got %q, %v", reply, err)
-			}
-			for _, want := range tt.want {
-				if want != nil && !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), tt.text) {
-					t.Errorf("got %v, want %v with %q", err, want, tt.text)
+				if !isBusy(err) || late.Err() != nil {
+					t.Fatalf("got %q, %v, want %v with %q", reply, err, tt.want, tt.text)
 				}
 			}
 		})
@@ -132,14 +130,21 @@ func TestCall_AdjustsClock(t *testing.T) {
 	serveBank(t, s, Options{Snapshots: Folder(t.TempDir())}, nil)
 	c := dial(t, s)
 	for _, off := range []time.Duration{-48 * time.Hour, 48 * time.Hour, 0} {
-		c.clocks[1] = off
-		if reply, err := c.Call(t.Context(), 1, []byte(transfer)); string(reply) != "done" || err != nil {
+		reply, err := []byte(nil), world.ErrExpired
+		for late := Wait(t); errors.Is(err, world.ErrExpired) && late.Err() == nil; { // after a late answer the first attempt may count
+			c.noteTime(1, time.Now().Add(off).UnixNano())
+			reply, err = c.Call(t.Context(), 1, []byte(transfer))
+		}
+		if string(reply) != "done" || err != nil {
 			t.Errorf("clock off by %v: got %q, %v", off, reply, err)
 		}
 	}
 	old := entry.CallKey(time.Now().Add(-2*time.Hour).UnixNano(), "a")
-	if _, sent, err := c.call(t.Context(), 1, old, []byte(transfer)); sent != 1 || !errors.Is(err, world.ErrExpired) {
-		t.Errorf("old call: got %d, %v, want %v", sent, err, world.ErrExpired)
+	for late, sent := Wait(t), 0; sent != 1; { // more after a late answer
+		var err error
+		if _, sent, err = c.call(t.Context(), 1, old, []byte(transfer)); !errors.Is(err, world.ErrExpired) || late.Err() != nil {
+			t.Fatalf("old call: got %d, %v, want %v", sent, err, world.ErrExpired)
+		}
 	}
 	if b, err := c.Call(t.Context(), 1, nil); err != nil || !bytes.Contains(b, []byte(`{"Balance":97}`)) {
 		t.Errorf("balances: got %s, %v, want 3 transfers", b, err)
@@ -161,18 +166,21 @@ func TestServe_RunsCallOnce(t *testing.T) {
 	if _, err := c.Call(t.Context(), 1, []byte(transfer)); err != nil { // the world leads
 		t.Fatal(err)
 	}
-	if _, err := c.request(t.Context(), 1, "", []byte("wait"), time.Minute); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "Handloom-Key: got none") {
+	if _, err := Try(t.Context(), func() ([]byte, error) { return c.request(t.Context(), 1, "", []byte("wait"), time.Minute) }); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "Handloom-Key: got none") {
 		t.Errorf("call without a key: got %v", err)
 	}
 	key := c.newKey(1)
-	for range 3 {
-		if _, err := c.request(t.Context(), 1, key, []byte("wait"), 10*time.Millisecond); !errors.Is(err, errNoReply) {
+	for begun := 0; begun < 3; begun += int(runs.Load()) { // two repetitions or more of a call that runs
+		if _, err := c.request(t.Context(), 1, key, []byte("wait"), 10*time.Millisecond); !isBusy(err) {
 			t.Fatal(err)
 		}
 	}
+	if n := runs.Load(); n != 1 {
+		t.Errorf("a call of which repetitions arrive: got %d runs, want 1", n)
+	}
 	close(release)
-	if reply, _, err := c.call(t.Context(), 1, key, []byte("wait")); string(reply) != "once" || err != nil || runs.Load() > 2 {
-		t.Errorf("got %q, %v after %d runs", reply, err, runs.Load())
+	if reply, _, err := c.call(t.Context(), 1, key, []byte("wait")); string(reply) != "once" || err != nil {
+		t.Errorf("got %q, %v", reply, err)
 	}
 }
 

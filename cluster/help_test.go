@@ -19,7 +19,6 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
 	"handloom/journal"
-	kit "handloom/proof/game"
 )
 
 func TestMain(m *testing.M) {
@@ -32,19 +31,17 @@ func TestMain(m *testing.M) {
 	// Most tests wait for servers, not for processors; -parallel replaces the number.
 	_ = flag.Set("test.parallel", "4")
 	// A server that closes waits some seconds for the source of a stream.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*stream).trySetupSourceConsumer.func3"))
+	source := goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*stream).trySetupSourceConsumer.func3")
+	os.Exit(localnet.RunTests(m, func() error { return goleak.Find(source) }))
 }
 
 var errEnough = errors.New("that is enough")
 
-// patience limits waits for events that take a moment on an idle machine.
-const patience = 2 * time.Minute
+const patience = cluster.Patience
 
 func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *localnet.Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	c, err := localnet.Start(ctx, t.TempDir(), n, change)
+	c, err := localnet.Start(cluster.Wait(t), t.TempDir(), n, change)
 	noError(t, err)
 	t.Cleanup(func() {
 		noError(t, c.Close())
@@ -58,12 +55,9 @@ func oneServer(t testing.TB) (*localnet.Cluster, cluster.Servers) {
 	return c, cluster.URLs(c.URLs(0))
 }
 
-func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Options) *cluster.Log {
+func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Options) cluster.PatientLog {
 	t.Helper()
-	l, err := cluster.Open(t.Context(), s, cell, o)
-	noError(t, err)
-	t.Cleanup(func() { mustClose(t, l) })
-	return l
+	return cluster.OpenPatiently(t, s, cell, o)
 }
 
 func noError(t testing.TB, err error) {
@@ -102,22 +96,22 @@ func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 
 func record(n uint64) []byte { return fmt.Append(nil, "record ", n, make([]byte, n%7)) }
 
-func fill(t testing.TB, l *cluster.Log, n uint64) {
+func fill(t testing.TB, l cluster.PatientLog, n uint64) {
 	t.Helper()
 	at, err := l.Tail(t.Context())
 	for ; err == nil && at < n; at++ {
-		_, err = kit.Append(t.Context(), l, at, record(at+1))
+		_, err = cluster.AppendTo(t.Context(), l, at, record(at+1))
 	}
 	noError(t, err)
 }
 
-func wantRecords(t testing.TB, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) {
+func wantRecords(t testing.TB, l cluster.PatientLog, after, last uint64, rec func(n uint64) []byte) {
 	t.Helper()
 	noError(t, readRecords(t.Context(), l, after, last, rec))
 }
 
 // readRecords fails after patience without a record.
-func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) error {
+func readRecords(ctx context.Context, l cluster.PatientLog, after, last uint64, rec func(n uint64) []byte) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silent := time.AfterFunc(patience, func() { cancel(errors.New("no record for " + patience.String())) })

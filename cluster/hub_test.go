@@ -44,7 +44,7 @@ func BenchmarkMailbox_Hub(b *testing.B) {
 			js := operator(b, c)
 			for err := error(cells.ErrUnreachable); err != nil; { // until the hub receives
 				ctx, cancel := context.WithTimeout(b.Context(), time.Second)
-				_, err = js.Stream(ctx, "MAIL_"+hub.Stream())
+				_, err = js.Stream(ctx, cluster.MailStream(hub))
 				cancel()
 			}
 			sent := 0
@@ -66,7 +66,7 @@ func BenchmarkMailbox_Hub(b *testing.B) {
 							}
 							packet := mailPacket(from, hub, number, times)
 							for len(times) > 0 && ctx.Err() == nil {
-								if _, err := js.Publish(ctx, subject, packet, jetstream.WithExpectStream("MAIL_"+hub.Stream())); err == nil {
+								if _, err := js.Publish(ctx, subject, packet, jetstream.WithExpectStream(cluster.MailStream(hub))); err == nil {
 									number += uint64(len(times))
 									break
 								}

@@ -34,7 +34,7 @@ func (r *bankRun) callBank(ctx context.Context, c *Client, id CellID) {
 			want = "done"
 		}
 		body, _ := json.Marshal(o)
-		patient, cancel := context.WithTimeout(r.Context(), time.Minute)
+		patient, cancel := context.WithTimeout(r.Context(), Patience)
 		reply, err := c.Call(patient, id, body)
 		cancel()
 		if string(reply) != want || err != nil {

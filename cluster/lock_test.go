@@ -45,12 +45,12 @@ func startEmbedded(t *testing.T, dir string) *process.Process {
 // wantLocked fails the test unless Open and Reseed refuse dir.
 func wantLocked(t *testing.T, dir string) {
 	t.Helper()
-	l, err := cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t))
+	l, err := cluster.TryOpen(t, cluster.Embedded(dir), 1, alone(t))
 	if err == nil {
 		mustClose(t, l)
 	}
 	wantError(t, err, cluster.ErrLocked, dir)
-	wantError(t, cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t, openJournal(t, t.TempDir())), stateAt(t, 0)), cluster.ErrLocked)
+	wantError(t, cluster.TryReseed(t, cluster.Embedded(dir), 1, withJournal(t, openJournal(t, t.TempDir())), stateAt(t, 0)), cluster.ErrLocked)
 }
 
 func TestEmbedded_LocksFolder(t *testing.T) {
@@ -82,7 +82,7 @@ func TestEmbedded_LocksFolder(t *testing.T) {
 	t.Run("a server that does not start", func(t *testing.T) {
 		dir := t.TempDir()
 		noError(t, os.WriteFile(dir+"/jetstream", nil, 0o600))
-		wantText(t, "Open with a file in the place of a folder", errorOf(cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t))), "is not a directory")
+		wantText(t, "Open with a file in the place of a folder", errorOf(cluster.TryOpen(t, cluster.Embedded(dir), 1, alone(t))), "is not a directory")
 		noError(t, os.Remove(dir+"/jetstream"))
 		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 3)
 	})

@@ -12,10 +12,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
-	kit "handloom/proof/game"
 	"handloom/world"
 	"handloom/world/logtest"
 )
+
+// A patientLog appends patiently, too.
+type patientLog struct{ cluster.PatientLog }
+
+func (l patientLog) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+	return cluster.AppendTo(ctx, l.PatientLog, prev, rec)
+}
 
 func TestLog_Conformance(t *testing.T) {
 	t.Parallel()
@@ -23,14 +29,14 @@ func TestLog_Conformance(t *testing.T) {
 		s, cell := cluster.Embedded(t.TempDir()), cluster.CellID(0)
 		logtest.Run(t, func(t *testing.T) world.Log {
 			cell++
-			return openLog(t, s, cell, cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
+			return patientLog{openLog(t, s, cell, cluster.Options{Snapshots: cluster.Folder(t.TempDir())})}
 		})
 	})
 	t.Run("three servers", func(t *testing.T) {
 		c, cell := startServers(t, 3, nil), cluster.CellID(0)
 		logtest.Run(t, func(t *testing.T) world.Log {
 			cell++
-			return openLog(t, cluster.URLs(c.URLs(0)), cell, cluster.Options{})
+			return patientLog{openLog(t, cluster.URLs(c.URLs(0)), cell, cluster.Options{})}
 		})
 	})
 }
@@ -42,11 +48,11 @@ func TestAppend_ComparesExistingRecord(t *testing.T) {
 	a, b := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
 	fill(t, a, 3)
 	fill(t, b, 4)
-	wantError(t, errorOf(a.Append(ctx, 3, []byte("another"))), cluster.ErrFenced)
-	wantNumber(t, "Append of what is there", 4)(a.Append(ctx, 3, record(4)))
-	wantNumber(t, "Append of what is there, and other records behind it", 2)(a.Append(ctx, 1, record(2)))
+	wantError(t, errorOf(cluster.AppendTo(ctx, a, 3, []byte("another"))), cluster.ErrFenced)
+	wantNumber(t, "Append of what is there", 4)(cluster.AppendTo(ctx, a, 3, record(4)))
+	wantNumber(t, "Append of what is there, and other records behind it", 2)(cluster.AppendTo(ctx, a, 1, record(2)))
 	fill(t, a, 5)
-	if _, err := b.Append(ctx, 6, record(7)); err == nil || errors.Is(err, cluster.ErrFenced) {
+	if _, err := cluster.AppendTo(ctx, b, 6, record(7)); err == nil || errors.Is(err, cluster.ErrFenced) {
 		t.Errorf("Append behind a record that is to come: %v", err)
 	}
 	fill(t, b, 6)
@@ -73,10 +79,10 @@ func TestRecord_IsWholeOrAbsent(t *testing.T) {
 	for n := uint64(1); n <= last; n++ {
 		if n%5 == 3 || n == last {
 			dead := bytes.Repeat([]byte("dead"), 700<<10)
-			noError(t, patiently(func() error { return other.PublishFragments(ctx, dead, 1+int(n/5)%3) }))
+			noError(t, other.PublishFragments(ctx, dead, 1+int(n/5)%3))
 			wantTail(t, l, n-1)
 		}
-		wantNumber(t, "Append behind half a record", n)(kit.Append(ctx, l, n-1, long(n)))
+		wantNumber(t, "Append behind half a record", n)(cluster.AppendTo(ctx, l, n-1, long(n)))
 	}
 	noError(t, <-reader)
 	for after := uint64(1); after < last; after += 3 {
@@ -119,7 +125,7 @@ func TestOpen_RefusesLossySettings(t *testing.T) {
 		if _, err := js.CreateStream(t.Context(), config); err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		l, err := cluster.Open(t.Context(), s, cell, alone(t))
+		l, err := cluster.TryOpen(t, s, cell, alone(t))
 		if err == nil {
 			mustClose(t, l)
 		}
@@ -129,12 +135,12 @@ func TestOpen_RefusesLossySettings(t *testing.T) {
 	}
 	o := alone(t)
 	o.Replicas = 3
-	wantError(t, errorOf(cluster.Open(t.Context(), s, 0, o)), cluster.ErrSettings, "num_replicas: got 1, want 3")
+	wantError(t, errorOf(cluster.TryOpen(t, s, 0, o)), cluster.ErrSettings, "num_replicas: got 1, want 3")
 }
 
 func TestOpen_RefusesInvalidOptions(t *testing.T) {
 	for _, o := range []cluster.Options{{ElectionTimeout: time.Millisecond}, {ElectionTimeout: -1}, {Replicas: 2}, {Replicas: 7}, {Replicas: -1}} {
-		if _, err := cluster.Open(t.Context(), cluster.Embedded(t.TempDir()), 1, o); err == nil {
+		if _, err := cluster.TryOpen(t, cluster.Embedded(t.TempDir()), 1, o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}
 	}
@@ -145,7 +151,7 @@ func TestOpen_RefusesInvalidOptions(t *testing.T) {
 
 func TestRead_ReportsOtherLog(t *testing.T) {
 	t.Parallel()
-	read := func(l *cluster.Log, after uint64) (last uint64, err error) {
+	read := func(l cluster.PatientLog, after uint64) (last uint64, err error) {
 		last = after
 		err = l.Read(t.Context(), after, func(at uint64, rec []byte) error {
 			last = at
@@ -171,7 +177,7 @@ func TestRead_ReportsTrimmedRecords(t *testing.T) {
 		saveText(t, l, at)
 	}
 	noError(t, l.Trim(t.Context(), 20))
-	for _, l := range []*cluster.Log{l, other, openLog(t, s, 1, o)} {
+	for _, l := range []cluster.PatientLog{l, other, openLog(t, s, 1, o)} {
 		for _, after := range []uint64{0, 7, 19} {
 			wantError(t, l.Read(t.Context(), after, func(uint64, []byte) error { return errEnough }), cluster.ErrTrimmed)
 		}
@@ -188,7 +194,7 @@ func TestRead_ReportsPartlyTrimmedRecord(t *testing.T) {
 	c := startServers(t, 1, nil)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
 	for n := uint64(1); n <= 2; n++ {
-		if _, err := kit.Append(t.Context(), l, n-1, long(n)); err != nil { // the first has two fragments
+		if _, err := cluster.AppendTo(t.Context(), l, n-1, long(n)); err != nil { // the first has two fragments
 			t.Fatal(err)
 		}
 	}
@@ -204,6 +210,7 @@ func TestAppend_FailsWhileStreamIsFull(t *testing.T) {
 	c := startServers(t, 1, nil)
 	js := operator(t, c)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
+	l.CompareEvery(time.Hour)
 	fill(t, l, 10)
 	stream, err := js.Stream(t.Context(), cluster.CellID(1).Stream())
 	noError(t, err)
@@ -213,7 +220,7 @@ func TestAppend_FailsWhileStreamIsFull(t *testing.T) {
 		noError(t, errorOf(js.UpdateStream(t.Context(), config)))
 	}
 	room(int64(stream.CachedInfo().State.Bytes) + 1)
-	_, err = kit.Append(t.Context(), l, 10, record(11))
+	_, err = cluster.AppendTo(t.Context(), l, 10, record(11))
 	if err == nil || errors.Is(err, cluster.ErrFenced) || errors.Is(err, fs.ErrClosed) || !strings.Contains(err.Error(), "maximum bytes") {
 		t.Errorf("Append to a full stream: %v", err)
 	}
@@ -222,8 +229,8 @@ func TestAppend_FailsWhileStreamIsFull(t *testing.T) {
 	wantRecords(t, l, 0, 20, record)
 }
 
-func callAll(ctx context.Context, l *cluster.Log) map[string]error {
-	_, appended := l.Append(ctx, 3, record(4))
+func callAll(ctx context.Context, l cluster.PatientLog) map[string]error {
+	_, appended := cluster.AppendTo(ctx, l, 3, record(4))
 	_, tail := l.Tail(ctx)
 	_, saved := l.Snapshots(ctx)
 	_, loaded := l.Load(ctx, 0)

@@ -48,21 +48,25 @@ const mailHz = 50
 
 func startWriter(t testing.TB, s cluster.Servers, o cluster.Options, self cells.ID, flows ...flow) *writer {
 	t.Helper()
-	p := &writer{Store: store.New(store.Options{Workers: 1})}
-	var err error
-	p.out, err = cells.New(p.Store, cells.Options[mail]{})
-	noError(t, err)
-	p.flows = store.Register(p.Store, store.TableOptions[flow]{})
+	p := new(writer)
 	p.log = openLog(t, s, self, o)
-	p.start(t, p.Store, world.Options{
-		Version: "mails", Hz: mailHz, SnapshotTicks: 500, Tick: p.out.Tick(p.tick),
-		Init: func(_ context.Context, w *store.Writer) error {
-			for _, f := range flows {
-				p.flows.Insert(w, f)
-			}
-			return p.out.Init(w, self)
-		},
-	}, p.out.Run)
+	p.start(t, func() (err error) {
+		p.Store = store.New(store.Options{Workers: 1})
+		if p.out, err = cells.New(p.Store, cells.Options[mail]{}); err != nil {
+			return err
+		}
+		p.flows = store.Register(p.Store, store.TableOptions[flow]{})
+		p.world, err = world.Open(t.Context(), p.Store, p.log.Log, world.Options{
+			Version: "mails", Hz: mailHz, SnapshotTicks: 500, Tick: p.out.Tick(p.tick),
+			Init: func(_ context.Context, w *store.Writer) error {
+				for _, f := range flows {
+					p.flows.Insert(w, f)
+				}
+				return p.out.Init(w, self)
+			},
+		})
+		return err
+	}, func(ctx context.Context, w *world.World, by cells.Transport) error { return p.out.Run(ctx, w, by) })
 	return p
 }
 
@@ -134,10 +138,15 @@ func latencies(writers ...*writer) string {
 	return b.String()
 }
 
-// The mails to an absent cell are on the disks of the servers, and arrive when it returns. Other
-// mails of their sender take no longer than mails between two strangers. Tests next to it would
-// change the numbers of mails.
+// The mails to an absent cell leave the state for the disks of the servers, and arrive when it
+// returns. The log of a longer absence shows that other mails of their sender take no longer than
+// mails between two strangers.
 func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
+	t.Parallel()
+	absence := *absence
+	if testing.Short() {
+		absence = 0
+	}
 	c := startServers(t, 3, nil)
 	servers := cluster.URLs(c.URLs(0))
 	var o [5]cluster.Options
@@ -161,27 +170,24 @@ func TestMailbox_KeepsMailOfAbsentCell(t *testing.T) {
 	}
 	wait("the first mails", func() bool { f, _ := absent.flow(t, sender); return f.Received > 10 })
 	latencies(b, e)
-	time.Sleep(*absence / 4)
+	time.Sleep(absence / 4)
 	before := latencies(b, e)
 	absent.kill(t)
 	sent, _ := a.flow(t, far)
-	greatest := 0
-	for end := time.Now().Add(*absence); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		_, waiting := a.flow(t, far)
-		greatest = max(greatest, waiting)
-	}
+	begin := time.Now()
+	wait("mails to the absent cell leave the state", func() bool {
+		f, waiting := a.flow(t, far)
+		n := int(f.Sent - sent.Sent)
+		return n > 50*perTick && waiting < n/2 && time.Since(begin) >= absence
+	})
 	during := latencies(b, e)
 	missed, _ := a.flow(t, far)
-	t.Logf("at most %d of %d mails to the absent cell were in the state", greatest, missed.Sent-sent.Sent)
-	if most := int(missed.Sent-sent.Sent) / 2; greatest > most {
-		t.Errorf("%d mails wait in the state, want at most %d", greatest, most)
-	}
 	back := startWriter(t, servers, o[2], far, flow{With: sender})
-	begin := time.Now()
+	begin = time.Now()
 	wait("the missed mails", func() bool { f, _ := back.flow(t, sender); return f.Received > missed.Sent })
 	t.Logf("all %d mails arrived after %v", missed.Sent, time.Since(begin))
 	latencies(b, e)
-	time.Sleep(*absence / 4)
+	time.Sleep(absence / 4)
 	t.Logf("p99 to the other cell, and between strangers: before the absence %s, during it %s, after it %s", before, during, latencies(b, e))
 	for cell, p := range map[cells.ID]*writer{sender: a, near: b, far: back, stranger: d, friend: e} {
 		for _, with := range []cells.ID{sender, near, stranger} {

@@ -12,12 +12,12 @@ import (
 // Calls check arguments first, so the Log need not be open.
 func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
-	l := new(cluster.Log)
+	l := cluster.PatientLog{Log: new(cluster.Log)}
 	transport := l.Transport()
 	for want, f := range map[string]func(){
 		"cluster: Open with a nil context":      func() { _, _ = cluster.Open(none, cluster.Servers{}, 1, cluster.Options{}) },
 		"cluster: Reseed with a nil context":    func() { _ = cluster.Reseed(none, cluster.Servers{}, 1, cluster.Options{}, nil) },
-		"cluster: Append with a nil context":    func() { _, _ = l.Append(none, 0, nil) },
+		"cluster: Append with a nil context":    func() { _, _ = cluster.AppendTo(none, l, 0, nil) },
 		"cluster: Read with a nil context":      func() { _ = l.Read(none, 0, nil) },
 		"cluster: Read with a nil function":     func() { _ = l.Read(ctx, 0, nil) },
 		"cluster: Save with a nil context":      func() { _ = l.Save(none, 0, func(io.Writer) error { return nil }) },

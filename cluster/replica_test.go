@@ -24,7 +24,7 @@ func openJournal(t testing.TB, dir string) *journal.Journal {
 	return j
 }
 
-func saveText(t testing.TB, l *cluster.Log, at uint64) {
+func saveText(t testing.TB, l cluster.PatientLog, at uint64) {
 	t.Helper()
 	err := l.Save(t.Context(), at, func(w io.Writer) error {
 		_, err := fmt.Fprint(w, "state ", at)
@@ -42,7 +42,7 @@ func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	o.Journal = b
 	follower := openLog(t, s, 1, o)
 	wantRecords(t, follower, 0, 20, record)
-	for _, l := range []*cluster.Log{leader, follower} {
+	for _, l := range []cluster.PatientLog{leader, follower} {
 		wantNumber(t, "the journal", 20)(l.LocalTail())
 		mustClose(t, l)
 	}
@@ -53,14 +53,14 @@ func TestOpen_ComparesJournal(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
-		before func(t *testing.T, l *cluster.Log)
+		before func(t *testing.T, l cluster.PatientLog)
 		want   error
 	}{
-		{"empty", func(*testing.T, *cluster.Log) {}, cluster.ErrBehind},
-		{"shorter", func(t *testing.T, l *cluster.Log) { fill(t, l, 19) }, cluster.ErrBehind},
-		{"longer", func(t *testing.T, l *cluster.Log) { fill(t, l, 30) }, nil},
-		{"another", func(t *testing.T, l *cluster.Log) {
-			noError(t, errorOf(kit.Append(t.Context(), l, 0, []byte("another"))))
+		{"empty", func(*testing.T, cluster.PatientLog) {}, cluster.ErrBehind},
+		{"shorter", func(t *testing.T, l cluster.PatientLog) { fill(t, l, 19) }, cluster.ErrBehind},
+		{"longer", func(t *testing.T, l cluster.PatientLog) { fill(t, l, 30) }, nil},
+		{"another", func(t *testing.T, l cluster.PatientLog) {
+			noError(t, errorOf(cluster.AppendTo(t.Context(), l, 0, []byte("another"))))
 			fill(t, l, 30)
 		}, cluster.ErrOtherStream},
 	} {
@@ -69,7 +69,7 @@ func TestOpen_ComparesJournal(t *testing.T) {
 			s := cluster.Embedded(t.TempDir())
 			test.before(t, openLog(t, s, 1, alone(t)))
 			for _, j := range []*journal.Journal{a, b} {
-				l, err := cluster.Open(t.Context(), s, 1, withJournal(t, j))
+				l, err := cluster.TryOpen(t, s, 1, withJournal(t, j))
 				if wantError(t, err, test.want); err == nil {
 					mustClose(t, l)
 				}
@@ -84,13 +84,13 @@ func TestOpen_ComparesJournal(t *testing.T) {
 func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	t.Helper()
 	o := withJournal(t, a)
-	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
+	noError(t, cluster.TryReseed(t, s, 1, o, stateAt(t, 0)))
 	l := openLog(t, s, 1, o)
 	wantRecords(t, l, 0, 20, record)
 	fill(t, l, 25)
 	o.Journal = b
 	wantRecords(t, openLog(t, s, 1, o), 0, 25, record)
-	wantText(t, "a stream that nothing is wrong with is made anew", cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)), "has all that")
+	wantText(t, "a stream that nothing is wrong with is made anew", cluster.TryReseed(t, s, 1, o, stateAt(t, 0)), "has all that")
 	wantRecords(t, l, 24, 25, record)
 }
 
@@ -103,10 +103,10 @@ func TestReseed_FencesOldOwner(t *testing.T) {
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 	js := operator(t, c)
 	noError(t, js.DeleteStream(t.Context(), cluster.CellID(1).Stream()))
-	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
+	noError(t, cluster.TryReseed(t, s, 1, o, stateAt(t, 0)))
 	l := openLog(t, s, 1, o)
-	noError(t, errorOf(kit.Append(t.Context(), l, 20, []byte("anew"))))
-	wantError(t, errorOf(zombie.Append(t.Context(), 20, record(21))), cluster.ErrFenced)
+	noError(t, errorOf(cluster.AppendTo(t.Context(), l, 20, []byte("anew"))))
+	wantError(t, errorOf(cluster.AppendTo(t.Context(), zombie, 20, record(21))), cluster.ErrFenced)
 }
 
 // The records keep their numbers.
@@ -126,7 +126,7 @@ func TestReseed_FromTrimmedJournal(t *testing.T) {
 	}
 	wantError(t, j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }), journal.ErrTrimmed)
 	s := cluster.Embedded(t.TempDir())
-	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
+	noError(t, cluster.TryReseed(t, s, 1, o, stateAt(t, 0)))
 	wantRecords(t, openLog(t, s, 1, o), 300, 400, record)
 	fill(t, l, 401)
 }
@@ -145,12 +145,12 @@ func TestReseed_RefusesJournalOlderThanSnapshot(t *testing.T) {
 	fill(t, leader, 30)
 	saveText(t, leader, 30)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
-	wantText(t, "Reseed from a journal of 20 records", cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)), "snapshot of record 30")
+	wantText(t, "Reseed from a journal of 20 records", cluster.TryReseed(t, s, 1, o, stateAt(t, 0)), "snapshot of record 30")
 	names, err := o.Snapshots.Names(t.Context())
 	for _, name := range names {
 		err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
 	}
-	noError(t, errors.Join(err, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0))))
+	noError(t, errors.Join(err, cluster.TryReseed(t, s, 1, o, stateAt(t, 0))))
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 }
 
@@ -187,7 +187,7 @@ func TestRead_TrimsJournalAfterStream(t *testing.T) {
 	leader := openLog(t, s, 1, o)
 	o.Journal = openJournal(t, t.TempDir())
 	follower := openLog(t, s, 1, o)
-	follower.CompareOften()
+	follower.CompareEvery(0)
 	at := uint64(0)
 	for trimmed := false; !trimmed; at += 20 {
 		fill(t, leader, at+20)
@@ -237,35 +237,37 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	t.Helper()
 	o := withJournal(t, openJournal(t, t.TempDir()))
 	elsewhere := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
-	noError(t, errorOf(kit.Append(t.Context(), elsewhere, 0, []byte("other"))))
+	noError(t, errorOf(cluster.AppendTo(t.Context(), elsewhere, 0, []byte("other"))))
 	fill(t, elsewhere, 20)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	s := cluster.URLs(c.URLs(0))
-	noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 0)))
+	noError(t, cluster.TryReseed(t, s, 1, o, stateAt(t, 0)))
 	fill(t, openLog(t, s, 1, o), last)
 }
 
 // A node that was not closed before the Reseed knows another record.
 func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
 	t.Parallel()
-	next := func(rec []byte) func(context.Context, *cluster.Log) error {
-		return func(ctx context.Context, l *cluster.Log) error { return errorOf(l.Append(ctx, 20, rec)) }
+	next := func(rec []byte) func(context.Context, cluster.PatientLog) error {
+		return func(ctx context.Context, l cluster.PatientLog) error {
+			return errorOf(cluster.AppendTo(ctx, l, 20, rec))
+		}
 	}
-	read := func(ctx context.Context, l *cluster.Log) error {
+	read := func(ctx context.Context, l cluster.PatientLog) error {
 		return l.Read(ctx, 20, func(uint64, []byte) error { return errEnough })
 	}
 	calls := []struct {
 		name string
-		call func(ctx context.Context, l *cluster.Log) error
+		call func(ctx context.Context, l cluster.PatientLog) error
 		last uint64 // last record of the new stream
 	}{
 		{"Append at the end", next(record(21)), 20},
 		{"Append of an equal record", next(record(21)), 21},
 		{"Append before the end", next([]byte("x")), 30},
-		{"Tail", func(ctx context.Context, l *cluster.Log) error { return errorOf(l.Tail(ctx)) }, 20},
+		{"Tail", func(ctx context.Context, l cluster.PatientLog) error { return errorOf(l.Tail(ctx)) }, 20},
 		{"Read at the end", read, 20},
 		{"Read of later records", read, 30},
-		{"Trim", func(ctx context.Context, l *cluster.Log) error { return l.Trim(ctx, 10) }, 20},
+		{"Trim", func(ctx context.Context, l cluster.PatientLog) error { return l.Trim(ctx, 10) }, 20},
 	}
 	for _, role := range []string{"leader", "follower"} {
 		for _, test := range calls {

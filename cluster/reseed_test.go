@@ -75,7 +75,7 @@ func TestReseed_ChecksState(t *testing.T) {
 			saveText(t, from, test.snapshots)
 			mustClose(t, from)
 		}
-		wantText(t, test.name, cluster.Reseed(t.Context(), s, 1, o, test.state), test.want)
+		wantText(t, test.name, cluster.TryReseed(t, s, 1, o, test.state), test.want)
 	}
 	if at, err := openLog(t, s, 1, alone(t)).Tail(t.Context()); at != 0 || err != nil {
 		t.Errorf("a refused Reseed left record %d, %v", at, err)
@@ -94,7 +94,7 @@ func TestReseed_FromStateNewerThanJournal(t *testing.T) {
 			mustClose(t, l)
 		}
 		s := cluster.Embedded(t.TempDir())
-		noError(t, cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 40)))
+		noError(t, cluster.TryReseed(t, s, 1, o, stateAt(t, 40)))
 		l := openLog(t, s, 1, o)
 		wantNumber(t, "the last record", 40)(l.Tail(t.Context()))
 		if saved, err := l.Snapshots(t.Context()); err != nil || !slices.Equal(saved, []uint64{40}) {
@@ -103,12 +103,12 @@ func TestReseed_FromStateNewerThanJournal(t *testing.T) {
 		wantError(t, readRecords(t.Context(), l, 20, 40, record), cluster.ErrTrimmed)
 		fill(t, l, 50)
 		wantRecords(t, openLog(t, s, 1, alone(t)), 40, 50, record)
-		wantText(t, "a whole stream", cluster.Reseed(t.Context(), s, 1, o, stateAt(t, 40)), "has all that")
+		wantText(t, "a whole stream", cluster.TryReseed(t, s, 1, o, stateAt(t, 40)), "has all that")
 		other := withJournal(t, openJournal(t, t.TempDir()))
 		former := openLog(t, cluster.Embedded(t.TempDir()), 1, other)
 		fill(t, former, 45)
 		mustClose(t, former)
-		wantError(t, errorOf(cluster.Open(t.Context(), s, 1, other)), cluster.ErrOtherStream)
+		wantError(t, errorOf(cluster.TryOpen(t, s, 1, other)), cluster.ErrOtherStream)
 		mustClose(t, l)
 	}
 }
@@ -116,7 +116,7 @@ func TestReseed_FromStateNewerThanJournal(t *testing.T) {
 // A node is a world that runs.
 type node struct {
 	*kit.Game
-	log   *cluster.Log
+	log   cluster.PatientLog
 	world *world.World
 	keys  []uint64 // acknowledged
 	stop  context.CancelFunc
@@ -125,13 +125,14 @@ type node struct {
 
 func startNode(t *testing.T, s cluster.Servers, o cluster.Options) *node {
 	t.Helper()
-	n := &node{Game: kit.New(1, 0)}
-	n.log = openLog(t, s, 1, o)
-	var err error
-	n.world, err = world.Open(t.Context(), n.Store, n.log, world.Options{
-		Version: "losses", Hz: 100, SnapshotTicks: 20, DigestTicks: 4, Init: n.Init, Tick: n.Tick,
-	})
-	noError(t, err)
+	n := &node{log: openLog(t, s, 1, o)}
+	noError(t, cluster.Patiently(t.Context(), func() (err error) {
+		n.Game = kit.New(1, 0)
+		n.world, err = world.Open(t.Context(), n.Store, n.log.Log, world.Options{
+			Version: "losses", Hz: 100, SnapshotTicks: 20, DigestTicks: 4, Init: n.Init, Tick: n.Tick,
+		})
+		return err
+	}))
 	var ctx context.Context
 	ctx, n.stop = context.WithCancel(context.Background())
 	n.ended.Go(func() { _ = n.world.Run(ctx) })
@@ -143,9 +144,7 @@ func startNode(t *testing.T, s cluster.Servers, o cluster.Options) *node {
 func (n *node) end() {
 	n.stop()
 	n.ended.Wait()
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = n.world.Close(ended)
+	cluster.KillWorld(n.world)
 	_ = n.log.Close()
 }
 
@@ -257,7 +256,7 @@ func TestLoss_DisksOfAllServers(t *testing.T) {
 			}
 			noError(t, c.Ready(t.Context()))
 			a.end()
-			noError(t, cluster.Reseed(t.Context(), s, 1, o, state))
+			noError(t, cluster.TryReseed(t, s, 1, o, state))
 			a.continues(t, startNode(t, s, o))
 		})
 	}
@@ -303,7 +302,7 @@ func TestLoss_Snapshots(t *testing.T) {
 		a.leave(t, 5)
 		a.end()
 		o.Snapshots = cluster.Folder(t.TempDir())
-		noError(t, cluster.Reseed(t.Context(), s, 1, o, backup))
+		noError(t, cluster.TryReseed(t, s, 1, o, backup))
 		a.continues(t, startNode(t, s, o))
 	})
 }
@@ -318,7 +317,7 @@ func TestLoss_StreamDeletedByHand(t *testing.T) {
 	a.leave(t, 5)
 	a.end()
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
-	wantError(t, errorOf(cluster.Open(t.Context(), s, 1, o)), cluster.ErrBehind)
-	noError(t, cluster.Reseed(t.Context(), s, 1, o, nil))
+	wantError(t, errorOf(cluster.TryOpen(t, s, 1, o)), cluster.ErrBehind)
+	noError(t, cluster.TryReseed(t, s, 1, o, nil))
 	a.continues(t, startNode(t, s, o))
 }

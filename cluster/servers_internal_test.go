@@ -8,24 +8,20 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	kit "handloom/proof/game"
 )
 
-func openFilled(t *testing.T, n int) *Log {
+func openFilled(t *testing.T, n int) PatientLog {
 	t.Helper()
-	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
-	noError(t, err)
-	t.Cleanup(func() { _ = l.Close() })
+	l := OpenPatiently(t, Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
 	for at := range uint64(n) {
-		if _, err := kit.Append(t.Context(), l, at, fmt.Append(nil, at)); err != nil {
+		if _, err := AppendTo(t.Context(), l, at, fmt.Append(nil, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return l
 }
 
-func readTo(ctx context.Context, l *Log, n uint64) error {
+func readTo(ctx context.Context, l PatientLog, n uint64) error {
 	return l.Read(ctx, 0, func(at uint64, _ []byte) error {
 		if at == n {
 			return errFound

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"handloom/cluster"
@@ -49,21 +48,21 @@ func TestRead_SurvivesServerRestarts(t *testing.T) {
 	}
 }
 
-func insist(t *testing.T, l *cluster.Log, n uint64) {
+// insist appends while servers are replaced.
+func insist(t *testing.T, l cluster.PatientLog, n uint64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	at, err := l.Tail(ctx)
-	for at < n || err != nil {
+	ctx := cluster.Wait(t)
+	for {
+		at, err := l.Tail(ctx)
+		for ; err == nil && at < n; at++ {
+			_, err = cluster.AppendTo(ctx, l, at, record(at+1))
+		}
 		if err == nil {
-			at, err = l.Append(ctx, at, record(at+1))
-			continue
+			return
 		}
 		if ctx.Err() != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
-		at, err = l.Tail(ctx)
 	}
 }
 
@@ -71,31 +70,34 @@ func TestStepDown_MovesStreamLeader(t *testing.T) {
 	t.Parallel()
 	c := startServers(t, 3, nil)
 	stream := cluster.CellID(1).Stream()
-	first := openLog(t, cluster.URLs(c.URLs(0)[:1]), 1, cluster.Options{})
-	fill(t, first, 10)
-	leader := c.Leader(stream)
-	for i := range 3 {
-		l := openLog(t, cluster.URLs(c.URLs(i)[:1]), 1, cluster.Options{})
-		if i == leader {
-			continue
+	var logs [3]cluster.PatientLog
+	for i := range logs {
+		logs[i] = openLog(t, cluster.URLs(c.URLs(i)[:1]), 1, cluster.Options{})
+	}
+	fill(t, logs[0], 10)
+	leader, ctx := -1, cluster.Wait(t)
+	for did := false; !did; {
+		if leader = c.Leader(stream); ctx.Err() != nil {
+			t.Fatalf("server %d leads and does not step down", leader)
 		}
-		if did, err := l.StepDown(t.Context()); did || err != nil {
-			t.Errorf("the leader steps down for a node that is connected to another server: %t, %v", did, err)
+		for i, l := range logs {
+			if i == leader {
+				continue
+			}
+			if did, err := l.StepDown(ctx); did && c.Leader(stream) == leader {
+				t.Errorf("server %d steps down for a node that is connected to server %d: %v", leader, i, err)
+			}
+		}
+		if leader >= 0 {
+			did, _ = logs[leader].StepDown(ctx) // fails until the leader knows that the others are up to date
 		}
 	}
-	l := openLog(t, cluster.URLs(c.URLs(leader)[:1]), 1, cluster.Options{})
-	// StepDown fails until the leader knows that the others are up to date.
-	did, err := l.StepDown(t.Context())
-	for end := time.Now().Add(patience); err != nil && time.Now().Before(end); did, err = l.StepDown(t.Context()) {
-		time.Sleep(time.Millisecond)
+	for c.Leader(stream) == leader {
+		if ctx.Err() != nil {
+			t.Fatalf("server %d leads as before", leader)
+		}
 	}
-	if !did || err != nil {
-		t.Errorf("the leader does not step down: %t, %v", did, err)
-	}
-	insist(t, l, 20)
-	if now := c.Leader(stream); now == leader {
-		t.Errorf("server %d leads as before", now)
-	}
+	insist(t, logs[leader], 20)
 	if did, err := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t)).StepDown(t.Context()); did || err != nil {
 		t.Errorf("a server that is alone steps down: %t, %v", did, err)
 	}

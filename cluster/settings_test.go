@@ -32,7 +32,7 @@ func TestAppend_RefusesChangedSettings(t *testing.T) {
 			saveBytes(t, l, 2, nil)
 			at := uint64(0)
 			appendNext := func() (err error) {
-				if _, err = l.Append(t.Context(), at, []byte("record")); err == nil {
+				if _, err = AppendTo(t.Context(), l, at, []byte("record")); err == nil {
 					at++
 				}
 				return err
@@ -45,7 +45,7 @@ func TestAppend_RefusesChangedSettings(t *testing.T) {
 			change(&config)
 			setStream(t, l, config)
 			err := error(nil)
-			for begin := time.Now(); err == nil && time.Since(begin) < time.Minute; {
+			for begin := time.Now(); err == nil && time.Since(begin) < Patience; {
 				err = appendNext()
 			}
 			wantSettings := func(do string, err error) {
@@ -67,9 +67,9 @@ func TestAppend_RefusesChangedSettings(t *testing.T) {
 	}
 }
 
-func setStream(t testing.TB, l *Log, c jetstream.StreamConfig) {
+func setStream(t testing.TB, l PatientLog, c jetstream.StreamConfig) {
 	t.Helper()
-	_, err := l.js.UpdateStream(t.Context(), c)
+	_, err := l.js.UpdateStream(Wait(t), c)
 	noError(t, err)
 }
 
@@ -78,8 +78,10 @@ func TestStatus_ReportsChangedSettings(t *testing.T) {
 	t.Parallel()
 	_, l := oneServerLog(t)
 	l.watch.interval = 0
-	g := game.New(1, 100)
-	w, err := world.Open(t.Context(), g.Store, l, world.Options{Version: "settings", Hz: 1000, Init: g.Init, Tick: g.Tick})
+	w, err := Try(t.Context(), func() (*world.World, error) {
+		g := game.New(1, 100)
+		return world.Open(t.Context(), g.Store, l.Log, world.Options{Version: "settings", Hz: 1000, Init: g.Init, Tick: g.Tick})
+	})
 	noError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -87,7 +89,7 @@ func TestStatus_ReportsChangedSettings(t *testing.T) {
 	until := func(what string, is func(s world.Status) bool) {
 		t.Helper()
 		for begin := time.Now(); !is(w.Status()); time.Sleep(time.Millisecond) {
-			if time.Since(begin) > time.Minute {
+			if time.Since(begin) > Patience {
 				t.Fatalf("%s: %+v", what, w.Status())
 			}
 		}
@@ -102,7 +104,7 @@ func TestStatus_ReportsChangedSettings(t *testing.T) {
 	until("no tick after the repair", func(s world.Status) bool { return s.Tick > at && s.AppendErr == "" })
 	stop()
 	<-ended
-	noError(t, w.Close(context.Background()))
+	noError(t, CloseWorld(w))
 }
 
 // Close ends a comparison and waits for it, also if the answer is slow.

@@ -31,10 +31,10 @@ func savesOf(t *testing.T) int {
 }
 
 // wantTidy wants exactly these snapshots in the bucket, without claims and other chunks.
-func wantTidy(t testing.TB, l *Log, want ...uint64) {
+func wantTidy(t testing.TB, l PatientLog, want ...uint64) {
 	t.Helper()
 	s := l.saved.(*slots)
-	v, err := s.look(t.Context())
+	v, err := Try(t.Context(), func() (view, error) { return s.look(t.Context()) })
 	noError(t, err)
 	messages := uint64(0)
 	var at []uint64
@@ -51,21 +51,21 @@ func wantTidy(t testing.TB, l *Log, want ...uint64) {
 		}
 	}
 	slices.Sort(at)
-	info, err := s.stream.Info(t.Context(), jetstream.WithSubjectFilter(">"))
+	info, err := s.stream.Info(Wait(t), jetstream.WithSubjectFilter(">"))
 	noError(t, err)
 	if slices.Reverse(at); !slices.Equal(at, want) || info.State.Msgs != messages {
 		t.Errorf("snapshots %v in %d messages, want %v in %d: %v", at, info.State.Msgs, want, messages, info.State.Subjects)
 	}
 }
 
-func wantLoad(t testing.TB, l *Log, at uint64, want []byte) {
+func wantLoad(t testing.TB, l PatientLog, at uint64, want []byte) {
 	t.Helper()
 	if b, err := load(l, at); err != nil || !bytes.Equal(b, want) {
 		t.Errorf("snapshot %d: %d bytes, %v, want %d", at, len(b), err, len(want))
 	}
 }
 
-func load(l *Log, at uint64) ([]byte, error) {
+func load(l PatientLog, at uint64) ([]byte, error) {
 	r, err := l.Load(context.Background(), at)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func load(l *Log, at uint64) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
-func wantPositions(t testing.TB, l *Log, want ...uint64) {
+func wantPositions(t testing.TB, l PatientLog, want ...uint64) {
 	t.Helper()
 	if at, err := l.Snapshots(t.Context()); err != nil || !slices.Equal(at, want) {
 		t.Errorf("snapshots %v, %v, want %v", at, err, want)
@@ -160,15 +160,15 @@ func TestSlots_ReplaceOlderOrDamaged(t *testing.T) {
 }
 
 // damageSlot replaces the chunk of a snapshot.
-func damageSlot(t testing.TB, l *Log, at uint64) {
+func damageSlot(t testing.TB, l PatientLog, at uint64) {
 	t.Helper()
 	s := l.saved.(*slots)
-	v, err := s.look(t.Context())
+	v, err := Try(t.Context(), func() (view, error) { return s.look(t.Context()) })
 	noError(t, err)
 	for k := range v.slots {
 		if i, ok := v.slots[k].snapshot(); ok && i.at == at {
 			noError(t, s.purgeChunks(t.Context(), i.name))
-			_, err = s.js.Publish(t.Context(), s.chunks(i.name), []byte("damage"))
+			_, err = s.js.Publish(Wait(t), s.chunks(i.name), []byte("damage"))
 			noError(t, err)
 			if _, err := load(l, at); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("load of a damaged snapshot: %v", err)
@@ -248,7 +248,7 @@ func TestSlots_LookRefusesMixedTimes(t *testing.T) {
 		saveBytes(t, l, at, state(at))
 		lagging := laggingStream{Stream: s.stream, subject: s.meta(slotNames[(at+1)%2])}
 		var err error
-		lagging.old, err = s.stream.GetLastMsgForSubject(t.Context(), lagging.subject)
+		lagging.old, err = s.stream.GetLastMsgForSubject(Wait(t), lagging.subject)
 		noError(t, err)
 		saveBytes(t, l, at+1, state(at+1))
 		saveBytes(t, l, at+2, state(at+2)) // replaces the described snapshot

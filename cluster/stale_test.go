@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"testing"
@@ -23,8 +22,8 @@ func TestLog_ReportsShrunkStream(t *testing.T) {
 	noError(t, errorOf(js.CreateStream(t.Context(), stream.CachedInfo().Config)))
 	fill(t, openLog(t, s, 1, alone(t)), 10)
 
-	for _, l := range []*cluster.Log{leader, follower} {
-		_, append := l.Append(t.Context(), 20, record(21))
+	for _, l := range []cluster.PatientLog{leader, follower} {
+		_, append := cluster.AppendTo(t.Context(), l, 20, record(21))
 		_, tail := l.Tail(t.Context())
 		read := l.Read(t.Context(), 20, func(uint64, []byte) error { return errEnough })
 		for _, err := range []error{append, tail, read} {
@@ -38,7 +37,7 @@ func TestLog_ReportsShrunkStream(t *testing.T) {
 	wantRecords(t, again, 0, 10, record)
 	wantRecords(t, again, 4, 5, record)
 	fill(t, again, 12)
-	wantNumber(t, "Tail", 12)(again.Tail(context.Background()))
+	wantTail(t, again, 12)
 }
 
 // An append may be newer than the leader's answer.

@@ -17,7 +17,6 @@ import (
 func TestSlots_ReadEndsWhenServersDie(t *testing.T) {
 	c, l := oneServerLog(t)
 	s := l.saved.(*slots)
-	s.stallLimit = time.Second // a busy machine answers within it
 	saveBytes(t, l, 1, make([]byte, 3*chunkBytes))
 	r, err := l.Load(t.Context(), 1)
 	noError(t, err)
@@ -25,13 +24,14 @@ func TestSlots_ReadEndsWhenServersDie(t *testing.T) {
 	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
+	s.stallLimit = time.Second
 	c.Stop(0)
 	if n, err := io.Copy(io.Discard, r); err == nil || n >= 3*chunkBytes-1 {
 		t.Errorf("read %d bytes without a server: %v", n, err)
 	}
 }
 
-func oneServerLog(t testing.TB) (*localnet.Cluster, *Log) {
+func oneServerLog(t testing.TB) (*localnet.Cluster, PatientLog) {
 	t.Helper()
 	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
 	noError(t, err)
@@ -40,20 +40,20 @@ func oneServerLog(t testing.TB) (*localnet.Cluster, *Log) {
 }
 
 // openSlots opens a Log with snapshots in a bucket.
-func openSlots(t testing.TB, c *localnet.Cluster) *Log {
+func openSlots(t testing.TB, c *localnet.Cluster) PatientLog {
 	t.Helper()
-	l, err := Open(t.Context(), URLs(c.URLs(0)), 1, Options{Replicas: c.Len()})
-	noError(t, err)
-	t.Cleanup(func() { noError(t, l.Close()) })
+	l := OpenPatiently(t, URLs(c.URLs(0)), 1, Options{Replicas: c.Len()})
+	s := l.saved.(*slots)
+	s.stallLimit, s.staleLimit, s.releaseLimit = Patience, Patience, Patience
 	return l
 }
 
-func saveBytes(t testing.TB, l *Log, at uint64, b []byte) {
+func saveBytes(t testing.TB, l PatientLog, at uint64, b []byte) {
 	t.Helper()
 	noError(t, trySave(t.Context(), l, at, b))
 }
 
-func trySave(ctx context.Context, l *Log, at uint64, b []byte) error {
+func trySave(ctx context.Context, l PatientLog, at uint64, b []byte) error {
 	return l.Save(ctx, at, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -23,18 +24,16 @@ type post struct {
 
 // A mailer runs a world with an outbox.
 type mailer struct {
-	log   *cluster.Log
+	log   cluster.PatientLog
 	world *world.World
 	stop  context.CancelFunc
 	ended sync.WaitGroup
 }
 
-// start opens the world, and runs it and its outbox.
-func (p *mailer) start(t testing.TB, s *store.Store, o world.Options, runOutbox func(context.Context, *world.World, cells.Transport) error) {
+// start opens the world, and runs it and its outbox. An open that fails is repeated with a new store.
+func (p *mailer) start(t testing.TB, open func() error, runOutbox func(context.Context, *world.World, cells.Transport) error) {
 	t.Helper()
-	var err error
-	p.world, err = world.Open(t.Context(), s, p.log, o)
-	noError(t, err)
+	noError(t, cluster.Patiently(t.Context(), open))
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	p.ended.Go(func() {
@@ -51,9 +50,7 @@ func (p *mailer) kill(t testing.TB) {
 	noError(t, p.log.Close())
 	p.stop()
 	p.ended.Wait()
-	dead, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = p.world.Close(dead)
+	cluster.KillWorld(p.world)
 }
 
 type count struct{ Sent, Received, Wrong int }
@@ -65,19 +62,23 @@ const (
 
 func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, workers int, self, other cells.ID) *post {
 	t.Helper()
-	p := &post{Store: store.New(store.Options{Workers: workers}), other: other}
-	var err error
-	p.out, err = cells.New(p.Store, cells.Options[int]{})
-	noError(t, err)
-	p.count = store.Register(p.Store, store.TableOptions[count]{})
+	p := &post{other: other}
 	p.log = openLog(t, s, self, cluster.Options{Snapshots: blobs})
-	p.start(t, p.Store, world.Options{
-		Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: p.out.Tick(p.tick),
-		Init: func(_ context.Context, w *store.Writer) error {
-			p.count.Insert(w, count{})
-			return p.out.Init(w, self)
-		},
-	}, p.out.Run)
+	p.start(t, func() (err error) {
+		p.Store = store.New(store.Options{Workers: workers})
+		if p.out, err = cells.New(p.Store, cells.Options[int]{}); err != nil {
+			return err
+		}
+		p.count = store.Register(p.Store, store.TableOptions[count]{})
+		p.world, err = world.Open(t.Context(), p.Store, p.log.Log, world.Options{
+			Version: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: p.out.Tick(p.tick),
+			Init: func(_ context.Context, w *store.Writer) error {
+				p.count.Insert(w, count{})
+				return p.out.Init(w, self)
+			},
+		})
+		return err
+	}, func(ctx context.Context, w *world.World, by cells.Transport) error { return p.out.Run(ctx, w, by) })
 	return p
 }
 
@@ -155,19 +156,19 @@ func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 				m, _ := p[1].look(t)
 				return max(n.Received, m.Received) >= numbers*share/4
 			})
-			for i := range p {
-				switch {
-				case !p[i].world.Status().Leader:
-					continue
-				case share == 2:
-					noError(t, p[i].world.Handoff(t.Context(), "counter"))
-				default:
-					p[i].kill(t)
-					open(2*cell + i)
-				}
-				moves++
-				break
+			leader := -1
+			wait("a leader", func() bool {
+				leader = slices.IndexFunc(p, func(p *post) bool { return p.world.Status().Leader })
+				return leader >= 0
+			})
+			if share == 2 && p[leader].world.Handoff(cluster.Wait(t), "counter") != nil {
+				continue // another node leads already
 			}
+			if share != 2 {
+				p[leader].kill(t)
+				open(2*cell + leader)
+			}
+			moves++
 		}
 	}
 	wait("all numbers", func() bool {
@@ -190,6 +191,16 @@ func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	}
 }
 
+// receive repeats Receive, which fails only before it delivers.
+func receive(ctx context.Context, l cluster.PatientLog, cell cells.ID, outbox string, deliver func(context.Context, cells.ID, [][]byte) error) error {
+	return cluster.Patiently(ctx, func() error { return l.Transport().Receive(ctx, cell, outbox, deliver) })
+}
+
+// sendTo repeats Send, also until a Receive has created the stream. The packet may arrive repeatedly.
+func sendTo(ctx context.Context, l cluster.PatientLog, from, to cells.ID, outbox string, packet []byte) error {
+	return cluster.Patiently(ctx, func() error { return l.Transport().Send(ctx, from, to, outbox, packet) })
+}
+
 // A closed Log ends Receive.
 func TestTransport_ReportsUnreachableCell(t *testing.T) {
 	t.Parallel()
@@ -206,26 +217,24 @@ func TestTransport_ReportsUnreachableCell(t *testing.T) {
 	var ended sync.WaitGroup
 	got := make(chan string)
 	ended.Go(func() {
-		wantError(t, by.Receive(ctx, self, "mail", func(_ context.Context, from cells.ID, packets [][]byte) error {
+		wantError(t, receive(ctx, l, self, "mail", func(_ context.Context, from cells.ID, packets [][]byte) error {
 			if from == self {
-				got <- string(packets[0])
+				select {
+				case got <- string(packets[0]):
+				case <-ctx.Done(): // a repeated packet
+				}
 			}
 			return nil
 		}), context.Canceled)
 	})
-	late := time.Now().Add(patience)
-	for err := cells.ErrUnreachable; err != nil; err = send(self, []byte("parcel")) {
-		if time.Now().After(late) {
-			t.Fatal(err)
-		}
-	}
+	noError(t, sendTo(cluster.Wait(t), l, self, self, "mail", []byte("parcel")))
 	if text := <-got; text != "parcel" {
 		t.Errorf("got %q", text)
 	}
 	stop()
 	ended.Wait()
 	ended.Go(func() {
-		wantError(t, by.Receive(t.Context(), self, "mail", none), cluster.ErrClosed)
+		wantError(t, receive(t.Context(), l, self, "mail", none), cluster.ErrClosed)
 	})
 	noError(t, l.Close())
 	ended.Wait()

@@ -28,15 +28,12 @@ func TestTrim_DuringAnotherTrim(t *testing.T) {
 	t.Parallel()
 	ctx, servers := t.Context(), Embedded(t.TempDir())
 	o := Options{Snapshots: Folder(t.TempDir())}
-	var logs [2]*Log
+	var logs [2]PatientLog
 	for i := range logs {
-		var err error
-		logs[i], err = Open(ctx, servers, 1, o)
-		noError(t, err)
-		defer logs[i].Close()
+		logs[i] = OpenPatiently(t, servers, 1, o)
 	}
 	for at := range uint64(10) {
-		_, err := logs[0].Append(ctx, at, []byte{byte(at)})
+		_, err := AppendTo(ctx, logs[0], at, []byte{byte(at)})
 		noError(t, err)
 	}
 	for _, at := range []uint64{9, 10} {

@@ -50,7 +50,7 @@ type herd struct {
 type herdNode struct {
 	world *world.World
 	marks *store.Table[mark]
-	log   *cluster.Log
+	log   cluster.PatientLog
 	own   *journal.Journal
 	stop  context.CancelFunc
 	ended chan error
@@ -82,9 +82,8 @@ func (h *herd) open(i int, version string) *herdNode {
 	var err error
 	n.own, err = journal.Open(filepath.Join(h.dir, fmt.Sprint(i)), journal.Options{Sync: journal.Every(time.Second)})
 	noError(h.t, err)
-	n.log, err = cluster.Open(h.t.Context(), cluster.URLs(h.servers.URLs(i)), 1, cluster.Options{Journal: n.own})
-	noError(h.t, err)
-	noError(h.t, patiently(func() error { return n.openWorld(h.t.Context(), version, 1+i) }))
+	n.log = openLog(h.t, cluster.URLs(h.servers.URLs(i)), 1, cluster.Options{Journal: n.own})
+	noError(h.t, cluster.Patiently(h.t.Context(), func() error { return n.openWorld(h.t.Context(), version, 1+i) }))
 	ctx, stop := context.WithCancel(context.Background())
 	n.stop, n.ended = stop, make(chan error, 1)
 	go func() { n.ended <- n.world.Run(ctx) }()
@@ -95,7 +94,7 @@ func (n *herdNode) openWorld(ctx context.Context, version string, workers int) (
 	s := store.New(store.Options{Workers: workers})
 	n.marks = store.Register(s, store.TableOptions[mark]{Name: "mark"})
 	land := store.Register(s, store.TableOptions[[64]byte]{Name: "land"})
-	n.world, err = world.Open(ctx, s, n.log, world.Options{
+	n.world, err = world.Open(ctx, s, n.log.Log, world.Options{
 		Version: version, Wait: true, Hz: 60,
 		Init: func(_ context.Context, w *store.Writer) error {
 			for i := range *stateSize << 20 / 64 {
@@ -117,7 +116,7 @@ func (n *herdNode) close() error {
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(err, n.world.Close(context.Background()), n.log.Close(), n.own.Close())
+	return errors.Join(err, cluster.CloseWorld(n.world), n.log.Close(), n.own.Close())
 }
 
 // replace ends node i and starts it with another version.
@@ -216,24 +215,16 @@ func (h *herd) ends() {
 	h.t.Helper()
 	h.stop()
 	h.clients.Wait()
-	n := h.node(h.leader())
-	times, next := make(map[mark]int), make(map[int]int)
-	err := n.world.Read(context.Background(), func(context.Context, world.Tick) error {
-		for _, m := range n.marks.All() {
-			times[*m]++
-			if m.Number < next[m.Client] {
-				h.t.Errorf("client %d: call %d after call %d", m.Client, m.Number, next[m.Client])
+	var times map[mark]int
+	h.until("a state with all acknowledged calls", func() bool {
+		times = h.state(h.leader()) // it may not know yet that another node leads
+		for m := range h.acked {
+			if times[m] == 0 {
+				return false
 			}
-			next[m.Client] = m.Number
 		}
-		return nil
+		return true
 	})
-	noError(h.t, err)
-	for m := range h.acked {
-		if times[m] != 1 {
-			h.t.Errorf("the acknowledged call %v is there %d times", m, times[m])
-		}
-	}
 	for m, n := range times {
 		if _, acked := h.acked[m]; !acked && !h.tried[m] || n > 1 {
 			h.t.Errorf("call %v is there %d times; acknowledged: %t", m, n, acked)
@@ -243,6 +234,24 @@ func (h *herd) ends() {
 		noError(h.t, h.node(i).close())
 	}
 	h.t.Logf("%d calls acknowledged, %d uncertain", len(h.acked), len(h.tried))
+}
+
+// state returns how often the state of a node has each call, and checks their order.
+func (h *herd) state(node int) (times map[mark]int) {
+	h.t.Helper()
+	n, next := h.node(node), make(map[int]int)
+	times = make(map[mark]int)
+	noError(h.t, n.world.Read(context.Background(), func(context.Context, world.Tick) error {
+		for _, m := range n.marks.All() {
+			times[*m]++
+			if m.Number < next[m.Client] {
+				h.t.Fatalf("client %d: call %d after call %d", m.Client, m.Number, next[m.Client])
+			}
+			next[m.Client] = m.Number
+		}
+		return nil
+	}))
+	return times
 }
 
 // The followers are replaced by nodes of the new version, then the leader hands off.
@@ -257,13 +266,9 @@ func TestUpgrade_Rolling(t *testing.T) {
 				h.replace(i, version)
 			}
 		}
-		if h.leader() != first { // a busy machine
-			first = h.leader()
-		}
+		h.until("the only node that does not wait", func() bool { return h.leader() == first })
 		begun := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		noError(t, h.node(first).world.Handoff(ctx, version))
-		cancel()
+		h.until("a handoff", func() bool { return h.node(first).world.Handoff(t.Context(), version) == nil })
 		took := time.Since(begun)
 		h.replace(first, version)
 		h.until("calls of the new version", func() bool { s := h.node(h.leader()).world.Status(); return s.Appended > 20 })
@@ -303,9 +308,7 @@ func TestServers_AddAndReplace(t *testing.T) {
 	js := operator(t, h.servers)
 	added, err := h.servers.Add()
 	noError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	noError(t, h.servers.Ready(ctx))
+	noError(t, h.servers.Ready(cluster.Wait(t)))
 	fill(t, openLog(t, cluster.URLs([]string{h.servers.URL(added)}), 2, cluster.Options{}), 10)
 
 	h.servers.Stop(1)

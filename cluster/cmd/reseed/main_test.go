@@ -22,7 +22,9 @@ import (
 	"handloom/world"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	os.Exit(localnet.RunTests(m, func() error { return goleak.Find() }))
+}
 
 func want(t *testing.T, args []string, exit int, text string) {
 	t.Helper()

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
 		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout, testNode))
 	}
-	goleak.VerifyTestMain(m)
+	os.Exit(RunTests(m, func() error { return goleak.Find() }))
 }
 
 func TestMember_ServerSaysAddresses(t *testing.T) {

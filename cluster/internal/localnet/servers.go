@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -27,13 +26,14 @@ type Cluster struct {
 // Start starts n servers with folders within dir, and waits until they can keep streams. change
 // may be nil, or changes the options of server i.
 func Start(ctx context.Context, dir string, n int, change func(i int, o *server.Options)) (*Cluster, error) {
-	ports, err := freePorts(2 * n)
-	if err != nil {
-		return nil, err
-	}
+	ports := make([]int, n)
 	var routes []*url.URL
-	for _, port := range ports[n:] {
-		routes = append(routes, &url.URL{Scheme: "nats", Host: net.JoinHostPort(host, strconv.Itoa(port))})
+	for i := range ports {
+		var err error
+		if ports[i], err = FreePort(); err != nil {
+			return nil, err
+		}
+		routes = append(routes, &url.URL{Scheme: "nats", Host: net.JoinHostPort(host, strconv.Itoa(ports[i]+routeOffset))})
 	}
 	c := &Cluster{running: make([]*server.Server, n)}
 	for i := range n {
@@ -44,7 +44,7 @@ func Start(ctx context.Context, dir string, n int, change func(i int, o *server.
 		}
 		if n > 1 {
 			o.Routes = routes
-			o.Cluster = server.ClusterOpts{Name: "handloom", Host: host, Port: ports[n+i], PoolSize: -1}
+			o.Cluster = server.ClusterOpts{Name: "handloom", Host: host, Port: ports[i] + routeOffset, PoolSize: -1}
 		}
 		if change != nil {
 			change(i, o)
@@ -64,27 +64,8 @@ func Start(ctx context.Context, dir string, n int, change func(i int, o *server.
 
 const host = "127.0.0.1"
 
-// Ports are below the system's range for port 0 and outgoing connections, which could take a
-// port first.
-const firstPort, endPort = 10_000, 32_000
-
-// freePorts returns random ports without a listener.
-func freePorts(n int) (ports []int, err error) {
-	for tries := 0; len(ports) < n; tries++ {
-		port := firstPort + rand.IntN(endPort-firstPort)
-		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-		if err != nil && tries > 100*n {
-			return nil, err
-		}
-		if err == nil {
-			defer l.Close()
-			ports = append(ports, port)
-		}
-	}
-	return ports, nil
-}
-
-const startTime = 20 * time.Second
+// startTime limits the start of a server on a busy machine.
+const startTime = 2 * time.Minute
 
 // Restart starts server i with its old files.
 func (c *Cluster) Restart(i int) error {
@@ -109,7 +90,7 @@ func (c *Cluster) Restart(i int) error {
 
 // Add starts one more server next to the first.
 func (c *Cluster) Add() (i int, err error) {
-	ports, err := freePorts(2)
+	port, err := FreePort()
 	if err != nil {
 		return 0, err
 	}
@@ -117,7 +98,7 @@ func (c *Cluster) Add() (i int, err error) {
 	o := c.options[0].Clone()
 	o.ServerName = fmt.Sprint("server", i)
 	o.StoreDir = filepath.Join(filepath.Dir(o.StoreDir), o.ServerName)
-	o.Port, o.Cluster.Port = ports[0], ports[1]
+	o.Port, o.Cluster.Port = port, port+routeOffset
 	c.mutex.Lock()
 	c.options, c.running = append(c.options, o), append(c.running, nil)
 	c.mutex.Unlock()

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == localnet.ChildCommand {
 		os.Exit(localnet.Child(os.Args[2:], os.Stdin, os.Stdout, Node))
 	}
-	goleak.VerifyTestMain(m)
+	os.Exit(localnet.RunTests(m, func() error { return goleak.Find() }))
 }
 
 // Owners and stream leaders are killed, and owners are paused, while clients call.
