@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 8 && os.Args[1] == cluster.BankArg {
 		os.Exit(cluster.BankNode(os.Args[2:]))
 	}
-	// Most tests wait for servers, not for processors; -parallel replaces the number.
-	_ = flag.Set("test.parallel", "4")
+	// Tests wait for disks and servers, not for processors; -parallel replaces the number.
+	_ = flag.Set("test.parallel", "8")
 	// A server that closes waits some seconds for the source of a stream.
 	source := goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*stream).trySetupSourceConsumer.func3")
 	os.Exit(localnet.RunTests(m, func() error { return goleak.Find(source) }))
