@@ -127,7 +127,7 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 func TestTransport_DeliversOnceUnderFailover(t *testing.T) {
 	t.Parallel()
 	c := startServers(t, 3, nil)
-	ids := [2]cells.ID{cells.NewID(), cells.NewID()}
+	ids := [2]cells.ID{1, 2}
 	blobs := [2]cluster.Blobs{cluster.Folder(t.TempDir()), cluster.Folder(t.TempDir())}
 	var posts [4]*post
 	open := func(i int) {
@@ -204,11 +204,11 @@ func sendTo(ctx context.Context, l cluster.PatientLog, from, to cells.ID, outbox
 // A closed Log ends Receive.
 func TestTransport_ReportsUnreachableCell(t *testing.T) {
 	t.Parallel()
-	self := cells.NewID()
+	self := cells.ID(1)
 	l := openLog(t, cluster.Embedded(t.TempDir()), self, cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()
 	send := func(to cells.ID, packet []byte) error { return by.Send(t.Context(), self, to, "mail", packet) }
-	wantError(t, send(cells.NewID(), []byte("parcel")), cells.ErrUnreachable, "Abandon")
+	wantError(t, send(77, []byte("parcel")), cells.ErrUnreachable, "Abandon")
 	wantText(t, "a packet above max_payload", send(self, make([]byte, 65<<20)), "raise it")
 	none := func(context.Context, cells.ID, [][]byte) error { return nil }
 	wantText(t, "Receive for another cell", by.Receive(t.Context(), self+1, "mail", none), "want the log's")

@@ -36,7 +36,7 @@ type two struct {
 const words = 100
 
 func newTwo(t *testing.T) *two {
-	b := &two{T: t, by: cells.Local(), ids: [2]cells.ID{cells.NewID(), cells.NewID()}}
+	b := &two{T: t, by: cells.Local(), ids: [2]cells.ID{1, 2}}
 	for i := range b.logs {
 		b.logs[i] = locked{world.Memory()}
 	}
@@ -386,7 +386,7 @@ func TestReceive_NamesFixOfBadPacket(t *testing.T) {
 			return p.out.Pack(b.ids[1], 0)
 		}, "hand this cell over"},
 		{"another sender", func(b *two) []byte { return from(b, bad+1, b.ids[1], "") }, "end the program"},
-		{"another receiver", func(b *two) []byte { return from(b, bad, cells.NewID(), "") }, "an ID of its own"},
+		{"another receiver", func(b *two) []byte { return from(b, bad, 99, "") }, "an ID of its own"},
 		{"too large", func(b *two) []byte { return from(b, bad, b.ids[1], strings.Repeat("x", 33<<20)) }, store.ErrQueueFull.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func newWar(seed uint64, words int) *war {
 	w := &war{random: rand.New(rand.NewPCG(seed, 1)), words: words}
 	w.way = &rough{Transport: cells.Local(), random: rand.New(rand.NewPCG(seed, 2))}
 	for i := range w.ids {
-		w.ids[i], w.logs[i] = cells.NewID(), &whole{Log: world.Memory()}
+		w.ids[i], w.logs[i] = cells.ID(i+1), &whole{Log: world.Memory()}
 	}
 	for i := range w.faulty {
 		w.faulty[i] = &kit.FaultyLog{Log: w.logs[i/2]}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
@@ -30,6 +31,11 @@ func want(t *testing.T, args []string, exit int, text string) {
 	t.Helper()
 	var out, failed bytes.Buffer
 	got := run(t.Context(), args, &out, &failed)
+	for late := time.Now().Add(2 * time.Minute); strings.Contains(failed.String(), "deadline exceeded") && time.Now().Before(late); { // a busy machine
+		out.Reset()
+		failed.Reset()
+		got = run(t.Context(), args, &out, &failed)
+	}
 	if all := out.String() + failed.String(); got != exit || !strings.Contains(all, text) || exit == 0 && failed.Len() > 0 {
 		t.Errorf("reseed %q: exit %d, %s want %d and %q", args, got, all, exit, text)
 	}
@@ -93,15 +99,16 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	j, err := journal.Open(folder, journal.Options{})
 	noError(t, err)
 	s := cluster.URLs(c.URLs(0), credentials...)
-	l, err := cluster.Open(ctx, s, 1, cluster.Options{Replicas: 1, Journal: j})
-	noError(t, err)
-	w := play(t, l)
+	l, w := play(t, s, cluster.Options{Replicas: 1, Journal: j})
 	c.Stop(0)
 	f, err := os.Create(state)
 	noError(t, err, w.Export(ctx, f), f.Close())
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	noError(t, w.Close(ended), l.Close(), os.RemoveAll(disk), c.Restart(0), c.Ready(ctx))
+	if err := w.Close(ended); errors.Is(err, context.Canceled) {
+		noError(t, w.Close(ctx)) // waits for the end
+	}
+	noError(t, l.Close(), os.RemoveAll(disk), c.Restart(0), c.Ready(ctx))
 
 	args := []string{"-servers", c.URL(0), "-files", files, "-cell", "1", "-replicas", "1", "-journal", folder}
 	want(t, append(args, "-state", state, "-write"), exitRefused, "open elsewhere")
@@ -114,13 +121,14 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	}
 	want(t, append(args, "-state", state, "-write"), 0, "done: stream HANDLOOM-0000000000000001 ")
 	want(t, append(args, "-state", state), exitRefused, "the stream has all")
-	l, err = cluster.Open(ctx, s, 1, cluster.Options{Replicas: 1})
-	noError(t, err)
-	again := play(t, l)
+	l, again := play(t, s, cluster.Options{Replicas: 1})
 	if got, before := again.Status().Tick, w.Status().Tick; got <= before {
 		t.Errorf("tick %d follows tick %d", got, before)
 	}
-	noError(t, again.Close(ctx), l.Close())
+	if err := again.Close(ctx); !errors.Is(err, context.DeadlineExceeded) { // a busy machine
+		noError(t, err)
+	}
+	noError(t, l.Close())
 }
 
 // refuseCredentials checks that a key or an authority that the servers do not know is an error.
@@ -148,21 +156,38 @@ func refuseCredentials(t *testing.T, args []string, files string) {
 	}
 }
 
-// play opens a world and runs a tick.
-func play(t *testing.T, l world.Log) *world.World {
+// play opens a log and a world, and runs ticks until one that it leads. It repeats all that on a busy
+// machine.
+func play(t *testing.T, servers cluster.Servers, o cluster.Options) (l *cluster.Log, w *world.World) {
 	t.Helper()
-	s := store.New(store.Options{Workers: 1})
-	store.Register(s, store.TableOptions[int64]{Name: "n"})
-	w, err := world.Open(t.Context(), s, l, world.Options{Version: "v", Hz: 60, Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
-		_, err := s.Flush(ctx)
-		return err
-	}})
-	noError(t, err)
-	for !w.Status().Leader {
-		_, err := w.Step(t.Context())
-		noError(t, err)
+	for late := time.Now().Add(2 * time.Minute); ; {
+		err := func() (err error) {
+			if l, err = cluster.Open(t.Context(), servers, 1, o); err != nil {
+				return err
+			}
+			s := store.New(store.Options{Workers: 1})
+			store.Register(s, store.TableOptions[int64]{Name: "n"})
+			w, err = world.Open(t.Context(), s, l, world.Options{Version: "v", Hz: 60, Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+				_, err := s.Flush(ctx)
+				return err
+			}})
+			for leads := false; err == nil && !leads; {
+				leads = w.Status().Leader
+				_, err = w.Step(t.Context())
+			}
+			if err != nil {
+				if w != nil {
+					_ = w.Close(t.Context())
+				}
+				return errors.Join(err, l.Close())
+			}
+			return nil
+		}()
+		if err == nil {
+			return l, w
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || time.Now().After(late) {
+			t.Fatal(err)
+		}
 	}
-	_, err = w.Step(t.Context())
-	noError(t, err)
-	return w
 }

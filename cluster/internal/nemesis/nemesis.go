@@ -132,11 +132,11 @@ func (r *run) run(ctx context.Context) error {
 	return r.finish(log, err)
 }
 
-// events runs one event after another until the time is over.
+// events runs one event after another until the time is over, and at least one.
 func (r *run) events(ctx context.Context) error {
 	timed, cancel := context.WithTimeout(ctx, r.Duration)
 	defer cancel()
-	for pause(timed, r.calm()) && !r.Bad() {
+	for (pause(timed, r.calm()) || len(r.result.Events) == 0) && !r.Bad() {
 		e := &event{run: r, kind: r.draw()}
 		err := e.happen(ctx)
 		if ctx.Err() != nil || r.Bad() {

@@ -24,15 +24,15 @@ func TestMain(m *testing.M) {
 
 // Owners and stream leaders are killed, and owners are paused, while clients call.
 func TestRun_LosesNothing(t *testing.T) {
-	lasting, events := 20*time.Second, 3
+	lasting := 20 * time.Second
 	if testing.Short() {
-		lasting, events = 5*time.Second, 1
+		lasting = time.Second // one event
 	}
 	var out strings.Builder
 	result, v := Run(t.Context(), Options{
 		Duration: lasting, Seed: 2, Only: []string{"kill-owner", "kill-leader", "stop-owner"},
 	}, &out)
-	if v.Exit != localnet.ExitPassed || len(result.Events) < events || result.Acked == 0 || result.Terms < 2 {
+	if v.Exit != localnet.ExitPassed || len(result.Events) == 0 || result.Acked == 0 || result.Terms < 2 {
 		t.Errorf("%v\n%s", v, out.String())
 	}
 }

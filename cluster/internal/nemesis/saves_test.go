@@ -3,6 +3,7 @@ package nemesis
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -50,15 +51,21 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 			conn, err := nats.Connect(c.URL(0))
 			failIf(t, err)
 			defer conn.Close()
-			js, err := jetstream.New(conn)
+			js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(2*time.Minute))
 			failIf(t, err)
 			f := newTestRun()
 			f.Seed, f.JS = 1, js
 			for at := range uint64(4) {
-				failIf(t, l.Save(t.Context(), at, func(w io.Writer) error {
-					_, err := io.WriteString(w, "state")
-					return err
-				}))
+				save := func() error {
+					return l.Save(t.Context(), at, func(w io.Writer) error {
+						_, err := io.WriteString(w, "state")
+						return err
+					})
+				}
+				for err = save(); errors.Is(err, context.DeadlineExceeded); { // a busy machine
+					err = save()
+				}
+				failIf(t, err)
 			}
 			failIf(t, spoil(t.Context(), js))
 			failIf(t, f.checkBucket(t.Context()))
