@@ -87,3 +87,79 @@ func TestRun_ClosedLogEndsFollower(t *testing.T) {
 		mustClose(t, v, w)
 	})
 }
+
+// Close fails only for what may be lost: with ErrUncertain for calls, and with the error of the log
+// for ticks that lack a record. Other records decide about nothing.
+func TestClose_PendingRecord(t *testing.T) {
+	for _, kind := range []string{"a term start", "a tick", "a tick with a call", "a handoff", "ticks without a record"} {
+		for fate, change := range map[string]func(t *testing.T, l *faulty){
+			"arrives": func(_ *testing.T, l *faulty) { l.append = nil },
+			"is lost": func(*testing.T, *faulty) {},
+			"is late": func(_ *testing.T, l *faulty) {
+				l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+					<-ctx.Done()
+					return 0, errors.Join(errorOf(l.Log.Append(t.Context(), prev, rec)), context.Cause(ctx))
+				}
+			},
+			"comes last": func(t *testing.T, l *faulty) { leadFor(t, l, 2) },
+			"is trimmed": func(t *testing.T, l *faulty) { leadFor(t, l, 40) },
+		} {
+			inBubble(t, kind+" "+fate, func(t *testing.T) {
+				l := &faulty{Log: world.Memory()}
+				g, w := newPending(t, l, kind)
+				change(t, l)
+				err := w.Close(t.Context())
+				unknown := kind == "a tick with a call" && fate != "arrives" && fate != "comes last"
+				lost := kind == "ticks without a record" && fate != "arrives"
+				if errors.Is(err, store.ErrUncertain) != unknown || (err != nil) != (unknown || lost) || lost && !strings.Contains(err.Error(), "2 ticks without input") {
+					t.Errorf("Close: %v; a call may be applied: %t, ticks are lost: %t", err, unknown, lost)
+				}
+				wantFree(t, w, g)
+			})
+		}
+	}
+}
+
+// newPending returns a World and a log that has not answered its last record.
+func newPending(t *testing.T, l *faulty, kind string) (*game, *world.World) {
+	t.Helper()
+	var other *world.World
+	if kind == "a term start" {
+		other = mustOpen(t, newGame(t, alone), l.Log)
+		mustStep(t, other)
+	}
+	g := newGame(t, alone)
+	w := openWith(t, g, l, func(o *world.Options) {
+		if kind == "ticks without a record" {
+			o.Idle = 0
+		}
+	})
+	if other != nil {
+		crash(t, other)
+	}
+	if kind == "ticks without a record" {
+		pass(t, w, 3)
+	}
+	l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+	ctx := within(t, time.Second)
+	switch kind {
+	case "ticks without a record":
+		return g, w
+	case "a handoff":
+		wantError(t, w.Handoff(ctx, "game"), context.DeadlineExceeded)
+		return g, w
+	case "a tick with a call":
+		submit(t.Context(), w, g.order(1))
+	}
+	wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
+	return g, w
+}
+
+// leadFor ends the fault of a log and runs ticks of another World.
+func leadFor(t *testing.T, l *faulty, ticks int) {
+	t.Helper()
+	l.append = nil
+	w := mustOpen(t, newGame(t, alone), l.Log)
+	stepsSaving(t, w, ticks)
+	crash(t, w)
+}

@@ -2,7 +2,6 @@ package world_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -377,16 +376,4 @@ func TestIdle_ClockThatWasSetBack(t *testing.T) {
 			mustCloseJournal(t, j)
 		})
 	}
-}
-
-func TestIdle_CloseDoesNotWaitForTheLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &faulty{Log: locked{world.Memory()}}
-		g, w := newIdle(t, l)
-		callAndPass(t, g, w, 1)
-		pass(t, w, 3)
-		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
-		err := w.Close(t.Context())
-		failIf(t, !errors.Is(err, errLost) || !strings.Contains(err.Error(), "3 ticks without input"), "Close: %v", err)
-	})
 }

@@ -104,10 +104,8 @@ func (w *World) complete(ctx context.Context) error {
 	switch {
 	case errors.Is(err, errFenced):
 		w.noteLostAppend()
-		if errors.Is(err, store.ErrUncertain) {
-			w.dropPending(err)
-		} else {
-			w.dropPending(errFenced)
+		if !w.dropPending(err) {
+			err = errFenced // without calls nothing is uncertain
 		}
 		w.lose()
 		w.ahead = w.at().Idle > 0
@@ -122,11 +120,14 @@ func (w *World) complete(ctx context.Context) error {
 	return w.apply(ctx, at, p.bytes, origin{appended: true, calls: p.calls})
 }
 
-func (w *World) dropPending(err error) {
+// dropPending drops the pending record, and reports whether its calls fail with err.
+func (w *World) dropPending(err error) (waited bool) {
 	if w.pending != nil {
+		waited = hook.Len(w.pending.calls) > 0
 		hook.Done(w.pending.calls, 0, err)
 	}
 	w.pending = nil
+	return waited
 }
 
 func (w *World) lose() {

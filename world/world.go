@@ -293,7 +293,8 @@ func (w untilDone) Write(b []byte) (int, error) {
 // Run or Step began, or appends a record of its ticks that lack one, for at most a second, and
 // saves a snapshot, unless ctx has ended, or fewer than SnapshotTicks ticks, none with commands,
 // follow the newest one. Waiting calls of Submit fail, with ErrUncertain if the log may have them;
-// then Close fails with it, too. Its other errors are those of Step. Log and store stay open.
+// then Close fails with it, too. It fails with the log's error if ticks without a record are lost.
+// Its other errors are those of Step. Log and store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
 // has ended before. Its error then wraps the cause of ctx and names the operation, after which
@@ -331,10 +332,14 @@ func (w *World) close(ctx context.Context) error {
 	}
 	_ = w.saver.wait(context.Background()) // the World's end may have ended a save
 	var err error
+	idle := w.at().Idle > 0
 	if w.isLeader() && ctx.Err() == nil {
 		waits, cancel := context.WithTimeout(ctx, drainTime)
 		err = w.recordIdle(waits)
 		cancel()
+		if errors.Is(err, errFenced) && !errors.Is(err, store.ErrUncertain) && !idle {
+			err = nil // another World leads, and nothing is lost
+		}
 	}
 	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.isUnsaved() {
 		err = w.saveNow(ctx)
@@ -344,8 +349,12 @@ func (w *World) close(ctx context.Context) error {
 		if err != nil {
 			uncertain = fmt.Errorf("%w; %w", uncertain, err)
 		}
-		w.dropPending(uncertain)
-		err = fmt.Errorf("world: Close: %w", uncertain)
+		switch {
+		case w.dropPending(uncertain):
+			err = fmt.Errorf("world: Close: %w", uncertain)
+		case !idle:
+			err = nil // the record decides about nothing
+		}
 	}
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
 	w.release()
