@@ -144,7 +144,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	took := time.Since(begun)
 	dropped := hook.Done(from.calls, h.tick, callError(err))
 	if err != nil {
-		return w.halt(err)
+		return p.halt(err)
 	}
 	w.saver.countTick(w.store.Epoch() != epoch)
 	if h.Idle == 0 {

@@ -11,7 +11,8 @@ var (
 	ErrNotLeader = errors.New("another world is the leader")
 
 	// ErrTick means that a tick failed or panicked. The World has halted. The record stays in
-	// the log, so every World halts. The cause is in a [*TickError].
+	// the log, so every World halts, and [Replay] reaches the tick before. The cause is in a
+	// [*TickError].
 	ErrTick = errors.New("the tick failed")
 
 	// ErrDiverged means that the state differs from the leader's, or from an earlier run: the
@@ -35,7 +36,7 @@ var (
 // A TickError is a tick that failed.
 type TickError struct {
 	Tick uint64
-	At   uint64 // position of its record; 0 if the leader failed before the record
+	At   uint64 // position of its record; 0 if the log has none
 	Err  error  // the error of Options.Tick; a [*store.PanicError] if it panicked
 }
 

@@ -2,10 +2,12 @@ package world_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -262,23 +264,78 @@ func TestIdle_DivergedTickIsFound(t *testing.T) {
 	}
 }
 
-func TestIdle_FailedTickHasNoRecord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := locked{world.Memory()}
-		g, w := newIdle(t, l)
-		g.fault = failsAt(9)
-		callAndPass(t, g, w, 1)
-		pass(t, w, 7)
-		_, err := w.Step(t.Context())
-		var e *world.TickError
-		failIf(t, !errors.As(err, &e) || e.Tick != 9 || e.At != 0 || !errors.Is(err, errGame) || !strings.Contains(err.Error(), "tick 9 (no record)"), "Step: %v", err)
-		wantError(t, errorOf(w.Submit(t.Context(), g.order(1))), world.ErrNotLeader)
-		mustClose(t, w)
-		h, v := newIdle(t, l)
-		equal(t, "ticks after a restart", v.Status().Tick, 1)
-		callAndPass(t, h, v, 1)
-		mustClose(t, v)
-	})
+// A tick that fails before its record gets one: every other World fails at the same tick, and a
+// replay shows the state before it. If the log does not answer, the leader halts all the same.
+func TestIdle_FailedTickHasARecord(t *testing.T) {
+	for name, fault := range map[string]func() error{
+		"error": func() error { return errGame },
+		"panic": func() error { panic(errGame) },
+		"exit":  func() error { runtime.Goexit(); return nil },
+	} {
+		for _, away := range []bool{false, true} {
+			inBubble(t, fmt.Sprint(name, ", the log is away: ", away), func(t *testing.T) {
+				l := keeping{world.Memory()}
+				f := &faulty{Log: l}
+				fault := func(n world.Tick) error {
+					if n.Number == 4 {
+						return fault()
+					}
+					return nil
+				}
+				g, w := newIdle(t, f)
+				h, v := newIdle(t, l)
+				g.fault, h.fault = fault, fault
+				callAndPass(t, g, w, 1)
+				pass(t, w, 2)
+				mustStep(t, v)
+				if away {
+					f.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+				}
+				stepOnce(w)
+				wantError(t, errorOf(w.Submit(t.Context(), g.order(1))), world.ErrNotLeader)
+				failed := w.Status()
+				failIf(t, !strings.Contains(failed.Halted, "tick 4") || failed.Tick != 3, "%v", failed)
+				mustClose(t, w)
+				end, err := l.Tail(t.Context())
+				noError(t, err)
+				failIf(t, (end == failed.Position) != away, "the log ends at %d, the World at %d", end, failed.Position)
+				if away {
+					mustClose(t, v)
+					return
+				}
+				failIf(t, !strings.Contains(failed.Halted, fmt.Sprint("record ", end)), "the log ends at %d: %v", end, failed)
+				stepOnce(v)
+				equal(t, "tick of the follower", v.Status().Tick, 3)
+				failIf(t, v.Status().Halted == "", "%v", v.Status())
+				mustClose(t, v)
+				again := newGame(t, alone)
+				again.seeded, again.fault = true, failsAt(4)
+				var e *world.TickError
+				_, err = world.Open(t.Context(), again.Store, l, again.options())
+				failIf(t, !errors.As(err, &e) || e.Tick != 4 || e.At != end, "Open: %v", err)
+				before := newGame(t, alone)
+				before.seeded = true
+				noError(t, world.Replay(t.Context(), before.Store, l, before.options(), 3))
+				wantSame(t, g, before)
+				repaired, u := newIdle(t, l)
+				equal(t, "ticks of the repaired program", u.Status().Tick, 4)
+				mustStep(t, u)
+				wantSame(t, g, repaired)
+				mustClose(t, u)
+				mustAudit(t, l)
+			})
+		}
+	}
+}
+
+// stepOnce runs a tick that may end its goroutine.
+func stepOnce(w *world.World) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = w.Step(context.Background())
+	}()
+	<-ended
 }
 
 func failsAt(tick uint64) func(n world.Tick) error {

@@ -120,3 +120,20 @@ func (p *tickRun) call(ctx context.Context, writer *store.Writer) (err error) {
 	returned = true
 	return err
 }
+
+// halt first appends the record of a tick that failed before it, so that every World fails at this
+// tick, and a replay reaches the state before it.
+func (p *tickRun) halt(err error) error {
+	if !p.from.appended || p.from.at > 0 {
+		return p.World.halt(err)
+	}
+	r := p.record(entry.KindIdle, &p.position)
+	r.State.Tick = r.Tick // without digests: the tick has no state
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	at, unknown := p.append(ctx, &pending{prev: p.position.at, bytes: r.Append(nil)})
+	if failed, ok := errors.AsType[*TickError](err); ok && unknown == nil {
+		err = &TickError{Tick: failed.Tick, At: at, Err: failed.Err}
+	}
+	return p.World.halt(err)
+}
