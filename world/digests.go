@@ -9,43 +9,56 @@ import (
 type shardName struct {
 	typeID uint16
 	table  string
+	number int // of the table, in the order of registration
 	shard  int
 }
 
 func shardsOf(s *store.Store) (shards []shardName) {
-	for _, t := range s.DigestTables() {
+	for number, t := range s.DigestTables() {
 		for i := range t.Shards {
-			shards = append(shards, shardName{t.TypeID + uint16(i), t.Name, i})
+			shards = append(shards, shardName{t.TypeID + uint16(i), t.Name, number, i})
 		}
 	}
 	return shards
 }
 
-func (w *World) state(tick uint64) entry.StateDigest {
-	return entry.StateDigest{Tick: tick, Shards: w.digests(w.shards)}
-}
-
-// digestPart returns the digests for the next record: each shard once in DigestTicks ticks, and
-// so the parts of all ticks since the record before.
-func (w *World) digestPart(h *position) entry.StateDigest {
-	n, ticks, idle := uint64(len(w.shards)), uint64(w.o.DigestTicks), uint64(h.Idle)
-	if idle >= ticks-1 {
-		return w.state(h.tick)
-	}
+func (w *World) state(h *position) entry.StateDigest {
 	state := entry.StateDigest{Tick: h.tick}
-	for tick := h.tick - idle; tick <= h.tick; tick++ {
-		at := tick % ticks
-		state.Shards = append(state.Shards, w.digests(w.shards[at*n/ticks:(at+1)*n/ticks])...)
+	for _, s := range w.shards {
+		state.Shards = append(state.Shards, w.shardDigest(s))
 	}
 	return state
 }
 
-func (w *World) digests(shards []shardName) []entry.ShardDigest {
-	digests := make([]entry.ShardDigest, len(shards))
-	for i, s := range shards {
-		digests[i] = entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)}
+const (
+	digestBytes    = 256 << 10 // of shards, to hash per tick
+	minDigestBytes = 16 << 10  // the least price of a shard: its digest takes room in the record
+)
+
+// digestPart returns the digests for the next record: of the next shards, in turn, that the bytes
+// for its ticks can pay, and of each shard once in DigestTicks.
+func (w *World) digestPart(h *position) entry.StateDigest {
+	n, ticks, idle := uint64(len(w.shards)), uint64(w.o.DigestTicks), uint64(h.Idle)
+	due := min(n, (h.tick+1)*n/ticks-(h.tick-idle)*n/ticks)
+	state, tables := entry.StateDigest{Tick: h.tick}, w.store.Stats().Tables
+	w.toHash += int64(idle+1) * digestBytes
+	for done := uint64(0); done < n; done++ {
+		s := w.shards[w.compared%n]
+		t := tables[s.number]
+		price := max(minDigestBytes, t.Bytes/int64(t.Shards))
+		if done >= due && price > w.toHash {
+			return state // later records have more to pay with
+		}
+		w.toHash = max(0, w.toHash-price)
+		w.compared++
+		state.Shards = append(state.Shards, w.shardDigest(s))
 	}
-	return digests
+	w.toHash = 0
+	return state
+}
+
+func (w *World) shardDigest(s shardName) entry.ShardDigest {
+	return entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)}
 }
 
 // digest returns the digest of a shard, mixed with the store's epoch.

@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,15 +101,48 @@ func TestDiverged_EpochIsCompared(t *testing.T) {
 	})
 }
 
+// A changed tick under the same Version is refused, even if DigestTicks are many: after a kill any
+// but the last, whose state no record has, and after Close the last one, too.
 func TestDiverged_OpenFails(t *testing.T) {
-	l := world.Memory()
-	_, w := newWorld(t, store.Options{}, l)
-	steps(t, w, 13)
-	crash(t, w)
-	h := newGame(t, store.Options{})
-	h.drifts(8)
-	wantError(t, errorOf(world.Open(t.Context(), h.Store, l, h.options())), world.ErrDiverged)
-	noError(t, h.Write(t.Context(), func(*store.Writer) {}))
+	const ticks = 5
+	for _, idle := range []time.Duration{0, 1} {
+		for _, kill := range []bool{false, true} {
+			for wrong := 1; wrong <= ticks; wrong++ {
+				inBubble(t, fmt.Sprintf("Idle %v, killed %t, wrong from tick %d", idle, kill, wrong), func(t *testing.T) {
+					open := func(born func(tick uint64) int, l world.Log) (*game, *world.World, error) {
+						g := newGame(t, alone)
+						o := g.options()
+						o.Idle, o.DigestTicks, o.SnapshotTicks = idle, 1000, 1000
+						o.Tick = func(_ context.Context, _ *store.Writer, tick world.Tick) error {
+							for _, c := range g.camps.All() {
+								c.Born += born(tick.Number)
+							}
+							return nil
+						}
+						w, err := world.Open(t.Context(), g.Store, l, o)
+						return g, w, err
+					}
+					l := keeping{world.Memory()}
+					_, w, err := open(func(uint64) int { return 1 }, l)
+					noError(t, err)
+					pass(t, w, ticks)
+					kept := w.Status().Tick - uint64(w.Status().Unrecorded)
+					if kill {
+						crash(t, w)
+					} else {
+						mustClose(t, w)
+					}
+					equal(t, "snapshots", len(snapshotsOf(t, l)), 1)
+					h, v, err := open(func(tick uint64) int { return 1 + int(tick)/wrong }, l)
+					failIf(t, errors.Is(err, world.ErrDiverged) != (uint64(wrong) < kept || !kill), "Open: %v", err)
+					if err == nil {
+						crash(t, v)
+					}
+					noError(t, h.Write(t.Context(), func(*store.Writer) {}))
+				})
+			}
+		}
+	}
 }
 
 func TestShadow_FindsDivergence(t *testing.T) {

@@ -37,9 +37,10 @@
 // snapshots do not contain them. The number of workers has no effect.
 //
 // A world that breaks the rule halts with [ErrDiverged], which names tick, table and shard:
-// each record has digests of some shards, so every shard is compared once in
-// Options.DigestTicks, and all at the start of a term. To find the cause, use Shadow, package
-// storetest, and [Replay]. A digest takes as long as hashing the largest shard.
+// each record has digests of the state before its tick, of about 256 KiB of shards in turn, so a
+// small state is compared whole. Every shard is compared once in Options.DigestTicks, and all at the
+// start and the end of a term, and after Close, before another term continues the log. To find the
+// cause, use Shadow, package storetest, and [Replay]. A digest takes as long as hashing a shard.
 //
 // # Invariants
 //

@@ -137,7 +137,7 @@ func (w *World) appendHandoff(ctx context.Context, to string) error {
 	w.noteOffer(func(o *offer) { o.until, o.next = time.Time{}, nil })
 	r := w.record(entry.KindHandoff, &h)
 	r.To, r.Wait = to, int64(handoffTime(ctx))
-	r.State = w.state(h.tick)
+	r.State = w.state(&h)
 	w.pending = &pending{prev: h.at, bytes: r.Append(nil)}
 	return w.complete(ctx)
 }

@@ -44,7 +44,7 @@ func (w *World) saveAside(ctx context.Context, to string) error {
 			return nil // handOff has the reason
 		case !isOpen(running):
 			var s saving
-			err := w.recordIdle(ctx) // the snapshot of a tick that another leader may run again is useless
+			err := w.recordIdle(ctx, w.digestPart) // the snapshot of a tick that another leader may run again is useless
 			if err == nil {
 				s, err = w.beginSave(ctx, w.save)
 			}

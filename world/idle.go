@@ -70,8 +70,8 @@ func (w *World) runIdle(ctx context.Context, r *entry.Record, from origin) error
 	}
 }
 
-// recordIdle appends the pending record, or a record of the ticks that lack one.
-func (w *World) recordIdle(ctx context.Context) error {
+// recordIdle appends the pending record, or a record of the ticks that lack one, with digests.
+func (w *World) recordIdle(ctx context.Context, digests func(h *position) entry.StateDigest) error {
 	h := w.at()
 	switch {
 	case w.pending != nil:
@@ -79,7 +79,7 @@ func (w *World) recordIdle(ctx context.Context) error {
 	case h.Idle == 0:
 		return nil
 	}
-	w.pending = w.sealIdle()
+	w.pending = w.sealIdle(digests)
 	if err := w.complete(ctx); err != nil {
 		return fmt.Errorf("world: %d ticks without input after record %d: %w", h.Idle, h.at, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"handloom/internal/entry"
+	"handloom/store"
 	"handloom/world"
 )
 
@@ -204,39 +205,44 @@ func callTwice(t *testing.T, g *game, w *world.World) uint64 {
 	return w.Status().Tick
 }
 
-// Records compare the shards of ticks without a record, too: each once in DigestTicks.
+// Records compare the shards of ticks without a record, too: as many as the budget allows, and each
+// once in DigestTicks.
 func TestIdle_RecordsCompareAllShards(t *testing.T) {
-	for _, digestTicks := range []int{4, 20, 60} {
-		inBubble(t, fmt.Sprint("DigestTicks ", digestTicks), func(t *testing.T) {
+	for _, c := range []struct{ bytes, digestTicks, inTicks int }{{0, 1000, 1}, {100 << 10, 1000, 5}, {1 << 20, 20, 20}, {1 << 20, 4, 4}} {
+		inBubble(t, fmt.Sprintf("%d bytes, DigestTicks %d", c.bytes, c.digestTicks), func(t *testing.T) {
 			l := keeping{world.Memory()}
 			g := newGame(t, alone)
-			w := openWith(t, g, l, func(o *world.Options) { o.Idle, o.DigestTicks, o.SnapshotTicks = 0, digestTicks, 2000 })
-			for n := range 40 {
+			blocks := store.Register(g.Store, store.TableOptions[[1 << 10]byte]{Name: "block", Shards: 8})
+			w := openWith(t, g, l, func(o *world.Options) {
+				o.Idle, o.DigestTicks, o.SnapshotTicks = 0, c.digestTicks, 2000
+				o.Init = func(ctx context.Context, w *store.Writer) error {
+					for range 8 * c.bytes >> 10 {
+						blocks.Insert(w, [1 << 10]byte{})
+					}
+					return g.init(ctx, w)
+				}
+			})
+			for n := range 30 {
 				pass(t, w, n%11)
 				callAndPass(t, g, w, n)
 			}
-			shards, want, compared, most := 0, 0, 0, 0
-			for _, table := range g.Stats().Tables {
-				shards += table.Shards
-			}
-			last := w.Status().Position
+			compared, most, last := make(map[uint16]uint64), uint64(0), w.Status().Position
 			_ = l.Read(t.Context(), 0, func(at uint64, rec []byte) error {
 				var r entry.Record
 				noError(t, r.Decode(rec))
-				if r.Kind == entry.KindTick {
-					want += min(int(r.Idle)+1, digestTicks) * shards
-					compared += len(r.State.Shards)
-					most = max(most, len(r.State.Shards))
+				for _, d := range r.State.Shards {
+					most = max(most, r.State.Tick-compared[d.TypeID]-uint64(r.Idle))
+					compared[d.TypeID] = r.State.Tick
 				}
+				failIf(t, c.bytes > 0 && r.Kind == entry.KindTick && r.Idle == 0 && len(r.State.Shards) > 10, "a record compares %d shards", len(r.State.Shards))
 				if at == last {
 					return io.EOF
 				}
 				return nil
 			})
-			want = want/digestTicks - shards // the last round is not complete
-			failIf(t, compared < want || want <= 0, "%d shards compared in %d ticks, want %d", compared, w.Status().Tick, want)
-			failIf(t, most > shards, "a record compares %d of %d shards", most, shards)
-			mustClose(t, w)
+			equal(t, "compared shards", len(compared), 15)
+			failIf(t, most > uint64(c.inTicks), "a shard is not compared for %d ticks, want %d", most, c.inTicks)
+			crash(t, w)
 		})
 	}
 }

@@ -91,15 +91,15 @@ func (w *World) inputTick(ctx context.Context, calls, due bool) error {
 	if !due {
 		return nil
 	}
-	w.pending = w.sealIdle()
+	w.pending = w.sealIdle(w.digestPart)
 	return w.complete(ctx)
 }
 
 // sealIdle returns a record without a tick of its own.
-func (w *World) sealIdle() *pending {
+func (w *World) sealIdle(digests func(h *position) entry.StateDigest) *pending {
 	h := w.at()
 	r := w.record(entry.KindIdle, &h)
-	r.State = w.digestPart(&h)
+	r.State = digests(&h)
 	w.buf = r.Append(w.buf[:0])
 	return &pending{prev: h.at, bytes: w.buf}
 }

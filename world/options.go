@@ -39,7 +39,7 @@ type Options struct {
 	Applied func(ctx context.Context, o Outcome)
 
 	InputBytes  int // max bytes of input per tick; a larger call is taken alone; default 1 MiB
-	DigestTicks int // ticks in which every shard is compared once; default 60
+	DigestTicks int // max ticks in which every shard is compared once, see the package comment; default 60
 
 	// A snapshot is due after SnapshotBytes of records, default a third of the newest snapshot
 	// but at least 1 MiB, or after SnapshotTicks ticks, default 36,000. A tick without commands

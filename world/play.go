@@ -56,7 +56,7 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 		return entry.StateDigest{}, err
 	}
 	failed := p.once(ctx, writer, nil)
-	state := p.state(p.position.tick)
+	state := p.state(&p.position)
 	if err := p.store.Rollback(p.exclusive.Context(ctx), &p.before); err != nil {
 		return entry.StateDigest{}, err
 	}

@@ -92,7 +92,7 @@ func (w *World) sealTermStart() *pending {
 	if r.Cell == 0 {
 		r.Cell = random()
 	}
-	r.State = w.state(h.tick)
+	r.State = w.state(&h)
 	r.Start = w.termStart
 	return &pending{prev: h.at, bytes: r.Append(nil)}
 }

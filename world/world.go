@@ -47,6 +47,8 @@ type World struct {
 	wait       time.Duration    // election timeout, see firstWait
 	termAt     time.Time
 	sealed     time.Time // of this World's last seal
+	compared   uint64    // digests of shards in records of this World
+	toHash     int64     // bytes that digestPart may hash
 	saver      saver
 	ahead      bool   // another leader's log lacks the last ticks, see undoIdle
 	ran        uint64 // the last tick with a record before undoIdle
@@ -332,17 +334,23 @@ func (w *World) close(ctx context.Context) error {
 	}
 	_ = w.saver.wait(context.Background()) // the World's end may have ended a save
 	var err error
+	waits, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
 	idle := w.at().Idle > 0
+	compares := idle && w.pending == nil // the last record has all digests
 	if w.isLeader() && ctx.Err() == nil {
-		waits, cancel := context.WithTimeout(ctx, drainTime)
-		err = w.recordIdle(waits)
-		cancel()
+		err = w.recordIdle(waits, w.state)
 		if errors.Is(err, errFenced) && !errors.Is(err, store.ErrUncertain) && !idle {
 			err = nil // another World leads, and nothing is lost
 		}
 	}
-	if w.isLeader() && w.pending == nil && ctx.Err() == nil && w.isUnsaved() {
+	switch {
+	case !w.isLeader(), w.pending != nil, ctx.Err() != nil:
+	case w.isUnsaved():
 		err = w.saveNow(ctx)
+	case !compares && w.sinceSaved().ticks() > 0: // Open shall compare all that it replays
+		w.pending = w.sealIdle(w.state)
+		_ = w.complete(waits)
 	}
 	if w.pending != nil {
 		uncertain := fmt.Errorf("the record after %d: %w: the world is closed", w.pending.prev, store.ErrUncertain)
