@@ -3,6 +3,7 @@ package history_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -141,7 +142,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "test DIR -check rules -state TO/a.state -game theGame", exit: 1, want: []string{"func TestRules_HoldsAfterTick60(t *testing.T) {\n\thistory.Play(t, theGame, \"/", "/a.state\", `\ntick 60 seed 0x", "`, \"rules\")\n}\n"}},
 		{from: good, args: "test DIR -check rules -to 59", want: []string{"verdict: holds"}},
 		{from: good, args: "check DIR", want: []string{`verdict: equal (exit code 0): all digests of ticks 0 to 100`}},
-		{from: good, game: other("arena 1", plant{}), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 79: table "fighter", shard 0`}},
+		{from: good, game: other("arena 1", plant{}), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 60: table "fighter", shard 0`}},
 		{from: good, game: other("arena 2", plant{}), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
 		{from: good, game: other("arena 2", plant{}), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
 		{from: good, game: other("arena 2", plant{name: "put", tick: 60}), args: "check DIR -any", want: []string{"verdict: equal"}},
@@ -183,6 +184,43 @@ func TestMain_AnswersInWords(t *testing.T) {
 			args := strings.NewReplacer("DIR", c.from.dir, "TO", t.TempDir()).Replace(c.args)
 			execute(t, c.game, args).want(t, c.exit, c.want...)
 		})
+	}
+}
+
+// A field may change several times in a tick.
+func TestMain_WhyShowsAllChangesOfATick(t *testing.T) {
+	const tick = 60
+	r := inArena(t, "none", tick)
+	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
+	noError(t, err)
+	defer func() { noError(t, h.Close()) }()
+	s, _, err := h.Seek(t.Context(), tick)
+	noError(t, err)
+	var items []store.ID
+	for id := range s.DumpTable("fighter", 0) {
+		items = append(items, id)
+	}
+	most := 0
+	for _, id := range items {
+		last, err := h.Why(t.Context(), id, "hull", tick)
+		if errors.Is(err, history.ErrRange) {
+			continue // never hit
+		}
+		noError(t, err)
+		all, err := h.Changes(t.Context(), id, "hull", last.Tick, last.Tick)
+		noError(t, err)
+		most = max(most, len(all))
+		want := ""
+		for _, c := range all {
+			want += c.String() + "\n"
+		}
+		o := execute(t, r.game(), fmt.Sprintf("why %s -tick %d -item %v -field hull", r.dir, tick, id))
+		if got := slices.DeleteFunc(strings.SplitAfter(o.stdout, "\n"), func(line string) bool { return strings.HasPrefix(line, " ") }); strings.Join(got, "") != want {
+			t.Errorf("got %q, want %q", o.stdout, want)
+		}
+	}
+	if most < 2 {
+		t.Errorf("got at most %d changes in a tick, want 2", most)
 	}
 }
 

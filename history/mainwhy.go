@@ -30,7 +30,13 @@ func (c *command) why(ctx context.Context, args []string) (exit int, err error) 
 		if err != nil {
 			return 0, err
 		}
-		c.writeChange(&change)
+		all, err := h.Changes(ctx, id, *field, change.Tick, change.Tick)
+		if err != nil {
+			return 0, err
+		}
+		for i := range all {
+			c.writeChange(&all[i])
+		}
 		if !*calls {
 			return 0, nil
 		}
