@@ -157,9 +157,6 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 		}
 	}
 	if b.withheld {
-		if b.input.waits && b.input.whole {
-			yield(b.input.buf)
-		}
 		return
 	}
 	for _, buf := range b.inbox.sealed {

@@ -15,13 +15,13 @@ type InboxCall struct {
 }
 
 func (b *Batch) HasCalls() bool {
-	return len(b.inbox.sealed) > 0 || b.input.waits && !b.input.whole
+	return len(b.inbox.sealed) > 0 || b.input.waits
 }
 
 // Calls returns the calls that a flush may drop and has not dropped, in order. It decodes
 // the calls of an input again, each into its own queue, and runs visitors, which may panic.
 func (b *Batch) Calls() ([]InboxCall, error) {
-	if b.input.waits && !b.input.whole && len(b.input.single) == 0 {
+	if b.input.waits && len(b.input.single) == 0 {
 		if err := b.input.divide(); err != nil {
 			return nil, err
 		}

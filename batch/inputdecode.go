@@ -16,7 +16,6 @@ type input struct {
 	waits   bool
 	calls   []*Call // waiting for their handles, or nil
 	encoded []byte
-	whole   bool      // version 1: calls that do not fit fail the flush
 	single  []*buffer // one per call, once a flush may drop calls
 	marks   marks
 
@@ -111,7 +110,6 @@ func (p *input) finish() {
 func (p *input) read() {
 	d := &p.decoder
 	n := d.begin(p.encoded)
-	p.whole = len(p.encoded) > 0 && p.encoded[0] == inputVersionWhole
 	p.marks.ends = p.marks.ends[:0]
 	if p.calls != nil && n != len(p.calls) && d.in.Err() == nil {
 		d.in.Fail(fmt.Errorf("got %d calls, the input has %d", len(p.calls), n))
@@ -139,8 +137,8 @@ func (d *decoder) begin(encoded []byte) int {
 	d.in.Reset(encoded)
 	d.before += d.call
 	d.call = 0
-	if version := d.in.Uint8(); version != inputVersion && version != inputVersionWhole {
-		d.in.Fail(fmt.Errorf("version %d, want %d or %d", version, inputVersionWhole, inputVersion))
+	if version := d.in.Uint8(); version != inputVersion {
+		d.in.Fail(fmt.Errorf("version %d, want %d", version, inputVersion))
 	}
 	return d.in.Count(d.in.Remaining(), "calls")
 }

@@ -31,13 +31,7 @@ import (
 //	1        typeId      number of the create in its call and table, from 1
 //
 // with number 0, which stays stale, if the create is not of the same call.
-//
-// Version 1 has the same bytes, but a flush fails if its calls do not all fit: logs with
-// such a failure exist, and records never change their meaning.
-const (
-	inputVersionWhole = 1
-	inputVersion      = 2
-)
+const inputVersion = 2
 
 const (
 	partEnd = iota

@@ -32,8 +32,7 @@ const (
 	chunkWindow = 16 // unacknowledged chunks
 	stalledTime = 10 * requestTime
 
-	// listTime is the limit of a list. A week of the former layout has 160,000 names.
-	listTime = 10 * requestTime
+	listTime = 10 * requestTime // limit of a list of chunks
 )
 
 func bucketSettings(cell CellID, replicas int) jetstream.StreamConfig {

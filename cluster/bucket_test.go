@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,62 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// olderProgram is the object store of the former layout.
-func olderProgram(t testing.TB, l PatientLog) jetstream.ObjectStore {
-	t.Helper()
-	o, err := l.js.ObjectStore(Wait(t), l.cell.Stream())
-	noError(t, err)
-	return o
-}
-
-func pairName(at uint64) string { return fmt.Sprintf("%v-%016x-%08x", CellID(1), at, 7) }
-
-func putPair(t testing.TB, o jetstream.ObjectStore, at uint64, exts ...string) {
-	t.Helper()
-	for _, ext := range exts {
-		_, err := o.PutBytes(Wait(t), pairName(at)+ext, state(at))
-		noError(t, err)
-	}
-}
-
-// An upgrade finds snapshots of the former layout, and descriptions of many that were deleted.
-func TestSlots_ReadFormerLayout(t *testing.T) {
-	t.Parallel()
-	const deleted = 50
-	_, l := oneServerLog(t)
-	o := olderProgram(t, l)
-	for at := uint64(201); at <= 200+deleted; at++ {
-		putPair(t, o, at, ".snap", ".sum")
-		noError(t, o.Delete(Wait(t), pairName(at)+".snap"))
-		noError(t, o.Delete(Wait(t), pairName(at)+".sum"))
-	}
-	putPair(t, o, 100, ".snap", ".sum")
-	putPair(t, o, 200, ".snap", ".sum")
-	putPair(t, o, 290, ".snap") // not read back
-	wantPositions(t, l, 200, 100)
-	wantLoad(t, l, 200, state(200))
-	saveBytes(t, l, 300, state(300))
-	wantPositions(t, l, 300, 200, 100)
-	wantLoad(t, l, 100, state(100))
-	saveBytes(t, l, 400, state(400))
-	wantPositions(t, l, 400, 300)
-	saveBytes(t, l, 500, state(500))
-	wantTidy(t, l, 500, 400)
-
-	// During the upgrade of the nodes an older program saves newer ones.
-	putPair(t, o, 600, ".snap", ".sum")
-	wantPositions(t, l, 600, 500, 400)
-	saveBytes(t, l, 550, state(550))
-	wantPositions(t, l, 600, 550, 500)
-	wantLoad(t, l, 600, state(600))
-	saveBytes(t, l, 700, state(700))
-	wantPositions(t, l, 700, 600, 550)
-	for at := uint64(800); at <= 1000; at += 100 {
-		saveBytes(t, l, at, state(at))
-	}
-	wantTidy(t, l, 1000, 900)
-}
 
 // The leader answers all reads, also in a bucket that another client created.
 func TestBucket_DisablesDirectGet(t *testing.T) {

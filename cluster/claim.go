@@ -220,9 +220,6 @@ func (c *claim) store(ctx context.Context, write func(w io.Writer) error) error 
 
 // purgeUnnamed purges chunks that were listed before the claim, except the snapshots'.
 func (c *claim) purgeUnnamed(ctx context.Context, listed map[string]bool) error {
-	if len(c.view.more) > 0 {
-		return nil // their chunks are unknown
-	}
 	for k := range c.view.slots {
 		delete(listed, c.view.slots[k].info.NUID)
 	}

@@ -46,9 +46,7 @@
 // replaces the older snapshot in one step, if no other node did. Nodes save one after another.
 // A save that dies leaves chunks, which the next save purges.
 //
-// While the bucket has other objects, such as snapshots of the former layout, no chunks are
-// purged except the replaced snapshot's. A save removes the other objects once both snapshots
-// and their descriptions are newer; the save after it purges the chunks.
+// The bucket is for these two objects alone. A save purges the chunks of any other.
 //
 // # Settings
 //

@@ -61,20 +61,13 @@ func (s *slot) claim() string { return s.info.Metadata[savingKey] }
 // A view is the content of all descriptions at one time.
 type view struct {
 	slots [keptSnapshots]slot
-	last  uint64   // newest sequence
-	more  []string // names of other objects
+	last  uint64 // newest sequence, also of objects that are no slots
 }
 
 var errChanged = errors.New("cluster: the snapshots changed during a look")
 
 func (s *slots) look(ctx context.Context) (v view, err error) {
-	encoded, err := s.subjects(ctx, s.meta(anyName))
-	if err != nil {
-		return v, err
-	}
-	if v.more = s.names(encoded); len(v.more) > 0 {
-		_, v.last, err = s.describe(ctx, anyName)
-	}
+	_, v.last, err = s.describe(ctx, anyName)
 	for i := range v.slots {
 		if err == nil {
 			v.slots[i].info, v.slots[i].seq, err = s.describe(ctx, slotNames[i])
@@ -136,15 +129,10 @@ func (s *slots) list(ctx context.Context) (whole, all []snapshot, err error) {
 			whole = append(whole, i)
 		}
 	}
-	older, err := s.pairs(ctx, &v)
-	whole = append(whole, older...)
-	return whole, whole, err
+	return whole, whole, nil
 }
 
 func (s *slots) open(ctx context.Context, i snapshot) (io.ReadCloser, error) {
-	if isPair(i.name) {
-		return s.openPair(ctx, i)
-	}
 	v, err := s.look(ctx)
 	if err != nil {
 		return nil, err
@@ -191,9 +179,8 @@ func (s *slots) save(ctx context.Context, at uint64, write func(w io.Writer) err
 	if replaced != "" {
 		_ = s.purgeChunks(ctx, replaced)
 	}
-	_ = s.prunePairs(ctx)
 	return snapshot{at, c.id}, nil
 }
 
-// remove does nothing: save replaces slots and purges pairs.
+// remove does nothing: save replaces slots.
 func (*slots) remove(context.Context, snapshot) error { return nil }

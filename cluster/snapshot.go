@@ -221,9 +221,8 @@ func positions(snapshots []snapshot) (at []uint64) {
 
 // Snapshots returns the positions of the snapshots, newest first. It sends three requests, one
 // after another, to the stream leader of the bucket: 0.5 ms with three servers on one machine,
-// and at most 58 ms in 2,500 calls on an overloaded one. Objects of the former layout cost up to
-// two requests each. With Options.Snapshots it calls Names once. It retries failures for up to
-// 15 s.
+// and at most 58 ms in 2,500 calls on an overloaded one. With Options.Snapshots it calls Names once. It
+// retries failures for up to 15 s.
 func (l *Log) Snapshots(ctx context.Context) (at []uint64, err error) {
 	check.Given(ctx != nil, "cluster: Snapshots", "context")
 	counts, _, err := l.snapshots(ctx)

@@ -105,8 +105,7 @@ func TestOpen_RejectedSnapshotIsATrace(t *testing.T) {
 	wantError(t, errorOf(Open("", small(d))), ErrCorrupt)
 }
 
-// Version 1 records neither the size of a file nor its successor.
-func TestOpen_LockFileOfVersion1NamesNothing(t *testing.T) {
+func TestOpen_EmptyLockFileNamesNothing(t *testing.T) {
 	d, _, _ := fifty(t)
 	d.files[lockName] = d.newFile(nil)
 	j := mustOpen(t, small(d))

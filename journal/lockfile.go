@@ -12,7 +12,7 @@ import (
 //
 //	"HLJLCK" 0 1 | first seq u64 of the newest segment | crc u32 of all before it
 //
-// Package lockfile names the holder after byte 32. Another header means no segments, or version 1.
+// Package lockfile names the holder after byte 32. Another header means no segments.
 const (
 	lockName  = "lock"
 	lockBytes = 20

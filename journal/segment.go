@@ -14,12 +14,10 @@ import (
 // A segment is a file of units, named by the position of its first record.
 //
 //	"HLJRNL" 0 2 | salt u64 | first seq u64 | chain before it [16] | size u64 | flags u32 | crc u32 of all before it
-//
-// Version 1 has no size. Such files are read, and filled.
 type segment struct {
 	salt   uint64
 	before link  // before its first unit
-	size   int64 // bytes of the whole file; 0 in version 1
+	size   int64 // bytes of the whole file
 
 	// heals means that it follows a snapshot, not a segment: see recover.
 	heals bool
@@ -28,8 +26,6 @@ type segment struct {
 const (
 	segmentHeaderSize = 56
 	segmentMagic      = "HLJRNL\x00\x02"
-	segmentHead1      = 48 // of version 1
-	segmentMagic1     = "HLJRNL\x00\x01"
 	flagHeals         = 1
 
 	segmentExt  = ".log"
@@ -81,22 +77,13 @@ func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 	if _, err := f.ReadAt(b[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return segment{}, err
 	}
-	var s segment
-	end := segmentHeaderSize
-	switch string(b[:8]) {
-	case segmentMagic:
-		s.size = int64(binary.LittleEndian.Uint64(b[40:]))
-	case segmentMagic1:
-		end = segmentHead1
-	default:
-		return segment{}, errHeader
-	}
-	flags := binary.LittleEndian.Uint32(b[end-8:])
+	const end = segmentHeaderSize
+	s := segment{salt: binary.LittleEndian.Uint64(b[8:]), size: int64(binary.LittleEndian.Uint64(b[40:]))}
 	sum := binary.LittleEndian.Uint32(b[end-4:])
-	if sum != crc32.Checksum(b[:end-4], castagnoli) || binary.LittleEndian.Uint64(b[16:]) != first || first == 0 || end == segmentHeaderSize && s.size < segmentHeaderSize {
+	if string(b[:8]) != segmentMagic || sum != crc32.Checksum(b[:end-4], castagnoli) || binary.LittleEndian.Uint64(b[16:]) != first || first == 0 || s.size < end {
 		return segment{}, errHeader
 	}
-	s.salt, s.heals = binary.LittleEndian.Uint64(b[8:]), flags&flagHeals != 0
+	s.heals = binary.LittleEndian.Uint32(b[end-8:])&flagHeals != 0
 	s.before.seq = first - 1
 	copy(s.before.chain[:], b[24:40])
 	return s, nil
@@ -122,11 +109,7 @@ func openCursor(d disk, first uint64) (*cursor, error) {
 	if err == nil {
 		var s segment
 		if s, err = readHeader(f, first); err == nil {
-			c := &cursor{segment: s, file: f, size: s.size, have: have, offset: segmentHeaderSize, at: s.before}
-			if s.size == 0 {
-				c.size, c.offset = have, segmentHead1
-			}
-			return c, nil
+			return &cursor{segment: s, file: f, size: s.size, have: have, offset: segmentHeaderSize, at: s.before}, nil
 		}
 	}
 	f.Close()

@@ -137,21 +137,21 @@ func TestClaim_CountsInInputAreChecked(t *testing.T) {
 	huge := binary.AppendUvarint(nil, 1<<40)
 	for what, b := range map[string][]byte{
 		"a version":                    {3, 1, 5, 1, 0},
-		"no calls":                     {1, 0},
-		"more calls than bytes":        append([]byte{1}, huge...),
-		"a call without commands":      {1, 1, 0},
-		"a kind of part":               {1, 1, 9, 0},
-		"a table":                      {1, 1, 5, 4, 0},
-		"table 0":                      {1, 1, 5, 0, 0},
-		"no creates":                   {1, 1, 1, 1, 0, 0},
-		"more stems than bytes":        append([]byte{1, 1, 1, 1}, huge...),
-		"more marks than bytes":        append([]byte{1, 1, 1, 3}, huge...),
-		"more erases than bytes":       append([]byte{1, 1, 3, 1}, huge...),
-		"more puts than bytes":         append([]byte{1, 1, 2, 2}, huge...),
-		"more unrouted than bytes":     append([]byte{1, 1, 4}, huge...),
-		"a number that does not end":   append([]byte{1}, bytes.Repeat([]byte{0x80}, 20)...),
-		"a byte behind the calls":      {1, 1, 5, 1, 0, 7},
-		"a name that is longer than b": append([]byte{1, 1, 1, 1, 1}, bytes.Repeat([]byte{0xff}, 60)...),
+		"no calls":                     {2, 0},
+		"more calls than bytes":        append([]byte{2}, huge...),
+		"a call without commands":      {2, 1, 0},
+		"a kind of part":               {2, 1, 9, 0},
+		"a table":                      {2, 1, 5, 4, 0},
+		"table 0":                      {2, 1, 5, 0, 0},
+		"no creates":                   {2, 1, 1, 1, 0, 0},
+		"more stems than bytes":        append([]byte{2, 1, 1, 1}, huge...),
+		"more marks than bytes":        append([]byte{2, 1, 1, 3}, huge...),
+		"more erases than bytes":       append([]byte{2, 1, 3, 1}, huge...),
+		"more puts than bytes":         append([]byte{2, 1, 2, 2}, huge...),
+		"more unrouted than bytes":     append([]byte{2, 1, 4}, huge...),
+		"a number that does not end":   append([]byte{2}, bytes.Repeat([]byte{0x80}, 20)...),
+		"a byte behind the calls":      {2, 1, 5, 1, 0, 7},
+		"a name that is longer than b": append([]byte{2, 1, 1, 1, 1}, bytes.Repeat([]byte{0xff}, 60)...),
 	} {
 		c := newClaimed(t, 1)
 		equal(t, what+" is refused", c.takes(t, b), true)
@@ -159,8 +159,8 @@ func TestClaim_CountsInInputAreChecked(t *testing.T) {
 	c := newClaimed(t, 1)
 	for what, b := range map[string][]byte{
 		"nothing":   {},
-		"erase all": {1, 1, 5, 1, 0},
-		"a mark":    {1, 1, 1, 3, 1, 0, 0},
+		"erase all": {2, 1, 5, 1, 0},
+		"a mark":    {2, 1, 1, 3, 1, 0, 0},
 	} {
 		equal(t, what+" is refused", c.takes(t, b), false)
 	}
@@ -196,7 +196,7 @@ func TestClaim_PanicOfLinksIsReturned(t *testing.T) {
 	})
 	wantIn(t, "the panic of Submit", says, "index out of range")
 	var p *store.PanicError
-	if err := c.Unseal(c.Context(t.Context()), append([]byte{1, 1, 1, 1, 1}, make([]byte, 10)...), nil); !errors.As(err, &p) {
+	if err := c.Unseal(c.Context(t.Context()), append([]byte{2, 1, 1, 1, 1}, make([]byte, 10)...), nil); !errors.As(err, &p) {
 		t.Errorf("%v", err)
 	}
 	equal(t, "commands that are kept", s.Pending().Commands, 0)

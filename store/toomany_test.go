@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -94,37 +93,26 @@ func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], count
 	return c, input, calls, errs
 }
 
-// Input of version 1 fails as a whole, because a log may continue from that failure.
 func TestClaim_DropsOversizedCalls(t *testing.T) {
-	for _, version := range []byte{0, 1} { // 0: unchanged
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
-		c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
-		if version > 0 {
-			input[0] = version
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
+	c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
+	var report *store.Report
+	_, err := s.Frame(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+		err := c.Unseal(ctx, input, calls)
+		r, failed := s.Flush(ctx)
+		if failed == nil {
+			report = r.Clone()
 		}
-		var report *store.Report
-		_, err := s.Frame(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
-			err := c.Unseal(ctx, input, calls)
-			r, failed := s.Flush(ctx)
-			if failed == nil {
-				report = r.Clone()
-			}
-			return errors.Join(err, failed)
-		})
-		calls.Done(1, err)
-		if version > 0 {
-			wantError(t, fmt.Sprintf("version %d", version), err, store.ErrFull)
-			equal(t, "items", table.Len(), 0)
-			continue
+		return errors.Join(err, failed)
+	})
+	calls.Done(1, err)
+	for i, full := range []bool{false, true, false} {
+		if err := <-errs[i]; errors.Is(err, store.ErrFull) != full || (err == nil) == full {
+			t.Errorf("call %d: %v", i, err)
 		}
-		for i, full := range []bool{false, true, false} {
-			if err := <-errs[i]; errors.Is(err, store.ErrFull) != full || (err == nil) == full {
-				t.Errorf("call %d: %v", i, err)
-			}
-		}
-		if err != nil || table.Len() != 3 || report.DroppedCalls != 1 || report.Total.Dropped != 4 || report.Total.Created != 3 {
-			t.Errorf("%v, %d items, %d calls dropped: %v", err, table.Len(), report.DroppedCalls, report)
-		}
+	}
+	if err != nil || table.Len() != 3 || report.DroppedCalls != 1 || report.Total.Dropped != 4 || report.Total.Created != 3 {
+		t.Errorf("%v, %d items, %d calls dropped: %v", err, table.Len(), report.DroppedCalls, report)
 	}
 }
 

@@ -45,14 +45,6 @@ func wantGolden(t *testing.T, name string, written []byte, got interface{ Decode
 	}
 }
 
-func wantOldGolden(t *testing.T, name string, got interface{ Decode(b []byte) error }, want any) {
-	t.Helper()
-	b := golden(t, name, nil)
-	if err := got.Decode(b); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("version 1 read as %+v, %v; want %+v", got, err, want)
-	}
-}
-
 func goldenEpoch() entry.TermStart {
 	return entry.TermStart{Version: "game 1", Hz: 60, Arch: "amd64", Go: "go1.26.1", Schema: entry.Chain{1, 2, 3}}
 }
@@ -72,14 +64,11 @@ func TestRecord_MatchesGoldenFiles(t *testing.T) {
 			case entry.KindHandoff:
 				want.To = "game 2"
 			}
-			if k != entry.KindIdle {
-				wantOldGolden(t, "record-"+k.String(), new(entry.Record), &want)
-			}
 			want.Idle = 59
 			if k == entry.KindHandoff {
 				want.Wait = 30_000_000_000
 			}
-			wantGolden(t, "record-"+k.String()+"-2", append(want.Append(nil), want.Input...), new(entry.Record), &want)
+			wantGolden(t, "record-"+k.String()+"", append(want.Append(nil), want.Input...), new(entry.Record), &want)
 		})
 	}
 }
@@ -89,7 +78,6 @@ func TestTrailer_MatchesGoldenFile(t *testing.T) {
 		Cell: 0x0102030405060708, Term: 3, Leader: 0x1112131415161718, Time: 1_700_000_000_123_456_789, Seed: 42,
 		Handed: true, To: "game 2", Start: goldenEpoch(),
 	}}
-	wantOldGolden(t, "trailer", new(position), &want)
 	want.Idle, want.Wait = 59, 30_000_000_000
 	s := store.New(store.Options{})
 	i := snapshot{position: want}
@@ -99,7 +87,7 @@ func TestTrailer_MatchesGoldenFile(t *testing.T) {
 	if _, err := image.Inspect(&whole); err != nil {
 		t.Fatal(err)
 	}
-	wantGolden(t, "trailer-2", whole.Bytes(), new(position), &want)
+	wantGolden(t, "trailer", whole.Bytes(), new(position), &want)
 }
 
 type goldenItem struct {

@@ -23,7 +23,7 @@ import (
 //	idle      nothing
 //
 // chain is the chain before the record; state is the leader's state after the last tick that
-// it had applied. Version 1 has neither idle nor wait.
+// it had applied.
 type Record struct {
 	Kind        Kind
 	Cell        uint64 // ID of the world; random
@@ -79,7 +79,6 @@ type ShardDigest struct {
 const (
 	recordMagic   = "HL"
 	recordVersion = 2
-	idleVersion   = 2 // the first with Idle, Wait and KindIdle
 
 	// MaxInput is the maximum size of input in bytes. Logs take records of 64 MiB, header
 	// included.
@@ -136,17 +135,15 @@ func (r *Record) Decode(b []byte) error {
 	in := wire.Reader{Left: b}
 	magic, version := in.Cut(2), in.Number(1)
 	switch {
-	case string(magic) != recordMagic || version == 0:
+	case string(magic) != recordMagic || version < recordVersion:
 		return ErrRecord
 	case version > recordVersion:
 		return ErrVersion
 	}
 	*r = Record{Kind: Kind(in.Number(1)), Cell: in.Number(8), Incarnation: in.Number(8), Term: uint32(in.Number(4)), Tick: in.Number(8), Time: int64(in.Number(8))}
 	copy(r.Chain[:], in.Cut(16))
-	if version >= idleVersion {
-		r.Idle = uint32(in.Number(4))
-	}
-	if r.Idle > MaxIdle || r.Kind == KindIdle && version < idleVersion {
+	r.Idle = uint32(in.Number(4))
+	if r.Idle > MaxIdle {
 		return ErrRecord
 	}
 	r.State.Tick = in.Number(8)
@@ -163,10 +160,7 @@ func (r *Record) Decode(b []byte) error {
 	case KindTick:
 		r.Input, in.Left = in.Left, nil
 	case KindHandoff:
-		r.To = in.Text()
-		if version >= idleVersion {
-			r.Wait = int64(in.Number(8))
-		}
+		r.To, r.Wait = in.Text(), int64(in.Number(8))
 	case KindSkip, KindIdle:
 	default:
 		return ErrRecord

@@ -12,8 +12,7 @@ import (
 //
 //	"HLWRLD" 0 2 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | idle u32 | handed u8 | to | wait i64 | epoch | crc32c of this
 //
-// Version 1 has neither idle nor wait. The tag of the snapshot has position, chain, tick and
-// program.
+// The tag of the snapshot has position, chain, tick and program.
 type Trailer struct {
 	Cell   uint64 // 0 before the first record
 	Term   uint32
@@ -64,18 +63,13 @@ func (t *Trailer) Decode(b []byte) error {
 	}
 	in := wire.Reader{Left: b[:n]}
 	magic, version := in.Cut(uint64(len(trailerMagic))), in.Number(1)
-	if string(magic) != trailerMagic || version == 0 || version > trailerVersion {
+	if string(magic) != trailerMagic || version != trailerVersion {
 		return errTrailer
 	}
 	*t = Trailer{}
 	t.Cell, t.Term, t.Leader, t.Time, t.Seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
-	if version > 1 {
-		t.Idle = uint32(in.Number(4))
-	}
-	t.Handed, t.To = in.Number(1) != 0, in.Text()
-	if version > 1 {
-		t.Wait = int64(in.Number(8))
-	}
+	t.Idle = uint32(in.Number(4))
+	t.Handed, t.To, t.Wait = in.Number(1) != 0, in.Text(), int64(in.Number(8))
 	t.Start = readTermStart(&in)
 	if !in.Done() || t.Idle > MaxIdle {
 		return errTrailer

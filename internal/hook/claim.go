@@ -104,9 +104,7 @@ type Claim[Queue, Receipt any] interface {
 	// input, to learn the handles of their creates, or nil where the tick is run again. The
 	// bytes must not change until that flush. A store.Report counts the calls as one call of
 	// the inbox, unless the flush drops some: a call that does not fit is dropped whole, as
-	// for Inbox of the store, and its Submit returns the error. A flush drops no call of
-	// input of version 1, from earlier versions of the library, and fails instead, so that
-	// an old log leads to the same states.
+	// for Inbox of the store, and its Submit returns the error.
 	//
 	// It fails with [ErrInput], and keeps nothing, when the bytes are not the result of a
 	// Seal of a store with the same tables, when calls are of other bytes, and when the
