@@ -28,7 +28,7 @@ func (d *drawing) mayAdd(op script.Op, table int) bool {
 // element draws the element kind of the next component of a table. Columns
 // often share a kind, so that they can be exchanged.
 func (d *drawing) element(op script.Op, table int) string {
-	known, all := d.known[table], script.Elements(d.program.Tables[table].Item)
+	known, all := d.known[table], script.Items
 	if op == script.AddSparse {
 		known.optional++
 		return all[d.IntN(len(all))]

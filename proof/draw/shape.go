@@ -53,7 +53,7 @@ func recording(c script.Step) script.Step {
 // blocks sorts more items than one block holds. Every block changes and no two
 // need a merge.
 func (d *drawing) blocks() {
-	d.first().Item, d.first().Fixed = script.Linked, 0
+	d.first().Item, d.first().Fixed = script.Rich, 0
 	d.inWrite(
 		script.Step{Op: script.InsertItems, N: 5000, Name: d.name(5000)},
 		script.Step{Op: script.DefragmentTable},
@@ -66,7 +66,7 @@ func (d *drawing) blocks() {
 // bytes sends more bytes to the inbox, over several batches, than one batch may
 // hold.
 func (d *drawing) bytes() {
-	d.first().Item = script.Linked
+	d.first().Item = script.Rich
 	d.program.Store.BatchBytes = 1 << 16
 	for range 30 {
 		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: 100, Name: d.name(100)}}})

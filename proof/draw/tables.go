@@ -30,7 +30,7 @@ func (d *drawing) table(n int) script.Table {
 		Shards: d.oneOf(1, 1, 1, 2, 3, 4, 8, 64), Chunk: d.oneOf(0, 1, 2, 5, 16, 64),
 	}
 	if d.IntN(3) == 0 {
-		t.Item = script.Linked
+		t.Item = script.Rich
 	}
 	if d.IntN(3) == 0 {
 		t.Kind = script.Stable

@@ -13,7 +13,7 @@ const Links = 3
 type Value struct {
 	Item
 	Names [Links]int // by link; 0: not provisional
-	Share int        // not 0: the links are in one slice, shared with the other values of this number
+	Share int        // not 0: the first link is in one slice, shared with the other values of this number
 }
 
 type Kind int

@@ -100,7 +100,7 @@ func (p *Plan) linked(counts *Counts, v Value) Item {
 		if v.Names[i] != 0 && made != nil && made.batch == p.m.serial && !made.dropped && !p.lost[made] {
 			v.Links[i] = made.real
 		}
-		if p.shared[v.Share] { // only the first value of a share counts
+		if i == 0 && p.shared[v.Share] { // only the first value of a share counts
 			p.m.seen.See(SharedLinks)
 		} else if v.Links[i] == 0 {
 			counts.Dangling++

@@ -38,7 +38,7 @@ type bound interface {
 	Clear(w *store.Writer)
 	maps(w *store.Writer) []boundMap
 
-	addPart(p *executor, optional bool, kind, name string, changes bool) error
+	addPart(optional bool, kind, name string, changes bool) error
 	parts() []boundPart
 
 	Name() string

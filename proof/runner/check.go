@@ -110,7 +110,7 @@ func (p *executor) inspect(ctx context.Context) {
 // step.
 const small = 100
 
-var weights = map[string]int{script.Empty: 1, script.Word: 1, script.Linked: 2, script.Rich: 4}
+var weights = map[string]int{script.Word: 1, script.Rich: 4}
 
 func (p *executor) inspectAll(ctx context.Context) {
 	if err := p.store.Verify(ctx); err != nil {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 
 	"handloom/proof/model"
@@ -49,12 +47,7 @@ func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool)
 	}
 	var image bytes.Buffer
 	_, err := c.WriteTo(&image)
-	switch {
-	case p.pointers && !errors.Is(err, store.ErrSnapshot):
-		return fmt.Errorf("pointers are saved: %w", err)
-	case p.pointers:
-		return p.store.Rollback(ctx, c)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	return p.store.Load(ctx, &image)

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"unsafe"
 
 	"handloom/proof/model"
@@ -22,6 +21,7 @@ type boundPart interface {
 
 type boundColumn interface {
 	boundPart
+	hasLinks() bool
 	exchange(ctx context.Context, with boundColumn) (ok bool, err error) // the columns must have one type
 }
 
@@ -133,6 +133,8 @@ type columnDriver[T, C any] struct {
 
 func (c *columnDriver[T, C]) written() []uint64 { return listed(c.column.Written(), c.column.Get) }
 
+func (c *columnDriver[T, C]) hasLinks() bool { return c.kind.share != nil }
+
 func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok bool, err error) {
 	other, ok := with.(*columnDriver[T, C])
 	if ok {
@@ -169,18 +171,6 @@ func (e *elementsOf[C]) change(row int, f func(key *uint64)) {
 	}
 }
 
-// bigElements is [bigKind] for elements that may be zero.
-var bigElements = func() kind[bigItem] {
-	k := bigKind
-	k.read = func(r *bigItem) model.Item {
-		if r.Text == "" && r.Numbers == nil && r.Links == nil && r.Set == nil && r.Marks == nil {
-			return model.Item{Key: r.Key}
-		}
-		return bigKind.read(r)
-	}
-	return k
-}()
-
 func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) error {
 	return PanicOf(func() {
 		if isOptional {
@@ -193,21 +183,11 @@ func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.Colu
 	})
 }
 
-func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, changes bool) error {
-	switch kind {
-	case script.Word:
+func (b *binding[T]) addPart(isOptional bool, kind, name string, changes bool) error {
+	if kind == script.Word {
 		return addPartAs(b, isOptional, wordKind, store.ColumnOptions[word]{Name: name, Changes: changes})
-	case script.Linked:
-		return addPartAs(b, isOptional, linkedKind, store.ColumnOptions[linked]{Name: name, Changes: changes})
 	}
-	words, ok := any(b).(*binding[word]) // see [script.Elements]
-	switch {
-	case !ok:
-		return fmt.Errorf("no component of %s for such items", kind)
-	case kind == script.Empty:
-		return addPartAs(words, isOptional, emptyKind, store.ColumnOptions[empty]{Name: name, Changes: changes})
-	}
-	return addPartAs(words, isOptional, bigElements, store.ColumnOptions[bigItem]{Name: name, Changes: changes, Links: bigLinks, Clone: cloneBig})
+	return addPartAs(b, isOptional, bigKind, store.ColumnOptions[bigItem]{Name: name, Changes: changes, Links: bigLinks, Clone: cloneBig})
 }
 
 func (b *binding[T]) parts() []boundPart { return b.components }

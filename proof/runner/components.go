@@ -46,13 +46,12 @@ func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	t, optional := p.tables[s.Table], s.Op == script.AddSparse
 	tracked := s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
 	number := len(t.parts())
-	err := t.addPart(p, optional, s.Word, columnName(number), tracked)
+	err := t.addPart(optional, s.Word, columnName(number), tracked)
 	if err != nil {
 		p.fail(Model, "%v: %v", s.Op, err)
 		return
 	}
 	p.columns++
-	p.pointers = p.pointers || s.Word == script.Rich
 	p.tracked[model.ColumnID{Table: s.Table, Column: number}] = tracked
 	p.exact.AddColumn(s.Table, optional, tracked)
 	p.inspect(ctx)
@@ -125,17 +124,18 @@ func (y *writing) changeSparse() {
 }
 
 func (y *writing) exchange() {
-	a, first, ok := y.part(y.s, y.s.Arg("c"))
+	a, part, ok := y.part(y.s, y.s.Arg("c"))
 	b, second, _ := y.part(y.s, y.s.Arg("d"))
 	if !ok {
 		return
 	}
+	first := part.(boundColumn)
 	unchanged := y.unchanged(y.ctx, "an exchange that is refused")
-	ok, err := first.(boundColumn).exchange(y.ctx, second.(boundColumn))
+	ok, err := first.exchange(y.ctx, second.(boundColumn))
 	if !ok {
 		return
 	}
-	if _, isBig := first.(*columnDriver[word, bigItem]); isBig {
+	if first.hasLinks() {
 		y.want(err != nil, "columns with Links are exchanged")
 		unchanged()
 		return

@@ -3,7 +3,6 @@ package runner
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"unsafe"
 
 	"handloom/proof/model"
@@ -12,27 +11,21 @@ import (
 )
 
 // The items of the tables. Each is converted from and to [model.Item]; fields
-// that a type cannot hold are 0 in both.
+// that a type cannot hold are 0 in both. There are two types, because each one
+// more compiles for a second: memory without pointers, and one with all that a
+// store treats apart from memory.
 type (
-	empty struct{}
-	word  uint64
-	// linked has a typed handle, untyped handles in an array, and padding.
-	linked struct {
+	word    uint64
+	bigItem struct { // 64 bytes; larger items are sorted in another way
 		Key    uint64
-		Parent store.Handle[linked]
-		Small  uint8
+		Parent store.Handle[bigItem]
 		Others struct {
+			Small  uint8 // before padding
 			Serial uint32
-			Links  [2]store.ID
+			Links  [1]store.ID
 		}
-	}
-	bigItem struct {
-		Key     uint64
-		Text    string // the serial
-		Numbers []uint64
-		Links   []store.ID
-		Set     map[uint64]struct{} // keys from the serial; digests ignore the values
-		Marks   map[uint64]*uint64  // keys from the serial; digests ignore the values
+		Links []store.ID          // one
+		Set   map[uint64]struct{} // the serial
 	}
 )
 
@@ -68,19 +61,13 @@ func bigLinks(v *bigItem, visit func(*store.ID)) {
 }
 
 func cloneBig(dst, src *bigItem) {
-	*dst = bigItem{src.Key, src.Text, slices.Clone(src.Numbers), slices.Clone(src.Links), maps.Clone(src.Set), maps.Clone(src.Marks)}
+	*dst = *src
+	dst.Links, dst.Set = slices.Clone(src.Links), maps.Clone(src.Set)
 }
 
 func keyAlone(i model.Item) model.Item   { return model.Item{Key: i.Key} }
-func nothing(model.Item) model.Item      { return model.Item{} }
 func everything(i model.Item) model.Item { return i }
 func garbled(i model.Item) model.Item    { return model.Item{Key: i.Key, Serial: ^i.Serial} }
-
-var emptyKind = kind[empty]{
-	make:  func(model.Item) empty { return empty{} },
-	read:  func(*empty) model.Item { return model.Item{} },
-	keeps: nothing,
-}
 
 var wordKind = kind[word]{
 	make:  func(i model.Item) word { return word(i.Key) },
@@ -89,70 +76,47 @@ var wordKind = kind[word]{
 	keeps: keyAlone,
 }
 
-var linkedKind = kind[linked]{
-	make: func(i model.Item) linked {
-		l := linked{Key: i.Key, Parent: store.Handle[linked]{ID: store.ID(i.Links[0])}, Small: uint8(i.Serial)}
-		l.Others.Serial = uint32(i.Serial)
-		l.Others.Links = [2]store.ID{store.ID(i.Links[1]), store.ID(i.Links[2])}
-		return l
-	},
-	read: func(l *linked) model.Item {
-		i := model.Item{
-			Key: l.Key, Serial: uint64(l.Others.Serial),
-			Links: [model.Links]uint64{uint64(l.Parent.ID), uint64(l.Others.Links[0]), uint64(l.Others.Links[1])},
-		}
-		if l.Small != uint8(i.Serial) {
-			return garbled(i)
-		}
-		return i
-	},
-	key:    func(l *linked) *uint64 { return &l.Key },
-	serial: func(l *linked) (uint64, bool) { return uint64(l.Others.Serial), l.Others.Serial > 0 },
-	keeps:  everything,
-}
-
 var bigKind = kind[bigItem]{
 	make: func(i model.Item) bigItem {
-		r := bigItem{Key: i.Key, Text: strconv.FormatUint(i.Serial, 10), Numbers: []uint64{i.Serial, ^i.Serial}}
-		for _, l := range i.Links {
-			r.Links = append(r.Links, store.ID(l))
+		v := bigItem{
+			Key: i.Key, Parent: handleOf[bigItem](i.Links[1]),
+			Links: []store.ID{store.ID(i.Links[0])}, Set: map[uint64]struct{}{i.Serial: {}},
 		}
-		r.Set, r.Marks = map[uint64]struct{}{i.Serial: {}}, map[uint64]*uint64{i.Serial: nil}
-		return r
+		v.Others.Small, v.Others.Serial, v.Others.Links[0] = uint8(i.Serial), uint32(i.Serial), store.ID(i.Links[2])
+		return v
 	},
-	read: func(r *bigItem) model.Item {
-		serial, err := strconv.ParseUint(r.Text, 10, 64)
-		i := model.Item{Key: r.Key, Serial: serial}
-		if len(r.Links) == len(i.Links) {
-			for k, l := range r.Links {
-				i.Links[k] = uint64(l)
-			}
+	read: func(v *bigItem) model.Item {
+		others := v.Others
+		if v.Parent.ID|others.Links[0] == 0 && others.Serial == 0 && v.Links == nil && v.Set == nil {
+			return model.Item{Key: v.Key} // an element that is not set
 		}
-		_, set := r.Set[serial]
-		_, mark := r.Marks[serial]
-		if !set || !mark || err != nil || len(r.Links) != len(i.Links) || len(r.Numbers) != 2 || r.Numbers[0] != serial || r.Numbers[1] != ^serial {
+		serial := uint64(others.Serial)
+		i := model.Item{Key: v.Key, Serial: serial}
+		_, has := v.Set[serial]
+		if !has || len(v.Set) != 1 || len(v.Links) != 1 || others.Small != uint8(serial) {
 			return garbled(i)
 		}
+		i.Links = [model.Links]uint64{uint64(v.Links[0]), uint64(v.Parent.ID), uint64(others.Links[0])}
 		return i
 	},
-	key:   func(r *bigItem) *uint64 { return &r.Key },
-	share: func(dst, src *bigItem) { dst.Links = src.Links },
-	keeps: everything,
+	key:    func(v *bigItem) *uint64 { return &v.Key },
+	serial: func(v *bigItem) (uint64, bool) { return uint64(v.Others.Serial), v.Others.Serial > 0 },
+	share:  func(dst, src *bigItem) { dst.Links = src.Links },
+	keeps:  everything,
 }
 
 // chunkRows returns the default number of rows of a chunk: a multiple of 64, at
 // least 1,024 rows and 64 KiB.
 func chunkRows(item string) int {
-	size := map[string]uintptr{
-		script.Empty: unsafe.Sizeof(empty{}), script.Word: unsafe.Sizeof(word(0)),
-		script.Linked: unsafe.Sizeof(linked{}), script.Rich: unsafe.Sizeof(bigItem{}),
-	}[item]
-	return chunkRowsOf(size)
+	if item == script.Word {
+		return chunkRowsOf(unsafe.Sizeof(word(0)))
+	}
+	return chunkRowsOf(unsafe.Sizeof(bigItem{}))
 }
 
 func chunkRowsOf(size uintptr) int {
 	rows := 1024
-	for uintptr(rows)*size < 64<<10 && size > 0 {
+	for uintptr(rows)*size < 64<<10 {
 		rows += 64
 	}
 	return rows

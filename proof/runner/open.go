@@ -29,7 +29,6 @@ func (p *executor) open() (err error) {
 		}
 		next += m.Shards
 		p.tables, p.modelled = append(p.tables, made), append(p.modelled, m)
-		p.pointers = p.pointers || t.Item == script.Rich
 	}
 	p.exact = model.NewExact(p.modelled, model.Widths{
 		LastGeneration: slotset.LastGeneration(), Slots: uint64(slotset.SlotLimit()),
@@ -41,13 +40,8 @@ func (p *executor) open() (err error) {
 }
 
 func (p *executor) register(t *script.Table) bound {
-	switch t.Item {
-	case script.Empty:
-		return registerAs(p, t, emptyKind, store.TableOptions[empty]{})
-	case script.Word:
+	if t.Item == script.Word {
 		return registerAs(p, t, wordKind, store.TableOptions[word]{})
-	case script.Linked:
-		return registerAs(p, t, linkedKind, store.TableOptions[linked]{})
 	}
 	return registerAs(p, t, bigKind, store.TableOptions[bigItem]{Links: bigLinks, Clone: cloneBig})
 }

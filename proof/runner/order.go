@@ -19,9 +19,9 @@ var orders = []func(a, b model.Item) int{
 	},
 }
 
-// sortBlock is the number of linked items in a block of a sort. With ascending
+// sortBlock is the number of rich items in a block of a sort. With ascending
 // keys from 0, the last order reverses each block in place.
-const sortBlock = uint64(1 << 16 / unsafe.Sizeof(linked{}))
+const sortBlock = uint64(1 << 16 / unsafe.Sizeof(bigItem{}))
 
 func order(s *script.Step) func(a, b model.Item) int { return orders[s.Arg("by")%len(orders)] }
 

@@ -243,9 +243,6 @@ func picks(every, rem int, key uint64) bool {
 }
 
 func (p *executor) changeBoth(table int, f func(*model.Item)) {
-	if p.program.Tables[table].Item == script.Empty {
-		return
-	}
 	p.exact.Change(table, f)
 	p.abstract.Change(table, f)
 }

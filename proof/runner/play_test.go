@@ -9,7 +9,7 @@ import (
 
 const first = `handloom-stress 1
 seed 1
-table a packed linked shards=3 chunk=4
+table a packed rich shards=3 chunk=4
 table b stable rich shards=2 chunk=4 changes=1
 table c packed word
 do
@@ -73,7 +73,7 @@ end
 // second includes stale and forged handles, and a stable table, whose order is
 // fixed.
 const second = `handloom-stress 1
-table a packed linked shards=3 chunk=4
+table a packed rich shards=3 chunk=4
 table b stable rich shards=2
 do
 each tasks=1

@@ -31,7 +31,7 @@ func opened(t *testing.T, text string) *executor {
 const history = `table a packed word
 table b packed word
 do
-add-column a linked
+add-column a rich
 each tasks=1
   @0 emplace a %1
   @0 emplace-items b %2*3

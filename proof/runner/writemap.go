@@ -116,7 +116,7 @@ func (y *writing) single(m boundMap, id uint64, own bool) {
 	switch {
 	case erasing(y.s.Op) && y.exact.Erase(y.s.Table, id) != y.abstract.Erase(y.s.Table, id):
 		y.fail(Model, "the models differ over erasing %s", model.Text(id))
-	case !erasing(y.s.Op) && lives && y.program.Tables[y.s.Table].Item != script.Empty:
+	case !erasing(y.s.Op) && lives:
 		item.Key = uint64(y.s.Arg("v"))
 		y.abstract.Set(id, item)
 		*y.exact.Item(id) = item

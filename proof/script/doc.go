@@ -5,7 +5,7 @@
 //	handloom-stress 1
 //	seed 42
 //	narrow generations=7 slots=16
-//	table t0 packed linked shards=4 chunk=16
+//	table t0 packed rich shards=4 chunk=16
 //	config workers=4 procs=2 shuffle=9
 //	do
 //	write

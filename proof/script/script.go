@@ -28,22 +28,13 @@ const (
 	Packed = "packed"
 	Stable = "stable"
 
-	Empty  = "empty"  // struct{}
-	Word   = "word"   // 8 bytes: the key
-	Linked = "linked" // key, serial and three links in fields, an array and a struct
-	Rich   = "rich"   // a string, a slice, and links in a slice
+	Word = "word" // 8 bytes: the key
+	Rich = "rich" // key, serial, padding, a map, and links in a field, an array and a slice
 )
 
-var Items = []string{Empty, Word, Linked, Rich}
-
-// Elements returns the kinds of elements of columns and sparse data. They are
-// few because each pair of kinds adds build time.
-func Elements(item string) []string {
-	if item == Word {
-		return []string{Word, Linked, Rich, Empty}
-	}
-	return []string{Word, Linked}
-}
+// Items are the kinds of items, and of elements of columns and sparse data.
+// They are few because each pair of kinds adds build time.
+var Items = []string{Word, Rich}
 
 type Table struct {
 	Name    string

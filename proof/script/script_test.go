@@ -14,12 +14,12 @@ seed 42
 revision abc1234
 narrow generations=7 slots=16
 store batch=100
-table t0 packed linked shards=4 chunk=16
+table t0 packed rich shards=4 chunk=16
 table hot stable word max=12 minfree=3
 config workers=4 procs=2 shuffle=9 yield=10
 config workers=1
 do
-add-column t0 linked changes=1
+add-column t0 rich changes=1
 add-column t0 word
 add-sparse hot rich
 write fail=1
@@ -100,7 +100,7 @@ func TestParse_ErrorsNameFileLineAndReason(t *testing.T) {
 		head + "flush %1":                                               "f:4: flush: \"%1\": it takes no reference",
 		head + "flush x":                                                "f:4: flush: \"x\" is not key=value",
 		head + "add-column a":                                           "f:4: add-column: want a word",
-		head + "add-column a big":                                       "f:4: add-column: \"big\" is not a kind of element for word items; want word, linked, rich, empty",
+		head + "add-column a big":                                       "f:4: add-column: \"big\" is not a kind of element; want word, rich",
 		"handloom-stress 1\ntable a stable word\ndo\nadd-column a word": "f:4: add-column: table a is stable and has no columns",
 		head + "each tasks=1\n@0 put a v=1":                             "f:5: put: want a reference",
 		head + "each tasks=1\n@0 erase a %1+x":                          "f:5: erase: \"%1+x\": no forging is called \"+x\"; want +g, -g, +s, ^BIT or @TABLE",
