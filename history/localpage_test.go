@@ -1,13 +1,15 @@
-package localpage
+package history_test
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"handloom/internal/localpage"
 )
 
 // A site whose name points to this machine gets nothing, and neither does a page of another site.
-func TestGuard_RefusesOtherHosts(t *testing.T) {
+func TestLocalpage_RefusesOtherHosts(t *testing.T) {
 	for _, test := range []struct {
 		page, host   string
 		header, site string
@@ -34,7 +36,7 @@ func TestGuard_RefusesOtherHosts(t *testing.T) {
 			r.Header.Set(test.header, test.site)
 		}
 		out := httptest.NewRecorder()
-		Guard(test.page, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(out, r)
+		localpage.Guard(test.page, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(out, r)
 		if out.Code != test.want {
 			t.Errorf("%+v: got %d", test, out.Code)
 		}
