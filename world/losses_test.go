@@ -42,7 +42,7 @@ func noFault(context.Context, *server, world.Tick) error { return nil }
 
 func newServer(t *testing.T, dir string) *server {
 	t.Helper()
-	j, err := journal.Open(dir, journal.Options{})
+	j, err := journal.Open(dir, journal.Options{Sync: journal.Never})
 	noError(t, err)
 	return &server{Game: kit.New(1, 0), journal: j, ended: make(chan error, 1)}
 }
