@@ -50,17 +50,6 @@ func (l *FaultyLog) SetFaults(pause time.Duration, lost int, kept bool) {
 	l.until, l.lost, l.kept = time.Now().Add(pause), lost, kept
 }
 
-// Append appends rec to l. It retries while l times out and ctx has not ended;
-// a retry finds rec in place if the servers have it.
-func Append(ctx context.Context, l world.Log, prev uint64, rec []byte) (at uint64, err error) {
-	for {
-		at, err = l.Append(ctx, prev, rec)
-		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			return at, err
-		}
-	}
-}
-
 func TearJournal(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err != nil || len(names) == 0 {

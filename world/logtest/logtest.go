@@ -41,7 +41,7 @@ var rules = []struct {
 }
 
 // patience limits every call of a log.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 var errEnough = errors.New("enough records")
 
