@@ -272,6 +272,7 @@ func TestReseed_StopsNodesOfOldHistory(t *testing.T) {
 	for _, role := range []string{"leader", "follower"} {
 		for _, test := range calls {
 			t.Run(role+"/"+test.name, func(t *testing.T) {
+				t.Parallel()
 				c, s := oneServer(t)
 				old := openLog(t, s, 1, alone(t))
 				fill(t, old, 20)

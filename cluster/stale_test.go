@@ -59,7 +59,11 @@ func TestTail_AllowsConcurrentAppends(t *testing.T) {
 			}
 		}
 	}()
-	fill(t, l, 300)
+	last := uint64(300)
+	if testing.Short() {
+		last = 100
+	}
+	fill(t, l, last)
 	close(done)
 	noError(t, <-failed)
 }
