@@ -56,7 +56,7 @@ func openBucket(ctx context.Context, js jetstream.JetStream, cell CellID, replic
 			b.stream, err = js.CreateStream(ctx, b.settings)
 		}
 		if err == nil {
-			err = b.disableDirectGet(ctx)
+			b.stream, err = disableDirectGet(ctx, js, b.stream)
 		}
 		if err != nil {
 			return fmt.Errorf("cluster: bucket %s: %w", b.settings.Name, err)
@@ -68,13 +68,13 @@ func openBucket(ctx context.Context, js jetstream.JetStream, cell CellID, replic
 }
 
 // disableDirectGet corrects the default of other clients, which lets any replica answer.
-func (b *bucket) disableDirectGet(ctx context.Context) (err error) {
-	config := b.stream.CachedInfo().Config
-	if config.AllowDirect {
-		config.AllowDirect = false
-		b.stream, err = b.js.UpdateStream(ctx, config)
+func disableDirectGet(ctx context.Context, js jetstream.JetStream, s jetstream.Stream) (jetstream.Stream, error) {
+	config := s.CachedInfo().Config
+	if !config.AllowDirect {
+		return s, nil
 	}
-	return err
+	config.AllowDirect = false
+	return js.UpdateStream(ctx, config)
 }
 
 func (b *bucket) chunks(id string) string { return "$O." + b.name + ".C." + id }

@@ -25,6 +25,24 @@ func TestBucket_DisablesDirectGet(t *testing.T) {
 	}
 }
 
+// A replica that lags would tell a client that a cell just placed does not exist.
+func TestJoin_DisablesDirectGet(t *testing.T) {
+	t.Parallel()
+	_, l := oneServerLog(t)
+	_, err := l.js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName}) // by an older program
+	noError(t, err)
+	n := startNode(t, Servers{shared: l.conn}, Host{Name: "a", Replicas: 1})
+	status, err := n.bucket.Status(Wait(t))
+	noError(t, err)
+	if status.(*jetstream.KeyValueBucketStatus).StreamInfo().Config.AllowDirect {
+		t.Error("any replica answers")
+	}
+	place(t, n.Node, 1, 1)
+	if _, err := n.bucket.Get(Wait(t), cellPrefix+CellID(1).String()); err != nil {
+		t.Error(err)
+	}
+}
+
 // Other settings are refused by Open, and noticed while the Log is open.
 func TestBucket_RefusesSettings(t *testing.T) {
 	t.Parallel()

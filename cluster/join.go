@@ -139,9 +139,17 @@ func (n *Node) join(ctx context.Context) error {
 	err := retry(ctx, func(error) bool { return false }, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 		defer cancel()
-		n.bucket, err = n.js.KeyValue(ctx, bucketName)
-		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			n.bucket, err = n.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucketName, Replicas: n.host.Replicas, Storage: jetstream.FileStorage})
+		s, err := n.js.Stream(ctx, "KV_"+bucketName)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			if _, err = n.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucketName, Replicas: n.host.Replicas, Storage: jetstream.FileStorage}); err == nil {
+				s, err = n.js.Stream(ctx, "KV_"+bucketName)
+			}
+		}
+		if err == nil {
+			_, err = disableDirectGet(ctx, n.js, s)
+		}
+		if err == nil {
+			n.bucket, err = n.js.KeyValue(ctx, bucketName) // reads as the settings say now
 		}
 		return err
 	})
