@@ -52,11 +52,12 @@ type Journal struct {
 var errClosed = fmt.Errorf("%w: closed", ErrBroken)
 
 // A TornTail is the last unit, removed by Open: its write did not finish, so no record of it
-// was acknowledged, or it was damaged later, which looks the same.
+// was acknowledged, or it was damaged later, which looks the same. Damage may hide units after it,
+// too; how many cannot be known.
 type TornTail struct {
 	File    string
 	At      uint64 // position of the first removed record
-	Records uint64 // max number of removed records
+	Records uint64 // max number of records of the unit
 	Offset  int64  // start of the unit, in bytes from the start of the file
 	End     int64  // end of the last nonzero byte
 	NonZero int64  // number of nonzero bytes between these
@@ -77,7 +78,7 @@ func (c *TornTail) text() string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("record %d: at most %d cut: %s, bytes %d to %d, %d not zero", c.At, c.Records, c.File, c.Offset, c.End, c.NonZero)
+	return fmt.Sprintf("record %d: at most %d cut, damage may hide more: %s, bytes %d to %d, %d not zero", c.At, c.Records, c.File, c.Offset, c.End, c.NonZero)
 }
 
 // hold is [hook.HoldJournal].

@@ -169,7 +169,7 @@ func TestInfo_CutOrTruncatedIsNotWhole(t *testing.T) {
 		code int
 		want string
 	}{
-		{torn, 0, "verdict: cut (exit code 0): the last unit is not whole: record 5: at most 1 cut: 0000000000000001.log, bytes 248 to "},
+		{torn, 0, "verdict: cut (exit code 0): the last unit is not whole: record 5: at most 1 cut, damage may hide more: 0000000000000001.log, bytes 248 to "},
 		{whole[:248], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 5, byte 248: file has 248 bytes, want 1024"},
 		{whole[:600], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 6, byte 296: file has 600 bytes, want 1024"},
 		{nil, 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 0: all segments are missing"},
