@@ -16,8 +16,8 @@ var (
 	ErrTick = errors.New("the tick failed")
 
 	// ErrDiverged means that the state differs from the leader's, or from an earlier run: the
-	// tick is not a function of state and input. The World has halted. The place is in a
-	// [*DivergedError].
+	// code changed without Options.Version, or the tick is not a function of state and input. The
+	// World has halted. The place is in a [*DivergedError].
 	ErrDiverged = errors.New("the state differs from the leader's")
 
 	// ErrVersion means that log or snapshot have another Options.Version, other tables, or,
@@ -56,7 +56,7 @@ type DivergedError struct {
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("world: after tick %d (%s): table %q, shard %d: %v; replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, place(e.At), e.Table, e.Shard, ErrDiverged)
+	return fmt.Sprintf("world: after tick %d (%s): table %q, shard %d: %v; the code changed without Options.Version, or the tick is not a function of state and input: then replay the log since the newest snapshot with 1, 2 and 8 workers", e.Tick, place(e.At), e.Table, e.Shard, ErrDiverged)
 }
 
 // Unwrap returns [ErrDiverged].

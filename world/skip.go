@@ -26,7 +26,7 @@ func SkipInput(ctx context.Context, l Log, tick uint64) error {
 	case r.Kind == entry.KindSkip && r.Tick == tick:
 		return nil
 	case r.Kind != entry.KindTick || r.Tick != tick:
-		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; want the input of tick %d", r.Kind, r.Tick, tick)
+		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; want tick %d with input", r.Kind, r.Tick, tick)
 	}
 	skip := entry.Record{Kind: entry.KindSkip, Cell: r.Cell, Incarnation: random(), Term: r.Term, Tick: tick, Time: r.Time, Chain: r.Chain.Next(rec)}
 	if _, err := l.Append(ctx, at, skip.Append(nil)); err != nil {

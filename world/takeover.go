@@ -108,7 +108,7 @@ func (w *World) mayApply(other *entry.TermStart) error {
 	case other.Version != local.Version:
 		return fmt.Errorf("%w: got %q, want %q", errOther, other.Version, local.Version)
 	case other.Schema != local.Schema:
-		return fmt.Errorf("%w: its tables, limits or size of int differ from these, of %d bits:\n%s", ErrVersion, strconv.IntSize, w.exclusive.Schema())
+		return fmt.Errorf("%w: size of int, limits or options of tables differ from those of the log, which has only their hash; change them back, or name another Options.Version; got %d bits and\n%s", ErrVersion, strconv.IntSize, w.exclusive.Schema())
 	case !w.o.Portable && (other.Arch != local.Arch || other.Go != local.Go):
 		return fmt.Errorf("%w: built by %s for %s, want %s for %s; name another Options.Version, or see Options.Portable", ErrVersion, other.Go, other.Arch, local.Go, local.Arch)
 	}
