@@ -132,7 +132,9 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	p := tickRun{w, h, input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
 	begun, epoch, sealed := time.Now(), w.store.Epoch(), hook.Len(from.calls)
+	runs := begun
 	_, err := w.store.Frame(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
+		runs = time.Now() // readers had the store before
 		err := p.run(ctx, writer, w.skips[h.tick])
 		if err != nil {
 			w.recordHalt(err) // before readers see a half-finished tick
@@ -141,12 +143,12 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 		w.setPosition(h)
 		return nil
 	})
-	took := time.Since(begun)
+	took, ran := time.Since(begun), time.Since(runs)
 	dropped := hook.Done(from.calls, h.tick, callError(err))
 	if err != nil {
 		return p.halt(err)
 	}
-	w.saver.countTick(w.store.Epoch() != epoch)
+	w.saver.countTick(w.store.Epoch() != epoch, ran)
 	if h.Idle == 0 {
 		w.lastRecord = time.Now()
 	}

@@ -42,9 +42,9 @@ type Options struct {
 	DigestTicks int // max ticks in which every shard is compared once, see the package comment; default 60
 
 	// A snapshot is due after SnapshotBytes of records, default a third of the newest snapshot
-	// but at least 1 MiB, or after SnapshotTicks ticks, default 36,000. A tick without commands
-	// counts a hundredth. On a shared log followers save after 3/4 of that, which costs the
-	// leader no pause, unless DigestTicks are more than half of it.
+	// but at least 1 MiB, after SnapshotTicks ticks, default 36,000, of which one without commands
+	// counts a hundredth, or after ticks that took a minute. On a shared log followers save after
+	// 3/4 of that, which costs the leader no pause, unless DigestTicks are more than half of it.
 	SnapshotBytes, SnapshotTicks int
 
 	// Observe makes a follower that writes nothing: it calls only Read, Tail, Snapshots and
@@ -73,7 +73,7 @@ type Options struct {
 type Tick struct {
 	Number uint64    // from 1
 	Seed   uint64    // a random number, equal on every World
-	Time   time.Time // by the leader's clock; never decreases; see Status.ClockOff
+	Time   time.Time // by the leader's clock; never decreases; lags after a pause, see Status.ClockOff
 }
 
 // An Outcome is a tick that was applied.

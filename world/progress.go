@@ -1,20 +1,28 @@
 package world
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A progress counts records and ticks since Open. A difference of two decides whether a
 // snapshot is due.
 type progress struct {
 	records, bytes uint64 // of the log
 	active, idle   uint64 // ticks; an active one flushes commands, of its input or its own
+	took           time.Duration
 }
 
 // idleTicks count as one active tick. They bound the replay of a world that moves without
 // commands.
 const idleTicks = 100
 
+// maxReplay is the time of ticks after which a snapshot is due, by this World's clock: only when a
+// World saves may depend on it.
+const maxReplay = time.Minute
+
 func (p progress) since(from progress) progress {
-	return progress{p.records - from.records, p.bytes - from.bytes, p.active - from.active, p.idle - from.idle}
+	return progress{p.records - from.records, p.bytes - from.bytes, p.active - from.active, p.idle - from.idle, p.took - from.took}
 }
 
 func (p progress) ticks() uint64 { return p.active + p.idle }
@@ -22,7 +30,7 @@ func (p progress) ticks() uint64 { return p.active + p.idle }
 // part returns p as a part of the progress after which a snapshot is due: 1 is due.
 func (p progress) part(bytes, ticks int) float64 {
 	work := float64(p.active) + float64(p.idle)/idleTicks
-	return max(float64(p.bytes)/float64(bytes), work/float64(ticks))
+	return max(float64(p.bytes)/float64(bytes), work/float64(ticks), float64(p.took)/float64(maxReplay))
 }
 
 func (s *saver) countRecord(size int) {
@@ -30,7 +38,8 @@ func (s *saver) countRecord(size int) {
 	s.total.bytes += uint64(size)
 }
 
-func (s *saver) countTick(active bool) {
+func (s *saver) countTick(active bool, took time.Duration) {
+	s.total.took += took
 	if active {
 		s.total.active++
 	} else {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"time"
 
 	"handloom/store"
 	"handloom/world"
@@ -17,6 +18,7 @@ type ledger struct {
 	entries *store.Table[string]
 	log     *faulty
 	busy    func(tick uint64) bool // ticks with commands of their own
+	takes   time.Duration          // a tick
 	bytes   int                    // appended since the newest snapshot
 	gaps    []int                  // bytes between snapshots
 	saves   []uint64               // their ticks
@@ -34,6 +36,7 @@ func openLedger(t *testing.T, l world.Log, change func(o *world.Options)) *ledge
 	o := world.Options{
 		Version: "ledger", SnapshotTicks: 1000, DigestTicks: 4,
 		Tick: func(ctx context.Context, w *store.Writer, tick world.Tick) error {
+			time.Sleep(g.takes)
 			_, err := s.Flush(ctx)
 			if err == nil && g.busy(tick.Number) {
 				g.entries.Clear(w)
@@ -76,17 +79,19 @@ func TestSnapshot_IsDueByActiveTicks(t *testing.T) {
 		ticks int // between snapshots
 		busy  func(tick uint64) bool
 		input int // a call before each n-th tick
+		takes time.Duration
 		want  []uint64
 	}{
-		{"idle", 2, every(1000), 1000, []uint64{200, 400}},
-		{"commands", 100, every(1), 1000, []uint64{100, 200, 300, 400}},
-		{"input", 150, every(1000), 1, []uint64{150, 300, 450}},
-		{"both, at times", 50, every(3), 3, []uint64{149, 297, 446}}, // 49 active and 100 idle, or 50 active
+		{"idle", 2, every(1000), 1000, 0, []uint64{200, 400}},
+		{"commands", 100, every(1), 1000, 0, []uint64{100, 200, 300, 400}},
+		{"input", 150, every(1000), 1, 0, []uint64{150, 300, 450}},
+		{"both, at times", 50, every(3), 3, 0, []uint64{149, 297, 446}}, // 49 active and 100 idle, or 50 active
+		{"long ticks", 1000, every(1000), 1000, time.Second, []uint64{60, 120, 180, 240, 300, 360, 420}},
 	} {
 		inBubble(t, c.name, func(t *testing.T) {
 			j := openJournal(t, t.TempDir())
 			g := openLedger(t, j, func(o *world.Options) { o.SnapshotTicks = c.ticks })
-			g.busy = c.busy
+			g.busy, g.takes = c.busy, c.takes
 			for tick := 1; tick <= 450; tick++ {
 				if tick%c.input == 0 {
 					g.add(t, 1)
