@@ -3,7 +3,6 @@ package history_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,6 +132,9 @@ func TestMain_AnswersInWords(t *testing.T) {
 			`tick 60, 1:1.1 Team: 1 -> 1000, put #0 of task 0 in pass `, `, system "mend", `, "arena_test.go:",
 		}},
 		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Team -calls", want: []string{"  needs no call: history: Calls: the change needs no call of ticks 1 to 60"}},
+		{from: good, args: "why DIR -tick 60 -item 1:1.1 -field hull", want: []string{ // two changes of one tick
+			"tick 60, 1:1.1 hull: {Left:4 Hit:4} -> {Left:3 Hit:5}, in place, ", "\ntick 60, 1:1.1 hull: {Left:3 Hit:5} -> {Left:4 Hit:5}, in place, ",
+		}},
 		{from: called, args: ofCall, want: []string{"put #0 of call 2 of the input", fmt.Sprint("  needs call 2 of tick ", called.tick)}},
 		{from: good, args: "why DIR -tick 100 -item 1:99.1 -field Team", exit: 2, want: []string{"why: history: Why: item 1:99.1 does not exist in ticks 0 to 100"}},
 		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Gold", exit: 2, want: []string{"Team", "Deaths", "hull.Left"}},
@@ -184,43 +186,6 @@ func TestMain_AnswersInWords(t *testing.T) {
 			args := strings.NewReplacer("DIR", c.from.dir, "TO", t.TempDir()).Replace(c.args)
 			execute(t, c.game, args).want(t, c.exit, c.want...)
 		})
-	}
-}
-
-// A field may change several times in a tick.
-func TestMain_WhyShowsAllChangesOfATick(t *testing.T) {
-	const tick = 60
-	r := inArena(t, "none", tick)
-	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
-	noError(t, err)
-	defer func() { noError(t, h.Close()) }()
-	s, _, err := h.Seek(t.Context(), tick)
-	noError(t, err)
-	var items []store.ID
-	for id := range s.DumpTable("fighter", 0) {
-		items = append(items, id)
-	}
-	most := 0
-	for _, id := range items {
-		last, err := h.Why(t.Context(), id, "hull", tick)
-		if errors.Is(err, history.ErrRange) {
-			continue // never hit
-		}
-		noError(t, err)
-		all, err := h.Changes(t.Context(), id, "hull", last.Tick, last.Tick)
-		noError(t, err)
-		most = max(most, len(all))
-		want := ""
-		for _, c := range all {
-			want += c.String() + "\n"
-		}
-		o := execute(t, r.game(), fmt.Sprintf("why %s -tick %d -item %v -field hull", r.dir, tick, id))
-		if got := slices.DeleteFunc(strings.SplitAfter(o.stdout, "\n"), func(line string) bool { return strings.HasPrefix(line, " ") }); strings.Join(got, "") != want {
-			t.Errorf("got %q, want %q", o.stdout, want)
-		}
-	}
-	if most < 2 {
-		t.Errorf("got at most %d changes in a tick, want 2", most)
 	}
 }
 

@@ -47,7 +47,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	handed := h.Handed
 	h.at, h.chain, h.Cell, h.Idle = at, h.chain.Next(b), r.Cell, 0
 	w.saver.countRecord(len(b))
-	w.noteProgress()
+	w.note(func(f *stats) { f.total = w.saver.total })
 	switch r.Kind {
 	case entry.KindTick:
 		h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)

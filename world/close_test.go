@@ -31,33 +31,6 @@ func TestClose_SavesLastState(t *testing.T) {
 	})
 }
 
-func TestClose_CompletesAppend(t *testing.T) {
-	for name, kept := range map[string]bool{"the log has the record": true, "the log lacks it": false} {
-		inBubble(t, name, func(t *testing.T) {
-			l := &faulty{Log: world.Memory()}
-			g, w := newWorld(t, store.Options{}, l)
-			steps(t, w, 2)
-			ctx, end := context.WithCancel(t.Context())
-			l.append = func(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
-				l.append = nil
-				end()
-				if kept {
-					_, err = l.Log.Append(context.WithoutCancel(ctx), prev, rec)
-				}
-				return 0, errors.Join(err, errLost)
-			}
-			s := submit(t.Context(), w, g.order(1))
-			wantError(t, errorOf(w.Step(ctx)), context.Canceled)
-			mustClose(t, w)
-			synctest.Wait()
-			wantApplied(t, s, 3)
-			fresh, again := newWorld(t, store.Options{}, l)
-			wantSame(t, g, fresh)
-			mustClose(t, again)
-		})
-	}
-}
-
 func TestStep_InsideReadIsErrPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
@@ -91,68 +64,78 @@ func TestRun_ClosedLogEndsFollower(t *testing.T) {
 // Close fails only for what may be lost: with ErrUncertain for calls, and with the error of the log
 // for ticks that lack a record. Other records decide about nothing.
 func TestClose_PendingRecord(t *testing.T) {
-	for _, kind := range []string{"a term start", "a tick", "a tick with a call", "a handoff", "ticks without a record"} {
+	for _, kind := range []string{"a term start", "a tick", "a call", "a handoff", "ticks without a record"} {
 		for fate, change := range map[string]func(t *testing.T, l *faulty){
-			"arrives": func(_ *testing.T, l *faulty) { l.append = nil },
-			"is lost": func(*testing.T, *faulty) {},
-			"is late": func(_ *testing.T, l *faulty) {
-				l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-					<-ctx.Done()
-					return 0, errors.Join(errorOf(l.Log.Append(t.Context(), prev, rec)), context.Cause(ctx))
-				}
-			},
-			"comes last": func(t *testing.T, l *faulty) { leadFor(t, l, 2) },
-			"is trimmed": func(t *testing.T, l *faulty) { leadFor(t, l, 40) },
+			"arrives":     func(_ *testing.T, l *faulty) { l.append = nil },
+			"has arrived": func(t *testing.T, l *faulty) { l.append = answers(t, l, errLost) },
+			"is lost":     func(*testing.T, *faulty) {},
+			"is late":     func(t *testing.T, l *faulty) { l.append = answers(t, l, nil) },
+			"comes last":  func(t *testing.T, l *faulty) { leadFor(t, l, 2) },
+			"is trimmed":  func(t *testing.T, l *faulty) { leadFor(t, l, 40) },
 		} {
 			inBubble(t, kind+" "+fate, func(t *testing.T) {
 				l := &faulty{Log: world.Memory()}
-				g, w := newPending(t, l, kind)
+				g, w, s := newPending(t, l, kind)
 				change(t, l)
 				err := w.Close(t.Context())
-				unknown := kind == "a tick with a call" && fate != "arrives" && fate != "comes last"
-				lost := kind == "ticks without a record" && fate != "arrives"
+				in := fate == "arrives" || fate == "has arrived"
+				unknown := kind == "a call" && !in && fate != "comes last"
+				lost := kind == "ticks without a record" && !in
 				if errors.Is(err, store.ErrUncertain) != unknown || (err != nil) != (unknown || lost) || lost && !strings.Contains(err.Error(), "2 ticks without input") {
 					t.Errorf("Close: %v; a call may be applied: %t, ticks are lost: %t", err, unknown, lost)
 				}
 				wantFree(t, w, g)
+				failIf(t, errors.Is(s.err, store.ErrUncertain) != unknown || kind == "a call" && (s.err == nil) != in, "Submit: %v", s.err)
+				fresh, again := newWorld(t, alone, l.Log)
+				if in {
+					wantSame(t, g, fresh)
+				}
+				crash(t, again)
 			})
 		}
 	}
 }
 
-// newPending returns a World and a log that has not answered its last record.
-func newPending(t *testing.T, l *faulty, kind string) (*game, *world.World) {
-	t.Helper()
-	var other *world.World
-	if kind == "a term start" {
-		other = mustOpen(t, newGame(t, alone), l.Log)
-		mustStep(t, other)
-	}
-	g := newGame(t, alone)
-	w := openWith(t, g, l, func(o *world.Options) {
-		if kind == "ticks without a record" {
-			o.Idle = 0
+// answers returns an Append that answers with err, or late.
+func answers(t *testing.T, l *faulty, err error) func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	return func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+		if err == nil {
+			<-ctx.Done()
 		}
-	})
-	if other != nil {
-		crash(t, other)
+		return 0, errors.Join(errorOf(l.Log.Append(t.Context(), prev, rec)), err, context.Cause(ctx))
 	}
-	if kind == "ticks without a record" {
+}
+
+// newPending returns a World and a log that has not answered its last record.
+func newPending(t *testing.T, l *faulty, kind string) (*game, *world.World, *submission) {
+	t.Helper()
+	s, g := new(submission), newGame(t, alone)
+	idle := time.Duration(1)
+	switch kind {
+	case "a term start":
+		other := mustOpen(t, newGame(t, alone), l.Log)
+		mustStep(t, other)
+		defer crash(t, other)
+	case "ticks without a record":
+		idle = 0
+	}
+	w := openWith(t, g, l, func(o *world.Options) { o.Idle = idle })
+	if idle == 0 {
 		pass(t, w, 3)
 	}
 	l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
 	ctx := within(t, time.Second)
 	switch kind {
 	case "ticks without a record":
-		return g, w
+		return g, w, s
 	case "a handoff":
 		wantError(t, w.Handoff(ctx, "game"), context.DeadlineExceeded)
-		return g, w
-	case "a tick with a call":
-		submit(t.Context(), w, g.order(1))
+		return g, w, s
+	case "a call":
+		s = submit(t.Context(), w, g.order(1))
 	}
 	wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
-	return g, w
+	return g, w, s
 }
 
 // leadFor ends the fault of a log and runs ticks of another World.

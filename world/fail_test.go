@@ -148,59 +148,24 @@ func flushesAtItsEnd(t *testing.T) {
 }
 
 func TestTick_UnfinishedHalts(t *testing.T) {
-	exit := func(*game, context.Context) error {
-		runtime.Goexit()
-		return nil
-	}
-	for _, c := range []struct {
-		name string
-		end  func(g *game, ctx context.Context) error // after tick 3
-		want error
-		text string
-	}{
-		{"the goroutine ends", exit, store.ErrGoexit, ""},
-	} {
-		inBubble(t, c.name, func(t *testing.T) {
-			g := newGame(t, store.Options{})
-			w := openWith(t, g, world.Memory(), func(o *world.Options) {
-				o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
-					err := g.tick(ctx, w, tick)
-					if err == nil && tick.Number == 3 {
-						err = c.end(g, ctx)
-					}
-					return err
-				}
-			})
-			steps(t, w, 2)
-			s := submit(t.Context(), w, g.order(1))
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				_, _ = w.Step(t.Context())
-			}()
-			<-ended
-			synctest.Wait()
-			wantError(t, s.err, world.ErrTick)
-			if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
-				t.Errorf("Step: %v", err)
-			}
-			mustClose(t, w)
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g, w := newWorld(t, alone, world.Memory())
+		g.fault = func(world.Tick) error { runtime.Goexit(); return nil }
+		s := submit(t.Context(), w, g.order(1))
+		stepOnce(w)
+		synctest.Wait()
+		wantError(t, s.err, world.ErrTick)
+		wantError(t, errorOf(w.Step(t.Context())), world.ErrTick, store.ErrGoexit)
+		mustClose(t, w)
+	})
 }
 
-func TestInit_UnfinishedFailsOpen(t *testing.T) {
-	for name, init := range map[string]func(g *game, ctx context.Context) error{
-		"error": func(*game, context.Context) error { return errGame },
-	} {
-		t.Run(name, func(t *testing.T) {
-			g, l := newGame(t, store.Options{}), world.Memory()
-			o := g.options()
-			o.Init = func(ctx context.Context, _ *store.Writer) error { return init(g, ctx) }
-			failIf(t, errorOf(world.Open(t.Context(), g.Store, l, o)) == nil, "Open succeeds")
-			equal(t, "snapshots", len(snapshotsOf(t, l)), 0)
-		})
-	}
+func TestInit_FailedFailsOpen(t *testing.T) {
+	g, l := newGame(t, store.Options{}), world.Memory()
+	o := g.options()
+	o.Init = func(context.Context, *store.Writer) error { return errGame }
+	wantError(t, errorOf(world.Open(t.Context(), g.Store, l, o)), errGame)
+	equal(t, "snapshots", len(snapshotsOf(t, l)), 0)
 }
 
 func TestReplay_RestoresStateBeforeFailedTick(t *testing.T) {

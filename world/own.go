@@ -77,7 +77,7 @@ func (w *World) nextTime(h *position, now time.Time) int64 {
 	default:
 		next = h.Time + int64(min(off, max(tick, passed+passed/2-idle)))
 	}
-	w.noteClock(time.Duration(clock - next))
+	w.note(func(f *stats) { f.clockOff = time.Duration(clock - next) })
 	return next
 }
 
@@ -103,7 +103,7 @@ func (w *World) complete(ctx context.Context) error {
 	at, err := w.append(ctx, p)
 	switch {
 	case errors.Is(err, errFenced):
-		w.noteLostAppend()
+		w.note(func(f *stats) { f.lostAppends++ })
 		if !w.dropPending(err) {
 			err = errFenced // without calls nothing is uncertain
 		}

@@ -192,7 +192,7 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 	if err := w.put(ctx, i); err != nil {
 		return err
 	}
-	w.forgetDamage()
+	w.note(func(f *stats) { f.damaged = nil })
 	if err := w.trim(ctx, older); err != nil {
 		w.noteUnsaved(fmt.Errorf("world: trim after the snapshot of record %d: %w", i.position.at, err))
 	}
@@ -207,7 +207,7 @@ func (w *World) put(ctx context.Context, i *snapshot) error {
 	}
 	w.saver.saved, w.saver.size = i.position.at, i.size
 	w.noteSaved(i.position.tick, i.total)
-	w.noteSave(i.took+time.Since(begun), i.size)
+	w.note(func(f *stats) { f.saveTook, f.savedBytes = i.took+time.Since(begun), i.size })
 	return nil
 }
 

@@ -143,7 +143,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		w.saver.restart(h.tick)
 		w.saver.saved, w.saver.size = h.at, i.size
 		w.noteSaved(h.tick, w.saver.total)
-		w.noteSavedBytes(i.size)
+		w.note(func(f *stats) { f.savedBytes = i.size })
 		return true, gone, nil
 	}
 	return false, gone, nil

@@ -178,33 +178,31 @@ func (s Status) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-func (w *World) noteAppend(took time.Duration, err error) {
+func (w *World) note(change func(f *stats)) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	f := &w.stats
-	if f.appendErr = err; err != nil {
-		f.refused++
-		return
-	}
-	f.appends.Add(took)
+	change(&w.stats)
 }
 
-func (w *World) noteLostAppend() {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.stats.lostAppends++
+func (w *World) noteAppend(took time.Duration, err error) {
+	w.note(func(f *stats) {
+		if f.appendErr = err; err != nil {
+			f.refused++
+			return
+		}
+		f.appends.Add(took)
+	})
 }
 
 // noteTick notes a tick that ended after h.
 func (w *World) noteTick(h *position, took time.Duration, sealed, dropped int) {
 	lag := time.Since(time.Unix(0, h.Time))
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	f := &w.stats
-	f.lag, f.total = lag, w.saver.total
-	f.ticks.Add(took)
-	f.callsSealed += uint64(sealed)
-	f.callsDropped += uint64(dropped)
+	w.note(func(f *stats) {
+		f.lag, f.total = lag, w.saver.total
+		f.ticks.Add(took)
+		f.callsSealed += uint64(sealed)
+		f.callsDropped += uint64(dropped)
+	})
 }
 
 // countDropped returns tick, which also notes the ticks that l drops.
@@ -212,76 +210,41 @@ func (w *World) countDropped(l *store.Loop, tick func(context.Context, uint64) e
 	noted := uint64(0)
 	return func(ctx context.Context, number uint64) error {
 		if n := l.Dropped(); n > noted {
-			w.mutex.Lock()
-			w.stats.ticksDropped += n - noted
-			w.mutex.Unlock()
+			w.note(func(f *stats) { f.ticksDropped += n - noted })
 			noted = n
 		}
 		return tick(ctx, number)
 	}
 }
 
-func (w *World) noteClock(off time.Duration) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.stats.clockOff = off
-}
-
-func (w *World) appendErr() error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.stats.appendErr
+func (w *World) appendErr() (err error) {
+	w.note(func(f *stats) { err = f.appendErr })
+	return err
 }
 
 // noteSaved notes the newest snapshot; total is the progress at its position.
 func (w *World) noteSaved(tick uint64, total progress) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	f := &w.stats
-	f.savedTick, f.savedTotal, f.savedAt, f.saveErr = tick, total, time.Now(), nil
-}
-
-func (w *World) noteSave(took time.Duration, size int64) {
-	w.noteSavedBytes(size)
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.stats.saveTook = took
-}
-
-func (w *World) noteSavedBytes(size int64) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.stats.savedBytes = size
-}
-
-func (w *World) noteProgress() {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.stats.total = w.saver.total
+	w.note(func(f *stats) { f.savedTick, f.savedTotal, f.savedAt, f.saveErr = tick, total, time.Now(), nil })
 }
 
 // sinceSaved returns the progress since the newest snapshot.
-func (w *World) sinceSaved() progress {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.stats.total.since(w.stats.savedTotal)
+func (w *World) sinceSaved() (p progress) {
+	w.note(func(f *stats) { p = f.total.since(f.savedTotal) })
+	return p
 }
 
 func (w *World) noteUnsaved(err error) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.stats.saveErr = err
+	w.note(func(f *stats) { f.saveErr = err })
 }
 
 func (w *World) notePassed(at uint64, err error) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	f := &w.stats
-	f.badSnapshots++
-	f.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
-	if errors.Is(err, errDamaged) && f.damage(at) == nil {
-		f.damaged = append(f.damaged, damagedSnapshot{at, err})
-	}
+	w.note(func(f *stats) {
+		f.badSnapshots++
+		f.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
+		if errors.Is(err, errDamaged) && f.damage(at) == nil {
+			f.damaged = append(f.damaged, damagedSnapshot{at, err})
+		}
+	})
 }
 
 type damagedSnapshot struct {
@@ -289,16 +252,9 @@ type damagedSnapshot struct {
 	err error
 }
 
-func (w *World) forgetDamage() {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.stats.damaged = nil
-}
-
-func (w *World) damage(at uint64) error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.stats.damage(at)
+func (w *World) damage(at uint64) (err error) {
+	w.note(func(f *stats) { err = f.damage(at) })
+	return err
 }
 
 func (f *stats) damage(at uint64) error {
