@@ -294,9 +294,10 @@ func (w untilDone) Write(b []byte) (int, error) {
 // Close ends Run and Step and releases the store. A leader completes an append that an earlier
 // Run or Step began, or appends a record of its ticks that lack one, for at most a second, and
 // saves a snapshot, unless ctx has ended, or fewer than SnapshotTicks ticks, none with commands,
-// follow the newest one; then its last record has digests of all shards. Waiting calls of Submit fail, with ErrUncertain if the log may have them;
-// then Close fails with it, too. It fails with the log's error if ticks without a record are lost.
-// Its other errors are those of Step. Log and store stay open.
+// follow the newest one; then its last record has the digests of all shards. Waiting calls of
+// Submit fail, with ErrUncertain if the log may have them; then Close fails with it, too. It fails
+// with the log's error if ticks without a record are lost. Its other errors are those of Step. Log
+// and store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
 // has ended before. Its error then wraps the cause of ctx and names the operation, after which
