@@ -8,6 +8,7 @@ import (
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/items"
+	"handloom/internal/slotset"
 	"handloom/internal/sparse"
 )
 
@@ -75,21 +76,25 @@ func (s *Sparse[T, C]) Get(h Handle[T]) (*C, bool) {
 	return sparse.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
-// All iterates over the items with the data and their data, by typeId and row. No
-// structure may change meanwhile.
+// All iterates over the items with the data and their data, by typeId and row. The data of
+// the current item may be removed meanwhile; everything else is as for [Table.All].
 func (s *Sparse[T, C]) All() iter.Seq2[Handle[T], *C] {
 	return func(yield func(Handle[T], *C) bool) {
 		if check.Cheap {
 			s.core.lookup("All")
 		}
+		sum := s.core.rowChanges()
 		for shard := range s.core.table.order {
 			data := s.core.shard(shard)
-			for _, id := range data.Owners(0, data.Rows()) {
-				if v, ok := sparse.Find[C](data, id); ok && !yield(Handle[T]{ID: id}, v) {
+			sum -= data.Changes()
+			for id, v := range sparse.All[C](data) {
+				if !yield(Handle[T]{ID: id}, v) {
 					return
 				}
 			}
+			sum += data.Changes()
 		}
+		slotset.MustEqual(sum, s.core.rowChanges())
 	}
 }
 

@@ -57,6 +57,14 @@ func (c *sparseData) shard(shard int) *sparse.Map {
 	return c.shards[(int(c.table.first)+shard)%MaxShards]
 }
 
+// rowChanges is table.rowChanges of the rows of the data.
+func (c *sparseData) rowChanges() (sum uint64) {
+	for i := range c.table.order {
+		sum += c.shard(i).Changes()
+	}
+	return sum
+}
+
 func (c *sparseData) len() int {
 	n := 0
 	for i := range c.table.order {

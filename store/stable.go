@@ -91,8 +91,9 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 	return v
 }
 
-// All iterates over handles and items: shards by typeId, each in the order of slots. No
-// structure may change meanwhile. It takes O(live + rows/64) time.
+// All iterates over handles and items: shards by typeId, each in the order of slots. It
+// takes O(live + rows/64) time. Any item may be removed meanwhile, and others inserted,
+// which may or may not be visited.
 func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {

@@ -6,6 +6,7 @@ import (
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/items"
+	"handloom/internal/slotset"
 )
 
 // Table holds all items of one type T in a store, packed: the last item fills the gap of
@@ -93,19 +94,36 @@ func (t *Table[T]) At(h Handle[T]) *T {
 	return v
 }
 
-// All iterates over handles and items: shards by typeId, each in dense order. No
-// structure may change meanwhile.
+// All iterates over handles and items: shards by typeId, each in dense order.
+//
+// Meanwhile a [Writer] may remove the current item and insert others, which may or may not
+// be visited. After any other removal or change of order, also by a flush, the next step
+// panics, or the end of the loop if another shard changed: remove other items after it.
 func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
 			t.core.lookup("All")
 		}
+		sum := t.core.rowChanges()
 		for i := range t.core.order {
-			for h, v := range dense.All[T](t.core.packed(i)) {
+			m := t.core.packed(i)
+			sum -= m.Changes()
+			for h, v := range dense.All[T](m) {
 				if !yield(h, v) {
 					return
 				}
 			}
+			sum += m.Changes()
 		}
+		slotset.MustEqual(sum, t.core.rowChanges())
 	}
+}
+
+// rowChanges returns the sum over the shards, which shows changes of other shards than the
+// one of an iteration.
+func (t *table) rowChanges() (sum uint64) {
+	for i := range t.order {
+		sum += t.packed(i).Changes()
+	}
+	return sum
 }

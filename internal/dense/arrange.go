@@ -69,6 +69,7 @@ func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	for k, row := range order {
 		spare[k] = slotset.Row(d.meta[row])
 	}
+	d.changes += slotset.Reordered
 	meta := d.meta[first : first+len(order)]
 	for k, slot := range spare[:len(order)] {
 		meta[k] = slotset.Slot(slot)
@@ -112,6 +113,7 @@ func permute(t *items.Type, all, single items.Slice, first int, order []slotset.
 }
 
 func (d *Set) exchange(a, b slotset.Row) {
+	d.changes += slotset.Reordered
 	d.typ.Exchange(d.items, a, b)
 	for _, c := range d.Columns() {
 		c.Kind.Type.Exchange(c.all, a, b)

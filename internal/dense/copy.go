@@ -35,6 +35,7 @@ func (d *Set) CopyTo(dst *Set, clones CloneFuncs) {
 	if dst == d {
 		return
 	}
+	dst.changes += slotset.Reordered
 	if dst.IsPinned() {
 		d.set.MustMatch(&dst.set.Freelist, "handlemap")
 	} else {
@@ -183,6 +184,7 @@ func (d *Set) EmptyLike() *Set {
 // MoveFrom leaves from unusable. Both have the same type and columns.
 func (d *Set) MoveFrom(from *Set) {
 	d.guard("MoveFrom")
+	d.changes += slotset.Reordered
 	d.set, d.meta, d.items = from.set, from.meta, from.items
 	if d.followers != nil || from.followers != nil {
 		d.following().known = from.ordering()

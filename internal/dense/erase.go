@@ -41,6 +41,7 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 		(*all)[last] = none // S4: lets the collector free the item
 	}
 	*all = (*all)[:last]
+	d.changes += slotset.Removed
 	d.meta = d.meta[:last]
 	vacated, ok := slotset.TryRetire[Inline](&d.set.Freelist, slotset.Slot(i), w)
 	if !ok {
@@ -112,6 +113,7 @@ func (d *Set) EraseMarked(marks *Bitset) int {
 }
 
 func (d *Set) truncate(n int) {
+	d.changes += slotset.Removed * uint64(len(d.meta)-n)
 	d.release(n, len(d.meta))
 	d.items, d.meta = d.items.Resize(n), d.meta[:n]
 }
@@ -144,6 +146,7 @@ func (d *Set) Reset() {
 		d.Clear()
 		return
 	}
+	d.changes += slotset.Removed * uint64(len(d.meta))
 	d.set.Drop()
 	d.items, d.meta, d.marks = items.Slice{}, nil, nil
 	d.sorting = nil

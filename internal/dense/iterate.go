@@ -18,17 +18,39 @@ func Range[T any](d *Set, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
 
 func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
 
+// All iterates by row over the items that are there when it begins. The current item may be
+// removed and others inserted meanwhile; after other changes of rows it panics.
 func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		all := *items.As[T](&d.items)
-		meta := d.meta[:len(all)]
-		words := d.set.Words
-		for row := range all {
+		meta, words := d.meta[:len(all)], d.set.Words
+		changes, last := d.changes, d.lastOf(len(all))
+		for row := 0; row < len(all); {
 			slot := meta[row]
 			h := words[slot]&slotset.UpperHalf | handle.ID(slot)
 			if !yield(handle.Of[T]{ID: h}, &all[row]) {
 				return
 			}
+			if d.changes == changes {
+				row++
+				continue
+			}
+			end := len(all)
+			row, end = slotset.Resume(row, end, d.changes-changes, d.Has(h), d.lastOf(row+1), last)
+			end = min(end, len(d.meta))
+			all, meta, words = (*items.As[T](&d.items))[:end], d.meta[:end], d.set.Words
+			changes, last = d.changes, d.lastOf(end)
 		}
 	}
 }
+
+// lastOf returns the ID of the last of the first n rows, or null without that row.
+func (d *Set) lastOf(n int) handle.ID {
+	if n == 0 || n > len(d.meta) {
+		return 0
+	}
+	return d.IDAt(n - 1)
+}
+
+// Changes is the counter of changes of rows; see [slotset.Removed].
+func (d *Set) Changes() uint64 { return d.changes }

@@ -84,6 +84,7 @@ func (d *Set) growRows(n int) {
 
 // growMeta also repairs the meta set that a Clear gave away.
 func (d *Set) growMeta(n int) {
+	d.changes += slotset.Resized
 	if n > cap(d.meta) {
 		// make followed by copy avoids zeroing the copied part (op=create).
 		old, room := d.meta, d.items.Cap()
@@ -121,6 +122,7 @@ func (d *Set) Reserve(n int) {
 // Shrink is handlemap.Map.Shrink.
 func (d *Set) Shrink() {
 	d.guard("Shrink")
+	d.changes += slotset.Resized
 	d.items = d.typ.Grown(d.items, len(d.meta))
 	d.meta = slices.Clip(append([]slotset.Slot(nil), d.meta...))
 	d.set.Shrink()

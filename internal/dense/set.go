@@ -15,9 +15,10 @@ type Set struct {
 	meta  []slotset.Slot // by row (S1, S2)
 	typ   *items.Type    // nil until bound
 
-	maxItems int // 0: limited only by the slots
-	busy     int // running callbacks
-	staged   int // rows past the length that an insert callback is filling
+	changes  uint64 // of rows; see slotset.Removed
+	maxItems int    // 0: limited only by the slots
+	busy     int    // running callbacks
+	staged   int    // rows past the length that an insert callback is filling
 	marks    *Bitset
 	one      []handle.ID
 	sorting  *reordering // scratch memory; nil before the first sort

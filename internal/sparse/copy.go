@@ -2,6 +2,8 @@ package sparse
 
 import (
 	"unsafe"
+
+	"handloom/internal/slotset"
 )
 
 func (d *Map) EmptyLike() *Map { return New(d.Type) }
@@ -12,6 +14,7 @@ func (d *Map) CopyTo(dst *Map, clone func(dst, src unsafe.Pointer)) {
 		return
 	}
 	n, had := len(d.owners), len(dst.owners)
+	dst.changes += slotset.Reordered
 	dst.reserveRows(n)
 	dst.items = dst.items.Resize(max(n, had))
 	if clone == nil {
@@ -49,4 +52,7 @@ func (d *Map) number() {
 }
 
 // MoveFrom leaves from unusable.
-func (d *Map) MoveFrom(from *Map) { d.index, d.owners, d.items = from.index, from.owners, from.items }
+func (d *Map) MoveFrom(from *Map) {
+	d.index, d.owners, d.items = from.index, from.owners, from.items
+	d.changes += slotset.Reordered
+}

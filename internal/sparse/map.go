@@ -29,6 +29,8 @@ type Map struct {
 	items    items.Slice // by row (N3)
 	deferred Host        // set while its items may be erased without Drop; else nil
 
+	changes uint64    // of rows; see slotset.Removed
+	removed handle.ID // by the last Remove, if rows did not change since; else null
 	moves   []slotset.Move
 	sorting sorting
 }
@@ -190,6 +192,7 @@ func (d *Map) Remove(id handle.ID) {
 		d.Type.Set(d.At(row), d.At(last))
 	}
 	d.truncate(last)
+	d.removed = id
 }
 
 func (d *Map) move(row, from int) {
@@ -199,6 +202,8 @@ func (d *Map) move(row, from int) {
 }
 
 func (d *Map) truncate(n int) {
+	d.changes += slotset.Removed * uint64(len(d.owners)-n)
+	d.removed = 0
 	d.Type.Clear(d.items.Sub(n, len(d.owners), d.Type.Size)) // N3
 	d.owners, d.items = d.owners[:n], d.items.Resize(n)
 }
@@ -251,6 +256,7 @@ func (d *Map) Sweep() {
 			continue
 		}
 		if row != kept {
+			d.changes += slotset.Reordered
 			d.move(kept, row)
 			d.moves = append(d.moves, slotset.Move{To: slotset.Row(kept), From: slotset.Row(row)})
 		}

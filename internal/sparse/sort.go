@@ -39,5 +39,6 @@ func (d *Map) SortAs(host Host) {
 		d.Type.Clear(s.items)
 	}
 	copy(d.owners, s.owners)
+	d.changes += slotset.Reordered
 	d.number()
 }

@@ -12,8 +12,9 @@ import (
 // until the next insert, erase or reorder.
 func (m *Map[T]) Items() []T { return dense.Items[T](&m.dense) }
 
-// All iterates over handles and items in dense order (op=iterate). The map must not change
-// meanwhile; to erase, use [Map.Backward] or [Map.EraseFunc].
+// All iterates over handles and items in dense order (op=iterate). The current item may be
+// erased meanwhile. Items inserted meanwhile may or may not be visited. After any other
+// erase or change of order the next step panics; to erase more, use [Map.EraseFunc].
 func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] { return dense.All[T](&m.dense) }
 
 // Backward iterates over handles and items from the last row to the first. The current item

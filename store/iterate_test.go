@@ -1,0 +1,230 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"handloom/store"
+
+	"pgregory.net/rapid"
+)
+
+// container is a table or sparse data: a Writer adds to it and removes from it.
+type container struct {
+	all    func() itemSeq
+	insert func(w *store.Writer, v uint64)
+	remove func(w *store.Writer, h store.Handle[item]) bool
+}
+
+func containers(t tb) (*store.Store, map[string]container) {
+	s := newStore(t, store.Options{Workers: 1})
+	all := map[string]container{}
+	add := func(name string, table itemTable) {
+		all[name] = container{
+			table.All,
+			func(w *store.Writer, v uint64) { table.Insert(w, item{Value: v}) },
+			table.Remove,
+		}
+	}
+	addSparse := func(name string, table itemTable, ofItem bool) {
+		data := store.AddSparse(table, store.ColumnOptions[item]{Name: "data"})
+		remove := data.Remove
+		if ofItem {
+			remove = table.Remove
+		}
+		all[name] = container{
+			data.All,
+			func(w *store.Writer, v uint64) { data.Put(w, table.Insert(w, item{}), item{Value: v}) },
+			remove,
+		}
+	}
+	for name, stable := range map[string]bool{"packed": false, "stable": true} {
+		kind := func(name string, shards int) itemTable {
+			return registerKind(t, s, store.TableOptions[item]{Name: name, Shards: shards}, stable)
+		}
+		add(name, kind(name, 1))
+		add(name+" shards", kind(name+" shards", 3))
+		addSparse("sparse of "+name, kind("sparse of "+name, 1), false)
+		addSparse("sparse of shards of "+name, kind("sparse of shards of "+name, 3), false)
+		addSparse("sparse of erased "+name, kind("sparse of erased "+name, 1), true)
+	}
+	columns := register(t, s, store.TableOptions[item]{Name: "columns"})
+	store.AddColumn(columns, store.ColumnOptions[uint64]{Name: "column"})
+	add("columns", packedTable{columns})
+	return s, all
+}
+
+func TestAll_AllowsRemovalOfTheCurrentAndInserts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, all := containers(t)
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(t, "container")
+		c := all[name]
+		steps := rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("ri")), 0, 3, -1), 1, 80).Draw(t, "steps")
+		first := rapid.IntRange(0, 40).Draw(t, "first")
+		noError(t, s.Write(t.Context(), func(w *store.Writer) {
+			model, inserted := map[uint64]bool{}, uint64(0)
+			insert := func() {
+				c.insert(w, inserted)
+				model[inserted] = true
+				inserted++
+			}
+			for range first {
+				insert()
+			}
+			visited := map[uint64]bool{}
+			for h, v := range c.all() {
+				value := v.Value
+				if visited[value] || !model[value] || len(visited) > 200*first {
+					t.Fatalf("%s: visits %d after %d items; before: %t", name, value, len(visited), visited[value])
+				}
+				step := ""
+				if len(visited) < len(steps) {
+					step = steps[len(visited)]
+				}
+				visited[value] = true
+				v.Links[0] = 1 // not lost by growth
+				for _, do := range step {
+					switch do {
+					case 'r':
+						equal(t, name+": the current item was removed", c.remove(w, h), model[value])
+						delete(model, value)
+					case 'i':
+						insert()
+					}
+				}
+			}
+			for value := range uint64(first) {
+				equal(t, name+": the item was visited", visited[value], true)
+			}
+			left := map[uint64]bool{}
+			for _, v := range c.all() {
+				left[v.Value] = true
+				equal(t, name+": the write remains", v.Links[0] == 1, visited[v.Value])
+			}
+			equal(t, name+": the items left", maps.Equal(left, model), true)
+		}))
+	})
+}
+
+func TestAll_EndsIfEachItemIsReplaced(t *testing.T) {
+	s, all := containers(t)
+	for name, c := range all {
+		noError(t, s.Write(t.Context(), func(w *store.Writer) {
+			for v := range uint64(9) {
+				c.insert(w, v)
+			}
+			visits := 0
+			for h := range c.all() {
+				c.remove(w, h)
+				c.insert(w, 10)
+				if visits++; visits > 1000 {
+					t.Fatalf("%s: All does not end", name)
+				}
+			}
+		}))
+	}
+}
+
+func TestSparseAll_AllowsDataToReturn(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	data := store.AddSparse(table, store.ColumnOptions[item]{Name: "data"})
+	noError(t, s.Write(t.Context(), func(w *store.Writer) {
+		for range 5 {
+			data.Put(w, table.Insert(w, item{}), item{})
+		}
+		visits := map[store.Handle[item]]int{}
+		for h := range data.All() {
+			visits[h]++
+			equal(t, "visits, with the first data or the second", visits[h] <= 2, true)
+			data.Remove(w, h)
+			data.Put(w, h, item{})
+		}
+		equal(t, "items visited", len(visits), 5)
+	}))
+}
+
+// misuse changes the container during an iteration whose current item is hs[i].
+type misuse func(ctx context.Context, w *store.Writer, hs []store.Handle[item], i int)
+
+func TestAll_PanicsAfterOtherChanges(t *testing.T) {
+	const items = 12
+	for _, shards := range []int{1, 3} {
+		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: shards})
+		data := store.AddSparse(table, store.ColumnOptions[item]{Name: "data"})
+		insert := func(w *store.Writer) store.Handle[item] {
+			h := table.Insert(w, item{})
+			data.Put(w, h, item{})
+			return h
+		}
+		byLess := func(a, b *item) int { return int(b.Links[0]) - int(a.Links[0]) }
+		both := map[string]misuse{
+			"removal of an item of any shard": func(_ context.Context, w *store.Writer, hs []store.Handle[item], i int) {
+				table.Remove(w, hs[(i+1)%items])
+			},
+			"replacement of another item": func(_ context.Context, w *store.Writer, hs []store.Handle[item], i int) {
+				table.Remove(w, hs[(i+shards)%items])
+				insert(w)
+			},
+			"removal of two items": func(_ context.Context, w *store.Writer, hs []store.Handle[item], i int) {
+				table.Remove(w, hs[i])
+				table.Remove(w, hs[(i+shards)%items])
+			},
+			"removal of another item after an insert": func(_ context.Context, w *store.Writer, hs []store.Handle[item], i int) {
+				insert(w)
+				table.Remove(w, hs[(i+shards)%items])
+			},
+			"Clear and inserts": func(_ context.Context, w *store.Writer, _ []store.Handle[item], _ int) {
+				table.Clear(w)
+				for range items {
+					insert(w)
+				}
+			},
+			"a flush": func(ctx context.Context, _ *store.Writer, hs []store.Handle[item], i int) {
+				noError(t, s.Do(ctx, func(q store.Queue) { table.Erase(q, hs[(i+shards)%items]) }))
+				noError(t, onlyError(s.Flush(ctx)))
+			},
+		}
+		ofTable, ofData := maps.Clone(both), maps.Clone(both)
+		ofTable["SortFunc"] = func(ctx context.Context, w *store.Writer, _ []store.Handle[item], _ int) {
+			noError(t, store.SortFunc(ctx, table, w, byLess))
+		}
+		ofTable["Defragment"] = func(ctx context.Context, w *store.Writer, _ []store.Handle[item], _ int) {
+			_, _, err := store.Defragment(ctx, table, w, byLess, 0)
+			noError(t, err)
+		}
+		ofData["Remove"] = func(_ context.Context, w *store.Writer, hs []store.Handle[item], i int) {
+			data.Remove(w, hs[(i+1)%items])
+		}
+		for _, c := range []struct {
+			what    string
+			all     itemSeq
+			changes map[string]misuse
+		}{{"table", table.All(), ofTable}, {"sparse data", data.All(), ofData}} {
+			for name, change := range c.changes {
+				for at := range items {
+					noError(t, onlyError(s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
+						table.Clear(w)
+						var hs []store.Handle[item]
+						for i := range items {
+							hs = append(hs, insert(w))
+							table.At(hs[i]).Links[0] = store.ID(i)
+						}
+						visits := 0
+						message := panicOf(func() {
+							for h := range c.all {
+								if visits++; visits == at+1 {
+									change(ctx, w, hs, slices.Index(hs, h))
+								}
+							}
+						})
+						wantIn(t, fmt.Sprintf("All of %s of %d shards, %s at step %d", c.what, shards, name, at), message, "remove only the current item")
+						return nil
+					})))
+				}
+			}
+		}
+	}
+}
