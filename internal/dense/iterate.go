@@ -20,26 +20,29 @@ func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.S
 
 // All iterates by row over the items that are there when it begins. The current item may be
 // removed and others inserted meanwhile; after other changes of rows it panics.
+//
+// The inner loop has no variables of the outer one that it does not need, so that row stays
+// in a register (op=iterate/impl=handlemap.All).
 func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
-		all := *items.As[T](&d.items)
-		meta, words := d.meta[:len(all)], d.set.Words
-		changes, last := d.changes, d.lastOf(len(all))
-		for row := 0; row < len(all); {
-			slot := meta[row]
-			h := words[slot]&slotset.UpperHalf | handle.ID(slot)
-			if !yield(handle.Of[T]{ID: h}, &all[row]) {
-				return
+		for row, end := 0, len(d.meta); row < end; {
+			all, meta, words := (*items.As[T](&d.items))[:end], d.meta[:end], d.set.Words
+			changes, last := d.changes, d.lastOf(end)
+			h := handle.ID(0)
+			for ; row < len(all); row++ {
+				slot := meta[row]
+				h = words[slot]&slotset.UpperHalf | handle.ID(slot)
+				if !yield(handle.Of[T]{ID: h}, &all[row]) {
+					return
+				}
+				if d.changes != changes {
+					break
+				}
 			}
-			if d.changes == changes {
-				row++
-				continue
+			if row < end {
+				row, end = slotset.Resume(row, end, d.changes-changes, d.Has(h), d.lastOf(row+1), last)
+				end = min(end, len(d.meta))
 			}
-			end := len(all)
-			row, end = slotset.Resume(row, end, d.changes-changes, d.Has(h), d.lastOf(row+1), last)
-			end = min(end, len(d.meta))
-			all, meta, words = (*items.As[T](&d.items))[:end], d.meta[:end], d.set.Words
-			changes, last = d.changes, d.lastOf(end)
 		}
 	}
 }
