@@ -33,7 +33,7 @@ var queries = map[string]string{
 	"how do I save a game": "save-and-load.html#save-and-load", "how does it handle a crash": "survive-a-kill.html#survive-a-kill",
 	"what is a handle": "handles.html#handles", "how do I test my program": "test-your-program.html",
 	"ErrDuplicate": "errors.html#errduplicate", "name of a new": "spawn-and-kill.html#the-name-of-a-new-item", "install": "quick-start.html",
-	"wrong value": "find-out-why.html",
+	"wrong value": "find-out-why.html", "remove while iterating": "rules.html", "erase during iteration": "rules.html",
 }
 
 func TestSearch_FindsPagesByWordsOfUsers(t *testing.T) {

@@ -33,7 +33,7 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	core.mustTrack("Created")
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
-			core.lookup("Created")
+			core.lookupChanges("Created", resource{table: core}.String())
 		}
 		for _, ids := range core.changes.created {
 			for _, id := range ids { // null: a cancelled create
@@ -54,7 +54,7 @@ func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	core.mustTrack("Erased")
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
-			core.lookup("Erased")
+			core.lookupChanges("Erased", resource{table: core}.String())
 		}
 		for i := range core.changes.shards {
 			gone := &core.changes.shards[i].erased

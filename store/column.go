@@ -172,7 +172,7 @@ func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	c.core.mustTrack("Written")
 	return func(yield func(Handle[T], *C) bool) {
 		if check.Cheap {
-			c.core.lookup("Written")
+			c.core.table.lookupChanges("Written", c.core.resource().String())
 		}
 		c.core.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}, (*C)(c.core.item(id))) })
 	}

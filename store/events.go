@@ -19,7 +19,7 @@ func (c *Schedule) eventFaults(y *schedule.System) (errs []error) {
 }
 
 func (c *Schedule) eventTable(number schedule.Resource) *table {
-	if r := c.resources[number]; r.component == nil && r.table != nil && r.table.events {
+	if r := c.resources[number]; r.component == nil && !r.isChanges && r.table != nil && r.table.events {
 		return r.table
 	}
 	return nil

@@ -43,7 +43,8 @@ type System struct {
 }
 
 // Resource is a possible cause of conflicts between systems: a [*Table], a
-// [*StableTable], a [*Column], a [*Sparse], a [*Value], or an [Other]. A system that
+// [*StableTable], a [*Column], a [*Sparse], a [*Value], an [Other], or, to read the lists
+// of changes of a table, [ChangesOf]. A system that
 // reads or writes a column or sparse data also reads its table, without naming it; a Set
 // or Unset emits only to the column or sparse data.
 type Resource interface {
@@ -56,6 +57,7 @@ type resource struct {
 	table     *table     // nil: an Other, or a nil resource
 	component *component // nil: the table itself
 	isOther   bool       // an [Other]
+	isChanges bool       // [ChangesOf] the table
 }
 
 func isNil(r Resource) bool { return r == nil || r.resource() == resource{} }
@@ -63,6 +65,8 @@ func isNil(r Resource) bool { return r == nil || r.resource() == resource{} }
 // name returns the name for messages and pictures.
 func (r resource) name(original Resource) string {
 	switch {
+	case r.isChanges:
+		return original.Name()
 	case r.component != nil:
 		return r.component.fullName
 	case r.table != nil:
@@ -87,6 +91,51 @@ type Other string
 func (o Other) Name() string { return string(o) }
 
 func (Other) resource() resource { return resource{isOther: true} }
+
+// ChangesOf is the resource of a system that reads the lists of changes of t, or of its
+// columns and sparse data: [Created], [Erased], [Written] and the methods of the same
+// names. Name it in Reads; it includes reading t. The system runs after all systems that
+// write or emit to t or its columns and sparse data, with a flush between, so that the
+// lists are complete for this frame. Changes that the system itself makes are only in the
+// lists of later readers in the frame.
+//
+// If no system of the schedule changes them, the lists are of the frame before until a
+// flush. NewSchedule panics if such a system follows in the list. ChangesOf panics unless t was
+// registered with Changes.
+func ChangesOf[T any](t TableOf[T]) Resource {
+	core := tableOf("ChangesOf", t)
+	core.mustTrack("ChangesOf")
+	return changesOf{core}
+}
+
+type changesOf struct{ table *table }
+
+func (c changesOf) Name() string       { return "changes of " + c.table.name }
+func (c changesOf) resource() resource { return resource{table: c.table, isChanges: true} }
+
+// addChanges lets writers and emitters also emit to the changes of their tables where a
+// system reads these, and returns errors for the readers that they follow.
+func (c *Schedule) addChanges(plain []schedule.System) (errs []error) {
+	for n, r := range c.resources {
+		if !r.isChanges {
+			continue
+		}
+		reader := -1
+		for i, y := range c.given {
+			changes := func(o Resource) bool { return !isNil(o) && !o.resource().isChanges && o.resource().table == r.table }
+			if slices.ContainsFunc(slices.Concat(y.Writes, y.Emits), changes) {
+				plain[i].Emits = append(plain[i].Emits, schedule.Resource(n))
+				if reader >= 0 {
+					errs = append(errs, fmt.Errorf("system %q reads the %s, which system %q changes later; list %q before it", c.given[reader].Name, r.name, y.Name, y.Name))
+				}
+			}
+			if reader < 0 && slices.ContainsFunc(y.Reads, func(o Resource) bool { return !isNil(o) && o.resource() == r.resource }) {
+				reader = i
+			}
+		}
+	}
+	return errs
+}
 
 // Schedule runs systems frame after frame. Systems that do not conflict run at the same
 // time, in waves, with flushes between them. To touch a table is to read or write it. The
@@ -149,7 +198,8 @@ type system struct {
 //
 // It panics with an error that names every mistake: no systems, empty or duplicate names,
 // systems without Run, tables of another store, tables with Events that another schedule
-// reads, unknown names in After, and cycles.
+// reads, systems that change a table after a reader of its [ChangesOf], unknown names in
+// After, and cycles.
 func NewSchedule(s *Store, systems ...System) *Schedule {
 	s.made("NewSchedule")
 	s.planning.Lock()
@@ -173,6 +223,7 @@ func NewSchedule(s *Store, systems ...System) *Schedule {
 		}
 		errs = append(errs, c.eventFaults(&plain[i])...)
 	}
+	errs = append(errs, c.addChanges(plain)...)
 	var err error
 	c.plan, err = schedule.New(func(r schedule.Resource) string { return c.resources[r].name }, plain...)
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -199,6 +250,11 @@ func (y *System) faults(s *Store) (errs []error) {
 			case r.resource().table != nil && !slices.Contains(s.tables, r.resource().table):
 				errs = append(errs, fmt.Errorf("system %q: table %q belongs to another store; declare tables of the store given to NewSchedule", y.Name, r.resource().table.name))
 			}
+		}
+	}
+	for _, r := range slices.Concat(y.Writes, y.Emits) {
+		if !isNil(r) && r.resource().isChanges {
+			errs = append(errs, fmt.Errorf("system %q: the %s only belong in Reads; write or emit to the table", y.Name, r.Name()))
 		}
 	}
 	for _, r := range y.Emits {
@@ -240,11 +296,11 @@ func (c *Schedule) number(r namedResource) schedule.Resource {
 }
 
 // reads returns the numbers of the resources that a system reads, including the tables of
-// its columns, because rows must not move meanwhile.
+// its columns and change lists, because rows must not move meanwhile.
 func (c *Schedule) reads(y *System) []schedule.Resource {
 	numbers := c.numbers(y.Reads)
 	for _, r := range slices.Concat(y.Reads, y.Writes) {
-		if isNil(r) || r.resource().component == nil {
+		if isNil(r) || r.resource().component == nil && !r.resource().isChanges {
 			continue
 		}
 		t := r.resource().table

@@ -35,6 +35,14 @@ func containsComponent(resources []Resource, p *component) bool {
 	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource().component == p })
 }
 
+// lookupChanges is [table.lookup] for a list of changes of t or of the named component.
+func (t *table) lookupChanges(method, of string) {
+	if y := t.store.currentSystem(); y != nil && !slices.ContainsFunc(y.Reads, func(r Resource) bool { return r.resource() == changesOf{t}.resource() }) {
+		panic(fmt.Errorf("store: system %q calls %s of %s: %w; add store.ChangesOf of the table to Reads", y.Name, method, of, ErrUndeclared))
+	}
+	t.lookup(method)
+}
+
 // reads reports whether the system declares to read the table or a component of it.
 func (y *system) reads(t *table) bool { return slices.Contains(y.tables, t) }
 

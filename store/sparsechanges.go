@@ -20,7 +20,7 @@ func (s *Sparse[T, C]) Created() iter.Seq2[Handle[T], *C] {
 	s.core.mustTrack("Created")
 	return func(yield func(Handle[T], *C) bool) {
 		if check.Cheap {
-			s.core.lookup("Created")
+			s.core.table.lookupChanges("Created", s.core.resource().String())
 		}
 		for i := range s.core.changes {
 			for _, id := range s.core.changes[i].created {
@@ -39,7 +39,7 @@ func (s *Sparse[T, C]) Erased() iter.Seq2[Handle[T], *C] {
 	s.core.mustTrack("Erased")
 	return func(yield func(Handle[T], *C) bool) {
 		if check.Cheap {
-			s.core.lookup("Erased")
+			s.core.table.lookupChanges("Erased", s.core.resource().String())
 		}
 		for i := range s.core.changes {
 			gone := &s.core.changes[i].gone
@@ -61,7 +61,7 @@ func (s *Sparse[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	s.core.mustTrack("Written")
 	return func(yield func(Handle[T], *C) bool) {
 		if check.Cheap {
-			s.core.lookup("Written")
+			s.core.table.lookupChanges("Written", s.core.resource().String())
 		}
 		s.core.written.all(func(id ID) bool {
 			v := s.core.item(id)

@@ -27,7 +27,7 @@ func Written[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	core.mustTrack("Written")
 	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
-			core.lookup("Written")
+			core.lookupChanges("Written", resource{table: core}.String())
 		}
 		core.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}, (*T)(core.item(id))) })
 	}
