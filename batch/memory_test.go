@@ -44,7 +44,7 @@ func TestQueue_FailedKeepsNothingAlive(t *testing.T) {
 		r.EmplaceItems(q, items.From(make([]big, 5)), nil)
 		batch.EmplaceFunc(&r, q, func(_ handle.Of[big], v *big) {
 			*v = m.big()
-			if h := r.EmplaceItems(q, items.From(make([]big, 10)), nil); len(h) > 0 {
+			if h := r.EmplaceItems(q, items.From(make([]big, 10)), nil); len(h) != 10 || h[0] != 0 {
 				t.Error("the queue has not failed")
 			}
 			*v = m.big()

@@ -79,8 +79,8 @@ func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	return handle.Of[T]{ID: c.base + handle.ID(n)}
 }
 
-// EmplaceItems records a create per value and appends the provisional handles to dst, or
-// nothing if the queue is full.
+// EmplaceItems records a create per value and appends the provisional handles to dst, or as
+// many null handles if the queue is full.
 func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []handle.ID {
 	if check.Cheap {
 		q.enter()
@@ -92,12 +92,12 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 	}
 	c := r.column(q)
 	if c == nil || !q.buf.admit(n, r.typ.Size) {
-		return dst
+		return append(dst, make([]handle.ID, n)...)
 	}
 	before := len(dst)
 	for done := 0; done < n; {
 		if c.current.Len() == c.current.Cap() && !r.room(q, c) {
-			return dst[:before]
+			return append(dst[:before], make([]handle.ID, n)...)
 		}
 		at := c.current.Len()
 		run := min(n-done, c.current.Cap()-at)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type Checkpoint struct {
 	whole  bool // a state was copied completely
 	epoch  uint64
 	calls  []uint64      // numbers of flushes that applied calls of Submit whose frame had not ended
+	known  bool          // calls is complete: the state was copied in this process
 	tables []*savedTable // by ordinal
 	tag    Tag
 
@@ -91,7 +93,7 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 // changed. Once begun, it completes: when Clone panics, the store takes the items of c
 // instead of copies, c is empty, and Rollback returns the [*PanicError] although the
 // state is restored.
-func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
+func (s *Store) Rollback(ctx context.Context, c *Checkpoint) (err error) {
 	p, err := s.enter(ctx, opRollback)
 	if err != nil {
 		return err
@@ -103,21 +105,25 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
 	}
-	defer p.rolledBack(c.epoch, c.calls)
+	epoch, calls, known := c.epoch, c.calls, c.known
+	defer func() { // also when the goroutine is ending
+		err = cmp.Or(err, p.rolledBack(epoch, calls, known))
+	}()
 	return c.restore(p)
 }
 
-// rolledBack restores everything except the items.
-func (p *phase) rolledBack(epoch uint64, calls []uint64) {
+// rolledBack restores everything except the items. calls are the numbers of the flushes
+// whose calls of Submit are in the state, if known. It fails if the state does not fit an
+// index, because keys changed in place before the Checkpoint.
+func (p *phase) rolledBack(epoch uint64, calls []uint64, known bool) error {
 	s := p.store
 	if p.outer != nil {
 		p.outer.frame.refused, p.outer.frame.follows = nil, nil
 	}
 	s.batch.Drop(ErrRolledBack)
-	s.receipts.rollBack(calls)
+	s.receipts.rollBack(calls, known)
 	for _, t := range s.tables {
 		t.version++
-		_ = t.reindex() // cannot fail: the keys were valid before, or were checked when read
 	}
 	s.forgetFrame()
 	s.epoch.Store(epoch)
@@ -125,6 +131,10 @@ func (p *phase) rolledBack(epoch uint64, calls []uint64) {
 	if s.probe != nil {
 		s.probe.rebase()
 	}
+	if err := s.reindex(p); err != nil {
+		return fmt.Errorf("store: %v: %w; the state is restored, but lookups by key are wrong until the next Rollback", p.op, err)
+	}
+	return nil
 }
 
 // mayServe returns the reason why the phase cannot copy to or from c, or nil.
@@ -153,6 +163,9 @@ func (c *Checkpoint) covers(s *Store) error {
 			missing := all[len(t.components)]
 			return fmt.Errorf("%w: it was taken before %s %q was added to table %q", ErrCheckpoint, missing.what, missing.name, t.table.name)
 		}
+		if all := t.table.indexes; len(t.indexes) < len(all) { // two of its items may have one key
+			return fmt.Errorf("%w: it was taken before index %q was added to table %q", ErrCheckpoint, all[len(t.indexes)].title(), t.table.name)
+		}
 	}
 	return nil
 }
@@ -175,7 +188,7 @@ func (c *Checkpoint) save(p *phase) error {
 		t.renew()
 	}
 	c.store, c.epoch, c.whole = s, s.Epoch(), false
-	c.calls = s.receipts.inState(c.calls[:0])
+	c.calls, c.known = s.receipts.inState(c.calls[:0]), true
 	if err := c.each(p, (*savedTable).save); err != nil {
 		return fmt.Errorf("store: Checkpoint: %w; the checkpoint is empty", err)
 	}

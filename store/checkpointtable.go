@@ -58,18 +58,22 @@ func afresh(typ *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src 
 type savedTable struct {
 	table      *table
 	components []*component  // components that are copied; the table may have more
+	indexes    []keyIndex    // indexes that the keys of the items fit; the table may have more
 	shards     []shard.State // zero: never copied
 	begun      []bool        // shards whose restore has begun and not ended
 }
 
 func (t *table) newCopy() *savedTable {
 	n := len(t.order)
-	return &savedTable{table: t, components: slices.Clip(t.components), shards: make([]shard.State, n), begun: make([]bool, n)}
+	return &savedTable{
+		table: t, components: slices.Clip(t.components), indexes: slices.Clip(t.indexes),
+		shards: make([]shard.State, n), begun: make([]bool, n),
+	}
 }
 
-// renew resets the copy if the table has more components.
+// renew resets the copy if the table has more components or indexes.
 func (c *savedTable) renew() {
-	if len(c.components) != len(c.table.components) {
+	if len(c.components) != len(c.table.components) || len(c.indexes) != len(c.table.indexes) {
 		*c = *c.table.newCopy()
 	}
 }

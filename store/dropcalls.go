@@ -72,7 +72,7 @@ func isPanic(err error) bool {
 
 // dropWhatDoesNotFit plans the flush without calls. In call order it adds each call that
 // fits and claims no taken key, and drops the others. If the passes alone fail, it drops
-// no call.
+// no call and returns their error, the same as without calls.
 func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool, err error) {
 	b := f.store.batch
 	b.Withhold(true)
@@ -83,10 +83,7 @@ func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool
 	a.creates = b.NewAdmission(func(queue batch.InboxCall) { queues = append(queues, queue) })
 	failed := a.tryKeys(queues...) // before the plan, which changes values
 	f.collect(p.outer != nil)
-	switch err := cmp.Or(failed, f.plan(p)); {
-	case isRefused(err):
-		return false, nil
-	case err != nil:
+	if err := cmp.Or(f.plan(p), failed); err != nil {
 		return false, err
 	}
 	for _, t := range f.tables {

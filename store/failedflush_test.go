@@ -113,3 +113,50 @@ func TestChunkItems_OfAnySizeWork(t *testing.T) {
 	wantError(t, "the call", err, nil)
 	equal(t, "chunks.Load", chunks.Load(), 2)
 }
+
+// The error of a flush is the error of its passes, whatever calls are in the batch.
+func TestFlush_ErrorIsOfThePasses(t *testing.T) {
+	const limit = 2
+	faults := map[string]func(q store.Queue, small *store.Table[item], keyed *store.Table[twoKeys]){
+		"nothing": func(q store.Queue, small *store.Table[item], keyed *store.Table[twoKeys]) {
+			keyed.Emplace(q, twoKeys{})
+		},
+		"full": func(q store.Queue, small *store.Table[item], keyed *store.Table[twoKeys]) {
+			small.EmplaceItems(q, make([]item, limit+1), nil)
+		},
+		"duplicate": func(q store.Queue, small *store.Table[item], keyed *store.Table[twoKeys]) {
+			keyed.EmplaceItems(q, []twoKeys{{Keys: [2]uint8{1}}, {Keys: [2]uint8{1}}}, nil)
+		},
+		"panic": func(q store.Queue, small *store.Table[item], keyed *store.Table[twoKeys]) {
+			keyed.Emplace(q, twoKeys{N: 666})
+		},
+	}
+	faults["full and duplicate"] = func(q store.Queue, small *store.Table[item], keyed *store.Table[twoKeys]) {
+		faults["duplicate"](q, small, keyed)
+		faults["full"](q, small, keyed)
+	}
+	for pass, record := range faults {
+		var want string
+		for _, call := range []string{"", "nothing", "full", "duplicate", "panic", "full and duplicate"} {
+			s := newStore(t, store.Options{InboxLimit: 10})
+			keyed := register(t, s, store.TableOptions[twoKeys]{})
+			store.AddIndex(keyed, "key", func(v *twoKeys) (uint8, bool) {
+				if v.N == 666 {
+					panic("a bad key")
+				}
+				return v.Keys[0], v.Keys[0] > 0
+			})
+			small := register(t, s, store.TableOptions[item]{MaxItems: limit})
+			record(queues(t, s, 1)[0], small, keyed)
+			if call != "" {
+				noError(t, s.Inbox(callOf(func(q store.Queue) { faults[call](q, small, keyed) })))
+			}
+			_, err := s.Flush(t.Context())
+			if call == "" {
+				want = fmt.Sprint(err)
+				equal(t, pass+" fails", err != nil, pass != "nothing")
+			}
+			equal(t, fmt.Sprintf("the error of a pass with %s and a call with %s", pass, call), fmt.Sprint(err), want)
+		}
+	}
+}

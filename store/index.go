@@ -297,6 +297,21 @@ func (t *table) removed(id ID) {
 	}
 }
 
+// reindex rebuilds the indexes of all tables, and returns the first error or the panic of a
+// key function.
+func (s *Store) reindex(p *phase) (err error) {
+	for _, t := range s.tables {
+		if t.indexes == nil {
+			continue
+		}
+		failed := s.run(&uncancelled{p}, 1, func(int) error { return t.reindex() }, nil)
+		if failed != nil && err == nil {
+			err = fmt.Errorf("table %q: %w", t.name, failed)
+		}
+	}
+	return err
+}
+
 // reindex rebuilds all indexes and returns the first error.
 func (t *table) reindex() (err error) {
 	for _, x := range t.indexes {
@@ -309,11 +324,11 @@ func (t *table) reindex() (err error) {
 
 // checkKeys returns ErrDuplicate if two loaded items have one key.
 func (c *savedTable) checkKeys(ctx context.Context) error {
-	if c.table.indexes == nil {
+	if c.indexes == nil {
 		return nil
 	}
 	return tasks.Run(ctx, 1, func(int) error { // a key function may panic
-		for _, x := range c.table.indexes {
+		for _, x := range c.indexes {
 			if err := x.check(c.shards); err != nil {
 				return err
 			}

@@ -480,6 +480,48 @@ func TestMaps_DuplicateKeysPanic(t *testing.T) {
 	write(t, s, func(w *store.Writer) { table.Clear(w) })
 }
 
+// A copy from before an index may have two items of one key. Keys changed in place are copied,
+// too: the state is restored, and the error says that the index does not fit it.
+func TestRollback_ReportsKeysThatDoNotFit(t *testing.T) {
+	twice := newStore(t, store.Options{})
+	other := register(t, twice, store.TableOptions[twoKeys]{Name: "twoKeys"})
+	write(t, twice, func(w *store.Writer) {
+		for range 2 {
+			other.Insert(w, twoKeys{Keys: [2]uint8{9}})
+		}
+	})
+	for _, file := range [][]byte{nil, image(t, twice)} {
+		s := newStore(t, store.Options{})
+		table := register(t, s, store.TableOptions[twoKeys]{Name: "twoKeys"})
+		var before store.Checkpoint
+		if checkpoint(t, s, &before); file != nil {
+			noError(t, s.ReadCheckpoint(t.Context(), bytes.NewReader(file), &before))
+		}
+		store.AddIndex(table, "key", keyOf(0))
+		wantError(t, "Rollback", s.Rollback(t.Context(), &before), store.ErrCheckpoint, `before index "key" was added to table "twoKeys"`)
+		equal(t, "items", table.Len(), 0)
+		checkpoint(t, s, &before)
+		rollback(t, s, &before)
+	}
+
+	s, table, x := newTwoKeys(t)
+	var h store.Handle[twoKeys]
+	write(t, s, func(w *store.Writer) {
+		table.Insert(w, twoKeys{Keys: [2]uint8{1}})
+		h = table.Insert(w, twoKeys{Keys: [2]uint8{2}})
+	})
+	var good, bad store.Checkpoint
+	checkpoint(t, s, &good)
+	table.At(h).Keys[0] = 1
+	broken := digest(t, s)
+	checkpoint(t, s, &bad)
+	rollback(t, s, &good)
+	wantError(t, "Rollback", s.Rollback(t.Context(), &bad), store.ErrDuplicate, `table "twoKeys": index "key"`, "the state is restored")
+	equal(t, "digest", digest(t, s), broken)
+	rollback(t, s, &good)
+	equal(t, "an item with key 2", found(x.Find(2)), true)
+}
+
 func TestAddIndex_RefusesInvalidArguments(t *testing.T) {
 	s, table, x := newTwoKeys(t)
 	key := keyOf(0)

@@ -79,8 +79,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 			shard.MoveFrom(s.tables[i].order[sh].State(), m)
 		}
 	}
-	p.rolledBack(c.epoch, nil)
-	return nil
+	return p.rolledBack(c.epoch, c.calls, c.known)
 }
 
 // registered returns an empty copy of each table with its snapshot description.

@@ -54,7 +54,8 @@ func (t *Table[T]) Emplace(q Queue, v T) Handle[T] {
 }
 
 // EmplaceItems records a create per value, in order, and appends the provisional handles
-// to dst, which it returns; see [Table.Emplace]. It costs a bulk copy.
+// to dst, which it returns; see [Table.Emplace]. Over the limit of the queue all of them are
+// null. It costs a bulk copy.
 func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T] {
 	return handle.Typed[T](t.core.recorder.EmplaceItems(batch.Queue(q), items.From(values), handle.IDs(dst)))
 }

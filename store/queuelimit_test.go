@@ -178,7 +178,7 @@ func TestQueueLimit_IsExact(t *testing.T) {
 		equal(t, fmt.Sprintf("place of the null handle after %d other commands", before), n, 100)
 		called := false
 		h := store.EmplaceFunc(table, q, func(store.Handle[item], *item) { called = true })
-		if hs := table.EmplaceItems(q, make([]item, 1), nil); len(hs) > 0 || !h.ID.IsZero() || called || s.Pending().Commands > 0 {
+		if hs := table.EmplaceItems(q, make([]item, 2), []store.Handle[item]{{ID: 7}}); len(hs) != 3 || hs[0].ID != 7 || !hs[1].ID.IsZero() || !hs[2].ID.IsZero() || !h.ID.IsZero() || called || s.Pending().Commands > 0 {
 			t.Errorf("a full queue gives %v and %v, and calls the function: %t", hs, h, called)
 		}
 		noError(t, s.Discard())

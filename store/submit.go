@@ -19,8 +19,9 @@ var (
 	// ErrDiscarded means that Discard dropped a call of Submit: nothing of it was
 	// applied.
 	ErrDiscarded = errors.New("discarded")
-	// ErrUncertain means that the context of a Submit ended before the outcome of its
-	// call was known: it may be applied later, or may have been.
+	// ErrUncertain means that the outcome of a call of Submit is unknown: it may be applied
+	// later, or may have been. Its context ended before, or a Load, or a Rollback to what
+	// ReadCheckpoint read, replaced the state inside its frame.
 	ErrUncertain = errors.New("it may be applied")
 )
 
@@ -69,8 +70,8 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 // [ErrFull], [ErrDuplicate] or the [*PanicError] of a Links or key function for a dropped
 // call (see [Store.Inbox]), [ErrClosed], [ErrDiscarded], [ErrRolledBack], and the cause
 // of ctx when that had ended before. [ErrUncertain] means that ctx ended while the call
-// waited; the call stays in the inbox. [ErrBroken] means that a flush failed after its
-// commit.
+// waited, and the call stays in the inbox; or that its frame read a snapshot into the state.
+// [ErrBroken] means that a flush failed after its commit.
 //
 // It costs a call of the inbox and a few allocations. The receipt takes 8 bytes per
 // create, and 32 more per table and per 16,384 creates.
@@ -91,6 +92,8 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	switch err := call.Err(); {
 	case errors.Is(err, ErrBroken):
 		return nil, fmt.Errorf("store: Submit: %w by a flush; any part of the call may be applied", err)
+	case errors.Is(err, ErrUncertain):
+		return nil, fmt.Errorf("store: Submit: a state read from a snapshot replaced the state inside its frame: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf(not, err)
 	}
@@ -144,6 +147,7 @@ type openReceipt struct {
 	frame *frame
 	flush uint64 // number of the flush that applied it
 	gone  bool   // a Rollback undid it, and no later one restored it
+	lost  bool   // a state was restored that may contain it or not
 }
 
 // applied adds the calls that a flush of a frame has applied.
@@ -174,7 +178,10 @@ func (o *receipts) end(ended *frame) {
 			return false
 		}
 		var err error
-		if r.gone {
+		switch {
+		case r.lost:
+			err = ErrUncertain
+		case r.gone:
 			err = ErrRolledBack
 		}
 		r.call.Complete(err)
@@ -195,12 +202,14 @@ func (o *receipts) inState(flushes []uint64) []uint64 {
 }
 
 // rollBack marks the open calls that are not in the state after a Rollback. flushes are
-// the numbers of inState at the checkpoint.
-func (o *receipts) rollBack(flushes []uint64) {
+// the numbers of inState at the checkpoint, if known. A call once lost stays so: it may be
+// in a checkpoint that was taken since.
+func (o *receipts) rollBack(flushes []uint64, known bool) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	for i := range o.open {
 		r := &o.open[i]
 		r.gone = !slices.Contains(flushes, r.flush)
+		r.lost = r.lost || !known
 	}
 }

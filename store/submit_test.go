@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -173,6 +174,31 @@ func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 				return errors.Join(s.Rollback(ctx, &behind), s.Checkpoint(ctx, &before), s.Rollback(ctx, &before))
 			})
 			gone.refused(t, store.ErrRolledBack, not)
+		},
+		"a snapshot read in the frame": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			for _, applied := range []bool{false, true} { // when the snapshot is taken
+				for _, direct := range []bool{false, true} {
+					call := submit(t, s, t.Context(), table, 1)
+					runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
+						var file bytes.Buffer
+						var c store.Checkpoint
+						if applied {
+							flushIn(t, s, ctx)
+						}
+						noError(t, s.Snapshot(ctx, &file))
+						flushIn(t, s, ctx)
+						if direct {
+							return errors.Join(s.Load(ctx, &file), s.Checkpoint(ctx, &c), s.Rollback(ctx, &c))
+						}
+						return errors.Join(s.ReadCheckpoint(ctx, &file, &c), s.Rollback(ctx, &c))
+					})
+					call.refused(t, store.ErrUncertain, "may be applied")
+				}
+			}
+			call := submit(t, s, t.Context(), table, 1) // in a later frame
+			equal(t, "items", table.Len(), 2)
+			flush(t, s)
+			call.applied(t, table, 1, 3)
 		},
 		"a context that ends": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			ctx, cancel := context.WithCancelCause(t.Context())
