@@ -122,7 +122,7 @@ func weight(op script.Op) float64 {
 		return 3
 	case script.EmplaceItems, script.EraseItems:
 		return 2
-	case script.Reset, script.Discard, script.Misuse,
+	case script.Discard, script.Misuse,
 		script.FailError, script.FailPanic, script.Rollback, script.ReduceInTask:
 		return 0.3
 	case script.AddColumn, script.AddSparse:

@@ -8,7 +8,7 @@ import (
 
 // shapes begin programs in states that random steps rarely reach. One of
 // [shapeEvery] consecutive seeds begins in each.
-var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned, (*drawing).crowded, (*drawing).padded}
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned, (*drawing).crowded, (*drawing).padded}
 
 const shapeEvery = 100
 
@@ -74,16 +74,6 @@ func (d *drawing) bytes() {
 		d.inWrite(script.Step{Op: script.Clear})
 	}
 	d.options.Steps = 0 // no other batch may come near the limit
-}
-
-func (d *drawing) above() {
-	d.first().Max, d.first().Shards, d.first().Reserve = 5, 4, 0
-	for shard := range 4 {
-		d.inWrite(script.Step{Op: script.InsertItems, Shard: shard, N: 4, Name: d.name(4)})
-	}
-	for name := range 3 {
-		d.record(script.Step{Op: script.Erase, Refs: []script.Ref{{N: 1 + 4*name}}})
-	}
 }
 
 // nested reduces a table inside a pass over another; both have items.
@@ -179,8 +169,8 @@ func (d *drawing) few(ops ...script.Op) {
 // twice. A sort leaves the first row in place.
 func (d *drawing) behind() {
 	d.first().Shards, d.first().Changes, d.first().Item = 2, 1, script.Word
-	made := d.name(4)
-	d.inWrite(script.Step{Op: script.InsertItems, Shard: 1, N: 4, Name: made})
+	made := d.name(4) + 1 // in the second shard
+	d.inWrite(script.Step{Op: script.InsertItems, N: 4, Name: made - 1})
 	d.add(script.Step{Op: script.Checkpoint})
 	for range 2 {
 		d.known[0].columns = append(d.known[0].columns, script.Word)
@@ -189,7 +179,7 @@ func (d *drawing) behind() {
 	d.add(script.Step{Op: script.Rollback})
 	sets := recording(script.Step{Op: script.Set, Refs: []script.Ref{{N: made}}}.Set("v", 3))
 	sets.Body = append(sets.Body,
-		script.Step{Op: script.Set, Refs: []script.Ref{{N: made + 1}}}.Set("v", 4),
+		script.Step{Op: script.Set, Refs: []script.Ref{{N: made + 2}}}.Set("v", 4),
 		script.Step{Op: script.Set, Refs: []script.Ref{{N: made}}}.Set("v", 5),
 	)
 	d.inWrite(
@@ -217,7 +207,7 @@ func (d *drawing) thinned() {
 	look := script.Step{Op: script.ForEachSparse}.Set("add", 1)
 	d.inWrite(
 		script.Step{Op: script.Remove, Refs: named(3, 1)}, look,
-		script.Step{Op: script.EraseNow, Refs: named(5, 1)},
+		script.Step{Op: script.Remove, Refs: named(5, 1)},
 		script.Step{Op: script.Remove, Refs: named(7, 1)}, look,
 		script.Step{Op: script.SortTable}.Set("by", 1),
 		script.Step{Op: script.SortSparse}, look,
@@ -225,7 +215,7 @@ func (d *drawing) thinned() {
 	)
 	d.few(
 		script.Each, script.Flush, script.Write, script.Emplace, script.Erase, script.Set, script.Unset,
-		script.ForEachSparse, script.SortSparse, script.SortTable, script.Remove, script.EraseNow,
+		script.ForEachSparse, script.SortSparse, script.SortTable, script.Remove,
 	)
 	t := &d.theme
 	t.busy, t.keys, t.links, t.weights[script.Each], t.weights[script.Flush] = 12, 1000, 0.2, 3, 3

@@ -25,7 +25,6 @@ func (s *shrinking) numbers() {
 		for i := range find(s.best).Op.Keys() {
 			s.number(func(p *script.Script) *int { return argument(find(p), i) })
 		}
-		s.number(func(p *script.Script) *int { return &find(p).Shard })
 	})
 	for i := range s.best.Numbers() {
 		s.number(func(p *script.Script) *int { return p.Numbers()[i] })
@@ -44,7 +43,7 @@ func argument(s *script.Step, i int) *int {
 func (s *shrinking) tables() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).Op.HasTable() && find(s.best).Table > 0 {
-			s.try(func(p *script.Script) { find(p).Table, find(p).Shard = 0, 0 })
+			s.try(func(p *script.Script) { find(p).Table = 0 })
 		}
 	})
 	for i := len(s.best.Tables) - 1; i >= 0 && len(s.best.Tables) > 1; i-- {

@@ -31,10 +31,6 @@ func erases(op script.Op) bool {
 	return strings.HasPrefix(op.String(), "erase") || op == script.Remove
 }
 
-func runs(op script.Op) bool {
-	return op == script.EraseItems || op == script.EraseItemsNow
-}
-
 var args = map[string]func(d *drawing, s *script.Step) int{
 	"v":       func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.keys) },
 	"s":       func(d *drawing, _ *script.Step) int { return d.name(1) },
@@ -102,9 +98,6 @@ func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
 	if adds && !d.mayAdd(op, s.Table) || !d.has(op, s.Table) {
 		return s, false
 	}
-	if op.HasShard() {
-		s.Shard = d.shard(s.Table)
-	}
 	if op == script.Misuse {
 		s.Word = d.options.Misuses[d.IntN(len(d.options.Misuses))]
 	}
@@ -146,7 +139,7 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 			refs = append(refs, script.Ref{N: s.Name}) // not created yet: null
 		}
 		return refs
-	case runs(s.Op):
+	case s.Op == script.EraseItems:
 		return append(d.refs(s.Table, d.IntN(4), inChunk), d.run(s.Table))
 	case s.Op == script.Read:
 		return d.refs(d.index(), d.IntN(20), false)

@@ -105,6 +105,4 @@ func (d *drawing) index() int {
 	return d.IntN(n)
 }
 
-func (d *drawing) shard(table int) int { return d.IntN(max(1, d.program.Tables[table].Shards)) }
-
 func (d *drawing) packed(table int) bool { return d.program.Tables[table].Kind == script.Packed }

@@ -57,7 +57,7 @@ func TestModels_AgreeOverAShard(t *testing.T) {
 			case 3:
 				if len(issued) > 0 {
 					id := issued[rapid.IntRange(0, len(issued)-1).Draw(t, "item")]
-					if a, b := exact.Erase(0, id), abstract.Erase(0, id); a != b {
+					if a, b := exact.Remove(0, id), abstract.Erase(0, id); a != b {
 						t.Fatalf("erasing %s: %v, %v", Text(id), a, b)
 					}
 				}

@@ -26,23 +26,17 @@ func (m *Exact) Insert(table int, item Item) (uint64, bool) {
 	return handles[0], true
 }
 
-func (m *Exact) Erase(table int, id uint64) bool {
-	return m.tables[table].has(id) && m.Lives(id) && m.holder(id).Erase(id)
-}
-
-// Remove lists an item before its erase, and drops its sparse data unless the
-// maps are exposed.
-func (m *Exact) Remove(table int, id uint64, exposed bool) {
+// Remove lists an item and drops its sparse data before it erases it.
+func (m *Exact) Remove(table int, id uint64) bool {
 	t := m.tables[table]
 	if !t.has(id) || !m.Lives(id) {
-		return
+		return false
 	}
 	if c := m.changesAtOnce(table); c != nil {
 		c.erase(int(typeIDOf(id)-t.TypeID), id, *m.Item(id))
 	}
-	if !exposed {
-		m.holder(id).dropOne(id)
-	}
+	m.holder(id).dropOne(id)
+	return m.holder(id).Erase(id)
 }
 
 func (m *Exact) Clear(table int) {

@@ -32,7 +32,6 @@ var (
 	ChunkOneMore            = state("chunk-one-more")
 	ManyChunks              = state("many-chunks")
 	UnevenDeal              = state("uneven-deal")
-	AboveFloor              = state("issued-above-floor")
 	CancelInPlan            = state("cancel-in-plan")
 	CancelTooLate           = state("cancel-too-late")
 	DefragmentPaused        = state("defragment-paused")

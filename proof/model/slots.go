@@ -56,9 +56,6 @@ func (s *Slots) issue() uint32 {
 		if len(s.free) > 0 {
 			s.Seen.See(HoldBack)
 		}
-		if s.floor > 0 {
-			s.Seen.See(AboveFloor)
-		}
 		n = uint32(len(s.slots))
 		s.slots = append(s.slots, slot{generation: s.floor + 1})
 	}

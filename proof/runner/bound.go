@@ -36,7 +36,6 @@ type bound interface {
 	insert(w *store.Writer, i model.Item) uint64
 	remove(w *store.Writer, id uint64) bool
 	Clear(w *store.Writer)
-	maps(w *store.Writer) []boundMap
 
 	addPart(optional bool, kind, name string, changes bool) error
 	parts() []boundPart

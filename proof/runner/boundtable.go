@@ -41,14 +41,6 @@ func (b *packed[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
 	}, model.FoldChunks)
 }
 
-func (b *packed[T]) maps(w *store.Writer) []boundMap {
-	var maps []boundMap
-	for _, m := range store.Maps(b.table, w) {
-		maps = append(maps, &packedMap[T]{mapBinding[T]{m, b.kind}, m})
-	}
-	return maps
-}
-
 func (b *packed[T]) sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error {
 	return store.SortFunc(ctx, b.table, w, b.kind.compares(compare))
 }
@@ -90,12 +82,4 @@ func (b *stable[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
 			}
 		})
 	}, model.FoldChunks)
-}
-
-func (b *stable[T]) maps(w *store.Writer) []boundMap {
-	var maps []boundMap
-	for _, m := range store.StableMaps(b.table, w) {
-		maps = append(maps, &mapBinding[T]{m, b.kind})
-	}
-	return maps
 }

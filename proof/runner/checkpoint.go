@@ -80,7 +80,7 @@ func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 		p.fail(Model, "Rollback: %v", err)
 		return
 	}
-	p.full, p.last = false, nil
+	p.full = false
 	p.abandon(c.abstract)
 	p.exact.Rollback(c.exact)
 	p.abstract, p.sortedBy = c.abstract.Copy(), maps.Clone(c.sortedBy)

@@ -30,10 +30,8 @@ type executor struct {
 	recorded    []int
 	abandoned   []uint64 // handles of abandoned histories
 	checkpoints map[int]*checkpoint
-	columns     int           // number of components of all tables
-	exposed     map[int]bool  // tables whose maps the Frame has exposed
-	full        bool          // an Insert of the Frame was refused
-	last        *store.Report // report of the EndFrame that began the frame
+	columns     int  // number of components of all tables
+	full        bool // an Insert of the Frame was refused
 	tracked     map[model.ColumnID]bool
 	sortedBy    map[int]int // by table: last order of Defragment, plus 1
 

@@ -72,10 +72,14 @@ func (y *writing) defragmentTable() {
 		y.fail(Model, "Defragment of a table: %v", err)
 		return
 	}
-	maps := y.maps()
-	y.checkBudget(int(compared.Load()), moves, max(budget, min(budget, 1)*len(maps)), done)
-	for shard, m := range maps {
-		if err := y.exact.Map(y.s.Table, shard).Follow(m.rows(), done, compare); err != nil {
+	rows := make([][]uint64, y.modelled[y.s.Table].Shards)
+	for id := range t.all() {
+		shard := int(id>>48) - int(y.modelled[y.s.Table].TypeID)
+		rows[shard] = append(rows[shard], id)
+	}
+	y.checkBudget(int(compared.Load()), moves, max(budget, min(budget, 1)*len(rows)), done)
+	for shard, ids := range rows {
+		if err := y.exact.Map(y.s.Table, shard).Follow(ids, done, compare); err != nil {
 			y.fail(Model, "shard %d: %v", shard, err)
 		}
 	}

@@ -16,7 +16,7 @@ do
 write
   insert a %1 v=3
   insert-items b %2*20 v=3
-  erase-now b %3
+  remove b %3
 end
 each tasks=3
   @0 emplace a %100 v=1 %1 ~100
@@ -65,7 +65,6 @@ write
   sort-table c by=1
   defragment-table c by=0 budget=5
   defragment-table c by=0
-  reset a.1
   clear b
 end
 `
@@ -81,9 +80,7 @@ each tasks=1
   @0 emplace-items b %101*9 v=3
 flush
 write
-  set-now a %2 %4 %101 v=90
-  set-now b %101 %2 v=91
-  erase-now b %103
+  remove b %103
   defragment-table a by=1 budget=7
   defragment-table a by=1
   sort-table a

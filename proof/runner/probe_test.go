@@ -39,7 +39,7 @@ flush
 checkpoint
 write
   insert a %5
-  erase-now a %1
+  remove a %1
   insert a %6
 end
 rollback
@@ -90,7 +90,7 @@ func TestProbes_NoticeDifferences(t *testing.T) {
 		want  string
 	}{
 		"an issued handle": {func(p *executor) {
-			p.exact.Erase(0, p.names[1].id)
+			p.exact.Remove(0, p.names[1].id)
 			p.abstract.Erase(0, p.names[1].id)
 		}, "is found and names nothing"},
 		"an abandoned handle":           {func(p *executor) { p.abstract.Insert(0, p.abandoned[0], model.Item{}) }, "the models differ over"},

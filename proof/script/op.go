@@ -16,7 +16,6 @@ type takes int
 
 const (
 	table takes = 1 << iota
-	shard       // with table: NAME or NAME.SHARD
 	name        // %N
 	names       // %N or %N*COUNT
 	refs
@@ -69,20 +68,12 @@ var (
 	Misuse          = define("misuse", alone, word)
 
 	Insert          = define("insert", inWrite, table|name|refs, "v")
-	InsertItems     = define("insert-items", inWrite, table|shard|names, "v")
-	EmplaceItemsNow = define("emplace-items-now", inWrite, table|shard|names, "v")
-	EraseNow        = define("erase-now", inWrite, table|refs)
+	InsertItems     = define("insert-items", inWrite, table|names, "v")
 	Remove          = define("remove", inWrite, table|refs)
-	EraseItemsNow   = define("erase-items-now", inWrite, table|shard|refs)
-	EraseFunc       = define("erase-func", inWrite, table|shard, "every", "rem")
 	Clear           = define("clear", inWrite, table)
-	ClearMap        = define("clear-map", inWrite, table|shard)
-	Reset           = define("reset", inWrite, table|shard)
-	SetNow          = define("set-now", inWrite, table|refs, "v")
 	SortTable       = define("sort-table", inWrite, table|order, "by")
 	SortTableByKey  = define("sort-table-key", inWrite, table|order, "by")
 	DefragmentTable = define("defragment-table", inWrite, table|order, "by", "budget")
-	EndFrame        = define("end-frame", inWrite, 0)
 	Exchange        = define("exchange", inWrite, table|column, "c", "d")
 	WriteElement    = define("write-element", inWrite, table|refs|column|sparse, "c", "v")
 	SortSparse      = define("sort-sparse", inWrite, table|sparse, "c")
@@ -127,8 +118,6 @@ func (o Op) Alone() bool { return specs[o].where&alone != 0 }
 func (o Op) InWrite() bool { return specs[o].where&inWrite != 0 }
 
 func (o Op) HasTable() bool { return specs[o].takes&table != 0 }
-
-func (o Op) HasShard() bool { return specs[o].takes&shard != 0 }
 
 // Makes reports whether the operation creates items, and whether it creates
 // many.

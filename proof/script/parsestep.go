@@ -86,19 +86,13 @@ func (r *reader) arguments(s *Step, words []string) error {
 	return r.rest(s, words)
 }
 
-func (r *reader) tableOf(s *Step, w string) (err error) {
-	name, number, dotted := strings.Cut(w, ".")
-	t, ok := r.tables[name]
-	switch {
-	case !ok:
-		return fmt.Errorf("no table is called %q", name)
-	case dotted && !s.Op.HasShard():
-		return fmt.Errorf("%q: want a table without a shard", w)
-	case dotted:
-		s.Shard, err = parseNumber(number, max(1, r.program.Tables[t].Shards)-1)
+func (r *reader) tableOf(s *Step, w string) error {
+	t, ok := r.tables[w]
+	if !ok {
+		return fmt.Errorf("no table is called %q", w)
 	}
 	s.Table = t
-	return err
+	return nil
 }
 
 func (r *reader) word(s *Step, w string) error {

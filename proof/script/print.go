@@ -52,9 +52,6 @@ func (p *Script) Line(s *Step) string {
 	b.WriteString(sp.name)
 	if sp.takes&table != 0 {
 		b.WriteString(" " + p.Tables[s.Table].Name)
-		if s.Shard > 0 {
-			fmt.Fprintf(&b, ".%d", s.Shard)
-		}
 	}
 	if sp.takes&word != 0 {
 		b.WriteString(" " + s.Word)

@@ -64,7 +64,6 @@ type Step struct {
 	Op    Op
 	Task  int // in the body of a pass: its task
 	Table int // index in Tables
-	Shard int
 	Name  int // name of the first created item; 0: none
 	N     int
 	Word  string

@@ -25,8 +25,7 @@ add-sparse hot rich
 write fail=1
   insert t0 %1 %5 v=17
   insert-items hot %2*64 v=3
-  erase-now t0 %1 %2
-  reset t0.3
+  remove t0 %1 %2
   sort-table t0 by=1
   exchange t0 c=1
   write-element t0 %1 c=1 v=4
@@ -90,9 +89,8 @@ func TestParse_ErrorsNameFileLineAndReason(t *testing.T) {
 		head + "each tasks=9999":                                        "f:4: each: tasks: \"9999\" is not a number from 0 to 4096",
 		head + "each tasks=1\n@0":                                       "f:5: want an operation after @0",
 		head + "reduce b":                                               "f:4: reduce: no table is called \"b\"",
-		head + "reduce a.1":                                             "f:4: reduce: \"a.1\": want a table without a shard",
+		head + "reduce a.1":                                             "f:4: reduce: no table is called \"a.1\"",
 		head + "reduce":                                                 "f:4: reduce: want a table",
-		head + "write\nclear-map a.2\nend":                              "f:5: clear-map: \"2\" is not a number from 0 to 1",
 		head + "write\ninsert a v=1\nend":                               "f:5: insert: \"v=1\": want a name, %N",
 		head + "write\ninsert a %1*2\nend":                              "f:5: insert: \"%1*2\": it makes one item",
 		head + "write\ninsert a %1\ninsert a %1\nend":                   "f:6: insert: %1 is made twice",

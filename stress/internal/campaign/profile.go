@@ -47,6 +47,6 @@ func Find(name string) (Profile, bool) {
 var common = []model.Seen{
 	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.StaleReused,
 	model.StaleDepleted, model.ForgedVacant, model.ForgedFree, model.ForeignHandle, model.ChunkFull, model.ChunkOneMore,
-	model.ManyChunks, model.UnevenDeal, model.AboveFloor, model.CancelInPlan, model.CancelTooLate,
+	model.ManyChunks, model.UnevenDeal, model.CancelInPlan, model.CancelTooLate,
 	model.DefragmentPaused, model.RolledBackOverDepletion, model.MisuseRefused,
 }
