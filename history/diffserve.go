@@ -99,7 +99,7 @@ func (s *server) about(ctx context.Context) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("Game.New: %w", err)
 	}
-	c, err := hook.OpenClaim[store.Queue, *store.Receipt](ctx, st)
+	c, err := hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](ctx, st)
 	if err != nil {
 		return reply{}, err
 	}

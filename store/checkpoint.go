@@ -118,7 +118,7 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) (err error) {
 func (p *phase) rolledBack(epoch uint64, calls []uint64, known bool) error {
 	s := p.store
 	if p.outer != nil {
-		p.outer.frame.refused, p.outer.frame.follows = nil, nil
+		p.outer.frame.refused = nil
 	}
 	s.batch.Drop(ErrRolledBack)
 	s.receipts.rollBack(calls, known)

@@ -25,7 +25,7 @@ type claim struct {
 	arrivals *batch.EncodedInbox
 }
 
-var _ hook.Claim[Queue, *Receipt] = (*claim)(nil)
+var _ hook.Claim[Queue, *Receipt, *Writer] = (*claim)(nil)
 
 func (s *Store) newClaim(ctx context.Context) (*claim, error) {
 	p, err := s.enter(ctx, opClaim)
@@ -252,13 +252,30 @@ func (c *claim) ResetChanges() {
 	s.forgetFrame()
 }
 
-func (c *claim) Hold(ctx context.Context, fn func(ctx context.Context) error) error {
+func (c *claim) Hold(ctx context.Context, fn func(ctx context.Context, w *Writer) error) error {
 	y, err := c.store.beginWriting(c.Context(ctx), opFrame)
 	if err != nil {
 		return err
 	}
 	defer y.end()
-	return fn(&y.phase)
+	return y.run(fn)
+}
+
+func (c *claim) EndFrame(ctx context.Context) error {
+	s := c.store
+	p := s.phaseOf(ctx)
+	if p == nil || p.op != opFrame {
+		return fmt.Errorf("store: EndFrame outside Hold: %w", ErrPhase)
+	}
+	if p.frame.refused != nil {
+		return p.frame.refused
+	}
+	if _, err := s.endFrame(p); err != nil {
+		return err
+	}
+	s.receipts.end(p.frame)
+	p.frame.begin(s)
+	return nil
 }
 
 func (c *claim) DigestShard(typeID uint16) uint64 {

@@ -220,17 +220,18 @@ func TestClaim_FirstFlushTakesTheInput(t *testing.T) {
 	one, _ := encodedStem(t)
 	input, calls := c.claim.Seal(nil, one)
 	var values []int
-	noError(t, onlyError(c.Frame(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
+	wantError(t, "EndFrame outside Hold", c.claim.EndFrame(t.Context()), store.ErrPhase)
+	noError(t, c.claim.Hold(t.Context(), func(ctx context.Context, w *store.Writer) error {
 		noError(t, c.claim.Unseal(ctx, input, calls))
 		noError(t, c.Do(ctx, func(q store.Queue) { q.Fail(emplaceStem(c, 0)(q)) }))
 		flushIn(t, c.Store, ctx)
 		for _, v := range store.Created(c.stems) {
 			values = append(values, v.Value)
 		}
-		noError(t, onlyError(w.EndFrame()))
+		noError(t, c.claim.EndFrame(ctx))
 		equal(t, "the second flush", flushIn(t, c.Store, ctx).Total.Commands(), 0)
 		return nil
-	})))
+	}))
 	equalLists(t, "the creates, after what passes recorded", values, 0, 1)
 	calls.Done(1, nil)
 	input, calls = c.claim.Seal(nil, 1000)

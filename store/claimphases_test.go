@@ -17,10 +17,10 @@ var lookers = strings.Fields("Read Reduce Digest Verify Snapshot ReadCheckpoint 
 // withoutContext are the calls that cannot identify the driver.
 var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn AddSparse")
 
-type storeClaim = hook.Claim[store.Queue, *store.Receipt]
+type storeClaim = hook.Claim[store.Queue, *store.Receipt, *store.Writer]
 
 func openClaim(ctx context.Context, s *store.Store) (storeClaim, error) {
-	return hook.OpenClaim[store.Queue, *store.Receipt](ctx, s)
+	return hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](ctx, s)
 }
 
 func claim(t tb, s *store.Store) storeClaim {

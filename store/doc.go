@@ -237,7 +237,6 @@
 //	                                    Frame, Write, Do              one goroutine, while no other pass or flush runs
 //	Insert Remove Clear Maps            Frame, Write                  one goroutine, while no pass or flush runs
 //	Sparse.Put
-//	EndFrame                            Frame                         one goroutine, while no pass or flush runs
 //	ForEach Each Do GroupBy             no phase, Frame, system       one at a time
 //	Groups.ForEach ForEachRows
 //	EraseFunc EraseOrphans Fold

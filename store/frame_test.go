@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"handloom/store"
@@ -38,7 +39,9 @@ func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
 			if epoch := s.Epoch(); flushIn(t, s, ctx).Total.Commands() != 0 || s.Epoch() != epoch || s.Pending().Commands != 1 {
 				t.Error("a flush that finds calls of the next frame alone is one with commands")
 			}
-			w.EndFrame()
+			return nil
+		})
+		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 			post(t, s, table, 4)
 			flushIn(t, s, ctx)
 			post(t, s, table, 5)
@@ -112,7 +115,6 @@ func TestFrame_DropsItsCommandsWhenItFails(t *testing.T) {
 			flushIn(t, s, ctx)
 			emplaceIn(t, s, ctx, table, 1)
 			equal(t, "the handle of a refused Insert", table.Insert(w, item{}), store.Handle[item]{})
-			wantError(t, "EndFrame", onlyError(w.EndFrame()), store.ErrFull)
 			return nil
 		}, store.ErrFull},
 		"panic": {1, func(context.Context, *store.Store, *store.Table[item], *store.Writer) error { panic(errTask) }, nil},
@@ -134,23 +136,34 @@ func TestFrame_DropsItsCommandsWhenItFails(t *testing.T) {
 	}
 }
 
-// After an EndFrame a Frame flushes again only if there is something to flush.
-func TestFrame_EndsOnce(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
-	for _, more := range []bool{false, true} {
-		var last *store.Report
-		r, err := s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) (err error) {
-			emplaceIn(t, s, ctx, table, 1)
-			last, err = w.EndFrame()
-			if more {
-				emplaceIn(t, s, ctx, table, 1)
-			}
+// Whatever the function of a Frame ran, its end applies the calls that wait and ends events.
+func TestFrame_FlushesAtItsEnd(t *testing.T) {
+	for name, do := range map[string]func(ctx context.Context, s *store.Store, events *store.Table[item], w *store.Writer) error{
+		"nothing": func(context.Context, *store.Store, *store.Table[item], *store.Writer) error { return nil },
+		"Insert": func(_ context.Context, _ *store.Store, events *store.Table[item], w *store.Writer) error {
+			events.Insert(w, item{})
+			return nil
+		},
+		"Run": func(ctx context.Context, s *store.Store, _ *store.Table[item], _ *store.Writer) error {
+			return onlyError(newSchedule(t, s, store.System{Name: "only", Run: nothing}).Run(ctx))
+		},
+		"Rollback": func(ctx context.Context, s *store.Store, events *store.Table[item], w *store.Writer) error {
+			var c store.Checkpoint
+			events.Insert(w, item{})
+			return errors.Join(s.Checkpoint(ctx, &c), s.Rollback(ctx, &c))
+		},
+	} {
+		s, table := newInbox(t, store.Options{})
+		events := register(t, s, store.TableOptions[item]{Name: "event", Events: true})
+		fill(t, s, events, 3)
+		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
+			err := do(ctx, s, events, w)
+			post(t, s, table, 1)
 			return err
 		})
-		noError(t, err)
-		equal(t, "the report of EndFrame", r == last && r.Epoch == 1, !more)
+		equal(t, name+": items of a call", table.Len(), 1)
+		equal(t, name+": events", events.Len(), 0)
 	}
-	equal(t, "the epoch", s.Epoch(), 3)
 }
 
 // A Write changes tables at once, and takes no pass, flush or ordering.
@@ -160,7 +173,6 @@ func TestWrite_TakesChangesAlone(t *testing.T) {
 		h := table.Insert(w, item{Value: 1})
 		equal(t, "the item", table.At(h).Value, 1)
 		equal(t, "the handle of a refused Insert", table.Insert(w, item{}), store.Handle[item]{})
-		wantIn(t, "the panic of EndFrame", panicOf(func() { _, _ = w.EndFrame() }), "use it inside a Frame")
 		err := store.SortFunc(t.Context(), table, w, byValue)
 		wantError(t, "SortFunc", err, store.ErrPhase, "use a Frame instead of the Write")
 		table.Clear(w)

@@ -105,11 +105,6 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 				flushIn(y.t, y.s, y.ctx)
 			}
 		},
-		"[] [] [11]": func(y *framed, _ []store.Handle[item]) {
-			made := y.create(10)
-			y.w.EndFrame()
-			y.put(made, 11)
-		},
 	} {
 		bothKinds(t, func(t *testing.T, stable bool) {
 			_, table := inFrame(t, stable, func(y *framed, hs []store.Handle[item]) {

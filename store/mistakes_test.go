@@ -94,7 +94,6 @@ func TestMistakes_NameTheirFix(t *testing.T) {
 		"chunk of an earlier pass":        {say(func() { chunk.Erase(0) }), `"ship"*kept past its pass; use the chunk`},
 		"Writer of nobody":                {say(func() { table.Insert(nil, item{}) }), "a Writer that no Write or Frame gave; change tables inside"},
 		"Writer of another store":         {func() error { return other.Write(ctx, func(w *store.Writer) { table.Insert(w, item{}) }) }, "the Writer of another store; use the Writer"},
-		"EndFrame in a Write":             {func() error { return s.Write(ctx, func(w *store.Writer) { w.EndFrame() }) }, "EndFrame inside a Write; use it inside a Frame"},
 		"Rand without Seed":               {each(func(q store.Queue) { q.Rand() }), "Options.Seed"},
 		"Fail of the queue of an Inbox": {func() error {
 			return faultOf(func() { _ = s.Inbox(func(q store.Queue) error { q.Fail(nil); return nil }) })

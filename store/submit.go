@@ -54,8 +54,7 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 }
 
 // Submit takes commands from outside the passes, as [Store.Inbox] does, and returns after
-// the frame that applied them, so that a Read sees the result; after an EndFrame, the
-// Read waits for the end of that Frame. The receipt has the handles of the creates. When
+// the frame that applied them, so that a Read sees the result. The receipt has the handles of the creates. When
 // f records nothing, Submit returns at once.
 //
 // Any number of goroutines may call it, except the goroutine that flushes and goroutines

@@ -66,7 +66,6 @@ func (r *submitted) refused(t *testing.T, is error, says string) {
 	}
 }
 
-// A loop in one Frame ends frames by EndFrame.
 func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
@@ -83,12 +82,11 @@ func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 			third = submit(t, s, t.Context(), table, 3)
 			emplaceIn(t, s, ctx, table, 0)
 			flushIn(t, s, ctx)
-			w.EndFrame()
-			second.applied(t, table, 2, 2)
-			third.waits(t, "its frame has not begun")
-			flushIn(t, s, ctx)
 			return nil
 		})
+		second.applied(t, table, 2, 2)
+		third.waits(t, "its frame has not begun")
+		flush(t, s)
 		third.applied(t, table, 3, 4)
 
 		fourth := submit(t, s, t.Context(), table, 4)
@@ -144,8 +142,9 @@ func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 			var call *submitted
 			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 				flushIn(t, s, ctx)
-				noError(t, s.Checkpoint(ctx, &between))
-				w.EndFrame()
+				return s.Checkpoint(ctx, &between)
+			})
+			runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 				call = submit(t, s, t.Context(), table, 2)
 				flushIn(t, s, ctx)
 				call.waits(t, "the Write goes on")
@@ -312,9 +311,7 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 				return onlyError(frame.Run(t.Context()))
 			}
 			return onlyError(s.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
-				err := onlyError(s.Flush(ctx))
-				w.EndFrame()
-				return errors.Join(err, onlyError(s.Flush(ctx)))
+				return errors.Join(onlyError(s.Flush(ctx)), onlyError(s.Flush(ctx)))
 			}))
 		})
 	})

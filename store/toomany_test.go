@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -169,4 +170,22 @@ func TestFlush_KeepsValuesThatDroppedCallsReplaced(t *testing.T) {
 	}
 	equal(t, "r.DroppedCalls", r.DroppedCalls, 1)
 	equal(t, "r.Total.Dropped", r.Total.Dropped, 5)
+}
+
+// A table above MaxItems, from a snapshot, takes erases but no creates.
+func TestMaxItems_FullerTableTakesErases(t *testing.T) {
+	fuller, from := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4})
+	hs := fill(t, fuller, from, 16)
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, MaxItems: 5})
+	noError(t, s.Load(t.Context(), bytes.NewReader(image(t, fuller))))
+	for _, h := range hs {
+		table.Erase(queues(t, s, 1)[0], h)
+		flush(t, s)
+		n := table.Len()
+		table.Emplace(queues(t, s, 1)[0], item{})
+		if _, err := s.Flush(t.Context()); (err == nil) != (n < 5) {
+			t.Errorf("a create with %d items: %v", n, err)
+		}
+		noError(t, s.Discard())
+	}
 }

@@ -174,7 +174,6 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		v.added++
 		return faultOf(func() { store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
 	}
-	calls["EndFrame"] = func(context.Context) error { return onlyError(v.writer.EndFrame()) }
 	calls["Submit"] = func(ctx context.Context) error {
 		return onlyError(v.Submit(ctx, func(store.Queue) error { return nil }))
 	}

@@ -133,7 +133,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
 	begun, epoch, sealed := time.Now(), w.store.Epoch(), hook.Len(from.calls)
 	runs := begun
-	_, err := w.store.Frame(w.exclusive.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
+	err := w.exclusive.Hold(ctx, func(ctx context.Context, writer *store.Writer) error {
 		runs = time.Now() // readers had the store before
 		err := p.run(ctx, writer, w.skips[h.tick])
 		if err != nil {

@@ -97,7 +97,7 @@ type goldenItem struct {
 }
 
 func TestSealedInput_MatchesGoldenFile(t *testing.T) {
-	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], hook.Claim[store.Queue, *store.Receipt]) {
+	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], hook.Claim[store.Queue, *store.Receipt, *store.Writer]) {
 		t.Helper()
 		s := store.New(store.Options{Workers: 1})
 		items := store.Register(s, store.TableOptions[goldenItem]{Name: "items"})
@@ -107,7 +107,7 @@ func TestSealedInput_MatchesGoldenFile(t *testing.T) {
 			}
 		})
 		noError(t, err)
-		c, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
+		c, err := hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](t.Context(), s)
 		noError(t, err)
 		return s, items, c
 	}

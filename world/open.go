@@ -73,7 +73,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := hook.OpenClaim[store.Queue, *store.Receipt](ctx, s)
+	c, err := hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}

@@ -99,7 +99,7 @@ func (p *tickRun) attempt(ctx context.Context, writer *store.Writer, calls hook.
 	if err := p.call(ctx, writer); err != nil {
 		return failed(err)
 	}
-	if _, err := writer.EndFrame(); err != nil {
+	if err := p.exclusive.EndFrame(ctx); err != nil {
 		return failed(err)
 	}
 	return nil

@@ -24,7 +24,7 @@ func TestStatus_DamageIsListedOnce(t *testing.T) {
 
 // A sealing claim counts calls of Seal.
 type sealing struct {
-	hook.Claim[store.Queue, *store.Receipt]
+	hook.Claim[store.Queue, *store.Receipt, *store.Writer]
 	seals int
 }
 

@@ -26,7 +26,7 @@ type snapshot struct {
 }
 
 func (w *World) copyInto(ctx context.Context, i *snapshot) error {
-	return w.exclusive.Hold(ctx, func(ctx context.Context) error {
+	return w.exclusive.Hold(ctx, func(ctx context.Context, _ *store.Writer) error {
 		if err := w.stopped(); err != nil {
 			return err
 		}

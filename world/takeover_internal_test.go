@@ -11,7 +11,7 @@ import (
 
 func TestErrVersion_NeedsSameProgram(t *testing.T) {
 	s := store.New(store.Options{})
-	claim, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
+	claim, err := hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](t.Context(), s)
 	noError(t, err)
 	defer claim.Release()
 	local := entry.TermStart{Version: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}

@@ -19,7 +19,7 @@ import (
 // the other methods for any.
 type World struct {
 	store       *store.Store
-	exclusive   hook.Claim[store.Queue, *store.Receipt]
+	exclusive   hook.Claim[store.Queue, *store.Receipt, *store.Writer]
 	log         Log
 	o           Options
 	incarnation uint64

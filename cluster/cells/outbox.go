@@ -238,8 +238,7 @@ func (o *Outbox[M]) Problems() []error { return o.core.problems.list() }
 func (o *Outbox[M]) Forged() uint64 { return o.core.forged.Load() }
 
 // Tick returns a tick for a world. It flushes the input, calls tick, flushes the recorded
-// commands, and numbers the messages. A tick fails if it calls [store.Writer.EndFrame] after
-// Send.
+// commands, and numbers the messages.
 func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world.Tick) error) func(ctx context.Context, w *store.Writer, t world.Tick) error {
 	check.Given(tick != nil, "cells: Tick", "function")
 	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
@@ -339,9 +338,6 @@ func (o *Outbox[M]) end(w *store.Writer) error {
 	}
 	for _, h := range o.over {
 		o.sent.Remove(w, h)
-	}
-	if pending := o.core.pairs.pending(); pending != o.sent.Len() {
-		return fmt.Errorf("cells: %d messages without a number: the tick called Writer.EndFrame after Send", o.sent.Len()-pending)
 	}
 	o.arrived.Clear(w)
 	o.core.wake()

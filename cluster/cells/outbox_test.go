@@ -287,22 +287,6 @@ func TestOutbox_ReportsMisuse(t *testing.T) {
 	}
 }
 
-func TestTick_RefusesEndFrame(t *testing.T) {
-	a := newPost(t, cells.Options[int]{})
-	_, err := a.Frame(t.Context(), func(ctx context.Context, w *store.Writer) error {
-		return a.out.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
-			err := a.Do(ctx, func(q store.Queue) { a.out.Send(q, 9, 1) })
-			if err == nil {
-				_, err = a.Flush(ctx)
-			}
-			return errors.Join(err, onlyError(w.EndFrame()))
-		})(ctx, w, world.Tick{})
-	})
-	if err == nil || !strings.Contains(err.Error(), "EndFrame") {
-		t.Errorf("the tick: %v", err)
-	}
-}
-
 // Also checks packets of other cells and programs.
 func TestPacket_RefusesInvalidBytes(t *testing.T) {
 	b, good := newPacket(t)

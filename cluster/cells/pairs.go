@@ -166,15 +166,6 @@ func (p *pairs) received(from ID) (cursor, lost uint64) {
 	return 0, 0
 }
 
-// pending returns the number of unacknowledged messages.
-func (p *pairs) pending() int {
-	n := uint64(0)
-	for _, known := range p.peers.All() {
-		n += known.Sent - known.Acked
-	}
-	return int(n)
-}
-
 // Pair is the state of the messages between this cell and another. Each number includes all
 // messages up to it.
 type Pair struct {

@@ -9,20 +9,20 @@ import (
 // [OpenClaim].
 var NewClaim func(ctx context.Context, store any) (any, error)
 
-// OpenClaim gives the caller the sole right to change a *store.Store until Release. Queue
-// and Receipt are store.Queue and *store.Receipt. Readers continue.
+// OpenClaim gives the caller the sole right to change a *store.Store until Release. Queue,
+// Receipt and Writer are store.Queue, *store.Receipt and *store.Writer. Readers continue.
 //
 // It waits for the phase that is open. It fails with store.ErrPhase inside a phase, while
 // the store has another Claim, and while commands or calls of the inbox wait for a flush.
 // It fails with store.ErrSnapshot when the items of a table cannot become bytes because
 // they hold pointers, interfaces, functions or channels: the error names each such table
 // and field.
-func OpenClaim[Queue, Receipt any](ctx context.Context, store any) (Claim[Queue, Receipt], error) {
+func OpenClaim[Queue, Receipt, Writer any](ctx context.Context, store any) (Claim[Queue, Receipt, Writer], error) {
 	c, err := NewClaim(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	return c.(Claim[Queue, Receipt]), nil
+	return c.(Claim[Queue, Receipt, Writer]), nil
 }
 
 // ErrInput means that no Seal of a store with the same tables gave the bytes of an Unseal. The
@@ -40,12 +40,12 @@ var ErrInput = errors.New("not an input of this store")
 // Users of the driver call Submit of the Claim, and the driver makes ticks of the calls:
 //
 //	input, calls := c.Seal(nil, 1<<20) // and appends input to a log
-//	err := s.Write(c.Context(ctx), func(ctx context.Context, w *store.Writer) error {
+//	err := c.Hold(ctx, func(ctx context.Context, w *store.Writer) error {
 //		c.ResetChanges()
 //		if err := c.Unseal(ctx, input, calls); err != nil {
 //			return err
 //		}
-//		return tick(ctx, w)
+//		return errors.Join(tick(ctx, w), c.EndFrame(ctx))
 //	})
 //	calls.Done(number, err)
 //
@@ -53,7 +53,7 @@ var ErrInput = errors.New("not an input of this store")
 // both stores record the calls again from the bytes.
 //
 // A Claim has one driver, on one goroutine at a time; any goroutine may call Submit.
-type Claim[Queue, Receipt any] interface {
+type Claim[Queue, Receipt, Writer any] interface {
 	// Release ends the claim. Others may change the store again, and phases with the
 	// context of the claim are ordinary phases. Calls of Submit that were not sealed return
 	// store.ErrDiscarded, and input that was not flushed is dropped. The driver calls it
@@ -150,7 +150,13 @@ type Claim[Queue, Receipt any] interface {
 	ResetChanges()
 
 	// Hold holds the store alone while fn runs, as a Frame of the driver that does not flush.
-	Hold(ctx context.Context, fn func(ctx context.Context) error) error
+	Hold(ctx context.Context, fn func(ctx context.Context, w Writer) error) error
+
+	// EndFrame flushes as the end of a Frame does, ends the frame and begins the next one, inside
+	// Hold: a driver may run a tick twice, with a Rollback in between, and readers see neither.
+	// If an Insert failed before, or the flush fails, it returns that error and the frame
+	// continues.
+	EndFrame(ctx context.Context) error
 
 	// DigestShard returns the hash of the shard with a typeId, or 0 if no table has the
 	// typeId. Its cost is in proportion to the shard. It may be called where DigestTables of
