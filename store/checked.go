@@ -25,7 +25,7 @@ func (t *table) lookup(method string) {
 		return
 	}
 	if s.applying.Load() {
-		panic(fmt.Sprintf("store: %s of table %q while a flush applies; look things up in a phase (Read, a pass, Frame)", method, t.name))
+		panic(fmt.Sprintf("store: %s of %v while a flush applies; look things up in a phase (Read, a pass, Frame)", method, t))
 	}
 	if y := s.currentSystem(); y != nil && !y.reads(t) {
 		panic(y.undeclared("calls "+method+" of", t, "Reads"))

@@ -119,3 +119,41 @@ func TestChecked_FlushCountsCommands(t *testing.T) {
 	says(t, panicOf(func() { s.Settled(2) }), "B1", "1 commands of 2")
 	s.Settled(1)
 }
+
+// A checked build names a second goroutine that uses a Writer.
+func TestWriter_SecondCallPanics(t *testing.T) {
+	s := newStore(t, store.Options{})
+	var second func()
+	table := register(t, s, store.TableOptions[item]{Name: "keyed"})
+	store.AddIndex(table, "value", func(v *item) (uint64, bool) {
+		if second != nil {
+			second()
+		}
+		return v.Value, true
+	})
+	shield := addSparse(t, table, store.ColumnOptions[int]{Name: "shield"})
+	write(t, s, func(w *store.Writer) {
+		h := table.Insert(w, item{Value: 1})
+		refused := make(map[string]string)
+		second = func() {
+			second = nil
+			for name, call := range map[string]func(){
+				"Insert": func() { table.Insert(w, item{}) },
+				"Remove": func() { table.Remove(w, h) },
+				"Clear":  func() { table.Clear(w) },
+				"Put":    func() { shield.Put(w, h, 1) },
+			} {
+				done := make(chan string)
+				go func() { done <- panicOf(call) }()
+				refused[name] = <-done
+			}
+		}
+		table.Insert(w, item{Value: 2})
+		equal(t, "calls", len(refused), 4)
+		for name, got := range refused {
+			wantIn(t, name, got, "store: "+name+" while another call with the same Writer runs")
+		}
+		table.Remove(w, h)
+	})
+	equal(t, "items", table.Len(), 1)
+}

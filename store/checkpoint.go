@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 // ErrCheckpoint means that a table cannot be copied, or that a [Checkpoint] is empty or
@@ -14,11 +15,19 @@ var ErrCheckpoint = errors.New("no usable checkpoint")
 // Checkpoint is a copy of the state of a store, made by [Store.Checkpoint]. The zero
 // Checkpoint is empty and ready to use. It can be reused for one store, and keeps the
 // memory of the largest state; several of them used in rotation are a history. It must
-// not be copied (go vet reports it).
+// not be copied (go vet reports it). A second call that uses it meanwhile, also WriteTo,
+// fails with [ErrCheckpoint].
 //
 // See guide/netcode.md.
 type Checkpoint struct {
-	_      noCopy
+	_    noCopy
+	busy atomic.Bool // a call uses it
+
+	saved
+}
+
+// saved is the content of a checkpoint.
+type saved struct {
 	store  *Store
 	whole  bool // a state was copied completely
 	epoch  uint64
@@ -72,6 +81,7 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 	if err := into.mayServe(p); err != nil {
 		return fmt.Errorf("store: Checkpoint: %w; nothing was copied", err)
 	}
+	defer into.busy.Store(false)
 	return into.save(p)
 }
 
@@ -99,10 +109,11 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) (err error) {
 		return err
 	}
 	defer p.leave()
-	if err = c.mayServe(p); err == nil {
-		err = c.covers(s)
+	if err := c.mayServe(p); err != nil {
+		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
 	}
-	if err != nil {
+	defer c.busy.Store(false)
+	if err := c.covers(s); err != nil {
 		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
 	}
 	epoch, calls, known := c.epoch, c.calls, c.known
@@ -137,11 +148,31 @@ func (p *phase) rolledBack(epoch uint64, calls []uint64, known bool) error {
 	return nil
 }
 
-// mayServe returns the reason why the phase cannot copy to or from c, or nil.
+// use makes c busy, unless another call uses it.
+func (c *Checkpoint) use() error {
+	if !c.busy.CompareAndSwap(false, true) {
+		return fmt.Errorf("%w: another call uses it; use several in rotation", ErrCheckpoint)
+	}
+	return nil
+}
+
+// mayServe makes c busy, or returns the reason why the phase cannot copy to or from c.
 func (c *Checkpoint) mayServe(p *phase) error {
-	switch {
-	case c == nil:
+	if c == nil {
 		return fmt.Errorf("%w: it is nil; give the address of one", ErrCheckpoint)
+	}
+	if err := c.use(); err != nil {
+		return err
+	}
+	err := c.serves(p)
+	if err != nil {
+		c.busy.Store(false)
+	}
+	return err
+}
+
+func (c *Checkpoint) serves(p *phase) error {
+	switch {
 	case c.store != nil && c.store != p.store:
 		return fmt.Errorf("%w: it belongs to another store; use one Checkpoint per store", ErrCheckpoint)
 	case p.Err() != nil:
@@ -203,7 +234,7 @@ func (c *Checkpoint) restore(p *phase) error {
 			for _, t := range c.tables {
 				t.giveUp()
 			}
-			*c = Checkpoint{}
+			c.saved = saved{}
 		}
 	}()
 	if err := c.each(p, (*savedTable).restore); err != nil {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -37,6 +38,39 @@ func TestRollback_RefusesUnusableCheckpoints(t *testing.T) {
 	table.Emplace(q, item{}) // the batch is still open
 	wantFlush(t, s, batch.Counts{Created: 2})
 	resolve(t, table, p)
+}
+
+// While a call uses a checkpoint, every other call refuses it and leaves it whole.
+func TestCheckpoint_ServesOneCall(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	fill(t, s, table, 3)
+	before := digest(t, s)
+	file := image(t, s)
+	var c store.Checkpoint
+	checkpoint(t, s, &c)
+	fill(t, s, table, 5)
+	var written bytes.Buffer
+	_, err := c.WriteTo(writerFunc(func(b []byte) (int, error) {
+		for name, call := range map[string]func() error{
+			"Checkpoint":     func() error { return s.Checkpoint(t.Context(), &c) },
+			"Rollback":       func() error { return s.Rollback(t.Context(), &c) },
+			"ReadCheckpoint": func() error { return s.ReadCheckpoint(t.Context(), bytes.NewReader(file), &c) },
+			"WriteTo":        func() error { return onlyError(c.WriteTo(io.Discard)) },
+		} {
+			wantError(t, name, call(), store.ErrCheckpoint, "another call uses it")
+		}
+		return written.Write(b)
+	}))
+	noError(t, err)
+	equal(t, "items", table.Len(), 8)
+	for _, back := range []func() error{
+		func() error { return s.Rollback(t.Context(), &c) },
+		func() error { return s.Load(t.Context(), &written) },
+	} {
+		fill(t, s, table, 1)
+		noError(t, back())
+		equal(t, "digest", digest(t, s), before)
+	}
 }
 
 func TestCheckpoint_EndedContextChangesNothing(t *testing.T) {

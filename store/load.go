@@ -38,6 +38,10 @@ func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) 
 	check.Given(c != nil, "store: ReadCheckpoint", "Checkpoint")
 	empty, err := s.registered(ctx)
 	if err == nil {
+		err = c.use()
+	}
+	if err == nil {
+		defer c.busy.Store(false)
 		err = c.read(ctx, s, empty, r)
 	}
 	if err != nil {
@@ -106,7 +110,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	if c.store != nil && c.store != s {
 		return fmt.Errorf("%w: it belongs to another store; use one Checkpoint per store", ErrCheckpoint)
 	}
-	*c = Checkpoint{store: s}
+	c.saved = saved{store: s}
 	in := image.NewReader(ctx, r)
 	defer func() {
 		if !c.whole { // also when the goroutine is ending

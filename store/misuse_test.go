@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -157,6 +158,28 @@ func TestQueue_MisusePanics(t *testing.T) {
 		kept = queues(t, s, 1)[0]
 		end()
 		refused(t, table, kept, "task 0 in pass 0 was kept past its flush")
+	}
+}
+
+// Two goroutines may call Queues and Discard in any order.
+func TestQueues_PairsKeepTheStore(t *testing.T) {
+	for _, names := range []string{"Queues Queues", "Queues Discard", "Discard Discard"} {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		calls := map[string]func() error{"Queues": func() error { return onlyError(s.Queues(20)) }, "Discard": s.Discard}
+		for range 200 {
+			var both sync.WaitGroup
+			for name := range strings.FieldsSeq(names) {
+				both.Go(func() {
+					if err := calls[name](); err != nil {
+						t.Errorf("%s: %v", names, err)
+					}
+				})
+			}
+			both.Wait()
+		}
+		noError(t, s.Discard())
+		fill(t, s, table, 3)
+		equal(t, names+": items", table.Len(), 3)
 	}
 }
 

@@ -24,8 +24,8 @@ const MaxShards = 64
 //     Run after the wave of the last such system, also if an If skipped that system.
 //     Later events live until that flush of the next Run. So the last system finds each
 //     event once; a system before the emitter finds none if another system reads after
-//     the emitter. NewSchedule adds a flush at the end if needed. A second schedule must
-//     not read or write the table.
+//     the emitter. NewSchedule adds a flush at the end if needed. Of several schedules
+//     that read or write the table, the one made last ends the events.
 //   - Otherwise it is each [Store.Flush] outside a Frame, the end of each Frame, and in a Run outside a Frame
 //     the first flush after the wave of the first system that emits to the table. The
 //     program finds the events between Runs.

@@ -105,8 +105,9 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 // one goroutine at a time, until the next flush or Discard; recording must end before. A
 // queue over its limit makes that flush return [ErrQueueFull] and apply nothing.
 //
-// The goroutine that flushes calls Queues, between phases or inside a Read or Reduce.
-// During any other phase it is [ErrPhase]. It does not wait. A negative n panics.
+// Queues and Discard may be called between phases or inside a Read or Reduce, one after
+// another: their order decides the order of commands. During any other phase they are
+// [ErrPhase]. They do not wait for phases. A negative n panics.
 func (s *Store) Queues(n int) ([]Queue, error) {
 	if n < 0 {
 		panic(fmt.Sprintf("store: Queues of %d; n must not be negative", n))
@@ -116,6 +117,8 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 		return nil, fmt.Errorf("store: Queues: %w: another phase than Read or Reduce is open; call it between phases", ErrPhase)
 	}
 	defer s.gate.release(true)
+	s.recording.Lock()
+	defer s.recording.Unlock()
 	if err := s.unclaimed(opQueues); err != nil {
 		return nil, err
 	}
@@ -142,6 +145,8 @@ func (s *Store) Discard() error {
 		return fmt.Errorf("store: Discard: %w: another phase than Read or Reduce is open; call it between phases", ErrPhase)
 	}
 	defer s.gate.release(true)
+	s.recording.Lock()
+	defer s.recording.Unlock()
 	if err := s.unclaimed(opDiscard); err != nil {
 		return err
 	}

@@ -100,6 +100,9 @@ func (t *Table[T]) Put(q Queue, h Handle[T], v T) {
 // handle. The result of p is available until the next frame flushes commands. It takes
 // O(1) time per flush of the frame. Callers are as for [Table.Get].
 func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
+	if check.Cheap {
+		t.core.lookup("Resolve")
+	}
 	id, ok := t.core.resolve(p.ID)
 	return Handle[T]{ID: id}, ok
 }

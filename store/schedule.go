@@ -80,7 +80,7 @@ func (r resource) String() string {
 	if r.component != nil {
 		return fmt.Sprintf("%s %q", r.component.what, r.component.fullName)
 	}
-	return fmt.Sprintf("table %q", r.table.name)
+	return r.table.String()
 }
 
 // Other is a resource outside the store, identified by its name: a search tree, a window,
@@ -197,9 +197,8 @@ type system struct {
 // systems conflict, the first in the list runs first.
 //
 // It panics with an error that names every mistake: no systems, empty or duplicate names,
-// systems without Run, tables of another store, tables with Events that another schedule
-// reads, systems that change a table after a reader of its [ChangesOf], unknown names in
-// After, and cycles.
+// systems without Run, tables of another store, systems that change a table after a reader
+// of its [ChangesOf], unknown names in After, and cycles.
 func NewSchedule(s *Store, systems ...System) *Schedule {
 	s.made("NewSchedule")
 	s.planning.Lock()
@@ -221,7 +220,6 @@ func NewSchedule(s *Store, systems ...System) *Schedule {
 		if given.Run != nil {
 			plain[i].Run = y.run
 		}
-		errs = append(errs, c.eventFaults(&plain[i])...)
 	}
 	errs = append(errs, c.addChanges(plain)...)
 	var err error
@@ -280,8 +278,7 @@ func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 
 type namedResource struct {
 	resource
-	name    string
-	touched bool // a system reads or writes it, and it has Events
+	name string
 }
 
 func (c *Schedule) number(r namedResource) schedule.Resource {

@@ -24,7 +24,7 @@ func (p *phase) systemOf() *system {
 }
 
 func (y *system) undeclared(does string, t *table, where string) error {
-	return fmt.Errorf("store: system %q %s table %q: %w; add it to %s", y.Name, does, t.name, ErrUndeclared, where)
+	return fmt.Errorf("store: system %q %s %v: %w; add it to %s", y.Name, does, t, ErrUndeclared, where)
 }
 
 func contains(resources []Resource, t *table) bool {

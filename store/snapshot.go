@@ -64,6 +64,10 @@ func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
 func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 	check.Given(c != nil, "store: WriteTo", "Checkpoint")
 	check.Given(w != nil, "store: WriteTo", "io.Writer")
+	if err := c.use(); err != nil {
+		return 0, fmt.Errorf("store: WriteTo: %w", err)
+	}
+	defer c.busy.Store(false)
 	if !c.whole {
 		return 0, fmt.Errorf("store: WriteTo: %w: it is empty: no Checkpoint into it has succeeded", ErrCheckpoint)
 	}

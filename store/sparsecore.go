@@ -88,6 +88,9 @@ func (c *sparseData) item(id ID) unsafe.Pointer {
 
 // put returns the address for the new value of the item id, or nil without such an item.
 func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
+	if check.Full {
+		defer w.alone("Put")()
+	}
 	t := c.table
 	w.useComponent(t, "Put")
 	if t.store.probe != nil {
@@ -114,6 +117,9 @@ func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 }
 
 func (c *sparseData) remove(w *Writer, id ID) bool {
+	if check.Full {
+		defer w.alone("Remove")()
+	}
 	t := c.table
 	w.useComponent(t, "Remove")
 	if t.store.probe != nil {
@@ -137,6 +143,9 @@ func (c *sparseData) remove(w *Writer, id ID) bool {
 }
 
 func (c *sparseData) sortAsTable(w *Writer) {
+	if check.Full {
+		defer w.alone("SortAsTable")()
+	}
 	w.use(c.table, "SortAsTable")
 	for i, sh := range c.table.order {
 		data := c.shard(i)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"handloom/batch"
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
@@ -44,6 +45,9 @@ func (t *StableTable[T]) Put(q Queue, h Handle[T], v T) {
 // Resolve returns the handle of the item for the provisional handle p, and whether it
 // exists; see [Table.Resolve].
 func (t *StableTable[T]) Resolve(p Handle[T]) (Handle[T], bool) {
+	if check.Cheap {
+		t.core.lookup("Resolve")
+	}
 	id, ok := t.core.resolve(p.ID)
 	return Handle[T]{ID: id}, ok
 }

@@ -91,6 +91,7 @@ type Store struct {
 	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: off
 
 	planning  sync.Mutex // held by NewSchedule
+	recording sync.Mutex // held by Queues and Discard, which share the gate with readers
 	statsLock sync.Mutex
 	stats     Stats
 	flushed   Report // sum of all reports
@@ -164,10 +165,14 @@ func (s *Store) Has(id ID) bool {
 // Resolve returns the handle of the item for the provisional handle id of the last frame,
 // and whether it exists; see [Table.Resolve].
 func (s *Store) Resolve(id ID) (ID, bool) {
-	if t := s.owner(id); t != nil {
-		return t.resolve(id)
+	t := s.owner(id)
+	if t == nil {
+		return 0, false
 	}
-	return 0, false
+	if check.Cheap {
+		t.lookup("Resolve")
+	}
+	return t.resolve(id)
 }
 
 // owner returns the table that has the typeId of id, or nil.

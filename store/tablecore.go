@@ -27,15 +27,15 @@ type table struct {
 	typ        *items.Type    // item type
 	maxItems   int
 	minFree    int
-	chunk      int               // rows per chunk
-	fields     []uintptr         // offsets of handles in an item
-	visitor    shard.LinkVisitor // visits handles inside references; nil: none
-	links      bool              // items, columns or sparse data have handle fields
-	visits     bool              // items, columns or sparse data have a Links function
-	tracked    bool              // keeps change lists
-	events     bool              // items end without a command
-	isRead     atomic.Bool       // by a schedule, which ends the events
-	version    uint64            // increases when items are created, erased or moved
+	chunk      int                      // rows per chunk
+	fields     []uintptr                // offsets of handles in an item
+	visitor    shard.LinkVisitor        // visits handles inside references; nil: none
+	links      bool                     // items, columns or sparse data have handle fields
+	visits     bool                     // items, columns or sparse data have a Links function
+	tracked    bool                     // keeps change lists
+	events     bool                     // items end without a command
+	reader     atomic.Pointer[Schedule] // the last one made that reads or writes it, which ends the events; nil: none
+	version    uint64                   // increases when items are created, erased or moved
 	copying    copying
 	lookups    lookups
 	migrate    map[string]func(old Fields, v unsafe.Pointer) error

@@ -86,6 +86,14 @@ func setMissing(tables []emptyTable, order []source) error {
 
 func (t *table) isValue() bool { return t.initial.Len() > 0 }
 
+// String returns the kind and name for messages.
+func (t *table) String() string {
+	if t.isValue() {
+		return fmt.Sprintf("value %q", t.name)
+	}
+	return fmt.Sprintf("table %q", t.name)
+}
+
 // one returns the item of a value, or nil when the store is closed.
 func (t *table) one() unsafe.Pointer { return t.order[0].Map.Item(t.value) }
 

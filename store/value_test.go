@@ -5,6 +5,7 @@ import (
 	"context"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -145,4 +146,13 @@ func TestValue_PanicsAfterClose(t *testing.T) {
 	v := newValue(t, s, "score")
 	noError(t, onlyError(s.Close(t.Context())))
 	equal(t, "Get of a closed store", v.Get(), nil)
+}
+
+func TestValue_UndeclaredGetNamesIt(t *testing.T) {
+	s := newStore(t, store.Options{})
+	v := newValue(t, s, "score")
+	_, err := newSchedule(t, s, store.System{Name: "x", Run: func(context.Context) error { v.Get(); return nil }}).Run(t.Context())
+	if check.Cheap {
+		wantError(t, "Run", err, store.ErrUndeclared, `Get of value "score"`)
+	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"handloom/internal/check"
@@ -15,6 +16,19 @@ import (
 type Writer struct {
 	phase   *phase
 	changed []*table
+	busy    atomic.Bool // checked builds: a call runs
+}
+
+// alone panics if another call with w runs, until the returned function is called. Only
+// checked builds call it.
+func (w *Writer) alone(operation string) (end func()) {
+	if w == nil {
+		return func() {}
+	}
+	if !w.busy.CompareAndSwap(false, true) {
+		panic(fmt.Sprintf("store: %s while another call with the same Writer runs; call it on one goroutine, and not in a key function", operation))
+	}
+	return func() { w.busy.Store(false) }
 }
 
 // Write holds the store alone and calls fn, which changes tables at once with w: Insert,
@@ -120,6 +134,9 @@ func (w *Writer) check(operation string) {
 // returns the null handle. The Write or Frame then returns the first such error, which
 // wraps [ErrFull] or [ErrDuplicate].
 func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
+	if check.Full {
+		defer w.alone("Insert")()
+	}
 	shard, err := t.core.insertInto(w)
 	if err == nil && t.core.indexes != nil {
 		value := new(T) // v itself would escape to the heap in every call
@@ -144,6 +161,9 @@ func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
 
 // Insert adds v at once; see [Table.Insert].
 func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
+	if check.Full {
+		defer w.alone("Insert")()
+	}
 	shard, err := t.core.insertInto(w)
 	if err == nil && t.core.indexes != nil {
 		value := new(T) // v itself would escape to the heap in every call
@@ -205,6 +225,9 @@ func (t *table) withName(err error) error {
 // pointers into the shard. It panics when w is used outside its Write or Frame; elsewhere
 // record [Table.Erase].
 func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
+	if check.Full {
+		defer w.alone("Remove")()
+	}
 	t.core.remove(w, h.ID)
 	return dense.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
@@ -212,6 +235,9 @@ func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
 // Remove erases the item h and reports whether it existed; see [Table.Remove]. It takes
 // O(1) time and moves no item.
 func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
+	if check.Full {
+		defer w.alone("Remove")()
+	}
 	t.core.remove(w, h.ID)
 	return paged.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
@@ -238,6 +264,9 @@ func (t *Table[T]) Clear(w *Writer) { t.core.clear(w) }
 func (t *StableTable[T]) Clear(w *Writer) { t.core.clear(w) }
 
 func (t *table) clear(w *Writer) {
+	if check.Full {
+		defer w.alone("Clear")()
+	}
 	w.use(t, "Clear")
 	if t.tracked && t.len() > 0 {
 		t.clearing(w)
