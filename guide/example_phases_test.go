@@ -83,8 +83,8 @@ func Example_flush() {
 		fmt.Println(err)
 	}
 	_, err = s.Flush(ctx)
-	fmt.Println(errors.Is(err, store.ErrFull), asteroids.Len(), s.Pending().Commands)
-	fmt.Println(s.Discard(), s.Pending().Commands)
+	fmt.Println(errors.Is(err, store.ErrFull), asteroids.Len())
+	fmt.Println(s.Discard())
 	// endregion
 
 	// region puts
@@ -106,8 +106,8 @@ func Example_flush() {
 	// endregion
 
 	// Output:
-	// true 0 3
-	// <nil> 0
+	// true 0
+	// <nil>
 	// epoch 1: 1 put 2 superseded <nil>
 	// the last task wins: 2
 }

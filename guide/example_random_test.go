@@ -38,8 +38,9 @@ func TestWalk_DiffersByTickAndTable(t *testing.T) {
 	for i := range tables {
 		tables[i] = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)})
 		noError(s.Write(ctx, func(w *store.Writer) {
-			_, err := store.Maps(tables[i], w)[0].InsertItems(make([]walker, 3000), nil)
-			noError(err)
+			for range 3000 {
+				tables[i].Insert(w, walker{})
+			}
 		}))
 	}
 	tick := func() (steps []float64) {

@@ -16,7 +16,6 @@ import (
 // Map is the storage of a shard without item types. User lookups do not use it.
 type Map interface {
 	TypeID() uint16
-	IsPinned() bool // the map belongs to a table and was not replaced
 	Len() int
 	Rows() int // number of positions that a pass visits
 	Item(id handle.ID) unsafe.Pointer

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ func heapAtMost(t tb, what string, before, most int64) {
 type swollen struct {
 	*store.Store
 	table, other *store.Table[item]
+	blank        []byte // a snapshot without items
 }
 
 const burstItems = 100_000
@@ -41,6 +43,7 @@ func newSwollen(t tb, o store.TableOptions[item]) swollen {
 	o.Name = "table"
 	s.table = register(t, s.Store, o)
 	s.other = register(t, s.Store, store.TableOptions[item]{Name: "other", Shards: 4, Changes: true})
+	s.blank = image(t, s.Store)
 	return s
 }
 
@@ -284,14 +287,10 @@ func TestBurst_ChunkNotesAreReleased(t *testing.T) {
 	})
 }
 
+// empty also releases the memory of the items.
 func (s swollen) empty(t tb) {
 	t.Helper()
-	write(t, s.Store, func(w *store.Writer) {
-		s.table.Clear(w)
-		m := store.Maps(s.table, w)[0]
-		m.Reset()
-		m.Shrink()
-	})
+	noError(t, s.Load(context.Background(), bytes.NewReader(s.blank)))
 }
 
 // A full queue refuses commands, and memory stays within the limit.

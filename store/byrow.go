@@ -10,8 +10,7 @@ import (
 // Tasks of chunks record erases by row, and a flush uses the rows directly: translation
 // into handles and back would cost more than the erase (op=storm). Rows are valid until a
 // Write or Frame changes the table. Its first change replaces them by handles. Each later
-// pass of that Frame replaces its own rows, because the table does not see further changes
-// through exposed maps.
+// pass of that Frame replaces its own rows, because further changes only count a version.
 
 // endTask records the erases of a chunk's task, unless the task failed, and returns its
 // error.

@@ -19,7 +19,6 @@ import (
 // Created, [Erased] and [Written] are net over the frame. An item that was created and
 // erased is in none, an item that was created and written only in Created, an item that
 // was written and erased only in Erased. Insert, Remove and Clear count.
-// Changes through [Maps] are not listed, and items removed through them leave all lists.
 //
 // The lists belong to the last frame that flushed, even an empty batch, or that changed a
 // table with Changes at once. [Store.Rollback] and [Store.Load] empty them. They are read

@@ -94,15 +94,15 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 // no longer resolve, and the lists of [Created], [Erased] and [Written] are empty, also
 // for the frame that Rollback is in. Drop all handles issued since c was taken: some are
 // stale, others will name other items. Items of a [StableTable] are at their addresses of
-// that time, unless Shrink has released the memory since; other pointers are invalid.
-// Rollback costs the same as [Store.Checkpoint].
+// that time; other pointers are invalid. Rollback costs the same as [Store.Checkpoint].
 //
 // Rollback holds the store alone, or joins the Frame of its context. It fails with
 // [ErrCheckpoint] when c is empty, belongs to another store or is older than a table,
-// column or sparse data, and with the cause of ctx when that has ended; nothing has
+// column, sparse data or index, and with the cause of ctx when that has ended; nothing has
 // changed. Once begun, it completes: when Clone panics, the store takes the items of c
 // instead of copies, c is empty, and Rollback returns the [*PanicError] although the
-// state is restored.
+// state is restored. It also returns [ErrDuplicate] although the state is restored if
+// keys of an [Index] were changed in place before the checkpoint.
 func (s *Store) Rollback(ctx context.Context, c *Checkpoint) (err error) {
 	p, err := s.enter(ctx, opRollback)
 	if err != nil {

@@ -93,11 +93,6 @@ func TestRollback_KeepsStableAddresses(t *testing.T) {
 				}
 			}
 			flush(t, s)
-			write(t, s, func(w *store.Writer) {
-				for _, m := range store.StableMaps(table, w) {
-					m.Shrink()
-				}
-			})
 			rollback(t, s, &c)
 			for h, v := range table.All() {
 				if addresses[h] != v {

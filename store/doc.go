@@ -210,7 +210,7 @@
 //	Created, Erased, Written                 a later frame flushes, even nothing, or changes such a table at once
 //	Receipt of Submit                        forever
 //	Report of Flush                          the next flush; of Run: the next one; Report.Clone: forever
-//	Writer, and maps from Maps               its Write or Frame ends
+//	Writer                                   its Write or Frame ends
 //	Handle                                   forever: it finds its item or nothing; issued after a Checkpoint: its Rollback
 //	Checkpoint                               the next Checkpoint into it
 //
@@ -235,7 +235,7 @@
 //	                                    system                        one goroutine, columns, sparse data and values it writes,
 //	                                                                  while no pass of it runs
 //	                                    Frame, Write, Do              one goroutine, while no other pass or flush runs
-//	Insert Remove Clear Maps            Frame, Write                  one goroutine, while no pass or flush runs
+//	Insert Remove Clear                 Frame, Write                  one goroutine, while no pass or flush runs
 //	Sparse.Put
 //	ForEach Each Do GroupBy             no phase, Frame, system       one at a time
 //	Groups.ForEach ForEachRows
@@ -250,7 +250,7 @@
 //	Checkpoint Rollback Load            no phase, Frame               one at a time
 //	SortFunc SortByKey Defragment       Frame                         one at a time
 //	Frame Write Read Close Submit       no phase                      any
-//	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
+//	Queues Discard                      no phase, Read, Reduce        any, one after another
 //	Register RegisterStable AddColumn   no phase open at all          any
 //	AddSparse
 //	Shuffle

@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 
+	"handloom/batch"
 	"handloom/shard"
 	"handloom/shard/handle"
 )
@@ -58,4 +59,5 @@ func (w *Writer) ForgetChanged() int {
 	return n
 }
 
-func (s *Store) Lent() int { return len(s.exposed) }
+// Pending is the size of the commands recorded since the last flush.
+func (s *Store) Pending() batch.Load { return s.batch.Pending() }

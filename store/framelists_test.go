@@ -75,26 +75,8 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			y.table.Clear(y.w)
 			y.insert(12)
 		},
-		"[12] [1 11] []": func(y *framed, hs []store.Handle[item]) { // changes by maps are not listed
-			exposed := y.exposed()
-			exposed.Erase(hs[0])
-			exposed.Erase(y.create(10))
-			other, err := exposed.Insert(item{Value: 11})
-			noError(y.t, err)
-			y.table.Remove(y.w, hs[1])
-			y.table.Remove(y.w, other)
-			y.insert(12)
-		},
 		"[] [] []": func(y *framed, _ []store.Handle[item]) { // the second item has the slot of the first
-			y.exposed().Erase(y.create(10))
-			y.erase(y.insert(11))
-		},
-		"[12] [] []": func(y *framed, _ []store.Handle[item]) { // the map has fewer slots than the lists
-			for range 100 {
-				y.create(10)
-			}
-			y.exposed().Reset()
-			y.insert(12)
+			y.table.Remove(y.w, y.create(10))
 			y.erase(y.insert(11))
 		},
 		"[10] [1] [20]": func(y *framed, hs []store.Handle[item]) { // memory is trimmed meanwhile
@@ -114,17 +96,6 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 			equal(t, "lists after the frame", lists(table), want)
 		})
 	}
-}
-
-func (y *framed) exposed() interface {
-	Erase(h store.Handle[item]) bool
-	Insert(v item) (store.Handle[item], error)
-	Reset()
-} {
-	if p, ok := y.table.(packedTable); ok {
-		return store.Maps(p.Table, y.w)[0]
-	}
-	return store.StableMaps(y.table.(stableTable).StableTable, y.w)[0]
 }
 
 func (y *framed) insert(value uint64) store.Handle[item] {

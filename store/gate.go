@@ -291,9 +291,6 @@ func (p *phase) join() error {
 		p.release()
 		return err
 	}
-	if outer.op == opFrame {
-		p.store.sweep()
-	}
 	return nil
 }
 

@@ -14,8 +14,7 @@ import (
 // memory for the next GroupBy, and must not be copied.
 //
 // They are valid until a flush has commands for one of the two tables, or a Rollback or
-// [Writer] changes one. Of and ForEach panic from then on. Changes through [Maps] count
-// when Maps is called.
+// [Writer] changes one. Of and ForEach panic from then on.
 //
 // See guide/events.md and guide/parents-and-children.md.
 type Groups[T, K any] struct {

@@ -222,7 +222,6 @@ func TestGroups_PanicAfterChanges(t *testing.T) {
 		}), over},
 		"a Remove": {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Remove(w, g.hits[0]) }), over},
 		"a Clear":  {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Clear(w) }), over},
-		"Maps":     {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { store.Maps(g.shots, w) }), over},
 		"a sort":   {inWrite(func(ctx context.Context, g *grouped, w *store.Writer) { _ = store.SortFunc(ctx, g.targets, w, byValue) }), over},
 		"a Rollback": {func(g *grouped) {
 			var c store.Checkpoint

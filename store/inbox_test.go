@@ -78,7 +78,7 @@ func TestInbox_DropsFailedCalls(t *testing.T) {
 			table.Erase(q, h)
 			q.Erase(compose(9000, 1, 1))
 		})
-		equal(t, name+": pending", s.Pending(), store.Pending{})
+		equal(t, name+": pending", s.Pending(), batch.Load{})
 		q := queues(t, s, 1)[0]
 		table.Erase(q, table.Emplace(q, item{Parent: p}))
 		table.Erase(q, p)

@@ -83,8 +83,7 @@ func AddIndex[K comparable, T any](t TableOf[T], name string, key func(v *T) (K,
 // time: a map access, a look-up of the item and a call of the key function. The result
 // never has another key.
 //
-// Inside a Frame, Find sees Insert, Remove and Clear at once. It sees changes by [Maps]
-// after the Frame, or after a pass, flush or Read that joins it.
+// Inside a Frame, Find sees Insert, Remove and Clear at once.
 //
 // Callers are as for [Table.Get]. A system names the table in Reads.
 func (x *Index[K, T]) Find(k K) (Handle[T], bool) {

@@ -215,13 +215,13 @@ func (m *keyModel) tick(t tb, ctx context.Context, inWrite bool) (dropped int, f
 	return m.flush(t, ctx, passes, calls)
 }
 
-func (m *keyModel) change(t tb, ctx context.Context, w *store.Writer) {
+func (m *keyModel) change(t tb, w *store.Writer) {
 	t.Helper()
 	for range m.r.IntN(5) {
 		v := m.item()
 		live := maps.Clone(m.live)
 		live[store.Handle[twoKeys]{}] = v
-		switch want := verdict(live, true); m.r.IntN(8) {
+		switch want := verdict(live, true); m.r.IntN(7) {
 		case 0:
 			m.table.Clear(w)
 			clear(m.live)
@@ -230,10 +230,6 @@ func (m *keyModel) change(t tb, ctx context.Context, w *store.Writer) {
 				h := m.known[m.r.IntN(len(m.known))]
 				equal(t, "Remove", m.table.Remove(w, h), hasKey(m.live, h))
 				delete(m.live, h)
-			}
-		case 3:
-			if want == nil {
-				m.insertByMap(t, ctx, w, v)
 			}
 		default:
 			h := m.table.Insert(w, v)
@@ -245,29 +241,6 @@ func (m *keyModel) change(t tb, ctx context.Context, w *store.Writer) {
 			m.compare(t, false)
 		}
 	}
-}
-
-// insertByMap inserts an item into an exposed map, and erases one.
-func (m *keyModel) insertByMap(t tb, ctx context.Context, w *store.Writer, v twoKeys) {
-	t.Helper()
-	var erase func(h store.Handle[twoKeys]) bool
-	var h store.Handle[twoKeys]
-	var err error
-	if p, ok := m.table.(packed[twoKeys]); ok {
-		exposed := store.Maps(p.Table, w)[1]
-		h, err = exposed.Insert(v)
-		erase = exposed.Erase
-	} else {
-		exposed := store.StableMaps(m.table.(stable[twoKeys]).StableTable, w)[1]
-		h, err = exposed.Insert(v)
-		erase = exposed.Erase
-	}
-	noError(t, err)
-	m.live[h], m.known = v, append(m.known, h)
-	if gone := m.known[m.r.IntN(len(m.known))]; erase(gone) {
-		delete(m.live, gone)
-	}
-	noError(t, m.Verify(ctx)) // updates the indexes
 }
 
 func (m *keyModel) compare(t tb, all bool) {
@@ -337,11 +310,11 @@ func (m *keyModel) playAll(t *testing.T) (dropped, failed int) {
 		case n < 9:
 			m.refused = false
 			_, err := m.Frame(ctx, func(ctx context.Context, w *store.Writer) error {
-				m.change(t, ctx, w)
+				m.change(t, w)
 				if tick(ctx, true); fails {
 					return errTask // later changes may let the end of the Frame flush the batch
 				}
-				m.change(t, ctx, w)
+				m.change(t, w)
 				return nil
 			})
 			if got := errors.Is(err, store.ErrDuplicate) || errors.Is(err, store.ErrFull); got != (m.refused && !fails) || !got && fails != errors.Is(err, errTask) {
@@ -466,18 +439,6 @@ func TestLoad_RefusesDuplicateKeys(t *testing.T) {
 	}
 	equal(t, "digest", digest(t, s), before)
 	equal(t, "an item with key 9", found(x.Find(9)), false)
-}
-
-func TestMaps_DuplicateKeysPanic(t *testing.T) {
-	s, table, _ := newTwoKeys(t)
-	wantIn(t, "the Write", panicOf(func() {
-		_ = s.Write(t.Context(), func(w *store.Writer) {
-			for range 2 {
-				_, _ = store.Maps(table, w)[0].Insert(twoKeys{Keys: [2]uint8{9}})
-			}
-		})
-	}), "use Insert")
-	write(t, s, func(w *store.Writer) { table.Clear(w) })
 }
 
 // A copy from before an index may have two items of one key. Keys changed in place are copied,

@@ -37,7 +37,7 @@ func TestDigestTables_NamesShardsOnce(t *testing.T) {
 	equal(t, "digest of typeIds without a table", c.DigestShard(0)|c.DigestShard(6)|c.DigestShard(60_000), 0)
 	c.Release()
 
-	write(t, s, func(w *store.Writer) { store.Maps(ships, w)[3].Items()[7].Value++ })
+	byShard(ships)[3][7].Value++
 	for i, after := range s.DigestTables() {
 		for shard, d := range after.Shards {
 			equal(t, fmt.Sprintf("table %s, shard %d changed", after.Name, shard), d != tables[i].Shards[shard], i == 0 && shard == 3)

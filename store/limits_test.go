@@ -43,9 +43,9 @@ func TestQueueBytes_IsExact(t *testing.T) {
 			}
 			full("Each", s.Do(t.Context(), func(q store.Queue) { q.Fail(record(q)) }))
 			full("Inbox", s.Inbox(record))
-			want := store.Pending{}
+			want := batch.Load{}
 			if more == 0 {
-				want = store.Pending{Commands: 2 * n, Bytes: 2 * n * c.bytes}
+				want = batch.Load{Commands: 2 * n, Bytes: 2 * n * c.bytes}
 			}
 			equal(t, what+": pending", s.Pending(), want)
 		}

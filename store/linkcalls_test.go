@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -98,7 +99,7 @@ func (l *linked) record(t tb, live []store.Handle[node]) {
 	}
 }
 
-func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending store.Pending, recorded [][]store.Handle[node]) {
+func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending batch.Load, recorded [][]store.Handle[node]) {
 	t.Helper()
 	equal(t, what+": digest", digest(t, l.Store), d)
 	equal(t, what+": epoch", l.Epoch(), 1)

@@ -323,7 +323,7 @@ func TestLoad_DefragmentContinues(t *testing.T) {
 	runFrame(t, later, func(ctx context.Context, w *store.Writer) error {
 		byValue := func(a, b *laterItem) int { return cmp.Compare(a.Value, b.Value) }
 		_, _, err := store.Defragment(ctx, items, w, byValue, 0)
-		if rows := store.Maps(items, w)[0].Items(); !slices.IsSortedFunc(rows, func(a, b laterItem) int { return byValue(&a, &b) }) {
+		if rows := byShard(items)[0]; !slices.IsSortedFunc(rows, byValue) {
 			t.Errorf("after Defragment by other keys the items are %+v", rows)
 		}
 		return err

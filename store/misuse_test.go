@@ -193,12 +193,10 @@ func TestWriter_MisusePanics(t *testing.T) {
 			"Insert": func() { table.Insert(w, item{}) },
 			"Remove": func() { table.Remove(w, live) },
 			"Clear":  func() { table.Clear(w) },
-			"Maps":   func() { store.Maps(table, w) },
 
 			"Insert stable": func() { stable.Insert(w, item{}) },
 			"Remove stable": func() { stable.Remove(w, live) },
 			"Clear stable":  func() { stable.Clear(w) },
-			"Maps stable":   func() { store.StableMaps(stable, w) },
 		} {
 			got := panicOf(change)
 			call, _, _ := strings.Cut(what, " ")

@@ -127,8 +127,6 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 			_, _, err := store.Defragment(ctx, noTable, w, nil, 0)
 			return err
 		}), "store: Defragment with a nil table"},
-		"Maps: table":          {write(func(_ context.Context, w *store.Writer) error { store.Maps(noTable, w); return nil }), "store: Maps with a nil table"},
-		"StableMaps: table":    {write(func(_ context.Context, w *store.Writer) error { store.StableMaps(noStable, w); return nil }), "store: StableMaps with a nil table"},
 		"Created: table":       {func() error { store.Created(noTable); return nil }, "store: Created with a nil table"},
 		"Created: nil":         {func() error { store.Created(noTableOf); return nil }, "store: Created with a nil table"},
 		"Erased: table":        {func() error { store.Erased(noTable); return nil }, "store: Erased with a nil table"},

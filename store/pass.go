@@ -153,3 +153,28 @@ func (s *Store) Discard() error {
 	s.batch.Drop(ErrDiscarded)
 	return nil
 }
+
+// begin starts a pass of n queues, unless the batch is at its limit.
+func (s *Store) begin(ph *phase, n int) (p *batch.Pass, err error) {
+	if err := s.admit(); err != nil {
+		return nil, err
+	}
+	y := ph.systemOf()
+	if y != nil {
+		p = y.queues.Begin(n)
+	} else {
+		p = s.batch.Begin(n)
+	}
+	p.Context = ph
+	if s.random != nil {
+		s.random.pass(y, p)
+	}
+	return p, nil
+}
+
+func (s *Store) admit() error {
+	if s.options.BatchLimit > 0 || s.options.BatchBytes > 0 {
+		return s.batch.Admit()
+	}
+	return nil
+}

@@ -164,13 +164,10 @@ func (b *probe) writer(c *cell, at boundary, p *phase, appears bool) hook.Cause 
 
 // explains reports whether only the operation can have made the change.
 func (w *immediate) explains(c *cell, id ID, appears bool) bool {
-	switch {
-	case w.table != c.table:
-		return false
-	case w.data != nil:
-		return w.id == id && c.part == &w.data.component
+	if w.data != nil {
+		appears = w.id == id && c.part == &w.data.component
 	}
-	return appears || w.operation == "Maps" || w.operation == "StableMaps"
+	return w.table == c.table && appears
 }
 
 // step begins the next boundary, and finds the line of causes that are there.

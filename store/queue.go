@@ -81,7 +81,7 @@ func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
 // the same batch creates stay. Puts of the batch to erased items are dropped, and other
 // erases of them are redundant.
 //
-// It is one command for limits and [Store.Pending]. A [Report] counts one erase per item,
+// It is one command for limits. A [Report] counts one erase per item,
 // and each further EraseAll of the table in the batch as redundant. It takes O(1) time;
 // the flush takes the time of all erases, without handle look-ups.
 func (t *Table[T]) EraseAll(q Queue) { t.core.recorder.EraseAll(batch.Queue(q)) }

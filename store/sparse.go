@@ -48,8 +48,7 @@ func (s *Sparse[T, C]) resource() resource {
 // Name returns the name of the data.
 func (s *Sparse[T, C]) Name() string { return s.core.name }
 
-// Len returns the number of items with the data, in O(shards) time; O(rows) in a Write
-// that called [Maps] or [StableMaps].
+// Len returns the number of items with the data, in O(shards) time.
 func (s *Sparse[T, C]) Len() int {
 	if check.Cheap {
 		s.core.lookup("Len")
@@ -99,9 +98,8 @@ func (s *Sparse[T, C]) All() iter.Seq2[Handle[T], *C] {
 }
 
 // Put sets the data of the item h at once, and reports whether the item exists. It takes
-// O(1) time, or O(rows) after [Maps] or [StableMaps]. It invalidates pointers to the
-// data. It panics when w is used outside its Write or
-// Frame.
+// O(1) time and invalidates pointers to the data. It panics when w is used outside its
+// Write or Frame.
 func (s *Sparse[T, C]) Put(w *Writer, h Handle[T], v C) bool {
 	place := (*C)(s.core.put(w, h.ID))
 	if place != nil {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"handloom/batch"
@@ -101,7 +100,6 @@ func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
 	}
 	shard := int(id.TypeID() - t.first)
 	data := c.shard(shard)
-	data.Sweep()
 	var place unsafe.Pointer
 	if row, ok := data.Row(id); ok {
 		place = data.At(row)
@@ -130,7 +128,6 @@ func (c *sparseData) remove(w *Writer, id ID) bool {
 	}
 	shard := int(id.TypeID() - t.first)
 	data := c.shard(shard)
-	data.Sweep()
 	row, ok := data.Row(id)
 	if !ok {
 		return false
@@ -149,7 +146,6 @@ func (c *sparseData) sortAsTable(w *Writer) {
 	w.use(c.table, "SortAsTable")
 	for i, sh := range c.table.order {
 		data := c.shard(i)
-		data.Sweep()
 		data.SortAs(sh.Map)
 	}
 }
@@ -160,67 +156,8 @@ func (t *table) drop(id ID) {
 		return
 	}
 	for _, c := range t.sparse {
-		c.shard(int(id.TypeID() - t.first)).Drop(id)
+		c.shard(int(id.TypeID() - t.first)).Remove(id)
 	}
-}
-
-// expose notes that a Write exposes the maps of the table, so that items may disappear
-// unnoticed until the Write ends.
-func (t *table) expose() {
-	s := t.store
-	if slices.Contains(s.exposed, t) {
-		return
-	}
-	s.exposed = append(s.exposed, t)
-	for _, c := range t.sparse {
-		for i, sh := range t.order {
-			c.shard(i).DeferSweep(sh.Map)
-		}
-	}
-}
-
-// sweep drops the sparse data of items that disappeared from exposed maps, and rebuilds
-// indexes, for a phase that joins the Frame.
-func (s *Store) sweep() {
-	for _, t := range s.exposed {
-		for _, c := range t.sparse {
-			for i := range t.order {
-				c.shard(i).Sweep()
-			}
-		}
-		_ = t.reindex()
-	}
-}
-
-// endExposure ends the exposure of maps with the Write. It panics if the Write assigned a
-// map or gave two items one key.
-func (s *Store) endExposure() {
-	defer func() {
-		clear(s.exposed)
-		s.exposed = s.exposed[:0]
-	}()
-	for _, t := range s.exposed {
-		if t.assigned() {
-			panic(fmt.Sprintf("store: a Write assigned a map of table %q; copy into it by CopyTo, or insert the items", t.name))
-		}
-		for _, c := range t.sparse {
-			for i := range t.order {
-				c.shard(i).Return()
-			}
-		}
-		if err := t.reindex(); err != nil {
-			panic(fmt.Sprintf("store: a Write left two items of table %q with one key through maps: %v; erase one, or use Insert, which returns an error", t.name, err))
-		}
-	}
-}
-
-func (t *table) assigned() bool {
-	for _, sh := range t.order {
-		if !sh.Map.IsPinned() {
-			return true
-		}
-	}
-	return false
 }
 
 // sparsePass is the state of a running ForEach. The data keeps it, so that a pass

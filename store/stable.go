@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/paged"
-	"handloom/shard/slotmap"
 )
 
 // StableTable holds all items of one type T at addresses that do not change while the
@@ -108,21 +106,6 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 		}
 	}
 }
-
-// StableMaps returns the maps of the shards of t, by typeId; see [Maps].
-func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
-	check.Given(t != nil, "store: StableMaps", "table")
-	w.use(&t.core, "StableMaps")
-	t.core.expose()
-	maps := make([]*slotmap.Map[T], len(t.core.order))
-	for i := range maps {
-		maps[i] = (*slotmap.Map[T])(unsafe.Pointer(t.core.pages(i)))
-	}
-	return maps
-}
-
-// StableMaps requires that a map is only a set with pages of items.
-var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(paged.Set{})]
 
 // pages returns the map of a shard of a stable table.
 func (t *table) pages(shard int) *paged.Set { return t.lookups.stable[(int(t.first)+shard)%MaxShards] }

@@ -97,11 +97,6 @@ func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 	}
 	wantText(t, "handles in a slice", faultOf(func() { store.RegisterStable(s, store.TableOptions[hidden]{}) }), "hidden.Inner.Targets")
 	equal(t, "tables", len(s.Stats().Tables), 1)
-	stable := registerStable(t, s, store.TableOptions[item]{Reserve: 100, Shards: 2})
-	write(t, s, func(w *store.Writer) {
-		for i, m := range store.StableMaps(stable, w) {
-			equal(t, "the typeId of the map", m.TypeID(), uint16(1+i))
-			equal(t, "the map has room", m.Cap() >= 50, true)
-		}
-	})
+	registerStable(t, s, store.TableOptions[item]{Name: "roomy", Reserve: 100, Shards: 2})
+	atLeast(t, "reserved bytes", s.Stats().Tables[1].Bytes, 100*itemBytes)
 }

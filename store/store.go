@@ -74,7 +74,6 @@ type Store struct {
 	events  []*table // tables with Events
 	writes  uint64   // number of calls of Write; guarded by the gate
 	written []uint64 // by ordinal: the last Write that changed the table
-	exposed []*table // tables whose maps the running Write has exposed
 	byType  []*table // by typeId; nil: free or a value's
 	values  []*table // by [handle.MaxTypeID] minus typeId; nil: free
 	names   map[string]*table

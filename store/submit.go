@@ -54,8 +54,8 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 }
 
 // Submit takes commands from outside the passes, as [Store.Inbox] does, and returns after
-// the frame that applied them, so that a Read sees the result. The receipt has the handles of the creates. When
-// f records nothing, Submit returns at once.
+// the frame that applied them, so that a Read sees the result. The receipt has the handles
+// of the creates. When f records nothing, Submit returns at once.
 //
 // Any number of goroutines may call it, except the goroutine that flushes and goroutines
 // inside a phase, because Submit waits for them. With the context of a phase it is

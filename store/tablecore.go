@@ -92,14 +92,12 @@ func (l *lookups) makeMap(t *items.Type, o handle.Options) (shard.Map, error) {
 	if l.packed != nil {
 		m, err := dense.New(t, o)
 		if err == nil {
-			m.Pin()
 			l.packed[o.TypeID%MaxShards] = m
 		}
 		return m, err
 	}
 	m, err := paged.New(l.cells, o)
 	if err == nil {
-		m.Pin()
 		l.stable[o.TypeID%MaxShards] = m
 	}
 	return m, err

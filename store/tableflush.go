@@ -65,8 +65,8 @@ func (t *table) resolve(id ID) (ID, bool) {
 	return real, ok && !real.IsZero()
 }
 
-// markDirty reports whether a Write has changed the table since its last flush, or may
-// have through exposed maps.
+// markDirty reports whether a Write has changed the table since its last flush, or may have
+// changed its sparse data.
 func (t *table) markDirty(inWrite bool) bool {
 	at := t.store.written[t.ordinal]
 	return at != t.flushing.writes || inWrite && at == t.store.writes

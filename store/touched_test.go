@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"handloom/internal/check"
@@ -13,18 +15,16 @@ import (
 // tidy defragments every shard and returns the number of comparisons.
 func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons int) {
 	t.Helper()
-	byValue := func(a, b *item) int {
-		comparisons++
-		return int(a.Value) - int(b.Value)
+	var compared atomic.Int64 // shards run in parallel
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
+		_, done, err := store.Defragment(ctx, table, w, func(a, b *item) int { compared.Add(1); return byValue(a, b) }, 0)
+		equal(t, "Defragment without a bound is done", done, true)
+		return err
+	})
+	for _, rows := range byShard(table) {
+		equal(t, "after Defragment the shard is in order", slices.IsSortedFunc(rows, byValue), true)
 	}
-	noError(t, s.Write(t.Context(), func(w *store.Writer) {
-		for _, m := range store.Maps(table, w) {
-			equal(t, "Defragment without a bound is done", found(m.Defragment(byValue, 0)), true)
-			inOrder := slices.IsSortedFunc(m.Items(), func(a, b item) int { return int(a.Value) - int(b.Value) })
-			equal(t, "after Defragment the map is in order", inOrder, true)
-		}
-	}))
-	return comparisons
+	return int(compared.Load())
 }
 
 // ordered returns n items in two sorted shards, with chunks smaller than a word of a bitmap.
@@ -150,6 +150,6 @@ func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 		}))
 		refused("after the pass")
 	}
-	write(t, s, func(w *store.Writer) { store.StableMaps(table, w)[0].Reset() })
+	write(t, s, func(w *store.Writer) { table.Clear(w) })
 	refused("with its rows gone")
 }

@@ -204,8 +204,8 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 
 // unrefused are the calls that never fail in a normal build. Calls of queues and writers have
 // tests of their own.
-var unrefused = strings.Fields(`Get Has At All Len Resolve Find Created Erased Written Of Member DumpTable DumpColumns DigestTables Pending
-	Emplace Erase EraseAll Put Set Unset Staged write items elements in place Insert Remove Clear Maps Sparse.Put`)
+var unrefused = strings.Fields(`Get Has At All Len Resolve Find Created Erased Written Of Member DumpTable DumpColumns DigestTables
+	Emplace Erase EraseAll Put Set Unset Staged write items elements in place Insert Remove Clear Sparse.Put`)
 
 func attempt(call func(ctx context.Context) error, ctx context.Context) (err error) {
 	message := panicOf(func() { err = call(ctx) })

@@ -9,7 +9,6 @@ import (
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/paged"
-	"handloom/shard/handlemap"
 )
 
 // Writer changes tables at once. It is valid inside the Write or Frame that gave it.
@@ -32,8 +31,8 @@ func (w *Writer) alone(operation string) (end func()) {
 }
 
 // Write holds the store alone and calls fn, which changes tables at once with w: Insert,
-// Remove, Clear, Put and Remove of a [Sparse], and [Maps]. Passes, flushes and orderings
-// need a [Store.Frame]. A Write is one frame.
+// Remove, Clear, and Put and Remove of a [Sparse]. Passes, flushes and orderings need a
+// [Store.Frame]. A Write is one frame.
 //
 // Write returns the first error of an Insert, or the cause of ctx if ctx ends before the
 // store is free. Changes stay in both cases.
@@ -76,7 +75,6 @@ func (y *writing) end() {
 	defer s.receipts.end(&y.frame)
 	defer y.phase.leave()
 	defer y.region.end()
-	s.endExposure()
 	s.publishAll(y.writer.changed)
 }
 
@@ -281,23 +279,3 @@ func (t *table) clear(w *Writer) {
 		x.clear()
 	}
 }
-
-// Maps returns the maps of the shards of t, by typeId, with all their methods. They are
-// valid until the Write or Frame ends, and must not be used while a pass or flush runs in
-// it. MaxItems of the table bounds each of them, not their sum. They keep their typeId
-// and options: [handlemap.Map.CopyTo] into one panics unless the source has the same
-// typeId and MinFree, and a Write or Frame that assigns one panics at its end. Maps
-// allocates the slice it returns and panics when w is used outside its Write or Frame.
-func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
-	check.Given(t != nil, "store: Maps", "table")
-	w.use(&t.core, "Maps")
-	t.core.expose()
-	maps := make([]*handlemap.Map[T], len(t.core.order))
-	for i := range maps {
-		maps[i] = (*handlemap.Map[T])(unsafe.Pointer(t.core.packed(i)))
-	}
-	return maps
-}
-
-// Maps requires that a map is only a dense set.
-var _ = [1]struct{}{}[unsafe.Sizeof(handlemap.Map[int]{})-unsafe.Sizeof(dense.Set{})]

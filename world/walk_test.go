@@ -27,12 +27,11 @@ func newWalk(t testing.TB, n, workers int, l world.Log, shadow float64) (*walk, 
 		Version: "walk", SnapshotBytes: 1, Shadow: shadow,
 		Init: func(_ context.Context, w *store.Writer) (err error) {
 			for _, table := range g.tables {
-				for _, m := range store.Maps(table, w) {
-					_, full := m.InsertItems(make([]uint64, n/2), nil)
-					err = errors.Join(err, full)
+				for range n {
+					table.Insert(w, 0)
 				}
 			}
-			return err
+			return nil
 		},
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) (err error) {
 			for _, table := range g.tables {

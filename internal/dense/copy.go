@@ -36,11 +36,7 @@ func (d *Set) CopyTo(dst *Set, clones CloneFuncs) {
 		return
 	}
 	dst.changes += slotset.Reordered
-	if dst.IsPinned() {
-		d.set.MustMatch(&dst.set.Freelist, "handlemap")
-	} else {
-		dst.maxItems = d.maxItems
-	}
+	dst.maxItems = d.maxItems
 	dst.makeCopyRoom(len(d.meta), len(d.set.Words))
 	if clones.Items == nil {
 		n := len(d.meta)

@@ -23,7 +23,6 @@ type Set struct {
 	one      []handle.ID
 	sorting  *reordering // scratch memory; nil before the first sort
 	audit    check.Audit
-	pinned   *Set // the map itself if it belongs to a table; see Pin
 
 	followers *followers
 }
@@ -68,12 +67,6 @@ func (d *Set) Init(o handle.Options) error {
 	d.Reserve(o.Reserve)
 	return nil
 }
-
-// Pin makes the typeId and options final, because the map belongs to a table.
-func (d *Set) Pin() { d.pinned = d }
-
-// IsPinned reports whether Pin was called on this map and it was not replaced.
-func (d *Set) IsPinned() bool { return d.pinned == d }
 
 // Cap is the capacity in items.
 func (d *Set) Len() int       { return len(d.meta) }

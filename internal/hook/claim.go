@@ -9,6 +9,10 @@ import (
 // [OpenClaim].
 var NewClaim func(ctx context.Context, store any) (any, error)
 
+// Pending returns the number of commands of a *store.Store that wait for a flush. Package store
+// sets it, for package proof; only the goroutine that flushes calls it.
+var Pending func(store any) int
+
 // OpenClaim gives the caller the sole right to change a *store.Store until Release. Queue,
 // Receipt and Writer are store.Queue, *store.Receipt and *store.Writer. Readers continue.
 //

@@ -21,11 +21,6 @@ func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	if dst == s {
 		return
 	}
-	maxItems := s.maxItems
-	if dst.IsPinned() {
-		s.list.MustMatch(&dst.list, "slotmap")
-		maxItems = dst.maxItems
-	}
 	pages := s.usedPages()
 	s.makeCopyPages(dst)
 	if clone != nil {
@@ -44,7 +39,7 @@ func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	dst.blank(pages, dst.usedPages())
 	s.live.CopyTo(&dst.live)
 	s.list.CopyTo(&dst.list)
-	dst.slots, dst.maxItems = s.slots, maxItems
+	dst.slots, dst.maxItems = s.slots, s.maxItems
 }
 
 func (s *Set) makeCopyPages(dst *Set) {

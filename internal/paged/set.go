@@ -28,7 +28,6 @@ type Set struct {
 	one      []handle.ID
 	some     []slotset.Slot
 	audit    check.Audit
-	pinned   *Set // the map itself if it belongs to a table; see Pin
 }
 
 // Bind sets the item type to T if it is not set, and returns s.
@@ -57,12 +56,6 @@ func (s *Set) Init(o handle.Options) error {
 	s.Reserve(o.Reserve)
 	return nil
 }
-
-// Pin makes the typeId and options final, because the map belongs to a table.
-func (s *Set) Pin() { s.pinned = s }
-
-// IsPinned reports whether Pin was called on this map and it was not replaced.
-func (s *Set) IsPinned() bool { return s.pinned == s }
 
 // Rows counts empty rows too. Cap is the capacity in rows.
 func (s *Set) Len() int       { return s.list.Live(s.slots) }

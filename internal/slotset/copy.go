@@ -1,7 +1,5 @@
 package slotset
 
-import "fmt"
-
 // CopyTo requires that dst has capacity for the words; see [Set.Grow].
 func (s *Set) CopyTo(dst *Set) {
 	s.Freelist.CopyTo(&dst.Freelist)
@@ -24,16 +22,6 @@ func (s *Freelist) CopyTo(dst *Freelist) {
 	*dst = *s
 	dst.ring, dst.base = ring, s.front
 	dst.setWidths() // dst may have capacity for slots although s never grew
-}
-
-// MustMatch panics unless the map of dst, a table's, can take a copy of the map of s.
-// Handles contain the typeId, and snapshots MinFree.
-func (s *Freelist) MustMatch(dst *Freelist, pkg string) {
-	if s.typeID != dst.typeID || s.minFree != dst.minFree {
-		panic(fmt.Sprintf("%s: CopyTo into a map that belongs to a table: got typeId %d, MinFree %d, want typeId %d, MinFree %d; "+
-			"insert the items, which gives them handles of the table",
-			pkg, s.typeID, s.minFree, dst.typeID, dst.minFree))
-	}
 }
 
 // Reset keeps the memory, typeId and MinFree.

@@ -17,6 +17,6 @@
 //   - N2: the index at the slot of each owner is its row.
 //   - N3: there are as many items as owners; items past them are zero.
 //
-// The map does not know its sparse data. A caller that erases items also drops their rows
-// here, or calls [Map.DeferSweep] before and [Map.Sweep] after.
+// The map does not know its sparse data. A caller that erases items also removes their rows
+// here.
 package sparse

@@ -24,10 +24,9 @@ type Host interface {
 type Map struct {
 	Type *items.Type
 
-	index    []uint32    // by slot (N2)
-	owners   []handle.ID // by row (N1)
-	items    items.Slice // by row (N3)
-	deferred Host        // set while its items may be erased without Drop; else nil
+	index  []uint32    // by slot (N2)
+	owners []handle.ID // by row (N1)
+	items  items.Slice // by row (N3)
 
 	changes uint64    // of rows; see slotset.Removed
 	removed handle.ID // by the last Remove, if rows did not change since; else null
@@ -41,7 +40,7 @@ func New(t *items.Type) *Map { return &Map{Type: t} }
 func Find[C any](d *Map, id handle.ID) (*C, bool) {
 	if slot := uint(uint32(id)); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
-		if row < uint(len(d.owners)) && d.owners[row] == id && (d.deferred == nil || d.deferred.Has(id)) {
+		if row < uint(len(d.owners)) && d.owners[row] == id {
 			return &(*(*[]C)(unsafe.Pointer(&d.items)))[row], true
 		}
 	}
@@ -75,24 +74,11 @@ func (d *Map) RowsOf(ids []handle.ID, rows []slotset.Row) {
 
 func (d *Map) Has(id handle.ID) bool {
 	_, ok := d.Row(id)
-	return ok && (d.deferred == nil || d.deferred.Has(id))
+	return ok
 }
 
 func (d *Map) Rows() int { return len(d.owners) }
-
-// Len takes O(1) time, or O(rows) between DeferSweep and Return.
-func (d *Map) Len() int {
-	if d.deferred == nil {
-		return len(d.owners)
-	}
-	n := 0
-	for _, id := range d.owners {
-		if d.deferred.Has(id) {
-			n++
-		}
-	}
-	return n
-}
+func (d *Map) Len() int  { return len(d.owners) }
 
 // Owners returns the handles, and Range the data, of the rows lo to hi-1.
 func (d *Map) Owners(lo, hi int) []handle.ID { return d.owners[lo:hi:hi] }
@@ -171,16 +157,7 @@ func (d *Map) Place(id handle.ID, row slotset.Row) unsafe.Pointer {
 	return d.At(int(row))
 }
 
-// Drop removes the row of an item that will be erased, if it has one. The last row takes
-// its place. Between DeferSweep and Return the row stays until the next Sweep.
-func (d *Map) Drop(id handle.ID) {
-	if d.deferred == nil {
-		d.Remove(id)
-	}
-}
-
-// Remove removes the row of the item, if it has one. The last row takes its place. Between
-// DeferSweep and Return it may only be called directly after a Sweep.
+// Remove removes the row of the item, if it has one. The last row takes its place.
 func (d *Map) Remove(id handle.ID) {
 	row, ok := d.Row(id)
 	if !ok {
@@ -238,38 +215,6 @@ func (d *Map) DropMarked(marked *slotset.Bits) {
 func (d *Map) Clear() { d.truncate(0) }
 
 func (d *Map) Trim() { d.moves, d.sorting = nil, sorting{} }
-
-// DeferSweep allows items of host to be erased without Drop from now on. Their data is not
-// found any more, but keeps its row until [Map.Sweep].
-func (d *Map) DeferSweep(host Host) { d.deferred = host }
-
-// Sweep drops the rows of items erased since DeferSweep in O(rows) time. Other rows keep
-// their order, so the number of calls does not matter.
-func (d *Map) Sweep() {
-	if d.deferred == nil {
-		return
-	}
-	kept := 0
-	d.moves = d.moves[:0]
-	for row, id := range d.owners {
-		if !d.deferred.Has(id) {
-			continue
-		}
-		if row != kept {
-			d.changes += slotset.Reordered
-			d.move(kept, row)
-			d.moves = append(d.moves, slotset.Move{To: slotset.Row(kept), From: slotset.Row(row)})
-		}
-		kept++
-	}
-	d.Type.Move(d.items, d.moves)
-	d.truncate(kept)
-}
-
-func (d *Map) Return() {
-	d.Sweep()
-	d.deferred = nil
-}
 
 func (d *Map) Bytes() int64 {
 	const ownerBytes, indexBytes = 8, 4

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"handloom/internal/hook"
 	"handloom/proof/model"
 	"handloom/proof/script"
 	"handloom/store"
@@ -181,7 +182,7 @@ func (p *executor) checkWritten(table int) {
 }
 
 func (p *executor) checkPending() {
-	if got, want := p.store.Pending().Commands, p.exact.Pending(); got != want {
+	if got, want := hook.Pending(p.store), p.exact.Pending(); got != want {
 		p.fail(Model, "%d commands are pending; want %d", got, want)
 	}
 }

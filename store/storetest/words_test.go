@@ -74,10 +74,12 @@ func TestRun_DescribesDifference(t *testing.T) {
 		"the order of vacant slots": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
 				return s.Write(ctx, func(w *store.Writer) {
-					m := store.Maps(f.ships, w)[0]
-					last, before := m.HandleAt(9-number), m.HandleAt(8+number)
-					m.Erase(last)
-					m.Erase(before)
+					var rows []store.Handle[ship]
+					for h := range f.ships.All() {
+						rows = append(rows, h)
+					}
+					f.ships.Remove(w, rows[9-number])
+					f.ships.Remove(w, rows[8+number])
 				})
 			},
 			"tick 3, at its end:  … table \"ship\", shard 0 (typeId 1)\n … items and rows are the same; the order or the generations of vacant slots differ, what Defragment knows, or the order of optional data\n",
