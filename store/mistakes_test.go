@@ -133,9 +133,15 @@ func TestMistakes_NameTheirFix(t *testing.T) {
 		"Load of another type": {func() error {
 			return registered(t, store.TableOptions[pointed]{Name: "ship"}).Load(ctx, bytes.NewReader(saved))
 		}, `"ship"`},
-		"Checkpoint of pointers":    {func() error { return pointers.Checkpoint(ctx, new(store.Checkpoint)) }, `"ship"*give it TableOptions.Clone`},
-		"Snapshot of pointers":      {func() error { return pointers.Snapshot(ctx, io.Discard) }, `"ship"*Next*name another item by its handle`},
-		"Rollback to nothing":       {func() error { return s.Rollback(ctx, &zero) }, "it is empty: no Checkpoint into it has succeeded"},
+		"Checkpoint of pointers": {func() error { return pointers.Checkpoint(ctx, new(store.Checkpoint)) }, `"ship"*give it TableOptions.Clone`},
+		"Snapshot of pointers":   {func() error { return pointers.Snapshot(ctx, io.Discard) }, `"ship"*Next*name another item by its handle`},
+		"Rollback to nothing":    {func() error { return s.Rollback(ctx, &zero) }, "it is empty: no Checkpoint into it has succeeded"},
+		"Rollback during a WriteTo": {func() (err error) {
+			var c store.Checkpoint
+			noError(t, s.Checkpoint(ctx, &c))
+			_, _ = c.WriteTo(writerFunc(func(b []byte) (int, error) { err = s.Rollback(ctx, &c); return len(b), nil }))
+			return err
+		}, "another call uses it; use several in rotation"},
 		"Rollback of another store": {func() error { return s.Rollback(ctx, &elsewhere) }, "use one Checkpoint per store"},
 	} {
 		t.Run(mistake, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // mayImport lists the packages of this module that each package may import
 // directly.
 var mayImport = map[string][]string{
-	"store":                     {"tasks", "internal/image", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire", "internal/hook"},
+	"store":                     {"tasks", "internal/image", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire", "internal/hook"},
 	"store/storetest":           {"store"},
 	"store/storeweb":            {"batch", "store", "internal/chart", "internal/report"},
 	"tasks":                     {"internal/check", "internal/seam"},
@@ -40,11 +40,11 @@ var mayImport = map[string][]string{
 	"stress/kills":              {"internal/cli", "internal/hook", "internal/report", "journal", "world", "proof/game", "proof/process"},
 	"proof/game":                {"store", "world"},
 	"proof/draw":                {"proof/script"},
-	"proof/runner":              {"batch", "store", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
+	"proof/runner":              {"batch", "store", "shard/handle", "internal/check", "internal/hook", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
 	"bench/internal/buildcost":  {"internal/report"},
 	"bench/internal/targets":    {"bench/internal/measure", "internal/report"},
 	"bench/internal/results":    {"internal/cli", "bench/internal/measure", "bench/internal/targets", "internal/chart", "internal/report"},
-	"bench/internal/suite":      {"bench/internal/measure", "journal", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace"},
+	"bench/internal/suite":      {"bench/internal/measure", "internal/hook", "journal", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace"},
 	"guide/internal/swarm":      {"store", "tasks"},
 	"internal/release":          {"internal/cli"},
 	"guide/bank":                {"journal", "store", "world"},

@@ -63,7 +63,7 @@ func TestModels_AgreeOverAShard(t *testing.T) {
 				}
 			default:
 				if rapid.IntRange(0, 5).Draw(t, "clear") == 0 {
-					exact.Map(0, 0).Reset()
+					exact.Clear(0)
 					abstract.EraseWhere(0, 0, func(Item) bool { return true })
 				}
 			}

@@ -136,28 +136,6 @@ func (m *Map[V]) Erase(id uint64) bool {
 	return true
 }
 
-func (m *Map[V]) EraseItems(ids []uint64) int {
-	set := make(map[uint32]bool)
-	for _, id := range ids {
-		if n, ok := m.find(id); ok {
-			set[n] = true
-		}
-	}
-	m.eraseSet(set)
-	return len(set)
-}
-
-func (m *Map[V]) EraseWhere(f func(V) bool) int {
-	set := make(map[uint32]bool)
-	for _, n := range m.order(0, m.Rows()) {
-		if f(m.items[n]) {
-			set[n] = true
-		}
-	}
-	m.eraseSet(set)
-	return len(set)
-}
-
 // Gaps are filled as in packed. Slots are freed in the order of their rows.
 func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	if len(set) == 0 {
@@ -186,18 +164,6 @@ func (m *Map[V]) Clear() {
 		m.vacateItem(n)
 	}
 	m.rows = m.rows[:0]
-}
-
-// Reset erases every item; with few issued generations, it drops every slot.
-func (m *Map[V]) Reset() {
-	if !m.drop() {
-		m.Clear()
-		return
-	}
-	m.items, m.rows, m.rowOf = nil, nil, nil
-	for _, b := range m.components {
-		b.elements, b.rows = nil, nil
-	}
 }
 
 func (m *Map[V]) Sort(compare func(a, b V) int) {

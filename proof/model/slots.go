@@ -19,8 +19,6 @@ type Slots struct {
 	free     []uint32
 	live     int
 	depleted int
-	floor    uint16 // lower bound of the generation of new slots
-	highest  uint16
 }
 
 type slot struct {
@@ -57,11 +55,10 @@ func (s *Slots) issue() uint32 {
 			s.Seen.See(HoldBack)
 		}
 		n = uint32(len(s.slots))
-		s.slots = append(s.slots, slot{generation: s.floor + 1})
+		s.slots = append(s.slots, slot{generation: 1})
 	}
 	at := &s.slots[n]
 	at.live = true
-	s.highest = max(s.highest, at.generation)
 	s.live++
 	return n
 }
@@ -79,14 +76,6 @@ func (s *Slots) vacate(n uint32) {
 	}
 	at.generation++
 	s.free = append(s.free, n)
-}
-
-func (s *Slots) drop() bool {
-	if uint32(s.highest) >= (uint32(s.LastGeneration)+1)/2 {
-		return false
-	}
-	s.slots, s.free, s.live, s.floor = nil, nil, 0, s.highest
-	return true
 }
 
 func (s *Slots) find(id uint64) (uint32, bool) {

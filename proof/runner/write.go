@@ -181,8 +181,3 @@ func (y *writing) ids() []uint64 {
 	}
 	return ids
 }
-
-func picking(s *script.Step) func(model.Item) bool {
-	every, rem := s.Arg("every"), s.Arg("rem")
-	return func(i model.Item) bool { return picks(every, rem, i.Key) }
-}
