@@ -16,11 +16,12 @@ import (
 var ErrQueueFull = errors.New("queue is full")
 
 // Counts are the outcomes of the commands of a batch. Each command is in exactly one of the
-// first eight counters (B1), except the first EraseAll of a table: it counts as an erase of
+// first nine counters (B1), except the first EraseAll of a table: it counts as an erase of
 // each item.
 type Counts struct {
 	Created      int `json:"created"`       // created items, without cancelled creates
-	Erased       int `json:"erased"`        // erased items of earlier batches; sparse data removed by an Unset
+	Erased       int `json:"erased"`        // erased items of earlier batches
+	Unset        int `json:"unset"`         // sparse data removed by an Unset
 	Put          int `json:"put"`           // replaced items, including created ones; column elements and sparse data that were set
 	Superseded   int `json:"superseded"`    // puts replaced by a later put to the same item; also Sets and Unsets
 	Dropped      int `json:"dropped"`       // puts to an item erased in the same batch; also Sets and Unsets; all commands of calls that did not fit
@@ -33,12 +34,13 @@ type Counts struct {
 }
 
 func (c Counts) Commands() int {
-	return c.Created + c.Erased + c.Put + c.Superseded + c.Dropped + c.Redundant + c.Stale + c.CancelledOut
+	return c.Created + c.Erased + c.Unset + c.Put + c.Superseded + c.Dropped + c.Redundant + c.Stale + c.CancelledOut
 }
 
 func (c *Counts) Add(o Counts) {
 	c.Created += o.Created
 	c.Erased += o.Erased
+	c.Unset += o.Unset
 	c.Put += o.Put
 	c.Superseded += o.Superseded
 	c.Dropped += o.Dropped
@@ -59,6 +61,7 @@ func (c Counts) nonzero() []counter {
 	all := []counter{
 		{"created", c.Created},
 		{"erased", c.Erased},
+		{"unset", c.Unset},
 		{"put", c.Put},
 		{"superseded", c.Superseded},
 		{"dropped", c.Dropped},

@@ -11,14 +11,14 @@ import (
 	"handloom/shard/handle"
 )
 
-func TestCounts_CommandsIsTheFirstEight(t *testing.T) {
+func TestCounts_CommandsIsTheFirstNine(t *testing.T) {
 	c := batch.Counts{
 		Created: 1, Erased: 2, Put: 4, Superseded: 8, Dropped: 16, Redundant: 32, Stale: 64, CancelledOut: 128,
-		Dangling: 256, Depleted: 512,
+		Unset: 256, Dangling: 512, Depleted: 1024,
 	}
 	sum := c
 	sum.Add(c)
-	if c.Commands() != 255 || sum.Commands() != 510 || sum.Dangling != 512 || sum.Depleted != 1024 {
+	if c.Commands() != 511 || sum.Commands() != 1022 || sum.Dangling != 1024 || sum.Depleted != 2048 {
 		t.Errorf("%d commands, twice that is %+v", c.Commands(), sum)
 	}
 }
@@ -38,7 +38,7 @@ func TestSample_String(t *testing.T) {
 
 func TestCounts_NamesInTextAndJSON(t *testing.T) {
 	names := []string{
-		"created", "erased", "put", "superseded", "dropped", "redundant", "stale", "cancelled_out", "dangling", "depleted",
+		"created", "erased", "unset", "put", "superseded", "dropped", "redundant", "stale", "cancelled_out", "dangling", "depleted",
 	}
 	if n := reflect.TypeFor[batch.Counts]().NumField(); n != len(names) {
 		t.Fatalf("%d counters, want %d", n, len(names))

@@ -108,7 +108,7 @@ func (s *Shard) planItem(d *sparseShard, cmd command, row, dataRow slotset.Row, 
 	}
 	switch has := dataRow != slotset.NoRow; {
 	case unset && has:
-		d.counts.Erased++
+		d.counts.Unset++
 		d.dropping.Add(int(dataRow))
 		if d.changed != nil {
 			d.unset = append(d.unset, cmd.id)

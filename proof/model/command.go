@@ -43,13 +43,14 @@ type Command struct {
 }
 
 type Counts struct {
-	Created, Erased, Put, Superseded, Dropped, Redundant, Stale, CancelledOut int
+	Created, Erased, Unset, Put, Superseded, Dropped, Redundant, Stale, CancelledOut int
 	Dangling, Depleted                                                        int
 }
 
 func (c *Counts) add(o Counts) {
 	c.Created += o.Created
 	c.Erased += o.Erased
+	c.Unset += o.Unset
 	c.Put += o.Put
 	c.Superseded += o.Superseded
 	c.Dropped += o.Dropped

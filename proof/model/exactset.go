@@ -65,7 +65,7 @@ func (p *Plan) countSets() {
 			case c.Kind == Set:
 				s.counts.Put++
 			case has:
-				s.counts.Erased++
+				s.counts.Unset++
 			default:
 				s.counts.Redundant++
 			}

@@ -81,7 +81,7 @@ func between(a, b mark) *recent {
 
 func minus(a, b batch.Counts) batch.Counts {
 	return batch.Counts{
-		Created: a.Created - b.Created, Erased: a.Erased - b.Erased, Put: a.Put - b.Put, Superseded: a.Superseded - b.Superseded,
+		Created: a.Created - b.Created, Erased: a.Erased - b.Erased, Unset: a.Unset - b.Unset, Put: a.Put - b.Put, Superseded: a.Superseded - b.Superseded,
 		Dropped: a.Dropped - b.Dropped, Redundant: a.Redundant - b.Redundant, Stale: a.Stale - b.Stale,
 		CancelledOut: a.CancelledOut - b.CancelledOut, Dangling: a.Dangling - b.Dangling, Depleted: a.Depleted - b.Depleted,
 	}

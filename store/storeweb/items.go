@@ -19,6 +19,7 @@ func (v *tableView) Counters() []counter {
 	}{
 		{"created", c.Created, "items that lived when the flush ended"},
 		{"erased", c.Erased, "items that lived before"},
+		{"unset", c.Unset, "sparse data that an Unset removed"},
 		{"put", c.Put, "items that were replaced"},
 		{"superseded", c.Superseded, "puts that a later one of the same flush replaced"},
 		{"dropped", c.Dropped, "puts to an item that was erased in the same flush"},

@@ -225,7 +225,7 @@ func TestHistory_CoversTimeBetweenRequests(t *testing.T) {
 	counts := func(n int) batch.Counts {
 		return batch.Counts{
 			Created: n, Erased: 2 * n, Put: 3 * n, Superseded: 4 * n, Dropped: 5 * n,
-			Redundant: 6 * n, Stale: 7 * n, CancelledOut: 8 * n, Dangling: 9 * n, Depleted: 10 * n,
+			Redundant: 6 * n, Stale: 7 * n, CancelledOut: 8 * n, Dangling: 9 * n, Depleted: 10 * n, Unset: 11 * n,
 		}
 	}
 	report := func(n int) *store.Report {
