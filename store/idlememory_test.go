@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"runtime"
 	"testing"
@@ -72,4 +73,27 @@ func TestIdle_ReleasesMemory(t *testing.T) {
 			runtime.KeepAlive(table)
 		}
 	}
+}
+
+func TestSnapshot_IntoNewStoreGivesMemoryBack(t *testing.T) {
+	var saved bytes.Buffer
+	var bytesOf [2]int64
+	var digests [2]uint64
+	for i := range bytesOf {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		if i == 0 {
+			hs := fill(t, s, table, 100_000)
+			noError(t, s.Do(t.Context(), func(q store.Queue) { table.EraseItems(q, hs[100:]) }))
+			flush(t, s)
+			noError(t, s.Snapshot(t.Context(), &saved))
+		} else {
+			noError(t, s.Load(t.Context(), &saved))
+		}
+		bytesOf[i] = s.Stats().Tables[0].Bytes
+		digests[i] = digest(t, s)
+	}
+	equal(t, "the digest after Load", digests[1], digests[0])
+	const slots = 100_000 * (8 + 4) // words and freelist of the slots used
+	atMost(t, "bytes after Load", bytesOf[1], slots*5/4)
+	atLeast(t, "bytes before", bytesOf[0], 100_000*32)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,10 +15,10 @@ import (
 // [*SnapshotError].
 var ErrSnapshot = image.ErrSnapshot
 
-// ErrSchema is an [ErrSnapshot]: the tables of the snapshot differ from the store and
+// ErrSchema is the cause of an [ErrSnapshot]: the tables of the snapshot differ from the store and
 // cannot be matched by name. The message has both, the fields that do not fit, and the
 // hash for [TableOptions.Migrate].
-var ErrSchema = fmt.Errorf("%w: its tables differ from the store", ErrSnapshot)
+var ErrSchema = errors.New("its tables differ from the store")
 
 // SnapshotError is the place and cause of a fault in a snapshot.
 type SnapshotError struct {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -228,6 +229,7 @@ func TestLoad_RefusesOtherTables(t *testing.T) {
 		err := s.Load(context.Background(), bytes.NewReader(b))
 		equal(t, name+": ErrSchema", errors.Is(err, store.ErrSchema), name != "another MinFree")
 		wantError(t, name, err, store.ErrSnapshot, c.want...)
+		equal(t, name+": names of the sentinel", strings.Count(err.Error(), store.ErrSnapshot.Error()), 1)
 	}
 	// An additional table is empty.
 	bigger := newRealm(t, 1)
