@@ -74,7 +74,7 @@ func (f *flock) tick(ctx context.Context) error {
 			b := &c.Items[i]
 			middle := f.middle(b.Square)
 			for d := range b.Now {
-				b.Next[d] = b.Now[d] + 0.1*(middle[d]-b.Now[d])
+				b.Next[d] = b.Now[d] + float64(0.1*(middle[d]-b.Now[d])) // not fused
 			}
 		}
 	})

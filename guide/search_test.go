@@ -34,6 +34,7 @@ var queries = map[string]string{
 	"what is a handle": "handles.html#handles", "how do I test my program": "test-your-program.html",
 	"ErrDuplicate": "errors.html#errduplicate", "name of a new": "spawn-and-kill.html#the-name-of-a-new-item", "install": "quick-start.html",
 	"wrong value": "find-out-why.html", "remove while iterating": "rules.html", "erase during iteration": "rules.html",
+	"shrink memory": "memory-and-disk.html",
 }
 
 func TestSearch_FindsPagesByWordsOfUsers(t *testing.T) {
