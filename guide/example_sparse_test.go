@@ -122,7 +122,7 @@ func Example_sparse() {
 	//     bless emits unit.shielded
 	// epoch 2: 5 put <nil>
 	// epoch 3: 3 put <nil>
-	// epoch 4: 3 erased 3 put <nil>
+	// epoch 4: 3 unset 3 put <nil>
 	// epoch 4: nothing <nil>
 	// Ada 8 true true false
 	// Bo 8 false true false

@@ -57,7 +57,7 @@ func containers(t tb) (*store.Store, map[string]container) {
 	return s, all
 }
 
-func TestAll_AllowsRemovalOfTheCurrentAndInserts(t *testing.T) {
+func TestTable_AllFollowsRemovalOfTheCurrent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, all := containers(t)
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(t, "container")
@@ -109,7 +109,7 @@ func TestAll_AllowsRemovalOfTheCurrentAndInserts(t *testing.T) {
 	})
 }
 
-func TestAll_EndsIfEachItemIsReplaced(t *testing.T) {
+func TestTable_AllEndsIfItemsAreReplaced(t *testing.T) {
 	s, all := containers(t)
 	for name, c := range all {
 		noError(t, s.Write(t.Context(), func(w *store.Writer) {
@@ -128,7 +128,7 @@ func TestAll_EndsIfEachItemIsReplaced(t *testing.T) {
 	}
 }
 
-func TestSparseAll_AllowsDataToReturn(t *testing.T) {
+func TestSparse_AllAllowsDataToReturn(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	data := store.AddSparse(table, store.ColumnOptions[item]{Name: "data"})
 	noError(t, s.Write(t.Context(), func(w *store.Writer) {
@@ -149,7 +149,7 @@ func TestSparseAll_AllowsDataToReturn(t *testing.T) {
 // misuse changes the container during an iteration whose current item is hs[i].
 type misuse func(ctx context.Context, w *store.Writer, hs []store.Handle[item], i int)
 
-func TestAll_PanicsAfterOtherChanges(t *testing.T) {
+func TestTable_AllPanicsAfterOtherChanges(t *testing.T) {
 	const items = 12
 	for _, shards := range []int{1, 3} {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: shards})

@@ -36,9 +36,9 @@ func containsComponent(resources []Resource, p *component) bool {
 }
 
 // lookupChanges is [table.lookup] for a list of changes of t or of the named component.
-func (t *table) lookupChanges(method, of string) {
+func (t *table) lookupChanges(method, owner string) {
 	if y := t.store.currentSystem(); y != nil && !slices.ContainsFunc(y.Reads, func(r Resource) bool { return r.resource() == changesOf{t}.resource() }) {
-		panic(fmt.Errorf("store: system %q calls %s of %s: %w; add store.ChangesOf of the table to Reads", y.Name, method, of, ErrUndeclared))
+		panic(fmt.Errorf("store: system %q calls %s of %s: %w; add store.ChangesOf of the table to Reads", y.Name, method, owner, ErrUndeclared))
 	}
 	t.lookup(method)
 }

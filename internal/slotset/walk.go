@@ -10,15 +10,15 @@ const (
 	Resized   = 1 << 40 // arrays moved; multiples do not count as changes of rows
 )
 
-// NotCurrent is the panic of an iteration after changes that it cannot follow.
-const NotCurrent = "All: items were removed or moved during the loop; remove only the current item, " +
-	"or collect handles and change the rest after the loop"
-
 // MustEqual panics if two counters, or sums of them, differ by more than Resized.
 func MustEqual(a, b uint64) {
 	if (a-b)%Resized != 0 {
-		panic(NotCurrent)
+		panicMoved()
 	}
+}
+
+func panicMoved() {
+	panic("All: items were removed or moved during the loop; remove only the current item, or collect handles and change the rest after the loop")
 }
 
 // Resume returns the next row and the end of an iteration whose counter rose by changed at
@@ -26,12 +26,10 @@ func MustEqual(a, b uint64) {
 func Resume(row, end int, changed uint64, live bool, filler, last handle.ID) (int, int) {
 	switch changed %= Resized; {
 	case changed == 0:
-		return row + 1, end
 	case changed != Removed || live:
-		panic(NotCurrent)
+		panicMoved()
 	case filler == last:
 		return row, end - 1
-	default: // an item inserted meanwhile fills the gap, or row was the last
-		return row + 1, end
 	}
+	return row + 1, end // nothing to repeat, or an item inserted meanwhile fills the gap
 }

@@ -26,7 +26,7 @@ func TestBackward_SkipsNewItems(t *testing.T) {
 	})
 }
 
-func TestAll_FollowsOrPanics(t *testing.T) {
+func TestMap_AllFollowsOrPanics(t *testing.T) {
 	const items = 9
 	type change func(m *handlemap.Map[uint64], hs []number, i int)
 	byLess := func(a, b *uint64) int { return int(*b) - int(*a) }
