@@ -82,7 +82,7 @@ func (r *Replayer) nextInput(ctx context.Context) ([]byte, error) {
 }
 
 // encode returns the input of one call, or nil if the call records nothing. fn runs on the caller's
-// goroutine, where its panic belongs, while another one seals.
+// goroutine, where its panic belongs, while another goroutine seals.
 func (r *Replayer) encode(ctx context.Context, fn func(q store.Queue) error) (input []byte, err error) {
 	claim, done, sealed := r.world.exclusive, make(chan bool), make(chan bool)
 	go func() {

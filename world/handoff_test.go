@@ -238,7 +238,7 @@ func TestHandoff_Table(t *testing.T) {
 			f.still(30 * time.Second)
 			f.drop(f.b)
 			b := f.open()
-			f.still(time.Minute) // its wait begins anew
+			f.still(time.Minute) // its wait begins again
 			time.Sleep(time.Second)
 			f.wantLeader(b, 2)
 			f.ends()

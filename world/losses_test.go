@@ -83,7 +83,7 @@ func (s *server) calls(t *testing.T, from, last uint64) {
 	}
 }
 
-// wantKeys checks that the state has the keys 1 to last except one, and that the world goes on.
+// wantKeys checks that the state has the keys 1 to last except one, and that the world continues.
 func (s *server) wantKeys(t *testing.T, last, except uint64) {
 	t.Helper()
 	s.calls(t, last+1, last+3)

@@ -13,7 +13,7 @@ import (
 	"handloom/world"
 )
 
-// lose makes a world lead with ticks that the log lacks, and then another one lead.
+// lose makes a world lead with ticks that the log lacks, and then another world lead.
 func lose(t *testing.T, l *faulty) (w, v *world.World) {
 	t.Helper()
 	wait := func(o *world.Options) { o.Idle, o.Wait, o.SnapshotTicks = 0, true, 1000 }

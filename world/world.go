@@ -296,7 +296,7 @@ func (w untilDone) Write(b []byte) (int, error) {
 // saves a snapshot, unless ctx has ended, or fewer than SnapshotTicks ticks, none with commands,
 // follow the newest one; then its last record has the digests of all shards. Waiting calls of
 // Submit fail, with ErrUncertain if the log may have them; then Close fails with it, too. It fails
-// with the log's error if ticks without a record are lost. Its other errors are those of Step. Log
+// with the log's error if ticks without a record are lost. Its other errors are the errors of Step. Log
 // and store stay open.
 //
 // Close waits for a running tick, append or snapshot until ctx ends, or for one second if ctx
