@@ -21,7 +21,7 @@ ALL = ./cluster/... ./...
 # Faster builds without debug information; panics do not need it.
 BARE = -gcflags=handloom/...=-dwarf=false
 
-.PHONY: help check nightly short short-cluster full test race checked checked-world checked-library lint alone portable systems picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
+.PHONY: help check nightly short short-cluster full test race race-all checked checked-all lint alone portable systems picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -39,11 +39,13 @@ check: lint portable short short-cluster full race checked bench-check stress ne
 # Full sizes, other systems, programs that start compilers or browsers, and faults and seeds that
 # take long. Its seeds differ from day to day; each test prints its own.
 nightly: SEED = $(shell date +%Y%m%d)
-nightly: alone systems test fuzz ## all that takes hours, with drawn seeds
+nightly: alone systems test race-all checked-all fuzz ## all that takes hours, with drawn seeds
 	$(MAKE) schedules DURATION=10m SEED=$(SEED)
 	$(MAKE) forgeries SEED=$(SEED)
 	go run ./stress -seed $(SEED) -profile pr -duration 30m
 	go run ./stress -canary rare -seed 1
+	go test -rapid.seed=0 ./batch ./store ./shard ./shard/handle ./proof/model $(addprefix ./internal/,digest histogram items schedule slotset trace)
+	go test ./cluster -run 'TestCall_CountsOnce|TestNode_CellsSurviveKills' -call-kills 100 -call-seed $(SEED) -join-cells 30 -join-kills 20 -timeout 30m
 	$(MAKE) kills messages
 	$(MAKE) nemesis DURATION=20m SEED=$(SEED)
 	$(MAKE) release-check
@@ -65,7 +67,7 @@ UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestChanges_LeadThroughTheStates TestClaim_RefusesDamagedInputs TestCopyTo_GrowsRarely \
 	TestDefragment_TakesKLogNComparisons TestErrorsAndPanics_AreExplained \
 	TestForeignMessage_ManyAreVoid TestHandler_LimitsPageSize \
-	TestJournal_RefusesOtherHistory TestKeep_BoundsBytesOfHistory \
+	TestIdle_RecordsCompareAllShards TestJournal_RefusesOtherHistory TestKeep_BoundsBytesOfHistory \
 	TestKeep_SpacesOldSnapshots TestLoad_ChecksContextEveryMiB \
 	TestOpenRead_BeginsNearTheRecord TestOpenRead_LeavesDescriptors \
 	TestOpen_FindsEveryFlippedBit TestOpen_MakesReadRecordsDurable \
@@ -104,27 +106,30 @@ full: ## tests that -short cuts, in full size
 test: ## the tests in full size; they start compilers and browsers
 	go test -timeout 30m $(ALL)
 
-# Packages that take longest; go test begins with them, so none runs alone at the end.
-LONG = cluster world store stress cluster/cells history
-
 # -short: fewer seeds and smaller sizes, but every kind of concurrent work. By default a
 # process waits a second at its end for races of other goroutines; tests leave none.
-race: ## the tests under the race detector, in random order
-	GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(call alternatives,$(UNRACED))' -timeout $(RACE_TIMEOUT) $(LONG:%=handloom/%) $(filter-out $(LONG:%=handloom/%) $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
+RACE = GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(call alternatives,$(UNRACED))'
+
+race: ## the library under the race detector, in random order
+	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./internal/schedule
+
+race-all: ## everything that starts goroutines under the race detector
+	$(RACE) -timeout 30m $(filter-out $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
+
+# Without inlining (-l) the tests of store compile in 30 s instead of 50, and run as long.
+CHECKED = go test -short -vet=off -tags handloom_check -gcflags=handloom/...='-d=checkptr -dwarf=false -l' -timeout $(TIMEOUT)
+BELOW_STORE = ./proof/runner ./shard/... ./batch $(addprefix ./internal/,dense digest highwater items paged slotset sparse)
+
+# The other tests of store run under the race detector, which has the cheap checks too.
+checked: ## random programs, containers and misuse in the checked build
+	$(CHECKED) $(BELOW_STORE)
+	$(CHECKED) -run 'Checked|Checkpoint|Lookup|Mistakes|Phase|Queues|Reduce|Schedule|System|Value|Writer' ./store
 
 # World has no checks of its own: three tests run replicas, kills and walks on a store that
-# has them. All of them would take three minutes. The packages store and world take long and
-# use one processor each, so make -j2 runs both at once. Without inlining (-l) the tests of
-# store compile in 30 s instead of 50, and run as long.
-CHECKED = go test -short -vet=off -tags handloom_check -gcflags=handloom/...='-d=checkptr -dwarf=false -l' -timeout $(TIMEOUT)
-
-checked: checked-world checked-library ## the tests of the library in the checked build
-
-checked-world:
+# has them. All of them would take three minutes.
+checked-all: ## everything in the checked build
+	$(CHECKED) $(BELOW_STORE) ./store/...
 	$(CHECKED) -run '^(TestWorld_AgreesOnEveryReplica|TestNemesis_AppliesAcknowledgedCallsOnce|TestReplayer_EveryWalkReachesTheSameStates)$$' ./world
-
-checked-library:
-	$(CHECKED) ./store/... ./proof/runner ./shard/... ./batch $(addprefix ./internal/,dense digest highwater items paged slotset sparse)
 
 lint: ## formatting, vet, staticcheck, go fix, go mod tidy, layout
 	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
