@@ -44,7 +44,7 @@ type Command struct {
 
 type Counts struct {
 	Created, Erased, Unset, Put, Superseded, Dropped, Redundant, Stale, CancelledOut int
-	Dangling, Depleted                                                        int
+	Dangling, Depleted                                                               int
 }
 
 func (c *Counts) add(o Counts) {
