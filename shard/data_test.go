@@ -21,9 +21,16 @@ func TestVerify_FindsSparseDataWithoutItem(t *testing.T) {
 func TestFlush_ReusesSparseMemory(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
-		ids := tab.fill(t, 20, 21)
+		ids := tab.fill(t, 20, 1)
 		flush := func() {
 			q := tab.queue()
+			for _, id := range ids[5:10] {
+				tab.extras.Unset(q, id)
+			}
+			tab.plan(t)
+			tab.cancel() // these five keep their values
+			tab.batch.Drop(nil)
+			q = tab.queue()
 			for _, id := range ids[:5] {
 				tab.setExtra(q, id, 1)
 			}
@@ -44,8 +51,11 @@ func TestFlush_ReusesSparseMemory(t *testing.T) {
 		for range 500 {
 			flush()
 		}
-		if after := tab.data.Bytes(); after != before {
-			t.Errorf("Bytes = %d after 500 flushes more, want %d", after, before)
+		if after := tab.data.Bytes(); after != before || tab.data.Len() != 15 {
+			t.Errorf("%d values in %d bytes after 500 flushes more, want 15 in %d", tab.data.Len(), after, before)
+		}
+		if got, want := tab.State().Stats().Bytes, tab.Map.Stats().Bytes+before; got != want {
+			t.Errorf("the state has %d bytes, want %d", got, want)
 		}
 	})
 }
