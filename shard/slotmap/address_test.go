@@ -1,65 +1,12 @@
 package slotmap_test
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"handloom/proof/maptest"
 
 	"handloom/shard/handle"
 )
-
-func TestMap_KeepsAddresses(t *testing.T) {
-	t.Run("item=number", addressesNeverChange(numberOf, 100_000))
-	t.Run("item=page", addressesNeverChange(pageOf, 2_000)) // few items per page
-}
-
-func numberOf(v uint64) uint64     { return v }
-func pageOf(v uint64) maptest.Page { return maptest.Page{0: v, 511: v} }
-
-func addressesNeverChange[T any](item func(uint64) T, steps int) func(*testing.T) {
-	return func(t *testing.T) {
-		random := rand.New(rand.NewPCG(1, 2))
-		m := newMap[T](t, handle.Options{TypeID: 3})
-		addresses := map[handle.Of[T]]*T{}
-		var live []handle.Of[T]
-		check := func() {
-			t.Helper()
-			visited := 0
-			for h, v := range m.All() {
-				if visited++; addresses[h] != v {
-					t.Fatalf("%v lies at %p, not at %p", h, v, addresses[h])
-				}
-			}
-			if visited != len(live) || m.Len() != len(live) {
-				t.Fatalf("%d items visited, length %d, want %d", visited, m.Len(), len(live))
-			}
-		}
-		for step := range steps {
-			// More inserts than erases at first, then the reverse.
-			if grow := random.IntN(100) < 80-step*60/steps; grow || len(live) == 0 {
-				h := maptest.Insert(t, m, item(uint64(step)))
-				addresses[h], live = m.At(h), append(live, h)
-			} else {
-				i := random.IntN(len(live))
-				h := live[i]
-				if m.At(h) != addresses[h] || !m.Erase(h) {
-					t.Fatalf("%v moved before its erase", h)
-				}
-				delete(addresses, h)
-				live[i] = live[len(live)-1]
-				live = live[:len(live)-1]
-			}
-			if step%(steps/20) == 0 {
-				m.Shrink() // moves nothing
-				check()
-				maptest.Verify(t, m)
-			}
-		}
-		m.Reserve(2 * m.Rows())
-		check()
-	}
-}
 
 func TestShrink_ReleasesPages(t *testing.T) {
 	const n = 100_000
@@ -123,18 +70,5 @@ func TestShrink_ReleasesPages(t *testing.T) {
 	}
 	if m.Stats().Bytes > full+4*n+1<<16 { // the freelist keeps its room
 		t.Errorf("%d bytes, %d before", m.Stats().Bytes, full)
-	}
-}
-
-func TestInsert_MakesOnePage(t *testing.T) {
-	m := newMap[uint64](t, handle.Options{})
-	bytes := m.Stats().Bytes
-	for range 100_000 {
-		maptest.Insert(t, m, 1)
-		if b := m.Stats().Bytes; b-bytes > 50_000 {
-			t.Fatalf("an insert made %d bytes", b-bytes)
-		} else {
-			bytes = b
-		}
 	}
 }

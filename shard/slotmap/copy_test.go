@@ -1,8 +1,6 @@
 package slotmap_test
 
 import (
-	"maps"
-	"math/rand/v2"
 	"testing"
 
 	"handloom/proof/maptest"
@@ -10,46 +8,6 @@ import (
 	"handloom/shard/handle"
 	"handloom/shard/slotmap"
 )
-
-func TestCopyTo_BackKeepsAddresses(t *testing.T) {
-	t.Run("item=number", copyingBackKeepsAddresses(numberOf, 5_000))
-	t.Run("item=page", copyingBackKeepsAddresses(pageOf, 200))
-}
-
-func copyingBackKeepsAddresses[T any](item func(uint64) T, n int) func(*testing.T) {
-	return func(t *testing.T) {
-		r := rand.New(rand.NewPCG(1, 2))
-		m := newMap[T](t, handle.Options{})
-		var c slotmap.Map[T]
-		for round := range 20 {
-			addresses := maps.Collect(m.All())
-			m.CopyTo(&c, nil)
-			maptest.Verify(t, &c)
-			before := m.Digest()
-			for i := range r.IntN(n) {
-				maptest.Insert(t, m, item(uint64(i)))
-			}
-			m.EraseFunc(func(h handle.Of[T], _ *T) bool { return r.IntN(10) > round%10 })
-			clone := func(dst, src *T) { *dst = *src }
-			if round%2 == 0 {
-				clone = nil
-			}
-			c.CopyTo(m, clone)
-			maptest.Verify(t, m)
-			if m.Digest() != before || m.Len() != len(addresses) {
-				t.Fatal("the map copied back differs")
-			}
-			for h, v := range m.All() {
-				if addresses[h] != v {
-					t.Fatalf("%v was at %p and is at %p", h, addresses[h], v)
-				}
-			}
-			for i := range r.IntN(n) {
-				maptest.Insert(t, m, item(uint64(i)))
-			}
-		}
-	}
-}
 
 // Released pages in either map, and slots that only one has.
 func TestCopyTo_ShrunkMaps(t *testing.T) {
