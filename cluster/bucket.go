@@ -164,12 +164,8 @@ func (b *bucket) put(ctx context.Context, info jetstream.ObjectInfo, last uint64
 // None has it while the stream has no leader, such as a new one.
 func isDelivered(err error) bool { return !errors.Is(err, jetstream.ErrNoStreamResponse) }
 
-func (b *bucket) purge(ctx context.Context, o ...jetstream.StreamPurgeOpt) error {
+func (b *bucket) purgeChunks(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 	defer cancel()
-	return b.stream.Purge(ctx, o...)
-}
-
-func (b *bucket) purgeChunks(ctx context.Context, id string) error {
-	return b.purge(ctx, jetstream.WithPurgeSubject(b.chunks(id)))
+	return b.stream.Purge(ctx, jetstream.WithPurgeSubject(b.chunks(id)))
 }
