@@ -36,13 +36,14 @@ const (
 )
 
 // digestPart returns the digests for the next record: of the next shards, in turn, that the bytes
-// for its ticks can pay, and of each shard once in DigestTicks.
+// for its ticks can pay, and of each shard once in DigestTicks. The price of a shard has its
+// capacity, which differs between nodes, so it may only decide which digests a record has.
 func (w *World) digestPart(h *position) entry.StateDigest {
 	n, ticks, idle := uint64(len(w.shards)), uint64(w.o.DigestTicks), uint64(h.Idle)
 	due := min(n, (h.tick+1)*n/ticks-(h.tick-idle)*n/ticks)
 	state, tables := entry.StateDigest{Tick: h.tick}, w.store.Stats().Tables
 	w.toHash += int64(idle+1) * digestBytes
-	for done := uint64(0); done < n; done++ {
+	for done := range n {
 		s := w.shards[w.compared%n]
 		t := tables[s.number]
 		price := max(minDigestBytes, t.Bytes/int64(t.Shards))

@@ -208,7 +208,7 @@ func callTwice(t *testing.T, g *game, w *world.World) uint64 {
 // Records compare the shards of ticks without a record, too: as many as the budget allows, and each
 // once in DigestTicks.
 func TestIdle_RecordsCompareAllShards(t *testing.T) {
-	for _, c := range []struct{ bytes, digestTicks, inTicks int }{{0, 1000, 1}, {100 << 10, 1000, 5}, {1 << 20, 20, 20}, {1 << 20, 4, 4}} {
+	for _, c := range []struct{ bytes, digestTicks, inTicks int }{{0, 1000, 2}, {100 << 10, 1000, 5}, {1 << 20, 20, 20}, {1 << 20, 4, 4}} {
 		inBubble(t, fmt.Sprintf("%d bytes, DigestTicks %d", c.bytes, c.digestTicks), func(t *testing.T) {
 			l := keeping{world.Memory()}
 			g := newGame(t, alone)

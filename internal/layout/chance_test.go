@@ -88,7 +88,7 @@ func TestTests_DoNotFailByChance(t *testing.T) {
 		found[dir] = found[dir] || draws // by rapid
 	}
 	for _, functions := range mayDepend {
-		for _, where := range strings.Fields(functions) {
+		for where := range strings.FieldsSeq(functions) {
 			if !found[where] {
 				t.Errorf("%s: keeps the rules now, remove it from the list", where)
 			}
