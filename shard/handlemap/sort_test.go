@@ -15,17 +15,11 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// card has few keys, for duplicates, and the size of a cache line; oversize is larger.
-type (
-	card struct {
-		key, id uint64
-		_       [6]uint64
-	}
-	oversize struct {
-		card
-		_ [8]uint64
-	}
-)
+// card has few keys, for duplicates, and the size of a cache line.
+type card struct {
+	key, id uint64
+	_       [6]uint64
+}
 
 func byKey(a, b *card) int { return cmp.Compare(a.key, b.key) }
 
@@ -90,23 +84,6 @@ func TestSort_IsStable(t *testing.T) {
 				m.SortRange(i, j, byKey)
 				expectCards(t, m, hs, want)
 			}
-		}
-	}
-}
-
-func TestSortFunc_LargeItems(t *testing.T) {
-	m := newMap[oversize](t, handle.Options{})
-	var hs []handle.Of[oversize]
-	r := rand.New(rand.NewPCG(1, 1))
-	for id := range 3000 {
-		hs = append(hs, maptest.Insert(t, m, oversize{card: card{key: uint64(r.IntN(50)), id: uint64(id)}}))
-	}
-	want := slices.Clone(m.Items())
-	slices.SortStableFunc(want, func(a, b oversize) int { return byKey(&a.card, &b.card) })
-	m.SortFunc(func(a, b *oversize) int { return byKey(&a.card, &b.card) })
-	for row, v := range m.Items() {
-		if v != want[row] || hs[v.id] != m.HandleAt(row) {
-			t.Fatalf("row %d has card %d of %v, want %d", row, v.id, m.HandleAt(row), want[row].id)
 		}
 	}
 }
