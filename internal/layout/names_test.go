@@ -21,9 +21,9 @@ func TestExamples_ImportNoEngine(t *testing.T) {
 }
 
 // Tests with these names list deliberate mistakes, one per entry of a table. Users in their first
-// sessions made 67.
+// sessions made 67; one is a call of an API that is gone.
 func TestMistakes_AreListed(t *testing.T) {
-	const minMistakes = 68
+	const minMistakes = 67
 	listed := 0
 	eachFile(t, repository, func(file, text string) {
 		_, parsed := parse(t, file, text)

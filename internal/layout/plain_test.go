@@ -106,24 +106,9 @@ func tooMany(units map[string]*tally) (names []string) {
 	return names
 }
 
-func (c *tally) log(t *testing.T, tree string) {
-	t.Helper()
-	t.Logf("%s: %d of %d sentences have a habit (%.2f %%)", tree, len(c.hits), c.all, c.percent())
-	count := map[string]int{}
-	for _, s := range c.hits {
-		for _, name := range habitsOf(s.text) {
-			count[name]++
-		}
-	}
-	for _, h := range habits {
-		t.Logf("  %-14s %5d   write: %s", h.name, count[h.name], h.instead)
-	}
-}
-
 func TestProse_IsPlain(t *testing.T) {
 	skipShort(t)
 	total, units := measure(t, repository, all)
-	total.log(t, "this tree")
 	for _, unit := range slices.Sorted(maps.Keys(units)) {
 		c := units[unit]
 		t.Logf("%5.1f %%  %4d of %5d  %s", c.percent(), len(c.hits), c.all, unit)
