@@ -9,6 +9,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// An object that another program puts into the bucket does not fail saves.
+func TestSlots_IgnoreOtherObjects(t *testing.T) {
+	t.Parallel()
+	_, l := oneServerLog(t)
+	_, err := l.js.Publish(Wait(t), l.saved.(*slots).meta("notes"), []byte("{}"))
+	noError(t, err)
+	saveBytes(t, l, 1, state(1))
+	saveBytes(t, l, 2, state(2))
+	wantPositions(t, l, 2, 1)
+}
+
 // The leader answers all reads, also in a bucket that another client created.
 func TestBucket_DisablesDirectGet(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -67,7 +68,15 @@ type view struct {
 var errChanged = errors.New("cluster: the snapshots changed during a look")
 
 func (s *slots) look(ctx context.Context) (v view, err error) {
-	_, v.last, err = s.describe(ctx, anyName)
+	encoded, err := s.subjects(ctx, s.meta(anyName))
+	for _, name := range slotNames {
+		delete(encoded, base64.URLEncoding.EncodeToString([]byte(name)))
+	}
+	// Without objects of others, last is of the slots alone: then a lagging server cannot answer
+	// with a new last and an old slot.
+	if err == nil && len(encoded) > 0 {
+		_, v.last, err = s.describe(ctx, anyName)
+	}
 	for i := range v.slots {
 		if err == nil {
 			v.slots[i].info, v.slots[i].seq, err = s.describe(ctx, slotNames[i])

@@ -78,12 +78,11 @@ func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 		return segment{}, err
 	}
 	const end = segmentHeaderSize
-	s := segment{salt: binary.LittleEndian.Uint64(b[8:]), size: int64(binary.LittleEndian.Uint64(b[40:]))}
+	s := segment{salt: binary.LittleEndian.Uint64(b[8:]), size: int64(binary.LittleEndian.Uint64(b[40:])), heals: binary.LittleEndian.Uint32(b[end-8:])&flagHeals != 0}
 	sum := binary.LittleEndian.Uint32(b[end-4:])
 	if string(b[:8]) != segmentMagic || sum != crc32.Checksum(b[:end-4], castagnoli) || binary.LittleEndian.Uint64(b[16:]) != first || first == 0 || s.size < end {
 		return segment{}, errHeader
 	}
-	s.heals = binary.LittleEndian.Uint32(b[end-8:])&flagHeals != 0
 	s.before.seq = first - 1
 	copy(s.before.chain[:], b[24:40])
 	return s, nil

@@ -25,7 +25,7 @@ func shardsOf(s *store.Store) (shards []shardName) {
 func (w *World) state(h *position) entry.StateDigest {
 	state := entry.StateDigest{Tick: h.tick}
 	for _, s := range w.shards {
-		state.Shards = append(state.Shards, w.shardDigest(s))
+		state.Shards = append(state.Shards, entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)})
 	}
 	return state
 }
@@ -45,21 +45,16 @@ func (w *World) digestPart(h *position) entry.StateDigest {
 	w.toHash += int64(idle+1) * digestBytes
 	for done := range n {
 		s := w.shards[w.compared%n]
-		t := tables[s.number]
-		price := max(minDigestBytes, t.Bytes/int64(t.Shards))
+		price := max(minDigestBytes, tables[s.number].Bytes/int64(tables[s.number].Shards))
 		if done >= due && price > w.toHash {
 			return state // later records have more to pay with
 		}
 		w.toHash = max(0, w.toHash-price)
 		w.compared++
-		state.Shards = append(state.Shards, w.shardDigest(s))
+		state.Shards = append(state.Shards, entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)})
 	}
 	w.toHash = 0
 	return state
-}
-
-func (w *World) shardDigest(s shardName) entry.ShardDigest {
-	return entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)}
 }
 
 // digest returns the digest of a shard, mixed with the store's epoch.

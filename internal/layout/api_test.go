@@ -43,7 +43,6 @@ func TestGoldenAPI_MatchesPackages(t *testing.T) {
 		for _, dir := range ofModules(t, group.packages) {
 			api := importAPI(t, files, dir)
 			names += len(api)
-			t.Logf("%-16s %3d", dir, len(api))
 			compareAPI(t, dir, api)
 		}
 		if t.Logf("%s: %d of %d", group.name, names, group.limit); names > group.limit {

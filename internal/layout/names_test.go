@@ -38,7 +38,6 @@ func TestMistakes_AreListed(t *testing.T) {
 					}
 					return true
 				})
-				t.Logf("%-12s %3d", path.Dir(file), n)
 				listed += n
 			}
 		}
