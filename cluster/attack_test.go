@@ -131,17 +131,18 @@ var attacks = map[string]attack{
 		conn, arrived := c.conn(t, by), inLogOfEight(t, c, fmt.Sprint("republished by ", uint64(by)))
 		return func() bool {
 			// The stream may have the new settings after the first messages.
-			_ = conn.Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "republished by %d", uint64(by)))
-			return arrived()
+			return conn.Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "republished by %d", uint64(by))) == nil && arrived()
 		}
 	},
 	"write by a push consumer": func(t *testing.T, c *secured, by cells.ID) func() bool {
 		s, err := changeStream(t, c, by, "OBJ_"+cells.ID(7).Stream(), func(*jetstream.StreamConfig) {})
 		noError(t, err)
-		_ = c.conn(t, by).Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "delivered by %d", uint64(by)))
 		_, _ = c.js(t, by).CreateOrUpdatePushConsumer(t.Context(), s.CachedInfo().Config.Name,
 			jetstream.ConsumerConfig{Name: "push", DeliverSubject: cells.ID(8).Subject(), AckPolicy: jetstream.AckNonePolicy})
-		return inLogOfEight(t, c, fmt.Sprint("delivered by ", uint64(by)))
+		conn, arrived := c.conn(t, by), inLogOfEight(t, c, fmt.Sprint("delivered by ", uint64(by)))
+		return func() bool { // a delivery during an election is lost
+			return conn.Publish("$O."+cells.ID(7).Stream()+".x", fmt.Appendf(nil, "delivered by %d", uint64(by))) == nil && arrived()
+		}
 	},
 	"copy the log": func(t *testing.T, c *secured, by cells.ID) func() bool {
 		s, err := changeStream(t, c, by, cells.ID(7).Stream(), func(o *jetstream.StreamConfig) {
@@ -175,9 +176,8 @@ var attacks = map[string]attack{
 		noError(t, err)
 		conn := c.conn(t, by)
 		return func() bool {
-			_ = conn.Publish(fmt.Sprintf("handloom.mail.%v.%v.message", cells.ID(9), cells.ID(8)), fmt.Appendf(nil, "forged by %d", uint64(by)))
-			_ = conn.Flush()
-			return heard.Load()
+			err := conn.Publish(fmt.Sprintf("handloom.mail.%v.%v.message", cells.ID(9), cells.ID(8)), fmt.Appendf(nil, "forged by %d", uint64(by)))
+			return err == nil && conn.Flush() == nil && heard.Load()
 		}
 	},
 	"be a server": func(t *testing.T, c *secured, by cells.ID) func() bool {
