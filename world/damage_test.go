@@ -116,7 +116,7 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	crash(t, w)
 	before := snapshotsOf(t, j)
 	mustCloseJournal(t, j)
-	flipSnapshot(t, dir, before[0])
+	flip(t, filepath.Join(dir, fmt.Sprintf("%016x.snap", before[0])))
 
 	j = openJournal(t, dir)
 	g = newGame(t, store.Options{})
@@ -128,7 +128,7 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	after := snapshotsOf(t, j)
 	failIf(t, !slices.Equal(after, []uint64{w.Status().Position, before[1]}), "snapshots %v, and %v before", after, before)
 	mustCloseJournal(t, j)
-	flipSnapshot(t, dir, after[0])
+	flip(t, filepath.Join(dir, fmt.Sprintf("%016x.snap", after[0])))
 
 	j = openJournal(t, dir)
 	again := newGame(t, store.Options{})
@@ -137,9 +137,8 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	mustClose(t, w)
 }
 
-func flipSnapshot(t *testing.T, dir string, at uint64) {
+func flip(t *testing.T, file string) {
 	t.Helper()
-	file := filepath.Join(dir, fmt.Sprintf("%016x.snap", at))
 	b, err := os.ReadFile(file)
 	noError(t, err)
 	b[len(b)/2] ^= 4

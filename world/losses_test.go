@@ -124,11 +124,7 @@ func TestLoss_DamagedSnapshot(t *testing.T) {
 		s.calls(t, last+1, last+1) // a snapshot is saved beside the ticks
 	}
 	_ = s.kill(t)
-	file := lastFile(t, dir, "*.snap")
-	b, err := os.ReadFile(file)
-	noError(t, err)
-	b[len(b)/2] ^= 1
-	noError(t, os.WriteFile(file, b, 0o600))
+	flip(t, lastFile(t, dir, "*.snap"))
 	s = start(t, dir, noFault)
 	equal(t, "bad snapshots", s.world.Status().BadSnapshots, 1)
 	s.wantKeys(t, last, 0)
