@@ -32,7 +32,7 @@ func openTill(t *testing.T, l world.Log) *till {
 	a.sum = store.AddValue[int](s, store.ColumnOptions[int]{Name: "sum"})
 	var err error
 	a.World, err = world.Open(t.Context(), s, l, world.Options{
-		Version: "till", Hz: 60, DigestTicks: 1, Shadow: 1,
+		Version: "till", Hz: 60, DigestTicks: 1, Shadow: 0.5, // a shadow takes back a first tick that fails
 		Tick: a.requests.Tick(func(_ *store.Writer, _ world.Tick, n int) int {
 			if n < 0 {
 				panic("negative")
