@@ -42,6 +42,9 @@ func TestRepair_OnOperatingSystem(t *testing.T) {
 	j := mustOpenDir(t, dir, o)
 	mustAppend(t, j, 1, 60)
 	mustClose(t, j)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	wantError(t, errorOf(Repair(ended, dir, 20)), context.Canceled)
 	moved, err := Repair(context.Background(), dir, 20)
 	noError(t, err)
 	if entries, err := os.ReadDir(filepath.Join(dir, moved)); len(entries) == 0 || err != nil {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"handloom/store"
@@ -28,7 +29,10 @@ func TestFlush_FailingAfterCommitIsErrBroken(t *testing.T) {
 	table.EraseItems(queues(t, s, 1)[0], hs[:2])
 	breakFlush(t)
 	wantError(t, "Frame", onlyError(s.Frame(t.Context(), func(ctx context.Context, _ *store.Writer) error {
-		wantError(t, "Flush", onlyError(s.Flush(ctx)), store.ErrBroken)
+		broken := onlyError(s.Flush(ctx))
+		if cause, ok := errors.AsType[*store.PanicError](broken); !ok || cause.Value != "a fault of the test" || !errors.Is(broken, store.ErrBroken) {
+			t.Errorf("Flush: %v", broken)
+		}
 		perturb(t, nil)
 		for _, what := range []string{"Reduce", "Digest", "Verify", "ForEach", "Each", "Do", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"} {
 			wantError(t, what+" in the same Write", phases(s, table)[what](ctx), store.ErrBroken)

@@ -44,16 +44,16 @@ func TestReduce_ReturnsPanicOfLowestChunk(t *testing.T) {
 	}
 }
 
-// A Reduce over fewer chunks than the previous one combines its own results only.
+// A Reduce over fewer chunks than the previous one combines its own results only, in order.
 func TestReduce_CombinesEachChunkOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 1})
-	hs := fill(t, s, table, 30)
+	hs, order := fill(t, s, table, 30), "0123456789abcdefghijklmnopqrst"
 	for n := 30; n > 0; n -= 5 {
 		combined := 1
-		got, err := store.Reduce(t.Context(), table, func(store.Rows[item]) int { return 1 },
-			func(a, b int) int { combined++; return a + b })
-		if err != nil || got != n || combined != n {
-			t.Errorf("of %d chunks, got %d combined, sum %d, %v", n, combined, got, err)
+		got, err := store.Reduce(t.Context(), table, func(r store.Rows[item]) string { return order[r.Index:][:1] },
+			func(a, b string) string { combined++; return a + b })
+		if err != nil || got != order[:n] || combined != n {
+			t.Errorf("of %d chunks, got %d combined, %q, %v", n, combined, got, err)
 		}
 		q := queues(t, s, 1)[0]
 		for _, h := range hs[n-5 : n] {

@@ -87,19 +87,7 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	}
 }
 
-func failIf(t testing.TB, failed bool, format string, args ...any) {
-	t.Helper()
-	if failed {
-		t.Errorf(format, args...)
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var failIf, noError = storeweb.FailIf, storeweb.NoError
 
 func onlyError[V any](_ V, err error) error { return err }
 
