@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write testdata/golden/marks.txt anew")
 
 // Marks depend only on observable state: rows, slots, freelists, generations,
-// reports, digests. CHANGELOG.md explains changed marks.
+// reports, digests. The body of a commit explains changed marks.
 func TestGolden_ProgramsKeepTheirMarks(t *testing.T) {
 	programs, err := filepath.Glob(filepath.Join("testdata", "golden", "*.program"))
 	if err != nil || len(programs) == 0 {
