@@ -55,7 +55,7 @@ func wantCopy(t *testing.T, dir string, least uint64) {
 }
 
 func TestCopy_OpensWhileRecordsAreAppended(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new", "running")
+	dir := filepath.Join(t.TempDir(), "new", "running") // Open makes both folders
 	acknowledged, stop := busy(t, dir)
 	copies := 0
 	for acknowledged() < 2000 || copies < 3 {

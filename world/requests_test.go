@@ -25,14 +25,14 @@ const (
 	tillKeep  = time.Minute
 )
 
-func openTill(t *testing.T, l world.Log) *till {
+func openTill(t *testing.T, l world.Log, shadow float64) *till {
 	t.Helper()
 	s := store.New(store.Options{})
 	a := &till{requests: world.NewRequests[int, int](s, "request", tillLimit, tillKeep)}
 	a.sum = store.AddValue[int](s, store.ColumnOptions[int]{Name: "sum"})
 	var err error
 	a.World, err = world.Open(t.Context(), s, l, world.Options{
-		Version: "till", Hz: 60, DigestTicks: 1, Shadow: 0.5, // a shadow takes back a first tick that fails
+		Version: "till", Hz: 60, DigestTicks: 1, Shadow: shadow,
 		Tick: a.requests.Tick(func(_ *store.Writer, _ world.Tick, n int) int {
 			if n < 0 {
 				panic("negative")
@@ -79,7 +79,7 @@ func (g *tillAnswer) want(t *testing.T, sum int, wants ...error) {
 func TestRequests_CountOnce(t *testing.T) {
 	inBubble(t, "repeated, also after a restart", func(t *testing.T) {
 		l := world.Memory()
-		a := openTill(t, l)
+		a := openTill(t, l, 1)
 		first, second := a.submit(t.Context(), "a", 5), a.submit(t.Context(), "a", 5)
 		mustStep(t, a.World)
 		first.want(t, 5)
@@ -88,7 +88,7 @@ func TestRequests_CountOnce(t *testing.T) {
 		a.want(t, "a", 6, 0, store.ErrDuplicate)
 		for range 2 {
 			crash(t, a.World)
-			a = openTill(t, l)
+			a = openTill(t, l, 1)
 			a.want(t, "a", 5, 5)
 			a.want(t, "b", 2, 7)
 		}
@@ -96,7 +96,7 @@ func TestRequests_CountOnce(t *testing.T) {
 	})
 	inBubble(t, "repeated after an unknown outcome", func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
-		a := openTill(t, l)
+		a := openTill(t, l, 1)
 		l.append = func(ctx context.Context, _ uint64, _ []byte) (uint64, error) {
 			<-ctx.Done()
 			return 0, context.Cause(ctx)
@@ -118,7 +118,7 @@ func TestRequests_CountOnce(t *testing.T) {
 		mustClose(t, a.World)
 	})
 	inBubble(t, "repeated while the table is full", func(t *testing.T) {
-		a := openTill(t, world.Memory())
+		a := openTill(t, world.Memory(), 1)
 		for i, key := range []string{"a", "b", "c"} {
 			a.want(t, key, 1, i+1)
 		}
@@ -128,7 +128,7 @@ func TestRequests_CountOnce(t *testing.T) {
 	})
 	inBubble(t, "on a follower", func(t *testing.T) {
 		l := world.Memory()
-		a, b := openTill(t, l), openTill(t, l)
+		a, b := openTill(t, l, 1), openTill(t, l, 1)
 		a.want(t, "a", 5, 5)
 		mustStep(t, b.World)
 		b.submit(t.Context(), "a", 5).want(t, 5)
@@ -136,7 +136,7 @@ func TestRequests_CountOnce(t *testing.T) {
 		mustClose(t, a.World, b.World)
 	})
 	inBubble(t, "canceled before a tick", func(t *testing.T) {
-		a := openTill(t, world.Memory())
+		a := openTill(t, world.Memory(), 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		got := a.submit(ctx, "a", 5)
 		cancel()
@@ -149,7 +149,7 @@ func TestRequests_CountOnce(t *testing.T) {
 
 func TestRequests_ForgetOldAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := openTill(t, world.Memory())
+		a := openTill(t, world.Memory(), 1)
 		a.want(t, "a", 5, 5)
 		until := func(tick uint64) {
 			for a.Status().Tick < tick {
@@ -171,7 +171,7 @@ func TestRequests_ForgetOldAnswers(t *testing.T) {
 // The state of a failed tick answers nothing.
 func TestRequests_HaltedWorldAnswersNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := openTill(t, world.Memory())
+		a := openTill(t, world.Memory(), 0) // a shadow takes back a tick that fails
 		good, bad := a.submit(t.Context(), "a", 5), a.submit(t.Context(), "b", -1)
 		wantError(t, errorOf(a.Step(t.Context())), world.ErrTick)
 		good.want(t, 0, world.ErrTick)
@@ -189,7 +189,7 @@ func TestRequests_HaltedWorldAnswersNothing(t *testing.T) {
 // is ahead stays for longer.
 func TestRequests_RefuseExpiredCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := openTill(t, world.Memory())
+		a := openTill(t, world.Memory(), 1)
 		mustStep(t, a.World)
 		key := func(after time.Duration, id string) string {
 			return entry.CallKey(time.Now().Add(after).UnixNano(), id)
