@@ -31,12 +31,13 @@ func newPost[M any](t testing.TB, o cells.Options[M]) *post[M] {
 	return p
 }
 
-// lastID is the ID of the newest post. IDs decide the order of pairs, so they are not drawn.
+// lastID is the ID of the newest post, less 1,000: the cells of a town have the lower ones. IDs
+// decide the order of pairs, so they are not drawn.
 var lastID atomic.Uint64
 
 func newOutbox[M any](t testing.TB, o cells.Options[M]) *post[M] {
 	t.Helper()
-	p := &post[M]{Store: store.New(store.Options{}), self: cells.ID(lastID.Add(1))}
+	p := &post[M]{Store: store.New(store.Options{}), self: cells.ID(1000 + lastID.Add(1))}
 	var err error
 	p.out, err = cells.New(p.Store, o)
 	noError(t, err)
