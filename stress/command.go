@@ -32,13 +32,7 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 		return p.failed(command, err)
 	}
 	r.fault = p.fault
-	f, err := p.follow(s.html, runPage{
-		Title: "replay of " + src.name, Command: cli.CommandLine("go run ./stress", p.args...), Unit: "events",
-		Facts: []fact{{Name: "workers", Value: s.workers.String()}, {Name: "shards of each table", Value: report.Count(s.shards)}},
-	})
-	if err != nil {
-		return p.failed(command, err)
-	}
+	f := p.follow("replay of "+src.name, cli.CommandLine("go run ./stress", p.args...))
 	return p.printResults(r, f, p.play(ctx, r, f, src), command == "" && p.smokes)
 }
 
@@ -46,7 +40,6 @@ func (p *command) play(ctx context.Context, r *replay, f *following, src source)
 	r.onTick = func(r *replay) { f.tick(r) }
 	err := r.run(ctx, src)
 	f.progress.Clear()
-	f.addPoint(r.events)
 	o := r.outcome(err)
 	o.Exit = bySignal(ctx, o.Exit)
 	if o.Exit == exitBad {
@@ -55,14 +48,8 @@ func (p *command) play(ctx context.Context, r *replay, f *following, src source)
 	return o
 }
 
-// pointEvery is the distance between chart points of a replay.
-const pointEvery = 100 * time.Millisecond
-
 // tick reports progress.
 func (f *following) tick(r *replay) {
-	if time.Since(f.begun)-f.last >= pointEvery {
-		f.addPoint(r.events)
-	}
 	f.progress.Show(func(since time.Duration) string {
 		line := fmt.Sprintf("tick %s, %s live items, %s events, %s", report.Count(r.model.tick),
 			report.Count(r.model.len()), report.Count(r.events), report.Rate(r.events-f.done, since))
@@ -83,15 +70,12 @@ func (p *command) printResults(r *replay, f *following, o cli.Verdict, more bool
 	}
 	for _, m := range r.mismatches {
 		fmt.Fprintln(p.stdout, "mismatch:", m)
-		f.Failures = append(f.Failures, pageFailure{What: m.String(), Replay: f.Command})
 	}
-	f.Totals = r.totals()
-	if o = p.finish(f, o); more && o.Exit == exitVerified {
+	if more && o.Exit == exitVerified {
 		fmt.Fprintln(p.stdout, "the trace is verified:", o.Reason)
-	} else {
-		fmt.Fprintln(p.stdout, o)
+		return o.Exit
 	}
-	return o.Exit
+	return p.end(f, o)
 }
 
 // figuresInWords precedes the table of a replay.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +12,6 @@ type settings struct {
 	file    string // "": the embedded trace, "-": standard input
 	workers cli.Numbers
 	shards  int
-	html    string // report; "": none
 }
 
 const maxWorkers = 1024
@@ -23,7 +21,6 @@ func parseReplay(command string, args []string) (settings, error) {
 	flags := cli.NewFlags()
 	flags.Var(&s.workers, "workers", "")
 	flags.IntVar(&s.shards, "shards", s.shards, "")
-	flags.StringVar(&s.html, "html", "", "")
 	files, err := cli.ParseFlags(flags, args)
 	switch {
 	case err != nil:
@@ -39,12 +36,6 @@ func parseReplay(command string, args []string) (settings, error) {
 	}
 	if command != "" {
 		s.file = files[0]
-	}
-	switch {
-	case sameFile(s.html, s.file):
-		return s, fmt.Errorf("-html %s would overwrite the trace", s.html)
-	case s.html == "-":
-		return s, errors.New("-html wants a file")
 	}
 	return s, nil
 }

@@ -63,10 +63,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	if h.seeds > 0 {
 		known = nil // -seeds excludes known programs
 	}
-	f, err := p.follow(h.html, h.page(h.title(profile)))
-	if err != nil {
-		return p.failed("", err)
-	}
+	f := p.follow(h.title(profile), h.line())
 	done := campaign.Run(ctx, campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
 		How: h.how(), Revision: cli.Revision(), Progress: f.notify,
@@ -77,26 +74,14 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
 	p.printSeen(p.stdout, done)
 	if done.Failure != nil {
-		p.explain(ctx, h, f, done.Failure)
+		p.explain(ctx, h, done.Failure)
 	}
-	f.Totals = totals(done)
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
 func (p *command) printSeen(out io.Writer, o *campaign.Outcome) {
 	seen, least := o.Rare(6)
 	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(models.AllSeen()), strings.Join(least, ", "))
-}
-
-func totals(o *campaign.Outcome) []fact {
-	seen, _ := o.Rare(0)
-	return []fact{
-		{Name: "programs", Value: report.Count(o.Programs)},
-		{Name: "plays", Value: report.Count(o.Plays)},
-		{Name: "operations", Value: report.Count(o.Operations)},
-		{Name: "flushes", Value: report.Count(o.Flushes)},
-		{Name: "rare states", Value: fmt.Sprintf("%d of %d", seen, len(models.AllSeen()))},
-	}
 }
 
 func (p *command) playProgram(ctx context.Context, h harnessing) int {
@@ -107,23 +92,19 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	if len(prog.Configs) == 0 {
 		prog.Configs = defaultConfigs(prog.Seed)
 	}
-	f, err := p.follow(h.html, h.page("program "+h.program))
-	if err != nil {
-		return p.failed("", err)
-	}
+	f := p.follow("program "+h.program, h.line())
 	failure, done, err := campaign.Again(ctx, prog, h.how())
 	done.Failure, done.Err = failure, err
 	verdict, exit, reason := done.Verdict(nil, ctx.Err() != nil)
 	if failure != nil {
-		p.explain(ctx, h, f, failure)
+		p.explain(ctx, h, failure)
 	}
-	f.Totals = totals(done)
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
 const shrinkTime = time.Minute
 
-func (p *command) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
+func (p *command) explain(ctx context.Context, h harnessing, failure *campaign.Failure) {
 	out := p.stdout
 	fmt.Fprintf(out, "\nFAIL %s: seed %d, at %q\n%s\n", failure.Kind, failure.Program.Seed, failure.Line, failure.What)
 	small := failure
@@ -143,7 +124,6 @@ func (p *command) explain(ctx context.Context, h harnessing, f *following, failu
 		p.bad(fmt.Errorf("stress: an artifact is missing: %w", err))
 	}
 	fmt.Fprint(out, kept.text())
-	f.Failures = append(f.Failures, pageFailure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
 }
 
 func (p *command) again(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -157,35 +156,3 @@ func TestMainJob_EndsWithRandomPrograms(t *testing.T) {
 type writer func(b []byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
-
-func (p command) page(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "report.html")
-	got := p.stress(ctx, append(args, "-html", path)...)
-	return got, string(readFile(t, path))
-}
-
-func TestHTML_HoldsTheVerdictOfRandomPrograms(t *testing.T) {
-	ended, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Second, cancel)
-	for _, tt := range []struct {
-		name string
-		ctx  context.Context
-		args []string
-		want []string
-	}{
-		{"passed", t.Context(), []string{"-seed", "1", "-seeds", "1"}, []string{`good">verdict: passed (exit code 0)`, "<th scope=\"row\">flushes</th>", "-seed 1 -seeds 1"}},
-		{"failed", t.Context(), []string{"-program", faultyProgram(t, runner.Crash), "-artifacts", t.TempDir()}, []string{`bad">verdict: invariant`, "<h2>Failures</h2>", "misuse crash"}},
-		{"interrupted", ended, []string{"-seed", "1", "-duration", "1h"}, []string{`verdict ">verdict: interrupted`}},
-	} {
-		got, text := command{}.page(tt.ctx, t, tt.args...)
-		for _, want := range tt.want {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: %q is not in the report\n%s\n%s", tt.name, want, text, got.stdout)
-			}
-		}
-		if host, err := os.Hostname(); err == nil && len(host) > 3 && strings.Contains(text, host) {
-			t.Errorf("%s: the report names this machine, %s", tt.name, host)
-		}
-	}
-}

@@ -28,7 +28,6 @@ type harnessing struct {
 	build     []string
 	args      []string // command line
 	given     map[string]bool
-	html      string // report; "": none
 }
 
 var harnessFlags = []string{
@@ -53,7 +52,6 @@ func parseHarness(args []string) (harnessing, error) {
 	flags.BoolVar(&h.shrink, "shrink", false, "")
 	flags.StringVar(&h.mutant, "canary", "", "")
 	flags.StringVar(&h.artifacts, "artifacts", h.artifacts, "")
-	flags.StringVar(&h.html, "html", "", "")
 	words, err := cli.ParseFlags(flags, args)
 	flags.Visit(func(f *flag.Flag) { h.given[f.Name] = true })
 	switch {
@@ -83,8 +81,6 @@ func (h *harnessing) conflicts() error {
 		return fmt.Errorf("-seeds is %d; want 1 or more", h.seeds)
 	case h.given["duration"] && h.duration <= 0:
 		return fmt.Errorf("-duration is %v; want more than 0", h.duration)
-	case h.html == "-":
-		return errors.New("-html wants a file")
 	case h.given["program"] && h.program == "":
 		return errors.New("-program wants a file")
 	case h.given["canary"] && h.mutant == "":
@@ -150,14 +146,6 @@ func (h *harnessing) line() string {
 		args = append(slices.Clip(args), "-seed", strconv.FormatUint(h.seed, 10))
 	}
 	return cli.CommandLine(goRun(h.build), args...)
-}
-
-func (h *harnessing) page(title string) runPage {
-	facts := []fact{{Name: "revision", Value: cli.Revision()}}
-	if h.program == "" {
-		facts = append(facts, fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
-	}
-	return runPage{Title: title, Command: h.line(), Unit: "operations", Facts: facts}
 }
 
 func (h *harnessing) again(file string) string {

@@ -70,16 +70,11 @@ func (p *command) withFaults(ctx context.Context, h harnessing) int {
 }
 
 func (p *command) runMutants(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
-	f, err := p.follow(h.html, h.page("seeded faults"))
-	if err != nil {
-		return p.failed("", err)
-	}
+	f := p.follow("seeded faults", h.line())
 	var all mutationRuns
 	for _, fault := range chosen {
-		f.notify(fault.Name+": "+fault.About, 0)
-		t := h.try(ctx, b, fault, f.notify)
-		f.Totals = append(f.Totals, fact{Name: fault.Name, Value: t.String()})
-		all = append(all, t)
+		f.notify(fault.Name + ": " + fault.About)
+		all = append(all, h.try(ctx, b, fault, f.notify))
 	}
 	fmt.Fprintln(p.stdout)
 	all.table().WriteTo(p.stdout)

@@ -33,12 +33,7 @@ func (t *mutationRun) outcome() string {
 	return cmp.Or(t.as, "missed")
 }
 
-func (t *mutationRun) String() string {
-	return fmt.Sprintf("%s Found as: %s, %s; operations %s, after %s, seed %s",
-		t.fault.About, t.outcome(), cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)
-}
-
-func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, progress func(string, int)) mutationRun {
+func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, progress func(string)) mutationRun {
 	t := mutationRun{fault: fault, operations: "-", seed: "-"}
 	if fault.Test != "" {
 		t.byTest(ctx, b)

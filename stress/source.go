@@ -23,9 +23,3 @@ func (p *command) open(file string) (source, error) {
 	f, err := os.Open(file)
 	return source{f, file}, err
 }
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}

@@ -21,19 +21,3 @@ func (r *replay) stats() *report.Table {
 	}
 	return t
 }
-
-func (r *replay) totals() []fact {
-	facts := []fact{
-		{Name: "ticks", Value: report.Count(r.model.tick)},
-		{Name: "events", Value: fmt.Sprintf("%s in tables %s", report.Count(r.events), report.Count(len(r.model.tables)))},
-		{Name: "items", Value: report.Count(r.model.len())},
-	}
-	for _, p := range r.players {
-		facts = append(facts, fact{
-			Name: fmt.Sprintf("workers %d", p.workers),
-			Value: fmt.Sprintf("events %s in phases; flush p50 %s, max %s; digest %016x", report.Rate(r.events, p.busy),
-				report.Duration(p.flushes.Quantile(0.5)), report.Duration(p.flushes.Max()), p.digest),
-		})
-	}
-	return facts
-}

@@ -17,7 +17,7 @@ var mayDepend = map[string]string{
 	"runs in a bubble of its callers":       "world.newPending world.submitMarks world.wantLate",
 	"pauses goroutines as the system does":  "tasks.TestTeam_RunsEveryTaskOfEveryPhaseOnce tasks.pauses",
 	"is the fault that history has to find": "history.TestVerify_RefusesImpurePrograms history.breakDiff",
-	"ends a run at any moment":              "stress.TestCampaign_ReportsAfterInterrupt stress.TestHTML_HoldsTheVerdictOfRandomPrograms",
+	"ends a run at any moment":              "stress.TestCampaign_ReportsAfterInterrupt",
 	"tries another port if one is taken":    "guide/bank.freeAddress",
 	"repeats":                               "cluster.AppendTo cluster.call cluster.isCurrent cluster.wantNoCell cluster/cells.handOff",
 	"wants a refusal or silence":            "cluster.TestOpen_RefusesInvalidOptions cluster.enters cluster/internal/localnet.TestLink_DialNeedsBothDirections",

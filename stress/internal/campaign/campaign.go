@@ -24,9 +24,7 @@ type Options struct {
 	How
 	Revision string
 
-	// Progress, if not nil, is called about once a second with a line and the
-	// operations since the last call.
-	Progress func(line string, operations int)
+	Progress func(line string) // called about once a second; or nil
 }
 
 type Outcome struct {
@@ -79,7 +77,6 @@ type campaign struct {
 	lock     sync.Mutex
 	next     int // index of the next program: in Known, then a seed
 	reported time.Time
-	counted  int // operations at the time reported
 	outcome  Outcome
 }
 
@@ -152,8 +149,8 @@ func (c *campaign) notify() {
 	}
 	o := &c.outcome
 	c.Progress(fmt.Sprintf("%s%s programs, %s plays, %s operations, %s, %s flushes", c.Name, report.Count(o.Programs), report.Count(o.Plays),
-		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)), o.Operations-c.counted)
-	c.reported, c.counted = now, o.Operations
+		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)))
+	c.reported = now
 }
 
 func (o *Outcome) Missing(promises []model.Seen) []model.Seen {
