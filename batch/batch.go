@@ -72,6 +72,7 @@ func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 func (b *Batch) Begin(n int) *Pass {
 	b.used = true
 	p := b.pool.take(b, n, len(b.order))
+	// The place in the order is fixed before the tasks run, so it does not depend on timing.
 	p.joined = true
 	b.order = append(b.order, p)
 	b.open++
@@ -225,9 +226,11 @@ func (b *Batch) Mark() Mark { return Mark{b.serial, len(b.order)} }
 // DropSince drops the commands of the passes after m, which have ended. If a flush or Drop
 // followed m, it drops the commands of all passes.
 func (b *Batch) DropSince(m Mark) {
+	// The passes that m counts have left with their batch; all of these are newer.
 	if m.serial != b.serial {
 		m.passes = 0
 	}
+	// Emptied passes stay in the order: the keys of later ones must not change.
 	for _, p := range b.order[m.passes:] {
 		for task := range p.buffers[:p.tasks] {
 			p.buffers[task].reset()

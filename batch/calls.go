@@ -193,6 +193,8 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	clear(a.own)
 	a.erase(c.buf, func(r *Recorder, id handle.ID) {
 		a.added = append(a.added, id)
+		// The create is of a queue that is always applied, or of a call that was kept. A create
+		// of a later call counts when that call is tried; see bySegment.
 		if name := segmentName(id); r.Pending.survives(id) || int(id-name) < a.creates[name] {
 			a.more[r.ordinal]--
 		}
@@ -281,6 +283,7 @@ func (p *input) divide() error {
 	defer func() {
 		d.q = whole
 		d.in.Reset(nil)
+		// With some calls in single, buffers would leave out the others.
 		if !done { // or a visitor panics
 			p.join()
 		}

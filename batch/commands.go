@@ -126,6 +126,7 @@ func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	}
 	number, offset := split(id)
 	at := c.find(number)
+	// No number is given twice, so a number that is found is of this batch.
 	if at < 0 { // of another batch, dropped or not sealed
 		return nil, 0, false
 	}
@@ -168,6 +169,7 @@ func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 		c.created[creation] = 0
 		s.cancelled++
 		c.cancelled++
+		// Later creates keep their numbers; FixSurvivors counts the gaps.
 		counts.CancelledOut += 2 // the create and its erase
 	}
 	return ok
@@ -190,6 +192,8 @@ func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *Counts) bool 
 	default:
 		counts.Put++
 	}
+	// Puts come in (key, sequence) order, so the last one wins. Its value is in the place of
+	// the create, because insertion copies runs of values and does not read this mark.
 	c.marks[creation] = replaced
 	r := c.recorder
 	c.swap(r.typ, &r.spare, s.values.Pointer(creation-s.first, r.typ.Size), v)
@@ -223,6 +227,7 @@ func (s *swap) do() {
 // swapBack undoes all swaps: the next flush may drop a call that changed a create of
 // another.
 func (c *Commands) swapBack() {
+	// Backwards: a create that two puts replaced gets its own value last.
 	for i := len(c.swaps) - 1; i >= 0; i-- {
 		c.swaps[i].do()
 	}
@@ -277,6 +282,7 @@ func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 		for i < len(marks) && marks[i] != cancelled {
 			i++
 		}
+		// survivor is the number of the create at from.
 		cutFrom, cutTo := max(lo, survivor), min(hi, survivor+i-from)
 		if cutFrom < cutTo {
 			f(from+cutFrom-survivor, from+cutTo-survivor)
@@ -316,6 +322,7 @@ func (c *Commands) release() {
 		*puts = highwater.Trim(&c.peaks.puts[shard], *puts)
 	}
 	for i := range c.order {
+		// A queue of the next batch writes to this array. Numbers and handles stay for Resolve.
 		c.order[i].values = items.Slice{}
 	}
 	if len(c.attached) > 0 {

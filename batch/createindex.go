@@ -34,6 +34,7 @@ func (p *createIndex) add(number uint64, position int) {
 
 func (p *createIndex) find(number uint64) int {
 	mask := uint64(len(p.at) - 1)
+	// At most half of the places are taken, so the search ends at a vacant one.
 	for at := number & mask; ; at = (at + 1) & mask {
 		switch place := p.at[at]; {
 		case place == 0:

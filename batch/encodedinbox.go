@@ -105,6 +105,8 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	var encoded []byte
 	var unread error
 	commands, empty := buf.load().Commands, buf.empty()
+	// The encoder reads arrays of the claim, so it never sees a table that another goroutine
+	// registers.
 	known := a.knows(buf)
 	if !overflowed && !empty && known {
 		encoded, unread = a.encode(buf, call)
@@ -184,6 +186,7 @@ func (a *EncodedInbox) Seal(dst []byte, maxBytes int) ([]byte, []*Call) {
 		dst = append(dst, inputVersion)
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
+	// Withdrawn calls after the last one that fits go with it, so that no empty call waits.
 	for a.next < len(a.calls) && (len(calls) < n || a.calls[a.next].call == nil) {
 		c := &a.calls[a.next]
 		if c.call == nil {

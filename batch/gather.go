@@ -9,6 +9,7 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
 	b.dropped.calls, b.dropped.unknownErases = 0, 0
 	for buf := range b.buffers {
+		// A dropped call counts in the report, and nothing of it is planned.
 		if buf.state == dropped {
 			b.gatherDropped(buf)
 			found = true
@@ -74,6 +75,7 @@ func (c *Commands) addColumn(col *tableBuffer, key Key) {
 
 func (c *Commands) addAll() {
 	c.all++
+	// Each shard has items to erase, also a shard that no command names.
 	c.shards = AllShards(len(c.erases))
 }
 

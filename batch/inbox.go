@@ -156,6 +156,8 @@ func (x *inbox) seal() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, buf := range x.arrived {
+		// The order of arrival is the key. It is the only order that depends on timing; a log
+		// records it.
 		buf.task = len(x.sealed)
 		x.sealed = append(x.sealed, buf)
 	}
@@ -187,6 +189,8 @@ func (x *inbox) drop() {
 		x.recycle(buf)
 		x.sealed[i] = nil
 	}
+	// Last, and under the lock: seal and pending read waiting without it, and may only see
+	// calls too many.
 	x.waiting.Add(-int64(len(x.sealed)))
 	x.sealed = highwater.Trim(&x.peak, x.sealed)
 }

@@ -135,6 +135,7 @@ func (p *input) read() {
 
 func (d *decoder) begin(encoded []byte) int {
 	d.in.Reset(encoded)
+	// made is of an older input unless its call is above before, so it needs no clearing.
 	d.before += d.call
 	d.call = 0
 	if version := d.in.Uint8(); version != inputVersion {
@@ -324,6 +325,7 @@ func (d *decoder) name(id handle.ID) handle.ID {
 	}
 	r := d.batch.byList[list]
 	m := d.made[r.ordinal]
+	// Only creates of the same call resolve; all other names are stale.
 	if !r.isProvisional(id) || !d.isOf(&m) || number == 0 || number > int64(m.n) {
 		return stale
 	}

@@ -55,12 +55,14 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 	a, offset := &c.attached[attachment], creation-s.first
 	to := &a.companion[c.positionOf(s)]
 	staged := to.own != nil && to.own.set.has(offset)
+	// Commands come from last to first, so the first that names a create decides.
 	if a.named.has(creation) || staged && to.key.compare(key) > 0 {
 		counts.Superseded++
 		return true
 	}
 	if staged {
 		counts.Superseded++
+		// CountOptional counted the staged command as the last one.
 		c.count(a.given.has(creation), -1, counts)
 	}
 	c.name(a, creation)

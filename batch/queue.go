@@ -118,6 +118,7 @@ func (buf *buffer) fail() {
 }
 
 // reset drops all commands and keeps the memory.
+// It visits only arrays that the use touched: a pass may have thousands of queues.
 func (buf *buffer) reset() {
 	for i, t := range buf.touched {
 		t.column.reset()
@@ -220,6 +221,8 @@ func (buf *buffer) admits(more Load) bool {
 }
 
 func (buf *buffer) take(more Load) bool {
+	// Invariant: room is at least load. So a queue within its shares is within its limits, and
+	// the fast paths, which write into a share, compare no limit.
 	if !buf.fits(more) && !buf.admits(more) { // fits is inlined (op=fewcommands)
 		return false
 	}
@@ -258,6 +261,7 @@ func (buf *buffer) reclaim() {
 	for _, s := range buf.attached {
 		s.clip()
 	}
+	// Each array is full now: its next command takes a new share.
 	buf.room = buf.load()
 }
 
@@ -311,8 +315,10 @@ func (q Queue) usable(b *Batch) bool {
 		panic(fmt.Sprintf("store: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
 	case q.serial == buf.serial:
 		return true
+	// The inbox uses buffers again at once, so last may be of a later call.
 	case buf.pass == inboxPass && buf.state != full:
 		panic(fmt.Sprintf("store: %v was kept past its call; record inside the function given to the inbox", q))
+	// last is the serial of the batch until the batch ends.
 	case q.serial != buf.last:
 		panic(fmt.Sprintf("store: %v was kept past its flush; take the queue that the current pass gives to its task", q))
 	case buf.state == full:

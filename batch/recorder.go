@@ -95,6 +95,7 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 		return append(dst, make([]handle.ID, n)...)
 	}
 	before := len(dst)
+	// A run ends where a share or a segment does.
 	for done := 0; done < n; {
 		if c.current.Len() == c.current.Cap() && !r.room(q, c) {
 			return append(dst[:before], make([]handle.ID, n)...)
@@ -245,6 +246,7 @@ func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	case c.used == 0 || n == segmentItems:
 		c.begin(r.segments.next(), r, r.few)
 	case n < c.capacity:
+	// Pointers from Staged must stay valid, so the array stays and another segment begins.
 	case c.staged:
 		c.begin(r.segments.next(), r, larger)
 	default:

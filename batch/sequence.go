@@ -34,6 +34,8 @@ func (b *Batch) Join(s *Sequence) {
 	s.renew()
 	for i, p := range s.passes {
 		for task := range p.buffers[:p.tasks] {
+			// Until now the number was the place in the sequence, which other sequences use
+			// too.
 			p.buffers[task].pass = len(b.order)
 		}
 		p.joined = true

@@ -149,6 +149,7 @@ func (c *Commands) name(a *attached, creation int) {
 	a.named.put(creation, true)
 }
 
+// A swap, not a copy: if the flush fails, swapBack returns the value to the queue.
 func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
 	if to.values.Len() <= offset {
@@ -157,6 +158,8 @@ func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, 
 	c.swap(t, &c.recorder.attachments[attachment].spare, to.values.Pointer(offset, t.Size), v)
 }
 
+// widened returns a copy with n values: the array of the queue has no place for creates that
+// the queue did not set.
 func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int) items.Slice {
 	if len(a.room) <= segment {
 		a.room = append(a.room, make([]room, segment+1-len(a.room))...)
@@ -172,6 +175,7 @@ func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int
 	return r.values
 }
 
+// positionOf returns the index of s in the order, by its address: locate has found s already.
 func (c *Commands) positionOf(s *run) int {
 	return int((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(&c.order[0]))) / unsafe.Sizeof(run{}))
 }

@@ -153,6 +153,9 @@ func (s *Sets) append(p *Puts, id handle.ID) unsafe.Pointer {
 }
 
 // next is the fast path of Set, for the create after the last one that was set.
+// It needs all of: the newest segment of the queue, the first offset past the values, room in
+// the share, and a create at that offset. A handle of another queue, or one that was never
+// given, fails one of them and takes the slow path.
 func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	c := s.creates
 	if c == nil || s.used != c.used {
@@ -226,6 +229,8 @@ func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Po
 			s.again = append(s.again, place{uint32(segment), uint32(offset)})
 			return st.values.Pointer(offset, t.Size)
 		}
+	// The share had a command for each offset. A skipped offset has no command, but its bytes
+	// count: a flush copies it as zeros.
 	case offset < st.values.Cap():
 		buf.room.Commands -= offset - n // the share of skipped offsets
 	case !s.grow(buf, st, offset, c.room(segment)):
@@ -251,6 +256,7 @@ func (s *Sets) begin(segment int) {
 // grow makes room for the value at offset and for the next share.
 func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
 	t := s.log.typ
+	// The unused share goes back first, because the skipped offsets are paid by bytes alone.
 	have, unused := st.values.Len(), st.values.Cap()-st.values.Len()
 	buf.room.subtract(Load{unused, int64(unused) * int64(t.Size)})
 	st.values = st.values.Clip(have)
@@ -286,6 +292,7 @@ func (s *Sets) reset() {
 		st.values = st.whole.Clip(0)
 		clear(st.set)
 		clear(st.unset)
+		// The bitmaps are as long as the array.
 		if st.whole.Cap() == 0 {
 			st.set, st.unset = nil, nil
 		}

@@ -105,6 +105,7 @@ func (p *Puts) reset(t *items.Type) {
 	if p.Values.Cap() == 0 {
 		p.whole = nil
 	}
+	// Without capacity: the first put of the next use takes a share.
 	p.IDs = p.whole[:0:0]
 }
 
@@ -165,6 +166,7 @@ func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	c.seal()
 	number, offset := split(id)
 	for i := c.used - 1; i >= 0; i-- {
+		// A name past the length was never given by this queue.
 		if s := &c.segments[i]; s.number == number && offset < s.values.Len() {
 			return i, offset
 		}

@@ -23,6 +23,7 @@ func (a *EncodedInbox) Withdraw(call *Call) bool {
 	c.call = nil
 	a.held -= c.commands
 	a.withdrawn.add(c)
+	// A sweep moves at most as much as was withdrawn since the last one: amortized O(1).
 	if w := &a.withdrawn; w.bytes > (len(a.bytes)-a.at)/2 || w.calls > max(minSwept, (len(a.calls)-a.next)/2) {
 		a.sweep()
 	}
