@@ -9,6 +9,7 @@ import (
 
 	"handloom/internal/items"
 	"handloom/internal/seam"
+	"handloom/internal/slotset"
 	"handloom/shard"
 	"handloom/shard/handle"
 )
@@ -100,6 +101,17 @@ func TestPlanErase_FitsWhatACopyHolds(t *testing.T) {
 				clear(erased)
 				tab.Cancel()
 				compare("canceled")
+				var every slotset.Bitset
+				tab.Map.MarkEvery(&every)
+				depleting := 0
+				for _, id := range ids {
+					if id.Generation() == last {
+						depleting++
+					}
+				}
+				if every.Len() != len(ids) || every.Depleting() != depleting {
+					t.Fatalf("of all items, %d are marked and %d depleting, want %d and %d", every.Len(), every.Depleting(), len(ids), depleting)
+				}
 			})
 		}
 	})

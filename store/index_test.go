@@ -423,6 +423,20 @@ func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	write(t, s, func(w *store.Writer) { table.Clear(w) })
 }
 
+// The index still has the item whose key another one took in place.
+func TestIndex_RemovedItemHidesNoOther(t *testing.T) {
+	s, table, x := newTwoKeys(t)
+	write(t, s, func(w *store.Writer) {
+		owner := table.Insert(w, twoKeys{Keys: [2]uint8{2}})
+		h := table.Insert(w, twoKeys{Keys: [2]uint8{1}})
+		table.At(h).Keys[0] = 2
+		table.Remove(w, h)
+		got, _ := x.Find(2)
+		equal(t, "the item with key 2", got, owner)
+		table.Clear(w)
+	})
+}
+
 func TestLoad_RefusesDuplicateKeys(t *testing.T) {
 	without := newStore(t, store.Options{})
 	table := register(t, without, store.TableOptions[twoKeys]{Name: "twoKeys"})

@@ -71,17 +71,21 @@ func TestValue_IsLoadedByName(t *testing.T) {
 	equal(t, "after a snapshot without the value", *v.Get(), score{})
 	noError(t, newer.Verify(ctx))
 
-	for _, items := range []int{0, 2} {
+	for _, items := range []int{0, 1, 2} {
 		forged := newStore(t, store.Options{})
 		register(t, forged, store.TableOptions[item]{Name: "item"})
 		table := registerStable(t, forged, store.TableOptions[score]{Name: "score", TypeID: 32766})
 		noError(t, forged.Write(ctx, func(w *store.Writer) {
+			h := table.Insert(w, score{})
 			for range items {
-				table.Insert(w, score{})
+				table.Insert(w, score{}) // not in the slot of a value
+			}
+			if items < 2 {
+				table.Remove(w, h)
 			}
 		}))
 		v.Get().Goals = 7
-		wantError(t, "Load of a value of two items, or none", newer.Load(ctx, bytes.NewReader(image(t, forged))), store.ErrSnapshot)
+		wantError(t, "Load of a value without its item, with another one, or with three", newer.Load(ctx, bytes.NewReader(image(t, forged))), store.ErrSnapshot)
 		equal(t, "after a Load that failed", *v.Get(), score{Goals: 7})
 	}
 }

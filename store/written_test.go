@@ -87,6 +87,11 @@ func TestWritten_CoversARun(t *testing.T) {
 			{"a Run, which has the pass before it", func() error { return onlyError(both.Run(t.Context())) }, []store.Handle[item]{hs[0], hs[1], hs[2], hs[3], hs[5]}},
 			{"another Run", func() error { return onlyError(one.Run(t.Context())) }, hs[1:2]},
 			{"a flush", func() error { table.Erase(queues(t, s, 1)[0], hs[0]); return onlyError(s.Flush(t.Context())) }, nil},
+			{"a Write, which has the pass before it", func() error {
+				noError(t, notePass(t.Context(), table, among(hs[4]), noChunk))
+				return s.Write(t.Context(), func(*store.Writer) {})
+			}, hs[4:5]},
+			{"a flush after the Write", func() error { table.Erase(queues(t, s, 1)[0], hs[1]); return onlyError(s.Flush(t.Context())) }, nil},
 		} {
 			noError(t, c.do())
 			equalLists(t, "written after "+c.what, writtenOf(table), c.want...)

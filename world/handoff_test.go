@@ -323,6 +323,21 @@ func TestHandoff_Table(t *testing.T) {
 			f.wantLeader(c, 4)
 			f.ends(f.a, f.b)
 		},
+		"idle ticks are recorded before the snapshot": func(t *testing.T, f *trio) {
+			c := f.open(version("second", true), func(o *world.Options) { o.Idle = 0 })
+			wantHanded(t, handOff(t.Context(), f.a.World, "second"), nil)
+			submit(t.Context(), c.World, c.game.order(1))
+			time.Sleep(50 * time.Millisecond) // the last record has no snapshot yet
+			failIf(t, c.Status().Unrecorded == 0, "%v", c.Status())
+			f.onSave(1, func(context.Context, uint64, func(io.Writer) error) error {
+				equal(t, "unrecorded ticks in a snapshot", c.Status().Unrecorded, 0)
+				return nil
+			})
+			d := f.open(version("third", true))
+			wantHanded(t, handOff(t.Context(), c.World, "third"), nil)
+			f.wantLeader(d, 3)
+			f.ends(f.a, f.b)
+		},
 	} {
 		inBubble(t, name, func(t *testing.T) { row(t, newTrio(t)) })
 	}

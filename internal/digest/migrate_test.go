@@ -257,6 +257,21 @@ func TestMigration_RecursiveType(t *testing.T) {
 	}
 }
 
+// A forged schema may repeat a field.
+func TestMigration_ReadsRepeatedFieldOnce(t *testing.T) {
+	type pair struct{ A, B int32 }
+	codec := Of(reflect.TypeFor[pair]())
+	s, err := ParseSchema(strings.Replace(codec.Schema(), "B ", "A ", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got pair
+	d := decodeAs(codec.From(s), reflect.TypeFor[pair](), unsafe.Pointer(&got), 1, codec.stream(unsafe.Pointer(&pair{1, 2}), 1), 7)
+	if d.Err() != nil || got != (pair{A: 1}) {
+		t.Errorf("got %+v and %v from a schema %v, want the first A", got, d.Err(), s)
+	}
+}
+
 func TestMigration_NamesMismatches(t *testing.T) {
 	type (
 		part    struct{ A, B int32 }
