@@ -394,6 +394,12 @@ func TestRun_NudgesUnrecordedTicks(t *testing.T) {
 			}
 			return nil
 		}
+		b.hears = func(_ *town, m *word, _ uint64) error {
+			if s := b.sender.world.Status(); m.N > 7 && s.Tick-uint64(s.Unrecorded) < 31 {
+				t.Errorf("word %d of tick 31 arrived; the log ends at tick %d", m.N, s.Tick-uint64(s.Unrecorded))
+			}
+			return nil
+		}
 		b.receive(b.by)
 		b.sender = start(b, b.towns[0](), b.logs[0], nil)
 		time.Sleep(100 * time.Millisecond) // the first ticks send before the fault
