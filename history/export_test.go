@@ -1,18 +1,11 @@
 package history
 
-import (
-	"net/http"
-	"time"
-)
+import "net/http"
 
 var (
 	Run        = run
 	DiffMemory = &diffMemory
 )
 
-// PageHandler returns the pages of h, which show their progress after patience.
-func PageHandler(h *History, patience time.Duration) http.Handler {
-	p := newPage(h, "copy")
-	p.patience = patience
-	return p.handler("127.0.0.1:0")
-}
+// PageHandler returns the pages of h.
+func PageHandler(h *History) http.Handler { return newPage(h).handler("127.0.0.1:0") }

@@ -19,8 +19,8 @@ import (
 
 // Main runs a command of the program's arguments on the folder of a journal, and exits. The
 // commands copy a folder, list its ticks, find the first tick that fails a check, a test of
-// it, the cause of a value, and differences between this build and the log, and show all of it in
-// a browser. The argument -h explains them. See guide/find-out-why.md.
+// it, the cause of a value, and differences between this build and the log, and show the tables
+// after each tick in a browser. The argument -h explains them. See guide/find-out-why.md.
 //
 // A program that also serves calls Main for arguments of its own.
 func Main(g Game) { os.Exit(run(cli.Context(), g, os.Args[1:], os.Stdout, os.Stderr)) }

@@ -30,12 +30,18 @@ func (c *command) info(ctx context.Context, args []string) (exit int, err error)
 	})
 }
 
-func (c *command) writeRange(h *History, i int, r Range) {
-	fmt.Fprintf(c.stdout, "ticks %d to %d: version %q", r.First, r.Last, r.Version)
+// describe returns a range in words.
+func (h *History) describe(i int) string {
+	r := &h.spans[i].Range
+	text := fmt.Sprintf("ticks %d to %d: version %q", r.First, r.Last, r.Version)
 	if !h.plays(&h.spans[i]) {
-		fmt.Fprintf(c.stdout, ", not %q: needs -any", h.version)
+		text += fmt.Sprintf(", not %q: needs -any", h.version)
 	}
-	fmt.Fprintln(c.stdout)
+	return text
+}
+
+func (c *command) writeRange(h *History, i int, r Range) {
+	fmt.Fprintln(c.stdout, h.describe(i))
 	for _, tick := range r.Terms {
 		fmt.Fprintf(c.stdout, "  after tick %d: another leader\n", tick)
 	}

@@ -1,41 +1,49 @@
 package history
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"html/template"
 	"net/http"
-	"slices"
-	"sync"
-	"time"
+	"net/url"
+	"strconv"
+	"strings"
 
-	"handloom/internal/hook"
-	"handloom/store"
+	"handloom/internal/localpage"
+	"handloom/store/storeweb"
 	"handloom/world"
 )
 
-// A page shows a History. Its requests use the History one after another: an answer that takes
-// longer than patience begins with its progress, and its work ends with its request.
+// A page shows the cursor of a History by package storeweb, with a bar for the tick. The path of an
+// address is the tick, because the links of storeweb are queries, which keep the path.
 type page struct {
 	*History
-	name     string
-	queue    chan struct{} // full while a request uses the History
-	patience time.Duration
-
-	mutex  sync.Mutex
-	shown  uint64            // the last tick that was shown
-	strips map[string]*strip // by check
-	failed map[uint64]bool   // ticks that fail
+	queue chan struct{} // full while a request uses the History
 }
 
-func newPage(h *History, name string) *page {
-	p := &page{
-		History: h, name: name, queue: make(chan struct{}, 1), patience: 400 * time.Millisecond,
-		strips: map[string]*strip{}, failed: map[uint64]bool{},
-	}
-	p.shown = p.newest()
-	return p
+func newPage(h *History) *page { return &page{h, make(chan struct{}, 1)} }
+
+// handler answers requests of this machine that read.
+func (p *page) handler(address string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", p.find)
+	mux.HandleFunc("GET /{tick}", p.show)
+	return localpage.Guard(address, mux)
+}
+
+// find leads to the tick of the form, or to the newest one.
+func (p *page) find(w http.ResponseWriter, r *http.Request) {
+	values := r.URL.Query()
+	tick := cmp.Or(strings.TrimSpace(values.Get("tick")), strconv.FormatUint(p.newest(), 10))
+	values.Del("tick")
+	http.Redirect(w, r, pathTo(url.PathEscape(tick), values), http.StatusSeeOther)
+}
+
+func pathTo(tick string, values url.Values) string {
+	return strings.TrimSuffix("/"+tick+"?"+values.Encode(), "?")
 }
 
 // newest returns the last tick that the program can play.
@@ -48,149 +56,101 @@ func (p *page) newest() (tick uint64) {
 	return tick
 }
 
-// A view is the content of an answer.
-type view struct {
-	Query  query
-	Status int
-	Error  string
-	Stack  string // of a panic
-
-	Tick     world.Tick
-	Played   bool // the state after the tick exists
-	HasFirst bool // the state before the tick is kept
-	Calls    [][]hook.Command
-	Script   string // the tick as in a [Script], without calls after the first ones
-	Checks   []verdict
-	Scan     *scanned
-	Tables   []tableCount
-	Grids    []*grid
-	Item     *itemView
-
-	page *page
-	lens lens
+// A bar is the head of a page.
+type bar struct {
+	Tick           string
+	At             world.Tick // zero: there is no state
+	Error          error
+	Query          url.Values
+	Previous, Next string // addresses; "": the log does not keep the tick
+	Ranges         []string
 }
 
-// A lens takes the content of a view from the states before and after the tick.
-type lens interface {
-	before(s *store.Store) // not called if the state is not kept
-	after(s *store.Store)
-	finish(ctx context.Context) error // may seek
+// The pages of storeweb have the styles of the classes.
+var barHTML = template.Must(template.New("bar").Parse(`<div class="pager">
+<form action="/">{{range $name, $values := .Query}}{{range $values}}<input type="hidden" name="{{$name}}" value="{{.}}">{{end}}{{end}}
+<label>tick <input name="tick" value="{{.Tick}}" inputmode="numeric"></label> <button>Show</button></form>
+{{with .Previous}}<a href="{{.}}">Previous tick</a>{{end}}
+{{with .Next}}<a href="{{.}}">Next tick</a>{{end}}
+{{if not .At.Time.IsZero}}<span>at {{.At.Time.UTC.Format "2006-01-02 15:04:05.000 MST"}}</span>{{end}}
+</div>
+<p class="note">{{range .Ranges}}{{.}}<br>{{end}}</p>
+{{with .Error}}<p class="error">{{.}}</p>{{end}}
+`))
+
+// show writes the page of a tick. It writes when the next request may use the History, because a
+// client may be slow.
+func (p *page) show(w http.ResponseWriter, r *http.Request) {
+	b := bar{Tick: r.PathValue("tick"), Query: r.URL.Query()}
+	for i := range p.spans {
+		b.Ranges = append(b.Ranges, p.describe(i))
+	}
+	a := &answer{ResponseWriter: w, status: http.StatusBadRequest}
+	tick, err := strconv.ParseUint(b.Tick, 10, 64)
+	if err != nil {
+		b.Error = fmt.Errorf("tick: got %q, want a whole number", b.Tick)
+	} else {
+		b.Previous, b.Next = p.link(tick-1, b.Query), p.link(tick+1, b.Query)
+		b.At, b.Error = p.draw(a, r, tick)
+	}
+	a.write(&b)
 }
 
-// view computes an answer. No other request uses the History meanwhile.
-func (p *page) view(ctx context.Context, q query) *view {
-	v := &view{Query: q, Status: http.StatusOK, page: p}
+func (p *page) link(tick uint64, values url.Values) string {
+	if _, err := p.spanOf(tick, tick); err != nil {
+		return ""
+	}
+	return pathTo(strconv.FormatUint(tick, 10), values)
+}
+
+// draw seeks a tick and draws the page of its store. Each page has a handler of its own, because
+// rates between two ticks would be wrong.
+func (p *page) draw(a *answer, r *http.Request, tick uint64) (world.Tick, error) {
+	ctx := r.Context()
 	select {
 	case p.queue <- struct{}{}:
 		defer func() { <-p.queue }()
 	case <-ctx.Done():
-		v.fail(context.Cause(ctx))
-		return v
-	}
-	p.played.Store(0)
-	switch {
-	case q.Item != 0:
-		v.lens = &itemLens{view: v}
-	case q.Table != "":
-		v.lens = &tableLens{view: v}
-	default:
-		v.lens = &tickLens{view: v}
-	}
-	if err := v.fill(ctx); err != nil {
-		v.fail(err)
-	}
-	return v
-}
-
-func (v *view) fill(ctx context.Context) error {
-	if v.Query.Check != "" {
-		if err := v.scan(ctx); err != nil {
-			return err
-		}
-	}
-	if err := v.visit(ctx); err != nil {
-		return err
-	}
-	if err := v.lens.finish(ctx); err != nil {
-		return err
-	}
-	v.page.mutex.Lock()
-	defer v.page.mutex.Unlock()
-	v.page.shown = v.Query.Tick
-	return nil
-}
-
-// visit plays the tick.
-func (v *view) visit(ctx context.Context) error {
-	p, tick := v.page, v.Query.Tick
-	sp, err := p.spanOf(tick, tick)
-	if err != nil {
-		return err
-	}
-	if v.HasFirst = tick > sp.First; v.HasFirst {
-		cursor, err := p.seek(ctx, tick-1, tick)
-		if err != nil {
-			return err
-		}
-		if v.Calls, err = hook.NewDriver(cursor.Replayer).Input(ctx); err != nil {
-			return fmt.Errorf("history: calls of tick %d: %w", tick, err)
-		}
-		v.lens.before(cursor.store)
+		return world.Tick{}, context.Cause(ctx)
 	}
 	s, at, err := p.Seek(ctx, tick)
-	if err != nil {
-		return err
-	}
-	v.Tick, v.Played = at, true
-	if len(v.Calls) > 0 {
-		text := appendTick(nil, hook.NewDriver(p.cursor.Replayer).Tables(), stageTick{at, v.Calls[:min(len(v.Calls), tickCalls)]})
-		v.Script = cut(string(text), maxStack)
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.cursor.checks)) {
-		v.Checks = append(v.Checks, verdict{name, p.cursor.run(name)})
-		p.noteCheck(name, tick, tick, v.Checks[len(v.Checks)-1].Err != nil)
-	}
-	v.lens.after(s)
-	return nil
-}
-
-var errNotFound = errors.New("not found")
-
-// fail makes v the answer of an error.
-func (v *view) fail(err error) {
-	v.Error, v.Status = err.Error(), http.StatusInternalServerError
 	switch {
-	case errors.Is(err, ErrRange), errors.Is(err, world.ErrVersion), errors.Is(err, errNotFound):
-		v.Status = http.StatusNotFound
-	case errors.Is(err, context.Canceled):
-		v.Status = http.StatusServiceUnavailable
+	case err == nil:
+		storeweb.Handler(s).ServeHTTP(a, r)
+	case errors.Is(err, ErrRange), errors.Is(err, world.ErrVersion):
+		a.status = http.StatusNotFound
+	default:
+		a.status = http.StatusInternalServerError
 	}
-	if failed, ok := errors.AsType[*world.TickError](err); ok {
-		v.Status = http.StatusOK // the failure is part of the log
-		v.noteFailed(failed.Tick)
-	}
-	if p, ok := errors.AsType[*store.PanicError](err); ok {
-		v.Stack = cut(string(p.Stack), maxStack)
-	}
+	return at, err
 }
 
-// Nearest returns the nearest tick that can be played, for an answer without a state.
-func (v *view) Nearest() (at uint64) {
-	p, tick := v.page, v.Query.Tick
-	var nearest *uint64
-	for i := range p.spans {
-		if sp := &p.spans[i]; p.plays(sp) {
-			at := min(max(tick, sp.First), sp.Last)
-			nearest = nearer(tick, nearest, &at)
-		}
+// An answer keeps the page of a store.
+type answer struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// write writes the page with the bar. JSON has no bar.
+func (a *answer) write(b *bar) {
+	const main = "<main>\n"
+	if b.Error != nil {
+		a.Header().Set("Content-Type", "text/html; charset=utf-8")
+		a.body.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<title>Tick</title>\n" + main + "</main>\n</html>\n")
 	}
-	if nearest != nil {
-		at = *nearest
+	before, after, ok := bytes.Cut(a.body.Bytes(), []byte(main))
+	var out bytes.Buffer
+	out.Write(before)
+	if ok {
+		out.WriteString(main)
+		_ = barHTML.Execute(&out, b) // a buffer takes everything
 	}
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	for at > 0 && p.failed[at] {
-		at--
-	}
-	return at
+	out.Write(after)
+	a.Header().Del("Content-Length")
+	a.ResponseWriter.WriteHeader(a.status)
+	_, _ = a.ResponseWriter.Write(out.Bytes()) // a client that left reads nothing
 }

@@ -111,7 +111,7 @@ var colonyFaults = []fault{
 	{name: "mistaken ant", field: "Mood", want: place("in place", "walk", 0)},
 }
 
-var games = map[string]func(workers int, p plant) planted{"arena": newArenaGame, "colony": newColonyGame}
+var games = map[string]func(workers int, p plant) planted{"arena": newArenaGame, "colony": func(workers int, p plant) planted { return newColony(workers, p) }}
 
 // A game is played by processes that are killed. -v prints the time of each answer:
 //

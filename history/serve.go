@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"handloom/internal/cli"
-	"handloom/internal/localpage"
 )
 
 // serve shows the ticks of a folder as pages until ctx ends.
@@ -28,47 +26,21 @@ func (c *command) serve(ctx context.Context, args []string) (exit int, err error
 			return 0, fmt.Errorf("-addr: %w", err)
 		}
 		fmt.Fprintf(c.stdout, "http://%v shows %s until an interrupt\n", l.Addr(), words[0])
-		return 0, newPage(h, filepath.Base(words[0])).serve(ctx, l, *address)
+		return 0, newPage(h).serve(ctx, l, *address)
 	})
 }
-
-// maxStop limits the time for answers after the end.
-const maxStop = 5 * time.Second
 
 // serve answers requests until ctx ends, which also ends the requests.
 func (p *page) serve(ctx context.Context, l net.Listener, address string) error {
 	server := &http.Server{
-		Handler: p.handler(address), ReadHeaderTimeout: maxStop,
+		Handler: p.handler(address), ReadHeaderTimeout: 5 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	var err error
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxStop)
-		defer cancel()
-		if server.Shutdown(stop) != nil {
-			_ = server.Close()
-		}
-		err = <-ended
-	}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	err := server.Serve(l)
 	p.queue <- struct{}{} // no request uses the History any longer
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
-}
-
-// handler answers requests of this machine that read.
-func (p *page) handler(address string) http.Handler {
-	return localpage.Guard(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, r.Method+" is not allowed; these pages change nothing", http.StatusMethodNotAllowed)
-			return
-		}
-		p.ServeHTTP(w, r)
-	}))
 }

@@ -21,7 +21,7 @@ var mayImport = map[string][]string{
 	"internal/schedule":         {"tasks"},
 	"journal":                   {"internal/check", "internal/hook", "internal/lockfile"},
 	"world":                     {"store", "internal/entry", "internal/hook", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
-	"history":                   {"journal", "world", "store", "internal/chart", "internal/check", "internal/cli", "internal/digest", "internal/entry", "internal/hook", "internal/image", "internal/localpage"},
+	"history":                   {"journal", "world", "store", "store/storeweb", "internal/check", "internal/cli", "internal/digest", "internal/entry", "internal/hook", "internal/image", "internal/localpage"},
 	"world/logtest":             {"world"},
 	"world/cmd/world":           {"journal", "world", "internal/cli", "internal/entry", "internal/hook", "internal/image", "internal/report", "store"},
 	"internal/entry":            {"internal/wire"},

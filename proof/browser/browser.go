@@ -183,12 +183,6 @@ func (b *Browser) Scheme(dark bool) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// Script allows or forbids the scripts of pages. Eval works in both cases.
-func (b *Browser) Script(allowed bool) {
-	b.t.Helper()
-	b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": !allowed}, nil)
-}
-
 func (b *Browser) Eval(expression string, value any) {
 	b.t.Helper()
 	if err := b.eval(expression, value); err != nil {

@@ -62,7 +62,7 @@ func TestPages_DescribeTheStore(t *testing.T) {
 	for target, wants := range map[string][]string{
 		"/": {
 			"<title>Store · storeweb.test, process ", `<link rel="icon" href="data:image/svg&#43;xml;base64,`, "1,334 items in 2 tables take ", `<a href="?table=ship">ship</a></th><td>1,234</td><td>-</td>`,
-			"when you ask again in a second", "heap of the program", "<h3>wave 2</h3>", "shoot", "reads ship, which steer writes", "<h3>flush</h3>",
+			"The first request has none", "heap of the program", "<h3>wave 2</h3>", "shoot", "reads ship, which steer writes", "<h3>flush</h3>",
 			"hit (if its condition holds)", "hit reads shot, which shoot emits", "steer</th><td>",
 		},
 		"/?refresh=7":                    {`<meta http-equiv="refresh" content="7">`, "again every 7 s"},
