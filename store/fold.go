@@ -32,9 +32,9 @@ import (
 // Fold is a ForEach over the targets.
 //
 // If key or f panics or calls runtime.Goexit, the other events continue and all writes
-// stay. Fold then returns the error of the first such event; for a panic it is a
-// [*PanicError] whose Task is the number of the event. Fold checks ctx once, before the
-// first event.
+// stay. Fold then returns the error of the first such event, unless Goexit ends the caller;
+// for a panic it is a [*PanicError] whose Task is the number of the event. Fold checks ctx
+// once, before the first event.
 //
 // Fold holds the store alone, or joins the Frame or system of its context. The system
 // names the events in Reads and the targets in Writes. Fold panics if the tables are the
@@ -178,9 +178,7 @@ func (t *table) fold(p *phase, events *table, steps foldSteps) error {
 		err = t.store.run(p, 1, g.all, nil)
 	} else {
 		g.divide(t, events, workers)
-		if err = t.store.run(p, len(g.blocks), g.onBlock, nil); err == nil || g.failure() != nil {
-			err = t.store.run(&uncancelled{p}, len(g.tasks)-len(g.blocks), g.onBucket, nil)
-		}
+		err = t.share(p, g)
 	}
 	if failed := g.failure(); failed != nil {
 		err = failed
@@ -189,6 +187,26 @@ func (t *table) fold(p *phase, events *table, steps foldSteps) error {
 		return fmt.Errorf("store: Fold of table %q onto table %q: %w", events.name, t.name, err)
 	}
 	return nil
+}
+
+// share runs the two steps. An event that fails in the first step does not keep the others
+// from the second one, even if it ends this goroutine.
+func (t *table) share(p *phase, g *folding) (err error) {
+	gather := func() error {
+		return t.store.run(&uncancelled{p}, len(g.tasks)-len(g.blocks), g.onBucket, nil)
+	}
+	ended := true
+	defer func() {
+		if ended {
+			_ = gather()
+		}
+	}()
+	err = t.store.run(p, len(g.blocks), g.onBlock, nil)
+	ended = false
+	if err == nil || g.failure() != nil {
+		err = gather()
+	}
+	return err
 }
 
 // noteFold notes the written targets, also after a failure.
@@ -252,10 +270,22 @@ func (g *folding) bucketOf(id ID) uint8 {
 }
 
 func (g *folding) loop(int) error {
-	for i, b := range g.blocks {
-		g.each(&g.tasks[i], g.apply, b, nil, b.hi-b.lo)
-	}
+	g.eachBlock(0, func(i int, b block) { g.each(&g.tasks[i], g.apply, b, nil, b.hi-b.lo) })
 	return nil
+}
+
+// eachBlock calls do for the blocks from i on, also for the blocks after one that ends the
+// goroutine.
+func (g *folding) eachBlock(i int, do func(i int, b block)) {
+	defer func() {
+		if i < len(g.blocks) {
+			g.eachBlock(i, do)
+		}
+	}()
+	for i < len(g.blocks) {
+		i++
+		do(i-1, g.blocks[i-1])
+	}
 }
 
 // scatter is the first step for one block.
@@ -266,28 +296,31 @@ func (g *folding) scatter(task int) error {
 	for i := range k.buckets {
 		k.buckets[i] = uint8(buckets - 1) // for events whose key fails
 	}
+	defer k.sort(g.ends[task*buckets:][:buckets], g.rows[b.at:][:n]) // also after a Goexit of key
 	g.each(k, g.route, b, nil, n)
-	next := g.ends[task*buckets:][:buckets]
+	return nil
+}
+
+// sort writes the rows of a block in the order of their buckets, and the end of each bucket.
+func (k *foldTask) sort(ends, rows []uint32) {
 	for _, bucket := range k.buckets {
-		next[bucket]++
+		ends[bucket]++
 	}
 	at := uint32(0)
-	for bucket, n := range next {
-		next[bucket] = at
+	for bucket, n := range ends {
+		ends[bucket] = at
 		at += n
 	}
-	rows := g.rows[b.at:][:n]
 	for i, bucket := range k.buckets {
-		rows[next[bucket]] = uint32(i)
-		next[bucket]++
+		rows[ends[bucket]] = uint32(i)
+		ends[bucket]++
 	}
-	return nil
 }
 
 // gather is the second step for one bucket.
 func (g *folding) gather(bucket int) error {
 	k, buckets := &g.tasks[len(g.blocks)+bucket], g.shards*g.perShard+1
-	for i, b := range g.blocks {
+	g.eachBlock(0, func(i int, b block) {
 		ends := g.ends[i*buckets:][:buckets]
 		lo := uint32(0)
 		if bucket > 0 {
@@ -296,7 +329,7 @@ func (g *folding) gather(bucket int) error {
 		if rows := g.rows[b.at:][lo:ends[bucket]]; len(rows) > 0 {
 			g.each(k, g.apply, b, rows, len(rows))
 		}
-	}
+	})
 	return nil
 }
 

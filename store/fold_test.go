@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -99,6 +103,49 @@ func playFold(t *testing.T, seed uint64, events, workers int) uint64 {
 	}
 	equal(t, "items in Written", listed, len(wrote))
 	return digest(t, s)
+}
+
+// An event of each block ends the goroutine that folds it: any, or any except the caller's.
+func TestFold_ContinuesAfterGoexit(t *testing.T) {
+	for _, c := range []struct {
+		workers     int
+		inKey, only bool
+	}{{1, true, false}, {1, false, false}, {3, true, false}, {3, false, false}, {3, true, true}} {
+		s, targets := newTable(t, store.Options{Workers: c.workers}, store.TableOptions[item]{Name: "target"})
+		shots := register(t, s, store.TableOptions[shot]{})
+		hs := fill(t, s, targets, 10)
+		shots.EmplaceItems(queues(t, s, 1)[0], slices.Repeat([]shot{{Target: hs[3], Damage: 1}}, 20_000), nil)
+		flush(t, s)
+		for _, row := range []int{1_000, 12_000, 19_000} {
+			shots.At(handlesIn(shots.All())[row]).Damage = 0
+		}
+		exited, once, caller := make(chan bool), sync.Once{}, uint64(0)
+		exit := func(e *shot, here bool) {
+			if !here || e.Damage > 0 {
+				return
+			}
+			if c.only && check.Goroutine() == caller {
+				<-exited
+				return
+			}
+			once.Do(func() { close(exited) })
+			runtime.Goexit()
+		}
+		err, returned := apart(func() error {
+			caller = check.Goroutine()
+			return store.Fold(t.Context(), shots, targets, func(e *shot) store.Handle[item] {
+				exit(e, c.inKey)
+				return e.Target
+			}, func(v *item, e *shot) {
+				exit(e, !c.inKey)
+				v.Value += e.Damage
+			})
+		})
+		if returned || c.only {
+			wantError(t, "Fold", err, store.ErrGoexit)
+		}
+		equal(t, fmt.Sprintf("events of %+v", c), targets.At(hs[3]).Value, 3+19_997)
+	}
 }
 
 func TestFold_RefusesInvalidArguments(t *testing.T) {
