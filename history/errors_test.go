@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,19 @@ func TestRanges_NameVersionsTermsAndSkips(t *testing.T) {
 	}
 	if len(seeks) != 8 {
 		t.Errorf("%d seeks are refused, want 8", len(seeks))
+	}
+}
+
+// A range has the snapshots of its version alone, also after a second handoff.
+func TestRanges_OfThreeVersions(t *testing.T) {
+	r := record(t, 90, true, same, version("two"), version("three"))
+	h := mustOpen(t, r.dir, replay(version("three"), nil), Options{Any: true})
+	var got []string
+	for i, v := range h.Ranges() {
+		got = append(got, fmt.Sprintf("%d to %d of %s, %d snapshots", v.First, v.Last, v.Version, len(h.spans[i].starts)))
+	}
+	if want := []string{"0 to 30 of game, 3 snapshots", "30 to 60 of two, 3 snapshots", "60 to 90 of three, 3 snapshots"}; !slices.Equal(got, want) {
+		t.Errorf("got ranges %q, want %q", got, want)
 	}
 }
 

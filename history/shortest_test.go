@@ -123,7 +123,6 @@ func TestShortest_KeepsWhatTheTickNeeds(t *testing.T) {
 	r := newRecording(t, plant{}, func(workers int, p plant) planted { return guarded{newArena(workers, p)} })
 	w, g := r.open(t)
 	a := g.(guarded)
-	step(t, w)
 	submit(t, w, func(q store.Queue) {
 		for h := range a.fighters.All() {
 			a.fighters.Put(q, h, fighter{Team: 1000})
@@ -143,6 +142,9 @@ func TestShortest_KeepsWhatTheTickNeeds(t *testing.T) {
 	const want = "\tcall create bullet {Life: 8}\n\tand put fighter 1:0.1 {Team: 1000}\n\tand put bullet $1 {Life: 1000000}\n"
 	if _, got, _ := strings.Cut(s.Text, "\n"); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	if len(s.State) == 0 {
+		t.Errorf("the script of tick %d has no state", found.Tick.Number)
 	}
 	if got := played(t, r.game(), s); !strings.Contains(got, "got team 1000") {
 		t.Errorf("got failure %q", got)

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -70,4 +71,36 @@ func TestVerify_RefusesImpurePrograms(t *testing.T) {
 	h := mustOpen(t, r.dir, replay(failsAt(12), nil), Options{})
 	noError(t, h.Verify(t.Context()))
 	r.wantState(t, h, 12)
+}
+
+// The last play of an explanation differs from the play before it in other items.
+func TestWhy_ComparesItsPlays(t *testing.T) {
+	const tick = 33
+	r := record(t, 60, true, same)
+	past, err := store.ParseID("8:0.1")
+	noError(t, err)
+	plays, differs := 0, 0
+	change := func(g *herd, o *world.Options) {
+		o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
+			err := g.Tick(ctx, w, at)
+			if at.Number != tick {
+				return err
+			}
+			if plays++; plays == differs {
+				for _, n := range g.Notes.All() {
+					n.Key++
+				}
+			}
+			return err
+		}
+	}
+	for _, want := range []error{nil, ErrImpure} {
+		h := mustOpen(t, r.dir, replay(change, nil), Options{})
+		plays = 0
+		_, err := h.Why(t.Context(), past, "Sum", tick)
+		if !errors.Is(err, want) {
+			t.Errorf("%d plays, play %d differs: got error %v, want %v", plays, differs, err, want)
+		}
+		differs = plays
+	}
 }
