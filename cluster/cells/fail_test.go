@@ -284,6 +284,11 @@ func TestPair_ReportsGapUntilSkip(t *testing.T) {
 				t.Errorf("packet after %d: pair %+v, want cursor %d", c.after, pair, c.cursor)
 			}
 			if c.cursor == 0 {
+				inputs := b.hearer.inputs
+				time.Sleep(time.Minute)
+				if n := b.hearer.inputs - inputs; n > 0 {
+					t.Errorf("%d ticks record the gap again", n)
+				}
 				b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, from.self, 1, 2) })
 			}
 		}
@@ -292,35 +297,39 @@ func TestPair_ReportsGapUntilSkip(t *testing.T) {
 
 // A restored sender has sent more messages than were received before.
 func TestPair_StopsAtOtherMessage(t *testing.T) {
-	withTwo(t, func(t *testing.T, b *two) {
-		sender := func(words ...word) *post[word] {
-			p := newOutbox(t, cells.Options[word]{})
-			p.self = b.ids[0]
-			p.begin(t)
-			p.mustSend(t, b.ids[1], words...)
-			return p
-		}
-		b.receive(b.by)
-		first := sender(word{N: 1}, word{N: 2}, word{N: 3})
-		restored := sender(word{N: 1}, word{N: 2}, word{N: 33}, word{N: 44}, word{N: 55})
-		synctest.Wait()
-		for _, c := range []struct {
-			from   *post[word]
-			after  uint64
-			forked bool
-		}{{first, 0, false}, {first, 1, false}, {restored, 0, true}, {restored, 3, true}} {
-			b.post(c.from, c.after)
-			time.Sleep(5 * time.Second)
-			if pair := b.hearer.pair(t, b.ids[0]); pair.Received != 3 || errors.Is(pair.Err, cells.ErrGap) != c.forked {
-				t.Errorf("pair %+v, want %+v", pair, c)
-			}
-		}
-		b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], 4, 4) })
+	for _, skip := range []uint64{4, 5} {
+		withTwo(t, func(t *testing.T, b *two) { stopAtOtherMessage(t, b, skip) })
+	}
+}
+
+func stopAtOtherMessage(t *testing.T, b *two, skip uint64) {
+	sender := func(words ...word) *post[word] {
+		p := newOutbox(t, cells.Options[word]{})
+		p.self = b.ids[0]
+		p.begin(t)
+		p.mustSend(t, b.ids[1], words...)
+		return p
+	}
+	b.receive(b.by)
+	first := sender(word{N: 1}, word{N: 2}, word{N: 3})
+	restored := sender(word{N: 1}, word{N: 2}, word{N: 33}, word{N: 44}, word{N: 55})
+	synctest.Wait()
+	for _, c := range []struct {
+		from   *post[word]
+		after  uint64
+		forked bool
+	}{{first, 0, false}, {first, 1, false}, {restored, 0, true}, {restored, 3, true}} {
+		b.post(c.from, c.after)
 		time.Sleep(5 * time.Second)
-		if pair := b.hearer.pair(t, b.ids[0]); pair.Received != 5 || pair.Err != nil {
-			t.Errorf("after Skip: pair %+v", pair)
+		if pair := b.hearer.pair(t, b.ids[0]); pair.Received != 3 || errors.Is(pair.Err, cells.ErrGap) != c.forked {
+			t.Errorf("pair %+v, want %+v", pair, c)
 		}
-	})
+	}
+	b.submit(b.hearer, func(q store.Queue) { b.hearer.out.Skip(q, b.ids[0], skip, skip) })
+	time.Sleep(5 * time.Second)
+	if pair := b.hearer.pair(t, b.ids[0]); pair.Received != 5 || pair.Err != nil {
+		t.Errorf("after Skip of %d: pair %+v", skip, pair)
+	}
 }
 
 func TestPair_StopsAfterSenderRestore(t *testing.T) {
