@@ -380,6 +380,7 @@ func (d *crashDisk) clone() *crashDisk {
 	found := newCrashDisk()
 	for name, f := range d.files {
 		found.files[name] = found.newFile(f.bytes)
+		found.files[name].changed = f.changed
 	}
 	found.kept = maps.Clone(found.files)
 	return found

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -168,6 +169,105 @@ func TestTrim_FailedRemovalIsRepeated(t *testing.T) {
 		noError(t, j.Trim(t.Context(), 60))
 		names, _ := d.list()
 		failIf(t, numbered(names, segmentExt)[1] <= 60, "call %d: files are left: %v", call, names)
+		mustClose(t, j)
+	}
+}
+
+// kept is the files of a journal, ascending, by a model of Trim. all has every file.
+type kept struct {
+	all             *crashDisk
+	saved, segments []uint64
+}
+
+// history returns the bytes of the history without its first n snapshots, and the number of
+// segments without a record after it.
+func (k *kept) history(n int, through uint64) (bytes int64, first int) {
+	old := len(k.saved) - keptSnapshots
+	for _, at := range k.saved[n:old] {
+		bytes += bytesOf(k.all, fileName(at, snapshotExt))
+	}
+	for i, next := range k.segments[1:] {
+		switch {
+		case next-1 > through:
+			return bytes, first
+		case next-1 <= k.saved[n]:
+			first = i + 1
+		default:
+			bytes += bytesOf(k.all, fileName(k.segments[i], segmentExt))
+		}
+	}
+	return bytes, first
+}
+
+func (k *kept) trim(keep int64, through uint64) {
+	old := len(k.saved) - keptSnapshots
+	for n := 0; ; n++ {
+		if bytes, first := k.history(n, through); n == old || keep > 0 && bytes <= keep {
+			k.saved, k.segments = k.saved[n:], k.segments[first:]
+			return
+		}
+	}
+}
+
+// Readers may begin at every snapshot that is left, and nothing else is.
+func TestTrim_KeepsHistoryAtEverySegmentEnd(t *testing.T) {
+	const tail, newest = 100, 95
+	all := newCrashDisk()
+	o := small(all)
+	o.Keep = 1 << 40
+	j := mustOpen(t, o)
+	mustAppend(t, j, 1, tail)
+	for at := uint64(5); at <= newest; at += 3 + at/4 {
+		all.now = all.now.Add(11 * time.Minute)
+		noError(t, save(j, at, fmt.Sprint("state ", at)))
+	}
+	mustClose(t, j)
+	names, _ := all.list()
+	whole := kept{all, numbered(names, snapshotExt), numbered(names, segmentExt)}
+	second := whole.saved[len(whole.saved)-keptSnapshots]
+	keeps := []int64{0}
+	for n := range whole.saved[keptSnapshots:] {
+		bytes, _ := whole.history(n, second)
+		keeps = append(keeps, bytes-1, bytes)
+	}
+	for i, keep := range keeps {
+		if testing.Short() && i%5 != 2 {
+			continue
+		}
+		d, k, archived := all.clone(), whole, 0
+		o := small(d)
+		o.Keep = keep
+		o.Archive = func(context.Context, string, io.Reader) error { archived++; return nil }
+		before, _ := d.list()
+		j, reader := mustOpen(t, o), mustOpenRead(t, d)
+		for end := 1; end < len(whole.segments); end += 1 + i%3 {
+			through := whole.segments[end] - 1 + uint64((i+end)%3) - 1
+			if through > second {
+				wantError(t, j.Trim(t.Context(), through), ErrRefused)
+				break
+			}
+			noError(t, j.Trim(t.Context(), through))
+			k.trim(keep, through)
+			names, _ := d.list()
+			if saved, segments := numbered(names, snapshotExt), numbered(names, segmentExt); !slices.Equal(saved, k.saved) || !slices.Equal(segments, k.segments) {
+				t.Fatalf("Keep %d, Trim(%d): snapshots %d, segments %d, want %d and %d", keep, through, saved, segments, k.saved, k.segments)
+			}
+			equal(t, "archived files", archived, len(before)-len(names))
+			for _, j := range []*Journal{j, reader} {
+				for _, at := range k.saved {
+					wantSnapshot(t, j, at)
+					wantAfter(t, j, at, tail-int(at))
+				}
+				if first := k.segments[0]; first > 1 {
+					wantAfter(t, j, first-1, tail-int(first)+1)
+					wantError(t, errorOf(readAll(t, j, first-2)), ErrTrimmed)
+				}
+			}
+		}
+		mustClose(t, reader)
+		mustClose(t, j)
+		j = mustOpen(t, o)
+		wantAfter(t, j, k.saved[0], tail-int(k.saved[0]))
 		mustClose(t, j)
 	}
 }
