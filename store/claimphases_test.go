@@ -1,8 +1,12 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -151,63 +155,99 @@ func TestClaim_UnsealAndResetChangesNeedATick(t *testing.T) {
 	equal(t, "calls.Len", calls.Len(), 0)
 }
 
-// Tables without Changes or Links keep their schema, so existing logs still open.
-func TestSchema_DistinguishesTables(t *testing.T) {
-	schema := func(o store.Options, register func(s *store.Store)) string {
-		s := newStore(t, o)
-		register(s)
-		return claim(t, s).Schema()
+// eachOption calls f with zero options, with each field set to one or two values, with all set,
+// and with each of these zero.
+func eachOption(zero any, f func(field string, o any)) {
+	typ := reflect.TypeOf(zero)
+	if f("", zero); typ.Kind() != reflect.Struct {
+		return
 	}
-	plain := func(s *store.Store) { register(t, s, store.TableOptions[item]{}) }
-	with := func(o store.TableOptions[item]) string {
-		return schema(store.Options{}, func(s *store.Store) { register(t, s, o) })
-	}
-	column := func(o store.ColumnOptions[int]) string {
-		o.Name = "c"
-		return schema(store.Options{}, func(s *store.Store) { addColumn(t, register(t, s, store.TableOptions[item]{Changes: true}), o) })
-	}
-	optional := func(o store.ColumnOptions[int]) string {
-		o.Name = "c"
-		return schema(store.Options{}, func(s *store.Store) { addSparse(t, register(t, s, store.TableOptions[item]{Changes: true}), o) })
-	}
-	links := func(*int, func(*store.ID)) {}
-	same, tracked := with(store.TableOptions[item]{}), with(store.TableOptions[item]{Changes: true})
-	bare, sparse := column(store.ColumnOptions[int]{}), optional(store.ColumnOptions[int]{})
-	texts := []string{
-		same,
-		bare,
-		sparse,
-		schema(store.Options{QueueLimit: 7}, plain),
-		schema(store.Options{BatchLimit: 7}, plain),
-		schema(store.Options{BatchBytes: 7}, plain),
-		schema(store.Options{}, func(s *store.Store) { registerStable(t, s, store.TableOptions[item]{}) }),
-		schema(store.Options{}, func(s *store.Store) { register(t, s, store.TableOptions[leaf]{Name: "store_test.item"}) }),
-		with(store.TableOptions[item]{Name: "other"}),
-		with(store.TableOptions[item]{TypeID: 2}),
-		with(store.TableOptions[item]{Shards: 2}),
-		with(store.TableOptions[item]{MaxItems: 2}),
-		with(store.TableOptions[item]{MinFree: 2}),
-		with(store.TableOptions[item]{ChunkItems: 2}),
-		tracked,
-		with(store.TableOptions[item]{FixedKeys: true}),
-		with(store.TableOptions[item]{Links: func(*item, func(*store.ID)) {}}),
-		column(store.ColumnOptions[int]{Changes: true}),
-		column(store.ColumnOptions[int]{Links: links}),
-		column(store.ColumnOptions[int]{Changes: true, Links: links}),
-		optional(store.ColumnOptions[int]{Links: links}),
-		optional(store.ColumnOptions[int]{Changes: true}),
-		optional(store.ColumnOptions[int]{Changes: true, Links: links}),
-	}
-	equal(t, "schemas that differ", len(slices.Compact(slices.Sorted(slices.Values(texts)))), len(texts))
-	for _, text := range []string{tracked, bare, sparse} {
-		const last = "; MaxItems 0, MinFree 0, ChunkItems 2048, Links false, Changes true, FixedKeys false\n"
-		if !strings.HasSuffix(text, last) {
-			t.Errorf("schema %q, want one that ends with %q", text, last)
+	all := reflect.New(typ).Elem()
+	for field := range typ.Fields() {
+		numbers := []int{7, 9}
+		if k := field.Type.Kind(); k == reflect.Bool || k == reflect.Func || k == reflect.Map {
+			numbers = numbers[:1]
+		}
+		for _, n := range numbers {
+			o := reflect.New(typ).Elem()
+			switch v := o.FieldByIndex(field.Index); v.Kind() {
+			case reflect.String:
+				v.SetString(fmt.Sprint("other", n))
+			case reflect.Func:
+				v.Set(reflect.MakeFunc(v.Type(), func([]reflect.Value) []reflect.Value { return nil }))
+			case reflect.Map:
+				v.Set(reflect.MakeMap(v.Type()))
+			case reflect.Bool:
+				v.SetBool(true)
+			default:
+				v.Set(reflect.ValueOf(n).Convert(v.Type()))
+			}
+			all.FieldByIndex(field.Index).Set(o.FieldByIndex(field.Index))
+			f(field.Name, o.Interface())
 		}
 	}
-	clone := func(dst, src *int) { *dst = *src }
-	if same != with(store.TableOptions[item]{Reserve: 100}) || same != schema(store.Options{Workers: 8, InboxLimit: 9}, plain) ||
-		bare != column(store.ColumnOptions[int]{Clone: clone}) {
-		t.Error("Reserve, Workers, InboxLimit or Clone makes another schema")
+	f("all", all.Interface())
+	for field := range typ.Fields() {
+		o := reflect.New(typ).Elem()
+		o.Set(all)
+		o.FieldByIndex(field.Index).SetZero()
+		f("all but "+field.Name, o.Interface())
 	}
+}
+
+// Options that change no state are not part of the schema. Load needs those that are part of the
+// snapshot. Tables without Changes or Links keep their schema, so existing logs still open.
+func TestSchema_HasEveryOption(t *testing.T) {
+	type tables = store.TableOptions[item]
+	type columns = store.ColumnOptions[int]
+	seen, same, refused := map[string]string{}, map[string]bool{}, map[string]bool{}
+	for kind, c := range map[string]struct {
+		zero any
+		add  func(s *store.Store, o any)
+	}{
+		"store":  {store.Options{}, func(s *store.Store, _ any) { register(t, s, tables{Name: "t"}) }},
+		"type":   {0, func(s *store.Store, _ any) { register(t, s, store.TableOptions[leaf]{Name: "store_test.item"}) }},
+		"packed": {tables{}, func(s *store.Store, o any) { register(t, s, o.(tables)) }},
+		"stable": {tables{}, func(s *store.Store, o any) { registerStable(t, s, o.(tables)) }},
+		"column": {columns{}, func(s *store.Store, o any) { addColumn(t, register(t, s, tables{Changes: true}), o.(columns)) }},
+		"sparse": {columns{}, func(s *store.Store, o any) { addSparse(t, register(t, s, tables{Changes: true}), o.(columns)) }},
+		"value": {columns{}, func(s *store.Store, o any) {
+			v := o.(columns)
+			v.Changes = false
+			store.AddValue(s, v)
+		}},
+	} {
+		var saved []byte
+		eachOption(c.zero, func(field string, o any) {
+			if kind == "value" && strings.HasPrefix(field, "all") {
+				return // it has one option
+			}
+			so, _ := o.(store.Options)
+			s := newStore(t, so)
+			if c.add(s, o); field == "" {
+				saved = image(t, s)
+			}
+			err := s.Load(t.Context(), bytes.NewReader(saved))
+			name, text := kind+" "+field, claim(t, s).Schema()
+			if was, ok := seen[text]; !ok {
+				seen[text] = name
+			} else if same[strings.Replace(name, "all but ", "", 1)] = true; was != kind+" " && was != kind+" all" {
+				t.Errorf("%s has the schema of %s", name, was)
+			}
+			if err != nil && !strings.Contains(name, " all") {
+				wantError(t, name, err, store.ErrSnapshot)
+				refused[fmt.Sprint(name, " ", errors.Is(err, store.ErrSchema))] = true
+			}
+			const last = "; MaxItems 0, MinFree 0, ChunkItems 2048, Links false, Changes true, FixedKeys false\n"
+			if name == "packed Changes" || name == "column " || name == "sparse " {
+				equal(t, name, strings.HasSuffix(text, last), true)
+			}
+		})
+	}
+	const none = "column Clone,packed Clone,packed Migrate,packed Reserve,sparse Clone,stable Clone,stable Migrate,stable Reserve," +
+		"store AfterFlush,store InboxLimit,store Workers,value Changes,value Clone"
+	equal(t, "options without effect", strings.Join(slices.Sorted(maps.Keys(same)), ","), none)
+	const some = "packed MinFree false,packed Name true,packed Shards true,packed TypeID true," +
+		"stable MinFree false,stable Name true,stable Shards true,stable TypeID true,value Name true"
+	equal(t, "snapshots refused", strings.Join(slices.Sorted(maps.Keys(refused)), ","), some)
 }
