@@ -239,12 +239,15 @@ func TestTrim_KeepsHistoryAtEverySegmentEnd(t *testing.T) {
 		o.Keep = keep
 		o.Archive = func(context.Context, string, io.Reader) error { archived++; return nil }
 		before, _ := d.list()
+		for _, at := range []uint64{6, second - 1, second + 1} {
+			d.files[fileName(at, rejectedExt)] = d.newFile(nil)
+		}
 		j, reader := mustOpen(t, o), mustOpenRead(t, d)
 		for end := 1; end < len(whole.segments); end += 1 + i%3 {
 			through := whole.segments[end] - 1 + uint64((i+end)%3) - 1
 			if through > second {
 				wantError(t, j.Trim(t.Context(), through), ErrRefused)
-				break
+				through = second
 			}
 			noError(t, j.Trim(t.Context(), through))
 			k.trim(keep, through)
@@ -252,7 +255,8 @@ func TestTrim_KeepsHistoryAtEverySegmentEnd(t *testing.T) {
 			if saved, segments := numbered(names, snapshotExt), numbered(names, segmentExt); !slices.Equal(saved, k.saved) || !slices.Equal(segments, k.segments) {
 				t.Fatalf("Keep %d, Trim(%d): snapshots %d, segments %d, want %d and %d", keep, through, saved, segments, k.saved, k.segments)
 			}
-			equal(t, "archived files", archived, len(before)-len(names))
+			equal(t, "archived files", archived, len(before)+1-len(names))
+			failIf(t, !slices.Equal(numbered(names, rejectedExt), []uint64{second + 1}), "Keep %d, Trim(%d): files %v", keep, through, names)
 			for _, j := range []*Journal{j, reader} {
 				for _, at := range k.saved {
 					wantSnapshot(t, j, at)

@@ -3,31 +3,8 @@ package journal
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 )
-
-func TestTrim_KeepsLaterRecords(t *testing.T) {
-	ctx := context.Background()
-	for through := uint64(1); through <= 99; through++ {
-		d := newCrashDisk()
-		j := savedAt(t, d, through, 100)
-		segments := slices.Clone(j.segments)
-		noError(t, j.Trim(ctx, through))
-		for range 2 {
-			wantAfter(t, j, through, 100-int(through))
-			for i, first := range segments[:len(segments)-1] {
-				has := d.files[fileName(first, segmentExt)] != nil
-				if needed := segments[i+1]-1 > through; has != needed {
-					t.Fatalf("through %d: the file of records %d to %d is there: %v", through, first, segments[i+1]-1, has)
-				}
-			}
-			mustClose(t, j)
-			j = mustOpen(t, small(d))
-		}
-		mustClose(t, j)
-	}
-}
 
 func TestTrim_NeedsDurableSnapshotNames(t *testing.T) {
 	ctx := context.Background()
