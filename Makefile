@@ -84,8 +84,9 @@ UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestSequence_SteadyStateAllocatesNothing TestShrink_ReleasesScratch \
 	TestSlots_ReplaceOlderOrDamaged TestSlots_StoreAllSizes \
 	TestSnapshot_IntoNewStoreGivesMemoryBack TestSnapshot_IsDueByBytes TestSort_IsStable \
-	TestTickTime_ReturnsToTheClock TestTrim_KeepsLaterRecords TestTruncated_CoversLostRecords \
-	TestVerify_RefusesImpurePrograms TestWait_RefusesUntilNamed TestWritten_IsFreedWhenIdle
+	TestTickTime_ReturnsToTheClock TestTrim_KeepsHistoryAtEverySegmentEnd \
+	TestTruncated_CoversLostRecords TestVerify_RefusesImpurePrograms TestWait_RefusesUntilNamed \
+	TestWritten_IsFreedWhenIdle
 
 short: ## the tests of the library, in small sizes
 	go test -short -timeout $(TIMEOUT) ./...

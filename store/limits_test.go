@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 	"unsafe"
@@ -162,4 +163,76 @@ func TestAfterFlush_CalledOnceForEachFlush(t *testing.T) {
 	table.EmplaceItems(queues(t, s, 1)[0], make([]item, 2), nil)
 	wantError(t, "Flush", onlyError(s.Flush(t.Context())), store.ErrFull)
 	equal(t, "calls of AfterFlush", len(reports), 2)
+}
+
+// A model refuses the same calls for the same cause, and takes them later.
+func TestLimits_RefuseByTheFirstCause(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		of := func(most int) int { return r.IntN(2) * (1 + r.IntN(most)) }
+		o := store.Options{QueueLimit: 1 + r.IntN(20), InboxLimit: 1 + r.IntN(30), BatchLimit: of(40), QueueBytes: 16 * int64(of(40)), BatchBytes: 16 * int64(of(90))}
+		room, pass, waiting, calls := 20+r.IntN(40), 0, 0, []int{}
+		s, table := newTable(t, o, store.TableOptions[item]{MaxItems: room, Shards: 2})
+		for range 80 {
+			kind, n, bytes, cause := r.IntN(8), r.IntN(25), int64(pass+waiting)*itemBytes, []string(nil)
+			create := func(q store.Queue) { table.EmplaceItems(q, make([]item, n), nil) }
+			ctx, end := context.WithCancelCause(t.Context())
+			if r.IntN(5) == 0 {
+				end(errTask)
+			}
+			want, inbox := context.Cause(ctx), kind > 1
+			if inbox && kind < 5 {
+				want = nil
+			}
+			switch {
+			case kind == 7:
+				noError(t, s.Write(t.Context(), table.Clear))
+			case kind > 4:
+				if want == nil && table.Len()+pass > room {
+					want = store.ErrFull
+				}
+				live := table.Len()
+				report, err := s.Flush(ctx)
+				if wantError(t, "Flush", err, want); err != nil {
+					break
+				}
+				sum, lost := batch.Counts{Created: pass}, 0
+				for _, n := range calls {
+					if live+sum.Created+n <= room {
+						sum.Created += n
+					} else {
+						sum.Dropped += n
+						lost++
+					}
+				}
+				equal(t, "the flush", report.Total, sum)
+				equal(t, "dropped calls", report.DroppedCalls, lost)
+				pass, waiting, calls = 0, 0, nil
+			case want != nil && !inbox:
+			case inbox && waiting >= o.InboxLimit:
+				cause = []string{"the inbox holds"}
+			case o.BatchLimit > 0 && pass+waiting >= o.BatchLimit || o.BatchBytes > 0 && bytes >= o.BatchBytes:
+				cause = []string{"the batch holds"}
+			case n > o.QueueLimit || o.QueueBytes > 0 && int64(n)*itemBytes > o.QueueBytes:
+				cause = []string{"more than"}
+			case inbox && waiting+n > o.InboxLimit:
+				cause = []string{"exceed the limit"}
+			case inbox:
+				waiting, calls = waiting+n, append(calls, n)
+			default:
+				pass += n
+			}
+			if cause != nil {
+				want = store.ErrQueueFull
+			}
+			if kind < 2 {
+				wantError(t, "Do", s.Do(ctx, create), want, cause...)
+			} else if kind < 5 {
+				wantError(t, "Inbox", s.Inbox(callOf(create)), want, cause...)
+			}
+			end(nil)
+			equal(t, "pending", s.Pending(), batch.Load{Commands: pass + waiting, Bytes: int64(pass+waiting) * itemBytes})
+		}
+		noError(t, s.Discard())
+	}
 }
