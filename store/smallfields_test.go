@@ -12,15 +12,10 @@ type (
 		On, Off bool
 		N       uint16
 	}
-	padded struct {
-		On bool
-		N  uint16
-		X  uint8
-	}
 	labelled struct {
-		N    uint16
-		On   bool
+		N    uint16 // next to padding: a number of its own
 		Name string
+		On   bool
 	}
 )
 
@@ -31,8 +26,7 @@ func TestSnapshot_HasSmallFieldsOfComponents(t *testing.T) {
 		checkSmall(t, stable, func(on bool, n uint16) bool { return on })
 		checkSmall(t, stable, func(on bool, n uint16) uint16 { return n })
 		checkSmall(t, stable, func(on bool, n uint16) flags { return flags{on, !on, n} })
-		checkSmall(t, stable, func(on bool, n uint16) padded { return padded{on, n, 1} })
-		checkSmall(t, stable, func(on bool, n uint16) labelled { return labelled{n, on, "a"} })
+		checkSmall(t, stable, func(on bool, n uint16) labelled { return labelled{n, "a", on} })
 	})
 }
 
@@ -42,8 +36,8 @@ func checkSmall[E comparable](t *testing.T, stable bool, element func(on bool, n
 	parts := 0
 	made := func(part, row int, other E) *store.Store {
 		s := newStore(t, store.Options{})
-		table := registerKind(t, s, store.TableOptions[E]{Name: "t", Clone: func(dst, src *E) { *dst = *src }}, stable)
-		o := store.ColumnOptions[E]{Clone: func(dst, src *E) { *dst = *src }}
+		table := registerKind(t, s, store.TableOptions[E]{}, stable)
+		var o store.ColumnOptions[E]
 		var sets []func(q store.Queue, h store.Handle[E], v E)
 		for _, o.Name = range []string{"a", "b"} {
 			sets = append(sets, addSparse(t, table, o).Set)
@@ -70,8 +64,6 @@ func checkSmall[E comparable](t *testing.T, stable bool, element func(on bool, n
 	}
 	plain := element(false, 7)
 	s := made(-1, 0, plain)
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
 	saved, before := image(t, s), digest(t, s)
 	for i := range 3 * parts * 2 {
 		part, row, other := i/6, []int{0, 1, rows - 1}[i/2%3], element(true, 7)
@@ -85,10 +77,6 @@ func checkSmall[E comparable](t *testing.T, stable bool, element func(on bool, n
 		noError(t, s.Load(t.Context(), bytes.NewReader(changed)))
 		if digest(t, s) == before || !bytes.Equal(image(t, s), changed) {
 			t.Errorf("%T: component %d of row %d is not part of the digest, or of a snapshot", plain, part, row)
-		}
-		rollback(t, s, &c)
-		if !bytes.Equal(image(t, s), saved) {
-			t.Errorf("%T: component %d of row %d is not part of a Checkpoint", plain, part, row)
 		}
 		forged := shardsOf(changed)
 		for at, b := range shardsOf(saved)[0].payload {

@@ -32,6 +32,7 @@ func manyCommands(n int, r *rand.Rand) string {
 			known[table], firsts[table] = all[table], made
 			for task := range 2 {
 				line("@%d emplace-items %s %%%d*%d ~%d v=%d", task, table, made, count, firsts[table], task)
+				line("@%d unset %s %%%d*%d c=%d", task, table, made, count, flush%2)
 				for c := range parts[table] {
 					from := r.IntN(count)
 					line("@%d set %s %%%d*%d c=%d v=1", task, table, made+from, 1+r.IntN(count-from), c)
@@ -60,9 +61,8 @@ func manyCommands(n int, r *rand.Rand) string {
 			each("put", fmt.Sprintf("%%%d v=%d", firsts[table]+1, flush))
 			for c := range parts[table] {
 				each("set", fmt.Sprintf("c=%d v=%d", c, flush))
+				each("unset", fmt.Sprintf("c=%d", c))
 			}
-			each("unset", "c=0")
-			each("unset", "c=1")
 			switch {
 			case flush == 2 && task == 0:
 				line("@0 erase-items %s %%%d*%d", table, older[0], 2*n)
