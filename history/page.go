@@ -135,12 +135,20 @@ type answer struct {
 func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
+// noState begins a page without a state, which storeweb does not draw.
+const noState = `<!DOCTYPE html>
+<html lang="en">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tick</title>
+<style>:root { color-scheme: light dark } body { font: 15px system-ui, sans-serif; margin: 16px }</style>
+`
+
 // write writes the page with the bar. JSON has no bar.
 func (a *answer) write(b *bar) {
 	const main = "<main>\n"
 	if b.Error != nil {
 		a.Header().Set("Content-Type", "text/html; charset=utf-8")
-		a.body.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<title>Tick</title>\n" + main + "</main>\n</html>\n")
+		a.body.WriteString(noState + main + "</main>\n</html>\n")
 	}
 	before, after, ok := bytes.Cut(a.body.Bytes(), []byte(main))
 	var out bytes.Buffer
