@@ -57,6 +57,8 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	case entry.KindHandoff:
 		h.Handed, h.To, h.Wait = true, r.To, r.Wait
 	}
+	// Position and role change together, so Status never shows the term of one leader as the
+	// role of another.
 	w.mutex.Lock()
 	w.move(&h)
 	switch r.Kind {
@@ -99,6 +101,8 @@ func (w *World) check(r *entry.Record, h *position, at uint64, b []byte) error {
 }
 
 func follows(r *entry.Record, h *position) error {
+	// r counts all ticks since its predecessor, and h the ticks that this World has run. The
+	// tick of r follows tick before.
 	term, leader, before := h.Term, h.Leader, h.tick+uint64(r.Idle)-uint64(h.Idle)
 	tick := before
 	switch r.Kind {
@@ -116,6 +120,7 @@ func follows(r *entry.Record, h *position) error {
 		return fmt.Errorf("cell=%x, want cell=%x", r.Cell, h.Cell)
 	case r.Term != term || r.Incarnation != leader || r.Tick != tick:
 		return fmt.Errorf("%v term=%d tick=%d leader=%x, want term=%d tick=%d leader=%x", r.Kind, r.Term, r.Tick, r.Incarnation, term, tick, leader)
+	// A World that ran more ticks than the record counts would be ahead of the log.
 	case r.Idle < h.Idle, r.Idle > h.Idle && h.Start.Hz == 0:
 		return fmt.Errorf("%d ticks without input since the record before, want at least %d, and none if the leader has no Hz", r.Idle, h.Idle)
 	case r.Kind != entry.KindSkip && r.State.Tick != before:
@@ -130,6 +135,8 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 		input = from.edit.input
 	}
 	p := tickRun{w, h, input, from}
+	// A tick that has begun runs to its end, because the record stays and half of a tick is a
+	// state that no other World has.
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
 	begun, epoch, sealed := time.Now(), w.store.Epoch(), hook.Len(from.calls)
 	runs := begun
@@ -156,6 +163,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	if w.o.Applied != nil {
 		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Unrecorded: from.at == 0, Replay: from.replay || h.tick <= w.ran})
 	}
+	// A snapshot has the position of a record, so no tick may follow the record.
 	if !from.replay && h.Idle == 0 {
 		w.saveIfDue(ctx, from.appended)
 	}

@@ -49,6 +49,7 @@ func (w *World) digestPart(h *position) entry.StateDigest {
 		if done >= due && price > w.toHash {
 			return state // later records have more to pay with
 		}
+		// A due shard is hashed even if it costs more: DigestTicks is a promise.
 		w.toHash = max(0, w.toHash-price)
 		w.compared++
 		state.Shards = append(state.Shards, entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)})

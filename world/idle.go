@@ -55,6 +55,7 @@ func (w *World) idleTick(ctx context.Context, h position, from origin) error {
 // runIdle runs the ticks before the tick of r that this World has not run. It ends with errEnds
 // at from.upTo.
 func (w *World) runIdle(ctx context.Context, r *entry.Record, from origin) error {
+	// The calls are of the tick of r.
 	from.calls = nil
 	for {
 		h := w.at()
@@ -109,6 +110,7 @@ func (w *World) tryUndoIdle(ctx context.Context) error {
 		return nil
 	}
 	h := w.at()
+	// The log has these ticks and Applied has reported them, so they are replays now.
 	w.ran = max(w.ran, h.tick-uint64(h.Idle))
 	found, err := w.load(ctx, func(position) bool { return true })
 	switch {

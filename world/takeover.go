@@ -76,6 +76,7 @@ func (w *World) becomeLeader(ctx context.Context, due func() bool) error {
 		case err != nil: // the log may have new records
 			w.lastRecord = time.Now()
 			return sleep(ctx, firstRetry)
+		// Another World may lead by these records. The caller asks again once they are applied.
 		case tail > w.at().at:
 			defer w.drain()
 			return w.catchUp(ctx, tail, origin{})
@@ -92,6 +93,7 @@ func (w *World) sealTermStart() *pending {
 	if r.Cell == 0 {
 		r.Cell = random()
 	}
+	// A World that applies the start compares all shards with the leader's.
 	r.State = w.state(&h)
 	r.Start = w.termStart
 	return &pending{prev: h.at, bytes: r.Append(nil)}
