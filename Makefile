@@ -99,12 +99,13 @@ FULL = TestAdmission_AgreesWithModel TestDefragment_AllOrdersAndBudgets \
 	TestDigest_EqualForAnyWorkers TestEvents_MatchModel TestFold_MatchesALoop \
 	TestIndex_MatchesModel TestLoad_AcceptsOrRefusesForgeries \
 	TestLoad_MigratesComponentsIndependently TestNemesis_AppliesAcknowledgedCallsOnce \
-	TestOpen_ShortFileIsCorrupt TestProbe_MatchesOracle \
+	TestOpen_ShortFileIsCorrupt TestPlay_ManyCommandsInAQueue TestProbe_MatchesOracle \
 	TestReplayer_EveryWalkReachesTheSameStates TestSchedule_MatchesModel \
-	TestTruncated_CoversLostRecords TestWhy_NamesPlantedFaults TestWorld_AgreesOnEveryReplica
+	TestTrim_KeepsHistoryAtEverySegmentEnd TestTruncated_CoversLostRecords \
+	TestWhy_NamesPlantedFaults TestWorld_AgreesOnEveryReplica
 
 full: ## tests that -short cuts, in full size
-	go test -vet=off -run '$(call alternatives,$(FULL))' -timeout $(TIMEOUT) ./store ./world ./journal ./history ./batch ./shard/handlemap ./stress
+	go test -vet=off -run '$(call alternatives,$(FULL))' -timeout $(TIMEOUT) ./store ./world ./journal ./history ./batch ./shard/handlemap ./stress ./proof/runner
 
 test: ## the tests in full size; they start compilers and browsers
 	go test -timeout 30m $(ALL)
