@@ -63,7 +63,7 @@ SERIAL = bench/internal/buildcost guide/internal/site guide/internal/source inte
 # other tests for longer.
 UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestBatch_SteadyStateAllocatesNothing TestBucket_RefusesSettings \
-	TestBurst_IdleTableReleasesMemory TestBurst_MemoryIsReleased TestCalls_EqualTheModel \
+	TestBurst_IdleTableReleasesMemory TestBurst_MemoryIsReleased \
 	TestChanges_LeadThroughTheStates TestClaim_RefusesDamagedInputs TestCopyTo_GrowsRarely \
 	TestDefragment_TakesKLogNComparisons TestErrorsAndPanics_AreExplained \
 	TestForeignMessage_ManyAreVoid TestGroups_OfManyOwners TestHandler_LimitsPageSize \

@@ -31,6 +31,22 @@ func (b *Batch) DecodeInput(encoded []byte) ([][]hook.Command, error) {
 	return calls, nil
 }
 
+// splitInput returns the calls of an input. They alias it.
+func (b *Batch) splitInput(encoded []byte) (calls [][]byte, err error) {
+	if len(encoded) == 0 {
+		return nil, nil
+	}
+	if err := b.PutInput(encoded, nil); err != nil {
+		return nil, err
+	}
+	defer b.input.finish()
+	ends := b.input.ends
+	for i, end := range ends[1:] {
+		calls = append(calls, encoded[ends[i]:end])
+	}
+	return calls, nil
+}
+
 // EncodeInput returns the input of calls, or nil if no call has a command. The creates of a call
 // precede its other commands. It fails for a command without a fitting table or value.
 func (b *Batch) EncodeInput(calls [][]hook.Command) (encoded []byte, err error) {

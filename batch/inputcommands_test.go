@@ -62,4 +62,7 @@ func TestEncodeInput_EqualsDecodedInput(t *testing.T) {
 	if _, err := b.DecodeInput([]byte{9}); err == nil {
 		t.Error("an input of another version is decoded")
 	}
+	if n := b.Pending(); n != (batch.Load{}) {
+		t.Errorf("the batch has %+v", n)
+	}
 }

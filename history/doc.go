@@ -32,11 +32,8 @@
 //
 // A second run of the tick finds the line of the program. Nothing is inferred.
 //
-// [History.Calls] finds the calls of the input that a change needs, by plays without some of them.
-// Number, Seed and Time of the ticks stay, and handles in calls follow the items that they named.
-//
-// [History.Shortest] finds the calls and commands that a failed check needs, and [Play] plays them in
-// a test.
+// [History.Shortest] finds the calls and commands that a failed check needs, by plays of one tick
+// without some of them. Number, Seed and Time of the tick stay. [Play] plays them in a test.
 //
 // # Two programs
 //

@@ -112,7 +112,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		step(t, w)
 	}
 	called := record(t, fault{name: "two calls", calls: 2}, "arena")
-	ofCall := fmt.Sprintf("why DIR -tick %d -item %v -field Team -calls", called.tick, called.item)
+	ofCall := fmt.Sprintf("why DIR -tick %d -item %v -field Team", called.tick, called.item)
 	for _, c := range []struct {
 		from *recording
 		game history.Game // nil New: the recording's
@@ -131,11 +131,10 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Team", want: []string{
 			`tick 60, 1:1.1 Team: 1 -> 1000, put #0 of task 0 in pass `, `, system "mend", `, "arena_test.go:",
 		}},
-		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Team -calls", want: []string{"  needs no call: history: Calls: the change needs no call of ticks 1 to 60"}},
 		{from: good, args: "why DIR -tick 60 -item 1:1.1 -field hull", want: []string{ // two changes of one tick
 			"tick 60, 1:1.1 hull: {Left:4 Hit:4} -> {Left:3 Hit:5}, in place, ", "\ntick 60, 1:1.1 hull: {Left:3 Hit:5} -> {Left:4 Hit:5}, in place, ",
 		}},
-		{from: called, args: ofCall, want: []string{"put #0 of call 2 of the input", fmt.Sprint("  needs call 2 of tick ", called.tick)}},
+		{from: called, args: ofCall, want: []string{fmt.Sprintf("tick %d, ", called.tick), "put #0 of call 2 of the input"}},
 		{from: good, args: "why DIR -tick 100 -item 1:99.1 -field Team", exit: 2, want: []string{"why: history: Why: item 1:99.1 does not exist in ticks 0 to 100"}},
 		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Gold", exit: 2, want: []string{"Team", "Deaths", "hull.Left"}},
 		{from: good, args: "why DIR -tick 59 -item 1:1.1 -field Team", exit: 2, want: []string{"changed at or before tick 0: the tick is not kept, nearest 1"}},

@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"handloom/internal/cli"
@@ -13,7 +12,7 @@ import (
 func (c *command) why(ctx context.Context, args []string) (exit int, err error) {
 	flags := cli.NewFlags()
 	tick, item, field := flags.Uint64("tick", 0, ""), flags.String("item", "", ""), flags.String("field", "", "")
-	other, calls := flags.Bool("any", false, ""), flags.Bool("calls", false, "")
+	other := flags.Bool("any", false, "")
 	words, err := parse(flags, args, "DIR")
 	if err != nil {
 		return 0, err
@@ -37,24 +36,8 @@ func (c *command) why(ctx context.Context, args []string) (exit int, err error) 
 		for i := range all {
 			c.writeChange(&all[i])
 		}
-		if !*calls {
-			return 0, nil
-		}
-		return 0, c.writeCalls(ctx, h, change)
+		return 0, nil
 	})
-}
-
-// writeCalls prints the calls that a change needs.
-func (c *command) writeCalls(ctx context.Context, h *History, change Change) error {
-	calls, err := h.Calls(ctx, change)
-	if errors.Is(err, ErrFixed) {
-		fmt.Fprintln(c.stdout, "  needs no call:", err)
-		return nil
-	}
-	for _, call := range calls {
-		fmt.Fprintf(c.stdout, "  needs call %d of tick %d\n", call.Number, call.Tick)
-	}
-	return err
 }
 
 // writeChange prints a change, its cause, and the limits of the answer.

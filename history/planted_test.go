@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -134,7 +133,6 @@ func TestWhy_NamesPlantedFaults(t *testing.T) {
 				noError(t, err)
 				t.Log("opened after", opened, "explained after", time.Since(begin), got)
 				r.compare(t, got, f, lines[f.name])
-				r.compareCalls(t, h, got, f)
 				r.compareScript(t, h, f, games[game])
 				noError(t, h.Close())
 				t.Log("all after", time.Since(begin))
@@ -398,18 +396,6 @@ func (r *recording) compare(t *testing.T, got history.Change, f fault, line stri
 	}
 	if line != "" && filepath.Base(got.By.Where) != line {
 		t.Errorf("got line %s, want %s", got.By.Where, line)
-	}
-}
-
-// compareCalls wants the call of a change by a call, and none else.
-func (r *recording) compareCalls(t *testing.T, h *history.History, c history.Change, f fault) {
-	t.Helper()
-	calls, err := h.Calls(t.Context(), c)
-	if f.calls == 0 && !errors.Is(err, history.ErrFixed) {
-		t.Errorf("got calls %v, %v, want %v", calls, err, history.ErrFixed)
-	}
-	if want := []history.Call{{Tick: r.tick, Number: f.want.Call.Number}}; f.calls > 0 && (err != nil || !slices.Equal(calls, want)) {
-		t.Errorf("got calls %v, %v, want %v", calls, err, want)
 	}
 }
 

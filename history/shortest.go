@@ -33,7 +33,7 @@ func (h *History) Shortest(ctx context.Context, name string, at Found) (*Script,
 	if tick, err = h.turnBefore(ctx, name, p.span, tick); err != nil {
 		return nil, err
 	}
-	s, err := h.newStage(ctx, tick-1, tick)
+	s, err := h.newStage(ctx, tick)
 	if err != nil {
 		return nil, err
 	}
@@ -63,17 +63,17 @@ func (h *History) turnBefore(ctx context.Context, name string, sp *span, tick ui
 	return 0, fmt.Errorf("history: Shortest: check %q fails after tick %d and before every later tick up to %d", name, sp.First, tick)
 }
 
-// A commandIndex is a command of the only tick of a stage, by its call.
+// A commandIndex is a command of the tick of a stage, by its call.
 type commandIndex struct{ call, command int }
 
 // shorten leaves calls and commands out as long as the check fails.
 func (s *stage) shorten(ctx context.Context, name string) (*Script, error) {
-	tick := s.ticks[0]
+	tick := s.logged
 	fails := func(calls [][]hook.Command) (bool, error) {
 		if err := s.back(ctx, &s.from); err != nil {
 			return false, err
 		}
-		ok, err := s.run(ctx, tick.Tick, calls)
+		ok, err := s.run(ctx, calls)
 		return ok && s.player.run(name) != nil, err
 	}
 	if again, err := fails(tick.calls); err != nil || !again {
@@ -150,4 +150,23 @@ func (s *stage) choose(calls [][]hook.Command, some []commandIndex) (chosen [][]
 		}))
 	}
 	return chosen
+}
+
+// freeBit marks the number of a create, as in [hook.Command].
+const freeBit = 1 << 63
+
+// stale returns a handle of no item, of the same table.
+func stale(id store.ID) store.ID { return freeBit | id>>48<<48 }
+
+// replaced returns a call with other handles.
+func replaced(call []hook.Command, to func(store.ID) store.ID) []hook.Command {
+	all := make([]hook.Command, len(call))
+	for i, c := range call {
+		if c.ID != 0 {
+			c.ID = uint64(to(store.ID(c.ID)))
+		}
+		c.Value = withIDs(c.Value, to)
+		all[i] = c
+	}
+	return all
 }

@@ -3,64 +3,59 @@ package history
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"handloom/internal/hook"
-	"handloom/store"
 	"handloom/world"
 )
 
-// A stage plays some ticks of the log again from one state, with other calls. Number, Seed and Time
-// of the ticks stay.
+// A stage plays a tick of the log again from one state, with other calls. Number, Seed and Time of
+// the tick stay.
 type stage struct {
 	*player
 	driver hook.Driver
 	tables []hook.Table
 	from   moment
-	ticks  []stageTick
+	logged stageTick
 }
 
 type stageTick struct {
 	world.Tick
-	calls [][]hook.Command // logged
+	calls [][]hook.Command
 }
 
-// newStage moves the cursor to the state after tick from, and reads the input of the ticks up to to.
-// leave ends the stage.
-func (h *History) newStage(ctx context.Context, from, to uint64) (*stage, error) {
-	p, err := h.seek(ctx, from, to)
+// newStage moves the cursor to the state before a tick, and reads the input of the tick. leave ends
+// the stage.
+func (h *History) newStage(ctx context.Context, tick uint64) (*stage, error) {
+	p, err := h.seek(ctx, tick-1, tick)
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{player: p, driver: hook.NewDriver(p.Replayer), from: moment{tick: from}}
+	s := &stage{player: p, driver: hook.NewDriver(p.Replayer), from: moment{tick: tick - 1}}
 	s.tables = s.driver.Tables()
 	if err := p.Save(ctx, &s.from.state); err != nil {
 		return nil, err
 	}
-	skipped := map[uint64]bool{}
-	for _, tick := range p.span.Skipped {
-		skipped[tick] = true
+	calls, err := s.driver.Input(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for p.tick.Number < to {
-		calls, err := s.driver.Input(ctx)
-		if err == nil || p.tick.Number == p.span.Last {
-			err = p.next(ctx) // its error has the tick
-		}
-		if err != nil {
-			return nil, err
-		}
-		if skipped[p.tick.Number] {
-			calls = nil
-		}
-		s.ticks = append(s.ticks, stageTick{p.tick, calls})
+	if err := p.next(ctx); err != nil {
+		return nil, err
 	}
+	if slices.Contains(p.span.Skipped, tick) {
+		calls = nil
+	}
+	s.logged = stageTick{p.tick, calls}
 	return s, nil
 }
 
 // leave returns to the first state.
 func (s *stage) leave(ctx context.Context) { _ = s.back(ctx, &s.from) }
 
-// run plays a tick with calls. ok is false if the tick fails.
-func (s *stage) run(ctx context.Context, t world.Tick, calls [][]hook.Command) (ok bool, err error) {
+// run plays the tick with calls. ok is false if the tick fails.
+func (s *stage) run(ctx context.Context, calls [][]hook.Command) (ok bool, err error) {
+	t := s.logged.Tick
 	err = s.driver.Run(ctx, t.Number, t.Seed, t.Time, calls)
 	switch {
 	case err == nil:
@@ -73,29 +68,6 @@ func (s *stage) run(ctx context.Context, t world.Tick, calls [][]hook.Command) (
 	}
 	s.lost = true
 	return false, err
-}
-
-// tableOf returns the number of the table with an item, or -1.
-func (s *stage) tableOf(id store.ID) int {
-	for i, t := range s.tables {
-		if shard := int(id.TypeID()) - int(t.TypeID); shard >= 0 && shard < t.Shards {
-			return i
-		}
-	}
-	return -1
-}
-
-// A part of the calls of a stage is named by its ticks and calls, both from 0.
-type callIndex struct{ tick, call int }
-
-// all returns the calls of the stage in order.
-func (s *stage) all() (calls []callIndex) {
-	for i, t := range s.ticks {
-		for k := range t.calls {
-			calls = append(calls, callIndex{i, k})
-		}
-	}
-	return calls
 }
 
 // reduce removes elements from all, many at once and then one by one, until holds is false without

@@ -198,22 +198,6 @@ func (c *claim) InputHas(is func(table string) bool) bool {
 	return slices.ContainsFunc(c.store.tables, func(t *table) bool { return is(t.name) && c.store.batch.InputHas(&t.recorder) })
 }
 
-func (c *claim) Edit(ctx context.Context, input []byte, keep func(call int) bool, add []byte) (edited []byte, calls int, err error) {
-	p, err := c.store.enter(c.Context(ctx), opUnseal)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer p.leave()
-	err = c.store.run(p, 1, func(int) (err error) {
-		edited, calls, err = c.store.batch.EditInput(input, keep, add)
-		return err
-	}, nil)
-	if err != nil {
-		return nil, 0, fmt.Errorf("store: Edit: %w", err)
-	}
-	return edited, calls, nil
-}
-
 func (c *claim) Schema() string {
 	var b strings.Builder
 	o := &c.store.options

@@ -39,7 +39,7 @@ func (c *claim) Tables() (tables []hook.Table) {
 		}
 	}
 	for _, t := range c.store.tables {
-		table := hook.Table{Name: t.name, TypeID: t.first, Shards: len(t.order), New: zero(t.typ)}
+		table := hook.Table{Name: t.name, TypeID: t.first, New: zero(t.typ)}
 		for _, p := range t.components {
 			table.Parts = append(table.Parts, hook.Part{Name: p.name, Sparse: p.what == isSparse, New: zero(p.typ)})
 		}

@@ -33,7 +33,6 @@ type probe struct {
 	writing immediate
 
 	wanted []*hook.Cause
-	births func(id uint64, by hook.Cause) // nil: nobody asks
 }
 
 // boundary is the name of a boundary, with a number unless that is negative.
@@ -118,8 +117,6 @@ func (b *probe) Take() []hook.Change {
 }
 
 func (b *probe) Locate(causes []*hook.Cause) { b.wanted = causes }
-
-func (b *probe) Births(found func(id uint64, by hook.Cause)) { b.births = found }
 
 // rebase forgets all changes: the state is another.
 func (b *probe) rebase() {

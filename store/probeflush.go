@@ -17,22 +17,6 @@ func (b *probe) flushed(f *flush) {
 		}
 	}
 	b.flushes++
-	if b.births != nil {
-		b.reportBirths(f)
-	}
-}
-
-// reportBirths calls births with the items that a flush created.
-func (b *probe) reportBirths(f *flush) {
-	for _, t := range f.tables {
-		t.recorder.Births(func(id ID, c batch.Command) {
-			by := hook.Cause{Pass: -1, Task: -1, Call: c.Call, Sequence: c.Sequence}
-			if o, ok := c.Origin.(*recording); ok {
-				by.Pass, by.Task = o.number, c.Task
-			}
-			b.births(uint64(id), by)
-		})
-	}
 }
 
 // commands returns the command of a flush that gave a cell its value, or removed it, and the others

@@ -12,13 +12,12 @@ import (
 )
 
 type origin struct {
-	appended bool       // this World appended it, or runs it before its record
-	replay   bool       // an earlier World applied it
-	calls    hook.Calls // local calls whose input is in the record
-	at       uint64     // position of the record; 0: a tick before its record
-	upTo     uint64     // the last tick to run; 0: no limit
-	edited   bool       // the state is not the log's
-	edit     *edit      // input of the tick instead of the log's; nil: the log's
+	appended  bool       // this World appended it, or runs it before its record
+	replay    bool       // an earlier World applied it
+	calls     hook.Calls // local calls whose input is in the record
+	at        uint64     // position of the record; 0: a tick before its record
+	upTo      uint64     // the last tick to run; 0: no limit
+	unchecked bool       // digests are not compared
 }
 
 // Also the leader decodes the bytes of the log. After any error but errEnds, at from.upTo, the
@@ -36,7 +35,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	if errors.Is(err, errEnds) {
 		return err
 	}
-	if err == nil && !from.appended && !from.edited {
+	if err == nil && !from.appended && !from.unchecked {
 		err = w.compare(at, r.State)
 	}
 	if err != nil {
@@ -131,9 +130,6 @@ func follows(r *entry.Record, h *position) error {
 
 // h is the position after the tick.
 func (w *World) applyTick(ctx context.Context, h position, input []byte, from origin) error {
-	if from.edit != nil {
-		input = from.edit.input
-	}
 	p := tickRun{w, h, input, from}
 	// A tick that has begun runs to its end, because the record stays and half of a tick is a
 	// state that no other World has.

@@ -24,6 +24,31 @@ func (d driver) Input(ctx context.Context) ([][]hook.Command, error) {
 	return d.world.exclusive.Decode(ctx, input)
 }
 
+// nextInput returns the logged input of the next tick, valid until the next read of a record.
+func (r *Replayer) nextInput(ctx context.Context) ([]byte, error) {
+	if err := r.world.stopped(); err != nil {
+		return nil, err
+	}
+	h := r.world.at()
+	for at := h.at + 1; ; at++ {
+		b, _, err := r.ahead.record(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		var rec entry.Record
+		if err := rec.Decode(b); err != nil {
+			return nil, corrupt(at, "%w", err)
+		}
+		if rec.Idle > h.Idle { // a tick without a record
+			return nil, nil
+		}
+		if rec.Kind == entry.KindTick {
+			return rec.Input, nil
+		}
+		h.Idle = 0
+	}
+}
+
 func (d driver) Run(ctx context.Context, tick, seed uint64, at time.Time, calls [][]hook.Command) error {
 	w := d.world
 	if err := w.stopped(); err != nil {
@@ -38,8 +63,8 @@ func (d driver) Run(ctx context.Context, tick, seed uint64, at time.Time, calls 
 	}
 	h := w.at()
 	h.tick, h.Seed, h.Time = tick, seed, at.UnixNano()
-	w.skips, d.edited, d.edit = nil, true, nil
-	return w.applyTick(ctx, h, input, origin{replay: true, edited: true})
+	w.skips = nil
+	return w.applyTick(ctx, h, input, origin{replay: true})
 }
 
 func (d driver) Begin(ctx context.Context) error {

@@ -19,11 +19,9 @@ import (
 // One goroutine at a time may call its methods. Until Close only reads of the store are allowed
 // elsewhere, and between the calls.
 type Replayer struct {
-	world  *World
-	ahead  readAhead
-	edited bool  // the state is another than the log's
-	skip   bool  // digests are not compared
-	edit   *edit // input of the next tick, or nil
+	world *World
+	ahead readAhead
+	skip  bool // digests are not compared
 }
 
 func init() {
@@ -83,7 +81,7 @@ func (r *Replayer) leave() error {
 	if errors.Is(w.halted, store.ErrClosed) {
 		return w.halted
 	}
-	w.halted, r.edited, r.edit = nil, false, nil
+	w.halted = nil
 	return nil
 }
 
@@ -121,13 +119,10 @@ func (r *Replayer) next(ctx context.Context) error {
 			return err
 		}
 		w.skips = skipOf(next)
-		err = w.apply(ctx, at, rec, origin{replay: true, upTo: from + 1, edited: r.edited || r.skip, edit: r.edit})
+		err = w.apply(ctx, at, rec, origin{replay: true, upTo: from + 1, unchecked: r.skip})
 		if err != nil && !errors.Is(err, errEnds) {
 			return err
 		}
-	}
-	if r.edit != nil {
-		r.edited, r.edit = true, nil
 	}
 	return nil
 }
@@ -150,7 +145,6 @@ func skipOf(rec []byte) map[uint64]bool {
 type Moment struct {
 	state    store.Checkpoint
 	position position
-	edited   bool
 }
 
 // Tick returns the last tick before the Moment.
@@ -168,12 +162,12 @@ func (r *Replayer) Save(ctx context.Context, m *Moment) error {
 	if err := w.stopped(); err != nil {
 		return err
 	}
-	m.position, m.edited = w.at(), r.edited
+	m.position = w.at()
 	return w.store.Checkpoint(w.exclusive.Context(ctx), &m.state)
 }
 
-// Back returns to the state of m, before or after the present one, and drops an Edit of the next
-// tick. m is unchanged. It has the cost and the errors of [store.Store.Rollback].
+// Back returns to the state of m, before or after the present one. m is unchanged. It has the cost
+// and the errors of [store.Store.Rollback].
 func (r *Replayer) Back(ctx context.Context, m *Moment) error {
 	check.Given(ctx != nil, "world: Back", "context")
 	check.Given(m != nil, "world: Back", "Moment")
@@ -187,7 +181,6 @@ func (r *Replayer) Back(ctx context.Context, m *Moment) error {
 	if err := r.leave(); err != nil {
 		return err
 	}
-	r.edited = m.edited
 	w.setPosition(m.position)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/internal/hook"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
@@ -137,8 +138,11 @@ func TestReplayer_EveryWalkReachesTheSameStates(t *testing.T) {
 			for _, workers := range []int{1, 3} {
 				v := newVisitor(t, l, want, workers)
 				for v.start(t, 0); v.next(t); {
+					v.rerun(t)
 				}
-				equal(t, "ticks of a straight run", v.visits, len(want.digests))
+				equal(t, "visits of a straight run", v.visits, 2*len(want.digests)-1)
+				_, err := hook.NewDriver(v.Replayer).Input(t.Context())
+				equal(t, "error of Input at the end", err, io.EOF)
 				v.walk(t, rand.New(rand.NewPCG(2, uint64(workers))), tail, steps)
 				equal(t, "calls of Applied", len(v.game.seen), 0)
 			}
@@ -161,9 +165,7 @@ func (v *visitor) walk(t *testing.T, random *rand.Rand, tail uint64, steps int) 
 				v.check(t, m.Tick())
 			}
 		case 5:
-			if err := v.Edit(t.Context(), func(int) bool { return true }); err != io.EOF {
-				noError(t, err)
-			}
+			v.rerun(t)
 		default:
 			if !v.next(t) {
 				v.start(t, 0)
@@ -172,61 +174,23 @@ func (v *visitor) walk(t *testing.T, random *rand.Rand, tail uint64, steps int) 
 	}
 }
 
-// An Edit changes the input of a tick and nothing else of the log.
-func TestReplayer_EditPinsTheTicks(t *testing.T) {
-	ctx := t.Context()
-	l, want := played(t, false)
-	defer mustCloseJournal(t, l)
-	v := newVisitor(t, l, want, 1)
-	v.start(t, 0)
-	_, err := v.Calls(ctx)
-	for n := 0; n < 2; n, err = v.Calls(ctx) {
-		noError(t, err)
-		v.next(t)
+// rerun runs the next tick with the decoded input of the log, and returns to the state before it.
+func (v *visitor) rerun(t *testing.T) {
+	d := hook.NewDriver(v.Replayer)
+	calls, err := d.Input(t.Context())
+	if err == io.EOF {
+		return
 	}
-	var before, after world.Moment
-	noError(t, v.Save(ctx, &before))
-	number := before.Tick().Number + 1
-	play := func(keep func(call int) bool, add ...func(q store.Queue) error) (digests []uint64) {
-		t.Helper()
-		noError(t, v.Back(ctx, &before))
-		noError(t, v.Edit(ctx, keep, add...))
-		for range 5 {
-			tick, err := v.Next(ctx)
-			noError(t, err)
-			equal(t, "tick", tick, v.ticks[tick.Number])
-			digests = append(digests, digest(t, v.game))
-			noError(t, v.Save(ctx, &after)) // an edited state stays one
-			noError(t, v.Back(ctx, &after))
-		}
-		return digests
+	noError(t, err)
+	var m world.Moment
+	noError(t, v.Save(t.Context(), &m))
+	next := v.ticks[m.Tick().Number+1]
+	if next.Number == skipped && v.game.herd == nil {
+		calls = nil
 	}
-	none := func(int) bool { return false }
-	without, first, all := play(none), play(func(call int) bool { return call == 0 }), play(nil)
-	for i, d := range all {
-		n := number + uint64(i)
-		equal(t, fmt.Sprint("digest after tick ", n), d, want.digests[n])
-		if without[i] == d || first[i] == d || first[i] == without[i] {
-			t.Errorf("after tick %d: digests %x, %x and %x, want three", n, without[i], first[i], d)
-		}
-	}
-	one, two := v.game.order(1), v.game.order(2)
-	ab, ba := play(none, one, two), play(none, two, one)
-	if ab[4] == ba[4] || ab[4] == without[4] {
-		t.Error("the order of added calls has no effect")
-	}
-	wantError(t, v.Edit(ctx, nil, func(store.Queue) error { return errGame }), errGame)
-	func() {
-		defer func() { equal(t, "panic of an added call", recover(), any(errGame)) }()
-		_ = v.Edit(ctx, nil, func(store.Queue) error { panic(errGame) })
-	}()
-	play(nil, one)
-	// The end of the log has no input.
-	for err = nil; err == nil; {
-		_, err = v.Next(ctx)
-	}
-	equal(t, "error of Next", err, io.EOF)
-	equal(t, "error of Edit", v.Edit(ctx, nil), io.EOF)
+	noError(t, d.Run(t.Context(), next.Number, next.Seed, next.Time, calls))
+	v.check(t, next)
+	noError(t, v.Back(t.Context(), &m))
 }
 
 // After an error a Replayer has no state until Back or Start.

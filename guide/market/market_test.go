@@ -97,15 +97,6 @@ func Example_why() {
 	//   without effect: put #0 of task 0 in pass 1 (Do), system "pay", market.go:96
 }
 
-func Example_calls() {
-	served()
-	fmt.Print(run("why", "copy", "-tick", "78", "-item", "1:0.1", "-field", "Gold", "-calls"))
-	// Output:
-	// tick 78, 1:0.1 Gold: 61 -> 58, put #2 of task 0 in pass 1 (Do), system "pay", market.go:96
-	//   without effect: put #0 of task 0 in pass 1 (Do), system "pay", market.go:96
-	//   needs call 1 of tick 78
-}
-
 func Example_check() {
 	served()
 	fmt.Print(run("check", "copy"))

@@ -124,11 +124,6 @@ type Claim[Queue, Receipt, Writer any] interface {
 	// name is returns true. It takes O(tables) time.
 	InputHas(is func(table string) bool) bool
 
-	// Edit returns an input of the calls of input for whose number, from 0, keep returns true,
-	// and then the calls of add. It also returns the number of calls of the result. A nil keep
-	// keeps all. It reads both inputs as Unseal does, with the same errors, and keeps nothing.
-	Edit(ctx context.Context, input []byte, keep func(call int) bool, add []byte) (edited []byte, calls int, err error)
-
 	// Decode returns the commands of the calls of an input, and Encode the input of calls, or nil
 	// if there is no command. Both keep nothing. Decode fails as Unseal does, and Encode for a
 	// command without a fitting table or value.

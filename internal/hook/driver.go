@@ -23,8 +23,7 @@ type Command struct {
 // A Table describes a table for commands.
 type Table struct {
 	Name   string
-	TypeID uint16 // the first shard's
-	Shards int
+	TypeID uint16     // the first shard's
 	New    func() any // returns a pointer to a zero item
 	Parts  []Part
 }
@@ -41,8 +40,8 @@ var NewDriver func(replayer any) Driver
 
 // A Driver runs ticks on a *world.Replayer that are not in its log, for tools that change inputs.
 type Driver interface {
-	// Input returns the calls in the logged input of the next tick, with the errors of Calls of the
-	// Replayer.
+	// Input returns the calls in the logged input of the next tick. It returns io.EOF if the log had
+	// no further tick at Start, and the errors of Next of the Replayer for records.
 	Input(ctx context.Context) ([][]Command, error)
 
 	// Run runs a tick after the present state, with these calls. The Replayer needs Back or Start

@@ -34,11 +34,6 @@ type Probe interface {
 	// which is the next thing that runs. It stops with the next call of Locate.
 	Locate(causes []*Cause)
 
-	// Births calls found with each item that a flush creates, in key order, until Close. A cause has
-	// only Pass, Task, Call and Sequence, the number of earlier creates for the table in the task or
-	// call. If Pass is -1 and Call is 0, Sequence counts the creates of the whole input.
-	Births(found func(id uint64, by Cause))
-
 	// Close removes the probe from the store.
 	Close()
 }
