@@ -72,7 +72,7 @@ func TestMakefile_SerialPackagesAreSerial(t *testing.T) {
 // A renamed test would run under the race detector again, and no longer in full size.
 func TestMakefile_NamesTests(t *testing.T) {
 	absent := map[string]bool{}
-	for _, name := range slices.Concat(words(t, "UNRACED"), words(t, "FULL"), words(t, "UNINLINED")) {
+	for _, name := range slices.Concat(words(t, "UNRACED"), words(t, "FULL")) {
 		name, _, _ = strings.Cut(name, "/") // a case
 		absent[name] = true
 	}
