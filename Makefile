@@ -156,7 +156,7 @@ portable: ## store, journal and world on 32 bits, and a build for the browser
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
 		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./world ./journal; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
-	GOOS=js GOARCH=wasm go build -trimpath ./store ./world
+	GOGC=300 GOOS=js GOARCH=wasm go build -trimpath ./store ./world
 
 systems: ## everything below store on 32 bits, and builds for other systems
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
