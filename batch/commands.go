@@ -126,7 +126,7 @@ func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	}
 	number, offset := split(id)
 	at := c.find(number)
-	// No number is given twice, so a number that is found is of this batch.
+	// A number repeats after 2^34 others, so a number that is found is of this batch.
 	if at < 0 { // of another batch, dropped or not sealed
 		return nil, 0, false
 	}
@@ -165,11 +165,10 @@ func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 	case c.marks[creation] == cancelled:
 		counts.Redundant++
 	default:
-		c.marks[creation] = cancelled
+		c.marks[creation] = cancelled // later creates keep their numbers; FixSurvivors counts the gaps
 		c.created[creation] = 0
 		s.cancelled++
 		c.cancelled++
-		// Later creates keep their numbers; FixSurvivors counts the gaps.
 		counts.CancelledOut += 2 // the create and its erase
 	}
 	return ok

@@ -9,7 +9,6 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
 	b.dropped.calls, b.dropped.unknownErases = 0, 0
 	for buf := range b.buffers {
-		// A dropped call counts in the report, and nothing of it is planned.
 		if buf.state == dropped {
 			b.gatherDropped(buf)
 			found = true

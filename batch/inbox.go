@@ -156,8 +156,7 @@ func (x *inbox) seal() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, buf := range x.arrived {
-		// The order of arrival is the key. It is the only order that depends on timing; a log
-		// records it.
+		// The order of arrival, which depends on timing, becomes the key. A log records it.
 		buf.task = len(x.sealed)
 		x.sealed = append(x.sealed, buf)
 	}
@@ -189,8 +188,7 @@ func (x *inbox) drop() {
 		x.recycle(buf)
 		x.sealed[i] = nil
 	}
-	// Last, and under the lock: seal and pending read waiting without it, and may only see
-	// calls too many.
+	// seal and pending take no lock if nothing waits, so the number falls last.
 	x.waiting.Add(-int64(len(x.sealed)))
 	x.sealed = highwater.Trim(&x.peak, x.sealed)
 }

@@ -117,8 +117,8 @@ func (buf *buffer) fail() {
 	buf.serial, buf.state = 0, full
 }
 
-// reset drops all commands and keeps the memory.
-// It visits only arrays that the use touched: a pass may have thousands of queues.
+// reset drops all commands and keeps the memory. It visits only arrays that the use touched: a
+// pass may have thousands of queues.
 func (buf *buffer) reset() {
 	for i, t := range buf.touched {
 		t.column.reset()

@@ -152,10 +152,9 @@ func (s *Sets) append(p *Puts, id handle.ID) unsafe.Pointer {
 	return p.Values.Pointer(n, s.log.typ.Size)
 }
 
-// next is the fast path of Set, for the create after the last one that was set.
-// It needs all of: the newest segment of the queue, the first offset past the values, room in
-// the share, and a create at that offset. A handle of another queue, or one that was never
-// given, fails one of them and takes the slow path.
+// next is the fast path of Set, for the create after the last one that was set. The handle must
+// be of the newest segment, the share must have room, and the queue must have made the create.
+// All other handles take the slow path.
 func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	c := s.creates
 	if c == nil || s.used != c.used {

@@ -423,7 +423,7 @@ func TestIndex_KeyChangedInPlaceIsFound(t *testing.T) {
 	write(t, s, func(w *store.Writer) { table.Clear(w) })
 }
 
-// The index still has the item whose key another one took in place.
+// An item takes the key of another one in place, and is removed. The index keeps the other one.
 func TestIndex_RemovedItemHidesNoOther(t *testing.T) {
 	s, table, x := newTwoKeys(t)
 	write(t, s, func(w *store.Writer) {

@@ -11,7 +11,7 @@ import (
 // following shows how far a run is.
 type following struct {
 	progress *cli.Progress
-	done     int // operations at the last line
+	done     int // events at the last line
 }
 
 // follow prints what runs and the command that repeats it.
