@@ -21,7 +21,8 @@ import (
 // is undefined.
 //
 // A plain copy of an open folder may have a later part of a file and lack an earlier one, or
-// lack a file. Open then fails with ErrCorrupt, and never loses acknowledged records silently.
+// lack a file. Open then fails with ErrCorrupt, or Read does in history before the two newest
+// snapshots, which Open does not read. No acknowledged record is lost silently.
 func Copy(ctx context.Context, dir, to string) error {
 	check.Given(ctx != nil, "journal: Copy", "context")
 	if err := copyFolder(ctx, readOnlyDir{newFolder(dir)}, newFolder(to)); err != nil {
