@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -376,6 +377,7 @@ func (r *recording) call(t testing.TB, a *arena, w *world.World, calls int) {
 				left--
 			default:
 				step(t, w)
+				runtime.Gosched() // see submit
 			}
 		}
 		if len(ticks) == 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,7 @@ func submit(t *testing.T, w *world.World, record func(q store.Queue)) {
 			return
 		default:
 			step(t, w)
+			runtime.Gosched() // ticks alone keep the call's goroutine from running, for seconds
 		}
 	}
 }
@@ -123,6 +125,7 @@ func TestShortest_KeepsWhatTheTickNeeds(t *testing.T) {
 	r := newRecording(t, plant{}, func(workers int, p plant) planted { return guarded{newArena(workers, p)} })
 	w, g := r.open(t)
 	a := g.(guarded)
+	step(t, w) // so that the call is in a later tick, whose script has a state
 	submit(t, w, func(q store.Queue) {
 		for h := range a.fighters.All() {
 			a.fighters.Put(q, h, fighter{Team: 1000})
