@@ -23,7 +23,7 @@ export GOFLAGS := $(filter-out -mod=mod $(SELDOM),$(shell go env GOFLAGS)) $(SEL
 ALL = ./cluster/... ./...
 
 # Faster builds without debug information; panics do not need it.
-BARE = -gcflags=handloom/...=-dwarf=false
+BARE = -gcflags=all=-dwarf=false
 
 .PHONY: help check nightly short short-cluster full test race race-all checked checked-all lint alone portable systems picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
 
@@ -159,7 +159,7 @@ portable: ## store, journal and world on 32 bits, and a build for the browser
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
 		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./world ./journal; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
-	GOOS=js GOARCH=wasm go build -trimpath ./store ./world
+	GOOS=js GOARCH=wasm go build -trimpath -gcflags=all='-dwarf=false -l' ./store ./world
 
 systems: ## everything below store on 32 bits, and builds for other systems
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
