@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -33,8 +34,13 @@ func appendLiteral(b []byte, v reflect.Value, name func(store.ID) string) []byte
 	case reflect.Struct:
 		var all []string
 		for field, value := range v.Fields() {
-			if field.Name != "_" && !value.IsZero() {
-				all = append(all, field.Name+": "+string(appendLiteral(nil, value, name)))
+			if field.Name == "_" {
+				continue
+			}
+			text := appendLiteral(nil, value, name)
+			// IsZero is true of -0, whose sign a script must keep.
+			if zero := appendLiteral(nil, reflect.Zero(value.Type()), name); !bytes.Equal(text, zero) {
+				all = append(all, field.Name+": "+string(text))
 			}
 		}
 		return appendList(b, all)
@@ -112,6 +118,7 @@ func (r *literalReader) quoted() (string, error) {
 }
 
 func (r *literalReader) unexpected(want string) error {
+	r.space()
 	got := r.rest
 	if len(got) > 20 {
 		got = got[:20] + "..."
