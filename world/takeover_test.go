@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -153,6 +154,25 @@ func TestTakeover_FastAfterHandoffs(t *testing.T) {
 		failIf(t, !b.Status().Leader, "nobody leads after the election timeout: %v", b.Status())
 		b.end(t)
 	})
+}
+
+func TestTakeover_WaitsForThreeTicks(t *testing.T) {
+	for hz, want := range map[int]time.Duration{1: 3 * time.Second, 100: world.Memory().ElectionTimeout()} {
+		inBubble(t, fmt.Sprint("hz=", hz), func(t *testing.T) {
+			l, clocked := keeping{world.Memory()}, func(o *world.Options) { o.Hz = hz }
+			w := openWith(t, newGame(t, alone), l, clocked)
+			g := newGame(t, alone)
+			v := runWorld(g, openWith(t, g, l, clocked))
+			mustStep(t, w)
+			synctest.Wait()
+			time.Sleep(want - time.Millisecond)
+			failIf(t, v.Status().Leader, "a follower leads before %v", want)
+			time.Sleep(2 * time.Millisecond)
+			failIf(t, !v.Status().Leader, "nobody leads after %v", want)
+			v.end(t)
+			crash(t, w)
+		})
+	}
 }
 
 func TestTakeover_NeedsTailOfLog(t *testing.T) {
