@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -131,21 +132,47 @@ func TestCopy_Refuses(t *testing.T) {
 	}
 }
 
-// Open of the folder finds a lost segment by the lock file, and continues after the snapshot.
-func TestCopy_RefusesLostRecords(t *testing.T) {
-	for name, lose := range map[string]func(d *crashDisk, last string, end int64){
-		"newest segment": func(d *crashDisk, last string, _ int64) { delete(d.files, last) },
-		"all segments": func(d *crashDisk, _ string, _ int64) {
-			maps.DeleteFunc(d.files, func(name string, _ *crashFile) bool { return filepath.Ext(name) == segmentExt })
-		},
-		"last record, saved": func(d *crashDisk, last string, end int64) { d.files[last].bytes[end-9] ^= 1 },
+// The lock file names the newest segment, and a snapshot proves the records before it. Open
+// continues after the snapshot if it lacks the last record alone.
+func TestLostRecords_AreRefused(t *testing.T) {
+	newest := func(d *crashDisk, last string, _ int64) { delete(d.files, last) }
+	all := func(d *crashDisk, _ string, _ int64) {
+		maps.DeleteFunc(d.files, func(name string, _ *crashFile) bool { return filepath.Ext(name) == segmentExt })
+	}
+	record := func(d *crashDisk, last string, end int64) { d.files[last].bytes[end-9] ^= 1 }
+	for name, row := range map[string]struct {
+		lose  func(d *crashDisk, last string, end int64)
+		saved []uint64
+		at    uint64 // of the first lost record; 0: of the newest segment
+		opens bool
+	}{
+		"newest segment":                     {newest, nil, 0, false},
+		"newest segment, saved":              {newest, []uint64{60, 100}, 0, false},
+		"all segments":                       {all, nil, 1, false},
+		"all segments, saved":                {all, []uint64{60, 80}, 81, false},
+		"last record, in the newer snapshot": {record, []uint64{60, 100}, 100, true},
+		"last record, in the only snapshot":  {record, []uint64{100}, 100, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newCrashDisk()
-			j := savedAt(t, d, 60, 100)
+			j := savedAt(t, d, row.saved...)
 			mustClose(t, j)
-			lose(d, fileName(j.segments[len(j.segments)-1], segmentExt), j.end)
-			wantError(t, copyFolder(t.Context(), d, newFolder(filepath.Join(t.TempDir(), "to"))), ErrCorrupt)
+			last := j.segments[len(j.segments)-1]
+			row.lose(d, fileName(last, segmentExt), j.end)
+			if row.at == 0 {
+				row.at = last
+			}
+			_, openErr := Open("", small(d.clone()))
+			failIf(t, (openErr == nil) != row.opens, "Open: %v", openErr)
+			_, readErr := openRead(d)
+			copyErr := copyFolder(t.Context(), d, newFolder(filepath.Join(t.TempDir(), "to")))
+			for op, err := range map[string]error{"Open": openErr, "OpenRead": readErr, "Copy": copyErr} {
+				if c, ok := errors.AsType[*CorruptError](err); op == "Open" && row.opens {
+					continue
+				} else if !ok || c.At != row.at {
+					t.Errorf("%s: got %v, want record %d lost", op, err, row.at)
+				}
+			}
 		})
 	}
 }
@@ -178,4 +205,46 @@ func TestCopy_AllSegmentsTrimmedBetweenLists(t *testing.T) {
 		wantCopy(t, to, 100, false)
 		mustClose(t, j)
 	}
+}
+
+func TestRead_LostSegmentIsNotTrimmed(t *testing.T) {
+	d, segments, _ := fifty(t)
+	j := mustOpen(t, small(d))
+	defer mustClose(t, j)
+	delete(d.files, segments[2])
+	_, err := readAll(t, j, 0)
+	failIf(t, err == nil || errors.Is(err, ErrTrimmed), "got %v", err)
+}
+
+// Files but the newest may lack zeros past the last record of their segment, as some copies do.
+func TestOpen_FilesMayLackTheirZeros(t *testing.T) {
+	whole, segments, _ := fifty(t)
+	for _, name := range segments[:len(segments)-1] {
+		b := whole.files[name].bytes
+		end := len(bytes.TrimRight(b, "\x00"))
+		for size := end + unitAlign; size < len(b); size++ {
+			d := whole.clone()
+			d.files[name].bytes = d.files[name].bytes[:size]
+			live, err := openRead(d)
+			noError(t, err)
+			wantRecords(t, live, units)
+			mustClose(t, live)
+			j := mustOpen(t, small(d))
+			wantRecords(t, j, units)
+			mustClose(t, j)
+		}
+	}
+}
+
+func TestOpen_RemovesUnfinishedFiles(t *testing.T) {
+	d := newCrashDisk()
+	mustClose(t, savedAt(t, d, 60))
+	for _, name := range []string{nextName, saveName} {
+		f, err := d.create(name)
+		noError(t, errors.Join(err, f.Close()))
+	}
+	j := mustOpen(t, small(d))
+	failIf(t, d.files[saveName] != nil, "an unfinished snapshot stays")
+	mustClose(t, j)
+	failIf(t, d.files[nextName] != nil, "an unfinished segment stays")
 }

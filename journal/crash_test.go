@@ -65,6 +65,8 @@ func TestAppend_FailedNameIsRefused(t *testing.T) {
 }
 
 func TestSync_FailureIsNotRepeated(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
 	for _, call := range []int{1, 2} {
 		d := newCrashDisk()
 		j := mustOpen(t, small(d))
@@ -74,6 +76,7 @@ func TestSync_FailureIsNotRepeated(t *testing.T) {
 		failIf(t, !errors.Is(err, ErrBroken) || !errors.Is(err, errInput), "call %d: %v", call, err)
 		calls := d.calls
 		wantError(t, errorOf(j.Append(context.Background(), 3, record(4))), ErrBroken)
+		wantError(t, errorOf(j.Append(ended, 3, record(4))), ErrBroken)
 		wantError(t, save(j, 3, "state"), ErrBroken)
 		wantError(t, errorOf(j.Tail(context.Background())), ErrBroken)
 		equal(t, "calls to a failed disk", d.calls-calls, 0)

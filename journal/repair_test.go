@@ -42,6 +42,13 @@ func TestRepair_OnOperatingSystem(t *testing.T) {
 	j := mustOpenDir(t, dir, o)
 	mustAppend(t, j, 1, 60)
 	mustClose(t, j)
+	for from := uint64(1); from <= 20; from++ {
+		moved, cut, err := planRepair(dir, from)
+		noError(t, err)
+		after, _ := slices.BinarySearch(j.segments, from+1)
+		equal(t, fmt.Sprint("the file that Repair from ", from, " cuts"), cut, fileName(j.segments[after-1], segmentExt))
+		equal(t, "number of files that it moves", len(moved), len(j.segments)-after)
+	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	wantError(t, errorOf(Repair(ended, dir, 20)), context.Canceled)
