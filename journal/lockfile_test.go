@@ -41,6 +41,18 @@ func TestLock_LossBreaksTheJournal(t *testing.T) {
 	}
 }
 
+// Without its checksum the lock file names no segment.
+func TestOpen_DamagedLockFileNamesNothing(t *testing.T) {
+	whole, _, _ := fifty(t)
+	for bit := range 8 * lockBytes {
+		d := whole.clone()
+		d.files[lockName].bytes[bit/8] ^= 1 << (bit % 8)
+		j := mustOpen(t, small(d))
+		wantRecords(t, j, units)
+		mustClose(t, j)
+	}
+}
+
 func TestOpen_NamesPackageAndCause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	noError(t, os.WriteFile(path, nil, 0o600))

@@ -10,8 +10,11 @@ import (
 	"handloom/store"
 )
 
-func TestProvisional_ResolvesUntilNextFlush(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+func TestProvisional_ResolvesUntilNextFlush(t *testing.T) { bothKinds(t, resolvesUntilNextFlush) }
+
+func resolvesUntilNextFlush(t *testing.T, stable bool) {
+	s := newStore(t, store.Options{})
+	table := registerKind(t, s, store.TableOptions[item]{}, stable)
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	p := table.Emplace(queues(t, s, 1)[0], item{})
 	equal(t, "it resolves before the flush", found(table.Resolve(p)), false)
