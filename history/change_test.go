@@ -157,6 +157,18 @@ func recordAccounts(t *testing.T, ticks int) (dir string, items []store.ID) {
 }
 
 // A cause names the call whose put the value shows, and those whose puts lost.
+func TestChanges_BeforeAFailureAreReturned(t *testing.T) {
+	r := record(t, 60, true, failsAt(45))
+	h := mustOpen(t, r.dir, replay(failsAt(45), nil), Options{})
+	past, err := store.ParseID("8:0.1")
+	noError(t, err)
+	all, err := h.Changes(t.Context(), past, "Sum", 40, 45)
+	wantError(t, err, world.ErrTick, "tick 45")
+	if len(all) == 0 || all[0].Tick != 40 || all[len(all)-1].Tick != 44 {
+		t.Errorf("got %d changes, want those of ticks 40 to 44", len(all))
+	}
+}
+
 func TestChanges_NameTheCall(t *testing.T) {
 	dir, items := recordAccounts(t, 4)
 	h := mustOpen(t, dir, Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {

@@ -174,6 +174,25 @@ func TestSubmit_ErrorReportsOutcome(t *testing.T) {
 			})
 			gone.refused(t, store.ErrRolledBack, not)
 		},
+		"Rollback to a flush of the same epoch": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			var before, between store.Checkpoint
+			checkpoint(t, s, &before)
+			var call *submitted
+			for _, last := range []bool{false, true} {
+				call = submit(t, s, t.Context(), table, 1)
+				runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
+					if flushIn(t, s, ctx); last {
+						return s.Rollback(ctx, &between)
+					}
+					return s.Checkpoint(ctx, &between)
+				})
+				if !last {
+					call.applied(t, table, 1, 1)
+					noError(t, s.Rollback(t.Context(), &before))
+				}
+			}
+			call.refused(t, store.ErrRolledBack, not)
+		},
 		"a snapshot read in the frame": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			for _, applied := range []bool{false, true} { // when the snapshot is taken
 				for _, direct := range []bool{false, true} {

@@ -172,6 +172,19 @@ func TestRun_DescribesDifference(t *testing.T) {
 			},
 			"tick 3, flush 1:  … the state is the same\n … the report says ship.shield: 1 superseded 1 redundant with 1 worker, ship.shield: 1 redundant with 1 worker once more\n",
 		},
+		"optional data that one has": {
+			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
+				shield := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "shield"})
+				cargo := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "cargo"})
+				return f.record(ctx, func(q store.Queue) {
+					cargo.Set(q, f.first(), 1)
+					if number == 1 {
+						shield.Set(q, f.first(), 1)
+					}
+				})
+			},
+			"tick 3, flush 1:  … table \"ship\", shard 0 (typeId 1)\n … row 0 (1:0.1) has [cargo] with 1 worker, [shield cargo] with 1 worker once more\n",
+		},
 		"what a later flush mends": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
 				put := func(hull int) error {
