@@ -252,6 +252,7 @@ func TestPlay_Errors(t *testing.T) {
 	for _, row := range []struct{ file, text, check, want string }{
 		{"", tick + "call create bullet {Life: 3, X: -4}\nand put fighter 1:0.1 {Team: 2}", "rules", ""},
 		{"", tick + "call create fighter {}\nand create bullet {Owner: $1, Life: 1}\n\ncall erase fighter 1:0.1\ncall set fighter.hull $0 {Left: 1}", "rules", ""},
+		{"", tick + "call create fighter {}\nand create bullet {Life: 3}\nand put bullet $2 {Life: -7}", "rules", `check "rules" after tick 1: bullet 2:0.1: got life -8`},
 		{"", tick + "call erase 99:1.1\nand erase all bullet", "rules", ""},
 		{"", tick + "call put fighter 1:0.1 {Team: 2000}", "rules", `check "rules" after tick 1: fighter 1:0.1: got team 2000`},
 		{"", "", "rules", "ends: history: Play: line 1: got no tick"},

@@ -44,7 +44,7 @@ const (
 func newKeyModel(t tb, o store.Options, isStable bool, seed uint64) *keyModel {
 	t.Helper()
 	m := &keyModel{events: seed%4 == 3, Store: newStore(t, o), live: make(map[store.Handle[twoKeys]]twoKeys), r: rand.New(rand.NewPCG(seed, 0))}
-	m.table = registerKind(t, m.Store, store.TableOptions[twoKeys]{Name: "twoKeys", Shards: 3, MaxItems: mostTwoKeys, Events: m.events}, isStable)
+	m.table = registerKind(t, m.Store, store.TableOptions[twoKeys]{Name: "twoKeys", Shards: 3, MaxItems: mostTwoKeys, Events: m.events, Changes: seed%4 == 2}, isStable)
 	for i := range m.byKey {
 		m.byKey[i] = store.AddIndex(m.table, fmt.Sprint("key ", i), keyOf(i))
 	}
