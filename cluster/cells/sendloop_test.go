@@ -227,6 +227,33 @@ func TestLocal_KeepsPacketsUntilDelivered(t *testing.T) {
 	})
 }
 
+func TestLocal_ReceiveWaitsForDeliveries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		by := cells.Local()
+		ctx, cancel := context.WithCancel(t.Context())
+		delivered, returned := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(returned)
+			_ = by.Receive(ctx, 1, "mail", func(context.Context, cells.ID, [][]byte) error {
+				<-delivered
+				return nil
+			})
+		}()
+		synctest.Wait()
+		noError(t, by.Send(t.Context(), 2, 1, "mail", nil))
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		select {
+		case <-returned:
+			t.Error("Receive returns while it delivers")
+		default:
+		}
+		close(delivered)
+		<-returned
+	})
+}
+
 // Packets of one tick are one call, but a packet that fails the call fails alone.
 func TestReceive_IsolatesFailingPacket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
