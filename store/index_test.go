@@ -375,6 +375,33 @@ type (
 func (noHash) hashed() {}
 func (aHash) hashed()  {}
 
+// The flush after it removes the keys before the puts, too.
+func TestIndex_PanicOfKeyForgetsNoPut(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := register(t, s, store.TableOptions[twoKeys]{})
+	bad := false
+	x := store.AddIndex(table, "key", func(v *twoKeys) (uint8, bool) {
+		if bad && v.Keys[0] == 2 {
+			panic("a bad key")
+		}
+		return v.Keys[0], true
+	})
+	q := queues(t, s, 1)[0]
+	h := table.Emplace(q, twoKeys{Keys: [2]uint8{1}})
+	flush(t, s)
+	h = resolve(t, table, h)
+	table.Put(queues(t, s, 1)[0], h, twoKeys{Keys: [2]uint8{2}})
+	bad = true
+	if _, ok := errors.AsType[*store.PanicError](onlyError(s.Flush(t.Context()))); !ok {
+		t.Error("a flush with a bad key succeeds")
+	}
+	bad = false
+	flush(t, s)
+	equal(t, "the key before the put is found", found(x.Find(1)), false)
+	now, _ := x.Find(2)
+	equal(t, "the item of its key", now, h)
+}
+
 func TestSubmit_PanicOfKeyFailsAlone(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[twoKeys]{})

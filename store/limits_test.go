@@ -165,6 +165,16 @@ func TestAfterFlush_CalledOnceForEachFlush(t *testing.T) {
 	equal(t, "calls of AfterFlush", len(reports), 2)
 }
 
+func TestBatchLimit_HoldsForSystems(t *testing.T) {
+	s, table := newTable(t, store.Options{BatchLimit: 3}, store.TableOptions[item]{})
+	for i := range uint64(3) {
+		emplaceIn(t, s, t.Context(), table, i)
+	}
+	frame := newSchedule(t, s, store.System{Name: "only", Emits: on(table), Run: emplace(s, table, 1)})
+	wantError(t, "Run", onlyError(frame.Run(t.Context())), store.ErrQueueFull, "the batch holds")
+	noError(t, s.Discard())
+}
+
 // A model refuses the same calls for the same cause, and takes them later.
 func TestLimits_RefuseByTheFirstCause(t *testing.T) {
 	for seed := range uint64(100) {
