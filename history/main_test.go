@@ -3,6 +3,7 @@ package history_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,6 +106,9 @@ func TestMain_AnswersInWords(t *testing.T) {
 	broken := inArena(t, "none", 100)
 	damaged(t, broken.dir)
 	two := handedOver(t)
+	skipped := inArena(t, "panic", 100)
+	log, err := journal.Open(skipped.dir, skipped.journal)
+	noError(t, errors.Join(err, world.SkipInput(t.Context(), log, faultTick), log.Close()))
 	open := newRecording(t, plant{name: "none"}, newArenaGame)
 	w, _ := open.open(t)
 	defer func() { open.kill() }()
@@ -134,6 +138,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "why DIR -tick 60 -item 1:1.1 -field hull", want: []string{ // two changes of one tick
 			"tick 60, 1:1.1 hull: {Left:4 Hit:4} -> {Left:3 Hit:5}, in place, ", "\ntick 60, 1:1.1 hull: {Left:3 Hit:5} -> {Left:4 Hit:5}, in place, ",
 		}},
+		{from: good, args: "why DIR -tick 60 -item 1:1.1 -field hull.Left", want: []string{"tick 60, 1:1.1 hull.Left: 4 -> 3, in place, "}},
 		{from: called, args: ofCall, want: []string{fmt.Sprintf("tick %d, ", called.tick), "put #0 of call 2 of the input"}},
 		{from: good, args: "why DIR -tick 100 -item 1:99.1 -field Team", exit: 2, want: []string{"why: history: Why: item 1:99.1 does not exist in ticks 0 to 100"}},
 		{from: good, args: "why DIR -tick 100 -item 1:1.1 -field Gold", exit: 2, want: []string{"Team", "Deaths", "hull.Left"}},
@@ -157,6 +162,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: late, args: "info DIR", want: []string{"ticks 0 to 59: not kept\n", `ticks 60 to 90: version "arena 1"`}},
 		{from: late, args: "first DIR -check teams -from 5", exit: 2, want: []string{"tick 5: the tick is not kept, nearest 60"}},
 		{from: failed, args: "info DIR", want: []string{"ticks 0 to 60", "tick 60: fails: ", "the roof falls in"}},
+		{from: skipped, args: "info DIR", want: []string{"tick 60: without its input"}},
 		{from: failed, args: "first DIR -check teams", exit: 2, want: []string{"tick 60 ", "the roof falls in"}},
 		{from: failed, args: "first DIR -check teams -to 59", want: []string{"verdict: holds"}},
 		{from: failed, args: "why DIR -tick 60 -item 1:1.1", exit: 2, want: []string{"tick 60 ", "the roof falls in"}},

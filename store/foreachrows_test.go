@@ -43,7 +43,7 @@ func TestRows_OfOtherTablesOrPassesAreRefused(t *testing.T) {
 	said("kept past its pass", func() { f.small.Write(rows) })
 	said("kept past its pass", func() { f.small.Wrote(rows, 0) })
 	said("kept past its pass", func() { rows.Erase(0) })
-	said("keeps no changes", func() { f.name.Written() })
+	said("keeps no changes; add it with ColumnOptions.Changes", func() { f.name.Written() })
 }
 
 // A user of a column waits for systems that move its rows or set it.
