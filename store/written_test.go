@@ -92,6 +92,13 @@ func TestWritten_CoversARun(t *testing.T) {
 				return s.Write(t.Context(), func(*store.Writer) {})
 			}, hs[4:5]},
 			{"a flush after the Write", func() error { table.Erase(queues(t, s, 1)[0], hs[1]); return onlyError(s.Flush(t.Context())) }, nil},
+			{"a flush that fails", func() error {
+				noError(t, notePass(t.Context(), table, among(hs[3]), noChunk))
+				table.Erase(queues(t, s, 1)[0], hs[2])
+				wantError(t, "Flush", onlyError(s.Flush(ended{t.Context()})), context.Canceled)
+				return nil
+			}, hs[3:4]},
+			{"the flush after it, which has the pass", func() error { return onlyError(s.Flush(t.Context())) }, hs[3:4]},
 		} {
 			noError(t, c.do())
 			equalLists(t, "written after "+c.what, writtenOf(table), c.want...)

@@ -171,27 +171,3 @@ func TestProse_OldSentencesFail(t *testing.T) {
 		})
 	}
 }
-
-// maxTestWords is the limit for the words of a test name after Test.
-const maxTestWords = 10
-
-var (
-	testOpener = re(`^Test_?(?:A|An|The|What|Who|Whoever|Whose|Whatever|Where|Which|How|Those|None|Nothing|No|Every|Each|Some|One|It|Of|All)(?:[A-Z_]|$)`)
-	nameWord   = re(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
-)
-
-func TestNames_ArePlain(t *testing.T) {
-	eachFile(t, repository, func(file, text string) {
-		fset, f := parse(t, file, text)
-		for _, d := range f.Decls {
-			fn, is := d.(*ast.FuncDecl)
-			if !is || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Test") || fn.Name.Name == "TestMain" {
-				continue
-			}
-			n := len(nameWord.FindAllString(fn.Name.Name, -1)) - 1
-			if n > maxTestWords || testOpener.MatchString(fn.Name.Name) {
-				t.Errorf("%v: %s, want a subject first and at most %d words, as in TestFlush_ContextEndsBeforeCommit", fset.Position(fn.Pos()), fn.Name.Name, maxTestWords)
-			}
-		}
-	}, isTest)
-}
