@@ -298,11 +298,12 @@ func TestReader_Numbers(t *testing.T) {
 		t.Errorf("%v, %d left", in.Err(), in.Remaining())
 	}
 	for what, read := range map[string]func(in *Reader){
-		"a count of 0":               func(in *Reader) { in.Count(10, "things") },
-		"a number of too many bytes": func(in *Reader) { in.Bytes(1); in.Uint64() },
-		"less than nothing":          func(in *Reader) { in.Bytes(-1) },
-		"too many items":             func(in *Reader) { in.Items(Of(reflect.TypeFor[uint64]()), nil, math.MaxInt) },
-		"too many words":             func(in *Reader) { in.Items(Of(reflect.TypeFor[string]()), nil, math.MaxInt) },
+		"a short count past its limit": func(in *Reader) { in.Reset([]byte{11, 1}); in.Count(10, "things") },
+		"a count of 0":                 func(in *Reader) { in.Count(10, "things") },
+		"a number of too many bytes":   func(in *Reader) { in.Bytes(1); in.Uint64() },
+		"less than nothing":            func(in *Reader) { in.Bytes(-1) },
+		"too many items":               func(in *Reader) { in.Items(Of(reflect.TypeFor[uint64]()), nil, math.MaxInt) },
+		"too many words":               func(in *Reader) { in.Items(Of(reflect.TypeFor[string]()), nil, math.MaxInt) },
 	} {
 		in.Reset(make([]byte, 8))
 		if read(&in); !errors.Is(in.Err(), ErrEncoding) {
