@@ -152,6 +152,8 @@ func TestLoop_EndsWithItsContext(t *testing.T) {
 }
 
 func TestLoop_RefusesBadOptions(t *testing.T) {
+	fastest := store.Loop{Hz: 1_000_000_000}
+	wantError(t, "the highest rate", fastest.Run(t.Context(), func(context.Context, uint64) error { return errTask }), errTask)
 	l := store.Loop{Hz: -1, MaxCatchUp: -2}
 	err := l.Run(t.Context(), func(context.Context, uint64) error { panic("a tick") })
 	want := "store: Loop: Hz -1 is outside 1..1000000000; 0 means 60\nstore: Loop: MaxCatchUp -2 is negative; 0 means no catch-up"
