@@ -54,16 +54,7 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 	$(MAKE) nemesis DURATION=20m SEED=$(SEED)
 	$(MAKE) release-check
 
-# Packages that start no goroutine, in code or tests; TestMakefile_SerialPackagesAreSerial
-# verifies it. The race detector finds nothing there. The checked build has its checks of
-# unsafe pointers.
-SERIAL = bench/internal/buildcost guide/internal/site guide/internal/source internal/chart \
-	internal/dense internal/entry internal/highwater internal/histogram internal/items \
-	internal/layout internal/lockfile internal/paged internal/release internal/report \
-	internal/slotset internal/sparse internal/trace internal/wire proof/draw proof/model \
-	proof/script shard shard/handle shard/slotmap
-
-# Tests that make race omits in other packages: they use one goroutine, or the goroutines of
+# Tests that make race omits: they use one goroutine, or the goroutines of
 # other tests for longer.
 UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestBatch_SteadyStateAllocatesNothing TestBucket_RefusesSettings \
@@ -120,8 +111,8 @@ RACE = GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcfl
 race: ## the library under the race detector, in random order
 	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./internal/schedule
 
-race-all: ## everything that starts goroutines under the race detector
-	$(RACE) -timeout 30m $(filter-out $(SERIAL:%=handloom/%),$(shell go list $(ALL)))
+race-all: ## everything under the race detector
+	$(RACE) -timeout 30m $(ALL)
 
 # Without inlining (-l) the tests of store compile in 30 s instead of 50, and run as long.
 CHECKED = go test -short -vet=off -tags handloom_check -gcflags=handloom/...='-d=checkptr -dwarf=false -l' -timeout $(TIMEOUT)

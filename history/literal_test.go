@@ -99,6 +99,10 @@ func TestShortest_WritesValuesOfEveryKind(t *testing.T) {
 		noError(t, err)
 		s, err := h.Shortest(t.Context(), "rules", found)
 		noError(t, err)
+		again, err := h.Shortest(t.Context(), "rules", found)
+		if noError(t, err); again.Text != s.Text {
+			t.Errorf("got\n%s, then\n%s", s.Text, again.Text)
+		}
 		want := fmt.Sprintf("check %q after tick %d: %v", "rules", found.Tick.Number, found.Err)
 		if got := played(t, r.game(), s); got != want {
 			t.Errorf("the script\n%s leads to failure\n%s, want\n%s", s.Text, got, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -132,3 +133,31 @@ func TestImpure_EachPlayCounts(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func TestReduce_NoElementOfTheRestCanGo(t *testing.T) {
+	all := []int{0, 1, 2, 3, 4}
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		var holds [1 << 5]bool
+		for i := range holds {
+			holds[i] = random.IntN(2) == 0 || i == len(holds)-1
+		}
+		of := func(some []int) (bool, error) {
+			set := 0
+			for _, e := range some {
+				set |= 1 << e
+			}
+			return holds[set], nil
+		}
+		rest, err := reduce(all, of)
+		noError(t, err)
+		if ok, _ := of(rest); !ok {
+			t.Fatalf("seed %d: reduced to %v, which does not hold", seed, rest)
+		}
+		for i := range rest {
+			if ok, _ := of(slices.Delete(slices.Clone(rest), i, i+1)); ok {
+				t.Fatalf("seed %d: reduced to %v, where %d can go", seed, rest, rest[i])
+			}
+		}
+	}
+}

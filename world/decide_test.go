@@ -97,6 +97,18 @@ func TestShadow_RunsFractionOfTicksTwice(t *testing.T) {
 	}
 }
 
+func TestShadow_FailureOfTheFirstRunCounts(t *testing.T) {
+	g := newGame(t, store.Options{})
+	failing := true
+	g.fault = func(world.Tick) error {
+		defer func() { failing = false }()
+		return map[bool]error{true: errGame}[failing]
+	}
+	w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 1 })
+	wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
+	mustClose(t, w)
+}
+
 func TestTakeover_IgnoresReplayedTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()

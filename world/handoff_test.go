@@ -176,6 +176,14 @@ func TestHandoff_Table(t *testing.T) {
 			failIf(t, !c.Status().Waits, "a world that was not named: %v", c.Status())
 			f.ends()
 		},
+		"another leads while a second call waits": func(t *testing.T, f *trio) {
+			short, long := handOff(within(t, 500*time.Millisecond), f.a.World, "second"), handOff(within(t, time.Minute), f.a.World, "second")
+			time.Sleep(10 * time.Second)
+			wantHanded(t, short, context.DeadlineExceeded)
+			wantHanded(t, long, world.ErrNotLeader)
+			f.wantLeader(f.b, 2)
+			f.ends()
+		},
 		"no successor without a deadline": func(t *testing.T, f *trio) {
 			h := handOff(t.Context(), f.a.World, "second")
 			f.still(29 * time.Second)

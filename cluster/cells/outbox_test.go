@@ -208,6 +208,26 @@ func TestSend_RefusesPastLimit(t *testing.T) {
 	}
 }
 
+// A handle of a refused message is given again after a Rollback, to a message that stays.
+func TestSend_RefusedBeforeARollbackErasesNothing(t *testing.T) {
+	a := newPost(t, cells.Options[int]{Limit: 1})
+	var before store.Checkpoint
+	noError(t, a.Checkpoint(t.Context(), &before))
+	a.mustSend(t, 7, 1, 2)
+	noError(t, a.Rollback(t.Context(), &before))
+	noError(t, onlyError(a.tick(func(q store.Queue) {
+		a.out.Send(q, 7, 3)
+		a.out.Send(q, 8, 4)
+	})))
+	waiting := 0
+	for range a.DumpTable("message sent", 0) {
+		waiting++
+	}
+	if waiting != 2 {
+		t.Errorf("%d messages wait, want 2", waiting)
+	}
+}
+
 // A returning cell does not receive later messages as if it had the erased ones.
 func TestAbandon_ErasesMessages(t *testing.T) {
 	a, back := newPost(t, cells.Options[int]{Limit: 3}), newPost(t, cells.Options[int]{})

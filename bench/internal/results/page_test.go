@@ -3,11 +3,7 @@ package results_test
 import (
 	"bytes"
 	"context"
-	"flag"
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,10 +11,7 @@ import (
 	"handloom/bench/internal/results"
 	"handloom/bench/internal/suite"
 	"handloom/bench/internal/targets"
-	"handloom/proof/browser"
 )
-
-var screenshots = flag.String("screenshots", "", "a folder for pictures of what the browser shows")
 
 var charts = []string{
 	"Containers: time per item",
@@ -98,35 +91,6 @@ func TestWritePage_DropsChartsWithoutValues(t *testing.T) {
 	if strings.Contains(writtenPage(t, &results.Run{}, nil), "<svg") {
 		t.Error("a run without results has a chart")
 	}
-}
-
-func TestWritePage_ReadsWellInABrowser(t *testing.T) {
-	b := browser.Open(t)
-	file := filepath.Join(t.TempDir(), "report.html")
-	noError(t, os.WriteFile(file, []byte(writtenPage(t, pageRun(), reached)), 0o644))
-	for _, width := range []int{1280, 400} {
-		for _, scheme := range []string{"dark", "light"} {
-			b.Scheme(scheme == "dark")
-			b.Show("file://"+file, width)
-			keep(t, fmt.Sprintf("report-%s-%d", scheme, width), b.Picture(false))
-			for _, fault := range b.Read().Faults(charts) {
-				t.Errorf("%s at %d: %s", scheme, width, fault)
-			}
-		}
-		keep(t, fmt.Sprintf("report-%d-gray", width), b.Picture(true))
-		var rows int
-		if b.Eval(`document.querySelectorAll("tbody tr").length`, &rows); rows < 100 {
-			t.Errorf("at %d: the tables have %d rows", width, rows)
-		}
-	}
-}
-
-func keep(t *testing.T, name string, picture []byte) {
-	t.Helper()
-	if *screenshots == "" {
-		return
-	}
-	noError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644))
 }
 
 func TestWritePage_RealRunHasCharts(t *testing.T) {
