@@ -89,6 +89,7 @@ func TestShortest_WritesValuesOfEveryKind(t *testing.T) {
 		submit(t, w, func(q store.Queue) {
 			table := g.(kindsGame).table
 			v.Of = table.Emplace(q, kinds{})
+			table.Emplace(q, kinds{}) // the script leaves it out
 			v.IDs[1] = v.Of.ID
 			table.Put(q, v.Of, v)
 		})
@@ -102,6 +103,12 @@ func TestShortest_WritesValuesOfEveryKind(t *testing.T) {
 		again, err := h.Shortest(t.Context(), "rules", found)
 		if noError(t, err); again.Text != s.Text {
 			t.Errorf("got\n%s, then\n%s", s.Text, again.Text)
+		}
+		id, err := store.ParseID("1:1.1")
+		noError(t, err)
+		made, err := h.Why(t.Context(), id, "", found.Tick.Number)
+		if noError(t, err); made.By.Kind != "create" || made.By.Call.Number != 1 {
+			t.Errorf("got %v, want the create of call 1", made)
 		}
 		want := fmt.Sprintf("check %q after tick %d: %v", "rules", found.Tick.Number, found.Err)
 		if got := played(t, r.game(), s); got != want {
