@@ -54,8 +54,8 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 	$(MAKE) nemesis DURATION=20m SEED=$(SEED)
 	$(MAKE) release-check
 
-# Tests that make race omits: they use one goroutine, or the goroutines of
-# other tests for longer.
+# Tests that make race omits: they use one goroutine, or the goroutines of other tests for
+# longer.
 UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestBatch_SteadyStateAllocatesNothing TestBucket_RefusesSettings \
 	TestBurst_IdleTableReleasesMemory TestBurst_MemoryIsReleased TestChanges_LeadThroughTheStates \
