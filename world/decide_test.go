@@ -101,11 +101,8 @@ func TestShadow_FailureOfTheFirstRunCounts(t *testing.T) {
 	g := newGame(t, store.Options{})
 	failing := true
 	g.fault = func(world.Tick) error {
-		if failing {
-			failing = false
-			return errGame
-		}
-		return nil
+		defer func() { failing = false }()
+		return map[bool]error{true: errGame}[failing]
 	}
 	w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 1 })
 	wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
