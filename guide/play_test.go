@@ -110,7 +110,7 @@ func upper(t *testing.T, b *browser.Browser) []byte {
 		const main = document.querySelector("main").getBoundingClientRect();
 		return {left: Math.floor(main.left), right: Math.ceil(main.right), bottom: Math.ceil(document.getElementById("verdict").getBoundingClientRect().bottom + scrollY)};
 	})()`, &box)
-	whole, err := png.Decode(bytes.NewReader(b.Picture(false)))
+	whole, err := png.Decode(bytes.NewReader(b.Picture()))
 	noError(t, err)
 	part, ok := whole.(interface {
 		SubImage(r image.Rectangle) image.Image

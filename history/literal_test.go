@@ -15,7 +15,7 @@ import (
 	"handloom/world"
 )
 
-// scalars has a field of each kind that an item may have, but for handles.
+// scalars has a field of each kind that an item may have, except handles.
 type scalars struct {
 	On     [2]bool
 	I      int

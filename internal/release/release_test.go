@@ -25,7 +25,7 @@ func TestRewrite_ChangesPathsOfPackages(t *testing.T) {
 			"a.go", "package a\n\nconst c = \"handloom/\" + \"x: handloom/store.f, /src/handloom/a.go handloom-trace handloom.cell.\"\n",
 			"package a\n\nconst c = \"example.org/handloom/\" + \"x: example.org/handloom/store.f, /src/handloom/a.go handloom-trace handloom.cell.\"\n",
 		},
-		{"Makefile", "release: ## x\n\tgo run ./internal/release\n\ntest:\n\t$(SERIAL:%=handloom/%) -gcflags=handloom/...=-l\n", "test:\n\t$(SERIAL:%=example.org/handloom/%) -gcflags=example.org/handloom/...=-l\n"},
+		{"Makefile", "release: ## x\n\tgo run ./internal/release\n\ntest:\n\tgo test -gcflags=handloom/...=-l\n", "test:\n\tgo test -gcflags=example.org/handloom/...=-l\n"},
 		{"a.md", "`handloom` go mod edit -require handloom@v0.0.0 -replace handloom=../handloom\n", "`example.org/handloom` go get example.org/handloom@v0.1.0\n"},
 		{"a.md", "go mod edit -require handloom/cluster@v0.0.0 -replace handloom/cluster=../handloom/cluster\n", "go get example.org/handloom/cluster@v0.1.0\n"},
 		{"a.txt", "go run ./cluster/cmd/arena -dir /etc/handloom/x\ngo run handloom/world/cmd/world\n", "go run example.org/handloom/cluster/cmd/arena@v0.1.0 -dir /etc/handloom/x\ngo run example.org/handloom/world/cmd/world\n"},

@@ -227,11 +227,9 @@ func (b *Browser) Until(expression string) {
 	b.t.Fatalf("%s did not come true", expression)
 }
 
-// Picture returns the whole page as PNG, without colours if gray.
-func (b *Browser) Picture(gray bool) []byte {
+// Picture returns the whole page as PNG.
+func (b *Browser) Picture() []byte {
 	b.t.Helper()
-	vision := map[bool]string{false: "none", true: "achromatopsia"}[gray]
-	b.call("Emulation.setEmulatedVisionDeficiency", map[string]any{"type": vision}, nil)
 	var picture struct{ Data string }
 	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &picture)
 	data, err := base64.StdEncoding.DecodeString(picture.Data)

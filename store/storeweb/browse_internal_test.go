@@ -145,7 +145,7 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 	b.Eval(`[...document.querySelectorAll("td")].filter(e => !getComputedStyle(e).fontVariantNumeric.includes("tabular-nums")).map(e => e.textContent)`, &uneven)
 	failIf(t, len(uneven) > 0, "%s: figures do not line up: %q", name, uneven)
 	if *screenshots != "" {
-		noError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), b.Picture(false), 0o644))
+		noError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), b.Picture(), 0o644))
 	}
 }
 

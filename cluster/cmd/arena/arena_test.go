@@ -101,7 +101,7 @@ func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
 		return
 	}
 	name := map[bool]string{false: "light", true: "dark"}[dark]
-	noError(t, os.WriteFile(dir+"/arena-"+name+"-"+string(rune('0'+width/1000))+".png", b.Picture(false), 0o644))
+	noError(t, os.WriteFile(dir+"/arena-"+name+"-"+string(rune('0'+width/1000))+".png", b.Picture(), 0o644))
 }
 
 func TestRun_SeparatesUsageFromFailure(t *testing.T) {
