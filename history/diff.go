@@ -1,200 +1,133 @@
 package history
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"io"
+	"os"
+	"slices"
 
-	"handloom/internal/check"
+	"handloom/internal/cli"
 	"handloom/store"
 )
 
-// DiffOptions are the settings of [Diff]; the zero value is usable.
-type DiffOptions struct {
-	From, To uint64 // ticks; default the first and the last of the newest range
-	Every    uint64 // compares the state after each Every-th tick, and after the last; default 1
-
-	// Ignore are values that may differ: "fighter.Gold", "fighter.Pos.X", or "fighter.hull" and
-	// "fighter.hull.Left" of a column or sparse data. Free slots of their tables are not compared.
-	// "flushes" is the number of flushes with commands.
-	Ignore []string
+// A digestFile reads a file of digests. It has the state after one tick.
+type digestFile struct {
+	state
+	name, version string
+	lines         *json.Decoder
+	end           string // "": a tick follows
 }
 
-// A Difference is the result of [Diff]: the first difference, or the extent of the comparison.
-type Difference struct {
-	// From and To are the first and the last state that was compared, Every their distance. With
-	// Every 1 and without Ignore, equal digests prove that the programs compute the same, for the
-	// input of these ticks. Otherwise a difference that ends between two states is not seen.
-	From, To, Every uint64
-
-	// Kind is "" if there is no difference, "value" of a field, "item" or "data" that only one of
-	// the programs has, and "failure" of a tick in only one. "rows" is only the order of rows,
-	// "slots" only free slots and the order of their reuse, and "flushes" only the number of flushes
-	// with commands.
-	Kind string
-
-	Tick     uint64 // the first tick with a difference
-	Table    string // the first table with a difference of an item, else the first one
-	Item     store.ID
-	Field    string // "": the item
-	Old, New Side
+func newDigestFile(name string, from io.Reader) (*digestFile, error) {
+	f := &digestFile{name: name, lines: json.NewDecoder(bufio.NewReader(from))}
+	var first digestLine
+	if err := f.lines.Decode(&first); err != nil {
+		return nil, f.refused(err)
+	}
+	f.version, f.state = first.Version, first.state
+	return f, nil
 }
 
-// A Side is one of the programs of a [Difference].
-type Side struct {
-	Version string
-	Value   string  // text of the field or item; "": none
-	Cause   *Change // the last change at or before the tick, or nil
-	Err     error   // the error of the tick after To or of the failure; else the reason that Cause is nil
+func (f *digestFile) refused(err error) error {
+	return fmt.Errorf("%s: want a file that digests wrote to its end: after tick %d: %w", f.name, f.Tick, err)
 }
 
-// Diff plays a log in two programs, which are paths of executables made with [Main], and compares
-// the states after the ticks. It returns the first difference, with the last change of the value in
-// both programs, or a Difference without Kind. Both programs begin with the newest snapshot at or
-// before DiffOptions.From, of one run of ticks; Init does not run. Versions and the digests of the
-// log are not compared. If a tick fails in both programs, the comparison ends before it.
-//
-// Diff runs the programs as processes side by side, with half of GOMAXPROCS each, and kills them at
-// the end. It costs a play of the ticks and a hash of every state.
-//
-// The tables of both programs must have the same schema; the error has the first line that differs.
-// Other errors name the program: [ErrRange], [ErrImpure], [world.ErrCorrupt], [journal.ErrCorrupt],
-// and errors of a process that does not answer as Main does.
-func Diff(ctx context.Context, dir, oldProgram, newProgram string, o DiffOptions) (*Difference, error) {
-	check.Given(ctx != nil, "history: Diff", "context")
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	found, err := diff(ctx, dir, oldProgram, newProgram, o)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
+// next reads the state after the next tick, or the end.
+func (f *digestFile) next() error {
+	var line digestLine
+	if err := f.lines.Decode(&line); err != nil {
+		return f.refused(err)
+	}
+	if f.end = line.End; f.end != "" {
+		return nil
+	}
+	if line.Tick != f.Tick+1 {
+		return f.refused(fmt.Errorf("got tick %d", line.Tick))
+	}
+	for _, t := range line.Tables {
+		i := slices.IndexFunc(f.Tables, func(of store.TableDigest) bool { return of.Name == t.Name })
+		if i < 0 || len(t.Shards) != len(f.Tables[i].Shards) {
+			return f.refused(fmt.Errorf("got table %q with %d shards", t.Name, len(t.Shards)))
 		}
-		return nil, fmt.Errorf("history: Diff: %w", err)
+		f.Tables[i] = t
 	}
-	return found, nil
-}
-
-func diff(ctx context.Context, dir, oldProgram, newProgram string, o DiffOptions) (*Difference, error) {
-	if o.Every == 0 {
-		o.Every = 1
-	}
-	var d pair
-	defer d.close()
-	for i, path := range []string{oldProgram, newProgram} {
-		var err error
-		if d[i], err = startProcess(ctx, [2]string{"old", "new"}[i], path); err != nil {
-			return nil, err
-		}
-	}
-	about, err := d.ask(request{Do: "about"})
-	if err != nil {
-		return nil, err
-	}
-	if err := compareSchemas(about[0].Schema, about[1].Schema); err != nil {
-		return nil, err
-	}
-	opened, err := d.ask(request{Do: "open", Dir: dir})
-	if err != nil {
-		return nil, err
-	}
-	from, to := limits(opened[0].Ranges, o.From, o.To)
-	if o.To > 0 && from > to {
-		return nil, fmt.Errorf("got ticks %d to %d, want the first not after the last", from, to)
-	}
-	begun, err := d.ask(request{Do: "begin", From: from, To: to, Ignore: o.Ignore})
-	if err != nil {
-		return nil, err
-	}
-	c := comparison{pair: d, Difference: Difference{From: begun[0].From, To: to, Every: o.Every}}
-	c.Old.Version, c.New.Version = about[0].Version, about[1].Version
-	if begun[0].From != begun[1].From {
-		return nil, fmt.Errorf("old begins after tick %d, new after tick %d", begun[0].From, begun[1].From)
-	}
-	return &c.Difference, c.run(ctx, [2]uint64{begun[0].Sums[0], begun[1].Sums[0]})
-}
-
-// compareSchemas returns an error with the first line that differs.
-func compareSchemas(a, b string) error {
-	old, next := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range max(len(old), len(next)) {
-		var lines [2]string
-		for k, all := range [][]string{old, next} {
-			if i < len(all) {
-				lines[k] = all[i]
-			}
-		}
-		if lines[0] != lines[1] {
-			return fmt.Errorf("schemas differ: old has %q, new has %q; Diff compares programs with the same tables and limits", lines[0], lines[1])
-		}
-	}
+	f.Tick, f.Epoch = line.Tick, line.Epoch
 	return nil
 }
 
-// A pair is the old and the new program.
-type pair [2]*process
-
-func (d *pair) close() {
-	for _, p := range d {
-		if p != nil {
-			p.close()
+// diff compares two files of digests.
+func (c *command) diff(ctx context.Context, args []string) (exit int, err error) {
+	words, err := parse(cli.NewFlags(), args, "A", "B")
+	if err != nil {
+		return 0, err
+	}
+	var files [2]*digestFile
+	for i, name := range words {
+		file, err := os.Open(name)
+		if err != nil {
+			return 0, err
+		}
+		defer file.Close()
+		if files[i], err = newDigestFile(name, file); err != nil {
+			return 0, err
 		}
 	}
+	return c.compareFiles(ctx, files[0], files[1])
 }
 
-// ask asks both programs at the same time.
-func (d *pair) ask(r request) (replies [2]reply, err error) {
-	return d.askEach([2]request{r, r})
-}
-
-func (d *pair) askEach(r [2]request) (replies [2]reply, err error) {
-	var errs [2]error
-	done := make(chan bool)
-	go func() {
-		replies[1], errs[1] = d[1].ask(r[1])
-		close(done)
-	}()
-	replies[0], errs[0] = d[0].ask(r[0])
-	<-done
-	return replies, errors.Join(errs[0], errs[1])
-}
-
-// String returns the difference, with its causes, in one to three lines.
-func (d *Difference) String() string {
-	var b strings.Builder
-	switch d.Kind {
-	case "":
-		fmt.Fprintf(&b, "no difference after %s from %d to %d", everyTick(d.Every), d.From, d.To)
-	case "failure":
-		fmt.Fprintf(&b, "tick %d: fails only in one program", d.Tick)
-	case "rows":
-		fmt.Fprintf(&b, "tick %d, %s: only the order of rows", d.Tick, d.Table)
-	case "slots":
-		fmt.Fprintf(&b, "tick %d, %s: only free slots or the order of their reuse", d.Tick, d.Table)
-	case "flushes":
-		fmt.Fprintf(&b, "tick %d: only the number of flushes with commands: old %s, new %s", d.Tick, d.Old.Value, d.New.Value)
-	default:
-		name := d.Item.String()
-		if d.Field != "" {
-			name += " " + d.Field
-		}
-		fmt.Fprintf(&b, "tick %d, %s %s: old %s, new %s", d.Tick, d.Table, name, orNothing(d.Old.Value), orNothing(d.New.Value))
+// compareFiles compares the states after the ticks that both files have.
+func (c *command) compareFiles(ctx context.Context, a, b *digestFile) (exit int, err error) {
+	if !slices.EqualFunc(a.Tables, b.Tables, sameTable) {
+		return 0, fmt.Errorf("tables differ: %s has %v, %s has %v", a.name, namesOf(a.Tables), b.name, namesOf(b.Tables))
 	}
-	for i, s := range []*Side{&d.Old, &d.New} {
-		name := [2]string{"old", "new"}[i]
-		switch {
-		case s.Cause != nil:
-			fmt.Fprintf(&b, "\n  %s: %v", name, s.Cause)
-		case s.Err != nil:
-			fmt.Fprintf(&b, "\n  %s: %v", name, s.Err)
+	for _, f := range [][2]*digestFile{{a, b}, {b, a}} {
+		for f[0].Tick < f[1].Tick && f[0].end == "" {
+			if err := f[0].next(); err != nil {
+				return 0, err
+			}
 		}
 	}
-	return b.String()
+	if a.Tick != b.Tick {
+		return 0, fmt.Errorf("no tick in common: at tick %d one ends, at tick %d the other begins", min(a.Tick, b.Tick), max(a.Tick, b.Tick))
+	}
+	from, versions := a.Tick, fmt.Sprintf("%q and %q", a.version, b.version)
+	for {
+		if text := difference(a.state, b.state); text != "" {
+			return c.verdict("differs", exitFound, "%s, after tick %d: %s", versions, a.Tick, text)
+		}
+		last := a.Tick
+		if err := errors.Join(context.Cause(ctx), a.next(), b.next()); err != nil {
+			return 0, err
+		}
+		if a.end == "" && b.end == "" {
+			continue
+		}
+		goesOn := a.end == "" || b.end == ""
+		for _, f := range []*digestFile{a, b} {
+			if f.end == "" || f.end == complete {
+				continue
+			}
+			fmt.Fprintf(c.stdout, "%s: %s\n", f.name, f.end)
+			if goesOn {
+				return c.verdict("differs", exitFound, "%s: tick %d fails only in %s", versions, last+1, f.name)
+			}
+		}
+		return c.verdict("equal", 0, "%s: the states after ticks %d to %d", versions, from, last)
+	}
 }
 
-func everyTick(every uint64) string {
-	if every == 1 {
-		return "every tick"
+func sameTable(a, b store.TableDigest) bool {
+	return a.Name == b.Name && len(a.Shards) == len(b.Shards)
+}
+
+// namesOf returns the tables and their shards as text, such as ship/4.
+func namesOf(tables []store.TableDigest) (names []string) {
+	for _, t := range tables {
+		names = append(names, fmt.Sprintf("%s/%d", t.Name, len(t.Shards)))
 	}
-	return fmt.Sprintf("each tick of %d", every)
+	return names
 }

@@ -35,13 +35,13 @@
 // [History.Shortest] finds the calls and commands that a failed check needs, by plays of one tick
 // without some of them. Number, Seed and Time of the tick stay. [Play] plays them in a test.
 //
-// # Two programs
+// # Two builds
 //
-// [Diff] runs the old and the new build of a program as two processes, and compares the digests of
-// their states:
+// Each of two builds writes the digests of its states to a file, and the files are compared. Both
+// begin with the same snapshot, and neither uses a later one:
 //
-//	Diff ──run 256 ticks─▶ old diff-serve ──digests─┐
-//	  └────run 256 ticks─▶ new diff-serve ──digests─┴▶ first difference ─▶ rows, fields, Why
+//	log ──▶ old digests ──▶ A ─┐
+//	  └───▶ new digests ──▶ B ─┴─▶ diff ──▶ tick, table, shard ──▶ show, why
 //
 // # Limits
 //

@@ -19,8 +19,8 @@ import (
 
 // Main runs a command of the program's arguments on the folder of a journal, and exits. The
 // commands copy a folder, list its ticks, find the first tick that fails a check, a test of
-// it, the cause of a value, and differences between this build and the log, and show the tables
-// after each tick in a browser. The argument -h explains them. See guide/find-out-why.md.
+// it, the cause of a value, and differences between this build and the log or another build, and
+// show the tables after each tick, also in a browser. The argument -h explains them. See guide/find-out-why.md.
 //
 // A program that also serves calls Main for arguments of its own.
 func Main(g Game) { os.Exit(run(cli.Context(), g, os.Args[1:], os.Stdout, os.Stderr)) }
@@ -45,7 +45,7 @@ func run(ctx context.Context, g Game, args []string, stdout, stderr io.Writer) (
 	c := &command{g, stdout}
 	commands := map[string]func(context.Context, []string) (int, error){
 		"copy": c.copy, "info": c.info, "first": c.first, "why": c.why, "check": c.check, "serve": c.serve,
-		"diff": c.diff, diffCommand: c.serveDiff, "test": c.test,
+		"digests": c.digests, "diff": c.diff, "show": c.show, "test": c.test,
 	}
 	called, do := "history", c.unknown
 	if len(args) > 0 {
@@ -94,7 +94,7 @@ func (c *command) unknown(_ context.Context, args []string) (int, error) {
 	if _, err := cli.ParseFlags(cli.NewFlags(), args); errors.Is(err, flag.ErrHelp) {
 		return 0, err
 	}
-	const want = "want copy, info, first, why, check, diff, test or serve"
+	const want = "want copy, info, first, why, check, digests, diff, show, test or serve"
 	if len(args) == 0 {
 		return 0, misused("got no command, %s", want)
 	}

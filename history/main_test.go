@@ -177,10 +177,14 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: open, args: "copy DIR TO", want: []string{"copied to "}},
 		{from: open, args: "copy DIR DIR", exit: 2, want: []string{"want none"}},
 
-		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why, check, diff, test or serve; -h explains it"}},
+		{from: good, args: "", exit: 2, want: []string{"history: got no command, want copy, info, first, why, check, digests, diff, show, test or serve; -h explains it"}},
 		{from: good, args: "inspect DIR", exit: 2, want: []string{`got command "inspect", want copy`}},
 		{from: good, args: "first", exit: 2, want: []string{"first: got [], want DIR; -h explains it"}},
-		{from: good, args: "diff DIR", exit: 2, want: []string{"diff: -old: got none, want a program made with history.Main; -h explains it"}},
+		{from: good, args: "diff DIR", exit: 2, want: []string{"diff: got [", "want A and B; -h explains it"}},
+		{from: failed, args: "digests DIR TO/file", want: []string{"world: tick 60 (", "has the digests of ticks 0 to 59"}},
+		{from: late, args: "digests DIR TO/file -from 70 -to 100", exit: 2, want: []string{"the tick is not kept, nearest 90"}},
+		{from: good, args: "digests DIR TO/none/file", exit: 2, want: []string{"no such file or directory"}},
+		{from: two, game: other("arena 3", plant{}), args: "show DIR -tick 20 -table fighter", exit: 2, want: []string{`got "arena 1", want "arena 3"`}},
 		{from: good, args: "check DIR -x", exit: 2, want: []string{"check: flag provided but not defined: -x; -h explains it"}},
 		{from: good, args: "info DIR/none", exit: 2, want: []string{"no such file or directory"}},
 	} {
@@ -219,7 +223,7 @@ func (o outcome) want(t *testing.T, exit int, texts ...string) {
 }
 
 func TestHelp_ExplainsCommands(t *testing.T) {
-	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "diff -h", "check x -h", "serve -h", "test -h"} {
+	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "digests -h", "diff -h", "show -h", "check x -h", "serve -h", "test -h"} {
 		o := execute(t, history.Game{}, args)
 		o.want(t, 0, "Usage: PROGRAM ", "Exit codes: 0")
 		for line := range strings.SplitSeq(o.stdout, "\n") {

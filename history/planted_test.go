@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"handloom/history"
 	"handloom/journal"
 	"handloom/store"
@@ -49,6 +51,27 @@ func set[T any](p *plant, id store.ID, field *T, to T) {
 }
 
 func (p *plant) truth() *plant { return p }
+
+// The test binary plays a game under kills if its name is GAME+FAULT+TICK.
+func TestMain(m *testing.M) {
+	parts := strings.Split(filepath.Base(os.Args[0]), "+")
+	if len(parts) < 3 {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	at, _ := strconv.ParseUint(parts[2], 10, 64)
+	playAs(plant{name: parts[1], tick: at}, games[parts[0]], os.Args[1:])
+}
+
+// built returns a program, as a name for the test binary.
+func built(t *testing.T, name string) string {
+	t.Helper()
+	self, err := os.Executable()
+	noError(t, err)
+	path := filepath.Join(t.TempDir(), name)
+	noError(t, os.Symlink(self, path))
+	return path
+}
 
 // A planted is a game with a plant.
 type planted interface {
@@ -227,10 +250,10 @@ func record(t *testing.T, f fault, game string) *recording {
 // playUnderKills returns the error of a process that failed, or "" after the last tick.
 func (r *recording) playUnderKills(t *testing.T, game string, ticks uint64, f fault) string {
 	t.Helper()
-	program := built(t, fmt.Sprint(game, "+", r.name, "+", r.tick, "+2"))
+	program := built(t, fmt.Sprint(game, "+", r.name, "+", r.tick))
 	random := rand.New(rand.NewPCG(1, ticks))
 	for kills := 0; ; kills++ {
-		child := exec.Command(program, "play", r.dir, fmt.Sprint(ticks), fmt.Sprint(f.later), fmt.Sprint(f.calls))
+		child := exec.Command(program, r.dir, fmt.Sprint(ticks), fmt.Sprint(f.later), fmt.Sprint(f.calls))
 		var stderr strings.Builder
 		child.Stderr = &stderr
 		out, err := child.StdoutPipe()

@@ -101,9 +101,9 @@ func verifyAt(ctx context.Context, players [2]*player, s start) error {
 
 // A state has the digests after a tick.
 type state struct {
-	tick   uint64
-	epoch  uint64
-	tables []store.TableDigest
+	Tick   uint64
+	Epoch  uint64              // flushes with commands
+	Tables []store.TableDigest `json:",omitempty"`
 }
 
 func stateOf(p *player) state { return state{p.tick.Number, p.store.Epoch(), p.store.DigestTables()} }
@@ -142,16 +142,16 @@ func again(ctx context.Context, p *player, first []state) error {
 	}
 	if len(first) != len(states) {
 		n := min(len(first), len(states))
-		return fmt.Errorf("history: tick %d: %w: one of them fails", append(first, states...)[0].tick+uint64(n), ErrImpure)
+		return fmt.Errorf("history: tick %d: %w: one of them fails", append(first, states...)[0].Tick+uint64(n), ErrImpure)
 	}
 	return nil
 }
 
 // equalTables returns the first shard with another digest, if any.
 func equalTables(a, b state) (table string, shard int, same bool) {
-	for i, t := range a.tables {
+	for i, t := range a.Tables {
 		for shard, sum := range t.Shards {
-			if b.tables[i].Shards[shard] != sum {
+			if b.Tables[i].Shards[shard] != sum {
 				return t.Name, shard, false
 			}
 		}
@@ -159,12 +159,20 @@ func equalTables(a, b state) (table string, shard int, same bool) {
 	return "", 0, true
 }
 
-func compare(a, b state) error {
+// difference returns the first difference of two states of the same tables in words, or "".
+func difference(a, b state) string {
 	if table, shard, same := equalTables(a, b); !same {
-		return fmt.Errorf("history: tick %d: %w: table %q, shard %d", a.tick, ErrImpure, table, shard)
+		return fmt.Sprintf("table %q, shard %d", table, shard)
 	}
-	if a.epoch != b.epoch {
-		return fmt.Errorf("history: tick %d: %w: %d flushes with commands, then %d", a.tick, ErrImpure, a.epoch, b.epoch)
+	if a.Epoch != b.Epoch {
+		return fmt.Sprintf("%d flushes with commands, then %d", a.Epoch, b.Epoch)
+	}
+	return ""
+}
+
+func compare(a, b state) error {
+	if text := difference(a, b); text != "" {
+		return fmt.Errorf("history: tick %d: %w: %s", a.Tick, ErrImpure, text)
 	}
 	return nil
 }

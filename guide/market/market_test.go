@@ -55,7 +55,11 @@ func run(args ...string) string {
 	if err != nil {
 		return err.Error()
 	}
-	cmd := exec.Command(self, args...)
+	return program(self, args...)
+}
+
+func program(path string, args ...string) string {
+	cmd := exec.Command(path, args...)
 	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
 	if _, exits := errors.AsType[*exec.ExitError](err); err != nil && !exits {
@@ -112,12 +116,25 @@ func Example_diff() {
 			fmt.Println(err)
 		}
 	}
-	fmt.Print(run("diff", "copy", "-old", "./old", "-new", "./new"))
+	fmt.Print(program("./old", "digests", "copy", "old.digests"))
+	fmt.Print(program("./new", "digests", "copy", "new.digests", "-any"))
+	fmt.Print(program("./new", "diff", "old.digests", "new.digests"))
 	// Output:
-	// tick 78, player 1:0.1 Gold: old 58, new 53
-	//   old: tick 78, 1:0.1 Gold: 61 -> 58, put #2 of task 0 in pass 1 (Do), system "pay", market.go:96
-	//   new: tick 78, 1:0.1 Gold: 61 -> 53, in place, between the start of system "pay" and the end of system "pay", system "pay"
-	// verdict: differs (exit code 1): old "market 1", new "market 2", in tick 78
+	// old.digests has the digests of ticks 0 to 300, version "market 1"
+	// new.digests has the digests of ticks 0 to 300, version "market 2"
+	// verdict: differs (exit code 1): "market 1" and "market 2", after tick 78: table "player", shard 0
+}
+
+func Example_show() {
+	served()
+	fmt.Print(run("show", "copy", "-tick", "78", "-table", "player"))
+	// Output:
+	// 1:0.1 {Name:ada Gold:58 Steps:78}
+	// 1:1.1 {Name:bob Gold:142 Steps:78}
+	// 1:2.1 {Name:cyd Gold:123 Steps:78}
+	// 1:3.1 {Name:dee Gold:68 Steps:78}
+	// 1:4.1 {Name:eve Gold:126 Steps:78}
+	// 1:5.1 {Name:fay Gold:88 Steps:78}
 }
 
 // region test

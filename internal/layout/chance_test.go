@@ -16,7 +16,7 @@ import (
 var mayDepend = map[string]string{
 	"runs in a bubble of its callers":       "world.newPending world.submitMarks world.wantLate",
 	"pauses goroutines as the system does":  "tasks.TestTeam_RunsEveryTaskOfEveryPhaseOnce tasks.pauses",
-	"is the fault that history has to find": "history.TestVerify_RefusesImpurePrograms history.breakDiff",
+	"is the fault that history has to find": "history.TestVerify_RefusesImpurePrograms",
 	"ends a run at any moment":              "stress.TestCampaign_ReportsAfterInterrupt",
 	"tries another port if one is taken":    "guide/bank.freeAddress",
 	"repeats":                               "cluster.AppendTo cluster.call cluster.isCurrent cluster.wantNoCell cluster/cells.handOff",

@@ -1,0 +1,99 @@
+package history
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"handloom/internal/cli"
+	"handloom/world"
+)
+
+// A digestLine is a line of a file of digests. The first one has all tables, a later one those that
+// changed, and the last one only the reason why no tick follows.
+type digestLine struct {
+	Version string `json:",omitempty"`
+	state
+	End string `json:",omitempty"`
+}
+
+// complete is the end of a file that has the last tick asked for. Other ends are the error of a tick.
+const complete = "complete"
+
+// digests writes the digests of the states after each tick to a file, for diff.
+func (c *command) digests(ctx context.Context, args []string) (exit int, err error) {
+	flags := cli.NewFlags()
+	ticks := newTicksFlags(flags)
+	words, err := parse(flags, args, "DIR", "FILE")
+	if err != nil {
+		return 0, err
+	}
+	return c.with(ctx, words[0], c.game, *ticks.other, func(h *History) (exit int, err error) {
+		from, to := ticks.limits(h)
+		file, err := os.Create(words[1])
+		if err != nil {
+			return 0, err
+		}
+		out := bufio.NewWriter(file)
+		last, err := h.writeDigests(ctx, out, from, to)
+		if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
+			return 0, err
+		}
+		if last.End != complete {
+			fmt.Fprintln(c.stdout, last.End)
+		}
+		fmt.Fprintf(c.stdout, "%s has the digests of ticks %d to %d, version %q\n", words[1], from, last.Tick, h.version)
+		return 0, nil
+	})
+}
+
+// writeDigests plays ticks and returns the last line that it wrote. Digests in the log, and
+// snapshots after the first tick, are of the build that wrote them: neither is looked at.
+func (h *History) writeDigests(ctx context.Context, to io.Writer, first, last uint64) (end digestLine, err error) {
+	h.unchecked = true
+	p, err := h.seek(ctx, first, last)
+	if err != nil {
+		return end, err
+	}
+	if err := h.within(p.span, first, last); err != nil {
+		return end, err
+	}
+	lines := json.NewEncoder(to)
+	err = p.store.Team(ctx, func(ctx context.Context) error {
+		line := digestLine{Version: h.version, state: stateOf(p)}
+		for tables := line.Tables; ; {
+			if err := lines.Encode(line); err != nil || p.tick.Number == last {
+				end.End = complete
+				return err
+			}
+			err := p.next(ctx)
+			if failed, ok := errors.AsType[*world.TickError](err); ok {
+				end.End = strings.ReplaceAll(failed.Error(), "\n", "; ")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			line = digestLine{state: stateOf(p)}
+			before := tables
+			tables, line.Tables = line.Tables, nil
+			for i, t := range tables {
+				if !slices.Equal(t.Shards, before[i].Shards) {
+					line.Tables = append(line.Tables, t)
+				}
+			}
+			end.Tick = line.Tick
+		}
+	})
+	if err != nil {
+		return end, err
+	}
+	end.Tick = max(end.Tick, first)
+	return end, lines.Encode(end)
+}
