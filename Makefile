@@ -33,11 +33,6 @@ help: ## this list
 # alternatives returns the pattern of -run and -skip for a list of names.
 alternatives = $(subst $() ,|,$(strip $(1:%=^%$$)))
 
-# A release has no workspace.
-check test race lint: go.work
-go.work:
-	go work init . ./cluster
-
 check: lint portable short short-cluster full race checked bench-check stress nemesis-check canaries ## all that CI runs
 
 # Full sizes, other systems, programs that start compilers or browsers, and faults and seeds that
@@ -180,11 +175,27 @@ nemesis-check: ## nemesis for 20 seconds, and no files left
 canaries: ## seeded faults, which the harness must find
 	go run ./stress -canary all -seed 1
 
-release: ## the tree as MODULE=example.org/handloom VERSION=v0.1.0 in OUT=dir, without the workspace
-	@go run ./internal/release -module "$(MODULE)" -version "$(VERSION)" -out "$(OUT)"
+# Paths of packages follow MODULE, in code and text, but not folders such as ../handloom/. Pages
+# install the version instead of a copy. go.work stays, so that the commands of the pages work.
+release: ## both modules as MODULE=example.org/handloom VERSION=v0.1.0 in the new folder OUT
+	@echo '$(MODULE)' | grep -qE '^[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9_.~-]+)+$$' || { echo 'MODULE: want a path such as example.org/handloom' >&2; exit 2; }
+	@grep -qx '## $(VERSION)' CHANGELOG.md || { echo 'VERSION: want a heading of CHANGELOG.md, such as v0.1.0' >&2; exit 2; }
+	mkdir '$(OUT)'
+	git archive HEAD | tar -x -C '$(OUT)'
+	cd '$(OUT)' && rm -r .ci && grep -rlI handloom . | xargs sed -i -E \
+		-e 's#(^|[^[:alnum:]_./~-])[h]andloom/#\1$(MODULE)/#g' \
+		-e 's#^module [h]andloom$$#module $(MODULE)#; s#^\t[h]andloom v0\.0\.0$$#\t$(MODULE) $(VERSION)#; /^replace [h]andloom /d' \
+		-e 's#go mod edit -require (\S+)@v0\.0\.0 -replace \S+#go get \1@$(VERSION)#; s#go get [h]andloom@#go get $(MODULE)@#' \
+		-e 's#`[h]andloom`#`$(MODULE)`#g; s#[P]oint your module at a copy of this repository:#Add it to yours:#' \
+		-e 's#[I]n a folder next to a copy of this repository:#In an empty folder:#'
+	gofmt -w '$(OUT)'
+	cd '$(OUT)' && go work edit -replace $(MODULE)@$(VERSION)=./
+	@echo 'Commit $(OUT), then: git tag $(VERSION) && git tag cluster/$(VERSION)'
 
-release-check: ## the tests of both modules of a release, and programs outside that require them
-	go test ./internal/release -full -timeout 30m -v
+release-check: ## the tests of both modules of a release
+	rm -rf /tmp/handloom-release
+	$(MAKE) release MODULE=example.org/handloom VERSION=v0.1.0 OUT=/tmp/handloom-release
+	cd /tmp/handloom-release && go vet $(ALL) && go test -short $(ALL)
 
 picture: ## the picture of the playground in the README; needs a Chromium
 	go test ./guide -run TestPlayground -picture pictures/playground.png

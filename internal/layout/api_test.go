@@ -40,7 +40,7 @@ func TestGoldenAPI_MatchesPackages(t *testing.T) {
 		limit    int
 	}{{"program API", programAPI, maxProgramNames}, {"engine", engineAPI, maxEngineNames}} {
 		names := 0
-		for _, dir := range ofModules(t, group.packages) {
+		for _, dir := range group.packages {
 			api := importAPI(t, files, dir)
 			names += len(api)
 			compareAPI(t, dir, api)
@@ -99,7 +99,7 @@ func importAPI(t *testing.T, files map[string]string, dir string) []string {
 func exportFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for line := range strings.Lines(goList(t, append([]string{"-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, modules(t)...)...)) {
+	for line := range strings.Lines(goList(t, append([]string{"-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, modules...)...)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
 		files[path] = file
 	}

@@ -46,7 +46,6 @@ var mayImport = map[string][]string{
 	"bench/internal/results":    {"internal/cli", "bench/internal/measure", "bench/internal/targets", "internal/chart", "internal/report"},
 	"bench/internal/suite":      {"bench/internal/measure", "internal/hook", "journal", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace"},
 	"guide/internal/swarm":      {"store", "tasks"},
-	"internal/release":          {"internal/cli"},
 	"guide/bank":                {"journal", "store", "world"},
 	"guide/market":              {"history", "journal", "store", "world"},
 	"guide":                     {"guide/internal/site", "internal/chart", "internal/cli"},
@@ -96,10 +95,13 @@ func TestStress_CompilesNoHTTP(t *testing.T) {
 }
 
 // maxPackages is the current count; a merge lowers it.
-const maxPackages = 71
+const maxPackages = 70
+
+// modules are the patterns of the packages of both modules.
+var modules = []string{"./...", "./cluster/..."}
 
 func TestImports_FollowTheLayers(t *testing.T) {
-	pkgs := list(t, modules(t)...)
+	pkgs := list(t, modules...)
 	if t.Logf("%d packages of %d", len(pkgs), maxPackages); len(pkgs) > maxPackages {
 		t.Errorf("packages of both modules: got %d, want at most %d", len(pkgs), maxPackages)
 	}
@@ -160,27 +162,6 @@ func TestFolders_AreTheArchitecture(t *testing.T) {
 	if !slices.EqualFunc(entries, topLevel, func(e os.DirEntry, want string) bool { return e.Name() == want }) {
 		t.Errorf("folders in the root are %v, want %v", entries, topLevel)
 	}
-}
-
-// modules returns the patterns of the packages in the workspace, or in the root without
-// one, as in a release.
-func modules(t *testing.T) []string {
-	t.Helper()
-	out, err := exec.Command("go", "env", "GOWORK").Output()
-	noError(t, err)
-	if work := strings.TrimSpace(string(out)); work == "" || work == "off" {
-		return []string{"./..."}
-	}
-	return []string{"./...", "./cluster/..."}
-}
-
-// ofModules returns the folders that modules match.
-func ofModules(t *testing.T, folders []string) []string {
-	t.Helper()
-	if len(modules(t)) > 1 {
-		return folders
-	}
-	return slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return room(f) == "cluster" })
 }
 
 // list returns packages by go list.
