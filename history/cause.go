@@ -38,17 +38,11 @@ type Cause struct {
 	Pass     int // number of the pass in its tick, from 0; -1: none
 	Task     int // number of the task in the pass; -1: none
 	Sequence int // of the command, as in [store.Report]; within Call, if that is set; -1: none
-	Call     Call
+	Call     int // number of the call of Submit in the input of the tick, from 1; 0: none
 
 	// Lost are the other commands of the flush for the same value, which had no effect on it, in
 	// the order of the flush.
 	Lost []Cause
-}
-
-// A Call is a call of Submit in the input of a tick.
-type Call struct {
-	Tick   uint64
-	Number int // from 1; 0: none
 }
 
 // String returns the change in one line, such as
@@ -79,8 +73,8 @@ func (c Cause) String() string {
 		b.WriteString(", ")
 	}
 	switch {
-	case c.Call.Number > 0:
-		fmt.Fprintf(&b, "call %d of the input", c.Call.Number)
+	case c.Call > 0:
+		fmt.Fprintf(&b, "call %d of the input", c.Call)
 	case c.Task >= 0:
 		fmt.Fprintf(&b, "task %d in pass %d (%s)", c.Task, c.Pass, c.Phase)
 	default:
@@ -95,20 +89,16 @@ func (c Cause) String() string {
 	return b.String()
 }
 
-func causeOf(tick uint64, c *hook.Cause) Cause {
-	by := Cause{
-		Kind: c.Kind, System: c.System, Phase: c.Phase, Where: c.Where, Pass: c.Pass, Task: c.Task, Sequence: c.Sequence,
+func causeOf(c *hook.Cause) Cause {
+	return Cause{
+		Kind: c.Kind, System: c.System, Phase: c.Phase, Where: c.Where, Pass: c.Pass, Task: c.Task, Sequence: c.Sequence, Call: c.Call,
 	}
-	if c.Call > 0 {
-		by.Call = Call{tick, c.Call}
-	}
-	return by
 }
 
 func changeOf(tick uint64, item store.ID, c *hook.Change) Change {
-	all := Change{Tick: tick, Item: item, Field: c.Field, From: c.From, To: c.To, By: causeOf(tick, &c.By)}
+	all := Change{Tick: tick, Item: item, Field: c.Field, From: c.From, To: c.To, By: causeOf(&c.By)}
 	for i := range c.Lost {
-		all.By.Lost = append(all.By.Lost, causeOf(tick, &c.Lost[i]))
+		all.By.Lost = append(all.By.Lost, causeOf(&c.Lost[i]))
 	}
 	return all
 }

@@ -77,7 +77,7 @@ func TestChanges_LeadThroughTheStates(t *testing.T) {
 				if now[c.Field] = c.To; c.To == "" {
 					delete(now, c.Field)
 				}
-				if c.By.Call.Number > 0 {
+				if c.By.Call > 0 {
 					calls++
 				}
 			}
@@ -185,7 +185,7 @@ func TestChanges_NameTheCall(t *testing.T) {
 			value, _ := strconv.Atoi(c.To)
 			want := Cause{
 				Kind: "put", Phase: "the input", Pass: -1, Task: -1,
-				Sequence: value % 10, Call: Call{uint64(k + 1), value/10%10 + 1},
+				Sequence: value % 10, Call: value/10%10 + 1,
 			}
 			lost := c.By.Lost
 			if c.By.Lost = nil; !reflect.DeepEqual(c.By, want) || value/1000 != k+1 {
@@ -193,10 +193,10 @@ func TestChanges_NameTheCall(t *testing.T) {
 			}
 			for call := range 3 {
 				put := (i - call + 4) % 4
-				if put == 3 || call == want.Call.Number-1 {
+				if put == 3 || call == want.Call-1 {
 					continue
 				}
-				if l := lost[0]; l.Call.Number != call+1 || l.Sequence != put {
+				if l := lost[0]; l.Call != call+1 || l.Sequence != put {
 					t.Errorf("%v lost %v, want put #%d of call %d", c, l, put, call+1)
 				}
 				lost = lost[1:]

@@ -129,6 +129,108 @@ func TestSeek_ErrorsNameTheTickAndTheCause(t *testing.T) {
 	wantError(t, err, ErrRange, `history: tick 1: the tick is not kept, nor is any other of version "game"`)
 }
 
+// A faultyLog fails where its error is set, and cuts the record at a position.
+type faultyLog struct {
+	world.Log
+	tail, saved error
+	cut         uint64
+}
+
+func (l faultyLog) Tail(ctx context.Context) (uint64, error) {
+	at, err := l.Log.Tail(ctx)
+	return at, errors.Join(err, l.tail)
+}
+
+func (l faultyLog) Snapshots(ctx context.Context) ([]uint64, error) {
+	all, err := l.Log.Snapshots(ctx)
+	return all, errors.Join(err, l.saved)
+}
+
+func (l faultyLog) Read(ctx context.Context, after uint64, f func(at uint64, rec []byte) error) error {
+	return l.Log.Read(ctx, after, func(at uint64, rec []byte) error {
+		if at == l.cut {
+			rec = rec[:len(rec)-1]
+		}
+		return f(at, rec)
+	})
+}
+
+func TestOpenLog_NamesTheErrorsOfTheLog(t *testing.T) {
+	j, err := journal.OpenRead(record(t, 60, true, same, version("two")).dir)
+	noError(t, err)
+	defer j.Close()
+	for text, l := range map[string]faultyLog{"history: no tail": {tail: errors.New("no tail")}, "history: no list": {saved: errors.New("no list")}} {
+		l.Log = j
+		_, err := OpenLog(t.Context(), l, replay(same, nil), Options{})
+		wantError(t, err, err, text)
+	}
+	h, err := OpenLog(t.Context(), faultyLog{Log: j, cut: 15}, replay(same, checks), Options{Any: true})
+	noError(t, err)
+	wantError(t, h.Ranges()[0].Err, world.ErrCorrupt, "history: after record 14: record 15: ")
+	noError(t, h.Close())
+	h = mustOpen(t, record(t, 60, true, same, version("two")).dir, replay(same, checks), Options{Any: true})
+	_, err = h.First(t.Context(), "even", 20, 50)
+	wantError(t, err, ErrRange, "history: tick 50: the tick is not kept in one range with tick 20, nearest 30")
+}
+
+// The n-th store of an operation cannot be made.
+func TestGame_NewMayFailEachTime(t *testing.T) {
+	r := record(t, 60, true, same, version("two"))
+	good := replay(same, checks)
+	for fails := 1; ; fails++ {
+		made := 0
+		g := Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
+			if made++; made == fails {
+				return nil, world.Options{}, nil, errGame
+			}
+			return good.New(workers)
+		}}
+		h, err := Open(t.Context(), r.dir, g, Options{Any: true, Stores: 1})
+		if err == nil {
+			_, _, err = h.Seek(t.Context(), 20)
+			err = errors.Join(err, h.Verify(t.Context()), h.Close())
+		}
+		if made < fails {
+			noError(t, err)
+			return
+		}
+		wantError(t, err, errGame, "history: Game.New: the game is up")
+	}
+}
+
+// A check that fails, and holds from its n-th run on, is of an impure program.
+func TestShortest_RefusesAnImpureCheck(t *testing.T) {
+	r := record(t, 60, true, same)
+	holdsFrom, runs, refused := 0, 0, 0
+	h := mustOpen(t, r.dir, replay(same, func(g *herd) Checks {
+		all := checks(g)
+		all["flips"] = func() error {
+			if runs++; runs >= holdsFrom {
+				return nil
+			}
+			return all["even"]()
+		}
+		return all
+	}), Options{})
+	found, err := h.First(t.Context(), "even", 1, 60)
+	noError(t, err)
+	for {
+		holdsFrom, runs = holdsFrom+1, 0
+		_, err := h.Shortest(t.Context(), "flips", found)
+		if errors.Is(err, ErrImpure) {
+			refused++
+			wantError(t, err, ErrImpure, fmt.Sprintf(`history: tick %d: two plays of the tick differ: check "flips"`, found.Tick.Number))
+		}
+		if runs < holdsFrom {
+			noError(t, err)
+			break
+		}
+	}
+	if refused == 0 {
+		t.Error("no Shortest is refused")
+	}
+}
+
 func kept(t *testing.T) *recording { return record(t, 100, true, same) }
 
 // damaged returns a recording whose records after the first snapshots have a damaged byte.

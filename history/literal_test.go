@@ -107,7 +107,7 @@ func TestShortest_WritesValuesOfEveryKind(t *testing.T) {
 		id, err := store.ParseID("1:1.1")
 		noError(t, err)
 		made, err := h.Why(t.Context(), id, "", found.Tick.Number)
-		if noError(t, err); made.By.Kind != "create" || made.By.Call.Number != 1 {
+		if noError(t, err); made.By.Kind != "create" || made.By.Call != 1 {
 			t.Errorf("got %v, want the create of call 1", made)
 		}
 		want := fmt.Sprintf("check %q after tick %d: %v", "rules", found.Tick.Number, found.Err)

@@ -100,7 +100,7 @@ func place(kind, system string, task int) history.Cause {
 
 // call is a command of the last of the calls that a tick takes.
 func call(number int, lost ...history.Cause) history.Cause {
-	return history.Cause{Kind: "put", Task: -1, Call: history.Call{Number: number}, Lost: lost}
+	return history.Cause{Kind: "put", Task: -1, Call: number, Lost: lost}
 }
 
 var arenaFaults = []fault{
@@ -426,7 +426,7 @@ func (r *recording) compare(t *testing.T, got history.Change, f fault, line stri
 
 // short returns the parts of a cause that a fault knows.
 func short(c history.Cause) string {
-	texts := []string{fmt.Sprintf("%s %q task %d command %d call %d", c.Kind, c.System, c.Task, c.Sequence, c.Call.Number)}
+	texts := []string{fmt.Sprintf("%s %q task %d command %d call %d", c.Kind, c.System, c.Task, c.Sequence, c.Call)}
 	for _, lost := range c.Lost {
 		texts = append(texts, short(lost))
 	}
