@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -130,6 +132,48 @@ func TestOpenRead_UnitsBetweenReads(t *testing.T) {
 	}})
 	failIf(t, writes == 0, "nothing is written between two reads")
 	wantRecords(t, r, 5)
+	mustClose(t, r)
+	mustClose(t, j)
+}
+
+// A listingDisk calls a function before each list.
+type listingDisk struct {
+	*crashDisk
+	before func()
+}
+
+func (d listingDisk) list() ([]string, error) {
+	d.before()
+	return d.crashDisk.list()
+}
+
+// A unit that another process completes, before it begins the next segment, is no damage.
+func TestOpenRead_SegmentBetweenReads(t *testing.T) {
+	d := newCrashDisk()
+	j := mustOpen(t, small(d))
+	mustAppend(t, j, 1, 3)
+	name, from, early := fileName(1, segmentExt), j.end, map[string]*crashFile{}
+	for name, f := range d.files {
+		copied := *f
+		copied.bytes = bytes.Clone(f.bytes)
+		early[name] = &copied
+	}
+	mustAppend(t, j, 4, 200)
+	failIf(t, len(j.segments) < 2, "the records are in one segment")
+	whole, torn := d.files, early[name]
+	copy(torn.bytes[from:from+40], whole[name].bytes[from:])
+	d.files = early
+	continues := false
+	r := mustOpenRead(t, listingDisk{d, func() {
+		if continues {
+			copy(torn.bytes, whole[name].bytes)
+			d.files = maps.Clone(whole)
+			d.files[name] = torn
+		}
+	}})
+	wantRecords(t, r, 3)
+	continues = true
+	wantRecords(t, r, 200)
 	mustClose(t, r)
 	mustClose(t, j)
 }

@@ -163,6 +163,19 @@ func TestFold_RefusesInvalidArguments(t *testing.T) {
 	usable(t, g.Store, g.targets)
 }
 
+// A Fold that hits no target leaves the items that the frame before wrote.
+func TestFold_WithoutHitsWritesNothing(t *testing.T) {
+	s, targets := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
+	shots := register(t, s, store.TableOptions[shot]{})
+	hs := fill(t, s, targets, 3)
+	shots.Emplace(queues(t, s, 1)[0], shot{Damage: 1})
+	flush(t, s)
+	noError(t, notePass(t.Context(), packedTable{targets}, among(hs[1]), noChunk))
+	noError(t, onlyError(s.Flush(t.Context())))
+	noError(t, store.Fold(t.Context(), shots, targets, targetOf, func(*item, *shot) {}))
+	equalLists(t, "written", writtenOf(packedTable{targets}), hs[1])
+}
+
 // FixedKeys means the same for Fold as for ForEach.
 func TestFold_TouchesTheOrder(t *testing.T) {
 	for _, fixed := range []bool{false, true} {

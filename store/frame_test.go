@@ -150,11 +150,13 @@ func TestFrame_FlushesAtItsEnd(t *testing.T) {
 		"Rollback": func(ctx context.Context, s *store.Store, events *store.Table[item], w *store.Writer) error {
 			var c store.Checkpoint
 			events.Insert(w, item{})
-			return errors.Join(s.Checkpoint(ctx, &c), s.Rollback(ctx, &c))
+			err := s.Checkpoint(ctx, &c)
+			equal(t, "the handle of a refused Insert, which the Rollback undoes", events.Insert(w, item{}), store.Handle[item]{})
+			return errors.Join(err, s.Rollback(ctx, &c))
 		},
 	} {
 		s, table := newInbox(t, store.Options{})
-		events := register(t, s, store.TableOptions[item]{Name: "event", Events: true})
+		events := register(t, s, store.TableOptions[item]{Name: "event", Events: true, MaxItems: 4})
 		fill(t, s, events, 3)
 		runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
 			err := do(ctx, s, events, w)

@@ -132,8 +132,9 @@ func compareProbe(t *testing.T, what string, got, want []hook.Change) {
 
 func TestProbe_RefusesUnknownItemsAndFields(t *testing.T) {
 	w := newProbeWorld(t, 1, false)
+	slots := register(t, w.Store, store.TableOptions[struct{ Slots [2]int32 }]{Name: "slots"})
 	p := newProbe(t, w.Store)
-	unit := compose(w.typeOf("units"), 1, 0)
+	unit, array := compose(w.typeOf("units"), 1, 0), compose(w.typeOf(slots.Name()), 1, 0)
 	const fields = `want one of "A" "Name" "Pos" "Next" "weight" "height" "mark"`
 	for _, c := range []struct {
 		id    store.ID
@@ -150,6 +151,9 @@ func TestProbe_RefusesUnknownItemsAndFields(t *testing.T) {
 		{unit, "A", ""},
 		{unit, "Pos.Y", ""},
 		{unit, "mark", ""},
+		{array, "Slots.1", ""},
+		{array, "Slots.2", `want one of "Slots"`},
+		{array, "Slots.-1", `want one of "Slots"`},
 	} {
 		if err := p.Watch(uint64(c.id), c.field); c.want != "" || err != nil {
 			wantText(t, c.field, err, c.want)

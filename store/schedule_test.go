@@ -173,6 +173,18 @@ func TestSystems_ShareWorkersWithPasses(t *testing.T) {
 	}
 }
 
+// Commands that a system does not declare wait for the next flush, whatever other systems record.
+func TestRun_KeepsUndeclaredCommands(t *testing.T) {
+	if check.Cheap {
+		t.Skip("a checked build refuses them")
+	}
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	c := newSchedule(t, s, store.System{Name: "silent", Run: nothing}, store.System{Name: "records", Run: emplace(s, table, 7)})
+	noError(t, onlyError(c.Run(t.Context())))
+	equal(t, "items after Run", table.Len(), 0)
+	wantFlush(t, s, batch.Counts{Created: 1})
+}
+
 func TestSchedule_NamesItsTables(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
 	stable := registerStable(t, s, store.TableOptions[item]{Name: "ports"})

@@ -106,6 +106,33 @@ func TestWritten_CoversARun(t *testing.T) {
 	})
 }
 
+// A Rollback empties lists of passes before a frame, also if only one of their tables is written again.
+func TestWritten_EndsAfterARollback(t *testing.T) {
+	s := newStore(t, store.Options{})
+	var tables []itemTable
+	for _, name := range []string{"first", "second"} {
+		tables = append(tables, packedTable{register(t, s, store.TableOptions[item]{Name: name, Changes: true})})
+		tables[len(tables)-1].Emplace(queues(t, s, 1)[0], item{})
+	}
+	flush(t, s)
+	writeAll := func(table itemTable) {
+		noError(t, notePass(t.Context(), table, func(store.Handle[item]) bool { return true }, noChunk))
+	}
+	var c store.Checkpoint
+	checkpoint(t, s, &c)
+	writeAll(tables[0])
+	writeAll(tables[1])
+	rollback(t, s, &c)
+	writeAll(tables[1])
+	for frame, want := range []int{1, 1, 0} { // until the end of the next frame
+		runFrame(t, s, func(context.Context, *store.Writer) error {
+			equal(t, "items of the first table", len(writtenOf(tables[0])), 0)
+			equal(t, fmt.Sprint("items of the second table in frame ", frame), len(writtenOf(tables[1])), want)
+			return nil
+		})
+	}
+}
+
 func TestWritten_CoversFailedPassesAndOwners(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true, ChunkItems: 2})
 	hs := fill(t, s, table, 6)

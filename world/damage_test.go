@@ -23,7 +23,7 @@ type rotten struct {
 	world.Log
 	bad     map[uint64]bool // by position: one byte differs
 	lost    map[uint64]bool // unreadable
-	where   int             // position of that byte
+	where   int             // position of that byte, from the middle; negative: from the end
 	trimmed int
 }
 
@@ -40,7 +40,11 @@ func (l *rotten) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
 	if l.lost[at] {
 		return io.NopCloser(io.MultiReader(bytes.NewReader(b[:len(b)/2]), failing{})), err
 	}
-	b[(len(b)/2+l.where)%len(b)] ^= 4
+	place := (len(b)/2 + l.where) % len(b)
+	if l.where < 0 {
+		place = len(b) + l.where
+	}
+	b[place] ^= 4
 	return io.NopCloser(bytes.NewReader(b)), err
 }
 
@@ -149,6 +153,7 @@ func TestSnapshot_OlderIsVerifiedBeforeTrim(t *testing.T) {
 	for name, spoil := range map[string]func(l *rotten, at uint64){
 		"it cannot be read":                     func(l *rotten, at uint64) { l.lost[at] = true },
 		"it is damaged, and the log keeps that": func(l *rotten, at uint64) { l.bad[at] = true },
+		"its trailer is damaged":                func(l *rotten, at uint64) { l.bad[at], l.where = true, -3 },
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			l := newRotten()

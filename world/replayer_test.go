@@ -245,6 +245,7 @@ func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
 				}
 				wantError(t, err, c.want)
 				failIf(t, !strings.Contains(err.Error(), c.text), "got %v, want %q", err, c.text)
+				wantError(t, r.Back(ctx, new(world.Moment)), store.ErrCheckpoint)
 				wantError(t, errorOf(r.Next(ctx)), c.want)
 				if m.Bytes() > 0 {
 					noError(t, r.Back(ctx, &m))
