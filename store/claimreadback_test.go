@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -32,6 +33,22 @@ func TestClaim_ReadsBackItsInput(t *testing.T) {
 		equal(t, name+": calls", calls.Len(), 1)
 		calls.Done(1, nil)
 		sent.returned(t)
+	}
+}
+
+// The values of commands have the types of their tables and parts.
+func TestClaim_TablesMakeTheirValues(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	addColumn(t, table, store.ColumnOptions[float64]{Name: "column"})
+	addSparse(t, table, store.ColumnOptions[string]{Name: "sparse"})
+	for _, made := range claim(t, s).Tables() {
+		got := fmt.Sprintf("%T", made.New())
+		for _, p := range made.Parts {
+			got += fmt.Sprintf(", %s %t %T", p.Name, p.Sparse, p.New())
+		}
+		if made.Name == table.Name() {
+			equal(t, "types", got, "*store_test.item, column false *float64, sparse true *string")
+		}
 	}
 }
 

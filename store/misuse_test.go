@@ -187,12 +187,16 @@ func TestWriter_MisusePanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable"})
 	live := fill(t, s, table, 1)[0]
+	var none store.Handle[item]
 	refuses := func(w *store.Writer, message string) {
 		t.Helper()
 		for what, change := range map[string]func(){
 			"Insert": func() { table.Insert(w, item{}) },
 			"Remove": func() { table.Remove(w, live) },
 			"Clear":  func() { table.Clear(w) },
+
+			"Remove of no item":        func() { table.Remove(w, none) },
+			"Remove of no stable item": func() { stable.Remove(w, none) },
 
 			"Insert stable": func() { stable.Insert(w, item{}) },
 			"Remove stable": func() { stable.Remove(w, live) },

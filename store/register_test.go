@@ -149,6 +149,27 @@ func TestRegister_GivesTypeIDsInFreeRuns(t *testing.T) {
 	}
 }
 
+func TestTable_FindsItemsOfEachShard(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[item]{Shards: store.MaxShards, TypeID: 77}, stable)
+		sparse := addSparse(t, table, store.ColumnOptions[uint64]{Name: "sparse"})
+		table.EmplaceItems(queues(t, s, 1)[0], make([]item, 3*store.MaxShards), nil)
+		flush(t, s)
+		shards := map[uint16]int{}
+		for h, v := range table.All() {
+			shards[h.ID.TypeID()]++
+			write(t, s, func(w *store.Writer) { sparse.Put(w, h, uint64(h.ID)) })
+			found, ok := table.Get(h)
+			with, has := sparse.Get(h)
+			if !ok || !has || found != v || table.At(h) != v || !table.Has(h) || *with != uint64(h.ID) {
+				t.Errorf("%v is not found", h)
+			}
+		}
+		equal(t, "shards with items", len(shards), store.MaxShards)
+	})
+}
+
 func TestRegister_NamesATableAfterItsType(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	equal(t, "name", table.Name(), "store_test.item")

@@ -155,6 +155,15 @@ func TestWritten_CoversFailedPassesAndOwners(t *testing.T) {
 	if got := writtenOf(packedTable{table}); !errors.Is(err, errTask) || !slices.Equal(got, want) {
 		t.Errorf("%v: %v are written; want %v", err, got, want)
 	}
+	mark := addSparse(t, table, store.ColumnOptions[int]{Name: "mark", Changes: true})
+	write(t, s, func(w *store.Writer) { mark.Put(w, hs[4], 1) })
+	flush(t, s)
+	err = mark.ForEach(t.Context(), func(c store.SparseChunk[item, int]) {
+		c.Wrote(0)
+		c.Queue.Fail(errTask)
+	})
+	wantError(t, "ForEach of sparse data", err, errTask)
+	equalLists(t, "written sparse data", handlesIn(mark.Written()), hs[4])
 }
 
 func TestWrote_OutsideTheChunkPanics(t *testing.T) {

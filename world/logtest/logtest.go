@@ -129,7 +129,15 @@ func order(ctx context.Context, l world.Log) error {
 		return fmt.Errorf("a record of %d bytes: Read gives other bytes, or %v", len(long), err)
 	}
 	ended, cancel := context.WithCancel(ctx)
-	cancel()
+	last := uint64(0)
+	err = l.Read(ended, 0, func(at uint64, _ []byte) error {
+		cancel()
+		last = at
+		return nil
+	})
+	if last != 1 || !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("log: Read with a context that ends in record 1: got record %d and error %v, want no other record and %v", last, err, context.Canceled)
+	}
 	if err := l.Read(ended, n+1, func(uint64, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("log: Read with an ended context: got error %v, want %v", err, context.Canceled)
 	}
