@@ -28,8 +28,8 @@ type Column struct {
 	gathered, one items.Slice
 }
 
-// followers are the parts of a map that follow its rows. A map without columns that was
-// never defragmented has none, and its erases pay one compare.
+// followers are the parts of a map that follow its rows: nil in a map without columns that
+// was never defragmented, whose erases pay one compare.
 type followers struct {
 	known   *ordering
 	columns []*Column
