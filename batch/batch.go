@@ -9,7 +9,8 @@ import (
 // record.
 var serials atomic.Uint64
 
-// Batch is the set of queues recorded since the last flush.
+// Batch is the set of queues recorded since the last flush. Tasks and calls of the inbox
+// read limits, byType and ended at any time. The store orders all other uses.
 type Batch struct {
 	serial      uint64 // never 0
 	limits      Limits
@@ -32,12 +33,15 @@ type Batch struct {
 	gathered []int // ordinals, in order of first use
 }
 
+// New returns an empty batch. Tables and attachments are registered later, by Init.
 func New(limits Limits) *Batch {
 	b := &Batch{serial: serials.Add(1), limits: limits, byList: make([]*Recorder, 1)}
 	b.byType.Store(new([]int32))
 	return b
 }
 
+// eraseList returns the erase list of a typeId, or 0. Queues of the inbox call it while
+// tables are registered, so it reads a published copy.
 func (b *Batch) eraseList(typeID uint16) int {
 	if byType := *b.byType.Load(); int(typeID) < len(byType) {
 		return int(byType[typeID])
@@ -55,6 +59,7 @@ func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 	}
 	byType := *b.byType.Load()
 	if int(first) < len(byType) {
+		// The new elements lie inside the published length, where a call may read.
 		byType = slices.Clone(byType)
 	}
 	for len(byType) < int(first)+n {
@@ -116,6 +121,7 @@ func (b *Batch) Sealed() Load {
 	return sum
 }
 
+// count adds an ended pass to the tally. Without limits nobody reads the tally.
 func (b *Batch) count(p *Pass) {
 	if b.limits.ofBatch() {
 		b.ended.add(p.load())
@@ -124,6 +130,8 @@ func (b *Batch) count(p *Pass) {
 
 // Check returns the error of the lowest queue that exceeds its limit in an open pass.
 func (b *Batch) Check() error {
+	// Queues of Store.Queues stay open until the flush. Without such queues no pass needs a
+	// visit.
 	for i := 0; i < len(b.order) && b.open > 0; i++ {
 		if p := b.order[i]; p.open {
 			if err := p.full(); err != nil {
@@ -151,6 +159,8 @@ func (b *Batch) UnknownErases(visit func(s Sample)) {
 // iterator itself because a closure would allocate.
 func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	for _, p := range b.order {
+		// This loop is the key order. All readers of a batch use it, so no result depends
+		// on the time at which tasks ran.
 		for task := range p.buffers[:p.tasks] {
 			if !yield(&p.buffers[task]) {
 				return
@@ -168,6 +178,8 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	if !b.input.waits {
 		return
 	}
+	// After divide the calls are in queues of their own, and the common queue would count
+	// twice.
 	if len(b.input.single) == 0 {
 		yield(b.input.buf)
 		return
@@ -194,6 +206,7 @@ func (b *Batch) Break(cause error) {
 // Trim releases memory that was not used since the last Trim. The batch must be empty.
 func (b *Batch) Trim() {
 	if !b.used {
+		// The marks of a probe are a setting, not memory.
 		b.pool, b.input, b.gathered = passPool{}, input{marks: b.input.marks}, nil
 	}
 	b.used = false
@@ -211,6 +224,8 @@ func (b *Batch) Finish() {
 	b.pool.rewind()
 	b.inbox.finish()
 	b.input.finish()
+	// The next batch uses the buffers again. Its queues differ from old queues by the
+	// serial.
 	b.serial = serials.Add(1)
 }
 

@@ -12,12 +12,14 @@ type byRow struct {
 }
 
 // Rows returns the slice to which a chunk's task appends rows before [Recorder.EraseRows].
+// The caller has checked that the queue is usable.
 func (q Queue) Rows() *[]uint32 { return &q.buf.byRow.rows }
 
 // EraseRows records erases of the queue's rows of a shard, once all are added.
 func (r *router) EraseRows(q Queue, shard int) {
 	buf := q.buf
 	erases := &buf.byRow
+	// The queue has failed during the task.
 	if q.serial != buf.serial {
 		erases.rows = erases.rows[:0]
 	}
@@ -25,6 +27,7 @@ func (r *router) EraseRows(q Queue, shard int) {
 		return
 	}
 	erases.list, buf.holds = r.list+shard, true
+	// The end of the pass compares the limits.
 	buf.room.add(Load{len(erases.rows), int64(len(erases.rows)) * idBytes})
 }
 
@@ -45,6 +48,7 @@ func (p *Pass) ResolveRows(r *Recorder, name func(shard int, rows []uint32, ids 
 		if len(erases.rows) == 0 || shard < 0 || shard >= int(r.shards) {
 			continue
 		}
+		// EraseRows has counted the rows in room.
 		ids := buf.erasesIn(erases.list, len(erases.rows))
 		n := len(*ids)
 		*ids = (*ids)[:n+len(erases.rows)]
@@ -53,10 +57,12 @@ func (p *Pass) ResolveRows(r *Recorder, name func(shard int, rows []uint32, ids 
 	}
 }
 
+// ResolveRows is [Pass.ResolveRows] for all passes of the batch.
 func (b *Batch) ResolveRows(r *Recorder, name func(shard int, rows []uint32, ids []handle.ID)) {
 	for _, p := range b.order {
 		p.ResolveRows(r, name)
 	}
 }
 
+// drop forgets the rows and keeps their array.
 func (e *byRow) drop() { e.rows, e.list, e.audits = e.rows[:0], 0, nil }

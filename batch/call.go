@@ -36,7 +36,8 @@ func (c *Call) Completed() <-chan struct{} { return c.completed }
 func (c *Call) Err() error { return c.err }
 
 // Complete records the outcome, once: applied unless err is not nil or a flush dropped the
-// call.
+// call. It closes the channel last, so a waiting caller may read all fields without a lock.
+// A caller may keep the Call forever.
 func (c *Call) Complete(err error) {
 	if c.err = cmp.Or(err, c.dropped); c.err != nil {
 		c.created = nil
@@ -47,10 +48,12 @@ func (c *Call) Complete(err error) {
 // Resolve returns the handle of the item that a provisional handle of the completed call
 // created, and whether it exists, in O(log(segments)) time. Any goroutine may call it.
 func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
+	// note has sorted the runs by their first name.
 	at := sort.Search(len(c.created), func(i int) bool { return c.created[i].name > id }) - 1
 	if at < 0 {
 		return 0, false
 	}
+	// A name past the run belongs to a segment of another call.
 	run := &c.created[at]
 	offset := uint64(id - run.name)
 	if offset >= uint64(len(run.ids)) || run.ids[offset].IsZero() {
@@ -60,17 +63,20 @@ func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
 }
 
 // Applied appends the sealed calls with waiting callers, also dropped ones, to calls. It is
-// called after creates are applied in an epoch, before that is published.
+// called after creates are applied in an epoch, before that is published. It does not
+// complete the calls: their frame may still be rolled back.
 func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 	for _, buf := range b.inbox.sealed {
 		if c := buf.call; c != nil {
 			c.Epoch = epoch
 			if buf.state == dropped {
+				// Complete returns the cause when the frame ends.
 				c.dropped = buf.cause
 			} else {
 				c.note(b, buf)
 			}
 			calls = append(calls, c)
+			// Each call completes once; Break and Drop must not find this one.
 			buf.call = nil
 		}
 	}
@@ -78,7 +84,8 @@ func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 	return calls
 }
 
-// note copies the handles of a buffer's creates.
+// note copies the handles of a buffer's creates. The next batch reuses the memory of the
+// commands, and a call is valid forever.
 func (c *Call) note(b *Batch, buf *buffer) {
 	creates, segments := 0, 0
 	for _, t := range buf.touched {
@@ -87,6 +94,7 @@ func (c *Call) note(b *Batch, buf *buffer) {
 			segments++
 		}
 	}
+	// One array for all runs; the capacity is exact, so all[from:] is never moved.
 	all := make([]handle.ID, 0, creates)
 	c.created = make([]createRun, 0, segments)
 	for _, t := range buf.touched {
@@ -100,12 +108,14 @@ func (c *Call) note(b *Batch, buf *buffer) {
 	c.sort()
 }
 
+// sort sorts the runs by name, for Resolve.
 func (c *Call) sort() {
 	slices.SortFunc(c.created, func(a, b createRun) int { return cmp.Compare(a.name, b.name) })
 }
 
 // complete completes all arrived calls with err.
 func (b *Batch) complete(err error) {
+	// Arrived calls end together with the sealed calls.
 	b.inbox.seal()
 	for _, buf := range b.inbox.sealed {
 		if buf.call != nil {

@@ -14,6 +14,7 @@ type InboxCall struct {
 	buf   *buffer
 }
 
+// HasCalls reports whether the batch has calls that a flush may drop.
 func (b *Batch) HasCalls() bool {
 	return len(b.inbox.sealed) > 0 || b.input.waits
 }
@@ -21,6 +22,7 @@ func (b *Batch) HasCalls() bool {
 // Calls returns the calls that a flush may drop and has not dropped, in order. It decodes
 // the calls of an input again, each into its own queue, and runs visitors, which may panic.
 func (b *Batch) Calls() ([]InboxCall, error) {
+	// The common queue of an input cannot drop one call, so each call gets a queue.
 	if b.input.waits && len(b.input.single) == 0 {
 		if err := b.input.divide(); err != nil {
 			return nil, err
@@ -40,10 +42,12 @@ func (b *Batch) Calls() ([]InboxCall, error) {
 // Withhold makes Gather leave out or include the calls that a flush may drop.
 func (b *Batch) Withhold(calls bool) { b.withheld = calls }
 
-// KeepCalls revokes all drops after a failed flush.
+// KeepCalls revokes all drops after a failed flush. The next flush decides again, with the
+// state and the limits of that time.
 func (b *Batch) KeepCalls() {
 	for _, buf := range b.inbox.sealed {
 		if buf.state == dropped {
+			// ended is the state of every sealed call.
 			buf.state, buf.cause = ended, nil
 		}
 	}
@@ -59,6 +63,7 @@ func (c InboxCall) Drop(cause error) { c.buf.state, c.buf.cause = dropped, cause
 
 // Erases calls visit with each list of erases; an erase of all items has the shard -1.
 func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
+	// Calls erase by handle only. The caller has resolved rows of passes.
 	for _, list := range c.buf.lists {
 		r := c.batch.byList[list]
 		visit(r.ordinal, list-r.list, c.buf.erases[list])
@@ -90,6 +95,8 @@ func (c InboxCall) Values(visit func(ordinal int, id handle.ID, v unsafe.Pointer
 	}
 }
 
+// Visit calls the visitors of all values of the call. It panics as they do, so a flush can
+// find the call that made it fail.
 func (c InboxCall) Visit() {
 	ignore := func(*handle.ID) {}
 	c.Values(func(ordinal int, _ handle.ID, v unsafe.Pointer, _ bool) {
@@ -104,6 +111,7 @@ func (c InboxCall) Visit() {
 	}
 }
 
+// each calls f with every value that the queue set. Values of an Unset are arbitrary.
 func (s *Sets) each(f func(v unsafe.Pointer)) {
 	size := s.log.typ.Size
 	for i := range s.staged[:s.used] {
@@ -124,6 +132,7 @@ func (s *Sets) each(f func(v unsafe.Pointer)) {
 	}
 }
 
+// gatherDropped counts the commands of a dropped call (B1). It plans none of them.
 func (b *Batch) gatherDropped(buf *buffer) {
 	b.dropped.calls++
 	b.dropped.unknownErases += len(buf.unknownErases)
@@ -152,7 +161,12 @@ func (c *Commands) DroppedSets(attachment int) int {
 	return 0
 }
 
-// Admission computes, call by call, the number of creates that a flush makes.
+// Admission computes, call by call, the number of creates that a flush makes. An erase may
+// name a create of an earlier queue, of its own call or of a later call, so erases and
+// creates meet in either order:
+//
+//	create first    the erase lowers the number (Try, by creates or the plan)
+//	erase first     the create is not counted (Try, by bySegment)
 type Admission struct {
 	batch     *Batch
 	survivors map[int]int       // by ordinal: creates of kept calls, less creates that they cancel
@@ -178,7 +192,10 @@ func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 		batch: b, survivors: make(map[int]int), creates: make(map[handle.ID]int),
 		erased: make(map[handle.ID]bool), bySegment: make(map[handle.ID][]handle.ID), more: make(map[int]int), own: make(map[int]int),
 	}
+	// Withheld calls are not among them.
 	for buf := range b.buffers {
+		// The plan of the passes has counted these erases. They are noted for creates of
+		// calls.
 		a.erase(buf, func(*Recorder, handle.ID) {})
 		visit(InboxCall{b, buf})
 	}
@@ -191,6 +208,7 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	a.added, a.runs = a.added[:0], a.runs[:0]
 	clear(a.more)
 	clear(a.own)
+	// Erases first: the own creates of the call find them in bySegment.
 	a.erase(c.buf, func(r *Recorder, id handle.ID) {
 		a.added = append(a.added, id)
 		// The create is of a queue that is always applied, or of a call that was kept. A create
@@ -225,6 +243,8 @@ func (a *Admission) Try(c InboxCall, visit func(ordinal int)) {
 	}
 }
 
+// erase notes the provisional handles that the queue is the first to erase, and calls found
+// for each. A second erase of a create changes no number.
 func (a *Admission) erase(buf *buffer, found func(r *Recorder, id handle.ID)) {
 	for _, list := range buf.lists {
 		r := a.batch.byList[list]
@@ -249,6 +269,7 @@ func (a *Admission) Survivors(ordinal int) (n, own int) {
 	return n, a.own[ordinal]
 }
 
+// Keep adds the tried call to the flush.
 func (a *Admission) Keep() {
 	for ordinal, n := range a.more {
 		a.survivors[ordinal] += n
@@ -258,6 +279,7 @@ func (a *Admission) Keep() {
 	}
 }
 
+// Undo leaves the tried call out.
 func (a *Admission) Undo() {
 	for _, id := range a.added {
 		name := segmentName(id)
@@ -267,6 +289,7 @@ func (a *Admission) Undo() {
 	}
 }
 
+// survives reports whether the planned commands have the create and do not cancel it.
 func (c *Commands) survives(id handle.ID) bool {
 	if !c.begun {
 		return false
@@ -275,8 +298,11 @@ func (c *Commands) survives(id handle.ID) bool {
 	return ok && c.marks[creation] != cancelled
 }
 
+// segmentName returns the first name of the segment of a provisional handle.
 func segmentName(id handle.ID) handle.ID { return id &^ (segmentItems - 1) }
 
+// divide decodes each call of the input into a queue of its own. PutInput has read the same
+// bytes, so the names of creates differ and nothing else.
 func (p *input) divide() error {
 	d := &p.decoder
 	whole, done := d.q, false
@@ -290,7 +316,9 @@ func (p *input) divide() error {
 	}()
 	for range d.begin(p.encoded) {
 		d.call++
+		// These buffers belong to the inbox and return to it in join.
 		buf := d.batch.inbox.take()
+		// The calls have fitted the limits when they were recorded.
 		buf.unlimited = true
 		buf.begin(d.batch, serials.Add(1), inboxPass, len(p.single))
 		p.single = append(p.single, buf)
@@ -304,6 +332,7 @@ func (p *input) divide() error {
 	return nil
 }
 
+// join returns the queues of divide, and the common queue counts again.
 func (p *input) join() {
 	if len(p.single) == 0 {
 		return
@@ -320,6 +349,7 @@ func (p *input) join() {
 	p.single = p.single[:0]
 }
 
+// take returns a free buffer. Calls take buffers at the same time, hence the lock.
 func (x *inbox) take() *buffer {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 
 // Commands are the commands of a batch for one table, in (key, sequence) order, and the
 // handles of their creates. A flush plans (cancels and replaces creates), and then each
-// shard inserts a range of the survivors ([Commands.Runs]).
+// shard inserts a range of the survivors ([Commands.Runs]). The values stay in the arrays
+// of the queues until release.
 type Commands struct {
 	columns []*tableBuffer // in key order
 
@@ -75,6 +76,7 @@ type run struct {
 // Shards returns the shards with commands other than creates.
 func (c *Commands) Shards() Shards { return c.shards }
 
+// Puts returns the puts of a shard, in key order.
 func (c *Commands) Puts(shard int) []KeyedPuts {
 	if shard < len(c.puts) {
 		return c.puts[shard]
@@ -82,6 +84,7 @@ func (c *Commands) Puts(shard int) []KeyedPuts {
 	return nil
 }
 
+// Erases returns the erases of a shard, in key order.
 func (c *Commands) Erases(shard int) []Erases {
 	if shard < len(c.erases) {
 		return c.erases[shard]
@@ -92,11 +95,14 @@ func (c *Commands) Erases(shard int) []Erases {
 // All returns the number of [Recorder.EraseAll].
 func (c *Commands) All() int { return c.all }
 
+// number gives creation numbers to the creates, in (key, sequence) order. They do not
+// depend on segment numbers, which queues draw in the order of time.
 func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
 	creates := 0
 	for _, col := range c.columns {
+		// Sets of the queue find their segments by this position.
 		col.first = len(c.order)
 		for i := range col.segments[:col.used] {
 			s := &col.segments[i]
@@ -109,17 +115,23 @@ func (c *Commands) number(r *Recorder) {
 	}
 	c.created, c.marks = c.created[:0], c.marks[:0]
 	if creates > 0 {
+		// The handles are arbitrary until the shards insert. Only Cancel writes before.
 		c.created = highwater.Room(&c.peaks.created, c.created, creates)
 		c.marks = highwater.Room(&c.peaks.marks, c.marks, creates)
 		clear(c.marks)
 	}
 	if len(c.attached) > 0 {
+		// Companions are by segment, so the order must be complete.
 		c.numberStaged()
 	}
 }
 
+// Survivors returns the number of creates that are not cancelled. It is final after the
+// plan of the first shard.
 func (c *Commands) Survivors() int { return len(c.created) - c.cancelled }
 
+// locate returns the segment and creation number of a provisional handle, and whether the
+// batch has the create. It does not report whether the create is cancelled.
 func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	if c.recorder == nil || !c.recorder.isProvisional(id) {
 		return nil, 0, false
@@ -149,6 +161,7 @@ func (c *Commands) find(number uint64) int {
 	return -1
 }
 
+// createdIn returns the handles of a segment's creates. The segment must be in the batch.
 func (c *Commands) createdIn(segment uint64) []handle.ID {
 	s := &c.order[c.find(segment)]
 	return c.created[s.first : s.first+s.creates]
@@ -166,6 +179,8 @@ func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 		counts.Redundant++
 	default:
 		c.marks[creation] = cancelled // later creates keep their numbers; FixSurvivors counts the gaps
+		// Insertion never reaches a cancelled create, so the null stays and Resolve returns
+		// it.
 		c.created[creation] = 0
 		s.cancelled++
 		c.cancelled++
@@ -183,9 +198,12 @@ func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *Counts) bool 
 		return false
 	}
 	switch c.marks[creation] {
+	// All erases are planned before the first put, so the mark is final.
 	case cancelled:
 		counts.Dropped++
 		return true
+	// The value of the earlier put is in the place of the create now. The swap below moves
+	// it to the later put, where nobody reads it.
 	case replaced:
 		counts.Superseded++
 	default:
@@ -212,6 +230,7 @@ func (c *Commands) swap(t *items.Type, spare *items.Slice, a, b unsafe.Pointer) 
 	c.swaps = append(c.swaps, s)
 }
 
+// do exchanges the values. Typed steps keep the write barriers of pointers.
 func (s *swap) do() {
 	if s.spare.Len() == 0 {
 		*s.spare = s.typ.Make(1)
@@ -220,11 +239,12 @@ func (s *swap) do() {
 	s.typ.Set(between, s.a)
 	s.typ.Set(s.a, s.b)
 	s.typ.Set(s.b, between)
+	// The spare value must not keep memory alive.
 	s.typ.Zero(between)
 }
 
 // swapBack undoes all swaps: the next flush may drop a call that changed a create of
-// another.
+// another. It keeps B4.
 func (c *Commands) swapBack() {
 	// Backwards: a create that two puts replaced gets its own value last.
 	for i := len(c.swaps) - 1; i >= 0; i-- {
@@ -232,7 +252,8 @@ func (c *Commands) swapBack() {
 	}
 }
 
-// FixSurvivors numbers the survivors, after all erases.
+// FixSurvivors numbers the survivors, after all erases. One goroutine calls it, between the
+// plans of the shards and their applies.
 func (c *Commands) FixSurvivors() {
 	survivors := 0
 	for i := range c.order {
@@ -256,11 +277,13 @@ func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []ha
 }
 
 func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
-	// Segments without survivors may follow the segment of survivor lo.
+	// A segment without survivors has the number of the next segment, so the last one
+	// counts.
 	at := sort.Search(len(c.order), func(i int) bool { return c.order[i].survivors > lo }) - 1
 	for ; at < len(c.order) && c.order[at].survivors < hi; at++ {
 		s := &c.order[at]
 		if s.cancelled == 0 {
+			// Without cancelled creates, positions are survivor numbers.
 			if from, to := max(0, lo-s.survivors), min(hi-s.survivors, s.creates); from < to {
 				f(at, from, to)
 			}
@@ -270,6 +293,8 @@ func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
 	}
 }
 
+// runs calls f with the parts of the survivors lo to hi-1 in the segment, cut at each
+// cancelled create. It takes O(creates of the segment) time.
 func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 	survivor := s.survivors
 	for i := 0; i < len(marks); {
@@ -309,12 +334,16 @@ func (c *Commands) release() {
 	}
 	clear(c.columns)
 	c.columns = highwater.Trim(&c.peaks.columns, c.columns)
+	// Only shards with commands count a use. Now and then all shards do, so that the memory
+	// of a shard that has become quiet is released.
 	if c.released++; c.released == highwater.Period {
 		c.shards, c.released = AllShards(len(c.erases)), 0
 	}
 	for ; c.shards != 0; c.shards = c.shards.Rest() {
 		shard := c.shards.First()
 		erases, puts := &c.erases[shard], &c.puts[shard]
+		// The array of a queue may be released before the next flush; a copy of its header
+		// would keep it.
 		clear(*erases)
 		*erases = highwater.Trim(&c.peaks.erases[shard], *erases)
 		clear(*puts)
@@ -329,7 +358,8 @@ func (c *Commands) release() {
 	}
 }
 
-// Reset also drops the handles: nothing resolves.
+// Reset also drops the handles: nothing resolves. A flush that failed calls it before the
+// batch is gathered again, so it undoes the plan (B4).
 func (c *Commands) Reset() {
 	if c.begun {
 		c.swapBack()

@@ -33,10 +33,12 @@ type Counts struct {
 	Depleted int `json:"depleted"` // slots that used their last generation
 }
 
+// Commands returns the number of commands (B1). Dangling and Depleted count no commands.
 func (c Counts) Commands() int {
 	return c.Created + c.Erased + c.Unset + c.Put + c.Superseded + c.Dropped + c.Redundant + c.Stale + c.CancelledOut
 }
 
+// Add adds the counts of another table or flush.
 func (c *Counts) Add(o Counts) {
 	c.Created += o.Created
 	c.Erased += o.Erased
@@ -57,6 +59,7 @@ type counter struct {
 	value int
 }
 
+// nonzero returns the counters that are not 0, in the order of the fields.
 func (c Counts) nonzero() []counter {
 	all := []counter{
 		{"created", c.Created},
@@ -150,6 +153,8 @@ func (s Sample) String() string {
 	return fmt.Sprintf("%s of %v by %s (typeId %d, sequence %d)", what, s.Handle, by, s.TypeID, s.Sequence)
 }
 
+// compare orders samples by place, so that the lowest ones do not depend on the order in
+// which shards report.
 func (s Sample) compare(o Sample) int {
 	return cmp.Or(
 		cmp.Compare(s.TypeID, o.TypeID), cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Column, o.Column),

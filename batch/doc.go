@@ -40,7 +40,13 @@
 //
 // # Invariants
 //
-//	B1  every command of a batch is in exactly one of the first eight [Counts]
+//	B1  every command of a batch is in exactly one of the first nine [Counts]
+//	B2  the room of a queue, the sum of the shares of its arrays, is at least its load
+//	B3  capacities of segments depend on the commands of the queue alone, not on memory
+//	    that an earlier batch left
+//	B4  a failed flush leaves the batch as it was: values that a plan swapped are swapped
+//	    back, and dropped calls are kept
+//	B5  one worker has all commands to provisional handles of a table
 //
 // # Concurrency
 //

@@ -10,6 +10,9 @@ import (
 )
 
 // EncodedInbox holds the calls of a claimed inbox. Their goroutines encode them.
+//
+// calls[i] has the number first+i. A sweep, which removes withdrawn calls, numbers the
+// others again.
 type EncodedInbox struct {
 	batch       *Batch
 	cause       error       // error of other calls until Release
@@ -60,13 +63,14 @@ func (a *EncodedInbox) Release(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.claimed == a {
+		// An input of the old owner must not reach a flush of the next.
 		a.batch.input.finish()
 		x.claimed = nil
 	}
 	a.close(err)
 }
 
-// The caller holds the lock.
+// close completes the waiting calls with err and forgets them. The caller holds the lock.
 func (a *EncodedInbox) close(err error) {
 	if a.closed == nil {
 		a.closed = err
@@ -101,6 +105,7 @@ func (a *EncodedInbox) Leave(q Queue) { a.batch.Leave(q) }
 // [Batch.AddCall] does.
 func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	x, buf := &a.batch.inbox, q.buf
+	// Encoding runs before the lock is taken: other calls do not wait for a large one.
 	overflowed := buf.overflowed()
 	var encoded []byte
 	var unread error
@@ -114,6 +119,7 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	buf.close()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	// The bytes alias the encoder of the buffer, so they are copied before this.
 	defer x.recycle(buf)
 	switch {
 	case a.closed != nil:
@@ -141,6 +147,7 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	return nil
 }
 
+// signal never blocks: one value is enough for any number of calls.
 func (a *EncodedInbox) signal() {
 	select {
 	case a.arrived <- struct{}{}:
@@ -152,6 +159,8 @@ func (a *EncodedInbox) signal() {
 // did not fit the last Seal, may wait.
 func (a *EncodedInbox) Arrived() <-chan struct{} { return a.arrived }
 
+// knows reports whether all tables, lists and attachments of a queue existed at the time of
+// Claim.
 func (a *EncodedInbox) knows(buf *buffer) bool {
 	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
 		!slices.ContainsFunc(buf.all, func(ordinal int) bool { return ordinal >= len(a.tables) })
@@ -160,14 +169,18 @@ func (a *EncodedInbox) knows(buf *buffer) bool {
 // encode returns the bytes of a call, valid until its buffer is recycled, or an error if
 // they cannot be decoded.
 func (a *EncodedInbox) encode(buf *buffer, call *Call) ([]byte, error) {
+	// Only calls of a claim need an encoder, and it stays with the buffer.
 	if buf.encoder == nil {
 		buf.encoder = newEncoder()
 	}
 	encoded, err := buf.encoder.encode(a, buf)
+	// The encoder reuses its list.
 	call.recorded = append(call.one[:0], buf.encoder.recorded...)
 	return encoded, err
 }
 
+// recorderOf returns the table of a handle, or nil if the table is unknown or newer than
+// the claim.
 func (a *EncodedInbox) recorderOf(id handle.ID) *Recorder {
 	if list := a.batch.eraseList(id.TypeID()); list > 0 && list < len(a.byList) {
 		return a.byList[list]
@@ -194,9 +207,11 @@ func (a *EncodedInbox) Seal(dst []byte, maxBytes int) ([]byte, []*Call) {
 		} else {
 			dst = append(dst, a.bytes[a.at:a.at+c.bytes]...)
 			calls = append(calls, c.call)
+			// The limit of the inbox counts only calls that wait for a Seal.
 			a.held -= c.commands
 		}
 		a.next, a.at = a.next+1, a.at+c.bytes
+		// The array stays; it must not keep the call.
 		*c = arrival{}
 	}
 	a.compact()
@@ -221,6 +236,8 @@ func (a *EncodedInbox) fitting(maxBytes int) (n int) {
 	return n
 }
 
+// compact removes sealed calls. It moves bytes only if at least as many have been sealed
+// since, so it takes amortized O(1) time per byte.
 func (a *EncodedInbox) compact() {
 	switch {
 	case a.next == len(a.calls):

@@ -14,6 +14,7 @@ func (q Queue) Erase(id handle.ID) {
 	}
 	b := q.buf.batch
 	if list := b.eraseList(id.TypeID()); list > 0 {
+		// The list fits the typeId already. A router without shards adds 0 to it.
 		(&router{batch: b, list: list}).Erase(q, id)
 		return
 	}
@@ -35,6 +36,8 @@ type router struct {
 	shards uint16
 }
 
+// shard returns the shard of a typeId, or 0 for a foreign typeId. Provisional handles have
+// the first typeId, so shard 0 has all of them (B5).
 func (r *router) shard(typeID uint16) int {
 	if shard := typeID - r.first; shard < r.shards {
 		return int(shard)
@@ -50,6 +53,7 @@ func (r *router) Erase(q Queue, id handle.ID) {
 		defer q.leave()
 	}
 	list := r.list + r.shard(id.TypeID())
+	// A list of another store may have the same number, so the batch is compared.
 	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && uint(list) < uint(len(buf.erases)) {
 		ids := &buf.erases[list]
 		if n := len(*ids); n < cap(*ids) {
@@ -80,6 +84,7 @@ func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 		buf.usedLists = append(buf.usedLists, false)
 	}
 	ids, whole := &buf.erases[list], &buf.spareErases[list]
+	// reset left nil, so this is the first erase of the use.
 	if *ids == nil {
 		buf.lists, buf.holds = append(buf.lists, list), true
 		buf.usedLists[list] = true
@@ -88,6 +93,7 @@ func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	if cap(*whole)-held < n {
 		*whole = grow(*ids, n)
 	}
+	// The caller has paid for n.
 	more := n + buf.share(cap(*whole)-held-n, idBytes)
 	*ids = (*whole)[: held : held+more]
 	return ids

@@ -17,6 +17,8 @@ func (q Queue) Fail(err error) {
 // Context returns the context of the pass. It panics as Fail does.
 func (q Queue) Context() context.Context { return q.pass("Context").Context }
 
+// pass returns the pass of the queue's task. It panics with the name of the call if there
+// is none.
 func (q Queue) pass(call string) *Pass {
 	if q.buf == nil {
 		panic(fmt.Sprintf("store: %s of the zero Queue; use the queue that a pass gives to its task", call))
@@ -29,4 +31,6 @@ func (q Queue) pass(call string) *Pass {
 	return p
 }
 
+// Failed returns the error of a task, or nil. It is called on the goroutine of the task or
+// after the task.
 func (p *Pass) Failed(task int) error { return p.buffers[task].failed }

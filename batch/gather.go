@@ -4,11 +4,13 @@ import "handloom/internal/highwater"
 
 // Gather fills [Recorder.Pending] of each table: queues in key order, then sealed calls,
 // and a [Recorder.EraseAll] for tables in emptied. It returns the ordinals of tables with
-// commands, valid until the next call, and whether any command exists.
+// commands, valid until the next call, and whether any command exists. The flush after a
+// failed one gathers the same batch again, so nothing here changes commands (B4).
 func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
 	b.dropped.calls, b.dropped.unknownErases = 0, 0
 	for buf := range b.buffers {
+		// The commands count, so the batch has commands even if all of them are dropped.
 		if buf.state == dropped {
 			b.gatherDropped(buf)
 			found = true
@@ -23,6 +25,7 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 		}
 		for _, list := range buf.lists {
 			r := b.byList[list]
+			// Lists of a table are numbered by shard.
 			b.pending(r).addErases(list-r.list, Erases{IDs: buf.erases[list], Key: key})
 		}
 		if erases := &buf.byRow; erases.list > 0 {
@@ -32,6 +35,7 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 		for _, ordinal := range buf.all {
 			b.pending(b.tables[ordinal]).addAll()
 		}
+		// Erases of unknown typeIds belong to no table but are commands.
 		found = found || !buf.empty()
 	}
 	for _, ordinal := range emptied {
@@ -40,11 +44,13 @@ func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	}
 	for _, ordinal := range b.gathered {
 		r := b.tables[ordinal]
+		// Creation numbers need all queues of the table.
 		r.Pending.number(r)
 	}
 	return b.gathered, found
 }
 
+// pending returns the commands of the running flush for a table, and notes the table.
 func (b *Batch) pending(r *Recorder) *Commands {
 	c := r.Pending
 	if !c.begun {
@@ -54,6 +60,7 @@ func (b *Batch) pending(r *Recorder) *Commands {
 	return c
 }
 
+// begin keeps the arrays of earlier flushes; release has emptied them.
 func (c *Commands) begin(shards int) {
 	c.begun, c.all, c.dropped = true, 0, 0
 	if len(c.erases) < shards {
@@ -62,6 +69,8 @@ func (c *Commands) begin(shards int) {
 	}
 }
 
+// addColumn adds the creates and puts of a queue. Creates name no shard yet: the flush
+// deals the survivors later.
 func (c *Commands) addColumn(col *tableBuffer, key Key) {
 	col.key = key
 	col.seal()

@@ -47,6 +47,8 @@ func (b *Batch) Enter() (Queue, error) {
 	return x.queue(b), nil
 }
 
+// refuses returns the reason for which calls are refused, or nil. The caller holds the
+// lock.
 func (x *inbox) refuses() error {
 	if x.closed == nil && x.claimed != nil {
 		return x.claimed.cause
@@ -54,12 +56,16 @@ func (x *inbox) refuses() error {
 	return x.closed
 }
 
+// queue begins a call. Its serial is new, because the buffer may serve many calls in one
+// batch.
 func (x *inbox) queue(b *Batch) Queue {
 	buf := x.buffer()
 	buf.begin(b, serials.Add(1), inboxPass, 0)
 	return Queue{buf: buf, serial: buf.serial}
 }
 
+// buffer returns a free buffer from the end of the list: trim releases buffers at the
+// front, which no call needed. The caller holds the lock.
 func (x *inbox) buffer() *buffer {
 	if n := len(x.free); n > 0 {
 		buf := x.free[n-1]
@@ -75,11 +81,15 @@ func (x *inbox) buffer() *buffer {
 // call may be nil; it completes when the outcome is known, or at once without commands.
 func (b *Batch) AddCall(q Queue, call *Call) error {
 	x, buf := &b.inbox, q.buf
+	// The load is computed before the lock is taken; the queue belongs to the caller until
+	// then.
 	overflowed := buf.overflowed()
 	load := buf.load()
+	// A queue that fn kept must not record into a call that waits.
 	buf.close()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	// The inbox may have closed since Enter.
 	err := x.refuses()
 	switch {
 	case err != nil:
@@ -124,6 +134,7 @@ func (b *Batch) Close(err error) {
 	}
 }
 
+// recycle empties a buffer and makes it free. The caller holds the lock.
 func (x *inbox) recycle(buf *buffer) {
 	buf.reset()
 	buf.unlimited, buf.cause = false, nil
@@ -140,6 +151,7 @@ func (x *inbox) trim() {
 	x.idle = len(x.free)
 }
 
+// pending returns the load of sealed and arrived calls.
 func (x *inbox) pending() Load {
 	if x.waiting.Load() == 0 {
 		return Load{}
@@ -149,6 +161,8 @@ func (x *inbox) pending() Load {
 	return x.held
 }
 
+// seal moves the arrived calls to the sealed calls. The store calls it on one goroutine at
+// a time.
 func (x *inbox) seal() {
 	if x.waiting.Load() == 0 {
 		return
@@ -164,6 +178,7 @@ func (x *inbox) seal() {
 	x.arrived = highwater.Trim(&x.arrivedPeak, x.arrived)
 }
 
+// finish ends the batch of the sealed calls. Calls that arrived meanwhile stay.
 func (x *inbox) finish() {
 	if len(x.sealed) > 0 {
 		x.drop()
@@ -174,6 +189,7 @@ func (x *inbox) finish() {
 	}
 }
 
+// drop empties the sealed calls and frees their buffers.
 func (x *inbox) drop() {
 	var held Load
 	for _, buf := range x.sealed { // calls would wait for the lock
@@ -182,6 +198,7 @@ func (x *inbox) drop() {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	// The load has not changed since AddCall, because nothing records into a sealed queue.
 	x.held.subtract(held)
 	for i, buf := range x.sealed {
 		buf.last = 0

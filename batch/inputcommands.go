@@ -13,6 +13,7 @@ import (
 // DecodeInput returns the commands of the calls of an input, in their order. It reads encoded as
 // [Batch.PutInput] does, with the same errors, and leaves the batch unchanged.
 func (b *Batch) DecodeInput(encoded []byte) ([][]hook.Command, error) {
+	// PutInput checks the whole input, so the reader below meets a valid one.
 	split, err := b.splitInput(encoded)
 	if err != nil {
 		return nil, err
@@ -39,6 +40,7 @@ func (b *Batch) splitInput(encoded []byte) (calls [][]byte, err error) {
 	if err := b.PutInput(encoded, nil); err != nil {
 		return nil, err
 	}
+	// PutInput has added the calls; they leave the batch at once.
 	defer b.input.finish()
 	ends := b.input.ends
 	for i, end := range ends[1:] {
@@ -52,6 +54,7 @@ func (b *Batch) splitInput(encoded []byte) (calls [][]byte, err error) {
 func (b *Batch) EncodeInput(calls [][]hook.Command) (encoded []byte, err error) {
 	n := 0
 	for _, call := range calls {
+		// A call without commands has no encoding: PutInput refuses it.
 		if len(call) > 0 {
 			n++
 		}
@@ -64,6 +67,7 @@ func (b *Batch) EncodeInput(calls [][]hook.Command) (encoded []byte, err error) 
 		if len(call) == 0 {
 			continue
 		}
+		// A provisional handle resolves only after the create is read (see [decoder.name]).
 		for _, creates := range []bool{true, false} {
 			for k := range call {
 				if (call[k].Kind == Create.String()) != creates {
@@ -81,7 +85,7 @@ func (b *Batch) EncodeInput(calls [][]hook.Command) (encoded []byte, err error) 
 
 const eraseAll = "erase all"
 
-// A commandReader reads a valid call.
+// A commandReader reads a valid call. It checks nothing that PutInput has checked.
 type commandReader struct {
 	batch    *Batch
 	in       digest.Reader
@@ -124,6 +128,7 @@ func (d *commandReader) part() bool {
 
 // each reads the commands of a part.
 func (d *commandReader) each(c hook.Command, kind Kind, t *items.Type) {
+	// Only values of optional attachments have the byte that marks a Set.
 	optional := kind == Set && d.batch.tables[c.Table].attachments[c.Part].optional
 	for range d.in.Count(d.in.Remaining(), "commands") {
 		next, kind := c, kind
@@ -141,6 +146,7 @@ func (d *commandReader) each(c hook.Command, kind Kind, t *items.Type) {
 	}
 }
 
+// value reads a value into memory of its own, which the caller keeps.
 func (d *commandReader) value(t *items.Type) any {
 	v := t.Make(1)
 	if t.Digest.Empty() {
@@ -179,12 +185,14 @@ func (b *Batch) appendCommand(dst []byte, c *hook.Command) ([]byte, error) {
 		e.out = binary.AppendUvarint(e.out, uint64(a.index)+1)
 		e.out = binary.AppendUvarint(e.out, one)
 	}
+	// A create has no handle; its number in the call is its name.
 	if c.Kind != Create.String() {
 		e.out = binary.LittleEndian.AppendUint64(e.out, c.ID)
 	}
 	switch {
 	case c.Kind == Unset.String():
 		return append(e.out, 0), nil
+	// Falls through to the value: a Set is a 1 and the value.
 	case c.Kind == Set.String() && r.attachments[c.Part].optional:
 		e.out = append(e.out, 1)
 	}
@@ -204,6 +212,7 @@ func (b *Batch) recorderFor(c *hook.Command) (r *Recorder, t *items.Type, err er
 		r = b.tables[c.Table]
 	}
 	var k Kind
+	// An erase without a table has an unknown typeId. All other commands need a table.
 	valid := c.Kind == eraseAll || k.UnmarshalText([]byte(c.Kind)) == nil
 	switch {
 	case !valid, r == nil && (c.Table >= 0 || c.Kind != Erase.String()):

@@ -10,7 +10,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// input holds an encoded inbox for the next flush, in one queue without limits.
+// input holds an encoded inbox for the next flush, in one queue without limits. Every
+// process that reads the same bytes records the same commands.
 type input struct {
 	buf     *buffer
 	waits   bool
@@ -22,6 +23,7 @@ type input struct {
 	decoder
 }
 
+// decoder reads calls into the queue q.
 type decoder struct {
 	batch    *Batch
 	q        Queue
@@ -34,11 +36,13 @@ type decoder struct {
 	renaming renaming
 }
 
+// made are the creates of one table by the current call.
 type made struct {
 	call     int // number over all inputs; else stale
 	first, n int
 }
 
+// decodedRun is a run of creates whose handles wait for the end of the call.
 type decodedRun struct {
 	table       *Recorder
 	first, next int
@@ -48,6 +52,7 @@ type decodedRun struct {
 // error the batch is unchanged. PutInput runs visitors.
 func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	p := &b.input
+	// The batch has one place for an input, after all other queues.
 	if p.waits {
 		return fmt.Errorf("%w: the previous input was not flushed", hook.ErrInput)
 	}
@@ -59,7 +64,9 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 		p.renaming.init(p.name)
 	}
 	b.used = true
+	// Tables may have been registered since the last input.
 	p.batch, p.made = b, append(p.made, make([]made, len(b.tables)-len(p.made))...)
+	// The serial is new, so that a queue of an earlier input is stale.
 	p.buf.begin(b, serials.Add(1), inboxPass, 0)
 	p.q = Queue{buf: p.buf, serial: p.buf.serial}
 	p.waits, p.calls = true, calls
@@ -69,6 +76,8 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 			p.finish()
 		}
 	}()
+	// The bytes are read again if the flush must divide the input, so the caller must not
+	// change them before.
 	p.encoded = encoded
 	if p.read(); p.in.Err() != nil {
 		return fmt.Errorf("%w: call %d: %w", hook.ErrInput, p.call, p.in.Err())
@@ -93,6 +102,7 @@ func (b *Batch) InputHas(r *Recorder) bool {
 	return p.waits && slices.ContainsFunc(p.buf.touched, func(t touched) bool { return t.ordinal == r.ordinal })
 }
 
+// finish drops the waiting input, if any.
 func (p *input) finish() {
 	if !p.waits {
 		return
@@ -107,6 +117,7 @@ func (p *input) finish() {
 	p.in.Reset(nil)
 }
 
+// read reads all calls into the common queue. in has the first error.
 func (p *input) read() {
 	d := &p.decoder
 	n := d.begin(p.encoded)
@@ -120,6 +131,8 @@ func (p *input) read() {
 			return
 		}
 		d.ends = append(d.ends, len(p.encoded)-d.in.Remaining())
+		// The bytes must be of the calls that wait, or callers would get handles of other
+		// items.
 		if p.calls != nil && !d.place(p.calls[d.call-1]) {
 			d.in.Fail(errors.New("not the recorded call"))
 			return
@@ -133,6 +146,7 @@ func (p *input) read() {
 	}
 }
 
+// begin reads the header and returns the number of calls, or 0 with an error in in.
 func (d *decoder) begin(encoded []byte) int {
 	d.in.Reset(encoded)
 	// made is of an older input unless its call is above before, so it needs no clearing.
@@ -144,6 +158,7 @@ func (d *decoder) begin(encoded []byte) int {
 	return d.in.Count(d.in.Remaining(), "calls")
 }
 
+// readCall reads one call into q and reports whether it is valid.
 func (d *decoder) readCall() bool {
 	d.linked = d.linked[:0]
 	for parts := 0; ; parts++ {
@@ -153,6 +168,7 @@ func (d *decoder) readCall() bool {
 				d.in.Fail(errors.New("no commands"))
 			}
 			if d.in.Err() == nil {
+				// Only now does each create of the call have a name.
 				d.link()
 			}
 			return d.in.Err() == nil
@@ -189,8 +205,10 @@ func (d *decoder) table() *Recorder {
 	return nil
 }
 
+// count reads a number of commands. Each takes at least one byte, which bounds it.
 func (d *decoder) count() int { return d.in.Count(d.in.Remaining(), "commands") }
 
+// creates reads the creates of a table, in segments of the queue.
 func (d *decoder) creates() {
 	r := d.table()
 	n := d.count()
@@ -200,16 +218,19 @@ func (d *decoder) creates() {
 	c := r.column(d.q)
 	m := &d.made[r.ordinal]
 	if !d.isOf(m) {
+		// The first part with creates of the table in this call.
 		*m = made{call: d.before + d.call, first: c.creates()}
 	}
 	from := m.first + m.n
 	for done := 0; done < n && d.in.Err() == nil; {
 		if c.current.Len() == c.current.Cap() {
+			// An input has no limits, so the room suffices.
 			r.room(d.q, c)
 		}
 		at := c.current.Len()
 		run := min(n-done, c.current.Cap()-at)
-		c.current = c.current.Resize(at + run) // a failed read leaves zeros
+		c.current = c.current.Resize(at + run) // after a failed read the queue is dropped
+		// The encoder wrote a byte per item, so that the bytes bound the count.
 		if r.typ.Digest.Empty() {
 			d.in.Bytes(run)
 		} else {
@@ -223,11 +244,14 @@ func (d *decoder) creates() {
 	}
 }
 
+// isOf reports whether m is of the current call.
 func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
 
-// Only the last segment of an input is not full.
+// creates returns the number of creates. Only the last segment of an input is not full.
 func (c *tableBuffer) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
 
+// puts reads the puts of a table. A put follows all creates of its call, so its names
+// resolve at once.
 func (d *decoder) puts() {
 	r := d.table()
 	n := d.count()
@@ -251,12 +275,14 @@ func (d *decoder) puts() {
 	}
 }
 
+// sets reads the Sets and Unsets of an attachment.
 func (d *decoder) sets(kind uint8) {
 	r := d.table()
 	if r == nil || len(r.attachments) == 0 {
 		d.in.Fail(errors.New("the table has no attachments"))
 		return
 	}
+	// After an error Count is 0. The attachment is then the first, and nothing is recorded.
 	a := r.attachments[max(d.in.Count(len(r.attachments), "as an attachment"), 1)-1]
 	if kind != a.part() {
 		d.in.Fail(fmt.Errorf("part kind %d, want %d", kind, a.part()))
@@ -274,6 +300,7 @@ func (d *decoder) sets(kind uint8) {
 			}
 			continue
 		}
+		// The memory may hold a value of an earlier batch.
 		v := a.Set(d.q, id)
 		a.typ.Zero(v)
 		if a.typ.Digest.Empty() {
@@ -286,6 +313,7 @@ func (d *decoder) sets(kind uint8) {
 	}
 }
 
+// isSet reads the mark of a Set or Unset.
 func (d *decoder) isSet() bool {
 	b := d.in.Uint8()
 	if b > 1 {
@@ -294,6 +322,7 @@ func (d *decoder) isSet() bool {
 	return b == 1
 }
 
+// erases reads handles and calls erase with each.
 func (d *decoder) erases(erase func(id handle.ID)) {
 	n := d.count()
 	for i := 0; i < n && d.in.Err() == nil; i++ {
@@ -303,9 +332,11 @@ func (d *decoder) erases(erase func(id handle.ID)) {
 	}
 }
 
-// Creates of a call may name each other in any order.
+// Creates of a call may name each other in any order. link names the handles in the creates
+// of the call.
 func (d *decoder) link() {
 	for _, run := range d.linked {
+		// The array may have moved since the create was read, so the place is computed now.
 		c := d.q.buf.columns[run.table.ordinal]
 		c.seal()
 		for i := run.first; i < run.next; i++ {
@@ -314,6 +345,7 @@ func (d *decoder) link() {
 	}
 }
 
+// name returns the handle for an encoded handle: a name in q, or a handle that stays stale.
 func (d *decoder) name(id handle.ID) handle.ID {
 	if !id.IsProvisional() {
 		return id
@@ -332,6 +364,7 @@ func (d *decoder) name(id handle.ID) handle.ID {
 	return d.q.buf.columns[r.ordinal].nameOf(r, m.first+int(number)-1)
 }
 
+// nameOf returns the name of a create by its number in an input, from 0.
 func (c *tableBuffer) nameOf(r *Recorder, create int) handle.ID {
 	return r.name(c.segments[create/segmentItems].number) | handle.ID(create%segmentItems)
 }
@@ -342,6 +375,7 @@ func (d *decoder) place(c *Call) bool {
 	for i := range c.recorded {
 		run := &c.recorded[i]
 		m := d.made[run.table]
+		// The runs of a call are ordered by table, and creates of one table are adjacent.
 		if run.table != table {
 			table, next = run.table, m.first
 		}
@@ -353,6 +387,7 @@ func (d *decoder) place(c *Call) bool {
 	return true
 }
 
+// applied notes the handles of the creates in the calls that wait, as [Batch.Applied] does.
 func (p *input) applied(b *Batch, epoch uint64) {
 	for i, c := range p.calls {
 		c.Epoch = epoch
@@ -362,6 +397,7 @@ func (p *input) applied(b *Batch, epoch uint64) {
 				c.dropped = buf.cause
 				continue
 			}
+			// PutInput has placed the creates in the common queue.
 			c.placeAlone()
 		}
 		c.created = make([]createRun, len(c.recorded))
@@ -373,6 +409,7 @@ func (p *input) applied(b *Batch, epoch uint64) {
 	p.calls = nil
 }
 
+// placeAlone places the creates as in a queue of the call alone.
 func (c *Call) placeAlone() {
 	for i := range c.recorded {
 		run := &c.recorded[i]
@@ -382,6 +419,7 @@ func (c *Call) placeAlone() {
 	}
 }
 
+// createdBy returns the handles of the n creates of a queue from at on.
 func createdBy(buf *buffer, r *Recorder, at, n int) []handle.ID {
 	ids := make([]handle.ID, 0, n)
 	c := buf.columns[r.ordinal]

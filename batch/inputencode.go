@@ -44,6 +44,7 @@ const (
 	partOptional
 )
 
+// encoder encodes the calls of one buffer, one at a time, on the goroutine of the call.
 type encoder struct {
 	inbox    *EncodedInbox
 	buf      *buffer
@@ -73,6 +74,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	e.inbox, e.buf, e.err = a, buf, nil
 	e.recorded = e.recorded[:0]
 	e.out = highwater.Trim(&e.peak, e.out)
+	// Creates of all tables come first: later parts may name any of them.
 	for _, t := range buf.touched {
 		e.creates(a.tables[t.ordinal], t.column)
 	}
@@ -90,6 +92,7 @@ func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 		e.sets(s)
 	}
 	e.out = append(e.out, partEnd)
+	// The encoder stays with the buffer and must not keep the claim.
 	e.inbox, e.buf = nil, nil
 	return e.out, e.err
 }
@@ -105,6 +108,7 @@ func (e *encoder) part(kind uint8, r *Recorder, n int) {
 	}
 }
 
+// creates encodes the creates of a table and notes their segments for the call.
 func (e *encoder) creates(r *Recorder, c *tableBuffer) {
 	c.seal()
 	n := 0
@@ -125,6 +129,8 @@ func (e *encoder) creates(r *Recorder, c *tableBuffer) {
 	}
 }
 
+// puts encodes the puts of a table, by shard. Puts to one item are in one shard, so the
+// last one is still the last.
 func (e *encoder) puts(r *Recorder, c *tableBuffer) {
 	n := 0
 	for shard := range c.put.All {
@@ -145,6 +151,7 @@ func (e *encoder) puts(r *Recorder, c *tableBuffer) {
 
 // sets encodes the last command of each create of the call, and all others.
 func (e *encoder) sets(s *Sets) {
+	// Repeated staged commands are left out: only the last one has an effect.
 	n := s.setCount
 	for shard := range s.shards.All {
 		n += len(s.puts[shard].IDs)
@@ -180,6 +187,7 @@ func (e *encoder) sets(s *Sets) {
 	}
 }
 
+// part returns the kind of the attachment's part.
 func (a *SetLog) part() uint8 {
 	if a.optional {
 		return partOptional
@@ -187,6 +195,7 @@ func (a *SetLog) part() uint8 {
 	return partSets
 }
 
+// erases encodes a list of erases, unless it is empty.
 func (e *encoder) erases(kind uint8, r *Recorder, ids []handle.ID) {
 	if len(ids) == 0 {
 		return
@@ -201,11 +210,14 @@ func (e *encoder) handle(id handle.ID) {
 	e.out = binary.LittleEndian.AppendUint64(e.out, uint64(e.name(id)))
 }
 
+// items encodes values of one type, without their number.
 func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
 	n, from := values.Len(), len(e.out)
 	switch {
 	case t.Digest.Empty():
+		// Without a byte per item, few bytes could claim any number of items.
 		e.out = append(e.out, make([]byte, n)...)
+	// Values without handles are encoded in one run.
 	case !l.any():
 		e.out = t.AppendItems(e.out, values)
 	default:
@@ -213,6 +225,8 @@ func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
 			v := values.Pointer(i, t.Size)
 			e.renaming.rename(l, t, v)
 			e.out = t.AppendItem(e.out, v)
+			// References may be shared with values that are not encoded yet, and belong to
+			// the caller.
 			e.renaming.undo()
 		}
 	}
@@ -232,12 +246,14 @@ func (e *encoder) readBack(t *items.Type, n int, encoded []byte) {
 	e.trial.Reset(nil)
 }
 
+// name returns the encoded form of a handle.
 func (e *encoder) name(id handle.ID) handle.ID {
 	if !id.IsProvisional() {
 		return id
 	}
 	stale := id >> typeShift << typeShift
 	r := e.inbox.recorderOf(id)
+	// Another queue has the create, or none.
 	if r == nil || !r.isProvisional(id) || r.ordinal >= len(e.buf.columns) || e.buf.columns[r.ordinal] == nil {
 		return stale
 	}

@@ -50,10 +50,12 @@ func (t *tally) reset() {
 	t.bytes.Store(0)
 }
 
+// within reports whether the load is at most both limits.
 func (l Load) within(commands int, bytes int64) bool {
 	return (commands == 0 || l.Commands <= commands) && (bytes == 0 || l.Bytes <= bytes)
 }
 
+// ofQueue returns the limits of a queue in words.
 func (l Limits) ofQueue() string {
 	if l.QueueBytes == 0 {
 		return fmt.Sprintf("%d commands", l.QueueCommands)
@@ -61,8 +63,11 @@ func (l Limits) ofQueue() string {
 	return fmt.Sprintf("%d commands or %d bytes", l.QueueCommands, l.QueueBytes)
 }
 
+// ofBatch reports whether the batch has a limit.
 func (l Limits) ofBatch() bool { return l.BatchCommands > 0 || l.BatchBytes > 0 }
 
+// admit returns an error if the batch holds its limit or more. The limit is compared before
+// a pass or call, whose size is unknown, so a batch may exceed it.
 func (l Limits) admit(load Load) error {
 	if (l.BatchCommands == 0 || load.Commands < l.BatchCommands) && (l.BatchBytes == 0 || load.Bytes < l.BatchBytes) {
 		return nil
@@ -71,6 +76,7 @@ func (l Limits) admit(load Load) error {
 		ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
 }
 
+// inbox returns an error if the inbox is full before a call records.
 func (l Limits) inbox(held int) error {
 	if limit := l.InboxCommands; limit > 0 && held >= limit {
 		return fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", ErrQueueFull, held, limit)
@@ -78,6 +84,8 @@ func (l Limits) inbox(held int) error {
 	return nil
 }
 
+// arrive returns an error if the recorded call does not fit. Other calls may have arrived
+// since inbox was asked.
 func (l Limits) arrive(held, commands int) error {
 	if limit := l.InboxCommands; limit > 0 && held+commands > limit {
 		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", ErrQueueFull, held, commands, limit)
@@ -85,10 +93,12 @@ func (l Limits) arrive(held, commands int) error {
 	return nil
 }
 
+// overflow returns the error of a call that exceeds the limit of a queue.
 func (l Limits) overflow() error {
 	return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", ErrQueueFull, l.ofQueue())
 }
 
+// idBytes is the size of a handle, in limits of bytes.
 const idBytes = 8
 
 const fewBuffers = 16 // always kept

@@ -21,6 +21,8 @@ func (c *Commands) CountOptional(attachment int, counts *Counts) {
 	words := (len(c.created) + 63) / 64
 	a.given = slices.Grow(a.given[:0], words)[:words]
 	clear(a.given)
+	// The staged commands count as the last of their creates. GiveCreate corrects the
+	// counts where a later command by handle follows.
 	for _, s := range a.sets {
 		c.countAgain(s, counts)
 		for i := range s.staged[:s.used] {
@@ -67,6 +69,7 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 	}
 	c.name(a, creation)
 	a.given.put(creation, v != nil)
+	// An Unset moves no value: given alone decides.
 	if v != nil {
 		c.setColumn(attachment, to, s, offset, v)
 	}
@@ -74,6 +77,8 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 	return true
 }
 
+// count adds n commands: a create has no earlier value, so an Unset of a create is
+// redundant.
 func (c *Commands) count(given bool, n int, counts *Counts) {
 	if given {
 		counts.Put += n
@@ -97,12 +102,14 @@ func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.P
 	a, size := &c.attached[attachment], c.recorder.attachments[attachment].typ.Size
 	c.segments(lo, hi, func(at, from, to int) {
 		first, values := c.order[at].first, &a.companion[at].values
+		// Only survivors: segments leaves out cancelled creates.
 		a.given.within(first+from, first+to, func(creation int) {
 			f(c.created[creation], values.Pointer(creation-first, size))
 		})
 	})
 }
 
+// within calls f for the members lo to hi-1, in ascending order, one word at a time.
 func (b bitmap) within(lo, hi int, f func(i int)) {
 	for w := lo / 64; w*64 < hi && w < len(b); w++ {
 		word := b[w] & (^uint64(0) << max(0, lo-w*64)) & (^uint64(0) >> max(0, w*64+64-hi))

@@ -24,6 +24,8 @@ type Pass struct {
 	peak    highwater.Mark
 }
 
+// begin opens n queues. A pass that is reused keeps the buffers of its last use, so the
+// queue with the same key finds its memory.
 func (p *Pass) begin(b *Batch, n, number int) {
 	if n > len(p.buffers) {
 		p.buffers = append(p.buffers, make([]buffer, n-len(p.buffers))...)
@@ -39,12 +41,14 @@ func (p *Pass) begin(b *Batch, n, number int) {
 	}
 }
 
+// Queue returns the queue of a task. Any goroutine may call it while the pass is open.
 func (p *Pass) Queue(task int) Queue {
 	return Queue{buf: &p.buffers[:p.tasks][task], serial: p.batch.serial}
 }
 
 // End closes the queues of the pass. If the pass failed or a queue exceeded its limit, it
-// drops all commands, and returns the error of the lowest full queue.
+// drops all commands, and returns the error of the lowest full queue. Commands of a pass
+// are all kept or all dropped, so a batch never has a part of a pass.
 func (p *Pass) End(failed bool) error {
 	err := p.full()
 	p.open, p.Context = false, nil
@@ -54,6 +58,7 @@ func (p *Pass) End(failed bool) error {
 		}
 		p.buffers[task].close()
 	}
+	// A pass of a sequence counts when it joins.
 	if p.joined {
 		p.batch.open--
 		p.batch.count(p)
@@ -78,6 +83,8 @@ func (p *Pass) empty() bool {
 	return true
 }
 
+// full returns the error of the lowest full task. Tasks fail independently, so the result
+// does not depend on timing.
 func (p *Pass) full() error {
 	for task := range p.buffers[:p.tasks] {
 		if buf := &p.buffers[task]; buf.overflowed() {
@@ -87,11 +94,14 @@ func (p *Pass) full() error {
 	return nil
 }
 
+// finish empties the queues at the end of a batch and releases buffers that recent uses did
+// not need.
 func (p *Pass) finish() {
 	for task := range p.buffers[:p.tasks] {
 		buf := &p.buffers[task]
 		buf.reset()
 		buf.close()
+		// A kept queue panics from now on as kept past its flush.
 		buf.last = 0
 	}
 	p.open = false
@@ -105,13 +115,16 @@ func (p *Pass) finish() {
 	}
 }
 
-// passPool gives a pass the queues of the pass with its number in the last batch.
+// passPool gives a pass the queues of the pass with its number in the last batch. So arrays
+// grow once per key, however tasks are scheduled.
 type passPool struct {
 	passes []*Pass
 	used   int
 	peak   highwater.Mark
 }
 
+// take returns the next pass. Passes are taken in order, so a batch with the same passes as
+// the last one reuses all of them in place.
 func (o *passPool) take(b *Batch, n, number int) *Pass {
 	if o.used == len(o.passes) {
 		o.passes = append(o.passes, nil)
@@ -129,6 +142,7 @@ func (o *passPool) take(b *Batch, n, number int) *Pass {
 func (o *passPool) rewind() {
 	o.peak.Note(o.used, 0)
 	if recent := o.peak.Recent(); o.peak.Begins() && len(o.passes) > recent {
+		// A nil pass is made again when a batch needs it.
 		clear(o.passes[recent:])
 	}
 	o.used = 0

@@ -51,7 +51,8 @@ func (r *Recorder) Trace(to Target, visit func(c Command)) {
 	}
 }
 
-// nameOf returns the provisional handle of an item that the batch created, or null.
+// nameOf returns the provisional handle of an item that the batch created, or null. It
+// takes O(creates) time.
 func (c *Commands) nameOf(id handle.ID) handle.ID {
 	if c.recorder == nil {
 		return 0
@@ -65,6 +66,7 @@ func (c *Commands) nameOf(id handle.ID) handle.ID {
 	return 0
 }
 
+// tracing is a running Trace.
 type tracing struct {
 	*Recorder
 	to    Target
@@ -72,13 +74,16 @@ type tracing struct {
 	visit func(Command)
 }
 
+// queue visits the commands of one queue.
 func (t *tracing) queue(buf *buffer) {
 	segment, offset := -1, 0
 	c := buf.column(t.ordinal)
 	if c != nil && t.made != 0 {
+		// Only one queue has the create.
 		segment, offset = c.locate(t.made)
 	}
 	if segment >= 0 {
+		// A queue keeps the last staged command of a create; countOf restores its sequence.
 		t.found(buf, Command{Kind: Create, at: c.sequence(segment, offset), series: series{kind: Create, attachment: ToTable}})
 	}
 	switch {
@@ -97,13 +102,17 @@ func (t *tracing) queue(buf *buffer) {
 // each calls f with each shard whose arrays can name the item.
 func (t *tracing) each(f func(shard int)) {
 	f(t.to.Shard)
+	// Commands of the batch may name the item by its provisional handle, which is in shard
+	// 0.
 	if t.to.Shard != 0 && t.made != 0 {
 		f(0)
 	}
 }
 
+// names reports whether id names the item, by its handle or provisionally.
 func (t *tracing) names(id handle.ID) bool { return id == t.to.ID || t.made != 0 && id == t.made }
 
+// ids visits the commands of a list of handles.
 func (t *tracing) ids(buf *buffer, kind Kind, shard int, ids []handle.ID) {
 	for i, id := range ids {
 		if t.names(id) {
@@ -112,6 +121,7 @@ func (t *tracing) ids(buf *buffer, kind Kind, shard int, ids []handle.ID) {
 	}
 }
 
+// erases visits the erases of the item: by handle, by row, then an EraseAll.
 func (t *tracing) erases(buf *buffer) {
 	t.each(func(shard int) {
 		if list := t.list + shard; shard < int(t.shards) && list < len(buf.erases) {
@@ -121,6 +131,7 @@ func (t *tracing) erases(buf *buffer) {
 	if rows := &buf.byRow; rows.list > 0 && rows.list == t.list+t.to.Shard && t.to.Row >= 0 {
 		if i := slices.Index(rows.rows, uint32(t.to.Row)); i >= 0 {
 			by := series{kind: Erase, attachment: ToTable, shard: t.to.Shard}
+			// Erases by row follow the erases by handle of the same shard (see [Sample]).
 			t.found(buf, Command{Kind: Erase, ByRow: true, at: t.length(buf, by) + i, series: by})
 		}
 	}
@@ -133,6 +144,7 @@ func (t *tracing) erases(buf *buffer) {
 	}
 }
 
+// sets visits the Sets and Unsets of the item's value.
 func (t *tracing) sets(buf *buffer, c *tableBuffer, segment, offset int) {
 	log := t.attachments[t.to.Attachment]
 	if log.number >= len(buf.sets) || buf.sets[log.number] == nil {
@@ -193,6 +205,7 @@ func (t *tracing) found(buf *buffer, c Command) {
 	switch {
 	case buf.owner != nil:
 		c.Origin, c.Task = buf.owner.Origin, buf.task
+	// The common queue of an input: marks have the ends of its calls.
 	case buf == t.batch.input.buf:
 		c.Call, c.Sequence = t.batch.input.marks.call(c)
 	default:
@@ -262,12 +275,14 @@ func (m *marks) end(buf *buffer) {
 func (m *marks) call(c Command) (call, sequence int) {
 	by, at := c.series, c.at
 	if by.staged {
+		// A staged Set is in the call of its create.
 		by, at = series{kind: Create, attachment: ToTable}, c.Sequence
 	}
 	i := slices.Index(m.series, by)
 	if i < 0 {
 		return 0, at
 	}
+	// Ends ascend, so the first end past the command belongs to its call.
 	before := 0
 	for n, ends := range m.ends {
 		if at < ends[i] {

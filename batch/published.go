@@ -7,7 +7,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// published are the commands of the current frame's flushes.
+// published are the commands of the current frame's flushes. A frame with several flushes
+// has one element for each flush with commands for the table.
 type published struct {
 	flushes []*Commands
 	spare   []*Commands // for reuse
@@ -23,11 +24,14 @@ func (r *Recorder) Publish(first bool) {
 	if first {
 		p.reset()
 	}
+	// The next batch writes into the arrays of the queues; the handles are copied and stay.
 	r.Pending.release()
 	p.flushes = append(p.flushes, r.Pending)
 	r.Pending = p.unused()
 }
 
+// unused returns commands for the next flush, with the memory of an earlier frame if
+// possible.
 func (p *published) unused() *Commands {
 	last := len(p.spare) - 1
 	if last < 0 {
@@ -38,6 +42,7 @@ func (p *published) unused() *Commands {
 	return c
 }
 
+// reset ends the frame of the commands: their handles do not resolve any longer.
 func (p *published) reset() {
 	for i, c := range p.flushes {
 		c.Reset()
@@ -66,6 +71,7 @@ func (r *Recorder) Trim(keepHandles bool) {
 		return
 	}
 	for _, c := range r.published.flushes {
+		// locate needs these fields, and Created the handles.
 		*c = Commands{recorder: c.recorder, order: c.order, createIndex: c.createIndex, created: c.created}
 	}
 }

@@ -97,6 +97,7 @@ const (
 	dropped // a call left out by the flush
 )
 
+// begin opens the buffer for a use. reset has emptied it.
 func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
 	buf.batch, buf.serial, buf.last, buf.pass, buf.task = b, serial, serial, pass, task
 	buf.state = recording
@@ -107,8 +108,9 @@ func (buf *buffer) close() {
 	buf.serial, buf.state = 0, ended
 }
 
-// The function of an EmplaceFunc may still write to the table buffers, so they are
-// dropped.
+// fail drops all commands and closes the queue, so that later commands take the slow path,
+// where usable returns false. The function of an EmplaceFunc may still write to the table
+// buffers, so they are dropped.
 func (buf *buffer) fail() {
 	for _, t := range buf.touched {
 		buf.spare[t.ordinal] = nil
@@ -126,6 +128,7 @@ func (buf *buffer) reset() {
 		buf.touched[i] = touched{}
 	}
 	for _, list := range buf.lists {
+		// The length of the whole array counts the use.
 		buf.spareErases[list] = highwater.Trim(&buf.peaks[list], buf.spareErases[list][:len(buf.erases[list])])
 		buf.erases[list] = nil
 	}
@@ -138,10 +141,13 @@ func (buf *buffer) reset() {
 	buf.unknownErases = highwater.Trim(&buf.unknownPeak, buf.unknownErases)
 	buf.room, buf.holds = Load{}, false
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
+	// A chunk appends rows whether or not EraseRows follows.
 	buf.byRow = byRow{rows: highwater.Trim(&buf.byRowPeak, buf.byRow.rows)}
 	buf.releaseIdle()
 }
 
+// releaseIdle releases the arrays of tables, lists and attachments that no use of the last
+// period touched.
 func (buf *buffer) releaseIdle() {
 	if buf.uses++; buf.uses < highwater.Period {
 		return
@@ -167,11 +173,14 @@ func (buf *buffer) releaseIdle() {
 	clear(buf.usedLists)
 }
 
-// A released queue can still panic with its name.
+// release drops all memory of a buffer that recent passes did not use. A released queue can
+// still panic with its name.
 func (buf *buffer) release() {
 	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
 }
 
+// empty reports whether the queue has no commands. It reads one flag, because a pass may
+// have thousands of queues.
 func (buf *buffer) empty() bool { return !buf.holds }
 
 func (buf *buffer) column(ordinal int) *tableBuffer {
@@ -187,6 +196,7 @@ func (buf *buffer) load() Load {
 		return Load{}
 	}
 	n := len(buf.unknownErases) + len(buf.all)
+	// Rows without a list do not count: their task has not ended.
 	if buf.byRow.list > 0 {
 		n += len(buf.byRow.rows)
 	}
@@ -209,10 +219,13 @@ func (buf *buffer) admit(n int, size uintptr) bool {
 	return buf.admits(Load{n, int64(n) * int64(size)})
 }
 
+// admits is the slow path of take: it fails the queue only if its load and more exceed a
+// limit.
 func (buf *buffer) admits(more Load) bool {
 	if buf.unlimited || buf.fits(more) {
 		return true
 	}
+	// Shares reserve more than the load. Only the load itself is limited.
 	if buf.reclaim(); buf.fits(more) {
 		return true
 	}
@@ -220,12 +233,15 @@ func (buf *buffer) admits(more Load) bool {
 	return false
 }
 
+// take adds the load of commands to room, before they are recorded, and reports whether the
+// queue has room for them.
 func (buf *buffer) take(more Load) bool {
-	// Invariant: room is at least load. So a queue within its shares is within its limits, and
+	// Room is at least load (B2), so a queue within its shares is within its limits, and
 	// the fast paths, which write into a share, compare no limit.
 	if !buf.fits(more) && !buf.admits(more) { // fits is inlined (op=fewcommands)
 		return false
 	}
+	// A probe needs the stack before the command is recorded.
 	if buf.wires != nil {
 		buf.trip()
 	}
@@ -237,6 +253,7 @@ func (buf *buffer) take(more Load) bool {
 // number, at most half of the rest of the limits: other arrays need room too.
 func (buf *buffer) share(n int, size uintptr) int {
 	if buf.wires != nil {
+		// Without shares, each command calls take.
 		return 0
 	}
 	if limit := buf.batch.limits.QueueCommands; limit > 0 && !buf.unlimited {
@@ -265,11 +282,14 @@ func (buf *buffer) reclaim() {
 	buf.room = buf.load()
 }
 
+// fits reports whether the shares and more are within the limits of a queue.
 func (buf *buffer) fits(more Load) bool {
 	more.add(buf.room)
 	return more.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
+// overflowed reports whether the queue is past its limit, and fails it then. Erases by row
+// are added at the end of a task without a check, so this is their check.
 func (buf *buffer) overflowed() bool {
 	if check.Full {
 		buf.auditRoom()
@@ -277,6 +297,7 @@ func (buf *buffer) overflowed() bool {
 	return buf.state == full || buf.state == recording && !buf.empty() && !buf.fits(Load{}) && !buf.admit(0, 0)
 }
 
+// auditRoom checks B2.
 func (buf *buffer) auditRoom() {
 	if !buf.holds && len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unknownErases)+len(buf.all)+buf.byRow.list > 0 {
 		panic("store: checked build: a queue with commands counts as empty")
@@ -290,6 +311,8 @@ func (buf *buffer) auditRoom() {
 // of a Reduce, would lose commands.
 func (q Queue) enter() {
 	if check.Full && q.buf != nil && q.buf.pass != inboxPass {
+		// The tasks of a Reduce share one context, so the queue of a pass around it would
+		// have several writers.
 		if in := q.buf.batch.limits.InReduce; in != nil && in() {
 			panic(fmt.Sprintf("store: %v records inside a Reduce, whose tasks share it; return the values, and record them after the Reduce", q))
 		}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 )
 
+// random is the source of a queue. The queue keeps it for later passes, so that Rand
+// allocates once.
 type random struct {
 	seed uint64 // the pass's seed; 0: none
 	pcg  rand.PCG
@@ -18,9 +20,11 @@ func (p *Pass) Seed(words ...uint64) {
 	for _, w := range words {
 		p.seed = mix(p.seed, w)
 	}
+	// Seed 0 means that the pass has no random numbers.
 	p.seed = max(p.seed, 1)
 	for task := range p.buffers[:p.tasks] {
 		if r := p.buffers[task].random; r != nil {
+			// The pass before may have had the same seed, and its numbers must begin again.
 			r.seed = 0
 		}
 	}
@@ -55,6 +59,7 @@ func (q Queue) Rand() *rand.Rand {
 		r.rand = rand.New(&r.pcg)
 		buf.random = r
 	}
+	// The first Rand of the task in this pass: a task without Rand pays nothing.
 	if r.seed != buf.owner.seed {
 		r.seed = buf.owner.seed
 		high := mix(r.seed, uint64(buf.task))

@@ -32,6 +32,7 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	ordinal, list := b.addTable(r, first, shards)
 	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
 	r.ordinal, r.typ = ordinal, t
+	// A queue that creates few items of a large type must not hold many kilobytes.
 	r.few = min(max(1, 1024/max(1, int(t.Size))), 64)
 	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
 	r.Pending = new(Commands)
@@ -56,8 +57,12 @@ func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	}
 	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
 		if c := buf.columns[r.ordinal]; c != nil && c.recorder == r {
+			// Another store may have a table with this ordinal. Its recorder differs, and
+			// the slow path panics with the reason.
 			current := items.As[T](&c.current)
 			if n := len(*current); n < cap(*current) {
+				// The capacity is the share, so a free place means that the limits hold
+				// (B2).
 				*current = (*current)[:n+1]
 				(*current)[n] = v
 				return handle.Of[T]{ID: c.base + handle.ID(n)}
@@ -91,6 +96,8 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 		return dst
 	}
 	c := r.column(q)
+	// All values fit or the queue fails as a whole: no caller sees some handles and some
+	// nulls.
 	if c == nil || !q.buf.admit(n, r.typ.Size) {
 		return append(dst, make([]handle.ID, n)...)
 	}
@@ -98,6 +105,7 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 	// A run ends where a share or a segment does.
 	for done := 0; done < n; {
 		if c.current.Len() == c.current.Cap() && !r.room(q, c) {
+			// The queue has failed, so the names that were appended are stale.
 			return append(dst[:before], make([]handle.ID, n)...)
 		}
 		at := c.current.Len()
@@ -120,6 +128,7 @@ func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) hand
 	if h.ID.IsZero() {
 		return h
 	}
+	// done stays false if f panics or ends the goroutine.
 	done := false
 	defer func() {
 		if !done {
@@ -142,14 +151,19 @@ func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 		return nil
 	}
 	v := c.find(p)
+	// From now on room must not move the array.
 	c.staged = c.staged || v != nil
 	return v
 }
 
+// name returns the provisional handle of the first create of a segment.
 func (r *Recorder) name(segment uint64) handle.ID { return r.prefix | handle.ID(segment)<<offsetBits }
 
+// isProvisional reports whether id has the form of a provisional handle of the table. Only
+// locate knows whether the batch has the create.
 func (r *Recorder) isProvisional(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
 
+// EraseItems records an erase per handle: all, or none if the queue is full.
 func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
 	if !q.usable(r.batch) || !q.buf.admit(len(ids), idBytes) {
 		return
@@ -166,6 +180,7 @@ func (r *Recorder) EraseAll(q Queue) {
 		defer q.leave()
 	}
 	if buf := q.buf; q.usable(r.batch) && buf.take(Load{1, idBytes}) {
+		// EraseAll has no list: each shard takes the rows that live when the flush plans.
 		buf.all, buf.holds = append(buf.all, r.ordinal), true
 	}
 }
@@ -181,6 +196,8 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	var p *Puts // with room
 	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
 		if c := buf.columns[r.ordinal]; c != nil && c.recorder == r && shard < len(c.puts) {
+			// The array of a shard without puts has no capacity, so its first put takes the
+			// slow path, which notes the shard.
 			p = &c.puts[shard]
 		}
 	}
@@ -192,6 +209,8 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	put(p, len(p.IDs), h.ID, v)
 }
 
+// put writes at n, which is below the capacity of IDs. Values has room for as many (see
+// [Puts.grow]).
 func put[T any](p *Puts, n int, id handle.ID, v T) {
 	p.IDs = p.IDs[:n+1]
 	p.IDs[n] = id
@@ -200,6 +219,8 @@ func put[T any](p *Puts, n int, id handle.ID, v T) {
 	(*values)[n] = v
 }
 
+// roomForPut returns the puts of a shard with room for one more, or nil if the queue has
+// failed.
 func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	c := r.column(q)
 	if c == nil {
@@ -212,6 +233,9 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	return p
 }
 
+// column returns the table buffer of a usable queue, or nil. The first use in a batch takes
+// the buffer of the last use with its arrays. The touched list has tables in order of first
+// use by the task, which depends on the task alone.
 func (r *Recorder) column(q Queue) *tableBuffer {
 	if !q.usable(r.batch) {
 		return nil
@@ -241,21 +265,27 @@ func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 		return false
 	}
 	n := c.current.Len()
+	// The next capacity follows from the capacity, not from the memory that the array has
+	// (B3).
 	larger := min(max(c.capacity*2, r.few), segmentItems)
 	switch {
+	// A handle has no larger offsets, so the next create needs another segment number.
 	case c.used == 0 || n == segmentItems:
 		c.begin(r.segments.next(), r, r.few)
+	// Only the share is used up. The array has room.
 	case n < c.capacity:
 	// Pointers from Staged must stay valid, so the array stays and another segment begins.
 	case c.staged:
 		c.begin(r.segments.next(), r, larger)
 	default:
 		c.capacity = larger
+		// Memory of an earlier batch may be large enough already.
 		if s := &c.segments[c.used-1]; s.values.Cap() < larger {
 			s.values = r.typ.Grown(c.current, larger)
 		}
 	}
 	n = c.current.Len()
+	// take has paid for the next create, share pays for the places past it.
 	c.current = c.segments[c.used-1].values.Resize(n).Clip(n + 1 + q.buf.share(c.capacity-n-1, r.typ.Size))
 	return true
 }
@@ -271,6 +301,8 @@ func (c *tableBuffer) begin(number uint64, r *Recorder, n int) {
 	c.used++
 	c.base = r.name(number)
 	c.capacity = n
+	// reset has zeroed values with pointers. Other values are overwritten before anybody
+	// reads.
 	if s.values.Cap() < n {
 		s.values = r.typ.Make(n)
 	}

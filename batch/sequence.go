@@ -11,6 +11,7 @@ type Sequence struct {
 	pool   passPool
 }
 
+// NewSequence returns an empty sequence. Each system of a schedule has its own.
 func (b *Batch) NewSequence() *Sequence { return &Sequence{batch: b} }
 
 // Begin starts the next pass, with n queues. Sequences may begin passes at the same time.
@@ -21,6 +22,8 @@ func (s *Sequence) Begin(n int) *Pass {
 	return p
 }
 
+// renew rewinds the pool at the first use in a batch: Finish and Drop of the batch do not
+// know the sequences.
 func (s *Sequence) renew() {
 	if s.serial != s.batch.serial {
 		s.serial = s.batch.serial
@@ -51,7 +54,8 @@ func (s *Sequence) Empty() bool {
 	return !slices.ContainsFunc(s.passes, func(p *Pass) bool { return !p.empty() })
 }
 
-// Drop drops everything since the last Join.
+// Drop drops everything since the last Join. The system that recorded them has failed, or
+// its frame has.
 func (s *Sequence) Drop() {
 	for i, p := range s.passes {
 		p.finish()

@@ -10,6 +10,7 @@ import (
 	"handloom/shard/handle"
 )
 
+// attached are the commands of a batch for one attachment.
 type attached struct {
 	sets      []*Sets
 	dropped   int
@@ -28,6 +29,7 @@ type room struct {
 	peak   highwater.Mark
 }
 
+// companion has the values of an attachment for the creates of a segment.
 type companion struct {
 	values items.Slice
 	own    *staged // staged by the queue of the creates, or nil
@@ -42,14 +44,17 @@ func (c *Commands) Sets(attachment int) []*Sets {
 	return nil
 }
 
+// addSets adds the Sets of a queue, in key order.
 func (c *Commands) addSets(s *Sets, key Key) {
 	s.key = key
 	a := c.attachment(s.log.index)
 	a.sets = append(a.sets, s)
 	c.shards |= s.shards
+	// Staged commands name no shard, and the worker of shard 0 counts them (B5).
 	c.shards.Add(0)
 }
 
+// attachment returns the commands of an attachment, which may be empty.
 func (c *Commands) attachment(index int) *attached {
 	for len(c.attached) <= index {
 		c.attached = append(c.attached, attached{})
@@ -57,6 +62,8 @@ func (c *Commands) attachment(index int) *attached {
 	return &c.attached[index]
 }
 
+// numberStaged finds the staged values of each segment. A segment belongs to one queue, so
+// at most one array belongs to it.
 func (c *Commands) numberStaged() {
 	for i := range c.attached {
 		a := &c.attached[i]
@@ -82,6 +89,7 @@ func (c *Commands) CountStaged(attachment int, counts *Counts) {
 		c.countAgain(s, counts)
 		dropped := 0
 		for i := range s.staged[:s.used] {
+			// Most segments have no cancelled creates and need no visit.
 			if segment := &c.order[s.creates.first+i]; segment.cancelled > 0 {
 				s.staged[i].set.each(func(offset int) {
 					if c.marks[segment.first+offset] == cancelled {
@@ -136,10 +144,12 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 		counts.Put++
 	}
 	c.name(a, creation)
+	// Sets come in key order, so the last one wins.
 	c.setColumn(attachment, to, s, offset, v)
 	return true
 }
 
+// name notes that a create was set by handle.
 func (c *Commands) name(a *attached, creation int) {
 	if len(a.named) == 0 {
 		n := (len(c.created) + 63) / 64
@@ -150,6 +160,7 @@ func (c *Commands) name(a *attached, creation int) {
 }
 
 // A swap, not a copy: if the flush fails, swapBack returns the value to the queue.
+// setColumn gives a create the value at v.
 func (c *Commands) setColumn(attachment int, to *companion, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
 	if to.values.Len() <= offset {
@@ -187,6 +198,8 @@ func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values item
 		return
 	}
 	all, size := c.attached[attachment].companion, c.recorder.attachments[attachment].typ.Size
+	// done counts survivors without a value, too, so that offsets match the rows of the
+	// creates.
 	done := 0
 	c.segments(lo, hi, func(at, from, to int) {
 		values := &all[at].values
@@ -197,6 +210,7 @@ func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values item
 	})
 }
 
+// releaseSets drops the arrays of the queues and keeps empty ones.
 func (c *Commands) releaseSets() {
 	for i := range c.attached {
 		a := &c.attached[i]

@@ -13,6 +13,12 @@ import (
 
 // SetLog records the values for an attachment of a table, such as a column. A Set gives an
 // item a value; the last by (key, sequence) wins. An Unset removes an optional value.
+//
+//	number   place in buffers, over all tables
+//	index    place among the attachments of the table
+//	spare    one value, for swaps
+//
+// The attachments of a table are columns and sparse data; sparse data is optional.
 type SetLog struct {
 	table    *Recorder
 	number   int
@@ -33,6 +39,7 @@ func (a *SetLog) Init(table *Recorder, t *items.Type, optional bool, fields []ui
 	table.attachments = append(table.attachments, a)
 }
 
+// Index returns the number of the attachment in its table.
 func (a *SetLog) Index() int { return a.index }
 
 // Sets are one queue's Sets and Unsets for one attachment.
@@ -78,6 +85,7 @@ func (a *SetLog) Set(q Queue, id handle.ID) unsafe.Pointer {
 		q.enter()
 		defer q.leave()
 	}
+	// Both fast paths write into a share, so the limits hold (B2).
 	if s := a.used(q); s != nil {
 		var p unsafe.Pointer
 		if id.IsProvisional() {
@@ -98,9 +106,11 @@ func (a *SetLog) Unset(q Queue, id handle.ID) {
 		q.enter()
 		defer q.leave()
 	}
+	// An Unset of a create needs the segment, so it takes the slow path.
 	if s := a.used(q); s != nil && !id.IsProvisional() {
 		shard := a.table.shard(id.TypeID())
 		puts, unsets := &s.puts[shard], s.unsets[shard]
+		// The bitmap must have the word already.
 		if n := len(puts.IDs); n/64 < len(unsets) && s.append(puts, id) != nil {
 			unsets[n/64] |= 1 << (n % 64)
 			return
@@ -117,15 +127,19 @@ func (a *SetLog) used(q Queue) *Sets {
 	return nil
 }
 
+// record is the slow path of Set and Unset. It returns nil if the queue has failed.
 func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	s := a.sets(q)
 	if s == nil {
 		return nil
 	}
 	if c := q.buf.column(a.table.ordinal); c != nil && a.table.isProvisional(id) {
+		// The queue made the create: the value is staged next to it. Handles of other
+		// queues and stale handles are recorded by handle.
 		if segment, offset := c.locate(id); segment >= 0 {
 			p := s.stage(q.buf, c, segment, offset)
 			if p != nil && a.optional {
+				// A later Set of the create revokes the Unset.
 				s.staged[segment].unset.put(offset, unset)
 			}
 			return p
@@ -165,12 +179,14 @@ func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	if at != uint64(n) || n >= st.values.Cap() || n >= c.current.Len() {
 		return nil
 	}
+	// grow has made the bitmap as long as the array.
 	st.set[n/64] |= 1 << (n % 64)
 	s.setCount++
 	st.values = st.values.Resize(n + 1)
 	return st.values.Pointer(n, s.log.typ.Size)
 }
 
+// sets returns the queue's Sets, or nil if the queue has failed.
 func (a *SetLog) sets(q Queue) *Sets {
 	if !q.usable(a.table.batch) {
 		return nil
@@ -204,6 +220,7 @@ func (a *SetLog) newSets() *Sets {
 
 func (s *Sets) putBytes() uintptr { return idBytes + s.log.typ.Size }
 
+// put records a command by handle and returns the address for the value.
 func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	p := &s.puts[shard]
 	if len(p.IDs) == cap(p.IDs) && !p.grow(buf, s.log.typ) {
@@ -213,6 +230,8 @@ func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	return s.append(p, id)
 }
 
+// stage records a command for a create of the queue and returns the address for the value.
+// It pays for the bytes of skipped offsets as well.
 func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Pointer {
 	t := s.log.typ
 	s.creates = c
@@ -221,10 +240,12 @@ func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Po
 	n := st.values.Len()
 	switch {
 	case offset < n:
+		// The bytes of the place are paid for already.
 		if !buf.take(Load{1, 0}) {
 			return nil
 		}
 		if st.set.has(offset) {
+			// The value is overwritten, but each command counts once (B1).
 			s.again = append(s.again, place{uint32(segment), uint32(offset)})
 			return st.values.Pointer(offset, t.Size)
 		}
@@ -244,6 +265,7 @@ func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Po
 	return st.values.Pointer(offset, t.Size)
 }
 
+// begin begins segments up to the given one. Segments without values stay empty.
 func (s *Sets) begin(segment int) {
 	for ; s.used <= segment; s.used++ {
 		if s.used == len(s.staged) {
@@ -262,6 +284,7 @@ func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
 	if !buf.take(Load{1, int64(offset+1-have) * int64(t.Size)}) {
 		return false
 	}
+	// room is the memory of the segment of creates, so both arrays grow in the same steps.
 	if offset >= st.whole.Cap() {
 		st.whole = t.Grown(st.values, room)
 		set := make(bitmap, (room+63)/64)
@@ -283,6 +306,7 @@ func (s *Sets) clip() {
 	}
 }
 
+// reset drops all commands and keeps arrays as far as recent uses needed them.
 func (s *Sets) reset() {
 	t := s.log.typ
 	for i := range s.staged[:s.used] {
@@ -305,6 +329,7 @@ func (s *Sets) reset() {
 	s.again = highwater.Trim(&s.againPeak, s.again)
 }
 
+// resetPuts drops the commands by handle.
 func (s *Sets) resetPuts() {
 	for shard := range s.shards.All {
 		s.puts[shard].reset(s.log.typ)
@@ -326,6 +351,7 @@ func (s *Sets) resetPuts() {
 	s.recent, s.uses = 0, 0
 }
 
+// load takes O(segments + shards with puts) time.
 func (s *Sets) load() Load {
 	values, puts := 0, 0
 	for i := range s.staged[:s.used] {
@@ -340,8 +366,11 @@ func (s *Sets) load() Load {
 // Puts returns the Sets and Unsets by handle.
 func (s *Sets) Puts(shard int) *Puts { return &s.puts[shard] }
 
+// IsUnset reports whether the command by handle with a sequence in a shard is an Unset. The
+// attachment must be optional.
 func (s *Sets) IsUnset(shard, sequence int) bool { return s.unsets[shard].has(sequence) }
 
+// Key returns the key of the queue.
 func (s *Sets) Key() Key { return s.key }
 
 // bitmap is a set of small numbers.
@@ -349,6 +378,7 @@ type bitmap []uint64
 
 func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
 
+// put adds or removes i. It grows the bitmap only to add.
 func (b *bitmap) put(i int, in bool) {
 	if !in {
 		if b.has(i) {

@@ -5,6 +5,7 @@ import "math/bits"
 // Shards is a set of shards of one table, at most 64.
 type Shards uint64
 
+// AllShards returns the shards 0 to n-1.
 func AllShards(n int) Shards { return 1<<n - 1 }
 
 func (s *Shards) Add(shard int) { *s |= 1 << (shard & 63) }

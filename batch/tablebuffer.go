@@ -44,7 +44,8 @@ type Puts struct {
 	peak   highwater.Mark
 }
 
-// Values with pointers are zeroed.
+// reset drops all commands. It keeps arrays for the next use of the queue, as far as recent
+// uses needed them, and zeroes values with pointers.
 func (c *tableBuffer) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
@@ -56,6 +57,7 @@ func (c *tableBuffer) reset() {
 	for shard := range c.put.All {
 		p := &c.puts[shard]
 		p.reset(c.recorder.typ)
+		// A shard without puts must have no capacity: see putsTo.
 		c.spare[shard], *p = *p, Puts{}
 	}
 	c.recent |= c.put
@@ -65,6 +67,7 @@ func (c *tableBuffer) reset() {
 	}
 }
 
+// releaseIdle releases segments and arrays of puts that no use of the last period needed.
 func (c *tableBuffer) releaseIdle() {
 	if len(c.segments) > c.maxUsed {
 		clear(c.segments[c.maxUsed:])
@@ -76,7 +79,8 @@ func (c *tableBuffer) releaseIdle() {
 	c.recent, c.maxUsed, c.uses = 0, 0, 0
 }
 
-// Puts without commands have no capacity, so recording needs no extra check.
+// putsTo returns the puts of a shard, and notes the shard at its first put of a use. Puts
+// without commands have no capacity, so recording needs no extra check.
 func (c *tableBuffer) putsTo(shard int) *Puts {
 	if c.puts == nil {
 		c.puts, c.spare = make([]Puts, c.recorder.shards), make([]Puts, c.recorder.shards)
@@ -91,6 +95,7 @@ func (c *tableBuffer) putsTo(shard int) *Puts {
 
 // emptied empties an array and releases it if recent uses needed much less.
 func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slice {
+	// The collector must not see pointers of dropped values.
 	if t.Pointers {
 		t.Clear(values)
 	}
@@ -102,6 +107,7 @@ func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slic
 
 func (p *Puts) reset(t *items.Type) {
 	p.Values = emptied(t, p.Values, &p.peak)
+	// Both arrays have one length, so both are released.
 	if p.Values.Cap() == 0 {
 		p.whole = nil
 	}
@@ -116,6 +122,8 @@ func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 		return false
 	}
 	n := len(p.IDs)
+	// IDs carries the share. Values is always as long as the whole array, so that a put
+	// checks one capacity.
 	if n == cap(p.whole) {
 		p.whole = grow(p.IDs, 1)
 		p.Values = t.Grown(p.Values, cap(p.whole)).Resize(n)
@@ -132,6 +140,7 @@ func (c *tableBuffer) clip() {
 	}
 }
 
+// load takes O(segments + shards with puts) time.
 func (c *tableBuffer) load() Load {
 	c.seal()
 	creates, puts := 0, 0
@@ -154,6 +163,8 @@ func (c *tableBuffer) seal() {
 	}
 }
 
+// find returns the address of the value with a provisional handle, or nil if the queue did
+// not give the handle.
 func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	segment, offset := c.locate(id)
 	if segment < 0 {
@@ -162,6 +173,8 @@ func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	return c.segments[segment].values.Pointer(offset, c.recorder.typ.Size)
 }
 
+// locate returns the segment and offset of a provisional handle of the table, or -1. It
+// takes O(segments) time.
 func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	c.seal()
 	number, offset := split(id)
@@ -174,6 +187,7 @@ func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	return -1, 0
 }
 
+// room returns the number of creates for which a segment has memory.
 func (c *tableBuffer) room(segment int) int {
 	return c.segments[segment].values.Cap()
 }

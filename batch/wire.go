@@ -30,6 +30,8 @@ func (w *Wire) Callers() []uintptr { return w.callers[:w.n] }
 func (buf *buffer) trip() {
 	for _, w := range buf.wires {
 		if w.recorded(buf) <= w.command.at {
+			// A later command overwrites the stack until the number exceeds at. The last
+			// stack is of the wanted command.
 			w.n = runtime.Callers(2, w.callers[:])
 		}
 	}

@@ -16,11 +16,14 @@ func (a *EncodedInbox) Withdraw(call *Call) bool {
 	a.batch.inbox.mu.Lock()
 	defer a.batch.inbox.mu.Unlock()
 	i := call.number - a.first
+	// The number of a sealed call is out of range; the place of a withdrawn call has no
+	// call or another call.
 	if i < a.next || i >= len(a.calls) || a.calls[i].call != call {
 		return false
 	}
 	c := &a.calls[i]
 	c.call = nil
+	// The call no longer counts for the limit, although its bytes stay until a sweep.
 	a.held -= c.commands
 	a.withdrawn.add(c)
 	// A sweep moves at most as much as was withdrawn since the last one: amortized O(1).
@@ -32,6 +35,7 @@ func (a *EncodedInbox) Withdraw(call *Call) bool {
 
 // sweep removes withdrawn and sealed calls.
 func (a *EncodedInbox) sweep() {
+	// Sealed calls have lower numbers than all others.
 	a.first += a.next
 	bytes, calls := a.bytes[:0], a.calls[:0]
 	for _, c := range a.calls[a.next:] {

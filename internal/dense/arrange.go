@@ -7,6 +7,7 @@ import (
 	"handloom/internal/slotset"
 )
 
+// rowsFrom returns the rows i to j-1 in scratch memory, for an order of them.
 func (d *Set) rowsFrom(i, j int) []slotset.Row {
 	all := d.scratch()
 	all.order = atLeast(all.order, j-i)
@@ -23,6 +24,7 @@ func (d *Set) spareRows(n int) []slotset.Row {
 	return all.spare
 }
 
+// reorder arranges rows and notes them as changed for Defragment.
 func (d *Set) reorder(first int, order, spare []slotset.Row) {
 	if d.arrange(first, order, spare) > 0 {
 		d.touchRange(first, first+len(order))
@@ -33,6 +35,7 @@ func (d *Set) reorder(first int, order, spare []slotset.Row) {
 // returns the number of moves and overwrites order and spare.
 func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 	k := 0
+	// Rows in place at the front stay: a sorted map is not touched.
 	for k < len(order) && int(order[k]) == first+k {
 		k++
 	}
@@ -40,6 +43,7 @@ func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 		return 0
 	}
 	first, order, spare = first+k, order[k:], spare[k:]
+	// Owners first: they read the old meta set.
 	d.arrangeOwners(first, order, spare)
 	for _, c := range d.Columns() {
 		c.arrange(first, order, spare)
@@ -65,10 +69,12 @@ func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first i
 	return permute(t, all, *one, first, order)
 }
 
+// arrangeOwners moves the slots in the meta set and gives each its new row (S2).
 func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	for k, row := range order {
 		spare[k] = slotset.Row(d.meta[row])
 	}
+	// Iterations panic: rows have moved.
 	d.changes += slotset.Reordered
 	meta := d.meta[first : first+len(order)]
 	for k, slot := range spare[:len(order)] {
@@ -81,6 +87,7 @@ func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 func gather(t *items.Type, all, gathered items.Slice, first int, order []slotset.Row) items.Slice {
 	gathered = t.Gather(gathered, all, order)
 	t.Copy(all.Sub(first, first+len(order), t.Size), gathered)
+	// The scratch memory must not keep items alive.
 	if t.Pointers {
 		t.Clear(gathered)
 	}
@@ -100,6 +107,7 @@ func permute(t *items.Type, all, single items.Slice, first int, order []slotset.
 		at := begin
 		for from != begin {
 			t.Set(element(at), element(from))
+			// A row that is in place marks the cycle as done.
 			order[at] = slotset.Row(at + first)
 			at, from = from, int(order[from])-first
 			moves++
@@ -112,6 +120,7 @@ func permute(t *items.Type, all, single items.Slice, first int, order []slotset.
 	return moves
 }
 
+// exchange exchanges two rows with their owners and elements.
 func (d *Set) exchange(a, b slotset.Row) {
 	d.changes += slotset.Reordered
 	d.typ.Exchange(d.items, a, b)

@@ -28,11 +28,14 @@ type Column struct {
 	gathered, one items.Slice
 }
 
+// followers are the parts of a map that follow its rows: nil in a map without columns that
+// was never defragmented, whose erases pay one compare.
 type followers struct {
 	known   *ordering
 	columns []*Column
 }
 
+// AddColumn adds a column of zero elements, in O(Cap()) time.
 func (d *Set) AddColumn(k *Kind) *Column {
 	d.guard("AddColumn")
 	c := &Column{Kind: k, owner: d, all: k.Type.Make(d.items.Cap())}
@@ -41,6 +44,7 @@ func (d *Set) AddColumn(k *Kind) *Column {
 	return c
 }
 
+// Columns returns the columns in the order of AddColumn.
 func (d *Set) Columns() []*Column {
 	if d.followers == nil {
 		return nil
@@ -48,6 +52,7 @@ func (d *Set) Columns() []*Column {
 	return d.followers.columns
 }
 
+// following returns the followers, and makes them if there are none.
 func (d *Set) following() *followers {
 	if d.followers == nil {
 		d.followers = new(followers)
@@ -55,6 +60,7 @@ func (d *Set) following() *followers {
 	return d.followers
 }
 
+// ordering returns the order that Defragment knows, or nil.
 func (d *Set) ordering() *ordering {
 	if d.followers == nil {
 		return nil
@@ -62,8 +68,10 @@ func (d *Set) ordering() *ordering {
 	return d.followers.known
 }
 
+// erase follows an erase of one row, which the last row fills.
 func (f *followers) erase(row, last int) {
 	if f.known != nil {
+		// In this order: a change of a row past the end has no effect.
 		f.known.shorten(last)
 		f.known.change(row)
 	}
@@ -80,6 +88,7 @@ func (f *followers) beginErase(kept int) {
 	}
 }
 
+// move follows the moves of a bulk erase.
 func (f *followers) move(moves []slotset.Move) {
 	if f.known != nil {
 		f.known.moved(moves)
@@ -89,12 +98,14 @@ func (f *followers) move(moves []slotset.Move) {
 	}
 }
 
+// endErase zeroes the elements of the rows that are gone (C2).
 func (f *followers) endErase(kept, n int) {
 	for _, c := range f.columns {
 		c.clear(kept, n)
 	}
 }
 
+// reset releases all memory. The columns stay, without elements.
 func (f *followers) reset() {
 	f.known = nil
 	for _, c := range f.columns {
@@ -102,6 +113,7 @@ func (f *followers) reset() {
 	}
 }
 
+// shrink gives the columns a capacity of n, the length of the map (C1).
 func (f *followers) shrink(n int) {
 	f.known = f.known.shrink()
 	for _, c := range f.columns {
@@ -109,16 +121,19 @@ func (f *followers) shrink(n int) {
 	}
 }
 
-// C is the type of the column.
+// Elements returns the elements of the rows lo to hi-1. C is the type of the column.
 func Elements[C any](c *Column, lo, hi int) []C { return (*items.As[C](&c.all))[lo:hi:hi] }
 
+// Range returns the elements of the rows lo to hi-1.
 func (c *Column) Range(lo, hi int) items.Slice { return c.all.Sub(lo, hi, c.Kind.Type.Size) }
 
+// At returns the address of the element at a row, valid until the column grows.
 func (c *Column) At(row int) unsafe.Pointer { return c.all.Pointer(row, c.Kind.Type.Size) }
 
 // ReadAhead is [items.Type.ReadAhead].
 func (c *Column) ReadAhead(rows []slotset.Row) { c.Kind.Type.ReadAhead(c.all, rows) }
 
+// Fill copies values to the rows from row on, which have been inserted.
 func (c *Column) Fill(row int, values items.Slice) {
 	t := c.Kind.Type
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)
@@ -151,28 +166,33 @@ func (c *Column) erase(row, last int) {
 	clear(vacated)
 }
 
+// clear zeroes the elements of the rows lo to hi-1.
 func (c *Column) clear(lo, hi int) {
 	if lo < hi {
 		c.Kind.Type.Clear(c.all.Sub(lo, hi, c.Kind.Type.Size))
 	}
 }
 
+// grow gives the column a capacity of n and keeps the elements of rows.
 func (c *Column) grow(rows, n int) {
 	old := c.all
 	c.all = c.Kind.Type.Grown(old.Resize(rows), n)
 	poison(c.Kind.Type, old)
 }
 
+// clip limits the capacity to n, the capacity of the dense set (C1).
 func (c *Column) clip(n int) { c.all = c.all.Resize(n).Clip(n) }
 
 // arrange preserves order, which the items still need, and overwrites spare.
 func (c *Column) arrange(first int, order, spare []slotset.Row) {
+	// permute overwrites its order; gather does not.
 	if c.Kind.Type.Size > lineBytes {
 		order = spare[:copy(spare, order)]
 	}
 	arrange(c.Kind.Type, c.all, &c.gathered, &c.one, first, order)
 }
 
+// copyTo copies the elements of n rows. dst has room (C1).
 func (c *Column) copyTo(dst *Column, n int, clone func(dst, src unsafe.Pointer)) {
 	t := c.Kind.Type
 	if clone == nil {
@@ -184,6 +204,7 @@ func (c *Column) copyTo(dst *Column, n int, clone func(dst, src unsafe.Pointer))
 	}
 }
 
+// digest writes the elements of n rows to h. Their number is part of the set's digest.
 func (c *Column) digest(h *digest.Hash, n int) {
 	c.Kind.Type.DigestItems(h, c.all.Sub(0, n, c.Kind.Type.Size))
 }
@@ -201,6 +222,7 @@ func (c *Column) verify(rows, room int) error {
 	return nil
 }
 
+// poison fills an array that growth abandoned, in checked builds.
 func poison(t *items.Type, all items.Slice) {
 	if check.Full && all.Cap() > 0 && !t.Pointers {
 		check.Poison(all.Data(), uintptr(all.Cap())*t.Size)

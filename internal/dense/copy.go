@@ -7,6 +7,8 @@ import (
 	"handloom/internal/slotset"
 )
 
+// Clone returns a copy with the same columns, copied by assignment. It takes O(slots +
+// Len()) time.
 func (d *Set) Clone() *Set {
 	d.guard("Clone")
 	c := d.EmptyLike()
@@ -20,6 +22,7 @@ type CloneFuncs struct {
 	Columns []func(dst, src unsafe.Pointer)
 }
 
+// column returns the function of a column, or nil.
 func (c CloneFuncs) column(i int) func(dst, src unsafe.Pointer) {
 	if i < len(c.Columns) {
 		return c.Columns[i]
@@ -37,17 +40,21 @@ func (d *Set) CopyTo(dst *Set, clones CloneFuncs) {
 	}
 	dst.changes += slotset.Reordered
 	dst.maxItems = d.maxItems
+	// All memory first, so that only user functions can fail below.
 	dst.makeCopyRoom(len(d.meta), len(d.set.Words))
 	if clones.Items == nil {
+		// Rows of dst past n keep their items until setRows releases them.
 		n := len(d.meta)
 		d.typ.Copy(dst.items.Resize(max(n, dst.items.Len())), d.items)
 		dst.setRows(n)
 	} else {
+		// User code: it may panic, and it must not change either map.
 		d.cloning(dst, func() { d.cloneItems(dst, clones.Items) })
 	}
 	if len(dst.Columns()) > 0 {
 		d.cloning(dst, func() { d.copyColumns(dst, clones) })
 	}
+	// Meta set and slots follow last, so that a panic above leaves no mixture.
 	dst.meta = dst.meta[:len(d.meta)]
 	dst.clipMeta()
 	copy(dst.meta, d.meta)
@@ -61,6 +68,7 @@ func (d *Set) CopyTo(dst *Set, clones CloneFuncs) {
 func (d *Set) copyColumns(dst *Set, clones CloneFuncs) {
 	n, had := len(d.meta), len(dst.meta)
 	for _, to := range dst.Columns() {
+		// Elements past the new length must be zero (C2).
 		to.clear(n, had)
 		to.clip(dst.items.Cap())
 		i := slices.IndexFunc(d.Columns(), func(c *Column) bool { return c.Kind == to.Kind })
@@ -90,6 +98,8 @@ func (d *Set) makeCopyRoom(rows, words int) {
 	}
 }
 
+// setRows sets the number of rows of a copy, releases the rows past it (S4), and limits
+// capacity to MaxItems.
 func (d *Set) setRows(n int) {
 	if n < d.items.Len() {
 		d.release(n, d.items.Len())
@@ -101,6 +111,7 @@ func (d *Set) setRows(n int) {
 	d.items = d.items.Resize(n).Clip(max(n, room))
 }
 
+// cloneItems calls clone for each row, with the old item of dst or zero.
 func (d *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	n := len(d.meta)
 	dst.items = dst.items.Resize(max(n, dst.items.Len()))
@@ -110,6 +121,7 @@ func (d *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	dst.setRows(n)
 }
 
+// cloning runs f, which calls user functions. If f panics, dst becomes empty.
 func (d *Set) cloning(dst *Set, f func()) {
 	done := false
 	d.busy++
@@ -125,6 +137,7 @@ func (d *Set) cloning(dst *Set, f func()) {
 	done = true
 }
 
+// empty makes the map empty and keeps its arrays. Its columns may have any content before.
 func (d *Set) empty() {
 	d.setRows(0)
 	for _, c := range d.Columns() {
@@ -137,6 +150,8 @@ func (d *Set) empty() {
 	d.forgetOrder()
 }
 
+// copyTo copies the progress of Defragment to dst, which may be nil, and returns the copy.
+// The copy continues as the original would.
 func (o *ordering) copyTo(dst *ordering) *ordering {
 	if o.isBlank() {
 		if dst != nil {

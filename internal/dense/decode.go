@@ -12,6 +12,7 @@ import (
 // Load restores the state that [Set.DigestTo] wrote into the map, which must be unused. It
 // verifies all invariants and reports violations to in; the map is then unusable.
 func (d *Set) Load(in *digest.Decoder) {
+	// Slots first: meta set and number of rows follow from the live words.
 	d.set.Load(in)
 	if in.Err() != nil {
 		return
@@ -22,6 +23,7 @@ func (d *Set) Load(in *digest.Decoder) {
 		return
 	}
 	d.meta = meta
+	// Bytes may have any content, so each number is checked before it is an index.
 	known := loadOrdering(in, len(meta), len(d.set.Words))
 	if in.Migrates() {
 		known = nil // keys may have changed
@@ -39,10 +41,12 @@ func (d *Set) Load(in *digest.Decoder) {
 	}
 }
 
+// loadColumns reads the columns of the encoder, in its order, into the columns of this map.
 func (d *Set) loadColumns(in *digest.Decoder) {
 	own := d.Columns()
 	for _, from := range in.Columns(len(own)) {
 		if from.Into < 0 {
+			// This map has no such column, but the bytes must be passed.
 			from.Skip.Skip(in, len(d.meta))
 			continue
 		}
@@ -51,6 +55,7 @@ func (d *Set) loadColumns(in *digest.Decoder) {
 		c.all = LoadItems(in, c.Kind.Type, len(d.meta))
 	}
 	for _, c := range own {
+		// A column that the encoder did not have is zero.
 		if in.Err() == nil && c.all.Cap() == 0 {
 			c.all = c.Kind.Type.Make(d.items.Cap())
 		}
@@ -60,6 +65,8 @@ func (d *Set) loadColumns(in *digest.Decoder) {
 // bytesAtOnce limits memory for items not yet read. Input of 8 bytes backs each item.
 const bytesAtOnce = 1 << 20
 
+// LoadItems reads n items of type t. Memory of large items grows as they arrive, so that a
+// damaged length cannot claim more than a multiple of the input.
 func LoadItems(in *digest.Decoder, t *items.Type, n int) items.Slice {
 	at := n
 	if t.Size > 128 {
@@ -77,6 +84,7 @@ func LoadItems(in *digest.Decoder, t *items.Type, n int) items.Slice {
 	}
 }
 
+// loadOrdering reads the progress of Defragment, or nil.
 func loadOrdering(in *digest.Decoder, rows, slots int) *ordering {
 	kind := in.Uint8()
 	if kind == 0 {
@@ -108,6 +116,7 @@ func loadOrdering(in *digest.Decoder, rows, slots int) *ordering {
 	return o
 }
 
+// load reads the rows of a set, which must ascend.
 func (s *rowSet) load(in *digest.Decoder, seen int) {
 	s.grow(seen)
 	next := 0
@@ -122,6 +131,7 @@ func (s *rowSet) load(in *digest.Decoder, seen int) {
 	}
 }
 
+// loadSlots reads slots. They may be vacant by now: a round skips such items.
 func loadSlots(in *digest.Decoder, slots int) []slotset.Slot {
 	list := loadNumbers[slotset.Slot](in, slots, "items of a round")
 	for _, slot := range list {
@@ -158,9 +168,11 @@ func (o *ordering) resume(slots int) error {
 		sound = sound && o.mergesSoundly()
 		merged := o.spare
 		if sound = sound && len(merged) == o.merged(); sound {
+			// A merge writes into spare up to the length of list.
 			o.spare = append(slices.Grow(merged, n-len(merged)), make([]slotset.Slot, n-len(merged))...)
 		}
 	case placing:
+		// The encoding leaves out the skips, which only save time.
 		o.linkWords()
 	case moving:
 	default:
@@ -172,6 +184,8 @@ func (o *ordering) resume(slots int) error {
 	return nil
 }
 
+// mergesSoundly reports whether a merge can continue: runs ascend, and both cursors are in
+// the runs of the current pair.
 func (o *ordering) mergesSoundly() bool {
 	n := len(o.list)
 	if o.pair >= len(o.ends) || o.pair%2 != 0 || o.made != o.pair/2 || int(o.ends[len(o.ends)-1]) != n {
@@ -188,6 +202,7 @@ func (o *ordering) mergesSoundly() bool {
 	return int(start) <= o.left && o.left <= mid && o.right <= hi
 }
 
+// rising reports whether ends rise from above start to below limit.
 func rising(start uint32, ends []uint32, limit int) bool {
 	for _, end := range ends {
 		if end <= start || int64(end) >= int64(limit) {

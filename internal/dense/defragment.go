@@ -9,6 +9,7 @@ import (
 	"handloom/shard/handle"
 )
 
+// comparison has the typed functions of a Defragment.
 type comparison struct {
 	compare   func(a, b slotset.Row) int // nil: forget the order
 	mergeSort func(order, spare []slotset.Row) (sorted, rest []slotset.Row)
@@ -30,11 +31,13 @@ func Defragment[T any](d *Set, cmp func(a, b *T) int, budget int) (moves int, do
 	}, budget)
 }
 
+// defragment is Defragment without T.
 func (d *Set) defragment(by comparison, budget int) (moves int, done bool) {
 	d.guard("Defragment")
 	if budget < 0 {
 		panic(fmt.Sprintf("handlemap: Defragment with a budget of %d; it must not be negative", budget))
 	}
+	// A new comparison needs another order, so the caller first drops the old one.
 	if by.compare == nil {
 		d.forgetOrder()
 		return 0, false
@@ -47,6 +50,7 @@ func (d *Set) defragment(by comparison, budget int) (moves int, done bool) {
 	if f.unbounded {
 		f.left = math.MaxInt
 	}
+	// The comparison is user code, which must not change rows between two steps.
 	d.busy++
 	defer func() { d.busy-- }()
 	done = f.run()
@@ -71,9 +75,11 @@ func (d *Set) TouchRows(i, j int) {
 	d.touchRange(i, j)
 }
 
+// touchRange notes that the items of the rows i to j-1 may have another place in the order.
 func (d *Set) touchRange(i, j int) {
 	switch known := d.ordering(); {
 	case known == nil:
+	// All rows have changed, so all progress is lost.
 	case j-i == len(d.meta):
 		known.forget()
 	default:
@@ -81,6 +87,7 @@ func (d *Set) touchRange(i, j int) {
 	}
 }
 
+// forgetOrder drops the progress of Defragment.
 func (d *Set) forgetOrder() {
 	if known := d.ordering(); known != nil {
 		known.forget()
@@ -98,6 +105,7 @@ type defragmenter struct {
 	moves     int
 }
 
+// run runs stage after stage until the order is complete or the budget ends.
 func (d *defragmenter) run() (done bool) {
 	for {
 		paused := false
@@ -108,6 +116,7 @@ func (d *defragmenter) run() (done bool) {
 			}
 			d.known.begin(d.m.meta)
 		case finding:
+			// Without a bound a normal sort is faster than rounds that can pause.
 			if d.unbounded && d.known.at == 0 {
 				d.sortAtOnce()
 			} else {
@@ -128,6 +137,8 @@ func (d *defragmenter) run() (done bool) {
 	}
 }
 
+// spend takes one comparison or exchange from the budget. It returns false if nothing is
+// left.
 func (d *defragmenter) spend() bool {
 	if d.left == 0 {
 		return false

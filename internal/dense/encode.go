@@ -4,6 +4,8 @@ import (
 	"handloom/internal/digest"
 )
 
+// Digest returns a number for the whole state: slots, freelist, order, items and columns.
+// It takes O(slots + Len()) time.
 func (d *Set) Digest() uint64 {
 	var h digest.Hash
 	d.DigestTo(&h)
@@ -17,6 +19,7 @@ func (d *Set) ItemsDigest() uint64 {
 	return h.Sum()
 }
 
+// DigestTo writes the state to h, in the order in which [Set.Load] reads it.
 func (d *Set) DigestTo(h *digest.Hash) {
 	d.digestItems(h)
 	for _, c := range d.Columns() {
@@ -24,6 +27,7 @@ func (d *Set) DigestTo(h *digest.Hash) {
 	}
 }
 
+// digestItems writes everything except the columns.
 func (d *Set) digestItems(h *digest.Hash) {
 	d.set.Digest(h) // the words of live slots contain the row order
 	d.ordering().digest(h)

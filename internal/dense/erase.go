@@ -25,11 +25,13 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 		return false
 	}
 	w := words[i]
+	// One compare of free bit, typeId and generation (H2).
 	if (w^h.ID)>>32 != 0 {
 		return false
 	}
 	all, meta := (*[]T)(unsafe.Pointer(&d.items)), d.meta
 	row, last := int(uint32(w)), len(meta)-1
+	// The last row fills the gap; its slot must find the new row (S2).
 	if row < last {
 		rows, moved := (*all)[:len(meta)], meta[last]
 		rows[row] = rows[last]
@@ -41,6 +43,7 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 		(*all)[last] = none // S4: lets the collector free the item
 	}
 	*all = (*all)[:last]
+	// A running iteration sees the change.
 	d.changes += slotset.Removed
 	d.meta = d.meta[:last]
 	vacated, ok := slotset.TryRetire[Inline](&d.set.Freelist, slotset.Slot(i), w)
@@ -48,6 +51,7 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 		vacated = d.set.Retire(slotset.Slot(i), w, len(words))
 	}
 	words[i] = vacated
+	// Columns and the order of Defragment follow with the same rows.
 	if d.followers != nil {
 		d.followers.erase(row, last)
 	}
@@ -58,6 +62,7 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 func (d *Set) EraseItems(ids []handle.ID) int {
 	d.guard("EraseItems")
 	marks := d.scratchMarks()
+	// A set of rows, so that order and repetition of handles do not matter.
 	d.set.MarkAll(marks, ids, len(d.meta))
 	return d.EraseMarked(marks)
 }
@@ -72,6 +77,7 @@ func EraseFunc[T any](d *Set, f func(h handle.Of[T], v *T) bool) int {
 	return d.EraseMarked(marks)
 }
 
+// markRows marks the rows for which f returns true. If f panics it leaves no marks.
 func markRows[T any](d *Set, f func(handle.Of[T], *T) bool, marks *Bitset) {
 	done := false
 	d.busy++
@@ -96,9 +102,12 @@ func (d *Set) EraseMarked(marks *Bitset) int {
 	erased := marks.Len()
 	kept := len(d.meta) - erased
 	if d.followers != nil {
+		// The order forgets the rows at the end first: the moves below mark only remaining
+		// rows.
 		d.followers.beginErase(kept)
 	}
 	d.set.EraseMarked(marks, d.meta, func(moves []slotset.Move) {
+		// The set computes the moves from the marks; items and columns make the same moves.
 		d.typ.Move(d.items, moves)
 		if d.followers != nil {
 			d.followers.move(moves)
@@ -112,6 +121,7 @@ func (d *Set) EraseMarked(marks *Bitset) int {
 	return erased
 }
 
+// truncate removes the rows from n on. The caller vacates their slots.
 func (d *Set) truncate(n int) {
 	d.changes += slotset.Removed * uint64(len(d.meta)-n)
 	d.release(n, len(d.meta))
@@ -129,12 +139,14 @@ func (d *Set) release(lo, hi int) {
 // over the meta set's array, which it needs now (op=clear).
 func (d *Set) Clear() {
 	d.guard("Clear")
+	// Before the length falls: rows past it must be zero (C2).
 	for _, c := range d.Columns() {
 		c.clear(0, len(d.meta))
 	}
 	meta := d.meta
 	d.truncate(0)
 	d.meta = d.set.VacateAll(meta)
+	// The array comes from the ring and may be longer than the dense set (S1).
 	d.clipMeta()
 	d.forgetOrder()
 }
@@ -142,6 +154,7 @@ func (d *Set) Clear() {
 // Reset removes every item and releases the memory; see handlemap.Map.Reset.
 func (d *Set) Reset() {
 	d.guard("Reset")
+	// New slots begin above the highest generation, and too few may be left (G3).
 	if !d.set.CanDrop() {
 		d.Clear()
 		return
@@ -155,6 +168,7 @@ func (d *Set) Reset() {
 	}
 }
 
+// scratchMarks returns an empty set of rows. Each user clears it after use.
 func (d *Set) scratchMarks() *Bitset {
 	if d.marks == nil {
 		d.marks = new(Bitset)

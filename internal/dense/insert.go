@@ -18,6 +18,8 @@ import (
 func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 	all := (*[]T)(unsafe.Pointer(&d.items)) // As would add a load although it inlines
 	row := len(d.meta)
+	// Room in the meta set is room in the dense set (S1), whose capacity MaxItems limits.
+	// So the fast path compares no limit.
 	if row >= cap(d.meta) || d.busy != 0 {
 		return insertSlow(d, v)
 	}
@@ -26,9 +28,11 @@ func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 		if slot >= cap(d.set.Words) {
 			return insertSlow(d, v)
 		}
+		// A new slot: no vacant slot may go first.
 		d.set.Words = d.set.Words[:slot+1]
 		d.set.Words[slot] = upper | handle.ID(row)
 	} else {
+		// A vacant slot, the oldest.
 		front, ok := slotset.TryPop[Inline](&d.set.Freelist)
 		if !ok {
 			return insertSlow(d, v)
@@ -40,6 +44,7 @@ func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 	d.meta = d.meta[:row+1]
 	d.meta[row] = slotset.Slot(slot)
 	*all = (*all)[:row+1]
+	// Elements of columns at the row are zero already (C2).
 	(*all)[row] = v
 	return handle.Of[T]{ID: upper | handle.ID(slot)}, nil
 }
@@ -47,6 +52,7 @@ func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 // insertSlow handles a wrap of the freelist ring, the first fresh slot after vacant ones,
 // growth, limits and running callbacks.
 func insertSlow[T any](d *Set, v T) (handle.Of[T], error) {
+	// A zero map gets its item type with the first insert.
 	id, err := Bind[T](d).addRow()
 	if err == nil {
 		all := *items.As[T](&d.items)
@@ -70,6 +76,7 @@ func (d *Set) addRow() (handle.ID, error) {
 		return 0, err
 	}
 	d.items = d.items.Resize(row + 1)
+	// The slot may be new and the words may have moved, so the bulk path issues it.
 	var h [1]handle.ID
 	d.issue(h[:])
 	return h[0], nil
@@ -88,6 +95,7 @@ func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, err
 	}
 	row := len(d.meta)
 	d.items = d.items.Resize(row + n)
+	// Nothing can fail from here on.
 	d.typ.Copy(d.items.Sub(row, row+n, d.typ.Size), values)
 	dst = slices.Grow(dst, n)
 	d.issue(dst[len(dst) : len(dst)+n])
@@ -105,12 +113,17 @@ func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 		return dst, err
 	}
 	dst = slices.Grow(dst, n)
+	// The handles are known before the items, and are issued only if all items are filled
+	// in.
 	d.set.Preview(dst[len(dst) : len(dst)+n])
+	// Callbacks may look up, not change: the previewed handles must stay the next ones.
 	d.busy++
 	d.staged = n
 	return dst[:len(dst)+n], nil
 }
 
+// finishStaged ends stage. Unless all rows are filled in, it drops them: nothing was
+// issued.
 func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 	d.busy--
 	d.staged = 0
@@ -133,9 +146,11 @@ func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	if err != nil {
 		return dst, err
 	}
+	// filled stays false if f panics or ends the goroutine.
 	handles, filled := all[len(dst):], false
 	defer func() { d.finishStaged(handles, filled) }()
 	rows := (*items.As[T](&d.items))[len(d.meta) : len(d.meta)+n]
+	// Rows with pointers are zero already (S4).
 	if !d.typ.Pointers {
 		clear(rows) // of erased items
 	}
@@ -146,14 +161,18 @@ func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	return all, nil
 }
 
+// issue issues slots for the rows from the length of the meta set on. makeRoom has made
+// room.
 func (d *Set) issue(handles []handle.ID) {
 	row := len(d.meta)
 	d.meta = d.meta[:row+len(handles)]
 	d.set.Issue(slotset.Row(row), d.meta[row:], handles)
 }
 
+// InsertFunc is [EmplaceItems] of one item.
 func InsertFunc[T any](d *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	d.guard("InsertFunc")
+	// The array for the handle belongs to the map, so it is allocated once.
 	one, err := EmplaceItems(d, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, d.one[:0])
 	if err != nil {
 		return handle.Of[T]{}, err

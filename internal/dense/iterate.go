@@ -14,6 +14,7 @@ func Items[T any](d *Set) []T {
 	return all[:len(all):len(all)]
 }
 
+// Range returns the items of the rows lo to hi-1, which share memory with the map.
 func Range[T any](d *Set, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
 
 func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
@@ -26,6 +27,7 @@ func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.S
 func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		for row, end := 0, len(d.meta); row < end; {
+			// Read again after each change: an insert may move the arrays.
 			all, meta, words := (*items.As[T](&d.items))[:end], d.meta[:end], d.set.Words
 			changes, last := d.changes, d.lastOf(end)
 			h := handle.ID(0)
@@ -39,6 +41,8 @@ func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 					break
 				}
 			}
+			// Resume decides whether the current item was removed, and whether this row
+			// must be repeated.
 			if row < end {
 				row, end = slotset.Resume(row, end, d.changes-changes, d.Has(h), d.lastOf(row+1), last)
 				end = min(end, len(d.meta))

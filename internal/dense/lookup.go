@@ -51,6 +51,7 @@ func (d *Set) NewStaleError(id handle.ID) *handle.StaleError {
 	return &handle.StaleError{Handle: id, Held: d.set.Held(id), TypeID: d.TypeID()}
 }
 
+// Item returns the address of the item of id, or nil.
 func (d *Set) Item(id handle.ID) unsafe.Pointer {
 	if row, ok := d.set.Lookup(id); ok {
 		return d.items.Pointer(int(row), d.typ.Size)
@@ -58,6 +59,7 @@ func (d *Set) Item(id handle.ID) unsafe.Pointer {
 	return nil
 }
 
+// RowOf returns the row of the item of id, and whether it exists.
 func (d *Set) RowOf(id handle.ID) (int, bool) {
 	row, ok := d.set.Lookup(id)
 	return int(row), ok
@@ -66,11 +68,14 @@ func (d *Set) RowOf(id handle.ID) (int, bool) {
 // RowsOf sets rows[i] to the row of ids[i], or to [slotset.NoRow].
 func (d *Set) RowsOf(ids []handle.ID, rows []slotset.Row) { d.set.LookupAll(ids, rows) }
 
+// IDAt returns the handle of the item at a row, which must exist. The generation is in the
+// slot word, so it takes one access more than the row.
 func (d *Set) IDAt(row int) handle.ID {
 	slot := d.meta[row]
 	return d.set.Words[slot]&slotset.UpperHalf | handle.ID(slot)
 }
 
+// IDsAt is [Set.IDAt] for several rows; it sets ids[i].
 func (d *Set) IDsAt(rows []uint32, ids []handle.ID) {
 	meta, words := d.meta, d.set.Words
 	for i, row := range rows {

@@ -12,6 +12,7 @@ import (
 // Bitset is a set of items to erase.
 type Bitset = slotset.Bitset
 
+// Mark marks the item of id to be erased.
 func (d *Set) Mark(marks *Bitset, id handle.ID) slotset.Marking {
 	return d.set.Mark(marks, id, len(d.meta))
 }
@@ -24,6 +25,7 @@ func (d *Set) MarkItems(marks *Bitset, ids []handle.ID, unmarked []slotset.Unmar
 // MarkRows returns the number of items that were already marked.
 func (d *Set) MarkRows(marks *Bitset, rows []uint32) (again int) {
 	marks.Rows.Grow(len(d.meta))
+	// Without old generations no word must be read.
 	deplete := d.set.MayDeplete()
 	for _, row := range rows {
 		if !marks.Rows.Add(int(row)) {
@@ -38,6 +40,7 @@ func (d *Set) MarkRows(marks *Bitset, rows []uint32) (again int) {
 // MarkEvery marks every item in O(Len()/64) time, or O(Len()) if slots may be depleted.
 func (d *Set) MarkEvery(marks *Bitset) { d.set.MarkEvery(marks, d.meta) }
 
+// Marked calls yield with each marked item, by ascending row, until it returns false.
 func (d *Set) Marked(marks *Bitset, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
@@ -58,6 +61,7 @@ func (d *Set) PutItems(ids []handle.ID, values items.Slice) {
 	for i, id := range ids {
 		if row, ok := d.set.Lookup(id); ok {
 			d.typ.Set(d.items.Pointer(int(row), d.typ.Size), values.Pointer(i, d.typ.Size))
+			// The new value may have another place in the order.
 			d.touchRange(int(row), int(row)+1)
 		}
 	}
@@ -66,6 +70,8 @@ func (d *Set) PutItems(ids []handle.ID, values items.Slice) {
 // fewPuts do not repay a block of rows (op=fewcommands).
 const fewPuts = 8
 
+// putBlocks puts many items. It finds a block of rows and reads ahead, so that cache misses
+// overlap.
 func (d *Set) putBlocks(ids []handle.ID, values items.Slice) {
 	var space [slotset.Lookahead]slotset.Row
 	for from := 0; from < len(ids); from += slotset.Lookahead {

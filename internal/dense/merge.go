@@ -29,6 +29,8 @@ func (a array) mergeSort(order, spare []slotset.Row, cmp func(a, b unsafe.Pointe
 	return a.mergeRuns(order, spare, runLength, cmp)
 }
 
+// mergeRuns merges sorted runs of a width until one is left. It returns it, and the other
+// array.
 func (a array) mergeRuns(order, spare []slotset.Row, width int, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
 	for ; width < len(order); width *= 2 {
 		for lo := 0; lo < len(order); lo += 2 * width {
@@ -41,6 +43,7 @@ func (a array) mergeRuns(order, spare []slotset.Row, width int, cmp func(a, b un
 	return order, spare
 }
 
+// insertionSort sorts rows stably.
 func (a array) insertionSort(rows []slotset.Row, cmp func(a, b unsafe.Pointer) int) {
 	for i := 1; i < len(rows); i++ {
 		row := rows[i]
@@ -55,6 +58,7 @@ func (a array) insertionSort(rows []slotset.Row, cmp func(a, b unsafe.Pointer) i
 
 // merge is one loop for speed (op=sort). It is stable.
 func (a array) merge(dst, left, right []slotset.Row, cmp func(a, b unsafe.Pointer) int) {
+	// Runs that are in order already cost one comparison.
 	if len(right) == 0 || cmp(a.at(left[len(left)-1]), a.at(right[0])) <= 0 {
 		copy(dst[copy(dst, left):], right)
 		return
@@ -63,6 +67,7 @@ func (a array) merge(dst, left, right []slotset.Row, cmp func(a, b unsafe.Pointe
 	rowL, rowR := left[0], right[0]
 	itemL, itemR := a.at(rowL), a.at(rowR)
 	for i := range dst {
+		// Equal items keep their order: left goes first.
 		if cmp(itemL, itemR) <= 0 {
 			dst[i] = rowL
 			if l++; l >= len(left) {

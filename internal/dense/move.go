@@ -10,6 +10,7 @@ import (
 // items between them.
 func (d *defragmenter) beginMoving() {
 	o := d.known
+	// The range of rows whose item changes: all others are in place.
 	lo, hi := o.seen, 0
 	for k, slot := range o.list {
 		if row, valid := d.rowOf(slot); valid {
@@ -20,6 +21,7 @@ func (d *defragmenter) beginMoving() {
 	wanted := slices.Grow(o.spare[:0], max(hi-lo, len(o.list)))
 	k := 0
 	for row := lo; row < hi; row++ {
+		// An item precedes the sorted row at its place.
 		for ; k < len(o.list) && int(o.places[k]) <= row; k++ {
 			wanted = append(wanted, o.list[k])
 		}
@@ -27,6 +29,7 @@ func (d *defragmenter) beginMoving() {
 			wanted = append(wanted, d.m.meta[row])
 		}
 	}
+	// Places past the range are at its end.
 	wanted = append(wanted, o.list[k:]...)
 	o.list, o.spare = wanted, o.list
 	o.sorting.clear()
@@ -34,6 +37,8 @@ func (d *defragmenter) beginMoving() {
 	o.lo, o.hi = lo, hi
 }
 
+// moveAtOnce moves all items by one permutation. It returns false if the items do not fill
+// the range, because rows in it have changed since.
 func (d *defragmenter) moveAtOnce() bool {
 	o := d.known
 	order := d.m.rowsFrom(0, len(o.list))[:0]
@@ -55,6 +60,7 @@ func (d *defragmenter) move() bool {
 	o := d.known
 	for ; o.at < len(o.list); o.at++ {
 		row, valid := d.rowOf(o.list[o.at])
+		// Erased or changed meanwhile: the next round has it.
 		if !valid {
 			continue
 		}

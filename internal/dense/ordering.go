@@ -48,16 +48,19 @@ type cursor struct {
 	step  int // placing: rows to the next guess; 0 if hi was guessed
 }
 
+// isSorted reports whether a row below seen has its place.
 func (o *ordering) isSorted(row int) bool { return !o.changed.has(row) && !o.sorting.has(row) }
 
 func (o *ordering) change(row int) { o.changeRange(row, row+1) }
 
+// changeRange notes that rows have changed. An item of the round is then taken out of it.
 func (o *ordering) changeRange(lo, hi int) {
 	hi = min(hi, o.seen)
 	o.changed.addRange(lo, hi)
 	o.sorting.removeRange(lo, hi)
 }
 
+// shorten follows erases: only the rows below n remain.
 func (o *ordering) shorten(n int) {
 	if n < o.seen {
 		o.changed.removeRange(n, o.seen)
@@ -66,12 +69,14 @@ func (o *ordering) shorten(n int) {
 	}
 }
 
+// moved notes the rows that a bulk erase has filled.
 func (o *ordering) moved(moves []slotset.Move) {
 	for _, move := range moves {
 		o.change(int(move.To))
 	}
 }
 
+// forget drops all progress. The memory stays.
 func (o *ordering) forget() {
 	o.changed.clear()
 	o.sorting.clear()
@@ -79,6 +84,7 @@ func (o *ordering) forget() {
 	o.rest()
 }
 
+// rest ends the round.
 func (o *ordering) rest() {
 	o.enter(resting)
 	o.list, o.spare, o.ends, o.places = o.list[:0], o.spare[:0], o.ends[:0], o.places[:0]
@@ -89,10 +95,12 @@ func (o *ordering) enter(s stage) { o.stage, o.cursor = s, cursor{} }
 // isBlank reports whether nothing is known.
 func (o *ordering) isBlank() bool { return o == nil || o.seen == 0 && o.stage == resting }
 
+// isDone reports whether all n rows are in order.
 func (o *ordering) isDone(n int) bool {
 	return o.stage == resting && o.seen == n && o.changed.count == 0
 }
 
+// merged returns the number of items in spare that the current merge has written.
 func (o *ordering) merged() int {
 	switch {
 	case o.stage != merging:
@@ -103,6 +111,7 @@ func (o *ordering) merged() int {
 	return o.left + max(0, o.right-int(o.ends[o.pair]))
 }
 
+// shrink releases memory that holds no progress.
 func (o *ordering) shrink() *ordering {
 	if o.isBlank() {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"handloom/internal/slotset"
 )
 
+// beginPlacing begins to find the places of the sorted list.
 func (o *ordering) beginPlacing() {
 	o.enter(placing)
 	o.places = slices.Grow(o.places[:0], len(o.list))
@@ -15,6 +16,7 @@ func (o *ordering) beginPlacing() {
 	o.beginSearch()
 }
 
+// linkWords makes each word its own next word: nothing is skipped yet.
 func (o *ordering) linkWords() {
 	words := (o.seen + 63) / 64
 	o.skips = slices.Grow(o.skips[:0], words+1)[:words+1]
@@ -30,6 +32,8 @@ func (o *ordering) beginSearch() {
 	o.step = max(o.top-o.lo, 0)/(len(o.list)-len(o.places)+1) + 1
 }
 
+// place finds the place of each item. The list is sorted, so the search continues where the
+// search for the previous item ended.
 func (d *defragmenter) place() bool {
 	o := d.known
 	o.top, o.hi = min(o.top, o.seen), min(o.hi, o.seen) // rows may have been erased
@@ -47,6 +51,8 @@ func (d *defragmenter) place() bool {
 	return true
 }
 
+// narrow halves the range of the current item, or doubles the distance of the guess. It
+// returns false if the budget ends.
 func (d *defragmenter) narrow(row slotset.Row) bool {
 	o := d.known
 	guess := o.lo + o.step - 1
@@ -91,6 +97,7 @@ func (o *ordering) nextSorted(row, hi int) int {
 	return min(hi, w*64+bits.TrailingZeros64(word))
 }
 
+// skip returns the first word at or above w that may have sorted rows.
 func (o *ordering) skip(w int) int {
 	for int(o.skips[w]) != w {
 		o.skips[w] = o.skips[o.skips[w]]

@@ -8,6 +8,7 @@ import (
 	"handloom/internal/slotset"
 )
 
+// smallest is the first capacity, in rows.
 const smallest = 8
 
 // CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit after
@@ -16,6 +17,7 @@ func (d *Set) CanInsert(n, erased, depleting int) error {
 	return d.set.CanInsert(n, erased, depleting, d.maxItems)
 }
 
+// makeRoom makes room for n more items, or fails with [handle.ErrFull] and changes nothing.
 func (d *Set) makeRoom(n int) error {
 	if err := d.CanInsert(n, 0, 0); err != nil {
 		return err
@@ -24,6 +26,8 @@ func (d *Set) makeRoom(n int) error {
 	return nil
 }
 
+// HasRoom reports whether n more items fit the arrays. The freelist needs no memory for
+// inserts.
 func (d *Set) HasRoom(n int) bool {
 	return len(d.meta)+n <= cap(d.meta) && d.set.Slots()+d.set.Fresh(n) <= cap(d.set.Words)
 }
@@ -49,6 +53,7 @@ func (d *Set) needs(n int) (rows, words int) {
 	return min(len(d.meta)+n, max(limit, len(d.meta))), d.set.Slots() + d.set.Fresh(n)
 }
 
+// grow makes room for n more items, up to the limits. Each array grows at most once.
 func (d *Set) grow(n int) {
 	rows, words := d.needs(n)
 	if rows > d.items.Cap() {
@@ -56,6 +61,7 @@ func (d *Set) grow(n int) {
 	}
 	d.growMeta(rows)
 	if words > cap(d.set.Words) {
+		// At least as many words as rows: each row has a slot.
 		d.growWords(max(d.roomy(words, cap(d.set.Words)), d.items.Cap()))
 	}
 }
@@ -70,6 +76,7 @@ func (d *Set) roomy(need, have int) int {
 	return max(need, grown)
 }
 
+// growRows makes room for n rows, exactly, in the dense set, the columns and the meta set.
 func (d *Set) growRows(n int) {
 	if n > d.items.Cap() {
 		grown := d.typ.Grown(d.items, n)
@@ -99,6 +106,7 @@ func (d *Set) clipMeta() {
 	d.meta = d.meta[:len(d.meta):min(cap(d.meta), d.items.Cap())]
 }
 
+// growWords makes room for n slot words, up to the limit of slots.
 func (d *Set) growWords(n int) {
 	d.set.Grow(int(min(uint64(n), d.set.Limit())))
 }
@@ -126,6 +134,7 @@ func (d *Set) Shrink() {
 	d.items = d.typ.Grown(d.items, len(d.meta))
 	d.meta = slices.Clip(append([]slotset.Slot(nil), d.meta...))
 	d.set.Shrink()
+	// Scratch memory is made again when it is needed.
 	d.marks, d.sorting = nil, nil
 	if d.followers != nil {
 		d.followers.shrink(len(d.meta))

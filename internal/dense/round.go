@@ -6,12 +6,15 @@ import (
 	"handloom/internal/slotset"
 )
 
+// begin begins a round with all changed rows.
 func (o *ordering) begin(meta []slotset.Slot) {
 	n := len(meta)
 	o.changed.grow(n)
 	o.sorting.grow(n)
 	o.changed.addRange(o.seen, n)
 	o.seen = n
+	// The round takes the changed rows, and the set of changes is empty again. Rest left
+	// sorting empty (O2).
 	o.changed, o.sorting = o.sorting, o.changed
 	o.list = slices.Grow(o.list[:0], o.sorting.count)
 	for row := range o.sorting.all() {
@@ -20,6 +23,7 @@ func (o *ordering) begin(meta []slotset.Slot) {
 	o.enter(finding)
 }
 
+// sortAtOnce sorts the whole list in one step, instead of finding and merging.
 func (d *defragmenter) sortAtOnce() {
 	o := d.known
 	order := d.m.rowsFrom(0, len(o.list))[:0]
@@ -41,6 +45,7 @@ func (d *defragmenter) sortAtOnce() {
 func (d *defragmenter) findRuns() bool {
 	o := d.known
 	for ; o.at < len(o.list); o.at++ {
+		// The first item has no neighbour.
 		if o.at == 0 {
 			continue
 		}
@@ -49,6 +54,7 @@ func (d *defragmenter) findRuns() bool {
 		if valid = valid && valid2; valid && !d.spend() {
 			return false
 		}
+		// An item that left the round ends a run, because it cannot be compared.
 		if !valid || d.compare(a, b) > 0 {
 			o.ends = append(o.ends, uint32(o.at))
 		}
@@ -59,6 +65,7 @@ func (d *defragmenter) findRuns() bool {
 	return true
 }
 
+// mergeRuns merges pairs of runs until one is left.
 func (d *defragmenter) mergeRuns() bool {
 	o := d.known
 	for len(o.ends) > 1 {
@@ -69,6 +76,7 @@ func (d *defragmenter) mergeRuns() bool {
 			if !d.mergePair(mid, hi) {
 				return false
 			}
+			// made is at most pair, so no end is overwritten before it is read.
 			o.ends[o.made] = uint32(hi)
 			o.made++
 			o.pair += 2

@@ -11,6 +11,7 @@ type rowSet struct {
 	count int
 }
 
+// grow makes room for rows below n.
 func (s *rowSet) grow(n int) {
 	if words := (n + 63) / 64; words > len(s.words) {
 		words = max(words, len(s.words)*3/2)
@@ -20,6 +21,7 @@ func (s *rowSet) grow(n int) {
 
 func (s *rowSet) has(row int) bool { return s.word(row/64)>>(row%64)&1 != 0 }
 
+// word returns 64 rows of the set. Rows past the bitmap are not in it.
 func (s *rowSet) word(w int) uint64 {
 	if w < len(s.words) {
 		return s.words[w]
@@ -27,6 +29,7 @@ func (s *rowSet) word(w int) uint64 {
 	return 0
 }
 
+// addRange adds the rows lo to hi-1, for which grow has made room.
 func (s *rowSet) addRange(lo, hi int) {
 	for lo < hi {
 		mask, next := span(lo, hi)
@@ -54,6 +57,7 @@ func span(lo, hi int) (mask uint64, next int) {
 	return ^uint64(0) >> (64 - (next - lo)) << (lo % 64), next
 }
 
+// exchange follows an exchange of two rows.
 func (s *rowSet) exchange(a, b int) {
 	if s.count > 0 && s.has(a) != s.has(b) {
 		s.words[a/64] ^= 1 << (a % 64)
@@ -61,6 +65,7 @@ func (s *rowSet) exchange(a, b int) {
 	}
 }
 
+// all yields the rows in ascending order.
 func (s *rowSet) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w, word := range s.words {

@@ -27,6 +27,8 @@ type Set struct {
 	followers *followers
 }
 
+// reordering is the scratch memory of sorts. A map keeps it from the first sort until
+// Shrink or Reset.
 type reordering struct {
 	order, spare, origin []slotset.Row
 	keys, ranks          []uint64
@@ -34,6 +36,7 @@ type reordering struct {
 	gathered, one        items.Slice
 }
 
+// scratch returns the scratch memory, whose content is arbitrary.
 func (d *Set) scratch() *reordering {
 	if d.sorting == nil {
 		d.sorting = new(reordering)
@@ -58,12 +61,14 @@ func New(t *items.Type, o handle.Options) (*Set, error) {
 	return d, nil
 }
 
+// Init sets the options of a zero Set and reserves memory. On error the set is unchanged.
 func (d *Set) Init(o handle.Options) error {
 	if err := slotset.Validate(o, "handlemap"); err != nil {
 		return err
 	}
 	d.set.Init(uint16(o.TypeID), uint32(o.MinFree))
 	d.maxItems = o.MaxItems
+	// Last, because it depends on the other options.
 	d.Reserve(o.Reserve)
 	return nil
 }
@@ -76,6 +81,8 @@ func (d *Set) TypeID() uint16 { return d.set.TypeID() }
 // Rows returns the number of positions that a pass visits.
 func (d *Set) Rows() int { return len(d.meta) }
 
+// Stats returns the numbers of slots, and the bytes of all arrays except scratch memory. It
+// takes O(columns) time.
 func (d *Set) Stats() handle.Stats {
 	return handle.Stats{
 		Live:     d.set.Live(),
@@ -86,6 +93,7 @@ func (d *Set) Stats() handle.Stats {
 	}
 }
 
+// rowBytes returns the bytes per row of the dense set and all columns (C1).
 func (d *Set) rowBytes() uintptr {
 	size := d.typ.Size
 	for _, c := range d.Columns() {

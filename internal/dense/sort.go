@@ -27,6 +27,8 @@ func (d *Set) SortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.sortRange(i, j, cmp)
 }
 
+// sortRange sorts an order of rows by comparisons and then moves each item at most once.
+// Small items of a large range are sorted in blocks first.
 func (d *Set) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.busy++
 	defer func() { d.busy-- }()
@@ -45,6 +47,8 @@ func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	origin := &d.scratch().origin
 	*origin = atLeast(*origin, j-i)[:0]
 	moves, merged := 0, false
+	// The comparison may panic after some blocks are sorted, and a sort changes all or
+	// nothing.
 	defer func() {
 		if !merged {
 			d.restore(i)
@@ -63,6 +67,7 @@ func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	}
 }
 
+// restore undoes the sorted blocks by the inverse of their orders.
 func (d *Set) restore(i int) {
 	origin := d.scratch().origin
 	order := d.rowsFrom(i, i+len(origin))

@@ -16,6 +16,7 @@ func (d *Set) SortAs(ids []handle.ID) {
 	order = order[:0]
 	marks := d.scratchMarks()
 	for _, id := range ids {
+		// Stale and repeated handles mark nothing.
 		if d.Mark(marks, id) == slotset.Marked {
 			row, _ := d.set.Lookup(id)
 			order = append(order, row)
@@ -56,6 +57,7 @@ func (d *Set) choose(order []slotset.Row, pred func(item unsafe.Pointer) bool) i
 			order[back] = slotset.Row(row)
 		}
 	}
+	// The rows that were not chosen were written from the end; this restores their order.
 	slices.Reverse(order[back:])
 	return front
 }

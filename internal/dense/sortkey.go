@@ -14,6 +14,7 @@ const (
 	fewKeys   = 256
 )
 
+// keyed is a key with its row, for a sort of keys without the items.
 type keyed struct {
 	key uint64
 	row slotset.Row
@@ -59,6 +60,7 @@ func (d *Set) readKeys(keys []uint64, key func(item unsafe.Pointer) uint64) (dif
 	return differ, sorted
 }
 
+// sortKeys sorts by whole keys, for few keys or keys whose ranks are not distinct enough.
 func (d *Set) sortKeys(keys []uint64, differ uint64) {
 	n := len(keys)
 	all := d.scratch()
@@ -86,6 +88,7 @@ func radixSort(keys, spare []keyed, differ uint64) []keyed {
 	passes := digits(high - low)
 	width := (high - low + passes - 1) / passes // digits of equal width
 	for shift := low; shift < high; shift += width {
+		// All keys agree in other digits.
 		if differ>>shift&(1<<width-1) != 0 {
 			radixPass(keys, spare, shift, width)
 			keys, spare = spare, keys

@@ -49,6 +49,7 @@ func setRanks(ranks, keys []uint64, low, width int) {
 	}
 }
 
+// digits returns the number of radix passes for a width.
 func digits(width int) int { return (width + digitBits - 1) / digitBits }
 
 // rankSort returns the sorted ranks, and the other slice.
@@ -62,6 +63,7 @@ func rankSort(ranks, spare []uint64, width int) (sorted, rest []uint64) {
 	return ranks, spare
 }
 
+// rankPass is [radixPass] for ranks.
 func rankPass(ranks, dst []uint64, shift, width int) {
 	var counters [1 << digitBits]uint32
 	next := counters[:1<<width]
@@ -90,6 +92,7 @@ func mend(ranks, keys []uint64) bool {
 			begin = i
 			continue
 		}
+		// Insertion sort of longer runs would take quadratic time.
 		if i-begin >= longRun {
 			return false
 		}

@@ -54,6 +54,7 @@ func (d *Set) verifyTail() error {
 	if !d.typ.Pointers {
 		return nil
 	}
+	// A callback is filling the staged rows.
 	beyond := len(d.meta) + d.staged
 	all := d.items.Resize(d.items.Cap())
 	for row := beyond; row < all.Len(); row++ {

@@ -66,6 +66,8 @@ func (o *ordering) verifySets() error {
 	return nil
 }
 
+// unmerged returns the items of the current pair and of later runs that no merge has
+// written.
 func (o *ordering) unmerged() []slotset.Slot {
 	if o.pair >= len(o.ends) {
 		return nil
@@ -125,6 +127,7 @@ func (o *ordering) digest(h *digest.Hash) {
 // one.
 const rowsPerPiece = 512
 
+// digest writes the rows of the set, ascending.
 func (s *rowSet) digest(h *digest.Hash) {
 	h.Uint64(uint64(s.count))
 	piece, plan := make([]slotset.Row, 0, min(s.count, rowsPerPiece)), digest.For[slotset.Row]()

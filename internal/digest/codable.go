@@ -13,7 +13,9 @@ func (p *Codec) Codable() error {
 	return codable(p.typ, p.typ.String(), map[reflect.Type]bool{})
 }
 
+// codable returns an error with the path of the first part that cannot be decoded.
 func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
+	// A recursive type; each type needs one check.
 	if seen[t] {
 		return nil
 	}
@@ -21,6 +23,7 @@ func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 	switch t.Kind() {
 	case reflect.Struct:
 		for f := range t.Fields() {
+			// It encodes to nothing.
 			if f.Name == "_" || f.Type.Size() == 0 {
 				continue
 			}
@@ -62,6 +65,7 @@ func schemaOf(t reflect.Type) string {
 	return b.String()
 }
 
+// schema writes the text of a type inside the types around it.
 func schema(b *strings.Builder, t reflect.Type, around []reflect.Type) {
 	for i, outer := range around {
 		if outer == t {

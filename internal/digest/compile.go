@@ -7,10 +7,12 @@ import (
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
+// layout is the memory layout of a machine. Tests compile without memory types.
 type layout struct {
 	memory bool // false: none, as on a big-endian machine
 }
 
+// isMemory reports whether t is a memory type: its encoding is its memory.
 func (l layout) isMemory(t reflect.Type) bool {
 	if !l.memory {
 		return false
@@ -32,6 +34,7 @@ func (l layout) isMemory(t reflect.Type) bool {
 	}
 }
 
+// isMemoryStruct reports whether a struct has neither padding nor skipped fields.
 func (l layout) isMemoryStruct(t reflect.Type) bool {
 	end := uintptr(0)
 	for f := range t.Fields() {
@@ -48,6 +51,8 @@ func (l layout) isMemoryStruct(t reflect.Type) bool {
 	return end == t.Size()
 }
 
+// isEmpty reports whether every value of t encodes to nothing. The types around t need no
+// list: a recursive type has a pointer, slice or map in between.
 func isEmpty(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Func, reflect.Chan, reflect.UnsafePointer:
@@ -66,6 +71,7 @@ func isEmpty(t reflect.Type) bool {
 	}
 }
 
+// node is the compiled encoding of one type.
 type node struct {
 	size   uintptr
 	least  int  // minimum bytes of an encoding
@@ -77,6 +83,7 @@ type node struct {
 
 type run struct{ offset, n uintptr }
 
+// op encodes or decodes one part of a value, at an offset.
 type op struct {
 	kind   opKind
 	offset uintptr
@@ -108,7 +115,8 @@ const (
 	opWiden                    // narrower integer of an older type
 )
 
-// Walkers count the depth of slices if recursive is set; see [Codec.Recursive].
+// compile returns the node of t. Walkers count the depth of slices if recursive is set; see
+// [Codec.Recursive].
 func compile(t reflect.Type, l layout, recursive bool) *node {
 	c := compiler{layout: l, slice: opSlice, nodes: map[reflect.Type]*node{}}
 	if recursive {
@@ -125,13 +133,16 @@ type compiler struct {
 	nodes  map[reflect.Type]*node // a recursive type finds its node here
 }
 
+// measure computes the minimum sizes, after all nodes are complete.
 func (c *compiler) measure() {
 	for _, n := range c.nodes {
 		n.measure()
 	}
 }
 
+// node returns the node of a type, compiled once.
 func (c *compiler) node(t reflect.Type) *node {
+	// A recursive type finds its node here, before the ops are complete.
 	if n, ok := c.nodes[t]; ok {
 		return n
 	}
@@ -140,6 +151,7 @@ func (c *compiler) node(t reflect.Type) *node {
 	if !n.empty && !n.memory {
 		n.ops = c.emit(nil, t, 0)
 	}
+	// Any byte decodes as an integer, but a bool other than 0 or 1 would break the program.
 	n.bools = c.bools(nil, t, 0)
 	return n
 }
@@ -169,6 +181,7 @@ func (c *compiler) bools(runs []run, t reflect.Type, offset uintptr) []run {
 	return runs
 }
 
+// emit appends the ops of a value of type t at an offset.
 func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
 	if isEmpty(t) {
 		return ops
@@ -199,6 +212,7 @@ func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
 	}
 }
 
+// emitMemory appends a run of memory, or extends the last op if it is adjacent.
 func emitMemory(ops []op, offset, size uintptr) []op {
 	if len(ops) > 0 {
 		if last := &ops[len(ops)-1]; last.kind == opMemory && last.offset+uintptr(last.count) == offset {
@@ -209,6 +223,7 @@ func emitMemory(ops []op, offset, size uintptr) []op {
 	return append(ops, op{kind: opMemory, offset: offset, count: int(size)})
 }
 
+// emitNumber appends the op of a number that is not memory on this machine.
 func emitNumber(ops []op, t reflect.Type, offset uintptr) []op {
 	size := t.Size()
 	switch kind := t.Kind(); {
@@ -224,6 +239,7 @@ func emitNumber(ops []op, t reflect.Type, offset uintptr) []op {
 	}
 }
 
+// loadOf returns the op of a number by its size.
 func loadOf(size uintptr) opKind {
 	switch size {
 	case 1:

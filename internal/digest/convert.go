@@ -2,11 +2,13 @@ package digest
 
 import "reflect"
 
+// readAs is a pair of an old schema and a new type.
 type readAs struct {
 	old *Schema
 	typ reflect.Type
 }
 
+// migrating compiles a [Migration].
 type migrating struct {
 	compiler
 	nodes      map[readAs]*migrated
@@ -16,17 +18,20 @@ type migrating struct {
 	recursive  bool
 }
 
+// maxLost limits the names of lost fields.
 const maxLost = 8
 
 // maxPairs limits the pairs of schema part and type for a recursive type. A forged schema
 // can repeat the parts of a recursive type without end.
 const maxPairs = 1000
 
+// target has the fields of a type of the program, to match by name.
 type target struct {
 	text   string
 	fields map[string]reflect.StructField // encoded fields of a struct
 }
 
+// target returns the schema and fields of a type, computed once.
 func (c *migrating) target(t reflect.Type) *target {
 	if known := c.types[t]; known != nil {
 		return known
@@ -44,11 +49,13 @@ func (c *migrating) target(t reflect.Type) *target {
 	return made
 }
 
+// migrated is the compiled pair; fits is false if no value can be converted.
 type migrated struct {
 	node *node
 	fits bool
 }
 
+// node returns the node that reads old as t.
 func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool) {
 	if m, ok := c.nodes[readAs{old, t}]; ok {
 		return m.node, m.fits
@@ -64,7 +71,10 @@ func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool)
 	return m.node, m.fits
 }
 
+// emit appends the ops that read old as t, or returns false.
 func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) ([]op, bool) {
+	// Equal texts have equal encodings, so this part is read as written. A part with @ has
+	// a text that depends on the types around it.
 	if !old.within && old.text == c.target(t).text {
 		return c.compiler.emit(ops, t, offset), true
 	}
@@ -94,6 +104,7 @@ func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, 
 	return ops, false
 }
 
+// emitStruct reads the fields of old in their order into the fields of t of the same name.
 func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) []op {
 	fields := c.target(t).fields
 	var found map[string]bool // a text may repeat a field; only the first is read
@@ -121,6 +132,7 @@ func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uin
 	return emitSkip(ops, old.fields()[next:])
 }
 
+// emitSkip appends one op that skips several fields.
 func emitSkip(ops []op, fields []schemaField) []op {
 	if len(fields) == 0 {
 		return ops
@@ -133,6 +145,7 @@ func emitSkip(ops []op, fields []schemaField) []op {
 	return append(ops, op{kind: opSkip, old: all})
 }
 
+// widens reports whether every value of one integer kind fits the other, which is wider.
 func widens(from, to reflect.Kind) bool {
 	fromBits, fromSigned := integer(from)
 	toBits, toSigned := integer(to)

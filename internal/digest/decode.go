@@ -88,6 +88,7 @@ type reading struct {
 	depth   int
 }
 
+// cut returns the next n bytes without a copy.
 func (r *reading) cut(n int) ([]byte, error) {
 	if n > len(r.b) {
 		return nil, errShort
@@ -97,6 +98,7 @@ func (r *reading) cut(n int) ([]byte, error) {
 	return b, nil
 }
 
+// number reads a number of up to 8 bytes.
 func (r *reading) number(size int) (uint64, error) {
 	if size > len(r.b) {
 		return 0, errShort
@@ -107,6 +109,8 @@ func (r *reading) number(size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), nil
 }
 
+// length reads the length of a string, slice or map whose elements take at least least
+// bytes.
 func (r *reading) length(least int) (int, error) {
 	n, err := r.number(8)
 	switch {
@@ -120,6 +124,8 @@ func (r *reading) length(least int) (int, error) {
 	return int(n), nil
 }
 
+// measure returns the minimum bytes of an encoding. Slices and maps count as their length
+// alone, so a recursive type ends.
 func (n *node) measure() int {
 	switch {
 	case n.empty || n.least > 0:
@@ -156,6 +162,7 @@ func (o *op) measure() int {
 	}
 }
 
+// boolsHold reports whether the bools of count items are 0 or 1.
 func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
 	if len(n.bools) == 0 {
 		return true
@@ -172,6 +179,7 @@ func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
 	return true
 }
 
+// decodeItems reads count values into zero memory at base.
 func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 	switch {
 	case n.empty || count == 0:
@@ -187,6 +195,8 @@ func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 		}
 		return nil
 	}
+	// Each value to come has claimed its minimum, so no length inside a value can use those
+	// bytes.
 	r.claimed += count * n.least
 	for i := range uintptr(count) {
 		r.claimed -= n.least
@@ -221,6 +231,7 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 			v, err = r.number(8)
 			*(*uint64)(at) = v
 		case opInt32To64:
+			// An int of this machine has 32 bits.
 			if v, err = r.number(8); int64(v) != int64(int32(v)) {
 				return errNumber
 			}
@@ -261,6 +272,7 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 	return nil
 }
 
+// nested reads a slice or map, one level deeper.
 func (r *reading) nested(o *op, at unsafe.Pointer, read func(r *reading, o *op, at unsafe.Pointer) error) error {
 	if r.depth++; r.depth > maxDepth {
 		return errDepth
@@ -293,6 +305,7 @@ func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
 		reflect.NewAt(o.typ, at).Elem().Set(made)
 		return o.elem.decodeItems(r, made.UnsafePointer(), n)
 	}
+	// Words, because every memory type is aligned to at most 8 bytes.
 	words := make([]uint64, (uintptr(n)*o.elem.size+7)/8)
 	base := unsafe.Pointer(unsafe.SliceData(words))
 	*(*[]struct{})(at) = unsafe.Slice((*struct{})(base), n)
@@ -312,6 +325,7 @@ func (r *reading) decodeMap(o *op, at unsafe.Pointer) error {
 	var before []byte
 	for i := range n {
 		r.claimed -= least
+		// Decoding needs zero memory, and entries must not share any.
 		key.SetZero()
 		value.SetZero()
 		from := r.b
@@ -322,6 +336,7 @@ func (r *reading) decodeMap(o *op, at unsafe.Pointer) error {
 			return err
 		}
 		entry := from[:len(from)-len(r.b)]
+		// A repeated key does not add to the length.
 		if m.SetMapIndex(key, value); m.Len() != i+1 || bytes.Compare(before, entry) > 0 {
 			return errMap
 		}

@@ -32,6 +32,7 @@ func NewDecoder(next func() ([]byte, error)) *Decoder { return &Decoder{next: ne
 
 func (d *Decoder) Err() error { return d.err }
 
+// Fail sets the error unless there is one, and ends the input.
 func (d *Decoder) Fail(err error) {
 	if d.err == nil {
 		d.err = err
@@ -42,6 +43,7 @@ func (d *Decoder) Fail(err error) {
 // Remaining returns the remaining bytes of the pieces so far.
 func (d *Decoder) Remaining() int { return len(d.b) }
 
+// have joins pieces until n bytes are adjacent. It returns false after an error.
 func (d *Decoder) have(n int) bool {
 	for len(d.b) < n {
 		if !d.join() {
@@ -69,6 +71,8 @@ func (d *Decoder) more() bool {
 	return true
 }
 
+// join adds the next piece to the bytes at hand. The first piece is used in place; only a
+// value that crosses pieces is copied.
 func (d *Decoder) join() bool {
 	if d.end != nil || d.err != nil {
 		return false
@@ -96,6 +100,8 @@ func (d *Decoder) join() bool {
 	return true
 }
 
+// Fill copies the next bytes to b, across pieces. After an error the rest of b is
+// unchanged.
 func (d *Decoder) Fill(b []byte) {
 	for len(b) > 0 {
 		if len(d.b) == 0 && !d.have(1) {

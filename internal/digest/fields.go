@@ -26,6 +26,7 @@ func (f Fields) Read(name string, into any) error {
 	as := readAs{old, v.Type().Elem()}
 	m, known := f.m.fields[as]
 	if !known {
+		// The pair is compiled once and kept for the other items.
 		p := Of(as.typ)
 		if err := p.Codable(); err != nil {
 			return err
@@ -40,6 +41,7 @@ func (f Fields) Read(name string, into any) error {
 	return m.root.decode(&reading{b: b}, v.UnsafePointer())
 }
 
+// find returns the schema of a field and its bytes. It skips the fields before it.
 func (f Fields) find(name string) (*Schema, []byte, error) {
 	if name == "" {
 		return f.m.from, f.b, nil

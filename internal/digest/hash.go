@@ -51,6 +51,8 @@ func (h *Hash) Uint8(v uint8) {
 }
 
 func (h *Hash) Uint16(v uint16) {
+	// The number is stored past the end of the block if it does not fit; nextBlock moves
+	// the rest.
 	at := h.length % blockSize
 	binary.LittleEndian.PutUint16(h.buf[at:], v)
 	h.length += 2
@@ -101,6 +103,7 @@ func (h *Hash) Bytes(b []byte) {
 	copy(h.buf[:blockSize], b)
 }
 
+// nextBlock hashes the full block and keeps the bytes of a number past it.
 func (h *Hash) nextBlock() {
 	h.take(h.buf[:blockSize])
 	copy(h.buf[:wordSize], h.buf[blockSize:])
@@ -115,6 +118,7 @@ func (h *Hash) take(b []byte) {
 	h.blocks(b)
 }
 
+// blocks hashes the whole blocks of b.
 func (h *Hash) blocks(b []byte) {
 	l0, l1, l2, l3 := h.lanes[0]^seed0, h.lanes[1]^seed1, h.lanes[2]^seed2, h.lanes[3]^seed3
 	for ; len(b) >= blockSize; b = b[blockSize:] {
@@ -133,6 +137,7 @@ func absorb(lane, word uint64) uint64 {
 
 // Sum takes O(1) time. More bytes may follow.
 func (h *Hash) Sum() uint64 {
+	// A copy, so that more bytes may follow.
 	end := *h
 	if at := h.length % blockSize; at > 0 {
 		clear(end.buf[at:])

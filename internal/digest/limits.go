@@ -14,6 +14,7 @@ const (
 	maxDepth = 1000
 )
 
+// tooLong returns an error for an item of more than MaxBytes.
 func tooLong(n uint64) error {
 	if n <= MaxBytes {
 		return nil
@@ -33,6 +34,7 @@ func (n *node) isFixed() bool {
 
 var errDepth = fmt.Errorf("%w: slices and maps within each other, want at most %d deep", ErrEncoding, maxDepth)
 
+// unreadable returns the error of an item that no reader would accept, or nil.
 func unreadable(t reflect.Type, n uint64, depth int) error {
 	err := tooLong(n)
 	if err == nil && depth > maxDepth {

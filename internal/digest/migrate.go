@@ -26,11 +26,14 @@ type Migration struct {
 	fields map[readAs]*Migration
 }
 
+// From compiles the migration of a schema. It never fails: parts that cannot be converted
+// are Mismatches.
 func (p *Codec) From(old *Schema) *Migration {
 	m := &Migration{codec: p, from: old, fields: map[readAs]*Migration{}}
 	c := migrating{compiler: compiler{layout: p.layout, slice: opSlice, nodes: map[reflect.Type]*node{}}, nodes: map[readAs]*migrated{}, types: map[reflect.Type]*target{}, recursive: p.recursive}
 	var fits bool
 	if m.root, fits = c.node(old, p.typ, p.typ.String()); !fits {
+		// Nothing fits, so each item is skipped and stays zero.
 		m.root.ops = []op{{kind: opSkip, old: old}}
 		c.mismatches = []string{p.typ.String()}
 	}
@@ -43,6 +46,7 @@ func (p *Codec) From(old *Schema) *Migration {
 	return m
 }
 
+// ColumnPlan is the plan for a column of the input.
 type ColumnPlan struct {
 	Into      int        // index of the target column; -1 to skip
 	Migration *Migration // nil: elements have their written type
@@ -54,10 +58,13 @@ type ColumnPlan struct {
 // empty.
 func (d *Decoder) MigrateColumns(columns, data []ColumnPlan) { d.columns, d.data = columns, data }
 
+// Columns returns the plans of the columns; own is the number of columns of the reader.
 func (d *Decoder) Columns(own int) []ColumnPlan { return asWritten(d.columns, own) }
 
+// Data is [Decoder.Columns] for sparse data.
 func (d *Decoder) Data(own int) []ColumnPlan { return asWritten(d.data, own) }
 
+// asWritten returns the given plans, or plans for columns of the same index.
 func asWritten(how []ColumnPlan, own int) []ColumnPlan {
 	if how != nil {
 		return how
@@ -81,8 +88,10 @@ func (p *Codec) DecodeItems(d *Decoder, base unsafe.Pointer, n int) {
 	p.Decode(d, base, n)
 }
 
+// Migrates reports whether items are read as another type than the written type.
 func (d *Decoder) Migrates() bool { return d.migration != nil }
 
+// decode reads n items and calls Item with each.
 func (m *Migration) decode(d *Decoder, base unsafe.Pointer, n int) {
 	from := func() *Schema { return m.from }
 	for i := range uintptr(n) {

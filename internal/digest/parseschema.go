@@ -11,6 +11,7 @@ import (
 
 var errSchema = errors.New("not a schema")
 
+// maxNested limits types within types. The parser is recursive.
 const maxNested = 100
 
 // ParseSchema parses a text of [Codec.Schema]. It returns an error for any text that is not
@@ -37,6 +38,7 @@ type schemaParser struct {
 	err    error
 }
 
+// fail sets the first error and ends the text, so that all loops end.
 func (p *schemaParser) fail(why string) {
 	if p.err == nil {
 		why = why[:min(len(why), 200)]
@@ -45,6 +47,7 @@ func (p *schemaParser) fail(why string) {
 	p.at = len(p.text)
 }
 
+// skip skips a prefix and reports whether it was there.
 func (p *schemaParser) skip(prefix string) bool {
 	if !strings.HasPrefix(p.text[p.at:], prefix) {
 		return false
@@ -53,12 +56,14 @@ func (p *schemaParser) skip(prefix string) bool {
 	return true
 }
 
+// want fails unless the prefix is there.
 func (p *schemaParser) want(prefix string) {
 	if !p.skip(prefix) {
 		p.fail("want " + strconv.Quote(prefix))
 	}
 }
 
+// word returns the text up to one of the end characters.
 func (p *schemaParser) word(end string) string {
 	rest := p.text[p.at:]
 	if n := strings.IndexAny(rest, end); n >= 0 {
@@ -68,6 +73,7 @@ func (p *schemaParser) word(end string) string {
 	return rest
 }
 
+// number reads a decimal number up to limit.
 func (p *schemaParser) number(limit int, end string) int {
 	word := p.word(end)
 	n, err := strconv.ParseUint(word, 10, 31)
@@ -78,6 +84,7 @@ func (p *schemaParser) number(limit int, end string) int {
 	return int(n)
 }
 
+// part parses one type.
 func (p *schemaParser) part() *Schema {
 	start := p.at
 	switch {
@@ -95,6 +102,7 @@ func (p *schemaParser) part() *Schema {
 	return p.basic()
 }
 
+// composite parses a type with parts, which may refer to it by @.
 func (p *schemaParser) composite(kind reflect.Kind, start int) *Schema {
 	s := &Schema{code: uint8(kind), fixed: true}
 	if p.depth == maxNested {
@@ -119,6 +127,7 @@ func (p *schemaParser) composite(kind reflect.Kind, start int) *Schema {
 	return s
 }
 
+// structure parses fields up to }.
 func (p *schemaParser) structure(s *Schema) {
 	s.parts = new(schemaParts)
 	for p.err == nil && !p.skip("}") {
@@ -151,6 +160,7 @@ func (p *schemaParser) array(s *Schema) {
 	s.count = int32(p.number(1<<30, "]"))
 	p.want("]")
 	if s.count == 0 {
+		// Inside an array of length 0 nothing is ever read, so all types are allowed.
 		p.empty++
 		defer func() { p.empty-- }()
 	}
@@ -158,6 +168,8 @@ func (p *schemaParser) array(s *Schema) {
 	p.add(s, s.elem, s.count)
 }
 
+// add adds count values of a part to the minimum size, which has a limit: a forged text
+// must not overflow it.
 func (p *schemaParser) add(s, part *Schema, count int32) {
 	if int64(part.least)*int64(count) > MaxBytes-int64(s.least) {
 		p.fail(fmt.Sprintf("items of more than %d bytes", MaxBytes))
@@ -207,6 +219,7 @@ func (p *schemaParser) basic() *Schema {
 	return &Schema{}
 }
 
+// kindsWithoutValues are the kinds that only an empty array may have.
 var kindsWithoutValues = []string{
 	reflect.Pointer.String(), reflect.Func.String(), reflect.Chan.String(), reflect.UnsafePointer.String(), reflect.Interface.String(),
 }

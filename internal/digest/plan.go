@@ -34,8 +34,10 @@ func Of(t reflect.Type) *Codec {
 	return p.(*Codec)
 }
 
+// Plan is the codec of T with typed methods. It is a pointer, to be passed by value.
 type Plan[T any] struct{ codec *Codec }
 
+// For returns the plan of T.
 func For[T any]() Plan[T] { return Plan[T]{Of(reflect.TypeFor[T]())} }
 
 // Items adds the encodings of items to h, one after another and without their number. A T that
@@ -53,6 +55,7 @@ func (p Plan[T]) Lasting(h *Hash, items []T) {
 	p.codec.Lasting(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
+// Decode is [Codec.Decode] into items, which must be zero.
 func (p Plan[T]) Decode(d *Decoder, items []T) {
 	p.codec.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
@@ -71,6 +74,7 @@ func (p *Codec) init(t reflect.Type, l layout) {
 	p.walkers.New = func() any { return &walker{codec: p} }
 }
 
+// Items is [Plan.Items] for the n items at base, which must have the type of the codec.
 func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	switch {
 	case n == 0 || p.root.empty:
@@ -78,6 +82,7 @@ func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 		h.Bytes(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
 	default:
 		w := p.walker(h)
+		// A digest has no limits: nobody reads it back.
 		if h.tee == nil || p.bounded {
 			w.buf = p.root.appendItems(w, w.buf, base, n)
 		} else {
@@ -88,6 +93,7 @@ func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	}
 }
 
+// appendLimited is appendItems that notes the first item that a reader would refuse.
 func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) []byte {
 	for i := range uintptr(n) {
 		from := w.hash.length + uint64(len(b))
@@ -101,6 +107,7 @@ func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) [
 	return b
 }
 
+// Lasting is [Plan.Lasting] for the n items at base.
 func (p *Codec) Lasting(h *Hash, base unsafe.Pointer, n int) {
 	if p.root.memory && n > 0 {
 		h.Lasting(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
@@ -116,6 +123,7 @@ func (p *Codec) walker(h *Hash) *walker {
 	return w
 }
 
+// release keeps the walker and its buffer, unless the buffer is large.
 func (p *Codec) release(w *walker) {
 	w.hash = nil
 	if cap(w.buf) > keepBuffer {
@@ -124,6 +132,7 @@ func (p *Codec) release(w *walker) {
 	p.walkers.Put(w)
 }
 
+// nodeOf returns the node of a dynamic type in an interface.
 func (p *Codec) nodeOf(t reflect.Type) *node {
 	if n, ok := p.dynamic.Load(t); ok {
 		return n.(*node)

@@ -21,11 +21,13 @@ type Schema struct {
 	within bool // a part of it is an enclosing type
 }
 
+// schemaParts are the fields of a struct or the key of a map.
 type schemaParts struct {
 	fields []schemaField
 	key    *Schema
 }
 
+// schemaField is a field with the schema of its type.
 type schemaField struct {
 	name   string
 	schema *Schema
@@ -33,6 +35,7 @@ type schemaField struct {
 
 func (s *Schema) kind() reflect.Kind { return reflect.Kind(s.code) }
 
+// fields returns the fields of a struct, else nil.
 func (s *Schema) fields() []schemaField {
 	if s.parts == nil {
 		return nil

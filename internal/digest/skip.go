@@ -6,6 +6,7 @@ import (
 	"unsafe"
 )
 
+// Skip skips n values.
 func (s *Schema) Skip(d *Decoder, n int) {
 	for range n {
 		if !d.have(int(min(s.least, 1))) || !d.skip(s) {
@@ -14,8 +15,10 @@ func (s *Schema) Skip(d *Decoder, n int) {
 	}
 }
 
+// skip skips one value. It begins again with more adjacent bytes if they end too early.
 func (d *Decoder) skip(s *Schema) bool {
 	for {
+		// A longer value is refused, however many bytes are at hand.
 		r := reading{b: d.b[:min(len(d.b), MaxBytes)]}
 		have := len(r.b)
 		err := r.skip(s)
@@ -33,7 +36,9 @@ func (d *Decoder) skip(s *Schema) bool {
 	}
 }
 
+// skip skips one value without memory, under the limits of decoding.
 func (r *reading) skip(s *Schema) error {
+	// Most parts: one step instead of one per field.
 	if s.fixed {
 		_, err := r.cut(int(s.least))
 		return err
@@ -75,6 +80,7 @@ func (r *reading) skip(s *Schema) error {
 	}
 }
 
+// skipAll skips n groups of values.
 func (r *reading) skipAll(n int, parts ...*Schema) error {
 	if len(parts) == 1 && parts[0].fixed {
 		_, err := r.cut(n * int(parts[0].least))
@@ -90,6 +96,7 @@ func (r *reading) skipAll(n int, parts ...*Schema) error {
 	return nil
 }
 
+// widen reads a narrower integer of an older type.
 func (r *reading) widen(o *op, at unsafe.Pointer) error {
 	v, err := r.number(int(o.old.least))
 	if err != nil {
@@ -97,6 +104,7 @@ func (r *reading) widen(o *op, at unsafe.Pointer) error {
 	}
 	bits, signed := integer(o.old.kind())
 	if signed {
+		// The sign extends to 64 bits.
 		v = uint64(int64(v<<(64-bits)) >> (64 - bits))
 	}
 	number := reflect.NewAt(o.typ, at).Elem()

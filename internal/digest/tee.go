@@ -47,6 +47,7 @@ func (h *Hash) Lasting(b []byte) {
 		h.Bytes(b)
 		return
 	}
+	// Bytes up to the next block go through the buffer, so that pieces begin at a block.
 	head := -h.length % blockSize
 	h.Bytes(b[:head])
 	b = b[head:]
@@ -60,6 +61,7 @@ func (h *Hash) Lasting(b []byte) {
 	h.Bytes(b)
 }
 
+// take passes on and hashes whole blocks, cut at the ends of pieces.
 func (t *Tee) take(h *Hash, b []byte) {
 	for b = b[:len(b)&^(blockSize-1)]; len(b) > 0; {
 		part := b[:min(len(b), nearBytes, t.left)]
@@ -69,6 +71,7 @@ func (t *Tee) take(h *Hash, b []byte) {
 	}
 }
 
+// give passes on bytes that end at most at the end of the piece.
 func (t *Tee) give(b []byte, lasts bool) {
 	if t.left -= len(b); t.left == 0 {
 		t.left = t.size

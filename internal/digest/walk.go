@@ -13,7 +13,8 @@ const (
 	keepBuffer = 64 << 10 // maximum buffer kept for the next walk
 )
 
-// Every function takes and returns the buffer as append does.
+// Every function takes and returns the buffer as append does. walker encodes values of one
+// codec. A codec keeps walkers for reuse.
 type walker struct {
 	codec *Codec
 	hash  *Hash // receives spilled bytes; nil: no spilling
@@ -24,6 +25,7 @@ type walker struct {
 	depth, deepest int
 }
 
+// enter and leave surround the elements of a slice or map.
 func (w *walker) enter() {
 	w.depth++
 	w.deepest = max(w.deepest, w.depth)
@@ -31,6 +33,7 @@ func (w *walker) enter() {
 
 func (w *walker) leave() { w.depth-- }
 
+// spill passes a long buffer to the hash, so that it stays small.
 func (w *walker) spill(b []byte) []byte {
 	if len(b) < spillBytes || w.hash == nil {
 		return b
@@ -49,6 +52,7 @@ func (w *walker) put(b, run []byte) []byte {
 	return b[:0]
 }
 
+// appendItems appends the encodings of count values at base.
 func (n *node) appendItems(w *walker, b []byte, base unsafe.Pointer, count int) []byte {
 	switch {
 	case n.empty || count == 0:
@@ -102,6 +106,7 @@ func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 	return b
 }
 
+// appendNested is opSlice with a count of the depth.
 func (w *walker) appendNested(b []byte, o *op, s []struct{}) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
 	w.enter()
@@ -110,6 +115,7 @@ func (w *walker) appendNested(b []byte, o *op, s []struct{}) []byte {
 	return b
 }
 
+// appendString appends the length and the bytes.
 func (w *walker) appendString(b []byte, s string) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
 	return w.put(b, unsafe.Slice(unsafe.StringData(s), len(s)))
@@ -124,6 +130,7 @@ func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
 		return b
 	}
 	side := w.codec.walker(nil)
+	// The depth of an item counts across buffers.
 	side.depth = w.depth
 	defer w.codec.release(side)
 	key, value := reflect.New(o.typ.Key()), reflect.New(o.typ.Elem())
@@ -140,6 +147,7 @@ func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
 	for i, to := range cuts {
 		runs[i], from = side.buf[from:to], to
 	}
+	// Equal runs exist for keys such as NaN; their order does not matter.
 	slices.SortFunc(runs, bytes.Compare)
 	for _, run := range runs {
 		b = w.spill(w.put(b, run))
@@ -147,6 +155,7 @@ func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
 	return b
 }
 
+// appendInterface appends the name of the dynamic type and the value.
 func (w *walker) appendInterface(b []byte, v reflect.Value) []byte {
 	if v.IsNil() {
 		return append(b, 0)

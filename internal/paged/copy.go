@@ -7,6 +7,7 @@ import (
 	"handloom/shard/handle"
 )
 
+// Clone returns a copy, by assignment.
 func (s *Set) Clone() *Set {
 	s.guard("Clone")
 	c := s.EmptyLike()
@@ -22,6 +23,7 @@ func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 		return
 	}
 	pages := s.usedPages()
+	// All memory first, so that only clone can fail below.
 	s.makeCopyPages(dst)
 	if clone != nil {
 		s.cloneItems(dst, clone)
@@ -30,18 +32,21 @@ func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 		copy(dst.words(p), s.words(p))
 		switch {
 		case dst.isReleased(p):
+		// A page without items in s has zero items in dst (S4).
 		case s.isReleased(p):
 			dst.clearItems(p)
 		case clone == nil:
 			s.typ.Copy(dst.items(p), s.items(p))
 		}
 	}
+	// Pages of dst past the copy become as new.
 	dst.blank(pages, dst.usedPages())
 	s.live.CopyTo(&dst.live)
 	s.list.CopyTo(&dst.list)
 	dst.slots, dst.maxItems = s.slots, s.maxItems
 }
 
+// makeCopyPages gives dst memory for each page that has items in s.
 func (s *Set) makeCopyPages(dst *Set) {
 	if s.slots > dst.room {
 		dst.addPages(s.slots)
@@ -53,6 +58,8 @@ func (s *Set) makeCopyPages(dst *Set) {
 	}
 }
 
+// cloneItems calls clone for each item, by ascending slot, with the old item of dst or
+// zero. If clone panics, dst becomes empty.
 func (s *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	done := false
 	s.busy++
@@ -75,6 +82,7 @@ func (s *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	done = true
 }
 
+// clearItems zeroes the items of a page if they hold pointers.
 func (s *Set) clearItems(p int) {
 	if s.typ.Pointers {
 		s.typ.Clear(s.items(p))
@@ -101,6 +109,7 @@ func (s *Set) empty(pages int) {
 	s.slots = 0
 }
 
+// EmptyLike returns an unused map of the same type and options.
 func (s *Set) EmptyLike() *Set {
 	return &Set{typ: s.typ, maxItems: s.maxItems, list: s.list.Unused()}
 }

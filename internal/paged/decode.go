@@ -15,6 +15,7 @@ func (s *Set) Load(in *digest.Decoder) {
 		return
 	}
 	s.slots = len(words)
+	// The bitmap follows from the words, so the encoding leaves it out.
 	s.loadPages(words)
 	for first, end := range s.runs() {
 		if in.Err() != nil {

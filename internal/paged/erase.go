@@ -26,6 +26,7 @@ func Erase[T any](s *Set, h handle.Of[T]) bool {
 	page, at := &s.pages[p], uintptr(h.ID&s.mask)
 	word := (*handle.ID)(unsafe.Add(page.words, at*wordSize))
 	w := *word
+	// The word of a live slot is its handle, so one compare of 64 bits decides (H1, H2).
 	if w != h.ID {
 		return false
 	}
@@ -63,6 +64,7 @@ func EraseFunc[T any](s *Set, f func(h handle.Of[T], v *T) bool) int {
 	return s.EraseMarked(marks)
 }
 
+// markSlots marks the items for which f returns true. If f panics it leaves no marks.
 func markSlots[T any](s *Set, f func(handle.Of[T], *T) bool, marks *slotset.Bitset) {
 	done := false
 	s.busy++
@@ -80,6 +82,7 @@ func markSlots[T any](s *Set, f func(handle.Of[T], *T) bool, marks *slotset.Bits
 	done = true
 }
 
+// Mark marks the item of id to be erased.
 func (s *Set) Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking {
 	if !s.Has(id) {
 		return slotset.Stale
@@ -113,6 +116,7 @@ func (s *Set) MarkEvery(marks *slotset.Bitset) {
 	marks.NoteDepleting(depleting)
 }
 
+// Marked calls yield with each marked item, by ascending row, until it returns false.
 func (s *Set) Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
@@ -130,6 +134,7 @@ func (s *Set) PutItems(ids []handle.ID, values items.Slice) {
 	for from := 0; from < len(ids); from += slotset.Lookahead {
 		block := slotset.Block(ids[from:])
 		s.RowsOf(block, rows[:])
+		// Cache misses of different items overlap.
 		s.readAhead(rows[:len(block)])
 		for i, row := range rows[:len(block)] {
 			if row != slotset.NoRow {
@@ -156,6 +161,7 @@ func (s *Set) readAhead(rows []slotset.Row) {
 // EraseMarked removes the marked items in the order of [Set.EraseItems] and clears marks.
 func (s *Set) EraseMarked(marks *slotset.Bitset) int {
 	s.guard("EraseMarked")
+	// 64 slots at a time, in ascending order: the freelist gets them in this order.
 	for base, word := range marks.Rows.Words {
 		slots := s.someSlots(bits.OnesCount64(word))
 		for i := range slots {
@@ -189,6 +195,7 @@ func (s *Set) Clear() {
 	s.live.RemoveRange(0, s.slots)
 }
 
+// retire vacates the slots of a run. Some may be depleted (G2).
 func (s *Set) retire(first, end int) {
 	words := s.wordsOf(first, end)
 	for i, w := range words {
@@ -208,6 +215,7 @@ func (s *Set) vacate(first, end int) {
 // Reset is slotmap.Map.Reset.
 func (s *Set) Reset() {
 	s.guard("Reset")
+	// New slots begin above the highest generation, and too few may be left (G3).
 	if !s.list.CanDrop() {
 		s.Clear()
 		return
@@ -219,6 +227,7 @@ func (s *Set) Reset() {
 	s.live = slotset.Live{}
 }
 
+// scratchMarks returns an empty set of rows. Each user clears it after use.
 func (s *Set) scratchMarks() *slotset.Bitset {
 	if s.marks == nil {
 		s.marks = new(slotset.Bitset)

@@ -16,11 +16,13 @@ import (
 // It is in one piece, because calls would double its time (op=insert, op=churn,
 // op=refillrandom).
 func Insert[T any](s *Set, v T) (handle.Of[T], error) {
+	// With released pages, the page of the next slot may lack memory for items.
 	if s.busy != 0 || s.released != 0 || s.maxItems != 0 && s.Len() >= s.maxItems {
 		return insertSlow(s, v)
 	}
 	upper, slot := s.list.Next, slotset.Slot(s.slots)
 	if upper != 0 {
+		// A new slot needs a page.
 		if s.slots >= s.room {
 			return insertSlow(s, v)
 		}
@@ -39,10 +41,13 @@ func Insert[T any](s *Set, v T) (handle.Of[T], error) {
 	}
 	id := upper | handle.ID(slot)
 	*word = id
+	// The bit and the word change together (S2).
 	s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] |= 1 << (slot % 64)
 	return handle.Of[T]{ID: id}, nil
 }
 
+// insertSlow handles growth, limits, released pages, a wrap of the freelist ring and
+// running callbacks.
 func insertSlow[T any](s *Set, v T) (handle.Of[T], error) {
 	Bind[T](s).guard("Insert")
 	if err := s.makeRoom(1); err != nil {
@@ -74,6 +79,7 @@ func (s *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, err
 	return dst[:len(dst)+n], nil
 }
 
+// InsertFunc is [EmplaceItems] of one item.
 func InsertFunc[T any](s *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	s.guard("InsertFunc")
 	one, err := EmplaceItems(s, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, s.one[:0])
@@ -94,6 +100,7 @@ func EmplaceItems[T any](s *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 	if err != nil {
 		return dst, err
 	}
+	// filled stays false if f panics or ends the goroutine.
 	handles, filled := all[len(dst):], false
 	defer func() { s.finishStaged(filled) }()
 	var none T
@@ -118,6 +125,8 @@ func (s *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 	}
 	dst = slices.Grow(dst, n)
 	handles := dst[len(dst) : len(dst)+n]
+	// The handles are known before the items, and are issued only if all items are filled
+	// in.
 	s.peek(n, func(i int, id handle.ID) { handles[i] = id })
 	s.busy++
 	s.staged = handles
@@ -130,6 +139,7 @@ func (s *Set) finishStaged(filled bool) {
 	s.busy--
 	s.staged = nil
 	if filled {
+		// Callbacks change nothing, so issue gives the handles that peek has shown.
 		s.issue(len(handles))
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"handloom/shard/handle"
 )
 
+// All iterates by ascending row over the rows that exist when it is called.
 func All[T any](s *Set) iter.Seq2[handle.Of[T], *T] { return Range[T](s, 0, s.slots) }
 
 // Range yields in one place, so that the compiler inlines the loop with its body
@@ -22,6 +23,7 @@ func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 		for base := lo &^ 63; base < hi && base>>6/slotset.BitmapWords < len(s.live.Pages); base += 64 {
 			live := &s.live.Pages[uint(base)/64/slotset.BitmapWords][uint(base)/64%slotset.BitmapWords]
 			todo := *live & (^uint64(0) << max(0, lo-base)) & (^uint64(0) >> max(0, base+64-hi))
+			// Erases in the loop body clear bits of *live, so they drop out here.
 			for ; todo != 0; todo &= *live {
 				// One row, or all rows to the end of the word: the length of other runs is
 				// unpredictable for the processor.
@@ -33,6 +35,7 @@ func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 				todo &= todo - 1
 				page := s.pages[(uint(base)+bit)>>(s.shift&63)]
 				for ; bit < end; bit++ {
+					// An item of the run was erased meanwhile.
 					if *live>>(bit%64)&1 == 0 {
 						continue
 					}
@@ -47,10 +50,12 @@ func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 	}
 }
 
+// badRange panics for rows out of range.
 func (s *Set) badRange(lo, hi int) {
 	panic(fmt.Sprintf("slotmap: Range of rows %d to %d of a map of %d", lo, hi, s.slots))
 }
 
+// Backward iterates by descending row.
 func Backward[T any](s *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		for w := (s.slots - 1) >> 6; w >= 0; w-- {

@@ -45,6 +45,7 @@ func (s *Set) held(id handle.ID) handle.ID {
 	return *s.word(slotset.Slot(id.Slot()))&slotset.UpperHalf | handle.ID(id.Slot())
 }
 
+// Item returns the address of the item of id, or nil.
 func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	if s.Has(id) {
 		return s.item(slotset.Slot(id.Slot()))
@@ -52,6 +53,7 @@ func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	return nil
 }
 
+// RowOf returns the row of the item of id, and whether it exists. The row is the slot.
 func (s *Set) RowOf(id handle.ID) (int, bool) {
 	if s.Has(id) {
 		return int(id.Slot()), true

@@ -23,6 +23,8 @@ const pageBytes = 40 << 10
 
 const wordSize = unsafe.Sizeof(handle.ID(0))
 
+// pageShift returns the binary logarithm of the rows of a page: the largest power of two
+// that fits pageBytes, at least 1 row.
 func pageShift(item uintptr) uint8 {
 	return uint8(bits.Len64(uint64(pageBytes/(wordSize+item)) / 2))
 }
@@ -31,6 +33,7 @@ func pageShift(item uintptr) uint8 {
 func (s *Set) newPage(p int, withItems bool) page {
 	words := make([]handle.ID, 1<<s.shift)
 	if p == 0 {
+		// A word of 0 at slot 0 would match the null handle.
 		words[0] = handle.FreeBit
 	}
 	made := page{words: unsafe.Pointer(unsafe.SliceData(words))}
@@ -40,11 +43,13 @@ func (s *Set) newPage(p int, withItems bool) page {
 	return made
 }
 
+// newItems returns zero items for a page, allocated by code that knows T.
 func (s *Set) newItems() unsafe.Pointer {
 	made := s.typ.Make(1 << s.shift)
 	return made.Data()
 }
 
+// restore gives a released page memory again.
 func (s *Set) restore(p int) {
 	if s.isReleased(p) {
 		s.pages[p].items = s.newItems()
@@ -54,12 +59,14 @@ func (s *Set) restore(p int) {
 
 func (s *Set) isReleased(p int) bool { return s.pages[p].items == nil }
 
+// words returns the words of a page, and items its items.
 func (s *Set) words(p int) []handle.ID {
 	return unsafe.Slice((*handle.ID)(s.pages[p].words), 1<<s.shift)
 }
 
 func (s *Set) items(p int) items.Slice { return items.At(s.pages[p].items, 1<<s.shift) }
 
+// wordsOf and itemsOf return the words and items of a run of slots within one page.
 func (s *Set) wordsOf(first, end int) []handle.ID {
 	at := first & int(s.mask)
 	return s.words(first >> s.shift)[at : at+end-first]
@@ -70,6 +77,8 @@ func (s *Set) itemsOf(first, end int) items.Slice {
 	return all.Sub(at, at+end-first, s.typ.Size)
 }
 
+// word, item and itemOf return addresses by slot. The slot must exist, and its page must
+// have items.
 func (s *Set) word(slot slotset.Slot) *handle.ID {
 	return (*handle.ID)(unsafe.Add(s.pages[slot>>(s.shift&31)].words, uintptr(slot&slotset.Slot(s.mask))*wordSize))
 }

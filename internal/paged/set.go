@@ -47,6 +47,7 @@ func New(t *Type, o handle.Options) (*Set, error) {
 	return s, nil
 }
 
+// Init sets the options of a zero Set and reserves memory. On error the set is unchanged.
 func (s *Set) Init(o handle.Options) error {
 	if err := slotset.Validate(o, "slotmap"); err != nil {
 		return err
@@ -63,6 +64,8 @@ func (s *Set) Rows() int      { return s.slots }
 func (s *Set) Cap() int       { return s.room }
 func (s *Set) TypeID() uint16 { return s.list.TypeID() }
 
+// Stats returns the numbers of slots, and the bytes of all pages except scratch memory. It
+// takes O(1) time.
 func (s *Set) Stats() handle.Stats {
 	rows, withItems := int64(len(s.pages))<<s.shift, int64(len(s.pages)-s.released)<<s.shift
 	return handle.Stats{

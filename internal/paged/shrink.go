@@ -4,6 +4,8 @@ package paged
 func (s *Set) Shrink() {
 	s.guard("Shrink")
 	used := s.usedPages()
+	// Pages past the slots are dropped whole. Other pages keep their words: old handles
+	// must stay stale.
 	s.pages = append(make([]page, 0, used), s.pages[:used]...)
 	s.live.Shrink(used << s.shift)
 	s.setRoom()
@@ -18,6 +20,7 @@ func (s *Set) Shrink() {
 	}
 }
 
+// hasItems reports whether a page has a live slot.
 func (s *Set) hasItems(p int) bool {
 	first, end := s.live.Run(p<<s.shift, (p+1)<<s.shift)
 	return first < end

@@ -17,6 +17,7 @@ func (s *Set) reuse() handle.ID {
 	return *word
 }
 
+// makeSlot issues a new slot. Its page exists.
 func (s *Set) makeSlot() handle.ID {
 	slot := slotset.Slot(s.slots)
 	s.slots++
@@ -26,6 +27,7 @@ func (s *Set) makeSlot() handle.ID {
 	return id
 }
 
+// issue issues the slots of n staged items, in the order of peek.
 func (s *Set) issue(n int) {
 	reused, fresh, _ := s.list.Split(s.slots, n)
 	for i := range n {
@@ -37,6 +39,8 @@ func (s *Set) issue(n int) {
 	}
 }
 
+// insert puts values into the next slots: vacant ones, new ones, then vacant ones that
+// MinFree would hold back.
 func (s *Set) insert(values items.Slice, dst []handle.ID) {
 	reused, fresh, _ := s.list.Split(s.slots, len(dst))
 	end := reused + fresh
@@ -45,6 +49,7 @@ func (s *Set) insert(values items.Slice, dst []handle.ID) {
 	s.reuseMany(values.Sub(end, len(dst), s.typ.Size), dst[end:])
 }
 
+// atOnce is the number of slots that leave the freelist at once, into scratch memory.
 const atOnce = 256
 
 // reuseMany handles slots that a Clear freed page by page, because they are consecutive
@@ -79,6 +84,7 @@ func (s *Set) reuseRun(first int, values items.Slice, dst []handle.ID) {
 	s.list.Raise(highest)
 }
 
+// makeMany issues new slots, which are consecutive and have one generation.
 func (s *Set) makeMany(values items.Slice, dst []handle.ID) {
 	if len(dst) == 0 {
 		return
@@ -95,11 +101,13 @@ func (s *Set) makeMany(values items.Slice, dst []handle.ID) {
 	}
 }
 
+// fill copies values to a run of slots within one page and marks them as live.
 func (s *Set) fill(first, end int, values items.Slice) {
 	s.typ.Copy(s.itemsOf(first, end), values)
 	s.live.AddRange(first, end)
 }
 
+// areNeighbours reports whether the slots are consecutive.
 func areNeighbours(slots []slotset.Slot) bool {
 	first := slots[0]
 	if slots[len(slots)-1]-first != slotset.Slot(len(slots)-1) {
@@ -113,12 +121,15 @@ func areNeighbours(slots []slotset.Slot) bool {
 	return true
 }
 
+// someSlots returns scratch memory for n slots.
 func (s *Set) someSlots(n int) []slotset.Slot {
 	s.some = slices.Grow(s.some[:0], n)[:n]
 	return s.some
 }
 
+// eraseSlots erases the items of live slots.
 func (s *Set) eraseSlots(slots []slotset.Slot) {
+	// S4: the collector must not see them.
 	if s.typ.Pointers {
 		s.typ.zero(s, slots)
 	}

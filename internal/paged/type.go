@@ -8,6 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
+// Type is an [items.Type] with the typed steps of pages.
 type Type struct {
 	*items.Type
 	steps

@@ -38,6 +38,7 @@ func (s *Set) verify() error {
 	return nil
 }
 
+// verifyPages checks S1.
 func (s *Set) verifyPages() error {
 	released := 0
 	for p := range s.pages {
@@ -74,6 +75,8 @@ func (s *Set) verifyRow(slot slotset.Slot) error {
 	return nil
 }
 
+// isStaged reports whether an insert callback is filling the row. Its item need not be
+// zero.
 func (s *Set) isStaged(row int) bool {
 	return slices.ContainsFunc(s.staged, func(id handle.ID) bool { return int(id.Slot()) == row })
 }

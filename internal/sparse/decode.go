@@ -36,6 +36,7 @@ func (d *Map) Load(in *digest.Decoder, host Host, limit, slots int) {
 			in.Fail(fmt.Errorf("N1: row %d belongs to %v, which is not an item", row, id))
 			return
 		}
+		// Two rows of one owner would break N2.
 		if _, twice := d.Row(id); twice {
 			in.Fail(fmt.Errorf("N2: row %d duplicates the owner %v", row, id))
 			return

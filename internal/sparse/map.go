@@ -29,11 +29,12 @@ type Map struct {
 	items  items.Slice // by row (N3)
 
 	changes uint64    // of rows; see slotset.Removed
-	removed handle.ID // by the last Remove, if rows did not change since; else null
+	removed handle.ID // by the last Remove; null after other removals
 	moves   []slotset.Move
 	sorting sorting
 }
 
+// New returns empty data. It allocates arrays with the first row.
 func New(t *items.Type) *Map { return &Map{Type: t} }
 
 // Find takes O(1) time and inlines. C is the type of the data.
@@ -47,6 +48,8 @@ func Find[C any](d *Map, id handle.ID) (*C, bool) {
 	return nil, false
 }
 
+// Row returns the row of the item, and whether it has one. An index entry counts only if
+// the owner of the row is the item.
 func (d *Map) Row(id handle.ID) (row int, ok bool) {
 	if slot := uint(id.Slot()); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
@@ -84,6 +87,7 @@ func (d *Map) Len() int  { return len(d.owners) }
 func (d *Map) Owners(lo, hi int) []handle.ID { return d.owners[lo:hi:hi] }
 func (d *Map) Range(lo, hi int) items.Slice  { return d.items.Sub(lo, hi, d.Type.Size) }
 
+// At returns the address of the data in a row, valid until rows are added or removed.
 func (d *Map) At(row int) unsafe.Pointer { return d.items.Pointer(row, d.Type.Size) }
 
 // HasRoom reports whether n more rows fit a map of slots slots without growth.
@@ -109,6 +113,7 @@ func (d *Map) Reserve(n, slots int) {
 	}
 }
 
+// reserveRows makes room for n rows in owners and items, which grow together.
 func (d *Map) reserveRows(n int) {
 	if n <= d.items.Cap() {
 		return
@@ -122,6 +127,7 @@ func (d *Map) reserveRows(n int) {
 	}
 }
 
+// roomy returns the capacity to grow to: twice as much, or half more for large arrays.
 func roomy(need, have int) int {
 	grown := max(smallest, have*2)
 	if have > doubling {
@@ -169,15 +175,18 @@ func (d *Map) Remove(id handle.ID) {
 		d.Type.Set(d.At(row), d.At(last))
 	}
 	d.truncate(last)
+	// An iteration that removed its current row may continue.
 	d.removed = id
 }
 
+// move gives a row the owner of another row. The caller moves the items.
 func (d *Map) move(row, from int) {
 	owner := d.owners[from]
 	d.owners[row] = owner
 	d.index[owner.Slot()] = uint32(row)
 }
 
+// truncate removes the rows from n on. Their index entries stay and are never found.
 func (d *Map) truncate(n int) {
 	d.changes += slotset.Removed * uint64(len(d.owners)-n)
 	d.removed = 0
@@ -197,6 +206,7 @@ func (d *Map) DropMarked(marked *slotset.Bits) {
 	for base, word := range marked.Words {
 		for ; word != 0; word &= word - 1 {
 			row := base + bits.TrailingZeros64(word)
+			// Marked rows at or above kept have no gap to fill.
 			if row >= kept {
 				break
 			}
@@ -212,10 +222,13 @@ func (d *Map) DropMarked(marked *slotset.Bits) {
 	d.truncate(kept)
 }
 
+// Clear removes all rows and keeps the memory.
 func (d *Map) Clear() { d.truncate(0) }
 
+// Trim releases scratch memory.
 func (d *Map) Trim() { d.moves, d.sorting = nil, sorting{} }
 
+// Bytes returns the bytes of all arrays except scratch memory.
 func (d *Map) Bytes() int64 {
 	const ownerBytes, indexBytes = 8, 4
 	return int64(d.items.Cap())*int64(d.Type.Size) + int64(cap(d.owners))*ownerBytes + int64(len(d.index))*indexBytes

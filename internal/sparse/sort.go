@@ -26,6 +26,7 @@ func (d *Map) SortAs(host Host) {
 		s.rows.Add(row)
 	}
 	s.order, s.owners = s.order[:0], s.owners[:0]
+	// A bitmap of the host's rows sorts without comparisons.
 	for base, word := range s.rows.Words {
 		for ; word != 0; word &= word - 1 {
 			id := host.IDAt(base + bits.TrailingZeros64(word))

@@ -27,6 +27,7 @@ type Browser struct {
 	watchdog *time.Timer // kills the browser
 }
 
+// names are the commands of Chromium, in the order of preference.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"}
 
 // Open starts a browser. It skips the test with -short or without a Chromium.
@@ -39,6 +40,7 @@ func Open(t testing.TB) *Browser {
 	return start(t, path)
 }
 
+// find returns the path of a Chromium, or "".
 func find() string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -57,6 +59,7 @@ func start(t testing.TB, path string) *Browser {
 		b, end := launch(t, path)
 		if err = b.openTab(); err == nil {
 			t.Cleanup(func() {
+				// The command is for the browser, not for the tab.
 				b.session = ""
 				_ = b.try("Browser.close", nil, nil)
 				end()
@@ -76,6 +79,7 @@ const (
 	lifetime = 3 * time.Minute
 )
 
+// launch starts the process. end closes it and reads its output to the end.
 func launch(t testing.TB, path string) (b *Browser, end func()) {
 	t.Helper()
 	cmd := exec.Command(path, "--headless", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
@@ -88,10 +92,13 @@ func launch(t testing.TB, path string) (b *Browser, end func()) {
 	if errIn != nil || errOut != nil {
 		t.Fatal(errIn, errOut)
 	}
+	// The protocol uses the file descriptors 3 and 4.
 	cmd.ExtraFiles = []*os.File{toRead, fromWrite}
 	if err := cmd.Start(); err != nil {
 		t.Skip(err)
 	}
+	// The child has its own copies. With ours open, the end of the child would be
+	// invisible.
 	toRead.Close()
 	fromWrite.Close()
 	b = &Browser{t: t, in: toWrite, out: bufio.NewReader(fromRead), watchdog: time.AfterFunc(slow, func() { _ = cmd.Process.Kill() })}
@@ -104,6 +111,7 @@ func launch(t testing.TB, path string) (b *Browser, end func()) {
 	}
 }
 
+// openTab makes the tab to which all further commands go.
 func (b *Browser) openTab() error {
 	var target struct{ TargetID string }
 	if err := b.try("Target.createTarget", map[string]any{"url": "about:blank"}, &target); err != nil {
@@ -112,10 +120,12 @@ func (b *Browser) openTab() error {
 	var attached struct{ SessionID string }
 	err := b.try("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
+	// The browser has started; from now on the limit is for the test.
 	b.watchdog.Reset(lifetime)
 	return err
 }
 
+// call is try that fails the test on an error.
 func (b *Browser) call(method string, params, result any) {
 	b.t.Helper()
 	if err := b.try(method, params, result); err != nil {
@@ -123,6 +133,7 @@ func (b *Browser) call(method string, params, result any) {
 	}
 }
 
+// try sends a command and waits for its answer. An error of the connection is final.
 func (b *Browser) try(method string, params, result any) error {
 	b.t.Helper()
 	b.id++
@@ -155,6 +166,7 @@ func (b *Browser) try(method string, params, result any) error {
 		if err := json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &answer); err != nil {
 			b.t.Fatalf("%s: %v", method, err)
 		}
+		// Events and answers to earlier commands.
 		if answer.ID != b.id {
 			continue
 		}
@@ -170,19 +182,23 @@ func (b *Browser) try(method string, params, result any) error {
 	}
 }
 
+// Show opens a page in a window of a width and waits until it is loaded.
 func (b *Browser) Show(url string, width int) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
 	b.call("Page.navigate", map[string]any{"url": url}, nil)
+	// The answer to navigate comes before the page is loaded.
 	b.Until(`document.readyState === "complete" && location.href !== "about:blank"`)
 }
 
+// Scheme sets the preferred color scheme.
 func (b *Browser) Scheme(dark bool) {
 	b.t.Helper()
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
+// Eval stores the value of a JavaScript expression in value.
 func (b *Browser) Eval(expression string, value any) {
 	b.t.Helper()
 	if err := b.eval(expression, value); err != nil {
@@ -216,6 +232,7 @@ func (b *Browser) Until(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(slow); b.gone == nil && time.Now().Before(deadline); {
 		var yes bool
+		// An error means that the page is changing; the next try asks the new page.
 		if err := b.eval(expression, &yes); err == nil && yes {
 			return
 		}

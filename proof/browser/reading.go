@@ -20,6 +20,7 @@ type Reading struct {
 //go:embed reading.js
 var read string
 
+// Read measures the page as it is now.
 func (b *Browser) Read() Reading {
 	b.t.Helper()
 	var r Reading

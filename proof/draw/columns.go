@@ -8,6 +8,7 @@ const maxColumns = 4
 // columns adds columns and sparse data to some tables. Other tables get them
 // between steps.
 func (d *drawing) columns() {
+	// A program with a thousand tables would consist of columns.
 	for t := range d.known[:min(len(d.known), 10)] {
 		for _, op := range []script.Op{script.AddColumn, script.AddSparse} {
 			for d.mayAdd(op, t) && d.IntN(2) == 0 {
@@ -18,6 +19,7 @@ func (d *drawing) columns() {
 	}
 }
 
+// mayAdd reports whether a table may get another column or sparse data.
 func (d *drawing) mayAdd(op script.Op, table int) bool {
 	if op == script.AddSparse {
 		return d.known[table].optional < maxColumns
@@ -33,6 +35,7 @@ func (d *drawing) element(op script.Op, table int) string {
 		known.optional++
 		return all[d.IntN(len(all))]
 	}
+	// A list with repetitions: frequent kinds become more frequent.
 	if len(known.columns) > 0 && d.IntN(2) == 0 {
 		all = known.columns
 	}
@@ -41,6 +44,7 @@ func (d *drawing) element(op script.Op, table int) string {
 	return kind
 }
 
+// has reports whether a table has a component for an operation, if that needs one.
 func (d *drawing) has(op script.Op, table int) bool {
 	columns, optional := op.About()
 	return !columns && !optional || columns && len(d.known[table].columns) > 0 || optional && d.known[table].optional > 0

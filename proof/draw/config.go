@@ -10,6 +10,7 @@ import (
 // injected faults; the others are random.
 func Configs(seed uint64, n int) []script.Config {
 	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 0x636f6e66696773))}
+	// One worker runs tasks in order, so the other runs are compared with the simplest one.
 	all := []script.Config{{Workers: 1}}
 	for len(all) < n {
 		all = append(all, d.config())
@@ -17,6 +18,8 @@ func Configs(seed uint64, n int) []script.Config {
 	return all
 }
 
+// config draws a configuration. Workers may be more than tasks, and GOMAXPROCS less than
+// workers.
 func (d *drawing) config() script.Config {
 	c := script.Config{
 		Workers: d.oneOf(0, 2, 2, 2, 3, 3, 4, 4, 7, 8, 16, d.oneOf(33, 64)), Procs: d.oneOf(0, 1, 2, 3, 4, 8),

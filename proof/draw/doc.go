@@ -9,4 +9,13 @@
 //
 // A rough account of live items keeps most handles valid. Only the models know
 // which items live.
+//
+// # Reading order
+//
+//	draw.go                       the theme and the loop over steps
+//	tables.go, columns.go         tables, columns and sparse data
+//	steps.go, refs.go             steps, commands and references
+//	shape.go                      beginnings that random steps rarely reach
+//	config.go                     configurations to run a program under
+//	shrink.go, shrinknumbers.go   the search for a smaller program that fails
 package draw

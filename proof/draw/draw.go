@@ -16,9 +16,12 @@ type Options struct {
 // Script returns the program of a seed.
 func Script(seed uint64, o Options) *script.Script {
 	d := &drawing{
+		// The second word separates the numbers from the numbers of Configs with the same
+		// seed.
 		Rand:    rand.New(rand.NewPCG(seed, 0x68616e646c6f6f6d)),
 		options: o, program: &script.Script{Seed: seed}, next: 1,
 	}
+	// The order is part of the program of a seed: each call draws numbers.
 	d.choose()
 	d.tables()
 	d.shape()
@@ -26,10 +29,12 @@ func Script(seed uint64, o Options) *script.Script {
 	for d.made < d.options.Steps {
 		d.step()
 	}
+	// Otherwise the last commands would never be compared.
 	d.add(script.Step{Op: script.Flush})
 	return d.program
 }
 
+// drawing is a program in the making.
 type drawing struct {
 	*rand.Rand
 	options Options
@@ -45,6 +50,7 @@ type drawing struct {
 	body    []script.Step
 }
 
+// population is the rough account of one table: names by their likely state.
 type population struct {
 	live     []int
 	columns  []string // element kinds
@@ -71,14 +77,18 @@ type theme struct {
 	grow    float64 // ratio of creates to erases, redrawn from time to time
 }
 
+// choose draws the theme and the options of the store.
 func (d *drawing) choose() {
 	a := &d.theme
 	for _, op := range script.Ops() {
+		// An operation with weight 0 never occurs in the program.
 		if d.Float64() < 0.5 || always(op) {
 			a.weights[op] = d.ExpFloat64() * weight(op)
 		}
 	}
+	// Few keys make many equal keys, which sorts must keep in order.
 	a.keys = d.oneOf(1, 3, 50, 1000, 1<<30)
+	// A hot table gets most of the commands, the others few.
 	a.hot = d.share(0, 0, 0.5, 0.95)
 	a.zipf = d.IntN(3) == 0
 	a.forged = d.share(0, 0.05, 0.15, 0.4)
@@ -89,6 +99,7 @@ func (d *drawing) choose() {
 	a.busy = d.oneOf(3, 8, 8, 20, 60)
 	a.links = d.share(0, 0.2, 0.6, 1)
 	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
+	// Narrow handles reach depletion and the slot limit within a program.
 	if !d.options.Wide && d.IntN(2) == 0 {
 		d.program.Narrow = script.Narrow{Generations: d.oneOf(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.oneOf(0, 0, 4, 16, 16, 64)}
 	}
@@ -98,11 +109,13 @@ func (d *drawing) choose() {
 	if d.IntN(3) == 0 {
 		d.program.Store.Seed = 1 + d.IntN(1000)
 	}
+	// A limit of the batch refuses passes, so few programs have it.
 	if d.IntN(12) == 0 {
 		d.program.Store.BatchLimit = d.oneOf(1, 20, 200)
 	}
 }
 
+// always reports whether each program has the operation: without it nothing would happen.
 func always(op script.Op) bool {
 	switch op {
 	case script.Each, script.Flush, script.Emplace, script.EmplaceItems, script.Erase:
@@ -148,12 +161,16 @@ func (d *drawing) pick(from []script.Op) (script.Op, bool) {
 	return 0, false
 }
 
+// oneOf draws one of the values. A value that occurs twice is twice as likely.
 func (d *drawing) oneOf(values ...int) int { return values[d.IntN(len(values))] }
 
+// share is oneOf for shares.
 func (d *drawing) share(values ...float64) float64 { return values[d.IntN(len(values))] }
 
+// chance reports true with a probability.
 func (d *drawing) chance(share float64) bool { return d.Float64() < share }
 
+// add adds a step to the program or to the open write.
 func (d *drawing) add(s script.Step) {
 	d.made += 1 + len(s.Body)
 	if d.writing {

@@ -12,20 +12,25 @@ var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).b
 
 const shapeEvery = 100
 
+// shape begins the program with the shape of its seed, if any. It overrides drawn options
+// that would keep the shape from its state.
 func (d *drawing) shape() {
 	i := int(d.program.Seed % shapeEvery)
 	if i >= len(shapes) {
 		return
 	}
 	d.program.Narrow, d.program.Store = script.Narrow{}, script.Store{}
+	// Some shapes need a second table.
 	for len(d.known) < 2 {
 		d.program.Tables = append(d.program.Tables, script.Table{Kind: script.Packed, Item: script.Word, Name: "t1"})
 		d.known = append(d.known, new(population))
 	}
+	// One shard without a limit, so that a shape knows the rows of its items.
 	d.first().Max, d.first().Shards, d.first().Kind = 0, 1, script.Packed
 	shapes[i](d)
 }
 
+// first returns the table of the shapes.
 func (d *drawing) first() *script.Table { return &d.program.Tables[0] }
 
 // rest leaves the first table idle until it releases its flush memory, then
@@ -34,6 +39,7 @@ func (d *drawing) rest() {
 	d.first().Changes = 1
 	create := func() { d.record(script.Step{Op: script.Emplace, N: 1, Name: d.name(1)}.Set("v", 1)) }
 	create()
+	// More flushes than two periods of package highwater, after which memory is released.
 	for range 150 {
 		d.record(script.Step{Op: script.Erase, Table: 1, Refs: []script.Ref{{Kind: script.Raw, Bits: 1}}})
 	}
@@ -46,6 +52,7 @@ func (d *drawing) record(c script.Step) {
 	d.add(script.Step{Op: script.Flush})
 }
 
+// recording returns a pass of one task with one command.
 func recording(c script.Step) script.Step {
 	return script.Step{Op: script.Each, Body: []script.Step{c}}.Set("tasks", 1)
 }
@@ -57,6 +64,7 @@ func (d *drawing) blocks() {
 	d.inWrite(
 		script.Step{Op: script.InsertItems, N: 5000, Name: d.name(5000)},
 		script.Step{Op: script.DefragmentTable},
+		// The order that reverses each block of a sort in place.
 		script.Step{Op: script.SortTable}.Set("by", 4),
 		script.Step{Op: script.DefragmentTable},
 		script.Step{Op: script.Clear},
@@ -67,6 +75,7 @@ func (d *drawing) blocks() {
 // hold.
 func (d *drawing) bytes() {
 	d.first().Item = script.Rich
+	// Above each single batch, and below the sum of all.
 	d.program.Store.BatchBytes = 1 << 16
 	for range 30 {
 		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: 100, Name: d.name(100)}}})
@@ -85,8 +94,10 @@ func (d *drawing) nested() {
 	d.add(script.Step{Op: script.ForEach, Body: []script.Step{{Op: script.ReduceInTask, Table: 1}}})
 }
 
+// crowded sends calls of which some do not fit, so that the flush drops a call.
 func (d *drawing) crowded() {
 	d.first().Max, d.first().Reserve = 4, 0
+	// The first call fits, the second does not, the third does again.
 	for _, n := range []int{3, 2, 1} {
 		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: n, Name: d.name(n)}}})
 	}
@@ -96,6 +107,7 @@ func (d *drawing) crowded() {
 // padded has one queue set the elements of all its creates, then of the first
 // and the last again.
 func (d *drawing) padded() {
+	// The rough account must know the column, or no later step uses it.
 	d.known[0].columns = append(d.known[0].columns, script.Word)
 	d.add(script.Step{Op: script.AddColumn, Word: script.Word})
 	for _, set := range [][]int{{0, 1, 2}, {0, 2}} {
@@ -147,6 +159,7 @@ func (d *drawing) framed() {
 		[]script.Step{{Op: script.Insert, N: 1, Name: last}},
 		flushed(script.Put, last), flushed(script.Put, last),
 	)...)
+	// The rest of the program continues in the same manner.
 	d.theme.frames, d.theme.links = 1, 0
 	d.few(script.Each, script.Flush, script.Emplace, script.Put, script.Erase, script.Insert, script.Remove, script.Inbox)
 	d.theme.weights[script.Write], d.theme.grow = 10, 0.8
@@ -156,6 +169,7 @@ func (d *drawing) framed() {
 func (d *drawing) few(ops ...script.Op) {
 	t := &d.theme
 	t.fresh, t.hot, t.forged, t.stale, t.tasks, t.busy, t.sizes = 0.6, 0.95, 0, 0, 3, 4, []int{1, 2}
+	// Not 0: every operation of the theme stays possible.
 	for op := range t.weights {
 		t.weights[op] = min(t.weights[op], 0.05)
 	}
@@ -222,6 +236,7 @@ func (d *drawing) thinned() {
 	t.weights[script.Set], t.weights[script.Unset], t.weights[script.Rollback], t.weights[script.Checkpoint] = 6, 4, 0.2, 0.2
 }
 
+// inWrite adds a write with the given body.
 func (d *drawing) inWrite(body ...script.Step) {
 	d.add(script.Step{Op: script.Write, Body: body})
 }

@@ -13,8 +13,10 @@ import (
 // reduces numbers, and repeats until nothing changes.
 func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
 	s := &shrinking{ctx: ctx, best: clone(p), fails: fails}
+	// A round that leaves the length of the text ends the search.
 	for before := 0; before != len(s.best.Text()) && ctx.Err() == nil; {
 		before = len(s.best.Text())
+		// Whole steps first, so that the later parts have less to do.
 		s.steps()
 		s.bodies()
 		s.refs()
@@ -24,6 +26,7 @@ func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bo
 	return s.best
 }
 
+// shrinking is a running Shrink. best fails and parses at any time.
 type shrinking struct {
 	ctx   context.Context
 	best  *script.Script
@@ -38,6 +41,7 @@ func (s *shrinking) try(edit func(p *script.Script)) bool {
 	}
 	c := clone(s.best)
 	edit(c)
+	// The second copy checks that the edited program parses, and gives its steps new lines.
 	if c = clone(c); c == nil || !s.fails(c) {
 		return false
 	}
@@ -51,6 +55,7 @@ func (s *shrinking) cut(length func() int, without func(p *script.Script, i, j i
 	for size := length(); size > 0; size /= 2 {
 		for i := 0; i < length() && s.ctx.Err() == nil; {
 			j := min(i+size, length())
+			// After success the following elements are at i, so i stays.
 			if !s.try(func(p *script.Script) { without(p, i, j) }) {
 				i = j
 			}
@@ -58,6 +63,7 @@ func (s *shrinking) cut(length func() int, without func(p *script.Script, i, j i
 	}
 }
 
+// steps removes steps of the program.
 func (s *shrinking) steps() {
 	s.cut(func() int { return len(s.best.Steps) }, func(p *script.Script, i, j int) {
 		p.Steps = slices.Delete(p.Steps, i, j)
@@ -97,6 +103,7 @@ func (s *shrinking) each(f func(find func(p *script.Script) *script.Step)) {
 	}
 }
 
+// nth returns step n of a walk, or nil.
 func nth(p *script.Script, n int) (found *script.Step) {
 	script.Walk(p.Steps, func(s *script.Step) {
 		if n == 0 {
@@ -107,6 +114,7 @@ func nth(p *script.Script, n int) (found *script.Step) {
 	return found
 }
 
+// refs removes and simplifies references.
 func (s *shrinking) refs() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		s.cut(func() int { return len(find(s.best).Refs) }, func(p *script.Script, i, j int) {
@@ -119,6 +127,7 @@ func (s *shrinking) refs() {
 	})
 }
 
+// simplify removes the forgings of a reference and reduces its count.
 func (s *shrinking) simplify(find func(p *script.Script) *script.Step, i int) {
 	ref := func(p *script.Script) *script.Ref { return &find(p).Refs[i] }
 	if len(ref(s.best).Forge) > 0 {

@@ -12,6 +12,7 @@ func (s *shrinking) number(at func(p *script.Script) *int) {
 	}
 	for *at(s.best) > 1 && set(*at(s.best)/2) {
 	}
+	// Steps by 1 end after some tries: a large number that must stay costs a run each.
 	for tries := 0; tries < 8 && *at(s.best) > 1 && set(*at(s.best)-1); tries++ {
 	}
 }
@@ -31,6 +32,7 @@ func (s *shrinking) numbers() {
 	}
 }
 
+// argument returns the address of an argument. A step without arguments gets an array.
 func argument(s *script.Step, i int) *int {
 	if s.Args == nil {
 		s.Args = make([]int, len(s.Op.Keys()))
@@ -46,6 +48,7 @@ func (s *shrinking) tables() {
 			s.try(func(p *script.Script) { find(p).Table = 0 })
 		}
 	})
+	// From the end, so that indexes before i stay valid.
 	for i := len(s.best.Tables) - 1; i >= 0 && len(s.best.Tables) > 1; i-- {
 		if !used(s.best, i) {
 			s.try(func(p *script.Script) { removeTable(p, i) })
@@ -62,6 +65,7 @@ func (s *shrinking) tables() {
 	}
 }
 
+// used reports whether a step or a forging names the table.
 func used(p *script.Script, table int) bool {
 	found := false
 	script.Walk(p.Steps, func(s *script.Step) {
@@ -75,6 +79,7 @@ func used(p *script.Script, table int) bool {
 	return found
 }
 
+// removeTable removes an unused table and renumbers the tables after it.
 func removeTable(p *script.Script, table int) {
 	p.Tables = append(p.Tables[:table], p.Tables[table+1:]...)
 	script.Walk(p.Steps, func(s *script.Step) {

@@ -23,14 +23,17 @@ var (
 // exception is the share of commands that fail their task.
 const exception = 0.004
 
+// ops returns the operations for which f is true, in the order of their numbers.
 func ops(f func(op script.Op) bool) []script.Op {
 	return slices.DeleteFunc(script.Ops(), func(op script.Op) bool { return !f(op) })
 }
 
+// erases reports whether the operation erases items.
 func erases(op script.Op) bool {
 	return strings.HasPrefix(op.String(), "erase") || op == script.Remove
 }
 
+// args draw the values of arguments by key. Zero is not written.
 var args = map[string]func(d *drawing, s *script.Step) int{
 	"v":       func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.keys) },
 	"s":       func(d *drawing, _ *script.Step) int { return d.name(1) },
@@ -65,14 +68,18 @@ func (d *drawing) rarely(n, value int) int {
 	return 0
 }
 
+// step draws the next step of the program.
 func (d *drawing) step() {
 	if d.IntN(40) == 0 { // toggle growth and decline
 		d.theme.grow = d.Float64()
 	}
+	// Flush always has a weight, so one is drawn.
 	op, _ := d.pick(alone)
 	d.addDrawn(op)
 }
 
+// addDrawn draws a step with its body and adds it, unless its table does not allow the
+// operation.
 func (d *drawing) addDrawn(op script.Op) {
 	if s, ok := d.make(op, -1); ok {
 		d.bodyOf(&s)
@@ -86,11 +93,14 @@ func (d *drawing) addDrawn(op script.Op) {
 func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
 	s := script.Step{Op: op}
 	if op.HasTable() {
+		// Half of the commands of a chunk's task are for its own table.
 		if s.Table = d.index(); chunk >= 0 && d.IntN(2) == 0 {
 			s.Table = chunk
 		}
+		// Steps for columns would do nothing in a table without columns.
 		s.Table = d.withParts(op, s.Table)
 	}
+	// The runner would skip the step.
 	if op.NeedsOrder() && !d.packed(s.Table) || op == script.EraseRow && chunk < 0 {
 		return s, false
 	}
@@ -115,6 +125,7 @@ func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
 	if op.HasRefs() {
 		s.Refs = d.takes(&s, makes, chunk >= 0)
 	}
+	// In the order of keys: arguments may depend on earlier ones, such as d on c.
 	for _, key := range op.Keys() {
 		if v := args[key](d, &s); v > 0 {
 			s = s.Set(key, v)
@@ -131,6 +142,7 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 		return []script.Ref{d.recorded(s.Table, inChunk)}
 	case s.Op == script.Set:
 		return append([]script.Ref{d.recorded(s.Table, inChunk)}, d.links(inChunk)...)
+	// One target, then links.
 	case s.Op.NeedsRef():
 		return append(d.refs(s.Table, 1, inChunk), d.links(inChunk)...)
 	case makes:
@@ -139,6 +151,7 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 			refs = append(refs, script.Ref{N: s.Name}) // not created yet: null
 		}
 		return refs
+	// The last one is a run, for bulk erases.
 	case s.Op == script.EraseItems:
 		return append(d.refs(s.Table, d.IntN(4), inChunk), d.run(s.Table))
 	case s.Op == script.Read:
@@ -147,10 +160,12 @@ func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref)
 	return d.refs(s.Table, 1+d.IntN(3), inChunk)
 }
 
+// account follows the effect of a line on the population of its table, roughly.
 func (d *drawing) account(s *script.Step, makes bool) {
 	k := d.known[s.Table]
 	switch {
 	case makes:
+		// Some names of a bulk create are enough.
 		for i := range min(s.N, 300) {
 			if s.Op.InTask() {
 				k.pending = append(k.pending, s.Name+i)
@@ -169,6 +184,7 @@ func (d *drawing) account(s *script.Step, makes bool) {
 	}
 }
 
+// recordEffect follows the effect of a step on all tables.
 func (d *drawing) recordEffect(op script.Op) {
 	switch op {
 	case script.Flush:
@@ -180,17 +196,23 @@ func (d *drawing) recordEffect(op script.Op) {
 	}
 }
 
+// bodyOf draws the body of a step.
 func (d *drawing) bodyOf(s *script.Step) {
 	fails := s.Op == script.Each || s.Op == script.ForEach || s.Op == script.ForEachRows || s.Op == script.ForEachSparse
 	switch s.Op {
 	case script.Each, script.Queues:
 		s.Body = d.commands(s.Arg("tasks"), -1, fails)
 	case script.ForEach, script.ForEachRows, script.ForEachSparse:
+		// The number of chunks is unknown here; commands of tasks without a chunk do not
+		// run.
 		s.Body = d.commands(d.IntN(6), s.Table, fails)
 	case script.Inbox:
 		s.Body = d.commands(1, -1, fails)
+	// Steps of the body go to d.body by add, which counts them; the write counts them
+	// again.
 	case script.Write:
 		d.writing, d.body = true, nil
+		// Most writes are short and change at once; frames run passes and flushes.
 		steps, joining := 1+d.IntN(6), 0.25
 		if d.chance(d.theme.frames) {
 			steps, joining = 4+d.IntN(12), 0.7
@@ -224,6 +246,7 @@ func (d *drawing) commands(tasks, table int, fails bool) []script.Step {
 	return all
 }
 
+// command draws one command of a task.
 func (d *drawing) command(chunk int, fails bool) (script.Step, bool) {
 	from := erasing
 	switch {

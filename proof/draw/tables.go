@@ -15,6 +15,7 @@ func (d *drawing) tables() {
 	for i := range n {
 		t := d.table(n)
 		t.Name = fmt.Sprintf("t%d", i)
+		// Without a drawn number, so that the option changes no other draw.
 		if (d.program.Seed+uint64(i))%8 == 3 {
 			t.Events = 1
 		}
@@ -24,6 +25,7 @@ func (d *drawing) tables() {
 	d.sizes()
 }
 
+// table draws the options of a table, of n.
 func (d *drawing) table(n int) script.Table {
 	t := script.Table{
 		Kind: script.Packed, Item: script.Items[d.IntN(len(script.Items))],
@@ -35,6 +37,7 @@ func (d *drawing) table(n int) script.Table {
 	if d.IntN(3) == 0 {
 		t.Kind = script.Stable
 	}
+	// A thousand tables with many shards would take too long.
 	if n > 10 {
 		t.Shards, t.Item = d.oneOf(1, 1, 1, 2), script.Word
 	}
@@ -47,6 +50,7 @@ func (d *drawing) table(n int) script.Table {
 	if d.IntN(6) == 0 {
 		t.Reserve = d.oneOf(1, 10, 1000)
 	}
+	// The store refuses options above the number of slots.
 	if slots := d.program.Narrow.Slots; slots > 0 {
 		t.MinFree, t.Max, t.Reserve = min(t.MinFree, slots), min(t.Max, slots), min(t.Reserve, slots)
 	}
@@ -65,6 +69,7 @@ func (d *drawing) table(n int) script.Table {
 func (d *drawing) sizes() {
 	chunk := max(d.program.Tables[0].Chunk, 1)
 	d.theme.items = d.oneOf(200, 500, 1000, 2000)
+	// Faults are likely at the edge of a chunk.
 	d.theme.sizes = []int{0, 1, 1, 2, 3, chunk - 1, chunk, chunk + 1, 3*chunk + 1}
 	switch slots := d.program.Narrow.Slots; {
 	case slots > 0:
@@ -75,6 +80,7 @@ func (d *drawing) sizes() {
 	}
 }
 
+// size draws the size of a bulk create: near limits if the table has one.
 func (d *drawing) size(table int) int {
 	n := d.oneOf(d.theme.sizes...)
 	if limit := d.program.Tables[table].Max; limit > 0 && d.IntN(3) == 0 {
@@ -83,6 +89,7 @@ func (d *drawing) size(table int) int {
 	if d.program.Narrow.Slots == 0 && d.items == 0 && d.program.Seed%500 == 250 {
 		n = 1<<14 + 100 // names need a second segment
 	}
+	// The models take time in proportion to the items at each flush.
 	if d.items > d.theme.items {
 		n = min(n, 3)
 	}
@@ -90,6 +97,7 @@ func (d *drawing) size(table int) int {
 	return n
 }
 
+// index draws a table: often the first, which is hot.
 func (d *drawing) index() int {
 	n := len(d.known)
 	if n == 1 || d.chance(d.theme.hot) {
@@ -97,6 +105,7 @@ func (d *drawing) index() int {
 	}
 	if d.theme.zipf {
 		i := 0
+		// Each table is half as likely as the table before it.
 		for i < n-1 && d.IntN(2) == 0 {
 			i++
 		}
@@ -105,4 +114,5 @@ func (d *drawing) index() int {
 	return d.IntN(n)
 }
 
+// packed reports whether a table is packed.
 func (d *drawing) packed(table int) bool { return d.program.Tables[table].Kind == script.Packed }

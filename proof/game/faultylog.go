@@ -14,6 +14,7 @@ import (
 	"handloom/world"
 )
 
+// FaultyLog is a log whose answers are late or lost, as over a network.
 type FaultyLog struct {
 	world.Log
 	mutex sync.Mutex
@@ -31,10 +32,13 @@ func (l *FaultyLog) Append(ctx context.Context, prev uint64, rec []byte) (uint64
 	wait, lost, kept := time.Until(l.until), l.lost > 0, l.kept
 	l.lost = max(0, l.lost-1)
 	l.mutex.Unlock()
+	// Without the lock, so that calls wait at the same time.
 	time.Sleep(wait)
+	// The record is lost before the log has it.
 	if lost && !kept {
 		return 0, errLost
 	}
+	// The record is in the log, and a lost answer leaves the writer uncertain.
 	at, err := l.Log.Append(ctx, prev, rec)
 	if lost {
 		return 0, errLost
@@ -50,6 +54,7 @@ func (l *FaultyLog) SetFaults(pause time.Duration, lost int, kept bool) {
 	l.until, l.lost, l.kept = time.Now().Add(pause), lost, kept
 }
 
+// TearJournal damages the last record of a journal, as a torn write does.
 func TearJournal(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err != nil || len(names) == 0 {
@@ -60,6 +65,7 @@ func TearJournal(dir string) error {
 	if err != nil {
 		return err
 	}
+	// Zeros at the end are preallocated.
 	b[len(bytes.TrimRight(b, "\x00"))-1] ^= 1
 	return os.WriteFile(name, b, 0o600)
 }

@@ -33,8 +33,10 @@ type (
 	past struct{ Sum, Entries uint64 }
 )
 
+// Note is a trace of a call: a key and the tick that dated it, 0 before.
 type Note struct{ Key, Tick uint64 }
 
+// Game is a store with its tables.
 type Game struct {
 	*store.Store
 	Notes  *store.Table[Note]
@@ -88,6 +90,7 @@ func (g *Game) Left(tick uint64) (keys []uint64) {
 	return keys
 }
 
+// Entries returns the number of entries of all change lists so far.
 func (g *Game) Entries() (n uint64) {
 	for _, p := range g.past.All() {
 		n += p.Entries
@@ -114,7 +117,9 @@ func (g *Game) Tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 		}
 		g.read()
 	}
+	// Rare changes at once, which depend on the tick alone.
 	switch t.Seed % 64 {
+	// The next ticks begin with empty tables.
 	case 0:
 		g.units.Clear(w)
 		g.plans.Clear(w)
@@ -127,6 +132,7 @@ func (g *Game) Tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	return err
 }
 
+// read adds all change lists to past, so that a difference in a list stays in the state.
 func (g *Game) read() {
 	for _, p := range g.past.All() {
 		addLists(p, 0, g.units)
@@ -135,18 +141,21 @@ func (g *Game) read() {
 	}
 }
 
+// addLists adds the lists of a table.
 func addLists[T any](p *past, list uint64, t store.TableOf[T]) {
 	for i, items := range []iter.Seq2[store.Handle[T], *T]{store.Created(t), store.Written(t), store.Erased(t)} {
 		addList(p, list+uint64(i), items)
 	}
 }
 
+// addList adds the handles of a list in its order.
 func addList[T, C any](p *past, list uint64, items iter.Seq2[store.Handle[T], *C]) {
 	for h := range items {
 		p.add(list, h.ID)
 	}
 }
 
+// add mixes a handle and the number of its list into the sum.
 func (p *past) add(list uint64, id store.ID) {
 	p.Entries++
 	p.Sum = (p.Sum ^ uint64(id) ^ list<<56) * 0x9e3779b97f4a7c15
@@ -155,8 +164,10 @@ func (p *past) add(list uint64, id store.ID) {
 // passTasks is the number of recording tasks, for any number of workers.
 const passTasks = 4
 
+// emplace creates plans and units that refer to them.
 func (g *Game) emplace(ctx context.Context, t world.Tick) error {
 	return g.Each(ctx, passTasks, func(task int, q store.Queue) {
+		// Each task has its own numbers, so the tick does not depend on workers.
 		r := rand.New(rand.NewPCG(t.Seed, uint64(task)))
 		for range r.IntN(20) {
 			p := plan{Name: fmt.Sprint("plan ", r.IntN(100)), Steps: make([]int32, r.IntN(6))}
@@ -178,6 +189,7 @@ func (g *Game) live(ctx context.Context, t world.Tick) error {
 			switch r.IntN(12) {
 			case 0:
 				c.Erase(i)
+				// Two units never share a plan, so each plan is erased once.
 				g.plans.Erase(c.Queue, u.Plan)
 			case 1:
 				c.Wrote(i)
@@ -217,6 +229,7 @@ func (g *Game) weigh(ctx context.Context, t world.Tick) error {
 	})
 }
 
+// replan changes, replaces, locks or unlocks plans.
 func (g *Game) replan(ctx context.Context, t world.Tick) error {
 	return g.plans.ForEach(ctx, func(c store.StableChunk[plan]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(3000+c.Index)))
@@ -240,6 +253,7 @@ func (g *Game) replan(ctx context.Context, t world.Tick) error {
 func (g *Game) remember(ctx context.Context, t world.Tick) error {
 	err := g.Notes.ForEach(ctx, func(c store.Chunk[Note]) {
 		for i := range c.Items {
+			// The tick that first sees the note dates it: calls do not know their tick.
 			if n := &c.Items[i]; n.Tick == 0 {
 				n.Tick = t.Number
 			} else if g.keep > 0 && n.Tick+g.keep < t.Number {

@@ -10,6 +10,7 @@ import (
 	"handloom/internal/slotset"
 )
 
+// A caller runs an operation whose callback calls body; a mutator changes the map.
 type (
 	caller  = func(m Map[uint64], body func())
 	mutator = func(m Map[uint64])
@@ -24,6 +25,8 @@ func (s suite) callbacks() map[string]caller {
 		},
 		"EmplaceItems": func(m Map[uint64], body func()) {
 			m.EmplaceItems(4, func(i int, _ number, v *uint64) {
+				// In the middle of the batch: earlier items are filled in, later ones are
+				// not.
 				if *v = 99; i == 2 {
 					body()
 				}
@@ -51,6 +54,7 @@ func (s suite) callbacks() map[string]caller {
 	return callbacks
 }
 
+// mutators are the operations that change a map. None may run inside a callback.
 func (s suite) mutators() map[string]mutator {
 	var marks slotset.Bitset
 	mutators := map[string]mutator{
@@ -77,15 +81,21 @@ func (s suite) mutators() map[string]mutator {
 	return mutators
 }
 
+// A callback that panics or ends its goroutine leaves the map as it was, and usable.
 func (s suite) Callback_PanicKeepsTheMap(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for name, call := range s.callbacks() {
+			// Goexit runs deferred functions but gives recover no value.
 			for _, end := range []func(){func() { panic(name) }, runtime.Goexit} {
 				m := newMap(t, s.Numbers, Options{})
 				hs := InsertN(t, m, 5)
+				// A vacant slot shows below whether the failed operation took it.
 				m.Erase(hs[4])
+				// Otherwise the first Defragment of the test would begin a round, which is
+				// a change.
 				beginRound(m)
 				before := m.Digest()
+				// Goexit ends the goroutine, so the call needs one of its own.
 				done := make(chan any)
 				go func() {
 					defer func() { done <- recover() }()
@@ -98,9 +108,11 @@ func (s suite) Callback_PanicKeepsTheMap(t *testing.T) {
 					t.Errorf("%s changed the map", name)
 				}
 				Verify(t, m)
+				// The slot of the erased item is next, with its second generation.
 				if h := Insert(t, m, 4); h != Numbered(0, 2, 4) { // usable, no slot lost
 					t.Errorf("after %s the map issues %v", name, h)
 				}
+				// A mark that is left over would erase its item here.
 				if n := m.EraseFunc(func(number, *uint64) bool { return false }); n != 0 {
 					t.Errorf("after %s marks of %d items are left", name, n)
 				}
@@ -110,6 +122,7 @@ func (s suite) Callback_PanicKeepsTheMap(t *testing.T) {
 	})
 }
 
+// A change from a callback panics with the names of map and operation, and changes nothing.
 func (s suite) Callback_ChangePanics(t *testing.T) {
 	mutators := s.mutators()
 	EachWidth(t, func(t *testing.T) {
@@ -120,6 +133,7 @@ func (s suite) Callback_ChangePanics(t *testing.T) {
 				beginRound(m)
 				before := m.Digest()
 				message := fmt.Sprint(PanicOf(func() { call(m, func() { mutate(m) }) }))
+				// Names of mutators may have a second word.
 				called, _, _ := strings.Cut(mutator, " ")
 				if !strings.Contains(message, s.Name+": "+called+" called from a callback of the same map") {
 					t.Errorf("%s from %s: %s", mutator, callback, message)
@@ -133,6 +147,7 @@ func (s suite) Callback_ChangePanics(t *testing.T) {
 	})
 }
 
+// Lookups and iteration are allowed in callbacks and see the items before the call.
 func (s suite) Callback_MayLookUp(t *testing.T) {
 	for name, call := range s.callbacks() {
 		m := newMap(t, s.Numbers, Options{})
@@ -149,6 +164,7 @@ func (s suite) Callback_MayLookUp(t *testing.T) {
 		if !called {
 			t.Errorf("%s does not call back", name)
 		}
+		// The map accepts changes again after the callback.
 		Insert(t, m, 0)
 	}
 }

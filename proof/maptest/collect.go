@@ -19,6 +19,7 @@ type PointerItem struct {
 
 type holder = handle.Of[*PointerItem]
 
+// The map keeps no pointer of an item whose insert failed (S4).
 func (s suite) Insert_PanicReleasesItem(t *testing.T) {
 	m := newMap(t, s.PointerItems, Options{Reserve: 16})
 	var refs []weak.Pointer[PointerItem]
@@ -29,6 +30,7 @@ func (s suite) Insert_PanicReleasesItem(t *testing.T) {
 	PanicOf(func() {
 		m.InsertFunc(func(_ holder, v **PointerItem) { fill(v); panic("no") })
 	})
+	// Items that were filled before the panic are released, too.
 	PanicOf(func() {
 		m.EmplaceItems(5, func(i int, _ holder, v **PointerItem) {
 			if fill(v); i == 3 {
@@ -43,6 +45,8 @@ func (s suite) Insert_PanicReleasesItem(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
+// newPointerItem is not inlined: the caller must not keep the pointer in a register.
+//
 //go:noinline
 func newPointerItem() *PointerItem { return &PointerItem{Data: [64]byte{1}} }
 

@@ -11,14 +11,19 @@ import (
 	"handloom/internal/slotset"
 )
 
+// A copy has the same items and handles, and issues the same handles next.
 func (s suite) CopyTo_EqualsTheOriginal(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
+		// The options of the original replace the options of the copy.
 		for _, o := range []Options{{}, {TypeID: 9, MinFree: 3, MaxItems: 14, Reserve: 14}} {
 			m, hs := Worn(t, s.Numbers)
 			c := newMap(t, s.Numbers, o)
+			// The copy replaces a map with other content, limits and progress of a
+			// Defragment.
 			InsertN(t, c, 14)
 			defragment(c, 20)
 			m.CopiedTo(c, nil)
+			// The digest has items, slots, freelist and floor.
 			if c.Digest() != m.Digest() || c.TypeID() != 6 {
 				t.Errorf("the copy over %+v differs", o)
 			}
@@ -28,10 +33,12 @@ func (s suite) CopyTo_EqualsTheOriginal(t *testing.T) {
 				}
 			}
 			for m.Len() < 12 { // MaxItems
+				// Equal freelists issue equal handles.
 				if a, b := Insert(t, m, 7), Insert(t, c, 7); a != b {
 					t.Errorf("the original issues %v, the copy %v", a, b)
 				}
 			}
+			// The limits are copied, too.
 			expectFull(t, c, 1)
 		}
 	})
@@ -58,10 +65,12 @@ func (s suite) CopyTo_OfUnusedMapKeepsLimits(t *testing.T) {
 	}
 }
 
+// Neither side of a copy may be inside a callback.
 func (s suite) CopyTo_InCallbackPanics(t *testing.T) {
 	m, _ := Worn(t, s.Numbers)
 	other := newMap(t, s.Numbers, Options{})
 	before := m.Digest()
+	// EraseFunc makes m busy, the callback copies from m and to m.
 	m.EraseFunc(func(number, *uint64) bool {
 		if PanicOf(func() { m.CopiedTo(other, nil) }) == nil || PanicOf(func() { other.CopiedTo(m, nil) }) == nil {
 			t.Error("CopyTo does not panic")
@@ -82,10 +91,12 @@ func (s suite) CopyTo_ItselfDoesNothing(t *testing.T) {
 	}
 }
 
+// Checkpoint and rollback in turn reuse all memory.
 func (s suite) CopyTo_BackAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m, c := newMap(t, s.Numbers, Options{}), s.Numbers.Zero()
 	InsertN(t, m, 5000)
+	// Rows of a stable map may be empty.
 	live := func() number {
 		for {
 			if h := m.HandleAt(r.IntN(m.Core().Rows())); !h.ID.IsZero() {
@@ -111,9 +122,11 @@ func (s suite) CopyTo_BackAllocatesNothing(t *testing.T) {
 		c.CopiedTo(m, nil)
 		changes()
 	}
+	// Arrays reach their final size first.
 	for range 50 {
 		round()
 	}
+	// Checked builds and coverage allocate.
 	if n := testing.AllocsPerRun(50, round); n > 0 && !check.Cheap && testing.CoverMode() == "" {
 		t.Errorf("%v objects per round", n)
 	}
@@ -122,8 +135,10 @@ func (s suite) CopyTo_BackAllocatesNothing(t *testing.T) {
 // list is an item that shares memory with its copies.
 type list = []uint64
 
+// cloneList copies into the memory that dst has.
 func cloneList(dst, src *list) { *dst = append((*dst)[:0], *src...) }
 
+// The clone function gets the old item of the copy, whose memory it may use again.
 func (s suite) Clone_ReusesMemory(t *testing.T) {
 	m := newMap(t, s.Lists, Options{})
 	for i := range 10 {
@@ -136,6 +151,7 @@ func (s suite) Clone_ReusesMemory(t *testing.T) {
 		t.Fatal("the copy differs")
 	}
 	for _, v := range m.All() {
+		// A copy that shared memory would change with the original.
 		(*v)[1] = 77
 	}
 	if c.Digest() != before {
@@ -146,7 +162,9 @@ func (s suite) Clone_ReusesMemory(t *testing.T) {
 	}
 }
 
+// Clone is called by ascending row, with the old item or zero.
 func (s suite) Clone_IsCalledInOrder(t *testing.T) {
+	// Fewer and more rows than a packed copy needs.
 	for _, held := range []int{4, 7} {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 9)
@@ -174,10 +192,12 @@ func (s suite) Clone_IsCalledInOrder(t *testing.T) {
 	}
 }
 
+// A copy that fails halfway is empty, and the original is unchanged.
 func (s suite) Clone_PanicLeavesEmptyCopy(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m, _ := Worn(t, s.Numbers)
 		before := m.Digest()
+		// The call for each item panics once.
 		for stop := range m.Len() {
 			c := newMap(t, s.Numbers, Options{TypeID: 5, MinFree: 1})
 			InsertN(t, c, 16)
@@ -189,6 +209,7 @@ func (s suite) Clone_PanicLeavesEmptyCopy(t *testing.T) {
 						panic("no")
 					}
 					calls++
+					// Both maps are busy during the copy.
 					for _, m := range []Map[uint64]{m, c} {
 						if PanicOf(func() { m.Clear() }) == nil {
 							t.Error("a change by clone does not panic")
@@ -208,6 +229,7 @@ func (s suite) Clone_PanicLeavesEmptyCopy(t *testing.T) {
 	})
 }
 
+// The copy keeps no pointer of an item that it replaced.
 func (s suite) CopyTo_ReleasesReplacedItems(t *testing.T) {
 	by := func(n int, clone func(dst, src **PointerItem)) func(c Map[*PointerItem]) {
 		return func(c Map[*PointerItem]) {
@@ -232,6 +254,7 @@ func (s suite) CopyTo_ReleasesReplacedItems(t *testing.T) {
 			}
 			replace(c)
 			ExpectCollected(t, refs)
+			// The map lives, so its items are collected only if it released them.
 			runtime.KeepAlive(c)
 		})
 	}

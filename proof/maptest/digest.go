@@ -4,6 +4,7 @@ import (
 	"testing"
 )
 
+// Two maps whose next answers differ have different digests.
 func (s suite) Digest_CoversTheState(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		type change = func(m Map[uint64], hs []number)
@@ -13,14 +14,17 @@ func (s suite) Digest_CoversTheState(t *testing.T) {
 			"a value":             {keep, func(m Map[uint64], hs []number) { *m.At(hs[3]) ^= 1 << 63 }},
 			"a generation":        {keep, func(m Map[uint64], hs []number) { m.Erase(hs[5]); m.Insert(7) }},
 			"the number of items": {keep, func(m Map[uint64], hs []number) { m.Insert(7) }},
+			// The same slots are vacant in both maps.
 			"freelist order": {
 				func(m Map[uint64], hs []number) { m.Erase(hs[5]); m.Erase(hs[4]) },
 				func(m Map[uint64], hs []number) { m.EraseItems(hs[4:]) },
 			},
+			// The second map has made and erased one more item.
 			"the number of slots": {
 				func(m Map[uint64], hs []number) { m.Erase(hs[5]) },
 				func(m Map[uint64], hs []number) { m.Insert(7); m.EraseFunc(slotAbove(4)) },
 			},
+			// Both maps are empty; only the next generation differs.
 			"the floor": {
 				func(m Map[uint64], hs []number) { s.Numbers.Zero().CopiedTo(m, nil) },
 				func(m Map[uint64], hs []number) { m.Reset() },
@@ -51,6 +55,7 @@ func (s suite) Digest_CoversTheState(t *testing.T) {
 	})
 }
 
+// slotAbove returns a condition for EraseFunc.
 func slotAbove(slot uint32) func(number, *uint64) bool {
 	return func(h number, _ *uint64) bool { return h.ID.Slot() > slot }
 }
@@ -60,6 +65,7 @@ func slotAbove(slot uint32) func(number, *uint64) bool {
 func (s suite) Digest_CoversTypeIDAndMinFree(t *testing.T) {
 	digest := func(o Options) uint64 {
 		m := newMap(t, s.Numbers, o)
+		// A vacant slot, without which MinFree has no effect.
 		m.Erase(InsertN(t, m, 2)[0])
 		return m.Digest()
 	}

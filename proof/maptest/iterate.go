@@ -2,6 +2,7 @@ package maptest
 
 import "testing"
 
+// An iteration may end early in both directions.
 func (s suite) All_CanStop(t *testing.T) {
 	m := newMap(t, s.Numbers, Options{})
 	InsertN(t, m, 5)

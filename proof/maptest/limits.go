@@ -14,10 +14,12 @@ import (
 // changes nothing.
 func expectFull(t *testing.T, m Map[uint64], n int) {
 	t.Helper()
+	// A failed insert must not even grow the map.
 	before, capacity := m.Digest(), m.Cap()
 	dst := make([]number, 1, 100)
 	called := false
 	items, err1 := m.InsertItems(make([]uint64, n), dst)
+	// No callback may run before the limit is checked.
 	emplaced, err2 := m.EmplaceItems(n, func(int, number, *uint64) { called = true }, dst)
 	errs := []error{err1, err2, m.Core().CanInsert(n, 0, 0)}
 	if n == 1 {
@@ -41,6 +43,7 @@ func expectFull(t *testing.T, m Map[uint64], n int) {
 	}
 }
 
+// Both packages have one ErrFull, so a caller needs one test.
 func (s suite) ErrFull_IsShared(t *testing.T) {
 	if s.ErrFull != handle.ErrFull {
 		t.Errorf("ErrFull is %v", s.ErrFull)
@@ -60,6 +63,7 @@ func (s suite) Limits_RefuseIntOverflow(t *testing.T) {
 					t.Errorf("%+v: %d items: %v", o, n, err)
 				}
 			}
+			// Without MaxItems the call would allocate up to the slot limit.
 			if o.MaxItems > 0 {
 				m.Reserve(n)
 				m.Core().ReserveMore(n)
@@ -72,21 +76,25 @@ func (s suite) Limits_RefuseIntOverflow(t *testing.T) {
 	}
 }
 
+// The limit is exact: the last item fits, and no bulk insert takes a part.
 func (s suite) Insert_FailsWhenFull(t *testing.T) {
 	SetWidths(t, 7, 16)
 	for _, maxItems := range []int{0, 1, 15} {
 		m := newMap(t, s.Numbers, Options{MaxItems: maxItems})
+		// Without MaxItems the slots are the limit.
 		limit := cmp.Or(maxItems, 16)
 		InsertN(t, m, limit-1)
 		expectFull(t, m, 2)
 		InsertN(t, m, 1)
 		expectFull(t, m, 1)
 		c := m.Cloned()
+		// Memory given back must not raise the limit.
 		c.Shrink()
 		expectFull(t, c, 1)
 	}
 }
 
+// Reserved capacity is not part of the state: the same handles follow.
 func (s suite) Reserve_KeepsSlots(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
@@ -97,6 +105,7 @@ func (s suite) Reserve_KeepsSlots(t *testing.T) {
 		if m.Digest() != before || m.Core().Stats().Slots != slots {
 			t.Error("Reserve changed more than capacity")
 		}
+		// From here on every insert uses reserved memory.
 		bytes := m.Core().Stats().Bytes
 		for i := range 10 { // four vacant slots, then new slots
 			h := Insert(t, m, 0)
@@ -117,6 +126,7 @@ func (s suite) Reserve_KeepsSlots(t *testing.T) {
 	})
 }
 
+// HasRoom and ReserveMore agree, as a flush needs.
 func (s suite) ReserveMore_MakesRoom(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for _, minFree := range []int{0, 2} {
@@ -136,6 +146,7 @@ func (s suite) ReserveMore_MakesRoom(t *testing.T) {
 			if !s.Packed { // a stable map already has rows of vacant slots
 				grown += m.Core().Stats().Vacant
 			}
+			// The room is exact: a flush that trusts it must not allocate.
 			if m.Core().HasRoom(grown + 1) {
 				t.Error("HasRoom promises more than there is")
 			}
@@ -146,6 +157,7 @@ func (s suite) ReserveMore_MakesRoom(t *testing.T) {
 	})
 }
 
+// Capacity that no item may use is not allocated.
 func (s suite) Reserve_StopsAtLimits(t *testing.T) {
 	SetWidths(t, 7, 32)
 	for _, o := range []Options{{}, {MaxItems: 9}} {
@@ -167,6 +179,7 @@ func (s suite) Reserve_StopsAtLimits(t *testing.T) {
 	}
 }
 
+// An insert of no items succeeds even in a full map.
 func (s suite) InsertItems_OfNothing(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{MaxItems: 1})
@@ -185,6 +198,7 @@ func (s suite) InsertItems_OfNothing(t *testing.T) {
 
 // Reused rows are zeroed.
 func (s suite) InsertFunc_ItemsAreZero(t *testing.T) {
+	// Each way in which a row loses its item.
 	for what, erase := range map[string]func(m Map[uint64], hs []number){
 		"Erase": func(m Map[uint64], hs []number) {
 			for _, h := range hs {

@@ -9,15 +9,18 @@ import (
 	"handloom/shard/handle"
 )
 
-// Slots are depleted, live and vacant; the freelist becomes 8, 2, 6.
+// Slots are depleted, live and vacant; the freelist becomes 8, 2, 6. No bits name an item
+// except its handle (H1, H2).
 func (s suite) Get_ResolvesOnlyLiveItems(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{TypeID: 21})
+		// Slot 0 is depleted, so hs has the handles by slot.
 		depleted := deplete(t, m)
 		hs := append([]number{depleted}, InsertN(t, m, 12)...)
 		for _, slot := range []int{8, 2, 6} {
 			m.Erase(hs[slot])
 		}
+		// Null, all bits, slots past the end, other typeIds, generations past the last.
 		forged := []handle.ID{
 			0, ^handle.ID(0), handle.FreeBit, 5,
 			handle.New(21, 1, 13), handle.New(21, 1, 14), handle.New(21, 1, 1<<32-1), handle.New(21, 1, uint32(m.Cap()-1)),
@@ -25,12 +28,15 @@ func (s suite) Get_ResolvesOnlyLiveItems(t *testing.T) {
 			handle.New(21, 0, 0), handle.New(21, 1, 0), handle.New(21, slotset.LastGeneration()+1, 0),
 		}
 		for _, h := range hs {
+			// The word of a vacant slot has the next generation and the free bit: the
+			// closest forgery.
 			next := handle.New(21, h.ID.Generation()+1, h.ID.Slot())
 			forged = append(forged, h.ID, h.ID|handle.FreeBit, next, next|handle.FreeBit)
 			for bit := range 64 {
 				forged = append(forged, h.ID^1<<bit)
 			}
 		}
+		// A flipped bit may result in the handle of another live item.
 		live := make(map[number]uint64)
 		for h, v := range m.All() {
 			live[h] = *v
@@ -47,6 +53,7 @@ func (s suite) Get_ResolvesOnlyLiveItems(t *testing.T) {
 	})
 }
 
+// The panic of At has the state of the slot, so that a log explains the stale handle.
 func (s suite) At_DescribesTheSlot(t *testing.T) {
 	SetWidths(t, 7, 16)
 	m := newMap(t, s.Numbers, Options{TypeID: 5})
@@ -76,10 +83,12 @@ func (s suite) At_DescribesTheSlot(t *testing.T) {
 	}
 }
 
+// Rows and handles name each other, and Backward is the reverse of All.
 func (s suite) HandleAt_InvertsRowOf(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 9)
+		// A packed map fills the gap, a stable map keeps it.
 		m.EraseItems(hs[2:5])
 		for row := range m.Core().Rows() {
 			h := m.HandleAt(row)

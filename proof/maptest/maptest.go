@@ -19,6 +19,7 @@ import (
 
 type Options = handle.Options
 
+// Map has the methods of both maps.
 type Map[T any] interface {
 	Len() int
 	Cap() int
@@ -94,6 +95,7 @@ type Maker[T any] struct {
 	Zero func() Map[T]
 }
 
+// Maps makes the maps of a package for the item types of the tests.
 type Maps struct {
 	Name    string // package name, the prefix of messages
 	Packed  bool   // Packed, otherwise Stable
@@ -105,8 +107,10 @@ type Maps struct {
 	Lists        Maker[[]uint64]
 }
 
+// suite has the tests as methods.
 type suite struct{ Maps }
 
+// Test runs all tests of the suite. A new method runs without a list of tests.
 func Test(t *testing.T, m Maps) {
 	tests := reflect.ValueOf(suite{m})
 	for i := range tests.NumMethod() {
@@ -114,6 +118,7 @@ func Test(t *testing.T, m Maps) {
 	}
 }
 
+// itemAt returns the item at a row by another way than a handle.
 func itemAt[T any](m Map[T], row int) *T {
 	if m, ok := m.(Packed[T]); ok {
 		return &m.Items()[row]

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// All faults are reported at once, not only the first.
 func (s suite) New_NamesEveryInvalidOption(t *testing.T) {
 	SetWidths(t, 7, 16)
 	for _, bad := range []struct {

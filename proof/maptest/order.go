@@ -24,6 +24,7 @@ var orderCallbacks = map[string]caller{
 	},
 }
 
+// orderMutators are the operations of packed maps that change the order.
 var orderMutators = map[string]mutator{
 	"SortFunc":   func(m Map[uint64]) { m.(Packed[uint64]).SortFunc(descend) },
 	"SortRange":  func(m Map[uint64]) { m.(Packed[uint64]).SortRange(0, 0, descend) },
@@ -36,16 +37,19 @@ var orderMutators = map[string]mutator{
 	"TouchRows":  func(m Map[uint64]) { m.(Packed[uint64]).TouchRows(0, 1) },
 }
 
+// descend is the order of the sorts here: inserted numbers ascend, so a sort moves items.
 func descend(a, b *uint64) int { return cmp.Compare(*b, *a) }
 
 // beginRound begins a Defragment, so that the next call without progress
 // changes nothing.
 func beginRound(m Map[uint64]) {
 	if m, ok := m.(Packed[uint64]); ok {
+		// The comparison panics before the first move.
 		PanicOf(func() { m.Defragment(func(a, b *uint64) int { panic("no") }, 0) })
 	}
 }
 
+// defragment spends a budget on a packed map and leaves a stable map alone.
 func defragment(m Map[uint64], budget int) {
 	if m, ok := m.(Packed[uint64]); ok {
 		m.Defragment(descend, budget)

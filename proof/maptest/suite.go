@@ -11,6 +11,7 @@ import (
 
 type number = handle.Of[uint64]
 
+// newMap makes a map that is verified at the end of its test.
 func newMap[T any](t testing.TB, k Maker[T], o Options) Map[T] {
 	t.Helper()
 	m, err := k.New(o)
@@ -24,6 +25,7 @@ func newMap[T any](t testing.TB, k Maker[T], o Options) Map[T] {
 // verifier has invariants.
 type verifier interface{ Verify() error }
 
+// VerifyAtEnd makes each test also a test of the invariants.
 func VerifyAtEnd(t testing.TB, m verifier) {
 	t.Helper()
 	t.Cleanup(func() { Verify(t, m) })
@@ -58,10 +60,12 @@ func EachWidth(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
+// inserter is a map of this suite, or a map of a test outside of it.
 type inserter[T any] interface {
 	Insert(v T) (handle.Of[T], error)
 }
 
+// InsertN inserts the numbers 0 to n-1.
 func InsertN(t testing.TB, m inserter[uint64], n int) []number {
 	t.Helper()
 	hs := make([]number, n)
@@ -87,11 +91,13 @@ func deplete(t testing.TB, m Map[uint64]) (last number) {
 	t.Helper()
 	for range slotset.LastGeneration() {
 		last = Insert(t, m, 0)
+		// The slot is the only vacant one, so the next insert takes it again.
 		m.Erase(last)
 	}
 	return last
 }
 
+// itemsOf returns the items in the order of All.
 func itemsOf[T any](m Map[T]) (items []T) {
 	for _, v := range m.All() {
 		items = append(items, *v)
@@ -99,10 +105,12 @@ func itemsOf[T any](m Map[T]) (items []T) {
 	return items
 }
 
+// Numbered returns a handle by its fields.
 func Numbered(typeID, generation uint16, slot uint32) number {
 	return number{ID: handle.New(typeID, generation, slot)}
 }
 
+// PanicOf returns the value with which f panics, or nil.
 func PanicOf(f func()) (value any) {
 	defer func() { value = recover() }()
 	f()
@@ -120,6 +128,7 @@ func ExpectNothing[T any](t testing.TB, m Map[T], what string, h handle.Of[T]) {
 	mark := m.Core().Mark(&marks, h.ID)
 	rows := make([]slotset.Row, 1)
 	m.Core().RowsOf([]handle.ID{h.ID}, rows)
+	// At is for handles that must be live, so it panics.
 	stale, ok := PanicOf(func() { m.At(h) }).(*handle.StaleError)
 	for method, wrong := range map[string]bool{
 		"Get": found || v != nil, "Has": m.Has(h), "RowOf": hasRow, "RowsOf": rows[0] != slotset.NoRow, "At": !ok || stale.Handle != h.ID,
@@ -148,6 +157,7 @@ func ExpectNumbers(t testing.TB, m interface {
 	}
 }
 
+// Describe returns a looked up number as text.
 func Describe(v *uint64) string {
 	if v == nil {
 		return "nothing"

@@ -17,11 +17,13 @@ type Abstract struct {
 	sealed int                 // number of late calls that the next flush applies
 }
 
+// living is a live item with its table.
 type living struct {
 	table int
 	item  Item
 }
 
+// NewAbstract returns a model of empty tables.
 func NewAbstract(tables []Table) *Abstract {
 	return &Abstract{
 		tables: tables, live: make(map[uint64]living), counts: make([]int, len(tables)),
@@ -29,13 +31,16 @@ func NewAbstract(tables []Table) *Abstract {
 	}
 }
 
+// Find returns the live item of a handle and its table.
 func (a *Abstract) Find(id uint64) (item Item, table int, ok bool) {
 	l, ok := a.live[id]
 	return l.item, l.table, ok
 }
 
+// Len returns the number of live items of a table.
 func (a *Abstract) Len(table int) int { return a.counts[table] }
 
+// Issued returns all handles of this history, oldest first. They may be stale.
 func (a *Abstract) Issued() []uint64 { return a.issued }
 
 // IssuedOnly returns the handles issued in this history but not in other,
@@ -75,6 +80,8 @@ func (a *Abstract) Touched() []uint64 {
 	if len(emptied) == 0 {
 		return ids
 	}
+	// The order of issue does not depend on the map, so a program gets the same handles in
+	// each run.
 	for _, id := range a.issued {
 		if l, lives := a.live[id]; lives && emptied[l.table] {
 			ids = append(ids, id)
@@ -87,6 +94,8 @@ func (a *Abstract) Touched() []uint64 {
 func (a *Abstract) EndEvents() {
 	for i, t := range a.tables {
 		if t.Events {
+			// commands erases before creates appear, so the position in the batch does not
+			// matter.
 			a.batch = append(a.batch, Command{Kind: EraseAll, Table: i})
 		}
 	}
@@ -95,8 +104,10 @@ func (a *Abstract) EndEvents() {
 // Seal makes the next flush apply the calls that have arrived.
 func (a *Abstract) Seal() { a.sealed = len(a.late) }
 
+// Discard drops the batch and the calls that have arrived.
 func (a *Abstract) Discard() { a.batch, a.late, a.sealed = nil, nil, 0 }
 
+// Insert adds an item at once, with the handle that the store issued.
 func (a *Abstract) Insert(table int, id uint64, item Item) error {
 	if err := a.begin(table, id); err != nil {
 		return err
@@ -111,6 +122,7 @@ func (a *Abstract) begin(table int, id uint64) error {
 	if _, old := a.ever[id]; old {
 		return fmt.Errorf("the handle %s is issued a second time", Text(id))
 	}
+	// A handle of a live item is not null, has no free bit and has a typeId of its table.
 	if id == 0 || isProvisional(id) || !a.tables[table].has(id) {
 		return fmt.Errorf("the handle %s is issued in table %d, whose typeIds are %d to %d",
 			Text(id), table, a.tables[table].TypeID, int(a.tables[table].TypeID)+a.tables[table].Shards-1)
@@ -142,6 +154,7 @@ func (a *Abstract) EraseWhere(table, shard int, f func(Item) bool) {
 	}
 }
 
+// Change changes all items of a table in place, in any order.
 func (a *Abstract) Change(table int, f func(*Item)) {
 	for id, l := range a.live {
 		if l.table == table {
@@ -151,6 +164,7 @@ func (a *Abstract) Change(table int, f func(*Item)) {
 	}
 }
 
+// Set replaces the item of a live handle.
 func (a *Abstract) Set(id uint64, item Item) {
 	l := a.live[id]
 	l.item = item

@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// pending is a create of the batch until its handle is known.
 type pending struct {
 	table     int
 	value     Value
@@ -15,6 +16,7 @@ type pending struct {
 // returns the answers of the store after its own flush. Flush returns an error
 // if an answer is impossible.
 func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provisional uint64) (uint64, bool)) error {
+	// Calls follow the passes.
 	batch := slices.Clone(a.batch)
 	for call, commands := range a.late[:a.sealed] {
 		if !dropped[call] {
@@ -29,12 +31,14 @@ func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provision
 			order = append(order, c.ID)
 		}
 	}
+	// Erases first, then creates, then values: a value may link to any create of the batch.
 	values := a.commands(batch, creates)
 	real, err := a.appear(order, creates, resolve)
 	if err != nil {
 		return err
 	}
 	for id, v := range values {
+		// A put to an item that the batch erased has no effect.
 		if l, ok := a.live[id]; ok {
 			l.item = linked(v, real)
 			a.live[id] = l
@@ -52,12 +56,15 @@ func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provision
 func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[uint64]Value {
 	values := make(map[uint64]Value)
 	for _, c := range batch {
+		// A Stage completes the create itself, so every put replaces its value, also an
+		// earlier put.
 		if p := creates[c.ID]; c.Kind == Stage && c.OK && p != nil {
 			p.value = c.Value
 		}
 	}
 	for _, c := range batch {
 		p := creates[c.ID]
+		// A typed command through another table is stale.
 		if p != nil && c.Kind != EraseUntyped && p.table != c.Table {
 			continue
 		}
@@ -72,6 +79,7 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 			}
 		}
 	}
+	// After the puts have found their items: the order of puts and erases must not matter.
 	for _, c := range batch {
 		if c.Kind == EraseAll {
 			a.EraseWhere(c.Table, -1, func(Item) bool { return true })
@@ -84,6 +92,8 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 	return values
 }
 
+// appear asks the store for the handle of each create. Exactly the creates that the batch
+// does not erase must have one.
 func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve func(int, uint64) (uint64, bool)) (map[uint64]uint64, error) {
 	real, grown := make(map[uint64]uint64), make(map[int]bool)
 	for _, p := range order {
@@ -97,6 +107,7 @@ func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve f
 		case !ok:
 			continue
 		}
+		// Each handle is new in this history (G3).
 		if err := a.begin(c.table, id); err != nil {
 			return nil, err
 		}
@@ -112,6 +123,7 @@ func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve f
 	return real, nil
 }
 
+// linked returns the item of a value with real handles. Links to nothing are null.
 func linked(v Value, real map[uint64]uint64) Item {
 	for i, l := range v.Links {
 		if isProvisional(l) {

@@ -9,12 +9,14 @@ type Changes struct {
 	Values  []Item   // of Erased, before
 }
 
+// frameChanges are the changes of a frame, with erases by shard.
 type frameChanges struct {
 	created []uint64
 	erased  [][]uint64
 	values  [][]Item
 }
 
+// BeginFrame begins a frame. Its lists begin with its first change or flush.
 func (m *Exact) BeginFrame() { m.frame++ }
 
 // BeginWrite begins a Frame. It includes writes noted by passes
@@ -24,6 +26,7 @@ func (m *Exact) BeginWrite() {
 	m.adopt()
 }
 
+// beginLists empties the lists when a frame has its first entry.
 func (m *Exact) beginLists() {
 	if m.listed != m.frame {
 		m.listed, m.changes = m.frame, make(map[int]*frameChanges)
@@ -31,6 +34,7 @@ func (m *Exact) beginLists() {
 	}
 }
 
+// changesOf returns the changes of a table in the listed frame.
 func (m *Exact) changesOf(table int) *frameChanges {
 	if m.changes[table] == nil {
 		n := len(m.tables[table].shards)
@@ -39,6 +43,7 @@ func (m *Exact) changesOf(table int) *frameChanges {
 	return m.changes[table]
 }
 
+// changesAtOnce returns the changes for a change at once, or nil if the table lists none.
 func (m *Exact) changesAtOnce(table int) *frameChanges {
 	if !m.tables[table].Changes {
 		return nil

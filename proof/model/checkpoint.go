@@ -5,10 +5,12 @@ import "maps"
 // Copy returns the state without the batch, for a checkpoint.
 func (m *Exact) Copy() *Exact {
 	c := &Exact{epoch: m.epoch, depleted: m.depleted}
+	// The copy has neither batch nor lists: a checkpoint contains state alone.
 	c.tables = copyTables(m.tables)
 	return c
 }
 
+// copyTables copies slots and rows as well: a rollback issues the same handles again.
 func copyTables(tables []*table) []*table {
 	var all []*table
 	for _, t := range tables {
@@ -34,10 +36,14 @@ func (m *Exact) Rollback(to *Exact) {
 	m.epoch, m.depleted = to.epoch, to.depleted
 	m.changes, m.written = make(map[int]*frameChanges), make(map[ColumnID]*written)
 	m.beginSparse()
+	// Names of creates before the rollback resolve no more, also names in the restored
+	// state.
 	m.creates, m.calls, m.sealed = make(map[int]*create), nil, 0
 	m.finish()
 }
 
+// Copy returns the state without the batch. The handles ever issued are part of it, because
+// a rollback begins the history of the checkpoint again.
 func (a *Abstract) Copy() *Abstract {
 	return &Abstract{
 		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),

@@ -24,6 +24,7 @@ func (m *Exact) Element(col ColumnID, id uint64) *Item {
 	return m.holder(id).Element(col.Column, id)
 }
 
+// Exchange swaps the elements of two columns of one type.
 func (m *Exact) Exchange(table, a, b int) {
 	for _, s := range m.tables[table].shards {
 		s.components[a], s.components[b] = s.components[b], s.components[a]

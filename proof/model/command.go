@@ -16,6 +16,7 @@ type Value struct {
 	Share int        // not 0: the first link is in one slice, shared with the other values of this number
 }
 
+// Kind is the kind of a command.
 type Kind int
 
 const (
@@ -29,6 +30,7 @@ const (
 	Unset        // the element of ID in a sparse component
 )
 
+// Command is a recorded command, with the answer of the store to it.
 type Command struct {
 	Kind  Kind
 	Table int
@@ -42,6 +44,7 @@ type Command struct {
 	own    bool // the queue of a Set or Unset recorded the create
 }
 
+// Counts are the counters of a report, as in package batch.
 type Counts struct {
 	Created, Erased, Unset, Put, Superseded, Dropped, Redundant, Stale, CancelledOut int
 	Dangling, Depleted                                                               int
@@ -82,6 +85,7 @@ type Report struct {
 	DroppedCalls int
 }
 
+// TableReport is the line of a table with commands.
 type TableReport struct {
 	Table int
 	Counts
@@ -111,7 +115,9 @@ func (t *Table) has(id uint64) bool {
 	return typeID >= t.TypeID && int(typeID) < int(t.TypeID)+t.Shards
 }
 
+// The layout of a handle is written here again, so that a fault in package handle is found.
 const freeBit = 1 << 63
 
+// isProvisional reports the free bit. Handles of live items never have it.
 func isProvisional(id uint64) bool { return id&freeBit != 0 }
 func typeIDOf(id uint64) uint16    { return uint16(id>>48) & 0x7fff }

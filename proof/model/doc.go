@@ -14,4 +14,16 @@
 //
 // The bits of a provisional handle differ from run to run. So a [Command] has
 // the name given by the program next to the handle given by the store.
+//
+// # Reading order
+//
+//	command.go                       items, commands and reports, for both models
+//	abstract.go, abstractflush.go    the whole abstract model
+//	slots.go, map.go, component.go   one shard: slots, rows, columns and sparse data
+//	exact.go, exactbatch.go          the exact model: tables, passes and calls
+//	exactflush.go, exactset.go       the plan of a flush, with all counters
+//	exactapply.go, exactdeal.go      the effect of the plan
+//	changes.go, sparsechanges.go,    the lists of a frame
+//	  written.go
+//	checkpoint.go                    copies and rollbacks of both models
 package model

@@ -2,7 +2,8 @@ package model
 
 import "slices"
 
-// Exact predicts every handle, row, limit and counter.
+// Exact predicts every handle, row, limit and counter. One goroutine changes it; tasks of a
+// pass may read it.
 type Exact struct {
 	Widths
 	seen   *Counters
@@ -26,11 +27,13 @@ type Exact struct {
 	alone    bool // the planned flush is outside a Frame
 }
 
+// table has one map per shard, by typeId.
 type table struct {
 	Table
 	shards []*Map[Item]
 }
 
+// live returns the number of items in all shards.
 func (t *table) live() int {
 	n := 0
 	for _, s := range t.shards {
@@ -39,11 +42,15 @@ func (t *table) live() int {
 	return n
 }
 
+// pass has the commands of each task, so that the order of commands is (pass, task,
+// sequence).
 type pass struct {
 	tasks [][]Command // nil: failed, recorded nothing
 	open  bool
 }
 
+// create is a recorded create. It outlives its batch, because a program may use an old
+// name.
 type create struct {
 	name, table int
 	value       Value
@@ -67,6 +74,8 @@ func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
 	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[ColumnID]*written), sparse: make(map[ColumnID]*sparseChanges), serial: 1, byType: make(map[uint16]int)}
 	for at, t := range tables {
 		made := &table{Table: t}
+		// Each shard has its own slots and generations, and a typeId that continues the
+		// first one.
 		for i := range t.Shards {
 			m.byType[t.TypeID+uint16(i)] = at
 			made.shards = append(made.shards, NewMap[Item](Rules{
@@ -81,8 +90,10 @@ func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
 // Map returns the map of a shard, for reads and changes inside a write.
 func (m *Exact) Map(table, shard int) *Map[Item] { return m.tables[table].shards[shard] }
 
+// Lives reports whether id names a live item of any table.
 func (m *Exact) Lives(id uint64) bool { return m.Item(id) != nil }
 
+// Item returns the item of a handle, for reads and changes, or nil.
 func (m *Exact) Item(id uint64) *Item {
 	if s := m.holder(id); s != nil && !isProvisional(id) {
 		return s.Get(id)
@@ -90,6 +101,7 @@ func (m *Exact) Item(id uint64) *Item {
 	return nil
 }
 
+// owner returns the table with the typeId of a handle, or -1.
 func (m *Exact) owner(id uint64) int {
 	if t, ok := m.byType[typeIDOf(id)]; ok {
 		return t
@@ -97,6 +109,7 @@ func (m *Exact) owner(id uint64) int {
 	return -1
 }
 
+// holder returns the shard with the typeId of a handle, or nil. The handle may be stale.
 func (m *Exact) holder(id uint64) *Map[Item] {
 	t := m.owner(id)
 	if t < 0 {
@@ -115,6 +128,7 @@ func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
 	return 0, false, false
 }
 
+// Stats returns the sums over the shards of a table.
 func (m *Exact) Stats(table int) (f Stats) {
 	for _, s := range m.tables[table].shards {
 		shard := s.Stats()
@@ -126,6 +140,7 @@ func (m *Exact) Stats(table int) (f Stats) {
 // Epoch returns the number of flushes with commands.
 func (m *Exact) Epoch() uint64 { return m.epoch }
 
+// Chunk has the items of one task of a pass.
 type Chunk struct {
 	Shard   int
 	Handles []uint64 // by row, without empty rows
@@ -138,6 +153,8 @@ func (m *Exact) Chunks(table int) []Chunk {
 	var all []Chunk
 	for i, s := range t.shards {
 		rows := s.Rows()
+		// A chunk is a run of rows of one shard. Empty rows of a stable map belong to a
+		// run, so the number of chunks depends on rows, not on items.
 		for lo := 0; lo < rows; lo += t.Chunk {
 			hi := min(rows-lo, t.Chunk) + lo
 			c := Chunk{i, make([]uint64, 0, hi-lo), make([]Item, 0, hi-lo)}
@@ -174,14 +191,18 @@ func (m *Exact) SparseChunks(col ColumnID, rows int) (all []Chunk) {
 // Hash depends on it.
 type Sum struct{ Items, Keys, Hash uint64 }
 
+// FoldItem adds an item to a Sum, in the order of rows.
 func FoldItem(s Sum, key uint64) Sum {
 	return Sum{s.Items + 1, s.Keys + key, s.Hash*0x100000001b3 ^ (key + 1)}
 }
 
+// FoldChunks joins the Sums of two adjacent chunks.
 func FoldChunks(a, b Sum) Sum {
 	return Sum{a.Items + b.Items, a.Keys + b.Keys, a.Hash*0x9e3779b97f4a7c15 + b.Hash}
 }
 
+// Fold returns the Sum of a table. Chunks join from left to right, whatever workers ran
+// them.
 func (m *Exact) Fold(table int) Sum {
 	var sum Sum
 	for i, c := range m.Chunks(table) {

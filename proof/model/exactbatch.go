@@ -18,8 +18,11 @@ func (m *Exact) BeginPass() int {
 // impossible.
 func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (err error) {
 	p := m.passes[number]
+	// The limit of a batch counts ended passes only.
 	p.open = open
 	for task, commands := range tasks {
+		// A failed pass has names, too: a program may use them later, and they must be
+		// stale.
 		for i := range commands {
 			if e := m.note(&commands[i], number, task, failed); e != nil && err == nil {
 				err = e
@@ -32,6 +35,7 @@ func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (err e
 	return err
 }
 
+// records returns the number of commands. A Stage records nothing.
 func records(commands []Command) int {
 	n := 0
 	for i := range commands {
@@ -42,8 +46,11 @@ func records(commands []Command) int {
 	return n
 }
 
+// note learns the creates of a command and checks its answer. dropped says that the pass or
+// call failed.
 func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 	batch := m.serial
+	// A call belongs to the batch of the flush that seals it.
 	if pass == inboxPass {
 		batch = 0
 	}
@@ -54,6 +61,7 @@ func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 		}
 	case Stage:
 		made := m.creates[c.Name]
+		// Staged finds a create only through the queue that recorded it.
 		want := made != nil && made.batch == batch && made.table == c.Table && made.pass == pass && made.task == task
 		if want != c.OK {
 			return fmt.Errorf("table %d: Staged of %%%d is %v; want %v", c.Table, c.Name, c.OK, want)
@@ -79,15 +87,18 @@ func (m *Exact) Seal() {
 	m.sealed = len(m.calls)
 }
 
+// Waits reports whether a name is of a call that no flush has sealed.
 func (m *Exact) Waits(name int) bool {
 	c := m.creates[name]
 	return c != nil && c.batch == 0 && !c.dropped
 }
 
+// Pending returns the number of commands of passes and calls that wait for a flush.
 func (m *Exact) Pending() int {
 	return m.recorded() + held(m.calls)
 }
 
+// recorded returns the number of commands of passes.
 func (m *Exact) recorded() int {
 	n := 0
 	for _, p := range m.passes {
@@ -112,6 +123,7 @@ func (m *Exact) BatchFull() bool {
 	return m.BatchLimit > 0 && n >= m.BatchLimit
 }
 
+// held returns the number of commands of calls.
 func held(calls [][]Command) int {
 	n := 0
 	for _, commands := range calls {
@@ -120,6 +132,7 @@ func held(calls [][]Command) int {
 	return n
 }
 
+// InboxFull reports whether the inbox refuses a call before it records.
 func (m *Exact) InboxFull() bool {
 	return m.BatchFull() || m.InboxLimit > 0 && held(m.calls) >= m.InboxLimit
 }
@@ -131,6 +144,7 @@ func (m *Exact) AddCall(commands []Command, failed bool) (full bool, err error) 
 	if full {
 		m.seen.See(InboxLimit)
 	}
+	// Each call has a number of its own, so that its queue differs from every other queue.
 	m.attempts++
 	for i := range commands {
 		if e := m.note(&commands[i], inboxPass, m.attempts, failed || full); e != nil && err == nil {
@@ -143,6 +157,7 @@ func (m *Exact) AddCall(commands []Command, failed bool) (full bool, err error) 
 	return full, err
 }
 
+// Discard drops the batch and the calls that have arrived.
 func (m *Exact) Discard() {
 	m.Seal()
 	m.finish()
@@ -164,6 +179,7 @@ func (m *Exact) DropSince(k Mark, a *Abstract) {
 		p.tasks = nil
 	}
 	for _, c := range m.creates {
+		// Calls of the inbox belong to no pass and stay.
 		c.dropped = c.dropped || c.batch == m.serial && c.pass >= k.passes && c.pass != inboxPass
 	}
 	a.batch = a.batch[:k.commands]
@@ -172,6 +188,7 @@ func (m *Exact) DropSince(k Mark, a *Abstract) {
 // Passes returns the number of passes that began since the last flush.
 func (m *Exact) Passes() int { return len(m.passes) }
 
+// finish begins the next batch. Calls that arrived after the seal stay.
 func (m *Exact) finish() {
 	m.passes, m.calls, m.sealed = nil, m.calls[m.sealed:], 0
 	m.serial++
@@ -187,6 +204,8 @@ func (m *Exact) Resolve(name int) (uint64, bool) {
 	return c.real, true
 }
 
+// pending returns the create of this batch that a command names, or nil: a name of another
+// batch, of a failed pass or of another table is stale.
 func (m *Exact) pending(c *Command, table int) *create {
 	made := m.creates[c.Name]
 	if c.Name == 0 || made == nil || made.batch != m.serial || made.dropped || made.table != table {

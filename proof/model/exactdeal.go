@@ -8,6 +8,8 @@ import "slices"
 func deal(sizes []int, n int) []int {
 	level := slices.Min(sizes)
 	for fits(sizes, level+1, n) {
+		// Half of the rest, spread evenly, always fits. Single steps would be too many for
+		// large n.
 		level += max(1, (n-poured(sizes, level))/(2*len(sizes)))
 		for !fits(sizes, level, n) {
 			level--
@@ -25,8 +27,10 @@ func deal(sizes []int, n int) []int {
 	return take
 }
 
+// fits reports whether n items raise all lower shards to the level.
 func fits(sizes []int, level, n int) bool { return poured(sizes, level) <= n }
 
+// poured returns the number of items that raise all lower shards to the level.
 func poured(sizes []int, level int) int {
 	sum := 0
 	for _, size := range sizes {

@@ -9,6 +9,7 @@ type Plan struct {
 	IsRefused bool
 	IsEmpty   bool // the flush has no effect
 
+	// By number of the call: calls that do not fit.
 	Dropped map[int]bool
 
 	m         *Exact
@@ -34,6 +35,7 @@ func (m *Exact) Plan(alone bool) *Plan {
 	m.alone = alone
 	dropped := make(map[int]bool)
 	all := m.planWithout(dropped)
+	// The common case: everything fits.
 	if !all.IsRefused {
 		return all
 	}
@@ -44,18 +46,22 @@ func (m *Exact) Plan(alone bool) *Plan {
 		dropped[call] = true
 	}
 	if m.planWithout(dropped).IsRefused {
+		// No call is the cause, so the flush fails and drops none.
 		return all
 	}
+	// In order: an earlier call has precedence.
 	for call := range m.sealed {
 		delete(dropped, call)
 		if m.planWithout(dropped).IsRefused {
 			dropped[call] = true
 		}
 	}
+	// The last plan is applied, so it counts.
 	m.seen = seen
 	return m.planWithout(dropped)
 }
 
+// planWithout plans the flush without some calls.
 func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	p := &Plan{
 		Dropped: dropped, lost: make(map[*create]bool),
@@ -68,7 +74,10 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	if p.IsEmpty {
 		return p
 	}
+	// Erases are planned first, at any position: a put or Set of an item that the batch
+	// erases is dropped.
 	p.drop()
+	// Events that end are erased as by an EraseAll before all queues.
 	for i, t := range m.tables {
 		if m.ends(t) {
 			p.eraseAll(&Command{Kind: EraseAll, Table: i}, 0, 0)
@@ -84,8 +93,10 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	return p
 }
 
+// ends reports whether the flush erases the items of a table with Events.
 func (m *Exact) ends(t *table) bool { return m.alone && t.Events && t.live() > 0 }
 
+// commands calls f with each command in key order: passes, then calls that are not dropped.
 func (p *Plan) commands(f func(c *Command, pass, task int)) {
 	for number, pass := range p.m.passes {
 		for task, commands := range pass.tasks {
@@ -104,11 +115,13 @@ func (p *Plan) commands(f func(c *Command, pass, task int)) {
 	}
 }
 
+// drop counts the commands of dropped calls. A call has no outcome except as dropped.
 func (p *Plan) drop() {
 	for call := range p.Dropped {
 		for i := range p.m.calls[call] {
 			c := &p.m.calls[call][i]
 			switch c.Kind {
+			// It is not a command, only a later value of a create.
 			case Stage:
 				continue
 			case Create:
@@ -127,6 +140,7 @@ func (p *Plan) drop() {
 	p.report.DroppedCalls = len(p.Dropped)
 }
 
+// pending is [Exact.pending] without creates of dropped calls.
 func (p *Plan) pending(c *Command, table int) *create {
 	if made := p.m.pending(c, table); !p.lost[made] {
 		return made
@@ -134,6 +148,8 @@ func (p *Plan) pending(c *Command, table int) *create {
 	return nil
 }
 
+// collect finds the creates of each table, and gives a line of the report to each table
+// with a command, also if all its commands are without effect.
 func (p *Plan) collect() {
 	p.commands(func(c *Command, _, _ int) {
 		table := c.Table
@@ -141,6 +157,7 @@ func (p *Plan) collect() {
 		case Stage:
 			return
 		case EraseUntyped:
+			// The typeId decides the table, so an unknown one has no table.
 			table = p.addressed(c)
 		case Create:
 			made := p.m.creates[c.Name]
@@ -151,8 +168,11 @@ func (p *Plan) collect() {
 	})
 }
 
+// addressed returns the table of an untyped erase, or -1, which has a line only in the
+// total.
 func (p *Plan) addressed(c *Command) int { return p.m.owner(c.ID) }
 
+// countsOf returns the counts of a table, which appear in the report from now on.
 func (p *Plan) countsOf(table int) *Counts {
 	if p.counts[table] == nil {
 		p.counts[table] = new(Counts)
@@ -160,7 +180,9 @@ func (p *Plan) countsOf(table int) *Counts {
 	return p.counts[table]
 }
 
-// s is the sample of a stale command.
+// each calls f with the commands of a kind, in key order; s is the sample if the command is
+// stale. Erases also have untyped erases, and Sets have Unsets: each pair shares the
+// numbers of one list.
 func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	type list struct {
 		table      int
@@ -178,9 +200,11 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 		if c.Kind == EraseUntyped {
 			table, s.Kind = p.addressed(c), Erase
 		}
+		// The bits of a provisional handle are unpredictable, so samples compare as null.
 		if isProvisional(c.ID) {
 			s.ID = 0
 		}
+		// A list has the commands of one queue to one shard, for a Set also of one column.
 		at := list{table, c.Column, 0, pass, task}
 		if table >= 0 {
 			if t := p.m.tables[table]; !t.has(c.ID) {
@@ -188,11 +212,13 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 			}
 			at.typeID = s.TypeID
 		}
+		// A staged Set has no place in the list of Sets by handle.
 		if s.Sequence = next[at]; !c.own {
 			next[at]++
 		}
 		f(c, table, s)
 	}
+	// A task's erases by row come after its erases by handle (see [Command]).
 	for _, byRow := range []bool{false, true} {
 		p.commands(func(c *Command, pass, task int) {
 			if c.ByRow == byRow {
@@ -202,14 +228,18 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	}
 }
 
+// erase plans the erase of a create or of a live item.
 func (p *Plan) erase(c *Command, table int, s Sample) {
 	counts := p.countsOf(table)
 	if made := p.pending(c, table); made != nil {
+		// The create and its first erase have cancelled out; later erases find nothing to
+		// do.
 		if p.cancelled[made] {
 			counts.Redundant++
 			return
 		}
 		p.cancelled[made] = true
+		// The create and this erase.
 		counts.CancelledOut += 2
 		return
 	}
@@ -243,18 +273,21 @@ func (p *Plan) eraseAll(c *Command, _, _ int) {
 	}
 }
 
+// end plans the end of a live item, which may deplete its slot.
 func (p *Plan) end(counts *Counts, sh *Map[Item], n uint32) {
 	if p.erased[sh] == nil {
 		p.erased[sh] = make(map[uint32]bool)
 	}
 	p.erased[sh][n] = true
 	counts.Erased++
+	// The slot cannot be issued again, so it is lost to the creates of the same flush.
 	if sh.slots[n].generation == sh.LastGeneration {
 		counts.Depleted++
 		p.depleting[sh]++
 	}
 }
 
+// find returns the shard and slot of a live item of the table.
 func (p *Plan) find(id uint64, table int) (*Map[Item], uint32, bool) {
 	if table < 0 || !p.m.tables[table].has(id) || !p.m.Lives(id) {
 		return nil, 0, false
@@ -262,6 +295,7 @@ func (p *Plan) find(id uint64, table int) (*Map[Item], uint32, bool) {
 	return p.m.holder(id), uint32(id), true
 }
 
+// stale counts a command that names no item.
 func (p *Plan) stale(c *Command, counts *Counts, s Sample) {
 	counts.Stale++
 	p.report.Stale = append(p.report.Stale, s)
@@ -270,20 +304,25 @@ func (p *Plan) stale(c *Command, counts *Counts, s Sample) {
 	}
 }
 
-// Forged generations are not counted.
+// staleFor returns the rare reason for which the command is stale, if any. Forged
+// generations are not counted.
 func (m *Exact) staleFor(c *Command) (Seen, bool) {
 	generation, live, ok := m.Slot(c.ID)
+	// own is the generation of the handle.
 	own := uint16(c.ID >> 32)
 	issuable := own >= 1 && own <= m.LastGeneration
 	switch {
+	// The name belongs to another batch, a failed pass or another table.
 	case isProvisional(c.ID) && c.Name != 0:
 		return StaleProvisional, true
 	case isProvisional(c.ID):
 		return ForgedFree, true
 	case !ok:
 		return UnknownSlot, true
+	// The item lives, so the command went to another table.
 	case m.Lives(c.ID):
 		return ForeignHandle, true
+	// The slot has another item now.
 	case live && issuable && generation > own:
 		return StaleReused, true
 	case !live && issuable && generation == 0:
@@ -294,10 +333,12 @@ func (m *Exact) staleFor(c *Command) (Seen, bool) {
 	return 0, false
 }
 
+// replace plans a put to a create or to a live item. The last one by key counts.
 func (p *Plan) replace(c *Command, table int, s Sample) {
 	counts := p.countsOf(table)
 	if made := p.pending(c, table); made != nil {
 		switch {
+		// Erases are planned already, at any position.
 		case p.cancelled[made]:
 			counts.Dropped++
 			return
@@ -326,13 +367,16 @@ func (p *Plan) replace(c *Command, table int, s Sample) {
 	} else {
 		counts.Put++
 	}
+	// Puts come in key order, so this is the last so far.
 	p.values[sh][n] = c.Value
 }
 
+// survivors returns the creates of a table that the batch does not erase, in key order.
 func (p *Plan) survivors(table int) []*create {
 	return slices.DeleteFunc(slices.Clone(p.creates[table]), func(c *create) bool { return p.cancelled[c] })
 }
 
+// limits refuses the plan if the creates do not fit after the erases.
 func (p *Plan) limits() {
 	for i, t := range p.m.tables {
 		n := len(p.survivors(i))
@@ -342,12 +386,14 @@ func (p *Plan) limits() {
 		kept := 0
 		var sizes []int
 		for _, s := range t.shards {
+			// Erases count before creates.
 			sizes = append(sizes, s.live-len(p.erased[s]))
 			kept += s.live - len(p.erased[s])
 		}
 		if t.Max > 0 && kept+n > t.Max {
 			p.refuse(ItemLimit)
 		}
+		// MaxItems limits the table, slots limit each shard.
 		for k, more := range deal(sizes, n) {
 			s := t.shards[k]
 			if why, full := s.Full(more, len(p.erased[s]), p.depleting[s]); full {
@@ -357,4 +403,5 @@ func (p *Plan) limits() {
 	}
 }
 
+// refuse keeps the last reason. Each is an ErrFull.
 func (p *Plan) refuse(why Seen) { p.Refused, p.IsRefused = why, true }

@@ -14,6 +14,7 @@ type setting struct {
 	order   []*Command
 }
 
+// settingOf returns the effect on a column, which has a line in the report from now on.
 func (p *Plan) settingOf(col ColumnID) *setting {
 	if p.settings[col] == nil {
 		p.settings[col] = &setting{creates: make(map[*create]*Command), items: make(map[uint64]*Command)}
@@ -27,6 +28,7 @@ func (m *Exact) isOwn(c *Command, batch, pass, task int) bool {
 	return c.Name != 0 && made != nil && made.batch == batch && made.table == c.Table && made.pass == pass && made.task == task
 }
 
+// set plans a Set or Unset. Both supersede each other: only the last command counts.
 func (p *Plan) set(c *Command, table int, s Sample) {
 	target := p.settingOf(ColumnID{table, c.Column})
 	if made := p.pending(c, table); made != nil {
@@ -42,12 +44,16 @@ func (p *Plan) set(c *Command, table int, s Sample) {
 		target.counts.Dropped++
 		return
 	}
+	// The earlier command is superseded, whichever of both is an Unset.
 	if target.items[c.ID] != nil {
 		target.counts.Superseded++
 	}
+	// order has superseded commands, too. Their item has another last command by which
+	// applySets skips them.
 	target.items[c.ID], target.order = c, append(target.order, c)
 }
 
+// setCreate plans a Set or Unset of a create of the batch.
 func (p *Plan) setCreate(c *Command, target *setting, made *create) {
 	switch {
 	case p.cancelled[made]:
@@ -58,9 +64,13 @@ func (p *Plan) setCreate(c *Command, target *setting, made *create) {
 	target.creates[made] = c
 }
 
+// countSets counts the last command of each item. Whether an Unset removes something is
+// known only now.
 func (p *Plan) countSets() {
 	for col, s := range p.settings {
 		for id, c := range s.items {
+			// Columns have an element for each item, so the last two cases are for sparse
+			// data.
 			switch has := p.m.Element(col, id) != nil; {
 			case c.Kind == Set:
 				s.counts.Put++
@@ -72,6 +82,7 @@ func (p *Plan) countSets() {
 		}
 		for made, c := range s.creates {
 			switch {
+			// setCreate has counted it as dropped.
 			case p.cancelled[made]:
 			case c.Kind == Set:
 				s.counts.Put++
@@ -82,6 +93,8 @@ func (p *Plan) countSets() {
 	}
 }
 
+// dropOptional removes the sparse data of erased items and of Unsets, in one step per
+// shard, so that the remaining rows are packed once.
 func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 	for number, b := range sh.components {
 		if !b.optional {
@@ -90,6 +103,7 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 		s := p.settings[ColumnID{table, number}]
 		if s != nil {
 			for _, c := range s.order {
+				// The list has the value before, so this precedes drop.
 				if col := (ColumnID{table, number}); s.items[c.ID] == c && c.Kind == Unset && p.m.holder(c.ID) == sh && p.m.Element(col, c.ID) != nil {
 					p.m.removeOwner(col, c.ID)
 				}
@@ -106,6 +120,7 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 	}
 }
 
+// columns returns the columns with Sets, in the order of the report.
 func (p *Plan) columns() []ColumnID {
 	var all []ColumnID
 	for col := range p.settings {
@@ -117,6 +132,8 @@ func (p *Plan) columns() []ColumnID {
 	return all
 }
 
+// applySets writes the last Set of each item, then of each create. New rows of sparse data
+// are in this order.
 func (p *Plan) applySets(col ColumnID) {
 	s := p.settings[col]
 	set := func(id uint64, v Value) {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Map models a packed or stable map: the slot and row of each item.
+// Map models a packed or stable map: the slot and row of each item. It keeps items by slot;
+// only a packed map has rows that differ from slots.
 type Map[V any] struct {
 	Slots
 	Stable     bool
@@ -15,6 +16,7 @@ type Map[V any] struct {
 	components []*component[V] // by column
 }
 
+// NewMap returns an empty map.
 func NewMap[V any](r Rules, stable bool) *Map[V] {
 	return &Map[V]{Slots: Slots{Rules: r}, Stable: stable}
 }
@@ -39,6 +41,7 @@ func (m *Map[V]) Rows() int {
 	return len(m.rows)
 }
 
+// order returns the slots of the items in rows lo to hi-1, by row.
 func (m *Map[V]) order(lo, hi int) []uint32 {
 	if !m.Stable {
 		return m.rows[lo:hi]
@@ -52,6 +55,7 @@ func (m *Map[V]) order(lo, hi int) []uint32 {
 	return all
 }
 
+// Handles returns the live handles, by row.
 func (m *Map[V]) Handles() []uint64 {
 	all := make([]uint64, 0, m.live)
 	for _, n := range m.order(0, m.Rows()) {
@@ -60,6 +64,7 @@ func (m *Map[V]) Handles() []uint64 {
 	return all
 }
 
+// RowOf returns the row of a live item.
 func (m *Map[V]) RowOf(id uint64) (int, bool) {
 	n, ok := m.find(id)
 	if !ok || m.Stable {
@@ -68,6 +73,7 @@ func (m *Map[V]) RowOf(id uint64) (int, bool) {
 	return m.rowOf[n], true
 }
 
+// Get returns a live item, or nil.
 func (m *Map[V]) Get(id uint64) *V {
 	if n, ok := m.find(id); ok {
 		return &m.items[n]
@@ -79,6 +85,7 @@ func (m *Map[V]) Get(id uint64) *V {
 // use it, too.
 func (m *Map[V]) Insert(v V) uint64 {
 	n := m.issue()
+	// The slot is new; slots are issued without gaps.
 	if int(n) == len(m.items) {
 		m.items, m.rowOf = append(m.items, v), append(m.rowOf, 0)
 		for _, b := range m.components {
@@ -115,6 +122,7 @@ func (m *Map[V]) vacateItem(n uint32) {
 	m.vacate(n)
 }
 
+// place moves an item to a row (S2).
 func (m *Map[V]) place(row int, n uint32) {
 	m.rows[row] = n
 	m.rowOf[n] = row
@@ -129,6 +137,7 @@ func (m *Map[V]) Erase(id uint64) bool {
 	}
 	if !m.Stable {
 		end := len(m.rows) - 1
+		// If the item is in the last row, this changes nothing.
 		m.place(m.rowOf[n], m.rows[end])
 		m.rows = m.rows[:end]
 	}
@@ -141,6 +150,7 @@ func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	if len(set) == 0 {
 		return
 	}
+	// pack reuses the array of rows.
 	before := slices.Clone(m.order(0, m.Rows()))
 	if !m.Stable {
 		m.pack(set)
@@ -152,6 +162,7 @@ func (m *Map[V]) eraseSet(set map[uint32]bool) {
 	}
 }
 
+// pack removes the rows of a set of slots.
 func (m *Map[V]) pack(set map[uint32]bool) {
 	m.rows = packed(m.rows, func(n uint32) bool { return set[n] })
 	for row, n := range m.rows {
@@ -159,6 +170,7 @@ func (m *Map[V]) pack(set map[uint32]bool) {
 	}
 }
 
+// Clear erases all items, and frees their slots in the order of rows.
 func (m *Map[V]) Clear() {
 	for _, n := range m.order(0, m.Rows()) {
 		m.vacateItem(n)
@@ -166,6 +178,7 @@ func (m *Map[V]) Clear() {
 	m.rows = m.rows[:0]
 }
 
+// Sort sorts the rows of a packed map, stably.
 func (m *Map[V]) Sort(compare func(a, b V) int) {
 	slices.SortStableFunc(m.rows, func(a, b uint32) int { return compare(m.items[a], m.items[b]) })
 	for row, n := range m.rows {
@@ -182,6 +195,7 @@ func (m *Map[V]) Follow(rows []uint64, done bool, compare func(a, b V) int) erro
 	seen := make(map[uint32]bool)
 	for row, id := range rows {
 		n, ok := m.find(id)
+		// With equal lengths, distinct live handles are all items.
 		if !ok || seen[n] {
 			return fmt.Errorf("rows after Defragment: it left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
 		}

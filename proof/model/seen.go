@@ -3,8 +3,10 @@ package model
 // Seen is a rare state or event.
 type Seen int
 
+// seenNames has the names by number; state appends to it before main begins.
 var seenNames []string
 
+// state adds a name.
 func state(name string) Seen {
 	seenNames = append(seenNames, name)
 	return Seen(len(seenNames) - 1)
@@ -45,6 +47,7 @@ var (
 
 func (s Seen) String() string { return seenNames[s] }
 
+// AllSeen returns all states, also states that no program reached.
 func AllSeen() []Seen {
 	all := make([]Seen, len(seenNames))
 	for i := range all {
@@ -53,6 +56,7 @@ func AllSeen() []Seen {
 	return all
 }
 
+// Counters count rare states.
 type Counters map[Seen]int
 
 // See counts one occurrence; a nil c counts nothing.
@@ -62,12 +66,14 @@ func (c *Counters) add(s Seen, n int) {
 	if c == nil {
 		return
 	}
+	// The zero Counters are ready for use.
 	if *c == nil {
 		*c = make(Counters)
 	}
 	(*c)[s] += n
 }
 
+// Add adds the counters of another run.
 func (c *Counters) Add(o Counters) {
 	for s, n := range o {
 		c.add(s, n)

@@ -2,6 +2,7 @@ package model
 
 import "slices"
 
+// Rules are the options of a map that decide which slots it issues.
 type Rules struct {
 	TypeID         uint16
 	LastGeneration uint16
@@ -21,6 +22,7 @@ type Slots struct {
 	depleted int
 }
 
+// A depleted slot is not live and not in free.
 type slot struct {
 	generation uint16 // generation of the current or next item; 0: depleted
 	live       bool
@@ -30,10 +32,12 @@ type slot struct {
 // gone and depleting of their slots are depleted, if any.
 func (s *Slots) Full(n, erased, depleting int) (Seen, bool) {
 	vacant := len(s.free) + erased - depleting
+	// MinFree holds slots back only while others can be made, so it limits nothing here.
 	room := uint64(vacant) + s.SlotLimit - uint64(len(s.slots))
 	switch {
 	case s.MaxItems > 0 && s.live-erased+n > s.MaxItems:
 		return ItemLimit, true
+	// The reasons differ only in the counters of rare states.
 	case uint64(n) > room+uint64(depleting):
 		return SlotLimit, true
 	case uint64(n) > room:
@@ -42,6 +46,8 @@ func (s *Slots) Full(n, erased, depleting int) (Seen, bool) {
 	return 0, false
 }
 
+// issue returns the slot of the next item: the oldest free slot if more than MinFree rest,
+// or if no slot is left that was never used; else a new slot.
 func (s *Slots) issue() uint32 {
 	var n uint32
 	atLimit := uint64(len(s.slots)) == s.SlotLimit
@@ -68,16 +74,19 @@ func (s *Slots) vacate(n uint32) {
 	at := &s.slots[n]
 	at.live = false
 	s.live--
+	// A further generation would repeat a handle (G2, G3).
 	if at.generation == s.LastGeneration {
 		at.generation = 0
 		s.depleted++
 		s.Seen.See(Depletion)
 		return
 	}
+	// The generation rises by one per erase (G1).
 	at.generation++
 	s.free = append(s.free, n)
 }
 
+// find returns the slot of a live handle, and false for each stale or forged handle.
 func (s *Slots) find(id uint64) (uint32, bool) {
 	n := uint64(uint32(id))
 	if isProvisional(id) || typeIDOf(id) != s.TypeID || n >= uint64(len(s.slots)) {
@@ -87,16 +96,19 @@ func (s *Slots) find(id uint64) (uint32, bool) {
 	return uint32(n), at.live && at.generation == uint16(id>>32)
 }
 
+// Handle returns the handle of the current or next item of a slot.
 func (s *Slots) Handle(n uint32) uint64 {
 	return uint64(s.TypeID)<<48 | uint64(s.slots[n].generation)<<32 | uint64(n)
 }
 
+// Stats are the numbers of slots by state.
 type Stats struct{ Live, Vacant, Depleted, Slots int }
 
 func (s *Slots) Stats() Stats {
 	return Stats{Live: s.live, Vacant: len(s.free), Depleted: s.depleted, Slots: len(s.slots)}
 }
 
+// copied returns a copy that shares only the counters of rare states.
 func (s *Slots) copied() Slots {
 	c := *s
 	c.slots, c.free = slices.Clone(s.slots), slices.Clone(s.free)

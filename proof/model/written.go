@@ -2,6 +2,7 @@ package model
 
 import "slices"
 
+// written are the items that the last frame with writes wrote.
 type written struct {
 	frame int             // toCome: the next frame; 0: none
 	items map[uint64]bool // by handle
@@ -18,6 +19,7 @@ func (m *Exact) Wrote(table int, ids []uint64, inFrame bool) {
 	m.WroteColumn(ColumnID{table, items}, ids, inFrame)
 }
 
+// WroteColumn is [Exact.Wrote] for a column.
 func (m *Exact) WroteColumn(col ColumnID, ids []uint64, inFrame bool) {
 	frame := toCome
 	if inFrame {
@@ -26,6 +28,8 @@ func (m *Exact) WroteColumn(col ColumnID, ids []uint64, inFrame bool) {
 	m.wrote(col, ids, frame)
 }
 
+// wrote adds writes of a frame. The first write of a later frame begins a new list, except
+// that writes to come are adopted.
 func (m *Exact) wrote(col ColumnID, ids []uint64, frame int) {
 	if len(ids) == 0 {
 		return
@@ -41,6 +45,7 @@ func (m *Exact) wrote(col ColumnID, ids []uint64, frame int) {
 	}
 }
 
+// createdIn returns the creates that a frame has listed: they are new, not written.
 func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	created := make(map[uint64]bool)
 	if c := m.changes[table]; c != nil && frame == m.listed {
@@ -51,6 +56,7 @@ func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	return created
 }
 
+// adopt gives the writes outside of a frame to the frame that has begun.
 func (m *Exact) adopt() {
 	for _, w := range m.written {
 		if w.frame == toCome {
@@ -63,11 +69,13 @@ func (m *Exact) adopt() {
 // with writes, without its creates; nothing if a later frame has lists.
 func (m *Exact) Written(table int) []uint64 { return m.WrittenColumn(ColumnID{table, items}) }
 
+// WrittenColumn is [Exact.Written] for a column or sparse data.
 func (m *Exact) WrittenColumn(col ColumnID) []uint64 {
 	w := m.written[col]
 	if w == nil || w.frame != toCome && w.frame < m.listed {
 		return nil
 	}
+	// Data that the frame added is in SparseChanges instead.
 	if c := m.sparse[col]; c != nil {
 		return slices.DeleteFunc(m.Rows(col.Table), func(id uint64) bool {
 			return !w.items[id] || m.Element(col, id) == nil || !c.before[id] && w.frame == m.listed

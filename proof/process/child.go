@@ -11,6 +11,7 @@ import (
 	"syscall"
 )
 
+// Child is the side of the child: its output has whole lines.
 type Child struct {
 	mutex sync.Mutex
 	out   io.Writer
@@ -31,11 +32,13 @@ func Serve(in io.Reader, out io.Writer, run func(ctx context.Context, c *Child) 
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	go func() {
+		// The parent closes the input or dies; both end the context.
 		_, _ = io.Copy(io.Discard, in)
 		end()
 	}()
 	c := &Child{out: out}
 	if err := run(ctx, c); err != nil {
+		// A report is one line.
 		c.Logf("fail %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return 1
 	}

@@ -42,6 +42,7 @@ func Start(command, env []string, onLine func(line string)) (*Process, error) {
 	go func() {
 		defer close(p.gone)
 		lines := bufio.NewScanner(out)
+		// The output is read to its end before Wait, which closes the pipe.
 		for lines.Buffer(nil, 16<<20); lines.Scan(); {
 			onLine(lines.Text())
 		}
@@ -50,13 +51,16 @@ func Start(command, env []string, onLine func(line string)) (*Process, error) {
 	return p, nil
 }
 
+// Write writes to the standard input of the child.
 func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
+// Signal sends a signal. A child that has ended is not an error.
 func (p *Process) Signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 
 // Kill kills the child and returns when its output is read.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
+	// Every line that the child wrote reaches onLine first.
 	<-p.gone
 	p.in.Close()
 }
@@ -83,8 +87,10 @@ func (p *Process) End() error {
 // is read.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
+// State returns the state of an ended child.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
+// Errors returns the standard error of the child. It is complete after the end.
 func (p *Process) Errors() string { return p.errs.String() }
 
 // tail keeps the start and the end of its input.
@@ -95,8 +101,10 @@ type tail struct {
 
 const tailBytes = 64 << 10
 
+// Write never fails, so the standard error of the child is always read.
 func (t *tail) Write(b []byte) (int, error) {
 	t.text = append(t.text, b...)
+	// Two parts of equal size: the first error and the last lines explain most failures.
 	if len(t.text) > 2*tailBytes {
 		t.text = append(t.text[:tailBytes:tailBytes], t.text[len(t.text)-tailBytes:]...)
 		t.cut = true

@@ -11,8 +11,10 @@ import (
 // bound is a table of any kind and item type, with the items of the models and
 // handles as numbers.
 type bound interface {
+	// keeps returns the item as the type stores it: fields that it cannot hold are 0.
 	keeps(i model.Item) model.Item
 
+	// Commands of a task.
 	emplace(q store.Queue, i model.Item) uint64
 	emplaceItems(q store.Queue, items []model.Item, share bool) []uint64
 	emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64
@@ -23,6 +25,7 @@ type bound interface {
 	put(q store.Queue, id uint64, i model.Item)
 	resolve(id uint64) (uint64, bool)
 
+	// Reads. The store allows them to any goroutine while nothing changes.
 	get(id uint64) (model.Item, bool)
 	has(id uint64) bool
 	Len() int
@@ -30,19 +33,23 @@ type bound interface {
 	changes() model.Changes
 	written() []uint64
 
+	// Passes. f runs on the goroutine of its task.
 	forEach(ctx context.Context, f func(c chunk)) error
 	reduce(ctx context.Context, f func()) (model.Sum, error) // f is called for each chunk, unless nil
 
+	// Changes at once, inside a Frame.
 	insert(w *store.Writer, i model.Item) uint64
 	remove(w *store.Writer, id uint64) bool
 	Clear(w *store.Writer)
 
+	// Columns and sparse data. addPart is called between phases.
 	addPart(optional bool, kind, name string, changes bool) error
 	parts() []boundPart
 
 	Name() string
 }
 
+// orderedTable is a packed table, which has an order of rows and chunks of rows.
 type orderedTable interface {
 	bound
 	sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error
@@ -51,6 +58,7 @@ type orderedTable interface {
 	forEachRows(ctx context.Context, f func(c chunk)) error
 }
 
+// chunk is a chunk of any table or sparse data, valid inside its task.
 type chunk struct {
 	queue    store.Queue
 	index    int
@@ -60,10 +68,12 @@ type chunk struct {
 	wrote    func(column, i int) // notes a write; column items for the item
 	wroteAll func()
 
+	// Both return elements by row of the chunk.
 	own      func(column int) elements // for writes, in a ForEach or ForEachRows
 	readOnly func(column int) elements // for reads
 }
 
+// common are the methods that both kinds of tables share.
 type common[T any] interface {
 	store.TableOf[T]
 	Emplace(q store.Queue, v T) store.Handle[T]
@@ -94,8 +104,10 @@ func (b *binding[T]) Len() int               { return b.common.Len() }
 func (b *binding[T]) Clear(w *store.Writer)  { b.common.Clear(w) }
 func (b *binding[T]) Name() string           { return b.common.Name() }
 
+// handleOf returns a typed handle of any bits: programs use forged handles.
 func handleOf[T any](id uint64) store.Handle[T] { return store.Handle[T]{ID: store.ID(id)} }
 
+// handlesOf is [handleOf] for several handles.
 func handlesOf[T any](ids []uint64) []store.Handle[T] {
 	hs := make([]store.Handle[T], len(ids))
 	for i, id := range ids {
@@ -104,6 +116,7 @@ func handlesOf[T any](ids []uint64) []store.Handle[T] {
 	return hs
 }
 
+// idsOf returns the bits of handles.
 func idsOf[T any](hs []store.Handle[T]) []uint64 {
 	ids := make([]uint64, len(hs))
 	for i, h := range hs {
@@ -121,6 +134,7 @@ func (b *binding[T]) emplace(q store.Queue, i model.Item) uint64 {
 func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item, share bool) []uint64 {
 	made := b.kind.makeAll(items)
 	for i := range made {
+		// All items share the links of the first, in one slice.
 		if share {
 			b.kind.share(&made[i], &made[0])
 		}
@@ -160,6 +174,7 @@ func (b *binding[T]) get(id uint64) (model.Item, bool) {
 	if !ok {
 		return model.Item{}, false
 	}
+	// A copy: the pointer is invalid after the next change.
 	return b.kind.read(v), true
 }
 
@@ -176,6 +191,7 @@ func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 }
 
 func (b *binding[T]) changes() (c model.Changes) {
+	// The lists are compared in their order, which is part of the promise.
 	for h := range store.Created(b.common) {
 		c.Created = append(c.Created, uint64(h.ID))
 	}
@@ -187,6 +203,8 @@ func (b *binding[T]) changes() (c model.Changes) {
 
 func (b *binding[T]) written() []uint64 { return listed(store.Written(b.common), b.common.Get) }
 
+// listed returns the handles of a list, with null for each entry whose pointer is not the
+// item of its handle. The list of a store must have the addresses that lookups return.
 func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle[T]) (*C, bool)) (ids []uint64) {
 	for h, v := range list {
 		if at, _ := get(h); at != v {
@@ -205,6 +223,7 @@ func (b *binding[T]) remove(w *store.Writer, id uint64) bool {
 	return b.common.Remove(w, handleOf[T](id))
 }
 
+// fold returns the sum of a chunk. Only the order of items decides the result.
 func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	if f != nil {
 		f()
@@ -215,6 +234,8 @@ func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	return s
 }
 
+// changeKey changes the key of an item in place and reports whether it has one and f
+// changed it.
 func (b *binding[T]) changeKey(v *T, f func(*uint64) bool) bool {
 	return b.kind.key != nil && f(b.kind.key(v))
 }

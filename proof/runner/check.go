@@ -13,18 +13,21 @@ import (
 	"handloom/store"
 )
 
+// see counts a rare state. Any goroutine may call it.
 func (p *executor) see(s model.Seen) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.result.Seen.See(s)
 }
 
+// want fails unless ok.
 func (p *executor) want(ok bool, format string, args ...any) {
 	if !ok {
 		p.fail(Model, format, args...)
 	}
 }
 
+// sameHandles fails unless two lists of handles are equal, in order.
 func (p *executor) sameHandles(got, want []uint64, format string, args ...any) {
 	if !slices.Equal(got, want) {
 		p.fail(Model, "%s has %s; want %s", fmt.Sprintf(format, args...), list(got), list(want))
@@ -38,6 +41,7 @@ func (p *executor) expect(err, want error, what string) {
 	}
 }
 
+// kindFor returns the kind of failure if an error is missing.
 func kindFor(err error) Kind {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrQueueFull) {
 		return Limit
@@ -54,12 +58,15 @@ func (p *executor) accepted(id uint64, found bool) {
 	}
 }
 
+// digestOf returns the digest of the store, which must not fail.
 func (p *executor) digestOf(ctx context.Context) uint64 {
 	digest, err := p.store.Digest(ctx)
 	p.want(err == nil, "Digest: %v", err)
 	return digest
 }
 
+// mark appends the digest and a text to the marks. Nothing in them may depend on the
+// configuration (D1).
 func (p *executor) mark(ctx context.Context, text string) {
 	p.result.Marks = append(p.result.Marks, strings.TrimSpace(fmt.Sprintf("%016x %s", p.digestOf(ctx), text)))
 }
@@ -91,6 +98,8 @@ func (p *executor) unchanged(ctx context.Context, what string) func() {
 	}
 }
 
+// inspect compares the state after a change: sizes and some handles each time, everything
+// after a part of the changes.
 func (p *executor) inspect(ctx context.Context) {
 	p.want(p.store.Epoch() == p.exact.Epoch(), "the epoch is %d; want %d", p.store.Epoch(), p.exact.Epoch())
 	rows := 0
@@ -98,8 +107,11 @@ func (p *executor) inspect(ctx context.Context) {
 		n := t.Len()
 		p.want(n == p.abstract.Len(i), "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
 		table := &p.program.Tables[i]
+		// The cost of a full comparison: tables and shards have a part that does not depend
+		// on items, and reserved rows are verified, too.
 		rows += 8 + table.Shards + (n+table.Reserve*table.Shards)*weights[table.Item] + n*len(t.parts())
 	}
+	// The choice depends on the program alone, so a replay compares at the same steps.
 	if mix(p.program.Seed^uint64(p.step))%uint64(rows/small+1) == 0 {
 		p.inspectAll(ctx)
 	}
@@ -111,8 +123,10 @@ func (p *executor) inspect(ctx context.Context) {
 // step.
 const small = 100
 
+// Rich items take longer to compare.
 var weights = map[string]int{script.Word: 1, script.Rich: 4}
 
+// inspectAll compares all tables and verifies the store.
 func (p *executor) inspectAll(ctx context.Context) {
 	if err := p.store.Verify(ctx); err != nil {
 		p.fail(Invariant, "%v", err)
@@ -122,12 +136,14 @@ func (p *executor) inspectAll(ctx context.Context) {
 	}
 }
 
+// inspectTable compares all items of a table, in the order of rows, with both models.
 func (p *executor) inspectTable(table int) {
 	t := p.tables[table]
 	p.checkWritten(table)
 	p.inspectParts(table)
 	want := p.exact.Rows(table)
 	for id, item := range t.all() {
+		// The exact model has the order of rows.
 		if len(want) == 0 || want[0] != id {
 			p.fail(Model, "table %s: %s stands where %s must", p.program.Tables[table].Name, model.Text(id), list(want[:min(1, len(want))]))
 			return
@@ -144,6 +160,7 @@ func (p *executor) inspectTable(table int) {
 	p.want(len(want) == 0, "table %s: %s is missing", p.program.Tables[table].Name, list(want))
 }
 
+// checkStats compares the numbers of slots.
 func (p *executor) checkStats() {
 	all := p.store.Stats().Tables
 	for i, s := range all[len(all)-len(p.tables):] { // the random numbers come first
@@ -154,6 +171,7 @@ func (p *executor) checkStats() {
 	}
 }
 
+// checkChanges compares the change lists of all tables.
 func (p *executor) checkChanges() {
 	for i := range p.tables {
 		if p.program.Tables[i].Changes == 0 {
@@ -174,6 +192,7 @@ func (p *executor) checkChanges() {
 	}
 }
 
+// checkWritten compares Written of a table that lists changes.
 func (p *executor) checkWritten(table int) {
 	if p.program.Tables[table].Changes == 0 {
 		return
@@ -181,12 +200,14 @@ func (p *executor) checkWritten(table int) {
 	p.sameHandles(p.tables[table].written(), p.exact.Written(table), "table %s: Written", p.program.Tables[table].Name)
 }
 
+// checkPending compares the number of commands that wait for a flush.
 func (p *executor) checkPending() {
 	if got, want := hook.Pending(p.store), p.exact.Pending(); got != want {
 		p.fail(Model, "%d commands are pending; want %d", got, want)
 	}
 }
 
+// list returns the first handles as text for a failure.
 func list(ids []uint64) string {
 	if len(ids) == 0 {
 		return "nothing"

@@ -13,12 +13,14 @@ import (
 // elements are items of the models.
 type boundPart interface {
 	keeps(i model.Item) model.Item
+	// set records; get and write use the element at once.
 	set(q store.Queue, id uint64, i model.Item)
 	get(id uint64) (model.Item, bool)
 	write(id uint64, key uint64)
 	written() []uint64
 }
 
+// boundColumn is a boundPart that is a column.
 type boundColumn interface {
 	boundPart
 	hasLinks() bool
@@ -40,12 +42,14 @@ type boundSparse interface {
 	changes() model.Changes
 }
 
+// elements are the elements of a chunk, by row.
 type elements interface {
 	len() int
 	at(row int) model.Item
 	change(row int, f func(key *uint64))
 }
 
+// columnOf is a column of a table of Ts, with any element type.
 type columnOf[T any] interface {
 	boundColumn
 	rows(k store.Chunk[T]) elements
@@ -54,11 +58,13 @@ type columnOf[T any] interface {
 	wrote(k store.Rows[T], row int)
 }
 
+// partOf are the methods that columns and sparse data share.
 type partOf[T, C any] interface {
 	Set(q store.Queue, h store.Handle[T], v C)
 	Get(h store.Handle[T]) (*C, bool)
 }
 
+// component is the part of both that needs only the shared methods.
 type component[T, C any] struct {
 	part partOf[T, C]
 	kind kind[C]
@@ -78,12 +84,15 @@ func (p *component[T, C]) get(id uint64) (model.Item, bool) {
 	return p.kind.read(v), true
 }
 
+// write writes through the pointer that Get returns.
 func (p *component[T, C]) write(id uint64, key uint64) {
+	// The caller has asked the model whether the element exists.
 	if v, _ := p.part.Get(handleOf[T](id)); p.kind.key != nil {
 		*p.kind.key(v) = key
 	}
 }
 
+// optional is bound sparse data.
 type optional[T, C any] struct {
 	component[T, C]
 	data *store.Sparse[T, C]
@@ -114,18 +123,22 @@ func (o *optional[T, C]) changes() (c model.Changes) {
 	return c
 }
 
+// chunkRows returns the rows of a chunk: each row has a value and the handle of its owner.
 func (o *optional[T, C]) chunkRows() int {
 	return chunkRowsOf(unsafe.Sizeof(*new(C)) + unsafe.Sizeof(store.ID(0)))
 }
 
+// forEach runs a pass over the rows of sparse data, with the owner of each row.
 func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
 	return o.data.ForEach(ctx, func(c store.SparseChunk[T, C]) {
 		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
+			// Rows of sparse data are its own, so the elements of a chunk are in one array.
 			return &elementsOf[C]{c.Items, &o.kind}
 		}, wrote: func(_, i int) { c.Wrote(i) }})
 	})
 }
 
+// columnDriver is a bound column.
 type columnDriver[T, C any] struct {
 	component[T, C]
 	column *store.Column[T, C]
@@ -133,9 +146,12 @@ type columnDriver[T, C any] struct {
 
 func (c *columnDriver[T, C]) written() []uint64 { return listed(c.column.Written(), c.column.Get) }
 
+// hasLinks reports whether elements have handles. Kinds with links have a share function.
 func (c *columnDriver[T, C]) hasLinks() bool { return c.kind.share != nil }
 
+// exchange returns false if the columns have different types.
 func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok bool, err error) {
+	// Columns of different types cannot be exchanged; the compiler refuses it in a program.
 	other, ok := with.(*columnDriver[T, C])
 	if ok {
 		err = store.Exchange(ctx, c.column, other.column)
@@ -143,6 +159,8 @@ func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok
 	return ok, err
 }
 
+// rows, own and readOnly return the elements of a chunk: of a ForEach, and of a ForEachRows
+// to write or to read.
 func (c *columnDriver[T, C]) rows(k store.Chunk[T]) elements {
 	return &elementsOf[C]{c.column.Rows(k), &c.kind}
 }
@@ -157,6 +175,7 @@ func (c *columnDriver[T, C]) readOnly(k store.Rows[T]) elements {
 
 func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.column.Wrote(k, row) }
 
+// elementsOf are elements of one type in memory of the store.
 type elementsOf[C any] struct {
 	all  []C
 	kind *kind[C]
@@ -165,15 +184,18 @@ type elementsOf[C any] struct {
 func (e *elementsOf[C]) len() int              { return len(e.all) }
 func (e *elementsOf[C]) at(row int) model.Item { return e.kind.read(&e.all[row]) }
 
+// change changes the key of an element in place, if its kind has keys.
 func (e *elementsOf[C]) change(row int, f func(key *uint64)) {
 	if e.kind.key != nil {
 		f(e.kind.key(&e.all[row]))
 	}
 }
 
+// addPartAs adds a part to the store and binds it. The store panics if it refuses the part.
 func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) error {
 	return PanicOf(func() {
 		if isOptional {
+			// part and data are one value, once by the shared methods and once by its own.
 			s := store.AddSparse(b.common, o)
 			b.components = append(b.components, &optional[T, C]{component[T, C]{s, k}, s})
 			return
@@ -183,17 +205,22 @@ func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.Colu
 	})
 }
 
+// addPart adds a part with elements of a kind.
 func (b *binding[T]) addPart(isOptional bool, kind, name string, changes bool) error {
+	// Each pair of item and element types is compiled once, so there are few types.
 	if kind == script.Word {
 		return addPartAs(b, isOptional, wordKind, store.ColumnOptions[word]{Name: name, Changes: changes})
 	}
 	return addPartAs(b, isOptional, bigKind, store.ColumnOptions[bigItem]{Name: name, Changes: changes, Links: bigLinks, Clone: cloneBig})
 }
 
+// parts returns the parts in the order of their numbers.
 func (b *binding[T]) parts() []boundPart { return b.components }
 
+// column returns a part that must be a column.
 func (b *packed[T]) column(number int) columnOf[T] { return b.components[number].(columnOf[T]) }
 
+// forEachRows runs a pass that writes columns and only reads items.
 func (b *packed[T]) forEachRows(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEachRows(ctx, func(c store.Rows[T]) {
 		view := chunk{

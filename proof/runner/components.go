@@ -10,6 +10,8 @@ import (
 	"handloom/store"
 )
 
+// part returns the part that a step names by number, among the parts on which its operation
+// can work. Any number names one, so that a shrunk program stays valid.
 func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part boundPart, ok bool) {
 	columns, optional := s.Op.About()
 	var all []int
@@ -26,6 +28,7 @@ func (p *executor) part(s *script.Step, number int) (col model.ColumnID, part bo
 	return model.ColumnID{Table: s.Table, Column: at}, parts[at], true
 }
 
+// columnName returns the name of a part by its number in the table.
 func columnName(number int) string { return string(rune('a' + number)) }
 
 // columnNumber is the inverse of columnName; the number of "" is 0.
@@ -36,14 +39,17 @@ func columnNumber(name string) int {
 	return int(name[0] - 'a')
 }
 
+// columnNamed returns the column with the name in a report: table.column.
 func (p *executor) columnNamed(name string) model.ColumnID {
 	owner, column, _ := strings.Cut(name, ".")
 	table := slices.IndexFunc(p.program.Tables, func(t script.Table) bool { return t.Name == owner })
 	return model.ColumnID{Table: table, Column: columnNumber(column)}
 }
 
+// addPart adds a column or sparse data. Existing items have zero elements.
 func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	t, optional := p.tables[s.Table], s.Op == script.AddSparse
+	// Only a table with Changes lists changes of its parts.
 	tracked := s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
 	number := len(t.parts())
 	err := t.addPart(optional, s.Word, columnName(number), tracked)
@@ -58,12 +64,15 @@ func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	p.mark(ctx, "column")
 }
 
+// changeElement changes an element in the exact model, as its type stores it. The abstract
+// model has no elements.
 func (p *executor) changeElement(c model.ColumnID, id uint64, f func(key *uint64)) {
 	element := p.exact.Element(c, id)
 	f(&element.Key)
 	*element = p.tables[c.Table].parts()[c.Column].keeps(*element)
 }
 
+// isChunk compares a chunk with the expected chunks. Any goroutine may call it.
 func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 	if c.index >= len(chunks) || !slices.Equal(c.handles, chunks[c.index].Handles) {
 		p.fail(Model, "chunk %d holds %s; want one of %d chunks, with %s",
@@ -73,6 +82,7 @@ func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 	return true
 }
 
+// set records Sets of several items, with ascending keys.
 func (r *running) set(c *script.Step, task int, q store.Queue, at place) {
 	col, part, ok := r.part(c, c.Arg("c"))
 	if !ok {
@@ -82,6 +92,7 @@ func (r *running) set(c *script.Step, task int, q store.Queue, at place) {
 	for _, t := range r.targets(c.Refs[:1], at) {
 		part.set(q, t.id, v.Item)
 		r.note(task, model.Command{Kind: model.Set, Table: c.Table, Column: col.Column, ID: t.id, Name: t.name, Value: v})
+		// Each item gets another value, so that an exchange of two is found.
 		v.Key++
 		v = kept(part, v)
 	}
@@ -99,6 +110,7 @@ func (r *running) unset(c *script.Step, task int, q store.Queue, at place) {
 	}
 }
 
+// sortSparse sorts sparse data by the rows of its items.
 func (y *writing) sortSparse() {
 	if col, part, ok := y.part(y.s, y.s.Arg("c")); ok {
 		part.(boundSparse).SortAsTable(y.w)
@@ -106,6 +118,7 @@ func (y *writing) sortSparse() {
 	}
 }
 
+// changeSparse sets or removes sparse data at once.
 func (y *writing) changeSparse() {
 	col, part, ok := y.part(y.s, y.s.Arg("c"))
 	if !ok {
@@ -119,10 +132,12 @@ func (y *writing) changeSparse() {
 		} else {
 			got, want = part.(boundSparse).removeNow(y.w, id), y.exact.RemoveSparse(col, id)
 		}
+		// Both answers are false for a stale handle.
 		y.same(y.s.Op.String(), got, want)
 	}
 }
 
+// exchange exchanges two columns. The store must refuse columns with Links.
 func (y *writing) exchange() {
 	a, part, ok := y.part(y.s, y.s.Arg("c"))
 	b, second, _ := y.part(y.s, y.s.Arg("d"))
@@ -131,6 +146,7 @@ func (y *writing) exchange() {
 	}
 	first := part.(boundColumn)
 	unchanged := y.unchanged(y.ctx, "an exchange that is refused")
+	// Columns of different types are left as they are.
 	ok, err := first.exchange(y.ctx, second.(boundColumn))
 	if !ok {
 		return
@@ -147,12 +163,14 @@ func (y *writing) exchange() {
 	y.exact.Exchange(y.s.Table, a.Column, b.Column)
 }
 
+// writeElements writes through pointers from Get, which a Frame allows.
 func (y *writing) writeElements() {
 	c, part, ok := y.part(y.s, y.s.Arg("c"))
 	if !ok {
 		return
 	}
 	for i, id := range y.ids() {
+		// Only the exact model knows whether the item has the element.
 		if y.exact.Element(c, id) != nil {
 			part.write(id, uint64(y.s.Arg("v")+i))
 			y.changeElement(c, id, func(key *uint64) { *key = uint64(y.s.Arg("v") + i) })
@@ -162,11 +180,13 @@ func (y *writing) writeElements() {
 	}
 }
 
+// inspectParts compares all elements of a table.
 func (p *executor) inspectParts(table int) {
 	for number, part := range p.tables[table].parts() {
 		c := model.ColumnID{Table: table, Column: number}
 		n := 0
 		for _, id := range p.exact.Rows(table) {
+			// Each item of the table is asked, also items without data.
 			if p.checkElement(c, part, id) {
 				n++
 			}
@@ -179,6 +199,7 @@ func (p *executor) inspectParts(table int) {
 	}
 }
 
+// checkElement compares one element, and returns whether the item has it.
 func (p *executor) checkElement(c model.ColumnID, part boundPart, id uint64) bool {
 	got, ok := part.get(id)
 	data, optional := part.(boundSparse)
@@ -191,6 +212,7 @@ func (p *executor) checkElement(c model.ColumnID, part boundPart, id uint64) boo
 	return ok
 }
 
+// probeParts compares the elements of a handle, which may be stale.
 func (p *executor) probeParts(table int, id uint64, lives bool) {
 	for number, part := range p.tables[table].parts() {
 		if lives {
@@ -201,6 +223,7 @@ func (p *executor) probeParts(table int, id uint64, lives bool) {
 	}
 }
 
+// checkWrittenColumn compares the lists of changes of a column or of sparse data.
 func (p *executor) checkWrittenColumn(c model.ColumnID) {
 	if !p.tracked[c] {
 		return

@@ -20,6 +20,17 @@
 // After every step that changes the store, its digest and report are appended
 // to the marks of the result, for comparison with other configurations (D1).
 //
+// # Reading order
+//
+//	executor.go                      Play: from the first step to the last
+//	names.go                         handles of names, and forged handles
+//	pass.go, passrun.go, command.go  a pass, its tasks and their commands
+//	flush.go, write.go, inbox.go     flushes, Frames and calls
+//	check.go, probe.go               comparisons after a change
+//	bound.go, columns.go, items.go   tables, columns and items of any type
+//	inject.go, misuse.go, faults.go  delays, wrong calls and planted faults
+//	under.go                         several configurations
+//
 // # Concurrency
 //
 // A process runs one program at a time: [seam] and GOMAXPROCS belong to the

@@ -12,17 +12,23 @@ import (
 	"handloom/store"
 )
 
+// executor runs one program. The goroutine of the program owns it. Tasks read names and the
+// models, bind their own names, write to their own place in running, and may call fail and
+// see.
 type executor struct {
 	program *script.Script
 	config  script.Config
 	inject  injector
 
+	// The store and both models, from open on. tables and modelled are by table number.
 	store    *store.Store
 	tables   []bound
 	modelled []model.Table
 	exact    *model.Exact
 	abstract *model.Abstract
 
+	// The handles of the program. fresh are names whose creates wait for a flush, old are
+	// names of the flush before, recorded are all names that a pass or call has recorded.
 	names       map[int]*variable
 	order       map[*script.Step]int // of steps outside tasks
 	fresh       []int
@@ -35,13 +41,17 @@ type executor struct {
 	tracked     map[model.ColumnID]bool
 	sortedBy    map[int]int // by table: last order of Defragment, plus 1
 
+	// The open call of the inbox, or nil, and whether a flush of this frame has sealed the
+	// inbox.
 	late   *call
 	sealed bool
 
+	// The running step, for failures and for random numbers.
 	step   int
 	line   *script.Step
 	result Result
 
+	// Tasks fail at the same time; the first failure stays.
 	lock    sync.Mutex
 	failure *Failure
 }
@@ -50,6 +60,7 @@ type executor struct {
 // on the program. Play calls begun, if not nil, once, before it opens the
 // store.
 func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) *Result {
+	// The widths must be set before the store makes its first slot.
 	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
 	pl := newExecutor(p, c)
 	seam.Step = pl.inject.step
@@ -59,6 +70,7 @@ func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) 
 	if begun != nil {
 		begun()
 	}
+	// Goroutines that begun starts do not count.
 	before := goroutines()
 	pl.whole(ctx)
 	pl.checkGoroutines(before)
@@ -66,14 +78,17 @@ func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) 
 	return &pl.result
 }
 
+// newExecutor returns an executor without a store, which open makes.
 func newExecutor(p *script.Script, c script.Config) *executor {
 	pl := &executor{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[int]int), tracked: make(map[model.ColumnID]bool)}
 	pl.inject.init(c)
 	return pl
 }
 
+// whole runs the program from the opening to the closing of the store.
 func (p *executor) whole(ctx context.Context) {
 	defer p.recovered()
+	// Drawn programs have valid options, so a refusal is a fault.
 	if err := p.open(); err != nil {
 		p.fail(Model, "the store or a table is refused: %v", err)
 		return
@@ -83,6 +98,7 @@ func (p *executor) whole(ctx context.Context) {
 		return
 	}
 	err := p.store.Team(ctx, func(ctx context.Context) error {
+		// A panic is recorded here, before it passes through the Team.
 		defer p.recovered()
 		p.steps(ctx)
 		return nil
@@ -90,6 +106,8 @@ func (p *executor) whole(ctx context.Context) {
 	p.want(err == nil, "Team: %v", err)
 }
 
+// recovered turns a panic of the store into a failure. Panics that the program asks for are
+// caught where they are expected.
 func (p *executor) recovered() {
 	if v := recover(); v != nil {
 		p.fail(Invariant, "panic: %v\n%s", v, debug.Stack())
@@ -109,14 +127,19 @@ func (p *executor) fail(kind Kind, format string, args ...any) {
 	}
 }
 
+// failed reports whether a failure is recorded. Steps after it would compare nothing
+// useful.
 func (p *executor) failed() bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.failure != nil
 }
 
+// steps runs the steps until the first failure or the end of ctx.
 func (p *executor) steps(ctx context.Context) {
+	// A call that waits for its end would be a leaked goroutine.
 	defer p.endLate()
+	// The first mark is the empty store.
 	p.mark(ctx, "")
 	for i := range p.program.Steps {
 		if p.failed() || ctx.Err() != nil {
@@ -124,6 +147,7 @@ func (p *executor) steps(ctx context.Context) {
 		}
 		p.do(ctx, &p.program.Steps[i], nil)
 	}
+	// Failures from here on belong to no step.
 	p.line = nil
 	p.endLate()
 	if !p.failed() && ctx.Err() == nil {
@@ -131,9 +155,11 @@ func (p *executor) steps(ctx context.Context) {
 	}
 }
 
+// do runs one step, in the Frame of w unless w is nil.
 func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 	p.line = s
 	p.step = p.order[s]
+	// Other steps end the call, because the models could not predict its part in them.
 	if !mayRunDuringCall(s.Op) && w == nil {
 		p.endLate()
 	}
@@ -149,6 +175,7 @@ func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 		p.inbox(s, w != nil)
 	case script.Flush, script.FlushCancelled, script.FlushCancelPlan, script.FlushCancelLate:
 		p.flush(ctx, s, w != nil)
+		// The flush was the last step that a call may span.
 		p.endLate()
 	case script.Discard:
 		p.discard()

@@ -19,6 +19,7 @@ const (
 var faults = map[string]func(p *executor){
 	Crash: func(*executor) {
 		go panic("the program asks for it")
+		// The crash comes from another goroutine, so this one waits for it.
 		select {}
 	},
 	Hang:   func(*executor) { select {} },

@@ -14,6 +14,7 @@ var outside context.Context
 
 var errInbox = errors.New("the call fails")
 
+// call is a call of the inbox on its own goroutine.
 type call struct {
 	*running
 	refused bool
@@ -35,6 +36,7 @@ func (p *executor) inbox(s *script.Step, inWrite bool) {
 	}()
 	select {
 	case <-recorded:
+	// A refused call does not call its function.
 	case <-c.done:
 	}
 	if s.Arg("late") == 1 && !inWrite && p.late == nil && p.program.Store == (script.Store{}) {
@@ -44,7 +46,9 @@ func (p *executor) inbox(s *script.Step, inWrite bool) {
 	c.arrive()
 }
 
+// record records the commands of the call and then waits until it may end.
 func (c *call) record(q store.Queue, recorded chan struct{}) error {
+	// The runner continues as soon as everything is recorded.
 	defer func() {
 		close(recorded)
 		<-c.last
@@ -60,6 +64,7 @@ func (c *call) record(q store.Queue, recorded chan struct{}) error {
 	return nil
 }
 
+// mayRunDuringCall reports whether a call may be open during a step.
 func mayRunDuringCall(op script.Op) bool {
 	switch op {
 	case script.Each, script.ForEach, script.ForEachRows, script.ForEachSparse, script.AddColumn, script.AddSparse, script.Queues, script.Inbox, script.Reduce, script.Read, script.Write:
@@ -68,9 +73,11 @@ func mayRunDuringCall(op script.Op) bool {
 	return isFlush(op)
 }
 
+// endLate ends the open call, if any.
 func (p *executor) endLate() {
 	if c := p.late; c != nil {
 		p.late = nil
+		// A flush came between its first command and its end.
 		if c.epoch < p.exact.Epoch() && len(c.logs[0]) > 0 {
 			p.see(model.LateCall)
 		}
@@ -78,6 +85,8 @@ func (p *executor) endLate() {
 	}
 }
 
+// arrive ends the call and compares the result. One call arrives at a time, so the program
+// decides the order of calls.
 func (c *call) arrive() {
 	close(c.last)
 	<-c.done

@@ -8,6 +8,8 @@ import (
 	"handloom/proof/script"
 )
 
+// injector disturbs the order and the times of tasks, and cancels a flush at a step. No
+// result depends on it (D1).
 type injector struct {
 	config script.Config
 	steps  atomic.Uint64 // number of steps
@@ -20,6 +22,7 @@ type injector struct {
 
 func (d *injector) init(c script.Config) { d.config = c }
 
+// procs sets GOMAXPROCS and returns a function that restores it.
 func (d *injector) procs() func() {
 	before := runtime.GOMAXPROCS(0)
 	if d.config.Procs > 0 {
@@ -28,16 +31,19 @@ func (d *injector) procs() func() {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
+// cancelIn makes a task of the which-th parallel step from now on call cancel.
 func (d *injector) cancelIn(which int, cancel func()) {
 	d.cancel, d.which = cancel, which
 	d.fired.Store(false)
 }
 
+// cancelled ends cancelIn and reports whether cancel was called.
 func (d *injector) cancelled() bool {
 	d.cancel = nil
 	return d.fired.Swap(false)
 }
 
+// step is the [seam.Step] of a run.
 func (d *injector) step(tasks int) func(task int) int {
 	number := d.steps.Add(1)
 	cancel := d.cancel
@@ -50,9 +56,11 @@ func (d *injector) step(tasks int) func(task int) int {
 	if cancel == nil && c.Shuffle == 0 && c.Yield+c.Delay == 0 {
 		return nil
 	}
+	// Each step has an order of its own.
 	dice := mix(uint64(c.Shuffle)<<32 ^ number)
 	order := d.order(tasks, dice)
 	return func(task int) int {
+		// The first task of any worker cancels, so that the step has begun.
 		if cancel != nil && d.fired.CompareAndSwap(false, true) {
 			cancel()
 		}
@@ -75,6 +83,7 @@ func (d *injector) order(tasks int, dice uint64) func(int) int {
 	return func(i int) int { return int((uint64(a)*uint64(i) + uint64(b)) % uint64(tasks)) }
 }
 
+// divisor returns the greatest common divisor.
 func divisor(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
@@ -82,6 +91,7 @@ func divisor(a, b int) int {
 	return a
 }
 
+// injectFault yields or sleeps at random before a task.
 func (d *injector) injectFault(dice uint64) {
 	c := &d.config
 	if int(dice%1000) < c.Yield {

@@ -47,6 +47,7 @@ func (k *kind[T]) makeAll(items []model.Item) []T {
 	return made
 }
 
+// compares converts a comparison of items. It keeps nil, which resets a Defragment.
 func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int {
 	if compare == nil {
 		return nil
@@ -54,17 +55,22 @@ func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int 
 	return func(x, y *T) int { return compare(k.read(x), k.read(y)) }
 }
 
+// bigLinks visits the handles outside of the item. Handles in fields are found by
+// reflection.
 func bigLinks(v *bigItem, visit func(*store.ID)) {
 	for i := range v.Links {
 		visit(&v.Links[i])
 	}
 }
 
+// cloneBig copies the memory of an item, so that a checkpoint does not share it.
 func cloneBig(dst, src *bigItem) {
 	*dst = *src
 	dst.Links, dst.Set = slices.Clone(src.Links), maps.Clone(src.Set)
 }
 
+// keyAlone and everything are the keeps of the kinds. garbled returns an item that no
+// program makes.
 func keyAlone(i model.Item) model.Item   { return model.Item{Key: i.Key} }
 func everything(i model.Item) model.Item { return i }
 func garbled(i model.Item) model.Item    { return model.Item{Key: i.Key, Serial: ^i.Serial} }
@@ -85,6 +91,7 @@ var bigKind = kind[bigItem]{
 		v.Others.Small, v.Others.Serial, v.Others.Links[0] = uint8(i.Serial), uint32(i.Serial), store.ID(i.Links[2])
 		return v
 	},
+	// All copies of the serial must agree, or a part of the item was lost.
 	read: func(v *bigItem) model.Item {
 		others := v.Others
 		if v.Parent.ID|others.Links[0] == 0 && others.Serial == 0 && v.Links == nil && v.Set == nil {
@@ -114,6 +121,7 @@ func chunkRows(item string) int {
 	return chunkRowsOf(unsafe.Sizeof(bigItem{}))
 }
 
+// chunkRowsOf returns the default rows of a chunk for items of a size.
 func chunkRowsOf(size uintptr) int {
 	rows := 1024
 	for uintptr(rows)*size < 64<<10 {

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// goroutines returns the number of goroutines of the process: one program runs at a time.
 func goroutines() int { return runtime.NumGoroutine() }
 
 // leakPatience is the time in which a goroutine that runs must end.

@@ -27,11 +27,13 @@ var calls = map[string]func(p *executor, ctx context.Context) error{
 	"discard":    func(p *executor, _ context.Context) error { return p.store.Discard() },
 	"checkpoint": func(p *executor, ctx context.Context) error { return p.store.Checkpoint(ctx, new(store.Checkpoint)) },
 	"rollback":   func(p *executor, ctx context.Context) error { return p.store.Rollback(ctx, new(store.Checkpoint)) },
+	// Register has no error: it panics with one.
 	"register": func(p *executor, _ context.Context) error {
 		return PanicOf(func() { store.Register(p.store, store.TableOptions[word]{Name: "another"}) })
 	},
 }
 
+// phase is a phase and the calls that it refuses.
 type phase struct {
 	enter   func(p *executor, ctx context.Context, f func(ctx context.Context) error) error
 	refuses string
@@ -43,13 +45,16 @@ var phases = map[string]phase{
 	"write": {(*executor).inWrite, "write read queues discard register close"},
 }
 
+// inRead calls f inside a Read.
 func (p *executor) inRead(ctx context.Context, f func(ctx context.Context) error) error {
 	return p.store.Read(ctx, f)
 }
 
+// inWrite calls f inside a Frame that ends with an error, so that it does not flush.
 func (p *executor) inWrite(ctx context.Context, f func(ctx context.Context) error) error {
 	mark := p.exact.Mark(p.abstract)
 	err := second(p.store.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
+		// The exact model must count the frame, although nothing follows.
 		p.beginWrite()
 		return cmp.Or(f(ctx), errWrite) // no flush
 	}))
@@ -60,6 +65,7 @@ func (p *executor) inWrite(ctx context.Context, f func(ctx context.Context) erro
 	return err
 }
 
+// Each pair of a phase and a call that it refuses is a misuse with a name.
 func init() {
 	for name, phase := range phases {
 		for word := range strings.FieldsSeq(phase.refuses) {
@@ -77,8 +83,10 @@ var misuses = make(map[string]func(p *executor, ctx context.Context) error)
 // errUntried means that the batch was full, so the misuse was not tried.
 var errUntried = errors.New("not tried")
 
+// Misuses returns the misuses that a random program may have, sorted.
 func Misuses() []string { return slices.Sorted(maps.Keys(misuses)) }
 
+// misuse runs a misuse, which must change nothing.
 func (p *executor) misuse(ctx context.Context, word string) {
 	if f := faults[word]; f != nil {
 		f(p)
@@ -102,8 +110,10 @@ func noRead(context.Context) error       { return nil }
 func noChunk(chunk)                      {}
 func second[T any](_ T, err error) error { return err }
 
+// refused returns an error unless err is the documented ErrPhase.
 func refused(err error) error { return wraps(err, store.ErrPhase) }
 
+// wraps returns an error unless err wraps want.
 func wraps(err, want error) error {
 	if errors.Is(err, want) {
 		return nil
@@ -111,15 +121,18 @@ func wraps(err, want error) error {
 	return fmt.Errorf("the error is %v; want one that wraps %q", err, want)
 }
 
+// lonePass calls f inside the only task of a pass, without commands.
 func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) error) error {
 	var inner error
 	full := p.exact.BatchFull()
 	err := p.store.Do(ctx, func(q store.Queue) {
 		inner = f(q.Context())
 	})
+	// The batch refused the pass before its task could run.
 	if full && errors.Is(err, store.ErrQueueFull) {
 		return errUntried
 	}
+	// A pass without commands has a number as well, and later samples depend on it.
 	wrong := p.exact.EndPass(p.exact.BeginPass(), nil, false, false)
 	return errors.Join(err, inner, wrong)
 }

@@ -5,6 +5,7 @@ import (
 	"handloom/proof/script"
 )
 
+// variable is the handle of a name.
 type variable struct {
 	id          uint64 // handle; provisional until the flush, and if the create was dropped or cancelled
 	provisional uint64
@@ -22,11 +23,14 @@ func (p *executor) nameAll() {
 	p.number(p.program.Steps)
 }
 
+// number numbers the steps in the order in which they run. A body of tasks has the number
+// of its step.
 func (p *executor) number(steps []script.Step) {
 	for i := range steps {
 		s := &steps[i]
 		p.step++
 		p.order[s] = p.step
+		// A step of a write has no task; its creates are bound when the step has run.
 		p.declare(s, 0, 0)
 		if s.Op == script.Write {
 			p.number(s.Body)
@@ -35,23 +39,29 @@ func (p *executor) number(steps []script.Step) {
 		at := make(map[int]int) // by task
 		for k := range s.Body {
 			c := &s.Body[k]
+			// The index is within the task, because tasks of one step run in any order.
 			at[c.Task]++
 			p.declare(c, c.Task, at[c.Task])
 		}
 	}
 }
 
+// declare notes the place of the creates of a step.
 func (p *executor) declare(s *script.Step, task, at int) {
 	for n := s.Name; s.Name > 0 && n < s.Name+s.N; n++ {
 		p.names[n] = &variable{step: p.step, task: task, at: at, table: s.Table}
 	}
 }
 
+// place is the point of the program from which a reference is seen.
 type place struct {
 	step, task, at int
 	chunk          []uint64 // of the task
 }
 
+// visible returns the variable of a name that is bound at a place, or nil. A task sees its
+// own earlier creates, but no creates of other tasks of the same step: they may run at any
+// time.
 func (p *executor) visible(n int, at place) *variable {
 	v := p.names[n]
 	if v == nil || v.step > at.step || v.step == at.step && (v.task != at.task || v.at >= at.at) {
@@ -66,6 +76,8 @@ type target struct {
 	name int // name of its create, if provisional; else 0
 }
 
+// targets returns the handles of references. An unbound reference is null, so that each
+// program can run.
 func (p *executor) targets(refs []script.Ref, at place) []target {
 	var all []target
 	for i := range refs {
@@ -88,6 +100,7 @@ func (p *executor) targets(refs []script.Ref, at place) []target {
 	return all
 }
 
+// named returns the handle of a name at a place.
 func (p *executor) named(n int, kind script.RefKind, at place) target {
 	v := p.visible(n, at)
 	if v == nil {
@@ -97,6 +110,7 @@ func (p *executor) named(n int, kind script.RefKind, at place) target {
 	if kind == script.Provisional {
 		id = v.provisional
 	}
+	// The model finds the create of a provisional handle by its name, not by its bits.
 	if id>>63 == 1 {
 		return target{id, n}
 	}
@@ -154,10 +168,13 @@ func value(item model.Item, links []target) model.Value {
 	return v
 }
 
+// bind gives a name its handle. Each name is bound by one task, and read by others only in
+// later steps.
 func (p *executor) bind(name int, id uint64) {
 	v := p.names[name]
 	v.id = id
 	if id>>63 == 1 {
+		// The name keeps it, so that a program can use a stale one later.
 		v.provisional = id
 	}
 }

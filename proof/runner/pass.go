@@ -26,6 +26,8 @@ type running struct {
 	sums   map[int]model.Sum // by table: expected Reduce in a task
 }
 
+// running prepares a pass. It finds the failing task in advance, because a task must not
+// wait for others.
 func (p *executor) running(s *script.Step, tasks int) *running {
 	r := &running{
 		executor: p, step: s, writes: -1, failed: tasks,
@@ -34,14 +36,18 @@ func (p *executor) running(s *script.Step, tasks int) *running {
 		sums: make(map[int]model.Sum),
 	}
 	for i := range s.Body {
+		// A shrunk program may have commands of tasks that no longer exist.
 		if c := &s.Body[i]; c.Task < tasks {
 			r.bodies[c.Task] = append(r.bodies[c.Task], c)
 			p.result.Operations++
 			if c.Op == script.ReduceInTask {
+				// Before the pass: its own tasks do not change the table that they may
+				// reduce.
 				r.sums[c.Table] = p.exact.Fold(c.Table)
 			}
 		}
 	}
+	// The lowest failing task decides the error, so it is noted last.
 	for task, body := range slices.Backward(r.bodies) {
 		r.places[task] = place{step: p.step, task: task}
 		if i := slices.IndexFunc(body, func(c *script.Step) bool { return fails(c.Op) }); i >= 0 {
@@ -51,10 +57,12 @@ func (p *executor) running(s *script.Step, tasks int) *running {
 	return r
 }
 
+// fails reports whether an operation makes its task fail.
 func fails(op script.Op) bool {
 	return op == script.FailError || op == script.FailPanic
 }
 
+// task runs the commands of a task.
 func (r *running) task(task int, q store.Queue) {
 	for _, c := range r.bodies[task] {
 		r.places[task].at++
@@ -63,12 +71,15 @@ func (r *running) task(task int, q store.Queue) {
 			q.Fail(taskError(task))
 			return
 		case script.FailPanic:
+			// The store must return it as a PanicError of this task.
 			panic(errTask)
 		}
 		r.command(q.Context(), c, task, q)
 	}
 }
 
+// record gives the commands of a successful pass or call to the abstract model and notes
+// the creates that the next flush must resolve.
 func (r *running) record(late bool) {
 	for _, log := range r.logs {
 		r.abstract.Record(log, late)
@@ -80,12 +91,14 @@ func (r *running) record(late bool) {
 	}
 }
 
+// each runs an Each.
 func (p *executor) each(ctx context.Context, s *script.Step) {
 	tasks := s.Arg("tasks")
 	r := p.running(s, tasks)
 	r.run(ctx, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
 }
 
+// visit is a pass over the items of a table, over its rows, or over sparse data.
 type visit struct {
 	chunks  []model.Chunk
 	pass    func(ctx context.Context, f func(c chunk)) error
@@ -94,8 +107,10 @@ type visit struct {
 	source  model.ColumnID // column whose elements the pass adds to column; -1: none
 }
 
+// visit returns the pass of a step, or false if the table has no such part.
 func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	t := p.tables[s.Table]
+	// -1 means no column: 0 is a column.
 	v.column.Column, v.source.Column = -1, -1
 	if s.Op == script.ForEach {
 		v.chunks, v.pass, v.isItems = p.exact.Chunks(s.Table), t.forEach, true
@@ -118,6 +133,7 @@ func (p *executor) visit(s *script.Step) (v visit, ok bool) {
 	return v, true
 }
 
+// forEach runs a pass over chunks, and compares the chunks and everything that tasks see.
 func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	v, ok := p.visit(s)
 	if !ok {
@@ -129,9 +145,11 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	}
 	change := changing(s)
 	touch, every := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1), s.Arg("wrote")
+	// A chunk must be visited exactly once, on any worker.
 	visits := make([]atomic.Int32, len(v.chunks))
 	ran := r.run(ctx, func(ctx context.Context) error {
 		return v.pass(ctx, func(c chunk) {
+			// The task records nothing after a failure.
 			if !p.isChunk(&c, v.chunks) {
 				return
 			}
@@ -140,7 +158,9 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 				c.change(change, touch)
 			}
 			p.changeElements(&c, v, change)
+			// The notes are the only way in which Written learns of writes in place.
 			c.note(v.column.Column, every)
+			// The chunk number is the task number.
 			r.places[c.index].chunk, r.erase[c.index] = c.handles, c.erase
 			if c.erase == nil {
 				r.erase[c.index] = func(row int) { p.tables[s.Table].erase(c.queue, c.handles[row]) }
@@ -148,10 +168,12 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 			r.task(c.index, c.queue)
 		})
 	})
+	// A refused pass has changed nothing.
 	if !ran {
 		return
 	}
 	if v.isItems {
+		// Writes in place stay even if the pass fails.
 		p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
 	}
 	var noted []uint64
@@ -164,6 +186,7 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 			if v.column.Column < 0 {
 				continue
 			}
+			// The same change again, for the model, after all tasks have ended.
 			read := uint64(0)
 			if v.source.Column >= 0 {
 				read = p.exact.Element(v.source, id).Key
@@ -184,6 +207,7 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	}
 }
 
+// changeElements changes the elements of a chunk in place, on the goroutine of its task.
 func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) {
 	if v.column.Column < 0 {
 		return
@@ -210,7 +234,9 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 	}
 }
 
+// note notes writes to every n-th row.
 func (c *chunk) note(column, every int) {
+	// One note for the chunk must be equal to a note per item.
 	if every == 1 && c.wroteAll != nil {
 		c.wroteAll()
 		return
@@ -220,6 +246,7 @@ func (c *chunk) note(column, every int) {
 	}
 }
 
+// everyNth returns the handles of the rows that note notes.
 func everyNth(handles []uint64, n int) (some []uint64) {
 	for i := 0; n > 0 && i < len(handles); i += n {
 		some = append(some, handles[i])
@@ -227,6 +254,7 @@ func everyNth(handles []uint64, n int) (some []uint64) {
 	return some
 }
 
+// changing returns the change of keys that a step describes, and whether it changes a key.
 func changing(s *script.Step) func(*uint64) bool {
 	add, every, rem := s.Arg("add"), s.Arg("every"), s.Arg("rem")
 	return func(key *uint64) bool {
@@ -238,10 +266,12 @@ func changing(s *script.Step) func(*uint64) bool {
 	}
 }
 
+// picks reports whether a change is for a key.
 func picks(every, rem int, key uint64) bool {
 	return every == 0 || key%uint64(every) == uint64(rem%every)
 }
 
+// changeBoth changes all items of a table in both models.
 func (p *executor) changeBoth(table int, f func(*model.Item)) {
 	p.exact.Change(table, f)
 	p.abstract.Change(table, f)
@@ -256,11 +286,13 @@ func (p *executor) queues(s *script.Step) {
 	if p.refused(err) {
 		return
 	}
+	// The store has begun the pass, so its queues have a key even without commands.
 	number := p.exact.BeginPass()
 	var running sync.WaitGroup
 	for task := range queues {
 		running.Go(func() {
 			for _, c := range r.bodies[task] {
+				// Queues have no pass that could fail, so the task only ends.
 				if r.places[task].at++; fails(c.Op) {
 					return
 				}

@@ -12,16 +12,21 @@ import (
 
 var errTask = errors.New("the task fails")
 
+// taskError returns the error of a failing task, with its number.
 func taskError(task int) error { return fmt.Errorf("task %d: %w", task, errTask) }
 
+// run runs a pass and gives its commands to the models. It reports whether the pass ran.
 func (r *running) run(ctx context.Context, pass func(context.Context) error) bool {
+	// No task may run in a refused pass, so nothing is recorded.
 	if r.exact.BatchFull() {
 		r.refused(pass(ctx))
 		return false
 	}
+	// Failed passes have a number, too.
 	number := r.exact.BeginPass()
 	failed := r.failed < len(r.bodies)
 	err := pass(ctx)
+	// All tasks have ended: the lists are complete, in the order of tasks.
 	wrong := r.exact.EndPass(number, r.logs, failed, false)
 	r.want(wrong == nil, "%v", wrong)
 	if failed {
@@ -36,6 +41,8 @@ func (r *running) run(ctx context.Context, pass func(context.Context) error) boo
 	return true
 }
 
+// refused compares a refusal with the limit of the batch, and reports whether the pass is
+// refused.
 func (p *executor) refused(err error) bool {
 	full := p.exact.BatchFull()
 	switch {
@@ -49,11 +56,13 @@ func (p *executor) refused(err error) bool {
 	return full || err != nil
 }
 
+// checkFailed checks that the error is of the lowest failing task, whichever failed first.
 func (r *running) checkFailed(err error) {
 	var panicked *store.PanicError
 	ok := false
 	switch r.how {
 	case script.FailError:
+		// The text has the number of the task.
 		ok = errors.Is(err, errTask) && err.Error() == taskError(r.failed).Error()
 	case script.FailPanic:
 		ok = errors.As(err, &panicked) && panicked.Task == r.failed && panicked.Value == errTask

@@ -7,12 +7,16 @@ import (
 	"handloom/store"
 )
 
+// probes is the number of handles that are looked up after each change.
 const probes = 8
 
+// probeSome looks up some of the newest handles, some random ones, and forgeries of both.
 func (p *executor) probeSome() {
 	issued := p.abstract.Issued()
+	// The numbers depend on program and step, so that a replay looks up the same handles.
 	random := rand.New(rand.NewPCG(p.program.Seed, uint64(p.step)))
 	for i := range min(probes, len(issued)) {
+		// Newest handles and random handles alternate.
 		at := len(issued) - 1 - i/2
 		if i%2 == 1 {
 			at = random.IntN(len(issued))
@@ -26,6 +30,7 @@ func (p *executor) probeSome() {
 	p.probeRecorded(random)
 }
 
+// probeOthers looks up handles that this history did not issue.
 func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
@@ -49,6 +54,7 @@ func (p *executor) probeRecorded(random *rand.Rand) {
 	}
 }
 
+// probeProvisional looks up a provisional handle, which names no item, and resolves it.
 func (p *executor) probeProvisional(name int) {
 	v := p.names[name]
 	if p.store.Has(store.ID(v.provisional)) || p.tables[v.table].has(v.provisional) {
@@ -60,6 +66,7 @@ func (p *executor) probeProvisional(name int) {
 	}
 }
 
+// probeAll looks up every handle of the program.
 func (p *executor) probeAll() {
 	for _, id := range p.abstract.Issued() {
 		p.probe(id)
@@ -72,6 +79,7 @@ func (p *executor) probeAll() {
 	}
 }
 
+// probeForged looks up handles that differ from an issued one in one field or one bit.
 func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	for bit := range 64 {
 		p.probe(id ^ 1<<bit)
@@ -91,12 +99,16 @@ func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15-1)<<48)
 }
 
+// probe compares the lookups of a handle, through the store and through each table, with
+// both models. Any goroutine may call it while nothing changes.
 func (p *executor) probe(id uint64) {
 	lives := p.exact.Lives(id)
 	item, owner, known := p.abstract.Find(id)
+	// A model is wrong, or the store gave the models a wrong handle.
 	if known != lives {
 		p.fail(Model, "the models differ over %s: %v, %v", model.Text(id), lives, known)
 	}
+	// The store is asked first: it finds the table by the typeId.
 	if got := p.store.Has(store.ID(id)); got != lives {
 		p.accepted(id, got)
 		return
@@ -106,6 +118,7 @@ func (p *executor) probe(id uint64) {
 			continue // two of a thousand tables are enough
 		}
 		got, ok := t.get(id)
+		// A table must not find the item of another table.
 		if want := known && owner == i; ok != want || ok && got != item {
 			p.accepted(id, ok)
 		}

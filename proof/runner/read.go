@@ -9,6 +9,7 @@ import (
 	"handloom/store"
 )
 
+// reduce compares the Reduce of a table. The sum depends on the order of items and chunks.
 func (p *executor) reduce(ctx context.Context, table int) {
 	got, err := p.tables[table].reduce(ctx, nil)
 	if want := p.exact.Fold(table); err != nil || got != want {
@@ -34,6 +35,7 @@ func (p *executor) read(ctx context.Context, s *script.Step) {
 		}
 		looking.Wait()
 		for table := range p.tables {
+			// Programs may have a thousand tables.
 			if table < 4 {
 				p.reduce(ctx, table)
 			}

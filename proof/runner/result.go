@@ -6,6 +6,7 @@ import (
 	"handloom/proof/model"
 )
 
+// Kind is the kind of a failure.
 type Kind string
 
 const (
@@ -19,6 +20,7 @@ const (
 	Race        Kind = "race"   // the race detector reports a race
 )
 
+// Failure is the first difference of a run.
 type Failure struct {
 	Kind Kind   `json:"kind"`
 	Line string `json:"line"` // the operation as text
@@ -27,6 +29,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: at %q: %s", f.Kind, f.Line, f.What) }
 
+// Result is the outcome of a run.
 type Result struct {
 	Failure    *Failure       `json:"failure,omitempty"`
 	Marks      []string       `json:"marks"`      // digest and report after every change

@@ -16,6 +16,7 @@ func Under(ctx context.Context, p *script.Script, configs ...script.Config) *Fai
 		switch {
 		case r.Failure != nil:
 			return r.Failure
+		// The first run is the reference.
 		case first == nil:
 			first = r
 		default:

@@ -22,11 +22,13 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 			p.beginWrite()
 			p.full = false
 			for i := range s.Body {
+				// The failure is recorded; the Frame only has to end.
 				if p.failed() {
 					break
 				}
 				p.do(frame, &s.Body[i], w)
 			}
+			// The flush at the end belongs to the Frame, not to its last step.
 			p.line = s
 			switch {
 			case p.failed():
@@ -35,6 +37,7 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 			case s.Arg("fail") == 2:
 				panic(errWrite)
 			case !p.full:
+				// The flush of the Frame follows the function, so the model plans here.
 				closing = p.planFlush(true)
 				closing.ctx = ctx
 			}
@@ -46,7 +49,9 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 	case p.failed():
 	case wants:
 		p.expect(err, errWrite, "Frame")
+		// Only commands since the last flush inside the Frame are dropped.
 		p.exact.DropSince(mark, p.abstract)
+	// An Insert was refused, so the Frame must not flush.
 	case p.full:
 		p.expect(err, store.ErrFull, "a Frame after an insert beyond a limit")
 		p.exact.DropSince(mark, p.abstract)
@@ -74,6 +79,7 @@ func (p *executor) guarded(f func() error, own error) (err error) {
 	return f()
 }
 
+// writing is one step inside a Frame.
 type writing struct {
 	*executor
 	ctx context.Context
@@ -129,6 +135,7 @@ func (y *writing) insert() {
 		item := kept(y.t, value(y.made(y.s, i), links)).Item
 		id := y.t.insert(y.w, item)
 		want, fits := y.exact.Insert(y.s.Table, item)
+		// The store returns the error at the end of the Frame.
 		if !fits {
 			y.want(id == 0, "an insert beyond a limit returns %s", model.Text(id))
 			y.full = true
@@ -145,35 +152,42 @@ func (y *writing) insert() {
 	}
 }
 
+// remove removes items at once.
 func (y *writing) remove() {
 	for _, id := range y.ids() {
 		_, _, lives := y.abstract.Find(id)
+		// Another table's handle removes nothing.
 		lives = lives && y.owns(y.s.Table, id)
 		if got := y.t.remove(y.w, id); got != lives {
 			y.accepted(id, got)
 		}
+		// Both models remove, whatever the store answered.
 		if y.exact.Remove(y.s.Table, id) != y.abstract.Erase(y.s.Table, id) {
 			y.fail(Model, "the models differ over erasing %s", model.Text(id))
 		}
 	}
 }
 
+// owns reports whether a handle has a typeId of the table.
 func (p *executor) owns(table int, id uint64) bool {
 	typeID := int(id>>48) & 0x7fff
 	first := int(p.modelled[table].TypeID)
 	return typeID >= first && typeID < first+p.modelled[table].Shards
 }
 
+// clear empties a table at once.
 func (y *writing) clear() {
 	y.t.Clear(y.w)
 	y.exact.Clear(y.s.Table)
 	y.abstract.EraseWhere(y.s.Table, -1, func(model.Item) bool { return true })
 }
 
+// same compares the answer of a call for several handles.
 func (y *writing) same(what string, got, want any) {
 	y.want(got == want, "%s of %s returns %v; want %v", what, list(y.ids()), got, want)
 }
 
+// ids returns the handles of the references of the step.
 func (y *writing) ids() []uint64 {
 	var ids []uint64
 	for _, t := range y.targets(y.s.Refs, place{step: y.step}) {

@@ -1,6 +1,6 @@
-// Package script is the text form of test programs for a store: one operation
-// per line, with symbolic names. A failing program can be read, reduced line by
-// line, kept and replayed.
+// Package script is the text form of test programs for a store: one operation per line,
+// with symbolic names. A failing program can be read, reduced line by line, kept and
+// replayed.
 //
 //	handloom-stress 1
 //	seed 42
@@ -19,9 +19,9 @@
 //
 // # Lines
 //
-// The first line names the format. Settings follow, one per line, then "do" and
-// the operations. A word that begins with # begins a comment, unless it is a
-// reference (see below). Empty lines are skipped.
+// The first line names the format. Settings follow, one per line, then "do" and the
+// operations. The word # begins a comment; digits after # make it a reference (see below).
+// Empty lines are skipped.
 //
 //	seed N               seed of the program
 //	revision WORD        revision of the code that drew it
@@ -30,15 +30,13 @@
 //	table NAME packed|stable ITEM ...
 //	config ...           a configuration to run it under; see [Config]
 //
-// The body of an operation follows it. Lines of a pass begin with @ and the
-// number of their task. A write ends at "end". [Ops] lists the operations and
-// their operands.
+// The body of an operation follows it. Lines of a pass begin with @ and the number of their
+// task. A write ends at "end". [Ops] lists the operations and their operands.
 //
-// Columns and sparse components of a table are numbered from 0 in the order of
-// their lines. The arguments c and d select among the components that fit
-// the operation, modulo their count. The last argument of foreach
-// selects one, plus 1; 0 selects none. An operation without a fitting component
-// does nothing.
+// Columns and sparse components of a table are numbered from 0 in the order of their lines.
+// The arguments c and d select among the components that fit the operation, modulo their
+// count. The last argument of foreach selects one, plus 1; 0 selects none. An operation
+// without a fitting component does nothing.
 //
 // # References
 //
@@ -56,10 +54,16 @@
 //	^N           bit N flipped
 //	@t1          the first typeId of another table
 //
-// A name not yet bound is the null handle, so a program stays valid when lines
-// are removed.
+// A name not yet bound is the null handle, so a program stays valid when lines are removed.
 //
 // # Limits
 //
 // The package parses lines; it does not execute them.
+//
+// # Reading order
+//
+//	script.go, settings.go, ref.go   the program and its parts
+//	op.go                            the operations and their syntax
+//	parse.go, parsestep.go           from text
+//	print.go                         to text
 package script

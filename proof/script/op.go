@@ -1,5 +1,6 @@
 package script
 
+// Op is an operation, an index in specs.
 type Op int
 
 // A where is a set of places of operations.
@@ -27,6 +28,8 @@ const (
 	sparse
 )
 
+// spec has the syntax of an operation. Parser, printer and package draw use it, so that a
+// new operation needs one line here.
 type spec struct {
 	name  string
 	where where
@@ -39,6 +42,7 @@ var (
 	byName = make(map[string]Op)
 )
 
+// define adds an operation. The variables below call it in their order, before main begins.
 func define(name string, where where, takes takes, keys ...string) Op {
 	op := Op(len(specs))
 	specs, byName[name] = append(specs, spec{name, where, takes, keys}), op
@@ -101,10 +105,13 @@ var (
 
 func (o Op) String() string { return specs[o].name }
 
+// HasBody reports whether lines of tasks or lines up to end follow the operation.
 func (o Op) HasBody() bool { return specs[o].takes&body != 0 }
 
+// InTask reports whether the operation is a command of a task.
 func (o Op) InTask() bool { return specs[o].where == inTask }
 
+// Ops returns all operations, in the order of their numbers.
 func Ops() []Op {
 	all := make([]Op, len(specs))
 	for i := range all {
@@ -113,10 +120,13 @@ func Ops() []Op {
 	return all
 }
 
+// Alone reports whether the operation may be outside of a write and of a task.
 func (o Op) Alone() bool { return specs[o].where&alone != 0 }
 
+// InWrite reports whether the operation may be inside a write.
 func (o Op) InWrite() bool { return specs[o].where&inWrite != 0 }
 
+// HasTable reports whether the operation names a table.
 func (o Op) HasTable() bool { return specs[o].takes&table != 0 }
 
 // Makes reports whether the operation creates items, and whether it creates
@@ -125,8 +135,10 @@ func (o Op) Makes() (items, many bool) {
 	return specs[o].takes&(name|names) != 0, specs[o].takes&names != 0
 }
 
+// HasRefs reports whether the operation takes references.
 func (o Op) HasRefs() bool { return specs[o].takes&refs != 0 }
 
+// Keys returns the names of the arguments, in the order of [Step].Args.
 func (o Op) Keys() []string { return specs[o].keys }
 
 // NeedsOrder reports whether the operation depends on the order of rows, fixed
@@ -139,4 +151,5 @@ func (o Op) About() (columns, optional bool) {
 	return specs[o].takes&column != 0, specs[o].takes&sparse != 0
 }
 
+// NeedsRef reports whether the operation needs at least one reference.
 func (o Op) NeedsRef() bool { return specs[o].takes&target != 0 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// magic is the first line. A change of the syntax changes the number.
 const magic = "handloom-stress 1"
 
 // Error is a syntax error of a program and its position.
@@ -44,6 +45,7 @@ func Parse(text []byte, name string) (*Script, error) {
 	return r.program, nil
 }
 
+// reader reads one line after another into program.
 type reader struct {
 	name    string
 	line    int
@@ -57,9 +59,11 @@ type reader struct {
 	columns map[int]int // number by table
 }
 
+// end checks that the program is complete.
 func (r *reader) end() error {
 	switch {
 	case !r.begun:
+		// An error has a line, also in an empty file.
 		r.line = max(r.line, 1)
 		return fmt.Errorf("the file is empty; want %q", magic)
 	case !r.doing:
@@ -70,8 +74,10 @@ func (r *reader) end() error {
 	return nil
 }
 
+// read reads a line, with or without its newline.
 func (r *reader) read(line string) error {
 	line = strings.TrimSuffix(line, "\n")
+	// Another first line may be another format, so nothing else is read.
 	if !r.begun {
 		if line != magic {
 			return fmt.Errorf("the first line is %.40q; want %q", line, magic)
@@ -81,6 +87,7 @@ func (r *reader) read(line string) error {
 	}
 	words := strings.Fields(line)
 	for i, w := range words {
+		// Only the word alone: #1f is a handle.
 		if w == "#" {
 			words = words[:i]
 			break
@@ -134,6 +141,7 @@ func (r *reader) head(first string, words []string) (err error) {
 	return nil
 }
 
+// table reads the line of a table.
 func (r *reader) table(words []string) error {
 	if len(words) < 3 {
 		return fmt.Errorf("want table NAME packed|stable ITEM")
@@ -158,6 +166,8 @@ func (r *reader) table(words []string) error {
 	return err
 }
 
+// isName reports whether s is a table name. A name is a word without the characters of
+// references.
 func isName(s string) bool {
 	for i, c := range s {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// step reads a line after "do".
 func (r *reader) step(words []string) error {
 	if words[0] == "end" {
 		if !r.writing || len(words) > 1 {
@@ -15,6 +16,7 @@ func (r *reader) step(words []string) error {
 		return nil
 	}
 	task, inside := 0, false
+	// The task of a command precedes its operation.
 	if words[0][0] == '@' {
 		var err error
 		if task, err = parseNumber(words[0][1:], maxTasks-1); err != nil {
@@ -43,12 +45,15 @@ func (r *reader) step(words []string) error {
 	return nil
 }
 
+// place returns the list to which a line with the operation belongs.
 func (r *reader) place(op Op, inside bool) (*[]Step, error) {
+	// Bodies belong to the last step of the list around them.
 	at, into := alone, &r.program.Steps
 	if r.writing {
 		at, into = inWrite, &last(into).Body
 	}
 	if inside {
+		// Lines of a write have no @, and tasks of its passes belong to the last pass.
 		if len(*into) == 0 || !last(into).Op.HasBody() || last(into).Op == Write {
 			return nil, fmt.Errorf("a line of a task does not follow a step with tasks")
 		}
@@ -60,6 +65,7 @@ func (r *reader) place(op Op, inside bool) (*[]Step, error) {
 	return into, nil
 }
 
+// last returns the last step. The list must not be empty.
 func last(steps *[]Step) *Step { return &(*steps)[len(*steps)-1] }
 
 // arguments reads the words after the operation. Operands come before the
@@ -70,6 +76,7 @@ func (r *reader) arguments(s *Step, words []string) error {
 		what  string
 		read  func(s *Step, w string) error
 	}{
+		// The order of operands in a line.
 		{table, "a table", r.tableOf}, {word, "a word", r.word}, {name | names, "a name, %N", r.names},
 	} {
 		if specs[s.Op].takes&part.takes == 0 {
@@ -86,6 +93,7 @@ func (r *reader) arguments(s *Step, words []string) error {
 	return r.rest(s, words)
 }
 
+// tableOf reads the table of a step.
 func (r *reader) tableOf(s *Step, w string) error {
 	t, ok := r.tables[w]
 	if !ok {
@@ -95,7 +103,9 @@ func (r *reader) tableOf(s *Step, w string) error {
 	return nil
 }
 
+// word reads the word of a step: a kind of misuse or of elements.
 func (r *reader) word(s *Step, w string) error {
+	// Only the runner knows the misuses.
 	if s.Word = w; s.Op == Misuse {
 		return nil
 	}
@@ -112,6 +122,7 @@ func (r *reader) word(s *Step, w string) error {
 	return nil
 }
 
+// names reads the name of the first create, and the number of creates.
 func (r *reader) names(s *Step, w string) error {
 	_, many := s.Op.Makes()
 	if w[0] != '%' {
@@ -130,10 +141,12 @@ func (r *reader) names(s *Step, w string) error {
 	if strings.Contains(w, "*") {
 		s.N = ref.Count
 	}
+	// A short file must not make a run of many gigabytes.
 	if r.items += s.N; r.items > maxItems {
 		return fmt.Errorf("the program makes more than %d items", maxItems)
 	}
 	for n := s.Name; n < s.Name+s.N; n++ {
+		// Each name has one create, so a reference needs no position.
 		if r.made[n] {
 			return fmt.Errorf("%%%d is made twice", n)
 		}
@@ -145,10 +158,13 @@ func (r *reader) names(s *Step, w string) error {
 // rest reads references and key=value, in any order.
 func (r *reader) rest(s *Step, words []string) error {
 	sp := &specs[s.Op]
+	// Args stays nil for a line without arguments.
 	args := make([]int, len(sp.keys))
 	settings := make([]setting, len(sp.keys))
 	for i, key := range sp.keys {
+		// Arguments are read as settings, into the array of the step.
 		settings[i] = setting{key, &args[i], maxArgument}
+		// A task costs memory even without commands.
 		if key == "tasks" {
 			settings[i].max = maxTasks
 		}

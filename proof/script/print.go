@@ -13,6 +13,7 @@ func (p *Script) Text() []byte {
 	if p.Revision != "" {
 		fmt.Fprintf(&b, "revision %s\n", p.Revision)
 	}
+	// Settings of 0 have no line, so equal programs have equal texts.
 	if p.Narrow != (Narrow{}) {
 		fmt.Fprintf(&b, "narrow%s\n", written(p.Narrow.settings()))
 	}
@@ -33,16 +34,19 @@ func (p *Script) Text() []byte {
 	return b.Bytes()
 }
 
+// print writes a step with its body.
 func (p *Script) print(b *bytes.Buffer, s *Step, indent string) {
 	fmt.Fprintf(b, "%s%s\n", indent, p.Line(s))
 	for i := range s.Body {
 		p.print(b, &s.Body[i], indent+"  ")
 	}
+	// A write may have any steps in its body, so its end needs a line.
 	if s.Op == Write {
 		b.WriteString("end\n")
 	}
 }
 
+// Line returns the text of a step without its body, as in failures.
 func (p *Script) Line(s *Step) string {
 	var b bytes.Buffer
 	sp := &specs[s.Op]
@@ -58,6 +62,7 @@ func (p *Script) Line(s *Step) string {
 	}
 	if sp.takes&(name|names) != 0 {
 		fmt.Fprintf(&b, " %%%d", s.Name)
+		// A single name needs no number.
 		if s.N > 1 || s.N == 0 {
 			fmt.Fprintf(&b, "*%d", s.N)
 		}
@@ -66,6 +71,7 @@ func (p *Script) Line(s *Step) string {
 		b.WriteString(" " + r.text(p))
 	}
 	for i, key := range sp.keys {
+		// An argument that is 0 is not written, so that shrinking to 0 shortens the line.
 		if s.Args != nil && s.Args[i] != 0 {
 			fmt.Fprintf(&b, " %s=%d", key, s.Args[i])
 		}

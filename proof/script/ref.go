@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// Ref is a reference to one or more handles.
 type Ref struct {
 	Kind  RefKind
 	N     int    // name or row
@@ -15,6 +16,7 @@ type Ref struct {
 	Forge []Forge
 }
 
+// RefKind is the kind of a reference, an index in kinds.
 type RefKind int
 
 const (
@@ -24,6 +26,7 @@ const (
 	Raw                        // #BITS
 )
 
+// kinds has the first character of a reference by its kind.
 const kinds = "%~.#"
 
 // Forge is one change that forges a handle.
@@ -32,6 +35,7 @@ type Forge struct {
 	N    int // bit, or index of a table
 }
 
+// ForgeKind is a kind of forging. The first ones are indexes in forges.
 type ForgeKind int
 
 const (
@@ -53,6 +57,7 @@ func (r Ref) Names() (first, n int) {
 	return r.N, max(1, r.Count)
 }
 
+// text returns the reference as in a line.
 func (r Ref) text(p *Script) string {
 	var b strings.Builder
 	if b.WriteByte(kinds[r.Kind]); r.Kind == Raw {
@@ -81,7 +86,9 @@ const (
 	maxCount = 1 << 17
 )
 
+// parseRef reads a reference and the forgings that follow it.
 func parseRef(text string, tables map[string]int) (Ref, error) {
+	// The first character is the kind, so it is left out of the search.
 	at := strings.IndexAny(text[1:], "+-^@") + 1
 	base, forge := text, ""
 	if at > 0 {
@@ -90,6 +97,7 @@ func parseRef(text string, tables map[string]int) (Ref, error) {
 	r, err := parseBase(base)
 	for err == nil && forge != "" {
 		var f Forge
+		// The next forging, if any, begins there.
 		end := strings.IndexAny(forge[1:], "+-^@") + 1
 		if end == 0 {
 			end = len(forge)
@@ -104,6 +112,7 @@ func parseRef(text string, tables map[string]int) (Ref, error) {
 	return r, nil
 }
 
+// parseBase reads a reference without forgings.
 func parseBase(text string) (Ref, error) {
 	if text[0] == '#' {
 		bits, err := strconv.ParseUint(text[1:], 16, 64)
@@ -130,6 +139,7 @@ func parseBase(text string) (Ref, error) {
 	return r, nil
 }
 
+// parseForge reads one forging.
 func parseForge(text string, tables map[string]int) (Forge, error) {
 	if at := slices.Index(forges, text); at >= 0 {
 		return Forge{Kind: ForgeKind(at)}, nil
@@ -148,6 +158,8 @@ func parseForge(text string, tables map[string]int) (Forge, error) {
 	return Forge{}, fmt.Errorf("no forging is called %q; want +g, -g, +s, ^BIT or @TABLE", text)
 }
 
+// parseNumber reads a number from 0 to limit. Signs are refused, because they begin a
+// forging.
 func parseNumber(text string, limit int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > limit || text[0] == '+' || text[0] == '-' {

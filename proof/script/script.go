@@ -1,5 +1,6 @@
 package script
 
+// Script is a program: the store, its tables, and the steps to run.
 type Script struct {
 	Seed     uint64
 	Revision string
@@ -36,6 +37,7 @@ const (
 // They are few because each pair of kinds adds build time.
 var Items = []string{Word, Rich}
 
+// Table has the options of a table. 0 is the default of the store, except Shards.
 type Table struct {
 	Name    string
 	Kind    string // packed or stable
@@ -60,6 +62,7 @@ type Config struct {
 	Delay   int // tasks per 1,000 that sleep up to 100 us
 }
 
+// Step is one line of a program, with the lines of its body.
 type Step struct {
 	Op    Op
 	Task  int // in the body of a pass: its task
@@ -73,6 +76,7 @@ type Step struct {
 	Line  int
 }
 
+// Arg returns the argument with a key, which the operation must have.
 func (s *Step) Arg(key string) int {
 	for i, k := range specs[s.Op].keys {
 		if k == key {
@@ -82,12 +86,14 @@ func (s *Step) Arg(key string) int {
 			return s.Args[i]
 		}
 	}
+	// The operation and the key are both in code, so this is a bug of the caller.
 	panic("program: " + s.Op.String() + " has no " + key)
 }
 
 // Set sets an argument and returns the step, for use in expressions.
 func (s Step) Set(key string, value int) Step {
 	keys := specs[s.Op].keys
+	// The copy keeps other steps that share the array unchanged.
 	args := make([]int, len(keys))
 	copy(args, s.Args)
 	found := false
@@ -111,6 +117,7 @@ func Walk(steps []Step, f func(s *Step)) {
 	}
 }
 
+// Len returns the number of steps, with bodies.
 func (p *Script) Len() int {
 	n := 0
 	Walk(p.Steps, func(*Step) { n++ })

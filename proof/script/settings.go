@@ -12,6 +12,7 @@ type setting struct {
 	max   int
 }
 
+// The methods settings return the numbers of a line, in the order of its text.
 func (n *Narrow) settings() []setting {
 	return []setting{{"generations", &n.Generations, 1<<16 - 1}, {"slots", &n.Slots, 1<<31 - 1}}
 }
@@ -20,6 +21,7 @@ func (s *Store) settings() []setting {
 	return []setting{{"batch", &s.BatchLimit, 1<<31 - 1}, {"inbox", &s.InboxLimit, 1<<31 - 1}, {"bytes", &s.BatchBytes, 1<<31 - 1}, {"seed", &s.Seed, 1<<31 - 1}}
 }
 
+// The limits are the limits of the store, or lower to bound memory.
 func (t *Table) settings() []setting {
 	return []setting{
 		{"shards", &t.Shards, 64},
@@ -44,6 +46,8 @@ func (c *Config) settings() []setting {
 	}
 }
 
+// Numbers returns the settings that shrinking may reduce. Configurations are not among
+// them: they must not change the result.
 func (p *Script) Numbers() (all []*int) {
 	settings := append(p.Narrow.settings(), p.Store.settings()...)
 	for i := range p.Tables {
@@ -64,6 +68,7 @@ func ParseConfig(text string) (Config, error) {
 	return c, readSettings(strings.Fields(text), c.settings())
 }
 
+// written returns the settings that are not 0 as text, with a space before each.
 func written(settings []setting) string {
 	var b strings.Builder
 	for _, s := range settings {
@@ -74,6 +79,7 @@ func written(settings []setting) string {
 	return b.String()
 }
 
+// readSettings reads words of the form key=value, each key once.
 func readSettings(words []string, settings []setting) error {
 	seen := make(map[string]bool)
 	for _, w := range words {
@@ -93,11 +99,13 @@ func readSettings(words []string, settings []setting) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
+		// The value is written only if it is valid.
 		*settings[at].value = n
 	}
 	return nil
 }
 
+// indexKey returns the index of a key, or -1.
 func indexKey(settings []setting, key string) int {
 	for i := range settings {
 		if settings[i].key == key {
@@ -107,6 +115,7 @@ func indexKey(settings []setting, key string) int {
 	return -1
 }
 
+// keys returns the keys as text, for an error.
 func keys(settings []setting) string {
 	if len(settings) == 0 {
 		return "none"
