@@ -46,9 +46,11 @@ func TestInbox_CallsFollowPassesInOrder(t *testing.T) {
 	send(t, s, emplace(8))
 	emplace(2)(qs[0])
 	emplace(4)(queues(t, s, 1)[0])
-	wantFlush(t, s, batch.Counts{Created: 8, Put: 1, Superseded: 7})
-	equalLists(t, "created", created(packedTable{table}), 1, 2, 3, 4, 5, 6, 7, 8)
-	equal(t, "the put that won", table.At(h).Value, 8)
+	wantError(t, "Flush", onlyError(s.Flush(ended{t.Context()})), context.Canceled)
+	send(t, s, emplace(9)) // after the calls that a failed flush keeps
+	wantFlush(t, s, batch.Counts{Created: 9, Put: 1, Superseded: 8})
+	equalLists(t, "created", created(packedTable{table}), 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	equal(t, "the put that won", table.At(h).Value, 9)
 }
 
 func TestInbox_DropsFailedCalls(t *testing.T) {

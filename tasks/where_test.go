@@ -35,7 +35,7 @@ func TestOrigin_FirstCallOfTheUser(t *testing.T) {
 			"main.again()", "/src/game/step.go:38", panics, its, "main.first()", "/src/game/step.go:39",
 		},
 		// A bug of the library, or no origin:
-		"handloom/shard.(*Shard[...]).apply, apply.go:40": {"handloom/shard.(*Shard[...]).apply(0x1)", "/src/handloom/shard/apply.go:40"},
+		"handloom/shard.(*Shard[...]).apply, apply.go:40": {"handloom/shard.(*Shard[...]).apply(0x1)", "/src/handloom/shard/apply.go:40", "handloom/store.(*flush).run()", "/src/handloom/store/flush.go:41"},
 		"": nil,
 	} {
 		for _, root := range []string{"/usr/local/go/src/", ""} {

@@ -58,6 +58,11 @@ func elementsStay[C comparable](t *testing.T, element func(n int) C) {
 				if all[row] != want[id] { // zero for a new item
 					t.Fatalf("%T, seed %d, after %s: row %d has %v, want %v", none, seed, name, row, all[row], want[id])
 				}
+				for _, wrong := range []handle.ID{id ^ 1<<32, id ^ 1<<48, id | 1<<63, id + 1<<40} {
+					if _, ok := FindColumn[C](c, wrong); ok {
+						t.Fatalf("%T, seed %d: %v finds the element of %v", none, seed, wrong, id)
+					}
+				}
 				if r.IntN(5) == 0 {
 					all[row] = element(r.IntN(1 << 20))
 					want[id] = all[row]

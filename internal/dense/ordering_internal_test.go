@@ -161,7 +161,7 @@ func disturb(m *Set, r *rand.Rand, limit int) string {
 		}
 		c := m.EmptyLike()
 		m.CopyTo(c, CloneFuncs{})
-		*m = *c
+		m.MoveFrom(c)
 		return "clone"
 	default:
 		switch r.IntN(40) {

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -136,5 +137,13 @@ func TestHash_AllocatesNothing(t *testing.T) {
 	b := counting(1000)
 	if n := testing.AllocsPerRun(100, func() { h.Bytes(b); h.String("abc"); h.Uint32(1); _ = h.Sum() }); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
+	}
+}
+
+func TestSchemaHash_HasSixteenDigits(t *testing.T) {
+	for n := range 100 { // some hashes begin with zeros
+		if got := SchemaHash(fmt.Sprint(n)); len(got) != 16 {
+			t.Errorf("the hash of %d is %q", n, got)
+		}
 	}
 }

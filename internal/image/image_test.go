@@ -1,6 +1,7 @@
 package image
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -25,6 +26,33 @@ func TestFormat_CommentHasTheConstants(t *testing.T) {
 	} {
 		if !strings.Contains(comment, line) {
 			t.Errorf("the comment has no %q", line)
+		}
+	}
+}
+
+// A short is a writer that takes some bytes.
+type short struct{ left int }
+
+var errShort = errors.New("no room")
+
+func (w *short) Write(b []byte) (n int, err error) {
+	if n = min(len(b), w.left); n < len(b) {
+		err = errShort
+	}
+	w.left -= n
+	return n, err
+}
+
+func TestWriteTo_CountsBytesOfAFailedWrite(t *testing.T) {
+	for left := range 9 {
+		w, r := newWriter(), new(run)
+		r.add([]byte("abc"))
+		r.share([]byte("defgh"))
+		w.full <- r
+		close(w.full)
+		n, err := w.writeTo(&short{left})
+		if n != int64(left) || (err == nil) != (left == 8) {
+			t.Errorf("%d bytes fit: got %d, %v", left, n, err)
 		}
 	}
 }
