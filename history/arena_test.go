@@ -207,7 +207,7 @@ func (a *arena) steer(ctx context.Context) error {
 }
 
 func (a *arena) hit(ctx context.Context) error {
-	return a.bullets.ForEachRows(ctx, func(r store.Rows[bullet]) {
+	return a.bullets.ForEachRows(ctx, func(r store.Chunk[bullet]) {
 		if r.Index == 0 && a.is("erase all") {
 			a.note(r.Handle(0).ID, "", "")
 			a.bullets.EraseAll(r.Queue) // fault erase all
@@ -244,7 +244,7 @@ func (a *arena) takeDamage(context.Context) error {
 }
 
 func (a *arena) rest(ctx context.Context) error {
-	return a.fighters.ForEachRows(ctx, func(r store.Rows[fighter]) {
+	return a.fighters.ForEachRows(ctx, func(r store.Chunk[fighter]) {
 		hulls := a.hulls.Write(r)
 		for i := range hulls {
 			if hulls[i].Left > 0 && hulls[i].Left < fullHull && a.now%10 == 0 {
@@ -261,7 +261,7 @@ func (a *arena) rest(ctx context.Context) error {
 }
 
 func (a *arena) mend(ctx context.Context) error {
-	return a.fighters.ForEachRows(ctx, func(r store.Rows[fighter]) {
+	return a.fighters.ForEachRows(ctx, func(r store.Chunk[fighter]) {
 		if r.Index == 0 {
 			a.mendWrongly(&r)
 		}
@@ -277,7 +277,7 @@ func (a *arena) mend(ctx context.Context) error {
 	})
 }
 
-func (a *arena) mendWrongly(r *store.Rows[fighter]) {
+func (a *arena) mendWrongly(r *store.Chunk[fighter]) {
 	h, next := r.Handle(1), r.Items[1]
 	switch {
 	case a.is("put"):

@@ -166,7 +166,7 @@ func (w *twin) pass(ctx context.Context, e eraseWanted) error {
 			c.Queue.Fail(task(c.Queue, c.Items, c.Handle, c.Erase))
 		})
 	case "rows":
-		return w.table.ForEachRows(ctx, func(c store.Rows[item]) {
+		return w.table.ForEachRows(ctx, func(c store.Chunk[item]) {
 			c.Queue.Fail(task(c.Queue, c.Items, c.Handle, c.Erase))
 		})
 	}

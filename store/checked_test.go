@@ -84,7 +84,7 @@ func TestChecked_PhaseFindsForbiddenWrites(t *testing.T) {
 			return other.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(write()) })
 		},
 		"Reduce": func() error {
-			return onlyError(store.Reduce(ctx, table, func(store.Rows[leaky]) int { _ = write(); return 0 }, addInt))
+			return onlyError(store.Reduce(ctx, table, func(store.Chunk[leaky]) int { _ = write(); return 0 }, addInt))
 		},
 	} {
 		says(t, panicOf(func() { _ = run() }), "P1", `table "leaky"`, phase)

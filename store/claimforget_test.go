@@ -98,7 +98,7 @@ func handles(all seqOf[int]) (hs []store.Handle[int]) {
 }
 
 func (f *forgetful) inPlace(ctx context.Context) error {
-	elements := f.table.ForEachRows(ctx, func(c store.Rows[int]) {
+	elements := f.table.ForEachRows(ctx, func(c store.Chunk[int]) {
 		for i := range c.Items {
 			f.wrote.Wrote(c, i)
 		}

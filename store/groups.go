@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"iter"
+	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/dense"
@@ -93,13 +94,14 @@ func (g *Groups[T, K]) ForEach(ctx context.Context, f func(c GroupChunk[T, K])) 
 		return err
 	}
 	g.visit = f
-	defer func() { g.visit = nil; g.core.ownerTable.leaveForEach(p) }()
-	return g.core.ownerTable.forEach(p, g.task)
+	defer func() { g.visit = nil; p.leave() }()
+	return p.record(g.task)
 }
 
 func (g *Groups[T, K]) run(index int) error {
 	p := &g.core.ownerTable.pass
-	owners := chunkOf[K](g.core.ownerTable, index)
+	chunk := p.chunk(index)
+	owners := *(*Chunk[K])(unsafe.Pointer(&chunk)) // see untyped
 	g.visit(GroupChunk[T, K]{
 		Owners: owners.Items, Queue: owners.Queue, Index: index,
 		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: g.core.maps(),
@@ -121,8 +123,8 @@ type GroupChunk[T, K any] struct {
 
 // Members returns the items of Owners[i].
 func (c *GroupChunk[T, K]) Members(i int) Members[T] {
-	if check.Cheap && c.owners.serial != c.owners.table.pass.serial {
-		panic(savedChunk{"Members", c.Index, c.owners.table.name})
+	if check.Cheap && c.owners.serial != c.owners.pass.serial {
+		panic(wrongChunk{"Members", c.Index, c.owners.pass})
 	}
 	return Members[T]{refs: c.refs[c.ends[i]:c.ends[i+1]], maps: c.maps}
 }

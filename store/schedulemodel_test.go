@@ -230,7 +230,7 @@ func (y *randomSystem) run(ctx context.Context) error {
 	case "erase items":
 		return table.ForEach(ctx, func(c store.Chunk[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
 	case "erase rows":
-		return table.ForEachRows(ctx, func(c store.Rows[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
+		return table.ForEachRows(ctx, func(c store.Chunk[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
 	case "erase groups":
 		err := store.GroupBy(ctx, &y.group, table, table, func(v *creature) store.Handle[creature] { return v.Parent })
 		if err != nil {

@@ -46,17 +46,17 @@ type table struct {
 	sparse     []*sparseData
 	indexes    []keyIndex // in the order of addition
 
-	recorder   batch.Recorder
-	flushing   tableFlush
-	stats      shardStats
-	pass       pass
-	touched    touched
-	written    written
-	changes    changes
-	rowsPasses sync.Pool // of *rowsPass, for reuse
-	erasings   sync.Pool // of *erasing, for reuse
-	folds      sync.Pool // of *folding, for reuse
-	reducers   sync.Map  // *sync.Pool of reductions, by a nil *reduction of their result type
+	recorder batch.Recorder
+	flushing tableFlush
+	stats    shardStats
+	pass     pass
+	touched  touched
+	written  written
+	changes  changes
+	passes   sync.Pool // of *pass, for reuse by ForEachRows
+	erasings sync.Pool // of *erasing, for reuse
+	folds    sync.Pool // of *folding, for reuse
+	reducers sync.Map  // *sync.Pool of reductions, by a nil *reduction of their result type
 }
 
 // lookups are the maps of a table by typeId & 63, for its typed shell. Depending on the

@@ -56,9 +56,9 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	flush(t, s)
 	h, g, o = resolve(t, packed, h), resolve(t, stable, g), resolve(t, owners, o)
 	var groups store.Groups[item, item]
-	var kept store.Rows[item]
+	var kept store.Chunk[item]
 	grouped := store.GroupBy(t.Context(), &groups, packed, owners, parent)
-	_, reduced := store.Reduce(t.Context(), packed, func(r store.Rows[item]) int { kept = r; return 0 }, addInt)
+	_, reduced := store.Reduce(t.Context(), packed, func(r store.Chunk[item]) int { kept = r; return 0 }, addInt)
 	noError(t, errors.Join(grouped, reduced))
 	members := groups.Of(o)
 	type on = []store.Resource

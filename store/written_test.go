@@ -215,12 +215,13 @@ func TestWritten_IsFreedWhenIdle(t *testing.T) {
 			}
 			written := func() int { return len(writtenOf(packedTable{table})) }
 			if what == "column" {
+				note := func(c store.Chunk[item]) {
+					for i := range column.Write(c) {
+						column.Wrote(c, i)
+					}
+				}
 				pass = func() error {
-					return table.ForEachRows(t.Context(), func(c store.Rows[item]) {
-						for i := range column.Write(c) {
-							column.Wrote(c, i)
-						}
-					})
+					return errors.Join(table.ForEachRows(t.Context(), note), table.ForEach(t.Context(), note))
 				}
 				written = func() int { return len(handlesIn(column.Written())) }
 			}

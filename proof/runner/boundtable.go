@@ -16,7 +16,7 @@ func (b *packed[T]) forEach(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEach(ctx, func(c store.Chunk[T]) {
 		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wroteAll: c.WroteAll}
 		view.wrote = func(_, i int) { c.Wrote(i) }
-		view.own = func(number int) elements { return b.column(number).rows(c) }
+		view.own = func(number int) elements { return b.column(number).own(c) }
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))
 		}
@@ -32,7 +32,7 @@ func (b *packed[T]) forEach(ctx context.Context, f func(c chunk)) error {
 }
 
 func (b *packed[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
-	return store.Reduce(ctx, b.table, func(r store.Rows[T]) model.Sum {
+	return store.Reduce(ctx, b.table, func(r store.Chunk[T]) model.Sum {
 		return b.fold(f, func(yield func(*T) bool) {
 			for i := range r.Items {
 				yield(&r.Items[i])

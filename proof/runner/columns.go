@@ -48,10 +48,9 @@ type elements interface {
 
 type columnOf[T any] interface {
 	boundColumn
-	rows(k store.Chunk[T]) elements
-	own(k store.Rows[T]) elements
-	readOnly(k store.Rows[T]) elements
-	wrote(k store.Rows[T], row int)
+	own(k store.Chunk[T]) elements
+	readOnly(k store.Chunk[T]) elements
+	wrote(k store.Chunk[T], row int)
 }
 
 type partOf[T, C any] interface {
@@ -143,19 +142,15 @@ func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok
 	return ok, err
 }
 
-func (c *columnDriver[T, C]) rows(k store.Chunk[T]) elements {
-	return &elementsOf[C]{c.column.Rows(k), &c.kind}
-}
-
-func (c *columnDriver[T, C]) own(k store.Rows[T]) elements {
+func (c *columnDriver[T, C]) own(k store.Chunk[T]) elements {
 	return &elementsOf[C]{c.column.Write(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) readOnly(k store.Rows[T]) elements {
+func (c *columnDriver[T, C]) readOnly(k store.Chunk[T]) elements {
 	return &elementsOf[C]{c.column.Read(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.column.Wrote(k, row) }
+func (c *columnDriver[T, C]) wrote(k store.Chunk[T], row int) { c.column.Wrote(k, row) }
 
 type elementsOf[C any] struct {
 	all  []C
@@ -195,7 +190,7 @@ func (b *binding[T]) parts() []boundPart { return b.components }
 func (b *packed[T]) column(number int) columnOf[T] { return b.components[number].(columnOf[T]) }
 
 func (b *packed[T]) forEachRows(ctx context.Context, f func(c chunk)) error {
-	return b.table.ForEachRows(ctx, func(c store.Rows[T]) {
+	return b.table.ForEachRows(ctx, func(c store.Chunk[T]) {
 		view := chunk{
 			queue: c.Queue, index: c.Index, erase: c.Erase,
 			own:      func(number int) elements { return b.column(number).own(c) },
