@@ -303,11 +303,11 @@ func (a *arena) count(ctx context.Context) error {
 		return err
 	}
 	return a.mine.ForEach(ctx, func(c store.GroupChunk[bullet, fighter]) {
-		for i := range c.Owners {
-			c.Owners[i].Bullets = c.Members(i).Len()
+		for i := range c.Owners.Items {
+			c.Owners.Items[i].Bullets = c.Members(i).Len()
 		}
-		if c.Index == 1 && a.is("groups") {
-			set(&a.plant, c.Chunk().Handle(0).ID, &c.Owners[0].Team, 1000)
+		if c.Owners.Index == 1 && a.is("groups") {
+			set(&a.plant, c.Owners.Handle(0).ID, &c.Owners.Items[0].Team, 1000)
 		}
 	})
 }

@@ -99,14 +99,9 @@ func (p *pass) run(index int) error {
 func (p *pass) record(task func(int) error) error {
 	t := p.table
 	defer p.phase.trace(t.name).end()
-	items := p.phase.writes == t
-	if items && t.lookups.packed != nil {
-		t.touched.begin(p.n)
-		defer t.touched.finish(p.n)
-	}
-	if items && t.tracked {
+	if p.phase.writes == t && (t.tracked || t.lookups.packed != nil) {
 		t.written.begin(p.n)
-		defer t.written.finish(p.phase, p.n)
+		defer t.finishNotes(p.phase, p.n)
 	}
 	if t.tracked && len(t.columns) > 0 {
 		p.beginNotes(p.n)

@@ -208,7 +208,7 @@ func (c *claim) Schema() string {
 	}
 	for _, t := range c.store.tables {
 		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
-			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
+			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.fixedKeys)
 		if t.events { // without Events there is no line, as in the first logs
 			fmt.Fprintf(&b, "table %q: Events\n", t.name)
 		}

@@ -104,7 +104,11 @@ func (f *forgetful) inPlace(ctx context.Context) error {
 		}
 	})
 	packed := f.table.ForEach(ctx, func(c store.Chunk[int]) { c.WroteAll() })
-	stable := f.stable.ForEach(ctx, func(c store.StableChunk[int]) { c.WroteAll() })
+	stable := f.stable.ForEach(ctx, func(c store.StableChunk[int]) {
+		for h := range c.All() {
+			c.Wrote(h)
+		}
+	})
 	return errors.Join(elements, packed, stable)
 }
 

@@ -118,7 +118,6 @@ func TestReduce_RefusesToRecordAndWrite(t *testing.T) {
 	}, addInt)
 	noError(t, err)
 	_, err = store.Reduce(t.Context(), stable, func(c store.StableChunk[item]) int {
-		refused("WroteAll", c.WroteAll)
 		for h := range c.All() {
 			refused("Wrote", func() { c.Wrote(h) })
 		}

@@ -21,7 +21,6 @@ type Chunk[T any] struct {
 	pass   *pass
 	erased *[]uint32 // rows to erase
 	notes  *notes    // nil: items are read-only
-	wrote  *notes    // nil: the table has no Changes
 	items  *dense.Set
 	row    uint32 // row of Items[0] in the map
 	serial uint32
@@ -66,27 +65,15 @@ func (c *Chunk[T]) Erase(i int) {
 	*c.erased = append(*c.erased, c.row+uint32(i))
 }
 
-// Touch notes a change of Items[i] that matters to the order of
-// [handlemap.Map.Defragment]. After a pass without Touch every item counts as changed,
-// unless the table has FixedKeys.
-func (c *Chunk[T]) Touch(i int) {
-	if c.notes == nil || c.serial != c.pass.serial {
-		panic(wrongChunk{"Touch", c.Index, c.pass})
-	}
-	_ = c.Items[i]
-	c.notes.rows = append(c.notes.rows, int(c.row)+i)
-}
-
-// Wrote notes that the task has written Items[i], for [Written]. It costs a branch in a
-// table without Changes.
+// Wrote notes that the task has written Items[i], for [Written] and for the order of
+// [Defragment]. After a pass that notes nothing, every item counts as changed
+// for the order, unless the table has FixedKeys.
 func (c *Chunk[T]) Wrote(i int) {
 	if c.notes == nil || c.serial != c.pass.serial {
 		panic(wrongChunk{"Wrote", c.Index, c.pass})
 	}
 	_ = c.Items[i]
-	if c.wrote != nil {
-		c.wrote.rows = append(c.wrote.rows, int(c.row)+i)
-	}
+	c.notes.rows = append(c.notes.rows, int(c.row)+i)
 }
 
 // WroteAll notes that the task has written all Items; see [Chunk.Wrote].
@@ -94,9 +81,7 @@ func (c *Chunk[T]) WroteAll() {
 	if c.notes == nil || c.serial != c.pass.serial {
 		panic(wrongChunk{"WroteAll", c.Index, c.pass})
 	}
-	if c.wrote != nil {
-		c.wrote.all = true
-	}
+	c.notes.all = true
 }
 
 // ForEach runs f for every chunk of the table, in parallel. A task may write the rows of
@@ -123,7 +108,7 @@ func (p *pass) chunk(index int) Chunk[untyped] {
 	c, q := t.rows(shard, lo, hi, index), p.queues.Queue(index)
 	c.Queue, c.erased, c.pass, c.serial = Queue(q), q.Rows(), p, p.serial
 	if p.phase.writes == t {
-		c.notes, c.wrote = &t.touched.chunks[index], t.written.notesOf(index)
+		c.notes = &t.written.chunks[index]
 	}
 	return c
 }

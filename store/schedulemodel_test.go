@@ -237,7 +237,7 @@ func (y *randomSystem) run(ctx context.Context) error {
 			return err
 		}
 		return y.group.ForEach(ctx, func(c store.GroupChunk[creature, creature]) {
-			c.Queue.Fail(erase(c.Owners, c.Chunk().Erase))
+			c.Owners.Queue.Fail(erase(c.Owners.Items, c.Owners.Erase))
 		})
 	}
 	return nil

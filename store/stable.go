@@ -111,7 +111,7 @@ func (t *table) pages(shard int) *paged.Set { return t.lookups.stable[(int(t.fir
 
 // StableChunk is a run of rows of a stable table given to one task, valid until the task
 // returns. In a ForEach the task may write the items; in a [Reduce] it reads them, and
-// Wrote and WroteAll panic. Empty rows are skipped.
+// Wrote panics. Empty rows are skipped.
 type StableChunk[T any] struct {
 	Queue Queue // queue of the task; in a Reduce the zero Queue
 	Index int   // index of the chunk; depends only on row counts
@@ -134,27 +134,14 @@ func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
 
 // Wrote notes that the task has written the item h of the chunk; see [Chunk.Wrote].
 func (c *StableChunk[T]) Wrote(h Handle[T]) {
-	c.mustRun("Wrote")
+	if c.serial != c.pass.serial {
+		panic(wrongChunk{"Wrote", c.Index, c.pass})
+	}
 	if row := int(h.ID.Slot()); row < c.lo || row >= c.hi || !c.items.Has(h.ID) {
 		panic(notInChunk{h.ID, c.Index, c.pass.table.name})
 	}
 	if c.wrote != nil {
 		c.wrote.rows = append(c.wrote.rows, int(h.ID.Slot()))
-	}
-}
-
-// WroteAll notes that the task has written all items of the chunk; see [Chunk.Wrote].
-func (c *StableChunk[T]) WroteAll() {
-	c.mustRun("WroteAll")
-	if c.wrote != nil {
-		c.wrote.all = true
-	}
-}
-
-// mustRun panics unless the chunk belongs to a running ForEach.
-func (c *StableChunk[T]) mustRun(method string) {
-	if c.serial != c.pass.serial {
-		panic(wrongChunk{method, c.Index, c.pass})
 	}
 }
 

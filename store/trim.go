@@ -73,8 +73,7 @@ func (t *table) trimFlushes() {
 // whether it did.
 func (t *table) trimPasses() (trimmed bool) {
 	t.written.trim()
-	trimmed = t.touched.trimIfUnused()
-	if trimmed = t.written.chunkNotes.trimIfUnused() && trimmed; trimmed {
+	if trimmed = t.written.chunkNotes.trimIfUnused(); trimmed {
 		t.pass.wrote = nil
 	}
 	for _, p := range t.components {

@@ -55,13 +55,11 @@ type chunk struct {
 	queue    store.Queue
 	index    int
 	handles  []uint64
-	change   func(f func(*uint64) bool, touch bool)
+	change   func(f func(*uint64) bool, note bool)
 	erase    func(i int)         // nil: by handle
 	wrote    func(column, i int) // notes a write; column items for the item
 	wroteAll func()
-
-	own      func(column int) elements // for writes, in a ForEach or ForEachRows
-	readOnly func(column int) elements // for reads
+	elements func(column int, write bool) elements
 }
 
 type common[T any] interface {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"iter"
 
 	"handloom/proof/model"
 	"handloom/store"
@@ -14,16 +15,12 @@ type packed[T any] struct {
 
 func (b *packed[T]) forEach(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEach(ctx, func(c store.Chunk[T]) {
-		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wroteAll: c.WroteAll}
-		view.wrote = func(_, i int) { c.Wrote(i) }
-		view.own = func(number int) elements { return b.column(number).own(c) }
-		for i := range c.Items {
-			view.handles = append(view.handles, uint64(c.Handle(i).ID))
-		}
-		view.change = func(change func(*uint64) bool, touch bool) {
+		view := b.view(c)
+		view.wrote, view.wroteAll = func(_, i int) { c.Wrote(i) }, c.WroteAll
+		view.change = func(change func(*uint64) bool, note bool) {
 			for i := range c.Items {
-				if b.changeKey(&c.Items[i], change) && touch {
-					c.Touch(i)
+				if b.changeKey(&c.Items[i], change) && note {
+					c.Wrote(i)
 				}
 			}
 		}
@@ -33,11 +30,7 @@ func (b *packed[T]) forEach(ctx context.Context, f func(c chunk)) error {
 
 func (b *packed[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
 	return store.Reduce(ctx, b.table, func(r store.Chunk[T]) model.Sum {
-		return b.fold(f, func(yield func(*T) bool) {
-			for i := range r.Items {
-				yield(&r.Items[i])
-			}
-		})
+		return b.fold(f, values(r.All()))
 	}, model.FoldChunks)
 }
 
@@ -53,6 +46,14 @@ func (b *packed[T]) defragmentTable(ctx context.Context, w *store.Writer, compar
 	return store.Defragment(ctx, b.table, w, b.kind.compares(compare), budget)
 }
 
+func values[K, V any](all iter.Seq2[K, V]) func(yield func(V) bool) {
+	return func(yield func(V) bool) {
+		for _, v := range all {
+			yield(v)
+		}
+	}
+}
+
 type stable[T any] struct {
 	binding[T]
 	table *store.StableTable[T]
@@ -60,14 +61,16 @@ type stable[T any] struct {
 
 func (b *stable[T]) forEach(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEach(ctx, func(c store.StableChunk[T]) {
-		view := chunk{queue: c.Queue, index: c.Index, wroteAll: c.WroteAll}
+		view := chunk{queue: c.Queue, index: c.Index}
 		for h := range c.All() {
 			view.handles = append(view.handles, uint64(h.ID))
 		}
 		view.wrote = func(_, i int) { c.Wrote(handleOf[T](view.handles[i])) }
-		view.change = func(change func(*uint64) bool, _ bool) {
-			for _, v := range c.All() {
-				b.changeKey(v, change)
+		view.change = func(change func(*uint64) bool, note bool) {
+			for h, v := range c.All() {
+				if b.changeKey(v, change) && note {
+					c.Wrote(h)
+				}
 			}
 		}
 		f(view)
@@ -76,10 +79,6 @@ func (b *stable[T]) forEach(ctx context.Context, f func(c chunk)) error {
 
 func (b *stable[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
 	return store.Reduce(ctx, b.table, func(r store.StableChunk[T]) model.Sum {
-		return b.fold(f, func(yield func(*T) bool) {
-			for _, v := range r.All() {
-				yield(v)
-			}
-		})
+		return b.fold(f, values(r.All()))
 	}, model.FoldChunks)
 }

@@ -48,8 +48,7 @@ type elements interface {
 
 type columnOf[T any] interface {
 	boundColumn
-	own(k store.Chunk[T]) elements
-	readOnly(k store.Chunk[T]) elements
+	elements(k store.Chunk[T], write bool) elements
 	wrote(k store.Chunk[T], row int)
 }
 
@@ -119,9 +118,8 @@ func (o *optional[T, C]) chunkRows() int {
 
 func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
 	return o.data.ForEach(ctx, func(c store.SparseChunk[T, C]) {
-		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
-			return &elementsOf[C]{c.Items, &o.kind}
-		}, wrote: func(_, i int) { c.Wrote(i) }})
+		own := func(int, bool) elements { return &elementsOf[C]{c.Items, &o.kind} }
+		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), elements: own, wrote: func(_, i int) { c.Wrote(i) }})
 	})
 }
 
@@ -142,11 +140,10 @@ func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok
 	return ok, err
 }
 
-func (c *columnDriver[T, C]) own(k store.Chunk[T]) elements {
-	return &elementsOf[C]{c.column.Write(k), &c.kind}
-}
-
-func (c *columnDriver[T, C]) readOnly(k store.Chunk[T]) elements {
+func (c *columnDriver[T, C]) elements(k store.Chunk[T], write bool) elements {
+	if write {
+		return &elementsOf[C]{c.column.Write(k), &c.kind}
+	}
 	return &elementsOf[C]{c.column.Read(k), &c.kind}
 }
 
@@ -191,15 +188,17 @@ func (b *packed[T]) column(number int) columnOf[T] { return b.components[number]
 
 func (b *packed[T]) forEachRows(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEachRows(ctx, func(c store.Chunk[T]) {
-		view := chunk{
-			queue: c.Queue, index: c.Index, erase: c.Erase,
-			own:      func(number int) elements { return b.column(number).own(c) },
-			readOnly: func(number int) elements { return b.column(number).readOnly(c) },
-			wrote:    func(number, row int) { b.column(number).wrote(c, row) },
-		}
-		for i := range c.Items {
-			view.handles = append(view.handles, uint64(c.Handle(i).ID))
-		}
+		view := b.view(c)
+		view.wrote = func(number, row int) { b.column(number).wrote(c, row) }
 		f(view)
 	})
+}
+
+func (b *packed[T]) view(c store.Chunk[T]) chunk {
+	view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase}
+	view.elements = func(number int, write bool) elements { return b.column(number).elements(c, write) }
+	for i := range c.Items {
+		view.handles = append(view.handles, uint64(c.Handle(i).ID))
+	}
+	return view
 }

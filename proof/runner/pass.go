@@ -128,7 +128,8 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 		r.writes = s.Table
 	}
 	change := changing(s)
-	touch, every := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1), s.Arg("wrote")
+	every := s.Arg("wrote") // a pass that notes items notes all that it changes
+	touch := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1 || every > 0)
 	visits := make([]atomic.Int32, len(v.chunks))
 	ran := r.run(ctx, func(ctx context.Context) error {
 		return v.pass(ctx, func(c chunk) {
@@ -151,9 +152,6 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	if !ran {
 		return
 	}
-	if v.isItems {
-		p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
-	}
 	var noted []uint64
 	for i := range v.chunks {
 		if n := visits[i].Load(); n != 1 {
@@ -161,6 +159,9 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 		}
 		noted = append(noted, everyNth(v.chunks[i].Handles, every)...)
 		for _, id := range v.chunks[i].Handles {
+			if key := *p.exact.Item(id); touch && change(&key.Key) {
+				noted = append(noted, id)
+			}
 			if v.column.Column < 0 {
 				continue
 			}
@@ -175,6 +176,9 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 			})
 		}
 	}
+	if v.isItems {
+		p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
+	}
 	if v.isItems && p.program.Tables[s.Table].Changes == 1 {
 		p.exact.Wrote(s.Table, noted, inWrite)
 		p.checkWritten(s.Table)
@@ -188,7 +192,7 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 	if v.column.Column < 0 {
 		return
 	}
-	own := c.own(v.column.Column)
+	own := c.elements(v.column.Column, true)
 	if own.len() != len(c.handles) {
 		p.fail(Model, "%d elements lie beside %d items", own.len(), len(c.handles))
 		return
@@ -197,7 +201,7 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 		var read model.Item
 		if v.source.Column >= 0 {
 			source := p.tables[v.source.Table].parts()[v.source.Column]
-			read = c.readOnly(v.source.Column).at(i)
+			read = c.elements(v.source.Column, false).at(i)
 			if got, ok := source.get(id); !ok || got != read {
 				p.fail(Model, "column %d of %s has %+v beside its row and is found as %+v", v.source.Column, model.Text(id), read, got)
 			}

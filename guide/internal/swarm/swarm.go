@@ -170,7 +170,7 @@ func (w *Swarm) Tick(ctx context.Context, workers, tick int, acts []Act) error {
 func (w *Swarm) gather(ctx context.Context) error {
 	err := store.GroupBy(ctx, &w.near, w.Motes, w.squares, func(m *Mote) store.Handle[Square] { return m.Square })
 	return errors.Join(err, w.near.ForEach(ctx, func(c store.GroupChunk[Mote, Square]) {
-		for i := range c.Owners {
+		for i := range c.Owners.Items {
 			motes := c.Members(i)
 			sum := Square{N: int32(motes.Len())}
 			for k := range motes.Len() {
@@ -180,7 +180,7 @@ func (w *Swarm) gather(ctx context.Context) error {
 				sum.Course.X += course.X
 				sum.Course.Y += course.Y
 			}
-			c.Owners[i] = sum
+			c.Owners.Items[i] = sum
 		}
 	}))
 }
