@@ -56,7 +56,7 @@ func TestChecked_FlushFindsProvisionalHandles(t *testing.T) {
 		})
 		noError(t, err)
 		_, err = s.Flush(t.Context())
-		if !errors.Is(err, store.ErrLeak) || table.Len() != 5 {
+		if !errors.Is(err, store.ErrPhase) || table.Len() != 5 {
 			t.Fatalf("%s: Flush: %v, %d items", where, err, table.Len())
 		}
 		says(t, err.Error(), `table "leaky"`, hs[3].String(), p.String(), where)

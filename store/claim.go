@@ -11,6 +11,7 @@ import (
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/hook"
+	"handloom/internal/image"
 )
 
 func init() {
@@ -37,7 +38,7 @@ func (s *Store) newClaim(ctx context.Context) (*claim, error) {
 	var errs []error
 	for _, t := range s.tables {
 		if err := t.newCopy().codable(); err != nil {
-			errs = append(errs, &SnapshotError{Table: t.name, Err: err})
+			errs = append(errs, &image.Error{Table: t.name, Err: err})
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

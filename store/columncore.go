@@ -121,7 +121,7 @@ func exchange(ctx context.Context, a, b *column) error {
 	}
 	defer p.leave()
 	if err := cmp.Or(p.mayWriteComponent(&a.component, "exchanges"), p.mayWriteComponent(&b.component, "exchanges")); err != nil {
-		return fmt.Errorf("%w: %w", err, ErrPhase) // in every build, because other systems of the wave may hold slices of both
+		return err // in every build, because other systems of the wave may hold slices of both
 	}
 	for i := range a.table.order {
 		m := a.table.packed(i)

@@ -192,7 +192,7 @@ func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 			flush(t, s)
 			continue
 		}
-		wantError(t, "the call", err, store.ErrUndeclared, c.want)
+		wantError(t, "the call", err, store.ErrPhase, c.want)
 		equal(t, "s.Pending().Commands", s.Pending().Commands, before)
 	}
 }

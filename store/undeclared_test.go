@@ -158,8 +158,8 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 						system := new(store.SystemError)
 						if !check.Cheap {
 							wantError(t, "declared in "+where, err, nil)
-						} else if !errors.Is(err, store.ErrUndeclared) || !errors.As(err, &system) || system.System != "x" || !strings.Contains(err.Error(), l.says) {
-							t.Errorf("declared in %s: %v; want ErrUndeclared that says %q", where, err, l.says)
+						} else if !errors.Is(err, store.ErrPhase) || !errors.As(err, &system) || system.System != "x" || !strings.Contains(err.Error(), l.says) {
+							t.Errorf("declared in %s: %v; want ErrPhase that says %q", where, err, l.says)
 						}
 					}
 					for where, err := range map[string]error{
