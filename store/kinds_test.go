@@ -12,6 +12,7 @@ type anyTable[T any] interface {
 	store.TableOf[T]
 	Len() int
 	Has(h store.Handle[T]) bool
+	Get(h store.Handle[T]) (*T, bool)
 	At(h store.Handle[T]) *T
 	All() seqOf[T]
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)

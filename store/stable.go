@@ -47,14 +47,6 @@ func (t *StableTable[T]) Len() int {
 	return t.core.len()
 }
 
-// Handle returns id as a handle of the table; see [Table.Handle].
-func (t *StableTable[T]) Handle(id ID) (Handle[T], bool) {
-	if t.core.owns(id) {
-		return Handle[T]{ID: id}, true
-	}
-	return Handle[T]{}, false
-}
-
 // Get returns a pointer to the item h, and whether it exists. It takes O(1) time and
 // inlines (op=get/impl=stabletable). Callers are as for [Table.Get]; the pointer is valid
 // until the item is erased, or a Load.

@@ -77,7 +77,6 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"StableTable.Len", stable, nil, `Len of table "stable"`, func() { stable.Len() }},
 		{"Table.Resolve", packed, nil, `Resolve of table "packed"`, func() { packed.Resolve(h) }},
 		{"StableTable.Resolve", stable, nil, `Resolve of table "stable"`, func() { stable.Resolve(g) }},
-		{"Store.Resolve", packed, nil, `Resolve of table "packed"`, func() { s.Resolve(h.ID) }},
 		{"Created", ofPacked, on{packed}, `Created of table "packed"`, func() { visit2(store.Created(packed)) }},
 		{"Erased", ofStable, on{stable}, `Erased of table "stable"`, func() { visit2(store.Erased(stable)) }},
 		{"Written", ofPacked, on{packed}, `Written of table "packed"`, func() { visit2(store.Written(packed)) }},
@@ -92,7 +91,6 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"Sparse.Erased", ofStable, on{stable, optional}, `Erased of sparse data "stable.optional"`, func() { visit2(optional.Erased()) }},
 		{"Sparse.Written", ofStable, on{stable, optional}, `Written of sparse data "stable.optional"`, func() { visit2(optional.Written()) }},
 		{"Sparse.Len", optional, on{stable}, `Len of sparse data "stable.optional"`, func() { optional.Len() }},
-		{"Store.Has", packed, nil, `Has of table "packed"`, func() { s.Has(h.ID) }},
 		{"Store.DumpTable", stable, nil, `DumpTable of table "stable"`, func() { visit2(s.DumpTable("stable", 0)) }},
 		{"Store.DumpColumns", optional, nil, `DumpColumns of table "stable"`, func() { visit2(s.DumpColumns(g.ID)) }},
 		{"Store.DumpColumns, data", optional, on{stable}, `DumpColumns of sparse data "stable.optional"`, func() { visit2(s.DumpColumns(g.ID)) }},
@@ -212,9 +210,8 @@ func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 func TestLookup_CasesAreComplete(t *testing.T) {
 	tested := map[string]bool{
 		"Value.Get": true,
-		// A pass checks Rows and Write of its chunk. The others read no item that a flush
-		// changes.
-		"Column.Rows": true, "Column.Write": true, "Table.Handle": true, "StableTable.Handle": true,
+		// A pass checks Write of its chunk. The others read no item that a flush changes.
+		"Column.Write": true, "Table.Handle": true,
 		"Table.Resolve": true, "StableTable.Resolve": true,
 	}
 	for _, l := range lookups(t, newStore(t, store.Options{})) {

@@ -73,6 +73,7 @@ type common[T any] interface {
 	Put(q store.Queue, h store.Handle[T], v T)
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
 	Has(h store.Handle[T]) bool
+	Get(h store.Handle[T]) (*T, bool)
 	Len() int
 	All() iter.Seq2[store.Handle[T], *T]
 	Insert(w *store.Writer, v T) store.Handle[T]

@@ -119,12 +119,7 @@ func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.
 }
 
 func (p *executor) resolved(table int, id uint64) (uint64, bool) {
-	got, ok := p.tables[table].resolve(id)
-	if untyped, found := p.store.Resolve(store.ID(id)); found != ok || ok && uint64(untyped) != got {
-		p.fail(Model, "Resolve of the store is %v, %v; of table %s %v, %v",
-			model.Text(uint64(untyped)), found, p.program.Tables[table].Name, model.Text(got), ok)
-	}
-	return got, ok
+	return p.tables[table].resolve(id)
 }
 
 func (p *executor) resolveCreates(resolve func(table int, id uint64) (uint64, bool)) {

@@ -2,9 +2,9 @@ package runner
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"handloom/proof/model"
-	"handloom/store"
 )
 
 const probes = 8
@@ -51,7 +51,7 @@ func (p *executor) probeRecorded(random *rand.Rand) {
 
 func (p *executor) probeProvisional(name int) {
 	v := p.names[name]
-	if p.store.Has(store.ID(v.provisional)) || p.tables[v.table].has(v.provisional) {
+	if p.has(v.provisional) {
 		p.fail(Forged, "the provisional handle of %%%d is found", name)
 	}
 	want, wanted := p.exact.Resolve(name)
@@ -91,13 +91,18 @@ func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15-1)<<48)
 }
 
+// has reports whether any table has the item.
+func (p *executor) has(id uint64) bool {
+	return slices.ContainsFunc(p.tables, func(t bound) bool { return t.has(id) })
+}
+
 func (p *executor) probe(id uint64) {
 	lives := p.exact.Lives(id)
 	item, owner, known := p.abstract.Find(id)
 	if known != lives {
 		p.fail(Model, "the models differ over %s: %v, %v", model.Text(id), lives, known)
 	}
-	if got := p.store.Has(store.ID(id)); got != lives {
+	if got := p.has(id); got != lives {
 		p.accepted(id, got)
 		return
 	}

@@ -6,7 +6,6 @@ import (
 
 	"handloom/proof/model"
 	"handloom/proof/script"
-	"handloom/store"
 )
 
 func (p *executor) reduce(ctx context.Context, table int) {
@@ -62,7 +61,7 @@ func (p *executor) finish(ctx context.Context) {
 		p.fail(Model, "Close: %d commands, %v; want %d", unapplied, err, want)
 	}
 	for _, id := range p.abstract.Issued() {
-		if p.store.Has(store.ID(id)) {
+		if p.has(id) {
 			p.fail(Model, "the closed store finds %s", model.Text(id))
 			break
 		}
