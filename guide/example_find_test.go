@@ -91,7 +91,7 @@ func (p *plane) collide(ctx context.Context, bumps *store.Table[Bump]) error {
 	if err := p.group(ctx); err != nil {
 		return err
 	}
-	return p.discs.ForEachRows(ctx, func(c store.Rows[Disc]) { // writes no disc: all tasks may read all
+	return p.discs.ForEachRows(ctx, func(c store.Chunk[Disc]) { // writes no disc: all tasks may read all
 		for i := range c.Items {
 			d, own := &c.Items[i], c.Handle(i)
 			for h, other := range p.within(d.X, d.Y, cellSize) {

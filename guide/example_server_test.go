@@ -52,7 +52,7 @@ func (g *game) tick(ctx context.Context, _ uint64) error {
 			return err
 		}
 		return g.players.ForEach(ctx, func(c store.Chunk[Player]) {
-			inputs := g.inputs.Rows(c)
+			inputs := g.inputs.Write(c)
 			for i := range c.Items {
 				c.Items[i].X += inputs[i].Move
 				inputs[i] = Input{} // applies once

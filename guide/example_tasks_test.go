@@ -55,7 +55,7 @@ func Example_everydayTasks() {
 	// endregion
 
 	// region sum
-	hull, err := store.Reduce(ctx, boats, func(r store.Rows[Boat]) (sum int) {
+	hull, err := store.Reduce(ctx, boats, func(r store.Chunk[Boat]) (sum int) {
 		for i := range r.Items {
 			sum += r.Items[i].Hull
 		}

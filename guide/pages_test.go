@@ -217,8 +217,8 @@ var computed = map[string]string{
 	"m.stable.NewStaleError(h.ID)": "StaleError",
 	"err":                          "ErrBroken", // a plan that fails
 
-	`y.undeclared("calls "+method+" of", t, "Reads")`:          "ErrUndeclared",
-	`y.undeclaredComponent("calls "+method+" of", p, "Reads")`: "ErrUndeclared",
+	`y.undeclared("calls "+method+" of", t, "Reads")`:          "ErrPhase",
+	`y.undeclaredComponent("calls "+method+" of", p, "Reads")`: "ErrPhase",
 }
 
 // The pages explain exactly the exported errors and the messages of panics.

@@ -207,7 +207,7 @@ func (a *arena) steer(ctx context.Context) error {
 }
 
 func (a *arena) hit(ctx context.Context) error {
-	return a.bullets.ForEachRows(ctx, func(r store.Rows[bullet]) {
+	return a.bullets.ForEachRows(ctx, func(r store.Chunk[bullet]) {
 		if r.Index == 0 && a.is("erase all") {
 			a.note(r.Handle(0).ID, "", "")
 			a.bullets.EraseAll(r.Queue) // fault erase all
@@ -244,7 +244,7 @@ func (a *arena) takeDamage(context.Context) error {
 }
 
 func (a *arena) rest(ctx context.Context) error {
-	return a.fighters.ForEachRows(ctx, func(r store.Rows[fighter]) {
+	return a.fighters.ForEachRows(ctx, func(r store.Chunk[fighter]) {
 		hulls := a.hulls.Write(r)
 		for i := range hulls {
 			if hulls[i].Left > 0 && hulls[i].Left < fullHull && a.now%10 == 0 {
@@ -261,7 +261,7 @@ func (a *arena) rest(ctx context.Context) error {
 }
 
 func (a *arena) mend(ctx context.Context) error {
-	return a.fighters.ForEachRows(ctx, func(r store.Rows[fighter]) {
+	return a.fighters.ForEachRows(ctx, func(r store.Chunk[fighter]) {
 		if r.Index == 0 {
 			a.mendWrongly(&r)
 		}
@@ -277,7 +277,7 @@ func (a *arena) mend(ctx context.Context) error {
 	})
 }
 
-func (a *arena) mendWrongly(r *store.Rows[fighter]) {
+func (a *arena) mendWrongly(r *store.Chunk[fighter]) {
 	h, next := r.Handle(1), r.Items[1]
 	switch {
 	case a.is("put"):
@@ -303,11 +303,11 @@ func (a *arena) count(ctx context.Context) error {
 		return err
 	}
 	return a.mine.ForEach(ctx, func(c store.GroupChunk[bullet, fighter]) {
-		for i := range c.Owners {
-			c.Owners[i].Bullets = c.Members(i).Len()
+		for i := range c.Owners.Items {
+			c.Owners.Items[i].Bullets = c.Members(i).Len()
 		}
-		if c.Index == 1 && a.is("groups") {
-			set(&a.plant, c.Chunk().Handle(0).ID, &c.Owners[0].Team, 1000)
+		if c.Owners.Index == 1 && a.is("groups") {
+			set(&a.plant, c.Owners.Handle(0).ID, &c.Owners.Items[0].Team, 1000)
 		}
 	})
 }

@@ -40,8 +40,8 @@ func workPacked(t tb, s *store.Store, o store.TableOptions[item]) worked {
 			}
 		}
 	}
-	count := func(r store.Rows[item]) int { return len(r.Items) }
-	mean := func(r store.Rows[item]) float64 { return float64(r.Items[0].Value) }
+	count := func(r store.Chunk[item]) int { return len(r.Items) }
+	mean := func(r store.Chunk[item]) float64 { return float64(r.Items[0].Value) }
 	return worked{
 		itemTable: packedTable{table},
 		age:       func(ctx context.Context) error { return table.ForEach(ctx, age) },

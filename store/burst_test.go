@@ -261,7 +261,7 @@ func (s swollen) touch(t *testing.T, rows int) {
 	t.Helper()
 	noError(t, s.table.ForEach(t.Context(), func(c store.Chunk[item]) {
 		for i := range min(rows, len(c.Items)) {
-			c.Touch(i)
+			c.Wrote(i)
 		}
 	}))
 	flush(t, s.Store) // or the queues of all passes are kept

@@ -166,7 +166,7 @@ func (w *twin) pass(ctx context.Context, e eraseWanted) error {
 			c.Queue.Fail(task(c.Queue, c.Items, c.Handle, c.Erase))
 		})
 	case "rows":
-		return w.table.ForEachRows(ctx, func(c store.Rows[item]) {
+		return w.table.ForEachRows(ctx, func(c store.Chunk[item]) {
 			c.Queue.Fail(task(c.Queue, c.Items, c.Handle, c.Erase))
 		})
 	}
@@ -174,7 +174,7 @@ func (w *twin) pass(ctx context.Context, e eraseWanted) error {
 		return err
 	}
 	return w.groups.ForEach(ctx, func(c store.GroupChunk[item, item]) {
-		c.Queue.Fail(task(c.Queue, c.Owners, c.Chunk().Handle, c.Chunk().Erase))
+		c.Owners.Queue.Fail(task(c.Owners.Queue, c.Owners.Items, c.Owners.Handle, c.Owners.Erase))
 	})
 }
 

@@ -1,18 +1,12 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/digest"
 )
-
-// ErrLeak means that a live item holds a provisional handle. The handle was written in
-// place, where no flush makes it real. Only flushes of checked builds return it, with
-// table, item and handle; nothing was applied.
-var ErrLeak = errors.New("provisional handle in a live item")
 
 // The functions below run only with the build tag handloom_check. lookup also runs with
 // the race detector.
@@ -32,8 +26,8 @@ func (t *table) lookup(method string) {
 	}
 }
 
-// leaks returns an error for the first live item, by table and row, that holds a
-// provisional handle.
+// leaks returns [ErrPhase] for the first live item, by table and row, that holds a
+// provisional handle, which was written in place, where no flush makes it real.
 func (s *Store) leaks() error {
 	for _, t := range s.tables {
 		if err := t.leak(); err != nil {
@@ -49,10 +43,10 @@ func (t *table) leak() error {
 		switch {
 		case err == nil:
 		case attachment == batch.ToTable:
-			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrLeak, err)
+			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrPhase, err)
 		default:
 			p := t.components[attachment]
-			return fmt.Errorf("%s %q: %w: %w; store it in values given to Set", p.what, p.fullName, ErrLeak, err)
+			return fmt.Errorf("%s %q: %w: %w; store it in values given to Set", p.what, p.fullName, ErrPhase, err)
 		}
 	}
 	return nil

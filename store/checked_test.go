@@ -56,7 +56,7 @@ func TestChecked_FlushFindsProvisionalHandles(t *testing.T) {
 		})
 		noError(t, err)
 		_, err = s.Flush(t.Context())
-		if !errors.Is(err, store.ErrLeak) || table.Len() != 5 {
+		if !errors.Is(err, store.ErrPhase) || table.Len() != 5 {
 			t.Fatalf("%s: Flush: %v, %d items", where, err, table.Len())
 		}
 		says(t, err.Error(), `table "leaky"`, hs[3].String(), p.String(), where)
@@ -84,7 +84,7 @@ func TestChecked_PhaseFindsForbiddenWrites(t *testing.T) {
 			return other.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(write()) })
 		},
 		"Reduce": func() error {
-			return onlyError(store.Reduce(ctx, table, func(store.Rows[leaky]) int { _ = write(); return 0 }, addInt))
+			return onlyError(store.Reduce(ctx, table, func(store.Chunk[leaky]) int { _ = write(); return 0 }, addInt))
 		},
 	} {
 		says(t, panicOf(func() { _ = run() }), "P1", `table "leaky"`, phase)

@@ -3,85 +3,145 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
+	"unsafe"
 
 	"handloom/batch"
 	"handloom/internal/check"
+	"handloom/internal/highwater"
 )
 
-// pass is the state of a running ForEach. The table keeps it, so that a pass allocates
-// only its phase. The typed shell knows the rest of a task's arguments.
+// pass is a running ForEach or ForEachRows. The table keeps it, so that a pass allocates
+// only its phase. Several ForEachRows can run at the same time, each with its own.
 type pass struct {
 	table  *table
-	task   func(int) error // bound once by the shell
-	ctx    context.Context
+	phase  *phase
+	f      func(untyped) // a function of the chunk
+	task   func(int) error
 	queues *batch.Pass
 	chunks chunking
 	n      int
-	serial uint32 // incremented by each pass, so that use of an old chunk is detected
+	serial uint32         // incremented by each pass, so that use of an old chunk is detected
+	wrote  []columnWrites // by chunk
+	peak   highwater.Mark // of wrote
 }
 
-func (p *pass) init(t *table, task func(int) error) { p.table, p.task = t, task }
+// reducing is the pass of the chunks of all Reduces. No chunk has its serial, so methods
+// that do not only read panic.
+var reducing = pass{serial: math.MaxUint32}
+
+func (p *pass) init(t *table) *pass {
+	p.table, p.task = t, p.run
+	return p
+}
 
 func (p *pass) find(chunk int) (shard, lo, hi int) {
 	shard, lo, hi = p.chunks.find(chunk)
 	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
 }
 
-// enterForEach begins a ForEach and cuts its chunks. On success [table.forEach] and
-// [table.leaveForEach] must follow.
-func (t *table) enterForEach(ctx context.Context) (*phase, error) {
-	s, p := t.store, &t.pass
-	ph, err := s.enter(ctx, opForEach)
+// enterPass begins a ForEach or ForEachRows and cuts its chunks. On success [pass.record]
+// and [pass.leave] must follow.
+func (t *table) enterPass(ctx context.Context, op operation) (p *pass, err error) {
+	ph, err := t.store.enter(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	ph.writes = t
-	if err := p.begin(ph); err != nil {
-		ph.leave()
-		return nil, err
-	}
-	return ph, nil
-}
-
-func (p *pass) begin(ph *phase) (err error) {
-	t := p.table
-	if check.Cheap {
-		if err := ph.mayWrite("runs ForEach over", t); err != nil {
-			return err
+	defer func() {
+		if err != nil {
+			ph.leave()
 		}
+	}()
+	if op == opForEach {
+		p, ph.writes = &t.pass, t
+		if check.Cheap {
+			err = ph.mayWrite("runs ForEach over", t)
+		}
+	} else {
+		p, ph.writesColumns = t.takePass(), t
+		if check.Cheap {
+			err = ph.mayRead(t)
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	p.n = t.cut(&p.chunks)
 	if p.queues, err = t.store.begin(ph, p.n); err != nil {
-		return fmt.Errorf("store: ForEach of table %q: %w", t.name, err)
+		return nil, fmt.Errorf("store: %v of table %q: %w", op, t.name, err)
 	}
-	p.ctx = ph
-	return nil
+	p.phase = ph
+	return p, nil
 }
 
-func (t *table) forEach(ph *phase, task func(int) error) error {
-	defer ph.trace(t.name).end()
-	p := &t.pass
-	if t.lookups.packed != nil {
-		t.touched.begin(p.n)
-		defer t.touched.finish(p.n)
+// forEach runs f, a function of a [Chunk] or [StableChunk], for every chunk.
+func (t *table) forEach(ctx context.Context, op operation, f func(untyped)) error {
+	p, err := t.enterPass(ctx, op)
+	if err != nil {
+		return err
 	}
-	if t.tracked {
+	defer p.leave()
+	p.f = f
+	return p.record(p.task)
+}
+
+// run calls the user function with its chunk; see untyped.
+func (p *pass) run(index int) error {
+	if f := unsafe.Pointer(&p.f); p.table.lookups.packed != nil {
+		(*(*func(Chunk[untyped]))(f))(p.chunk(index))
+	} else {
+		(*(*func(StableChunk[untyped]))(f))(p.stableChunk(index))
+	}
+	return p.endTask(index)
+}
+
+// record runs the tasks.
+func (p *pass) record(task func(int) error) error {
+	t := p.table
+	defer p.phase.trace(t.name).end()
+	if p.phase.writes == t && (t.tracked || t.lookups.packed != nil) {
 		t.written.begin(p.n)
-		defer t.written.finish(ph, p.n)
+		defer t.finishNotes(p.phase, p.n)
 	}
-	err := t.store.runPass(ph, p.queues, p.n, task)
-	t.resolveIfChanged(ph, p.queues)
+	if t.tracked && len(t.columns) > 0 {
+		p.beginNotes(p.n)
+		defer p.finish(p.n)
+	}
+	err := t.store.runPass(p.phase, p.queues, p.n, task)
+	t.resolveIfChanged(p.phase, p.queues)
 	return err
 }
 
-func (t *table) leaveForEach(ph *phase) {
-	t.pass.ctx, t.pass.queues = nil, nil
-	t.pass.serial++
+func (p *pass) leave() {
+	ph := p.phase
+	p.phase, p.f, p.queues = nil, nil, nil
+	p.serial++
+	if ph.op == opForEachRows {
+		p.table.passes.Put(p)
+	}
 	ph.leave()
 }
 
-// savedChunk is the panic value of a chunk's methods after its pass: its rows may belong
-// to other tasks by then, or be gone. It is a value, not a call, so that they inline.
+// wrongChunk is the panic value of a chunk's methods when its pass only reads or is over:
+// its rows may belong to other tasks by then, or be gone. It is a value, not a call, so that
+// they inline.
+type wrongChunk struct {
+	method string
+	index  int
+	pass   *pass
+}
+
+func (w wrongChunk) Error() string {
+	switch p := w.pass; {
+	case p == &reducing:
+		return fmt.Sprintf("store: %s with a chunk of a Reduce, which only reads; call it in a ForEach", w.method)
+	case p.phase != nil && p.phase.op == opForEachRows:
+		return fmt.Sprintf("store: %s with a chunk of a ForEachRows, which only reads items of table %q; call it in a ForEach", w.method, p.table.name)
+	default:
+		return savedChunk{w.method, w.index, p.table.name}.Error()
+	}
+}
+
 type savedChunk struct {
 	method string
 	index  int

@@ -11,6 +11,7 @@ import (
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/hook"
+	"handloom/internal/image"
 )
 
 func init() {
@@ -37,7 +38,7 @@ func (s *Store) newClaim(ctx context.Context) (*claim, error) {
 	var errs []error
 	for _, t := range s.tables {
 		if err := t.newCopy().codable(); err != nil {
-			errs = append(errs, &SnapshotError{Table: t.name, Err: err})
+			errs = append(errs, &image.Error{Table: t.name, Err: err})
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -208,7 +209,7 @@ func (c *claim) Schema() string {
 	}
 	for _, t := range c.store.tables {
 		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
-			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
+			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.fixedKeys)
 		if t.events { // without Events there is no line, as in the first logs
 			fmt.Fprintf(&b, "table %q: Events\n", t.name)
 		}

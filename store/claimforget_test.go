@@ -98,13 +98,17 @@ func handles(all seqOf[int]) (hs []store.Handle[int]) {
 }
 
 func (f *forgetful) inPlace(ctx context.Context) error {
-	elements := f.table.ForEachRows(ctx, func(c store.Rows[int]) {
+	elements := f.table.ForEachRows(ctx, func(c store.Chunk[int]) {
 		for i := range c.Items {
 			f.wrote.Wrote(c, i)
 		}
 	})
 	packed := f.table.ForEach(ctx, func(c store.Chunk[int]) { c.WroteAll() })
-	stable := f.stable.ForEach(ctx, func(c store.StableChunk[int]) { c.WroteAll() })
+	stable := f.stable.ForEach(ctx, func(c store.StableChunk[int]) {
+		for h := range c.All() {
+			c.Wrote(h)
+		}
+	})
 	return errors.Join(elements, packed, stable)
 }
 

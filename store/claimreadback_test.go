@@ -76,8 +76,7 @@ func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
 		_, claimErr := openClaim(t.Context(), s)
 		var b bytes.Buffer
 		for op, err := range map[string]error{"Claim": claimErr, "Snapshot": s.Snapshot(t.Context(), &b)} {
-			var at *store.SnapshotError
-			if !errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "items" || !strings.Contains(err.Error(), ".Void") {
+			if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), `table "items"`) || !strings.Contains(err.Error(), ".Void") {
 				t.Errorf("%s of %s: %v, want ErrSnapshot that names table and field", op, what, err)
 			}
 		}

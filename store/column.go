@@ -87,35 +87,21 @@ func (c *Column[T, C]) At(h Handle[T]) *C {
 	return v
 }
 
-// Rows returns the elements of a chunk of [Table.ForEach], with the indexes of its items.
-// The task may read and write them; capacity equals length. A system names the column in
-// Reads or Writes, in addition to the table. Rows panics if k belongs to another table or
-// the pass has ended.
-func (c *Column[T, C]) Rows(k Chunk[T]) []C {
-	if k.serial != k.table.pass.serial {
-		panic(savedChunk{"Rows", k.Index, k.table.name})
-	}
-	if check.Cheap {
-		c.core.mustRead(k.table.pass.ctx)
-	}
-	all := c.core.run("Rows", k.items, int(k.row), len(k.Items))
-	return *items.As[C](&all)
-}
-
-// Read returns the elements of the items of r, with the same indexes, to be read only. It
-// panics if r belongs to another table.
-func (c *Column[T, C]) Read(r Rows[T]) []C {
+// Read returns the elements of the items of k, with the same indexes, to be read only. It
+// panics if k belongs to another table.
+func (c *Column[T, C]) Read(k Chunk[T]) []C {
 	if check.Cheap {
 		c.core.lookup("Read")
 	}
-	all := c.core.run("Read", r.items, int(r.row), len(r.Items))
+	all := c.core.run("Read", k.items, int(k.row), len(k.Items))
 	return *items.As[C](&all)
 }
 
-// Write returns the elements of the items of a chunk of [Table.ForEachRows], with the
-// same indexes. The task may read and write them; capacity equals length. A system names
-// the column in Writes. Write panics if k belongs to another table or the pass has ended.
-func (c *Column[T, C]) Write(k Rows[T]) []C {
+// Write returns the elements of the items of a chunk of [Table.ForEachRows] or
+// [Table.ForEach], with the same indexes. The task may read and write them; capacity equals
+// length. A system names the column in Writes. Write panics if k belongs to another table or
+// to a Reduce, or the pass has ended.
+func (c *Column[T, C]) Write(k Chunk[T]) []C {
 	k.pass.mustRun("Write", k.Index, k.serial)
 	if check.Cheap {
 		c.core.mustWrite(k.pass.phase)
@@ -156,7 +142,7 @@ func (c *Column[T, C]) Set(q Queue, h Handle[T], v C) {
 
 // Wrote notes that the task has written the element of Items[i] of its chunk, for
 // [Column.Written]. It costs a branch in a column without Changes.
-func (c *Column[T, C]) Wrote(k Rows[T], i int) {
+func (c *Column[T, C]) Wrote(k Chunk[T], i int) {
 	k.pass.mustRun("Wrote", k.Index, k.serial)
 	_ = k.Items[i]
 	if c.core.tracked {

@@ -81,24 +81,25 @@ func (w wrongMembers) Error() string {
 	return fmt.Sprintf("store: Member of column %q with members not of table %q; use groups of that table", w.column, w.table)
 }
 
-// mustWrite and mustRead panic, in checked builds, with the error for the pass, if its
-// system does not name the column.
+// mustWrite panics, in checked builds, with the error for the pass, if its system does not
+// name the column.
 func (c *column) mustWrite(p *phase) {
 	if err := p.mayWriteComponent(&c.component, "writes"); err != nil {
 		panic(err)
 	}
 }
 
-func (c *column) mustRead(ctx context.Context) {
-	if err := c.table.store.phaseOf(ctx).mayReadComponent(&c.component, "reads"); err != nil {
-		panic(err)
+// mustRun panics unless a chunk belongs to the running pass.
+func (p *pass) mustRun(method string, index int, serial uint32) {
+	if serial != p.serial {
+		panic(wrongChunk{method, index, p})
 	}
 }
 
-// wrote notes that a task of ForEachRows wrote the element of a row.
-func (c *column) wrote(p *rowsPass, chunk, row int) {
+// wrote notes that a task wrote the element of a row.
+func (c *column) wrote(p *pass, chunk, row int) {
 	if p.table != c.table {
-		panic(fmt.Sprintf("store: Wrote of column %q with a chunk of table %q", c.fullName, p.name))
+		panic(fmt.Sprintf("store: Wrote of column %q with a chunk of table %q", c.fullName, p.table.name))
 	}
 	p.note(c, chunk, row)
 }
@@ -120,7 +121,7 @@ func exchange(ctx context.Context, a, b *column) error {
 	}
 	defer p.leave()
 	if err := cmp.Or(p.mayWriteComponent(&a.component, "exchanges"), p.mayWriteComponent(&b.component, "exchanges")); err != nil {
-		return fmt.Errorf("%w: %w", err, ErrPhase) // in every build, because other systems of the wave may hold slices of both
+		return err // in every build, because other systems of the wave may hold slices of both
 	}
 	for i := range a.table.order {
 		m := a.table.packed(i)

@@ -92,8 +92,8 @@
 //	pos := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
 //	vel := store.AddColumn(boids, store.ColumnOptions[Vel]{Name: "vel"})
 //
-//	err = boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
-//		p, v := pos.Write(r), vel.Read(r)
+//	err = boids.ForEachRows(ctx, func(c store.Chunk[Boid]) {
+//		p, v := pos.Write(c), vel.Read(c)
 //		for i := range p {
 //			p[i].X += v[i].X
 //		}
@@ -200,8 +200,8 @@
 //	pointer from Get, At, All, Chunk.Items   the phase ends, or an Insert, Remove, Clear, flush or sort of the table;
 //	                                         in a StableTable: the item is erased, or a Load
 //	element of a Column, by Get, At          the phase ends, or an Exchange of the column
-//	slice from Rows, Read, Write             the task ends
-//	Chunk, Rows, GroupChunk                  the task ends
+//	slice from Read, Write                   the task ends
+//	Chunk, GroupChunk                        the task ends
 //	Groups                                   the next flush or reorder of one of its two tables
 //	Queue                                    its task or call returns; of Queues: the next flush or Discard
 //	pointer from Staged, EmplaceFunc         the life of its Queue ends

@@ -135,7 +135,7 @@ func (a *arena) hit(ctx context.Context) error {
 
 func (a *arena) takeDamage(ctx context.Context) error {
 	type amounts = map[store.Handle[fighter]]int
-	sum, err := store.Reduce(ctx, a.wounds, func(r store.Rows[wound]) amounts {
+	sum, err := store.Reduce(ctx, a.wounds, func(r store.Chunk[wound]) amounts {
 		sum := make(amounts)
 		for _, w := range r.Items {
 			sum[w.Target] += w.Amount

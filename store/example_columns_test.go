@@ -52,7 +52,7 @@ func newFire(s *store.Store) *fire {
 
 // move reads one column and writes another, 16 bytes per ember.
 func (f *fire) move(ctx context.Context) error {
-	return f.embers.ForEachRows(ctx, func(c store.Rows[ember]) {
+	return f.embers.ForEachRows(ctx, func(c store.Chunk[ember]) {
 		p, v := f.places.Write(c), f.speeds.Read(c)
 		for i := range p {
 			p[i].X += v[i].X
@@ -63,7 +63,7 @@ func (f *fire) move(ctx context.Context) error {
 
 // cool writes a third column at the same time.
 func (f *fire) cool(ctx context.Context) error {
-	return f.embers.ForEachRows(ctx, func(c store.Rows[ember]) {
+	return f.embers.ForEachRows(ctx, func(c store.Chunk[ember]) {
 		heat := f.heats.Write(c)
 		for i := range heat {
 			if heat[i] -= 10; heat[i] <= 0 {
@@ -104,7 +104,7 @@ func Example_columns() {
 			panic(err)
 		}
 		// region reduce
-		top, err := store.Reduce(ctx, f.embers, func(r store.Rows[ember]) (top float32) {
+		top, err := store.Reduce(ctx, f.embers, func(r store.Chunk[ember]) (top float32) {
 			for _, p := range f.places.Read(r) {
 				top = max(top, p.Y)
 			}

@@ -40,13 +40,13 @@ func ExampleGroupBy() {
 	fmt.Println(hits.Len(), "hits and", hits.Stale(), "miss,", err)
 
 	err = hits.ForEach(ctx, func(c store.GroupChunk[blow, Ship]) {
-		for i := range c.Owners {
-			ship, hits := &c.Owners[i], c.Members(i)
+		for i := range c.Owners.Items {
+			ship, hits := &c.Owners.Items[i], c.Members(i)
 			for k := range hits.Len() {
 				ship.Hull -= hits.At(k).Damage
 			}
 			if ship.Hull <= 0 {
-				c.Chunk().Erase(i)
+				c.Owners.Erase(i)
 			}
 		}
 	})

@@ -56,7 +56,7 @@ func (l *life) place(row, column int) store.Handle[cell] {
 // step reads now of any neighbour and writes next of its own cells only. No task reads data
 // that another task writes.
 func (l *life) step(ctx context.Context) error {
-	err := l.cells.ForEachRows(ctx, func(c store.Rows[cell]) {
+	err := l.cells.ForEachRows(ctx, func(c store.Chunk[cell]) {
 		now, next := l.now.Read(c), l.next.Write(c)
 		for i := range c.Items {
 			living := 0

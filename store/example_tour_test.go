@@ -48,7 +48,7 @@ func Example_tour() {
 			})
 		}},
 		store.System{Name: "count", Reads: on{units, squads}, Run: func(ctx context.Context) error {
-			hull, err := store.Reduce(ctx, units, func(r store.Rows[Unit]) (sum int) {
+			hull, err := store.Reduce(ctx, units, func(r store.Chunk[Unit]) (sum int) {
 				for _, u := range r.Items {
 					sum += u.Hull
 				}

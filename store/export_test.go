@@ -61,3 +61,14 @@ func (w *Writer) ForgetChanged() int {
 
 // Pending is the size of the commands recorded since the last flush.
 func (s *Store) Pending() batch.Load { return s.batch.Pending() }
+
+// HasIn reports whether id names an item of any table.
+func HasIn(s *Store, id ID) bool { return s.owner(id) != nil && s.owner(id).has(id) }
+
+// ResolveIn is Resolve of the table that id belongs to.
+func ResolveIn(s *Store, id ID) (ID, bool) {
+	if t := s.owner(id); t != nil {
+		return t.resolve(id)
+	}
+	return 0, false
+}

@@ -43,7 +43,7 @@ func TestFail_ReturnsTheLowestError(t *testing.T) {
 			return table.ForEach(ctx, func(c store.Chunk[item]) { task(c.Index, c.Queue) })
 		},
 		"ForEachRows": func(ctx context.Context) error {
-			return table.ForEachRows(ctx, func(r store.Rows[item]) { task(r.Index, r.Queue) })
+			return table.ForEachRows(ctx, func(r store.Chunk[item]) { task(r.Index, r.Queue) })
 		},
 		"ForEach of a stable table": func(ctx context.Context) error {
 			return stable.ForEach(ctx, func(c store.StableChunk[item]) { task(c.Index, c.Queue) })
@@ -107,17 +107,17 @@ func TestReduce_RefusesToRecordAndWrite(t *testing.T) {
 	stable.Emplace(queues(t, s, 1)[0], item{})
 	fill(t, s, table, 1)
 	refused := func(what string, f func()) { wantIn(t, what, panicOf(f), "of a Reduce") }
-	_, err := store.Reduce(t.Context(), table, func(r store.Rows[item]) int {
+	_, err := store.Reduce(t.Context(), table, func(r store.Chunk[item]) int {
 		refused("Erase", func() { r.Erase(0) })
+		refused("Wrote", func() { r.Wrote(0) })
 		refused("Write", func() { column.Write(r) })
-		refused("Wrote", func() { column.Wrote(r, 0) })
+		refused("Wrote of a column", func() { column.Wrote(r, 0) })
 		wantIn(t, "Emplace", panicOf(func() { table.Emplace(r.Queue, item{}) }), "the zero Queue")
 		wantIn(t, "Fail", panicOf(func() { r.Queue.Fail(errTask) }), "the zero Queue")
 		return len(column.Read(r))
 	}, addInt)
 	noError(t, err)
 	_, err = store.Reduce(t.Context(), stable, func(c store.StableChunk[item]) int {
-		refused("WroteAll", c.WroteAll)
 		for h := range c.All() {
 			refused("Wrote", func() { c.Wrote(h) })
 		}

@@ -45,7 +45,7 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 			return store.GroupBy(ctx, new(store.Groups[item, item]), table, table, parent)
 		},
 		"Reduce": func(ctx context.Context) error {
-			return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) int { return 1 }, addInt))
+			return onlyError(store.Reduce(ctx, table, func(store.Chunk[item]) int { return 1 }, addInt))
 		},
 		"Digest":     func(ctx context.Context) error { return onlyError(s.Digest(ctx)) },
 		"Verify":     func(ctx context.Context) error { return s.Verify(ctx) },

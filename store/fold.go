@@ -212,7 +212,7 @@ func (t *table) share(p *phase, g *folding) (err error) {
 // noteFold notes the written targets, also after a failure.
 func (t *table) noteFold(p *phase, g *folding) {
 	if t.lookups.packed != nil && len(g.blocks) > 0 {
-		t.touched.finish(0)
+		t.touch(0)
 	}
 	for i := range g.tasks {
 		k := &g.tasks[i]

@@ -3,23 +3,24 @@ package store
 import (
 	"context"
 	"iter"
+	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/dense"
 )
 
-// Chunk is a run of rows given to one task, valid until the task returns. Its methods
-// panic after the pass; All and Handle do so only in checked builds and with the race
-// detector.
+// Chunk is a run of rows given to one task of [Table.ForEach], [Table.ForEachRows] or
+// [Reduce], valid until the task returns. Its methods panic after the pass; All and Handle
+// do so only in checked builds and with the race detector. In a Reduce, Erase and Wrote
+// panic, in a ForEachRows Wrote.
 type Chunk[T any] struct {
-	Items []T   // the task may write them; capacity equals length
-	Queue Queue // queue of the task
+	Items []T   // only a ForEach may write them; capacity equals length
+	Queue Queue // queue of the task; in a Reduce the zero Queue
 	Index int   // index of the chunk in the pass; depends only on row counts
 
-	table  *table
+	pass   *pass
 	erased *[]uint32 // rows to erase
-	notes  *notes
-	wrote  *notes // nil: the table has no Changes
+	notes  *notes    // nil: items are read-only
 	items  *dense.Set
 	row    uint32 // row of Items[0] in the map
 	serial uint32
@@ -33,8 +34,8 @@ type Chunk[T any] struct {
 //		}
 //	}
 func (c *Chunk[T]) All() iter.Seq2[int, *T] {
-	if check.Cheap && c.serial != c.table.pass.serial {
-		panic(savedChunk{"All", c.Index, c.table.name})
+	if check.Cheap && c.serial != c.pass.serial && c.pass != &reducing {
+		panic(wrongChunk{"All", c.Index, c.pass})
 	}
 	items := c.Items
 	return func(yield func(int, *T) bool) {
@@ -48,8 +49,8 @@ func (c *Chunk[T]) All() iter.Seq2[int, *T] {
 
 // Handle returns the handle of Items[i].
 func (c *Chunk[T]) Handle(i int) Handle[T] {
-	if check.Cheap && c.serial != c.table.pass.serial {
-		panic(savedChunk{"Handle", c.Index, c.table.name})
+	if check.Cheap && c.serial != c.pass.serial && c.pass != &reducing {
+		panic(wrongChunk{"Handle", c.Index, c.pass})
 	}
 	_ = c.Items[i] // rows past the chunk belong to others
 	return Handle[T]{ID: c.items.IDAt(int(c.row) + i)}
@@ -57,44 +58,30 @@ func (c *Chunk[T]) Handle(i int) Handle[T] {
 
 // Erase records the erase of Items[i].
 func (c *Chunk[T]) Erase(i int) {
-	if c.serial != c.table.pass.serial {
-		panic(savedChunk{"Erase", c.Index, c.table.name})
+	if c.serial != c.pass.serial {
+		panic(wrongChunk{"Erase", c.Index, c.pass})
 	}
 	_ = c.Items[i]
 	*c.erased = append(*c.erased, c.row+uint32(i))
 }
 
-// Touch notes a change of Items[i] that matters to the order of
-// [handlemap.Map.Defragment]. After a pass without Touch every item counts as changed,
-// unless the table has FixedKeys.
-func (c *Chunk[T]) Touch(i int) {
-	if c.serial != c.table.pass.serial {
-		panic(savedChunk{"Touch", c.Index, c.table.name})
+// Wrote notes that the task has written Items[i], for [Written] and for the order of
+// [Defragment]. After a pass that notes nothing, every item counts as changed
+// for the order, unless the table has FixedKeys.
+func (c *Chunk[T]) Wrote(i int) {
+	if c.notes == nil || c.serial != c.pass.serial {
+		panic(wrongChunk{"Wrote", c.Index, c.pass})
 	}
 	_ = c.Items[i]
 	c.notes.rows = append(c.notes.rows, int(c.row)+i)
 }
 
-// Wrote notes that the task has written Items[i], for [Written]. It costs a branch in a
-// table without Changes.
-func (c *Chunk[T]) Wrote(i int) {
-	if c.serial != c.table.pass.serial {
-		panic(savedChunk{"Wrote", c.Index, c.table.name})
-	}
-	_ = c.Items[i]
-	if c.wrote != nil {
-		c.wrote.rows = append(c.wrote.rows, int(c.row)+i)
-	}
-}
-
 // WroteAll notes that the task has written all Items; see [Chunk.Wrote].
 func (c *Chunk[T]) WroteAll() {
-	if c.serial != c.table.pass.serial {
-		panic(savedChunk{"WroteAll", c.Index, c.table.name})
+	if c.notes == nil || c.serial != c.pass.serial {
+		panic(wrongChunk{"WroteAll", c.Index, c.pass})
 	}
-	if c.wrote != nil {
-		c.wrote.all = true
-	}
+	c.notes.all = true
 }
 
 // ForEach runs f for every chunk of the table, in parallel. A task may write the rows of
@@ -112,27 +99,16 @@ func (c *Chunk[T]) WroteAll() {
 func (t *Table[T]) ForEach(ctx context.Context, f func(c Chunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")
-	p, err := t.core.enterForEach(ctx)
-	if err != nil {
-		return err
-	}
-	t.visit = f
-	defer func() { t.visit = nil; t.core.leaveForEach(p) }()
-	return t.core.forEach(p, t.core.pass.task)
+	return t.core.forEach(ctx, opForEach, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
-func (t *Table[T]) task(index int) error {
-	t.visit(chunkOf[T](&t.core, index))
-	return t.core.pass.endTask(index)
-}
-
-func chunkOf[T any](t *table, index int) Chunk[T] {
-	p := &t.pass
-	shard, lo, hi := p.find(index)
-	m, q := t.packed(shard), p.queues.Queue(index)
-	return Chunk[T]{
-		Items: dense.Range[T](m, lo, hi), Queue: Queue(q), Index: index,
-		table: t, erased: q.Rows(), notes: &t.touched.chunks[index], wrote: t.written.notesOf(index), items: m, row: uint32(lo),
-		serial: p.serial,
+func (p *pass) chunk(index int) Chunk[untyped] {
+	t := p.table
+	shard, lo, hi := p.chunks.find(index)
+	c, q := t.rows(shard, lo, hi, index), p.queues.Queue(index)
+	c.Queue, c.erased, c.pass, c.serial = Queue(q), q.Rows(), p, p.serial
+	if p.phase.writes == t {
+		c.notes = &t.written.chunks[index]
 	}
+	return c
 }

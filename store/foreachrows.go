@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"unsafe"
 
-	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/highwater"
 )
@@ -16,33 +14,18 @@ import (
 // the columns that it writes, not the table, so systems that write different columns run
 // at the same time.
 //
-//	err := boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
-//		p, v := pos.Write(r), vel.Read(r)
+//	err := boids.ForEachRows(ctx, func(c store.Chunk[Boid]) {
+//		p, v := pos.Write(c), vel.Read(c)
 //		for i := range p {
 //			p[i].X += v[i].X
 //		}
 //	})
 //
 // A ForEach has the same chunks.
-func (t *Table[T]) ForEachRows(ctx context.Context, f func(r Rows[T])) error {
+func (t *Table[T]) ForEachRows(ctx context.Context, f func(c Chunk[T])) error {
 	check.Given(t != nil, "store: ForEachRows", "table")
 	check.Given(f != nil, "store: ForEachRows", "function")
-	return t.core.forEachRows(ctx, *(*func(Rows[untyped]))(unsafe.Pointer(&f))) // see untyped
-}
-
-// rowsPass is a running ForEachRows. Several can run at the same time, so the table only
-// keeps the memory.
-type rowsPass struct {
-	table  *table
-	name   string
-	phase  *phase
-	f      func(Rows[untyped])
-	queues *batch.Pass
-	chunks chunking
-	wrote  []columnWrites
-	peak   highwater.Mark
-	serial uint32 // incremented by each pass, so that use of an old chunk is detected
-	task   func(int) error
+	return t.core.forEach(ctx, opForEachRows, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
 // columnWrites are the rows that one task wrote, by column.
@@ -57,67 +40,15 @@ type wroteColumn struct {
 	peak   highwater.Mark
 }
 
-func (t *table) forEachRows(ctx context.Context, f func(Rows[untyped])) error {
-	ph, err := t.store.enter(ctx, opForEachRows)
-	if err != nil {
-		return err
+func (t *table) takePass() *pass {
+	if p, ok := t.passes.Get().(*pass); ok {
+		return p
 	}
-	defer ph.leave()
-	defer ph.trace(t.name).end()
-	if check.Cheap {
-		if err := ph.mayRead(t); err != nil {
-			return err
-		}
-	}
-	ph.writesColumns = t
-	p := t.takeRowsPass()
-	defer p.release()
-	n := t.cut(&p.chunks)
-	if p.queues, err = t.store.begin(ph, n); err != nil {
-		return fmt.Errorf("store: ForEachRows of table %q: %w", t.name, err)
-	}
-	p.phase, p.f = ph, f
-	if t.tracked {
-		p.beginNotes(n)
-		defer p.finish(n)
-	}
-	err = t.store.runPass(ph, p.queues, n, p.task)
-	t.resolveIfChanged(ph, p.queues)
-	return err
-}
-
-func (t *table) takeRowsPass() *rowsPass {
-	p, ok := t.rowsPasses.Get().(*rowsPass)
-	if !ok {
-		p = &rowsPass{table: t, name: t.name}
-		p.task = p.run
-	}
-	return p
-}
-
-func (p *rowsPass) release() {
-	p.phase, p.f, p.queues = nil, nil, nil
-	p.serial++
-	p.table.rowsPasses.Put(p)
-}
-
-func (p *rowsPass) run(index int) error {
-	shard, lo, hi := p.chunks.find(index)
-	m := p.table.packed(shard)
-	items, q := m.Range(lo, min(hi, m.Len())), p.queues.Queue(index)
-	p.f(Rows[untyped]{
-		Items: *(*[]untyped)(unsafe.Pointer(&items)), Queue: Queue(q), Index: index,
-		pass: p, erased: q.Rows(), items: m, row: uint32(lo), serial: p.serial,
-	})
-	err := p.queues.Failed(index)
-	if err == nil {
-		p.table.eraseRows(q, shard)
-	}
-	return err
+	return new(pass).init(t)
 }
 
 // beginNotes makes room for the notes of n chunks, and trims notes past them.
-func (p *rowsPass) beginNotes(n int) {
+func (p *pass) beginNotes(n int) {
 	p.wrote = append(p.wrote, make([]columnWrites, max(0, n-len(p.wrote)))...)
 	for _, w := range p.wrote[n:] {
 		for i := range w.columns {
@@ -133,7 +64,7 @@ func (p *rowsPass) beginNotes(n int) {
 	}
 }
 
-func (p *rowsPass) note(c *column, chunk, row int) {
+func (p *pass) note(c *column, chunk, row int) {
 	w := &p.wrote[chunk]
 	for i := range w.columns {
 		if wrote := &w.columns[i]; wrote.column == c {
@@ -145,7 +76,7 @@ func (p *rowsPass) note(c *column, chunk, row int) {
 }
 
 // finish lists the notes of a pass of n chunks, also after a failure.
-func (p *rowsPass) finish(n int) {
+func (p *pass) finish(n int) {
 	frame := p.phase.frameNumber()
 	for chunk := range p.wrote[:n] {
 		shard, _, _ := p.chunks.find(chunk)

@@ -14,33 +14,31 @@ import (
 	"handloom/store"
 )
 
-func TestRows_OfOtherTablesOrPassesAreRefused(t *testing.T) {
+func TestChunk_OfOtherTablesOrPassesIsRefused(t *testing.T) {
 	ctx := t.Context()
 	f := newFleet(t, store.Options{Workers: 1})
 	other := register(t, f.Store, store.TableOptions[item]{Name: "other"})
 	fill(t, f.Store, f.items, 3)
 	fill(t, f.Store, other, 3)
-	var chunk store.Chunk[item]
-	var rows store.Rows[item]
-	var zero store.Rows[item]
+	var chunk, rows, zero store.Chunk[item]
 	said := func(what string, f func()) {
 		t.Helper()
 		wantIn(t, "the panic", panicOf(f), what)
 	}
 	noError(t, errors.Join(
 		other.ForEach(ctx, func(c store.Chunk[item]) {
-			said("not of table", func() { f.small.Rows(c) })
+			said("not of table", func() { f.small.Write(c) })
 			chunk = c
 		}),
-		other.ForEachRows(ctx, func(c store.Rows[item]) {
+		other.ForEachRows(ctx, func(c store.Chunk[item]) {
 			said("not of table", func() { f.small.Write(c) })
 			said("not of table", func() { f.small.Read(c) })
 			said("with a chunk of table", func() { f.small.Wrote(c, 0) })
+			said("of a ForEachRows, which only reads items", func() { c.Wrote(0) })
 			rows = c
 		})))
 	said("not of table", func() { f.small.Read(zero) })
-	said("kept past its pass", func() { f.small.Rows(chunk) })
-	said("kept past its pass", func() { f.small.Write(rows) })
+	said("kept past its pass", func() { f.small.Write(chunk) })
 	said("kept past its pass", func() { f.small.Wrote(rows, 0) })
 	said("kept past its pass", func() { rows.Erase(0) })
 	said("keeps no changes; add it with ColumnOptions.Changes", func() { f.name.Written() })
@@ -96,7 +94,7 @@ func TestExchange_SwapsColumns(t *testing.T) {
 		for says, column := range map[string]*store.Column[item, int]{"two tables": far, "Clone": cloned} {
 			wantText(t, "Exchange", store.Exchange(ctx, cur, column), says)
 		}
-		wantError(t, "during a pass in the Write", table.ForEachRows(ctx, func(r store.Rows[item]) { r.Queue.Fail(store.Exchange(ctx, cur, next)) }), store.ErrPhase)
+		wantError(t, "during a pass in the Write", table.ForEachRows(ctx, func(r store.Chunk[item]) { r.Queue.Fail(store.Exchange(ctx, cur, next)) }), store.ErrPhase)
 		return errors.Join(store.Exchange(ctx, cur, next), store.Exchange(ctx, cur, cur))
 	})
 	exchange := func(ctx context.Context) error { return store.Exchange(ctx, cur, next) }
@@ -123,7 +121,7 @@ func TestForEachRows_ReleasesRowLists(t *testing.T) {
 			c := addColumn(t, table, store.ColumnOptions[byte]{Changes: true})
 			fill(t, s, table, n)
 			pass := func(all bool) {
-				noError(t, table.ForEachRows(t.Context(), func(r store.Rows[item]) {
+				noError(t, table.ForEachRows(t.Context(), func(r store.Chunk[item]) {
 					for i := range r.Items {
 						if all {
 							c.Wrote(r, i)
@@ -132,7 +130,7 @@ func TestForEachRows_ReleasesRowLists(t *testing.T) {
 				}))
 			}
 			measure := func() (bytes int64) {
-				noError(t, table.ForEachRows(t.Context(), func(r store.Rows[item]) {
+				noError(t, table.ForEachRows(t.Context(), func(r store.Chunk[item]) {
 					if r.Index == 0 {
 						bytes = heap()
 					}

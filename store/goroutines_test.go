@@ -92,7 +92,7 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 	},
 	"Reduce": func(ctx context.Context, s *hooked, f func() error) error {
 		var failed error
-		_, err := store.Reduce(ctx, s.table, func(r store.Rows[item]) int {
+		_, err := store.Reduce(ctx, s.table, func(r store.Chunk[item]) int {
 			if r.Index == 1 {
 				failed = f()
 			}
@@ -102,14 +102,14 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 	},
 	"Reduce (combine)": func(ctx context.Context, s *hooked, f func() error) error {
 		s.set(f)
-		_, err := store.Reduce(ctx, s.table, func(store.Rows[item]) int { return 0 },
+		_, err := store.Reduce(ctx, s.table, func(store.Chunk[item]) int { return 0 },
 			func(int, int) int { s.call(); return 0 })
 		return err
 	},
 	"Reduce (in a task)": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Do(ctx, func(q store.Queue) {
 			s.set(f)
-			_, err := store.Reduce(q.Context(), s.table, func(store.Rows[item]) int { s.call(); return 0 }, addInt)
+			_, err := store.Reduce(q.Context(), s.table, func(store.Chunk[item]) int { s.call(); return 0 }, addInt)
 			q.Fail(err)
 		})
 	},

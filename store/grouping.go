@@ -131,27 +131,27 @@ func (g *grouping) good(method string) {
 	}
 }
 
-// enterForEach begins the phase of a ForEach over the owners.
-func (g *grouping) enterForEach(ctx context.Context) (*phase, error) {
+// enterForEach begins a ForEach over the owners.
+func (g *grouping) enterForEach(ctx context.Context) (*pass, error) {
 	if g.state == notGrouped {
 		g.good("ForEach") // panics
 	}
 	if g.ownerTable.lookups.packed == nil {
 		return nil, fmt.Errorf("store: ForEach of Groups by stable table %q: use owners in a Table, or call Of in a ForEach over the table", g.ownerTable.name)
 	}
-	p, err := g.ownerTable.enterForEach(ctx)
+	p, err := g.ownerTable.enterPass(ctx, opForEach)
 	if err != nil {
 		return nil, err
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			g.ownerTable.leaveForEach(p)
+			p.leave()
 		}
 	}()
 	g.good("ForEach")
 	if check.Cheap {
-		if err := p.mayRead(g.table); err != nil {
+		if err := p.phase.mayRead(g.table); err != nil {
 			return nil, err
 		}
 	}

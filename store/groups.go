@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"iter"
+	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/dense"
@@ -31,10 +32,10 @@ type Groups[T, K any] struct {
 //	var hits store.Groups[Hit, Ship] // kept from tick to tick
 //	err := store.GroupBy(ctx, &hits, shots, ships, func(h *Hit) store.Handle[Ship] { return h.Target })
 //	err = hits.ForEach(ctx, func(c store.GroupChunk[Hit, Ship]) {
-//		for i := range c.Owners {
+//		for i := range c.Owners.Items {
 //			m := c.Members(i)
 //			for k := range m.Len() {
-//				c.Owners[i].Hull -= m.At(k).Damage
+//				c.Owners.Items[i].Hull -= m.At(k).Damage
 //			}
 //		}
 //	})
@@ -93,42 +94,36 @@ func (g *Groups[T, K]) ForEach(ctx context.Context, f func(c GroupChunk[T, K])) 
 		return err
 	}
 	g.visit = f
-	defer func() { g.visit = nil; g.core.ownerTable.leaveForEach(p) }()
-	return g.core.ownerTable.forEach(p, g.task)
+	defer func() { g.visit = nil; p.leave() }()
+	return p.record(g.task)
 }
 
 func (g *Groups[T, K]) run(index int) error {
 	p := &g.core.ownerTable.pass
-	owners := chunkOf[K](g.core.ownerTable, index)
+	owners := p.chunk(index)
 	g.visit(GroupChunk[T, K]{
-		Owners: owners.Items, Queue: owners.Queue, Index: index,
-		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: g.core.maps(),
+		Owners: *(*Chunk[K])(unsafe.Pointer(&owners)), // see untyped
+		ends:   g.core.endsOf(index), refs: g.core.members, maps: g.core.maps(),
 	})
 	return p.endTask(index)
 }
 
 // GroupChunk is a run of owners given to one task, valid until the task returns.
 type GroupChunk[T, K any] struct {
-	Owners []K   // the task may write them; capacity equals length
-	Queue  Queue // queue of the task
-	Index  int   // index of the chunk, as in a ForEach over the owners
+	Owners Chunk[K] // as in a ForEach over the owners
 
-	owners Chunk[K]
-	ends   []int // end of the members of each owner, preceded by their start
-	refs   []uint64
-	maps   *lookups
+	ends []int // end of the members of each owner, preceded by their start
+	refs []uint64
+	maps *lookups
 }
 
-// Members returns the items of Owners[i].
+// Members returns the items of Owners.Items[i].
 func (c *GroupChunk[T, K]) Members(i int) Members[T] {
-	if check.Cheap && c.owners.serial != c.owners.table.pass.serial {
-		panic(savedChunk{"Members", c.Index, c.owners.table.name})
+	if check.Cheap && c.Owners.serial != c.Owners.pass.serial {
+		panic(wrongChunk{"Members", c.Owners.Index, c.Owners.pass})
 	}
 	return Members[T]{refs: c.refs[c.ends[i]:c.ends[i+1]], maps: c.maps}
 }
-
-// Chunk returns the chunk of the owners, for its methods Handle, Erase, Touch and Wrote.
-func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
 
 // Members are the items of one owner, read-only, in the order of shards and rows. They
 // are valid as long as their [Groups].

@@ -67,14 +67,14 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], items groupTable[T], by 
 	}
 	var visited atomic.Int64
 	err := g.ForEach(ctx, func(c store.GroupChunk[T, K]) {
-		for i := range c.Owners {
-			h := c.Chunk().Handle(i)
+		for i := range c.Owners.Items {
+			h := c.Owners.Handle(i)
 			if got := names(c.Members(i)); !slices.Equal(got, want[h]) {
-				c.Queue.Fail(fmt.Errorf("owner %d of chunk %d, %v, has %v; want %v", i, c.Index, h, got, want[h]))
+				c.Owners.Queue.Fail(fmt.Errorf("owner %d of chunk %d, %v, has %v; want %v", i, c.Owners.Index, h, got, want[h]))
 				return
 			}
-			if by.At(h) != &c.Owners[i] || c.Chunk().Index != c.Index || cap(c.Owners) != len(c.Owners) {
-				c.Queue.Fail(fmt.Errorf("owner %d of chunk %d is not %v", i, c.Index, h))
+			if by.At(h) != &c.Owners.Items[i] || cap(c.Owners.Items) != len(c.Owners.Items) {
+				c.Owners.Queue.Fail(fmt.Errorf("owner %d of chunk %d is not %v", i, c.Owners.Index, h))
 				return
 			}
 			visited.Add(1)
@@ -304,14 +304,14 @@ func TestMembers_OutsideTheChunkPanics(t *testing.T) {
 	g := newGrouped(t)
 	var kept store.GroupChunk[shot, item]
 	noError(t, g.groups.ForEach(t.Context(), func(c store.GroupChunk[shot, item]) {
-		if panicOf(func() { c.Members(len(c.Owners)) }) == "" || panicOf(func() { c.Members(-1) }) == "" || panicOf(func() { c.Members(0).At(1) }) == "" {
+		if panicOf(func() { c.Members(len(c.Owners.Items)) }) == "" || panicOf(func() { c.Members(-1) }) == "" || panicOf(func() { c.Members(0).At(1) }) == "" {
 			t.Error("a row of another chunk has members")
 		}
-		if c.Index == 0 {
+		if c.Owners.Index == 0 {
 			kept = c
 		}
 	}))
-	wantIn(t, "Erase", panicOf(func() { kept.Chunk().Erase(0) }), "Erase of chunk 0")
+	wantIn(t, "Erase", panicOf(func() { kept.Owners.Erase(0) }), "Erase of chunk 0")
 	if got := panicOf(func() { kept.Members(0) }); check.Cheap && !strings.Contains(got, "Members of chunk 0") {
 		t.Error(got)
 	}
@@ -330,10 +330,10 @@ func TestGroupBy_AllocatesNothing(t *testing.T) {
 		flush(t, s)
 		var g store.Groups[shot, item]
 		fold := func(c store.GroupChunk[shot, item]) {
-			for i := range c.Owners {
+			for i := range c.Owners.Items {
 				m := c.Members(i)
 				for k := range m.Len() {
-					c.Owners[i].Value += m.At(k).Damage
+					c.Owners.Items[i].Value += m.At(k).Damage
 				}
 			}
 		}

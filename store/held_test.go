@@ -77,7 +77,7 @@ func TestStore_KeepsNoCallerMemory(t *testing.T) {
 		})
 		reducing := func(combine func(a, b *burden) *burden) func(context.Context, *burden) error {
 			return func(ctx context.Context, own *burden) error {
-				return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) *burden { return own }, combine))
+				return onlyError(store.Reduce(ctx, table, func(store.Chunk[item]) *burden { return own }, combine))
 			}
 		}
 		first := func(a, _ *burden) *burden { return a }
@@ -97,7 +97,7 @@ func TestStore_KeepsNoCallerMemory(t *testing.T) {
 			},
 			"Reduce": reducing(first),
 			"a Reduce that fails": func(ctx context.Context, own *burden) error {
-				return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) *burden { _ = *own; panic(errTask) }, first))
+				return onlyError(store.Reduce(ctx, table, func(store.Chunk[item]) *burden { _ = *own; panic(errTask) }, first))
 			},
 			"a Reduce whose combine panics": func(ctx context.Context, own *burden) error {
 				_ = panicOf(func() { _ = panics(ctx, own) })

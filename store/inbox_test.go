@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
 

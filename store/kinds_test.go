@@ -12,6 +12,7 @@ type anyTable[T any] interface {
 	store.TableOf[T]
 	Len() int
 	Has(h store.Handle[T]) bool
+	Get(h store.Handle[T]) (*T, bool)
 	At(h store.Handle[T]) *T
 	All() seqOf[T]
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
@@ -56,7 +57,7 @@ func (t packed[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T])
 }
 
 func (t packed[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint64, error) {
-	return store.Reduce(ctx, t.Table, func(r store.Rows[T]) uint64 {
+	return store.Reduce(ctx, t.Table, func(r store.Chunk[T]) uint64 {
 		return f(r.Index, each(r.Items, r.Handle))
 	}, add)
 }

@@ -119,7 +119,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	}()
 	header, err := in.Header()
 	if err != nil {
-		return readError(ctx, &SnapshotError{Err: err})
+		return readError(ctx, &image.Error{Err: err})
 	}
 	order, err := match(header.Tables, tables)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	}
 	for _, t := range c.tables {
 		if err := t.checkKeys(ctx); err != nil {
-			return readError(ctx, &SnapshotError{Table: t.table.name, Block: in.Blocks(), Err: err})
+			return readError(ctx, &image.Error{Table: t.table.name, Block: in.Blocks(), Err: err})
 		}
 	}
 	c.whole = true
@@ -146,7 +146,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 }
 
 // readError returns the cause of ctx if that has ended, or else err.
-func readError(ctx context.Context, err *SnapshotError) error {
+func readError(ctx context.Context, err *image.Error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -200,7 +200,7 @@ func match(saved []image.Table, tables []emptyTable) (order []source, err error)
 		}
 	}
 	if len(faults) > 0 {
-		return nil, &SnapshotError{Err: fmt.Errorf("%w: %w", ErrSchema, errors.Join(faults...))}
+		return nil, &image.Error{Err: fmt.Errorf("%w: %w", ErrSchema, errors.Join(faults...))}
 	}
 	return order, nil
 }

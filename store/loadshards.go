@@ -30,7 +30,7 @@ func migrates(from []source) bool {
 
 // run uses a second goroutine from the first long shard on; for less than that, starting it
 // would take longer than it saves.
-func (l *loading) run() *SnapshotError {
+func (l *loading) run() *image.Error {
 	for ; l.table < len(l.from); l.table, l.shard = l.table+1, 0 {
 		from := &l.from[l.table]
 		t := l.into[from.table]
@@ -39,17 +39,17 @@ func (l *loading) run() *SnapshotError {
 				return l.runAhead()
 			}
 			if err := l.load(t, &from.how); err != nil {
-				return &SnapshotError{Table: t.table.name, Shard: l.shard, Block: l.in.Blocks(), Err: err}
+				return &image.Error{Table: t.table.name, Shard: l.shard, Block: l.in.Blocks(), Err: err}
 			}
 		}
 	}
 	if err := l.in.End(l.whole.Sum()); err != nil {
-		return &SnapshotError{Block: l.in.Blocks(), Err: err}
+		return &image.Error{Block: l.in.Blocks(), Err: err}
 	}
 	return nil
 }
 
-func (l *loading) runAhead() (err *SnapshotError) {
+func (l *loading) runAhead() (err *image.Error) {
 	l.ahead = false
 	l.in.ReadAhead(func() { err = l.run() })
 	return err

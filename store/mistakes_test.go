@@ -173,7 +173,7 @@ func TestReduce_FindsQueuesFromOutside(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
 	q := queues(t, s, 1)[0]
-	_, err := store.Reduce(t.Context(), table, func(store.Rows[item]) int {
+	_, err := store.Reduce(t.Context(), table, func(store.Chunk[item]) int {
 		noError(t, s.Inbox(func(q store.Queue) error { table.Emplace(q, item{}); return nil })) // has a queue of its own
 		table.Emplace(q, item{})
 		return 0

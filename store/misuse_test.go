@@ -68,7 +68,7 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 		}
 	}
 	nest := func(ctx context.Context, f func(ctx context.Context)) {
-		_, err := store.Reduce(ctx, other, func(_ store.Rows[item]) int { f(ctx); return 0 }, addInt)
+		_, err := store.Reduce(ctx, other, func(_ store.Chunk[item]) int { f(ctx); return 0 }, addInt)
 		wantError(t, "", err, nil)
 	}
 	pass := func(ctx context.Context) error {
@@ -88,7 +88,7 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 }
 
 func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
-	return store.Reduce(ctx, table, func(r store.Rows[item]) (n uint64) {
+	return store.Reduce(ctx, table, func(r store.Chunk[item]) (n uint64) {
 		for i := range r.Items {
 			n += r.Items[i].Value
 		}

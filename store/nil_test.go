@@ -33,7 +33,7 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 	burns := store.AddSparse(units, store.ColumnOptions[int]{Name: "burn"})
 	run := func(context.Context) error { return nil }
 	chunk := func(store.Chunk[int]) {}
-	rows := func(store.Rows[int]) int { return 0 }
+	rows := func(store.Chunk[int]) int { return 0 }
 	stableRows := func(store.StableChunk[int]) int { return 0 }
 	system := func(y store.System) func() error {
 		y.Name, y.Run = "move", run

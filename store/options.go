@@ -44,7 +44,7 @@ type TableOptions[T any] struct {
 	ChunkItems int    // rows per chunk; 1 for slow items; default: a multiple of 64, at least 1,024 rows and 64 KiB
 	Changes    bool   // keeps change lists of the frame; see [Created] and [Written]
 	Events     bool   // flushes erase the items, by the rules in the comment of TableOptions
-	FixedKeys  bool   // ForEach changes sort keys of Defragment only with Chunk.Touch
+	FixedKeys  bool   // ForEach changes sort keys of Defragment only with Chunk.Wrote
 
 	// Links calls visit with the address of each handle inside a slice, map, pointer,
 	// channel or interface of v (a typed handle as &v.Children[i].ID), so that a flush

@@ -261,7 +261,7 @@ func (o *probeOracle) flushed() {
 		}
 	}
 	for i := range o.log {
-		if real, ok := o.s.Resolve(o.log[i].id); ok {
+		if real, ok := store.ResolveIn(o.s, o.log[i].id); ok {
 			o.log[i].id = real
 		}
 	}
@@ -301,7 +301,7 @@ func (o *probeOracle) command(c probeCell, had, has bool) (by hook.Cause, lost [
 	if at := probeOrder(c.field); at >= 1 && at <= 4 {
 		part = c.field
 	}
-	lives := o.s.Has(c.id)
+	lives := store.HasIn(o.s, c.id)
 	var creates, values, alls, erases, all []hook.Cause
 	for _, l := range o.log {
 		switch {

@@ -228,7 +228,7 @@ func (w *probeWorld) move(ctx context.Context) {
 
 func (w *probeWorld) weigh(ctx context.Context) {
 	w.pass("ForEachRows", func() {
-		noError(w.t, w.units.ForEachRows(ctx, func(c store.Rows[probeUnit]) {
+		noError(w.t, w.units.ForEachRows(ctx, func(c store.Chunk[probeUnit]) {
 			defer w.task(c.Index)
 			for i, weight := 0, w.weight.Write(c); i < len(weight); i++ {
 				weight[i] += w.r.Int32N(5) / 4

@@ -124,6 +124,8 @@ func tableOf[T any](call string, t TableOf[T]) *table {
 // TableOf is a table of either kind with items of type T: a [*Table] or a [*StableTable].
 type TableOf[T any] interface {
 	Resource
-	Get(h Handle[T]) (*T, bool)
-	Handle(id ID) (Handle[T], bool) // columns and sparse data have no such method
+	holds(*T) // columns and sparse data have no such method
 }
+
+func (t *Table[T]) holds(*T)       {}
+func (t *StableTable[T]) holds(*T) {}

@@ -9,14 +9,14 @@ import (
 	"handloom/internal/check"
 )
 
-// Chunked is a resource that [Reduce] visits in chunks of type R: a [*Table] in [Rows], a
+// Chunked is a resource that [Reduce] visits in chunks of type R: a [*Table] in [Chunk], a
 // [*StableTable] in [StableChunk], a [*Sparse] in [SparseChunk].
 type Chunked[R any] interface {
 	resource() resource
 	chunked(R)
 }
 
-func (t *Table[T]) chunked(Rows[T])               {}
+func (t *Table[T]) chunked(Chunk[T])              {}
 func (t *StableTable[T]) chunked(StableChunk[T])  {}
 func (s *Sparse[T, C]) chunked(SparseChunk[T, C]) {}
 
@@ -24,9 +24,9 @@ func (s *Sparse[T, C]) chunked(SparseChunk[T, C]) {}
 // them from the first chunk to the last, so that even a floating-point sum does not
 // depend on workers. Without rows the result is the zero A.
 //
-//	hull, err := store.Reduce(ctx, ships, func(r store.Rows[Ship]) (sum float64) {
-//		for i := range r.Items {
-//			sum += r.Items[i].Hull
+//	hull, err := store.Reduce(ctx, ships, func(c store.Chunk[Ship]) (sum float64) {
+//		for i := range c.Items {
+//			sum += c.Items[i].Hull
 //		}
 //		return sum
 //	}, func(a, b float64) float64 { return a + b })
@@ -43,9 +43,9 @@ func Reduce[R, A any](ctx context.Context, t Chunked[R], f func(r R) A, combine 
 	return reduce(ctx, t.resource(), *(*func(untyped) A)(unsafe.Pointer(&f)), combine)
 }
 
-// untyped replaces the T of a table in untyped code. [Rows], [StableChunk] and
+// untyped replaces the T of a table in untyped code. [Chunk], [StableChunk] and
 // [SparseChunk] hold addresses of Ts, so their layout and calling convention are the same
-// for every T: a user function can be called with a Rows[untyped]. So everything below
+// for every T: a user function can be called with a Chunk[untyped]. So everything below
 // Reduce is compiled once per result A, not per T.
 type untyped struct{}
 
@@ -165,22 +165,22 @@ func (r *reduction[A]) run(task int) error {
 	case r.sparse != nil:
 		r.partials[task] = (*(*func(SparseChunk[untyped, untyped]) A)(f))(r.sparse.rows(shard, lo, hi, task))
 	case r.table.lookups.packed != nil:
-		r.partials[task] = (*(*func(Rows[untyped]) A)(f))(r.table.rows(shard, lo, hi, task))
+		r.partials[task] = (*(*func(Chunk[untyped]) A)(f))(r.table.rows(shard, lo, hi, task))
 	default:
 		r.partials[task] = (*(*func(StableChunk[untyped]) A)(f))(r.table.stableRows(shard, lo, hi, task))
 	}
 	return nil
 }
 
-func (t *table) rows(shard, lo, hi, index int) Rows[untyped] {
+func (t *table) rows(shard, lo, hi, index int) Chunk[untyped] {
 	m := t.packed(shard)
 	items := m.Range(lo, min(hi, m.Rows()))
-	return Rows[untyped]{Items: *(*[]untyped)(unsafe.Pointer(&items)), Index: index, items: m, row: uint32(lo)}
+	return Chunk[untyped]{Items: *(*[]untyped)(unsafe.Pointer(&items)), Index: index, pass: &reducing, items: m, row: uint32(lo)}
 }
 
 func (t *table) stableRows(shard, lo, hi, index int) StableChunk[untyped] {
 	m := t.pages(shard)
-	return StableChunk[untyped]{Index: index, items: m, lo: lo, hi: min(hi, m.Rows())}
+	return StableChunk[untyped]{Index: index, pass: &reducing, items: m, lo: lo, hi: min(hi, m.Rows())}
 }
 
 func (r *reduction[A]) release() {

@@ -16,7 +16,7 @@ func TestReduce_StopsWhenItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	ran := 0
-	got, err := store.Reduce(ctx, table, func(store.Rows[item]) int {
+	got, err := store.Reduce(ctx, table, func(store.Chunk[item]) int {
 		if ran++; ran == 3 {
 			cancel(cause)
 		}
@@ -32,7 +32,7 @@ func TestReduce_ReturnsPanicOfLowestChunk(t *testing.T) {
 	fill(t, s, table, 10)
 	failures := []any{2: "two", 3: "three", 9: "nine"}
 	for range 100 {
-		got, err := store.Reduce(t.Context(), table, func(r store.Rows[item]) int {
+		got, err := store.Reduce(t.Context(), table, func(r store.Chunk[item]) int {
 			if r.Index < len(failures) && failures[r.Index] != nil {
 				panic(failures[r.Index])
 			}
@@ -50,7 +50,7 @@ func TestReduce_CombinesEachChunkOnce(t *testing.T) {
 	hs, order := fill(t, s, table, 30), "0123456789abcdefghijklmnopqrst"
 	for n := 30; n > 0; n -= 5 {
 		combined := 1
-		got, err := store.Reduce(t.Context(), table, func(r store.Rows[item]) string { return order[r.Index:][:1] },
+		got, err := store.Reduce(t.Context(), table, func(r store.Chunk[item]) string { return order[r.Index:][:1] },
 			func(a, b string) string { combined++; return a + b })
 		if err != nil || got != order[:n] || combined != n {
 			t.Errorf("of %d chunks, got %d combined, %q, %v", n, combined, got, err)
@@ -72,7 +72,7 @@ func TestReduce_InsideATaskRunsOnItsGoroutine(t *testing.T) {
 	var within func(q store.Queue, depth int)
 	within = func(q store.Queue, depth int) {
 		task := check.Goroutine()
-		q.Fail(onlyError(store.Reduce(q.Context(), table, func(r store.Rows[item]) int {
+		q.Fail(onlyError(store.Reduce(q.Context(), table, func(r store.Chunk[item]) int {
 			equal(t, "the goroutine of the task", check.Goroutine(), task)
 			runtime.Gosched()
 			if depth < 2 && r.Index == 0 {

@@ -44,7 +44,7 @@ func TestRegister_RefusalChangesNothing(t *testing.T) {
 		err := faultOf(func() { store.Register(s, c.options) })
 		wantText(t, "the call", err, c.message)
 		wantText(t, "the call", err, c.options.Name)
-		if len(s.Stats().Tables) != 1 || digest(t, s) != before || !s.Has(hs[4].ID) {
+		if len(s.Stats().Tables) != 1 || digest(t, s) != before || !taken.Has(hs[4]) {
 			t.Errorf("%s: the store has changed", what)
 		}
 		fill(t, s, register(t, s, store.TableOptions[item]{Name: "next", TypeID: 1, Shards: 9}), 9)

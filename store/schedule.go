@@ -14,8 +14,8 @@ import (
 
 // System is one step of a frame. Its Reads, Writes and Emits decide which systems may run
 // at the same time. In a checked build (tag handloom_check, or the race detector) a pass
-// with undeclared access is [ErrUndeclared], also a look-up on any goroutine of the
-// system: the caller of Run, the workers of its tasks, and goroutines that these start.
+// with undeclared access is [ErrPhase], also a look-up on any goroutine of the system, as a
+// panic that Run returns: the caller of Run, the workers of its tasks, and goroutines that these start.
 //
 // In every build these goroutines have the profiler label "system" with Name. The context
 // of Run carries it in place of the caller's labels; after Run the goroutine has the

@@ -270,7 +270,7 @@ func TestSystems_AloneUseAllWorkers(t *testing.T) {
 	reading.Add(2)
 	writing.Add(2)
 	c := onlySystem(t, s, table, func(ctx context.Context) error {
-		_, err := store.Reduce(ctx, table, func(store.Rows[item]) int {
+		_, err := store.Reduce(ctx, table, func(store.Chunk[item]) int {
 			meet(&reading)
 			return 0
 		}, addInt)

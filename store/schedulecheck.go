@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,10 +8,9 @@ import (
 	"handloom/internal/check"
 )
 
-// ErrUndeclared means that a system used a resource it does not declare, in a checked
-// build. A pass returns it, with system and resource. A look-up panics with it, and Run
-// of the schedule returns it.
-var ErrUndeclared = errors.New("not declared by the system")
+// errUndeclared means that a system used a resource it does not declare, in a checked
+// build.
+var errUndeclared = fmt.Errorf("not declared by the system: %w", ErrPhase)
 
 func (p *phase) systemOf() *system {
 	for ; p != nil; p = p.outer {
@@ -24,7 +22,7 @@ func (p *phase) systemOf() *system {
 }
 
 func (y *system) undeclared(does string, t *table, where string) error {
-	return fmt.Errorf("store: system %q %s %v: %w; add it to %s", y.Name, does, t, ErrUndeclared, where)
+	return fmt.Errorf("store: system %q %s %v: %w; add it to %s", y.Name, does, t, errUndeclared, where)
 }
 
 func contains(resources []Resource, t *table) bool {
@@ -38,7 +36,7 @@ func containsComponent(resources []Resource, p *component) bool {
 // lookupChanges is [table.lookup] for a list of changes of t or of the named component.
 func (t *table) lookupChanges(method, owner string) {
 	if y := t.store.currentSystem(); y != nil && !slices.ContainsFunc(y.Reads, func(r Resource) bool { return r.resource() == changesOf{t}.resource() }) {
-		panic(fmt.Errorf("store: system %q calls %s of %s: %w; add store.ChangesOf of the table to Reads", y.Name, method, owner, ErrUndeclared))
+		panic(fmt.Errorf("store: system %q calls %s of %s: %w; add store.ChangesOf of the table to Reads", y.Name, method, owner, errUndeclared))
 	}
 	t.lookup(method)
 }
@@ -143,7 +141,7 @@ func (p *phase) mayReadComponent(c *component, does string) error {
 }
 
 func (y *system) undeclaredComponent(does string, c *component, where string) error {
-	return fmt.Errorf("store: system %q %s %s %q: %w; add it to %s", y.Name, does, c.what, c.fullName, ErrUndeclared, where)
+	return fmt.Errorf("store: system %q %s %s %q: %w; add it to %s", y.Name, does, c.what, c.fullName, errUndeclared, where)
 }
 
 // mayRecord returns an error for the first table, by registration, or component that a

@@ -119,7 +119,7 @@ func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 	each := func(visit func(c store.Chunk[item])) func(context.Context) error {
 		return func(ctx context.Context) error { return ships.ForEach(ctx, visit) }
 	}
-	rows := func(visit func(r store.Rows[item])) func(context.Context) error {
+	rows := func(visit func(r store.Chunk[item])) func(context.Context) error {
 		return func(ctx context.Context) error { return ships.ForEachRows(ctx, visit) }
 	}
 	var groups store.Groups[shot, item]
@@ -151,7 +151,7 @@ func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 		{`"x" reduces table "ships"`, nil, on(shots), nil, func(ctx context.Context) error {
 			return s.Do(ctx, func(q store.Queue) { q.Fail(reduce(q.Context())) })
 		}},
-		{`"x" reduces table "ships"`, nil, nil, nil, rows(func(store.Rows[item]) {})},
+		{`"x" reduces table "ships"`, nil, nil, nil, rows(func(store.Chunk[item]) {})},
 		{`"x" records into table "ships"`, nil, on(ships), on(shots), create},
 		{"", nil, nil, on(ships), create},
 		{`"x" records into table "ships"`, on(ships), nil, nil, do(func(q store.Queue) { q.Erase(h.ID) })},
@@ -160,14 +160,14 @@ func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 			c.Erase(0)
 			shots.Put(c.Queue, store.Handle[shot]{}, shot{})
 		})},
-		{`records into table "ships"`, on(ships), nil, on(f.small), rows(func(r store.Rows[item]) { r.Erase(0) })},
+		{`records into table "ships"`, on(ships), nil, on(f.small), rows(func(r store.Chunk[item]) { r.Erase(0) })},
 		{"Emits", on(ships), nil, nil, erase},
 		{"Reads", nil, nil, on(ships), erase},
 		{"", on(ships), nil, on(ships), erase},
-		{`writes column "ships.small"`, on(f.small), nil, nil, rows(func(r store.Rows[item]) { f.small.Write(r) })},
-		{`sets column "ships.small"`, on(ships), nil, on(ships, f.large), rows(func(r store.Rows[item]) { f.small.Set(r.Queue, r.Handle(0), 1) })},
-		{`reads column "ships.small"`, nil, on(ships), nil, each(func(c store.Chunk[item]) { f.small.Rows(c) })},
-		{"", nil, on(f.small), on(f.large), rows(func(r store.Rows[item]) {
+		{`writes column "ships.small"`, on(f.small), nil, nil, rows(func(r store.Chunk[item]) { f.small.Write(r) })},
+		{`sets column "ships.small"`, on(ships), nil, on(ships, f.large), rows(func(r store.Chunk[item]) { f.small.Set(r.Queue, r.Handle(0), 1) })},
+		{`writes column "ships.small"`, on(f.small), on(ships), nil, each(func(c store.Chunk[item]) { f.small.Write(c) })},
+		{"", nil, on(f.small), on(f.large), rows(func(r store.Chunk[item]) {
 			f.small.Write(r)
 			f.large.Set(r.Queue, r.Handle(0), [12]uint64{})
 		})},
@@ -192,7 +192,7 @@ func TestChecked_UndeclaredUseIsFound(t *testing.T) {
 			flush(t, s)
 			continue
 		}
-		wantError(t, "the call", err, store.ErrUndeclared, c.want)
+		wantError(t, "the call", err, store.ErrPhase, c.want)
 		equal(t, "s.Pending().Commands", s.Pending().Commands, before)
 	}
 }

@@ -230,14 +230,14 @@ func (y *randomSystem) run(ctx context.Context) error {
 	case "erase items":
 		return table.ForEach(ctx, func(c store.Chunk[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
 	case "erase rows":
-		return table.ForEachRows(ctx, func(c store.Rows[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
+		return table.ForEachRows(ctx, func(c store.Chunk[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
 	case "erase groups":
 		err := store.GroupBy(ctx, &y.group, table, table, func(v *creature) store.Handle[creature] { return v.Parent })
 		if err != nil {
 			return err
 		}
 		return y.group.ForEach(ctx, func(c store.GroupChunk[creature, creature]) {
-			c.Queue.Fail(erase(c.Owners, c.Chunk().Erase))
+			c.Owners.Queue.Fail(erase(c.Owners.Items, c.Owners.Erase))
 		})
 	}
 	return nil

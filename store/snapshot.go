@@ -12,26 +12,13 @@ import (
 
 // ErrSnapshot means that items cannot be written to a snapshot and read back, or that the
 // input is not a complete, intact snapshot for the store. It is wrapped in a
-// [*SnapshotError].
+// [*image.Error].
 var ErrSnapshot = image.ErrSnapshot
 
 // ErrSchema is the cause of an [ErrSnapshot]: the tables of the snapshot differ from the store and
 // cannot be matched by name. The message has both, the fields that do not fit, and the
 // hash for [TableOptions.Migrate].
 var ErrSchema = errors.New("its tables differ from the store")
-
-// SnapshotError is the place and cause of a fault in a snapshot.
-type SnapshotError struct {
-	Table string // "": the snapshot as a whole
-	Shard int    // shard of the table
-	Block int    // number of valid blocks before the fault
-	Err   error
-}
-
-func (e *SnapshotError) Error() string { return (*image.Error)(e).Error() }
-
-// Unwrap returns [ErrSnapshot] and the cause.
-func (e *SnapshotError) Unwrap() []error { return []error{ErrSnapshot, e.Err} }
 
 // Tag is the position in a log, and the version of the program, that belong to a state.
 type Tag struct {
@@ -118,15 +105,11 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int
 	header := image.Header{Epoch: epoch, Tag: image.Tag(tag)}
 	for _, t := range tables {
 		if err := t.codable(); err != nil {
-			return 0, &SnapshotError{Table: t.table.name, Err: err}
+			return 0, &image.Error{Table: t.table.name, Err: err}
 		}
 		header.Tables = append(header.Tables, t.image())
 	}
-	n, err = image.Write(w, &header, func(table, shard int) image.State { return tables[table].shards[shard] })
-	if at, ok := err.(*image.Error); ok {
-		err = (*SnapshotError)(at)
-	}
-	return n, err
+	return image.Write(w, &header, func(table, shard int) image.State { return tables[table].shards[shard] })
 }
 
 // image returns the description of the table in a snapshot.

@@ -156,7 +156,9 @@ type SparseChunk[T, C any] struct {
 // Wrote notes that the task has written Items[i], for [Sparse.Written]. It costs a branch
 // for data without Changes. It panics after the pass.
 func (c *SparseChunk[T, C]) Wrote(i int) {
-	mayWriteChunk("Wrote", c.pass != nil)
+	if c.pass == nil {
+		panic(wrongChunk{"Wrote", c.Index, &reducing})
+	}
 	if c.serial != c.pass.serial {
 		panic(savedChunk{"Wrote", c.Index, c.pass.data.fullName})
 	}

@@ -87,7 +87,7 @@ func TestSparse_IsAResource(t *testing.T) {
 		return shield.ForEach(ctx, func(c store.SparseChunk[item, int]) { c.Items[0]-- })
 	}
 	look := func(ctx context.Context) error {
-		return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) int { return 0 }, addInt))
+		return onlyError(store.Reduce(ctx, table, func(store.Chunk[item]) int { return 0 }, addInt))
 	}
 	take := func(ctx context.Context) error {
 		return s.Do(ctx, func(q store.Queue) { shield.Unset(q, hs[0]) })

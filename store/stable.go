@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"iter"
+	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/items"
@@ -16,9 +16,8 @@ import (
 //
 // See guide/size-a-table.md.
 type StableTable[T any] struct {
-	maps  [MaxShards]*paged.Set // by typeId & 63; see lookups
-	core  table
-	visit func(c StableChunk[T])
+	maps [MaxShards]*paged.Set // by typeId & 63; see lookups
+	core table
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
@@ -26,7 +25,7 @@ func RegisterStable[T any](s *Store, o TableOptions[T]) *StableTable[T] {
 	t := new(StableTable[T])
 	t.core.lookups.stable = &t.maps
 	t.core.registerAs(s, untypedOptions(&o), items.For[T](), paged.TypeFor[T]())
-	t.core.pass.init(&t.core, t.task)
+	t.core.pass.init(&t.core)
 	return t
 }
 
@@ -46,14 +45,6 @@ func (t *StableTable[T]) Len() int {
 		t.core.lookup("Len")
 	}
 	return t.core.len()
-}
-
-// Handle returns id as a handle of the table; see [Table.Handle].
-func (t *StableTable[T]) Handle(id ID) (Handle[T], bool) {
-	if t.core.owns(id) {
-		return Handle[T]{ID: id}, true
-	}
-	return Handle[T]{}, false
 }
 
 // Get returns a pointer to the item h, and whether it exists. It takes O(1) time and
@@ -112,14 +103,14 @@ func (t *table) pages(shard int) *paged.Set { return t.lookups.stable[(int(t.fir
 
 // StableChunk is a run of rows of a stable table given to one task, valid until the task
 // returns. In a ForEach the task may write the items; in a [Reduce] it reads them, and
-// Wrote and WroteAll panic. Empty rows are skipped.
+// Wrote panics. Empty rows are skipped.
 type StableChunk[T any] struct {
 	Queue Queue // queue of the task; in a Reduce the zero Queue
 	Index int   // index of the chunk; depends only on row counts
 
 	items  *paged.Set
 	lo, hi int
-	table  *table // nil: a Reduce
+	pass   *pass
 	wrote  *notes // nil: the table has no Changes
 	serial uint32
 }
@@ -127,43 +118,22 @@ type StableChunk[T any] struct {
 // All iterates over the handles and items of the chunk, in the order of slots. It panics
 // after the pass.
 func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
-	if c.table != nil && c.serial != c.table.pass.serial {
-		panic(savedChunk{"All", c.Index, c.table.name})
+	if c.serial != c.pass.serial && c.pass != &reducing {
+		panic(wrongChunk{"All", c.Index, c.pass})
 	}
 	return paged.Range[T](c.items, c.lo, c.hi)
 }
 
 // Wrote notes that the task has written the item h of the chunk; see [Chunk.Wrote].
 func (c *StableChunk[T]) Wrote(h Handle[T]) {
-	c.mustRun("Wrote")
+	if c.serial != c.pass.serial {
+		panic(wrongChunk{"Wrote", c.Index, c.pass})
+	}
 	if row := int(h.ID.Slot()); row < c.lo || row >= c.hi || !c.items.Has(h.ID) {
-		panic(notInChunk{h.ID, c.Index, c.table.name})
+		panic(notInChunk{h.ID, c.Index, c.pass.table.name})
 	}
 	if c.wrote != nil {
 		c.wrote.rows = append(c.wrote.rows, int(h.ID.Slot()))
-	}
-}
-
-// WroteAll notes that the task has written all items of the chunk; see [Chunk.Wrote].
-func (c *StableChunk[T]) WroteAll() {
-	c.mustRun("WroteAll")
-	if c.wrote != nil {
-		c.wrote.all = true
-	}
-}
-
-// mayWriteChunk panics unless the chunk belongs to a ForEach.
-func mayWriteChunk(method string, ofForEach bool) {
-	if !ofForEach {
-		panic(fmt.Sprintf("store: %s with a chunk of a Reduce, which only reads; call it in a ForEach", method))
-	}
-}
-
-// mustRun panics unless the chunk belongs to a running ForEach.
-func (c *StableChunk[T]) mustRun(method string) {
-	mayWriteChunk(method, c.table != nil)
-	if c.serial != c.table.pass.serial {
-		panic(savedChunk{method, c.Index, c.table.name})
 	}
 }
 
@@ -172,21 +142,13 @@ func (c *StableChunk[T]) mustRun(method string) {
 func (t *StableTable[T]) ForEach(ctx context.Context, f func(c StableChunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")
-	p, err := t.core.enterForEach(ctx)
-	if err != nil {
-		return err
-	}
-	t.visit = f
-	defer func() { t.visit = nil; t.core.leaveForEach(p) }()
-	return t.core.forEach(p, t.core.pass.task)
+	return t.core.forEach(ctx, opForEach, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
-func (t *StableTable[T]) task(index int) error {
-	p := &t.core.pass
-	shard, lo, hi := p.find(index)
-	t.visit(StableChunk[T]{
-		Queue: Queue(p.queues.Queue(index)), Index: index, items: t.core.pages(shard), lo: lo, hi: hi,
-		table: &t.core, wrote: t.core.written.notesOf(index), serial: p.serial,
-	})
-	return p.endTask(index)
+func (p *pass) stableChunk(index int) StableChunk[untyped] {
+	shard, lo, hi := p.chunks.find(index)
+	c := p.table.stableRows(shard, lo, hi, index)
+	c.Queue, c.pass, c.serial = Queue(p.queues.Queue(index)), p, p.serial
+	c.wrote = p.table.written.notesOf(index)
+	return c
 }

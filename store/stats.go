@@ -1,12 +1,9 @@
 package store
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"handloom/batch"
-	"handloom/internal/report"
 	"handloom/shard/handle"
 )
 
@@ -121,21 +118,4 @@ func (t *table) recount(shards batch.Shards) {
 		*counted = now
 	}
 	f.version = t.version
-}
-
-// String returns a line with the epoch and an aligned table of the tables.
-//
-//	epoch 7
-//	   table  shards   live  vacant  depleted  slots    memory
-//	particle       4  1,200      80         0  1,280  59.0 KiB
-func (s Stats) String() string {
-	out := report.NewTable("table", "shards", "live", "vacant", "depleted", "slots", "memory")
-	for _, t := range s.Tables {
-		out.Row(t.Name, report.Count(t.Shards), report.Count(t.Live), report.Count(t.Vacant), report.Count(t.Depleted),
-			report.Count(t.Slots), report.Bytes(t.Bytes))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "epoch %d\n", s.Epoch)
-	_, _ = out.WriteTo(&b) // a Builder never fails
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -152,28 +152,6 @@ func (s *Store) Team(ctx context.Context, fn func(ctx context.Context) error) er
 	return tasks.WithTeam(ctx, s.options.Workers, fn)
 }
 
-// Has reports whether id names an item of any table of the store.
-func (s *Store) Has(id ID) bool {
-	t := s.owner(id)
-	if check.Cheap && t != nil {
-		t.lookup("Has")
-	}
-	return t != nil && t.has(id)
-}
-
-// Resolve returns the handle of the item for the provisional handle id of the last frame,
-// and whether it exists; see [Table.Resolve].
-func (s *Store) Resolve(id ID) (ID, bool) {
-	t := s.owner(id)
-	if t == nil {
-		return 0, false
-	}
-	if check.Cheap {
-		t.lookup("Resolve")
-	}
-	return t.resolve(id)
-}
-
 // owner returns the table that has the typeId of id, or nil.
 func (s *Store) owner(id handle.ID) *table {
 	return s.tableAt(int(id.TypeID()))

@@ -301,7 +301,7 @@ func TestReceipt_ResolvesItsOwnCreates(t *testing.T) {
 		synctest.Wait()
 		for call, r := range results {
 			for i, name := range names[call] {
-				want, ok := s.Resolve(name)
+				want, ok := store.ResolveIn(s, name)
 				if got, known := r.Resolve(name); got != want || known != ok || ok == (i == 7) {
 					t.Fatalf("call %d: %v resolves to %v, %t; by the store to %v, %t", call, name, got, known, want, ok)
 				}

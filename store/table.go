@@ -14,9 +14,8 @@ import (
 //
 // See guide/quick-start.md and guide/size-a-table.md.
 type Table[T any] struct {
-	maps  [MaxShards]*dense.Set // by typeId & 63; see lookups
-	core  table
-	visit func(c Chunk[T])
+	maps [MaxShards]*dense.Set // by typeId & 63; see lookups
+	core table
 }
 
 // Register adds a table of items of type T to s. Failures are mistakes of the program, so
@@ -28,7 +27,7 @@ func Register[T any](s *Store, o TableOptions[T]) *Table[T] {
 	t := new(Table[T])
 	t.core.lookups.packed = &t.maps
 	t.core.registerAs(s, untypedOptions(&o), items.For[T](), nil)
-	t.core.pass.init(&t.core, t.task)
+	t.core.pass.init(&t.core)
 	return t
 }
 

@@ -33,6 +33,7 @@ type table struct {
 	links      bool                     // items, columns or sparse data have handle fields
 	visits     bool                     // items, columns or sparse data have a Links function
 	tracked    bool                     // keeps change lists
+	fixedKeys  bool                     // see TableOptions
 	events     bool                     // items end without a command
 	reader     atomic.Pointer[Schedule] // the last one made that reads or writes it, which ends the events; nil: none
 	version    uint64                   // increases when items are created, erased or moved
@@ -46,17 +47,16 @@ type table struct {
 	sparse     []*sparseData
 	indexes    []keyIndex // in the order of addition
 
-	recorder   batch.Recorder
-	flushing   tableFlush
-	stats      shardStats
-	pass       pass
-	touched    touched
-	written    written
-	changes    changes
-	rowsPasses sync.Pool // of *rowsPass, for reuse
-	erasings   sync.Pool // of *erasing, for reuse
-	folds      sync.Pool // of *folding, for reuse
-	reducers   sync.Map  // *sync.Pool of reductions, by a nil *reduction of their result type
+	recorder batch.Recorder
+	flushing tableFlush
+	stats    shardStats
+	pass     pass
+	written  written
+	changes  changes
+	passes   sync.Pool // of *pass, for reuse by ForEachRows
+	erasings sync.Pool // of *erasing, for reuse
+	folds    sync.Pool // of *folding, for reuse
+	reducers sync.Map  // *sync.Pool of reductions, by a nil *reduction of their result type
 }
 
 // lookups are the maps of a table by typeId & 63, for its typed shell. Depending on the
@@ -216,7 +216,7 @@ func (t *table) init(s *Store, o options) error {
 	t.recorder.Init(s.batch, t.first, routed, t.typ)
 	t.recorder.Links(t.fields, t.visitor)
 	t.flushing.init(s, o.Shards)
-	t.touched.init(t, o.FixedKeys)
+	t.fixedKeys = o.FixedKeys
 	if t.tracked {
 		t.written.init(t, nil)
 		t.changes.init(t)

@@ -2,16 +2,8 @@ package store
 
 import "handloom/internal/highwater"
 
-// touched are the rows that tasks of a pass touched. Tasks of neighbouring chunks must
-// not write one bitmap, so each has its own list, read after the pass. Only packed tables
-// use it.
-type touched struct {
-	table     *table
-	fixedKeys bool
-	chunkNotes
-}
-
-// chunkNotes are the notes of a pass, by chunk.
+// chunkNotes are the notes of a pass, by chunk. Tasks of neighbouring chunks must not write
+// one bitmap, so each has its own list, read after the pass.
 type chunkNotes struct {
 	chunks []notes
 	peak   highwater.Mark // number of chunks
@@ -29,7 +21,7 @@ func (l *chunkNotes) trimIfUnused() bool {
 	return true
 }
 
-// notes are the rows that one task touched or wrote.
+// notes are the rows that one task wrote.
 type notes struct {
 	rows []int
 	all  bool // all rows of the chunk
@@ -62,26 +54,34 @@ func (n *notes) forget() {
 	}
 }
 
-func (t *touched) init(table *table, fixedKeys bool) { t.table, t.fixedKeys = table, fixedKeys }
+// finishNotes reports the rows that n chunks wrote to the maps of a packed table, for
+// Defragment, and keeps them for Written; also after a failure, because writes in place
+// stay.
+func (t *table) finishNotes(p *phase, n int) {
+	if t.lookups.packed != nil {
+		t.touch(n)
+	}
+	t.written.finish(p, n)
+}
 
-// finish reports the touched rows of n chunks to the maps, also after a failure, because
-// writes in place stay.
-func (t *touched) finish(n int) {
-	any := false
-	for chunk := range t.chunks[:n] {
-		notes := &t.chunks[chunk]
-		for _, row := range notes.rows {
-			shard, _, _ := t.table.pass.chunks.find(chunk)
-			t.table.packed(shard).TouchRows(row, row+1)
+func (t *table) touch(n int) {
+	any := t.fixedKeys
+	for chunk := range t.written.chunks[:n] {
+		notes := &t.written.chunks[chunk]
+		if len(notes.rows) == 0 && !notes.all {
+			continue
 		}
-		any = any || len(notes.rows) > 0
-		notes.forget()
+		any = true
+		shard, lo, hi := t.pass.find(chunk)
+		for _, row := range notes.rows {
+			t.packed(shard).TouchRows(row, row+1)
+		}
+		if notes.all {
+			t.packed(shard).TouchRows(lo, hi)
+		}
 	}
-	if any || t.fixedKeys {
-		return
-	}
-	for shard := range t.table.order {
-		m := t.table.packed(shard)
+	for shard := 0; !any && shard < len(t.order); shard++ {
+		m := t.packed(shard)
 		m.TouchRows(0, m.Len())
 	}
 }

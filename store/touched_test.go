@@ -50,7 +50,7 @@ func TestTouched_ItemsAreReordered(t *testing.T) {
 			for i := range c.Items {
 				if v := &c.Items[i]; v.Value%400 == 1 {
 					v.Value = many - v.Value
-					c.Touch(i)
+					c.Wrote(i)
 				}
 			}
 		})
@@ -96,7 +96,7 @@ func TestChunk_AfterItsPassPanics(t *testing.T) {
 	refused := func(when string) {
 		t.Helper()
 		c := kept
-		uses := map[string]func(){"Touch": func() { c.Touch(5) }, "Erase": func() { c.Erase(5) }}
+		uses := map[string]func(){"Wrote": func() { c.Wrote(5) }, "Erase": func() { c.Erase(5) }}
 		if check.Cheap {
 			uses["Handle"], uses["All"] = func() { c.Handle(5) }, func() { c.All() }
 		}

@@ -53,7 +53,7 @@ func TestTrace_ShowsPhasesAndShards(t *testing.T) {
 		verify := s.Verify(ctx)
 		_, flush := s.Flush(ctx)
 		read := s.Read(ctx, func(ctx context.Context) error {
-			_, err := Reduce(ctx, table, func(r Rows[int]) int { return len(r.Items) },
+			_, err := Reduce(ctx, table, func(r Chunk[int]) int { return len(r.Items) },
 				func(a, b int) int { return a + b })
 			return err
 		})

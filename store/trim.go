@@ -73,8 +73,9 @@ func (t *table) trimFlushes() {
 // whether it did.
 func (t *table) trimPasses() (trimmed bool) {
 	t.written.trim()
-	trimmed = t.touched.trimIfUnused()
-	trimmed = t.written.chunkNotes.trimIfUnused() && trimmed
+	if trimmed = t.written.chunkNotes.trimIfUnused(); trimmed {
+		t.pass.wrote = nil
+	}
 	for _, p := range t.components {
 		p.written.trim()
 		trimmed = p.written.chunkNotes.trimIfUnused() && trimmed

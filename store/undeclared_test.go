@@ -56,9 +56,9 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	flush(t, s)
 	h, g, o = resolve(t, packed, h), resolve(t, stable, g), resolve(t, owners, o)
 	var groups store.Groups[item, item]
-	var kept store.Rows[item]
+	var kept store.Chunk[item]
 	grouped := store.GroupBy(t.Context(), &groups, packed, owners, parent)
-	_, reduced := store.Reduce(t.Context(), packed, func(r store.Rows[item]) int { kept = r; return 0 }, addInt)
+	_, reduced := store.Reduce(t.Context(), packed, func(r store.Chunk[item]) int { kept = r; return 0 }, addInt)
 	noError(t, errors.Join(grouped, reduced))
 	members := groups.Of(o)
 	type on = []store.Resource
@@ -77,7 +77,6 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"StableTable.Len", stable, nil, `Len of table "stable"`, func() { stable.Len() }},
 		{"Table.Resolve", packed, nil, `Resolve of table "packed"`, func() { packed.Resolve(h) }},
 		{"StableTable.Resolve", stable, nil, `Resolve of table "stable"`, func() { stable.Resolve(g) }},
-		{"Store.Resolve", packed, nil, `Resolve of table "packed"`, func() { s.Resolve(h.ID) }},
 		{"Created", ofPacked, on{packed}, `Created of table "packed"`, func() { visit2(store.Created(packed)) }},
 		{"Erased", ofStable, on{stable}, `Erased of table "stable"`, func() { visit2(store.Erased(stable)) }},
 		{"Written", ofPacked, on{packed}, `Written of table "packed"`, func() { visit2(store.Written(packed)) }},
@@ -92,7 +91,6 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"Sparse.Erased", ofStable, on{stable, optional}, `Erased of sparse data "stable.optional"`, func() { visit2(optional.Erased()) }},
 		{"Sparse.Written", ofStable, on{stable, optional}, `Written of sparse data "stable.optional"`, func() { visit2(optional.Written()) }},
 		{"Sparse.Len", optional, on{stable}, `Len of sparse data "stable.optional"`, func() { optional.Len() }},
-		{"Store.Has", packed, nil, `Has of table "packed"`, func() { s.Has(h.ID) }},
 		{"Store.DumpTable", stable, nil, `DumpTable of table "stable"`, func() { visit2(s.DumpTable("stable", 0)) }},
 		{"Store.DumpColumns", optional, nil, `DumpColumns of table "stable"`, func() { visit2(s.DumpColumns(g.ID)) }},
 		{"Store.DumpColumns, data", optional, on{stable}, `DumpColumns of sparse data "stable.optional"`, func() { visit2(s.DumpColumns(g.ID)) }},
@@ -158,8 +156,8 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 						system := new(store.SystemError)
 						if !check.Cheap {
 							wantError(t, "declared in "+where, err, nil)
-						} else if !errors.Is(err, store.ErrUndeclared) || !errors.As(err, &system) || system.System != "x" || !strings.Contains(err.Error(), l.says) {
-							t.Errorf("declared in %s: %v; want ErrUndeclared that says %q", where, err, l.says)
+						} else if !errors.Is(err, store.ErrPhase) || !errors.As(err, &system) || system.System != "x" || !strings.Contains(err.Error(), l.says) {
+							t.Errorf("declared in %s: %v; want ErrPhase that says %q", where, err, l.says)
 						}
 					}
 					for where, err := range map[string]error{
@@ -212,9 +210,8 @@ func TestLookup_OutsideSystemsIsUnchecked(t *testing.T) {
 func TestLookup_CasesAreComplete(t *testing.T) {
 	tested := map[string]bool{
 		"Value.Get": true,
-		// A pass checks Rows and Write of its chunk. The others read no item that a flush
-		// changes.
-		"Column.Rows": true, "Column.Write": true, "Table.Handle": true, "StableTable.Handle": true,
+		// A pass checks Write of its chunk. The others read no item that a flush changes.
+		"Column.Write": true, "Table.Handle": true,
 		"Table.Resolve": true, "StableTable.Resolve": true,
 	}
 	for _, l := range lookups(t, newStore(t, store.Options{})) {

@@ -157,6 +157,6 @@ func TestValue_UndeclaredGetNamesIt(t *testing.T) {
 	v := newValue(t, s, "score")
 	_, err := newSchedule(t, s, store.System{Name: "x", Run: func(context.Context) error { v.Get(); return nil }}).Run(t.Context())
 	if check.Cheap {
-		wantError(t, "Run", err, store.ErrUndeclared, `Get of value "score"`)
+		wantError(t, "Run", err, store.ErrPhase, `Get of value "score"`)
 	}
 }

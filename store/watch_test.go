@@ -85,21 +85,6 @@ func inJSON(t *testing.T, v, back any) string {
 	return string(text)
 }
 
-func TestStats_String(t *testing.T) {
-	stats := store.Stats{Epoch: 7, Tables: []store.TableStats{
-		{Name: "particle", Shards: 4, Live: 1200, Vacant: 80, Slots: 1280, Bytes: 59 << 10},
-		{Name: "shot", Shards: 1, Depleted: 3, Slots: 3},
-	}}
-	want := strings.Join([]string{
-		"epoch 7",
-		"   table  shards   live  vacant  depleted  slots    memory",
-		"particle       4  1,200      80         0  1,280  59.0 KiB",
-		"    shot       1      0       0         3      3       0 B",
-	}, "\n")
-	equal(t, "Stats", stats.String(), want)
-	equal(t, "a store without tables", fmt.Sprint(store.Stats{}), "epoch 0\ntable  shards  live  vacant  depleted  slots  memory")
-}
-
 func TestFlushed_SumsReports(t *testing.T) {
 	s := newStore(t, store.Options{})
 	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 2, TypeID: 7})

@@ -129,7 +129,7 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 		return v.Do(ctx, func(q store.Queue) { q.Fail(next(q.Context())) })
 	case "Reduce":
 		var failed error
-		_, err := store.Reduce(ctx, v.other, func(store.Rows[item]) int { failed = next(ctx); return 0 }, addInt)
+		_, err := store.Reduce(ctx, v.other, func(store.Chunk[item]) int { failed = next(ctx); return 0 }, addInt)
 		return errors.Join(err, failed)
 	case "system":
 		all := on(v.outer, v.other, v.stable, v.now, v.next)
@@ -160,7 +160,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return err
 	}
 	calls["ForEachRows"] = func(ctx context.Context) error {
-		return v.other.ForEachRows(ctx, func(store.Rows[item]) {})
+		return v.other.ForEachRows(ctx, func(store.Chunk[item]) {})
 	}
 	calls["Fold"] = func(ctx context.Context) error {
 		return store.Fold(ctx, v.other, v.stable, parent, func(*item, *item) {})

@@ -68,11 +68,13 @@ func (w *written) finish(p *phase, n int) {
 			notes.forget()
 			continue
 		}
-		if !begun {
+		if w.table != nil && !begun {
 			begun = true
 			w.begins(p.frameNumber())
 		}
-		w.keep(chunk, notes)
+		if w.table != nil {
+			w.keep(chunk, notes)
+		}
 		notes.all = false
 		notes.forget()
 	}

@@ -32,13 +32,12 @@ func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[ite
 	case stableTable:
 		return t.ForEach(ctx, func(c store.StableChunk[item]) {
 			for h, v := range c.All() {
-				if pick(h) {
-					v.Value++
+				if picked := pick(h); picked || all(c.Index) {
+					if picked {
+						v.Value++
+					}
 					c.Wrote(h)
 				}
-			}
-			if all(c.Index) {
-				c.WroteAll()
 			}
 		})
 	}
@@ -140,9 +139,9 @@ func TestWritten_CoversFailedPassesAndOwners(t *testing.T) {
 	var g store.Groups[item, item]
 	groupBy(t, &g, table, table, parent)
 	err := g.ForEach(t.Context(), func(c store.GroupChunk[item, item]) {
-		for i := range c.Owners {
+		for i := range c.Owners.Items {
 			if c.Members(i).Len() > 0 {
-				c.Chunk().Wrote(i)
+				c.Owners.Wrote(i)
 			}
 		}
 	})
@@ -186,7 +185,6 @@ func TestWrote_OutsideTheChunkPanics(t *testing.T) {
 		err := packed.ForEach(t.Context(), func(c store.Chunk[item]) {
 			refuses("out of range", func() { c.Wrote(2) })
 			refuses("out of range", func() { c.Wrote(-1) })
-			refuses("", func() { c.Touch(2) })
 			if c.Index == 0 {
 				kept = c
 			}
@@ -203,7 +201,6 @@ func TestWrote_OutsideTheChunkPanics(t *testing.T) {
 		refuses(`Wrote of chunk 0 of table "store_test.item": kept past its pass`, func() { kept.Wrote(0) })
 		refuses("WroteAll of chunk 0", func() { kept.WroteAll() })
 		refuses("Wrote of chunk 0", func() { keptStable.Wrote(handleOf(compose(2, 1, 0))) })
-		refuses("WroteAll of chunk 0", func() { keptStable.WroteAll() })
 	}
 }
 
@@ -251,12 +248,13 @@ func TestWritten_IsFreedWhenIdle(t *testing.T) {
 			}
 			written := func() int { return len(writtenOf(packedTable{table})) }
 			if what == "column" {
+				note := func(c store.Chunk[item]) {
+					for i := range column.Write(c) {
+						column.Wrote(c, i)
+					}
+				}
 				pass = func() error {
-					return table.ForEachRows(t.Context(), func(c store.Rows[item]) {
-						for i := range column.Write(c) {
-							column.Wrote(c, i)
-						}
-					})
+					return errors.Join(table.ForEachRows(t.Context(), note), table.ForEach(t.Context(), note))
 				}
 				written = func() int { return len(handlesIn(column.Written())) }
 			}

@@ -117,7 +117,7 @@ func age(c store.Chunk[item]) {
 	}
 }
 
-func add(r store.Rows[item]) sums {
+func add(r store.Chunk[item]) sums {
 	s := sums{Items: uint64(len(r.Items))}
 	for i := range r.Items {
 		it := &r.Items[i]

@@ -253,7 +253,7 @@ func Clip[T string | []byte](text T) T {
 // ErrSnapshot is store.ErrSnapshot.
 var ErrSnapshot = errors.New("no usable snapshot")
 
-// Error is the store.SnapshotError.
+// Error is the place and cause of a fault in a snapshot.
 type Error struct {
 	Table string // "": the snapshot as a whole
 	Shard int

@@ -204,7 +204,7 @@ func (g *Game) live(ctx context.Context, t world.Tick) error {
 
 // weigh writes column elements in place. It unsets or writes marks.
 func (g *Game) weigh(ctx context.Context, t world.Tick) error {
-	err := g.units.ForEachRows(ctx, func(c store.Rows[unit]) {
+	err := g.units.ForEachRows(ctx, func(c store.Chunk[unit]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(1000+c.Index)))
 		weight := g.weight.Write(c)
 		for i := range weight {

@@ -63,14 +63,11 @@ type chunk struct {
 	queue    store.Queue
 	index    int
 	handles  []uint64
-	change   func(f func(*uint64) bool, touch bool)
+	change   func(f func(*uint64) bool, note bool)
 	erase    func(i int)         // nil: by handle
 	wrote    func(column, i int) // notes a write; column items for the item
 	wroteAll func()
-
-	// Both return elements by row of the chunk.
-	own      func(column int) elements // for writes, in a ForEach or ForEachRows
-	readOnly func(column int) elements // for reads
+	elements func(column int, write bool) elements // by row of the chunk
 }
 
 // common are the methods that both kinds of tables share.
@@ -85,6 +82,7 @@ type common[T any] interface {
 	Put(q store.Queue, h store.Handle[T], v T)
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
 	Has(h store.Handle[T]) bool
+	Get(h store.Handle[T]) (*T, bool)
 	Len() int
 	All() iter.Seq2[store.Handle[T], *T]
 	Insert(w *store.Writer, v T) store.Handle[T]

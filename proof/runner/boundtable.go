@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"iter"
 
 	"handloom/proof/model"
 	"handloom/store"
@@ -16,19 +17,12 @@ type packed[T any] struct {
 // forEach changes items by f's change of the chunk, and their columns by own.
 func (b *packed[T]) forEach(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEach(ctx, func(c store.Chunk[T]) {
-		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wroteAll: c.WroteAll}
-		// A ForEach notes items; the column does not matter.
-		view.wrote = func(_, i int) { c.Wrote(i) }
-		view.own = func(number int) elements { return b.column(number).rows(c) }
-		for i := range c.Items {
-			view.handles = append(view.handles, uint64(c.Handle(i).ID))
-		}
-		view.change = func(change func(*uint64) bool, touch bool) {
+		view := b.view(c)
+		view.wrote, view.wroteAll = func(_, i int) { c.Wrote(i) }, c.WroteAll
+		view.change = func(change func(*uint64) bool, note bool) {
 			for i := range c.Items {
-				// A table with FixedKeys requires Touch for each changed key. In other
-				// tables a touch is allowed.
-				if b.changeKey(&c.Items[i], change) && touch {
-					c.Touch(i)
+				if b.changeKey(&c.Items[i], change) && note {
+					c.Wrote(i)
 				}
 			}
 		}
@@ -38,12 +32,8 @@ func (b *packed[T]) forEach(ctx context.Context, f func(c chunk)) error {
 }
 
 func (b *packed[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
-	return store.Reduce(ctx, b.table, func(r store.Rows[T]) model.Sum {
-		return b.fold(f, func(yield func(*T) bool) {
-			for i := range r.Items {
-				yield(&r.Items[i])
-			}
-		})
+	return store.Reduce(ctx, b.table, func(r store.Chunk[T]) model.Sum {
+		return b.fold(f, values(r.All()))
 	}, model.FoldChunks)
 }
 
@@ -60,6 +50,14 @@ func (b *packed[T]) defragmentTable(ctx context.Context, w *store.Writer, compar
 	return store.Defragment(ctx, b.table, w, b.kind.compares(compare), budget)
 }
 
+func values[K, V any](all iter.Seq2[K, V]) func(yield func(V) bool) {
+	return func(yield func(V) bool) {
+		for _, v := range all {
+			yield(v)
+		}
+	}
+}
+
 // stable is a bound StableTable.
 type stable[T any] struct {
 	binding[T]
@@ -69,15 +67,17 @@ type stable[T any] struct {
 // A stable chunk yields live items alone, so its rows are not consecutive.
 func (b *stable[T]) forEach(ctx context.Context, f func(c chunk)) error {
 	return b.table.ForEach(ctx, func(c store.StableChunk[T]) {
-		view := chunk{queue: c.Queue, index: c.Index, wroteAll: c.WroteAll}
+		view := chunk{queue: c.Queue, index: c.Index}
 		for h := range c.All() {
 			view.handles = append(view.handles, uint64(h.ID))
 		}
 		// Rows of a stable chunk have gaps, so it notes by handle.
 		view.wrote = func(_, i int) { c.Wrote(handleOf[T](view.handles[i])) }
-		view.change = func(change func(*uint64) bool, _ bool) {
-			for _, v := range c.All() {
-				b.changeKey(v, change)
+		view.change = func(change func(*uint64) bool, note bool) {
+			for h, v := range c.All() {
+				if b.changeKey(v, change) && note {
+					c.Wrote(h)
+				}
 			}
 		}
 		f(view)
@@ -86,10 +86,6 @@ func (b *stable[T]) forEach(ctx context.Context, f func(c chunk)) error {
 
 func (b *stable[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
 	return store.Reduce(ctx, b.table, func(r store.StableChunk[T]) model.Sum {
-		return b.fold(f, func(yield func(*T) bool) {
-			for _, v := range r.All() {
-				yield(v)
-			}
-		})
+		return b.fold(f, values(r.All()))
 	}, model.FoldChunks)
 }

@@ -52,10 +52,8 @@ type elements interface {
 // columnOf is a column of a table of Ts, with any element type.
 type columnOf[T any] interface {
 	boundColumn
-	rows(k store.Chunk[T]) elements
-	own(k store.Rows[T]) elements
-	readOnly(k store.Rows[T]) elements
-	wrote(k store.Rows[T], row int)
+	elements(k store.Chunk[T], write bool) elements
+	wrote(k store.Chunk[T], row int)
 }
 
 // partOf are the methods that columns and sparse data share.
@@ -131,10 +129,8 @@ func (o *optional[T, C]) chunkRows() int {
 // forEach runs a pass over the rows of sparse data, with the owner of each row.
 func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
 	return o.data.ForEach(ctx, func(c store.SparseChunk[T, C]) {
-		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
-			// Rows of sparse data are its own, so the elements of a chunk are in one array.
-			return &elementsOf[C]{c.Items, &o.kind}
-		}, wrote: func(_, i int) { c.Wrote(i) }})
+		own := func(int, bool) elements { return &elementsOf[C]{c.Items, &o.kind} }
+		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), elements: own, wrote: func(_, i int) { c.Wrote(i) }})
 	})
 }
 
@@ -159,21 +155,15 @@ func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok
 	return ok, err
 }
 
-// rows, own and readOnly return the elements of a chunk: of a ForEach, and of a ForEachRows
-// to write or to read.
-func (c *columnDriver[T, C]) rows(k store.Chunk[T]) elements {
-	return &elementsOf[C]{c.column.Rows(k), &c.kind}
-}
-
-func (c *columnDriver[T, C]) own(k store.Rows[T]) elements {
-	return &elementsOf[C]{c.column.Write(k), &c.kind}
-}
-
-func (c *columnDriver[T, C]) readOnly(k store.Rows[T]) elements {
+// elements returns the elements of a chunk, to write or to read.
+func (c *columnDriver[T, C]) elements(k store.Chunk[T], write bool) elements {
+	if write {
+		return &elementsOf[C]{c.column.Write(k), &c.kind}
+	}
 	return &elementsOf[C]{c.column.Read(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.column.Wrote(k, row) }
+func (c *columnDriver[T, C]) wrote(k store.Chunk[T], row int) { c.column.Wrote(k, row) }
 
 // elementsOf are elements of one type in memory of the store.
 type elementsOf[C any] struct {
@@ -222,16 +212,18 @@ func (b *packed[T]) column(number int) columnOf[T] { return b.components[number]
 
 // forEachRows runs a pass that writes columns and only reads items.
 func (b *packed[T]) forEachRows(ctx context.Context, f func(c chunk)) error {
-	return b.table.ForEachRows(ctx, func(c store.Rows[T]) {
-		view := chunk{
-			queue: c.Queue, index: c.Index, erase: c.Erase,
-			own:      func(number int) elements { return b.column(number).own(c) },
-			readOnly: func(number int) elements { return b.column(number).readOnly(c) },
-			wrote:    func(number, row int) { b.column(number).wrote(c, row) },
-		}
-		for i := range c.Items {
-			view.handles = append(view.handles, uint64(c.Handle(i).ID))
-		}
+	return b.table.ForEachRows(ctx, func(c store.Chunk[T]) {
+		view := b.view(c)
+		view.wrote = func(number, row int) { b.column(number).wrote(c, row) }
 		f(view)
 	})
+}
+
+func (b *packed[T]) view(c store.Chunk[T]) chunk {
+	view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase}
+	view.elements = func(number int, write bool) elements { return b.column(number).elements(c, write) }
+	for i := range c.Items {
+		view.handles = append(view.handles, uint64(c.Handle(i).ID))
+	}
+	return view
 }

@@ -41,7 +41,7 @@ func (r *running) command(ctx context.Context, c *script.Step, task int, q store
 	// No task changes structure, so the exact model answers for the whole pass.
 	case script.Has:
 		for _, t := range r.targets(c.Refs, at) {
-			if got, want := r.store.Has(store.ID(t.id)), r.exact.Lives(t.id); got != want {
+			if got, want := r.has(t.id), r.exact.Lives(t.id); got != want {
 				r.accepted(t.id, got)
 			}
 		}

@@ -144,8 +144,8 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 		r.writes = s.Table
 	}
 	change := changing(s)
-	touch, every := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1), s.Arg("wrote")
-	// A chunk must be visited exactly once, on any worker.
+	every := s.Arg("wrote") // a pass that notes items notes all that it changes
+	touch := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1 || every > 0)
 	visits := make([]atomic.Int32, len(v.chunks))
 	ran := r.run(ctx, func(ctx context.Context) error {
 		return v.pass(ctx, func(c chunk) {
@@ -172,10 +172,6 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	if !ran {
 		return
 	}
-	if v.isItems {
-		// Writes in place stay even if the pass fails.
-		p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
-	}
 	var noted []uint64
 	for i := range v.chunks {
 		if n := visits[i].Load(); n != 1 {
@@ -183,6 +179,9 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 		}
 		noted = append(noted, everyNth(v.chunks[i].Handles, every)...)
 		for _, id := range v.chunks[i].Handles {
+			if key := *p.exact.Item(id); touch && change(&key.Key) {
+				noted = append(noted, id)
+			}
 			if v.column.Column < 0 {
 				continue
 			}
@@ -198,6 +197,9 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 			})
 		}
 	}
+	if v.isItems {
+		p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
+	}
 	if v.isItems && p.program.Tables[s.Table].Changes == 1 {
 		p.exact.Wrote(s.Table, noted, inWrite)
 		p.checkWritten(s.Table)
@@ -212,7 +214,7 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 	if v.column.Column < 0 {
 		return
 	}
-	own := c.own(v.column.Column)
+	own := c.elements(v.column.Column, true)
 	if own.len() != len(c.handles) {
 		p.fail(Model, "%d elements lie beside %d items", own.len(), len(c.handles))
 		return
@@ -221,7 +223,7 @@ func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) 
 		var read model.Item
 		if v.source.Column >= 0 {
 			source := p.tables[v.source.Table].parts()[v.source.Column]
-			read = c.readOnly(v.source.Column).at(i)
+			read = c.elements(v.source.Column, false).at(i)
 			if got, ok := source.get(id); !ok || got != read {
 				p.fail(Model, "column %d of %s has %+v beside its row and is found as %+v", v.source.Column, model.Text(id), read, got)
 			}

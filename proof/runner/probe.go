@@ -2,9 +2,9 @@ package runner
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"handloom/proof/model"
-	"handloom/store"
 )
 
 // probes is the number of handles that are looked up after each change.
@@ -57,7 +57,7 @@ func (p *executor) probeRecorded(random *rand.Rand) {
 // probeProvisional looks up a provisional handle, which names no item, and resolves it.
 func (p *executor) probeProvisional(name int) {
 	v := p.names[name]
-	if p.store.Has(store.ID(v.provisional)) || p.tables[v.table].has(v.provisional) {
+	if p.has(v.provisional) {
 		p.fail(Forged, "the provisional handle of %%%d is found", name)
 	}
 	want, wanted := p.exact.Resolve(name)
@@ -99,8 +99,13 @@ func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15-1)<<48)
 }
 
-// probe compares the lookups of a handle, through the store and through each table, with
-// both models. Any goroutine may call it while nothing changes.
+// has reports whether any table has the item.
+func (p *executor) has(id uint64) bool {
+	return slices.ContainsFunc(p.tables, func(t bound) bool { return t.has(id) })
+}
+
+// probe compares the lookups of a handle through each table with both models. Any goroutine may call
+// it while nothing changes.
 func (p *executor) probe(id uint64) {
 	lives := p.exact.Lives(id)
 	item, owner, known := p.abstract.Find(id)
@@ -108,8 +113,7 @@ func (p *executor) probe(id uint64) {
 	if known != lives {
 		p.fail(Model, "the models differ over %s: %v, %v", model.Text(id), lives, known)
 	}
-	// The store is asked first: it finds the table by the typeId.
-	if got := p.store.Has(store.ID(id)); got != lives {
+	if got := p.has(id); got != lives {
 		p.accepted(id, got)
 		return
 	}

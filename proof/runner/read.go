@@ -6,7 +6,6 @@ import (
 
 	"handloom/proof/model"
 	"handloom/proof/script"
-	"handloom/store"
 )
 
 // reduce compares the Reduce of a table. The sum depends on the order of items and chunks.
@@ -64,7 +63,7 @@ func (p *executor) finish(ctx context.Context) {
 		p.fail(Model, "Close: %d commands, %v; want %d", unapplied, err, want)
 	}
 	for _, id := range p.abstract.Issued() {
-		if p.store.Has(store.ID(id)) {
+		if p.has(id) {
 			p.fail(Model, "the closed store finds %s", model.Text(id))
 			break
 		}

@@ -94,7 +94,7 @@ func newColumnTable[T item](n int) columnTable[T] {
 	t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
 	b := columnTable[T]{st, t, addWords(t, "x"), addWords(t, "v")}
 	emplace(st, t, values[T](n))
-	check(t.ForEachRows(context.Background(), func(c store.Rows[T]) {
+	check(t.ForEachRows(context.Background(), func(c store.Chunk[T]) {
 		x, v := b.x.Write(c), b.v.Write(c)
 		for i := range x {
 			x[i], v[i] = *first(&c.Items[i]), 1
@@ -104,7 +104,7 @@ func newColumnTable[T item](n int) columnTable[T] {
 }
 
 func (b columnTable[T]) added() int {
-	return must(store.Reduce(context.Background(), b.table, func(r store.Rows[T]) (n int) {
+	return must(store.Reduce(context.Background(), b.table, func(r store.Chunk[T]) (n int) {
 		for i, x := range b.x.Read(r) {
 			if x == *first(&r.Items[i])+1 {
 				n++
@@ -130,13 +130,13 @@ func addWords[T item](t *store.Table[T], name string) *store.Column[T, uint64] {
 func plus(a, b uint64) uint64 { return a + b }
 
 func (b columnTable[T]) sum(ctx context.Context) {
-	sink += must(store.Reduce(ctx, b.table, func(r store.Rows[T]) uint64 {
+	sink += must(store.Reduce(ctx, b.table, func(r store.Chunk[T]) uint64 {
 		return sumOf(b.x.Read(r))
 	}, plus))
 }
 
 func (b columnTable[T]) sumField(ctx context.Context) {
-	sink += must(store.Reduce(ctx, b.table, func(r store.Rows[T]) (sum uint64) {
+	sink += must(store.Reduce(ctx, b.table, func(r store.Chunk[T]) (sum uint64) {
 		for i := range r.Items {
 			sum += *first(&r.Items[i])
 		}
@@ -145,7 +145,7 @@ func (b columnTable[T]) sumField(ctx context.Context) {
 }
 
 func (b columnTable[T]) add(ctx context.Context) {
-	check(b.table.ForEachRows(ctx, func(c store.Rows[T]) {
+	check(b.table.ForEachRows(ctx, func(c store.Chunk[T]) {
 		addTo(b.x.Write(c), b.v.Read(c))
 	}))
 }

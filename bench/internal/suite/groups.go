@@ -87,10 +87,10 @@ func (a arena) sort(ctx context.Context) {
 }
 
 func addMembers(c store.GroupChunk[hit, item32]) {
-	for i := range c.Owners {
+	for i := range c.Owners.Items {
 		m := c.Members(i)
 		for k := range m.Len() {
-			c.Owners[i].v += m.At(k).amount
+			c.Owners.Items[i].v += m.At(k).amount
 		}
 	}
 }

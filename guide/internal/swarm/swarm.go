@@ -170,7 +170,7 @@ func (w *Swarm) Tick(ctx context.Context, workers, tick int, acts []Act) error {
 func (w *Swarm) gather(ctx context.Context) error {
 	err := store.GroupBy(ctx, &w.near, w.Motes, w.squares, func(m *Mote) store.Handle[Square] { return m.Square })
 	return errors.Join(err, w.near.ForEach(ctx, func(c store.GroupChunk[Mote, Square]) {
-		for i := range c.Owners {
+		for i := range c.Owners.Items {
 			motes := c.Members(i)
 			sum := Square{N: int32(motes.Len())}
 			for k := range motes.Len() {
@@ -180,14 +180,14 @@ func (w *Swarm) gather(ctx context.Context) error {
 				sum.Course.X += course.X
 				sum.Course.Y += course.Y
 			}
-			c.Owners[i] = sum
+			c.Owners.Items[i] = sum
 		}
 	}))
 }
 
 // age subtracts a tick from every life.
 func (w *Swarm) age(ctx context.Context) error {
-	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
+	return w.Motes.ForEachRows(ctx, func(c store.Chunk[Mote]) {
 		lives := w.Lives.Write(c)
 		for i := range lives {
 			lives[i]--
@@ -203,7 +203,7 @@ const crowd = 48
 // motes.
 func (w *Swarm) steer(ctx context.Context) error {
 	tick := uint32(w.tick) * 2654435761
-	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
+	return w.Motes.ForEachRows(ctx, func(c store.Chunk[Mote]) {
 		places, courses, next := w.Places.Read(c), w.Courses.Write(c), w.next.Write(c)
 		for i := range c.Items {
 			m := &c.Items[i]
@@ -249,7 +249,7 @@ func (w *Swarm) advance(ctx context.Context) error { return store.Exchange(ctx, 
 // setSquares sets the square of each mote.
 func (w *Swarm) setSquares(ctx context.Context) error {
 	return w.Motes.ForEach(ctx, func(c store.Chunk[Mote]) {
-		places := w.Places.Rows(c)
+		places := w.Places.Read(c)
 		for i := range c.Items {
 			c.Items[i].Square = w.squareAt(places[i])
 		}
@@ -262,7 +262,7 @@ func wrap(v, n int32) int32 { return (v + n) % n }
 
 // live erases old motes, and creates a mote for each, and erases motes near a killing act.
 func (w *Swarm) live(ctx context.Context) error {
-	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
+	return w.Motes.ForEachRows(ctx, func(c store.Chunk[Mote]) {
 		places, lives := w.Places.Read(c), w.Lives.Read(c)
 		for i := range c.Items {
 			if lives[i] <= 0 {
