@@ -14,7 +14,7 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 		if err := w.followOnce(ctx, enough); err != nil {
 			return err
 		}
-		if w.isLeader() {
+		if w.is(leading) {
 			return nil
 		}
 	}
@@ -22,7 +22,7 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 }
 
 func (w *World) followOnce(ctx context.Context, enough func() bool) error {
-	if w.isWaiting() {
+	if w.is(waiting) {
 		return w.await(ctx)
 	}
 	if err := w.undoIdle(ctx); err != nil {
@@ -35,7 +35,7 @@ func (w *World) followOnce(ctx context.Context, enough func() bool) error {
 	case left > 0:
 		return w.listen(ctx, at, left, enough)
 	}
-	return w.becomeLeader(ctx, w.mayLead)
+	return w.becomeLeader(ctx)
 }
 
 // listen applies records after a position until enough returns true, or until none arrives for
@@ -74,7 +74,7 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) (wait time
 		return 0, err
 	}
 	defer w.unlock()
-	if at <= w.at().at || w.isWaiting() || w.pending != nil {
+	if at <= w.at().at || w.is(waiting) || w.pending() != nil {
 		return 0, errEnds // a Handoff has appended or applied it
 	}
 	defer w.drain()

@@ -7,7 +7,6 @@ import (
 
 // A saving is a save in the background. The zero value is done.
 type saving struct {
-	at   uint64
 	done <-chan struct{}
 	err  *error // valid once done is closed
 }
@@ -39,7 +38,7 @@ func (w *World) saveAside(ctx context.Context, to string) error {
 		}
 		running := w.saver.done
 		switch {
-		case !w.isLeader():
+		case !w.is(leading):
 			w.unlock()
 			return nil // handOff has the reason
 		case !isOpen(running):

@@ -75,12 +75,12 @@ func (w *World) runIdle(ctx context.Context, r *entry.Record, from origin) error
 func (w *World) recordIdle(ctx context.Context, digests func(h *position) entry.StateDigest) error {
 	h := w.at()
 	switch {
-	case w.pending != nil:
+	case w.pending() != nil:
 		return w.complete(ctx)
 	case h.Idle == 0:
 		return nil
 	}
-	w.pending = w.sealIdle(digests)
+	w.sealIdle(digests)
 	if err := w.complete(ctx); err != nil {
 		return fmt.Errorf("world: %d ticks without input after record %d: %w", h.Idle, h.at, err)
 	}
@@ -106,12 +106,13 @@ func (w *World) tryUndoIdle(ctx context.Context) error {
 		return err
 	}
 	defer w.unlock()
-	if !w.ahead {
+	f, follows := w.role.(*follower)
+	if !follows || !f.ahead {
 		return nil
 	}
 	h := w.at()
 	// The log has these ticks and Applied has reported them, so they are replays now.
-	w.ran = max(w.ran, h.tick-uint64(h.Idle))
+	f.ran = max(f.ran, h.tick-uint64(h.Idle))
 	found, err := w.load(ctx, func(position) bool { return true })
 	switch {
 	case found:
@@ -119,7 +120,6 @@ func (w *World) tryUndoIdle(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case w.mayWait(err):
-		w.ahead = false
 		return w.waitAfter(h.at)
 	case err == nil:
 		err = w.unreadable(ctx)
@@ -128,6 +128,15 @@ func (w *World) tryUndoIdle(ctx context.Context) error {
 		return errOpen
 	}
 	return w.halt(fmt.Errorf("world: undo %d ticks after record %d: %w", h.Idle, h.at, err))
+}
+
+// ran returns the last tick whose record this World has applied twice or will, because of undoIdle.
+// The caller has the lock.
+func (w *World) ran() uint64 {
+	if f, follows := w.role.(*follower); follows {
+		return f.ran
+	}
+	return 0
 }
 
 // unreadable returns the reason why no snapshot could be loaded: a silentError unless each is

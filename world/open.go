@@ -77,7 +77,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}
-	w := &World{store: s, exclusive: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
+	w := &World{store: s, exclusive: c, log: l, o: o, incarnation: random(), role: new(follower), lock: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
 	if o.Observe {
 		w.log = observed{l}
 	}
@@ -106,7 +106,7 @@ func (w *World) open(ctx context.Context) error {
 	if left, _, err := w.failoverDelay(ctx); err != nil || left > 0 {
 		return err
 	}
-	if err := w.becomeLeader(ctx, w.mayLead); err != nil && !errors.Is(err, errFenced) {
+	if err := w.becomeLeader(ctx); err != nil && !errors.Is(err, errFenced) {
 		return err
 	}
 	return nil

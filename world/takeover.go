@@ -38,18 +38,17 @@ func (w *World) failoverDelay(ctx context.Context) (left time.Duration, at uint6
 	return w.untilLead(), w.at().at, nil
 }
 
-// mayLead reports whether the failover delay is over. The caller has the lock.
-func (w *World) mayLead() bool { return w.untilLead() <= 0 }
-
 func (w *World) untilLead() time.Duration {
 	h, wait := w.at(), w.wait
+	switch r := w.role.(type) {
+	case *candidate, *leader: // a Handoff has appended the start of its term
+		return 0
+	case *offer:
+		return w.offered(r)
+	}
 	switch {
 	case w.o.Observe:
 		return endless
-	case w.pending != nil, w.isLeader():
-		return 0 // the start of its term is pending, or a Handoff has appended it
-	case h.Handed && h.Leader == w.incarnation:
-		return w.offered()
 	case h.Handed && h.To != w.o.Version && w.isShared():
 		wait += min(max(time.Duration(h.Wait), minHandoffWait), maxHandoff)
 	case h.Handed, h.at == 0: // with a lock, no other World can be there
@@ -58,17 +57,17 @@ func (w *World) untilLead() time.Duration {
 	return wait - time.Since(w.lastRecord)
 }
 
-// becomeLeader begins a term, if the log answers and all its records are applied, and due, which
-// is called with the lock, returns true.
-func (w *World) becomeLeader(ctx context.Context, due func() bool) error {
+// becomeLeader begins a term, if the failover delay is over, the log answers and all its records are
+// applied.
+func (w *World) becomeLeader(ctx context.Context) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
 	defer w.unlock()
-	if w.isLeader() || w.isWaiting() || !due() {
+	if w.is(leading) || w.is(waiting) || w.untilLead() > 0 {
 		return nil // by a Handoff
 	}
-	if w.pending == nil {
+	if w.pending() == nil {
 		tail, err := w.log.Tail(ctx)
 		switch {
 		case errors.Is(err, fs.ErrClosed):
@@ -81,7 +80,7 @@ func (w *World) becomeLeader(ctx context.Context, due func() bool) error {
 			defer w.drain()
 			return w.catchUp(ctx, tail, origin{})
 		}
-		w.pending = w.sealTermStart()
+		w.change(event{kind: startSealed, role: &candidate{w.sealTermStart()}})
 	}
 	return w.complete(ctx)
 }
