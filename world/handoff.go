@@ -87,12 +87,12 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	return err
 }
 
-// endTerm appends the handoff and saves the state after it. The offer is nil if there is none yet.
+// endTerm appends the handoff and saves the state after it. It returns nil before the offer begins.
 func (w *World) endTerm(ctx context.Context, to string) (o *offer, err error) {
 	if err := w.lockRunning(ctx); err != nil {
 		return nil, err
 	}
-	var s saving
+	var j *job
 	err = within(ctx, func() error {
 		defer w.unlock()
 		err := w.appendHandoff(ctx, to)
@@ -102,9 +102,9 @@ func (w *World) endTerm(ctx context.Context, to string) (o *offer, err error) {
 		o = w.role.(*offer)
 		switch {
 		case !w.isShared():
-			s, err = w.beginSave(ctx, w.save)
+			j, err = w.saveAfter(ctx, w.save)
 		case to != w.o.Version:
-			s, err = w.beginSave(ctx, w.put)
+			j, err = w.saveAfter(ctx, w.put)
 		}
 		return err
 	})
@@ -114,7 +114,7 @@ func (w *World) endTerm(ctx context.Context, to string) (o *offer, err error) {
 	case err != nil:
 		return o, err
 	}
-	return o, s.wait(ctx)
+	return o, j.wait(ctx)
 }
 
 // appendHandoff is called with the lock.
@@ -135,7 +135,7 @@ func (w *World) appendHandoff(ctx context.Context, to string) error {
 		}
 	}
 	o, offers := w.role.(*offer)
-	if !offers || w.at().To != to { // of an earlier call
+	if !offers || w.at().To != to { // an earlier call has another version
 		return w.refusal()
 	}
 	o.calls = append(o.calls, ctx)
@@ -159,18 +159,13 @@ func (w *World) awaitSuccessor(ctx context.Context, at uint64, to string) error 
 // termAfter waits for another's term after a handoff, and returns its version, or nil if reading
 // fails.
 func (w *World) termAfter(ctx context.Context, at uint64) (version *string) {
-	err := w.log.Read(ctx, at, func(_ uint64, rec []byte) error {
-		var r entry.Record
-		if err := r.Decode(rec); err != nil {
-			return err
-		}
-		if r.Incarnation != w.incarnation {
-			version = &r.Start.Version
-		}
-		return errEnds
-	})
-	if errors.Is(err, errEnds) || ctx.Err() != nil {
-		return version
+	var r entry.Record
+	_, rec, err := recordAfter(ctx, w.log, at)
+	switch {
+	case err == nil && r.Decode(rec) == nil && r.Incarnation != w.incarnation:
+		return &r.Start.Version
+	case err == nil, ctx.Err() != nil:
+		return nil
 	}
 	saved, err := w.log.Snapshots(ctx) // the record may be trimmed
 	if err != nil || len(saved) == 0 || saved[0] <= at {
@@ -188,7 +183,7 @@ func (w *World) takeBack(ctx context.Context, at uint64, to string, cause error)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if w.is(offering) {
-		_ = w.becomeLeader(ctx) // else Run or Step does
+		_, _, _ = w.becomeLeader(ctx) // else Run or Step does
 	}
 	if w.is(offering) || w.is(starting) || w.is(leading) {
 		return cause

@@ -88,20 +88,8 @@ func (w *World) recordIdle(ctx context.Context, digests func(h *position) entry.
 }
 
 // undoIdle loads a snapshot if another leader's log lacks the last ticks of this World, which
-// then follows. It repeats that while the log does not answer.
+// then follows. It returns errOpen if another try may succeed.
 func (w *World) undoIdle(ctx context.Context) error {
-	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
-		if err := w.tryUndoIdle(ctx); !errors.Is(err, errOpen) {
-			return err
-		}
-		if sleep(ctx, pause) != nil {
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// tryUndoIdle returns errOpen if another try may succeed.
-func (w *World) tryUndoIdle(ctx context.Context) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
@@ -165,13 +153,9 @@ func (w *World) verifyIdle(ctx context.Context, h *position) error {
 		return err
 	}
 	var r entry.Record
-	err := w.log.Read(ctx, h.at, func(_ uint64, rec []byte) error {
-		return cmp.Or(r.Decode(rec), errEnds)
-	})
-	if errors.Is(err, errEnds) {
-		if err = nil; r.Idle < h.Idle {
-			err = fmt.Errorf("%d ticks without input after the record, but the log has %d", h.Idle, r.Idle)
-		}
+	_, rec, err := recordAfter(ctx, w.log, h.at)
+	if err = cmp.Or(err, r.Decode(rec)); err == nil && r.Idle < h.Idle {
+		err = fmt.Errorf("%d ticks without input after the record, but the log has %d", h.Idle, r.Idle)
 	}
 	return err
 }

@@ -10,14 +10,14 @@ import (
 
 const maxCatchUp = 2
 
-func (w *World) lead(ctx context.Context, enough func() bool) error {
+func (w *World) lead(ctx context.Context) error {
 	late, cancel := lingering(ctx, drainTime)
 	defer cancel()
 	if w.o.Hz == 0 {
 		return w.leadOnInput(ctx, late)
 	}
 	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
-	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late, enough) }))
+	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late) }))
 }
 
 // drainTime is the time for an append after its context has ended.

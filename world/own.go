@@ -22,7 +22,7 @@ type pending struct {
 	calls hook.Calls // of a tick
 }
 
-func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
+func (w *World) leaderTick(ctx context.Context) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
@@ -142,10 +142,7 @@ func (w *World) append(ctx context.Context, p *pending) (at uint64, err error) {
 	}
 }
 
-var (
-	errOpen = errors.New("append: outcome unknown")
-	errEnds = errors.New("end of read")
-)
+var errOpen = errors.New("append: outcome unknown")
 
 // answerTime limits the read of one record.
 const answerTime = time.Second
@@ -158,18 +155,16 @@ func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 	if tail, err := w.log.Tail(ctx); err != nil || tail <= p.prev {
 		return 0, errOpen
 	}
-	is := errOpen
-	_ = w.log.Read(ctx, p.prev, func(there uint64, rec []byte) error {
-		if at, is = there, nil; !bytes.Equal(rec, p.bytes) {
-			is = errFenced
-		}
-		return errEnds
-	})
-	if saved, err := w.log.Snapshots(ctx); is == errOpen && err == nil && len(saved) > 0 && saved[0] > p.prev {
-		// Another leader has trimmed the record.
+	at, rec, err := recordAfter(ctx, w.log, p.prev)
+	switch saved, unlisted := w.log.Snapshots(ctx); {
+	case err == nil && bytes.Equal(rec, p.bytes):
+		return at, nil
+	case err == nil:
+		return at, errFenced
+	case unlisted == nil && len(saved) > 0 && saved[0] > p.prev: // another leader has trimmed the record
 		return 0, fmt.Errorf("%w: %w", errFenced, store.ErrUncertain)
 	}
-	return at, is
+	return 0, errOpen
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -44,7 +44,7 @@ type (
 	// An ended World has halted or is closed.
 	ended struct {
 		roleKind
-		err error // of all further ticks
+		err error // the result of all further ticks
 	}
 )
 
@@ -101,7 +101,7 @@ type event struct {
 	kind     eventKind
 	role     role
 	position *position // nil: as before
-	calls    error     // of a pending record
+	calls    error     // the result of the calls of a pending record
 }
 
 // change makes every transition. The caller has the lock. Calls of a pending record return with

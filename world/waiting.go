@@ -63,7 +63,7 @@ func (w *World) await(ctx context.Context) error {
 	}
 }
 
-// maxPoll limits the time between two looks for the snapshot of a handoff.
+// maxPoll limits the time between two looks for a snapshot.
 const maxPoll = 20 * time.Millisecond
 
 // watch reads records until one gives the log to this version. It returns the position of the

@@ -80,15 +80,10 @@ func (w *World) Run(ctx context.Context) error {
 	}
 	defer done()
 	return w.store.Team(ctx, func(ctx context.Context) error {
-		for {
-			advance := w.follow
-			if w.is(leading) {
-				advance = w.lead
-			}
-			if err := advance(ctx, forever); err != nil && !errors.Is(err, errFenced) {
-				return err
-			}
+		for err == nil {
+			err = w.advance(ctx, w.lead, func() bool { return false })
 		}
+		return err
 	})
 }
 
@@ -103,12 +98,8 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 	}
 	defer done()
 	for from := w.now().Number; ; {
-		advance := w.follow
-		if w.is(leading) {
-			advance = w.leaderTick
-		}
-		err := advance(ctx, func() bool { return w.is(leading) || w.now().Number > from })
-		if err != nil && !errors.Is(err, errFenced) {
+		err := w.advance(ctx, w.leaderTick, func() bool { return w.is(leading) || w.now().Number > from })
+		if err != nil {
 			return Tick{}, err
 		}
 		if t := w.now(); t.Number > from {
@@ -117,7 +108,18 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 	}
 }
 
-func forever() bool { return false }
+// advance leads or follows, until enough returns true or the role changes.
+func (w *World) advance(ctx context.Context, lead func(ctx context.Context) error, enough func() bool) (err error) {
+	if w.is(leading) {
+		err = lead(ctx)
+	} else {
+		err = w.follow(ctx, enough)
+	}
+	if errors.Is(err, errFenced) {
+		return nil
+	}
+	return err
+}
 
 func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
 	if ctx == nil {
@@ -226,17 +228,18 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	if w.inside(ctx) {
 		return insideTick("Export")
 	}
-	if err := w.stopped(); err != nil {
-		return fmt.Errorf("world: Export: %w", err)
-	}
-	if w.is(waiting) {
-		return fmt.Errorf("world: Export: %w", errWaiting)
-	}
 	var image snapshot
-	if err := w.copyInto(ctx, &image); err != nil {
-		return fmt.Errorf("world: Export: %w", err)
+	err := w.stopped()
+	if w.is(waiting) {
+		err = errWaiting
 	}
-	if err := image.writeTo(untilDone{ctx, dst}); err != nil {
+	if err == nil {
+		err = w.copyInto(ctx, &image)
+	}
+	if err == nil {
+		err = image.writeTo(untilDone{ctx, dst})
+	}
+	if err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
 	return nil
