@@ -56,19 +56,17 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	case entry.KindHandoff:
 		h.Handed, h.To, h.Wait = true, r.To, r.Wait
 	}
-	// Position and role change together, so Status never shows the term of one leader as the
-	// role of another.
-	w.mutex.Lock()
-	w.move(&h)
-	switch r.Kind {
-	case entry.KindTermStart:
-		w.leads = r.Incarnation == w.incarnation
-	case entry.KindHandoff:
-		w.leads = false
+	switch {
+	case r.Kind == entry.KindTermStart && from.appended:
+		w.change(event{kind: termBegun, role: new(leader), position: &h})
+	case r.Kind == entry.KindTermStart:
+		w.change(event{kind: otherBegun, role: &follower{ran: w.ran()}, position: &h})
+	case r.Kind == entry.KindHandoff && from.appended:
+		w.change(event{kind: handoffDone, role: &offer{at: at}, position: &h})
+	default:
+		w.setPosition(h)
 	}
-	w.mutex.Unlock()
 	w.lastRecord = time.Now()
-	w.drain() // after a handoff
 	if r.Kind == entry.KindTermStart && !from.replay && !handed {
 		w.sawTerm()
 	}
@@ -91,7 +89,6 @@ func (w *World) check(r *entry.Record, h *position, at uint64, b []byte) error {
 		return nil
 	case entry.KindTermStart:
 		start = &r.Start
-		w.noteSuccessor(r, h)
 	}
 	if err := w.mayApply(start); err != nil {
 		return fmt.Errorf("world: record %d: %w", at, err)
@@ -140,7 +137,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 		runs = time.Now() // readers had the store before
 		err := p.run(ctx, writer, w.skips[h.tick])
 		if err != nil {
-			w.recordHalt(err) // before readers see a half-finished tick
+			w.become(event{kind: errorMet, role: &ended{halted, err}}) // before readers see a half-finished tick
 			return err
 		}
 		w.setPosition(h)
@@ -157,7 +154,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	}
 	w.noteTick(&h, took, sealed, dropped)
 	if w.o.Applied != nil {
-		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Unrecorded: from.at == 0, Replay: from.replay || h.tick <= w.ran})
+		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Unrecorded: from.at == 0, Replay: from.replay || h.tick <= w.ran()})
 	}
 	// A snapshot has the position of a record, so no tick may follow the record.
 	if !from.replay && h.Idle == 0 {

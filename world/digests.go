@@ -39,22 +39,22 @@ const (
 // for its ticks can pay, and of each shard once in DigestTicks. The price of a shard has its
 // capacity, which differs between nodes, so it may only decide which digests a record has.
 func (w *World) digestPart(h *position) entry.StateDigest {
-	n, ticks, idle := uint64(len(w.shards)), uint64(w.o.DigestTicks), uint64(h.Idle)
+	l, n, ticks, idle := w.role.(*leader), uint64(len(w.shards)), uint64(w.o.DigestTicks), uint64(h.Idle)
 	due := min(n, (h.tick+1)*n/ticks-(h.tick-idle)*n/ticks)
 	state, tables := entry.StateDigest{Tick: h.tick}, w.store.Stats().Tables
-	w.toHash += int64(idle+1) * digestBytes
+	l.toHash += int64(idle+1) * digestBytes
 	for done := range n {
-		s := w.shards[w.compared%n]
+		s := w.shards[l.compared%n]
 		price := max(minDigestBytes, tables[s.number].Bytes/int64(tables[s.number].Shards))
-		if done >= due && price > w.toHash {
+		if done >= due && price > l.toHash {
 			return state // later records have more to pay with
 		}
 		// A due shard is hashed even if it costs more: DigestTicks is a promise.
-		w.toHash = max(0, w.toHash-price)
-		w.compared++
+		l.toHash = max(0, l.toHash-price)
+		l.compared++
 		state.Shards = append(state.Shards, entry.ShardDigest{TypeID: s.typeID, Sum: w.digest(s.typeID)})
 	}
-	w.toHash = 0
+	l.toHash = 0
 	return state
 }
 

@@ -68,6 +68,30 @@
 // do not. A world with Options.Observe follows forever and writes nothing, such as a server for
 // viewers.
 //
+// # Roles
+//
+// A World has one role. Events change it:
+//
+//	event                        waiting    following  starting   leading    offering   halted
+//	a term's start is sealed     -          starting   -          -          starting   -
+//	its term begins              -          -          leading    -          -          -
+//	another's term begins        -          following  -          -          following  -
+//	an append has lost           -          -          following  following  -          -
+//	its handoff                  -          -          -          offering   -          -
+//	a record of another version  -          waiting    -          -          waiting    -
+//	a snapshot is loaded         following  following  following  following  following  -
+//	an error                     halted     halted     halted     halted     halted     halted
+//	Close                        closed     closed     closed     closed     closed     closed
+//	a Replayer starts            -          following  -          -          -          following
+//
+// A starting World has appended the start of its term, and does not know the outcome. An offering
+// World has handed off, and no other World has begun a term. Another event halts the World. A closed
+// World stays closed.
+//
+// With each event the calls of a record whose outcome is unknown return, calls that no tick has
+// taken return unless the new role is leading, and the election timeout begins. A World that halts
+// or closes refuses all later calls.
+//
 // # Failure
 //
 // A call that does not fit a table is dropped alone, by every world alike, and its Submit

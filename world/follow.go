@@ -14,7 +14,7 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 		if err := w.followOnce(ctx, enough); err != nil {
 			return err
 		}
-		if w.isLeader() {
+		if w.is(leading) {
 			return nil
 		}
 	}
@@ -22,20 +22,20 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 }
 
 func (w *World) followOnce(ctx context.Context, enough func() bool) error {
-	if w.isWaiting() {
+	if w.is(waiting) {
 		return w.await(ctx)
 	}
-	if err := w.undoIdle(ctx); err != nil {
+	if err := w.undoIdle(ctx); errors.Is(err, errOpen) {
+		_ = sleep(ctx, maxPoll)
+		return nil
+	} else if err != nil {
 		return err
 	}
-	left, at, err := w.failoverDelay(ctx)
-	switch {
-	case err != nil:
+	left, at, err := w.becomeLeader(ctx)
+	if err != nil || left <= 0 {
 		return err
-	case left > 0:
-		return w.listen(ctx, at, left, enough)
 	}
-	return w.becomeLeader(ctx, w.mayLead)
+	return w.listen(ctx, at, left, enough)
 }
 
 // listen applies records after a position until enough returns true, or until none arrives for
@@ -74,7 +74,7 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) (wait time
 		return 0, err
 	}
 	defer w.unlock()
-	if at <= w.at().at || w.isWaiting() || w.pending != nil {
+	if at <= w.at().at || w.is(waiting) || w.pending() != nil {
 		return 0, errEnds // a Handoff has appended or applied it
 	}
 	defer w.drain()
@@ -83,12 +83,9 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) (wait time
 }
 
 // catchUp applies records up to position tail.
-func (w *World) catchUp(ctx context.Context, tail uint64, from origin) error {
-	if w.at().at >= tail {
-		return nil
-	}
+func (w *World) catchUp(ctx context.Context, tail uint64) error {
 	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
-		if err := w.apply(ctx, at, rec, from); err != nil {
+		if err := w.apply(ctx, at, rec, origin{}); err != nil {
 			return err
 		}
 		if at >= tail {

@@ -61,95 +61,91 @@ func handoffTime(ctx context.Context) time.Duration {
 	return min(time.Until(deadline), maxHandoff)
 }
 
-// An offer is the last handoff of this World.
-type offer struct {
-	calls int       // of Handoff that wait for a successor
-	until time.Time // of one that succeeded; on a log with a lock the World leads again after it
-	next  *string   // version of the next term, if this World read its start
-}
-
 // handOff ends the term and waits for the successor. Without one, this World leads again.
 func (w *World) handOff(ctx context.Context, to string) error {
+	call, cancel := context.WithCancel(ctx)
 	if w.isShared() {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, handoffTime(ctx))
-		defer cancel()
+		call, cancel = context.WithTimeout(ctx, handoffTime(ctx))
 	}
-	w.noteOffer(func(o *offer) { o.calls++ })
-	at, err := w.endTerm(ctx, to)
-	if err == nil && w.isShared() {
-		err = w.awaitSuccessor(ctx, at, to)
+	defer cancel()
+	o, err := w.endTerm(call, to)
+	switch {
+	case o == nil:
+		return err
+	case err == nil && w.isShared():
+		err = w.awaitSuccessor(call, o.at, to)
+	case err == nil:
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		o.until = time.Now().Add(handoffTime(ctx))
+		return nil
 	}
-	now := w.noteOffer(func(o *offer) {
-		if o.calls--; err == nil {
-			o.until = time.Now().Add(handoffTime(ctx))
-		}
-	})
-	if err != nil && now.calls == 0 && w.life.Err() == nil && time.Until(now.until) <= 0 {
-		err = w.takeBack(ctx, to, err)
+	cancel() // it no longer waits
+	if err != nil && w.life.Err() == nil {
+		err = w.takeBack(ctx, o.at, to, err)
 	}
 	return err
 }
 
-// endTerm appends the handoff and saves the state after it.
-func (w *World) endTerm(ctx context.Context, to string) (at uint64, err error) {
+// endTerm appends the handoff and saves the state after it. It returns nil before the offer begins.
+func (w *World) endTerm(ctx context.Context, to string) (o *offer, err error) {
 	if err := w.lockRunning(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
-	ended := make(chan saving, 1)
+	var j *job
 	err = within(ctx, func() error {
 		defer w.unlock()
-		if err := w.appendHandoff(ctx, to); err != nil {
+		err := w.appendHandoff(ctx, to)
+		if err != nil {
 			return err
 		}
-		s, err := saving{}, error(nil)
+		o = w.role.(*offer)
 		switch {
 		case !w.isShared():
-			s, err = w.beginSave(ctx, w.save)
+			j, err = w.saveAfter(ctx, w.save)
 		case to != w.o.Version:
-			s, err = w.beginSave(ctx, w.put)
+			j, err = w.saveAfter(ctx, w.put)
 		}
-		s.at = w.at().at
-		ended <- s
 		return err
 	})
-	if err != nil {
-		return 0, err
+	switch {
+	case errors.Is(err, errUnfinished):
+		return nil, err // Run or Step takes the log back
+	case err != nil:
+		return o, err
 	}
-	s := <-ended
-	return s.at, s.wait(ctx)
+	return o, j.wait(ctx)
 }
 
 // appendHandoff is called with the lock.
 func (w *World) appendHandoff(ctx context.Context, to string) error {
-	if w.pending != nil {
+	if w.pending() != nil {
 		if err := w.complete(ctx); err != nil {
 			return err
 		}
 	}
 	h := w.at()
-	switch {
-	case h.Handed && h.Leader == w.incarnation && h.To == to:
-		return nil // by an earlier call
-	case !w.isLeader():
+	if l, leads := w.role.(*leader); leads {
+		r := w.record(entry.KindHandoff, &h)
+		r.To, r.Wait = to, int64(handoffTime(ctx))
+		r.State = w.state(&h)
+		l.pending = &pending{prev: h.at, bytes: r.Append(nil)}
+		if err := w.complete(ctx); err != nil {
+			return err
+		}
+	}
+	o, offers := w.role.(*offer)
+	if !offers || w.at().To != to { // an earlier call has another version
 		return w.refusal()
 	}
-	w.noteOffer(func(o *offer) { o.until, o.next = time.Time{}, nil })
-	r := w.record(entry.KindHandoff, &h)
-	r.To, r.Wait = to, int64(handoffTime(ctx))
-	r.State = w.state(&h)
-	w.pending = &pending{prev: h.at, bytes: r.Append(nil)}
-	return w.complete(ctx)
+	o.calls = append(o.calls, ctx)
+	return nil
 }
 
 // awaitSuccessor waits for the term after the handoff at position at.
 func (w *World) awaitSuccessor(ctx context.Context, at uint64, to string) error {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
-		next := w.noteOffer(func(*offer) {}).next
-		if next == nil {
-			next = w.termAfter(ctx, at)
-		}
-		switch {
+		switch next := w.termAfter(ctx, at); {
 		case next != nil && *next == to:
 			return nil
 		case next != nil:
@@ -160,19 +156,16 @@ func (w *World) awaitSuccessor(ctx context.Context, at uint64, to string) error 
 	}
 }
 
-// termAfter waits for the term after a handoff, and returns its version, or nil if reading
+// termAfter waits for another's term after a handoff, and returns its version, or nil if reading
 // fails.
 func (w *World) termAfter(ctx context.Context, at uint64) (version *string) {
-	err := w.log.Read(ctx, at, func(_ uint64, rec []byte) error {
-		var r entry.Record
-		if err := r.Decode(rec); err != nil {
-			return err
-		}
-		version = &r.Start.Version
-		return errEnds
-	})
-	if errors.Is(err, errEnds) || ctx.Err() != nil {
-		return version
+	var r entry.Record
+	_, rec, err := recordAfter(ctx, w.log, at)
+	switch {
+	case err == nil && r.Decode(rec) == nil && r.Incarnation != w.incarnation:
+		return &r.Start.Version
+	case err == nil, ctx.Err() != nil:
+		return nil
 	}
 	saved, err := w.log.Snapshots(ctx) // the record may be trimmed
 	if err != nil || len(saved) == 0 || saved[0] <= at {
@@ -185,53 +178,30 @@ func (w *World) termAfter(ctx context.Context, at uint64) (version *string) {
 	return &t.Start.Version
 }
 
-// takeBack starts a term after a handoff without a successor. cause is the reason.
-func (w *World) takeBack(ctx context.Context, to string, cause error) error {
-	h := w.at()
-	if !w.hasHanded() {
-		return cause
-	}
+// takeBack starts a term after a handoff at position at without a successor. cause is the reason.
+func (w *World) takeBack(ctx context.Context, at uint64, to string, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
-	err := w.becomeLeader(ctx, w.hasHanded) // else Run or Step does
-	next := w.noteOffer(func(*offer) {}).next
-	if next == nil && errors.Is(err, errFenced) {
-		next = w.termAfter(ctx, h.at)
+	if w.is(offering) {
+		_, _, _ = w.becomeLeader(ctx) // else Run or Step does
 	}
-	if next != nil && *next == to {
+	if w.is(offering) || w.is(starting) || w.is(leading) {
+		return cause
+	}
+	if next := w.termAfter(ctx, at); next != nil && *next == to {
 		return nil // in the last moment
 	}
 	return cause
 }
 
-// hasHanded reports whether the newest term ended with a handoff of this World.
-func (w *World) hasHanded() bool {
-	h := w.at()
-	return h.Handed && h.Leader == w.incarnation
-}
-
-// noteSuccessor notes the version of the term r after a handoff of this World.
-func (w *World) noteSuccessor(r *entry.Record, h *position) {
-	if h.Handed && h.Leader == w.incarnation && r.Incarnation != w.incarnation {
-		w.noteOffer(func(o *offer) { o.next = &r.Start.Version })
+// offered returns the time until this World may lead after its own handoff. The caller has the lock.
+func (w *World) offered(o *offer) time.Duration {
+	for _, call := range o.calls {
+		if call.Err() == nil {
+			return minHandoffWait // then ask again
+		}
 	}
-}
-
-func (w *World) noteOffer(change func(o *offer)) (now offer) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	change(&w.offer)
-	return w.offer
-}
-
-// offered returns the time until this World may lead after its own handoff.
-func (w *World) offered() time.Duration {
-	o := w.noteOffer(func(*offer) {})
-	switch {
-	case o.calls > 0:
-		return minHandoffWait // then ask again
-	case w.isShared():
-		return 0
-	}
 	return time.Until(o.until)
 }

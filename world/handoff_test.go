@@ -564,6 +564,11 @@ func TestHandoff_LockedLog(t *testing.T) {
 		failIf(t, !w.Status().Leader || w.Status().Term != 3, "%v", w.Status())
 		tick := mustStep(t, w)
 		noError(t, w.Handoff(t.Context(), "second"))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel() // a Handoff that appends nothing does not end one that has succeeded
+		wantError(t, w.Handoff(ended, "second"), context.Canceled)
+		wantError(t, w.Handoff(t.Context(), "third"), world.ErrNotLeader)
+		failIf(t, w.Status().Leader || w.Status().Term != 3, "%v", w.Status())
 		mustClose(t, w)
 		w = openWith(t, newGame(t, alone), j, version("second", false))
 		equal(t, "tick of the new version", mustStep(t, w).Number, tick.Number+1)

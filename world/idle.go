@@ -75,12 +75,12 @@ func (w *World) runIdle(ctx context.Context, r *entry.Record, from origin) error
 func (w *World) recordIdle(ctx context.Context, digests func(h *position) entry.StateDigest) error {
 	h := w.at()
 	switch {
-	case w.pending != nil:
+	case w.pending() != nil:
 		return w.complete(ctx)
 	case h.Idle == 0:
 		return nil
 	}
-	w.pending = w.sealIdle(digests)
+	w.sealIdle(digests)
 	if err := w.complete(ctx); err != nil {
 		return fmt.Errorf("world: %d ticks without input after record %d: %w", h.Idle, h.at, err)
 	}
@@ -88,30 +88,19 @@ func (w *World) recordIdle(ctx context.Context, digests func(h *position) entry.
 }
 
 // undoIdle loads a snapshot if another leader's log lacks the last ticks of this World, which
-// then follows. It repeats that while the log does not answer.
+// then follows. It returns errOpen if another try may succeed.
 func (w *World) undoIdle(ctx context.Context) error {
-	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
-		if err := w.tryUndoIdle(ctx); !errors.Is(err, errOpen) {
-			return err
-		}
-		if sleep(ctx, pause) != nil {
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// tryUndoIdle returns errOpen if another try may succeed.
-func (w *World) tryUndoIdle(ctx context.Context) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
 	defer w.unlock()
-	if !w.ahead {
+	f, follows := w.role.(*follower)
+	if !follows || !f.ahead {
 		return nil
 	}
 	h := w.at()
 	// The log has these ticks and Applied has reported them, so they are replays now.
-	w.ran = max(w.ran, h.tick-uint64(h.Idle))
+	f.ran = max(f.ran, h.tick-uint64(h.Idle))
 	found, err := w.load(ctx, func(position) bool { return true })
 	switch {
 	case found:
@@ -119,7 +108,6 @@ func (w *World) tryUndoIdle(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case w.mayWait(err):
-		w.ahead = false
 		return w.waitAfter(h.at)
 	case err == nil:
 		err = w.unreadable(ctx)
@@ -128,6 +116,15 @@ func (w *World) tryUndoIdle(ctx context.Context) error {
 		return errOpen
 	}
 	return w.halt(fmt.Errorf("world: undo %d ticks after record %d: %w", h.Idle, h.at, err))
+}
+
+// ran returns the last tick whose record this World has applied twice or will, because of undoIdle.
+// The caller has the lock.
+func (w *World) ran() uint64 {
+	if f, follows := w.role.(*follower); follows {
+		return f.ran
+	}
+	return 0
 }
 
 // unreadable returns the reason why no snapshot could be loaded: a silentError unless each is
@@ -156,13 +153,9 @@ func (w *World) verifyIdle(ctx context.Context, h *position) error {
 		return err
 	}
 	var r entry.Record
-	err := w.log.Read(ctx, h.at, func(_ uint64, rec []byte) error {
-		return cmp.Or(r.Decode(rec), errEnds)
-	})
-	if errors.Is(err, errEnds) {
-		if err = nil; r.Idle < h.Idle {
-			err = fmt.Errorf("%d ticks without input after the record, but the log has %d", h.Idle, r.Idle)
-		}
+	_, rec, err := recordAfter(ctx, w.log, h.at)
+	if err = cmp.Or(err, r.Decode(rec)); err == nil && r.Idle < h.Idle {
+		err = fmt.Errorf("%d ticks without input after the record, but the log has %d", h.Idle, r.Idle)
 	}
 	return err
 }

@@ -189,6 +189,7 @@ func TestIdle_LostTicksAreUndone(t *testing.T) {
 		}
 		synctest.Wait()
 		wantError(t, lost.err, world.ErrNotLeader)
+		equal(t, "lost appends", w.Status().LostAppends, 1) // it does not lead again by the start of its old term
 		equal(t, "tick of the leader that lost", w.Status().Tick, kept)
 		wantSame(t, g, h)
 		failIf(t, len(g.seen) < 4 || !g.seen[0].Replay || g.seen[0].Number != 1 || g.seen[1].Replay, "applied again: %+v", g.seen)

@@ -10,14 +10,14 @@ import (
 
 const maxCatchUp = 2
 
-func (w *World) lead(ctx context.Context, enough func() bool) error {
+func (w *World) lead(ctx context.Context) error {
 	late, cancel := lingering(ctx, drainTime)
 	defer cancel()
 	if w.o.Hz == 0 {
 		return w.leadOnInput(ctx, late)
 	}
 	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
-	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late, enough) }))
+	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late) }))
 }
 
 // drainTime is the time for an append after its context has ended.
@@ -74,34 +74,31 @@ func (w *World) inputTick(ctx context.Context, calls, due bool) error {
 		return err
 	}
 	defer w.unlock()
-	if w.isLeader() && w.pending != nil { // an earlier Run has ended during its append
+	if w.is(leading) && w.pending() != nil { // an earlier Run has ended during its append
 		if err := w.complete(ctx); err != nil {
 			return err
 		}
 	}
-	if !w.isLeader() {
+	if !w.is(leading) {
 		return errFenced
 	}
-	if calls {
-		if p := w.sealTick(); p.calls.Len() > 0 {
-			w.beginTick(p)
-			return w.complete(ctx)
-		}
+	if calls && w.sealTick(true) {
+		return w.complete(ctx)
 	}
 	if !due {
 		return nil
 	}
-	w.pending = w.sealIdle(w.digestPart)
+	w.sealIdle(w.digestPart)
 	return w.complete(ctx)
 }
 
-// sealIdle returns a record without a tick of its own.
-func (w *World) sealIdle(digests func(h *position) entry.StateDigest) *pending {
-	h := w.at()
+// sealIdle seals a record without a tick of its own.
+func (w *World) sealIdle(digests func(h *position) entry.StateDigest) {
+	l, h := w.role.(*leader), w.at()
 	r := w.record(entry.KindIdle, &h)
 	r.State = digests(&h)
-	w.buf = r.Append(w.buf[:0])
-	return &pending{prev: h.at, bytes: w.buf}
+	l.buf = r.Append(l.buf[:0])
+	l.pending = &pending{prev: h.at, bytes: l.buf}
 }
 
 func (w *World) wake() {

@@ -1,7 +1,9 @@
 package world
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -66,3 +68,17 @@ type (
 		DiskBytes() (int64, error)
 	}
 )
+
+var errEnds = errors.New("end of read")
+
+// recordAfter returns the record after a position, and its own. It waits for the record.
+func recordAfter(ctx context.Context, l Log, after uint64) (at uint64, rec []byte, err error) {
+	err = l.Read(ctx, after, func(there uint64, b []byte) error {
+		at, rec = there, bytes.Clone(b)
+		return errEnds
+	})
+	if errors.Is(err, errEnds) {
+		err = nil
+	}
+	return at, rec, err
+}

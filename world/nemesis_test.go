@@ -93,7 +93,7 @@ func playNemesis(t *testing.T, seed uint64) {
 	for range 40 {
 		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 		n := nodes[random.IntN(len(nodes))]
-		switch random.IntN(5) {
+		switch random.IntN(6) {
 		case 0:
 			lock <- struct{}{}
 			n.kill(t)
@@ -108,6 +108,8 @@ func playNemesis(t *testing.T, seed uint64) {
 			n.log.SetFaults(time.Duration(random.IntN(1000))*time.Millisecond, 0, false)
 			time.Sleep(time.Second)
 			<-lock
+		case 3:
+			go n.world.Handoff(within(t, time.Minute), "")
 		default:
 			n.log.SetFaults(0, 1+random.IntN(4), random.IntN(2) == 0)
 		}

@@ -77,7 +77,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}
-	w := &World{store: s, exclusive: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
+	w := &World{store: s, exclusive: c, log: l, o: o, incarnation: random(), role: new(follower), lock: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
 	if o.Observe {
 		w.log = observed{l}
 	}
@@ -103,10 +103,7 @@ func (w *World) open(ctx context.Context) error {
 		return err
 	}
 	w.lastRecord = time.Now()
-	if left, _, err := w.failoverDelay(ctx); err != nil || left > 0 {
-		return err
-	}
-	if err := w.becomeLeader(ctx, w.mayLead); err != nil && !errors.Is(err, errFenced) {
+	if _, _, err := w.becomeLeader(ctx); err != nil && !errors.Is(err, errFenced) {
 		return err
 	}
 	return nil
@@ -136,10 +133,19 @@ func (w *World) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.findSkips(ctx, tail); err != nil {
-		return err
+	defer func() { w.skips = nil }()
+	for ahead := (readAhead{log: w.log, tail: tail}); w.at().at < tail; {
+		at := w.at().at + 1
+		rec, next, err := ahead.record(ctx, at)
+		if err != nil {
+			return w.loadNewer(ctx, err)
+		}
+		w.skips = skipOf(next)
+		if err := w.apply(ctx, at, rec, origin{replay: true}); err != nil {
+			return err
+		}
 	}
-	return w.catchUp(ctx, tail, origin{replay: true})
+	return nil
 }
 
 // restore restores the newest snapshot that serves, and returns the position of the last record.

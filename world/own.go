@@ -20,40 +20,40 @@ type pending struct {
 	prev  uint64
 	bytes []byte
 	calls hook.Calls // of a tick
-
-	sealed time.Time // of a tick
 }
 
-func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
+func (w *World) leaderTick(ctx context.Context) error {
 	if err := w.lockRunning(ctx); err != nil {
 		return err
 	}
 	defer w.unlock()
-	if !w.isLeader() {
+	if !w.is(leading) {
 		return errFenced // after a concurrent Handoff
 	}
-	if w.pending == nil {
+	if w.pending() == nil {
 		if h := w.at(); !w.hasInput() && w.mayIdle(&h) {
 			return w.idleTick(ctx, h, origin{appended: true})
 		}
-		w.beginTick(w.sealTick())
+		w.sealTick(false)
 	}
 	return w.complete(ctx)
 }
 
-// beginTick makes p the pending record.
-func (w *World) beginTick(p *pending) { w.pending, w.sealed = p, p.sealed }
-
-// sealTick returns the record of the next tick, whose input may be empty.
-func (w *World) sealTick() *pending {
-	h, now := w.at(), time.Now()
+// sealTick seals the record of the next tick, and reports whether it did: needed, only if the input
+// is not empty.
+func (w *World) sealTick(needed bool) bool {
+	l, h, now := w.role.(*leader), w.at(), time.Now()
 	r := w.record(entry.KindTick, &h)
 	r.Tick++
 	r.Time = w.nextTime(&h, now)
 	r.State = w.digestPart(&h)
-	rec, calls := w.exclusive.Seal(r.Append(w.buf[:0]), w.o.InputBytes)
-	w.buf = rec
-	return &pending{prev: h.at, bytes: rec, calls: calls, sealed: now}
+	rec, calls := w.exclusive.Seal(r.Append(l.buf[:0]), w.o.InputBytes)
+	l.buf = rec
+	if needed && calls.Len() == 0 {
+		return false
+	}
+	l.pending, l.sealed = &pending{prev: h.at, bytes: rec, calls: calls}, now
+	return true
 }
 
 // nextTime returns the time of the tick after h: the leader's clock. After a jump ahead the
@@ -61,8 +61,8 @@ func (w *World) sealTick() *pending {
 func (w *World) nextTime(h *position, now time.Time) int64 {
 	tick := w.tickTime()
 	passed := tick // since the last tick with a record, by the monotonic clock
-	if !w.sealed.IsZero() {
-		passed = now.Sub(w.sealed)
+	if sealed := w.role.(*leader).sealed; !sealed.IsZero() {
+		passed = now.Sub(sealed)
 	}
 	if w.o.Hz == 0 {
 		tick = passed
@@ -95,47 +95,24 @@ func (w *World) record(k entry.Kind, h *position) entry.Record {
 
 // complete appends the pending record and applies it. A record whose place is taken is dropped.
 func (w *World) complete(ctx context.Context) error {
-	p := w.pending
-	if p.prev < w.at().at {
-		w.dropPending(store.ErrUncertain)
-		return errFenced
-	}
+	p := w.pending()
 	at, err := w.append(ctx, p)
 	switch {
 	case errors.Is(err, errFenced):
 		w.note(func(f *stats) { f.lostAppends++ })
-		if !w.dropPending(err) {
+		if !w.change(event{kind: appendLost, role: &follower{ahead: w.at().Idle > 0}, calls: err}) {
 			err = errFenced // without calls nothing is uncertain
 		}
-		w.lose()
-		w.ahead = w.at().Idle > 0
 		return err
 	case errors.Is(err, fs.ErrClosed):
-		w.dropPending(fmt.Errorf("%w: %w", store.ErrUncertain, err))
 		return w.halt(err)
 	case err != nil:
 		return err
 	}
-	w.pending = nil
-	return w.apply(ctx, at, p.bytes, origin{appended: true, calls: p.calls})
-}
-
-// dropPending drops the pending record, and reports whether its calls fail with err.
-func (w *World) dropPending(err error) (waited bool) {
-	if w.pending != nil {
-		waited = hook.Len(w.pending.calls) > 0
-		hook.Done(w.pending.calls, 0, err)
+	if l, leads := w.role.(*leader); leads {
+		l.pending = nil // apply answers the calls
 	}
-	w.pending = nil
-	return waited
-}
-
-func (w *World) lose() {
-	w.mutex.Lock()
-	w.leads = false
-	w.mutex.Unlock()
-	w.lastRecord = time.Now()
-	w.drain()
+	return w.apply(ctx, at, p.bytes, origin{appended: true, calls: p.calls})
 }
 
 const (
@@ -165,10 +142,7 @@ func (w *World) append(ctx context.Context, p *pending) (at uint64, err error) {
 	}
 }
 
-var (
-	errOpen = errors.New("append: outcome unknown")
-	errEnds = errors.New("end of read")
-)
+var errOpen = errors.New("append: outcome unknown")
 
 // answerTime limits the read of one record.
 const answerTime = time.Second
@@ -181,18 +155,16 @@ func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 	if tail, err := w.log.Tail(ctx); err != nil || tail <= p.prev {
 		return 0, errOpen
 	}
-	is := errOpen
-	_ = w.log.Read(ctx, p.prev, func(there uint64, rec []byte) error {
-		if at, is = there, nil; !bytes.Equal(rec, p.bytes) {
-			is = errFenced
-		}
-		return errEnds
-	})
-	if saved, err := w.log.Snapshots(ctx); is == errOpen && err == nil && len(saved) > 0 && saved[0] > p.prev {
-		// Another leader has trimmed the record.
+	at, rec, err := recordAfter(ctx, w.log, p.prev)
+	switch saved, unlisted := w.log.Snapshots(ctx); {
+	case err == nil && bytes.Equal(rec, p.bytes):
+		return at, nil
+	case err == nil:
+		return at, errFenced
+	case unlisted == nil && len(saved) > 0 && saved[0] > p.prev: // another leader has trimmed the record
 		return 0, fmt.Errorf("%w: %w", errFenced, store.ErrUncertain)
 	}
-	return at, is
+	return 0, errOpen
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -43,11 +43,12 @@ func (p *tickRun) shadowIsDue() bool {
 	if !p.from.appended {
 		return false
 	}
-	p.shadow += p.o.Shadow
-	if p.shadow < 1 {
+	l := p.role.(*leader)
+	l.shadow += p.o.Shadow
+	if l.shadow < 1 {
 		return false
 	}
-	p.shadow--
+	l.shadow--
 	return true
 }
 

@@ -1,9 +1,6 @@
 package world
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // A progress counts records and ticks since Open. A difference of two decides whether a
 // snapshot is due.
@@ -53,31 +50,16 @@ type mark struct {
 	total    progress
 }
 
-const (
-	markPart = 1.0 / 16 // a snapshot is due at 1
-	maxMarks = 64
-)
-
-// mark remembers the progress here, unless the last mark is near, because other Worlds save at positions of their own.
-func (s *saver) mark(h *position, bytes, ticks int) (marked bool) {
-	n := len(s.marks)
-	if n > 0 && s.total.since(s.marks[n-1].total).part(bytes, ticks) < markPart {
-		return false
+// towards returns the mark at a position from m to the later mark n, as if all records between had
+// the same size and ticks, because other Worlds save at positions of their own.
+func (m mark) towards(n mark, at uint64) mark {
+	part, of := max(at, m.at)-m.at, n.at-m.at
+	if part >= of {
+		return n
 	}
-	if n == maxMarks {
-		s.marks = slices.Delete(s.marks, 0, 1)
-	}
-	s.marks = append(s.marks, mark{h.at, h.tick, s.total})
-	return true
-}
-
-// markOf returns the last mark at or before a position; else the start of the progress.
-func (s *saver) markOf(at uint64) mark {
-	m := mark{tick: s.tick, total: s.base}
-	for _, next := range s.marks {
-		if next.at <= at && next.tick >= m.tick {
-			m = next
-		}
-	}
-	return m
+	p, share := n.total.since(m.total), func(n uint64) uint64 { return uint64(float64(n) * float64(part) / float64(of)) }
+	return mark{m.at + part, m.tick + share(n.tick-m.tick), progress{
+		m.total.records + share(p.records), m.total.bytes + share(p.bytes), m.total.active + share(p.active), m.total.idle + share(p.idle),
+		m.total.took + time.Duration(share(uint64(p.took))),
+	}}
 }

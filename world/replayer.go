@@ -45,7 +45,7 @@ func newReplayer(ctx context.Context, s *store.Store, l Log, o Options) (*Replay
 	if err != nil {
 		return nil, err
 	}
-	w.recordHalt(errNoStart)
+	w.become(event{kind: errorMet, role: &ended{halted, errNoStart}})
 	return &Replayer{world: w, ahead: readAhead{log: w.log}}, nil
 }
 
@@ -66,7 +66,7 @@ func (r *Replayer) start(ctx context.Context, serves func(h position) bool) (Tic
 	}
 	tail, err := r.world.restore(ctx, serves)
 	if err != nil {
-		r.world.recordHalt(err)
+		r.world.become(event{kind: errorMet, role: &ended{halted, err}})
 		return Tick{}, err
 	}
 	r.ahead.tail = tail
@@ -75,14 +75,8 @@ func (r *Replayer) start(ctx context.Context, serves func(h position) bool) (Tic
 
 // leave makes a failed Replayer usable, for another state.
 func (r *Replayer) leave() error {
-	w := r.world
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if errors.Is(w.halted, store.ErrClosed) {
-		return w.halted
-	}
-	w.halted = nil
-	return nil
+	r.world.become(event{kind: replayReset, role: new(follower)})
+	return r.world.stopped()
 }
 
 // Next runs the next tick and returns it. It returns [io.EOF] if the log had no further tick at
@@ -172,7 +166,7 @@ func (r *Replayer) Back(ctx context.Context, m *Moment) error {
 	check.Given(ctx != nil, "world: Back", "context")
 	check.Given(m != nil, "world: Back", "Moment")
 	w := r.world
-	if errors.Is(w.stopped(), store.ErrClosed) {
+	if w.is(closed) {
 		return w.stopped()
 	}
 	if err := w.store.Rollback(w.exclusive.Context(ctx), &m.state); err != nil {
@@ -187,9 +181,9 @@ func (r *Replayer) Back(ctx context.Context, m *Moment) error {
 
 // Close releases the store, which keeps its state. The log stays open.
 func (r *Replayer) Close() {
-	if errors.Is(r.world.stopped(), store.ErrClosed) {
+	if r.world.is(closed) {
 		return
 	}
-	r.world.recordHalt(fmt.Errorf("world: Replayer: %w", store.ErrClosed))
+	r.world.become(event{kind: closeCalled, role: &ended{closed, fmt.Errorf("world: Replayer: %w", store.ErrClosed)}})
 	r.world.exclusive.Release()
 }

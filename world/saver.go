@@ -12,55 +12,71 @@ import (
 
 // A saver saves snapshots. Only the fields image, saved and size are used by a save in progress.
 type saver struct {
-	image        snapshot
-	held         bool     // a follower's image waits to be compared
-	total        progress // since Open
-	base         progress // total at the newest image, another World's included
-	tick         uint64   // its tick
-	marks        []mark
-	saved        uint64        // position of the newest image
-	size         int64         // bytes of the newest snapshot of this World
-	done         chan struct{} // closed after the save; nil: no save yet
-	asked        bool          // newestSnapshot was called since base
-	newestKnown  chan struct{} // closed after newestSnapshot; nil: not called yet
-	othersNewest uint64        // position of another World's newest, valid once newestKnown is closed
+	image  snapshot
+	held   bool     // a follower's image waits to be compared
+	total  progress // since Open
+	base   mark     // the newest image, another World's included
+	saved  uint64   // position of the newest image
+	size   int64    // bytes of the newest snapshot of this World
+	save   *job
+	asks   *job   // newestSnapshot
+	asked  uint64 // tick of asks, 0: not since base
+	others uint64 // position of another World's newest, valid once asks is done
 }
 
-func (s *saver) busy() bool { return isOpen(s.done) }
+// A job runs in the background. A nil job is done.
+type job struct {
+	done chan struct{}
+	err  error // valid once done is closed
+}
 
-func isOpen(c chan struct{}) bool {
-	if c == nil {
+func begin(f func() error) *job {
+	j := &job{done: make(chan struct{})}
+	go func() {
+		defer close(j.done)
+		j.err = f()
+	}()
+	return j
+}
+
+func (j *job) runs() bool {
+	if j == nil {
 		return false
 	}
 	select {
-	case <-c:
+	case <-j.done:
 		return false
 	default:
 		return true
 	}
 }
 
+// wait returns the error of the job, or the cause of ctx if ctx ends first.
+func (j *job) wait(ctx context.Context) error {
+	if j == nil {
+		return nil
+	}
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// wait waits until no save is in progress.
 func (s *saver) wait(ctx context.Context) error {
-	for _, c := range []chan struct{}{s.done, s.newestKnown} {
-		if !isOpen(c) {
-			continue
-		}
-		select {
-		case <-c:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	_, _ = s.save.wait(ctx), s.asks.wait(ctx)
+	if s.save.runs() || s.asks.runs() {
+		return context.Cause(ctx)
 	}
 	return nil
 }
 
-// restart counts from here on and drops a held image. Nothing may be in progress.
-func (s *saver) restart(tick uint64) {
-	s.countFrom(tick, s.total)
-	s.held, s.marks = false, nil
-}
+func (s *saver) here(h *position) mark { return mark{h.at, h.tick, s.total} }
 
-func (s *saver) countFrom(tick uint64, total progress) { s.tick, s.base, s.asked = tick, total, false }
+// countFrom counts from m on and drops a held image. No save may be in progress.
+func (s *saver) countFrom(m mark) { s.base, s.asked, s.held = m, 0, false }
 
 // minSnapshotBytes is the least default of Options.SnapshotBytes.
 const minSnapshotBytes = 1 << 20
@@ -81,106 +97,106 @@ const (
 // pause.
 func (w *World) saveIfDue(ctx context.Context, leader bool) {
 	s, h := &w.saver, w.at()
-	if w.o.Observe || s.busy() {
+	if w.o.Observe || s.save.runs() {
 		return
 	}
-	bytes, ticks := w.snapshotBytes(), w.o.SnapshotTicks
-	marked := s.mark(&h, bytes, ticks)
-	since := s.total.since(s.base)
-	part := since.part(bytes, ticks)
+	since := s.total.since(s.base.total)
+	part := since.part(w.snapshotBytes(), w.o.SnapshotTicks)
 	each := part / float64(max(1, since.ticks()))
-	shared := w.log.ElectionTimeout() > 0
-	due, kept := 1.0, uint64(0)
+	shared, due, kept := w.isShared(), 1.0, uint64(0)
 	if shared && !leader {
 		due, kept = followerPart, uint64(w.o.DigestTicks)
 	}
 	ahead := each * float64(kept) // the progress while the copy is held
 	leaves := ahead > 1.0/2       // to the leader, which is earlier
 	if leaves {
-		s.held, due = false, 1+askPart
-		s.asked = s.asked && !marked // the leader's save may have been later
+		s.held, due, ahead = false, 1+askPart, 0
 	}
-	if shared && !s.asked && !isOpen(s.newestKnown) && part+max(askPart, each) >= due {
-		s.asked, s.newestKnown = true, begin(func() { w.newestSnapshot() })
+	repeats := leaves && h.tick >= s.asked+kept // the leader's save may have been later
+	if shared && (s.asked == 0 || repeats) && !s.asks.runs() && part+max(askPart, each) >= due {
+		s.asked, s.asks = h.tick, begin(w.newestSnapshot)
 	}
 	switch {
-	case leaves:
-		w.othersSaved()
 	case s.held && h.tick < s.image.position.tick+kept:
+	case part+ahead < due && !s.held:
+	case shared && w.othersSaved(), leaves:
 	case s.held:
-		s.held = false
-		if !w.othersSaved() {
-			s.begin(w)
-		}
-	case part+ahead < due:
-	case shared && w.othersSaved():
+		w.beginSave(w.save)
+	case w.copyImage(ctx) != nil:
+	case kept > 0:
+		s.held = true
 	default:
-		if err := w.copyImage(ctx); err != nil {
-			s.countFrom(h.tick, s.total)
-			w.noteUnsaved(err)
-			return
-		}
-		if s.held = kept > 0; !s.held {
-			s.begin(w)
-		}
+		w.beginSave(w.save)
 	}
 }
 
-// copyImage copies the state for a save.
+// copyImage copies the state for a save. If the copy fails, the next one is due later.
 func (w *World) copyImage(ctx context.Context) error {
-	i, begun := &w.saver.image, time.Now()
-	err := w.copyInto(ctx, i)
-	i.total, i.took = w.saver.total, time.Since(begun)
+	s, h, begun := &w.saver, w.at(), time.Now()
+	err := w.copyInto(ctx, &s.image)
+	s.image.total, s.image.took = s.total, time.Since(begun)
+	if err != nil {
+		s.countFrom(s.here(&h))
+		w.noteUnsaved(err)
+	}
 	return err
 }
 
-func (s *saver) begin(w *World) {
-	s.countFrom(s.image.position.tick, s.image.total)
-	s.done = begin(func() { _ = w.save(w.life, &s.image) })
+// beginSave calls save with the copy in the background.
+func (w *World) beginSave(save func(ctx context.Context, i *snapshot) error) *job {
+	s := &w.saver
+	s.countFrom(mark{s.image.position.at, s.image.position.tick, s.image.total})
+	s.save = begin(func() error { return save(w.life, &s.image) })
+	return s.save
 }
 
-func begin(f func()) chan struct{} {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	return done
-}
-
-func (w *World) newestSnapshot() {
+func (w *World) newestSnapshot() error {
 	saved, err := w.log.Snapshots(w.life)
 	if err != nil {
 		w.noteUnsaved(fmt.Errorf("world: %w", err))
 	}
 	if len(saved) > 0 {
-		w.saver.othersNewest = saved[0]
+		w.saver.others = saved[0]
 	}
+	return nil
 }
 
 func (w *World) othersSaved() bool {
-	s := &w.saver
-	if isOpen(s.newestKnown) || s.othersNewest <= s.saved {
+	s, h := &w.saver, w.at()
+	if s.asks.runs() || s.others <= s.saved {
 		return false
 	}
-	m := s.markOf(s.othersNewest)
-	s.countFrom(m.tick, m.total)
-	s.saved = s.othersNewest
-	w.noteSaved(m.tick, m.total)
+	s.countFrom(s.base.towards(s.here(&h), s.others))
+	s.saved = s.others
+	w.noteSaved(s.base.tick, s.base.total)
 	return true
 }
 
+// saveNow saves the state.
 func (w *World) saveNow(ctx context.Context) error {
-	s := &w.saver
-	if err := s.wait(ctx); err != nil {
-		return fmt.Errorf("world: the snapshot of record %d: %w", w.at().at, err)
-	}
-	s.restart(w.at().tick)
-	if err := w.copyImage(ctx); err != nil {
-		w.noteUnsaved(err)
+	if err := w.copyNow(ctx); err != nil {
 		return err
 	}
-	return w.save(ctx, &s.image)
+	return w.save(ctx, &w.saver.image)
+}
+
+// saveAfter calls save with a copy of the state in the background, unless its record has a
+// snapshot. The caller has the lock.
+func (w *World) saveAfter(ctx context.Context, save func(ctx context.Context, i *snapshot) error) (*job, error) {
+	if w.saver.wait(ctx) == nil && w.saver.saved == w.at().at {
+		return nil, nil
+	}
+	if err := w.copyNow(ctx); err != nil {
+		return nil, err
+	}
+	return w.beginSave(save), nil
+}
+
+func (w *World) copyNow(ctx context.Context) error {
+	if err := w.saver.wait(ctx); err != nil {
+		return fmt.Errorf("world: the snapshot of record %d: %w", w.at().at, err)
+	}
+	return w.copyImage(ctx)
 }
 
 // save saves i and trims the log. A failed trim, which the next save repeats, is only noted.

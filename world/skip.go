@@ -40,39 +40,5 @@ func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
 	if err != nil || tail == 0 {
 		return 0, nil, errors.Join(err, entry.ErrRecord)
 	}
-	err = l.Read(ctx, tail-1, func(there uint64, b []byte) error {
-		at, rec = there, append([]byte(nil), b...)
-		return errEnds
-	})
-	if errors.Is(err, errEnds) {
-		err = nil
-	}
-	return at, rec, err
-}
-
-// findSkips finds the skip records up to position tail, because each follows its tick.
-func (w *World) findSkips(ctx context.Context, tail uint64) error {
-	w.skips = nil
-	if w.at().at >= tail {
-		return nil
-	}
-	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
-		if len(rec) > 3 && entry.Kind(rec[3]) == entry.KindSkip {
-			var r entry.Record
-			if r.Decode(rec) == nil {
-				if w.skips == nil {
-					w.skips = make(map[uint64]bool)
-				}
-				w.skips[r.Tick] = true
-			}
-		}
-		if at >= tail {
-			return errEnds
-		}
-		return nil
-	})
-	if errors.Is(err, errEnds) {
-		return nil
-	}
-	return fmt.Errorf("world: %w", err)
+	return recordAfter(ctx, l, tail-1)
 }

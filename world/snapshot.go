@@ -138,9 +138,8 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h pos
 		if err := w.store.Rollback(context.WithoutCancel(ctx), &i.state); err != nil {
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
-		w.setPosition(h)
-		w.ahead = false
-		w.saver.restart(h.tick)
+		w.change(event{kind: imageLoaded, role: &follower{ran: w.ran()}, position: &h, calls: store.ErrUncertain})
+		w.saver.countFrom(w.saver.here(&h))
 		w.saver.saved, w.saver.size = h.at, i.size
 		w.noteSaved(h.tick, w.saver.total)
 		w.note(func(f *stats) { f.savedBytes = i.size })

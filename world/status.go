@@ -96,22 +96,26 @@ func init() { hook.Glance = func(w any) hook.State { return w.(*World).glance() 
 func (w *World) glance() hook.State {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return hook.State{Leader: w.leads, Waits: w.waits, ClockOff: w.stats.clockOff}
+	k := w.role.kind()
+	return hook.State{Leader: k == leading, Waits: k == waiting, ClockOff: w.stats.clockOff}
 }
 
 func (w *World) status() Status {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	f, h := &w.stats, &w.position
+	f, h, k := &w.stats, &w.position, w.role.kind()
 	since := f.total.since(f.savedTotal)
 	s := Status{
-		Leader: w.leads, Waits: w.waits, Term: h.Term, TermAge: time.Since(f.termSeen), Position: h.at, Tick: h.tick, Unrecorded: int(h.Idle), Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
+		Leader: k == leading, Waits: k == waiting, Term: h.Term, TermAge: time.Since(f.termSeen), Position: h.at, Tick: h.tick, Unrecorded: int(h.Idle), Lag: f.lag, ClockOff: f.clockOff,
 		TickP50: f.ticks.Quantile(0.5), TickP99: f.ticks.Quantile(0.99), TickMax: f.ticks.Max(), TicksDropped: f.ticksDropped,
 		CallsWaiting: int(w.calls.Load()), CallsSealed: f.callsSealed, CallsDropped: f.callsDropped,
 		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
 		Refused: f.refused, AppendErr: text(f.appendErr), LostAppends: f.lostAppends,
 		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SavedBytes: f.savedBytes, SaveTime: f.saveTook, SaveErr: text(f.saveErr),
 		BadSnapshots: f.badSnapshots, LogRecords: since.records, LogBytes: since.bytes,
+	}
+	if e, ends := w.role.(*ended); ends {
+		s.Halted = text(e.err)
 	}
 	if h.Leader != 0 {
 		s.LeaderID = fmt.Sprintf("%016x", h.Leader)

@@ -2,9 +2,7 @@ package world
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"handloom/internal/check"
 	"handloom/store"
@@ -48,29 +46,3 @@ func (e haltedError) Error() string { return fmt.Sprintf("this world has halted:
 
 // Unwrap returns [ErrNotLeader], not the cause, which belongs to another call.
 func (haltedError) Unwrap() error { return ErrNotLeader }
-
-func (w *World) refusal() error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	switch {
-	case errors.Is(w.halted, store.ErrClosed), w.life.Err() != nil:
-		return store.ErrClosed
-	case w.leads:
-		return nil
-	case w.halted != nil:
-		return haltedError{w.halted}
-	case w.waits:
-		return errWaiting
-	}
-	return ErrNotLeader
-}
-
-func (w *World) drain() {
-	err := w.refusal()
-	if err == nil {
-		return
-	}
-	_, calls := w.exclusive.Seal(nil, math.MaxInt)
-	calls.Done(0, err)
-	w.wake()
-}

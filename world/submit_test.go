@@ -3,8 +3,6 @@ package world_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,37 +65,6 @@ func inside(t *testing.T) (tick, applied error) {
 	return tick, applied
 }
 
-func TestSubmit_ReturnsWhenWorldHalts(t *testing.T) {
-	for name, halt := range map[string]func(w *world.World, g *game, l *faulty) error{
-		"a tick fails": func(w *world.World, g *game, _ *faulty) error {
-			g.fault = func(world.Tick) error { return errGame }
-			_, err := w.Step(context.Background())
-			return err
-		},
-		"the log is closed": func(w *world.World, _ *game, l *faulty) error {
-			l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, fmt.Errorf("gone: %w", fs.ErrClosed) }
-			_, err := w.Step(context.Background())
-			return err
-		},
-		"the world is closed": func(w *world.World, _ *game, _ *faulty) error {
-			return errors.Join(w.Close(context.Background()), errGame)
-		},
-	} {
-		inBubble(t, name, func(t *testing.T) {
-			g, l := newGame(t, store.Options{}), &faulty{Log: world.Memory()}
-			w := mustOpen(t, g, l)
-			s := submit(t.Context(), w, func(q store.Queue) error {
-				g.camps.Emplace(q, camp{})
-				failIf(t, halt(w, g, l) == nil, "the world has not halted")
-				return nil
-			})
-			failIf(t, !s.done || s.err == nil, "Submit: done %t, %v", s.done, s.err)
-			mustClose(t, w)
-			equal(t, "camps", g.camps.Len(), 1)
-		})
-	}
-}
-
 func TestStep_FinishesTickAfterContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
@@ -118,20 +85,6 @@ func TestStep_FinishesTickAfterContextEnds(t *testing.T) {
 		stepEach(t, w, v)
 		wantSame(t, g, h)
 		mustClose(t, v, w)
-	})
-}
-
-func TestSubmit_EndsWithItsContextBeforeATick(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, w := newWorld(t, store.Options{}, world.Memory())
-		ctx := within(t, time.Second)
-		early := submit(ctx, w, g.order(1))
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		failIf(t, !errors.Is(early.err, context.DeadlineExceeded) || errors.Is(early.err, store.ErrUncertain), "not sealed: %v", early.err)
-		steps(t, w, 1)
-		equal(t, "camps without the call", g.camps.Len(), 1)
-		mustClose(t, w)
 	})
 }
 

@@ -2,7 +2,6 @@ package world_test
 
 import (
 	"context"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -34,23 +33,5 @@ func TestHandoff_TakenBackTermIsAppliedOnce(t *testing.T) {
 		failIf(t, !s.Leader || s.Term != 2 || s.Halted != "", "%v", s)
 		r.end(t)
 		mustAudit(t, l)
-	})
-}
-
-// A Handoff that appends nothing does not end an earlier one, which has succeeded.
-func TestHandoff_FailedOneKeepsTheFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := openJournal(t, filepath.Join(t.TempDir(), "log"))
-		w := mustOpen(t, newGame(t, alone), j)
-		steps(t, w, 2)
-		noError(t, w.Handoff(t.Context(), "second"))
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		wantError(t, w.Handoff(ended, "second"), context.Canceled)
-		wantError(t, w.Handoff(t.Context(), "third"), world.ErrNotLeader)
-		s := w.Status()
-		failIf(t, s.Leader || s.Term != 1, "%v", s)
-		mustClose(t, w)
-		mustCloseJournal(t, j)
 	})
 }

@@ -29,27 +29,18 @@ func (w *World) firstWait() time.Duration {
 	return max(timeout, 3*w.tickTime())
 }
 
-// failoverDelay returns the time until this World may lead, if no record follows position at.
-func (w *World) failoverDelay(ctx context.Context) (left time.Duration, at uint64, err error) {
-	if err := w.lockRunning(ctx); err != nil {
-		return 0, 0, err
-	}
-	defer w.unlock()
-	return w.untilLead(), w.at().at, nil
-}
-
-// mayLead reports whether the failover delay is over. The caller has the lock.
-func (w *World) mayLead() bool { return w.untilLead() <= 0 }
-
+// untilLead returns the time until this World may lead, if no record follows.
 func (w *World) untilLead() time.Duration {
 	h, wait := w.at(), w.wait
+	switch r := w.role.(type) {
+	case *candidate, *leader: // a Handoff has appended the start of its term
+		return 0
+	case *offer:
+		return w.offered(r)
+	}
 	switch {
 	case w.o.Observe:
 		return endless
-	case w.pending != nil, w.isLeader():
-		return 0 // the start of its term is pending, or a Handoff has appended it
-	case h.Handed && h.Leader == w.incarnation:
-		return w.offered()
 	case h.Handed && h.To != w.o.Version && w.isShared():
 		wait += min(max(time.Duration(h.Wait), minHandoffWait), maxHandoff)
 	case h.Handed, h.at == 0: // with a lock, no other World can be there
@@ -58,32 +49,33 @@ func (w *World) untilLead() time.Duration {
 	return wait - time.Since(w.lastRecord)
 }
 
-// becomeLeader begins a term, if the log answers and all its records are applied, and due, which
-// is called with the lock, returns true.
-func (w *World) becomeLeader(ctx context.Context, due func() bool) error {
+// becomeLeader begins a term, if the log answers and all its records are applied. left is the time
+// until this World may do so, if no record follows position at.
+func (w *World) becomeLeader(ctx context.Context) (left time.Duration, at uint64, err error) {
 	if err := w.lockRunning(ctx); err != nil {
-		return err
+		return 0, 0, err
 	}
 	defer w.unlock()
-	if w.isLeader() || w.isWaiting() || !due() {
-		return nil // by a Handoff
+	left, at = w.untilLead(), w.at().at
+	if w.is(leading) || w.is(waiting) || left > 0 {
+		return left, at, nil // by a Handoff
 	}
-	if w.pending == nil {
+	if w.pending() == nil {
 		tail, err := w.log.Tail(ctx)
 		switch {
 		case errors.Is(err, fs.ErrClosed):
-			return w.halt(fmt.Errorf("world: %w", err))
+			return 0, at, w.halt(fmt.Errorf("world: %w", err))
 		case err != nil: // the log may have new records
 			w.lastRecord = time.Now()
-			return sleep(ctx, firstRetry)
+			return 0, at, sleep(ctx, firstRetry)
 		// Another World may lead by these records. The caller asks again once they are applied.
-		case tail > w.at().at:
+		case tail > at:
 			defer w.drain()
-			return w.catchUp(ctx, tail, origin{})
+			return 0, at, w.catchUp(ctx, tail)
 		}
-		w.pending = w.sealTermStart()
+		w.change(event{kind: startSealed, role: &candidate{w.sealTermStart()}})
 	}
-	return w.complete(ctx)
+	return 0, at, w.complete(ctx)
 }
 
 func (w *World) sealTermStart() *pending {

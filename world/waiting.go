@@ -18,20 +18,10 @@ var (
 	errWaits   = fmt.Errorf("%w: it waits", errFenced)
 )
 
-func (w *World) isWaiting() bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.waits
-}
-
 // waitAfter makes the World wait, because the record at position after, or a later one, is of
 // another version. The state stays as it is.
 func (w *World) waitAfter(after uint64) error {
-	w.watched = after
-	w.mutex.Lock()
-	w.waits, w.leads = true, false
-	w.mutex.Unlock()
-	w.drain()
+	w.change(event{kind: otherRead, role: &waiter{watched: after}})
 	return errWaits
 }
 
@@ -41,21 +31,27 @@ func (w *World) mayWait(err error) bool { return w.o.Wait && w.isShared() && err
 // await waits until the log has a term of this version, or a handoff to it, and loads its newest
 // snapshot.
 func (w *World) await(ctx context.Context) error {
-	from, err := w.watch(ctx)
+	w.mutex.Lock()
+	r, waits := w.role.(*waiter)
+	w.mutex.Unlock()
+	if !waits {
+		return nil
+	}
+	from, err := w.watch(ctx, r)
 	if err != nil {
 		return err
 	}
 	for pause := firstRetry; ; pause *= 2 {
 		w.drain() // calls of Submit that began before the wait
 		there, err := w.enter(ctx, from)
-		if errors.Is(err, errOther) || err == nil && !w.isWaiting() {
+		if errors.Is(err, errOther) || err == nil && !w.is(waiting) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		// The handoff may be over before its snapshot is saved.
-		if tail, err := w.log.Tail(ctx); err == nil && tail > w.watched {
+		if tail, err := w.log.Tail(ctx); err == nil && tail > r.watched {
 			return nil
 		}
 		if pause = min(pause, maxPoll); there {
@@ -67,14 +63,14 @@ func (w *World) await(ctx context.Context) error {
 	}
 }
 
-// maxPoll limits the time between two looks for the snapshot of a handoff.
+// maxPoll limits the time between two looks for a snapshot.
 const maxPoll = 20 * time.Millisecond
 
 // watch reads records until one gives the log to this version. It returns the position of the
 // handoff, or 0 for a term that has begun.
-func (w *World) watch(ctx context.Context) (from uint64, err error) {
-	err = w.log.Read(ctx, w.watched, func(at uint64, rec []byte) error {
-		w.watched = at
+func (w *World) watch(ctx context.Context, r *waiter) (from uint64, err error) {
+	err = w.log.Read(ctx, r.watched, func(at uint64, rec []byte) error {
+		r.watched = at
 		w.drain()
 		var r entry.Record
 		if len(rec) < 4 || entry.Kind(rec[3]) != entry.KindTermStart && entry.Kind(rec[3]) != entry.KindHandoff || r.Decode(rec) != nil {
@@ -103,8 +99,8 @@ func (w *World) watch(ctx context.Context) (from uint64, err error) {
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("world: %w", err)
-	case len(saved) > 0 && saved[0] > w.watched:
-		w.watched = saved[0]
+	case len(saved) > 0 && saved[0] > r.watched:
+		r.watched = saved[0]
 	case sleep(ctx, lastRetry) != nil:
 		return 0, context.Cause(ctx)
 	}
@@ -122,16 +118,10 @@ func (w *World) enter(ctx context.Context, from uint64) (there bool, err error) 
 		return true, err
 	}
 	defer w.unlock()
-	found, err := w.load(ctx, func(h position) bool { return h.at >= from })
-	switch {
-	case err == nil && found:
-		w.lastRecord = time.Now()
-		w.mutex.Lock()
-		w.waits = false
-		w.mutex.Unlock()
-		return true, nil
+	switch _, err := w.load(ctx, func(h position) bool { return h.at >= from }); {
 	case err == nil, ctx.Err() != nil, errors.Is(err, errOther):
 		return true, err
+	default:
+		return true, w.halt(err)
 	}
-	return true, w.halt(err)
 }

@@ -37,31 +37,19 @@ type World struct {
 
 	// Protected by lock.
 	unhold     func()           // ends the sole right to write the journal; nil: none
-	pending    *pending         // the record that is being appended
-	buf        []byte           // the bytes of the pending record
 	skips      map[uint64]bool  // ticks that may run without their input
-	shadow     float64          // fraction of a tick that is due to run twice
 	before     store.Checkpoint // of a tick that runs twice
 	undo       store.Checkpoint // of a tick with input that asks for it, see hook.Redo
 	lastRecord time.Time        // time of the last record
 	wait       time.Duration    // election timeout, see firstWait
 	termAt     time.Time
-	sealed     time.Time // of this World's last seal
-	compared   uint64    // digests of shards in records of this World
-	toHash     int64     // bytes that digestPart may hash
 	saver      saver
-	ahead      bool   // another leader's log lacks the last ticks, see undoIdle
-	ran        uint64 // the last tick with a record before undoIdle
-	watched    uint64 // while it waits: the last record that watch has read
 
 	woken chan struct{} // has a value after the World stopped leading
 
 	mutex    sync.Mutex
 	position position
-	leads    bool
-	waits    bool // see Options.Wait
-	offer    offer
-	halted   error // the error of all further ticks; ErrClosed after Close
+	role     role
 	stats    stats
 }
 
@@ -92,15 +80,10 @@ func (w *World) Run(ctx context.Context) error {
 	}
 	defer done()
 	return w.store.Team(ctx, func(ctx context.Context) error {
-		for {
-			advance := w.follow
-			if w.isLeader() {
-				advance = w.lead
-			}
-			if err := advance(ctx, forever); err != nil && !errors.Is(err, errFenced) {
-				return err
-			}
+		for err == nil {
+			err = w.advance(ctx, w.lead, func() bool { return false })
 		}
+		return err
 	})
 }
 
@@ -115,12 +98,8 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 	}
 	defer done()
 	for from := w.now().Number; ; {
-		advance := w.follow
-		if w.isLeader() {
-			advance = w.leaderTick
-		}
-		err := advance(ctx, func() bool { return w.isLeader() || w.now().Number > from })
-		if err != nil && !errors.Is(err, errFenced) {
+		err := w.advance(ctx, w.leaderTick, func() bool { return w.is(leading) || w.now().Number > from })
+		if err != nil {
 			return Tick{}, err
 		}
 		if t := w.now(); t.Number > from {
@@ -129,7 +108,18 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 	}
 }
 
-func forever() bool { return false }
+// advance leads or follows, until enough returns true or the role changes.
+func (w *World) advance(ctx context.Context, lead func(ctx context.Context) error, enough func() bool) (err error) {
+	if w.is(leading) {
+		err = lead(ctx)
+	} else {
+		err = w.follow(ctx, enough)
+	}
+	if errors.Is(err, errFenced) {
+		return nil
+	}
+	return err
+}
 
 func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
 	if ctx == nil {
@@ -194,31 +184,6 @@ func (w *World) lockRunning(ctx context.Context) error {
 
 func (w *World) unlock() { <-w.lock }
 
-func (w *World) stopped() error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.halted
-}
-
-func (w *World) halt(err error) error {
-	w.recordHalt(err)
-	w.drain()
-	w.dies(w.refusal()) // ends calls that arrive later
-	return err
-}
-
-func (w *World) recordHalt(err error) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.halted, w.leads = err, false
-}
-
-func (w *World) isLeader() bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.leads
-}
-
 func (w *World) now() Tick {
 	h := w.at()
 	return h.shown()
@@ -249,7 +214,7 @@ func (w *World) move(h *position) {
 func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) error) error {
 	check.Given(ctx != nil, "world: Read", "context")
 	check.Given(fn != nil, "world: Read", "function")
-	if w.isWaiting() {
+	if w.is(waiting) {
 		return fmt.Errorf("world: Read: %w", errWaiting)
 	}
 	return w.store.Read(ctx, func(ctx context.Context) error { return fn(ctx, w.now()) })
@@ -263,17 +228,18 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	if w.inside(ctx) {
 		return insideTick("Export")
 	}
-	if err := w.stopped(); err != nil {
-		return fmt.Errorf("world: Export: %w", err)
-	}
-	if w.isWaiting() {
-		return fmt.Errorf("world: Export: %w", errWaiting)
-	}
 	var image snapshot
-	if err := w.copyInto(ctx, &image); err != nil {
-		return fmt.Errorf("world: Export: %w", err)
+	err := w.stopped()
+	if w.is(waiting) {
+		err = errWaiting
 	}
-	if err := image.writeTo(untilDone{ctx, dst}); err != nil {
+	if err == nil {
+		err = w.copyInto(ctx, &image)
+	}
+	if err == nil {
+		err = image.writeTo(untilDone{ctx, dst})
+	}
+	if err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
 	return nil
@@ -330,7 +296,7 @@ func (w *World) Close(ctx context.Context) error {
 }
 
 func (w *World) close(ctx context.Context) error {
-	if errors.Is(w.stopped(), store.ErrClosed) {
+	if w.is(closed) {
 		return nil
 	}
 	_ = w.saver.wait(context.Background()) // the World's end may have ended a save
@@ -338,34 +304,34 @@ func (w *World) close(ctx context.Context) error {
 	waits, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
 	idle := w.at().Idle > 0
-	compares := idle && w.pending == nil // the last record has all digests
-	if w.isLeader() && ctx.Err() == nil {
+	compares := idle && w.pending() == nil // the last record has all digests
+	if w.is(leading) && ctx.Err() == nil {
 		err = w.recordIdle(waits, w.state)
 		if errors.Is(err, errFenced) && !errors.Is(err, store.ErrUncertain) && !idle {
 			err = nil // another World leads, and nothing is lost
 		}
 	}
 	switch {
-	case !w.isLeader(), w.pending != nil, ctx.Err() != nil:
+	case !w.is(leading), w.pending() != nil, ctx.Err() != nil:
 	case w.isUnsaved():
 		err = w.saveNow(ctx)
 	case !compares && w.sinceSaved().ticks() > 0: // Open shall compare all that it replays
-		w.pending = w.sealIdle(w.state)
+		w.sealIdle(w.state)
 		_ = w.complete(waits)
 	}
-	if w.pending != nil {
-		uncertain := fmt.Errorf("the record after %d: %w: the world is closed", w.pending.prev, store.ErrUncertain)
+	uncertain, p := error(nil), w.pending()
+	if p != nil {
+		uncertain = fmt.Errorf("the record after %d: %w: the world is closed", p.prev, store.ErrUncertain)
 		if err != nil {
 			uncertain = fmt.Errorf("%w; %w", uncertain, err)
 		}
-		switch {
-		case w.dropPending(uncertain):
-			err = fmt.Errorf("world: Close: %w", uncertain)
-		case !idle:
-			err = nil // the record decides about nothing
-		}
 	}
-	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
+	switch waited := w.change(event{kind: closeCalled, role: &ended{closed, fmt.Errorf("world: %w", store.ErrClosed)}, calls: uncertain}); {
+	case waited:
+		err = fmt.Errorf("world: Close: %w", uncertain)
+	case p != nil && !idle:
+		err = nil // the record decides about nothing
+	}
 	w.release()
 	return err
 }
