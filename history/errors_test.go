@@ -203,16 +203,22 @@ func TestShortest_RefusesAnImpureCheck(t *testing.T) {
 	r := record(t, 60, true, same)
 	holdsFrom, runs, refused := 0, 0, 0
 	h := mustOpen(t, r.dir, replay(same, func(g *herd) Checks {
-		all := checks(g)
-		all["flips"] = func() error {
+		left := func() error {
+			for _, n := range g.Notes.All() {
+				if n.Key == 30 { // of the call of tick 30
+					return errGame
+				}
+			}
+			return nil
+		}
+		return Checks{"left": left, "flips": func() error {
 			if runs++; runs >= holdsFrom {
 				return nil
 			}
-			return all["even"]()
-		}
-		return all
+			return left()
+		}}
 	}), Options{})
-	found, err := h.First(t.Context(), "even", 1, 60)
+	found, err := h.First(t.Context(), "left", 0, 60)
 	noError(t, err)
 	for {
 		holdsFrom, runs = holdsFrom+1, 0
