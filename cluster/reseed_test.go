@@ -16,6 +16,8 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
 	"handloom/internal/entry"
+	"handloom/internal/hook"
+	"handloom/internal/image"
 	"handloom/journal"
 	kit "handloom/proof/game"
 	"handloom/store"
@@ -25,14 +27,12 @@ import (
 // stateAt returns an empty snapshot of record at.
 func stateAt(t testing.TB, at uint64) *bytes.Reader {
 	t.Helper()
-	var c store.Checkpoint
-	noError(t, store.New(store.Options{}).Checkpoint(t.Context(), &c))
-	c.SetTag(store.Tag{At: at})
-	var b bytes.Buffer
-	_, err := c.WriteTo(&b)
+	c, b := new(store.Checkpoint), new(bytes.Buffer)
+	noError(t, store.New(store.Options{}).Checkpoint(t.Context(), c))
+	*hook.Tag(c).(*image.Tag) = image.Tag{At: at}
+	_, err := c.WriteTo(b)
 	noError(t, err)
-	b.Write(new(entry.Trailer).Encode())
-	return bytes.NewReader(b.Bytes())
+	return bytes.NewReader(append(b.Bytes(), new(entry.Trailer).Encode()...))
 }
 
 func TestReseed_ChecksState(t *testing.T) {

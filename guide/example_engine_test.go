@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"handloom/store"
+	"handloom/tasks"
 )
 
 const speed = 10 // asteroid speed per tick
@@ -15,7 +16,7 @@ const speed = 10 // asteroid speed per tick
 // window has the methods that an engine, such as Ebitengine, calls from its own loop.
 type window struct {
 	ctx       context.Context // team context
-	clock     store.Loop
+	clock     tasks.Loop
 	now       func() time.Time // time.Now
 	tick      *store.Schedule
 	asteroids *store.Table[Asteroid]
@@ -65,7 +66,7 @@ func Example_engine() {
 		}
 		return nil
 	}
-	g := &window{now: func() time.Time { return at }, clock: store.Loop{Hz: 100, MaxCatchUp: 5}, tick: tick, asteroids: asteroids}
+	g := &window{now: func() time.Time { return at }, clock: tasks.Loop{Hz: 100, MaxCatchUp: 5}, tick: tick, asteroids: asteroids}
 	// region run
 	err := s.Team(context.Background(), func(ctx context.Context) error { // warm workers
 		g.ctx = ctx

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"handloom/store"
+	"handloom/tasks"
 )
 
 // region player
@@ -190,7 +191,7 @@ func Example_server() {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() {
-		clock := store.Loop{Hz: 60}
+		clock := tasks.Loop{Hz: 60}
 		done <- clock.Run(ctx, g.tick)
 	}()
 	// endregion

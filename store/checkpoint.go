@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"handloom/internal/image"
 )
 
 // ErrCheckpoint means that a table cannot be copied, or that a [Checkpoint] is empty or
@@ -34,7 +36,7 @@ type saved struct {
 	calls  []uint64      // numbers of flushes that applied calls of Submit whose frame had not ended
 	known  bool          // calls is complete: the state was copied in this process
 	tables []*savedTable // by ordinal
-	tag    Tag
+	tag    image.Tag     // written by WriteTo, set by ReadCheckpoint
 
 	copyRun
 }

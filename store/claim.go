@@ -17,6 +17,7 @@ import (
 func init() {
 	hook.NewClaim = func(ctx context.Context, s any) (any, error) { return s.(*Store).newClaim(ctx) }
 	hook.Pending = func(s any) int { return s.(*Store).batch.Pending().Commands }
+	hook.Tag = func(c any) any { return &c.(*Checkpoint).tag }
 }
 
 // errClaimed is the error of other callers while a store is claimed.

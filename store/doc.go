@@ -139,7 +139,7 @@
 // A [Schedule] orders systems by their declarations. Here steer and shoot run at the same
 // time, then a flush applies the shots, because hit reads them, and then hit runs. If two
 // systems conflict, the first in the list runs first. [Schedule.Explain] prints the order
-// and its reasons. A [Loop] runs frames at a fixed rate, or counts due frames if an
+// and its reasons. A [tasks.Loop] runs frames at a fixed rate, or counts due frames if an
 // engine owns the loop. [Store.Team] keeps workers spinning between frames.
 //
 // A ForEach counts as a write of its table. To only read a table, use [Reduce], or

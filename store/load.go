@@ -128,7 +128,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	for _, t := range tables {
 		c.tables = append(c.tables, t.savedTable)
 	}
-	c.epoch, c.tag = header.Epoch, Tag(header.Tag)
+	c.epoch, c.tag = header.Epoch, header.Tag
 	if err := setMissing(tables, order); err != nil {
 		return err
 	}

@@ -74,11 +74,8 @@ func TestMistakes_NameTheirFix(t *testing.T) {
 		"column name taken":           {say(func() { store.AddColumn(table, store.ColumnOptions[int]{Name: "speed"}) }), "the name is taken; give each column"},
 		"index after the first frame": {say(func() { store.AddIndex(table, "value", func(i *item) (uint64, bool) { return i.Value, true }) }), "add indexes right after Register"},
 		"table inside a phase":        {each(func(store.Queue) { store.Register(s, store.TableOptions[item]{Name: "b"}) }), "a phase is open; register outside phases"},
-		"rate of a Loop": {func() error {
-			return (&store.Loop{Hz: -1}).Run(ctx, func(context.Context, uint64) error { return nil })
-		}, "Hz -1 is outside*0 means 60"},
-		"Each of -1 tasks": {func() error { return s.Each(ctx, -1, func(int, store.Queue) {}) }, "Each of -1 tasks; n must not be negative"},
-		"Queues of -1":     {func() error { return onlyError(s.Queues(-1)) }, "Queues of -1; n must not be negative"},
+		"Each of -1 tasks":            {func() error { return s.Each(ctx, -1, func(int, store.Queue) {}) }, "Each of -1 tasks; n must not be negative"},
+		"Queues of -1":                {func() error { return onlyError(s.Queues(-1)) }, "Queues of -1; n must not be negative"},
 		"Defragment with a budget of -1": {frame(func(ctx context.Context, w *store.Writer) error {
 			_, _, err := store.Defragment(ctx, table, w, nil, -1)
 			return err

@@ -140,8 +140,6 @@ func TestNil_ArgumentsAreNamed(t *testing.T) {
 		"Writes: column":       {system(store.System{Writes: []store.Resource{noColumn}}), `system "move": Writes[0] is nil`},
 		"Emits: sparse":        {system(store.System{Emits: []store.Resource{units, noSparse}}), `system "move": Emits[1] is nil`},
 		"Schedule.Run: nil":    {func() error { return onlyError((*store.Schedule)(nil).Run(ctx)) }, "store: Run with a nil Schedule"},
-		"Loop.Run: context":    {func() error { return new(store.Loop).Run(none, func(context.Context, uint64) error { return nil }) }, "store: Loop.Run with a nil context"},
-		"Loop.Run: function":   {func() error { return new(store.Loop).Run(ctx, nil) }, "store: Loop.Run with a nil function"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := complaint(c.call); !strings.Contains(got, c.want) || strings.Contains(got, "invalid memory address") {

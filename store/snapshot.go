@@ -20,19 +20,6 @@ var ErrSnapshot = image.ErrSnapshot
 // hash for [TableOptions.Migrate].
 var ErrSchema = errors.New("its tables differ from the store")
 
-// Tag is the position in a log, and the version of the program, that belong to a state.
-type Tag struct {
-	At, Tick uint64
-	Chain    [16]byte
-	Version  string
-}
-
-// Tag returns the tag that [Checkpoint.SetTag] set or ReadCheckpoint read.
-func (c *Checkpoint) Tag() Tag { return c.tag }
-
-// SetTag sets the tag that WriteTo writes. Checkpoint and Rollback do not change it.
-func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
-
 // WriteTo writes the state that c holds to w, for [Store.ReadCheckpoint] of a store with
 // the same tables, in another process or on another machine. It does not use the store:
 // take a Checkpoint and write it while ticks continue. Equal states result in equal bytes
@@ -82,7 +69,7 @@ func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	}
 	defer p.leave()
 	defer p.trace("").end()
-	_, err = writeImage(w, s.Epoch(), Tag{}, s.asSaved())
+	_, err = writeImage(w, s.Epoch(), image.Tag{}, s.asSaved())
 	if err != nil {
 		return fmt.Errorf("store: Snapshot: %w", err)
 	}
@@ -101,8 +88,8 @@ func (s *Store) asSaved() []*savedTable {
 	return tables
 }
 
-func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int64, err error) {
-	header := image.Header{Epoch: epoch, Tag: image.Tag(tag)}
+func writeImage(w io.Writer, epoch uint64, tag image.Tag, tables []*savedTable) (n int64, err error) {
+	header := image.Header{Epoch: epoch, Tag: tag}
 	for _, t := range tables {
 		if err := t.codable(); err != nil {
 			return 0, &image.Error{Table: t.table.name, Err: err}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"handloom/internal/hook"
 	snapshot "handloom/internal/image"
 	"handloom/store"
 )
@@ -14,17 +15,16 @@ func TestInspect_ReturnsTablesColumnsAndTheTag(t *testing.T) {
 	for tick := range uint64(5) {
 		w.tick(t, tick)
 	}
-	var saved store.Checkpoint
-	checkpoint(t, w.Store, &saved)
-	tag := store.Tag{At: 9, Tick: 8, Chain: [16]byte{7}, Version: "one"}
-	saved.SetTag(tag)
-	var b bytes.Buffer
-	noError(t, onlyError(saved.WriteTo(&b)))
+	saved, b := new(store.Checkpoint), new(bytes.Buffer)
+	checkpoint(t, w.Store, saved)
+	tag := snapshot.Tag{At: 9, Tick: 8, Chain: [16]byte{7}, Version: "one"}
+	*hook.Tag(saved).(*snapshot.Tag) = tag
+	noError(t, onlyError(saved.WriteTo(b)))
 	b.WriteString("after it")
-	info, err := snapshot.Inspect(&b)
+	info, err := snapshot.Inspect(b)
 	noError(t, err)
 	equal(t, "the rest", b.String(), "after it")
-	if store.Tag(info.Tag) != tag || info.Epoch != w.Epoch() || info.Digest != digest(t, w.Store) || len(info.Tables) != 2 {
+	if info.Tag != tag || info.Epoch != w.Epoch() || info.Digest != digest(t, w.Store) || len(info.Tables) != 2 {
 		t.Errorf("%+v", info)
 	}
 	for i, want := range w.Stats().Tables {

@@ -11,6 +11,7 @@ import (
 
 	"handloom/internal/hook"
 	"handloom/store"
+	"handloom/tasks"
 )
 
 // serve runs ticks as the loop of guide/server.md does, until the test ends.
@@ -19,7 +20,7 @@ func serve(t *testing.T, s *store.Store) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		loop := store.Loop{Hz: 1000}
+		loop := tasks.Loop{Hz: 1000}
 		ended <- loop.Run(ctx, func(ctx context.Context, _ uint64) error {
 			return onlyError(s.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
 				return onlyError(s.Flush(ctx))

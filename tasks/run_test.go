@@ -295,6 +295,8 @@ func TestRun_Misuse(t *testing.T) {
 		"tasks: Run with a nil function; give one":      func() error { return Run(t.Context(), 2, nil, Options{}) },
 		"tasks: WithTeam with a nil context; give one":  func() error { return WithTeam(none, 1, inTeam) },
 		"tasks: WithTeam with a nil function; give one": func() error { return WithTeam(t.Context(), 1, nil) },
+		"tasks: Loop.Run with a nil context; give one":  func() error { return new(Loop).Run(none, nil) },
+		"tasks: Loop.Run with a nil function; give one": func() error { return new(Loop).Run(t.Context(), nil) },
 	}
 	if n := math.MaxInt; uint64(n) > math.MaxUint32 {
 		panics["2^32-1"] = func() error { return Run(t.Context(), n, fn, Options{}) }

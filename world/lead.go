@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"handloom/internal/entry"
-	"handloom/store"
+	"handloom/tasks"
 )
 
 const maxCatchUp = 2
@@ -16,7 +16,7 @@ func (w *World) lead(ctx context.Context) error {
 	if w.o.Hz == 0 {
 		return w.leadOnInput(ctx, late)
 	}
-	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
+	loop := tasks.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
 	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late) }))
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"handloom/internal/histogram"
 	"handloom/internal/hook"
-	"handloom/store"
+	"handloom/tasks"
 )
 
 // Status is the state of a World, for packages expvar and log/slog.
@@ -210,7 +210,7 @@ func (w *World) noteTick(h *position, took time.Duration, sealed, dropped int) {
 }
 
 // countDropped returns tick, which also notes the ticks that l drops.
-func (w *World) countDropped(l *store.Loop, tick func(context.Context, uint64) error) func(context.Context, uint64) error {
+func (w *World) countDropped(l *tasks.Loop, tick func(context.Context, uint64) error) func(context.Context, uint64) error {
 	noted := uint64(0)
 	return func(ctx context.Context, number uint64) error {
 		if n := l.Dropped(); n > noted {

@@ -13,6 +13,10 @@ var NewClaim func(ctx context.Context, store any) (any, error)
 // sets it, for package proof; only the goroutine that flushes calls it.
 var Pending func(store any) int
 
+// Tag returns the *image.Tag of a *store.Checkpoint: the position in a log, and the version of
+// the program, that WriteTo writes and ReadCheckpoint reads. Package store sets it.
+var Tag func(checkpoint any) any
+
 // OpenClaim gives the caller the sole right to change a *store.Store until Release. Queue,
 // Receipt and Writer are store.Queue, *store.Receipt and *store.Writer. Readers continue.
 //

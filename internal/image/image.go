@@ -106,7 +106,7 @@ type Header struct {
 	Tables []Table
 }
 
-// Tag is store.Tag.
+// Tag is the position in a log, and the version of the program, that belong to a state.
 type Tag struct {
 	At, Tick uint64
 	Chain    [16]byte

@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"tasks":                     {"internal/check", "internal/seam"},
 	"internal/schedule":         {"tasks"},
 	"journal":                   {"internal/check", "internal/hook", "internal/lockfile"},
-	"world":                     {"store", "internal/entry", "internal/hook", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
+	"world":                     {"store", "tasks", "internal/entry", "internal/hook", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
 	"history":                   {"journal", "world", "store", "store/storeweb", "internal/check", "internal/cli", "internal/digest", "internal/entry", "internal/hook", "internal/image", "internal/localpage"},
 	"world/logtest":             {"world"},
 	"world/cmd/world":           {"journal", "world", "internal/cli", "internal/entry", "internal/hook", "internal/image", "internal/report", "store"},

@@ -1,4 +1,4 @@
-package store
+package tasks
 
 import (
 	"context"
@@ -31,8 +31,8 @@ type Loop struct {
 // Run returns the first error of tick, or the cause of ctx, which it checks before each
 // tick. It fails at once if MaxCatchUp is negative or Hz is outside 0 to 1e9.
 func (l *Loop) Run(ctx context.Context, tick func(ctx context.Context, tick uint64) error) error {
-	check.Given(ctx != nil, "store: Loop.Run", "context")
-	check.Given(tick != nil, "store: Loop.Run", "function")
+	check.Given(ctx != nil, "tasks: Loop.Run", "context")
+	check.Given(tick != nil, "tasks: Loop.Run", "function")
 	t, err := l.begin(time.Now())
 	if err != nil {
 		return err
@@ -119,10 +119,10 @@ type clock struct{ hz uint64 }
 func (l *Loop) clock() (clock, error) {
 	var errs []error
 	if l.Hz < 0 || l.Hz > int(time.Second) {
-		errs = append(errs, fmt.Errorf("store: Loop: Hz %d is outside 1..%d; 0 means 60", l.Hz, int(time.Second)))
+		errs = append(errs, fmt.Errorf("tasks: Loop: Hz %d is outside 1..%d; 0 means 60", l.Hz, int(time.Second)))
 	}
 	if l.MaxCatchUp < 0 {
-		errs = append(errs, fmt.Errorf("store: Loop: MaxCatchUp %d is negative; 0 means no catch-up", l.MaxCatchUp))
+		errs = append(errs, fmt.Errorf("tasks: Loop: MaxCatchUp %d is negative; 0 means no catch-up", l.MaxCatchUp))
 	}
 	if l.Hz == 0 {
 		return clock{60}, errors.Join(errs...)
