@@ -98,3 +98,32 @@ func TestFolder_NamesOmitsIncompletePuts(t *testing.T) {
 		t.Errorf("Put: %v", err)
 	}
 }
+
+// alteringBlobs gives other bytes back.
+type alteringBlobs struct{ Blobs }
+
+func (a alteringBlobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	r, err := a.Blobs.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(r, strings.NewReader("more")), r}, nil
+}
+
+// A save reads the snapshot back before it stores the sum, which makes the snapshot whole.
+func TestPairs_SaveReadsBack(t *testing.T) {
+	p := pairs{alteringBlobs{Folder(t.TempDir())}, 7, 1}
+	_, err := p.save(t.Context(), 3, func(w io.Writer) error {
+		_, err := io.WriteString(w, "state")
+		return err
+	}, nil)
+	if !errors.Is(err, ErrCorrupt) {
+		t.Errorf("save of altered bytes: %v", err)
+	}
+	if names, err := p.blobs.Names(t.Context()); err != nil || slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, sumExt) }) {
+		t.Errorf("after the save: %q, %v", names, err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"handloom/journal"
@@ -211,13 +212,24 @@ func TestShortest_RefusesAnImpureCheck(t *testing.T) {
 			}
 			return nil
 		}
-		return Checks{"left": left, "flips": func() error {
+		begun := func() error {
+			if g.Entries() > 0 {
+				return errGame
+			}
+			return nil
+		}
+		return Checks{"left": left, "begun": begun, "flips": func() error {
 			if runs++; runs >= holdsFrom {
 				return nil
 			}
 			return left()
 		}}
 	}), Options{})
+	// Only the state before the first tick holds.
+	s, err := h.Shortest(t.Context(), "begun", Found{Tick: world.Tick{Number: 40}})
+	if noError(t, err); !strings.HasPrefix(s.Text, "tick 1 ") {
+		t.Errorf("got %s, want tick 1", s.Text)
+	}
 	found, err := h.First(t.Context(), "left", 0, 60)
 	noError(t, err)
 	for {

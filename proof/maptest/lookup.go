@@ -89,7 +89,9 @@ func (s suite) HandleAt_InvertsRowOf(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
 		hs := InsertN(t, m, 9)
 		// A packed map fills the gap, a stable map keeps it.
-		m.EraseItems(hs[2:5])
+		if n := m.EraseItems(hs[2:5]); n != 3 {
+			t.Errorf("EraseItems of 3 items returned %d", n)
+		}
 		for row := range m.Core().Rows() {
 			h := m.HandleAt(row)
 			if !s.Packed && row >= 2 && row < 5 {
