@@ -58,7 +58,7 @@ func (w *World) becomeLeader(ctx context.Context) (left time.Duration, at uint64
 	defer w.unlock()
 	left, at = w.untilLead(), w.at().at
 	if w.is(leading) || w.is(waiting) || left > 0 {
-		return left, at, nil // by a Handoff
+		return left, at, nil // a Handoff may have made it the leader
 	}
 	if w.pending() == nil {
 		tail, err := w.log.Tail(ctx)
