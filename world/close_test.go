@@ -100,6 +100,18 @@ func TestClose_PendingRecord(t *testing.T) {
 	}
 }
 
+// The next Step completes the record, and answers its calls.
+func TestStep_CompletesPendingRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: world.Memory()}
+		_, w, s := newPending(t, l, "a call")
+		l.append = nil
+		stepsSaving(t, w, 1)
+		wantApplied(t, s, 1)
+		mustClose(t, w)
+	})
+}
+
 // answers returns an Append that answers with err, or late.
 func answers(t *testing.T, l *faulty, err error) func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 	return func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {

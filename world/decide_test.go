@@ -2,6 +2,7 @@ package world_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -11,36 +12,20 @@ import (
 	"handloom/world"
 )
 
-type silent struct {
-	world.Log
-	lose, mute bool
-}
-
-func (l *silent) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	at, err := l.Log.Append(ctx, prev, rec)
-	if l.lose {
-		l.lose, l.mute = false, true
-		return 0, errLost
-	}
-	return at, err
-}
-
-func (l *silent) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	if l.mute {
-		l.mute = false
-		return errLost
-	}
-	return l.Log.Read(ctx, after, each)
-}
-
 func TestAppend_OlderSnapshotIsNotATrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &silent{Log: world.Memory()}
+		l := &faulty{Log: world.Memory()}
 		g, w := newWorld(t, alone, l)
 		steps(t, w, 7)
 		synctest.Wait() // the snapshot has the last record
 		equal(t, "newest snapshot", snapshotsOf(t, l)[0], w.Status().Position)
-		l.lose = true
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			l.append, l.read = nil, func(context.Context, uint64, func(uint64, []byte) error) error {
+				l.read = nil
+				return errLost
+			}
+			return 0, errors.Join(errorOf(l.Log.Append(ctx, prev, rec)), errLost)
+		}
 		s := submit(t.Context(), w, g.order(1))
 		steps(t, w, 1)
 		synctest.Wait()

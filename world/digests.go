@@ -1,9 +1,10 @@
 package world
 
 import (
-	"handloom/store"
+	"slices"
 
 	"handloom/internal/entry"
+	"handloom/store"
 )
 
 type shardName struct {
@@ -68,22 +69,13 @@ func (w *World) compare(at uint64, state entry.StateDigest) error {
 		return corrupt(at, "%d digests, want at most %d", len(state.Shards), n)
 	}
 	for _, d := range state.Shards {
-		name, known := w.nameOf(d.TypeID)
+		i := slices.IndexFunc(w.shards, func(s shardName) bool { return s.typeID == d.TypeID })
 		switch {
-		case !known:
+		case i < 0:
 			return corrupt(at, "digest of unknown typeID %d", d.TypeID)
 		case w.digest(d.TypeID) != d.Sum:
-			return &DivergedError{Tick: state.Tick, At: at, Table: name.table, Shard: name.shard}
+			return &DivergedError{Tick: state.Tick, At: at, Table: w.shards[i].table, Shard: w.shards[i].shard}
 		}
 	}
 	return nil
-}
-
-func (w *World) nameOf(typeID uint16) (shardName, bool) {
-	for _, s := range w.shards {
-		if s.typeID == typeID {
-			return s, true
-		}
-	}
-	return shardName{}, false
 }

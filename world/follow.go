@@ -9,19 +9,9 @@ import (
 
 var errElectionTimeout = errors.New("no record within the election timeout")
 
+// follow waits for the end of Options.Wait, applies records until enough returns true, or begins a
+// term. The caller repeats it.
 func (w *World) follow(ctx context.Context, enough func() bool) error {
-	for !enough() {
-		if err := w.followOnce(ctx, enough); err != nil {
-			return err
-		}
-		if w.is(leading) {
-			return nil
-		}
-	}
-	return nil
-}
-
-func (w *World) followOnce(ctx context.Context, enough func() bool) error {
 	if w.is(waiting) {
 		return w.await(ctx)
 	}
@@ -80,26 +70,6 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) (wait time
 	defer w.drain()
 	err = w.apply(ctx, at, rec, origin{})
 	return w.wait, err
-}
-
-// catchUp applies records up to position tail.
-func (w *World) catchUp(ctx context.Context, tail uint64) error {
-	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
-		if err := w.apply(ctx, at, rec, origin{}); err != nil {
-			return err
-		}
-		if at >= tail {
-			return errEnds
-		}
-		return nil
-	})
-	switch {
-	case errors.Is(err, errEnds):
-		return nil
-	case errors.Is(err, errWaits):
-		return err
-	}
-	return w.loadNewer(ctx, err)
 }
 
 // loadNewer loads a newer snapshot, because the records may be trimmed. cause is the error of

@@ -185,7 +185,7 @@ func (w *World) takeBack(ctx context.Context, at uint64, to string, cause error)
 	if w.is(offering) {
 		_, _, _ = w.becomeLeader(ctx) // else Run or Step does
 	}
-	if w.is(offering) || w.is(starting) || w.is(leading) {
+	if w.is(starting) || w.is(leading) {
 		return cause
 	}
 	if next := w.termAfter(ctx, at); next != nil && *next == to {

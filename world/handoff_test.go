@@ -605,29 +605,21 @@ func TestHandoff_OthersComeFirst(t *testing.T) {
 func TestHandoff_FindsTrimmedSuccessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
-		cut := &unread{Log: l}
-		w := mustOpen(t, newGame(t, alone), cut)
+		var fails atomic.Bool
+		w := mustOpen(t, newGame(t, alone), &faulty{Log: l, read: func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+			if fails.Load() {
+				return errLost
+			}
+			return l.Read(ctx, after, each)
+		}})
 		steps(t, w, 3)
-		cut.fails.Store(true)
+		fails.Store(true)
 		h := handOff(t.Context(), w, "second")
 		u := openWith(t, newGame(t, alone), l, version("second", false))
 		stepsSaving(t, u, 30)
-		cut.fails.Store(false)
+		fails.Store(false)
 		time.Sleep(2 * time.Second)
 		wantHanded(t, h, nil)
 		crash(t, u, w)
 	})
-}
-
-// An unread log cannot be read while fails is set.
-type unread struct {
-	world.Log
-	fails atomic.Bool
-}
-
-func (l *unread) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	if l.fails.Load() {
-		return errLost
-	}
-	return l.Log.Read(ctx, after, each)
 }

@@ -362,6 +362,7 @@ func inBubble(t *testing.T, name string, fn func(t *testing.T)) {
 type faulty struct {
 	world.Log
 	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error)
+	read    func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error
 	tail    func(ctx context.Context) (uint64, error)
 	save    func(ctx context.Context, at uint64, write func(w io.Writer) error) error
 	saved   func(ctx context.Context) ([]uint64, error)
@@ -374,6 +375,13 @@ func (f *faulty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, e
 		return f.append(ctx, prev, rec)
 	}
 	return f.Log.Append(ctx, prev, rec)
+}
+
+func (f *faulty) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	if f.read != nil {
+		return f.read(ctx, after, each)
+	}
+	return f.Log.Read(ctx, after, each)
 }
 
 func (f *faulty) Tail(ctx context.Context) (uint64, error) {

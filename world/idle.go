@@ -118,8 +118,8 @@ func (w *World) undoIdle(ctx context.Context) error {
 	return w.halt(fmt.Errorf("world: undo %d ticks after record %d: %w", h.Idle, h.at, err))
 }
 
-// ran returns the last tick whose record this World has applied twice or will, because of undoIdle.
-// The caller has the lock.
+// ran returns the last tick with a record that this World ran before undoIdle, or 0. The caller has
+// the lock.
 func (w *World) ran() uint64 {
 	if f, follows := w.role.(*follower); follows {
 		return f.ran

@@ -39,9 +39,9 @@ func (w *World) leaderTick(ctx context.Context) error {
 	return w.complete(ctx)
 }
 
-// sealTick seals the record of the next tick, and reports whether it did: needed, only if the input
-// is not empty.
-func (w *World) sealTick(needed bool) bool {
+// sealTick seals the record of the next tick. If needsInput, it returns false for a tick without
+// input, which has no record then.
+func (w *World) sealTick(needsInput bool) bool {
 	l, h, now := w.role.(*leader), w.at(), time.Now()
 	r := w.record(entry.KindTick, &h)
 	r.Tick++
@@ -49,7 +49,7 @@ func (w *World) sealTick(needed bool) bool {
 	r.State = w.digestPart(&h)
 	rec, calls := w.exclusive.Seal(r.Append(l.buf[:0]), w.o.InputBytes)
 	l.buf = rec
-	if needed && calls.Len() == 0 {
+	if needsInput && calls.Len() == 0 {
 		return false
 	}
 	l.pending, l.sealed = &pending{prev: h.at, bytes: rec, calls: calls}, now

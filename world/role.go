@@ -11,7 +11,7 @@ import (
 )
 
 // A role has the data that only worlds of the role have. Only become replaces it, under both locks,
-// so one of them suffices to read it.
+// so a reader needs one of them.
 type role interface{ kind() roleKind }
 
 type (

@@ -49,8 +49,8 @@ func (w *World) untilLead() time.Duration {
 	return wait - time.Since(w.lastRecord)
 }
 
-// becomeLeader begins a term, if the log answers and all its records are applied. left is the time
-// until this World may do so, if no record follows position at.
+// becomeLeader begins a term, if the log answers and all its records are applied. Otherwise left is
+// the time until this World may do so, if no record follows position at.
 func (w *World) becomeLeader(ctx context.Context) (left time.Duration, at uint64, err error) {
 	if err := w.lockRunning(ctx); err != nil {
 		return 0, 0, err
@@ -58,7 +58,7 @@ func (w *World) becomeLeader(ctx context.Context) (left time.Duration, at uint64
 	defer w.unlock()
 	left, at = w.untilLead(), w.at().at
 	if w.is(leading) || w.is(waiting) || left > 0 {
-		return left, at, nil // by a Handoff
+		return left, at, nil // a Handoff may have made it the leader
 	}
 	if w.pending() == nil {
 		tail, err := w.log.Tail(ctx)
@@ -68,10 +68,8 @@ func (w *World) becomeLeader(ctx context.Context) (left time.Duration, at uint64
 		case err != nil: // the log may have new records
 			w.lastRecord = time.Now()
 			return 0, at, sleep(ctx, firstRetry)
-		// Another World may lead by these records. The caller asks again once they are applied.
-		case tail > at:
-			defer w.drain()
-			return 0, at, w.catchUp(ctx, tail)
+		case tail > at: // another World may lead by these records
+			return max(w.wait, firstRetry), at, nil
 		}
 		w.change(event{kind: startSealed, role: &candidate{w.sealTermStart()}})
 	}
