@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"handloom/internal/cli"
+	"handloom/store"
 	"handloom/world"
 )
 
@@ -66,9 +67,11 @@ func (h *History) writeDigests(ctx context.Context, to io.Writer, first, last ui
 	}
 	lines := json.NewEncoder(to)
 	err = p.store.Team(ctx, func(ctx context.Context) error {
-		line := digestLine{Version: h.version, state: stateOf(p)}
-		for tables := line.Tables; ; {
-			if err := lines.Encode(line); err != nil || p.tick.Number == last {
+		at := stateOf(p)
+		line := digestLine{Version: h.version, state: at}
+		for {
+			end.Tick = at.Tick
+			if err := lines.Encode(line); err != nil || at.Tick == last {
 				end.End = complete
 				return err
 			}
@@ -80,20 +83,24 @@ func (h *History) writeDigests(ctx context.Context, to io.Writer, first, last ui
 			if err != nil {
 				return err
 			}
-			line = digestLine{state: stateOf(p)}
-			before := tables
-			tables, line.Tables = line.Tables, nil
-			for i, t := range tables {
-				if !slices.Equal(t.Shards, before[i].Shards) {
-					line.Tables = append(line.Tables, t)
-				}
-			}
-			end.Tick = line.Tick
+			before := at
+			at = stateOf(p)
+			line = digestLine{state: at}
+			line.Tables = changedTables(before.Tables, at.Tables)
 		}
 	})
 	if err != nil {
 		return end, err
 	}
-	end.Tick = max(end.Tick, first)
 	return end, lines.Encode(end)
+}
+
+// changedTables returns the digests of tables that differ from those before.
+func changedTables(before, now []store.TableDigest) (changed []store.TableDigest) {
+	for i, t := range now {
+		if !slices.Equal(t.Shards, before[i].Shards) {
+			changed = append(changed, t)
+		}
+	}
+	return changed
 }
