@@ -60,6 +60,7 @@ func (h *History) Why(ctx context.Context, id store.ID, field string, tick uint6
 		return Change{}, err
 	}
 	w := watch{h, id, field}
+	// Windows that double, so that a change d ticks back costs at most four times d.
 	for to, n := tick, uint64(16); to > sp.First; n *= 2 {
 		from := sp.First + 1
 		if to-sp.First > n {
@@ -165,6 +166,7 @@ func (w *watch) locate(ctx context.Context, t tickChanges) error {
 			causes = append(causes, &c.Lost[k])
 		}
 	}
+	// Lines cost a stack trace per command, so only the second play takes them, of these causes.
 	probe.Locate(causes)
 	if err := p.next(ctx); err != nil {
 		return err

@@ -45,7 +45,7 @@ func (f *digestFile) next() error {
 	if f.end = line.End; f.end != "" {
 		return nil
 	}
-	if line.Tick != f.Tick+1 {
+	if line.Tick != f.Tick+1 { // lines that are cut out would hide a difference
 		return f.refused(fmt.Errorf("got tick %d", line.Tick))
 	}
 	for _, t := range line.Tables {
@@ -106,6 +106,7 @@ func (c *command) compareFiles(ctx context.Context, a, b *digestFile) (exit int,
 		if a.end == "" && b.end == "" {
 			continue
 		}
+		// A file that is complete here does not have the tick that fails in the other file.
 		goesOn := a.end == "" || b.end == ""
 		for _, f := range []*digestFile{a, b} {
 			if f.end == "" || f.end == complete {

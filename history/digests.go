@@ -16,8 +16,8 @@ import (
 	"handloom/world"
 )
 
-// A digestLine is a line of a file of digests. The first one has all tables, a later one those that
-// changed, and the last one only the reason why no tick follows.
+// A digestLine is a line of a file of digests. The first line has all tables, later lines the tables
+// that changed, and the last line only the reason why no tick follows.
 type digestLine struct {
 	Version string `json:",omitempty"`
 	state

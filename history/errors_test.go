@@ -206,7 +206,7 @@ func TestShortest_RefusesAnImpureCheck(t *testing.T) {
 	h := mustOpen(t, r.dir, replay(same, func(g *herd) Checks {
 		left := func() error {
 			for _, n := range g.Notes.All() {
-				if n.Key == 30 { // of the call of tick 30
+				if n.Key == 30 { // tick 30 took its call
 					return errGame
 				}
 			}

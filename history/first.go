@@ -144,6 +144,7 @@ func (s *search) work(ctx context.Context, p *player) {
 	cursor := p != nil
 	for {
 		i := s.taken.Add(1) - 1
+		// Parts are taken in order, so all later ones are after the part with a result, too.
 		if i >= s.least.Load() {
 			break
 		}
@@ -163,6 +164,7 @@ func (s *search) work(ctx context.Context, p *player) {
 	}
 }
 
+// lower sets least to i if that is less. The lowest part decides, whatever the order of results.
 func lower(least *atomic.Int64, i int64) {
 	for old := least.Load(); i < old && !least.CompareAndSwap(old, i); old = least.Load() {
 	}
@@ -172,6 +174,7 @@ func lower(least *atomic.Int64, i int64) {
 func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r result) {
 	part := s.parts[i]
 	goTo := func(tick uint64) error {
+		// The cursor keeps checkpoints for the questions that follow; other stores only play.
 		if cursor {
 			_, err := s.seek(ctx, tick, s.to)
 			return err
@@ -189,6 +192,7 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 		}
 	}
 	r.err = p.store.Team(ctx, func(ctx context.Context) error {
+		// A part before this one may get a result meanwhile: then this one cannot decide.
 		for tick := part.from; tick <= part.to && i <= s.least.Load(); tick++ {
 			if err := goTo(tick); err != nil {
 				return err
@@ -205,6 +209,8 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 		if err := goTo(next.from); err != nil {
 			return err
 		}
+		// The records have digests of some shards each, so the last ones before a snapshot may miss
+		// a difference. The snapshot has all shards.
 		played := stateOf(p)
 		if err := p.start(ctx, next.start.at); err != nil {
 			return err
@@ -248,6 +254,7 @@ func (h *History) Turn(ctx context.Context, name string, from, to uint64) (Found
 		if tries = slices.DeleteFunc(tries, func(t uint64) bool { return t < low || t >= high }); len(tries) > 0 {
 			middle = tries[len(tries)/2]
 		}
+		// The check holds before low and fails after high.
 		try, err := fails(middle)
 		if err != nil {
 			return Found{}, err

@@ -37,6 +37,7 @@ func withIDs(v any, to func(store.ID) store.ID) any {
 	if v == nil || !hasIDs(reflect.TypeOf(v).Elem(), map[reflect.Type]bool{}) {
 		return v
 	}
+	// A copy: the commands of the log are used again for the next try.
 	next := reflect.New(reflect.TypeOf(v).Elem())
 	next.Elem().Set(reflect.ValueOf(v).Elem())
 	replaceIDs(next.Elem(), to)

@@ -56,7 +56,7 @@ func appendLiteral(b []byte, v reflect.Value, name func(store.ID) string) []byte
 			key := appendLiteral(nil, entries.Key(), name)
 			all = append(all, string(key)+": "+string(appendLiteral(nil, entries.Value(), name)))
 		}
-		slices.Sort(all)
+		slices.Sort(all) // a map has no order, and the text of a script must not change
 		return appendList(b, all)
 	case reflect.String:
 		return strconv.AppendQuote(b, v.String())

@@ -162,6 +162,7 @@ func (p *scriptParser) endCall() error {
 	if len(p.call) == 0 {
 		return nil
 	}
+	// Creates are numbered first: a command may name a later one.
 	var creates []store.ID
 	numbers := make(map[int]uint64)
 	for i := range p.call {

@@ -28,6 +28,7 @@ func (h *History) newPlayer(ctx context.Context, sp *span, workers int) (*player
 		return nil, fmt.Errorf("history: Game.New: %w", err)
 	}
 	if h.o.Any {
+		// The Replayer refuses other versions, and other architectures unless it is portable.
 		o.Version, o.Portable = sp.Version, true
 	}
 	r, err := world.NewReplayer(ctx, s, h.log, o)
@@ -49,7 +50,7 @@ func (p *player) start(ctx context.Context, at uint64) (err error) {
 
 func (p *player) back(ctx context.Context, m *moment) error {
 	err := p.Back(ctx, &m.state)
-	p.tick, p.lost = m.state.Tick(), err != nil
+	p.tick, p.lost = m.state.Tick(), err != nil // a Rollback that fails leaves no state
 	return err
 }
 
@@ -61,7 +62,7 @@ func (p *player) next(ctx context.Context) error {
 		p.played.Add(1)
 		return nil
 	}
-	p.lost = true
+	p.lost = true // the tick may have changed a part of the state
 	if err == io.EOF {
 		err = fmt.Errorf("history: tick %d: %w, nearest %d", p.tick.Number+1, ErrRange, p.tick.Number)
 	}

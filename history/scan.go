@@ -63,6 +63,7 @@ func scan(ctx context.Context, l world.Log) ([]span, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A snapshot that was saved after the tail was read lies past the records of this scan.
 	c := scanner{left: slices.DeleteFunc(saved, func(s start) bool { return s.at > tail })}
 	for len(c.left) > 0 {
 		c.begin()
@@ -71,10 +72,12 @@ func scan(ctx context.Context, l world.Log) ([]span, error) {
 			return nil, context.Cause(ctx)
 		}
 		c.take(c.last)
+		// Damage ends the range. A later snapshot begins the next range.
 		if err != nil {
 			c.end(fmt.Errorf("history: after record %d: %w", c.last, err))
 		}
 	}
+	// A version that saved nothing, and that did not begin with a snapshot, cannot be played.
 	return slices.DeleteFunc(c.spans, func(s span) bool { return len(s.starts) == 0 }), nil
 }
 
@@ -111,7 +114,7 @@ func (c *scanner) take(at uint64) {
 	sp := c.span()
 	for ; len(c.left) > 0 && c.left[0].at <= at; c.left = c.left[1:] {
 		s := c.left[0]
-		if c.handed {
+		if c.handed { // both versions play from it: the older one up to its tick, the newer one after it
 			c.next = append(c.next, s)
 		}
 		sp.add(s)
@@ -139,7 +142,7 @@ func (c *scanner) read(ctx context.Context, l world.Log, tail uint64) error {
 		if err := r.Decode(rec); err != nil {
 			return fmt.Errorf("record %d: %w: %w", at, world.ErrCorrupt, err)
 		}
-		c.take(at - 1)
+		c.take(at - 1) // snapshots before the record belong to the version before it
 		c.add(&r)
 		if c.last = at; at >= tail {
 			return errEnds

@@ -10,10 +10,11 @@ func (h *History) seek(ctx context.Context, tick, to uint64) (*player, error) {
 		return nil, err
 	}
 	if h.cursor == nil || h.cursor.span != sp {
-		h.dropCursor()
+		h.dropCursor() // first, so that the memory of two stores is never in use
 		if h.cursor, err = h.newPlayer(ctx, sp, 0); err != nil {
 			return nil, err
 		}
+		// Checkpoints belong to the store that made them.
 		h.shelf = shelf{limit: h.o.Memory, ticks: sp.Last - sp.First}
 	}
 	p := h.cursor
@@ -37,7 +38,7 @@ const nearTicks = 16
 func (h *History) approach(ctx context.Context, tick uint64) error {
 	p, m, s := h.cursor, h.shelf.nearest(tick), h.cursor.span.before(tick)
 	at := p.tick.Number
-	here := !p.lost && at <= tick
+	here := !p.lost && at <= tick // a store plays forward only
 	switch {
 	case here && (m == nil || at >= m.tick) && at+nearTicks >= s.tick:
 		return nil
@@ -47,6 +48,7 @@ func (h *History) approach(ctx context.Context, tick uint64) error {
 	if err := p.start(ctx, s.at); err != nil {
 		return err
 	}
+	// Before the play makes checkpoints: a distance that grows later drops some of them.
 	h.shelf.fit(p)
 	return nil
 }
@@ -57,6 +59,7 @@ func (h *History) play(ctx context.Context, tick uint64) error {
 	if p.tick.Number == tick {
 		return nil
 	}
+	// The rungs are for steps back from this tick; those of the last seek that lie before it stay.
 	rungs := h.shelf.ladder(tick)
 	return p.store.Team(ctx, func(ctx context.Context) error {
 		for p.tick.Number < tick {

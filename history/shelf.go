@@ -55,6 +55,7 @@ func (s *shelf) grow(bytes int64) {
 	s.each, s.distance = max(s.each, bytes), max(s.distance, minDistance)
 	rungs, grid := s.room()
 	for grid > 0 && s.ticks/s.distance+1 > uint64(grid) {
+		// A multiple of the old distance keeps moments that exist; with none, any distance will do.
 		if len(s.grid) > 1 {
 			s.distance *= 2 // keeps each second moment
 		} else {
@@ -65,6 +66,7 @@ func (s *shelf) grow(bytes int64) {
 	for len(s.rungs) > rungs {
 		s.rungs = s.release(s.rungs, 0)
 	}
+	// A free moment keeps the memory of its largest state, so free ones count.
 	kept := min(len(s.free), max(0, rungs+grid-len(s.grid)-len(s.rungs)))
 	s.free = slices.Delete(s.free, kept, len(s.free))
 }

@@ -76,12 +76,14 @@ func (s *stage) shorten(ctx context.Context, name string) (*Script, error) {
 		ok, err := s.run(ctx, calls)
 		return ok && s.player.run(name) != nil, err
 	}
+	// The first try has all calls: without it an impure check would keep too few.
 	if again, err := fails(tick.calls); err != nil || !again {
 		if err == nil {
 			err = fmt.Errorf("history: tick %d: %w: check %q", tick.Number, ErrImpure, name)
 		}
 		return nil, err
 	}
+	// Whole calls first: most of them go at once, and each try costs a play of the tick.
 	calls, err := reduce(tick.calls, fails)
 	if err != nil {
 		return nil, err

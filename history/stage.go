@@ -36,6 +36,7 @@ func (h *History) newStage(ctx context.Context, tick uint64) (*stage, error) {
 	if err := p.Save(ctx, &s.from.state); err != nil {
 		return nil, err
 	}
+	// The input is of the next tick, so it is read before the tick plays.
 	calls, err := s.driver.Input(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (s *stage) run(ctx context.Context, calls [][]hook.Command) (ok bool, err e
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case errors.Is(err, world.ErrTick):
-		err = nil
+		err = nil // without some of its commands a tick may fail: then they stay
 	}
 	s.lost = true
 	return false, err
@@ -77,6 +78,7 @@ func reduce[T any](all []T, holds func(some []T) (bool, error)) ([]T, error) {
 		removed := false
 		for i := 0; i < len(all); {
 			j := min(i+size, len(all))
+			// A copy: holds may keep it, and all must survive a failed try.
 			some := append(append([]T(nil), all[:i]...), all[j:]...)
 			ok, err := holds(some)
 			if err != nil {
@@ -92,7 +94,7 @@ func reduce[T any](all []T, holds func(some []T) (bool, error)) ([]T, error) {
 		case size > 1:
 			size /= 2
 		case !removed:
-			return all, nil
+			return all, nil // a whole round of single elements has kept each
 		}
 	}
 }

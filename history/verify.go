@@ -29,7 +29,7 @@ func (h *History) Verify(ctx context.Context) error {
 		n := min(all, verifyStarts)
 		var starts []start
 		for i := range n {
-			starts = append(starts, sp.starts[i*all/n])
+			starts = append(starts, sp.starts[i*all/n]) // spread over the range
 		}
 		if err := h.verify(ctx, sp, starts); err != nil {
 			return err
@@ -51,6 +51,7 @@ func (h *History) verifyNewest(ctx context.Context) error {
 
 func (h *History) verify(ctx context.Context, sp *span, starts []start) error {
 	var players [2]*player
+	// One worker takes the chunks of a pass in order, three may not.
 	for i, workers := range []int{1, 3} {
 		p, err := h.newPlayer(ctx, sp, workers)
 		if err != nil {
