@@ -140,16 +140,19 @@ alone: ## each module without the workspace, whose versions are higher
 	GOWORK=off go test -timeout $(TIMEOUT) ./tasks
 	cd cluster && GOWORK=off go vet ./...
 
+# Some systems that run on amd64 refuse programs of 386. There the tests are only built.
+ONLY_BUILT = $(shell GOARCH=386 go test -run - ./internal/histogram >/dev/null 2>&1 || echo -exec true)
+
 # 386 has other sizes of int, alignments and 64-bit atomics.
 portable: ## store, journal and world on 32 bits, and a build for the browser
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./world ./journal; \
+		set -x; GOARCH=386 go test $(ONLY_BUILT) -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store ./world ./journal; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=js GOARCH=wasm go build -trimpath -gcflags=all='-dwarf=false -l' ./store ./world
 
 systems: ## everything below store on 32 bits, and builds for other systems
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store/... ./world ./journal ./proof/runner ./shard/... ./batch ./tasks ./internal/...; \
+		set -x; GOARCH=386 go test $(ONLY_BUILT) -short -vet=off $(BARE) -timeout $(TIMEOUT) ./store/... ./world ./journal ./proof/runner ./shard/... ./batch ./tasks ./internal/...; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=windows go vet ./journal ./internal/lockfile
 	GOOS=darwin go vet ./journal ./internal/lockfile
