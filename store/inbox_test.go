@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"runtime"
 	"testing"
 
@@ -29,6 +28,13 @@ func newInbox(t tb, o store.Options) (*store.Store, *store.Table[item]) {
 
 func TestInbox_CallsFollowPassesInOrder(t *testing.T) {
 	s, table := newInbox(t, store.Options{})
+	bad := false
+	store.AddIndex(table, "key", func(v *item) (uint64, bool) {
+		if bad && v.Value == 4 {
+			panic(errTask)
+		}
+		return 0, false
+	})
 	h := fill(t, s, table, 1)[0]
 	emplace := func(value uint64) func(q store.Queue) {
 		return func(q store.Queue) {
@@ -47,9 +53,16 @@ func TestInbox_CallsFollowPassesInOrder(t *testing.T) {
 	send(t, s, emplace(8))
 	emplace(2)(qs[0])
 	emplace(4)(queues(t, s, 1)[0])
-	wantError(t, "Flush", onlyError(s.Flush(ended{t.Context()})), context.Canceled)
-	send(t, s, emplace(9)) // after the calls that a failed flush keeps
-	wantFlush(t, s, batch.Counts{Created: 9, Put: 1, Superseded: 8})
+	bad = true
+	wantError(t, "Flush", onlyError(s.Flush(t.Context())), errTask)
+	bad = false
+	send(t, s, func(q store.Queue) { // after the four calls that a failed flush keeps
+		emplace(9)(q)
+		table.Erase(q, store.Handle[item]{})
+	})
+	report := flush(t, s)
+	equal(t, "counts", report.Total, batch.Counts{Created: 9, Put: 1, Superseded: 8, Stale: 1})
+	equal(t, "number of the call of the stale erase", report.Stale[0].Task, 4)
 	equalLists(t, "created", created(packedTable{table}), 1, 2, 3, 4, 5, 6, 7, 8, 9)
 	equal(t, "the put that won", table.At(h).Value, 9)
 }

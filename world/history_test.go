@@ -136,12 +136,11 @@ func (trimmedLog) Read(context.Context, uint64, func(at uint64, rec []byte) erro
 // Without records a Replay may reach only a later state, which is an error.
 func TestReplay_RefusesALaterState(t *testing.T) {
 	l := world.Memory()
-	g, w := newWorld(t, alone, l)
+	_, w := newWorld(t, alone, l)
 	steps(t, w, 5)
 	mustClose(t, w) // saves
 	again := newGame(t, alone)
 	err := world.Replay(t.Context(), again.Store, trimmedLog{l}, again.options(), 4)
 	wantError(t, err, world.ErrCorrupt)
 	failIf(t, !strings.Contains(err.Error(), "no records of tick 4; the snapshot has tick 5"), "got %v", err)
-	equal(t, "digest", digest(t, again), digest(t, g))
 }

@@ -8,18 +8,6 @@ import (
 	"testing"
 )
 
-func TestExamples_ImportNoEngine(t *testing.T) {
-	eachFile(t, repository, func(file, text string) {
-		if strings.Contains(text, `"handloom/batch"`) || strings.Contains(text, `"handloom/shard"`) {
-			t.Errorf("%s imports the engine", file)
-		}
-	}, func(file string) bool {
-		page := room(file) == "guide" && strings.HasSuffix(file, ".md")
-		example := strings.HasPrefix(path.Base(file), "example_") && strings.HasSuffix(file, "_test.go")
-		return page || example && room(file) != "batch" && room(file) != "shard"
-	})
-}
-
 // Each fuzz target has inputs that go test replays.
 func TestFuzz_CorporaAreCommitted(t *testing.T) {
 	eachFile(t, repository, func(file, text string) {
