@@ -59,7 +59,7 @@ func (h *History) play(ctx context.Context, tick uint64) error {
 	if p.tick.Number == tick {
 		return nil
 	}
-	// The rungs are for steps back from this tick; those of the last seek that lie before it stay.
+	// The rungs are for steps back from this tick; earlier rungs of the last seek stay.
 	rungs := h.shelf.ladder(tick)
 	return p.store.Team(ctx, func(ctx context.Context) error {
 		for p.tick.Number < tick {

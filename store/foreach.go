@@ -65,9 +65,9 @@ func (c *Chunk[T]) Erase(i int) {
 	*c.erased = append(*c.erased, c.row+uint32(i))
 }
 
-// Wrote notes that the task has written Items[i], for [Written] and for the order of
-// [Defragment]. After a pass that notes nothing, every item counts as changed
-// for the order, unless the table has FixedKeys.
+// Wrote notes that the task has written Items[i], for [Written] and, in a table with FixedKeys,
+// for the order of [Defragment]. In other tables every item counts as changed for the order
+// after a pass. It costs an append, also in a table without Changes.
 func (c *Chunk[T]) Wrote(i int) {
 	if c.notes == nil || c.serial != c.pass.serial {
 		panic(wrongChunk{"Wrote", c.Index, c.pass})

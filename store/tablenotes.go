@@ -64,14 +64,18 @@ func (t *table) finishNotes(p *phase, n int) {
 	t.written.finish(p, n)
 }
 
+// touch makes Defragment look at the rows of n chunks that changed: all, unless the table has
+// FixedKeys. A note alone must not restrict it, because a pass may note items for Written only.
 func (t *table) touch(n int) {
-	any := t.fixedKeys
+	if !t.fixedKeys {
+		for shard := range t.order {
+			m := t.packed(shard)
+			m.TouchRows(0, m.Len())
+		}
+		return
+	}
 	for chunk := range t.written.chunks[:n] {
 		notes := &t.written.chunks[chunk]
-		if len(notes.rows) == 0 && !notes.all {
-			continue
-		}
-		any = true
 		shard, lo, hi := t.pass.find(chunk)
 		for _, row := range notes.rows {
 			t.packed(shard).TouchRows(row, row+1)
@@ -79,9 +83,5 @@ func (t *table) touch(n int) {
 		if notes.all {
 			t.packed(shard).TouchRows(lo, hi)
 		}
-	}
-	for shard := 0; !any && shard < len(t.order); shard++ {
-		m := t.packed(shard)
-		m.TouchRows(0, m.Len())
 	}
 }

@@ -54,18 +54,19 @@ func TestTouched_ItemsAreReordered(t *testing.T) {
 				}
 			}
 		})
-		if n := tidy(t, s, table); n == 0 || n > many/4 {
+		if n := tidy(t, s, table); n == 0 || fixedKeys && n > many/4 {
 			t.Errorf("fixed keys %t: %d comparisons after 5 of %d items changed", fixedKeys, n, many)
 		}
 		forEach(t, table, func(c store.Chunk[item]) {
 			for i := range c.Items {
-				if !fixedKeys {
+				if !fixedKeys { // a note of one item does not hide the others
 					c.Items[i].Value = many - c.Items[i].Value
+					c.Wrote(0)
 				}
 			}
 		})
 		if n := tidy(t, s, table); fixedKeys && n != 0 || !fixedKeys && n < many-2 {
-			t.Errorf("fixed keys %t: %d comparisons after a pass that touched nothing", fixedKeys, n)
+			t.Errorf("fixed keys %t: %d comparisons after a pass over all", fixedKeys, n)
 		}
 	}
 }
