@@ -122,10 +122,10 @@ func (s *Sets) each(f func(v unsafe.Pointer)) {
 			}
 		})
 	}
-	for shard := range s.shards.All {
+	for shard := range s.put.All {
 		p := &s.puts[shard]
 		for i := range p.IDs {
-			if !s.log.optional || !s.IsUnset(shard, i) {
+			if !p.IsUnset(i) {
 				f(p.Values.Pointer(i, size))
 			}
 		}

@@ -132,10 +132,7 @@ func (e *encoder) creates(r *Recorder, c *tableBuffer) {
 // puts encodes the puts of a table, by shard. Puts to one item are in one shard, so the
 // last one is still the last.
 func (e *encoder) puts(r *Recorder, c *tableBuffer) {
-	n := 0
-	for shard := range c.put.All {
-		n += len(c.puts[shard].IDs)
-	}
+	n := c.commands()
 	if n == 0 {
 		return
 	}
@@ -152,10 +149,7 @@ func (e *encoder) puts(r *Recorder, c *tableBuffer) {
 // sets encodes the last command of each create of the call, and all others.
 func (e *encoder) sets(s *Sets) {
 	// Repeated staged commands are left out: only the last one has an effect.
-	n := s.setCount
-	for shard := range s.shards.All {
-		n += len(s.puts[shard].IDs)
-	}
+	n := s.setCount + s.commands()
 	if n == 0 {
 		return
 	}
@@ -179,10 +173,10 @@ func (e *encoder) sets(s *Sets) {
 		name := a.table.name(s.creates.segments[i].number)
 		st.set.each(func(offset int) { value(name+handle.ID(offset), st.values, offset, st.unset.has(offset)) })
 	}
-	for shard := range s.shards.All {
+	for shard := range s.put.All {
 		p := &s.puts[shard]
 		for i, id := range p.IDs {
-			value(id, p.Values, i, a.optional && s.IsUnset(shard, i))
+			value(id, p.Values, i, p.IsUnset(i))
 		}
 	}
 }

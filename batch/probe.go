@@ -168,7 +168,7 @@ func (t *tracing) sets(buf *buffer, c *tableBuffer, segment, offset int) {
 		for i, id := range s.puts[shard].IDs {
 			if t.names(id) {
 				t.found(buf, Command{
-					Kind: kindOf(log.optional && s.IsUnset(shard, i)), at: i,
+					Kind: kindOf(s.puts[shard].IsUnset(i)), at: i,
 					series: series{kind: Set, attachment: t.to.Attachment, shard: shard},
 				})
 			}

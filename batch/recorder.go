@@ -226,11 +226,10 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	if c == nil {
 		return nil
 	}
-	p := c.putsTo(shard)
-	if len(p.IDs) == cap(p.IDs) && !p.grow(q.buf, r.typ) {
-		return nil
+	if c.puts == nil {
+		c.puts = make([]Puts, r.shards)
 	}
-	return p
+	return c.putTo(q.buf, r.typ, shard)
 }
 
 // column returns the table buffer of a usable queue, or nil. The first use in a batch takes

@@ -49,7 +49,7 @@ func (c *Commands) addSets(s *Sets, key Key) {
 	s.key = key
 	a := c.attachment(s.log.index)
 	a.sets = append(a.sets, s)
-	c.shards |= s.shards
+	c.shards |= s.put
 	// Staged commands name no shard, and the worker of shard 0 counts them (B5).
 	c.shards.Add(0)
 }

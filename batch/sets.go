@@ -2,7 +2,6 @@ package batch
 
 import (
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"handloom/internal/check"
@@ -50,12 +49,8 @@ func (a *SetLog) Index() int { return a.index }
 // A flush copies staged values like creates, without look-up. Creates before the last one
 // that was set are zero unless set. An Unset is a Set with any value and a mark.
 type Sets struct {
-	log      *SetLog
-	puts     []Puts   // by shard
-	unsets   []bitmap // marks of Unsets, by shard; nil if not optional
-	shards   Shards   // shards with puts
-	recent   Shards   // used in this period
-	uses     int
+	log *SetLog
+	putLog
 	creates  *tableBuffer // the queue's buffer; nil: nothing is staged
 	staged   []staged
 	used     int     // number of staged in use
@@ -108,11 +103,10 @@ func (a *SetLog) Unset(q Queue, id handle.ID) {
 	}
 	// An Unset of a create needs the segment, so it takes the slow path.
 	if s := a.used(q); s != nil && !id.IsProvisional() {
-		shard := a.table.shard(id.TypeID())
-		puts, unsets := &s.puts[shard], s.unsets[shard]
+		p := &s.puts[a.table.shard(id.TypeID())]
 		// The bitmap must have the word already.
-		if n := len(puts.IDs); n/64 < len(unsets) && s.append(puts, id) != nil {
-			unsets[n/64] |= 1 << (n % 64)
+		if n := len(p.IDs); n/64 < len(p.unset) && s.append(p, id) != nil {
+			p.unset[n/64] |= 1 << (n % 64)
 			return
 		}
 	}
@@ -145,16 +139,18 @@ func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 			return p
 		}
 	}
-	shard := a.table.shard(id.TypeID())
-	p := s.put(q.buf, shard, id)
-	if p != nil && unset {
-		s.unsets[shard].put(len(s.puts[shard].IDs)-1, true)
+	p := s.putTo(q.buf, a.typ, a.table.shard(id.TypeID()))
+	if p == nil {
+		return nil
 	}
-	return p
+	if unset {
+		p.unset.put(len(p.IDs), true)
+	}
+	return s.append(p, id)
 }
 
 // append is the fast path of Set and Unset by handle. It returns nil if the share is used up.
-// The first command for a shard has no share, so put has noted the shard.
+// The first command for a shard has no share, so [putLog.putTo] has noted the shard.
 func (s *Sets) append(p *Puts, id handle.ID) unsafe.Pointer {
 	n := len(p.IDs)
 	if n == cap(p.IDs) {
@@ -201,33 +197,13 @@ func (a *SetLog) sets(q Queue) *Sets {
 		return s
 	}
 	if buf.spareSets[a.number] == nil {
-		buf.spareSets[a.number] = a.newSets()
+		buf.spareSets[a.number] = &Sets{log: a, putLog: putLog{puts: make([]Puts, a.table.shards)}}
 	}
 	s := buf.spareSets[a.number]
 	buf.sets[a.number] = s
 	buf.usedSets[a.number] = true
 	buf.attached, buf.holds = append(buf.attached, s), true
 	return s
-}
-
-func (a *SetLog) newSets() *Sets {
-	s := &Sets{log: a, puts: make([]Puts, a.table.shards)}
-	if a.optional {
-		s.unsets = make([]bitmap, a.table.shards)
-	}
-	return s
-}
-
-func (s *Sets) putBytes() uintptr { return idBytes + s.log.typ.Size }
-
-// put records a command by handle and returns the address for the value.
-func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
-	p := &s.puts[shard]
-	if len(p.IDs) == cap(p.IDs) && !p.grow(buf, s.log.typ) {
-		return nil
-	}
-	s.shards.Add(shard)
-	return s.append(p, id)
 }
 
 // stage records a command for a create of the queue and returns the address for the value.
@@ -301,9 +277,7 @@ func (s *Sets) clip() {
 		st := &s.staged[i]
 		st.values = st.values.Clip(st.values.Len())
 	}
-	for shard := range s.shards.All {
-		s.puts[shard].IDs = slices.Clip(s.puts[shard].IDs)
-	}
+	s.putLog.clip()
 }
 
 // reset drops all commands and keeps arrays as far as recent uses needed them.
@@ -320,7 +294,7 @@ func (s *Sets) reset() {
 			st.set, st.unset = nil, nil
 		}
 	}
-	s.resetPuts()
+	s.putLog.reset(t)
 	if few := max(4, 2*s.used); len(s.staged) > few {
 		clear(s.staged[few:])
 		s.staged = s.staged[:few]
@@ -329,46 +303,18 @@ func (s *Sets) reset() {
 	s.again = highwater.Trim(&s.againPeak, s.again)
 }
 
-// resetPuts drops the commands by handle.
-func (s *Sets) resetPuts() {
-	for shard := range s.shards.All {
-		s.puts[shard].reset(s.log.typ)
-		if s.log.optional {
-			clear(s.unsets[shard])
-		}
-	}
-	s.recent |= s.shards
-	s.shards = 0
-	if s.uses++; s.uses < highwater.Period {
-		return
-	}
-	for shard := range (AllShards(len(s.puts)) &^ s.recent).All {
-		s.puts[shard] = Puts{}
-		if s.log.optional {
-			s.unsets[shard] = nil
-		}
-	}
-	s.recent, s.uses = 0, 0
-}
-
 // load takes O(segments + shards with puts) time.
 func (s *Sets) load() Load {
-	values, puts := 0, 0
+	values, size := 0, s.log.typ.Size
 	for i := range s.staged[:s.used] {
 		values += s.staged[i].values.Len()
 	}
-	for shard := range s.shards.All {
-		puts += len(s.puts[shard].IDs)
-	}
-	return Load{s.setCount + len(s.again) + puts, int64(values)*int64(s.log.typ.Size) + int64(puts)*int64(s.putBytes())}
+	puts := s.commands()
+	return Load{s.setCount + len(s.again) + puts, int64(values)*int64(size) + int64(puts)*int64(idBytes+size)}
 }
 
 // Puts returns the Sets and Unsets by handle.
 func (s *Sets) Puts(shard int) *Puts { return &s.puts[shard] }
-
-// IsUnset reports whether the command by handle with a sequence in a shard is an Unset. The
-// attachment must be optional.
-func (s *Sets) IsUnset(shard, sequence int) bool { return s.unsets[shard].has(sequence) }
 
 // Key returns the key of the queue.
 func (s *Sets) Key() Key { return s.key }

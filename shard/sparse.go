@@ -75,7 +75,7 @@ func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 			rows, dataRows := s.rowsOf(ids), s.rowsIn(d, ids)
 			for i := len(ids) - 1; i >= 0; i-- {
 				id, sequence := ids[i], end+i
-				unset := all[queue].IsUnset(index, sequence)
+				unset := puts.IsUnset(sequence)
 				switch {
 				case rows[i] != slotset.NoRow:
 					s.planItem(d, command{id, uint32(queue), uint32(sequence)}, rows[i], dataRows[i], unset)
@@ -152,12 +152,13 @@ func (s *Shard) planDrops(d *sparseShard) {
 func (s *Shard) sampleData(c *batch.Commands, d *sparseShard, index int) {
 	sampled := make(map[batch.Kind]int)
 	for _, sets := range c.Sets(d.number) {
-		for sequence, id := range sets.Puts(index).IDs {
+		puts := sets.Puts(index)
+		for sequence, id := range puts.IDs {
 			if _, ok := c.Resolve(id); ok || s.Map.Has(id) {
 				continue
 			}
 			kind := batch.Set
-			if sets.IsUnset(index, sequence) {
+			if puts.IsUnset(sequence) {
 				kind = batch.Unset
 			}
 			if sampled[kind] < batch.MaxSamples {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,13 +12,14 @@ import (
 	"handloom/internal/highwater"
 )
 
-// pass is a running ForEach or ForEachRows. The table keeps it, so that a pass allocates
-// only its phase. Several ForEachRows can run at the same time, each with its own.
+// A pass is a running ForEach, ForEachRows, EraseFunc, EraseOrphans, Each or Do. A table, sparse
+// data, store or system keeps it, so that a pass allocates only its phase.
 type pass struct {
-	table  *table
+	domain
 	phase  *phase
-	f      func(untyped) // a function of the chunk
-	task   func(int) error
+	region region
+	f      func(untyped)   // the function of the user; run knows its type
+	task   func(int) error // run, bound once
 	queues *batch.Pass
 	chunks chunking
 	n      int
@@ -30,53 +32,82 @@ type pass struct {
 // that do not only read panic.
 var reducing = pass{serial: math.MaxUint32}
 
-func (p *pass) init(t *table) *pass {
-	p.table, p.task = t, p.run
+func (p *pass) init(d domain) *pass {
+	p.domain, p.task = d, p.run
 	return p
 }
 
-func (p *pass) find(chunk int) (shard, lo, hi int) {
-	shard, lo, hi = p.chunks.find(chunk)
-	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
-}
-
-// enterPass begins a ForEach or ForEachRows and cuts its chunks. On success [pass.record]
-// and [pass.leave] must follow.
-func (t *table) enterPass(ctx context.Context, op operation) (p *pass, err error) {
-	ph, err := t.store.enter(ctx, op)
+// enterPass begins a pass and cuts its chunks; its tasks also read other, unless that is nil. On
+// success [pass.record] and [pass.leave] must follow.
+func (d domain) enterPass(ctx context.Context, op operation, other *table) (*pass, error) {
+	ph, err := d.table.store.enter(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			ph.leave()
-		}
-	}()
-	if op == opForEach {
-		p, ph.writes = &t.pass, t
-		if check.Cheap {
-			err = ph.mayWrite("runs ForEach over", t)
-		}
-	} else {
-		p, ph.writesColumns = t.takePass(), t
-		if check.Cheap {
-			err = ph.mayRead(t)
-		}
+	p := d.passOf(ph)
+	p.open(ph)
+	if check.Cheap {
+		err = d.mayRun(ph, other)
+	}
+	if err == nil {
+		err = p.begin(d.cut(&p.chunks))
 	}
 	if err != nil {
+		p.leave()
 		return nil, err
 	}
-	p.n = t.cut(&p.chunks)
-	if p.queues, err = t.store.begin(ph, p.n); err != nil {
-		return nil, fmt.Errorf("store: %v of table %q: %w", op, t.name, err)
-	}
-	p.phase = ph
 	return p, nil
 }
 
-// forEach runs f, a function of a [Chunk] or [StableChunk], for every chunk.
-func (t *table) forEach(ctx context.Context, op operation, f func(untyped)) error {
-	p, err := t.enterPass(ctx, op)
+// passOf returns the pass for a phase, and tells the phase what its tasks write. Their rows have
+// one pass, because a phase that writes them runs alone. Other passes may run at the same time.
+func (d domain) passOf(ph *phase) *pass {
+	switch t := d.table; {
+	case d.sparse != nil:
+		ph.writesSparse = d.sparse
+		return &d.sparse.pass
+	case ph.op == opForEach:
+		ph.writes = t
+		return &t.pass
+	case ph.op == opForEachRows:
+		ph.writesColumns = t
+	}
+	if p, ok := d.table.passes.Get().(*pass); ok {
+		return p
+	}
+	return new(pass).init(d)
+}
+
+// mayRun returns an error if a system does not declare what the pass writes and reads.
+func (d domain) mayRun(ph *phase, other *table) (err error) {
+	switch {
+	case d.sparse != nil:
+		err = ph.mayWriteComponent(&d.sparse.component, "writes")
+	case ph.op == opForEach:
+		err = ph.mayWrite("runs ForEach over", d.table)
+	default:
+		err = ph.mayRead(d.table)
+	}
+	if err == nil && other != nil {
+		err = ph.mayRead(other)
+	}
+	return err
+}
+
+func (p *pass) open(ph *phase) { p.phase, p.region = ph, ph.trace(p.name()) }
+
+// begin obtains queues for n tasks, unless the batch is at its limit.
+func (p *pass) begin(n int) (err error) {
+	p.n = n
+	if p.queues, err = p.phase.store.begin(p.phase, n); err != nil {
+		return fmt.Errorf("store: %v%v: %w", p.phase.op, p.domain, err)
+	}
+	return nil
+}
+
+// forEach runs f for every chunk; see [pass.run].
+func (d domain) forEach(ctx context.Context, op operation, f func(untyped)) error {
+	p, err := d.enterPass(ctx, op, nil)
 	if err != nil {
 		return err
 	}
@@ -85,38 +116,55 @@ func (t *table) forEach(ctx context.Context, op operation, f func(untyped)) erro
 	return p.record(p.task)
 }
 
-// run calls the user function with its chunk; see untyped.
+// run is the task of a chunk. It calls the function of the user; see untyped.
 func (p *pass) run(index int) error {
-	if f := unsafe.Pointer(&p.f); p.table.lookups.packed != nil {
+	f, q := unsafe.Pointer(&p.f), Queue(p.queues.Queue(index))
+	switch op := p.phase.op; {
+	case op == opEach:
+		(*(*func(int, Queue))(f))(index, q)
+	case op == opDo:
+		(*(*func(Queue))(f))(q)
+	case op == opEraseFunc:
+		p.eraseChunk(index, *(*func(*untyped) bool)(f))
+	case p.sparse != nil:
+		(*(*func(SparseChunk[untyped, untyped]))(f))(p.sparseChunk(index))
+	case p.table.lookups.packed != nil:
 		(*(*func(Chunk[untyped]))(f))(p.chunk(index))
-	} else {
+	default:
 		(*(*func(StableChunk[untyped]))(f))(p.stableChunk(index))
 	}
 	return p.endTask(index)
 }
 
-// record runs the tasks.
+// record runs the tasks. What they noted is kept after a failure, too, because writes in place
+// stay.
 func (p *pass) record(task func(int) error) error {
-	t := p.table
-	defer p.phase.trace(t.name).end()
-	if p.phase.writes == t && (t.tracked || t.lookups.packed != nil) {
+	ph := p.phase
+	if t := ph.writes; t != nil && (t.tracked || t.lookups.packed != nil) {
 		t.written.begin(p.n)
-		defer t.finishNotes(p.phase, p.n)
+		defer t.finishNotes(ph, p.n)
 	}
-	if t.tracked && len(t.columns) > 0 {
+	if c := ph.writesSparse; c != nil && c.tracked {
+		c.written.begin(p.n)
+		defer c.written.finish(ph, p.n)
+	}
+	if t := cmp.Or(ph.writes, ph.writesColumns); t != nil && t.tracked && len(t.columns) > 0 {
 		p.beginNotes(p.n)
 		defer p.finish(p.n)
 	}
-	err := t.store.runPass(p.phase, p.queues, p.n, task)
-	t.resolveIfChanged(p.phase, p.queues)
+	err := ph.store.runPass(ph, p.queues, p.n, task)
+	if p.table != nil {
+		p.table.resolveIfChanged(ph, p.queues)
+	}
 	return err
 }
 
 func (p *pass) leave() {
 	ph := p.phase
-	p.phase, p.f, p.queues = nil, nil, nil
+	p.region.end()
+	p.phase, p.region, p.f, p.queues = nil, region{}, nil, nil
 	p.serial++
-	if ph.op == opForEachRows {
+	if op := ph.op; op == opForEachRows || op == opEraseFunc || op == opOrphans {
 		p.table.passes.Put(p)
 	}
 	ph.leave()
@@ -138,19 +186,8 @@ func (w wrongChunk) Error() string {
 	case p.phase != nil && p.phase.op == opForEachRows:
 		return fmt.Sprintf("store: %s with a chunk of a ForEachRows, which only reads items of table %q; call it in a ForEach", w.method, p.table.name)
 	default:
-		return savedChunk{w.method, w.index, p.table.name}.Error()
+		return fmt.Sprintf("store: %s of chunk %d of table %q: kept past its pass; use the chunk of the current task", w.method, w.index, p.name())
 	}
-}
-
-type savedChunk struct {
-	method string
-	index  int
-	table  string
-}
-
-func (k savedChunk) Error() string {
-	return fmt.Sprintf("store: %s of chunk %d of table %q: kept past its pass; "+
-		"use the chunk of the current task", k.method, k.index, k.table)
 }
 
 // notInChunk is the panic value of Wrote of a stable chunk; a value to allow inlining.
@@ -170,9 +207,47 @@ type chunking struct {
 	ends []int // number of chunks up to and including each shard
 }
 
-// cut computes the chunks of the table and returns their number.
-func (t *table) cut(c *chunking) int {
+// A domain has the rows that a pass or Reduce divides into chunks: those of a table, or of
+// sparse data. The zero domain is that of Each and Do, which have tasks without rows.
+type domain struct {
+	table  *table
+	sparse *sparseData // nil: the rows are items of the table
+}
+
+func (d domain) name() string {
+	switch {
+	case d.sparse != nil:
+		return d.sparse.fullName
+	case d.table != nil:
+		return d.table.name
+	}
+	return ""
+}
+
+// String returns " of" and the kind and name, or "", for messages.
+func (d domain) String() string {
+	switch {
+	case d.sparse != nil:
+		return " of " + resource{component: &d.sparse.component}.String()
+	case d.table != nil:
+		return " of " + d.table.String()
+	}
+	return ""
+}
+
+// cut computes the chunks of the rows and returns their number.
+func (d domain) cut(c *chunking) int {
+	t := d.table
+	if d.sparse != nil {
+		return c.cut(d.sparse.chunk, len(t.order), func(shard int) int { return d.sparse.shard(shard).Rows() })
+	}
 	return c.cut(t.chunk, len(t.order), func(shard int) int { return t.order[shard].Map.Rows() })
+}
+
+// find returns the shard and rows of a chunk.
+func (p *pass) find(chunk int) (shard, lo, hi int) {
+	shard, lo, hi = p.chunks.find(chunk)
+	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
 }
 
 // cut computes the chunks of the given number of rows and returns their number.

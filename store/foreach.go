@@ -99,7 +99,7 @@ func (c *Chunk[T]) WroteAll() {
 func (t *Table[T]) ForEach(ctx context.Context, f func(c Chunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")
-	return t.core.forEach(ctx, opForEach, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
+	return domain{table: &t.core}.forEach(ctx, opForEach, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
 func (p *pass) chunk(index int) Chunk[untyped] {

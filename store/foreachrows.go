@@ -25,7 +25,7 @@ import (
 func (t *Table[T]) ForEachRows(ctx context.Context, f func(c Chunk[T])) error {
 	check.Given(t != nil, "store: ForEachRows", "table")
 	check.Given(f != nil, "store: ForEachRows", "function")
-	return t.core.forEach(ctx, opForEachRows, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
+	return domain{table: &t.core}.forEach(ctx, opForEachRows, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
 // columnWrites are the rows that one task wrote, by column.
@@ -38,13 +38,6 @@ type wroteColumn struct {
 	column *column
 	rows   []int
 	peak   highwater.Mark
-}
-
-func (t *table) takePass() *pass {
-	if p, ok := t.passes.Get().(*pass); ok {
-		return p
-	}
-	return new(pass).init(t)
 }
 
 // beginNotes makes room for the notes of n chunks, and trims notes past them.

@@ -139,24 +139,7 @@ func (g *grouping) enterForEach(ctx context.Context) (*pass, error) {
 	if g.ownerTable.lookups.packed == nil {
 		return nil, fmt.Errorf("store: ForEach of Groups by stable table %q: use owners in a Table, or call Of in a ForEach over the table", g.ownerTable.name)
 	}
-	p, err := g.ownerTable.enterPass(ctx, opForEach)
-	if err != nil {
-		return nil, err
-	}
-	begun := false
-	defer func() {
-		if !begun {
-			p.leave()
-		}
-	}()
-	g.good("ForEach")
-	if check.Cheap {
-		if err := p.phase.mayRead(g.table); err != nil {
-			return nil, err
-		}
-	}
-	begun = true
-	return p, nil
+	return domain{table: g.ownerTable}.enterPass(ctx, opForEach, g.table)
 }
 
 // endsOf returns the ends of the owners in a chunk, preceded by their start.

@@ -93,8 +93,9 @@ func (g *Groups[T, K]) ForEach(ctx context.Context, f func(c GroupChunk[T, K])) 
 	if err != nil {
 		return err
 	}
-	g.visit = f
 	defer func() { g.visit = nil; p.leave() }()
+	g.core.good("ForEach")
+	g.visit = f
 	return p.record(g.task)
 }
 

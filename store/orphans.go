@@ -37,18 +37,21 @@ func (t *table) eraseOrphans(ctx context.Context, parents *table, key func(*unty
 	if t.store != parents.store {
 		panic(fmt.Sprintf("store: EraseOrphans of table %q by table %q of another store; use tables of one store", t.name, parents.name))
 	}
-	p, err := t.beginErasing(ctx, opOrphans, parents)
+	p, err := domain{table: t}.enterPass(ctx, opOrphans, parents)
 	if err != nil {
 		return err
 	}
 	defer p.leave()
 	if t != parents {
-		p.dead = func(v *untyped) bool {
+		isOrphan := func(v *untyped) bool {
 			id := key(v).ID
 			_, lives := parents.lookups.rowOf(id)
 			return id != 0 && !lives
 		}
-		return p.record(p.erase)
+		return p.record(func(chunk int) error {
+			p.eraseChunk(chunk, isOrphan)
+			return p.endTask(chunk)
+		})
 	}
 	l := lineages.Get().(*lineage)
 	defer l.release()
@@ -71,7 +74,7 @@ func (t *table) eraseOrphans(ctx context.Context, parents *table, key func(*unty
 // A round reads the links of the previous round and writes others, so the result does not
 // depend on the order of tasks.
 type lineage struct {
-	pass     *erasing
+	pass     *pass
 	key      func(*untyped) Handle[untyped]
 	bases    [MaxShards]int // by typeId & 63: number of rows in earlier shards
 	up, next []int          // by row: another row, or an end
@@ -204,6 +207,5 @@ func (l *lineage) eraseGone(chunk int) error {
 			t.eraseRow(q, shard, row)
 		}
 	}
-	t.eraseRows(q, shard)
-	return nil
+	return l.pass.endTask(chunk)
 }

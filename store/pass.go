@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"unsafe"
 
 	"handloom/batch"
 	"handloom/internal/check"
@@ -21,7 +22,7 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 		panic(fmt.Sprintf("store: Each of %d tasks; n must not be negative", n))
 	}
 	check.Given(f != nil, "store: Each", "function")
-	return s.pass(ctx, opEach, n, f, nil)
+	return s.runEach(ctx, opEach, n, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
 // Do runs f as the only task of a pass, with a queue. f may also write items in place: in a
@@ -31,52 +32,27 @@ func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) erro
 //	err := s.Do(ctx, func(q store.Queue) { ships.Emplace(q, Ship{Hull: 100}) })
 func (s *Store) Do(ctx context.Context, f func(q Queue)) error {
 	check.Given(f != nil, "store: Do", "function")
-	return s.pass(ctx, opDo, 1, nil, f)
+	return s.runEach(ctx, opDo, 1, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
-// pass runs an Each, with function f, or a Do, with function one.
-func (s *Store) pass(ctx context.Context, op operation, n int, f func(int, Queue), one func(Queue)) error {
-	p, err := s.enter(ctx, op)
+// runEach runs an Each or a Do.
+func (s *Store) runEach(ctx context.Context, op operation, n int, f func(untyped)) error {
+	ph, err := s.enter(ctx, op)
 	if err != nil {
 		return err
 	}
+	p := &s.each
+	if y := ph.systemOf(); y != nil {
+		p = &y.each // passes of other systems may run at the same time
+	}
+	p.open(ph)
 	defer p.leave()
-	defer p.trace("").end()
-	e, y := &s.each, p.systemOf()
-	if y != nil {
-		e = &y.each // passes of other systems may run at the same time
+	if err := p.begin(n); err != nil {
+		return err
 	}
-	queues, err := s.begin(p, n)
-	if err != nil {
-		return fmt.Errorf("store: %v: %w", op, err)
-	}
-	e.f, e.one, e.queues = f, one, queues
-	defer e.release()
-	return s.runPass(p, e.queues, n, e.task)
+	p.f = f
+	return p.record(p.task)
 }
-
-// eachPass is the state of a running Each or Do. The store keeps it, so that a pass
-// allocates only its phase.
-type eachPass struct {
-	f      func(int, Queue)
-	one    func(Queue) // function of a Do
-	queues *batch.Pass
-	task   func(int) error // run, bound once
-}
-
-func (e *eachPass) init(*Store) { e.task = e.run }
-
-func (e *eachPass) run(task int) error {
-	q := Queue(e.queues.Queue(task))
-	if e.one != nil {
-		e.one(q)
-	} else {
-		e.f(task, q)
-	}
-	return e.queues.Failed(task)
-}
-
-func (e *eachPass) release() { e.f, e.one, e.queues = nil, nil, nil }
 
 // runPass runs the tasks of a pass and closes its queues. It drops their commands unless
 // every task succeeded, also when the caller's goroutine ends inside a task.

@@ -71,7 +71,7 @@ func reduce[A any](ctx context.Context, target resource, f func(untyped) A, comb
 	}
 	r := takeReduction[A](t)
 	defer r.release()
-	r.table, r.sparse, r.f = t, data, f
+	r.domain, r.f = domain{t, data}, f
 	return r.reduce(p, combine)
 }
 
@@ -125,9 +125,8 @@ func takeReduction[A any](t *table) *reduction[A] {
 }
 
 type reduction[A any] struct {
-	pool     *sync.Pool
-	table    *table
-	sparse   *sparseData // nil: the items of the table
+	pool *sync.Pool
+	domain
 	f        func(untyped) A
 	chunks   chunking
 	partials []A
@@ -135,7 +134,7 @@ type reduction[A any] struct {
 }
 
 func (r *reduction[A]) reduce(p *phase, combine func(a, b A) A) (result A, err error) {
-	n := r.cut()
+	n := r.cut(&r.chunks)
 	if n > cap(r.partials) {
 		r.partials = make([]A, n)
 	}
@@ -148,13 +147,6 @@ func (r *reduction[A]) reduce(p *phase, combine func(a, b A) A) (result A, err e
 		result = combine(result, partial)
 	}
 	return result, nil
-}
-
-func (r *reduction[A]) cut() int {
-	if r.sparse != nil {
-		return r.sparse.cut(&r.chunks)
-	}
-	return r.table.cut(&r.chunks)
 }
 
 // run calls the user function with its chunk; see untyped.
@@ -185,6 +177,6 @@ func (t *table) stableRows(shard, lo, hi, index int) StableChunk[untyped] {
 
 func (r *reduction[A]) release() {
 	clear(r.partials[:cap(r.partials)])
-	r.table, r.sparse, r.f = nil, nil, nil
+	r.domain, r.f = domain{}, nil
 	r.pool.Put(r)
 }

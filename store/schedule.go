@@ -181,7 +181,7 @@ type system struct {
 	System
 	store  *Store
 	queues *batch.Sequence
-	each   eachPass
+	each   pass
 
 	nameHash uint64
 	passes   uint64 // for random numbers: number of passes begun in this Run
@@ -210,7 +210,7 @@ func NewSchedule(s *Store, systems ...System) *Schedule {
 	for i, given := range systems {
 		errs = append(errs, given.faults(s)...)
 		y := &system{System: given, store: s, queues: s.batch.NewSequence(), labels: check.NewLabels("system", given.Name), nameHash: nameHash(given.Name)}
-		y.each.init(s)
+		y.each.init(domain{})
 		y.looks()
 		all[i] = y
 		plain[i] = schedule.System{

@@ -147,8 +147,8 @@ type SparseChunk[T, C any] struct {
 	Queue  Queue       // queue of the task
 	Index  int         // index of the chunk in the pass; depends only on row counts
 
-	pass   *sparsePass // nil: a Reduce
-	wrote  *notes      // nil: the data has no Changes
+	pass   *pass
+	wrote  *notes // nil: the data has no Changes
 	row    int
 	serial uint32
 }
@@ -156,11 +156,8 @@ type SparseChunk[T, C any] struct {
 // Wrote notes that the task has written Items[i], for [Sparse.Written]. It costs a branch
 // for data without Changes. It panics after the pass.
 func (c *SparseChunk[T, C]) Wrote(i int) {
-	if c.pass == nil {
-		panic(wrongChunk{"Wrote", c.Index, &reducing})
-	}
 	if c.serial != c.pass.serial {
-		panic(savedChunk{"Wrote", c.Index, c.pass.data.fullName})
+		panic(wrongChunk{"Wrote", c.Index, c.pass})
 	}
 	_ = c.Items[i]
 	if c.wrote != nil {
@@ -183,5 +180,5 @@ func (c *SparseChunk[T, C]) Wrote(i int) {
 func (s *Sparse[T, C]) ForEach(ctx context.Context, f func(c SparseChunk[T, C])) error {
 	check.Given(s != nil, "store: ForEach", "Sparse")
 	check.Given(f != nil, "store: ForEach", "function")
-	return s.core.forEach(ctx, *(*func(SparseChunk[untyped, untyped]))(unsafe.Pointer(&f))) // see untyped
+	return domain{s.core.table, &s.core}.forEach(ctx, opForEach, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }

@@ -1,11 +1,8 @@
 package store
 
 import (
-	"context"
-	"fmt"
 	"unsafe"
 
-	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
@@ -15,7 +12,8 @@ import (
 type sparseData struct {
 	component
 	shards  [MaxShards]*sparse.Map // by typeId & 63; unused entries are empty
-	pass    sparsePass
+	chunk   int                    // rows of a chunk
+	pass    pass
 	changes []sparseChanges // by shard; nil without Changes
 }
 
@@ -30,9 +28,8 @@ func (c *sparseData) add(t *table, o columnOptions, typ *items.Type) error {
 			c.shards[(int(t.first)+i)%MaxShards] = data
 			sh.AddSparse(data, c.name, c.number, c.fields, c.visitor, c.onChange(i))
 		}
-		c.pass.chunk = options{}.chunkRows(typ.Size + unsafe.Sizeof(ID(0)))
-		c.pass.task = c.pass.run
-		c.pass.data = c
+		c.chunk = options{}.chunkRows(typ.Size + unsafe.Sizeof(ID(0)))
+		c.pass.init(domain{t, c})
 		t.sparse = append(t.sparse, c)
 		t.copying.addSparse(t.name, c.name, typ, o.clone)
 	})
@@ -160,63 +157,12 @@ func (t *table) drop(id ID) {
 	}
 }
 
-// sparsePass is the state of a running ForEach. The data keeps it, so that a pass
-// allocates only its phase.
-type sparsePass struct {
-	data   *sparseData
-	chunk  int // rows
-	f      func(SparseChunk[untyped, untyped])
-	queues *batch.Pass
-	chunks chunking
-	serial uint32
-	task   func(int) error
-}
-
-func (c *sparseData) forEach(ctx context.Context, f func(SparseChunk[untyped, untyped])) error {
-	s := c.table.store
-	ph, err := s.enter(ctx, opForEach)
-	if err != nil {
-		return err
-	}
-	defer ph.leave()
-	defer ph.trace(c.fullName).end()
-	if check.Cheap {
-		if err := ph.mayWriteComponent(&c.component, "writes"); err != nil {
-			return err
-		}
-	}
-	ph.writesSparse = c
-	p := &c.pass
-	n := c.cut(&p.chunks)
-	if p.queues, err = s.begin(ph, n); err != nil {
-		return fmt.Errorf("store: ForEach of sparse data %q: %w", c.fullName, err)
-	}
-	p.f = f
-	defer func() {
-		p.f, p.queues = nil, nil
-		p.serial++
-	}()
-	if c.tracked {
-		c.written.begin(n)
-		defer c.written.finish(ph, n)
-	}
-	return s.runPass(ph, p.queues, n, p.task)
-}
-
-func (p *sparsePass) run(index int) error {
+func (p *pass) sparseChunk(index int) SparseChunk[untyped, untyped] {
 	shard, lo, hi := p.chunks.find(index)
-	chunk := p.data.rows(shard, lo, hi, index)
-	chunk.Queue = Queue(p.queues.Queue(index))
-	chunk.pass, chunk.row, chunk.serial = p, lo, p.serial
-	if p.data.tracked {
-		chunk.wrote = p.data.written.notesOf(index)
-	}
-	p.f(chunk)
-	return p.queues.Failed(index)
-}
-
-func (c *sparseData) cut(chunks *chunking) int {
-	return chunks.cut(c.pass.chunk, len(c.table.order), func(shard int) int { return c.shard(shard).Rows() })
+	c := p.sparse.rows(shard, lo, hi, index)
+	c.Queue, c.pass, c.row, c.serial = Queue(p.queues.Queue(index)), p, lo, p.serial
+	c.wrote = p.sparse.written.notesOf(index)
+	return c
 }
 
 // rows returns a run of rows, read-only unless it gets a queue.
@@ -225,6 +171,6 @@ func (c *sparseData) rows(shard, lo, hi, index int) SparseChunk[untyped, untyped
 	hi = min(hi, data.Rows())
 	values, owners := data.Range(lo, hi), data.Owners(lo, hi)
 	return SparseChunk[untyped, untyped]{
-		Items: *(*[]untyped)(unsafe.Pointer(&values)), Owners: *(*[]Handle[untyped])(unsafe.Pointer(&owners)), Index: index,
+		Items: *(*[]untyped)(unsafe.Pointer(&values)), Owners: *(*[]Handle[untyped])(unsafe.Pointer(&owners)), Index: index, pass: &reducing,
 	}
 }

@@ -25,7 +25,7 @@ func RegisterStable[T any](s *Store, o TableOptions[T]) *StableTable[T] {
 	t := new(StableTable[T])
 	t.core.lookups.stable = &t.maps
 	t.core.registerAs(s, untypedOptions(&o), items.For[T](), paged.TypeFor[T]())
-	t.core.pass.init(&t.core)
+	t.core.pass.init(domain{table: &t.core})
 	return t
 }
 
@@ -142,7 +142,7 @@ func (c *StableChunk[T]) Wrote(h Handle[T]) {
 func (t *StableTable[T]) ForEach(ctx context.Context, f func(c StableChunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")
-	return t.core.forEach(ctx, opForEach, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
+	return domain{table: &t.core}.forEach(ctx, opForEach, *(*func(untyped))(unsafe.Pointer(&f))) // see untyped
 }
 
 func (p *pass) stableChunk(index int) StableChunk[untyped] {

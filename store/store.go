@@ -84,7 +84,7 @@ type Store struct {
 	claim    atomic.Pointer[claim] // nil: not claimed
 	flush    flush
 	receipts receipts
-	each     eachPass
+	each     pass
 	random   *random                        // nil: no Seed
 	probe    *probe                         // nil in programs
 	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: off
@@ -110,7 +110,7 @@ func New(o Options) *Store {
 		InReduce:      s.goroutines.inReduce,
 	})
 	s.flush.init(s)
-	s.each.init(s)
+	s.each.init(domain{})
 	if o.Seed != 0 {
 		s.random = newRandom(s, o.Seed)
 	}

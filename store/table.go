@@ -27,7 +27,7 @@ func Register[T any](s *Store, o TableOptions[T]) *Table[T] {
 	t := new(Table[T])
 	t.core.lookups.packed = &t.maps
 	t.core.registerAs(s, untypedOptions(&o), items.For[T](), nil)
-	t.core.pass.init(&t.core)
+	t.core.pass.init(domain{table: &t.core})
 	return t
 }
 

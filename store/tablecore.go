@@ -53,8 +53,7 @@ type table struct {
 	pass     pass
 	written  written
 	changes  changes
-	passes   sync.Pool // of *pass, for reuse by ForEachRows
-	erasings sync.Pool // of *erasing, for reuse
+	passes   sync.Pool // of *pass, for passes that do not write items
 	folds    sync.Pool // of *folding, for reuse
 	reducers sync.Map  // *sync.Pool of reductions, by a nil *reduction of their result type
 }
