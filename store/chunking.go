@@ -278,3 +278,28 @@ func (c *chunking) find(chunk int) (shard, lo, hi int) {
 	lo = (chunk - begin) * c.rows
 	return shard, lo, lo + c.rows
 }
+
+// A block is a run of rows for a task of a GroupBy or Fold, whose tasks need not be chunks.
+type block struct{ shard, lo, hi, at int } // at: rows of earlier blocks
+
+// blocks appends blocks of at most most rows to all, and returns the number of rows.
+func (t *table) blocks(all []block, most int) ([]block, int) {
+	n := 0
+	for shard, sh := range t.order {
+		rows := sh.Map.Rows()
+		for lo := 0; lo < rows; lo += most {
+			hi := min(lo+most, rows)
+			all = append(all, block{shard, lo, hi, n})
+			n += hi - lo
+		}
+	}
+	return all, n
+}
+
+// toStarts replaces counts by the starts of a counting sort whose first place is at.
+func toStarts[N int | uint32](counts []N, at N) {
+	for i, n := range counts {
+		counts[i] = at
+		at += n
+	}
+}

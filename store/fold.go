@@ -170,7 +170,7 @@ func (t *table) fold(p *phase, events *table, steps foldSteps) error {
 		g.foldSteps = foldSteps{}
 		t.folds.Put(g)
 	}()
-	g.cut(events)
+	g.blocks, _ = events.blocks(g.blocks[:0], blockRows)
 	var err error
 	workers := cmp.Or(t.store.options.Workers, runtime.GOMAXPROCS(0))
 	if workers <= 2 || events.len() <= foldAlone {
@@ -223,19 +223,6 @@ func (t *table) noteFold(p *phase, g *folding) {
 			t.written.add(int(id.TypeID()-t.first), id)
 		}
 		k.wrote = k.wrote[:0]
-	}
-}
-
-func (g *folding) cut(events *table) {
-	n := 0
-	g.blocks = g.blocks[:0]
-	for shard, sh := range events.order {
-		rows := sh.Map.Rows()
-		for lo := 0; lo < rows; lo += blockRows {
-			hi := min(lo+blockRows, rows)
-			g.blocks = append(g.blocks, block{shard, lo, hi, n})
-			n += hi - lo
-		}
 	}
 }
 
@@ -306,11 +293,7 @@ func (k *foldTask) sort(ends, rows []uint32) {
 	for _, bucket := range k.buckets {
 		ends[bucket]++
 	}
-	at := uint32(0)
-	for bucket, n := range ends {
-		ends[bucket] = at
-		at += n
-	}
+	toStarts(ends, 0)
 	for i, bucket := range k.buckets {
 		rows[ends[bucket]] = uint32(i)
 		ends[bucket]++

@@ -61,8 +61,6 @@ const (
 	grouped
 )
 
-type block struct{ shard, lo, hi, at int }
-
 const (
 	refBits     = 38 // bits of a reference: typeId & 63 and row
 	blockRows   = 8 << 10
@@ -179,16 +177,8 @@ func (g *grouping) cut() {
 	g.shift = max(bucketShift, min(64-refBits, bits.Len(uint(max(g.owners-1, 0)/maxBuckets))))
 	g.buckets = (g.owners + 1<<g.shift - 1) >> g.shift
 
-	n, most := 0, max(blockRows, g.table.len()/maxBlocks)
-	g.blocks = g.blocks[:0]
-	for shard, sh := range g.table.order {
-		rows := sh.Map.Rows()
-		for lo := 0; lo < rows; lo += most {
-			hi := min(lo+most, rows)
-			g.blocks = append(g.blocks, block{shard, lo, hi, n})
-			n += hi - lo
-		}
-	}
+	n := 0
+	g.blocks, n = g.table.blocks(g.blocks[:0], max(blockRows, g.table.len()/maxBlocks))
 	g.vacant = n - g.table.len()
 	g.members = highwater.Room(&g.ofMembers, g.members, n)
 	g.pairs = highwater.Room(&g.ofPairs, g.pairs, n)
@@ -241,11 +231,7 @@ func (g *grouping) scatter(task int) error {
 		g.read(b.shard, lo, hi, strip)
 		g.find(strip, next)
 	}
-	at := uint32(0)
-	for bucket, n := range next {
-		next[bucket] = at
-		at += n
-	}
+	toStarts(next, 0)
 	ref := uint64(int(g.table.first)+b.shard)%MaxShards<<32 | uint64(b.lo)
 	shift, mask := g.shift&63, uint64(1)<<g.shift-1
 	for _, owner := range owners {
@@ -318,11 +304,7 @@ func (g *grouping) gather(bucket int) error {
 			ends[pair>>refBits]++
 		}
 	}
-	at := g.starts[bucket]
-	for i, n := range ends {
-		ends[i] = at
-		at += n
-	}
+	toStarts(ends, g.starts[bucket])
 	members := g.members
 	for i := range g.blocks {
 		for _, pair := range g.segment(i, bucket) {

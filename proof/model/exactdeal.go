@@ -11,9 +11,6 @@ func deal(sizes []int, n int) []int {
 		// Half of the rest, spread evenly, always fits. Single steps would be too many for
 		// large n.
 		level += max(1, (n-poured(sizes, level))/(2*len(sizes)))
-		for !fits(sizes, level, n) {
-			level--
-		}
 	}
 	take := make([]int, len(sizes))
 	left := n - poured(sizes, level)
