@@ -14,5 +14,6 @@
 // that other packages set: such an arrow is not an import.
 package entrance
 
-// A Key is the argument of functions named Entrance. Programs cannot name it.
+// A Key is the argument of functions named Entrance. Programs cannot name it, so they do not call
+// these by mistake; a program that infers the type by a generic function of its own can.
 type Key struct{ _ struct{} }
