@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/shard/handle"
 )
 
@@ -324,7 +324,7 @@ func (p *input) divide() error {
 		p.single = append(p.single, buf)
 		d.q = Queue{buf: buf, serial: buf.serial}
 		if !d.readCall() {
-			return fmt.Errorf("%w: call %d: %w", hook.ErrInput, d.call, d.in.Err())
+			return fmt.Errorf("%w: call %d: %w", entrance.ErrInput, d.call, d.in.Err())
 		}
 		buf.close()
 	}

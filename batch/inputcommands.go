@@ -6,26 +6,26 @@ import (
 	"reflect"
 
 	"handloom/internal/digest"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/internal/items"
 )
 
 // DecodeInput returns the commands of the calls of an input, in their order. It reads encoded as
 // [Batch.PutInput] does, with the same errors, and leaves the batch unchanged.
-func (b *Batch) DecodeInput(encoded []byte) ([][]hook.Command, error) {
+func (b *Batch) DecodeInput(encoded []byte) ([][]entrance.Command, error) {
 	// PutInput checks the whole input, so the reader below meets a valid one.
 	split, err := b.splitInput(encoded)
 	if err != nil {
 		return nil, err
 	}
-	calls := make([][]hook.Command, len(split))
+	calls := make([][]entrance.Command, len(split))
 	for i, call := range split {
 		d := commandReader{batch: b}
 		d.in.Reset(call)
 		for d.part() {
 		}
 		if d.in.Err() != nil {
-			return nil, fmt.Errorf("%w: call %d: %w", hook.ErrInput, i+1, d.in.Err())
+			return nil, fmt.Errorf("%w: call %d: %w", entrance.ErrInput, i+1, d.in.Err())
 		}
 		calls[i] = d.commands
 	}
@@ -51,7 +51,7 @@ func (b *Batch) splitInput(encoded []byte) (calls [][]byte, err error) {
 
 // EncodeInput returns the input of calls, or nil if no call has a command. The creates of a call
 // precede its other commands. It fails for a command without a fitting table or value.
-func (b *Batch) EncodeInput(calls [][]hook.Command) (encoded []byte, err error) {
+func (b *Batch) EncodeInput(calls [][]entrance.Command) (encoded []byte, err error) {
 	n := 0
 	for _, call := range calls {
 		// A call without commands has no encoding: PutInput refuses it.
@@ -89,7 +89,7 @@ const eraseAll = "erase all"
 type commandReader struct {
 	batch    *Batch
 	in       digest.Reader
-	commands []hook.Command
+	commands []entrance.Command
 }
 
 // part reads a part, and reports whether another one follows.
@@ -98,7 +98,7 @@ func (d *commandReader) part() bool {
 	if kind == partEnd || d.in.Err() != nil {
 		return false
 	}
-	c := hook.Command{Table: -1, Part: ToTable}
+	c := entrance.Command{Table: -1, Part: ToTable}
 	var r *Recorder
 	if kind != partUnknown {
 		c.Table = d.in.Count(len(d.batch.tables), "as a table") - 1
@@ -127,7 +127,7 @@ func (d *commandReader) part() bool {
 }
 
 // each reads the commands of a part.
-func (d *commandReader) each(c hook.Command, kind Kind, t *items.Type) {
+func (d *commandReader) each(c entrance.Command, kind Kind, t *items.Type) {
 	// Only values of optional attachments have the byte that marks a Set.
 	optional := kind == Set && d.batch.tables[c.Table].attachments[c.Part].optional
 	for range d.in.Count(d.in.Remaining(), "commands") {
@@ -158,7 +158,7 @@ func (d *commandReader) value(t *items.Type) any {
 }
 
 // appendCommand appends a part with one command.
-func (b *Batch) appendCommand(dst []byte, c *hook.Command) ([]byte, error) {
+func (b *Batch) appendCommand(dst []byte, c *entrance.Command) ([]byte, error) {
 	r, t, err := b.recorderFor(c)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (b *Batch) appendCommand(dst []byte, c *hook.Command) ([]byte, error) {
 }
 
 // recorderFor returns the table of a command and the type of its value; both may be nil.
-func (b *Batch) recorderFor(c *hook.Command) (r *Recorder, t *items.Type, err error) {
+func (b *Batch) recorderFor(c *entrance.Command) (r *Recorder, t *items.Type, err error) {
 	if c.Table >= 0 && c.Table < len(b.tables) {
 		r = b.tables[c.Table]
 	}

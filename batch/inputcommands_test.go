@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
@@ -48,14 +48,14 @@ func TestEncodeInput_EqualsDecodedInput(t *testing.T) {
 		*calls[0][7].Value.(*string) != "text" || calls[0][1].Value.(*value).N != 3 {
 		t.Errorf("got %+v, then %+v", calls, same)
 	}
-	for _, c := range []hook.Command{
+	for _, c := range []entrance.Command{
 		{Kind: "create", Table: 0, Part: -1, Value: new(int)},
 		{Kind: "put", Table: 9, Part: -1, Value: &value{}},
 		{Kind: "move", Table: 0, Part: -1},
 		{Kind: "set", Table: 0, Part: 2, Value: new(string)},
 		{Kind: "unset", Table: 0, Part: 0},
 	} {
-		if _, err := b.EncodeInput([][]hook.Command{{c}}); err == nil {
+		if _, err := b.EncodeInput([][]entrance.Command{{c}}); err == nil {
 			t.Errorf("%+v is encoded", c)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"handloom/internal/digest"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/shard/handle"
 )
 
@@ -54,7 +54,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	p := &b.input
 	// The batch has one place for an input, after all other queues.
 	if p.waits {
-		return fmt.Errorf("%w: the previous input was not flushed", hook.ErrInput)
+		return fmt.Errorf("%w: the previous input was not flushed", entrance.ErrInput)
 	}
 	if len(encoded) == 0 && len(calls) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	// change them before.
 	p.encoded = encoded
 	if p.read(); p.in.Err() != nil {
-		return fmt.Errorf("%w: call %d: %w", hook.ErrInput, p.call, p.in.Err())
+		return fmt.Errorf("%w: call %d: %w", entrance.ErrInput, p.call, p.in.Err())
 	}
 	p.in.Reset(nil)
 	p.buf.close()

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 	"handloom/world"
 )
@@ -70,7 +70,7 @@ func (l *Log) Serve(ctx context.Context, w *world.World, serve func(ctx context.
 	defer cancel()
 	defer func() { _ = f.turn(false) }()
 	for wait := firstRetry; ; wait = min(2*wait, leaderCheck) {
-		if err := f.turn(hook.Glance(w).Leader); err != nil {
+		if err := f.turn(w.Entrance(entrance.Key{}).Leader); err != nil {
 			return fmt.Errorf("cluster: Serve: %w", l.withCause(ctx, err))
 		}
 		if f.receive(wait) {
@@ -165,7 +165,7 @@ func (f *front) reply(m *nats.Msg, body []byte, err error) {
 		text := err.Error()
 		r.Data = []byte(text[:min(len(text), callHeaders)])
 	}
-	next := time.Now().Add(-hook.Glance(f.world).ClockOff)
+	next := time.Now().Add(-f.world.Entrance(entrance.Key{}).ClockOff)
 	r.Header.Set(timeHeader, strconv.FormatInt(next.UnixNano(), 10))
 	_ = f.log.conn.PublishMsg(r) // a lost reply is asked for again
 }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/world"
 )
 
@@ -47,7 +47,7 @@ func (h *hosted) set(w *world.World, version string, err error) {
 
 func (h *hosted) leads() bool {
 	w := h.get()
-	return w != nil && hook.Glance(w).Leader
+	return w != nil && w.Entrance(entrance.Key{}).Leader
 }
 
 // handOff makes another node the leader within a time limit.

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 )
 
 // A node renews its entry every quarter of a lease, and removes the entry of another node that
@@ -108,7 +108,7 @@ func (n *Node) entry() nodeEntry {
 	defer n.mutex.Unlock()
 	e := n.self
 	for _, id := range n.ids() {
-		if w := n.hosted[id].get(); w != nil && !hook.Glance(w).Waits {
+		if w := n.hosted[id].get(); w != nil && !w.Entrance(entrance.Key{}).Waits {
 			e.Cells = append(e.Cells, id.String())
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 )
 
 // Reseed deletes the stream of a cell and creates it again from Options.Journal, or from state,
@@ -36,14 +36,14 @@ func Reseed(ctx context.Context, servers Servers, cell CellID, o Options, state 
 	return withSeed(ctx, servers, cell, o, state, func(l *Log, p *reseeding) error { return l.reseed(ctx, p) })
 }
 
-func init() {
-	hook.PlanReseed = func(ctx context.Context, servers, cell, o any, state io.ReadSeeker) (plan []string, err error) {
-		err = withSeed(ctx, servers.(Servers), cell.(CellID), o.(Options), state, func(l *Log, p *reseeding) error {
-			plan, err = l.describe(ctx, p)
-			return err
-		})
-		return plan, err
-	}
+// Entrance returns the steps of Reseed with these arguments, or its error, and does none of them.
+// It is for the command cluster/cmd/reseed; programs cannot call it.
+func Entrance(ctx context.Context, _ entrance.Key, servers Servers, cell CellID, o Options, state io.ReadSeeker) (steps []string, err error) {
+	err = withSeed(ctx, servers, cell, o, state, func(l *Log, p *reseeding) error {
+		steps, err = l.describe(ctx, p)
+		return err
+	})
+	return steps, err
 }
 
 func withSeed(ctx context.Context, servers Servers, cell CellID, o Options, state io.ReadSeeker, do func(l *Log, p *reseeding) error) error {

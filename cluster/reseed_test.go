@@ -15,8 +15,8 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/internal/image"
 	"handloom/journal"
 	kit "handloom/proof/game"
@@ -29,7 +29,7 @@ func stateAt(t testing.TB, at uint64) *bytes.Reader {
 	t.Helper()
 	c, b := new(store.Checkpoint), new(bytes.Buffer)
 	noError(t, store.New(store.Options{}).Checkpoint(t.Context(), c))
-	*hook.Tag(c).(*image.Tag) = image.Tag{At: at}
+	*c.Entrance(entrance.Key{}) = image.Tag{At: at}
 	_, err := c.WriteTo(b)
 	noError(t, err)
 	return bytes.NewReader(append(b.Bytes(), new(entry.Trailer).Encode()...))

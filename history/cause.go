@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -89,13 +89,13 @@ func (c Cause) String() string {
 	return b.String()
 }
 
-func causeOf(c *hook.Cause) Cause {
+func causeOf(c *entrance.Cause) Cause {
 	return Cause{
 		Kind: c.Kind, System: c.System, Phase: c.Phase, Where: c.Where, Pass: c.Pass, Task: c.Task, Sequence: c.Sequence, Call: c.Call,
 	}
 }
 
-func changeOf(tick uint64, item store.ID, c *hook.Change) Change {
+func changeOf(tick uint64, item store.ID, c *entrance.Change) Change {
 	all := Change{Tick: tick, Item: item, Field: c.Field, From: c.From, To: c.To, By: causeOf(&c.By)}
 	for i := range c.Lost {
 		all.By.Lost = append(all.By.Lost, causeOf(&c.Lost[i]))

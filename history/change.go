@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -96,7 +96,7 @@ type watch struct {
 // tickChanges are the changes of a tick.
 type tickChanges struct {
 	tick    uint64
-	changes []hook.Change
+	changes []entrance.Change
 }
 
 func (t *tickChanges) all(id store.ID) (all []Change) {
@@ -107,12 +107,12 @@ func (t *tickChanges) all(id store.ID) (all []Change) {
 }
 
 // begin moves the cursor to the state before a tick and begins to watch.
-func (w *watch) begin(ctx context.Context, tick uint64) (*player, hook.Probe, error) {
+func (w *watch) begin(ctx context.Context, tick uint64) (*player, entrance.Probe, error) {
 	p, err := w.seek(ctx, tick-1, tick)
 	if err != nil {
 		return nil, nil, err
 	}
-	probe, err := hook.NewProbe(p.store)
+	probe, err := p.store.Entrance(entrance.Key{}).NewProbe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("history: %w", err)
 	}
@@ -158,7 +158,7 @@ func (w *watch) locate(ctx context.Context, t tickChanges) error {
 		return err
 	}
 	defer probe.Close()
-	var causes []*hook.Cause
+	var causes []*entrance.Cause
 	for i := range t.changes {
 		c := &t.changes[i]
 		causes = append(causes, &c.By)

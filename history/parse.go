@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
 // parseScript returns the ticks of the text of a [Script]. Errors have the line.
-func parseScript(text string, tables []hook.Table) ([]stageTick, error) {
+func parseScript(text string, tables []entrance.Table) ([]stageTick, error) {
 	p := scriptParser{tables: tables}
 	for i, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" {
@@ -38,7 +38,7 @@ func parseScript(text string, tables []hook.Table) ([]stageTick, error) {
 }
 
 type scriptParser struct {
-	tables []hook.Table
+	tables []entrance.Table
 	ticks  []stageTick
 	call   []scriptCommand // not yet in ticks
 }
@@ -46,7 +46,7 @@ type scriptParser struct {
 // A scriptCommand is a command whose handles and value are still text: they may name a later
 // create.
 type scriptCommand struct {
-	hook.Command
+	entrance.Command
 	line int
 	rest string
 }
@@ -184,7 +184,7 @@ func (p *scriptParser) endCall() error {
 		}
 		return store.ParseID(text)
 	}
-	var call []hook.Command
+	var call []entrance.Command
 	for i := range p.call {
 		c := &p.call[i]
 		if err := p.values(c, id); err != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/world"
 )
 
@@ -60,7 +60,7 @@ func play(ctx context.Context, g Game, file, text, name string) (failed, err err
 		return nil, err
 	}
 	defer r.Close()
-	d := hook.NewDriver(r)
+	d := r.Entrance(entrance.Key{})
 	ticks, err := parseScript(text, d.Tables())
 	if err != nil {
 		return nil, err

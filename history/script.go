@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -57,7 +57,7 @@ func (s *Script) Test(game, file string) string {
 }
 
 // appendTick appends the text of a tick.
-func appendTick(b []byte, tables []hook.Table, t stageTick) []byte {
+func appendTick(b []byte, tables []entrance.Table, t stageTick) []byte {
 	b = fmt.Appendf(b, "tick %d seed %#x time %s\n", t.Number, t.Seed, t.Time.UTC().Format(time.RFC3339Nano))
 	for _, call := range t.calls {
 		first := "call"
@@ -71,7 +71,7 @@ func appendTick(b []byte, tables []hook.Table, t stageTick) []byte {
 }
 
 // appendCommand appends the text of a command of a call.
-func appendCommand(b []byte, tables []hook.Table, call []hook.Command, c *hook.Command) []byte {
+func appendCommand(b []byte, tables []entrance.Table, call []entrance.Command, c *entrance.Command) []byte {
 	name := func(id store.ID) string { return handleText(tables, call, id) }
 	b = append(b, c.Kind...)
 	if c.Table >= 0 {
@@ -98,7 +98,7 @@ func quoteName(name string) string {
 }
 
 // handleText returns the text of a handle in a call.
-func handleText(tables []hook.Table, call []hook.Command, id store.ID) string {
+func handleText(tables []entrance.Table, call []entrance.Command, id store.ID) string {
 	if !id.IsProvisional() {
 		return id.String()
 	}
@@ -119,6 +119,6 @@ func handleText(tables []hook.Table, call []hook.Command, id store.ID) string {
 }
 
 // provisional returns the handle of a create by its number in its call and table, from 1.
-func provisional(t *hook.Table, number uint64) store.ID {
+func provisional(t *entrance.Table, number uint64) store.ID {
 	return store.ID(freeBit | uint64(t.TypeID)<<48 | number)
 }

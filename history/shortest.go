@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -69,7 +69,7 @@ type commandIndex struct{ call, command int }
 // shorten leaves calls and commands out as long as the check fails.
 func (s *stage) shorten(ctx context.Context, name string) (*Script, error) {
 	tick := s.logged
-	fails := func(calls [][]hook.Command) (bool, error) {
+	fails := func(calls [][]entrance.Command) (bool, error) {
 		if err := s.back(ctx, &s.from); err != nil {
 			return false, err
 		}
@@ -114,9 +114,9 @@ func (s *stage) shorten(ctx context.Context, name string) (*Script, error) {
 }
 
 // choose returns calls with some of their commands. Handles of creates get other numbers.
-func (s *stage) choose(calls [][]hook.Command, some []commandIndex) (chosen [][]hook.Command) {
+func (s *stage) choose(calls [][]entrance.Command, some []commandIndex) (chosen [][]entrance.Command) {
 	for i, call := range calls {
-		var kept []hook.Command
+		var kept []entrance.Command
 		now := map[store.ID]store.ID{}
 		before, after := map[int]uint64{}, map[int]uint64{}
 		for k := range call {
@@ -151,15 +151,15 @@ func (s *stage) choose(calls [][]hook.Command, some []commandIndex) (chosen [][]
 	return chosen
 }
 
-// freeBit marks the number of a create, as in [hook.Command].
+// freeBit marks the number of a create, as in [entrance.Command].
 const freeBit = 1 << 63
 
 // stale returns a handle of no item, of the same table.
 func stale(id store.ID) store.ID { return freeBit | id>>48<<48 }
 
 // replaced returns a call with other handles.
-func replaced(call []hook.Command, to func(store.ID) store.ID) []hook.Command {
-	all := make([]hook.Command, len(call))
+func replaced(call []entrance.Command, to func(store.ID) store.ID) []entrance.Command {
+	all := make([]entrance.Command, len(call))
 	for i, c := range call {
 		if c.ID != 0 {
 			c.ID = uint64(to(store.ID(c.ID)))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/world"
 )
 
@@ -13,15 +13,15 @@ import (
 // the tick stay.
 type stage struct {
 	*player
-	driver hook.Driver
-	tables []hook.Table
+	driver entrance.Driver
+	tables []entrance.Table
 	from   moment
 	logged stageTick
 }
 
 type stageTick struct {
 	world.Tick
-	calls [][]hook.Command
+	calls [][]entrance.Command
 }
 
 // newStage moves the cursor to the state before a tick, and reads the input of the tick. leave ends
@@ -31,7 +31,7 @@ func (h *History) newStage(ctx context.Context, tick uint64) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{player: p, driver: hook.NewDriver(p.Replayer), from: moment{tick: tick - 1}}
+	s := &stage{player: p, driver: p.Entrance(entrance.Key{}), from: moment{tick: tick - 1}}
 	s.tables = s.driver.Tables()
 	if err := p.Save(ctx, &s.from.state); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (h *History) newStage(ctx context.Context, tick uint64) (*stage, error) {
 func (s *stage) leave(ctx context.Context) { _ = s.back(ctx, &s.from) }
 
 // run plays the tick with calls. ok is false if the tick fails.
-func (s *stage) run(ctx context.Context, calls [][]hook.Command) (ok bool, err error) {
+func (s *stage) run(ctx context.Context, calls [][]entrance.Command) (ok bool, err error) {
 	t := s.logged.Tick
 	err = s.driver.Run(ctx, t.Number, t.Seed, t.Time, calls)
 	switch {

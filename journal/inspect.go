@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"errors"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 )
 
-func init() {
-	hook.InspectJournal, hook.PlanRepair, hook.HoldJournal = inspectFolder, planRepair, hold
+// Entrance is for other packages of this module; programs cannot call it.
+func Entrance(entrance.Key) entrance.Folders {
+	return entrance.Folders{Inspect: inspectFolder, PlanRepair: planRepair}
 }
 
-// inspectFolder is [hook.InspectJournal].
-func inspectFolder(dir string, each func(at uint64, rec []byte) error) (hook.Contents, error) {
+func inspectFolder(dir string, each func(at uint64, rec []byte) error) (entrance.Contents, error) {
 	return inspect(onlyRead{readOnlyDir{newFolder(dir)}}, each)
 }
 
@@ -27,7 +27,7 @@ func (d onlyRead) list() ([]string, error) {
 }
 
 // inspect calls each once for a record, also if it reads the folder again.
-func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Contents, err error) {
+func inspect(d disk, each func(at uint64, rec []byte) error) (found entrance.Contents, err error) {
 	var done uint64
 	var ended error
 	once := func(at uint64, rec []byte) error {
@@ -52,7 +52,7 @@ func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Content
 	return found, failed
 }
 
-func inspectOnce(d disk, each func(at uint64, rec []byte) error) (found hook.Contents, err error) {
+func inspectOnce(d disk, each func(at uint64, rec []byte) error) (found entrance.Contents, err error) {
 	newest := inspectLock(d) // first: another segment may begin meanwhile
 	names, err := d.list()
 	if err != nil {
@@ -95,11 +95,11 @@ func inspectLock(d disk) (newest uint64) {
 	return newest
 }
 
-func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
+func inspectSegment(found *entrance.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
 	if err := c.joins(before); err != nil {
 		return err
 	}
-	s := hook.Segment{File: c.name(), First: c.first(), Bytes: c.have}
+	s := entrance.Segment{File: c.name(), First: c.first(), Bytes: c.have}
 	var err error
 	for end := c.records(&s, each); ; {
 		var cut *TornTail
@@ -129,7 +129,7 @@ func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) 
 	return c.torn(end)
 }
 
-func (c *cursor) records(s *hook.Segment, each func(at uint64, rec []byte) error) error {
+func (c *cursor) records(s *entrance.Segment, each func(at uint64, rec []byte) error) error {
 	for {
 		at := c.at.seq
 		payload, err := c.next()

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 )
 
-func contents(t *testing.T, d disk) (hook.Contents, uint64) {
+func contents(t *testing.T, d disk) (entrance.Contents, uint64) {
 	t.Helper()
 	n := uint64(0)
 	found, err := inspect(d, func(at uint64, rec []byte) error {
@@ -38,7 +38,7 @@ func TestInspect_ReadsAllAndChangesNothing(t *testing.T) {
 	if found, _ := contents(t, d); !slices.Equal(found.Snapshots, []uint64{4, 7}) {
 		t.Errorf("snapshots %v, want [4 7]", found.Snapshots)
 	}
-	failIf(t, errorOf(hook.InspectJournal(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil })) == nil, "a missing folder is inspected")
+	failIf(t, errorOf(inspectFolder(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil })) == nil, "a missing folder is inspected")
 }
 
 func TestInspect_WhileRecordsAreAppended(t *testing.T) {
@@ -64,7 +64,7 @@ func TestInspect_WhileRecordsAreAppended(t *testing.T) {
 		}
 		before, _ := j.Tail(context.Background())
 		n := uint64(0)
-		found, err := hook.InspectJournal(dir, func(at uint64, rec []byte) error {
+		found, err := inspectFolder(dir, func(at uint64, rec []byte) error {
 			if n++; at != n || string(rec) != string(record(at)) {
 				t.Fatalf("record %d is %q", at, rec)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"handloom/internal/check"
+	"handloom/internal/entrance"
 )
 
 // A Journal is an open folder of records and snapshots. Any goroutine may call its methods.
@@ -81,10 +82,9 @@ func (c *TornTail) text() string {
 	return fmt.Sprintf("record %d: at most %d cut, damage may hide more: %s, bytes %d to %d, %d not zero", c.At, c.Records, c.File, c.Offset, c.End, c.NonZero)
 }
 
-// hold is [hook.HoldJournal].
-func hold(log any) (release func(), ok bool) {
-	j, is := log.(*Journal)
-	if !is || j.live != nil {
+// Entrance is for package world; programs cannot call it.
+func (j *Journal) Entrance(entrance.Key) (release func(), ok bool) {
+	if j.live != nil {
 		return func() {}, true
 	}
 	return func() { j.held.Store(false) }, j.held.CompareAndSwap(false, true)

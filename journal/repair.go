@@ -43,7 +43,6 @@ func repair(ctx context.Context, d disk, from uint64) (moved string, err error) 
 	return r.moved, r.end(lock)
 }
 
-// planRepair is [hook.PlanRepair].
 func planRepair(dir string, from uint64) (moved []string, cut string, err error) {
 	r, err := newRepairing(readOnlyDir{newFolder(dir)}, from)
 	if err != nil {

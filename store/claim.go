@@ -10,15 +10,19 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/internal/image"
 )
 
-func init() {
-	hook.NewClaim = func(ctx context.Context, s any) (any, error) { return s.(*Store).newClaim(ctx) }
-	hook.Pending = func(s any) int { return s.(*Store).batch.Pending().Commands }
-	hook.Tag = func(c any) any { return &c.(*Checkpoint).tag }
+// Entrance is for other packages of this module; programs cannot call it.
+func (s *Store) Entrance(entrance.Key) entrance.Store[Queue, *Receipt, *Writer] {
+	pending := func() int { return s.batch.Pending().Commands }
+	return entrance.Store[Queue, *Receipt, *Writer]{OpenClaim: s.newClaim, NewProbe: s.newProbe, Pending: pending}
 }
+
+// Entrance returns the tag that WriteTo writes and ReadCheckpoint reads. It is for other packages
+// of this module; programs cannot call it.
+func (c *Checkpoint) Entrance(entrance.Key) *image.Tag { return &c.tag }
 
 // errClaimed is the error of other callers while a store is claimed.
 var errClaimed = fmt.Errorf("%w: a driver has claimed the store; let the driver make the change in a tick", ErrPhase)
@@ -28,9 +32,7 @@ type claim struct {
 	arrivals *batch.EncodedInbox
 }
 
-var _ hook.Claim[Queue, *Receipt, *Writer] = (*claim)(nil)
-
-func (s *Store) newClaim(ctx context.Context) (*claim, error) {
+func (s *Store) newClaim(ctx context.Context) (entrance.Claim[Queue, *Receipt, *Writer], error) {
 	p, err := s.enter(ctx, opClaim)
 	if err != nil {
 		return nil, err
@@ -171,12 +173,12 @@ func (c *sealedCalls) Done(tick uint64, err error) (dropped int) {
 	return dropped
 }
 
-func (c *claim) Seal(b []byte, maxBytes int) (input []byte, calls hook.Calls) {
+func (c *claim) Seal(b []byte, maxBytes int) (input []byte, calls entrance.Calls) {
 	input, sealed := c.arrivals.Seal(b, maxBytes)
 	return input, &sealedCalls{sealed}
 }
 
-func (c *claim) Unseal(ctx context.Context, input []byte, calls hook.Calls) error {
+func (c *claim) Unseal(ctx context.Context, input []byte, calls entrance.Calls) error {
 	s := c.store
 	p, err := s.enter(ctx, opUnseal)
 	if err != nil {

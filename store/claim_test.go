@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 
 	"pgregory.net/rapid"
@@ -80,12 +80,12 @@ func (c *claimed) hold(t tb) {
 	c.claim = claim(t, c.Store)
 }
 
-func (c *claimed) tick(t tb, input []byte, calls hook.Calls) {
+func (c *claimed) tick(t tb, input []byte, calls entrance.Calls) {
 	t.Helper()
 	noError(t, c.play(input, calls))
 }
 
-func (c *claimed) play(input []byte, calls hook.Calls) error {
+func (c *claimed) play(input []byte, calls entrance.Calls) error {
 	return onlyError(c.Frame(c.claim.Context(context.Background()), func(ctx context.Context, _ *store.Writer) error {
 		c.claim.ResetChanges()
 		return c.claim.Unseal(ctx, input, calls)

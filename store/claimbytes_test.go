@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -52,7 +52,7 @@ func (c *claimed) takes(t tb, input []byte) (refused bool) {
 		t.Fatalf("%d bytes were allocated for %d", grew, len(input))
 	}
 	if err != nil {
-		wantError(t, "", err, hook.ErrInput)
+		wantError(t, "", err, entrance.ErrInput)
 		if n := c.Pending().Commands; n > 0 {
 			t.Fatalf("%d commands are kept of %v", n, err)
 		}
@@ -178,7 +178,7 @@ func TestClaim_RefusesCallsOfAnotherInput(t *testing.T) {
 		"no input":      func() error { return c.claim.Unseal(own, nil, callsOfFirst) },
 		"two inputs":    func() error { return c.claim.Unseal(own, append(slices.Clone(first), second...), callsOfFirst) },
 	} {
-		wantError(t, what, f(), hook.ErrInput)
+		wantError(t, what, f(), entrance.ErrInput)
 	}
 	c.tick(t, first, callsOfFirst)
 	c.tick(t, second, callsOfSecond)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/internal/items"
 )
 
-func (c *claim) Decode(ctx context.Context, input []byte) (calls [][]hook.Command, err error) {
+func (c *claim) Decode(ctx context.Context, input []byte) (calls [][]entrance.Command, err error) {
 	p, err := c.store.enter(c.Context(ctx), opUnseal)
 	if err != nil {
 		return nil, err
@@ -24,14 +24,14 @@ func (c *claim) Decode(ctx context.Context, input []byte) (calls [][]hook.Comman
 	return calls, nil
 }
 
-func (c *claim) Encode(calls [][]hook.Command) (input []byte, err error) {
+func (c *claim) Encode(calls [][]entrance.Command) (input []byte, err error) {
 	if input, err = c.store.batch.EncodeInput(calls); err != nil {
 		return nil, fmt.Errorf("store: Encode: %w", err)
 	}
 	return input, nil
 }
 
-func (c *claim) Tables() (tables []hook.Table) {
+func (c *claim) Tables() (tables []entrance.Table) {
 	zero := func(t *items.Type) func() any {
 		return func() any {
 			one := t.Make(1)
@@ -39,9 +39,9 @@ func (c *claim) Tables() (tables []hook.Table) {
 		}
 	}
 	for _, t := range c.store.tables {
-		table := hook.Table{Name: t.name, TypeID: t.first, New: zero(t.typ)}
+		table := entrance.Table{Name: t.name, TypeID: t.first, New: zero(t.typ)}
 		for _, p := range t.components {
-			table.Parts = append(table.Parts, hook.Part{Name: p.name, Sparse: p.what == isSparse, New: zero(p.typ)})
+			table.Parts = append(table.Parts, entrance.Part{Name: p.name, Sparse: p.what == isSparse, New: zero(p.typ)})
 		}
 		tables = append(tables, table)
 	}

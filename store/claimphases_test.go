@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -21,10 +21,10 @@ var lookers = strings.Fields("Read Reduce Digest Verify Snapshot ReadCheckpoint 
 // withoutContext are the calls that cannot identify the driver.
 var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn AddSparse")
 
-type storeClaim = hook.Claim[store.Queue, *store.Receipt, *store.Writer]
+type storeClaim = entrance.Claim[store.Queue, *store.Receipt, *store.Writer]
 
 func openClaim(ctx context.Context, s *store.Store) (storeClaim, error) {
-	return hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](ctx, s)
+	return s.Entrance(entrance.Key{}).OpenClaim(ctx)
 }
 
 func claim(t tb, s *store.Store) storeClaim {

@@ -6,14 +6,10 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 )
 
-func init() {
-	hook.NewProbe = func(s any) (hook.Probe, error) { return s.(*Store).newProbe() }
-}
-
-// probe watches one item of the store for a [hook.Probe]. It is nil in programs; phases, passes,
+// probe watches one item of the store for a [entrance.Probe]. It is nil in programs; phases, passes,
 // flushes and Writers call it if it is not.
 type probe struct {
 	store   *Store
@@ -22,7 +18,7 @@ type probe struct {
 	id      ID
 	row     int // of the item before the running flush; -1: none
 	cells   []*cell
-	changes []hook.Change
+	changes []entrance.Change
 
 	// Since the phase that holds the store opened:
 	last    boundary
@@ -32,7 +28,7 @@ type probe struct {
 	flushes int
 	writing immediate
 
-	wanted []*hook.Cause
+	wanted []*entrance.Cause
 }
 
 // boundary is the name of a boundary, with a number unless that is negative.
@@ -77,7 +73,7 @@ type located struct {
 	command *batch.Command // nil: the boundary
 }
 
-func (s *Store) newProbe() (*probe, error) {
+func (s *Store) newProbe() (entrance.Probe, error) {
 	s.made("a probe")
 	if !s.gate.tryAcquire(false) {
 		return nil, fmt.Errorf("store: probe: %w: a phase is open; call it outside phases", ErrPhase)
@@ -110,13 +106,13 @@ func (b *probe) Watch(id uint64, field string) error {
 
 func (b *probe) Lives() bool { return b.table != nil && b.table.has(b.id) }
 
-func (b *probe) Take() []hook.Change {
+func (b *probe) Take() []entrance.Change {
 	taken := b.changes
 	b.changes = nil
 	return taken
 }
 
-func (b *probe) Locate(causes []*hook.Cause) { b.wanted = causes }
+func (b *probe) Locate(causes []*entrance.Cause) { b.wanted = causes }
 
 // rebase forgets all changes: the state is another.
 func (b *probe) rebase() {
@@ -131,16 +127,16 @@ func (b *probe) rebase() {
 func (b *probe) look(at boundary, p *phase) {
 	for _, c := range b.cells {
 		if c.changed(b.id) {
-			b.report(c, func(had, has bool) (hook.Cause, []hook.Cause) { return b.writer(c, at, p, had != has), nil })
+			b.report(c, func(had, has bool) (entrance.Cause, []entrance.Cause) { return b.writer(c, at, p, had != has), nil })
 		}
 	}
 	b.last, b.writing = at, immediate{}
 }
 
 // report adds the change of a cell, with the causes that by returns.
-func (b *probe) report(c *cell, by func(had, has bool) (hook.Cause, []hook.Cause)) {
+func (b *probe) report(c *cell, by func(had, has bool) (entrance.Cause, []entrance.Cause)) {
 	had := c.has
-	change := hook.Change{Field: c.name, From: c.oldText()}
+	change := entrance.Change{Field: c.name, From: c.oldText()}
 	c.take(b.id)
 	change.To = c.oldText()
 	change.By, change.Lost = by(had, c.has)
@@ -148,8 +144,8 @@ func (b *probe) report(c *cell, by func(had, has bool) (hook.Cause, []hook.Cause
 }
 
 // writer returns the cause of a write in p between the last boundary and at.
-func (b *probe) writer(c *cell, at boundary, p *phase, appears bool) hook.Cause {
-	by := hook.Cause{Kind: "in place", Pass: -1, Task: -1, Sequence: -1, Phase: fmt.Sprintf("between %v and %v", b.last, at)}
+func (b *probe) writer(c *cell, at boundary, p *phase, appears bool) entrance.Cause {
+	by := entrance.Cause{Kind: "in place", Pass: -1, Task: -1, Sequence: -1, Phase: fmt.Sprintf("between %v and %v", b.last, at)}
 	if y := p.systemOf(); y != nil {
 		by.System = y.Name
 	}
@@ -254,7 +250,7 @@ func (b *probe) system(p *phase) error {
 func (b *probe) inside(p *phase, task int, o *recording) {
 	for _, c := range b.cells {
 		if c.changed(b.id) {
-			b.report(c, func(bool, bool) (hook.Cause, []hook.Cause) { return b.writerInside(p, task, o), nil })
+			b.report(c, func(bool, bool) (entrance.Cause, []entrance.Cause) { return b.writerInside(p, task, o), nil })
 		}
 	}
 	b.writing = immediate{}
@@ -266,8 +262,8 @@ func (b *probe) inside(p *phase, task int, o *recording) {
 	}
 }
 
-func (b *probe) writerInside(p *phase, task int, o *recording) hook.Cause {
-	by := hook.Cause{Kind: "in place", Phase: p.op.String(), Pass: -1, Task: task, Sequence: -1}
+func (b *probe) writerInside(p *phase, task int, o *recording) entrance.Cause {
+	by := entrance.Cause{Kind: "in place", Phase: p.op.String(), Pass: -1, Task: task, Sequence: -1}
 	if y := p.systemOf(); y != nil {
 		by.System = y.Name
 	}
@@ -310,7 +306,7 @@ func (o *recording) place() any { return located{step: o.step, pass: o.number} }
 
 // wire watches for the wanted commands of a task, and returns a function that ends it.
 func (b *probe) wire(queues *batch.Pass, task, pass int) func() {
-	wires := make(map[*hook.Cause]*batch.Wire)
+	wires := make(map[*entrance.Cause]*batch.Wire)
 	for _, c := range b.wanted {
 		if at, ok := c.Place.(located); ok && at.command != nil && at.pass == pass && c.Task == task {
 			wires[c] = queues.Wire(task, &b.table.recorder, *at.command)

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -19,9 +19,9 @@ var (
 	probeSeed     = flag.Uint64("probe-seed", 1, "seed of the first random program of TestProbe_MatchesOracle")
 )
 
-func newProbe(t *testing.T, s *store.Store) hook.Probe {
+func newProbe(t *testing.T, s *store.Store) entrance.Probe {
 	t.Helper()
-	p, err := hook.NewProbe(s)
+	p, err := s.Entrance(entrance.Key{}).NewProbe()
 	noError(t, err)
 	t.Cleanup(p.Close)
 	return p
@@ -44,7 +44,7 @@ func TestProbe_MatchesOracle(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		for range 8 {
 			target := w.seen[r.IntN(len(w.seen))].probeCell
-			var all []hook.Change
+			var all []entrance.Change
 			for _, seen := range w.seen {
 				whole := target.field == "" && probeOrder(seen.field) <= 4
 				if seen.id == target.id && (whole || seen.field == target.field) {
@@ -64,8 +64,8 @@ func TestProbe_MatchesOracle(t *testing.T) {
 }
 
 // probed runs a program with a probe, and again to find the lines.
-func probed(t *testing.T, seed uint64, ticks int, target probeCell, want uint64) []hook.Change {
-	changes := make([][]hook.Change, ticks)
+func probed(t *testing.T, seed uint64, ticks int, target probeCell, want uint64) []entrance.Change {
+	changes := make([][]entrance.Change, ticks)
 	for _, locates := range []bool{false, true} {
 		w := newProbeWorld(t, seed, false)
 		p := newProbe(t, w.Store)
@@ -87,7 +87,7 @@ func probed(t *testing.T, seed uint64, ticks int, target probeCell, want uint64)
 	return slices.Concat(changes...)
 }
 
-func causesOf(changes []hook.Change) (all []*hook.Cause) {
+func causesOf(changes []entrance.Change) (all []*entrance.Cause) {
 	for i := range changes {
 		all = append(all, &changes[i].By)
 		for k := range changes[i].Lost {
@@ -98,7 +98,7 @@ func causesOf(changes []hook.Change) (all []*hook.Cause) {
 }
 
 // compareProbe compares changes, and the lines of commands: each is logged on its line or the next.
-func compareProbe(t *testing.T, what string, got, want []hook.Change) {
+func compareProbe(t *testing.T, what string, got, want []entrance.Change) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) {
@@ -107,7 +107,7 @@ func compareProbe(t *testing.T, what string, got, want []hook.Change) {
 		}
 		g, w := got[i], want[i]
 		g.Lost, w.Lost = slices.Clone(g.Lost), slices.Clone(w.Lost)
-		gs, ws := causesOf([]hook.Change{g}), causesOf([]hook.Change{w})
+		gs, ws := causesOf([]entrance.Change{g}), causesOf([]entrance.Change{w})
 		gs[0], ws[0] = &g.By, &w.By
 		for k := range min(len(gs), len(ws)) {
 			if n, err := strconv.Atoi(ws[k].Where); err == nil && ws[k].Pass >= 0 {
@@ -160,7 +160,7 @@ func TestProbe_RefusesUnknownItemsAndFields(t *testing.T) {
 		}
 	}
 	noError(t, w.Read(t.Context(), func(context.Context) error {
-		_, err := hook.NewProbe(w.Store)
+		_, err := w.Entrance(entrance.Key{}).NewProbe()
 		wantError(t, "inside a Read", err, store.ErrPhase)
 		return nil
 	}))

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"handloom/batch"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 )
 
 func (b *probe) shard() int { return int(b.id.TypeID() - b.table.first) }
@@ -13,7 +13,7 @@ func (b *probe) shard() int { return int(b.id.TypeID() - b.table.first) }
 func (b *probe) flushed(f *flush) {
 	for _, c := range b.cells {
 		if c.changed(b.id) {
-			b.report(c, func(_, has bool) (hook.Cause, []hook.Cause) { return b.commands(f, c) })
+			b.report(c, func(_, has bool) (entrance.Cause, []entrance.Cause) { return b.commands(f, c) })
 		}
 	}
 	b.flushes++
@@ -21,7 +21,7 @@ func (b *probe) flushed(f *flush) {
 
 // commands returns the command of a flush that gave a cell its value, or removed it, and the others
 // for the cell.
-func (b *probe) commands(f *flush, c *cell) (by hook.Cause, lost []hook.Cause) {
+func (b *probe) commands(f *flush, c *cell) (by entrance.Cause, lost []entrance.Cause) {
 	to := batch.Target{ID: b.id, Shard: b.shard(), Row: b.row, Attachment: batch.ToTable}
 	if c.part != nil {
 		to.Attachment = c.part.number
@@ -30,7 +30,7 @@ func (b *probe) commands(f *flush, c *cell) (by hook.Cause, lost []hook.Cause) {
 	b.table.recorder.Trace(to, func(command batch.Command) { all = append(all, command) })
 	i := winner(all, b.table.has(b.id))
 	if i < 0 {
-		by = hook.Cause{Kind: "in place", Phase: opFlush.String(), Pass: -1, Task: -1, Sequence: -1}
+		by = entrance.Cause{Kind: "in place", Phase: opFlush.String(), Pass: -1, Task: -1, Sequence: -1}
 		if slices.Contains(f.ended, b.table.ordinal) {
 			by.Kind, by.Phase = "erase", "the end of the events"
 		}
@@ -64,8 +64,8 @@ func winner(all []batch.Command, lives bool) int {
 	return slices.IndexFunc(all, func(c batch.Command) bool { return c.Kind == batch.Create })
 }
 
-func (b *probe) causeOf(c batch.Command) hook.Cause {
-	by := hook.Cause{Kind: c.Kind.String(), Phase: "the input", Pass: -1, Task: -1, Sequence: c.Sequence, Call: c.Call}
+func (b *probe) causeOf(c batch.Command) entrance.Cause {
+	by := entrance.Cause{Kind: c.Kind.String(), Phase: "the input", Pass: -1, Task: -1, Sequence: c.Sequence, Call: c.Call}
 	if c.All {
 		by.Kind = "erase all"
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -127,7 +127,7 @@ func TestProbe_FindsTheLine(t *testing.T) {
 			p := newProbe(t, w.Store)
 			noError(t, p.Watch(uint64(w.h.ID)+c.next, ""))
 			want := 0
-			tick := func() []hook.Change {
+			tick := func() []entrance.Change {
 				_, err := w.Frame(t.Context(), func(ctx context.Context, wr *store.Writer) error {
 					w.recorded = func(f func(q store.Queue)) { noError(t, w.Do(ctx, f)) }
 					want = c.run(w, ctx, wr)
@@ -140,7 +140,7 @@ func TestProbe_FindsTheLine(t *testing.T) {
 			noError(t, w.Rollback(t.Context(), &before))
 			p.Locate(causesOf(all))
 			tick()
-			i := slices.IndexFunc(all, func(change hook.Change) bool { return change.By.Kind == c.kind })
+			i := slices.IndexFunc(all, func(change entrance.Change) bool { return change.By.Kind == c.kind })
 			if i < 0 {
 				t.Fatalf("changes %+v, want one of kind %q", all, c.kind)
 			}

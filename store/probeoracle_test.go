@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -37,7 +37,7 @@ type probeCell struct {
 
 type probeSeen struct {
 	probeCell
-	change hook.Change
+	change entrance.Change
 }
 
 type probeLogged struct {
@@ -46,7 +46,7 @@ type probeLogged struct {
 	part  string   // component of a Set or Unset
 	queue string
 	rows  string // erases by row follow the erases with this name
-	by    hook.Cause
+	by    entrance.Cause
 }
 
 func newProbeOracle(s *store.Store, observes bool) *probeOracle {
@@ -85,7 +85,7 @@ func (o *probeOracle) snapshot() map[probeCell]string {
 }
 
 // look finds all differences, whose causes by returns.
-func (o *probeOracle) look(by func(c probeCell, had, has bool) (hook.Cause, []hook.Cause)) {
+func (o *probeOracle) look(by func(c probeCell, had, has bool) (entrance.Cause, []entrance.Cause)) {
 	if !o.observes {
 		return
 	}
@@ -96,7 +96,7 @@ func (o *probeOracle) look(by func(c probeCell, had, has bool) (hook.Cause, []ho
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(probeOrder(a.field), probeOrder(b.field)))
 	}) {
 		if from, to := before[c], after[c]; from != to {
-			change := hook.Change{Field: c.field, From: from, To: to}
+			change := entrance.Change{Field: c.field, From: from, To: to}
 			change.By, change.Lost = by(c, from != "", to != "")
 			o.seen = append(o.seen, probeSeen{c, change})
 		}
@@ -117,16 +117,16 @@ func (o *probeOracle) boundary(name string) {
 	case "pass":
 		name = fmt.Sprint("pass ", o.passes)
 	}
-	by := hook.Cause{Kind: "in place", System: o.system, Phase: "between " + o.last + " and " + name, Pass: -1, Task: -1, Sequence: -1}
-	o.look(func(probeCell, bool, bool) (hook.Cause, []hook.Cause) { return by, nil })
+	by := entrance.Cause{Kind: "in place", System: o.system, Phase: "between " + o.last + " and " + name, Pass: -1, Task: -1, Sequence: -1}
+	o.look(func(probeCell, bool, bool) (entrance.Cause, []entrance.Cause) { return by, nil })
 	o.last = name
 }
 
 // wrote runs something that writes at once.
 func (o *probeOracle) wrote(kind, phase string, do func()) {
 	do()
-	by := hook.Cause{Kind: kind, System: o.system, Phase: phase, Pass: -1, Task: -1, Sequence: -1}
-	o.look(func(probeCell, bool, bool) (hook.Cause, []hook.Cause) { return by, nil })
+	by := entrance.Cause{Kind: kind, System: o.system, Phase: phase, Pass: -1, Task: -1, Sequence: -1}
+	o.look(func(probeCell, bool, bool) (entrance.Cause, []entrance.Cause) { return by, nil })
 }
 
 func (o *probeOracle) immediate(operation string, do func()) {
@@ -151,8 +151,8 @@ func (o *probeOracle) pass(phase string, run func()) {
 
 // task ends a task of a pass.
 func (o *probeOracle) task(task int) {
-	by := hook.Cause{Kind: "in place", System: o.system, Phase: o.phase, Pass: o.passes - 1, Task: task, Sequence: -1}
-	o.look(func(probeCell, bool, bool) (hook.Cause, []hook.Cause) { return by, nil })
+	by := entrance.Cause{Kind: "in place", System: o.system, Phase: o.phase, Pass: o.passes - 1, Task: task, Sequence: -1}
+	o.look(func(probeCell, bool, bool) (entrance.Cause, []entrance.Cause) { return by, nil })
 }
 
 // probeQueue logs the commands of a queue.
@@ -160,15 +160,15 @@ type probeQueue struct {
 	store.Queue
 	o    *probeOracle
 	name string
-	by   hook.Cause
+	by   entrance.Cause
 }
 
 func (o *probeOracle) queue(q store.Queue, task int) *probeQueue {
-	return &probeQueue{q, o, fmt.Sprint(o.passes-1, " ", task), hook.Cause{System: o.system, Phase: o.phase, Pass: o.passes - 1, Task: task}}
+	return &probeQueue{q, o, fmt.Sprint(o.passes-1, " ", task), entrance.Cause{System: o.system, Phase: o.phase, Pass: o.passes - 1, Task: task}}
 }
 
 func (o *probeOracle) call(q store.Queue, number int) *probeQueue {
-	return &probeQueue{q, o, fmt.Sprint("call ", number), hook.Cause{Phase: "the input", Pass: -1, Task: -1, Call: number + 1}}
+	return &probeQueue{q, o, fmt.Sprint("call ", number), entrance.Cause{Phase: "the input", Pass: -1, Task: -1, Call: number + 1}}
 }
 
 // commandLine returns the line of probeworld_test.go that logs a command.
@@ -296,13 +296,13 @@ func (l *probeLogged) rank() int {
 	return 2
 }
 
-func (o *probeOracle) command(c probeCell, had, has bool) (by hook.Cause, lost []hook.Cause) {
+func (o *probeOracle) command(c probeCell, had, has bool) (by entrance.Cause, lost []entrance.Cause) {
 	part := ""
 	if at := probeOrder(c.field); at >= 1 && at <= 4 {
 		part = c.field
 	}
 	lives := store.HasIn(o.s, c.id)
-	var creates, values, alls, erases, all []hook.Cause
+	var creates, values, alls, erases, all []entrance.Cause
 	for _, l := range o.log {
 		switch {
 		case l.id == 0 && had && l.table == o.tableOf(c.id):
@@ -327,7 +327,7 @@ func (o *probeOracle) command(c probeCell, had, has bool) (by hook.Cause, lost [
 	}
 	switch {
 	case !lives && len(alls)+len(erases) == 0:
-		return hook.Cause{Kind: "erase", Phase: "the end of the events", Pass: -1, Task: -1, Sequence: -1}, all
+		return entrance.Cause{Kind: "erase", Phase: "the end of the events", Pass: -1, Task: -1, Sequence: -1}, all
 	case !lives:
 		by = append(alls, erases...)[0]
 	case len(values) > 0:
@@ -336,7 +336,7 @@ func (o *probeOracle) command(c probeCell, had, has bool) (by hook.Cause, lost [
 		by = creates[0]
 	}
 	dropped := false
-	lost = slices.DeleteFunc(all, func(c hook.Cause) bool {
+	lost = slices.DeleteFunc(all, func(c entrance.Cause) bool {
 		drop := !dropped && c == by
 		dropped = dropped || drop
 		return drop

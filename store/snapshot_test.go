@@ -15,7 +15,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	snapshot "handloom/internal/image"
 	"handloom/store"
 )
@@ -122,12 +122,12 @@ func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 
 		var saved, read store.Checkpoint
 		checkpoint(t, live.Store, &saved)
-		*hook.Tag(&saved).(*snapshot.Tag) = snapshot.Tag{At: 5, Tick: seed, Version: "one"}
+		*saved.Entrance(entrance.Key{}) = snapshot.Tag{At: 5, Tick: seed, Version: "one"}
 		var written, again bytes.Buffer
 		if n, err := saved.WriteTo(&written); err != nil || n != int64(written.Len()) {
 			t.Fatalf("WriteTo = %d, %v", n, err)
 		}
-		*hook.Tag(&saved).(*snapshot.Tag) = snapshot.Tag{}
+		*saved.Entrance(entrance.Key{}) = snapshot.Tag{}
 		if _, err := saved.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), b) {
 			t.Fatal("equal states are not equal bytes")
 		}
@@ -136,7 +136,7 @@ func TestLoad_ContinuesAsTheSavedStore(t *testing.T) {
 		noError(t, loaded.Load(ctx, r))
 		equal(t, "bytes left after the snapshot", r.Len(), len("behind it"))
 		noError(t, rolled.ReadCheckpoint(ctx, iotest.HalfReader(&written), &read))
-		equal(t, "tag", *hook.Tag(&read).(*snapshot.Tag), snapshot.Tag{At: 5, Tick: seed, Version: "one"})
+		equal(t, "tag", *read.Entrance(entrance.Key{}), snapshot.Tag{At: 5, Tick: seed, Version: "one"})
 		rollback(t, rolled.Store, &read)
 		for tick := range uint64(10) {
 			want := digest(t, live.Store)

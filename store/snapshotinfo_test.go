@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	snapshot "handloom/internal/image"
 	"handloom/store"
 )
@@ -20,7 +20,7 @@ func TestInspect_ReturnsTablesColumnsAndTheTag(t *testing.T) {
 	saved, b := new(store.Checkpoint), new(bytes.Buffer)
 	checkpoint(t, w.Store, saved)
 	tag := snapshot.Tag{At: 9, Tick: 8, Chain: [16]byte{7}, Version: "one"}
-	*hook.Tag(saved).(*snapshot.Tag) = tag
+	*saved.Entrance(entrance.Key{}) = tag
 	noError(t, onlyError(saved.WriteTo(b)))
 	whole := bytes.Clone(b.Bytes())
 	b.WriteString("after it")

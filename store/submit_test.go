@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 
 	"handloom/batch"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -347,7 +347,7 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 			return owner.claim.Submit(ctx, context.Background(), f)
 		}
 		manySubmit(t, owner.Store, tables[0], submit, func(round uint64) error {
-			var calls hook.Calls
+			var calls entrance.Calls
 			input, calls = owner.claim.Seal(input[:0], 4<<10)
 			err := owner.play(input, calls)
 			calls.Done(round, nil)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 	"handloom/tasks"
 )
@@ -70,7 +70,7 @@ func TestSubmit_OversizedCallFailsAlone(t *testing.T) {
 }
 
 // sealedCreates seals one call per count of creates. The channels get the errors of the calls.
-func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (storeClaim, []byte, hook.Calls, []chan error) {
+func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (storeClaim, []byte, entrance.Calls, []chan error) {
 	t.Helper()
 	c := claim(t, s)
 	var errs []chan error

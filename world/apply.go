@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"time"
 
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/store"
 )
 
 type origin struct {
-	appended  bool       // this World appended it, or runs it before its record
-	replay    bool       // an earlier World applied it
-	calls     hook.Calls // local calls whose input is in the record
-	at        uint64     // position of the record; 0: a tick before its record
-	upTo      uint64     // the last tick to run; 0: no limit
-	unchecked bool       // digests are not compared
+	appended  bool           // this World appended it, or runs it before its record
+	replay    bool           // an earlier World applied it
+	calls     entrance.Calls // local calls whose input is in the record
+	at        uint64         // position of the record; 0: a tick before its record
+	upTo      uint64         // the last tick to run; 0: no limit
+	unchecked bool           // digests are not compared
 }
 
 // Also the leader decodes the bytes of the log. After any error but errEnds, at from.upTo, the
@@ -39,7 +39,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 		err = w.compare(at, r.State)
 	}
 	if err != nil {
-		hook.Done(from.calls, 0, fmt.Errorf("%w: %w", store.ErrUncertain, err))
+		entrance.Done(from.calls, 0, fmt.Errorf("%w: %w", store.ErrUncertain, err))
 		return w.halt(err)
 	}
 	h = w.at()
@@ -131,7 +131,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	// A tick that has begun runs to its end, because the record stays and half of a tick is a
 	// state that no other World has.
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
-	begun, epoch, sealed := time.Now(), w.store.Epoch(), hook.Len(from.calls)
+	begun, epoch, sealed := time.Now(), w.store.Epoch(), entrance.Len(from.calls)
 	runs := begun
 	err := w.exclusive.Hold(ctx, func(ctx context.Context, writer *store.Writer) error {
 		runs = time.Now() // readers had the store before
@@ -144,7 +144,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 		return nil
 	})
 	took, ran := time.Since(begun), time.Since(runs)
-	dropped := hook.Done(from.calls, h.tick, callError(err))
+	dropped := entrance.Done(from.calls, h.tick, callError(err))
 	if err != nil {
 		return p.halt(err)
 	}

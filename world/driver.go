@@ -5,18 +5,19 @@ import (
 	"io"
 	"time"
 
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 )
 
-func init() {
-	hook.NewDriver = func(r any) hook.Driver { return driver{r.(*Replayer)} }
-}
+// Entrance is for package history; programs cannot call it.
+func (r *Replayer) Entrance(entrance.Key) entrance.Driver { return driver{r} }
 
-// A driver is the [hook.Driver] of a Replayer.
+// A driver is the [entrance.Driver] of a Replayer.
 type driver struct{ *Replayer }
 
-func (d driver) Input(ctx context.Context) ([][]hook.Command, error) {
+func (d driver) SkipDigests() { d.skip = true }
+
+func (d driver) Input(ctx context.Context) ([][]entrance.Command, error) {
 	input, err := d.nextInput(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (r *Replayer) nextInput(ctx context.Context) ([]byte, error) {
 	}
 }
 
-func (d driver) Run(ctx context.Context, tick, seed uint64, at time.Time, calls [][]hook.Command) error {
+func (d driver) Run(ctx context.Context, tick, seed uint64, at time.Time, calls [][]entrance.Command) error {
 	w := d.world
 	if err := w.stopped(); err != nil {
 		return err
@@ -84,4 +85,4 @@ func (d driver) WriteState(ctx context.Context, w io.Writer) error {
 	return i.writeTo(w)
 }
 
-func (d driver) Tables() []hook.Table { return d.world.exclusive.Tables() }
+func (d driver) Tables() []entrance.Table { return d.world.exclusive.Tables() }

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/internal/image"
 	"handloom/store"
 )
@@ -97,7 +97,7 @@ type goldenItem struct {
 }
 
 func TestSealedInput_MatchesGoldenFile(t *testing.T) {
-	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], hook.Claim[store.Queue, *store.Receipt, *store.Writer]) {
+	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], entrance.Claim[store.Queue, *store.Receipt, *store.Writer]) {
 		t.Helper()
 		s := store.New(store.Options{Workers: 1})
 		items := store.Register(s, store.TableOptions[goldenItem]{Name: "items"})
@@ -107,7 +107,7 @@ func TestSealedInput_MatchesGoldenFile(t *testing.T) {
 			}
 		})
 		noError(t, err)
-		c, err := hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](t.Context(), s)
+		c, err := s.Entrance(entrance.Key{}).OpenClaim(t.Context())
 		noError(t, err)
 		return s, items, c
 	}

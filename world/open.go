@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"handloom/internal/check"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -48,10 +48,11 @@ var errHeld = errors.New("world: Open: another World writes this journal; close 
 
 // hold refuses a journal that another World writes: they would fence each other.
 func (w *World) hold(l Log) error {
-	if hook.HoldJournal == nil || w.o.Observe {
+	j, is := l.(entrance.Journal)
+	if !is || w.o.Observe {
 		return nil
 	}
-	release, ok := hook.HoldJournal(l)
+	release, ok := j.Entrance(entrance.Key{})
 	if !ok {
 		return errHeld
 	}
@@ -73,7 +74,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](ctx, s)
+	c, err := s.Entrance(entrance.Key{}).OpenClaim(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}

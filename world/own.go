@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"time"
 
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -19,7 +19,7 @@ var errFenced = fmt.Errorf("world: %w", ErrNotLeader)
 type pending struct {
 	prev  uint64
 	bytes []byte
-	calls hook.Calls // of a tick
+	calls entrance.Calls // of a tick
 }
 
 func (w *World) leaderTick(ctx context.Context) error {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"runtime/debug"
 
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -65,19 +65,19 @@ func (p *tickRun) dryRun(ctx context.Context, writer *store.Writer) (entry.State
 }
 
 // once runs the tick, and again from the state before it as often as the program asks for with
-// [hook.Redo].
-func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
+// [entrance.Redo].
+func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls entrance.Calls) error {
 	if len(p.input) == 0 {
 		return p.attempt(ctx, writer, calls)
 	}
 	saved, epoch := false, p.store.Epoch()
-	redo := &hook.Redo{HasInput: p.exclusive.InputHas, Save: func(ctx context.Context) bool {
+	redo := &entrance.Redo{HasInput: p.exclusive.InputHas, Save: func(ctx context.Context) bool {
 		if !saved && p.store.Epoch() == epoch {
 			saved = p.store.Checkpoint(ctx, &p.undo) == nil
 		}
 		return saved
 	}}
-	ctx = hook.WithRedo(ctx, redo)
+	ctx = entrance.WithRedo(ctx, redo)
 	for {
 		err := p.attempt(ctx, writer, calls)
 		if err == nil || !redo.Again(err) {
@@ -89,10 +89,10 @@ func (p *tickRun) once(ctx context.Context, writer *store.Writer, calls hook.Cal
 	}
 }
 
-func (p *tickRun) attempt(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
+func (p *tickRun) attempt(ctx context.Context, writer *store.Writer, calls entrance.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.from.at, Err: err} }
 	p.exclusive.ResetChanges()
-	if err := p.exclusive.Unseal(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
+	if err := p.exclusive.Unseal(ctx, p.input, calls); errors.Is(err, entrance.ErrInput) {
 		return corrupt(p.from.at, "%w", err)
 	} else if err != nil {
 		return failed(err)
@@ -113,7 +113,7 @@ func (p *tickRun) call(ctx context.Context, writer *store.Writer) (err error) {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
 		} else if !returned { // runtime.Goexit: no caller will report it
 			gone := &TickError{Tick: p.position.tick, At: p.from.at, Err: store.ErrGoexit}
-			hook.Done(p.from.calls, p.position.tick, gone)
+			entrance.Done(p.from.calls, p.position.tick, gone)
 			_ = p.halt(gone)
 		}
 	}()

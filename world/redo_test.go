@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 	"handloom/world"
 )
@@ -17,7 +17,7 @@ func repeat(t *testing.T, g *game, runs int, created *int) func(o *world.Options
 	return func(o *world.Options) {
 		tick := o.Tick
 		o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
-			redo := hook.RedoOf(ctx)
+			redo := entrance.RedoOf(ctx)
 			if redo == nil {
 				return tick(ctx, w, at)
 			}
@@ -80,7 +80,7 @@ func TestRedo_SaveFailsAfterFlush(t *testing.T) {
 		w := openWith(t, g, world.Memory(), func(o *world.Options) {
 			o.Tick = func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 				_, err := g.Flush(ctx)
-				redo := hook.RedoOf(ctx)
+				redo := entrance.RedoOf(ctx)
 				failIf(t, redo.Save(ctx), "Save after a flush")
 				return errors.Join(err, errGame)
 			}

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
@@ -153,7 +153,7 @@ func TestReplayer_EveryWalkReachesTheSameStates(t *testing.T) {
 						t.Errorf("tick %d runs %d times, want at most 2", tick, runs)
 					}
 				}
-				_, err := hook.NewDriver(v.Replayer).Input(t.Context())
+				_, err := v.Entrance(entrance.Key{}).Input(t.Context())
 				equal(t, "error of Input at the end", err, io.EOF)
 				v.walk(t, rand.New(rand.NewPCG(2, uint64(workers))), tail, steps)
 				equal(t, "calls of Applied", len(v.game.seen), 0)
@@ -188,7 +188,7 @@ func (v *visitor) walk(t *testing.T, random *rand.Rand, tail uint64, steps int) 
 
 // rerun runs the next tick with the decoded input of the log, and returns to the state before it.
 func (v *visitor) rerun(t *testing.T) {
-	d := hook.NewDriver(v.Replayer)
+	d := v.Entrance(entrance.Key{})
 	calls, err := d.Input(t.Context())
 	if err == io.EOF {
 		return

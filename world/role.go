@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -110,8 +110,8 @@ type event struct {
 func (w *World) change(e event) (waited bool) {
 	old := w.become(e)
 	if p := pendingOf(old); p != nil {
-		waited = hook.Len(p.calls) > 0
-		hook.Done(p.calls, 0, e.calls)
+		waited = entrance.Len(p.calls) > 0
+		entrance.Done(p.calls, 0, e.calls)
 	}
 	if old.kind() == closed {
 		return false

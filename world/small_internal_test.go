@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 )
 
@@ -24,11 +24,11 @@ func TestStatus_DamageIsListedOnce(t *testing.T) {
 
 // A sealing claim counts calls of Seal.
 type sealing struct {
-	hook.Claim[store.Queue, *store.Receipt, *store.Writer]
+	entrance.Claim[store.Queue, *store.Receipt, *store.Writer]
 	seals int
 }
 
-func (c *sealing) Seal(b []byte, maxBytes int) ([]byte, hook.Calls) {
+func (c *sealing) Seal(b []byte, maxBytes int) ([]byte, entrance.Calls) {
 	c.seals++
 	return c.Claim.Seal(b, maxBytes)
 }

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/internal/image"
 	"handloom/store"
 )
@@ -38,7 +38,7 @@ func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 
 func (i *snapshot) writeTo(w io.Writer) error {
 	h := &i.position
-	*hook.Tag(&i.state).(*image.Tag) = image.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Version: h.Start.Version}
+	*i.state.Entrance(entrance.Key{}) = image.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Version: h.Start.Version}
 	n, err := i.state.WriteTo(w)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (i *snapshot) readFrom(ctx context.Context, s *store.Store, from *source, s
 	if err != nil {
 		return err
 	}
-	tag := hook.Tag(&i.state).(*image.Tag)
+	tag := i.state.Entrance(entrance.Key{})
 	i.position = position{at: tag.At, chain: tag.Chain, tick: tag.Tick}
 	return i.position.Decode(b)
 }

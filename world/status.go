@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"handloom/internal/entrance"
 	"handloom/internal/histogram"
-	"handloom/internal/hook"
 	"handloom/tasks"
 )
 
@@ -91,13 +91,13 @@ func (w *World) Status() Status {
 	return s
 }
 
-func init() { hook.Glance = func(w any) hook.State { return w.(*World).glance() } }
-
-func (w *World) glance() hook.State {
+// Entrance returns a part of the status, at the cost of a lock. It is for package cluster; programs
+// cannot call it.
+func (w *World) Entrance(entrance.Key) entrance.State {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	k := w.role.kind()
-	return hook.State{Leader: k == leading, Waits: k == waiting, ClockOff: w.stats.clockOff}
+	return entrance.State{Leader: k == leading, Waits: k == waiting, ClockOff: w.stats.clockOff}
 }
 
 func (w *World) status() Status {

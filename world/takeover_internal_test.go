@@ -4,14 +4,14 @@ import (
 	"errors"
 	"testing"
 
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/store"
 )
 
 func TestErrVersion_NeedsSameProgram(t *testing.T) {
 	s := store.New(store.Options{})
-	claim, err := hook.OpenClaim[store.Queue, *store.Receipt, *store.Writer](t.Context(), s)
+	claim, err := s.Entrance(entrance.Key{}).OpenClaim(t.Context())
 	noError(t, err)
 	defer claim.Release()
 	local := entry.TermStart{Version: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}

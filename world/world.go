@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"handloom/internal/check"
+	"handloom/internal/entrance"
 	"handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -19,7 +19,7 @@ import (
 // the other methods for any.
 type World struct {
 	store       *store.Store
-	exclusive   hook.Claim[store.Queue, *store.Receipt, *store.Writer]
+	exclusive   entrance.Claim[store.Queue, *store.Receipt, *store.Writer]
 	log         Log
 	o           Options
 	incarnation uint64
@@ -39,7 +39,7 @@ type World struct {
 	unhold     func()           // ends the sole right to write the journal; nil: none
 	skips      map[uint64]bool  // ticks that may run without their input
 	before     store.Checkpoint // of a tick that runs twice
-	undo       store.Checkpoint // of a tick with input that asks for it, see hook.Redo
+	undo       store.Checkpoint // of a tick with input that asks for it, see entrance.Redo
 	lastRecord time.Time        // time of the last record
 	wait       time.Duration    // election timeout, see firstWait
 	termAt     time.Time

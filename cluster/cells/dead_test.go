@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handloom/cluster/cells"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 	"handloom/world"
 )
@@ -156,14 +156,14 @@ func (d *depot) run(t rapid.TB, record func(q store.Queue)) (runs int) {
 	noError(t, d.Checkpoint(ctx, &before))
 	d.tick++
 	epoch, saved := d.Epoch(), false
-	redo := &hook.Redo{
+	redo := &entrance.Redo{
 		HasInput: func(is func(table string) bool) bool { return is("outbox 1 arrived") }, // the inner one
 		Save:     func(context.Context) bool { saved = saved || d.Epoch() == epoch; return saved },
 	}
 	for {
 		noError(t, d.Inbox(func(q store.Queue) error { record(q); return nil }))
 		runs++
-		_, err := d.Frame(hook.WithRedo(ctx, redo), func(ctx context.Context, w *store.Writer) error {
+		_, err := d.Frame(entrance.WithRedo(ctx, redo), func(ctx context.Context, w *store.Writer) error {
 			return d.out[0].Tick(d.out[1].Tick(d.live))(ctx, w, world.Tick{Number: d.tick})
 		})
 		if err == nil {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"handloom/cluster/cells"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/store"
 	"handloom/world"
 )
@@ -107,7 +107,7 @@ func (g *town) options() world.Options {
 }
 
 func (g *town) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
-	if redo := hook.RedoOf(ctx); redo != nil {
+	if redo := entrance.RedoOf(ctx); redo != nil {
 		g.inputs++
 		save := redo.Save
 		redo.Save = func(ctx context.Context) bool { g.saves++; return save(ctx) }

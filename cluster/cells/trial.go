@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 )
 
 // A trial finds the message that fails a tick. It runs the tick again with fewer messages, by
@@ -15,10 +15,10 @@ import (
 //
 // Each node runs the same trial, because the outcome of a run is a function of state and input.
 type trial struct {
-	redo     *hook.Redo // of the tick
-	limit    int        // of the messages that this run receives
-	received int        // by this run
-	lo, hi   int        // the tick succeeds with lo messages, or lo is 0, and fails with hi
+	redo     *entrance.Redo // of the tick
+	limit    int            // of the messages that this run receives
+	received int            // by this run
+	lo, hi   int            // the tick succeeds with lo messages, or lo is 0, and fails with hi
 	err      error
 	searches bool // a run may be repeated although it succeeds
 	passed   bool // this run has succeeded
@@ -31,7 +31,7 @@ var errRepeat = errors.New("cells: a trial of fewer messages")
 // begin begins a run. It costs a copy of the state in the first run of a tick that receives
 // messages, also through another outbox of the store, whose tick may be inside this one.
 func (t *trial) begin(ctx context.Context, on bool) {
-	redo := hook.RedoOf(ctx)
+	redo := entrance.RedoOf(ctx)
 	if redo == nil || redo != t.redo {
 		*t = trial{redo: redo, limit: math.MaxInt}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/proof/model"
 	"handloom/proof/script"
 	"handloom/store"
@@ -202,7 +202,7 @@ func (p *executor) checkWritten(table int) {
 
 // checkPending compares the number of commands that wait for a flush.
 func (p *executor) checkPending() {
-	if got, want := hook.Pending(p.store), p.exact.Pending(); got != want {
+	if got, want := p.store.Entrance(entrance.Key{}).Pending(), p.exact.Pending(); got != want {
 		p.fail(Model, "%d commands are pending; want %d", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/journal"
 	"handloom/proof/game"
 	"handloom/proof/process"
@@ -204,7 +204,7 @@ func (l *listener) invalid(text string) bool {
 }
 
 func (r *result) replay(o options) error {
-	found, err := hook.InspectJournal(o.Dir, func(uint64, []byte) error { return nil })
+	found, err := journal.Entrance(entrance.Key{}).Inspect(o.Dir, func(uint64, []byte) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"runtime"
 
 	"handloom/bench/internal/measure"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/shard/handle"
 	"handloom/store"
 )
@@ -79,7 +79,7 @@ func recordingIn(s set[item32], st *store.Store, f func(q store.Queue, names []s
 		Items:   s.n,
 		Prepare: func() { check(st.Discard()) },
 		Body:    func() { check(st.Each(ctx, 1, task)) },
-		Count:   func() int { return hook.Pending(st) },
+		Count:   st.Entrance(entrance.Key{}).Pending,
 	}
 }
 

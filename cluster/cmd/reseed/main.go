@@ -18,7 +18,7 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/rights"
 	"handloom/internal/cli"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/journal"
 )
 
@@ -111,7 +111,7 @@ func (c *command) reseed(ctx context.Context, stdout io.Writer) (err error) {
 		defer func() { err = errors.Join(err, o.Journal.Close()) }()
 	}
 	servers := cluster.URLs(strings.Split(c.servers, ","), options...)
-	steps, err := hook.PlanReseed(ctx, servers, c.cell, o, state)
+	steps, err := cluster.Entrance(ctx, entrance.Key{}, servers, c.cell, o, state)
 	for _, step := range steps {
 		fmt.Fprintln(stdout, step)
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"handloom/internal/cli"
+	"handloom/internal/entrance"
 	logentry "handloom/internal/entry"
-	"handloom/internal/hook"
 	"handloom/internal/image"
-	_ "handloom/journal" // sets the variables of package hook
+	"handloom/journal"
 	"handloom/store"
 )
 
@@ -23,7 +23,7 @@ type looked struct {
 	ExitCode int
 	Reason   string
 	Snapshot []lookedSnapshot // newest last
-	Segments []hook.Segment
+	Segments []entrance.Segment
 	Cut      string // cut of the journal; "": none
 	Records  *lookedRecords
 	Damage   []string
@@ -134,7 +134,7 @@ func (s *lookedSnapshot) end(r io.Reader) error {
 
 func (l *looked) journal() error {
 	records := lookedRecords{Kinds: map[string]int{}}
-	found, err := hook.InspectJournal(l.Path, records.add)
+	found, err := journal.Entrance(entrance.Key{}).Inspect(l.Path, records.add)
 	if err != nil {
 		return err
 	}

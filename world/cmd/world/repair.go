@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"handloom/internal/cli"
-	"handloom/internal/hook"
+	"handloom/internal/entrance"
 	"handloom/journal"
 )
 
@@ -20,7 +20,7 @@ func (p *command) repair(ctx context.Context, args []string) (exit int, err erro
 		return 0, misused(err, "want one DIR, got %d", len(words))
 	}
 	dir, last := words[0], uint64(0)
-	found, err := hook.InspectJournal(dir, func(at uint64, _ []byte) error {
+	found, err := journal.Entrance(entrance.Key{}).Inspect(dir, func(at uint64, _ []byte) error {
 		last = at
 		return nil
 	})
@@ -44,7 +44,7 @@ func (p *command) repair(ctx context.Context, args []string) (exit int, err erro
 	case *from > last:
 		return 0, fmt.Errorf("%s: -from: got %d, want at most %d, the last record", dir, *from, last)
 	}
-	moved, cut, err := hook.PlanRepair(dir, *from)
+	moved, cut, err := journal.Entrance(entrance.Key{}).PlanRepair(dir, *from)
 	if err != nil {
 		return 0, err
 	}

@@ -1,36 +1,30 @@
-package hook
+package entrance
 
 import (
 	"context"
 	"errors"
 )
 
-// NewClaim makes the [Claim] of a *store.Store. Package store sets it; programs use
-// [OpenClaim].
-var NewClaim func(ctx context.Context, store any) (any, error)
+// A Store is the entrance of a *store.Store. Queue, Receipt and Writer are store.Queue,
+// *store.Receipt and *store.Writer.
+type Store[Queue, Receipt, Writer any] struct {
+	// OpenClaim gives the caller the sole right to change the store until Release. Readers
+	// continue.
+	//
+	// It waits for the phase that is open. It fails with store.ErrPhase inside a phase, while
+	// the store has another Claim, and while commands or calls of the inbox wait for a flush.
+	// It fails with store.ErrSnapshot when the items of a table cannot become bytes because
+	// they hold pointers, interfaces, functions or channels: the error names each such table
+	// and field.
+	OpenClaim func(ctx context.Context) (Claim[Queue, Receipt, Writer], error)
 
-// Pending returns the number of commands of a *store.Store that wait for a flush. Package store
-// sets it, for package proof; only the goroutine that flushes calls it.
-var Pending func(store any) int
+	// NewProbe makes the Probe of a store without one. It fails with store.ErrPhase while a
+	// phase is open.
+	NewProbe func() (Probe, error)
 
-// Tag returns the *image.Tag of a *store.Checkpoint: the position in a log, and the version of
-// the program, that WriteTo writes and ReadCheckpoint reads. Package store sets it.
-var Tag func(checkpoint any) any
-
-// OpenClaim gives the caller the sole right to change a *store.Store until Release. Queue,
-// Receipt and Writer are store.Queue, *store.Receipt and *store.Writer. Readers continue.
-//
-// It waits for the phase that is open. It fails with store.ErrPhase inside a phase, while
-// the store has another Claim, and while commands or calls of the inbox wait for a flush.
-// It fails with store.ErrSnapshot when the items of a table cannot become bytes because
-// they hold pointers, interfaces, functions or channels: the error names each such table
-// and field.
-func OpenClaim[Queue, Receipt, Writer any](ctx context.Context, store any) (Claim[Queue, Receipt, Writer], error) {
-	c, err := NewClaim(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	return c.(Claim[Queue, Receipt, Writer]), nil
+	// Pending returns the number of commands that wait for a flush. Only the goroutine that
+	// flushes calls it.
+	Pending func() int
 }
 
 // ErrInput means that no Seal of a store with the same tables gave the bytes of an Unseal. The

@@ -1,8 +1,4 @@
-package hook
-
-// NewProbe makes the [Probe] of a *store.Store, which has none. Package store sets it. It fails
-// with store.ErrPhase while a phase is open.
-var NewProbe func(store any) (Probe, error)
+package entrance
 
 // A Probe reports each change of one item of a *store.Store, with its cause, for tools that run
 // ticks again. A change lies between two boundaries:

@@ -1,11 +1,11 @@
-package hook
+package entrance
 
 import "context"
 
 // A Redo lets a tick with input run again, from the state before it and with the same input, if
 // it fails. Package world puts one into the context of such a tick.
 //
-//	if redo := hook.RedoOf(ctx); redo != nil && redo.HasInput(isMine) && redo.Save(ctx) {
+//	if redo := entrance.RedoOf(ctx); redo != nil && redo.HasInput(isMine) && redo.Save(ctx) {
 //		redo.OnError(func(err error) (again bool) { ... })
 //	}
 //
@@ -42,10 +42,6 @@ func (r *Redo) Again(err error) bool {
 	}
 	return false
 }
-
-// SkipDigests makes a *world.Replayer run on when the state is another than the digests in the log
-// show. Package world sets it; package history compares two programs on one log.
-var SkipDigests func(replayer any)
 
 type redoKey struct{}
 

@@ -1,4 +1,4 @@
-package hook
+package entrance
 
 import (
 	"context"
@@ -35,11 +35,12 @@ type Part struct {
 	New    func() any
 }
 
-// NewDriver makes the [Driver] of a *world.Replayer. Package world sets it.
-var NewDriver func(replayer any) Driver
-
 // A Driver runs ticks on a *world.Replayer that are not in its log, for tools that change inputs.
 type Driver interface {
+	// SkipDigests makes the Replayer run on when the state is another than the digests in the
+	// log show.
+	SkipDigests()
+
 	// Input returns the calls in the logged input of the next tick. It returns io.EOF if the log had
 	// no further tick at Start, and the errors of Next of the Replayer for records.
 	Input(ctx context.Context) ([][]Command, error)
