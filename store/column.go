@@ -1,13 +1,19 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"unsafe"
 
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/items"
+	"handloom/shard"
+	"handloom/shard/handle"
 )
 
 // Column is an array of C with one element per row of a packed table, for data that some
@@ -180,3 +186,266 @@ func Exchange[T, C any](ctx context.Context, a, b *Column[T, C]) error {
 	check.Given(a != nil && b != nil, "store: Exchange", "Column")
 	return exchange(ctx, &a.core, &b.core)
 }
+
+// column is the untyped core of a [Column].
+type column struct {
+	component
+	index  int
+	kind   *dense.Kind
+	shards [MaxShards]*dense.Column // by typeId & 63; unused entries are columns of an empty map
+}
+
+// add adds the column to the table; on failure neither has changed.
+func (c *column) add(t *table, o columnOptions, typ *items.Type) error {
+	c.what, c.element = isColumn, c.item
+	return c.component.add(t, "AddColumn", o, typ, func() {
+		c.index = len(t.columns)
+		c.kind = &dense.Kind{Name: c.name, Type: typ}
+		c.forget()
+		for i, sh := range t.order {
+			shard := t.packed(i).AddColumn(c.kind)
+			c.shards[(int(t.first)+i)%MaxShards] = shard
+			sh.AddColumn(shard, c.number, c.fields, c.visitor, c.onSet(i))
+		}
+		t.columns = append(t.columns, c)
+		t.copying.addColumn(t.name, c.name, typ, o.clone)
+	})
+}
+
+// forget makes the lookups find nothing.
+func (c *column) forget() {
+	none, _ := dense.New(c.table.typ, handle.Options{TypeID: int(c.table.first)}) // any typeId of the table
+	fill(c.shards[:], none.AddColumn(c.kind))
+}
+
+// onSet returns the function that a flush calls for each element it sets, or nil.
+func (c *column) onSet(shard int) func(id ID, item unsafe.Pointer) bool {
+	if !c.tracked {
+		return nil
+	}
+	return func(id ID, _ unsafe.Pointer) bool {
+		c.written.add(shard, id)
+		return true
+	}
+}
+
+// beginSets begins the written lists of the components that a flush sets.
+func (t *table) beginSets(frame uint64) {
+	for _, p := range t.components {
+		if p.tracked && len(p.sets()) > 0 {
+			p.written.begins(frame)
+		}
+	}
+}
+
+// shard returns the array of the column for a map of the table.
+func (c *column) shard(m *dense.Set) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
+
+func (c *column) run(method string, m *dense.Set, row, n int) items.Slice {
+	if m == nil || c.table.lookups.packed[m.TypeID()%MaxShards] != m {
+		panic(fmt.Sprintf("store: %s of column %q with rows not of table %q; use rows of a pass over that table",
+			method, c.name, c.table.name))
+	}
+	return c.shard(m).Range(row, row+n)
+}
+
+// wrongMembers is the panic value of Member for members of another table; a value to
+// allow inlining.
+type wrongMembers struct{ column, table string }
+
+func (w wrongMembers) Error() string {
+	return fmt.Sprintf("store: Member of column %q with members not of table %q; use groups of that table", w.column, w.table)
+}
+
+// mustWrite panics, in checked builds, with the error for the pass, if its system does not
+// name the column.
+func (c *column) mustWrite(p *phase) {
+	if err := p.mayWriteComponent(&c.component, "writes"); err != nil {
+		panic(err)
+	}
+}
+
+// mustRun panics unless a chunk belongs to the running pass.
+func (p *pass) mustRun(method string, index int, serial uint32) {
+	if serial != p.serial {
+		panic(wrongChunk{method, index, p})
+	}
+}
+
+// wrote notes that a task wrote the element of a row.
+func (c *column) wrote(p *pass, chunk, row int) {
+	if p.table != c.table {
+		panic(fmt.Sprintf("store: Wrote of column %q with a chunk of table %q", c.fullName, p.table.name))
+	}
+	p.note(c, chunk, row)
+}
+
+func exchange(ctx context.Context, a, b *column) error {
+	s := a.table.store
+	s.given(ctx, "Exchange")
+	switch {
+	case a.table != b.table:
+		return fmt.Errorf("store: Exchange of columns %q and %q of two tables; use columns of one table", a.fullName, b.fullName)
+	case a.copies() || b.copies():
+		return fmt.Errorf("store: Exchange of columns %q and %q, one of which has Clone or Links; copy the elements instead", a.fullName, b.fullName)
+	case s.phaseOf(ctx) == nil:
+		return fmt.Errorf("store: Exchange outside a phase: %w; call it inside a Frame, or in a system that writes both columns", ErrPhase)
+	}
+	p, err := s.enter(ctx, opExchange)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	if err := cmp.Or(p.mayWriteComponent(&a.component, "exchanges"), p.mayWriteComponent(&b.component, "exchanges")); err != nil {
+		return err // in every build, because other systems of the wave may hold slices of both
+	}
+	for i := range a.table.order {
+		m := a.table.packed(i)
+		a.shard(m).Exchange(b.shard(m), m.Len())
+	}
+	return nil
+}
+
+func (c *column) copies() bool {
+	return c.visitor != nil || c.table.copying.clones.Columns[c.index] != nil
+}
+
+// item returns the address of the element of the item id, or nil.
+func (c *column) item(id ID) unsafe.Pointer {
+	if !c.table.owns(id) {
+		return nil
+	}
+	m := c.table.packed(int(id.TypeID() - c.table.first))
+	if row, ok := m.RowOf(id); ok {
+		return c.shard(m).At(row)
+	}
+	return nil
+}
+
+// component is the common core of columns and sparse data of a table.
+type component struct {
+	table    *table
+	number   int
+	what     string
+	name     string
+	fullName string
+	line     int // index in the columns of [Store.Flushed]
+	typ      *items.Type
+	fields   []uintptr         // offsets of handles in an element
+	visitor  shard.LinkVisitor // visits handles that references lead to; nil: none
+	element  func(id ID) unsafe.Pointer
+
+	recorder batch.SetLog
+
+	tracked bool // whether it has Changes
+	written written
+}
+
+// The kinds of components.
+const (
+	isColumn = "column"
+	isSparse = "sparse data"
+)
+
+type columnOptions struct {
+	name    string
+	changes bool
+	links   shard.LinkVisitor
+	clone   func(dst, src unsafe.Pointer)
+}
+
+// untypedColumn converts options as untypedOptions does.
+func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
+	return columnOptions{
+		name: o.Name, changes: o.Changes,
+		links: *(*shard.LinkVisitor)(unsafe.Pointer(&o.Links)),
+		clone: *(*func(dst, src unsafe.Pointer))(unsafe.Pointer(&o.Clone)),
+	}
+}
+
+// add adds the component to the table; on failure neither has changed. It calls attach
+// when nothing can fail anymore.
+func (p *component) add(t *table, verb string, o columnOptions, typ *items.Type, attach func()) error {
+	s := t.store
+	if !s.gate.tryAcquire(false) {
+		return fmt.Errorf("store: %s: %w: a phase is open; add columns and sparse data outside phases", verb, ErrPhase)
+	}
+	defer s.gate.release(false)
+	if s.closed {
+		return fmt.Errorf("store: %s: %w", verb, ErrClosed)
+	}
+	if s.claim.Load() != nil {
+		return fmt.Errorf("store: %s: %w", verb, errClaimed)
+	}
+	if o.name == "" {
+		o.name = typ.Reflect.String()
+	}
+	fields, err := handleFields(typ.Reflect, o.links != nil, "ColumnOptions.Links")
+	if err := errors.Join(err, o.validate(t)); err != nil {
+		return prefixed(fmt.Sprintf("store: %s %q to table %q", verb, o.name, t.name), err)
+	}
+	p.table, p.number, p.name, p.fullName = t, len(t.components), o.name, t.name+"."+o.name
+	p.typ, p.fields, p.visitor, p.tracked = typ, fields, o.links, o.changes
+	if p.tracked {
+		p.written.init(t, nil)
+	}
+	p.recorder.Init(&t.recorder, typ, p.what == isSparse, fields, o.links)
+	t.components = append(t.components, p)
+	t.links, t.visits = t.links || len(fields) > 0, t.visits || o.links != nil
+	attach()
+	s.components[p.fullName] = p
+	s.statsLock.Lock()
+	p.line = len(s.flushed.Columns)
+	s.flushed.Columns = append(s.flushed.Columns, TableReport{Name: p.fullName})
+	s.statsLock.Unlock()
+	s.publishAll([]*table{t})
+	return nil
+}
+
+func (o columnOptions) validate(t *table) error {
+	var errs []error
+	if t.component(o.name) != nil {
+		errs = append(errs, errors.New("the name is taken; give each column and sparse data of a table its own Name"))
+	} else if other := t.store.components[t.name+"."+o.name]; other != nil {
+		errs = append(errs, fmt.Errorf("%s %q of table %q has the same name in reports; choose another", other.what, other.name, other.table.name))
+	}
+	if o.changes && !t.tracked {
+		errs = append(errs, errors.New("the table keeps no changes; register it with Changes, too"))
+	}
+	return errors.Join(errs...)
+}
+
+func (t *table) component(name string) *component {
+	for _, p := range t.components {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func (p *component) resource() resource { return resource{table: p.table, component: p} }
+
+// byTable orders components by typeId of the table, then by number.
+func byTable(a, b *component) int {
+	return cmp.Or(byTypeID(a.table, b.table), cmp.Compare(a.number, b.number))
+}
+
+// lookup is [table.lookup] for a component.
+func (p *component) lookup(method string) {
+	s := p.table.store
+	if s.applying.Load() {
+		panic(fmt.Sprintf("store: %s of %s %q while a flush applies; look things up in a phase (Read, a pass, Frame)", method, p.what, p.fullName))
+	}
+	if y := s.currentSystem(); y != nil && !y.readsComponent(p) {
+		panic(y.undeclaredComponent("calls "+method+" of", p, "Reads"))
+	}
+}
+
+func (p *component) mustTrack(method string) {
+	if !p.tracked {
+		panic(fmt.Sprintf("store: %s of %s %q, which keeps no changes; add it with ColumnOptions.Changes", method, p.what, p.fullName))
+	}
+}
+
+func (p *component) sets() []*batch.Sets { return p.table.recorder.Pending.Sets(p.number) }

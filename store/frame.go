@@ -2,8 +2,13 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
 
 	"handloom/internal/check"
+	"handloom/internal/dense"
+	"handloom/internal/paged"
 )
 
 // frame is the outermost of a Frame, a Write, a Run of a schedule and a Flush, or a tick of
@@ -86,4 +91,273 @@ func (s *Store) endFrame(p *phase) (*Report, error) {
 	}
 	s.flush.endUnread()
 	return s.flushIn(inner)
+}
+
+// Writer changes tables at once. It is valid inside the Write or Frame that gave it.
+type Writer struct {
+	phase   *phase
+	changed []*table
+	busy    atomic.Bool // checked builds: a call runs
+}
+
+// alone panics if another call with w runs, until the returned function is called. Only
+// checked builds call it.
+func (w *Writer) alone(operation string) (end func()) {
+	if w == nil {
+		return func() {}
+	}
+	if !w.busy.CompareAndSwap(false, true) {
+		panic(fmt.Sprintf("store: %s while another call with the same Writer runs; call it on one goroutine, and not in a key function", operation))
+	}
+	return func() { w.busy.Store(false) }
+}
+
+// Write holds the store alone and calls fn, which changes tables at once with w: Insert,
+// Remove, Clear, and Put and Remove of a [Sparse]. Passes, flushes and orderings need a
+// [Store.Frame]. A Write is one frame.
+//
+// Write returns the first error of an Insert, or the cause of ctx if ctx ends before the
+// store is free. Changes stay in both cases.
+//
+//	err := s.Write(ctx, func(w *store.Writer) { h = ships.Insert(w, Ship{Hull: 100}) })
+func (s *Store) Write(ctx context.Context, fn func(w *Writer)) error {
+	check.Given(fn != nil, "store: Write", "function")
+	y, err := s.beginWriting(ctx, opWrite)
+	if err != nil {
+		return err
+	}
+	defer y.end()
+	fn(&y.writer)
+	return y.frame.refused
+}
+
+// writing is an open Write or Frame, allocated at once.
+type writing struct {
+	phase  phase
+	writer Writer
+	frame  frame
+	region region
+}
+
+func (s *Store) beginWriting(ctx context.Context, op operation) (*writing, error) {
+	y := new(writing)
+	if err := y.phase.enter(ctx, s, op); err != nil {
+		return nil, err
+	}
+	y.region = y.phase.trace("")
+	y.writer.phase, y.phase.frame = &y.phase, &y.frame
+	y.frame.begin(s)
+	s.flush.adopt(y.frame.number)
+	s.writes++
+	return y, nil
+}
+
+func (y *writing) end() {
+	s := y.phase.store
+	defer s.receipts.end(&y.frame)
+	defer y.phase.leave()
+	defer y.region.end()
+	s.publishAll(y.writer.changed)
+}
+
+// use panics unless w is inside a Write or Frame of the table's store, outside passes and
+// flushes. It notes that t changes.
+func (w *Writer) use(t *table, operation string) {
+	w.useComponent(t, operation)
+	t.version++
+}
+
+// useComponent is use for columns and sparse data of t, whose rows do not change.
+func (w *Writer) useComponent(t *table, operation string) {
+	if s := t.store; w != nil && w.phase != nil && w.phase.store == s && s.written[t.ordinal] == s.writes && s.probe == nil &&
+		!w.phase.ended.Load() && !w.phase.busy.Load() {
+		return
+	}
+	w.useFirst(t, operation)
+}
+
+// useFirst is the slow path of useComponent: the first use of t in a Write or Frame, a wrong
+// use, or a use that a probe sees.
+func (w *Writer) useFirst(t *table, operation string) {
+	w.check(operation)
+	s := t.store
+	if w.phase.store != s {
+		panic(fmt.Sprintf("store: %s with the Writer of another store; use the Writer of a Write or Frame of this store", operation))
+	}
+	if s.probe != nil {
+		s.probe.writes(w, t, operation)
+	}
+	if written := &s.written[t.ordinal]; *written != s.writes {
+		*written = s.writes
+		w.changed = append(w.changed, t)
+		t.resolveRows()
+	}
+}
+
+// check panics unless w is inside a Write or Frame, outside passes and flushes.
+func (w *Writer) check(operation string) {
+	switch {
+	case w == nil || w.phase == nil:
+		panic(fmt.Sprintf("store: %s with a Writer that no Write or Frame gave; change tables inside the function given to one", operation))
+	case w.phase.ended.Load():
+		panic(fmt.Sprintf("store: %s with a Writer whose Write or Frame has ended; change tables inside the function given to it", operation))
+	case w.phase.busy.Load():
+		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Frame; record into the queue of the task instead", operation))
+	}
+}
+
+// Insert adds v to the shard with the fewest items, the first by typeId of several, and
+// returns its handle. It takes O(shards) time, invalidates pointers into the shard, and
+// panics when w is used outside its Write or Frame.
+//
+// If the table is full, or an [Index] has the key of v, Insert changes nothing and
+// returns the null handle. The Write or Frame then returns the first such error, which
+// wraps [ErrFull] or [ErrDuplicate].
+func (t *Table[T]) Insert(w *Writer, v T) Handle[T] {
+	if check.Full {
+		defer w.alone("Insert")()
+	}
+	shard, err := t.core.insertInto(w)
+	if err == nil && t.core.indexes != nil {
+		value := new(T) // v itself would escape to the heap in every call
+		*value = v
+		err = t.core.mayAdd(unsafe.Pointer(value))
+	}
+	if err != nil {
+		return Handle[T]{ID: w.fail(err)}
+	}
+	h, err := dense.Insert(t.core.packed(shard), v)
+	if err != nil {
+		return Handle[T]{ID: w.fail(t.core.withName(err))}
+	}
+	if t.core.tracked {
+		t.core.inserted(w, shard, h.ID)
+	}
+	if t.core.indexes != nil {
+		t.core.added(h.ID)
+	}
+	return h
+}
+
+// Insert adds v at once; see [Table.Insert].
+func (t *StableTable[T]) Insert(w *Writer, v T) Handle[T] {
+	if check.Full {
+		defer w.alone("Insert")()
+	}
+	shard, err := t.core.insertInto(w)
+	if err == nil && t.core.indexes != nil {
+		value := new(T) // v itself would escape to the heap in every call
+		*value = v
+		err = t.core.mayAdd(unsafe.Pointer(value))
+	}
+	if err != nil {
+		return Handle[T]{ID: w.fail(err)}
+	}
+	h, err := paged.Insert(t.core.pages(shard), v)
+	if err != nil {
+		return Handle[T]{ID: w.fail(t.core.withName(err))}
+	}
+	if t.core.tracked {
+		t.core.inserted(w, shard, h.ID)
+	}
+	if t.core.indexes != nil {
+		t.core.added(h.ID)
+	}
+	return h
+}
+
+// fail keeps the first error of an Insert, and returns the null ID.
+func (w *Writer) fail(err error) ID {
+	if f := w.phase.frame; f.refused == nil {
+		f.refused = err
+	}
+	return 0
+}
+
+// insertInto returns the shard for the next item.
+func (t *table) insertInto(w *Writer) (least int, err error) {
+	w.use(t, "Insert")
+	items := 0
+	for i, sh := range t.order {
+		items += sh.Map.Len()
+		if sh.Map.Len() < t.order[least].Map.Len() {
+			least = i
+		}
+	}
+	if t.maxItems > 0 && items >= t.maxItems {
+		return 0, t.withName(fmt.Errorf("%w: %d items are MaxItems", ErrFull, items))
+	}
+	return least, nil
+}
+
+// withName adds the name of the table to err, unless it is nil.
+func (t *table) withName(err error) error {
+	if err != nil {
+		err = fmt.Errorf("store: table %q: %w", t.name, err)
+	}
+	return err
+}
+
+// Remove erases the item h and reports whether it existed, so that a second Remove has no
+// effect. It returns false for handles of other tables and provisional handles.
+//
+// It takes O(1) time, moves the last item of the shard into the gap and invalidates
+// pointers into the shard. It panics when w is used outside its Write or Frame; elsewhere
+// record [Table.Erase].
+func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
+	if check.Full {
+		defer w.alone("Remove")()
+	}
+	t.core.remove(w, h.ID)
+	return dense.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
+}
+
+// Remove erases the item h and reports whether it existed; see [Table.Remove]. It takes
+// O(1) time and moves no item.
+func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
+	if check.Full {
+		defer w.alone("Remove")()
+	}
+	t.core.remove(w, h.ID)
+	return paged.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
+}
+
+// remove prepares the immediate erase of an item.
+func (t *table) remove(w *Writer, id ID) {
+	w.use(t, "Remove")
+	if t.tracked {
+		t.removing(w, id)
+	}
+	if t.sparse != nil {
+		t.drop(id)
+	}
+	if t.indexes != nil {
+		t.removed(id)
+	}
+}
+
+// Clear erases every item, as [handlemap.Map.Clear] does. It takes O(Len()) time and
+// panics when w is used outside its Write or Frame.
+func (t *Table[T]) Clear(w *Writer) { t.core.clear(w) }
+
+// Clear erases every item; see [Table.Clear].
+func (t *StableTable[T]) Clear(w *Writer) { t.core.clear(w) }
+
+func (t *table) clear(w *Writer) {
+	if check.Full {
+		defer w.alone("Clear")()
+	}
+	w.use(t, "Clear")
+	if t.tracked && t.len() > 0 {
+		t.clearing(w)
+	}
+	for i, sh := range t.order {
+		sh.Map.Clear()
+		for _, c := range t.sparse {
+			c.shard(i).Clear()
+		}
+	}
+	for _, x := range t.indexes {
+		x.clear()
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"handloom/batch"
+	"handloom/shard/handle"
 )
 
 // Report has the outcome of a flush. The Report of Flush is valid until the next flush;
@@ -74,3 +75,116 @@ func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r
 // String returns one line with every counter that is not 0, such as "particle: 3 created
 // 1 erased".
 func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }
+
+// Stats are the sizes of a store after its last flush. Their JSON decodes to equal Stats.
+type Stats struct {
+	Epoch  uint64       `json:"epoch"`
+	Tables []TableStats `json:"tables,omitempty"` // in the order of registration
+}
+
+// TableStats are the sizes of one table, over all shards.
+type TableStats struct {
+	Name     string `json:"name"`
+	Shards   int    `json:"shards"`
+	Live     int    `json:"live"`     // number of items
+	Vacant   int    `json:"vacant"`   // number of slots that wait to be issued again
+	Depleted int    `json:"depleted"` // number of slots that used their last generation
+	Slots    int    `json:"slots"`    // sum of the three
+	Bytes    int64  `json:"bytes"`    // memory of the containers, capacity included
+}
+
+// Stats returns the sizes after the last flush or Write. Any goroutine may call it at any
+// time. It takes O(tables) time.
+func (s *Store) Stats() Stats {
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	return Stats{Epoch: s.stats.Epoch, Tables: slices.Clone(s.stats.Tables)}
+}
+
+// Flushed returns the sum of the reports of all flushes with commands, including those
+// before a [Store.Rollback], so that no counter ever falls. Epoch is their number; Tables
+// and Columns list all tables and columns in the order of registration; there are no
+// stale commands. Insert, Remove and Clear are not commands and do not count. The
+// difference of two sums is the activity between them.
+//
+// Any goroutine may call it at any time. It takes O(tables) time.
+func (s *Store) Flushed() *Report {
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	return s.flushed.Clone()
+}
+
+// publishFlush updates the sums by the report of a flush and by its tables, which are
+// counted and in the order of the report.
+func (s *Store) publishFlush(tables []*table, r *Report) {
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	s.stats.Epoch = r.Epoch
+	sum := &s.flushed
+	sum.Epoch++
+	sum.Total.Add(r.Total)
+	for i, t := range tables {
+		s.stats.Tables[t.ordinal].set(&t.stats.sum)
+		sum.Tables[t.ordinal].Add(r.Tables[i].Counts)
+	}
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		sum.Columns[s.components[c.Name].line].Add(c.Counts)
+	}
+	sum.Plan += r.Plan
+	sum.Apply += r.Apply
+}
+
+// publishAll counts tables that changed as a whole, and publishes their sizes.
+func (s *Store) publishAll(changed []*table) {
+	for _, t := range changed {
+		t.count()
+	}
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	s.stats.Epoch = s.epoch.Load()
+	for _, t := range changed {
+		s.stats.Tables[t.ordinal].set(&t.stats.sum)
+	}
+}
+
+// set sets the sizes of a table, not its name and shards.
+func (t *TableStats) set(from *handle.Stats) {
+	t.Live, t.Vacant, t.Depleted, t.Slots, t.Bytes = from.Live, from.Vacant, from.Depleted, from.Slots, from.Bytes
+}
+
+// shardStats are the sizes of a table by shard; a flush recounts only shards that it
+// changed. Only holders of the exclusive gate use them.
+type shardStats struct {
+	shards  []handle.Stats
+	sum     handle.Stats
+	version uint64
+}
+
+func (t *table) count() {
+	if t.stats.shards == nil {
+		t.stats.shards = make([]handle.Stats, len(t.order))
+	}
+	t.recount(batch.AllShards(len(t.order)))
+}
+
+// recount counts some shards again. No other shard has changed since the last count.
+func (t *table) recount(shards batch.Shards) {
+	f := &t.stats
+	sum := &f.sum
+	for ; shards != 0; shards = shards.Rest() {
+		counted := &f.shards[shards.First()]
+		sh := t.order[shards.First()]
+		now := sh.Map.Stats()
+		if len(t.sparse) > 0 {
+			now = sh.State().Stats()
+		}
+		sum.Live += now.Live - counted.Live
+		sum.Vacant += now.Vacant - counted.Vacant
+		sum.Depleted += now.Depleted - counted.Depleted
+		sum.Slots += now.Slots - counted.Slots
+		sum.Bytes += now.Bytes - counted.Bytes
+		*counted = now
+	}
+	f.version = t.version
+}

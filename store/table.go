@@ -1,12 +1,21 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"iter"
+	"sync"
+	"sync/atomic"
+	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/items"
+	"handloom/internal/paged"
 	"handloom/internal/slotset"
+	"handloom/shard"
+	"handloom/shard/handle"
 )
 
 // Table holds all items of one type T in a store, packed: the last item fills the gap of
@@ -125,4 +134,276 @@ func (t *table) rowChanges() (sum uint64) {
 		sum += t.packed(i).Changes()
 	}
 	return sum
+}
+
+// table is the untyped core of a table: shards, commands, flushes and copies. It works on
+// handles and numbers, so it is compiled once for all tables; [Table] and [StableTable]
+// are thin typed shells.
+type table struct {
+	store      *Store
+	name       string
+	ordinal    int
+	first      uint16         // typeId of the first shard
+	order      []*shard.Shard // by typeId
+	typ        *items.Type    // item type
+	maxItems   int
+	minFree    int
+	chunk      int                      // rows per chunk
+	fields     []uintptr                // offsets of handles in an item
+	visitor    shard.LinkVisitor        // visits handles inside references; nil: none
+	links      bool                     // items, columns or sparse data have handle fields
+	visits     bool                     // items, columns or sparse data have a Links function
+	tracked    bool                     // keeps change lists
+	fixedKeys  bool                     // see TableOptions
+	events     bool                     // items end without a command
+	reader     atomic.Pointer[Schedule] // the last one made that reads or writes it, which ends the events; nil: none
+	version    uint64                   // increases when items are created, erased or moved
+	copying    copying
+	lookups    lookups
+	migrate    map[string]func(old Fields, v unsafe.Pointer) error
+	initial    items.Slice  // one item, the initial [Value]; empty for a table
+	value      handle.ID    // handle of that item
+	components []*component // columns and sparse data, in the order of addition
+	columns    []*column
+	sparse     []*sparseData
+	indexes    []keyIndex // in the order of addition
+
+	recorder batch.Recorder
+	flushing tableFlush
+	stats    shardStats
+	pass     pass
+	written  written
+	changes  changes
+	passes   sync.Pool // of *pass, for passes that do not write items
+	folds    sync.Pool // of *folding, for reuse
+	reducers sync.Map  // *sync.Pool of reductions, by a nil *reduction of their result type
+}
+
+// lookups are the maps of a table by typeId & 63, for its typed shell. Depending on the
+// kind of the table only packed or stable is set. Unused entries are the first map, which
+// has no word with another typeId, so that they find nothing.
+type lookups struct {
+	packed *[MaxShards]*dense.Set
+	stable *[MaxShards]*paged.Set
+	cells  *paged.Type // type of the items, for stable
+}
+
+// rowOf returns the row of the item id, and whether it exists.
+func (l *lookups) rowOf(id ID) (int, bool) {
+	tag := id >> 48 & (MaxShards - 1)
+	if l.packed != nil {
+		return l.packed[tag].RowOf(id)
+	}
+	return l.stable[tag].RowOf(id)
+}
+
+// idOf returns the handle of the item at a reference of groups: typeId & 63 above the
+// row.
+func (l *lookups) idOf(ref uint64) ID {
+	tag, row := ref>>32&(MaxShards-1), int(uint32(ref))
+	if l.packed != nil {
+		return l.packed[tag].IDAt(row)
+	}
+	return l.stable[tag].IDAt(row)
+}
+
+// makeMap makes the map of a shard and adds it to the lookups.
+func (l *lookups) makeMap(t *items.Type, o handle.Options) (shard.Map, error) {
+	if l.packed != nil {
+		m, err := dense.New(t, o)
+		if err == nil {
+			l.packed[o.TypeID%MaxShards] = m
+		}
+		return m, err
+	}
+	m, err := paged.New(l.cells, o)
+	if err == nil {
+		l.stable[o.TypeID%MaxShards] = m
+	}
+	return m, err
+}
+
+// complete sets the unused entries.
+func (l *lookups) complete(first uint16) {
+	if l.packed != nil {
+		complete(l.packed, first)
+		return
+	}
+	complete(l.stable, first)
+}
+
+func complete[M any](maps *[MaxShards]*M, first uint16) {
+	for i, m := range maps {
+		if m == nil {
+			maps[i] = maps[first%MaxShards]
+		}
+	}
+}
+
+// forget makes the lookups find nothing: all entries are an empty map of the typeId.
+func (l *lookups) forget(t *items.Type, typeID uint16) {
+	if l.packed != nil {
+		none, _ := dense.New(t, handle.Options{TypeID: int(typeID)}) // typeID is valid
+		fill(l.packed[:], none)
+		return
+	}
+	none, _ := paged.New(l.cells, handle.Options{TypeID: int(typeID)})
+	fill(l.stable[:], none)
+}
+
+func fill[E any](all []E, v E) {
+	for i := range all {
+		all[i] = v
+	}
+}
+
+// register adds a table of either kind to s: it checks the options and makes a shard per
+// typeId. On failure s is unchanged. cells is nil for a packed table.
+func (t *table) register(s *Store, verb string, o options, typ *items.Type, cells *paged.Type) error {
+	s.made(verb)
+	if !s.gate.tryAcquire(false) {
+		return fmt.Errorf("store: %s: %w: a phase is open; register outside phases", verb, ErrPhase)
+	}
+	defer s.gate.release(false)
+	if s.closed {
+		return fmt.Errorf("store: %s: %w", verb, ErrClosed)
+	}
+	if s.claim.Load() != nil {
+		return fmt.Errorf("store: %s: %w", verb, errClaimed)
+	}
+	if o.Name == "" {
+		o.Name = typ.Reflect.String()
+	}
+	if o.Shards == 0 {
+		o.Shards = 1
+	}
+	t.typ, t.lookups.cells = typ, cells
+	if err := t.init(s, o); err != nil {
+		what := "table "
+		if o.initial.Len() > 0 {
+			what = ""
+		}
+		return prefixed(fmt.Sprintf("store: %s %s%q", verb, what, o.Name), err)
+	}
+	s.add(t, o.Name)
+	return nil
+}
+
+// prefixed returns err with prefix before each joined error.
+func prefixed(prefix string, err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fmt.Errorf("%s: %w", prefix, err)
+	}
+	var errs []error
+	for _, fault := range joined.Unwrap() {
+		errs = append(errs, prefixed(prefix, fault))
+	}
+	return errors.Join(errs...)
+}
+
+func (t *table) init(s *Store, o options) error {
+	fields, err := handleFields(t.typ.Reflect, o.links != nil, "TableOptions.Links")
+	if err := errors.Join(err, o.validate(s)); err != nil {
+		return err
+	}
+	if o.TypeID == 0 {
+		o.TypeID = s.freeRun(o.Shards)
+	}
+	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
+	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
+	t.visitor, t.tracked, t.events, t.migrate = o.links, o.Changes, o.Events, o.migrate
+	t.links, t.visits = len(fields) > 0, o.links != nil
+	t.copying.init(o.Name, t.typ, o.clone)
+	for i := range o.Shards {
+		m, err := t.lookups.makeMap(t.typ, handle.Options{
+			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,
+			MinFree: o.MinFree, MaxItems: o.MaxItems,
+		})
+		if err != nil {
+			return err
+		}
+		t.order = append(t.order, shard.New(m, t.typ, fields, o.links))
+	}
+	t.lookups.complete(t.first)
+	routed := o.Shards
+	if t.initial = o.initial; t.isValue() {
+		routed = 0 // an erase without a type does not reach it
+		if err := t.setInitial(t.order[0].Map); err != nil {
+			return err
+		}
+	}
+	t.recorder.Init(s.batch, t.first, routed, t.typ)
+	t.recorder.Links(t.fields, t.visitor)
+	t.flushing.init(s, o.Shards)
+	t.fixedKeys = o.FixedKeys
+	if t.tracked {
+		t.written.init(t, nil)
+		t.changes.init(t)
+	}
+	return nil
+}
+
+func (t *table) len() int {
+	n := 0
+	for _, sh := range t.order {
+		n += sh.Map.Len()
+	}
+	return n
+}
+
+// owns reports whether the typeId of id belongs to the table.
+func (t *table) owns(id ID) bool { return uint(id.TypeID())-uint(t.first) < uint(len(t.order)) }
+
+func (t *table) has(id ID) bool { return t.item(id) != nil }
+
+func (t *table) item(id ID) unsafe.Pointer {
+	if !t.owns(id) {
+		return nil
+	}
+	return t.order[id.TypeID()-t.first].Map.Item(id)
+}
+
+func (t *table) digest(shard int) uint64 { return t.order[shard].State().Digest() }
+
+func (t *table) verify(shard int) error {
+	if err := t.order[shard].State().Verify(); err != nil {
+		return fmt.Errorf("store: table %q: %w", t.name, err)
+	}
+	if shard == 0 && t.indexes != nil {
+		return t.verifyKeys()
+	}
+	return nil
+}
+
+// dump calls yield for every handle and item of a shard after the first n, and reports
+// whether yield always returned true.
+func (t *table) dump(shard, n int, yield func(ID, any) bool) bool {
+	more := true
+	t.order[shard].Map.From(n, func(id ID, item unsafe.Pointer) bool {
+		more = yield(id, t.typ.Any(item))
+		return more
+	})
+	return more
+}
+
+// close drops the items; lookups find nothing.
+func (t *table) close() {
+	t.version++
+	t.lookups.forget(t.typ, t.first)
+	for _, c := range t.columns {
+		c.forget()
+	}
+	for _, c := range t.sparse {
+		c.forget()
+	}
+	for _, x := range t.indexes {
+		x.clear()
+	}
+	for i, sh := range t.order {
+		t.order[i] = shard.New(shard.EmptyLike(shard.State{Map: sh.Map}).Map, t.typ, nil, nil)
+	}
+	t.recorder.Reset()
+	t.changes.forget()
+	t.changes.trim(batch.AllShards(len(t.order)))
 }
