@@ -2,8 +2,12 @@ package store_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"weak"
 
@@ -187,4 +191,260 @@ func TestErased_ReleasesValuesWithItsList(t *testing.T) {
 			runtime.KeepAlive(s)
 		}
 	})
+}
+
+// notePass increments and notes the items that pick selects, and notes chunks that all selects
+// as a whole.
+func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[item]) bool, all func(chunk int) bool) error {
+	switch t := table.(type) {
+	case packedTable:
+		return t.ForEach(ctx, func(c store.Chunk[item]) {
+			for i := range c.Items {
+				if pick(c.Handle(i)) {
+					c.Items[i].Value++
+					c.Wrote(i)
+				}
+			}
+			if all(c.Index) {
+				c.WroteAll()
+			}
+		})
+	case stableTable:
+		return t.ForEach(ctx, func(c store.StableChunk[item]) {
+			for h, v := range c.All() {
+				if picked := pick(h); picked || all(c.Index) {
+					if picked {
+						v.Value++
+					}
+					c.Wrote(h)
+				}
+			}
+		})
+	}
+	panic("no such table")
+}
+
+func noChunk(int) bool { return false }
+
+func among(hs ...store.Handle[item]) func(store.Handle[item]) bool {
+	return func(h store.Handle[item]) bool { return slices.Contains(hs, h) }
+}
+
+func writtenOf(table itemTable) []store.Handle[item] { return handlesIn(store.Written(table)) }
+
+func handlesIn[T, C any](list iter.Seq2[store.Handle[T], *C]) (hs []store.Handle[T]) {
+	for h := range list {
+		hs = append(hs, h)
+	}
+	return hs
+}
+
+// The systems of a Run write in one frame, which ends with the first flush of the next.
+func TestWritten_CoversARun(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[item]{Changes: true, ChunkItems: 2}, stable)
+		table.EmplaceItems(queues(t, s, 1)[0], make([]item, 6), nil)
+		flush(t, s)
+		var hs []store.Handle[item]
+		for h := range table.All() {
+			hs = append(hs, h)
+		}
+		system := func(name string, h store.Handle[item], chunk int) store.System {
+			return store.System{Name: name, Writes: on(table), Run: func(ctx context.Context) error {
+				return notePass(ctx, table, among(h), func(index int) bool { return index == chunk })
+			}}
+		}
+		both := newSchedule(t, s, system("first", hs[5], -1), system("second", hs[3], 0))
+		one := newSchedule(t, s, system("first", hs[1], -1))
+		for _, c := range []struct {
+			what string
+			do   func() error
+			want []store.Handle[item]
+		}{
+			{"a pass outside a frame", func() error { return notePass(t.Context(), table, among(hs[2]), noChunk) }, hs[2:3]},
+			{"a Run, which has the pass before it", func() error { return onlyError(both.Run(t.Context())) }, []store.Handle[item]{hs[0], hs[1], hs[2], hs[3], hs[5]}},
+			{"another Run", func() error { return onlyError(one.Run(t.Context())) }, hs[1:2]},
+			{"a flush", func() error { table.Erase(queues(t, s, 1)[0], hs[0]); return onlyError(s.Flush(t.Context())) }, nil},
+			{"a Write, which has the pass before it", func() error {
+				noError(t, notePass(t.Context(), table, among(hs[4]), noChunk))
+				return s.Write(t.Context(), func(*store.Writer) {})
+			}, hs[4:5]},
+			{"a flush after the Write", func() error { table.Erase(queues(t, s, 1)[0], hs[1]); return onlyError(s.Flush(t.Context())) }, nil},
+			{"a flush that fails", func() error {
+				noError(t, notePass(t.Context(), table, among(hs[3]), noChunk))
+				table.Erase(queues(t, s, 1)[0], hs[2])
+				wantError(t, "Flush", onlyError(s.Flush(ended{t.Context()})), context.Canceled)
+				return nil
+			}, hs[3:4]},
+			{"the flush after it, which has the pass", func() error { return onlyError(s.Flush(t.Context())) }, hs[3:4]},
+		} {
+			noError(t, c.do())
+			equalLists(t, "written after "+c.what, writtenOf(table), c.want...)
+		}
+	})
+}
+
+// A Rollback empties lists of passes before a frame, also if only one of their tables is written again.
+func TestWritten_EndsAfterARollback(t *testing.T) {
+	s := newStore(t, store.Options{})
+	var tables []itemTable
+	for _, name := range []string{"first", "second"} {
+		tables = append(tables, packedTable{register(t, s, store.TableOptions[item]{Name: name, Changes: true})})
+		tables[len(tables)-1].Emplace(queues(t, s, 1)[0], item{})
+	}
+	flush(t, s)
+	writeAll := func(table itemTable) {
+		noError(t, notePass(t.Context(), table, func(store.Handle[item]) bool { return true }, noChunk))
+	}
+	var c store.Checkpoint
+	checkpoint(t, s, &c)
+	writeAll(tables[0])
+	writeAll(tables[1])
+	rollback(t, s, &c)
+	writeAll(tables[1])
+	for frame, want := range []int{1, 1, 0} { // until the end of the next frame
+		runFrame(t, s, func(context.Context, *store.Writer) error {
+			equal(t, "items of the first table", len(writtenOf(tables[0])), 0)
+			equal(t, fmt.Sprint("items of the second table in frame ", frame), len(writtenOf(tables[1])), want)
+			return nil
+		})
+	}
+}
+
+func TestWritten_CoversFailedPassesAndOwners(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true, ChunkItems: 2})
+	hs := fill(t, s, table, 6)
+	table.At(hs[0]).Parent = hs[2]
+	var g store.Groups[item, item]
+	groupBy(t, &g, table, table, parent)
+	err := g.ForEach(t.Context(), func(c store.GroupChunk[item, item]) {
+		for i := range c.Owners.Items {
+			if c.Members(i).Len() > 0 {
+				c.Owners.Wrote(i)
+			}
+		}
+	})
+	noError(t, err)
+	err = table.ForEach(t.Context(), func(c store.Chunk[item]) {
+		c.Wrote(1)
+		c.Queue.Fail(errTask)
+	})
+	want := []store.Handle[item]{hs[1], hs[2], hs[3], hs[5]}
+	if got := writtenOf(packedTable{table}); !errors.Is(err, errTask) || !slices.Equal(got, want) {
+		t.Errorf("%v: %v are written; want %v", err, got, want)
+	}
+	mark := addSparse(t, table, store.ColumnOptions[int]{Name: "mark", Changes: true})
+	write(t, s, func(w *store.Writer) { mark.Put(w, hs[4], 1) })
+	flush(t, s)
+	err = mark.ForEach(t.Context(), func(c store.SparseChunk[item, int]) {
+		c.Wrote(0)
+		c.Queue.Fail(errTask)
+	})
+	wantError(t, "ForEach of sparse data", err, errTask)
+	equalLists(t, "written sparse data", handlesIn(mark.Written()), hs[4])
+}
+
+func TestWrote_OutsideTheChunkPanics(t *testing.T) {
+	for _, changes := range []bool{false, true} {
+		s := newStore(t, store.Options{})
+		packed := register(t, s, store.TableOptions[item]{ChunkItems: 2, Changes: changes})
+		stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", ChunkItems: 2, Changes: changes})
+		q := queues(t, s, 1)[0]
+		packed.EmplaceItems(q, make([]item, 4), nil)
+		stable.EmplaceItems(q, make([]item, 4), nil)
+		flush(t, s)
+		refuses := func(want string, f func()) {
+			t.Helper()
+			if got := panicOf(f); got == "" || !strings.Contains(got, want) {
+				t.Errorf("changes %t: %q; want %q", changes, got, want)
+			}
+		}
+		var kept store.Chunk[item]
+		var keptStable store.StableChunk[item]
+		err := packed.ForEach(t.Context(), func(c store.Chunk[item]) {
+			refuses("out of range", func() { c.Wrote(2) })
+			refuses("out of range", func() { c.Wrote(-1) })
+			if c.Index == 0 {
+				kept = c
+			}
+		})
+		err2 := stable.ForEach(t.Context(), func(c store.StableChunk[item]) {
+			for _, id := range []store.ID{compose(2, 1, uint32(2-2*c.Index)), compose(2, 2, uint32(2*c.Index)), compose(1, 1, uint32(2*c.Index)), 0} {
+				refuses(fmt.Sprintf("Wrote of %v, which is not in chunk %d of table \"stable\"", id, c.Index), func() { c.Wrote(handleOf(id)) })
+			}
+			if c.Index == 0 {
+				keptStable = c
+			}
+		})
+		noError(t, errors.Join(err, err2))
+		refuses(`Wrote of chunk 0 of table "store_test.item": kept past its pass`, func() { kept.Wrote(0) })
+		refuses("WroteAll of chunk 0", func() { kept.WroteAll() })
+		refuses("Wrote of chunk 0", func() { keptStable.Wrote(handleOf(compose(2, 1, 0))) })
+	}
+}
+
+func TestWrote_AllocatesNothing(t *testing.T) {
+	plainBuild(t)
+	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 2, ChunkItems: 64, Changes: true})
+	fill(t, s, table, 20_000)
+	pass := func(ctx context.Context) {
+		err := table.ForEach(ctx, func(c store.Chunk[item]) {
+			for i := 0; i < len(c.Items); i += 3 {
+				c.Wrote(i)
+			}
+			if c.Index%5 == 0 {
+				c.WroteAll()
+			}
+		})
+		wantError(t, "", err, nil)
+		if _, err = s.Flush(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	atMost(t, "objects", allocations(t.Context(), pass), 2*frameCount+slack)
+}
+
+func TestWritten_IsFreedWhenIdle(t *testing.T) {
+	if check.Full {
+		t.Skip("a checked build allocates")
+	}
+	const n = 400_000
+	for _, what := range []string{"items", "column"} {
+		t.Run(what, func(t *testing.T) {
+			s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true})
+			column := addColumn(t, table, store.ColumnOptions[uint32]{Name: "x", Changes: true})
+			other := register(t, s, store.TableOptions[item]{Name: "other"})
+			table.EmplaceItems(queues(t, s, 1)[0], make([]item, n), nil)
+			flush(t, s)
+			rest := func() {
+				for range 300 {
+					other.Put(queues(t, s, 1)[0], store.Handle[item]{}, item{})
+					flush(t, s)
+				}
+			}
+			pass := func() error {
+				return notePass(t.Context(), packedTable{table}, among(), func(int) bool { return true })
+			}
+			written := func() int { return len(writtenOf(packedTable{table})) }
+			if what == "column" {
+				note := func(c store.Chunk[item]) {
+					for i := range column.Write(c) {
+						column.Wrote(c, i)
+					}
+				}
+				pass = func() error {
+					return errors.Join(table.ForEachRows(t.Context(), note), table.ForEach(t.Context(), note))
+				}
+				written = func() int { return len(handlesIn(column.Written())) }
+			}
+			givesBack(t, what, 2, rest, func() {
+				wantError(t, "the pass", pass(), nil)
+				equal(t, "written", written(), n)
+				table.Put(queues(t, s, 1)[0], store.Handle[item]{}, item{})
+				flush(t, s)
+			})
+			equal(t, "written at rest", written(), 0)
+		})
+	}
 }

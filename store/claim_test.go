@@ -1,17 +1,20 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"handloom/internal/entrance"
 	"handloom/store"
-
-	"pgregory.net/rapid"
 )
 
 type stem struct {
@@ -293,4 +296,171 @@ func TestClaim_InputEqualsItsCalls(t *testing.T) {
 			equal(t, "digest of a store without a claim", plain.digest(t), owner.digest(t))
 		}
 	})
+}
+
+type made []store.ID
+
+// make returns a call that creates an item in each table of order.
+func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
+	return callOf(func(q store.Queue) {
+		for i, table := range order {
+			switch table {
+			case 0:
+				*m = append(*m, c.stems.Emplace(q, stem{Value: i}).ID)
+			case 1:
+				*m = append(*m, c.leaves.Emplace(q, leaf{Weight: float64(i)}).ID)
+			case 2:
+				*m = append(*m, c.marks.Emplace(q, mark{}).ID)
+			}
+		}
+	})
+}
+
+// want fails the test unless the receipt resolves each handle to its item.
+func (m made) want(t tb, c *claimed, r *store.Receipt, order []int) {
+	t.Helper()
+	for i, table := range order {
+		id, ok := r.Resolve(m[i])
+		switch table {
+		case 0:
+			v, found := c.stems.Get(store.Handle[stem]{ID: id})
+			ok = ok && found && v.Value == i
+		case 1:
+			v, found := c.leaves.Get(store.Handle[leaf]{ID: id})
+			ok = ok && found && v.Weight == float64(i)
+		case 2:
+			ok = ok && c.marks.Has(store.Handle[mark]{ID: id})
+		}
+		if !ok {
+			t.Fatalf("create %d of tables %v does not resolve to its item", i, order)
+		}
+	}
+}
+
+// Sealed commands do not count towards the limits.
+func TestClaim_SubmitKeepsLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		queue, inbox := rapid.IntRange(1, 12).Draw(t, "QueueLimit"), rapid.IntRange(1, 30).Draw(t, "InboxLimit")
+		c := newUnclaimed(t, store.Options{Workers: 1, QueueLimit: queue, InboxLimit: inbox})
+		claim := claim(t, c.Store)
+		c.claim = claim
+		type waiting struct {
+			made
+			*sent
+			order []int
+		}
+		var waits []*waiting
+		held := 0
+		for tick := range uint64(rapid.IntRange(1, 12).Draw(t, "ticks")) {
+			for range rapid.IntRange(0, 5).Draw(t, "calls") {
+				w := &waiting{order: rapid.SliceOfN(rapid.IntRange(0, 2), 1, 14).Draw(t, "order")}
+				w.sent = c.send(w.make(c, w.order))
+				if n := len(w.order); n <= queue && held+n <= inbox {
+					held += n
+					waits = append(waits, w)
+					continue
+				}
+				if w.done.Wait(); !errors.Is(w.errs[0], store.ErrQueueFull) {
+					t.Fatalf("a call of %d commands, %d wait, limits %d and %d: %v", len(w.order), held, queue, inbox, w.errs[0])
+				}
+			}
+			most := rapid.SampledFrom([]int{0, 100, 1 << 20}).Draw(t, "most")
+			input, calls := claim.Seal(nil, most)
+			n := calls.Len()
+			if n > 1 && len(input) > most || n == 0 && len(waits) > 0 || n < len(waits) && most == 1<<20 {
+				t.Fatalf("%d of %d calls in %d bytes, of %d at most", n, len(waits), len(input), most)
+			}
+			for _, w := range waits[:n] {
+				held -= len(w.order)
+			}
+			c.tick(t, input, calls)
+			calls.Done(tick, nil)
+			for _, w := range waits[:n] {
+				w.returned(t)
+				w.want(t, c, w.receipts[0], w.order)
+			}
+			waits = waits[n:]
+		}
+		claim.Release()
+		for _, w := range waits {
+			w.fails(t, store.ErrDiscarded, "")
+		}
+	})
+}
+
+type hostile struct {
+	Map  map[float64]int
+	Text string
+}
+
+// A record that cannot be read back would end a log.
+func TestClaim_ReadsBackItsInput(t *testing.T) {
+	nan := math.NaN()
+	for name, v := range map[string]hostile{
+		"NaN key":        {Map: map[float64]int{nan: 1}},
+		"equal entries":  {Map: map[float64]int{nan: 1, -nan: 1}},
+		"text not UTF-8": {Text: "\xff"},
+	} {
+		s := newStore(t, store.Options{})
+		table := register(t, s, store.TableOptions[hostile]{})
+		c := claim(t, s)
+		sent := (&claimed{Store: s, claim: c}).send(func(q store.Queue) error { table.Emplace(q, v); return nil })
+		input, calls := c.Seal(nil, 1<<20)
+		wantError(t, name, c.Unseal(c.Context(t.Context()), input, calls), nil)
+		equal(t, name+": calls", calls.Len(), 1)
+		calls.Done(1, nil)
+		sent.returned(t)
+	}
+}
+
+// The values of commands have the types of their tables and parts.
+func TestClaim_TablesMakeTheirValues(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	addColumn(t, table, store.ColumnOptions[float64]{Name: "column"})
+	addSparse(t, table, store.ColumnOptions[string]{Name: "sparse"})
+	for _, made := range claim(t, s).Tables() {
+		types := []string{fmt.Sprintf("%T", made.New())}
+		for _, p := range made.Parts {
+			types = append(types, fmt.Sprintf("%s %t %T", p.Name, p.Sparse, p.New()))
+		}
+		if made.Name == table.Name() {
+			equalLists(t, "types", types, "*store_test.item", "column false *float64", "sparse true *string")
+		}
+	}
+}
+
+// A reader cannot check the length of a slice of elements without bytes. Values take the
+// same check as tables and compile faster.
+func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
+	type holder struct{ Void []struct{} }
+	for what, add := range map[string]func(s *store.Store){
+		"item": func(s *store.Store) { register(t, s, store.TableOptions[holder]{Name: "items"}) },
+		"column": func(s *store.Store) {
+			addColumn(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[holder]{Name: "column"})
+		},
+		"sparse data": func(s *store.Store) {
+			addSparse(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[holder]{Name: "some"})
+		},
+		"slice of blank fields":          valueOf[[]struct{ _ int }],
+		"slice of empty arrays":          valueOf[[][0]string],
+		"slice in a map":                 valueOf[map[int][]struct{}],
+		"slice in an array":              valueOf[[2][]struct{}],
+		"map with empty keys":            valueOf[map[struct{}]int],
+		"map with empty keys and values": valueOf[map[struct{}]struct{}],
+	} {
+		s := newStore(t, store.Options{Workers: 1})
+		add(s)
+		_, claimErr := openClaim(t.Context(), s)
+		var b bytes.Buffer
+		for op, err := range map[string]error{"Claim": claimErr, "Snapshot": s.Snapshot(t.Context(), &b)} {
+			if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), `table "items"`) || !strings.Contains(err.Error(), ".Void") {
+				t.Errorf("%s of %s: %v, want ErrSnapshot that names table and field", op, what, err)
+			}
+		}
+		equal(t, "bytes of a snapshot of "+what, b.Len(), 0)
+	}
+}
+
+func valueOf[V any](s *store.Store) {
+	store.AddValue(s, store.ColumnOptions[struct{ Void V }]{Name: "items"})
 }

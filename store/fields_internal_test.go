@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 func TestFields_HiddenHandlesAreNamed(t *testing.T) {
@@ -46,6 +47,41 @@ func TestFields_InterfacesWithoutHandlesAreAccepted(t *testing.T) {
 	} {
 		if offsets, err := handleFields(typ, false, "TableOptions.Links"); err != nil || len(offsets) > 0 {
 			t.Errorf("%v: %v, %v", typ, offsets, err)
+		}
+	}
+}
+
+// By reflection alone, because a table of each type would take long to compile.
+func TestSharedField_IsNamed(t *testing.T) {
+	type inner struct {
+		_ [0]*int
+		N [2]struct{ f func() }
+	}
+	for want, typ := range map[string]reflect.Type{
+		"[]int of kind slice":                   reflect.TypeFor[[]int](),
+		"store.inner.N[0].f of kind func":       reflect.TypeFor[inner](),
+		"io.Reader of kind interface":           reflect.TypeFor[io.Reader](),
+		"[1]map[string]int[0] of kind map":      reflect.TypeFor[[1]map[string]int](),
+		"struct { c chan int }.c of kind chan":  reflect.TypeFor[struct{ c chan int }](),
+		"*int of kind ptr":                      reflect.TypeFor[*int](),
+		"unsafe.Pointer of kind unsafe.Pointer": reflect.TypeFor[unsafe.Pointer](),
+		"struct { s string; p *int }.p of kind ptr": reflect.TypeFor[struct {
+			s string
+			p *int
+		}](),
+		"": reflect.TypeFor[struct {
+			s string
+			a [3]uintptr
+			e [0]*int
+			h Handle[inner]
+			b bool
+			c complex64
+			f float32
+			_ struct{}
+		}](),
+	} {
+		if got := sharedField(typ); got != want {
+			t.Errorf("of %v %q is shared, want %q", typ, got, want)
 		}
 	}
 }

@@ -1,15 +1,18 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -199,4 +202,267 @@ func TestFold_TouchesTheOrder(t *testing.T) {
 		}
 		equal(t, "first after", order(), want)
 	}
+}
+
+type events interface {
+	store.TableOf[item]
+	Emplace(q store.Queue, v item) store.Handle[item]
+	All() iter.Seq2[store.Handle[item], *item]
+}
+
+// feed is a store with random systems, and its model.
+type feed struct {
+	*store.Store
+	table   events
+	frame   *store.Schedule
+	systems []feedSystem
+	read    bool
+	step    uint64
+	live    []uint64
+}
+
+type feedSystem struct {
+	reads, emits, runs, fails bool
+	emitted, found            []uint64
+}
+
+func newFeed(t tb, seed uint64, workers int) *feed {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 0))
+	s := newStore(t, store.Options{Workers: workers})
+	noError(t, s.Shuffle(seed))
+	f := &feed{Store: s}
+	o := store.TableOptions[item]{Name: "event", Shards: 1 + random.IntN(3), Events: true, Changes: random.IntN(2) == 0}
+	if random.IntN(3) == 0 {
+		f.table = registerStable(t, s, o)
+	} else {
+		f.table = register(t, s, o)
+	}
+	noise := register(t, s, store.TableOptions[item]{Name: "noise"})
+	f.systems = make([]feedSystem, 1+random.IntN(6))
+	var all []store.System
+	for i := range f.systems {
+		y := &f.systems[i]
+		y.reads, y.emits = random.IntN(2) == 0, random.IntN(2) == 0
+		system := store.System{Name: fmt.Sprint(i), If: func() bool { return y.runs }, Run: func(ctx context.Context) error { return f.run(ctx, y) }}
+		if y.reads && random.IntN(3) == 0 {
+			system.Writes = on(f.table)
+		} else if y.reads {
+			system.Reads = on(f.table)
+		}
+		if y.emits {
+			system.Emits = on(f.table)
+		}
+		switch random.IntN(4) {
+		case 0:
+			system.Reads = append(system.Reads, noise)
+		case 1:
+			system.Emits = append(system.Emits, noise)
+		}
+		f.read = f.read || y.reads
+		all = append(all, system)
+	}
+	f.frame = newSchedule(t, s, all...)
+	return f
+}
+
+func keysOf(table events) (keys []uint64) {
+	for _, v := range table.All() {
+		keys = append(keys, v.Value)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (f *feed) run(ctx context.Context, y *feedSystem) error {
+	if y.reads {
+		y.found = keysOf(f.table)
+	}
+	return f.Each(ctx, len(y.emitted), func(task int, q store.Queue) {
+		f.table.Emplace(q, item{Value: y.emitted[task]})
+		if y.fails {
+			q.Fail(errTask)
+			return
+		}
+	})
+}
+
+// drawRun draws the next Run and returns the events that each reader must find. An event
+// emitted before a reader ends in the Run, others in the next Run. Without readers, earlier
+// events end in a Run outside of a Write.
+func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
+	want = make([][]uint64, len(f.systems))
+	last := -1
+	for i, y := range f.systems {
+		if y.reads {
+			last = i
+		}
+	}
+	lives := slices.Clone(f.live)
+	if f.read || alone {
+		f.live = nil
+	}
+	for i := range f.systems {
+		y := &f.systems[i]
+		y.emitted, y.found, y.runs, y.fails = nil, nil, random.IntN(3) > 0, false
+		if y.reads && y.runs {
+			want[i] = slices.Sorted(slices.Values(lives))
+		}
+		for n := range random.Uint64N(4) {
+			if y.emits && y.runs {
+				y.emitted = append(y.emitted, f.step<<16|uint64(i)<<8|n)
+			}
+		}
+		if lives = append(lives, y.emitted...); i >= last {
+			f.live = append(f.live, y.emitted...)
+		}
+	}
+	return want
+}
+
+func TestEvents_MatchModel(t *testing.T) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
+		var want []uint64
+		for _, workers := range []int{1, 2, 8} {
+			got := playFeed(t, seed, workers)
+			if want == nil {
+				want = got
+			}
+			equalLists(t, fmt.Sprintf("seed %d, %d workers: digests", seed, workers), got, want...)
+		}
+	}
+}
+
+func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
+	ctx, random := t.Context(), rand.New(rand.NewPCG(seed, 1))
+	f := newFeed(t, seed, workers)
+	check := func(what string, got, want []uint64) {
+		t.Helper()
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Fatalf("seed %d, step %d, %s: got events %x, want %x\n%s", seed, f.step, what, got, want, f.frame.Explain())
+		}
+	}
+	for f.step = range 12 {
+		kept := slices.Clone(f.live)
+		var before store.Checkpoint
+		checkpoint(t, f.Store, &before)
+		switch kind := random.IntN(8); kind {
+		case 0:
+			flush(t, f.Store)
+			if !f.read {
+				f.live = nil
+			}
+		case 1:
+			saved, other := image(t, f.Store), newFeed(t, seed, workers)
+			noError(t, other.Load(ctx, bytes.NewReader(saved)))
+			other.step, other.live, f = f.step, f.live, other
+		case 2:
+			f.drawRun(random, true)
+			f.live = kept
+			y := &f.systems[random.IntN(len(f.systems))]
+			y.fails = true
+			if _, err := f.frame.Run(ctx); err != nil && !errors.Is(err, errTask) {
+				t.Fatal(err)
+			}
+			rollback(t, f.Store, &before)
+		default:
+			want := f.drawRun(random, kind > 3)
+			run := func(ctx context.Context) error { return onlyError(f.frame.Run(ctx)) }
+			if kind > 3 {
+				noError(t, run(ctx))
+			} else {
+				runFrame(t, f.Store, func(ctx context.Context, _ *store.Writer) error { return run(ctx) })
+				if !f.read { // the end of the Frame ends them
+					f.live = nil
+				}
+			}
+			for i := range f.systems {
+				check(fmt.Sprint("system ", i), f.systems[i].found, want[i])
+			}
+		}
+		check("after it", keysOf(f.table), f.live)
+		digests = append(digests, digest(t, f.Store))
+	}
+	return digests
+}
+
+// Ended events count as erased but not towards limits.
+func TestEvents_CountAsErased(t *testing.T) {
+	s, table := newTable(t, store.Options{QueueLimit: 3, BatchLimit: 4}, store.TableOptions[item]{Events: true, MaxItems: 3})
+	emit := func(n int) {
+		noError(t, s.Do(t.Context(), func(q store.Queue) { table.EmplaceItems(q, make([]item, n), nil) }))
+	}
+	emit(3)
+	wantFlush(t, s, batch.Counts{Created: 3})
+	emit(2)
+	wantFlush(t, s, batch.Counts{Created: 2, Erased: 3})
+	noError(t, s.Do(t.Context(), table.EraseAll))
+	wantFlush(t, s, batch.Counts{Erased: 2, Redundant: 1})
+	epoch := s.Epoch()
+	wantFlush(t, s, batch.Counts{})
+	equal(t, "the epoch after a flush of nothing", s.Epoch(), epoch)
+	emit(1)
+	flush(t, s)
+	wantFlush(t, s, batch.Counts{Erased: 1})
+	equal(t, "the epoch after a flush of events alone", s.Epoch(), epoch+2)
+}
+
+func TestEvents_SurviveAFailedFlush(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true})
+	small := register(t, s, store.TableOptions[item]{Name: "small", MaxItems: 1})
+	fill(t, s, table, 3)
+	noError(t, s.Do(t.Context(), func(q store.Queue) { small.EmplaceItems(q, make([]item, 2), nil) }))
+	wantError(t, "Flush", onlyError(s.Flush(t.Context())), store.ErrFull)
+	equal(t, "events", table.Len(), 3)
+	noError(t, s.Discard())
+	runFrame(t, s, func(ctx context.Context, _ *store.Writer) error {
+		flushIn(t, s, ctx)
+		equal(t, "events after a Flush in a Frame", table.Len(), 3)
+		return nil
+	})
+	equal(t, "events after the Frame", table.Len(), 0)
+}
+
+func TestEvents_MakeRoomForCalls(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true, MaxItems: 2})
+	fill(t, s, table, 2)
+	for range 2 {
+		noError(t, s.Inbox(callOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, 2), nil) })))
+	}
+	r := flush(t, s)
+	equal(t, "dropped calls", r.DroppedCalls, 1)
+	equal(t, "events", table.Len(), 2)
+}
+
+// Of several schedules that read events the one made last ends them, so that a program may
+// build its schedule anew.
+func TestEvents_LastScheduleEndsThem(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "event", Events: true})
+	column := addColumn(t, table, store.ColumnOptions[int]{Name: "c"})
+	err := faultOf(func() { store.NewSchedule(s, store.System{Name: "reads", Reads: on(table)}) })
+	wantText(t, "a system without Run", err, "Run is nil")
+	var c, before *store.Schedule
+	for _, system := range []store.System{{Reads: on(column)}, {Writes: on(table)}, {Reads: on(table)}} {
+		system.Name, system.Run = "reads", nothing
+		before, c = c, newSchedule(t, s, system, store.System{Name: "last", Run: nothing})
+		equal(t, "Explain", c.Explain(), "wave 1\n  reads\n  last\nflush\n    event ends\n")
+		fill(t, s, table, 1)
+		if before != nil {
+			noError(t, onlyError(before.Run(t.Context())))
+			equal(t, "events after a Run of the schedule before", table.Len(), 1)
+		}
+		noError(t, onlyError(c.Run(t.Context())))
+		equal(t, "events after a Run of the last", table.Len(), 0)
+	}
+	emits := newSchedule(t, s, store.System{Name: "emits", Emits: on(table), Run: emplace(s, table, 1)})
+	for range 2 {
+		noError(t, onlyError(emits.Run(t.Context())))
+	}
+	equal(t, "events before a Run that reads them", table.Len(), 2)
+	noError(t, onlyError(c.Run(t.Context())))
+	equal(t, "events after it", table.Len(), 0)
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"handloom/store"
@@ -182,4 +183,160 @@ func TestWrite_TakesChangesAlone(t *testing.T) {
 	})
 	wantError(t, "Write", err, store.ErrFull, "1 items are MaxItems")
 	equal(t, "items", table.Len(), 1)
+}
+
+type framed struct {
+	t     *testing.T
+	s     *store.Store
+	table itemTable
+	ctx   context.Context
+	w     *store.Writer
+}
+
+// inFrame calls f inside a Write over a table with items of the values 0 to 9.
+func inFrame(t *testing.T, stable bool, f func(y *framed, hs []store.Handle[item])) (*store.Store, itemTable) {
+	t.Helper()
+	s := newStore(t, store.Options{})
+	y := &framed{t: t, s: s, table: registerKind(t, s, store.TableOptions[item]{Changes: true}, stable)}
+	hs := fill(t, s, y.table, 10)
+	runFrame(t, s, func(ctx context.Context, w *store.Writer) error {
+		y.ctx, y.w = ctx, w
+		f(y, hs)
+		return nil
+	})
+	return s, y.table
+}
+
+func (y *framed) flush(record func(q store.Queue)) *store.Report {
+	y.t.Helper()
+	noError(y.t, y.s.Do(y.ctx, func(q store.Queue) {
+		record(q)
+	}))
+	return flushIn(y.t, y.s, y.ctx)
+}
+
+func (y *framed) create(value uint64) (h store.Handle[item]) {
+	y.t.Helper()
+	var p store.Handle[item]
+	y.flush(func(q store.Queue) { p = y.table.Emplace(q, item{Value: value}) })
+	return resolve(y.t, y.table, p)
+}
+
+func (y *framed) put(h store.Handle[item], value uint64) {
+	y.t.Helper()
+	y.flush(func(q store.Queue) { y.table.Put(q, h, item{Value: value}) })
+}
+
+func (y *framed) erase(h store.Handle[item]) {
+	y.t.Helper()
+	y.flush(func(q store.Queue) { y.table.Erase(q, h) })
+}
+
+func lists(table itemTable) string {
+	values := func(list []change) (values []uint64) {
+		for _, c := range list {
+			values = append(values, c.value.Value)
+		}
+		return values
+	}
+	c := changesOf(table)
+	return fmt.Sprint(values(c.created), values(c.erased), values(c.written))
+}
+
+// The models of proof/model cover other histories.
+func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
+	for want, do := range map[string]func(y *framed, hs []store.Handle[item]){
+		"[12] [0 1 2 3 4 5 6 7 8 9] []": func(y *framed, _ []store.Handle[item]) {
+			y.create(10)
+			y.insert(11)
+			y.table.Clear(y.w)
+			y.insert(12)
+		},
+		"[] [] []": func(y *framed, _ []store.Handle[item]) { // the second item has the slot of the first
+			y.table.Remove(y.w, y.create(10))
+			y.erase(y.insert(11))
+		},
+		"[10] [1] [20]": func(y *framed, hs []store.Handle[item]) { // memory is trimmed meanwhile
+			y.create(10)
+			y.erase(hs[1])
+			y.put(hs[2], 20)
+			for range 200 {
+				flushIn(y.t, y.s, y.ctx)
+			}
+		},
+	} {
+		bothKinds(t, func(t *testing.T, stable bool) {
+			_, table := inFrame(t, stable, func(y *framed, hs []store.Handle[item]) {
+				do(y, hs)
+				equal(t, "lists inside the frame", lists(y.table), want)
+			})
+			equal(t, "lists after the frame", lists(table), want)
+		})
+	}
+}
+
+func (y *framed) insert(value uint64) store.Handle[item] {
+	return y.table.Insert(y.w, item{Value: value})
+}
+
+func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
+	plainBuild(t)
+	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true})
+	values := make([]item, 300)
+	var hs []store.Handle[item]
+	frame := func(steps ...int) func() {
+		return func() {
+			_, _ = s.Frame(context.Background(), func(ctx context.Context, _ *store.Writer) error {
+				for _, n := range steps {
+					hs = hs[:0]
+					for h := range table.All() {
+						hs = append(hs, h)
+					}
+					_ = s.Do(ctx, func(q store.Queue) {
+						hs = hs[:min(n, len(hs))]
+						table.EraseItems(q, hs)
+						table.EmplaceItems(q, values[:n], hs[:0])
+					})
+					_, _ = s.Flush(ctx)
+				}
+				return nil
+			})
+		}
+	}
+	full := frame(300, 10, 100)
+	for range 200 {
+		full()
+	}
+	before := testing.AllocsPerRun(100, full)
+	atMost(t, "objects in a frame", before, testing.AllocsPerRun(100, frame(0, 0, 0)))
+}
+
+func TestErased_KeepsValuesForAFrame(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := register(t, s, store.TableOptions[holder]{Changes: true})
+	record := func(ctx context.Context, f func(q store.Queue)) {
+		noError(t, s.Do(ctx, func(q store.Queue) { f(q) }))
+		flushIn(t, s, ctx)
+	}
+	createAndErase := func(ctx context.Context, own *burden) {
+		var p store.Handle[holder]
+		record(ctx, func(q store.Queue) { p = table.Emplace(q, holder{own}) })
+		record(ctx, func(q store.Queue) { table.Erase(q, resolve(t, table, p)) })
+	}
+	for name, c := range map[string]struct {
+		do   func(ctx context.Context, own *burden)
+		want bool
+	}{
+		"erased in the last frame": {createAndErase, true},
+		"erased in the frame before": {func(ctx context.Context, own *burden) {
+			createAndErase(ctx, own)
+			record(ctx, func(q store.Queue) { table.Emplace(q, holder{}) })
+		}, false},
+		"created and erased in a frame": {func(_ context.Context, own *burden) {
+			runFrame(t, s, func(ctx context.Context, _ *store.Writer) error { createAndErase(ctx, own); return nil })
+		}, false},
+	} {
+		_, got := heldBy(t, t.Context(), func(ctx context.Context, own *burden) error { c.do(ctx, own); return nil })
+		equal(t, name+" is reachable", got, c.want)
+	}
 }

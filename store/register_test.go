@@ -1,11 +1,23 @@
 package store_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"iter"
 	"math"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"handloom/internal/check"
@@ -200,4 +212,229 @@ func TestRegister_CostIgnoresOtherTables(t *testing.T) {
 	if many := perTable(2048, 4096); 2*many > 3*few && !check.Cheap {
 		t.Errorf("behind 2,048 tables one more allocates %d bytes, behind 256 of them %d", many, few)
 	}
+}
+
+var aliased = map[string]reflect.Type{
+	"ID":          reflect.TypeFor[store.ID](),
+	"Handle":      reflect.TypeFor[store.Handle[item]](),
+	"PanicError":  reflect.TypeFor[store.PanicError](),
+	"SystemError": reflect.TypeFor[store.SystemError](),
+	"StaleError":  reflect.TypeFor[store.StaleError](),
+}
+
+func TestAlias_CommentListsItsMembers(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "alias.go", nil, parser.ParseComments)
+	noError(t, err)
+	seen := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		typ := aliased[spec.Name.Name]
+		if typ == nil {
+			t.Errorf("%s is an alias that the test does not know", spec.Name)
+			return false
+		}
+		seen++
+		equalLists(t, "list in the comment of "+spec.Name.Name, listedIn(spec.Doc.Text()), members(typ)...)
+		return false
+	})
+	equal(t, "aliases of alias.go", seen, len(aliased))
+}
+
+var name = regexp.MustCompile(`^([A-Z]\w*)\b|, ([A-Z]\w*) \w+:`)
+
+func listedIn(comment string) (names []string) {
+	for line := range strings.Lines(comment) {
+		line, isItem := strings.CutPrefix(line, "  - ")
+		if !isItem {
+			continue
+		}
+		for _, m := range name.FindAllStringSubmatch(line, -1) {
+			names = append(names, m[1]+m[2])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func members(t reflect.Type) (names []string) {
+	var embedded []reflect.Type
+	if t.Kind() == reflect.Struct {
+		for f := range t.Fields() {
+			switch {
+			case f.Anonymous:
+				embedded = append(embedded, f.Type)
+			case f.IsExported():
+				names = append(names, f.Name)
+			}
+		}
+	}
+	for m := range reflect.PointerTo(t).Methods() {
+		if !slices.ContainsFunc(embedded, func(e reflect.Type) bool { return has(e, m) }) {
+			names = append(names, m.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func has(e reflect.Type, m reflect.Method) bool {
+	own, ok := reflect.PointerTo(e).MethodByName(m.Name)
+	return ok && slices.Equal(slices.Collect(own.Type.Ins())[1:], slices.Collect(m.Type.Ins())[1:]) &&
+		slices.Equal(slices.Collect(own.Type.Outs()), slices.Collect(m.Type.Outs()))
+}
+
+type config struct {
+	workers int
+	shuffle bool
+	team    bool
+}
+
+func (c config) String() string {
+	return fmt.Sprintf("workers=%d/shuffle=%t/team=%t", c.workers, c.shuffle, c.team)
+}
+
+type trial struct {
+	tb
+	*store.Store
+	ctx context.Context
+}
+
+func (c config) run(t tb, o store.Options, scenario func(r *trial)) {
+	t.Helper()
+	o.Workers = c.workers
+	r := &trial{tb: t, Store: newStore(t, o), ctx: context.Background()}
+	if c.shuffle {
+		perturb(t, shuffler(uint64(c.workers)))
+		defer perturb(t, nil)
+	}
+	if !c.team {
+		scenario(r)
+		return
+	}
+	noError(t, r.Team(r.ctx, func(ctx context.Context) error {
+		r.ctx = ctx
+		scenario(r)
+		return nil
+	}))
+}
+
+// shuffler runs tasks in random order, some of them delayed. Concurrent passes may call it.
+func shuffler(seed uint64) func(n int) func(task int) int {
+	random := rand.New(rand.NewPCG(seed, 1))
+	var lock sync.Mutex
+	return func(n int) func(task int) int {
+		lock.Lock()
+		order := random.Perm(n)
+		delays := random.IntN(3)
+		lock.Unlock()
+		var began atomic.Int64
+		return func(task int) int {
+			for range int(began.Add(1)) % (delays + 1) {
+				runtime.Gosched()
+			}
+			return order[task]
+		}
+	}
+}
+
+type anyTable[T any] interface {
+	store.TableOf[T]
+	Len() int
+	Has(h store.Handle[T]) bool
+	Get(h store.Handle[T]) (*T, bool)
+	At(h store.Handle[T]) *T
+	All() seqOf[T]
+	Resolve(p store.Handle[T]) (store.Handle[T], bool)
+
+	Emplace(q store.Queue, v T) store.Handle[T]
+	EmplaceItems(q store.Queue, items []T, dst []store.Handle[T]) []store.Handle[T]
+	Staged(q store.Queue, p store.Handle[T]) (*T, bool)
+	Erase(q store.Queue, h store.Handle[T])
+	EraseItems(q store.Queue, hs []store.Handle[T])
+	EraseAll(q store.Queue)
+	Put(q store.Queue, h store.Handle[T], v T)
+
+	Insert(w *store.Writer, v T) store.Handle[T]
+	Remove(w *store.Writer, h store.Handle[T]) bool
+	Clear(w *store.Writer)
+
+	visit(ctx context.Context, f func(chunk int, q store.Queue, items seqOf[T]) error) error
+	fold(ctx context.Context, f func(chunk int, items seqOf[T]) uint64) (uint64, error)
+}
+
+type seqOf[T any] = iter.Seq2[store.Handle[T], *T]
+
+type (
+	itemTable   = anyTable[item]
+	itemSeq     = seqOf[item]
+	packedTable = packed[item]
+	stableTable = stable[item]
+)
+
+type packed[T any] struct{ *store.Table[T] }
+
+func (t packed[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
+	return t.ForEach(ctx, func(c store.Chunk[T]) {
+		c.Queue.Fail(f(c.Index, c.Queue, func(yield func(store.Handle[T], *T) bool) {
+			for i, v := range c.All() {
+				if !yield(c.Handle(i), v) {
+					return
+				}
+			}
+		}))
+	})
+}
+
+func (t packed[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint64, error) {
+	return store.Reduce(ctx, t.Table, func(r store.Chunk[T]) uint64 {
+		return f(r.Index, each(r.Items, r.Handle))
+	}, add)
+}
+
+func each[T any](items []T, handle func(i int) store.Handle[T]) seqOf[T] {
+	return func(yield func(store.Handle[T], *T) bool) {
+		for i := range items {
+			if !yield(handle(i), &items[i]) {
+				return
+			}
+		}
+	}
+}
+
+type stable[T any] struct{ *store.StableTable[T] }
+
+func (t stable[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
+	return t.ForEach(ctx, func(c store.StableChunk[T]) {
+		c.Queue.Fail(f(c.Index, c.Queue, c.All()))
+	})
+}
+
+func (t stable[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint64, error) {
+	return store.Reduce(ctx, t.StableTable, func(r store.StableChunk[T]) uint64 {
+		return f(r.Index, r.All())
+	}, add)
+}
+
+func add(a, b uint64) uint64 { return a + b }
+
+func registerKind[T any](t tb, s *store.Store, o store.TableOptions[T], isStable bool) anyTable[T] {
+	t.Helper()
+	if isStable {
+		return stable[T]{registerStable(t, s, o)}
+	}
+	return packed[T]{register(t, s, o)}
+}
+
+func registerStable[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.StableTable[T] {
+	t.Helper()
+	return store.RegisterStable(s, o)
+}
+
+func bothKinds(t *testing.T, test func(t *testing.T, stable bool)) {
+	t.Helper()
+	t.Run("kind=packed", func(t *testing.T) { test(t, false) })
+	t.Run("kind=stable", func(t *testing.T) { test(t, true) })
 }
