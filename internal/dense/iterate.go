@@ -23,7 +23,7 @@ func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.S
 // removed and others inserted meanwhile; after other changes of rows it panics.
 //
 // The inner loop has no variables of the outer one that it does not need, so that row stays
-// in a register (op=iterate/impl=handlemap.All).
+// in a register, and max spares a second check of its bounds (op=iterate/impl=handlemap.All).
 func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		for row, end := 0, len(d.meta); row < end; {
@@ -31,8 +31,7 @@ func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 			all, meta, words := (*items.As[T](&d.items))[:end], d.meta[:end], d.set.Words
 			changes, last := d.changes, d.lastOf(end)
 			h := handle.ID(0)
-			for row = max(row, 0); row < len(all); row++ { // max: spares a bounds check
-
+			for row = max(row, 0); row < len(all); row++ {
 				slot := meta[row]
 				h = words[slot]&slotset.UpperHalf | handle.ID(slot)
 				if !yield(handle.Of[T]{ID: h}, &all[row]) {
