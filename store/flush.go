@@ -368,7 +368,7 @@ func (f *flush) plan(ctx context.Context) error {
 		f.divide()
 	}
 	if f.keyed {
-		if err := f.guard(ctx, f.planKeys); err != nil {
+		if err := f.planKeys(ctx); err != nil {
 			return err
 		}
 	}
@@ -422,7 +422,7 @@ func (f *flush) commit(ctx context.Context) error {
 		}
 	}
 	if f.keyed {
-		f.applyKeys()
+		return f.applyKeys(&f.shield)
 	}
 	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"reflect"
 	"unsafe"
 
 	"handloom/internal/check"
-	"handloom/internal/highwater"
 	"handloom/internal/image"
 	"handloom/internal/items"
 	"handloom/shard"
@@ -24,34 +24,25 @@ var ErrDuplicate = errors.New("the key is taken")
 // Index finds items of a table by a unique key, such as a name. [AddIndex] adds one.
 //
 // Digests and snapshots do not include an index; [Store.Load] and [Store.Rollback]
-// rebuild it, in O(items) time. A flush updates it on one goroutine, in O(1) time per
-// created, put or erased item.
+// rebuild it, in O(items) time. A flush updates it in parallel, in O(1) time per created, put or
+// erased item.
 //
 // See guide/server.md.
 type Index[K comparable, T any] struct {
 	table *table
 	name  string
 	key   func(v *T) (K, bool)
-	ids   map[K]ID
+	seed  maphash.Seed
+	parts []indexPart[K] // by hash of the key
 
-	// These belong to the flush being planned:
-	before []entry[K] // changes in order, to undo them
-	claims []claimedKey[K]
-
-	beforePeak, claimsPeak highwater.Mark
+	plans []keyPlan[K] // of the flush being planned, by task
+	tasks int
 }
 
 // entry is a key and the handle of its item, or null without an item.
 type entry[K comparable] struct {
 	key K
 	id  ID
-}
-
-// claimedKey is the key of an item that the flush creates or puts. The flush sets the
-// handle of a created item when it applies the create.
-type claimedKey[K comparable] struct {
-	key K
-	id  *ID
 }
 
 // thisFlush is the handle of a claimed key until the flush is applied.
@@ -65,13 +56,16 @@ const thisFlush = ^ID(0)
 // [Store.Verify] returns an error, and a build with the tag handloom_check panics after
 // the next flush; both name the item. key must only look at the item, and not at its
 // handles, because a flush resolves provisional handles after it has checked keys.
-// Flushes call it on one goroutine, lookups on any number.
+// Flushes and lookups call it on several goroutines.
 //
 // AddIndex panics, and names every fault, if the first frame has begun, the table has had
 // items, a phase is open, the store is claimed or closed, the name is taken, or K holds
 // handles.
 func AddIndex[K comparable, T any](t TableOf[T], name string, key func(v *T) (K, bool)) *Index[K, T] {
-	x := &Index[K, T]{table: tableOf("AddIndex", t), name: name, key: key, ids: make(map[K]ID)}
+	x := &Index[K, T]{table: tableOf("AddIndex", t), name: name, key: key, seed: maphash.MakeSeed(), parts: make([]indexPart[K], indexParts)}
+	for i := range x.parts {
+		x.parts[i].ids = make(map[K]ID)
+	}
 	check.Given(key != nil, "store: AddIndex", "key function")
 	if err := x.table.addIndex(x, name, reflect.TypeFor[K]()); err != nil {
 		panic(err)
@@ -90,7 +84,7 @@ func (x *Index[K, T]) Find(k K) (Handle[T], bool) {
 	if check.Cheap {
 		x.table.lookup("Find")
 	}
-	id, ok := x.ids[k]
+	id, ok := x.part(k).ids[k]
 	if !ok || !x.has(id, k) {
 		return Handle[T]{}, false
 	}
@@ -129,7 +123,9 @@ func (t *table) addIndex(x keyIndex, name string, keys reflect.Type) error {
 	if len(errs) > 0 {
 		return prefixed(fmt.Sprintf("store: AddIndex %q to table %q", name, t.name), errors.Join(errs...))
 	}
-	t.indexes = append(t.indexes, x)
+	if t.indexes = append(t.indexes, x); t.flushing.keys == nil {
+		t.flushing.keys = newKeyFlush(t)
+	}
 	return nil
 }
 
@@ -146,13 +142,15 @@ type keyIndex interface {
 	check(shards []shard.State) error
 	verify() error
 
-	// These belong to a flush. It releases the keys of all rows that it erases or puts
-	// before claim takes keys.
-	erase(id ID, v unsafe.Pointer)
-	put(id *ID, v, value unsafe.Pointer)
-	create(values items.Slice, created []ID)
-	claim() error
-	apply()
+	// These belong to a flush; see keyFlush.
+	begin(tasks int)
+	erase(task int, id ID, v unsafe.Pointer)
+	put(task int, id *ID, v, value unsafe.Pointer)
+	create(task int, values items.Slice, created []ID)
+	settle(part int)
+	refused() error
+	apply(part int)
+	forget()
 	cancel()
 
 	trial() keyTrial
@@ -189,7 +187,7 @@ func (x *Index[K, T]) duplicate(k K, holder ID) error {
 
 func (x *Index[K, T]) mayAdd(v unsafe.Pointer) error {
 	if k, ok := x.keyOf(v); ok {
-		if holder, taken := x.ids[k]; taken && x.has(holder, k) {
+		if holder, taken := x.part(k).ids[k]; taken && x.has(holder, k) {
 			return x.duplicate(k, holder)
 		}
 	}
@@ -198,33 +196,38 @@ func (x *Index[K, T]) mayAdd(v unsafe.Pointer) error {
 
 func (x *Index[K, T]) add(id ID, v unsafe.Pointer) {
 	if k, ok := x.keyOf(v); ok {
-		x.ids[k] = id
+		x.part(k).ids[k] = id
 	}
 }
 
 func (x *Index[K, T]) remove(id ID, v unsafe.Pointer) {
-	if k, ok := x.keyOf(v); ok && x.ids[k] == id {
-		delete(x.ids, k)
+	if k, ok := x.keyOf(v); ok {
+		if ids := x.part(k).ids; ids[k] == id {
+			delete(ids, k)
+		}
 	}
 }
 
-func (x *Index[K, T]) clear() { clear(x.ids) }
+func (x *Index[K, T]) clear() {
+	for i := range x.parts {
+		clear(x.parts[i].ids)
+	}
+}
 
 func (x *Index[K, T]) rebuild() (err error) {
-	clear(x.ids)
+	x.clear()
 	for _, sh := range x.table.order {
 		for id, v := range sh.Map.All {
 			k, ok := x.keyOf(v)
 			if !ok {
 				continue
 			}
-			if holder, taken := x.ids[k]; taken {
-				if err == nil {
-					err = x.duplicate(k, holder)
-				}
-				continue
+			ids := x.part(k).ids
+			if holder, taken := ids[k]; !taken {
+				ids[k] = id
+			} else if err == nil {
+				err = x.duplicate(k, holder)
 			}
-			x.ids[k] = id
 		}
 	}
 	return err
@@ -257,15 +260,19 @@ func (x *Index[K, T]) verify() error {
 			if !ok {
 				continue
 			}
-			if keys++; x.ids[k] != id {
+			if keys++; x.part(k).ids[k] != id {
 				row, _ := sh.Map.RowOf(id)
 				return fmt.Errorf("index %q: item %v in row %d of shard %d has key %s, which the index has for item %v; change keys by Put, not in place",
-					x.name, id, row, i, image.Clip(fmt.Sprint(k)), x.ids[k])
+					x.name, id, row, i, image.Clip(fmt.Sprint(k)), x.part(k).ids[k])
 			}
 		}
 	}
-	if len(x.ids) != keys {
-		return fmt.Errorf("index %q: %d keys of %d items; change keys by Put, not in place", x.name, len(x.ids), keys)
+	known := 0
+	for i := range x.parts {
+		known += len(x.parts[i].ids)
+	}
+	if known != keys {
+		return fmt.Errorf("index %q: %d keys of %d items; change keys by Put, not in place", x.name, known, keys)
 	}
 	return nil
 }

@@ -1,126 +1,343 @@
 package store
 
 import (
+	"context"
 	"fmt"
+	"hash/maphash"
+	"math/bits"
 	"unsafe"
 
-	"handloom/batch"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
 )
 
-// set maps the key to an item, or to none, until cancel.
-func (x *Index[K, T]) set(k K, before, id ID) {
-	x.before = append(x.before, entry[K]{k, before})
-	if id.IsZero() {
-		delete(x.ids, k)
-	} else {
-		x.ids[k] = id
+// A flush plans keys in two parallel steps. A task per shard, and per block of creates, collects
+// the keys that its items give up and want, by part. Then a task per part releases keys and grants
+// claims, in the order of tasks. A key is in one part, so the outcome is that of one goroutine: the
+// first claim of a taken key is the lowest of the first ones of the parts.
+
+// indexParts is the number of maps of an index, for as many workers. More tasks than workers even
+// out parts of different sizes.
+const indexParts = 32
+
+// indexPart has the keys of one part.
+type indexPart[K comparable] struct {
+	ids    map[K]ID
+	before []entry[K] // changes of the flush being planned in order, to undo them
+	refuse refusal[K]
+	peak   highwater.Mark
+	_      [32]byte // neighbours are written by different workers
+}
+
+// refusal is the first claim of a part whose key is taken.
+type refusal[K comparable] struct {
+	found    bool
+	task, at int
+	key      K
+	holder   ID
+}
+
+// keyPlan has what one task collects, by part.
+type keyPlan[K comparable] struct {
+	released [indexParts][]entry[K]
+	claimed  [indexParts][]claimedKey[K]
+	used     uint32 // parts with keys
+	claims   int
+	events   int
+	most     int // events since its memory was released
+	peak     highwater.Mark
+}
+
+// claimedKey is the key of an item that the flush creates or puts. The flush sets the handle of a
+// created item when it applies the create.
+type claimedKey[K comparable] struct {
+	key  K
+	id   *ID
+	at   int32 // number among the claims of the task
+	kept bool  // a put with the key that the item has
+}
+
+// part returns the part of a key.
+func (x *Index[K, T]) part(k K) *indexPart[K] { return &x.parts[x.partOf(k)] }
+
+// partOf hashes by a seed of this process. Nothing outside of the index depends on parts.
+func (x *Index[K, T]) partOf(k K) int { return int(maphash.Comparable(x.seed, k) % indexParts) }
+
+// begin prepares n tasks that collect keys.
+func (x *Index[K, T]) begin(n int) {
+	x.tasks = n
+	x.plans = append(x.plans, make([]keyPlan[K], max(0, n-len(x.plans)))...)
+}
+
+func (x *Index[K, T]) release(task int, k K, id ID) {
+	p, part := &x.plans[task], x.partOf(k)
+	p.released[part] = append(p.released[part], entry[K]{k, id})
+	p.used |= 1 << part
+	p.events++
+}
+
+func (x *Index[K, T]) want(task int, k K, id *ID, kept bool) {
+	p, part := &x.plans[task], x.partOf(k)
+	p.claimed[part] = append(p.claimed[part], claimedKey[K]{k, id, int32(p.claims), kept})
+	p.used |= 1 << part
+	p.claims++
+	p.events++
+}
+
+func (x *Index[K, T]) erase(task int, id ID, v unsafe.Pointer) {
+	if k, ok := x.keyOf(v); ok {
+		x.release(task, k, id)
 	}
 }
 
-func (x *Index[K, T]) erase(id ID, v unsafe.Pointer) {
-	if k, ok := x.keyOf(v); ok && x.ids[k] == id {
-		x.set(k, id, 0)
-	}
-}
-
-func (x *Index[K, T]) put(id *ID, v, value unsafe.Pointer) {
+func (x *Index[K, T]) put(task int, id *ID, v, value unsafe.Pointer) {
 	old, had := x.keyOf(v)
 	k, ok := x.keyOf(value)
-	had = had && x.ids[old] == *id
-	if had && ok && k == old {
-		return
-	}
-	if had {
-		x.set(old, *id, 0)
+	kept := had && ok && k == old
+	if had && !kept {
+		x.release(task, old, *id)
 	}
 	if ok {
-		x.claims = append(x.claims, claimedKey[K]{k, id})
+		x.want(task, k, id, kept)
 	}
 }
 
-func (x *Index[K, T]) create(values items.Slice, created []ID) {
+func (x *Index[K, T]) create(task int, values items.Slice, created []ID) {
 	all := *items.As[T](&values)
 	for i := range all {
 		if k, ok := x.keyOf(unsafe.Pointer(&all[i])); ok {
-			x.claims = append(x.claims, claimedKey[K]{k, &created[i]})
+			x.want(task, k, &created[i], false)
 		}
 	}
 }
 
-func (x *Index[K, T]) claim() error {
-	for _, c := range x.claims {
-		holder, taken := x.ids[c.key]
-		if taken && (holder == thisFlush || x.has(holder, c.key)) {
-			return x.duplicate(c.key, holder)
-		}
-		x.set(c.key, holder, thisFlush)
-	}
-	return nil
-}
-
-func (x *Index[K, T]) apply() {
-	for _, c := range x.claims {
-		x.ids[c.key] = *c.id
-	}
-	x.forget()
-}
-
-// cancel undoes erase, put and claim.
-func (x *Index[K, T]) cancel() {
-	for i := len(x.before) - 1; i >= 0; i-- {
-		if e := x.before[i]; e.id.IsZero() {
-			delete(x.ids, e.key)
-		} else {
-			x.ids[e.key] = e.id
-		}
-	}
-	x.forget()
-}
-
-func (x *Index[K, T]) forget() {
-	clear(x.before)
-	clear(x.claims)
-	x.before = highwater.Trim(&x.beforePeak, x.before)
-	x.claims = highwater.Trim(&x.claimsPeak, x.claims)
-}
-
-// planKeys releases the keys of items that the batch erases and puts, then claims the
-// keys of items that it puts and creates. ErrDuplicate names the first taken key. It is
-// the last step of planning, and calls user code.
-func (f *flush) planKeys() error {
-	for _, t := range f.tables {
-		if len(t.indexes) == 0 {
+// settle releases the keys of a part, and then grants claims up to the first one whose key is
+// taken.
+func (x *Index[K, T]) settle(part int) {
+	p := &x.parts[part]
+	for task := range x.tasks {
+		plan := &x.plans[task]
+		if plan.used>>part&1 == 0 {
 			continue
 		}
-		for i := range t.flushing.shards.All {
-			t.planRows(i)
+		for _, e := range plan.released[part] {
+			if p.ids[e.key] == e.id {
+				p.set(e.key, e.id, 0)
+			}
 		}
-		commands := t.recorder.Pending
-		commands.Runs(0, commands.Survivors(), func(values items.Slice, created []ID) {
-			for _, x := range t.indexes {
-				x.create(values, created)
+	}
+	for task := range x.tasks {
+		plan := &x.plans[task]
+		if plan.used>>part&1 == 0 {
+			continue
+		}
+		for _, c := range plan.claimed[part] {
+			holder, taken := p.ids[c.key]
+			switch {
+			case taken && c.kept && holder == *c.id:
+			case taken && (holder == thisFlush || x.has(holder, c.key)):
+				p.refuse = refusal[K]{true, task, int(c.at), c.key, holder}
+				return
+			default:
+				p.set(c.key, holder, thisFlush)
 			}
-		})
-		for _, x := range t.indexes {
-			if err := x.claim(); err != nil {
-				return fmt.Errorf("table %q: %w", t.name, err)
+		}
+	}
+}
+
+// set maps the key to an item, or to none, until cancel.
+func (p *indexPart[K]) set(k K, before, id ID) {
+	p.before = append(p.before, entry[K]{k, before})
+	if id.IsZero() {
+		delete(p.ids, k)
+	} else {
+		p.ids[k] = id
+	}
+}
+
+// refused returns the error of the first claim whose key is taken.
+func (x *Index[K, T]) refused() error {
+	first := refusal[K]{}
+	for part := range x.parts {
+		if r := &x.parts[part].refuse; r.found && (!first.found || r.task < first.task || r.task == first.task && r.at < first.at) {
+			first = *r
+		}
+	}
+	if !first.found {
+		return nil
+	}
+	return x.duplicate(first.key, first.holder)
+}
+
+func (x *Index[K, T]) apply(part int) {
+	p := &x.parts[part]
+	for task := range x.tasks {
+		for _, c := range x.plans[task].claimed[part] {
+			p.ids[c.key] = *c.id
+		}
+	}
+}
+
+// cancel undoes settle.
+func (x *Index[K, T]) cancel() {
+	for part := range x.parts {
+		p := &x.parts[part]
+		for i := len(p.before) - 1; i >= 0; i-- {
+			if e := p.before[i]; e.id.IsZero() {
+				delete(p.ids, e.key)
+			} else {
+				p.ids[e.key] = e.id
 			}
+		}
+	}
+	x.forget()
+}
+
+// forget drops what the flush has planned.
+func (x *Index[K, T]) forget() {
+	for part := range x.parts {
+		p := &x.parts[part]
+		clear(p.before)
+		p.before, p.refuse = highwater.Trim(&p.peak, p.before), refusal[K]{}
+	}
+	for task := range x.tasks {
+		x.plans[task].forget()
+	}
+	x.tasks = 0
+}
+
+func (p *keyPlan[K]) forget() {
+	if p.most = max(p.most, p.events); p.most > p.peak.Note(p.events, fewKeys) {
+		*p = keyPlan[K]{peak: p.peak}
+		return
+	}
+	for ; p.used != 0; p.used &= p.used - 1 {
+		part := bits.TrailingZeros32(p.used)
+		clear(p.released[part])
+		clear(p.claimed[part])
+		p.released[part], p.claimed[part] = p.released[part][:0], p.claimed[part][:0]
+	}
+	p.claims, p.events = 0, 0
+}
+
+const (
+	fewKeys  = 256       // of a task, whose memory is always kept
+	keyBlock = 8 << 10   // creates of a task
+	fewCosts = 100 << 10 // nanoseconds up to which one task collects all keys
+)
+
+// keyFlush plans the keys of a table with indexes.
+type keyFlush struct {
+	table  *table
+	seen   []slotset.Bitset // by shard: rows whose keys are planned
+	shards []int            // with commands
+	units  int              // shards, then blocks of creates
+	tasks  int              // one per unit, or one for all
+	cost   []int64
+
+	onTask, onPart, onApply func(int) error // bound once
+}
+
+func newKeyFlush(t *table) *keyFlush {
+	k := &keyFlush{table: t, seen: make([]slotset.Bitset, len(t.order))}
+	k.onTask, k.onPart, k.onApply = k.collect, k.settle, k.apply
+	return k
+}
+
+// keyCosts are estimates; they only decide whether steps run inline.
+var keyCosts = cost{create: 30, erase: 30, put: 60, line: 8}
+
+// plan plans the keys of all items that the batch erases, puts and creates. It is the last step of
+// planning, and calls user code. ErrDuplicate names the first taken key.
+func (k *keyFlush) plan(ctx context.Context) error {
+	t := k.table
+	k.shards, k.cost = k.shards[:0], k.cost[:0]
+	for i := range t.flushing.shards.All {
+		k.shards = append(k.shards, i)
+		w := t.work(i)
+		k.cost = append(k.cost, w.cost(cost{erase: keyCosts.erase, put: keyCosts.put, line: keyCosts.line}))
+	}
+	for left := t.recorder.Pending.Survivors(); left > 0; left -= keyBlock {
+		k.cost = append(k.cost, int64(min(left, keyBlock)*keyCosts.create))
+	}
+	if k.units, k.tasks = len(k.cost), len(k.cost); sum(k.cost) < fewCosts {
+		k.tasks = min(1, k.units)
+	}
+	for _, x := range t.indexes {
+		x.begin(k.tasks)
+	}
+	s := t.store
+	if err := s.run(ctx, k.tasks, k.onTask, k.cost[:k.tasks]); err != nil {
+		return err
+	}
+	k.divide()
+	if err := s.run(ctx, len(k.cost), k.onPart, k.cost); err != nil {
+		return err
+	}
+	for _, x := range t.indexes {
+		if err := x.refused(); err != nil {
+			return fmt.Errorf("table %q: %w", t.name, err)
 		}
 	}
 	return nil
 }
 
-// planRows passes the erases and the last put of each item of a shard to the indexes.
-func (t *table) planRows(index int) {
-	m, commands, seen := t.order[index].Map, t.recorder.Pending, &t.flushing.rowsKeyed
+// divide makes the costs of a step over parts, which takes about as long as the last step.
+func (k *keyFlush) divide() {
+	each := sum(k.cost) / indexParts
+	k.cost = k.cost[:0]
+	for range len(k.table.indexes) * indexParts {
+		k.cost = append(k.cost, each)
+	}
+}
+
+func sum(costs []int64) (sum int64) {
+	for _, cost := range costs {
+		sum += cost
+	}
+	return sum
+}
+
+func (k *keyFlush) settle(i int) error {
+	k.table.indexes[i/indexParts].settle(i % indexParts)
+	return nil
+}
+
+func (k *keyFlush) apply(i int) error {
+	k.table.indexes[i/indexParts].apply(i % indexParts)
+	return nil
+}
+
+func (k *keyFlush) collect(task int) error {
+	for unit := task; unit < k.units; unit += k.tasks {
+		if unit < len(k.shards) {
+			k.collectRows(task, k.shards[unit])
+		} else {
+			k.collectCreates(task, (unit-len(k.shards))*keyBlock)
+		}
+	}
+	return nil
+}
+
+func (k *keyFlush) collectCreates(task, lo int) {
+	commands := k.table.recorder.Pending
+	commands.Runs(lo, min(lo+keyBlock, commands.Survivors()), func(values items.Slice, created []ID) {
+		for _, x := range k.table.indexes {
+			x.create(task, values, created)
+		}
+	})
+}
+
+// collectRows passes the erases and the last put of each item of a shard to the indexes.
+func (k *keyFlush) collectRows(task, index int) {
+	t := k.table
+	m, commands, seen := t.order[index].Map, t.recorder.Pending, &k.seen[index]
 	defer seen.Clear() // key may panic
 	erase := func(id ID) {
 		if m.Mark(seen, id) == slotset.Marked {
 			for _, x := range t.indexes {
-				x.erase(id, m.Item(id))
+				x.erase(task, id, m.Item(id))
 			}
 		}
 	}
@@ -146,251 +363,42 @@ func (t *table) planRows(index int) {
 				continue // the create has the value, or the item is erased, stale or put later
 			}
 			for _, x := range t.indexes {
-				x.put(id, m.Item(*id), p.Values.Pointer(at, t.typ.Size))
+				x.put(task, id, m.Item(*id), p.Values.Pointer(at, t.typ.Size))
 			}
 		}
 	}
 }
 
-// applyKeys maps the claimed keys to their items.
-func (f *flush) applyKeys() {
+func (f *flush) planKeys(ctx context.Context) error {
 	for _, t := range f.tables {
-		for _, x := range t.indexes {
-			x.apply()
+		if t.indexes != nil {
+			if err := t.flushing.keys.plan(ctx); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// applyKeys maps the claimed keys to their items.
+func (f *flush) applyKeys(ctx context.Context) error {
+	for _, t := range f.tables {
+		if t.indexes == nil {
+			continue
+		}
+		k := t.flushing.keys
+		if err := t.store.run(ctx, len(k.cost), k.onApply, k.cost); err != nil {
+			return err
+		}
+		for _, x := range t.indexes {
+			x.forget()
+		}
+	}
+	return nil
 }
 
 func (t *table) cancelKeys() {
 	for _, x := range t.indexes {
 		x.cancel()
 	}
-}
-
-// visitKeys calls the key functions on the values of a call, and may panic.
-func (s *Store) visitKeys(c batch.InboxCall) {
-	c.Values(func(ordinal int, _ ID, v unsafe.Pointer, _ bool) {
-		for _, x := range s.tables[ordinal].indexes {
-			_ = x.mayAdd(v)
-		}
-	})
-}
-
-// keyTrials find the calls of the inbox that claim a taken key: each call is added to the
-// passes and accepted calls, and removed if it does.
-type keyTrials struct {
-	store  *Store
-	tables [][]keyTrial // by ordinal
-}
-
-// keyTrial is the trial of one index.
-type keyTrial interface {
-	create(id ID, v unsafe.Pointer)
-	put(id ID, v unsafe.Pointer)
-	erase(id ID)
-	finish() error // on error the caller must undo
-	keep()
-	undo()
-}
-
-// newKeyTrials returns trials from the state of the store, or nil if no table has an index.
-func (s *Store) newKeyTrials() *keyTrials {
-	var k *keyTrials
-	for _, t := range s.tables {
-		if len(t.indexes) == 0 {
-			continue
-		}
-		if k == nil {
-			k = &keyTrials{s, make([][]keyTrial, len(s.tables))}
-		}
-		t.resolveRows() // erases of passes
-		for _, x := range t.indexes {
-			k.tables[t.ordinal] = append(k.tables[t.ordinal], x.trial())
-		}
-	}
-	if k != nil {
-		for _, ordinal := range s.flush.ended {
-			k.eraseAll(ordinal)
-		}
-	}
-	return k
-}
-
-// try adds calls or queues of passes, and returns ErrDuplicate if two items have one key
-// then. keep or undo must follow, also after a panic of a key function.
-func (k *keyTrials) try(all ...batch.InboxCall) error {
-	for _, c := range all {
-		k.add(c)
-	}
-	for ordinal, all := range k.tables {
-		for _, x := range all {
-			if err := x.finish(); err != nil {
-				return fmt.Errorf("table %q: %w", k.store.tables[ordinal].name, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (k *keyTrials) add(c batch.InboxCall) {
-	c.Values(func(ordinal int, id ID, v unsafe.Pointer, put bool) {
-		for _, x := range k.tables[ordinal] {
-			if put {
-				x.put(id, v)
-			} else {
-				x.create(id, v)
-			}
-		}
-	})
-	c.Erases(func(ordinal, shard int, ids []ID) {
-		if shard < 0 {
-			k.eraseAll(ordinal)
-		}
-		for _, x := range k.tables[ordinal] {
-			for _, id := range ids {
-				x.erase(id)
-			}
-		}
-	})
-}
-
-func (k *keyTrials) eraseAll(ordinal int) {
-	for _, x := range k.tables[ordinal] {
-		for _, sh := range k.store.tables[ordinal].order {
-			for id := range sh.Map.All {
-				x.erase(id)
-			}
-		}
-	}
-}
-
-func (k *keyTrials) keep() { k.each(keyTrial.keep) }
-func (k *keyTrials) undo() { k.each(keyTrial.undo) }
-
-func (k *keyTrials) each(f func(keyTrial)) {
-	for _, all := range k.tables {
-		for _, x := range all {
-			f(x)
-		}
-	}
-}
-
-// trial is a keyTrial of an index. Handles of creates are provisional.
-type trial[K comparable, T any] struct {
-	index *Index[K, T]
-	items map[ID]tried[K]
-	ids   map[K]ID // differences to the index; null: the key is free
-
-	// These belong to the call being tried:
-	touched []ID        // items, without duplicates
-	before  []tried[K]  // old items, by touched
-	changed []entry[K]  // old entries of ids
-	known   map[ID]bool // set of touched
-}
-
-// tried is an item that the batch creates, puts or erases.
-type tried[K comparable] struct {
-	value  unsafe.Pointer // nil: there is no item, or no create so far
-	put    unsafe.Pointer // the last value that is put, or nil
-	erased bool
-	keyed  bool // it has the key
-	key    K
-}
-
-func (x *Index[K, T]) trial() keyTrial {
-	return &trial[K, T]{index: x, items: make(map[ID]tried[K]), ids: make(map[K]ID), known: make(map[ID]bool)}
-}
-
-// touch changes an item, as the call that is tried does.
-func (t *trial[K, T]) touch(id ID, change func(it *tried[K])) {
-	it, seen := t.items[id]
-	if !seen {
-		if it.value = t.index.table.item(id); it.value != nil {
-			it.key, it.keyed = t.index.keyOf(it.value)
-			it.keyed = it.keyed && t.index.ids[it.key] == id
-		}
-	}
-	if !t.known[id] {
-		t.known[id] = true
-		t.touched, t.before = append(t.touched, id), append(t.before, it)
-	}
-	change(&it)
-	t.items[id] = it
-}
-
-func (t *trial[K, T]) create(id ID, v unsafe.Pointer) {
-	t.touch(id, func(it *tried[K]) { it.value = v })
-}
-
-func (t *trial[K, T]) put(id ID, v unsafe.Pointer) {
-	t.touch(id, func(it *tried[K]) { it.put = v })
-}
-
-func (t *trial[K, T]) erase(id ID) {
-	t.touch(id, func(it *tried[K]) { it.erased = true })
-}
-
-// finish gives up the keys of all items that the call touches, and takes the keys that they
-// have then.
-func (t *trial[K, T]) finish() error {
-	for _, id := range t.touched {
-		if it := t.items[id]; it.keyed {
-			t.set(it.key, id, 0)
-			it.keyed = false
-			t.items[id] = it
-		}
-	}
-	for _, id := range t.touched {
-		it := t.items[id]
-		v := it.put
-		if v == nil {
-			v = it.value
-		}
-		if it.value == nil || it.erased {
-			continue
-		}
-		k, ok := t.index.keyOf(v)
-		if !ok {
-			continue
-		}
-		holder := t.holder(k)
-		if !holder.IsZero() {
-			return t.index.duplicate(k, holder)
-		}
-		t.set(k, holder, id)
-		it.key, it.keyed = k, true
-		t.items[id] = it
-	}
-	return nil
-}
-
-// holder returns the item that has the key, or null.
-func (t *trial[K, T]) holder(k K) ID {
-	if id, ok := t.ids[k]; ok {
-		return id
-	}
-	if id, ok := t.index.ids[k]; ok && t.index.has(id, k) {
-		return id
-	}
-	return 0
-}
-
-func (t *trial[K, T]) set(k K, before, id ID) {
-	t.changed = append(t.changed, entry[K]{k, before})
-	t.ids[k] = id
-}
-
-func (t *trial[K, T]) keep() {
-	t.touched, t.before, t.changed = t.touched[:0], t.before[:0], t.changed[:0]
-	clear(t.known)
-}
-
-func (t *trial[K, T]) undo() {
-	for i := len(t.changed) - 1; i >= 0; i-- {
-		t.ids[t.changed[i].key] = t.changed[i].id
-	}
-	for i, id := range t.touched {
-		t.items[id] = t.before[i]
-	}
-	t.keep()
 }

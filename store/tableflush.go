@@ -6,7 +6,6 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/highwater"
-	"handloom/internal/slotset"
 	"handloom/shard"
 )
 
@@ -25,7 +24,7 @@ type tableFlush struct {
 	shards    batch.Shards // shards that the running flush changes
 	sameFrame bool         // the previous flush of the table was in the same frame
 
-	rowsKeyed slotset.Bitset // rows of a shard whose keys the flush has planned
+	keys *keyFlush // nil: no index
 
 	take []int       // creates dealt, by shard
 	real func(ID) ID // [Store.resolvePending], bound once
