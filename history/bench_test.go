@@ -40,7 +40,7 @@ func crowd[T any](n int, step func(v *T, seed uint64)) Game {
 	}}
 }
 
-type fighter struct {
+type citizen struct {
 	X, Y, Gold int64
 	Name       [32]byte
 }
@@ -59,7 +59,7 @@ func BenchmarkSeek(b *testing.B) {
 		game  Game
 		ticks int
 	}{
-		{"arena", crowd(50, func(v *fighter, seed uint64) { v.X, v.Gold = v.X+int64(seed%7), v.Gold+1 }), 72_000},
+		{"arena", crowd(50, func(v *citizen, seed uint64) { v.X, v.Gold = v.X+int64(seed%7), v.Gold+1 }), 72_000},
 		{"100k_x_128B", crowd(100_000, func(v *[16]uint64, seed uint64) { v[seed%16] += v[0] + 1 }), 7_200},
 		{"1M_x_64B", crowd(1_000_000, func(v *[8]uint64, seed uint64) { v[seed%8] += v[0] + 1 }), 1_440},
 	} {

@@ -15,25 +15,20 @@ import (
 	"handloom/world"
 )
 
-// Found is a tick after which a check fails.
-type Found struct {
-	Tick world.Tick
-	Err  error // of the check; a [*store.PanicError] if it panicked; nil: the check holds
-}
-
-// First returns the first tick from from to to, both included, after which a check fails. It
+// First returns the first tick from from to to, both included, after which a check fails, and the
+// error of the check, a [*store.PanicError] if it panicked; failed is nil if the check holds. It
 // plays and checks every tick; up to Options.Stores stores share them, each from a snapshot on.
-// If a tick before fails or cannot be played, First returns the error of [History.Seek].
-func (h *History) First(ctx context.Context, name string, from, to uint64) (Found, error) {
+// If a tick before fails or cannot be played, err is the error of [History.Seek].
+func (h *History) First(ctx context.Context, name string, from, to uint64) (tick world.Tick, failed, err error) {
 	check.Given(ctx != nil, "history: First", "context")
 	return h.first(ctx, name, from, to, false)
 }
 
 // first is First. If joined, it also compares the end of each part with the snapshot there.
-func (h *History) first(ctx context.Context, name string, from, to uint64, joined bool) (Found, error) {
+func (h *History) first(ctx context.Context, name string, from, to uint64, joined bool) (tick world.Tick, failed, err error) {
 	p, err := h.seekCheck(ctx, "First", name, from, to)
 	if err != nil {
-		return Found{}, err
+		return tick, nil, err
 	}
 	s := search{History: h, span: p.span, to: to, name: name, parts: p.span.parts(from, to), joined: joined}
 	s.results = make([]result, len(s.parts))
@@ -47,9 +42,10 @@ func (h *History) first(ctx context.Context, name string, from, to uint64, joine
 	s.work(ctx, p)
 	others.Wait()
 	if i := s.least.Load(); i < int64(len(s.parts)) {
-		return s.results[i].found, s.results[i].err
+		r := s.results[i]
+		return r.tick, r.failed, r.err
 	}
-	return Found{}, nil
+	return tick, nil, nil
 }
 
 // seekCheck moves the cursor to tick from, whose range includes tick to.
@@ -134,9 +130,10 @@ type search struct {
 	least   atomic.Int64 // the first part with a result
 }
 
+// A result is an error of the check, or of a tick.
 type result struct {
-	found Found
-	err   error
+	tick        world.Tick
+	failed, err error
 }
 
 // work takes parts until none is left. p is the cursor, or nil.
@@ -155,7 +152,7 @@ func (s *search) work(ctx context.Context, p *player) {
 		if r.err == nil {
 			*r = s.scan(ctx, p, i, cursor)
 		}
-		if r.err != nil || r.found.Err != nil {
+		if r.err != nil || r.failed != nil {
 			lower(&s.least, i)
 		}
 	}
@@ -198,7 +195,7 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 				return err
 			}
 			if err := p.run(s.name); err != nil {
-				r.found = Found{p.tick, err}
+				r.tick, r.failed = p.tick, err
 				return nil
 			}
 		}
@@ -227,22 +224,22 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 // bisects the ticks from from to to, with a play and a check for each try. The result is the first
 // such tick if the check never holds again once it fails, tick from if it fails there, and empty
 // if it holds after tick to. It returns the errors of [History.Seek].
-func (h *History) Turn(ctx context.Context, name string, from, to uint64) (Found, error) {
+func (h *History) Turn(ctx context.Context, name string, from, to uint64) (tick world.Tick, failed, err error) {
 	check.Given(ctx != nil, "history: Turn", "context")
 	p, err := h.seekCheck(ctx, "Turn", name, from, to)
 	if err != nil {
-		return Found{}, err
+		return tick, nil, err
 	}
-	fails := func(tick uint64) (Found, error) {
+	try := func(tick uint64) result {
 		p, err := h.seek(ctx, tick, to)
 		if err != nil {
-			return Found{}, err
+			return result{err: err}
 		}
-		return Found{p.tick, p.run(name)}, nil
+		return result{tick: p.tick, failed: p.run(name)}
 	}
-	found, err := fails(to)
-	if err != nil || found.Err == nil {
-		return Found{}, err
+	found := try(to)
+	if found.failed == nil {
+		return tick, nil, found.err
 	}
 	// Snapshots first: their states need no play.
 	var tries []uint64
@@ -255,15 +252,14 @@ func (h *History) Turn(ctx context.Context, name string, from, to uint64) (Found
 			middle = tries[len(tries)/2]
 		}
 		// The check holds before low and fails after high.
-		try, err := fails(middle)
-		if err != nil {
-			return Found{}, err
-		}
-		if try.Err != nil {
-			found, high = try, middle
-		} else {
+		switch r := try(middle); {
+		case r.err != nil:
+			return tick, nil, r.err
+		case r.failed != nil:
+			found, high = r, middle
+		default:
 			low = middle + 1
 		}
 	}
-	return found, nil
+	return found.tick, found.failed, nil
 }

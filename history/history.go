@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"handloom/internal/check"
@@ -121,7 +120,6 @@ func (h *History) Ranges() []Range {
 	ranges := make([]Range, len(h.spans))
 	for i, sp := range h.spans {
 		ranges[i] = sp.Range
-		ranges[i].Terms, ranges[i].Skipped = slices.Clone(sp.Terms), slices.Clone(sp.Skipped)
 	}
 	return ranges
 }

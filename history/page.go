@@ -83,7 +83,7 @@ var barHTML = template.Must(template.New("bar").Parse(`<div class="pager">
 func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	b := bar{Tick: r.PathValue("tick"), Query: r.URL.Query()}
 	for i := range p.spans {
-		b.Ranges = append(b.Ranges, p.describe(i))
+		b.Ranges = append(b.Ranges, p.describe(&p.spans[i]))
 	}
 	a := &answer{ResponseWriter: w, status: http.StatusBadRequest}
 	tick, err := strconv.ParseUint(b.Tick, 10, 64)

@@ -16,15 +16,15 @@ import (
 type Range struct {
 	First, Last uint64
 	Version     string
-	Terms       []uint64 // for each term after the first one, the last tick before it
-	Skipped     []uint64 // ticks that run without their input: see world.SkipInput
-	Err         error    // the reason that no tick follows Last; nil at the end of the log
+	Err         error // the reason that no tick follows Last; nil at the end of the log
 }
 
 // A span is a Range and the snapshots in it.
 type span struct {
 	Range
-	starts []start // ascending
+	starts  []start  // ascending
+	terms   []uint64 // for each term after the first one, the last tick before it
+	skipped []uint64 // ticks that run without their input: see world.SkipInput
 }
 
 // A start is a snapshot.
@@ -165,13 +165,13 @@ func (c *scanner) add(r *entry.Record) {
 		case sp.Version != r.Start.Version:
 			c.change(r.Start.Version)
 		default:
-			sp.Terms = append(sp.Terms, c.tick)
+			sp.terms = append(sp.terms, c.tick)
 		}
 		c.handed, c.next = false, nil
 	case entry.KindHandoff:
 		c.handed = true
 	case entry.KindSkip:
-		sp.Skipped = append(sp.Skipped, r.Tick)
+		sp.skipped = append(sp.skipped, r.Tick)
 	}
 	c.tick = r.Tick
 	c.span().Last = max(c.span().Last, r.Tick)

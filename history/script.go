@@ -36,9 +36,9 @@ type Script struct {
 	tick  uint64
 }
 
-// Test returns a Go test that plays the script. game is the expression of the Game, and file the
+// test returns a Go test that plays the script. game is the expression of the Game, and file the
 // path of a file with State, or "" if State is nil.
-func (s *Script) Test(game, file string) string {
+func (s *Script) test(game, file string) string {
 	text := "`\n" + s.Text + "`"
 	if strings.Contains(s.Text, "`") {
 		text = strconv.Quote(s.Text)

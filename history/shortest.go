@@ -12,7 +12,7 @@ import (
 
 // Shortest returns a script after which a check fails. It begins with the latest state for which the
 // check holds, and has the calls and commands that a failure needs: without any one of them the
-// check holds, or the tick fails. at is a tick after which the check fails, as [History.First]
+// check holds, or the tick fails. tick is a tick after which the check fails, as [History.First]
 // returns it; if the check already fails before that tick, an earlier tick is taken.
 //
 // The state before the tick stays as it is. If an earlier tick made it wrong in a way that the check
@@ -20,9 +20,8 @@ import (
 //
 // Shortest returns the errors of [History.Turn], and an error if the check holds after the tick, or
 // fails after every tick before it.
-func (h *History) Shortest(ctx context.Context, name string, at Found) (*Script, error) {
+func (h *History) Shortest(ctx context.Context, name string, tick uint64) (*Script, error) {
 	check.Given(ctx != nil, "history: Shortest", "context")
-	tick := at.Tick.Number
 	p, err := h.seekCheck(ctx, "Shortest", name, tick, tick)
 	if err != nil {
 		return nil, err
@@ -53,8 +52,8 @@ func (h *History) turnBefore(ctx context.Context, name string, sp *span, tick ui
 			return 0, err
 		}
 		if p.run(name) == nil {
-			found, err := h.Turn(ctx, name, from, tick)
-			return found.Tick.Number, err
+			found, _, err := h.Turn(ctx, name, from, tick)
+			return found.Number, err
 		}
 		if from == sp.First {
 			break

@@ -44,7 +44,7 @@ func (h *History) newStage(ctx context.Context, tick uint64) (*stage, error) {
 	if err := p.next(ctx); err != nil {
 		return nil, err
 	}
-	if slices.Contains(p.span.Skipped, tick) {
+	if slices.Contains(p.span.skipped, tick) {
 		calls = nil
 	}
 	s.logged = stageTick{p.tick, calls}

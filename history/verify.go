@@ -112,6 +112,9 @@ func stateOf(p *player) state { return state{p.tick.Number, p.store.Epoch(), p.s
 // visit plays some ticks and returns the states after them: fewer if a tick fails or is not kept.
 func visit(ctx context.Context, p *player) (states []state, err error) {
 	for range verifyTicks {
+		if p.tick.Number == p.span.Last { // a record after it may be damaged
+			break
+		}
 		if err := p.next(ctx); err != nil {
 			return states, unlessUnplayable(err)
 		}
