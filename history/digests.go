@@ -17,7 +17,8 @@ import (
 )
 
 // A digestLine is a line of a file of digests. The first line has all tables, later lines the tables
-// that changed, and the last line only the reason why no tick follows.
+// that changed, and the last line only the reason why no tick follows. A file without a last line was
+// cut off, so diff refuses it.
 type digestLine struct {
 	Version string `json:",omitempty"`
 	state
@@ -77,6 +78,7 @@ func (h *History) writeDigests(ctx context.Context, to io.Writer, first, last ui
 			}
 			err := p.next(ctx)
 			if failed, ok := errors.AsType[*world.TickError](err); ok {
+				// The message of a panic has lines, and diff prints the end in one.
 				end.End = strings.ReplaceAll(failed.Error(), "\n", "; ")
 				return nil
 			}

@@ -32,10 +32,11 @@ func (h *History) first(ctx context.Context, name string, from, to uint64, joine
 	}
 	s := search{History: h, span: p.span, to: to, name: name, parts: p.span.parts(from, to), joined: joined}
 	s.results = make([]result, len(s.parts))
-	s.least.Store(int64(len(s.parts)))
+	s.least.Store(int64(len(s.parts))) // no part has a result
 	var others sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// The cursor is one of the stores, so that a search of one part needs no other.
 	for range min(h.o.Stores, len(s.parts)) - 1 {
 		others.Go(func() { s.work(ctx, nil) })
 	}
@@ -78,6 +79,7 @@ func (h *History) within(sp *span, from, to uint64) error {
 	if to <= sp.Last {
 		return nil
 	}
+	// If no span has the next tick, its error has the reason, such as a damaged record.
 	if _, err := h.spanOf(sp.Last+1, to); err != nil {
 		return err
 	}
@@ -86,6 +88,7 @@ func (h *History) within(sp *span, from, to uint64) error {
 
 // run runs a check on the state of p.
 func (p *player) run(name string) (err error) {
+	// A check that panics fails: its state is as wrong as with an error.
 	defer func() {
 		if v := recover(); v != nil {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
@@ -100,6 +103,8 @@ type part struct {
 	start    start
 }
 
+// parts splits ticks at snapshots. Each tick is in one part. The first part begins at a snapshot
+// at or before tick from, and plays the ticks in between without a check.
 func (s *span) parts(from, to uint64) []part {
 	parts := []part{{from: from, start: s.before(from)}}
 	for _, at := range s.starts {
@@ -146,6 +151,7 @@ func (s *search) work(ctx context.Context, p *player) {
 			break
 		}
 		r := &s.results[i]
+		// A store takes as much memory as the state, so a goroutine without a part makes none.
 		if p == nil {
 			p, r.err = s.newPlayer(ctx, s.span, 1)
 		}
@@ -246,6 +252,7 @@ func (h *History) Turn(ctx context.Context, name string, from, to uint64) (tick 
 	for _, s := range p.span.parts(from, to)[1:] {
 		tries = append(tries, s.from)
 	}
+	// At most one try for each halving of the ticks, and one for each halving of the snapshots.
 	for low, high := from, to; low < high; {
 		middle := low + (high-low)/2
 		if tries = slices.DeleteFunc(tries, func(t uint64) bool { return t < low || t >= high }); len(tries) > 0 {

@@ -16,7 +16,8 @@ import (
 // 3:17.2. "$1" is the item of the first create of the call, "$0" an item that never was. Fields that
 // are zero are left out.
 
-// isTypedHandle reports whether t is a handle with an item type.
+// isTypedHandle reports whether t is a handle with an item type. The package of handles has a generic
+// type, which reflect knows only by its fields.
 func isTypedHandle(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "_" && t.Field(1).Type == idType
 }
@@ -129,6 +130,7 @@ func (r *literalReader) unexpected(want string) error {
 // value reads a literal into v, which is zero and has an address.
 func (r *literalReader) value(v reflect.Value) (err error) {
 	v = writable(v)
+	// Handles first: by its kind a handle is a number.
 	t := v.Type()
 	switch {
 	case t == idType:
@@ -168,7 +170,7 @@ func (r *literalReader) value(v reflect.Value) (err error) {
 	return r.scalar(v)
 }
 
-// list reads the elements of a list.
+// list reads the elements of a list. An element has to follow each comma.
 func (r *literalReader) list(element func(i int) error) error {
 	if !r.skip("{") {
 		return r.unexpected("{")
@@ -185,6 +187,7 @@ func (r *literalReader) list(element func(i int) error) error {
 }
 
 func (r *literalReader) field(v reflect.Value) error {
+	// A promoted field has no name of its own here: its struct is a field.
 	name := r.match(wordPattern)
 	f, ok := v.Type().FieldByName(name)
 	if !ok || len(f.Index) > 1 {
@@ -212,6 +215,7 @@ func (r *literalReader) entry(v reflect.Value) error {
 	return err
 }
 
+// scalar reads a number or a bool. A value that the type cannot have is an error, not cut off.
 func (r *literalReader) scalar(v reflect.Value) (err error) {
 	text := r.match(scalarPattern)
 	t := v.Type()

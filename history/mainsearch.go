@@ -53,6 +53,8 @@ func (c *command) check(ctx context.Context, args []string) (exit int, err error
 	if err != nil {
 		return 0, err
 	}
+	// A check that holds makes First play every tick. A Replayer compares the digests in the records
+	// by itself, so a difference is the error of a tick.
 	const digests = "digests"
 	onlyPlay := Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
 		s, o, _, err := c.game.New(workers)

@@ -35,6 +35,7 @@ func (c *command) test(ctx context.Context, args []string) (exit int, err error)
 		if path == "" {
 			path = filepath.Join("testdata", *name+".state")
 		}
+		// A script that begins with Options.Init needs no file.
 		if script.State == nil {
 			path = ""
 		} else if err := write(path, script.State); err != nil {

@@ -90,6 +90,7 @@ func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		b.Error = fmt.Errorf("tick: got %q, want a whole number", b.Tick)
 	} else {
+		// Before tick 0 comes the largest number, which no range has.
 		b.Previous, b.Next = p.link(tick-1, b.Query), p.link(tick+1, b.Query)
 		b.At, b.Error = p.draw(a, r, tick)
 	}
@@ -107,6 +108,7 @@ func (p *page) link(tick uint64, values url.Values) string {
 // rates between two ticks would be wrong.
 func (p *page) draw(a *answer, r *http.Request, tick uint64) (world.Tick, error) {
 	ctx := r.Context()
+	// A History has one caller at a time. A client that leaves does not wait for its turn.
 	select {
 	case p.queue <- struct{}{}:
 		defer func() { <-p.queue }()

@@ -52,6 +52,7 @@ type scriptCommand struct {
 }
 
 func (p *scriptParser) line(number int, line string) error {
+	// Kind, table and part are read here. Handles and values wait for the end of the call.
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "tick":
@@ -85,6 +86,7 @@ func (p *scriptParser) tick(rest string) (err error) {
 	if t.Time, err = time.Parse(time.RFC3339Nano, at); err != nil {
 		return err
 	}
+	// A gap would be ticks that the script does not have, and Play has no log.
 	if n := len(p.ticks); n > 0 && t.Number != p.ticks[n-1].Number+1 {
 		return fmt.Errorf("got tick %d, want %d", t.Number, p.ticks[n-1].Number+1)
 	}

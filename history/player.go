@@ -38,6 +38,7 @@ func (h *History) newPlayer(ctx context.Context, sp *span, workers int) (*player
 	if h.unchecked {
 		hook.SkipDigests(r)
 	}
+	// Until start or back there is no state.
 	return &player{Replayer: r, span: sp, store: s, checks: checks, played: &h.played, lost: true}, nil
 }
 

@@ -56,7 +56,8 @@ func (s *Script) test(game, file string) string {
 		name, s.tick, game, file, text, s.check)
 }
 
-// appendTick appends the text of a tick.
+// appendTick appends the text of a tick, which parseScript reads. The text has all digits of the time:
+// a tick may depend on each.
 func appendTick(b []byte, tables []hook.Table, t stageTick) []byte {
 	b = fmt.Appendf(b, "tick %d seed %#x time %s\n", t.Number, t.Seed, t.Time.UTC().Format(time.RFC3339Nano))
 	for _, call := range t.calls {
@@ -97,7 +98,8 @@ func quoteName(name string) string {
 	return strconv.Quote(name)
 }
 
-// handleText returns the text of a handle in a call.
+// handleText returns the text of a handle in a call. A text counts the creates of all tables, and a
+// handle the creates of its table.
 func handleText(tables []hook.Table, call []hook.Command, id store.ID) string {
 	if !id.IsProvisional() {
 		return id.String()

@@ -42,6 +42,7 @@ func (h *History) Shortest(ctx context.Context, name string, tick uint64) (*Scri
 
 // turnBefore returns the last tick up to tick before which the check holds and after which it fails.
 func (h *History) turnBefore(ctx context.Context, name string, sp *span, tick uint64) (uint64, error) {
+	// Distances that double: most checks turn shortly before the tick, and few states are looked at.
 	for n := uint64(1); tick > sp.First; n *= 2 {
 		from := sp.First
 		if tick-sp.First > n {
@@ -112,7 +113,8 @@ func (s *stage) shorten(ctx context.Context, name string) (*Script, error) {
 	return script, nil
 }
 
-// choose returns calls with some of their commands. Handles of creates get other numbers.
+// choose returns calls with some of their commands, which are in order. Handles of creates get other
+// numbers, because a create is named by its position among the creates of its call and table.
 func (s *stage) choose(calls [][]hook.Command, some []commandIndex) (chosen [][]hook.Command) {
 	for i, call := range calls {
 		var kept []hook.Command
@@ -153,7 +155,8 @@ func (s *stage) choose(calls [][]hook.Command, some []commandIndex) (chosen [][]
 // freeBit marks the number of a create, as in [hook.Command].
 const freeBit = 1 << 63
 
-// stale returns a handle of no item, of the same table.
+// stale returns a handle of no item, of the same table. A command for a create that is left out stays
+// with it, without an effect.
 func stale(id store.ID) store.ID { return freeBit | id>>48<<48 }
 
 // replaced returns a call with other handles.
