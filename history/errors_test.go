@@ -91,7 +91,9 @@ func TestSeek_ErrorsNameTheTickAndTheCause(t *testing.T) {
 		{record(t, 100, false, same), same, 3, ErrRange, "history: tick 3: the tick is not kept, nearest 90", []uint64{90, 91, 100}},
 		{damaged, same, 15, journal.ErrCorrupt, "history: tick 15: the tick is not kept, nearest ", []uint64{0, 1, 60, 100}},
 		{record(t, 100, true, failsAt(45)), failsAt(45), 45, world.ErrTick, "world: tick 45 (record 41): the tick failed: the game is up", []uint64{44, 1}},
-		{whole, func(_ *herd, o *world.Options) { o.Tick = idle }, 5, world.ErrDiverged, "world: after tick 2 (record 3): table ", nil},
+		{whole, func(_ *herd, o *world.Options) {
+			o.Tick = func(context.Context, *store.Writer, world.Tick) error { return nil }
+		}, 5, world.ErrDiverged, "world: after tick 2 (record 3): table ", nil},
 	} {
 		h := mustOpen(t, c.from.dir, replay(c.change, nil), Options{})
 		for range 2 {
@@ -109,17 +111,19 @@ func TestSeek_ErrorsNameTheTickAndTheCause(t *testing.T) {
 	}
 }
 
-func idle(context.Context, *store.Writer, world.Tick) error { return nil }
-
-// A faultyLog fails where its error is set, and cuts the record at a position.
+// A faultyLog fails where its error is set, cuts the record at a position, and loses the records
+// after another one.
 type faultyLog struct {
 	world.Log
 	tail, saved error
-	cut         uint64
+	cut, last   uint64
 }
 
 func (l faultyLog) Tail(ctx context.Context) (uint64, error) {
 	at, err := l.Log.Tail(ctx)
+	if l.last > 0 {
+		at = l.last
+	}
 	return at, errors.Join(err, l.tail)
 }
 
@@ -149,6 +153,10 @@ func TestErrors_NameCauseAndRemedy(t *testing.T) {
 	cut, err := OpenLog(ctx, faultyLog{Log: j, cut: 15}, g, Options{Any: true})
 	noError(t, err)
 	noError(t, cut.Close())
+	shrinks := &faultyLog{Log: j}
+	shrunk, err := OpenLog(ctx, shrinks, g, Options{Any: true})
+	noError(t, err)
+	shrinks.last = 3
 	empty, err := OpenLog(ctx, world.Memory(), g, Options{})
 	noError(t, err)
 	failing := record(t, 100, true, failsAt(81))
@@ -165,6 +173,7 @@ func TestErrors_NameCauseAndRemedy(t *testing.T) {
 		{cut.Ranges()[0].Err, world.ErrCorrupt, "history: after record 14: record 15: "},
 		{h.Ranges()[0].Err, world.ErrVersion, `history: after tick 30: the log has another version: got "two", want "game"`},
 		{third(empty.Seek(ctx, 1)), ErrRange, `history: tick 1: the tick is not kept, nor is any other of version "game"`},
+		{third(shrunk.Seek(ctx, 15)), ErrRange, ": the tick is not kept, nearest "},
 		{third(h.First(ctx, "even", 20, 50)), ErrRange, "history: tick 50: the tick is not kept in one range with tick 20, nearest 30"},
 		{third(fails.First(ctx, "gold", 1, 80)), nil, `history: First: got check "gold", want one of even, few, holds, panics`},
 		{third(fails.Turn(ctx, "gold", 1, 80)), nil, `history: Turn: got check "gold", want one of even, few, holds, panics`},

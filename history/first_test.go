@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -135,9 +134,6 @@ func TestCheck_FindsADifferenceOfEachTick(t *testing.T) {
 				return err
 			}
 		}
-		var stdout, stderr bytes.Buffer
-		if exit := run(t.Context(), replay(alters, nil), []string{"check", r.dir}, &stdout, &stderr); exit != exitFound {
-			t.Errorf("tick %d: got exit code %d, want %d: %s%s", tick, exit, exitFound, &stdout, &stderr)
-		}
+		execute(t, replay(alters, nil), "check "+r.dir).want(t, exitFound, "verdict: differs")
 	}
 }

@@ -59,7 +59,6 @@ func TestMain_AnswersInWords(t *testing.T) {
 	}
 	called := faults[slices.IndexFunc(faults, func(f fault) bool { return f.name == "two calls" })].play(t)
 	ofCall := fmt.Sprintf("why DIR -tick %d -item %v -field Team", called.tick, called.item)
-	builtAs := func(p plant) Game { return p.game() }
 	for _, c := range []struct {
 		from *match
 		game Game // nil New: the match's
@@ -94,10 +93,10 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "test DIR -check rules -state DIR", exit: 2, want: []string{"is a directory"}},
 		{from: good, args: "test DIR -check rules -to 59", want: []string{"verdict: holds"}},
 		{from: good, args: "check DIR", want: []string{`verdict: equal (exit code 0): all digests of ticks 0 to 100`}},
-		{from: good, game: builtAs(plant{}), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 60: table "fighter", shard 0`}},
-		{from: good, game: builtAs(plant{version: "arena 2"}), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
-		{from: good, game: builtAs(plant{version: "arena 2"}), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
-		{from: good, game: builtAs(plant{name: "put", tick: 60, version: "arena 2"}), args: "check DIR -any", want: []string{"verdict: equal"}},
+		{from: good, game: (&plant{}).game(), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 60: table "fighter", shard 0`}},
+		{from: good, game: (&plant{version: "arena 2"}).game(), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
+		{from: good, game: (&plant{version: "arena 2"}).game(), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
+		{from: good, game: (&plant{name: "put", tick: 60, version: "arena 2"}).game(), args: "check DIR -any", want: []string{"verdict: equal"}},
 		{from: two, args: "info DIR", want: []string{`ticks 0 to 30: version "arena 1", not "arena 2": needs -any`, `ticks 30 to 60: version "arena 2"`}},
 		{from: two, args: "check DIR", want: []string{"all digests of ticks 30 to 60"}},
 		{from: two, args: "check DIR -any", want: []string{"all digests of ticks 30 to 60"}},
@@ -131,7 +130,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: failed, args: "digests DIR TO/file", want: []string{"world: tick 60 (", "has the digests of ticks 0 to 59"}},
 		{from: late, args: "digests DIR TO/file -from 70 -to 100", exit: 2, want: []string{"the tick is not kept, nearest 90"}},
 		{from: good, args: "digests DIR TO/none/file", exit: 2, want: []string{"no such file or directory"}},
-		{from: two, game: builtAs(plant{version: "arena 3"}), args: "show DIR -tick 20 -table fighter", exit: 2, want: []string{`got "arena 1", want "arena 3"`}},
+		{from: two, game: (&plant{version: "arena 3"}).game(), args: "show DIR -tick 20 -table fighter", exit: 2, want: []string{`got "arena 1", want "arena 3"`}},
 		{from: good, args: "show DIR -tick 20 -table post", want: []string{`6:0.1 {Color:0} ammo 1 label "north"`}},
 		{from: good, args: "check DIR -x", exit: 2, want: []string{"check: flag provided but not defined: -x; -h explains it"}},
 		{from: good, args: "info DIR/none", exit: 2, want: []string{"no such file or directory"}},

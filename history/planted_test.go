@@ -69,10 +69,7 @@ var faults = []fault{
 // unseen are faults that lead to states of a right program.
 var unseen = []string{"erase by row", "erase all", "unset", "remove"}
 
-const (
-	faultTick = 60
-	fewTicks  = 100
-)
+const faultTick = 60
 
 // A match is the folder of an arena.
 type match struct {
@@ -143,7 +140,7 @@ func submit(t *testing.T, w *world.World, calls ...func(q store.Queue)) {
 func (f fault) play(t *testing.T) *match {
 	t.Helper()
 	m := newMatch(t, plant{name: f.name, tick: faultTick})
-	for _, until := range []uint64{17, 18, faultTick - 1, 83, fewTicks + f.later} {
+	for _, until := range []uint64{17, 18, faultTick - 1, 83, 100 + f.later} {
 		m.play(t, until, func(t *testing.T, w *world.World, a *arena) {
 			h, first := head(a.fighters.All())
 			before := first.Team

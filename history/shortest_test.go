@@ -35,7 +35,7 @@ func (v *verdict) Fatalf(format string, args ...any) {
 func played(t *testing.T, g Game, s *Script, check string) string {
 	t.Helper()
 	file := ""
-	if s.State != nil {
+	if len(s.State) > 0 {
 		file = filepath.Join(t.TempDir(), "state")
 		noError(t, os.WriteFile(file, s.State, 0o600))
 	}
@@ -178,10 +178,7 @@ func TestPlay_Errors(t *testing.T) {
 		{"", tick, "broken", `ends: history: Play: check "broken" fails before tick 1: `},
 		{"no state", tick, "rules", "ends: history: Play: world: "},
 	} {
-		s := &Script{Text: c.text}
-		if c.state != "" {
-			s.State = []byte(c.state)
-		}
+		s := &Script{Text: c.text, State: []byte(c.state)}
 		if got := played(t, new(plant).game(), s, c.check); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}
@@ -259,7 +256,7 @@ func TestShortest_WritesValuesOfEveryKind(t *testing.T) {
 			t.Errorf("got\n%s, then\n%s", s.Text, again.Text)
 		}
 		made, err := h.Why(t.Context(), itemOf(t, "7:1.1"), "", tick)
-		if noError(t, err); made.By.Kind != "create" || made.By.Call != 1 {
+		if noError(t, err); made.By.Kind != "create" || made.By.Call != 1 || !strings.HasPrefix(made.String(), "tick 2, 7:1.1: nothing -> {") {
 			t.Errorf("got %v, want the create of call 1", made)
 		}
 		if got := played(t, m.game(), s, "rules"); got != want {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,9 +51,15 @@ func TestVerify_RefusesImpurePrograms(t *testing.T) {
 		})
 	}
 	r := record(t, 70, true, failsAt(12), failsAt(12))
-	h := mustOpen(t, r.dir, replay(failsAt(12), nil), Options{})
+	h := mustOpen(t, r.dir, replay(failsAt(12), func(g *herd) Checks {
+		return Checks{"begun": func() error { return failIf(g.Entries() > r.entries[11], errGame) }}
+	}), Options{})
 	noError(t, h.Verify(t.Context()))
 	r.wantState(t, h, 12)
+	s, err := h.Shortest(t.Context(), "begun", 12)
+	if noError(t, err); strings.Contains(s.Text, "call") {
+		t.Errorf("got the input of a tick that runs without it: %s", s.Text)
+	}
 }
 
 // An operation that plays a tick several times fails if one of the plays differs.
