@@ -44,6 +44,7 @@ func (c *command) digests(ctx context.Context, args []string) (exit int, err err
 		}
 		out := bufio.NewWriter(file)
 		last, err := h.writeDigests(ctx, out, from, to)
+		// A file that is incomplete for an error has no last line, and diff refuses it.
 		if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
 			return 0, err
 		}

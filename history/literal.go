@@ -63,6 +63,7 @@ func appendLiteral(b []byte, v reflect.Value, name func(store.ID) string) []byte
 		return strconv.AppendQuote(b, v.String())
 	case reflect.Bool:
 		return strconv.AppendBool(b, v.Bool())
+	// With -1 a float has as many digits as it needs to be read back as the same bits, except for NaN.
 	case reflect.Float32, reflect.Float64:
 		return strconv.AppendFloat(b, v.Float(), 'g', -1, t.Bits())
 	case reflect.Complex64, reflect.Complex128:
@@ -93,6 +94,7 @@ func (r *literalReader) skip(text string) bool {
 	return ok
 }
 
+// A scalar ends before a space or a sign of a list. It is read with its type, which refuses other text.
 var (
 	wordPattern   = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)
 	handlePattern = regexp.MustCompile(`^(\$\d+|\d+:\d+\.\d+)`)

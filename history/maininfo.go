@@ -18,6 +18,7 @@ func (c *command) info(ctx context.Context, args []string) (exit int, err error)
 		return 0, err
 	}
 	return c.with(ctx, words[0], c.game, *other, func(h *History) (exit int, err error) {
+		// Tick 0 is the first one of each log, so ticks before the first range were dropped.
 		next := uint64(0)
 		for i := range h.spans {
 			sp := &h.spans[i]

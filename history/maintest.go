@@ -41,6 +41,7 @@ func (c *command) test(ctx context.Context, args []string) (exit int, err error)
 		} else if err := write(path, script.State); err != nil {
 			return 0, err
 		}
+		// The output is only the test, so that it can be appended to a file. Its exit code is as for first.
 		fmt.Fprint(c.stdout, script.test(*game, filepath.ToSlash(path)))
 		return exitFound, nil
 	})

@@ -160,6 +160,7 @@ func (a *answer) write(b *bar) {
 		_ = barHTML.Execute(&out, b) // a buffer takes everything
 	}
 	out.Write(after)
+	// The bar makes the page longer than storeweb knows.
 	a.Header().Del("Content-Length")
 	a.ResponseWriter.WriteHeader(a.status)
 	_, _ = a.ResponseWriter.Write(out.Bytes()) // a client that left reads nothing

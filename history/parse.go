@@ -19,6 +19,7 @@ func parseScript(text string, tables []hook.Table) ([]stageTick, error) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
+		// The text of a call has no end of its own.
 		if !strings.HasPrefix(line, "and ") {
 			if err := p.endCall(); err != nil {
 				return nil, err
@@ -106,6 +107,7 @@ func (p *scriptParser) command(text string) (c scriptCommand, err error) {
 			c.rest = r.rest
 			return c, nil
 		}
+		// A table that is called all has quotes: see quoteName.
 		if strings.HasPrefix(r.rest, "all ") {
 			r.skip("all")
 			c.Kind = "erase all"

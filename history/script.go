@@ -91,8 +91,10 @@ func appendCommand(b []byte, tables []hook.Table, call []hook.Command, c *hook.C
 	return b
 }
 
+// quoteName returns a name as a script has it. "erase all" is a command, so a table of that name is in
+// quotes.
 func quoteName(name string) string {
-	if wordPattern.FindString(name) == name {
+	if wordPattern.FindString(name) == name && name != "all" {
 		return name
 	}
 	return strconv.Quote(name)

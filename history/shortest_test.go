@@ -106,6 +106,9 @@ func TestShortest_LeavesOutCommands(t *testing.T) {
 	if got, want := s.test("game", "a"), "func TestRules_HoldsAfterTick51(t *testing.T) {\n\thistory.Play(t, game, \"a\", `\n"+s.Text+"`, \"rules\")"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	if got := quoteName("fighter") + quoteName("a b") + quoteName("all"); got != `fighter"a b""all"` {
+		t.Errorf("got names %s", got)
+	}
 	later, err := h.Shortest(t.Context(), "rules", tick+5)
 	if noError(t, err); later.Text != s.Text {
 		t.Errorf("from a later tick got\n%s, want\n%s", later.Text, s.Text)
