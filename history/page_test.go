@@ -64,7 +64,7 @@ func TestPage_Answers(t *testing.T) {
 		want            []string
 	}{
 		{good, "GET", "/70", 200, "", []string{"<h1>Store of ", `name="tick" value="70"`, `<a href="/69">Previous`, "ticks 0 to 70: version &#34;arena 1&#34;"}},
-		{good, "GET", "/60?table=fighter&from=0", 200, "", []string{">1,000</td>", `<a href="/61?from=0&amp;table=fighter">Next`, `type="hidden" name="table" value="fighter"`}},
+		{good, "GET", "/60?table=fighter&from=0", 200, "", []string{">1,000</td>", `<a href="/61?from=0&amp;table=fighter">Next`, `<form action="/"><input type="hidden" name="from" value="0"><input type="hidden" name="table" value="fighter">`}},
 		{good, "GET", "/60?table=none", 404, "", []string{"no table is called none", `name="tick" value="60"`}},
 		{good, "GET", "/60?item=1:1.1", 400, "", []string{"unknown parameters", `name="tick" value="60"`}},
 		{good, "GET", "/500", 404, "", []string{"tick 500: the tick is not kept, nearest 70", "ticks 0 to 70"}},
