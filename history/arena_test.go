@@ -1,10 +1,12 @@
-package history_test
+package history
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 
-	"handloom/history"
 	"handloom/store"
 	"handloom/world"
 )
@@ -21,14 +23,49 @@ type (
 		By   store.Handle[fighter]
 		Move int
 	}
+	post struct{ Color int }
 )
 
 const (
 	fighters  = 12
+	posts     = 3
 	chunkRows = 4
 	fullHull  = 5
 	manyHits  = 1_000_000 // more than a long play has
 )
+
+// A plant is a fault of an arena in one tick. The arena notes the truth about it.
+type plant struct {
+	name    string
+	tick    uint64
+	version string // of the program, if not "arena 1"
+
+	now      uint64 // the current tick
+	item     store.ID
+	from, to string // of the field
+	sequence int    // number of the command, if the table of faults has none
+}
+
+func (p *plant) is(name string) bool { return p.name == name && p.now == p.tick }
+
+func (p *plant) note(id store.ID, from, to any) {
+	p.item, p.from, p.to = id, fmt.Sprint(from), fmt.Sprint(to)
+}
+
+// set sets a field and notes it.
+func set[T any](p *plant, id store.ID, field *T, to T) {
+	p.note(id, *field, to)
+	*field = to
+}
+
+// game returns the program with the fault.
+func (p *plant) game() Game {
+	return Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
+		a := newArena(workers, *p)
+		checks := Checks{"rules": a.rulesAreKept, "teams": a.teamsAreKept, "broken": func() error { panic("a broken check") }}
+		return a.Store, a.options(), checks, nil
+	}}
+}
 
 // An arena is a game of fighters who shoot at each other. In its systems "// fault NAME" marks
 // the line of a fault.
@@ -40,6 +77,10 @@ type arena struct {
 	bullets  *store.Table[bullet]
 	wounds   *store.Table[wound]
 	orders   *store.Table[order]
+	posts    *store.StableTable[post]
+	ammo     *store.Sparse[post, int]
+	labels   *store.Sparse[post, string]
+	kinds    *store.Table[kinds]
 	mine     store.Groups[bullet, fighter]
 	frame    *store.Schedule
 	impure   int
@@ -52,6 +93,11 @@ func newArena(workers int, p plant) *arena {
 	a.bullets = store.Register(a.Store, store.TableOptions[bullet]{Name: "bullet", Shards: 2, ChunkItems: 2 * chunkRows})
 	a.wounds = store.Register(a.Store, store.TableOptions[wound]{Name: "wound", Events: true})
 	a.orders = store.Register(a.Store, store.TableOptions[order]{Name: "order", Events: true})
+	a.posts = store.RegisterStable(a.Store, store.TableOptions[post]{Name: "post"})
+	a.ammo = store.AddSparse(a.posts, store.ColumnOptions[int]{Name: "ammo"})
+	a.labels = store.AddSparse(a.posts, store.ColumnOptions[string]{Name: "label"})
+	kept := func(to, from *kinds) { *to = *from } // nothing writes to lists and maps
+	a.kinds = store.Register(a.Store, store.TableOptions[kinds]{Name: "kinds", Clone: kept})
 	type on = []store.Resource
 	a.frame = store.NewSchedule(
 		a.Store,
@@ -62,13 +108,21 @@ func newArena(workers int, p plant) *arena {
 		store.System{Name: "rest", Reads: on{a.fighters}, Writes: on{a.hulls}, Run: a.rest},
 		store.System{Name: "mend", Reads: on{a.fighters, a.hulls}, Emits: on{a.fighters, a.hulls}, Run: a.mend},
 		store.System{Name: "count", Reads: on{a.bullets}, Writes: on{a.fighters}, Run: a.count},
+		store.System{Name: "supply", Reads: on{a.ammo}, Writes: on{a.posts}, Emits: on{a.posts, a.ammo}, Run: a.supply},
 	)
 	return a
 }
 
-func (a *arena) game() (*store.Store, world.Options, history.Checks, error) {
-	checks := history.Checks{"rules": a.rulesAreKept, "teams": a.teamsAreKept, "broken": func() error { panic("a broken check") }}
-	return a.Store, world.Options{Version: "arena 1", Init: a.init, Tick: a.tick}, checks, nil
+func (a *arena) options() world.Options {
+	return world.Options{Version: cmp.Or(a.version, "arena 1"), Init: a.init, Tick: a.tick}
+}
+
+// head returns the first item.
+func head[T, V any](all iter.Seq2[store.Handle[T], *V]) (store.Handle[T], *V) {
+	for h, v := range all {
+		return h, v
+	}
+	panic("got no item")
 }
 
 // teamsAreKept holds until a fault of field Team.
@@ -81,7 +135,7 @@ func (a *arena) teamsAreKept() error {
 	return nil
 }
 
-// rulesAreKept holds until a fault, unless that erases bullets.
+// rulesAreKept holds until a fault, unless that erases bullets or takes ammo.
 func (a *arena) rulesAreKept() error {
 	for h := range a.fighters.All() {
 		if hit := a.hulls.At(h).Hit; hit < 0 || hit >= manyHits {
@@ -93,8 +147,18 @@ func (a *arena) rulesAreKept() error {
 			return fmt.Errorf("bullet %v: got life %d", h, b.Life)
 		}
 	}
-	if a.fighters.Len() != fighters {
-		return fmt.Errorf("got %d fighters, want %d", a.fighters.Len(), fighters)
+	for h, n := range a.ammo.All() {
+		if color := a.posts.At(h).Color; *n < 0 || color != 0 {
+			return fmt.Errorf("post %v: got %d ammo and color %d", h, *n, color)
+		}
+	}
+	for h, k := range a.kinds.All() {
+		if k.Of == h {
+			return fmt.Errorf("%+v", *k)
+		}
+	}
+	if a.fighters.Len() != fighters || a.posts.Len() != posts {
+		return fmt.Errorf("got %d fighters and %d posts, want %d and %d", a.fighters.Len(), a.posts.Len(), fighters, posts)
 	}
 	return a.teamsAreKept()
 }
@@ -104,59 +168,84 @@ func (a *arena) init(_ context.Context, w *store.Writer) error {
 		h := a.fighters.Insert(w, fighter{X: 10 * n, Team: n})
 		a.hulls.At(h).Left = fullHull
 	}
+	for n := range posts {
+		h := a.posts.Insert(w, post{})
+		a.ammo.Put(w, h, n)
+		a.labels.Put(w, h, "north")
+	}
 	return nil
 }
 
 func (a *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	a.now = t.Number
 	if a.is("panic") {
-		panic("the roof falls in") // fault panic
+		panic("the roof falls in")
 	}
 	if _, err := a.Flush(ctx); err != nil {
 		return err
 	}
-	a.findCreated()
-	for h, f := range a.fighters.All() {
-		if a.is("between phases") {
-			set(&a.plant, h.ID, &f.Team, 1000)
-		}
-		break
-	}
-	if a.is("insert") {
-		a.note(a.fighters.Insert(w, fighter{Team: 1000}).ID, "", 1000) // fault insert
-	}
-	a.disturb()
-	_, err := a.frame.Run(ctx)
-	return err
-}
-
-func (a *arena) findCreated() {
-	if a.name != "create" || a.now != a.plant.tick+1 {
-		return
-	}
 	for h, b := range a.bullets.All() {
-		if b.Life < -900 {
+		if a.name == "create" && a.now == a.plant.tick+1 && b.Life < -900 {
 			a.note(h.ID, "", "")
 		}
 	}
-}
-
-// disturb breaks the rule that a tick is a function of state and input.
-func (a *arena) disturb() {
-	switch a.name {
-	case "variable":
+	h, f := head(a.fighters.All())
+	switch {
+	case a.is("between phases"):
+		set(&a.plant, h.ID, &f.Team, 1000)
+	case a.is("insert"):
+		a.note(a.fighters.Insert(w, fighter{Team: 1000}).ID, "", 1000) // fault insert
+	case a.is("remove"):
+		p, n := head(a.ammo.All())
+		a.note(p.ID, *n, "")
+		a.ammo.Remove(w, p) // fault remove
+	// The tick is no longer a function of state and input.
+	case a.name == "variable":
 		a.impure++
-	case "map order":
-		for a.impure = range map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true} {
+		f.X += a.impure
+	case a.name == "map order":
+		for n := range map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true} {
+			f.X += n
 			break
 		}
-	default:
-		return
 	}
-	for _, f := range a.fighters.All() {
-		f.X += a.impure
-		break
+	if _, err := a.frame.Run(ctx); err != nil {
+		return err
 	}
+	return a.end(ctx, w)
+}
+
+// end makes faults that compared states show.
+func (a *arena) end(ctx context.Context, w *store.Writer) error {
+	h, f := head(a.fighters.All())
+	switch {
+	case a.is("heals"):
+		f.Team += 1000
+	case a.name == "heals" && a.now == a.plant.tick+1:
+		f.Team -= 1000
+	case a.is("rows"):
+		return store.SortFunc(ctx, a.fighters, w, func(a, b *fighter) int { return b.Team - a.Team })
+	case a.is("turn"):
+		return a.apply(ctx, func(store.Queue) {})
+	case a.is("slots"):
+		wrong := a.wounds.Insert(w, wound{})
+		return a.apply(ctx, func(q store.Queue) { a.wounds.Erase(q, wrong) })
+	case a.is("flushes"):
+		return a.apply(ctx, func(q store.Queue) { a.fighters.Put(q, h, *f) })
+	case a.name == "guarded" && a.teamsAreKept() != nil:
+		for _, b := range a.bullets.All() {
+			if b.Life > 900 {
+				return nil
+			}
+		}
+		return errors.New("got a wrong team without a bullet of a long life")
+	}
+	return nil
+}
+
+// apply records and flushes commands.
+func (a *arena) apply(ctx context.Context, record func(q store.Queue)) error {
+	return errors.Join(a.Do(ctx, record), second(a.Flush(ctx)))
 }
 
 func (a *arena) fly(ctx context.Context) error {
@@ -234,11 +323,8 @@ func (a *arena) takeDamage(context.Context) error {
 			h.Hit++
 		}
 	}
-	for h := range a.fighters.All() {
-		if a.is("in a system") {
-			set(&a.plant, h.ID, &a.hulls.At(h).Hit, -1000)
-		}
-		break
+	if h, _ := head(a.fighters.All()); a.is("in a system") {
+		set(&a.plant, h.ID, &a.hulls.At(h).Hit, -1000)
 	}
 	return nil
 }
@@ -310,4 +396,28 @@ func (a *arena) count(ctx context.Context) error {
 			set(&a.plant, c.Owners.Handle(0).ID, &c.Owners.Items[0].Team, 1000)
 		}
 	})
+}
+
+// supply is a pass over a stable table and a task.
+func (a *arena) supply(ctx context.Context) error {
+	err := a.posts.ForEach(ctx, func(c store.StableChunk[post]) {
+		if h, p := head(c.All()); a.is("stable") {
+			set(&a.plant, h.ID, &p.Color, 5000)
+		}
+	})
+	return errors.Join(err, a.Do(ctx, func(q store.Queue) {
+		switch h, n := head(a.ammo.All()); {
+		case a.is("unset"):
+			a.note(h.ID, *n, "")
+			a.ammo.Unset(q, h) // fault unset
+		case a.is("wrong set"):
+			a.note(h.ID, *n, -1000)
+			a.ammo.Set(q, h, -1000) // fault wrong set
+		case a.is("lost post"):
+			a.note(h.ID, "", "")
+			a.posts.Erase(q, h) // fault lost post
+		case a.now%20 == 0:
+			a.ammo.Set(q, h, *n+1)
+		}
+	}))
 }

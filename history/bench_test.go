@@ -40,11 +40,6 @@ func crowd[T any](n int, step func(v *T, seed uint64)) Game {
 	}}
 }
 
-type fighter struct {
-	X, Y, Gold int64
-	Name       [32]byte
-}
-
 // BenchmarkSeek seeks random ticks of a log, after one pass over all of it. It reports
 // percentiles of the time and of the ticks that a seek plays, the memory of the checkpoints, and
 // their distance in ticks. With the default Memory of 1 GiB, on two processors, -ticks 72000:
@@ -59,19 +54,16 @@ func BenchmarkSeek(b *testing.B) {
 		game  Game
 		ticks int
 	}{
-		{"arena", crowd(50, func(v *fighter, seed uint64) { v.X, v.Gold = v.X+int64(seed%7), v.Gold+1 }), 72_000},
+		{"arena", crowd(50, func(v *[7]uint64, seed uint64) { v[0], v[1] = v[0]+seed%7, v[1]+1 }), 72_000},
 		{"100k_x_128B", crowd(100_000, func(v *[16]uint64, seed uint64) { v[seed%16] += v[0] + 1 }), 7_200},
 		{"1M_x_64B", crowd(1_000_000, func(v *[8]uint64, seed uint64) { v[seed%8] += v[0] + 1 }), 1_440},
 	} {
 		if *benchTicks > 0 {
 			c.ticks = *benchTicks
 		}
-		var dir string
 		b.Run(fmt.Sprintf("world=%s/ticks=%d", c.name, c.ticks), func(b *testing.B) {
-			if dir == "" {
-				dir = b.TempDir()
-				playCrowd(b, dir, c.game, c.ticks)
-			}
+			dir := b.TempDir()
+			playCrowd(b, dir, c.game, c.ticks)
 			h, err := Open(b.Context(), dir, c.game, Options{})
 			noError(b, err)
 			last := h.Ranges()[len(h.spans)-1].Last

@@ -112,6 +112,7 @@ func (w *watch) begin(ctx context.Context, tick uint64) (*player, entrance.Probe
 	if err != nil {
 		return nil, nil, err
 	}
+	// A probe is of a store, and a seek may have made another one.
 	probe, err := p.store.Entrance(entrance.Key{}).NewProbe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("history: %w", err)
@@ -140,6 +141,8 @@ func (w *watch) play(ctx context.Context, from, to uint64) (found []tickChanges,
 		return nil, false, err
 	}
 	lives = probe.Lives()
+	// The probe sees the player alone, so the ticks are played here and not by seek, which could
+	// return to a checkpoint.
 	for p.tick.Number < to {
 		if err := p.next(ctx); err != nil {
 			return found, true, err

@@ -1,14 +1,10 @@
 package history
 
 import (
-	"context"
 	"fmt"
 	"reflect"
-	"strconv"
 	"testing"
-	"testing/synctest"
 
-	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
 )
@@ -19,12 +15,7 @@ func texts(t *testing.T, h *History, id store.ID, tick uint64) map[string]string
 	s, _, err := h.Seek(t.Context(), tick)
 	noError(t, err)
 	all := make(map[string]string)
-	text := func(v any) string {
-		if s, ok := v.(*string); ok {
-			return strconv.Quote(*s)
-		}
-		return fmt.Sprintf("%+v", reflect.ValueOf(v).Elem().Interface())
-	}
+	text := func(v any) string { return fmt.Sprintf("%+v", reflect.ValueOf(v).Elem().Interface()) }
 	for _, table := range []string{"units", "plans", "notes"} {
 		for other, v := range s.DumpTable(table, 0) {
 			if other == id {
@@ -41,9 +32,6 @@ func texts(t *testing.T, h *History, id store.ID, tick uint64) map[string]string
 // The changes of an item lead from its state after each tick to the next, one from the other, and
 // Why is the last of them.
 func TestChanges_LeadThroughTheStates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays one tick after another")
-	}
 	const first, last = 60, 90
 	r := record(t, last, true, same)
 	h := mustOpen(t, r.dir, replay(same, nil), Options{})
@@ -85,17 +73,12 @@ func TestChanges_LeadThroughTheStates(t *testing.T) {
 				t.Fatalf("item %v after tick %d: changes lead to %v, want %v", id, tick, now, want)
 			}
 		}
-		for _, i := range []int{len(all) - 1, len(all) / 2} {
-			if len(all) == 0 {
-				break
+		for i, c := range all {
+			if i%5 > 0 || i+1 < len(all) && all[i+1].Tick == c.Tick {
+				continue
 			}
-			for i+1 < len(all) && all[i+1].Tick == all[i].Tick {
-				i++
-			}
-			got, err := h.Why(t.Context(), id, "", all[i].Tick)
-			noError(t, err)
-			if !reflect.DeepEqual(got, all[i]) {
-				t.Errorf("Why of %v after tick %d: %v, want %v", id, all[i].Tick, got, all[i])
+			if got, err := h.Why(t.Context(), id, "", c.Tick); err != nil || !reflect.DeepEqual(got, c) {
+				t.Errorf("Why of %v after tick %d: got %v, error %v, want %v", id, c.Tick, got, err, c)
 			}
 		}
 	}
@@ -104,136 +87,52 @@ func TestChanges_LeadThroughTheStates(t *testing.T) {
 	}
 }
 
-type account struct{ Value int }
-
-// accounts is a world whose values name their calls: tick, call and put.
-func accounts(workers int) (*store.Store, *store.Table[account], world.Options) {
-	s := store.New(store.Options{Workers: workers})
-	table := store.Register(s, store.TableOptions[account]{Name: "accounts"})
-	return s, table, world.Options{
-		Version: "accounts", Hz: 60,
-		Init: func(_ context.Context, w *store.Writer) error {
-			for range 4 {
-				table.Insert(w, account{})
+// A cause names the call whose put the value shows, and those whose puts lost.
+func TestChanges_NameTheCall(t *testing.T) {
+	m := newMatch(t, plant{})
+	m.play(t, 0, func(t *testing.T, w *world.World, a *arena) {
+		var items []store.Handle[fighter]
+		for h := range a.fighters.All() {
+			items = append(items, h)
+		}
+		for tick := 1; tick <= 4; tick++ {
+			var calls []func(q store.Queue)
+			for call := range 3 {
+				calls = append(calls, func(q store.Queue) {
+					for put := range 3 {
+						a.fighters.Put(q, items[(call+put)%4], fighter{Team: 100*tick + 10*call + put})
+					}
+				})
 			}
-			return nil
-		},
-		Tick: func(context.Context, *store.Writer, world.Tick) error { return nil },
+			submit(t, w, calls...)
+		}
+	})
+	h := mustOpen(t, m.dir, m.game(), Options{})
+	for item, want := range map[string]string{
+		"1:0.1": "tick 4, 1:0.1 Team: 322 -> 422, put #2 of call 3 of the input, lost: [put #0 of call 1 of the input]",
+		"1:1.1": "tick 4, 1:1.1 Team: 310 -> 410, put #0 of call 2 of the input, lost: [put #1 of call 1 of the input]",
+		"1:2.1": "tick 4, 1:2.1 Team: 320 -> 420, put #0 of call 3 of the input, lost: [put #2 of call 1 of the input put #1 of call 2 of the input]",
+		"1:3.1": "tick 4, 1:3.1 Team: 321 -> 421, put #1 of call 3 of the input, lost: [put #2 of call 2 of the input]",
+	} {
+		all, err := h.Changes(t.Context(), itemOf(t, item), "Team", 1, 4)
+		noError(t, err)
+		c := all[len(all)-1]
+		if got := fmt.Sprintf("%v, lost: %v", c, c.By.Lost); got != want || len(all) != 4 || c.By.Phase != "the input" || c.By.Pass != -1 || c.By.Task != -1 {
+			t.Errorf("got %d changes, last %s, %+v, want 4, %s", len(all), got, c.By, want)
+		}
+		last, err := h.Why(t.Context(), itemOf(t, item), "Team", 4)
+		if noError(t, err); !reflect.DeepEqual(last, c) {
+			t.Errorf("Why: got %v, want %v", last, c)
+		}
 	}
 }
 
-func recordAccounts(t *testing.T, ticks int) (dir string, items []store.ID) {
-	dir = t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		l, err := journal.Open(dir, journal.Options{Sync: journal.Never})
-		noError(t, err)
-		s, table, o := accounts(1)
-		w, err := world.Open(t.Context(), s, l, o)
-		noError(t, err)
-		for h := range table.All() {
-			items = append(items, h.ID)
-		}
-		for tick := 1; tick <= ticks; tick++ {
-			for call := range 3 {
-				go func() {
-					_, _ = w.Submit(t.Context(), func(q store.Queue) error {
-						for put := range 3 {
-							h := store.Handle[account]{ID: items[(call+put)%4]}
-							table.Put(q, h, account{1000*tick + 10*call + put})
-						}
-						return nil
-					})
-				}()
-				synctest.Wait()
-			}
-			_, err := w.Step(t.Context())
-			noError(t, err)
-			synctest.Wait()
-		}
-		noError(t, w.Close(t.Context()))
-		noError(t, l.Close())
-	})
-	return dir, items
-}
-
-// A cause names the call whose put the value shows, and those whose puts lost.
 func TestChanges_BeforeAFailureAreReturned(t *testing.T) {
 	r := record(t, 60, true, failsAt(45))
 	h := mustOpen(t, r.dir, replay(failsAt(45), nil), Options{})
-	past, err := store.ParseID("8:0.1")
-	noError(t, err)
-	all, err := h.Changes(t.Context(), past, "Sum", 40, 45)
+	all, err := h.Changes(t.Context(), itemOf(t, "8:0.1"), "Sum", 40, 45)
 	wantError(t, err, world.ErrTick, "tick 45")
 	if len(all) == 0 || all[0].Tick != 40 || all[len(all)-1].Tick != 44 {
 		t.Errorf("got %d changes, want those of ticks 40 to 44", len(all))
-	}
-}
-
-func TestChanges_NameTheCall(t *testing.T) {
-	dir, items := recordAccounts(t, 4)
-	h := mustOpen(t, dir, Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
-		s, _, o := accounts(workers)
-		return s, o, nil, nil
-	}}, Options{})
-	for i, id := range items {
-		all, err := h.Changes(t.Context(), id, "Value", 1, 4)
-		noError(t, err)
-		if len(all) != 4 {
-			t.Fatalf("%d changes, want one in each of 4 ticks", len(all))
-		}
-		for k, c := range all {
-			value, _ := strconv.Atoi(c.To)
-			want := Cause{
-				Kind: "put", Phase: "the input", Pass: -1, Task: -1,
-				Sequence: value % 10, Call: value/10%10 + 1,
-			}
-			lost := c.By.Lost
-			if c.By.Lost = nil; !reflect.DeepEqual(c.By, want) || value/1000 != k+1 {
-				t.Errorf("%v, want %v", c, want)
-			}
-			for call := range 3 {
-				put := (i - call + 4) % 4
-				if put == 3 || call == want.Call-1 {
-					continue
-				}
-				if l := lost[0]; l.Call != call+1 || l.Sequence != put {
-					t.Errorf("%v lost %v, want put #%d of call %d", c, l, put, call+1)
-				}
-				lost = lost[1:]
-			}
-			if len(lost) > 0 {
-				t.Errorf("%v also lost %v", c, lost)
-			}
-		}
-	}
-	c, err := h.Why(t.Context(), items[0], "Value", 4)
-	noError(t, err)
-	const text = "tick 4, 1:0.1 Value: 3022 -> 4022, put #2 of call 3 of the input"
-	if c.String() != text {
-		t.Errorf("got %v, want %s", c, text)
-	}
-	gone := store.ID(uint64(items[0]) + 99)
-	for _, c := range []struct {
-		run  func() error
-		is   error
-		text string
-	}{
-		{func() error { _, err := h.Changes(t.Context(), gone, "", 1, 4); return err }, nil, "does not exist in ticks 1 to 4"},
-		{func() error { _, err := h.Why(t.Context(), gone, "", 4); return err }, nil, "does not exist in ticks 0 to 4"},
-		{func() error { _, err := h.Why(t.Context(), items[0], "Gold", 4); return err }, nil, `unknown field "Gold" of table "accounts", want one of "Value"`},
-		{func() error { _, err := h.Why(t.Context(), items[0], "", 5); return err }, ErrRange, "nearest 4"},
-		{func() error { _, err := h.Changes(t.Context(), items[0], "", 2, 9); return err }, ErrRange, "nearest 4"},
-		{func() error { _, err := h.Changes(t.Context(), items[0], "", 0, 9); return err }, nil, "got ticks 0 to 9"},
-		{func() error { _, err := h.Why(t.Context(), items[0], "", 0); return err }, ErrRange, "nearest 1"},
-	} {
-		err := c.run()
-		if err == nil {
-			t.Errorf("no error, want %q", c.text)
-			continue
-		}
-		if c.is == nil {
-			c.is = err
-		}
-		wantError(t, err, c.is, c.text)
 	}
 }

@@ -42,6 +42,7 @@ func (f *digestFile) next() error {
 	if err := f.lines.Decode(&line); err != nil {
 		return f.refused(err)
 	}
+	// The last line is not a state: the state before it stays.
 	if f.end = line.End; f.end != "" {
 		return nil
 	}
@@ -84,6 +85,7 @@ func (c *command) compareFiles(ctx context.Context, a, b *digestFile) (exit int,
 	if !slices.EqualFunc(a.Tables, b.Tables, sameTable) {
 		return 0, fmt.Errorf("tables differ: %s has %v, %s has %v", a.name, namesOf(a.Tables), b.name, namesOf(b.Tables))
 	}
+	// The file that begins earlier goes to the first tick of the other one.
 	for _, f := range [][2]*digestFile{{a, b}, {b, a}} {
 		for f[0].Tick < f[1].Tick && f[0].end == "" {
 			if err := f[0].next(); err != nil {
@@ -94,6 +96,7 @@ func (c *command) compareFiles(ctx context.Context, a, b *digestFile) (exit int,
 	if a.Tick != b.Tick {
 		return 0, fmt.Errorf("no tick in common: at tick %d one ends, at tick %d the other begins", min(a.Tick, b.Tick), max(a.Tick, b.Tick))
 	}
+	// From here on both have the state after the same tick.
 	from, versions := a.Tick, fmt.Sprintf("%q and %q", a.version, b.version)
 	for {
 		if text := difference(a.state, b.state); text != "" {

@@ -17,7 +17,8 @@ import (
 )
 
 // A digestLine is a line of a file of digests. The first line has all tables, later lines the tables
-// that changed, and the last line only the reason why no tick follows.
+// that changed, and the last line only the reason why no tick follows. A file without a last line was
+// cut off, so diff refuses it.
 type digestLine struct {
 	Version string `json:",omitempty"`
 	state
@@ -43,6 +44,7 @@ func (c *command) digests(ctx context.Context, args []string) (exit int, err err
 		}
 		out := bufio.NewWriter(file)
 		last, err := h.writeDigests(ctx, out, from, to)
+		// A file that is incomplete for an error has no last line, and diff refuses it.
 		if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
 			return 0, err
 		}
@@ -77,6 +79,7 @@ func (h *History) writeDigests(ctx context.Context, to io.Writer, first, last ui
 			}
 			err := p.next(ctx)
 			if failed, ok := errors.AsType[*world.TickError](err); ok {
+				// The message of a panic has lines, and diff prints the end in one.
 				end.End = strings.ReplaceAll(failed.Error(), "\n", "; ")
 				return nil
 			}

@@ -15,41 +15,38 @@ import (
 	"handloom/world"
 )
 
-// Found is a tick after which a check fails.
-type Found struct {
-	Tick world.Tick
-	Err  error // of the check; a [*store.PanicError] if it panicked; nil: the check holds
-}
-
-// First returns the first tick from from to to, both included, after which a check fails. It
+// First returns the first tick from from to to, both included, after which a check fails, and the
+// error of the check, a [*store.PanicError] if it panicked; failed is nil if the check holds. It
 // plays and checks every tick; up to Options.Stores stores share them, each from a snapshot on.
-// If a tick before fails or cannot be played, First returns the error of [History.Seek].
-func (h *History) First(ctx context.Context, name string, from, to uint64) (Found, error) {
+// If a tick before fails or cannot be played, err is the error of [History.Seek].
+func (h *History) First(ctx context.Context, name string, from, to uint64) (tick world.Tick, failed, err error) {
 	check.Given(ctx != nil, "history: First", "context")
 	return h.first(ctx, name, from, to, false)
 }
 
 // first is First. If joined, it also compares the end of each part with the snapshot there.
-func (h *History) first(ctx context.Context, name string, from, to uint64, joined bool) (Found, error) {
+func (h *History) first(ctx context.Context, name string, from, to uint64, joined bool) (tick world.Tick, failed, err error) {
 	p, err := h.seekCheck(ctx, "First", name, from, to)
 	if err != nil {
-		return Found{}, err
+		return tick, nil, err
 	}
 	s := search{History: h, span: p.span, to: to, name: name, parts: p.span.parts(from, to), joined: joined}
 	s.results = make([]result, len(s.parts))
-	s.least.Store(int64(len(s.parts)))
+	s.least.Store(int64(len(s.parts))) // no part has a result
 	var others sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// The cursor is one of the stores, so that a search of one part needs no other.
 	for range min(h.o.Stores, len(s.parts)) - 1 {
 		others.Go(func() { s.work(ctx, nil) })
 	}
 	s.work(ctx, p)
 	others.Wait()
 	if i := s.least.Load(); i < int64(len(s.parts)) {
-		return s.results[i].found, s.results[i].err
+		r := s.results[i]
+		return r.tick, r.failed, r.err
 	}
-	return Found{}, nil
+	return tick, nil, nil
 }
 
 // seekCheck moves the cursor to tick from, whose range includes tick to.
@@ -82,6 +79,7 @@ func (h *History) within(sp *span, from, to uint64) error {
 	if to <= sp.Last {
 		return nil
 	}
+	// If no span has the next tick, its error has the reason, such as a damaged record.
 	if _, err := h.spanOf(sp.Last+1, to); err != nil {
 		return err
 	}
@@ -90,6 +88,7 @@ func (h *History) within(sp *span, from, to uint64) error {
 
 // run runs a check on the state of p.
 func (p *player) run(name string) (err error) {
+	// A check that panics fails: its state is as wrong as with an error.
 	defer func() {
 		if v := recover(); v != nil {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
@@ -104,6 +103,8 @@ type part struct {
 	start    start
 }
 
+// parts splits ticks at snapshots. Each tick is in one part. The first part begins at a snapshot
+// at or before tick from, and plays the ticks in between without a check.
 func (s *span) parts(from, to uint64) []part {
 	parts := []part{{from: from, start: s.before(from)}}
 	for _, at := range s.starts {
@@ -134,9 +135,10 @@ type search struct {
 	least   atomic.Int64 // the first part with a result
 }
 
+// A result is an error of the check, or of a tick.
 type result struct {
-	found Found
-	err   error
+	tick        world.Tick
+	failed, err error
 }
 
 // work takes parts until none is left. p is the cursor, or nil.
@@ -149,13 +151,14 @@ func (s *search) work(ctx context.Context, p *player) {
 			break
 		}
 		r := &s.results[i]
+		// A store takes as much memory as the state, so a goroutine without a part makes none.
 		if p == nil {
 			p, r.err = s.newPlayer(ctx, s.span, 1)
 		}
 		if r.err == nil {
 			*r = s.scan(ctx, p, i, cursor)
 		}
-		if r.err != nil || r.found.Err != nil {
+		if r.err != nil || r.failed != nil {
 			lower(&s.least, i)
 		}
 	}
@@ -198,7 +201,7 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 				return err
 			}
 			if err := p.run(s.name); err != nil {
-				r.found = Found{p.tick, err}
+				r.tick, r.failed = p.tick, err
 				return nil
 			}
 		}
@@ -227,43 +230,43 @@ func (s *search) scan(ctx context.Context, p *player, i int64, cursor bool) (r r
 // bisects the ticks from from to to, with a play and a check for each try. The result is the first
 // such tick if the check never holds again once it fails, tick from if it fails there, and empty
 // if it holds after tick to. It returns the errors of [History.Seek].
-func (h *History) Turn(ctx context.Context, name string, from, to uint64) (Found, error) {
+func (h *History) Turn(ctx context.Context, name string, from, to uint64) (tick world.Tick, failed, err error) {
 	check.Given(ctx != nil, "history: Turn", "context")
 	p, err := h.seekCheck(ctx, "Turn", name, from, to)
 	if err != nil {
-		return Found{}, err
+		return tick, nil, err
 	}
-	fails := func(tick uint64) (Found, error) {
+	try := func(tick uint64) result {
 		p, err := h.seek(ctx, tick, to)
 		if err != nil {
-			return Found{}, err
+			return result{err: err}
 		}
-		return Found{p.tick, p.run(name)}, nil
+		return result{tick: p.tick, failed: p.run(name)}
 	}
-	found, err := fails(to)
-	if err != nil || found.Err == nil {
-		return Found{}, err
+	found := try(to)
+	if found.failed == nil {
+		return tick, nil, found.err
 	}
 	// Snapshots first: their states need no play.
 	var tries []uint64
 	for _, s := range p.span.parts(from, to)[1:] {
 		tries = append(tries, s.from)
 	}
+	// At most one try for each halving of the ticks, and one for each halving of the snapshots.
 	for low, high := from, to; low < high; {
 		middle := low + (high-low)/2
 		if tries = slices.DeleteFunc(tries, func(t uint64) bool { return t < low || t >= high }); len(tries) > 0 {
 			middle = tries[len(tries)/2]
 		}
 		// The check holds before low and fails after high.
-		try, err := fails(middle)
-		if err != nil {
-			return Found{}, err
-		}
-		if try.Err != nil {
-			found, high = try, middle
-		} else {
+		switch r := try(middle); {
+		case r.err != nil:
+			return tick, nil, r.err
+		case r.failed != nil:
+			found, high = r, middle
+		default:
 			low = middle + 1
 		}
 	}
-	return found, nil
+	return found.tick, found.failed, nil
 }

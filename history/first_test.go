@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,24 +12,20 @@ import (
 	"handloom/world"
 )
 
-var (
-	errOdd   = errors.New("an odd number of entries")
-	errGrown = errors.New("too many entries")
-)
-
 // fewEntries is an upper limit of the entries of a good state.
 const fewEntries = 120_000
 
-func checks(g *game.Game) Checks {
-	fail := func(fails bool, err error) error {
-		if fails {
-			return err
-		}
-		return nil
+func failIf(fails bool, err error) error {
+	if fails {
+		return err
 	}
+	return nil
+}
+
+func checks(g *game.Game) Checks {
 	return Checks{
-		"even":  func() error { return fail(g.Entries()%11 == 0, errOdd) },
-		"few":   func() error { return fail(g.Entries() > fewEntries, errGrown) },
+		"even":  func() error { return failIf(g.Entries()%11 == 0, errGame) },
+		"few":   func() error { return failIf(g.Entries() > fewEntries, errGame) },
 		"holds": func() error { return nil },
 		"panics": func() error {
 			if g.Entries() > fewEntries {
@@ -74,34 +69,41 @@ func TestFirst_EqualsTheStatesOfTheWorld(t *testing.T) {
 				for _, c := range []struct {
 					name  string
 					fails func(n uint64) bool
-					want  error
-				}{{"few", few, errGrown}, {"even", even, errOdd}} {
+				}{{"few", few}, {"even", even}} {
 					want := r.firstOf(from, to, c.fails)
-					found, err := h.First(ctx, c.name, from, to)
+					tick, failed, err := h.First(ctx, c.name, from, to)
 					noError(t, err)
-					if found.Tick != r.ticks[want] || want > 0 && found.Err != c.want || want == 0 && found.Err != nil {
-						t.Fatalf("First of %q in %d to %d: %+v, want tick %d", c.name, from, to, found, want)
+					if tick != r.ticks[want] || want > 0 && failed != errGame || want == 0 && failed != nil {
+						t.Fatalf("First of %q in %d to %d: %+v, %v, want tick %d", c.name, from, to, tick, failed, want)
 					}
-					turn, err := h.Turn(ctx, c.name, from, to)
+					tick, failed, err = h.Turn(ctx, c.name, from, to)
 					noError(t, err)
-					at := turn.Tick.Number
+					at := tick.Number
 					switch {
 					case c.name == "few" && at != want,
-						turn.Err == nil && (at != 0 || c.fails(r.entries[to])),
-						turn.Err != nil && (!c.fails(r.entries[at]) || at > from && c.fails(r.entries[at-1])):
-						t.Fatalf("Turn of %q in %d to %d: %+v, want %d if monotone", c.name, from, to, turn, want)
+						failed == nil && (at != 0 || c.fails(r.entries[to])),
+						failed != nil && (!c.fails(r.entries[at]) || at > from && c.fails(r.entries[at-1])):
+						t.Fatalf("Turn of %q in %d to %d: %d, %v, want %d if monotone", c.name, from, to, at, failed, want)
 					}
 				}
 			}
 			for to := r.firstOf(1, r.last, few) - 1; to <= r.last; to += step {
-				turn, err := h.Turn(ctx, "few", 1+random.Uint64N(20), to)
-				if want := r.firstOf(1, to, few); err != nil || turn.Tick.Number != want {
-					t.Fatalf("Turn up to %d: %+v, %v, want tick %d", to, turn, err, want)
+				tick, _, err := h.Turn(ctx, "few", 1+random.Uint64N(20), to)
+				if want := r.firstOf(1, to, few); err != nil || tick.Number != want {
+					t.Fatalf("Turn up to %d: %+v, %v, want tick %d", to, tick, err, want)
 				}
 			}
-			found, err := h.First(ctx, "holds", 0, r.last)
-			if err != nil || found != (Found{}) {
-				t.Errorf("First of a check that holds: %+v, %v", found, err)
+			for _, find := range []func(context.Context, string, uint64, uint64) (world.Tick, error, error){h.First, h.Turn} {
+				tick, failed, err := find(ctx, "panics", 1, r.last)
+				noError(t, err)
+				p, ok := errors.AsType[*store.PanicError](failed)
+				if !ok || p.Value != "too many" || len(p.Stack) == 0 || tick != r.ticks[r.firstOf(1, r.last, few)] {
+					t.Errorf("a check that panics: %+v, %v", tick, failed)
+				}
+			}
+			tick, failed, err := h.First(ctx, "holds", 0, r.last)
+			if err != nil || failed != nil || tick != (world.Tick{}) {
+				t.Errorf("First of a check that holds: %+v, %v, %v", tick, failed, err)
 			}
 		})
 	}
@@ -126,36 +128,6 @@ func TestCheck_FindsADifferenceOfEachTick(t *testing.T) {
 				return err
 			}
 		}
-		var stdout, stderr bytes.Buffer
-		if exit := run(t.Context(), replay(alters, nil), []string{"check", r.dir}, &stdout, &stderr); exit != exitFound {
-			t.Errorf("tick %d: got exit code %d, want %d: %s%s", tick, exit, exitFound, &stdout, &stderr)
-		}
-	}
-}
-
-func TestFirst_ErrorsNameCheckAndTicks(t *testing.T) {
-	ctx := t.Context()
-	r := record(t, 100, true, failsAt(81))
-	h := mustOpen(t, r.dir, replay(failsAt(81), checks), Options{Stores: 2})
-	for name, find := range map[string]func(name string, from, to uint64) (Found, error){
-		"First": func(name string, from, to uint64) (Found, error) { return h.First(ctx, name, from, to) },
-		"Turn":  func(name string, from, to uint64) (Found, error) { return h.Turn(ctx, name, from, to) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			found, err := find("panics", 1, 80)
-			noError(t, err)
-			var p *store.PanicError
-			if !errors.As(found.Err, &p) || p.Value != "too many" || len(p.Stack) == 0 || !found.Tick.Time.Equal(r.ticks[found.Tick.Number].Time) {
-				t.Errorf("a check that panics: %+v", found)
-			}
-			_, err = find("gold", 1, 80)
-			wantError(t, err, err, "history: "+name+`: got check "gold", want one of even, few, holds, panics`)
-			_, err = find("few", 3, 2)
-			wantError(t, err, err, "history: "+name+": got ticks 3 to 2, want the first not after the last")
-			_, err = find("few", 1, 500)
-			wantError(t, err, ErrRange, "history: tick 82: the tick is not kept, nearest 81")
-			_, err = find("holds", 1, 81)
-			wantError(t, err, world.ErrTick, "tick 81 ")
-		})
+		execute(t, replay(alters, nil), "check "+r.dir).want(t, exitFound, "verdict: differs")
 	}
 }

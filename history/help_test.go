@@ -6,16 +6,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"handloom/journal"
 	"handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A recording is the folder of a world that played a game, with digests and sums after each tick.
 type recording struct {
@@ -103,12 +108,7 @@ func failsAt(tick uint64) variant {
 	return func(g *game.Game, o *world.Options) {
 		o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
 			err := g.Tick(ctx, w, at)
-			for _, n := range g.Notes.All() {
-				if at.Number == tick && n.Key == tick {
-					return errGame
-				}
-			}
-			return err
+			return errors.Join(err, failIf(at.Number == tick && len(g.Left(tick)) > 0, errGame))
 		}
 	}
 }
@@ -125,6 +125,19 @@ func replay(change variant, checks func(g *game.Game) Checks) Game {
 			return g.Store, o, nil, nil
 		}
 		return g.Store, o, checks(g), nil
+	}}
+}
+
+// beforeTicks returns g with a function that each tick calls first.
+func beforeTicks(g Game, f func(at world.Tick)) Game {
+	return Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
+		s, o, checks, err := g.New(workers)
+		tick := o.Tick
+		o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
+			f(at)
+			return tick(ctx, w, at)
+		}
+		return s, o, checks, err
 	}}
 }
 
@@ -155,9 +168,32 @@ func noError(t testing.TB, err error) {
 	}
 }
 
+func second[T any](_ T, err error) error        { return err }
+func third[S, T any](_ S, _ T, err error) error { return err }
+
+// itemOf returns an item by its text.
+func itemOf(t testing.TB, text string) store.ID {
+	t.Helper()
+	id, err := store.ParseID(text)
+	noError(t, err)
+	return id
+}
+
+// damage changes a byte of the first file.
+func damage(t *testing.T, dir, pattern string, at func(file []byte) int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, pattern))
+	noError(t, err)
+	b, err := os.ReadFile(slices.Min(files))
+	noError(t, err)
+	b[at(b)] ^= 1
+	noError(t, os.WriteFile(slices.Min(files), b, 0o600))
+}
+
+// wantError wants an error with a text, which is want unless that is nil.
 func wantError(t testing.TB, err, want error, text string) {
 	t.Helper()
-	if !errors.Is(err, want) || !strings.Contains(err.Error(), text) {
+	if err == nil || want != nil && !errors.Is(err, want) || !strings.Contains(err.Error(), text) {
 		t.Errorf("got error %v, want %v with %q", err, want, text)
 	}
 }

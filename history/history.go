@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"handloom/internal/check"
@@ -52,10 +51,16 @@ type History struct {
 	o       Options
 	close   func() error
 	version string // of the program
-	spans   []span
-	cursor  *player
-	shelf   shelf
-	played  atomic.Uint64 // number of ticks that the players played
+
+	// In the order of their ticks. The last tick of a version is also the first tick of the next one.
+	spans []span
+
+	// The cursor is nil until the first seek. It plays one span; the shelf has its checkpoints, which
+	// no other store can use.
+	cursor *player
+	shelf  shelf
+
+	played atomic.Uint64 // number of ticks that the players played
 
 	unchecked bool // players do not compare digests with the log
 }
@@ -79,7 +84,7 @@ func Open(ctx context.Context, dir string, g Game, o Options) (*History, error) 
 }
 
 // OpenLog reads every record of l once, to find the ranges, and plays three ticks of the newest
-// range twice, which is [ErrImpure] if the states differ. It returns errors of the log unless
+// range as [History.Verify] does, which is [ErrImpure] if the states differ. It returns errors of the log unless
 // they concern single records, which [Range] has.
 func OpenLog(ctx context.Context, l world.Log, g Game, o Options) (*History, error) {
 	check.Given(ctx != nil, "history: OpenLog", "context")
@@ -95,6 +100,7 @@ func OpenLog(ctx context.Context, l world.Log, g Game, o Options) (*History, err
 		o.Stores = runtime.GOMAXPROCS(0)
 	}
 	h := &History{log: l, game: g, o: o, close: func() error { return nil }}
+	// Only the version of this store is needed: it plays no tick.
 	_, w, _, err := g.New(1)
 	if err != nil {
 		return nil, fmt.Errorf("history: Game.New: %w", err)
@@ -121,7 +127,6 @@ func (h *History) Ranges() []Range {
 	ranges := make([]Range, len(h.spans))
 	for i, sp := range h.spans {
 		ranges[i] = sp.Range
-		ranges[i].Terms, ranges[i].Skipped = slices.Clone(sp.Terms), slices.Clone(sp.Skipped)
 	}
 	return ranges
 }

@@ -8,7 +8,9 @@ import (
 
 var idType = reflect.TypeFor[store.ID]()
 
-// hasIDs reports whether values of t may contain handles.
+// hasIDs reports whether values of t may contain handles. A type in seen is done, or contains itself:
+// then its other parts decide. Values of a log have no pointers and no interfaces, which could not be
+// read back.
 func hasIDs(t reflect.Type, seen map[reflect.Type]bool) bool {
 	switch {
 	case t == idType:
@@ -51,6 +53,7 @@ func replaceIDs(v reflect.Value, to func(store.ID) store.ID) {
 	case v.Type() == idType:
 		v.SetUint(uint64(to(store.ID(v.Uint()))))
 		return
+	// A slice or map without handles is shared with the original.
 	case !hasIDs(v.Type(), map[reflect.Type]bool{}):
 		return
 	}
@@ -71,7 +74,7 @@ func replaceIDs(v reflect.Value, to func(store.ID) store.ID) {
 			replaceIDs(v.Index(i), to)
 		}
 	case reflect.Map:
-		if v.Len() == 0 {
+		if v.Len() == 0 { // a nil map stays nil
 			return
 		}
 		next := reflect.MakeMapWithSize(v.Type(), v.Len())

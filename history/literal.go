@@ -16,7 +16,8 @@ import (
 // 3:17.2. "$1" is the item of the first create of the call, "$0" an item that never was. Fields that
 // are zero are left out.
 
-// isTypedHandle reports whether t is a handle with an item type.
+// isTypedHandle reports whether t is a handle with an item type. The package of handles has a generic
+// type, which reflect knows only by its fields.
 func isTypedHandle(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "_" && t.Field(1).Type == idType
 }
@@ -62,6 +63,7 @@ func appendLiteral(b []byte, v reflect.Value, name func(store.ID) string) []byte
 		return strconv.AppendQuote(b, v.String())
 	case reflect.Bool:
 		return strconv.AppendBool(b, v.Bool())
+	// With -1 a float has as many digits as it needs to be read back as the same bits, except for NaN.
 	case reflect.Float32, reflect.Float64:
 		return strconv.AppendFloat(b, v.Float(), 'g', -1, t.Bits())
 	case reflect.Complex64, reflect.Complex128:
@@ -92,6 +94,7 @@ func (r *literalReader) skip(text string) bool {
 	return ok
 }
 
+// A scalar ends before a space or a sign of a list. It is read with its type, which refuses other text.
 var (
 	wordPattern   = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)
 	handlePattern = regexp.MustCompile(`^(\$\d+|\d+:\d+\.\d+)`)
@@ -129,6 +132,7 @@ func (r *literalReader) unexpected(want string) error {
 // value reads a literal into v, which is zero and has an address.
 func (r *literalReader) value(v reflect.Value) (err error) {
 	v = writable(v)
+	// Handles first: by its kind a handle is a number.
 	t := v.Type()
 	switch {
 	case t == idType:
@@ -168,7 +172,7 @@ func (r *literalReader) value(v reflect.Value) (err error) {
 	return r.scalar(v)
 }
 
-// list reads the elements of a list.
+// list reads the elements of a list. An element has to follow each comma.
 func (r *literalReader) list(element func(i int) error) error {
 	if !r.skip("{") {
 		return r.unexpected("{")
@@ -185,6 +189,7 @@ func (r *literalReader) list(element func(i int) error) error {
 }
 
 func (r *literalReader) field(v reflect.Value) error {
+	// A promoted field has no name of its own here: its struct is a field.
 	name := r.match(wordPattern)
 	f, ok := v.Type().FieldByName(name)
 	if !ok || len(f.Index) > 1 {
@@ -212,6 +217,7 @@ func (r *literalReader) entry(v reflect.Value) error {
 	return err
 }
 
+// scalar reads a number or a bool. A value that the type cannot have is an error, not cut off.
 func (r *literalReader) scalar(v reflect.Value) (err error) {
 	text := r.match(scalarPattern)
 	t := v.Type()

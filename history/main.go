@@ -47,6 +47,7 @@ func run(ctx context.Context, g Game, args []string, stdout, stderr io.Writer) (
 		"copy": c.copy, "info": c.info, "first": c.first, "why": c.why, "check": c.check, "serve": c.serve,
 		"digests": c.digests, "diff": c.diff, "show": c.show, "test": c.test,
 	}
+	// Without a known command, -h is the help of all commands.
 	called, do := "history", c.unknown
 	if len(args) > 0 {
 		if known, ok := commands[args[0]]; ok {
@@ -61,11 +62,13 @@ func run(ctx context.Context, g Game, args []string, stdout, stderr io.Writer) (
 		text, _ := helpTexts.ReadFile("help/" + called + ".txt")
 		_, _ = stdout.Write(text)
 		return 0
+	// An interrupt makes other calls fail, and their errors would hide it.
 	case ctx.Err() != nil:
 		err, exit = context.Cause(ctx), cli.Exit(ctx)
 	default:
 		exit = exitOf(err)
 	}
+	// One line for each error, so that scripts can read it.
 	text := called + ": " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	if errors.As(err, new(usageError)) {
 		text += "; -h explains it"

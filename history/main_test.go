@@ -1,125 +1,67 @@
-package history_test
+package history
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"handloom/history"
 	"handloom/internal/cli"
 	"handloom/journal"
-	"handloom/store"
 	"handloom/world"
 )
 
-func newArenaGame(workers int, p plant) planted { return newArena(workers, p) }
-
-// inArena plays an arena with a fault in a new folder.
-func inArena(t *testing.T, name string, ticks uint64) *recording {
-	t.Helper()
-	r := newRecording(t, plant{name: name, tick: faultTick}, newArenaGame)
-	w, _ := r.open(t)
-	for w.Status().Tick < ticks && w.Status().Halted == "" {
-		_, _ = w.Step(t.Context())
-	}
-	r.kill()
-	return r
-}
-
-// versioned is an arena with another version.
-type versioned struct {
-	*arena
-	version string
-}
-
-func (v versioned) game() (*store.Store, world.Options, history.Checks, error) {
-	s, o, checks, err := v.arena.game()
-	o.Version = v.version
-	return s, o, checks, err
-}
-
-func other(version string, p plant) history.Game {
-	r := recording{start: func(workers int) planted { return versioned{newArena(workers, p), version} }}
-	return r.game()
-}
+// save saves a snapshot.
+func save(t *testing.T, w *world.World, _ *arena) { noError(t, w.Close(t.Context())) }
 
 // handedOver plays 30 ticks of version 1 and 30 of version 2.
-func handedOver(t *testing.T) *recording {
+func handedOver(t *testing.T) *match {
 	t.Helper()
-	r := inArena(t, "none", 30)
-	w, _ := r.open(t)
-	noError(t, w.Handoff(t.Context(), "arena 2"))
-	r.kill()
-	r.start = func(workers int) planted { return versioned{newArena(workers, plant{}), "arena 2"} }
-	w, _ = r.open(t)
-	for w.Status().Tick < 60 {
-		step(t, w)
-	}
-	r.kill()
-	return r
+	m := newMatch(t, plant{})
+	m.play(t, 30, func(t *testing.T, w *world.World, _ *arena) { noError(t, w.Handoff(t.Context(), "arena 2")) })
+	m.version = "arena 2"
+	return m.play(t, 60, nil)
 }
 
 // trimmed plays ticks that a journal without history drops.
-func trimmed(t *testing.T) *recording {
+func trimmed(t *testing.T) *match {
 	t.Helper()
-	r := newRecording(t, plant{name: "none"}, newArenaGame)
-	r.journal = journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10}
-	for until := uint64(30); until <= 90; until += 30 {
-		w, _ := r.open(t)
-		for w.Status().Tick < until {
-			step(t, w)
-		}
-		noError(t, w.Close(t.Context())) // saves
-		r.kill()
-	}
-	return r
-}
-
-// damaged flips a byte in the middle of the first segment.
-func damaged(t *testing.T, dir string) string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	noError(t, err)
-	b, err := os.ReadFile(slices.Min(names))
-	noError(t, err)
-	end := bytes.LastIndexFunc(b, func(r rune) bool { return r != 0 })
-	b[end/2] ^= 1
-	noError(t, os.WriteFile(slices.Min(names), b, 0o600))
-	return dir
+	m := newMatch(t, plant{})
+	m.Options = journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10}
+	return m.play(t, 30, save).play(t, 60, save).play(t, 90, save)
 }
 
 func TestMain_AnswersInWords(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays one tick after another")
-	}
 	good := inArena(t, "put", 100)
+	healed := inArena(t, "heals", 100)
 	late := trimmed(t)
 	failed := inArena(t, "panic", 100)
 	impure := inArena(t, "variable", 100)
 	ordered := inArena(t, "map order", 100)
 	broken := inArena(t, "none", 100)
-	damaged(t, broken.dir)
+	damage(t, broken.dir, "*.log", func(b []byte) int { return bytes.LastIndexFunc(b, func(r rune) bool { return r != 0 }) / 2 })
+	unsaved := inArena(t, "none", 100)
+	damage(t, unsaved.dir, "*.snap", func(b []byte) int { return len(b) - 1 })
 	two := handedOver(t)
 	skipped := inArena(t, "panic", 100)
-	log, err := journal.Open(skipped.dir, skipped.journal)
+	log, err := journal.Open(skipped.dir, skipped.Options)
 	noError(t, errors.Join(err, world.SkipInput(t.Context(), log, faultTick), log.Close()))
-	open := newRecording(t, plant{name: "none"}, newArenaGame)
-	w, _ := open.open(t)
-	defer func() { open.kill() }()
+	open := newMatch(t, plant{})
+	w, _, kill := open.open(t)
+	defer kill()
 	for range 50 {
-		step(t, w)
+		noError(t, second(w.Step(t.Context())))
 	}
-	called := record(t, fault{name: "two calls", calls: 2}, "arena")
+	called := faults[slices.IndexFunc(faults, func(f fault) bool { return f.name == "two calls" })].play(t)
 	ofCall := fmt.Sprintf("why DIR -tick %d -item %v -field Team", called.tick, called.item)
 	for _, c := range []struct {
-		from *recording
-		game history.Game // nil New: the recording's
+		from *match
+		game Game // nil New: the match's
 		args string
 		exit int
 		want []string
@@ -129,6 +71,8 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "first DIR -check teams -turn", exit: 1, want: []string{`after tick 60: fighter `}},
 		{from: good, args: "first DIR -check teams -to 59", want: []string{`verdict: holds (exit code 0): check "teams" after every tick from 0 to 59`}},
 		{from: good, args: "first DIR -check teams -turn -from 30 -to 59", want: []string{`check "teams" after tick 59`}},
+		{from: healed, args: "first DIR -check teams", exit: 1, want: []string{`after tick 60: fighter `}},
+		{from: healed, args: "first DIR -check teams -turn", want: []string{`check "teams" after tick 100`}},
 		{from: good, args: "first DIR -check broken", exit: 1, want: []string{`check "broken" after tick 0: `, "a broken check", "arena_test.go"}},
 		{from: good, args: "first DIR -check none", exit: 2, want: []string{`got check "none", want one of broken, rules, teams`}},
 		{from: good, args: "first DIR -check teams -to 900", exit: 2, want: []string{"the tick is not kept, nearest 100"}},
@@ -146,12 +90,13 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "why DIR -tick 60 -item one", exit: 2, want: []string{`-item: got "one", want a handle such as 3:17.2; -h explains it`}},
 		{from: good, args: "why DIR -item 1:1.1", exit: 2, want: []string{"-tick: got none, want a tick; first finds one"}},
 		{from: good, args: "test DIR -check rules -state TO/a.state -game theGame", exit: 1, want: []string{"func TestRules_HoldsAfterTick60(t *testing.T) {\n\thistory.Play(t, theGame, \"/", "/a.state\", `\ntick 60 seed 0x", "`, \"rules\")\n}\n"}},
+		{from: good, args: "test DIR -check rules -state DIR", exit: 2, want: []string{"is a directory"}},
 		{from: good, args: "test DIR -check rules -to 59", want: []string{"verdict: holds"}},
 		{from: good, args: "check DIR", want: []string{`verdict: equal (exit code 0): all digests of ticks 0 to 100`}},
-		{from: good, game: other("arena 1", plant{}), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 60: table "fighter", shard 0`}},
-		{from: good, game: other("arena 2", plant{}), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
-		{from: good, game: other("arena 2", plant{}), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
-		{from: good, game: other("arena 2", plant{name: "put", tick: 60}), args: "check DIR -any", want: []string{"verdict: equal"}},
+		{from: good, game: (&plant{}).game(), args: "check DIR", exit: 1, want: []string{`verdict: differs (exit code 1): after tick 60: table "fighter", shard 0`}},
+		{from: good, game: (&plant{version: "arena 2"}).game(), args: "info DIR", want: []string{`ticks 0 to 100: version "arena 1", not "arena 2": needs -any`}},
+		{from: good, game: (&plant{version: "arena 2"}).game(), args: "check DIR", exit: 2, want: []string{`got "arena 1", want "arena 2"`}},
+		{from: good, game: (&plant{name: "put", tick: 60, version: "arena 2"}).game(), args: "check DIR -any", want: []string{"verdict: equal"}},
 		{from: two, args: "info DIR", want: []string{`ticks 0 to 30: version "arena 1", not "arena 2": needs -any`, `ticks 30 to 60: version "arena 2"`}},
 		{from: two, args: "check DIR", want: []string{"all digests of ticks 30 to 60"}},
 		{from: two, args: "check DIR -any", want: []string{"all digests of ticks 30 to 60"}},
@@ -173,6 +118,7 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: good, args: "serve DIR -addr none", exit: 2, want: []string{"serve: -addr: listen tcp: address none: missing port"}},
 		{from: broken, args: "serve DIR", exit: 11, want: []string{"corrupt"}},
 		{from: broken, args: "check DIR", exit: 11, want: []string{"corrupt"}},
+		{from: unsaved, args: "info DIR", exit: 11, want: []string{`ticks 0 to 100: version "arena 1"`, "corrupt"}},
 		{from: open, args: "check DIR", want: []string{"verdict: equal"}},
 		{from: open, args: "copy DIR TO", want: []string{"copied to "}},
 		{from: open, args: "copy DIR DIR", exit: 2, want: []string{"want none"}},
@@ -184,7 +130,8 @@ func TestMain_AnswersInWords(t *testing.T) {
 		{from: failed, args: "digests DIR TO/file", want: []string{"world: tick 60 (", "has the digests of ticks 0 to 59"}},
 		{from: late, args: "digests DIR TO/file -from 70 -to 100", exit: 2, want: []string{"the tick is not kept, nearest 90"}},
 		{from: good, args: "digests DIR TO/none/file", exit: 2, want: []string{"no such file or directory"}},
-		{from: two, game: other("arena 3", plant{}), args: "show DIR -tick 20 -table fighter", exit: 2, want: []string{`got "arena 1", want "arena 3"`}},
+		{from: two, game: (&plant{version: "arena 3"}).game(), args: "show DIR -tick 20 -table fighter", exit: 2, want: []string{`got "arena 1", want "arena 3"`}},
+		{from: good, args: "show DIR -tick 20 -table post", want: []string{`6:0.1 {Color:0} ammo 1 label "north"`}},
 		{from: good, args: "check DIR -x", exit: 2, want: []string{"check: flag provided but not defined: -x; -h explains it"}},
 		{from: good, args: "info DIR/none", exit: 2, want: []string{"no such file or directory"}},
 	} {
@@ -203,10 +150,10 @@ type outcome struct {
 	stdout, stderr string
 }
 
-func execute(t *testing.T, g history.Game, args string) outcome {
+func execute(t *testing.T, g Game, args string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	exit := history.Run(t.Context(), g, strings.Fields(args), &stdout, &stderr)
+	exit := run(t.Context(), g, strings.Fields(args), &stdout, &stderr)
 	if exit > 1 && strings.Count(stderr.String(), "\n") != 1 {
 		t.Errorf("%s: got %q, want one line", args, stderr.String())
 	}
@@ -224,7 +171,7 @@ func (o outcome) want(t *testing.T, exit int, texts ...string) {
 
 func TestHelp_ExplainsCommands(t *testing.T) {
 	for _, args := range []string{"-h", "copy -h", "info -h", "first -h", "why -h", "digests -h", "diff -h", "show -h", "check x -h", "serve -h", "test -h"} {
-		o := execute(t, history.Game{}, args)
+		o := execute(t, Game{}, args)
 		o.want(t, 0, "Usage: PROGRAM ", "Exit codes: 0")
 		for line := range strings.SplitSeq(o.stdout, "\n") {
 			if len(line) > 92 {
@@ -234,14 +181,21 @@ func TestHelp_ExplainsCommands(t *testing.T) {
 	}
 }
 
+// A command ends while it plays ticks.
 func TestMain_EndsWithItsContext(t *testing.T) {
-	r := inArena(t, "none", 50)
+	m := inArena(t, "none", 50)
 	for cause, exit := range map[error]int{cli.ErrInterrupted: 130, cli.ErrTerminated: 143} {
-		ctx, end := context.WithCancelCause(t.Context())
-		end(cause)
-		var stderr bytes.Buffer
-		if got := history.Run(ctx, r.game(), []string{"check", r.dir}, new(bytes.Buffer), &stderr); got != exit {
-			t.Errorf("got exit code %d, want %d: %s", got, exit, &stderr)
+		for _, args := range []string{"check " + m.dir, "digests " + m.dir + " " + filepath.Join(t.TempDir(), "file")} {
+			ctx, end := context.WithCancelCause(t.Context())
+			g := beforeTicks(m.game(), func(at world.Tick) {
+				if at.Number == 40 {
+					end(cause)
+				}
+			})
+			var stderr bytes.Buffer
+			if got := run(ctx, g, strings.Fields(args), io.Discard, &stderr); got != exit {
+				t.Errorf("%s: got exit code %d, want %d: %s", args, got, exit, &stderr)
+			}
 		}
 	}
 }

@@ -18,38 +18,39 @@ func (c *command) info(ctx context.Context, args []string) (exit int, err error)
 		return 0, err
 	}
 	return c.with(ctx, words[0], c.game, *other, func(h *History) (exit int, err error) {
+		// Tick 0 is the first one of each log, so ticks before the first range were dropped.
 		next := uint64(0)
-		for i, r := range h.Ranges() {
-			if next < r.First {
-				fmt.Fprintf(c.stdout, "ticks %d to %d: not kept\n", next, r.First-1)
+		for i := range h.spans {
+			sp := &h.spans[i]
+			if next < sp.First {
+				fmt.Fprintf(c.stdout, "ticks %d to %d: not kept\n", next, sp.First-1)
 			}
-			c.writeRange(h, i, r)
-			next = r.Last + 1
+			c.writeSpan(h, sp)
+			next = sp.Last + 1
 		}
 		return c.playNewest(ctx, h)
 	})
 }
 
 // describe returns a range in words.
-func (h *History) describe(i int) string {
-	r := &h.spans[i].Range
-	text := fmt.Sprintf("ticks %d to %d: version %q", r.First, r.Last, r.Version)
-	if !h.plays(&h.spans[i]) {
+func (h *History) describe(sp *span) string {
+	text := fmt.Sprintf("ticks %d to %d: version %q", sp.First, sp.Last, sp.Version)
+	if !h.plays(sp) {
 		text += fmt.Sprintf(", not %q: needs -any", h.version)
 	}
 	return text
 }
 
-func (c *command) writeRange(h *History, i int, r Range) {
-	fmt.Fprintln(c.stdout, h.describe(i))
-	for _, tick := range r.Terms {
+func (c *command) writeSpan(h *History, sp *span) {
+	fmt.Fprintln(c.stdout, h.describe(sp))
+	for _, tick := range sp.terms {
 		fmt.Fprintf(c.stdout, "  after tick %d: another leader\n", tick)
 	}
-	for _, tick := range r.Skipped {
+	for _, tick := range sp.skipped {
 		fmt.Fprintf(c.stdout, "  tick %d: without its input\n", tick)
 	}
-	if r.Err != nil {
-		fmt.Fprintf(c.stdout, "  end: %v\n", r.Err)
+	if sp.Err != nil {
+		fmt.Fprintf(c.stdout, "  end: %v\n", sp.Err)
 	}
 }
 

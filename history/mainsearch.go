@@ -24,17 +24,17 @@ func (c *command) first(ctx context.Context, args []string) (exit int, err error
 			find = h.Turn
 		}
 		from, to := ticks.limits(h)
-		found, err := find(ctx, *name, from, to)
+		tick, failed, err := find(ctx, *name, from, to)
 		switch {
 		case err != nil:
 			return 0, err
-		case found.Err == nil && *turn:
+		case failed == nil && *turn:
 			return c.verdict("holds", 0, "check %q after tick %d", *name, to)
-		case found.Err == nil:
+		case failed == nil:
 			return c.verdict("holds", 0, "check %q after every tick from %d to %d", *name, from, to)
 		}
-		c.writePanic(found.Err)
-		return c.verdict("fails", exitFound, "check %q after tick %d: %v", *name, found.Tick.Number, found.Err)
+		c.writePanic(failed)
+		return c.verdict("fails", exitFound, "check %q after tick %d: %v", *name, tick.Number, failed)
 	})
 }
 
@@ -53,6 +53,8 @@ func (c *command) check(ctx context.Context, args []string) (exit int, err error
 	if err != nil {
 		return 0, err
 	}
+	// A check that holds makes First play every tick. A Replayer compares the digests in the records
+	// by itself, so a difference is the error of a tick.
 	const digests = "digests"
 	onlyPlay := Game{New: func(workers int) (*store.Store, world.Options, Checks, error) {
 		s, o, _, err := c.game.New(workers)
@@ -60,7 +62,7 @@ func (c *command) check(ctx context.Context, args []string) (exit int, err error
 	}}
 	return c.with(ctx, words[0], onlyPlay, *ticks.other, func(h *History) (exit int, err error) {
 		from, to := ticks.limits(h)
-		_, err = h.first(ctx, digests, from, to, true)
+		_, _, err = h.first(ctx, digests, from, to, true)
 		if d, ok := errors.AsType[*world.DivergedError](err); ok {
 			return c.verdict("differs", exitFound, "after tick %d: table %q, shard %d", d.Tick, d.Table, d.Shard)
 		}

@@ -20,14 +20,14 @@ func (c *command) test(ctx context.Context, args []string) (exit int, err error)
 	}
 	return c.with(ctx, words[0], c.game, *ticks.other, func(h *History) (exit int, err error) {
 		from, to := ticks.limits(h)
-		found, err := h.First(ctx, *name, from, to)
+		tick, failed, err := h.First(ctx, *name, from, to)
 		if err != nil {
 			return 0, err
 		}
-		if found.Err == nil {
+		if failed == nil {
 			return c.verdict("holds", 0, "check %q after every tick from %d to %d", *name, from, to)
 		}
-		script, err := h.Shortest(ctx, *name, found)
+		script, err := h.Shortest(ctx, *name, tick.Number)
 		if err != nil {
 			return 0, err
 		}
@@ -35,12 +35,14 @@ func (c *command) test(ctx context.Context, args []string) (exit int, err error)
 		if path == "" {
 			path = filepath.Join("testdata", *name+".state")
 		}
+		// A script that begins with Options.Init needs no file.
 		if script.State == nil {
 			path = ""
 		} else if err := write(path, script.State); err != nil {
 			return 0, err
 		}
-		fmt.Fprint(c.stdout, script.Test(*game, filepath.ToSlash(path)))
+		// The output is only the test, so that it can be appended to a file. Its exit code is as for first.
+		fmt.Fprint(c.stdout, script.test(*game, filepath.ToSlash(path)))
 		return exitFound, nil
 	})
 }

@@ -29,6 +29,8 @@ func (c *command) why(ctx context.Context, args []string) (exit int, err error) 
 		if err != nil {
 			return 0, err
 		}
+		// Why returns the last change. An item may change several times in one tick, and the first
+		// of the changes may be the wrong one.
 		all, err := h.Changes(ctx, id, *field, change.Tick, change.Tick)
 		if err != nil {
 			return 0, err

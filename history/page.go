@@ -83,13 +83,14 @@ var barHTML = template.Must(template.New("bar").Parse(`<div class="pager">
 func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	b := bar{Tick: r.PathValue("tick"), Query: r.URL.Query()}
 	for i := range p.spans {
-		b.Ranges = append(b.Ranges, p.describe(i))
+		b.Ranges = append(b.Ranges, p.describe(&p.spans[i]))
 	}
 	a := &answer{ResponseWriter: w, status: http.StatusBadRequest}
 	tick, err := strconv.ParseUint(b.Tick, 10, 64)
 	if err != nil {
 		b.Error = fmt.Errorf("tick: got %q, want a whole number", b.Tick)
 	} else {
+		// Before tick 0 comes the largest number, which no range has.
 		b.Previous, b.Next = p.link(tick-1, b.Query), p.link(tick+1, b.Query)
 		b.At, b.Error = p.draw(a, r, tick)
 	}
@@ -107,6 +108,7 @@ func (p *page) link(tick uint64, values url.Values) string {
 // rates between two ticks would be wrong.
 func (p *page) draw(a *answer, r *http.Request, tick uint64) (world.Tick, error) {
 	ctx := r.Context()
+	// A History has one caller at a time. A client that leaves does not wait for its turn.
 	select {
 	case p.queue <- struct{}{}:
 		defer func() { <-p.queue }()
@@ -158,6 +160,7 @@ func (a *answer) write(b *bar) {
 		_ = barHTML.Execute(&out, b) // a buffer takes everything
 	}
 	out.Write(after)
+	// The bar makes the page longer than storeweb knows.
 	a.Header().Del("Content-Length")
 	a.ResponseWriter.WriteHeader(a.status)
 	_, _ = a.ResponseWriter.Write(out.Bytes()) // a client that left reads nothing

@@ -1,4 +1,4 @@
-package history_test
+package history
 
 import (
 	"bufio"
@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"handloom/history"
-	"handloom/store"
 	"handloom/store/storeweb"
 	"handloom/world"
 )
@@ -24,12 +22,10 @@ func get(h http.Handler, method, address string) (int, string, http.Header) {
 	return w.Code, w.Body.String(), w.Header()
 }
 
-func openPage(t *testing.T, r *recording) (*history.History, http.Handler) {
+func openPage(t *testing.T, m *match) (*History, http.Handler) {
 	t.Helper()
-	h, err := history.Open(t.Context(), r.dir, r.game(), history.Options{})
-	noError(t, err)
-	t.Cleanup(func() { noError(t, h.Close()) })
-	return h, history.PageHandler(h)
+	h := mustOpen(t, m.dir, m.game(), Options{})
+	return h, newPage(h).handler("127.0.0.1:0")
 }
 
 // Tabs that ask at the same time have the items of their ticks.
@@ -58,74 +54,60 @@ func TestPage_ShowsItemsOfTheTick(t *testing.T) {
 	tabs.Wait()
 }
 
-func TestPage_HasABar(t *testing.T) {
+func TestPage_Answers(t *testing.T) {
 	good, failed, two := inArena(t, "put", 70), inArena(t, "panic", 70), handedOver(t)
 	for _, c := range []struct {
-		from   *recording
-		path   string
-		status int
-		want   []string
-	}{
-		{good, "/70", 200, []string{"<h1>Store of ", `name="tick" value="70"`, `<a href="/69">Previous`, "ticks 0 to 70: version &#34;arena 1&#34;"}},
-		{good, "/60?table=fighter&from=0", 200, []string{">1,000</td>", `<a href="/61?from=0&amp;table=fighter">Next`, `type="hidden" name="table" value="fighter"`}},
-		{good, "/60?table=none", 404, []string{"no table is called none", `name="tick" value="60"`}},
-		{good, "/60?item=1:1.1", 400, []string{"unknown parameters", `name="tick" value="60"`}},
-		{good, "/500", 404, []string{"tick 500: the tick is not kept, nearest 70", "ticks 0 to 70"}},
-		{good, "/%3Cb%3E", 400, []string{"tick: got &#34;&lt;b&gt;&#34;, want a whole number", "ticks 0 to 70"}},
-		{failed, "/60", 500, []string{"tick 60 ", "the roof falls in", `<a href="/59">Previous`}},
-		{two, "/20", 404, []string{"got &#34;arena 1&#34;, want &#34;arena 2&#34;", "needs -any"}},
-	} {
-		_, page := openPage(t, c.from)
-		status, body, _ := get(page, "GET", "http://127.0.0.1"+c.path)
-		for _, want := range c.want {
-			if status != c.status || !strings.Contains(body, want) {
-				t.Errorf("%s: got status %d, want %d and %q:\n%s", c.path, status, c.status, want, body)
-			}
-		}
-	}
-}
-
-func TestPage_RefusesAndRedirects(t *testing.T) {
-	_, page := openPage(t, inArena(t, "none", 5))
-	for _, c := range []struct {
+		from            *match
 		method, address string
 		status          int
 		location        string
+		want            []string
 	}{
-		{"GET", "http://localhost/", 303, "/5"},
-		{"GET", "http://127.0.0.1/?tick=+3+&table=fighter", 303, "/3?table=fighter"},
-		{"GET", "http://127.0.0.1/?tick=/evil.example", 303, "/%2Fevil.example"},
-		{"HEAD", "http://127.0.0.1/3", 200, ""},
-		{"POST", "http://127.0.0.1/3", 405, ""},
-		{"GET", "http://evil.example/3", 403, ""},
+		{good, "GET", "/70", 200, "", []string{"<h1>Store of ", `name="tick" value="70"`, `<a href="/69">Previous`, "ticks 0 to 70: version &#34;arena 1&#34;"}},
+		{good, "GET", "/60?table=fighter&from=0", 200, "", []string{">1,000</td>", `<a href="/61?from=0&amp;table=fighter">Next`, `<form action="/"><input type="hidden" name="from" value="0"><input type="hidden" name="table" value="fighter">`}},
+		{good, "GET", "/60?table=none", 404, "", []string{"no table is called none", `name="tick" value="60"`}},
+		{good, "GET", "/60?item=1:1.1", 400, "", []string{"unknown parameters", `name="tick" value="60"`}},
+		{good, "GET", "/500", 404, "", []string{"tick 500: the tick is not kept, nearest 70", "ticks 0 to 70"}},
+		{good, "GET", "/%3Cb%3E", 400, "", []string{"tick: got &#34;&lt;b&gt;&#34;, want a whole number", "ticks 0 to 70"}},
+		{failed, "GET", "/60", 500, "", []string{"tick 60 ", "the roof falls in", `<a href="/59">Previous`}},
+		{two, "GET", "/20", 404, "", []string{"got &#34;arena 1&#34;, want &#34;arena 2&#34;", "needs -any"}},
+		{two, "GET", "/", 303, "/60", nil},
+		{good, "GET", "/?tick=+3+&table=fighter", 303, "/3?table=fighter", nil},
+		{good, "GET", "/?tick=/evil.example", 303, "/%2Fevil.example", nil},
+		{good, "HEAD", "/3", 200, "", nil},
+		{good, "POST", "/3", 405, "", nil},
+		{good, "GET", "http://evil.example/3", 403, "", nil},
 	} {
-		status, _, head := get(page, c.method, c.address)
+		if c.address[0] == '/' {
+			c.address = "http://127.0.0.1" + c.address
+		}
+		_, page := openPage(t, c.from)
+		status, body, head := get(page, c.method, c.address)
 		if status != c.status || head.Get("Location") != c.location || head.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s %s: got %d %v, want %d %q", c.method, c.address, status, head, c.status, c.location)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: got %s, want %q", c.address, body, want)
+			}
 		}
 	}
 }
 
 // The end also ends a seek, after the tick that it plays.
 func TestServe_EndsWithItsContext(t *testing.T) {
-	r := inArena(t, "put", 70)
-	game, reached, resume, armed := r.game(), make(chan struct{}), make(chan struct{}), make(chan bool, 1)
-	held := history.Game{New: func(workers int) (*store.Store, world.Options, history.Checks, error) {
-		s, o, checks, err := game.New(workers)
-		tick := o.Tick
-		o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
-			if len(armed) > 0 && at.Number == 40 {
-				close(reached)
-				<-resume
-			}
-			return tick(ctx, w, at)
+	m := inArena(t, "put", 70)
+	reached, resume, armed := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
+	held := beforeTicks(m.game(), func(at world.Tick) {
+		if len(armed) > 0 && at.Number == 40 {
+			close(reached)
+			<-resume
 		}
-		return s, o, checks, err
-	}}
+	})
 	ctx, end := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	exit := make(chan int, 1)
-	go func() { exit <- history.Run(ctx, held, []string{"serve", r.dir}, in, io.Discard) }()
+	go func() { exit <- run(ctx, held, []string{"serve", m.dir}, in, io.Discard) }()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	noError(t, err)
 	address, _, _ := strings.Cut(line, " ")

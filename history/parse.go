@@ -19,6 +19,7 @@ func parseScript(text string, tables []entrance.Table) ([]stageTick, error) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
+		// The text of a call has no end of its own.
 		if !strings.HasPrefix(line, "and ") {
 			if err := p.endCall(); err != nil {
 				return nil, err
@@ -52,6 +53,7 @@ type scriptCommand struct {
 }
 
 func (p *scriptParser) line(number int, line string) error {
+	// Kind, table and part are read here. Handles and values wait for the end of the call.
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "tick":
@@ -85,6 +87,7 @@ func (p *scriptParser) tick(rest string) (err error) {
 	if t.Time, err = time.Parse(time.RFC3339Nano, at); err != nil {
 		return err
 	}
+	// A gap would be ticks that the script does not have, and Play has no log.
 	if n := len(p.ticks); n > 0 && t.Number != p.ticks[n-1].Number+1 {
 		return fmt.Errorf("got tick %d, want %d", t.Number, p.ticks[n-1].Number+1)
 	}
@@ -104,6 +107,7 @@ func (p *scriptParser) command(text string) (c scriptCommand, err error) {
 			c.rest = r.rest
 			return c, nil
 		}
+		// A table that is called all has quotes: see quoteName.
 		if strings.HasPrefix(r.rest, "all ") {
 			r.skip("all")
 			c.Kind = "erase all"

@@ -47,6 +47,7 @@ func play(ctx context.Context, g Game, file, text, name string) (failed, err err
 		if err != nil {
 			return nil, err
 		}
+		// The state becomes the snapshot of a log without records.
 		save := func(w io.Writer) error {
 			_, err := w.Write(state)
 			return err
@@ -77,6 +78,7 @@ func play(ctx context.Context, g Game, file, text, name string) (failed, err err
 	if err := p.start(ctx, 0); err != nil {
 		return nil, err
 	}
+	// A check that fails before the script would fail after it for another reason.
 	if err := p.run(name); err != nil {
 		return nil, fmt.Errorf("check %q fails before tick %d: %w", name, ticks[0].Number, err)
 	}

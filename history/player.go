@@ -38,6 +38,7 @@ func (h *History) newPlayer(ctx context.Context, sp *span, workers int) (*player
 	if h.unchecked {
 		r.Entrance(entrance.Key{}).SkipDigests()
 	}
+	// Until start or back there is no state.
 	return &player{Replayer: r, span: sp, store: s, checks: checks, played: &h.played, lost: true}, nil
 }
 
@@ -95,6 +96,7 @@ func (h *History) spanOf(tick, to uint64) (*span, error) {
 	switch {
 	case found != nil:
 		return found, nil
+	// The tick is kept, for another version: that helps more than the nearest tick of this one.
 	case other != nil:
 		return nil, fmt.Errorf("history: tick %d: %w: got %q, want %q", tick, world.ErrVersion, other.Version, h.version)
 	case nearest == nil:

@@ -16,15 +16,15 @@ import (
 type Range struct {
 	First, Last uint64
 	Version     string
-	Terms       []uint64 // for each term after the first one, the last tick before it
-	Skipped     []uint64 // ticks that run without their input: see world.SkipInput
-	Err         error    // the reason that no tick follows Last; nil at the end of the log
+	Err         error // the reason that no tick follows Last; nil at the end of the log
 }
 
 // A span is a Range and the snapshots in it.
 type span struct {
 	Range
-	starts []start // ascending
+	starts  []start  // ascending
+	terms   []uint64 // for each term after the first one, the last tick before it
+	skipped []uint64 // ticks that run without their input: see world.SkipInput
 }
 
 // A start is a snapshot.
@@ -44,7 +44,8 @@ func (s *span) before(tick uint64) start {
 
 func (s *span) has(tick uint64) bool { return s.First <= tick && tick <= s.Last }
 
-// A scanner finds the spans of a log.
+// A scanner finds the spans of a log. It reads the records in order and takes each snapshot when it
+// passes its position: a snapshot at position n has the state after record n.
 type scanner struct {
 	left   []start // snapshots after the last record, ascending
 	spans  []span
@@ -65,6 +66,7 @@ func scan(ctx context.Context, l world.Log) ([]span, error) {
 	}
 	// A snapshot that was saved after the tail was read lies past the records of this scan.
 	c := scanner{left: slices.DeleteFunc(saved, func(s start) bool { return s.at > tail })}
+	// Each round takes at least the snapshot with which it begins, so the loop ends.
 	for len(c.left) > 0 {
 		c.begin()
 		err := c.read(ctx, l, tail)
@@ -89,6 +91,7 @@ func readStarts(ctx context.Context, l world.Log) (saved []start, err error) {
 	}
 	slices.Sort(at)
 	for _, at := range at {
+		// A journal that a world writes may drop a snapshot between the list and the read.
 		r, err := l.Load(ctx, at)
 		if err != nil {
 			continue
@@ -122,6 +125,7 @@ func (c *scanner) take(at uint64) {
 }
 
 func (s *span) add(snapshot start) {
+	// Ticks before the first snapshot of a version cannot be played.
 	if len(s.starts) == 0 {
 		s.First = snapshot.tick
 	}
@@ -144,6 +148,7 @@ func (c *scanner) read(ctx context.Context, l world.Log, tail uint64) error {
 		}
 		c.take(at - 1) // snapshots before the record belong to the version before it
 		c.add(&r)
+		// Later records were written after the scan began, and their snapshots are not in the list.
 		if c.last = at; at >= tail {
 			return errEnds
 		}
@@ -165,19 +170,20 @@ func (c *scanner) add(r *entry.Record) {
 		case sp.Version != r.Start.Version:
 			c.change(r.Start.Version)
 		default:
-			sp.Terms = append(sp.Terms, c.tick)
+			sp.terms = append(sp.terms, c.tick)
 		}
-		c.handed, c.next = false, nil
+		c.handed, c.next = false, nil // later snapshots are of this term alone
 	case entry.KindHandoff:
 		c.handed = true
 	case entry.KindSkip:
-		sp.Skipped = append(sp.Skipped, r.Tick)
+		sp.skipped = append(sp.skipped, r.Tick)
 	}
 	c.tick = r.Tick
 	c.span().Last = max(c.span().Last, r.Tick)
 }
 
-// change begins a span of another version.
+// change begins a span of another version, with the snapshots after the handoff, whose tick is also
+// the last one of the old version. Without any, the span begins with its first own snapshot.
 func (c *scanner) change(version string) {
 	c.end(fmt.Errorf("history: after tick %d: %w: got %q, want %q", c.tick, world.ErrVersion, version, c.span().Version))
 	c.spans = append(c.spans, span{Range: Range{First: c.tick, Last: c.tick, Version: version}})

@@ -36,9 +36,9 @@ type Script struct {
 	tick  uint64
 }
 
-// Test returns a Go test that plays the script. game is the expression of the Game, and file the
+// test returns a Go test that plays the script. game is the expression of the Game, and file the
 // path of a file with State, or "" if State is nil.
-func (s *Script) Test(game, file string) string {
+func (s *Script) test(game, file string) string {
 	text := "`\n" + s.Text + "`"
 	if strings.Contains(s.Text, "`") {
 		text = strconv.Quote(s.Text)
@@ -56,7 +56,8 @@ func (s *Script) Test(game, file string) string {
 		name, s.tick, game, file, text, s.check)
 }
 
-// appendTick appends the text of a tick.
+// appendTick appends the text of a tick, which parseScript reads. The text has all digits of the time:
+// a tick may depend on each.
 func appendTick(b []byte, tables []entrance.Table, t stageTick) []byte {
 	b = fmt.Appendf(b, "tick %d seed %#x time %s\n", t.Number, t.Seed, t.Time.UTC().Format(time.RFC3339Nano))
 	for _, call := range t.calls {
@@ -90,14 +91,17 @@ func appendCommand(b []byte, tables []entrance.Table, call []entrance.Command, c
 	return b
 }
 
+// quoteName returns a name as a script has it. "erase all" is a command, so a table of that name is in
+// quotes.
 func quoteName(name string) string {
-	if wordPattern.FindString(name) == name {
+	if wordPattern.FindString(name) == name && name != "all" {
 		return name
 	}
 	return strconv.Quote(name)
 }
 
-// handleText returns the text of a handle in a call.
+// handleText returns the text of a handle in a call. A text counts the creates of all tables, and a
+// handle the creates of its table.
 func handleText(tables []entrance.Table, call []entrance.Command, id store.ID) string {
 	if !id.IsProvisional() {
 		return id.String()

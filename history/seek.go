@@ -42,6 +42,7 @@ func (h *History) approach(ctx context.Context, tick uint64) error {
 	switch {
 	case here && (m == nil || at >= m.tick) && at+nearTicks >= s.tick:
 		return nil
+	// A checkpoint is in memory: a few more ticks are played than from a snapshot, but nothing is read.
 	case m != nil && m.tick+nearTicks >= s.tick:
 		return p.back(ctx, m)
 	}

@@ -3,6 +3,8 @@ package history
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -68,5 +70,69 @@ func TestShelf_UsesItsMemory(t *testing.T) {
 	s.grow(3 << 19)
 	if s.distance != 2*first || len(s.grid) != (before+1)/2 {
 		t.Errorf("half as many more bytes: got a distance of %d ticks and %d checkpoints, want %d and %d", s.distance, len(s.grid), 2*first, (before+1)/2)
+	}
+}
+
+// Seeks play few ticks: first from the nearest snapshot, then, with one snapshot, from checkpoints.
+func TestSeek_PlaysFewTicks(t *testing.T) {
+	ticks := 600
+	if testing.Short() {
+		ticks = 200
+	}
+	r := record(t, ticks, true, same)
+	played := func(o Options, seeks func(h *History, first uint64)) uint64 {
+		h := mustOpen(t, r.dir, replay(same, nil), o)
+		before := h.played.Load()
+		seeks(h, h.Ranges()[0].First)
+		return h.played.Load() - before
+	}
+	if n := played(Options{}, func(h *History, _ uint64) { r.wantState(t, h, r.last) }); n != 0 {
+		t.Errorf("got %d ticks played to the tick of a snapshot, want 0", n)
+	}
+	files, err := filepath.Glob(filepath.Join(r.dir, "*.snap"))
+	noError(t, err)
+	for _, file := range files[1:] {
+		noError(t, os.Remove(file))
+	}
+	for memory, most := range map[int64]uint64{0: 3, 1 << 20: 8} { // room for all, and for 10 checkpoints
+		n := played(Options{Memory: memory}, func(h *History, first uint64) {
+			for tick := r.last; tick > first; tick-- {
+				r.wantState(t, h, tick)
+			}
+		})
+		if n > most*r.last {
+			t.Errorf("memory %d: got %d ticks played by %d steps back, want at most %d each", memory, n, r.last, most)
+		}
+	}
+}
+
+// A folder that a world writes is read up to its last record at Open.
+func TestOpen_ReadsAFolderThatIsWritten(t *testing.T) {
+	m := newMatch(t, plant{})
+	m.SegmentBytes, m.snapshots = 1<<12, 20
+	w, a, kill := m.open(t)
+	defer kill()
+	digests := map[uint64]uint64{}
+	play := func() {
+		for range 50 {
+			tick, err := w.Step(t.Context())
+			noError(t, err)
+			digests[tick.Number], err = a.Digest(t.Context())
+			noError(t, err)
+		}
+	}
+	play()
+	h := mustOpen(t, m.dir, m.game(), Options{Memory: 1})
+	seen := h.Ranges()[0].Last
+	if n := h.played.Load(); n != 4*3 {
+		t.Errorf("Open: got %d ticks played, want 3 ticks 4 times", n)
+	}
+	play()
+	for _, tick := range []uint64{seen, seen / 2, 1} {
+		s, _, err := h.Seek(t.Context(), tick)
+		noError(t, err)
+		if d, err := s.Digest(t.Context()); err != nil || d != digests[tick] || seen != 50 {
+			t.Errorf("digest after tick %d of %d: %x, %v, want %x of 50", tick, seen, d, err, digests[tick])
+		}
 	}
 }

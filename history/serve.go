@@ -36,6 +36,7 @@ func (p *page) serve(ctx context.Context, l net.Listener, address string) error 
 		Handler: p.handler(address), ReadHeaderTimeout: 5 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	// Not Shutdown, which waits for clients: ctx ends the requests, each after the tick that it plays.
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	err := server.Serve(l)
 	p.queue <- struct{}{} // no request uses the History any longer

@@ -31,7 +31,8 @@ const (
 	maxRungs    = 16
 )
 
-// room returns the number of moments of the ladder and of the grid.
+// room returns the number of moments of the ladder and of the grid. A single moment is a rung: a
+// step back is the most frequent seek, and the grid can be played.
 func (s *shelf) room() (rungs, grid int) {
 	all := int(min(s.limit/max(s.each, 1), 1<<30))
 	rungs = min((all+3)/4, maxRungs)
@@ -47,7 +48,8 @@ func (s *shelf) fit(p *player) {
 	s.grow(bytes)
 }
 
-// grow notes the bytes of a moment, and drops moments for which there is no room.
+// grow notes the bytes of a moment, and drops moments for which there is no room. All moments count
+// as the largest one, because a moment that is used again keeps its memory.
 func (s *shelf) grow(bytes int64) {
 	if bytes <= s.each && s.distance > 0 {
 		return
@@ -129,6 +131,7 @@ func (s *shelf) ladder(tick uint64) (at []uint64) {
 func (s *shelf) keep(ctx context.Context, p *player, rungs []uint64) error {
 	tick := p.tick.Number
 	forRungs, forGrid := s.room()
+	// A tick of the grid is never a rung, so no state is saved twice.
 	list, most := &s.grid, forGrid
 	if tick%s.distance != 0 {
 		if !slices.Contains(rungs, tick) {
@@ -149,6 +152,7 @@ func (s *shelf) keep(ctx context.Context, p *player, rungs []uint64) error {
 		return err
 	}
 	*list = slices.Insert(*list, i, m)
+	// Only now the bytes are known. They may leave room for fewer moments.
 	s.grow(m.state.Bytes())
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // Shortest returns a script after which a check fails. It begins with the latest state for which the
 // check holds, and has the calls and commands that a failure needs: without any one of them the
-// check holds, or the tick fails. at is a tick after which the check fails, as [History.First]
+// check holds, or the tick fails. tick is a tick after which the check fails, as [History.First]
 // returns it; if the check already fails before that tick, an earlier tick is taken.
 //
 // The state before the tick stays as it is. If an earlier tick made it wrong in a way that the check
@@ -20,9 +20,8 @@ import (
 //
 // Shortest returns the errors of [History.Turn], and an error if the check holds after the tick, or
 // fails after every tick before it.
-func (h *History) Shortest(ctx context.Context, name string, at Found) (*Script, error) {
+func (h *History) Shortest(ctx context.Context, name string, tick uint64) (*Script, error) {
 	check.Given(ctx != nil, "history: Shortest", "context")
-	tick := at.Tick.Number
 	p, err := h.seekCheck(ctx, "Shortest", name, tick, tick)
 	if err != nil {
 		return nil, err
@@ -43,6 +42,7 @@ func (h *History) Shortest(ctx context.Context, name string, at Found) (*Script,
 
 // turnBefore returns the last tick up to tick before which the check holds and after which it fails.
 func (h *History) turnBefore(ctx context.Context, name string, sp *span, tick uint64) (uint64, error) {
+	// Distances that double: most checks turn shortly before the tick, and few states are looked at.
 	for n := uint64(1); tick > sp.First; n *= 2 {
 		from := sp.First
 		if tick-sp.First > n {
@@ -53,8 +53,8 @@ func (h *History) turnBefore(ctx context.Context, name string, sp *span, tick ui
 			return 0, err
 		}
 		if p.run(name) == nil {
-			found, err := h.Turn(ctx, name, from, tick)
-			return found.Tick.Number, err
+			found, _, err := h.Turn(ctx, name, from, tick)
+			return found.Number, err
 		}
 		if from == sp.First {
 			break
@@ -113,7 +113,8 @@ func (s *stage) shorten(ctx context.Context, name string) (*Script, error) {
 	return script, nil
 }
 
-// choose returns calls with some of their commands. Handles of creates get other numbers.
+// choose returns calls with some of their commands, which are in order. Handles of creates get other
+// numbers, because a create is named by its position among the creates of its call and table.
 func (s *stage) choose(calls [][]entrance.Command, some []commandIndex) (chosen [][]entrance.Command) {
 	for i, call := range calls {
 		var kept []entrance.Command
@@ -154,7 +155,8 @@ func (s *stage) choose(calls [][]entrance.Command, some []commandIndex) (chosen 
 // freeBit marks the number of a create, as in [entrance.Command].
 const freeBit = 1 << 63
 
-// stale returns a handle of no item, of the same table.
+// stale returns a handle of no item, of the same table. A command for a create that is left out stays
+// with it, without an effect.
 func stale(id store.ID) store.ID { return freeBit | id>>48<<48 }
 
 // replaced returns a call with other handles.

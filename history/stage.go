@@ -41,10 +41,11 @@ func (h *History) newStage(ctx context.Context, tick uint64) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The tick plays once as it is in the log: for its number, seed and time.
 	if err := p.next(ctx); err != nil {
 		return nil, err
 	}
-	if slices.Contains(p.span.Skipped, tick) {
+	if slices.Contains(p.span.skipped, tick) {
 		calls = nil
 	}
 	s.logged = stageTick{p.tick, calls}
@@ -72,7 +73,8 @@ func (s *stage) run(ctx context.Context, calls [][]entrance.Command) (ok bool, e
 }
 
 // reduce removes elements from all, many at once and then one by one, until holds is false without
-// any one of the rest. holds is true for all.
+// any one of the rest. holds is true for all. It need not be monotone: an element that was needed may
+// go after others went, so single elements are tried until a round removes none.
 func reduce[T any](all []T, holds func(some []T) (bool, error)) ([]T, error) {
 	for size := max(1, len(all)/2); ; {
 		removed := false

@@ -15,9 +15,10 @@ const (
 	verifyStarts = 32 // max number of snapshots per range
 )
 
-// Verify plays three ticks after each of at most 32 snapshots of each range three times: from the
-// snapshot, again from a checkpoint of the same store, and with another number of workers. It
-// returns [ErrImpure] if two states differ. It skips ticks that fail, and records of another build.
+// Verify plays three ticks after each of at most 32 snapshots of each range four times: from the
+// snapshot, again in the same store, again from a checkpoint of it, and with another number of
+// workers. It returns [ErrImpure] if two states differ. It skips ticks that fail, and records of
+// another build.
 func (h *History) Verify(ctx context.Context) error {
 	check.Given(ctx != nil, "history: Verify", "context")
 	for i := range h.spans {
@@ -60,6 +61,8 @@ func (h *History) verify(ctx context.Context, sp *span, starts []start) error {
 		defer p.Close()
 		players[i] = p
 	}
+	// The stores are used again for each snapshot, so that variables of the program keep values of
+	// other ticks.
 	for _, s := range starts {
 		if err := verifyAt(ctx, players, s); err != nil {
 			return err
@@ -94,6 +97,7 @@ func verifyAt(ctx context.Context, players [2]*player, s start) error {
 	if err := again(ctx, p, first); err != nil {
 		return err
 	}
+	// Another store and another number of workers: variables of the program have other values.
 	if err := players[1].start(ctx, s.at); err != nil {
 		return err
 	}
@@ -112,6 +116,9 @@ func stateOf(p *player) state { return state{p.tick.Number, p.store.Epoch(), p.s
 // visit plays some ticks and returns the states after them: fewer if a tick fails or is not kept.
 func visit(ctx context.Context, p *player) (states []state, err error) {
 	for range verifyTicks {
+		if p.tick.Number == p.span.Last { // a record after it may be damaged
+			break
+		}
 		if err := p.next(ctx); err != nil {
 			return states, unlessUnplayable(err)
 		}
@@ -131,6 +138,7 @@ func unlessUnplayable(err error) error {
 	return err
 }
 
+// again plays the ticks of visit again. A tick that fails in one of the plays alone is impure, too.
 func again(ctx context.Context, p *player, first []state) error {
 	states, err := visit(ctx, p)
 	if err != nil {
@@ -148,7 +156,8 @@ func again(ctx context.Context, p *player, first []state) error {
 	return nil
 }
 
-// equalTables returns the first shard with another digest, if any.
+// equalTables returns the first shard with another digest, if any. Both states have the same tables
+// and shards, in one order.
 func equalTables(a, b state) (table string, shard int, same bool) {
 	for i, t := range a.Tables {
 		for shard, sum := range t.Shards {
