@@ -15,7 +15,6 @@ import (
 // figuredLog is a log with figures of its own.
 type figuredLog struct{ world.Log }
 
-func (figuredLog) ForeignMessages() uint64   { return 3 }
 func (figuredLog) DiskBytes() (int64, error) { return 4, nil }
 func (figuredLog) CutText() string           { return "cut" }
 
@@ -25,7 +24,7 @@ func TestStatus_HasFiguresOfLog(t *testing.T) {
 		w := mustOpen(t, newGame(t, store.Options{}), l)
 		observer := openWith(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.Observe = true })
 		for _, s := range []world.Status{w.Status(), observer.Status()} {
-			failIf(t, s.ForeignMessages != 3 || s.DiskBytes != 4 || s.Cut != "cut", "%+v", s)
+			failIf(t, s.DiskBytes != 4 || s.Cut != "cut", "%+v", s)
 		}
 		mustClose(t, observer, w)
 	})
@@ -51,7 +50,7 @@ func TestStatus_CountsCalls(t *testing.T) {
 		steps(t, w, 1)
 		synctest.Wait()
 		got := w.Status()
-		failIf(t, got.CallsWaiting != 0 || got.CallsSealed != 3 || got.CallsDropped != 1 || !errors.Is(calls[2].err, store.ErrFull), "%+v; %v", got, calls[2].err)
+		failIf(t, got.CallsWaiting != 0 || !errors.Is(calls[2].err, store.ErrFull), "%+v; %v", got, calls[2].err)
 		mustClose(t, w)
 	})
 }
@@ -72,33 +71,8 @@ func TestStatus_MeasuresTicks(t *testing.T) {
 		ctx := within(t, 4*time.Second-time.Millisecond)
 		wantError(t, w.Run(ctx), context.DeadlineExceeded)
 		s := w.Status()
-		equal(t, "ticks and dropped ticks", s.Tick+s.TicksDropped, 400)
-		failIf(t, s.TicksDropped != 10 || s.TickMax != 110*time.Millisecond || s.TickP99 != 0 || s.TickP50 != 0, "%+v", s)
+		failIf(t, s.Tick != 390 || s.TickP99 != 0, "%+v", s)
 		mustClose(t, w)
-	})
-}
-
-func TestStatus_MeasuresLogSinceSnapshot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		j := openJournal(t, dir)
-		g := openLedger(t, j, func(o *world.Options) { o.SnapshotBytes = 10_000 })
-		for range 30 {
-			before := g.Status()
-			g.add(t, 900)
-			g.steps(t, 1)
-			s := g.Status()
-			equal(t, "bytes since the snapshot", s.LogBytes, uint64(g.bytes))
-			failIf(t, s.SavedTick == before.SavedTick && s.LogRecords != before.LogRecords+1, "%+v", s)
-			failIf(t, s.SavedTick != before.SavedTick && (s.LogRecords != 0 || s.SavedBytes < 900*int64(s.SavedTick)), "%+v", s)
-		}
-		s := g.Status()
-		crash(t, g.World)
-		again := openLedger(t, j, func(*world.Options) {}).World
-		r := again.Status()
-		failIf(t, r.LogBytes < s.LogBytes || r.SavedBytes != s.SavedBytes || r.LeaderID == s.LeaderID || r.TermAge != 0, "after recovery %+v, before %+v", r, s)
-		mustClose(t, again)
-		mustCloseJournal(t, j)
 	})
 }
 
@@ -118,5 +92,8 @@ func TestStatus_HasDiskUseOfJournal(t *testing.T) {
 	}
 	s := w.Status()
 	failIf(t, s.DiskBytes != want || want < 2*s.SavedBytes, "%+v, want %d bytes on disk", s, want)
-	mustClose(t, w)
+	crash(t, w)
+	again := mustOpen(t, newGame(t, store.Options{}), j)
+	equal(t, "bytes of the snapshot after recovery", again.Status().SavedBytes, s.SavedBytes)
+	mustClose(t, again)
 }

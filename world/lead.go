@@ -17,7 +17,7 @@ func (w *World) lead(ctx context.Context) error {
 		return w.leadOnInput(ctx, late)
 	}
 	loop := tasks.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
-	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late) }))
+	return loop.Run(ctx, func(context.Context, uint64) error { return w.leaderTick(late) })
 }
 
 // drainTime is the time for an append after its context has ended.

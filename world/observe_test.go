@@ -58,7 +58,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 			for u.Status().Tick < tick {
 				noError(t, errorOf(u.Step(within(t, time.Hour))))
 			}
-			if s := u.Status(); s.Leader || s.Tick != tick || s.Refused > 0 || s.SaveErr != "" {
+			if s := u.Status(); s.Leader || s.Tick != tick || s.AppendErr != "" || s.SaveErr != "" {
 				t.Fatalf("want tick %d, got %v", tick, s)
 			}
 			wantSame(t, g, seen)
@@ -68,7 +68,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 			t.Helper()
 			tail, _ := l.Tail(t.Context())
 			wantError(t, errorOf(u.Step(within(t, time.Hour))), context.DeadlineExceeded)
-			if now, _ := l.Tail(t.Context()); now != tail || u.Status().Refused > 0 {
+			if now, _ := l.Tail(t.Context()); now != tail || u.Status().AppendErr != "" {
 				t.Fatalf("the tail is %d, and was %d; %v", now, tail, u.Status())
 			}
 		}

@@ -85,7 +85,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
 	w.shards, w.termStart = shardsOf(s), w.newTermStart()
 	w.wait = w.firstWait()
-	w.stats.termSeen, w.stats.savedAt = time.Now(), time.Now()
+	w.stats.savedAt = time.Now()
 	return w, nil
 }
 

@@ -99,7 +99,6 @@ func (w *World) complete(ctx context.Context) error {
 	at, err := w.append(ctx, p)
 	switch {
 	case errors.Is(err, errFenced):
-		w.note(func(f *stats) { f.lostAppends++ })
 		if !w.change(event{kind: appendLost, role: &follower{ahead: w.at().Idle > 0}, calls: err}) {
 			err = errFenced // without calls nothing is uncertain
 		}

@@ -137,7 +137,7 @@ func (w *World) become(e event) (old role) {
 	default:
 		w.role = e.role
 		if e.position != nil {
-			w.move(e.position)
+			w.position = *e.position
 		}
 	}
 	return old

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"time"
 
 	"handloom/internal/entry"
 	"handloom/internal/hook"
@@ -21,9 +20,8 @@ import (
 type snapshot struct {
 	state    store.Checkpoint
 	position position
-	size     int64         // bytes, once written or read
-	total    progress      // until the position
-	took     time.Duration // the copy
+	size     int64    // bytes, once written or read
+	total    progress // until the position
 }
 
 func (w *World) copyInto(ctx context.Context, i *snapshot) error {
