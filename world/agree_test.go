@@ -47,7 +47,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 	calls := 0
 	for tick := uint64(1); tick <= ticks; tick++ {
 		var both []*submission
-		for range random.IntN(4) {
+		for range random.IntN(4) + random.IntN(2)*maxOrders {
 			both = append(both, submit(t.Context(), first, leader.order(calls)), submit(t.Context(), third, local.order(calls)))
 			calls++
 		}
@@ -55,8 +55,12 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			equal(t, "tick of the step", mustStep(t, w).Number, tick)
 		}
 		synctest.Wait()
-		for _, s := range both {
-			wantApplied(t, s, tick)
+		for i, s := range both {
+			if leader.herd != nil || i < 2*maxOrders {
+				wantApplied(t, s, tick)
+			} else {
+				wantError(t, s.err, store.ErrFull)
+			}
 		}
 		wantSame(t, leader, follower)
 		wantSame(t, leader, local)

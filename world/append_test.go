@@ -148,17 +148,54 @@ func TestAppend_RetriesRefusedRecords(t *testing.T) {
 	})
 }
 
-func TestSubmit_ReportsErrorOfLog(t *testing.T) {
+func TestAppend_OlderSnapshotIsNotATrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		errFull := errors.New("the disk is full")
 		l := &faulty{Log: world.Memory()}
-		g, w := newWorld(t, store.Options{}, l)
-		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errFull }
-		ctx := within(t, time.Second)
-		s := submit(ctx, w, g.order(1))
-		wantError(t, errorOf(w.Step(ctx)), errFull)
+		g, w := newWorld(t, alone, l)
+		steps(t, w, 7)
+		synctest.Wait() // the snapshot has the last record
+		equal(t, "newest snapshot", snapshotsOf(t, l)[0], w.Status().Position)
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			l.append, l.read = nil, func(context.Context, uint64, func(uint64, []byte) error) error {
+				l.read = nil
+				return errLost
+			}
+			return 0, errors.Join(errorOf(l.Log.Append(ctx, prev, rec)), errLost)
+		}
+		s := submit(t.Context(), w, g.order(1))
+		steps(t, w, 1)
 		synctest.Wait()
-		wantError(t, s.err, store.ErrUncertain, errFull)
+		wantApplied(t, s, 8)
+		equal(t, "terms", w.Status().Term, 1)
+		mustClose(t, w)
+	})
+}
+
+func TestRun_EndsAfterRunningAppend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		slow := false
+		l := &faulty{Log: shared, append: func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			if slow {
+				select {
+				case <-time.After(500 * time.Millisecond):
+				case <-ctx.Done():
+					return 0, context.Cause(ctx)
+				}
+			}
+			return shared.Append(ctx, prev, rec)
+		}}
+		g, w := newWorld(t, alone, l)
+		slow = true
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		s := submit(t.Context(), w, g.order(1))
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(200 * time.Millisecond) // during the append
+		stop()
+		wantError(t, <-done, context.Canceled)
+		synctest.Wait()
+		failIf(t, !s.done || s.err != nil || w.Status().Tick != 1, "Submit: done %t, %v; tick %d, want 1", s.done, s.err, w.Status().Tick)
 		crash(t, w)
 	})
 }

@@ -100,18 +100,6 @@ func TestClose_PendingRecord(t *testing.T) {
 	}
 }
 
-// The next Step completes the record, and answers its calls.
-func TestStep_CompletesPendingRecord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &faulty{Log: world.Memory()}
-		_, w, s := newPending(t, l, "a call")
-		l.append = nil
-		stepsSaving(t, w, 1)
-		wantApplied(t, s, 1)
-		mustClose(t, w)
-	})
-}
-
 // answers returns an Append that answers with err, or late.
 func answers(t *testing.T, l *faulty, err error) func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 	return func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
@@ -150,7 +138,7 @@ func newPending(t *testing.T, l *faulty, kind string) (*game, *world.World, *sub
 	case "a call":
 		s = submit(t.Context(), w, g.order(1))
 	}
-	wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
+	wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded, errLost)
 	return g, w, s
 }
 

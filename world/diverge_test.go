@@ -181,3 +181,32 @@ func TestShadow_FindsDivergence(t *testing.T) {
 		mustClose(t, w)
 	})
 }
+
+func TestShadow_RunsFractionOfTicksTwice(t *testing.T) {
+	for shadow, want := range map[float64]int{0.25: 50, 0.75: 70, 1: 80} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGame(t, store.Options{})
+			ticks := 0
+			g.fault = func(world.Tick) error {
+				ticks++
+				return nil
+			}
+			w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = shadow })
+			steps(t, w, 40)
+			equal(t, fmt.Sprint("runs with Shadow ", shadow), ticks, want)
+			mustClose(t, w)
+		})
+	}
+}
+
+func TestShadow_FailureOfTheFirstRunCounts(t *testing.T) {
+	g := newGame(t, store.Options{})
+	failing := true
+	g.fault = func(world.Tick) error {
+		defer func() { failing = false }()
+		return map[bool]error{true: errGame}[failing]
+	}
+	w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 1 })
+	wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
+	mustClose(t, w)
+}

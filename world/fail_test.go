@@ -167,32 +167,3 @@ func TestInit_FailedFailsOpen(t *testing.T) {
 	wantError(t, errorOf(world.Open(t.Context(), g.Store, l, o)), errGame)
 	equal(t, "snapshots", len(snapshotsOf(t, l)), 0)
 }
-
-func TestReplay_RestoresStateBeforeFailedTick(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := world.Memory()
-		g := newGame(t, store.Options{})
-		g.fault = func(tick world.Tick) error {
-			if tick.Number == 20 {
-				return errGame
-			}
-			return nil
-		}
-		w := mustOpen(t, g, l)
-		for n := range 19 {
-			submit(t.Context(), w, g.order(n))
-			steps(t, w, 1)
-			synctest.Wait()
-		}
-		want := digest(t, g)
-		wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
-		mustClose(t, w)
-		saved := newGame(t, store.Options{})
-		noError(t, world.Replay(t.Context(), saved.Store, l, saved.options(), 19))
-		equal(t, "digest of Replay", digest(t, saved), want)
-		v := openWith(t, saved, world.Memory(), func(o *world.Options) { o.Version, o.Init = "mended", nil })
-		equal(t, "digest on a new log", digest(t, saved), want)
-		steps(t, v, 1)
-		mustClose(t, v)
-	})
-}

@@ -46,6 +46,9 @@ type unit struct {
 
 type camp struct{ Units, Born int }
 
+// maxOrders is the number of calls with an order that fit in a tick.
+const maxOrders = 8
+
 type order struct {
 	Camp store.Handle[camp]
 	Name string
@@ -60,11 +63,12 @@ type hit struct {
 
 func newGame(t testing.TB, o store.Options) *game {
 	t.Helper()
+	o.Seed = 42 // for the random numbers of passes
 	s := store.New(o)
 	g := &game{Store: s, digests: make(map[uint64]uint64), open: make(map[uint64]bool)}
 	g.units = store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3, ChunkItems: 4, Changes: true})
 	g.camps = store.RegisterStable(s, store.TableOptions[camp]{Name: "camp"})
-	g.orders = store.Register(s, store.TableOptions[order]{Name: "order"})
+	g.orders = store.Register(s, store.TableOptions[order]{Name: "order", MaxItems: maxOrders})
 	g.hits = store.Register(s, store.TableOptions[hit]{Name: "hit", Shards: 2, ChunkItems: 4})
 	return g
 }
@@ -149,9 +153,10 @@ func (g *game) obey(ctx context.Context) error {
 
 func (g *game) live(ctx context.Context, salt uint64) error {
 	return g.units.ForEach(ctx, func(c store.Chunk[unit]) {
+		random := c.Queue.Rand()
 		for i := range c.Items {
 			u, h := &c.Items[i], c.Handle(i)
-			u.Pos = (u.Pos+salt+uint64(h.ID))*0x9e3779b97f4a7c15 ^ u.Pos>>29
+			u.Pos = (u.Pos+salt+uint64(h.ID)+random.Uint64())*0x9e3779b97f4a7c15 ^ u.Pos>>29
 			switch {
 			case u.Hull <= 0:
 				c.Erase(i)

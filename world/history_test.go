@@ -2,13 +2,11 @@ package world_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"handloom/journal"
 	"handloom/store"
@@ -50,36 +48,6 @@ func TestReplay_ReachesBackThroughKeptHistory(t *testing.T) {
 	mustClose(t, u, w)
 	noError(t, r.Close())
 	mustCloseJournal(t, l)
-}
-
-// A failed Archive is an error of the snapshot; ticks continue, and later all is archived.
-func TestArchive_FailureIsReported(t *testing.T) {
-	dir, down := t.TempDir(), true
-	archived := 0
-	synctest.Test(t, func(t *testing.T) {
-		l, err := journal.Open(dir, journal.Options{
-			Sync: journal.Never, SegmentBytes: 1 << 10,
-			Archive: func(context.Context, string, io.Reader) error {
-				if down {
-					return errors.New("no bucket")
-				}
-				archived++
-				return nil
-			},
-		})
-		noError(t, err)
-		_, w := newWorld(t, alone, l)
-		stepsSaving(t, w, 50)
-		s := w.Status()
-		failIf(t, !strings.Contains(s.SaveErr, "archive 0000000000000000.snap: no bucket") || s.SavedTick < 40, "Status: %v", s)
-		equal(t, "snapshots", len(snapshotsOf(t, l)) > 5, true)
-		down = false
-		stepsSaving(t, w, 20)
-		failIf(t, w.Status().SaveErr != "" || archived < 5, "%d files are archived; Status: %v", archived, w.Status())
-		equal(t, "snapshots", len(snapshotsOf(t, l)), 2)
-		mustClose(t, w)
-		mustCloseJournal(t, l)
-	})
 }
 
 // Replay reads only the headers of snapshots that are too new.

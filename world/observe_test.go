@@ -105,25 +105,6 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 	})
 }
 
-func TestObserve_DivergedHaltsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		_, w := newWorld(t, alone, l)
-		_, v := newWorld(t, alone, l)
-		seen, u := observe(t, l)
-		seen.drifts(9)
-		steps(t, w, 20)
-		wantError(t, u.Run(within(t, time.Hour)), world.ErrDiverged)
-		steps(t, w, 5)
-		crash(t, w)
-		steps(t, v, 30)
-		s := v.Status()
-		failIf(t, !s.Leader || s.Tick != 30, "the node next to it: %v", s)
-		mustClose(t, u, v)
-		equal(t, "terms", mustAudit(t, l).Terms, 2)
-	})
-}
-
 func TestObserve_EmptyLogIsRefused(t *testing.T) {
 	g := newGame(t, alone)
 	o := g.options()

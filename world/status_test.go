@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,22 +75,6 @@ func TestRead_ShowsWholeTicks(t *testing.T) {
 	mustClose(t, w)
 }
 
-func TestRun_KeepsTheRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, alone)
-		r := run(t, g, world.Memory())
-		time.Sleep(10*time.Second + time.Millisecond)
-		failIf(t, errorOf(r.Step(t.Context())) == nil, "Step while Run runs")
-		r.end(t)
-		wantTicks(t, g, 601)
-		seeds := make(map[uint64]bool)
-		for i, o := range g.seen {
-			failIf(t, !o.Leader || o.Replay || seeds[o.Seed] || i > 0 && !o.Time.After(g.seen[i-1].Time), "tick %d: %+v", i+1, o)
-			seeds[o.Seed] = true
-		}
-	})
-}
-
 func TestApplied_GetsEveryTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
@@ -138,4 +123,81 @@ func TestStatus_NamesTornTail(t *testing.T) {
 	w = mustOpen(t, newGame(t, store.Options{}), j)
 	equal(t, "torn tail after another Open", w.Status().Cut, "")
 	mustClose(t, w)
+}
+
+// figuredLog is a log with figures of its own.
+type figuredLog struct{ world.Log }
+
+func (figuredLog) DiskBytes() (int64, error) { return 4, nil }
+func (figuredLog) CutText() string           { return "cut" }
+
+func TestStatus_HasFiguresOfLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := figuredLog{world.Memory()}
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		observer := openWith(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.Observe = true })
+		for _, s := range []world.Status{w.Status(), observer.Status()} {
+			failIf(t, s.DiskBytes != 4 || s.Cut != "cut", "%+v", s)
+		}
+		mustClose(t, observer, w)
+	})
+}
+
+func TestStatus_CountsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, w := newWorld(t, alone, world.Memory())
+		var calls []*submission
+		for n := range 3 {
+			calls = append(calls, submit(t.Context(), w, g.order(n)))
+		}
+		equal(t, "waiting calls", w.Status().CallsWaiting, 3)
+		steps(t, w, 1)
+		synctest.Wait()
+		wantApplied(t, calls[2], 1)
+		equal(t, "waiting calls after the tick", w.Status().CallsWaiting, 0)
+		mustClose(t, w)
+	})
+}
+
+func TestStatus_MeasuresTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, alone)
+		g.fault = func(tick world.Tick) error {
+			switch tick.Number {
+			case 10:
+				time.Sleep(50 * time.Millisecond)
+			case 200:
+				time.Sleep(110 * time.Millisecond) // Run catches up on two ticks, as after tick 10
+			}
+			return nil
+		}
+		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Hz = 100 })
+		ctx := within(t, 4*time.Second-time.Millisecond)
+		wantError(t, w.Run(ctx), context.DeadlineExceeded)
+		s := w.Status()
+		failIf(t, s.Tick != 390 || s.TickP99 != 0, "%+v", s)
+		mustClose(t, w)
+	})
+}
+
+func TestStatus_HasDiskUseOfJournal(t *testing.T) {
+	dir := t.TempDir()
+	j := openJournal(t, dir)
+	w := mustOpen(t, newGame(t, store.Options{}), j)
+	steps(t, w, 300)
+	noError(t, w.Handoff(t.Context(), "game"))
+	var want int64
+	files, err := os.ReadDir(dir)
+	noError(t, err)
+	for _, f := range files {
+		info, err := f.Info()
+		noError(t, err)
+		want += info.Size()
+	}
+	s := w.Status()
+	failIf(t, s.DiskBytes != want || want < 2*s.SavedBytes, "%+v, want %d bytes on disk", s, want)
+	crash(t, w)
+	again := mustOpen(t, newGame(t, store.Options{}), j)
+	equal(t, "bytes of the snapshot after recovery", again.Status().SavedBytes, s.SavedBytes)
+	mustClose(t, again)
 }

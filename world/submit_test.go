@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"handloom/store"
 	"handloom/world"
@@ -85,34 +84,6 @@ func TestStep_FinishesTickAfterContextEnds(t *testing.T) {
 		stepEach(t, w, v)
 		wantSame(t, g, h)
 		mustClose(t, v, w)
-	})
-}
-
-func TestTick_TakesOnlySealedInput(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := world.Memory()
-		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
-		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
-		var late *submission
-		g.fault = func(tick world.Tick) error {
-			if tick.Number == 2 {
-				late = new(submission)
-				go func() {
-					late.receipt, late.err = w.Submit(t.Context(), g.order(1))
-					late.done = true
-				}()
-				time.Sleep(time.Millisecond) // the call arrives meanwhile
-			}
-			return nil
-		}
-		for range 3 {
-			stepEach(t, w, v)
-		}
-		synctest.Wait()
-		wantApplied(t, late, 3)
-		wantSame(t, g, h)
-		wantTicks(t, h, 3)
-		mustClose(t, w, v)
 	})
 }
 

@@ -187,3 +187,24 @@ func TestTakeover_NeedsTailOfLog(t *testing.T) {
 		mustClose(t, v, w)
 	})
 }
+
+func TestTakeover_IgnoresReplayedTerms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		open := func() *world.World {
+			return openWith(t, newGame(t, alone), l, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		}
+		for range 4 {
+			w := open()
+			steps(t, w, 2)
+			time.Sleep(time.Minute)
+			crash(t, w)
+		}
+		w := open()
+		begin := time.Now()
+		steps(t, w, 1)
+		took := time.Since(begin)
+		failIf(t, took > l.ElectionTimeout(), "the takeover took %v, want %v", took, l.ElectionTimeout())
+		crash(t, w)
+	})
+}
