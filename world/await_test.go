@@ -11,37 +11,30 @@ import (
 	"handloom/world"
 )
 
-// A broken log ends one Read before it delivers a record.
-type broken struct {
-	world.Log
-	ends atomic.Bool
-}
-
-func (l *broken) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	return l.Log.Read(ctx, after, func(at uint64, rec []byte) error {
-		if l.ends.Swap(false) {
-			return errLost
-		}
-		return each(at, rec)
-	})
-}
-
 // A failed Read is no reason to skip records, such as a handoff whose snapshot is not saved yet.
 func TestWait_FindsHandoffAfterFailedRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTrio(t)
 		f.drop(f.b)
-		l := &broken{Log: f.log}
+		var ends atomic.Bool // one Read, before it delivers a record
+		l := &faulty{Log: f.log, read: func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+			return f.log.Read(ctx, after, func(at uint64, rec []byte) error {
+				if ends.Swap(false) {
+					return errLost
+				}
+				return each(at, rec)
+			})
+		}}
 		g := newGame(t, alone)
 		c := runWorld(g, openWith(t, g, l, version("second", true)))
 		time.Sleep(time.Second)
 		f.slowSave()
 		f.a.stop() // its next record is the handoff
 		<-f.a.done
-		l.ends.Store(true)
+		ends.Store(true)
 		h := handOff(t.Context(), f.a.World, "second")
 		time.Sleep(10 * time.Second)
-		failIf(t, l.ends.Load(), "Read did not fail")
+		failIf(t, ends.Load(), "Read did not fail")
 		wantHanded(t, h, nil)
 		crash(t, f.a.World)
 		c.end(t)

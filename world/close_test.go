@@ -31,27 +31,6 @@ func TestClose_SavesLastState(t *testing.T) {
 	})
 }
 
-func TestStep_InsideReadIsErrPhase(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := world.Memory()
-		g, w := newWorld(t, store.Options{}, l)
-		s := submit(t.Context(), w, g.order(1))
-		err := w.Read(t.Context(), func(ctx context.Context, _ world.Tick) error {
-			_, err := w.Step(ctx)
-			return errors.Join(err, w.Run(ctx), w.Handoff(ctx, ""))
-		})
-		failIf(t, !errors.Is(err, store.ErrPhase) || strings.Count(err.Error(), "\n") != 2, "inside a Read: %v", err)
-		gone, end := context.WithCancelCause(t.Context())
-		end(errLost)
-		err = errors.Join(errorOf(w.Step(gone)), w.Run(gone), w.Handoff(gone, ""))
-		failIf(t, strings.Contains(err.Error(), "inside") || strings.Count(err.Error(), errLost.Error()) != 3, "after the end of ctx: %v", err)
-		steps(t, w, 1)
-		synctest.Wait()
-		wantApplied(t, s, 1)
-		mustClose(t, w)
-	})
-}
-
 func TestRun_ClosedLogEndsFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()

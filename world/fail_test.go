@@ -159,11 +159,3 @@ func TestTick_UnfinishedHalts(t *testing.T) {
 		mustClose(t, w)
 	})
 }
-
-func TestInit_FailedFailsOpen(t *testing.T) {
-	g, l := newGame(t, store.Options{}), world.Memory()
-	o := g.options()
-	o.Init = func(context.Context, *store.Writer) error { return errGame }
-	wantError(t, errorOf(world.Open(t.Context(), g.Store, l, o)), errGame)
-	equal(t, "snapshots", len(snapshotsOf(t, l)), 0)
-}

@@ -54,8 +54,6 @@ type trio struct {
 	all   []*running
 }
 
-type saveFunc func(ctx context.Context, at uint64, write func(io.Writer) error) error
-
 func newTrio(t *testing.T) *trio {
 	f := &trio{t: t, log: &faulty{Log: keeping{world.Memory()}}}
 	f.log.save = func(ctx context.Context, at uint64, write func(io.Writer) error) error {

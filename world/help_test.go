@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -364,64 +365,51 @@ func inBubble(t *testing.T, name string, fn func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, fn) })
 }
 
+// A faulty log calls a function, if it is not nil, in place of a method.
 type faulty struct {
 	world.Log
-	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error)
-	read    func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error
-	tail    func(ctx context.Context) (uint64, error)
-	save    func(ctx context.Context, at uint64, write func(w io.Writer) error) error
-	saved   func(ctx context.Context) ([]uint64, error)
-	load    func(ctx context.Context, at uint64) (io.ReadCloser, error)
-	timeout time.Duration
+	append func(ctx context.Context, prev uint64, rec []byte) (uint64, error)
+	read   func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error
+	tail   func(ctx context.Context) (uint64, error)
+	save   saveFunc
+	saved  func(ctx context.Context) ([]uint64, error)
+	load   func(ctx context.Context, at uint64) (io.ReadCloser, error)
+	trim   func(ctx context.Context, through uint64) error
+}
+
+type saveFunc func(ctx context.Context, at uint64, write func(io.Writer) error) error
+
+func or[F any](f, instead F) F {
+	if reflect.ValueOf(f).IsZero() {
+		return instead
+	}
+	return f
 }
 
 func (f *faulty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	if f.append != nil {
-		return f.append(ctx, prev, rec)
-	}
-	return f.Log.Append(ctx, prev, rec)
+	return or(f.append, f.Log.Append)(ctx, prev, rec)
 }
 
 func (f *faulty) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	if f.read != nil {
-		return f.read(ctx, after, each)
-	}
-	return f.Log.Read(ctx, after, each)
+	return or(f.read, f.Log.Read)(ctx, after, each)
 }
 
-func (f *faulty) Tail(ctx context.Context) (uint64, error) {
-	if f.tail != nil {
-		return f.tail(ctx)
-	}
-	return f.Log.Tail(ctx)
-}
+func (f *faulty) Tail(ctx context.Context) (uint64, error) { return or(f.tail, f.Log.Tail)(ctx) }
 
 func (f *faulty) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
-	if f.save != nil {
-		return f.save(ctx, at, write)
-	}
-	return f.Log.Save(ctx, at, write)
+	return or(f.save, f.Log.Save)(ctx, at, write)
 }
 
 func (f *faulty) Snapshots(ctx context.Context) ([]uint64, error) {
-	if f.saved != nil {
-		return f.saved(ctx)
-	}
-	return f.Log.Snapshots(ctx)
+	return or(f.saved, f.Log.Snapshots)(ctx)
 }
 
 func (f *faulty) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
-	if f.load != nil {
-		return f.load(ctx, at)
-	}
-	return f.Log.Load(ctx, at)
+	return or(f.load, f.Log.Load)(ctx, at)
 }
 
-func (f *faulty) ElectionTimeout() time.Duration {
-	if f.timeout > 0 {
-		return f.timeout
-	}
-	return f.Log.ElectionTimeout()
+func (f *faulty) Trim(ctx context.Context, through uint64) error {
+	return or(f.trim, f.Log.Trim)(ctx, through)
 }
 
 func errorOf(_ any, err error) error { return err }

@@ -74,31 +74,16 @@ func TestReplay_ReadsHeadersOfNewerSnapshots(t *testing.T) {
 	bytes := map[uint64]int{}
 	l.load = func(ctx context.Context, at uint64) (io.ReadCloser, error) {
 		r, err := l.Log.Load(ctx, at)
-		return countingReader{r, func(n int) { bytes[at] += n }}, err
+		return closing{io.TeeReader(r, writerFunc(func(b []byte) (int, error) {
+			bytes[at] += len(b)
+			return len(b), nil
+		})), r.Close}, err
 	}
 	again, o := big()
 	noError(t, world.Replay(t.Context(), again.Store, l, o, 0))
 	if bytes[saved[0]] > 1<<20 || bytes[saved[1]] < 4<<20 {
 		t.Errorf("bytes read: %v", bytes)
 	}
-}
-
-type countingReader struct {
-	io.ReadCloser
-	count func(n int)
-}
-
-func (r countingReader) Read(b []byte) (int, error) {
-	n, err := r.ReadCloser.Read(b)
-	r.count(n)
-	return n, err
-}
-
-// A trimmedLog has lost its records since it was asked for its snapshots.
-type trimmedLog struct{ world.Log }
-
-func (trimmedLog) Read(context.Context, uint64, func(at uint64, rec []byte) error) error {
-	return errLost
 }
 
 // Without records a Replay may reach only a later state, which is an error.
@@ -108,7 +93,8 @@ func TestReplay_RefusesALaterState(t *testing.T) {
 	steps(t, w, 5)
 	mustClose(t, w) // saves
 	again := newGame(t, alone)
-	err := world.Replay(t.Context(), again.Store, trimmedLog{l}, again.options(), 4)
+	trimmed := &faulty{Log: l, read: func(context.Context, uint64, func(uint64, []byte) error) error { return errLost }}
+	err := world.Replay(t.Context(), again.Store, trimmed, again.options(), 4)
 	wantError(t, err, world.ErrCorrupt)
 	failIf(t, !strings.Contains(err.Error(), "no records of tick 4; the snapshot has tick 5"), "got %v", err)
 }

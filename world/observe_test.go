@@ -104,10 +104,3 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 		mustClose(t, u)
 	})
 }
-
-func TestObserve_EmptyLogIsRefused(t *testing.T) {
-	g := newGame(t, alone)
-	o := g.options()
-	o.Observe = true
-	wantError(t, errorOf(world.Open(t.Context(), g.Store, readOnly{world.Memory(), t}, o)), fs.ErrNotExist)
-}

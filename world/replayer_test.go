@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -228,7 +229,14 @@ func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
 			if c.change != nil {
 				c.change(g, &o)
 			}
-			damaged := damagedRecord{l, 10, c.rec}
+			damaged := &faulty{Log: l, read: func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+				return l.Read(ctx, after, func(at uint64, rec []byte) error {
+					if rec = bytes.Clone(rec); at == 10 && c.rec != nil {
+						c.rec(rec)
+					}
+					return each(at, rec)
+				})
+			}}
 			r, err := world.NewReplayer(ctx, g.Store, damaged, o)
 			noError(t, err)
 			defer r.Close()
@@ -258,20 +266,4 @@ func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
 	r.Close()
 	wantError(t, errorOf(r.Start(ctx, 0)), store.ErrClosed)
 	wantError(t, r.Back(ctx, new(world.Moment)), store.ErrClosed)
-}
-
-// A damagedRecord is a log with a changed record.
-type damagedRecord struct {
-	world.Log
-	at     uint64
-	change func(rec []byte)
-}
-
-func (l damagedRecord) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	return l.Log.Read(ctx, after, func(at uint64, rec []byte) error {
-		if rec = append([]byte(nil), rec...); at == l.at && l.change != nil {
-			l.change(rec)
-		}
-		return each(at, rec)
-	})
 }

@@ -113,7 +113,7 @@ func skipsAheadBehind(t *testing.T, follows int) {
 func TestTrim_FailureIsNotAFailedSave(t *testing.T) {
 	for name, shared := range map[string]bool{"a log with a lock": false, "a shared log": true} {
 		inBubble(t, name, func(t *testing.T) {
-			l := world.Log(untrimmable{world.Memory()})
+			l := world.Log(&faulty{Log: world.Memory(), trim: func(context.Context, uint64) error { return errLost }})
 			if !shared {
 				l = locked{l}
 			}
@@ -136,10 +136,6 @@ func TestTrim_FailureIsNotAFailedSave(t *testing.T) {
 		})
 	}
 }
-
-type untrimmable struct{ world.Log }
-
-func (untrimmable) Trim(context.Context, uint64) error { return errLost }
 
 // deep is a type of nested values; snapshots allow 1,000 levels.
 type deep []deep
