@@ -38,7 +38,7 @@ type node struct {
 }
 
 // marking returns a program that keeps every mark.
-func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
+func marking(t testing.TB) (*store.Store, *store.Table[mark], world.Options) {
 	t.Helper()
 	s := store.New(alone)
 	marks := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})

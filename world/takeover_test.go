@@ -35,7 +35,7 @@ func runWorld(g *game, w *world.World) *running {
 	return r
 }
 
-func (r *running) end(t *testing.T) {
+func (r *running) end(t testing.TB) {
 	t.Helper()
 	r.stop()
 	wantError(t, <-r.done, context.Canceled)
