@@ -39,7 +39,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 	random := rand.New(rand.NewPCG(seed, 1))
 	shared := keeping{world.Memory()}
 	leader, follower, local := newGame(t, alone), newGame(t, o), newGame(t, o)
-	first := openWith(t, leader, shared, func(o *world.Options) { o.Shadow = 0.5 })
+	first := mustOpen(t, leader, shared, func(o *world.Options) { o.Shadow = 0.5 })
 	second := mustOpen(t, follower, shared)
 	j := openJournal(t, dir)
 	third := mustOpen(t, local, j)
@@ -70,7 +70,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			} else {
 				mustClose(t, third)
 			}
-			mustCloseJournal(t, j)
+			noError(t, j.Close())
 			local.digests = make(map[uint64]uint64)
 			fresh := newGame(t, o)
 			j = openJournal(t, dir)
@@ -99,11 +99,6 @@ func openJournal(t testing.TB, dir string) *journal.Journal {
 	noError(t, err)
 	t.Cleanup(func() { noError(t, j.Close()) })
 	return j
-}
-
-func mustCloseJournal(t testing.TB, j *journal.Journal) {
-	t.Helper()
-	noError(t, j.Close())
 }
 
 func digest(t testing.TB, g *game) uint64 {

@@ -26,7 +26,7 @@ func TestWait_FindsHandoffAfterFailedRead(t *testing.T) {
 			})
 		}}
 		g := newGame(t, alone)
-		c := runWorld(g, openWith(t, g, l, version("second", true)))
+		c := runWorld(g, mustOpen(t, g, l, version("second", true)))
 		time.Sleep(time.Second)
 		f.slowSave()
 		f.a.stop() // its next record is the handoff

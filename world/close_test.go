@@ -102,7 +102,7 @@ func newPending(t *testing.T, l *faulty, kind string) (*game, *world.World, *sub
 	case "ticks without a record":
 		idle = 0
 	}
-	w := openWith(t, g, l, func(o *world.Options) { o.Idle = idle })
+	w := mustOpen(t, g, l, func(o *world.Options) { o.Idle = idle })
 	if idle == 0 {
 		pass(t, w, 3)
 	}

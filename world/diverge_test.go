@@ -148,8 +148,7 @@ func TestDiverged_OpenFails(t *testing.T) {
 
 func TestShadow_FindsDivergence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, store.Options{})
-		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 0.25 })
+		g, w := newWorld(t, store.Options{}, world.Memory(), func(o *world.Options) { o.Shadow = 0.25 })
 		for n := range 20 {
 			s := submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)
@@ -191,7 +190,7 @@ func TestShadow_RunsFractionOfTicksTwice(t *testing.T) {
 				ticks++
 				return nil
 			}
-			w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = shadow })
+			w := mustOpen(t, g, world.Memory(), func(o *world.Options) { o.Shadow = shadow })
 			steps(t, w, 40)
 			equal(t, fmt.Sprint("runs with Shadow ", shadow), ticks, want)
 			mustClose(t, w)
@@ -206,7 +205,7 @@ func TestShadow_FailureOfTheFirstRunCounts(t *testing.T) {
 		defer func() { failing = false }()
 		return map[bool]error{true: errGame}[failing]
 	}
-	w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 1 })
+	w := mustOpen(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 1 })
 	wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
 	mustClose(t, w)
 }

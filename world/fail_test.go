@@ -106,8 +106,7 @@ func wantTickError(t *testing.T, err error) {
 func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
-		g := newGame(t, store.Options{})
-		w := openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		g, w := newWorld(t, store.Options{}, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		for n := range 5 {
 			submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)
@@ -132,7 +131,7 @@ func flushesAtItsEnd(t *testing.T) {
 	hit := func(ctx context.Context, _ *store.Writer) error {
 		return g.Do(ctx, func(q store.Queue) { g.hits.Emplace(q, hit{}) })
 	}
-	w := openWith(t, g, world.Memory(), func(o *world.Options) {
+	w := mustOpen(t, g, world.Memory(), func(o *world.Options) {
 		o.Init = hit
 		o.Tick = func(ctx context.Context, w *store.Writer, _ world.Tick) error { return hit(ctx, w) }
 	})

@@ -15,20 +15,10 @@ import (
 	"handloom/world"
 )
 
-type handing struct {
-	err  error
-	done bool
-}
+type handing = outcome[bool]
 
-// handOff calls Handoff in a goroutine.
 func handOff(ctx context.Context, w *world.World, to string) *handing {
-	h := new(handing)
-	go func() {
-		h.err = w.Handoff(ctx, to)
-		h.done = true
-	}()
-	synctest.Wait()
-	return h
+	return aside(func() (bool, error) { return true, w.Handoff(ctx, to) })
 }
 
 func wantHanded(t *testing.T, h *handing, want error) {
@@ -77,11 +67,7 @@ func newTrio(t *testing.T) *trio {
 func (f *trio) open(change ...func(o *world.Options)) *running {
 	f.t.Helper()
 	g := newGame(f.t, alone)
-	r := runWorld(g, openWith(f.t, g, f.log, func(o *world.Options) {
-		for _, c := range change {
-			c(o)
-		}
-	}))
+	r := runWorld(g, mustOpen(f.t, g, f.log, change...))
 	f.all = append(f.all, r)
 	return r
 }
@@ -424,7 +410,7 @@ func TestWait_NeedsSharedLogOfOtherVersion(t *testing.T) {
 		o.Version, o.Wait = "second", true
 		wantError(t, errorOf(world.Open(t.Context(), g.Store, j, o)), world.ErrVersion)
 
-		w = openWith(t, newGame(t, alone), world.Memory(), version("game", true)) // an empty log
+		w = mustOpen(t, newGame(t, alone), world.Memory(), version("game", true)) // an empty log
 		failIf(t, !w.Status().Leader, "%v", w.Status())
 		steps(t, w, 3)
 		mustClose(t, w)
@@ -535,7 +521,7 @@ func TestHandoff_LockedLog(t *testing.T) {
 		wantError(t, w.Handoff(t.Context(), "third"), world.ErrNotLeader)
 		failIf(t, w.Status().Leader || w.Status().Term != 3, "%v", w.Status())
 		mustClose(t, w)
-		w = openWith(t, newGame(t, alone), j, version("second", false))
+		w = mustOpen(t, newGame(t, alone), j, version("second", false))
 		equal(t, "tick of the new version", mustStep(t, w).Number, tick.Number+1)
 		mustClose(t, w)
 	})
@@ -580,7 +566,7 @@ func TestHandoff_FindsTrimmedSuccessor(t *testing.T) {
 		steps(t, w, 3)
 		fails.Store(true)
 		h := handOff(t.Context(), w, "second")
-		u := openWith(t, newGame(t, alone), l, version("second", false))
+		u := mustOpen(t, newGame(t, alone), l, version("second", false))
 		stepsSaving(t, u, 30)
 		fails.Store(false)
 		time.Sleep(2 * time.Second)

@@ -154,8 +154,7 @@ func TestStep_EndsWithItsContextDuringSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		open := func(l world.Log) (*game, *world.World) {
-			g := newGame(t, alone)
-			return g, openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 4 })
+			return newWorld(t, alone, l, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 4 })
 		}
 		leader, w := open(shared)
 		h := newHang()

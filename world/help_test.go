@@ -250,23 +250,19 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-func mustOpen(t testing.TB, g *game, l world.Log) *world.World {
-	t.Helper()
-	return openWith(t, g, l, func(*world.Options) {})
-}
-
 // newWorld opens a world on a new game.
-func newWorld(t testing.TB, o store.Options, l world.Log) (*game, *world.World) {
+func newWorld(t testing.TB, s store.Options, l world.Log, change ...func(o *world.Options)) (*game, *world.World) {
 	t.Helper()
-	g := newGame(t, o)
-	return g, mustOpen(t, g, l)
+	g := newGame(t, s)
+	return g, mustOpen(t, g, l, change...)
 }
 
-// openWith opens a world with changed options.
-func openWith(t testing.TB, g *game, l world.Log, change func(o *world.Options)) *world.World {
+func mustOpen(t testing.TB, g *game, l world.Log, change ...func(o *world.Options)) *world.World {
 	t.Helper()
 	o := g.options()
-	change(&o)
+	for _, c := range change {
+		c(&o)
+	}
 	w, err := world.Open(t.Context(), g.Store, l, o)
 	noError(t, err)
 	return w
@@ -332,25 +328,33 @@ func crash(t testing.TB, worlds ...*world.World) {
 	}
 }
 
-type submission struct {
-	receipt *store.Receipt
-	err     error
-	done    bool
+// An outcome is the end of a call in another goroutine.
+type outcome[R any] struct {
+	result R
+	err    error
+	done   bool
 }
 
-func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *submission {
-	s := new(submission)
+// aside makes a call in another goroutine, and waits until it is done or blocked.
+func aside[R any](call func() (R, error)) *outcome[R] {
+	o := new(outcome[R])
 	go func() {
-		s.receipt, s.err = w.Submit(ctx, fn)
-		s.done = true
+		o.result, o.err = call()
+		o.done = true
 	}()
 	synctest.Wait()
-	return s
+	return o
+}
+
+type submission = outcome[*store.Receipt]
+
+func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *submission {
+	return aside(func() (*store.Receipt, error) { return w.Submit(ctx, fn) })
 }
 
 func wantApplied(t *testing.T, s *submission, tick uint64) {
 	t.Helper()
-	if !s.done || s.err != nil || s.receipt.Tick() != tick {
+	if !s.done || s.err != nil || s.result.Tick() != tick {
 		t.Fatalf("Submit: done %t, %v, want tick %d", s.done, s.err, tick)
 	}
 }

@@ -30,7 +30,7 @@ func newIdle(t *testing.T, l world.Log) (*game, *world.World) {
 
 func openIdle(t *testing.T, g *game, l world.Log) *world.World {
 	t.Helper()
-	return openWith(t, g, l, func(o *world.Options) { o.Idle = 0 })
+	return mustOpen(t, g, l, func(o *world.Options) { o.Idle = 0 })
 }
 
 // pass runs ticks at their rate.
@@ -63,8 +63,7 @@ func TestIdle_TicksShareRecords(t *testing.T) {
 		"each tick":          {world.Memory, 1, 600},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			g := newGame(t, alone)
-			w := openWith(t, g, c.log(), func(o *world.Options) { o.Idle = c.idle })
+			g, w := newWorld(t, alone, c.log(), func(o *world.Options) { o.Idle = c.idle })
 			pass(t, w, 600)
 			s := w.Status()
 			failIf(t, s.Tick != 600 || s.Position-1 > c.records || s.Position < c.records*9/10, "%d ticks, %d records, want %d", s.Tick, s.Position-1, c.records)
@@ -88,10 +87,10 @@ func TestIdle_TicksAreEqualEverywhere(t *testing.T) {
 		l := keeping{world.Memory()}
 		g := newGame(t, alone)
 		g.seeded = true
-		w := openWith(t, g, l, func(o *world.Options) { o.Idle, o.Shadow, o.SnapshotTicks = 0, 0.5, 1000 })
+		w := mustOpen(t, g, l, func(o *world.Options) { o.Idle, o.Shadow, o.SnapshotTicks = 0, 0.5, 1000 })
 		h := newGame(t, alone)
 		h.seeded = true
-		v := openWith(t, h, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		v := mustOpen(t, h, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		for n := range 12 {
 			callAndPass(t, g, w, n)
 			pass(t, w, n)
@@ -220,7 +219,7 @@ func TestIdle_RecordsCompareAllShards(t *testing.T) {
 			l := keeping{world.Memory()}
 			g := newGame(t, alone)
 			blocks := store.Register(g.Store, store.TableOptions[[1 << 10]byte]{Name: "block", Shards: 8})
-			w := openWith(t, g, l, func(o *world.Options) {
+			w := mustOpen(t, g, l, func(o *world.Options) {
 				o.Idle, o.DigestTicks, o.SnapshotTicks = 0, c.digestTicks, 2000
 				o.Init = func(ctx context.Context, w *store.Writer) error {
 					for range 8 * c.bytes >> 10 {
@@ -372,7 +371,7 @@ func TestIdle_ExportKeepsTicks(t *testing.T) {
 			l := locked{keeping{world.Memory()}}
 			g := newGame(t, alone)
 			g.seeded = true
-			w := openWith(t, g, l, func(o *world.Options) { o.Idle, o.SnapshotTicks = 0, 1000 })
+			w := mustOpen(t, g, l, func(o *world.Options) { o.Idle, o.SnapshotTicks = 0, 1000 })
 			callAndPass(t, g, w, 1)
 			pass(t, w, 3)
 			var exported bytes.Buffer
@@ -420,7 +419,7 @@ func TestIdle_ClockThatWasSetBack(t *testing.T) {
 				failIf(t, (records > 100) != (c.clock == 0), "clock %v: %d records", c.clock, records)
 			}
 			crash(t, w)
-			mustCloseJournal(t, j)
+			noError(t, j.Close())
 		})
 	}
 }

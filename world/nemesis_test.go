@@ -30,11 +30,9 @@ type mark struct{ Key int }
 type past struct{ Sum uint64 }
 
 type node struct {
+	*running
 	log   *kit.FaultyLog
-	world *world.World
 	marks *store.Table[mark]
-	stop  context.CancelFunc
-	ended chan error
 }
 
 // marking returns a program that keeps every mark.
@@ -64,16 +62,7 @@ func (n *node) open(t *testing.T) {
 	s, marks, o := marking(t)
 	w, err := world.Open(context.Background(), s, n.log, o)
 	noError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	n.world, n.marks, n.stop, n.ended = w, marks, stop, make(chan error, 1)
-	go func() { n.ended <- w.Run(ctx) }()
-}
-
-func (n *node) kill(t *testing.T) {
-	t.Helper()
-	n.stop()
-	wantError(t, <-n.ended, context.Canceled)
-	crash(t, n.world)
+	n.running, n.marks = runWorld(nil, w), marks
 }
 
 func playNemesis(t *testing.T, seed uint64) {
@@ -96,7 +85,7 @@ func playNemesis(t *testing.T, seed uint64) {
 		switch random.IntN(6) {
 		case 0:
 			lock <- struct{}{}
-			n.kill(t)
+			n.end(t)
 			n.log.SetFaults(0, 0, false)
 			n.open(t)
 			<-lock
@@ -109,7 +98,7 @@ func playNemesis(t *testing.T, seed uint64) {
 			time.Sleep(time.Second)
 			<-lock
 		case 3:
-			go n.world.Handoff(within(t, time.Minute), "")
+			go n.Handoff(within(t, time.Minute), "")
 		default:
 			n.log.SetFaults(0, 1+random.IntN(4), random.IntN(2) == 0)
 		}
@@ -121,7 +110,7 @@ func playNemesis(t *testing.T, seed uint64) {
 	}
 	time.Sleep(10 * time.Second)
 	for _, n := range nodes {
-		n.kill(t)
+		n.end(t)
 	}
 	wantMarks(t, shared, all)
 }
@@ -131,7 +120,7 @@ func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client 
 	for key := client; ctx.Err() == nil; key += 3 {
 		lock <- struct{}{}
 		n := nodes[key/3%len(nodes)]
-		w, marks := n.world, n.marks
+		w, marks := n.World, n.marks
 		<-lock
 		one, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 		_, err := w.Submit(one, func(q store.Queue) error {

@@ -37,8 +37,7 @@ func (l readOnly) called() error {
 
 func observe(t *testing.T, l world.Log) (*game, *world.World) {
 	t.Helper()
-	g := newGame(t, alone)
-	return g, openWith(t, g, readOnly{l, t}, func(o *world.Options) { o.Observe, o.SnapshotTicks = true, 12 })
+	return newWorld(t, alone, readOnly{l, t}, func(o *world.Options) { o.Observe, o.SnapshotTicks = true, 12 })
 }
 
 func TestObserve_FollowsAndChangesNothing(t *testing.T) {
@@ -46,7 +45,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
 		g, h := newGame(t, alone), newGame(t, alone)
 		rarely := func(o *world.Options) { o.SnapshotTicks = 1000 }
-		w, v := openWith(t, g, l, rarely), openWith(t, h, l, rarely)
+		w, v := mustOpen(t, g, l, rarely), mustOpen(t, h, l, rarely)
 		seen, u := observe(t, l)
 		late := 0
 		l.load = func(ctx context.Context, at uint64) (io.ReadCloser, error) {

@@ -76,8 +76,7 @@ func TestSnapshot_WrongOneIsSkipped(t *testing.T) {
 func TestErrCorrupt_RecordsThatDoNotFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good := keeping{world.Memory()}
-		g := newGame(t, store.Options{})
-		w := openWith(t, g, good, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		g, w := newWorld(t, store.Options{}, good, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		for n := range 6 {
 			submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)

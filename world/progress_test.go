@@ -100,7 +100,7 @@ func TestSnapshot_IsDueByActiveTicks(t *testing.T) {
 			}
 			failIf(t, !slices.Equal(g.saves, c.want), "saves after ticks %d, want %d", g.saves, c.want)
 			mustClose(t, g.World)
-			mustCloseJournal(t, j)
+			noError(t, j.Close())
 		})
 	}
 }
@@ -128,7 +128,7 @@ func TestSnapshot_IsDueByBytes(t *testing.T) {
 			gap := g.gaps[1]
 			failIf(t, gap < c.want || gap > c.want+c.slack, "%d bytes between snapshots, want %d, and %d more at most", gap, c.want, c.slack)
 			mustClose(t, g.World)
-			mustCloseJournal(t, j)
+			noError(t, j.Close())
 		})
 	}
 }
@@ -159,7 +159,7 @@ func TestSnapshot_RecoveryCountsReplayedTicks(t *testing.T) {
 				crash(t, g.World)
 			}
 			failIf(t, saves < c.want || saves > c.want+1, "%d snapshots in 51 ticks, want %d", saves, c.want)
-			mustCloseJournal(t, j)
+			noError(t, j.Close())
 		})
 	}
 }
@@ -194,7 +194,7 @@ func TestClose_SavesUnlessOnlyIdleTicksPassed(t *testing.T) {
 			equal(t, "tick after recovery", again.Status().Tick, uint64(c.ticks))
 			mustClose(t, again.World)
 			equal(t, "saved again", len(snapshotsOf(t, j)) > 2, false)
-			mustCloseJournal(t, j)
+			noError(t, j.Close())
 		})
 	}
 }

@@ -80,7 +80,7 @@ func TestCalls_NameTheFix(t *testing.T) {
 				wantText(t, err, want)
 			}
 		}
-		w = openWith(t, g, l, func(o *world.Options) {
+		w = mustOpen(t, g, l, func(o *world.Options) {
 			tick := o.Tick
 			o.Tick = func(ctx context.Context, writer *store.Writer, at world.Tick) error {
 				refused(ctx)

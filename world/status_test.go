@@ -102,7 +102,7 @@ func TestStatus_NamesTornTail(t *testing.T) {
 	equal(t, "torn tail of a whole journal", w.Status().Cut, "")
 	at := w.Status().Position
 	crash(t, w)
-	mustCloseJournal(t, j)
+	noError(t, j.Close())
 	noError(t, kit.TearJournal(dir))
 
 	j = openJournal(t, dir)
@@ -117,7 +117,7 @@ func TestStatus_NamesTornTail(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", s)
 	failIf(t, !strings.Contains(log.String(), fmt.Sprintf("status.cut=%q", s.Cut)), "logged as %s", log.String())
 	mustClose(t, w)
-	mustCloseJournal(t, j)
+	noError(t, j.Close())
 
 	j = openJournal(t, dir)
 	w = mustOpen(t, newGame(t, store.Options{}), j)
@@ -135,7 +135,7 @@ func TestStatus_HasFiguresOfLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := figuredLog{world.Memory()}
 		w := mustOpen(t, newGame(t, store.Options{}), l)
-		observer := openWith(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.Observe = true })
+		observer := mustOpen(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.Observe = true })
 		for _, s := range []world.Status{w.Status(), observer.Status()} {
 			failIf(t, s.DiskBytes != 4 || s.Cut != "cut", "%+v", s)
 		}
@@ -171,7 +171,7 @@ func TestStatus_MeasuresTicks(t *testing.T) {
 			}
 			return nil
 		}
-		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Hz = 100 })
+		w := mustOpen(t, g, world.Memory(), func(o *world.Options) { o.Hz = 100 })
 		ctx := within(t, 4*time.Second-time.Millisecond)
 		wantError(t, w.Run(ctx), context.DeadlineExceeded)
 		s := w.Status()

@@ -35,8 +35,7 @@ func TestStep_FinishesTickAfterContextEnds(t *testing.T) {
 
 func TestInputBytes_LimitsEachTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, store.Options{})
-		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.InputBytes = 1 })
+		g, w := newWorld(t, store.Options{}, world.Memory(), func(o *world.Options) { o.InputBytes = 1 })
 		var calls []*submission
 		for n := range 3 {
 			calls = append(calls, submit(t.Context(), w, g.order(n)))

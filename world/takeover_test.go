@@ -158,9 +158,9 @@ func TestTakeover_WaitsForThreeTicks(t *testing.T) {
 	for hz, want := range map[int]time.Duration{1: 3 * time.Second, 100: world.Memory().ElectionTimeout()} {
 		inBubble(t, fmt.Sprint("hz=", hz), func(t *testing.T) {
 			l, clocked := keeping{world.Memory()}, func(o *world.Options) { o.Hz = hz }
-			w := openWith(t, newGame(t, alone), l, clocked)
+			w := mustOpen(t, newGame(t, alone), l, clocked)
 			g := newGame(t, alone)
-			v := runWorld(g, openWith(t, g, l, clocked))
+			v := runWorld(g, mustOpen(t, g, l, clocked))
 			mustStep(t, w)
 			synctest.Wait()
 			time.Sleep(want - time.Millisecond)
@@ -192,7 +192,7 @@ func TestTakeover_IgnoresReplayedTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		open := func() *world.World {
-			return openWith(t, newGame(t, alone), l, func(o *world.Options) { o.SnapshotTicks = 1000 })
+			return mustOpen(t, newGame(t, alone), l, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		}
 		for range 4 {
 			w := open()

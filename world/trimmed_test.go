@@ -20,8 +20,7 @@ func TestFollower_LoadsSnapshotAfterTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		open := func(l world.Log) (*game, *world.World) {
-			g := newGame(t, store.Options{})
-			return g, openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks = 20 })
+			return newWorld(t, store.Options{}, l, func(o *world.Options) { o.SnapshotTicks = 20 })
 		}
 		leader, w := open(shared)
 		follower, v := open(&faulty{Log: shared, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
@@ -74,7 +73,7 @@ func TestFollower_SavesNothingOlderAfterSkip(t *testing.T) {
 func skipsAheadBehind(t *testing.T, follows int) {
 	shared := world.Memory()
 	open := func(l world.Log) *world.World {
-		return openWith(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 4 })
+		return mustOpen(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 4 })
 	}
 	var saves []uint64 // positions
 	var mutex sync.Mutex
@@ -124,7 +123,7 @@ func TestTrim_FailureIsNotAFailedSave(t *testing.T) {
 			h := handOff(within(t, time.Minute), w, "second")
 			u := w
 			if shared {
-				u = openWith(t, newGame(t, alone), l, version("second", true))
+				u = mustOpen(t, newGame(t, alone), l, version("second", true))
 				mustStep(t, u)
 			}
 			wantHanded(t, h, nil)
@@ -193,7 +192,7 @@ func reportsUnsaved(t *testing.T, dir string) {
 	err := w.Close(t.Context())
 	wantUnsaved(t, "Close", err)
 	wantError(t, err, journal.ErrRefused)
-	mustCloseJournal(t, l)
+	noError(t, l.Close())
 
 	l = openJournal(t, dir)
 	now := snapshotsOf(t, l)

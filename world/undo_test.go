@@ -21,7 +21,7 @@ func lose(t *testing.T, l *faulty) (w, v *world.World) {
 	wait := func(o *world.Options) { o.Idle, o.Wait, o.SnapshotTicks = 0, true, 1000 }
 	g, h := newGame(t, alone), newGame(t, alone)
 	g.seeded, h.seeded = true, true
-	w, v = openWith(t, g, l, wait), openWith(t, h, l.Log, wait)
+	w, v = mustOpen(t, g, l, wait), mustOpen(t, h, l.Log, wait)
 	callAndPass(t, g, w, 1)
 	mustStep(t, v)
 	pass(t, w, 3)
@@ -81,7 +81,7 @@ func TestIdle_UndoOfOtherVersionWaits(t *testing.T) {
 		w, v := lose(t, l)
 		g := newGame(t, alone)
 		g.seeded = true
-		u := runWorld(g, openWith(t, g, l, version("second", true)))
+		u := runWorld(g, mustOpen(t, g, l, version("second", true)))
 		noError(t, v.Handoff(t.Context(), "second"))
 		time.Sleep(time.Second) // it saves two snapshots
 		old := runWorld(nil, w)
