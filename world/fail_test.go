@@ -123,27 +123,22 @@ func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
 }
 
 func TestTick_FlushesAtItsEnd(t *testing.T) {
-	synctest.Test(t, flushesAtItsEnd)
-}
-
-func flushesAtItsEnd(t *testing.T) {
-	g := newGame(t, store.Options{})
-	hit := func(ctx context.Context, _ *store.Writer) error {
-		return g.Do(ctx, func(q store.Queue) { g.hits.Emplace(q, hit{}) })
-	}
-	w := mustOpen(t, g, world.Memory(), func(o *world.Options) {
-		o.Init = hit
-		o.Tick = func(ctx context.Context, w *store.Writer, _ world.Tick) error { return hit(ctx, w) }
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		emplace := func(ctx context.Context, _ *store.Writer) error {
+			return g.Do(ctx, func(q store.Queue) { g.hits.Emplace(q, hit{}) })
+		}
+		w := mustOpen(t, g, world.Memory(), func(o *world.Options) {
+			o.Init = emplace
+			o.Tick = func(ctx context.Context, w *store.Writer, _ world.Tick) error { return emplace(ctx, w) }
+		})
+		s := submit(t.Context(), w, g.order(1))
+		steps(t, w, 2)
+		synctest.Wait()
+		wantApplied(t, s, 1)
+		failIf(t, g.hits.Len() != 3 || g.orders.Len() != 1, "got %d hits and %d orders, want 3 and 1", g.hits.Len(), g.orders.Len())
+		mustClose(t, w)
 	})
-	orders := g.orders.Len()
-	s := submit(t.Context(), w, g.order(1))
-	steps(t, w, 2)
-	synctest.Wait()
-	wantError(t, s.err, nil)
-	if hits, more := g.hits.Len(), g.orders.Len()-orders; hits != 3 || more != 1 {
-		t.Errorf("got %d hits and %d orders, want 3 and 1", hits, more)
-	}
-	mustClose(t, w)
 }
 
 func TestTick_UnfinishedHalts(t *testing.T) {

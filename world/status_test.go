@@ -94,33 +94,42 @@ func TestApplied_GetsEveryTick(t *testing.T) {
 	})
 }
 
+// The figures of a journal, before and after a torn write.
 func TestStatus_NamesTornTail(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	j := openJournal(t, dir)
-	w := mustOpen(t, newGame(t, store.Options{}), j)
-	steps(t, w, 3)
-	equal(t, "torn tail of a whole journal", w.Status().Cut, "")
-	at := w.Status().Position
+	_, w := newWorld(t, alone, j)
+	steps(t, w, 300)
+	noError(t, w.Handoff(t.Context(), "game"))
+	var disk int64
+	files, err := os.ReadDir(dir)
+	noError(t, err)
+	for _, f := range files {
+		info, err := f.Info()
+		noError(t, err)
+		disk += info.Size()
+	}
+	before := w.Status()
+	failIf(t, before.Cut != "" || before.DiskBytes != disk || disk < 2*before.SavedBytes, "%+v, want %d bytes on disk", before, disk)
 	crash(t, w)
 	noError(t, j.Close())
 	noError(t, kit.TearJournal(dir))
 
 	j = openJournal(t, dir)
-	w = mustOpen(t, newGame(t, store.Options{}), j)
+	w = mustOpen(t, newGame(t, alone), j)
 	s := w.Status()
+	equal(t, "bytes of the snapshot after recovery", s.SavedBytes, before.SavedBytes)
 	cut, ok := j.Truncated()
-	if want := fmt.Sprintf("record %d: at most %d cut", cut.At, cut.Records); !ok || cut.At != at || !strings.HasPrefix(s.Cut, want) {
+	if want := fmt.Sprintf("record %d: at most %d cut", cut.At, cut.Records); !ok || cut.At != before.Position || !strings.HasPrefix(s.Cut, want) {
 		t.Errorf("cut %q, want %q...; the journal: %+v", s.Cut, want, cut)
 	}
-	failIf(t, !strings.Contains(s.String(), "; "+s.Cut), "String %q lacks %q", s, s.Cut)
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", s)
-	failIf(t, !strings.Contains(log.String(), fmt.Sprintf("status.cut=%q", s.Cut)), "logged as %s", log.String())
+	failIf(t, !strings.Contains(s.String(), "; "+s.Cut) || !strings.Contains(log.String(), fmt.Sprintf("status.cut=%q", s.Cut)), "String %q, logged as %s", s, log.String())
 	mustClose(t, w)
 	noError(t, j.Close())
 
-	j = openJournal(t, dir)
-	w = mustOpen(t, newGame(t, store.Options{}), j)
+	w = mustOpen(t, newGame(t, alone), openJournal(t, dir))
 	equal(t, "torn tail after another Open", w.Status().Cut, "")
 	mustClose(t, w)
 }
@@ -178,26 +187,4 @@ func TestStatus_MeasuresTicks(t *testing.T) {
 		failIf(t, s.Tick != 390 || s.TickP99 != 0, "%+v", s)
 		mustClose(t, w)
 	})
-}
-
-func TestStatus_HasDiskUseOfJournal(t *testing.T) {
-	dir := t.TempDir()
-	j := openJournal(t, dir)
-	w := mustOpen(t, newGame(t, store.Options{}), j)
-	steps(t, w, 300)
-	noError(t, w.Handoff(t.Context(), "game"))
-	var want int64
-	files, err := os.ReadDir(dir)
-	noError(t, err)
-	for _, f := range files {
-		info, err := f.Info()
-		noError(t, err)
-		want += info.Size()
-	}
-	s := w.Status()
-	failIf(t, s.DiskBytes != want || want < 2*s.SavedBytes, "%+v, want %d bytes on disk", s, want)
-	crash(t, w)
-	again := mustOpen(t, newGame(t, store.Options{}), j)
-	equal(t, "bytes of the snapshot after recovery", again.Status().SavedBytes, s.SavedBytes)
-	mustClose(t, again)
 }

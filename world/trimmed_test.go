@@ -155,19 +155,17 @@ func openDeep(t *testing.T, l world.Log) (*world.World, *game) {
 	t.Helper()
 	g := newGame(t, store.Options{})
 	table := store.Register(g.Store, store.TableOptions[deep]{Name: "deep", Clone: func(dst, src *deep) { *dst = *src }})
-	o := g.options() // with a snapshot each 7 ticks
-	o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
-		switch at.Number {
-		case deepFrom:
-			table.Insert(w, deepOf(1001))
-		case deepUntil:
-			table.Clear(w)
+	return mustOpen(t, g, l, func(o *world.Options) { // with a snapshot each 7 ticks
+		o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
+			switch at.Number {
+			case deepFrom:
+				table.Insert(w, deepOf(1001))
+			case deepUntil:
+				table.Clear(w)
+			}
+			return g.tick(ctx, w, at)
 		}
-		return g.tick(ctx, w, at)
-	}
-	w, err := world.Open(t.Context(), g.Store, l, o)
-	noError(t, err)
-	return w, g
+	}), g
 }
 
 // The error reaches each caller, and the previous snapshot stays.

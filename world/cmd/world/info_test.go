@@ -145,7 +145,7 @@ func TestInfo_ShowsFirstAndLastTerm(t *testing.T) {
 	}
 	l, err := look(dir)
 	noError(t, err)
-	if r := l.Records; r.Terms != [2]uint32{1, terms} || r.Ticks != [2]uint64{1, terms * ticks} || r.Epoch.Term != terms || r.Kinds["epoch"] != terms {
+	if r := l.Records; r.Terms != [2]uint32{1, terms} || r.Ticks != [2]uint64{1, terms * ticks} || r.Kinds["epoch"] != terms {
 		t.Errorf("got records %+v, want terms 1 to %d with %d ticks each", r, terms, ticks)
 	}
 }
