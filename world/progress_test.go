@@ -3,7 +3,6 @@ package world_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"testing"
 	"time"
@@ -197,29 +196,4 @@ func TestClose_SavesUnlessOnlyIdleTicksPassed(t *testing.T) {
 			noError(t, j.Close())
 		})
 	}
-}
-
-// All worlds of a log count alike: followers save, also by bytes.
-func TestSnapshot_FollowersSaveByBytes(t *testing.T) {
-	inBubble(t, "3 worlds", func(t *testing.T) {
-		shared := world.Memory()
-		open := func() *ledger {
-			return openLedger(t, shared, func(o *world.Options) { o.SnapshotBytes = 20_000 })
-		}
-		saves := map[*ledger]int{}
-		leader, follower := open(), open()
-		for _, g := range []*ledger{leader, follower} {
-			g.log.save = func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
-				saves[g]++
-				return shared.Save(ctx, at, write)
-			}
-		}
-		for range 200 {
-			leader.add(t, 900)
-			leader.steps(t, 1)
-			follower.steps(t, 1)
-		}
-		failIf(t, saves[leader] != 0 || saves[follower] < 200/20 || saves[follower] > 200/11, "the leader saved %d, the follower %d", saves[leader], saves[follower])
-		crash(t, leader.World, follower.World)
-	})
 }

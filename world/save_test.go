@@ -173,22 +173,6 @@ func TestSnapshot_FollowersLearnOfTheLeaders(t *testing.T) {
 	})
 }
 
-// Nodes that start together all save the snapshot of record 0. Each replaces another's.
-func TestOpen_ReplacedSnapshot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		shared, gone := world.Memory(), 0
-		crash(t, mustOpen(t, newGame(t, store.Options{}), shared))
-		w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: shared, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
-			if gone++; gone <= 3 {
-				return nil, fs.ErrNotExist
-			}
-			return shared.Load(ctx, at)
-		}})
-		failIf(t, gone != 4, "%d loads, want 4", gone)
-		crash(t, w)
-	})
-}
-
 // Another World replaces the older snapshot between the list and the look.
 func TestTrim_ReplacedSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -152,22 +152,6 @@ func TestStatus_HasFiguresOfLog(t *testing.T) {
 	})
 }
 
-func TestStatus_CountsCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, w := newWorld(t, alone, world.Memory())
-		var calls []*submission
-		for n := range 3 {
-			calls = append(calls, submit(t.Context(), w, g.order(n)))
-		}
-		equal(t, "waiting calls", w.Status().CallsWaiting, 3)
-		steps(t, w, 1)
-		synctest.Wait()
-		wantApplied(t, calls[2], 1)
-		equal(t, "waiting calls after the tick", w.Status().CallsWaiting, 0)
-		mustClose(t, w)
-	})
-}
-
 func TestStatus_MeasuresTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, alone)
