@@ -55,7 +55,7 @@ func TestOpen_NamesTheFix(t *testing.T) {
 	for _, err := range []error{open(claimed, l, unchanged), claimed.Inbox(claimed.order(1)), errorOf(claimed.Flush(t.Context()))} {
 		wantError(t, err, store.ErrPhase)
 	}
-	mustClose(t, w)
+	mustClose(t, mustOpen(t, newGame(t, alone), j, func(o *world.Options) { o.Observe = true }), w)
 	noError(t, claimed.Inbox(claimed.order(1)))
 	mustClose(t, mustOpen(t, newGame(t, alone), j))
 }

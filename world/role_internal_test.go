@@ -115,17 +115,6 @@ func TestErrVersion_NeedsSameProgram(t *testing.T) {
 	}
 }
 
-func TestStatus_DamageIsListedOnce(t *testing.T) {
-	w := new(World)
-	for range 3 {
-		w.notePassed(7, fmt.Errorf("%w: first", errDamaged))
-		w.notePassed(9, errDamaged)
-	}
-	if n := len(w.stats.damaged); n != 2 || w.stats.badSnapshots != 6 {
-		t.Errorf("%d damaged snapshots, %d unreadable ones; want 2, 6", n, w.stats.badSnapshots)
-	}
-}
-
 // A sealing claim counts calls of Seal.
 type sealing struct {
 	hook.Claim[store.Queue, *store.Receipt, *store.Writer]

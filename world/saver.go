@@ -207,7 +207,7 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 	if err := w.put(ctx, i); err != nil {
 		return err
 	}
-	w.note(func(f *stats) { f.damaged = nil })
+	w.note(func(f *stats) { clear(f.damaged) })
 	if err := w.trim(ctx, older); err != nil {
 		w.noteUnsaved(fmt.Errorf("world: trim after the snapshot of record %d: %w", i.position.at, err))
 	}

@@ -52,7 +52,7 @@ type stats struct {
 	savedAt      time.Time
 	saveErr      error
 	badSnapshots int
-	damaged      []damagedSnapshot // found since the last save
+	damaged      map[uint64]error // snapshots by position, found since the last save
 	passedErr    error
 	lag          time.Duration
 	clockOff     time.Duration
@@ -192,27 +192,14 @@ func (w *World) notePassed(at uint64, err error) {
 	w.note(func(f *stats) {
 		f.badSnapshots++
 		f.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
-		if errors.Is(err, errDamaged) && f.damage(at) == nil {
-			f.damaged = append(f.damaged, damagedSnapshot{at, err})
+		if errors.Is(err, errDamaged) {
+			f.damaged[at] = err
 		}
 	})
 }
 
-type damagedSnapshot struct {
-	at  uint64
-	err error
-}
-
+// damage returns the fault of a damaged snapshot, so that none is read twice to know it.
 func (w *World) damage(at uint64) (err error) {
-	w.note(func(f *stats) { err = f.damage(at) })
+	w.note(func(f *stats) { err = f.damaged[at] })
 	return err
-}
-
-func (f *stats) damage(at uint64) error {
-	for _, d := range f.damaged {
-		if d.at == at {
-			return d.err
-		}
-	}
-	return nil
 }
