@@ -11,7 +11,7 @@ import (
 	"handloom/world"
 )
 
-// A failed Read is no reason to skip records, such as a handoff whose snapshot is not saved yet.
+// After a failed Read no record is skipped, such as a handoff whose snapshot is not saved yet.
 func TestWait_FindsHandoffAfterFailedRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTrio(t)

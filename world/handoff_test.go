@@ -104,7 +104,7 @@ func (f *trio) expires(ctx context.Context, to string, d time.Duration) {
 	wantHanded(f.t, h, context.DeadlineExceeded)
 }
 
-// ends closes all worlds, of which r leads. halted ones end with ErrVersion, the others run.
+// ends fails unless r leads, and closes all worlds. halted ones end with ErrVersion, the others run.
 func (f *trio) ends(r *running, term uint32, halted ...*running) {
 	f.t.Helper()
 	f.wantLeader(r, term)

@@ -53,21 +53,20 @@ func TestReplay_ReachesBackThroughKeptHistory(t *testing.T) {
 // Replay reads only the headers of snapshots that are too new.
 func TestReplay_ReadsHeadersOfNewerSnapshots(t *testing.T) {
 	l := &faulty{Log: world.Memory()}
-	big := func() (*game, world.Options) {
+	big := func() (*game, func(o *world.Options)) {
 		g := newGame(t, alone)
 		names := store.Register(g.Store, store.TableOptions[string]{Name: "names"})
-		o := g.options()
-		o.SnapshotTicks = 1000
-		o.Init = func(ctx context.Context, w *store.Writer) error {
-			names.Insert(w, strings.Repeat("x", 4<<20))
-			return g.init(ctx, w)
+		return g, func(o *world.Options) {
+			o.SnapshotTicks = 1000
+			o.Init = func(ctx context.Context, w *store.Writer) error {
+				names.Insert(w, strings.Repeat("x", 4<<20))
+				return g.init(ctx, w)
+			}
 		}
-		return g, o
 	}
-	g, o := big()
-	w, err := world.Open(t.Context(), g.Store, l, o)
-	noError(t, err)
-	noError(t, errorOf(w.Step(t.Context())))
+	g, change := big()
+	w := mustOpen(t, g, l, change)
+	steps(t, w, 1)
 	mustClose(t, w)
 	saved := snapshotsOf(t, l)
 	equal(t, "snapshots", len(saved), 2)
@@ -79,8 +78,8 @@ func TestReplay_ReadsHeadersOfNewerSnapshots(t *testing.T) {
 			return len(b), nil
 		})), r.Close}, err
 	}
-	again, o := big()
-	noError(t, world.Replay(t.Context(), again.Store, l, o, 0))
+	again, _ := big()
+	noError(t, world.Replay(t.Context(), again.Store, l, again.options(), 0))
 	if bytes[saved[0]] > 1<<20 || bytes[saved[1]] < 4<<20 {
 		t.Errorf("bytes read: %v", bytes)
 	}

@@ -14,8 +14,8 @@ import (
 	"handloom/world"
 )
 
-// BenchmarkSubmit measures calls on a journal, without Hz. One client takes turns with a loop of
-// writes of 256 bytes, each with fdatasync:
+// BenchmarkSubmit measures calls on a journal, without Hz. Calls of one client
+// alternate with writes of 256 bytes, each with fdatasync:
 //
 //	go test ./world -run - -bench Submit
 func BenchmarkSubmit(b *testing.B) {

@@ -31,13 +31,13 @@ type Status struct {
 	TickP99      time.Duration `json:"tick_p99_ns"`            // duration of ticks, with Shadow; above 1/Hz, Run drops ticks
 	CallsWaiting int           `json:"calls_waiting"`          // calls of Submit that have not returned; if it grows, refuse clients
 	AppendP99    time.Duration `json:"append_p99_ns"`          // latency of appends, a part of each Submit: of the disk or the network
-	AppendErr    string        `json:"append_error,omitempty"` // of the last append, until one succeeds; calls wait: repair the log
+	AppendErr    string        `json:"append_error,omitempty"` // error of the last append, until one succeeds; calls wait: repair the log
 	Cut          string        `json:"cut,omitempty"`          // torn records that Open of the log removed, after a loss of power; see guide/losses.md
 
 	SavedTick    uint64        `json:"saved_tick"`           // tick of the newest snapshot; another World's may be later
 	SavedAge     time.Duration `json:"saved_age_ns"`         // time since that save, or since Open; a recovery runs the ticks after it
 	SavedBytes   int64         `json:"saved_bytes"`          // size of the newest that this World wrote or read, for the size of disks
-	SaveErr      string        `json:"save_error,omitempty"` // of the last save or trim, "" once both succeed; the log grows: make room
+	SaveErr      string        `json:"save_error,omitempty"` // error of the last save or trim, "" once both succeed; the log grows: make room
 	BadSnapshots int           `json:"bad_snapshots"`        // unreadable snapshots; if not 0, look at the disk, and take a backup
 	DiskBytes    int64         `json:"disk_bytes"`           // disk use of the log, 0 if unknown
 }

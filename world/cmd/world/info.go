@@ -43,7 +43,7 @@ type lookedRecords struct {
 	Terms       [2]uint32      // first and last
 	Input       int            // bytes
 	LastTick    time.Time
-	Start       logentry.TermStart // of the last term; zero: none
+	Start       logentry.TermStart // record of the last term start
 }
 
 // info shows a snapshot or journal without knowing the item types.
