@@ -11,6 +11,7 @@ import (
 const maxCatchUp = 2
 
 func (w *World) lead(ctx context.Context) error {
+	// A tick that is sealed when ctx ends still gets its record, so its calls are not uncertain.
 	late, cancel := lingering(ctx, drainTime)
 	defer cancel()
 	if w.o.Hz == 0 {

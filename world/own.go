@@ -108,6 +108,7 @@ func (w *World) complete(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
+	// A candidate keeps its record until apply makes it the leader.
 	if l, leads := w.role.(*leader); leads {
 		l.pending = nil // apply answers the calls
 	}

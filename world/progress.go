@@ -22,6 +22,7 @@ func (p progress) since(from progress) progress {
 	return progress{p.bytes - from.bytes, p.active - from.active, p.idle - from.idle, p.took - from.took}
 }
 
+// ticks counts both kinds: a follower holds its copy for a number of ticks of any kind.
 func (p progress) ticks() uint64 { return p.active + p.idle }
 
 // part returns p as a part of the progress after which a snapshot is due: 1 is due.

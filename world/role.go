@@ -113,6 +113,7 @@ func (w *World) change(e event) (waited bool) {
 		waited = hook.Len(p.calls) > 0
 		hook.Done(p.calls, 0, e.calls)
 	}
+	// A closed World has given its store back, so no call may be taken from it.
 	if old.kind() == closed {
 		return false
 	}
