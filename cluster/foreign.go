@@ -20,9 +20,9 @@ func isForeign(seq uint64, h nats.Header) bool {
 
 var errForeign = errors.New("cluster: foreign message")
 
-// ForeignMessages returns the number of messages in the stream that no Log appended, for
-// [world.Status], as far as this Log has read the stream since Open. They are void: the records
-// continue after them. Revoke the rights of their publisher.
+// ForeignMessages returns the number of messages in the stream that no Log appended, as far
+// as this Log has read the stream since Open. They are void: the records continue after them.
+// Revoke the rights of their publisher.
 func (l *Log) ForeignMessages() uint64 {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -39,7 +39,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 	random := rand.New(rand.NewPCG(seed, 1))
 	shared := keeping{world.Memory()}
 	leader, follower, local := newGame(t, alone), newGame(t, o), newGame(t, o)
-	first := openWith(t, leader, shared, func(o *world.Options) { o.Shadow = 0.5 })
+	first := mustOpen(t, leader, shared, func(o *world.Options) { o.Shadow = 0.5 })
 	second := mustOpen(t, follower, shared)
 	j := openJournal(t, dir)
 	third := mustOpen(t, local, j)
@@ -47,7 +47,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 	calls := 0
 	for tick := uint64(1); tick <= ticks; tick++ {
 		var both []*submission
-		for range random.IntN(4) {
+		for range random.IntN(4) + random.IntN(2)*maxOrders {
 			both = append(both, submit(t.Context(), first, leader.order(calls)), submit(t.Context(), third, local.order(calls)))
 			calls++
 		}
@@ -55,8 +55,12 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			equal(t, "tick of the step", mustStep(t, w).Number, tick)
 		}
 		synctest.Wait()
-		for _, s := range both {
-			wantApplied(t, s, tick)
+		for i, s := range both {
+			if leader.herd != nil || i < 2*maxOrders {
+				wantApplied(t, s, tick)
+			} else {
+				wantError(t, s.err, store.ErrFull)
+			}
 		}
 		wantSame(t, leader, follower)
 		wantSame(t, leader, local)
@@ -66,7 +70,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			} else {
 				mustClose(t, third)
 			}
-			mustCloseJournal(t, j)
+			noError(t, j.Close())
 			local.digests = make(map[uint64]uint64)
 			fresh := newGame(t, o)
 			j = openJournal(t, dir)
@@ -95,11 +99,6 @@ func openJournal(t testing.TB, dir string) *journal.Journal {
 	noError(t, err)
 	t.Cleanup(func() { noError(t, j.Close()) })
 	return j
-}
-
-func mustCloseJournal(t testing.TB, j *journal.Journal) {
-	t.Helper()
-	noError(t, j.Close())
 }
 
 func digest(t testing.TB, g *game) uint64 {

@@ -143,22 +143,98 @@ func TestAppend_RetriesRefusedRecords(t *testing.T) {
 		synctest.Wait()
 		wantApplied(t, s, 1)
 		st := w.Status()
-		failIf(t, st.Refused != 5 || st.AppendErr != "" || st.Tick != 1, "status %+v", st)
+		failIf(t, refusals != -1 || st.AppendErr != "" || st.Tick != 1, "%d refusals are left; %+v", refusals, st)
 		mustClose(t, w)
 	})
 }
 
-func TestSubmit_ReportsErrorOfLog(t *testing.T) {
+func TestAppend_OlderSnapshotIsNotATrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		errFull := errors.New("the disk is full")
 		l := &faulty{Log: world.Memory()}
-		g, w := newWorld(t, store.Options{}, l)
-		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errFull }
-		ctx := within(t, time.Second)
-		s := submit(ctx, w, g.order(1))
-		wantError(t, errorOf(w.Step(ctx)), errFull)
+		g, w := newWorld(t, alone, l)
+		steps(t, w, 7)
+		synctest.Wait() // the snapshot has the last record
+		equal(t, "newest snapshot", snapshotsOf(t, l)[0], w.Status().Position)
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			l.append, l.read = nil, func(context.Context, uint64, func(uint64, []byte) error) error {
+				l.read = nil
+				return errLost
+			}
+			return 0, errors.Join(errorOf(l.Log.Append(ctx, prev, rec)), errLost)
+		}
+		s := submit(t.Context(), w, g.order(1))
+		steps(t, w, 1)
 		synctest.Wait()
-		wantError(t, s.err, store.ErrUncertain, errFull)
+		wantApplied(t, s, 8)
+		equal(t, "terms", w.Status().Term, 1)
+		mustClose(t, w)
+	})
+}
+
+func TestRun_EndsAfterRunningAppend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		slow := false
+		l := &faulty{Log: shared, append: func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			if slow {
+				select {
+				case <-time.After(500 * time.Millisecond):
+				case <-ctx.Done():
+					return 0, context.Cause(ctx)
+				}
+			}
+			return shared.Append(ctx, prev, rec)
+		}}
+		g, w := newWorld(t, alone, l)
+		slow = true
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		s := submit(t.Context(), w, g.order(1))
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(200 * time.Millisecond) // during the append
+		stop()
+		wantError(t, <-done, context.Canceled)
+		synctest.Wait()
+		failIf(t, !s.done || s.err != nil || w.Status().Tick != 1, "Submit: done %t, %v; tick %d, want 1", s.done, s.err, w.Status().Tick)
 		crash(t, w)
+	})
+}
+
+func TestStep_FinishesTickAfterContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+		for _, c := range []struct {
+			*world.World
+			*game
+		}{{w, g}, {v, h}} {
+			ctx, cancel := context.WithCancel(t.Context())
+			c.fault = func(world.Tick) error { cancel(); return nil }
+			tick, err := c.Step(ctx)
+			failIf(t, err != nil && !errors.Is(err, context.Canceled), "Step: tick %d, %v", tick.Number, err)
+			c.fault = nil
+			s := c.Status()
+			failIf(t, s.Tick != 1 || s.Halted != "", "%v", s)
+		}
+		stepEach(t, w, v)
+		wantSame(t, g, h)
+		mustClose(t, v, w)
+	})
+}
+
+func TestInputBytes_LimitsEachTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, w := newWorld(t, store.Options{}, world.Memory(), func(o *world.Options) { o.InputBytes = 1 })
+		var calls []*submission
+		for n := range 3 {
+			calls = append(calls, submit(t.Context(), w, g.order(n)))
+		}
+		for n, s := range calls {
+			equal(t, "waiting calls", w.Status().CallsWaiting, 3-n)
+			stepsSaving(t, w, 1)
+			wantApplied(t, s, uint64(n+1))
+		}
+		mustClose(t, w)
 	})
 }

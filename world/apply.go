@@ -45,8 +45,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	h = w.at()
 	handed := h.Handed
 	h.at, h.chain, h.Cell, h.Idle = at, h.chain.Next(b), r.Cell, 0
-	w.saver.countRecord(len(b))
-	w.note(func(f *stats) { f.total = w.saver.total })
+	w.saver.total.bytes += uint64(len(b))
 	switch r.Kind {
 	case entry.KindTick:
 		h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
@@ -131,7 +130,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	// A tick that has begun runs to its end, because the record stays and half of a tick is a
 	// state that no other World has.
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
-	begun, epoch, sealed := time.Now(), w.store.Epoch(), entrance.Len(from.calls)
+	begun, epoch := time.Now(), w.store.Epoch()
 	runs := begun
 	err := w.exclusive.Hold(ctx, func(ctx context.Context, writer *store.Writer) error {
 		runs = time.Now() // readers had the store before
@@ -144,7 +143,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 		return nil
 	})
 	took, ran := time.Since(begun), time.Since(runs)
-	dropped := entrance.Done(from.calls, h.tick, callError(err))
+	entrance.Done(from.calls, h.tick, callError(err))
 	if err != nil {
 		return p.halt(err)
 	}
@@ -152,7 +151,7 @@ func (w *World) applyTick(ctx context.Context, h position, input []byte, from or
 	if h.Idle == 0 {
 		w.lastRecord = time.Now()
 	}
-	w.noteTick(&h, took, sealed, dropped)
+	w.noteTick(&h, took)
 	if w.o.Applied != nil {
 		w.o.Applied(ctx, Outcome{Tick: h.shown(), Leader: from.appended, Unrecorded: from.at == 0, Replay: from.replay || h.tick <= w.ran()})
 	}

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -108,39 +109,6 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 	wantError(t, errorOf(world.Open(t.Context(), again.Store, l, again.options())), world.ErrCorrupt)
 }
 
-func TestSnapshot_DamagedIsNotKept(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
-	j := openJournal(t, dir)
-	g, w := newWorld(t, store.Options{}, j)
-	for range 2 {
-		steps(t, w, 5)
-		mustClose(t, w) // saves a snapshot
-		w = mustOpen(t, g, j)
-	}
-	crash(t, w)
-	before := snapshotsOf(t, j)
-	mustCloseJournal(t, j)
-	flip(t, filepath.Join(dir, fmt.Sprintf("%016x.snap", before[0])))
-
-	j = openJournal(t, dir)
-	g = newGame(t, store.Options{})
-	w = mustOpen(t, g, j)
-	steps(t, w, 1)  // before the next snapshot is due
-	mustClose(t, w) // saves another snapshot
-	s := w.Status()
-	failIf(t, s.BadSnapshots != 1 || s.SaveErr != "", "%+v", s)
-	after := snapshotsOf(t, j)
-	failIf(t, !slices.Equal(after, []uint64{w.Status().Position, before[1]}), "snapshots %v, and %v before", after, before)
-	mustCloseJournal(t, j)
-	flip(t, filepath.Join(dir, fmt.Sprintf("%016x.snap", after[0])))
-
-	j = openJournal(t, dir)
-	again := newGame(t, store.Options{})
-	w = mustOpen(t, again, j)
-	equal(t, "digest from the older snapshot", digest(t, again), digest(t, g))
-	mustClose(t, w)
-}
-
 func flip(t *testing.T, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -209,3 +177,79 @@ type stubborn struct{ *rotten }
 var errRefuses = errors.New("the log rejects nothing")
 
 func (stubborn) Reject(context.Context, uint64) error { return errRefuses }
+
+// A momentary log counts snapshots that a World rejects.
+type momentary struct {
+	faulty
+	rejected int
+}
+
+func (l *momentary) Reject(context.Context, uint64) error {
+	l.rejected++
+	return nil
+}
+
+type brokenReader struct {
+	io.Reader
+	err error
+}
+
+func (r *brokenReader) Read(b []byte) (n int, err error) {
+	if n, err = r.Reader.Read(b); err == io.EOF && r.err != nil {
+		err, r.err = r.err, nil
+	}
+	return n, err
+}
+
+func (r *brokenReader) Close() error { return nil }
+
+func TestSnapshot_SystemErrorIsNotDamage(t *testing.T) {
+	after := func(n int64, err error) func(r io.ReadCloser) (io.ReadCloser, error) {
+		return func(r io.ReadCloser) (io.ReadCloser, error) {
+			return &brokenReader{io.LimitReader(r, n), err}, r.Close()
+		}
+	}
+	for name, failing := range map[string]func(r io.ReadCloser) (io.ReadCloser, error){
+		"no descriptor": func(io.ReadCloser) (io.ReadCloser, error) {
+			return nil, &fs.PathError{Op: "open", Path: "snapshot", Err: syscall.EMFILE}
+		},
+		"first read":           after(0, syscall.EIO),
+		"read in the head":     after(40, syscall.EIO),
+		"read in the state":    after(600, syscall.EIO),
+		"connection that ends": after(600, io.ErrUnexpectedEOF),
+		"last byte":            after(1<<40, syscall.EIO),
+	} {
+		inBubble(t, name, func(t *testing.T) { failForAMoment(t, failing) })
+	}
+}
+
+func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, error)) {
+	l := &momentary{faulty: faulty{Log: world.Memory()}}
+	w := mustOpen(t, newGame(t, store.Options{}), l)
+	stepsSaving(t, w, 16)
+	loads, once := 0, false
+	l.load = func(ctx context.Context, at uint64) (io.ReadCloser, error) {
+		r, err := l.Log.Load(ctx, at)
+		if loads++; err != nil || once && loads > 1 {
+			return r, err
+		}
+		return failing(r)
+	}
+	stepsSaving(t, w, 7) // the save verifies the newest snapshot first
+	crash(t, w)
+	before := snapshotsOf(t, l)
+	failIf(t, len(before) != 2 || loads == 0, "snapshots %v; %d loads", before, loads)
+
+	loads, once = 0, true
+	g, w := newWorld(t, store.Options{}, l)
+	equal(t, "bad snapshots", w.Status().BadSnapshots, 1)
+	stepsSaving(t, w, 15)
+	saved, s := snapshotsOf(t, l), w.Status()
+	failIf(t, s.SaveErr != "" || slices.Contains(saved, before[1]), "after the failure: snapshots %v; %v", saved, s)
+	equal(t, "rejected snapshots", l.rejected, 0)
+	want := digest(t, g)
+	crash(t, w)
+	again, w := newWorld(t, store.Options{}, l)
+	equal(t, "digest", digest(t, again), want)
+	mustClose(t, w)
+}

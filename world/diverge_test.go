@@ -73,26 +73,19 @@ func TestDiverged_LeaderHaltsFollowers(t *testing.T) {
 
 func TestDiverged_EpochIsCompared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
-		o := h.options()
-		o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
-			err := h.tick(ctx, w, tick)
-			if err != nil || tick.Number != 9 {
+		l, h := keeping{world.Memory()}, newGame(t, store.Options{})
+		_, w := newWorld(t, store.Options{}, l)
+		v := mustOpen(t, h, l, func(o *world.Options) {
+			o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
+				err := h.tick(ctx, w, tick)
+				if tick.Number == 9 { // only adds a flush
+					err = errors.Join(err, h.Do(ctx, func(q store.Queue) { h.hits.Erase(q, h.hits.Emplace(q, hit{})) }), errorOf(h.Flush(ctx)))
+				}
 				return err
 			}
-			err = h.Do(ctx, func(q store.Queue) {
-				h.hits.Erase(q, h.hits.Emplace(q, hit{})) // only adds a flush
-			})
-			if err == nil {
-				_, err = h.Flush(ctx)
-			}
-			return err
-		}
-		w := mustOpen(t, g, l)
-		v, err := world.Open(t.Context(), h.Store, l, o)
-		noError(t, err)
+		})
 		steps(t, w, 11)
+		var err error
 		for err == nil && v.Status().Tick < 11 {
 			_, err = v.Step(t.Context())
 		}
@@ -148,15 +141,7 @@ func TestDiverged_OpenFails(t *testing.T) {
 
 func TestShadow_FindsDivergence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, store.Options{})
-		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 0.25 })
-		for n := range 20 {
-			s := submit(t.Context(), w, g.order(n))
-			steps(t, w, 1)
-			synctest.Wait()
-			wantApplied(t, s, uint64(n+1))
-		}
-		wantTicks(t, g, 20)
+		g, w := newWorld(t, store.Options{}, world.Memory(), func(o *world.Options) { o.Shadow = 0.25 })
 		ticks := 0
 		g.fault = func(world.Tick) error {
 			ticks++
@@ -166,18 +151,42 @@ func TestShadow_FindsDivergence(t *testing.T) {
 			}
 			return nil
 		}
-		var s *submission
-		var err error
-		for n := range 4 {
-			s = submit(t.Context(), w, g.order(n))
-			if _, err = w.Step(t.Context()); err != nil {
-				break
-			}
-		}
+		steps(t, w, 3)
+		s := submit(t.Context(), w, g.order(1))
+		_, err := w.Step(t.Context())
 		synctest.Wait()
 		wantError(t, s.err, store.ErrUncertain, world.ErrDiverged)
 		d := (*world.DivergedError)(nil)
 		failIf(t, !errors.As(err, &d) || d.Table != "camp" || ticks != 5, "after %d ticks: %v", ticks, err)
 		mustClose(t, w)
 	})
+}
+
+func TestShadow_RunsFractionOfTicksTwice(t *testing.T) {
+	for shadow, want := range map[float64]int{0.25: 50, 0.75: 70, 1: 80} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGame(t, store.Options{})
+			ticks := 0
+			g.fault = func(world.Tick) error {
+				ticks++
+				return nil
+			}
+			w := mustOpen(t, g, world.Memory(), func(o *world.Options) { o.Shadow = shadow })
+			steps(t, w, 40)
+			equal(t, fmt.Sprint("runs with Shadow ", shadow), ticks, want)
+			mustClose(t, w)
+		})
+	}
+}
+
+func TestShadow_FailureOfTheFirstRunCounts(t *testing.T) {
+	g := newGame(t, store.Options{})
+	failing := true
+	g.fault = func(world.Tick) error {
+		defer func() { failing = false }()
+		return map[bool]error{true: errGame}[failing]
+	}
+	w := mustOpen(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 1 })
+	wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
+	mustClose(t, w)
 }

@@ -106,8 +106,7 @@ func wantTickError(t *testing.T, err error) {
 func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
-		g := newGame(t, store.Options{})
-		w := openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		g, w := newWorld(t, store.Options{}, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		for n := range 5 {
 			submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)
@@ -124,27 +123,22 @@ func TestSkipInput_KeepsInputOfGoodTick(t *testing.T) {
 }
 
 func TestTick_FlushesAtItsEnd(t *testing.T) {
-	synctest.Test(t, flushesAtItsEnd)
-}
-
-func flushesAtItsEnd(t *testing.T) {
-	g := newGame(t, store.Options{})
-	hit := func(ctx context.Context, _ *store.Writer) error {
-		return g.Do(ctx, func(q store.Queue) { g.hits.Emplace(q, hit{}) })
-	}
-	w := openWith(t, g, world.Memory(), func(o *world.Options) {
-		o.Init = hit
-		o.Tick = func(ctx context.Context, w *store.Writer, _ world.Tick) error { return hit(ctx, w) }
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		emplace := func(ctx context.Context, _ *store.Writer) error {
+			return g.Do(ctx, func(q store.Queue) { g.hits.Emplace(q, hit{}) })
+		}
+		w := mustOpen(t, g, world.Memory(), func(o *world.Options) {
+			o.Init = emplace
+			o.Tick = func(ctx context.Context, w *store.Writer, _ world.Tick) error { return emplace(ctx, w) }
+		})
+		s := submit(t.Context(), w, g.order(1))
+		steps(t, w, 2)
+		synctest.Wait()
+		wantApplied(t, s, 1)
+		failIf(t, g.hits.Len() != 3 || g.orders.Len() != 1, "got %d hits and %d orders, want 3 and 1", g.hits.Len(), g.orders.Len())
+		mustClose(t, w)
 	})
-	orders := g.orders.Len()
-	s := submit(t.Context(), w, g.order(1))
-	steps(t, w, 2)
-	synctest.Wait()
-	wantError(t, s.err, nil)
-	if hits, more := g.hits.Len(), g.orders.Len()-orders; hits != 3 || more != 1 {
-		t.Errorf("got %d hits and %d orders, want 3 and 1", hits, more)
-	}
-	mustClose(t, w)
 }
 
 func TestTick_UnfinishedHalts(t *testing.T) {
@@ -157,42 +151,5 @@ func TestTick_UnfinishedHalts(t *testing.T) {
 		wantError(t, s.err, world.ErrTick)
 		wantError(t, errorOf(w.Step(t.Context())), world.ErrTick, store.ErrGoexit)
 		mustClose(t, w)
-	})
-}
-
-func TestInit_FailedFailsOpen(t *testing.T) {
-	g, l := newGame(t, store.Options{}), world.Memory()
-	o := g.options()
-	o.Init = func(context.Context, *store.Writer) error { return errGame }
-	wantError(t, errorOf(world.Open(t.Context(), g.Store, l, o)), errGame)
-	equal(t, "snapshots", len(snapshotsOf(t, l)), 0)
-}
-
-func TestReplay_RestoresStateBeforeFailedTick(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := world.Memory()
-		g := newGame(t, store.Options{})
-		g.fault = func(tick world.Tick) error {
-			if tick.Number == 20 {
-				return errGame
-			}
-			return nil
-		}
-		w := mustOpen(t, g, l)
-		for n := range 19 {
-			submit(t.Context(), w, g.order(n))
-			steps(t, w, 1)
-			synctest.Wait()
-		}
-		want := digest(t, g)
-		wantError(t, errorOf(w.Step(t.Context())), world.ErrTick)
-		mustClose(t, w)
-		saved := newGame(t, store.Options{})
-		noError(t, world.Replay(t.Context(), saved.Store, l, saved.options(), 19))
-		equal(t, "digest of Replay", digest(t, saved), want)
-		v := openWith(t, saved, world.Memory(), func(o *world.Options) { o.Version, o.Init = "mended", nil })
-		equal(t, "digest on a new log", digest(t, saved), want)
-		steps(t, v, 1)
-		mustClose(t, v)
 	})
 }

@@ -67,6 +67,7 @@ func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) (wait time
 	if at <= w.at().at || w.is(waiting) || w.pending() != nil {
 		return 0, errEnds // a Handoff has appended or applied it
 	}
+	// A call that began while this World led may have been recorded after the change of role.
 	defer w.drain()
 	err = w.apply(ctx, at, rec, origin{})
 	return w.wait, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -46,6 +47,9 @@ type unit struct {
 
 type camp struct{ Units, Born int }
 
+// maxOrders is the number of calls with an order that fit in a tick.
+const maxOrders = 8
+
 type order struct {
 	Camp store.Handle[camp]
 	Name string
@@ -60,11 +64,12 @@ type hit struct {
 
 func newGame(t testing.TB, o store.Options) *game {
 	t.Helper()
+	o.Seed = 42 // for the random numbers of passes
 	s := store.New(o)
 	g := &game{Store: s, digests: make(map[uint64]uint64), open: make(map[uint64]bool)}
 	g.units = store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3, ChunkItems: 4, Changes: true})
 	g.camps = store.RegisterStable(s, store.TableOptions[camp]{Name: "camp"})
-	g.orders = store.Register(s, store.TableOptions[order]{Name: "order"})
+	g.orders = store.Register(s, store.TableOptions[order]{Name: "order", MaxItems: maxOrders})
 	g.hits = store.Register(s, store.TableOptions[hit]{Name: "hit", Shards: 2, ChunkItems: 4})
 	return g
 }
@@ -149,9 +154,10 @@ func (g *game) obey(ctx context.Context) error {
 
 func (g *game) live(ctx context.Context, salt uint64) error {
 	return g.units.ForEach(ctx, func(c store.Chunk[unit]) {
+		random := c.Queue.Rand()
 		for i := range c.Items {
 			u, h := &c.Items[i], c.Handle(i)
-			u.Pos = (u.Pos+salt+uint64(h.ID))*0x9e3779b97f4a7c15 ^ u.Pos>>29
+			u.Pos = (u.Pos+salt+uint64(h.ID)+random.Uint64())*0x9e3779b97f4a7c15 ^ u.Pos>>29
 			switch {
 			case u.Hull <= 0:
 				c.Erase(i)
@@ -244,23 +250,19 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-func mustOpen(t testing.TB, g *game, l world.Log) *world.World {
-	t.Helper()
-	return openWith(t, g, l, func(*world.Options) {})
-}
-
 // newWorld opens a world on a new game.
-func newWorld(t testing.TB, o store.Options, l world.Log) (*game, *world.World) {
+func newWorld(t testing.TB, s store.Options, l world.Log, change ...func(o *world.Options)) (*game, *world.World) {
 	t.Helper()
-	g := newGame(t, o)
-	return g, mustOpen(t, g, l)
+	g := newGame(t, s)
+	return g, mustOpen(t, g, l, change...)
 }
 
-// openWith opens a world with changed options.
-func openWith(t testing.TB, g *game, l world.Log, change func(o *world.Options)) *world.World {
+func mustOpen(t testing.TB, g *game, l world.Log, change ...func(o *world.Options)) *world.World {
 	t.Helper()
 	o := g.options()
-	change(&o)
+	for _, c := range change {
+		c(&o)
+	}
 	w, err := world.Open(t.Context(), g.Store, l, o)
 	noError(t, err)
 	return w
@@ -326,25 +328,33 @@ func crash(t testing.TB, worlds ...*world.World) {
 	}
 }
 
-type submission struct {
-	receipt *store.Receipt
-	err     error
-	done    bool
+// An outcome is the end of a call in another goroutine.
+type outcome[R any] struct {
+	result R
+	err    error
+	done   bool
 }
 
-func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *submission {
-	s := new(submission)
+// aside makes a call in another goroutine, and waits until it is done or blocked.
+func aside[R any](call func() (R, error)) *outcome[R] {
+	o := new(outcome[R])
 	go func() {
-		s.receipt, s.err = w.Submit(ctx, fn)
-		s.done = true
+		o.result, o.err = call()
+		o.done = true
 	}()
 	synctest.Wait()
-	return s
+	return o
+}
+
+type submission = outcome[*store.Receipt]
+
+func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *submission {
+	return aside(func() (*store.Receipt, error) { return w.Submit(ctx, fn) })
 }
 
 func wantApplied(t *testing.T, s *submission, tick uint64) {
 	t.Helper()
-	if !s.done || s.err != nil || s.receipt.Tick() != tick {
+	if !s.done || s.err != nil || s.result.Tick() != tick {
 		t.Fatalf("Submit: done %t, %v, want tick %d", s.done, s.err, tick)
 	}
 }
@@ -359,64 +369,51 @@ func inBubble(t *testing.T, name string, fn func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, fn) })
 }
 
+// A faulty log calls a function, if it is not nil, in place of a method.
 type faulty struct {
 	world.Log
-	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error)
-	read    func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error
-	tail    func(ctx context.Context) (uint64, error)
-	save    func(ctx context.Context, at uint64, write func(w io.Writer) error) error
-	saved   func(ctx context.Context) ([]uint64, error)
-	load    func(ctx context.Context, at uint64) (io.ReadCloser, error)
-	timeout time.Duration
+	append func(ctx context.Context, prev uint64, rec []byte) (uint64, error)
+	read   func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error
+	tail   func(ctx context.Context) (uint64, error)
+	save   saveFunc
+	saved  func(ctx context.Context) ([]uint64, error)
+	load   func(ctx context.Context, at uint64) (io.ReadCloser, error)
+	trim   func(ctx context.Context, through uint64) error
+}
+
+type saveFunc func(ctx context.Context, at uint64, write func(io.Writer) error) error
+
+func or[F any](f, instead F) F {
+	if reflect.ValueOf(f).IsZero() {
+		return instead
+	}
+	return f
 }
 
 func (f *faulty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	if f.append != nil {
-		return f.append(ctx, prev, rec)
-	}
-	return f.Log.Append(ctx, prev, rec)
+	return or(f.append, f.Log.Append)(ctx, prev, rec)
 }
 
 func (f *faulty) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	if f.read != nil {
-		return f.read(ctx, after, each)
-	}
-	return f.Log.Read(ctx, after, each)
+	return or(f.read, f.Log.Read)(ctx, after, each)
 }
 
-func (f *faulty) Tail(ctx context.Context) (uint64, error) {
-	if f.tail != nil {
-		return f.tail(ctx)
-	}
-	return f.Log.Tail(ctx)
-}
+func (f *faulty) Tail(ctx context.Context) (uint64, error) { return or(f.tail, f.Log.Tail)(ctx) }
 
 func (f *faulty) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
-	if f.save != nil {
-		return f.save(ctx, at, write)
-	}
-	return f.Log.Save(ctx, at, write)
+	return or(f.save, f.Log.Save)(ctx, at, write)
 }
 
 func (f *faulty) Snapshots(ctx context.Context) ([]uint64, error) {
-	if f.saved != nil {
-		return f.saved(ctx)
-	}
-	return f.Log.Snapshots(ctx)
+	return or(f.saved, f.Log.Snapshots)(ctx)
 }
 
 func (f *faulty) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
-	if f.load != nil {
-		return f.load(ctx, at)
-	}
-	return f.Log.Load(ctx, at)
+	return or(f.load, f.Log.Load)(ctx, at)
 }
 
-func (f *faulty) ElectionTimeout() time.Duration {
-	if f.timeout > 0 {
-		return f.timeout
-	}
-	return f.Log.ElectionTimeout()
+func (f *faulty) Trim(ctx context.Context, through uint64) error {
+	return or(f.trim, f.Log.Trim)(ctx, through)
 }
 
 func errorOf(_ any, err error) error { return err }

@@ -2,13 +2,11 @@ package world_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"handloom/journal"
 	"handloom/store"
@@ -49,88 +47,42 @@ func TestReplay_ReachesBackThroughKeptHistory(t *testing.T) {
 	wantError(t, err, fs.ErrClosed)
 	mustClose(t, u, w)
 	noError(t, r.Close())
-	mustCloseJournal(t, l)
-}
-
-// A failed Archive is an error of the snapshot; ticks continue, and later all is archived.
-func TestArchive_FailureIsReported(t *testing.T) {
-	dir, down := t.TempDir(), true
-	archived := 0
-	synctest.Test(t, func(t *testing.T) {
-		l, err := journal.Open(dir, journal.Options{
-			Sync: journal.Never, SegmentBytes: 1 << 10,
-			Archive: func(context.Context, string, io.Reader) error {
-				if down {
-					return errors.New("no bucket")
-				}
-				archived++
-				return nil
-			},
-		})
-		noError(t, err)
-		_, w := newWorld(t, alone, l)
-		stepsSaving(t, w, 50)
-		s := w.Status()
-		failIf(t, !strings.Contains(s.SaveErr, "archive 0000000000000000.snap: no bucket") || s.SavedTick < 40, "Status: %v", s)
-		equal(t, "snapshots", len(snapshotsOf(t, l)) > 5, true)
-		down = false
-		stepsSaving(t, w, 20)
-		failIf(t, w.Status().SaveErr != "" || archived < 5, "%d files are archived; Status: %v", archived, w.Status())
-		equal(t, "snapshots", len(snapshotsOf(t, l)), 2)
-		mustClose(t, w)
-		mustCloseJournal(t, l)
-	})
+	noError(t, l.Close())
 }
 
 // Replay reads only the headers of snapshots that are too new.
 func TestReplay_ReadsHeadersOfNewerSnapshots(t *testing.T) {
 	l := &faulty{Log: world.Memory()}
-	big := func() (*game, world.Options) {
+	big := func() (*game, func(o *world.Options)) {
 		g := newGame(t, alone)
 		names := store.Register(g.Store, store.TableOptions[string]{Name: "names"})
-		o := g.options()
-		o.SnapshotTicks = 1000
-		o.Init = func(ctx context.Context, w *store.Writer) error {
-			names.Insert(w, strings.Repeat("x", 4<<20))
-			return g.init(ctx, w)
+		return g, func(o *world.Options) {
+			o.SnapshotTicks = 1000
+			o.Init = func(ctx context.Context, w *store.Writer) error {
+				names.Insert(w, strings.Repeat("x", 4<<20))
+				return g.init(ctx, w)
+			}
 		}
-		return g, o
 	}
-	g, o := big()
-	w, err := world.Open(t.Context(), g.Store, l, o)
-	noError(t, err)
-	noError(t, errorOf(w.Step(t.Context())))
+	g, change := big()
+	w := mustOpen(t, g, l, change)
+	steps(t, w, 1)
 	mustClose(t, w)
 	saved := snapshotsOf(t, l)
 	equal(t, "snapshots", len(saved), 2)
 	bytes := map[uint64]int{}
 	l.load = func(ctx context.Context, at uint64) (io.ReadCloser, error) {
 		r, err := l.Log.Load(ctx, at)
-		return countingReader{r, func(n int) { bytes[at] += n }}, err
+		return closing{io.TeeReader(r, writerFunc(func(b []byte) (int, error) {
+			bytes[at] += len(b)
+			return len(b), nil
+		})), r.Close}, err
 	}
-	again, o := big()
-	noError(t, world.Replay(t.Context(), again.Store, l, o, 0))
+	again, _ := big()
+	noError(t, world.Replay(t.Context(), again.Store, l, again.options(), 0))
 	if bytes[saved[0]] > 1<<20 || bytes[saved[1]] < 4<<20 {
 		t.Errorf("bytes read: %v", bytes)
 	}
-}
-
-type countingReader struct {
-	io.ReadCloser
-	count func(n int)
-}
-
-func (r countingReader) Read(b []byte) (int, error) {
-	n, err := r.ReadCloser.Read(b)
-	r.count(n)
-	return n, err
-}
-
-// A trimmedLog has lost its records since it was asked for its snapshots.
-type trimmedLog struct{ world.Log }
-
-func (trimmedLog) Read(context.Context, uint64, func(at uint64, rec []byte) error) error {
-	return errLost
 }
 
 // Without records a Replay may reach only a later state, which is an error.
@@ -140,7 +92,8 @@ func TestReplay_RefusesALaterState(t *testing.T) {
 	steps(t, w, 5)
 	mustClose(t, w) // saves
 	again := newGame(t, alone)
-	err := world.Replay(t.Context(), again.Store, trimmedLog{l}, again.options(), 4)
+	trimmed := &faulty{Log: l, read: func(context.Context, uint64, func(uint64, []byte) error) error { return errLost }}
+	err := world.Replay(t.Context(), again.Store, trimmed, again.options(), 4)
 	wantError(t, err, world.ErrCorrupt)
 	failIf(t, !strings.Contains(err.Error(), "no records of tick 4; the snapshot has tick 5"), "got %v", err)
 }

@@ -11,13 +11,14 @@ import (
 const maxCatchUp = 2
 
 func (w *World) lead(ctx context.Context) error {
+	// A tick that is sealed when ctx ends still gets its record, so its calls are not uncertain.
 	late, cancel := lingering(ctx, drainTime)
 	defer cancel()
 	if w.o.Hz == 0 {
 		return w.leadOnInput(ctx, late)
 	}
 	loop := tasks.Loop{Hz: w.o.Hz, MaxCatchUp: maxCatchUp}
-	return loop.Run(ctx, w.countDropped(&loop, func(context.Context, uint64) error { return w.leaderTick(late) }))
+	return loop.Run(ctx, func(context.Context, uint64) error { return w.leaderTick(late) })
 }
 
 // drainTime is the time for an append after its context has ended.

@@ -59,10 +59,6 @@ type (
 		// CutText describes records removed from a torn end, or returns "".
 		CutText() string
 	}
-	foreignLog interface {
-		// ForeignMessages returns the number of messages that no World wrote.
-		ForeignMessages() uint64
-	}
 	sizedLog interface {
 		// DiskBytes returns the disk use of records and snapshots.
 		DiskBytes() (int64, error)

@@ -17,10 +17,8 @@ import (
 // A server is a world that runs on a journal. Its calls leave keys.
 type server struct {
 	*kit.Game
-	world   *world.World
+	*running
 	journal *journal.Journal
-	stop    context.CancelFunc
-	ended   chan error
 }
 
 // A fault runs before the program's tick.
@@ -44,7 +42,7 @@ func newServer(t *testing.T, dir string) *server {
 	t.Helper()
 	j, err := journal.Open(dir, journal.Options{Sync: journal.Never})
 	noError(t, err)
-	return &server{Game: kit.New(1, 0), journal: j, ended: make(chan error, 1)}
+	return &server{Game: kit.New(1, 0), journal: j}
 }
 
 // start opens the world of dir and runs it.
@@ -57,21 +55,18 @@ func start(t *testing.T, dir string, f fault) *server {
 
 func (s *server) run(t *testing.T, o world.Options) {
 	t.Helper()
-	var err error
-	s.world, err = world.Open(t.Context(), s.Store, s.journal, o)
+	w, err := world.Open(t.Context(), s.Store, s.journal, o)
 	noError(t, err)
-	var ctx context.Context
-	ctx, s.stop = context.WithCancel(context.Background())
-	go func() { s.ended <- s.world.Run(ctx) }()
+	s.running = runWorld(nil, w)
 }
 
 // kill ends the server without a snapshot, and returns the error of Run.
 func (s *server) kill(t *testing.T) error {
 	t.Helper()
 	s.stop()
-	err := <-s.ended
-	crash(t, s.world)
-	mustCloseJournal(t, s.journal)
+	err := <-s.done
+	crash(t, s.World)
+	noError(t, s.journal.Close())
 	return err
 }
 
@@ -79,7 +74,7 @@ func (s *server) kill(t *testing.T) error {
 func (s *server) calls(t *testing.T, from, last uint64) {
 	t.Helper()
 	for key := from; key <= last; key++ {
-		noError(t, errorOf(s.world.Submit(t.Context(), s.Leave(key))))
+		noError(t, errorOf(s.World.Submit(t.Context(), s.Leave(key))))
 	}
 }
 
@@ -88,7 +83,7 @@ func (s *server) wantKeys(t *testing.T, last, except uint64) {
 	t.Helper()
 	s.calls(t, last+1, last+3)
 	var got, want []uint64
-	noError(t, s.world.Read(t.Context(), func(context.Context, world.Tick) error {
+	noError(t, s.World.Read(t.Context(), func(context.Context, world.Tick) error {
 		for _, n := range s.Notes.All() {
 			got = append(got, n.Key)
 		}
@@ -120,13 +115,13 @@ func lastFile(t *testing.T, dir, pattern string) string {
 func TestLoss_DamagedSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	s, last := start(t, dir, noFault), uint64(50)
-	for s.calls(t, 1, last); s.world.Status().SavedTick == 0; last++ {
+	for s.calls(t, 1, last); s.World.Status().SavedTick == 0; last++ {
 		s.calls(t, last+1, last+1) // a snapshot is saved beside the ticks
 	}
 	_ = s.kill(t)
 	flip(t, lastFile(t, dir, "*.snap"))
 	s = start(t, dir, noFault)
-	equal(t, "bad snapshots", s.world.Status().BadSnapshots, 1)
+	equal(t, "bad snapshots", s.World.Status().BadSnapshots, 1)
 	s.wantKeys(t, last, 0)
 }
 
@@ -161,7 +156,7 @@ func TestLoss_ProgramThatPanics(t *testing.T) {
 		return nil
 	})
 	s.calls(t, 1, 30)
-	wantError(t, errorOf(s.world.Submit(t.Context(), s.Leave(31))), world.ErrTick)
+	wantError(t, errorOf(s.World.Submit(t.Context(), s.Leave(31))), world.ErrTick)
 	wantError(t, s.kill(t), world.ErrTick)
 	start(t, dir, noFault).wantKeys(t, 31, 0) // the record of call 31 is in the log
 }
@@ -179,13 +174,13 @@ func TestLoss_InputThatFails(t *testing.T) {
 	}
 	s := start(t, dir, bad)
 	s.calls(t, 1, 30)
-	tick := s.world.Status().Tick + 1
-	wantError(t, errorOf(s.world.Submit(t.Context(), s.Leave(31))), world.ErrTick)
+	tick := s.World.Status().Tick + 1
+	wantError(t, errorOf(s.World.Submit(t.Context(), s.Leave(31))), world.ErrTick)
 	wantError(t, s.kill(t), world.ErrTick)
 	j, err := journal.Open(dir, journal.Options{})
 	noError(t, err)
 	noError(t, world.SkipInput(t.Context(), j, tick))
-	mustCloseJournal(t, j)
+	noError(t, j.Close())
 	s = start(t, dir, bad)
 	s.calls(t, 32, 33)
 	s.wantKeys(t, 33, 31)
@@ -201,8 +196,8 @@ func TestLoss_PoisonedState(t *testing.T) {
 		return nil
 	})
 	s.calls(t, 1, 30)
-	last := s.world.Status().Tick
-	wantError(t, errorOf(s.world.Submit(t.Context(), s.Leave(31))), world.ErrTick)
+	last := s.World.Status().Tick
+	wantError(t, errorOf(s.World.Submit(t.Context(), s.Leave(31))), world.ErrTick)
 	wantError(t, s.kill(t), world.ErrTick)
 
 	mended := newServer(t, t.TempDir())

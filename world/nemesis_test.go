@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -30,15 +31,13 @@ type mark struct{ Key int }
 type past struct{ Sum uint64 }
 
 type node struct {
+	*running
 	log   *kit.FaultyLog
-	world *world.World
 	marks *store.Table[mark]
-	stop  context.CancelFunc
-	ended chan error
 }
 
 // marking returns a program that keeps every mark.
-func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
+func marking(t testing.TB) (*store.Store, *store.Table[mark], world.Options) {
 	t.Helper()
 	s := store.New(alone)
 	marks := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})
@@ -64,16 +63,7 @@ func (n *node) open(t *testing.T) {
 	s, marks, o := marking(t)
 	w, err := world.Open(context.Background(), s, n.log, o)
 	noError(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	n.world, n.marks, n.stop, n.ended = w, marks, stop, make(chan error, 1)
-	go func() { n.ended <- w.Run(ctx) }()
-}
-
-func (n *node) kill(t *testing.T) {
-	t.Helper()
-	n.stop()
-	wantError(t, <-n.ended, context.Canceled)
-	crash(t, n.world)
+	n.running, n.marks = runWorld(nil, w), marks
 }
 
 func playNemesis(t *testing.T, seed uint64) {
@@ -86,7 +76,7 @@ func playNemesis(t *testing.T, seed uint64) {
 		nodes[i].open(t)
 	}
 	ctx, finish := context.WithCancel(context.Background())
-	said := make(chan outcomes)
+	said := make(chan map[int]error)
 	for client := range 3 {
 		go func() { said <- submitMarks(ctx, nodes, lock, client) }()
 	}
@@ -96,7 +86,7 @@ func playNemesis(t *testing.T, seed uint64) {
 		switch random.IntN(6) {
 		case 0:
 			lock <- struct{}{}
-			n.kill(t)
+			n.end(t)
 			n.log.SetFaults(0, 0, false)
 			n.open(t)
 			<-lock
@@ -109,29 +99,30 @@ func playNemesis(t *testing.T, seed uint64) {
 			time.Sleep(time.Second)
 			<-lock
 		case 3:
-			go n.world.Handoff(within(t, time.Minute), "")
+			go n.Handoff(within(t, time.Minute), "")
 		default:
 			n.log.SetFaults(0, 1+random.IntN(4), random.IntN(2) == 0)
 		}
 	}
 	finish()
-	var all outcomes
+	all := make(map[int]error)
 	for range 3 {
-		all.add(<-said)
+		maps.Copy(all, <-said)
 	}
 	time.Sleep(10 * time.Second)
 	for _, n := range nodes {
-		n.kill(t)
+		n.end(t)
 	}
 	wantMarks(t, shared, all)
 }
 
-// submitMarks submits marks with unique keys.
-func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) (o outcomes) {
+// submitMarks submits marks with unique keys, and returns the error of each.
+func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) map[int]error {
+	said := make(map[int]error)
 	for key := client; ctx.Err() == nil; key += 3 {
 		lock <- struct{}{}
 		n := nodes[key/3%len(nodes)]
-		w, marks := n.world, n.marks
+		w, marks := n.World, n.marks
 		<-lock
 		one, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 		_, err := w.Submit(one, func(q store.Queue) error {
@@ -139,14 +130,14 @@ func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client 
 			return nil
 		})
 		cancel()
-		if o.note(key, err) {
+		if said[key] = err; err != nil && !errors.Is(err, store.ErrUncertain) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	return o
+	return said
 }
 
-func wantMarks(t *testing.T, l world.Log, o outcomes) {
+func wantMarks(t *testing.T, l world.Log, said map[int]error) {
 	t.Helper()
 	s, marks, options := marking(t)
 	noError(t, world.Replay(t.Context(), s, l, options, 1<<40))
@@ -154,38 +145,15 @@ func wantMarks(t *testing.T, l world.Log, o outcomes) {
 	for _, m := range marks.All() {
 		times[m.Key]++
 	}
-	o.want(t, times)
-	a := mustAudit(t, l)
-	t.Logf("%d terms, %d ticks; %d calls applied, %d not, %d uncertain", a.Terms, a.Ticks, len(o.applied), len(o.not), len(o.uncertain))
-	failIf(t, a.Terms < 2 || len(o.applied) < 100, "nothing much happened: %d terms, %d calls applied", a.Terms, len(o.applied))
-}
-
-type outcomes struct{ applied, not, uncertain []int }
-
-func (o *outcomes) note(key int, err error) (refused bool) {
-	switch {
-	case err == nil:
-		o.applied = append(o.applied, key)
-	case errors.Is(err, store.ErrUncertain):
-		o.uncertain = append(o.uncertain, key)
-	default:
-		o.not = append(o.not, key)
-		return true
-	}
-	return false
-}
-
-func (o *outcomes) add(p outcomes) {
-	o.applied, o.not, o.uncertain = append(o.applied, p.applied...), append(o.not, p.not...), append(o.uncertain, p.uncertain...)
-}
-
-// times counts the items of each key.
-func (o *outcomes) want(t *testing.T, times map[int]int) {
-	t.Helper()
-	for outcome, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {
-		for _, key := range keys {
-			n := times[key]
-			failIf(t, n > 1 || outcome == "applied" && n != 1 || outcome == "not applied" && n != 0, "call %d was applied %d times, and Submit reported %s", key, n, outcome)
+	applied := 0
+	for key, err := range said {
+		n := times[key]
+		if err == nil {
+			applied++
 		}
+		failIf(t, n > 1 || err == nil && n != 1 || err != nil && !errors.Is(err, store.ErrUncertain) && n != 0, "call %d was applied %d times, and Submit reported %v", key, n, err)
 	}
+	a := mustAudit(t, l)
+	t.Logf("%d terms, %d ticks; %d of %d calls are applied", a.Terms, a.Ticks, applied, len(said))
+	failIf(t, a.Terms < 2 || applied < 100, "nothing much happened: %d terms, %d calls applied", a.Terms, applied)
 }

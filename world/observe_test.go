@@ -37,8 +37,7 @@ func (l readOnly) called() error {
 
 func observe(t *testing.T, l world.Log) (*game, *world.World) {
 	t.Helper()
-	g := newGame(t, alone)
-	return g, openWith(t, g, readOnly{l, t}, func(o *world.Options) { o.Observe, o.SnapshotTicks = true, 12 })
+	return newWorld(t, alone, readOnly{l, t}, func(o *world.Options) { o.Observe, o.SnapshotTicks = true, 12 })
 }
 
 func TestObserve_FollowsAndChangesNothing(t *testing.T) {
@@ -46,7 +45,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
 		g, h := newGame(t, alone), newGame(t, alone)
 		rarely := func(o *world.Options) { o.SnapshotTicks = 1000 }
-		w, v := openWith(t, g, l, rarely), openWith(t, h, l, rarely)
+		w, v := mustOpen(t, g, l, rarely), mustOpen(t, h, l, rarely)
 		seen, u := observe(t, l)
 		late := 0
 		l.load = func(ctx context.Context, at uint64) (io.ReadCloser, error) {
@@ -58,7 +57,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 			for u.Status().Tick < tick {
 				noError(t, errorOf(u.Step(within(t, time.Hour))))
 			}
-			if s := u.Status(); s.Leader || s.Tick != tick || s.Refused > 0 || s.SaveErr != "" {
+			if s := u.Status(); s.Leader || s.Tick != tick || s.AppendErr != "" || s.SaveErr != "" {
 				t.Fatalf("want tick %d, got %v", tick, s)
 			}
 			wantSame(t, g, seen)
@@ -68,7 +67,7 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 			t.Helper()
 			tail, _ := l.Tail(t.Context())
 			wantError(t, errorOf(u.Step(within(t, time.Hour))), context.DeadlineExceeded)
-			if now, _ := l.Tail(t.Context()); now != tail || u.Status().Refused > 0 {
+			if now, _ := l.Tail(t.Context()); now != tail || u.Status().AppendErr != "" {
 				t.Fatalf("the tail is %d, and was %d; %v", now, tail, u.Status())
 			}
 		}
@@ -103,30 +102,4 @@ func TestObserve_FollowsAndChangesNothing(t *testing.T) {
 		idle()
 		mustClose(t, u)
 	})
-}
-
-func TestObserve_DivergedHaltsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		_, w := newWorld(t, alone, l)
-		_, v := newWorld(t, alone, l)
-		seen, u := observe(t, l)
-		seen.drifts(9)
-		steps(t, w, 20)
-		wantError(t, u.Run(within(t, time.Hour)), world.ErrDiverged)
-		steps(t, w, 5)
-		crash(t, w)
-		steps(t, v, 30)
-		s := v.Status()
-		failIf(t, !s.Leader || s.Tick != 30, "the node next to it: %v", s)
-		mustClose(t, u, v)
-		equal(t, "terms", mustAudit(t, l).Terms, 2)
-	})
-}
-
-func TestObserve_EmptyLogIsRefused(t *testing.T) {
-	g := newGame(t, alone)
-	o := g.options()
-	o.Observe = true
-	wantError(t, errorOf(world.Open(t.Context(), g.Store, readOnly{world.Memory(), t}, o)), fs.ErrNotExist)
 }

@@ -19,21 +19,14 @@ type locked struct{ world.Log }
 
 func (locked) ElectionTimeout() time.Duration { return 0 }
 
-// runOnInput runs a world without Hz.
-func runOnInput(t *testing.T, g *game, l world.Log) *running {
-	t.Helper()
-	w := openWith(t, g, l, func(o *world.Options) { o.Hz = 0 })
-	ctx, stop := context.WithCancel(context.Background())
-	r := &running{w, g, stop, make(chan error, 1)}
-	go func() { r.done <- w.Run(ctx) }()
-	return r
-}
+// onInput makes a world without Hz.
+func onInput(o *world.Options) { o.Hz = 0 }
 
 func TestRun_WithoutHzTicksOnlyWithInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: locked{world.Memory()}}
 		g := newGame(t, alone)
-		r := runOnInput(t, g, l)
+		r := runWorld(g, mustOpen(t, g, l, onInput))
 		time.Sleep(time.Hour)
 		if s := r.Status(); s.Tick != 0 || s.Position != 1 {
 			t.Fatalf("an idle hour: %v", s)
@@ -61,7 +54,7 @@ func TestRun_WithoutHzKeepsLeadingASharedLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		g, h := newGame(t, alone), newGame(t, alone)
-		r, v := runOnInput(t, g, l), runOnInput(t, h, l)
+		r, v := runWorld(g, mustOpen(t, g, l, onInput)), runWorld(h, mustOpen(t, h, l, onInput))
 		time.Sleep(10 * time.Minute)
 		s := v.Status()
 		failIf(t, !r.Status().Leader || s.Leader || s.Term != 1 || s.Tick != 0, "after 10 idle minutes: %v", s)
@@ -80,8 +73,7 @@ func TestRun_WithoutHzKeepsLeadingASharedLog(t *testing.T) {
 }
 
 func TestStep_WithoutHzTicksAtOnce(t *testing.T) {
-	g := newGame(t, alone)
-	w := openWith(t, g, locked{world.Memory()}, func(o *world.Options) { o.Hz = 0 })
+	g, w := newWorld(t, alone, locked{world.Memory()}, onInput)
 	steps(t, w, 3)
 	wantTicks(t, g, 3)
 	equal(t, "records", w.Status().Position, 4)
@@ -102,7 +94,7 @@ func TestSubmit_WithdrawsCalls(t *testing.T) {
 			return l.Log.Append(ctx, prev, rec)
 		}
 		g := newGame(t, store.Options{Workers: 1, InboxLimit: 100})
-		r := runOnInput(t, g, l)
+		r := runWorld(g, mustOpen(t, g, l, onInput))
 		full.Store(true)
 		sealed := submit(t.Context(), r.World, g.order(1))
 		for n := range *withdrawn {

@@ -86,7 +86,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
 	w.shards, w.termStart = shardsOf(s), w.newTermStart()
 	w.wait = w.firstWait()
-	w.stats.termSeen, w.stats.savedAt = time.Now(), time.Now()
+	w.stats.savedAt, w.stats.damaged = time.Now(), make(map[uint64]error)
 	return w, nil
 }
 

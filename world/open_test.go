@@ -7,88 +7,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 
 	"handloom/store"
 	"handloom/world"
 )
-
-// The nil arguments are in TestNil_IsNamed.
-func TestMistakes_NameTheirFix(t *testing.T) {
-	g := newGame(t, store.Options{})
-	for want, change := range map[string]func(o *world.Options){
-		"Options.Tick is nil; give the function": func(o *world.Options) { o.Tick = nil },
-		"Options.Hz is -1, want 0 to":            func(o *world.Options) { o.Hz = -1 },
-		"Options.InputBytes is 134217728, want":  func(o *world.Options) { o.InputBytes = 1 << 27 },
-		"Options.SnapshotTicks is -1, want 1 to": func(o *world.Options) { o.SnapshotTicks = -1 },
-		"Options.DigestTicks is -1, want 1 to":   func(o *world.Options) { o.DigestTicks = -1 },
-		"Options.Shadow is 1.5, want 0 to 1":     func(o *world.Options) { o.Shadow = 1.5 },
-		"Options.Version has 1025 bytes, want":   func(o *world.Options) { o.Version = strings.Repeat("a", 1<<10+1) },
-	} {
-		o := g.options()
-		change(&o)
-		_, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-		wantText(t, err, want)
-	}
-	s := store.New(store.Options{})
-	var w *world.World
-	inTick := map[string]func(ctx context.Context) error{
-		"Submit inside a tick or Applied: not allowed in this phase; record in a pass of the tick": func(ctx context.Context) error {
-			return errorOf(w.Submit(ctx, func(store.Queue) error { return nil }))
-		},
-		"Export inside a tick or Applied: not allowed in this phase; call it from another": func(ctx context.Context) error { return w.Export(ctx, io.Discard) },
-		"Close inside a tick or Applied: not allowed in this phase; end the context":       func(ctx context.Context) error { return w.Close(ctx) },
-		"Step during another Run or Step, or inside a tick":                                func(ctx context.Context) error { return errorOf(w.Step(ctx)) },
-	}
-	w, err := world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
-		for want, call := range inTick {
-			wantText(t, call(ctx), want)
-		}
-		return nil
-	}})
-	noError(t, err)
-	defer mustClose(t, w)
-	noError(t, errorOf(w.Step(t.Context())))
-	one := world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }}
-	log := openJournal(t, t.TempDir())
-	first, err := world.Open(t.Context(), store.New(store.Options{}), log, one)
-	noError(t, err)
-	second := func() error { return errorOf(world.Open(t.Context(), store.New(store.Options{}), log, one)) }
-	wantText(t, second(), "another World writes this journal; close that World, give this one a folder of its own, or set Options.Observe")
-	mustClose(t, first)
-	first, err = world.Open(t.Context(), store.New(store.Options{}), log, one)
-	noError(t, err)
-	mustClose(t, first)
-	mustCloseJournal(t, log)
-	wantText(t, errorOf(world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})), "a driver has claimed the store")
-}
-
-func wantText(t testing.TB, err error, want string) {
-	t.Helper()
-	failIf(t, err == nil || !strings.Contains(err.Error(), want), "got error %v, want %s", err, want)
-}
-
-func TestOpen_RefusesUnsavableTables(t *testing.T) {
-	type held struct {
-		Name string
-		Next *int
-	}
-	s := store.New(store.Options{})
-	store.Register(s, store.TableOptions[held]{Name: "held"})
-	_, err := world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})
-	failIf(t, !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), "Next"), "Open: %v", err)
-}
-
-func TestOpen_ClaimsTheStore(t *testing.T) {
-	g, w := newWorld(t, store.Options{}, world.Memory())
-	wantError(t, errorOf(world.Open(t.Context(), g.Store, world.Memory(), g.options())), store.ErrPhase)
-	wantError(t, g.Inbox(g.order(1)), store.ErrPhase)
-	wantError(t, errorOf(g.Flush(t.Context())), store.ErrPhase)
-	mustClose(t, w)
-	noError(t, g.Inbox(g.order(1)))
-}
 
 // A snapshot without later ticks is only a state, for any version.
 func TestErrVersion_TicksOfOtherTables(t *testing.T) {
@@ -152,8 +76,7 @@ func TestSnapshot_WrongOneIsSkipped(t *testing.T) {
 func TestErrCorrupt_RecordsThatDoNotFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good := keeping{world.Memory()}
-		g := newGame(t, store.Options{})
-		w := openWith(t, g, good, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		g, w := newWorld(t, store.Options{}, good, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		for n := range 6 {
 			submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)

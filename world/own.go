@@ -99,7 +99,6 @@ func (w *World) complete(ctx context.Context) error {
 	at, err := w.append(ctx, p)
 	switch {
 	case errors.Is(err, errFenced):
-		w.note(func(f *stats) { f.lostAppends++ })
 		if !w.change(event{kind: appendLost, role: &follower{ahead: w.at().Idle > 0}, calls: err}) {
 			err = errFenced // without calls nothing is uncertain
 		}
@@ -109,6 +108,7 @@ func (w *World) complete(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
+	// A candidate keeps its record until apply makes it the leader.
 	if l, leads := w.role.(*leader); leads {
 		l.pending = nil // apply answers the calls
 	}

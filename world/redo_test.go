@@ -50,11 +50,11 @@ func TestRedo_RepeatsTickWithItsInput(t *testing.T) {
 			plain, w0 := newWorld(t, alone, world.Memory())
 			l, leader, follower := world.Memory(), newGame(t, alone), newGame(t, store.Options{Workers: 2})
 			var created, again int
-			w1 := openWith(t, leader, l, func(o *world.Options) {
+			w1 := mustOpen(t, leader, l, func(o *world.Options) {
 				o.Shadow = shadow
 				repeat(t, leader, runs, &created)(o)
 			})
-			w2 := openWith(t, follower, l, repeat(t, follower, runs, &again))
+			w2 := mustOpen(t, follower, l, repeat(t, follower, runs, &again))
 			for n := range ticks {
 				calls := []*submission{submit(t.Context(), w0, plain.order(3*n)), submit(t.Context(), w1, leader.order(3*n))}
 				stepEach(t, w0, w1, w2)
@@ -77,7 +77,7 @@ func TestRedo_RepeatsTickWithItsInput(t *testing.T) {
 func TestRedo_SaveFailsAfterFlush(t *testing.T) {
 	inBubble(t, "", func(t *testing.T) {
 		g := newGame(t, alone)
-		w := openWith(t, g, world.Memory(), func(o *world.Options) {
+		w := mustOpen(t, g, world.Memory(), func(o *world.Options) {
 			o.Tick = func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 				_, err := g.Flush(ctx)
 				redo := entrance.RedoOf(ctx)

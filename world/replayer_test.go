@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func played(t *testing.T, herd bool) (l *journal.Journal, g *game) {
 		l, err := journal.Open(dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 12, Keep: 1 << 20})
 		noError(t, err)
 		for term := range 4 {
-			w := openWith(t, g, l, func(o *world.Options) { o.Idle = 200 * time.Millisecond })
+			w := mustOpen(t, g, l, func(o *world.Options) { o.Idle = 200 * time.Millisecond })
 			for n := range 30 {
 				tick := w.Status().Tick + 1
 				if random.IntN(2) == 0 || tick == skipped || n == 29 { // the record of a start follows calls
@@ -65,10 +66,11 @@ func played(t *testing.T, herd bool) (l *journal.Journal, g *game) {
 			again.digests, again.open, again.seen = g.digests, g.open, g.seen
 			g = again
 		}
-		mustCloseJournal(t, l)
+		noError(t, l.Close())
 	})
 	l, err := journal.OpenRead(dir)
 	noError(t, err)
+	t.Cleanup(func() { noError(t, l.Close()) })
 	return l, g
 }
 
@@ -139,7 +141,6 @@ func TestReplayer_EveryWalkReachesTheSameStates(t *testing.T) {
 	for _, herd := range []bool{false, true} {
 		t.Run(fmt.Sprint("herd=", herd), func(t *testing.T) {
 			l, want := played(t, herd)
-			defer mustCloseJournal(t, l)
 			tail, err := l.Tail(t.Context())
 			noError(t, err)
 			for _, workers := range []int{1, 3} {
@@ -209,7 +210,6 @@ func (v *visitor) rerun(t *testing.T) {
 func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
 	ctx := t.Context()
 	l, want := played(t, false)
-	defer mustCloseJournal(t, l)
 	for name, c := range map[string]struct {
 		change func(g *game, o *world.Options)
 		rec    func(rec []byte)
@@ -228,7 +228,14 @@ func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
 			if c.change != nil {
 				c.change(g, &o)
 			}
-			damaged := damagedRecord{l, 10, c.rec}
+			damaged := &faulty{Log: l, read: func(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+				return l.Read(ctx, after, func(at uint64, rec []byte) error {
+					if rec = bytes.Clone(rec); at == 10 && c.rec != nil {
+						c.rec(rec)
+					}
+					return each(at, rec)
+				})
+			}}
 			r, err := world.NewReplayer(ctx, g.Store, damaged, o)
 			noError(t, err)
 			defer r.Close()
@@ -258,20 +265,4 @@ func TestReplayer_ErrorsNameTheRecord(t *testing.T) {
 	r.Close()
 	wantError(t, errorOf(r.Start(ctx, 0)), store.ErrClosed)
 	wantError(t, r.Back(ctx, new(world.Moment)), store.ErrClosed)
-}
-
-// A damagedRecord is a log with a changed record.
-type damagedRecord struct {
-	world.Log
-	at     uint64
-	change func(rec []byte)
-}
-
-func (l damagedRecord) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	return l.Log.Read(ctx, after, func(at uint64, rec []byte) error {
-		if rec = append([]byte(nil), rec...); at == l.at && l.change != nil {
-			l.change(rec)
-		}
-		return each(at, rec)
-	})
 }

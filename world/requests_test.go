@@ -45,33 +45,21 @@ func openTill(t *testing.T, l world.Log, shadow float64) *till {
 	return a
 }
 
-type tillAnswer struct {
-	sum  int
-	err  error
-	done bool
-}
-
-func (a *till) submit(ctx context.Context, key string, n int) *tillAnswer {
-	got := new(tillAnswer)
-	go func() {
-		got.sum, got.err = a.requests.Submit(ctx, a.World, key, n)
-		got.done = true
-	}()
-	synctest.Wait()
-	return got
+func (a *till) submit(ctx context.Context, key string, n int) *outcome[int] {
+	return aside(func() (int, error) { return a.requests.Submit(ctx, a.World, key, n) })
 }
 
 func (a *till) want(t *testing.T, key string, n, sum int, wants ...error) {
 	t.Helper()
 	got := a.submit(t.Context(), key, n)
 	mustStep(t, a.World)
-	got.want(t, sum, wants...)
+	wantAnswer(t, got, sum, wants...)
 }
 
-func (g *tillAnswer) want(t *testing.T, sum int, wants ...error) {
+func wantAnswer(t *testing.T, g *outcome[int], sum int, wants ...error) {
 	t.Helper()
 	synctest.Wait()
-	if wantError(t, g.err, wants...); !g.done || g.sum != sum || g.err != nil && len(wants) == 0 {
+	if wantError(t, g.err, wants...); !g.done || g.result != sum || g.err != nil && len(wants) == 0 {
 		t.Errorf("got %+v, want %d, %v", *g, sum, wants)
 	}
 }
@@ -82,8 +70,8 @@ func TestRequests_CountOnce(t *testing.T) {
 		a := openTill(t, l, 1)
 		first, second := a.submit(t.Context(), "a", 5), a.submit(t.Context(), "a", 5)
 		mustStep(t, a.World)
-		first.want(t, 5)
-		second.want(t, 5)
+		wantAnswer(t, first, 5)
+		wantAnswer(t, second, 5)
 		a.want(t, "b", 2, 7)
 		a.want(t, "a", 6, 0, store.ErrDuplicate)
 		for range 2 {
@@ -108,7 +96,7 @@ func TestRequests_CountOnce(t *testing.T) {
 		go func() { stepped <- errorOf(a.Step(hung)) }()
 		synctest.Wait()
 		cancel()
-		got.want(t, 0, store.ErrUncertain)
+		wantAnswer(t, got, 0, store.ErrUncertain)
 		end()
 		wantError(t, <-stepped, context.Canceled)
 		l.append = nil
@@ -131,8 +119,8 @@ func TestRequests_CountOnce(t *testing.T) {
 		a, b := openTill(t, l, 1), openTill(t, l, 1)
 		a.want(t, "a", 5, 5)
 		mustStep(t, b.World)
-		b.submit(t.Context(), "a", 5).want(t, 5)
-		b.submit(t.Context(), "b", 5).want(t, 0, world.ErrNotLeader)
+		wantAnswer(t, b.submit(t.Context(), "a", 5), 5)
+		wantAnswer(t, b.submit(t.Context(), "b", 5), 0, world.ErrNotLeader)
 		mustClose(t, a.World, b.World)
 	})
 	inBubble(t, "canceled before a tick", func(t *testing.T) {
@@ -140,7 +128,7 @@ func TestRequests_CountOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		got := a.submit(ctx, "a", 5)
 		cancel()
-		got.want(t, 0, context.Canceled)
+		wantAnswer(t, got, 0, context.Canceled)
 		failIf(t, errors.Is(got.err, store.ErrUncertain), "got %v", got.err)
 		a.want(t, "a", 6, 6)
 		mustClose(t, a.World)
@@ -174,11 +162,11 @@ func TestRequests_HaltedWorldAnswersNothing(t *testing.T) {
 		a := openTill(t, world.Memory(), 0) // a shadow takes back a tick that fails
 		good, bad := a.submit(t.Context(), "a", 5), a.submit(t.Context(), "b", -1)
 		wantError(t, errorOf(a.Step(t.Context())), world.ErrTick)
-		good.want(t, 0, world.ErrTick)
-		bad.want(t, 0, world.ErrTick)
+		wantAnswer(t, good, 0, world.ErrTick)
+		wantAnswer(t, bad, 0, world.ErrTick)
 		for _, key := range []string{"a", "b", "c"} {
 			got := a.submit(t.Context(), key, 5)
-			got.want(t, 0, world.ErrNotLeader)
+			wantAnswer(t, got, 0, world.ErrNotLeader)
 			failIf(t, errors.Is(got.err, fs.ErrClosed) || errors.Is(got.err, store.ErrUncertain), "got %v", got.err)
 		}
 		mustClose(t, a.World)

@@ -113,6 +113,7 @@ func (w *World) change(e event) (waited bool) {
 		waited = entrance.Len(p.calls) > 0
 		entrance.Done(p.calls, 0, e.calls)
 	}
+	// A closed World has given its store back, so no call may be taken from it.
 	if old.kind() == closed {
 		return false
 	}
@@ -137,7 +138,7 @@ func (w *World) become(e event) (old role) {
 	default:
 		w.role = e.role
 		if e.position != nil {
-			w.move(e.position)
+			w.position = *e.position
 		}
 	}
 	return old

@@ -2,13 +2,18 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"handloom/internal/entrance"
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -77,4 +82,72 @@ func TestRole_Table(t *testing.T) {
 			w.release()
 		}
 	}
+}
+
+func TestErrVersion_NeedsSameProgram(t *testing.T) {
+	s := store.New(store.Options{})
+	claim, err := s.Entrance(entrance.Key{}).OpenClaim(t.Context())
+	noError(t, err)
+	defer claim.Release()
+	local := entry.TermStart{Version: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}
+	for name, c := range map[string]struct {
+		change   func(e *entry.TermStart)
+		refused  bool
+		portable bool // refused also with Options.Portable
+	}{
+		"the same":        {func(*entry.TermStart) {}, false, false},
+		"another rate":    {func(e *entry.TermStart) { e.Hz = 30 }, false, false},
+		"another program": {func(e *entry.TermStart) { e.Version = "game 2" }, true, true},
+		"other tables":    {func(e *entry.TermStart) { e.Schema = entry.Chain{2} }, true, true},
+		"another machine": {func(e *entry.TermStart) { e.Arch = "arm64" }, true, false},
+		"another Go":      {func(e *entry.TermStart) { e.Go = "go1.26.2" }, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := local
+			c.change(&other)
+			for portable, want := range map[bool]bool{false: c.refused, true: c.portable} {
+				w := World{exclusive: claim, termStart: local, o: Options{Portable: portable}}
+				if err := w.mayApply(&other); errors.Is(err, ErrVersion) != want || (err != nil) != want {
+					t.Errorf("portable %t: %v, want refused %t", portable, err, want)
+				}
+			}
+		})
+	}
+}
+
+// A sealing claim counts calls of Seal.
+type sealing struct {
+	entrance.Claim[store.Queue, *store.Receipt, *store.Writer]
+	seals int
+}
+
+func (c *sealing) Seal(b []byte, maxBytes int) ([]byte, entrance.Calls) {
+	c.seals++
+	return c.Claim.Seal(b, maxBytes)
+}
+
+func TestRun_HeartbeatSealsNoTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.New(store.Options{Workers: 1})
+		items := store.Register(s, store.TableOptions[int]{Name: "item"})
+		w, err := Open(t.Context(), s, Memory(), Options{Tick: func(context.Context, *store.Writer, Tick) error { return nil }})
+		noError(t, err)
+		c := &sealing{Claim: w.exclusive}
+		w.exclusive = c
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(30 * time.Second)
+		_, err = w.Submit(ctx, func(q store.Queue) error {
+			items.Emplace(q, 1)
+			return nil
+		})
+		noError(t, err)
+		<-done
+		if n := w.Status().Position; n < 500 || c.seals > 3 {
+			t.Errorf("%d seals for %d records, want 3", c.seals, n)
+		}
+		noError(t, w.Close(t.Context()))
+	})
 }

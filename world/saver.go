@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"time"
 )
 
 // A saver saves snapshots. Only the fields image, saved and size are used by a save in progress.
@@ -132,9 +131,9 @@ func (w *World) saveIfDue(ctx context.Context, leader bool) {
 
 // copyImage copies the state for a save. If the copy fails, the next one is due later.
 func (w *World) copyImage(ctx context.Context) error {
-	s, h, begun := &w.saver, w.at(), time.Now()
+	s, h := &w.saver, w.at()
 	err := w.copyInto(ctx, &s.image)
-	s.image.total, s.image.took = s.total, time.Since(begun)
+	s.image.total = s.total
 	if err != nil {
 		s.countFrom(s.here(&h))
 		w.noteUnsaved(err)
@@ -208,7 +207,7 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 	if err := w.put(ctx, i); err != nil {
 		return err
 	}
-	w.note(func(f *stats) { f.damaged = nil })
+	w.note(func(f *stats) { clear(f.damaged) })
 	if err := w.trim(ctx, older); err != nil {
 		w.noteUnsaved(fmt.Errorf("world: trim after the snapshot of record %d: %w", i.position.at, err))
 	}
@@ -217,13 +216,12 @@ func (w *World) save(ctx context.Context, i *snapshot) error {
 
 // put saves i. It neither verifies older snapshots nor trims.
 func (w *World) put(ctx context.Context, i *snapshot) error {
-	begun := time.Now()
 	if err := w.log.Save(ctx, i.position.at, i.writeTo); err != nil {
 		return w.unsaved(i, err)
 	}
 	w.saver.saved, w.saver.size = i.position.at, i.size
 	w.noteSaved(i.position.tick, i.total)
-	w.note(func(f *stats) { f.saveTook, f.savedBytes = i.took+time.Since(begun), i.size })
+	w.note(func(f *stats) { f.savedBytes = i.size })
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"time"
 
 	"handloom/internal/entrance"
 	"handloom/internal/entry"
@@ -21,9 +20,8 @@ import (
 type snapshot struct {
 	state    store.Checkpoint
 	position position
-	size     int64         // bytes, once written or read
-	total    progress      // until the position
-	took     time.Duration // the copy
+	size     int64    // bytes, once written or read
+	total    progress // until the position
 }
 
 func (w *World) copyInto(ctx context.Context, i *snapshot) error {
@@ -108,25 +106,22 @@ const maxReplaced = 10
 func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h position) bool) (found, gone bool, err error) {
 	for _, at := range saved {
 		var i snapshot
-		if err := w.readSnapshot(ctx, at, &i, serves); err != nil {
-			if ctx.Err() != nil {
-				return false, gone, context.Cause(ctx)
-			}
-			if errors.Is(err, store.ErrSchema) {
-				return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %w", at, ErrVersion, err)
-			}
-			gone = gone || errors.Is(err, fs.ErrNotExist)
-			w.notePassed(at, err)
-			continue
-		}
+		err := w.readSnapshot(ctx, at, &i, serves)
+		gone = gone || errors.Is(err, fs.ErrNotExist)
 		h := i.position
-		if !serves(h) {
-			continue
-		}
-		if err := w.verifyIdle(ctx, &h); err != nil {
-			if ctx.Err() != nil {
-				return false, gone, context.Cause(ctx)
+		if err == nil {
+			if !serves(h) {
+				continue
 			}
+			err = w.verifyIdle(ctx, &h)
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return false, gone, context.Cause(ctx)
+		case errors.Is(err, store.ErrSchema):
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %w", at, ErrVersion, err)
+		default: // an older snapshot leads to the same state, by more ticks
 			w.notePassed(at, err)
 			continue
 		}

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,76 +8,51 @@ import (
 
 	"handloom/internal/entrance"
 	"handloom/internal/histogram"
-	"handloom/tasks"
 )
 
-// Status is the state of a World, for packages expvar and log/slog.
+// Status has the figures of a World that its operator acts on, for packages expvar and log/slog.
+// A program counts its ticks and calls itself, in Options.Applied.
 type Status struct {
-	Leader     bool          `json:"leader"`      // this World leads
-	Waits      bool          `json:"waits"`       // for a handoff, see Options.Wait
-	Term       uint32        `json:"term"`        // number of leaders so far
-	TermAge    time.Duration `json:"term_age_ns"` // time since this World saw the term begin, or since Open
-	LeaderID   string        `json:"leader_id"`   // ID of the last leader, a random number; "" before the first term
-	Position   uint64        `json:"position"`    // position of the last applied record
-	Tick       uint64        `json:"tick"`        // the last applied tick
-	Unrecorded int           `json:"unrecorded"`  // ticks since that record, see Options.Idle
-	Lag        time.Duration `json:"lag_ns"`      // time from that tick, by its leader's clock, to its end here
-	Halted     string        `json:"halted,omitempty"`
+	Leader bool   `json:"leader"`           // this World leads; of Worlds that share a log, one does
+	Waits  bool   `json:"waits"`            // for a handoff, see Options.Wait; call Handoff of the leader
+	Term   uint32 `json:"term"`             // number of leaders so far; if it grows without a handoff, leaders die, pause or lose the log
+	Halted string `json:"halted,omitempty"` // the error that ended this World; see guide/errors.md, then open it again
 
-	// ClockOff is the leader's clock minus Tick.Time. After a jump of the clock, Tick.Time
-	// follows at 1.5 times normal speed, or at half of it. Time without a leader counts as a
-	// jump: after 8 h without one, Tick.Time needs 16 h to reach the clock.
+	Position   uint64        `json:"position"`   // position of the last applied record; if it stands, look at AppendErr
+	Tick       uint64        `json:"tick"`       // the last applied tick
+	Unrecorded int           `json:"unrecorded"` // ticks since that record, which a crash loses, see Options.Idle
+	Lag        time.Duration `json:"lag_ns"`     // time from that tick, by its leader's clock, to its end here; if it grows, this World is too slow to take over
+
+	// ClockOff is the leader's clock minus Tick.Time: set the clock if it was wrong. After a jump
+	// of the clock, Tick.Time follows at 1.5 times normal speed, or at half of it. Time without a
+	// leader counts as a jump: after 8 h without one, Tick.Time needs 16 h to reach the clock.
 	ClockOff time.Duration `json:"clock_off_ns"`
 
-	TickP50      time.Duration `json:"tick_p50_ns"` // duration of ticks, with Shadow
-	TickP99      time.Duration `json:"tick_p99_ns"`
-	TickMax      time.Duration `json:"tick_max_ns"`
-	TicksDropped uint64        `json:"ticks_dropped"` // by Run, because ticks or appends took too long
-
-	CallsWaiting int    `json:"calls_waiting"` // calls of Submit that have not returned
-	CallsSealed  uint64 `json:"calls_sealed"`  // calls in ticks of this World
-	CallsDropped uint64 `json:"calls_dropped"` // sealed calls that did not fit
-
-	Appended        int           `json:"appended"`      // records of this World
-	AppendP50       time.Duration `json:"append_p50_ns"` // append latency
-	AppendP99       time.Duration `json:"append_p99_ns"`
-	AppendMax       time.Duration `json:"append_max_ns"`
-	Refused         uint64        `json:"refused"`                // failed attempts to append
-	AppendErr       string        `json:"append_error,omitempty"` // the last one, until an append succeeds
-	LostAppends     uint64        `json:"lost_appends"`           // records that lost to another leader
-	ForeignMessages uint64        `json:"foreign_messages"`       // in the log, by others than worlds
-	Cut             string        `json:"cut,omitempty"`          // torn records that Open of the log removed
+	TickP99      time.Duration `json:"tick_p99_ns"`            // duration of ticks, with Shadow; above 1/Hz, Run drops ticks
+	CallsWaiting int           `json:"calls_waiting"`          // calls of Submit that have not returned; if it grows, refuse clients
+	AppendP99    time.Duration `json:"append_p99_ns"`          // latency of appends, a part of each Submit: of the disk or the network
+	AppendErr    string        `json:"append_error,omitempty"` // error of the last append, until one succeeds; calls wait: repair the log
+	Cut          string        `json:"cut,omitempty"`          // torn records that Open of the log removed, after a loss of power; see guide/losses.md
 
 	SavedTick    uint64        `json:"saved_tick"`           // tick of the newest snapshot; another World's may be later
-	SavedAge     time.Duration `json:"saved_age_ns"`         // time since that save, or since Open
-	SavedBytes   int64         `json:"saved_bytes"`          // size of the newest that this World wrote or read
-	SaveTime     time.Duration `json:"save_ns"`              // duration of this World's last save
-	SaveErr      string        `json:"save_error,omitempty"` // of the last save or trim, "" once both succeed
-	BadSnapshots int           `json:"bad_snapshots"`        // unreadable snapshots
-	LogRecords   uint64        `json:"log_records"`          // records since the newest snapshot
-	LogBytes     uint64        `json:"log_bytes"`            // their size
+	SavedAge     time.Duration `json:"saved_age_ns"`         // time since that save, or since Open; a recovery runs the ticks after it
+	SavedBytes   int64         `json:"saved_bytes"`          // size of the newest that this World wrote or read, for the size of disks
+	SaveErr      string        `json:"save_error,omitempty"` // error of the last save or trim, "" once both succeed; the log grows: make room
+	BadSnapshots int           `json:"bad_snapshots"`        // unreadable snapshots; if not 0, look at the disk, and take a backup
 	DiskBytes    int64         `json:"disk_bytes"`           // disk use of the log, 0 if unknown
 }
 
 type stats struct {
-	termSeen     time.Time
 	ticks        histogram.Histogram
-	ticksDropped uint64
-	callsSealed  uint64
-	callsDropped uint64
 	appends      histogram.Histogram
-	refused      uint64
 	appendErr    error
-	lostAppends  uint64
 	savedTick    uint64
-	savedTotal   progress // total at its position
-	total        progress
-	saveTook     time.Duration
+	savedTotal   progress // until its position
 	savedBytes   int64
 	savedAt      time.Time
 	saveErr      error
 	badSnapshots int
-	damaged      []damagedSnapshot // found since the last save
+	damaged      map[uint64]error // snapshots by position, found since the last save
 	passedErr    error
 	lag          time.Duration
 	clockOff     time.Duration
@@ -104,21 +78,13 @@ func (w *World) status() Status {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	f, h, k := &w.stats, &w.position, w.role.kind()
-	since := f.total.since(f.savedTotal)
 	s := Status{
-		Leader: k == leading, Waits: k == waiting, Term: h.Term, TermAge: time.Since(f.termSeen), Position: h.at, Tick: h.tick, Unrecorded: int(h.Idle), Lag: f.lag, ClockOff: f.clockOff,
-		TickP50: f.ticks.Quantile(0.5), TickP99: f.ticks.Quantile(0.99), TickMax: f.ticks.Max(), TicksDropped: f.ticksDropped,
-		CallsWaiting: int(w.calls.Load()), CallsSealed: f.callsSealed, CallsDropped: f.callsDropped,
-		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
-		Refused: f.refused, AppendErr: text(f.appendErr), LostAppends: f.lostAppends,
-		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SavedBytes: f.savedBytes, SaveTime: f.saveTook, SaveErr: text(f.saveErr),
-		BadSnapshots: f.badSnapshots, LogRecords: since.records, LogBytes: since.bytes,
+		Leader: k == leading, Waits: k == waiting, Term: h.Term, Position: h.at, Tick: h.tick, Unrecorded: int(h.Idle), Lag: f.lag, ClockOff: f.clockOff,
+		TickP99: f.ticks.Quantile(0.99), CallsWaiting: int(w.calls.Load()), AppendP99: f.appends.Quantile(0.99), AppendErr: text(f.appendErr),
+		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SavedBytes: f.savedBytes, SaveErr: text(f.saveErr), BadSnapshots: f.badSnapshots,
 	}
 	if e, ends := w.role.(*ended); ends {
 		s.Halted = text(e.err)
-	}
-	if h.Leader != 0 {
-		s.LeaderID = fmt.Sprintf("%016x", h.Leader)
 	}
 	return s
 }
@@ -130,9 +96,6 @@ func (s *Status) describe(l Log) {
 	}
 	if c, ok := l.(tornLog); ok {
 		s.Cut = c.CutText()
-	}
-	if c, ok := l.(foreignLog); ok {
-		s.ForeignMessages = c.ForeignMessages()
 	}
 	if c, ok := l.(sizedLog); ok {
 		s.DiskBytes, _ = c.DiskBytes()
@@ -155,8 +118,8 @@ func (s Status) String() string {
 	case s.Waits:
 		line = "waits"
 	}
-	line += fmt.Sprintf(": term %d, tick %d, record %d, lag %v; appends p50 %v p99 %v max %v; snapshot of tick %d, %v ago",
-		s.Term, s.Tick, s.Position, s.Lag, s.AppendP50, s.AppendP99, s.AppendMax, s.SavedTick, s.SavedAge.Round(time.Millisecond))
+	line += fmt.Sprintf(": term %d, tick %d, record %d, lag %v; appends p99 %v; snapshot of tick %d, %v ago",
+		s.Term, s.Tick, s.Position, s.Lag, s.AppendP99, s.SavedTick, s.SavedAge.Round(time.Millisecond))
 	if s.ClockOff != 0 {
 		line += fmt.Sprintf("; the clock is %v off the time of ticks", s.ClockOff)
 	}
@@ -190,35 +153,19 @@ func (w *World) note(change func(f *stats)) {
 
 func (w *World) noteAppend(took time.Duration, err error) {
 	w.note(func(f *stats) {
-		if f.appendErr = err; err != nil {
-			f.refused++
-			return
+		if f.appendErr = err; err == nil {
+			f.appends.Add(took)
 		}
-		f.appends.Add(took)
 	})
 }
 
 // noteTick notes a tick that ended after h.
-func (w *World) noteTick(h *position, took time.Duration, sealed, dropped int) {
+func (w *World) noteTick(h *position, took time.Duration) {
 	lag := time.Since(time.Unix(0, h.Time))
 	w.note(func(f *stats) {
-		f.lag, f.total = lag, w.saver.total
+		f.lag = lag
 		f.ticks.Add(took)
-		f.callsSealed += uint64(sealed)
-		f.callsDropped += uint64(dropped)
 	})
-}
-
-// countDropped returns tick, which also notes the ticks that l drops.
-func (w *World) countDropped(l *tasks.Loop, tick func(context.Context, uint64) error) func(context.Context, uint64) error {
-	noted := uint64(0)
-	return func(ctx context.Context, number uint64) error {
-		if n := l.Dropped(); n > noted {
-			w.note(func(f *stats) { f.ticksDropped += n - noted })
-			noted = n
-		}
-		return tick(ctx, number)
-	}
 }
 
 func (w *World) appendErr() (err error) {
@@ -231,9 +178,9 @@ func (w *World) noteSaved(tick uint64, total progress) {
 	w.note(func(f *stats) { f.savedTick, f.savedTotal, f.savedAt, f.saveErr = tick, total, time.Now(), nil })
 }
 
-// sinceSaved returns the progress since the newest snapshot.
+// sinceSaved returns the progress since the newest snapshot. The caller has the lock.
 func (w *World) sinceSaved() (p progress) {
-	w.note(func(f *stats) { p = f.total.since(f.savedTotal) })
+	w.note(func(f *stats) { p = w.saver.total.since(f.savedTotal) })
 	return p
 }
 
@@ -245,27 +192,14 @@ func (w *World) notePassed(at uint64, err error) {
 	w.note(func(f *stats) {
 		f.badSnapshots++
 		f.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
-		if errors.Is(err, errDamaged) && f.damage(at) == nil {
-			f.damaged = append(f.damaged, damagedSnapshot{at, err})
+		if errors.Is(err, errDamaged) {
+			f.damaged[at] = err
 		}
 	})
 }
 
-type damagedSnapshot struct {
-	at  uint64
-	err error
-}
-
+// damage returns the fault of a damaged snapshot, so that none is read twice to know it.
 func (w *World) damage(at uint64) (err error) {
-	w.note(func(f *stats) { err = f.damage(at) })
+	w.note(func(f *stats) { err = f.damaged[at] })
 	return err
-}
-
-func (f *stats) damage(at uint64) error {
-	for _, d := range f.damaged {
-		if d.at == at {
-			return d.err
-		}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,12 +29,12 @@ func TestStatus_HasTextAndJSON(t *testing.T) {
 		}
 		synctest.Wait()
 		leads, follows := w.Status(), v.Status()
-		failIf(t, !leads.Leader || leads.Tick != 10 || leads.Position != 11 || leads.Appended != 11 || leads.SavedTick != 7 || leads.Lag != 0, "%+v", leads)
-		failIf(t, follows.Leader || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond, "%+v", follows)
+		failIf(t, !leads.Leader || leads.Tick != 10 || leads.Position != 11 || leads.SavedTick != 7 || leads.Lag != 0, "%+v", leads)
+		failIf(t, follows.Leader || follows.Tick != 10 || follows.Lag != time.Millisecond, "%+v", follows)
 		for w, s := range map[*world.World]world.Status{w: leads, v: follows} {
 			equal(t, "at a glance", w.Entrance(entrance.Key{}), entrance.State{Leader: s.Leader, Waits: s.Waits, ClockOff: s.ClockOff})
 		}
-		line := "leads: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
+		line := "leads: term 1, tick 10, record 11, lag 0s; appends p99 0s; snapshot of tick 7, 4ms ago"
 		equal(t, "String", leads.String(), line)
 		b, err := json.Marshal(follows)
 		var back world.Status
@@ -74,22 +75,6 @@ func TestRead_ShowsWholeTicks(t *testing.T) {
 	mustClose(t, w)
 }
 
-func TestRun_KeepsTheRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, alone)
-		r := run(t, g, world.Memory())
-		time.Sleep(10*time.Second + time.Millisecond)
-		failIf(t, errorOf(r.Step(t.Context())) == nil, "Step while Run runs")
-		r.end(t)
-		wantTicks(t, g, 601)
-		seeds := make(map[uint64]bool)
-		for i, o := range g.seen {
-			failIf(t, !o.Leader || o.Replay || seeds[o.Seed] || i > 0 && !o.Time.After(g.seen[i-1].Time), "tick %d: %+v", i+1, o)
-			seeds[o.Seed] = true
-		}
-	})
-}
-
 func TestApplied_GetsEveryTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
@@ -109,33 +94,81 @@ func TestApplied_GetsEveryTick(t *testing.T) {
 	})
 }
 
+// The figures of a journal, before and after a torn write.
 func TestStatus_NamesTornTail(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	j := openJournal(t, dir)
-	w := mustOpen(t, newGame(t, store.Options{}), j)
-	steps(t, w, 3)
-	equal(t, "torn tail of a whole journal", w.Status().Cut, "")
-	at := w.Status().Position
+	_, w := newWorld(t, alone, j)
+	steps(t, w, 300)
+	noError(t, w.Handoff(t.Context(), "game"))
+	var disk int64
+	files, err := os.ReadDir(dir)
+	noError(t, err)
+	for _, f := range files {
+		info, err := f.Info()
+		noError(t, err)
+		disk += info.Size()
+	}
+	before := w.Status()
+	failIf(t, before.Cut != "" || before.DiskBytes != disk || disk < 2*before.SavedBytes, "%+v, want %d bytes on disk", before, disk)
 	crash(t, w)
-	mustCloseJournal(t, j)
+	noError(t, j.Close())
 	noError(t, kit.TearJournal(dir))
 
 	j = openJournal(t, dir)
-	w = mustOpen(t, newGame(t, store.Options{}), j)
+	w = mustOpen(t, newGame(t, alone), j)
 	s := w.Status()
+	equal(t, "bytes of the snapshot after recovery", s.SavedBytes, before.SavedBytes)
 	cut, ok := j.Truncated()
-	if want := fmt.Sprintf("record %d: at most %d cut", cut.At, cut.Records); !ok || cut.At != at || !strings.HasPrefix(s.Cut, want) {
+	if want := fmt.Sprintf("record %d: at most %d cut", cut.At, cut.Records); !ok || cut.At != before.Position || !strings.HasPrefix(s.Cut, want) {
 		t.Errorf("cut %q, want %q...; the journal: %+v", s.Cut, want, cut)
 	}
-	failIf(t, !strings.Contains(s.String(), "; "+s.Cut), "String %q lacks %q", s, s.Cut)
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", s)
-	failIf(t, !strings.Contains(log.String(), fmt.Sprintf("status.cut=%q", s.Cut)), "logged as %s", log.String())
+	failIf(t, !strings.Contains(s.String(), "; "+s.Cut) || !strings.Contains(log.String(), fmt.Sprintf("status.cut=%q", s.Cut)), "String %q, logged as %s", s, log.String())
 	mustClose(t, w)
-	mustCloseJournal(t, j)
+	noError(t, j.Close())
 
-	j = openJournal(t, dir)
-	w = mustOpen(t, newGame(t, store.Options{}), j)
+	w = mustOpen(t, newGame(t, alone), openJournal(t, dir))
 	equal(t, "torn tail after another Open", w.Status().Cut, "")
 	mustClose(t, w)
+}
+
+// figuredLog is a log with figures of its own.
+type figuredLog struct{ world.Log }
+
+func (figuredLog) DiskBytes() (int64, error) { return 4, nil }
+func (figuredLog) CutText() string           { return "cut" }
+
+func TestStatus_HasFiguresOfLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := figuredLog{world.Memory()}
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		observer := mustOpen(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.Observe = true })
+		for _, s := range []world.Status{w.Status(), observer.Status()} {
+			failIf(t, s.DiskBytes != 4 || s.Cut != "cut", "%+v", s)
+		}
+		mustClose(t, observer, w)
+	})
+}
+
+func TestStatus_MeasuresTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, alone)
+		g.fault = func(tick world.Tick) error {
+			switch tick.Number {
+			case 10:
+				time.Sleep(50 * time.Millisecond)
+			case 200:
+				time.Sleep(110 * time.Millisecond) // Run catches up on two ticks, as after tick 10
+			}
+			return nil
+		}
+		w := mustOpen(t, g, world.Memory(), func(o *world.Options) { o.Hz = 100 })
+		ctx := within(t, 4*time.Second-time.Millisecond)
+		wantError(t, w.Run(ctx), context.DeadlineExceeded)
+		s := w.Status()
+		failIf(t, s.Tick != 390 || s.TickP99 != 0, "%+v", s)
+		mustClose(t, w)
+	})
 }

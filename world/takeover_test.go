@@ -35,7 +35,7 @@ func runWorld(g *game, w *world.World) *running {
 	return r
 }
 
-func (r *running) end(t *testing.T) {
+func (r *running) end(t testing.TB) {
 	t.Helper()
 	r.stop()
 	wantError(t, <-r.done, context.Canceled)
@@ -93,9 +93,7 @@ func pauseOwner(t *testing.T, trims bool) {
 	synctest.Wait()
 	failIf(t, !errors.Is(waits.err, world.ErrNotLeader) || errors.Is(waits.err, store.ErrUncertain), "a call that waited: done %t, %v", waits.done, waits.err)
 	failIf(t, !trims && !errors.Is(sealed.err, world.ErrNotLeader) || errors.Is(sealed.err, store.ErrUncertain) != trims, "the call of the record: done %t, %v", sealed.done, sealed.err)
-	if s := w.Status(); s.Leader || !trims && s.LostAppends != 1 {
-		t.Errorf("the paused world: %+v", s)
-	}
+	failIf(t, w.Status().Leader, "the paused world: %v", w.Status())
 	for last := mustStep(t, v); w.Status().Tick < last.Number; {
 		mustStep(t, w)
 	}
@@ -160,9 +158,9 @@ func TestTakeover_WaitsForThreeTicks(t *testing.T) {
 	for hz, want := range map[int]time.Duration{1: 3 * time.Second, 100: world.Memory().ElectionTimeout()} {
 		inBubble(t, fmt.Sprint("hz=", hz), func(t *testing.T) {
 			l, clocked := keeping{world.Memory()}, func(o *world.Options) { o.Hz = hz }
-			w := openWith(t, newGame(t, alone), l, clocked)
+			w := mustOpen(t, newGame(t, alone), l, clocked)
 			g := newGame(t, alone)
-			v := runWorld(g, openWith(t, g, l, clocked))
+			v := runWorld(g, mustOpen(t, g, l, clocked))
 			mustStep(t, w)
 			synctest.Wait()
 			time.Sleep(want - time.Millisecond)
@@ -187,5 +185,26 @@ func TestTakeover_NeedsTailOfLog(t *testing.T) {
 		s := v.Status()
 		failIf(t, s.Leader || s.Term != 1 || s.Tick != 3, "%+v", s)
 		mustClose(t, v, w)
+	})
+}
+
+func TestTakeover_IgnoresReplayedTerms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		open := func() *world.World {
+			return mustOpen(t, newGame(t, alone), l, func(o *world.Options) { o.SnapshotTicks = 1000 })
+		}
+		for range 4 {
+			w := open()
+			steps(t, w, 2)
+			time.Sleep(time.Minute)
+			crash(t, w)
+		}
+		w := open()
+		begin := time.Now()
+		steps(t, w, 1)
+		took := time.Since(begin)
+		failIf(t, took > l.ElectionTimeout(), "the takeover took %v, want %v", took, l.ElectionTimeout())
+		crash(t, w)
 	})
 }

@@ -198,15 +198,7 @@ func (w *World) at() position {
 func (w *World) setPosition(h position) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.move(&h)
-}
-
-// move needs the mutex.
-func (w *World) move(h *position) {
-	if h.Term != w.position.Term {
-		w.stats.termSeen = time.Now()
-	}
-	w.position = *h
+	w.position = h
 }
 
 // Read calls fn with the last applied tick, in a [store.Store.Read]. A World that lags, or has

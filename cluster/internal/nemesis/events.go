@@ -177,7 +177,7 @@ func (e *event) happen(ctx context.Context) error {
 		return err
 	}
 	e.before, _ = e.term()
-	then, begun := e.Status(e.owner, cell), time.Now()
+	begun := time.Now()
 	e.gaps.begin()
 	if e.kind.do(e); e.failed != nil {
 		return e.failed
@@ -205,7 +205,7 @@ func (e *event) happen(ctx context.Context) error {
 		return nil
 	}
 	err := e.Until(ctx, func() bool {
-		e.fenced = e.owner.Up() && e.Status(e.owner, cell).LostAppends > then.LostAppends
+		e.fenced = e.owner.Up() && e.Status(e.owner, cell).Term > e.before
 		return e.fenced
 	})
 	if err != nil && ctx.Err() == nil {

@@ -22,8 +22,10 @@ type Fleet struct {
 	*localnet.Fleet
 	applied func(node string, tick, digest uint64) // called with ticks of nodes
 
-	mutex sync.Mutex
-	cells [localnet.Size]map[cluster.CellID]world.Status // last reports, by node
+	mutex  sync.Mutex
+	cells  [localnet.Size]map[cluster.CellID]world.Status // last reports, by node
+	newest uint32                                         // the newest reported term
+	since  time.Time                                      // the first report that has newest
 }
 
 // Play is [localnet.Play] with a Fleet.
@@ -54,6 +56,9 @@ func (f *Fleet) receive(n *localnet.Member, line string) {
 		if err = json.Unmarshal([]byte(line), &c); err == nil {
 			f.mutex.Lock()
 			f.cells[n.Index][c.Cell] = c.World
+			if c.World.Term > f.newest {
+				f.newest, f.since = c.World.Term, time.Now()
+			}
 			f.mutex.Unlock()
 		}
 	}

@@ -186,21 +186,15 @@ func (r *run) note(e *event) {
 
 // calm returns the time until failovers are fast again.
 func (r *run) calm() time.Duration {
-	_, age := r.term()
-	return max(10*300*ms+100*ms-age, 0) + time.Duration(r.random.IntN(300))*ms
+	_, since := r.term()
+	return max(10*300*ms+100*ms-time.Since(since), 0) + time.Duration(r.random.IntN(300))*ms
 }
 
-// term returns the newest term and the time since it began.
-func (r *run) term() (term uint32, age time.Duration) {
-	for _, n := range r.Nodes {
-		switch s := r.Status(n, cell); {
-		case s.Term > term:
-			term, age = s.Term, s.TermAge
-		case s.Term == term:
-			age = max(age, s.TermAge)
-		}
-	}
-	return term, age
+// term returns the newest term and the time of its first report.
+func (f *Fleet) term() (term uint32, since time.Time) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.newest, f.since
 }
 
 // draw draws a kind from a deck, which contains each kind Weight times.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -93,19 +95,19 @@ func TestReceive_KeepsSaveError(t *testing.T) {
 }
 
 // A node that has not seen the newest term does not count.
-func TestTerm_AgeIsOfNewest(t *testing.T) {
-	r := newTestRun()
-	for i, s := range []world.Status{{Term: 2, TermAge: time.Hour}, {Term: 3, TermAge: time.Second}, {Term: 3, TermAge: 2 * time.Second}} {
-		n := &localnet.Member{Index: i}
-		r.Nodes = append(r.Nodes, n)
-		r.receive(n, "listen")
-		line, err := json.Marshal(cluster.CellStatus{Cell: cell, World: s})
-		failIf(t, err)
-		r.receive(n, string(line))
-	}
-	if term, age := r.term(); term != 3 || age != 2*time.Second {
-		t.Errorf("got term %d of age %v, want 3 of 2s", term, age)
-	}
+func TestTerm_IsTheNewestSinceItsFirstReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, begun := newTestRun(), time.Now()
+		for i, term := range []uint32{1, 3, 2, 3} {
+			n := &localnet.Member{Index: min(i, 2)}
+			r.receive(n, "listen")
+			r.receive(n, fmt.Sprintf(`{"Cell":%d,"World":{"term":%d}}`, cell, term))
+			time.Sleep(time.Second)
+		}
+		if term, since := r.term(); term != 3 || since.Sub(begun) != time.Second {
+			t.Errorf("got term %d after %v, want 3 after 1s", term, since.Sub(begun))
+		}
+	})
 }
 
 func failIf(t *testing.T, err error) {

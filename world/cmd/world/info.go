@@ -43,15 +43,7 @@ type lookedRecords struct {
 	Terms       [2]uint32      // first and last
 	Input       int            // bytes
 	LastTick    time.Time
-	Epoch       lookedEpoch // last one
-}
-
-type lookedEpoch struct {
-	Term    uint32
-	Version string
-	Hz      int
-	Arch    string
-	Go      string
+	Start       logentry.TermStart // record of the last term start
 }
 
 // info shows a snapshot or journal without knowing the item types.
@@ -173,8 +165,7 @@ func (r *lookedRecords) add(at uint64, rec []byte) error {
 	r.Terms[1] = info.Term
 	switch info.Kind {
 	case logentry.KindTermStart:
-		s := &info.Start
-		r.Epoch = lookedEpoch{info.Term, s.Version, int(s.Hz), s.Arch, s.Go}
+		r.Start = info.Start
 	case logentry.KindTick:
 		if r.Ticks[0] == 0 {
 			r.Ticks[0] = info.Tick

@@ -42,9 +42,9 @@ func (l *looked) writeRecords(w io.Writer) {
 		fmt.Fprintf(w, ", %s %s", kind, report.Count(r.Kinds[kind]))
 	}
 	fmt.Fprintln(w)
-	if e := r.Epoch; e != (lookedEpoch{}) {
+	if s := r.Start; s.Arch != "" {
 		fmt.Fprintf(w, "terms %d to %d, ticks %s to %s, %s of input\n", r.Terms[0], r.Terms[1], grouped(r.Ticks[0]), grouped(r.Ticks[1]), report.Bytes(int64(r.Input)))
-		fmt.Fprintf(w, "program %q, %d Hz, %s, %s; the last tick was %s\n", e.Version, e.Hz, e.Arch, e.Go, r.LastTick.UTC().Format(time.RFC3339))
+		fmt.Fprintf(w, "program %q, %d Hz, %s, %s; the last tick was %s\n", s.Version, s.Hz, s.Arch, s.Go, r.LastTick.UTC().Format(time.RFC3339))
 	}
 	fmt.Fprintln(w)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,14 +75,8 @@ func content(t *testing.T, dir string) map[string]string {
 
 func wantUnchanged(t *testing.T, dir string, before map[string]string) {
 	t.Helper()
-	after := content(t, dir)
-	for path, b := range before {
-		if after[path] != b {
-			t.Errorf("%s has changed", path)
-		}
-	}
-	if len(after) != len(before) {
-		t.Errorf("got %d files, want %d", len(after), len(before))
+	if after := content(t, dir); !maps.Equal(after, before) {
+		t.Errorf("%s has changed: got %d files, want %d", dir, len(after), len(before))
 	}
 }
 
