@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 	"handloom/store"
 )
 
-// may is a row of the table "Concurrency" of the package comment.
+// may is a row of the table of callers in guide/rules.md.
 type may struct {
 	calls, inside []string
 	from          string
@@ -22,38 +23,40 @@ type may struct {
 
 func whoMay(t *testing.T) (rows []may) {
 	t.Helper()
-	source, err := os.ReadFile("doc.go")
+	page, err := os.ReadFile("../guide/rules.md")
 	noError(t, err)
-	_, table, _ := strings.Cut(string(source), "// # Concurrency\n//\n")
-	table, _, _ = strings.Cut(table, "//\n// ")
-	for i, line := range slices.Collect(strings.Lines(table)) {
-		text := strings.TrimRight(strings.TrimPrefix(line, "//\t"), "\n")
-		column := func(from, to int) string { return strings.TrimSpace(text[min(from, len(text)):min(to, len(text))]) }
-		calls, inside, from := column(0, 36), column(36, 66), column(66, len(text))
-		switch {
-		case i == 0:
-			if calls != "call" || inside != "inside" || from != "from" {
-				t.Fatalf("the columns of the table are not where they were: %q", text)
-			}
-		case from == "": // continued
-			rows[len(rows)-1].add(calls, inside)
-		case calls == "":
-			rows = append(rows, may{calls: rows[len(rows)-1].calls, inside: phrases(inside), from: from})
-		default:
-			rows = append(rows, may{from: from})
-			rows[len(rows)-1].add(calls, inside)
+	_, table, found := strings.Cut(string(page), "\n| calls | inside | from |\n|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.SplitSeq(table, "\n") {
+		cells := strings.Split(strings.ReplaceAll(line, "`", ""), "|")
+		if !found || len(cells) != 5 {
+			t.Fatalf("guide/rules.md: the line %q of the table of callers", line)
 		}
+		row := may{strings.Fields(cells[1]), strings.Split(strings.TrimSpace(cells[2]), ", "), strings.TrimSpace(cells[3])}
+		if len(row.calls) == 0 { // of the previous row
+			row.calls = rows[len(rows)-1].calls
+		}
+		rows = append(rows, row)
 	}
 	return append(rows, may{calls: []string{"Claim"}, inside: []string{"no phase"}, from: "any"}) // of package world
 }
 
-func (m *may) add(calls, inside string) {
-	m.calls = append(m.calls, strings.Fields(calls)...)
-	m.inside = append(m.inside, phrases(inside)...)
-}
-
-func phrases(text string) []string {
-	return strings.FieldsFunc(strings.ReplaceAll(text, ", ", ","), func(r rune) bool { return r == ',' })
+// The code in the package comment is in the examples, so it compiles and runs.
+func TestDoc_ShowsCodeOfExamples(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	noError(t, err)
+	blocks, indent := regexp.MustCompile(`(?m)(^//\t.*\n)+`).FindAll(doc, -1), regexp.MustCompile(`(?m)^(//)?\t*`)
+	examples, err := filepath.Glob("example*_test.go")
+	noError(t, err)
+	for _, block := range blocks {
+		if !slices.ContainsFunc(examples, func(file string) bool {
+			code, err := os.ReadFile(file)
+			return err == nil && bytes.Contains(indent.ReplaceAll(code, nil), indent.ReplaceAll(block, nil))
+		}) {
+			t.Errorf("no example has\n%s", block)
+		}
+	}
+	equal(t, "blocks of code", len(blocks), 4)
 }
 
 // fits reports whether the rows permit a call inside phases, innermost last, and whether
@@ -82,7 +85,6 @@ type visitor struct {
 	stable       *store.StableTable[item]
 	frame        *store.Schedule
 	now, next    *store.Column[item, int]
-	added        int
 	writer       *store.Writer // the innermost one
 	groups       store.Groups[item, item]
 	before       store.Checkpoint
@@ -167,12 +169,10 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	}
 	calls["Exchange"] = func(ctx context.Context) error { return store.Exchange(ctx, v.now, v.next) }
 	calls["AddColumn"] = func(context.Context) error {
-		v.added++
-		return faultOf(func() { store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
+		return faultOf(func() { store.AddColumn(v.other, store.ColumnOptions[int]{Name: "late"}) })
 	}
 	calls["AddSparse"] = func(context.Context) error {
-		v.added++
-		return faultOf(func() { store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
+		return faultOf(func() { store.AddSparse(v.stable, store.ColumnOptions[int]{Name: "late"}) })
 	}
 	calls["Submit"] = func(ctx context.Context) error {
 		return onlyError(v.Submit(ctx, func(store.Queue) error { return nil }))
@@ -213,10 +213,6 @@ func attempt(call func(ctx context.Context) error, ctx context.Context) (err err
 		return errors.Join(store.ErrPhase, errors.New(message))
 	}
 	return err
-}
-
-func alonePhase(phase string) bool {
-	return phase != "no phase" && phase != "Read" && phase != "Reduce"
 }
 
 func TestPhases_MatchTheConcurrencyTable(t *testing.T) {
@@ -261,7 +257,7 @@ func TestPhases_MatchTheConcurrencyTable(t *testing.T) {
 
 func checkCell(t *testing.T, rows []may, name string, phases []string) {
 	fits, atOnce := fits(rows, name, phases)
-	if (name == "Queues" || name == "Discard") && slices.ContainsFunc(phases, alonePhase) {
+	if (name == "Queues" || name == "Discard") && slices.ContainsFunc(phases, func(p string) bool { return p != "no phase" && p != "Read" && p != "Reduce" }) {
 		fits = false // the phase around the Reduce decides
 	}
 	v := newVisitor(t)
@@ -271,19 +267,16 @@ func checkCell(t *testing.T, rows []may, name string, phases []string) {
 			t.Errorf("%s: %v, which should fit: %t", while, err, fits)
 		}
 	}
-	err := v.enter(t.Context(), phases, func(ctx context.Context) { check(ctx, fits, "alone") })
-	noError(t, err)
+	noError(t, v.enter(t.Context(), phases, func(ctx context.Context) { check(ctx, fits, "alone") }))
 	turns := phases[len(phases)-1] == "Frame" || phases[len(phases)-1] == "system"
 	if _, reduces := map[string]bool{"Reduce": true, "Digest": true, "Verify": true}[name]; !turns && !reduces || !fits {
 		return
 	}
-	everywhere := slices.Contains([]string{"Inbox", "Stats", "Flushed", "Epoch", "Timings"}, name)
 	v = newVisitor(t)
-	err = v.enter(t.Context(), phases, func(outer context.Context) {
-		err := v.enter(outer, []string{"Reduce"}, func(context.Context) { check(outer, atOnce || everywhere, "while a Reduce runs") })
+	noError(t, v.enter(t.Context(), phases, func(outer context.Context) {
+		err := v.enter(outer, []string{"Reduce"}, func(context.Context) { check(outer, atOnce, "while a Reduce runs") })
 		wantError(t, "", err, nil)
-	})
-	noError(t, err)
+	}))
 }
 
 func complaint(f func() error) (text string) {
