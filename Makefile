@@ -43,7 +43,7 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 	$(MAKE) forgeries SEED=$(SEED)
 	go run ./stress -seed $(SEED) -profile pr -duration 30m
 	go run ./stress -canary rare -seed 1
-	go test -rapid.seed=0 ./batch ./store ./shard ./shard/handle ./tasks ./proof/model $(addprefix ./internal/,digest histogram items schedule slotset trace)
+	go test -rapid.seed=0 ./batch ./store ./shard ./handle ./tasks ./proof/model $(addprefix ./internal/,digest histogram items schedule slotset trace)
 	go test ./cluster -run 'TestCall_CountsOnce|TestNode_CellsSurviveKills' -call-kills 100 -call-seed $(SEED) -join-cells 30 -join-kills 20 -timeout 30m
 	$(MAKE) kills messages
 	$(MAKE) nemesis DURATION=20m SEED=$(SEED)
@@ -104,7 +104,7 @@ test: ## the tests in full size; they start compilers and browsers
 RACE = GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(call alternatives,$(UNRACED))'
 
 race: ## the library under the race detector, in random order
-	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./internal/schedule
+	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./store/internal/schedule
 
 race-all: ## everything under the race detector
 	$(RACE) -timeout 30m $(ALL)

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 type yard struct {

@@ -1,6 +1,6 @@
 package batch
 
-import "handloom/shard/handle"
+import "handloom/handle"
 
 // byRow are a chunk's erases as rows of its shard. Handles would cost a cache miss per row
 // (op=storm). [Pass.ResolveRows] replaces rows by handles before anything except a flush

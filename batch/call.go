@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Call is a call of the inbox whose caller waits.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/entrance"
-	"handloom/shard/handle"
 )
 
 // InboxCall is a call of the inbox, which a flush may drop as a whole.

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 var errFull = errors.New("it does not fit")

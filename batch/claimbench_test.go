@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 type wide [4]uint64

@@ -4,9 +4,9 @@ import (
 	"sort"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Commands are the commands of a batch for one table, in (key, sequence) order, and the

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // ErrQueueFull means that a queue, the inbox or the batch is at its limit. A pass wraps it

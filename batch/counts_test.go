@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func TestCounts_CommandsIsTheFirstNine(t *testing.T) {

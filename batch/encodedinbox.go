@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"handloom/handle"
 	"handloom/internal/highwater"
-	"handloom/shard/handle"
 )
 
 // EncodedInbox holds the calls of a claimed inbox. Their goroutines encode them.

@@ -1,9 +1,9 @@
 package batch
 
 import (
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/highwater"
-	"handloom/shard/handle"
 )
 
 // Erase records an erase of the item id names, in any table of the store. A provisional

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/shard/handle"
+	"handloom/handle"
 
 	"pgregory.net/rapid"
 )

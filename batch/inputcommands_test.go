@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/entrance"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // The input of decoded commands has the same commands, and refuses those that fit no table.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"handloom/handle"
 	"handloom/internal/digest"
 	"handloom/internal/entrance"
-	"handloom/shard/handle"
 )
 
 // input holds an encoded inbox for the next flush, in one queue without limits. Every

@@ -3,10 +3,10 @@ package batch
 import (
 	"encoding/binary"
 
+	"handloom/handle"
 	"handloom/internal/digest"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Encoding of an input: calls of the inbox as bytes. Numbers without a size are

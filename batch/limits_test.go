@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 var kinds = map[string]struct {

@@ -3,8 +3,8 @@ package batch
 import (
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // links are the places of handles in values of one type.

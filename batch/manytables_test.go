@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 func TestQueue_CommandsDoNotComputeTheLoad(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"weak"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 type big struct{ data *[1 << 16]byte }

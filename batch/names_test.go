@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"handloom/batch"
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func TestResolve_ForgedNamesAreStale(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Only the last command of an item has an effect on an optional attachment. So a flush

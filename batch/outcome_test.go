@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func TestPending_CountsOnlyKeptCommands(t *testing.T) {

@@ -3,7 +3,7 @@ package batch
 import (
 	"slices"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Target is an item, or its value of an attachment, for [Recorder.Trace].

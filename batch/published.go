@@ -3,8 +3,8 @@ package batch
 import (
 	"slices"
 
+	"handloom/handle"
 	"handloom/internal/highwater"
-	"handloom/shard/handle"
 )
 
 // published are the commands of the current frame's flushes. A frame with several flushes

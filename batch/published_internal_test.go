@@ -3,8 +3,8 @@ package batch
 import (
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 func publish(b *Batch, r *Recorder, tasks int, first bool, names map[handle.ID]handle.ID) {

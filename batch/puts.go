@@ -3,9 +3,9 @@ package batch
 import (
 	"slices"
 
+	"handloom/handle"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Puts are one queue's commands by handle for one shard, in sequence: Values[i] is for IDs[i].

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/highwater"
-	"handloom/shard/handle"
 )
 
 // Queue records the commands of one task or of one call of the inbox. It belongs to the

@@ -3,9 +3,9 @@ package batch
 import (
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Recorder records the commands of one table. Its typed functions are [Emplace],

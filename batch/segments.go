@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // segmentNumbers numbers the segments of a table. No number is returned, even after a

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // attached are the commands of a batch for one attachment.

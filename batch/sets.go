@@ -4,10 +4,10 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // SetLog records the values for an attachment of a table, such as a column. A Set gives an

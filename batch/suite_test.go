@@ -6,9 +6,9 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Each run checks the same cases, or drawn ones with -rapid.seed=0.

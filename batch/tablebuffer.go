@@ -3,9 +3,9 @@ package batch
 import (
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // tableBuffer holds one queue's creates and puts for one table.

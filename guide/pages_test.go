@@ -207,7 +207,7 @@ func library(t *testing.T) (all, public []string) {
 		noError(t, err)
 		all = append(all, filepath.ToSlash(folder))
 	}
-	return all, slices.DeleteFunc(slices.Clone(all), func(f string) bool { return strings.HasPrefix(f, "internal/") })
+	return all, slices.DeleteFunc(slices.Clone(all), func(f string) bool { return strings.Contains("/"+f, "/internal/") })
 }
 
 // computed maps panics without a literal message to the section that explains them.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/seam"
 	"handloom/internal/slotset"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 // wornTable returns a table of few slots and its live items. Some slots are depleted or at

@@ -3,7 +3,7 @@ package shard
 import (
 	"unsafe"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // listener receives the changes that flushes make to the items of a shard, on the applying

@@ -4,10 +4,10 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/dense"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // columnShard is a column of the shard's map and the state of a flush for it.

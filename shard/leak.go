@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"handloom/batch"
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Leak returns an error for the first component that holds a provisional handle, and its

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // LinkVisitor calls visit with the address of each handle that slices, maps and pointers of

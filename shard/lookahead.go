@@ -3,8 +3,8 @@ package shard
 import (
 	"slices"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 const lookahead = slotset.Lookahead

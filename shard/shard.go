@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/dense"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 // Shard is one typeId of a table: its map and the state of a flush for it.

@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/dense"
 	"handloom/internal/items"
 	"handloom/internal/paged"
 	"handloom/internal/sparse"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 // written is a map to change without a flush.

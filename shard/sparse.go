@@ -5,10 +5,10 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/highwater"
 	"handloom/internal/slotset"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 // sparseShard is sparse data of the shard's items and the state of a flush for it.

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/dense"
 	"handloom/internal/digest"
 	"handloom/internal/items"
 	"handloom/internal/paged"
 	"handloom/internal/slotset"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 // Map is the storage of a shard without item types. User lookups do not use it.

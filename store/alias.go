@@ -2,8 +2,8 @@ package store
 
 import (
 	"handloom/batch"
-	"handloom/internal/schedule"
-	"handloom/shard/handle"
+	"handloom/handle"
+	"handloom/store/internal/schedule"
 	"handloom/tasks"
 )
 

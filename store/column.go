@@ -9,11 +9,11 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/items"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 // Column is an array of C with one element per row of a packed table, for data that some

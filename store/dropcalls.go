@@ -10,9 +10,9 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 // prepareWithout prepares a flush again without the inbox calls that made prepare fail.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 func (c *Schedule) Order() []int { return c.plan.Order() }

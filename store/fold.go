@@ -11,7 +11,7 @@ import (
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/paged"
-	"handloom/internal/schedule"
+	"handloom/store/internal/schedule"
 	"handloom/tasks"
 )
 

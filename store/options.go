@@ -6,10 +6,10 @@ import (
 	"reflect"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/paged"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 // MaxShards is the maximum of shards per table.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Queue records the commands of a task or of an inbox call, through methods of tables

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"handloom/batch"
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Report has the outcome of a flush. The Report of Flush is valid until the next flush;

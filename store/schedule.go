@@ -9,8 +9,8 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/schedule"
 	"handloom/internal/seam"
+	"handloom/store/internal/schedule"
 )
 
 // System is one step of a frame. Its Reads, Writes and Emits decide which systems may run

@@ -6,10 +6,10 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/paged"
-	"handloom/shard/handle"
 )
 
 // StableTable holds all items of one type T at addresses that do not change while the

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
-	"handloom/shard/handle"
 	"handloom/tasks"
 )
 

@@ -9,13 +9,13 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/items"
 	"handloom/internal/paged"
 	"handloom/internal/slotset"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 // Table holds all items of one type T in a store, packed: the last item fills the gap of

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/paged"
 	"handloom/shard"
-	"handloom/shard/handle"
 )
 
 // Value is state of type T that a store has once, such as a score. It is part of digests,

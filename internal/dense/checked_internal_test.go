@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 func TestChecked_NamesOperationBeforeFault(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // From the second Clear on meta set and freelist exchange arrays.

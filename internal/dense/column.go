@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/digest"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Kind identifies a column. All shards of a table and all copies of their maps share it.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Elements are small and large, with pointers and without.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/digest"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // encoding returns the bytes that DigestTo hashes.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // comparison has the typed functions of a Defragment.

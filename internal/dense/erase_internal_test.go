@@ -3,8 +3,8 @@ package dense
 import (
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // The batch needs three blocks of moves.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Insert adds v after the last row and returns its handle in O(1) amortized time. It fails

@@ -3,9 +3,9 @@ package dense
 import (
 	"iter"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Items returns the dense set: every item by row. Its capacity equals its length.

@@ -3,8 +3,8 @@ package dense
 import (
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Inline instantiates functions that are generic only to be inlined: importers can inline

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Bitset is a set of items to erase.

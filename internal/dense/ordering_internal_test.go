@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 func ascending(a, b *int) int { return *a - *b }

@@ -1,10 +1,10 @@
 package dense
 
 import (
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Set is a packed map whose item type is a run-time [items.Type]. The zero Set has typeId 0

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // SortAs moves the items of ids to the first rows in the order of ids; see

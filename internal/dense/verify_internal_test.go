@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/seam"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 func TestVerify_CitesInvariant(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
+	"handloom/handle"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 )
 
 type Info struct {

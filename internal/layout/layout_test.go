@@ -15,37 +15,37 @@ import (
 // mayImport lists the packages of this module that each package may import
 // directly: without a line, none.
 var mayImport = map[string][]string{
-	"store":                     {"tasks", "internal/image", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire", "internal/entrance"},
+	"store":                     {"tasks", "internal/image", "batch", "shard", "store/internal/schedule", "internal/sparse", "handle", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire", "internal/entrance"},
 	"store/storetest":           {"store"},
 	"store/storeweb":            {"batch", "store", "internal/chart", "internal/report"},
 	"tasks":                     {"internal/check", "internal/seam"},
-	"internal/schedule":         {"tasks"},
+	"store/internal/schedule":   {"tasks"},
 	"journal":                   {"internal/check", "internal/entrance", "internal/lockfile"},
 	"world":                     {"store", "tasks", "internal/entry", "internal/entrance", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
 	"history":                   {"journal", "world", "store", "store/storeweb", "internal/check", "internal/cli", "internal/digest", "internal/entry", "internal/entrance", "internal/image", "internal/localpage"},
 	"world/logtest":             {"world"},
 	"world/cmd/world":           {"journal", "world", "internal/cli", "internal/entry", "internal/entrance", "internal/image", "internal/report", "store"},
 	"internal/entry":            {"internal/wire"},
-	"internal/image":            {"internal/digest", "internal/wire", "shard/handle"},
-	"shard":                     {"batch", "internal/digest", "internal/sparse", "internal/dense", "internal/paged", "internal/items", "internal/slotset", "shard/handle", "internal/highwater"},
-	"batch":                     {"internal/digest", "internal/entrance", "internal/items", "shard/handle", "internal/check", "internal/highwater"},
-	"shard/handlemap":           {"internal/dense", "internal/items", "internal/slotset", "shard/handle", "internal/check"},
-	"shard/slotmap":             {"internal/paged", "internal/items", "internal/slotset", "shard/handle", "internal/check"},
-	"internal/slotset":          {"shard/handle", "internal/digest", "internal/seam", "internal/check"},
+	"internal/image":            {"internal/digest", "internal/wire", "handle"},
+	"shard":                     {"batch", "internal/digest", "internal/sparse", "internal/dense", "internal/paged", "internal/items", "internal/slotset", "handle", "internal/highwater"},
+	"batch":                     {"internal/digest", "internal/entrance", "internal/items", "handle", "internal/check", "internal/highwater"},
+	"shard/handlemap":           {"internal/dense", "internal/items", "internal/slotset", "handle", "internal/check"},
+	"shard/slotmap":             {"internal/paged", "internal/items", "internal/slotset", "handle", "internal/check"},
+	"internal/slotset":          {"handle", "internal/digest", "internal/seam", "internal/check"},
 	"internal/items":            {"internal/slotset", "internal/digest"},
-	"internal/sparse":           {"internal/check", "internal/digest", "internal/items", "internal/dense", "internal/slotset", "shard/handle"},
-	"internal/dense":            {"internal/items", "internal/slotset", "internal/digest", "shard/handle", "internal/check"},
-	"internal/paged":            {"internal/items", "internal/slotset", "internal/digest", "shard/handle", "internal/check"},
-	"proof/maptest":             {"internal/check", "internal/seam", "internal/slotset", "shard/handle"}, // for tests only
+	"internal/sparse":           {"internal/check", "internal/digest", "internal/items", "internal/dense", "internal/slotset", "handle"},
+	"internal/dense":            {"internal/items", "internal/slotset", "internal/digest", "handle", "internal/check"},
+	"internal/paged":            {"internal/items", "internal/slotset", "internal/digest", "handle", "internal/check"},
+	"proof/maptest":             {"internal/check", "internal/seam", "internal/slotset", "handle"}, // for tests only
 	"stress/internal/campaign":  {"internal/report", "proof/draw", "proof/model", "proof/process", "proof/runner", "proof/script"},
 	"stress/kills":              {"internal/cli", "internal/entrance", "internal/report", "journal", "world", "proof/game", "proof/process"},
 	"proof/game":                {"store", "world"},
 	"proof/draw":                {"proof/script"},
-	"proof/runner":              {"batch", "store", "shard/handle", "internal/check", "internal/entrance", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
+	"proof/runner":              {"batch", "store", "handle", "internal/check", "internal/entrance", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
 	"bench/internal/buildcost":  {"internal/report"},
 	"bench/internal/targets":    {"bench/internal/measure", "internal/report"},
 	"bench/internal/results":    {"internal/cli", "bench/internal/measure", "bench/internal/targets", "internal/chart", "internal/report"},
-	"bench/internal/suite":      {"bench/internal/measure", "internal/entrance", "journal", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace"},
+	"bench/internal/suite":      {"bench/internal/measure", "internal/entrance", "journal", "store", "tasks", "handle", "shard/handlemap", "shard/slotmap", "internal/trace"},
 	"guide/internal/swarm":      {"store", "tasks"},
 	"guide/bank":                {"journal", "store", "world"},
 	"guide/market":              {"history", "journal", "store", "world"},
@@ -69,7 +69,7 @@ const anything = "*"
 // inherited is the only dependency of the library beyond the standard library.
 const inherited = "golang.org/x/sync/errgroup"
 
-var topLevel = []string{"batch", "bench", "cluster", "guide", "history", "internal", "journal", "proof", "shard", "store", "stress", "tasks", "world"}
+var topLevel = []string{"batch", "bench", "cluster", "guide", "handle", "history", "internal", "journal", "proof", "shard", "store", "stress", "tasks", "world"}
 
 type pkg struct {
 	ImportPath string

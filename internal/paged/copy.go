@@ -3,8 +3,8 @@ package paged
 import (
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Clone returns a copy, by assignment.

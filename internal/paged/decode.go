@@ -1,9 +1,9 @@
 package paged
 
 import (
+	"handloom/handle"
 	"handloom/internal/digest"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Load restores the state that [Set.DigestTo] wrote into the map, which must be unused. It

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/digest"
 	"handloom/internal/items"
 	"handloom/internal/paged"
-	"handloom/shard/handle"
 )
 
 type item struct {

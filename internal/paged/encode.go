@@ -1,8 +1,8 @@
 package paged
 
 import (
+	"handloom/handle"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 )
 
 // Digest returns a number for the whole state: slots, freelist and items. It takes O(slots)

@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Erase removes the item of h and reports whether it existed, in O(1) time.

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // All iterates by ascending row over the rows that exist when it is called.

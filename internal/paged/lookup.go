@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Find takes O(1) time and inlines, also within a table method that finds the map first; it

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // page is the memory of 1<<shift rows: adjacent words and adjacent items. Bulk steps

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // CanInsert returns an error that wraps [handle.ErrFull] unless n more items fit after

@@ -3,9 +3,9 @@ package paged
 import (
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Set is a stable map whose item type is a run-time [Type]. The zero Set has typeId 0 and

@@ -3,9 +3,9 @@ package paged
 import (
 	"slices"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // reuse requires that the front slot's page has memory.

@@ -3,9 +3,9 @@ package paged
 import (
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Type is an [items.Type] with the typed steps of pages.

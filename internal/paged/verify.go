@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Verify returns an error that cites the first broken invariant. It takes O(Cap()) time.

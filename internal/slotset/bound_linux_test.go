@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // wordsAtTheBound returns n-3 words of a mapping of n words. Only the words past n-64 are

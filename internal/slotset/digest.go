@@ -3,8 +3,8 @@ package slotset
 import (
 	"iter"
 
+	"handloom/handle"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 )
 
 // In digests and snapshots, words of vacant slots contain the order of the freelist: each

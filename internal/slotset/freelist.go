@@ -1,7 +1,7 @@
 package slotset
 
 import (
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Freelist is the state of the slots except the words, which [Set] or the stable map

@@ -3,7 +3,7 @@ package slotset
 import (
 	"math/bits"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Handles is a set of handles of one map, at most one per slot: Add replaces an older

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func TestHandles_KeepsLastOfEachSlot(t *testing.T) {

@@ -1,6 +1,6 @@
 package slotset
 
-import "handloom/shard/handle"
+import "handloom/handle"
 
 // Inline instantiates functions that are generic only to be inlined; see package dense.
 // These functions call nothing, not even a method of a handle. They do nearly all

@@ -1,6 +1,6 @@
 package slotset
 
-import "handloom/shard/handle"
+import "handloom/handle"
 
 func (s *Set) CanIssue(n, freed int) bool { return s.canIssue(len(s.Words), n, freed) }
 

@@ -3,8 +3,8 @@ package slotset
 import (
 	"fmt"
 
+	"handloom/handle"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 )
 
 // wordsAtOnce limits the words allocated before any was read; the count alone is not

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Bitset is a set of items of one map to erase. Marking only reads the map, so a caller can

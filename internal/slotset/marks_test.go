@@ -3,7 +3,7 @@ package slotset
 import (
 	"testing"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func TestBitset_ClearResetsCounts(t *testing.T) {

@@ -1,6 +1,6 @@
 package slotset
 
-import "handloom/shard/handle"
+import "handloom/handle"
 
 func (s *Freelist) Front() Slot { return s.ring[s.at(s.front)] }
 

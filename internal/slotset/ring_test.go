@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 
 	"pgregory.net/rapid"
 )

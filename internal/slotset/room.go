@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Validate returns an error that names every fault of the options. pkg begins the messages.

@@ -3,7 +3,7 @@ package slotset
 import (
 	"slices"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Slot is a position in the sparse set and Row a position in the dense set. Different types

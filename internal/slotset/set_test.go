@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/seam"
-	"handloom/shard/handle"
 
 	"pgregory.net/rapid"
 )

@@ -3,7 +3,7 @@ package slotset
 import (
 	"fmt"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // Verify checks all slots and the freelist and returns an error that cites the first

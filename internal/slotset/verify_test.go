@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 )
 
 // Slot 0 is depleted; slots 1, 3, 5 and 6 are live; slots 4 and 2 are vacant in this order.

@@ -1,6 +1,6 @@
 package slotset
 
-import "handloom/shard/handle"
+import "handloom/handle"
 
 // The counter of a packed container rises with every change that an iteration by row must
 // see, so an iteration compares once a step. An insert changes only rows past its end.

@@ -3,9 +3,9 @@ package sparse
 import (
 	"fmt"
 
+	"handloom/handle"
 	"handloom/internal/dense"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 )
 
 // Skip skips the output of [Map.DigestTo] for a map of at most limit items.

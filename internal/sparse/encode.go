@@ -1,8 +1,8 @@
 package sparse
 
 import (
+	"handloom/handle"
 	"handloom/internal/digest"
-	"handloom/shard/handle"
 )
 
 // DigestTo writes the state, owners and items by row, to h.

@@ -3,8 +3,8 @@ package sparse
 import (
 	"iter"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // All iterates by row as dense.All does, and has the same rules.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/dense"
 	"handloom/internal/digest"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 type part struct {

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Host is the map that owns the items.

@@ -3,8 +3,8 @@ package sparse_test
 import (
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 // Handles of any bits without data find nothing, also where an int has 32 bits.

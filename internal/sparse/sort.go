@@ -3,9 +3,9 @@ package sparse
 import (
 	"math/bits"
 
+	"handloom/handle"
 	"handloom/internal/items"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 type sorting struct {

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 	"weak"
 
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 type box struct{ data *[1 << 16]byte }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"weak"
 
+	"handloom/handle"
 	"handloom/internal/check"
-	"handloom/shard/handle"
 )
 
 // PointerItem is the target of pointer items. Its size and pointers keep it in

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 // expectFull fails the test unless every insert of n items returns ErrFull and

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Slots are depleted, live and vacant; the freelist becomes 8, 2, 6. No bits name an item

@@ -13,8 +13,8 @@ import (
 	"reflect"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 type Options = handle.Options

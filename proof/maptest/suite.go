@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/seam"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 type number = handle.Of[uint64]

@@ -7,7 +7,7 @@ import (
 
 	"handloom/proof/maptest"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func TestClear_FreesSortedItems(t *testing.T) {

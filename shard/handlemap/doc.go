@@ -3,7 +3,7 @@
 //
 // # Terms
 //
-//   - handle: the name of one item, a handle.Of[T] of package shard/handle.
+//   - handle: the name of one item, a handle.Of[T] of package handle.
 //   - slot: a position in the sparse set; never moves while its item lives.
 //   - row: a position in the dense set; moves when items are erased or sorted.
 //   - dense set: the items by row. Meta set: row to slot. Sparse set: slot to row and generation.

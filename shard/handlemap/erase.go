@@ -1,9 +1,9 @@
 package handlemap
 
 import (
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/dense"
-	"handloom/shard/handle"
 )
 
 // Erase removes the item of h and reports whether it existed. It takes O(1) amortized time. It

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/handlemap"
 )
 

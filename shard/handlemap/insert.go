@@ -1,10 +1,10 @@
 package handlemap
 
 import (
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Insert adds v after the last row and returns its handle. It takes O(1) amortized time and

@@ -3,8 +3,8 @@ package handlemap
 import (
 	"iter"
 
+	"handloom/handle"
 	"handloom/internal/dense"
-	"handloom/shard/handle"
 )
 
 // Items returns the dense set: every item by row, in the memory of the map. Writes to

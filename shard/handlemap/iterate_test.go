@@ -3,8 +3,8 @@ package handlemap_test
 import (
 	"testing"
 
+	"handloom/handle"
 	"handloom/proof/maptest"
-	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
 

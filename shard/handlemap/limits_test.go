@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"handloom/handle"
 	"handloom/proof/maptest"
-	"handloom/shard/handle"
 )
 
 // A flush relies on HasRoom. With MinFree, slot words can be missing where rows are not.

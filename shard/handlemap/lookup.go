@@ -1,9 +1,9 @@
 package handlemap
 
 import (
+	"handloom/handle"
 	"handloom/internal/dense"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
 
 // Get returns a pointer to the item of h and whether it exists. It takes O(1) time and

@@ -1,8 +1,8 @@
 package handlemap
 
 import (
+	"handloom/handle"
 	"handloom/internal/dense"
-	"handloom/shard/handle"
 )
 
 // Map holds items of type T. The zero Map is ready to use and has typeId 0.

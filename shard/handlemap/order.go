@@ -1,10 +1,10 @@
 package handlemap
 
 import (
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // SortFunc sorts the dense set stably by cmp, which is negative if a comes first. Handles still

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/handlemap"
 )
 

@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"testing"
 
+	"handloom/handle"
 	"handloom/internal/check"
-	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"handloom/proof/maptest"
 
+	"handloom/handle"
 	"handloom/internal/check"
-	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"handloom/proof/maptest"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func addr[T any](v *T) uintptr { return uintptr(unsafe.Pointer(v)) }

@@ -5,7 +5,7 @@ import (
 
 	"handloom/proof/maptest"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 )
 
 func TestShrink_ReleasesPages(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"handloom/proof/maptest"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/slotmap"
 )
 

@@ -3,7 +3,7 @@
 //
 // # Terms
 //
-//   - handle: the name of one item, a handle.Of[T] of package shard/handle.
+//   - handle: the name of one item, a handle.Of[T] of package handle.
 //   - slot: a position in the map, equal to the row of its item.
 //   - word: the state of a slot, in the layout of a handle.
 //   - page: adjacent words and adjacent items of a range of rows: as many rows as fit 40 KiB,

@@ -1,9 +1,9 @@
 package slotmap
 
 import (
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/paged"
-	"handloom/shard/handle"
 )
 
 // Erase removes the item of h and reports whether it existed. It takes O(1) amortized time

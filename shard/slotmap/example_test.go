@@ -3,7 +3,7 @@ package slotmap_test
 import (
 	"fmt"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/slotmap"
 )
 

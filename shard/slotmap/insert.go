@@ -1,10 +1,10 @@
 package slotmap
 
 import (
+	"handloom/handle"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/paged"
-	"handloom/shard/handle"
 )
 
 // Insert adds v and returns its handle. It takes O(1) time, at most the time to make one page, and

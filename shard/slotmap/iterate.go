@@ -3,8 +3,8 @@ package slotmap
 import (
 	"iter"
 
+	"handloom/handle"
 	"handloom/internal/paged"
-	"handloom/shard/handle"
 )
 
 // All iterates over handles and items by ascending row (op=iterate). Any item may be erased

@@ -7,7 +7,7 @@ import (
 
 	"handloom/proof/maptest"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/slotmap"
 )
 

@@ -1,8 +1,8 @@
 package slotmap
 
 import (
+	"handloom/handle"
 	"handloom/internal/paged"
-	"handloom/shard/handle"
 )
 
 // Get returns a pointer to the item of h and whether it exists. It takes O(1) time and

@@ -1,8 +1,8 @@
 package slotmap
 
 import (
+	"handloom/handle"
 	"handloom/internal/paged"
-	"handloom/shard/handle"
 )
 
 // Map holds items of type T at stable addresses. The zero Map is ready to use and has

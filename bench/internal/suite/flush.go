@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"handloom/bench/internal/measure"
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/handlemap"
 	"handloom/store"
 	"handloom/tasks"

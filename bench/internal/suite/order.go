@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"handloom/bench/internal/measure"
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/handlemap"
 )
 

@@ -1,7 +1,7 @@
 package suite
 
 import (
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/handlemap"
 )
 

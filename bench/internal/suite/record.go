@@ -5,8 +5,8 @@ import (
 	"runtime"
 
 	"handloom/bench/internal/measure"
+	"handloom/handle"
 	"handloom/internal/entrance"
-	"handloom/shard/handle"
 	"handloom/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"handloom/bench/internal/measure"
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/handlemap"
 	"handloom/store"
 )

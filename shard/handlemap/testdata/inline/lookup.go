@@ -3,7 +3,7 @@
 package inline
 
 import (
-	"handloom/shard/handle"
+	"handloom/handle"
 	"handloom/shard/handlemap"
 )
 

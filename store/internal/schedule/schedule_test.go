@@ -234,7 +234,7 @@ func TestFailure_EndsAfterItsWave(t *testing.T) {
 		if !errors.As(err, &failed) || failed.System != "b" || !errors.As(err, &panicked) || panicked.Value != "boom" {
 			t.Fatalf("the error is %v, want the panic of b", err)
 		}
-		want := `tasks: system "b": tasks: task 1 panicked: boom (in handloom/internal/schedule.TestFailure_EndsAfterItsWave.func1.1, schedule_test.go:`
+		want := `tasks: system "b": tasks: task 1 panicked: boom (in handloom/store/internal/schedule.TestFailure_EndsAfterItsWave.func1.1, schedule_test.go:`
 		if !strings.HasPrefix(err.Error(), want) || fmt.Sprint(err) != err.Error() {
 			t.Errorf("the error is %v, want %s", err, want)
 		}

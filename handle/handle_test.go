@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"handloom/shard/handle"
+	"handloom/handle"
 
 	"pgregory.net/rapid"
 )
