@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -320,6 +322,38 @@ wave 4
 	other := newFleet(t, store.Options{})
 	err := faultOf(func() { store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing}) })
 	wantText(t, "a column of another store", err, "to another store")
+}
+
+// Passes that run at the same time over one table have a state each, also after other passes.
+func TestForEachRows_RunTogether(t *testing.T) {
+	f := newFleet(t, store.Options{Workers: 2})
+	fill(t, f.Store, f.items, 1)
+	var calls [2]atomic.Int32
+	var begun, inside sync.WaitGroup
+	run := func(i int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			begun.Done()
+			begun.Wait()
+			return f.items.ForEachRows(ctx, func(store.Chunk[item]) {
+				inside.Done()
+				inside.Wait()
+				calls[i].Add(1)
+			})
+		}
+	}
+	frame := newSchedule(t, f.Store,
+		store.System{Name: "small", Reads: on(f.items), Writes: on(f.small), Run: run(0)},
+		store.System{Name: "large", Reads: on(f.items), Writes: on(f.large), Run: run(1)})
+	for range 20 {
+		for range 2 {
+			noError(t, f.items.ForEach(t.Context(), func(store.Chunk[item]) {}))
+		}
+		begun.Add(2)
+		inside.Add(2)
+		noError(t, onlyError(frame.Run(t.Context())))
+	}
+	equal(t, "calls of the first", calls[0].Load(), 20)
+	equal(t, "calls of the second", calls[1].Load(), 20)
 }
 
 func TestExchange_SwapsColumns(t *testing.T) {

@@ -169,13 +169,18 @@ func TestAfterFlush_CalledOnceForEachFlush(t *testing.T) {
 }
 
 func TestBatchLimit_HoldsForSystems(t *testing.T) {
-	s, table := newTable(t, store.Options{BatchLimit: 3}, store.TableOptions[item]{})
-	for i := range uint64(3) {
-		emplaceIn(t, s, t.Context(), table, i)
-	}
-	frame := newSchedule(t, s, store.System{Name: "only", Emits: on(table), Run: emplace(s, table, 1)})
-	wantError(t, "Run", onlyError(frame.Run(t.Context())), store.ErrQueueFull, "the batch holds")
-	noError(t, s.Discard())
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{BatchLimit: 3}, store.TableOptions[item]{})
+		for i := range uint64(3) {
+			emplaceIn(t, s, t.Context(), table, i)
+		}
+		frame := newSchedule(t, s, store.System{Name: "only", Emits: on(table), Run: emplace(s, table, 1)})
+		wantError(t, "Run", onlyError(frame.Run(t.Context())), store.ErrQueueFull, "the batch holds")
+		for range 2 { // a refused pass ends its phase
+			wantError(t, "ForEach", table.ForEach(t.Context(), func(store.Chunk[item]) {}), store.ErrQueueFull, "of table")
+		}
+		noError(t, s.Discard())
+	})
 }
 
 // A model refuses the same calls for the same cause, and takes them later.

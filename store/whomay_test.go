@@ -86,6 +86,7 @@ type visitor struct {
 	stable       *store.StableTable[item]
 	frame        *store.Schedule
 	now, next    *store.Column[item, int]
+	added        int
 	writer       *store.Writer // the innermost one
 	groups       store.Groups[item, item]
 	before       store.Checkpoint
@@ -170,10 +171,12 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	}
 	calls["Exchange"] = func(ctx context.Context) error { return store.Exchange(ctx, v.now, v.next) }
 	calls["AddColumn"] = func(context.Context) error {
-		return faultOf(func() { store.AddColumn(v.other, store.ColumnOptions[int]{Name: "late"}) })
+		v.added++
+		return faultOf(func() { store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
 	}
 	calls["AddSparse"] = func(context.Context) error {
-		return faultOf(func() { store.AddSparse(v.stable, store.ColumnOptions[int]{Name: "late"}) })
+		v.added++
+		return faultOf(func() { store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}) })
 	}
 	calls["Submit"] = func(ctx context.Context) error {
 		return onlyError(v.Submit(ctx, func(store.Queue) error { return nil }))
@@ -189,10 +192,10 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["Queues"] = func(context.Context) error { return onlyError(v.Queues(1)) }
 	calls["Discard"] = func(context.Context) error { return v.Discard() }
 	calls["Register"] = func(context.Context) error {
-		return faultOf(func() { store.Register(v.Store, store.TableOptions[item]{Name: "late"}) })
+		return faultOf(func() { store.Register(v.Store, store.TableOptions[item]{Name: fmt.Sprint("late ", v.added)}) })
 	}
 	calls["RegisterStable"] = func(context.Context) error {
-		return faultOf(func() { store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"}) })
+		return faultOf(func() { store.RegisterStable(v.Store, store.TableOptions[item]{Name: fmt.Sprint("late ", v.added)}) })
 	}
 	calls["Shuffle"] = func(context.Context) error { return v.Shuffle(1) }
 	calls["Inbox"] = func(context.Context) error { return v.Inbox(func(store.Queue) error { return nil }) }
