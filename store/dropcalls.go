@@ -15,10 +15,9 @@ import (
 	"handloom/shard"
 )
 
-// prepareWithout prepares a flush again without the inbox calls that made prepare fail.
-// It drops, in call order, each call that does not fit or claims a taken key, and each
-// call on whose values Links or an index's key function panics. It fails if the calls are
-// not the cause. Which calls are dropped depends only on the state and the batch.
+// prepareWithout prepares a flush again without the inbox calls that made prepare fail. It drops, in
+// call order, each call that does not fit, claims a taken key, or has a value on which Links or a key
+// function panics. It fails if the calls are not the cause. State and batch decide what is dropped.
 func (f *flush) prepareWithout(p *phase, err error) error {
 	prepared := false
 	defer func() {
