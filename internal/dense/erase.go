@@ -107,7 +107,8 @@ func (d *Set) EraseMarked(marks *Bitset) int {
 		d.followers.beginErase(kept)
 	}
 	d.set.EraseMarked(marks, d.meta, func(moves []slotset.Move) {
-		// The set computes the moves from the marks; items and columns make the same moves.
+		// The set computes the moves from the marks, and moves words and meta set (S2); items
+		// and columns make the same moves.
 		d.typ.Move(d.items, moves)
 		if d.followers != nil {
 			d.followers.move(moves)

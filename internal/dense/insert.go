@@ -41,6 +41,7 @@ func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 		upper, slot = slotset.Reissue[Inline](&d.set.Freelist, *w), int(front)
 		*w = upper | handle.ID(row)
 	}
+	// The word has the row already, and now the row gets its slot (S2).
 	d.meta = d.meta[:row+1]
 	d.meta[row] = slotset.Slot(slot)
 	*all = (*all)[:row+1]
