@@ -82,8 +82,8 @@ func (l *putLog) clip() {
 	}
 }
 
-// reset drops all commands. It keeps arrays as far as recent uses needed them, and releases
-// those of shards without commands in the last period.
+// reset drops all commands. It keeps arrays as far as recent uses needed them, and none of shards
+// without commands in the last period.
 func (l *putLog) reset(t *items.Type) {
 	for shard := range l.put.All {
 		l.puts[shard].reset(t)

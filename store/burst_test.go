@@ -176,6 +176,33 @@ func TestBurst_MemoryIsReleased(t *testing.T) {
 	}
 }
 
+// Small flushes have one task for keys. They release the plans of the other tasks, too.
+func TestBurst_PlansOfKeysAreReleased(t *testing.T) {
+	if check.Full {
+		t.Skip("a checked build allocates")
+	}
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 8})
+	store.AddIndex(table, "key", func(v *item) (uint64, bool) { return v.Value, true })
+	var hs []store.Handle[item]
+	write(t, s, func(w *store.Writer) {
+		for i := range uint64(40_000) {
+			hs = append(hs, table.Insert(w, item{Value: i}))
+		}
+	})
+	put := func(n int) {
+		q := queues(t, s, 1)[0]
+		for i := range n {
+			table.Put(q, hs[i], item{Value: uint64(i)})
+		}
+		flush(t, s)
+	}
+	givesBack(t, "puts", 2, func() {
+		for range 300 {
+			put(1)
+		}
+	}, func() { put(len(hs)) })
+}
+
 // A table keeps its memory again after it gets work.
 func TestBurst_IdleTableReleasesMemory(t *testing.T) {
 	if check.Full {

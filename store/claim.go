@@ -162,16 +162,12 @@ type sealedCalls struct{ calls []*batch.Call }
 
 func (c *sealedCalls) Len() int { return len(c.calls) }
 
-func (c *sealedCalls) Done(tick uint64, err error) (dropped int) {
+func (c *sealedCalls) Done(tick uint64, err error) {
 	for _, call := range c.calls {
 		call.Tick = tick
 		call.Complete(err)
-		if err == nil && call.Err() != nil {
-			dropped++
-		}
 	}
 	c.calls = nil
-	return dropped
 }
 
 func (c *claim) Seal(b []byte, maxBytes int) (input []byte, calls entrance.Calls) {

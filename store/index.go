@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
+	"handloom/internal/highwater"
 	"handloom/internal/image"
 	"handloom/internal/items"
 	"handloom/shard"
@@ -35,8 +36,9 @@ type Index[K comparable, T any] struct {
 	seed  maphash.Seed
 	parts []indexPart[K] // by hash of the key
 
-	plans []keyPlan[K] // of the flush being planned, by task
+	plans []keyPlan[K] // by task of the flush being planned
 	tasks int
+	peak  highwater.Mark // of tasks
 }
 
 // entry is a key and the handle of its item, or null without an item.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"handloom/internal/highwater"
@@ -14,8 +15,8 @@ import (
 
 // A flush plans keys in two parallel steps. A task per shard, and per block of creates, collects
 // the keys that its items give up and want, by part. Then a task per part releases keys and grants
-// claims, in the order of tasks. A key is in one part, so the outcome is that of one goroutine: the
-// first claim of a taken key is the lowest of the first ones of the parts.
+// claims, in the order of tasks. Parts share no key, so together they act as one map, and the lowest of the
+// claims that they refuse is the first one.
 
 // indexParts is the number of maps of an index, for as many workers. More tasks than workers even
 // out parts of different sizes.
@@ -38,7 +39,7 @@ type refusal[K comparable] struct {
 	holder   ID
 }
 
-// keyPlan has what one task collects, by part.
+// keyPlan has the keys that one task collects, by part.
 type keyPlan[K comparable] struct {
 	released [indexParts][]entry[K]
 	claimed  [indexParts][]claimedKey[K]
@@ -194,15 +195,18 @@ func (x *Index[K, T]) cancel() {
 	x.forget()
 }
 
-// forget drops what the flush has planned.
+// forget drops the plan of the flush.
 func (x *Index[K, T]) forget() {
 	for part := range x.parts {
 		p := &x.parts[part]
 		clear(p.before)
 		p.before, p.refuse = highwater.Trim(&p.peak, p.before), refusal[K]{}
 	}
-	for task := range x.tasks {
-		x.plans[task].forget()
+	if keep := x.peak.Note(x.tasks, 1); len(x.plans) > keep {
+		x.plans = slices.Clone(x.plans[:keep])
+	}
+	for i := range x.plans { // also plans without a task, which release memory of earlier flushes
+		x.plans[i].forget()
 	}
 	x.tasks = 0
 }
@@ -222,7 +226,7 @@ func (p *keyPlan[K]) forget() {
 }
 
 const (
-	fewKeys  = 256       // of a task, whose memory is always kept
+	fewKeys  = 256       // keys of a task whose memory is always kept
 	keyBlock = 8 << 10   // creates of a task
 	fewCosts = 100 << 10 // nanoseconds up to which one task collects all keys
 )

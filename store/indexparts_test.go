@@ -88,7 +88,7 @@ func (g *partsGame) flush(t *testing.T, n int, wrong bool) (want uint32, err err
 	return want, nil
 }
 
-// Many commands are planned by several tasks and parts. The outcome is that of one goroutine.
+// Several tasks and parts plan many commands, and act as one map.
 func TestIndex_PartsActAsOneMap(t *testing.T) {
 	for seed := range uint64(2) {
 		for _, workers := range []int{1, 8} {

@@ -181,8 +181,7 @@ func (p *pass) run(index int) error {
 	return p.endTask(index)
 }
 
-// record runs the tasks. What they noted is kept after a failure, too, because writes in place
-// stay.
+// record runs the tasks. It keeps their notes after a failure, too, because writes in place stay.
 func (p *pass) record(task func(int) error) error {
 	ph := p.phase
 	if t := ph.writes; t != nil && (t.tracked || t.lookups.packed != nil) {
@@ -353,8 +352,8 @@ type chunking struct {
 	ends []int // number of chunks up to and including each shard
 }
 
-// A domain has the rows that a pass or Reduce divides into chunks: those of a table, or of
-// sparse data. The zero domain is that of Each and Do, which have tasks without rows.
+// A domain has the rows of a table, or of sparse data, that a pass or Reduce divides into chunks.
+// Each and Do have tasks without rows, and so the zero domain.
 type domain struct {
 	table  *table
 	sparse *sparseData // nil: the rows are items of the table

@@ -22,9 +22,8 @@ type call struct{ answers []error }
 
 func (c *call) Len() int { return 1 }
 
-func (c *call) Done(_ uint64, err error) int {
+func (c *call) Done(_ uint64, err error) {
 	c.answers = append(c.answers, err)
-	return 0
 }
 
 // roleTable returns the rows of the table in the package comment, the first with the roles.

@@ -166,9 +166,9 @@ type Calls interface {
 	// Len returns the number of the calls.
 	Len() int
 
-	// Done makes the calls return: they were applied in the tick, or err is their outcome. It
-	// returns the number of calls that a flush dropped. Only the first call has an effect.
-	Done(tick uint64, err error) (dropped int)
+	// Done makes the calls return: they were applied in the tick, or err is their outcome. Only the
+	// first call has an effect.
+	Done(tick uint64, err error)
 }
 
 // Len is Len of c, which may be nil.
@@ -180,9 +180,8 @@ func Len(c Calls) int {
 }
 
 // Done is Done of c, which may be nil.
-func Done(c Calls, tick uint64, err error) (dropped int) {
-	if c == nil {
-		return 0
+func Done(c Calls, tick uint64, err error) {
+	if c != nil {
+		c.Done(tick, err)
 	}
-	return c.Done(tick, err)
 }
