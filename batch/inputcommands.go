@@ -102,9 +102,6 @@ func (d *commandReader) part() bool {
 	var r *Recorder
 	if kind != partUnknown {
 		c.Table = d.in.Count(len(d.batch.tables), "as a table") - 1
-		if c.Table < 0 {
-			return false
-		}
 		r = d.batch.tables[c.Table]
 	}
 	switch kind {

@@ -197,11 +197,12 @@ func (d *decoder) readCall() bool {
 	}
 }
 
-// table reads a table, or nil.
+// table reads a table that takes commands: a value has no typeId, and so no shard for them.
 func (d *decoder) table() *Recorder {
-	if n := d.in.Count(len(d.batch.tables), "as a table"); n > 0 {
+	if n := d.in.Count(len(d.batch.tables), "as a table"); n > 0 && d.batch.tables[n-1].shards > 0 {
 		return d.batch.tables[n-1]
 	}
+	d.in.Fail(errors.New("the table takes no commands")) // keeps an earlier error
 	return nil
 }
 

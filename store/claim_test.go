@@ -70,6 +70,7 @@ func newUnclaimed(t tb, o store.Options) *claimed {
 	})
 	c.leaves = registerStable(t, c.Store, store.TableOptions[leaf]{Name: "leaf", Shards: 2})
 	c.marks = register(t, c.Store, store.TableOptions[mark]{Name: "mark"})
+	_ = store.AddValue(c.Store, store.ColumnOptions[int]{Name: "rule"}) // takes no commands
 	clone := func(dst, src *bond) { *dst = bond{src.To, slices.Clone(src.Near)} }
 	c.bonds = addColumn(t, c.stems, store.ColumnOptions[bond]{Name: "bonds", Links: (*bond).links, Clone: clone})
 	c.badges = addSparse(t, c.stems, store.ColumnOptions[bond]{Name: "badges", Links: (*bond).links, Clone: clone})
