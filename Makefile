@@ -25,7 +25,7 @@ ALL = ./cluster/... ./...
 # Faster builds without debug information; panics do not need it.
 BARE = -gcflags=all=-dwarf=false
 
-.PHONY: help check nightly short short-cluster full test race race-all checked checked-all lint alone portable systems picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries release release-check
+.PHONY: help check nightly short short-cluster full test race race-all checked checked-all lint alone portable systems picture fuzz forgeries bench bench-check bench-compare build-cost stress kills messages schedules nemesis nemesis-check canaries release release-check
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -215,6 +215,9 @@ forgeries: ## FORGERIES forged snapshots, from number SEED on
 
 bench: ## the benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...
+
+build-cost: ## CPU time, memory, functions and binary size of programs with 1, 8 and 32 tables; minutes
+	go test ./bench -run '^$$' -bench BenchmarkBuild -build-cost -benchtime 3x -timeout 30m
 
 bench-check: ## output of the bench program for benchstat, and refused input
 	BENCHSTAT="$(BENCHSTAT)" sh bench/check.sh

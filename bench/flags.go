@@ -16,7 +16,6 @@ import (
 
 type settings struct {
 	targets    bool
-	build      bool
 	list       bool
 	format     string
 	html       string
@@ -34,7 +33,6 @@ type settings struct {
 const (
 	headlineRounds = 10
 	targetRounds   = 15
-	buildRounds    = 3
 	minRounds      = 6 // for an interval
 )
 
@@ -48,7 +46,6 @@ func parse(args []string) (*settings, error) {
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the caller prints the error in one line
 	flags.BoolVar(&s.targets, "targets", false, "")
-	flags.BoolVar(&s.build, "build", false, "")
 	flags.BoolVar(&s.list, "list", false, "")
 	flags.StringVar(&s.format, "format", s.format, "")
 	flags.StringVar(&s.html, "html", "", "")
@@ -83,7 +80,6 @@ var conflicts = []struct {
 }{
 	{"list", []string{"targets", "format", "html", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
 	{"targets", []string{"n", "format"}, "the targets say what is measured"},
-	{"build", []string{"targets", "list", "format", "html", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
 }
 
 // conflict returns an error for flags that conflict.
@@ -115,9 +111,6 @@ func (s *settings) check() error {
 func (s *settings) complete() {
 	if s.targets && !s.given["count"] {
 		s.count = targetRounds
-	}
-	if s.build && !s.given["count"] {
-		s.count = buildRounds
 	}
 }
 

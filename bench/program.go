@@ -44,9 +44,6 @@ func (p *command) run(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("%w; see: go run ./bench -h", err)
 	}
 	p.settings = s
-	if p.build {
-		return p.builds(ctx)
-	}
 	if p.targets {
 		p.plan = targets.NewPlan(p.id(), runtime.GOMAXPROCS(0))
 	}

@@ -14,7 +14,7 @@ func charts(r *Run) (charts []chart.Chart) {
 	d := newChartData(r)
 	for _, c := range []chart.Chart{
 		d.containers(),
-		d.bars("Ordering and bulk operations: time per item", measure.PerItem, "insertitems", "eraseitems", "sort", "defragment"),
+		d.bars("Ordering and bulk operations: time per item", measure.PerItem, "insertitems", "sort", "defragment"),
 		d.bars("Mixed load on 8 tasks: time per operation", measure.PerItem, "mixed"),
 		d.bars("A full collection while the items live", "ms/gc", "gc"),
 		d.bars("Memory beyond the item, after growth", "B/item", "memory"),
@@ -52,7 +52,7 @@ func chartValue(s measure.Summary, scale float64) chart.Value {
 }
 
 // Containers with their own colour, and the n and size of the bars.
-var colours = []string{"handlemap", "slotmap", "straight", "pointers", "map", "mapofpointers"}
+var colours = []string{"handlemap", "slotmap", "straight", "map"}
 
 const (
 	barsN    = 100_000

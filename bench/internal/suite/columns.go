@@ -53,8 +53,7 @@ func addTo(to, from []uint64) {
 	}
 }
 
-// columnPasses are the same loops in passes over a table, and the sum over a
-// field.
+// columnPasses are the same loops in passes over a table.
 func columnPasses(s set[item64]) (cases []measure.Case) {
 	on := &common[columnTable[item64]]{make: func() columnTable[item64] { return newColumnTable[item64](s.n) }}
 	for _, pass := range []struct {
@@ -63,7 +62,6 @@ func columnPasses(s set[item64]) (cases []measure.Case) {
 		count    func(b columnTable[item64]) int // nil: the sum shows it
 	}{
 		{"columnsum", "table", columnTable[item64].sum, nil},
-		{"columnsum", "table.field", columnTable[item64].sumField, nil},
 		{"columnadd", "table", columnTable[item64].add, columnTable[item64].added},
 	} {
 		cases = append(cases, s.scaling(pass.op, pass.impl, func(workers int) *measure.Work {
@@ -132,15 +130,6 @@ func plus(a, b uint64) uint64 { return a + b }
 func (b columnTable[T]) sum(ctx context.Context) {
 	sink += must(store.Reduce(ctx, b.table, func(r store.Chunk[T]) uint64 {
 		return sumOf(b.x.Read(r))
-	}, plus))
-}
-
-func (b columnTable[T]) sumField(ctx context.Context) {
-	sink += must(store.Reduce(ctx, b.table, func(r store.Chunk[T]) (sum uint64) {
-		for i := range r.Items {
-			sum += *first(&r.Items[i])
-		}
-		return sum
 	}, plus))
 }
 
