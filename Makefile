@@ -43,7 +43,7 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 	$(MAKE) forgeries SEED=$(SEED)
 	go run ./stress -seed $(SEED) -profile pr -duration 30m
 	go run ./stress -canary rare
-	go test -rapid.seed=0 ./batch ./store ./shard ./handle ./tasks ./proof/model $(addprefix ./internal/,digest histogram items schedule slotset trace)
+	go test -rapid.seed=0 ./batch ./store ./shard ./handle ./tasks ./proof/model $(addprefix ./internal/,digest histogram items schedule slotset)
 	go test ./cluster -run 'TestCall_CountsOnce|TestNode_CellsSurviveKills' -call-kills 100 -call-seed $(SEED) -join-cells 30 -join-kills 20 -timeout 30m
 	$(MAKE) kills messages
 	$(MAKE) nemesis DURATION=20m SEED=$(SEED)

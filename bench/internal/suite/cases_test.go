@@ -99,7 +99,7 @@ func events(int) int { n, _ := countTrace(); return n }
 func liveAtEnd(int) int { _, n := countTrace(); return n }
 
 func countTrace() (events, live int) {
-	for tick, err := range must(trace.NewReader(bytes.NewReader(trace.Sample), "embedded trace")).Ticks() {
+	for tick, err := range trace.Ticks(bytes.NewReader(trace.Sample), "embedded trace") {
 		check(err)
 		for _, e := range tick {
 			switch events++; e.Kind {

@@ -55,7 +55,7 @@ var embedded = sync.OnceValue(func() *history {
 		key   uint64
 	}
 	h, live := new(history), make(map[name]uint32)
-	for events, err := range must(trace.NewReader(bytes.NewReader(trace.Sample), "embedded trace")).Ticks() {
+	for events, err := range trace.Ticks(bytes.NewReader(trace.Sample), "embedded trace") {
 		check(err)
 		tick := make([]event, len(events))
 		for i, e := range events {
