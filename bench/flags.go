@@ -19,7 +19,7 @@ type settings struct {
 	list       bool
 	format     string
 	html       string
-	run        pattern
+	run        *regexp.Regexp
 	n          cli.Numbers
 	cpu        cli.Numbers
 	count      int
@@ -41,7 +41,7 @@ var formats = []string{"table", "go", "md"}
 func parse(args []string) (*settings, error) {
 	s := &settings{
 		format: "table", count: headlineRounds, benchtime: 5 * time.Millisecond, seed: 1,
-		cpu: doublings(runtime.GOMAXPROCS(0)), given: make(map[string]bool),
+		cpu: doublings(runtime.GOMAXPROCS(0)), run: regexp.MustCompile(""), given: make(map[string]bool),
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the caller prints the error in one line
@@ -49,7 +49,10 @@ func parse(args []string) (*settings, error) {
 	flags.BoolVar(&s.list, "list", false, "")
 	flags.StringVar(&s.format, "format", s.format, "")
 	flags.StringVar(&s.html, "html", "", "")
-	flags.Var(&s.run, "run", "")
+	flags.Func("run", "", func(text string) (err error) {
+		s.run, err = regexp.Compile(text)
+		return err
+	})
 	flags.Var(&s.n, "n", "")
 	flags.Var(&s.cpu, "cpu", "")
 	flags.IntVar(&s.count, "count", s.count, "")
@@ -121,20 +124,3 @@ func doublings(n int) (list cli.Numbers) {
 	}
 	return append(list, n)
 }
-
-// pattern is a regular expression; its zero value matches everything.
-type pattern struct{ *regexp.Regexp }
-
-func (p *pattern) Set(text string) (err error) {
-	p.Regexp, err = regexp.Compile(text)
-	return err
-}
-
-func (p *pattern) String() string {
-	if p.Regexp == nil {
-		return ""
-	}
-	return p.Regexp.String()
-}
-
-func (p *pattern) matches(s string) bool { return p.Regexp == nil || p.MatchString(s) }
