@@ -128,7 +128,7 @@ func BenchmarkBuild(b *testing.B) {
 				g.Touched++
 				binary, build := g.build(b, dir, "bench/generated")
 				cpu += build.ProcessState.UserTime() + build.ProcessState.SystemTime()
-				peak = max(peak, build.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+				peak = max(peak, int64(build.ProcessState.SysUsage().(*syscall.Rusage).Maxrss))
 				info, err := os.Stat(binary)
 				noError(b, err)
 				size = info.Size()
