@@ -3,7 +3,6 @@
 //
 //	go run ./bench               the headline cases, in less than a minute
 //	go run ./bench -targets      the promised targets, and whether they hold
-//	go run ./bench -build        the build costs of a table
 //	go run ./bench -h            all other flags
 //
 // Each layer imports only those above it:
@@ -11,7 +10,6 @@
 //	internal/measure   runs cases in turn and keeps every sample
 //	internal/suite     the cases: Handloom's containers and store, and peers
 //	internal/results   output: text, and a page with charts
-//	internal/buildcost costs of building generated programs
 //	internal/targets   the contract P1 to P38 and Q1 to Q11 as data
 //	bench              flags, progress, exit codes
 package main

@@ -16,11 +16,10 @@ import (
 
 type settings struct {
 	targets    bool
-	build      bool
 	list       bool
 	format     string
 	html       string
-	run        pattern
+	run        *regexp.Regexp
 	n          cli.Numbers
 	cpu        cli.Numbers
 	count      int
@@ -34,7 +33,6 @@ type settings struct {
 const (
 	headlineRounds = 10
 	targetRounds   = 15
-	buildRounds    = 3
 	minRounds      = 6 // for an interval
 )
 
@@ -43,16 +41,18 @@ var formats = []string{"table", "go", "md"}
 func parse(args []string) (*settings, error) {
 	s := &settings{
 		format: "table", count: headlineRounds, benchtime: 5 * time.Millisecond, seed: 1,
-		cpu: doublings(runtime.GOMAXPROCS(0)), given: make(map[string]bool),
+		cpu: doublings(runtime.GOMAXPROCS(0)), run: regexp.MustCompile(""), given: make(map[string]bool),
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the caller prints the error in one line
 	flags.BoolVar(&s.targets, "targets", false, "")
-	flags.BoolVar(&s.build, "build", false, "")
 	flags.BoolVar(&s.list, "list", false, "")
 	flags.StringVar(&s.format, "format", s.format, "")
 	flags.StringVar(&s.html, "html", "", "")
-	flags.Var(&s.run, "run", "")
+	flags.Func("run", "", func(text string) (err error) {
+		s.run, err = regexp.Compile(text)
+		return err
+	})
 	flags.Var(&s.n, "n", "")
 	flags.Var(&s.cpu, "cpu", "")
 	flags.IntVar(&s.count, "count", s.count, "")
@@ -83,7 +83,6 @@ var conflicts = []struct {
 }{
 	{"list", []string{"targets", "format", "html", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
 	{"targets", []string{"n", "format"}, "the targets say what is measured"},
-	{"build", []string{"targets", "list", "format", "html", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
 }
 
 // conflict returns an error for flags that conflict.
@@ -116,9 +115,6 @@ func (s *settings) complete() {
 	if s.targets && !s.given["count"] {
 		s.count = targetRounds
 	}
-	if s.build && !s.given["count"] {
-		s.count = buildRounds
-	}
 }
 
 // doublings returns 1, 2, 4 and so on up to n, and n.
@@ -128,20 +124,3 @@ func doublings(n int) (list cli.Numbers) {
 	}
 	return append(list, n)
 }
-
-// pattern is a regular expression; its zero value matches everything.
-type pattern struct{ *regexp.Regexp }
-
-func (p *pattern) Set(text string) (err error) {
-	p.Regexp, err = regexp.Compile(text)
-	return err
-}
-
-func (p *pattern) String() string {
-	if p.Regexp == nil {
-		return ""
-	}
-	return p.Regexp.String()
-}
-
-func (p *pattern) matches(s string) bool { return p.Regexp == nil || p.MatchString(s) }

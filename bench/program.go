@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"time"
@@ -44,11 +43,8 @@ func (p *command) run(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("%w; see: go run ./bench -h", err)
 	}
 	p.settings = s
-	if p.build {
-		return p.builds(ctx)
-	}
 	if p.targets {
-		p.plan = targets.NewPlan(p.id(), runtime.GOMAXPROCS(0))
+		p.plan = targets.NewPlan(p.settings.run, runtime.GOMAXPROCS(0))
 	}
 	if p.html != "" {
 		if err := cli.CheckFile(p.html); err != nil {
@@ -60,14 +56,6 @@ func (p *command) run(ctx context.Context) (int, error) {
 		return exitDone, err
 	}
 	return p.finish(ctx, r)
-}
-
-// id is the pattern of -run, for targets.
-func (p *command) id() *regexp.Regexp {
-	if p.settings.run.Regexp == nil {
-		return regexp.MustCompile("")
-	}
-	return p.settings.run.Regexp
 }
 
 func (p *command) results(ctx context.Context) (*results.Run, error) {
@@ -95,7 +83,7 @@ func (p *command) cases() []measure.Case {
 	case p.list, p.given["run"]:
 		var chosen []measure.Case
 		for _, c := range o.All() {
-			if p.settings.run.matches(c.Name()) {
+			if p.settings.run.MatchString(c.Name()) {
 				chosen = append(chosen, c)
 			}
 		}

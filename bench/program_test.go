@@ -157,8 +157,6 @@ func TestUsage_ErrorsAreOneLine(t *testing.T) {
 	}{
 		{"-run op=nothing", "nothing matches -run op=nothing"},
 		{"-targets -run P99", "nothing matches -run P99"},
-		{"-build -targets", "-build and -targets do not go together"},
-		{"-build -n 5", "-build and -n do not go together"},
 		{"-run (", "missing closing )"},
 		{"-count 0", "-count is 0; want 1 to 1000"},
 		{"-benchtime 5", "invalid value"},

@@ -31,7 +31,7 @@ func benchmarkCharts(t *testing.T, page string) map[string]chart.Chart {
 			name := "chart-" + strings.ReplaceAll(strings.ToLower(heading), " ", "-") + ".svg"
 			b, _ := charts[name].(chart.Bars)
 			b.Title, b.Series = heading, []string{"median"}
-			b.X = chart.Axis{Title: "logarithmic", Unit: chart.Nanoseconds, Scale: chart.Log10}
+			b.Unit = chart.Nanoseconds
 			b.Groups = append(b.Groups, group(t, header, cells))
 			charts[name] = b
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -81,31 +80,6 @@ func TestHandler_ServesAllFiles(t *testing.T) {
 		if got.Code != want {
 			t.Errorf("%s: %d, want %d", path, got.Code, want)
 		}
-	}
-}
-
-// Pages are readable on telephones and desks, in light and dark schemes.
-func TestPages_AreReadableInABrowser(t *testing.T) {
-	files, err := build()
-	noError(t, err)
-	web := httptest.NewServer(handler(files, nil))
-	defer web.Close()
-	for _, width := range []int{400, 1280} {
-		t.Run(fmt.Sprintf("width=%d", width), func(t *testing.T) {
-			b := browser.Open(t)
-			for name := range files {
-				if filepath.Ext(name) != ".html" {
-					continue
-				}
-				b.Show(web.URL+"/"+name, width)
-				for _, dark := range []bool{false, true} {
-					b.Scheme(dark)
-					for _, fault := range b.Read().Faults(nil) {
-						t.Errorf("%s, dark %t: %s", name, dark, fault)
-					}
-				}
-			}
-		})
 	}
 }
 

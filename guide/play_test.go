@@ -51,14 +51,8 @@ func TestPlayground_MatchesInABrowser(t *testing.T) {
 	for _, width := range []int{400, 1280} {
 		t.Run(fmt.Sprintf("width=%d", width), func(t *testing.T) {
 			b := browser.Open(t)
-			for _, dark := range []bool{false, true} {
-				b.Scheme(dark)
-				b.Show(web.URL+"/play.html", width)
-				b.Until(`typeof digests !== "undefined" && digests.length > 1`)
-				for _, fault := range b.Read().Faults(nil) {
-					t.Errorf("dark %t: %s", dark, fault)
-				}
-			}
+			b.Show(web.URL+"/play.html", width)
+			b.Until(`typeof digests !== "undefined" && digests.length > 1`)
 			goesBack(t, b)
 			staysItself(t, b)
 			erasesARow(t, b)

@@ -66,7 +66,7 @@ func TestReplay_ComparesWorkersAndShards(t *testing.T) {
 func TestMalformedTraces_EndWithTheLine(t *testing.T) {
 	for file, want := range map[string]string{
 		"created-twice.txt": ":7: key 7 of table 3 is created twice; it is alive since line 2",
-		"table-1024.txt":    `:4: table "1024" is out of range 0..1023`,
+		"table-1024.txt":    `:4: table "1024" is not a number in 0..1023`,
 		"no-header.txt":     `:1: the first line is "trace of something else"; it should be "handloom-trace 1"`,
 		"empty.txt":         `:1: the file is empty; its first line should be "handloom-trace 1"`,
 		"no-ticks.txt":      ":1: the trace is empty: nothing follows its first line",

@@ -42,15 +42,7 @@ type recording struct {
 // record reads a trace to its end.
 func record(ctx context.Context, in io.Reader, name string, shards int) (*recording, error) {
 	r := &recording{shards: shards, tables: make(map[uint16]int), live: make(map[key]life)}
-	reader, err := trace.NewReader(in, name)
-	if err != nil {
-		return r, err
-	}
-	checker := trace.NewChecker(name)
-	for events, err := range reader.Ticks() {
-		if err == nil {
-			err = checker.CheckBatch(events)
-		}
+	for events, err := range trace.Ticks(in, name) {
 		for _, e := range events {
 			if t := r.table(e.Table); err == nil && (t+1)*shards > handle.MaxTypeID {
 				err = &trace.Error{File: name, Line: e.Line, Reason: fmt.Sprintf("table %d does not fit: the typeIds end at %d", e.Table, handle.MaxTypeID)}

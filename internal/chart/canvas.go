@@ -6,21 +6,32 @@ import (
 	"strings"
 )
 
+// Colours are variables of [Style], so that one drawing serves both schemes.
+const (
+	paper = "var(--paper)"
+	ink   = "var(--ink)"
+	faint = "var(--faint)"
+	grid  = "var(--grid)"
+	axis  = "var(--axis)"
+)
+
+var dashes = []string{"", "7 3", "2 3", "9 3 2 3", "12 4", "4 2"}
+
+// color is the colour of a series, --s0 to --s5.
+func color(series int) string { return fmt.Sprintf("var(--s%d)", series%6) }
+
 // canvas is a drawing that grows downwards.
 type canvas struct {
 	strings.Builder
-	width float64
-	font  float64 // size of labels
-	y     float64
+	y float64
 }
 
-const margin = 10
-
-func newCanvas() *canvas { return &canvas{width: 640, font: 13, y: margin} }
-
-func (c *canvas) room() float64 { return c.width - 2*margin }
-
-func (c *canvas) line() float64 { return c.font * 1.4 }
+const (
+	pageWidth = 640
+	margin    = 10
+	room      = pageWidth - 2*margin
+	line      = 18 // height
+)
 
 // px formats a length in tenths of a pixel.
 func px(v float64) string {
@@ -31,76 +42,57 @@ func px(v float64) string {
 	return text
 }
 
+// text writes s with a halo over lines.
 func (c *canvas) text(x, y float64, anchor, color, s string) {
-	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s">%s</text>`+"\n", px(x), px(y), anchor, color, Escape(s))
+	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s" stroke="%s" stroke-width="3" paint-order="stroke">%s</text>`+"\n",
+		px(x), px(y), anchor, color, paper, Escape(s))
 }
 
 func (c *canvas) stroke(path, color string, width float64, dash string) {
-	fmt.Fprintf(c, `<path d="%s" fill="none" stroke="%s" stroke-width="%s" stroke-linejoin="round"`, path, color, px(width))
-	if dash != "" {
-		fmt.Fprintf(c, ` stroke-dasharray="%s"`, dash)
-	}
-	c.WriteString("/>\n")
+	fmt.Fprintf(c, `<path d="%s" fill="none" stroke="%s" stroke-width="%s" stroke-dasharray="%s" stroke-linecap="round"/>`+"\n", path, color, px(width), dash)
 }
 
-func (c *canvas) fill(path, color string) {
-	fmt.Fprintf(c, `<path d="%s" fill="%s"/>`+"\n", path, color)
+func (c *canvas) dot(x, y float64, color string) {
+	fmt.Fprintf(c, `<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", px(x), px(y), color)
 }
 
 func horizontal(x1, x2, y float64) string { return "M" + px(x1) + " " + px(y) + "H" + px(x2) }
 
 func vertical(x, y1, y2 float64) string { return "M" + px(x) + " " + px(y1) + "V" + px(y2) }
 
-func (c *canvas) title(s string) {
-	size := c.font + 2
-	for _, line := range wrap(s, size*1.08, c.room()) { // bold is wider
-		c.y += size * 1.3
-		fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" font-weight="bold" fill="%s">%s</text>`+"\n",
-			px(margin), px(c.y-size*0.3), px(size), ink, Escape(line))
+// head writes the title, and the names of several series below it.
+func (c *canvas) head(title string, series []string) {
+	c.y = margin + line
+	fmt.Fprintf(c, `<text x="%d" y="%s" font-weight="bold" fill="%s">%s</text>`+"\n", margin, px(c.y-4), ink, Escape(fit(title, room*0.9)))
+	if len(series) == 1 {
+		return
 	}
-	c.y += 4
-}
-
-// note writes small print, and the meaning of hollow markers if guesses.
-func (c *canvas) note(s string, guesses bool) {
-	if guesses {
-		s += " Hollow: measured too seldom to tell how far it can be trusted."
-	}
-	for _, line := range wrap(s, c.font, c.room()) {
-		c.y += c.line()
-		c.text(margin, c.y-4, "start", faint, line)
-	}
-}
-
-type key struct {
-	name string
-	draw func(x, y float64) // draws the sample, keyWidth wide, around y
-}
-
-const keyWidth = 30
-
-func (c *canvas) legend(keys []key) {
 	x := float64(margin)
-	if len(keys) > 0 {
-		c.y += c.line()
-	}
-	for _, k := range keys {
-		name := fit(k.name, c.font, c.room()-keyWidth-6)
-		w := keyWidth + 6 + width(name, c.font)
-		if x > margin && x+w > c.width-margin {
-			x, c.y = margin, c.y+c.line()
+	c.y += line
+	for i, name := range series {
+		name = fit(name, room-40)
+		if x > margin && x+40+width(name) > pageWidth-margin {
+			x, c.y = margin, c.y+line
 		}
-		middle := c.y - c.line()/2
-		k.draw(x, middle)
-		c.text(x+keyWidth+6, middle+c.font*0.35, "start", ink, name)
-		x += w + 14
+		c.stroke(horizontal(x, x+30, c.y-line/2), color(i), 2, dashes[i%len(dashes)])
+		c.dot(x+15, c.y-line/2, color(i))
+		c.text(x+36, c.y-line/2+5, "start", ink, name)
+		x += 50 + width(name)
 	}
+}
+
+// below writes the labels of a horizontal axis and its title.
+func (c *canvas) below(s scale, title string) {
+	for _, t := range s.ticks {
+		c.text(s.at(t.value), c.y+font, "middle", ink, t.label)
+	}
+	c.y += 2 * line
+	c.text((s.from+s.to)/2, c.y-4, "middle", faint, fit(title, room/2))
 }
 
 func (c *canvas) document(title string) string {
 	height := px(c.y + margin)
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+
-		"\n<title>%s</title>\n"+`<rect width="%s" height="%s" fill="%s"/>`+"\n%s</svg>\n",
-		px(c.width), height, px(c.width), height, Escape(title), px(c.font),
-		Escape(title), px(c.width), height, paper, c.String())
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%[1]d" height="%[2]s" role="img" aria-label="%[3]s" font-family="system-ui, 'DejaVu Sans', Arial, sans-serif" font-size="%[4]d">`+
+		"\n<title>%[3]s</title>\n"+`<rect width="%[1]d" height="%[2]s" fill="%[5]s"/>`+"\n%[6]s</svg>\n",
+		pageWidth, height, Escape(title), font, paper, c.String())
 }

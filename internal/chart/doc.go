@@ -2,15 +2,12 @@
 // script, file or font.
 //
 //	[Lines]   values over time or another figure
-//	[Bars]    rows in groups, to compare named things: bars from 0, dots
-//	          on a logarithmic axis
+//	[Bars]    rows in groups on a logarithmic axis, to compare named things
 //	[Frame]   a schedule: waves, flushes, and the data of its systems
 //
-// The title names the quantity, labels have the unit. Intervals are drawn;
-// markers without one are hollow. Series differ in colour, lightness, dash and
-// marker, for colour-blind readers and grey prints, on light and dark paper.
+// The title names the quantity, labels have the unit. Intervals are drawn. Series
+// differ in colour, lightness and, as lines, in their dashes.
 //
-// Text widths come from a slightly generous table, so labels stay apart in any
-// font; long text is cut with an ellipsis. All text is escaped. Equal charts
-// have equal bytes.
+// Text widths come from a slightly generous table; long text is cut with an
+// ellipsis. All text is escaped. Equal charts have equal bytes.
 package chart

@@ -1,7 +1,7 @@
 package chart
 
 import (
-	"slices"
+	"math"
 	"strings"
 )
 
@@ -20,94 +20,72 @@ type Series struct {
 
 type Point struct{ X, Y float64 }
 
+func (p Point) shown() bool { return !math.IsNaN(p.Y) && !math.IsInf(p.Y, 0) }
+
+const linesHeight = 240
+
 func (l Lines) Draw() string {
-	c := newCanvas()
-	c.title(l.Title)
-	c.legend(l.keys(c))
-	x, y := l.axes(c)
-	c.grid(x, y, l.X, l.Y)
+	c := new(canvas)
+	var names []string
+	for _, s := range l.Series {
+		names = append(names, s.Name)
+	}
+	c.head(l.Title, names)
+	c.y += line
+	c.text(margin, c.y, "start", faint, fit(l.Y.Title, room))
+	x, y := l.axes(c.y + 10)
+	for _, t := range y.ticks {
+		c.stroke(horizontal(x.from, x.to, y.at(t.value)), grid, 1, "")
+		c.text(x.from-6, y.at(t.value)+5, "end", ink, t.label)
+	}
+	for _, t := range x.ticks {
+		c.stroke(vertical(x.at(t.value), y.from, y.from+4), axis, 1, "")
+	}
 	for i, s := range l.Series {
-		c.series(s, x, y, i, len(l.Series))
+		c.series(s, x, y, i)
 	}
-	if !slices.ContainsFunc(l.Series, func(s Series) bool { return slices.ContainsFunc(s.Points, Point.shown) }) {
-		c.text((x.from+x.to)/2, (y.from+y.to)/2, "middle", faint, "no values yet")
-	}
+	c.y = y.from + 4
+	c.below(x, l.X.Title)
 	return c.document(l.Title)
 }
 
-func (l Lines) keys(c *canvas) []key {
-	var keys []key
-	for i, s := range l.Series {
-		if len(l.Series) == 1 {
-			break
-		}
-		keys = append(keys, key{s.Name, func(x, y float64) {
-			look := lookOf(i)
-			c.stroke(horizontal(x, x+keyWidth, y), look.color, 2, look.dash)
-			c.fill(look.marker(x+keyWidth/2, y, 3.5), look.color)
-		}})
-	}
-	return keys
-}
-
-func (p Point) shown() bool { return Linear.shows(p.X) && Linear.shows(p.Y) }
-
-func (l Lines) axes(c *canvas) (x, y scale) {
+func (l Lines) axes(top float64) (x, y scale) {
 	var ex, ey extent
 	for _, s := range l.Series {
 		for _, p := range s.Points {
 			if p.shown() {
-				ex.add(p.X, Linear)
-				ey.add(p.Y, Linear)
+				ex.add(p.X)
+				ey.add(p.Y)
 			}
 		}
 	}
-	y = newScale(l.Y, ey, 6, true)
-	left := margin + 8 + widest(y.ticks, c.font)
+	y = ey.linear(l.Y.Unit, 6, true)
+	y.from, y.to = top+linesHeight, top
+	left := margin + 8.0
+	for _, t := range y.ticks {
+		left = max(left, margin+8+width(t.label))
+	}
 	for want := 9; ; want-- { // as many labels as stay apart
-		x = newScale(l.X, ex, want, false)
-		_, right := x.overhang(c.font)
-		x.from, x.to = left, c.width-margin-right
-		if want == 2 || x.apart(c.font) {
-			break
+		x = ex.linear(l.X.Unit, want, false)
+		x.from, x.to = left, pageWidth-margin-20
+		if want == 2 || x.apart() {
+			return x, y
 		}
 	}
-	top := c.y + c.line()*0.6
-	if l.Y.Title != "" {
-		top += c.line() // the title is above the axis
-	}
-	y.from, y.to = top+240, top
-	return x, y
 }
 
-func widest(ticks []tick, font float64) float64 {
-	w := 0.0
-	for _, t := range ticks {
-		w = max(w, width(t.label, font))
-	}
-	return w
-}
-
-func (c *canvas) series(s Series, x, y scale, i, n int) {
-	look := lookOf(i)
-	var path, marks strings.Builder
-	every := max(len(s.Points)/8, 1) // keeps the markers of all lines apart
-	step := "M"
-	for j, p := range s.Points {
-		if !p.shown() {
-			step = "M"
-			continue
+func (c *canvas) series(s Series, x, y scale, i int) {
+	var path strings.Builder
+	lift := true
+	for _, p := range s.Points {
+		at := px(x.at(p.X)) + " " + px(y.at(p.Y))
+		switch {
+		case p.shown() && lift:
+			path.WriteString("M" + at + "h0") // a point alone is a dot
+		case p.shown():
+			path.WriteString("L" + at)
 		}
-		path.WriteString(step + px(x.at(p.X)) + " " + px(y.at(p.Y)))
-		if j%every == every*i/n {
-			marks.WriteString(look.marker(x.at(p.X), y.at(p.Y), 3))
-		}
-		step = "L"
+		lift = !p.shown()
 	}
-	if path.Len() > 0 {
-		c.stroke(path.String(), look.color, 1.8, look.dash)
-	}
-	if marks.Len() > 0 {
-		c.fill(marks.String(), look.color)
-	}
+	c.stroke(path.String(), color(i), 1.8, dashes[i%len(dashes)])
 }

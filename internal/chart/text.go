@@ -18,9 +18,11 @@ func Escape(s string) string {
 	return html.EscapeString(strings.Map(clean, strings.ToValidUTF8(s, string(utf8.RuneError))))
 }
 
+const font = 13 // pixels
+
 // width returns the approximate width of s in pixels, at least as in common
 // sans-serif fonts.
-func width(s string, size float64) float64 {
+func width(s string) float64 {
 	sum := 0.0
 	for _, r := range s {
 		switch {
@@ -36,34 +38,17 @@ func width(s string, size float64) float64 {
 			sum += 1.1
 		}
 	}
-	return sum * size
+	return sum * font
 }
 
 // fit returns s, or its longest prefix with an ellipsis that fits into room.
-func fit(s string, size, room float64) string {
-	if width(s, size) <= room {
+func fit(s string, room float64) string {
+	if width(s) <= room {
 		return s
 	}
 	runes := []rune(s)
-	for len(runes) > 1 && width(string(runes)+"…", size) > room {
+	for len(runes) > 1 && width(string(runes)+"…") > room {
 		runes = runes[:len(runes)-1]
 	}
 	return strings.TrimRight(string(runes), " ") + "…"
-}
-
-func wrap(s string, size, room float64) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(s) {
-		longer := strings.TrimLeft(line+" "+word, " ")
-		if line != "" && width(longer, size) > room {
-			lines = append(lines, line)
-			longer = word
-		}
-		line = longer
-	}
-	if line != "" {
-		lines = append(lines, fit(line, size, room))
-	}
-	return lines
 }

@@ -44,22 +44,13 @@ func (u Unit) prefix(v float64) prefix {
 	return best
 }
 
-// label returns the ticks at values. With a step (linear axis), all have one
-// format; without, each its own prefix.
-func (u Unit) label(values []float64, step float64) []tick {
-	ticks := make([]tick, len(values))
-	for i, v := range values {
-		if step == 0 {
-			ticks[i] = tick{v, u.Format(v)}
-			continue
-		}
-		p := u.prefix(max(math.Abs(values[0]), math.Abs(values[len(values)-1])))
-		ticks[i] = tick{v, "0"}
-		if math.Abs(v) > step/2 {
-			ticks[i].label = strconv.FormatFloat(v/p.size, 'f', decimals(step/p.size), 64) + p.name
-		}
+// tick returns a tick of a linear axis. All have the format of the greatest.
+func (u Unit) tick(v, step, greatest float64) tick {
+	if math.Abs(v) < step/2 {
+		return tick{v, "0"}
 	}
-	return ticks
+	p := u.prefix(greatest)
+	return tick{v, strconv.FormatFloat(v/p.size, 'f', decimals(step/p.size), 64) + p.name}
 }
 
 // decimals returns the number of decimals that multiples of step need.

@@ -43,14 +43,6 @@ func (h *Histogram) Add(d time.Duration) {
 	h.max = max(h.max, d)
 }
 
-func (h *Histogram) Merge(o *Histogram) {
-	for i, n := range o.counts {
-		h.counts[i] += n
-	}
-	h.len += o.len
-	h.max = max(h.max, o.max)
-}
-
 func (h *Histogram) Len() int { return int(h.len) }
 
 // Max returns the longest duration, or 0 if the histogram is empty.

@@ -69,17 +69,6 @@ func TestHistogram_IsWithinItsBounds(t *testing.T) {
 	})
 }
 
-func TestMerge_EqualsAdd(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := durations(t, "a"), durations(t, "b")
-		merged := histogramOf(a)
-		merged.Merge(histogramOf(b))
-		if *merged != *histogramOf(append(a, b...)) {
-			t.Fatal("the merged histogram is another than that of all durations")
-		}
-	})
-}
-
 func TestHistogram_Extremes(t *testing.T) {
 	var h histogram.Histogram
 	if h.Quantile(0.5) != 0 || h.Max() != 0 || h.Len() != 0 {

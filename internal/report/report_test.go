@@ -107,8 +107,8 @@ func TestTable_BeyondASCII(t *testing.T) {
 	var b strings.Builder
 	n, err := table.WriteTo(&b)
 	want := " a    name\n10  wörter\n 1       x\n"
-	if b.String() != want || err != nil || n != int64(len(want)) || table.Len() != 2 {
-		t.Errorf("the table of %d rows is\n%swant\n%s(%d, %v)", table.Len(), b.String(), want, n, err)
+	if b.String() != want || err != nil || n != int64(len(want)) {
+		t.Errorf("the table is\n%swant\n%s(%d, %v)", b.String(), want, n, err)
 	}
 }
 

@@ -35,8 +35,6 @@ func (t *Table) Row(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-func (t *Table) Len() int { return len(t.rows) - 1 }
-
 // WriteTo writes the header and the rows. Two spaces separate columns, and lines have no
 // trailing space.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {

@@ -29,14 +29,6 @@
 //
 // # Use
 //
-//	Reader    bytes to events; knows the format, not the lifetimes
-//	Checker   events to a verdict; knows the lifetimes, not the text
-//
-// A replay takes one batch at a time from [Reader.Ticks], checks it by
-// [Checker.CheckBatch], and records it if both succeed. Every error is an
-// [*Error] with file and line. It is final: all later calls return the same
-// error.
-//
-// A Reader or Checker belongs to one goroutine at a time. The package starts no
-// goroutines.
+// A replay takes one batch at a time from [Ticks], which knows the format and the
+// lifetimes.
 package trace

@@ -10,7 +10,6 @@ import (
 type Options struct {
 	Steps   int      // approximate number of operations, including commands
 	Misuses []string // kinds of misuse
-	Wide    bool     // handle fields have full width
 }
 
 // Script returns the program of a seed.
@@ -100,7 +99,7 @@ func (d *drawing) choose() {
 	a.links = d.share(0, 0.2, 0.6, 1)
 	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
 	// Narrow handles reach depletion and the slot limit within a program.
-	if !d.options.Wide && d.IntN(2) == 0 {
+	if d.IntN(2) == 0 {
 		d.program.Narrow = script.Narrow{Generations: d.oneOf(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.oneOf(0, 0, 4, 16, 16, 64)}
 	}
 	if d.IntN(8) == 0 {

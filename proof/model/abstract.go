@@ -153,12 +153,6 @@ func (a *Abstract) Change(table int, f func(*Item)) {
 	}
 }
 
-// Set replaces the item of a live handle.
-func (a *Abstract) Set(id uint64, item Item) {
-	_, table, _ := a.Find(id)
-	a.live[table][id] = item
-}
-
 // Text formats a handle as typeId:slot.generation.
 func Text(id uint64) string {
 	free := ""

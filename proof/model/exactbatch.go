@@ -185,9 +185,6 @@ func (m *Exact) DropSince(k Mark, a *Abstract) {
 	a.batch = a.batch[:k.commands]
 }
 
-// Passes returns the number of passes that began since the last flush.
-func (m *Exact) Passes() int { return len(m.passes) }
-
 // finish begins the next batch. Calls that arrived after the seal stay.
 func (m *Exact) finish() {
 	m.passes, m.calls, m.sealed = nil, m.calls[m.sealed:], 0

@@ -51,9 +51,6 @@ func Start(command, env []string, onLine func(line string)) (*Process, error) {
 	return p, nil
 }
 
-// Write writes to the standard input of the child.
-func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
-
 // Signal sends a signal. A child that has ended is not an error.
 func (p *Process) Signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 

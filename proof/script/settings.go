@@ -62,12 +62,6 @@ func (p *Script) Numbers() (all []*int) {
 // String returns the configuration as in its line, without the first word.
 func (c Config) String() string { return strings.TrimSpace(written(c.settings())) }
 
-// ParseConfig is the inverse of [Config.String].
-func ParseConfig(text string) (Config, error) {
-	var c Config
-	return c, readSettings(strings.Fields(text), c.settings())
-}
-
 // written returns the settings that are not 0 as text, with a space before each.
 func written(settings []setting) string {
 	var b strings.Builder

@@ -27,12 +27,9 @@ type options struct {
 
 type result struct {
 	Kills    int    // number of kills
-	InOpen   int    // kills before the child had opened the world
 	Ticks    uint64 // last reported tick
 	Acks     int    // returned Submits
 	Replayed int    // ticks replayed by opening children
-	Slowest  time.Duration
-	Took     time.Duration
 
 	LostTicks int // reported, but missing after a kill
 	LostAcks  int // reported, but missing at the end
@@ -57,7 +54,6 @@ func (r *result) fault(count *int, format string, args ...any) {
 // incomplete.
 func kill(ctx context.Context, o options) (*result, error) {
 	r := &result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
-	begun := time.Now()
 	random := rand.New(rand.NewPCG(o.Seed, 0))
 	for n := 0; r.Kills < o.Kills && ctx.Err() == nil; n++ {
 		if n > 2*o.Kills+10 {
@@ -66,14 +62,12 @@ func kill(ctx context.Context, o options) (*result, error) {
 		if err := r.child(o, n, random, false); err != nil {
 			return r, err
 		}
-		r.Took = time.Since(begun)
 		o.Progress(r)
 	}
 	err := r.child(o, 1<<20, random, true)
 	if err == nil {
 		err = r.replay(o)
 	}
-	r.Took = time.Since(begun)
 	return r, err
 }
 
@@ -104,7 +98,7 @@ func (r *result) child(o options, n int, random *rand.Rand, last bool) error {
 	if last {
 		lines = 80
 	}
-	l := listener{result: r, child: n, begun: time.Now()}
+	l := listener{result: r, child: n}
 	enough := make(chan struct{})
 	if lines == 0 {
 		close(enough)
@@ -131,9 +125,7 @@ func (r *result) child(o options, n int, random *rand.Rand, last bool) error {
 		time.Sleep(moment)
 		p.Kill()
 		if p.State().ExitCode() < 0 { // killed
-			if r.Kills++; !l.open {
-				r.InOpen++
-			}
+			r.Kills++
 		} else {
 			err = p.End()
 		}
@@ -150,8 +142,6 @@ func (r *result) child(o options, n int, random *rand.Rand, last bool) error {
 type listener struct {
 	*result
 	child  int
-	begun  time.Time
-	open   bool
 	failed string
 }
 
@@ -184,10 +174,9 @@ func (l *listener) line(text string) bool {
 	case "replay":
 		l.Replayed++
 	case "open":
-		if l.open = true; tick < l.Ticks {
+		if tick < l.Ticks {
 			l.fault(&l.LostTicks, "child %d opens tick %d, and tick %d was told", l.child, tick, l.Ticks)
 		}
-		l.Slowest = max(l.Slowest, time.Since(l.begun))
 	case "tick":
 		if tick <= l.Ticks {
 			l.fault(&l.LostTicks, "child %d plays tick %d again, and tick %d was told", l.child, tick, l.Ticks)

@@ -49,14 +49,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintf(stdout, "go run ./stress/kills -kills %d -seed %d %s\n", o.Kills, o.Seed, cli.Quote(o.Dir))
 	progress := cli.NewProgress(stderr, time.Now)
 	o.Progress = func(r *result) {
-		progress.Show(func(time.Duration) string {
-			return fmt.Sprintf("kills %s of %s, ticks %s, acknowledged %s", report.Count(r.Kills), report.Count(o.Kills), report.Count(int(r.Ticks)), report.Count(r.Acks))
-		})
+		progress.Show(func(time.Duration) string { return r.String() })
 	}
 	r, err := kill(ctx, o)
 	progress.Clear()
-	r.table().WriteTo(stdout)
-	fmt.Fprintln(stdout)
+	fmt.Fprintln(stdout, r)
 	for _, f := range r.Faults {
 		fmt.Fprintln(stdout, "fault:", f)
 	}
@@ -95,11 +92,9 @@ func (o *options) checkFolder() error {
 	return err
 }
 
-func (r *result) table() *report.Table {
-	table := report.NewTable("kills", "in Open", "ticks", "replayed", "acknowledged", "slowest start", "took")
-	table.Row(report.Count(r.Kills), report.Count(r.InOpen), report.Count(int(r.Ticks)), report.Count(r.Replayed), report.Count(r.Acks),
-		report.Duration(r.Slowest), report.Duration(r.Took))
-	return table
+func (r *result) String() string {
+	return fmt.Sprintf("kills %s, ticks %s, replayed %s, acknowledged %s",
+		report.Count(r.Kills), report.Count(int(r.Ticks)), report.Count(r.Replayed), report.Count(r.Acks))
 }
 
 func (r *result) verdict(ctx context.Context, err error) cli.Verdict {

@@ -25,8 +25,6 @@ func Summarize(samples []float64) Summary {
 
 func (r *Result) Summary() Summary { return Summarize(r.Values()) }
 
-func (s Summary) Known() bool { return !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) }
-
 // Noise returns the reach of the interval as a share of the median; +Inf if
 // unknown.
 func (s Summary) Noise() float64 {

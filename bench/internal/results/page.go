@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"handloom/bench/internal/targets"
 	"handloom/internal/chart"
@@ -16,102 +17,40 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
-
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'"
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"left": func(column string) bool {
+		return slices.Contains([]string{"op", "impl", "unit", "id", "work", ""}, column)
+	},
+}).Parse(pageHTML))
 
 type pageView struct {
-	Policy  string
+	*Run
 	Style   template.CSS
-	Command string
-	Partial bool
 	Says    string // number of targets met
-	Facts   []pageFact
 	Charts  []template.HTML
 	Targets *pageTable
-	Results *pageTable
+	Table   pageTable
 }
 
-type pageFact struct{ Name, Value string }
-
-// pageTable is a table. Left marks left-aligned columns.
+// pageTable is a table in groups of rows.
 type pageTable struct {
-	Title string
-	Head  []pageHeader
-	Rows  []pageRow
-}
-
-// pageRow is a row. The first row of a group has an id, the target of a link
-// above the table.
-type pageRow struct {
-	Cells    []string
-	ID, Jump string
-}
-
-type pageHeader struct {
-	Name string
-	Left bool
+	Title  string
+	Head   []string
+	Groups [][][]string
 }
 
 func (r *Run) WritePage(w io.Writer, reached []targets.Target) error {
-	v := pageView{
-		Policy: pagePolicy, Style: template.CSS(chart.Style + pageCSS),
-		Command: r.Command, Partial: r.Partial, Results: resultTable(r),
-	}
-	e := r.Environment
-	for _, f := range [][2]string{
-		{"Go", e.Go},
-		{"platform", e.GOOS + "/" + e.GOARCH},
-		{"processor", e.CPU},
-		{"processors", fmt.Sprint(e.CPUs)},
-		{"GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS)},
-		{"GOGC", e.GOGC},
-		{"revision", e.Revision},
-		{"date", e.Date},
-		{"seed", fmt.Sprint(e.Seed)},
-		{"rounds", fmt.Sprintf("%d of %s", e.Rounds, e.BenchTime)},
-	} {
-		v.Facts = append(v.Facts, pageFact{f[0], f[1]})
-	}
+	v := pageView{Run: r, Style: template.CSS(chart.Style + pageCSS), Table: pageTable{"Results", Head, r.Rows()}}
 	for _, c := range charts(r) {
 		v.Charts = append(v.Charts, template.HTML(chart.Figure(c))) // Figure escapes
 	}
 	if len(reached) > 0 {
-		v.Targets = targetTable(reached)
+		v.Targets = &pageTable{Title: "Targets", Head: targets.Head}
+		for _, target := range reached {
+			v.Targets.Groups = append(v.Targets.Groups, [][]string{target.Row()})
+		}
 		met, promised := targets.Met(reached)
 		v.Says = fmt.Sprintf("%d of %d targets are met here.", met, promised)
 	}
 	return pageTemplate.Execute(w, v)
-}
-
-func resultTable(r *Run) *pageTable {
-	t := &pageTable{Title: "Results"}
-	for _, name := range Head {
-		t.Head = append(t.Head, pageHeader{name, name == "op" || name == "impl" || name == "unit"})
-	}
-	seen := make(map[string]bool)
-	for i, group := range r.Rows() {
-		for j, cells := range group {
-			next := pageRow{Cells: cells}
-			if j == 0 {
-				next.ID = fmt.Sprintf("group-%d", i)
-				if op := cells[0]; !seen[op] {
-					next.Jump, seen[op] = op, true
-				}
-			}
-			t.Rows = append(t.Rows, next)
-		}
-	}
-	return t
-}
-
-func targetTable(reached []targets.Target) *pageTable {
-	t := &pageTable{Title: "Targets"}
-	for _, name := range targets.Head {
-		t.Head = append(t.Head, pageHeader{name, name == "id" || name == "work" || name == ""})
-	}
-	for _, target := range reached {
-		t.Rows = append(t.Rows, pageRow{Cells: target.Row(), ID: fmt.Sprintf("target-%d", len(t.Rows))})
-	}
-	return t
 }

@@ -9,7 +9,6 @@ import (
 type bulkContainer interface {
 	container
 	insertItems()
-	eraseItems(n int) // the first n in random order
 	len() int
 }
 
@@ -25,21 +24,10 @@ func (s full[T]) bulk() (cases []measure.Case) {
 				return &measure.Work{Items: s.n, Prepare: func() { prepare(c) }, Body: c.insertItems, Count: c.len}
 			}))
 		}
-		erases := func(name string, erase func(bulkContainer, int)) {
-			half := s.n / 2
-			cases = append(cases, s.newCase("eraseitems", name, func() *measure.Work {
-				c := made()
-				return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { erase(c, half) }, Count: func() int { return s.n - c.len() }}
-			}))
-		}
 		if impl.name != "straight" { // see bulkLoop
 			inserts("insertitems", container.clear)
 		}
 		inserts("refillitems", eraseAtRandom)
-		erases(impl.name, bulkContainer.eraseItems)
-		if impl.name == "handlemap" {
-			erases("handlemap.Erase", func(c bulkContainer, n int) { c.(*packed[T]).eraseOneByOne(n) })
-		}
 	}
 	return append(
 		cases,

@@ -39,12 +39,8 @@ func getBaseline[T item](m *baseline[T], hs []uint64) {
 
 func (c *byHand[T]) len() int { return len(c.m.items) }
 
-func (c *byHand[T]) erase() { c.eraseOneByOne(len(c.shuffled)) }
-
-func (c *byHand[T]) eraseItems(n int) { c.eraseOneByOne(n) }
-
-func (c *byHand[T]) eraseOneByOne(n int) {
-	for _, h := range c.shuffled[:n] {
+func (c *byHand[T]) erase() {
+	for _, h := range c.shuffled {
 		c.m.erase(h)
 	}
 }

@@ -9,21 +9,19 @@ import (
 	"handloom/store"
 )
 
-// checkpoints returns the cases of Checkpoint and Rollback on one worker, and
-// of WriteTo (save) and ReadCheckpoint (load) in memory, which uses another
+// checkpoints returns the cases of Checkpoint on one worker, and of WriteTo (save) and ReadCheckpoint (load) in memory, which uses another
 // goroutine if the store has more workers. For comparison, the
 // same memory is copied by hand, in three arrays: items, 8 bytes per slot and 4
 // per row.
 //
 // Memory bounds the copying. Go's copy bypasses the caches from a megabyte on,
 // which saves a third of the traffic. A million items of 8 bytes in 8 shards
-// are below that, pages of a stable table far below: compare them with
-// copy.8shards.
+// are below that, pages of a stable table far below.
 func (s full[T]) checkpoints() (cases []measure.Case) {
 	for _, op := range []struct {
 		name string
 		make func(context.Context, *store.Store, *store.Checkpoint) func() error
-	}{{"checkpoint", takeCheckpoint}, {"rollback", rollBack}, {"save", writeTo}, {"load", readBack}} {
+	}{{"checkpoint", takeCheckpoint}, {"save", writeTo}, {"load", readBack}} {
 		for _, impl := range []struct {
 			name    string
 			stable  bool
@@ -46,26 +44,11 @@ func (s full[T]) checkpoints() (cases []measure.Case) {
 			return &measure.Work{Items: s.n, Body: h.copy}
 		}))
 	}
-	cases = append(cases, s.newCase("checkpoint", "copy.8shards", func() *measure.Work {
-		var copies [shards]*handCopy[T]
-		for i := range copies {
-			copies[i] = newHandCopy[T](s.n / shards)
-		}
-		return &measure.Work{Items: s.n, Body: func() {
-			for _, h := range copies {
-				h.copy()
-			}
-		}}
-	}))
 	return append(cases, s.newMemory())
 }
 
 func takeCheckpoint(ctx context.Context, st *store.Store, c *store.Checkpoint) func() error {
 	return func() error { return st.Checkpoint(ctx, c) }
-}
-
-func rollBack(ctx context.Context, st *store.Store, c *store.Checkpoint) func() error {
-	return func() error { return st.Rollback(ctx, c) }
 }
 
 func writeTo(_ context.Context, _ *store.Store, c *store.Checkpoint) func() error {

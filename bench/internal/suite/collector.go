@@ -27,6 +27,14 @@ func collector(s set[item8]) (cases []measure.Case) {
 			return c
 		})
 	}
+	held("pointers", func() any { return pointersTo(values[item8](s.n)) })
+	held("mapofpointers", func() any {
+		m := make(map[uint64]*item8)
+		for key, p := range pointersTo(values[item8](s.n)) {
+			m[uint64(key)] = p
+		}
+		return m
+	})
 	held("table", func() any { return newFullTable[item8](s.n) })
 	return cases
 }

@@ -9,12 +9,9 @@ import (
 )
 
 // columns returns the cases of n items of 64 bytes with columns: sums and
-// additions of words, against raw slices; creates and single erases, against
-// tables without columns.
+// additions of words, against raw slices; creates, against tables without columns.
 func columns(s set[item64]) (cases []measure.Case) {
 	cases = append(columnPasses(s), rawColumns(s)...)
-	cases = append(cases, s.newCase("columnerase", "table", func() *measure.Work { return eraseColumns(s, 0) }))
-	cases = append(cases, s.newCase("columnerase", "table.4columns", func() *measure.Work { return eraseColumns(s, 4) }))
 	cases = append(cases, s.newCase("columncreate", "table", func() *measure.Work { return createWide(s) }))
 	return append(cases, s.newCase("columncreate", "table.4columns", func() *measure.Work { return createColumns(s) }))
 }
@@ -53,8 +50,7 @@ func addTo(to, from []uint64) {
 	}
 }
 
-// columnPasses are the same loops in passes over a table, and the sum over a
-// field.
+// columnPasses are the same loops in passes over a table.
 func columnPasses(s set[item64]) (cases []measure.Case) {
 	on := &common[columnTable[item64]]{make: func() columnTable[item64] { return newColumnTable[item64](s.n) }}
 	for _, pass := range []struct {
@@ -63,7 +59,6 @@ func columnPasses(s set[item64]) (cases []measure.Case) {
 		count    func(b columnTable[item64]) int // nil: the sum shows it
 	}{
 		{"columnsum", "table", columnTable[item64].sum, nil},
-		{"columnsum", "table.field", columnTable[item64].sumField, nil},
 		{"columnadd", "table", columnTable[item64].add, columnTable[item64].added},
 	} {
 		cases = append(cases, s.scaling(pass.op, pass.impl, func(workers int) *measure.Work {
@@ -135,45 +130,10 @@ func (b columnTable[T]) sum(ctx context.Context) {
 	}, plus))
 }
 
-func (b columnTable[T]) sumField(ctx context.Context) {
-	sink += must(store.Reduce(ctx, b.table, func(r store.Chunk[T]) (sum uint64) {
-		for i := range r.Items {
-			sum += *first(&r.Items[i])
-		}
-		return sum
-	}, plus))
-}
-
 func (b columnTable[T]) add(ctx context.Context) {
 	check(b.table.ForEachRows(ctx, func(c store.Chunk[T]) {
 		addTo(b.x.Write(c), b.v.Read(c))
 	}))
-}
-
-func eraseColumns(s set[item64], columns int) *measure.Work {
-	st := newStore(1)
-	t := store.Register(st, store.TableOptions[item64]{Reserve: s.n})
-	for i := range columns {
-		addWords(t, string(rune('a'+i)))
-	}
-	items, order := values[item64](s.n), permutation(s.random(), s.n)
-	live, ctx := make([]store.Handle[item64], s.n), context.Background()
-	return &measure.Work{
-		Items: s.n,
-		Prepare: func() {
-			for i, h := range emplace(st, t, items) {
-				live[order[i]] = h
-			}
-		},
-		Body: func() {
-			check(st.Write(ctx, func(w *store.Writer) {
-				for _, h := range live {
-					t.Remove(w, h)
-				}
-			}))
-		},
-		Count: func() int { return s.n - t.Len() },
-	}
 }
 
 // item16 and four columns of 12 bytes have 64 bytes.

@@ -37,9 +37,7 @@ func containers[T item]() []implementation[T] {
 		{"handlemap", func(l load[T]) container { return &packed[T]{load: l} }},
 		{"slotmap", func(l load[T]) container { return &stable[T]{load: l} }},
 		{"straight", func(l load[T]) container { return &byHand[T]{load: l} }},
-		{"pointers", func(l load[T]) container { return &pointers[T]{load: l} }},
-		{"map", func(l load[T]) container { return &goMap[T]{keyed[T, T]{load: l}} }},
-		{"mapofpointers", func(l load[T]) container { return &goPointerMap[T]{keyed[T, *T]{load: l}} }},
+		{"map", func(l load[T]) container { return &goMap[T]{load: l} }},
 	}
 }
 

@@ -7,8 +7,8 @@
 //	slotmap            the stable map, shard/slotmap
 //	table, stabletable the same in a store, with 8 shards
 //	straight           the handle map that one would write by hand
-//	pointers           []*T, items named by index
-//	map, mapofpointers map[uint64]T, map[uint64]*T, items named by key
+//	map                map[uint64]T, items named by key
+//	pointers           []*T, mapofpointers: map[uint64]*T; of the collector only
 //	slice              a raw slice, items without names
 //	syncmap            sync.Map
 //	xsync              xsync.Map, a concurrent map of cache-line buckets

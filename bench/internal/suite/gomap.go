@@ -1,29 +1,27 @@
 package suite
 
-type keyed[T item, V any] struct {
+type goMap[T item] struct {
 	load[T]
 	names[uint64]
-	m    map[uint64]V
+	m    map[uint64]T
 	keys uint64 // last key
 }
 
-func (c *keyed[T, V]) fresh(reserve bool) {
-	c.m = make(map[uint64]V)
+func (c *goMap[T]) fresh(reserve bool) {
+	c.m = make(map[uint64]T)
 	if reserve {
-		c.m = make(map[uint64]V, len(c.values))
+		c.m = make(map[uint64]T, len(c.values))
 	}
 	c.reset(len(c.values))
 }
 
-func (c *keyed[T, V]) erase() {
+func (c *goMap[T]) erase() {
 	for _, k := range c.shuffled {
 		delete(c.m, k)
 	}
 }
 
-func (c *keyed[T, V]) clear() { clear(c.m) }
-
-type goMap[T item] struct{ keyed[T, T] }
+func (c *goMap[T]) clear() { clear(c.m) }
 
 func (c *goMap[T]) insert() {
 	for i, v := range c.values {

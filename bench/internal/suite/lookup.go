@@ -17,15 +17,10 @@ func (s full[T]) tableLookUp() []measure.Case {
 			t := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: s.n})
 			return &measure.Work{Items: s.n, Body: lookUpIn(t, s.fill(st, t))}
 		}),
-		s.newCase("get", "stabletable", func() *measure.Work {
-			st := newStore(1)
-			t := store.RegisterStable(st, store.TableOptions[T]{Shards: shards, Reserve: s.n})
-			return &measure.Work{Items: s.n, Body: lookUpIn(t, s.fill(st, t))}
-		}),
 	}
 }
 
-// lookUpIn returns the loop over the handles for a table of either kind. Each
+// lookUpIn returns the loop over the handles of a table. Each
 // item type has its own loop: with a type parameter, Table.Get takes a quarter
 // longer.
 func lookUpIn[T item](table any, hs []store.Handle[T]) func() {
@@ -34,10 +29,6 @@ func lookUpIn[T item](table any, hs []store.Handle[T]) func() {
 		return func() { getTable8(t, any(hs).([]store.Handle[item8])) }
 	case *store.Table[item64]:
 		return func() { getTable64(t, any(hs).([]store.Handle[item64])) }
-	case *store.StableTable[item8]:
-		return func() { getStable8(t, any(hs).([]store.Handle[item8])) }
-	case *store.StableTable[item64]:
-		return func() { getStable64(t, any(hs).([]store.Handle[item64])) }
 	}
 	panic(fmt.Sprintf("suite: no loop over %T", table))
 }
@@ -53,26 +44,6 @@ func getTable8(t *store.Table[item8], hs []store.Handle[item8]) {
 }
 
 func getTable64(t *store.Table[item64], hs []store.Handle[item64]) {
-	var sum uint64
-	for _, h := range hs {
-		if v, ok := t.Get(h); ok {
-			sum += v.v
-		}
-	}
-	sink += sum
-}
-
-func getStable8(t *store.StableTable[item8], hs []store.Handle[item8]) {
-	var sum uint64
-	for _, h := range hs {
-		if v, ok := t.Get(h); ok {
-			sum += v.v
-		}
-	}
-	sink += sum
-}
-
-func getStable64(t *store.StableTable[item64], hs []store.Handle[item64]) {
 	var sum uint64
 	for _, h := range hs {
 		if v, ok := t.Get(h); ok {

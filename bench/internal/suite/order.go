@@ -18,7 +18,6 @@ func (s full[T]) sorts() []measure.Case {
 	return []measure.Case{
 		s.sort("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
 		s.sort("handlemap.SortByKey", func(m *handlemap.Map[T]) { m.SortByKey(keyOf[T]) }),
-		s.sort("handlemap.Defragment", func(m *handlemap.Map[T]) { m.Defragment(byItem[T], 0) }),
 		s.newCase("sort", "slices.SortFunc", func() *measure.Work {
 			shuffled := s.shuffled()
 			raw := slices.Clone(shuffled)
@@ -29,28 +28,7 @@ func (s full[T]) sorts() []measure.Case {
 				Count:   func() int { return ordered(raw) },
 			}
 		}),
-		s.newCase("sort", "pointers", func() *measure.Work {
-			shuffled := pointersTo(s.shuffled())
-			raw := slices.Clone(shuffled)
-			return &measure.Work{
-				Items:   s.n,
-				Prepare: func() { copy(raw, shuffled) },
-				Body:    func() { slices.SortFunc(raw, byItem[T]) },
-				Count: func() int {
-					vs := make([]T, len(raw))
-					for i, p := range raw {
-						vs[i] = *p
-					}
-					return ordered(vs)
-				},
-			}
-		}),
-		s.firstSort("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
-		s.firstSort("handlemap.SortByKey", func(m *handlemap.Map[T]) { m.SortByKey(keyOf[T]) }),
-		s.restore("handlemap.Defragment", func(m *handlemap.Map[T]) { m.Defragment(byItem[T], 0) }),
 		s.restore("handlemap.Defragment.1000", func(m *handlemap.Map[T]) { inFrames(m, byItem[T]) }),
-		s.restore("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
-		s.restoreSlice(),
 	}
 }
 
@@ -61,39 +39,12 @@ func (s full[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	})
 }
 
-// firstSort returns the case of a sort without scratch memory of an earlier one.
-func (s full[T]) firstSort(impl string, f func(*handlemap.Map[T])) measure.Case {
-	return s.newCase("firstsort", impl, func() *measure.Work {
-		vs := s.shuffled()
-		var m *shuffledMap[T]
-		return &measure.Work{Items: s.n, Prepare: func() { m = newShuffled(vs) }, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
-	})
-}
-
 func (s full[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
 	c := s.newCase("defragment", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
 		m.Defragment(byItem[T], 0)
 		r := s.random()
 		return &measure.Work{Items: s.n, Prepare: func() { changeKeys(m.Map, r) }, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
-	})
-	c.With = "sort"
-	return c
-}
-
-func (s full[T]) restoreSlice() measure.Case {
-	c := s.newCase("defragment", "slices.SortFunc", func() *measure.Work {
-		raw, r := values[T](s.n), s.random()
-		return &measure.Work{
-			Items: s.n,
-			Prepare: func() {
-				for range changes(s.n) {
-					raw[r.IntN(s.n)] = itemOf[T](r.Uint64N(uint64(s.n)))
-				}
-			},
-			Body:  func() { slices.SortFunc(raw, byValue[T]) },
-			Count: func() int { return ordered(raw) },
-		}
 	})
 	c.With = "sort"
 	return c

@@ -56,12 +56,8 @@ func getPacked[T item](m *handlemap.Map[T], hs []handle.Of[T]) {
 
 func (c *packed[T]) len() int { return c.m.Len() }
 
-func (c *packed[T]) erase() { c.eraseOneByOne(len(c.shuffled)) }
-
-func (c *packed[T]) eraseItems(n int) { c.m.EraseItems(c.shuffled[:n]) }
-
-func (c *packed[T]) eraseOneByOne(n int) {
-	for _, h := range c.shuffled[:n] {
+func (c *packed[T]) erase() {
+	for _, h := range c.shuffled {
 		c.m.Erase(h)
 	}
 }

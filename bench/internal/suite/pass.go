@@ -3,15 +3,13 @@ package suite
 import (
 	"context"
 	"runtime/metrics"
-	"sync"
 
 	"handloom/bench/internal/measure"
 	"handloom/store"
 	"handloom/tasks"
 )
 
-// passes returns the cases of a pass with about 5 ns of work per item, and of
-// the same loop over a raw slice.
+// passes returns the cases of a pass with about 5 ns of work per item.
 func (s full[T]) passes() []measure.Case {
 	on := s.fullTable()
 	changed := func(v *T) bool { return *first(v) >= uint64(s.n) }
@@ -35,29 +33,7 @@ func (s full[T]) passes() []measure.Case {
 			},
 		}
 	})
-	return append(cases, s.scaling("foreach", "slice", func(workers int) *measure.Work {
-		vs := values[T](s.n)
-		return &measure.Work{Items: s.n, Body: func() { simulateByHand(vs, workers) }, Count: func() (n int) {
-			for i := range vs {
-				if changed(&vs[i]) {
-					n++
-				}
-			}
-			return n
-		}}
-	})...)
-}
-
-// simulateByHand gives each goroutine a part of a slice: the limit of
-// processors and memory.
-func simulateByHand[T item](items []T, workers int) {
-	var others sync.WaitGroup
-	at := func(i int) int { return i * len(items) / workers }
-	for i := range workers - 1 {
-		others.Go(func() { simulate(items[at(i):at(i+1)]) })
-	}
-	simulate(items[at(workers-1):])
-	others.Wait()
+	return cases
 }
 
 // simulate does about 5 ns of work per item. All cases use this copy, because
@@ -75,13 +51,13 @@ func simulate[T item](items []T) {
 }
 
 // emptyPasses returns the cases of an empty pass over a small table: the cost
-// of a phase, and the goroutines it starts. A table of 8 shards has at least 8
-// chunks. An untimed flush after some passes renumbers them.
+// of a phase, and the goroutines it starts. An untimed flush after some passes
+// renumbers them.
 func emptyPasses(s set[item8]) []measure.Case {
 	const passes = 64
-	open := func(shards int) *measure.Work {
+	open := func() *measure.Work {
 		st := newStore(2)
-		t := store.Register(st, store.TableOptions[item8]{Shards: shards})
+		t := store.Register(st, store.TableOptions[item8]{})
 		emplace(st, t, values[item8](s.n))
 		ctx := context.Background()
 		return &measure.Work{
@@ -95,11 +71,10 @@ func emptyPasses(s set[item8]) []measure.Case {
 		}
 	}
 	return []measure.Case{
-		tickCase(s, "emptypass", "table.1shard", func() *measure.Work { return open(1) }),
-		tickCase(s, "emptypass", "table", func() *measure.Work { return open(shards) }),
+		tickCase(s, "emptypass", "table.1shard", func() *measure.Work { return open() }),
 		s.measured("emptypass.goroutines", "table.1shard", "goroutines/op", func() float64 {
 			const bodies = 1000 / passes
-			w, before := open(1), goroutinesCreated()
+			w, before := open(), goroutinesCreated()
 			for range bodies {
 				w.Prepare()
 				w.Body()

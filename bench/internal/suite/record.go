@@ -18,8 +18,6 @@ func record(s set[item32]) []measure.Case {
 		s.newCase("record.emplace", "append", func() *measure.Work { return appending(s) }),
 		s.newCase("record.erase", "table", func() *measure.Work { return recording(s, eraseAll) }),
 		s.newCase("record.erase", "append", func() *measure.Work { return appendingHandles(s) }),
-		s.newCase("record.set", "table", func() *measure.Work { return recordingSparse(s, setAll) }),
-		s.newCase("record.unset", "table", func() *measure.Work { return recordingSparse(s, unsetAll) }),
 		allocations(s, "record.emplace.allocs", emplaceAll),
 		allocations(s, "record.erase.allocs", eraseAll),
 	}
@@ -39,41 +37,16 @@ func eraseAll(t *store.Table[item32], q store.Queue, names []store.Handle[item32
 	}
 }
 
-type effects = store.Sparse[item32, effect]
-
-func setAll(e *effects, q store.Queue, names []store.Handle[item32]) {
-	for i, h := range names {
-		e.Set(q, h, effect{1, uint64(i)})
-	}
-}
-
-func unsetAll(e *effects, q store.Queue, names []store.Handle[item32]) {
-	for _, h := range names {
-		e.Unset(q, h)
-	}
-}
-
-func recordingSparse(s set[item32], f func(e *effects, q store.Queue, names []store.Handle[item32])) *measure.Work {
-	st := newStore(1)
-	t := store.Register(st, store.TableOptions[item32]{Shards: shards})
-	e := store.AddSparse(t, store.ColumnOptions[effect]{Name: "effect"})
-	return recordingIn(s, st, func(q store.Queue, names []store.Handle[item32]) { f(e, q, names) })
-}
-
 func recording(s set[item32], f recorded) *measure.Work {
 	st := newStore(1)
 	t := store.Register(st, store.TableOptions[item32]{Shards: shards})
-	return recordingIn(s, st, func(q store.Queue, names []store.Handle[item32]) { f(t, q, names) })
-}
-
-func recordingIn(s set[item32], st *store.Store, f func(q store.Queue, names []store.Handle[item32])) *measure.Work {
 	names := make([]store.Handle[item32], s.n)
 	for i := range names {
 		names[i] = store.Handle[item32]{ID: handle.New(uint16(1+i%shards), 1, uint32(i/shards))}
 	}
 	ctx := context.Background()
 	task := func(_ int, q store.Queue) {
-		f(q, names)
+		f(t, q, names)
 	}
 	return &measure.Work{
 		Items:   s.n,

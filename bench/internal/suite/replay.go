@@ -12,7 +12,7 @@ import (
 
 // replays returns the cases of replaying the embedded trace, whose ticks are
 // mostly small: in queues of 8 tasks with a flush per tick, and at once on
-// plain maps and baseline maps.
+// plain maps.
 func replays(s set[item32]) (cases []measure.Case) {
 	add := func(impl string, workers int, open func() *measure.Work) {
 		c := measure.Case{Op: "replay", Impl: impl, Size: sizeOf[item32](), Workers: workers, Unit: measure.PerSecond, Open: open}
@@ -21,8 +21,16 @@ func replays(s set[item32]) (cases []measure.Case) {
 	for _, workers := range s.workers {
 		add("table", workers, func() *measure.Work { return newReplay(workers) })
 	}
-	add("map", 1, func() *measure.Work { return replayAtOnce(newMapTrace) })
-	add("straight", 1, func() *measure.Work { return replayAtOnce(newBaselineTrace) })
+	add("map", 1, func() *measure.Work {
+		h := embedded()
+		var to mapTrace
+		return &measure.Work{
+			Items:   h.events,
+			Prepare: func() { to = newMapTrace(h) },
+			Body:    func() { to.apply(h.ticks) },
+			Count:   func() int { return to.live() }, // at the end: single events leave no trace
+		}
+	})
 	return cases
 }
 
@@ -47,7 +55,7 @@ var embedded = sync.OnceValue(func() *history {
 		key   uint64
 	}
 	h, live := new(history), make(map[name]uint32)
-	for events, err := range must(trace.NewReader(bytes.NewReader(trace.Sample), "embedded trace")).Ticks() {
+	for events, err := range trace.Ticks(bytes.NewReader(trace.Sample), "embedded trace") {
 		check(err)
 		tick := make([]event, len(events))
 		for i, e := range events {
@@ -131,25 +139,9 @@ func (r *replay) takeOver() {
 	}
 }
 
-type atOnce interface {
-	apply(ticks [][]event)
-	live() int // number of items
-}
-
-func replayAtOnce(build func(*history) atOnce) *measure.Work {
-	h := embedded()
-	var to atOnce
-	return &measure.Work{
-		Items:   h.events,
-		Prepare: func() { to = build(h) },
-		Body:    func() { to.apply(h.ticks) },
-		Count:   func() int { return to.live() }, // at the end: single events leave no trace
-	}
-}
-
 type mapTrace []map[uint64]item32 // by table
 
-func newMapTrace(h *history) atOnce {
+func newMapTrace(h *history) mapTrace {
 	m := make(mapTrace, h.tables)
 	for i := range m {
 		m[i] = make(map[uint64]item32)
@@ -175,39 +167,6 @@ func (m mapTrace) apply(ticks [][]event) {
 func (m mapTrace) live() (n int) {
 	for _, table := range m {
 		n += len(table)
-	}
-	return n
-}
-
-type baselineTrace struct {
-	tables    []baseline[item32]
-	directory directory
-}
-
-func newBaselineTrace(h *history) atOnce {
-	return &baselineTrace{make([]baseline[item32], h.tables), make(directory, h.entries)}
-}
-
-func (m *baselineTrace) apply(ticks [][]event) {
-	for _, tick := range ticks {
-		for _, e := range tick {
-			switch t, name := &m.tables[e.table], &m.directory[e.entry]; e.kind {
-			case trace.Create:
-				*name = t.insert(item32{v: uint64(e.entry)})
-			case trace.Update:
-				if v, ok := t.get(*name); ok {
-					*v = item32{v: uint64(e.entry) + 1}
-				}
-			case trace.Erase:
-				t.erase(*name)
-			}
-		}
-	}
-}
-
-func (m *baselineTrace) live() (n int) {
-	for i := range m.tables {
-		n += len(m.tables[i].items)
 	}
 	return n
 }

@@ -54,8 +54,6 @@ func getStable[T item](m *slotmap.Map[T], hs []handle.Of[T]) {
 
 func (c *stable[T]) len() int { return c.m.Len() }
 
-func (c *stable[T]) eraseItems(n int) { c.m.EraseItems(c.shuffled[:n]) }
-
 func (c *stable[T]) erase() {
 	for _, h := range c.shuffled {
 		c.m.Erase(h)

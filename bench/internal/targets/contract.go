@@ -77,7 +77,6 @@ var contract = []clause{
 	{"P25", "x += v over two columns, 1 worker / two raw slices", wide, ratio("columnadd/table/1", "columnadd/slice"), atMost(1.1)},
 	{"P25", "same, speedup of 2 workers", wide, ratio("columnadd/table/1", "columnadd/table/2"), atLeast(1.8)},
 	{"P25", "flush of creates with 4 columns / one struct as wide", wide, ratio("columncreate/table.4columns", "columncreate/table"), atMost(1.5)},
-	{"P25", "single erase with 4 columns / without", wide, ratio("columnerase/table.4columns", "columnerase/table"), noLimit},
 	{"P26", "single refill after erases in random order / baseline, LIFO", smaller, ratio("refillrandom/handlemap", "refillrandom/straight"), atMost(1)},
 	{"P26", "single refill after erases in random order / baseline, LIFO", larger, ratio("refillrandom/handlemap", "refillrandom/straight"), atMost(1.2)},
 	{"P26", "same in bulk / baseline, LIFO", smaller, ratio("refillitems/handlemap", "refillitems/straight"), atMost(1)},

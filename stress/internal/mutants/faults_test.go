@@ -42,10 +42,10 @@ func TestPatch_ChangesItsLines(t *testing.T) {
 func TestPatch_LinesMustOccurOnce(t *testing.T) {
 	f := mustParse(t, "two", two)
 	for text, want := range map[string]string{
-		"one\n\ntwo\nfour\n":              `two.patch:5: the lines from "one" are in a/x.go 0 times, not once`,
-		"one\ntwo\none\ntwo\nfour\n":      `two.patch:5: the lines from "one" are in a/x.go 2 times, not once`,
-		"one\ntwo\nthirty-four\n":         `two.patch:9: the lines from "four" are in a/x.go 0 times, not once`,
-		"one\ntwo\nfour\nfour\nnothing\n": `two.patch:9: the lines from "four" are in a/x.go 2 times, not once`,
+		"one\n\ntwo\nfour\n":              `two.patch:5: want the lines from "one" in a/x.go once; found: false`,
+		"one\ntwo\none\ntwo\nfour\n":      `two.patch:5: want the lines from "one" in a/x.go once; found: true`,
+		"one\ntwo\nthirty-four\n":         `two.patch:9: want the lines from "four" in a/x.go once; found: false`,
+		"one\ntwo\nfour\nfour\nnothing\n": `two.patch:9: want the lines from "four" in a/x.go once; found: true`,
 	} {
 		if _, err := f.apply(fstest.MapFS{"a/x.go": {Data: []byte(text)}}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v; want %s", text, err, want)

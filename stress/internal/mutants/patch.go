@@ -90,16 +90,10 @@ func (f *Fault) check() error {
 func (h *hunk) apply(name, text string) (string, error) {
 	lines := "\n" + h.old
 	text = "\n" + text
-	times, at := 0, 0
-	for i := 0; i < len(text); i++ {
-		if strings.HasPrefix(text[i:], lines) {
-			times++
-			at = i
-		}
-	}
-	if times != 1 {
+	at := strings.Index(text, lines)
+	if last := strings.LastIndex(text, lines); at < 0 || at != last {
 		first, _, _ := strings.Cut(h.old, "\n")
-		return "", fmt.Errorf("%s.patch:%d: the lines from %q are in %s %d times, not once", name, h.line, first, h.file, times)
+		return "", fmt.Errorf("%s.patch:%d: want the lines from %q in %s once; found: %t", name, h.line, first, h.file, at >= 0)
 	}
 	return (text[:at] + "\n" + h.new + text[at+len(lines):])[1:], nil
 }
