@@ -35,46 +35,10 @@ const (
 	listTime = 10 * requestTime // limit of a list of chunks
 )
 
-func bucketSettings(cell CellID, replicas int) jetstream.StreamConfig {
-	name := cell.Stream()
-	return jetstream.StreamConfig{
-		Name: "OBJ_" + name, Subjects: []string{"$O." + name + ".C.>", "$O." + name + ".M.>"},
-		Retention: jetstream.LimitsPolicy, Storage: jetstream.FileStorage, Replicas: replicas,
-		Discard: jetstream.DiscardNew, AllowRollup: true, Duplicates: 2 * time.Minute,
-		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxMsgSize: -1, MaxConsumers: -1,
-	}
-}
-
-func openBucket(ctx context.Context, js jetstream.JetStream, cell CellID, replicas int) (*bucket, error) {
-	b := &bucket{name: cell.Stream(), js: js, settings: bucketSettings(cell, replicas), stallLimit: stalledTime}
-	var wrong error
-	err := retry(ctx, func(error) bool { return wrong != nil }, func(ctx context.Context) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
-		defer cancel()
-		b.stream, err = js.Stream(ctx, b.settings.Name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			b.stream, err = js.CreateStream(ctx, b.settings)
-		}
-		if err == nil {
-			b.stream, err = disableDirectGet(ctx, js, b.stream)
-		}
-		if err != nil {
-			return fmt.Errorf("cluster: bucket %s: %w", b.settings.Name, err)
-		}
-		wrong = checkSettings(b.settings, b.stream.CachedInfo().Config)
-		return wrong
-	})
+func openBucket(ctx context.Context, js jetstream.JetStream, cell CellID, replicas int) (b *bucket, err error) {
+	b = &bucket{name: cell.Stream(), js: js, settings: snapshotStream.settings(cell, replicas), stallLimit: stalledTime}
+	b.stream, err = openStream(ctx, js, b.settings)
 	return b, err
-}
-
-// disableDirectGet corrects the default of other clients, which lets any replica answer.
-func disableDirectGet(ctx context.Context, js jetstream.JetStream, s jetstream.Stream) (jetstream.Stream, error) {
-	config := s.CachedInfo().Config
-	if !config.AllowDirect {
-		return s, nil
-	}
-	config.AllowDirect = false
-	return js.UpdateStream(ctx, config)
 }
 
 func (b *bucket) chunks(id string) string { return "$O." + b.name + ".C." + id }

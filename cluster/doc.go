@@ -50,8 +50,8 @@
 //
 // # Settings
 //
-// A stream that discards or deletes messages loses records. Open creates the stream and the
-// bucket, and refuses other settings with [ErrSettings]. A Log also compares them with each
+// stream.go has all streams and their settings. A stream that discards or deletes messages loses
+// records. Open creates the stream and the bucket, and refuses other settings with [ErrSettings]. A Log also compares them with each
 // answer about the state of the stream, and at least every two seconds while it appends. Wrong
 // settings of the stream fail Append and Trim until they are restored. Wrong settings of the
 // bucket fail all calls for snapshots. A client cannot query the servers' sync_always: without
@@ -80,8 +80,8 @@
 // The acknowledgement of a packet is its arrival in the mailbox, and the sender erases its messages.
 // Only the leader of the cell reads the stream, with a consumer without acknowledgements, and purges
 // it each second up to the lowest sequence that is not in its log. So a leader that was deposed
-// purges nothing that is needed. Limits: 65,536 packets of each sender, 256 MiB in all. Above them the
-// servers refuse packets, and the senders keep them.
+// purges nothing that is needed. Limit: 65,536 packets of each sender. Above it the servers refuse its
+// packets, and the sender keeps them. Disk is not reserved.
 //
 // # Calls
 //

@@ -136,20 +136,9 @@ func newNode(c *Client, servers Servers, h Host) *Node {
 }
 
 func (n *Node) join(ctx context.Context) error {
-	err := retry(ctx, func(error) bool { return false }, func(ctx context.Context) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
-		defer cancel()
-		s, err := n.js.Stream(ctx, "KV_"+bucketName)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			if _, err = n.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucketName, Replicas: n.host.Replicas, Storage: jetstream.FileStorage}); err == nil {
-				s, err = n.js.Stream(ctx, "KV_"+bucketName)
-			}
-		}
-		if err == nil {
-			_, err = disableDirectGet(ctx, n.js, s)
-		}
-		if err == nil {
-			n.bucket, err = n.js.KeyValue(ctx, bucketName) // reads as the settings say now
+	err := retry(ctx, isWrongSettings, func(ctx context.Context) (err error) {
+		if _, err = openStream(ctx, n.js, beginsNow(n.settings())); err == nil {
+			n.bucket, err = n.js.KeyValue(ctx, bucketName)
 		}
 		return err
 	})
@@ -158,6 +147,8 @@ func (n *Node) join(ctx context.Context) error {
 	}
 	return n.claimName(ctx)
 }
+
+func (n *Node) settings() jetstream.StreamConfig { return placementStream.settings(0, n.host.Replicas) }
 
 // Place gives a cell a place on nodes, with a weight from 1: its share of a node's load. Weight 0
 // ends the cell on all nodes; its log stays. An error leaves the outcome open.

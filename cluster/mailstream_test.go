@@ -208,8 +208,7 @@ func TestMailbox_NoticesAnotherStream(t *testing.T) {
 		func(jetstream.StreamConfig) {},
 		func(config jetstream.StreamConfig) {
 			config.FirstSeq = 0
-			_, err := js.CreateStream(t.Context(), config)
-			noError(t, err)
+			noError(t, cluster.Patiently(t.Context(), func() error { return errorOf(js.CreateStream(t.Context(), config)) }))
 		},
 		nil,
 	} {

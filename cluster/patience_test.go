@@ -37,7 +37,7 @@ const unavailable = 10008 // JetStream has no leader
 // isBusy reports whether err only says that servers, or their answers, were slow.
 func isBusy(err error) bool {
 	var api *jetstream.APIError
-	return !errors.Is(err, fs.ErrClosed) && (errors.As(err, &api) && api.ErrorCode == unavailable || slices.ContainsFunc([]error{
+	return !errors.Is(err, fs.ErrClosed) && (errors.As(err, &api) && (api.ErrorCode == unavailable || api.ErrorCode == errStore) || slices.ContainsFunc([]error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, // elections
 		nats.ErrReconnectBufExceeded, nats.ErrDisconnected, nats.ErrStaleConnection, // late replies to pings
 		errNoReply, cells.ErrUnreachable, // no leader

@@ -221,11 +221,13 @@ func (l *Log) beginAfter(ctx context.Context, at, firstSeq uint64) error {
 	return err
 }
 
-// recreateStream retries while a server still removes the files of the old stream.
+// errStore is the code of a server that still removes the files of a deleted stream.
+const errStore = 10049
+
+// recreateStream retries after errStore.
 func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	const errStore = 10049
 	final := func(err error) bool {
 		var api *jetstream.APIError
 		return !errors.As(err, &api) || api.ErrorCode != errStore

@@ -26,6 +26,8 @@ type settingsWatch struct {
 // wait for records.
 const settingsTime = 2 * time.Second
 
+func (l *Log) settings() jetstream.StreamConfig { return logStream.settings(l.cell, l.o.Replicas) }
+
 // info requests the stream's state and compares its settings.
 func (l *Log) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	info, err := repeat(ctx, firstAnswer, func(ctx context.Context) (*jetstream.StreamInfo, error) { return l.stream.Info(ctx) })
@@ -137,5 +139,5 @@ func checkSettings(want, c jetstream.StreamConfig) error {
 	if errs == nil {
 		return nil
 	}
-	return fmt.Errorf("%w %s: %w", ErrSettings, want.Name, errors.Join(errs...))
+	return fmt.Errorf("%w %s: %w", ErrSettings, c.Name, errors.Join(errs...))
 }
