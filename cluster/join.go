@@ -77,6 +77,10 @@ type Node struct {
 	revisions map[string]uint64 // revisions of nodes' entries
 	newest    uint64            // the highest of revisions so far
 	missed    map[string]int    // beats of this node since another's last
+	heard     map[string]int    // entries of the present process of a node
+	created   time.Time         // of the bucket
+	replaced  string            // a problem: an earlier bucket was deleted
+	wrong     error             // wrong settings of the bucket
 	clockOff  time.Duration     // this clock minus the servers', at the last beat
 	hosted    map[CellID]*hosted
 }
@@ -131,13 +135,15 @@ func newNode(c *Client, servers Servers, h Host) *Node {
 		Client: c, host: h, servers: servers, lease: leaseTime, openTurn: openTime,
 		opening: make(chan struct{}, maxOpening), changed: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		placement: newPlacement(), self: nodeEntry{Host: fmt.Sprintf("%s, process %d", machine, os.Getpid()), ID: rand.Text()},
-		revisions: make(map[string]uint64), missed: make(map[string]int), hosted: make(map[CellID]*hosted),
+		revisions: make(map[string]uint64), missed: make(map[string]int), heard: make(map[string]int), hosted: make(map[CellID]*hosted),
 	}
 }
 
 func (n *Node) join(ctx context.Context) error {
-	err := retry(ctx, isWrongSettings, func(ctx context.Context) (err error) {
-		if _, err = openStream(ctx, n.js, beginsNow(n.settings())); err == nil {
+	err := retry(ctx, isWrongSettings, func(ctx context.Context) error {
+		s, err := openStream(ctx, n.js, beginsNow(n.settings()))
+		if err == nil {
+			n.created = s.CachedInfo().Created
 			n.bucket, err = n.js.KeyValue(ctx, bucketName)
 		}
 		return err
@@ -147,8 +153,6 @@ func (n *Node) join(ctx context.Context) error {
 	}
 	return n.claimName(ctx)
 }
-
-func (n *Node) settings() jetstream.StreamConfig { return placementStream.settings(0, n.host.Replicas) }
 
 // Place gives a cell a place on nodes, with a weight from 1: its share of a node's load. Weight 0
 // ends the cell on all nodes; its log stays. An error leaves the outcome open.
@@ -177,7 +181,7 @@ func (n *Node) Place(ctx context.Context, cell CellID, weight int) error {
 type NodeStatus struct {
 	Nodes    []string     // nodes that run
 	Cells    []CellStatus // that this node plays or should play, by ID
-	Problems []string     // a wrong clock, and edited entries of the bucket, with the fix of each
+	Problems []string     // wrong clock, settings and entries of the bucket, with the fix of each
 }
 
 // A CellStatus is the state of a cell on a node.
@@ -193,6 +197,12 @@ func (n *Node) Status() NodeStatus {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	s := NodeStatus{Problems: n.placement.problems()}
+	if n.replaced != "" {
+		s.Problems = append(s.Problems, n.replaced)
+	}
+	if n.wrong != nil {
+		s.Problems = append(s.Problems, n.wrong.Error())
+	}
 	if off := n.clockOff; off.Abs() > maxClockOff {
 		s.Problems = append(s.Problems, fmt.Sprintf("clock: %v ahead of the servers; set the clock of this machine, or of the servers", off.Round(time.Second)))
 	}
@@ -200,6 +210,11 @@ func (n *Node) Status() NodeStatus {
 		s.Nodes = append(s.Nodes, name)
 	}
 	slices.Sort(s.Nodes)
+	for _, name := range s.Nodes {
+		if n.heard[name] < 2 && n.missed[name] > 1 {
+			s.Problems = append(s.Problems, fmt.Sprintf("bucket %s: key %s%s: no node has renewed it; delete the key", bucketName, nodePrefix, name))
+		}
+	}
 	all := n.placement.assign(n.host.Copies)
 	for _, id := range n.ids() {
 		s.Cells = append(s.Cells, n.hosted[id].status(id, all[id]))
