@@ -21,7 +21,7 @@ type Log struct {
 	js     jetstream.JetStream
 	stream jetstream.Stream
 	watch  settingsWatch
-	saved  snapshotStore
+	saved  *pairs
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
 

@@ -48,7 +48,7 @@ func isBusy(err error) bool {
 // outcome of its last record or snapshot may be unknown.
 func CloseWorld(w *world.World) error {
 	err := w.Close(context.Background())
-	if errors.Is(err, store.ErrUncertain) || errors.Is(err, errSuperseded) || isBusy(err) {
+	if errors.Is(err, store.ErrUncertain) || isBusy(err) {
 		return nil
 	}
 	return err

@@ -238,6 +238,10 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 	})
 }
 
+// isDelivered reports whether a server may have the message whose publication failed with err.
+// None has it while the stream has no leader, such as a new one.
+func isDelivered(err error) bool { return !errors.Is(err, jetstream.ErrNoStreamResponse) }
+
 // sendToNew is send for a new stream that nobody else writes. Its servers may be electing a
 // leader: then no server has the message. If the message arrived and the answer was late, send
 // repeats it in vain.

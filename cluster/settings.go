@@ -97,6 +97,8 @@ func (w *settingsWatch) stream() (created time.Time) {
 	return w.created
 }
 
+func isWrongSettings(err error) bool { return errors.Is(err, ErrSettings) }
+
 // checkSettings returns an error that names each wrong setting, or nil.
 func checkSettings(want, c jetstream.StreamConfig) error {
 	var errs []error
