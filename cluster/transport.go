@@ -76,7 +76,7 @@ func (t *transport) Send(ctx context.Context, from, to CellID, outbox string, pa
 	case errors.Is(err, nats.ErrMaxPayload):
 		return fmt.Errorf("cluster: %v: packet: got %d bytes, want at most max_payload of the servers, %d: raise it: %w", to, len(packet), t.conn.MaxPayload(), err)
 	case errors.As(err, &api) && api.ErrorCode == streamStoreFailed:
-		return fmt.Errorf("cluster: %v: mailbox full: start the cell, or call Outbox.Abandon if it is gone forever: %w", to, err)
+		return fmt.Errorf("cluster: %v: mailbox full: got %d packets of this cell: start the cell, see its Outbox.Problems, or call Outbox.Abandon if it is gone forever: %w", to, mailPerSender, err)
 	}
 	return fmt.Errorf("cluster: %v: mailbox: %w", to, (*Log)(t).withCause(ctx, err))
 }

@@ -60,6 +60,7 @@ type sendLoop struct {
 	outcomes list[outcome]
 	acks     list[peerEvent]
 	arrivals list[*arrival]
+	senders  atomic.Int32 // whose packets wait for their ticks
 }
 
 // A delivery is the packet to one peer.
