@@ -101,8 +101,8 @@ var errName = errors.New("name: want 1 to 64 letters, digits, - and _")
 // Join registers a node in the bucket "handloom" of the servers, which it creates if it is
 // missing. All cells of a node share one connection, and so the rights of one account.
 //
-// The error is [ErrNameTaken] if a node with this name runs; Join waits up to 12 s for a node that
-// does not answer. Close the node's Client, or call Run, which closes it.
+// The error is [ErrSettings] if the bucket has other settings or Host.Replicas, and [ErrNameTaken]
+// if a node with this name runs; Join waits up to 12 s for a node that does not answer. Close the node's Client, or call Run, which closes it.
 func Join(ctx context.Context, servers Servers, h Host) (*Node, error) {
 	check.Given(ctx != nil, "cluster: Join", "context")
 	check.Given(h.Open != nil, "cluster: Join", "Host.Open")
