@@ -115,11 +115,11 @@ func (a alteringBlobs) Get(ctx context.Context, name string) (io.ReadCloser, err
 
 // A save reads the snapshot back before it stores the sum, which makes the snapshot whole.
 func TestPairs_SaveReadsBack(t *testing.T) {
-	p := pairs{alteringBlobs{Folder(t.TempDir())}, 7, 1}
+	p := pairs{alteringBlobs{Folder(t.TempDir())}, 7}
 	_, err := p.save(t.Context(), 3, func(w io.Writer) error {
 		_, err := io.WriteString(w, "state")
 		return err
-	}, nil)
+	})
 	if !errors.Is(err, ErrCorrupt) {
 		t.Errorf("save of altered bytes: %v", err)
 	}

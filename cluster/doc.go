@@ -42,18 +42,17 @@
 //
 // # Snapshots
 //
-// The bucket has two objects, a and b. A save writes new chunks, reads them back, and then
-// replaces the older snapshot in one step, if no other node did. Nodes save one after another.
-// A save that dies leaves chunks, which the next save purges.
-//
-// The bucket is for these two objects alone. A save purges the chunks of any other.
+// A snapshot is two blobs: its bytes and, once they were read back, their SHA-256. Then the node
+// removes snapshots that are older than two others. Several nodes may save at once. A save that
+// dies leaves a part, which a later save removes. Without Options.Snapshots the blobs are objects in
+// the bucket.
 //
 // # Settings
 //
-// A stream that discards or deletes messages loses records. Open creates the stream and the
-// bucket, and refuses other settings with [ErrSettings]. A Log also compares them with each
-// answer about the state of the stream, and at least every two seconds while it appends. Wrong
-// settings of the stream fail Append and Trim until they are restored. Wrong settings of the
+// stream.go has all streams and their settings. A stream that discards or deletes messages loses
+// records. Open creates the stream and the bucket, and refuses other settings with [ErrSettings]. A
+// Log also compares them with each answer about the state of the stream, and at least every two
+// seconds while it appends. Wrong settings of the stream fail Append and Trim until they are restored. Wrong settings of the
 // bucket fail all calls for snapshots. A client cannot query the servers' sync_always: without
 // it, a power failure of all servers can lose acknowledged records.
 //
@@ -80,8 +79,8 @@
 // The acknowledgement of a packet is its arrival in the mailbox, and the sender erases its messages.
 // Only the leader of the cell reads the stream, with a consumer without acknowledgements, and purges
 // it each second up to the lowest sequence that is not in its log. So a leader that was deposed
-// purges nothing that is needed. Limits: 65,536 packets of each sender, 256 MiB in all. Above them the
-// servers refuse packets, and the senders keep them.
+// purges nothing that is needed. Limit: 65,536 packets of each sender. Above it the servers refuse its
+// packets, and the sender keeps them. Disk is not reserved.
 //
 // # Calls
 //

@@ -36,7 +36,7 @@ func (l PatientLog) PublishOther(ctx context.Context, rec []byte) error {
 	})
 }
 
-func MailStream(to CellID) string { return mailStream(to) }
+func MailStream(to CellID) string { return mailStream.name(to) }
 
 func MailSubject(to, from CellID, outbox string) string {
 	return mailSubject(to, from.String(), outbox)

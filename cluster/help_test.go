@@ -32,9 +32,7 @@ func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", "8")
 	// A server that closes waits some seconds for the source of a stream.
 	source := goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*stream).trySetupSourceConsumer.func3")
-	// ObjectStore.Put of nats.go may end before its goroutine has begun, which then waits for ever.
-	put := goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect")
-	os.Exit(localnet.RunTests(m, func() error { return goleak.Find(source, put) }))
+	os.Exit(localnet.RunTests(m, func() error { return goleak.Find(source) }))
 }
 
 var errEnough = errors.New("that is enough")

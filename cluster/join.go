@@ -77,6 +77,10 @@ type Node struct {
 	revisions map[string]uint64 // revisions of nodes' entries
 	newest    uint64            // the highest of revisions so far
 	missed    map[string]int    // beats of this node since another's last
+	heard     map[string]int    // entries of the present process of a node
+	created   time.Time         // of the bucket
+	replaced  string            // a problem: an earlier bucket was deleted
+	wrong     error             // wrong settings of the bucket
 	clockOff  time.Duration     // this clock minus the servers', at the last beat
 	hosted    map[CellID]*hosted
 }
@@ -97,8 +101,8 @@ var errName = errors.New("name: want 1 to 64 letters, digits, - and _")
 // Join registers a node in the bucket "handloom" of the servers, which it creates if it is
 // missing. All cells of a node share one connection, and so the rights of one account.
 //
-// The error is [ErrNameTaken] if a node with this name runs; Join waits up to 12 s for a node that
-// does not answer. Close the node's Client, or call Run, which closes it.
+// The error is [ErrSettings] if the bucket has other settings or Host.Replicas, and [ErrNameTaken]
+// if a node with this name runs; Join waits up to 12 s for a node that does not answer. Close the node's Client, or call Run, which closes it.
 func Join(ctx context.Context, servers Servers, h Host) (*Node, error) {
 	check.Given(ctx != nil, "cluster: Join", "context")
 	check.Given(h.Open != nil, "cluster: Join", "Host.Open")
@@ -131,25 +135,16 @@ func newNode(c *Client, servers Servers, h Host) *Node {
 		Client: c, host: h, servers: servers, lease: leaseTime, openTurn: openTime,
 		opening: make(chan struct{}, maxOpening), changed: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		placement: newPlacement(), self: nodeEntry{Host: fmt.Sprintf("%s, process %d", machine, os.Getpid()), ID: rand.Text()},
-		revisions: make(map[string]uint64), missed: make(map[string]int), hosted: make(map[CellID]*hosted),
+		revisions: make(map[string]uint64), missed: make(map[string]int), heard: make(map[string]int), hosted: make(map[CellID]*hosted),
 	}
 }
 
 func (n *Node) join(ctx context.Context) error {
-	err := retry(ctx, func(error) bool { return false }, func(ctx context.Context) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
-		defer cancel()
-		s, err := n.js.Stream(ctx, "KV_"+bucketName)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			if _, err = n.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucketName, Replicas: n.host.Replicas, Storage: jetstream.FileStorage}); err == nil {
-				s, err = n.js.Stream(ctx, "KV_"+bucketName)
-			}
-		}
+	err := retry(ctx, isWrongSettings, func(ctx context.Context) error {
+		s, err := openStream(ctx, n.js, beginsNow(n.settings()))
 		if err == nil {
-			_, err = disableDirectGet(ctx, n.js, s)
-		}
-		if err == nil {
-			n.bucket, err = n.js.KeyValue(ctx, bucketName) // reads as the settings say now
+			n.created = s.CachedInfo().Created
+			n.bucket, err = n.js.KeyValue(ctx, bucketName)
 		}
 		return err
 	})
@@ -186,7 +181,7 @@ func (n *Node) Place(ctx context.Context, cell CellID, weight int) error {
 type NodeStatus struct {
 	Nodes    []string     // nodes that run
 	Cells    []CellStatus // that this node plays or should play, by ID
-	Problems []string     // a wrong clock, and edited entries of the bucket, with the fix of each
+	Problems []string     // wrong clock, settings and entries of the bucket, with the fix of each
 }
 
 // A CellStatus is the state of a cell on a node.
@@ -202,6 +197,12 @@ func (n *Node) Status() NodeStatus {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	s := NodeStatus{Problems: n.placement.problems()}
+	if n.replaced != "" {
+		s.Problems = append(s.Problems, n.replaced)
+	}
+	if n.wrong != nil {
+		s.Problems = append(s.Problems, n.wrong.Error())
+	}
 	if off := n.clockOff; off.Abs() > maxClockOff {
 		s.Problems = append(s.Problems, fmt.Sprintf("clock: %v ahead of the servers; set the clock of this machine, or of the servers", off.Round(time.Second)))
 	}
@@ -209,6 +210,11 @@ func (n *Node) Status() NodeStatus {
 		s.Nodes = append(s.Nodes, name)
 	}
 	slices.Sort(s.Nodes)
+	for _, name := range s.Nodes {
+		if n.heard[name] < 2 && n.missed[name] > 1 {
+			s.Problems = append(s.Problems, fmt.Sprintf("bucket %s: key %s%s: no node has renewed it; delete the key", bucketName, nodePrefix, name))
+		}
+	}
 	all := n.placement.assign(n.host.Copies)
 	for _, id := range n.ids() {
 		s.Cells = append(s.Cells, n.hosted[id].status(id, all[id]))

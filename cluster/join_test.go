@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"handloom/cluster/internal/localnet"
 )
 
@@ -283,4 +285,53 @@ func TestNode_WaitingCellIsNotOpen(t *testing.T) {
 	}})
 	waitUntil(t, "the new version waits", func() bool { all := b.Status().Cells; return len(all) == 1 && all[0].World.Waits })
 	waitUntil(t, "the former version is open, and not the new one", func() bool { return b.entry().Cells == nil && len(a.entry().Cells) == 1 })
+}
+
+// Somebody deletes the bucket, and in the second case creates another. The nodes place their cells
+// again and name the fault, and a new node takes its share.
+func TestNode_DeletedBucketIsReplaced(t *testing.T) {
+	t.Parallel()
+	for _, created := range []bool{false, true} {
+		c, l := oneServerLog(t)
+		s, h := URLs(c.URLs(0)), Host{Replicas: 1, Open: openBanks(Options{Snapshots: Folder(t.TempDir())})}
+		var nodes []*testNode
+		start := func(name string) *testNode {
+			h.Name = name
+			nodes = append(nodes, startNode(t, s, h))
+			return nodes[len(nodes)-1]
+		}
+		a, b := start("a"), start("b")
+		const cells = 6
+		for id := range CellID(cells) {
+			place(t, a.Node, id+1, 1)
+		}
+		waitUntil(t, "both have all cells", func() bool { return len(a.leads(cells)) > 0 && len(b.leads(cells)) > 0 })
+		noError(t, l.js.DeleteStream(Wait(t), placementStream.name(0)))
+		if created {
+			noError(t, Patiently(Wait(t), func() error {
+				_, err := l.js.CreateKeyValue(Wait(t), jetstream.KeyValueConfig{Bucket: bucketName})
+				return err
+			}))
+		}
+		for _, n := range nodes {
+			waitUntil(t, "the fault is named", func() bool { return strings.Contains(fmt.Sprint(n.Status().Problems), "somebody deleted it") })
+		}
+		start("c")
+		waitUntil(t, "three nodes share the cells", func() bool {
+			all := 0
+			for _, n := range nodes {
+				s := n.Status()
+				all += len(s.Cells)
+				if len(s.Nodes) != 3 || len(s.Cells) == 0 {
+					return false
+				}
+			}
+			return all == 2*cells
+		})
+		for id := range CellID(cells) {
+			if reply, err := nodes[2].Call(t.Context(), id+1, []byte(transfer)); string(reply) != "done" || err != nil {
+				t.Errorf("cell %v: got %q, %v", id+1, reply, err)
+			}
+		}
+	}
 }

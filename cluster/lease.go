@@ -195,30 +195,14 @@ func (n *Node) beat(ctx context.Context) error {
 	}
 }
 
-// watch takes over the entries of the bucket until ctx ends.
-func (n *Node) watch(ctx context.Context) error {
-	for ; ctx.Err() == nil; _ = pause(ctx, lastRetry) {
-		w, err := n.bucket.WatchAll(ctx)
-		if err != nil {
-			continue
-		}
-		for e := range w.Updates() {
-			if e == nil {
-				n.mutex.Lock()
-				n.read = true
-				n.mutex.Unlock()
-			} else {
-				n.see(ctx, e)
-			}
-			wake(n.changed)
-		}
-		_ = w.Stop()
-	}
-	return context.Cause(ctx)
-}
-
-// see takes over an entry, and counts this node's beats for others.
+// see takes over an entry, or nil at the end of the bucket, and counts this node's beats for others.
 func (n *Node) see(ctx context.Context, e jetstream.KeyValueEntry) {
+	if e == nil {
+		n.mutex.Lock()
+		defer n.mutex.Unlock()
+		n.read = true
+		return
+	}
 	value := e.Value()
 	if e.Operation() != jetstream.KeyValuePut {
 		value = nil
@@ -228,19 +212,28 @@ func (n *Node) see(ctx context.Context, e jetstream.KeyValueEntry) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	name, isNode := strings.CutPrefix(e.Key(), nodePrefix)
-	before := n.placement.nodes[name].Beat
+	before := n.placement.nodes[name]
 	n.placement.set(e.Key(), value)
 	if !isNode {
 		return
 	}
+	now := n.placement.nodes[name]
+	if n.heard[name]++; now.ID != before.ID {
+		n.heard[name] = 1
+	}
 	n.revisions[name], n.missed[name] = e.Revision(), 0
 	n.newest = max(n.newest, e.Revision())
-	if name != n.host.Name || n.placement.nodes[name].Beat <= before {
+	if name != n.host.Name || now.Beat <= before.Beat {
 		return
 	}
 	n.clockOff = time.Since(e.Created())
 	for other := range n.placement.nodes {
-		if n.missed[other]++; other != name && n.missed[other] >= leaseBeats {
+		n.missed[other]++
+		switch {
+		case other == name || n.missed[other] < leaseBeats:
+		case n.revisions[other] == 0: // only the former bucket had it
+			delete(n.placement.nodes, other)
+		default:
 			go n.remove(ctx, other, n.revisions[other])
 		}
 	}

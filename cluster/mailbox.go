@@ -62,48 +62,29 @@ type letter struct {
 }
 
 const (
-	// Limits of a mailbox. Above them packets remain in the state of their senders.
-	mailBytes     = 256 << 20
-	mailPerSender = 1 << 16 // packets
+	// mailPerSender is the limit of the packets of a sender. More remain in the state of the sender.
+	mailPerSender = 1 << 16
 
 	// Limits of a lane. One packet always fits.
 	lanePackets = 1 << 10
 	laneBytes   = 1 << 20
 
-	mailPull    = 1 << 13     // prefetched packets; thousands of cells may send in one tick
-	purgeTime   = time.Second // between purges
-	purgeLanes  = 64          // max purges of single lanes, if one lane is blocked
-	mailPerTime = 1000        // sequences per millisecond, at most
+	mailPull   = 1 << 13     // prefetched packets; thousands of cells may send in one tick
+	purgeTime  = time.Second // between purges
+	purgeLanes = 64          // max purges of single lanes, if one lane is blocked
 )
 
-func mailStream(cell CellID) string { return "MAIL_" + cell.Stream() }
-
-func mailSettings(cell CellID, replicas int) jetstream.StreamConfig {
-	return jetstream.StreamConfig{
-		Name: mailStream(cell), Subjects: []string{mailPrefix + cell.String() + ".*.*"},
-		Retention: jetstream.LimitsPolicy, Storage: jetstream.FileStorage, Replicas: replicas,
-		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, DenyDelete: true, Duplicates: minDuplicates,
-		MaxMsgs: -1, MaxBytes: mailBytes, MaxMsgsPerSubject: mailPerSender, MaxMsgSize: -1, MaxConsumers: -1,
-	}
-}
-
-func (m *mailbox) open(ctx context.Context) error {
+func (m *mailbox) open(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 	defer cancel()
-	stream, err := repeat(ctx, firstAnswer, func(ctx context.Context) (jetstream.Stream, error) { return m.js.Stream(ctx, m.settings.Name) })
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		settings := m.settings
-		settings.FirstSeq = uint64(time.Now().UnixMilli()) * mailPerTime
-		stream, err = m.js.CreateStream(ctx, settings)
-	}
-	if err != nil {
+	if m.stream, err = openStream(ctx, m.js, beginsNow(m.settings)); err != nil {
 		return err
 	}
-	info := stream.CachedInfo()
-	m.stream, m.created, m.lanes = stream, info.Created, make(map[string]*lane)
+	info := m.stream.CachedInfo()
+	m.created, m.lanes = info.Created, make(map[string]*lane)
 	m.next = max(1, info.State.FirstSeq)
 	m.purged = m.next
-	return checkSettings(m.settings, info.Config)
+	return nil
 }
 
 // run delivers packets until ctx ends or the stream fails.
@@ -291,32 +272,18 @@ func (l *lane) undelivered() uint64 {
 	return l.missed
 }
 
-var errReplaced = errors.New("the stream was replaced")
-
 // purgeAll purges now and then, until the stream is gone, was replaced, or has wrong settings.
 func (m *mailbox) purgeAll(ctx context.Context) error {
 	for pause(ctx, purgeTime) == nil {
-		info, err := m.info(ctx)
+		info, err := checkStream(ctx, m.stream, m.settings, m.created)
 		switch {
-		case errors.Is(err, jetstream.ErrStreamNotFound):
+		case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, errReplaced), isWrongSettings(err):
 			return err
-		case err != nil:
-			continue
-		case !info.Created.Equal(m.created):
-			return errReplaced
+		case err == nil:
+			m.purge(ctx, info.State.LastSeq)
 		}
-		if err := checkSettings(m.settings, info.Config); err != nil {
-			return err
-		}
-		m.purge(ctx, info.State.LastSeq)
 	}
 	return context.Cause(ctx)
-}
-
-func (m *mailbox) info(ctx context.Context) (*jetstream.StreamInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
-	defer cancel()
-	return repeat(ctx, firstAnswer, func(ctx context.Context) (*jetstream.StreamInfo, error) { return m.stream.Info(ctx) })
 }
 
 // purge erases delivered packets of a stream that ends at a sequence. A purge that fails is

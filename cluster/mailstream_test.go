@@ -190,7 +190,7 @@ func TestMailbox_NamesLimitsAndSettings(t *testing.T) {
 	noError(t, err)
 	wantError(t, <-r.ended, cluster.ErrSettings, "max_msgs_per_subject: got 5, want 65536")
 	sendMail(t, js, 2, 1, "mail", 2, 6)
-	wantText(t, "a packet more", sendTo(cluster.Wait(t), logs[1], 2, 1, "mail", nil), "full: start the cell")
+	wantText(t, "a packet more", sendTo(cluster.Wait(t), logs[1], 2, 1, "mail", nil), "full: got 65536 packets of this cell: start the cell, see its Outbox.Problems")
 	sendMail(t, js, 3, 1, "mail", 1, 1)
 	_, err = js.UpdateStream(t.Context(), config)
 	noError(t, err)
@@ -208,8 +208,7 @@ func TestMailbox_NoticesAnotherStream(t *testing.T) {
 		func(jetstream.StreamConfig) {},
 		func(config jetstream.StreamConfig) {
 			config.FirstSeq = 0
-			_, err := js.CreateStream(t.Context(), config)
-			noError(t, err)
+			noError(t, cluster.Patiently(t.Context(), func() error { return errorOf(js.CreateStream(t.Context(), config)) }))
 		},
 		nil,
 	} {

@@ -21,7 +21,7 @@ type Log struct {
 	js     jetstream.JetStream
 	stream jetstream.Stream
 	watch  settingsWatch
-	saved  snapshotStore
+	saved  *pairs
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
 
@@ -107,8 +107,12 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 }
 
 func (l *Log) open(ctx context.Context) error {
-	if err := l.openStream(ctx); err != nil {
+	var err error
+	if l.stream, err = openStream(ctx, l.js, l.settings()); err != nil {
 		return err
+	}
+	if l.conn.MaxPayload() < headerBytes+fragmentBytes {
+		return fmt.Errorf("%w: max_payload of the servers: got %d, want at least %d", ErrSettings, l.conn.MaxPayload(), headerBytes+fragmentBytes)
 	}
 	created := l.stream.CachedInfo().Created // before the comparison, which a later stream may pass
 	if err := l.compareReplica(ctx); err != nil {

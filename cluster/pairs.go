@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,14 +16,13 @@ import (
 
 // pairs keep snapshots in [Blobs]. A snapshot is two blobs: its bytes and, once they were read
 // back, their SHA-256. One without the other is ignored. Several nodes may save the same
-// record, so names include the writer:
+// record, so names include a random number:
 //
-//	<cell>-<record>-<writer>.snap
-//	<cell>-<record>-<writer>.sum
+//	<cell>-<record>-<random>.snap
+//	<cell>-<record>-<random>.sum
 type pairs struct {
-	blobs  Blobs
-	cell   CellID
-	writer uint32
+	blobs Blobs
+	cell  CellID
 }
 
 const (
@@ -30,6 +30,7 @@ const (
 	sumExt      = ".sum"
 )
 
+// list returns the snapshots that were stored and read back, and all, in any order.
 func (p *pairs) list(ctx context.Context) (whole, all []snapshot, err error) {
 	names, err := p.blobs.Names(ctx)
 	if err != nil {
@@ -39,7 +40,7 @@ func (p *pairs) list(ctx context.Context) (whole, all []snapshot, err error) {
 	return whole, all, nil
 }
 
-// findPairs returns the snapshots with both blobs, and those with at least the first.
+// findPairs returns the snapshots with both blobs, and the ones with any.
 func findPairs(cell CellID, names []string) (whole, all []snapshot) {
 	known := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -47,6 +48,10 @@ func findPairs(cell CellID, names []string) (whole, all []snapshot) {
 	}
 	for _, name := range names {
 		name, ok := strings.CutSuffix(name, snapshotExt)
+		if !ok { // a node may remove a snapshot before its writer stores the sum
+			name, ok = strings.CutSuffix(name, sumExt)
+			ok = ok && !known[name+snapshotExt]
+		}
 		fields := strings.Split(name, "-")
 		if !ok || len(fields) != 3 || fields[0] != cell.String() {
 			continue
@@ -56,7 +61,7 @@ func findPairs(cell CellID, names []string) (whole, all []snapshot) {
 			continue
 		}
 		all = append(all, snapshot{at, name})
-		if known[name+sumExt] {
+		if known[name+snapshotExt] && known[name+sumExt] {
 			whole = append(whole, snapshot{at, name})
 		}
 	}
@@ -70,8 +75,9 @@ func newestFirst(all []snapshot) {
 	})
 }
 
-func (p *pairs) save(ctx context.Context, at uint64, write func(w io.Writer) error, _ damage) (snapshot, error) {
-	i := snapshot{at, fmt.Sprintf("%v-%016x-%08x", p.cell, at, p.writer)}
+// save stores the output of write, and reads it back.
+func (p *pairs) save(ctx context.Context, at uint64, write func(w io.Writer) error) (snapshot, error) {
+	i := snapshot{at, fmt.Sprintf("%v-%016x-%08x", p.cell, at, rand.Uint32())}
 	sum, err := p.put(ctx, i, write)
 	if err == nil {
 		err = p.readBack(ctx, i, sum)
@@ -114,6 +120,7 @@ func (p *pairs) open(ctx context.Context, i snapshot) (io.ReadCloser, error) {
 	return p.blobs.Get(ctx, i.name+snapshotExt)
 }
 
+// verify reads a snapshot. It fails with [ErrCorrupt] if it is damaged.
 func (p *pairs) verify(ctx context.Context, i snapshot) error {
 	r, err := p.blobs.Get(ctx, i.name+sumExt)
 	if err != nil {

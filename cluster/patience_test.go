@@ -37,7 +37,7 @@ const unavailable = 10008 // JetStream has no leader
 // isBusy reports whether err only says that servers, or their answers, were slow.
 func isBusy(err error) bool {
 	var api *jetstream.APIError
-	return !errors.Is(err, fs.ErrClosed) && (errors.As(err, &api) && api.ErrorCode == unavailable || slices.ContainsFunc([]error{
+	return !errors.Is(err, fs.ErrClosed) && (errors.As(err, &api) && (api.ErrorCode == unavailable || api.ErrorCode == errStore) || slices.ContainsFunc([]error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, // elections
 		nats.ErrReconnectBufExceeded, nats.ErrDisconnected, nats.ErrStaleConnection, // late replies to pings
 		errNoReply, cells.ErrUnreachable, // no leader
@@ -48,7 +48,7 @@ func isBusy(err error) bool {
 // outcome of its last record or snapshot may be unknown.
 func CloseWorld(w *world.World) error {
 	err := w.Close(context.Background())
-	if errors.Is(err, store.ErrUncertain) || errors.Is(err, errSuperseded) || isBusy(err) {
+	if errors.Is(err, store.ErrUncertain) || isBusy(err) {
 		return nil
 	}
 	return err

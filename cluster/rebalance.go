@@ -95,7 +95,8 @@ func (n *Node) noteLeads() {
 }
 
 // nextMove returns the next cell that should change its leader, or close here, or the zero move. A
-// cell closes once all its nodes have it open. A node gets back a cell after a sign of life that is
+// cell closes once all its nodes have it open. Nodes count that were heard twice, because somebody
+// may have written the entry of a node that does not exist. A node gets back a cell after a sign of life that is
 // newer than the present leader: the leader before may have died on that node.
 func (n *Node) nextMove() move {
 	n.mutex.Lock()
@@ -107,7 +108,7 @@ func (n *Node) nextMove() move {
 	all := n.placement.assign(n.host.Copies)
 	for _, id := range n.ids() {
 		h, nodes := n.hosted[id], all[id]
-		missing := func(name string) bool { return !n.placement.hasOpen(name, id) }
+		missing := func(name string) bool { return n.heard[name] < 2 || !n.placement.hasOpen(name, id) }
 		mine := slices.Contains(nodes, n.host.Name)
 		switch {
 		case !mine && !slices.ContainsFunc(nodes, missing):
@@ -149,7 +150,7 @@ func (n *Node) leave() {
 	closing.SetLimit(maxOpening)
 	for id, h := range n.hosted {
 		closing.Go(func() error {
-			isOpen := func(name string) bool { return stay.hasOpen(name, id) }
+			isOpen := func(name string) bool { return n.heard[name] > 1 && stay.hasOpen(name, id) }
 			if err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(stay.nodes)), isOpen) && h.leads() {
 				_ = h.handOff(ctx, leaveHandoff)
 			}

@@ -31,7 +31,7 @@ func TestNextMove_LeavesCellsOfDeadNodes(t *testing.T) {
 	defer w.Close(t.Context())
 	n := &Node{
 		host: Host{Name: "a", Copies: 2}, placement: placementOf(9, "a", "b"), read: true,
-		revisions: make(map[string]uint64), missed: make(map[string]int), hosted: make(map[CellID]*hosted),
+		revisions: make(map[string]uint64), missed: make(map[string]int), heard: make(map[string]int), hosted: make(map[CellID]*hosted),
 	}
 	cell := CellID(0)
 	for id, nodes := range n.placement.assign(2) {
@@ -41,18 +41,22 @@ func TestNextMove_LeavesCellsOfDeadNodes(t *testing.T) {
 	}
 	h := new(hosted)
 	n.hosted[cell] = h
-	sign := keyValue{key: nodePrefix + "b", value: fmt.Sprintf(`{"host":"h","id":"i","beat":1,"cells":[%q]}`, cell), revision: 7}
-	n.see(t.Context(), sign)
-	if m := n.nextMove(); m.hosted != nil {
-		t.Errorf("a cell that is not open: got %+v", m)
+	entry := func(id string, revision uint64) {
+		n.see(t.Context(), keyValue{key: nodePrefix + "b", value: fmt.Sprintf(`{"host":"h","id":%q,"beat":1,"cells":[%q]}`, id, cell), revision: revision})
 	}
+	want := func(state string, want move) {
+		t.Helper()
+		if m := n.nextMove(); m != want {
+			t.Errorf("%s: got %+v, want %+v", state, m, want)
+		}
+	}
+	entry("i", 6)
+	entry("i", 7)
+	want("a cell that is not open", move{})
 	h.set(w, "bank", nil)
-	if m := n.nextMove(); m.hosted != nil {
-		t.Errorf("no sign of life since this node leads: got %+v, want no move", m)
-	}
-	sign.revision = 8
-	n.see(t.Context(), sign)
-	if m := n.nextMove(); m != (move{h, true, false}) {
-		t.Errorf("after a sign of life: got %+v, want a handoff", m)
-	}
+	want("no sign of life since this node leads", move{})
+	entry("j", 8)
+	want("an entry of a process that was never heard", move{})
+	entry("j", 9)
+	want("after a sign of life", move{h, true, false})
 }

@@ -221,11 +221,13 @@ func (l *Log) beginAfter(ctx context.Context, at, firstSeq uint64) error {
 	return err
 }
 
-// recreateStream retries while a server still removes the files of the old stream.
+// errStore is the code of a server that still removes the files of a deleted stream.
+const errStore = 10049
+
+// recreateStream retries after errStore.
 func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	const errStore = 10049
 	final := func(err error) bool {
 		var api *jetstream.APIError
 		return !errors.As(err, &api) || api.ErrorCode != errStore
@@ -235,6 +237,10 @@ func (l *Log) recreateStream(ctx context.Context, c jetstream.StreamConfig) erro
 		return err
 	})
 }
+
+// isDelivered reports whether a server may have the message whose publication failed with err.
+// None has it while the stream has no leader, such as a new one.
+func isDelivered(err error) bool { return !errors.Is(err, jetstream.ErrNoStreamResponse) }
 
 // sendToNew is send for a new stream that nobody else writes. Its servers may be electing a
 // leader: then no server has the message. If the message arrived and the answer was late, send

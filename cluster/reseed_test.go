@@ -307,6 +307,28 @@ func TestLoss_Snapshots(t *testing.T) {
 	})
 }
 
+// The servers start with older copies of their disks. A node with a journal refuses them.
+func TestLoss_ServersFromOldCopies(t *testing.T) {
+	t.Parallel()
+	var dir string
+	c := startServers(t, 1, func(_ int, o *server.Options) { dir = o.StoreDir })
+	s, saved := cluster.URLs(c.URLs(0)), t.TempDir()
+	o := withJournal(t, openJournal(t, t.TempDir()))
+	a := startNode(t, s, o)
+	a.leave(t, 20)
+	c.Stop(0)
+	noError(t, os.CopyFS(saved, os.DirFS(dir)))
+	noError(t, c.Restart(0))
+	a.leave(t, 20)
+	a.waitSaved(t)
+	a.end()
+	c.Stop(0)
+	noError(t, errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(saved)), c.Restart(0), c.Ready(t.Context())))
+	wantError(t, errorOf(cluster.TryOpen(t, s, 1, o)), cluster.ErrBehind)
+	noError(t, cluster.TryReseed(t, s, 1, o, nil))
+	a.continues(t, startNode(t, s, o))
+}
+
 func TestLoss_StreamDeletedByHand(t *testing.T) {
 	t.Parallel()
 	c, s := oneServer(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,8 @@ type Servers struct {
 	shared   *connection // nil: each Log connects
 }
 
-// URLs returns a cluster's servers. A Log connects to any of them. o sets TLS and credentials.
+// URLs returns a cluster's servers. A Log connects to any of them. o sets TLS, credentials and, for
+// errors outside of calls, nats.ErrorHandler; default package slog.
 func URLs(urls []string, o ...nats.Option) Servers { return Servers{urls: urls, options: o} }
 
 // Embedded returns one server in this process without network access, for tests and small
@@ -63,6 +65,7 @@ func (s Servers) connect(ctx context.Context, inbox string) (*connection, error)
 	o.ReconnectBufSize = -1 // fail while disconnected instead of sending later
 	o.Timeout = dialTime
 	o.InboxPrefix = inbox
+	o.AsyncErrorCB = logError
 	done := func() {}
 	if s.embedded != nil {
 		srv, err := s.embedded.start()
@@ -91,6 +94,16 @@ func (s Servers) connect(ctx context.Context, inbox string) (*connection, error)
 			return nil, fmt.Errorf("cluster: no server answers: %w", err)
 		}
 	}
+}
+
+// logError logs an error outside of calls, such as a refused right. By default nats.go prints it to
+// stderr.
+func logError(_ *nats.Conn, sub *nats.Subscription, err error) {
+	subject := ""
+	if sub != nil {
+		subject = sub.Subject
+	}
+	slog.Warn("cluster: connection", "error", err, "subject", subject)
 }
 
 // isRefused reports whether a server refused the credentials, or has a wrong certificate, and no

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -58,5 +61,33 @@ func TestNoteResponse_CountsAnswersBelow500(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+type logLines chan string
+
+func (l logLines) Write(b []byte) (int, error) {
+	select {
+	case l <- string(b):
+	default:
+	}
+	return len(b), nil
+}
+
+// It sets the default of package slog, so it is not parallel.
+func TestConnect_LogsErrorsOfConnection(t *testing.T) {
+	lines, before := make(logLines, 1), slog.Default()
+	defer slog.SetDefault(before)
+	slog.SetDefault(slog.New(slog.NewTextHandler(lines, nil)))
+	_, l := oneServerLog(t)
+	_, err := l.conn.ChanSubscribe("full", make(chan *nats.Msg))
+	noError(t, errors.Join(err, l.conn.Publish("full", nil)))
+	select {
+	case line := <-lines:
+		if !strings.Contains(line, "slow consumer") || !strings.Contains(line, "subject=full") {
+			t.Errorf("got %q, want a slow consumer of subject full", line)
+		}
+	case <-Wait(t).Done():
+		t.Error("nothing is logged")
 	}
 }

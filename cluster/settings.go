@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +28,8 @@ type settingsWatch struct {
 // settingsTime is the time between comparisons of an appending Log. Others compare while they
 // wait for records.
 const settingsTime = 2 * time.Second
+
+func (l *Log) settings() jetstream.StreamConfig { return logStream.settings(l.cell, l.o.Replicas) }
 
 // info requests the stream's state and compares its settings.
 func (l *Log) info(ctx context.Context) (*jetstream.StreamInfo, error) {
@@ -95,47 +100,24 @@ func (w *settingsWatch) stream() (created time.Time) {
 	return w.created
 }
 
+func isWrongSettings(err error) bool { return errors.Is(err, ErrSettings) }
+
+// mayDiffer are the settings that lose nothing. They are named as in the API of the servers.
+var mayDiffer = []string{"name", "description", "placement", "compression", "first_seq", "mirror_direct", "consumer_limits", "metadata", "template_owner"}
+
 // checkSettings returns an error that names each wrong setting, or nil.
 func checkSettings(want, c jetstream.StreamConfig) error {
 	var errs []error
-	for _, s := range []struct {
-		name      string
-		got, want any
-	}{
-		{"subjects", fmt.Sprint(c.Subjects), fmt.Sprint(want.Subjects)},
-		{"retention", c.Retention, want.Retention},
-		{"storage", c.Storage, want.Storage},
-		{"num_replicas", c.Replicas, want.Replicas},
-		{"discard", c.Discard, want.Discard},
-		{"discard_new_per_subject", c.DiscardNewPerSubject, want.DiscardNewPerSubject},
-		{"deny_delete", c.DenyDelete, want.DenyDelete},
-		{"deny_purge", c.DenyPurge, false},
-		{"duplicate_window", c.Duplicates, want.Duplicates},
-		{"max_age", c.MaxAge, want.MaxAge},
-		{"max_msgs", c.MaxMsgs, want.MaxMsgs},
-		{"max_bytes", c.MaxBytes, want.MaxBytes},
-		{"max_msgs_per_subject", c.MaxMsgsPerSubject, want.MaxMsgsPerSubject},
-		{"max_msg_size", c.MaxMsgSize, want.MaxMsgSize},
-		{"max_consumers", c.MaxConsumers, want.MaxConsumers},
-		{"allow_direct", c.AllowDirect, false},
-		{"allow_rollup_hdrs", c.AllowRollup, want.AllowRollup},
-		{"allow_msg_ttl", c.AllowMsgTTL, false},
-		{"allow_msg_counter", c.AllowMsgCounter, false},
-		{"allow_msg_schedules", c.AllowMsgSchedules, false},
-		{"sealed", c.Sealed, false},
-		{"no_ack", c.NoAck, false},
-		{"mirror", c.Mirror != nil, false},
-		{"sources", len(c.Sources), 0},
-		{"republish", c.RePublish != nil, false},
-		{"subject_transform", c.SubjectTransform != nil, false},
-		{"persist_mode", c.PersistMode, want.PersistMode},
-	} {
-		if s.got != s.want {
-			errs = append(errs, fmt.Errorf("%s: got %v, want %v", s.name, s.got, s.want))
+	all, wanted := reflect.ValueOf(c), reflect.ValueOf(want)
+	for i := range all.NumField() {
+		name, _, _ := strings.Cut(all.Type().Field(i).Tag.Get("json"), ",")
+		got, want := all.Field(i).Interface(), wanted.Field(i).Interface()
+		if !slices.Contains(mayDiffer, name) && !reflect.DeepEqual(got, want) {
+			errs = append(errs, fmt.Errorf("%s: got %v, want %v", name, got, want))
 		}
 	}
 	if errs == nil {
 		return nil
 	}
-	return fmt.Errorf("%w %s: %w", ErrSettings, want.Name, errors.Join(errs...))
+	return fmt.Errorf("%w %s: %w", ErrSettings, c.Name, errors.Join(errs...))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -14,28 +13,6 @@ import (
 
 	"handloom/internal/check"
 )
-
-// A snapshotStore keeps the snapshots of a cell: [slots], or [pairs] in Options.Snapshots.
-type snapshotStore interface {
-	// list returns the snapshots that were stored and read back, and all others, in any order.
-	list(ctx context.Context) (whole, all []snapshot, err error)
-
-	// save stores the output of write and reads it back. It may replace damaged and older
-	// snapshots. It returns the zero snapshot if there are two newer ones.
-	save(ctx context.Context, at uint64, write func(w io.Writer) error, is damage) (snapshot, error)
-
-	// open fails with [fs.ErrNotExist] if the snapshot was removed.
-	open(ctx context.Context, i snapshot) (io.ReadCloser, error)
-
-	// verify reads a snapshot. It fails with [ErrCorrupt] if it is damaged.
-	verify(ctx context.Context, i snapshot) error
-
-	// remove removes a snapshot unless save replaces it.
-	remove(ctx context.Context, i snapshot) error
-}
-
-// damage reports whether a snapshot is damaged.
-type damage func(ctx context.Context, i snapshot) (bool, error)
 
 const (
 	keptSnapshots = 2
@@ -52,11 +29,11 @@ type snapshot struct {
 
 func (l *Log) openSnapshots(ctx context.Context) error {
 	if l.o.Snapshots != nil {
-		l.saved = &pairs{l.o.Snapshots, l.cell, rand.Uint32()}
+		l.saved = &pairs{l.o.Snapshots, l.cell}
 		return nil
 	}
-	b, err := openBucket(ctx, l.js, l.cell, l.o.Replicas)
-	l.saved = &slots{bucket: b, cell: l.cell, staleLimit: staleTime, releaseLimit: requestTime}
+	o, err := openObjects(ctx, l.js, l.cell, l.o.Replicas)
+	l.saved = &pairs{o, l.cell}
 	return err
 }
 
@@ -80,35 +57,18 @@ func (l *Log) snapshots(ctx context.Context) (counts, all []snapshot, err error)
 }
 
 // Save stores the output of write as the snapshot after record at, reads it back, and removes
-// all but the two newest readable snapshots. In the object store it waits while another node
-// saves, and stores nothing if two newer snapshots exist.
+// all but the two newest readable snapshots.
 func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	check.Given(ctx != nil, "cluster: Save", "context")
 	check.Given(write != nil, "cluster: Save", "function")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
-	i, err := l.saved.save(ctx, at, write, l.isDamaged)
+	i, err := l.saved.save(ctx, at, write)
 	if err != nil {
 		return l.withCause(ctx, fmt.Errorf("cluster: snapshot of record %d: %w", at, err))
 	}
-	if i.name != "" {
-		l.noteVerified(i)
-	}
+	l.noteVerified(i)
 	return l.removeOld(ctx)
-}
-
-func (l *Log) isDamaged(ctx context.Context, i snapshot) (bool, error) {
-	l.mutex.Lock()
-	rejected := slices.Contains(l.rejected, i)
-	l.mutex.Unlock()
-	if rejected {
-		return true, nil
-	}
-	err := l.verify(ctx, i)
-	if errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	return false, err
 }
 
 func (l *Log) verify(ctx context.Context, i snapshot) error {
@@ -219,10 +179,9 @@ func positions(snapshots []snapshot) (at []uint64) {
 	return slices.Compact(at)
 }
 
-// Snapshots returns the positions of the snapshots, newest first. It sends three requests, one
-// after another, to the stream leader of the bucket: 0.5 ms with three servers on one machine,
-// and at most 58 ms in 2,500 calls on an overloaded one. With Options.Snapshots it calls Names once. It
-// retries failures for up to 15 s.
+// Snapshots returns the positions of the snapshots, newest first. It sends one request to the stream
+// leader of the bucket; with Options.Snapshots it calls Names once. It retries failures for up to
+// 15 s.
 func (l *Log) Snapshots(ctx context.Context) (at []uint64, err error) {
 	check.Given(ctx != nil, "cluster: Snapshots", "context")
 	counts, _, err := l.snapshots(ctx)

@@ -19,7 +19,7 @@ func TestLog_ReportsShrunkStream(t *testing.T) {
 	stream, err := js.Stream(t.Context(), name)
 	noError(t, err)
 	noError(t, js.DeleteStream(t.Context(), name))
-	noError(t, errorOf(js.CreateStream(t.Context(), stream.CachedInfo().Config)))
+	noError(t, cluster.Patiently(t.Context(), func() error { return errorOf(js.CreateStream(t.Context(), stream.CachedInfo().Config)) }))
 	fill(t, openLog(t, s, 1, alone(t)), 10)
 
 	for _, l := range []cluster.PatientLog{leader, follower} {

@@ -14,9 +14,9 @@ import (
 )
 
 // A request without an answer is repeated until stallLimit.
-func TestSlots_ReadEndsWhenServersDie(t *testing.T) {
+func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 	c, l := oneServerLog(t)
-	s := l.saved.(*slots)
+	o := objectsOf(l)
 	saveBytes(t, l, 1, make([]byte, 3*chunkBytes))
 	r, err := l.Load(t.Context(), 1)
 	noError(t, err)
@@ -24,7 +24,7 @@ func TestSlots_ReadEndsWhenServersDie(t *testing.T) {
 	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	s.stallLimit = time.Second
+	o.stallLimit = time.Second
 	c.Stop(0)
 	if n, err := io.Copy(io.Discard, r); err == nil || n >= 3*chunkBytes-1 {
 		t.Errorf("read %d bytes without a server: %v", n, err)
@@ -43,8 +43,7 @@ func oneServerLog(t testing.TB) (*localnet.Cluster, PatientLog) {
 func openSlots(t testing.TB, c *localnet.Cluster) PatientLog {
 	t.Helper()
 	l := OpenPatiently(t, URLs(c.URLs(0)), 1, Options{Replicas: c.Len()})
-	s := l.saved.(*slots)
-	s.stallLimit, s.staleLimit, s.releaseLimit = Patience, Patience, Patience
+	objectsOf(l).stallLimit = Patience
 	return l
 }
 

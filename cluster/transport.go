@@ -65,7 +65,7 @@ func (t *transport) Send(ctx context.Context, from, to CellID, outbox string, pa
 	defer cancel()
 	_, err := repeat(ctx, 2*firstAnswer, func(ctx context.Context) (*jetstream.PubAck, error) {
 		return t.js.Publish(ctx, mailSubject(to, from.String(), outbox), packet,
-			jetstream.WithExpectStream(mailStream(to)), jetstream.WithRetryAttempts(0))
+			jetstream.WithExpectStream(mailStream.name(to)), jetstream.WithRetryAttempts(0))
 	})
 	var api *jetstream.APIError
 	switch {
@@ -76,7 +76,7 @@ func (t *transport) Send(ctx context.Context, from, to CellID, outbox string, pa
 	case errors.Is(err, nats.ErrMaxPayload):
 		return fmt.Errorf("cluster: %v: packet: got %d bytes, want at most max_payload of the servers, %d: raise it: %w", to, len(packet), t.conn.MaxPayload(), err)
 	case errors.As(err, &api) && api.ErrorCode == streamStoreFailed:
-		return fmt.Errorf("cluster: %v: mailbox full: start the cell, or call Outbox.Abandon if it is gone forever: %w", to, err)
+		return fmt.Errorf("cluster: %v: mailbox full: got %d packets of this cell: start the cell, see its Outbox.Problems, or call Outbox.Abandon if it is gone forever: %w", to, mailPerSender, err)
 	}
 	return fmt.Errorf("cluster: %v: mailbox: %w", to, (*Log)(t).withCause(ctx, err))
 }
@@ -94,7 +94,7 @@ func (t *transport) Receive(ctx context.Context, cell CellID, outbox string, del
 	}
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
-	m := &mailbox{js: t.js, filter: mailSubject(cell, anySender, outbox), settings: mailSettings(cell, t.o.Replicas), deliver: deliver}
+	m := &mailbox{js: t.js, filter: mailSubject(cell, anySender, outbox), settings: mailStream.settings(cell, t.o.Replicas), deliver: deliver}
 	err := m.open(ctx)
 	if err == nil {
 		err = m.run(ctx)

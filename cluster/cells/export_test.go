@@ -8,7 +8,7 @@ import (
 )
 
 func (o *Outbox[M]) Pack(to ID, after uint64) []byte {
-	packet, _ := o.collect(to, after)
+	packet, _ := o.core.collect(to, after)
 	return packet
 }
 

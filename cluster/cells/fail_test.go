@@ -274,7 +274,9 @@ func TestPair_ReportsGapUntilSkip(t *testing.T) {
 		from := newPost(t, cells.Options[word]{})
 		b.ids[0] = from.self
 		b.receive(b.by)
-		from.mustSend(t, b.ids[1], word{N: 1}, word{N: 2}, word{N: 3})
+		for n := range uint64(3) {
+			from.mustSend(t, b.ids[1], word{N: n + 1})
+		}
 		synctest.Wait()
 		for _, c := range []struct{ after, cursor uint64 }{{2, 0}, {2, 3}, {0, 3}} {
 			b.post(from, c.after)

@@ -60,16 +60,14 @@ type numbered[M any] struct {
 // in order for each pair. It is part of the state of its store.
 type Outbox[M any] struct {
 	core    sender
-	sent    *store.Table[numbered[M]] // without acknowledgement
+	sent    *store.Table[numbered[M]] // by this tick
 	arrived *store.Table[numbered[M]] // in this tick
 	refused *store.Table[numbered[M]] // over the limit in the tick before
 	dead    *store.Table[DeadLetter[M]]
-	lines   lines[M]
-	later   []*numbered[M]              // scratch memory of receive
-	over    []store.Handle[numbered[M]] // scratch memory of end
+	later   []*numbered[M] // scratch memory of receive
 }
 
-// New adds an Outbox to a store, as six tables. All stores of a cell and its peers need the
+// New adds an Outbox to a store, as seven tables. All stores of a cell and its peers need the
 // same Outbox. New panics as [store.Register] does.
 func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	check.Given(s != nil, "cells: New", "Store")
@@ -95,6 +93,7 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	typeHash.String(out.core.schema)
 	out.core.typeHash = typeHash.Sum()
 	out.core.pairs.register(s, name)
+	out.core.bundles.register(s, name+" waiting")
 	out.sent = store.Register(s, o.table(name+" sent", true))
 	out.arrived = store.Register(s, o.table(name+arrivedTable, false))
 	out.refused = store.Register(s, o.table(name+" refused", false))
@@ -255,9 +254,7 @@ func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world
 		if _, err := o.core.store.Flush(ctx); err != nil {
 			return err
 		}
-		if err := o.end(w); err != nil {
-			return err
-		}
+		o.end(w)
 		return o.core.trial.end()
 	}
 }
@@ -267,7 +264,7 @@ func (o *Outbox[M]) begin(w *store.Writer, t world.Tick) error {
 		return errNoID
 	}
 	for _, a := range o.core.pairs.applyEvents(w) {
-		o.eraseAcked(w, a)
+		o.core.bundles.erase(w, a)
 	}
 	o.receive(w, t.Number)
 	return nil
@@ -316,30 +313,8 @@ func (o *Outbox[M]) hash(m *M) uint64 {
 	return h.Sum()
 }
 
-func (o *Outbox[M]) eraseAcked(w *store.Writer, a ack) {
-	for number := a.from + 1; number <= a.to; number++ {
-		o.sent.Remove(w, o.lines.take(o.sent, a.cell, number))
-	}
-}
-
-func (o *Outbox[M]) end(w *store.Writer) error {
-	o.refused.Clear(w)
-	o.over = o.over[:0]
-	for h, l := range store.Created(o.sent) {
-		if l.Number != 0 {
-			continue // from the frame before, as this one had no commands
-		}
-		if l.Number = o.core.pairs.number(w, l.Cell, o.core.limit); l.Number != 0 {
-			o.lines.add(l.Cell, l.Number, h)
-			continue
-		}
-		o.refused.Insert(w, *l)
-		o.over = append(o.over, h)
-	}
-	for _, h := range o.over {
-		o.sent.Remove(w, h)
-	}
+func (o *Outbox[M]) end(w *store.Writer) {
+	o.bundle(w)
 	o.arrived.Clear(w)
 	o.core.wake()
-	return nil
 }

@@ -208,7 +208,7 @@ func TestSend_RefusesPastLimit(t *testing.T) {
 	}
 }
 
-// A handle of a refused message is given again after a Rollback, to a message that stays.
+// A handle of a refused message is given again after a Rollback, to another message.
 func TestSend_RefusedBeforeARollbackErasesNothing(t *testing.T) {
 	a := newPost(t, cells.Options[int]{Limit: 1})
 	var before store.Checkpoint
@@ -220,7 +220,7 @@ func TestSend_RefusedBeforeARollbackErasesNothing(t *testing.T) {
 		a.out.Send(q, 8, 4)
 	})))
 	waiting := 0
-	for range a.DumpTable("message sent", 0) {
+	for range a.DumpTable("message waiting", 0) {
 		waiting++
 	}
 	if waiting != 2 {

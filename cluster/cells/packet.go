@@ -78,54 +78,6 @@ func (p *packet) decode(b []byte) error {
 	return nil
 }
 
-// collect encodes the messages to a cell after a number, or returns nil if there are none. last
-// is the number of the last one.
-func (o *Outbox[M]) collect(to ID, after uint64) (packet []byte, last uint64) {
-	messages := o.waiting(to, after)
-	if len(messages) == 0 {
-		return nil, after
-	}
-	b, n := o.core.header(o.core.pairs.self(), to, after+1), 0
-	for _, m := range messages {
-		before := len(b)
-		b = o.core.codec.Append(b, unsafe.Pointer(m), 1)
-		if len(b) > maxBytes && n > 0 {
-			b = b[:before]
-			break
-		}
-		n++
-	}
-	binary.LittleEndian.PutUint32(b[packetCount:], uint32(n))
-	return b, after + uint64(n)
-}
-
-// waiting returns the messages to a cell after a number, as many as a packet takes. Readers must
-// not rebuild lines, so it scans the table if a line is stale.
-func (o *Outbox[M]) waiting(to ID, after uint64) []*M {
-	known := o.core.pairs.get(to)
-	if known == nil || known.Sent <= after {
-		return nil
-	}
-	messages := make([]*M, min(known.Sent-after, maxMessages))
-	for i := range messages {
-		_, m := o.lines.get(o.sent, to, after+1+uint64(i))
-		if m == nil {
-			o.scan(messages, to, after)
-			break
-		}
-		messages[i] = &m.Message
-	}
-	return messages
-}
-
-func (o *Outbox[M]) scan(messages []*M, to ID, after uint64) {
-	for _, l := range o.sent.All() {
-		if at := l.Number - after - 1; l.Cell == to && l.Number > after && at < uint64(len(messages)) {
-			messages[at] = &l.Message
-		}
-	}
-}
-
 // decode decodes the messages of p. Fields of an older type are matched by name, as in
 // [store.Store.Load].
 func (o *Outbox[M]) decode(p *packet) (messages []numbered[M], err error) {

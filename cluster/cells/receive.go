@@ -29,6 +29,8 @@ const (
 // receive returns nil when the log has the ticks that received the packets. It repeats them until
 // then. Packets that no program of the cell could receive are dropped.
 func (l *sendLoop) receive(ctx context.Context, from ID, packets [][]byte) error {
+	l.senders.Add(1)
+	defer l.senders.Add(-1)
 	for wait, limit := time.Duration(0), len(packets); len(packets) > 0; {
 		taken, err := l.take(ctx, from, packets[:min(len(packets), limit)])
 		if packets = packets[taken:]; err != nil || taken > 0 {
@@ -47,7 +49,7 @@ func (l *sendLoop) receive(ctx context.Context, from ID, packets [][]byte) error
 	return nil
 }
 
-// take submits packets as one batch, and returns the number of packets that are received or
+// take submits packets as one batch, at most this sender's share of a call, and returns the number of packets that are received or
 // dropped. It may return an error, too.
 //
 // The applied call proves that this World led, so the cursor is current.
@@ -59,8 +61,9 @@ func (l *sendLoop) take(ctx context.Context, from ID, packets [][]byte) (taken i
 	}
 	var b batch
 	b.next = cursor + 1
+	senders := max(1, int(l.senders.Load()))
 	for _, p := range packets {
-		if b.bytes > 0 && b.bytes+len(p) > maxCallBytes || b.count >= maxCallMessages {
+		if b.bytes > 0 && b.bytes+len(p) > maxCallBytes/senders || b.count >= max(1, maxCallMessages/senders) {
 			break
 		}
 		if failed := l.add(&b, from, p, cursor); failed != nil {

@@ -16,6 +16,7 @@ import (
 type sender struct {
 	store    *store.Store
 	pairs    pairs
+	bundles  bundles
 	limit    int
 	tries    int       // of Options.Tries
 	trial    trial     // of the running tick
@@ -26,7 +27,6 @@ type sender struct {
 	typeHash uint64 // of schema
 	older    schemaCache
 	messages interface {
-		collect(to ID, after uint64) (packet []byte, last uint64)
 		open(p *packet, cursor uint64) (func(q store.Queue), error)
 	}
 
@@ -60,6 +60,7 @@ type sendLoop struct {
 	outcomes list[outcome]
 	acks     list[peerEvent]
 	arrivals list[*arrival]
+	senders  atomic.Int32 // whose packets wait for their ticks
 }
 
 // A delivery is the packet to one peer.
@@ -237,7 +238,7 @@ func (l *sendLoop) nudge() {
 }
 
 func (l *sendLoop) send(d *delivery, to ID, acked uint64) {
-	packet, last := l.messages.collect(to, acked)
+	packet, last := l.collect(to, acked)
 	if packet == nil {
 		return
 	}

@@ -297,6 +297,46 @@ func TestReceive_IsolatesFailingPacket(t *testing.T) {
 	})
 }
 
+// Cells that send much delay only themselves, because a call has a share of each sender.
+func TestReceive_SharesCallsBetweenSenders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const floods, packets, quiet = 20, 16, 100
+		by, heard := cells.Local(), make(map[cells.ID][]uint64) // ticks
+		hub := newTown(t, 1, cells.Options[word]{}).from(1)
+		hub.hears = func(_ *town, m *word, tick uint64) error {
+			if uint64(len(heard[m.Road.Cell])) < m.N { // a shadow run repeats ticks
+				heard[m.Road.Cell] = append(heard[m.Road.Cell], tick)
+			}
+			return nil
+		}
+		n := start(t, hub, locked{world.Memory()}, by)
+		synctest.Wait()
+		send := func(from cells.ID, count uint64, text string) {
+			p := newOutbox(t, cells.Options[word]{})
+			p.self = from
+			p.begin(t)
+			for number := range count {
+				p.mustSend(t, 1, word{N: number + 1, Road: cells.Ref[road]{Cell: from}, Text: text})
+				noError(t, by.Send(t.Context(), from, 1, "message", p.out.Pack(1, number)))
+			}
+		}
+		for from := range cells.ID(floods) {
+			send(from+2, packets, strings.Repeat("much", 16<<10))
+		}
+		send(quiet, 1, "little")
+		time.Sleep(10 * time.Second)
+		if got := heard[quiet]; len(heard) != floods+1 || len(got) != 1 || got[0] > heard[2][0]+floods/2 {
+			t.Errorf("%d senders; got ticks %v for a message next to %d floods from tick %v on", len(heard), got, floods, heard[2])
+		}
+		for from := range cells.ID(floods) {
+			if got := heard[from+2]; len(got) != packets {
+				t.Errorf("cell %v: got %d messages, want %d", from+2, len(got), packets)
+			}
+		}
+		noError(t, n.kill(t))
+	})
+}
+
 func TestRun_DropsForgedPackets(t *testing.T) {
 	withTwo(t, func(t *testing.T, b *two) {
 		from := newPost(t, cells.Options[word]{})

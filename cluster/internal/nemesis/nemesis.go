@@ -239,8 +239,8 @@ func (r *run) finish(log world.Log, err error) error {
 		_ = all(ctx) // counts more faults
 		return nil
 	}
-	if err == nil {
-		err = r.retry(context.Background(), r.checkBucket)
+	if err == nil && r.snapshots(r.Dir) == "" {
+		err = r.retry(context.Background(), func(ctx context.Context) error { return r.checkBucket(ctx, log) })
 	}
 	if err == nil {
 		err = r.retry(context.Background(), all)

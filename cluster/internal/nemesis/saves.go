@@ -2,7 +2,14 @@ package nemesis
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/world"
 )
 
 const (
@@ -32,18 +39,10 @@ func (r *run) saveErr() (all string) {
 	return all
 }
 
-// checkBucket reports a fault if the bucket has more than two objects and their chunks.
-func (r *run) checkBucket(ctx context.Context) error {
-	if r.snapshots(r.Dir) != "" {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, bucketTime)
-	defer cancel()
-	bucket, err := r.JS.ObjectStore(ctx, cell.Stream())
-	if err != nil {
-		return err
-	}
-	objects, err := bucket.List(ctx)
+// checkBucket reports a fault if the bucket has objects that are older than the two newest
+// snapshots, or unknown ones.
+func (r *run) checkBucket(ctx context.Context, log world.Log) error {
+	at, err := log.Snapshots(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,12 +50,16 @@ func (r *run) checkBucket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	is, want := s.CachedInfo(), uint64(0)
-	for _, o := range objects {
-		want += 1 + uint64(o.Chunks)
+	is, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return err
 	}
-	if len(objects) > 2 || is.State.Msgs != want || is.Config.AllowDirect {
-		r.Fault("bucket: %d objects, %d messages, want %d; any replica answers: %t", len(objects), is.State.Msgs, want, is.Config.AllowDirect)
+	oldest := fmt.Sprintf("%v-%016x", cell, append(at, 0, 0)[1])
+	for subject := range is.State.Subjects {
+		id, _ := base64.URLEncoding.DecodeString(subject[strings.LastIndexByte(subject, '.')+1:])
+		if name := string(id); name < oldest || !strings.HasPrefix(name, cell.String()) {
+			r.Fault("bucket: left: %s %s", subject, name)
+		}
 	}
 	return nil
 }

@@ -19,26 +19,18 @@ import (
 	"handloom/world"
 )
 
-// Saves leave two objects, and each fault of the bucket is found.
+// Saves leave two snapshots, and each fault of the bucket is found.
 func TestCheckBucket_FindsFaults(t *testing.T) {
 	bucket := cell.Stream()
 	for want, spoil := range map[string]func(ctx context.Context, js jetstream.JetStream) error{
 		"": func(context.Context, jetstream.JetStream) error { return nil },
-		"any replica answers: true": func(ctx context.Context, js jetstream.JetStream) error {
-			s, err := js.Stream(ctx, "OBJ_"+bucket)
-			failIf(t, err)
-			config := s.CachedInfo().Config
-			config.AllowDirect = true
-			_, err = js.UpdateStream(ctx, config)
-			return err
-		},
-		"bucket: 3 objects": func(ctx context.Context, js jetstream.JetStream) error {
+		" 0000000000000001-0000000000000001-00000000.snap": func(ctx context.Context, js jetstream.JetStream) error {
 			o, err := js.ObjectStore(ctx, bucket)
 			failIf(t, err)
-			_, err = o.PutString(ctx, "snapshot400", "state")
+			_, err = o.PutString(ctx, "0000000000000001-0000000000000001-00000000.snap", "")
 			return err
 		},
-		"5 messages, want 4": func(ctx context.Context, js jetstream.JetStream) error {
+		"left: $O.HANDLOOM-0000000000000001.C.left400": func(ctx context.Context, js jetstream.JetStream) error {
 			_, err := js.Publish(ctx, "$O."+bucket+".C.left400", []byte("state"))
 			return err
 		},
@@ -70,7 +62,7 @@ func TestCheckBucket_FindsFaults(t *testing.T) {
 				failIf(t, err)
 			}
 			failIf(t, spoil(t.Context(), js))
-			failIf(t, f.checkBucket(t.Context()))
+			failIf(t, f.checkBucket(t.Context(), l))
 			found := f.Faults()
 			if f.Bad() != (want != "") || !strings.Contains(strings.Join(found, "\n"), want) {
 				t.Errorf("faults %q, want %q", found, want)
