@@ -51,7 +51,7 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 
 # Tests that make race omits: they use one goroutine, or the goroutines of other tests for
 # longer.
-UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
+UNRACED = TestAppend_FailedNameIsRefused \
 	TestBatch_SteadyStateAllocatesNothing TestBucket_RefusesSettings \
 	TestBurst_IdleTableReleasesMemory TestBurst_MemoryIsReleased TestChanges_LeadThroughTheStates \
 	TestClaim_RefusesDamagedInputs TestCopyTo_GrowsRarely TestDefragment_TakesKLogNComparisons \
@@ -68,7 +68,7 @@ UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestReplay_ReachesBackThroughKeptHistory TestRequests_ForgetOldAnswers \
 	TestRequests_RefuseExpiredCalls TestReseed_ChecksState \
 	TestReseed_RefusesJournalOlderThanSnapshot TestRights_AddedServerJoins \
-	TestRights_SufficeForTheCell TestRun_LimitsRequests TestSearch_FindsPagesByWordsOfUsers \
+	TestRights_AreRenewedWithoutAStop TestRun_LimitsRequests TestSearch_FindsPagesByWordsOfUsers \
 	TestSeek_ErrorsNameTheTickAndTheCause TestSeek_ReachesTheStatesOfTheWorld \
 	TestSequence_SteadyStateAllocatesNothing TestShrink_ReleasesScratch \
 	TestSlots_ReplaceOlderOrDamaged TestSlots_StoreAllSizes \

@@ -36,6 +36,10 @@ func (l PatientLog) PublishOther(ctx context.Context, rec []byte) error {
 	})
 }
 
+func DeleteStream(ctx context.Context, c *Client, name string) error {
+	return c.js.DeleteStream(ctx, name)
+}
+
 func MailStream(to CellID) string { return mailStream(to) }
 
 func MailSubject(to, from CellID, outbox string) string {
