@@ -40,6 +40,8 @@ func DeleteStream(ctx context.Context, c *Client, name string) error {
 	return c.js.DeleteStream(ctx, name)
 }
 
+func LogSubject(cell CellID) string { return logSubject(cell) }
+
 func MailStream(to CellID) string { return mailStream(to) }
 
 func MailSubject(to, from CellID, outbox string) string {

@@ -46,7 +46,7 @@ func TestNextMove_LeavesCellsOfDeadNodes(t *testing.T) {
 	if m := n.nextMove(); m.hosted != nil {
 		t.Errorf("a cell that is not open: got %+v", m)
 	}
-	h.set(w, "bank", nil)
+	h.set(&openCell{world: w}, nil)
 	if m := n.nextMove(); m.hosted != nil {
 		t.Errorf("no sign of life since this node leads: got %+v, want no move", m)
 	}

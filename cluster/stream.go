@@ -15,7 +15,7 @@ const minDuplicates = 100 * time.Millisecond
 
 func (l *Log) settings() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: l.cell.Stream(), Subjects: []string{l.cell.Subject()},
+		Name: l.cell.Stream(), Subjects: []string{logSubject(l.cell)},
 		Retention: jetstream.LimitsPolicy, Storage: jetstream.FileStorage, Replicas: l.o.Replicas,
 		Discard: jetstream.DiscardNew, DenyDelete: true, Duplicates: minDuplicates,
 		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxMsgSize: -1, MaxConsumers: -1,

@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"guide/bank":                {"journal", "store", "world"},
 	"guide/market":              {"history", "journal", "store", "world"},
 	"guide":                     {"guide/internal/site", "internal/chart", "internal/cli"},
-	"cluster":                   {"cluster/cells", "store", "world", "journal", "internal/check", "internal/entry", "internal/entrance", "internal/image", "internal/lockfile", "internal/wire"},
+	"cluster":                   {"cluster/cells", "store", "world", "journal", "internal/check", "internal/entry", "internal/entrance", "internal/image", "internal/localpage", "internal/lockfile", "internal/wire"},
 	"cluster/cells":             {"internal/check", "internal/digest", "internal/entrance", "internal/wire", "store", "world"},
 	"cluster/cmd/arena":         {anything},
 	"cluster/cmd/reseed":        {"cluster", "cluster/cells", "journal", "internal/cli", "internal/entrance"},

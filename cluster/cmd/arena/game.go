@@ -51,10 +51,7 @@ func openCell(_ context.Context, id cells.ID) (c *cluster.Cell, err error) {
 		Version: "arena 3", SnapshotTicks: 300, DigestTicks: 30, Portable: true, Tick: a.outbox.Tick(a.tick),
 		Init: func(_ context.Context, w *store.Writer) error { return a.outbox.Init(w, id) },
 	}
-	mail := func(ctx context.Context, w *world.World, l *cluster.Log) error {
-		return a.outbox.Run(ctx, w, l.Transport())
-	}
-	return &cluster.Cell{Store: a.Store, World: o, Serve: a.serve, Run: mail}, err
+	return &cluster.Cell{Store: a.Store, World: o, Serve: a.serve, Outbox: a.outbox}, err
 }
 
 func (a *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
