@@ -82,7 +82,8 @@ func (n *Node) awaitDrain(ctx context.Context) error {
 var (
 	errDrained  = errors.New("cluster: Run: an operator drained the node")
 	errNotHere  = errors.New("the cell is not on this node")
-	errBadInput = errors.New("want")
+	errBadInput = errors.New("bad input")
+	errNumbers  = errors.New("got other numbers")
 	errNoOutbox = errors.New("the cell has no Outbox")
 	errNoLeader = errors.New("this node is not connected to the server that leads the stream; try another node")
 )
@@ -110,20 +111,18 @@ var actions = map[string]action{
 		first, err1 := strconv.ParseUint(r.FormValue("first"), 10, 64)
 		last, err2 := strconv.ParseUint(r.FormValue("last"), 10, 64)
 		if err = cmp.Or(err, err1, err2); err != nil || first == 0 || last < first {
-			return fmt.Errorf("skip: %w from=ID and 1 <= first <= last: %w", errBadInput, cmp.Or(err, errNumbers))
+			return fmt.Errorf("%w: want from=ID and 1 <= first <= last: %w", errBadInput, cmp.Or(err, errNumbers))
 		}
 		return o.tell(ctx, func(q store.Queue) { o.Outbox.Skip(q, from, first, last) })
 	},
 	"abandon": func(ctx context.Context, o *openCell, r *http.Request, _ *bytes.Buffer) error {
 		to, err := cells.ParseID(r.FormValue("to"))
 		if err != nil {
-			return fmt.Errorf("abandon: %w to=ID: %w", errBadInput, err)
+			return fmt.Errorf("%w: want to=ID: %w", errBadInput, err)
 		}
 		return o.tell(ctx, func(q store.Queue) { o.Outbox.Abandon(q, to) })
 	},
 }
-
-var errNumbers = errors.New("got other numbers")
 
 // tell submits a command of the Outbox and waits until the log has it.
 func (o *openCell) tell(ctx context.Context, command func(q store.Queue)) error {
@@ -164,13 +163,13 @@ func (n *Node) act(w http.ResponseWriter, r *http.Request, do action) {
 func (n *Node) openedCell(text string) (*openCell, error) {
 	id, err := cells.ParseID(text)
 	if err != nil {
-		return nil, fmt.Errorf("cell: %w 16 hexadecimal digits: %w", errBadInput, err)
+		return nil, fmt.Errorf("%w: %w", errBadInput, err)
 	}
 	n.mutex.Lock()
-	h := n.hosted[id]
+	h, nodes := n.hosted[id], n.placement.assign(n.host.Copies)[id]
 	n.mutex.Unlock()
 	if h == nil {
-		return nil, fmt.Errorf("cell %v: %w", id, errNotHere)
+		return nil, fmt.Errorf("cell %v: %w; its nodes: %q", id, errNotHere, nodes)
 	}
 	o, err := h.opened()
 	if err != nil {

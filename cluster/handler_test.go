@@ -160,8 +160,8 @@ func wantBadInput(t *testing.T, n operatedNode) {
 		code         int
 		text         string
 	}{
-		{"POST", "/cells/0000000000000009/handoff", 404, "cell 0000000000000009: the cell is not on this node"},
-		{"POST", "/cells/1/handoff", 400, "want 16 hexadecimal digits"},
+		{"POST", "/cells/0000000000000009/handoff", 404, "cell 0000000000000009: the cell is not on this node; its nodes: []"},
+		{"POST", "/cells/1/handoff", 400, `bad input: cells: ID: got "1", want 16`},
 		{"POST", cell + "skip?from=5&first=1&last=2", 400, "from=ID"},
 		{"POST", cell + "skip?from=0000000000000005&first=one&last=2", 400, `parsing "one"`},
 		{"POST", cell + "skip?from=0000000000000005&first=3&last=2", 400, "1 <= first <= last"},
