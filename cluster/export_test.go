@@ -36,10 +36,6 @@ func (l PatientLog) PublishOther(ctx context.Context, rec []byte) error {
 	})
 }
 
-func DeleteStream(ctx context.Context, c *Client, name string) error {
-	return c.js.DeleteStream(ctx, name)
-}
-
 func LogSubject(cell CellID) string { return logSubject(cell) }
 
 func MailStream(to CellID) string { return mailStream(to) }
