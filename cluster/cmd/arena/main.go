@@ -138,7 +138,7 @@ func (m *match) faults(ctx context.Context) error {
 			return nil
 		case order = <-m.orders:
 		case <-time.After(time.Second):
-			if m.kill && second%3 == 0 {
+			if m.kill && second%3 == 1 {
 				order = []string{"kill ", "pause "}[random.IntN(2)] + m.All[random.IntN(len(m.All))].Name
 			}
 		}
