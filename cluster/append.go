@@ -138,6 +138,9 @@ func (l *Log) publish(ctx context.Context, end location, rec []byte, send sendFu
 // A sendFunc appends a message after a sequence and returns its sequence.
 type sendFunc func(ctx context.Context, behind uint64, b []byte) (seq uint64, err error)
 
+// logSubject returns the subject of a log. Every client that can publish on it controls the cell.
+func logSubject(cell CellID) string { return "handloom.cell." + cell.String() }
+
 // appendTime is the time limit of an acknowledgement. Callers may retry.
 const appendTime = 2 * requestTime
 
@@ -148,7 +151,7 @@ func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, er
 	// The stream takes the message once, because it must follow the last sequence. A repeated one
 	// is refused if the first one arrived, and the caller compares the records.
 	ack, err := repeat(ctx, 2*firstAnswer+time.Duration(len(b))*time.Microsecond, func(ctx context.Context) (*jetstream.PubAck, error) {
-		return l.js.Publish(ctx, l.cell.Subject(), b,
+		return l.js.Publish(ctx, logSubject(l.cell), b,
 			jetstream.WithExpectLastSequence(behind), jetstream.WithExpectStream(l.cell.Stream()), jetstream.WithRetryAttempts(0))
 	})
 	l.noteResponse(begin, err)

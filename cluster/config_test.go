@@ -2,19 +2,19 @@ package cluster_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
-	"handloom/cluster/cells"
 	"handloom/cluster/internal/localnet"
 	"handloom/cluster/internal/rights"
 )
@@ -22,32 +22,20 @@ import (
 // A secured cluster runs with files of cluster/cmd/config.
 type secured struct {
 	*localnet.Cluster
-	dir  string
-	urls []string
+	dir   string
+	hosts []string
+	urls  []string
 }
 
-// startSecured starts three servers. weaken may change their files, or is nil.
-func startSecured(t *testing.T, weaken func(dir string), ids ...cells.ID) *secured {
+func startSecured(t *testing.T) *secured {
 	t.Helper()
 	s := &secured{dir: filepath.Join(t.TempDir(), "config")}
-	var hosts []string
 	for range 3 {
-		hosts = append(hosts, fmt.Sprint("localhost:", freePort(t)))
-		s.urls = append(s.urls, "nats://"+hosts[len(hosts)-1])
+		s.hosts = append(s.hosts, fmt.Sprint("localhost:", freePort(t)))
+		s.urls = append(s.urls, "nats://"+s.hosts[len(s.hosts)-1])
 	}
-	noError(t, rights.Create(rights.Options{Servers: hosts, Cells: ids, Dir: s.dir}))
-	if weaken != nil {
-		weaken(s.dir)
-	}
-	s.Cluster = startServers(t, 3, func(i int, o *server.Options) {
-		conf, err := server.ProcessConfigFile(filepath.Join(s.dir, fmt.Sprint("server-", i+1), "server.conf"))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		conf.NoLog, conf.NoSigs = true, true
-		*o = *conf
-	})
+	s.write(t, s.dir)
+	s.Cluster = startServers(t, 3, func(i int, o *server.Options) { *o = *s.options(t, i+1) })
 	return s
 }
 
@@ -58,159 +46,190 @@ func freePort(t *testing.T) int {
 	return port
 }
 
-// program selects the account of a program with many cells, in place of the account of a cell.
-const program = cells.ID(0)
-
-// folder returns the files of a cell or the program.
-func (s *secured) folder(cell cells.ID) string {
-	if cell == program {
-		return filepath.Join(s.dir, "program")
-	}
-	return filepath.Join(s.dir, "cells", cell.String())
-}
-
-// options returns the credentials of a cell or the program.
-func (s *secured) options(t *testing.T, cell cells.ID) []nats.Option {
+func (s *secured) write(t *testing.T, dir string) {
 	t.Helper()
-	dir := s.folder(cell)
-	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, "node.nkey"))
-	noError(t, err)
-	return []nats.Option{key, nats.RootCAs(filepath.Join(dir, "ca.pem")), nats.ClientCert(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key"))}
+	noError(t, errorOf(rights.Write(rights.Options{Servers: s.hosts, Dir: dir})))
 }
 
-func (s *secured) as(t *testing.T, cell cells.ID) cluster.Servers {
+// options returns the options in the file of server i, without the page of monitoring, whose port
+// may be in use.
+func (s *secured) options(t *testing.T, i int) *server.Options {
 	t.Helper()
-	servers, err := connect(s.folder(cell), s.urls...)
+	file := filepath.Join(s.dir, fmt.Sprint("server-", i), "server.conf")
+	text, err := os.ReadFile(file)
 	noError(t, err)
-	return servers
+	noError(t, os.WriteFile(file, regexp.MustCompile("(?m)^http: .*$").ReplaceAll(text, nil), 0o600))
+	conf, err := server.ProcessConfigFile(file)
+	noError(t, err)
+	conf.NoLog, conf.NoSigs = true, true
+	return conf
 }
 
-func TestRights_SufficeForTheCell(t *testing.T) {
-	t.Parallel()
-	c := startSecured(t, nil, 7, 8)
-	o := cluster.Options{Journal: openJournal(t, t.TempDir())}
-	l := openLog(t, c.as(t, 7), 7, o)
-	fill(t, l, 5)
-	wantRecords(t, l, 0, 5, record)
-	for _, at := range []uint64{3, 4, 5} {
-		saveText(t, l, at)
-	}
-	r, err := l.Load(t.Context(), 5)
-	noError(t, err)
-	if b, err := io.ReadAll(r); err != nil || string(b) != "state 5" {
-		t.Errorf("%q, %v", b, err)
-	}
-	mustClose(t, r)
-	noError(t, l.Trim(t.Context(), 4))
-	for ctx := cluster.Wait(t); errorOf(l.StepDown(ctx)) != nil; { // while a server lags
-		noError(t, ctx.Err())
-	}
-	wantNumber(t, "a message to the cell", 3)(mailToOneself(t, l, 7))
-	for name, err := range map[string]error{
-		"cell 7 in cell 8": enters(t, c.as(t, 7), 8),
-		"no key":           enters(t, cluster.URLs(c.urls, c.options(t, 7)[1:]...), 7),
-		"no certificate":   enters(t, cluster.URLs(c.urls, c.options(t, 7)[:2]...), 7),
-	} {
-		if err == nil {
-			t.Errorf("%s: Open succeeds", name)
-		}
-	}
-	mustClose(t, l)
-
-	// Its own nodes may do everything that Reseed needs.
-	js := c.js(t, 7)
-	noError(t, js.DeleteStream(t.Context(), cells.ID(7).Stream()))
-	noError(t, cluster.TryReseed(t, c.as(t, 7), 7, o, nil))
-	wantNumber(t, "Tail after Reseed", 5)(openLog(t, c.as(t, 7), 7, o).Tail(t.Context()))
+func (s *secured) as(user string) cluster.Servers {
+	return connect(filepath.Join(s.dir, user), s.urls...)
 }
 
-// Nodes place and play cells, with the bucket, logs, snapshots, calls and messages of each.
+// The account has no limits of subjects, so a part that works shows that all do.
 func TestRights_SufficeForTheProgram(t *testing.T) {
 	t.Parallel()
-	c := startSecured(t, nil, 7)
+	c := startSecured(t)
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
-	n, err := cluster.Join(ctx, c.as(t, program), cluster.Host{Name: "a", Open: openScore})
+	n, err := cluster.Join(ctx, c.as("program"), cluster.Host{Name: "a", Open: openScore})
 	noError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- n.Run(ctx) }()
-	client, err := cluster.Dial(ctx, c.as(t, program))
-	noError(t, err)
-	for _, cell := range []cluster.CellID{7, 8} { // 7 also is the cell of another account
-		noError(t, n.Place(ctx, cell, 1))
-		for _, want := range []string{"21", "42"} {
-			if reply, err := client.Call(ctx, cell, []byte("21")); string(reply) != want || err != nil {
-				t.Errorf("cell %v: got %q, %v, want %q", cell, reply, err, want)
-			}
+	noError(t, n.Place(ctx, 7, 1))
+	for _, want := range []string{"21", "42"} {
+		if reply, err := n.Call(ctx, 7, []byte("21")); string(reply) != want || err != nil {
+			t.Errorf("got %q, %v, want %q", reply, err, want)
 		}
 	}
-	l := openLog(t, c.as(t, program), 9, cluster.Options{})
-	saveText(t, l, 0)
-	wantNumber(t, "a message to a cell", 3)(mailToOneself(t, l, 9))
-	mustClose(t, l)
-	noError(t, client.Close())
+	l := openLog(t, c.as("program"), 9, cluster.Options{})
+	fill(t, l, 5)
+	saveText(t, l, 5)
+	wantSaved(t, l, 5)
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
 
-	// The account of cell 7 does not have this log.
-	_, err = c.js(t, 7).Stream(t.Context(), cells.ID(7).Stream())
-	if !errors.Is(err, jetstream.ErrStreamNotFound) {
-		t.Errorf("log of the account of cell 7: got %v, want %v", err, jetstream.ErrStreamNotFound)
+func TestRights_KeepOthersOut(t *testing.T) {
+	t.Parallel()
+	c := startSecured(t)
+	routes := startRogue(t, c)
+	foreign := &secured{dir: filepath.Join(t.TempDir(), "foreign"), hosts: c.hosts}
+	foreign.write(t, foreign.dir)
+	file := func(dir, name string) string { return filepath.Join(dir, name) }
+	ours, theirs := file(c.dir, "program"), file(foreign.dir, "program")
+	roots := nats.RootCAs(file(ours, "ca.pem"))
+	for name, s := range map[string]cluster.Servers{
+		"no certificate":      cluster.URLs(c.urls, roots),
+		"foreign certificate": cluster.URLs(c.urls, roots, nats.ClientCert(file(theirs, "node.pem"), file(theirs, "node.key"))),
+		"server certificate":  cluster.URLs(c.urls, roots, nats.ClientCert(file(c.dir, "server-1/server.pem"), file(c.dir, "server-1/server.key"))),
+		"operator":            c.as("operator"), // has no streams
+	} {
+		if enters(t, s) == nil {
+			t.Errorf("%s: Open succeeds", name)
+		}
 	}
+	openLog(t, c.as("program"), 7, cluster.Options{}) // the servers do answer
+
+	// The certificate of a node makes no server, except if the routes trust its authority.
+	if routes() > 0 {
+		t.Error("a node acts as a server")
+	}
+	for i := 1; i <= 3; i++ {
+		appendFile(t, file(c.dir, fmt.Sprintf("server-%d/routes-ca.pem", i)), file(c.dir, "ca/nodes.pem"))
+	}
+	noError(t, c.Reload())
+	for ctx := cluster.Wait(t); routes() == 0; time.Sleep(10 * time.Millisecond) {
+		noError(t, ctx.Err()) // without the guard the attack succeeds
+	}
+}
+
+// startRogue starts a server with the files of a node, and returns its number of routes.
+func startRogue(t *testing.T, c *secured) (routes func() int) {
+	t.Helper()
+	cert, err := tls.LoadX509KeyPair(filepath.Join(c.dir, "program", "node.pem"), filepath.Join(c.dir, "program", "node.key"))
+	noError(t, err)
+	rogue, err := server.NewServer(&server.Options{
+		ServerName: "rogue", Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, Routes: c.options(t, 1).Routes,
+		Cluster: server.ClusterOpts{
+			Name: "handloom", Host: "127.0.0.1", Port: -1, TLSTimeout: 5,
+			TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
+		},
+	})
+	noError(t, err)
+	rogue.Start()
+	t.Cleanup(func() { rogue.Shutdown(); rogue.WaitForShutdown() })
+	return rogue.NumRoutes
+}
+
+// appendFile appends the content of a file.
+func appendFile(t *testing.T, to, from string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	noError(t, err)
+	f, err := os.OpenFile(to, os.O_APPEND|os.O_WRONLY, 0)
+	noError(t, errors.Join(err, errorOf(f.Write(b)), f.Close()))
 }
 
 func TestRights_AddedServerJoins(t *testing.T) {
 	t.Parallel()
-	c := startSecured(t, nil, 7)
-	noError(t, rights.Add(rights.Options{Dir: c.dir, Servers: []string{fmt.Sprint("localhost:", freePort(t))}}))
-	conf, err := server.ProcessConfigFile(filepath.Join(c.dir, "server-4", "server.conf"))
+	c := startSecured(t)
+	c.hosts = append(c.hosts, fmt.Sprint("localhost:", freePort(t)))
+	c.write(t, c.dir)
+	s := c.startNew(t, 4)
+	openLog(t, connect(filepath.Join(c.dir, "program"), s.ClientURL()), 7, cluster.Options{})
+}
+
+// startNew starts server i as its file is now, and waits for 3 others, or 2 if it replaces one.
+func (s *secured) startNew(t *testing.T, i int) *server.Server {
+	t.Helper()
+	fresh, err := server.NewServer(s.options(t, i))
 	noError(t, err)
-	conf.NoLog, conf.NoSigs = true, true
-	s, err := server.NewServer(conf)
-	noError(t, err)
-	s.Start()
-	defer s.WaitForShutdown()
-	defer s.Shutdown()
-	for ctx := cluster.Wait(t); !s.JetStreamIsCurrent() || s.NumRemotes() != 3; time.Sleep(10 * time.Millisecond) {
+	fresh.Start()
+	t.Cleanup(func() { fresh.Shutdown(); fresh.WaitForShutdown() })
+	others := len(s.hosts) - 1
+	for ctx := cluster.Wait(t); !fresh.JetStreamIsCurrent() || fresh.NumRemotes() != others; time.Sleep(10 * time.Millisecond) {
 		if ctx.Err() != nil {
-			t.Fatalf("current %t, %d others, want 3", s.JetStreamIsCurrent(), s.NumRemotes())
+			t.Fatalf("current %t, %d others, want %d", fresh.JetStreamIsCurrent(), fresh.NumRemotes(), others)
 		}
 	}
-	openLog(t, cluster.URLs([]string{s.ClientURL()}, c.options(t, 7)...), 7, cluster.Options{})
+	return fresh
 }
 
-// mailToOneself returns the bytes of a packet that a cell sends to itself.
-func mailToOneself(t *testing.T, l cluster.PatientLog, cell cluster.CellID) (received uint64, err error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ended, got := make(chan error, 1), make(chan uint64, 100) // a packet may be repeated
-	go func() {
-		ended <- receive(ctx, l, cell, "mail", func(_ context.Context, from cluster.CellID, packets [][]byte) error {
-			if from == cell {
-				got <- uint64(len(packets[0]))
-			}
-			return nil
-		})
-	}()
-	err = sendTo(ctx, l, cell, cell, "mail", []byte("abc"))
-	select {
-	case received = <-got:
-	case err := <-ended:
-		return 0, err
+// The three steps of Renew keys in guide/several-machines.md.
+func TestRights_AreRenewedWithoutAStop(t *testing.T) {
+	t.Parallel()
+	c := startSecured(t)
+	l := openLog(t, c.as("program"), 7, cluster.Options{})
+	fresh := &secured{dir: filepath.Join(t.TempDir(), "fresh"), hosts: c.hosts, urls: c.urls}
+	fresh.write(t, fresh.dir)
+	records := uint64(0)
+	each := func(change func(old, fresh string)) {
+		t.Helper()
+		for i := 1; i <= 3; i++ {
+			name := fmt.Sprint("server-", i)
+			change(filepath.Join(c.dir, name), filepath.Join(fresh.dir, name))
+		}
+		noError(t, c.Reload())
+		records += 3
+		fill(t, l, records)
 	}
-	cancel()
-	<-ended
-	return received, err
+	replace := func(old, fresh string, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			b, err := os.ReadFile(filepath.Join(fresh, name))
+			noError(t, err)
+			noError(t, os.WriteFile(filepath.Join(old, name), b, 0o600))
+		}
+	}
+	each(func(old, fresh string) { // trust both
+		appendFile(t, filepath.Join(old, "nodes-ca.pem"), filepath.Join(fresh, "nodes-ca.pem"))
+		appendFile(t, filepath.Join(old, "routes-ca.pem"), filepath.Join(fresh, "routes-ca.pem"))
+	})
+	appendFile(t, filepath.Join(c.dir, "program", "ca.pem"), filepath.Join(fresh.dir, "program", "ca.pem"))
+	both := connect(filepath.Join(c.dir, "program"), c.urls...)
+	each(func(old, fresh string) { replace(old, fresh, "server.pem", "server.key", "route.pem", "route.key") })
+	openLog(t, both, 7, cluster.Options{}) // an old node that trusts both
+	openLog(t, fresh.as("program"), 7, cluster.Options{})
+	each(func(old, fresh string) { replace(old, fresh, "nodes-ca.pem", "routes-ca.pem") })
+	if enters(t, both) == nil {
+		t.Error("the old files still open a log")
+	}
+	c.Stop(2)
+	c.startNew(t, 3)
+	wantNumber(t, "Tail", 9)(openLog(t, fresh.as("program"), 7, cluster.Options{}).Tail(t.Context()))
 }
 
-func enters(t *testing.T, s cluster.Servers, cell cluster.CellID) error {
+func enters(t *testing.T, s cluster.Servers) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("no answer"))
 	defer cancel()
-	l, err := cluster.Open(ctx, s, cell, cluster.Options{})
+	l, err := cluster.Open(ctx, s, 7, cluster.Options{})
 	if err != nil {
 		return err
 	}

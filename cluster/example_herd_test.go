@@ -29,16 +29,12 @@ type Node struct {
 	journal *journal.Journal
 }
 
-// The arguments are a folder for the node alone, the folder of the cell's files, and the
+// The arguments are a folder for the node alone, the folder of the program's files, and the
 // URLs of the servers.
 func Example_herd() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	servers, err := connect(os.Args[2], os.Args[3:]...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	n, err := join(ctx, servers, os.Args[1])
+	n, err := join(ctx, connect(os.Args[2], os.Args[3:]...), os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,18 +42,13 @@ func Example_herd() {
 	fmt.Println(n.run(ctx))
 }
 
-// connect returns the servers for a node with the files of its cell in dir.
-func connect(dir string, urls ...string) (s cluster.Servers, err error) {
-	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, "node.nkey"))
-	if err != nil {
-		return s, err
-	}
+// connect returns the servers for a node with the program's files in dir.
+func connect(dir string, urls ...string) cluster.Servers {
 	return cluster.URLs(
 		urls,
-		key,
 		nats.RootCAs(filepath.Join(dir, "ca.pem")),
 		nats.ClientCert(filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key")),
-	), nil
+	)
 }
 
 // join opens a node of cell 7. The journal in dir is the node's copy of the log.

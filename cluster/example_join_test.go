@@ -2,7 +2,10 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"time"
@@ -36,13 +39,15 @@ func openScore(context.Context, cluster.CellID) (*cluster.Cell, error) {
 // endregion
 
 // region run
-// runNode is a process that plays its share of the cells until ctx ends.
-func runNode(ctx context.Context, servers cluster.Servers, name string) error {
+// runNode is a process that plays its share of the cells until ctx ends. page listens on a
+// loopback address, such as 127.0.0.1:8080.
+func runNode(ctx context.Context, servers cluster.Servers, name string, page net.Listener) error {
 	n, err := cluster.Join(ctx, servers, cluster.Host{Name: name, Open: openScore})
 	if err != nil {
 		return err
 	}
-	return n.Run(ctx)
+	go func() { _ = http.Serve(page, cluster.Handler(n)) }()
+	return errors.Join(n.Run(ctx), page.Close())
 }
 
 // endregion
@@ -58,7 +63,12 @@ func Example_cells() {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- runNode(ctx, servers, "node-1") }()
+	page, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	go func() { ended <- runNode(ctx, servers, "node-1", page) }()
 
 	operator, err := cluster.Join(ctx, servers, cluster.Host{Name: "operator", Open: openScore})
 	if err != nil {

@@ -36,6 +36,8 @@ func (l PatientLog) PublishOther(ctx context.Context, rec []byte) error {
 	})
 }
 
+func LogSubject(cell CellID) string { return logSubject(cell) }
+
 func MailStream(to CellID) string { return mailStream.name(to) }
 
 func MailSubject(to, from CellID, outbox string) string {

@@ -17,7 +17,7 @@ import (
 // foreignMessages returns publishers' mistakes: stream has records of cell 1.
 func foreignMessages(t *testing.T, js jetstream.JetStream) map[string]*nats.Msg {
 	t.Helper()
-	subject := cluster.CellID(1).Subject()
+	subject := cluster.LogSubject(1)
 	stored := func(cell cluster.CellID, seq uint64) *nats.Msg {
 		s, err := js.Stream(t.Context(), cell.Stream())
 		noError(t, err)
@@ -128,9 +128,9 @@ func TestForeignMessage_ManyAreVoid(t *testing.T) {
 	fill(t, leader, 5)
 	wantRecords(t, follower, 0, 5, record)
 	for range many {
-		noError(t, js.Conn().Publish(cluster.CellID(1).Subject(), []byte("hello")))
+		noError(t, js.Conn().Publish(cluster.LogSubject(1), []byte("hello")))
 	}
-	noError(t, errorOf(js.Publish(cluster.Wait(t), cluster.CellID(1).Subject(), []byte("hello")))) // the last
+	noError(t, errorOf(js.Publish(cluster.Wait(t), cluster.LogSubject(1), []byte("hello")))) // the last
 	for at := uint64(5); at < 8; at++ {
 		noError(t, errorOf(cluster.AppendTo(t.Context(), leader, at, record(at+1))))
 	}
@@ -150,7 +150,7 @@ func TestForeignMessage_CannotForgeSequence(t *testing.T) {
 	c, s := oneServer(t)
 	l := openLog(t, s, 1, alone(t))
 	fill(t, l, 3)
-	m := &nats.Msg{Subject: cluster.CellID(1).Subject(), Data: []byte("hello"), Header: nats.Header{jetstream.ExpectedLastSeqHeader: {"7"}}}
+	m := &nats.Msg{Subject: cluster.LogSubject(1), Data: []byte("hello"), Header: nats.Header{jetstream.ExpectedLastSeqHeader: {"7"}}}
 	if _, err := operator(t, c).PublishMsg(t.Context(), m); err == nil || !strings.Contains(err.Error(), "wrong last sequence") {
 		t.Errorf("message with a wrong sequence: %v", err)
 	}

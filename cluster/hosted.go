@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,9 @@ type hosted struct {
 	nextHandoff time.Time // after a failed one; rebalance uses it, as leadsSince
 	leadsSince  uint64    // newest revision of an entry when this node began to lead; 0: it does not
 
-	mutex   sync.Mutex
-	world   *world.World // nil: not open
-	version string
-	err     error // of the last attempt
+	mutex sync.Mutex
+	open  *openCell // nil: not open
+	err   error     // of the last attempt
 }
 
 const (
@@ -33,16 +33,31 @@ const (
 	closeTime   = 10 * time.Second
 )
 
+var errOpening = errors.New("the cell opens")
+
 func (h *hosted) get() *world.World {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	return h.world
+	if h.open == nil {
+		return nil
+	}
+	return h.open.world
 }
 
-func (h *hosted) set(w *world.World, version string, err error) {
+func (h *hosted) set(o *openCell, err error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	h.world, h.version, h.err = w, version, err
+	h.open, h.err = o, err
+}
+
+// opened returns the open cell, or an error.
+func (h *hosted) opened() (*openCell, error) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.open == nil {
+		return nil, cmp.Or(h.err, errOpening)
+	}
+	return h.open, nil
 }
 
 func (h *hosted) leads() bool {
@@ -52,23 +67,21 @@ func (h *hosted) leads() bool {
 
 // handOff makes another node the leader within a time limit.
 func (h *hosted) handOff(ctx context.Context, limit time.Duration) error {
-	h.mutex.Lock()
-	w, version := h.world, h.version
-	h.mutex.Unlock()
-	if w == nil {
+	o, err := h.opened()
+	if err != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return w.Handoff(ctx, version)
+	return o.world.Handoff(ctx, o.World.Version)
 }
 
 func (h *hosted) status(id CellID, nodes []string) CellStatus {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	s := CellStatus{Cell: id, Nodes: nodes}
-	if h.world != nil {
-		s.World = h.world.Status()
+	if h.open != nil {
+		s.World = h.open.world.Status()
 	}
 	if h.err != nil {
 		s.Err = h.err.Error()
@@ -81,7 +94,7 @@ func (n *Node) play(ctx context.Context, id CellID, h *hosted) {
 	defer close(h.ended)
 	for wait := firstReopen; ctx.Err() == nil; wait = min(2*wait, lastReopen) {
 		opened, err := n.playOnce(ctx, id, h)
-		h.set(nil, "", err)
+		h.set(nil, err)
 		wake(n.dirty)
 		if opened {
 			wait = firstReopen
@@ -95,7 +108,7 @@ func (n *Node) playOnce(ctx context.Context, id CellID, h *hosted) (opened bool,
 	if err != nil {
 		return false, fmt.Errorf("cell %v: %w", id, err)
 	}
-	h.set(o.world, o.World.Version, nil)
+	h.set(o, nil)
 	wake(n.dirty)
 	running, ctx := errgroup.WithContext(ctx)
 	running.Go(func() error { return o.world.Run(ctx) })
@@ -104,8 +117,8 @@ func (n *Node) playOnce(ctx context.Context, id CellID, h *hosted) (opened bool,
 			return o.log.Serve(ctx, o.world, func(ctx context.Context, c Call) ([]byte, error) { return o.Serve(ctx, o.world, c) })
 		})
 	}
-	if o.Run != nil {
-		running.Go(func() error { return o.Run(ctx, o.world, o.log) })
+	if o.Outbox != nil {
+		running.Go(func() error { return o.Outbox.Run(ctx, o.world, o.log.Transport()) })
 	}
 	err = running.Wait()
 	return true, errors.Join(err, o.close())

@@ -46,9 +46,8 @@ type Cell struct {
 	// Serve, which may be nil, answers calls as in [Log.Serve].
 	Serve func(ctx context.Context, w *world.World, c Call) (reply []byte, err error)
 
-	// Run, which may be nil, runs next to the world until ctx ends, such as Outbox.Run. Its error
-	// closes the cell, which is opened again.
-	Run func(ctx context.Context, w *world.World, l *Log) error
+	// Outbox, which may be nil, is the cell's [cells.Outbox]. It runs next to the world.
+	Outbox outbox
 
 	// Close, which may be nil, is called after the world and its log have closed.
 	Close func() error
@@ -66,6 +65,7 @@ type Node struct {
 	openTurn time.Duration // for which a cell counts as opening
 	changed  chan struct{} // has a value after the placement or a hosted cell changed
 	dirty    chan struct{} // has a value after the set of open cells changed
+	drain    chan struct{} // has a value after an operator drained the node
 
 	beating  sync.Mutex
 	revision uint64 // of this node's entry; protected by beating
@@ -133,7 +133,7 @@ func newNode(c *Client, servers Servers, h Host) *Node {
 	machine, _ := os.Hostname()
 	return &Node{
 		Client: c, host: h, servers: servers, lease: leaseTime, openTurn: openTime,
-		opening: make(chan struct{}, maxOpening), changed: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+		opening: make(chan struct{}, maxOpening), changed: make(chan struct{}, 1), dirty: make(chan struct{}, 1), drain: make(chan struct{}, 1),
 		placement: newPlacement(), self: nodeEntry{Host: fmt.Sprintf("%s, process %d", machine, os.Getpid()), ID: rand.Text()},
 		revisions: make(map[string]uint64), missed: make(map[string]int), heard: make(map[string]int), hosted: make(map[CellID]*hosted),
 	}

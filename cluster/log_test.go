@@ -96,7 +96,7 @@ func TestOpen_RefusesLossySettings(t *testing.T) {
 	js := operator(t, c)
 	good := func(cell cluster.CellID) jetstream.StreamConfig {
 		return jetstream.StreamConfig{
-			Name: cell.Stream(), Subjects: []string{cell.Subject()}, Discard: jetstream.DiscardNew, DenyDelete: true,
+			Name: cell.Stream(), Subjects: []string{cluster.LogSubject(cell)}, Discard: jetstream.DiscardNew, DenyDelete: true,
 			Duplicates: 100 * time.Millisecond, Replicas: 1,
 		}
 	}

@@ -23,6 +23,7 @@ func (n *Node) Run(ctx context.Context) error {
 	running.Go(func() error { return n.watch(live) })
 	running.Go(func() error { return n.beat(live) })
 	running.Go(func() error { return n.rebalance(live) })
+	running.Go(func() error { return n.awaitDrain(live) })
 	err := running.Wait()
 	n.leave()
 	return errors.Join(err, n.Close())

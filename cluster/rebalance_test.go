@@ -53,7 +53,7 @@ func TestNextMove_LeavesCellsOfDeadNodes(t *testing.T) {
 	entry("i", 6)
 	entry("i", 7)
 	want("a cell that is not open", move{})
-	h.set(w, "bank", nil)
+	h.set(&openCell{world: w}, nil)
 	want("no sign of life since this node leads", move{})
 	entry("j", 8)
 	want("an entry of a process that was never heard", move{})

@@ -48,6 +48,41 @@ func TestRead_SurvivesServerRestarts(t *testing.T) {
 	}
 }
 
+// The server that leads the stream survives the loss of both others under load. With nats-server
+// 2.12.12 and 2.14.5 such a stream may refuse messages for ever (nats-server 8519).
+func TestAppend_ContinuesWhenTwoOfThreeServersReturn(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("servers that are lost take seconds to be replaced")
+	}
+	c := startServers(t, 3, nil)
+	l := openLog(t, cluster.URLs(c.URLs(0)), 1, cluster.Options{})
+	insist(t, l, 100)
+	restarted := make(chan error, 1)
+	go func() {
+		var err error
+		for range 3 {
+			leader := c.Leader(cluster.CellID(1).Stream()) // -1: all others are two servers, too
+			for _, i := range []int{leader + 1, leader + 2} {
+				c.Stop(i % 3)
+			}
+			err = errors.Join(err, c.Restart((leader+1)%3), c.Restart((leader+2)%3), c.Ready(cluster.Wait(t)))
+		}
+		restarted <- err
+	}()
+	for n := uint64(200); ; n += 100 {
+		insist(t, l, n)
+		select {
+		case err := <-restarted:
+			noError(t, err)
+			insist(t, l, n+100)
+			wantRecords(t, l, 0, n+100, record)
+			return
+		default:
+		}
+	}
+}
+
 // insist appends while servers are replaced.
 func insist(t *testing.T, l cluster.PatientLog, n uint64) {
 	t.Helper()

@@ -10,9 +10,20 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"handloom/cluster/cells"
 	"handloom/cluster/internal/localnet"
 	"handloom/world"
 )
+
+// A receiver only receives.
+type receiver struct {
+	outbox
+	id CellID
+}
+
+func (r receiver) Run(ctx context.Context, _ *world.World, t cells.Transport) error {
+	return t.Receive(ctx, r.id, "mail", func(context.Context, CellID, [][]byte) error { return nil })
+}
 
 // After a run of all parts the servers have the streams of the table, with its settings, although an
 // older program has created three of them. The disk is too small for reservations of mailboxes.
@@ -31,9 +42,7 @@ func TestStreams_AreDeclared(t *testing.T) {
 	noError(t, errors.Join(nodes, snapshots, mail))
 	n := startNode(t, s, Host{Name: "a", Replicas: 1, Open: func(ctx context.Context, id CellID) (*Cell, error) {
 		c, err := openBanks(Options{})(ctx, id)
-		c.Run = func(ctx context.Context, _ *world.World, l *Log) error {
-			return l.Transport().Receive(ctx, id, "mail", func(context.Context, CellID, [][]byte) error { return nil })
-		}
+		c.Outbox = receiver{id: id}
 		return c, err
 	}})
 	want := make(map[string]jetstream.StreamConfig)

@@ -29,9 +29,6 @@ func (id ID) String() string { return fmt.Sprintf("%0*x", idDigits, uint64(id)) 
 // Stream returns the stream name of the cell's log.
 func (id ID) Stream() string { return "HANDLOOM-" + id.String() }
 
-// Subject returns the subject of the log. Every client that can publish on it controls the cell.
-func (id ID) Subject() string { return "handloom.cell." + id.String() }
-
 var errID = errors.New("want 16 lower-case hexadecimal digits, not all 0")
 
 // ParseID is the inverse of [ID.String].

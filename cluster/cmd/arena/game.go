@@ -11,120 +11,97 @@ import (
 	"handloom/world"
 )
 
-// The field is a torus of cells, each with a world of its own.
-const (
-	columns, rows = 3, 2
-	fieldCells    = columns * rows
-	width, height = 32, 27 // of a cell
-)
+// The cells form a ring. A runner enters the next cell after a lap of steps.
+const cellCount, lap = 6, 8
 
 // A runner is the piece of a player. Orders and crossings change it.
 type runner struct {
-	Player  uint64
-	Done    uint64 // number of the last order carried out
-	X, Y    int32  // in its cell
-	Heading int32  // one of four, clockwise from east
+	Player uint64
+	Done   uint64 // number of the last order carried out
 }
 
 // An order is a step of a player, numbered from 1. Order 1 creates the runner. Only the next
 // number is carried out, so repeats count once.
-type order struct {
-	Player, Number uint64
-	Heading        int32
+type order struct{ Player, Number uint64 }
+
+// An answer has the cell of the runner after an order. It is zero if the runner is not here.
+type answer struct {
+	At   cells.ID
+	Done uint64
 }
 
 // An arena is the program of a cell.
 type arena struct {
-	store    *store.Store
+	*store.Store
 	runners  *store.Table[runner]
 	byPlayer *store.Index[uint64, runner]
-	orders   *world.Requests[order, cells.ID] // answers: the cell of the runner after the order, or 0 if it is not here
+	orders   *world.Requests[order, answer]
 	outbox   *cells.Outbox[runner]
-	leaving  map[cells.ID][]runner // in the current tick, by cell
+	leaving  []runner // in the current tick
 }
 
-func newArena(workers int) (g *arena, err error) {
-	g = &arena{store: store.New(store.Options{Workers: workers}), leaving: make(map[cells.ID][]runner)}
-	g.runners = store.Register(g.store, store.TableOptions[runner]{Name: "runners"})
-	g.byPlayer = store.AddIndex(g.runners, "player", func(r *runner) (uint64, bool) { return r.Player, true })
-	g.orders = world.NewRequests[order, cells.ID](g.store, "orders", 100_000, 30*time.Second)
-	g.outbox, err = cells.New(g.store, cells.Options[runner]{})
-	return g, err
-}
-
-func (g *arena) options(id cells.ID) world.Options {
-	obey := g.orders.Tick(g.obey)
-	return world.Options{
-		Version: "arena 2", SnapshotTicks: 300, DigestTicks: 30, Portable: true,
-		Init: func(_ context.Context, w *store.Writer) error { return g.outbox.Init(w, id) },
-		Tick: g.outbox.Tick(func(ctx context.Context, w *store.Writer, t world.Tick) error {
-			for _, r := range g.outbox.Received() {
-				g.runners.Insert(w, *r)
-			}
-			clear(g.leaving)
-			if err := obey(ctx, w, t); err != nil {
-				return err
-			}
-			return g.store.Do(ctx, func(q store.Queue) {
-				for to := range cells.ID(fieldCells + 1) {
-					for _, r := range g.leaving[to] {
-						g.outbox.Send(q, to, r)
-					}
-				}
-			})
-		}),
+// openCell returns the program of a cell for a node.
+func openCell(_ context.Context, id cells.ID) (c *cluster.Cell, err error) {
+	a := &arena{Store: store.New(store.Options{})}
+	a.runners = store.Register(a.Store, store.TableOptions[runner]{Name: "runners"})
+	a.byPlayer = store.AddIndex(a.runners, "player", func(r *runner) (uint64, bool) { return r.Player, true })
+	a.orders = world.NewRequests[order, answer](a.Store, "orders", 100_000, 30*time.Second)
+	a.outbox, err = cells.New(a.Store, cells.Options[runner]{})
+	o := world.Options{
+		Version: "arena 3", SnapshotTicks: 300, DigestTicks: 30, Portable: true, Tick: a.outbox.Tick(a.tick),
+		Init: func(_ context.Context, w *store.Writer) error { return a.outbox.Init(w, id) },
 	}
+	return &cluster.Cell{Store: a.Store, World: o, Serve: a.serve, Outbox: a.outbox}, err
 }
+
+func (a *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
+	for _, r := range a.outbox.Received() {
+		a.runners.Insert(w, *r)
+	}
+	a.leaving = a.leaving[:0]
+	if err := a.orders.Tick(a.obey)(ctx, w, t); err != nil {
+		return err
+	}
+	return a.Do(ctx, func(q store.Queue) {
+		for _, r := range a.leaving {
+			a.outbox.Send(q, a.next(), r)
+		}
+	})
+}
+
+func (a *arena) next() cells.ID { return a.outbox.Self()%cellCount + 1 }
 
 // obey carries out an order.
-func (g *arena) obey(w *store.Writer, t world.Tick, o order) cells.ID {
-	self := g.outbox.Self()
-	h, here := g.byPlayer.Find(o.Player)
+func (a *arena) obey(w *store.Writer, _ world.Tick, o order) answer {
+	self := a.outbox.Self()
+	h, here := a.byPlayer.Find(o.Player)
 	switch {
 	case !here && o.Number == 1:
-		g.runners.Insert(w, runner{o.Player, 1, int32(t.Seed >> 33 % width), int32(t.Seed >> 48 % height), o.Heading & 3})
-		return self
+		a.runners.Insert(w, runner{o.Player, 1})
+		return answer{self, 1}
 	case !here:
-		return 0
+		return answer{}
 	}
-	r := g.runners.At(h)
+	r := a.runners.At(h)
 	if o.Number != r.Done+1 {
-		return self // carried out before
+		return answer{self, r.Done} // carried out before
 	}
-	r.Done, r.Heading = o.Number, o.Heading&3
-	dx, dy := [4]int32{1, 0, -1, 0}[r.Heading], [4]int32{0, 1, 0, -1}[r.Heading]
-	r.X, r.Y = r.X+dx, r.Y+dy
-	if r.X >= 0 && r.X < width && r.Y >= 0 && r.Y < height {
-		return self
+	r.Done++
+	done := answer{self, r.Done}
+	if r.Done%lap == 0 {
+		done.At = a.next()
+		a.leaving = append(a.leaving, *r)
+		a.runners.Remove(w, h)
 	}
-	r.X, r.Y = (r.X+width)%width, (r.Y+height)%height
-	column, row := int32(self-1)%columns+dx, int32(self-1)/columns+dy
-	to := cells.ID(1 + (row+rows)%rows*columns + (column+columns)%columns)
-	g.leaving[to] = append(g.leaving[to], *r)
-	g.runners.Remove(w, h)
-	return to
+	return done
 }
 
-// serve answers an order with the runner's cell, and an empty call with all runners.
-func (g *arena) serve(ctx context.Context, w *world.World, c cluster.Call) (reply []byte, err error) {
-	if len(c.Body) == 0 {
-		err = w.Read(ctx, func(context.Context, world.Tick) error {
-			all := []runner{}
-			for _, r := range g.runners.All() {
-				all = append(all, *r)
-			}
-			reply, err = json.Marshal(all)
-			return err
-		})
-		return reply, err
-	}
+func (a *arena) serve(ctx context.Context, w *world.World, c cluster.Call) (reply []byte, err error) {
 	var o order
 	if err = json.Unmarshal(c.Body, &o); err != nil {
 		return nil, err
 	}
-	at, err := g.orders.Submit(ctx, w, c.Key, o)
-	if err == nil {
-		reply, err = json.Marshal(at)
-	}
+	done, err := a.orders.Submit(ctx, w, c.Key, o)
+	reply, _ = json.Marshal(done)
 	return reply, err
 }

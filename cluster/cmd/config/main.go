@@ -1,4 +1,4 @@
-// Command config writes the configuration of servers that keeps cells apart; see -h.
+// Command config writes the configuration of the servers of a program; see -h.
 package main
 
 import (
@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"handloom/cluster/cells"
 	"handloom/cluster/internal/rights"
 	"handloom/internal/cli"
 )
@@ -23,66 +22,33 @@ var usage string
 const exitRefused = 2
 
 func run(stdout, stderr io.Writer, args []string) int {
-	var servers, ids string
-	var add bool
+	var servers string
 	o := rights.Options{Dir: "handloom-config"}
 	flags := cli.NewFlags()
 	flags.StringVar(&servers, "servers", "", "")
-	flags.StringVar(&ids, "cells", "", "")
 	flags.StringVar(&o.Dir, "dir", o.Dir, "")
 	flags.StringVar(&o.Etc, "etc", "/etc/handloom", "")
 	flags.StringVar(&o.Data, "data", "/var/lib/handloom", "")
-	flags.BoolVar(&add, "add", false, "")
 	words, err := cli.ParseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, usage)
 		return 0
 	}
-	if err == nil && len(words) > 0 {
-		err = fmt.Errorf("arguments: got %q, want none", words)
+	if err == nil && (len(words) > 0 || servers == "") {
+		err = fmt.Errorf("-servers, arguments: got %q, %q, want hosts, and no arguments", servers, words)
 	}
-	if err == nil && !add && servers == "" {
-		err = errors.New("-servers, -add: got none, want -servers for a new folder, or -add for an existing one")
-	}
+	var fresh []rights.Server
 	if err == nil {
-		o.Cells, err = parseCells(ids)
+		o.Servers = strings.Split(servers, ",")
+		fresh, err = rights.Write(o)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "config: %v; see: go run handloom/cluster/cmd/config -h\n", err)
+		fmt.Fprintf(stderr, "config: %s; see: go run handloom/cluster/cmd/config -h\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return exitRefused
 	}
-	if servers != "" {
-		o.Servers = strings.Split(servers, ",")
+	for _, s := range fresh {
+		fmt.Fprintf(stdout, "%s/%s: to %s on %s; start: nats-server -c %s/server.conf\n", o.Dir, s.Name, s.Etc, s.Host, s.Etc)
 	}
-	write := rights.Create
-	if add {
-		write = rights.Add
-	}
-	if err := write(o); err != nil {
-		fmt.Fprintf(stderr, "config: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
-		return exitRefused
-	}
-	if !add {
-		fmt.Fprintf(stdout, "%s/README.txt names the place of each file\n", o.Dir)
-		return 0
-	}
-	if servers != "" {
-		fmt.Fprintf(stdout, "%s: copy the folder of each new server, and start it: the first line of its server.conf has the command\n", o.Dir)
-	}
-	fmt.Fprintf(stdout, "%s: copy accounts.conf to each server, and reload it twice: nats-server --signal reload\n", o.Dir)
+	fmt.Fprintf(stdout, "%s/program: to each node and client\n", o.Dir)
 	return 0
-}
-
-func parseCells(list string) (ids []cells.ID, err error) {
-	if list == "" {
-		return nil, nil
-	}
-	for text := range strings.SplitSeq(list, ",") {
-		id, err := rights.ParseCell(text)
-		if err != nil {
-			return nil, fmt.Errorf("-cells: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
 }

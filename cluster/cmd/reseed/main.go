@@ -11,12 +11,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nats.go"
 
 	"handloom/cluster"
-	"handloom/cluster/internal/rights"
+	"handloom/cluster/cells"
 	"handloom/internal/cli"
 	"handloom/internal/entrance"
 	"handloom/journal"
@@ -66,7 +67,7 @@ func parse(args []string) (c command, err error) {
 		flags.StringVar(value, name, "", "")
 	}
 	flags.Func("cell", "", func(text string) (err error) {
-		c.cell, err = rights.ParseCell(text)
+		c.cell, err = parseCell(text)
 		return err
 	})
 	flags.IntVar(&c.replicas, "replicas", 0, "")
@@ -133,20 +134,29 @@ func (c *command) openJournal() (*journal.Journal, error) {
 	return journal.Open(c.journal, journal.Options{})
 }
 
-// connection returns the credentials of a cell, from files of cluster/cmd/config.
+// parseCell parses 16 hexadecimal digits, as of [cells.ID.String], or a decimal number without
+// leading zeros.
+func parseCell(text string) (cells.ID, error) {
+	if id, err := cells.ParseID(text); err == nil {
+		return id, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n == 0 || strconv.FormatUint(n, 10) != text {
+		return 0, fmt.Errorf("cell: got %q, want a number without leading zeros, or 16 lower-case hexadecimal digits", text)
+	}
+	return cells.ID(n), nil
+}
+
+// connection returns the credentials of a program, from files of cluster/cmd/config.
 func (c *command) connection() ([]nats.Option, error) {
 	if c.files == "" {
 		return nil, nil
 	}
 	file := func(name string) string { return filepath.Join(c.files, name) }
-	key, err := nats.NkeyOptionFromSeed(file("node.nkey"))
-	if err != nil {
-		return nil, fmt.Errorf("-files: %w", err)
-	}
 	for _, name := range []string{"ca.pem", "node.pem", "node.key"} { // without them, no server answers
 		if _, err := os.Stat(file(name)); err != nil {
 			return nil, fmt.Errorf("-files: %w", err)
 		}
 	}
-	return []nats.Option{key, nats.RootCAs(file("ca.pem")), nats.ClientCert(file("node.pem"), file("node.key"))}, nil
+	return []nats.Option{nats.RootCAs(file("ca.pem")), nats.ClientCert(file("node.pem"), file("node.key"))}, nil
 }

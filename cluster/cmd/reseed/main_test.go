@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nkeys"
 	"go.uber.org/goleak"
 
 	"handloom/cluster"
@@ -70,7 +69,7 @@ func TestReseed_RefusesBadInput(t *testing.T) {
 		{base("-journal", missing), "no such file"},
 		{base("-state", missing), "no such file"},
 		{base("-state", text), "corrupt"},
-		{base("-state", text, "-files", dir), "node.nkey: no such file"},
+		{base("-state", text, "-files", dir), "ca.pem: no such file"},
 		{base("-state", text, "-replicas", "2"), "want 1, 3 or 5"},
 	} {
 		want(t, test.args, exitRefused, test.text)
@@ -80,15 +79,28 @@ func TestReseed_RefusesBadInput(t *testing.T) {
 	}
 }
 
+func TestParseCell_HasOneMeaning(t *testing.T) {
+	for text, want := range map[string]cluster.CellID{
+		"8": 8, "10": 10, "0000000000000010": 16, "00000000000000ff": 255, "18446744073709551615": 1<<64 - 1,
+		"": 0, "0": 0, "010": 0, "0x10": 0, "1_0": 0, "+8": 0, " 8": 0, "ff": 0, "00000000000000FF": 0,
+		"0000000000000000": 0, "00000000000000010": 0, "18446744073709551616": 0,
+	} {
+		if got, err := parseCell(text); got != want || (err == nil) != (want != 0) {
+			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
+		}
+	}
+}
+
 func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	config, disk := filepath.Join(dir, "config"), filepath.Join(dir, "disk")
-	files := filepath.Join(config, "cells", cluster.CellID(1).String())
-	noError(t, rights.Create(rights.Options{Servers: []string{"127.0.0.1"}, Cells: []cluster.CellID{1, 2}, Dir: config, Data: disk}))
+	files := filepath.Join(config, "program")
+	_, err := rights.Write(rights.Options{Servers: []string{"127.0.0.1"}, Dir: config, Data: disk})
+	noError(t, err)
 	c, err := localnet.Start(ctx, dir, 1, func(_ int, o *server.Options) {
 		conf, err := server.ProcessConfigFile(filepath.Join(config, "server-1", "server.conf"))
 		noError(t, err)
-		conf.Host, conf.Port, conf.ClientAdvertise, conf.NoLog, conf.NoSigs = o.Host, o.Port, "", true, true
+		conf.Host, conf.Port, conf.HTTPPort, conf.ClientAdvertise, conf.NoLog, conf.NoSigs = o.Host, o.Port, 0, "", true, true
 		*o = *conf
 	})
 	noError(t, err)
@@ -131,29 +143,16 @@ func TestReseed_RestoresCellOfEmptyServer(t *testing.T) {
 	noError(t, l.Close())
 }
 
-// refuseCredentials checks that a key or an authority that the servers do not know is an error.
+// refuseCredentials checks that an authority that the servers do not know is an error.
 func refuseCredentials(t *testing.T, args []string, files string) {
 	t.Helper()
-	key, err := nkeys.CreateUser()
-	noError(t, err)
-	seed, err := key.Seed()
-	noError(t, err)
 	cert, err := os.ReadFile(filepath.Join(files, "node.pem"))
 	noError(t, err)
-	for name, test := range map[string]struct {
-		content []byte
-		text    string
-	}{
-		"node.nkey": {seed, "Authorization Violation"},
-		"ca.pem":    {cert, "failed to verify certificate"},
-	} {
-		dir := t.TempDir()
-		noError(t, os.CopyFS(dir, os.DirFS(files)))
-		noError(t, os.WriteFile(filepath.Join(dir, name), test.content, 0o600))
-		other := slices.Clone(args)
-		other[slices.Index(other, files)] = dir
-		want(t, other, exitRefused, test.text)
-	}
+	dir := t.TempDir()
+	noError(t, os.CopyFS(dir, os.DirFS(files)), os.WriteFile(filepath.Join(dir, "ca.pem"), cert, 0o600))
+	other := slices.Clone(args)
+	other[slices.Index(other, files)] = dir
+	want(t, other, exitRefused, "failed to verify certificate")
 }
 
 // play opens a log and a world, and runs ticks until one that it leads. It repeats all that on a busy

@@ -21,7 +21,7 @@ type TickResult struct {
 }
 
 // An App creates a store and the options of its World. applied is called after each tick.
-type App func(workers int, applied func(p TickResult)) (*store.Store, world.Options, error)
+type App func(workers int, applied func(p TickResult)) (*store.Store, world.Options)
 
 // An Auditor checks reports from any goroutine.
 type Auditor struct {
@@ -195,7 +195,7 @@ func (a *Auditor) Check(ctx context.Context, l world.Log, p App, workers int) er
 
 // replay replays a log, compares each tick with the reports, and returns the last tick.
 func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, each func(p TickResult)) (last TickResult, err error) {
-	s, o, err := p(workers, func(p TickResult) {
+	s, o := p(workers, func(p TickResult) {
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
 		a.applied(fmt.Sprintf("replay with %d workers", workers), p.Number, p.Digest)
@@ -205,9 +205,6 @@ func (a *Auditor) replay(ctx context.Context, l world.Log, p App, workers int, e
 		last = p
 		each(p)
 	})
-	if err != nil {
-		return last, err
-	}
 	switch err := world.Replay(ctx, s, l, o, 1<<62); {
 	case errors.Is(err, world.ErrDiverged), errors.Is(err, world.ErrCorrupt), errors.Is(err, world.ErrTick), errors.Is(err, world.ErrVersion):
 		a.mutex.Lock()

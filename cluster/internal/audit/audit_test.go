@@ -17,12 +17,12 @@ import (
 type call struct{ Key, Tick uint64 }
 
 // keeping is a program whose state depends on all ticks.
-func keeping(workers int, applied func(audit.TickResult)) (*store.Store, world.Options, error) {
-	s, o, _, err := open(workers, applied)
-	return s, o, err
+func keeping(workers int, applied func(audit.TickResult)) (*store.Store, world.Options) {
+	s, o, _ := open(workers, applied)
+	return s, o
 }
 
-func open(workers int, applied func(audit.TickResult)) (*store.Store, world.Options, *store.Table[call], error) {
+func open(workers int, applied func(audit.TickResult)) (*store.Store, world.Options, *store.Table[call]) {
 	s := store.New(store.Options{Workers: workers})
 	calls := store.Register(s, store.TableOptions[call]{Name: "call", Shards: 2})
 	return s, world.Options{
@@ -49,7 +49,7 @@ func open(workers int, applied func(audit.TickResult)) (*store.Store, world.Opti
 			}
 			applied(p)
 		},
-	}, calls, nil
+	}, calls
 }
 
 // A history is a log, and an auditor with all reports.
@@ -76,8 +76,7 @@ func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 	if lens != nil {
 		h.log = lens(h.log)
 	}
-	s, o, calls, err := open(1, func(p audit.TickResult) { h.auditor.Applied("node", p.Number, p.Digest) })
-	noError(t, err)
+	s, o, calls := open(1, func(p audit.TickResult) { h.auditor.Applied("node", p.Number, p.Digest) })
 	w, err := world.Open(t.Context(), s, h.log, o)
 	noError(t, err)
 	h.call = func(key uint64) { h.make(t, w, calls, key, true) }
@@ -120,16 +119,15 @@ func (h *history) finish(t *testing.T) audit.Findings {
 	return h.auditor.Findings()
 }
 
-func TestAuditor_AcceptsHealthyHistory(t *testing.T) { synctest.Test(t, wantNoFaults) }
-
-func wantNoFaults(t *testing.T) {
-	h := newHistory(t, nil)
-	h.auditor.Asked(100)
-	f := h.finish(t)
-	if len(h.faults) > 0 || f.Ticks < keys || f.Records != f.Ticks+1 || f.Reported != f.Ticks ||
-		f.Acked != keys || f.Uncertain != 1 {
-		t.Errorf("%+v", f)
-	}
+func TestAuditor_AcceptsHealthyHistory(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		h := newHistory(t, nil)
+		h.auditor.Asked(100)
+		f := h.finish(t)
+		if len(h.faults) > 0 || f.Ticks < keys || f.Records != f.Ticks+1 || f.Reported != f.Ticks || f.Acked != keys || f.Uncertain != 1 {
+			t.Errorf("%+v", f)
+		}
+	})
 }
 
 // A forged log was changed without the worlds' knowledge.
@@ -224,14 +222,14 @@ func (e *early) Append(ctx context.Context, prev uint64, rec []byte) (uint64, er
 	return e.Log.Append(ctx, prev, rec)
 }
 
-func TestAuditor_FindsAckBeforeAppend(t *testing.T) { synctest.Test(t, ackBeforeAppend) }
-
-func ackBeforeAppend(t *testing.T) {
-	h := newHistory(t, func(l world.Log) world.Log { return &early{Log: l, drops: 4} })
-	f := h.finish(t)
-	if f.Lost == 0 || !strings.Contains(strings.Join(h.faults, "\n"), "was acknowledged in tick") || !strings.Contains(strings.Join(h.faults, "\n"), "was applied by node, but the log ends with tick") {
-		t.Errorf("%+v", f)
-	}
+func TestAuditor_FindsAckBeforeAppend(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		h := newHistory(t, func(l world.Log) world.Log { return &early{Log: l, drops: 4} })
+		f, faults := h.finish(t), strings.Join(h.faults, "\n")
+		if f.Lost == 0 || !strings.Contains(faults, "was acknowledged in tick") || !strings.Contains(faults, "was applied by node, but the log ends with tick") {
+			t.Errorf("%+v", f)
+		}
+	})
 }
 
 // The log is not at fault if it is trimmed before the auditor reads it.
@@ -284,16 +282,16 @@ func (g *growing) Tail(ctx context.Context) (uint64, error) {
 	return at, err
 }
 
-func TestFollow_Retries(t *testing.T) { synctest.Test(t, followAgain) }
-
-func followAgain(t *testing.T) {
-	h := newHistory(t, nil)
-	ctx, stop := context.WithCancel(t.Context())
-	failing := &failingLog{Log: h.log, stop: stop}
-	h.auditor.Follow(ctx, failing)
-	if f := h.finish(t); len(h.faults) > 0 || failing.reads < keys {
-		t.Errorf("%d reads: %+v", failing.reads, f)
-	}
+func TestFollow_Retries(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		h := newHistory(t, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		failing := &failingLog{Log: h.log, stop: stop}
+		h.auditor.Follow(ctx, failing)
+		if f := h.finish(t); len(h.faults) > 0 || failing.reads < keys {
+			t.Errorf("%d reads: %+v", failing.reads, f)
+		}
+	})
 }
 
 var errSeen = errors.New("seen")

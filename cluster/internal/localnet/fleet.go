@@ -47,17 +47,14 @@ type Fleet struct {
 	begun   time.Time
 
 	mutex  sync.Mutex
-	events []string // lines of Logf
 	faults []string
 }
 
-// Logf writes and keeps a line with the time.
+// Logf writes a line with the time.
 func (f *Fleet) Logf(format string, args ...any) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	line := fmt.Sprintf("%7.1fs  %s", time.Since(f.begun).Seconds(), fmt.Sprintf(format, args...))
-	f.events = append(f.events, line)
-	fmt.Fprintln(f.Out, line)
+	fmt.Fprintf(f.Out, "%7.1fs  %s\n", time.Since(f.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
 const maxFaults = 20
@@ -82,13 +79,6 @@ func (f *Fleet) Faults() []string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	return f.faults[:len(f.faults):len(f.faults)]
-}
-
-// Events returns the lines of Logf.
-func (f *Fleet) Events() []string {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	return f.events[:len(f.events):len(f.events)]
 }
 
 // newFleet creates a fleet without processes, which [Fleet.Start] starts. They execute this

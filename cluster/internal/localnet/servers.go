@@ -129,6 +129,9 @@ func (c *Cluster) Close() error {
 	return nil
 }
 
+// Options returns the options of server i at its next Restart.
+func (c *Cluster) Options(i int) *server.Options { return c.options[i] }
+
 // Len returns the number of servers, including stopped ones.
 func (c *Cluster) Len() int { return len(c.options) }
 

@@ -39,6 +39,7 @@ var kinds = []Kind{
 	{"lame-duck-leader", "lame duck mode of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader, localnet.LameDuck) }},
 	{"kill-machine", "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, (*event).killMachine},
 	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, func(e *event) { e.pause(e.owner) }},
+	{"stop-owner-minute", "the same for a minute, so that others take its place", 1, [2]time.Duration{60000 * ms, 60000 * ms}, true, func(e *event) { e.pause(e.owner) }},
 	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, func(e *event) { e.pause(e.follower()) }},
 	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, func(e *event) { e.pause(e.other()) }},
 	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.pause(e.leader) }},

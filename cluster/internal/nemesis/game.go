@@ -49,7 +49,7 @@ func newGame(workers int, applied func(p audit.TickResult)) (*store.Store, *call
 }
 
 // program is the [audit.App].
-func program(workers int, applied func(p audit.TickResult)) (*store.Store, world.Options, error) {
+func program(workers int, applied func(p audit.TickResult)) (*store.Store, world.Options) {
 	s, _, o := newGame(workers, applied)
-	return s, o, nil
+	return s, o
 }
