@@ -47,10 +47,21 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 	d.changes += slotset.Removed
 	d.meta = d.meta[:last]
 	vacated, ok := slotset.TryRetire[Inline](&d.set.Freelist, slotset.Slot(i), w)
-	if !ok {
-		vacated = d.set.Retire(slotset.Slot(i), w, len(words))
+	if !ok || d.followers != nil {
+		// A last call keeps nothing in registers for after it.
+		return d.endErase(slotset.Slot(i), w, vacated, row, last)
 	}
 	words[i] = vacated
+	return true
+}
+
+// endErase ends an Erase of a row that the last one has filled. vacated is 0 if the slot of the word
+// w is not retired yet.
+func (d *Set) endErase(slot slotset.Slot, w, vacated handle.ID, row, last int) bool {
+	if vacated == 0 {
+		vacated = d.set.Retire(slot, w, len(d.set.Words))
+	}
+	d.set.Words[slot] = vacated
 	// Columns and the order of Defragment follow with the same rows.
 	if d.followers != nil {
 		d.followers.erase(row, last)

@@ -20,7 +20,7 @@ func (s *Freelist) CopyTo(dst *Freelist) {
 	}
 	s.copyRing(ring)
 	*dst = *s
-	dst.ring, dst.base = ring, s.front
+	dst.ring, dst.base, dst.edge = ring, s.front, 0
 	dst.setWidths() // dst may have capacity for slots although s never grew
 }
 

@@ -48,6 +48,8 @@
 //	    its length from base
 //	F2  the ring holds distinct vacant slots, by the tickets from front to back
 //	F3  every vacant slot is in the ring
+//	F4  a ticket from back to before the edge has the position ticket minus lap, where no
+//	    vacant slot is
 //	G1  a generation never decreases and rises by exactly one per erase
 //	    (reset and rollback aside)
 //	G2  a depleted slot is on no list and never issued

@@ -15,6 +15,8 @@ type Freelist struct {
 	typeID   handle.ID
 	ring     []Slot
 	base     uint64 // ticket of the first position in the ring
+	lap      uint64 // the same for tickets from the last Retire to edge, which wrap no more
+	edge     uint64 // Retire looks at the ring from this ticket on (F4)
 	front    uint64 // ticket of the next slot to issue
 	back     uint64 // next ticket; back-front slots are vacant
 	depleted uint32
@@ -100,7 +102,10 @@ func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 		s.GrowRing(1, slots)
 	}
 	ticket := s.back
-	s.ring[s.at(ticket)] = slot
+	at := s.at(ticket)
+	s.ring[at] = slot
+	s.lap = ticket - uint64(at)
+	s.edge = min(s.lap, s.front) + uint64(len(s.ring))
 	s.pushed(1)
 	return retired(w, uint32(ticket))
 }
@@ -121,5 +126,5 @@ func (s *Freelist) CanDrop() bool {
 // handles stay stale.
 func (s *Freelist) Drop() {
 	s.floor = s.highest
-	s.ring, s.base, s.front, s.Next = nil, s.back, s.back, 0
+	s.ring, s.base, s.edge, s.front, s.Next = nil, s.back, 0, s.back, 0
 }

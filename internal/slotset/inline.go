@@ -7,15 +7,13 @@ import "handloom/handle"
 // freelist work of single erases and inserts (op=churn, op=refillrandom).
 type Inline struct{}
 
-// TryRetire is [Freelist.Retire] if the ring neither wraps nor grows and no slot depletes;
-// else it changes nothing.
+// TryRetire is [Freelist.Retire] before the edge if no slot depletes; else it changes nothing.
 func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	ticket := s.back
-	at := ticket - s.base
-	if at >= uint64(len(s.ring)) || uint16(w>>32) == s.last {
+	if ticket >= s.edge || uint16(w>>32) == s.last {
 		return 0, false
 	}
-	s.ring[at] = slot
+	s.ring[ticket-s.lap] = slot
 	s.back = ticket + 1
 	if s.Next != 0 && ticket-s.front >= uint64(s.minFree) {
 		s.Next = 0
@@ -31,8 +29,9 @@ func TryPop[_ any](s *Freelist) (Slot, bool) {
 	if s.back-ticket <= uint64(s.minFree) || at >= uint64(len(s.ring)) {
 		return 0, false
 	}
+	slot := s.ring[at] // before the write, so that the length is still known
 	s.front = ticket + 1
-	return s.ring[at], true
+	return slot, true
 }
 
 // Reissue returns the upper half of the new handle of a vacant slot with the word w.

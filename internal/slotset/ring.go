@@ -32,7 +32,7 @@ func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 	spare, ring := s.ring[:0], all[:room]
 	// The slots that were vacant before come first and end where the ring ends.
 	s.copyRing(ring[room-vacant:])
-	s.ring, s.base = ring, s.front
+	s.ring, s.base, s.edge = ring, s.front, 0
 	if vacant > 0 {
 		s.base -= uint64(room - vacant)
 	}
@@ -72,7 +72,7 @@ func (s *Freelist) popped(n uint32) {
 	s.front += uint64(n)
 	switch {
 	case s.front == s.back:
-		s.base = s.front
+		s.base, s.edge = s.front, 0
 	case int(s.front-s.base) >= len(s.ring):
 		s.base += uint64(len(s.ring))
 	}
@@ -112,7 +112,7 @@ func (s *Freelist) ShrinkRing() {
 
 func (s *Freelist) moveRing(to []Slot) {
 	s.copyRing(to)
-	s.ring, s.base = to, s.front
+	s.ring, s.base, s.edge = to, s.front, 0
 }
 
 func (s *Freelist) copyRing(to []Slot) {

@@ -47,6 +47,10 @@ func (o *owners) vacate(row int) {
 	o.SetRow(last, Row(row))
 	o.slots[row] = last
 	o.slots = o.slots[:len(o.slots)-1]
+	if w, ok := TryRetire[Inline](&o.Freelist, slot, o.Words[slot]); ok {
+		o.Words[slot] = w
+		return
+	}
 	o.Vacate(slot)
 }
 

@@ -51,7 +51,7 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 	return s.verifyList(slots, word)
 }
 
-// verifyList checks F1 to F3. The vacant slots were counted and no two slots have one
+// verifyList checks F1 to F4. The vacant slots were counted and no two slots have one
 // ticket, so the ring has all of them.
 func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
 	if room := uint64(len(s.ring)); s.back-s.front > room || s.front-s.base > room {
@@ -67,6 +67,9 @@ func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
 			return fmt.Errorf("F2: number %d on the freelist, of ticket %d, is slot %d (word %v, ticket %d)",
 				i, ticket, slot, w, uint32(w))
 		}
+	}
+	if room := uint64(len(s.ring)); s.back < s.edge && (s.edge > min(s.front, s.lap)+room || int(s.back-s.lap) != s.at(s.back)) {
+		return fmt.Errorf("F4: edge %d and lap %d of a ring of %d, with the tickets %d to %d", s.edge, s.lap, room, s.front, s.back)
 	}
 	return nil
 }

@@ -51,6 +51,8 @@ func TestVerify_CitesInvariant(t *testing.T) {
 		{"F1", "a ring too small", func(s *Set) { s.ring = s.ring[:1] }},
 		{"F1", "a front past the ring", func(s *Set) { s.base -= uint64(len(s.ring)) + 1 }},
 		{"F1", "a front before the ring", func(s *Set) { s.base++ }},
+		{"F4", "an edge behind the front", func(s *Set) { s.lap, s.edge = s.base, s.front+uint64(len(s.ring))+1 }},
+		{"F4", "a lap of another place", func(s *Set) { s.lap, s.edge = s.base+1, s.back+1 }},
 		{"F2", "a slot twice", func(s *Set) { s.ring[s.at(s.front+1)] = 4 }},
 		{"F2", "a live slot", func(s *Set) { s.ring[s.at(s.front+1)] = 1 }},
 		{"F2", "a depleted slot", func(s *Set) { s.ring[s.at(s.front+1)] = 0 }},
