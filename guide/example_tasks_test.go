@@ -158,6 +158,7 @@ func TestExamples_TakeFewLines(t *testing.T) {
 		max        int
 	}{
 		{"example_tasks_test.go", `(?s)// region [^\n]*\n(.*?)// endregion`, 110},
+		{"example_view_test.go", `(?s)// region (?:view|near|see|acknowledge)\n(.*?)// endregion`, 25},
 		{"../store/example_ants_test.go", `(?s)^(.*)$`, 300},
 	} {
 		text, err := os.ReadFile(c.file)
