@@ -16,7 +16,7 @@
 //	err = c.Acknowledge(number) // when the client says that it has the Delta
 //
 // A client keeps one copy, its mirror, and the number of the last Delta in it. It skips a Delta with
-// a lower number, empties the mirror for a Reset, stores the items of Entered and Changed, drops those
+// a lower number, empties the mirror for a Reset, stores the items of Entered and Changed, drops the items
 // of Left, and acknowledges. After every Delta that it takes, the mirror equals the items in view,
 // although other Deltas were lost, repeated or late.
 //
