@@ -45,7 +45,7 @@ type match struct {
 	players  []*player
 }
 
-const width = 100 // of a field
+const width, side = 100, 4 // of a field, and of the map in fields
 
 func newMatch() *match {
 	m := &match{Store: store.New(store.Options{})}
