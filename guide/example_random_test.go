@@ -80,12 +80,8 @@ func Example_random() {
 				asteroids.Emplace(q, Asteroid{X: int(r.Uint32N(100))})
 			}
 		})
-		if err != nil {
-			fmt.Println(err)
-		}
-		if _, err = s.Flush(ctx); err != nil {
-			fmt.Println(err)
-		}
+		fmt.Println(err)
+		fmt.Println(s.Flush(ctx))
 		for _, a := range asteroids.All() {
 			fmt.Print(a.X, " ")
 		}
@@ -94,6 +90,10 @@ func Example_random() {
 	// endregion
 
 	// Output:
+	// <nil>
+	// epoch 1: 4 created <nil>
 	// 1 20 66 77 by 1
+	// <nil>
+	// epoch 1: 4 created <nil>
 	// 1 20 66 77 by 8
 }

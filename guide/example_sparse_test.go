@@ -44,9 +44,7 @@ func Example_sparse() {
 			}
 		}
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	// endregion
 
@@ -113,6 +111,7 @@ func Example_sparse() {
 	fmt.Println(burning.Len(), "burn,", shielded.Len(), "have a shield")
 
 	// Output:
+	// <nil>
 	// epoch 1: 4 created 1 put <nil>
 	// wave 1
 	//   breathe
