@@ -19,25 +19,12 @@ type Mover struct {
 // A pass over one struct, which an ECS does by a query of two components.
 func Example_ecs() {
 	ctx := context.Background()
-	// region world
+	// region move
 	s := store.New(store.Options{})
 	movers := store.Register(s, store.TableOptions[Mover]{Name: "mover"})
-	// endregion
-
-	// region spawn
-	err := s.Do(ctx, func(q store.Queue) {
-		movers.Emplace(q, Mover{VX: 1, VY: 2})
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	if _, err = s.Flush(ctx); err != nil {
-		fmt.Println(err)
-	}
-	// endregion
-
-	// region move
-	err = movers.ForEach(ctx, func(c store.Chunk[Mover]) {
+	err := s.Write(ctx, func(w *store.Writer) { movers.Insert(w, Mover{VX: 1, VY: 2}) })
+	fmt.Println(err)
+	err = movers.ForEach(ctx, func(c store.Chunk[Mover]) { // in parallel
 		for i := range c.Items {
 			m := &c.Items[i]
 			m.X += m.VX
@@ -52,5 +39,6 @@ func Example_ecs() {
 		fmt.Println(h, *m, err)
 	}
 	// Output:
+	// <nil>
 	// 1:0.1 {1 2 1 2} <nil>
 }

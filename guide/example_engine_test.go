@@ -67,12 +67,10 @@ func Example_engine() {
 		return nil
 	}
 	g := &window{now: func() time.Time { return at }, clock: tasks.Loop{Hz: 100, MaxCatchUp: 5}, tick: tick, asteroids: asteroids}
-	// region run
 	err := s.Team(context.Background(), func(ctx context.Context) error { // warm workers
 		g.ctx = ctx
 		return runGame(g) // the engine's loop
 	})
-	// endregion
 	fmt.Println(err)
 	fmt.Println(g.clock.Dropped(), "dropped")
 	// Output:

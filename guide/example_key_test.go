@@ -20,43 +20,26 @@ func Example_key() {
 	accounts := store.Register(s, store.TableOptions[Account]{Name: "account"})
 	byName := store.AddIndex(accounts, "name", func(a *Account) (string, bool) { return a.Name, a.Name != "" })
 
-	err := s.Do(ctx, func(q store.Queue) {
-		accounts.Emplace(q, Account{Name: "ada", Coins: 5})
-		accounts.Emplace(q, Account{Name: "bob", Coins: 7})
+	err := s.Write(ctx, func(w *store.Writer) {
+		accounts.Insert(w, Account{Name: "ada", Coins: 5})
+		accounts.Insert(w, Account{Name: "bob", Coins: 7})
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	fmt.Println(s.Flush(ctx))
-
-	bob, ok := byName.Find("bob")
-	fmt.Println(ok, accounts.At(bob).Coins)
+	bob, _ := byName.Find("bob")
+	fmt.Println(accounts.At(bob).Coins, err)
 
 	// A key changes by Put. The next flush moves it.
-	err = s.Do(ctx, func(q store.Queue) {
-		accounts.Put(q, bob, Account{Name: "robert", Coins: 7})
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	err = s.Do(ctx, func(q store.Queue) { accounts.Put(q, bob, Account{Name: "robert", Coins: 7}) })
 	fmt.Println(s.Flush(ctx))
-	_, ok = byName.Find("bob")
+	_, ok := byName.Find("bob")
 	robert, _ := byName.Find("robert")
-	fmt.Println(ok, robert == bob)
+	fmt.Println(ok, robert == bob, err)
 
-	// Two items of one key are an error, and the flush changes nothing.
-	err = s.Do(ctx, func(q store.Queue) {
-		accounts.Emplace(q, Account{Name: "ada"})
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	_, err = s.Flush(ctx)
-	fmt.Println(errors.Is(err, store.ErrDuplicate), accounts.Len(), s.Discard())
+	// A second item of a key is an error.
+	err = s.Write(ctx, func(w *store.Writer) { accounts.Insert(w, Account{Name: "ada"}) })
+	fmt.Println(errors.Is(err, store.ErrDuplicate), accounts.Len())
 	// Output:
-	// epoch 1: 2 created <nil>
-	// true 7
-	// epoch 2: 1 put <nil>
-	// false true
-	// true 2 <nil>
+	// 7 <nil>
+	// epoch 1: 1 put <nil>
+	// false true <nil>
+	// true 2
 }

@@ -79,9 +79,7 @@ func Example_flush() {
 	err := s.Each(ctx, 3, func(task int, q store.Queue) {
 		asteroids.Emplace(q, Asteroid{X: task})
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	_, err = s.Flush(ctx)
 	fmt.Println(errors.Is(err, store.ErrFull), asteroids.Len())
 	fmt.Println(s.Discard())
@@ -96,9 +94,7 @@ func Example_flush() {
 			asteroids.Put(q, h, Asteroid{X: task})
 		}
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	for _, a := range asteroids.All() {
 		fmt.Println("the last task wins:", a.X)
@@ -106,7 +102,9 @@ func Example_flush() {
 	// endregion
 
 	// Output:
+	// <nil>
 	// true 0
+	// <nil>
 	// <nil>
 	// epoch 1: 1 put 2 superseded <nil>
 	// the last task wins: 2

@@ -3,7 +3,6 @@ package main_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -69,54 +68,32 @@ func TestWalk_DiffersByTickAndTable(t *testing.T) {
 	}
 }
 
-// region loot
-
-// loot draws one of three prizes, by weight.
-func loot(r *rand.Rand) string {
-	prizes := []struct {
-		name   string
-		weight uint32
-	}{{"nothing", 70}, {"gold", 25}, {"a sword", 5}}
-	at := r.Uint32N(100)
-	for _, p := range prizes {
-		if at < p.weight {
-			return p.name
-		}
-		at -= p.weight
-	}
-	panic("the weights have a sum below 100")
-}
-
-// endregion
-
 func Example_random() {
 	ctx := context.Background()
 	// region seed
 	for _, workers := range []int{1, 8} {
 		s := store.New(store.Options{Seed: 42, Workers: workers})
 		asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
-		var prizes []string
 		err := s.Do(ctx, func(q store.Queue) { // a pass of one task
 			r := q.Rand()
 			for range 4 {
 				asteroids.Emplace(q, Asteroid{X: int(r.Uint32N(100))})
 			}
-			prizes = append(prizes, loot(r), loot(r), loot(r))
 		})
-		if err != nil {
-			fmt.Println(err)
-		}
-		if _, err = s.Flush(ctx); err != nil {
-			fmt.Println(err)
-		}
+		fmt.Println(err)
+		fmt.Println(s.Flush(ctx))
 		for _, a := range asteroids.All() {
 			fmt.Print(a.X, " ")
 		}
-		fmt.Println(prizes)
+		fmt.Println("by", workers)
 	}
 	// endregion
 
 	// Output:
-	// 1 20 66 77 [gold nothing nothing]
-	// 1 20 66 77 [gold nothing nothing]
+	// <nil>
+	// epoch 1: 4 created <nil>
+	// 1 20 66 77 by 1
+	// <nil>
+	// epoch 1: 4 created <nil>
+	// 1 20 66 77 by 8
 }

@@ -90,13 +90,11 @@ func Example_save() {
 	fmt.Println(<-written)
 	// endregion
 
-	// region damaged
 	if err := os.Truncate(path, 100); err != nil {
 		fmt.Println(err)
 	}
 	err = load(ctx, s, path)
 	fmt.Println(errors.Is(err, store.ErrSnapshot), asteroids.Len())
-	// endregion
 
 	// Output:
 	// <nil>

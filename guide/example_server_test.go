@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 
 	"handloom/store"
 	"handloom/tasks"
@@ -32,35 +33,45 @@ type game struct {
 	players *store.Table[Player]
 	names   *store.Index[string, Player]
 	inputs  *store.Column[Player, Input]
+	systems *store.Schedule
 }
 
 func newGame() *game {
-	s := store.New(store.Options{})
-	players := store.Register(s, store.TableOptions[Player]{Name: "player"})
-	names := store.AddIndex(players, "name", func(p *Player) (string, bool) { return p.Name, p.Name != "" })
-	inputs := store.AddColumn(players, store.ColumnOptions[Input]{Name: "input"})
-	return &game{s, players, names, inputs}
+	g := &game{Store: store.New(store.Options{})}
+	g.players = store.Register(g.Store, store.TableOptions[Player]{Name: "player"})
+	g.names = store.AddIndex(g.players, "name", func(p *Player) (string, bool) { return p.Name, p.Name != "" })
+	g.inputs = store.AddColumn(g.players, store.ColumnOptions[Input]{Name: "input"})
+	g.systems = store.NewSchedule(
+		g.Store,
+		store.System{Name: "move", Writes: []store.Resource{g.players, g.inputs}, Run: g.move},
+	)
+	return g
 }
 
 // endregion
 
 // region tick
 
-// tick is one Frame: readers see whole ticks. Its first flush applies the inbox.
+// tick is one Frame: readers see whole ticks.
 func (g *game) tick(ctx context.Context, _ uint64) error {
 	_, err := g.Frame(ctx, func(ctx context.Context, _ *store.Writer) error {
-		if _, err := g.Flush(ctx); err != nil {
+		if _, err := g.Flush(ctx); err != nil { // the inbox
 			return err
 		}
-		return g.players.ForEach(ctx, func(c store.Chunk[Player]) {
-			inputs := g.inputs.Write(c)
-			for i := range c.Items {
-				c.Items[i].X += inputs[i].Move
-				inputs[i] = Input{} // applies once
-			}
-		})
+		_, err := g.systems.Run(ctx)
+		return err // here the lists of changes are complete
 	})
 	return err
+}
+
+func (g *game) move(ctx context.Context) error {
+	return g.players.ForEach(ctx, func(c store.Chunk[Player]) {
+		inputs := g.inputs.Write(c)
+		for i := range c.Items {
+			c.Items[i].X += inputs[i].Move
+			inputs[i] = Input{} // applies once
+		}
+	})
 }
 
 // endregion
@@ -68,22 +79,17 @@ func (g *game) tick(ctx context.Context, _ uint64) error {
 // region join
 
 // join answers after the tick that created the player.
-func (g *game) join(w http.ResponseWriter, r *http.Request) {
+func (g *game) join(r *http.Request) (answer any, err error) {
 	var name store.Handle[Player]
 	receipt, err := g.Submit(r.Context(), func(q store.Queue) error {
 		name = g.players.Emplace(q, Player{Name: r.FormValue("name")})
 		return nil
 	})
-	if errors.Is(err, store.ErrDuplicate) {
-		http.Error(w, "that name is taken", http.StatusConflict)
-		return
-	}
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
+		return nil, err
 	}
 	h, _ := store.Resolved(receipt, name)
-	fmt.Fprint(w, h)
+	return h, nil
 }
 
 // endregion
@@ -91,20 +97,27 @@ func (g *game) join(w http.ResponseWriter, r *http.Request) {
 // region leave
 
 // leave does not wait. Leaving twice is harmless.
-func (g *game) leave(w http.ResponseWriter, r *http.Request) {
-	id, err := store.ParseID(r.FormValue("player"))
-	h, ok := g.players.Handle(id)
-	if err != nil || !ok {
-		http.Error(w, "not a player's handle", http.StatusBadRequest)
-		return
+func (g *game) leave(r *http.Request) (answer any, err error) {
+	h, err := g.player(r)
+	if err != nil {
+		return nil, err
 	}
-	err = g.Inbox(func(q store.Queue) error {
+	return "", g.Inbox(func(q store.Queue) error {
 		g.players.Erase(q, h)
 		return nil
 	})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+}
+
+var errRequest = errors.New("not a player's handle")
+
+// player returns the player that a request names.
+func (g *game) player(r *http.Request) (h store.Handle[Player], err error) {
+	id, err := store.ParseID(r.FormValue("player"))
+	h, ok := g.players.Handle(id)
+	if err != nil || !ok {
+		return h, errRequest
 	}
+	return h, nil
 }
 
 // endregion
@@ -112,21 +125,16 @@ func (g *game) leave(w http.ResponseWriter, r *http.Request) {
 // region act
 
 // act sets the input of a player for the next tick.
-func (g *game) act(w http.ResponseWriter, r *http.Request) {
-	id, err := store.ParseID(r.FormValue("player"))
-	h, ok := g.players.Handle(id)
-	move, wrong := strconv.Atoi(r.FormValue("move"))
-	if err != nil || !ok || wrong != nil {
-		http.Error(w, "want a player and a move", http.StatusBadRequest)
-		return
+func (g *game) act(r *http.Request) (answer any, err error) {
+	h, err := g.player(r)
+	if err != nil {
+		return nil, err
 	}
-	err = g.Inbox(func(q store.Queue) error {
+	move, _ := strconv.Atoi(r.FormValue("move")) // 0 if it is not a number
+	return "", g.Inbox(func(q store.Queue) error {
 		g.inputs.Set(q, h, Input{Move: move})
 		return nil
 	})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	}
 }
 
 // endregion
@@ -134,48 +142,57 @@ func (g *game) act(w http.ResponseWriter, r *http.Request) {
 // region show
 
 // show reads between two ticks.
-func (g *game) show(w http.ResponseWriter, r *http.Request) {
-	err := g.Read(r.Context(), func(context.Context) error {
+func (g *game) show(r *http.Request) (answer any, err error) {
+	var text strings.Builder
+	err = g.Read(r.Context(), func(context.Context) error {
 		for h, p := range g.players.All() {
-			fmt.Fprintln(w, h, p.Name, "at", p.X)
+			fmt.Fprintln(&text, h, p.Name, "at", p.X)
 		}
 		return nil
 	})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	}
+	return &text, err
 }
 
 // endregion
 
 // region find
 
-// find answers with the handle of the player with that name.
-func (g *game) find(w http.ResponseWriter, r *http.Request) {
-	err := g.Read(r.Context(), func(context.Context) error {
-		if h, ok := g.names.Find(r.FormValue("name")); ok {
-			fmt.Fprint(w, h)
-		} else {
-			http.Error(w, "nobody has that name", http.StatusNotFound)
-		}
+// find answers with the handle of the player with that name, or the null handle.
+func (g *game) find(r *http.Request) (answer any, err error) {
+	err = g.Read(r.Context(), func(context.Context) error {
+		answer, _ = g.names.Find(r.FormValue("name"))
 		return nil
 	})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	}
+	return answer, err
 }
 
 // endregion
 
 // region handler
 
+type handler func(r *http.Request) (answer any, err error)
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer, err := h(r)
+	switch {
+	case err == nil:
+		fmt.Fprint(w, answer)
+	case errors.Is(err, errRequest):
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	case errors.Is(err, store.ErrDuplicate):
+		http.Error(w, "that name is taken", http.StatusConflict)
+	default:
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
+}
+
 func (g *game) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /join", g.join)
-	mux.HandleFunc("POST /leave", g.leave)
-	mux.HandleFunc("POST /act", g.act)
-	mux.HandleFunc("GET /find", g.find)
-	mux.HandleFunc("GET /{$}", g.show)
+	mux.Handle("POST /join", handler(g.join))
+	mux.Handle("POST /leave", handler(g.leave))
+	mux.Handle("POST /act", handler(g.act))
+	mux.Handle("GET /find", handler(g.find))
+	mux.Handle("GET /{$}", handler(g.show))
 	return mux
 }
 

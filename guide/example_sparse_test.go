@@ -44,9 +44,7 @@ func Example_sparse() {
 			}
 		}
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	// endregion
 
@@ -100,6 +98,7 @@ func Example_sparse() {
 		store.System{Name: "breathe", Reads: on{units}, Emits: on{burning}, Run: breathe},
 		store.System{Name: "bless", Reads: on{units, elite}, Emits: on{shielded}, Run: bless},
 	)
+	// endregion
 	fmt.Print(fight.Explain())
 	fmt.Println(fight.Run(ctx))
 	tick := store.NewSchedule(s, store.System{Name: "burn", Reads: on{shielded}, Writes: on{burning}, Emits: on{units, burning}, Run: burn})
@@ -110,9 +109,9 @@ func Example_sparse() {
 		fmt.Println(unit.Name, unit.HP, elite.Has(h), shielded.Has(h), burning.Has(h))
 	}
 	fmt.Println(burning.Len(), "burn,", shielded.Len(), "have a shield")
-	// endregion
 
 	// Output:
+	// <nil>
 	// epoch 1: 4 created 1 put <nil>
 	// wave 1
 	//   breathe

@@ -45,9 +45,7 @@ func Example_spawn() {
 			asteroids.Emplace(q, Asteroid{X: x, Size: 2})
 		}
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(asteroids.Len(), "before the flush")
 	report, err := s.Flush(ctx)
 	fmt.Println(report, err)
@@ -66,9 +64,7 @@ func Example_spawn() {
 			}
 		}
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	// endregion
 
@@ -77,12 +73,8 @@ func Example_spawn() {
 	err = s.Do(ctx, func(q store.Queue) {
 		name = asteroids.Emplace(q, Asteroid{Size: 9})
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	if _, err := s.Flush(ctx); err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx))
 	h, ok := asteroids.Resolve(name) // permanent
 	fmt.Println(h, ok, asteroids.At(h).Size)
 	// endregion
@@ -92,18 +84,14 @@ func Example_spawn() {
 		asteroids.Erase(q, h)
 		asteroids.Erase(q, h) // a second erase is redundant
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	fmt.Println("is it there:", asteroids.Has(h))
 	// endregion
 
 	// region func
 	err = store.EraseFunc(ctx, asteroids, func(a *Asteroid) bool { return a.X > 2 })
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	// endregion
 
@@ -113,9 +101,7 @@ func Example_spawn() {
 		fmt.Println("at once:", asteroids.At(h).Size)
 		asteroids.Remove(w, h)
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	// endregion
 
 	// region all
@@ -123,22 +109,28 @@ func Example_spawn() {
 		asteroids.EraseAll(q)
 		asteroids.Emplace(q, Asteroid{Size: 1}) // created by this batch: it stays
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
 	// endregion
 
 	// Output:
+	// <nil>
 	// 0 before the flush
 	// epoch 1: 4 created <nil>
 	// 4 after it
+	// <nil>
 	// epoch 2: 4 created 2 erased <nil>
+	// <nil>
+	// epoch 3: 1 created <nil>
 	// 1:6.1 true 9
+	// <nil>
 	// epoch 4: 1 erased 1 redundant <nil>
 	// is it there: false
+	// <nil>
 	// epoch 5: 2 erased <nil>
 	// at once: 3
+	// <nil>
+	// <nil>
 	// epoch 6: 1 created 4 erased <nil>
 }
 

@@ -130,6 +130,24 @@ func Example_everydayTasks() {
 	// endregion
 	fmt.Println("loaded:", again.At(leader).Hull, err)
 
+	// region inbox
+	_ = s.Inbox(func(q store.Queue) error { // from any goroutine
+		boats.Emplace(q, Boat{Hull: 3})
+		return nil
+	})
+	_, err = s.Flush(ctx)
+	// endregion
+	fmt.Println("with the inbox:", boats.Len(), err)
+
+	// region back
+	var before store.Checkpoint
+	_ = s.Checkpoint(ctx, &before)
+	_ = s.Do(ctx, boats.EraseAll)
+	_, _ = s.Flush(ctx)
+	err = s.Rollback(ctx, &before)
+	// endregion
+	fmt.Println("back:", boats.Len(), err)
+
 	// region kill
 	err = s.Write(ctx, func(w *store.Writer) { boats.Remove(w, leader) })
 	// endregion
@@ -148,8 +166,10 @@ func Example_everydayTasks() {
 	// after the frame: 4 <nil>
 	// changed: 1:0.1 4
 	// loaded: 4 <nil>
-	// after the kill: 1 <nil>
-	// without the leader: 0 <nil>
+	// with the inbox: 3 <nil>
+	// back: 3 <nil>
+	// after the kill: 2 <nil>
+	// without the leader: 1 <nil>
 }
 
 func TestExamples_TakeFewLines(t *testing.T) {
@@ -158,6 +178,7 @@ func TestExamples_TakeFewLines(t *testing.T) {
 		max        int
 	}{
 		{"example_tasks_test.go", `(?s)// region [^\n]*\n(.*?)// endregion`, 110},
+		{"example_view_test.go", `(?s)// region (?:view|near|see|acknowledge)\n(.*?)// endregion`, 25},
 		{"../store/example_ants_test.go", `(?s)^(.*)$`, 300},
 	} {
 		text, err := os.ReadFile(c.file)

@@ -2,12 +2,10 @@ package main_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"handloom/journal"
 	"handloom/store"
-	"handloom/world"
 )
 
 // region rule
@@ -50,36 +48,22 @@ func TestField_ContinuesAfterKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = submit(ctx, w, func(q store.Queue) error {
+		running, stop := context.WithCancel(ctx)
+		ended := make(chan error)
+		go func() { ended <- w.Run(running) }()
+		if _, err = w.Submit(ctx, func(q store.Queue) error {
 			asteroids.Emplace(q, Asteroid{})
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
+		stop()
+		<-ended
 		if got := asteroids.Len(); got != want {
 			t.Errorf("asteroids after %d processes: got %d, want %d", want, got, want)
 		}
 		if err := log.Close(); err != nil { // a kill: the world is not closed and saves nothing
 			t.Fatal(err)
-		}
-	}
-}
-
-// submit submits a call and runs ticks until one has applied it.
-func submit(ctx context.Context, w *world.World, call func(q store.Queue) error) error {
-	done := make(chan error, 1)
-	go func() {
-		_, err := w.Submit(ctx, call)
-		done <- err
-	}()
-	for {
-		select {
-		case err := <-done:
-			return err
-		default:
-			if _, err := w.Step(ctx); err != nil {
-				return errors.Join(err, ctx.Err())
-			}
 		}
 	}
 }

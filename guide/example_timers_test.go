@@ -89,16 +89,13 @@ func Example_timers() {
 			fmt.Println(err)
 			return
 		}
-		if now := h.clock.Get().Tick; now%30 == 0 {
+		if now := h.clock.Get().Tick; now%60 == 0 {
 			fmt.Println("tick", now, "energy", h.ships.At(ship).Energy)
 		}
 	}
 	// Output:
 	// <nil>
-	// tick 30 energy 1
 	// tick 60 energy 2
-	// tick 90 energy 2
 	// tick 120 energy 3
-	// tick 150 energy 3
 	// tick 180 energy 4
 }

@@ -69,38 +69,34 @@ func Example_undo() {
 		fmt.Println(err)
 		return
 	}
-	show := func(what string, done bool, err error) {
-		fmt.Print(what, " ", done, " ", err, ":")
+	show := func(step string, err error) {
+		fmt.Print(step, " ", err, ":")
 		for _, c := range cards.All() {
 			fmt.Print(" ", c.Number)
 		}
 		fmt.Println()
 	}
-	err = edits.do(ctx, func(_ context.Context, w *store.Writer) error {
+	show("insert", edits.do(ctx, func(_ context.Context, w *store.Writer) error {
 		cards.Insert(w, Card{1})
 		cards.Insert(w, Card{70})
 		return nil
-	})
-	show("insert", err == nil, err)
-	err = edits.do(ctx, func(ctx context.Context, _ *store.Writer) error {
-		return cards.ForEach(ctx, func(c store.Chunk[Card]) {
-			for i := range c.Items {
-				c.Items[i].Number++
-			}
-		})
-	})
-	show("raise", err == nil, err)
-	for range 3 {
-		done, err := edits.undo(ctx)
-		show("undo", done, err)
+	}))
+	show("raise", edits.do(ctx, func(context.Context, *store.Writer) error {
+		for _, c := range cards.All() {
+			c.Number++
+		}
+		return nil
+	}))
+	for range 2 {
+		_, err = edits.undo(ctx)
+		show("undo", err)
 	}
-	done, err := edits.redo(ctx)
-	show("redo", done, err)
+	_, err = edits.redo(ctx)
+	show("redo", err)
 	// Output:
-	// insert true <nil>: 1 70
-	// raise true <nil>: 2 71
-	// undo true <nil>: 1 70
-	// undo true <nil>:
-	// undo false <nil>:
-	// redo true <nil>: 1 70
+	// insert <nil>: 1 70
+	// raise <nil>: 2 71
+	// undo <nil>: 1 70
+	// undo <nil>:
+	// redo <nil>: 1 70
 }

@@ -248,6 +248,7 @@ func (t *table) listAtOnce(w *Writer) *changes {
 func (f *flush) beginLists(number uint64) {
 	if f.lists != number {
 		f.lists = number
+		f.frames++
 		f.forgetLists()
 	}
 }

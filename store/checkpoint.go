@@ -144,6 +144,7 @@ func (p *phase) rolledBack(epoch uint64, calls []uint64, known bool) error {
 		t.version++
 	}
 	s.forgetFrame()
+	s.flush.frames += 2
 	s.epoch.Store(epoch)
 	s.publishAll(s.tables)
 	if s.probe != nil {

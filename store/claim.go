@@ -25,6 +25,29 @@ func (s *Store) Entrance(entrance.Key) entrance.Store[Queue, *Receipt, *Writer] 
 // of this module; programs cannot call it.
 func (c *Checkpoint) Entrance(entrance.Key) *image.Tag { return &c.tag }
 
+// Entrance returns the counts of the lists of a table. It is for package view; programs cannot call
+// it.
+func (c changesOf) Entrance(entrance.Key) entrance.Lists { return c }
+
+func (c changesOf) TypeIDs() (first uint16, n int) { return c.table.first, len(c.table.order) }
+
+func (c changesOf) Reads(ctx context.Context) bool {
+	p := c.table.store.phaseOf(ctx)
+	return p != nil && p.op == opRead && !p.ended.Load()
+}
+
+func (c changesOf) Counts(part string) entrance.Counts {
+	w := &c.table.written
+	if part != "" {
+		w = &c.table.component(part).written
+	}
+	n := entrance.Counts{Frames: c.table.store.flush.frames, Passes: w.passes, Gone: w.gone}
+	if w.isOver() {
+		n.Gone = w.passes
+	}
+	return n
+}
+
 // errClaimed is the error of other callers while a store is claimed.
 var errClaimed = fmt.Errorf("%w: a driver has claimed the store; let the driver make the change in a tick", ErrPhase)
 

@@ -2,61 +2,39 @@ package store_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 
 	"handloom/store"
 )
 
-// region news
-
-// walker is an item that clients see.
 type walker struct{ X, Speed int }
-
-// news has the changes of one frame, for the network.
-type news struct {
-	Gone []store.ID          `json:",omitempty"`
-	Now  map[store.ID]walker `json:",omitempty"`
-}
-
-// newsOf reads the change lists of the last frame. It compares nothing and visits only changed
-// items.
-func newsOf(walkers *store.Table[walker]) news {
-	d := news{Now: make(map[store.ID]walker)}
-	for h := range store.Erased(walkers) {
-		d.Gone = append(d.Gone, h.ID)
-	}
-	for h, v := range store.Created(walkers) {
-		d.Now[h.ID] = *v
-	}
-	for h, v := range store.Written(walkers) {
-		d.Now[h.ID] = *v
-	}
-	return d
-}
-
-// endregion
 
 // region onlooker
 
-// onlooker is a client's copy.
-type onlooker map[store.ID]walker
+// onlooker is a copy of the items.
+type onlooker map[store.Handle[walker]]walker
 
-func (c onlooker) apply(message []byte) error {
-	var d news
-	err := json.Unmarshal(message, &d)
-	for _, id := range d.Gone {
-		delete(c, id)
+// apply changes the copy by the lists of the last frame, and returns the number of changed items.
+func (c onlooker) apply(walkers *store.Table[walker]) (n int) {
+	for h := range store.Erased(walkers) {
+		delete(c, h)
+		n++
 	}
-	maps.Copy(c, d.Now)
-	return err
+	for h, v := range store.Created(walkers) {
+		c[h] = *v
+		n++
+	}
+	for h, v := range store.Written(walkers) {
+		c[h] = *v
+		n++
+	}
+	return n
 }
 
 // endregion
 
-// A network layer keeps a client's copy equal: it sends the created, erased, put and written
-// items of each frame.
+// The created, erased, put and written items of each frame keep a copy equal.
 func ExampleWritten() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
@@ -69,7 +47,7 @@ func ExampleWritten() {
 			for i := range c.Items {
 				v := &c.Items[i]
 				if v.Speed == 0 {
-					continue // unchanged items are not sent
+					continue // unchanged
 				}
 				v.X += v.Speed
 				c.Wrote(i)
@@ -99,26 +77,23 @@ func ExampleWritten() {
 		store.System{Name: "rest", Reads: on{walkers}, Emits: on{walkers}, Run: rest, If: func() bool { return tick < 5 }},
 	)
 
-	client := onlooker{}
+	seen := onlooker{}
 	for tick = range 6 { // the last frame records nothing
 		if _, err := frame.Run(ctx); err != nil {
 			fmt.Println(err)
 		}
-		message, _ := json.Marshal(newsOf(walkers))
-		if err := client.apply(message); err != nil {
-			fmt.Println(err)
-		}
-		server := onlooker{}
+		n := seen.apply(walkers)
+		all := onlooker{}
 		for h, v := range walkers.All() {
-			server[h.ID] = *v
+			all[h] = *v
 		}
-		fmt.Println(string(message), maps.Equal(client, server))
+		fmt.Println(n, "changes,", len(seen), "walkers", maps.Equal(seen, all))
 	}
 	// Output:
-	// {"Now":{"1:0.1":{"X":0,"Speed":1}}} true
-	// {"Now":{"1:0.1":{"X":1,"Speed":1},"1:1.1":{"X":0,"Speed":3}}} true
-	// {"Now":{"1:0.1":{"X":2,"Speed":0},"1:1.1":{"X":3,"Speed":3},"1:2.1":{"X":0,"Speed":1}}} true
-	// {"Gone":["1:1.1"],"Now":{"1:1.2":{"X":0,"Speed":1},"1:2.1":{"X":1,"Speed":1}}} true
-	// {"Now":{"1:1.2":{"X":1,"Speed":1},"1:2.1":{"X":2,"Speed":0},"1:3.1":{"X":0,"Speed":3}}} true
-	// {"Now":{"1:1.2":{"X":2,"Speed":1},"1:3.1":{"X":3,"Speed":3}}} true
+	// 1 changes, 1 walkers true
+	// 2 changes, 2 walkers true
+	// 3 changes, 3 walkers true
+	// 3 changes, 3 walkers true
+	// 3 changes, 4 walkers true
+	// 2 changes, 4 walkers true
 }

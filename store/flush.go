@@ -128,6 +128,7 @@ type flush struct {
 	last   uint64     // number of the frame of the last flush with commands
 	early  []*written // lists written before their frame began
 	lists  uint64     // number of the frame of the change lists
+	frames uint64     // frames whose lists began; a Rollback counts twice, see entrance.Counts
 	listed []*table   // tables with change lists
 	active active     // tables that keep memory for flushes
 	ctx    context.Context

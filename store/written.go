@@ -42,6 +42,8 @@ type written struct {
 	sparse *sparseData       // its rows are noted; nil: the table's
 	frame  uint64            // the frame that wrote the items, or frameToCome; 0: none
 	shards []slotset.Handles // slots of the items
+	passes uint64            // calls of begins
+	gone   uint64            // passes whose items are dropped
 	chunkNotes
 }
 
@@ -84,11 +86,12 @@ func (w *written) finish(p *phase, n int) {
 // begins sets the frame of the next items. It drops items of other frames, except
 // frameToCome, whose items move to the new frame.
 func (w *written) begins(frame uint64) {
+	if frame != w.frame && w.frame != frameToCome {
+		w.clear()
+	}
+	w.passes++
 	if frame == w.frame {
 		return
-	}
-	if w.frame != frameToCome {
-		w.clear()
 	}
 	w.frame = frame
 	f := &w.table.store.flush
@@ -98,7 +101,7 @@ func (w *written) begins(frame uint64) {
 }
 
 func (w *written) clear() {
-	w.frame = 0
+	w.frame, w.gone = 0, w.passes
 	for i := range w.shards {
 		w.shards[i].Clear()
 	}
@@ -132,8 +135,8 @@ func (w *written) add(shard int, id ID) {
 // trim releases the memory for items of past frames.
 func (w *written) trim() {
 	if w.table != nil && w.isOver() {
-		t, c := w.table, w.sparse
-		*w = written{}
+		t, c, passes := w.table, w.sparse, w.passes
+		*w = written{passes: passes, gone: passes}
 		w.init(t, c)
 	}
 }

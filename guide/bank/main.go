@@ -126,8 +126,6 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // endregion
 
-// region main
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -135,5 +133,3 @@ func main() {
 		log.Fatal(err)
 	}
 }
-
-// endregion

@@ -16,8 +16,6 @@ import (
 	"handloom/world"
 )
 
-// region main
-
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == "play" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -29,8 +27,6 @@ func main() {
 	}
 	history.Main(game)
 }
-
-// endregion
 
 const requests = 300
 

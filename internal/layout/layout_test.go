@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"bench/internal/results":    {"internal/cli", "bench/internal/measure", "bench/internal/targets", "internal/chart", "internal/report"},
 	"bench/internal/suite":      {"bench/internal/measure", "internal/entrance", "journal", "store", "tasks", "handle", "shard/handlemap", "shard/slotmap", "internal/trace"},
 	"guide/internal/swarm":      {"store", "tasks"},
+	"view":                      {"store", "internal/check", "internal/entrance"},
 	"guide/bank":                {"journal", "store", "world"},
 	"guide/market":              {"history", "journal", "store", "world"},
 	"guide":                     {"guide/internal/site", "internal/chart", "internal/cli"},
@@ -67,7 +68,7 @@ const anything = "*"
 // inherited is the only dependency of the library beyond the standard library.
 const inherited = "golang.org/x/sync/errgroup"
 
-var topLevel = []string{"batch", "bench", "cluster", "guide", "handle", "history", "internal", "journal", "proof", "shard", "store", "stress", "tasks", "world"}
+var topLevel = []string{"batch", "bench", "cluster", "guide", "handle", "history", "internal", "journal", "proof", "shard", "store", "stress", "tasks", "view", "world"}
 
 type pkg struct {
 	ImportPath string
