@@ -64,7 +64,8 @@ UNRACED = TestAppend_FailedNameIsRefused TestBatch_SteadyStateAllocatesNothing \
 	TestRequests_RefuseExpiredCalls TestSequence_SteadyStateAllocatesNothing \
 	TestSnapshot_IntoNewStoreGivesMemoryBack TestSnapshot_IsDueByBytes \
 	TestTickTime_ReturnsToTheClock TestTrim_KeepsHistoryAtEverySegmentEnd \
-	TestTruncated_CoversLostRecords TestWait_RefusesUntilNamed TestWritten_IsFreedWhenIdle
+	TestTruncated_CoversLostRecords TestUpdate_AllocatesNothing TestWait_RefusesUntilNamed \
+	TestWritten_IsFreedWhenIdle
 
 short: ## the tests of the library, in small sizes
 	go test -short -timeout $(TIMEOUT) ./...
@@ -92,7 +93,7 @@ test: ## the tests in full size; they start compilers and browsers
 RACE = GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(call alternatives,$(UNRACED))'
 
 race: ## the library under the race detector, in random order
-	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./store/internal/schedule
+	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./view ./store/internal/schedule
 
 race-all: ## everything under the race detector
 	$(RACE) -timeout 30m $(ALL)
