@@ -74,7 +74,7 @@ UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
 	TestSlots_ReplaceOlderOrDamaged TestSlots_StoreAllSizes \
 	TestSnapshot_IntoNewStoreGivesMemoryBack TestSnapshot_IsDueByBytes TestSort_IsStable \
 	TestTickTime_ReturnsToTheClock TestTrim_KeepsHistoryAtEverySegmentEnd \
-	TestTruncated_CoversLostRecords TestVerify_RefusesImpurePrograms TestWait_RefusesUntilNamed \
+	TestTruncated_CoversLostRecords TestUpdate_AllocatesNothing TestVerify_RefusesImpurePrograms TestWait_RefusesUntilNamed \
 	TestWritten_IsFreedWhenIdle
 
 short: ## the tests of the library, in small sizes
@@ -104,7 +104,7 @@ test: ## the tests in full size; they start compilers and browsers
 RACE = GORACE=atexit_sleep_ms=50 go test -race -short -shuffle=on -vet=off -gcflags=all=-dwarf=false -skip '$(call alternatives,$(UNRACED))'
 
 race: ## the library under the race detector, in random order
-	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./store/internal/schedule
+	$(RACE) -timeout $(RACE_TIMEOUT) ./world ./store ./journal ./batch ./tasks ./view ./store/internal/schedule
 
 race-all: ## everything under the race detector
 	$(RACE) -timeout 30m $(ALL)
