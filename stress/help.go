@@ -1,29 +1,26 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 )
 
 //go:embed help/*.txt
 var helpTexts embed.FS
 
 func helpText(topic string) (string, error) {
-	text, err := helpTexts.ReadFile("help/" + topic + ".txt")
+	text, err := helpTexts.ReadFile("help/" + cmp.Or(topic, "stress") + ".txt")
 	return string(text), err
 }
 
-func (p *command) help(words []string) int {
-	topic := "stress"
-	if len(words) > 0 && !slices.Contains([]string{"-h", "-help", "--help"}, words[0]) {
-		topic = words[0]
-	}
-	text, err := helpText(topic)
-	if err != nil || len(words) > 1 {
-		return p.misused("help", fmt.Errorf("no help about %q; want profile or replay", words))
+func (p *command) help(words ...string) int {
+	text, err := helpText(strings.Join(words, " "))
+	if err != nil {
+		return p.bad(fmt.Errorf("stress help: no help about %q; want profile or replay; see: go run ./stress help -h", words))
 	}
 	io.WriteString(p.stdout, text)
-	return 0
+	return exitPassed
 }

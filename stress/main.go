@@ -2,73 +2,94 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"time"
 
 	"handloom/internal/cli"
-	"handloom/stress/internal/campaign"
+	"handloom/proof/runner"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == childCommand {
-		campaign.ServeChild(os.Stdin, os.Stdout)
-	}
+	// Most of the memory is garbage after a program; the limit is for large ones.
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(1 << 30)
 	os.Exit(run(cli.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// childCommand is the first argument of children that play programs.
-const childCommand = "child"
-
-// Package campaign has more exit codes.
 const (
-	exitVerified    = 0
-	exitBad         = 2 // usage, malformed input, unreadable or unwritable file
-	exitMismatch    = campaign.ExitModel
-	exitInterrupted = campaign.ExitInterrupted
+	exitPassed       = 0
+	exitInconclusive = 1
+	exitBad          = 2 // usage, malformed input, unreadable or unwritable file
+	exitFaultMissed  = 20
+	exitNeverSeen    = 21
+	exitInterrupted  = cli.ExitInterrupted
 )
 
-func bySignal(ctx context.Context, exit int) int {
-	if exit == exitInterrupted {
-		return cli.Exit(ctx)
-	}
-	return exit
+var exitCodes = map[runner.Kind]int{
+	runner.Model: 10, runner.Invariant: 11, runner.Determinism: 12, runner.Liveness: 14,
+	runner.Leak: 15, runner.Limit: 16, runner.Forged: 17,
 }
 
 // run runs the program and returns the exit code. It leaves no goroutine
-// running.
+// running, unless a program hangs.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &command{stdin: stdin, stdout: stdout, stderr: stderr, smokes: true}
+	p := &command{stdin: stdin, stdout: stdout, stderr: stderr, patience: 2 * time.Minute}
 	return p.run(ctx, args)
 }
 
 type command struct {
-	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	fault          fault
-	smokes         bool // a smoke run follows the embedded trace
+	progress       *cli.Progress
+	patience       time.Duration // limit after which a random program hangs
 }
 
 func (p *command) run(ctx context.Context, args []string) int {
-	p.args = args
-	command := ""
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		command, args = args[0], args[1:]
+	o, err := parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return p.help(o.topic())
+	case err != nil:
+		return p.bad(fmt.Errorf("%s: %w; see: go run ./%s -h", o.called(), err, o.called()))
 	}
-	if command == "" && wantsHarness(args) {
-		return p.harness(ctx, args)
+	switch {
+	case o.command == "help":
+		return p.help(o.words...)
+	case o.canary != "":
+		return p.seededFaults(ctx, o)
+	case o.program != "":
+		return p.playProgram(ctx, o)
+	case o.harness:
+		return p.campaign(ctx, o)
 	}
-	switch command {
-	case "":
-		return p.smoke(ctx, p.replay(ctx, command, args))
-	case "replay":
-		return p.replay(ctx, command, args)
-	case "help":
-		return p.help(args)
+	return p.replay(ctx, o)
+}
+
+// begin prints what runs and the command that repeats it.
+func (p *command) begin(title, again string) {
+	fmt.Fprintf(p.stdout, "%s\n%s, %s %s/%s, GOMAXPROCS %d\n", again, title, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
+	p.progress = cli.NewProgress(p.stderr, time.Now)
+}
+
+func (p *command) notify(format string, args ...any) {
+	p.progress.Show(func(time.Duration) string { return fmt.Sprintf(format, args...) })
+}
+
+// end prints the verdict, which is the last line, and returns its exit code.
+func (p *command) end(ctx context.Context, name string, exit int, reason string) int {
+	if exit == exitInterrupted {
+		exit = cli.Exit(ctx)
 	}
-	return p.misused("", fmt.Errorf("unknown command %q; want replay or help", command))
+	p.progress.Clear()
+	fmt.Fprintln(p.stdout, cli.NewVerdict(name, exit, firstLine(reason)))
+	return exit
 }
 
 func (p *command) bad(err error) int {
@@ -76,12 +97,7 @@ func (p *command) bad(err error) int {
 	return exitBad
 }
 
-func (p *command) failed(command string, err error) int {
-	return p.bad(fmt.Errorf("%s: %w", called(command), err))
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
-
-func (p *command) misused(command string, err error) int {
-	return p.bad(fmt.Errorf("%s: %w; see: go run ./%s -h", called(command), err, called(command)))
-}
-
-func called(command string) string { return strings.TrimSpace("stress " + command) }

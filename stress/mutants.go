@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"handloom/internal/cli"
 	"handloom/internal/report"
-	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/mutants"
 )
 
@@ -26,8 +24,7 @@ func knownFaults() ([]*mutants.Fault, error) {
 	return mutants.Load(folder)
 }
 
-// all selects the faults that programs find within a smoke run, rare all
-// others.
+// all selects the faults that random programs find, rare all others.
 const (
 	allFaults  = "all"
 	rareFaults = "rare"
@@ -41,87 +38,63 @@ func chooseFaults(name string) ([]*mutants.Fault, error) {
 	var names []string
 	chosen := slices.DeleteFunc(known, func(f *mutants.Fault) bool {
 		names = append(names, f.Name)
-		common := !f.Rare && f.Test == ""
+		common := f.Test == mutants.Programs
 		return name != f.Name && !(name == allFaults && common) && !(name == rareFaults && !common)
 	})
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("no fault is called %q; want %s, %s or one of %s", name, allFaults, rareFaults, strings.Join(names, ", "))
+		return nil, fmt.Errorf("stress: no fault is called %q; want %s, %s or one of %s", name, allFaults, rareFaults, strings.Join(names, ", "))
 	}
 	return chosen, nil
 }
 
-func (p *command) withFaults(ctx context.Context, h harnessing) int {
-	chosen, err := chooseFaults(h.mutant)
+// seededFaults runs the test of each fault, in a build with the fault.
+func (p *command) seededFaults(ctx context.Context, o options) int {
+	chosen, err := chooseFaults(o.canary)
 	if err != nil {
-		return p.misused("", err)
+		return p.bad(err)
 	}
-	b, err := newFaultyBuild(ctx, chosen)
+	p.begin("seeded faults", o.again())
+	b, err := mutants.NewBuild(ctx, chosen)
 	if err != nil {
-		return p.failed("", err)
+		return p.bad(fmt.Errorf("stress: %w", err))
 	}
-	defer b.remove()
-	if h.program == "" {
-		return p.runMutants(ctx, h, b, chosen)
-	}
-	if h.command, err = b.player(ctx, chosen[0]); err != nil {
-		return p.failed("", err)
-	}
-	return p.playProgram(ctx, h)
-}
-
-func (p *command) runMutants(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
-	f := p.follow("seeded faults", h.line())
-	var all mutationRuns
-	for _, fault := range chosen {
-		f.notify(fault.Name + ": " + fault.About)
-		all = append(all, h.try(ctx, b, fault, f.notify))
-	}
-	fmt.Fprintln(p.stdout)
-	all.table().WriteTo(p.stdout)
-	fmt.Fprintln(p.stdout)
-	o := all.verdict(ctx.Err() != nil)
-	o.Exit = bySignal(ctx, o.Exit)
-	return p.end(f, o)
-}
-
-type mutationRuns []mutationRun
-
-func (all mutationRuns) table() *report.Table {
-	table := report.NewTable("fault", "found as", "operations", "after", "seed", " ")
-	table.Left(" ")
-	for _, t := range all {
-		table.Row(t.fault.Name, t.outcome(), t.operations, report.Duration(t.after), t.seed, t.what)
-	}
-	return table
-}
-
-// A fault not tried is not missed.
-func (all mutationRuns) verdict(interrupted bool) cli.Verdict {
+	defer b.Remove()
+	table := report.NewTable("fault", "found", "after", "by", " ")
+	table.Left("by", " ")
 	var missed []string
 	var stopped error
-	for _, t := range all {
-		switch {
-		case t.err != nil:
-			stopped = cmp.Or(stopped, fmt.Errorf("%s: %w", t.fault.Name, t.err))
-		case t.as == "":
-			missed = append(missed, t.fault.Name)
+	for _, fault := range chosen {
+		p.notify("%s: %s", fault.Name, fault.About)
+		finding, took, err := b.Find(ctx, fault)
+		found, by := "yes", fault.Test+" of "+fault.Package
+		if fault.Test == mutants.Programs {
+			by = "programs"
 		}
+		switch {
+		case err != nil:
+			found, stopped = "not tried", cmp.Or(stopped, fmt.Errorf("%s: %w", fault.Name, err))
+		case finding == "":
+			found, missed = "missed", append(missed, fault.Name)
+		}
+		table.Row(fault.Name, found, report.Duration(took), by, shortened(finding, 80))
 	}
+	fmt.Fprintln(p.stdout)
+	table.WriteTo(p.stdout)
+	fmt.Fprintln(p.stdout)
 	switch {
-	case interrupted:
-		return cli.NewVerdict("interrupted", campaign.ExitInterrupted, "not every fault was tried")
+	case ctx.Err() != nil:
+		return p.end(ctx, "interrupted", exitInterrupted, "not every fault was tried")
 	case stopped != nil:
-		return cli.NewVerdict("inconclusive", campaign.ExitInconclusive, shortened(stopped.Error(), 200))
+		return p.end(ctx, "inconclusive", exitInconclusive, shortened(stopped.Error(), 200))
 	case len(missed) > 0:
-		return cli.NewVerdict("canary-missed", campaign.ExitMutantMissed, strings.Join(missed, ", "))
+		return p.end(ctx, "canary-missed", exitFaultMissed, strings.Join(missed, ", "))
 	}
-	return cli.NewVerdict("passed", campaign.ExitPassed, fmt.Sprintf("%d of %d seeded faults found", len(all), len(all)))
+	return p.end(ctx, "passed", exitPassed, fmt.Sprintf("%d of %d seeded faults found", len(chosen), len(chosen)))
 }
 
 func shortened(s string, n int) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if r := []rune(s); len(r) > n {
+	if r := []rune(firstLine(s)); len(r) > n {
 		return string(r[:n]) + "..."
 	}
-	return s
+	return firstLine(s)
 }

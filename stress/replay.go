@@ -1,176 +1,79 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
+	"handloom/internal/report"
 	"handloom/internal/trace"
+	"handloom/proof/runner"
+	"handloom/proof/script"
 )
 
-const (
-	fullEvery     = 16 // ticks between full checks
-	maxMismatches = 8
-)
-
-var errInterrupted = errors.New("interrupted")
-
-// fault makes a player miss an event, for tests. A nil fault misses none.
-type fault func(workers, tick int, e trace.Event) bool
-
-// replay runs one trace on several players in lock step, so that live items and
-// the longest tick bound the memory.
-type replay struct {
-	name    string
-	shards  int
-	fault   fault
-	onTick  func(*replay)
-	model   *model
-	players []*player
-
-	events     int
-	full       int
-	mismatches []mismatch
-	split      [tasks][]trace.Event
-}
-
-func newReplay(name string, workers []int, shards int) (*replay, error) {
-	r := &replay{name: name, shards: shards, model: newModel(), onTick: func(*replay) {}}
-	for _, w := range workers {
-		p, err := newPlayer(w)
-		if err != nil {
-			return nil, err
-		}
-		r.players = append(r.players, p)
+func (p *command) open(file string) (in io.ReadCloser, name string, err error) {
+	switch file {
+	case "":
+		return io.NopCloser(bytes.NewReader(trace.Sample)), "embedded trace", nil
+	case "-":
+		return io.NopCloser(p.stdin), "stdin", nil
 	}
-	return r, nil
+	in, err = os.Open(file)
+	return in, file, err
 }
 
-// run replays the trace in in. It returns nil at the end or at the first tick
-// with mismatches, a [*trace.Error] for an invalid trace, and errInterrupted
-// when ctx ends.
-func (r *replay) run(ctx context.Context, in io.Reader) error {
-	reader, err := trace.NewReader(in, r.name)
+// replay plays a trace as a program, once for each number of workers. Random
+// programs follow the embedded trace.
+func (p *command) replay(ctx context.Context, o options) int {
+	in, name, err := p.open(o.file)
 	if err != nil {
-		return err
+		return p.bad(fmt.Errorf("%s: %w", o.called(), err))
 	}
-	err = r.withTeams(ctx, r.players, func() error { return r.ticks(ctx, reader) })
-	for _, p := range r.players {
-		if _, closing := p.store.Close(context.WithoutCancel(ctx)); closing != nil && err == nil {
-			err = closing
-		}
+	defer in.Close()
+	p.begin("replay of "+name, o.again())
+	r, err := record(ctx, in, name, o.shards)
+	if err != nil {
+		p.bad(err)
+		return p.end(ctx, "malformed", exitBad, err.Error())
 	}
-	return err
+	fmt.Fprintf(p.stdout, "ticks %s, events %s, tables %s, shards %d of each table\n\n",
+		report.Count(r.ticks), report.Count(r.events), report.Count(len(r.script.Tables)), r.shards)
+	f, err := p.compare(ctx, o, &r.script)
+	scope := fmt.Sprintf("ticks %s, workers %v, the same digest after every tick", report.Count(r.ticks), &o.workers)
+	switch {
+	case f != nil:
+		return p.end(ctx, string(f.Kind), exitCodes[f.Kind], f.Error())
+	case err != nil:
+		return p.end(ctx, "interrupted", exitInterrupted, "nothing failed so far: "+scope)
+	case o.command != "":
+		return p.end(ctx, "verified", exitPassed, scope)
+	}
+	// The verdict is the last line of the random programs.
+	fmt.Fprintf(p.stdout, "the trace is verified: %s\n\n", scope)
+	o.args = []string{"-profile", o.profile.name, "-seed", fmt.Sprint(o.seed)}
+	return p.campaign(ctx, o)
 }
 
-func (r *replay) withTeams(ctx context.Context, players []*player, f func() error) error {
-	if len(players) == 0 {
-		return f()
-	}
-	p := players[0]
-	return p.store.Team(context.WithoutCancel(ctx), func(team context.Context) error {
-		p.ctx = team
-		return r.withTeams(ctx, players[1:], f)
-	})
-}
-
-func (r *replay) ticks(ctx context.Context, reader *trace.Reader) error {
-	checker := trace.NewChecker(r.name)
-	for events, err := range reader.Ticks() {
-		if ctx.Err() != nil {
-			r.finish()
-			return errInterrupted
+// compare plays a trace and compares the numbers of workers. Its error is the
+// end of ctx.
+func (p *command) compare(ctx context.Context, o options, s *script.Script) (*runner.Failure, error) {
+	var first *runner.Result
+	for _, workers := range o.workers {
+		begun := time.Now()
+		r := runner.Play(ctx, s, script.Config{Workers: workers, Team: 1})
+		if ctx.Err() != nil || r.Failure != nil {
+			return r.Failure, ctx.Err()
 		}
-		if err == nil {
-			err = checker.CheckBatch(events)
+		if first == nil {
+			first = r
 		}
-		if err == nil {
-			err = r.register(events)
+		if what := runner.Differ(first.Marks, r.Marks); what != "" {
+			return &runner.Failure{Kind: runner.Determinism, What: fmt.Sprintf("workers %d and %d: %s", o.workers[0], workers, what)}, nil
 		}
-		if err != nil {
-			return err
-		}
-		if r.tick(events); len(r.mismatches) > 0 {
-			return nil
-		}
-		r.onTick(r)
+		fmt.Fprintf(p.stdout, "workers %d: %s, last digest %.16s\n", workers, report.Duration(time.Since(begun)), r.Marks[len(r.Marks)-1])
 	}
-	if r.model.tick == 0 {
-		return &trace.Error{File: r.name, Line: 1, Reason: "the trace is empty: nothing follows its first line"}
-	}
-	r.finish()
-	return nil
-}
-
-func (r *replay) register(events []trace.Event) error {
-	for _, e := range events {
-		if !r.model.register(e.Table) {
-			continue
-		}
-		for _, p := range r.players {
-			if err := p.register(e.Table, r.shards); err != nil {
-				return &trace.Error{File: r.name, Line: e.Line, Reason: fmt.Sprintf("table %d does not fit: %v", e.Table, err), Err: err}
-			}
-		}
-	}
-	return nil
-}
-
-func (r *replay) tick(events []trace.Event) {
-	r.model.play(events)
-	r.events += len(events)
-	for _, p := range r.players {
-		r.deal(events, p)
-		if err := p.play(r.model.tick, &r.split); err != nil {
-			r.differ(p.workers, err.Error())
-		}
-	}
-	if len(r.mismatches) == 0 {
-		r.check(r.model.tick%fullEvery == 0)
-	}
-}
-
-func (r *replay) deal(events []trace.Event, p *player) {
-	for i := range r.split {
-		r.split[i] = r.split[i][:0]
-	}
-	for _, e := range events {
-		if r.fault == nil || !r.fault(p.workers, r.model.tick, e) {
-			task := name{e.Table, e.Key}.task()
-			r.split[task] = append(r.split[task], e)
-		}
-	}
-}
-
-func (r *replay) check(full bool) {
-	for _, p := range r.players[1:] {
-		if what := compare(r.players[0], p); what != "" {
-			r.differ(0, what)
-		}
-	}
-	for _, p := range r.players {
-		err := checkTick(r.model, p)
-		if err == nil && full {
-			err = checkAll(r.model, p)
-		}
-		if err != nil {
-			r.differ(p.workers, err.Error())
-		}
-	}
-	if full {
-		r.full++
-	}
-}
-
-func (r *replay) finish() {
-	if r.model.tick%fullEvery != 0 {
-		r.check(true)
-	}
-}
-
-func (r *replay) differ(workers int, what string) {
-	if len(r.mismatches) < maxMismatches {
-		r.mismatches = append(r.mismatches, mismatch{Tick: r.model.tick, Workers: workers, What: what})
-	}
+	return nil, nil
 }

@@ -2,14 +2,14 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
 // Abstract knows the live items and their values.
 type Abstract struct {
 	tables []Table
-	live   map[uint64]living
-	counts []int
+	live   []map[uint64]Item   // by table
 	ever   map[uint64]struct{} // every handle issued in this history; a program creates at most a million items
 	issued []uint64            // ever, in the order of issue
 	batch  []Command           // commands of successful passes, in key order
@@ -17,28 +17,27 @@ type Abstract struct {
 	sealed int                 // number of late calls that the next flush applies
 }
 
-// living is a live item with its table.
-type living struct {
-	table int
-	item  Item
-}
-
 // NewAbstract returns a model of empty tables.
 func NewAbstract(tables []Table) *Abstract {
-	return &Abstract{
-		tables: tables, live: make(map[uint64]living), counts: make([]int, len(tables)),
-		ever: make(map[uint64]struct{}),
+	a := &Abstract{tables: tables, ever: make(map[uint64]struct{})}
+	for range tables {
+		a.live = append(a.live, make(map[uint64]Item))
 	}
+	return a
 }
 
 // Find returns the live item of a handle and its table.
 func (a *Abstract) Find(id uint64) (item Item, table int, ok bool) {
-	l, ok := a.live[id]
-	return l.item, l.table, ok
+	for table, items := range a.live {
+		if item, ok := items[id]; ok {
+			return item, table, true
+		}
+	}
+	return Item{}, 0, false
 }
 
 // Len returns the number of live items of a table.
-func (a *Abstract) Len(table int) int { return a.counts[table] }
+func (a *Abstract) Len(table int) int { return len(a.live[table]) }
 
 // Issued returns all handles of this history, oldest first. They may be stale.
 func (a *Abstract) Issued() []uint64 { return a.issued }
@@ -83,7 +82,7 @@ func (a *Abstract) Touched() []uint64 {
 	// The order of issue does not depend on the map, so a program gets the same handles in
 	// each run.
 	for _, id := range a.issued {
-		if l, lives := a.live[id]; lives && emptied[l.table] {
+		if _, table, lives := a.Find(id); lives && emptied[table] {
 			ids = append(ids, id)
 		}
 	}
@@ -112,8 +111,7 @@ func (a *Abstract) Insert(table int, id uint64, item Item) error {
 	if err := a.begin(table, id); err != nil {
 		return err
 	}
-	a.live[id] = living{table, item}
-	a.counts[table]++
+	a.live[table][id] = item
 	return nil
 }
 
@@ -134,41 +132,31 @@ func (a *Abstract) begin(table int, id uint64) error {
 
 // Erase erases an item at once and reports whether it existed.
 func (a *Abstract) Erase(table int, id uint64) bool {
-	l, ok := a.live[id]
-	if !ok || l.table != table {
-		return false
-	}
-	delete(a.live, id)
-	a.counts[table]--
-	return true
+	_, ok := a.live[table][id]
+	delete(a.live[table], id)
+	return ok
 }
 
 // EraseWhere erases the items for which f is true, in a shard, or in the whole
 // table if shard is negative.
 func (a *Abstract) EraseWhere(table, shard int, f func(Item) bool) {
-	for id, l := range a.live {
-		if l.table == table && (shard < 0 || int(typeIDOf(id))-int(a.tables[table].TypeID) == shard) && f(l.item) {
-			delete(a.live, id)
-			a.counts[table]--
-		}
-	}
+	maps.DeleteFunc(a.live[table], func(id uint64, item Item) bool {
+		return (shard < 0 || int(typeIDOf(id))-int(a.tables[table].TypeID) == shard) && f(item)
+	})
 }
 
 // Change changes all items of a table in place, in any order.
 func (a *Abstract) Change(table int, f func(*Item)) {
-	for id, l := range a.live {
-		if l.table == table {
-			f(&l.item)
-			a.live[id] = l
-		}
+	for id, item := range a.live[table] {
+		f(&item)
+		a.live[table][id] = item
 	}
 }
 
 // Set replaces the item of a live handle.
 func (a *Abstract) Set(id uint64, item Item) {
-	l := a.live[id]
-	l.item = item
-	a.live[id] = l
+	_, table, _ := a.Find(id)
+	a.live[table][id] = item
 }
 
 // Text formats a handle as typeId:slot.generation.

@@ -39,13 +39,12 @@ func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provision
 	}
 	for id, v := range values {
 		// A put to an item that the batch erased has no effect.
-		if l, ok := a.live[id]; ok {
-			l.item = linked(v, real)
-			a.live[id] = l
+		if _, table, ok := a.Find(id); ok {
+			a.live[table][id] = linked(v, real)
 		}
 	}
 	for p, id := range real {
-		a.live[id] = living{creates[p].table, linked(creates[p].value, real)}
+		a.live[creates[p].table][id] = linked(creates[p].value, real)
 	}
 	a.batch, a.late, a.sealed = nil, a.late[a.sealed:], 0
 	return nil
@@ -68,10 +67,10 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 		if p != nil && c.Kind != EraseUntyped && p.table != c.Table {
 			continue
 		}
-		switch l, lives := a.live[c.ID]; {
+		switch _, table, lives := a.Find(c.ID); {
 		case c.Kind == Put && p != nil:
 			p.value = c.Value
-		case c.Kind == Put && lives && l.table == c.Table:
+		case c.Kind == Put && lives && table == c.Table:
 			values[c.ID] = c.Value
 		case c.Kind == Erase || c.Kind == EraseUntyped:
 			if p != nil {
@@ -84,9 +83,9 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 		if c.Kind == EraseAll {
 			a.EraseWhere(c.Table, -1, func(Item) bool { return true })
 		}
-		l, lives := a.live[c.ID]
-		if lives && (c.Kind == EraseUntyped || c.Kind == Erase && l.table == c.Table) {
-			a.Erase(l.table, c.ID)
+		_, table, lives := a.Find(c.ID)
+		if lives && (c.Kind == EraseUntyped || c.Kind == Erase && table == c.Table) {
+			a.Erase(table, c.ID)
 		}
 	}
 	return values
@@ -95,7 +94,7 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 // appear asks the store for the handle of each create. Exactly the creates that the batch
 // does not erase must have one.
 func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve func(int, uint64) (uint64, bool)) (map[uint64]uint64, error) {
-	real, grown := make(map[uint64]uint64), make(map[int]bool)
+	real, grown := make(map[uint64]uint64), make(map[int]int)
 	for _, p := range order {
 		c := creates[p]
 		id, ok := resolve(c.table, p)
@@ -112,11 +111,11 @@ func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve f
 			return nil, err
 		}
 		real[p] = id
-		a.counts[c.table]++
-		grown[c.table] = true
+		grown[c.table]++
 	}
-	for t, n := range a.counts {
-		if limit := a.tables[t].Max; limit > 0 && n > limit && grown[t] { // a write may exceed it, shard by shard
+	for t, more := range grown {
+		n := len(a.live[t]) + more
+		if limit := a.tables[t].Max; limit > 0 && n > limit { // a write may exceed it, shard by shard
 			return nil, fmt.Errorf("table %d has %d items after the flush; MaxItems is %d", t, n, limit)
 		}
 	}

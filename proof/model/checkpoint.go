@@ -45,8 +45,9 @@ func (m *Exact) Rollback(to *Exact) {
 // Copy returns the state without the batch. The handles ever issued are part of it, because
 // a rollback begins the history of the checkpoint again.
 func (a *Abstract) Copy() *Abstract {
-	return &Abstract{
-		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),
-		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...),
+	c := &Abstract{tables: a.tables, ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...)}
+	for _, items := range a.live {
+		c.live = append(c.live, maps.Clone(items))
 	}
+	return c
 }

@@ -57,9 +57,9 @@ type executor struct {
 }
 
 // Play runs a program under a configuration. A fault-free result depends only
-// on the program. Play calls begun, if not nil, once, before it opens the
-// store.
-func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) *Result {
+// on the program. If ctx ends, the run ends after a step, without the checks at
+// the end.
+func Play(ctx context.Context, p *script.Script, c script.Config) *Result {
 	// The widths must be set before the store makes its first slot.
 	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
 	pl := newExecutor(p, c)
@@ -67,10 +67,6 @@ func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) 
 	defer func() { seam.Step = nil }()
 	restore := pl.inject.procs()
 	defer restore()
-	if begun != nil {
-		begun()
-	}
-	// Goroutines that begun starts do not count.
 	before := goroutines()
 	pl.whole(ctx)
 	pl.checkGoroutines(before)
@@ -93,14 +89,16 @@ func (p *executor) whole(ctx context.Context) {
 		p.fail(Model, "the store or a table is refused: %v", err)
 		return
 	}
+	// A step is not interrupted: the models could not predict its answer.
+	steps := context.WithoutCancel(ctx)
 	if p.config.Team == 0 {
-		p.steps(ctx)
+		p.steps(steps, ctx.Err)
 		return
 	}
-	err := p.store.Team(ctx, func(ctx context.Context) error {
+	err := p.store.Team(steps, func(steps context.Context) error {
 		// A panic is recorded here, before it passes through the Team.
 		defer p.recovered()
-		p.steps(ctx)
+		p.steps(steps, ctx.Err)
 		return nil
 	})
 	p.want(err == nil, "Team: %v", err)
@@ -135,14 +133,14 @@ func (p *executor) failed() bool {
 	return p.failure != nil
 }
 
-// steps runs the steps until the first failure or the end of ctx.
-func (p *executor) steps(ctx context.Context) {
+// steps runs the steps until the first failure, or until ended returns an error.
+func (p *executor) steps(ctx context.Context, ended func() error) {
 	// A call that waits for its end would be a leaked goroutine.
 	defer p.endLate()
 	// The first mark is the empty store.
 	p.mark(ctx, "")
 	for i := range p.program.Steps {
-		if p.failed() || ctx.Err() != nil {
+		if p.failed() || ended() != nil {
 			return
 		}
 		p.do(ctx, &p.program.Steps[i], nil)
@@ -150,7 +148,7 @@ func (p *executor) steps(ctx context.Context) {
 	// Failures from here on belong to no step.
 	p.line = nil
 	p.endLate()
-	if !p.failed() && ctx.Err() == nil {
+	if !p.failed() {
 		p.finish(ctx)
 	}
 }

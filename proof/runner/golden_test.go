@@ -33,7 +33,7 @@ func TestGolden_ProgramsKeepTheirMarks(t *testing.T) {
 		noError(t, err)
 		var line string
 		for _, workers := range []int{8, 1} {
-			r := runner.Play(t.Context(), p, script.Config{Workers: workers}, nil)
+			r := runner.Play(t.Context(), p, script.Config{Workers: workers})
 			if r.Failure != nil {
 				t.Fatalf("%s: %v", name, r.Failure)
 			}

@@ -117,8 +117,8 @@ func TestPlay_ManyCommandsInAQueue(t *testing.T) {
 	for i, text := range texts {
 		p, err := script.Parse([]byte(text), "test")
 		noError(t, err)
-		if f := runner.Under(t.Context(), p, script.Config{Workers: 1}, script.Config{Workers: 3, Shuffle: 1}); f != nil {
-			t.Errorf("program %d of %d: %v", i, sizes, f)
+		if r := runner.Under(t.Context(), p, script.Config{Workers: 1}, script.Config{Workers: 3, Shuffle: 1}); r.Failure != nil {
+			t.Errorf("program %d of %d: %v", i, sizes, r.Failure)
 		}
 	}
 }

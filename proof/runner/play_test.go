@@ -95,7 +95,7 @@ func play(t *testing.T, text string, configs ...script.Config) (r *runner.Result
 	p, err := script.Parse([]byte(text), "test")
 	noError(t, err)
 	for _, c := range configs {
-		if r = runner.Play(t.Context(), p, c, nil); r.Failure != nil {
+		if r = runner.Play(t.Context(), p, c); r.Failure != nil {
 			t.Fatalf("%v: %v in\n%s", c, r.Failure, text)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"handloom/proof/model"
+	"handloom/proof/script"
 )
 
 // Kind is the kind of a failure.
@@ -17,23 +18,23 @@ const (
 	Leak        Kind = "leak"   // a goroutine leaks
 	Limit       Kind = "limit"  // a limit is not kept
 	Forged      Kind = "forged" // a forged handle is accepted
-	Race        Kind = "race"   // the race detector reports a race
 )
 
 // Failure is the first difference of a run.
 type Failure struct {
-	Kind Kind   `json:"kind"`
-	Line string `json:"line"` // the operation as text
-	What string `json:"what"`
+	Kind Kind
+	Line string // the operation as text
+	What string
 }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: at %q: %s", f.Kind, f.Line, f.What) }
 
-// Result is the outcome of a run.
+// Result is the outcome of a run, or of several.
 type Result struct {
-	Failure    *Failure       `json:"failure,omitempty"`
-	Marks      []string       `json:"marks"`      // digest and report after every change
-	Operations int            `json:"operations"` // number of operations, including commands
-	Flushes    int            `json:"flushes"`
-	Seen       model.Counters `json:"seen"`
+	Failure    *Failure
+	Configs    []script.Config // of the failure of [Under]
+	Marks      []string        // digest and report after every change
+	Operations int             // number of operations, including commands
+	Flushes    int
+	Seen       model.Counters
 }

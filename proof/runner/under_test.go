@@ -12,7 +12,7 @@ func TestDiffer_ComparesAllMarks(t *testing.T) {
 		{[]string{"x", "y"}, []string{"x", "z"}, `mark 1 is "y" and "z"`},
 		{[]string{"x"}, []string{"x", "y"}, "there are 1 and 2 marks"},
 	} {
-		if got := Differ(&Result{Marks: tt.a}, &Result{Marks: tt.b}); got != tt.want {
+		if got := Differ(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q and %q: %q; want %q", tt.a, tt.b, got, tt.want)
 		}
 	}

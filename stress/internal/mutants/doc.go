@@ -1,12 +1,12 @@
 // Package mutants seeds faults into the module, to prove that the harness finds
 // them. A fault is a patch of a few lines. Copies of the patched files contain
-// the original and the patched functions, and go build -overlay uses the
+// the original and the patched functions, and go test -overlay uses the
 // copies, so the module stays clean. One build holds many faults; an
 // environment variable selects one per process.
 //
-//	patches ──> copies in a folder ──> go build -overlay ──> a player
-//	                                                           │
-//	                            HANDLOOM_FAULT=lifo ───────────┴──> the player with lifo
+//	patches ──> copies in a folder ──> go test -c -overlay ──> a test binary
+//	                                                            │
+//	                             HANDLOOM_FAULT=lifo ───────────┴──> a test that fails
 //
 // # Patches
 //
@@ -24,7 +24,6 @@
 // edits nearby. A file may have several places, each after a line @@, and a
 // patch several files. It changes only bodies of functions.
 //
-// Two kinds of lines before the files are special: "rare" means that random
-// programs take minutes to find the fault; "test: PACKAGE NAME" names a test
-// that finds a fault which no program can find.
+// A line "test: PACKAGE NAME" before the files names the test that finds the
+// fault, if random programs take minutes or cannot find it.
 package mutants

@@ -9,13 +9,24 @@ import (
 type Fault struct {
 	Name  string
 	About string // description
-	Rare  bool   // random programs take minutes to find it
 
-	// Package and Test name the test of a fault that no program can find, or
-	// are "".
+	// Package and Test name the test that finds the fault: [Programs] of
+	// proof/runner, or another test if no program can find it.
 	Package, Test string
 
 	hunks []hunk
+}
+
+// Programs is the test that plays random programs.
+const Programs = "TestPlay_MatchesModels"
+
+// args returns the arguments of the test binary.
+func (f *Fault) args() []string {
+	args := []string{"-test.run=^" + f.Test + "$"}
+	if f.Test == Programs {
+		args = append(args, "-shrink=0s", "-programs=250")
+	}
+	return args
 }
 
 const suffix = ".patch"

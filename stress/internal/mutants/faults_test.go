@@ -27,7 +27,7 @@ something else.
 
 func TestPatch_ChangesItsLines(t *testing.T) {
 	f := mustParse(t, "two", two)
-	if f.About != "Two and four are something else." || f.Rare || f.Test != "" {
+	if f.About != "Two and four are something else." || f.Test != Programs {
 		t.Errorf("%+v", f)
 	}
 	got, err := f.apply(fstest.MapFS{
@@ -74,8 +74,8 @@ func TestParse_ErrorsNameTheLine(t *testing.T) {
 }
 
 func TestPatch_NamesItsDetector(t *testing.T) {
-	f, err := Parse("kept", "Kept.\nrare\ntest: ./store TestX\n--- x\n@@\n-a\n")
-	if err != nil || f.About != "Kept." || !f.Rare || f.Package != "./store" || f.Test != "TestX" {
+	f, err := Parse("kept", "Kept.\ntest: ./store TestX\n--- x\n@@\n-a\n")
+	if err != nil || f.About != "Kept." || f.Package != "./store" || f.Test != "TestX" {
 		t.Errorf("%+v, %v", f, err)
 	}
 }

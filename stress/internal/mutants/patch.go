@@ -13,7 +13,7 @@ type hunk struct {
 }
 
 func Parse(name, text string) (*Fault, error) {
-	f := &Fault{Name: name}
+	f := &Fault{Name: name, Package: "./proof/runner", Test: Programs}
 	file, about := "", []string(nil)
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		bad := func(reason string) error { return fmt.Errorf("%s.patch:%d: %s", name, i+1, reason) }
@@ -45,8 +45,6 @@ func (f *Fault) header(line string, about *[]string) error {
 		if f.Package, f.Test, ok = strings.Cut(test, " "); !ok {
 			return fmt.Errorf("want test: PACKAGE NAME")
 		}
-	case line == "rare":
-		f.Rare = true
 	case line != "":
 		*about = append(*about, line)
 	}

@@ -1,3 +1,0 @@
-#!/bin/sh
-# Stands in for a child: it does what SCRIPT says.
-eval "$SCRIPT"
