@@ -195,7 +195,7 @@ func TestBatch_SteadyStateAllocatesNothing(t *testing.T) {
 		y.flush()
 	})
 	c := newYard(2)
-	a, call, input := c.Claim(errReleased), batch.NewCall(0), []byte(nil)
+	a, call, input := c.Claim(errReleased), batch.NewCall(), []byte(nil)
 	expectMallocs(t, rounds+20, func() {
 		for i := range 4 {
 			q, err := a.Enter()

@@ -10,7 +10,6 @@ import (
 
 // Call is a call of the inbox whose caller waits.
 type Call struct {
-	Epoch     uint64 // epoch of the flush
 	Tick      uint64 // tick that applied it in a claimed inbox; else 0
 	number    int    // of the arrival in a claimed inbox
 	completed chan struct{}
@@ -26,8 +25,8 @@ type createRun struct {
 	ids  []handle.ID
 }
 
-// NewCall returns a pending call that began in an epoch.
-func NewCall(epoch uint64) *Call { return &Call{Epoch: epoch, completed: make(chan struct{})} }
+// NewCall returns a pending call.
+func NewCall() *Call { return &Call{completed: make(chan struct{})} }
 
 // Completed returns a channel that closes when the outcome is known.
 func (c *Call) Completed() <-chan struct{} { return c.completed }
@@ -63,12 +62,11 @@ func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
 }
 
 // Applied appends the sealed calls with waiting callers, also dropped ones, to calls. It is
-// called after creates are applied in an epoch, before that is published. It does not
+// called after creates are applied. It does not
 // complete the calls: their frame may still be rolled back.
-func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
+func (b *Batch) Applied(calls []*Call) []*Call {
 	for _, buf := range b.inbox.sealed {
 		if c := buf.call; c != nil {
-			c.Epoch = epoch
 			if buf.state == dropped {
 				// Complete returns the cause when the frame ends.
 				c.dropped = buf.cause
@@ -80,7 +78,7 @@ func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 			buf.call = nil
 		}
 	}
-	b.input.applied(b, epoch)
+	b.input.applied(b)
 	return calls
 }
 

@@ -73,7 +73,7 @@ func (d *droppable) record() {
 		q, err := d.inbox.Enter()
 		noError(d.t, err)
 		queues = append(queues, q)
-		recorders = append(recorders, &modelCall{Call: batch.NewCall(0), set: map[handle.ID]bool{}})
+		recorders = append(recorders, &modelCall{Call: batch.NewCall(), set: map[handle.ID]bool{}})
 	}
 	for range 10 + d.r.IntN(60) {
 		i := d.r.IntN(len(queues))
@@ -316,14 +316,14 @@ func (d *droppable) apply(kept []*modelCall) {
 			real[id] = handle.New(uint16(7+table), 2, uint32(i))
 		}
 	}
-	applied := d.Applied(5, nil)
+	applied := d.Applied(nil)
 	if !d.encoded && len(applied) != len(d.calls) {
 		d.t.Fatalf("Applied = %d calls, want %d", len(applied), len(d.calls))
 	}
 	for i, c := range d.calls {
 		c.Complete(nil)
-		if isKept := slices.Contains(kept, c); errors.Is(c.Err(), errFull) == isKept || c.Epoch != 5 {
-			d.t.Fatalf("call %d: Err = %v, Epoch = %d, admitted: %t", i, c.Err(), c.Epoch, isKept)
+		if isKept := slices.Contains(kept, c); errors.Is(c.Err(), errFull) == isKept {
+			d.t.Fatalf("call %d: Err = %v, admitted: %t", i, c.Err(), isKept)
 		}
 		for _, id := range d.names {
 			created := slices.Contains(c.creates[0], id) || slices.Contains(c.creates[1], id)

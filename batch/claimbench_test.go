@@ -45,7 +45,7 @@ func claims[T any](b *testing.B, kind string, v T) {
 			}
 		}},
 		{"seal", func(b *testing.B, pending *batch.Batch, r *recorder[T]) {
-			a, call := pending.Claim(errReleased), batch.NewCall(0)
+			a, call := pending.Claim(errReleased), batch.NewCall()
 			for b.Loop() {
 				record(b, r, a.Enter, a.AddCall, call)
 				input, _ = a.Seal(input[:0], 1<<30)

@@ -20,7 +20,7 @@ func arrive(t *testing.T, a *batch.EncodedInbox, f func(q queue)) {
 	q, err := a.Enter()
 	noError(t, err)
 	f(q)
-	noError(t, a.AddCall(q, batch.NewCall(0)))
+	noError(t, a.AddCall(q, batch.NewCall()))
 }
 
 func putSealed(t *testing.T, b interface {
@@ -44,7 +44,7 @@ func TestEncodedInbox_SealMakesRoom(t *testing.T) {
 		if err == nil {
 			n := 1 + round%7
 			b.EmplaceItems(q, make([]value, n), nil)
-			err := a.AddCall(q, batch.NewCall(0))
+			err := a.AddCall(q, batch.NewCall())
 			if full := held+n > 20; errors.Is(err, batch.ErrQueueFull) != full {
 				t.Fatalf("round %d: AddCall of %d commands = %v, commands = %d", round, n, err, held)
 			}
@@ -137,7 +137,7 @@ func addEncoded[T any](t *testing.T, first, second T) error {
 	noError(t, err)
 	r.Emplace(q, first)
 	r.Emplace(q, second)
-	err = a.AddCall(q, batch.NewCall(0))
+	err = a.AddCall(q, batch.NewCall())
 	input, calls := a.Seal(nil, 1<<20)
 	if (len(calls) == 1) != (err == nil) {
 		t.Errorf("%d calls after %v", len(calls), err)
@@ -168,7 +168,7 @@ func TestClaim_Release(t *testing.T) {
 	a := y.Claim(errReleased)
 	wantError(t, errorOf(y.Enter()), errReleased)
 	wantError(t, y.AddCall(own, nil), errReleased)
-	late, waits := enter(a), batch.NewCall(0)
+	late, waits := enter(a), batch.NewCall()
 	noError(t, a.AddCall(enter(a), waits))
 	over := errors.New("over")
 	a.Release(over)
@@ -176,7 +176,7 @@ func TestClaim_Release(t *testing.T) {
 	if <-waits.Completed(); !errors.Is(waits.Err(), over) {
 		t.Errorf("a call that waited: %v", waits.Err())
 	}
-	wantError(t, a.AddCall(late, batch.NewCall(0)), over)
+	wantError(t, a.AddCall(late, batch.NewCall()), over)
 	wantError(t, errorOf(a.Enter()), over)
 	y.call(func(q queue) { y.tables[0].Emplace(q, value{}) })
 	if b := y.Claim(errReleased); b != nil {

@@ -389,9 +389,8 @@ func (d *decoder) place(c *Call) bool {
 }
 
 // applied notes the handles of the creates in the calls that wait, as [Batch.Applied] does.
-func (p *input) applied(b *Batch, epoch uint64) {
+func (p *input) applied(b *Batch) {
 	for i, c := range p.calls {
-		c.Epoch = epoch
 		buf := p.buf
 		if len(p.single) > 0 {
 			if buf = p.single[i]; buf.state == dropped {

@@ -43,7 +43,7 @@ func TestWithdraw_AgreesWithModel(t *testing.T) {
 				q, err := a.Enter()
 				noError(t, err)
 				b.EmplaceItems(q, make([]value, 1+random.IntN(3)), nil)
-				waiting = append(waiting, batch.NewCall(0))
+				waiting = append(waiting, batch.NewCall())
 				noError(t, a.AddCall(q, waiting[len(waiting)-1]))
 			case n%3 == 0 && len(ended) > 0:
 				if a.Withdraw(ended[random.IntN(len(ended))]) {

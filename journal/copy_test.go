@@ -46,7 +46,7 @@ func wantCopy(t *testing.T, dir string, least uint64, plain bool) {
 	j := mustOpenDir(t, dir, Options{})
 	defer mustClose(t, j)
 	tail := errorless(t)(j.Tail(t.Context()))
-	if cut, ok := j.Truncated(); tail < least || tail == 0 {
+	if cut, ok := j.truncated(); tail < least || tail == 0 {
 		t.Fatalf("the copy has %d records, cut %v %t; %d were acknowledged", tail, cut, ok, least)
 	}
 	saved, err := j.Snapshots(t.Context())

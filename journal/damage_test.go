@@ -47,7 +47,7 @@ func (o *outcomes) open(t *testing.T, d *crashDisk) {
 		return
 	}
 	want := units
-	cut, ok := j.Truncated()
+	cut, ok := j.truncated()
 	switch {
 	case found.Damage != nil || found.TornTail != j.CutText():
 		t.Fatalf("cut %+v, %v; Inspect finds %+v", cut, ok, found)
@@ -167,7 +167,7 @@ func TestOpen_FindsForgedLengths(t *testing.T) {
 		copy(d.files[fileName(1, segmentExt)].bytes[j.end:], appendUnit(nil, j.salt, j.tail, payload))
 		mustClose(t, j)
 		j = mustOpen(t, small(d))
-		cut, ok := j.Truncated()
+		cut, ok := j.truncated()
 		failIf(t, !ok || cut.At != 3, "payload %v: cut %+v, %v", payload, cut, ok)
 		wantRecords(t, j, 2)
 		mustClose(t, j)

@@ -27,7 +27,7 @@
 //     of units.
 //   - J3: damage is an error that names file and record, never a shorter or another log. Two
 //     kinds of damage at the very end look like an unfinished write. A damaged last unit
-//     is cut, and [Journal.Truncated] reports it. A damaged block hides the units that begin in
+//     is cut, and [Journal.CutText] reports it. A damaged block hides the units that begin in
 //     it: if nonzero bytes remain, Open cuts or refuses them; zeros from the end of
 //     a unit to the end of the file leave no trace. How many records such a block hides cannot be
 //     known: no place outside of it has their number. A missing or short file is always found.

@@ -28,7 +28,7 @@ func wantRepaired(t *testing.T, d *crashDisk) {
 	for range 2 {
 		j := mustOpen(t, small(d))
 		tail, _ := j.Tail(context.Background())
-		if _, cut := j.Truncated(); cut || tail+1 < damage.At {
+		if _, cut := j.truncated(); cut || tail+1 < damage.At {
 			t.Fatalf("after a repair of %v: cut %v, %d records", damage, cut, tail)
 		}
 		var after uint64
@@ -156,7 +156,7 @@ func TestTruncated_CoversLostRecords(t *testing.T) {
 			}
 			tail, _ := j.Tail(context.Background())
 			lost := units - tail
-			cut, ok := j.Truncated()
+			cut, ok := j.truncated()
 			switch {
 			case !ok && lost > 0 && (kind != "zeros" || !isEnd(at)):
 				t.Fatalf("%s from byte %d: %d records are lost in silence", kind, at, lost)
@@ -174,9 +174,9 @@ func TestTruncated_CoversLostRecords(t *testing.T) {
 	failIf(t, cuts == 0, "nothing is cut")
 }
 
-func wantTornTail(t *testing.T, j *Journal, want TornTail) {
+func wantTornTail(t *testing.T, j *Journal, want tornTail) {
 	t.Helper()
-	got, _ := j.Truncated()
+	got, _ := j.truncated()
 	equal(t, "torn tail", got, want)
 }
 
@@ -194,7 +194,7 @@ func TestTruncated_HasRangeRecordsAndBytes(t *testing.T) {
 	mustClose(t, j)
 	b := d.files[fileName(1, segmentExt)].bytes
 	unit := b[start : start+unitSize(3*16)]
-	want := TornTail{File: fileName(1, segmentExt), At: 3, Records: 3, Offset: start, End: start + int64(len(unit))}
+	want := tornTail{File: fileName(1, segmentExt), At: 3, Records: 3, Offset: start, End: start + int64(len(unit))}
 
 	// The lengths of the records are readable.
 	unit[len(unit)-1] ^= 0xff

@@ -108,3 +108,11 @@ func wantAfter(t *testing.T, j *Journal, after uint64, n int) {
 		t.Fatalf("read %d records after %d, %v; want %d", got, after, err, n)
 	}
 }
+
+// truncated returns the unit that Open removed from the end, if any.
+func (j *Journal) truncated() (tornTail, bool) {
+	if j.tornTail == nil {
+		return tornTail{}, false
+	}
+	return *j.tornTail, true
+}

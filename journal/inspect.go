@@ -102,7 +102,7 @@ func inspectSegment(found *entrance.Contents, c, before *cursor, last bool, newe
 	s := entrance.Segment{File: c.name(), First: c.first(), Bytes: c.have}
 	var err error
 	for end := c.records(&s, each); ; {
-		var cut *TornTail
+		var cut *tornTail
 		cut, err = c.ending(end, last, newest)
 		found.TornTail = cut.text()
 		if err == nil && cut == nil || err != nil && !errors.Is(err, ErrCorrupt) {
@@ -119,7 +119,7 @@ func inspectSegment(found *entrance.Contents, c, before *cursor, last bool, newe
 	return err
 }
 
-func (c *cursor) ending(end error, last bool, newest uint64) (*TornTail, error) {
+func (c *cursor) ending(end error, last bool, newest uint64) (*tornTail, error) {
 	if !last {
 		return nil, c.fault(end)
 	}

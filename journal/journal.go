@@ -17,7 +17,7 @@ import (
 type Journal struct {
 	o        Options
 	lock     file
-	tornTail *TornTail
+	tornTail *tornTail
 
 	mu       sync.Mutex
 	broken   error         // the error of further appends
@@ -52,10 +52,10 @@ type Journal struct {
 
 var errClosed = fmt.Errorf("%w: closed", ErrBroken)
 
-// A TornTail is the last unit, removed by Open: its write did not finish, so no record of it
+// A tornTail is the last unit, removed by Open: its write did not finish, so no record of it
 // was acknowledged, or it was damaged later, which looks the same. Damage may hide units after it,
 // too; how many cannot be known.
-type TornTail struct {
+type tornTail struct {
 	File    string
 	At      uint64 // position of the first removed record
 	Records uint64 // max number of records of the unit
@@ -64,18 +64,10 @@ type TornTail struct {
 	NonZero int64  // number of nonzero bytes between these
 }
 
-// Truncated returns the unit that Open removed from the end, if any.
-func (j *Journal) Truncated() (TornTail, bool) {
-	if j.tornTail == nil {
-		return TornTail{}, false
-	}
-	return *j.tornTail, true
-}
-
-// CutText returns [Journal.Truncated] as text, or "", for packages that do not import this one.
+// CutText describes the unit that Open removed from the end, or is "".
 func (j *Journal) CutText() string { return j.tornTail.text() }
 
-func (c *TornTail) text() string {
+func (c *tornTail) text() string {
 	if c == nil {
 		return ""
 	}

@@ -137,7 +137,7 @@ func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func()
 	if again, _ := j.Tail(ctx); again != tail+12 {
 		t.Fatalf("%s: %d records after 12 more than %d", what(), again, tail)
 	}
-	if _, cut := j.Truncated(); cut {
+	if _, cut := j.truncated(); cut {
 		t.Fatalf("%s: a journal that was closed is cut", what())
 	}
 	mustClose(t, j)
@@ -267,7 +267,7 @@ func TestOpen_RepeatsFailedClear(t *testing.T) {
 		mustAppend(t, j, 4, 4)
 		found := d.afterPowerFailure(func(int) bool { return false })
 		j = mustOpen(t, options(found))
-		if cut, ok := j.Truncated(); ok {
+		if cut, ok := j.truncated(); ok {
 			t.Errorf("call %d fails: cut again: %+v", call, cut)
 		}
 		wantRecords(t, j, 4)

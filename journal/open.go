@@ -14,7 +14,7 @@ import (
 // after the older of the two newest snapshots. All records are durable when it returns, because
 // it rewrites and syncs the last segment.
 //
-// A torn unit at the very end is removed: see [Journal.Truncated]. Other damage is
+// A torn unit at the very end is removed: see [Journal.CutText]. Other damage is
 // [ErrCorrupt], in a [CorruptError], and changes nothing; see [Repair]. [ErrLocked] means that
 // another Journal uses the folder.
 func Open(dir string, o Options) (*Journal, error) {
@@ -239,7 +239,7 @@ func (j *Journal) keepRead(c *cursor) error {
 
 // torn distinguishes a clean end, a torn unit, and damage. Only the last unit may be unsynced:
 // a later unit or a nonzero byte past its end proves that it was acknowledged.
-func (c *cursor) torn(end error) (*TornTail, error) {
+func (c *cursor) torn(end error) (*tornTail, error) {
 	why := c.fault(end)
 	if why != nil && !errors.Is(why, ErrCorrupt) {
 		return nil, why
@@ -265,7 +265,7 @@ func (c *cursor) torn(end error) (*TornTail, error) {
 }
 
 // tornTail returns the torn unit at the cursor. Its size is 0 if the header is damaged.
-func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
+func (c *cursor) tornTail(rest []byte, size int64) *tornTail {
 	end := len(rest)
 	for rest[end-1] == 0 {
 		end--
@@ -277,7 +277,7 @@ func (c *cursor) tornTail(rest []byte, size int64) *TornTail {
 			records = n
 		}
 	}
-	return &TornTail{
+	return &tornTail{
 		File: c.name(), At: c.at.seq + 1, Records: records, Offset: c.offset, End: c.offset + int64(end),
 		NonZero: int64(end - bytes.Count(rest[:end], []byte{0})),
 	}

@@ -19,7 +19,7 @@ func TestRepair_EndsJournalAndDeletesNothing(t *testing.T) {
 		noError(t, err)
 		j := mustOpen(t, small(d))
 		wantRecords(t, j, int(from-1))
-		if _, cut := j.Truncated(); cut {
+		if _, cut := j.truncated(); cut {
 			t.Error("what Repair left is cut")
 		}
 		mustAppend(t, j, from, from+3)

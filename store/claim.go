@@ -163,7 +163,7 @@ func (c *claim) Submit(ctx, life context.Context, f func(q Queue) error) (*Recei
 	if err := c.store.maySubmit(ctx); err != nil {
 		return nil, fmt.Errorf(not, err)
 	}
-	call := batch.NewCall(c.store.Epoch())
+	call := batch.NewCall()
 	if failed, refused := arrive(c.arrivals, f, call); failed != nil || refused != nil {
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}

@@ -284,7 +284,7 @@ func (f *flush) publish(current *frame) {
 	r := &f.report
 	f.number++
 	r.begin(s.epoch.Add(1))
-	s.receipts.applied(s.batch, current, f.number, r.Epoch)
+	s.receipts.applied(s.batch, current, f.number)
 	s.batch.UnknownErases(f.unrouted)
 	calls, unrouted := s.batch.Dropped()
 	r.DroppedCalls = calls

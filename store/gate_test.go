@@ -297,7 +297,7 @@ func TestReport_JSONRoundTrips(t *testing.T) {
 	for _, report := range []*store.Report{report, {Epoch: 1<<64 - 1}} {
 		var back store.Report
 		text := inJSON(t, report, &back)
-		if !reflect.DeepEqual(&back, report) && len(report.Tables) > 0 || !back.Equal(report) || strings.Contains(text, "null") {
+		if !reflect.DeepEqual(&back, report) && len(report.Tables) > 0 || back.Epoch != report.Epoch || back.Total != report.Total || strings.Contains(text, "null") {
 			t.Errorf("%s reads back as\n%#v, want\n%#v", text, &back, report)
 		}
 	}

@@ -297,7 +297,7 @@ func TestLinks_FailureChangesNothing(t *testing.T) {
 					}
 					l.calls.before = nil
 					l.checkUntouched(t, name, d, pending, recorded)
-					if got := flush(t, l.Store); !got.Equal(report) || digest(t, l.Store) != want {
+					if got := flush(t, l.Store); fmt.Sprint(got, got.Tables, got.Columns, got.DroppedCalls, got.Stale) != fmt.Sprint(report, report.Tables, report.Columns, report.DroppedCalls, report.Stale) || digest(t, l.Store) != want {
 						t.Errorf("call %d: the next flush says %+v, want %+v", at, got, report)
 					}
 				}

@@ -54,27 +54,9 @@ func (r *Report) Clone() *Report {
 	return &c
 }
 
-// Equal reports whether the reports are equal, except for durations and the bits of
-// provisional handles, which differ between runs.
-func (r *Report) Equal(o *Report) bool {
-	return r.Epoch == o.Epoch && r.Total == o.Total && r.DroppedCalls == o.DroppedCalls &&
-		slices.Equal(r.Tables, o.Tables) && slices.Equal(r.Columns, o.Columns) && slices.EqualFunc(r.Stale, o.Stale, sameSample)
-}
-
-func sameSample(a, b batch.Sample) bool {
-	if a.Handle.IsProvisional() && b.Handle.IsProvisional() {
-		a.Handle, b.Handle = 0, 0
-	}
-	return a == b
-}
-
 // String returns one line with every counter that is not 0, such as "epoch 7: 3 created 1
 // erased". Without tables and durations it is the same in every run.
 func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r.Total) }
-
-// String returns one line with every counter that is not 0, such as "particle: 3 created
-// 1 erased".
-func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }
 
 // Stats are the sizes of a store after its last flush. Their JSON decodes to equal Stats.
 type Stats struct {

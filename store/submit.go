@@ -33,10 +33,6 @@ type Receipt struct {
 	call *batch.Call
 }
 
-// Epoch returns the epoch of the flush that applied the call; for an empty call, the
-// epoch of the store.
-func (r *Receipt) Epoch() uint64 { return r.call.Epoch }
-
 // Tick returns the number of the tick of package world that applied the call, or 0.
 func (r *Receipt) Tick() uint64 { return r.call.Tick }
 
@@ -81,7 +77,7 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	if err := s.maySubmit(ctx); err != nil {
 		return nil, fmt.Errorf(not, err)
 	}
-	call := batch.NewCall(s.Epoch())
+	call := batch.NewCall()
 	if failed, refused := arrive(s.batch, f, call); failed != nil || refused != nil {
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}
@@ -150,8 +146,8 @@ type openReceipt struct {
 }
 
 // applied adds the calls that a flush of a frame has applied.
-func (o *receipts) applied(b *batch.Batch, current *frame, flush, epoch uint64) {
-	o.calls = b.Applied(epoch, o.calls[:0])
+func (o *receipts) applied(b *batch.Batch, current *frame, flush uint64) {
+	o.calls = b.Applied(o.calls[:0])
 	if len(o.calls) == 0 {
 		return
 	}

@@ -276,8 +276,8 @@ func (f *field) audiences() []*audience {
 	return []*audience{
 		{View: view.New(f.units, keep), at: f.units.Get, items: func() []handle { return f.known }},
 		{View: view.New(f.rocks, keep), at: f.rocks.Get, items: func() []handle { return f.stones }},
-		{View: view.OfColumn(f.units, f.health, keep), at: f.health.Get, items: func() []handle { return f.known }},
-		{View: view.OfSparse(f.units, f.burning, keep), at: f.burning.Get, items: func() []handle { return f.known }},
+		{View: view.Of(f.units, f.health, keep), at: f.health.Get, items: func() []handle { return f.known }},
+		{View: view.Of(f.units, f.burning, keep), at: f.burning.Get, items: func() []handle { return f.known }},
 	}
 }
 

@@ -50,32 +50,36 @@ func New[T any](t store.TableOf[T], keep int) *View[T, T] {
 	return newView(t, "", keep, source[T, T]{handles(get.All()), handles(store.Created(t)), handles(store.Written(t)), handles(store.Erased(t)), at})
 }
 
-// OfColumn makes a View of the elements of c, a column of t: a client gets the element of each item
-// in view, and again when it was written. See [New].
-func OfColumn[T, V any](t *store.Table[T], c *store.Column[T, V], keep int) *View[T, V] {
-	at := func(h store.Handle[T]) *V {
-		v, _ := c.Get(h)
-		return v
-	}
-	return newView(t, c.Name(), keep, source[T, V]{handles(t.All()), handles(store.Created(t)), handles(c.Written()), handles(store.Erased(t)), at})
+// A part is a [*store.Column] or a [*store.Sparse].
+type part[T, V any] interface {
+	store.Resource
+	Get(h store.Handle[T]) (*V, bool)
+	Written() iter.Seq2[store.Handle[T], *V]
 }
 
-// OfSparse makes a View of the values of c, sparse data of t. An item without data is not in view.
-// See [New].
-func OfSparse[T, V any](t store.TableOf[T], c *store.Sparse[T, V], keep int) *View[T, V] {
+// sparse is a [*store.Sparse], which not every item has.
+type sparse[T, V any] interface {
+	All() iter.Seq2[store.Handle[T], *V]
+	Created() iter.Seq2[store.Handle[T], *V]
+	Erased() iter.Seq2[store.Handle[T], *V]
+}
+
+// Of makes a View of a column or of sparse data of t: a client gets the element of each item in view,
+// and again when it was written. An item without sparse data is not in view. See [New].
+func Of[T, V any](t store.TableOf[T], p part[T, V], keep int) *View[T, V] {
 	at := func(h store.Handle[T]) *V {
-		v, _ := c.Get(h)
+		v, _ := p.Get(h)
 		return v
 	}
-	erased := func(yield func(store.Handle[T]) bool) {
-		for h := range handles(store.Erased(t)) {
-			if !yield(h) {
-				return
-			}
+	from := source[T, V]{handles(items(t).All()), handles(store.Created(t)), handles(p.Written()), handles(store.Erased(t)), at}
+	if s, is := p.(sparse[T, V]); is {
+		from.all, from.created = handles(s.All()), handles(s.Created())
+		from.erased = func(yield func(store.Handle[T]) bool) {
+			handles(store.Erased(t))(yield)
+			handles(s.Erased())(yield) // only Advance iterates, and it never stops
 		}
-		handles(c.Erased())(yield)
 	}
-	return newView(t, c.Name(), keep, source[T, V]{handles(c.All()), handles(c.Created()), handles(c.Written()), erased, at})
+	return newView(t, p.Name(), keep, from)
 }
 
 // getter is a table of either kind.

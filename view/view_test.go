@@ -68,7 +68,7 @@ func TestView_RefusesWrongUse(t *testing.T) {
 		use  func()
 	}{
 		{"register it with TableOptions.Changes", func() { view.New(plain, keep) }},
-		{"add it with ColumnOptions.Changes", func() { view.OfColumn(f.units, silent, keep) }},
+		{"add it with ColumnOptions.Changes", func() { view.Of(f.units, silent, keep) }},
 		{"keep=0 Deltas, want at least 1", func() { view.New(f.units, 0) }},
 		{"Advance outside a Read; call it with the context of a Read", func() { v.Advance(t.Context()) }},
 		{"call Advance of the View first", inRead(func(ctx context.Context) { c.Update(ctx, of) })},

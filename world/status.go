@@ -3,11 +3,9 @@ package world
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"handloom/internal/entrance"
-	"handloom/internal/histogram"
 )
 
 // Status has the figures of a World that its operator acts on, for packages expvar and log/slog.
@@ -43,8 +41,8 @@ type Status struct {
 }
 
 type stats struct {
-	ticks        histogram.Histogram
-	appends      histogram.Histogram
+	ticks        histogram
+	appends      histogram
 	appendErr    error
 	savedTick    uint64
 	savedTotal   progress // until its position
@@ -80,7 +78,7 @@ func (w *World) status() Status {
 	f, h, k := &w.stats, &w.position, w.role.kind()
 	s := Status{
 		Leader: k == leading, Waits: k == waiting, Term: h.Term, Position: h.at, Tick: h.tick, Unrecorded: int(h.Idle), Lag: f.lag, ClockOff: f.clockOff,
-		TickP99: f.ticks.Quantile(0.99), CallsWaiting: int(w.calls.Load()), AppendP99: f.appends.Quantile(0.99), AppendErr: text(f.appendErr),
+		TickP99: f.ticks.quantile(0.99), CallsWaiting: int(w.calls.Load()), AppendP99: f.appends.quantile(0.99), AppendErr: text(f.appendErr),
 		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SavedBytes: f.savedBytes, SaveErr: text(f.saveErr), BadSnapshots: f.badSnapshots,
 	}
 	if e, ends := w.role.(*ended); ends {
@@ -131,20 +129,6 @@ func (s Status) String() string {
 	return line
 }
 
-// LogValue returns the main values as a group.
-func (s Status) LogValue() slog.Value {
-	attrs := []slog.Attr{
-		slog.Bool("leader", s.Leader), slog.Uint64("term", uint64(s.Term)), slog.Uint64("tick", s.Tick), slog.Uint64("position", s.Position),
-		slog.Duration("lag", s.Lag), slog.Duration("append_p99", s.AppendP99), slog.Uint64("saved_tick", s.SavedTick), slog.Duration("saved_age", s.SavedAge),
-	}
-	for _, trouble := range [...]slog.Attr{slog.String("halted", s.Halted), slog.String("append_error", s.AppendErr), slog.String("save_error", s.SaveErr), slog.String("cut", s.Cut)} {
-		if trouble.Value.String() != "" {
-			attrs = append(attrs, trouble)
-		}
-	}
-	return slog.GroupValue(attrs...)
-}
-
 func (w *World) note(change func(f *stats)) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -154,7 +138,7 @@ func (w *World) note(change func(f *stats)) {
 func (w *World) noteAppend(took time.Duration, err error) {
 	w.note(func(f *stats) {
 		if f.appendErr = err; err == nil {
-			f.appends.Add(took)
+			f.appends.add(took)
 		}
 	})
 }
@@ -164,7 +148,7 @@ func (w *World) noteTick(h *position, took time.Duration) {
 	lag := time.Since(time.Unix(0, h.Time))
 	w.note(func(f *stats) {
 		f.lag = lag
-		f.ticks.Add(took)
+		f.ticks.add(took)
 	})
 }
 

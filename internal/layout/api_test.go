@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 var (
-	programAPI = []string{"store", "store/storetest", "store/storeweb", "tasks", "handle", "shard/handlemap", "shard/slotmap", "journal", "world", "world/logtest", "history", "cluster", "cluster/cells"}
+	programAPI = []string{"store", "store/storetest", "store/storeweb", "tasks", "handle", "shard/handlemap", "shard/slotmap", "journal", "world", "world/logtest", "history", "cluster", "cluster/cells", "view"}
 	engineAPI  = []string{"batch", "shard"}
 )
 

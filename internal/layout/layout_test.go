@@ -16,7 +16,7 @@ import (
 // directly: without a line, none.
 var mayImport = map[string][]string{
 	"store":                     {"tasks", "internal/image", "batch", "shard", "store/internal/schedule", "internal/sparse", "handle", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire", "internal/entrance"},
-	"store/storetest":           {"store"},
+	"store/storetest":           {"batch", "store"},
 	"store/storeweb":            {"batch", "store", "internal/chart", "internal/report"},
 	"tasks":                     {"internal/check", "internal/seam"},
 	"store/internal/schedule":   {"tasks"},
