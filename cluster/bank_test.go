@@ -132,6 +132,11 @@ func (n *Node) report(ctx context.Context, c *process.Child) {
 		n.mutex.Lock()
 		now := maps.Clone(n.hosted)
 		n.mutex.Unlock()
+		for id := range leads {
+			if now[id] == nil {
+				now[id] = new(hosted) // a cell that moved away has no leader here
+			}
+		}
 		count := 0
 		for id, h := range now {
 			if h.get() != nil {
