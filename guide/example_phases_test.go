@@ -50,7 +50,6 @@ func Example_phases() {
 	fmt.Println(s.Flush(ctx)) // the records of the pass are dropped
 	// endregion
 
-	// region panicked
 	err = asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 		c.Items[len(c.Items)].Size = 1
 	})
@@ -58,7 +57,6 @@ func Example_phases() {
 	if errors.As(err, &panicked) {
 		fmt.Println(panicked.Value)
 	}
-	// endregion
 
 	// Output:
 	// 3 <nil>
@@ -74,7 +72,6 @@ func Example_phases() {
 func Example_flush() {
 	ctx := context.Background()
 	s := store.New(store.Options{})
-	// region limit
 	asteroids := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", MaxItems: 2})
 	err := s.Each(ctx, 3, func(task int, q store.Queue) {
 		asteroids.Emplace(q, Asteroid{X: task})
@@ -83,9 +80,7 @@ func Example_flush() {
 	_, err = s.Flush(ctx)
 	fmt.Println(errors.Is(err, store.ErrFull), asteroids.Len())
 	fmt.Println(s.Discard())
-	// endregion
 
-	// region puts
 	if err := s.Write(ctx, func(w *store.Writer) { asteroids.Insert(w, Asteroid{}) }); err != nil {
 		fmt.Println(err)
 	}
@@ -99,7 +94,6 @@ func Example_flush() {
 	for _, a := range asteroids.All() {
 		fmt.Println("the last task wins:", a.X)
 	}
-	// endregion
 
 	// Output:
 	// <nil>

@@ -58,7 +58,6 @@ func Example_save() {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "state")
 
-	// region both
 	ctx := context.Background()
 	s, asteroids := newField(3)
 	var third store.Handle[Asteroid]
@@ -70,7 +69,6 @@ func Example_save() {
 	s, asteroids = newField(0) // the next run: the same tables, empty
 	fmt.Println(load(ctx, s, path))
 	fmt.Println(asteroids.Len(), "asteroids, the third at", asteroids.At(third).X)
-	// endregion
 
 	// region meanwhile
 	var at store.Checkpoint

@@ -22,11 +22,9 @@ func Example_size() {
 	})
 	// endregion
 
-	// region stats
 	for _, t := range s.Stats().Tables {
 		fmt.Println(t.Name, "has", t.Live, "items and", t.Bytes, "bytes")
 	}
-	// endregion
 
 	// region heavy
 	type Agent struct{ Plan [16]int }

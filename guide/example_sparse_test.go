@@ -35,7 +35,6 @@ func Example_sparse() {
 	elite := store.AddSparse(units, store.ColumnOptions[Elite]{Name: "elite"})
 	// endregion
 
-	// region create
 	err := s.Do(ctx, func(q store.Queue) {
 		for i, name := range []string{"Ada", "Bo", "Cy", "Dee"} {
 			h := units.Emplace(q, Unit{Name: name, HP: 10})
@@ -46,7 +45,6 @@ func Example_sparse() {
 	})
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
-	// endregion
 
 	// region set
 	// A dragon burns all except Dee, and a priest shields some units. Each

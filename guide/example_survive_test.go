@@ -96,13 +96,13 @@ func Example_survive() {
 		fmt.Println(err)
 		return
 	}
+	// endregion
 	err = w.Read(ctx, func(_ context.Context, t world.Tick) error {
 		fmt.Println("as far as the answer:", t.Number >= receipt.Tick())
 		fmt.Println("it is there:", asteroids.At(h).VX)
 		return nil
 	})
 	fmt.Println(err)
-	// endregion
 
 	// region figures
 	mux := http.NewServeMux()
@@ -114,18 +114,16 @@ func Example_survive() {
 	fmt.Println("status:", json.Unmarshal(page.Body.Bytes(), &status), status.Leader, status.Tick >= receipt.Tick())
 
 	// region version
-	// The old version, running or started again:
 	if err := errors.Join(w.Handoff(ctx, "asteroids 2"), w.Close(ctx)); err != nil {
 		fmt.Println(err)
 		return
 	}
-	// The new version starts from the saved state:
+	// endregion
 	w, asteroids, err = openField(ctx, log, "asteroids 2")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	// endregion
 	err = w.Read(ctx, func(_ context.Context, t world.Tick) error {
 		fmt.Println("the new version has it:", asteroids.At(h).VX, t.Number == status.Tick)
 		return nil

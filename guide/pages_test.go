@@ -195,7 +195,7 @@ func library(t *testing.T) (all, public []string) {
 	t.Helper()
 	all = []string{"cluster", "cluster/cells"} // without a workspace go list does not find this module
 	list := exec.Command("go", "list", "-deps", "-f", "{{if and (not .Standard) .Module.Main}}{{.Dir}}{{end}}",
-		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...", "./history")
+		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./view/...", "./world/...", "./history")
 	list.Dir = ".."
 	out, err := list.Output()
 	root, wrong := filepath.Abs("..")

@@ -34,7 +34,14 @@ var queries = map[string]string{
 	"what is a handle": "handles.html#handles", "how do I test my program": "test-your-program.html",
 	"ErrDuplicate": "errors.html#errduplicate", "name of a new": "spawn-and-kill.html#the-name-of-a-new-item", "install": "quick-start.html",
 	"wrong value": "find-out-why.html", "remove while iterating": "rules.html", "erase during iteration": "rules.html",
-	"shrink memory": "memory-and-disk.html",
+	"shrink memory": "memory-and-disk.html", "give memory back": "memory-and-disk.html",
+	"interest management": "what-clients-see.html", "area of interest": "what-clients-see.html", "fog of war": "what-clients-see.html",
+	"delta compression": "what-clients-see.html", "left my view": "what-clients-see.html",
+	"join in progress": "netcode.html", "player joins a running game": "netcode.html",
+	"where do I read the lists": "changes.html#read-the-lists", "every third frame": "changes.html#read-the-lists",
+	"when is the inbox applied": "server.html#the-tick", "groups as a resource": "systems.html",
+	"score of the attacker": "events.html#record-for-the-attacker-groupby", "lost events": "events.html",
+	"how many shards": "size-a-table.html", "floats across processors": "determinism.html", "handled twice": "from-an-ecs.html",
 }
 
 func TestSearch_FindsPagesByWordsOfUsers(t *testing.T) {

@@ -103,14 +103,12 @@ func Example_columns() {
 		if err != nil {
 			panic(err)
 		}
-		// region reduce
 		top, err := store.Reduce(ctx, f.embers, func(r store.Chunk[ember]) (top float32) {
 			for _, p := range f.places.Read(r) {
 				top = max(top, p.Y)
 			}
 			return top
 		}, func(a, b float32) float32 { return max(a, b) })
-		// endregion
 		if err != nil {
 			panic(err)
 		}

@@ -7,15 +7,11 @@ import (
 	"handloom/store"
 )
 
-// region blow
-
 // blow is an event: ten of them may hit one ship.
 type blow struct {
 	Target store.Handle[Ship]
 	Damage int
 }
-
-// endregion
 
 // GroupBy gives events to the tasks that own their targets.
 func ExampleGroupBy() {

@@ -105,8 +105,6 @@ func byDepth(a, b *part) int { return cmp.Compare(a.Depth, b.Depth) }
 
 // endregion
 
-// region live
-
 // live turns the parts of a chunk and lets buds grow into a part with a leaf. The leaf's parent
 // is a provisional handle, which the flush makes real.
 func (g *scene) live(c store.Chunk[part]) {
@@ -120,8 +118,6 @@ func (g *scene) live(c store.Chunk[part]) {
 		}
 	}
 }
-
-// endregion
 
 func (g *scene) String() string {
 	var b strings.Builder

@@ -1,5 +1,6 @@
 // Package view finds the difference between the copy that a client has and the items that it may see
-// now: the server sends each client only the items around it, over a network that loses messages.
+// now: the server sends each client only the items around it, over a network that loses messages. See
+// guide/what-clients-see.md.
 //
 //	seen := view.New(units, 32)
 //	c := seen.Client() // one for each client
