@@ -49,19 +49,24 @@ nightly: alone systems test race-all checked-all fuzz ## all that takes hours, w
 	$(MAKE) nemesis DURATION=20m SEED=$(SEED)
 	$(MAKE) release-check
 
-# Tests of the packages of make race that it omits: they use one goroutine, or the goroutines of
-# other tests for longer.
-UNRACED = TestAppend_FailedNameIsRefused TestBatch_SteadyStateAllocatesNothing \
+# Tests of the packages of make race and of the cluster that run without the race detector: they use
+# one goroutine, or the goroutines of other tests for longer.
+UNRACED = TestAppend_FailedNameIsRefused TestAttack_SucceedsWithOneAccount \
+	TestBatch_SteadyStateAllocatesNothing TestBucket_RefusesSettings \
 	TestBurst_IdleTableReleasesMemory TestBurst_MemoryIsReleased TestClaim_RefusesDamagedInputs \
-	TestIdle_ClockThatWasSetBack TestIdle_RecordsCompareAllShards TestKeep_BoundsBytesOfHistory \
-	TestKeep_SpacesOldSnapshots TestLoad_ChecksContextEveryMiB \
-	TestLookup_UndeclaredIsFoundByCheckedBuilds TestOpenRead_BeginsNearTheRecord \
-	TestOpenRead_LeavesDescriptors TestOpen_FindsEveryFlippedBit TestOpen_MakesReadRecordsDurable \
-	TestOpen_ShortFileIsCorrupt TestPowerFailure_KeepsDurableRecords \
+	TestForeignMessage_ManyAreVoid TestIdle_ClockThatWasSetBack TestIdle_RecordsCompareAllShards \
+	TestJournal_RefusesOtherHistory TestKeep_BoundsBytesOfHistory TestKeep_SpacesOldSnapshots \
+	TestLoad_ChecksContextEveryMiB TestLookup_UndeclaredIsFoundByCheckedBuilds \
+	TestOpenRead_BeginsNearTheRecord TestOpenRead_LeavesDescriptors TestOpen_FindsEveryFlippedBit \
+	TestOpen_MakesReadRecordsDurable TestOpen_RefusesLossySettings TestOpen_ShortFileIsCorrupt \
+	TestOutbox_DeliversOnceUnderKills/seed=1 TestPowerFailure_KeepsDurableRecords \
 	TestPowerFailure_SeveralDeathsKeepDurableRecords TestProvisional_StaysStale \
-	TestQueueLimit_DoesNotDependOnHistory TestRepair_SurvivesAPowerFailure \
-	TestReplay_ReachesBackThroughKeptHistory TestRequests_ForgetOldAnswers \
-	TestRequests_RefuseExpiredCalls TestSequence_SteadyStateAllocatesNothing \
+	TestQueueLimit_DoesNotDependOnHistory TestRead_ReportsPartlyTrimmedRecord \
+	TestRepair_SurvivesAPowerFailure TestReplay_ReachesBackThroughKeptHistory \
+	TestRequests_ForgetOldAnswers TestRequests_RefuseExpiredCalls TestReseed_ChecksState \
+	TestReseed_RefusesJournalOlderThanSnapshot TestRights_AddedServerJoins \
+	TestRights_SufficeForTheCell TestRun_LimitsRequests TestSequence_SteadyStateAllocatesNothing \
+	TestSlots_ReplaceOlderOrDamaged TestSlots_StoreAllSizes \
 	TestSnapshot_IntoNewStoreGivesMemoryBack TestSnapshot_IsDueByBytes \
 	TestTickTime_ReturnsToTheClock TestTrim_KeepsHistoryAtEverySegmentEnd \
 	TestTruncated_CoversLostRecords TestUpdate_AllocatesNothing TestWait_RefusesUntilNamed \
