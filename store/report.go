@@ -60,7 +60,6 @@ func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r
 
 // Stats are the sizes of a store after its last flush. Their JSON decodes to equal Stats.
 type Stats struct {
-	Epoch  uint64       `json:"epoch"`
 	Tables []TableStats `json:"tables,omitempty"` // in the order of registration
 }
 
@@ -80,7 +79,7 @@ type TableStats struct {
 func (s *Store) Stats() Stats {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
-	return Stats{Epoch: s.stats.Epoch, Tables: slices.Clone(s.stats.Tables)}
+	return Stats{Tables: slices.Clone(s.stats.Tables)}
 }
 
 // Flushed returns the sum of the reports of all flushes with commands, including those
@@ -101,7 +100,6 @@ func (s *Store) Flushed() *Report {
 func (s *Store) publishFlush(tables []*table, r *Report) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
-	s.stats.Epoch = r.Epoch
 	sum := &s.flushed
 	sum.Epoch++
 	sum.Total.Add(r.Total)
@@ -124,7 +122,6 @@ func (s *Store) publishAll(changed []*table) {
 	}
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
-	s.stats.Epoch = s.epoch.Load()
 	for _, t := range changed {
 		s.stats.Tables[t.ordinal].set(&t.stats.sum)
 	}

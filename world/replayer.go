@@ -139,6 +139,9 @@ type Moment struct {
 // Tick returns the last tick before the Moment.
 func (m *Moment) Tick() Tick { return m.position.shown() }
 
+// Bytes returns the memory of m: see [store.Checkpoint.Bytes].
+func (m *Moment) Bytes() int64 { return m.state.Bytes() }
+
 // Save copies the state to m, in place of its previous one. It has the cost and the
 // errors of [store.Store.Checkpoint], after which m is empty and the state is unchanged.
 func (r *Replayer) Save(ctx context.Context, m *Moment) error {

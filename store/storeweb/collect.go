@@ -28,6 +28,7 @@ func problem(status int, text string) *answer { return &answer{Status: status, E
 
 type overview struct {
 	Time      time.Time     `json:"time"`
+	Epoch     uint64        `json:"epoch"`
 	Stats     store.Stats   `json:"stats"`
 	Flushed   *store.Report `json:"flushed"`          // by all flushes
 	Recent    *recent       `json:"recent,omitempty"` // since an earlier request
@@ -41,7 +42,9 @@ type overview struct {
 func (h *handler) overview(ctx context.Context) *answer {
 	o := new(overview)
 	a := &answer{Status: http.StatusOK, Store: o}
-	copyFigures := func() { o.Time, o.Stats, o.Flushed = time.Now(), h.store.Stats(), h.store.Flushed() }
+	copyFigures := func() {
+		o.Time, o.Epoch, o.Stats, o.Flushed = time.Now(), h.store.Epoch(), h.store.Stats(), h.store.Flushed()
+	}
 	if err := h.look(ctx, copyFigures); err != nil {
 		a.fault(err)
 		copyFigures()

@@ -126,6 +126,7 @@ func says(t *testing.T, what, body string, texts ...string) {
 type answer struct {
 	Error string
 	Store *struct {
+		Epoch   uint64
 		Stats   store.Stats
 		Flushed store.Report
 		Recent  *struct {

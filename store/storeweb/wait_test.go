@@ -145,8 +145,8 @@ func TestRates_ContinueAfterRollback(t *testing.T) {
 		noError(t, f.Rollback(t.Context(), &before))
 		f.launch(t, 3)
 		a := read(t, h, "/", http.StatusOK).Store
-		if a.Recent == nil || a.Recent.Flushes != 1 || a.Recent.Flushed.Total.Created != 3 || a.Stats.Epoch != 2 || a.Flushed.Epoch != 7 {
-			t.Errorf("it says %+v of epoch %d", a.Recent, a.Stats.Epoch)
+		if a.Recent == nil || a.Recent.Flushes != 1 || a.Recent.Flushed.Total.Created != 3 || a.Epoch != 2 || a.Flushed.Epoch != 7 {
+			t.Errorf("it says %+v of epoch %d", a.Recent, a.Epoch)
 		}
 	})
 }
